@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine/facts"
+)
+
+// Effect is what a decision says. The zero value denies, and so does every value not named here.
+type Effect string
+
+const (
+	Deny  Effect = "deny"
+	Ask   Effect = "ask"
+	Allow Effect = "allow"
+	Warn  Effect = "warn" // of a reason only: said and recorded, refuses nothing
+)
+
+// Mode says whether decisions are enforced. The zero value enforces.
+type Mode string
+
+const (
+	Enforce Mode = "enforce"
+	Monitor Mode = "monitor" // decide and record everything, refuse nothing
+)
+
+// Decision is the answer of the policies to one request. Its JSON form is a contract (docs/decision.md).
+type Decision struct {
+	ID        string     `json:"decision_id"`
+	Effect    Effect     `json:"effect"`
+	Mode      Mode       `json:"mode"`
+	Reasons   []Reason   `json:"reasons"`
+	Fault     string     `json:"fault"` // id of the fault that made it a denial, or ""
+	Policy    PolicyInfo `json:"policy"`
+	ElapsedUS int64      `json:"elapsed_us"` // reading, facts and judgement, in microseconds
+}
+
+// Reason is one finding of one rule, joined with the rule's metadata.
+type Reason struct {
+	Rule        string      `json:"rule"` // "dangerous/recursive_delete"
+	Effect      Effect      `json:"effect"`
+	Severity    string      `json:"severity"` // low, medium, high, critical
+	Title       string      `json:"title"`
+	Message     string      `json:"message"`
+	Remediation string      `json:"remediation"`
+	Command     int         `json:"command"` // index into the input's commands, -1 for none
+	Path        int         `json:"path"`    // index into the input's paths, -1 for none
+	Span        *facts.Span `json:"span,omitempty"`
+	Location    Location    `json:"location"`
+}
+
+// Location is where a rule stands.
+type Location struct {
+	File string `json:"file"`
+	Row  int    `json:"row"`
+}
+
+// PolicyInfo names the policies that judged.
+type PolicyInfo struct {
+	Revision string            `json:"revision"`
+	Bundles  map[string]string `json:"bundles"` // name to revision
+}
+
+// Judgement is what one Evaluator says of an input. The zero value denies.
+type Judgement struct {
+	Effect  Effect
+	Reasons []Reason
+}
+
+// ApprovalRequest is what an Approver is asked about.
+type ApprovalRequest struct {
+	Decision Decision
+	Request  Request
+	WorkDir  string
+	Expires  time.Time
+}
+
+// Approval is a person's answer. The zero value refuses.
+type Approval struct {
+	Granted bool
+	By      string // who answered and how: "terminal:alice", "elicitation"; "" where nobody could be asked
+	Comment string
+}

@@ -1,0 +1,140 @@
+// Package engine is the gate that every request of an agent passes: it turns a request into
+// facts, lets policies judge them, records the decision, and only then lets a runner execute.
+//
+//	Request ─▶ read ─▶ decide ─▶ record ─▶ approve (ask only) ─▶ run ─▶ record ─▶ Outcome
+//	           facts   Evaluator Recorder  Approver              Environment
+//
+// The invariants, in the order in which they matter:
+//
+//   - One way through. Nothing starts a process, touches a file for an agent or writes an audit
+//     record except by way of Gate.
+//   - No record, no run. A process starts only after the record of its decision is durable.
+//   - What is unclear is refused. Zero values deny; an error, an unknown value, a timeout or a
+//     panic in any part is a Fault, and a Fault denies.
+//   - A denial is a value with reasons, never an error.
+//
+// The package names the parts it needs as interfaces and imports none of their implementations:
+// no OPA, no wazero, no Docker, no MCP, no os/exec.
+//
+// It is not a sandbox: the environment that a Runner opens is.
+package engine
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine/facts"
+)
+
+// Request is what somebody asks for. It carries no trust: every field may come from an agent.
+type Request struct {
+	Tool       string        // "execute_command", …
+	Command    string        // bash text
+	WorkDir    string        // absolute or relative to the workspace; "" for the workspace
+	Timeout    time.Duration // 0 for the configured default; capped by the configured maximum
+	Background bool
+	Subject    facts.Subject
+	Touches    []facts.Touch // what a file tool would do; empty for commands
+}
+
+// Evaluator judges an input. An error is a fault and denies.
+type Evaluator interface {
+	// Evaluate must not keep or change in. It ends when ctx does.
+	Evaluate(ctx context.Context, in *facts.Input) (Judgement, error)
+	// Policy names what it judges by.
+	Policy() PolicyInfo
+}
+
+// Approver asks a person about a decision whose effect is ask. An error, or no answer, refuses.
+type Approver interface {
+	Approve(ctx context.Context, r ApprovalRequest) (Approval, error)
+}
+
+// Recorder keeps audit records. Record returns nil only after the record is durable.
+type Recorder interface {
+	Record(ctx context.Context, r Record) error
+}
+
+// Runner opens environments.
+type Runner interface {
+	// Describe tells policies about the environment that Open would make.
+	Describe() facts.Runner
+	Open(ctx context.Context, spec EnvironmentSpec) (Environment, error)
+}
+
+// EnvironmentSpec is what an environment is built from.
+type EnvironmentSpec struct {
+	Agent   string
+	Session string
+	Layout  facts.Layout // places and permissions, for environments that confine
+}
+
+// Environment runs processes in one place. It is safe for concurrent use.
+type Environment interface {
+	// Start begins c and returns at once. What cannot be started at all (no such directory,
+	// no shell) is an error; what starts and fails is an Exit.
+	Start(ctx context.Context, c Command) (Process, error)
+	// FS shows the environment's files, as its processes would see them.
+	FS() facts.FS
+	// Close ends everything that was started and frees the environment.
+	Close() error
+}
+
+// Command is what an environment runs: the text that was judged, never another.
+type Command struct {
+	ID      string        // the decision id; part of the environment of the process, so that its children can be told
+	Text    string        // bash text
+	WorkDir string        // absolute
+	Env     []string      // complete, NAME=value
+	Timeout time.Duration // enforced by the environment
+	Grace   time.Duration // between TERM and KILL
+	Output  int           // bytes kept per stream, half from its head and half from its tail; all is counted
+	// Stdout and Stderr, when not nil, see the output as it comes, besides what is kept.
+	Stdout, Stderr io.Writer
+}
+
+// Process is a running command.
+type Process interface {
+	// Wait blocks until the process and all that it started are gone.
+	Wait() Exit
+	// Kill ends the whole tree: TERM, the grace period, KILL. It returns at once.
+	Kill(reason string)
+	PID() int
+	// Output returns what is kept so far of both streams.
+	Output() (stdout, stderr Stream)
+}
+
+// Exit is how a process ended.
+type Exit struct {
+	Code                 int    // exit status; 128+n after signal n; -1 when it did not start
+	Signal               string // "SIGKILL", …; "" when it exited by itself
+	TimedOut             bool
+	Killed               string // the reason given to Kill, or ""
+	Survivors            int    // processes that could not be ended; 0 unless something is very wrong
+	Started              time.Time
+	Duration             time.Duration
+	UserTime, SystemTime time.Duration
+	MaxRSS               int64 // bytes
+	Stdout, Stderr       Stream
+	// Error says why the process could not run or why its end is not fully known; nil otherwise.
+	Error error
+}
+
+// Stream is the kept part of an output stream.
+type Stream struct {
+	Text    string // valid UTF-8: the head, a line that says how much is left out, the tail
+	Bytes   int64  // bytes written by the process
+	Dropped int64  // bytes between head and tail that were not kept
+	SHA256  string // of all bytes, hex
+}
+
+// Outcome is what became of a request.
+type Outcome struct {
+	Decision Decision
+	Input    *facts.Input // the facts that were judged
+	Approval *Approval    // nil unless the effect was ask
+	WorkDir  string
+	Ran      bool
+	Exit     Exit // meaningful when Ran
+}

@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine/facts"
+)
+
+// Kind is the kind of an audit record. The zero value is not valid.
+type Kind string
+
+const (
+	KindStart      Kind = "start"      // a gate opened
+	KindStop       Kind = "stop"       // a gate closed
+	KindPolicy     Kind = "policy"     // policies were loaded
+	KindConfig     Kind = "config"     // a configuration was loaded
+	KindDecision   Kind = "decision"   // a request was judged
+	KindApproval   Kind = "approval"   // a person answered, or could not be asked
+	KindOutcome    Kind = "outcome"    // what was allowed has ended
+	KindRecovery   Kind = "recovery"   // a torn tail was cut off
+	KindCheckpoint Kind = "checkpoint" // the log's size and root hash, signed
+	KindSegment    Kind = "segment"    // a new file continues the log
+)
+
+// Record is one entry of the audit log before it is redacted, numbered, chained and written.
+type Record struct {
+	Kind     Kind
+	Time     time.Time
+	Decision string // decision id; "" for records that belong to none
+	Body     any    // one of the bodies below; marshals to a JSON object
+}
+
+// DecisionBody is the body of a decision record: enough to judge the request again.
+type DecisionBody struct {
+	Decision Decision     `json:"result"`
+	Input    *facts.Input `json:"input"`
+	Fault    *FaultBody   `json:"fault,omitempty"`
+}
+
+// FaultBody is what a decision record keeps of a fault; the agent sees its id only.
+type FaultBody struct {
+	ID    string `json:"id"`
+	Part  string `json:"part"`
+	Error string `json:"error"`
+}
+
+// ApprovalBody is the body of an approval record.
+type ApprovalBody struct {
+	Granted bool   `json:"granted"`
+	By      string `json:"by"`
+	Comment string `json:"comment,omitempty"`
+	Error   string `json:"error,omitempty"`
+}
+
+// OutcomeBody is the body of an outcome record. Output is kept as counts and hashes.
+type OutcomeBody struct {
+	Started    time.Time  `json:"started"`
+	DurationUS int64      `json:"duration_us"`
+	ExitCode   int        `json:"exit_code"`
+	Signal     string     `json:"signal"`
+	TimedOut   bool       `json:"timed_out"`
+	Killed     string     `json:"killed"`
+	Survivors  int        `json:"survivors"`
+	Runner     string     `json:"runner"`
+	Isolation  string     `json:"isolation"`
+	UserUS     int64      `json:"user_us"`
+	SystemUS   int64      `json:"system_us"`
+	MaxRSS     int64      `json:"max_rss"`
+	Stdout     StreamBody `json:"stdout"`
+	Stderr     StreamBody `json:"stderr"`
+	Error      string     `json:"error"`
+}
+
+// StreamBody is what an outcome record keeps of an output stream.
+type StreamBody struct {
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}

@@ -1,0 +1,194 @@
+// Package shell turns bash text into a flat list of the commands that would run.
+//
+// It is for seeing what a text does: every simple command anywhere in it, with
+// unquoted words, known constants filled in, wrappers and nested shells opened,
+// redirects, the directory each command runs in, and how sure all of that is.
+// It is not an interpreter (nothing runs) and it judges nothing: a caller decides
+// what the facts mean. What it cannot see it marks; it never guesses.
+//
+// It is the only package that imports mvdan.cc/sh.
+package shell
+
+// Certainty says how much of a word or command is known before it runs.
+// The zero value is Unknown.
+type Certainty uint8
+
+const (
+	Unknown Certainty = iota // the text, or the command word, depends on something not known here
+	Partial                  // some of it is known: a word's prefix, or a command's name but not all arguments
+	Exact                    // all of it is known
+)
+
+// String returns "unknown", "partial" or "exact".
+func (c Certainty) String() string {
+	switch c {
+	case Exact:
+		return "exact"
+	case Partial:
+		return "partial"
+	default:
+		return "unknown"
+	}
+}
+
+// Word is one argument after quote removal and those expansions that are static.
+type Word struct {
+	Text      string    // unquoted text; a part that is not known stands as it was written, e.g. "$1"
+	Prefix    string    // the known text before the first unknown part; equal to Text when Certainty is Exact
+	Raw       string    // the source text of the word
+	Certainty Certainty // Exact, Partial (Prefix is not empty) or Unknown
+	Glob      bool      // Text holds unquoted *, ? or [ that the shell would expand
+	Quoted    bool      // the word stood in quotes: an unknown part is one argument, not several
+	Inputs    []int     // indexes of commands whose output is part of this word (substitutions, variables set from them)
+}
+
+// Assign is a variable set by or for a command: NAME=value before it, export, declare, read, …
+type Assign struct {
+	Name  string
+	Value Word
+}
+
+// RedirectMode says what a redirect does with its target.
+type RedirectMode uint8
+
+const (
+	RedirectNone      RedirectMode = iota
+	RedirectRead                   // <
+	RedirectWrite                  // >, >|, &>
+	RedirectAppend                 // >>, &>>
+	RedirectReadWrite              // <>
+	RedirectDup                    // >&1, <&3: Target names a descriptor, not a file
+	RedirectHere                   // <<, <<-, <<<: Body holds the text
+)
+
+// Redirect is one redirection of a command or of the compound command around it.
+type Redirect struct {
+	FD     int // the descriptor that is redirected; -1 when it is given by a variable
+	Mode   RedirectMode
+	Target Word // the file or descriptor
+	Body   Word // here-document or here-string text
+}
+
+// Pipeline places a command in a pipeline. Length 1 stands for no pipeline.
+type Pipeline struct {
+	ID     int
+	Index  int
+	Length int
+}
+
+// Dir is a working directory. Known false means that a cd went somewhere this package cannot tell.
+type Dir struct {
+	Path  string // absolute and clean
+	Known bool
+}
+
+// CodeFrom says where an interpreter gets its program from.
+type CodeFrom string
+
+const (
+	CodeNone     CodeFrom = ""         // the command interprets nothing
+	CodeArgument CodeFrom = "argument" // bash -c TEXT, python -c TEXT, eval TEXT, trap TEXT
+	CodeStdin    CodeFrom = "stdin"    // a pipe or an open standard input
+	CodeHeredoc  CodeFrom = "heredoc"  // a here-document or here-string
+	CodeFile     CodeFrom = "file"     // a script file, source FILE, process substitution
+	CodeSession  CodeFrom = "session"  // an interactive interpreter: no program given at all
+)
+
+// Code is the program that a command hands to an interpreter.
+type Code struct {
+	Language  string   // "bash", "sh", "python", "perl", "ruby", "node", "php", "awk", "lua", …; "" with CodeNone
+	From      CodeFrom // where the program comes from
+	File      Word     // the script file with CodeFile
+	Static    bool     // the program's text was known and was looked through; what it runs is in Program.Commands
+	Decoded   bool     // the known text came out of a decoder (base64 -d, xxd -r, printf escapes, rev, tr, …)
+	Truncated bool     // part of the program was not looked through: too long, too deep or not readable
+}
+
+// Mark is a structural finding that only the walk over the text can make.
+type Mark string
+
+const (
+	MarkForkBomb    Mark = "fork_bomb"    // replicates itself: a function, script or program that starts itself twice or in the background, without end
+	MarkSocketShell Mark = "socket_shell" // an interpreter or shell whose input or output is a network socket
+	MarkSocket      Mark = "socket"       // opens /dev/tcp or /dev/udp, or a socket in inline code
+	MarkDynamicCode Mark = "dynamic_code" // runs text as code that is not known: eval "$x", bash -c "$x", source <(…)
+	MarkShadow      Mark = "shadow"       // defines a function or alias that hides an ordinary command
+	MarkHistory     Mark = "history"      // tampers with the shell's history (HISTFILE, history -c)
+	MarkNeverCalled Mark = "never_called" // stands in a function that this text does not call
+)
+
+// Command is one simple command. Words[0] is the command word as written after expansion.
+type Command struct {
+	Name       string     // base name of the command word, "" when it is not known
+	Words      []Word     // argv, or nil for a bare assignment or redirect
+	Assigns    []Assign   // assignments for this command, or made by it
+	Redirects  []Redirect // its own and those of enclosing compound commands
+	Via        []string   // what carries it, outermost first: "sudo", "bash -c", "xargs", "find -exec", "heredoc", "python -c", "script ./x.sh"
+	Elevated   bool       // under sudo, su, doas, pkexec, run0, …
+	Script     string     // the script file in which it stands; "" when it stands in the text that was asked for
+	Pipeline   Pipeline
+	Dir        Dir
+	Certainty  Certainty // Exact, Partial (some argument is not) or Unknown (the command word is not)
+	Inputs     []int     // indexes of commands whose output reaches it: pipe, process or command substitution, here-document, variable
+	Code       Code
+	Marks      []Mark
+	Background bool // started with &, coproc, nohup, setsid, disown
+	Start, End int  // byte offsets into the text that was asked for; those of the carrier for nested ones
+}
+
+// Limits bound the work of Parse in steps, never in time. The zero value means the defaults.
+type Limits struct {
+	Bytes    int // length of the text; default 64 KiB
+	Nesting  int // depth of brackets, substitutions and quotes checked before any parser sees the text; default 100
+	Depth    int // depth of nested shells, scripts, functions and substitutions that are followed; default 12
+	Commands int // number of commands; default 2000
+	Steps    int // words expanded and nodes visited, over all; default 200000
+}
+
+// Options is what Parse may know about the place where the text would run. The zero value knows nothing.
+type Options struct {
+	Dir    string            // absolute working directory
+	Env    map[string]string // variables of the child process; one that is missing counts as not known
+	POSIX  bool              // judge with the POSIX grammar: the environment has no bash
+	Limits Limits
+	// ReadFile returns the content of a script file that would run, if it exists, is a regular file and is
+	// not longer than Limits.Bytes. Nil follows no script files.
+	ReadFile func(path string) (content string, ok bool)
+}
+
+// Program is what a text would do.
+type Program struct {
+	Commands  []Command // in the order of appearance, nested ones after their carrier
+	Certainty Certainty // the lowest certainty of Commands; Unknown after an error or a spent budget
+	Budget    string    // the limit that was reached ("commands", "depth", "steps"), or ""
+}
+
+// ErrorKind says why a text cannot be judged. The values are part of the policy input (shell.error).
+type ErrorKind string
+
+const (
+	ErrEmpty    ErrorKind = "empty"           // nothing but blanks and comments
+	ErrTooLong  ErrorKind = "too_long"        // longer than Limits.Bytes
+	ErrNUL      ErrorKind = "nul_byte"        // bash drops NUL bytes: the text judged would not be the text run
+	ErrCR       ErrorKind = "carriage_return" // a bare CR is a separator to some readers and not to bash
+	ErrEncoding ErrorKind = "invalid_utf8"
+	ErrControl  ErrorKind = "control_character" // invisible or direction-changing characters outside quotes
+	ErrNesting  ErrorKind = "nesting"           // deeper than Limits.Nesting
+	ErrSyntax   ErrorKind = "syntax"
+)
+
+// Error is the reason why Parse could not read a text. Offset is in bytes, -1 where it has no place.
+type Error struct {
+	Kind   ErrorKind
+	Offset int
+	Detail string
+}
+
+// Error says what is wrong and where.
+func (e *Error) Error() string {
+	s := "parse command: " + string(e.Kind)
+	if e.Detail != "" {
+		s += ": " + e.Detail
+	}
+	return s
+}

@@ -35,7 +35,8 @@ type Request struct {
 	Timeout    time.Duration // 0 for the configured default; capped by the configured maximum
 	Background bool
 	Subject    facts.Subject
-	Touches    []facts.Touch // what a file tool would do; empty for commands
+	// Stdout and Stderr, when not nil, see the output as it comes.
+	Stdout, Stderr io.Writer
 }
 
 // Evaluator judges an input. An error is a fault and denies.
@@ -54,6 +55,14 @@ type Approver interface {
 // Recorder keeps audit records. Record returns nil only after the record is durable.
 type Recorder interface {
 	Record(ctx context.Context, r Record) error
+}
+
+// Ledger remembers what a session has done.
+type Ledger interface {
+	facts.History
+	// Begin notes, before the run, what of in's paths exists; the returned function notes, after it,
+	// what was read, created, downloaded and deleted.
+	Begin(in *facts.Input) (end func(fs facts.FS, exitCode int) error)
 }
 
 // Runner opens environments.
@@ -75,6 +84,9 @@ type Environment interface {
 	// Start begins c and returns at once. What cannot be started at all (no such directory,
 	// no shell) is an error; what starts and fails is an Exit.
 	Start(ctx context.Context, c Command) (Process, error)
+	// Prepare completes a command without starting it: the text that will really run, with a configured
+	// prefix, and the whole environment of its process. This is what gets judged.
+	Prepare(text, workDir string) (Command, error)
 	// FS shows the environment's files, as its processes would see them.
 	FS() facts.FS
 	// Close ends everything that was started and frees the environment.
@@ -135,6 +147,7 @@ type Outcome struct {
 	Input    *facts.Input // the facts that were judged
 	Approval *Approval    // nil unless the effect was ask
 	WorkDir  string
+	Fault    *Fault // what of ours broke, for the operator; nil when nothing did
 	Ran      bool
 	Exit     Exit // meaningful when Ran
 }

@@ -30,6 +30,24 @@ type Record struct {
 	Body     any    // one of the bodies below; marshals to a JSON object
 }
 
+// StartBody is the body of a start record: which sallyport, under which configuration and policies.
+type StartBody struct {
+	Version string        `json:"version"`
+	PID     int           `json:"pid"`
+	Config  string        `json:"config"`        // path of the configuration file, or "" for the defaults
+	Digest  string        `json:"config_sha256"` // of the configuration as it took effect, hex
+	Profile string        `json:"profile"`
+	Mode    Mode          `json:"mode"`
+	Policy  PolicyInfo    `json:"policy"`
+	Runner  facts.Runner  `json:"runner"`
+	Subject facts.Subject `json:"subject"`
+}
+
+// StopBody is the body of a stop record.
+type StopBody struct {
+	PID int `json:"pid"`
+}
+
 // DecisionBody is the body of a decision record: enough to judge the request again.
 type DecisionBody struct {
 	Decision Decision     `json:"result"`

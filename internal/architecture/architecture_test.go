@@ -1,0 +1,205 @@
+package architecture
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/sallyport-dev/sallyport"
+
+// ours lists, for each package, the packages of this module that its code (tests aside) may import.
+// A new package gets a row here: imports run from the top of this table to its bottom.
+var ours = map[string][]string{
+	"cmd/sallyport":         {"plugins", "policies", "engine", "engine/audit", "engine/config", "engine/facts", "engine/rego", "engine/shell"},
+	"plugins":               {"policies", "runners/local", "engine", "engine/audit", "engine/config", "engine/facts", "engine/ledger", "engine/rego"},
+	"runners/local":         {"runners/supervisor", "engine", "engine/facts"},
+	"runners/runnertest":    {"engine", "engine/facts", "internal/leftout"},
+	"runners/supervisor":    {"engine"},
+	"engine/config":         {"engine", "engine/facts"},
+	"engine/rego":           {"engine", "engine/facts"},
+	"engine/audit":          {"engine", "engine/facts"},
+	"engine/ledger":         {"engine/facts"},
+	"engine":                {"engine/facts"},
+	"engine/facts":          {"engine/shell"},
+	"engine/shell":          {"engine/shell/inline"},
+	"engine/shell/inline":   {},
+	"policies":              {},
+	"internal/leftout":      {},
+	"internal/architecture": {},
+}
+
+// sole says which packages alone may import a path or anything below it; tests of others may not either.
+var sole = map[string][]string{
+	"mvdan.cc/sh":                      {"engine/shell"},
+	"github.com/open-policy-agent/opa": {"engine/rego"},
+	"github.com/tetratelabs/wazero":    {"engine/wasm"},
+	"github.com/mark3labs/mcp-go":      {"internal/mcpserver"},
+	"github.com/docker/docker":         {"runners/docker"},
+	"github.com/spf13/cobra":           {"cmd/sallyport"},
+	"golang.org/x/term":                {"cmd/sallyport"},
+	"go.yaml.in/yaml/v3":               {"engine/config", "engine/rego", "policies"},
+}
+
+// starters may start processes. Everything else reaches the machine through them.
+var starters = []string{"runners/supervisor"}
+
+// source is one Go file of the module.
+type source struct {
+	pkg  string // directory relative to the module root
+	name string
+	test bool
+	file *ast.File
+}
+
+func sources(t *testing.T) (*token.FileSet, []source) {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fset := token.NewFileSet()
+	var out []source
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name := d.Name(); path != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "bin" || name == "dist") {
+				return filepath.SkipDir
+			}
+			if _, err := os.Stat(filepath.Join(path, "go.mod")); err == nil && path != root {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if filepath.Ext(path) != ".go" {
+			return nil
+		}
+		f, err := parser.ParseFile(fset, path, nil, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(root, path)
+		out = append(out, source{pkg: filepath.ToSlash(filepath.Dir(rel)), name: filepath.ToSlash(rel), test: strings.HasSuffix(path, "_test.go"), file: f})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out) == 0 {
+		t.Fatal("no Go files found: the test looks in the wrong place")
+	}
+	return fset, out
+}
+
+func imports(f *ast.File) []string {
+	var out []string
+	for _, i := range f.Imports {
+		out = append(out, strings.Trim(i.Path.Value, `"`))
+	}
+	return out
+}
+
+func below(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
+
+func TestImportsRunDownward(t *testing.T) {
+	_, files := sources(t)
+	seen := map[string]bool{}
+	for _, s := range files {
+		allowed, ok := ours[s.pkg]
+		if !ok {
+			t.Errorf("%s: package %s has no row in the table of packages", s.name, s.pkg)
+			continue
+		}
+		seen[s.pkg] = true
+		if s.test {
+			continue
+		}
+		for _, imp := range imports(s.file) {
+			rel, mine := strings.CutPrefix(imp, module+"/")
+			if mine && !slices.Contains(allowed, rel) {
+				t.Errorf("%s imports %s, which %s may not", s.name, rel, s.pkg)
+			}
+		}
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(ours)) {
+		if !seen[pkg] {
+			t.Errorf("the table names package %s, which does not exist", pkg)
+		}
+	}
+}
+
+func TestSoleImporters(t *testing.T) {
+	_, files := sources(t)
+	for _, s := range files {
+		for _, imp := range imports(s.file) {
+			for path, allowed := range sole {
+				if below(imp, path) && !slices.Contains(allowed, s.pkg) {
+					t.Errorf("%s imports %s; only %v may", s.name, imp, allowed)
+				}
+			}
+			if !s.test && imp == "os/exec" && !slices.Contains(starters, s.pkg) && s.pkg != "internal/leftout" {
+				t.Errorf("%s imports os/exec; only %v start processes", s.name, starters)
+			}
+		}
+	}
+}
+
+func TestNoStartBesideTheSupervisor(t *testing.T) {
+	fset, files := sources(t)
+	banned := map[string]bool{"os.StartProcess": true, "syscall.ForkExec": true, "syscall.Exec": true, "syscall.StartProcess": true, "unix.Exec": true}
+	for _, s := range files {
+		if s.test || slices.Contains(starters, s.pkg) {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if id, ok := sel.X.(*ast.Ident); ok && banned[id.Name+"."+sel.Sel.Name] {
+				t.Errorf("%s: %s.%s starts a process", fset.Position(n.Pos()), id.Name, sel.Sel.Name)
+			}
+			return true
+		})
+	}
+}
+
+func TestPackageCommentsAndNoInit(t *testing.T) {
+	fset, files := sources(t)
+	documented := map[string]bool{}
+	for _, s := range files {
+		if !s.test {
+			documented[s.pkg] = documented[s.pkg] || (s.file.Doc != nil && len(s.file.Doc.Text()) > 80)
+		}
+		for _, d := range s.file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
+				t.Errorf("%s: init() hides what is wired to what", fset.Position(f.Pos()))
+			}
+		}
+	}
+	for pkg, ok := range documented {
+		if !ok {
+			t.Errorf("package %s has no package comment that says what it is for", pkg)
+		}
+	}
+}
+
+func TestNoGrabBags(t *testing.T) {
+	_, files := sources(t)
+	for _, s := range files {
+		for _, bad := range []string{"util", "utils", "common", "helpers", "misc"} {
+			if filepath.Base(s.pkg) == bad {
+				t.Errorf("%s: name the package for what it provides, not %q", s.name, bad)
+			}
+		}
+	}
+}

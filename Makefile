@@ -1,0 +1,80 @@
+# Tools, each at one version. They are built from the Go module proxy into bin/tools.
+OPA_VERSION      := v1.22.0
+GOLANGCI_VERSION := v2.15.0
+
+GO      ?= go
+BIN     := bin
+TOOLS   := $(BIN)/tools
+OPA     := $(TOOLS)/opa-$(OPA_VERSION)
+LINT    := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
+SCHEMAS := policies/schemas
+COVER   := coverage.out
+FUZZTIME ?= 10s
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test go-test rego-test race bench fuzz lint cover cross generate clean
+
+help: ## show this help
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build bin/sallyport
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/sallyport ./cmd/sallyport
+
+demo: build ## show the main job on real commands in a scratch workspace
+	@docs/demo.sh $(BIN)/sallyport
+
+test: build rego-test ## run all tests; says at the end what was left out and why
+	@rm -f $(BIN)/left-out; \
+	SALLYPORT_LEFT_OUT=$(CURDIR)/$(BIN)/left-out $(GO) test ./...; status=$$?; \
+	if [ -s $(BIN)/left-out ]; then echo; echo "Left out on this machine:"; sort -u $(BIN)/left-out | sed 's/^/  /'; fi; \
+	exit $$status
+
+rego-test: $(OPA) ## check and test the policies with the stock opa
+	$(OPA) check --strict -s $(SCHEMAS) policies/
+	$(OPA) fmt --list --fail policies/
+	$(OPA) test --fail-on-empty policies/
+
+race: ## run all Go tests under the race detector
+	$(GO) test -race ./...
+
+bench: build $(OPA) ## measure, as ratios against a named baseline in the same run
+	@docs/bench.sh $(BIN)/sallyport $(OPA)
+
+fuzz: ## run every fuzz target for FUZZTIME (default 10s)
+	@for pkg in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	    echo "== $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+	  done; \
+	done
+
+lint: $(LINT) ## gofmt, vet and golangci-lint
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
+	$(GO) vet ./...
+	$(LINT) run
+
+cover: ## statement coverage of the engine; fails below 85 %
+	$(GO) test -coverprofile=$(COVER) -coverpkg=./engine/... ./engine/... ./policies/... > /dev/null
+	@$(GO) tool cover -func=$(COVER) | awk '/^total:/ {print; sub("%", "", $$3); exit ($$3 < 85)}'
+
+cross: ## compile for linux, darwin and windows on amd64 and arm64
+	@for os in linux darwin windows; do for arch in amd64 arm64; do \
+	  echo "$$os/$$arch"; GOOS=$$os GOARCH=$$arch CGO_ENABLED=0 $(GO) build -o /dev/null ./... || exit 1; \
+	done; done
+
+generate: ## write generated files anew: schemas, rule and configuration documents
+	$(GO) generate ./...
+
+clean: ## remove what was built
+	rm -rf $(BIN) dist $(COVER)
+
+$(OPA):
+	@mkdir -p $(TOOLS)
+	GOBIN=$(CURDIR)/$(TOOLS) $(GO) install github.com/open-policy-agent/opa@$(OPA_VERSION)
+	@mv $(TOOLS)/opa $@
+
+$(LINT):
+	@mkdir -p $(TOOLS)
+	GOBIN=$(CURDIR)/$(TOOLS) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+	@mv $(TOOLS)/golangci-lint $@

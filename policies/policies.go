@@ -1,0 +1,76 @@
+// Package policies embeds the built-in policy bundle: the rules below sallyport/rules, what they
+// share, the profiles and the default configuration.
+//
+// It holds no tests (they stand beside the rules in the repository) and knows nothing of Rego:
+// engine/rego compiles and evaluates what is here.
+package policies
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+)
+
+//go:embed sallyport
+var embedded embed.FS
+
+// FS returns the bundle: Rego modules and data.json files, without the modules that test them.
+func FS() fs.FS { return bundle{embedded} }
+
+// Revision names the content of the bundle: equal revisions judge alike. It is the first half of
+// a SHA-256 over the names, lengths and contents of its files, in hex.
+var Revision = sync.OnceValue(revision)
+
+func revision() string {
+	sum := sha256.New()
+	err := fs.WalkDir(FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := fs.ReadFile(FS(), name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(sum, "%s\x00%d\x00", name, len(content))
+		sum.Write(content)
+		return nil
+	})
+	if err != nil {
+		panic("hash embedded policies: " + err.Error()) // an embedded file is always readable
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:16])
+}
+
+// bundle hides test modules. The go command cannot leave them out of a directory that it embeds.
+type bundle struct{ files embed.FS }
+
+func hidden(name string) bool { return strings.HasSuffix(name, "_test.rego") }
+
+func (b bundle) Open(name string) (fs.File, error) {
+	if hidden(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return b.files.Open(name)
+}
+
+func (b bundle) ReadFile(name string) ([]byte, error) {
+	if hidden(name) {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrNotExist}
+	}
+	return b.files.ReadFile(name)
+}
+
+func (b bundle) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := b.files.ReadDir(name)
+	kept := entries[:0:0]
+	for _, entry := range entries {
+		if !hidden(entry.Name()) {
+			kept = append(kept, entry)
+		}
+	}
+	return kept, err
+}

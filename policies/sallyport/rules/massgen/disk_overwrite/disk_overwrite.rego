@@ -1,0 +1,14 @@
+# METADATA
+# title: "Overwriting disk blocks directly is not allowed"
+# description: One of the nine patterns of MassGen's command sanitizer, matched against the text as it stands.
+# custom:
+#   severity: critical
+#   remediation: "Write to a file in your workspace."
+#   profile: massgen
+#   examples: ["cat x > /dev/sda"]
+#   lookalikes: ["cat x > /dev/null"]
+package sallyport.rules.massgen.disk_overwrite
+
+import data.sallyport.lib.massgen
+
+deny contains {"msg": "Potentially dangerous command detected: Overwriting disk blocks directly is not allowed"} if massgen.first == "disk_overwrite"

@@ -1,0 +1,12 @@
+package sallyport.rules.massgen.disk_overwrite_test
+
+import data.sallyport.rules.massgen.disk_overwrite as rule
+
+test_denies_the_pattern if {
+	expected := {{"msg": "Potentially dangerous command detected: Overwriting disk blocks directly is not allowed"}}
+	rule.deny == expected with input as {"shell": {"legacy": ["disk_overwrite"]}, "runner": {"elevated": false}}
+}
+
+test_allows_other_patterns if {
+	rule.deny == set() with input as {"shell": {"legacy": ["sudo"]}, "runner": {"elevated": false}}
+}

@@ -1,0 +1,12 @@
+package sallyport.rules.massgen.su_test
+
+import data.sallyport.rules.massgen.su as rule
+
+test_denies_the_pattern if {
+	expected := {{"msg": "Potentially dangerous command detected: Use of 'su' is not allowed"}}
+	rule.deny == expected with input as {"shell": {"legacy": ["su"]}, "runner": {"elevated": false}}
+}
+
+test_allows_other_patterns if {
+	rule.deny == set() with input as {"shell": {"legacy": ["sudo"]}, "runner": {"elevated": false}}
+}

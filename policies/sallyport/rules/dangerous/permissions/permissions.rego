@@ -1,0 +1,55 @@
+# METADATA
+# title: Permissions opened or changed beyond the workspace
+# description: >-
+#   Lets every user write to a file outside the workspace, or changes modes recursively there. Modes inside the workspace are the
+#   agent's own affair; opening them to all is said, not refused.
+# custom:
+#   severity: high
+#   remediation: Change the mode of single files below the workspace, and prefer 644, 755 or u+x to 777.
+#   examples:
+#     - chmod -R 777 /
+#     - chmod 666 /etc/passwd
+#     - chmod -R 700 /usr/share
+#     - chmod a+w {home}/.profile
+#   lookalikes:
+#     - chmod +x run.sh
+#     - chmod 644 README.md
+#     - chmod -R u+rwX ./data
+#     - find . -name '*.sh' -exec chmod +x {} +
+package sallyport.rules.dangerous.permissions
+
+import data.sallyport.lib
+
+_own := {"workspace", "temporary"}
+
+_outside(i) := [j |
+	some j in input.commands[i].paths
+	p := input.paths[j]
+	p.access == "write"
+	not p.zone in _own
+]
+
+_unknown(i) if {
+	some j in input.commands[i].paths
+	input.paths[j].access == "write"
+	input.paths[j].certainty == "unknown"
+}
+
+deny contains {"command": i, "path": _outside(i)[0]} if {
+	some i in lib.with_flag.mode_change
+	some flag in input.commands[i].flags
+	flag in {"widens", "recursive"}
+}
+
+# A mode change below the workspace's root itself, .git included.
+warn contains {"command": i} if {
+	some i in lib.with_flag.widens
+	count(_outside(i)) == 0
+	not _unknown(i)
+}
+
+ask contains {"command": i} if {
+	some i in lib.with_flag.widens
+	count(_outside(i)) == 0
+	_unknown(i)
+}

@@ -1,0 +1,39 @@
+package sallyport.rules.dangerous.recursive_delete_test
+
+import data.sallyport.rules.dangerous.recursive_delete as rule
+import data.sallyport.testing
+
+_delete(fields) := testing.path(object.union({"access": "delete", "path": "/x"}, fields))
+
+test_denies_root if {
+	rule.deny == {{"path": 0, "msg": "this deletes the root of the file system: /x"}} with input as _delete({
+		"recursive": true,
+		"labels": ["contains_home", "root", "top_level"],
+	})
+}
+
+test_denies_everything_in_the_workspace if {
+	rule.deny == {{"path": 0, "msg": "this deletes the workspace itself, or a directory around it: /x"}} with input as _delete({"labels": [
+		"wildcard_all",
+		"workspace_root",
+	]})
+}
+
+test_denies_a_parent_of_home if {
+	rule.deny == {{"path": 0, "msg": "this deletes a directory with the home directory in it: /x"}} with input as _delete({
+		"recursive": true,
+		"labels": ["contains_home"],
+	})
+}
+
+test_allows_a_subdirectory if {
+	rule.deny == set() with input as _delete({"recursive": true})
+}
+
+test_allows_a_plain_delete_that_cannot_take_a_directory if {
+	rule.deny == set() with input as _delete({"labels": ["home_root"]})
+}
+
+test_allows_reading_everything if {
+	rule.deny == set() with input as _delete({"access": "read", "recursive": true, "labels": ["root"]})
+}

@@ -1,0 +1,61 @@
+# METADATA
+# title: Delete of something that is not known
+# description: >-
+#   A recursive or forced delete whose target depends on a value that is only known when it runs. An empty variable
+#   turns rm -rf "$dir/"* into a delete of everything. A known beginning below the workspace or a temporary
+#   directory is enough.
+# custom:
+#   severity: high
+#   remediation: Write the path out, or begin it with a known directory, for example rm -rf "./out/$name".
+#   examples:
+#     - rm -rf "$1"
+#     - rm -rf "$(cat list.txt)"
+#     - rm -rf "$UNKNOWN_DIR"/*
+#     - rm -rf /$name
+#   lookalikes:
+#     - d=build; rm -rf "$d"
+#     - rm -rf "./out/$name"
+#     - rm -rf /tmp/work.$$
+#     - ls -R "$1"
+package sallyport.rules.dangerous.unresolved_delete
+
+import data.sallyport.lib
+
+# Where a known beginning of a path leaves too much open.
+_wide := {"root", "home_root", "top_level", "system_root"}
+
+_in_script(p) if input.commands[p.command].script != ""
+
+deny contains {"path": i, "msg": $"what {p.raw} stands for is not known before it runs"} if {
+	some i in lib.deletes
+	p := input.paths[i]
+	p.certainty == "unknown"
+	p.recursive
+	not _in_script(p)
+}
+
+deny contains {"path": i, "msg": $"only the beginning of {p.raw} is known: {p.path}"} if {
+	some i in lib.deletes
+	p := input.paths[i]
+	p.certainty == "partial"
+	p.recursive
+	some label in p.labels
+	label in _wide
+}
+
+ask contains {"path": i, "msg": $"a script deletes {p.raw}, which is not known before it runs"} if {
+	some i in lib.deletes
+	p := input.paths[i]
+	p.certainty == "unknown"
+	p.recursive
+	_in_script(p)
+}
+
+ask contains {"path": i, "msg": $"what {p.raw} stands for is not known before it runs"} if {
+	some i in lib.deletes
+	p := input.paths[i]
+	p.certainty == "unknown"
+	not p.recursive
+	not _in_script(p)
+	"force" in input.commands[p.command].flags
+}

@@ -1,0 +1,52 @@
+package sallyport.rules.dangerous.unresolved_delete_test
+
+import data.sallyport.rules.dangerous.unresolved_delete as rule
+import data.sallyport.testing
+
+_delete(command, path) := testing.request([command], [object.union({"access": "delete", "raw": "$d"}, path)])
+
+test_denies_recursive_delete_of_unknown if {
+	rule.deny == {{"path": 0, "msg": "what $d stands for is not known before it runs"}} with input as _delete({}, {
+		"certainty": "unknown",
+		"recursive": true,
+		"path": "",
+	})
+}
+
+test_denies_known_beginning_that_is_too_wide if {
+	rule.deny == {{"path": 0, "msg": "only the beginning of $d is known: /"}} with input as _delete({}, {
+		"certainty": "partial",
+		"recursive": true,
+		"path": "/",
+		"labels": ["root"],
+	})
+}
+
+test_allows_known_beginning_in_the_workspace if {
+	rule.deny == set() with input as _delete({}, {
+		"certainty": "partial",
+		"recursive": true,
+		"path": "/ws/out",
+	})
+}
+
+test_allows_exact if {
+	rule.deny == set() with input as _delete({}, {"recursive": true})
+}
+
+test_asks_for_scripts if {
+	doc := _delete({"script": "./x.sh"}, {"certainty": "unknown", "recursive": true})
+	rule.deny == set() with input as doc
+	rule.ask == {{"path": 0, "msg": "a script deletes $d, which is not known before it runs"}} with input as doc
+}
+
+test_asks_for_forced_delete if {
+	rule.ask == {{"path": 0, "msg": "what $d stands for is not known before it runs"}} with input as _delete(
+		{"flags": ["force"]},
+		{"certainty": "unknown"},
+	)
+}
+
+test_allows_plain_delete_of_unknown if {
+	rule.ask == set() with input as _delete({}, {"certainty": "unknown"})
+}

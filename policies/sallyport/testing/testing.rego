@@ -1,0 +1,78 @@
+# METADATA
+# title: Inputs for tests of rules
+# description: >-
+#   Builds small inputs that are complete: what a test does not say has the value of a harmless
+#   request. For tests only; no rule may import it.
+package sallyport.testing
+
+# One command that touches nothing.
+command(fields) := request([fields], [])
+
+# One command that touches one place.
+path(fields) := request([{"paths": [0]}], [fields])
+
+# Commands and paths, in that order; paths belong to command 0 unless they say otherwise.
+request(commands, paths) := {
+	"version": 1,
+	"request": {
+		"id": "test",
+		"time": "2025-01-01T00:00:00Z",
+		"tool": "execute_command",
+		"command": "",
+		"work_dir": "/ws",
+		"work_dir_state": "dir",
+		"work_dir_allowed": true,
+		"timeout_seconds": 60,
+		"background": false,
+		"env": [],
+	},
+	"subject": {"agent": "a", "session": "s", "user": "u", "client": {"name": "", "version": ""}},
+	"runner": {"name": "local", "isolation": "none", "network": "host", "elevated": false},
+	"shell": {"parsed": true, "error": "", "certainty": "exact", "budget": "", "legacy": []},
+	"commands": [object.union(_command, fields) | some fields in commands],
+	"paths": [object.union(_path, fields) | some fields in paths],
+}
+
+_command := {
+	"name": "prog",
+	"program": "prog",
+	"subcommand": "",
+	"known": true,
+	"argv": ["prog"],
+	"env": [],
+	"certainty": "exact",
+	"via": [],
+	"script": "",
+	"elevated": false,
+	"background": false,
+	"pipeline": {"id": 0, "index": 0, "length": 1},
+	"inputs": [],
+	"effects": [],
+	"flags": [],
+	"code": {"language": "", "from": "", "origin": "", "resolved": false},
+	"hosts": [],
+	"matches": {"allow": false, "deny": [], "exempt": []},
+	"dir": "/ws",
+	"paths": [],
+	"span": {"start": 0, "end": 4},
+}
+
+_path := {
+	"raw": "x",
+	"path": "/ws/x",
+	"real": "/ws/x",
+	"access": "read",
+	"source": "argument",
+	"recursive": false,
+	"glob": false,
+	"certainty": "exact",
+	"exists": true,
+	"type": "file",
+	"zone": "workspace",
+	"permission": "write",
+	"labels": [],
+	"seen": "none",
+	"unread": {"count": 0, "examples": []},
+	"generated": false,
+	"command": 0,
+}

@@ -33,6 +33,7 @@ var ours = map[string][]string{
 	"engine/shell/inline":   {},
 	"policies":              {},
 	"internal/leftout":      {},
+	"internal/endtoend":     {},
 	"internal/architecture": {},
 }
 

@@ -1,0 +1,68 @@
+package endtoend
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// program is the path of the sallyport that is tested; TestMain builds it.
+var program string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "sallyport-e2e-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		program = filepath.Join(dir, "sallyport")
+		build := exec.Command("go", "build", "-o", program, "github.com/sallyport-dev/sallyport/cmd/sallyport")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0") // it must run in a root without libc
+		if out, err := build.CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "build sallyport: %v\n%s", err, out)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// result is how a program ended.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// run starts a program and waits for it. Only a program that cannot be started fails the test.
+func run(t *testing.T, dir string, env []string, argv ...string) result {
+	t.Helper()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = dir, env
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("start %v: %v", argv, err)
+	}
+	return result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
+}
+
+// home makes a home with a workspace and returns both and the environment of a user who lives there.
+func home(t *testing.T) (workspace string, env []string) {
+	t.Helper()
+	h := t.TempDir()
+	workspace = filepath.Join(h, "project")
+	if err := os.MkdirAll(workspace, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return workspace, []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + h, "USER=user", "LANG=C.UTF-8",
+		"XDG_STATE_HOME=" + filepath.Join(h, "state"), "XDG_CONFIG_HOME=" + filepath.Join(h, "config"),
+	}
+}

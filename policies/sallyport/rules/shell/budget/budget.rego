@@ -1,0 +1,18 @@
+# METADATA
+# title: Text too large to be looked through
+# description: >-
+#   Reading stops after a fixed number of steps. What lies beyond has not been seen, so the whole text is refused: padding
+#   must not be a way past the gate.
+# custom:
+#   severity: high
+#   remediation: Split the work into several smaller commands.
+#   examples:
+#     - eval "eval \"eval 'eval eval eval eval eval eval eval eval eval eval eval eval echo deep'\""
+#   lookalikes:
+#     - for i in 1 2 3; do echo "$i"; done
+#     - bash -c 'bash -c "echo two deep"'
+package sallyport.rules.shell.budget
+
+deny contains {"msg": $"not all of the text was looked through: the limit of {input.shell.budget} was reached"} if {
+	input.shell.budget != ""
+}

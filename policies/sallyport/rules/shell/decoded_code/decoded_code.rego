@@ -1,0 +1,32 @@
+# METADATA
+# title: Code that was encoded
+# description: >-
+#   Text goes through a decoder into an interpreter. Where the decoder could be followed, the commands behind it are judged too and
+#   a person is asked; where it could not, it is refused. Honest work has no need to hide its commands.
+# custom:
+#   severity: critical
+#   remediation: Write the commands in plain text.
+#   examples:
+#     - echo cm0gLXJmIC8K | base64 -d | sh
+#     - base64 -d payload.b64 | bash
+#     - echo bHMK | base64 -d | sh
+#   lookalikes:
+#     - echo aGVsbG8K | base64 -d
+#     - base64 -d image.b64 > image.png
+#     - gunzip -c data.gz | head
+package sallyport.rules.shell.decoded_code
+
+_decoded contains i if {
+	some i, c in input.commands
+	c.code.origin == "decoded"
+}
+
+deny contains {"command": i} if {
+	some i in _decoded
+	not input.commands[i].code.resolved
+}
+
+ask contains {"command": i} if {
+	some i in _decoded
+	input.commands[i].code.resolved
+}

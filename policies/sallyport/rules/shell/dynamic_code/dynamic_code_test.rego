@@ -1,0 +1,45 @@
+package sallyport.rules.shell.dynamic_code_test
+
+import data.sallyport.rules.shell.dynamic_code as rule
+import data.sallyport.testing
+
+_eval(fields) := testing.command(object.union({"name": "eval", "flags": ["dynamic_code"]}, fields))
+
+_hooked(program) := testing.request(
+	[
+		{"name": "eval", "flags": ["dynamic_code"], "inputs": [1]},
+		{"name": "conda", "program": program},
+	],
+	[],
+)
+
+test_asks_for_unknown_text if {
+	rule.ask == {{"command": 0}} with input as _eval({})
+}
+
+test_asks_by_origin if {
+	code := {"language": "bash", "from": "argument", "origin": "dynamic", "resolved": false}
+	rule.ask == {{"command": 0}} with input as testing.command({"code": code})
+}
+
+test_denies_elevated if {
+	rule.deny == {{"command": 0}} with input as _eval({"elevated": true})
+	rule.ask == set() with input as _eval({"elevated": true})
+}
+
+test_allows_shell_hooks if {
+	rule.ask == set() with input as _hooked("conda")
+}
+
+test_asks_for_a_program_that_borrows_the_name if {
+	rule.ask == {{"command": 0}} with input as _hooked("./conda")
+}
+
+test_allows_in_script_files if {
+	rule.ask == set() with input as _eval({"script": "./x.sh"})
+}
+
+test_allows_known_text if {
+	code := {"language": "bash", "from": "argument", "origin": "text", "resolved": true}
+	rule.ask == set() with input as testing.command({"code": code})
+}

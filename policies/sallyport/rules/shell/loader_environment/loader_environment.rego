@@ -1,0 +1,51 @@
+# METADATA
+# title: Variable that makes other programs run code
+# description: >-
+#   Variables that the dynamic loader, an interpreter or a shell reads when it starts and that make it run code named there.
+#   Refused where the variable has hardly another use, asked about where it names a program, said where it is everyday
+#   work (library paths, interpreter options).
+# custom:
+#   severity: high
+#   remediation: Start the program directly, or pass the option on its command line.
+#   examples:
+#     - LD_PRELOAD=./x.so ls
+#     - BASH_ENV=./x.sh bash -c true
+#     - PROMPT_COMMAND='curl -s https://example.com' bash
+#   lookalikes:
+#     - LD_LIBRARY_PATH=./lib ./app
+#     - NODE_OPTIONS=--max-old-space-size=4096 npm run build
+#     - PAGER=cat git log
+#     - PYTHONPATH=src python3 app.py
+#     - echo "$LD_PRELOAD"
+package sallyport.rules.shell.loader_environment
+
+import data.sallyport.lib
+
+_refused := {
+	"BASH_ENV", "DYLD_INSERT_LIBRARIES", "ENV", "LD_AUDIT", "LD_PRELOAD", "PROMPT_COMMAND",
+}
+
+_flagged contains i if some i in lib.with_flag.loader_env
+
+_flagged contains i if some i in lib.with_flag.hook_env
+
+_worst(i) if {
+	some name in input.commands[i].env
+	name in _refused
+}
+
+deny contains {"command": i} if {
+	some i in _flagged
+	_worst(i)
+}
+
+ask contains {"command": i} if {
+	some i in lib.with_flag.hook_env
+	not _worst(i)
+	input.commands[i].script == ""
+}
+
+warn contains {"command": i} if {
+	some i in lib.with_flag.loader_env
+	not _worst(i)
+}

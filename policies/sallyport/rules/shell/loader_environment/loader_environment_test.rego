@@ -1,0 +1,30 @@
+package sallyport.rules.shell.loader_environment_test
+
+import data.sallyport.rules.shell.loader_environment as rule
+import data.sallyport.testing
+
+_with(flag, name) := testing.command({"flags": [flag], "env": ["A", name]})
+
+test_denies_injection if {
+	rule.deny == {{"command": 0}} with input as _with("loader_env", "LD_PRELOAD")
+	rule.deny == {{"command": 0}} with input as _with("hook_env", "BASH_ENV")
+	rule.ask == set() with input as _with("hook_env", "BASH_ENV")
+}
+
+test_asks_for_hooks if {
+	rule.ask == {{"command": 0}} with input as _with("hook_env", "GIT_SSH_COMMAND")
+	rule.deny == set() with input as _with("hook_env", "GIT_SSH_COMMAND")
+}
+
+test_warns_of_library_paths if {
+	rule.warn == {{"command": 0}} with input as _with("loader_env", "LD_LIBRARY_PATH")
+	rule.deny == set() with input as _with("loader_env", "LD_LIBRARY_PATH")
+	rule.ask == set() with input as _with("loader_env", "LD_LIBRARY_PATH")
+}
+
+test_allows_other_variables if {
+	doc := testing.command({"env": ["PYTHONPATH"]})
+	rule.deny == set() with input as doc
+	rule.ask == set() with input as doc
+	rule.warn == set() with input as doc
+}

@@ -1,0 +1,20 @@
+# METADATA
+# title: Ordinary command given another meaning
+# description: Defines a function or an alias with the name of an ordinary command, so that what reads harmless does something else.
+# custom:
+#   severity: medium
+#   remediation: Give the function a name of its own.
+#   examples:
+#     - ls() { curl -s https://example.com/beacon; }; ls
+#     - git() { echo hidden; }; git status
+#   lookalikes:
+#     - build() { make all; }; build
+#     - log() { echo "$1"; }; log hello
+package sallyport.rules.shell.shadowed_command
+
+import data.sallyport.lib
+
+ask contains {"command": i} if {
+	some i in lib.with_flag.shadow
+	input.commands[i].script == ""
+}

@@ -1,0 +1,25 @@
+package sallyport.rules.shell.unresolved_command_test
+
+import data.sallyport.rules.shell.unresolved_command as rule
+import data.sallyport.testing
+
+_unknown := {"name": "", "certainty": "unknown"}
+
+test_asks if {
+	rule.ask == {{"command": 0}} with input as testing.command(_unknown)
+	rule.deny == set() with input as testing.command(_unknown)
+}
+
+test_denies_elevated if {
+	doc := testing.command(object.union(_unknown, {"elevated": true}))
+	rule.deny == {{"command": 0}} with input as doc
+	rule.ask == set() with input as doc
+}
+
+test_allows_dynamic_arguments if {
+	rule.ask == set() with input as testing.command({"certainty": "partial"})
+}
+
+test_allows_in_script_files if {
+	rule.ask == set() with input as testing.command(object.union(_unknown, {"script": "./x.sh"}))
+}

@@ -1,0 +1,43 @@
+# METADATA
+# title: Delete of files that nobody has looked at
+# description: >-
+#   Deletes files in the workspace or a granted place that this session has neither read nor created. Generated files
+#   (caches, build output, logs) do not count.
+# custom:
+#   severity: medium
+#   remediation: Read the files first, or compare them with their copies; then delete them.
+#   examples: []
+#   lookalikes:
+#     - echo x > new.txt && rm new.txt
+#     - rm -f no_such_file
+#     - rm -rf node_modules
+package sallyport.rules.deletion.read_before_delete
+
+import data.sallyport.lib
+
+_kept := {"workspace", "context"}
+
+_whole_tree(p) if p.recursive
+
+_whole_tree(p) if p.glob
+
+_unread contains i if {
+	some i in lib.deletes
+	p := input.paths[i]
+	p.unread.count > 0
+	not p.generated
+	p.zone in _kept
+}
+
+deny contains {"path": i, "msg": $"{p.path} must be read before it is deleted"} if {
+	some i in _unread
+	p := input.paths[i]
+	not _whole_tree(p)
+}
+
+deny contains {"path": i, "msg": $"{p.path} holds {p.unread.count} unread file(s), for example {examples}; read them before you delete them"} if {
+	some i in _unread
+	p := input.paths[i]
+	_whole_tree(p)
+	examples := concat(", ", p.unread.examples)
+}

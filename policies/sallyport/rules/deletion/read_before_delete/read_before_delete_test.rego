@@ -1,0 +1,28 @@
+package sallyport.rules.deletion.read_before_delete_test
+
+import data.sallyport.rules.deletion.read_before_delete as rule
+import data.sallyport.testing
+
+_delete(fields) := testing.path(object.union(
+	{"access": "delete", "path": "/ws/d", "unread": {"count": 2, "examples": ["a", "b"]}},
+	fields,
+))
+
+test_denies_unread_file if {
+	rule.deny == {{"path": 0, "msg": "/ws/d must be read before it is deleted"}} with input as _delete({})
+}
+
+test_denies_unread_tree if {
+	msg := "/ws/d holds 2 unread file(s), for example a, b; read them before you delete them"
+	rule.deny == {{"path": 0, "msg": msg}} with input as _delete({"recursive": true})
+	rule.deny == {{"path": 0, "msg": msg}} with input as _delete({"glob": true, "zone": "context"})
+}
+
+test_allows_what_was_read if {
+	rule.deny == set() with input as _delete({"unread": {"count": 0, "examples": []}})
+}
+
+test_allows_generated_and_temporary_files if {
+	rule.deny == set() with input as _delete({"generated": true})
+	rule.deny == set() with input as _delete({"zone": "temporary"})
+}

@@ -1,0 +1,21 @@
+# METADATA
+# title: Command that the operator's lists cannot be held against
+# description: The operator has given patterns, but the command word is only known when it runs, so no pattern can match or fail to match it.
+# custom:
+#   severity: high
+#   remediation: Write the program's name out.
+#   examples: []
+#   lookalikes:
+#     - c=ls; $c
+#     - ls "$1"
+package sallyport.rules.filters.unresolved
+
+_listed if data.sallyport.config.filters.allow > 0
+
+_listed if data.sallyport.config.filters.deny > 0
+
+deny contains {"command": i} if {
+	_listed
+	some i, c in input.commands
+	c.certainty == "unknown"
+}

@@ -1,0 +1,30 @@
+# METADATA
+# title: Read of the password database
+# description: Reads the files with the machine's password hashes or its rules of who may become whom.
+# custom:
+#   severity: critical
+#   remediation: Ask getent passwd for account names; password hashes are nobody's business.
+#   examples:
+#     - cat /etc/shadow
+#     - cp /etc/gshadow ./x
+#     - grep root /etc/sudoers
+#   lookalikes:
+#     - cat /etc/passwd
+#     - getent passwd root
+#     - grep -rn shadow src
+#     - ls -l /etc/shadow
+package sallyport.rules.paths.auth_database
+
+import data.sallyport.lib
+
+_listers := {"[", "[[", "ls", "stat", "test"}
+
+# A file tool has no command, and is not a listing.
+_listed(p) if input.commands[p.command].name in _listers
+
+deny contains {"path": i, "msg": $"{p.path} says who may do what on this machine"} if {
+	some i in lib.with_label.auth_database
+	p := input.paths[i]
+	p.access == "read"
+	not _listed(p)
+}

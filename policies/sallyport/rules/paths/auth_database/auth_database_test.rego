@@ -1,0 +1,26 @@
+package sallyport.rules.paths.auth_database_test
+
+import data.sallyport.rules.paths.auth_database as rule
+import data.sallyport.testing
+
+_shadow(name, access) := testing.request(
+	[{"name": name}],
+	[{"path": "/etc/shadow", "access": access, "labels": ["auth_database"]}],
+)
+
+test_denies_reading if {
+	rule.deny == {{"path": 0, "msg": "/etc/shadow says who may do what on this machine"}} with input as _shadow("cat", "read")
+}
+
+test_denies_file_tools if {
+	doc := testing.path({"path": "/etc/shadow", "labels": ["auth_database"], "command": -1})
+	rule.deny == {{"path": 0, "msg": "/etc/shadow says who may do what on this machine"}} with input as doc
+}
+
+test_allows_listing if {
+	rule.deny == set() with input as _shadow("ls", "read")
+}
+
+test_allows_other_files if {
+	rule.deny == set() with input as testing.path({"labels": ["account_database"]})
+}

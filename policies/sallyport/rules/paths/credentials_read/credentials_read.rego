@@ -1,0 +1,67 @@
+# METADATA
+# title: Read of credentials
+# description: >-
+#   Reads keys, tokens or password stores. Programs that need their own credentials to do their work (ssh with a key, git, a
+#   cloud client) are not meant; for an .env file in the workspace a person is asked.
+# custom:
+#   severity: critical
+#   remediation: Let the program that needs the credential read it itself; never print or copy it.
+#   examples:
+#     - cat {home}/.ssh/id_rsa
+#     - cat {home}/.aws/credentials
+#     - P1={home}/.ssh; P2=id_rsa; cat $P1/$P2
+#     - cp {home}/.netrc ./x
+#     - base64 < {home}/.ssh/id_ed25519
+#   lookalikes:
+#     - cat {home}/.ssh/id_rsa.pub
+#     - cat .env.example
+#     - ls -la {home}
+#     - grep -rn credentials src
+package sallyport.rules.paths.credentials_read
+
+import data.sallyport.lib
+
+# Clients read their own files; they do not print them.
+_clients := {
+	"age", "ansible", "ansible-playbook", "aws", "az", "certbot", "cosign", "docker", "gcloud", "gh", "git",
+	"gpg", "helm", "kubectl", "minisign", "nginx", "openssl", "podman", "rsync", "scp", "sftp", "ssh",
+	"ssh-add", "ssh-keygen", "stunnel", "terraform",
+}
+
+# Programs that look at names, sizes and modes, not at contents.
+_listers := {"[", "[[", "chmod", "chown", "du", "file", "find", "ls", "md5sum", "realpath", "sha256sum", "stat", "test", "touch", "tree"}
+
+_quiet(p) if input.commands[p.command].name in _clients
+
+_quiet(p) if input.commands[p.command].name in _listers
+
+_env_file(p) if {
+	"env_file" in p.labels
+	p.permission != "none"
+}
+
+deny contains {"path": i, "msg": $"{p.path} holds credentials"} if {
+	some i in lib.in_zone.credential
+	p := input.paths[i]
+	p.access == "read"
+	not _quiet(p)
+	not _env_file(p)
+}
+
+ask contains {"path": i, "msg": $"{p.path} may hold credentials"} if {
+	some i in lib.with_label.env_file
+	p := input.paths[i]
+	p.access == "read"
+	_env_file(p)
+	not _quiet(p)
+}
+
+# A search through a whole tree that has credentials in it.
+ask contains {"path": i, "msg": $"credentials lie below {p.path}"} if {
+	some i in lib.with_label.contains_credential
+	p := input.paths[i]
+	p.access == "read"
+	p.recursive
+	not p.zone in {"workspace", "temporary", "credential"}
+	not _quiet(p)
+}

@@ -1,0 +1,43 @@
+package sallyport.rules.paths.credentials_read_test
+
+import data.sallyport.rules.paths.credentials_read as rule
+import data.sallyport.testing
+
+_read(name, path) := testing.request([{"name": name}], [object.union({"path": "/h/k"}, path)])
+
+test_denies_printing_a_key if {
+	rule.deny == {{"path": 0, "msg": "/h/k holds credentials"}} with input as _read("cat", {"zone": "credential"})
+}
+
+test_denies_file_tools if {
+	doc := testing.path({"path": "/h/k", "zone": "credential", "command": -1})
+	rule.deny == {{"path": 0, "msg": "/h/k holds credentials"}} with input as doc
+}
+
+test_allows_clients_and_listings if {
+	rule.deny == set() with input as _read("ssh", {"zone": "credential"})
+	rule.deny == set() with input as _read("ls", {"zone": "credential"})
+}
+
+test_asks_for_env_files if {
+	doc := _read("cat", {"zone": "credential", "labels": ["env_file"]})
+	rule.deny == set() with input as doc
+	rule.ask == {{"path": 0, "msg": "/h/k may hold credentials"}} with input as doc
+}
+
+test_denies_env_files_of_others if {
+	doc := _read("cat", {"zone": "credential", "labels": ["env_file"], "permission": "none"})
+	rule.deny == {{"path": 0, "msg": "/h/k holds credentials"}} with input as doc
+	rule.ask == set() with input as doc
+}
+
+test_asks_for_wide_searches if {
+	doc := _read("grep", {"zone": "home", "recursive": true, "labels": ["contains_credential"]})
+	rule.ask == {{"path": 0, "msg": "credentials lie below /h/k"}} with input as doc
+}
+
+test_allows_searches_in_the_workspace if {
+	rule.ask == set() with input as _read("grep", {"recursive": true, "labels": ["contains_credential"]})
+	rule.ask == set() with input as _read("cat", {})
+	rule.deny == set() with input as _read("cat", {})
+}

@@ -1,0 +1,26 @@
+# METADATA
+# title: Write to a protected place
+# description: The operator has protected this place inside a writable root. It may be read, never changed, moved or deleted.
+# custom:
+#   severity: high
+#   remediation: Leave the place as it is; write elsewhere in the workspace.
+#   examples: []
+#   lookalikes:
+#     - cat README.md
+#     - rm -rf build
+package sallyport.rules.paths.protected
+
+import data.sallyport.lib
+
+deny contains {"path": i, "msg": $"{p.path} is protected"} if {
+	some i in lib.in_zone.protected
+	p := input.paths[i]
+	p.access in {"write", "delete"}
+}
+
+deny contains {"path": i, "msg": $"a protected place lies below {p.path}"} if {
+	some i in lib.with_label.contains_protected
+	p := input.paths[i]
+	p.zone != "protected"
+	p.access in {"write", "delete"}
+}

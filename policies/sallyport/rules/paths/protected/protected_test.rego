@@ -1,0 +1,19 @@
+package sallyport.rules.paths.protected_test
+
+import data.sallyport.rules.paths.protected as rule
+import data.sallyport.testing
+
+test_denies_changes if {
+	doc := testing.path({"access": "write", "zone": "protected", "path": "/ws/p"})
+	rule.deny == {{"path": 0, "msg": "/ws/p is protected"}} with input as doc
+}
+
+test_denies_delete_of_what_is_around_it if {
+	doc := testing.path({"access": "delete", "path": "/ws/d", "recursive": true, "labels": ["contains_protected"]})
+	rule.deny == {{"path": 0, "msg": "a protected place lies below /ws/d"}} with input as doc
+}
+
+test_allows_reading if {
+	rule.deny == set() with input as testing.path({"zone": "protected"})
+	rule.deny == set() with input as testing.path({"labels": ["contains_protected"]})
+}

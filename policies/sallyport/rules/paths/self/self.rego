@@ -1,0 +1,30 @@
+# METADATA
+# title: Change of sallyport itself
+# description: >-
+#   Changes, moves or deletes sallyport's own program, configuration, policies or audit log. They may be read: an agent may know
+#   the rules it lives by.
+# custom:
+#   severity: critical
+#   remediation: Ask the operator to change the configuration or the policies.
+#   examples: []
+#   lookalikes:
+#     - cat README.md
+#     - echo sallyport > notes.txt
+package sallyport.rules.paths.self
+
+import data.sallyport.lib
+
+_changing := {"write", "delete"}
+
+deny contains {"path": i, "msg": $"{p.path} belongs to sallyport"} if {
+	some i in lib.in_zone.self
+	p := input.paths[i]
+	p.access in _changing
+}
+
+deny contains {"path": i, "msg": $"files of sallyport lie below {p.path}"} if {
+	some i in lib.with_label.contains_self
+	p := input.paths[i]
+	p.zone != "self"
+	p.access in _changing
+}

@@ -1,0 +1,37 @@
+# METADATA
+# title: Write to a place that is not known
+# description: The target of a write depends on a value that is only known when it runs, so no permission can be held against it.
+# custom:
+#   severity: medium
+#   remediation: Write the path out, or begin it with a known directory, for example "./out/$name".
+#   examples:
+#     - echo x > "$1"
+#     - cp a.txt "$(cat target.txt)"
+#   lookalikes:
+#     - f=out.txt; echo x > "$f"
+#     - for f in a b; do echo x > "./out/$f"; done
+#     - t=$(mktemp); echo x > "$t"
+package sallyport.rules.paths.unresolved_write
+
+import data.sallyport.lib
+
+_unknown contains i if {
+	some i in lib.writes
+	input.paths[i].certainty == "unknown"
+}
+
+_in_script(p) if input.commands[p.command].script != ""
+
+deny contains {"path": i, "msg": $"what {p.raw} stands for is not known before it runs"} if {
+	some i in _unknown
+	p := input.paths[i]
+	input.commands[p.command].elevated
+}
+
+ask contains {"path": i, "msg": $"what {p.raw} stands for is not known before it runs"} if {
+	some i in _unknown
+	p := input.paths[i]
+	p.source in {"argument", "redirect"}
+	not _in_script(p)
+	not input.commands[p.command].elevated
+}

@@ -1,0 +1,30 @@
+package sallyport.rules.paths.unresolved_write_test
+
+import data.sallyport.rules.paths.unresolved_write as rule
+import data.sallyport.testing
+
+_write(command, path) := testing.request([command], [object.union(
+	{"access": "write", "raw": "$f", "path": "", "certainty": "unknown"},
+	path,
+)])
+
+_finding := {"path": 0, "msg": "what $f stands for is not known before it runs"}
+
+test_asks if {
+	rule.ask == {_finding} with input as _write({}, {})
+	rule.deny == set() with input as _write({}, {})
+}
+
+test_denies_elevated if {
+	rule.deny == {_finding} with input as _write({"elevated": true}, {})
+	rule.ask == set() with input as _write({"elevated": true}, {})
+}
+
+test_allows_known_beginning if {
+	rule.ask == set() with input as _write({}, {"certainty": "partial", "path": "/ws/out"})
+}
+
+test_allows_in_scripts_and_code if {
+	rule.ask == set() with input as _write({"script": "./x.sh"}, {})
+	rule.ask == set() with input as _write({}, {"source": "code"})
+}

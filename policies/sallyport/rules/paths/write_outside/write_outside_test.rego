@@ -1,0 +1,31 @@
+package sallyport.rules.paths.write_outside_test
+
+import data.sallyport.rules.paths.write_outside as rule
+import data.sallyport.testing
+
+_write(fields) := testing.path(object.union({"access": "write", "path": "/p", "permission": "none", "zone": "outside"}, fields))
+
+test_denies_write_and_delete if {
+	finding := {"path": 0, "msg": "/p lies outside what the operator has granted"}
+	rule.deny == {finding} with input as _write({})
+	rule.deny == {finding} with input as _write({"access": "delete"})
+	rule.deny == {finding} with input as _write({"certainty": "partial", "zone": "system"})
+}
+
+test_denies_file_tools if {
+	rule.deny == {{"path": 0, "msg": "/p lies outside what the operator has granted"}} with input as _write({"command": -1})
+}
+
+test_allows_granted_and_temporary_places if {
+	rule.deny == set() with input as _write({"permission": "write"})
+	rule.deny == set() with input as _write({"zone": "temporary"})
+}
+
+test_allows_reading if {
+	rule.deny == set() with input as _write({"access": "read"})
+}
+
+test_allows_null_and_standard_devices if {
+	rule.deny == set() with input as _write({"labels": ["null_device"]})
+	rule.deny == set() with input as _write({"labels": ["std_device"]})
+}

@@ -1,0 +1,398 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// checker looks at a decoded configuration as a whole. Problems of keys that the file does not
+// have are those of its nearest parent.
+type checker struct {
+	*decoder
+	l *Loaded
+}
+
+func check(l *Loaded, d *decoder) {
+	c := checker{d, l}
+	c.names()
+	c.times()
+	c.sizes()
+	c.workspace()
+	c.grants()
+	c.rules()
+	c.generated()
+	c.policies()
+	c.environment()
+	c.docker()
+	c.audit()
+}
+
+func (c checker) problem(key, format string, args ...any) {
+	at := key
+	for {
+		pos, ok := c.where[at]
+		if ok || at == "" {
+			c.problems = append(c.problems, Problem{Line: pos.line, Column: pos.column, Key: key, Text: fmt.Sprintf(format, args...)})
+			return
+		}
+		at = at[:max(strings.LastIndexAny(at, ".["), 0)]
+	}
+}
+
+// bad reports whether the decoder has already refused what stands at key, so that one mistake is
+// not told twice.
+func (c checker) bad(key string) bool {
+	return slices.ContainsFunc(c.problems, func(p Problem) bool { return p.Key == key })
+}
+
+var (
+	agentName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
+	ruleID     = regexp.MustCompile(`^[a-z][a-z0-9_]*(/[a-z][a-z0-9_]*)+$`)
+	runnerName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
+	envName    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+// BuiltinRunners are the names of runners that need no entry under runners.
+func BuiltinRunners() []string { return []string{"local", "docker", "docker-sudo"} }
+
+func (c checker) names() {
+	if !agentName.MatchString(c.l.Agent) {
+		c.problem("agent", "%q is not a name: letters, digits, \".\", \"_\" and \"-\", at most 64", c.l.Agent)
+	}
+	known := BuiltinRunners()
+	for _, name := range slices.Sorted(maps.Keys(c.l.Runners)) {
+		key := "runners." + name
+		switch {
+		case slices.Contains(known, name):
+			c.problem(key, "%s is a runner of sallyport's own: choose another name", name)
+		case !runnerName.MatchString(name):
+			c.problem(key, "%q is not a name: lower case letters, digits, \"_\" and \"-\", at most 64", name)
+		case len(c.l.Runners[name].Command) == 0 && !c.bad(key):
+			c.problem(key+".command", "the command line is empty")
+		}
+	}
+	known = append(known, slices.Sorted(maps.Keys(c.l.Runners))...)
+	if !slices.Contains(known, c.l.Runner) && !c.bad("runner") {
+		c.problem("runner", "no runner named %q%s", c.l.Runner, didYouMean(c.l.Runner, known))
+	}
+}
+
+func (c checker) times() {
+	for _, t := range []struct {
+		key   string
+		value Duration
+	}{
+		{"timeout", c.l.Timeout}, {"limits.max_timeout", c.l.Limits.MaxTimeout},
+		{"limits.grace", c.l.Limits.Grace}, {"limits.approval", c.l.Limits.Approval},
+	} {
+		if t.value <= 0 {
+			c.problem(t.key, "must be greater than zero")
+		}
+	}
+	if c.l.Timeout > c.l.Limits.MaxTimeout && c.l.Limits.MaxTimeout > 0 {
+		c.problem("timeout", "%s is more than limits.max_timeout, which is %s", text(c.l.Timeout), text(c.l.Limits.MaxTimeout))
+	}
+	if c.l.Audit.Checkpoint.Every < 0 || c.has("audit.checkpoint.every") && c.l.Audit.Checkpoint.Every == 0 {
+		c.problem("audit.checkpoint.every", "must be greater than zero: leave it out for no checkpoints")
+	}
+}
+
+func (c checker) has(key string) bool {
+	_, ok := c.where[key]
+	return ok && !c.bad(key)
+}
+
+func (c checker) sizes() {
+	for _, n := range []struct {
+		key              string
+		value, low, high int64
+	}{
+		{"limits.output", int64(c.l.Limits.Output), 1 << 10, 1 << 30},
+		{"limits.background", int64(c.l.Limits.Background), 0, 1000},
+		{"limits.ring_lines", int64(c.l.Limits.RingLines), 1, 10_000_000},
+	} {
+		if n.value < n.low || n.value > n.high {
+			c.problem(n.key, "%d is out of range: from %d to %d", n.value, n.low, n.high)
+		}
+	}
+}
+
+func (c checker) workspace() {
+	if c.l.Workspace == "" {
+		c.problem("workspace", "the path is empty: leave the key out for the working directory")
+		return
+	}
+	switch info, err := os.Stat(string(c.l.Workspace)); {
+	case c.bad("workspace"):
+	case err != nil:
+		c.problem("workspace", "%s", missing(string(c.l.Workspace), err))
+	case !info.IsDir():
+		c.problem("workspace", "%s is not a directory", c.l.Workspace)
+	}
+}
+
+// missing words an error of looking at a path.
+func missing(p string, err error) string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Sprintf("%s does not exist: create it or correct the path", p)
+	}
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	return fmt.Sprintf("%s cannot be looked at: %v", p, err)
+}
+
+// grants fills in what entries leave out and drops optional places that are not there.
+func (c checker) grants() {
+	held := map[string]string{real(string(c.l.Workspace)): "workspace"}
+	kept := make([]Grant, 0, len(c.l.Paths))
+	for i, g := range c.l.Paths {
+		key := fmt.Sprintf("paths[%d]", i)
+		if g.Access == "" {
+			g.Access = defaultAccess
+		}
+		if g.Zone == "" {
+			g.Zone = defaultZone
+		}
+		if g.Path == "" {
+			if !c.bad(key) && !c.bad(key+".path") {
+				c.problem(key+".path", "the path is empty")
+			}
+			continue
+		}
+		info, err := os.Stat(string(g.Path))
+		if errors.Is(err, fs.ErrNotExist) && g.Optional {
+			c.l.Notes = append(c.l.Notes, fmt.Sprintf("%s: %s does not exist and is not granted", key, g.Path))
+			continue
+		}
+		if err != nil {
+			if !c.bad(key + ".path") {
+				c.problem(key+".path", "%s, or set \"optional: true\"", missing(string(g.Path), err))
+			}
+			continue
+		}
+		if other, twice := held[real(string(g.Path))]; twice {
+			c.problem(key+".path", "%s is already granted by %s", g.Path, other)
+		}
+		held[real(string(g.Path))] = key
+		c.protected(key, &g, info.IsDir())
+		kept = append(kept, g)
+	}
+	c.l.Paths = kept
+}
+
+func (c checker) protected(key string, g *Grant, dir bool) {
+	if !dir && len(g.Protected) > 0 {
+		c.problem(key+".protected", "%s is a file: nothing lies below it", g.Path)
+		return
+	}
+	for i, p := range g.Protected {
+		at := fmt.Sprintf("%s.protected[%d]", key, i)
+		full, err := absolute(p, string(g.Path), c.home)
+		switch {
+		case err != nil:
+			c.problem(at, "%s", err)
+		case p == "":
+			c.problem(at, "the path is empty")
+		case full == string(g.Path):
+			c.problem(at, "it is the granted place itself: use \"access: read\"")
+		case !below(full, string(g.Path)):
+			c.problem(at, "%s does not lie below %s", full, g.Path)
+		}
+		g.Protected[i] = full
+	}
+}
+
+// below reports whether p lies in dir, lexically.
+func below(p, dir string) bool {
+	rel, err := filepath.Rel(dir, p)
+	return err == nil && rel != "." && filepath.IsLocal(rel)
+}
+
+// real resolves symlinks as far as p exists.
+func real(p string) string {
+	if r, err := filepath.EvalSymlinks(p); err == nil {
+		return r
+	}
+	return p
+}
+
+func (c checker) rules() {
+	for _, id := range slices.Sorted(maps.Keys(c.l.Rules)) {
+		if !ruleID.MatchString(id) {
+			c.problem("rules."+id, "%q is not a rule id: write it as category/rule", id)
+		} else if c.l.Rules[id] == "" && !c.bad("rules."+id) {
+			c.problem("rules."+id, "the level is missing: off, warn, ask or deny")
+		}
+	}
+	for i, e := range c.l.Exemptions {
+		key := fmt.Sprintf("exemptions[%d]", i)
+		if c.bad(key) {
+			continue // a key is missing: told already
+		}
+		if !ruleID.MatchString(e.Rule) && !c.bad(key+".rule") {
+			c.problem(key+".rule", "%q is not a rule id: write it as category/rule", e.Rule)
+		}
+		if strings.TrimSpace(e.Reason) == "" && !c.bad(key+".reason") {
+			c.problem(key+".reason", "the reason is empty: say why the rule is waived")
+		}
+		if e.Match == "" && !c.bad(key+".match") {
+			c.problem(key+".match", "the pattern is empty")
+		}
+		if e.Expires.IsZero() && !c.bad(key+".expires") {
+			c.problem(key+".expires", "the date is empty")
+		} else if !c.l.inForce(e) {
+			c.l.Notes = append(c.l.Notes, fmt.Sprintf("%s: the exemption of %s expired at %s", key, e.Rule, e.Expires.Format(time.RFC3339)))
+		}
+	}
+}
+
+func (c checker) generated() {
+	for i, p := range c.l.Generated {
+		key := fmt.Sprintf("generated[%d]", i)
+		if _, err := path.Match(p, ""); err != nil || p == "" {
+			c.problem(key, "%q is not a file name pattern: see https://pkg.go.dev/path#Match", p)
+		}
+	}
+}
+
+// policies makes local entries absolute. An entry with a scheme stays as it is.
+func (c checker) policies() {
+	for i, p := range c.l.Policies {
+		key := fmt.Sprintf("policies[%d]", i)
+		if scheme, _, ok := strings.Cut(p, "://"); ok {
+			if scheme != "https" {
+				c.problem(key, "the scheme %s is not taken: bundles come by https", scheme)
+			}
+			continue
+		}
+		full, err := absolute(p, c.base, c.home)
+		switch {
+		case err != nil:
+			c.problem(key, "%s", err)
+		case p == "":
+			c.problem(key, "the path is empty")
+		default:
+			c.exists(key, full)
+			c.l.Policies[i] = full
+		}
+	}
+	for i, p := range c.l.Plugins {
+		key := fmt.Sprintf("plugins[%d]", i)
+		if p == "" {
+			c.problem(key, "the path is empty")
+			continue
+		}
+		c.exists(key, string(p))
+	}
+}
+
+func (c checker) exists(key, p string) {
+	if _, err := os.Stat(p); err != nil && !c.bad(key) {
+		c.problem(key, "%s", missing(p, err))
+	}
+}
+
+func (c checker) environment() {
+	e := &c.l.Environment
+	c.variables("environment.env", e.Env)
+	c.variables("environment.env_file_names", e.EnvFileNames)
+	if strings.ContainsAny(e.Prefix, "\x00\n\r") {
+		c.problem("environment.prefix", "it must be one line")
+	}
+	if e.EnvFile != "" {
+		c.exists("environment.env_file", string(e.EnvFile))
+	} else if len(e.EnvFileNames) > 0 {
+		c.problem("environment.env_file_names", "there is no env_file to take them from")
+	}
+	switch e.Venv {
+	case "auto", "none":
+	case "":
+		c.problem("environment.venv", "want auto, none or a directory")
+	default:
+		full, err := absolute(e.Venv, c.base, c.home)
+		if err != nil {
+			c.problem("environment.venv", "%s", err)
+			return
+		}
+		c.exists("environment.venv", full)
+		e.Venv = full
+	}
+}
+
+func (c checker) variables(key string, names []string) {
+	for i, name := range names {
+		if !envName.MatchString(name) {
+			c.problem(fmt.Sprintf("%s[%d]", key, i), "%q is not the name of a variable", name)
+		}
+	}
+}
+
+func (c checker) docker() {
+	k := &c.l.Docker
+	if k.CPUs < 0 || k.CPUs > 1024 {
+		c.problem("docker.cpus", "%v is out of range: from 0 to 1024", k.CPUs)
+	}
+	if k.Memory != 0 && k.Memory < 6<<20 {
+		c.problem("docker.memory", "%s is too little: the daemon takes at least 6MiB", text(k.Memory))
+	}
+	c.variables("docker.credentials.env", k.Credentials.Env)
+	c.variables("docker.credentials.env_file_names", k.Credentials.EnvFileNames)
+	if k.Credentials.EnvFile != "" {
+		c.exists("docker.credentials.env_file", string(k.Credentials.EnvFile))
+	}
+	if len(k.Packages.System) > 0 && c.l.Runner == "docker" {
+		c.problem("docker.packages.system", "installing system packages needs \"runner: docker-sudo\"")
+	}
+	for i := range k.Mounts {
+		key, m := fmt.Sprintf("docker.mounts[%d]", i), &k.Mounts[i]
+		if m.Access == "" {
+			m.Access = defaultAccess
+		}
+		if m.Target == "" {
+			m.Target = string(m.Source)
+		}
+		if m.Source != "" {
+			c.exists(key+".source", string(m.Source))
+		}
+		if !path.IsAbs(m.Target) && !c.bad(key) {
+			c.problem(key+".target", "%q is not an absolute path", m.Target)
+		}
+	}
+}
+
+func (c checker) audit() {
+	if c.l.Audit.Dir == "" {
+		c.problem("audit.dir", "there is neither $XDG_STATE_HOME nor a home directory: name the directory")
+	}
+	for i, p := range c.l.Audit.Checkpoint.Publish {
+		key := fmt.Sprintf("audit.checkpoint.publish[%d]", i)
+		if scheme, _, ok := strings.Cut(p, "://"); ok {
+			if scheme != "https" {
+				c.problem(key, "the scheme %s is not taken: publish to a file or by https", scheme)
+			}
+			continue
+		}
+		full, err := absolute(p, c.base, c.home)
+		if err != nil || p == "" {
+			c.problem(key, "%q is neither a path nor an https address", p)
+		}
+		c.l.Audit.Checkpoint.Publish[i] = full
+	}
+}
+
+// text writes a value as it is written in a file.
+func text(v interface{ MarshalText() ([]byte, error) }) string {
+	b, _ := v.MarshalText() // of Duration and Size: never an error
+	return string(b)
+}

@@ -1,0 +1,106 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/sallyport-dev/sallyport/engine/facts"
+)
+
+// Layout returns places and patterns as facts need them.
+func (l *Loaded) Layout() facts.Layout {
+	out := facts.Layout{
+		Workspace: string(l.Workspace),
+		Home:      l.host.Home,
+		Roots:     []facts.Root{{Path: string(l.Workspace), Write: true, Zone: "workspace"}},
+		Temporary: l.temporary(),
+		Self:      l.self(),
+		Generated: l.Generated,
+	}
+	for _, g := range l.Paths {
+		out.Roots = append(out.Roots, facts.Root{
+			Path: string(g.Path), Write: g.Access == "write", Zone: g.Zone, Protected: g.Protected, File: isFile(string(g.Path)),
+		})
+	}
+	for _, p := range l.Commands.Allow {
+		out.Allow = append(out.Allow, p.whole())
+	}
+	for _, p := range l.Commands.Deny {
+		out.Deny = append(out.Deny, p.prefix())
+	}
+	for _, e := range l.Exemptions {
+		var match *regexp.Regexp // an index must keep its meaning: one that has expired stays, as nil
+		if l.inForce(e) {
+			match = e.Match.whole()
+		}
+		out.Exemptions = append(out.Exemptions, match)
+	}
+	return out
+}
+
+// inForce reports whether an exemption holds at the time the configuration was read.
+func (l *Loaded) inForce(e Exemption) bool { return l.host.Now.Before(e.Expires.Time) }
+
+func isFile(p string) bool {
+	info, err := os.Stat(p)
+	return err == nil && !info.IsDir()
+}
+
+func (l *Loaded) temporary() []string {
+	places := []string{"/tmp", "/var/tmp"}
+	if t := l.host.Getenv("TMPDIR"); filepath.IsAbs(t) {
+		places = append(places, filepath.Clean(t))
+	}
+	return places
+}
+
+// self lists what an agent must not change, because it is what holds the agent.
+func (l *Loaded) self() []facts.Place {
+	var places []facts.Place
+	add := func(p, label string) {
+		if p == "" {
+			return
+		}
+		places = append(places, facts.Place{Path: p, Label: label})
+		if r := real(p); r != p {
+			places = append(places, facts.Place{Path: r, Label: label})
+		}
+	}
+	add(l.host.Executable, "self_binary")
+	add(l.File, "self_config")
+	// Files that would be found at the next start count too, whether or not they are there.
+	for _, p := range Places(l.host) {
+		if p != l.File && filepath.IsAbs(p) {
+			add(p, "self_config")
+		}
+	}
+	for _, p := range l.Policies {
+		if filepath.IsAbs(p) {
+			add(p, "self_policy")
+		}
+	}
+	for _, p := range l.Plugins {
+		add(string(p), "self_policy")
+	}
+	add(string(l.Audit.Dir), "self_audit")
+	return places
+}
+
+// Document is data.sallyport.config: what the policies see of the operator's configuration.
+func (l *Loaded) Document() map[string]any {
+	levels := make(map[string]any, len(l.Rules))
+	for id, level := range l.Rules {
+		levels[id] = level
+	}
+	exemptions := make([]any, len(l.Exemptions))
+	for i, e := range l.Exemptions {
+		exemptions[i] = map[string]any{"rule": e.Rule}
+	}
+	return map[string]any{
+		"profile":    l.Profile,
+		"levels":     levels,
+		"filters":    map[string]any{"allow": len(l.Commands.Allow), "deny": len(l.Commands.Deny)},
+		"exemptions": exemptions,
+	}
+}

@@ -1,0 +1,177 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+	"unicode/utf8"
+)
+
+// Host is what a configuration takes from the machine and the process that read it.
+type Host struct {
+	Dir        string // working directory of the process
+	Home       string // home directory; "" for none
+	Executable string // sallyport's own binary; "" when unknown
+	Getenv     func(string) string
+	Now        time.Time
+}
+
+// ThisHost describes the running process.
+func ThisHost() (Host, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return Host{}, fmt.Errorf("find working directory: %w: change to a directory that exists", err)
+	}
+	home, _ := os.UserHomeDir() // none is a fact, not an error: "~" is refused then
+	exe, _ := os.Executable()
+	return Host{Dir: dir, Home: home, Executable: exe, Getenv: os.Getenv, Now: time.Now()}, nil
+}
+
+// Loaded is a configuration that is ready for use.
+type Loaded struct {
+	Config        // defaults filled in, every path absolute
+	File   string // "" when there is none
+	Source string // how File was found: "--config", "$SALLYPORT_CONFIG", "user", "system"; "defaults" for none
+	// Ignored are configuration files in the workspace. They are never read: an agent could have written them.
+	Ignored []string
+	// Notes are what an operator should know and what is no problem: an exemption that has expired, a place that is not there.
+	Notes []string
+
+	host Host
+}
+
+// maxFile bounds a configuration file, in bytes.
+const maxFile = 1 << 20
+
+// Load finds, reads and checks the configuration: the file flag when it is not "", then
+// $SALLYPORT_CONFIG, then the user's, then the system's. None at all is the defaults. A
+// configuration that cannot be used is an *Error.
+func Load(flag string, host Host) (*Loaded, error) {
+	file, source, err := find(flag, host)
+	if err != nil {
+		return nil, err
+	}
+	if file == "" {
+		return Parse("", "", "defaults", host)
+	}
+	text, err := read(file)
+	if err != nil {
+		return nil, &Error{File: file, Problems: []Problem{{Text: err.Error()}}}
+	}
+	return Parse(text, file, source, host)
+}
+
+// Places lists where Load looks, strongest first, without the flag.
+func Places(host Host) []string {
+	places := []string{host.Getenv("SALLYPORT_CONFIG")}
+	if user := UserFile(host); user != "" {
+		places = append(places, user)
+	}
+	return append(places, systemFile)
+}
+
+const systemFile = "/etc/sallyport/config.yaml"
+
+// UserFile is where the user's own configuration lies; "" when there is neither
+// $XDG_CONFIG_HOME nor a home directory.
+func UserFile(host Host) string {
+	return xdg(host, "XDG_CONFIG_HOME", ".config", "config.yaml")
+}
+
+func defaultAuditDir(host Host) string {
+	return xdg(host, "XDG_STATE_HOME", ".local/state", "audit")
+}
+
+// xdg returns the path of sallyport's name below an XDG base directory
+// (https://specifications.freedesktop.org/basedir-spec/: a relative one is to be ignored).
+func xdg(host Host, variable, below, name string) string {
+	base := host.Getenv(variable)
+	if !filepath.IsAbs(base) {
+		if host.Home == "" {
+			return ""
+		}
+		base = filepath.Join(host.Home, below)
+	}
+	return filepath.Join(base, "sallyport", name)
+}
+
+func find(flag string, host Host) (file, source string, err error) {
+	for _, named := range []struct{ file, source string }{{flag, "--config"}, {host.Getenv("SALLYPORT_CONFIG"), "$SALLYPORT_CONFIG"}} {
+		if named.file != "" {
+			file, err = absolute(named.file, host.Dir, host.Home)
+			return file, named.source, err
+		}
+	}
+	for _, usual := range []struct{ file, source string }{{UserFile(host), "user"}, {systemFile, "system"}} {
+		if usual.file == "" {
+			continue
+		}
+		switch _, err := os.Stat(usual.file); {
+		case err == nil:
+			return usual.file, usual.source, nil
+		case !errors.Is(err, fs.ErrNotExist):
+			// A file that is there and cannot be looked at must not fall back to weaker settings.
+			return "", "", fmt.Errorf("find configuration: %w: make it readable or remove it", err)
+		}
+	}
+	return "", "defaults", nil
+}
+
+func read(file string) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", fmt.Errorf("read configuration: %w: check the path", err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return "", errors.New("read configuration: it is a directory: name the file in it")
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("read configuration: %w", err)
+	case len(text) > maxFile:
+		return "", fmt.Errorf("read configuration: it is larger than %d bytes", maxFile)
+	case !utf8.Valid(text):
+		return "", errors.New("read configuration: it is not valid UTF-8: save it as UTF-8")
+	}
+	return string(text), nil
+}
+
+// Parse reads the text of a configuration. file is what it was read from; "" means that there is
+// none, and then text must be empty: the defaults are checked alone.
+func Parse(text, file, source string, host Host) (*Loaded, error) {
+	l := &Loaded{Config: Defaults(host), File: file, Source: source, host: host}
+	d := &decoder{base: host.Dir, home: host.Home, where: map[string]position{}}
+	whole := true
+	if file != "" {
+		d.base = filepath.Dir(file)
+		whole = d.document(text, &l.Config)
+	}
+	if whole {
+		check(l, d)
+	}
+	if len(d.problems) > 0 {
+		sortProblems(d.problems)
+		return nil, &Error{File: file, Problems: d.problems}
+	}
+	l.Ignored = inWorkspace(string(l.Workspace), file)
+	return l, nil
+}
+
+// inWorkspace lists the files in the workspace that look like a configuration and are not the
+// one that is used.
+func inWorkspace(workspace, used string) []string {
+	var found []string
+	for _, name := range []string{"sallyport.yaml", "sallyport.yml", ".sallyport.yaml", ".sallyport.yml"} {
+		p := filepath.Join(workspace, name)
+		if _, err := os.Lstat(p); err == nil && p != used {
+			found = append(found, p)
+		}
+	}
+	return found
+}

@@ -1,0 +1,58 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Warnings says what is risky about a configuration that is otherwise sound: who else could
+// change it, and what it grants. They are for a person to weigh; nothing is refused.
+func (l *Loaded) Warnings() []string {
+	var out []string
+	if l.File != "" {
+		for _, p := range []string{l.File, filepath.Dir(l.File)} {
+			if who := writableByOthers(p); who != "" {
+				out = append(out, fmt.Sprintf("%s is writable by %s: who changes it changes what is allowed: chmod go-w %s", p, who, p))
+			}
+		}
+		for _, r := range l.Layout().Roots {
+			if r.Write && holds(r.Path, l.File) {
+				out = append(out, fmt.Sprintf("%s lies in %s, which commands may write: move it out, for example to %s", l.File, r.Path, UserFile(l.host)))
+			}
+		}
+	}
+	for _, r := range l.Layout().Roots {
+		if f := string(l.Environment.EnvFile); r.Write && holds(r.Path, f) {
+			out = append(out, fmt.Sprintf("environment.env_file %s lies in %s, which commands may write: they could change their own environment: move it out", f, r.Path))
+		}
+		if r.Write && (holds(r.Path, l.host.Home) || r.Path == "/") {
+			out = append(out, fmt.Sprintf("%s is granted for writing and holds the home directory or all of the machine: grant a smaller place", r.Path))
+		}
+	}
+	if l.Mode == "monitor" {
+		out = append(out, "mode is monitor: everything is recorded and nothing is refused")
+	}
+	for _, p := range l.Ignored {
+		out = append(out, fmt.Sprintf("%s is not read: a configuration in the workspace could come from the agent: name it with --config if it is yours", p))
+	}
+	return out
+}
+
+// holds reports whether p is dir or lies in it, by name or in reality.
+func holds(dir, p string) bool {
+	if p == "" {
+		return false
+	}
+	return dir == p || below(p, dir) || below(real(p), real(dir)) || real(p) == real(dir)
+}
+
+// writableByOthers says who beside the owner could change p by its mode bits; "" for nobody. A
+// directory with the sticky bit keeps others from replacing what is not theirs.
+func writableByOthers(p string) string {
+	info, err := os.Stat(p)
+	if err != nil || info.IsDir() && info.Mode()&os.ModeSticky != 0 {
+		return ""
+	}
+	return writers(info)
+}

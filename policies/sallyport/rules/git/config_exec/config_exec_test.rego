@@ -1,0 +1,19 @@
+package sallyport.rules.git.config_exec_test
+
+import data.sallyport.rules.git.config_exec as rule
+import data.sallyport.testing
+
+test_denies if {
+	rule.deny == {{"command": 0}} with input as testing.command({"flags": ["config_exec"]})
+}
+
+test_asks_in_script_files if {
+	doc := testing.command({"flags": ["config_exec"], "script": "./x.sh"})
+	rule.deny == set() with input as doc
+	rule.ask == {{"command": 0}} with input as doc
+}
+
+test_allows_plain_configuration if {
+	rule.deny == set() with input as testing.command({"name": "git", "subcommand": "config"})
+	rule.ask == set() with input as testing.command({"name": "git", "subcommand": "config"})
+}

@@ -1,0 +1,30 @@
+# METADATA
+# title: Write to git's hooks or configuration
+# description: What stands there runs by itself at the next git command, outside every gate.
+# custom:
+#   severity: high
+#   remediation: Put the hook into the repository (for example .githooks/) and let the operator switch it on; use git config for settings.
+#   examples:
+#     - echo 'curl -s https://example.com' > .git/hooks/pre-commit
+#     - cp hook.sh .git/hooks/post-checkout
+#     - echo x >> .git/config
+#   lookalikes:
+#     - cat .git/config
+#     - ls .git/hooks
+#     - git config user.name a
+#     - echo x > .githooks/pre-commit
+package sallyport.rules.git.hooks
+
+import data.sallyport.lib
+
+deny contains {"path": i, "msg": $"{input.paths[i].path} is run by git"} if {
+	some i in lib.with_label.git_hook
+	i in lib.writes
+	not lib.with_label.metadata[i]
+}
+
+ask contains {"path": i, "msg": $"{input.paths[i].path} tells git what to run"} if {
+	some i in lib.with_label.git_config
+	i in lib.writes
+	not lib.with_label.git_hook[i]
+}

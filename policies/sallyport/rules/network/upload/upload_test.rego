@@ -1,0 +1,23 @@
+package sallyport.rules.network.upload_test
+
+import data.sallyport.rules.network.upload as rule
+import data.sallyport.testing
+
+_upload(hosts) := testing.command({"effects": ["network"], "flags": ["uploads"], "hosts": hosts})
+
+test_asks_for_other_machines if {
+	rule.ask == {{"command": 0}} with input as _upload(["example.com"])
+	rule.ask == {{"command": 0}} with input as _upload(["localhost", "example.com"])
+}
+
+test_asks_where_the_host_is_not_known if {
+	rule.ask == {{"command": 0}} with input as _upload([])
+}
+
+test_allows_this_machine if {
+	rule.ask == set() with input as _upload(["localhost"])
+}
+
+test_allows_downloads if {
+	rule.ask == set() with input as testing.command({"flags": ["downloads"], "hosts": ["example.com"]})
+}

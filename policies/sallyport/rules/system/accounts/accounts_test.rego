@@ -1,0 +1,12 @@
+package sallyport.rules.system.accounts_test
+
+import data.sallyport.rules.system.accounts as rule
+import data.sallyport.testing
+
+test_denies if {
+	rule.deny == {{"command": 0}} with input as testing.command({"flags": ["accounts"]})
+}
+
+test_allows_other_commands if {
+	rule.deny == set() with input as testing.command({"name": "id"})
+}

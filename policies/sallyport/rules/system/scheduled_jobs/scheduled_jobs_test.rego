@@ -1,0 +1,23 @@
+package sallyport.rules.system.scheduled_jobs_test
+
+import data.sallyport.rules.system.scheduled_jobs as rule
+import data.sallyport.testing
+
+_cron(access) := testing.path({"path": "/etc/cron.d/x", "access": access, "labels": ["cron"]})
+
+test_denies_crontab if {
+	rule.deny == {{"command": 0}} with input as testing.command({"flags": ["cron_edit"]})
+}
+
+test_denies_cron_files if {
+	rule.deny == {{"path": 0, "msg": "/etc/cron.d/x says what runs later"}} with input as _cron("write")
+}
+
+test_asks_for_at if {
+	rule.ask == {{"command": 0}} with input as testing.command({"flags": ["scheduled"]})
+}
+
+test_allows_reading if {
+	rule.deny == set() with input as _cron("read")
+	rule.ask == set() with input as _cron("read")
+}

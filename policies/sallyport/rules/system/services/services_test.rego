@@ -1,0 +1,12 @@
+package sallyport.rules.system.services_test
+
+import data.sallyport.rules.system.services as rule
+import data.sallyport.testing
+
+test_asks if {
+	rule.ask == {{"command": 0}} with input as testing.command({"flags": ["service_control"]})
+}
+
+test_allows_other_commands if {
+	rule.ask == set() with input as testing.command({"name": "systemctl", "subcommand": "status"})
+}

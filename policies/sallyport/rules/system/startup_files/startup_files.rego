@@ -1,0 +1,29 @@
+# METADATA
+# title: Write to a shell startup file
+# description: What stands there runs in every new shell, outside the gate.
+# custom:
+#   severity: high
+#   remediation: Set variables for the command that needs them, or put them into a file in the workspace that you source.
+#   examples:
+#     - echo "alias ls=rm" >> {home}/.bashrc
+#     - cp x {home}/.profile
+#     - rm {home}/.zshrc
+#   lookalikes:
+#     - cat {home}/.bashrc
+#     - source {home}/.bashrc
+#     - cp {home}/.bashrc copy.txt
+package sallyport.rules.system.startup_files
+
+import data.sallyport.lib
+
+deny contains {"path": i, "msg": $"{p.path} runs in every new shell"} if {
+	some i in lib.with_label.shell_startup
+	p := input.paths[i]
+	p.access == "delete"
+}
+
+ask contains {"path": i, "msg": $"{p.path} runs in every new shell"} if {
+	some i in lib.with_label.shell_startup
+	p := input.paths[i]
+	p.access == "write"
+}

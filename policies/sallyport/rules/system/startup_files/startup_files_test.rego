@@ -1,0 +1,22 @@
+package sallyport.rules.system.startup_files_test
+
+import data.sallyport.rules.system.startup_files as rule
+import data.sallyport.testing
+
+_startup(access) := testing.path({"path": "/h/.bashrc", "access": access, "labels": ["shell_startup"]})
+
+_finding := {"path": 0, "msg": "/h/.bashrc runs in every new shell"}
+
+test_asks_for_writes if {
+	rule.ask == {_finding} with input as _startup("write")
+	rule.deny == set() with input as _startup("write")
+}
+
+test_denies_deletes if {
+	rule.deny == {_finding} with input as _startup("delete")
+}
+
+test_allows_reading if {
+	rule.ask == set() with input as _startup("read")
+	rule.deny == set() with input as _startup("read")
+}

@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"path"
 	"strings"
 	"sync"
 )
@@ -45,10 +46,15 @@ func revision() string {
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
-// bundle hides test modules. The go command cannot leave them out of a directory that it embeds.
+// bundle hides tests and what only they use. The go command cannot leave files out of a
+// directory that it embeds.
 type bundle struct{ files embed.FS }
 
-func hidden(name string) bool { return strings.HasSuffix(name, "_test.rego") }
+func hidden(name string) bool {
+	return strings.HasSuffix(name, "_test.rego") || name == testing || strings.HasPrefix(name, testing+"/")
+}
+
+const testing = "sallyport/testing" // inputs for the tests of rules
 
 func (b bundle) Open(name string) (fs.File, error) {
 	if hidden(name) {
@@ -68,7 +74,7 @@ func (b bundle) ReadDir(name string) ([]fs.DirEntry, error) {
 	entries, err := b.files.ReadDir(name)
 	kept := entries[:0:0]
 	for _, entry := range entries {
-		if !hidden(entry.Name()) {
+		if !hidden(path.Join(name, entry.Name())) {
 			kept = append(kept, entry)
 		}
 	}

@@ -1,0 +1,206 @@
+package rego
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// rule is a rule package that was loaded: one that defines deny, ask or warn.
+type rule struct {
+	id      string // "git/force_push", "custom/team/no_deploys"
+	pkg     ast.Ref
+	sources []*source                         // the files of the package
+	defined map[engine.Effect]engine.Location // where each set that it defines stands first
+	about   func() (metadata, []Problem)
+}
+
+var (
+	verbs       = []engine.Effect{engine.Deny, engine.Ask, engine.Warn}
+	builtinRoot = ast.MustParseRef("data.sallyport.rules")
+	customRoot  = ast.MustParseRef("data.custom")
+)
+
+// check finds the rule packages, and what OPA does not mind but would keep a rule from being
+// heard: names that are almost right, sets that are none, packages in the wrong place.
+func (s *fileSet) check() []*rule {
+	packages := map[string]*rule{}
+	var order []string
+	for _, src := range s.sources {
+		if src.module == nil {
+			continue
+		}
+		pkg := src.module.Package.Path
+		if !s.inPlace(src) {
+			continue
+		}
+		key := pkg.String()
+		if packages[key] == nil {
+			packages[key] = &rule{id: ruleID(pkg), pkg: pkg, defined: map[engine.Effect]engine.Location{}}
+			order = append(order, key)
+		}
+		r := packages[key]
+		r.sources = append(r.sources, src)
+		s.checkVerbs(src, r)
+	}
+	var rules []*rule
+	for _, key := range order {
+		r := packages[key]
+		s.checkNames(r)
+		switch {
+		case len(r.defined) > 0 && r.id == "":
+			s.at(r.sources[0].module.Package.Location, "package %s defines %s outside of sallyport.rules", packageName(r.pkg), r.verbs()[0])
+		case len(r.defined) > 0:
+			rules = append(rules, r)
+		case r.sources[0].custom && !s.imported(r.pkg):
+			s.at(r.sources[0].module.Package.Location,
+				"package %s does nothing: it defines no deny, ask or warn, and nothing refers to it", packageName(r.pkg))
+		case !r.sources[0].custom && r.id != "":
+			s.at(r.sources[0].module.Package.Location, "package %s is no rule: it defines no deny, ask or warn", packageName(r.pkg))
+		}
+	}
+	slices.SortFunc(rules, func(a, b *rule) int { return cmp.Compare(a.id, b.id) })
+	return rules
+}
+
+// inPlace holds custom packages below custom, and built-in ones where their files are: a rule
+// whose package is misspelt would be somewhere else, and silent.
+func (s *fileSet) inPlace(src *source) bool {
+	pkg := src.module.Package
+	if src.custom {
+		if !pkg.Path.HasPrefix(customRoot) || len(pkg.Path) <= len(customRoot) {
+			s.at(pkg.Location, "package %s must be below custom: write package custom.%s", packageName(pkg.Path), packageName(pkg.Path))
+			return false
+		}
+		return true
+	}
+	if want := strings.ReplaceAll(path.Dir(src.name), "/", "."); packageName(pkg.Path) != want {
+		s.at(pkg.Location, "package %s does not match its directory: write package %s", packageName(pkg.Path), want)
+		return false
+	}
+	return true
+}
+
+// checkVerbs notes the sets that a module defines, and refuses whatever has such a name and is
+// not a partial set: the entrypoint would find nothing in it.
+func (s *fileSet) checkVerbs(src *source, r *rule) {
+	for _, definition := range src.module.Rules {
+		name := ruleName(definition)
+		if !slices.Contains(verbs, engine.Effect(name)) {
+			continue
+		}
+		head := definition.Head
+		if len(head.Ref()) != 1 || len(head.Args) > 0 || head.DocKind() != ast.PartialSetDoc || definition.Default {
+			s.at(definition.Location, "%s must be a set of findings: write %s contains {\"command\": i} if { … }", name, name)
+			continue
+		}
+		for d := definition; d != nil; d = d.Else {
+			if _, seen := r.defined[engine.Effect(name)]; !seen {
+				r.defined[engine.Effect(name)] = engine.Location{File: src.name, Row: d.Location.Row}
+			}
+		}
+	}
+}
+
+// checkNames refuses public names beside deny, ask and warn in a rule package, and in any custom
+// package sets whose name is almost one of these.
+func (s *fileSet) checkNames(r *rule) {
+	seen := map[string]bool{}
+	for _, src := range r.sources {
+		for _, definition := range src.module.Rules {
+			name := ruleName(definition)
+			if strings.HasPrefix(name, "_") || seen[name] || slices.Contains(verbs, engine.Effect(name)) {
+				continue
+			}
+			near := nearest(name, []string{"deny", "ask", "warn"})
+			isSet := definition.Head.DocKind() == ast.PartialSetDoc && len(definition.Head.Args) == 0
+			switch {
+			case near != "" && isSet && (src.custom || r.id != ""):
+				s.at(definition.Location, "%s is not evaluated: did you mean %s? name a helper with a leading underscore", name, near)
+			case len(r.defined) > 0 && r.id != "":
+				s.at(definition.Location, "%s is not evaluated: a rule package defines deny, ask and warn; name a helper with a leading underscore", name)
+			default:
+				continue
+			}
+			seen[name] = true
+		}
+	}
+}
+
+// imported reports whether some module outside of a package refers to it.
+func (s *fileSet) imported(pkg ast.Ref) bool {
+	found := false
+	for _, src := range s.sources {
+		if src.module == nil || src.module.Package.Path.Equal(pkg) {
+			continue
+		}
+		ast.WalkRefs(src.module, func(ref ast.Ref) bool {
+			found = found || ref.HasPrefix(pkg)
+			return found
+		})
+	}
+	return found
+}
+
+func (r *rule) verbs() []string {
+	var names []string
+	for _, v := range verbs {
+		if _, ok := r.defined[v]; ok {
+			names = append(names, string(v))
+		}
+	}
+	return names
+}
+
+func (r *rule) custom() bool { return r.sources[0].custom }
+
+// ruleID is the id of the rules in a package: "git/force_push" for sallyport.rules.git.force_push,
+// "custom/team/x" for custom.team.x, "" for packages that hold no rules.
+func ruleID(pkg ast.Ref) string {
+	switch {
+	case pkg.HasPrefix(builtinRoot) && len(pkg) == len(builtinRoot)+2:
+		return strings.Join(words(pkg[len(builtinRoot):]), "/")
+	case pkg.HasPrefix(customRoot):
+		return strings.Join(words(pkg[1:]), "/")
+	default:
+		return ""
+	}
+}
+
+func packageName(pkg ast.Ref) string { return strings.Join(words(pkg[1:]), ".") }
+
+func words(terms []*ast.Term) []string {
+	texts := make([]string, len(terms))
+	for i, t := range terms {
+		s, _ := t.Value.(ast.String)
+		texts[i] = string(s)
+	}
+	return texts
+}
+
+func ruleName(r *ast.Rule) string {
+	head := r.Head.Ref()[0].Value
+	if v, ok := head.(ast.Var); ok {
+		return string(v)
+	}
+	return r.Head.Name.String()
+}
+
+// nearest returns the candidate that a misspelt word most likely means, or "". Two slips count
+// as a misspelling, and a third of the letters in long words.
+func nearest(word string, candidates []string) string {
+	best, distance := "", max(2, len(word)/3)+1
+	for _, c := range candidates {
+		limit := min(len(c)-2, distance-1) // "ask" is one slip away from "task", but two from any "as…"
+		if d := levenshtein.ComputeDistance(strings.ToLower(word), c); d <= limit && d < distance {
+			best, distance = c, d
+		}
+	}
+	return best
+}

@@ -1,0 +1,110 @@
+package rego
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// capabilities is what policies may use: every builtin whose result depends on nothing but its
+// arguments. So no policy can reach the network, read the clock or the environment, or roll dice,
+// and a recorded input is judged again as it was judged before.
+var capabilities = sync.OnceValue(func() *ast.Capabilities {
+	c := ast.CapabilitiesForThisVersion()
+	c.Builtins = slices.DeleteFunc(c.Builtins, func(b *ast.Builtin) bool { return b.Nondeterministic })
+	c.AllowNet = []string{} // not nil, which would mean any host
+	return c
+})
+
+// Capabilities is the OPA capabilities document of what policies may use, for
+// `opa check --capabilities` and editors.
+func Capabilities() ([]byte, error) {
+	text, err := json.MarshalIndent(capabilities(), "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("write capabilities: %w", err)
+	}
+	return text, nil
+}
+
+// compile compiles all modules with the registry of custom rules. Problems are noted.
+func (s *fileSet) compile(rules []*rule) *ast.Compiler {
+	if len(s.problems) > 0 {
+		return nil
+	}
+	modules, err := s.modules(rules)
+	if err != nil {
+		s.failed("", err)
+		return nil
+	}
+	compiler := newCompiler().WithPathConflictsCheck(s.conflicts)
+	compiler.Compile(modules)
+	if compiler.Failed() {
+		s.failed("", compiler.Errors)
+	}
+	return compiler
+}
+
+func newCompiler() *ast.Compiler {
+	return ast.NewCompiler().WithStrict(true).WithCapabilities(capabilities()).SetErrorLimit(0)
+}
+
+// modules is what is compiled, by file name.
+func (s *fileSet) modules(rules []*rule) (map[string]*ast.Module, error) {
+	modules := make(map[string]*ast.Module, len(s.sources)+1)
+	for _, src := range s.sources {
+		modules[src.name] = src.module
+	}
+	text := registry(rules)
+	module, err := ast.ParseModuleWithOpts(registryFile, text, ast.ParserOptions{Capabilities: capabilities(), RegoVersion: ast.RegoV1})
+	if err != nil {
+		return nil, err
+	}
+	modules[registryFile] = module
+	return modules, nil
+}
+
+const registryFile = "sallyport/registry"
+
+// registry writes the module by which the entrypoint reaches custom rules. Naming each package
+// that was loaded lets them have any depth, keeps data out that only looks like a rule, and
+// keeps their tests from being part of the decision.
+func registry(rules []*rule) string {
+	var b strings.Builder
+	b.WriteString("package sallyport.registry\n")
+	for _, r := range rules {
+		if !r.custom() {
+			continue
+		}
+		for _, verb := range r.verbs() {
+			fmt.Fprintf(&b, "%s[%q] := %v.%s\n", verb, r.id, r.pkg, verb)
+		}
+	}
+	return b.String()
+}
+
+// conflicts reports whether a data file holds something where a rule would be.
+func (s *fileSet) conflicts(place []string) (bool, error) {
+	for _, d := range s.documents {
+		var value any = d.value
+		rest := place
+		for _, key := range d.at {
+			if len(rest) == 0 || rest[0] != key {
+				value = nil
+				break
+			}
+			rest = rest[1:]
+		}
+		for _, key := range rest {
+			object, _ := value.(map[string]any)
+			value = object[key]
+		}
+		if value != nil {
+			return true, nil
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,198 @@
+package rego
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// decision is data.sallyport.main.decision, shape checked, places in it not.
+type decision struct {
+	effect  engine.Effect
+	reasons []reason
+}
+
+type reason struct {
+	rule    string
+	effect  engine.Effect
+	finding finding
+}
+
+// finding is what a rule points at. Indexes are -1 where it names none.
+type finding struct {
+	command, path int
+	message       string
+}
+
+// decodeDecision takes nothing for granted: each key is known and present, each value has its
+// type, the rules that were evaluated are those that were loaded, and the effect follows from
+// the reasons.
+func decodeDecision(t *ast.Term, loaded ast.Set) (decision, error) {
+	var version, effect, reasons, evaluated *ast.Term
+	err := fields(t, map[string]**ast.Term{"version": &version, "effect": &effect, "reasons": &reasons, "evaluated": &evaluated}, nil)
+	if err != nil {
+		return decision{}, err
+	}
+	if n, ok := integer(version); !ok || n != 1 {
+		return decision{}, fmt.Errorf("version is %v, not 1", version)
+	}
+	if err := sameRules(evaluated, loaded); err != nil {
+		return decision{}, err
+	}
+	d := decision{}
+	if d.effect, err = decodeEffect(effect, engine.Deny, engine.Ask, engine.Allow); err != nil {
+		return decision{}, err
+	}
+	set, ok := reasons.Value.(ast.Set)
+	if !ok {
+		return decision{}, errors.New("reasons is not a set")
+	}
+	for _, term := range set.Slice() {
+		r, err := decodeReason(term)
+		if err != nil {
+			return decision{}, err
+		}
+		d.reasons = append(d.reasons, r)
+	}
+	return d, d.consistent()
+}
+
+// consistent reports whether the effect is the worst of the reasons, as it must be. A refusal
+// without a reason is how the entrypoint says that the input has not the shape it knows.
+func (d decision) consistent() error {
+	worst := engine.Allow
+	for _, r := range d.reasons {
+		switch {
+		case r.effect == engine.Deny:
+			worst = engine.Deny
+		case r.effect == engine.Ask && worst != engine.Deny:
+			worst = engine.Ask
+		}
+	}
+	switch {
+	case d.effect == worst:
+		return nil
+	case d.effect == engine.Deny:
+		return fmt.Errorf("the effect is deny and no reason says so: the input has not the shape that the policies know")
+	default:
+		return fmt.Errorf("the effect is %s where the reasons say %s", d.effect, worst)
+	}
+}
+
+func decodeReason(t *ast.Term) (reason, error) {
+	var rule, effect, found *ast.Term
+	if err := fields(t, map[string]**ast.Term{"rule": &rule, "effect": &effect, "finding": &found}, nil); err != nil {
+		return reason{}, err
+	}
+	id, ok := rule.Value.(ast.String)
+	if !ok {
+		return reason{}, fmt.Errorf("a rule id is %v, not a string", rule)
+	}
+	e, err := decodeEffect(effect, engine.Deny, engine.Ask, engine.Warn)
+	if err != nil {
+		return reason{}, fmt.Errorf("rule %s: %w", id, err)
+	}
+	f, err := decodeFinding(found)
+	if err != nil {
+		return reason{}, fmt.Errorf("rule %s: %w", id, err)
+	}
+	return reason{string(id), e, f}, nil
+}
+
+func decodeFinding(t *ast.Term) (finding, error) {
+	var command, path, message *ast.Term
+	optional := map[string]**ast.Term{"command": &command, "path": &path, "msg": &message}
+	if err := fields(t, nil, optional); err != nil {
+		return finding{}, fmt.Errorf("finding %v: %w", t, err)
+	}
+	f := finding{command: -1, path: -1}
+	for _, index := range []struct {
+		term *ast.Term
+		into *int
+		name string
+	}{{command, &f.command, "command"}, {path, &f.path, "path"}} {
+		if index.term == nil {
+			continue
+		}
+		n, ok := integer(index.term)
+		if !ok || n < -1 {
+			return finding{}, fmt.Errorf("finding %v: %s is not an index", t, index.name)
+		}
+		*index.into = n
+	}
+	if message != nil {
+		text, ok := message.Value.(ast.String)
+		if !ok || text == "" {
+			return finding{}, fmt.Errorf("finding %v: msg is not a text", t)
+		}
+		f.message = string(text)
+	}
+	return f, nil
+}
+
+func decodeEffect(t *ast.Term, known ...engine.Effect) (engine.Effect, error) {
+	if s, ok := t.Value.(ast.String); ok {
+		for _, e := range known {
+			if string(s) == string(e) {
+				return e, nil
+			}
+		}
+	}
+	return engine.Deny, fmt.Errorf("unknown effect %v", t)
+}
+
+// sameRules holds the rules that were evaluated against those that were loaded: a rule that
+// vanished on the way cannot refuse.
+func sameRules(evaluated *ast.Term, loaded ast.Set) error {
+	set, ok := evaluated.Value.(ast.Set)
+	if !ok {
+		return errors.New("evaluated is not a set")
+	}
+	if missing := loaded.Diff(set); missing.Len() > 0 {
+		return fmt.Errorf("rules are loaded and were not evaluated: %v", missing)
+	}
+	if extra := set.Diff(loaded); extra.Len() > 0 {
+		return fmt.Errorf("rules were evaluated and are not loaded: %v", extra)
+	}
+	return nil
+}
+
+// fields takes an object apart. Every key must be known, and every required one present.
+func fields(t *ast.Term, required, optional map[string]**ast.Term) error {
+	object, ok := t.Value.(ast.Object)
+	if !ok {
+		return fmt.Errorf("%v is not an object", t)
+	}
+	err := object.Iter(func(key, value *ast.Term) error {
+		name, _ := key.Value.(ast.String)
+		into, known := required[string(name)]
+		if !known {
+			into, known = optional[string(name)]
+		}
+		if !known {
+			return fmt.Errorf("unknown key %v", key)
+		}
+		*into = value
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for name, into := range required {
+		if *into == nil {
+			return fmt.Errorf("%s is missing", name)
+		}
+	}
+	return nil
+}
+
+func integer(t *ast.Term) (int, bool) {
+	n, ok := t.Value.(ast.Number)
+	if !ok {
+		return 0, false
+	}
+	return n.Int()
+}

@@ -1,0 +1,229 @@
+package rego
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+)
+
+// Origin says where a rule comes from.
+type Origin string
+
+const (
+	Builtin Origin = "builtin"
+	Custom  Origin = "custom"
+)
+
+// RuleInfo is what is known about a rule that was loaded.
+type RuleInfo struct {
+	ID          string          `json:"id"`
+	Title       string          `json:"title"`
+	Description string          `json:"description"`
+	Severity    string          `json:"severity"`
+	Remediation string          `json:"remediation"`
+	Effects     []engine.Effect `json:"effects"` // those its own sets have: deny, ask, warn
+	Level       string          `json:"level"`   // off, warn, ask, deny or own
+	LevelFrom   string          `json:"level_from"`
+	Profile     string          `json:"profile"` // under which the examples are meant
+	Examples    []string        `json:"examples"`
+	Lookalikes  []string        `json:"lookalikes"`
+	File        string          `json:"file"`
+	Row         int             `json:"row"`
+	Origin      Origin          `json:"origin"`
+}
+
+// Rules describes all rules that were loaded, sorted by id. Levels are those that decisions use.
+func (e *Evaluator) Rules(ctx context.Context) ([]RuleInfo, error) {
+	term, err := e.eval(ctx, &e.settings, ast.NewObject())
+	if err != nil {
+		return nil, err
+	}
+	settings, ok := term.Value.(ast.Object)
+	if !ok {
+		return nil, errors.New("read settings: not an object")
+	}
+	infos := make([]RuleInfo, len(e.policies.rules))
+	for i, r := range e.policies.rules {
+		level, from, err := decodeSetting(settings.Get(ast.StringTerm(r.id)))
+		if err != nil {
+			return nil, fmt.Errorf("read settings: rule %s: %w", r.id, err)
+		}
+		if infos[i], err = r.info(); err != nil {
+			return nil, err
+		}
+		infos[i].Level, infos[i].LevelFrom = level, from
+	}
+	return infos, nil
+}
+
+func (r *rule) info() (RuleInfo, error) {
+	about, err := r.metadata()
+	if err != nil {
+		return RuleInfo{}, err
+	}
+	info := RuleInfo{
+		ID: r.id, Title: about.title, Description: about.description, Severity: about.severity, Remediation: about.remediation,
+		Profile: cmp.Or(about.profile, "standard"), Examples: about.examples, Lookalikes: about.lookalikes, Origin: Builtin,
+	}
+	for _, verb := range r.verbs() {
+		info.Effects = append(info.Effects, engine.Effect(verb))
+	}
+	at := r.location(info.Effects[0])
+	info.File, info.Row = at.File, at.Row
+	if r.custom() {
+		info.Origin = Custom
+	}
+	return info, nil
+}
+
+func decodeSetting(t *ast.Term) (level, from string, err error) {
+	if t == nil {
+		return "", "", errors.New("it has no setting")
+	}
+	var levelTerm, fromTerm *ast.Term
+	if err := fields(t, map[string]**ast.Term{"level": &levelTerm, "from": &fromTerm}, nil); err != nil {
+		return "", "", err
+	}
+	l, lOK := levelTerm.Value.(ast.String)
+	f, fOK := fromTerm.Value.(ast.String)
+	if !lOK || !fOK {
+		return "", "", errors.New("its setting is not made of texts")
+	}
+	return string(l), string(f), nil
+}
+
+// RuleOutcome is what became of one rule in one evaluation.
+type RuleOutcome string
+
+const (
+	Fired    RuleOutcome = "fired"    // it gave reasons
+	Silent   RuleOutcome = "silent"   // it found nothing
+	Off      RuleOutcome = "off"      // it found something and its level is off
+	Exempted RuleOutcome = "exempted" // all that it found is exempt
+)
+
+// RuleTrace explains one rule's part in a judgement.
+type RuleTrace struct {
+	Rule      string          `json:"rule"`
+	Outcome   RuleOutcome     `json:"outcome"`
+	Level     string          `json:"level"`
+	LevelFrom string          `json:"level_from"`
+	Found     []engine.Reason `json:"found"`    // with the effects of the rule itself, before levels and exemptions
+	Exempted  int             `json:"exempted"` // how many findings an exemption took away
+}
+
+// Explain judges in as Evaluate does, and tells of each rule, sorted by id, what it found and
+// what was made of that. It reads the very sets that the decision is made from.
+func (e *Evaluator) Explain(ctx context.Context, in *facts.Input) (engine.Judgement, []RuleTrace, error) {
+	value, err := e.input(in)
+	if err != nil {
+		return engine.Judgement{}, nil, err
+	}
+	judgement, err := e.judge(ctx, in, value)
+	if err != nil {
+		return engine.Judgement{}, nil, err
+	}
+	term, err := e.eval(ctx, &e.explanation, value)
+	if err != nil {
+		return engine.Judgement{}, nil, err
+	}
+	object, ok := term.Value.(ast.Object)
+	if !ok {
+		return engine.Judgement{}, nil, errors.New("read explanation: not an object")
+	}
+	traces := make([]RuleTrace, len(e.policies.rules))
+	for i, r := range e.policies.rules {
+		if traces[i], err = e.trace(in, r, object.Get(ast.StringTerm(r.id))); err != nil {
+			return engine.Judgement{}, nil, fmt.Errorf("read explanation: rule %s: %w", r.id, err)
+		}
+	}
+	return judgement, traces, nil
+}
+
+func (e *Evaluator) trace(in *facts.Input, r *rule, t *ast.Term) (RuleTrace, error) {
+	if t == nil {
+		return RuleTrace{}, errors.New("it is missing")
+	}
+	var setting, found, exempted *ast.Term
+	if err := fields(t, map[string]**ast.Term{"setting": &setting, "found": &found, "exempted": &exempted}, nil); err != nil {
+		return RuleTrace{}, err
+	}
+	trace := RuleTrace{Rule: r.id, Outcome: Silent}
+	var err error
+	if trace.Level, trace.LevelFrom, err = decodeSetting(setting); err != nil {
+		return RuleTrace{}, err
+	}
+	sets := map[string]**ast.Term{}
+	terms := make([]*ast.Term, len(verbs))
+	for i, verb := range verbs {
+		sets[string(verb)] = &terms[i]
+	}
+	if err := fields(found, nil, sets); err != nil {
+		return RuleTrace{}, err
+	}
+	for i, verb := range verbs {
+		reasons, err := e.found(in, r, verb, terms[i])
+		if err != nil {
+			return RuleTrace{}, err
+		}
+		trace.Found = append(trace.Found, reasons...)
+	}
+	if set, ok := exempted.Value.(ast.Set); ok {
+		trace.Exempted = set.Len()
+	}
+	switch {
+	case len(trace.Found) == 0:
+	case trace.Level == "off":
+		trace.Outcome = Off
+	case trace.Exempted == len(trace.Found):
+		trace.Outcome = Exempted
+	default:
+		trace.Outcome = Fired
+	}
+	return trace, nil
+}
+
+func (e *Evaluator) found(in *facts.Input, r *rule, verb engine.Effect, t *ast.Term) ([]engine.Reason, error) {
+	if t == nil {
+		return nil, nil
+	}
+	set, ok := t.Value.(ast.Set)
+	if !ok {
+		return nil, fmt.Errorf("%s is not a set", verb)
+	}
+	var reasons []engine.Reason
+	for _, term := range set.Slice() {
+		f, err := decodeFinding(term)
+		if err != nil {
+			return nil, err
+		}
+		joined, err := e.reason(in, reason{r.id, verb, f})
+		if err != nil {
+			return nil, err
+		}
+		reasons = append(reasons, joined)
+	}
+	return reasons, nil
+}
+
+// sortReasons puts the worst first, then in the order of the text.
+func sortReasons(reasons []engine.Reason) {
+	rank := map[engine.Effect]int{engine.Deny: 0, engine.Ask: 1, engine.Warn: 2}
+	slices.SortStableFunc(reasons, func(a, b engine.Reason) int {
+		return cmp.Or(
+			cmp.Compare(rank[a.Effect], rank[b.Effect]),
+			cmp.Compare(slices.Index(severities, b.Severity), slices.Index(severities, a.Severity)),
+			cmp.Compare(a.Rule, b.Rule),
+			cmp.Compare(a.Command, b.Command),
+			cmp.Compare(a.Path, b.Path),
+			cmp.Compare(a.Message, b.Message),
+		)
+	})
+}

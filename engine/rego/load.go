@@ -1,0 +1,262 @@
+package rego
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/util"
+)
+
+// ruleSet is a compiled set of policies with what is known about its rules.
+type ruleSet struct {
+	compiler  *ast.Compiler
+	data      map[string]any
+	rules     []*rule          // sorted by id
+	byID      map[string]*rule // the same
+	ids       ast.Set          // of strings
+	revisions map[string]string
+}
+
+// source is a Rego file.
+type source struct {
+	name   string // as shown: below the bundle's root, or the custom directory's path and what follows
+	text   string
+	custom bool
+	module *ast.Module
+}
+
+// document is a data file, and the place in data where it belongs.
+type document struct {
+	sum   string // of its text, SHA-256 in hex
+	name  string
+	at    []string
+	value map[string]any
+}
+
+// load reads, checks and compiles everything, and reports all that is wrong at once.
+func load(opts Options) (*ruleSet, error) {
+	set := &fileSet{}
+	set.read(opts.Bundle, "", false, isModule)
+	for _, dir := range opts.Custom {
+		if info, err := os.Stat(dir); err != nil {
+			set.problem(dir, "read policies: %v", errors.Unwrap(err))
+		} else if !info.IsDir() {
+			set.problem(dir, "read policies: not a directory: name the directory that holds the policy files")
+		} else if before := len(set.sources); true {
+			set.read(os.DirFS(dir), dir, true, isModule)
+			if len(set.sources) == before {
+				set.problem(dir, "read policies: no .rego file there: put policies there or take the directory out of the configuration")
+			}
+		}
+	}
+	set.parse()
+	rules := set.check()
+	if err := set.err(); err != nil {
+		return nil, err
+	}
+	data, err := set.data(opts.Config)
+	if err != nil {
+		return nil, err
+	}
+	p := &ruleSet{data: data, rules: rules, byID: make(map[string]*rule, len(rules)), revisions: set.revisions(opts.Custom)}
+	ids := make([]*ast.Term, len(rules))
+	for i, r := range rules {
+		p.byID[r.id] = r
+		ids[i] = ast.StringTerm(r.id)
+	}
+	p.ids = ast.NewSet(ids...)
+	set.checkConfig(opts.Config, p)
+	set.checkMetadata(rules)
+	p.compiler = set.compile(rules)
+	return p, set.err()
+}
+
+// fileSet gathers files and the problems they have.
+type fileSet struct {
+	sources   []*source
+	documents []document
+	problems  []Problem
+}
+
+// isModule selects the modules that judge; tests beside them do not.
+func isModule(name string) bool {
+	return strings.HasSuffix(name, ".rego") && !strings.HasSuffix(name, "_test.rego")
+}
+
+// isData selects data files. All of them count, as with opa itself: a list that was left out
+// because of its name would leave rules silent.
+func isData(name string) bool {
+	return slices.Contains([]string{".json", ".yaml", ".yml"}, path.Ext(name))
+}
+
+// read gathers the files below the root of files, but no hidden ones.
+func (s *fileSet) read(files fs.FS, root string, custom bool, wanted func(string) bool) {
+	if files == nil {
+		s.problem(root, "read policies: there is no policy bundle")
+		return
+	}
+	walk := func(name string, entry fs.DirEntry, err error) error {
+		shown := filepath.Join(root, filepath.FromSlash(name))
+		switch {
+		case err != nil:
+			s.problem(shown, "read policies: %v", err)
+			return nil
+		case name != "." && strings.HasPrefix(entry.Name(), "."):
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case entry.IsDir(), !wanted(name) && !isData(name):
+			return nil
+		}
+		text, err := fs.ReadFile(files, name)
+		switch {
+		case err != nil:
+			s.problem(shown, "read policies: %v", err)
+		case isData(name):
+			s.document(shown, name, text, custom)
+		default:
+			s.sources = append(s.sources, &source{name: shown, text: string(text), custom: custom})
+		}
+		return nil
+	}
+	if err := fs.WalkDir(files, ".", walk); err != nil {
+		s.problem(root, "read policies: %v", err)
+	}
+}
+
+// document takes a data file. Its place in data is its directory, as with opa.
+func (s *fileSet) document(shown, name string, text []byte, custom bool) {
+	sum := sha256.Sum256(text)
+	d := document{name: shown, sum: hex.EncodeToString(sum[:])}
+	if dir := path.Dir(name); dir != "." {
+		d.at = strings.Split(dir, "/")
+	}
+	if err := util.Unmarshal(text, &d.value); err != nil {
+		s.problem(shown, "read data: not a JSON or YAML object: %v", err)
+		return
+	}
+	if custom {
+		outside := d.at
+		if len(outside) == 0 {
+			for key := range d.value {
+				if key != "custom" {
+					outside = []string{key}
+				}
+			}
+		}
+		if len(outside) > 0 && outside[0] != "custom" {
+			s.problem(shown, "read data: data.%s lies outside data.custom: put it into a directory custom or below a key custom", strings.Join(outside, "."))
+			return
+		}
+	}
+	s.documents = append(s.documents, d)
+}
+
+// parse parses all modules, on all processors: it is a third of the time that loading takes.
+// Annotations are left alone; they are read when a rule's metadata is asked for.
+func (s *fileSet) parse() {
+	options := ast.ParserOptions{Capabilities: capabilities(), RegoVersion: ast.RegoV1}
+	errs := make([]error, len(s.sources))
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), 8) {
+		workers.Go(func() {
+			for i := range next {
+				src := s.sources[i]
+				src.module, errs[i] = ast.ParseModuleWithOpts(src.name, src.text, options)
+				if src.module == nil && errs[i] == nil {
+					errs[i] = errors.New("empty module: write a package line or take the file away")
+				}
+			}
+		})
+	}
+	for i := range s.sources {
+		next <- i
+	}
+	close(next)
+	workers.Wait()
+	for i, err := range errs {
+		s.failed(s.sources[i].name, err)
+	}
+}
+
+// data merges the data files, with the configuration over what the bundle says of it.
+func (s *fileSet) data(config Config) (map[string]any, error) {
+	root := map[string]any{}
+	for _, d := range s.documents {
+		merged := d.value
+		for _, key := range slices.Backward(d.at) {
+			merged = map[string]any{key: merged}
+		}
+		if at, ok := merge(root, merged); !ok {
+			s.problem(d.name, "read data: data.%s is given twice", at)
+		}
+	}
+	overlay, err := asJSON(config.filled())
+	if err != nil {
+		return nil, fmt.Errorf("encode configuration: %w", err)
+	}
+	node, ok := root["sallyport"].(map[string]any)
+	if !ok {
+		return nil, errors.New("load policies: the bundle holds no data below sallyport: it is not sallyport's bundle")
+	}
+	node["config"] = overlay
+	return root, nil
+}
+
+// filled gives every field a value: rules that read a missing one would be silent.
+func (c Config) filled() Config {
+	if c.Profile == "" {
+		c.Profile = "standard"
+	}
+	if c.Levels == nil {
+		c.Levels = map[string]string{}
+	}
+	if c.Exemptions == nil {
+		c.Exemptions = []Exemption{}
+	}
+	return c
+}
+
+// asJSON turns a value into what its JSON form decodes to, with numbers as OPA wants them.
+func asJSON(v any) (any, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	var decoded any
+	return decoded, util.UnmarshalJSON(text, &decoded)
+}
+
+// merge puts from into into. Where both hold something that is not an object it stops and names the place.
+func merge(into, from map[string]any) (at string, ok bool) {
+	for key, value := range from {
+		present, exists := into[key]
+		if !exists {
+			into[key] = value
+			continue
+		}
+		a, aOK := present.(map[string]any)
+		b, bOK := value.(map[string]any)
+		if !aOK || !bOK {
+			return key, false
+		}
+		if at, ok := merge(a, b); !ok {
+			return key + "." + at, false
+		}
+	}
+	return "", true
+}

@@ -1,0 +1,118 @@
+package rego
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// metadata is what a rule package says about itself.
+type metadata struct {
+	title, description    string
+	severity, remediation string
+	profile               string // under which the examples are meant; "" for standard
+	examples, lookalikes  []string
+}
+
+var severities = []string{"low", "medium", "high", "critical"}
+
+// checkMetadata gives each rule its metadata, read when it is first asked for: parsing YAML for
+// every rule would take as long as all the rest of the start. Only custom rules, which no test
+// of this repository has seen, are read at once.
+func (s *fileSet) checkMetadata(rules []*rule) {
+	for _, r := range rules {
+		r.about = sync.OnceValues(r.readMetadata)
+		if r.custom() {
+			_, problems := r.about()
+			s.problems = append(s.problems, problems...)
+		}
+	}
+}
+
+// readMetadata parses the package's annotations and checks them. What is missing stays empty.
+func (r *rule) readMetadata() (metadata, []Problem) {
+	s := &fileSet{}
+	var found *ast.Annotations
+	for _, src := range r.sources {
+		options := ast.ParserOptions{Capabilities: capabilities(), RegoVersion: ast.RegoV1, ProcessAnnotation: true}
+		module, err := ast.ParseModuleWithOpts(src.name, src.text, options)
+		if err != nil {
+			s.failed(src.name, err)
+			continue
+		}
+		for _, a := range module.Annotations {
+			if a.Scope != "package" {
+				continue
+			}
+			if found != nil {
+				s.at(a.Location, "package %s has METADATA in two places", packageName(r.pkg))
+			}
+			found = a
+		}
+	}
+	if found == nil {
+		if len(s.problems) == 0 {
+			s.at(r.sources[0].module.Package.Location, "package %s has no METADATA: give it a title, and below custom a severity and a remediation", packageName(r.pkg))
+		}
+		return metadata{}, s.problems
+	}
+	return s.metadata(found), s.problems
+}
+
+func (s *fileSet) metadata(a *ast.Annotations) metadata {
+	m := metadata{title: a.Title, description: a.Description}
+	if m.title == "" {
+		s.at(a.Location, "METADATA has no title")
+	}
+	texts := map[string]*string{"severity": &m.severity, "remediation": &m.remediation, "profile": &m.profile}
+	lists := map[string]*[]string{"examples": &m.examples, "lookalikes": &m.lookalikes}
+	known := slices.Concat(slices.Collect(maps.Keys(texts)), slices.Collect(maps.Keys(lists)))
+	for _, key := range slices.Sorted(maps.Keys(a.Custom)) {
+		value := a.Custom[key]
+		var ok bool
+		switch {
+		case texts[key] != nil:
+			*texts[key], ok = value.(string)
+		case lists[key] != nil:
+			*lists[key], ok = stringsOf(value)
+		default: // a team's own keys are its own business
+			if near := nearest(key, known); near != "" {
+				s.at(a.Location, "METADATA has an unknown key custom.%s: did you mean %s?", key, near)
+			}
+			continue
+		}
+		if !ok {
+			s.at(a.Location, "METADATA has a custom.%s that is not %s", key, map[bool]string{true: "a text", false: "a list of texts"}[texts[key] != nil])
+		}
+	}
+	if m.remediation == "" {
+		s.at(a.Location, "METADATA has no custom.remediation: say what to do instead")
+	}
+	if !slices.Contains(severities, m.severity) {
+		s.at(a.Location, "METADATA has no sound custom.severity: it is %q, not one of %s", m.severity, strings.Join(severities, ", "))
+	}
+	return m
+}
+
+func stringsOf(v any) ([]string, bool) {
+	values, ok := v.([]any)
+	texts := make([]string, len(values))
+	for i, value := range values {
+		text, isText := value.(string)
+		texts[i], ok = text, ok && isText
+	}
+	return texts, ok
+}
+
+// metadata returns what the rule says about itself, or what is wrong with it as an error.
+func (r *rule) metadata() (metadata, error) {
+	m, problems := r.about()
+	if len(problems) > 0 {
+		return metadata{}, fmt.Errorf("read metadata of rule %s: %w", r.id, &LoadError{problems})
+	}
+	return m, nil
+}

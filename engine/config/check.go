@@ -306,19 +306,16 @@ func (c checker) exists(key, p string) {
 func (c checker) environment() {
 	e := &c.l.Environment
 	c.variables("environment.env", e.Env)
-	c.variables("environment.env_file_names", e.EnvFileNames)
 	if strings.ContainsAny(e.Prefix, "\x00\n\r") {
 		c.problem("environment.prefix", "it must be one line")
 	}
 	if e.EnvFile != "" {
 		c.exists("environment.env_file", string(e.EnvFile))
-	} else if len(e.EnvFileNames) > 0 {
-		c.problem("environment.env_file_names", "there is no env_file to take them from")
 	}
 	switch e.Venv {
-	case "auto", "none":
+	case "auto", "off":
 	case "":
-		c.problem("environment.venv", "want auto, none or a directory")
+		c.problem("environment.venv", "want auto, off or a directory")
 	default:
 		full, err := absolute(e.Venv, c.base, c.home)
 		if err != nil {

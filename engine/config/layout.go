@@ -86,21 +86,3 @@ func (l *Loaded) self() []facts.Place {
 	add(string(l.Audit.Dir), "self_audit")
 	return places
 }
-
-// Document is data.sallyport.config: what the policies see of the operator's configuration.
-func (l *Loaded) Document() map[string]any {
-	levels := make(map[string]any, len(l.Rules))
-	for id, level := range l.Rules {
-		levels[id] = level
-	}
-	exemptions := make([]any, len(l.Exemptions))
-	for i, e := range l.Exemptions {
-		exemptions[i] = map[string]any{"rule": e.Rule}
-	}
-	return map[string]any{
-		"profile":    l.Profile,
-		"levels":     levels,
-		"filters":    map[string]any{"allow": len(l.Commands.Allow), "deny": len(l.Commands.Deny)},
-		"exemptions": exemptions,
-	}
-}

@@ -194,37 +194,6 @@ func TestValues(t *testing.T) {
 	}
 }
 
-func TestEnvFile(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	file := write(t, filepath.Join(dir, "env"), "# c\n\nA=1\r\nexport B = \"two words\"\nC='#x'\nD=\n")
-	got, err := EnvFile(file, nil)
-	if want := []string{"A=1", "B=two words", "C=#x", "D="}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("got %q, %v; want %q", got, err, want)
-	}
-	if got, err = EnvFile(file, []string{"B"}); err != nil || !slices.Equal(got, []string{"B=two words"}) {
-		t.Errorf("one name: %q, %v", got, err)
-	}
-	for text, want := range map[string]string{
-		"A=1\nhunter2\n":                  "line 2: want NAME=VALUE",
-		"1A=hunter2\n":                    "line 1: what stands before",
-		"A=\"hunter2\n":                   "line 1: the quote does not end",
-		"A=hunter2\x00\n":                 "line 1: the value holds a NUL byte",
-		"A=1\n":                           "there is no variable Z in it",
-		strings.Repeat("#", maxEnvFile+1): "larger than",
-	} {
-		_, err := EnvFile(write(t, filepath.Join(dir, "bad"), text), []string{"Z"})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.20q: %v, want %q", text, err, want)
-		} else if strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("the error shows the content: %v", err)
-		}
-	}
-	if _, err := EnvFile(filepath.Join(dir, "none"), nil); err == nil {
-		t.Error("a missing file is no error")
-	}
-}
-
 // TestShownConfigurationReadsBack: what "config show" prints is a configuration of the same meaning.
 func TestShownConfigurationReadsBack(t *testing.T) {
 	t.Parallel()

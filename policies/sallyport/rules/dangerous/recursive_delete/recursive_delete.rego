@@ -39,11 +39,23 @@ _whole(p) if "wildcard_all" in p.labels
 
 _place(labels) := [text | some [label, text] in _places; label in labels][0]
 
+# What a search picks out below the workspace or around it is not all of it.
+_picked(p) if {
+	"filtered" in p.labels
+	not _everything(p)
+}
+
+_everything(p) if {
+	some label in p.labels
+	label in {"home_root", "root", "top_level"}
+}
+
 deny contains {"path": i, "msg": $"this deletes {place}: {p.path}"} if {
 	some i in lib.deletes
 	p := input.paths[i]
 	p.certainty == "exact"
 	_whole(p)
+	not _picked(p)
 
 	# Assigned before it is used: a template of something undefined is a text, and the rule would fire.
 	place := _place(p.labels)

@@ -37,3 +37,14 @@ test_allows_a_plain_delete_that_cannot_take_a_directory if {
 test_allows_reading_everything if {
 	rule.deny == set() with input as _delete({"access": "read", "recursive": true, "labels": ["root"]})
 }
+
+test_allows_what_a_search_picks_out_of_the_workspace if {
+	rule.deny == set() with input as _delete({"recursive": true, "labels": ["filtered", "workspace_root"]})
+}
+
+test_denies_a_search_through_all if {
+	rule.deny == {{"path": 0, "msg": "this deletes the root of the file system: /x"}} with input as _delete({
+		"recursive": true,
+		"labels": ["contains_workspace", "filtered", "root"],
+	})
+}

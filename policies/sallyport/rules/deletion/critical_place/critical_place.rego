@@ -1,8 +1,7 @@
 # METADATA
 # title: Delete of what cannot be made again
 # description: >-
-#   Deletes a repository's history, an environment file or an agent's configuration; for a directory with a
-#   repository in it a person is asked.
+#   Deletes a repository's history or an environment file; for a directory with a repository in it a person is asked.
 # custom:
 #   severity: high
 #   remediation: Move the thing aside inside the workspace instead, or delete its other files one by one.
@@ -17,8 +16,6 @@
 package sallyport.rules.deletion.critical_place
 
 import data.sallyport.lib
-
-_critical := {"env_file", "agent_config"}
 
 _own(p) if p.generated
 
@@ -41,8 +38,7 @@ deny contains {"path": i, "msg": $"{p.path} cannot be made again"} if {
 	p := input.paths[i]
 	p.certainty == "exact"
 	p.exists
-	some label in p.labels
-	label in _critical
+	"env_file" in p.labels
 	p.seen != "created"
 	not _own(p)
 }
@@ -51,6 +47,7 @@ ask contains {"path": i, "msg": $"a repository lies below {p.path}"} if {
 	some i in lib.with_label.contains_git
 	p := input.paths[i]
 	p.access == "delete"
+	not "filtered" in p.labels
 	not i in _history
 	not _own(p)
 }

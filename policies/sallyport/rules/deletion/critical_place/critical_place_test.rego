@@ -34,3 +34,7 @@ test_allows_temporary_and_generated_places if {
 	rule.ask == set() with input as _delete({"labels": ["contains_git"], "zone": "temporary"})
 	rule.ask == set() with input as _delete({"labels": ["contains_git"], "generated": true})
 }
+
+test_allows_what_a_search_picks_out if {
+	rule.ask == set() with input as _delete({"recursive": true, "labels": ["contains_git", "filtered"]})
+}

@@ -35,6 +35,7 @@ _hit contains i if {
 	p.certainty == "exact"
 	_whole(p)
 	not _workspace(p)
+	not "filtered" in p.labels
 }
 
 deny contains {"path": i, "msg": $"{p.path} is a granted place, or lies around one"} if {

@@ -27,3 +27,7 @@ test_leaves_the_workspace_to_its_rule if {
 test_allows_what_lies_inside if {
 	rule.deny == set() with input as _delete({"recursive": true})
 }
+
+test_allows_what_a_search_picks_out if {
+	rule.deny == set() with input as _delete({"recursive": true, "labels": ["filtered", "permission_root"]})
+}

@@ -27,7 +27,11 @@ _unread contains i if {
 	p.unread.count > 0
 	not p.generated
 	p.zone in _kept
+	not _moved(p)
 }
+
+# What is moved is still there.
+_moved(p) if lib.with_flag.moves[p.command]
 
 deny contains {"path": i, "msg": $"{p.path} must be read before it is deleted"} if {
 	some i in _unread

@@ -26,3 +26,10 @@ test_allows_generated_and_temporary_files if {
 	rule.deny == set() with input as _delete({"generated": true})
 	rule.deny == set() with input as _delete({"zone": "temporary"})
 }
+
+test_allows_moves if {
+	rule.deny == set() with input as testing.request(
+		[{"flags": ["moves"]}],
+		[{"access": "delete", "unread": {"count": 1, "examples": ["a"]}}],
+	)
+}

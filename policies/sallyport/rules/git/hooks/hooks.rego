@@ -20,7 +20,14 @@ import data.sallyport.lib
 deny contains {"path": i, "msg": $"{input.paths[i].path} is run by git"} if {
 	some i in lib.with_label.git_hook
 	i in lib.writes
-	not lib.with_label.metadata[i]
+	lib.with_label.git_dir[i]
+}
+
+# Hooks that are part of the project, such as .githooks/ and .husky/, are reviewed with it.
+warn contains {"path": i, "msg": $"{input.paths[i].path} is run by git"} if {
+	some i in lib.with_label.git_hook
+	i in lib.writes
+	not lib.with_label.git_dir[i]
 }
 
 ask contains {"path": i, "msg": $"{input.paths[i].path} tells git what to run"} if {

@@ -3,15 +3,20 @@ package sallyport.rules.git.hooks_test
 import data.sallyport.rules.git.hooks as rule
 import data.sallyport.testing
 
-_write(label) := testing.path({"path": "/ws/.git/f", "access": "write", "labels": [label]})
+_write(labels) := testing.path({"path": "/ws/.git/f", "access": "write", "labels": labels})
 
 test_denies_hooks if {
-	rule.deny == {{"path": 0, "msg": "/ws/.git/f is run by git"}} with input as _write("git_hook")
+	rule.deny == {{"path": 0, "msg": "/ws/.git/f is run by git"}} with input as _write(["git_dir", "git_hook"])
 }
 
 test_asks_for_configuration if {
-	rule.ask == {{"path": 0, "msg": "/ws/.git/f tells git what to run"}} with input as _write("git_config")
-	rule.deny == set() with input as _write("git_config")
+	rule.ask == {{"path": 0, "msg": "/ws/.git/f tells git what to run"}} with input as _write(["git_config", "git_dir"])
+	rule.deny == set() with input as _write(["git_config", "git_dir"])
+}
+
+test_warns_of_hooks_that_are_part_of_the_project if {
+	rule.warn == {{"path": 0, "msg": "/ws/.git/f is run by git"}} with input as _write(["git_hook"])
+	rule.deny == set() with input as _write(["git_hook"])
 }
 
 test_allows_reading if {

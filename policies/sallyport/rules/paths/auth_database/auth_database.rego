@@ -17,14 +17,9 @@ package sallyport.rules.paths.auth_database
 
 import data.sallyport.lib
 
-_listers := {"[", "[[", "ls", "stat", "test"}
-
-# A file tool has no command, and is not a listing.
-_listed(p) if input.commands[p.command].name in _listers
-
 deny contains {"path": i, "msg": $"{p.path} says who may do what on this machine"} if {
 	some i in lib.with_label.auth_database
 	p := input.paths[i]
 	p.access == "read"
-	not _listed(p)
+	not lib.with_label.metadata[i]
 }

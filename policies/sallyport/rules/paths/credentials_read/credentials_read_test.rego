@@ -14,21 +14,20 @@ test_denies_file_tools if {
 	rule.deny == {{"path": 0, "msg": "/h/k holds credentials"}} with input as doc
 }
 
-test_allows_clients_and_listings if {
+test_allows_clients_and_names if {
 	rule.deny == set() with input as _read("ssh", {"zone": "credential"})
-	rule.deny == set() with input as _read("ls", {"zone": "credential"})
+	rule.deny == set() with input as _read("ls", {"zone": "credential", "labels": ["metadata"]})
 }
 
 test_asks_for_env_files if {
-	doc := _read("cat", {"zone": "credential", "labels": ["env_file"]})
+	doc := _read("cat", {"labels": ["env_file"]})
 	rule.deny == set() with input as doc
 	rule.ask == {{"path": 0, "msg": "/h/k may hold credentials"}} with input as doc
 }
 
-test_denies_env_files_of_others if {
-	doc := _read("cat", {"zone": "credential", "labels": ["env_file"], "permission": "none"})
-	rule.deny == {{"path": 0, "msg": "/h/k holds credentials"}} with input as doc
-	rule.ask == set() with input as doc
+test_allows_env_files_made_here if {
+	rule.ask == set() with input as _read("cat", {"labels": ["env_file"], "seen": "created"})
+	rule.ask == set() with input as _read("cat", {"labels": ["env_file", "generated_here"]})
 }
 
 test_asks_for_wide_searches if {

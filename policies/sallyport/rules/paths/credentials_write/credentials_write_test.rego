@@ -15,8 +15,8 @@ test_denies_delete_of_what_is_around_them if {
 	rule.deny == {{"path": 0, "msg": "credentials lie below /h/k"}} with input as doc
 }
 
-test_allows_env_file_of_the_workspace if {
-	rule.deny == set() with input as _credential({"labels": ["env_file"], "permission": "write"})
+test_allows_keys_made_here if {
+	rule.deny == set() with input as _credential({"labels": ["generated_here"], "permission": "write"})
 }
 
 test_allows_reading_here if {

@@ -23,4 +23,13 @@ deny contains {"path": i, "msg": $"a protected place lies below {p.path}"} if {
 	p := input.paths[i]
 	p.zone != "protected"
 	p.access in {"write", "delete"}
+	not "filtered" in p.labels
+}
+
+ask contains {"path": i, "msg": $"a protected place lies below {p.path}, and the search may pick it out"} if {
+	some i in lib.with_label.contains_protected
+	p := input.paths[i]
+	p.zone != "protected"
+	p.access in {"write", "delete"}
+	"filtered" in p.labels
 }

@@ -13,6 +13,12 @@ test_denies_delete_of_what_is_around_it if {
 	rule.deny == {{"path": 0, "msg": "a protected place lies below /ws/d"}} with input as doc
 }
 
+test_asks_where_a_search_picks if {
+	doc := testing.path({"access": "delete", "path": "/ws/d", "recursive": true, "labels": ["contains_protected", "filtered"]})
+	rule.deny == set() with input as doc
+	rule.ask == {{"path": 0, "msg": "a protected place lies below /ws/d, and the search may pick it out"}} with input as doc
+}
+
 test_allows_reading if {
 	rule.deny == set() with input as testing.path({"zone": "protected"})
 	rule.deny == set() with input as testing.path({"labels": ["contains_protected"]})

@@ -1,0 +1,116 @@
+package local
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// Prepare turns what was asked for into what would run in workDir: the text to judge and to run,
+// and its whole environment. The text that comes out is the one that policies must see.
+//
+// A prefix stands before a plain command as it is: "uv run" makes "pytest -q" into
+// "uv run pytest -q". Everything else (several commands, redirections, quotes, expansions,
+// builtins of the shell) is handed to a shell of its own, for a prefix would reach only the
+// first of several commands: "uv run bash -c 'cd src && pytest'".
+//
+// With a prefix, no virtual environment is put on PATH: that is what the prefix is for.
+func (e *Environment) Prepare(text, workDir string) (engine.Command, error) {
+	if !filepath.IsAbs(workDir) {
+		return engine.Command{}, fmt.Errorf("prepare command: working directory %q: not an absolute path", workDir)
+	}
+	r := e.runner
+	c := engine.Command{Text: text, WorkDir: workDir}
+	// Shells take the path that they are told, if it is the right one; else symlinks are resolved.
+	env := set(slices.Clone(r.base), "PWD", workDir)
+	if prefix := strings.TrimSpace(r.opts.Prefix); prefix != "" {
+		c.Text = r.prefixed(prefix, text)
+	} else if dir := r.venv(workDir, e.workspace); dir != "" {
+		env = activate(env, dir)
+	}
+	slices.Sort(env)
+	c.Env = env
+	return c, nil
+}
+
+// activate does what a virtual environment's own script does, but for the prompt.
+func activate(env []string, dir string) []string {
+	path := filepath.Join(dir, venvBin) + string(os.PathListSeparator) + valueOf(env, "PATH")
+	env = set(env, "PATH", path)
+	env = set(env, "VIRTUAL_ENV", dir)
+	return unset(env, "PYTHONHOME") // it would win over the virtual environment
+}
+
+func (r *Runner) prefixed(prefix, text string) string {
+	if strings.TrimSpace(text) == "" {
+		return text // nothing to run must stay nothing to run
+	}
+	if plain(text) {
+		return prefix + " " + strings.TrimSpace(text)
+	}
+	shell := "bash"
+	if r.shell.POSIX {
+		shell = "sh"
+	}
+	return prefix + " " + shell + " -c " + quote(text)
+}
+
+// quote makes one word of a text, in single quotes.
+func quote(text string) string {
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// plain reports whether a text is one program with arguments in characters that mean nothing to
+// a shell. It is strict: what is not plain works too, with one more shell.
+func plain(text string) bool {
+	text = strings.Trim(text, " ")
+	for _, c := range []byte(text) {
+		if !strings.ContainsRune(plainBytes, rune(c)) {
+			return false
+		}
+	}
+	first, _, _ := strings.Cut(text, " ")
+	return first != "" && !strings.Contains(first, "=") && !slices.Contains(shellWords(), first)
+}
+
+const plainBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ./_-+,:=@%"
+
+// shellWords are the words that bash reads as its own at the start of a command (bash(1), "RESERVED
+// WORDS" and "SHELL BUILTIN COMMANDS").
+func shellWords() []string {
+	return strings.Fields(`case coproc do done elif else esac fi for function if in select then time until while
+		. : alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown
+		echo enable eval exec exit export false fc fg getopts hash help history jobs kill let local logout
+		mapfile popd printf pushd pwd read readarray readonly return set shift shopt source suspend test times
+		trap true type typeset ulimit umask unalias unset wait`)
+}
+
+// namesVenv reports whether one virtual environment is named for all commands.
+func (o Options) namesVenv() bool {
+	return strings.TrimSpace(o.Prefix) == "" && o.Venv != "" && o.Venv != "auto" && o.Venv != "none"
+}
+
+// venv returns the virtual environment for commands in workDir, or "".
+func (r *Runner) venv(workDir, workspace string) string {
+	if r.opts.Venv == "none" {
+		return ""
+	}
+	if r.opts.namesVenv() {
+		return r.opts.Venv
+	}
+	for _, dir := range []string{workDir, workspace} {
+		if venv := filepath.Join(dir, ".venv"); dir != "" && isVenv(venv) {
+			return venv
+		}
+	}
+	return ""
+}
+
+func isVenv(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, venvBin))
+	return err == nil && info.IsDir()
+}

@@ -1,0 +1,91 @@
+//go:build !linux
+
+package supervisor
+
+import (
+	"fmt"
+	"os"
+	"time"
+)
+
+// endTime bounds the killing.
+const endTime = 2 * time.Second
+
+// host is this machine as a place to keep processes. Outside Linux nothing tells what descends
+// from a command once it left its process group, and nothing lives on to end it after us.
+type host struct{}
+
+func newHost() (*host, error) { return &host{}, nil }
+
+func (*host) close() error { return nil }
+
+func (*host) shortcomings() []string {
+	return []string{reach, "the processes of a command outlive sallyport if that is killed"}
+}
+
+// root is the shell of a command.
+type root struct {
+	pid     int
+	process *os.Process
+	state   *os.ProcessState // set before waitEnd returns
+	err     error
+}
+
+func (*host) start(l launch, files [3]*os.File) (*root, error) {
+	p, err := os.StartProcess(l.shell.Path, l.argv, &os.ProcAttr{
+		Dir: l.dir, Env: l.env, Files: files[:], Sys: ownGroup(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &root{pid: p.Pid, process: p}, nil
+}
+
+// waitEnd blocks until the shell has ended.
+func (r *root) waitEnd() { r.state, r.err = r.process.Wait() }
+
+// end ends what can be reached and returns how many processes it could not end, as far as that
+// can be told: 1 stands for some.
+func (r *root) end(ended <-chan struct{}, grace time.Duration) int {
+	if r.gone(ended, 0) {
+		return 0
+	}
+	r.terminate()
+	if r.gone(ended, grace) {
+		return 0
+	}
+	r.destroy()
+	if r.gone(ended, endTime) {
+		return 0
+	}
+	return 1
+}
+
+// gone waits until the shell and its group have ended, but not longer than limit.
+func (r *root) gone(ended <-chan struct{}, limit time.Duration) bool {
+	deadline := time.Now().Add(limit)
+	for step := time.Millisecond; ; step = min(2*step, 20*time.Millisecond) {
+		select {
+		case <-ended:
+			if !r.groupAlive() {
+				return true
+			}
+		default:
+		}
+		rest := time.Until(deadline)
+		if rest <= 0 {
+			return false
+		}
+		time.Sleep(min(step, rest))
+	}
+}
+
+// reap tells how the shell ended.
+func (r *root) reap() (status, error) {
+	if r.err != nil {
+		return status{code: -1}, fmt.Errorf("wait for command: %w", r.err)
+	}
+	st := statusOf(r.state)
+	st.user, st.system = r.state.UserTime(), r.state.SystemTime()
+	return st, nil
+}

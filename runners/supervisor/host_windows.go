@@ -1,0 +1,30 @@
+package supervisor
+
+import (
+	"os"
+	"syscall"
+)
+
+const (
+	executableSuffix = ".exe"
+	reach            = "on Windows sallyport ends the shell of a command only: programs that it started outlive it"
+)
+
+// ownGroup keeps a Ctrl-C in sallyport's console from the command.
+func ownGroup() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
+}
+
+// terminate does nothing: there is no signal that asks a process to end. The grace period passes
+// in case that it ends by itself.
+func (r *root) terminate() {}
+
+func (r *root) destroy() { _ = r.process.Kill() }
+
+// groupAlive is not known.
+func (r *root) groupAlive() bool { return false }
+
+func statusOf(s *os.ProcessState) status { return status{code: s.ExitCode()} }
+
+// enterable reports whether a process of ours can enter dir, as far as can be told.
+func enterable(string) error { return nil }

@@ -1,0 +1,103 @@
+package supervisor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// launch is a command made ready to start.
+type launch struct {
+	id    string
+	shell Shell
+	argv  []string
+	dir   string
+	env   []string
+}
+
+// prepare checks what can be checked before a process exists.
+func prepare(c engine.Command, shell *Shell) (launch, error) {
+	switch {
+	case c.ID == "" || strings.ContainsAny(c.ID, "\x00="):
+		return launch{}, fmt.Errorf("start command: bad id %q", c.ID)
+	case c.Text == "":
+		return launch{}, errors.New("start command: text is empty")
+	case strings.Contains(c.Text, "\x00"):
+		return launch{}, errors.New("start command: text holds a NUL byte")
+	case c.Timeout <= 0:
+		return launch{}, errors.New("start command: no time limit is given")
+	case c.Output < 0:
+		return launch{}, fmt.Errorf("start command: output limit %d is negative", c.Output)
+	}
+	env, err := environ(c)
+	if err != nil {
+		return launch{}, err
+	}
+	if err := checkDir(c.WorkDir); err != nil {
+		return launch{}, fmt.Errorf("start command: working directory %s: %w", c.WorkDir, err)
+	}
+	if shell == nil {
+		found, err := FindShell(lookup(env, "PATH"))
+		if err != nil {
+			return launch{}, fmt.Errorf("start command: %w", err)
+		}
+		shell = &found
+	}
+	return launch{
+		id: c.ID, shell: *shell, dir: c.WorkDir, env: env,
+		argv: []string{filepath.Base(shell.Path), "-c", c.Text},
+	}, nil
+}
+
+// environ returns the environment of the command's shell: what is given, and the marker.
+func environ(c engine.Command) ([]string, error) {
+	env := make([]string, 0, len(c.Env)+1)
+	for _, kv := range c.Env {
+		name, _, ok := strings.Cut(kv, "=")
+		// Windows keeps the current directory of each drive in variables whose name begins with "=".
+		if !ok || name == "" || strings.Contains(kv, "\x00") {
+			return nil, fmt.Errorf("start command: environment entry %q is not NAME=value", name)
+		}
+		if name != Marker {
+			env = append(env, kv)
+		}
+	}
+	return append(env, Marker+"="+c.ID), nil
+}
+
+// lookup returns the last value of name, as the C library would not but shells do.
+func lookup(env []string, name string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if k, v, _ := strings.Cut(env[i], "="); k == name {
+			return v
+		}
+	}
+	return ""
+}
+
+// checkDir says why dir cannot be a working directory. The start itself would only say that
+// something was not found, and not what.
+func checkDir(dir string) error {
+	if !filepath.IsAbs(dir) {
+		return errors.New("not an absolute path")
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return errors.New("does not exist")
+	case err != nil:
+		var pe *fs.PathError
+		if errors.As(err, &pe) {
+			err = pe.Err // the path is named already
+		}
+		return err
+	case !info.IsDir():
+		return errors.New("not a directory")
+	}
+	return enterable(dir)
+}

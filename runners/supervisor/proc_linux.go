@@ -1,0 +1,147 @@
+package supervisor
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// proc is what /proc/PID/stat says of a process (proc_pid_stat(5)).
+type proc struct {
+	pid, ppid, pgid, sid int
+	state                byte
+	threads              int
+	start                uint64 // clock ticks since boot; with pid it names a process for good
+}
+
+// alive reports whether any thread of the process can still run. A process whose first thread
+// has ended shows as a zombie while the others go on.
+func (p proc) alive() bool {
+	return p.state != 'X' && (p.state != 'Z' || p.threads > 1)
+}
+
+// readProc reads one process. It is called for every process of the machine in a row, hence
+// the plain system calls and no allocation but the path.
+func readProc(pid int) (proc, error) {
+	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return proc{}, err
+	}
+	defer unix.Close(fd)
+	var buf [512]byte
+	n, err := unix.Read(fd, buf[:])
+	if err != nil {
+		return proc{}, err
+	}
+	return parseStat(pid, buf[:n])
+}
+
+var errStat = errors.New("unknown form of /proc/PID/stat")
+
+// parseStat reads the fields behind the program's name, which may itself hold blanks and brackets.
+func parseStat(pid int, line []byte) (proc, error) {
+	p := proc{pid: pid}
+	i := bytes.LastIndexByte(line, ')')
+	if i < 0 || i+2 >= len(line) {
+		return p, errStat
+	}
+	field := 2 // the name
+	for f := range bytes.FieldsSeq(line[i+1:]) {
+		field++
+		switch field {
+		case 3:
+			p.state = f[0]
+		case 4:
+			p.ppid = number(f)
+		case 5:
+			p.pgid = number(f)
+		case 6:
+			p.sid = number(f)
+		case 20:
+			p.threads = number(f)
+		case 22:
+			p.start = uint64(number(f))
+			return p, nil
+		}
+	}
+	return p, errStat
+}
+
+// number reads a decimal number, which is what the kernel wrote. Anything else gives 0 or less
+// and so matches no process.
+func number(b []byte) int {
+	n := 0
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return -1
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n
+}
+
+// processes reads all processes. One that ends meanwhile is left out.
+func processes() ([]proc, error) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]proc, 0, len(names))
+	for _, name := range names {
+		if pid := number([]byte(name)); pid > 0 {
+			if p, err := readProc(pid); err == nil {
+				all = append(all, p)
+			}
+		}
+	}
+	return all, nil
+}
+
+// lastPID returns the process id that the kernel gave out last in this pid namespace: the last
+// field of /proc/loadavg (proc_loadavg(5)).
+func lastPID() (int, error) {
+	b, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0, err
+	}
+	b = bytes.TrimSpace(b)
+	return number(b[bytes.LastIndexByte(b, ' ')+1:]), nil
+}
+
+// send signals the very process that p describes, never another one that got its id since.
+func (p proc) send(sig unix.Signal) {
+	fd, err := unix.PidfdOpen(p.pid, 0)
+	if err != nil && err != unix.ENOSYS && err != unix.EPERM {
+		return // gone
+	}
+	if fd >= 0 && err == nil {
+		defer unix.Close(fd)
+	}
+	if now, e := readProc(p.pid); e != nil || now.start != p.start {
+		return
+	}
+	if err == nil {
+		_ = unix.PidfdSendSignal(fd, sig, nil, 0)
+		return
+	}
+	_ = unix.Kill(p.pid, sig) // a kernel or a filter without pidfd: the check above is a moment old
+}
+
+// marked reports whether the process was started with the marker of the command id. It cannot
+// be told of a process of another user or of one that has ended.
+func (p proc) marked(id string) bool {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/environ")
+	if err != nil {
+		return false
+	}
+	entry := append([]byte{0}, Marker+"="+id+"\x00"...)
+	return bytes.HasPrefix(b, entry[1:]) || bytes.Contains(b, entry)
+}

@@ -1,0 +1,128 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+const (
+	// leftoverGrace is what processes get that outlive their shell: TERM, this time, KILL.
+	leftoverGrace = 100 * time.Millisecond
+	// drainTime bounds the wait for output after every process is gone.
+	drainTime = time.Second
+	drainStep = 50 * time.Millisecond
+	// reapTime bounds the wait for a killed shell. Only a process that the kernel itself holds takes longer.
+	reapTime = 2 * time.Second
+)
+
+// Process is a running command.
+type Process struct {
+	command engine.Command
+	shell   Shell
+	root    *root
+	started time.Time
+
+	stdout, stderr *stream
+
+	kill chan string // the first reason given to Kill
+	done chan struct{}
+	exit engine.Exit // set before done is closed
+}
+
+// status is how a shell ended.
+type status struct {
+	code         int
+	signal       string
+	user, system time.Duration
+	maxRSS       int64 // bytes; 0 when not known
+}
+
+// Wait blocks until the command and all that it started are gone.
+func (p *Process) Wait() engine.Exit {
+	<-p.done
+	return p.exit
+}
+
+// Kill ends the whole tree: TERM, the grace period, KILL. It returns at once. The first
+// reason counts.
+func (p *Process) Kill(reason string) {
+	if reason == "" {
+		reason = "killed"
+	}
+	select {
+	case p.kill <- reason:
+	default:
+	}
+}
+
+// PID returns the process id of the shell, which is also its session id.
+func (p *Process) PID() int { return p.root.pid }
+
+// Shell returns the shell that runs the text.
+func (p *Process) Shell() Shell { return p.shell }
+
+// Output returns what is kept so far of both streams.
+func (p *Process) Output() (stdout, stderr engine.Stream) {
+	return p.stdout.kept.stream(), p.stderr.kept.stream()
+}
+
+// supervise sees the command to its end and fills in p.exit.
+func (p *Process) supervise(ctx context.Context) {
+	ended := make(chan struct{})
+	go func() {
+		p.root.waitEnd()
+		close(ended)
+	}()
+	exit := engine.Exit{Code: -1, Started: p.started}
+	timer := time.NewTimer(p.command.Timeout)
+	defer timer.Stop()
+	grace := leftoverGrace
+	select {
+	case <-ended:
+	case <-timer.C:
+		exit.TimedOut = true
+	case reason := <-p.kill:
+		exit.Killed = reason
+	case <-ctx.Done():
+		exit.Killed = ctx.Err().Error()
+	}
+	select {
+	case <-ended: // by itself, if only just
+		exit.TimedOut, exit.Killed = false, ""
+	default:
+		if grace = p.command.Grace; grace <= 0 {
+			grace = DefaultGrace
+		}
+	}
+	exit.Survivors = p.root.end(ended, grace)
+	p.conclude(&exit, ended)
+	exit.Duration = time.Since(p.started)
+	p.exit = exit
+}
+
+// conclude collects the status and the output of a tree that has been ended.
+func (p *Process) conclude(exit *engine.Exit, ended <-chan struct{}) {
+	select {
+	case <-ended:
+		st, err := p.root.reap()
+		exit.Code, exit.Signal = st.code, st.signal
+		exit.UserTime, exit.SystemTime, exit.MaxRSS = st.user, st.system, st.maxRSS
+		exit.Error = err
+	case <-time.After(reapTime):
+		exit.Error = errors.New("wait for command: the shell does not die: its process may hang in the kernel")
+		go func() { // leave no zombie, should it end after all
+			<-ended
+			p.root.reap()
+		}()
+	}
+	whole := p.stdout.finish(drainTime)
+	whole = p.stderr.finish(drainStep) && whole
+	if !whole && exit.Error == nil {
+		exit.Error = fmt.Errorf("read output: a process or a writer held it open for longer than %s: the end may be missing", drainTime)
+	}
+	exit.Stdout, exit.Stderr = p.Output()
+}

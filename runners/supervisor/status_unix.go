@@ -1,0 +1,26 @@
+//go:build unix
+
+package supervisor
+
+import (
+	"fmt"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// waitStatus keeps the exit status as it is. A signal is told by name; 128+n is how shells put it
+// as a number.
+func waitStatus(ws syscall.WaitStatus) status {
+	if !ws.Signaled() {
+		return status{code: ws.ExitStatus()}
+	}
+	name := unix.SignalName(ws.Signal())
+	if name == "" {
+		name = fmt.Sprintf("signal %d", int(ws.Signal()))
+	}
+	return status{code: 128 + int(ws.Signal()), signal: name}
+}
+
+// enterable reports whether a process of ours can enter dir.
+func enterable(dir string) error { return unix.Access(dir, unix.X_OK) }

@@ -1,0 +1,174 @@
+// Package supervisor starts commands and keeps them: it captures their output within bounds,
+// ends them and everything they started, and tells truthfully how they ended.
+//
+// It is the one place in which a process of a command is started. The local runner uses it
+// within sallyport's own process; a program that runs inside a container or on another machine
+// can use it in the same way, since a Supervisor needs nothing but the machine it stands on.
+//
+// It confines nothing: a command sees what the user who runs sallyport sees. It judges nothing
+// and does not choose the environment of a command.
+//
+// # What becomes of the processes of a command
+//
+// A command runs in a session of its own. When it ends, is killed or exceeds its time, every
+// process that descends from it is ended too. On Linux that holds for descendants that changed
+// their session, forked twice, ignore signals, are stopped, cleared their environment or closed
+// their descriptors (see tree_linux.go for how they are found). On other systems only the
+// process group is reached; Shortcomings says so.
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// Marker is the name of the variable that tells the processes of a command apart.
+const Marker = "SALLYPORT_COMMAND"
+
+// DefaultGrace is the time between TERM and KILL of a command that names none.
+const DefaultGrace = 500 * time.Millisecond
+
+// Options are what a Supervisor is made of.
+type Options struct {
+	// Shell runs the texts. Nil looks for bash and then sh on the PATH of each command.
+	Shell *Shell
+}
+
+// Supervisor starts commands. It is safe for concurrent use.
+type Supervisor struct {
+	opts Options
+	host *host
+
+	mu       sync.Mutex
+	closed   bool
+	starting sync.WaitGroup // Start calls under way
+	live     map[*Process]struct{}
+}
+
+// New prepares the process that it is called in for keeping commands. On Linux the process
+// becomes the reaper of its orphaned descendants and stays so after Close.
+func New(opts Options) (*Supervisor, error) {
+	h, err := newHost()
+	if err != nil {
+		return nil, err
+	}
+	return &Supervisor{opts: opts, host: h, live: map[*Process]struct{}{}}, nil
+}
+
+// Shortcomings says, for people, what this machine does not let a Supervisor do. It is empty
+// where every process of a command is ended even when sallyport itself is killed.
+func (s *Supervisor) Shortcomings() []string { return s.host.shortcomings() }
+
+// Start begins c and returns at once. When ctx ends, the command is killed: a command that is
+// to outlive a request needs a context that does too.
+//
+// A text that cannot be started at all (no shell, no such directory, no time limit) is an error.
+func (s *Supervisor) Start(ctx context.Context, c engine.Command) (*Process, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("start command: %w", err)
+	}
+	l, err := prepare(c, s.opts.Shell)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.enter(); err != nil {
+		return nil, err
+	}
+	defer s.starting.Done()
+	p, err := s.launch(c, l)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	s.live[p] = struct{}{}
+	s.mu.Unlock()
+	go func() {
+		p.supervise(ctx)
+		s.mu.Lock()
+		delete(s.live, p)
+		s.mu.Unlock()
+		close(p.done)
+	}()
+	return p, nil
+}
+
+// enter registers a start, so that Close cannot overlook the process that comes of it.
+func (s *Supervisor) enter() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errors.New("start command: environment is closed")
+	}
+	s.starting.Add(1)
+	return nil
+}
+
+func (s *Supervisor) launch(c engine.Command, l launch) (*Process, error) {
+	stdin, err := os.Open(os.DevNull)
+	if err != nil {
+		return nil, fmt.Errorf("start command: %w", err)
+	}
+	defer stdin.Close()
+	stdout, err := newStream(c.Output, c.Stdout)
+	if err != nil {
+		return nil, fmt.Errorf("start command: %w", err)
+	}
+	stderr, err := newStream(c.Output, c.Stderr)
+	if err != nil {
+		stdout.abandon()
+		return nil, fmt.Errorf("start command: %w", err)
+	}
+	started := time.Now()
+	root, err := s.host.start(l, [3]*os.File{stdin, stdout.w, stderr.w})
+	if err != nil {
+		stdout.abandon()
+		stderr.abandon()
+		return nil, fmt.Errorf("start command: run %s in %s: %w", l.shell.Path, l.dir, err)
+	}
+	stdout.begin()
+	stderr.begin()
+	return &Process{
+		command: c, shell: l.shell, root: root, started: started,
+		stdout: stdout, stderr: stderr,
+		kill: make(chan string, 1), done: make(chan struct{}),
+	}, nil
+}
+
+// Close ends every command and waits until all are gone. Start refuses afterwards.
+func (s *Supervisor) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	s.mu.Unlock()
+	s.starting.Wait()
+
+	s.mu.Lock()
+	live := make([]*Process, 0, len(s.live))
+	for p := range s.live {
+		live = append(live, p)
+	}
+	s.mu.Unlock()
+	for _, p := range live {
+		p.Kill("environment closed")
+	}
+	left := 0
+	for _, p := range live {
+		left += p.Wait().Survivors
+	}
+	if err := s.host.close(); err != nil {
+		return err
+	}
+	if left > 0 {
+		return fmt.Errorf("close environment: %d processes could not be ended", left)
+	}
+	return nil
+}

@@ -1,0 +1,301 @@
+package supervisor
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Which processes belong to a command
+//
+// Everything that descends from its shell. While a process and those between it and the shell
+// live, /proc shows that. When one between ends, the kernel makes the process our child, for we
+// are the subreaper: then it is an orphan, and whose it is shows from, in this order,
+//
+//   - its mark (see marks), which it keeps whatever it does,
+//   - its session, unless it made its own,
+//   - the marker in its environment, unless that was cleared,
+//   - the time at which it started, if it changed its mark: no command owns a process that is
+//     older than the command. It is left alone as long as two commands could own it.
+//
+// Children of this process that have nothing to do with commands show none of these and are
+// never touched, nor is their exit status taken: no wait here names any but a known process.
+
+// root is the shell of a command and stands for all that descends from it.
+type root struct {
+	host  *host
+	id    string // the command's
+	pid   int    // also its session and process group; not reaped, hence not reused, before the end
+	mark  uint64 // 0 when it has none
+	began time.Time
+	floor int64 // our own greatest resident size in KiB when it started
+	used  struct {
+		user, system time.Duration
+		maxRSS       int64 // bytes
+	} // by orphans that were reaped; guarded by host.mu
+}
+
+const (
+	// brief is for how long after its start the ids given out since then name the processes that
+	// can belong to a command. Ids are given out in a circle, the smallest of 32768, and no
+	// machine goes round it in this time.
+	brief = 500 * time.Millisecond
+	// fewPIDs is up to how many ids it is cheaper to look at each than at all processes.
+	fewPIDs = 128
+	// endTime bounds the killing. What is left after it hangs in the kernel or is not ours to kill.
+	endTime = 2 * time.Second
+	// stopRounds bounds the rounds in which newly found processes are stopped before any is killed.
+	stopRounds = 16
+)
+
+// waitEnd blocks until the shell has ended, and leaves it to be reaped.
+func (r *root) waitEnd() {
+	for {
+		var info unix.Siginfo
+		err := unix.Waitid(unix.P_PID, r.pid, &info, unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
+}
+
+// end ends what is left of the tree and returns how many processes it could not end.
+func (r *root) end(ended <-chan struct{}, grace time.Duration) int {
+	if closed(ended) && r.nothingLeft() {
+		return 0
+	}
+	left := r.tree()
+	for _, p := range left {
+		p.send(unix.SIGTERM)
+		p.send(unix.SIGCONT) // a stopped process acts on TERM only when it goes on
+	}
+	for step, deadline := time.Millisecond, time.Now().Add(grace); ; step = min(2*step, 20*time.Millisecond) {
+		if left = r.tree(); len(left) == 0 {
+			return 0
+		}
+		rest := time.Until(deadline)
+		if rest <= 0 {
+			return r.destroy()
+		}
+		time.Sleep(min(step, rest))
+	}
+}
+
+// destroy kills the tree. Processes are stopped first and killed only when no new ones turn up,
+// lest one is started while another is being killed.
+func (r *root) destroy() int {
+	stopped := map[int]uint64{}
+	step := time.Millisecond
+	for round, deadline := 0, time.Now().Add(endTime); ; round++ {
+		left := r.tree()
+		if len(left) == 0 || time.Now().After(deadline) {
+			return len(left)
+		}
+		sig := unix.SIGKILL
+		for _, p := range left {
+			if stopped[p.pid] != p.start && round < stopRounds {
+				sig = unix.SIGSTOP
+			}
+			stopped[p.pid] = p.start
+		}
+		signalAll(left, sig)
+		if sig == unix.SIGKILL {
+			time.Sleep(step)
+			step = min(2*step, 20*time.Millisecond)
+		}
+	}
+}
+
+// signalAll signals process groups first: that reaches all members at once, so that not even a
+// process that starts others without end slips through between two of them. A group whose
+// member descends from a command holds nothing else, for groups do not reach across sessions.
+func signalAll(left []proc, sig unix.Signal) {
+	groups := map[int]bool{}
+	for _, p := range left {
+		if p.pgid > 1 && !groups[p.pgid] {
+			groups[p.pgid] = true
+			_ = unix.Kill(-p.pgid, sig)
+		}
+	}
+	for _, p := range left {
+		p.send(sig)
+	}
+}
+
+// nothingLeft reports whether the shell, which has ended, left no process behind. It is exact
+// and, for commands of a moment, much cheaper than looking at all processes.
+func (r *root) nothingLeft() bool {
+	if time.Since(r.began) > brief {
+		return len(r.tree()) == 0
+	}
+	for from := r.pid; ; {
+		last, err := lastPID()
+		if err != nil || last < from || last-from > fewPIDs {
+			return len(r.tree()) == 0
+		}
+		if last == from {
+			return true // none was started since the last look, so none was missed
+		}
+		for pid := from + 1; pid <= last; pid++ {
+			if p, err := readProc(pid); err == nil && r.host.suspect(p, r) {
+				return len(r.tree()) == 0
+			}
+		}
+		from = last
+	}
+}
+
+// suspect reports whether p may be left over from the command. Descendants of a shell that has
+// ended hang below a child of ours.
+func (h *host) suspect(p proc, r *root) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return p.sid == r.pid || p.ppid == h.self && !h.known(p.pid)
+}
+
+// known reports whether a child is one that the host itself started.
+func (h *host) known(pid int) bool {
+	return h.roots[pid] != nil || h.watch != nil && h.watch.pid == pid
+}
+
+// orphan tells whether p is an orphan of a command, and of which one.
+func (h *host) orphan(p proc) (*root, bool) {
+	if p.ppid != h.self || p.sid == h.sid || h.known(p.pid) {
+		return nil, false
+	}
+	changed := false
+	if h.marks != nil {
+		limit, ok := h.marks.of(p.pid)
+		if ok && h.marks.mine(limit) {
+			return h.first(func(r *root) bool { return r.mark == limit })
+		}
+		changed = ok && h.marks.changed(limit)
+	}
+	if r := h.roots[p.sid]; r != nil {
+		return r, true
+	}
+	if r, ok := h.first(func(r *root) bool { return p.marked(r.id) }); ok {
+		return r, true
+	}
+	if !changed {
+		return nil, false
+	}
+	return h.only(p.start)
+}
+
+func (h *host) first(match func(*root) bool) (*root, bool) {
+	for _, r := range h.roots {
+		if match(r) {
+			return r, true
+		}
+	}
+	return nil, false
+}
+
+// only returns the command that a process which started at the given time must belong to.
+func (h *host) only(start uint64) (*root, bool) {
+	var found *root
+	for _, r := range h.roots {
+		shell, err := readProc(r.pid)
+		if err != nil || shell.start > start {
+			continue
+		}
+		if found != nil {
+			return nil, false
+		}
+		found = r
+	}
+	return found, found != nil
+}
+
+// tree returns the living processes of the command, the shell among them, and reaps its orphans
+// that have ended.
+func (r *root) tree() []proc {
+	all, err := processes()
+	if err != nil {
+		// Without /proc the shell's group is what we know. newHost made sure that there is one.
+		return []proc{{pid: r.pid, pgid: r.pid, sid: r.pid}}
+	}
+	children := make(map[int][]proc, len(all))
+	var next []proc
+	r.host.mu.Lock()
+	for _, p := range all {
+		children[p.ppid] = append(children[p.ppid], p)
+		if p.sid == r.pid {
+			next = append(next, p)
+			continue
+		}
+		if owner, ok := r.host.orphan(p); ok && owner == r {
+			next = append(next, p)
+		}
+	}
+	seen := map[int]bool{}
+	var left []proc
+	for len(next) > 0 {
+		p := next[0]
+		next = next[1:]
+		if seen[p.pid] {
+			continue
+		}
+		seen[p.pid] = true
+		next = append(next, children[p.pid]...)
+		if p.alive() {
+			left = append(left, p)
+		} else if p.ppid == r.host.self && p.pid != r.pid {
+			r.wait(p)
+		}
+	}
+	r.host.mu.Unlock()
+	return left
+}
+
+// wait reaps an orphan. The caller holds host.mu and knows that p is an orphan of ours.
+func (r *root) wait(p proc) {
+	var ws unix.WaitStatus
+	var ru unix.Rusage
+	if pid, err := unix.Wait4(p.pid, &ws, unix.WNOHANG, &ru); err == nil && pid == p.pid {
+		r.used.user += time.Duration(ru.Utime.Nano())
+		r.used.system += time.Duration(ru.Stime.Nano())
+		r.used.maxRSS = max(r.used.maxRSS, ru.Maxrss<<10)
+	}
+}
+
+// reap takes the exit status of the shell, which has ended.
+func (r *root) reap() (status, error) {
+	h := r.host
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.roots, r.pid) // within the lock: its id may be given out again from here on
+	var ws syscall.WaitStatus
+	var ru syscall.Rusage
+	for {
+		_, err := syscall.Wait4(r.pid, &ws, 0, &ru)
+		if err == nil {
+			break
+		}
+		if err != syscall.EINTR {
+			return status{code: -1}, fmt.Errorf("wait for command: %w", err)
+		}
+	}
+	st := waitStatus(ws)
+	st.user = time.Duration(ru.Utime.Nano()) + r.used.user
+	st.system = time.Duration(ru.Stime.Nano()) + r.used.system
+	// The kernel counts the memory in which a process lives between fork and exec, and that is
+	// ours. Only what is above says something about the command.
+	if st.maxRSS = r.used.maxRSS; ru.Maxrss > r.floor {
+		st.maxRSS = max(st.maxRSS, ru.Maxrss<<10)
+	}
+	return st, nil
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,97 @@
+package supervisor
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// watcher is a small shell process that outlives sallyport for a moment. The kernel kills the
+// shells of commands when sallyport dies, but not what they started. The watcher reads from a
+// pipe whose other end only sallyport holds: when that end closes without a word, sallyport was
+// killed, and the watcher kills all processes that bear one of its marks. It costs commands
+// nothing, since it need not be told of them.
+type watcher struct {
+	pid  int
+	pipe *os.File
+}
+
+// watchScript gets the prefix of the marks as $1. Processes are stopped before they are killed
+// and looked for again, since they may start others meanwhile.
+const watchScript = `trap '' HUP INT TERM
+read -r word
+[ "$word" = done ] && exit
+cd /proc || exit
+round=0
+while [ $round -lt 50 ]; do
+	found=$(grep -ls "^Max realtime timeout .* $1[0-9]\{` + "7" + `\} " [0-9]*/limits)
+	[ -z "$found" ] && exit
+	for sig in STOP KILL; do
+		for file in $found; do kill -$sig "${file%/limits}" 2>/dev/null; done
+	done
+	round=$((round + 1))
+done`
+
+// startWatcher runs on the host's thread and holds h.mu. A watcher that cannot start is said in
+// the shortcomings; commands run all the same.
+func (h *host) startWatcher(shell string) {
+	w, err := startWatcher(shell, h.marks.prefix)
+	if err != nil {
+		h.lack = append(h.lack, fmt.Sprintf("no watcher: %v: processes of a command may outlive sallyport if that is killed", err))
+		w = &watcher{}
+	}
+	h.watch = w
+}
+
+func startWatcher(shell string, prefix uint64) (*watcher, error) {
+	if _, err := exec.LookPath("grep"); err != nil {
+		return nil, err
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		w.Close()
+		return nil, err
+	}
+	defer null.Close()
+	pid, err := syscall.ForkExec(shell, []string{"sallyport-watcher", "-c", watchScript, "sallyport-watcher", strconv.FormatUint(prefix, 10)}, &syscall.ProcAttr{
+		Dir: "/", Env: []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"},
+		Files: []uintptr{r.Fd(), null.Fd(), null.Fd()},
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		w.Close()
+		return nil, err
+	}
+	return &watcher{pid: pid, pipe: w}, nil
+}
+
+// close tells the watcher that all is well and waits for it.
+func (w *watcher) close() error {
+	if w.pipe == nil {
+		return nil
+	}
+	_, werr := w.pipe.WriteString("done\n")
+	w.pipe.Close()
+	for {
+		_, err := unix.Wait4(w.pid, nil, 0, nil)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("close environment: wait for watcher: %w", err)
+		}
+		if werr != nil {
+			return fmt.Errorf("close environment: the watcher was gone: %w", werr)
+		}
+		return nil
+	}
+}

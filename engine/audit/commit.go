@@ -1,0 +1,322 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// process brings one batch to the disk and answers its requests.
+func (l *Log) process(batch []*request, checkpoint bool) {
+	if err := l.acquire(); err != nil {
+		answer(batch, err)
+		return
+	}
+	defer l.release()
+	if err := l.ready(); err != nil {
+		answer(batch, err)
+		return
+	}
+	last, others := split(batch)
+	if len(others) > 0 {
+		if err := l.keepReserve(); err != nil {
+			answer(others, err)
+			batch = last
+		}
+	}
+	if len(batch) == 0 && !checkpoint {
+		return
+	}
+	err := l.write(batch, checkpoint)
+	if isFull(err) {
+		err = fmt.Errorf("%w: %w", ErrFull, err)
+		if len(last) < len(batch) {
+			answer(others, err)
+			batch = last
+		}
+		if len(batch) > 0 {
+			err = l.writeLast(batch)
+		}
+	}
+	answer(batch, err)
+}
+
+// writeLast writes the outcomes of what already ran into the space that was set aside for them.
+func (l *Log) writeLast(batch []*request) error {
+	if err := l.freeReserve(); err != nil {
+		return err
+	}
+	if err := l.ready(); err != nil {
+		return err
+	}
+	return l.write(batch, false)
+}
+
+func answer(batch []*request, err error) {
+	for _, r := range batch {
+		r.result <- err
+	}
+}
+
+// split tells the records that may use the reserve, because what they speak of has happened, from
+// those without which nothing happens.
+func split(batch []*request) (last, others []*request) {
+	for _, r := range batch {
+		if r.kind == engine.KindOutcome || r.kind == engine.KindStop {
+			last = append(last, r)
+		} else {
+			others = append(others, r)
+		}
+	}
+	return last, others
+}
+
+// ready makes sure, under the lock, that l.st is the end of the log and l.seg its newest file.
+func (l *Log) ready() error {
+	if l.seg == nil {
+		if err := l.reopen(); err != nil {
+			return err
+		}
+	}
+	if err := l.inPlace(); err != nil {
+		return errors.Join(err, l.drop())
+	}
+	if err := l.catchUp(); err != nil {
+		return errors.Join(err, l.drop())
+	}
+	return nil
+}
+
+// drop gives up the open file; the next batch opens and checks it anew.
+func (l *Log) drop() error {
+	if l.seg == nil {
+		return nil
+	}
+	err := l.seg.Close()
+	l.seg = nil
+	return err
+}
+
+// inPlace notices a file that was deleted, moved or replaced while it was open: what is written to
+// it would be seen by nobody.
+func (l *Log) inPlace() error {
+	name := segmentName(l.st.segment)
+	ours, err := l.seg.Stat()
+	if err != nil {
+		return fmt.Errorf("write audit log: %w", err)
+	}
+	there, err := l.o.fs.Lstat(l.path(name))
+	if errors.Is(err, fs.ErrNotExist) || (ownersKnown && err == nil && (ours.Nlink == 0 || ours.ID != there.ID)) {
+		return fmt.Errorf("write audit log: %s was deleted or replaced: %w: put it back", name, ErrTampered)
+	}
+	if err != nil {
+		return fmt.Errorf("write audit log: %w", err)
+	}
+	return nil
+}
+
+// write appends a batch and makes it durable. Any error poisons the file: it is cut back to the
+// last good record and closed, because after a failed sync nobody knows what is on the disk, and a
+// second sync on the same descriptor would say that all is well.
+func (l *Log) write(batch []*request, checkpoint bool) error {
+	size := int64(0)
+	for _, r := range batch {
+		size += int64(len(r.body)) + envelopeSz
+	}
+	st, f := l.st.clone(), l.seg
+	if st.off > 0 && st.off+size > l.o.SegmentSize {
+		next, err := openChecked(l.o.fs, l.path(segmentName(st.segment+1)), os.O_RDWR|os.O_CREATE|os.O_EXCL)
+		if err != nil {
+			return fmt.Errorf("begin segment: %w", err)
+		}
+		f = next
+		st.segment, st.off, st.lastOff = st.segment+1, 0, 0
+	}
+	start := st.off
+	note, err := l.compose(&st, batch, checkpoint)
+	if err == nil {
+		err = l.append(f, start)
+	}
+	if f != l.seg { // either way the old file is done with
+		err = errors.Join(err, l.drop())
+	}
+	if err != nil {
+		l.poison(f, st.segment, start)
+		return fmt.Errorf("write audit log: %w", err)
+	}
+	l.st, l.seg, l.own = st, f, nil
+	if note != nil {
+		return l.setAnchor(note)
+	}
+	return nil
+}
+
+func (l *Log) append(f file, start int64) error {
+	if n, err := f.WriteAt(l.buf, start); err != nil {
+		return err
+	} else if n < len(l.buf) {
+		return io.ErrShortWrite
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if start == 0 {
+		return l.o.fs.SyncDir(l.o.Dir) // the file itself must not vanish either
+	}
+	return nil
+}
+
+// compose puts the lines of a batch into l.buf and moves st past them. The note is that of the last
+// checkpoint in the batch, taken anew so that it covers the checkpoint record too.
+func (l *Log) compose(st *state, batch []*request, checkpoint bool) (note []byte, err error) {
+	l.buf = l.buf[:0]
+	if st.off == 0 {
+		body := segmentBody{Format: 1, Segment: st.segment, Origin: l.keys.signer.Name(), Key: l.keys.public,
+			Host: l.o.Host, Agent: l.o.Agent, Version: l.o.Version, Tree: st.tree.hexes()}
+		p, err := l.ownPayload(engine.KindSegment, body)
+		if err != nil {
+			return nil, err
+		}
+		l.add(st, p)
+		if note, err = l.addCheckpoint(st); err != nil { // the tree in the segment record is signed at once
+			return nil, err
+		}
+	}
+	for _, p := range l.own {
+		l.add(st, p)
+	}
+	for _, r := range batch {
+		l.add(st, r.payload)
+	}
+	if st.since >= l.o.CheckpointCount || (checkpoint && st.since > 0) {
+		return l.addCheckpoint(st)
+	}
+	return note, nil
+}
+
+func (l *Log) add(st *state, p payload) {
+	from := len(l.buf)
+	l.buf = appendLine(l.buf, st.tree.size, p, l.writer, st.last)
+	line := l.buf[from:]
+	st.advance(len(line), tlog.RecordHash(line))
+	l.buf = append(l.buf, '\n')
+}
+
+func (l *Log) addCheckpoint(st *state) (note []byte, err error) {
+	c := Checkpoint{Origin: l.keys.signer.Name(), Size: st.tree.size, Root: st.tree.root()}
+	msg, err := c.sign(l.keys.signer)
+	if err != nil {
+		return nil, err
+	}
+	p, err := l.ownPayload(engine.KindCheckpoint, checkpointBody{Size: c.Size, Note: string(msg), Tree: st.tree.hexes()})
+	if err != nil {
+		return nil, err
+	}
+	l.add(st, p)
+	st.since = 0
+	return Checkpoint{Origin: c.Origin, Size: st.tree.size, Root: st.tree.root()}.sign(l.keys.signer)
+}
+
+// ownPayload encodes a record of the log itself. Nothing in it comes from an agent, and hashes and
+// signatures must stay as they are, so it is not redacted.
+func (l *Log) ownPayload(kind engine.Kind, body any) (payload, error) {
+	return encode(engine.Record{Kind: kind, Body: body}, l.o.Clock(), nil, max(l.o.MaxRecord, 64<<10))
+}
+
+// setAnchor replaces the checkpoint file. The records it speaks of are durable already, so a
+// failure here does not make them fail: the note is tried again with the next checkpoint, and
+// verify falls back to the one before.
+func (l *Log) setAnchor(msg []byte) error {
+	c, err := OpenCheckpoint(msg, l.keys.public)
+	if err != nil {
+		return err
+	}
+	if err := replace(l.o.fs, l.path(anchorName), msg); err == nil {
+		l.anchor = c
+	}
+	return nil
+}
+
+// orphanWrite is what a failed write may have left in a file that could not be cut back.
+type orphanWrite struct {
+	segment int
+	off     int64
+	bytes   []byte
+}
+
+func (l *Log) poison(f file, segment int, start int64) {
+	if err := f.Truncate(start); err != nil {
+		l.orphan = orphanWrite{segment, start, bytes.Clone(l.buf)}
+	}
+	_ = f.Close() // the file is given up; its state is found out by reading it again
+	l.seg = nil
+}
+
+// reopen opens the newest file that was good and checks that it still ends as it did.
+func (l *Log) reopen() error {
+	if err := l.removeOrphan(); err != nil {
+		return fmt.Errorf("reopen audit log: %w", err)
+	}
+	flag := os.O_RDWR
+	if l.st.off == 0 {
+		flag |= os.O_CREATE
+	}
+	name := segmentName(l.st.segment)
+	f, err := openChecked(l.o.fs, l.path(name), flag)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("reopen audit log: %s is gone: %w: put it back", name, ErrTampered)
+	}
+	if err != nil {
+		return fmt.Errorf("reopen audit log: %w", err)
+	}
+	if n := l.st.off - l.st.lastOff; n > 0 {
+		line := make([]byte, n)
+		if got, err := f.ReadAt(line, l.st.lastOff); int64(got) < n || tlog.RecordHash(line[:n-1]) != l.st.last || line[n-1] != '\n' {
+			if err == nil || errors.Is(err, io.EOF) {
+				err = &BreakError{File: name, Offset: l.st.lastOff, Seq: l.st.tree.size - 1, What: "the record is not the one that was written"}
+			}
+			return errors.Join(fmt.Errorf("reopen audit log: %w", err), f.Close())
+		}
+	}
+	l.seg = f
+	return nil
+}
+
+// removeOrphan cuts off what a failed write left behind. Its pages may never have reached the disk
+// although they can be read, so no record may be linked to it. What another process has since
+// linked to it stays.
+func (l *Log) removeOrphan() error {
+	o := l.orphan
+	if o.bytes == nil {
+		return nil
+	}
+	f, err := openChecked(l.o.fs, l.path(segmentName(o.segment)), os.O_RDWR)
+	if errors.Is(err, fs.ErrNotExist) {
+		l.orphan = orphanWrite{}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	rest := make([]byte, len(o.bytes)+1)
+	n, err := f.ReadAt(rest, o.off)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	if err == nil && n > 0 && bytes.HasPrefix(o.bytes, rest[:n]) {
+		if err = f.Truncate(o.off); err == nil {
+			err = f.Sync()
+		}
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		l.orphan = orphanWrite{}
+	}
+	return err
+}

@@ -1,0 +1,228 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// fileSystem is how a Log touches the disk. It exists so that tests can fail every single step;
+// osFS is the only implementation outside of them.
+type fileSystem interface {
+	// OpenFile never follows a symlink in the last element of name.
+	OpenFile(name string, flag int, perm fs.FileMode) (file, error)
+	Lstat(name string) (info, error)
+	ReadDir(name string) ([]string, error)
+	MkdirAll(name string, perm fs.FileMode) error
+	Rename(from, to string) error
+	Remove(name string) error
+	// SyncDir makes the creation of files in a directory durable.
+	SyncDir(name string) error
+}
+
+type file interface {
+	io.ReaderAt
+	io.WriterAt
+	io.Closer
+	Stat() (info, error)
+	Truncate(size int64) error
+	// Sync returns nil only when all bytes and the size are on stable storage.
+	Sync() error
+	// TryLock takes the exclusive lock of the file without waiting.
+	TryLock() (bool, error)
+	Unlock() error
+}
+
+// info is what the log needs to know of a file. ID and Nlink are zero where the platform does not tell.
+type info struct {
+	Size  int64
+	Mode  fs.FileMode
+	Nlink uint64
+	UID   int // -1 where the platform has no owners
+	ID    fileID
+}
+
+type fileID struct{ dev, ino uint64 }
+
+type osFS struct{}
+
+type osFile struct{ *os.File }
+
+func (osFS) OpenFile(name string, flag int, perm fs.FileMode) (file, error) {
+	f, err := os.OpenFile(name, flag|openNoFollow, perm)
+	if err != nil {
+		return nil, err
+	}
+	return osFile{f}, nil
+}
+
+func (osFS) Lstat(name string) (info, error) {
+	fi, err := os.Lstat(name)
+	if err != nil {
+		return info{}, err
+	}
+	return infoOf(fi), nil
+}
+
+func (osFS) ReadDir(name string) ([]string, error) {
+	entries, err := os.ReadDir(name)
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names, err
+}
+
+func (osFS) MkdirAll(name string, perm fs.FileMode) error { return os.MkdirAll(name, perm) }
+func (osFS) Rename(from, to string) error                 { return os.Rename(from, to) }
+func (osFS) Remove(name string) error                     { return os.Remove(name) }
+func (osFS) SyncDir(name string) error                    { return syncDir(name) }
+
+func (f osFile) Stat() (info, error) {
+	fi, err := f.File.Stat()
+	if err != nil {
+		return info{}, err
+	}
+	return infoOf(fi), nil
+}
+
+func (f osFile) Sync() error            { return dataSync(f.File) }
+func (f osFile) TryLock() (bool, error) { return tryLock(f.File) }
+func (f osFile) Unlock() error          { return unlock(f.File) }
+
+// checkDir refuses a place in which somebody else could exchange the log under us.
+func checkDir(fsys fileSystem, dir string) error {
+	fi, err := fsys.Lstat(dir)
+	switch {
+	case err != nil:
+		return fmt.Errorf("open audit directory: %w", err)
+	case fi.Mode&fs.ModeSymlink != 0:
+		return fmt.Errorf("open audit directory %s: it is a symbolic link: name its target in audit.dir", dir)
+	case !fi.Mode.IsDir():
+		return fmt.Errorf("open audit directory %s: not a directory", dir)
+	case fi.UID >= 0 && fi.UID != os.Geteuid():
+		return fmt.Errorf("open audit directory %s: owned by uid %d, not by uid %d: choose a directory of your own in audit.dir", dir, fi.UID, os.Geteuid())
+	case fi.UID >= 0 && fi.Mode.Perm()&0o022 != 0:
+		return fmt.Errorf("open audit directory %s: others may write to it (mode %04o): chmod 700 it", dir, fi.Mode.Perm())
+	}
+	return nil
+}
+
+// checkFile refuses what cannot be a file of ours.
+func checkFile(name string, fi info) error {
+	switch {
+	case !fi.Mode.IsRegular():
+		return fmt.Errorf("open %s: not a regular file", name)
+	case fi.UID >= 0 && fi.UID != os.Geteuid():
+		return fmt.Errorf("open %s: owned by uid %d, not by uid %d", name, fi.UID, os.Geteuid())
+	case fi.UID >= 0 && fi.Mode.Perm()&0o022 != 0:
+		return fmt.Errorf("open %s: others may write to it (mode %04o): chmod 600 it", name, fi.Mode.Perm())
+	}
+	return nil
+}
+
+// makeDir creates a private directory where it is missing and checks it.
+func makeDir(fsys fileSystem, dir string) error {
+	if _, err := fsys.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		if err := fsys.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("create audit directory: %w", err)
+		}
+		if err := fsys.SyncDir(filepath.Dir(dir)); err != nil {
+			return fmt.Errorf("create audit directory: %w", err)
+		}
+	}
+	return checkDir(fsys, dir)
+}
+
+// openChecked opens a file of the log and refuses one that is not what the log made.
+func openChecked(fsys fileSystem, name string, flag int) (file, error) {
+	f, err := fsys.OpenFile(name, flag, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	fi, err := f.Stat()
+	if err == nil {
+		err = checkFile(name, fi)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// readAll returns the whole of a small file, at most limit bytes.
+func readAll(fsys fileSystem, name string, limit int64) ([]byte, error) {
+	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // read only: nothing can be lost
+	fi, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !fi.Mode.IsRegular() || fi.Size > limit {
+		return nil, fmt.Errorf("read %s: not a regular file of at most %d bytes", name, limit)
+	}
+	b := make([]byte, fi.Size)
+	n, err := f.ReadAt(b, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return b[:n], nil
+}
+
+// writeNew writes a file that must not exist yet and makes it durable.
+func writeNew(fsys fileSystem, name string, content []byte) error {
+	f, err := fsys.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(content, 0)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, fsys.Remove(name))
+	}
+	return fsys.SyncDir(filepath.Dir(name))
+}
+
+// replace exchanges a small file as a whole. Readers see the old or the new content, never a mix.
+// It is not made durable: after a power cut the old content may be back.
+func replace(fsys fileSystem, name string, content []byte) error {
+	tmp := name + ".tmp"
+	f, err := fsys.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(content, 0)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return fsys.Rename(tmp, name)
+}
+
+// lockFor takes the lock of f, waiting at most the given time: a process that was stopped while it
+// held the lock must not hang the gate for ever.
+func lockFor(f file, wait time.Duration) error {
+	pause := 20 * time.Microsecond
+	for deadline := time.Now().Add(wait); ; {
+		ok, err := f.TryLock()
+		if err != nil {
+			return fmt.Errorf("lock audit log: %w", err)
+		}
+		if ok {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("lock audit log: another process held it for %v: look for a stopped sallyport process", wait)
+		}
+		time.Sleep(pause)
+		pause = min(2*pause, time.Millisecond)
+	}
+}

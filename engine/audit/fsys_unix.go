@@ -1,0 +1,62 @@
+//go:build unix
+
+package audit
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+const openNoFollow = unix.O_NOFOLLOW | unix.O_CLOEXEC
+
+// ownersKnown says that the platform has owners, modes and inodes that can be checked.
+const ownersKnown = true
+
+func infoOf(fi fs.FileInfo) info {
+	i := info{Size: fi.Size(), Mode: fi.Mode(), UID: -1}
+	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
+		i.UID = int(st.Uid)
+		i.Nlink = uint64(st.Nlink)
+		i.ID = fileID{dev: uint64(st.Dev), ino: st.Ino}
+	}
+	return i
+}
+
+func syncDir(name string) error {
+	d, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+func tryLock(f *os.File) (bool, error) {
+	for {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		switch {
+		case err == nil:
+			return true, nil
+		case errors.Is(err, unix.EINTR):
+			continue
+		case errors.Is(err, unix.EWOULDBLOCK):
+			return false, nil
+		default:
+			return false, err
+		}
+	}
+}
+
+func unlock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }
+
+// isFull says whether an error means that there is no space left for this user.
+func isFull(err error) bool {
+	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)
+}
+
+func processGone(pid int) bool {
+	return errors.Is(unix.Kill(pid, 0), unix.ESRCH)
+}

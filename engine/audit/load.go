@@ -1,0 +1,328 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// load finds the end of the log on disk. The caller holds the lock.
+func (l *Log) load() error {
+	segments, gap := segmentsIn(l.o.fs, l.o.Dir)
+	if gap != nil && !(l.o.AcceptBreak && errors.Is(gap, ErrTampered)) {
+		return gap
+	}
+	var err error
+	l.keys, err = loadKeys(&l.o, len(segments) == 0 || l.o.AcceptBreak)
+	if err != nil {
+		return err
+	}
+	l.red = NewRedactor(l.keys.redact, l.o.Redact)
+	if l.anchor, _, err = readAnchor(l.o.fs, l.o.Dir, l.keys.public); err != nil {
+		if err = l.breakAt(err); err != nil {
+			return err
+		}
+	}
+	if gap != nil {
+		if segments, err = l.closeGap(segments, gap); err != nil {
+			return err
+		}
+	}
+	if err := l.findStart(segments); err != nil {
+		return err
+	}
+	if err := l.catchUp(); err != nil {
+		return err
+	}
+	return l.checkAnchor()
+}
+
+// findStart sets l.st and l.seg to a place near the end from which the rest can be read.
+func (l *Log) findStart(segments []int) error {
+	for _, n := range slices.Backward(segments) {
+		f, err := openChecked(l.o.fs, l.path(segmentName(n)), os.O_RDWR)
+		if err != nil {
+			return fmt.Errorf("open audit log: %w", err)
+		}
+		st, ok, err := stateIn(f, n, l.keys.public)
+		if err == nil && ok {
+			l.st, l.seg = st, f
+			return nil
+		}
+		if err := errors.Join(err, f.Close()); err != nil {
+			return fmt.Errorf("open audit log: %w", err)
+		}
+	}
+	first := 1
+	if len(segments) > 0 {
+		first = segments[0]
+	}
+	f, err := openChecked(l.o.fs, l.path(segmentName(first)), os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return fmt.Errorf("create audit log: %w", err)
+	}
+	l.st, l.seg = state{segment: first}, f
+	return nil
+}
+
+// catchUp reads what other processes, or a process that died, have added.
+func (l *Log) catchUp() error {
+	for {
+		_, err := l.o.fs.Lstat(l.path(segmentName(l.st.segment + 1)))
+		more := err == nil
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("read audit log: %w", err)
+		}
+		fi, err := l.seg.Stat()
+		if err != nil {
+			return fmt.Errorf("read audit log: %w", err)
+		}
+		if fi.Size < l.st.off {
+			return &BreakError{File: segmentName(l.st.segment), Offset: fi.Size, Seq: l.st.tree.size, What: "the file has become shorter"}
+		}
+		if fi.Size > l.st.off {
+			if err := l.ingest(fi.Size, more); err != nil {
+				return err
+			}
+		}
+		if !more {
+			return nil
+		}
+		if _, err := l.o.fs.Lstat(l.path(segmentName(l.st.segment + 1))); errors.Is(err, fs.ErrNotExist) {
+			return nil // an accepted break moved it away
+		}
+		f, err := openChecked(l.o.fs, l.path(segmentName(l.st.segment+1)), os.O_RDWR)
+		if err != nil {
+			return fmt.Errorf("read audit log: %w", err)
+		}
+		if err := l.drop(); err != nil {
+			return errors.Join(err, f.Close())
+		}
+		l.seg = f
+		l.st.segment, l.st.off, l.st.lastOff = l.st.segment+1, 0, 0
+	}
+}
+
+// ingest reads the records from the end that is known to the end of the file, checking each.
+func (l *Log) ingest(size int64, more bool) error {
+	r := newLineReader(l.seg, l.st.off, size)
+	for {
+		line, whole, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read audit log: %w", err)
+		}
+		what := l.accept(r, line, whole)
+		if what == "" {
+			continue
+		}
+		broken := &BreakError{File: segmentName(l.st.segment), Offset: l.st.off, Seq: l.st.tree.size, What: what}
+		later, err := hasRecord(l.seg, l.st.off, size)
+		if err != nil {
+			return fmt.Errorf("read audit log: %w", err)
+		}
+		if later || more {
+			return l.breakAt(broken)
+		}
+		return l.cutTail(size, "the last record is not complete", false)
+	}
+}
+
+// accept moves past a line that continues the log and says what is wrong with one that does not.
+func (l *Log) accept(r *lineReader, line []byte, whole bool) string {
+	if !whole {
+		return "a record without its end"
+	}
+	h, ok := isRecord(line)
+	switch {
+	case !ok:
+		return "not a record"
+	case h.seq != l.st.tree.size:
+		return fmt.Sprintf("record %d stands here", h.seq)
+	case h.prev != l.st.last:
+		return "the record is not linked to the one before it"
+	case (h.kind == string(engine.KindSegment)) != (l.st.off == 0):
+		return "segment records stand first in a file, and only there"
+	}
+	if h.kind == string(engine.KindCheckpoint) {
+		c, _, err := checkpointIn(h, line, l.keys.public)
+		if err != nil {
+			return err.Error()
+		}
+		if c.Root != l.st.tree.root() {
+			return "the checkpoint speaks of other records"
+		}
+	}
+	l.st.advance(len(line), r.leaf(line))
+	if h.kind == string(engine.KindCheckpoint) {
+		l.st.since = 0
+	}
+	if l.st.tree.size == l.anchor.Size && l.st.tree.root() != l.anchor.Root {
+		return "the checkpoint file speaks of other records"
+	}
+	return ""
+}
+
+// hasRecord says whether a whole record stands anywhere in a part of a file. A crash can leave
+// half a record at the end, never a whole one that does not fit.
+func hasRecord(f file, from, to int64) (bool, error) {
+	r := newLineReader(f, from, to)
+	for {
+		line, whole, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if _, ok := isRecord(line); ok && whole {
+			return true, nil
+		}
+	}
+}
+
+// checkAnchor compares the checkpoint file with the log: a log that ends before it was cut.
+func (l *Log) checkAnchor() error {
+	if l.anchor.Size <= l.st.tree.size {
+		return nil
+	}
+	return l.breakAt(&BreakError{File: segmentName(l.st.segment), Offset: l.st.off, Seq: l.st.tree.size,
+		What: fmt.Sprintf("the log ends here, but %d records were signed", l.anchor.Size)})
+}
+
+// breakAt refuses a break, or, when the operator accepts breaks, makes the log end before it.
+func (l *Log) breakAt(err error) error {
+	if !l.o.AcceptBreak || !errors.Is(err, ErrTampered) {
+		return fmt.Errorf("open audit log: %w: verify it; to go on after the break, accept it", err)
+	}
+	l.anchor = Checkpoint{} // it speaks of a log that is no more
+	if l.seg == nil {
+		return l.noteRecovery(recoveryBody{Break: true, Reason: err.Error()})
+	}
+	segments, gap := segmentsIn(l.o.fs, l.o.Dir)
+	if gap != nil && !errors.Is(gap, ErrTampered) {
+		return gap
+	}
+	for _, n := range segments {
+		if n > l.st.segment {
+			if err := l.moveAway(n, err.Error()); err != nil {
+				return err
+			}
+		}
+	}
+	fi, statErr := l.seg.Stat()
+	if statErr != nil {
+		return fmt.Errorf("read audit log: %w", statErr)
+	}
+	return l.cutTail(fi.Size, err.Error(), true)
+}
+
+// closeGap moves the segments behind a gap away: nothing links them to those before it.
+func (l *Log) closeGap(segments []int, gap error) ([]int, error) {
+	keep := 1
+	for keep < len(segments) && segments[keep] == segments[keep-1]+1 {
+		keep++
+	}
+	for _, n := range segments[keep:] {
+		if err := l.moveAway(n, gap.Error()); err != nil {
+			return nil, err
+		}
+	}
+	l.anchor = Checkpoint{}
+	return segments[:keep], nil
+}
+
+func (l *Log) moveAway(segment int, reason string) error {
+	name := segmentName(segment)
+	to, err := l.tornName(name)
+	if err != nil {
+		return err
+	}
+	if err := l.o.fs.Rename(l.path(name), to); err != nil {
+		return fmt.Errorf("move %s away: %w", name, err)
+	}
+	return l.noteRecovery(recoveryBody{File: name, Saved: l.relative(to), Break: true, Reason: reason})
+}
+
+// cutTail moves the bytes from the end of the log to size to torn/ and cuts them off.
+func (l *Log) cutTail(size int64, reason string, isBreak bool) error {
+	name := segmentName(l.st.segment)
+	b := recoveryBody{File: name, Offset: l.st.off, Bytes: size - l.st.off, Break: isBreak, Reason: reason}
+	if b.Bytes > 0 {
+		to, err := l.tornName(name)
+		if err != nil {
+			return err
+		}
+		if b.SHA256, err = l.saveTail(to, size); err != nil {
+			return fmt.Errorf("save torn records to %s: %w", to, err)
+		}
+		b.Saved = l.relative(to)
+		if err := l.seg.Truncate(l.st.off); err != nil {
+			return fmt.Errorf("cut %s: %w", name, err)
+		}
+	}
+	return l.noteRecovery(b)
+}
+
+func (l *Log) saveTail(to string, size int64) (sum string, err error) {
+	f, err := l.o.fs.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	buf := make([]byte, min(size-l.st.off, 1<<20))
+	for at := l.st.off; at < size && err == nil; {
+		part := buf[:min(int64(len(buf)), size-at)]
+		if _, err = l.seg.ReadAt(part, at); err == nil {
+			h.Write(part)
+			_, err = f.WriteAt(part, at-l.st.off)
+			at += int64(len(part))
+		}
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, l.o.fs.Remove(to))
+	}
+	return hex.EncodeToString(h.Sum(nil)), l.o.fs.SyncDir(filepath.Dir(to))
+}
+
+// tornName returns a free name below torn/.
+func (l *Log) tornName(segment string) (string, error) {
+	dir := l.path("torn")
+	if err := makeDir(l.o.fs, dir); err != nil {
+		return "", err
+	}
+	base := filepath.Join(dir, l.o.Clock().UTC().Format("20060102T150405.000000000Z")+"-"+segment)
+	for i := range 1000 {
+		name := base
+		if i > 0 {
+			name = fmt.Sprintf("%s.%d", base, i)
+		}
+		if _, err := l.o.fs.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			return name, nil
+		}
+	}
+	return "", fmt.Errorf("save torn records: no free name like %s", base)
+}
+
+func (l *Log) relative(name string) string { return "torn/" + filepath.Base(name) }
+
+func (l *Log) noteRecovery(b recoveryBody) error {
+	p, err := l.ownPayload(engine.KindRecovery, b)
+	if err == nil {
+		l.own = append(l.own, p)
+	}
+	return err
+}

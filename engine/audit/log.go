@@ -1,0 +1,259 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// ErrClosed is returned by Record after Close.
+var ErrClosed = errors.New("audit log is closed")
+
+// ErrFull is in the chain of errors of records that found no space.
+var ErrFull = errors.New("no space left for the audit log: free space or set audit.dir")
+
+// Log is an open audit log. It is safe for concurrent use, and several processes may have the
+// same log open.
+type Log struct {
+	o      Options
+	keys   keys
+	red    *Redactor
+	writer string // who writes: see self
+
+	mu     sync.Mutex
+	queue  []*request
+	closed bool
+	wake   chan struct{} // 1: something is queued, or closed
+	done   chan struct{} // the committer has ended
+	final  error         // of Close; read after done
+
+	// What follows belongs to the committer.
+	lock   file
+	seg    file // nil while poisoned
+	st     state
+	orphan orphanWrite // what a failed write may have left on disk
+	own    []payload   // records of the log itself that wait for the next batch
+	anchor Checkpoint  // newest note on disk; zero size for none
+	buf    []byte
+}
+
+var _ engine.Recorder = (*Log)(nil)
+
+// request is a record on its way to the disk.
+type request struct {
+	payload
+	result chan error // 1
+}
+
+// Open opens the log in o.Dir for writing and creates it where there is none. A torn last record,
+// as a crash leaves it, is moved to torn/ and a recovery record is written. A log that was
+// tampered with (errors.Is(err, ErrTampered)) is refused unless o.AcceptBreak.
+func Open(o Options) (*Log, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	if err := makeDir(o.fs, o.Dir); err != nil {
+		return nil, err
+	}
+	l := &Log{o: o, writer: self(), wake: make(chan struct{}, 1), done: make(chan struct{})}
+	if err := l.acquire(); err != nil {
+		return nil, err
+	}
+	err := l.load()
+	if err == nil && len(l.own) > 0 {
+		err = l.write(nil, false)
+	}
+	l.release()
+	if err != nil {
+		return nil, errors.Join(err, l.closeFiles())
+	}
+	go l.run()
+	return l, nil
+}
+
+// Redactor returns the redactor of the log, whose tags are those in its records.
+func (l *Log) Redactor() *Redactor { return l.red }
+
+// PublicKey returns the verifier key of the log's checkpoints.
+func (l *Log) PublicKey() string { return l.keys.public }
+
+// Record writes r and returns nil only when it is on stable storage. A context that is done
+// refuses r; once r is queued its end no longer matters: a record is never given up half way.
+// Secrets in r.Body are replaced before anything is hashed or written.
+func (l *Log) Record(ctx context.Context, r engine.Record) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("write audit record: %w", err)
+	}
+	switch r.Kind {
+	case engine.KindRecovery, engine.KindCheckpoint, engine.KindSegment:
+		return fmt.Errorf("write audit record: kind %q belongs to the log itself", r.Kind)
+	}
+	if !slices.Contains(kinds, r.Kind) {
+		return fmt.Errorf("write audit record: unknown kind %q", r.Kind)
+	}
+	p, err := encode(r, l.o.Clock(), l.red, l.o.MaxRecord)
+	if err != nil {
+		return err
+	}
+	req := &request{payload: p, result: make(chan error, 1)}
+	l.mu.Lock()
+	if l.closed {
+		l.mu.Unlock()
+		return ErrClosed
+	}
+	l.queue = append(l.queue, req)
+	l.mu.Unlock()
+	l.poke()
+	return <-req.result
+}
+
+// Close writes what is queued and a last checkpoint, and frees the files.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	first := !l.closed
+	l.closed = true
+	l.mu.Unlock()
+	l.poke()
+	<-l.done
+	if !first {
+		return ErrClosed
+	}
+	return l.final
+}
+
+func (l *Log) poke() {
+	select {
+	case l.wake <- struct{}{}:
+	default: // the committer has been told already and will see all of the queue
+	}
+}
+
+// run is the committer: the only goroutine that writes. While one batch is on its way to the disk
+// the next collects in the queue.
+func (l *Log) run() {
+	defer close(l.done)
+	var tick <-chan time.Time
+	if l.o.CheckpointEvery > 0 {
+		t := time.NewTicker(l.o.CheckpointEvery)
+		defer t.Stop()
+		tick = t.C
+	}
+	for {
+		due := false
+		select {
+		case <-l.wake:
+		case <-tick:
+			due = l.st.since > 0
+		}
+		for {
+			batch, closed := l.take()
+			if len(batch) > 0 || due {
+				l.process(batch, due)
+				due = false
+				continue
+			}
+			if closed {
+				l.final = l.finish()
+				return
+			}
+			break
+		}
+	}
+}
+
+// maxBatch bounds the bytes of one write, so that a lock is not held for long.
+const maxBatch = 1 << 20
+
+func (l *Log) take() (batch []*request, closed bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n, size := 0, 0
+	for n < len(l.queue) && (n == 0 || size+len(l.queue[n].body) <= maxBatch) {
+		size += len(l.queue[n].body) + envelopeSz
+		n++
+	}
+	batch = slices.Clone(l.queue[:n])
+	l.queue = slices.Delete(l.queue, 0, n)
+	return batch, l.closed
+}
+
+// finish writes the last checkpoint. That it fails loses no record, but the caller should know.
+func (l *Log) finish() error {
+	err := l.acquire()
+	if err == nil {
+		if err = l.ready(); err == nil && l.st.since > 0 {
+			err = l.write(nil, true)
+		}
+		l.release()
+	}
+	if err != nil {
+		err = fmt.Errorf("write last checkpoint: %w", err)
+	}
+	return errors.Join(err, l.closeFiles())
+}
+
+func (l *Log) closeFiles() error {
+	var errs []error
+	if l.seg != nil {
+		errs = append(errs, l.seg.Close())
+		l.seg = nil
+	}
+	if l.lock != nil {
+		errs = append(errs, l.lock.Close())
+		l.lock = nil
+	}
+	return errors.Join(errs...)
+}
+
+func (l *Log) path(name string) string { return filepath.Join(l.o.Dir, name) }
+
+// acquire takes the lock that all writers of this log share. A lock file that was removed or
+// replaced would let two of them in at once, so the one at the path counts.
+func (l *Log) acquire() error {
+	name := l.path("lock")
+	for range 10 {
+		if l.lock == nil {
+			f, err := openChecked(l.o.fs, name, os.O_RDWR|os.O_CREATE)
+			if err != nil {
+				return fmt.Errorf("lock audit log: %w", err)
+			}
+			l.lock = f
+		}
+		if err := lockFor(l.lock, l.o.LockWait); err != nil {
+			return err
+		}
+		ours, err := l.lock.Stat()
+		there, err2 := l.o.fs.Lstat(name)
+		if err == nil && err2 == nil && ours.ID == there.ID {
+			return nil
+		}
+		if err := errors.Join(err, l.lock.Close()); err != nil {
+			l.lock = nil
+			return fmt.Errorf("lock audit log: %w", err)
+		}
+		l.lock = nil
+		if err2 != nil && !errors.Is(err2, fs.ErrNotExist) {
+			return fmt.Errorf("lock audit log: %w", err2)
+		}
+	}
+	return errors.New("lock audit log: the lock file is replaced again and again")
+}
+
+// release gives the lock back. If that fails the file is closed, which frees it for certain.
+func (l *Log) release() {
+	if l.lock == nil {
+		return
+	}
+	if err := l.lock.Unlock(); err != nil {
+		_ = l.lock.Close() // the descriptor is gone either way
+		l.lock = nil
+	}
+}

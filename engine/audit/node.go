@@ -1,0 +1,313 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// node is a JSON value between marshalling and writing: the form in which secrets are replaced and
+// what is too long is cut. Strings are decoded; numbers and literals keep their bytes.
+type node struct {
+	kind byte // 's' string, 'o' object, 'a' array, 'r' number or literal
+	text string
+	mark string   // stands for the part of a string that was cut off
+	keys []string // of an object, beside kids
+	kids []node
+}
+
+// maxDepth bounds nesting: a record that is deeper is not one of ours.
+const maxDepth = 64
+
+var errSyntax = errors.New("malformed JSON")
+
+type nodeParser struct {
+	b []byte
+	i int
+}
+
+// parseNode reads one JSON value. It refuses duplicate keys, which encoding/json would let pass
+// from a json.Marshaler.
+func parseNode(b []byte) (node, error) {
+	p := nodeParser{b: b}
+	n, err := p.value(0)
+	if err != nil {
+		return node{}, err
+	}
+	if p.space(); p.i != len(b) {
+		return node{}, errSyntax
+	}
+	return n, nil
+}
+
+func (p *nodeParser) space() {
+	for p.i < len(p.b) && (p.b[p.i] == ' ' || p.b[p.i] == '\n' || p.b[p.i] == '\t' || p.b[p.i] == '\r') {
+		p.i++
+	}
+}
+
+func (p *nodeParser) peek() byte {
+	p.space()
+	if p.i < len(p.b) {
+		return p.b[p.i]
+	}
+	return 0
+}
+
+func (p *nodeParser) value(depth int) (node, error) {
+	if depth > maxDepth {
+		return node{}, fmt.Errorf("nested deeper than %d", maxDepth)
+	}
+	switch p.peek() {
+	case '"':
+		s, err := p.str()
+		return node{kind: 's', text: s}, err
+	case '{':
+		return p.object(depth)
+	case '[':
+		return p.array(depth)
+	}
+	start := p.i
+	for p.i < len(p.b) && p.b[p.i] != ',' && p.b[p.i] != '}' && p.b[p.i] != ']' && p.b[p.i] > ' ' {
+		p.i++
+	}
+	raw := p.b[start:p.i]
+	if !json.Valid(raw) {
+		return node{}, errSyntax
+	}
+	return node{kind: 'r', text: string(raw)}, nil
+}
+
+func (p *nodeParser) str() (string, error) {
+	start := p.i
+	plain := true
+	for p.i++; p.i < len(p.b); p.i++ {
+		switch c := p.b[p.i]; {
+		case c == '\\':
+			plain = false
+			p.i++
+		case c == '"':
+			p.i++
+			raw := p.b[start:p.i]
+			if plain && utf8.Valid(raw) {
+				return string(raw[1 : len(raw)-1]), nil
+			}
+			var s string
+			err := json.Unmarshal(raw, &s) // replaces what is not UTF-8
+			return s, err
+		case c < ' ':
+			return "", errSyntax
+		}
+	}
+	return "", errSyntax
+}
+
+func (p *nodeParser) object(depth int) (node, error) {
+	n := node{kind: 'o'}
+	p.i++
+	if p.peek() == '}' {
+		p.i++
+		return n, nil
+	}
+	seen := make(map[string]bool)
+	for {
+		if p.peek() != '"' {
+			return n, errSyntax
+		}
+		key, err := p.str()
+		if err != nil {
+			return n, err
+		}
+		if seen[key] {
+			return n, fmt.Errorf("duplicate key %q", key)
+		}
+		seen[key] = true
+		if p.peek() != ':' {
+			return n, errSyntax
+		}
+		p.i++
+		v, err := p.value(depth + 1)
+		if err != nil {
+			return n, err
+		}
+		n.keys, n.kids = append(n.keys, key), append(n.kids, v)
+		if done, err := p.next('}'); done || err != nil {
+			return n, err
+		}
+	}
+}
+
+func (p *nodeParser) array(depth int) (node, error) {
+	n := node{kind: 'a'}
+	p.i++
+	if p.peek() == ']' {
+		p.i++
+		return n, nil
+	}
+	for {
+		v, err := p.value(depth + 1)
+		if err != nil {
+			return n, err
+		}
+		n.kids = append(n.kids, v)
+		if done, err := p.next(']'); done || err != nil {
+			return n, err
+		}
+	}
+}
+
+// next reads the comma or the end after an element.
+func (p *nodeParser) next(end byte) (done bool, err error) {
+	switch p.peek() {
+	case ',':
+		p.i++
+		return false, nil
+	case end:
+		p.i++
+		return true, nil
+	}
+	return false, errSyntax
+}
+
+// strings calls f on every string value with its JSON pointer; f may change it.
+func (n *node) strings(at string, f func(at string, n *node) error) error {
+	switch n.kind {
+	case 's':
+		return f(at, n)
+	case 'a', 'o':
+		for i := range n.kids {
+			if err := n.kids[i].strings(at+"/"+n.step(i), f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// step is the reference token of the i-th child in a JSON pointer (RFC 6901).
+func (n *node) step(i int) string {
+	if n.kind == 'a' {
+		return strconv.Itoa(i)
+	}
+	return pointerEscape(n.keys[i])
+}
+
+func (n *node) appendTo(b []byte) []byte {
+	switch n.kind {
+	case 's':
+		return appendString(b, n.text+n.mark)
+	case 'a':
+		b = append(b, '[')
+		for i := range n.kids {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = n.kids[i].appendTo(b)
+		}
+		return append(b, ']')
+	case 'o':
+		return append(n.appendFields(append(b, '{')), '}')
+	default:
+		return append(b, n.text...)
+	}
+}
+
+// appendFields writes the members of an object without its braces.
+func (n *node) appendFields(b []byte) []byte {
+	for i := range n.kids {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(appendString(b, n.keys[i]), ':')
+		b = n.kids[i].appendTo(b)
+	}
+	return b
+}
+
+// appendString quotes s. Besides what JSON demands it escapes control and format characters of
+// Unicode, so that neither a terminal nor a tool that knows other line ends can be led astray by
+// text that an agent chose. What is not UTF-8 becomes U+FFFD.
+func appendString(b []byte, s string) []byte {
+	const digits = "0123456789abcdef"
+	b = append(b, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' && c < 0x7f {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if c >= utf8.RuneSelf && r != utf8.RuneError && !awkward(r) {
+			i += size
+			continue
+		}
+		b = append(b, s[start:i]...)
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r == '\n':
+			b = append(b, '\\', 'n')
+		case r == '\t':
+			b = append(b, '\\', 't')
+		default:
+			for _, u := range utf16.AppendRune(nil, r) {
+				b = append(b, '\\', 'u', digits[u>>12], digits[u>>8&15], digits[u>>4&15], digits[u&15])
+			}
+		}
+		i += size
+		start = i
+	}
+	return append(append(b, s[start:]...), '"')
+}
+
+func awkward(r rune) bool {
+	return unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) || r == 0x2028 || r == 0x2029
+}
+
+// limits bound the strings and arrays of one record.
+type limits struct {
+	text  int // bytes of a string that are kept whole
+	items int // elements of an array that are kept
+}
+
+// cutNote says in a record what was cut where, so that a replay knows that it has not all.
+type cutNote struct {
+	At    string `json:"at"`              // JSON pointer
+	Bytes int    `json:"bytes,omitempty"` // of the whole string
+	Items int    `json:"items,omitempty"` // of the whole array
+}
+
+// cut shortens what exceeds l. A string keeps its head, its length and its hash.
+func (n *node) cut(at string, l limits, notes []cutNote) []cutNote {
+	switch n.kind {
+	case 's':
+		if len(n.text) > l.text {
+			notes = append(notes, cutNote{At: at, Bytes: len(n.text)})
+			if n.mark == "" { // a second cut keeps the length and hash of the whole
+				sum := sha256.Sum256([]byte(n.text))
+				n.mark = fmt.Sprintf("[cut: %d bytes, sha256 %s]", len(n.text), hex.EncodeToString(sum[:]))
+			}
+			head := min(l.text, 4096)
+			for head > 0 && !utf8.RuneStart(n.text[head]) {
+				head--
+			}
+			n.text = n.text[:head]
+		}
+	case 'a', 'o':
+		if n.kind == 'a' && len(n.kids) > l.items {
+			notes = append(notes, cutNote{At: at, Items: len(n.kids)})
+			n.kids = n.kids[:l.items]
+		}
+		for i := range n.kids {
+			notes = n.kids[i].cut(at+"/"+n.step(i), l, notes)
+		}
+	}
+	return notes
+}

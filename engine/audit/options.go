@@ -1,0 +1,89 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+)
+
+// Options say where a log lies and how it is kept. Only Dir must be given.
+type Options struct {
+	// Dir holds the log. It is created with mode 0700 where missing. Keys lie in its sibling "keys".
+	Dir string
+	// Host, Agent and Version are kept in the first record of each segment. Host defaults to the
+	// name of the machine.
+	Host, Agent, Version string
+	// Redact is what the operator adds to the built-in secret detectors.
+	Redact Redact
+	// Clock gives the time of records that carry none; default time.Now.
+	Clock func() time.Time
+
+	SegmentSize     int64         // bytes after which a new file is begun; default 256 MiB
+	MaxRecord       int           // bytes of one line at most; default 1 MiB
+	Reserve         int64         // bytes set aside for outcomes on a full disk; default 1 MiB, negative for none
+	CheckpointEvery time.Duration // default 10 s, negative for never by time
+	CheckpointCount int           // records; default 1024
+	LockWait        time.Duration // how long another process may hold the lock; default 10 s
+
+	// AcceptBreak opens a log that was tampered with: what cannot be linked is moved to torn/, and a
+	// recovery record says so. Without it, Open refuses such a log.
+	AcceptBreak bool
+
+	fs fileSystem // tests fail it step by step
+}
+
+// Redact is the operator's own list of secrets.
+type Redact struct {
+	Literals []string // replaced wherever they occur
+	Patterns []*regexp.Regexp
+}
+
+const (
+	defaultSegment  = 256 << 20
+	defaultRecord   = 1 << 20
+	defaultReserve  = 1 << 20
+	defaultEvery    = 10 * time.Second
+	defaultCount    = 1024
+	defaultLockWait = 10 * time.Second
+	minRecord       = 4 << 10 // a checkpoint or segment record must always fit
+)
+
+func (o *Options) complete() error {
+	if o.Dir == "" {
+		return errors.New("open audit log: no directory given: set audit.dir")
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return fmt.Errorf("open audit log: %w", err)
+	}
+	o.Dir = dir
+	if o.Host == "" {
+		o.Host, _ = os.Hostname() // a log without a host name is better than none
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.fs == nil {
+		o.fs = osFS{}
+	}
+	o.SegmentSize = orDefault(o.SegmentSize, defaultSegment)
+	o.MaxRecord = orDefault(o.MaxRecord, defaultRecord)
+	o.Reserve = orDefault(o.Reserve, defaultReserve)
+	o.CheckpointEvery = orDefault(o.CheckpointEvery, defaultEvery)
+	o.CheckpointCount = orDefault(o.CheckpointCount, defaultCount)
+	o.LockWait = orDefault(o.LockWait, defaultLockWait)
+	if o.MaxRecord < minRecord {
+		return fmt.Errorf("open audit log: a record limit of %d bytes is too small: give at least %d", o.MaxRecord, minRecord)
+	}
+	return nil
+}
+
+func orDefault[T int | int64 | time.Duration](v, def T) T {
+	if v == 0 {
+		return def
+	}
+	return v
+}

@@ -1,0 +1,103 @@
+package audit
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Report is what Verify found. It marshals to JSON and prints for people.
+type Report struct {
+	Dir      string `json:"dir"`
+	OK       bool   `json:"ok"` // no problems; read Torn, Orphans and Breaks as well
+	Records  int64  `json:"records"`
+	Segments int    `json:"segments"`
+	Pruned   int64  `json:"pruned"` // records in files that are gone, not verified
+	First    string `json:"first"`  // time of the first record
+	Last     string `json:"last"`
+
+	Decisions int64    `json:"decisions"`
+	Outcomes  int64    `json:"outcomes"`
+	Orphans   []Orphan `json:"orphans"` // allowed decisions without an outcome whose process is gone
+	Running   []Orphan `json:"running"` // the same, but the process lives
+	Unasked   int64    `json:"unasked"` // outcomes without a decision that allows them; each is a problem
+
+	Checkpoints int64     `json:"checkpoints"`  // that were found to hold
+	KeyFromLog  bool      `json:"key_from_log"` // no public key was given: the one beside the log was used
+	Recoveries  int64     `json:"recoveries"`
+	Breaks      []Problem `json:"breaks"` // that an operator accepted
+	Torn        int64     `json:"torn"`   // bytes of an incomplete last record, which the next writer moves away
+
+	ProblemCount int64     `json:"problem_count"`
+	Problems     []Problem `json:"problems"` // the first of them
+}
+
+// Orphan is an allowed decision of which no outcome is recorded.
+type Orphan struct {
+	Decision string    `json:"decision_id"`
+	Seq      int64     `json:"seq"`
+	Time     time.Time `json:"time"`
+	Writer   string    `json:"writer"`
+	Running  bool      `json:"running"`
+}
+
+// Problem is a place where the log is not what was written.
+type Problem struct {
+	File string `json:"file"` // "" for the log as a whole
+	Line int    `json:"line"` // from 1; 0 for the file as a whole
+	Seq  int64  `json:"seq"`  // the record that belongs there
+	What string `json:"what"`
+}
+
+func (p Problem) String() string {
+	switch {
+	case p.File == "":
+		return p.What
+	case p.Line == 0:
+		return fmt.Sprintf("%s: %s", p.File, p.What)
+	}
+	return fmt.Sprintf("%s:%d: record %d: %s", p.File, p.Line, p.Seq, p.What)
+}
+
+// String is the report for people, several lines.
+func (r Report) String() string {
+	var b strings.Builder
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "%-12s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	line("log", "%s", r.Dir)
+	line("records", "%d in %d files, %s to %s", r.Records, r.Segments, r.First, r.Last)
+	if r.Pruned > 0 {
+		line("pruned", "%d records before the first file are not there and were not verified", r.Pruned)
+	}
+	line("decisions", "%d, outcomes %d, orphans %d, still running %d", r.Decisions, r.Outcomes, len(r.Orphans), len(r.Running))
+	key := "with the public key that was given"
+	if r.KeyFromLog {
+		key = "with the public key beside the log"
+	}
+	line("checkpoints", "%d hold, %s", r.Checkpoints, key)
+	if r.Recoveries > 0 {
+		line("recoveries", "%d", r.Recoveries)
+	}
+	for _, p := range r.Breaks {
+		line("break", "%s", p)
+	}
+	if r.Torn > 0 {
+		line("torn", "%d bytes of an incomplete last record; the next writer moves them away", r.Torn)
+	}
+	for _, o := range r.Orphans {
+		line("orphan", "%s: allowed at %s, no outcome, its process %s is gone", o.Decision, o.Time.Format(time.RFC3339), o.Writer)
+	}
+	for _, p := range r.Problems {
+		line("problem", "%s", p)
+	}
+	if more := r.ProblemCount - int64(len(r.Problems)); more > 0 {
+		line("problem", "and %d more", more)
+	}
+	verdict := "ok: every record is as it was written"
+	if !r.OK {
+		verdict = fmt.Sprintf("NOT OK: %d problems", r.ProblemCount)
+	}
+	line("verdict", "%s", verdict)
+	return b.String()
+}

@@ -1,0 +1,139 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// tree is the right edge of the Merkle tree of RFC 6962 over all records: the roots of the perfect
+// subtrees of which it consists, largest first. It is all that appending and signing need, 32 bytes
+// for each bit of the size.
+type tree struct {
+	size  int64
+	nodes []tlog.Hash
+}
+
+func (t *tree) append(leaf tlog.Hash) {
+	for n := t.size; n&1 == 1; n >>= 1 {
+		last := len(t.nodes) - 1
+		leaf = tlog.NodeHash(t.nodes[last], leaf)
+		t.nodes = t.nodes[:last]
+	}
+	t.nodes = append(t.nodes, leaf)
+	t.size++
+}
+
+func (t *tree) root() tlog.Hash {
+	if t.size == 0 {
+		return sha256.Sum256(nil)
+	}
+	last := len(t.nodes) - 1
+	root := t.nodes[last]
+	for i := last - 1; i >= 0; i-- {
+		root = tlog.NodeHash(t.nodes[i], root)
+	}
+	return root
+}
+
+func (t *tree) clone() tree {
+	return tree{t.size, append(make([]tlog.Hash, 0, len(t.nodes)+1), t.nodes...)}
+}
+
+// hexes is the form in which the edge stands in records.
+func (t *tree) hexes() []string {
+	out := make([]string, len(t.nodes))
+	for i, n := range t.nodes {
+		out[i] = hex.EncodeToString(n[:])
+	}
+	return out
+}
+
+// treeOf is the inverse of hexes.
+func treeOf(size int64, hexes []string) (tree, error) {
+	t := tree{size: size}
+	ones := 0
+	for n := uint64(size); n != 0; n &= n - 1 {
+		ones++
+	}
+	if size < 0 || ones != len(hexes) {
+		return tree{}, fmt.Errorf("read tree: %d nodes cannot cover %d records", len(hexes), size)
+	}
+	for _, h := range hexes {
+		var node tlog.Hash
+		if n, err := hex.Decode(node[:], []byte(h)); err != nil || n != len(node) || len(h) != 2*len(node) {
+			return tree{}, errors.New("read tree: a node is not 64 hex digits")
+		}
+		t.nodes = append(t.nodes, node)
+	}
+	return t, nil
+}
+
+// Checkpoint is what a signed note says: the first Size records of a log have this Root.
+type Checkpoint struct {
+	Origin string // name of the log and of its key
+	Size   int64
+	Root   [32]byte
+}
+
+// text is the body of a note, as https://c2sp.org/tlog-checkpoint has it.
+func (c Checkpoint) text() string {
+	return fmt.Sprintf("%s\n%d\n%s\n", c.Origin, c.Size, base64.StdEncoding.EncodeToString(c.Root[:]))
+}
+
+func (c Checkpoint) sign(s note.Signer) ([]byte, error) {
+	msg, err := note.Sign(&note.Note{Text: c.text()}, s)
+	if err != nil {
+		return nil, fmt.Errorf("sign checkpoint: %w", err)
+	}
+	return msg, nil
+}
+
+// OpenCheckpoint checks the signature of a note and reads it. Each key is a verifier key as
+// golang.org/x/mod/sumdb/note writes it; one valid signature is enough.
+func OpenCheckpoint(msg []byte, keys ...string) (Checkpoint, error) {
+	var verifiers []note.Verifier
+	for _, k := range keys {
+		v, err := note.NewVerifier(strings.TrimSpace(k))
+		if err != nil {
+			return Checkpoint{}, fmt.Errorf("read public key: %w", err)
+		}
+		verifiers = append(verifiers, v)
+	}
+	n, err := note.Open(msg, note.VerifierList(verifiers...))
+	if err != nil {
+		return Checkpoint{}, fmt.Errorf("open checkpoint: %w", err)
+	}
+	c, err := parseCheckpoint(n.Text)
+	if err != nil {
+		return Checkpoint{}, err
+	}
+	if c.Origin != n.Sigs[0].Name {
+		return Checkpoint{}, fmt.Errorf("open checkpoint: origin %q is signed by %q", c.Origin, n.Sigs[0].Name)
+	}
+	return c, nil
+}
+
+func parseCheckpoint(text string) (Checkpoint, error) {
+	bad := errors.New("open checkpoint: not an origin, a size and a root hash")
+	lines := strings.SplitN(text, "\n", 4)
+	if len(lines) < 4 || lines[0] == "" {
+		return Checkpoint{}, bad
+	}
+	size, err := strconv.ParseInt(lines[1], 10, 64)
+	if err != nil || size < 0 || strconv.FormatInt(size, 10) != lines[1] {
+		return Checkpoint{}, bad
+	}
+	root, err := base64.StdEncoding.DecodeString(lines[2])
+	if err != nil || len(root) != sha256.Size {
+		return Checkpoint{}, bad
+	}
+	return Checkpoint{Origin: lines[0], Size: size, Root: [32]byte(root)}, nil
+}

@@ -1,0 +1,449 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// VerifyOptions say what a log is held against.
+type VerifyOptions struct {
+	// Checkpoint is a signed note that was kept elsewhere; nil for none. Only such a note shows
+	// that a log was rewritten as a whole by somebody who has its key.
+	Checkpoint []byte
+	// PublicKey is one or more verifier keys, one a line; "" for the one beside the log, which
+	// proves less, because who can rewrite the log may exchange it too.
+	PublicKey string
+	// AllowPruned accepts that the oldest files are gone. What was in them is not verified.
+	AllowPruned bool
+}
+
+// maxProblems bounds the report on a log that is broken all over; the total is counted.
+const maxProblems = 100
+
+// Verify reads the whole log in dir and checks every link, every checkpoint and the order of
+// decisions and outcomes. It needs memory for the decisions that are open at one time, not for the
+// log. An error says that the log could not be read; what is wrong with it stands in the report.
+func Verify(dir string, o VerifyOptions) (Report, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return Report{}, fmt.Errorf("verify audit log: %w", err)
+	}
+	v := verifier{dir: dir, fs: osFS{}, open: map[string]place{}, granted: map[string]bool{}}
+	if err := v.prepare(o); err != nil {
+		return Report{}, fmt.Errorf("verify audit log: %w", err)
+	}
+	for i, s := range v.segments {
+		if err := v.segment(s, i == len(v.segments)-1); err != nil {
+			return Report{}, fmt.Errorf("verify audit log: %w", err)
+		}
+	}
+	v.finish()
+	return v.r, nil
+}
+
+type verifier struct {
+	dir      string
+	fs       fileSystem
+	keys     []string
+	segments []segmentPart
+	anchors  []anchor
+	st       state
+	line     int // in the present file
+	tail     []tailLine
+	r        Report
+	open     map[string]place // decisions that allow and have no outcome yet
+	granted  map[string]bool  // those that wait for an approval: not open until it is given
+}
+
+// segmentPart is a file up to the size that it had when verification began.
+type segmentPart struct {
+	number int
+	size   int64
+}
+
+// anchor is a signed note that the log must agree with.
+type anchor struct {
+	Checkpoint
+	from string // where it came from, for the report
+}
+
+// place is where a decision stands, so that it can be read again if its outcome never comes.
+type place struct {
+	segment int
+	off     int64
+	length  int
+}
+
+// tailLine is a line after the last checkpoint, which no hash covers yet.
+type tailLine struct {
+	off    int64
+	length int
+	line   int
+	seq    int64
+}
+
+// prepare collects keys, anchors and the extent of the log. It holds the log's lock for a moment,
+// so that it does not see half a batch of a writer that is at work.
+func (v *verifier) prepare(o VerifyOptions) error {
+	v.r.Dir = v.dir
+	unlock, err := v.snapshotLock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	numbers, err := segmentsIn(v.fs, v.dir)
+	if err != nil && !errors.Is(err, ErrTampered) {
+		return err
+	}
+	if err != nil {
+		v.problem("", 0, 0, err.Error())
+	}
+	for _, n := range numbers {
+		fi, err := v.fs.Lstat(filepath.Join(v.dir, segmentName(n)))
+		if err != nil {
+			return err
+		}
+		v.segments = append(v.segments, segmentPart{n, fi.Size})
+	}
+	v.r.Segments = len(v.segments)
+	if len(v.segments) == 0 {
+		v.problem("", 0, 0, "no audit-*.jsonl here")
+	} else if first := v.segments[0].number; first > 1 && !o.AllowPruned {
+		v.problem(segmentName(1), 0, 0, fmt.Sprintf("the files before %s are missing: if they were removed on purpose, allow it", segmentName(first)))
+	}
+	v.readKeys(o.PublicKey)
+	return v.readAnchors(o.Checkpoint)
+}
+
+func (v *verifier) snapshotLock() (unlock func(), err error) {
+	f, err := v.fs.OpenFile(filepath.Join(v.dir, "lock"), os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return func() {}, nil // a copy of a log, or one that only may be read
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := lockFor(f, defaultLockWait); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() { _ = f.Close() }, nil // closing frees the lock; nothing was written
+}
+
+func (v *verifier) readKeys(given string) {
+	if given == "" {
+		var err error
+		if given, err = PublicKey(v.dir); err != nil {
+			v.problem("", 0, 0, "no public key beside the log: give one")
+			return
+		}
+		v.r.KeyFromLog = true
+	}
+	for k := range strings.Lines(given) {
+		if k = strings.TrimSpace(k); k != "" {
+			v.keys = append(v.keys, k)
+		}
+	}
+}
+
+func (v *verifier) readAnchors(given []byte) error {
+	if len(v.keys) == 0 {
+		return nil
+	}
+	c, ok, err := readAnchor(v.fs, v.dir, v.keys...)
+	switch {
+	case err != nil && errors.Is(err, ErrTampered):
+		v.problem(anchorName, 0, 0, err.(*BreakError).What)
+	case err != nil:
+		return err
+	case ok:
+		v.anchors = append(v.anchors, anchor{c, "checkpoint file"})
+	}
+	if given != nil {
+		c, err := OpenCheckpoint(given, v.keys...)
+		if err != nil {
+			return err
+		}
+		v.anchors = append(v.anchors, anchor{c, "given checkpoint"})
+	}
+	return nil
+}
+
+func (v *verifier) problem(file string, line int, seq int64, what string) {
+	v.r.ProblemCount++
+	if len(v.r.Problems) < maxProblems {
+		v.r.Problems = append(v.r.Problems, Problem{File: file, Line: line, Seq: seq, What: what})
+	}
+}
+
+func (v *verifier) here(what string) {
+	v.problem(segmentName(v.st.segment), v.line, v.st.tree.size, what)
+}
+
+// segment checks one file.
+func (v *verifier) segment(s segmentPart, last bool) error {
+	name := segmentName(s.number)
+	f, err := v.fs.OpenFile(filepath.Join(v.dir, name), os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // read only: nothing can be lost
+	v.st.segment, v.st.off, v.st.lastOff, v.line = s.number, 0, 0, 0
+	v.tail = v.tail[:0]
+	r := newLineReader(f, 0, s.size)
+	for {
+		line, whole, err := r.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		v.line++
+		if !whole {
+			if !last {
+				v.here("the file ends within a record, but another follows")
+			} else {
+				v.r.Torn = s.size - v.st.off
+			}
+			break
+		}
+		v.check(r, line)
+	}
+	return v.checkTail(f, name)
+}
+
+// check judges one whole line and moves past it, broken or not, so that what follows a break is
+// still looked at.
+func (v *verifier) check(r *lineReader, line []byte) {
+	h, ok := parseHead(line)
+	leaf := r.leaf(line)
+	if !ok || !clean(line) {
+		v.here("not a record")
+		v.st.advance(len(line), leaf)
+		return
+	}
+	if v.r.Records == 0 {
+		v.begin(h, line)
+	}
+	switch {
+	case h.seq != v.st.tree.size:
+		v.here(fmt.Sprintf("record %d stands here", h.seq))
+	case h.prev != v.st.last:
+		v.here("the record is not linked to the one before it: one of the two was changed")
+	}
+	if (h.kind == string(engine.KindSegment)) != (v.st.off == 0) {
+		v.here("segment records stand first in a file, and only there")
+	}
+	if v.r.Records == 0 {
+		v.r.First = h.time
+	}
+	v.r.Records, v.r.Last = v.r.Records+1, h.time
+	off := v.st.off
+	v.count(h, line, place{v.st.segment, off, len(line)})
+	v.st.advance(len(line), leaf)
+	v.tail = append(v.tail, tailLine{off, len(line), v.line, h.seq})
+	if h.kind == string(engine.KindCheckpoint) && len(v.keys) > 0 {
+		v.tail = v.tail[:0]
+	}
+	if len(v.tail) > 4*defaultCount {
+		v.tail = slices.Delete(v.tail, 0, 2*defaultCount)
+	}
+	for _, a := range v.anchors {
+		if a.Size == v.st.tree.size {
+			v.compare(a)
+		}
+	}
+}
+
+// begin takes over the tree from the first record of a log whose oldest files are gone.
+func (v *verifier) begin(h head, line []byte) {
+	segment := v.st.segment
+	if h.seq == 0 || segment == 1 {
+		return
+	}
+	st, err := segmentStart(h, line)
+	if err != nil {
+		v.here(err.Error())
+		return
+	}
+	v.st = st
+	v.st.segment = segment
+	v.r.Pruned = h.seq
+	for _, a := range v.anchors {
+		if a.Size < h.seq {
+			v.problem("", 0, a.Size, fmt.Sprintf("the %s speaks of %d records, which lie before the first file that is left", a.from, a.Size))
+		}
+	}
+}
+
+func (v *verifier) compare(a anchor) {
+	if v.st.tree.root() != tlog.Hash(a.Root) {
+		v.here(fmt.Sprintf("the %s over %d records has another root: some record before it was changed", a.from, a.Size))
+		return
+	}
+	v.r.Checkpoints++
+}
+
+// checkTail parses what follows the last checkpoint of a file. Only there is a record that no
+// hash covers, so only there it can be damaged and still be linked.
+func (v *verifier) checkTail(f file, name string) error {
+	for _, t := range v.tail {
+		b := make([]byte, t.length)
+		if _, err := f.ReadAt(b, t.off); err != nil {
+			return err
+		}
+		if _, ok := isRecord(b); !ok {
+			v.problem(name, t.line, t.seq, "not a record")
+		}
+	}
+	return nil
+}
+
+// count keeps the books of decisions and outcomes.
+func (v *verifier) count(h head, line []byte, at place) {
+	switch engine.Kind(h.kind) {
+	case engine.KindDecision:
+		v.r.Decisions++
+		switch runs(line) {
+		case runsNow:
+			v.open[h.decision] = at
+		case runsIfGranted:
+			v.granted[h.decision] = true
+		}
+	case engine.KindApproval:
+		var b engine.ApprovalBody
+		if bodyOf(line, &b) == nil && b.Granted && v.granted[h.decision] {
+			v.open[h.decision] = at
+		}
+		delete(v.granted, h.decision)
+	case engine.KindOutcome:
+		v.r.Outcomes++
+		if _, ok := v.open[h.decision]; !ok {
+			v.r.Unasked++
+			v.here("an outcome without a decision that allows it: " + h.decision)
+		}
+		delete(v.open, h.decision)
+	case engine.KindCheckpoint:
+		v.checkpoint(h, line)
+	case engine.KindRecovery:
+		var b recoveryBody
+		if err := bodyOf(line, &b); err != nil {
+			v.here("a recovery record that cannot be read")
+			return
+		}
+		v.r.Recoveries++
+		if b.Break {
+			v.r.Breaks = append(v.r.Breaks, Problem{File: b.File, Seq: h.seq, What: "an accepted break: " + b.Reason})
+		}
+	}
+}
+
+func (v *verifier) checkpoint(h head, line []byte) {
+	if len(v.keys) == 0 {
+		return
+	}
+	c, _, err := checkpointIn(h, line, v.keys...)
+	if err != nil {
+		v.here("bad checkpoint: " + err.Error())
+		return
+	}
+	v.compare(anchor{c, "checkpoint record"})
+}
+
+const (
+	runsNot = iota
+	runsIfGranted
+	runsNow
+)
+
+var (
+	resultMark = []byte(`"result":{"decision_id":`)
+	denyMark   = []byte(`,"effect":"deny","mode":"enforce",`)
+)
+
+// runs says what a decision record leads to. A denial is recognized by its fixed place, because a
+// log has many records and encoding/json is slow; everything else is read properly.
+func runs(line []byte) int {
+	if i := bytes.Index(line, resultMark); i >= 0 {
+		rest := line[i+len(resultMark):]
+		if _, rest, ok := member(rest, `"`); ok && bytes.HasPrefix(rest, denyMark) {
+			return runsNot
+		}
+	}
+	var b struct {
+		Result struct {
+			Effect engine.Effect `json:"effect"`
+			Mode   engine.Mode   `json:"mode"`
+		} `json:"result"`
+		Input struct {
+			Request struct {
+				Tool string `json:"tool"`
+			} `json:"request"`
+		} `json:"input"`
+	}
+	if json.Unmarshal(line, &b) != nil || strings.HasPrefix(b.Input.Request.Tool, "check") {
+		return runsNot // a check is answered, not run
+	}
+	switch {
+	case b.Result.Effect == engine.Allow || b.Result.Mode == engine.Monitor:
+		return runsNow
+	case b.Result.Effect == engine.Ask:
+		return runsIfGranted
+	}
+	return runsNot
+}
+
+func (v *verifier) finish() {
+	for _, a := range v.anchors {
+		if a.Size > v.st.tree.size {
+			v.problem(segmentName(v.st.segment), v.line, v.st.tree.size, fmt.Sprintf("the log ends after %d records, but the %s speaks of %d: its end was cut off", v.st.tree.size, a.from, a.Size))
+		}
+	}
+	for id, at := range v.open {
+		o, err := v.orphan(id, at)
+		if err != nil {
+			v.problem(segmentName(at.segment), 0, 0, "read decision "+id+" again: "+err.Error())
+			continue
+		}
+		if o.Running {
+			v.r.Running = append(v.r.Running, o)
+		} else {
+			v.r.Orphans = append(v.r.Orphans, o)
+		}
+	}
+	bySeq := func(a, b Orphan) int { return int(a.Seq - b.Seq) }
+	slices.SortFunc(v.r.Orphans, bySeq)
+	slices.SortFunc(v.r.Running, bySeq)
+	v.r.OK = v.r.ProblemCount == 0
+}
+
+func (v *verifier) orphan(id string, at place) (Orphan, error) {
+	f, err := v.fs.OpenFile(filepath.Join(v.dir, segmentName(at.segment)), os.O_RDONLY, 0)
+	if err != nil {
+		return Orphan{}, err
+	}
+	defer f.Close() // read only: nothing can be lost
+	line := make([]byte, at.length)
+	if _, err := f.ReadAt(line, at.off); err != nil {
+		return Orphan{}, err
+	}
+	h, ok := parseHead(line)
+	if !ok {
+		return Orphan{}, errors.New("not a record")
+	}
+	t, _ := time.Parse(time.RFC3339, h.time)
+	return Orphan{Decision: id, Seq: h.seq, Time: t, Writer: h.writer, Running: !writerGone(h.writer)}, nil
+}

@@ -1,0 +1,251 @@
+package inline
+
+import "sort"
+
+// bindKind says how a variable gets its value.
+type bindKind uint8
+
+const (
+	bindSet     bindKind = iota // name = expr
+	bindAppend                  // name += expr
+	bindEach                    // for name in expr: one element at a time
+	bindUnknown                 // a parameter, or something that is not followed
+	bindElement                 // a, b = expr: element index of it
+	bindFirst                   // for root, dirs, files in os.walk(…): the first of a tuple
+)
+
+// binding is one place at which a variable gets a value.
+type binding struct {
+	name   string
+	kind   bindKind
+	expr   int // the token at which the value begins
+	tok    int // the token of the name
+	index  int
+	scope  int
+	nested bool // inside of a block
+	done   bool
+	busy   bool
+	v      value
+}
+
+// bindAt notes that the variable at token tok gets its value from the expression at token expr.
+func (s *scan) bindAt(tok, expr int, kind bindKind, index int) {
+	name := s.toks[tok].text
+	b := &binding{name: name, kind: kind, expr: expr, tok: tok, index: index, scope: s.scopes[tok], nested: s.nested[tok] > 0}
+	s.binds[name] = append(s.binds[name], b)
+	if kind != bindUnknown && expr < len(s.toks) && s.at[expr] == nil {
+		s.at[expr] = b
+	}
+}
+
+// lookup is the value of a name at token i: that of the variable, of the import, or the
+// function of that name.
+func (s *scan) lookup(name string, i int) value {
+	// An import beats a variable of the same name, which may be a decoy that is never set.
+	if q, ok := s.aliases[name]; ok {
+		return objectValue(s.canonical(q))
+	}
+	if bs := s.visible(s.binds[name], i); len(bs) > 0 {
+		return s.variable(bs, i)
+	}
+	if s.outer != nil {
+		if bs := s.outer.binds[name]; len(bs) > 0 {
+			return s.outer.variable(bs, len(s.outer.toks))
+		}
+		if q, ok := s.outer.aliases[name]; ok {
+			return objectValue(s.canonical(q))
+		}
+	}
+	for _, m := range s.stars {
+		if q := s.canonical(m + "." + name); s.g.calls[q] != nil || s.g.values[q] != nil {
+			return objectValue(q)
+		}
+	}
+	return objectValue(s.canonical(name))
+}
+
+// variable is what a variable with these bindings may be at token i.
+func (s *scan) variable(bs []*binding, i int) value {
+	// In code without branches the last value counts.
+	straight := i >= len(s.nested) || s.nested[i] == 0
+	for _, b := range bs {
+		straight = straight && !b.nested
+	}
+	if straight {
+		n := sort.Search(len(bs), func(k int) bool { return bs[k].tok >= i })
+		if n > 0 {
+			return s.bindingValue(bs[n-1])
+		}
+	}
+	out := s.bindingValue(bs[0])
+	for k, b := range bs[1:] {
+		if k+1 >= maxAlts {
+			return union(out, value{})
+		}
+		out = union(out, s.bindingValue(b))
+	}
+	return out
+}
+
+// visible are the bindings that a name at token i may mean: those of the function around it,
+// or those of the whole program. A parameter of another function says nothing.
+func (s *scan) visible(bs []*binding, i int) []*binding {
+	scope := 0
+	if i < len(s.scopes) {
+		scope = s.scopes[i]
+	}
+	for _, want := range []int{scope, 0} {
+		var in []*binding
+		for _, b := range bs {
+			if b.scope == want && s.b.step() {
+				in = append(in, b)
+			}
+		}
+		if len(in) > 0 {
+			return in
+		}
+	}
+	if scope == 0 {
+		return nil
+	}
+	return bs
+}
+
+func (s *scan) bindingValue(b *binding) value {
+	switch {
+	case b.done:
+		return b.v
+	case b.busy || b.kind == bindUnknown || s.depth >= maxDepth:
+		return value{}
+	}
+	b.busy = true
+	s.depth++
+	before := s.capped
+	s.capped = false
+	v, _ := s.expr(b.expr, false)
+	switch b.kind {
+	case bindAppend:
+		// The value before this place: all earlier bindings, without this one.
+		v = s.concat(s.lookup(b.name, b.tok), v)
+		if b.nested && v.kind == text { // any number of times
+			v = openText(v)
+		}
+	case bindEach:
+		v = element(v)
+	case bindElement:
+		if v.kind == list && b.index < len(v.list) && !v.open {
+			v = v.list[b.index]
+		} else {
+			v = value{}
+		}
+	case bindFirst:
+		if v.kind != text {
+			v = value{}
+		}
+	}
+	s.depth--
+	b.busy = false
+	if !s.capped {
+		b.done, b.v = true, v
+	}
+	s.capped = s.capped || before
+	return v
+}
+
+// openText is a text that may go on.
+func openText(v value) value {
+	out := v
+	out.alts = nil
+	for _, a := range v.alts {
+		out.alts = append(out.alts, Arg{a.Text, false})
+	}
+	return out
+}
+
+// element is any one element of a list; of a text with wildcards, the text itself.
+func element(v value) value {
+	switch v.kind {
+	case list:
+		if len(v.list) == 0 {
+			return value{}
+		}
+		out := v.list[0]
+		for i, e := range v.list[1:] {
+			if i+2 > maxAlts {
+				return union(out, value{})
+			}
+			out = union(out, e)
+		}
+		if v.open {
+			out = union(out, value{})
+		}
+		return out
+	case text:
+		if len(v.alts) > 0 && !v.alts[0].Exact {
+			return v // the names that a pattern or a directory gives
+		}
+	}
+	return value{}
+}
+
+// layout finds out, for every token, in which function and in how many blocks it stands.
+func (s *scan) layout() {
+	s.scopes = make([]int, len(s.toks))
+	s.nested = make([]int, len(s.toks))
+	if s.g.indented {
+		s.indentation()
+		return
+	}
+	depth := 0
+	for i := range s.toks {
+		t := &s.toks[i]
+		if t.is("}") && depth > 0 {
+			depth--
+		}
+		s.nested[i] = depth
+		if s.g.wordBlocks { // blocks that end with "end": nothing is known to be straight
+			s.nested[i] = 1
+		}
+		if t.is("{") {
+			depth++
+		}
+	}
+}
+
+// indentation is the layout of Python: a function's body is what is indented deeper than its def.
+func (s *scan) indentation() {
+	type level struct{ col, scope int }
+	stack := []level{{col: -1}}
+	col, brackets := 0, 0
+	def := -1
+	for i := range s.toks {
+		t := &s.toks[i]
+		if t.newline && brackets == 0 {
+			col = t.col
+			def = -1
+			for len(stack) > 1 && stack[len(stack)-1].col >= col {
+				stack = stack[:len(stack)-1]
+			}
+		}
+		if t.kind == tokOp {
+			switch t.text {
+			case "(", "[", "{":
+				brackets++
+			case ")", "]", "}":
+				brackets = max(0, brackets-1)
+			}
+		}
+		s.scopes[i] = stack[len(stack)-1].scope
+		s.nested[i] = min(max(col, 0), 1)
+		if def >= 0 && brackets == 0 && t.is(":") { // the rest of a one-line block
+			s.nested[i] = 1
+			col = max(col, 1)
+		}
+		if t.newline && (t.word("def") || t.word("class") || t.word("async")) {
+			stack = append(stack, level{col, i + 1})
+			def = i
+		} else if t.newline && (t.word("if") || t.word("for") || t.word("while") || t.word("try") || t.word("with")) {
+			def = i
+		}
+	}
+}

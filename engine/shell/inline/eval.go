@@ -1,0 +1,325 @@
+package inline
+
+import "strings"
+
+// evaluator computes what a function returns from its receiver and arguments.
+type evaluator func(s *scan, recv value, args []argument) value
+
+// operand evaluates the chain of members, calls and indexes that begins at token i and
+// returns the token behind it. With emit it also reports the calls of the chain itself;
+// those inside of its arguments are reported when the walk reaches them.
+func (s *scan) operand(i int, emit bool) (value, int) {
+	if i >= len(s.toks) || !s.b.step() {
+		return value{}, i + 1
+	}
+	if !emit && s.memo[i].done {
+		return s.memo[i].v, s.memo[i].next
+	}
+	if s.depth >= maxDepth {
+		s.capped = true
+		return value{}, s.after(i)
+	}
+	s.depth++
+	before := s.capped
+	s.capped = false
+	v, next := s.primary(i, emit)
+	v, next = s.suffixes(v, i, next, emit)
+	if !emit && !s.capped {
+		s.memo[i] = memo{done: true, next: next, v: v}
+	}
+	s.capped = s.capped || before
+	s.depth--
+	return v, next
+}
+
+// after is the token behind token i, or behind the bracket that it opens.
+func (s *scan) after(i int) int {
+	if m := s.match[i]; m >= 0 {
+		return min(m+1, len(s.toks))
+	}
+	return i + 1
+}
+
+func (s *scan) primary(i int, emit bool) (value, int) {
+	t := &s.toks[i]
+	switch t.kind {
+	case tokString:
+		return s.pieces(t), i + 1
+	case tokNumber:
+		return wordValue(t.text), i + 1
+	case tokIdent:
+		return s.name(i, emit)
+	case tokOp:
+		return s.prefixed(i, emit)
+	default:
+		return value{}, i + 1
+	}
+}
+
+// name resolves an identifier: a constant, an import, a variable, or a function of the language.
+func (s *scan) name(i int, emit bool) (value, int) {
+	t := &s.toks[i]
+	switch t.text {
+	case "True", "False", "None", "true", "false", "nil", "null", "undefined", "TRUE", "FALSE", "NULL", "T":
+		return wordValue(t.text), i + 1
+	case "new", "await", "not", "typeof", "void", "my", "our", "local", "return", "yield", "echo", "go", "defer":
+		if i+1 < len(s.toks) && !s.toks[i+1].newline && !s.toks[i+1].is("(") && !s.toks[i+1].is("=") && !s.toks[i+1].is(".") && !emit {
+			return s.operand(i+1, false)
+		}
+		return value{}, i + 1
+	}
+	if f, ok := stringPrefix(s, i); ok {
+		return f, i + 2
+	}
+	if other, ok := s.g.globals[t.text]; ok {
+		if other == "~" {
+			return textValue(home), i + 1
+		}
+		return objectValue(other), i + 1
+	}
+	v := s.lookup(t.text, i)
+	return v, i + 1
+}
+
+// stringPrefix is the value of a literal of another notation, tagged by a word before it.
+func stringPrefix(s *scan, i int) (value, bool) {
+	if s.g.name != "node" || i+1 >= len(s.toks) || s.toks[i+1].kind != tokString || s.toks[i+1].space {
+		return value{}, false
+	}
+	if s.toks[i].text == "String" { // String.raw is reached as a member; anything else is a tag function
+		return s.pieces(&s.toks[i+1]), true
+	}
+	return value{}, true
+}
+
+// prefixed evaluates brackets and prefix operators.
+func (s *scan) prefixed(i int, emit bool) (value, int) {
+	t := &s.toks[i]
+	switch t.text {
+	case "(":
+		if emit {
+			// The inner calls are reported by the walk; here only the value counts.
+			emit = false
+		}
+		args := s.arguments(i)
+		if len(args) == 1 && args[0].key == "" && !s.trailingComma(i) {
+			return args[0].v, s.after(i)
+		}
+		return argList(args), s.after(i)
+	case "[":
+		return argList(s.arguments(i)), s.after(i)
+	case "{":
+		if s.g.braceList {
+			return argList(s.arguments(i)), s.after(i)
+		}
+		return value{}, s.after(i)
+	case "-":
+		if v, next := s.operand(i+1, false); v.kind == word {
+			return wordValue("-" + v.alts[0].Text), next
+		}
+		return value{}, i + 1
+	case "\\", "@", "*", "**", "&", "...", "!":
+		if i+1 < len(s.toks) && !s.toks[i+1].newline {
+			v, next := s.operand(i+1, false)
+			if t.text == "!" {
+				return value{}, next
+			}
+			return v, next
+		}
+	case ".": // a member of what is meant anyway: \system in PHP, ::File in Ruby
+		if i+1 < len(s.toks) && s.toks[i+1].kind == tokIdent {
+			return s.lookup(s.toks[i+1].text, i+1), i + 2
+		}
+	}
+	return value{}, s.after(i)
+}
+
+func (s *scan) trailingComma(open int) bool {
+	m := s.match[open]
+	return m > 0 && m <= len(s.toks) && s.toks[m-1].is(",")
+}
+
+// argList is the list that the elements between brackets make.
+func argList(args []argument) value {
+	out := value{kind: list}
+	for _, a := range args {
+		switch {
+		case a.splat && a.v.kind == list:
+			out.list = append(out.list, a.v.list...)
+			out.open = out.open || a.v.open
+		case a.splat:
+			out.open = true
+			out.list = append(out.list, value{})
+		default:
+			out.list = append(out.list, a.v)
+		}
+	}
+	return out
+}
+
+// suffixes follows members, calls and indexes behind a value.
+func (s *scan) suffixes(v value, head, i int, emit bool) (value, int) {
+	recv := value{}
+	for i < len(s.toks) && s.b.step() {
+		t := &s.toks[i]
+		switch {
+		case t.is(".") && i+1 < len(s.toks) && s.toks[i+1].kind == tokIdent:
+			recv = v
+			v = s.member(v, s.toks[i+1].text)
+			i += 2
+			continue
+		case t.is("."): // a member by an expression: $obj->{…}, "a".(…)
+			i++
+			if i < len(s.toks) && (s.toks[i].is("(") || s.toks[i].is("[")) {
+				continue
+			}
+			return value{}, i
+		case t.is("(") && (!t.newline || !s.g.newlineEnds) && !s.keywordBefore(i):
+			v, recv = s.invoke(v, recv, s.arguments(i), head, i, emit), value{}
+			i = s.after(i)
+			continue
+		case t.is("[") && (!t.newline || !s.g.newlineEnds) && s.toks[i-1].operandEnd():
+			recv = v
+			v = s.index(v, i)
+			i = s.after(i)
+			continue
+		case t.kind == tokString && s.g.name == "lua" && v.kind == object, t.is("{") && s.g.name == "lua" && v.kind == object:
+			a, next := s.primary(i, false)
+			v, recv = s.invoke(v, recv, []argument{{v: a, from: i, to: next}}, head, i, emit), value{}
+			i = next
+			continue
+		}
+		break
+	}
+	if s.g.parenless && v.kind == object && s.handler(v.name) != nil && (i == 0 || !s.toks[min(i, len(s.toks))-1].is(")")) {
+		if args, next, ok := s.command(i); ok {
+			return s.invoke(v, recv, args, head, i-1, emit), next
+		}
+	}
+	return v, i
+}
+
+// keywordBefore keeps "if (…)" and "return (…)" from being read as calls.
+func (s *scan) keywordBefore(i int) bool {
+	return i > 0 && s.toks[i-1].kind == tokIdent && statementWords[s.toks[i-1].text] && !(i > 1 && s.toks[i-2].is("."))
+}
+
+var statementWords = set("if elsif elif else unless while until for foreach return and or not in is print yield await case when switch catch do then")
+
+// invoke evaluates a call and reports it.
+func (s *scan) invoke(fn, recv value, args []argument, head, tok int, emit bool) value {
+	name := fn.name
+	if fn.kind == text && fn.name != pathName {
+		name = ""
+		if s.g.functions {
+			if n, ok := fn.exact(); ok {
+				name = n
+			}
+		}
+	}
+	if emit {
+		if tok >= len(s.toks) {
+			tok = len(s.toks) - 1
+		}
+		if name == "" && s.g.functions && s.toks[head].kind == tokIdent && strings.HasPrefix(s.toks[head].text, "$") && tok == head+1 {
+			s.add(Call{Kind: Dynamic, Name: s.toks[head].text, Offset: s.toks[head].pos})
+		}
+		s.report(name, recv, args, s.callToken(head, tok))
+	}
+	return s.result(name, recv, args)
+}
+
+// callToken is the token at which a call counts as standing: its name.
+func (s *scan) callToken(head, open int) int {
+	if open > head && open <= len(s.toks) {
+		return max(head, open-1)
+	}
+	return head
+}
+
+// result is what a call returns.
+func (s *scan) result(name string, recv value, args []argument) value {
+	if name == "" {
+		return value{}
+	}
+	if f := s.g.values[name]; f != nil {
+		return f(s, recv, args)
+	}
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		if f := s.g.values["*"+name[i:]]; f != nil {
+			return f(s, recv, args)
+		}
+	}
+	return objectValue(name + "()")
+}
+
+// member is v.name.
+func (s *scan) member(v value, name string) value {
+	switch {
+	case v.kind == object:
+		return objectValue(s.canonical(v.name + "." + name))
+	case v.kind == text && v.name == pathName:
+		return objectValue(pathName + "." + name)
+	case v.kind == text, v.kind == list, v.kind == word:
+		return objectValue("text." + name)
+	default:
+		return objectValue("?." + name)
+	}
+}
+
+// index is v[…].
+func (s *scan) index(v value, open int) value {
+	args := s.arguments(open)
+	if len(args) != 1 {
+		return value{}
+	}
+	key := args[0].v
+	if v.kind == list {
+		if n, ok := key.number(); ok && !v.open {
+			if n < 0 {
+				n += len(v.list)
+			}
+			if n >= 0 && n < len(v.list) {
+				return v.list[n]
+			}
+		}
+		return value{}
+	}
+	if v.kind == text && s.toks[open+1].is(":") && args[0].to-args[0].from == 4 && s.toks[open+2].is(":") && s.toks[open+3].is("-") {
+		return s.mapText(v, true, reverse)
+	}
+	if v.kind == object {
+		if k, ok := key.exact(); ok && key.kind == text {
+			return s.memberByKey(v, k)
+		}
+		if s.g.modules[v.name] {
+			return objectValue("?[]")
+		}
+	}
+	return value{}
+}
+
+// memberByKey is module["name"] and its kin.
+func (s *scan) memberByKey(v value, key string) value {
+	switch {
+	case key == "HOME" && environments[v.name]:
+		return textValue(home)
+	case environments[v.name]:
+		return value{}
+	case strings.HasPrefix(v.name, "globals()"), strings.HasPrefix(v.name, "locals()"), v.name == "vars()":
+		return s.lookup(key, 0)
+	}
+	name := strings.TrimSuffix(v.name, ".__dict__")
+	return objectValue(s.canonical(name + "." + key))
+}
+
+// environments are the objects that hold the variables of the process.
+var environments = map[string]bool{"os.environ": true, "process.env": true, "ENV": true, "$ENV": true, "$_ENV": true, "$_SERVER": true}
+
+// canonical spells a qualified name in the way in which the tables know it.
+func (s *scan) canonical(name string) string {
+	if s.g.canonical != nil {
+		return s.g.canonical(name)
+	}
+	return name
+}

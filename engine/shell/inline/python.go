@@ -1,0 +1,330 @@
+package inline
+
+import "strings"
+
+// pythonGrammar is Python 2 and 3.
+func pythonGrammar() *grammar {
+	return &grammar{
+		name:         "python",
+		lineComments: []string{"#"},
+		operators:    []string{"**=", "//=", ">>=", "<<=", "...", ":=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "->", "==", "!=", "<=", ">=", "**", "//", "<<", ">>"},
+		keywords:     "=",
+		newlineEnds:  true,
+		indented:     true,
+		adjacent:     true,
+		strings:      pythonString,
+		terminators:  set("else as"),
+		modules:      set("os subprocess shutil builtins __builtins__ sys socket pty"),
+		globals:      map[string]string{"__builtins__": "builtins", "raw_input": "input"},
+		bind:         pythonBind,
+		canonical:    pythonName,
+		calls:        pythonCalls(),
+		values:       pythonValues(),
+	}
+}
+
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		m[w] = true
+	}
+	return m
+}
+
+// pythonString reads a literal with its prefix: r, b, u, f and their combinations, in three or one quotes.
+func pythonString(l *lexer) bool {
+	from, j := l.i, l.i
+	raw, format := false, false
+	for j < len(l.src) && j-from < 2 {
+		c := l.src[j] | 0x20
+		if c != 'r' && c != 'b' && c != 'u' && c != 'f' && c != 't' {
+			break
+		}
+		raw, format = raw || c == 'r', format || c == 'f' || c == 't'
+		j++
+	}
+	if j >= len(l.src) || l.src[j] != '"' && l.src[j] != '\'' {
+		return false
+	}
+	q := literal{closer: l.src[j : j+1], esc: escPython, line: true}
+	if t := strings.Repeat(q.closer, 3); strings.HasPrefix(l.src[j:], t) {
+		q.closer, q.line = t, false
+	}
+	if format {
+		q.inter = interBraces
+	}
+	l.i = j + len(q.closer)
+	s, pieces := "", []piece(nil)
+	if raw && !format {
+		s = l.rawString(q)
+	} else {
+		if raw {
+			q.esc = escRaw
+		}
+		s, pieces = l.read(q)
+	}
+	l.add(tokString, s, pieces, from)
+	return true
+}
+
+// rawString reads up to the closer; a backslash before a quote keeps both.
+func (l *lexer) rawString(q literal) string {
+	from := l.i
+	for l.i < len(l.src) {
+		switch {
+		case l.src[l.i] == '\\':
+			l.i++
+		case l.has(q.closer):
+			s := l.src[from:l.i]
+			l.i += len(q.closer)
+			return s
+		case q.line && l.src[l.i] == '\n':
+			return l.src[from:l.i]
+		}
+		l.i++
+	}
+	l.i = len(l.src)
+	return l.src[from:]
+}
+
+// pythonName spells the many names of one function in one way.
+func pythonName(name string) string {
+	if name == "builtins" || name == "__builtin__" || name == "__builtins__" {
+		return "builtins"
+	}
+	for _, p := range []string{"builtins.", "__builtin__.", "__builtins__."} {
+		if strings.HasPrefix(name, p) {
+			name = name[len(p):]
+		}
+	}
+	for _, p := range []string{"posix.", "nt.", "sys.modules.os.", "shutil.os.", "subprocess.os.", "pathlib.os.", "glob.os."} {
+		if strings.HasPrefix(name, p) {
+			name = "os." + name[len(p):]
+		}
+	}
+	if strings.HasPrefix(name, "sys.modules.") {
+		name = name[len("sys.modules."):]
+	}
+	return strings.Replace(name, ".__call__", "", 1)
+}
+
+// pythonBind collects imports, assignments, loops, with statements, functions and their parameters.
+func pythonBind(s *scan) {
+	for i := 0; i < len(s.toks); i++ {
+		t := &s.toks[i]
+		if t.kind == tokOp {
+			if (t.text == "=" || t.text == "+=" || t.text == ":=") && i > 0 {
+				s.pythonAssign(i)
+			}
+			continue
+		}
+		if t.kind != tokIdent || i > 0 && s.toks[i-1].is(".") {
+			continue
+		}
+		switch t.text {
+		case "import":
+			i = s.pythonImport(i)
+		case "from":
+			if j, ok := s.pythonFrom(i); ok {
+				i = j
+			}
+		case "for":
+			s.pythonFor(i)
+		case "as": // with open(p) as f, except E as e
+			if i+1 < len(s.toks) && s.toks[i+1].kind == tokIdent {
+				s.bindAt(i+1, 0, bindUnknown, 0)
+			}
+		case "def":
+			s.pythonDef(i)
+		}
+	}
+}
+
+// dotted reads a.b.c and returns the token behind it.
+func (s *scan) dotted(i int) (string, int) {
+	from := i
+	for i < len(s.toks) && (s.toks[i].kind == tokIdent && (i == from || s.toks[i-1].is(".")) || s.toks[i].is(".")) {
+		i++
+	}
+	var name strings.Builder
+	for _, t := range s.toks[from:i] {
+		if name.Len() > 120 {
+			break
+		}
+		name.WriteString(t.text)
+	}
+	return name.String(), i
+}
+
+func (s *scan) pythonImport(i int) int {
+	for i++; i < len(s.toks); i++ {
+		name, next := s.dotted(i)
+		if next == i {
+			break
+		}
+		i = next
+		if i+1 < len(s.toks) && s.toks[i].word("as") {
+			s.aliases[s.toks[i+1].text] = name
+			i += 2
+		} else if root, _, _ := strings.Cut(name, "."); root != "" {
+			s.aliases[root] = root
+		}
+		if i >= len(s.toks) || !s.toks[i].is(",") {
+			break
+		}
+	}
+	return i - 1
+}
+
+// pythonFrom reads "from m import a as b, c"; false for another use of the word.
+func (s *scan) pythonFrom(i int) (int, bool) {
+	module, j := s.dotted(i + 1)
+	if j == i+1 || j >= len(s.toks) || !s.toks[j].word("import") {
+		return i, false
+	}
+	for j++; j < len(s.toks); j++ {
+		t := &s.toks[j]
+		switch {
+		case t.is("("):
+			continue
+		case t.is("*"):
+			s.stars = append(s.stars, module)
+			return j, true
+		case t.kind != tokIdent:
+			return j, true
+		}
+		name := t.text
+		if j+2 < len(s.toks) && s.toks[j+1].word("as") {
+			s.aliases[s.toks[j+2].text] = module + "." + name
+			j += 2
+		} else {
+			s.aliases[name] = module + "." + name
+		}
+		if j+1 >= len(s.toks) || !s.toks[j+1].is(",") {
+			return j, true
+		}
+		j++
+	}
+	return j, true
+}
+
+// pythonAssign binds the names on the left of the = at token i.
+func (s *scan) pythonAssign(i int) {
+	name := i - 1
+	if s.toks[name].kind == tokIdent {
+		prev := name - 1
+		kind := bindSet
+		if s.toks[i].text == "+=" {
+			kind = bindAppend
+		}
+		switch {
+		case s.toks[i].text == ":=", s.toks[name].newline, prev < 0, s.toks[prev].is(";"), s.toks[prev].is("="):
+			s.bindAt(name, i+1, kind, 0)
+		case s.toks[prev].is(":"):
+			// "x: str = …" is an annotation, "if c: x = …" a block.
+			if s.toks[prev-1].kind == tokIdent && s.toks[prev-1].newline && s.toks[prev-1].text != "else" && s.toks[prev-1].text != "try" {
+				s.bindAt(prev-1, i+1, kind, 0)
+			} else {
+				s.bindAt(name, i+1, kind, 0)
+			}
+		case s.toks[prev].is(","):
+			s.pythonTuple(name, i)
+		}
+		return
+	}
+	if s.toks[name].is("]") || s.toks[name].is(")") {
+		return // an element or a member: not followed
+	}
+}
+
+// pythonTuple binds a, b = expr.
+func (s *scan) pythonTuple(last, eq int) {
+	first := last
+	for first >= 2 && s.toks[first-1].is(",") && s.toks[first-2].kind == tokIdent && !s.toks[first].newline {
+		first -= 2
+	}
+	if first > 0 && !s.toks[first].newline && !s.toks[first-1].is(";") && !s.toks[first-1].is(":") {
+		return // keyword arguments of a call
+	}
+	// The right side is a tuple without brackets: each name gets the expression at its place.
+	at := eq + 1
+	for k := first; k <= last; k += 2 {
+		if at > 0 && at < len(s.toks) {
+			s.bindAt(k, at, bindSet, 0)
+		} else {
+			s.bindAt(k, eq+1, bindElement, (k-first)/2)
+		}
+		at = s.nextComma(at)
+	}
+	if s.nextComma(eq+1) < 0 { // one value for all: take it apart
+		for k := first; k <= last; k += 2 {
+			bs := s.binds[s.toks[k].text]
+			b := bs[len(bs)-1]
+			b.kind, b.expr, b.index = bindElement, eq+1, (k-first)/2
+		}
+	}
+}
+
+// nextComma is the token behind the next comma of the same statement, -1 when there is none.
+func (s *scan) nextComma(i int) int {
+	if i < 0 {
+		return -1
+	}
+	for from := i; i < len(s.toks) && i-from < 64; i = s.after(i) {
+		t := &s.toks[i]
+		if t.is(",") {
+			return i + 1
+		}
+		if t.newline && i > from || t.is(";") {
+			return -1
+		}
+	}
+	return -1
+}
+
+// pythonFor binds the loop variables of "for a, b in expr".
+func (s *scan) pythonFor(i int) {
+	var names []int
+	j := i + 1
+	for ; j < len(s.toks) && !s.toks[j].word("in") && j-i < 16; j++ {
+		if s.toks[j].kind == tokIdent {
+			names = append(names, j)
+		}
+	}
+	if j+1 >= len(s.toks) || !s.toks[j].word("in") {
+		return
+	}
+	if len(names) == 1 {
+		s.bindAt(names[0], j+1, bindEach, 0)
+		return
+	}
+	for k, n := range names {
+		if k == 0 {
+			s.bindAt(n, j+1, bindFirst, 0)
+		} else {
+			s.bindAt(n, 0, bindUnknown, 0)
+		}
+	}
+}
+
+// pythonDef makes a function and its parameters unknown, except those with a constant default.
+func (s *scan) pythonDef(i int) {
+	if i+2 >= len(s.toks) || !s.toks[i+2].is("(") {
+		return
+	}
+	if s.toks[i+1].kind == tokIdent {
+		s.bindAt(i+1, 0, bindUnknown, 0)
+	}
+	end := min(s.match[i+2], len(s.toks))
+	scope := s.scopes[i]
+	if i+1 < len(s.toks) {
+		scope = i + 1
+	}
+	for j := i + 3; j < end; j = s.after(j) {
+		if s.toks[j].kind == tokIdent && (s.toks[j-1].is("(") || s.toks[j-1].is(",") || s.toks[j-1].is("*") || s.toks[j-1].is("**")) {
+			s.bindAt(j, 0, bindUnknown, 0)
+			bs := s.binds[s.toks[j].text]
+			bs[len(bs)-1].scope, bs[len(bs)-1].nested = scope, true
+		}
+	}
+}

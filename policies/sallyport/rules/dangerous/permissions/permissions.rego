@@ -10,7 +10,7 @@
 #     - chmod -R 777 /
 #     - chmod 666 /etc/passwd
 #     - chmod -R 700 /usr/share
-#     - chmod a+w {home}/.profile
+#     - chmod a+w ~/.profile
 #   lookalikes:
 #     - chmod +x run.sh
 #     - chmod 644 README.md

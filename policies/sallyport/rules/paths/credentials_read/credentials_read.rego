@@ -7,15 +7,15 @@
 #   severity: critical
 #   remediation: Let the program that needs the credential read it itself; never print or copy it.
 #   examples:
-#     - cat {home}/.ssh/id_rsa
-#     - cat {home}/.aws/credentials
-#     - P1={home}/.ssh; P2=id_rsa; cat $P1/$P2
-#     - cp {home}/.netrc ./x
-#     - base64 < {home}/.ssh/id_ed25519
+#     - cat ~/.ssh/id_rsa
+#     - cat ~/.aws/credentials
+#     - P1=~/.ssh; P2=id_rsa; cat $P1/$P2
+#     - cp ~/.netrc ./x
+#     - base64 < ~/.ssh/id_ed25519
 #   lookalikes:
-#     - cat {home}/.ssh/id_rsa.pub
+#     - cat ~/.ssh/id_rsa.pub
 #     - cat .env.example
-#     - ls -la {home}
+#     - ls -la ~
 #     - grep -rn credentials src
 package sallyport.rules.paths.credentials_read
 

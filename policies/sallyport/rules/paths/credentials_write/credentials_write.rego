@@ -5,12 +5,12 @@
 #   severity: critical
 #   remediation: Make keys for the work at hand in the workspace, for example ssh-keygen -f ./deploy_key.
 #   examples:
-#     - rm {home}/.ssh/id_rsa
-#     - echo k > {home}/.aws/credentials
-#     - shred -u {home}/.netrc
+#     - rm ~/.ssh/id_rsa
+#     - echo k > ~/.aws/credentials
+#     - shred -u ~/.netrc
 #   lookalikes:
 #     - cp .env.example .env
-#     - cat {home}/.ssh/id_rsa.pub
+#     - cat ~/.ssh/id_rsa.pub
 package sallyport.rules.paths.credentials_write
 
 import data.sallyport.lib

@@ -6,7 +6,7 @@
 #   remediation: Write below the workspace or a temporary directory, or ask the operator to grant the place (paths).
 #   examples:
 #     - echo x > /etc/motd
-#     - cp a.txt {home}/elsewhere/a.txt
+#     - cp a.txt ~/elsewhere/a.txt
 #     - tee /usr/local/bin/tool < tool
 #     - cd /opt && touch f
 #     - sed -i s/a/b/ /etc/hosts

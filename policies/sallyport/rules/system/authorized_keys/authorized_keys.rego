@@ -5,11 +5,11 @@
 #   severity: critical
 #   remediation: Ask the operator to grant or withdraw access.
 #   examples:
-#     - echo "ssh-ed25519 AAAA x" >> {home}/.ssh/authorized_keys
-#     - rm {home}/.ssh/authorized_keys
+#     - echo "ssh-ed25519 AAAA x" >> ~/.ssh/authorized_keys
+#     - rm ~/.ssh/authorized_keys
 #     - ssh-copy-id -i k.pub localhost
 #   lookalikes:
-#     - cat {home}/.ssh/id_ed25519.pub
+#     - cat ~/.ssh/id_ed25519.pub
 #     - ssh-keygen -t ed25519 -N "" -f ./key
 package sallyport.rules.system.authorized_keys
 

@@ -7,12 +7,12 @@
 #   examples:
 #     - history -c
 #     - unset HISTFILE
-#     - rm {home}/.bash_history
-#     - ln -sf /dev/null {home}/.bash_history
+#     - rm ~/.bash_history
+#     - ln -sf /dev/null ~/.bash_history
 #     - export HISTSIZE=0
 #   lookalikes:
 #     - history
-#     - tail {home}/.bash_history
+#     - tail ~/.bash_history
 #     - git log --oneline
 package sallyport.rules.system.history_tampering
 

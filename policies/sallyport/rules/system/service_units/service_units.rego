@@ -6,7 +6,7 @@
 #   remediation: Start what you need as a background process of your own.
 #   examples:
 #     - cp app.service /etc/systemd/system/app.service
-#     - echo x > {home}/.config/systemd/user/x.service
+#     - echo x > ~/.config/systemd/user/x.service
 #   lookalikes:
 #     - cat /etc/systemd/system/app.service
 #     - echo x > app.service

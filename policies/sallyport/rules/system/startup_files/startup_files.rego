@@ -5,13 +5,13 @@
 #   severity: high
 #   remediation: Set variables for the command that needs them, or put them into a file in the workspace that you source.
 #   examples:
-#     - echo "alias ls=rm" >> {home}/.bashrc
-#     - cp x {home}/.profile
-#     - rm {home}/.zshrc
+#     - echo "alias ls=rm" >> ~/.bashrc
+#     - cp x ~/.profile
+#     - rm ~/.zshrc
 #   lookalikes:
-#     - cat {home}/.bashrc
-#     - source {home}/.bashrc
-#     - cp {home}/.bashrc copy.txt
+#     - cat ~/.bashrc
+#     - source ~/.bashrc
+#     - cp ~/.bashrc copy.txt
 package sallyport.rules.system.startup_files
 
 import data.sallyport.lib

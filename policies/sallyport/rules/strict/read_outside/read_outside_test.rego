@@ -1,0 +1,20 @@
+package sallyport.rules.strict.read_outside_test
+
+import data.sallyport.rules.strict.read_outside as rule
+import data.sallyport.testing
+
+_read(fields) := testing.path(object.union({"path": "/p", "zone": "outside", "permission": "none"}, fields))
+
+test_asks if {
+	rule.ask == {{"path": 0, "msg": "/p lies outside what the operator has granted"}} with input as _read({})
+	rule.ask == {{"path": 0, "msg": "/p lies outside what the operator has granted"}} with input as _read({"zone": "home"})
+}
+
+test_allows_granted_and_system_places if {
+	rule.ask == set() with input as _read({"permission": "read"})
+	rule.ask == set() with input as _read({"zone": "system"})
+}
+
+test_allows_names if {
+	rule.ask == set() with input as _read({"labels": ["metadata"]})
+}

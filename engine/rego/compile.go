@@ -30,7 +30,7 @@ func Capabilities() ([]byte, error) {
 	return text, nil
 }
 
-// compile compiles all modules with the registry of custom rules. Problems are noted.
+// compile compiles all modules with the registry of rules. Problems are noted.
 func (s *fileSet) compile(rules []*rule) *ast.Compiler {
 	if len(s.problems) > 0 {
 		return nil
@@ -69,20 +69,27 @@ func (s *fileSet) modules(rules []*rule) (map[string]*ast.Module, error) {
 
 const registryFile = "sallyport/registry"
 
-// registry writes the module by which the entrypoint reaches custom rules. Naming each package
-// that was loaded lets them have any depth, keeps data out that only looks like a rule, and
-// keeps their tests from being part of the decision.
+// registry writes the module by which the entrypoint reaches the rules: each set by the id of
+// its rule. That lets custom rules have packages of any depth, keeps data out that only looks
+// like a rule, and keeps tests beside rules from being part of the decision.
 func registry(rules []*rule) string {
 	var b strings.Builder
-	b.WriteString("package sallyport.registry\n")
-	for _, r := range rules {
-		if !r.custom() {
-			continue
+	b.WriteString("package sallyport.registry\n\n")
+	for _, verb := range verbs {
+		fmt.Fprintf(&b, "%s := {\n", verb)
+		for _, r := range rules {
+			if _, ok := r.defined[verb]; ok {
+				fmt.Fprintf(&b, "\t%q: %v.%s,\n", r.id, r.pkg, verb)
+			}
 		}
-		for _, verb := range r.verbs() {
-			fmt.Fprintf(&b, "%s[%q] := %v.%s\n", verb, r.id, r.pkg, verb)
-		}
+		b.WriteString("}\n\n")
 	}
+	b.WriteString("category := {\n")
+	for _, r := range rules {
+		category, _, _ := strings.Cut(r.id, "/")
+		fmt.Fprintf(&b, "\t%q: %q,\n", r.id, category)
+	}
+	b.WriteString("}\n")
 	return b.String()
 }
 

@@ -2,12 +2,18 @@
 # title: The decision
 # description: |
 #   Collects what the rules find and makes one decision of it: deny beats ask beats allow.
-#   Built-in rules are all packages sallyport.rules.<category>.<rule>. Custom rules come
-#   through sallyport.registry, a module that the engine writes from the packages below
-#   custom that it has loaded: package names of any depth, each named there once.
+#
+#   It reaches rules through data.sallyport.registry, a module that the engine writes from the
+#   packages that it has loaded: the sets deny, ask and warn of every rule by the rule's id, and
+#   the rule's category. Naming each rule once costs half of what a search through
+#   data.sallyport.rules does, gives custom packages any depth, and keeps them from taking the
+#   place of a built-in rule. Without a registry nothing is allowed.
 #
 #   allow is never a default. It needs an input of the known shape and no reason against it.
 package sallyport.main
+
+import data.sallyport.config
+import data.sallyport.registry
 
 # METADATA
 # entrypoint: true
@@ -41,61 +47,40 @@ _complete if {
 	input.version == 1
 	is_string(input.request.command)
 	is_string(input.runner.isolation)
+	is_boolean(input.runner.elevated)
 	is_boolean(input.shell.parsed)
+	is_string(input.shell.error)
 	is_array(input.commands)
 	is_array(input.paths)
 }
 
 _reasons contains {"rule": id, "effect": effect, "finding": finding} if {
-	some effect_of_rule, findings_of in _found
-	some [category, id], findings in findings_of
-	some finding in findings
-	effect := _applied(_setting(category, id).level, effect_of_rule)
+	some found_as, id, finding
+	_found[found_as][id][finding]
+	effect := _applied(_setting(id).level, found_as)
 	not _exempted(id, finding)
 }
 
-# All that the rules find, by effect and rule, before levels and exemptions.
-_found := {
-	"deny": object.union(_denies, {["custom", id]: f | some id, f in data.sallyport.registry.deny}),
-	"ask": object.union(_asks, {["custom", id]: f | some id, f in data.sallyport.registry.ask}),
-	"warn": object.union(_warns, {["custom", id]: f | some id, f in data.sallyport.registry.warn}),
-}
+# All that the rules find, before levels and exemptions.
+_found := {"deny": registry.deny, "ask": registry.ask, "warn": registry.warn}
 
-_denies := {[category, $"{category}/{name}"]: findings |
-	some category, name
-	findings := data.sallyport.rules[category][name].deny
-}
-
-_asks := {[category, $"{category}/{name}"]: findings |
-	some category, name
-	findings := data.sallyport.rules[category][name].ask
-}
-
-_warns := {[category, $"{category}/{name}"]: findings |
-	some category, name
-	findings := data.sallyport.rules[category][name].warn
-}
-
-_evaluated := {id |
-	some findings_of in _found
-	some [_, id], _ in findings_of
-}
+_evaluated := union({ids | ids := object.keys(_found[_])})
 
 # What is set for a rule, and where: the operator's level for it, then the profile's for the
 # rule, for its category and for all. A rule for which nothing is set decides by itself.
-_setting(category, id) := {"level": level, "from": "config"} if {
-	level := data.sallyport.config.levels[id]
+_setting(id) := {"level": level, "from": "config"} if {
+	level := config.levels[id]
 } else := {"level": level, "from": "profile rule"} if {
 	level := _profile.rules[id]
 } else := {"level": level, "from": "profile category"} if {
-	level := _profile.categories[category]
+	level := _profile.categories[registry.category[id]]
 } else := {"level": level, "from": "profile default"} if {
 	level := _profile["default"]
 } else := {"level": "own", "from": "rule"}
 
-_profile := data.sallyport.profiles[data.sallyport.config.profile]
+_profile := data.sallyport.profiles[config.profile]
 
-# What level makes of a finding. An unknown level changes nothing: it must not silence a rule.
+# What a level makes of a finding. An unknown level changes nothing: it must not silence a rule.
 _applied(level, effect) := effect if not level in {"off", "warn", "ask", "deny"}
 
 _applied(level, _) := level if level in {"warn", "ask", "deny"}
@@ -103,7 +88,7 @@ _applied(level, _) := level if level in {"warn", "ask", "deny"}
 # An exemption takes away what its rule finds on the commands that it matches, and nothing else.
 _exempted(id, finding) if {
 	some exemption in input.commands[_command(finding)].matches.exempt
-	data.sallyport.config.exemptions[exemption].rule == id
+	config.exemptions[exemption].rule == id
 }
 
 _command(finding) := finding.command
@@ -113,23 +98,13 @@ _command(finding) := input.paths[finding.path].command if not finding.command
 # METADATA
 # entrypoint: true
 # description: Each rule with what is set for it and what it finds, for `check --explain`.
-explanation[id] := {"setting": _setting(category, id), "found": found, "exempted": exempted} if {
-	some findings_of in _found
-	some [category, id], _ in findings_of
-	found := {effect: findings |
-		some effect, by_rule in _found
-		findings := by_rule[[category, id]]
-	}
-	exempted := {finding |
-		some finding in found[_]
-		_exempted(id, finding)
-	}
+explanation[id] := {"setting": _setting(id), "found": found, "exempted": exempted} if {
+	some id in _evaluated
+	found := {effect: findings | some effect; findings := _found[effect][id]}
+	exempted := {finding | found[_][finding]; _exempted(id, finding)}
 }
 
 # METADATA
 # entrypoint: true
 # description: What is set for each rule. It does not depend on the input.
-settings[id] := _setting(category, id) if {
-	some findings_of in _found
-	some [category, id], _ in findings_of
-}
+settings[id] := _setting(id) if some id in _evaluated

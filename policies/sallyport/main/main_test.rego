@@ -1,0 +1,192 @@
+package sallyport.main_test
+
+import data.sallyport.main
+
+_input := {
+	"version": 1,
+	"request": {"command": "x"},
+	"runner": {"isolation": "none", "elevated": false},
+	"shell": {"parsed": true, "error": ""},
+	"commands": [
+		{"matches": {"exempt": []}},
+		{"matches": {"exempt": [1]}},
+	],
+	"paths": [{"command": 0}, {"command": 1}, {"command": -1}],
+}
+
+# A registry of three rules that find what is given, and a rule that finds nothing.
+_registry(deny, ask, warn) := {
+	"deny": {"x/one": deny, "x/silent": set()},
+	"ask": {"x/one": ask},
+	"warn": {"x/one": warn},
+	"category": {"x/one": "x", "x/silent": "x"},
+}
+
+_config := {"profile": "p", "levels": {}, "exemptions": [{"rule": "x/other"}, {"rule": "x/one"}]}
+
+_profiles := {"p": {"default": "own", "categories": {}, "rules": {}}}
+
+_decide(registry, config, profiles) := decision if {
+	decision := main.decision with input as _input
+		with data.sallyport.registry as registry
+		with data.sallyport.config as config
+		with data.sallyport.profiles as profiles
+}
+
+_effect(deny, ask, warn) := _decide(_registry(deny, ask, warn), _config, _profiles).effect
+
+_f := {{"command": 0}}
+
+test_nothing_found_allows if {
+	_decide(_registry(set(), set(), set()), _config, _profiles) == {
+		"version": 1,
+		"effect": "allow",
+		"reasons": set(),
+		"evaluated": {"x/one", "x/silent"},
+	}
+}
+
+test_deny_beats_ask_beats_allow if {
+	_effect(_f, _f, _f) == "deny"
+	_effect(_f, set(), set()) == "deny"
+	_effect(set(), _f, _f) == "ask"
+	_effect(set(), set(), _f) == "allow"
+}
+
+test_reasons_keep_their_effects if {
+	_decide(_registry({{}}, _f, {{"path": 0, "msg": "m"}}), _config, _profiles).reasons == {
+		{"rule": "x/one", "effect": "deny", "finding": {}},
+		{"rule": "x/one", "effect": "ask", "finding": {"command": 0}},
+		{"rule": "x/one", "effect": "warn", "finding": {"path": 0, "msg": "m"}},
+	}
+}
+
+test_levels_change_effects if {
+	every level, effect in {"off": "allow", "warn": "allow", "ask": "ask", "deny": "deny", "own": "ask", "nonsense": "ask"} {
+		config := object.union(_config, {"levels": {"x/one": level}})
+		_decide(_registry(set(), _f, set()), config, _profiles).effect == effect
+	}
+}
+
+test_only_the_named_rule_is_off if {
+	config := object.union(_config, {"levels": {"x/silent": "off"}})
+	_decide(_registry(_f, set(), set()), config, _profiles).effect == "deny"
+}
+
+_by_profile(profile) := _decide(_registry(_f, set(), set()), _config, {"p": profile}).effect
+
+test_profile_rule_beats_category_beats_default if {
+	_by_profile({"default": "off"}) == "allow"
+	_by_profile({"default": "off", "categories": {"x": "ask"}}) == "ask"
+	_by_profile({"default": "off", "categories": {"x": "ask"}, "rules": {"x/one": "own"}}) == "deny"
+	_by_profile({"default": "off", "categories": {"y": "ask"}, "rules": {"x/two": "own"}}) == "allow"
+}
+
+test_operator_beats_profile if {
+	config := object.union(_config, {"levels": {"x/one": "ask"}})
+	profiles := {"p": {"default": "own", "rules": {"x/one": "off"}}}
+	_decide(_registry(_f, set(), set()), config, profiles).effect == "ask"
+}
+
+test_an_unknown_profile_silences_nothing if {
+	_decide(_registry(_f, set(), set()), _config, {}).effect == "deny"
+}
+
+test_no_configuration_silences_nothing if {
+	_decide(_registry(_f, set(), set()), {}, {}).effect == "deny"
+}
+
+test_an_exemption_holds_for_its_command_and_rule_only if {
+	_effect({{"command": 1}}, set(), set()) == "allow"
+	_effect({{"path": 1}}, set(), set()) == "allow"
+	_effect({{"command": 0}}, set(), set()) == "deny"
+	_effect({{"path": 0}}, set(), set()) == "deny"
+	_effect({{"path": 2}}, set(), set()) == "deny"
+	_effect({{}}, set(), set()) == "deny"
+	_effect({{"command": 1}, {"command": 0}}, set(), set()) == "deny"
+	other := object.union(_config, {"exemptions": [{"rule": "x/one"}, {"rule": "x/other"}]})
+	_decide(_registry({{"command": 1}}, set(), set()), other, _profiles).effect == "deny"
+}
+
+test_a_custom_rule_adds_and_never_removes if {
+	custom := {
+		"deny": {"x/one": set(), "custom/a": _f},
+		"ask": {},
+		"warn": {},
+		"category": {"x/one": "x", "custom/a": "custom"},
+	}
+	_decide(custom, _config, _profiles).effect == "deny"
+	hopeful := object.union(custom, {"deny": {"x/one": _f, "custom/a": set()}})
+	_decide(hopeful, _config, _profiles).effect == "deny"
+}
+
+# What an input must have: without any one of these, or with one of another type, nothing is allowed.
+test_a_damaged_input_is_never_allowed if {
+	damage := [
+		{"op": "replace", "path": "/version", "value": 2},
+		{"op": "replace", "path": "/version", "value": "1"},
+		{"op": "remove", "path": "/version"},
+		{"op": "remove", "path": "/request"},
+		{"op": "remove", "path": "/runner"},
+		{"op": "remove", "path": "/runner/elevated"},
+		{"op": "remove", "path": "/shell"},
+		{"op": "replace", "path": "/shell/parsed", "value": "true"},
+		{"op": "remove", "path": "/commands"},
+		{"op": "replace", "path": "/commands", "value": null},
+		{"op": "replace", "path": "/commands", "value": {}},
+		{"op": "remove", "path": "/paths"},
+		{"op": "replace", "path": "/paths", "value": 7},
+	]
+	every patch in damage {
+		decision := main.decision with input as json.patch(_input, [patch])
+			with data.sallyport.registry as _registry(set(), set(), set())
+			with data.sallyport.config as _config
+			with data.sallyport.profiles as _profiles
+		decision.effect == "deny"
+	}
+}
+
+test_no_input_is_never_allowed if {
+	every nothing in [{}, null, [], "ls", 1] {
+		decision := main.decision with input as nothing
+			with data.sallyport.registry as _registry(set(), set(), set())
+			with data.sallyport.config as _config
+			with data.sallyport.profiles as _profiles
+		decision.effect == "deny"
+	}
+}
+
+test_no_rules_is_never_allowed if {
+	decision := _decide({"deny": {}, "ask": {}, "warn": {}, "category": {}}, _config, _profiles)
+	decision.effect == "deny"
+}
+
+test_without_a_registry_nothing_is_allowed if {
+	decision := main.decision with input as _input
+		with data.sallyport.config as _config
+		with data.sallyport.profiles as _profiles
+	decision.effect == "deny"
+}
+
+test_explanation_shows_what_was_found_and_set if {
+	explanation := main.explanation with input as _input
+		with data.sallyport.registry as _registry({{"command": 1}, {"command": 0}}, set(), set())
+		with data.sallyport.config as object.union(_config, {"levels": {"x/silent": "off"}})
+		with data.sallyport.profiles as _profiles
+	explanation["x/one"] == {
+		"setting": {"level": "own", "from": "profile default"},
+		"found": {"deny": {{"command": 1}, {"command": 0}}, "ask": set(), "warn": set()},
+		"exempted": {{"command": 1}},
+	}
+	explanation["x/silent"] == {"setting": {"level": "off", "from": "config"}, "found": {"deny": set()}, "exempted": set()}
+}
+
+test_settings_name_their_origin if {
+	settings := main.settings with data.sallyport.registry as _registry(set(), set(), set())
+		with data.sallyport.config as _config
+		with data.sallyport.profiles as {"p": {"rules": {"x/one": "ask"}, "categories": {"x": "off"}}}
+	settings == {
+		"x/one": {"level": "ask", "from": "profile rule"},
+		"x/silent": {"level": "off", "from": "profile category"},
+	}
+}

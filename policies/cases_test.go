@@ -1,0 +1,165 @@
+package policies_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/rego"
+)
+
+// aCase is one entry of testdata/cases/*.cases.yaml; the README there says what the fields mean.
+type aCase struct {
+	Name    string            `yaml:"name"`
+	Command string            `yaml:"command"`
+	WorkDir string            `yaml:"work_dir"`
+	Files   map[string]string `yaml:"files"`
+	Config  settings          `yaml:"config"`
+	Effect  engine.Effect     `yaml:"effect"`
+	Rules   []string          `yaml:"rules"`
+}
+
+func readCases(t *testing.T) map[string][]aCase {
+	t.Helper()
+	files, err := filepath.Glob("../testdata/cases/*.cases.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("find cases: %v, %d files", err, len(files))
+	}
+	all := map[string][]aCase{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var document struct {
+			Cases []aCase `yaml:"cases"`
+		}
+		decoder := yaml.NewDecoder(bytes.NewReader(text))
+		decoder.KnownFields(true)
+		if err := decoder.Decode(&document); err != nil && !errors.Is(err, io.EOF) {
+			t.Fatalf("%s: %v", file, err)
+		}
+		all[strings.TrimSuffix(filepath.Base(file), ".cases.yaml")] = document.Cases
+	}
+	return all
+}
+
+// TestCases holds each case against the whole engine, and then the rules against the cases: one
+// that no case makes fire is not tested.
+func TestCases(t *testing.T) {
+	t.Parallel()
+	var e evaluators
+	var mu sync.Mutex
+	fired := map[string]bool{}
+	cases := readCases(t)
+	t.Run("cases", func(t *testing.T) {
+		for group, list := range cases {
+			names := map[string]bool{}
+			for _, c := range list {
+				if names[c.Name] || c.Name == "" {
+					t.Errorf("%s: the name %q stands there twice or is empty", group, c.Name)
+				}
+				names[c.Name] = true
+				t.Run(group+"/"+c.Name, func(t *testing.T) {
+					t.Parallel()
+					for _, id := range c.check(t, &e) {
+						mu.Lock()
+						fired[id] = true
+						mu.Unlock()
+					}
+				})
+			}
+		}
+	})
+	infos, err := e.of(t, rego.Config{}).Rules(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range infos {
+		if !fired[rule.ID] {
+			t.Errorf("rule %s fires in no case: write one in testdata/cases", rule.ID)
+		}
+	}
+}
+
+// check judges a case and returns the rules that fired.
+func (c aCase) check(t *testing.T, e *evaluators) []string {
+	t.Helper()
+	command := place(c.Command)
+	got := e.answer(t, question{command, place(c.WorkDir), c.Files, c.Config})
+	if got.Effect != c.Effect {
+		t.Errorf("%s\n\tgot %s, want %s; reasons:%s", command, got.Effect, c.Effect, reasons(got))
+	}
+	ids := rules(got)
+	for _, id := range c.Rules {
+		if !slices.Contains(ids, id) {
+			t.Errorf("%s\n\trule %s is not among the reasons:%s", command, id, reasons(got))
+		}
+	}
+	return ids
+}
+
+// TestExamples runs the commands that each rule's metadata names: it must catch its examples,
+// and leave their look-alikes to others.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	var e evaluators
+	infos, err := e.of(t, rego.Config{}).Rules(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range infos {
+		t.Run(rule.ID, func(t *testing.T) {
+			t.Parallel()
+			if len(rule.Lookalikes) < 2 {
+				t.Errorf("%d look-alikes, want two or more", len(rule.Lookalikes))
+			}
+			ask := func(command string) (engine.Judgement, bool) {
+				j := e.answer(t, question{command: command, settings: settings{Profile: rule.Profile}})
+				return j, slices.Contains(rules(j), rule.ID)
+			}
+			for _, command := range rule.Examples {
+				if j, caught := ask(command); !caught {
+					t.Errorf("example is not caught: %s\n\tgot %s; reasons:%s", command, j.Effect, reasons(j))
+				}
+			}
+			for _, command := range rule.Lookalikes {
+				if j, caught := ask(command); caught {
+					t.Errorf("look-alike is caught: %s\n\tgot %s; reasons:%s", command, j.Effect, reasons(j))
+				}
+			}
+		})
+	}
+}
+
+// A rule of OPA that is easy to forget: in "not x in data.y.z" the set is looked up before the
+// negation, so where it is undefined the whole rule is silent. "not data.y.z[x]" does what is meant.
+func TestNoNegatedLookups(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("sallyport/rules/*/*/*.rego")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(text), "\n") {
+			_, rest, found := strings.Cut(line, "not ")
+			_, set, isIn := strings.Cut(rest, " in ")
+			if found && isIn && (strings.HasPrefix(set, "lib.with_") || strings.HasPrefix(set, "lib.in_zone.") || strings.Contains(rest[:len(rest)-len(set)], "[")) {
+				t.Errorf("%s:%d: %s: write not set[x], or name the value first", file, i+1, strings.TrimSpace(line))
+			}
+		}
+	}
+}

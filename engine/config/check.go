@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// checker looks at a decoded configuration as a whole. Problems of keys that the file does not
-// have are those of its nearest parent.
+// checker looks at a decoded configuration as a whole.
 type checker struct {
 	*decoder
 	l *Loaded
@@ -37,14 +36,15 @@ func check(l *Loaded, d *decoder) {
 }
 
 func (c checker) problem(key, format string, args ...any) {
-	at := key
-	for {
-		pos, ok := c.where[at]
-		if ok || at == "" {
-			c.problems = append(c.problems, Problem{Line: pos.line, Column: pos.column, Key: key, Text: fmt.Sprintf(format, args...)})
-			return
+	c.problems = append(c.problems, problemAt(c.where, key, fmt.Sprintf(format, args...)))
+}
+
+// problemAt gives a key that the file does not have the place of its nearest parent.
+func problemAt(where map[string]position, key, text string) Problem {
+	for at := key; ; at = at[:max(strings.LastIndexAny(at, ".["), 0)] {
+		if pos, ok := where[at]; ok || at == "" {
+			return Problem{Line: pos.line, Column: pos.column, Key: key, Text: text}
 		}
-		at = at[:max(strings.LastIndexAny(at, ".["), 0)]
 	}
 }
 
@@ -64,8 +64,11 @@ var (
 // BuiltinRunners are the names of runners that need no entry under runners.
 func BuiltinRunners() []string { return []string{"local", "docker", "docker-sudo"} }
 
+// ValidAgent reports whether a name can be that of an agent.
+func ValidAgent(name string) bool { return agentName.MatchString(name) }
+
 func (c checker) names() {
-	if !agentName.MatchString(c.l.Agent) {
+	if !ValidAgent(c.l.Agent) {
 		c.problem("agent", "%q is not a name: letters, digits, \".\", \"_\" and \"-\", at most 64", c.l.Agent)
 	}
 	known := BuiltinRunners()
@@ -93,6 +96,7 @@ func (c checker) times() {
 	}{
 		{"timeout", c.l.Timeout}, {"limits.max_timeout", c.l.Limits.MaxTimeout},
 		{"limits.grace", c.l.Limits.Grace}, {"limits.approval", c.l.Limits.Approval},
+		{"audit.checkpoint.every", c.l.Audit.Checkpoint.Every},
 	} {
 		if t.value <= 0 {
 			c.problem(t.key, "must be greater than zero")
@@ -101,14 +105,6 @@ func (c checker) times() {
 	if c.l.Timeout > c.l.Limits.MaxTimeout && c.l.Limits.MaxTimeout > 0 {
 		c.problem("timeout", "%s is more than limits.max_timeout, which is %s", text(c.l.Timeout), text(c.l.Limits.MaxTimeout))
 	}
-	if c.l.Audit.Checkpoint.Every < 0 || c.has("audit.checkpoint.every") && c.l.Audit.Checkpoint.Every == 0 {
-		c.problem("audit.checkpoint.every", "must be greater than zero: leave it out for no checkpoints")
-	}
-}
-
-func (c checker) has(key string) bool {
-	_, ok := c.where[key]
-	return ok && !c.bad(key)
 }
 
 func (c checker) sizes() {
@@ -306,16 +302,19 @@ func (c checker) exists(key, p string) {
 func (c checker) environment() {
 	e := &c.l.Environment
 	c.variables("environment.env", e.Env)
+	c.variables("environment.env_file_names", e.EnvFileNames)
 	if strings.ContainsAny(e.Prefix, "\x00\n\r") {
 		c.problem("environment.prefix", "it must be one line")
 	}
 	if e.EnvFile != "" {
 		c.exists("environment.env_file", string(e.EnvFile))
+	} else if len(e.EnvFileNames) > 0 {
+		c.problem("environment.env_file_names", "there is no env_file to take them from")
 	}
 	switch e.Venv {
-	case "auto", "off":
+	case "auto", "none":
 	case "":
-		c.problem("environment.venv", "want auto, off or a directory")
+		c.problem("environment.venv", "want auto, none or a directory")
 	default:
 		full, err := absolute(e.Venv, c.base, c.home)
 		if err != nil {

@@ -109,14 +109,18 @@ type Exemption struct {
 
 // Environment says what commands find in their environment besides the basic variables.
 type Environment struct {
-	// auto: .venv of the working directory or of the workspace, if there is one; off; or the directory of a virtual environment.
+	// auto: .venv of the working directory or of the workspace, if there is one; none; or the directory of a virtual environment.
 	Venv string `yaml:"venv"`
 	// Words put before every command, such as "uv run". They are judged with it. With a prefix no venv is used.
 	Prefix string `yaml:"prefix"`
 	// File of NAME=VALUE lines that commands get.
 	EnvFile Path `yaml:"env_file"`
+	// Names to take from env_file. Empty: all of them.
+	EnvFileNames []string `yaml:"env_file_names"`
 	// Names of variables of sallyport's own environment that commands get.
 	Env []string `yaml:"env"`
+	// Commands get all variables of sallyport's own environment, secrets included.
+	PassAll bool `yaml:"pass_all"`
 }
 
 // Local are the settings of the runner local.
@@ -199,7 +203,7 @@ type Audit struct {
 
 // Checkpoint says when the log's size and root hash are signed, and where they go.
 type Checkpoint struct {
-	// Time between checkpoints. Left out: none are made.
+	// Time between checkpoints of a log that is written to.
 	Every Duration `yaml:"every"`
 	// Where checkpoints are published besides the log: files or https addresses.
 	Publish []string `yaml:"publish"`
@@ -231,7 +235,7 @@ func Defaults(host Host) Config {
 		Environment: Environment{Venv: "auto"},
 		Local:       Local{Sandbox: "auto", Network: "host"},
 		Docker:      Docker{Network: "none"},
-		Audit:       Audit{Dir: Path(defaultAuditDir(host))},
+		Audit:       Audit{Dir: Path(defaultAuditDir(host)), Checkpoint: Checkpoint{Every: Duration(10 * time.Second)}},
 	}
 }
 

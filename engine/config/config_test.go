@@ -37,7 +37,7 @@ exemptions:
 generated: ["*.o"]
 policies: [./policies, "https://example.com/bundle.tar.gz"]
 plugins: [no-crypto.wasm]
-environment: {venv: auto, prefix: "uv run", env_file: .env, env: [GITHUB_TOKEN]}
+environment: {venv: auto, prefix: "uv run", env_file: .env, env_file_names: [A], env: [GITHUB_TOKEN]}
 local: {sandbox: none, network: host}
 docker: {image: x, memory: 2g, cpus: 1.5, network: bridge, credentials: {mount: [ssh_keys], env: [T]}, packages: {python: ["requests>=2"]}, mounts: [{source: shared}]}
 runners: {build-box: {command: [ssh, build-box, sallyport-supervisor]}}
@@ -238,9 +238,10 @@ func TestProblems(t *testing.T) {
 		{"version: 1\npolicies: [\"http://example.com/b.tar.gz\"]\n", `the scheme http is not taken`},
 		{"version: 1\nplugins: [nowhere.wasm]\n", `nowhere.wasm does not exist`},
 		{"version: 1\nenvironment: {venv: nowhere}\n", `nowhere does not exist`},
-		{"version: 1\nenvironment: {venv: \"\"}\n", `want auto, off or a directory`},
+		{"version: 1\nenvironment: {venv: \"\"}\n", `want auto, none or a directory`},
 		{"version: 1\nenvironment: {prefix: \"a\\nb\"}\n", `it must be one line`},
 		{"version: 1\nenvironment: {env_file: nowhere}\n", `nowhere does not exist`},
+		{"version: 1\nenvironment: {env_file_names: [A]}\n", `there is no env_file to take them from`},
 		{"version: 1\nenvironment: {env: [\"A=1\"]}\n", `2:21: environment.env[0]: "A=1" is not the name of a variable`},
 		{"version: 1\ndocker: {memory: 1m}\n", `1MiB is too little`},
 		{"version: 1\ndocker: {cpus: -1}\n", `-1 is out of range`},

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"time"
 	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Host is what a configuration takes from the machine and the process that read it.
@@ -41,7 +43,24 @@ type Loaded struct {
 	// Notes are what an operator should know and what is no problem: an exemption that has expired, a place that is not there.
 	Notes []string
 
-	host Host
+	host  Host
+	where map[string]position
+}
+
+// At makes a problem of a key, with the place where the file has it.
+func (l *Loaded) At(key, text string) Problem { return problemAt(l.where, key, text) }
+
+// YAML returns the configuration as a file that says the same, defaults included.
+func (l *Loaded) YAML() ([]byte, error) { return yaml.Marshal(l.Config) }
+
+// Generic returns the configuration as maps and lists under the names that a file has.
+func (l *Loaded) Generic() (map[string]any, error) {
+	text, err := l.YAML()
+	if err != nil {
+		return nil, err
+	}
+	var v map[string]any
+	return v, yaml.Unmarshal(text, &v)
 }
 
 // maxFile bounds a configuration file, in bytes.
@@ -159,6 +178,7 @@ func Parse(text, file, source string, host Host) (*Loaded, error) {
 		sortProblems(d.problems)
 		return nil, &Error{File: file, Problems: d.problems}
 	}
+	l.where = d.where
 	l.Ignored = inWorkspace(string(l.Workspace), file)
 	return l, nil
 }
@@ -174,4 +194,12 @@ func inWorkspace(workspace, used string) []string {
 		}
 	}
 	return found
+}
+
+// Moved returns the configuration as it would hold for somebody whose home is home and whose
+// workspace is workspace: for trying policies out away from real files.
+func (l *Loaded) Moved(home, workspace string) *Loaded {
+	moved := *l
+	moved.host.Home, moved.Workspace, moved.Paths = home, Path(workspace), nil
+	return &moved
 }

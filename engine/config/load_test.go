@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"go.yaml.in/yaml/v3"
 )
 
 func write(t *testing.T, file, text string) string {
@@ -132,7 +130,7 @@ func TestNoHomeNeedsAnAuditDirectory(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	t.Parallel()
 	h := testHost(t)
-	file := write(t, filepath.Join(h.Dir, "c.yaml"), "version: 1\nmode: monitor\nenvironment: {env_file: .env}\n")
+	file := write(t, filepath.Join(h.Dir, "c.yaml"), "version: 1\nmode: monitor\nenvironment: {env_file: .env, pass_all: true}\n")
 	for _, p := range []struct {
 		path string
 		mode os.FileMode
@@ -148,7 +146,7 @@ func TestWarnings(t *testing.T) {
 	}
 	all := strings.Join(l.Warnings(), "\n")
 	for _, want := range []string{
-		"c.yaml is writable by everybody", "is writable by its group", "c.yaml lies in", "env_file", "holds the home directory",
+		"c.yaml is writable by everybody", "is writable by its group", "c.yaml lies in", "env_file", "pass_all", "holds the home directory",
 		"mode is monitor", "sallyport.yml is not read",
 	} {
 		if !strings.Contains(all, want) {
@@ -203,7 +201,7 @@ func TestShownConfigurationReadsBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := yaml.Marshal(l.Config)
+	text, err := l.YAML()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,12 +209,15 @@ func TestShownConfigurationReadsBack(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	text2, err := yaml.Marshal(again.Config)
+	text2, err := again.YAML()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if string(text) != string(text2) {
 		t.Errorf("first\n%s\nthen\n%s", text, text2)
+	}
+	if v, err := l.Generic(); err != nil || v["timeout"] != "1m30s" {
+		t.Errorf("generic: %v, %v", v, err)
 	}
 }
 

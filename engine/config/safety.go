@@ -33,6 +33,9 @@ func (l *Loaded) Warnings() []string {
 	if l.Mode == "monitor" {
 		out = append(out, "mode is monitor: everything is recorded and nothing is refused")
 	}
+	if l.Environment.PassAll {
+		out = append(out, "environment.pass_all gives commands every variable of sallyport's own environment, secrets included: name what they need under environment.env")
+	}
 	for _, p := range l.Ignored {
 		out = append(out, fmt.Sprintf("%s is not read: a configuration in the workspace could come from the agent: name it with --config if it is yours", p))
 	}

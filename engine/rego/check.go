@@ -33,7 +33,7 @@ func (s *fileSet) check() []*rule {
 	packages := map[string]*rule{}
 	var order []string
 	for _, src := range s.sources {
-		if src.module == nil {
+		if src.module == nil || src.test() {
 			continue
 		}
 		pkg := src.module.Package.Path
@@ -115,7 +115,7 @@ func (s *fileSet) checkNames(r *rule) {
 	for _, src := range r.sources {
 		for _, definition := range src.module.Rules {
 			name := ruleName(definition)
-			if strings.HasPrefix(name, "_") || seen[name] || slices.Contains(verbs, engine.Effect(name)) {
+			if strings.HasPrefix(name, "_") || strings.HasPrefix(name, "test_") || seen[name] || slices.Contains(verbs, engine.Effect(name)) {
 				continue
 			}
 			near := nearest(name, []string{"deny", "ask", "warn"})

@@ -37,6 +37,9 @@ type source struct {
 	module *ast.Module
 }
 
+// test reports whether the file holds tests, which are no part of a decision.
+func (s *source) test() bool { return strings.HasSuffix(s.name, "_test.rego") }
+
 // document is a data file, and the place in data where it belongs.
 type document struct {
 	sum   string // of its text, SHA-256 in hex
@@ -49,18 +52,7 @@ type document struct {
 func load(opts Options) (*ruleSet, error) {
 	set := &fileSet{}
 	set.read(opts.Bundle, "", false, isModule)
-	for _, dir := range opts.Custom {
-		if info, err := os.Stat(dir); err != nil {
-			set.problem(dir, "read policies: %v", errors.Unwrap(err))
-		} else if !info.IsDir() {
-			set.problem(dir, "read policies: not a directory: name the directory that holds the policy files")
-		} else if before := len(set.sources); true {
-			set.read(os.DirFS(dir), dir, true, isModule)
-			if len(set.sources) == before {
-				set.problem(dir, "read policies: no .rego file there: put policies there or take the directory out of the configuration")
-			}
-		}
-	}
+	set.readCustom(opts.Custom, isModule)
 	set.parse()
 	rules := set.check()
 	if err := set.err(); err != nil {
@@ -134,6 +126,26 @@ func (s *fileSet) read(files fs.FS, root string, custom bool, wanted func(string
 	}
 	if err := fs.WalkDir(files, ".", walk); err != nil {
 		s.problem(root, "read policies: %v", err)
+	}
+}
+
+// readCustom gathers the files of the operator's directories.
+func (s *fileSet) readCustom(dirs []string, wanted func(string) bool) {
+	for _, dir := range dirs {
+		info, err := os.Stat(dir)
+		if err != nil {
+			s.problem(dir, "read policies: %v: make the directory or take it out of the configuration", errors.Unwrap(err))
+			continue
+		}
+		if !info.IsDir() {
+			s.problem(dir, "read policies: not a directory: name the directory that holds the policy files")
+			continue
+		}
+		before := len(s.sources)
+		s.read(os.DirFS(dir), dir, true, wanted)
+		if len(s.sources) == before {
+			s.problem(dir, "read policies: no .rego file there: put policies there or take the directory out of the configuration")
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"runtime"
 	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -65,6 +66,7 @@ type Evaluator struct {
 	info     engine.PolicyInfo
 	timeout  time.Duration
 	encode   encoder
+	workers  *workers
 	patterns cache.InterQueryValueCache // compiled patterns of custom rules, across evaluations
 
 	decision, explanation, settings opa.PreparedEvalQuery
@@ -89,7 +91,9 @@ func New(ctx context.Context, opts Options) (*Evaluator, error) {
 		info:     engine.PolicyInfo{Revision: opts.Revision, Bundles: loaded.revisions},
 		timeout:  opts.Timeout,
 		encode:   encode,
+		workers:  newWorkers(),
 	}
+	runtime.AddCleanup(e, (*workers).stop, e.workers)
 	if e.timeout <= 0 {
 		e.timeout = DefaultTimeout
 	}
@@ -166,7 +170,7 @@ func (e *Evaluator) eval(ctx context.Context, query *opa.PreparedEvalQuery, inpu
 		err  error
 	}
 	done := make(chan outcome, 1)
-	go func() {
+	e.workers.do(func() {
 		var o outcome
 		defer func() {
 			if p := recover(); p != nil {
@@ -175,7 +179,7 @@ func (e *Evaluator) eval(ctx context.Context, query *opa.PreparedEvalQuery, inpu
 			done <- o
 		}()
 		o.term, o.err = e.run(ctx, query, input)
-	}()
+	})
 	select {
 	case o := <-done:
 		return o.term, o.err

@@ -3,7 +3,7 @@ package sallyport.lib.massgen_test
 import data.sallyport.lib.massgen
 
 test_reports_the_first_only if {
-	massgen.first == "rm_root" with input as {"shell": {"legacy": ["rm_root", "sudo"]}, "runner": {"elevated": false}}
+	massgen.first == "rm_rf_root" with input as {"shell": {"legacy": ["rm_rf_root", "sudo"]}, "runner": {"elevated": false}}
 }
 
 test_rights_do_not_count_where_they_stay_inside if {

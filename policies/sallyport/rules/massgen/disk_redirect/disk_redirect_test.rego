@@ -1,10 +1,10 @@
-package sallyport.rules.massgen.disk_overwrite_test
+package sallyport.rules.massgen.disk_redirect_test
 
-import data.sallyport.rules.massgen.disk_overwrite as rule
+import data.sallyport.rules.massgen.disk_redirect as rule
 
 test_denies_the_pattern if {
 	expected := {{"msg": "Potentially dangerous command detected: Overwriting disk blocks directly is not allowed"}}
-	rule.deny == expected with input as {"shell": {"legacy": ["disk_overwrite"]}, "runner": {"elevated": false}}
+	rule.deny == expected with input as {"shell": {"legacy": ["disk_redirect"]}, "runner": {"elevated": false}}
 }
 
 test_allows_other_patterns if {

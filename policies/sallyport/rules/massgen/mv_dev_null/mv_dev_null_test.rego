@@ -1,10 +1,10 @@
-package sallyport.rules.massgen.mv_null_test
+package sallyport.rules.massgen.mv_dev_null_test
 
-import data.sallyport.rules.massgen.mv_null as rule
+import data.sallyport.rules.massgen.mv_dev_null as rule
 
 test_denies_the_pattern if {
 	expected := {{"msg": "Potentially dangerous command detected: Moving files to /dev/null is not allowed"}}
-	rule.deny == expected with input as {"shell": {"legacy": ["mv_null"]}, "runner": {"elevated": false}}
+	rule.deny == expected with input as {"shell": {"legacy": ["mv_dev_null"]}, "runner": {"elevated": false}}
 }
 
 test_allows_other_patterns if {

@@ -7,8 +7,8 @@
 #   profile: massgen
 #   examples: ["rm -rf /srv/data"]
 #   lookalikes: ["rm -fr build"]
-package sallyport.rules.massgen.rm_root
+package sallyport.rules.massgen.rm_rf_root
 
 import data.sallyport.lib.massgen
 
-deny contains {"msg": "Potentially dangerous command detected: Use of 'rm -rf /' is not allowed"} if massgen.first == "rm_root"
+deny contains {"msg": "Potentially dangerous command detected: Use of 'rm -rf /' is not allowed"} if massgen.first == "rm_rf_root"

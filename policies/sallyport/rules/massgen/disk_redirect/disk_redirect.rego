@@ -7,8 +7,8 @@
 #   profile: massgen
 #   examples: ["cat x > /dev/sda"]
 #   lookalikes: ["cat x > /dev/null"]
-package sallyport.rules.massgen.disk_overwrite
+package sallyport.rules.massgen.disk_redirect
 
 import data.sallyport.lib.massgen
 
-deny contains {"msg": "Potentially dangerous command detected: Overwriting disk blocks directly is not allowed"} if massgen.first == "disk_overwrite"
+deny contains {"msg": "Potentially dangerous command detected: Overwriting disk blocks directly is not allowed"} if massgen.first == "disk_redirect"

@@ -7,8 +7,8 @@
 #   profile: massgen
 #   examples: ["mv notes.txt /dev/null"]
 #   lookalikes: ["mv a b"]
-package sallyport.rules.massgen.mv_null
+package sallyport.rules.massgen.mv_dev_null
 
 import data.sallyport.lib.massgen
 
-deny contains {"msg": "Potentially dangerous command detected: Moving files to /dev/null is not allowed"} if massgen.first == "mv_null"
+deny contains {"msg": "Potentially dangerous command detected: Moving files to /dev/null is not allowed"} if massgen.first == "mv_dev_null"

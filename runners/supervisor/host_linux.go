@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"sync"
@@ -24,8 +25,11 @@ type host struct {
 	mu    sync.Mutex // held while children come and go, so that none is taken for an orphan
 	marks *marks     // nil where limits cannot mark
 	roots map[int]*root
-	watch *watcher // nil until the first start, and where it cannot work
+	watch *watcher // nil until the first start
 	lack  []string
+
+	untraced bool // tracing is forbidden here
+	used     bool // a command has run since the janitor last found none
 }
 
 // newHost makes this process the one that orphaned descendants come to.
@@ -39,6 +43,11 @@ func newHost() (*host, error) {
 	sid, err := unix.Getsid(0)
 	if err != nil {
 		return nil, fmt.Errorf("open environment: read own session: %w", err)
+	}
+	// Descriptors that whoever started sallyport left open are not for commands. Those that sallyport
+	// opened itself are closed in its children anyway.
+	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		closeOnExec()
 	}
 	m, err := newMarks()
 	if err != nil {
@@ -91,6 +100,7 @@ func (h *host) start(l launch, files [3]*os.File) (*root, error) {
 		err := r.fork(l, fds)
 		if err == nil {
 			h.roots[r.pid] = r
+			h.used = true
 		}
 		done <- err
 	}
@@ -99,19 +109,37 @@ func (h *host) start(l launch, files [3]*os.File) (*root, error) {
 	return r, err
 }
 
+// fork starts the shell and marks it before it does anything. It runs on the host's thread, since
+// only the thread that started a process can trace it.
 func (r *root) fork(l launch, fds []uintptr) error {
-	var self unix.Rusage
-	_ = unix.Getrusage(unix.RUSAGE_SELF, &self)
-	pid, err := syscall.ForkExec(l.shell.Path, l.argv, &syscall.ProcAttr{
+	h := r.host
+	attr := &syscall.ProcAttr{
 		Dir: l.dir, Env: l.env, Files: fds,
-		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
-	})
+		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Ptrace: h.marks != nil && !h.untraced},
+	}
+	pid, err := syscall.ForkExec(l.shell.Path, l.argv, attr)
+	if err != nil && attr.Sys.Ptrace {
+		attr.Sys.Ptrace = false
+		if pid, err = syscall.ForkExec(l.shell.Path, l.argv, attr); err == nil {
+			h.untraced = true
+			h.lack = append(h.lack, "processes cannot be traced here, so that one which a command starts at once may lack its mark: it may outlive its command, or sallyport if that is killed, if it also leaves its session, its parent and its environment behind")
+		}
+	}
 	if err != nil {
 		return err
 	}
+	var self unix.Rusage
+	_ = unix.Getrusage(unix.RUSAGE_SELF, &self)
 	r.pid, r.floor = pid, self.Maxrss
-	if m := r.host.marks; m != nil {
-		r.mark = m.set(pid)
+	if attr.Sys.Ptrace {
+		// It stops as soon as it has become the shell (ptrace(2), PTRACE_TRACEME).
+		_ = waitFor(pid, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT)
+	}
+	if h.marks != nil {
+		r.mark = h.marks.set(pid)
+	}
+	if attr.Sys.Ptrace {
+		_ = unix.PtraceDetach(pid) // an error means that it was killed already
 	}
 	return nil
 }
@@ -133,7 +161,8 @@ func (h *host) janitor() {
 
 func (h *host) collect() {
 	h.mu.Lock()
-	idle := len(h.roots) == 0
+	idle := !h.used
+	h.used = len(h.roots) > 0
 	h.mu.Unlock()
 	if idle {
 		return
@@ -145,8 +174,14 @@ func (h *host) collect() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, p := range all {
-		if r, ok := h.orphan(p); ok && !p.alive() {
-			r.wait(p)
+		if p.alive() {
+			continue
+		}
+		if r, ok := h.orphan(p); ok {
+			u := reapOrphan(p)
+			if r != nil {
+				r.used.add(u)
+			}
 		}
 	}
 }

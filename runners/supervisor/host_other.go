@@ -15,7 +15,10 @@ const endTime = 2 * time.Second
 // from a command once it left its process group, and nothing lives on to end it after us.
 type host struct{}
 
-func newHost() (*host, error) { return &host{}, nil }
+func newHost() (*host, error) {
+	closeOnExec()
+	return &host{}, nil
+}
 
 func (*host) close() error { return nil }
 

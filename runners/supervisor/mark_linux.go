@@ -68,6 +68,10 @@ func (m *marks) of(pid int) (uint64, bool) {
 // mine reports whether a limit is a mark of this Supervisor.
 func (m *marks) mine(limit uint64) bool { return limit/markCount == m.prefix }
 
-// changed reports whether a limit was set by the process itself or those before it: it is
-// neither the one that children of this process have, nor some Sallyport's mark.
-func (m *marks) changed(limit uint64) bool { return limit != m.own && limit < leastMark }
+// foreign reports whether a limit is a mark of another Supervisor, in this process or around it.
+func (m *marks) foreign(limit uint64) bool {
+	return limit != m.own && limit >= leastMark && !m.mine(limit)
+}
+
+// changed reports whether a process, or one before it, set its limit itself.
+func (m *marks) changed(limit uint64) bool { return limit < leastMark }

@@ -83,8 +83,64 @@ func number(b []byte) int {
 	return n
 }
 
-// processes reads all processes. One that ends meanwhile is left out.
+// processes reads all processes. The kernel gives no picture of one moment, and a process that
+// starts another and ends while we read could be missed, and the other with it. Hence two rules:
+// what was started since the reading began is read as well, and a process whose parent is not
+// among those read, for it has ended, is read again and then shows its new parent.
+//
+// Threads of processes may be among the result; they look like their process.
 func processes() ([]proc, error) {
+	from, err := lastPID()
+	if err != nil {
+		return nil, err
+	}
+	all, err := listed()
+	if err != nil {
+		return nil, err
+	}
+	for range 100 { // each round is shorter than the one before, unless the machine does nothing but fork
+		to, err := lastPID()
+		if err != nil {
+			return nil, err
+		}
+		if to == from {
+			break
+		}
+		if to < from || to-from > 1024 {
+			if all, err = listed(); err != nil {
+				return nil, err
+			}
+		}
+		for pid := max(from, to-1024) + 1; pid <= to; pid++ {
+			if p, err := readProc(pid); err == nil {
+				all = append(all, p)
+			}
+		}
+		from = to
+	}
+	return rejoin(all), nil
+}
+
+// rejoin reads those again whose parent has ended.
+func rejoin(all []proc) []proc {
+	have := make(map[int]bool, len(all))
+	for _, p := range all {
+		have[p.pid] = true
+	}
+	for i, p := range all {
+		for tries := 0; p.ppid != 0 && !have[p.ppid] && tries < 3; tries++ {
+			now, err := readProc(p.pid)
+			if err != nil {
+				break // it has ended too
+			}
+			p = now
+		}
+		all[i] = p
+	}
+	return all
+}
+
+func listed() ([]proc, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil, err

@@ -4,6 +4,8 @@ package supervisor
 
 import (
 	"fmt"
+	"os"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -24,3 +26,17 @@ func waitStatus(ws syscall.WaitStatus) status {
 
 // enterable reports whether a process of ours can enter dir.
 func enterable(dir string) error { return unix.Access(dir, unix.X_OK) }
+
+// closeOnExec keeps the descriptors that this process was started with from its children. Those
+// that it opened itself are kept from them anyway.
+func closeOnExec() {
+	entries, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if fd, err := strconv.Atoi(e.Name()); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
+}

@@ -32,10 +32,7 @@ type root struct {
 	mark  uint64 // 0 when it has none
 	began time.Time
 	floor int64 // our own greatest resident size in KiB when it started
-	used  struct {
-		user, system time.Duration
-		maxRSS       int64 // bytes
-	} // by orphans that were reaped; guarded by host.mu
+	used  use   // by orphans that were reaped; guarded by host.mu
 }
 
 const (
@@ -52,12 +49,14 @@ const (
 )
 
 // waitEnd blocks until the shell has ended, and leaves it to be reaped.
-func (r *root) waitEnd() {
+func (r *root) waitEnd() { _ = waitFor(r.pid, unix.WEXITED|unix.WNOWAIT) }
+
+// waitFor waits for a change of one known child.
+func waitFor(pid, options int) error {
 	for {
-		var info unix.Siginfo
-		err := unix.Waitid(unix.P_PID, r.pid, &info, unix.WEXITED|unix.WNOWAIT, nil)
+		err := unix.Waitid(unix.P_PID, pid, nil, options, nil)
 		if !errors.Is(err, unix.EINTR) {
-			return
+			return err
 		}
 	}
 }
@@ -161,8 +160,8 @@ func (h *host) known(pid int) bool {
 	return h.roots[pid] != nil || h.watch != nil && h.watch.pid == pid
 }
 
-// orphan tells whether p is an orphan of a command, and of which one.
-func (h *host) orphan(p proc) (*root, bool) {
+// orphan tells whether p is an orphan of a command, and of which one: nil for one that is over.
+func (h *host) orphan(p proc) (owner *root, ok bool) {
 	if p.ppid != h.self || p.sid == h.sid || h.known(p.pid) {
 		return nil, false
 	}
@@ -170,33 +169,34 @@ func (h *host) orphan(p proc) (*root, bool) {
 	if h.marks != nil {
 		limit, ok := h.marks.of(p.pid)
 		if ok && h.marks.mine(limit) {
-			return h.first(func(r *root) bool { return r.mark == limit })
+			return h.first(func(r *root) bool { return r.mark == limit }), true
+		}
+		if ok && h.marks.foreign(limit) {
+			return nil, false
 		}
 		changed = ok && h.marks.changed(limit)
 	}
-	if r := h.roots[p.sid]; r != nil {
-		return r, true
+	owner = h.roots[p.sid]
+	if owner == nil {
+		owner = h.first(func(r *root) bool { return p.marked(r.id) })
 	}
-	if r, ok := h.first(func(r *root) bool { return p.marked(r.id) }); ok {
-		return r, true
+	if owner == nil && changed {
+		owner = h.only(p.start)
 	}
-	if !changed {
-		return nil, false
-	}
-	return h.only(p.start)
+	return owner, owner != nil
 }
 
-func (h *host) first(match func(*root) bool) (*root, bool) {
+func (h *host) first(match func(*root) bool) *root {
 	for _, r := range h.roots {
 		if match(r) {
-			return r, true
+			return r
 		}
 	}
-	return nil, false
+	return nil
 }
 
-// only returns the command that a process which started at the given time must belong to.
-func (h *host) only(start uint64) (*root, bool) {
+// only returns the command that a process which started at the given time must belong to, or nil.
+func (h *host) only(start uint64) *root {
 	var found *root
 	for _, r := range h.roots {
 		shell, err := readProc(r.pid)
@@ -204,11 +204,11 @@ func (h *host) only(start uint64) (*root, bool) {
 			continue
 		}
 		if found != nil {
-			return nil, false
+			return nil
 		}
 		found = r
 	}
-	return found, found != nil
+	return found
 }
 
 // tree returns the living processes of the command, the shell among them, and reaps its orphans
@@ -245,22 +245,33 @@ func (r *root) tree() []proc {
 		if p.alive() {
 			left = append(left, p)
 		} else if p.ppid == r.host.self && p.pid != r.pid {
-			r.wait(p)
+			r.used.add(reapOrphan(p))
 		}
 	}
 	r.host.mu.Unlock()
 	return left
 }
 
-// wait reaps an orphan. The caller holds host.mu and knows that p is an orphan of ours.
-func (r *root) wait(p proc) {
+// use is what processes used.
+type use struct {
+	user, system time.Duration
+	maxRSS       int64 // bytes
+}
+
+func (u *use) add(v use) {
+	u.user += v.user
+	u.system += v.system
+	u.maxRSS = max(u.maxRSS, v.maxRSS)
+}
+
+// reapOrphan reaps an orphan of ours that has ended. The caller holds host.mu.
+func reapOrphan(p proc) use {
 	var ws unix.WaitStatus
 	var ru unix.Rusage
-	if pid, err := unix.Wait4(p.pid, &ws, unix.WNOHANG, &ru); err == nil && pid == p.pid {
-		r.used.user += time.Duration(ru.Utime.Nano())
-		r.used.system += time.Duration(ru.Stime.Nano())
-		r.used.maxRSS = max(r.used.maxRSS, ru.Maxrss<<10)
+	if pid, err := unix.Wait4(p.pid, &ws, unix.WNOHANG, &ru); err != nil || pid != p.pid {
+		return use{}
 	}
+	return use{time.Duration(ru.Utime.Nano()), time.Duration(ru.Stime.Nano()), ru.Maxrss << 10}
 }
 
 // reap takes the exit status of the shell, which has ended.

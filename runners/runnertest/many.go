@@ -1,0 +1,147 @@
+package runnertest
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/leftout"
+)
+
+// many checks that commands at the same time have nothing to do with each other.
+func (s *suite) many(t *testing.T) {
+	p := s.place(t)
+	t.Run("50 at once", func(t *testing.T) {
+		var wg sync.WaitGroup
+		for i := range 50 {
+			c := p.command(t, fmt.Sprintf("echo %d; echo -%d >&2; sleep 0.2; exit %d", i, i, i))
+			wg.Go(func() {
+				proc := p.start(t, c)
+				x := proc.Wait()
+				if x.Code != i || x.Stdout.Text != fmt.Sprintf("%d\n", i) || x.Stderr.Text != fmt.Sprintf("-%d\n", i) || x.Survivors != 0 {
+					t.Errorf("command %d: %+v", i, x)
+				}
+			})
+		}
+		wg.Wait()
+	})
+	t.Run("an end spares the others", func(t *testing.T) { s.spares(t, s.place(t)) })
+	t.Run("50 that leave something behind", func(t *testing.T) {
+		p.needsProc(t)
+		p.needs(t, "setsid")
+		var wg sync.WaitGroup
+		keep, tag := p.tagged(t, `(setsid env -i sleep "$TAG" &); sleep 60`)
+		keeper := p.start(t, keep)
+		for range 50 {
+			c, _ := p.tagged(t, "")
+			c.Text = `(setsid env -i /bin/sh -c '(sleep "$0" &)' "$TAG" &); sleep 0.1`
+			wg.Go(func() {
+				if x := p.start(t, c).Wait(); x.Survivors != 0 || x.Code != 0 {
+					t.Errorf("%+v", x)
+				}
+			})
+		}
+		wg.Wait()
+		if n := p.count(t, "120."); n != 1 {
+			t.Errorf("%d sleepers are left, want the one of the command that runs on", n)
+		}
+		keeper.Kill("test")
+		p.noneLeft(t, keeper.Wait(), tag)
+	})
+}
+
+// spares starts two commands that both try to escape, kills one, and looks at the other.
+func (s *suite) spares(t *testing.T, p *place) {
+	p.needsProc(t)
+	p.needs(t, "setsid")
+	text := `sleep "$TAG" &
+		(setsid sleep "$TAG" &)
+		(setsid env -i /bin/sh -c '(sleep "$0" &)' "$TAG" </dev/null >/dev/null 2>&1 &)
+		sleep 60`
+	const each = 3
+	var tags []string
+	var procs []engine.Process
+	for range 4 {
+		c, tag := p.tagged(t, text)
+		procs, tags = append(procs, p.start(t, c)), append(tags, tag)
+	}
+	for _, tag := range tags {
+		p.settle(t, tag, each)
+	}
+	for i, proc := range procs {
+		proc.Kill("test")
+		p.noneLeft(t, proc.Wait(), tags[i])
+		for _, tag := range tags[i+1:] {
+			if n := p.count(t, tag); n != each {
+				t.Errorf("after the end of command %d another has %d processes, want %d", i, n, each)
+			}
+		}
+	}
+}
+
+// settle waits until the processes with a tag are as many as wanted. Those on the way to become
+// others have it too, for a moment.
+func (p *place) settle(t *testing.T, tag string, want int) {
+	t.Helper()
+	await(t, func() bool { return p.count(t, tag) == want })
+}
+
+// leaks checks that an environment gives back what it took of this process.
+func (s *suite) leaks(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		leftout.Skip(t, "descriptors and children of this process are counted through /proc: run this on Linux")
+	}
+	p := s.place(t)
+	work := func() {
+		var wg sync.WaitGroup
+		for range 20 {
+			c := p.command(t, "echo a; echo b >&2; (sleep 60 &); ( (exit 3) & )")
+			wg.Go(func() { p.start(t, c).Wait() })
+		}
+		wg.Wait()
+	}
+	work() // what is taken once for all is no leak
+	files, routines := openFiles(t), runtime.NumGoroutine()
+	for range 5 {
+		work()
+	}
+	await(t, func() bool { return runtime.NumGoroutine() <= routines+2 })
+	if n := openFiles(t); n > files {
+		t.Errorf("%d open files, %d before", n, files)
+	}
+	await(t, func() bool { return zombies(t) == 0 })
+}
+
+func openFiles(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(entries)
+}
+
+// zombies counts the children of this process that have ended and were not waited for.
+func zombies(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, e := range entries {
+		b, err := os.ReadFile("/proc/" + e.Name() + "/stat")
+		if err != nil {
+			continue
+		}
+		_, rest, _ := strings.Cut(string(b), ") ")
+		if strings.HasPrefix(rest, fmt.Sprintf("Z %d ", os.Getpid())) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,158 @@
+// Package runnertest holds what every runner promises, as tests: what a command sees, how its
+// output and its end are told, and that nothing of it is left behind.
+//
+// It is for tests only. A runner's own test calls Run with a function that opens an environment.
+// All checks go through the environment, so that they hold for containers and other machines
+// too; it needs bash or sh, grep, coreutils and, for most ways to escape, setsid inside.
+package runnertest
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/leftout"
+)
+
+// planted is the name of a variable of this process that no command may see.
+const planted = "FAKE_API_KEY"
+
+// Run checks an environment against everything that a Runner promises. Each call of open makes
+// an environment of its own; the suite closes it.
+func Run(t *testing.T, open func(t *testing.T) engine.Environment) {
+	t.Setenv(planted, "sk-do-not-leak")
+	s := &suite{open: open}
+	for _, part := range []struct {
+		name string
+		run  func(*testing.T)
+	}{
+		{"status", s.status},
+		{"streams", s.streams},
+		{"surroundings", s.surroundings},
+		{"texts", s.texts},
+		{"refusals", s.refusals},
+		{"output", s.output},
+		{"ends", s.ends},
+		{"escapes", s.escapes},
+		{"many", s.many},
+		{"leaks", s.leaks},
+	} {
+		t.Run(part.name, part.run)
+	}
+}
+
+type suite struct {
+	open func(t *testing.T) engine.Environment
+}
+
+// place is an open environment of one test.
+type place struct {
+	env engine.Environment
+	dir string // a directory in which commands run
+}
+
+func (s *suite) place(t *testing.T) *place {
+	t.Helper()
+	env := s.open(t)
+	t.Cleanup(func() {
+		if err := env.Close(); err != nil {
+			t.Errorf("close environment: %v", err)
+		}
+	})
+	return &place{env: env, dir: "/"}
+}
+
+// command prepares a text as the gate would.
+func (p *place) command(t *testing.T, text string) engine.Command {
+	t.Helper()
+	c, err := p.env.Prepare(text, p.dir)
+	if err != nil {
+		t.Fatalf("prepare %q: %v", text, err)
+	}
+	c.ID, c.Timeout, c.Grace, c.Output = "D-"+nonce(), 30*time.Second, 300*time.Millisecond, 1<<20
+	return c
+}
+
+func (p *place) start(t *testing.T, c engine.Command) engine.Process {
+	t.Helper()
+	proc, err := p.env.Start(context.Background(), c)
+	if err != nil {
+		t.Fatalf("start %.80q: %v", c.Text, err)
+	}
+	return proc
+}
+
+// run runs a text to its end, which must not need any force.
+func (p *place) run(t *testing.T, text string) engine.Exit {
+	t.Helper()
+	return p.end(t, p.command(t, text))
+}
+
+func (p *place) end(t *testing.T, c engine.Command) engine.Exit {
+	t.Helper()
+	x := p.start(t, c).Wait()
+	if x.Error != nil || x.TimedOut || x.Killed != "" || x.Survivors != 0 {
+		t.Fatalf("run %.80q: %+v", c.Text, x)
+	}
+	return x
+}
+
+// needs leaves the test out where the environment lacks a program.
+func (p *place) needs(t *testing.T, programs ...string) {
+	t.Helper()
+	for _, name := range programs {
+		if x := p.run(t, "command -v "+name); x.Code != 0 {
+			leftout.Skip(t, "the environment has no "+name+": install it there")
+		}
+	}
+}
+
+func (p *place) needsBash(t *testing.T) {
+	t.Helper()
+	if x := p.run(t, `echo "$BASH_VERSION"`); strings.TrimSpace(x.Stdout.Text) == "" {
+		leftout.Skip(t, "the environment runs texts with a shell that is not bash: install bash there")
+	}
+}
+
+// needsProc leaves the test out where processes cannot be looked at through /proc.
+func (p *place) needsProc(t *testing.T) {
+	t.Helper()
+	if x := p.run(t, "test -r /proc/self/stat"); x.Code != 0 {
+		leftout.Skip(t, "the environment has no /proc, so nothing tells which processes are left: run this on Linux")
+	}
+}
+
+// count returns how many processes of the environment have the tag among their arguments. The
+// pattern does not match the looking process itself.
+func (p *place) count(t *testing.T, tag string) int {
+	t.Helper()
+	c := p.command(t, fmt.Sprintf("grep -ls '[%s]%s' /proc/[0-9]*/cmdline", tag[:1], tag[1:]))
+	return strings.Count(p.end(t, c).Stdout.Text, "\n")
+}
+
+// awaitCount waits until count is at least want, and returns the last count.
+func (p *place) awaitCount(t *testing.T, tag string, want int, limit time.Duration) int {
+	t.Helper()
+	for deadline := time.Now().Add(limit); ; time.Sleep(20 * time.Millisecond) {
+		if n := p.count(t, tag); n >= want || time.Now().After(deadline) {
+			return n
+		}
+	}
+}
+
+// nonce returns 16 hexadecimal digits that occur nowhere else.
+func nonce() string {
+	var b [8]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		panic(err) // crypto/rand does not fail where Go runs
+	}
+	return hex.EncodeToString(b[:])
+}
+
+func isRoot() bool { return os.Geteuid() == 0 }

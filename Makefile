@@ -40,7 +40,7 @@ race: ## run all Go tests under the race detector
 	$(GO) test -race ./...
 
 bench: build $(OPA) ## measure, as ratios against a named baseline in the same run
-	@docs/bench.sh $(BIN)/sallyport $(OPA)
+	SALLYPORT_BIN=$(CURDIR)/$(BIN)/sallyport OPA_BIN=$(CURDIR)/$(OPA) $(GO) test -run '^$$' -bench . -benchtime 3s ./internal/bench
 
 fuzz: ## run every fuzz target for FUZZTIME (default 10s)
 	@for pkg in $$($(GO) list ./...); do \

@@ -34,6 +34,7 @@ var ours = map[string][]string{
 	"policies":              {},
 	"internal/leftout":      {},
 	"internal/endtoend":     {},
+	"internal/bench":        {},
 	"internal/architecture": {},
 }
 

@@ -1,0 +1,236 @@
+package bench
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/audit"
+	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/plugins"
+)
+
+// sample collects the times of one side of a comparison.
+type sample []time.Duration
+
+func (s *sample) time(f func()) {
+	start := time.Now()
+	f()
+	*s = append(*s, time.Since(start))
+}
+
+func (s sample) quantile(q float64) time.Duration {
+	sorted := slices.Sorted(slices.Values(s))
+	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
+}
+
+func report(b *testing.B, name string, s sample) {
+	b.ReportMetric(float64(s.quantile(0.5).Nanoseconds())/1e3, name+"-p50-µs")
+}
+
+func ratio(b *testing.B, s, baseline sample, name string) {
+	b.ReportMetric(float64(s.quantile(0.5))/float64(baseline.quantile(0.5)), "x-"+name)
+}
+
+// gate assembles a gate as the program does, in a home of its own.
+func gate(b *testing.B, checkOnly bool) *plugins.Sallyport {
+	b.Helper()
+	home := b.TempDir()
+	workspace := filepath.Join(home, "project")
+	if err := os.MkdirAll(workspace, 0o755); err != nil {
+		b.Fatal(err)
+	}
+	file := filepath.Join(home, "sallyport.yaml")
+	text := fmt.Sprintf("version: 1\nworkspace: %s\naudit: {dir: %s}\n", workspace, filepath.Join(home, "audit"))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	b.Setenv("HOME", home)
+	b.Setenv("XDG_STATE_HOME", filepath.Join(home, "state"))
+	host, err := config.ThisHost()
+	if err != nil {
+		b.Fatal(err)
+	}
+	loaded, err := config.Load(file, host)
+	if err != nil {
+		b.Fatal(err)
+	}
+	g, err := plugins.Assemble(context.Background(), loaded, plugins.Options{Version: "bench", CheckOnly: checkOnly})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := g.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	return g
+}
+
+// large is a text of 20 commands that touch 100 paths.
+func large() string {
+	var lines []string
+	for i := range 20 {
+		lines = append(lines, fmt.Sprintf("cp a%[1]d.txt b%[1]d.txt c%[1]d.txt d%[1]d.txt out/%[1]d", i))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// BenchmarkDecide measures reading, facts and judgement in one process: the goals are 0.5 ms for a small
+// request and 10 ms for a large one, at the median.
+func BenchmarkDecide(b *testing.B) {
+	for name, text := range map[string]string{"small": "rm -rf ./build", "large": large()} {
+		b.Run(name, func(b *testing.B) {
+			g := gate(b, true)
+			var s sample
+			for b.Loop() {
+				s.time(func() {
+					if _, err := g.Check(context.Background(), engine.Request{Tool: "execute_command", Command: text}); err != nil {
+						b.Fatal(err)
+					}
+				})
+			}
+			out, err := g.Check(context.Background(), engine.Request{Tool: "execute_command", Command: text})
+			if err != nil || out.Fault != nil {
+				b.Fatal(err, out.Fault)
+			}
+			report(b, "decide", s)
+			b.ReportMetric(float64(s.quantile(0.99).Nanoseconds())/1e3, "decide-p99-µs")
+			b.ReportMetric(float64(len(out.Input.Commands)), "commands")
+			b.ReportMetric(float64(len(out.Input.Paths)), "paths")
+		})
+	}
+}
+
+// BenchmarkExec runs `true` through the gate, with its records, against bash alone. The goal is at most
+// twice bash after one fdatasync is taken off.
+func BenchmarkExec(b *testing.B) {
+	g := gate(b, false)
+	sync := syncer(b, 4096)
+	var gated, bash, fsync sample
+	for b.Loop() {
+		gated.time(func() {
+			out, err := g.Do(context.Background(), engine.Request{Tool: "execute_command", Command: "true"})
+			if err != nil || out.Fault != nil || !out.Ran {
+				b.Fatal(err, out.Fault)
+			}
+		})
+		bash.time(func() {
+			if err := exec.Command("bash", "-c", "true").Run(); err != nil {
+				b.Fatal(err)
+			}
+		})
+		fsync.time(sync)
+	}
+	report(b, "exec", gated)
+	report(b, "bash", bash)
+	report(b, "fdatasync", fsync)
+	less := gated.quantile(0.5) - fsync.quantile(0.5)
+	b.ReportMetric(float64(less)/float64(bash.quantile(0.5)), "x-bash-after-one-fdatasync")
+}
+
+// BenchmarkAppend makes one decision record durable, against a write and fdatasync of as many bytes.
+func BenchmarkAppend(b *testing.B) {
+	dir := filepath.Join(b.TempDir(), "audit")
+	log, err := audit.Open(audit.Options{Dir: dir, Version: "bench"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	g := gate(b, true)
+	out, err := g.Check(context.Background(), engine.Request{Tool: "execute_command", Command: "pytest -q tests"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	record := engine.Record{Kind: engine.KindDecision, Time: time.Now().UTC(), Decision: out.Decision.ID,
+		Body: engine.DecisionBody{Decision: out.Decision, Input: out.Input}}
+	body, err := json.Marshal(record.Body)
+	if err != nil {
+		b.Fatal(err)
+	}
+	sync := syncer(b, len(body))
+	var append, plain sample
+	for b.Loop() {
+		append.time(func() {
+			if err := log.Record(context.Background(), record); err != nil {
+				b.Fatal(err)
+			}
+		})
+		plain.time(sync)
+	}
+	if err := log.Close(); err != nil {
+		b.Fatal(err)
+	}
+	report(b, "append", append)
+	report(b, "write+fdatasync", plain)
+	ratio(b, append, plain, "write+fdatasync")
+}
+
+// syncer returns a function that appends n bytes to a file and syncs it.
+func syncer(b *testing.B, n int) func() {
+	b.Helper()
+	f, err := os.Create(filepath.Join(b.TempDir(), "plain"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { f.Close() })
+	bytes := make([]byte, n)
+	if _, err := rand.Read(bytes); err != nil {
+		b.Fatal(err)
+	}
+	return func() {
+		if _, err := f.Write(bytes); err != nil {
+			b.Fatal(err)
+		}
+		if err := fdatasync(f); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkCheckProcess starts the whole program for one decision, against `opa eval` of the same policy
+// with the same input. SALLYPORT_BIN and OPA_BIN name the two; `make bench` sets them. The goal is 60 ms.
+func BenchmarkCheckProcess(b *testing.B) {
+	bin, opa := os.Getenv("SALLYPORT_BIN"), os.Getenv("OPA_BIN")
+	if bin == "" || opa == "" {
+		b.Skip("SALLYPORT_BIN and OPA_BIN are not set: run `make bench`")
+	}
+	g := gate(b, true)
+	out, err := g.Check(context.Background(), engine.Request{Tool: "execute_command", Command: "rm -rf ./build"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	input, err := json.Marshal(out.Input)
+	if err != nil {
+		b.Fatal(err)
+	}
+	file := filepath.Join(b.TempDir(), "input.json")
+	if err := os.WriteFile(file, input, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	start := func(argv ...string) func() {
+		return func() {
+			if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
+				b.Fatal(err, string(out))
+			}
+		}
+	}
+	check := start(bin, "check", "-c", "rm -rf ./build")
+	eval := start(opa, "eval", "-d", "../../policies/sallyport", "-i", file, "data.sallyport.main.decision")
+	var ours, theirs sample
+	for b.Loop() {
+		ours.time(check)
+		theirs.time(eval)
+	}
+	report(b, "check", ours)
+	report(b, "opa-eval", theirs)
+	ratio(b, ours, theirs, "opa-eval")
+}

@@ -1,0 +1,247 @@
+package shell
+
+import (
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// arithmetic walks an arithmetic expression, for its substitutions and assignments, and
+// returns its value if that is known.
+func (w *walker) arithmetic(x syntax.ArithmExpr, raw string) value {
+	n, ok := w.number(x)
+	if !ok {
+		return unknown(raw, nil)
+	}
+	return known(strconv.FormatInt(n, 10))
+}
+
+// number evaluates x. Both sides of every operator are evaluated, as the substitutions in
+// them are to be seen; where only one side would be, nothing assigned in it stays known.
+func (w *walker) number(x syntax.ArithmExpr) (int64, bool) {
+	if x == nil || !w.step(1) {
+		return 0, false
+	}
+	switch x := x.(type) {
+	case *syntax.Word:
+		return w.numberWord(x)
+	case *syntax.ParenArithm:
+		return w.number(x.X)
+	case *syntax.UnaryArithm:
+		return w.unary(x)
+	case *syntax.BinaryArithm:
+		return w.binary(x)
+	default:
+		w.unclear = true
+		return 0, false
+	}
+}
+
+func (w *walker) numberWord(x *syntax.Word) (int64, bool) {
+	if name := x.Lit(); syntax.ValidName(name) {
+		text, ok := w.ctx.st.lookupVar(name).val.exact()
+		if !ok {
+			return 0, false
+		}
+		return w.numberText(text)
+	}
+	if p, ok := nakedElement(x); ok {
+		w.arithmetic(p.Index, "")
+		return 0, false
+	}
+	text, ok := w.single(x).exact()
+	if !ok {
+		return 0, false
+	}
+	return w.numberText(text)
+}
+
+// nakedElement recognises a[i] inside arithmetic.
+func nakedElement(x *syntax.Word) (*syntax.ParamExp, bool) {
+	if len(x.Parts) != 1 {
+		return nil, false
+	}
+	p, ok := x.Parts[0].(*syntax.ParamExp)
+	return p, ok && p.Short && p.Index != nil && !p.Dollar.IsValid()
+}
+
+// numberText reads a known operand. Bash evaluates a variable's value as an expression
+// again, and a subscript in it may run a command.
+func (w *walker) numberText(text string) (int64, bool) {
+	text = strings.TrimSpace(text)
+	if strings.ContainsAny(text, "$`") {
+		w.hidden(text)
+		return 0, false
+	}
+	base := 0 // 0x10 and 010 are read as C does
+	if b, digits, found := strings.Cut(text, "#"); found {
+		n, err := strconv.Atoi(b)
+		if err != nil || n < 2 || n > 36 {
+			return 0, false
+		}
+		base, text = n, digits
+	}
+	if strings.ContainsAny(text, "_oObB") && base == 0 {
+		return 0, false // Go's own spellings
+	}
+	n, err := strconv.ParseInt(text, base, 64)
+	return n, err == nil
+}
+
+func (w *walker) unary(x *syntax.UnaryArithm) (int64, bool) {
+	n, ok := w.number(x.X)
+	switch x.Op {
+	case syntax.Inc, syntax.Dec:
+		after := n + 1
+		if x.Op == syntax.Dec {
+			after = n - 1
+		}
+		w.setNumber(x.X, after, ok)
+		if x.Post {
+			return n, ok
+		}
+		return after, ok
+	case syntax.Not:
+		return truth(n == 0), ok
+	case syntax.BitNegation:
+		return ^n, ok
+	case syntax.Minus:
+		return -n, ok
+	default:
+		return n, ok
+	}
+}
+
+func truth(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// setNumber assigns to the variable that x names.
+func (w *walker) setNumber(x syntax.ArithmExpr, n int64, ok bool) {
+	word, isWord := x.(*syntax.Word)
+	if !isWord {
+		return
+	}
+	name := word.Lit()
+	if p, isElement := nakedElement(word); isElement {
+		name, ok = p.Param.Value, false
+	}
+	switch {
+	case !syntax.ValidName(name):
+	case ok:
+		w.assign(name, known(strconv.FormatInt(n, 10)))
+	default:
+		w.assignUnknown(name, nil)
+	}
+}
+
+func (w *walker) binary(x *syntax.BinaryArithm) (int64, bool) {
+	switch x.Op {
+	case syntax.AndArit, syntax.OrArit, syntax.TernQuest:
+		return w.conditional(x)
+	case syntax.Assgn:
+		n, ok := w.number(x.Y)
+		if word, isWord := x.X.(*syntax.Word); isWord {
+			if p, isElement := nakedElement(word); isElement {
+				w.arithmetic(p.Index, "")
+			}
+		}
+		w.setNumber(x.X, n, ok)
+		return n, ok
+	}
+	a, okA := w.number(x.X)
+	b, okB := w.number(x.Y)
+	if op, assigns := compound[x.Op]; assigns {
+		n, ok := calculate(op, a, b)
+		ok = ok && okA && okB
+		w.setNumber(x.X, n, ok)
+		return n, ok
+	}
+	n, ok := calculate(x.Op, a, b)
+	return n, ok && okA && okB
+}
+
+// conditional handles && || ?: where one side may not be evaluated.
+func (w *walker) conditional(x *syntax.BinaryArithm) (int64, bool) {
+	a, okA := w.number(x.X)
+	before := w.fork(w.ctx.st)
+	if x.Op != syntax.TernQuest {
+		b, okB := w.number(x.Y)
+		*w.ctx.st = *w.merge(w.ctx.st, before)
+		if x.Op == syntax.AndArit {
+			return truth(a != 0 && b != 0), okA && (a == 0 || okB)
+		}
+		return truth(a != 0 || b != 0), okA && (a != 0 || okB)
+	}
+	arms, ok := x.Y.(*syntax.BinaryArithm)
+	if !ok {
+		return 0, false
+	}
+	b, okB := w.number(arms.X)
+	c, okC := w.number(arms.Y)
+	*w.ctx.st = *w.merge(w.ctx.st, before)
+	if a != 0 {
+		return b, okA && okB
+	}
+	return c, okA && okC
+}
+
+var compound = map[syntax.BinAritOperator]syntax.BinAritOperator{
+	syntax.AddAssgn: syntax.Add, syntax.SubAssgn: syntax.Sub, syntax.MulAssgn: syntax.Mul, syntax.QuoAssgn: syntax.Quo,
+	syntax.RemAssgn: syntax.Rem, syntax.AndAssgn: syntax.And, syntax.OrAssgn: syntax.Or, syntax.XorAssgn: syntax.Xor,
+	syntax.ShlAssgn: syntax.Shl, syntax.ShrAssgn: syntax.Shr,
+	// Never known, but assigned to:
+	syntax.PowAssgn: syntax.Pow, syntax.AndBoolAssgn: syntax.Pow, syntax.OrBoolAssgn: syntax.Pow, syntax.XorBoolAssgn: syntax.Pow,
+}
+
+// calculate computes what is cheap and certain.
+func calculate(op syntax.BinAritOperator, a, b int64) (int64, bool) {
+	switch op {
+	case syntax.Add:
+		return a + b, true
+	case syntax.Sub:
+		return a - b, true
+	case syntax.Mul:
+		return a * b, true
+	case syntax.Quo:
+		if b == 0 {
+			return 0, false
+		}
+		return a / b, true
+	case syntax.Rem:
+		if b == 0 {
+			return 0, false
+		}
+		return a % b, true
+	case syntax.Eql:
+		return truth(a == b), true
+	case syntax.Neq:
+		return truth(a != b), true
+	case syntax.Lss:
+		return truth(a < b), true
+	case syntax.Leq:
+		return truth(a <= b), true
+	case syntax.Gtr:
+		return truth(a > b), true
+	case syntax.Geq:
+		return truth(a >= b), true
+	case syntax.And:
+		return a & b, true
+	case syntax.Or:
+		return a | b, true
+	case syntax.Xor:
+		return a ^ b, true
+	case syntax.Shl:
+		return a << (uint64(b) & 63), true
+	case syntax.Shr:
+		return a >> (uint64(b) & 63), true
+	case syntax.Comma:
+		return b, true
+	default:
+		return 0, false
+	}
+}

@@ -1,0 +1,415 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// carry walks what a carrier runs.
+func (w *walker) carry(inv *invocation, name string, c carrier) {
+	change := c.change()
+	args := inv.args[1:]
+	switch c.special {
+	case plain, envLine, sudoLine, suLine, commandLine, scriptLine, flockLine:
+		w.carryWords(inv, name, c, args, change)
+	case xargsLine:
+		w.xargs(inv, name, c)
+	case parallelLine:
+		w.parallel(inv, name, c)
+	case findLine:
+		w.find(inv, name)
+	case sshLine:
+		w.ssh(inv, name, c)
+	case containerLine:
+		w.container(inv, name, args)
+	case kubectlLine:
+		w.afterDashes(inv, name, args)
+	case gitLine:
+		w.git(inv, args)
+	case appletLine:
+		w.applet(inv, name, args)
+	case stdinLine:
+		w.readsCommands(inv, name, c, args)
+	case socatLine:
+		w.socat(inv, args)
+	case netcatLine:
+		w.netcat(inv, name, args)
+	case entrLine:
+		w.entr(inv, args)
+	case ipLine:
+		w.ipNetns(inv, args)
+	}
+	w.printUnknown(inv)
+}
+
+// change returns what the carrier does to the context of its command.
+func (c carrier) change() func(*context) {
+	return func(x *context) {
+		x.elevated = x.elevated || c.elevated
+		x.background = x.background || c.behind
+		if c.away {
+			st := *x.st
+			st.dir, st.old = Dir{}, Dir{}
+			x.st = &st
+		}
+	}
+}
+
+// carryWords handles carriers whose command stands behind options and operands.
+func (w *walker) carryWords(inv *invocation, name string, c carrier, args []arg, change func(*context)) {
+	options, rest := getopt(args, c.short, c.long)
+	via := name
+	switch c.special {
+	case envLine:
+		if a, ok := option(options, "-S", "--split-string"); ok {
+			w.runText(inv, Code{Language: "sh", From: CodeArgument}, append(a.val, joinQuoted(rest)...), "env -S", change)
+			return
+		}
+	case suLine:
+		w.su(inv, name, options, rest, change)
+		return
+	case sudoLine:
+		if _, ok := option(options, "-e", "--edit"); ok {
+			return
+		}
+		if _, ok := option(options, "-i", "-s", "--login", "--shell"); ok && len(rest) > 0 {
+			w.runText(inv, Code{Language: "sh", From: CodeArgument}, joined(rest), "sudo -s", change)
+			return
+		}
+	case commandLine:
+		if _, ok := option(options, "-v", "-V"); ok {
+			return
+		}
+	case scriptLine:
+		if a, ok := option(options, "-c", "--command"); ok {
+			w.runText(inv, Code{Language: "sh", From: CodeArgument}, a.val, "script -c", change)
+		} else if i := slices.IndexFunc(args, func(a arg) bool { return a.Text == "--" }); i >= 0 && i+1 < len(args) {
+			w.inner(inv, args[i+1:], name, change)
+		} else if len(rest) < 2 || !strings.HasPrefix(args[0].Text, "-q") {
+			w.session(inv, "sh")
+		} else {
+			w.inner(inv, rest[1:], name, change) // BSD: script -q FILE COMMAND
+		}
+		return
+	case flockLine:
+		if len(rest) == 0 {
+			return
+		}
+		rest = rest[1:]
+		if len(rest) > 1 && (rest[0].Text == "-c" || rest[0].Text == "--command") {
+			w.runText(inv, Code{Language: "sh", From: CodeArgument}, rest[1].val, "flock -c", change)
+			return
+		}
+	}
+	for _, o := range c.code {
+		if a, ok := options[o]; ok {
+			w.runText(inv, Code{Language: "sh", From: CodeArgument}, a.val, name+" "+o, change)
+		}
+	}
+	if c.skip > 0 {
+		if len(rest) <= c.skip {
+			return
+		}
+		_, rest = getopt(rest[c.skip:], c.short, c.long)
+	}
+	w.words(inv, c, rest, via, change)
+}
+
+// words runs the command words of a carrier, after the assignments in front of them.
+func (w *walker) words(inv *invocation, c carrier, rest []arg, via string, change func(*context)) {
+	for c.assigns && len(rest) > 0 {
+		name, _, found := strings.Cut(rest[0].Text, "=")
+		if !found || strings.Contains(name, "/") || rest[0].Certainty == Unknown {
+			break
+		}
+		own := &w.commands[inv.idx]
+		own.Assigns = append(own.Assigns, Assign{Name: name, Value: rest[0].cutAt(len(name)+1, rest[0].Text[len(name)+1:]).Word})
+		rest = rest[1:]
+	}
+	if len(rest) == 0 {
+		return
+	}
+	if c.text && len(rest) > 0 {
+		w.runText(inv, Code{Language: "sh", From: CodeArgument}, joined(rest), via, change)
+		return
+	}
+	w.inner(inv, rest, via, change)
+}
+
+// su handles su, runuser and sg, where -c gives text and the user may come first.
+func (w *walker) su(inv *invocation, name string, options map[string]arg, rest []arg, change func(*context)) {
+	code, ok := option(options, "-c", "--command", "--session-command")
+	for i := 0; i < len(rest) && !ok; i++ {
+		if rest[i].Text == "-c" && i+1 < len(rest) {
+			code, ok = rest[i+1], true
+		}
+	}
+	if ok {
+		w.runText(inv, Code{Language: "sh", From: CodeArgument}, code.val, name+" -c", change)
+		return
+	}
+	if _, user := option(options, "-u", "--user"); user && len(rest) > 0 {
+		w.inner(inv, rest, name, change)
+		return
+	}
+	if name == "sg" && len(rest) > 1 {
+		w.runText(inv, Code{Language: "sh", From: CodeArgument}, joined(rest[1:]), name, change)
+		return
+	}
+	w.stdinProgram(inv, "sh", name, change)
+}
+
+// xargs runs its command with words from standard input at the end, or in place of {}.
+func (w *walker) xargs(inv *invocation, name string, c carrier) {
+	options, rest := getopt(inv.args[1:], c.short, c.long)
+	if len(rest) == 0 {
+		rest = []arg{literalArg("echo")}
+	}
+	mark, replace := option(options, "-I", "--replace")
+	if i, ok := options["-i"]; ok {
+		mark, replace = i, true
+	}
+	if replace && mark.Text == "" {
+		mark = literalArg("{}")
+	}
+	var inputs []int
+	if in := w.stdin(); in != nil {
+		inputs = in.cmds
+	}
+	_, null := option(options, "-0", "--null")
+	_, delimiter := option(options, "-d", "--delimiter")
+	items, static := w.items0(null || delimiter || options["-a"].Text != "")
+	if replace {
+		if static {
+			for _, item := range items {
+				w.inner(inv, substitute(rest, mark.Text, item.val), name, nil)
+			}
+			return
+		}
+		w.inner(inv, substitute(rest, mark.Text, unknown(mark.Text, inputs)), name, nil)
+		return
+	}
+	if !static {
+		items = []arg{unknownArg("", inputs)}
+	}
+	w.inner(inv, slices.Concat(rest, items), name, nil)
+}
+
+// items0 returns the words on a known standard input, as xargs splits them.
+func (w *walker) items0(otherwise bool) ([]arg, bool) {
+	in := w.stdin()
+	if in == nil || !in.static || otherwise {
+		return nil, false
+	}
+	text, ok := in.text.exact()
+	if !ok || strings.ContainsAny(text, `'"\`) {
+		return nil, false
+	}
+	var items []arg
+	for _, f := range strings.Fields(text) {
+		if len(items) >= maxTurns || !w.step(1) {
+			return nil, false
+		}
+		a := literalArg(f)
+		a.Inputs = in.cmds
+		a.val[0].inputs = in.cmds
+		items = append(items, a)
+	}
+	return items, true
+}
+
+// substitute replaces mark in args by v.
+func substitute(args []arg, mark string, v value) []arg {
+	out := make([]arg, len(args))
+	for i, a := range args {
+		out[i] = a
+		if mark == "" || !strings.Contains(a.Text, mark) {
+			continue
+		}
+		var made value
+		for _, p := range a.val {
+			for p.known && strings.Contains(p.text, mark) {
+				before, rest, _ := strings.Cut(p.text, mark)
+				if before != "" {
+					head := p
+					head.text = before
+					made = append(made, head)
+				}
+				made = append(made, v.with(true, nil)...)
+				p.text = rest
+			}
+			if p.text != "" {
+				made = append(made, p)
+			}
+		}
+		out[i] = newArg(made, a.Raw)
+	}
+	return out
+}
+
+// parallel joins its words into shell text, once per argument behind ::: .
+func (w *walker) parallel(inv *invocation, name string, c carrier) {
+	_, rest := getopt(inv.args[1:], c.short, c.long)
+	command := rest
+	var items []arg
+	for i, a := range rest {
+		if strings.HasPrefix(a.Text, ":::") {
+			command = rest[:i]
+			if a.Text == ":::" || a.Text == ":::+" {
+				items = rest[i+1:]
+			}
+			break
+		}
+	}
+	code := Code{Language: "sh", From: CodeArgument}
+	if len(command) == 0 { // the arguments are commands themselves
+		if len(items) == 0 {
+			w.stdinProgram(inv, "sh", name, nil)
+		}
+		for _, item := range items {
+			w.runText(inv, code, item.val, name, nil)
+		}
+		return
+	}
+	text := joined(command)
+	marked := strings.Contains(text.text(), "{")
+	if len(items) == 0 || len(items) > maxTurns {
+		var inputs []int
+		if in := w.stdin(); in != nil {
+			inputs = in.cmds
+		}
+		items = []arg{unknownArg("{}", inputs)}
+	}
+	for _, item := range items {
+		one := text
+		if marked {
+			one = joined(substitute(command, "{}", item.val))
+		} else {
+			one = slices.Concat(text, known(" "), item.val)
+		}
+		w.argumentText(inv, code, one, name)
+	}
+}
+
+// argumentText walks text in which only arguments may be unknown: they are data that the
+// carrier quotes, and do not make the text unknown code.
+func (w *walker) argumentText(inv *invocation, code Code, v value, via string) {
+	code.Static = w.reparse(inv.idx, w.source(v), via, func(c *context) { c.st = w.child() })
+	code.Truncated = !code.Static
+	w.commands[inv.idx].Code = code
+}
+
+// find walks what -exec and its like run for each file found.
+func (w *walker) find(inv *invocation, name string) {
+	args := inv.args[1:]
+	var roots []arg
+	for _, a := range args {
+		if a.Text != "" && strings.ContainsAny(a.Text[:1], "-(!") {
+			break
+		}
+		roots = append(roots, a)
+	}
+	found := w.findResult(roots)
+	for i := 0; i < len(args); i++ {
+		switch args[i].Text {
+		case "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch":
+		default:
+			continue
+		}
+		option := args[i].Text
+		start := i + 1
+		for i++; i < len(args); i++ {
+			if args[i].Text == ";" || args[i].Text == "+" && args[i-1].Text == "{}" {
+				break
+			}
+		}
+		command := args[start:min(i, len(args))]
+		if strings.HasPrefix(name, "fd") && !slices.ContainsFunc(command, func(a arg) bool { return strings.Contains(a.Text, "{") }) {
+			command = append(slices.Clone(command), unknownArg("{}", nil))
+		}
+		w.inner(inv, substitute(command, "{}", found), name+" "+option, nil)
+	}
+}
+
+// findResult is the value that {} takes: something below the places where find starts.
+func (w *walker) findResult(roots []arg) value {
+	if len(roots) == 0 {
+		roots = []arg{literalArg(".")}
+	}
+	if len(roots) > 1 || roots[0].Certainty == Unknown {
+		return unknown("{}", argInputs(roots))
+	}
+	text := roots[0].Prefix
+	if !strings.HasSuffix(text, "/") {
+		text += "/"
+	}
+	return value{{text: text, known: true, quoted: true, inputs: roots[0].Inputs}, {text: "{}", quoted: true}}
+}
+
+// ssh runs its words, joined, on another machine.
+func (w *walker) ssh(inv *invocation, name string, c carrier) {
+	options, rest := getopt(inv.args[1:], c.short, nil)
+	for _, a := range inv.args[1:] { // any of several -o
+		for _, key := range []string{"ProxyCommand=", "LocalCommand="} {
+			if i := strings.Index(a.Text, key); i >= 0 {
+				w.runText(inv, Code{Language: "sh", From: CodeArgument}, a.val.after(i+len(key)), name+" -o "+strings.TrimSuffix(key, "="), nil)
+			}
+		}
+	}
+	if o, ok := options["-o"]; ok && strings.HasPrefix(o.Text, "ProxyCommand ") {
+		w.runText(inv, Code{Language: "sh", From: CodeArgument}, o.val.after(len("ProxyCommand ")), name+" -o ProxyCommand", nil)
+	}
+	if len(rest) == 0 {
+		return
+	}
+	host, rest := rest[0], rest[1:]
+	via := name + " " + host.Text
+	if len(rest) > 0 && rest[0].Text == "--" {
+		rest = rest[1:]
+	}
+	away := func(x *context) {
+		x.st = w.foreign()
+	}
+	_, more := getopt(rest, c.short, nil) // options may follow the host
+	if len(more) == 0 {
+		if _, forward := option(options, "-N", "-f"); !forward && w.stdin() != nil {
+			w.stdinProgram(inv, "sh", via, away)
+		}
+		return
+	}
+	w.runText(inv, Code{Language: "sh", From: CodeArgument}, joined(more), via, away)
+}
+
+// foreign is the state on another machine: nothing is known there.
+func (w *walker) foreign() *state {
+	st := w.child()
+	st.base, st.vars = nil, map[string]variable{}
+	st.dir, st.old, st.stack = Dir{}, Dir{}, nil
+	st.files = map[string]written{}
+	return st
+}
+
+func (w *walker) entr(inv *invocation, args []arg) {
+	options, rest := getopt(args, "", nil)
+	if _, ok := options["-s"]; ok && len(rest) > 0 {
+		w.runText(inv, Code{Language: "sh", From: CodeArgument}, rest[0].val, "entr -s", nil)
+		return
+	}
+	w.inner(inv, substitute(rest, "/_", unknown("/_", nil)), "entr", nil)
+}
+
+// applet runs busybox APPLET.
+func (w *walker) applet(inv *invocation, name string, args []arg) {
+	if len(args) > 0 && !strings.HasPrefix(args[0].Text, "--") {
+		w.inner(inv, args, name, nil)
+	}
+}
+
+// ipNetns handles ip netns exec NAME COMMAND.
+func (w *walker) ipNetns(inv *invocation, args []arg) {
+	i := slices.IndexFunc(args, func(a arg) bool { return a.Text == "exec" })
+	if i < 1 || i+2 >= len(args) || args[i-1].Text != "netns" && args[i-1].Text != "vrf" {
+		return
+	}
+	w.inner(inv, args[i+2:], "ip netns exec", func(x *context) { x.elevated = true })
+}

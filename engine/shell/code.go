@@ -1,0 +1,261 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/inline"
+)
+
+// runText walks text that the command inv hands to a shell. Text with unknown parts is
+// walked around them: what is seen is true, but it is not all.
+func (w *walker) runText(inv *invocation, code Code, v value, via string, change func(*context)) {
+	full := allKnown(v) && !slices.ContainsFunc(v, func(p piece) bool { return p.glob })
+	code.Decoded = code.Decoded || v.decoded()
+	if !full {
+		w.mark(inv.idx, MarkDynamicCode)
+	}
+	if in := v.inputs(); len(in) > 0 {
+		c := &w.commands[inv.idx]
+		c.Inputs = sortedSet(slices.Concat(c.Inputs, in))
+	}
+	if !hasCode(v) {
+		w.commands[inv.idx].Code = code
+		return
+	}
+	read := false
+	if code.Language == "fish" || code.Language == "csh" {
+		// Their grammar is not bash's: what parses is told, but it is not all.
+		w.reparse(inv.idx, w.source(v), via, change)
+	} else {
+		read = w.reparse(inv.idx, w.source(v), via, change)
+	}
+	code.Static = full && read
+	code.Truncated = !read
+	if !read {
+		w.unclear = w.unclear || full && code.From != CodeFile
+	}
+	w.commands[inv.idx].Code = code
+}
+
+// hasCode reports whether some of a program's text is known, or that all of it is: then
+// there is nothing in it.
+func hasCode(v value) bool {
+	return allKnown(v) && len(v) > 0 || slices.ContainsFunc(v, func(p piece) bool { return p.known && strings.TrimSpace(p.text) != "" })
+}
+
+// session records an interpreter that no program was given to.
+func (w *walker) session(inv *invocation, lang string) {
+	w.commands[inv.idx].Code = Code{Language: lang, From: CodeSession}
+}
+
+// stdinProgram walks the program that an interpreter reads from standard input.
+func (w *walker) stdinProgram(inv *invocation, lang, name string, change func(*context)) {
+	in := w.stdin()
+	if in == nil {
+		w.session(inv, lang)
+		return
+	}
+	code := Code{Language: lang, From: in.from}
+	if in.socket {
+		w.mark(inv.idx, MarkSocketShell)
+	}
+	if in.from == CodeFile {
+		code.File = in.file
+	}
+	if !hasCode(in.text) {
+		w.commands[inv.idx].Code = code
+		if in.from != CodeFile && !in.static {
+			w.mark(inv.idx, MarkDynamicCode)
+		}
+		return
+	}
+	via := name
+	switch in.from {
+	case CodeHeredoc:
+		via = "heredoc"
+	case CodeStdin:
+		via = in.via + " | " + name
+	case CodeFile:
+		via = "script " + in.file.Text
+	}
+	if !isShell(lang) {
+		w.runInline(inv, code, in.text, via)
+		return
+	}
+	text := in.text
+	w.runText(inv, code, text, via, func(c *context) {
+		c.st = w.child()
+		c.in = nil
+		if in.from == CodeFile {
+			c.script, _ = absolute(w.ctx.st.dir, in.file.Text)
+		}
+		if change != nil {
+			change(c)
+		}
+	})
+}
+
+func isShell(lang string) bool {
+	switch lang {
+	case "sh", "bash", "zsh", "ksh", "fish", "csh":
+		return true
+	default:
+		return false
+	}
+}
+
+// runFile walks a script file that the command runs; with here it runs in this very shell.
+func (w *walker) runFile(inv *invocation, lang string, file arg, params []arg, here bool) {
+	code := Code{Language: lang, From: CodeFile, File: file.Word}
+	w.commands[inv.idx].Code = code
+	text, _ := file.val.exact()
+	abs, ok := absolute(w.ctx.st.dir, text)
+	if fd := w.fds[text]; fd != nil {
+		abs = text
+	} else if !ok {
+		if len(file.Inputs) > 0 {
+			w.mark(inv.idx, MarkDynamicCode)
+		}
+		return
+	}
+	w.script(inv, code, lang, abs, file, params, here)
+}
+
+// runScript follows a command word that is a path: the file's first line says what runs it.
+func (w *walker) runScript(inv *invocation) bool {
+	text, ok := inv.args[0].val.exact()
+	if !ok {
+		return false
+	}
+	abs, ok := absolute(w.ctx.st.dir, text)
+	if !ok || systemProgram(abs) {
+		return false
+	}
+	content, found := w.contentOf(abs)
+	if !found {
+		return false
+	}
+	lang := shebang(content.prefix())
+	if lang == "" {
+		return false
+	}
+	code := Code{Language: lang, From: CodeFile, File: inv.args[0].Word}
+	w.script(inv, code, lang, abs, inv.args[0], inv.args[1:], false)
+	w.printUnknown(inv)
+	return true
+}
+
+// systemProgram reports the places where programs are, and not scripts of a project: they
+// are known by name.
+func systemProgram(abs string) bool {
+	switch path.Dir(abs) {
+	case "/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin":
+		return true
+	default:
+		return false
+	}
+}
+
+// shebang returns the language that a file's first line names: sh when it has none and
+// looks like text, "" when it is no script.
+func shebang(content string) string {
+	if !strings.HasPrefix(content, "#!") {
+		if len(content) == 0 || strings.IndexByte(content, 0) >= 0 || strings.HasPrefix(content, "\x7fELF") {
+			return ""
+		}
+		return "sh"
+	}
+	line, _, _ := strings.Cut(content[2:], "\n")
+	fields := strings.Fields(line)
+	for len(fields) > 0 {
+		name := path.Base(fields[0])
+		if name != "env" && !strings.HasPrefix(fields[0], "-") && !strings.Contains(fields[0], "=") {
+			if p, ok := interpreterOf(name); ok {
+				return p.lang
+			}
+			return ""
+		}
+		fields = fields[1:]
+	}
+	return ""
+}
+
+// script walks the content of a file that a command runs.
+func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, params []arg, here bool) {
+	defer func() {
+		if w.commands[inv.idx].Code.From == CodeNone {
+			w.commands[inv.idx].Code = code
+		}
+	}()
+	content, found := w.contentOf(abs)
+	if !found {
+		return
+	}
+	running := "script " + abs
+	if slices.Contains(w.ctx.running, running) {
+		// It starts itself: with & or in a pipe it does so without end.
+		if w.ctx.background || w.ctx.pipe.Length > 1 {
+			w.mark(inv.idx, MarkForkBomb)
+		}
+		return
+	}
+	c := &w.commands[inv.idx]
+	c.Inputs = sortedSet(slices.Concat(c.Inputs, content.inputs()))
+	via := "script " + file.Text
+	enter := func(x *context) {
+		x.running = append(slices.Clone(x.running), running)
+		if w.fds[abs] == nil {
+			x.script = abs
+		}
+	}
+	if !isShell(lang) {
+		if l := shebang(content.prefix()); strings.HasPrefix(content.prefix(), "#!") && l != "" && !isShell(l) {
+			lang = l
+		}
+		saved := w.ctx
+		enter(&w.ctx)
+		w.runInline(inv, code, content, via)
+		w.ctx = saved
+		return
+	}
+	w.runText(inv, code, content, via, func(x *context) {
+		enter(x)
+		if here {
+			if len(params) > 0 {
+				bindParams(x.st, append([]arg{file}, params...))
+			}
+			return
+		}
+		x.st = w.child()
+		bindParams(x.st, append([]arg{file}, params...))
+	})
+	if c := &w.commands[inv.idx]; w.touched(abs) {
+		c.Code.Static = false
+	}
+	if here && !w.commands[inv.idx].Code.Static {
+		w.forget()
+	}
+}
+
+// runInline looks through program text of another language.
+func (w *walker) runInline(inv *invocation, code Code, v value, via string) {
+	full := allKnown(v)
+	code.Decoded = code.Decoded || v.decoded()
+	c := &w.commands[inv.idx]
+	c.Inputs = sortedSet(slices.Concat(c.Inputs, v.inputs()))
+	code.Static = full && inline.Supported(code.Language)
+	// An awk program with a value put into it is the usual way to pass one.
+	if !full && code.Language != "awk" {
+		w.mark(inv.idx, MarkDynamicCode)
+	}
+	c.Code = code
+	text := v.text()
+	if !w.step(1+len(text)/bytesPerStep) || !inline.Supported(code.Language) {
+		return
+	}
+	for _, call := range inline.Scan(code.Language, text) {
+		w.inlineCall(inv, code, call, via)
+	}
+}

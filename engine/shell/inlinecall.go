@@ -1,0 +1,144 @@
+package shell
+
+import (
+	"slices"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/inline"
+)
+
+// inlineCall turns one finding in a program of another language into a command, or walks
+// the shell text that it runs.
+func (w *walker) inlineCall(inv *invocation, code Code, call inline.Call, via string) {
+	change := func(x *context) {
+		if call.Dir != nil {
+			st := *x.st
+			st.dir = Dir{}
+			if p, ok := absolute(x.st.dir, call.Dir.Text); ok && call.Dir.Exact {
+				st.dir = Dir{Path: p, Known: true}
+			}
+			x.st = &st
+		}
+	}
+	args := make([]arg, len(call.Args))
+	for i, a := range call.Args {
+		args[i] = inlineArg(a)
+	}
+	switch call.Kind {
+	case inline.Shell:
+		if len(args) == 0 {
+			w.dynamicInline(inv, code)
+			return
+		}
+		w.inlineShell(inv, code, call, args[0], via, change)
+	case inline.Exec, inline.Spawn:
+		if len(args) == 0 || !call.Args[0].Exact {
+			w.dynamicInline(inv, code)
+		}
+		w.inner(inv, args, via, change)
+	case inline.SocketShell:
+		w.mark(inv.idx, MarkSocketShell)
+	case inline.Socket:
+		w.mark(inv.idx, MarkSocket)
+	case inline.ForkBomb:
+		w.mark(inv.idx, MarkForkBomb)
+	case inline.Dynamic:
+		w.dynamicInline(inv, code)
+	default:
+		if words := synthesized(call); len(words) > 0 {
+			for i := range args {
+				args[i] = guard(args[i])
+			}
+			w.inner(inv, slices.Concat(words, args), via, change)
+		}
+	}
+}
+
+// dynamicInline notes program text that runs what is not known. In a script file that is
+// ordinary and says nothing; in text that was written for this one command it does.
+func (w *walker) dynamicInline(inv *invocation, code Code) {
+	if code.From != CodeFile && code.Language != "awk" {
+		w.mark(inv.idx, MarkDynamicCode)
+	}
+}
+
+// inlineShell walks shell text that a program runs.
+func (w *walker) inlineShell(inv *invocation, code Code, call inline.Call, text arg, via string, change func(*context)) {
+	if text.Certainty == Unknown {
+		w.dynamicInline(inv, code)
+		return
+	}
+	read := w.reparse(inv.idx, w.source(text.val), via, func(x *context) {
+		x.st = w.child()
+		change(x)
+	})
+	own := &w.commands[inv.idx].Code
+	own.Decoded = own.Decoded || call.Decoded
+	if !read || text.Certainty != Exact {
+		w.dynamicInline(inv, code)
+	}
+}
+
+// inlineArg makes a word of an argument that a program passes: no shell expands it.
+func inlineArg(a inline.Arg) arg {
+	if a.Exact {
+		return newArg(value{{text: a.Text, known: true, quoted: true}}, "")
+	}
+	return newArg(value{{text: a.Text, known: true, quoted: true}, {text: "…", quoted: true}}, "")
+}
+
+// guard keeps a path that begins with a dash from reading as an option.
+func guard(a arg) arg {
+	if len(a.Text) > 0 && a.Text[0] == '-' {
+		return newArg(append(value{{text: "./", known: true, quoted: true}}, a.val...), "")
+	}
+	return a
+}
+
+// synthesized is the command that does what a call does. It is empty for calls that no
+// command stands for.
+func synthesized(call inline.Call) []arg {
+	var words []string
+	switch call.Kind {
+	case inline.Delete:
+		words = []string{"rm"}
+		if call.Recursive {
+			words = []string{"rm", "-r"}
+		}
+	case inline.Write:
+		words = []string{"tee"}
+	case inline.Append:
+		words = []string{"tee", "-a"}
+	case inline.Read:
+		words = []string{"cat"}
+	case inline.Rename:
+		words = []string{"mv"}
+	case inline.Chmod:
+		words = []string{"chmod", call.Mode}
+		if call.Mode == "" {
+			words = []string{"chmod"}
+		}
+	case inline.Chown:
+		words = []string{"chown", "--from=:"}
+	case inline.Link:
+		words = []string{"ln", "-s"}
+	case inline.Mkdir:
+		words = []string{"mkdir", "-p"}
+	case inline.Network:
+		words = []string{"curl"}
+	case inline.Upload:
+		words = []string{"curl", "-T", "-"}
+	case inline.Listen:
+		words = []string{"nc", "-l"}
+	case inline.Signal:
+		words = []string{"kill"}
+	case inline.Env:
+		words = []string{"env"}
+	default:
+		return nil
+	}
+	args := make([]arg, len(words))
+	for i, s := range words {
+		args[i] = literalArg(s)
+	}
+	return args
+}

@@ -1,0 +1,296 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// interpreter describes the command line of a program that runs a language.
+type interpreter struct {
+	lang    string
+	shell   bool
+	code    []string // options whose value is program text; in a cluster the letter may come last
+	short   string   // one-letter options that take a value
+	long    []string // other options that take a value
+	file    []string // options whose value is a program file
+	first   bool     // the first operand is the program itself: awk
+	module  string   // the option after which everything belongs to a module: python -m
+	verbs   bool     // a verb stands first: deno run, bun run, go run
+	session bool     // without a program it reads standard input
+}
+
+var (
+	posixShell = interpreter{lang: "sh", shell: true}
+	python     = interpreter{lang: "python", code: []string{"-c"}, short: "WX", module: "-m", session: true}
+	awk        = interpreter{lang: "awk", code: []string{"-e", "--source"}, short: "Fviolb", long: []string{"--assign", "--field-separator", "--include", "--load"}, file: []string{"-f", "--file"}, first: true}
+	node       = interpreter{lang: "node", code: []string{"-e", "--eval", "-p", "--print", "-pe"}, short: "rC", long: []string{"--require", "--import", "--loader", "--experimental-loader", "--conditions", "--env-file"}, session: true}
+	lua        = interpreter{lang: "lua", code: []string{"-e"}, short: "l", session: true}
+)
+
+// interpreters lists them by name, without version numbers.
+var interpreters = map[string]interpreter{
+	"sh": posixShell, "ash": posixShell, "dash": posixShell, "posh": posixShell, "hush": posixShell,
+	"bash": {lang: "bash", shell: true}, "rbash": {lang: "bash", shell: true},
+	"zsh": {lang: "zsh", shell: true}, "rzsh": {lang: "zsh", shell: true},
+	"ksh": {lang: "ksh", shell: true}, "mksh": {lang: "ksh", shell: true}, "rksh": {lang: "ksh", shell: true}, "oksh": {lang: "ksh", shell: true}, "yash": {lang: "sh", shell: true},
+	"fish": {lang: "fish", shell: true}, "osh": {lang: "bash", shell: true},
+	"csh": {lang: "csh", shell: true}, "tcsh": {lang: "csh", shell: true},
+	"python": python, "pypy": python, "ipython": python, "micropython": {lang: "python", code: []string{"-c"}, module: "-m", session: true},
+	"perl":  {lang: "perl", code: []string{"-e", "-E"}, short: "ICx", session: true},
+	"ruby":  {lang: "ruby", code: []string{"-e"}, short: "ICrEWT", session: true},
+	"jruby": {lang: "ruby", code: []string{"-e"}, short: "ICrEWT", session: true},
+	"node":  node, "nodejs": node,
+	"bun":  {lang: "node", code: []string{"-e", "--eval", "-p", "--print"}, verbs: true},
+	"deno": {lang: "node", verbs: true},
+	"tsx":  {lang: "node", code: []string{"-e", "--eval"}}, "ts-node": {lang: "node", code: []string{"-e", "--eval"}, short: "OPC"},
+	"php": {lang: "php", code: []string{"-r", "-B", "-R", "-E"}, short: "cdzS", long: []string{"--run", "--define"}, file: []string{"-f", "-F"}, session: true},
+	"awk": awk, "gawk": awk, "mawk": awk, "nawk": awk, "original-awk": awk,
+	"lua": lua, "luajit": lua,
+	"R": {lang: "r", code: []string{"-e"}, file: []string{"-f", "--file"}}, "Rscript": {lang: "r", code: []string{"-e"}},
+	"julia":     {lang: "julia", code: []string{"-e", "--eval", "-E", "--print"}, short: "pLJCtH"},
+	"osascript": {lang: "applescript", code: []string{"-e"}, short: "ls", session: true},
+	"tclsh":     {lang: "tcl", session: true}, "wish": {lang: "tcl", session: true},
+	"pwsh":   {lang: "powershell", code: []string{"-c", "-Command", "-command", "-EncodedCommand", "-enc"}, file: []string{"-f", "-File"}, session: true},
+	"elixir": {lang: "elixir", code: []string{"-e", "--eval"}}, "groovy": {lang: "groovy", code: []string{"-e"}}, "scala": {lang: "scala", code: []string{"-e"}},
+	"guile": {lang: "scheme", code: []string{"-c"}, short: "lLx", session: true}, "emacs": {lang: "elisp", code: []string{"--eval", "-eval"}, short: "ludf"},
+	"jjs": {lang: "node", session: true}, "jrunscript": {lang: "node", code: []string{"-e"}, short: "flcp", session: true},
+}
+
+// interpreterOf finds the interpreter that a name stands for: python3.12 and perl5.36 too.
+func interpreterOf(name string) (interpreter, bool) {
+	if p, ok := interpreters[name]; ok {
+		return p, true
+	}
+	if p, ok := interpreters[strings.TrimRight(name, "0123456789.-")]; ok {
+		return p, true
+	}
+	lower := strings.ToLower(name) // file systems that fold case: /BIN/SH
+	p, ok := interpreters[lower]
+	return p, ok && p.shell
+}
+
+// interpret finds the program of an interpreter, and walks it where its text is known.
+func (w *walker) interpret(inv *invocation, p interpreter) {
+	switch {
+	case p.shell:
+		w.shell(inv, p)
+	case p.verbs:
+		w.verb(inv, p)
+	default:
+		w.program(inv, p, inv.args[1:])
+	}
+	w.printUnknown(inv)
+}
+
+// shell reads the command line of a shell.
+func (w *walker) shell(inv *invocation, p interpreter) {
+	name := w.commands[inv.idx].Name
+	args := inv.args[1:]
+	command, fromStdin := false, false
+	var glued arg
+	i := 0
+options:
+	for ; i < len(args); i++ {
+		text := args[i].Text
+		switch {
+		case text == "--" || text == "-":
+			i++
+			break options
+		case text == "--rcfile" || text == "--init-file" || text == "--init-command" && p.lang == "fish":
+			i++
+		case text == "--command" || strings.HasPrefix(text, "--command="):
+			command = true
+			if _, value, ok := strings.Cut(text, "="); ok {
+				glued = args[i].cutAt(len("--command="), value)
+			}
+		case strings.HasPrefix(text, "--"):
+		case len(text) > 1 && (text[0] == '-' || text[0] == '+') && args[i].Certainty != Unknown:
+			letters := text[1:]
+			if c := strings.IndexByte(letters, 'c'); c >= 0 && text[0] == '-' {
+				command = true
+				// -c"rm x" glued is no option cluster
+				if strings.ContainsAny(letters[c+1:], " ;|&$/()'\"\t\n") {
+					glued = args[i].cutAt(c+2, letters[c+1:])
+				}
+			}
+			fromStdin = fromStdin || text[0] == '-' && strings.Contains(letters, "s")
+			if glued.Text == "" && strings.ContainsAny(letters, "oO") {
+				i += strings.Count(letters, "o") + strings.Count(letters, "O")
+			}
+		default:
+			break options
+		}
+	}
+	rest := args[min(i, len(args)):]
+	via := name + " -c"
+	switch {
+	case command && glued.Text != "":
+		w.childShell(inv, p.lang, glued, rest, via)
+	case command && len(rest) > 0:
+		w.childShell(inv, p.lang, rest[0], rest[1:], via)
+	case command:
+		w.commands[inv.idx].Code = Code{Language: p.lang, From: CodeArgument}
+	case len(rest) > 0 && !fromStdin && rest[0].Text != "/dev/stdin" && rest[0].Text != "/dev/fd/0":
+		w.runFile(inv, p.lang, rest[0], rest[1:], false)
+	default:
+		w.stdinProgram(inv, p.lang, name, nil)
+	}
+}
+
+// childShell walks the text of sh -c, with $0, $1, … bound to the words behind it.
+func (w *walker) childShell(inv *invocation, lang string, text arg, rest []arg, via string) {
+	w.runText(inv, Code{Language: lang, From: CodeArgument}, text.val, via, func(c *context) {
+		c.st = w.child()
+		for _, a := range inv.assigns {
+			c.st.vars[a.Name] = variable{val: wordValue(a.Value), exported: true}
+		}
+		bindParams(c.st, rest)
+	})
+}
+
+// bindParams sets $0, $1, … to the words behind a program.
+func bindParams(st *state, rest []arg) {
+	if len(rest) == 0 {
+		return
+	}
+	st.zero = rest[0].val
+	for _, a := range rest[1:] {
+		st.params = append(st.params, a.val)
+		st.bound = st.bound && spelled(a)
+	}
+	if !spelled(rest[0]) {
+		st.bound = false
+	}
+	if !st.bound {
+		st.params = nil
+	}
+}
+
+// program reads the command line of an interpreter that is no shell.
+func (w *walker) program(inv *invocation, p interpreter, args []arg) {
+	name := w.commands[inv.idx].Name
+	var code []value
+	via := ""
+	i := 0
+	for ; i < len(args); i++ {
+		text := args[i].Text
+		if text == "-" || len(text) < 2 || text[0] != '-' || args[i].Certainty == Unknown {
+			break
+		}
+		if text == "--" {
+			i++
+			break
+		}
+		o := p.option(args[i:])
+		switch {
+		case o.module:
+			return
+		case o.isCode:
+			code = append(code, o.value.val)
+			via = name + " " + o.name
+		case o.isFile:
+			w.runFile(inv, p.lang, o.value, nil, false)
+			return
+		}
+		i += o.words
+	}
+	args = args[min(i, len(args)):]
+	switch {
+	case len(code) > 0:
+		v := code[0]
+		for _, more := range code[1:] {
+			v = slices.Concat(v, known("\n"), more)
+		}
+		w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, v, via)
+	case p.first && len(args) > 0:
+		w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, args[0].val, name)
+	case len(args) > 0 && args[0].Text != "-" && args[0].Text != "/dev/stdin":
+		w.runFile(inv, p.lang, args[0], args[1:], false)
+	case p.session:
+		w.stdinProgram(inv, p.lang, name, nil)
+	}
+}
+
+// optionUse is what one word of options means to an interpreter.
+type optionUse struct {
+	name   string
+	value  arg
+	words  int // further words that it took
+	isCode bool
+	isFile bool
+	module bool
+}
+
+// option reads the option in args[0].
+func (p interpreter) option(args []arg) optionUse {
+	a := args[0]
+	next := func(o optionUse) optionUse {
+		o.words = 1
+		if len(args) > 1 {
+			o.value = args[1]
+		}
+		return o
+	}
+	name, value, glued := strings.Cut(a.Text, "=")
+	kind := func(name string) (optionUse, bool) {
+		o := optionUse{name: name, isCode: slices.Contains(p.code, name), isFile: slices.Contains(p.file, name)}
+		return o, o.isCode || o.isFile || slices.Contains(p.long, name)
+	}
+	if o, takes := kind(a.Text); takes {
+		return next(o)
+	}
+	if o, takes := kind(name); takes && glued {
+		o.value = a.cutAt(len(name)+1, value)
+		return o
+	}
+	if strings.HasPrefix(a.Text, "--") {
+		return optionUse{}
+	}
+	for k := 1; k < len(a.Text); k++ {
+		letter := "-" + a.Text[k:k+1]
+		if letter == p.module {
+			return optionUse{module: true}
+		}
+		o, takes := kind(letter)
+		if !takes && strings.IndexByte(p.short, a.Text[k]) < 0 {
+			if p.lang == "perl" && strings.IndexByte("iMmdD0lF", a.Text[k]) >= 0 && k+1 < len(a.Text) && !strings.ContainsAny(a.Text[k:], "eE") {
+				return optionUse{} // -i.bak, -MModule, -F: take the rest of the word
+			}
+			if p.lang == "perl" && (a.Text[k] == 'M' || a.Text[k] == 'm') || p.lang == "ruby" && a.Text[k] == 'i' {
+				return optionUse{}
+			}
+			continue
+		}
+		if k+1 < len(a.Text) {
+			o.value = a.cutAt(k+1, a.Text[k+1:])
+			return o
+		}
+		return next(o)
+	}
+	return optionUse{}
+}
+
+// verb handles deno eval TEXT, deno run FILE and bun run FILE.
+func (w *walker) verb(inv *invocation, p interpreter) {
+	args := inv.args[1:]
+	if len(args) == 0 {
+		w.commands[inv.idx].Code = Code{Language: p.lang, From: CodeSession}
+		return
+	}
+	switch args[0].Text {
+	case "eval":
+		_, rest := getopt(args[1:], "", []string{"--ext"})
+		if len(rest) > 0 {
+			w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, rest[0].val, w.commands[inv.idx].Name+" eval")
+		}
+	case "run":
+		_, rest := getopt(args[1:], "", []string{"--config"})
+		if len(rest) > 0 && strings.Contains(rest[0].Text, ".") {
+			w.runFile(inv, p.lang, rest[0], rest[1:], false)
+		}
+	default:
+		if strings.HasPrefix(args[0].Text, "-") || strings.Contains(args[0].Text, ".") {
+			w.program(inv, p, args)
+		}
+	}
+}

@@ -1,0 +1,472 @@
+package shell
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/pattern"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// parameter expands $name and ${name…}. With all set the list holds one value per element
+// ($@, ${a[@]}); otherwise it holds exactly one value.
+func (w *walker) parameter(p *syntax.ParamExp, quoted bool) (list []value, all bool) {
+	raw := w.raw(p)
+	if p.Index != nil {
+		w.arithmetic(p.Index, raw)
+	}
+	if p.Param == nil {
+		w.unclear = true
+		return []value{unknown(raw, nil)}, false
+	}
+	list, all = w.base(p, raw)
+	if p.Excl && !all {
+		list = []value{w.indirect(p, list[0], raw)}
+	}
+	switch {
+	case p.Names != 0, p.Width, p.Flags != nil, len(p.Modifiers) > 0:
+		return []value{unknown(raw, nil)}, false
+	case p.Length:
+		return []value{w.length(list, all, raw)}, false
+	case p.Exp != nil && p.Exp.Op <= syntax.AssignUnsetOrNull && p.Exp.Op != syntax.OtherParamOps && isDefaultOp(p.Exp.Op):
+		return w.defaulted(p, list, all, raw)
+	case p.Exp != nil:
+		return w.each(list, w.trimmer(p, raw)), all
+	case p.Repl != nil:
+		return w.each(list, w.replacer(p, raw)), all
+	case p.Slice != nil:
+		return w.sliced(p, list, all, raw)
+	}
+	if all && quoted && (p.Param.Value == "*" || indexWord(p.Index) == "*") {
+		return []value{starJoin(list)}, false
+	}
+	return list, all
+}
+
+func starJoin(list []value) value {
+	v := value{}
+	for i, e := range list {
+		if i > 0 {
+			v = append(v, piece{text: " ", known: true})
+		}
+		v = append(v, e...)
+	}
+	return v
+}
+
+// indexWord returns the text of a subscript that is a plain word.
+func indexWord(x syntax.ArithmExpr) string {
+	if word, ok := x.(*syntax.Word); ok {
+		return word.Lit()
+	}
+	return ""
+}
+
+// base returns the value of the parameter itself, before any operator.
+func (w *walker) base(p *syntax.ParamExp, raw string) (list []value, all bool) {
+	st, name := w.ctx.st, p.Param.Value
+	switch name {
+	case "@", "*":
+		if !st.bound {
+			return []value{unknown(raw, nil)}, false
+		}
+		return st.params, true
+	case "#":
+		if st.bound {
+			return []value{known(strconv.Itoa(len(st.params)))}, false
+		}
+		return []value{unknown(raw, nil)}, false
+	case "0":
+		if st.zero != nil {
+			return []value{st.zero}, false
+		}
+		return []value{unknown(raw, nil)}, false
+	}
+	if n, err := strconv.Atoi(name); err == nil {
+		switch {
+		case !st.bound || n < 1:
+			return []value{unknown(raw, nil)}, false
+		case n > len(st.params):
+			return []value{unknown(raw, nil)}, false
+		default:
+			return []value{st.params[n-1]}, false
+		}
+	}
+	v := st.lookupVar(name)
+	if v.array {
+		return w.element(v, p.Index, raw)
+	}
+	if idx := indexWord(p.Index); p.Index != nil && idx != "0" && idx != "@" && idx != "*" {
+		return []value{unknown(raw, v.inputs())}, false
+	}
+	if v.unset {
+		// Known to be unset here; a value that the caller did not see may still come from
+		// outside (set -u, a function's caller), so it is never taken as empty.
+		return []value{unknown(raw, nil)}, false
+	}
+	return []value{rewritten(v.val, name, raw)}, false
+}
+
+// rewritten shows an unknown variable as it was written at this place.
+func rewritten(v value, name, raw string) value {
+	if len(v) == 1 && !v[0].known && v[0].text == "$"+name {
+		return unknown(raw, v[0].inputs)
+	}
+	return v
+}
+
+// element returns ${a[i]}, ${a[@]} or ${a}.
+func (w *walker) element(v variable, index syntax.ArithmExpr, raw string) (list []value, all bool) {
+	if word := indexWord(index); word == "@" || word == "*" {
+		return v.list, true
+	}
+	n := 0
+	if index != nil {
+		text, ok := w.arithmetic(index, raw).exact()
+		if !ok {
+			return []value{unknown(raw, v.inputs())}, false
+		}
+		n, _ = strconv.Atoi(text)
+	}
+	if n < 0 {
+		n += len(v.list)
+	}
+	if n < 0 || n >= len(v.list) {
+		return []value{unknown(raw, v.inputs())}, false
+	}
+	return []value{v.list[n]}, false
+}
+
+// indirect returns ${!name}: the value of the variable whose name is in name.
+func (w *walker) indirect(p *syntax.ParamExp, v value, raw string) value {
+	name, ok := v.exact()
+	if !ok || !syntax.ValidName(name) || p.Index != nil {
+		return unknown(raw, v.inputs())
+	}
+	target := w.ctx.st.lookupVar(name)
+	if target.array || target.unset {
+		return unknown(raw, target.inputs())
+	}
+	return rewritten(target.val, name, raw)
+}
+
+func (w *walker) length(list []value, all bool, raw string) value {
+	if all {
+		return known(strconv.Itoa(len(list)))
+	}
+	text, ok := list[0].exact()
+	if !ok {
+		return unknown(raw, list[0].inputs())
+	}
+	return known(strconv.Itoa(utf8.RuneCountInString(text)))
+}
+
+func isDefaultOp(op syntax.ParExpOperator) bool {
+	switch op {
+	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull, syntax.DefaultUnset, syntax.DefaultUnsetOrNull,
+		syntax.ErrorUnset, syntax.ErrorUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		return true
+	default:
+		return false
+	}
+}
+
+// defaulted handles ${x:-word}, ${x:=word}, ${x:+word} and ${x:?word}. The word is always
+// expanded, for what its substitutions run.
+func (w *walker) defaulted(p *syntax.ParamExp, list []value, all bool, raw string) ([]value, bool) {
+	word := w.single(p.Exp.Word)
+	text, exact := "", false
+	switch {
+	case all:
+		exact, text = len(list) > 0, "x"
+	default:
+		text, exact = list[0].exact()
+	}
+	null := false
+	switch p.Exp.Op {
+	case syntax.AlternateUnsetOrNull, syntax.DefaultUnsetOrNull, syntax.ErrorUnsetOrNull, syntax.AssignUnsetOrNull:
+		null = text == ""
+	}
+	dead := !all && p.Index == nil && w.ctx.st.lookupVar(p.Param.Value).unset || all && len(list) == 0
+	if n, err := strconv.Atoi(p.Param.Value); err == nil && n > 0 {
+		dead = w.ctx.st.bound && n > len(w.ctx.st.params)
+	}
+	switch p.Exp.Op {
+	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
+		switch {
+		case dead, exact && null:
+			return []value{known("")}, false
+		case exact:
+			return []value{word}, false
+		}
+	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
+		return list, all
+	default:
+		if exact && !null {
+			return list, all
+		}
+		if exact || dead {
+			if p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull {
+				w.assign(p.Param.Value, word)
+			}
+			return []value{word}, false
+		}
+		if p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull {
+			w.assignUnknown(p.Param.Value, word.inputs())
+		}
+		inputs := append(word.inputs(), list[0].inputs()...)
+		return []value{unknown(raw, inputs)}, false
+	}
+	return []value{unknown(raw, append(word.inputs(), list[0].inputs()...))}, false
+}
+
+// each applies f to the known values of list.
+func (w *walker) each(list []value, f func(string) (string, bool)) []value {
+	out := make([]value, len(list))
+	for i, v := range list {
+		text, ok := v.exact()
+		if ok {
+			text, ok = f(text)
+		}
+		if !ok {
+			out[i] = unknown(v.text(), v.inputs())
+			continue
+		}
+		out[i] = value{{text: text, known: true, inputs: v.inputs(), decoded: v.decoded()}}
+	}
+	return out
+}
+
+// trimmer returns what ${x%p}, ${x^p} or ${x@Q} does to a known value.
+func (w *walker) trimmer(p *syntax.ParamExp, raw string) func(string) (string, bool) {
+	unknownTo := func(string) (string, bool) { return raw, false }
+	if p.Exp.Op == syntax.OtherParamOps {
+		return w.transformer(p, unknownTo)
+	}
+	pat, ok := w.patternOf(p.Exp.Word)
+	if !ok {
+		return unknownTo
+	}
+	switch p.Exp.Op {
+	case syntax.UpperFirst, syntax.UpperAll, syntax.LowerFirst, syntax.LowerAll:
+		if pat != "" && pat != "?" {
+			return unknownTo
+		}
+		op := p.Exp.Op
+		return func(s string) (string, bool) { return changeCase(s, op), true }
+	case syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix:
+	default:
+		return unknownTo
+	}
+	re, ok := compile(pat)
+	if !ok {
+		return unknownTo
+	}
+	op := p.Exp.Op
+	return func(s string) (string, bool) {
+		if !w.step(1 + len(s)*len(s)/4096) {
+			return "", false
+		}
+		return remove(s, re, op), true
+	}
+}
+
+// remove takes the shortest or longest match of re off one end of s.
+func remove(s string, re *regexp.Regexp, op syntax.ParExpOperator) string {
+	for k := 0; k <= len(s); k++ {
+		n := k // how much of s to take
+		if op == syntax.RemLargePrefix || op == syntax.RemLargeSuffix {
+			n = len(s) - k
+		}
+		switch op {
+		case syntax.RemSmallPrefix, syntax.RemLargePrefix:
+			if re.MatchString(s[:n]) {
+				return s[n:]
+			}
+		default:
+			if re.MatchString(s[len(s)-n:]) {
+				return s[:len(s)-n]
+			}
+		}
+	}
+	return s
+}
+
+func changeCase(s string, op syntax.ParExpOperator) string {
+	switch op {
+	case syntax.UpperAll:
+		return strings.ToUpper(s)
+	case syntax.LowerAll:
+		return strings.ToLower(s)
+	}
+	r, size := utf8.DecodeRuneInString(s)
+	if size == 0 {
+		return s
+	}
+	if op == syntax.UpperFirst {
+		return string(unicode.ToUpper(r)) + s[size:]
+	}
+	return string(unicode.ToLower(r)) + s[size:]
+}
+
+// transformer returns what ${x@op} does. ${x@P} expands the value as a prompt, which runs
+// the substitutions in it.
+func (w *walker) transformer(p *syntax.ParamExp, unknownTo func(string) (string, bool)) func(string) (string, bool) {
+	op := ""
+	if p.Exp.Word != nil {
+		op = p.Exp.Word.Lit()
+	}
+	switch op {
+	case "U":
+		return func(s string) (string, bool) { return strings.ToUpper(s), true }
+	case "L":
+		return func(s string) (string, bool) { return strings.ToLower(s), true }
+	case "u":
+		return func(s string) (string, bool) { return changeCase(s, syntax.UpperFirst), true }
+	case "E":
+		return func(s string) (string, bool) { return ansiC(s), true }
+	case "P":
+		list, _ := w.base(p, "")
+		if text, ok := starJoin(list).exact(); ok {
+			w.hidden(text)
+		} else {
+			w.mark(w.ctx.current, MarkDynamicCode)
+		}
+	}
+	return unknownTo
+}
+
+// patternOf expands word as a pattern: what was quoted in it matches itself.
+func (w *walker) patternOf(word *syntax.Word) (string, bool) {
+	if word == nil {
+		return "", true
+	}
+	return patternText(w.single(word))
+}
+
+func patternText(v value) (string, bool) {
+	var b strings.Builder
+	for _, p := range v {
+		switch {
+		case !p.known:
+			return "", false
+		case p.quoted:
+			b.WriteString(pattern.QuoteMeta(p.text, pattern.ExtendedOperators))
+		default:
+			b.WriteString(p.text)
+		}
+	}
+	return b.String(), true
+}
+
+// compile makes a regular expression that matches whole strings.
+func compile(pat string) (*regexp.Regexp, bool) {
+	expr, err := pattern.Regexp(pat, pattern.EntireString|pattern.NoGlobStar|pattern.ExtendedOperators|pattern.GlobLeadingDot)
+	if err != nil || len(expr) > 1000 {
+		return nil, false
+	}
+	re, err := regexp.Compile(expr)
+	return re, err == nil
+}
+
+// replacer returns what ${x/pattern/with} does to a known value.
+func (w *walker) replacer(p *syntax.ParamExp, raw string) func(string) (string, bool) {
+	pat, okPat := w.patternOf(p.Repl.Orig)
+	with, okWith := "", true
+	if p.Repl.With != nil {
+		with, okWith = w.single(p.Repl.With).exact()
+	}
+	unknownTo := func(string) (string, bool) { return raw, false }
+	if !okPat || !okWith || pat == "" {
+		return unknownTo
+	}
+	anchor := byte(0)
+	if !p.Repl.All && (pat[0] == '#' || pat[0] == '%') {
+		anchor, pat = pat[0], pat[1:]
+	}
+	expr, err := pattern.Regexp(pat, pattern.NoGlobStar|pattern.ExtendedOperators|pattern.GlobLeadingDot)
+	if err != nil || len(expr) > 1000 {
+		return unknownTo
+	}
+	switch anchor {
+	case '#':
+		expr = "^(?:" + expr + ")"
+	case '%':
+		expr = "(?:" + expr + ")$"
+	}
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return unknownTo
+	}
+	re.Longest()
+	return func(s string) (string, bool) {
+		if len(with)*(len(s)+1) > 16*w.lim.Bytes || !w.step(1+len(s)/bytesPerStep) {
+			return "", false
+		}
+		if p.Repl.All {
+			return re.ReplaceAllLiteralString(s, with), true
+		}
+		if m := re.FindStringIndex(s); m != nil {
+			return s[:m[0]] + with + s[m[1]:], true
+		}
+		return s, true
+	}
+}
+
+// sliced returns ${x:offset:length}, of a text or of a list.
+func (w *walker) sliced(p *syntax.ParamExp, list []value, all bool, raw string) ([]value, bool) {
+	number := func(x syntax.ArithmExpr, absent int) (int, bool) {
+		if x == nil {
+			return absent, true
+		}
+		text, ok := w.arithmetic(x, raw).exact()
+		n, err := strconv.Atoi(text)
+		return n, ok && err == nil
+	}
+	const none = 1 << 30
+	from, okFrom := number(p.Slice.Offset, 0)
+	length, okLength := number(p.Slice.Length, none)
+	if !okFrom || !okLength {
+		return []value{unknown(raw, nil)}, false
+	}
+	if all {
+		if p.Param.Value == "@" || p.Param.Value == "*" {
+			from-- // ${@:1} starts at $1
+		}
+		lo, hi, ok := bounds(from, length, len(list), none)
+		if !ok {
+			return []value{unknown(raw, nil)}, false
+		}
+		return list[lo:hi], true
+	}
+	return w.each(list, func(s string) (string, bool) {
+		runes := []rune(s)
+		lo, hi, ok := bounds(from, length, len(runes), none)
+		if !ok {
+			return "", false
+		}
+		return string(runes[lo:hi]), true
+	}), false
+}
+
+// bounds turns bash's offset and length into indexes: negative ones count from the end.
+func bounds(from, length, n, none int) (lo, hi int, ok bool) {
+	if from < 0 {
+		from += n
+	}
+	if from < 0 || from > n {
+		return 0, 0, from > n
+	}
+	hi = n
+	switch {
+	case length == none:
+	case length < 0:
+		hi = n + length
+	default:
+		hi = min(n, from+length)
+	}
+	return from, hi, hi >= from
+}

@@ -1,0 +1,205 @@
+package shell
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Default limits. They let through every command that people and agents write, and stop
+// what only exhausts the reader.
+const (
+	defaultBytes    = 64 << 10
+	defaultNesting  = 100
+	defaultDepth    = 12
+	defaultCommands = 2000
+	defaultSteps    = 200_000
+)
+
+// bytesPerStep prices the text that an expansion builds, so that X=$X$X ends in the step
+// budget and not in memory.
+const bytesPerStep = 64
+
+func (l Limits) orDefaults() Limits {
+	set := func(n *int, d int) {
+		if *n <= 0 {
+			*n = d
+		}
+	}
+	set(&l.Bytes, defaultBytes)
+	set(&l.Nesting, defaultNesting)
+	set(&l.Depth, defaultDepth)
+	set(&l.Commands, defaultCommands)
+	set(&l.Steps, defaultSteps)
+	return l
+}
+
+// Parse reads text as bash does and returns every command in it. The error is an *Error.
+//
+// A program is returned together with the error when nothing could be read, so that a
+// caller who drops the error still holds one whose Certainty is Unknown.
+func Parse(text string, o Options) (*Program, error) {
+	o.Limits = o.Limits.orDefaults()
+	bad := &Program{Certainty: Unknown}
+	if err := precheck(text, o.Limits); err != nil {
+		return bad, err
+	}
+	file, err := parseSyntax(text, o.POSIX)
+	if err != nil {
+		return bad, err
+	}
+	if len(file.Stmts) == 0 {
+		return bad, &Error{Kind: ErrEmpty, Offset: -1, Detail: "give a command"}
+	}
+	if err := findInvisible(file); err != nil {
+		return bad, err
+	}
+	w := newWalker(text, o)
+	w.stmts(file.Stmts)
+	w.uncalled()
+	return w.finish(), nil
+}
+
+// parseSyntax parses one text, without regard to limits.
+func parseSyntax(text string, posix bool) (*syntax.File, *Error) {
+	lang := syntax.LangBash
+	if posix {
+		lang = syntax.LangPOSIX
+	}
+	file, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(text), "")
+	if err == nil {
+		return file, nil
+	}
+	e := &Error{Kind: ErrSyntax, Offset: -1, Detail: err.Error()}
+	if p, ok := errors.AsType[syntax.ParseError](err); ok {
+		e.Offset, e.Detail = int(p.Pos.Offset()), p.Text
+	} else if l, ok := errors.AsType[syntax.LangError](err); ok {
+		e.Offset = int(l.Pos.Offset())
+	}
+	return nil, e
+}
+
+// walker holds what is the same for the whole of one Parse.
+type walker struct {
+	opts      Options
+	lim       Limits
+	commands  []Command
+	unclear   bool   // some node was not understood: the program is Unknown
+	budget    string // the limit that was reached first
+	steps     int
+	pipelines int
+	holes     []piece          // unknown parts of texts that are parsed again
+	fds       map[string]value // content of process substitutions, by their path
+	defs      []*function      // functions in the order of their definition
+	ctx       context
+}
+
+// context is what holds at one place of the walk. It is a value: who changes it for a part
+// of the tree saves it before and puts it back after.
+type context struct {
+	st         *state
+	src        string // the text that the current nodes point into
+	nested     bool   // src is not the text that was asked for: spans are those of the carrier
+	start, end int    // that span
+	via        []string
+	elevated   bool
+	background bool
+	script     string
+	redirs     []Redirect // of enclosing compound commands
+	in         *input     // standard input, nil when it is the caller's
+	out        *sink      // standard output
+	pipe       Pipeline
+	marks      []Mark
+	depth      int      // nested shells, scripts, functions and substitutions
+	nest       int      // nested statements
+	running    []string // functions and scripts that are being walked
+	current    int      // the command that is being built, -1 for none
+	loop       bool     // in a loop whose turns are not walked one by one
+}
+
+// sink gathers what commands write to one standard output.
+type sink struct {
+	cmds []int
+	text value // an unknown part with no text stands for output that is not known
+}
+
+// input is where a standard input comes from.
+type input struct {
+	cmds   []int
+	from   CodeFrom // CodeStdin, CodeHeredoc or CodeFile
+	file   Word     // with CodeFile
+	text   value
+	static bool   // text is known
+	via    string // how commands in the text are carried: "heredoc", "base64 -d"
+	socket bool
+}
+
+func newWalker(text string, o Options) *walker {
+	st := &state{
+		base: o.Env, vars: map[string]variable{}, funcs: map[string][]*function{}, aliases: map[string]string{},
+		files: map[string]written{}, sockets: map[int]bool{},
+	}
+	if o.Dir != "" {
+		st.dir = Dir{Path: o.Dir, Known: true}
+	}
+	if old, ok := o.Env["OLDPWD"]; ok {
+		st.old = Dir{Path: old, Known: true}
+	}
+	w := &walker{opts: o, lim: o.Limits, fds: map[string]value{}}
+	w.ctx = context{st: st, src: text, out: &sink{}, current: -1}
+	return w
+}
+
+// step spends n steps and reports whether the walk may go on.
+func (w *walker) step(n int) bool {
+	w.steps += n
+	if w.steps > w.lim.Steps {
+		w.spend("steps")
+	}
+	return w.budget == ""
+}
+
+// spend records that a limit was reached; the first one is kept, and the walk ends.
+func (w *walker) spend(limit string) {
+	if w.budget == "" {
+		w.budget = limit
+	}
+}
+
+// reserve makes room for the next command, before those nested in it.
+func (w *walker) reserve() (int, bool) {
+	if !w.step(1) {
+		return 0, false
+	}
+	if len(w.commands) >= w.lim.Commands {
+		w.spend("commands")
+		return 0, false
+	}
+	w.commands = append(w.commands, Command{})
+	return len(w.commands) - 1, true
+}
+
+func (w *walker) mark(idx int, m Mark) {
+	if idx >= 0 && !slices.Contains(w.commands[idx].Marks, m) {
+		w.commands[idx].Marks = append(w.commands[idx].Marks, m)
+	}
+}
+
+func (w *walker) hasMark(idx int, m Mark) bool {
+	return idx >= 0 && idx < len(w.commands) && slices.Contains(w.commands[idx].Marks, m)
+}
+
+// finish builds the program from what was found.
+func (w *walker) finish() *Program {
+	w.socketShells()
+	p := &Program{Commands: w.commands, Certainty: Exact, Budget: w.budget}
+	for i := range p.Commands {
+		p.Certainty = min(p.Certainty, p.Commands[i].Certainty)
+	}
+	if w.budget != "" || w.unclear || len(p.Commands) == 0 {
+		p.Certainty = Unknown
+	}
+	return p
+}

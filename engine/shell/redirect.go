@@ -1,0 +1,214 @@
+package shell
+
+import (
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// redirected walks f with the redirects of the compound command s in place.
+func (w *walker) redirected(s *syntax.Stmt, f func()) {
+	if len(s.Redirs) == 0 {
+		f()
+		return
+	}
+	saved := w.ctx
+	r := w.redirects(s.Redirs)
+	w.ctx.redirs = append(r.list, w.ctx.redirs...)
+	if r.in != nil {
+		w.ctx.in = r.in
+	}
+	out := &sink{}
+	w.ctx.out = out
+	start := len(w.commands)
+	f()
+	w.ctx = saved
+	w.ctx.out.cmds = append(w.ctx.out.cmds, out.cmds...)
+	w.deliver(r, out)
+	if r.sockets {
+		for i := start; i < len(w.commands); i++ {
+			w.mark(i, MarkSocket)
+		}
+	}
+}
+
+// redirectOnly walks a statement that only redirects: >file empties it.
+func (w *walker) redirectOnly(s *syntax.Stmt) {
+	idx, ok := w.reserve()
+	if !ok {
+		return
+	}
+	w.place(idx, s)
+	w.within(idx, func() {
+		r := w.redirects(s.Redirs)
+		w.commands[idx].Redirects = append(r.list, w.ctx.redirs...)
+		if r.sockets {
+			w.mark(idx, MarkSocket)
+		}
+		w.deliver(r, &sink{})
+	})
+	w.grade(idx)
+}
+
+// redirects expands a list of redirects.
+func (w *walker) redirects(list []*syntax.Redirect) redirection {
+	var r redirection
+	for _, s := range list {
+		if !w.step(1) {
+			break
+		}
+		w.redirect(&r, s)
+	}
+	return r
+}
+
+func (w *walker) redirect(r *redirection, s *syntax.Redirect) {
+	one := Redirect{FD: descriptor(s)}
+	var target arg
+	switch s.Op {
+	case syntax.Hdoc, syntax.DashHdoc:
+		one.Mode = RedirectHere
+		body := w.document(s.Hdoc, quotedDelimiter(s.Word))
+		one.Body = newArg(body, w.raw(s.Word)).Word
+		w.here(r, one.FD, body)
+	case syntax.WordHdoc:
+		one.Mode = RedirectHere
+		body := append(w.single(s.Word), piece{text: "\n", known: true})
+		one.Body = newArg(body[:len(body)-1], w.raw(s.Word)).Word
+		w.here(r, one.FD, body)
+	default:
+		target = newArg(w.single(s.Word), w.raw(s.Word))
+		one.Target = target.Word
+		one.Mode = modeOf(s.Op, target)
+		w.open(r, one, target, s.Op)
+	}
+	if s.N != nil && strings.HasPrefix(s.N.Value, "{") {
+		w.assignUnknown(strings.Trim(s.N.Value, "{}"), nil)
+	}
+	r.list = append(r.list, one)
+}
+
+func (w *walker) here(r *redirection, fd int, body value) {
+	if fd == 0 {
+		r.in = &input{cmds: body.inputs(), from: CodeHeredoc, text: body, static: allKnown(body), via: "heredoc"}
+	}
+}
+
+// quotedDelimiter reports <<'EOF', whose body is taken as it stands.
+func quotedDelimiter(word *syntax.Word) bool {
+	for _, p := range word.Parts {
+		lit, ok := p.(*syntax.Lit)
+		if !ok || strings.Contains(lit.Value, `\`) {
+			return true
+		}
+	}
+	return false
+}
+
+// descriptor returns the number that a redirect applies to, -1 when a variable gives it.
+func descriptor(s *syntax.Redirect) int {
+	if s.N != nil {
+		n, err := strconv.Atoi(s.N.Value)
+		if err != nil {
+			return -1
+		}
+		return n
+	}
+	switch s.Op {
+	case syntax.RdrIn, syntax.RdrInOut, syntax.DplIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+		return 0
+	default:
+		return 1
+	}
+}
+
+func modeOf(op syntax.RedirOperator, target arg) RedirectMode {
+	switch op {
+	case syntax.RdrIn:
+		return RedirectRead
+	case syntax.RdrInOut:
+		return RedirectReadWrite
+	case syntax.AppOut, syntax.AppAll, syntax.AppClob, syntax.AppAllClob:
+		return RedirectAppend
+	case syntax.DplIn:
+		return RedirectDup
+	case syntax.DplOut:
+		// >&2 and >&- name descriptors; >&file is &>file.
+		if text := strings.TrimSuffix(target.Text, "-"); target.Certainty == Exact && text != "" && digit(text[0]) > 9 {
+			return RedirectWrite
+		}
+		return RedirectDup
+	default:
+		return RedirectWrite
+	}
+}
+
+// open notes what a redirect to a file or a descriptor does.
+func (w *walker) open(r *redirection, one Redirect, target arg, op syntax.RedirOperator) {
+	if strings.HasPrefix(target.Prefix, "/dev/tcp/") || strings.HasPrefix(target.Prefix, "/dev/udp/") {
+		r.sockets = true
+	}
+	stdout := one.FD == 1
+	switch one.Mode {
+	case RedirectDup:
+		n, err := strconv.Atoi(strings.TrimSuffix(target.Text, "-"))
+		socket := err == nil && w.ctx.st.sockets[n] || err != nil && target.Certainty != Exact && len(w.ctx.st.sockets) > 0
+		r.sockets = r.sockets || socket
+		if one.FD == 0 && op == syntax.DplIn {
+			r.in = &input{from: CodeStdin, text: unknown("", nil), via: "descriptor", socket: socket}
+		}
+		if stdout && target.Text != "1" {
+			r.away, r.file = true, ""
+		}
+	case RedirectRead, RedirectReadWrite:
+		if one.FD == 0 {
+			r.in = w.fileInput(target)
+			r.in.socket = r.sockets
+		}
+	case RedirectWrite, RedirectAppend:
+		file, ok := w.pathOf(target)
+		switch {
+		case stdout:
+			r.away, r.file, r.append = true, "", one.Mode == RedirectAppend
+			if ok {
+				r.file = file
+			}
+			if ok && (file == "/dev/stdout" || file == "/dev/fd/1" || file == "/proc/self/fd/1") {
+				r.away, r.file = false, ""
+			}
+		case ok:
+			w.touch(file)
+		}
+	}
+}
+
+// fileInput is standard input from a file.
+func (w *walker) fileInput(target arg) *input {
+	in := &input{from: CodeFile, file: target.Word, text: unknown("", target.Inputs), cmds: target.Inputs, via: "<"}
+	if text, ok := w.content(target.val); ok {
+		in.text, in.static = text, allKnown(text)
+		in.cmds = sortedSet(append(text.inputs(), target.Inputs...))
+	}
+	return in
+}
+
+// process walks <( ) and >( ). The word is the descriptor that bash makes of it.
+func (w *walker) process(p *syntax.ProcSubst) value {
+	name := "/dev/fd/" + strconv.Itoa(63-len(w.fds))
+	if p.Op != syntax.CmdOut {
+		out := w.captured(p.Stmts)
+		w.fds[name] = out.text.with(false, out.cmds)
+		return value{{text: name, known: true, quoted: true, inputs: out.cmds}}
+	}
+	w.fds[name] = unknown("", nil)
+	w.subshell(func() {
+		w.ctx.in = nil
+		if w.ctx.current >= 0 {
+			w.ctx.in = &input{cmds: []int{w.ctx.current}, from: CodeStdin, text: unknown("", nil), via: ">(…)"}
+		}
+		w.ctx.redirs, w.ctx.pipe, w.ctx.out = nil, Pipeline{}, &sink{}
+		w.deeper(func() { w.stmts(p.Stmts) })
+	})
+	return value{{text: name, known: true, quoted: true}}
+}

@@ -1,0 +1,301 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// invocation is one command that is about to run: its words are expanded.
+type invocation struct {
+	idx     int
+	args    []arg
+	assigns []Assign
+	redir   redirection
+	program value // what the command word resolved to
+}
+
+// redirection is what the redirects of one command or compound command do.
+type redirection struct {
+	list    []Redirect
+	in      *input // nil when standard input is not redirected
+	file    string // absolute path that standard output goes to, "" for none that is known
+	append  bool
+	away    bool // standard output does not go where it went before
+	sockets bool // some descriptor is a network socket
+}
+
+// call walks a simple command and reports whether it does not fail in practice.
+func (w *walker) call(c *syntax.CallExpr, redirs []*syntax.Redirect) bool {
+	idx, ok := w.reserve()
+	if !ok {
+		return false
+	}
+	w.place(idx, c)
+	sure := false
+	w.within(idx, func() {
+		inv := invocation{idx: idx, args: w.fields(c.Args)}
+		inv.redir = w.redirects(redirs)
+		bare := len(inv.args) == 0
+		for _, a := range c.Assigns {
+			inv.assigns = append(inv.assigns, w.assignment(a, bare)...)
+		}
+		sure = w.run(&inv)
+	})
+	return sure
+}
+
+// place records where a command stands, and what encloses it.
+func (w *walker) place(idx int, n syntax.Node) {
+	c := &w.commands[idx]
+	c.Start, c.End = w.ctx.start, w.ctx.end
+	if !w.ctx.nested {
+		c.Start, c.End = int(n.Pos().Offset()), int(n.End().Offset())
+	}
+	c.Via, c.Elevated, c.Script = w.ctx.via, w.ctx.elevated, w.ctx.script
+	c.Pipeline, c.Dir, c.Background = w.ctx.pipe, w.ctx.st.dir, w.ctx.background
+	if c.Pipeline.Length == 0 {
+		w.pipelines++
+		c.Pipeline = Pipeline{ID: w.pipelines, Length: 1}
+	}
+	c.Marks = slices.Clone(w.ctx.marks)
+	c.Certainty = Exact
+	if in := w.stdin(); in != nil {
+		c.Inputs = slices.Clone(in.cmds)
+	}
+	w.ctx.out.cmds = append(w.ctx.out.cmds, idx)
+}
+
+// fillBare records a command that has no words, such as >file.
+func (w *walker) fillBare(idx int, n syntax.Node, redirs []Redirect) {
+	w.place(idx, n)
+	w.commands[idx].Redirects = slices.Concat(redirs, w.ctx.redirs)
+	w.grade(idx)
+}
+
+// within walks f with idx as the command that is being built.
+func (w *walker) within(idx int, f func()) {
+	current := w.ctx.current
+	w.ctx.current = idx
+	f()
+	w.ctx.current = current
+}
+
+func (w *walker) stdin() *input {
+	if w.ctx.in == nil {
+		return w.ctx.st.in
+	}
+	return w.ctx.in
+}
+
+// run records an invocation and does what it does: to the shell's state, to what is nested
+// in it, to its output.
+func (w *walker) run(inv *invocation) bool {
+	c := &w.commands[inv.idx]
+	c.Words, c.Assigns = words(inv.args), inv.assigns
+	c.Redirects = slices.Concat(inv.redir.list, w.ctx.redirs)
+	if inv.redir.in != nil {
+		c.Inputs = slices.Clone(inv.redir.in.cmds)
+	}
+	inputs := slices.Concat(c.Inputs, argInputs(inv.args))
+	for _, a := range inv.assigns {
+		inputs = append(inputs, a.Value.Inputs...)
+	}
+	for _, r := range inv.redir.list {
+		inputs = slices.Concat(inputs, r.Target.Inputs, r.Body.Inputs)
+	}
+	c.Inputs = slices.DeleteFunc(sortedSet(inputs), func(i int) bool { return i == inv.idx })
+	c.Name = w.nameOf(inv)
+	w.grade(inv.idx)
+	if inv.redir.sockets {
+		w.mark(inv.idx, MarkSocket)
+	}
+	saved := w.ctx
+	if inv.redir.in != nil {
+		w.ctx.in = inv.redir.in
+	}
+	out := &sink{}
+	outer := w.ctx.out
+	w.ctx.out = out
+	sure := w.dispatch(inv)
+	w.ctx.out = outer
+	w.ctx.in = saved.in
+	outer.cmds = append(outer.cmds, out.cmds...)
+	w.deliver(inv.redir, out)
+	return sure
+}
+
+// deliver puts what a command printed where its standard output goes.
+func (w *walker) deliver(r redirection, out *sink) {
+	if r.file != "" {
+		w.write(r.file, out.text, out.cmds, r.append)
+	}
+	if !r.away {
+		w.ctx.out.text = append(w.ctx.out.text, out.text...)
+		if w.ctx.out.text.size() > w.lim.Bytes {
+			w.ctx.out.text = unknown("", nil)
+		}
+	}
+}
+
+// nameOf returns the base name of the command word, "" when it is not known.
+func (w *walker) nameOf(inv *invocation) string {
+	if len(inv.args) == 0 {
+		return ""
+	}
+	first := inv.args[0]
+	if text, ok := first.val.exact(); ok && !first.Glob {
+		inv.program = first.val
+		if strings.HasSuffix(text, "/") {
+			return ""
+		}
+		return baseName(text)
+	}
+	// "$VENV/bin/python": the directory is not known, the program is.
+	tail := first.val.tail()
+	slash := strings.LastIndexByte(tail, '/')
+	if slash < 0 || first.Glob || !(first.Quoted || plainVariable(first.Raw)) {
+		return ""
+	}
+	return tail[slash+1:]
+}
+
+// plainVariable reports a word that begins with one named variable, whose value is taken
+// to hold no blanks.
+func plainVariable(raw string) bool {
+	name, _, found := strings.Cut(raw, "/")
+	if !found || !strings.HasPrefix(name, "$") {
+		return false
+	}
+	name = strings.TrimSuffix(strings.TrimPrefix(name[1:], "{"), "}")
+	return syntax.ValidName(name)
+}
+
+func baseName(text string) string {
+	if !strings.Contains(text, "/") {
+		return text
+	}
+	return path.Base(text)
+}
+
+// grade sets the certainty of a command from its words.
+func (w *walker) grade(idx int) {
+	c := &w.commands[idx]
+	c.Certainty = Exact
+	partial := func(word Word) {
+		if word.Certainty != Exact {
+			c.Certainty = min(c.Certainty, Partial)
+		}
+	}
+	for _, word := range c.Words {
+		partial(word)
+	}
+	for _, r := range c.Redirects {
+		if r.Mode != RedirectHere {
+			partial(r.Target)
+		}
+	}
+	if len(c.Words) > 0 && c.Name == "" {
+		c.Certainty = Unknown
+	}
+}
+
+// assignment expands NAME=value. With set the shell's state changes; otherwise it holds for
+// one command only.
+func (w *walker) assignment(a *syntax.Assign, set bool) []Assign {
+	if a.Name == nil {
+		return nil
+	}
+	name := a.Name.Value
+	if a.Array != nil {
+		return []Assign{w.arrayAssignment(a, name, set)}
+	}
+	v := known("")
+	if a.Value != nil {
+		v = w.assigned(a.Value)
+	}
+	if a.Index != nil {
+		w.arithmetic(a.Index, "")
+		if set {
+			w.assignElement(name, a, v)
+		}
+	} else {
+		if a.Append {
+			v = slices.Concat(w.ctx.st.lookupVar(name).val, v)
+		}
+		if set {
+			w.assign(name, v.with(false, nil))
+		}
+	}
+	w.historyVariable(name, v)
+	return []Assign{{Name: name, Value: newArg(v, w.raw(a)).Word}}
+}
+
+// assigned expands the value of an assignment, where a tilde also counts after a colon.
+func (w *walker) assigned(word *syntax.Word) value {
+	v := w.single(word)
+	home, ok := w.ctx.st.lookupVar("HOME").val.exact()
+	if !ok {
+		return v
+	}
+	for i, p := range v {
+		if p.known && !p.quoted && strings.Contains(p.text, ":~/") {
+			v[i].text = strings.ReplaceAll(p.text, ":~/", ":"+home+"/")
+		}
+	}
+	return v
+}
+
+func (w *walker) arrayAssignment(a *syntax.Assign, name string, set bool) Assign {
+	var list []value
+	if old := w.ctx.st.lookupVar(name); a.Append && old.array {
+		list = slices.Clone(old.list)
+	}
+	indexed := false
+	for _, e := range a.Array.Elems {
+		if e.Index != nil {
+			w.arithmetic(e.Index, "")
+			indexed = true
+		}
+		if e.Value == nil {
+			continue
+		}
+		if e.Index != nil {
+			list = append(list, w.single(e.Value))
+			continue
+		}
+		for _, f := range w.fields([]*syntax.Word{e.Value}) {
+			indexed = indexed || f.Certainty != Exact && !f.Quoted || f.Glob
+			list = append(list, f.val)
+		}
+	}
+	all := starJoin(list)
+	if set {
+		v := variable{list: list, array: true}
+		if indexed || all.size() > w.lim.Bytes { // places are not known
+			v = variable{val: unknown("$"+name, all.inputs())}
+		}
+		w.ctx.st.vars[name] = v
+	}
+	return Assign{Name: name, Value: newArg(all, w.raw(a)).Word}
+}
+
+// assignElement sets a[i]. Where i is not the next one, the whole array becomes unknown.
+func (w *walker) assignElement(name string, a *syntax.Assign, v value) {
+	old := w.ctx.st.lookupVar(name)
+	n, err := strconv.Atoi(indexWord(a.Index))
+	_, had := w.ctx.st.vars[name]
+	switch {
+	case err != nil || n < 0 || a.Append || had && !old.array || n > len(old.list):
+		w.assignUnknown(name, v.inputs())
+	case n == len(old.list):
+		w.ctx.st.vars[name] = variable{array: true, list: append(slices.Clone(old.list), v)}
+	default:
+		list := slices.Clone(old.list)
+		list[n] = v
+		w.ctx.st.vars[name] = variable{array: true, list: list}
+	}
+}

@@ -1,0 +1,251 @@
+package shell
+
+import (
+	"maps"
+	"slices"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// state is what a shell knows at one place of the text: variables, functions, directory.
+type state struct {
+	base    map[string]string // the environment that Parse was given; never written
+	vars    map[string]variable
+	funcs   map[string][]*function // several when branches define it differently
+	aliases map[string]string
+	params  []value // $1, $2, …
+	bound   bool    // params are known
+	zero    value   // $0
+	dir     Dir
+	old     Dir
+	stack   []Dir
+	files   map[string]written // files this text has written so far, by absolute path
+	sockets map[int]bool       // descriptors that exec opened on /dev/tcp or /dev/udp
+	in      *input             // standard input after exec <file
+	ended   bool               // the way here ends in exit, return, break or continue
+}
+
+// variable is a shell variable. The zero value is one whose value is not known.
+type variable struct {
+	val      value
+	list     []value // elements of an indexed array
+	array    bool
+	exported bool
+	unset    bool // known to have no value
+	readonly bool
+	ref      string // declare -n
+}
+
+// function is a definition together with the text that it stands in.
+type function struct {
+	name   string
+	decl   *syntax.FuncDecl
+	ctx    context // where it was defined: source text, script, span
+	called bool
+	index  int // its definition among the commands
+}
+
+// written is a file whose content this text has made.
+type written struct {
+	content value
+	by      []int // the commands that wrote it
+	touched bool  // a command may have changed it in a way that is not known
+}
+
+// fork copies st for a subshell or a branch, and charges for the copy.
+func (w *walker) fork(st *state) *state {
+	c := *st
+	c.vars, c.funcs, c.aliases = maps.Clone(st.vars), maps.Clone(st.funcs), maps.Clone(st.aliases)
+	c.files, c.sockets = maps.Clone(st.files), maps.Clone(st.sockets)
+	w.step(1 + (len(st.vars)+len(st.funcs)+len(st.files))/8)
+	return &c
+}
+
+// merge returns what holds after either a or b. What differs is not known afterwards.
+func (w *walker) merge(a, b *state) *state {
+	switch {
+	case a == b || b == nil || b.ended:
+		return a
+	case a == nil || a.ended:
+		return b
+	}
+	m := w.fork(a)
+	for name := range b.vars {
+		if _, ok := m.vars[name]; !ok {
+			m.vars[name] = a.lookupVar(name)
+		}
+	}
+	for name, v := range m.vars {
+		m.vars[name] = mergeVar(v, b.lookupVar(name), name)
+	}
+	for name, defs := range b.funcs {
+		for _, d := range defs {
+			if !slices.Contains(m.funcs[name], d) {
+				m.funcs[name] = append(slices.Clone(m.funcs[name]), d)
+			}
+		}
+	}
+	maps.Copy(m.aliases, b.aliases)
+	maps.Copy(m.sockets, b.sockets)
+	m.files = mergeFiles(a.files, b.files)
+	m.dir, m.old = mergeDir(a.dir, b.dir), mergeDir(a.old, b.old)
+	if !slices.Equal(a.stack, b.stack) {
+		m.stack = nil
+	}
+	if a.bound != b.bound || !slices.EqualFunc(a.params, b.params, value.equal) {
+		m.bound, m.params = false, nil
+	}
+	if m.in == nil {
+		m.in = b.in
+	}
+	return m
+}
+
+func mergeDir(a, b Dir) Dir {
+	if a != b {
+		return Dir{}
+	}
+	return a
+}
+
+func mergeVar(a, b variable, name string) variable {
+	same := a.array == b.array && a.unset == b.unset && a.ref == b.ref &&
+		slices.EqualFunc(a.list, b.list, value.equal)
+	if same && (a.array || a.unset || a.val.equal(b.val)) {
+		return a
+	}
+	inputs := sortedSet(slices.Concat(a.inputs(), b.inputs()))
+	return variable{val: unknown("$"+name, inputs), exported: a.exported || b.exported}
+}
+
+// inputs returns the commands whose output is in the variable.
+func (v variable) inputs() []int {
+	all := v.val.inputs()
+	for _, e := range v.list {
+		all = append(all, e.inputs()...)
+	}
+	return all
+}
+
+// mergeFiles keeps what both sides may have written: a file with two contents has a
+// content that is not known, but both are looked through.
+func mergeFiles(a, b map[string]written) map[string]written {
+	m := maps.Clone(a)
+	for p, fb := range b {
+		fa, ok := m[p]
+		switch {
+		case !ok:
+			m[p] = fb
+		case !fa.content.equal(fb.content):
+			both := slices.Concat(fa.content, value{{text: "\n", known: true}}, fb.content)
+			m[p] = written{content: both, by: sortedSet(slices.Concat(fa.by, fb.by)), touched: true}
+		}
+	}
+	return m
+}
+
+// lookupVar returns a variable as this state knows it.
+func (st *state) lookupVar(name string) variable {
+	for range 8 { // a chain of namerefs
+		v, ok := st.vars[name]
+		if !ok {
+			break
+		}
+		if v.ref == "" {
+			return v
+		}
+		name = v.ref
+	}
+	switch name {
+	case "PWD":
+		if st.dir.Known {
+			return variable{val: known(st.dir.Path), exported: true}
+		}
+	case "OLDPWD":
+		if st.old.Known {
+			return variable{val: known(st.old.Path), exported: true}
+		}
+	case "IFS":
+		return variable{val: known(" \t\n")}
+	default:
+		if text, ok := st.base[name]; ok {
+			return variable{val: known(text), exported: true}
+		}
+	}
+	return variable{val: unknown("$"+name, nil)}
+}
+
+// assign sets a scalar. A value that is too long to keep becomes unknown.
+func (w *walker) assign(name string, v value) {
+	st := w.ctx.st
+	old, had := st.vars[name]
+	if had && old.ref != "" && old.ref != name {
+		name = old.ref
+		old = st.vars[name]
+	}
+	if old.readonly || v.size() > w.lim.Bytes {
+		v = unknown("$"+name, v.inputs())
+	}
+	_, inBase := st.base[name]
+	st.vars[name] = variable{val: v, exported: old.exported || inBase, readonly: old.readonly}
+}
+
+// assignUnknown records that name got a value that is not known.
+func (w *walker) assignUnknown(name string, inputs []int) {
+	w.assign(name, unknown("$"+name, inputs))
+}
+
+// forget makes unknown every variable that the text has set: unknown code has run.
+func (w *walker) forget() {
+	for name := range w.ctx.st.vars {
+		w.assignUnknown(name, w.ctx.st.vars[name].val.inputs())
+	}
+}
+
+// child returns the state in which a new shell starts: exported variables, no functions.
+func (w *walker) child() *state {
+	st := w.fork(w.ctx.st)
+	for name, v := range st.vars {
+		if !v.exported {
+			delete(st.vars, name)
+		}
+	}
+	st.funcs, st.aliases = map[string][]*function{}, map[string]string{}
+	st.params, st.bound, st.zero, st.in, st.ended = nil, true, nil, nil, false
+	return st
+}
+
+// branch walks f in a copy of the state from and returns the state after it. What f prints
+// is taken as uncertain: it may not run.
+func (w *walker) branch(from *state, f func()) *state {
+	saved := w.ctx
+	w.ctx.st = w.fork(from)
+	w.ctx.st.ended = false
+	w.uncertain(f)
+	after := w.ctx.st
+	w.ctx = saved
+	return after
+}
+
+// uncertain walks f, whose output may or may not be written.
+func (w *walker) uncertain(f func()) {
+	outer := w.ctx.out
+	own := &sink{}
+	w.ctx.out = own
+	f()
+	w.ctx.out = outer
+	outer.cmds = append(outer.cmds, own.cmds...)
+	if own.text.size() > 0 || !allKnown(own.text) {
+		outer.text = append(outer.text, piece{inputs: own.cmds})
+	}
+}
+
+// subshell walks f in a copy of the state. Only the files that it writes outlive it.
+func (w *walker) subshell(f func()) {
+	saved := w.ctx
+	w.ctx.st = w.fork(saved.st)
+	f()
+	files := w.ctx.st.files
+	w.ctx = saved
+	w.ctx.st.files = files
+}

@@ -1,0 +1,481 @@
+package shell
+
+import (
+	"slices"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// outcome holds the states in which a statement may leave the shell.
+type outcome struct {
+	ok   *state // after success
+	bad  *state // after failure; nil for what does not fail in practice, such as echo
+	rare *state // after a failed cd, which is assumed not to happen unless || follows it
+}
+
+// after returns what holds whatever happened.
+func (w *walker) after(o outcome) *state { return w.merge(o.ok, o.bad) }
+
+// stmts walks statements one after the other.
+func (w *walker) stmts(list []*syntax.Stmt) {
+	for _, s := range list {
+		if w.budget != "" {
+			return
+		}
+		w.stmt(s)
+	}
+}
+
+// stmt walks one statement and leaves the state that holds after it.
+func (w *walker) stmt(s *syntax.Stmt) {
+	o := w.outcome(s)
+	w.settle(w.after(o))
+}
+
+// settle makes st the current state, in place: enclosing contexts hold the same pointer.
+func (w *walker) settle(st *state) {
+	if st != nil && st != w.ctx.st {
+		*w.ctx.st = *st
+	}
+}
+
+// outcome walks one statement.
+func (w *walker) outcome(s *syntax.Stmt) outcome {
+	st := w.ctx.st
+	same := outcome{ok: st, bad: st}
+	if !w.step(1) {
+		return same
+	}
+	if w.ctx.nest >= 2*w.lim.Nesting {
+		w.spend("depth")
+		return same
+	}
+	saved := w.ctx
+	w.ctx.nest++
+	defer func() { w.ctx = saved }()
+	if s.Background || s.Coprocess || s.Disown {
+		w.ctx.background = true
+		w.subshell(func() { w.settle(w.after(w.bare(s))) })
+		return outcome{ok: st}
+	}
+	o := w.bare(s)
+	if s.Negated {
+		all := w.merge(w.merge(o.ok, o.bad), o.rare)
+		return outcome{ok: all, bad: all}
+	}
+	return o
+}
+
+// bare walks a statement without regard to ! and &.
+func (w *walker) bare(s *syntax.Stmt) outcome {
+	st := w.ctx.st
+	switch c := s.Cmd.(type) {
+	case nil:
+		w.redirectOnly(s)
+		return outcome{ok: st}
+	case *syntax.CallExpr:
+		before := st
+		if goesElsewhere(c) {
+			before = w.fork(st)
+		}
+		sure := w.call(c, s.Redirs)
+		switch {
+		case before != st:
+			return outcome{ok: st, rare: before}
+		case sure:
+			return outcome{ok: st}
+		default:
+			return outcome{ok: st, bad: st}
+		}
+	case *syntax.DeclClause:
+		w.declare(c, s.Redirs)
+		return outcome{ok: st}
+	case *syntax.BinaryCmd:
+		if len(s.Redirs) == 0 && (c.Op == syntax.AndStmt || c.Op == syntax.OrStmt) {
+			return w.chain(s)
+		}
+	}
+	var o outcome
+	w.redirected(s, func() { o = w.compound(s.Cmd) })
+	return o
+}
+
+// goesElsewhere recognises a plain cd, pushd or popd.
+func goesElsewhere(c *syntax.CallExpr) bool {
+	if len(c.Args) == 0 {
+		return false
+	}
+	switch c.Args[0].Lit() {
+	case "cd", "pushd", "popd":
+		return true
+	default:
+		return false
+	}
+}
+
+// compound walks a compound command whose redirects are in place.
+func (w *walker) compound(cmd syntax.Command) outcome {
+	st := w.ctx.st
+	either := outcome{ok: st, bad: st}
+	switch c := cmd.(type) {
+	case *syntax.Block:
+		return w.block(c.Stmts)
+	case *syntax.Subshell:
+		w.subshell(func() { w.stmts(c.Stmts) })
+	case *syntax.BinaryCmd:
+		if c.Op == syntax.AndStmt || c.Op == syntax.OrStmt {
+			return w.chain(&syntax.Stmt{Cmd: c})
+		}
+		w.pipeline(c)
+	case *syntax.IfClause:
+		w.ifClause(c)
+	case *syntax.WhileClause:
+		w.while(c)
+	case *syntax.ForClause:
+		w.forClause(c)
+	case *syntax.CaseClause:
+		w.caseClause(c)
+	case *syntax.FuncDecl:
+		w.define(c)
+		return outcome{ok: st}
+	case *syntax.TimeClause:
+		if c.Stmt != nil {
+			return w.outcome(c.Stmt)
+		}
+	case *syntax.CoprocClause:
+		w.coproc(c)
+	case *syntax.ArithmCmd:
+		w.arithCommand(c)
+	case *syntax.LetClause:
+		w.let(c)
+	case *syntax.TestClause:
+		w.test(c)
+	default:
+		// A node this package does not know is one it cannot see through.
+		w.unclear = true
+	}
+	return either
+}
+
+// block walks { …; }: its last statement decides how it ends.
+func (w *walker) block(list []*syntax.Stmt) outcome {
+	if len(list) == 0 {
+		return outcome{ok: w.ctx.st, bad: w.ctx.st}
+	}
+	w.stmts(list[:len(list)-1])
+	if w.budget != "" {
+		return outcome{ok: w.ctx.st, bad: w.ctx.st}
+	}
+	return w.outcome(list[len(list)-1])
+}
+
+// chain walks a && b || c …, which the parser nests to the left.
+func (w *walker) chain(s *syntax.Stmt) outcome {
+	type link struct {
+		op syntax.BinCmdOperator
+		y  *syntax.Stmt
+	}
+	var links []link
+	for {
+		c, ok := s.Cmd.(*syntax.BinaryCmd)
+		if !ok || c.Op != syntax.AndStmt && c.Op != syntax.OrStmt || s.Negated || s.Background || len(s.Redirs) > 0 {
+			break
+		}
+		links = append(links, link{c.Op, c.Y})
+		s = c.X
+	}
+	saved := w.ctx
+	o := w.outcome(s)
+	for _, l := range slices.Backward(links) {
+		if w.budget != "" {
+			break
+		}
+		if l.op == syntax.AndStmt {
+			o = w.and(o, l.y)
+		} else {
+			o = w.or(o, l.y)
+		}
+	}
+	w.ctx = saved
+	return o
+}
+
+// and walks y, which runs only after success.
+func (w *walker) and(x outcome, y *syntax.Stmt) outcome {
+	sure := x.bad == nil
+	r := w.from(x.ok, y, sure)
+	return outcome{ok: r.ok, bad: w.merge(x.bad, r.bad), rare: w.merge(x.rare, r.rare)}
+}
+
+// or walks y, which runs only after failure.
+func (w *walker) or(x outcome, y *syntax.Stmt) outcome {
+	failed := w.merge(x.bad, x.rare)
+	if failed == nil {
+		failed = x.ok // cannot fail, but what stands behind || is looked through all the same
+	}
+	r := w.from(failed, y, false)
+	if x.bad == nil && x.rare == nil {
+		return outcome{ok: x.ok}
+	}
+	return outcome{ok: w.merge(x.ok, r.ok), bad: r.bad, rare: r.rare}
+}
+
+// from walks s in a copy of the state st.
+func (w *walker) from(st *state, s *syntax.Stmt, sure bool) outcome {
+	saved := w.ctx
+	defer func() { w.ctx = saved }()
+	w.ctx.st = w.fork(st)
+	if sure {
+		return w.outcome(s)
+	}
+	var o outcome
+	w.uncertain(func() { o = w.outcome(s) })
+	return o
+}
+
+// pipeline walks the stages of a | b | c, each in a subshell of its own.
+func (w *walker) pipeline(c *syntax.BinaryCmd) {
+	stages := stagesOf(c)
+	w.pipelines++
+	id := w.pipelines
+	outer := w.ctx
+	in := outer.in
+	for i, s := range stages {
+		last := i == len(stages)-1
+		out := &sink{}
+		if last {
+			out = outer.out
+		}
+		start := len(w.commands)
+		w.subshell(func() {
+			w.ctx.in, w.ctx.out = in, out
+			w.ctx.pipe = Pipeline{ID: id, Index: i, Length: len(stages)}
+			w.settle(w.after(w.outcome(s)))
+		})
+		if last || w.budget != "" {
+			break
+		}
+		in = &input{cmds: out.cmds, from: CodeStdin, text: out.text, static: allKnown(out.text) && len(out.text) > 0, via: w.stageName(start)}
+	}
+	w.ctx.in, w.ctx.out = outer.in, outer.out
+}
+
+func stagesOf(c *syntax.BinaryCmd) []*syntax.Stmt {
+	pipe := func(s *syntax.Stmt) (*syntax.BinaryCmd, bool) {
+		b, ok := s.Cmd.(*syntax.BinaryCmd)
+		return b, ok && (b.Op == syntax.Pipe || b.Op == syntax.PipeAll) && !s.Negated && !s.Background && len(s.Redirs) == 0
+	}
+	var left, right []*syntax.Stmt
+	for {
+		left = append(left, c.Y)
+		x, ok := pipe(c.X)
+		if !ok {
+			left = append(left, c.X)
+			break
+		}
+		c = x
+	}
+	slices.Reverse(left)
+	for { // in case the parser nests to the right
+		last := left[len(left)-1]
+		y, ok := pipe(last)
+		if !ok {
+			return slices.Concat(left, right)
+		}
+		left = append(left[:len(left)-1], y.X, y.Y)
+	}
+}
+
+// stageName names the command at index start, as it would be shown in Via: a decoder with
+// the option that makes it one.
+func (w *walker) stageName(start int) string {
+	if start >= len(w.commands) {
+		return "pipe"
+	}
+	c := &w.commands[start]
+	name := c.Name
+	if name == "" {
+		return "pipe"
+	}
+	for _, word := range c.Words[min(1, len(c.Words)):] {
+		switch word.Text {
+		case "-d", "-D", "--decode", "-r", "-e":
+			return name + " " + word.Text
+		}
+	}
+	return name
+}
+
+func (w *walker) ifClause(c *syntax.IfClause) {
+	if len(c.Cond) == 0 { // else
+		w.stmts(c.Then)
+		return
+	}
+	cond := w.block(c.Cond)
+	yes := w.branch(cond.ok, func() { w.stmts(c.Then) })
+	failed := w.merge(cond.bad, cond.rare)
+	if failed == nil {
+		failed = cond.ok
+	}
+	no := failed
+	if c.Else != nil {
+		no = w.branch(failed, func() { w.deepElse(c.Else) })
+	} else if no == w.ctx.st {
+		no = w.fork(no)
+	}
+	if cond.bad == nil && c.Else == nil {
+		no = w.merge(cond.rare, nil)
+	}
+	w.settle(w.merge(yes, no))
+}
+
+// deepElse counts elif chains as nesting: they recurse.
+func (w *walker) deepElse(c *syntax.IfClause) {
+	if w.ctx.nest >= 20*w.lim.Nesting {
+		w.spend("depth")
+		return
+	}
+	w.ctx.nest++
+	w.ifClause(c)
+	w.ctx.nest--
+}
+
+func (w *walker) caseClause(c *syntax.CaseClause) {
+	subject := w.single(c.Word)
+	text, exact := subject.exact()
+	var after *state
+	taken := false // an arm is known to be the one
+	for _, item := range c.Items {
+		hit, sure := false, exact
+		for _, p := range item.Patterns {
+			pat, ok := w.patternOf(p)
+			if !ok {
+				sure = false
+				continue
+			}
+			if re, ok := compile(pat); ok && exact {
+				hit = hit || re.MatchString(text)
+			} else {
+				sure = false
+			}
+		}
+		arm := w.branch(w.ctx.st, func() { w.stmts(item.Stmts) })
+		switch {
+		case taken || sure && !hit && item.Op == syntax.Break:
+			// looked through, but not the way it goes
+		case sure && hit && after == nil && item.Op == syntax.Break:
+			after, taken = arm, true
+		default:
+			after = w.merge(arm, after)
+		}
+	}
+	if !taken {
+		after = w.merge(w.fork(w.ctx.st), after)
+	}
+	w.settle(after)
+}
+
+func (w *walker) coproc(c *syntax.CoprocClause) {
+	name := "COPROC"
+	if c.Name != nil {
+		if text, ok := w.single(c.Name).exact(); ok {
+			name = text
+		}
+	}
+	saved := w.ctx
+	w.ctx.background = true
+	w.subshell(func() { w.stmt(c.Stmt) })
+	w.ctx = saved
+	w.assignUnknown(name, nil)
+}
+
+func (w *walker) arithCommand(c *syntax.ArithmCmd) {
+	idx, ok := w.reserve()
+	if !ok {
+		return
+	}
+	w.fillBare(idx, c, nil)
+	w.commands[idx].Name = "(("
+	w.within(idx, func() {
+		v := w.arithmetic(c.X, w.raw(c.X))
+		w.commands[idx].Words = []Word{literalArg("((").Word, newArg(v, w.raw(c.X)).Word, literalArg("))").Word}
+	})
+}
+
+func (w *walker) let(c *syntax.LetClause) {
+	idx, ok := w.reserve()
+	if !ok {
+		return
+	}
+	w.fillBare(idx, c, nil)
+	w.commands[idx].Name = "let"
+	list := []Word{literalArg("let").Word}
+	w.within(idx, func() {
+		for _, x := range c.Exprs {
+			w.arithmetic(x, "")
+			list = append(list, literalArg(w.raw(x)).Word)
+		}
+	})
+	w.commands[idx].Words = list
+}
+
+// test walks [[ … ]].
+func (w *walker) test(c *syntax.TestClause) {
+	idx, ok := w.reserve()
+	if !ok {
+		return
+	}
+	w.fillBare(idx, c, nil)
+	w.commands[idx].Name = "[["
+	list := []Word{literalArg("[[").Word}
+	w.within(idx, func() { w.testExpr(c.X, &list) })
+	w.commands[idx].Words = append(list, literalArg("]]").Word)
+	w.grade(idx)
+}
+
+func (w *walker) testExpr(x syntax.TestExpr, list *[]Word) {
+	if !w.step(1) {
+		return
+	}
+	operator := func(text string) { *list = append(*list, literalArg(text).Word) }
+	switch x := x.(type) {
+	case *syntax.Word:
+		*list = append(*list, newArg(w.single(x), w.raw(x)).Word)
+	case *syntax.ParenTest:
+		operator("(")
+		w.testExpr(x.X, list)
+		operator(")")
+	case *syntax.UnaryTest:
+		operator(x.Op.String())
+		w.testExpr(x.X, list)
+	case *syntax.BinaryTest:
+		w.testExpr(x.X, list)
+		operator(x.Op.String())
+		w.testExpr(x.Y, list)
+		switch x.Op {
+		case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
+			w.testNumbers(x.X, x.Y)
+		case syntax.TsReMatch:
+			w.assignUnknown("BASH_REMATCH", nil)
+		}
+	default:
+		w.unclear = true
+	}
+}
+
+// testNumbers looks through operands that [[ evaluates as arithmetic.
+func (w *walker) testNumbers(sides ...syntax.TestExpr) {
+	for _, side := range sides {
+		word, ok := side.(*syntax.Word)
+		if !ok {
+			continue
+		}
+		name := word.Lit()
+		if !syntax.ValidName(name) {
+			continue
+		}
+		if text, exact := w.ctx.st.lookupVar(name).val.exact(); exact {
+			w.numberText(text)
+		}
+	}
+}

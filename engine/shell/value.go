@@ -1,0 +1,278 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// piece is a stretch of a word or of a variable's value.
+type piece struct {
+	text    string // the known text, or how the unknown part was written
+	known   bool
+	quoted  bool  // not subject to word splitting and globbing
+	glob    bool  // a pattern that stands for each of its matches
+	decoded bool  // came out of a decoder: base64 -d, printf escapes, $'\x72'
+	inputs  []int // commands whose output this is
+}
+
+// joins reports whether o, which follows p, may become one piece with it.
+func (p piece) joins(o piece) bool {
+	return p.known && o.known && p.quoted == o.quoted && p.glob == o.glob && p.decoded == o.decoded && len(p.inputs)+len(o.inputs) == 0
+}
+
+// value is the text of a word, a variable or an output as far as it is known.
+type value []piece
+
+func known(text string) value { return value{{text: text, known: true}} }
+
+func unknown(written string, inputs []int) value {
+	return value{{text: written, inputs: inputs}}
+}
+
+// exact returns the text of v if all of it is known. A pattern that stands for its matches is not.
+func (v value) exact() (string, bool) {
+	for _, p := range v {
+		if !p.known || p.glob {
+			return "", false
+		}
+	}
+	return v.text(), true
+}
+
+// text returns v as it is shown: unknown parts stand as they were written.
+func (v value) text() string {
+	if len(v) == 1 {
+		return v[0].text
+	}
+	var b strings.Builder
+	for _, p := range v {
+		b.WriteString(p.text)
+	}
+	return b.String()
+}
+
+// prefix returns the known text before the first unknown part.
+func (v value) prefix() string {
+	for i, p := range v {
+		if !p.known {
+			return v[:i].text()
+		}
+	}
+	return v.text()
+}
+
+func (v value) size() int {
+	n := 0
+	for _, p := range v {
+		n += len(p.text)
+	}
+	return n
+}
+
+func (v value) decoded() bool {
+	return slices.ContainsFunc(v, func(p piece) bool { return p.decoded })
+}
+
+// inputs returns the commands whose output is part of v, in order and without repeats.
+func (v value) inputs() []int {
+	var all []int
+	for _, p := range v {
+		all = append(all, p.inputs...)
+	}
+	return sortedSet(all)
+}
+
+// with returns v with the given quoting, and with inputs added to each piece.
+func (v value) with(quoted bool, inputs []int) value {
+	out := make(value, len(v))
+	for i, p := range v {
+		p.quoted = quoted
+		if len(inputs) > 0 {
+			p.inputs = slices.Concat(p.inputs, inputs)
+		}
+		out[i] = p
+	}
+	return out
+}
+
+// equal reports whether both values hold the same text. Unknown parts are never the same.
+func (v value) equal(o value) bool {
+	a, okA := v.exact()
+	b, okB := o.exact()
+	return okA && okB && a == b
+}
+
+// tail returns the known text after the last unknown part.
+func (v value) tail() string {
+	for i := len(v) - 1; i >= 0; i-- {
+		if !v[i].known {
+			return v[i+1:].text()
+		}
+	}
+	return v.text()
+}
+
+// trimNewlines removes the line ends that a command substitution drops.
+func (v value) trimNewlines() value {
+	out := slices.Clone(v)
+	for len(out) > 0 {
+		last := &out[len(out)-1]
+		if !last.known {
+			break
+		}
+		last.text = strings.TrimRight(last.text, "\n")
+		if last.text != "" || len(last.inputs) > 0 && len(out) == 1 {
+			break
+		}
+		out = out[:len(out)-1]
+	}
+	return out
+}
+
+// arg is a Word together with the pieces that it was made of.
+type arg struct {
+	Word
+	val value
+}
+
+// newArg makes the Word for a field after expansion and splitting.
+func newArg(v value, raw string) arg {
+	w := Word{Text: v.text(), Raw: raw, Inputs: v.inputs(), Prefix: v.prefix()}
+	quoted, loose := false, false
+	for _, p := range v {
+		quoted = quoted || p.quoted
+		loose = loose || !p.known && !p.quoted
+		w.Glob = w.Glob || p.glob || p.known && !p.quoted && hasGlob(p.text)
+	}
+	w.Quoted = quoted && !loose
+	switch {
+	case len(w.Prefix) == len(w.Text) && allKnown(v):
+		w.Certainty = Exact
+	case w.Prefix != "":
+		w.Certainty = Partial
+	}
+	return arg{Word: w, val: v}
+}
+
+func literalArg(text string) arg {
+	return arg{Word: Word{Text: text, Prefix: text, Raw: text, Certainty: Exact}, val: known(text)}
+}
+
+// unknownArg is an argument that the text does not spell, such as what xargs adds.
+func unknownArg(written string, inputs []int) arg {
+	return newArg(unknown(written, inputs), "")
+}
+
+func allKnown(v value) bool {
+	return !slices.ContainsFunc(v, func(p piece) bool { return !p.known })
+}
+
+func hasGlob(text string) bool {
+	if strings.ContainsAny(text, "*?") {
+		return true
+	}
+	open := strings.IndexByte(text, '[')
+	return open >= 0 && strings.IndexByte(text[open+1:], ']') > 0
+}
+
+func words(args []arg) []Word {
+	out := make([]Word, len(args))
+	for i := range args {
+		out[i] = args[i].Word
+	}
+	return out
+}
+
+// joined returns the values of args with single spaces between them, as eval and ssh join them.
+func joined(args []arg) value {
+	var v value
+	for i, a := range args {
+		if i > 0 {
+			v = append(v, piece{text: " ", known: true})
+		}
+		v = append(v, a.val...)
+	}
+	return v
+}
+
+func argInputs(args []arg) []int {
+	var all []int
+	for _, a := range args {
+		all = append(all, a.Inputs...)
+	}
+	return sortedSet(all)
+}
+
+func sortedSet(all []int) []int {
+	if len(all) < 2 {
+		return all
+	}
+	all = slices.Clone(all)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// absolute resolves a path lexically. It is unknown when p is relative and dir is unknown.
+func absolute(dir Dir, p string) (string, bool) {
+	switch {
+	case p == "":
+		return "", false
+	case path.IsAbs(p):
+		return path.Clean(p), true
+	case !dir.Known:
+		return "", false
+	default:
+		return path.Join(dir.Path, p), true
+	}
+}
+
+// source writes v as text to be parsed again: unknown parts become holes.
+func (w *walker) source(v value) string {
+	if s, ok := v.exact(); ok {
+		return s
+	}
+	var b strings.Builder
+	for _, p := range v {
+		if p.known {
+			b.WriteString(p.text)
+			continue
+		}
+		b.WriteRune(holeOpen)
+		b.WriteString(strconv.Itoa(len(w.holes)))
+		b.WriteRune(holeClose)
+		w.holes = append(w.holes, p)
+	}
+	return b.String()
+}
+
+// fill turns literal text with holes back into pieces.
+func (w *walker) fill(text string, quoted bool) value {
+	var v value
+	for {
+		open := strings.IndexRune(text, holeOpen)
+		if open < 0 {
+			break
+		}
+		end := strings.IndexRune(text[open:], holeClose)
+		if end < 0 {
+			break
+		}
+		n, err := strconv.Atoi(text[open+len(string(holeOpen)) : open+end])
+		if err != nil || n < 0 || n >= len(w.holes) {
+			break
+		}
+		if open > 0 {
+			v = append(v, piece{text: text[:open], known: true, quoted: quoted})
+		}
+		hole := w.holes[n]
+		hole.quoted = quoted
+		v = append(v, hole)
+		text = text[open+end+len(string(holeClose)):]
+	}
+	if text != "" || len(v) == 0 {
+		v = append(v, piece{text: text, known: true, quoted: quoted})
+	}
+	return v
+}

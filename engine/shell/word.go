@@ -1,0 +1,401 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// fields expands words as the arguments of a command: braces, tilde, parameters,
+// substitutions, word splitting and quote removal, in bash's order. File names are not
+// expanded; a word that bash would match against files carries Glob.
+func (w *walker) fields(list []*syntax.Word) []arg {
+	var args []arg
+	for _, word := range list {
+		raw := w.raw(word)
+		for _, one := range w.braces(word) {
+			if !w.step(1) {
+				return args
+			}
+			b := fieldBuilder{w: w}
+			b.parts(one.Parts, false)
+			for _, v := range b.finish() {
+				w.step(v.size() / bytesPerStep)
+				args = append(args, newArg(v, raw))
+			}
+		}
+	}
+	return args
+}
+
+// single expands a word where bash does not split it: assignments, redirect targets,
+// case words, here-strings.
+func (w *walker) single(word *syntax.Word) value {
+	if word == nil || !w.step(1) {
+		return known("")
+	}
+	b := fieldBuilder{w: w, whole: true}
+	b.parts(word.Parts, false)
+	v := b.cur
+	w.step(v.size() / bytesPerStep)
+	return v
+}
+
+// document expands the body of a here-document.
+func (w *walker) document(word *syntax.Word, quoted bool) value {
+	if word == nil {
+		return known("")
+	}
+	b := fieldBuilder{w: w, whole: true}
+	if quoted {
+		for _, p := range word.Parts {
+			if lit, ok := p.(*syntax.Lit); ok {
+				b.cur = append(b.cur, w.fill(lit.Value, true)...)
+			}
+		}
+		return b.cur
+	}
+	b.heredoc = true
+	b.parts(word.Parts, true)
+	return b.cur
+}
+
+// braces returns the words that brace expansion makes of word.
+func (w *walker) braces(word *syntax.Word) []*syntax.Word {
+	brace := func(p syntax.WordPart) bool {
+		lit, ok := p.(*syntax.Lit)
+		return ok && strings.Contains(lit.Value, "{")
+	}
+	if !slices.ContainsFunc(word.Parts, brace) {
+		return []*syntax.Word{word}
+	}
+	split := &syntax.Word{Parts: slices.Clone(word.Parts)} // SplitBraces writes to its argument
+	syntax.SplitBraces(split)
+	var all []*syntax.Word
+	for one, err := range expand.BracesSeq(nil, split) {
+		if err != nil {
+			w.spend("steps")
+			break
+		}
+		if !w.step(1) {
+			break
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// raw returns the source text of a node.
+func (w *walker) raw(n syntax.Node) string {
+	start, end := int(n.Pos().Offset()), int(n.End().Offset())
+	if start < 0 || end > len(w.ctx.src) || start > end {
+		return ""
+	}
+	raw := w.ctx.src[start:end]
+	if strings.ContainsRune(raw, holeOpen) {
+		return w.fill(raw, false).text()
+	}
+	return raw
+}
+
+// fieldBuilder makes fields out of the parts of one word.
+type fieldBuilder struct {
+	w       *walker
+	whole   bool // no splitting
+	heredoc bool
+	done    []value
+	cur     value
+	open    bool // cur is a field even when it is empty
+}
+
+func (b *fieldBuilder) finish() []value {
+	b.cut()
+	return b.done
+}
+
+// cut ends the current field.
+func (b *fieldBuilder) cut() {
+	if b.open || len(b.cur) > 0 {
+		b.done = append(b.done, b.cur)
+	}
+	b.cur, b.open = nil, false
+}
+
+func (b *fieldBuilder) add(v value) {
+	for _, p := range v {
+		if p.known && p.text == "" && len(p.inputs) == 0 {
+			b.open = b.open || p.quoted
+			continue
+		}
+		if n := len(b.cur); n > 0 && b.cur[n-1].joins(p) {
+			b.cur[n-1].text += p.text
+			continue
+		}
+		b.cur = append(b.cur, p)
+	}
+}
+
+func (b *fieldBuilder) parts(parts []syntax.WordPart, quoted bool) {
+	for i, part := range parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			b.literal(p.Value, quoted, i == 0 && !quoted && len(b.cur) == 0, len(parts) > i+1)
+		case *syntax.SglQuoted:
+			b.open = true
+			if p.Dollar {
+				v := b.w.fill(ansiC(p.Value), true)
+				v[0].decoded = strings.ContainsAny(p.Value, `\`)
+				b.add(v)
+			} else {
+				b.add(b.w.fill(p.Value, true))
+			}
+		case *syntax.DblQuoted:
+			// "$@" without parameters is no field at all; "" is one.
+			b.open = b.open || !onlyAt(p)
+			b.parts(p.Parts, true)
+		case *syntax.ParamExp:
+			b.param(p, quoted)
+		case *syntax.CmdSubst:
+			b.expansion(b.w.substitution(p), quoted)
+		case *syntax.ArithmExp:
+			b.expansion(b.w.arithmetic(p.X, b.w.raw(p)), quoted)
+		case *syntax.ProcSubst:
+			b.add(b.w.process(p))
+		case *syntax.ExtGlob:
+			b.w.hidden(p.Pattern.Value)
+			b.add(b.w.fill(b.w.raw(p), false))
+		default:
+			b.w.unclear = true
+			b.add(unknown(b.w.raw(part), nil))
+		}
+	}
+}
+
+// onlyAt reports "$@" and "${a[@]}".
+func onlyAt(q *syntax.DblQuoted) bool {
+	if len(q.Parts) != 1 {
+		return false
+	}
+	p, ok := q.Parts[0].(*syntax.ParamExp)
+	return ok && (p.Param != nil && p.Param.Value == "@" || indexWord(p.Index) == "@")
+}
+
+// literal adds text that stands in the source, with its backslashes.
+func (b *fieldBuilder) literal(text string, quoted, first, more bool) {
+	if first && strings.HasPrefix(text, "~") {
+		text = b.tilde(text, more)
+	}
+	escaped := func(c byte) bool {
+		return !quoted || strings.IndexByte("$`\\\n", c) >= 0 || c == '"' && !b.heredoc
+	}
+	start := 0
+	for i := 0; i+1 < len(text); i++ {
+		if text[i] != '\\' || !escaped(text[i+1]) {
+			continue
+		}
+		if i > start {
+			b.add(b.w.fill(text[start:i], quoted))
+		}
+		if text[i+1] != '\n' {
+			b.add(value{{text: text[i+1 : i+2], known: true, quoted: true}})
+		}
+		i++
+		start = i + 1
+	}
+	if start < len(text) {
+		b.add(b.w.fill(text[start:], quoted))
+	}
+}
+
+// tilde expands a leading ~, ~+, ~- or ~user and returns the rest of the text.
+func (b *fieldBuilder) tilde(text string, more bool) string {
+	end := strings.IndexByte(text, '/')
+	if end < 0 {
+		if more {
+			return text // ~"x" and ~$x are not expanded
+		}
+		end = len(text)
+	}
+	user, rest := text[1:end], text[end:]
+	var v value
+	switch {
+	case strings.ContainsAny(user, `\`+string(holeOpen)):
+		return text
+	case user == "":
+		v = b.w.ctx.st.lookupVar("HOME").val
+	case user == "+":
+		v = b.w.ctx.st.lookupVar("PWD").val
+	case user == "-":
+		v = b.w.ctx.st.lookupVar("OLDPWD").val
+	case user == "root":
+		v = known("/root")
+	default:
+		// Homes lie elsewhere on some systems: known enough to be seen, not to be trusted.
+		v = value{{text: "/home/", known: true}, {text: user}}
+	}
+	if v.text() == "" {
+		b.open = true
+	}
+	b.add(v.with(true, nil))
+	return rest
+}
+
+// expansion adds the result of an expansion: in quotes as it is, otherwise split at IFS.
+func (b *fieldBuilder) expansion(v value, quoted bool) {
+	if quoted || b.whole {
+		b.add(v.with(quoted, nil))
+		return
+	}
+	ifs, ok := b.w.ctx.st.lookupVar("IFS").val.exact()
+	for _, p := range v {
+		p.quoted = false
+		switch {
+		case !p.known:
+			b.add(value{p})
+		case !ok && p.text != "":
+			b.add(unknown(p.text, p.inputs))
+		default:
+			b.split(p, ifs)
+		}
+	}
+}
+
+// split cuts known text at the characters of IFS. Blanks run together; any other
+// character of IFS ends a field, an empty one too.
+func (b *fieldBuilder) split(p piece, ifs string) {
+	text := p.text
+	start := 0
+	flush := func(end int) {
+		if end > start {
+			part := p
+			part.text = text[start:end]
+			b.add(value{part})
+		}
+		start = end + 1
+	}
+	for i := 0; i < len(text); i++ {
+		if strings.IndexByte(ifs, text[i]) < 0 {
+			continue
+		}
+		flush(i)
+		if text[i] != ' ' && text[i] != '\t' && text[i] != '\n' {
+			b.open = true
+		}
+		b.cut()
+	}
+	flush(len(text))
+}
+
+// param adds a parameter expansion, which may be several fields.
+func (b *fieldBuilder) param(p *syntax.ParamExp, quoted bool) {
+	list, all := b.w.parameter(p, quoted)
+	if !all {
+		b.expansion(list[0], quoted)
+		return
+	}
+	for i, v := range list {
+		if i > 0 {
+			if b.whole {
+				b.add(known(" "))
+			} else {
+				b.cut()
+			}
+		}
+		if quoted {
+			b.open = true
+		}
+		b.expansion(v, quoted)
+	}
+}
+
+// hidden walks the substitutions in text that the parser keeps as one literal.
+func (w *walker) hidden(text string) {
+	if !strings.ContainsAny(text, "$`") || !w.step(1) {
+		return
+	}
+	word, err := syntax.NewParser().Document(strings.NewReader(text))
+	if err != nil || tooDeep(text, w.lim.Nesting) >= 0 {
+		w.unclear = true
+		return
+	}
+	saved := w.ctx
+	w.nestSource(text)
+	w.single(word)
+	w.ctx = saved
+}
+
+// nestSource makes text the source of the nodes that are walked next. Their spans are
+// those of the place where text was found.
+func (w *walker) nestSource(text string) {
+	if !w.ctx.nested && w.ctx.current >= 0 {
+		c := &w.commands[w.ctx.current]
+		w.ctx.start, w.ctx.end = c.Start, c.End
+	}
+	w.ctx.src, w.ctx.nested = text, true
+}
+
+// substitution walks $( ) and returns what it prints, without the last line ends.
+func (w *walker) substitution(p *syntax.CmdSubst) value {
+	raw := w.raw(p)
+	if file, ok := readSubstitution(p); ok {
+		// $(<file)
+		target := w.single(file)
+		idx, ok := w.reserve()
+		if !ok {
+			return unknown(raw, nil)
+		}
+		w.fillBare(idx, p, []Redirect{{Mode: RedirectRead, Target: newArg(target, w.raw(file)).Word}})
+		if text, ok := w.content(target); ok {
+			return text.with(false, []int{idx}).trimNewlines()
+		}
+		return unknown(raw, []int{idx})
+	}
+	out := w.captured(p.Stmts)
+	v := out.text.trimNewlines()
+	if len(v) == 0 && len(out.cmds) > 0 {
+		v = known("")
+	}
+	if v.size() > w.lim.Bytes {
+		v = unknown(raw, nil)
+	}
+	v = v.with(false, out.cmds)
+	for i := range v {
+		if !v[i].known && v[i].text == "" {
+			v[i].text = raw
+		}
+	}
+	return v
+}
+
+// readSubstitution recognises $(<file), which reads a file without a command.
+func readSubstitution(p *syntax.CmdSubst) (*syntax.Word, bool) {
+	if len(p.Stmts) != 1 || p.Stmts[0].Cmd != nil || len(p.Stmts[0].Redirs) != 1 {
+		return nil, false
+	}
+	r := p.Stmts[0].Redirs[0]
+	return r.Word, r.Op == syntax.RdrIn && r.N == nil
+}
+
+// captured walks statements in a subshell and returns what they print.
+func (w *walker) captured(stmts []*syntax.Stmt) sink {
+	out := &sink{}
+	w.subshell(func() {
+		w.ctx.out = out
+		w.ctx.redirs, w.ctx.pipe = nil, Pipeline{}
+		w.deeper(func() { w.stmts(stmts) })
+	})
+	return *out
+}
+
+// deeper walks f one level down, or spends the depth budget.
+func (w *walker) deeper(f func()) {
+	if w.ctx.depth >= w.lim.Depth {
+		w.spend("depth")
+		return
+	}
+	w.ctx.depth++
+	f()
+	w.ctx.depth--
+}

@@ -11,6 +11,7 @@ const (
 	bindEach                    // for name in expr: one element at a time
 	bindUnknown                 // a parameter, or something that is not followed
 	bindElement                 // a, b = expr: element index of it
+	bindEachOf                  // list.each { |name| … }: the list is one operand, without its members
 	bindFirst                   // for root, dirs, files in os.walk(…): the first of a tuple
 )
 
@@ -122,7 +123,12 @@ func (s *scan) bindingValue(b *binding) value {
 	s.depth++
 	before := s.capped
 	s.capped = false
-	v, _ := s.expr(b.expr, false)
+	var v value
+	if b.kind == bindEachOf {
+		v, _ = s.primary(b.expr, false)
+	} else {
+		v, _ = s.expr(b.expr, false)
+	}
 	switch b.kind {
 	case bindAppend:
 		// The value before this place: all earlier bindings, without this one.
@@ -130,7 +136,7 @@ func (s *scan) bindingValue(b *binding) value {
 		if b.nested && v.kind == text { // any number of times
 			v = openText(v)
 		}
-	case bindEach:
+	case bindEach, bindEachOf:
 		v = element(v)
 	case bindElement:
 		if v.kind == list && b.index < len(v.list) && !v.open {

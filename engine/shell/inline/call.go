@@ -351,6 +351,9 @@ func program(c *call) {
 	if len(l.list) == 0 {
 		return
 	}
+	for n := len(l.list) - 1; n > 0 && l.list[n].kind == word; n-- { // C's NULL at the end
+		l.list = l.list[:n]
+	}
 	if len(l.list) > 1 {
 		l.list = append([]value{l.list[0]}, l.list[2:]...)
 	}

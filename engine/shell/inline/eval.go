@@ -107,6 +107,9 @@ func (s *scan) prefixed(i int, emit bool) (value, int) {
 		}
 		return argList(args), s.after(i)
 	case "[":
+		if s.g.braceList && s.match[i] == i+1 && i+3 < len(s.toks) && s.toks[i+3].is("{") { // []string{…}
+			return argList(s.arguments(i + 3)), s.after(i + 3)
+		}
 		return argList(s.arguments(i)), s.after(i)
 	case "{":
 		if s.g.braceList {
@@ -178,7 +181,9 @@ func (s *scan) suffixes(v value, head, i int, emit bool) (value, int) {
 			v, recv = s.invoke(v, recv, s.arguments(i), head, i, emit), value{}
 			i = s.after(i)
 			continue
-		case t.is("[") && (!t.newline || !s.g.newlineEnds) && s.toks[i-1].operandEnd():
+		case t.is("[") && s.match[i] == i+1 && i+2 < len(s.toks) && s.toks[i+2].is("{") && s.g.braceList: // new String[]{…}
+			return argList(s.arguments(i + 2)), s.after(i + 2)
+		case t.is("[") && (!t.newline || !s.g.newlineEnds) && !(t.space && s.g.parenless) && s.toks[i-1].operandEnd():
 			recv = v
 			v = s.index(v, i)
 			i = s.after(i)
@@ -191,7 +196,7 @@ func (s *scan) suffixes(v value, head, i int, emit bool) (value, int) {
 		}
 		break
 	}
-	if s.g.parenless && v.kind == object && s.handler(v.name) != nil && (i == 0 || !s.toks[min(i, len(s.toks))-1].is(")")) {
+	if s.g.parenless && v.kind == object && (s.handler(v.name) != nil || s.g.values[v.name] != nil) && (i == 0 || !s.toks[min(i, len(s.toks))-1].is(")")) {
 		if args, next, ok := s.command(i); ok {
 			return s.invoke(v, recv, args, head, i-1, emit), next
 		}
@@ -204,7 +209,7 @@ func (s *scan) keywordBefore(i int) bool {
 	return i > 0 && s.toks[i-1].kind == tokIdent && statementWords[s.toks[i-1].text] && !(i > 1 && s.toks[i-2].is("."))
 }
 
-var statementWords = set("if elsif elif else unless while until for foreach return and or not in is print yield await case when switch catch do then")
+var statementWords = set("if elsif elif else unless while until for foreach return and or not in is yield await case when switch catch do then")
 
 // invoke evaluates a call and reports it.
 func (s *scan) invoke(fn, recv value, args []argument, head, tok int, emit bool) value {
@@ -221,7 +226,7 @@ func (s *scan) invoke(fn, recv value, args []argument, head, tok int, emit bool)
 		if tok >= len(s.toks) {
 			tok = len(s.toks) - 1
 		}
-		if name == "" && s.g.functions && s.toks[head].kind == tokIdent && strings.HasPrefix(s.toks[head].text, "$") && tok == head+1 {
+		if s.g.name == "php" && fn.kind != text && (name == "" || name[0] == '$' && !strings.Contains(name, ".")) && s.toks[head].text != "" && s.toks[head].text[0] == '$' {
 			s.add(Call{Kind: Dynamic, Name: s.toks[head].text, Offset: s.toks[head].pos})
 		}
 		s.report(name, recv, args, s.callToken(head, tok))
@@ -287,6 +292,9 @@ func (s *scan) index(v value, open int) value {
 	}
 	if v.kind == text && s.toks[open+1].is(":") && args[0].to-args[0].from == 4 && s.toks[open+2].is(":") && s.toks[open+3].is("-") {
 		return s.mapText(v, true, reverse)
+	}
+	if v.kind == object && v.name[0] == '$' && !environments[v.name] { // an element of an array
+		return value{}
 	}
 	if v.kind == object {
 		if k, ok := key.exact(); ok && key.kind == text {

@@ -26,6 +26,8 @@ func (s *scan) ends(i int, inBrackets, first bool) bool {
 			return true
 		case "{":
 			return !first
+		default:
+			return s.g.stops[t.text]
 		}
 	case tokIdent:
 		return !first && s.g.terminators[t.text]

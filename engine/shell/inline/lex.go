@@ -22,6 +22,7 @@ type grammar struct {
 	braceList    bool                 // {…} is a list
 	functions    bool                 // a text can be called as the function of that name
 	terminators  map[string]bool      // words that end an expression
+	stops        map[string]bool      // operators that do
 	modules      map[string]bool      // modules of which an unknown member may be anything
 	globals      map[string]string    // names that stand for something else; "~" for the home directory
 	calls        map[string]handler   // what functions do

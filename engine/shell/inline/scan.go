@@ -100,7 +100,7 @@ func (s *scan) head(i int) bool {
 	case tokIdent, tokString:
 		return true
 	case tokOp:
-		return (t.text == "(" || t.text == "[") && (i == 0 || t.newline || !s.toks[i-1].operandEnd())
+		return (t.text == "(" || t.text == "[" || t.text == ".") && (i == 0 || t.newline || !s.toks[i-1].operandEnd())
 	default:
 		return false
 	}

@@ -1,6 +1,6 @@
 # METADATA
-# title: Owner changed beyond the workspace
-# description: Changes the owner, group or access list of files outside the workspace.
+# title: Owner changed beyond the granted places
+# description: Changes the owner, group or access list of files outside the workspace and the other writable places.
 # custom:
 #   severity: high
 #   remediation: Leave owners as they are; create files you need in the workspace, where they belong to you.
@@ -15,7 +15,8 @@ package sallyport.rules.dangerous.ownership
 
 import data.sallyport.lib
 
-_own := {"workspace", "temporary"}
+# Where the operator grants writing, modes and owners are the agent's own affair.
+_own := {"context", "temporary", "workspace"}
 
 _changes contains i if some i in lib.with_flag.owner_change
 

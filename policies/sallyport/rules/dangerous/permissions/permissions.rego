@@ -1,8 +1,8 @@
 # METADATA
-# title: Permissions opened or changed beyond the workspace
+# title: Permissions opened or changed beyond the granted places
 # description: >-
-#   Lets every user write to a file outside the workspace, or changes modes recursively there. Modes inside the workspace are the
-#   agent's own affair; opening them to all is said, not refused.
+#   Lets every user write to a file outside the workspace and the other writable places, or changes modes recursively
+#   there. Opening files inside them to all is said, not refused.
 # custom:
 #   severity: high
 #   remediation: Change the mode of single files below the workspace, and prefer 644, 755 or u+x to 777.
@@ -20,7 +20,8 @@ package sallyport.rules.dangerous.permissions
 
 import data.sallyport.lib
 
-_own := {"workspace", "temporary"}
+# Where the operator grants writing, modes and owners are the agent's own affair.
+_own := {"context", "temporary", "workspace"}
 
 _outside(i) := [j |
 	some j in input.commands[i].paths
@@ -41,7 +42,6 @@ deny contains {"command": i, "path": _outside(i)[0]} if {
 	flag in {"widens", "recursive"}
 }
 
-# A mode change below the workspace's root itself, .git included.
 warn contains {"command": i} if {
 	some i in lib.with_flag.widens
 	count(_outside(i)) == 0

@@ -43,6 +43,8 @@ func builtin(name string) func(*walker, *invocation) {
 		return ends
 	case "history":
 		return history
+	case "ztcp":
+		return ztcp
 	case "complete":
 		return complete
 	default:
@@ -417,13 +419,14 @@ func alias(w *walker, inv *invocation) {
 		if !found || strings.HasPrefix(name, "-") {
 			continue
 		}
-		if a.Certainty == Exact {
-			w.ctx.st.aliases[name] = body
-		}
 		if ordinary(name) {
 			w.mark(inv.idx, MarkShadow)
 		}
-		w.runText(inv, Code{Language: "bash", From: CodeArgument}, a.val.after(len(name)+1), "alias "+name, func(c *context) {
+		if a.Certainty != Exact {
+			continue
+		}
+		w.ctx.st.aliases[name] = body
+		w.reparse(inv.idx, body, "alias "+name, func(c *context) {
 			c.marks = append(slices.Clone(c.marks), MarkNeverCalled)
 			c.running = append(slices.Clone(c.running), "alias "+name)
 			c.st = w.fork(c.st)
@@ -481,7 +484,14 @@ func (w *walker) historyVariable(name string, v value) {
 	}
 }
 
-// completions run text when a key is pressed; the text is looked through.
+// ztcp opens a socket in zsh and leaves its descriptor in REPLY.
+func ztcp(w *walker, inv *invocation) {
+	w.mark(inv.idx, MarkSocket)
+	w.ctx.st.sockets[-1] = true
+	w.assignUnknown("REPLY", nil)
+}
+
+// complete runs text when a key is pressed; it is looked through.
 func complete(w *walker, inv *invocation) {
 	options, _ := getopt(inv.args[1:], "ACFGoPSWX", nil)
 	if a, ok := options["-C"]; ok {

@@ -77,7 +77,13 @@ func (w *walker) carryWords(inv *invocation, name string, c carrier, args []arg,
 			return
 		}
 	case commandLine:
-		if _, ok := option(options, "-v", "-V"); ok {
+		if _, ok := options["-v"]; ok {
+			if v, found := located(rest); found {
+				w.ctx.out.text = v.with(false, []int{inv.idx})
+			}
+			return
+		}
+		if _, ok := options["-V"]; ok {
 			return
 		}
 	case scriptLine:
@@ -178,7 +184,7 @@ func (w *walker) xargs(inv *invocation, name string, c carrier) {
 	}
 	_, null := option(options, "-0", "--null")
 	_, delimiter := option(options, "-d", "--delimiter")
-	items, static := w.items0(null || delimiter || options["-a"].Text != "")
+	items, static := w.items(replace, null || delimiter || options["-a"].Text != "")
 	if replace {
 		if static {
 			for _, item := range items {
@@ -186,7 +192,8 @@ func (w *walker) xargs(inv *invocation, name string, c carrier) {
 			}
 			return
 		}
-		w.inner(inv, substitute(rest, mark.Text, unknown(mark.Text, inputs)), name, nil)
+		item := value{{text: mark.Text, inputs: inputs, data: w.listsNames(inputs)}}
+		w.inner(inv, substitute(rest, mark.Text, item), name, nil)
 		return
 	}
 	if !static {
@@ -195,8 +202,21 @@ func (w *walker) xargs(inv *invocation, name string, c carrier) {
 	w.inner(inv, slices.Concat(rest, items), name, nil)
 }
 
-// items0 returns the words on a known standard input, as xargs splits them.
-func (w *walker) items0(otherwise bool) ([]arg, bool) {
+// listsNames reports whether all of these commands print names of files and the like, which
+// are data to those who read them.
+func (w *walker) listsNames(cmds []int) bool {
+	for _, i := range cmds {
+		switch w.commands[i].Name {
+		case "find", "fd", "fdfind", "ls", "git", "seq", "sort", "uniq", "head", "tail", "grep", "egrep", "rg", "basename", "dirname", "locate", "nproc", "jobs", "pgrep":
+		default:
+			return false
+		}
+	}
+	return len(cmds) > 0
+}
+
+// items returns what is on a known standard input as xargs takes it: words, or with -I lines.
+func (w *walker) items(lines, otherwise bool) ([]arg, bool) {
 	in := w.stdin()
 	if in == nil || !in.static || otherwise {
 		return nil, false
@@ -205,12 +225,16 @@ func (w *walker) items0(otherwise bool) ([]arg, bool) {
 	if !ok || strings.ContainsAny(text, `'"\`) {
 		return nil, false
 	}
+	split := strings.Fields
+	if lines {
+		split = func(s string) []string { return strings.Split(strings.TrimRight(s, "\n"), "\n") }
+	}
 	var items []arg
-	for _, f := range strings.Fields(text) {
+	for _, f := range split(text) {
 		if len(items) >= maxTurns || !w.step(1) {
 			return nil, false
 		}
-		a := literalArg(f)
+		a := literalArg(strings.TrimLeft(f, " \t"))
 		a.Inputs = in.cmds
 		a.val[0].inputs = in.cmds
 		items = append(items, a)
@@ -337,13 +361,13 @@ func (w *walker) findResult(roots []arg) value {
 		roots = []arg{literalArg(".")}
 	}
 	if len(roots) > 1 || roots[0].Certainty == Unknown {
-		return unknown("{}", argInputs(roots))
+		return value{{text: "{}", data: true, inputs: argInputs(roots)}}
 	}
 	text := roots[0].Prefix
 	if !strings.HasSuffix(text, "/") {
 		text += "/"
 	}
-	return value{{text: text, known: true, quoted: true, inputs: roots[0].Inputs}, {text: "{}", quoted: true}}
+	return value{{text: text, known: true, quoted: true, inputs: roots[0].Inputs}, {text: "{}", quoted: true, data: true}}
 }
 
 // ssh runs its words, joined, on another machine.

@@ -11,7 +11,7 @@ import (
 // runText walks text that the command inv hands to a shell. Text with unknown parts is
 // walked around them: what is seen is true, but it is not all.
 func (w *walker) runText(inv *invocation, code Code, v value, via string, change func(*context)) {
-	full := allKnown(v) && !slices.ContainsFunc(v, func(p piece) bool { return p.glob })
+	full := !v.dynamic()
 	code.Decoded = code.Decoded || v.decoded()
 	if !full {
 		w.mark(inv.idx, MarkDynamicCode)

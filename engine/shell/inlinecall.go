@@ -33,6 +33,7 @@ func (w *walker) inlineCall(inv *invocation, code Code, call inline.Call, via st
 	case inline.Exec, inline.Spawn:
 		if len(args) == 0 || !call.Args[0].Exact {
 			w.dynamicInline(inv, code)
+			return
 		}
 		w.inner(inv, args, via, change)
 	case inline.SocketShell:

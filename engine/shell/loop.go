@@ -108,7 +108,7 @@ func (w *walker) cStyle(c *syntax.ForClause, l *syntax.CStyleLoop) {
 
 // forWords walks a loop over words: once per value when the list is known.
 func (w *walker) forWords(c *syntax.ForClause, l *syntax.WordIter) {
-	items, bound := w.items(l)
+	items, bound := w.loopItems(l)
 	changed := w.changes(c.Do)
 	name := l.Name.Value
 	static := bound && !c.Select && len(items) > 0 && len(items) <= maxTurns
@@ -136,7 +136,7 @@ func (w *walker) forWords(c *syntax.ForClause, l *syntax.WordIter) {
 	w.ctx.st.ended = false
 }
 
-func (w *walker) items(l *syntax.WordIter) ([]arg, bool) {
+func (w *walker) loopItems(l *syntax.WordIter) ([]arg, bool) {
 	if l.InPos.IsValid() {
 		return w.fields(l.Items), true
 	}

@@ -62,6 +62,8 @@ func (w *walker) output(inv *invocation, name string) (value, bool) {
 		return w.mktemp(args)
 	case "seq":
 		return seq(args)
+	case "which":
+		return located(args)
 	case "cat", "tac", "rev", "base64", "base32", "xxd", "tr", "openssl", "tee":
 		return w.filter(inv, name, args)
 	default:
@@ -284,6 +286,14 @@ func (w *walker) mktemp(args []arg) (value, bool) {
 		return nil, false
 	}
 	return value{{text: template[:at], known: true}, {text: template[at:]}}, true
+}
+
+// located is the path of a program: its directory is not known, its name is.
+func located(args []arg) (value, bool) {
+	if len(args) != 1 || args[0].Certainty != Exact || strings.ContainsAny(args[0].Text, "/- \t\n") {
+		return nil, false
+	}
+	return value{{data: true}, {text: "/" + args[0].Text + "\n", known: true}}, true
 }
 
 func seq(args []arg) (value, bool) {

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -188,7 +189,12 @@ func (w *walker) tmux(inv *invocation, args []arg) {
 
 // netcat walks the program behind -e and -c, whose input and output are the connection.
 func (w *walker) netcat(inv *invocation, name string, args []arg) {
-	options, _ := getopt(args, "eciIgGmOopPqsTVwXx", []string{"--exec", "--sh-exec", "--lua-exec", "--source", "--source-port", "--wait", "--proxy"})
+	options := map[string]arg{}
+	for len(args) > 0 { // options may follow the operands
+		found, rest := getopt(args, "eciIgGmOopPqsTVwXx", []string{"--exec", "--sh-exec", "--lua-exec", "--source", "--source-port", "--wait", "--proxy"})
+		maps.Copy(options, found)
+		args = rest[min(1, len(rest)):]
+	}
 	socket := func(x *context) { x.marks = append(slices.Clone(x.marks), MarkSocketShell) }
 	if a, ok := option(options, "-e", "--exec"); ok {
 		w.runText(inv, Code{Language: "sh", From: CodeArgument}, a.val, name+" -e", socket)

@@ -154,10 +154,13 @@ func (w *walker) nameOf(inv *invocation) string {
 		}
 		return baseName(text)
 	}
-	// "$VENV/bin/python": the directory is not known, the program is.
+	if first.Raw == "$SHELL" || first.Raw == "${SHELL}" || first.Raw == `"$SHELL"` || first.Raw == `"${SHELL}"` || first.Raw == "$BASH" {
+		return "sh" // whatever it is set to, it is a shell
+	}
+	// "$VENV/bin/python", $(which python): the directory is not known, the program is.
 	tail := first.val.tail()
 	slash := strings.LastIndexByte(tail, '/')
-	if slash < 0 || first.Glob || !(first.Quoted || plainVariable(first.Raw)) {
+	if slash < 0 || first.Glob || !(first.Quoted || plainVariable(first.Raw) || !first.val.dynamic()) {
 		return ""
 	}
 	return tail[slash+1:]

@@ -92,7 +92,7 @@ func (w *walker) bare(s *syntax.Stmt) outcome {
 		return outcome{ok: st}
 	case *syntax.BinaryCmd:
 		if len(s.Redirs) == 0 && (c.Op == syntax.AndStmt || c.Op == syntax.OrStmt) {
-			return w.chain(s)
+			return w.chain(c)
 		}
 	}
 	var o outcome
@@ -124,7 +124,7 @@ func (w *walker) compound(cmd syntax.Command) outcome {
 		w.subshell(func() { w.stmts(c.Stmts) })
 	case *syntax.BinaryCmd:
 		if c.Op == syntax.AndStmt || c.Op == syntax.OrStmt {
-			return w.chain(&syntax.Stmt{Cmd: c})
+			return w.chain(c)
 		}
 		w.pipeline(c)
 	case *syntax.IfClause:
@@ -170,22 +170,22 @@ func (w *walker) block(list []*syntax.Stmt) outcome {
 }
 
 // chain walks a && b || c …, which the parser nests to the left.
-func (w *walker) chain(s *syntax.Stmt) outcome {
+func (w *walker) chain(c *syntax.BinaryCmd) outcome {
 	type link struct {
 		op syntax.BinCmdOperator
 		y  *syntax.Stmt
 	}
-	var links []link
+	links := []link{{c.Op, c.Y}}
 	for {
-		c, ok := s.Cmd.(*syntax.BinaryCmd)
-		if !ok || c.Op != syntax.AndStmt && c.Op != syntax.OrStmt || s.Negated || s.Background || len(s.Redirs) > 0 {
+		x, ok := c.X.Cmd.(*syntax.BinaryCmd)
+		if !ok || x.Op != syntax.AndStmt && x.Op != syntax.OrStmt || c.X.Negated || c.X.Background || len(c.X.Redirs) > 0 {
 			break
 		}
+		c = x
 		links = append(links, link{c.Op, c.Y})
-		s = c.X
 	}
 	saved := w.ctx
-	o := w.outcome(s)
+	o := w.outcome(c.X)
 	for _, l := range slices.Backward(links) {
 		if w.budget != "" {
 			break

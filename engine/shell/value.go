@@ -13,6 +13,7 @@ type piece struct {
 	known   bool
 	quoted  bool  // not subject to word splitting and globbing
 	glob    bool  // a pattern that stands for each of its matches
+	data    bool  // not known, but a name: what find found, the path that which prints
 	decoded bool  // came out of a decoder: base64 -d, printf escapes, $'\x72'
 	inputs  []int // commands whose output this is
 }
@@ -167,6 +168,11 @@ func unknownArg(written string, inputs []int) arg {
 
 func allKnown(v value) bool {
 	return !slices.ContainsFunc(v, func(p piece) bool { return !p.known })
+}
+
+// dynamic reports text that is not known as code: some of it is neither known nor just a name.
+func (v value) dynamic() bool {
+	return slices.ContainsFunc(v, func(p piece) bool { return (!p.known || p.glob) && !p.data })
 }
 
 func hasGlob(text string) bool {

@@ -161,6 +161,9 @@ func (h *host) janitor() {
 
 func (h *host) collect() {
 	h.mu.Lock()
+	if h.watch != nil && h.watch.gone() {
+		h.watch = nil // somebody killed it; the next start gets another
+	}
 	idle := !h.used
 	h.used = len(h.roots) > 0
 	h.mu.Unlock()
@@ -187,12 +190,11 @@ func (h *host) collect() {
 }
 
 // close ends the helpers. Every command has ended before.
-func (h *host) close() error {
+func (h *host) close() {
 	close(h.stop)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.watch == nil {
-		return nil
+	if h.watch != nil {
+		h.watch.close()
 	}
-	return h.watch.close()
 }

@@ -75,23 +75,28 @@ func startWatcher(shell string, prefix uint64) (*watcher, error) {
 }
 
 // close tells the watcher that all is well and waits for it.
-func (w *watcher) close() error {
+func (w *watcher) close() {
 	if w.pipe == nil {
-		return nil
+		return
 	}
-	_, werr := w.pipe.WriteString("done\n")
+	_, _ = w.pipe.WriteString("done\n") // an error means that it is gone, and that is what is wanted
 	w.pipe.Close()
 	for {
-		_, err := unix.Wait4(w.pid, nil, 0, nil)
-		if err == unix.EINTR {
-			continue
+		if _, err := unix.Wait4(w.pid, nil, 0, nil); err != unix.EINTR {
+			return
 		}
-		if err != nil {
-			return fmt.Errorf("close environment: wait for watcher: %w", err)
-		}
-		if werr != nil {
-			return fmt.Errorf("close environment: the watcher was gone: %w", werr)
-		}
-		return nil
 	}
+}
+
+// gone reports whether the watcher has ended before its time, and if so reaps it.
+func (w *watcher) gone() bool {
+	if w.pipe == nil {
+		return false
+	}
+	pid, err := unix.Wait4(w.pid, nil, unix.WNOHANG, nil)
+	if err != nil || pid != w.pid {
+		return false
+	}
+	w.pipe.Close()
+	return true
 }

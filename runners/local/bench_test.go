@@ -1,0 +1,95 @@
+package local_test
+
+import (
+	"context"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/runners/local"
+)
+
+// The two benchmarks of a simple command run in turns within one loop, since a machine with other
+// work to do is not the same a second later. "x-of-plain" is the ratio that counts.
+func BenchmarkExec(b *testing.B) {
+	env := open(b, local.Options{}, "")
+	defer env.Close()
+	c, err := env.Prepare("true", b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	c.ID, c.Timeout, c.Output = "D-bench", time.Minute, 1<<20
+	var ours, plain time.Duration
+	one := func() {
+		start := time.Now()
+		proc, err := env.Start(context.Background(), c)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if x := proc.Wait(); x.Code != 0 || x.Error != nil {
+			b.Fatalf("%+v", x)
+		}
+		ours += time.Since(start)
+		start = time.Now()
+		cmd := exec.Command("bash", "-c", "true")
+		cmd.Env, cmd.Dir = c.Env, c.WorkDir
+		if err := cmd.Run(); err != nil {
+			b.Fatal(err)
+		}
+		plain += time.Since(start)
+	}
+	one()
+	ours, plain = 0, 0
+	for b.Loop() {
+		one()
+	}
+	b.ReportMetric(float64(ours.Microseconds())/float64(b.N), "us/exec")
+	b.ReportMetric(float64(plain.Microseconds())/float64(b.N), "us/plain")
+	b.ReportMetric(float64(ours)/float64(plain), "x-of-plain")
+}
+
+// BenchmarkOutput measures how fast output is read, hashed and kept.
+func BenchmarkOutput(b *testing.B) {
+	const size = 256 << 20
+	env := open(b, local.Options{}, "")
+	defer env.Close()
+	c, err := env.Prepare("head -c 268435456 /dev/zero", b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	c.ID, c.Timeout, c.Output = "D-bench", time.Minute, 1<<20
+	b.SetBytes(size)
+	for b.Loop() {
+		proc, err := env.Start(context.Background(), c)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if x := proc.Wait(); x.Stdout.Bytes != size {
+			b.Fatalf("%+v", x)
+		}
+	}
+}
+
+// BenchmarkParallel measures commands in several goroutines at once.
+func BenchmarkParallel(b *testing.B) {
+	env := open(b, local.Options{}, "")
+	defer env.Close()
+	c, err := env.Prepare("true", b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	c.ID, c.Timeout, c.Output = "D-bench", time.Minute, 1<<20
+	b.SetParallelism(8)
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			proc, err := env.Start(context.Background(), c)
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			if x := proc.Wait(); x.Error != nil || x.Killed != "" || x.Code != 0 {
+				b.Errorf("%+v", x)
+			}
+		}
+	})
+}

@@ -1,0 +1,389 @@
+package supervisor
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sallyport-dev/sallyport/internal/leftout"
+)
+
+// helper names, in the environment, what this test binary is to do instead of testing.
+const helper = "SALLYPORT_SUPERVISOR_TEST"
+
+func TestMain(m *testing.M) {
+	if mode := os.Getenv(helper); mode != "" {
+		os.Exit(beGateway(mode))
+	}
+	os.Exit(m.Run())
+}
+
+// escapes starts 5 processes in ways that keep them alive when their shell dies. They have $TAG
+// among their arguments and end by themselves after 2 minutes.
+const escapes = `sleep "$TAG" &
+	(setsid sleep "$TAG" &)
+	(trap '' TERM HUP; nohup sleep "$TAG" >/dev/null 2>&1 &)
+	(setsid env -i /bin/sh -c '(sleep "$0" <&- >&- 2>&- &)' "$TAG" &)
+	(setsid sh -c 'trap "" TERM; exec sleep "$0"' "$TAG" &)
+`
+
+// beGateway starts what tries to escape and then waits to be killed.
+func beGateway(mode string) int {
+	s, err := New(Options{})
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	if mode == "unwatched" {
+		s.host.watch = &watcher{}
+	}
+	p, err := s.Start(context.Background(), command(escapes+"echo up; sleep 60", "TAG="+os.Getenv("TAG")))
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	if mode == "limited" {
+		for out, _ := p.Output(); out.Text == ""; out, _ = p.Output() {
+			time.Sleep(time.Millisecond)
+		}
+		fmt.Println(len(s.Shortcomings()))
+		p.Kill("test")
+		fmt.Println(p.Wait().Survivors)
+		return 0
+	}
+	fmt.Println("up")
+	p.Wait()
+	return 0
+}
+
+// tagged returns the processes that sleep for as long as the tag says.
+func tagged(t *testing.T, tag string) []proc {
+	t.Helper()
+	all, err := processes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []proc
+	seen := map[int]bool{os.Getpid(): true}
+	for _, p := range all {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid))
+		if err == nil && !seen[p.pid] && string(b) == "sleep\x00"+tag+"\x00" {
+			found = append(found, p)
+		}
+		seen[p.pid] = true
+	}
+	return found
+}
+
+// newTag returns a number of seconds that nobody else sleeps for.
+func newTag() string { return fmt.Sprintf("120.%d", time.Now().UnixNano()) }
+
+func await(t *testing.T, limit time.Duration, holds func() bool) bool {
+	t.Helper()
+	for deadline := time.Now().Add(limit); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
+}
+
+// TestDeathOfGateway kills a process that runs a Supervisor, without any chance to clean up.
+func TestDeathOfGateway(t *testing.T) {
+	for _, tc := range []struct {
+		mode    string
+		survive bool
+	}{{"watched", false}, {"unwatched", true}} {
+		t.Run(tc.mode, func(t *testing.T) {
+			tag := newTag()
+			gateway := exec.Command(os.Args[0])
+			gateway.Env = append(os.Environ(), helper+"="+tc.mode, "TAG="+tag)
+			out, err := gateway.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := gateway.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				for _, p := range tagged(t, tag) {
+					p.send(unix.SIGKILL)
+				}
+			}()
+			if line, _ := bufio.NewReader(out).ReadString('\n'); line != "up\n" {
+				t.Fatalf("gateway says %q", line)
+			}
+			if !await(t, 10*time.Second, func() bool { return len(tagged(t, tag)) >= 5 }) {
+				t.Fatal("the processes that are to die did not start")
+			}
+			gateway.Process.Kill()
+			killed := time.Now()
+			gateway.Wait()
+			gone := await(t, 2*time.Second, func() bool { return len(tagged(t, tag)) == 0 })
+			if gone == tc.survive {
+				t.Errorf("all gone: %v after %v", gone, time.Since(killed))
+			}
+			t.Logf("all gone: %v after %v", gone, time.Since(killed).Round(time.Millisecond))
+		})
+	}
+}
+
+// TestLimited runs where the mark cannot be set, as under another Supervisor.
+func TestLimited(t *testing.T) {
+	t.Parallel()
+	bash := leftout.Command(t, "bash", "install bash")
+	tag := newTag()
+	gateway := exec.Command(bash, "-c", `ulimit -R 1000000000 && exec "$0"`, os.Args[0])
+	gateway.Env = append(os.Environ(), helper+"=limited", "TAG="+tag)
+	out, err := gateway.CombinedOutput()
+	if err != nil || string(out) != "1\n0\n" {
+		t.Errorf("got %q, %v, want one shortcoming and no survivor", out, err)
+	}
+	for _, p := range tagged(t, tag) {
+		p.send(unix.SIGKILL) // what may survive there by the shortcoming
+	}
+}
+
+// TestUntraced runs where tracing is forbidden.
+func TestUntraced(t *testing.T) {
+	t.Parallel()
+	s := newSupervisor(t, Options{})
+	s.host.untraced = true
+	tag := newTag()
+	p := start(t, s, command(escapes+"sleep 60", "TAG="+tag))
+	if !await(t, 10*time.Second, func() bool { return len(tagged(t, tag)) >= 5 }) {
+		t.Fatal("the processes that are to die did not start")
+	}
+	p.Kill("test")
+	if x, left := p.Wait(), tagged(t, tag); len(left) != 0 || x.Survivors != 0 {
+		t.Errorf("%d left, %+v", len(left), x)
+	}
+}
+
+// wiped leaves a process behind that shows none of the signs by which it could be told, except
+// that it changed its mark.
+const wiped = `(ulimit -R 1000000; setsid env -i /bin/sh -c '(trap "" TERM; exec sleep "$0" </dev/null >/dev/null 2>&1) &' "$TAG" &)
+`
+
+func TestChangedMark(t *testing.T) {
+	t.Parallel()
+	t.Run("one command", func(t *testing.T) {
+		s, tag := newSupervisor(t, Options{}), newTag()
+		p := start(t, s, command(wiped+"sleep 60", "TAG="+tag))
+		if !await(t, 10*time.Second, func() bool { return len(tagged(t, tag)) == 1 }) {
+			t.Fatal("the process that is to die did not start")
+		}
+		p.Kill("test")
+		if x, left := p.Wait(), tagged(t, tag); len(left) != 0 || x.Survivors != 0 {
+			t.Errorf("%d left, %+v", len(left), x)
+		}
+	})
+	t.Run("two commands", func(t *testing.T) {
+		s, tag := newSupervisor(t, Options{}), newTag()
+		other := start(t, s, command("sleep 60"))
+		p := start(t, s, command(wiped+"sleep 60", "TAG="+tag))
+		if !await(t, 10*time.Second, func() bool { found := tagged(t, tag); return len(found) == 1 && found[0].ppid == os.Getpid() }) {
+			t.Fatal("the process that is to die did not start")
+		}
+		p.Kill("test")
+		p.Wait()
+		if left := tagged(t, tag); len(left) != 1 {
+			t.Errorf("%d left: it could have been the other command's", len(left))
+		}
+		other.Kill("test")
+		other.Wait()
+		if left := tagged(t, tag); len(left) != 0 {
+			t.Errorf("%d left after the last command that it could belong to", len(left))
+		}
+	})
+}
+
+// TestThreads checks that a process whose first thread has ended, and which therefore looks like
+// a zombie, is ended.
+func TestThreads(t *testing.T) {
+	t.Parallel()
+	python := leftout.Command(t, "python3", "install python3")
+	if out, err := exec.Command(python, "-c", "import ctypes; print(1)").CombinedOutput(); err != nil {
+		leftout.Skip(t, fmt.Sprintf("python3 cannot make system calls (%s): install its ctypes module", out))
+	}
+	s, tag := newSupervisor(t, Options{}), newTag()
+	program := `import ctypes, signal, sys, threading, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+threading.Thread(target=lambda: time.sleep(120)).start()
+print("up", flush=True)
+ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[__import__("platform").machine()], 0)`
+	p := start(t, s, command("(setsid "+python+" -c '"+program+"' "+tag+" &); sleep 60"))
+	isZombie := func(found []proc) bool {
+		return len(found) == 1 && found[0].state == 'Z' && found[0].threads > 1
+	}
+	// A zombie has no arguments any more, so it is found by its parent.
+	find := func() []proc {
+		all, err := processes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []proc
+		for _, q := range all {
+			if q.state == 'Z' && q.threads > 1 && q.ppid == os.Getpid() {
+				found = append(found, q)
+			}
+		}
+		return found
+	}
+	if !await(t, 10*time.Second, func() bool { return isZombie(find()) }) {
+		t.Fatal("no process with an ended first thread")
+	}
+	p.Kill("test")
+	if x := p.Wait(); len(find()) != 0 || x.Survivors != 0 {
+		t.Errorf("%d left, %+v", len(find()), x)
+	}
+}
+
+// TestForeignChildren checks that children of this process that are none of a Supervisor's live
+// on, and that their exit status is theirs to wait for.
+func TestForeignChildren(t *testing.T) {
+	t.Parallel()
+	s, tag := newSupervisor(t, Options{}), newTag()
+	child := exec.Command("sleep", "60")
+	child.Env = []string{}
+	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	orphan := exec.Command("/bin/sh", "-c", `(setsid sleep "$0" &)`, tag)
+	if err := orphan.Run(); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			start(t, s, command("(sleep 60 &); (setsid env -i sleep 60 &); sleep 0.05")).Wait()
+			cmd := exec.Command("/bin/sh", "-c", "exit 7")
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+			cmd.Run()
+			if code := cmd.ProcessState.ExitCode(); code != 7 {
+				t.Errorf("exit code of a foreign child: %d", code)
+			}
+		})
+	}
+	wg.Wait()
+	s.host.collect()
+	if n := len(tagged(t, tag)); n != 1 {
+		t.Errorf("%d foreign orphans, want 1", n)
+	}
+	for _, p := range tagged(t, tag) {
+		p.send(unix.SIGKILL)
+	}
+	if err := child.Process.Kill(); err != nil {
+		t.Errorf("foreign child: %v", err)
+	}
+	if err := child.Wait(); err == nil || child.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Errorf("foreign child: %v", err)
+	}
+}
+
+// TestTwoSupervisors checks that the end of one's commands spares the other's, even with the same id.
+func TestTwoSupervisors(t *testing.T) {
+	t.Parallel()
+	a, b := newSupervisor(t, Options{}), newSupervisor(t, Options{})
+	tag := newTag()
+	other := start(t, b, command(escapes+"sleep 60", "TAG="+tag))
+	if !await(t, 10*time.Second, func() bool { return len(tagged(t, tag)) == 5 }) {
+		t.Fatal("the processes did not start")
+	}
+	start(t, a, command(escapes, "TAG="+newTag())).Wait()
+	if n := len(tagged(t, tag)); n != 5 {
+		t.Errorf("%d processes of the other, want 5", n)
+	}
+	other.Kill("test")
+	other.Wait()
+	if n := len(tagged(t, tag)); n != 0 {
+		t.Errorf("%d left", n)
+	}
+}
+
+// TestJanitor checks that orphans which end while their command runs on do not stay zombies.
+func TestJanitor(t *testing.T) {
+	t.Parallel()
+	s := newSupervisor(t, Options{})
+	p := start(t, s, command("i=0; while [ $i -lt 20 ]; do ( (exit 0) & ); i=$((i+1)); done; sleep 60"))
+	mine := func() int {
+		all, err := processes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, q := range all {
+			if q.sid == p.PID() && !q.alive() {
+				n++
+			}
+		}
+		return n
+	}
+	if !await(t, 5*time.Second, func() bool { return mine() > 0 }) {
+		t.Fatal("no zombies to begin with")
+	}
+	if !await(t, 5*time.Second, func() bool { return mine() == 0 }) {
+		t.Errorf("%d zombies", mine())
+	}
+	p.Kill("test")
+	p.Wait()
+}
+
+// TestWatcherRestart checks that a watcher that somebody killed is replaced.
+func TestWatcherRestart(t *testing.T) {
+	t.Parallel()
+	s := newSupervisor(t, Options{})
+	start(t, s, command(":")).Wait()
+	s.host.mu.Lock()
+	first := s.host.watch.pid
+	s.host.mu.Unlock()
+	unix.Kill(first, unix.SIGKILL)
+	replaced := func() bool {
+		s.host.collect()
+		start(t, s, command(":")).Wait()
+		s.host.mu.Lock()
+		defer s.host.mu.Unlock()
+		return s.host.watch.pid != first
+	}
+	if !await(t, 5*time.Second, replaced) {
+		t.Error("still the first one")
+	}
+}
+
+func TestParseStat(t *testing.T) {
+	t.Parallel()
+	const tail = " 1 2 3 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 3 0 4711 1 2 3"
+	for line, want := range map[string]proc{
+		"7 (sh) S" + tail:       {pid: 7, ppid: 1, pgid: 2, sid: 3, state: 'S', threads: 3, start: 4711},
+		"7 (a) b) (c) Z" + tail: {pid: 7, ppid: 1, pgid: 2, sid: 3, state: 'Z', threads: 3, start: 4711},
+	} {
+		if got, err := parseStat(7, []byte(line)); err != nil || got != want {
+			t.Errorf("%s: got %+v, %v", line, got, err)
+		}
+	}
+	for _, line := range []string{"", "7", "7 (sh)", "7 (sh) ", "7 (sh) S 1 2"} {
+		if got, err := parseStat(7, []byte(line)); err == nil {
+			t.Errorf("%q: got %+v", line, got)
+		}
+	}
+}
+
+func FuzzParseStat(f *testing.F) {
+	f.Add([]byte("7 (sh) S 1 2 3 0 -1 4194560 0 0 0 0 0 0 0 20 0 3 0 4711"))
+	f.Add([]byte("7 (()) )  "))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		p, err := parseStat(7, line)
+		if err == nil && p.pid != 7 {
+			t.Errorf("%+v", p)
+		}
+	})
+}

@@ -52,16 +52,20 @@ func (s *fileSet) check() []*rule {
 	var rules []*rule
 	for _, key := range order {
 		r := packages[key]
+		if r.id == "" || len(r.defined) == 0 && s.imported(r.pkg) {
+			if len(r.defined) > 0 {
+				s.at(r.sources[0].module.Package.Location, "package %s defines %s outside of sallyport.rules", packageName(r.pkg), r.verbs()[0])
+			}
+			continue // a library
+		}
 		s.checkNames(r)
 		switch {
-		case len(r.defined) > 0 && r.id == "":
-			s.at(r.sources[0].module.Package.Location, "package %s defines %s outside of sallyport.rules", packageName(r.pkg), r.verbs()[0])
 		case len(r.defined) > 0:
 			rules = append(rules, r)
-		case r.sources[0].custom && !s.imported(r.pkg):
+		case r.custom():
 			s.at(r.sources[0].module.Package.Location,
 				"package %s does nothing: it defines no deny, ask or warn, and nothing refers to it", packageName(r.pkg))
-		case !r.sources[0].custom && r.id != "":
+		default:
 			s.at(r.sources[0].module.Package.Location, "package %s is no rule: it defines no deny, ask or warn", packageName(r.pkg))
 		}
 	}
@@ -108,8 +112,8 @@ func (s *fileSet) checkVerbs(src *source, r *rule) {
 	}
 }
 
-// checkNames refuses public names beside deny, ask and warn in a rule package, and in any custom
-// package sets whose name is almost one of these.
+// checkNames refuses public names beside deny, ask and warn in a rule package, and in a package
+// that does nothing those that are almost one of these.
 func (s *fileSet) checkNames(r *rule) {
 	seen := map[string]bool{}
 	for _, src := range r.sources {
@@ -118,17 +122,13 @@ func (s *fileSet) checkNames(r *rule) {
 			if strings.HasPrefix(name, "_") || strings.HasPrefix(name, "test_") || seen[name] || slices.Contains(verbs, engine.Effect(name)) {
 				continue
 			}
-			near := nearest(name, []string{"deny", "ask", "warn"})
-			isSet := definition.Head.DocKind() == ast.PartialSetDoc && len(definition.Head.Args) == 0
-			switch {
-			case near != "" && isSet && (src.custom || r.id != ""):
-				s.at(definition.Location, "%s is not evaluated: did you mean %s? name a helper with a leading underscore", name, near)
-			case len(r.defined) > 0 && r.id != "":
-				s.at(definition.Location, "%s is not evaluated: a rule package defines deny, ask and warn; name a helper with a leading underscore", name)
-			default:
-				continue
-			}
 			seen[name] = true
+			switch near := nearest(name, []string{"deny", "ask", "warn"}); {
+			case near != "":
+				s.at(definition.Location, "%s is not evaluated: did you mean %s? name a helper with a leading underscore", name, near)
+			case len(r.defined) > 0:
+				s.at(definition.Location, "%s is not evaluated: a rule package defines deny, ask and warn; name a helper with a leading underscore", name)
+			}
 		}
 	}
 }

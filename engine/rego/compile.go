@@ -23,11 +23,13 @@ var capabilities = sync.OnceValue(func() *ast.Capabilities {
 // Capabilities is the OPA capabilities document of what policies may use, for
 // `opa check --capabilities` and editors.
 func Capabilities() ([]byte, error) {
-	text, err := json.MarshalIndent(capabilities(), "", "  ")
+	document, err := asJSON(capabilities())
 	if err != nil {
 		return nil, fmt.Errorf("write capabilities: %w", err)
 	}
-	return text, nil
+	// An empty list, which Go leaves out: opa would take a missing one for any host.
+	document.(map[string]any)["allow_net"] = []string{}
+	return json.MarshalIndent(document, "", "  ")
 }
 
 // compile compiles all modules with the registry of rules. Problems are noted.
@@ -44,8 +46,22 @@ func (s *fileSet) compile(rules []*rule) *ast.Compiler {
 	compiler.Compile(modules)
 	if compiler.Failed() {
 		s.failed("", compiler.Errors)
+		s.blameCustom()
 	}
 	return compiler
+}
+
+// blameCustom drops what OPA reports about built-in modules where it also reports custom ones: a
+// custom rule that reads the decision makes every rule on the way to it recursive.
+func (s *fileSet) blameCustom() {
+	custom := map[string]bool{}
+	for _, src := range s.sources {
+		custom[src.name] = src.custom
+	}
+	isCustom := func(p Problem) bool { return custom[p.File] }
+	if slices.ContainsFunc(s.problems, isCustom) {
+		s.problems = slices.DeleteFunc(s.problems, func(p Problem) bool { return !isCustom(p) })
+	}
 }
 
 func newCompiler() *ast.Compiler {

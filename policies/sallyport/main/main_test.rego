@@ -163,6 +163,7 @@ test_no_rules_is_never_allowed if {
 
 test_without_a_registry_nothing_is_allowed if {
 	decision := main.decision with input as _input
+		with data.sallyport.registry as {}
 		with data.sallyport.config as _config
 		with data.sallyport.profiles as _profiles
 	decision.effect == "deny"

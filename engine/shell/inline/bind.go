@@ -22,18 +22,38 @@ type binding struct {
 	expr   int // the token at which the value begins
 	tok    int // the token of the name
 	index  int
-	scope  int
 	nested bool // inside of a block
 	done   bool
 	busy   bool
 	v      value
 }
 
+// names are the bindings of one name.
+type names struct {
+	in   map[int][]*binding // by function, 0 for none
+	all  []*binding         // the first ones of them
+	last *binding
+}
+
 // bindAt notes that the variable at token tok gets its value from the expression at token expr.
 func (s *scan) bindAt(tok, expr int, kind bindKind, index int) {
+	s.bindIn(tok, expr, kind, index, s.scopes[tok], s.nested[tok] > 0)
+}
+
+// bindIn is bindAt for a name of the given function.
+func (s *scan) bindIn(tok, expr int, kind bindKind, index, scope int, nested bool) {
 	name := s.toks[tok].text
-	b := &binding{name: name, kind: kind, expr: expr, tok: tok, index: index, scope: s.scopes[tok], nested: s.nested[tok] > 0}
-	s.binds[name] = append(s.binds[name], b)
+	b := &binding{name: name, kind: kind, expr: expr, tok: tok, index: index, nested: nested}
+	n := s.binds[name]
+	if n == nil {
+		n = &names{in: map[int][]*binding{}}
+		s.binds[name] = n
+	}
+	n.in[scope] = append(n.in[scope], b)
+	if len(n.all) <= maxAlts {
+		n.all = append(n.all, b)
+	}
+	n.last = b
 	if kind != bindUnknown && expr < len(s.toks) && s.at[expr] == nil {
 		s.at[expr] = b
 	}
@@ -44,17 +64,17 @@ func (s *scan) bindAt(tok, expr int, kind bindKind, index int) {
 func (s *scan) lookup(name string, i int) value {
 	// An import beats a variable of the same name, which may be a decoy that is never set.
 	if q, ok := s.aliases[name]; ok {
-		return objectValue(s.canonical(q))
+		return s.imported(q)
 	}
 	if bs := s.visible(s.binds[name], i); len(bs) > 0 {
 		return s.variable(bs, i)
 	}
 	if s.outer != nil {
-		if bs := s.outer.binds[name]; len(bs) > 0 {
-			return s.outer.variable(bs, len(s.outer.toks))
+		if n := s.outer.binds[name]; n != nil {
+			return s.outer.variable(n.all, len(s.outer.toks))
 		}
 		if q, ok := s.outer.aliases[name]; ok {
-			return objectValue(s.canonical(q))
+			return s.imported(q)
 		}
 	}
 	for _, m := range s.stars {
@@ -62,18 +82,30 @@ func (s *scan) lookup(name string, i int) value {
 			return objectValue(q)
 		}
 	}
-	return objectValue(s.canonical(name))
+	return s.imported(name)
+}
+
+// imported is what a qualified name stands for.
+func (s *scan) imported(name string) value {
+	full := s.canonical(name)
+	if c, ok := s.g.constants[full]; ok {
+		return c
+	}
+	return objectValue(full)
 }
 
 // variable is what a variable with these bindings may be at token i.
 func (s *scan) variable(bs []*binding, i int) value {
 	// In code without branches the last value counts.
 	straight := i >= len(s.nested) || s.nested[i] == 0
-	for _, b := range bs {
-		straight = straight && !b.nested
+	for k := 0; straight && k < len(bs) && s.b.step(); k++ {
+		straight = !bs[k].nested
 	}
 	if straight {
 		n := sort.Search(len(bs), func(k int) bool { return bs[k].tok >= i })
+		if n > 1 && bs[n-1].busy { // x = x + "a": the value before
+			n--
+		}
 		if n > 0 {
 			return s.bindingValue(bs[n-1])
 		}
@@ -90,33 +122,31 @@ func (s *scan) variable(bs []*binding, i int) value {
 
 // visible are the bindings that a name at token i may mean: those of the function around it,
 // or those of the whole program. A parameter of another function says nothing.
-func (s *scan) visible(bs []*binding, i int) []*binding {
+func (s *scan) visible(n *names, i int) []*binding {
+	if n == nil {
+		return nil
+	}
 	scope := 0
 	if i < len(s.scopes) {
 		scope = s.scopes[i]
 	}
-	for _, want := range []int{scope, 0} {
-		var in []*binding
-		for _, b := range bs {
-			if b.scope == want && s.b.step() {
-				in = append(in, b)
-			}
-		}
-		if len(in) > 0 {
-			return in
-		}
+	if in := n.in[scope]; len(in) > 0 || scope == 0 {
+		return in
 	}
-	if scope == 0 {
-		return nil
+	if in := n.in[0]; len(in) > 0 {
+		return in
 	}
-	return bs
+	return n.all // of a function around this one
 }
 
 func (s *scan) bindingValue(b *binding) value {
 	switch {
 	case b.done:
 		return b.v
-	case b.busy || b.kind == bindUnknown || s.depth >= maxDepth:
+	case b.busy || b.kind == bindUnknown:
+		return value{}
+	case s.depth >= maxDepth:
+		s.capped = true
 		return value{}
 	}
 	b.busy = true

@@ -45,6 +45,12 @@ func (s *scan) genericAssign(i int) {
 	switch {
 	case last.is("}") && s.g.name == "node":
 		s.nodePattern(i)
+	case last.is("]") && s.g.name == "node": // const [a, b] = …
+		for j := i - 2; j > 0 && j > i-24 && !s.toks[j].is("["); j-- {
+			if s.toks[j].kind == tokIdent {
+				s.bindAt(j, 0, bindUnknown, 0)
+			}
+		}
 	case last.is(")") && s.g.sigils != "":
 		s.listAssign(i)
 	case last.kind != tokIdent:
@@ -53,13 +59,11 @@ func (s *scan) genericAssign(i int) {
 	case i >= 3 && s.g.name == "node" && s.toks[i-2].is(":"):
 		// const x: string = …
 		s.bindAt(i-3, i+1, kind, 0)
+	case i >= 2 && s.toks[i-2].is(",") && (s.g.name == "lua" || s.g.name == "ruby" || s.g.name == "native"):
+		s.tuple(i-1, i)
 	case i >= 2 && s.toks[i-2].is(",") && s.g.keywords == "=":
 	default:
 		s.bindAt(i-1, i+1, kind, 0)
-		if last.text[0] == '@' && s.g.name == "perl" { // the whole list; its elements are not followed
-			b := s.binds[last.text]
-			b[len(b)-1].kind = kind
-		}
 	}
 }
 

@@ -12,8 +12,8 @@ func (s *scan) operand(i int, emit bool) (value, int) {
 	if i >= len(s.toks) || !s.b.step() {
 		return value{}, i + 1
 	}
-	if !emit && s.memo[i].done {
-		return s.memo[i].v, s.memo[i].next
+	if m := s.memo[i]; m != nil && !emit {
+		return m.v, m.next
 	}
 	if s.depth >= maxDepth {
 		s.capped = true
@@ -25,7 +25,7 @@ func (s *scan) operand(i int, emit bool) (value, int) {
 	v, next := s.primary(i, emit)
 	v, next = s.suffixes(v, i, next, emit)
 	if !emit && !s.capped {
-		s.memo[i] = memo{done: true, next: next, v: v}
+		s.memo[i] = &memo{next: next, v: v}
 	}
 	s.capped = s.capped || before
 	s.depth--
@@ -262,7 +262,11 @@ func (s *scan) result(name string, recv value, args []argument) value {
 func (s *scan) member(v value, name string) value {
 	switch {
 	case v.kind == object:
-		return objectValue(s.canonical(v.name + "." + name))
+		full := s.canonical(v.name + "." + name)
+		if c, ok := s.g.constants[full]; ok {
+			return c
+		}
+		return objectValue(full)
 	case v.kind == text && v.name == pathName:
 		return objectValue(pathName + "." + name)
 	case v.kind == text, v.kind == list, v.kind == word:

@@ -6,6 +6,12 @@ func (s *scan) expr(i int, inBrackets bool) (value, int) {
 	if i >= len(s.toks) || s.ends(i, inBrackets, true) {
 		return value{}, i
 	}
+	if s.depth >= maxDepth {
+		s.capped = true
+		return value{}, s.after(i)
+	}
+	s.depth++
+	defer func() { s.depth-- }()
 	v, i := s.operand(i, false)
 	for i < len(s.toks) && s.b.step() && !s.ends(i, inBrackets, false) {
 		v, i = s.operator(v, i, inBrackets)
@@ -30,7 +36,10 @@ func (s *scan) ends(i int, inBrackets, first bool) bool {
 			return s.g.stops[t.text]
 		}
 	case tokIdent:
-		return !first && s.g.terminators[t.text]
+		if first {
+			return false
+		}
+		return s.g.terminators[t.text] || s.g.juxtaposed && t.text != "and" && t.text != "or" && s.toks[i-1].operandEnd()
 	}
 	return false
 }
@@ -89,6 +98,8 @@ func (s *scan) operator(v value, i int, inBrackets bool) (value, int) {
 				return union(a, b), n
 			}
 			return value{}, n
+		case "&&":
+			return next()
 		case "=", ":=", "<-", ".=", "+=": // an assignment has the value of its right side
 			r, n := s.expr(i+1, inBrackets)
 			return r, n
@@ -100,6 +111,8 @@ func (s *scan) operator(v value, i int, inBrackets bool) (value, int) {
 		case "or":
 			r, n := next()
 			return union(v, r), n
+		case "and":
+			return next()
 		case "x":
 			if s.g.name == "perl" {
 				r, n := next()
@@ -115,7 +128,7 @@ func (s *scan) operator(v value, i int, inBrackets bool) (value, int) {
 				i = s.after(i)
 			}
 			return value{kind: list, open: true, list: []value{v}}, i
-		case "in", "is", "not", "and", "lambda", "instanceof":
+		case "in", "is", "not", "lambda", "instanceof":
 			_, n := next()
 			return value{}, n
 		}

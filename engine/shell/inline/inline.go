@@ -13,14 +13,14 @@ package inline
 
 // Limit is the number of bytes of a program that are looked through. What lies behind is
 // reported as one Dynamic call named "limit".
-const Limit = 1 << 20
+const Limit = 256 << 10
 
 // The work is bounded in steps, never in time; a spent budget ends in a Dynamic call named "limit".
 const (
-	maxSteps  = 4 << 20 // tokens and values visited
-	maxFold   = 8 << 20 // bytes of text put together from parts
+	maxSteps  = 2 << 20 // tokens and values visited
+	maxFold   = 4 << 20 // bytes of text put together from parts
 	maxText   = 64 << 10
-	maxDepth  = 48 // nesting of one expression
+	maxDepth  = 64 // nesting of one expression
 	maxNested = 4  // programs inside programs: exec("exec(…)"), interpolations
 	maxCalls  = 4096
 	maxAlts   = 8 // values that one variable may have

@@ -13,6 +13,7 @@ type grammar struct {
 	operators    []string             // those of more than one character, longest first
 	spelling     map[string]string    // operators that mean "." (member) or "+" (join)
 	keywords     string               // what stands between the name and the value of a keyword argument
+	juxtaposed   bool                 // nothing but a new operand shows that a statement ends
 	newlineEnds  bool                 // a line ends a statement
 	indented     bool                 // blocks are indented
 	wordBlocks   bool                 // blocks end with a word
@@ -27,6 +28,7 @@ type grammar struct {
 	globals      map[string]string    // names that stand for something else; "~" for the home directory
 	calls        map[string]handler   // what functions do
 	values       map[string]evaluator // what functions return
+	constants    map[string]value     // members that are known without a call
 	strings      func(l *lexer) bool  // reads a string literal, if one begins here
 	start        func(l *lexer)       // before the first token
 	line         func(l *lexer) bool  // at the start of a line: true when it consumed something

@@ -1,5 +1,7 @@
 package inline
 
+import "strings"
+
 // nativeGrammar is for the languages that are compiled: C, C++, Go, Java, Groovy, Kotlin, Rust.
 // Only what starts programs, deletes, writes and connects is looked for.
 func nativeGrammar() *grammar {
@@ -14,6 +16,7 @@ func nativeGrammar() *grammar {
 		braceList:    true,
 		strings:      nativeString,
 		bind:         genericBind,
+		canonical:    javaName,
 		calls:        nativeCalls(),
 		values:       nativeValues(),
 	}
@@ -77,7 +80,7 @@ func nativeCalls() map[string]handler {
 		"http.Get": fetch(0), "http.Post": connects(Upload, 0), "http.PostForm": connects(Upload, 0), "syscall.Socket": rawSocket, "syscall.Dup2": duplicates, "syscall.Dup3": duplicates, "unix.Dup2": duplicates,
 		"syscall.Kill": signal, "syscall.Unlink": touch(Delete), "syscall.Rmdir": touch(Delete),
 		// Java, Groovy, Kotlin
-		"Runtime.getRuntime().exec": commandOrWords, "*.getRuntime().exec": commandOrWords, "ProcessBuilder": commandList, "text.execute": groovyExecute, "*.execute": nil,
+		"Runtime.getRuntime().exec": commandOrWords, "ProcessBuilder": commandList, "text.execute": groovyExecute, "*.getOutputStream": javaStream, "*.getInputStream": receives,
 		"Files.delete": touch(Delete), "Files.deleteIfExists": touch(Delete), "Files.write": touch(Write), "Files.writeString": touch(Write), "Files.readString": touch(Read),
 		"Files.readAllBytes": touch(Read), "FileUtils.deleteDirectory": tree(Delete), "FileWriter": touch(Write), "FileOutputStream": touch(Write), "Socket": javaSocket, "ServerSocket": plain(Listen),
 		"File().delete": self(Delete, false), "File().deleteDir": self(Delete, true), "File().deleteRecursively": self(Delete, true), "GroovyShell().evaluate": runTextOnly,
@@ -151,6 +154,23 @@ func groovyExecute(c *call) {
 		return
 	}
 	c.exec(c.s.words(c.recv, ""))
+}
+
+// javaName drops the packages of Java's standard classes.
+func javaName(name string) string {
+	for _, p := range []string{"java.lang.", "java.io.", "java.net.", "java.nio.file."} {
+		if rest, ok := strings.CutPrefix(name, p); ok {
+			return rest
+		}
+	}
+	return name
+}
+
+// javaStream notes that something is written to a process or a connection.
+func javaStream(c *call) {
+	if c.s.ev.pipes == 0 {
+		c.s.ev.pipes = c.pos + 1
+	}
 }
 
 func javaSocket(c *call) {

@@ -61,6 +61,7 @@ func nodeName(name string) string {
 			name = "fs" + name[len(m):]
 		}
 	}
+	name = javaName(name)
 	if rest, ok := strings.CutSuffix(name, ".default"); ok {
 		name = rest
 	}
@@ -87,6 +88,8 @@ func nodeCalls() map[string]handler {
 		"net.createServer": nodeServer, "net.createServer().listen": nodeListen, "http.createServer().listen": nodeListen, "dgram.createSocket": rawSocket,
 		"Deno.connect": nodeConnect, "Deno.listen": nodeListen, "Bun.connect": nodeConnect, "Bun.listen": nodeListen,
 		"*.listen": nodeListenQuiet, "*.pipe": nodePipe, "repl.start": plain(Spawn),
+		// Java's classes, in the engines that come with it.
+		"Runtime.getRuntime().exec": commandOrWords, "ProcessBuilder": commandList, "Socket": javaSocket, "*.getOutputStream": javaStream, "*.getInputStream": receives,
 		"fetch": nodeFetch, "axios": nodeFetch, "axios.get": fetch(0, "url"), "axios.post": sends(true, 0, "url"), "axios.put": sends(true, 0, "url"),
 		"http.get": fetch(0), "https.get": fetch(0), "http.request": nodeRequest, "https.request": nodeRequest, "WebSocket": fetch(0), "got": nodeFetch,
 		"console.log": environment, "JSON.stringify": environment, "Object.entries": environment, "console.dir": environment, "Object.keys": nil,
@@ -344,7 +347,7 @@ func nodeValues() map[string]evaluator {
 		return objectValue(nodeName(n))
 	}
 	return map[string]evaluator{
-		"require": imported, "import": imported, "process.getBuiltinModule": imported, "String": firstText, "util.promisify": first,
+		"require": imported, "Java.type": imported, "import": imported, "process.getBuiltinModule": imported, "String": firstText, "util.promisify": first,
 		"String.fromCharCode": characters, "String.fromCodePoint": characters, "atob": decoder(decode64), "unescape": decoder(decodeURL),
 		"decodeURIComponent": decoder(decodeURL), "decodeURI": decoder(decodeURL),
 		"Buffer.from": func(s *scan, recv value, args []argument) value {

@@ -19,7 +19,12 @@ func pythonGrammar() *grammar {
 		bind:         pythonBind,
 		canonical:    pythonName,
 		calls:        pythonCalls(),
-		values:       pythonValues(),
+		constants: map[string]value{
+			"sys.executable": textValue("python3"), "os.sep": textValue("/"), "os.curdir": textValue("."), "os.pardir": textValue(".."),
+			"tempfile.NamedTemporaryFile().name": prefixValue("/tmp/"), "tempfile.TemporaryDirectory().name": prefixValue("/tmp/"),
+			"tempfile.tempdir": textValue("/tmp"),
+		},
+		values: pythonValues(),
 	}
 }
 
@@ -130,9 +135,13 @@ func pythonBind(s *scan) {
 			}
 		case "for":
 			s.pythonFor(i)
-		case "as": // with open(p) as f, except E as e
-			if i+1 < len(s.toks) && s.toks[i+1].kind == tokIdent {
-				s.bindAt(i+1, 0, bindUnknown, 0)
+		case "with":
+			s.pythonWith(i)
+		case "as": // except E as e; with binds its own
+			if bs := s.binds; i+1 < len(s.toks) && s.toks[i+1].kind == tokIdent {
+				if n := bs[s.toks[i+1].text]; n == nil || n.last.tok != i+1 {
+					s.bindAt(i+1, 0, bindUnknown, 0)
+				}
 			}
 		case "def":
 			s.pythonDef(i)
@@ -228,7 +237,7 @@ func (s *scan) pythonAssign(i int) {
 				s.bindAt(name, i+1, kind, 0)
 			}
 		case s.toks[prev].is(","):
-			s.pythonTuple(name, i)
+			s.tuple(name, i)
 		}
 		return
 	}
@@ -237,13 +246,13 @@ func (s *scan) pythonAssign(i int) {
 	}
 }
 
-// pythonTuple binds a, b = expr.
-func (s *scan) pythonTuple(last, eq int) {
+// tuple binds a, b = expr.
+func (s *scan) tuple(last, eq int) {
 	first := last
 	for first >= 2 && s.toks[first-1].is(",") && s.toks[first-2].kind == tokIdent && !s.toks[first].newline {
 		first -= 2
 	}
-	if first > 0 && !s.toks[first].newline && !s.toks[first-1].is(";") && !s.toks[first-1].is(":") {
+	if s.g.keywords == "=" && first > 0 && !s.toks[first].newline && !s.toks[first-1].is(";") && !s.toks[first-1].is(":") {
 		return // keyword arguments of a call
 	}
 	// The right side is a tuple without brackets: each name gets the expression at its place.
@@ -258,8 +267,7 @@ func (s *scan) pythonTuple(last, eq int) {
 	}
 	if s.nextComma(eq+1) < 0 { // one value for all: take it apart
 		for k := first; k <= last; k += 2 {
-			bs := s.binds[s.toks[k].text]
-			b := bs[len(bs)-1]
+			b := s.binds[s.toks[k].text].last
 			b.kind, b.expr, b.index = bindElement, eq+1, (k-first)/2
 		}
 	}
@@ -307,6 +315,24 @@ func (s *scan) pythonFor(i int) {
 	}
 }
 
+// pythonWith binds the names of "with a as x, b as y:".
+func (s *scan) pythonWith(i int) {
+	start := i + 1
+	if start < len(s.toks) && s.toks[start].is("(") && s.after(start) < len(s.toks) && s.toks[s.after(start)].is(":") {
+		start++
+	}
+	for j := start; j+1 < len(s.toks) && j < i+256; j = s.after(j) {
+		switch t := &s.toks[j]; {
+		case t.is(":"), t.newline && j > i && start == i+1:
+			return
+		case t.is(","):
+			start = j + 1
+		case t.word("as") && s.toks[j+1].kind == tokIdent:
+			s.bindAt(j+1, start, bindSet, 0)
+		}
+	}
+}
+
 // pythonDef makes a function and its parameters unknown, except those with a constant default.
 func (s *scan) pythonDef(i int) {
 	if i+2 >= len(s.toks) || !s.toks[i+2].is("(") {
@@ -322,9 +348,7 @@ func (s *scan) pythonDef(i int) {
 	}
 	for j := i + 3; j < end; j = s.after(j) {
 		if s.toks[j].kind == tokIdent && (s.toks[j-1].is("(") || s.toks[j-1].is(",") || s.toks[j-1].is("*") || s.toks[j-1].is("**")) {
-			s.bindAt(j, 0, bindUnknown, 0)
-			bs := s.binds[s.toks[j].text]
-			bs[len(bs)-1].scope, bs[len(bs)-1].nested = scope, true
+			s.bindIn(j, 0, bindUnknown, 0, scope, true)
 		}
 	}
 }

@@ -79,6 +79,7 @@ func TestPythonFinds(t *testing.T) {
 		{"format", "import os; os.system('rm {} {}'.format('-r', '/srv/a'))", []string{"shell [rm -r /srv/a]"}},
 		{"branches", "import os,sys\nif len(sys.argv): p='/srv/a'\nelse: p='/srv/b'\nos.remove(p)", []string{"delete [/srv/a] [/srv/b]"}},
 		{"last value", "import os\np='/srv/a'\np='/srv/b'\nos.remove(p)", []string{"delete [/srv/b]"}},
+		{"own value", "import os\nc='rm'\nc=c+' -rf'\nc=c+' /srv'\nos.system(c)", []string{"shell [rm -rf /srv]"}},
 		{"append", "import os\nc='rm'\nc+=' -rf'\nc+=' /srv'\nos.system(c)", []string{"shell [rm -rf /srv]"}},
 		{"loop over a list", "import os\nfor p in ['/srv/a', '/srv/b']:\n    os.remove(p)", []string{"delete [/srv/a] [/srv/b]"}},
 		{"glob", "import os,glob\nfor p in glob.glob('/srv/*.db'):\n    os.remove(p)", []string{"delete [/srv/…]"}},

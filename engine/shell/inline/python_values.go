@@ -6,7 +6,7 @@ import "strings"
 func pythonValues() map[string]evaluator {
 	return map[string]evaluator{
 		"str": firstText, "bytes": pythonBytes, "bytearray": pythonBytes, "chr": characters, "list": first, "tuple": first, "sorted": first, "set": first,
-		"iter": nil, "compile": first, "os.fspath": first, "os.fsencode": first, "os.fsdecode": first, "shlex.quote": first, "pipes.quote": first,
+		"compile": first, "os.fspath": first, "os.fsencode": first, "os.fsdecode": first, "shlex.quote": first, "pipes.quote": first,
 		"pathlib.Path": pythonPath, "pathlib.PurePath": pythonPath, "pathlib.PosixPath": pythonPath, "py.path.local": pythonPath,
 		"pathlib.Path.home": constant(pathValue(textValue(home))), "pathlib.Path.cwd": constant(pathValue(textValue("."))),
 		"pathlib.Path().joinpath": pathMethod(func(s *scan, recv value, args []argument) value {
@@ -17,11 +17,9 @@ func pythonValues() map[string]evaluator {
 		"pathlib.Path().glob": below, "pathlib.Path().rglob": below, "pathlib.Path().iterdir": below,
 		"os.path.join": pathJoin(true), "posixpath.join": pathJoin(true), "os.path.abspath": first, "os.path.realpath": first, "os.path.normpath": first,
 		"os.path.expanduser": func(s *scan, _ value, args []argument) value { return expandHome(s, first(s, value{}, args)) },
-		"os.path.expandvars": nil, "os.getcwd": constant(textValue(".")), "tempfile.gettempdir": constant(textValue("/tmp")),
+		"os.getcwd":          constant(textValue(".")), "tempfile.gettempdir": constant(textValue("/tmp")),
 		"os.getenv": pythonGetenv, "os.environ.get": pythonGetenv, "glob.glob": pattern, "glob.iglob": pattern, "os.walk": pattern, "os.scandir": pattern,
-		"os.listdir": constant(value{kind: list, open: true}),
-		"open":       nil,
-
+		"os.listdir":       constant(value{kind: list, open: true}),
 		"base64.b64decode": decoder(decode64), "base64.urlsafe_b64decode": decoder(decode64), "base64.standard_b64decode": decoder(decode64),
 		"base64.decodebytes": decoder(decode64), "base64.decodestring": decoder(decode64), "base64.b32decode": decoder(decode32), "base64.b16decode": decoder(decodeHex),
 		"binascii.unhexlify": decoder(decodeHex), "binascii.a2b_hex": decoder(decodeHex), "binascii.a2b_base64": decoder(decode64),
@@ -55,11 +53,27 @@ func pythonValues() map[string]evaluator {
 			return s.words(recv, sep)
 		},
 		"shlex.split": func(s *scan, recv value, args []argument) value { return s.words(first(s, recv, args), "") },
-		"reversed":    backwards, "map": mapped, "range": nil,
+		"reversed":    backwards, "map": mapped,
 
 		"__import__": pythonImported, "importlib.import_module": pythonImported, "importlib.__import__": pythonImported,
 		"getattr": pythonGetattr, "vars": first, "globals": constant(objectValue("globals()")), "locals": constant(objectValue("locals()")),
-		"os.environ.copy": nil, "io.open": nil,
+		"tempfile.mkdtemp": pythonTemporary(prefixValue("/tmp/")), "tempfile.mktemp": pythonTemporary(prefixValue("/tmp/")),
+		"tempfile.mkstemp":            pythonTemporary(listValue(value{}, prefixValue("/tmp/"))),
+		"tempfile.NamedTemporaryFile": pythonTemporary(objectValue("tempfile.NamedTemporaryFile()")),
+		// As a context manager it gives the name of the directory, otherwise an object; both serve as a path.
+		"tempfile.TemporaryDirectory": pythonTemporary(prefixValue("/tmp/")),
+	}
+}
+
+// pythonTemporary is v, unless the caller chooses the directory.
+func pythonTemporary(v value) evaluator {
+	return func(_ *scan, _ value, args []argument) value {
+		for _, a := range args {
+			if a.key == "dir" {
+				return value{}
+			}
+		}
+		return v
 	}
 }
 

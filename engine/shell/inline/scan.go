@@ -12,13 +12,13 @@ type scan struct {
 	outer *scan // the program in whose literal this one stands
 	level int   // programs around this one
 
-	memo    []memo // values of operands, by token
+	memo    []*memo // values of operands, by token
 	args    map[int][]argument
 	depth   int
 	capped  bool
 	aliases map[string]string // imported names
 	stars   []string          // modules of which all names are imported
-	binds   map[string][]*binding
+	binds   map[string]*names
 	at      map[int]*binding // bindings by the token of their value
 	scopes  []int            // the function in which each token stands, 0 for none
 	nested  []int            // the depth of blocks around each token
@@ -33,7 +33,6 @@ type scan struct {
 type span struct{ from, to int }
 
 type memo struct {
-	done bool
 	next int
 	v    value
 }
@@ -54,8 +53,8 @@ func scanProgram(g *grammar, src string, b *budget, outer *scan, level int) []Ca
 	}
 	toks, subs := lex(g, src, b)
 	s := &scan{g: g, src: src, toks: toks, match: brackets(toks), b: b, outer: outer, level: level,
-		memo: make([]memo, len(toks)), args: map[int][]argument{}, aliases: map[string]string{},
-		binds: map[string][]*binding{}, at: map[int]*binding{}}
+		memo: make([]*memo, len(toks)), args: map[int][]argument{}, aliases: map[string]string{},
+		binds: map[string]*names{}, at: map[int]*binding{}}
 	s.layout()
 	if g.bind != nil {
 		g.bind(s)

@@ -1,0 +1,311 @@
+package facts
+
+import (
+	"errors"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell"
+)
+
+// readSteps is how many directory entries one Build may read over all, for globs and for what
+// lies below recursive accesses. What is beyond it counts as there: as unread, never as empty.
+const readSteps = 4000
+
+// Builder makes policy inputs for one configuration. It is safe for concurrent use.
+type Builder struct {
+	layout    Layout
+	table     table
+	fs        FS
+	history   History
+	workspace []string // lexical and real
+	home      []string
+	zones     []zone
+	roots     []grant
+	protected []string
+	self      []Place
+}
+
+// zone is a place with the zone that it and what lies below it is in.
+type zone struct{ path, name string }
+
+// grant is a root under one of its spellings.
+type grant struct {
+	path string
+	root *Root
+}
+
+// NewBuilder prepares a layout: every place is looked up once, so that it is known under its
+// real path, too. h may be nil: then nothing has been seen.
+func NewBuilder(l Layout, fs FS, h History) *Builder {
+	b := &Builder{layout: l, table: commands(), fs: fs, history: h}
+	v := newView(fs, 0)
+	spellings := func(p string) []string {
+		if p == "" {
+			return nil
+		}
+		lexical := path.Clean(p)
+		if real, _ := v.real(lexical, false); real != lexical {
+			return []string{lexical, real}
+		}
+		return []string{lexical}
+	}
+	each := func(p, name string) {
+		for _, s := range spellings(p) {
+			b.zones = append(b.zones, zone{s, name})
+		}
+	}
+	for _, dir := range systemDirs {
+		b.zones = append(b.zones, zone{dir, "system"})
+	}
+	for _, dir := range homeParents {
+		b.zones = append(b.zones, zone{dir, "home"})
+	}
+	for _, dir := range homeNames {
+		b.zones = append(b.zones, zone{dir, "home"})
+	}
+	each(l.Home, "home")
+	for _, dir := range l.Temporary {
+		each(dir, "temporary")
+	}
+	for i := range l.Roots {
+		r := &l.Roots[i]
+		for _, s := range spellings(r.Path) {
+			b.roots = append(b.roots, grant{s, r})
+			b.zones = append(b.zones, zone{s, r.Zone})
+		}
+		for _, p := range r.Protected {
+			b.protected = append(b.protected, spellings(p)...)
+		}
+	}
+	each(l.Workspace, "workspace")
+	for _, p := range l.Self {
+		for _, s := range spellings(p.Path) {
+			b.self = append(b.self, Place{s, p.Label})
+		}
+	}
+	b.workspace, b.home = spellings(l.Workspace), spellings(l.Home)
+	// Deepest first; of equal places the one that was added last: a root beats the system's view of it.
+	slices.Reverse(b.zones)
+	slices.SortStableFunc(b.zones, func(x, y zone) int { return len(y.path) - len(x.path) })
+	slices.SortStableFunc(b.roots, func(x, y grant) int { return len(y.path) - len(x.path) })
+	return b
+}
+
+// build is the work on one request.
+type build struct {
+	*Builder
+	view    *view
+	in      *Input
+	calls   []*call
+	written map[string]bool // real paths that earlier commands of the text write
+	fetched map[string]bool // of these, the ones whose content comes from the network
+}
+
+// Build reads a request. It never fails: what cannot be read or understood is said in the input.
+func (b *Builder) Build(req Ask) *Input {
+	work := b.workDir(req.Request.WorkDir)
+	view := newView(b.fs, readSteps)
+	if req.Request.Command == "" && len(req.Touches) > 0 {
+		return b.build(req, view, work, &shell.Program{Certainty: shell.Exact}, nil)
+	}
+	prog, err := shell.Parse(req.Request.Command, shell.Options{
+		Dir:   work,
+		Env:   req.Env,
+		POSIX: b.layout.POSIX,
+		ReadFile: func(p string) (string, bool) {
+			content, whole, err := b.fs.ReadFile(p, scriptBytes)
+			return string(content), whole && err == nil
+		},
+	})
+	return b.build(req, view, work, prog, err)
+}
+
+// scriptBytes is the longest script that is looked through; shell.Parse has the same bound for a text.
+const scriptBytes = 64 << 10
+
+// build makes the input from a program that was parsed, or from the reason why it was not.
+func (b *Builder) build(req Ask, v *view, work string, prog *shell.Program, err error) *Input {
+	in := &Input{Version: Version, Request: req.Request, Subject: req.Subject, Runner: req.Runner,
+		Commands: []Command{}, Paths: []Path{}}
+	in.Request.WorkDir = work
+	in.Request.Env = sortedKeys(req.Env)
+	real, n := v.real(work, false)
+	in.Request.WorkDirState = b.dirState(real, n)
+	in.Request.WorkDirAllowed = b.permission(real) != "none"
+	in.Shell = Shell{Parsed: err == nil && prog != nil, Certainty: shell.Unknown.String(), Legacy: legacy(req.Request.Command)}
+	if err != nil {
+		in.Shell.Error = "syntax"
+		if e, ok := errors.AsType[*shell.Error](err); ok {
+			in.Shell.Error = string(e.Kind)
+		}
+	}
+	w := &build{Builder: b, view: v, in: in, written: map[string]bool{}, fetched: map[string]bool{}}
+	if in.Shell.Parsed {
+		in.Shell.Certainty, in.Shell.Budget = prog.Certainty.String(), prog.Budget
+		w.program(prog)
+	}
+	for _, t := range req.Touches {
+		w.tool(t)
+	}
+	return in
+}
+
+// workDir makes the asked working directory absolute. Whether it is there and granted is a fact.
+func (b *Builder) workDir(asked string) string {
+	switch {
+	case asked == "":
+		return b.layout.Workspace
+	case isAbs(asked):
+		return path.Clean(asked)
+	default:
+		return path.Join(b.layout.Workspace, asked)
+	}
+}
+
+func (b *Builder) dirState(real string, n node) string {
+	switch {
+	case real == "" || !n.exists:
+		return "missing"
+	case !n.mode.IsDir():
+		return "not_a_dir"
+	}
+	if _, err := b.fs.ReadDir(real); err != nil {
+		return "unreadable"
+	}
+	return "dir"
+}
+
+// tool adds the path that a file tool touches.
+func (w *build) tool(t Touch) {
+	for i, name := range accessNames {
+		if name == t.Access {
+			w.place(touch{
+				word:      shell.Word{Text: t.Path, Prefix: t.Path, Raw: t.Path, Certainty: shell.Exact, Quoted: true},
+				access:    1 << i,
+				source:    "tool",
+				dir:       shell.Dir{Path: w.layout.Workspace, Known: w.layout.Workspace != ""},
+				role:      role{ofLink: t.Access == "delete"},
+				recursive: t.Recursive,
+			}, -1)
+			return
+		}
+	}
+	// An access that is not known is taken for the worst.
+	w.tool(Touch{Path: t.Path, Access: "delete", Recursive: true})
+}
+
+// permission returns what the deepest root around a real path grants.
+func (b *Builder) permission(real string) string {
+	if real == "" {
+		return "none"
+	}
+	for _, g := range b.roots {
+		if !within(real, g.path) || g.root.File && real != g.path {
+			continue
+		}
+		if g.root.Write && !b.isProtected(real) {
+			return "write"
+		}
+		return "read"
+	}
+	return "none"
+}
+
+func (b *Builder) isProtected(p string) bool {
+	return slices.ContainsFunc(b.protected, func(dir string) bool { return within(p, dir) })
+}
+
+func sortedKeys(m map[string]string) []string {
+	if len(m) == 0 {
+		return []string{}
+	}
+	return slices.Sorted(maps.Keys(m))
+}
+
+// outside reports whether a path that is spelled below a root leads out of it by a symbolic link.
+func (b *Builder) outside(lexical, real string) bool {
+	for _, g := range b.roots {
+		if !within(lexical, g.path) {
+			continue
+		}
+		for _, other := range b.roots {
+			if other.root == g.root && within(real, other.path) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+func (b *Builder) homeDir() string {
+	if len(b.home) == 0 {
+		return ""
+	}
+	return b.home[0]
+}
+
+// zoneOf returns the zone of a path with the given labels: self, credential and protected come
+// before the deepest place around its real path.
+func (b *Builder) zoneOf(lexical, real string, labels bitset) string {
+	switch {
+	case labels.meets(selfLabels):
+		return "self"
+	case labels.meets(credentialLabels):
+		return "credential"
+	case labels.has(labelProtected):
+		return "protected"
+	}
+	p := real
+	if p == "" {
+		p = lexical
+	}
+	home := homeOf(p, b.homeDir())
+	for _, z := range b.zones {
+		if !within(p, z.path) || z.path == "/" && z.name == "system" && p != "/" {
+			continue // "/" itself is the system's; an unknown directory in it is nobody's
+		}
+		if len(home) > len(z.path) {
+			return "home"
+		}
+		return z.name
+	}
+	return "outside"
+}
+
+var selfLabels = setOf(labelSelfBinary, labelSelfConfig, labelSelfPolicy, labelSelfAudit)
+
+// own adds the labels that come from the layout.
+func (b *Builder) own(set *bitset, p string) {
+	for _, s := range b.self {
+		if within(p, s.Path) {
+			for _, l := range []label{labelSelfBinary, labelSelfConfig, labelSelfPolicy, labelSelfAudit} {
+				if labelNames[l] == s.Label {
+					set.add(l)
+				}
+			}
+		}
+	}
+	if b.isProtected(p) {
+		set.add(labelProtected)
+	}
+	for _, ws := range b.workspace {
+		if within(ws, p) {
+			set.add(labelWorkspaceRoot)
+		}
+	}
+	for _, g := range b.roots {
+		if within(g.path, p) {
+			set.add(labelPermissionRoot)
+		}
+	}
+	if slices.Contains(b.home, p) {
+		set.add(labelHomeRoot)
+	}
+}
+
+// clean cleans a path that has a volume or not.
+func clean(p string) string { return path.Clean(strings.ReplaceAll(p, "//", "/")) }

@@ -1,0 +1,221 @@
+package facts
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell"
+)
+
+// markFlags gives the flags of the structural marks of the shell walk.
+var markFlags = map[shell.Mark]flag{
+	shell.MarkForkBomb:    flagForkBomb,
+	shell.MarkSocketShell: flagSocketShell,
+	shell.MarkSocket:      flagSocket,
+	shell.MarkDynamicCode: flagDynamicCode,
+	shell.MarkShadow:      flagShadow,
+	shell.MarkHistory:     flagHistory,
+	shell.MarkNeverCalled: flagNeverCalled,
+}
+
+// program adds the commands of a text, in order, so that each sees what the earlier ones write.
+func (w *build) program(prog *shell.Program) {
+	inputs := closure(prog.Commands)
+	w.calls = make([]*call, len(prog.Commands))
+	w.in.Commands = make([]Command, 0, len(prog.Commands))
+	for i := range prog.Commands {
+		w.command(prog, i, inputs[i])
+	}
+}
+
+func (w *build) command(prog *shell.Program, i int, inputs []int) {
+	cmd := &prog.Commands[i]
+	c := newCall(w.table, cmd)
+	w.calls[i] = c
+	for _, m := range cmd.Marks {
+		if f, ok := markFlags[m]; ok {
+			c.flags.add(f)
+		}
+	}
+	c.environment()
+	c.shellWords()
+	w.in.Commands = append(w.in.Commands, Command{
+		Name: cmd.Name, Subcommand: strings.Join(c.sub, " "), Known: c.known,
+		Argv: texts(cmd.Words), Env: assigned(cmd.Assigns), Certainty: cmd.Certainty.String(),
+		Via: fill(cmd.Via), Script: cmd.Script, Elevated: cmd.Elevated, Background: cmd.Background,
+		Pipeline: Pipeline(cmd.Pipeline), Inputs: inputs, Paths: []int{}, Span: Span{cmd.Start, cmd.End},
+	})
+	out := &w.in.Commands[i]
+	if len(cmd.Words) > 0 {
+		out.Program = cmd.Words[0].Text
+	}
+	if cmd.Dir.Known {
+		out.Dir = cmd.Dir.Path
+	}
+	w.paths(i, c)
+	out.Code = w.code(cmd, c, inputs)
+	w.downloads(i, c)
+	out.Effects, out.Flags = c.effects.list(), c.flags.list(flagNames)
+	out.Hosts = fill(c.hosts)
+	out.Matches = w.matchPatterns(cmd)
+}
+
+// paths adds every path of a command: of its words, its program, its script and its redirects.
+func (w *build) paths(i int, c *call) {
+	source := "argument"
+	if fromCode(c.cmd.Via) {
+		source = "code"
+	}
+	if words := c.cmd.Words; len(words) > 0 && strings.Contains(words[0].Text, "/") && words[0].Certainty != shell.Unknown {
+		w.run(i, c, words[0], source)
+	}
+	for _, t := range c.touches {
+		if t.source == "argument" {
+			t.source = source
+		}
+		s := w.place(t, i)
+		c.effects |= effectOf(s, t.access)
+		w.note(i, c, s, t.access, t.recursive)
+	}
+	if f := c.cmd.Code.File; c.cmd.Code.From == shell.CodeFile && f.Text != "" && !isProcessSubstitution(f) {
+		w.run(i, c, f, "script")
+		w.place(touch{word: f, access: reads, source: "script", dir: c.cmd.Dir}, i)
+	}
+	for _, r := range c.cmd.Redirects {
+		w.redirect(i, c, r)
+	}
+}
+
+// run adds a file that the command executes.
+func (w *build) run(i int, c *call, word shell.Word, source string) {
+	s := w.place(touch{word: word, access: executes, source: source, dir: c.cmd.Dir}, i)
+	c.effects |= doesExecute
+	if s.labels.has(labelDownloaded) {
+		c.flags.add(flagRunsDownloaded)
+	}
+}
+
+var redirectAccess = map[shell.RedirectMode]access{
+	shell.RedirectRead:      reads,
+	shell.RedirectWrite:     writes,
+	shell.RedirectAppend:    writes,
+	shell.RedirectReadWrite: reads | writes,
+}
+
+func (w *build) redirect(i int, c *call, r shell.Redirect) {
+	a := redirectAccess[r.Mode]
+	if a == 0 || isProcessSubstitution(r.Target) {
+		return
+	}
+	if net, ok := strings.CutPrefix(r.Target.Text, "/dev/"); ok && (strings.HasPrefix(net, "tcp/") || strings.HasPrefix(net, "udp/")) {
+		host, _, _ := strings.Cut(net[4:], "/")
+		c.hosts = appendHost(c.hosts, canonicalHost(host))
+		c.effects |= doesNetwork
+		return
+	}
+	s := w.place(touch{word: r.Target, access: a, source: "redirect", dir: c.cmd.Dir}, i)
+	c.effects |= effectOf(s, a)
+	w.note(i, c, s, a, false)
+}
+
+// effectOf turns an access into effects. The null device and the standard streams are nowhere.
+func effectOf(s *spot, a access) effect {
+	if s.labels.has(labelNullDevice) || s.labels.has(labelStdDevice) {
+		return 0
+	}
+	return effect(a) // the bits of both are in the same order
+}
+
+// note remembers what a command writes: later commands of the text see files that were
+// made here, and those whose content came from the network.
+func (w *build) note(i int, c *call, s *spot, a access, recursive bool) {
+	if a&writes == 0 || s.certainty != shell.Exact || s.glob || s.real == "" || recursive {
+		return
+	}
+	w.written[s.real] = true
+	if c.flags.has(flagDownloads) || w.fromNetwork(w.in.Commands[i].Inputs) || c.passesOn(w) {
+		w.fetched[s.real] = true
+	}
+}
+
+// passesOn reports whether a copy or a move has a downloaded file as its source.
+func (c *call) passesOn(w *build) bool {
+	if c.base == nil || !c.flags.has(flagMoves) && c.cmd.Name != "cp" && c.cmd.Name != "install" && c.cmd.Name != "ln" {
+		return false
+	}
+	for _, word := range c.operands {
+		if abs := absolute(word.Text, c.dir); abs != "" && word.Certainty == shell.Exact {
+			if real, _ := w.view.real(abs, false); w.fetched[real] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// fromCode reports whether a command was found in inline code of another language than the shell.
+func fromCode(via []string) bool {
+	if len(via) == 0 {
+		return false
+	}
+	name, _, _ := strings.Cut(via[len(via)-1], " ")
+	return slices.Contains(codeLanguages, strings.TrimRight(name, "0123456789."))
+}
+
+var codeLanguages = []string{"python", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "awk", "gawk", "mawk", "nawk", "osascript", "Rscript", "pwsh", "powershell"}
+
+// matchPatterns matches the operator's patterns with the command's words, joined by single
+// spaces, once with the program as it was written and once with its base name.
+func (b *Builder) matchPatterns(cmd *shell.Command) Matches {
+	m := Matches{Deny: []int{}, Exempt: []int{}}
+	if len(cmd.Words) == 0 || len(b.layout.Allow)+len(b.layout.Deny)+len(b.layout.Exemptions) == 0 {
+		return m
+	}
+	all := texts(cmd.Words)
+	written := strings.Join(all, " ")
+	spellings := []string{written}
+	if cmd.Name != "" && cmd.Name != all[0] {
+		spellings = append(spellings, cmd.Name+written[len(all[0]):])
+	}
+	matches := func(re *regexp.Regexp) bool { return re != nil && slices.ContainsFunc(spellings, re.MatchString) }
+	// A command word that is not known may become anything: no pattern vouches for it.
+	m.Allow = cmd.Certainty != shell.Unknown && slices.ContainsFunc(b.layout.Allow, matches)
+	for i, re := range b.layout.Deny {
+		if matches(re) {
+			m.Deny = append(m.Deny, i)
+		}
+	}
+	for i, re := range b.layout.Exemptions {
+		if cmd.Certainty != shell.Unknown && matches(re) {
+			m.Exempt = append(m.Exempt, i)
+		}
+	}
+	return m
+}
+
+func texts(words []shell.Word) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w.Text
+	}
+	return out
+}
+
+func assigned(as []shell.Assign) []string {
+	out := make([]string, 0, len(as))
+	for _, a := range as {
+		if !slices.Contains(out, a.Name) {
+			out = append(out, a.Name)
+		}
+	}
+	return out
+}
+
+// fill makes an empty list of none: every field of the input is present.
+func fill(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}

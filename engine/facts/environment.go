@@ -1,0 +1,87 @@
+package facts
+
+import (
+	"path"
+	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell"
+)
+
+// environmentFlags says what it means to set a variable. Names that end in * stand for all
+// that begin so.
+var environmentFlags = map[flag]string{
+	flagLoaderEnv: `LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT LD_* DYLD_* PYTHONSTARTUP PYTHONHOME NODE_OPTIONS PERL5OPT PERL5DB RUBYOPT JAVA_TOOL_OPTIONS
+		_JAVA_OPTIONS GCONV_PATH`,
+	flagPathEnv: "PATH",
+	flagHookEnv: `BASH_ENV ENV PROMPT_COMMAND SHELLOPTS BASHOPTS PS4 GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS
+		GIT_PROXY_COMMAND GIT_CONFIG_* GIT_TEMPLATE_DIR GIT_EXEC_PATH LESSOPEN LESSCLOSE PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER EDITOR VISUAL
+		GIT_EDITOR GIT_SEQUENCE_EDITOR FCEDIT BROWSER RUSTC_WRAPPER MAKEFLAGS CARGO_BUILD_RUSTC_WRAPPER`,
+}
+
+// quietPrograms are harmless values of the variables that name a program.
+const quietPrograms = " cat less more most head tail vi vim nvim nano emacs ed micro code true false : bat delta diff echo ssh tee subl "
+
+// environment adds the flags of the variables that a command sets.
+func (c *call) environment() {
+	for _, a := range c.cmd.Assigns {
+		for f, names := range environmentFlags {
+			if !listed(names, a.Name) || f == flagHookEnv && quiet(a.Name, a.Value) {
+				continue
+			}
+			c.flags.add(f)
+		}
+	}
+}
+
+func listed(names, name string) bool {
+	for _, n := range strings.Fields(names) {
+		if prefix, ok := strings.CutSuffix(n, "*"); n == name || ok && strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// quiet reports whether a variable that can run a program is set to one of the usual, or to
+// nothing. GIT_CONFIG_GLOBAL and the like name files, so they are quiet when these are empty.
+func quiet(name string, v shell.Word) bool {
+	if v.Certainty != shell.Exact {
+		return false
+	}
+	if strings.HasPrefix(name, "GIT_CONFIG_") {
+		return v.Text == "/dev/null" || name == "GIT_CONFIG_NOSYSTEM" || name == "GIT_CONFIG_COUNT"
+	}
+	fields := strings.Fields(v.Text)
+	if len(fields) == 0 {
+		return true
+	}
+	if strings.ContainsAny(v.Text, ";|&$`<>()!\n") || name == "BASH_ENV" || name == "ENV" {
+		return false
+	}
+	if strings.HasPrefix(fields[0], "-") || name == "MAKEFLAGS" || name == "SHELLOPTS" || name == "BASHOPTS" || name == "PS4" {
+		return true // options of a pager, or names that run nothing by themselves
+	}
+	for _, f := range fields[1:] {
+		if strings.Contains(strings.ToLower(f), "command=") {
+			return false // ssh -o ProxyCommand=…
+		}
+	}
+	return strings.Contains(quietPrograms, " "+path.Base(fields[0])+" ")
+}
+
+// shellWords adds what shell builtins mean that set variables by their words.
+func (c *call) shellWords() {
+	if len(c.cmd.Words) == 0 {
+		return
+	}
+	switch c.cmd.Name {
+	case "export", "declare", "typeset", "readonly":
+		if len(c.cmd.Words) == 1 || len(c.cmd.Words) == 2 && strings.HasPrefix(c.cmd.Words[1].Text, "-") && strings.Contains(c.cmd.Words[1].Text, "p") {
+			c.flags.add(flagDumpsEnv)
+		}
+	case "set":
+		if len(c.cmd.Words) == 1 {
+			c.flags.add(flagDumpsEnv)
+		}
+	}
+}

@@ -1,0 +1,259 @@
+package facts
+
+import (
+	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell"
+)
+
+// tarValues are tar's short options that take a value.
+const tarValues = "fCTXIbgKLNVHF"
+
+// tarCommands are the options of tar that start a program.
+var tarCommands = map[string]bool{
+	"to-command": true, "use-compress-program": true, "rsh-command": true, "info-script": true, "new-volume-script": true, "rmt-command": true,
+}
+
+// tarJob is what a tar command line asks for.
+type tarJob struct {
+	c        *call
+	create   bool
+	extract  bool
+	list     bool
+	remove   bool // --remove-files
+	archives []shell.Word
+	members  []touch
+	into     []shell.Dir
+}
+
+// tar reads the options in their three spellings (xzf, -xzf, --extract) and then says what is
+// read and written: creating reads the members and writes the archive; extracting reads the
+// archive and writes somewhere below the directory.
+func tar(c *call) {
+	j := &tarJob{c: c}
+	words := c.operands
+	first := true
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		switch {
+		case strings.HasPrefix(w.Text, "--"):
+			i += j.long(words, i)
+		case len(w.Text) > 1 && w.Text[0] == '-':
+			i += j.short(words, i, cut(w, 1))
+		case first && w.Certainty == shell.Exact && strings.IndexAny(w.Text, "cxtruA") >= 0 && !strings.ContainsAny(w.Text, "/."):
+			i += j.bundled(words, i)
+		default:
+			j.members = append(j.members, touch{word: w, dir: c.dir})
+		}
+		first = false
+	}
+	j.finish()
+}
+
+func (j *tarJob) long(words []shell.Word, i int) int {
+	name, _, given := strings.Cut(strings.TrimPrefix(words[i].Text, "--"), "=")
+	value, used := shell.Word{}, 0
+	if given {
+		value = cut(words[i], len(name)+3)
+	} else if i+1 < len(words) {
+		value, used = words[i+1], 1
+	}
+	switch name {
+	case "create", "append", "update", "catenate", "concatenate":
+		j.create = true
+	case "extract", "get":
+		j.extract = true
+	case "list", "diff", "compare", "test-label":
+		j.list = true
+	case "delete":
+		j.create = true
+	case "remove-files":
+		j.remove = true
+	case "file":
+		j.archives = append(j.archives, value)
+		return used
+	case "directory", "cd":
+		j.chdir(value)
+		return used
+	case "files-from", "exclude-from", "volno-file", "index-file", "listed-incremental":
+		j.c.path(value, reads)
+		return used
+	case "checkpoint-action":
+		if strings.HasPrefix(value.Text, "exec") {
+			j.escape()
+		}
+		return used
+	case "exclude", "transform", "xform", "owner", "group", "mode", "mtime", "strip-components", "format", "blocking-factor", "label", "newer", "after-date", "suffix", "sort", "warning", "one-top-level":
+		return used
+	default:
+		if tarCommands[name] {
+			if !harmlessCompressor(value.Text) {
+				j.escape()
+			}
+			return used
+		}
+	}
+	return 0
+}
+
+// harmlessCompressor reports whether the program of -I is one of the usual compressors.
+func harmlessCompressor(text string) bool {
+	fields := strings.Fields(text)
+	return len(fields) > 0 && strings.Contains(" gzip pigz bzip2 pbzip2 xz pixz zstd pzstd zstdmt lz4 lzip lzop brotli lzma ", " "+fields[0]+" ")
+}
+
+// short reads a cluster behind one dash; the value of an option is the rest of the word or the next word.
+func (j *tarJob) short(words []shell.Word, i int, cluster shell.Word) int {
+	for at := 0; at < len(cluster.Text); at++ {
+		b := cluster.Text[at]
+		if strings.IndexByte(tarValues, b) < 0 {
+			j.letter(b)
+			continue
+		}
+		if rest := cut(cluster, at+1); rest.Text != "" {
+			j.value(b, rest)
+			return 0
+		}
+		if i+1 < len(words) {
+			j.value(b, words[i+1])
+			return 1
+		}
+	}
+	return 0
+}
+
+// bundled reads the old spelling: the values follow the word in the order of their letters.
+func (j *tarJob) bundled(words []shell.Word, i int) int {
+	used := 0
+	for _, b := range []byte(words[i].Text) {
+		if strings.IndexByte(tarValues, b) < 0 {
+			j.letter(b)
+		} else if i+1+used < len(words) {
+			used++
+			j.value(b, words[i+used])
+		}
+	}
+	return used
+}
+
+func (j *tarJob) letter(b byte) {
+	switch b {
+	case 'c', 'r', 'u', 'A':
+		j.create = true
+	case 'x':
+		j.extract = true
+	case 't', 'd':
+		j.list = true
+	}
+}
+
+func (j *tarJob) value(b byte, w shell.Word) {
+	switch b {
+	case 'f':
+		j.archives = append(j.archives, w)
+	case 'C':
+		j.chdir(w)
+	case 'T', 'X', 'g':
+		j.c.path(w, reads)
+	case 'I', 'F':
+		if !harmlessCompressor(w.Text) {
+			j.escape()
+		}
+	}
+}
+
+func (j *tarJob) escape() {
+	j.c.flags.add(flagEscape)
+	j.c.effects |= doesExecute
+}
+
+// chdir changes the directory for the members that follow, not for the archive.
+func (j *tarJob) chdir(w shell.Word) {
+	j.c.dir = enter(j.c.dir, w)
+	j.into = append(j.into, j.c.dir)
+}
+
+func (j *tarJob) finish() {
+	c := j.c
+	a := access(reads)
+	if j.create {
+		a = writes
+		c.effects |= doesWrite
+	}
+	for _, w := range j.archives {
+		if host, remote := remoteHost(w.Text); remote {
+			c.hosts = appendHost(c.hosts, host)
+			c.effects |= doesNetwork
+			continue
+		}
+		c.touches = append(c.touches, touch{word: w, access: a, source: "argument", dir: c.cmd.Dir})
+		if j.create && isDisk(w) {
+			c.flags.add(flagDiskWrite)
+		}
+	}
+	switch {
+	case j.create:
+		for _, m := range j.members {
+			m.access, m.source, m.recursive = reads, "argument", true
+			if j.remove {
+				m.access |= deletes
+				c.effects |= doesDelete
+			}
+			c.touches = append(c.touches, m)
+		}
+	case j.extract:
+		c.effects |= doesWrite
+		into := c.dir
+		if len(j.into) > 0 {
+			into = j.into[len(j.into)-1]
+		}
+		w := exact(".")
+		c.touches = append(c.touches, touch{word: w, access: writes, source: "argument", dir: into})
+	}
+}
+
+// unzip writes into -d DIR or the working directory, unless it only lists.
+func unzip(c *call) {
+	if c.has("l", "t", "v", "Z", "p", "c") {
+		c.effects &^= doesWrite
+		return
+	}
+	if !c.has("d") {
+		c.touch(exact("."), role{access: writes})
+	}
+}
+
+// zipUnzipCommand: -m moves the files into the archive; without -r a directory is only its name.
+func zipUnzipCommand(c *call) {
+	if !c.has("m", "move") {
+		return
+	}
+	c.each(reads, func(t *touch) { t.access |= deletes })
+}
+
+// gzip replaces a file by its packed form. It decodes when it unpacks to its output.
+func gzip(c *call) {
+	name := c.cmd.Name
+	unpack := strings.HasPrefix(name, "un") || strings.HasPrefix(name, "gun") || strings.HasPrefix(name, "bun") || c.has("d", "decompress", "uncompress")
+	if unpack {
+		c.flags.add(flagDecodes)
+	}
+	toOutput := c.has("c", "stdout", "to-stdout", "t", "test", "l", "list")
+	keeps := toOutput || c.has("k", "keep") || strings.HasPrefix(name, "zstd") || strings.HasPrefix(name, "unzstd") || strings.HasPrefix(name, "lz4") || name == "brotli"
+	c.effects |= doesRead
+	c.each(reads|writes, func(t *touch) {
+		if t.access == writes {
+			return
+		}
+		t.access = reads
+		if !toOutput {
+			t.access |= writes
+		}
+		if !keeps {
+			t.moved = true // the content stays, in another form
+		}
+	})
+	if toOutput || len(c.operands) == 0 {
+		c.effects &^= doesWrite
+	}
+}

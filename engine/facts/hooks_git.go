@@ -1,0 +1,260 @@
+package facts
+
+import (
+	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell"
+)
+
+// gitRunners are the keys of git's configuration whose value is a program that git starts.
+var gitRunners = []string{
+	"core.pager", "core.editor", "core.sshcommand", "core.fsmonitor", "core.hookspath", "core.askpass", "core.gitproxy", "core.alternaterefscommand",
+	"diff.external", "sequence.editor", "credential.helper", "gpg.program", "gpg.ssh.program", "uploadpack.packobjectshook", "http.proxycommand",
+	"interactive.difffilter", "ssh.variant", "sendemail.smtpserver", "web.browser", "gc.recentobjectshook", "trailer.", "pager.", "filter.", "difftool.", "mergetool.",
+	"man.", "browser.", "protocol.ext.allow", "init.templatedir", "include.path", "includeif.",
+}
+
+// runsProgram reports whether setting a git configuration key makes git run something.
+func runsProgram(key, value string) bool {
+	key = strings.ToLower(key)
+	value = strings.TrimSpace(value)
+	if strings.HasPrefix(key, "alias.") {
+		return strings.HasPrefix(value, "!")
+	}
+	if strings.HasSuffix(key, ".textconv") || strings.HasSuffix(key, ".command") && strings.HasPrefix(key, "diff.") || strings.HasSuffix(key, ".driver") {
+		return true
+	}
+	for _, name := range gitRunners {
+		if key != name && !(strings.HasSuffix(name, ".") && strings.HasPrefix(key, name)) {
+			continue
+		}
+		switch {
+		case key == "protocol.ext.allow":
+			return value != "never"
+		case key == "core.hookspath":
+			return value != "" && value != "/dev/null"
+		case value == "" || value == "true" || value == "false":
+			return false
+		case key == "credential.helper":
+			return strings.HasPrefix(value, "!") || strings.HasPrefix(value, "/") || strings.HasPrefix(value, ".")
+		default:
+			return !quiet("", exact(value))
+		}
+	}
+	return false
+}
+
+// git reads the options in front of the subcommand: -c NAME=VALUE can name a program.
+func git(c *call) {
+	for _, o := range c.options {
+		if !o.given || o.name != "c" && o.name != "config" {
+			continue
+		}
+		key, value, ok := strings.Cut(o.value.Text, "=")
+		if strings.EqualFold(key, "core.hookspath") {
+			c.flags.add(flagBypassesHooks)
+		}
+		if o.value.Certainty != shell.Exact && o.value.Prefix == "" || ok && runsProgram(key, value) {
+			if sub := strings.Join(c.sub, " "); o.name == "c" && sub != "clone" && o.known != c.base.short['c'] {
+				continue // -c of commit, switch and branch is something else
+			}
+			c.flags.add(flagConfigExec)
+			c.effects |= doesExecute
+		}
+	}
+	if c.flags.has(flagConfigExec) {
+		c.effects |= doesExecute
+	}
+	if c.flags.has(flagDryRun) {
+		for _, f := range []flag{flagForcePush, flagDeletesRef, flagRemovesUntracked} {
+			c.flags.remove(f)
+		}
+	}
+}
+
+// gitRemoteURL adds the host of a remote that is given by its URL; ext:: runs a program.
+func gitRemoteURL(c *call) {
+	for _, w := range c.operands {
+		if strings.HasPrefix(w.Text, "ext::") {
+			c.flags.add(flagConfigExec)
+			c.effects |= doesExecute
+			continue
+		}
+		if host, ok := remoteHost(w.Text); ok && w.Certainty != shell.Unknown {
+			c.hosts = appendHost(c.hosts, host)
+		}
+	}
+}
+
+func gitRemote(c *call) {
+	if len(c.operands) > 0 {
+		first := *c
+		first.operands = c.operands[:1]
+		gitRemoteURL(&first)
+		c.hosts, c.flags, c.effects = first.hosts, first.flags, first.effects
+	}
+}
+
+// gitPush: REMOTE REFSPEC…; "+ref" forces, ":ref" deletes.
+func gitPush(c *call) {
+	gitRemote(c)
+	if len(c.operands) < 2 {
+		return
+	}
+	for _, w := range c.operands[1:] {
+		switch {
+		case strings.HasPrefix(w.Text, "+"):
+			c.flags.add(flagForcePush)
+		case strings.HasPrefix(w.Text, ":") && len(w.Text) > 1:
+			c.flags.add(flagDeletesRef)
+		}
+	}
+}
+
+// gitClone writes a directory that is named after the repository.
+func gitClone(c *call) {
+	gitRemote(c)
+	if len(c.operands) != 1 || c.operands[0].Certainty != shell.Exact {
+		return
+	}
+	text := strings.TrimSuffix(strings.TrimRight(c.operands[0].Text, "/"), ".git")
+	if i := strings.LastIndexAny(text, "/:"); i >= 0 {
+		text = text[i+1:]
+	}
+	if text != "" {
+		c.path(exact(text), writes)
+	}
+}
+
+// gitCheckout: paths behind "--" are overwritten; so is all with "." alone.
+func gitCheckout(c *call) {
+	behind := false
+	for _, w := range c.cmd.Words {
+		if w.Text == "--" && !behind {
+			behind = true
+			continue
+		}
+		if behind {
+			c.flags.add(flagDiscardsChanges)
+			c.touch(w, role{access: writes, recursive: true})
+		}
+	}
+	if !behind && len(c.operands) > 0 {
+		if last := c.operands[len(c.operands)-1]; last.Text == "." || last.Text == ":/" || strings.HasPrefix(last.Text, "./") || strings.HasPrefix(last.Text, "*") {
+			c.flags.add(flagDiscardsChanges)
+			c.touch(last, role{access: writes, recursive: true})
+		}
+	}
+}
+
+// gitRestore: --staged alone leaves the files as they are.
+func gitRestore(c *call) {
+	if c.has("S", "staged") && !c.has("W", "worktree") {
+		c.flags.remove(flagDiscardsChanges)
+		c.touches = nil
+	}
+}
+
+// gitClean removes what is not tracked below the working directory.
+func gitClean(c *call) {
+	if c.flags.has(flagDryRun) {
+		c.flags.remove(flagRemovesUntracked)
+		c.effects &^= doesDelete
+		c.each(deletes, func(t *touch) { t.access = reads; t.role.metadata = true })
+		return
+	}
+	if c.has("i", "interactive") {
+		c.flags.add(flagRemovesUntracked)
+	}
+}
+
+// gitRm: --cached leaves the files alone.
+func gitRm(c *call) {
+	if c.has("cached") || c.flags.has(flagDryRun) {
+		c.effects &^= doesDelete
+		c.touches = nil
+	}
+}
+
+// gitBranch: -d with -f is -D; -d alone only deletes what is merged.
+func gitBranch(c *call) {
+	if c.has("d", "delete") && c.has("f", "force") {
+		c.flags.add(flagDeletesRef)
+	}
+	if c.has("M", "C") {
+		c.flags.add(flagForce)
+	}
+}
+
+// gitGC: objects without a name are lost at once with --prune=now, and by git prune.
+func gitGC(c *call) {
+	if c.flags.has(flagDryRun) {
+		return
+	}
+	if v := c.value("prune", "expire"); v == "now" || v == "all" {
+		c.flags.add(flagRewritesHistory)
+	}
+}
+
+func gitWorktree(c *call) {
+	c.each(deletes, func(t *touch) { t.recursive = true })
+}
+
+// gitConfig: with a name and a value it writes; some names are programs.
+func gitConfig(c *call) {
+	args := c.operands
+	if len(args) > 0 && (args[0].Text == "set" || args[0].Text == "get") {
+		args = args[1:]
+	}
+	if c.has("get", "get-all", "get-regexp", "list", "l", "get-urlmatch") || c.sub[len(c.sub)-1] == "get" || c.sub[len(c.sub)-1] == "list" {
+		return
+	}
+	unsets := c.has("unset", "unset-all", "remove-section", "rename-section", "edit", "e")
+	if len(args) < 2 && !unsets {
+		return
+	}
+	c.effects |= doesWrite
+	file := ".git/config"
+	switch {
+	case c.has("global"):
+		if file = "~/.gitconfig"; true {
+			c.writeHome(".gitconfig")
+		}
+	case c.has("system"):
+		c.path(exact("/etc/gitconfig"), writes)
+	case c.value("f", "file") == "":
+		c.path(exact(file), writes)
+	}
+	if len(args) >= 2 && !unsets && runsProgram(args[0].Text, args[1].Text) {
+		c.flags.add(flagConfigExec)
+	}
+}
+
+// writeHome notes a write below the home directory of the child.
+func (c *call) writeHome(rel string) {
+	c.touches = append(c.touches, touch{word: exact(rel), access: writes, source: "argument", atHome: true})
+}
+
+// otherVCS: the dangerous subcommands of the other systems.
+func otherVCS(c *call) {
+	switch c.operand(0) {
+	case "push":
+		c.effects |= doesNetwork
+		c.flags.add(flagRemote)
+		c.flags.add(flagUploads)
+	case "clone", "pull", "checkout", "co", "update", "export":
+		c.effects |= doesNetwork
+		c.flags.add(flagDownloads)
+		for _, w := range c.operands[1:] {
+			if host, ok := remoteHost(w.Text); ok {
+				c.hosts = appendHost(c.hosts, host)
+			}
+		}
+	case "revert":
+		c.flags.add(flagDiscardsChanges)
+	case "purge", "cleanup":
+		c.flags.add(flagRemovesUntracked)
+	case "strip", "histedit":
+		c.flags.add(flagRewritesHistory)
+	}
+}

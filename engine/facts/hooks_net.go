@@ -1,0 +1,296 @@
+package facts
+
+import (
+	"path"
+	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell"
+)
+
+// fed reports whether something flows into the command: a pipe, a file, a here-document.
+func (c *call) fed() bool {
+	if c.cmd.Pipeline.Index > 0 {
+		return true
+	}
+	for _, r := range c.cmd.Redirects {
+		if r.Mode == shell.RedirectRead || r.Mode == shell.RedirectHere || r.Mode == shell.RedirectReadWrite {
+			return true
+		}
+	}
+	return false
+}
+
+// curl: data options whose value starts with @ (or name@ for --data-urlencode) send a file, -F
+// name=@file and name=<file too, -T sends one, @- sends what flows in. -O writes a file named
+// after the URL.
+func curl(c *call) {
+	for _, o := range c.options {
+		if !o.given {
+			continue
+		}
+		switch o.name {
+		case "d", "data", "data-ascii", "data-binary", "json":
+			c.curlData(o.value, 0)
+		case "data-urlencode":
+			if i := strings.IndexByte(o.value.Text, '@'); i >= 0 && !strings.Contains(o.value.Text[:i], "=") {
+				c.curlData(o.value, i)
+			} else {
+				c.curlSubstituted(o.value)
+			}
+		case "F", "form":
+			if i := strings.IndexByte(o.value.Text, '='); i >= 0 && i+1 < len(o.value.Text) && strings.IndexByte("@<", o.value.Text[i+1]) >= 0 {
+				file := cut(o.value, i+2)
+				if j := strings.IndexByte(file.Text, ';'); j >= 0 {
+					file.Text = file.Text[:j]
+					file.Prefix = file.Prefix[:min(j, len(file.Prefix))]
+				}
+				c.send(file)
+			}
+		case "T", "upload-file":
+			c.send(o.value)
+		case "data-raw", "H", "header", "u", "user", "b", "cookie":
+			c.curlSubstituted(o.value)
+		}
+	}
+	for _, w := range c.operands {
+		c.curlSubstituted(w)
+	}
+	if c.has("G", "get") && c.has("d", "data") {
+		c.curlSubstituted(shell.Word{})
+	}
+	if c.has("O", "remote-name", "remote-name-all", "J", "remote-header-name") {
+		c.writeNamedAfterURL()
+	}
+	if len(c.operands) == 0 && c.value("url") == "" && (c.has("version", "V", "h", "help", "M", "manual")) {
+		c.effects &^= doesNetwork
+		c.flags.remove(flagDownloads)
+	}
+}
+
+// curlSubstituted: a value that holds the output of a command sends that.
+func (c *call) curlSubstituted(w shell.Word) {
+	if len(w.Inputs) > 0 {
+		c.flags.add(flagUploads)
+	}
+}
+
+func (c *call) curlData(w shell.Word, at int) {
+	if len(w.Text) > at && w.Text[at] == '@' {
+		c.send(cut(w, at+1))
+		return
+	}
+	c.curlSubstituted(w)
+}
+
+// send notes that the content of a file, or what flows in ("-"), leaves the machine.
+func (c *call) send(w shell.Word) {
+	c.flags.add(flagUploads)
+	c.path(w, reads)
+}
+
+// writeNamedAfterURL: the file is the last name of the URL, in the directory of the command.
+func (c *call) writeNamedAfterURL() {
+	for _, w := range c.operands {
+		text, _, _ := strings.Cut(w.Text, "?")
+		text, _, _ = strings.Cut(text, "#")
+		_, rest, ok := strings.Cut(text, "://")
+		if !ok {
+			rest = text
+		}
+		_, name, ok := strings.Cut(rest, "/")
+		if name = path.Base("/" + name); !ok || name == "/" || name == "." {
+			continue
+		}
+		if w.Certainty == shell.Exact {
+			c.path(exact(name), writes)
+		}
+	}
+}
+
+func wget(c *call) {
+	if c.value("O", "output-document") == "-" || c.has("spider") {
+		return
+	}
+	if c.value("O", "output-document") != "" {
+		return
+	}
+	if dir := c.value("P", "directory-prefix"); dir != "" {
+		c.dir = enter(c.dir, exact(dir))
+	}
+	c.writeNamedAfterURL()
+}
+
+// httpie: METHOD URL ITEM…; name@file sends a file, and so does what flows in.
+func httpie(c *call) {
+	c.touches = nil
+	for _, w := range c.operands {
+		if name, _, ok := strings.Cut(w.Text, "@"); ok && !strings.Contains(name, "/") && !strings.Contains(name, "=") && !strings.Contains(name, ":") && name != "" && !strings.Contains(w.Text, "://") {
+			c.send(cut(w, len(name)+1))
+			continue
+		}
+		if strings.Contains(w.Text, "://") || strings.Contains(w.Text, ".") && !strings.ContainsAny(w.Text, "=") {
+			c.host(w.Text)
+		}
+	}
+	if c.fed() && !c.has("ignore-stdin", "I") {
+		c.flags.add(flagUploads)
+	}
+	if o := c.value("o", "output"); o != "" {
+		c.path(exact(o), writes)
+	}
+}
+
+// netcat: what flows in leaves; -z only knocks.
+func netcat(c *call) {
+	if c.has("l", "listen") {
+		c.flags.add(flagListens)
+		c.flags.add(flagSocket)
+		c.hosts = nil
+		if c.fed() {
+			c.flags.add(flagUploads)
+		}
+		return
+	}
+	if c.has("z") {
+		return
+	}
+	c.flags.add(flagSocket)
+	if c.fed() {
+		c.flags.add(flagUploads)
+	}
+}
+
+// socat: two addresses, KIND:ARGS,OPTIONS.
+func socat(c *call) {
+	network, runs := false, false
+	for _, w := range c.operands {
+		if isOption(w) {
+			continue
+		}
+		kind, rest, _ := strings.Cut(w.Text, ":")
+		kind = strings.ToUpper(kind)
+		args, _, _ := strings.Cut(rest, ",")
+		switch {
+		case strings.Contains(kind, "LISTEN") || strings.Contains(kind, "RECV"):
+			network = true
+			c.flags.add(flagListens)
+		case strings.HasPrefix(kind, "TCP") || strings.HasPrefix(kind, "UDP") || strings.HasPrefix(kind, "OPENSSL") || strings.HasPrefix(kind, "SCTP") || strings.HasPrefix(kind, "SSL") || strings.HasPrefix(kind, "PROXY") || strings.HasPrefix(kind, "SOCKS"):
+			network = true
+			c.host(args)
+		case kind == "EXEC" || kind == "SYSTEM" || kind == "SHELL":
+			runs = true
+		case kind == "OPEN" || kind == "FILE" || kind == "GOPEN" || kind == "PIPE":
+			c.path(exact(args), reads|writes)
+		case kind == "CREATE" || kind == "CREAT":
+			c.path(exact(args), writes)
+		case strings.HasPrefix(kind, "UNIX"):
+			c.path(exact(args), reads|writes)
+		case strings.Contains(w.Text, "/") && rest == "":
+			c.path(w, reads|writes)
+		}
+	}
+	if network {
+		c.flags.add(flagSocket)
+		if c.fed() {
+			c.flags.add(flagUploads)
+		}
+	} else {
+		c.effects &^= doesNetwork
+	}
+	if runs {
+		c.effects |= doesExecute
+		c.flags.add(flagEscape)
+		if network {
+			c.flags.add(flagSocketShell)
+		}
+	}
+}
+
+// ipRoute: show and list look, the rest changes.
+func ipRoute(c *call) {
+	for _, w := range c.operands {
+		switch w.Text {
+		case "add", "del", "delete", "set", "flush", "change", "replace", "append":
+			c.effects |= doesSystem
+			if w.Text == "flush" {
+				c.flags.add(flagFirewall)
+			}
+		case "exec":
+			c.effects |= doesExecute | doesPrivilege
+		}
+	}
+}
+
+// firewall: listing is not changing; flushing and opening all disables it.
+func firewall(c *call) {
+	off := false
+	looks := true
+	for i, w := range c.operands {
+		switch w.Text {
+		case "-L", "--list", "-S", "--list-rules", "-n", "-v", "-nvL", "-nL", "-vnL", "list", "status", "show", "--list-all", "--state", "-t", "verbose", "numbered", "--line-numbers", "ruleset", "--help", "--version":
+			continue
+		case "-F", "--flush", "-X", "--delete-chain", "disable", "reset", "flush", "off", "--panic-on", "-d", "stop", "unban":
+			off = true
+		case "-P", "--policy":
+			off = off || i+2 < len(c.operands) && c.operands[i+2].Text == "ACCEPT"
+		case "filter", "nat", "mangle", "raw":
+			continue
+		}
+		looks = false
+	}
+	if looks {
+		c.flags.remove(flagFirewall)
+		c.effects &^= doesSystem
+		c.effects |= doesRead
+	}
+	if off {
+		c.flags.add(flagDisablesSecurity)
+	}
+}
+
+// ssh: a command behind the host runs there; options can start a program here.
+func ssh(c *call) {
+	if len(c.operands) > 1 {
+		c.flags.add(flagRemoteExec)
+		c.effects |= doesExecute
+		if c.fed() {
+			c.flags.add(flagUploads)
+		}
+	}
+	for _, o := range c.options {
+		if o.name != "o" || !o.given {
+			continue
+		}
+		text := strings.ToLower(o.value.Text)
+		switch {
+		case strings.HasPrefix(text, "proxycommand") || strings.HasPrefix(text, "localcommand") || strings.HasPrefix(text, "knownhostscommand"):
+			c.flags.add(flagEscape)
+			c.effects |= doesExecute
+		case strings.HasPrefix(text, "stricthostkeychecking") && strings.HasSuffix(text, "no"):
+			c.flags.add(flagInsecureTLS)
+		}
+	}
+}
+
+func scp(c *call) { ssh(&call{cmd: c.cmd, options: c.options, flags: c.flags}) }
+
+// rclone: a word with a colon is a remote. sync deletes at its destination.
+func rclone(c *call) {
+	sub := strings.Join(c.sub, " ")
+	if len(c.operands) < 2 {
+		return
+	}
+	dest := c.operands[len(c.operands)-1]
+	_, remote := remoteHost(dest.Text)
+	if sub == "sync" || sub == "bisync" {
+		c.effects |= doesDelete
+		c.flags.add(flagDestroysData)
+		if !remote {
+			c.touches = append(c.touches, touch{word: dest, access: deletes, source: "argument", dir: c.dir, role: role{access: deletes}, recursive: true})
+		}
+	}
+	if strings.HasPrefix(sub, "move") {
+		c.effects |= doesDelete
+		c.each(reads, func(t *touch) { t.access |= deletes; t.moved = true })
+	}
+}

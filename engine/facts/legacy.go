@@ -1,0 +1,41 @@
+package facts
+
+import "regexp"
+
+// The predecessor of this project refused a command when one of nine regular expressions was
+// found anywhere in its text. They are kept as facts for those who move over: profile massgen
+// refuses by them, as before. They were Python expressions, where \b, \s and . know Unicode;
+// RE2 has the ASCII forms, so the classes are spelled out here.
+const (
+	// wordStart and wordEnd stand where Python's \b does beside a letter: no word character there.
+	wordStart = `(?:^|[^\p{L}\p{N}_])`
+	wordEnd   = `(?:[^\p{L}\p{N}_]|$)`
+	// blank is Python's \s: what str.isspace knows, with the four separators of ASCII.
+	blank = `[\t-\r\x1c-\x20\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]`
+)
+
+var legacyPatterns = []struct {
+	id string
+	re *regexp.Regexp
+}{
+	{"rm_rf_root", regexp.MustCompile(wordStart + `rm` + blank + `+-rf` + blank + `+/`)},
+	{"mv_dev_null", regexp.MustCompile(wordStart + `mv` + blank + `+/dev/null|` + wordStart + `mv(?:[^\p{L}\p{N}_\n][^\n]*?)?` + blank + `+/dev/null`)},
+	{"dd", regexp.MustCompile(wordStart + `dd` + wordEnd)},
+	{"disk_redirect", regexp.MustCompile(`>` + blank + `*/dev/sd[a-z]`)},
+	{"fork_bomb", regexp.MustCompile(`:\(\)\{` + blank + `*:\|:&` + blank + `*\};:`)},
+	{"sudo", regexp.MustCompile(wordStart + `sudo` + wordEnd)},
+	{"su", regexp.MustCompile(wordStart + `su` + wordEnd)},
+	{"chown", regexp.MustCompile(wordStart + `chown` + wordEnd)},
+	{"chmod", regexp.MustCompile(wordStart + `chmod` + wordEnd)},
+}
+
+// legacy returns the names of the predecessor's patterns that a text matches, in its order.
+func legacy(text string) []string {
+	out := []string{}
+	for _, p := range legacyPatterns {
+		if p.re.MatchString(text) {
+			out = append(out, p.id)
+		}
+	}
+	return out
+}

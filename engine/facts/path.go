@@ -1,0 +1,256 @@
+package facts
+
+import (
+	"path"
+	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell"
+)
+
+// spot is a touched word after it was looked up: everything about a Path that does not
+// depend on the kind of access.
+type spot struct {
+	path, real string
+	node       node
+	certainty  shell.Certainty
+	glob, all  bool     // all: a bare * of the directory path
+	targets    []string // the real paths that are touched: one, or the matches of a glob
+	whole      bool     // targets are all matches
+	labels     bitset
+	asIfEmpty  string // absolute path with unknown parts left out; for its names only
+}
+
+// place looks up a touched word and adds one path for each kind of access. It returns the spot.
+func (w *build) place(t touch, command int) *spot {
+	s := w.locate(t)
+	if t.role.word == "auto" && !looksLikePath(t.word.Text) && !s.node.exists && !s.glob {
+		return s // a word of no known role that is no file
+	}
+	if t.role.metadata {
+		s.labels.add(labelMetadata)
+	}
+	zone, permission := w.zoneOf(s.path, s.real, s.labels), w.permission(s.real)
+	p := Path{
+		Raw: t.word.Raw, Path: s.path, Real: s.real, Source: t.source,
+		Recursive: t.recursive, Glob: s.glob, Certainty: s.certainty.String(),
+		Exists: s.node.exists, Type: typeOf(s.node), Zone: zone, Permission: permission,
+		Seen: "none", Unread: Unread{Examples: []string{}}, Generated: w.generated(s), Command: command,
+	}
+	if p.Raw == "" {
+		p.Raw = t.word.Text
+	}
+	if s.labels.has(labelDiskDevice) && p.Type == "" {
+		p.Type = "block_device"
+	} else if s.labels.meets(characterDevices) && p.Type == "" && strings.HasPrefix(s.path, "/dev/") {
+		p.Type = "char_device"
+	}
+	if w.history != nil && s.real != "" && s.certainty == shell.Exact {
+		p.Seen = w.history.Seen(s.real)
+	}
+	for i, name := range accessNames {
+		a := access(1 << i)
+		if t.access&a == 0 {
+			continue
+		}
+		labels := s.labels
+		p.Access = name
+		if t.recursive && !t.role.metadata {
+			w.reach(&labels, s, t)
+		}
+		if a == deletes && !t.moved && !p.Generated {
+			p.Unread = w.unread(s, t)
+		}
+		p.Labels = labels.list(labelNames)
+		w.add(p)
+		p.Unread = Unread{Examples: []string{}}
+	}
+	return s
+}
+
+var characterDevices = setOf(labelNullDevice, labelStdDevice, labelMemoryDevice)
+
+func (w *build) add(p Path) {
+	if p.Command >= 0 {
+		c := &w.in.Commands[p.Command]
+		for _, i := range c.Paths {
+			q := &w.in.Paths[i]
+			if q.Access == p.Access && q.Raw == p.Raw && q.Source == p.Source && q.Path == p.Path && q.Recursive == p.Recursive {
+				return
+			}
+		}
+		c.Paths = append(c.Paths, len(w.in.Paths))
+	}
+	w.in.Paths = append(w.in.Paths, p)
+}
+
+// locate finds out where a word leads.
+func (w *build) locate(t touch) *spot {
+	s := &spot{certainty: t.word.Certainty, whole: true}
+	text := t.word.Text
+	if s.certainty != shell.Exact {
+		s.asIfEmpty = clean("/" + withoutUnknown(text))
+		text = t.word.Prefix
+	}
+	dir := t.dir
+	if t.atHome {
+		dir = shell.Dir{Path: w.homeDir(), Known: w.homeDir() != ""}
+	}
+	abs := absolute(text, dir)
+	if s.certainty == shell.Unknown || abs == "" {
+		s.certainty = shell.Unknown
+		if t.word.Certainty == shell.Exact {
+			s.asIfEmpty = clean("/" + text)
+		}
+		w.label(s)
+		return s
+	}
+	rest := ""
+	if t.word.Glob || t.filter != "" {
+		abs, rest = splitGlob(abs)
+		s.glob = rest != "" || t.filter != ""
+	}
+	s.path = path.Clean(abs)
+	s.real, s.node = w.view.real(abs, t.role.ofLink && !s.glob)
+	s.targets = []string{s.real}
+	switch {
+	case s.certainty != shell.Exact:
+		s.node, s.targets = node{}, nil
+		w.label(s)
+	case t.filter != "":
+		s.labels.add(labelFiltered)
+		w.labelAt(s, path.Join(s.path, t.filter))
+		w.labelAt(s, path.Join(s.real, t.filter))
+	case s.glob:
+		w.expand(s, rest)
+	default:
+		w.label(s)
+	}
+	return s
+}
+
+// absolute joins a word with the directory in which it is looked up, not cleaned; "" when that is not known.
+func absolute(text string, dir shell.Dir) string {
+	text = strings.ReplaceAll(text, "//", "/")
+	switch {
+	case isAbs(text):
+		return text
+	case strings.HasPrefix(text, "~"):
+		return userHome(text)
+	case !dir.Known || dir.Path == "":
+		return ""
+	default:
+		return join(dir.Path, text)
+	}
+}
+
+// userHome takes the ~name that the shell walk leaves as it is for the usual home of that user.
+func userHome(text string) string {
+	name, rest, _ := strings.Cut(text[1:], "/")
+	switch name {
+	case "", "+", "-":
+		return ""
+	case "root":
+		return join("/root", rest)
+	default:
+		return join("/home/"+name, rest)
+	}
+}
+
+// label collects the labels of a spot that is one path, or none that is known.
+func (w *build) label(s *spot) {
+	a := atlases()
+	if s.asIfEmpty != "" {
+		var names bitset
+		a.names(&names, s.asIfEmpty)
+		s.labels.union(names)
+		if s.asIfEmpty == "/" || s.asIfEmpty == "/*" {
+			s.labels.add(labelRootIfEmpty)
+		}
+	}
+	if s.path == "" {
+		return
+	}
+	if s.certainty == shell.Exact {
+		w.labelAt(s, s.path)
+		w.labelAt(s, s.real)
+		if w.outside(s.path, s.real) {
+			s.labels.add(labelSymlinkOut)
+		}
+		if w.fetched[s.real] || w.history != nil && w.history.Downloaded(s.real) {
+			s.labels.add(labelDownloaded)
+		}
+		if w.written[s.real] {
+			s.labels.add(labelGeneratedHere)
+		}
+		return
+	}
+	// Something below the directory of the known prefix: what holds for all of it holds here.
+	dir, _ := parent(s.path)
+	if strings.HasSuffix(s.path, "/") {
+		dir = s.path
+	}
+	w.labelAt(s, join(dir, "\x00"))
+}
+
+// labelAt adds the labels of one spelling of a path.
+func (w *build) labelAt(s *spot, p string) {
+	if p == "" {
+		return
+	}
+	atlases().labels(&s.labels, p, w.homeDir())
+	w.own(&s.labels, p)
+}
+
+// withoutUnknown leaves the parameters and substitutions of a word out, as if they were empty.
+func withoutUnknown(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '`':
+			if end := strings.IndexByte(text[i+1:], '`'); end >= 0 {
+				i += end + 1
+			}
+		case text[i] == '$' && i+1 < len(text):
+			i += parameter(text[i+1:])
+		default:
+			b.WriteByte(text[i])
+		}
+	}
+	return b.String()
+}
+
+// parameter returns the length of the expansion behind a dollar sign.
+func parameter(text string) int {
+	closing := map[byte]byte{'{': '}', '(': ')'}[text[0]]
+	if closing == 0 {
+		n := 0
+		for n < len(text) && (isLetter(text[n]) || text[n] == '_' || '0' <= text[n] && text[n] <= '9') {
+			n++
+		}
+		return max(n, 1)
+	}
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case text[0]:
+			depth++
+		case closing:
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(text)
+}
+
+// enter changes a directory as -C DIR does.
+func enter(dir shell.Dir, w shell.Word) shell.Dir {
+	if w.Certainty != shell.Exact {
+		return shell.Dir{}
+	}
+	abs := absolute(w.Text, dir)
+	if abs == "" {
+		return shell.Dir{}
+	}
+	return shell.Dir{Path: path.Clean(abs), Known: true}
+}

@@ -1,0 +1,303 @@
+package facts
+
+import (
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// maxMatches is how many matches of a glob are looked at one by one.
+const maxMatches = 200
+
+// splitGlob cuts an absolute path at the first name with a glob character.
+func splitGlob(abs string) (dir, rest string) {
+	i := strings.IndexAny(abs, "*?[")
+	if i < 0 {
+		return abs, ""
+	}
+	cutAt := strings.LastIndexByte(abs[:i], '/')
+	dir = abs[:cutAt]
+	if dir == "" || dir[len(dir)-1] == ':' {
+		dir += "/"
+	}
+	return dir, abs[cutAt+1:]
+}
+
+// expand finds the matches of a glob below the spot's directory.
+func (w *build) expand(s *spot, rest string) {
+	names := strings.Split(strings.Trim(rest, "/"), "/")
+	s.all = true
+	for _, name := range names {
+		s.all = s.all && isEverything(name)
+	}
+	found := []string{s.real}
+	for _, name := range names {
+		found = w.matches(s, found, name)
+	}
+	s.targets = found
+	s.node = node{exists: len(found) > 0}
+	w.labelAt(s, join(s.path, rest))
+	w.labelAt(s, join(s.real, rest))
+	if s.all {
+		s.labels.add(labelWildcardAll)
+		w.labelAt(s, s.path)
+		w.labelAt(s, s.real)
+	}
+	for i, p := range found {
+		real, n := w.view.real(p, false)
+		w.labelAt(s, p)
+		w.labelAt(s, real)
+		if w.fetched[real] || w.history != nil && w.history.Downloaded(real) {
+			s.labels.add(labelDownloaded)
+		}
+		if w.outside(p, real) {
+			s.labels.add(labelSymlinkOut)
+		}
+		if i == 0 {
+			s.node = n
+		} else if s.node.mode.Type() != n.mode.Type() {
+			s.node = node{exists: true, mode: fs.ModeIrregular}
+		}
+	}
+}
+
+// isEverything reports whether a name pattern stands for all entries, or all hidden ones.
+func isEverything(name string) bool {
+	switch name {
+	case "*", "**", ".*", "?*", "*.*", ".[!.]*", ".[^.]*", ".??*", "..?*":
+		return true
+	}
+	return false
+}
+
+func (w *build) matches(s *spot, dirs []string, pattern string) []string {
+	pattern = strings.ReplaceAll(pattern, "[!", "[^")
+	var out []string
+	for _, dir := range dirs {
+		if !strings.ContainsAny(pattern, "*?[") {
+			if p := join(dir, pattern); w.view.look(p).exists {
+				out = append(out, p)
+			}
+			continue
+		}
+		entries, whole := w.view.list(dir)
+		s.whole = s.whole && whole
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(pattern, ".") {
+				continue
+			}
+			if ok, err := path.Match(pattern, e.Name()); err != nil || !ok {
+				continue
+			}
+			if len(out) == maxMatches {
+				s.whole = false
+				return out
+			}
+			out = append(out, join(dir, e.Name()))
+		}
+	}
+	return out
+}
+
+// reach adds what lies below a recursive access.
+func (w *build) reach(set *bitset, s *spot, t touch) {
+	targets := s.targets
+	if s.all {
+		targets = append([]string{s.real}, targets...)
+	}
+	for _, p := range targets {
+		if t.filter == "" {
+			w.containsPlaces(set, p)
+		}
+		w.walk(p, func(at string, e fs.DirEntry) bool {
+			if t.filter != "" && !matchName(t.filter, e.Name()) {
+				return true
+			}
+			if e.Name() == ".git" {
+				set.add(labelContainsGit)
+			}
+			var names bitset
+			atlases().names(&names, at)
+			if names.meets(credentialLabels) {
+				set.add(labelContainsCredential)
+			}
+			return e.Name() != ".git"
+		})
+	}
+}
+
+// containsPlaces compares a directory with the places of the layout, which need no look.
+func (w *build) containsPlaces(set *bitset, p string) {
+	contains := func(l label, places ...string) {
+		for _, q := range places {
+			if below(q, p) {
+				set.add(l)
+			}
+		}
+	}
+	contains(labelContainsWorkspace, w.workspace...)
+	contains(labelContainsProtected, w.protected...)
+	contains(labelContainsHome, w.home...)
+	contains(labelContainsHome, homeParents...)
+	contains(labelContainsHome, homeNames...)
+	for _, g := range w.roots {
+		contains(labelContainsPermissionRoot, g.path)
+	}
+	for _, self := range w.self {
+		contains(labelContainsSelf, self.Path)
+	}
+	for _, ws := range w.workspace {
+		if git := join(ws, ".git"); below(git, p) && w.view.look(git).exists {
+			set.add(labelContainsGit)
+		}
+	}
+	a := atlases()
+	for _, home := range w.home {
+		if !within(home, p) && !within(p, home) {
+			continue
+		}
+		for _, rel := range a.secretsAtHome {
+			if q := join(home, rel); below(q, p) && w.view.look(q).exists {
+				set.add(labelContainsCredential)
+				break
+			}
+		}
+	}
+	for _, q := range a.secrets {
+		if below(q, p) && w.view.look(q).exists {
+			set.add(labelContainsCredential)
+			break
+		}
+	}
+}
+
+// walk visits what lies below a real directory, nearest first, links not followed, until visit
+// refuses a directory or the budget is spent. It reports whether everything was visited.
+func (w *build) walk(root string, visit func(at string, e fs.DirEntry) (descend bool)) bool {
+	if !w.view.look(root).mode.IsDir() {
+		return true
+	}
+	queue := []string{root}
+	for len(queue) > 0 {
+		dir := queue[0]
+		queue = queue[1:]
+		entries, whole := w.view.list(dir)
+		for _, e := range entries {
+			at := join(dir, e.Name())
+			if visit(at, e) && e.IsDir() {
+				queue = append(queue, at)
+			}
+		}
+		if !whole {
+			return false
+		}
+	}
+	return true
+}
+
+// unread counts the files that a delete would remove and that the session has not read or created,
+// those apart that this text writes and those that are generated. Directories and links lose nothing.
+func (w *build) unread(s *spot, t touch) Unread {
+	u := Unread{Examples: []string{}}
+	miss := func(name string) {
+		u.Count++
+		if len(u.Examples) < 3 {
+			u.Examples = append(u.Examples, name)
+		}
+	}
+	unknown := func(p string) bool {
+		if w.written[p] || w.isGenerated(p, false) {
+			return false
+		}
+		return w.history == nil || w.history.Seen(p) == "none"
+	}
+	whole := s.whole
+	for _, p := range s.targets {
+		n := w.view.look(p)
+		if t.filter == "" && n.mode.IsRegular() && n.exists {
+			if unknown(p) {
+				miss(relative(s.real, p))
+			}
+			continue
+		}
+		if !t.recursive || !n.mode.IsDir() || w.isGenerated(p, true) {
+			continue
+		}
+		whole = w.walk(p, func(at string, e fs.DirEntry) bool {
+			if e.IsDir() {
+				return !w.isGenerated(at, true)
+			}
+			if e.Type().IsRegular() && (t.filter == "" || matchName(t.filter, e.Name())) && unknown(at) {
+				miss(relative(s.real, at))
+			}
+			return false
+		}) && whole
+	}
+	if !whole {
+		u.Count++ // what was not looked at counts as unread
+	}
+	return u
+}
+
+// relative names a file for the reader: relative to the path, or by its own name when it is the path.
+func relative(root, p string) string {
+	if rest := strings.TrimPrefix(p[min(len(root), len(p)):], "/"); within(p, root) && rest != "" {
+		return rest
+	}
+	return path.Base(p)
+}
+
+func matchName(pattern, name string) bool {
+	ok, err := path.Match(strings.ReplaceAll(pattern, "[!", "[^"), name)
+	return ok || err != nil // a pattern that cannot be read may match everything
+}
+
+// generated reports whether all that a spot names is generated.
+func (w *build) generated(s *spot) bool {
+	if len(s.targets) == 0 || !s.whole {
+		return false
+	}
+	for _, p := range s.targets {
+		if !w.isGenerated(p, w.view.look(p).mode.IsDir()) {
+			return false
+		}
+	}
+	return true
+}
+
+// isGenerated matches a real path with the operator's patterns. Only the names below the deepest
+// root around it count, so that a checkout below a directory called "build" is not generated as a
+// whole. A pattern is matched (path.Match) with every name of the path, so that what lies below a
+// matching directory is generated, too; one that ends in "/" only with directories; one that holds
+// another "/" with the path relative to the root and all that lies below it.
+func (w *build) isGenerated(p string, dir bool) bool {
+	if len(w.layout.Generated) == 0 {
+		return false
+	}
+	root := ""
+	for _, g := range w.roots {
+		if below(p, g.path) {
+			root = g.path
+			break
+		}
+	}
+	if root == "" {
+		return false
+	}
+	names := strings.Split(strings.TrimPrefix(p[len(root):], "/"), "/")
+	for _, pattern := range w.layout.Generated {
+		bare, dirsOnly := strings.CutSuffix(pattern, "/")
+		for i, name := range names {
+			if dirsOnly && i == len(names)-1 && !dir {
+				continue
+			}
+			if strings.Contains(bare, "/") {
+				name = strings.Join(names[:i+1], "/")
+			}
+			if ok, err := path.Match(strings.TrimPrefix(bare, "/"), name); err == nil && ok {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,161 @@
+package facts
+
+import (
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// maxLinks is how many symbolic links one path may go through, as Linux has it (path_resolution(7)).
+const maxLinks = 40
+
+// view is a look at the file system for the time of one Build: each path is asked for once.
+type view struct {
+	fs    FS
+	nodes map[string]node
+	dirs  map[string][]fs.DirEntry
+	steps int // directory entries that may still be read
+}
+
+// node is what lies at a path.
+type node struct {
+	exists bool
+	mode   fs.FileMode
+	link   string // target of a symbolic link
+}
+
+func newView(f FS, steps int) *view {
+	return &view{fs: f, nodes: make(map[string]node, 64), dirs: make(map[string][]fs.DirEntry), steps: steps}
+}
+
+// look returns what lies at a path, symbolic links not followed.
+func (v *view) look(p string) node {
+	if n, ok := v.nodes[p]; ok {
+		return n
+	}
+	var n node
+	if info, err := v.fs.Lstat(p); err == nil {
+		n.exists, n.mode = true, info.Mode()
+		if n.mode&fs.ModeSymlink != 0 {
+			n.link, _ = v.fs.ReadLink(p)
+		}
+	}
+	v.nodes[p] = n
+	return n
+}
+
+// list reads a directory and takes its entries from the budget. What is beyond it is not
+// seen, and whole says so.
+func (v *view) list(p string) (entries []fs.DirEntry, whole bool) {
+	entries, ok := v.dirs[p]
+	if !ok {
+		if v.steps <= 0 {
+			return nil, false
+		}
+		var err error
+		if entries, err = v.fs.ReadDir(p); err != nil {
+			v.dirs[p] = nil
+			return nil, true
+		}
+		v.dirs[p] = entries
+	}
+	v.steps -= 1 + len(entries)
+	if v.steps < 0 {
+		return entries[:max(0, len(entries)+v.steps)], false
+	}
+	return entries, true
+}
+
+// real resolves an absolute path as the kernel would: link by link, so that the ".." behind a
+// link leads to the parent of its target. The last link is followed unless ofLink is set and
+// no slash follows it. From the first name on that does not exist the rest is lexical.
+func (v *view) real(p string, ofLink bool) (string, node) {
+	at := volume(p)
+	rest := p[len(at):]
+	ofLink = ofLink && !strings.HasSuffix(rest, "/") && !strings.HasSuffix(rest, "/.")
+	n := node{exists: true, mode: fs.ModeDir}
+	if rest == "" {
+		return at, v.look(at)
+	}
+	for links := 0; rest != ""; {
+		var name string
+		name, rest, _ = strings.Cut(rest, "/")
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			at, _ = parent(at)
+			n = v.look(at)
+			continue
+		}
+		next := join(at, name)
+		n = v.look(next)
+		if n.mode&fs.ModeSymlink == 0 || n.link == "" || ofLink && rest == "" {
+			at = next
+			if !n.exists {
+				return path.Clean(join(at, rest)), node{}
+			}
+			continue
+		}
+		if links++; links > maxLinks {
+			return path.Clean(join(next, rest)), node{}
+		}
+		if isAbs(n.link) {
+			at = volume(n.link)
+			rest = join(n.link[len(at):], rest)
+		} else {
+			rest = join(n.link, rest)
+		}
+	}
+	return at, n
+}
+
+// join puts two pieces of a path together without cleaning them.
+func join(dir, name string) string {
+	if name == "" {
+		return dir
+	}
+	if dir == "" || strings.HasSuffix(dir, "/") {
+		return dir + name
+	}
+	return dir + "/" + name
+}
+
+// volume returns the root of an absolute path: "/" or "C:/".
+func volume(p string) string {
+	if len(p) >= 3 && p[1] == ':' && p[2] == '/' {
+		return p[:3]
+	}
+	return "/"
+}
+
+// isAbs reports whether a path is absolute here or on Windows.
+func isAbs(p string) bool {
+	return strings.HasPrefix(p, "/") || len(p) >= 3 && p[1] == ':' && p[2] == '/' && isLetter(p[0])
+}
+
+func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
+
+// typeOf names what lies at a path.
+func typeOf(n node) string {
+	switch {
+	case !n.exists:
+		return ""
+	case n.mode.IsRegular():
+		return "file"
+	case n.mode.IsDir():
+		return "dir"
+	case n.mode&fs.ModeSymlink != 0:
+		return "symlink"
+	case n.mode&fs.ModeCharDevice != 0:
+		return "char_device"
+	case n.mode&fs.ModeDevice != 0:
+		return "block_device"
+	case n.mode&fs.ModeSocket != 0:
+		return "socket"
+	case n.mode&fs.ModeNamedPipe != 0:
+		return "fifo"
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,304 @@
+package facts
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// row is one line of command knowledge. The table_*.go files are nothing but rows, so that
+// what is known about a command can be read, and extended, in one place:
+//
+//	cmd    names that share the row, separated by spaces
+//	sub    subcommands that share it, separated by commas: "push", "volume rm,volume prune";
+//	       "" for the command itself. What the command itself always does, its subcommands do too.
+//	does   effects and flags that every call has: "network remote"
+//	args   roles of the operands, separated by commas; the last one goes for all further ones.
+//	       A leading ">" marks the role of the last operand when there are two or more.
+//	opts   options, separated by semicolons: "NAMES [=ROLE] [> WORDS]". "-rR" names two short
+//	       options. "=ROLE" takes a value, "=?ROLE" only an attached one. WORDS are effects,
+//	       flags and directives: @first (no special first operand any more), @last (no special
+//	       last one), @stop (what follows is another program's).
+//	style  how options are spelled
+//	hook   what no row can say; it runs after the options and operands are read
+//
+// A role is a word of role.word with any of the marks !, *, ?, ~ and | behind it (see role).
+type row struct {
+	cmd, sub, does, args, opts string
+	style                      style
+	hook                       func(*call)
+}
+
+// style is how a command spells its options.
+type style uint8
+
+const (
+	styleGNU    style = iota // -a -bc --long --long=value, abbreviations of long names
+	styleLong                // -name value, --name=value: find, terraform, openssl, java
+	styleNone                // no options: every word is an operand
+	styleGlobal              // as styleGNU; the options are understood behind a subcommand, too
+)
+
+// role says what an operand or an option's value is.
+type role struct {
+	word      string
+	access    access
+	ofLink    bool // !  the link itself, not what it points to
+	recursive bool // *  everything below as well
+	metadata  bool // ?  names, sizes and modes, not content
+	remote    bool // ~  HOST:PATH names a place elsewhere
+	stop      bool // |  options end here: the rest belongs to what this names
+}
+
+// access is a set of ways to touch a path.
+type access uint8
+
+const (
+	reads access = 1 << iota
+	writes
+	deletes
+	executes
+)
+
+var accessNames = [...]string{"read", "write", "delete", "execute"}
+
+// roleAccess lists the roles. Those without an access are interpreted by name in call.go.
+var roleAccess = map[string]access{
+	"-":      0, // not a path
+	"read":   reads,
+	"write":  writes,
+	"edit":   reads | writes,
+	"delete": deletes,
+	"exec":   executes,
+	"auto":   reads, // a path only if it looks like one
+	"dir":    0,     // the command works there instead of its directory
+	"host":   0,     // a host, user@host or URL
+	"url":    0,     // a URL, or else a host; file: is a path
+	"cmd":    0,     // another program and its words, which the shell walk has opened
+	"assign": 0,     // NAME=value
+}
+
+// option is what the table knows of one option.
+type option struct {
+	value    *role // nil when it takes none
+	attached bool  // the value only stands in the same word
+	effects  effect
+	flags    bitset
+	noFirst  bool
+	noLast   bool
+	stop     bool
+}
+
+// spec is a compiled row.
+type spec struct {
+	effects effect
+	flags   bitset
+	args    []role
+	last    *role
+	short   map[byte]*option
+	long    map[string]*option
+	style   style
+	hook    func(*call)
+	subs    map[string]*spec
+	listed  bool // a row names it; false for "docker volume", which only leads to subcommands
+}
+
+// table holds the specs by command name.
+type table map[string]*spec
+
+// commands is the compiled table. It is built once, at first use: a third of a millisecond.
+var commands = sync.OnceValue(func() table {
+	t, err := compile(fileRows, textRows, archiveRows, diskRows, permissionRows, networkRows, transferRows,
+		gitRows, systemRows, processRows, packageRows, buildRows, containerRows, cloudRows, dataRows, secretRows,
+		shellRows, interpreterRows, harmlessRows)
+	if err != nil {
+		panic(err) // a row that cannot be read is a programmer's error; a test compiles the table
+	}
+	return t
+})
+
+// compile turns rows into specs by command name. It returns all that is wrong with them.
+func compile(tables ...[]row) (table, error) {
+	out := make(table, 2048)
+	var errs []error
+	for _, rows := range tables {
+		for _, r := range rows {
+			var body spec
+			if err := body.read(r); err != nil {
+				errs = append(errs, fmt.Errorf("compile command table: %s %s: %w", r.cmd, r.sub, err))
+				continue
+			}
+			for _, name := range strings.Fields(r.cmd) {
+				for _, sub := range strings.Split(r.sub, ",") {
+					s := place(out, name, strings.Fields(sub))
+					if s.listed {
+						errs = append(errs, fmt.Errorf("compile command table: %q %q stands there twice", name, sub))
+					}
+					subs := s.subs
+					*s = body
+					s.subs = subs
+				}
+			}
+		}
+	}
+	return out, errors.Join(errs...)
+}
+
+// place finds or makes the spec of a command and its subcommand words.
+func place(t table, name string, sub []string) *spec {
+	s := t[name]
+	if s == nil {
+		s = &spec{}
+		t[name] = s
+	}
+	for _, word := range sub {
+		if s.subs == nil {
+			s.subs = make(map[string]*spec)
+		}
+		next := s.subs[word]
+		if next == nil {
+			next = &spec{}
+			s.subs[word] = next
+		}
+		s = next
+	}
+	return s
+}
+
+func (s *spec) read(r row) error {
+	s.listed, s.style, s.hook = true, r.style, r.hook
+	var directives []string
+	if err := words(r.does, &s.effects, &s.flags, &directives); err != nil {
+		return err
+	}
+	if len(directives) > 0 {
+		return fmt.Errorf("directive %s stands outside an option", directives[0])
+	}
+	for _, text := range strings.Split(r.args, ",") {
+		if text = strings.TrimSpace(text); text == "" {
+			continue
+		}
+		last := strings.HasPrefix(text, ">")
+		ro, err := parseRole(strings.TrimPrefix(text, ">"))
+		if err != nil {
+			return err
+		}
+		if last {
+			s.last = &ro
+		} else {
+			s.args = append(s.args, ro)
+		}
+	}
+	for _, text := range strings.Split(r.opts, ";") {
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		if err := s.readOption(text); err != nil {
+			return fmt.Errorf("read option %q: %w", text, err)
+		}
+	}
+	return nil
+}
+
+func (s *spec) readOption(text string) error {
+	o := &option{}
+	head, tail, _ := strings.Cut(text, ">")
+	var directives []string
+	if err := words(tail, &o.effects, &o.flags, &directives); err != nil {
+		return err
+	}
+	for _, d := range directives {
+		switch d {
+		case "@first":
+			o.noFirst = true
+		case "@last":
+			o.noLast = true
+		case "@stop":
+			o.stop = true
+		default:
+			return fmt.Errorf("no such directive %q", d)
+		}
+	}
+	for _, word := range strings.Fields(head) {
+		if value, ok := strings.CutPrefix(word, "="); ok {
+			value, o.attached = strings.CutPrefix(value, "?")
+			ro, err := parseRole(value)
+			if err != nil {
+				return err
+			}
+			o.value = &ro
+			continue
+		}
+		if err := s.name(word, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *spec) name(word string, o *option) error {
+	bare := strings.TrimLeft(word, "-")
+	if bare == word || bare == "" {
+		return fmt.Errorf("%q is not an option", word)
+	}
+	if strings.HasPrefix(word, "--") || s.style == styleLong {
+		if s.long == nil {
+			s.long = make(map[string]*option)
+		}
+		s.long[bare] = o
+		return nil
+	}
+	for _, c := range []byte(bare) {
+		if c >= 128 || s.short[c] != nil {
+			return fmt.Errorf("short option -%c stands there twice", c)
+		}
+		if s.short == nil {
+			s.short = make(map[byte]*option)
+		}
+		s.short[c] = o
+	}
+	return nil
+}
+
+// words sorts effect and flag names; those with @ go to directives.
+func words(text string, e *effect, f *bitset, directives *[]string) error {
+next:
+	for _, word := range strings.Fields(text) {
+		if strings.HasPrefix(word, "@") {
+			*directives = append(*directives, word)
+			continue
+		}
+		for i, name := range effectNames {
+			if name == word {
+				*e |= 1 << i
+				continue next
+			}
+		}
+		for i, name := range flagNames {
+			if name == word {
+				f.add(uint8(i))
+				continue next
+			}
+		}
+		return fmt.Errorf("no such effect or flag %q", word)
+	}
+	return nil
+}
+
+func parseRole(text string) (role, error) {
+	bare := strings.TrimRight(text, "!*?~|")
+	a, ok := roleAccess[bare]
+	if !ok {
+		return role{}, fmt.Errorf("no such role %q", text)
+	}
+	marks := text[len(bare):]
+	return role{
+		word: bare, access: a,
+		ofLink:    strings.Contains(marks, "!"),
+		recursive: strings.Contains(marks, "*"),
+		metadata:  strings.Contains(marks, "?"),
+		remote:    strings.Contains(marks, "~"),
+		stop:      strings.Contains(marks, "|") || bare == "cmd",
+	}, nil
+}

@@ -1,0 +1,53 @@
+package facts
+
+// networkRows: looking at and talking to the network.
+var networkRows = []row{
+	{cmd: "ping ping6 fping hping3 arping traceroute traceroute6 tracepath mtr dig nslookup host drill kdig whois delv", does: "network", args: "host", opts: "-c =-; -i =-; -W =-; -w =-; -I =-; -s =-; -t =-; -m =-; -p =-; -q =-; -x =host"},
+	{cmd: "nmap masscan zmap rustscan naabu", does: "network", args: "host", opts: "-p =-; -oN -oX -oG -oA =-; -T =-; --script =-; -iL =-; -e =-; --rate =-; --top-ports =-", style: styleLong},
+	{cmd: "telnet rlogin rsh", does: "network remote", args: "host,-", opts: "-l =-; -p =-"},
+	{cmd: "nc ncat netcat nc.traditional nc.openbsd pwncat", does: "network", args: "host,-", opts: "-e --exec =- > execute escape socket_shell; -c --sh-exec =- > execute escape socket_shell; --lua-exec =- > execute escape; -l --listen > listens; -p --source-port =-; -w --wait =-; -q =-; -s --source =-; -i --idle-timeout =-; -x --proxy =host; -X --proxy-type =-; -o --output =write; -m =-", hook: netcat},
+	{cmd: "socat", does: "network", style: styleNone, hook: socat},
+	{cmd: "openbsd-inetd inetd xinetd tcpserver ucspi-tcp websocketd shellinabox gotty ttyd", does: "network listens execute", args: "-"},
+	{cmd: "curl gcurl", does: "network downloads", args: "url", hook: curl,
+		opts: "-o --output =write; --output-dir =dir; -d --data --data-ascii --data-binary --data-urlencode --data-raw --json =-; -F --form --form-string =-; -T --upload-file =-; -X --request =-; -H --header =-; --proxy-header =-; -u --user =-; -U --proxy-user =-; -A --user-agent =-; -e --referer =-; -b --cookie =-; -c --cookie-jar =write; -E --cert =read; --key =read; --cacert =read; --capath =read; -K --config =read; -D --dump-header =write; --trace --trace-ascii --stderr =write; -x --proxy =host; --preproxy --socks5 --socks4 --socks5-hostname =host; -w --write-out =-; -m --max-time =-; --connect-timeout =-; --retry --retry-delay --retry-max-time =-; --resolve --connect-to =-; --interface =-; --url =url; --limit-rate =-; -r --range =-; -C --continue-at =-; -z --time-cond =-; -Q --quote =-; -y --speed-time =-; -Y --speed-limit =-; -P --ftp-port =-; -t --telnet-option =-; --netrc-file =read; --unix-socket --abstract-unix-socket =read; --max-redirs =-; --ciphers --tls-max --tls13-ciphers =-; --dns-servers --doh-url =-; --cert-type --key-type --pass =-; --oauth2-bearer --aws-sigv4 =-; --create-file-mode =-; --variable =-; --expand-output =write; --keepalive-time --expect100-timeout --happy-eyeballs-timeout-ms --parallel-max --rate =-; -h =?-; -k --insecure > insecure_tls; --head --netrc --parallel"},
+	{cmd: "wget wget2", does: "network downloads", args: "url", hook: wget,
+		opts: "-O --output-document =write; -P --directory-prefix =write; -o --output-file =write; -a --append-output =write; -i --input-file =read; --post-file --body-file =read > uploads; --post-data --body-data =- > uploads; -e --execute =-; --header =-; --user --password --http-user --http-password --ftp-user --ftp-password =-; -U --user-agent =-; --load-cookies =read; --save-cookies =write; --ca-certificate --certificate --private-key =read; -t --tries =-; -T --timeout =-; -w --wait =-; -l --level =-; -A --accept =-; -R --reject =-; -D --domains =-; -I --include-directories =-; -X --exclude-directories =-; -Q --quota =-; -B --base =-; --limit-rate =-; --use-askpass =- > execute escape; --method =-; --referer =-; --cut-dirs =-; --waitretry --read-timeout --dns-timeout --connect-timeout =-; --progress =-; --no-check-certificate > insecure_tls; -r --recursive > recursive"},
+	{cmd: "aria2c axel lwp-download fetch youtube-dl yt-dlp gallery-dl gdown lftpget httrack", does: "network downloads write", args: "url", opts: "-o --out --output =write; -d --dir =write; -i --input-file =read; -x =-; -s =-; -n =-; -f --format =-; -P --paths =write"},
+	{cmd: "http https httpie xh xhs", does: "network downloads", args: "auto", hook: httpie, opts: "-o --output =write; -a --auth =-; -A --auth-type =-; --session =-; --verify =-; --cert =read; --timeout =-; -p --print =-"},
+	{cmd: "lynx links links2 w3m elinks", does: "network downloads", args: "url", style: styleLong, opts: "-width =-; -T =-; -o =-"},
+	{cmd: "grpcurl websocat wscat evans hey ab wrk siege vegeta k6 locust nuclei ffuf gobuster dirb nikto sqlmap hydra wpscan", does: "network", args: "url", opts: "-d =-; -H =-; -n =-; -c =-; -t =-; -u =host; -w =read; -o =write"},
+	{cmd: "tcpdump tshark wireshark dumpcap ngrep ettercap bettercap", does: "network", args: "-", opts: "-w =write; -r =read; -i =-; -c =-; -z =- > execute escape; -s =-; -Y =-; -f =-; -W =-; -C =-; -G =-"},
+	{cmd: "netstat ss ifconfig ipconfig arp getent hostnamectl nethogs iftop vnstat iperf iperf3 speedtest speedtest-cli", does: "read", args: "-"},
+	{cmd: "ip", does: "read", args: "-", style: styleNone, hook: ipRoute},
+	{cmd: "route iwconfig ethtool brctl bridge tc nmcli networksetup resolvectl ifup ifdown dhclient wpa_cli rfkill ipset networkctl", does: "system", args: "-"},
+	{cmd: "iptables ip6tables iptables-restore iptables-legacy nft ebtables arptables ufw firewall-cmd pfctl ipfw iptables-nft netsh fail2ban-client", does: "system firewall", style: styleNone, args: "-", hook: firewall},
+	{cmd: "iptables-save ip6tables-save", does: "read"},
+	{cmd: "ngrok localtunnel lt cloudflared chisel frpc frps bore pagekite serveo inlets rathole ligolo gost proxychains proxychains4 sshuttle stunnel stunnel4 redsocks tinyproxy danted 3proxy ssf pivotnacci dnscat2 iodine", does: "network tunnel", args: "-"},
+	{cmd: "tailscale zerotier-cli wg wg-quick openvpn openconnect nordvpn", does: "network system", args: "-"},
+	{cmd: "mail mailx mutt sendmail msmtp swaks ssmtp", does: "network uploads", args: "-", opts: "-s =-; -a -A =read; -r =-; -c =-; -b =-; -t --to =-; --attach =read; --server =host; --from =-; -S =-"},
+	{cmd: "wall write talk mesg", does: "process", args: "-"},
+}
+
+// transferRows: copying to and from other machines, and working there.
+var transferRows = []row{
+	{cmd: "ssh autossh mosh dbclient slogin", does: "network remote", args: "host|,cmd", hook: ssh,
+		opts: "-i =read; -F =read; -p =-; -l =-; -o =-; -L =- > tunnel; -R =- > tunnel; -D =- > tunnel; -w =- > tunnel; -W =- > tunnel; -J =-; -b =-; -c =-; -e =-; -E =write; -m =-; -O =-; -Q =-; -S =-; -B =-; -P =-; -M =?-"},
+	{cmd: "scp pscp", does: "read write", args: "read~,>write~", hook: scp, opts: "-r > recursive; -i =read; -F =read; -P =-; -o =-; -c =-; -J =-; -l =-; -S =exec > execute escape; -D =-; -X =-"},
+	{cmd: "sftp", does: "network remote downloads", args: "host", opts: "-b =read; -i =read; -F =read; -P =-; -o =-; -S =exec > execute escape; -l =-; -R =-; -B =-; -c =-; -D =-; -J =-; -s =-"},
+	{cmd: "ftp lftp ncftp tnftp curlftpfs", does: "network remote downloads uploads", args: "host,-", opts: "-c -e =-; -f =read; -u =-; -p =-"},
+	{cmd: "tftp", does: "network remote downloads uploads", args: "host,-", opts: "-c =- > @stop; -m =-"},
+	{cmd: "ncftpput ftp-upload wput", does: "network remote uploads", args: "host,-,read", opts: "-u =-; -p =-"},
+	{cmd: "smbclient smbget rpcclient", does: "network remote downloads uploads", args: "host,-", opts: "-c =-; -U =-; -N -L =host; -A =read"},
+	{cmd: "rclone", sub: "copy,copyto,sync,move,moveto,bisync", does: "network read write", args: "read*~,>write*~", hook: rclone, opts: "-n --dry-run > dry_run; --config =read; --filter-from --exclude-from --include-from --files-from =read; --exclude --include --filter =-; --transfers --checkers =-; --bwlimit =-; --max-age --min-age =-; -i --interactive > interactive; --backup-dir =-; --log-file =write"},
+	{cmd: "rclone", sub: "purge,delete,deletefile,rmdirs,cleanup,rmdir", does: "network delete remote destroys_data", args: "delete*~", opts: "-n --dry-run > dry_run; --config =read; --min-age --max-age =-"},
+	{cmd: "rclone", sub: "ls,lsl,lsd,lsf,lsjson,cat,check,size,tree,about,listremotes,md5sum,sha1sum,version,hashsum,ncdu,link", does: "network read", args: "read~", opts: "--config =read"},
+	{cmd: "rclone", sub: "mount,serve http,serve webdav,serve ftp,serve sftp", does: "network listens mount", args: "read~,write"},
+	{cmd: "rclone", sub: "config,config show,config dump,config create,config update,obscure,reveal", does: "prints_secret", args: "-"},
+	{cmd: "croc wormhole magic-wormhole transfersh transfer.sh ffsend onionshare-cli sendme", does: "network uploads", args: "-,read"},
+	{cmd: "ssh-keygen", does: "read", args: "-", opts: "-f =edit; -t =-; -b =-; -C =-; -N =-; -P =-; -R =-; -F =-; -m =-; -I =-; -s =read; -D =read > execute escape; -O =-; -z =-; -V =-; -n =-; -Y =-"},
+	{cmd: "ssh-copy-id", does: "network remote uploads", args: "host", opts: "-i =read; -p =-; -o =-"},
+	{cmd: "ssh-add", does: "read", args: "read", opts: "-t =-; -s =read > execute escape; -e =-"},
+	{cmd: "ssh-agent", args: "cmd", opts: "-a =-; -t =-"},
+	{cmd: "ssh-keyscan", does: "network", args: "host", opts: "-t =-; -p =-; -T =-; -f =read"},
+	{cmd: "syncthing unison mutagen duplicity", does: "network read write", args: "auto"},
+}

@@ -1,0 +1,62 @@
+package facts
+
+// systemRows: services, the kernel, accounts, schedules, the clock and the logs.
+var systemRows = []row{
+	{cmd: "shutdown reboot halt poweroff telinit", does: "system shutdown", args: "-", hook: shutdownNot, opts: "-t =-"},
+	{cmd: "init", does: "system", args: "-", hook: initLevel},
+	{cmd: "systemctl", does: "system", args: "-", style: styleGlobal, opts: "-t --type =-; -p --property =-; -H --host =host; -M --machine =-; -n --lines =-; -o --output =-; -s --signal =-; --state =-; -f --force > force; --root =-; --kill-who --kill-whom =-"},
+	{cmd: "systemctl", sub: "start,stop,restart,reload,enable,disable,mask,unmask,try-restart,reload-or-restart,isolate,kill,set-default,daemon-reload,daemon-reexec,edit,revert,link,preset,set-property,reset-failed,reenable,clean,freeze,thaw,import-environment,set-environment,unset-environment,add-wants,add-requires", does: "service_control", args: "-", hook: serviceName},
+	{cmd: "systemctl", sub: "poweroff,reboot,halt,kexec,suspend,hibernate,hybrid-sleep,emergency,rescue,exit,soft-reboot,suspend-then-hibernate", does: "shutdown", args: "-"},
+	{cmd: "systemctl", sub: "status,show,list-units,list-unit-files,list-timers,is-active,is-enabled,is-failed,is-system-running,cat,list-dependencies,list-sockets,list-jobs,get-default,help,show-environment,list-machines,list-automounts", does: "read", args: "-"},
+	{cmd: "service invoke-rc.d rc-service sv initctl", does: "system service_control", args: "-", hook: serviceStatus},
+	{cmd: "chkconfig update-rc.d rc-update insserv launchctl supervisorctl svcadm sc monit start-stop-daemon", does: "system service_control", args: "-", hook: serviceStatus},
+	{cmd: "systemd-run", does: "system execute", args: "cmd", opts: "--on-calendar --on-active --on-boot --on-startup --on-unit-active --on-unit-inactive =- > scheduled; --timer-property =-; -u --unit =-; -p --property =-; -E --setenv =-; --uid =- > privilege; --gid =-; --working-directory =dir; -M --machine =-; -H --host =host; --slice =-; --description =-; --service-type =-; --nice =-"},
+	{cmd: "systemd-analyze journalctl loginctl machinectl localectl bootctl coredumpctl busctl systemd-cgls systemd-cgtop systemd-path systemd-escape systemd-detect-virt systemd-cat systemd-tmpfiles systemd-nspawn systemd-inhibit udevadm systemd-notify", does: "read", args: "-", hook: journal, opts: "--vacuum-size --vacuum-time --vacuum-files =- > delete; -u --unit =-; -n --lines =?-; -o --output =-; -S --since =-; -U --until =-; -p --priority =-; -t =-; -D --directory =read; --file =read"},
+	{cmd: "at batch", does: "system scheduled execute", args: "-", opts: "-f =read; -t =-; -q =-; -c =-; -d -r =-"},
+	{cmd: "atq atrm", does: "system", args: "-"},
+	{cmd: "crontab", does: "system cron_edit", args: "read", hook: crontab, opts: "-u =-"},
+	{cmd: "cron crond anacron fcron incrontab", does: "system scheduled", args: "-"},
+
+	{cmd: "useradd adduser userdel deluser usermod groupadd addgroup groupdel delgroup groupmod gpasswd passwd chpasswd chgpasswd chsh chfn chage vipw vigr newusers pwconv pwunconv grpconv pwck grpck faillock pam_tally2 dscl dseditgroup sysadminctl dsimport pw smbpasswd", does: "system accounts", args: "-"},
+	{cmd: "visudo", does: "system accounts privilege", args: "edit", opts: "-f =edit"},
+	{cmd: "login nologin sulogin", does: "privilege", args: "-"},
+
+	{cmd: "insmod rmmod modprobe depmod kexec kmod dkms kldload kldunload kextload kextunload", does: "system kernel", args: "auto", opts: "--initrd =read; --append =-"},
+	{cmd: "lsmod modinfo", does: "read", args: "-"},
+	{cmd: "sysctl", does: "read", args: "-", hook: sysctl, opts: "-w --write > system kernel; -p --load =?read > system kernel; --system > system kernel; -r --pattern =-"},
+	{cmd: "dmesg", does: "read", args: "-", opts: "-C --clear > system; -c --read-clear > system; -n --console-level =-; -l --level =-; -F --file =read"},
+	{cmd: "setenforce", does: "system disables_security", args: "-"},
+	{cmd: "apparmor_parser aa-disable aa-complain aa-teardown aa-enforce", does: "system disables_security", args: "auto"},
+	{cmd: "auditctl", does: "system disables_security", args: "-", opts: "-D -e -d =?-; -w =-; -p =-; -k =-; -a -A =-; -F -S =-; -R =read", hook: auditctl},
+	{cmd: "csrutil spctl fdesetup tccutil amtool bcdedit vssadmin wevtutil wbadmin Set-MpPreference", does: "system disables_security", args: "-", style: styleNone},
+	{cmd: "getenforce sestatus aa-status ausearch aureport", does: "read", args: "-"},
+	{cmd: "grub-install grub-mkconfig grub2-install grub2-mkconfig update-grub update-grub2 efibootmgr lilo flashrom fwupdmgr mkinitcpio update-initramfs dracut nvram bless fw_setenv", does: "system write kernel", args: "auto", opts: "-o --output =write"},
+	{cmd: "hwclock timedatectl ntpdate chronyc rdate ntpd sntp", does: "system clock", args: "-", hook: clockShow},
+	{cmd: "date gdate", args: "-", opts: "-s --set =- > system clock; -d --date =-; -r --reference =read?; -f --file =read; -I --iso-8601 =?-; -v =-; --rfc-3339 =-"},
+	{cmd: "hostname domainname nisdomainname dnsdomainname hostid uname arch nproc uptime free vmstat iostat mpstat sar lscpu lsusb lspci lshw dmidecode lsmem inxi neofetch fastfetch screenfetch sw_vers system_profiler sysinfo lsb_release getconf locale tty stty w who whoami id groups logname users last lastb lastlog finger pinky lastcomm acpi sensors numactl cal ncal vm_stat gnome-system-monitor", does: "read", args: "-"},
+	{cmd: "ldconfig", does: "system write", args: "-", opts: "-f =read; -C =write; -r =-"},
+	{cmd: "update-alternatives alternatives update-ca-certificates update-ca-trust locale-gen dpkg-reconfigure update-mime-database fc-cache update-desktop-database gtk-update-icon-cache debconf-set-selections tzselect raspi-config", does: "system write", args: "-"},
+	{cmd: "logger", does: "write", args: "-", opts: "-f --file =read; -t --tag =-; -p --priority =-; -n --server =host; -P --port =-"},
+	{cmd: "logrotate", does: "system write", args: "read", opts: "-s --state =write"},
+	{cmd: "unshare nsenter chroot schroot proot fakechroot arch-chroot bwrap firejail", does: "system execute privilege", args: "cmd", opts: "-t --target =- > host_namespace; -r --root =?-"},
+	{cmd: "cgcreate cgexec cgset cgdelete cgclassify renice ionice prlimit taskset chrt ulimit", does: "process", args: "cmd", opts: "-p --pid =-; -n =-; -c =-; -g =-"},
+	{cmd: "defaults plutil scutil pmset softwareupdate xcode-select PlistBuddy osacompile systemsetup profiles reg regedit schtasks wmic", does: "system write", args: "auto", style: styleNone},
+}
+
+// processRows: signals and processes.
+var processRows = []row{
+	{cmd: "kill", does: "process", style: styleNone, hook: kill},
+	{cmd: "pkill skill", does: "process kills_by_name", args: "-", hook: pkill, style: styleGNU, opts: "-u --euid =-; -U --uid =-; -g --pgroup =-; -G --group =-; -P --parent =-; -s --session =-; -t --terminal =-; --signal =-; -F --pidfile =read"},
+	{cmd: "killall", does: "process kills_by_name", args: "-", opts: "-u --user =-; -s --signal =-; -y -o =-; -n =-"},
+	{cmd: "killall5", does: "process kills_all", args: "-", opts: "-o =-"},
+	{cmd: "taskkill tskill", does: "process kills_by_name", args: "-", style: styleNone},
+	{cmd: "xkill", does: "process", args: "-"},
+	{cmd: "snice", does: "process", args: "-"},
+	{cmd: "ps pgrep pidof pstree top htop btop atop glances pmap pwdx procs jps jstack jmap jstat jcmd tasklist lslocks ipcs", does: "read", args: "-"},
+	{cmd: "ipcrm", does: "system", args: "-"},
+	{cmd: "strace ltrace gdb lldb perf valgrind dtrace bpftrace gcore rr heaptrack gdbserver sysdig dtruss truss ktrace uftrace", does: "execute process", args: "cmd", opts: "-o =write; -p =-; -e -E =-; -s =-; -u =- > privilege; -x --command =exec; -ex --eval-command =- > escape; --args > @stop", style: styleLong},
+	{cmd: "sleep usleep wait", args: "-"},
+	{cmd: "tmux screen byobu zellij abduco dtach", does: "process", args: "-", style: styleGNU},
+	{cmd: "nohup setsid disown time gtime timeout gtimeout nice stdbuf watch entr xargs gxargs parallel env busybox toybox exec command builtin script unbuffer caffeinate chronic ts retry flock faketime fakeroot torsocks torify tsocks catchsegv rlwrap setarch linux32 linux64 i386 x86_64 dbus-run-session dbus-launch xvfb-run run-parts rosetta daemonize daemon start-daemon softlimit chpst hyperfine multitime cpulimit trickle proxychains-ng sem", style: styleNone, args: "cmd", hook: wrapper},
+	{cmd: "jobs fg bg", does: "process", args: "-"},
+}

@@ -1,0 +1,172 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+)
+
+// world is a gate's surroundings, with one log of what happened in which order.
+type world struct {
+	log      *events
+	policy   *fakePolicy
+	runner   *fakeRunner
+	recorder *fakeRecorder
+	options  engine.Options
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	log := &events{}
+	w := &world{
+		log:      log,
+		policy:   &fakePolicy{answer: engine.Judgement{Effect: engine.Allow}},
+		runner:   &fakeRunner{log: log, started: func() {}},
+		recorder: &fakeRecorder{log: log, after: func(engine.Kind) {}},
+	}
+	dir := t.TempDir()
+	w.options = engine.Options{
+		Layout:     facts.Layout{Workspace: dir, Roots: []facts.Root{{Path: dir, Write: true, Zone: "workspace"}}},
+		Evaluators: []engine.Evaluator{w.policy},
+		Runner:     w.runner,
+		Recorder:   w.recorder,
+	}
+	return w
+}
+
+type events struct {
+	mu   sync.Mutex
+	list []string
+}
+
+func (e *events) add(format string, args ...any) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.list = append(e.list, fmt.Sprintf(format, args...))
+}
+
+func (e *events) lines() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.list)
+}
+
+type fakePolicy struct {
+	answer engine.Judgement
+	err    error
+	panics bool
+	delay  time.Duration
+}
+
+func (p *fakePolicy) Policy() engine.PolicyInfo { return engine.PolicyInfo{Revision: "r1"} }
+
+func (p *fakePolicy) Evaluate(ctx context.Context, in *facts.Input) (engine.Judgement, error) {
+	if p.panics {
+		panic("policy")
+	}
+	if in.Version != facts.Version {
+		return engine.Judgement{}, errors.New("no input")
+	}
+	if p.delay > 0 {
+		select {
+		case <-ctx.Done(): // an evaluator that ignores the deadline and answers all the same
+		case <-time.After(p.delay):
+		}
+	}
+	return p.answer, p.err
+}
+
+type fakeRecorder struct {
+	log   *events
+	fail  engine.Kind
+	after func(engine.Kind)
+}
+
+func (r *fakeRecorder) Record(_ context.Context, rec engine.Record) error {
+	if rec.Kind == r.fail {
+		return errors.New("disk full")
+	}
+	r.log.add("record %s", rec.Kind)
+	r.after(rec.Kind)
+	return nil
+}
+
+// fakeRunner is a runner and its only environment. Its processes exit with 7.
+type fakeRunner struct {
+	log                 *events
+	openErr, prepareErr error
+	block               bool
+	started             func()
+	mu                  sync.Mutex
+	last                engine.Command
+}
+
+func (r *fakeRunner) Describe() facts.Runner {
+	return facts.Runner{Name: "fake", Isolation: "none", Network: "none"}
+}
+
+func (r *fakeRunner) Open(context.Context, engine.EnvironmentSpec) (engine.Environment, error) {
+	return r, r.openErr
+}
+
+func (r *fakeRunner) Prepare(text, _ string) (engine.Command, error) {
+	return engine.Command{Text: text, Env: []string{"PATH=/bin"}}, r.prepareErr
+}
+
+func (r *fakeRunner) FS() facts.FS { return facts.OSFS{} }
+
+func (r *fakeRunner) Close() error {
+	r.log.add("close")
+	return nil
+}
+
+func (r *fakeRunner) Start(_ context.Context, c engine.Command) (engine.Process, error) {
+	r.log.add("start %s", c.Text)
+	r.mu.Lock()
+	r.last = c
+	r.mu.Unlock()
+	p := &fakeProcess{exit: engine.Exit{Code: 7, Stdout: engine.Stream{Text: "out"}}, killed: make(chan string, 1)}
+	if !r.block {
+		p.killed <- ""
+	}
+	r.started()
+	return p, nil
+}
+
+type fakeProcess struct {
+	exit   engine.Exit
+	killed chan string
+}
+
+func (p *fakeProcess) Wait() engine.Exit {
+	p.exit.Killed = <-p.killed
+	return p.exit
+}
+func (p *fakeProcess) Kill(reason string)                     { p.killed <- reason }
+func (p *fakeProcess) PID() int                               { return 1 }
+func (p *fakeProcess) Output() (stdout, stderr engine.Stream) { return p.exit.Stdout, p.exit.Stderr }
+
+type approver func(context.Context) (engine.Approval, error)
+
+func (a approver) Approve(ctx context.Context, _ engine.ApprovalRequest) (engine.Approval, error) {
+	return a(ctx)
+}
+
+type fakeLedger struct{ log *events }
+
+func (l *fakeLedger) Seen(string) string     { return "none" }
+func (l *fakeLedger) Downloaded(string) bool { return false }
+func (l *fakeLedger) Begin(*facts.Input) func(facts.FS, int) error {
+	l.log.add("ledger begin")
+	return func(_ facts.FS, code int) error {
+		l.log.add("ledger end %d", code)
+		return nil
+	}
+}

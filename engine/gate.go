@@ -1,0 +1,182 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine/facts"
+)
+
+// Options is what a Gate is made of. Evaluators, Runner and Recorder are required to run anything.
+type Options struct {
+	Layout     facts.Layout
+	Evaluators []Evaluator // every one judges; the strictest effect holds
+	Runner     Runner
+	Recorder   Recorder // nil: the gate can only Check
+	Approver   Approver // nil: nobody can be asked, so ask refuses
+	Ledger     Ledger   // nil: nothing was read before, nothing is remembered
+	Mode       Mode
+	Limits     Limits
+	Subject    facts.Subject // for requests that name none
+	Start      StartBody     // what the start record says about this process
+
+	// Now and NewID stand in for the clock and for decision ids in tests.
+	Now   func() time.Time
+	NewID func() string
+}
+
+// Limits bound every request. Zero values mean the defaults.
+type Limits struct {
+	Timeout    time.Duration // of a request that names none; default 60 s
+	MaxTimeout time.Duration // caps every request; default 1 h
+	Grace      time.Duration // between TERM and KILL; default 500 ms
+	Output     int           // bytes kept per stream; default 1 MiB
+	Judge      time.Duration // reading and judging one request; default 5 s
+	Approve    time.Duration // waiting for a person; default 5 min
+}
+
+// Gate is the one way through: it judges, records and runs requests. It is safe for concurrent use.
+type Gate struct {
+	o Options
+
+	mu      sync.Mutex
+	env     Environment
+	builder *facts.Builder
+	started bool
+	closed  error // why the gate takes no more requests; nil while it does
+}
+
+// ErrRequest is wrapped by the error for a request that makes no sense, whatever the policies say.
+var ErrRequest = errors.New("invalid request")
+
+// errClosed is why a closed gate refuses.
+var errClosed = errors.New("the gate is closed")
+
+// New makes a gate. It opens and starts nothing.
+func New(o Options) (*Gate, error) {
+	if len(o.Evaluators) == 0 {
+		return nil, errors.New("make gate: no evaluator: without policies nothing can be judged")
+	}
+	if o.Runner == nil {
+		return nil, errors.New("make gate: no runner")
+	}
+	switch o.Mode {
+	case "":
+		o.Mode = Enforce
+	case Enforce, Monitor:
+	default:
+		return nil, fmt.Errorf("make gate: mode %q: use enforce or monitor", o.Mode)
+	}
+	o.Limits = o.Limits.withDefaults()
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.NewID == nil {
+		o.NewID = newID
+	}
+	return &Gate{o: o}, nil
+}
+
+func (l Limits) withDefaults() Limits {
+	set := func(d *time.Duration, v time.Duration) {
+		if *d <= 0 {
+			*d = v
+		}
+	}
+	set(&l.Timeout, time.Minute)
+	set(&l.MaxTimeout, time.Hour)
+	set(&l.Grace, 500*time.Millisecond)
+	set(&l.Judge, 5*time.Second)
+	set(&l.Approve, 5*time.Minute)
+	if l.Output <= 0 {
+		l.Output = 1 << 20
+	}
+	return l
+}
+
+// Check judges a request and runs nothing. It writes no record.
+func (g *Gate) Check(ctx context.Context, r Request) (Outcome, error) {
+	j, err := g.judge(ctx, r)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return j.outcome(), nil
+}
+
+// Do takes a request all the way: judge, record, approve, run, record. The error is only ever about
+// a request that makes no sense (ErrRequest); a denial, and a fault of ours, are part of the Outcome.
+func (g *Gate) Do(ctx context.Context, r Request) (Outcome, error) {
+	j, err := g.judge(ctx, r)
+	if err != nil {
+		return Outcome{}, err
+	}
+	out := j.outcome()
+	if err := g.recordDecision(ctx, j); err != nil {
+		return g.faulted(out, "audit", err), nil
+	}
+	allowed := out.Decision.Effect == Allow
+	if out.Decision.Effect == Ask && out.Decision.Mode == Enforce {
+		a, err := g.approve(ctx, j)
+		if err != nil {
+			return g.faulted(out, "audit", err), nil
+		}
+		out.Approval = &a
+		allowed = a.Granted
+	}
+	if !allowed && out.Decision.Mode == Enforce {
+		return out, nil
+	}
+	return g.run(ctx, j, out), nil
+}
+
+// Close ends everything that runs, closes the environment and records the stop.
+func (g *Gate) Close() error {
+	g.mu.Lock()
+	env, started := g.env, g.started
+	already := g.closed != nil
+	if !already {
+		g.closed = errClosed
+	}
+	g.env = nil
+	g.mu.Unlock()
+	var errs []error
+	if env != nil {
+		errs = append(errs, env.Close())
+	}
+	if started && !already {
+		errs = append(errs, g.o.Recorder.Record(context.Background(),
+			Record{Kind: KindStop, Time: g.o.Now().UTC(), Body: StopBody{PID: g.o.Start.PID}}))
+	}
+	return errors.Join(errs...)
+}
+
+// shut makes the gate refuse from now on: its audit log cannot be trusted to take another record.
+func (g *Gate) shut(why error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed == nil {
+		g.closed = why
+	}
+}
+
+// open returns the environment and the builder of facts about it, opening both on first use.
+func (g *Gate) open(ctx context.Context) (Environment, *facts.Builder, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed != nil {
+		return nil, nil, g.closed
+	}
+	if g.env == nil {
+		s := g.o.Subject
+		env, err := g.o.Runner.Open(ctx, EnvironmentSpec{Agent: s.Agent, Session: s.Session, Layout: g.o.Layout})
+		if err != nil {
+			return nil, nil, fmt.Errorf("open environment %s: %w", g.o.Runner.Describe().Name, err)
+		}
+		g.env = env
+		g.builder = facts.NewBuilder(g.o.Layout, env.FS(), g.o.Ledger)
+	}
+	return g.env, g.builder, nil
+}

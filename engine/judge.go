@@ -1,0 +1,174 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine/facts"
+)
+
+// judged is a request with everything that was found out and decided about it.
+type judged struct {
+	request  Request
+	env      Environment
+	command  Command // what would run; complete but for its id
+	input    *facts.Input
+	decision Decision
+	fault    *Fault
+}
+
+func (j *judged) outcome() Outcome {
+	return Outcome{Decision: j.decision, Input: j.input, Fault: j.fault, WorkDir: j.command.WorkDir}
+}
+
+// judge reads a request and lets every evaluator judge it. The error is about the request itself.
+func (g *Gate) judge(ctx context.Context, r Request) (*judged, error) {
+	if r.Timeout < 0 {
+		return nil, fmt.Errorf("%w: timeout %v: use a positive duration, or none for the default", ErrRequest, r.Timeout)
+	}
+	start := g.o.Now()
+	if r.Subject == (facts.Subject{}) {
+		r.Subject = g.o.Subject
+	}
+	j := &judged{request: r, decision: Decision{
+		ID: g.o.NewID(), Effect: Deny, Mode: g.o.Mode, Reasons: []Reason{}, Policy: g.policy(),
+	}}
+	ctx, cancel := context.WithTimeout(ctx, g.o.Limits.Judge)
+	defer cancel()
+	if f := g.read(ctx, j, start); f != nil {
+		j.fault = f
+	} else if f := g.decide(ctx, j); f != nil {
+		j.fault = f
+	}
+	if j.fault != nil {
+		j.decision.Effect, j.decision.Fault = Deny, j.fault.ID
+	}
+	j.decision.ElapsedUS = g.o.Now().Sub(start).Microseconds()
+	return j, nil
+}
+
+// read turns the request into facts.
+func (g *Gate) read(ctx context.Context, j *judged, now time.Time) (f *Fault) {
+	defer catch(&f, "facts")
+	env, builder, err := g.open(ctx)
+	if err != nil {
+		return newFault("environment", err)
+	}
+	dir := j.request.WorkDir
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(g.o.Layout.Workspace, dir)
+	}
+	dir = filepath.Clean(dir)
+	cmd, err := env.Prepare(j.request.Command, dir)
+	if err != nil {
+		return newFault("environment", err)
+	}
+	cmd.ID, cmd.WorkDir = j.decision.ID, dir
+	cmd.Timeout = g.timeout(j.request.Timeout)
+	cmd.Grace, cmd.Output = g.o.Limits.Grace, g.o.Limits.Output
+	j.env, j.command = env, cmd
+	j.input = builder.Build(facts.Ask{
+		Request: facts.Request{
+			ID: j.decision.ID, Time: now.UTC(), Tool: j.request.Tool, Command: cmd.Text, WorkDir: dir,
+			TimeoutSeconds: cmd.Timeout.Seconds(), Background: j.request.Background,
+		},
+		Subject: j.request.Subject,
+		Runner:  g.o.Runner.Describe(),
+		Env:     environ(cmd.Env),
+	})
+	return nil
+}
+
+// decide combines what the evaluators say: deny beats ask beats allow, and allow needs all of them.
+func (g *Gate) decide(ctx context.Context, j *judged) (f *Fault) {
+	defer catch(&f, "policy")
+	effect := Allow
+	for _, e := range g.o.Evaluators {
+		v, err := e.Evaluate(ctx, j.input)
+		if err != nil {
+			return newFault("policy", err)
+		}
+		j.decision.Reasons = append(j.decision.Reasons, v.Reasons...)
+		if effect, err = stricter(effect, v); err != nil {
+			return newFault("policy", err)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return newFault("policy", err)
+	}
+	j.decision.Effect = effect
+	return nil
+}
+
+// stricter returns the stricter of effect and v's, after checking that v does not contradict itself.
+func stricter(effect Effect, v Judgement) (Effect, error) {
+	worst := Allow
+	for _, r := range v.Reasons {
+		switch r.Effect {
+		case Deny:
+			worst = Deny
+		case Ask:
+			if worst == Allow {
+				worst = Ask
+			}
+		case Warn:
+		default:
+			return Deny, fmt.Errorf("rule %s: unknown effect %q", r.Rule, r.Effect)
+		}
+	}
+	if v.Effect != worst {
+		return Deny, fmt.Errorf("effect %q contradicts its reasons, which say %q", v.Effect, worst)
+	}
+	if effect == Deny || worst == Deny {
+		return Deny, nil
+	}
+	if effect == Ask || worst == Ask {
+		return Ask, nil
+	}
+	return Allow, nil
+}
+
+// catch turns a panic into a fault: nothing that breaks may let a request through.
+func catch(f **Fault, part string) {
+	if p := recover(); p != nil {
+		*f = newFault(part, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+	}
+}
+
+// timeout returns the time that a request gets: its own or the default, and never more than the maximum.
+func (g *Gate) timeout(asked time.Duration) time.Duration {
+	if asked == 0 {
+		asked = g.o.Limits.Timeout
+	}
+	return min(asked, g.o.Limits.MaxTimeout)
+}
+
+// policy names the policies of all evaluators. Its revision is theirs, joined.
+func (g *Gate) policy() PolicyInfo {
+	info := PolicyInfo{Bundles: map[string]string{}}
+	var revisions []string
+	for _, e := range g.o.Evaluators {
+		p := e.Policy()
+		revisions = append(revisions, p.Revision)
+		for name, rev := range p.Bundles {
+			info.Bundles[name] = rev
+		}
+	}
+	info.Revision = strings.Join(revisions, "+")
+	return info
+}
+
+// environ turns NAME=value lines into a map.
+func environ(env []string) map[string]string {
+	m := make(map[string]string, len(env))
+	for _, e := range env {
+		if name, value, ok := strings.Cut(e, "="); ok {
+			m[name] = value
+		}
+	}
+	return m
+}

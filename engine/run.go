@@ -1,0 +1,144 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// errNoRecorder is why a gate that was made for checking only runs nothing.
+var errNoRecorder = errors.New("no audit log: without a record nothing runs")
+
+// recordDecision makes the decision durable. It does not end with ctx: a request that is cancelled now was judged all the same.
+func (g *Gate) recordDecision(ctx context.Context, j *judged) error {
+	if err := g.recordStart(ctx); err != nil {
+		return err
+	}
+	body := DecisionBody{Decision: j.decision, Input: j.input}
+	if j.fault != nil {
+		body.Fault = &FaultBody{ID: j.fault.ID, Part: j.fault.Part, Error: j.fault.Err.Error()}
+	}
+	return g.record(ctx, KindDecision, j.decision.ID, body)
+}
+
+// recordStart writes the start record before the first decision.
+func (g *Gate) recordStart(ctx context.Context) error {
+	if g.o.Recorder == nil {
+		return errNoRecorder
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.started {
+		return nil
+	}
+	body := g.o.Start
+	body.Mode, body.Policy, body.Runner = g.o.Mode, g.policy(), g.o.Runner.Describe()
+	if err := g.record(ctx, KindStart, "", body); err != nil {
+		return err
+	}
+	g.started = true
+	return nil
+}
+
+func (g *Gate) record(ctx context.Context, k Kind, decision string, body any) error {
+	return g.o.Recorder.Record(context.WithoutCancel(ctx),
+		Record{Kind: k, Time: g.o.Now().UTC(), Decision: decision, Body: body})
+}
+
+// approve asks a person, if there is one, and records the answer. The error is about the record.
+func (g *Gate) approve(ctx context.Context, j *judged) (Approval, error) {
+	a, err := g.askPerson(ctx, j)
+	if err != nil {
+		a = Approval{Comment: a.Comment}
+	}
+	body := ApprovalBody{Granted: a.Granted, By: a.By, Comment: a.Comment}
+	if err != nil {
+		body.Error = err.Error()
+	}
+	return a, g.record(ctx, KindApproval, j.decision.ID, body)
+}
+
+func (g *Gate) askPerson(ctx context.Context, j *judged) (a Approval, err error) {
+	if g.o.Approver == nil {
+		return Approval{}, errors.New("nobody can be asked here")
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			a, err = Approval{}, fmt.Errorf("panic in approver: %v", p)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, g.o.Limits.Approve)
+	defer cancel()
+	a, err = g.o.Approver.Approve(ctx, ApprovalRequest{
+		Decision: j.decision, Request: j.request, WorkDir: j.command.WorkDir, Expires: g.o.Now().Add(g.o.Limits.Approve),
+	})
+	if err == nil {
+		err = ctx.Err() // an answer that came too late is none
+	}
+	return a, err
+}
+
+// run executes what was judged and records how it ended.
+func (g *Gate) run(ctx context.Context, j *judged, out Outcome) Outcome {
+	var noted func(code int) error
+	if g.o.Ledger != nil {
+		end := g.o.Ledger.Begin(j.input)
+		noted = func(code int) error { return end(j.env.FS(), code) }
+	}
+	out.Ran = true
+	out.Exit = g.execute(ctx, j)
+	if noted != nil {
+		if err := noted(out.Exit.Code); err != nil {
+			out.Fault = newFault("ledger", err)
+		}
+	}
+	if err := g.record(ctx, KindOutcome, j.decision.ID, g.outcomeBody(out)); err != nil {
+		// What happened cannot be put on record: the output stays here and nothing more passes.
+		g.shut(fmt.Errorf("audit log refused an outcome: %w", err))
+		out.Exit.Stdout.Text, out.Exit.Stderr.Text = "", ""
+		return g.faulted(out, "audit", err)
+	}
+	return out
+}
+
+// execute starts the command and waits for its end. A context that ends kills the tree.
+func (g *Gate) execute(ctx context.Context, j *judged) Exit {
+	started := g.o.Now()
+	if err := ctx.Err(); err != nil {
+		return Exit{Code: -1, Killed: "cancelled before it started", Started: started, Error: err}
+	}
+	cmd := j.command
+	cmd.Stdout, cmd.Stderr = j.request.Stdout, j.request.Stderr
+	p, err := j.env.Start(context.WithoutCancel(ctx), cmd)
+	if err != nil {
+		return Exit{Code: -1, Started: started, Error: err}
+	}
+	stop := context.AfterFunc(ctx, func() { p.Kill("cancelled") })
+	defer stop()
+	return p.Wait()
+}
+
+func (g *Gate) outcomeBody(out Outcome) OutcomeBody {
+	e, d := out.Exit, g.o.Runner.Describe()
+	b := OutcomeBody{
+		Started: e.Started.UTC(), DurationUS: e.Duration.Microseconds(), ExitCode: e.Code, Signal: e.Signal,
+		TimedOut: e.TimedOut, Killed: e.Killed, Survivors: e.Survivors, Runner: d.Name, Isolation: d.Isolation,
+		UserUS: e.UserTime.Microseconds(), SystemUS: e.SystemTime.Microseconds(), MaxRSS: e.MaxRSS,
+		Stdout: StreamBody{Bytes: e.Stdout.Bytes, SHA256: e.Stdout.SHA256},
+		Stderr: StreamBody{Bytes: e.Stderr.Bytes, SHA256: e.Stderr.SHA256},
+	}
+	if e.Error != nil {
+		b.Error = e.Error.Error()
+	}
+	return b
+}
+
+// faulted adds a fault to an outcome. A decision that had not been acted on becomes a denial.
+func (g *Gate) faulted(out Outcome, part string, err error) Outcome {
+	out.Fault = newFault(part, err)
+	out.Decision.Fault = out.Fault.ID
+	if !out.Ran {
+		out.Decision.Effect = Deny
+	}
+	return out
+}

@@ -10,6 +10,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"strings"
@@ -60,7 +61,15 @@ func (b bundle) Open(name string) (fs.File, error) {
 	if hidden(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	return b.files.Open(name)
+	file, err := b.files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := file.Stat(); err != nil || !info.IsDir() {
+		return file, err
+	}
+	entries, err := b.ReadDir(name)
+	return &directory{file, entries}, err
 }
 
 func (b bundle) ReadFile(name string) ([]byte, error) {
@@ -79,4 +88,22 @@ func (b bundle) ReadDir(name string) ([]fs.DirEntry, error) {
 		}
 	}
 	return kept, err
+}
+
+// directory is an open directory without its hidden entries.
+type directory struct {
+	fs.File
+	rest []fs.DirEntry
+}
+
+func (d *directory) ReadDir(n int) ([]fs.DirEntry, error) {
+	if n > 0 && len(d.rest) == 0 {
+		return nil, io.EOF
+	}
+	if n <= 0 || n > len(d.rest) {
+		n = len(d.rest)
+	}
+	entries := d.rest[:n:n]
+	d.rest = d.rest[n:]
+	return entries, nil
 }

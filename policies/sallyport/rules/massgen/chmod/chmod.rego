@@ -6,7 +6,7 @@
 #   remediation: "Name the interpreter instead of making a file executable: bash script.sh."
 #   profile: massgen
 #   examples: ["chmod +x f"]
-#   lookalikes: ["ls"]
+#   lookalikes: ["echo chmods", "ls -la"]
 package sallyport.rules.massgen.chmod
 
 import data.sallyport.lib.massgen

@@ -6,7 +6,7 @@
 #   remediation: "Leave the owner as it is, or ask the operator for an environment that allows it."
 #   profile: massgen
 #   examples: ["chown root f"]
-#   lookalikes: ["ls"]
+#   lookalikes: ["echo chowned", "git status"]
 package sallyport.rules.massgen.chown
 
 import data.sallyport.lib.massgen

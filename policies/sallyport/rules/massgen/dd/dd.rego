@@ -6,7 +6,7 @@
 #   remediation: "Use head -c, truncate or fallocate to make a file of a given size, cp to copy one."
 #   profile: massgen
 #   examples: ["dd if=/dev/zero of=x"]
-#   lookalikes: ["add x"]
+#   lookalikes: ["git add -A", "echo address"]
 package sallyport.rules.massgen.dd
 
 import data.sallyport.lib.massgen

@@ -6,7 +6,7 @@
 #   remediation: "Write to a file in your workspace."
 #   profile: massgen
 #   examples: ["cat x > /dev/sda"]
-#   lookalikes: ["cat x > /dev/null"]
+#   lookalikes: ["echo x > /dev/null", "echo x > out.txt"]
 package sallyport.rules.massgen.disk_redirect
 
 import data.sallyport.lib.massgen

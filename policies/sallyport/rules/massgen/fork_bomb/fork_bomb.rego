@@ -6,7 +6,7 @@
 #   remediation: "Start a fixed number of processes."
 #   profile: massgen
 #   examples: [":(){ :|:& };:"]
-#   lookalikes: ["echo :"]
+#   lookalikes: ["echo ':()'", "f() { g; }; f"]
 package sallyport.rules.massgen.fork_bomb
 
 import data.sallyport.lib.massgen

@@ -6,7 +6,7 @@
 #   remediation: "Delete the file with rm if it must go; /dev/null keeps nothing."
 #   profile: massgen
 #   examples: ["mv notes.txt /dev/null"]
-#   lookalikes: ["mv a b"]
+#   lookalikes: ["mv a b", "cp a /dev/null"]
 package sallyport.rules.massgen.mv_dev_null
 
 import data.sallyport.lib.massgen

@@ -6,7 +6,7 @@
 #   remediation: "Delete by a path inside your workspace: rm -rf ./build."
 #   profile: massgen
 #   examples: ["rm -rf /srv/data"]
-#   lookalikes: ["rm -fr build"]
+#   lookalikes: ["rm -fr build", "rm file.txt"]
 package sallyport.rules.massgen.rm_rf_root
 
 import data.sallyport.lib.massgen

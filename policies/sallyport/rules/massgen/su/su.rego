@@ -6,7 +6,7 @@
 #   remediation: "Run the command as the current user, or ask the operator for an environment that allows it."
 #   profile: massgen
 #   examples: ["su root"]
-#   lookalikes: ["git submodule update"]
+#   lookalikes: ["git submodule update", "echo summary"]
 package sallyport.rules.massgen.su
 
 import data.sallyport.lib.massgen

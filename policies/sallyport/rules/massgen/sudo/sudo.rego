@@ -6,7 +6,7 @@
 #   remediation: "Run the command without sudo, or ask the operator for an environment that allows it."
 #   profile: massgen
 #   examples: ["sudo ls"]
-#   lookalikes: ["echo sudoers"]
+#   lookalikes: ["echo sudoers", "pseudo --help"]
 package sallyport.rules.massgen.sudo
 
 import data.sallyport.lib.massgen

@@ -118,7 +118,7 @@ func (r *root) fork(l launch, fds []uintptr) error {
 		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Ptrace: h.marks != nil && !h.untraced},
 	}
 	pid, err := syscall.ForkExec(l.shell.Path, l.argv, attr)
-	if err != nil && attr.Sys.Ptrace {
+	if attr.Sys.Ptrace && (err == syscall.EPERM || err == syscall.EACCES || err == syscall.ENOSYS) {
 		attr.Sys.Ptrace = false
 		if pid, err = syscall.ForkExec(l.shell.Path, l.argv, attr); err == nil {
 			h.untraced = true

@@ -70,7 +70,7 @@ func environ(c engine.Command) ([]string, error) {
 	return append(env, Marker+"="+c.ID), nil
 }
 
-// lookup returns the last value of name, as the C library would not but shells do.
+// lookup returns the value of name. Of several the last counts, as it does for shells.
 func lookup(env []string, name string) string {
 	for i := len(env) - 1; i >= 0; i-- {
 		if k, v, _ := strings.Cut(env[i], "="); k == name {

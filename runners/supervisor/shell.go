@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // Shell is the program that runs texts.
@@ -24,7 +25,7 @@ func FindShell(path string) (Shell, error) {
 	for _, name := range []string{"bash", "sh"} {
 		for _, dir := range dirs {
 			file := filepath.Join(dir, name+executableSuffix)
-			if filepath.IsAbs(dir) && executable(file) {
+			if filepath.IsAbs(dir) && !elsewhere(dir) && executable(file) {
 				return Shell{Path: file, POSIX: name != "bash"}, nil
 			}
 		}
@@ -38,4 +39,11 @@ func FindShell(path string) (Shell, error) {
 func executable(file string) bool {
 	info, err := os.Stat(file)
 	return err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0)
+}
+
+// elsewhere reports whether the shells of a directory do not run on this system: Windows keeps
+// there what starts the Linux beside it, which has other files.
+func elsewhere(dir string) bool {
+	name := filepath.Base(dir)
+	return runtime.GOOS == "windows" && (strings.EqualFold(name, "System32") || strings.EqualFold(name, "WindowsApps"))
 }

@@ -13,8 +13,10 @@
 // A command runs in a session of its own. When it ends, is killed or exceeds its time, every
 // process that descends from it is ended too. On Linux that holds for descendants that changed
 // their session, forked twice, ignore signals, are stopped, cleared their environment or closed
-// their descriptors (see tree_linux.go for how they are found). On other systems only the
-// process group is reached; Shortcomings says so.
+// their descriptors (owner_linux.go tells how they are found), and also when sallyport itself is
+// killed. It does not hold for processes of another user, which nobody but root can end: they are
+// counted as survivors. On other systems only the process group is reached. Shortcomings says, at
+// run time, what does not hold.
 package supervisor
 
 import (
@@ -62,7 +64,8 @@ func New(opts Options) (*Supervisor, error) {
 }
 
 // Shortcomings says, for people, what this machine does not let a Supervisor do. It is empty
-// where every process of a command is ended even when sallyport itself is killed.
+// where every process of a command is ended even when sallyport itself is killed. Some of it shows
+// only once a first command has started.
 func (s *Supervisor) Shortcomings() []string { return s.host.shortcomings() }
 
 // Start begins c and returns at once. When ctx ends, the command is killed: a command that is

@@ -9,21 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Which processes belong to a command
-//
-// Everything that descends from its shell. While a process and those between it and the shell
-// live, /proc shows that. When one between ends, the kernel makes the process our child, for we
-// are the subreaper: then it is an orphan, and whose it is shows from, in this order,
-//
-//   - its mark (see marks), which it keeps whatever it does,
-//   - its session, unless it made its own,
-//   - the marker in its environment, unless that was cleared,
-//   - the time at which it started, if it changed its mark: no command owns a process that is
-//     older than the command. It is left alone as long as two commands could own it.
-//
-// Children of this process that have nothing to do with commands show none of these and are
-// never touched, nor is their exit status taken: no wait here names any but a known process.
-
 // root is the shell of a command and stands for all that descends from it.
 type root struct {
 	host  *host
@@ -145,70 +130,6 @@ func (r *root) nothingLeft() bool {
 		}
 		from = last
 	}
-}
-
-// suspect reports whether p may be left over from the command. Descendants of a shell that has
-// ended hang below a child of ours.
-func (h *host) suspect(p proc, r *root) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return p.sid == r.pid || p.ppid == h.self && !h.known(p.pid)
-}
-
-// known reports whether a child is one that the host itself started.
-func (h *host) known(pid int) bool {
-	return h.roots[pid] != nil || h.watch != nil && h.watch.pid == pid
-}
-
-// orphan tells whether p is an orphan of a command, and of which one: nil for one that is over.
-func (h *host) orphan(p proc) (owner *root, ok bool) {
-	if p.ppid != h.self || p.sid == h.sid || h.known(p.pid) {
-		return nil, false
-	}
-	changed := false
-	if h.marks != nil {
-		limit, ok := h.marks.of(p.pid)
-		if ok && h.marks.mine(limit) {
-			return h.first(func(r *root) bool { return r.mark == limit }), true
-		}
-		if ok && h.marks.foreign(limit) {
-			return nil, false
-		}
-		changed = ok && h.marks.changed(limit)
-	}
-	owner = h.roots[p.sid]
-	if owner == nil {
-		owner = h.first(func(r *root) bool { return p.marked(r.id) })
-	}
-	if owner == nil && changed {
-		owner = h.only(p.start)
-	}
-	return owner, owner != nil
-}
-
-func (h *host) first(match func(*root) bool) *root {
-	for _, r := range h.roots {
-		if match(r) {
-			return r
-		}
-	}
-	return nil
-}
-
-// only returns the command that a process which started at the given time must belong to, or nil.
-func (h *host) only(start uint64) *root {
-	var found *root
-	for _, r := range h.roots {
-		shell, err := readProc(r.pid)
-		if err != nil || shell.start > start {
-			continue
-		}
-		if found != nil {
-			return nil
-		}
-		found = r
-	}
-	return found
 }
 
 // tree returns the living processes of the command, the shell among them, and reaps its orphans

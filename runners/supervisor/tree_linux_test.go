@@ -1,8 +1,6 @@
 package supervisor
 
 import (
-	"bufio"
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,16 +14,6 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
-// helper names, in the environment, what this test binary is to do instead of testing.
-const helper = "SALLYPORT_SUPERVISOR_TEST"
-
-func TestMain(m *testing.M) {
-	if mode := os.Getenv(helper); mode != "" {
-		os.Exit(beGateway(mode))
-	}
-	os.Exit(m.Run())
-}
-
 // escapes starts 5 processes in ways that keep them alive when their shell dies. They have $TAG
 // among their arguments and end by themselves after 2 minutes.
 const escapes = `sleep "$TAG" &
@@ -34,35 +22,6 @@ const escapes = `sleep "$TAG" &
 	(setsid env -i /bin/sh -c '(sleep "$0" <&- >&- 2>&- &)' "$TAG" &)
 	(setsid sh -c 'trap "" TERM; exec sleep "$0"' "$TAG" &)
 `
-
-// beGateway starts what tries to escape and then waits to be killed.
-func beGateway(mode string) int {
-	s, err := New(Options{})
-	if err != nil {
-		fmt.Println(err)
-		return 1
-	}
-	if mode == "unwatched" {
-		s.host.watch = &watcher{}
-	}
-	p, err := s.Start(context.Background(), command(escapes+"echo up; sleep 60", "TAG="+os.Getenv("TAG")))
-	if err != nil {
-		fmt.Println(err)
-		return 1
-	}
-	if mode == "limited" {
-		for out, _ := p.Output(); out.Text == ""; out, _ = p.Output() {
-			time.Sleep(time.Millisecond)
-		}
-		fmt.Println(len(s.Shortcomings()))
-		p.Kill("test")
-		fmt.Println(p.Wait().Survivors)
-		return 0
-	}
-	fmt.Println("up")
-	p.Wait()
-	return 0
-}
 
 // tagged returns the processes that sleep for as long as the tag says.
 func tagged(t *testing.T, tag string) []proc {
@@ -94,62 +53,6 @@ func await(t *testing.T, limit time.Duration, holds func() bool) bool {
 		}
 	}
 	return true
-}
-
-// TestDeathOfGateway kills a process that runs a Supervisor, without any chance to clean up.
-func TestDeathOfGateway(t *testing.T) {
-	for _, tc := range []struct {
-		mode    string
-		survive bool
-	}{{"watched", false}, {"unwatched", true}} {
-		t.Run(tc.mode, func(t *testing.T) {
-			tag := newTag()
-			gateway := exec.Command(os.Args[0])
-			gateway.Env = append(os.Environ(), helper+"="+tc.mode, "TAG="+tag)
-			out, err := gateway.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := gateway.Start(); err != nil {
-				t.Fatal(err)
-			}
-			defer func() {
-				for _, p := range tagged(t, tag) {
-					p.send(unix.SIGKILL)
-				}
-			}()
-			if line, _ := bufio.NewReader(out).ReadString('\n'); line != "up\n" {
-				t.Fatalf("gateway says %q", line)
-			}
-			if !await(t, 10*time.Second, func() bool { return len(tagged(t, tag)) >= 5 }) {
-				t.Fatal("the processes that are to die did not start")
-			}
-			gateway.Process.Kill()
-			killed := time.Now()
-			gateway.Wait()
-			gone := await(t, 2*time.Second, func() bool { return len(tagged(t, tag)) == 0 })
-			if gone == tc.survive {
-				t.Errorf("all gone: %v after %v", gone, time.Since(killed))
-			}
-			t.Logf("all gone: %v after %v", gone, time.Since(killed).Round(time.Millisecond))
-		})
-	}
-}
-
-// TestLimited runs where the mark cannot be set, as under another Supervisor.
-func TestLimited(t *testing.T) {
-	t.Parallel()
-	bash := leftout.Command(t, "bash", "install bash")
-	tag := newTag()
-	gateway := exec.Command(bash, "-c", `ulimit -R 1000000000 && exec "$0"`, os.Args[0])
-	gateway.Env = append(os.Environ(), helper+"=limited", "TAG="+tag)
-	out, err := gateway.CombinedOutput()
-	if err != nil || string(out) != "1\n0\n" {
-		t.Errorf("got %q, %v, want one shortcoming and no survivor", out, err)
-	}
-	for _, p := range tagged(t, tag) {
-		p.send(unix.SIGKILL) // what may survive there by the shortcoming
-	}
 }
 
 // TestUntraced runs where tracing is forbidden.
@@ -357,33 +260,4 @@ func TestWatcherRestart(t *testing.T) {
 	if !await(t, 5*time.Second, replaced) {
 		t.Error("still the first one")
 	}
-}
-
-func TestParseStat(t *testing.T) {
-	t.Parallel()
-	const tail = " 1 2 3 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 3 0 4711 1 2 3"
-	for line, want := range map[string]proc{
-		"7 (sh) S" + tail:       {pid: 7, ppid: 1, pgid: 2, sid: 3, state: 'S', threads: 3, start: 4711},
-		"7 (a) b) (c) Z" + tail: {pid: 7, ppid: 1, pgid: 2, sid: 3, state: 'Z', threads: 3, start: 4711},
-	} {
-		if got, err := parseStat(7, []byte(line)); err != nil || got != want {
-			t.Errorf("%s: got %+v, %v", line, got, err)
-		}
-	}
-	for _, line := range []string{"", "7", "7 (sh)", "7 (sh) ", "7 (sh) S 1 2"} {
-		if got, err := parseStat(7, []byte(line)); err == nil {
-			t.Errorf("%q: got %+v", line, got)
-		}
-	}
-}
-
-func FuzzParseStat(f *testing.F) {
-	f.Add([]byte("7 (sh) S 1 2 3 0 -1 4194560 0 0 0 0 0 0 0 20 0 3 0 4711"))
-	f.Add([]byte("7 (()) )  "))
-	f.Fuzz(func(t *testing.T, line []byte) {
-		p, err := parseStat(7, line)
-		if err == nil && p.pid != 7 {
-			t.Errorf("%+v", p)
-		}
-	})
 }

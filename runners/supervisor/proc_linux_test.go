@@ -1,0 +1,69 @@
+package supervisor
+
+import (
+	"os"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestParseStat(t *testing.T) {
+	t.Parallel()
+	const tail = " 1 2 3 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 3 0 4711 1 2 3"
+	for line, want := range map[string]proc{
+		"7 (sh) S" + tail:       {pid: 7, ppid: 1, pgid: 2, sid: 3, state: 'S', threads: 3, start: 4711},
+		"7 (a) b) (c) Z" + tail: {pid: 7, ppid: 1, pgid: 2, sid: 3, state: 'Z', threads: 3, start: 4711},
+	} {
+		if got, err := parseStat(7, []byte(line)); err != nil || got != want {
+			t.Errorf("%s: got %+v, %v", line, got, err)
+		}
+	}
+	for _, line := range []string{"", "7", "7 (sh)", "7 (sh) ", "7 (sh) S 1 2"} {
+		if got, err := parseStat(7, []byte(line)); err == nil {
+			t.Errorf("%q: got %+v", line, got)
+		}
+	}
+}
+
+func FuzzParseStat(f *testing.F) {
+	f.Add([]byte("7 (sh) S 1 2 3 0 -1 4194560 0 0 0 0 0 0 0 20 0 3 0 4711"))
+	f.Add([]byte("7 (()) )  "))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		p, err := parseStat(7, line)
+		if err == nil && p.pid != 7 {
+			t.Errorf("%+v", p)
+		}
+	})
+}
+
+// BenchmarkProcesses measures one look at all processes of the machine.
+func BenchmarkProcesses(b *testing.B) {
+	n := 0
+	for b.Loop() {
+		all, err := processes()
+		if err != nil {
+			b.Fatal(err)
+		}
+		n = len(all)
+	}
+	b.ReportMetric(float64(n), "processes")
+}
+
+// TestCloseOnExec checks the way for kernels that cannot do it in one call.
+func TestCloseOnExec(t *testing.T) {
+	t.Parallel()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	fd := r.Fd()
+	if _, err := unix.FcntlInt(fd, unix.F_SETFD, 0); err != nil {
+		t.Fatal(err)
+	}
+	closeOnExec()
+	if flags, err := unix.FcntlInt(fd, unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC == 0 {
+		t.Errorf("flags %d, %v", flags, err)
+	}
+}

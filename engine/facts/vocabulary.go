@@ -117,7 +117,6 @@ const (
 	flagEscape
 	flagRunsDownloaded
 	flagDecodes
-	flagInstallsScript
 	flagInsecureTLS
 	flagCount // not a flag: how many there are
 )
@@ -156,7 +155,7 @@ var flagNames = []string{
 	flagPrivilegedContainer: "privileged_container", flagHostMount: "host_mount", flagHostNamespace: "host_namespace",
 
 	flagEscape: "escape", flagRunsDownloaded: "runs_downloaded", flagDecodes: "decodes",
-	flagInstallsScript: "installs_script", flagInsecureTLS: "insecure_tls",
+	flagInsecureTLS: "insecure_tls",
 }
 
 // label is one entry of Path.Labels.

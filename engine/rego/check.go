@@ -18,6 +18,7 @@ type rule struct {
 	pkg     ast.Ref
 	sources []*source                         // the files of the package
 	defined map[engine.Effect]engine.Location // where each set that it defines stands first
+	setting setting
 	about   func() (metadata, []Problem)
 }
 
@@ -159,6 +160,9 @@ func (r *rule) verbs() []string {
 }
 
 func (r *rule) custom() bool { return r.sources[0].custom }
+
+// off reports whether the rule is not evaluated at all.
+func (r *rule) off() bool { return r.setting.level == "off" }
 
 // ruleID is the id of the rules in a package: "git/force_push" for sallyport.rules.git.force_push,
 // "custom/team/x" for custom.team.x, "" for packages that hold no rules.

@@ -85,12 +85,14 @@ func (s *fileSet) modules(rules []*rule) (map[string]*ast.Module, error) {
 
 const registryFile = "sallyport/registry"
 
-// registry writes the module by which the entrypoint reaches the rules: each set by the id of
-// its rule. That lets custom rules have packages of any depth, keeps data out that only looks
-// like a rule, and keeps tests beside rules from being part of the decision.
+// registry writes the module by which the entrypoint reaches the rules that are not off: each set
+// by the id of its rule, and its level. That lets custom rules have packages of any
+// depth, keeps data out that only looks like a rule, and keeps tests beside rules from being part
+// of the decision.
 func registry(rules []*rule) string {
 	var b strings.Builder
 	b.WriteString("package sallyport.registry\n\n")
+	rules = slices.DeleteFunc(slices.Clone(rules), (*rule).off)
 	for _, verb := range verbs {
 		fmt.Fprintf(&b, "%s := {\n", verb)
 		for _, r := range rules {
@@ -100,10 +102,9 @@ func registry(rules []*rule) string {
 		}
 		b.WriteString("}\n\n")
 	}
-	b.WriteString("category := {\n")
+	b.WriteString("level := {\n")
 	for _, r := range rules {
-		category, _, _ := strings.Cut(r.id, "/")
-		fmt.Fprintf(&b, "\t%q: %q,\n", r.id, category)
+		fmt.Fprintf(&b, "\t%q: %q,\n", r.id, r.setting.level)
 	}
 	b.WriteString("}\n")
 	return b.String()

@@ -10,7 +10,8 @@ import (
 // levels are what an operator or a profile may set for a rule.
 var levels = []string{"off", "warn", "ask", "deny", "own"}
 
-// checkConfig holds the configuration, and the profiles it names, against the rules that exist.
+// checkConfig holds the configuration, and the profile it names, against the rules that exist,
+// and settles the level of each rule.
 func (s *fileSet) checkConfig(c Config, p *ruleSet) {
 	sallyport, _ := p.data["sallyport"].(map[string]any)
 	profiles, _ := sallyport["profiles"].(map[string]any)
@@ -20,6 +21,9 @@ func (s *fileSet) checkConfig(c Config, p *ruleSet) {
 		s.problem("", "profile %q does not exist%s", config.Profile, instead(config.Profile, slices.Sorted(maps.Keys(profiles))))
 	}
 	s.checkProfile(config.Profile, profile, p)
+	for _, r := range p.rules {
+		r.setting = config.setting(r.id, profile)
+	}
 	for _, id := range slices.Sorted(maps.Keys(config.Levels)) {
 		s.checkRuleID(fmt.Sprintf("rules: %s", id), id, p)
 		s.checkLevel(fmt.Sprintf("rules: %s", id), config.Levels[id])
@@ -48,6 +52,31 @@ func (s *fileSet) checkProfile(name string, profile map[string]any, p *ruleSet) 
 			s.problem("", "%s: unknown key %q", where, key)
 		}
 	}
+}
+
+// setting is what is set for a rule, and where.
+type setting struct{ level, from string }
+
+// setting resolves the level of a rule: the operator's for it, then the profile's for the rule,
+// for its category and for all. A rule for which nothing is set decides by itself.
+func (c Config) setting(id string, profile map[string]any) setting {
+	category, _, _ := strings.Cut(id, "/")
+	of := func(object any, key string) string {
+		values, _ := object.(map[string]any)
+		level, _ := values[key].(string)
+		return level
+	}
+	for _, s := range []setting{
+		{c.Levels[id], "config"},
+		{of(profile["rules"], id), "profile rule"},
+		{of(profile["categories"], category), "profile category"},
+		{of(profile, "default"), "profile default"},
+	} {
+		if s.level != "" {
+			return s
+		}
+	}
+	return setting{"own", "rule"}
 }
 
 func (s *fileSet) eachLevel(where string, value any, check func(string)) {

@@ -188,3 +188,45 @@ func forbiddenCalls(t *testing.T, src *source) {
 		return false
 	})
 }
+
+func TestSettingsGoFromTheParticularToTheGeneral(t *testing.T) {
+	t.Parallel()
+	profile := func(rule, category, byDefault string) map[string]any {
+		return map[string]any{
+			"rules":      map[string]any{"x/other": "deny", "x/one": rule},
+			"categories": map[string]any{"y": "deny", "x": category},
+			"default":    byDefault,
+		}
+	}
+	for _, test := range []struct {
+		config  string
+		profile map[string]any
+		want    setting
+	}{
+		{"ask", profile("off", "off", "off"), setting{"ask", "config"}},
+		{"", profile("warn", "off", "off"), setting{"warn", "profile rule"}},
+		{"", profile("", "off", "own"), setting{"off", "profile category"}},
+		{"", profile("", "", "off"), setting{"off", "profile default"}},
+		{"", profile("", "", ""), setting{"own", "rule"}},
+		{"", nil, setting{"own", "rule"}},
+		{"off", nil, setting{"off", "config"}},
+	} {
+		config := Config{Levels: map[string]string{"x/other": "off", "x/one": test.config}}
+		if got := config.setting("x/one", test.profile); got != test.want {
+			t.Errorf("config %q, profile %v: got %v, want %v", test.config, test.profile, got, test.want)
+		}
+	}
+}
+
+// A rule that is off is not evaluated: that is how an operator gets past one that fails.
+func TestARuleThatIsOffCannotFail(t *testing.T) {
+	t.Parallel()
+	dir := customRule(t, `deny contains {} if 1 / (count(input.commands) - 1) == 0`)
+	if _, err := newEvaluator(t, Options{Custom: []string{dir}}).Evaluate(t.Context(), harmless()); err == nil {
+		t.Error("the rule does not fail: it shows nothing")
+	}
+	e := newEvaluator(t, Options{Custom: []string{dir}, Config: Config{Levels: map[string]string{"custom/team/x": "off"}}})
+	if j, err := e.Evaluate(t.Context(), harmless()); err != nil || j.Effect != engine.Allow {
+		t.Errorf("got %+v, %v", j, err)
+	}
+}

@@ -25,7 +25,7 @@ type ruleSet struct {
 	data      map[string]any
 	rules     []*rule          // sorted by id
 	byID      map[string]*rule // the same
-	ids       ast.Set          // of strings
+	ids       ast.Set          // of those that are not off, as strings
 	revisions map[string]string
 }
 
@@ -63,13 +63,16 @@ func load(opts Options) (*ruleSet, error) {
 		return nil, err
 	}
 	p := &ruleSet{data: data, rules: rules, byID: make(map[string]*rule, len(rules)), revisions: set.revisions(opts.Custom)}
-	ids := make([]*ast.Term, len(rules))
-	for i, r := range rules {
+	for _, r := range rules {
 		p.byID[r.id] = r
-		ids[i] = ast.StringTerm(r.id)
 	}
-	p.ids = ast.NewSet(ids...)
 	set.checkConfig(opts.Config, p)
+	p.ids = ast.NewSet()
+	for _, r := range rules {
+		if !r.off() {
+			p.ids.Add(ast.StringTerm(r.id))
+		}
+	}
 	set.checkMetadata(rules)
 	p.compiler = set.compile(rules)
 	return p, set.err()

@@ -69,7 +69,7 @@ type Evaluator struct {
 	workers  *workers
 	patterns cache.InterQueryValueCache // compiled patterns of custom rules, across evaluations
 
-	decision, explanation, settings opa.PreparedEvalQuery
+	decision, explanation opa.PreparedEvalQuery
 }
 
 // compiledPatterns bounds the number of values (compiled regular expressions and globs) that
@@ -103,7 +103,7 @@ func New(ctx context.Context, opts Options) (*Evaluator, error) {
 	})
 	store := inmem.NewFromObjectWithOpts(loaded.data, inmem.OptRoundTripOnWrite(false), inmem.OptReturnASTValuesOnRead(true))
 	for name, query := range map[string]*opa.PreparedEvalQuery{
-		"decision": &e.decision, "explanation": &e.explanation, "settings": &e.settings,
+		"decision": &e.decision, "explanation": &e.explanation,
 	} {
 		*query, err = opa.New(
 			opa.ParsedQuery(ast.NewBody(ast.NewExpr(ast.NewTerm(entrypoint.Append(ast.StringTerm(name)))))),

@@ -3,11 +3,11 @@
 # description: |
 #   Collects what the rules find and makes one decision of it: deny beats ask beats allow.
 #
-#   It reaches rules through data.sallyport.registry, a module that the engine writes from the
-#   packages that it has loaded: the sets deny, ask and warn of every rule by the rule's id, and
-#   the rule's category. Naming each rule once costs half of what a search through
-#   data.sallyport.rules does, gives custom packages any depth, and keeps them from taking the
-#   place of a built-in rule. Without a registry nothing is allowed.
+#   It reaches rules through data.sallyport.registry, a module that the engine writes: the sets
+#   deny, ask and warn of every rule by the rule's id, and the level that the configuration and
+#   its profile give it. A rule that is off is not there. Naming each rule once costs
+#   half of what a search through data.sallyport.rules does, gives custom packages any depth,
+#   and keeps them from taking the place of a built-in rule. Without a registry nothing is allowed.
 #
 #   allow is never a default. It needs an input of the known shape and no reason against it.
 package sallyport.main
@@ -57,7 +57,7 @@ _complete if {
 _reasons contains {"rule": id, "effect": effect, "finding": finding} if {
 	some found_as, id, finding
 	_found[found_as][id][finding]
-	effect := _applied(_setting(id).level, found_as)
+	effect := _applied(_level(id), found_as)
 	not _exempted(id, finding)
 }
 
@@ -66,19 +66,10 @@ _found := {"deny": registry.deny, "ask": registry.ask, "warn": registry.warn}
 
 _evaluated := union({ids | ids := object.keys(_found[_])})
 
-# What is set for a rule, and where: the operator's level for it, then the profile's for the
-# rule, for its category and for all. A rule for which nothing is set decides by itself.
-_setting(id) := {"level": level, "from": "config"} if {
-	level := config.levels[id]
-} else := {"level": level, "from": "profile rule"} if {
-	level := _profile.rules[id]
-} else := {"level": level, "from": "profile category"} if {
-	level := _profile.categories[registry.category[id]]
-} else := {"level": level, "from": "profile default"} if {
-	level := _profile["default"]
-} else := {"level": "own", "from": "rule"}
+# A rule without a level decides by itself.
+_level(id) := registry.level[id]
 
-_profile := data.sallyport.profiles[config.profile]
+_level(id) := "own" if not registry.level[id]
 
 # What a level makes of a finding. An unknown level changes nothing: it must not silence a rule.
 _applied(level, effect) := effect if not level in {"off", "warn", "ask", "deny"}
@@ -97,14 +88,9 @@ _command(finding) := input.paths[finding.path].command if not finding.command
 
 # METADATA
 # entrypoint: true
-# description: Each rule with what is set for it and what it finds, for `check --explain`.
-explanation[id] := {"setting": _setting(id), "found": found, "exempted": exempted} if {
+# description: What each rule finds, and what of it is exempt, for `check --explain`.
+explanation[id] := {"found": found, "exempted": exempted} if {
 	some id in _evaluated
 	found := {effect: findings | some effect; findings := _found[effect][id]}
 	exempted := {finding | found[_][finding]; _exempted(id, finding)}
 }
-
-# METADATA
-# entrypoint: true
-# description: What is set for each rule. It does not depend on the input.
-settings[id] := _setting(id) if some id in _evaluated

@@ -19,26 +19,26 @@ _registry(deny, ask, warn) := {
 	"deny": {"x/one": deny, "x/silent": set()},
 	"ask": {"x/one": ask},
 	"warn": {"x/one": warn},
-	"category": {"x/one": "x", "x/silent": "x"},
+	"level": {},
 }
 
-_config := {"profile": "p", "levels": {}, "exemptions": [{"rule": "x/other"}, {"rule": "x/one"}]}
+_config := {"exemptions": [{"rule": "x/other"}, {"rule": "x/one"}]}
 
-_profiles := {"p": {"default": "own", "categories": {}, "rules": {}}}
-
-_decide(registry, config, profiles) := decision if {
+_decide(registry, config) := decision if {
 	decision := main.decision with input as _input
 		with data.sallyport.registry as registry
 		with data.sallyport.config as config
-		with data.sallyport.profiles as profiles
 }
 
-_effect(deny, ask, warn) := _decide(_registry(deny, ask, warn), _config, _profiles).effect
+_effect(deny, ask, warn) := _decide(_registry(deny, ask, warn), _config).effect
+
+# The same registry with a level for one rule.
+_at(registry, id, level) := object.union(registry, {"level": {id: level}})
 
 _f := {{"command": 0}}
 
 test_nothing_found_allows if {
-	_decide(_registry(set(), set(), set()), _config, _profiles) == {
+	_decide(_registry(set(), set(), set()), _config) == {
 		"version": 1,
 		"effect": "allow",
 		"reasons": set(),
@@ -54,7 +54,7 @@ test_deny_beats_ask_beats_allow if {
 }
 
 test_reasons_keep_their_effects if {
-	_decide(_registry({{}}, _f, {{"path": 0, "msg": "m"}}), _config, _profiles).reasons == {
+	_decide(_registry({{}}, _f, {{"path": 0, "msg": "m"}}), _config).reasons == {
 		{"rule": "x/one", "effect": "deny", "finding": {}},
 		{"rule": "x/one", "effect": "ask", "finding": {"command": 0}},
 		{"rule": "x/one", "effect": "warn", "finding": {"path": 0, "msg": "m"}},
@@ -63,37 +63,16 @@ test_reasons_keep_their_effects if {
 
 test_levels_change_effects if {
 	every level, effect in {"off": "allow", "warn": "allow", "ask": "ask", "deny": "deny", "own": "ask", "nonsense": "ask"} {
-		config := object.union(_config, {"levels": {"x/one": level}})
-		_decide(_registry(set(), _f, set()), config, _profiles).effect == effect
+		_decide(_at(_registry(set(), _f, set()), "x/one", level), _config).effect == effect
 	}
 }
 
-test_only_the_named_rule_is_off if {
-	config := object.union(_config, {"levels": {"x/silent": "off"}})
-	_decide(_registry(_f, set(), set()), config, _profiles).effect == "deny"
-}
-
-_by_profile(profile) := _decide(_registry(_f, set(), set()), _config, {"p": profile}).effect
-
-test_profile_rule_beats_category_beats_default if {
-	_by_profile({"default": "off"}) == "allow"
-	_by_profile({"default": "off", "categories": {"x": "ask"}}) == "ask"
-	_by_profile({"default": "off", "categories": {"x": "ask"}, "rules": {"x/one": "own"}}) == "deny"
-	_by_profile({"default": "off", "categories": {"y": "ask"}, "rules": {"x/two": "own"}}) == "allow"
-}
-
-test_operator_beats_profile if {
-	config := object.union(_config, {"levels": {"x/one": "ask"}})
-	profiles := {"p": {"default": "own", "rules": {"x/one": "off"}}}
-	_decide(_registry(_f, set(), set()), config, profiles).effect == "ask"
-}
-
-test_an_unknown_profile_silences_nothing if {
-	_decide(_registry(_f, set(), set()), _config, {}).effect == "deny"
+test_a_level_holds_for_its_rule_only if {
+	_decide(_at(_registry(_f, set(), set()), "x/silent", "off"), _config).effect == "deny"
 }
 
 test_no_configuration_silences_nothing if {
-	_decide(_registry(_f, set(), set()), {}, {}).effect == "deny"
+	_decide(_registry(_f, set(), set()), {}).effect == "deny"
 }
 
 test_an_exemption_holds_for_its_command_and_rule_only if {
@@ -105,7 +84,7 @@ test_an_exemption_holds_for_its_command_and_rule_only if {
 	_effect({{}}, set(), set()) == "deny"
 	_effect({{"command": 1}, {"command": 0}}, set(), set()) == "deny"
 	other := object.union(_config, {"exemptions": [{"rule": "x/one"}, {"rule": "x/other"}]})
-	_decide(_registry({{"command": 1}}, set(), set()), other, _profiles).effect == "deny"
+	_decide(_registry({{"command": 1}}, set(), set()), other).effect == "deny"
 }
 
 test_a_custom_rule_adds_and_never_removes if {
@@ -113,11 +92,11 @@ test_a_custom_rule_adds_and_never_removes if {
 		"deny": {"x/one": set(), "custom/a": _f},
 		"ask": {},
 		"warn": {},
-		"category": {"x/one": "x", "custom/a": "custom"},
+		"level": {},
 	}
-	_decide(custom, _config, _profiles).effect == "deny"
+	_decide(custom, _config).effect == "deny"
 	hopeful := object.union(custom, {"deny": {"x/one": _f, "custom/a": set()}})
-	_decide(hopeful, _config, _profiles).effect == "deny"
+	_decide(hopeful, _config).effect == "deny"
 }
 
 # What an input must have: without any one of these, or with one of another type, nothing is allowed.
@@ -141,7 +120,6 @@ test_a_damaged_input_is_never_allowed if {
 		decision := main.decision with input as json.patch(_input, [patch])
 			with data.sallyport.registry as _registry(set(), set(), set())
 			with data.sallyport.config as _config
-			with data.sallyport.profiles as _profiles
 		decision.effect == "deny"
 	}
 }
@@ -151,13 +129,12 @@ test_no_input_is_never_allowed if {
 		decision := main.decision with input as nothing
 			with data.sallyport.registry as _registry(set(), set(), set())
 			with data.sallyport.config as _config
-			with data.sallyport.profiles as _profiles
 		decision.effect == "deny"
 	}
 }
 
 test_no_rules_is_never_allowed if {
-	decision := _decide({"deny": {}, "ask": {}, "warn": {}, "category": {}}, _config, _profiles)
+	decision := _decide({"deny": {}, "ask": {}, "warn": {}, "level": {}}, _config)
 	decision.effect == "deny"
 }
 
@@ -165,29 +142,16 @@ test_without_a_registry_nothing_is_allowed if {
 	decision := main.decision with input as _input
 		with data.sallyport.registry as {}
 		with data.sallyport.config as _config
-		with data.sallyport.profiles as _profiles
 	decision.effect == "deny"
 }
 
 test_explanation_shows_what_was_found_and_set if {
 	explanation := main.explanation with input as _input
-		with data.sallyport.registry as _registry({{"command": 1}, {"command": 0}}, set(), set())
-		with data.sallyport.config as object.union(_config, {"levels": {"x/silent": "off"}})
-		with data.sallyport.profiles as _profiles
+		with data.sallyport.registry as _at(_registry({{"command": 1}, {"command": 0}}, set(), set()), "x/silent", "warn")
+		with data.sallyport.config as _config
 	explanation["x/one"] == {
-		"setting": {"level": "own", "from": "profile default"},
 		"found": {"deny": {{"command": 1}, {"command": 0}}, "ask": set(), "warn": set()},
 		"exempted": {{"command": 1}},
 	}
-	explanation["x/silent"] == {"setting": {"level": "off", "from": "config"}, "found": {"deny": set()}, "exempted": set()}
-}
-
-test_settings_name_their_origin if {
-	settings := main.settings with data.sallyport.registry as _registry(set(), set(), set())
-		with data.sallyport.config as _config
-		with data.sallyport.profiles as {"p": {"rules": {"x/one": "ask"}, "categories": {"x": "off"}}}
-	settings == {
-		"x/one": {"level": "ask", "from": "profile rule"},
-		"x/silent": {"level": "off", "from": "profile category"},
-	}
+	explanation["x/silent"] == {"found": {"deny": set()}, "exempted": set()}
 }

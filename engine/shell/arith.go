@@ -86,6 +86,9 @@ func (w *walker) numberText(text string) (int64, bool) {
 		return 0, false // Go's own spellings
 	}
 	n, err := strconv.ParseInt(text, base, 64)
+	if err != nil && strings.ContainsAny(text, "=+-") {
+		w.forget() // an expression of its own, which may assign
+	}
 	return n, err == nil
 }
 

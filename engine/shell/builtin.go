@@ -80,11 +80,7 @@ func cd(w *walker, inv *invocation) {
 
 // dirOf resolves a directory operand.
 func (w *walker) dirOf(a arg) Dir {
-	text, ok := a.val.exact()
-	if !ok || a.Glob {
-		return Dir{}
-	}
-	p, ok := absolute(w.ctx.st.dir, text)
+	p, ok := w.pathOf(a)
 	return Dir{Path: p, Known: ok}
 }
 

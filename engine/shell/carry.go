@@ -72,8 +72,12 @@ func (w *walker) carryWords(inv *invocation, name string, c carrier, args []arg,
 		if _, ok := option(options, "-e", "--edit"); ok {
 			return
 		}
-		if _, ok := option(options, "-i", "-s", "--login", "--shell"); ok && len(rest) > 0 {
-			w.runText(inv, Code{Language: "sh", From: CodeArgument}, joined(rest), "sudo -s", change)
+		if _, ok := option(options, "-i", "-s", "--login", "--shell"); ok {
+			if len(rest) == 0 {
+				w.stdinProgram(inv, "sh", name, change)
+			} else {
+				w.runText(inv, Code{Language: "sh", From: CodeArgument}, joined(rest), "sudo -s", change)
+			}
 			return
 		}
 	case commandLine:
@@ -188,12 +192,12 @@ func (w *walker) xargs(inv *invocation, name string, c carrier) {
 	if replace {
 		if static {
 			for _, item := range items {
-				w.inner(inv, substitute(rest, mark.Text, item.val), name, nil)
+				w.inner(inv, w.substitute(rest, mark.Text, item.val), name, nil)
 			}
 			return
 		}
 		item := value{{text: mark.Text, inputs: inputs, data: w.listsNames(inputs)}}
-		w.inner(inv, substitute(rest, mark.Text, item), name, nil)
+		w.inner(inv, w.substitute(rest, mark.Text, item), name, nil)
 		return
 	}
 	if !static {
@@ -243,7 +247,7 @@ func (w *walker) items(lines, otherwise bool) ([]arg, bool) {
 }
 
 // substitute replaces mark in args by v.
-func substitute(args []arg, mark string, v value) []arg {
+func (w *walker) substitute(args []arg, mark string, v value) []arg {
 	out := make([]arg, len(args))
 	for i, a := range args {
 		out[i] = a
@@ -265,6 +269,9 @@ func substitute(args []arg, mark string, v value) []arg {
 			if p.text != "" {
 				made = append(made, p)
 			}
+		}
+		if !w.pay(made) {
+			break
 		}
 		out[i] = newArg(made, a.Raw)
 	}
@@ -307,7 +314,7 @@ func (w *walker) parallel(inv *invocation, name string, c carrier) {
 	for _, item := range items {
 		one := text
 		if marked {
-			one = joined(substitute(command, "{}", item.val))
+			one = joined(w.substitute(command, "{}", item.val))
 		} else {
 			one = slices.Concat(text, known(" "), item.val)
 		}
@@ -351,7 +358,7 @@ func (w *walker) find(inv *invocation, name string) {
 		if strings.HasPrefix(name, "fd") && !slices.ContainsFunc(command, func(a arg) bool { return strings.Contains(a.Text, "{") }) {
 			command = append(slices.Clone(command), unknownArg("{}", nil))
 		}
-		w.inner(inv, substitute(command, "{}", found), name+" "+option, nil)
+		w.inner(inv, w.substitute(command, "{}", found), name+" "+option, nil)
 	}
 }
 
@@ -419,7 +426,7 @@ func (w *walker) entr(inv *invocation, args []arg) {
 		w.runText(inv, Code{Language: "sh", From: CodeArgument}, rest[0].val, "entr -s", nil)
 		return
 	}
-	w.inner(inv, substitute(rest, "/_", unknown("/_", nil)), "entr", nil)
+	w.inner(inv, w.substitute(rest, "/_", unknown("/_", nil)), "entr", nil)
 }
 
 // applet runs busybox APPLET.

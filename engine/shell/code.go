@@ -110,7 +110,7 @@ func isShell(lang string) bool {
 func (w *walker) runFile(inv *invocation, lang string, file arg, params []arg, here bool) {
 	code := Code{Language: lang, From: CodeFile, File: file.Word}
 	w.commands[inv.idx].Code = code
-	text, _ := file.val.exact()
+	text, _ := file.val.place()
 	abs, ok := absolute(w.ctx.st.dir, text)
 	if fd := w.fds[text]; fd != nil {
 		abs = text
@@ -125,7 +125,7 @@ func (w *walker) runFile(inv *invocation, lang string, file arg, params []arg, h
 
 // runScript follows a command word that is a path: the file's first line says what runs it.
 func (w *walker) runScript(inv *invocation) bool {
-	text, ok := inv.args[0].val.exact()
+	text, ok := inv.args[0].val.place()
 	if !ok {
 		return false
 	}

@@ -14,6 +14,9 @@ func (w *walker) dispatch(inv *invocation) bool {
 		return true
 	}
 	name := w.commands[inv.idx].Name
+	if raw := strings.Trim(inv.args[0].Raw, `"`); raw == "$0" && w.ctx.script != "" && (w.ctx.background || w.ctx.pipe.Length > 1) {
+		w.mark(inv.idx, MarkForkBomb) // a script that starts itself
+	}
 	if name == "" {
 		w.unknownCommand(inv)
 		return false
@@ -50,7 +53,7 @@ func (w *walker) dispatch(inv *invocation) bool {
 // sureCommands do not fail in practice: what follows && runs.
 var sureCommands = map[string]bool{
 	"echo": true, "printf": true, "true": true, ":": true, "export": true, "set": true, "unset": true, "shopt": true,
-	"alias": true, "umask": true, "pwd": true, "local": true, "readonly": true, "trap": true,
+	"alias": true, "umask": true, "pwd": true, "mkdir": true, "local": true, "readonly": true, "trap": true,
 }
 
 // unknownCommand handles a command word that is not known. What it prints is not known
@@ -203,6 +206,9 @@ func (w *walker) callFunction(inv *invocation, fn *function, st *state) {
 	}
 	changed := w.changes([]*syntax.Stmt{fn.decl.Body})
 	w.ctx.st, w.ctx.src = st, fn.ctx.src
+	if fn.ctx.script != "" {
+		w.ctx.script = fn.ctx.script
+	}
 	if fn.ctx.nested || w.ctx.nested {
 		w.ctx.nested = true
 		w.ctx.start, w.ctx.end = w.commands[inv.idx].Start, w.commands[inv.idx].End

@@ -10,7 +10,7 @@ const readCost = 200
 
 // pathOf resolves a word to an absolute path.
 func (w *walker) pathOf(a arg) (string, bool) {
-	text, ok := a.val.exact()
+	text, ok := a.val.place()
 	if !ok || a.Glob {
 		return "", false
 	}
@@ -20,7 +20,7 @@ func (w *walker) pathOf(a arg) (string, bool) {
 // content returns the content of the file that v names: one that this text has written, a
 // process substitution, or one that is there.
 func (w *walker) content(v value) (value, bool) {
-	text, ok := v.exact()
+	text, ok := v.place()
 	if !ok {
 		return nil, false
 	}

@@ -272,7 +272,7 @@ func (w *walker) mktemp(args []arg) (value, bool) {
 		inTmp = true
 	}
 	if len(rest) == 0 {
-		return value{{text: dir + "/tmp.", known: true}, {text: "XXXXXXXXXX"}}, true
+		return value{{text: dir + "/tmp.", known: true}, {text: w.random("XXXXXXXXXX"), data: true}}, true
 	}
 	template, ok := rest[0].val.exact()
 	if !ok {
@@ -285,7 +285,16 @@ func (w *walker) mktemp(args []arg) (value, bool) {
 	if at < 0 {
 		return nil, false
 	}
-	return value{{text: template[:at], known: true}, {text: template[at:]}}, true
+	return value{{text: template[:at], known: true}, {text: w.random(template[at:]), data: true}}, true
+}
+
+// random stands for a random part of a name. Each one is another.
+func (w *walker) random(x string) string {
+	w.temps++
+	if w.temps == 1 {
+		return x
+	}
+	return x + strconv.Itoa(w.temps)
 }
 
 // located is the path of a program: its directory is not known, its name is.

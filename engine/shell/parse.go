@@ -2,6 +2,7 @@ package shell
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -90,6 +91,7 @@ type walker struct {
 	budget    string // the limit that was reached first
 	steps     int
 	pipelines int
+	temps     int              // names that mktemp made
 	holes     []piece          // unknown parts of texts that are parsed again
 	fds       map[string]value // content of process substitutions, by their path
 	defs      []*function      // functions in the order of their definition
@@ -141,6 +143,10 @@ func newWalker(text string, o Options) *walker {
 		base: o.Env, vars: map[string]variable{}, funcs: map[string][]*function{}, aliases: map[string]string{},
 		files: map[string]written{}, sockets: map[int]bool{},
 	}
+	st.zero = known("bash") // the text runs as bash -c TEXT
+	if o.POSIX {
+		st.zero = known("sh")
+	}
 	if o.Dir != "" {
 		st.dir = Dir{Path: o.Dir, Known: true}
 	}
@@ -159,6 +165,16 @@ func (w *walker) step(n int) bool {
 		w.spend("steps")
 	}
 	return w.budget == ""
+}
+
+// pay spends the steps for a value that was built, and reports whether the walk may go on.
+func (w *walker) pay(v value) bool {
+	return w.step(1 + len(v)/4 + v.size()/bytesPerStep)
+}
+
+// match reports whether text matches a pattern, for what that costs.
+func (w *walker) match(re *regexp.Regexp, pat, text string) bool {
+	return w.step(1+len(text)*(1+len(pat))/128) && re.MatchString(text)
 }
 
 // spend records that a limit was reached; the first one is kept, and the walk ends.

@@ -128,16 +128,20 @@ func (w *walker) run(inv *invocation) bool {
 	return sure
 }
 
+// maxOutput is how many known and unknown parts an output may hold.
+const maxOutput = 1000
+
 // deliver puts what a command printed where its standard output goes.
 func (w *walker) deliver(r redirection, out *sink) {
 	if r.file != "" {
 		w.write(r.file, out.text, out.cmds, r.append)
 	}
 	if !r.away {
-		w.ctx.out.text = append(w.ctx.out.text, out.text...)
-		if w.ctx.out.text.size() > w.lim.Bytes {
-			w.ctx.out.text = unknown("", nil)
+		text := append(w.ctx.out.text, out.text...)
+		if len(text) > maxOutput || text.size() > w.lim.Bytes {
+			text = unknown("", text.inputs())
 		}
+		w.ctx.out.text = text
 	}
 }
 

@@ -175,6 +175,9 @@ func (st *state) lookupVar(name string) variable {
 	return variable{val: unknown("$"+name, nil)}
 }
 
+// maxPieces is how many known and unknown parts a variable may hold.
+const maxPieces = 64
+
 // assign sets a scalar. A value that is too long to keep becomes unknown.
 func (w *walker) assign(name string, v value) {
 	st := w.ctx.st
@@ -183,7 +186,7 @@ func (w *walker) assign(name string, v value) {
 		name = old.ref
 		old = st.vars[name]
 	}
-	if old.readonly || v.size() > w.lim.Bytes {
+	if old.readonly || v.size() > w.lim.Bytes || len(v) > maxPieces {
 		v = unknown("$"+name, v.inputs())
 	}
 	_, inBase := st.base[name]

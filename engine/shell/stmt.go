@@ -354,7 +354,7 @@ func (w *walker) caseClause(c *syntax.CaseClause) {
 				continue
 			}
 			if re, ok := compile(pat); ok && exact {
-				hit = hit || re.MatchString(text)
+				hit = hit || w.match(re, pat, text)
 			} else {
 				sure = false
 			}

@@ -98,11 +98,26 @@ func (v value) with(quoted bool, inputs []int) value {
 	return out
 }
 
-// equal reports whether both values hold the same text. Unknown parts are never the same.
+// equal reports whether both values hold the same text. Unknown parts are the same only when
+// both are the very same value.
 func (v value) equal(o value) bool {
+	if len(v) == len(o) && (len(v) == 0 || &v[0] == &o[0]) {
+		return true
+	}
 	a, okA := v.exact()
 	b, okB := o.exact()
 	return okA && okB && a == b
+}
+
+// place returns v as a path. The random part of a name that mktemp made counts as known: it
+// is the same wherever the name is used, and nothing else has it.
+func (v value) place() (string, bool) {
+	for _, p := range v {
+		if p.glob || !p.known && !(p.data && strings.HasPrefix(p.text, "XXX")) {
+			return "", false
+		}
+	}
+	return v.text(), true
 }
 
 // tail returns the known text after the last unknown part.
@@ -194,6 +209,13 @@ func words(args []arg) []Word {
 // joined returns the values of args with single spaces between them, as eval and ssh join them.
 func joined(args []arg) value {
 	var v value
+	if !slices.ContainsFunc(args, func(a arg) bool { return a.Certainty != Exact || a.Glob || len(a.val) > 1 || a.val.decoded() }) {
+		texts := make([]string, len(args))
+		for i, a := range args {
+			texts[i] = a.Text
+		}
+		return value{{text: strings.Join(texts, " "), known: true, inputs: argInputs(args)}}
+	}
 	for i, a := range args {
 		if i > 0 {
 			v = append(v, piece{text: " ", known: true})

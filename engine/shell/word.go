@@ -15,14 +15,22 @@ func (w *walker) fields(list []*syntax.Word) []arg {
 	var args []arg
 	for _, word := range list {
 		raw := w.raw(word)
-		for _, one := range w.braces(word) {
+		list, ok := w.braces(word)
+		if !ok {
+			w.single(word) // for the substitutions in it
+			args = append(args, newArg(unknown(raw, nil), raw))
+			continue
+		}
+		for _, one := range list {
 			if !w.step(1) {
 				return args
 			}
 			b := fieldBuilder{w: w}
 			b.parts(one.Parts, false)
 			for _, v := range b.finish() {
-				w.step(v.size() / bytesPerStep)
+				if !w.pay(v) {
+					return args
+				}
 				args = append(args, newArg(v, raw))
 			}
 		}
@@ -38,9 +46,8 @@ func (w *walker) single(word *syntax.Word) value {
 	}
 	b := fieldBuilder{w: w, whole: true}
 	b.parts(word.Parts, false)
-	v := b.cur
-	w.step(v.size() / bytesPerStep)
-	return v
+	w.pay(b.cur)
+	return b.cur
 }
 
 // document expands the body of a here-document.
@@ -62,29 +69,28 @@ func (w *walker) document(word *syntax.Word, quoted bool) value {
 	return b.cur
 }
 
-// braces returns the words that brace expansion makes of word.
-func (w *walker) braces(word *syntax.Word) []*syntax.Word {
+// maxBraces is how many words a brace expansion may make; one that makes more stays unknown.
+const maxBraces = 1024
+
+// braces returns the words that brace expansion makes of word, if they are not too many.
+func (w *walker) braces(word *syntax.Word) ([]*syntax.Word, bool) {
 	brace := func(p syntax.WordPart) bool {
 		lit, ok := p.(*syntax.Lit)
 		return ok && strings.Contains(lit.Value, "{")
 	}
 	if !slices.ContainsFunc(word.Parts, brace) {
-		return []*syntax.Word{word}
+		return []*syntax.Word{word}, true
 	}
 	split := &syntax.Word{Parts: slices.Clone(word.Parts)} // SplitBraces writes to its argument
 	syntax.SplitBraces(split)
 	var all []*syntax.Word
 	for one, err := range expand.BracesSeq(nil, split) {
-		if err != nil {
-			w.spend("steps")
-			break
-		}
-		if !w.step(1) {
-			break
+		if err != nil || len(all) == maxBraces || !w.step(1) {
+			return nil, false
 		}
 		all = append(all, one)
 	}
-	return all
+	return all, true
 }
 
 // raw returns the source text of a node.
@@ -165,7 +171,11 @@ func (b *fieldBuilder) parts(parts []syntax.WordPart, quoted bool) {
 			b.add(b.w.process(p))
 		case *syntax.ExtGlob:
 			b.w.hidden(p.Pattern.Value)
-			b.add(b.w.fill(b.w.raw(p), false))
+			pattern := b.w.fill(b.w.raw(p), false)
+			for i := range pattern {
+				pattern[i].glob = pattern[i].known
+			}
+			b.add(pattern)
 		default:
 			b.w.unclear = true
 			b.add(unknown(b.w.raw(part), nil))

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"context"
+	"crypto/rand"
 	"io"
 	"os"
 	"path/filepath"
@@ -30,7 +31,7 @@ func newSupervisor(t *testing.T, opts Options) *Supervisor {
 
 func command(text string, env ...string) engine.Command {
 	return engine.Command{
-		ID: "D-test", Text: text, WorkDir: os.TempDir(), Env: append(env, "PATH="+os.Getenv("PATH")),
+		ID: "D-" + rand.Text(), Text: text, WorkDir: os.TempDir(), Env: append(env, "PATH="+os.Getenv("PATH")),
 		Timeout: 30 * time.Second, Grace: 200 * time.Millisecond, Output: 1 << 16,
 	}
 }

@@ -2,10 +2,10 @@ package facts
 
 import (
 	"errors"
+	"io/fs"
 	"maps"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
 )
@@ -17,7 +17,7 @@ const readSteps = 4000
 // Builder makes policy inputs for one configuration. It is safe for concurrent use.
 type Builder struct {
 	layout    Layout
-	table     table
+	table     *table
 	fs        FS
 	history   History
 	workspace []string // lexical and real
@@ -26,6 +26,7 @@ type Builder struct {
 	roots     []grant
 	protected []string
 	self      []Place
+	secrets   []string // places of credentials under their well-known names
 }
 
 // zone is a place with the zone that it and what lies below it is in.
@@ -39,9 +40,9 @@ type grant struct {
 
 // NewBuilder prepares a layout: every place is looked up once, so that it is known under its
 // real path, too. h may be nil: then nothing has been seen.
-func NewBuilder(l Layout, fs FS, h History) *Builder {
-	b := &Builder{layout: l, table: commands(), fs: fs, history: h}
-	v := newView(fs, 0)
+func NewBuilder(l Layout, files FS, h History) *Builder {
+	b := &Builder{layout: l, table: commands(), fs: files, history: h}
+	v := newView(files, 0)
 	spellings := func(p string) []string {
 		if p == "" {
 			return nil
@@ -87,6 +88,12 @@ func NewBuilder(l Layout, fs FS, h History) *Builder {
 		}
 	}
 	b.workspace, b.home = spellings(l.Workspace), spellings(l.Home)
+	b.secrets = slices.Clone(atlases().secrets)
+	for _, home := range b.home {
+		for _, rel := range atlases().secretsAtHome {
+			b.secrets = append(b.secrets, join(home, rel))
+		}
+	}
 	// Deepest first; of equal places the one that was added last: a root beats the system's view of it.
 	slices.Reverse(b.zones)
 	slices.SortStableFunc(b.zones, func(x, y zone) int { return len(y.path) - len(x.path) })
@@ -172,7 +179,8 @@ func (b *Builder) dirState(real string, n node) string {
 	case !n.mode.IsDir():
 		return "not_a_dir"
 	}
-	if _, err := b.fs.ReadDir(real); err != nil {
+	// Looking for any name in a directory tells whether one may enter it, without reading it.
+	if _, err := b.fs.Lstat(join(real, "x")); errors.Is(err, fs.ErrPermission) {
 		return "unreadable"
 	}
 	return "dir"
@@ -306,6 +314,3 @@ func (b *Builder) own(set *bitset, p string) {
 		set.add(labelHomeRoot)
 	}
 }
-
-// clean cleans a path that has a volume or not.
-func clean(p string) string { return path.Clean(strings.ReplaceAll(p, "//", "/")) }

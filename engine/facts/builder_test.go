@@ -158,14 +158,6 @@ func (w *world) renderPath(p Path) string {
 	return s
 }
 
-func TestTableCompiles(t *testing.T) {
-	if n := len(commands()); n < 400 {
-		t.Errorf("%d commands are known, want at least 400", n)
-	} else {
-		t.Logf("%d commands", n)
-	}
-}
-
 func TestTry(t *testing.T) {
 	text := os.Getenv("TRY")
 	if text == "" {

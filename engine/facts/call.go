@@ -9,7 +9,7 @@ import (
 // call is one command read with the help of the table: its options, operands and what
 // follows from them. Hooks add to it.
 type call struct {
-	table    table
+	table    *table
 	cmd      *shell.Command
 	spec     *spec // the deepest row that matched; nil for an unknown command
 	base     *spec // the row of the command itself
@@ -48,7 +48,7 @@ type touch struct {
 }
 
 // newCall reads a command's words.
-func newCall(t table, cmd *shell.Command) *call {
+func newCall(t *table, cmd *shell.Command) *call {
 	c := &call{table: t, cmd: cmd, dir: cmd.Dir}
 	if cmd.Name == "" || len(cmd.Words) == 0 {
 		return c
@@ -81,15 +81,15 @@ func newCall(t table, cmd *shell.Command) *call {
 }
 
 // lookup finds a command in the table, also under a versioned name: python3.11, gcc-13.
-func (t table) lookup(name string) *spec {
-	if s := t[name]; s != nil {
+func (t *table) lookup(name string) *spec {
+	if s := t.find(name); s != nil {
 		return s
 	}
-	lower := strings.ToLower(strings.TrimSuffix(strings.ToLower(name), ".exe"))
-	if s := t[lower]; s != nil {
+	lower := strings.TrimSuffix(strings.ToLower(name), ".exe")
+	if s := t.find(lower); s != nil {
 		return s
 	}
-	return t[strings.TrimRight(lower, "0123456789.-")]
+	return t.find(strings.TrimRight(lower, "0123456789.-"))
 }
 
 func (c *call) take(s *spec) {

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"path"
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
@@ -55,7 +56,7 @@ func isDisk(w shell.Word) bool {
 		return false
 	}
 	var labels bitset
-	atlases().labels(&labels, clean(text), "")
+	atlases().labels(&labels, path.Clean(text), "")
 	return labels.has(labelDiskDevice)
 }
 
@@ -80,9 +81,9 @@ func link(c *call) {
 	if abs == "" || dest.Certainty != shell.Exact {
 		return
 	}
-	dir, _ := parent(clean(abs))
+	dir, _ := parent(path.Clean(abs))
 	if strings.HasSuffix(dest.Text, "/") || dest.Text == "." || dest.Text == ".." {
-		dir = clean(abs)
+		dir = path.Clean(abs)
 	}
 	c.each(reads, func(t *touch) { t.dir = shell.Dir{Path: dir, Known: true} })
 }

@@ -25,6 +25,17 @@ type mark struct {
 	below bool   // and to everything below them
 	not   bool   // takes the label away
 	glob  string // of the last name; "" for none
+
+	head, tail string // a glob of the form head*tail is compared without a matcher
+	simple     bool
+}
+
+func (m *mark) matches(base string) bool {
+	if m.simple {
+		return len(base) >= len(m.head)+len(m.tail) && strings.HasPrefix(base, m.head) && strings.HasSuffix(base, m.tail)
+	}
+	ok, err := path.Match(m.glob, base)
+	return ok && err == nil
 }
 
 var atlases = sync.OnceValue(func() *atlas {
@@ -63,6 +74,8 @@ func (a *atlas) add(pattern string, m mark) {
 	dir, base := path.Split(pattern)
 	if strings.ContainsAny(base, "*?[") && pattern != "**" {
 		m.glob = base
+		m.head, m.tail, _ = strings.Cut(base, "*")
+		m.simple = !strings.ContainsAny(m.head+m.tail, "*?[") && strings.Contains(base, "*")
 		dir = strings.TrimSuffix(dir, "/")
 		a.globs[dir] = append(a.globs[dir], m)
 		return
@@ -142,12 +155,13 @@ func (a *atlas) homeGlobs(set, gone *bitset, rel, base string, self bool) {
 }
 
 func (a *atlas) apply(set, gone *bitset, marks []mark, self bool, base string) {
-	for _, m := range marks {
+	for i := range marks {
+		m := &marks[i]
 		if !self && !m.below {
 			continue
 		}
 		if m.glob != "" {
-			if ok, err := path.Match(m.glob, base); err != nil || !ok {
+			if !m.matches(base) {
 				continue
 			}
 		}

@@ -1,6 +1,9 @@
 package facts
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 // The predecessor of this project refused a command when one of nine regular expressions was
 // found anywhere in its text. They are kept as facts for those who move over: profile massgen
@@ -14,26 +17,27 @@ const (
 	blank = `[\t-\r\x1c-\x20\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]`
 )
 
+// need stands in every text that the pattern matches; looking for it first is much cheaper.
 var legacyPatterns = []struct {
-	id string
-	re *regexp.Regexp
+	id, need string
+	re       *regexp.Regexp
 }{
-	{"rm_rf_root", regexp.MustCompile(wordStart + `rm` + blank + `+-rf` + blank + `+/`)},
-	{"mv_dev_null", regexp.MustCompile(wordStart + `mv` + blank + `+/dev/null|` + wordStart + `mv(?:[^\p{L}\p{N}_\n][^\n]*?)?` + blank + `+/dev/null`)},
-	{"dd", regexp.MustCompile(wordStart + `dd` + wordEnd)},
-	{"disk_redirect", regexp.MustCompile(`>` + blank + `*/dev/sd[a-z]`)},
-	{"fork_bomb", regexp.MustCompile(`:\(\)\{` + blank + `*:\|:&` + blank + `*\};:`)},
-	{"sudo", regexp.MustCompile(wordStart + `sudo` + wordEnd)},
-	{"su", regexp.MustCompile(wordStart + `su` + wordEnd)},
-	{"chown", regexp.MustCompile(wordStart + `chown` + wordEnd)},
-	{"chmod", regexp.MustCompile(wordStart + `chmod` + wordEnd)},
+	{"rm_rf_root", "-rf", regexp.MustCompile(wordStart + `rm` + blank + `+-rf` + blank + `+/`)},
+	{"mv_dev_null", "/dev/null", regexp.MustCompile(wordStart + `mv(?:[^\p{L}\p{N}_\n][^\n]*?)?` + blank + `+/dev/null`)},
+	{"dd", "dd", regexp.MustCompile(wordStart + `dd` + wordEnd)},
+	{"disk_redirect", "/dev/sd", regexp.MustCompile(`>` + blank + `*/dev/sd[a-z]`)},
+	{"fork_bomb", ":(){", regexp.MustCompile(`:\(\)\{` + blank + `*:\|:&` + blank + `*\};:`)},
+	{"sudo", "sudo", regexp.MustCompile(wordStart + `sudo` + wordEnd)},
+	{"su", "su", regexp.MustCompile(wordStart + `su` + wordEnd)},
+	{"chown", "chown", regexp.MustCompile(wordStart + `chown` + wordEnd)},
+	{"chmod", "chmod", regexp.MustCompile(wordStart + `chmod` + wordEnd)},
 }
 
 // legacy returns the names of the predecessor's patterns that a text matches, in its order.
 func legacy(text string) []string {
 	out := []string{}
 	for _, p := range legacyPatterns {
-		if p.re.MatchString(text) {
+		if strings.Contains(text, p.need) && p.re.MatchString(text) {
 			out = append(out, p.id)
 		}
 	}

@@ -88,7 +88,7 @@ func (w *build) locate(t touch) *spot {
 	s := &spot{certainty: t.word.Certainty, whole: true}
 	text := t.word.Text
 	if s.certainty != shell.Exact {
-		s.asIfEmpty = clean("/" + withoutUnknown(text))
+		s.asIfEmpty = path.Clean("/" + withoutUnknown(text))
 		text = t.word.Prefix
 	}
 	dir := t.dir
@@ -99,7 +99,7 @@ func (w *build) locate(t touch) *spot {
 	if s.certainty == shell.Unknown || abs == "" {
 		s.certainty = shell.Unknown
 		if t.word.Certainty == shell.Exact {
-			s.asIfEmpty = clean("/" + text)
+			s.asIfEmpty = path.Clean("/" + text)
 		}
 		w.label(s)
 		return s
@@ -118,8 +118,7 @@ func (w *build) locate(t touch) *spot {
 		w.label(s)
 	case t.filter != "":
 		s.labels.add(labelFiltered)
-		w.labelAt(s, path.Join(s.path, t.filter))
-		w.labelAt(s, path.Join(s.real, t.filter))
+		w.labelBoth(s, path.Join(s.path, t.filter), path.Join(s.real, t.filter))
 	case s.glob:
 		w.expand(s, rest)
 	default:
@@ -171,8 +170,7 @@ func (w *build) label(s *spot) {
 		return
 	}
 	if s.certainty == shell.Exact {
-		w.labelAt(s, s.path)
-		w.labelAt(s, s.real)
+		w.labelBoth(s, s.path, s.real)
 		if w.outside(s.path, s.real) {
 			s.labels.add(labelSymlinkOut)
 		}
@@ -190,6 +188,14 @@ func (w *build) label(s *spot) {
 		dir = s.path
 	}
 	w.labelAt(s, join(dir, "\x00"))
+}
+
+// labelBoth adds the labels of a path under its lexical and its real spelling.
+func (w *build) labelBoth(s *spot, lexical, real string) {
+	w.labelAt(s, lexical)
+	if real != lexical {
+		w.labelAt(s, real)
+	}
 }
 
 // labelAt adds the labels of one spelling of a path.

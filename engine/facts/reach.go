@@ -36,17 +36,14 @@ func (w *build) expand(s *spot, rest string) {
 	}
 	s.targets = found
 	s.node = node{exists: len(found) > 0}
-	w.labelAt(s, join(s.path, rest))
-	w.labelAt(s, join(s.real, rest))
+	w.labelBoth(s, join(s.path, rest), join(s.real, rest))
 	if s.all {
 		s.labels.add(labelWildcardAll)
-		w.labelAt(s, s.path)
-		w.labelAt(s, s.real)
+		w.labelBoth(s, s.path, s.real)
 	}
 	for i, p := range found {
 		real, n := w.view.real(p, false)
-		w.labelAt(s, p)
-		w.labelAt(s, real)
+		w.labelBoth(s, p, real)
 		if w.fetched[real] || w.history != nil && w.history.Downloaded(real) {
 			s.labels.add(labelDownloaded)
 		}
@@ -102,8 +99,8 @@ func (w *build) matches(s *spot, dirs []string, pattern string) []string {
 // reach adds what lies below a recursive access.
 func (w *build) reach(set *bitset, s *spot, t touch) {
 	targets := s.targets
-	if s.all {
-		targets = append([]string{s.real}, targets...)
+	if s.glob && !s.whole {
+		targets = append([]string{s.real}, targets...) // too many matches: it may be any of them
 	}
 	for _, p := range targets {
 		if t.filter == "" {
@@ -151,19 +148,7 @@ func (w *build) containsPlaces(set *bitset, p string) {
 			set.add(labelContainsGit)
 		}
 	}
-	a := atlases()
-	for _, home := range w.home {
-		if !within(home, p) && !within(p, home) {
-			continue
-		}
-		for _, rel := range a.secretsAtHome {
-			if q := join(home, rel); below(q, p) && w.view.look(q).exists {
-				set.add(labelContainsCredential)
-				break
-			}
-		}
-	}
-	for _, q := range a.secrets {
+	for _, q := range w.secrets {
 		if below(q, p) && w.view.look(q).exists {
 			set.add(labelContainsCredential)
 			break

@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -104,54 +103,73 @@ type spec struct {
 	listed  bool // a row names it; false for "docker volume", which only leads to subcommands
 }
 
-// table holds the specs by command name.
-type table map[string]*spec
+// table finds specs by command name. A spec is made when its command is first asked for: a
+// text names a handful of the two thousand commands.
+type table struct {
+	rows  map[string][]*row
+	specs sync.Map // string to *spec
+}
 
-// commands is the compiled table. It is built once, at first use: a third of a millisecond.
-var commands = sync.OnceValue(func() table {
-	t, err := compile(fileRows, textRows, archiveRows, diskRows, permissionRows, networkRows, transferRows,
+// commands is the table of all rows.
+var commands = sync.OnceValue(func() *table {
+	return newTable(fileRows, textRows, archiveRows, diskRows, permissionRows, networkRows, transferRows,
 		gitRows, systemRows, processRows, packageRows, buildRows, containerRows, cloudRows, dataRows, secretRows,
 		shellRows, interpreterRows, harmlessRows)
-	if err != nil {
-		panic(err) // a row that cannot be read is a programmer's error; a test compiles the table
-	}
-	return t
 })
 
-// compile turns rows into specs by command name. It returns all that is wrong with them.
-func compile(tables ...[]row) (table, error) {
-	out := make(table, 2048)
-	var errs []error
+func newTable(tables ...[]row) *table {
+	t := &table{rows: make(map[string][]*row, 2048)}
 	for _, rows := range tables {
-		for _, r := range rows {
-			var body spec
-			if err := body.read(r); err != nil {
-				errs = append(errs, fmt.Errorf("compile command table: %s %s: %w", r.cmd, r.sub, err))
-				continue
-			}
-			for _, name := range strings.Fields(r.cmd) {
-				for _, sub := range strings.Split(r.sub, ",") {
-					s := place(out, name, strings.Fields(sub))
-					if s.listed {
-						errs = append(errs, fmt.Errorf("compile command table: %q %q stands there twice", name, sub))
-					}
-					subs := s.subs
-					*s = body
-					s.subs = subs
-				}
+		for i := range rows {
+			for name := range strings.FieldsSeq(rows[i].cmd) {
+				t.rows[name] = append(t.rows[name], &rows[i])
 			}
 		}
 	}
-	return out, errors.Join(errs...)
+	return t
 }
 
-// place finds or makes the spec of a command and its subcommand words.
-func place(t table, name string, sub []string) *spec {
-	s := t[name]
-	if s == nil {
-		s = &spec{}
-		t[name] = s
+// find returns the spec of a command, nil when there is none. A row that cannot be read makes
+// its command unknown; a test reads them all.
+func (t *table) find(name string) *spec {
+	rows := t.rows[name]
+	if rows == nil {
+		return nil
 	}
+	if s, ok := t.specs.Load(name); ok {
+		return s.(*spec)
+	}
+	s, err := compile(rows)
+	if err != nil {
+		return nil
+	}
+	t.specs.Store(name, s)
+	return s
+}
+
+// compile makes the spec of one command of its rows.
+func compile(rows []*row) (*spec, error) {
+	root := &spec{}
+	for _, r := range rows {
+		var body spec
+		if err := body.read(*r); err != nil {
+			return nil, fmt.Errorf("compile row %q %q: %w", r.cmd, r.sub, err)
+		}
+		for sub := range strings.SplitSeq(r.sub, ",") {
+			s := root.place(strings.Fields(sub))
+			if s.listed {
+				return nil, fmt.Errorf("compile row %q: %q stands there twice", r.cmd, sub)
+			}
+			subs := s.subs
+			*s = body
+			s.subs = subs
+		}
+	}
+	return root, nil
+}
+
+// place finds or makes the spec of some subcommand words.
+func (s *spec) place(sub []string) *spec {
 	for _, word := range sub {
 		if s.subs == nil {
 			s.subs = make(map[string]*spec)

@@ -21,8 +21,15 @@ package sallyport.rules.dangerous.unresolved_delete
 
 import data.sallyport.lib
 
-# Where a known beginning of a path leaves too much open.
-_wide := {"root", "home_root", "top_level", "system_root"}
+# Carriers that run a delete for each of many names.
+_carriers := {"find -exec", "find -execdir", "parallel", "xargs"}
+
+_many(p) if p.recursive
+
+_many(p) if {
+	some carrier in input.commands[p.command].via
+	carrier in _carriers
+}
 
 _in_script(p) if input.commands[p.command].script != ""
 
@@ -34,13 +41,25 @@ deny contains {"path": i, "msg": $"what {p.raw} stands for is not known before i
 	not _in_script(p)
 }
 
-deny contains {"path": i, "msg": $"only the beginning of {p.raw} is known: {p.path}"} if {
+_beginning contains i if {
 	some i in lib.deletes
 	p := input.paths[i]
 	p.certainty == "partial"
-	p.recursive
-	some label in p.labels
-	label in _wide
+	_many(p)
+}
+
+deny contains {"path": i, "msg": $"only the beginning of {p.raw} is known: {p.path}"} if {
+	some i in _beginning
+	p := input.paths[i]
+	p.path == "/"
+}
+
+ask contains {"path": i, "msg": $"only the beginning of {p.raw} is known: {p.path}"} if {
+	some i in _beginning
+	p := input.paths[i]
+	p.path != "/"
+	p.zone in {"home", "system", "outside"}
+	not "cache" in p.labels
 }
 
 ask contains {"path": i, "msg": $"a script deletes {p.raw}, which is not known before it runs"} if {

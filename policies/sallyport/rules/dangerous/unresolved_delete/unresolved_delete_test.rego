@@ -18,7 +18,6 @@ test_denies_known_beginning_that_is_too_wide if {
 		"certainty": "partial",
 		"recursive": true,
 		"path": "/",
-		"labels": ["root"],
 	})
 }
 
@@ -49,4 +48,27 @@ test_asks_for_forced_delete if {
 
 test_allows_plain_delete_of_unknown if {
 	rule.ask == set() with input as _delete({}, {"certainty": "unknown"})
+}
+
+test_denies_many_names_below_the_root if {
+	rule.deny == {{"path": 0, "msg": "only the beginning of $d is known: /"}} with input as _delete(
+		{"via": ["find -exec"]},
+		{"certainty": "partial", "path": "/"},
+	)
+}
+
+test_asks_for_a_beginning_beyond_the_workspace if {
+	doc := _delete({}, {"certainty": "partial", "recursive": true, "path": "/h/", "zone": "home"})
+	rule.ask == {{"path": 0, "msg": "only the beginning of $d is known: /h/"}} with input as doc
+	rule.deny == set() with input as doc
+}
+
+test_allows_caches if {
+	rule.ask == set() with input as _delete({}, {
+		"certainty": "partial",
+		"recursive": true,
+		"path": "/h/.cache/",
+		"zone": "home",
+		"labels": ["cache"],
+	})
 }

@@ -30,8 +30,12 @@ warn contains {"path": i, "msg": $"{input.paths[i].path} is run by git"} if {
 	not lib.with_label.git_dir[i]
 }
 
+# What git itself writes there is judged by what it is told to write: git/config_exec.
+_by_git(p) if lib.named.git[p.command]
+
 ask contains {"path": i, "msg": $"{input.paths[i].path} tells git what to run"} if {
 	some i in lib.with_label.git_config
 	i in lib.writes
 	not lib.with_label.git_hook[i]
+	not _by_git(input.paths[i])
 }

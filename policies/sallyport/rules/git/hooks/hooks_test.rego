@@ -24,3 +24,8 @@ test_allows_reading if {
 	rule.deny == set() with input as doc
 	rule.ask == set() with input as doc
 }
+
+test_leaves_what_git_writes_to_its_rule if {
+	doc := testing.request([{"name": "git"}], [{"access": "write", "labels": ["git_config"]}])
+	rule.ask == set() with input as doc
+}

@@ -26,7 +26,33 @@ _stays(hosts) if {
 	}
 }
 
-ask contains {"command": i} if {
+# Publishing has a rule of its own; a push of commits is what git is for.
+_meant(i) if lib.with_flag.publishes[i]
+
+_meant(i) if lib.with_flag.dry_run[i]
+
+_meant(i) if lib.named.git[i]
+
+# Files that are not of the work at hand, wherever they go.
+_foreign(i) if {
+	some j in input.commands[i].paths
+	p := input.paths[j]
+	p.access == "read"
+	p.source == "argument"
+	p.zone in {"credential", "home", "outside", "system"}
+}
+
+_uploads contains i if {
 	some i in lib.with_flag.uploads
+	not _meant(i)
+}
+
+ask contains {"command": i} if {
+	some i in _uploads
 	not _stays(input.commands[i].hosts)
+}
+
+ask contains {"command": i} if {
+	some i in _uploads
+	_foreign(i)
 }

@@ -21,3 +21,17 @@ test_allows_this_machine if {
 test_allows_downloads if {
 	rule.ask == set() with input as testing.command({"flags": ["downloads"], "hosts": ["example.com"]})
 }
+
+test_asks_for_files_of_others_even_here if {
+	doc := testing.request(
+		[{"flags": ["uploads"], "hosts": ["localhost"], "paths": [0]}],
+		[{"path": "/etc/hosts", "zone": "system"}],
+	)
+	rule.ask == {{"command": 0}} with input as doc
+}
+
+test_leaves_publishing_and_pushing_to_their_rules if {
+	rule.ask == set() with input as testing.command({"flags": ["publishes", "uploads"]})
+	rule.ask == set() with input as testing.command({"name": "git", "flags": ["uploads"]})
+	rule.ask == set() with input as testing.command({"flags": ["dry_run", "uploads"]})
+}

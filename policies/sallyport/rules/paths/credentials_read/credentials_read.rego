@@ -41,6 +41,8 @@ deny contains {"path": i, "msg": $"{p.path} holds credentials"} if {
 	not _quiet(p)
 }
 
+_sourced(p) if input.commands[p.command].name in {".", "source"}
+
 # The project's own file of settings, which it reads all day; an agent has seldom a need to.
 ask contains {"path": i, "msg": $"{p.path} may hold credentials"} if {
 	some i in lib.with_label.env_file
@@ -49,6 +51,7 @@ ask contains {"path": i, "msg": $"{p.path} may hold credentials"} if {
 	p.zone != "credential"
 	p.seen != "created"
 	not _quiet(p)
+	not _sourced(p)
 }
 
 # A search through a whole tree that has credentials in it.

@@ -40,3 +40,7 @@ test_allows_searches_in_the_workspace if {
 	rule.ask == set() with input as _read("cat", {})
 	rule.deny == set() with input as _read("cat", {})
 }
+
+test_allows_sourcing_env_files if {
+	rule.ask == set() with input as _read("source", {"labels": ["env_file"]})
+}

@@ -1,8 +1,8 @@
 # METADATA
 # title: Write to the operating system
 # description: >-
-#   Changes files of the operating system where a wide root grants it. Deletes, account files and the loader's configuration are refused;
-#   for the rest a person is asked.
+#   Changes files of the operating system where a wide root grants it. Account files, the loader's configuration and deletes of whole
+#   trees are refused; for other essential files a person is asked; what is added below /usr/local, /opt and the like is said.
 # custom:
 #   severity: high
 #   remediation: Install below the workspace (a virtual environment, a prefix, a local bin directory), or ask the operator.
@@ -36,12 +36,32 @@ _worst contains i if {
 	some i in _granted
 	p := input.paths[i]
 	p.access == "delete"
+	p.recursive
 	"system_root" in p.labels
+}
+
+# What the machine is made of, and whole trees of the rest. Places such as /usr/local, /opt or /var/www are
+# for programs and data that are added to it.
+_essential(p) if "system_root" in p.labels
+
+_essential(p) if {
+	p.access == "delete"
+	p.recursive
+	not "cache" in p.labels
 }
 
 deny contains {"path": i, "msg": $"{input.paths[i].path} belongs to the operating system"} if some i in _worst
 
-ask contains {"path": i, "msg": $"{input.paths[i].path} belongs to the operating system"} if {
+ask contains {"path": i, "msg": $"{p.path} belongs to the operating system"} if {
 	some i in _granted
 	not i in _worst
+	p := input.paths[i]
+	_essential(p)
+}
+
+warn contains {"path": i, "msg": $"{p.path} belongs to the operating system"} if {
+	some i in _granted
+	not i in _worst
+	p := input.paths[i]
+	not _essential(p)
 }

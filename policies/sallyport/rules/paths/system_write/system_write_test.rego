@@ -7,15 +7,27 @@ _system(fields) := testing.path(object.union({"zone": "system", "path": "/etc/f"
 
 _finding := {"path": 0, "msg": "/etc/f belongs to the operating system"}
 
-test_asks_for_a_granted_write if {
-	rule.ask == {_finding} with input as _system({})
-	rule.deny == set() with input as _system({})
+test_asks_for_essential_files if {
+	doc := _system({"labels": ["system_root"]})
+	rule.ask == {_finding} with input as doc
+	rule.deny == set() with input as doc
+	rule.warn == set() with input as doc
 }
 
-test_denies_account_files_and_deletes if {
+test_warns_of_added_files if {
+	rule.warn == {_finding} with input as _system({})
+	rule.ask == set() with input as _system({})
+}
+
+test_denies_account_files_and_whole_trees if {
 	rule.deny == {_finding} with input as _system({"labels": ["auth_database"]})
 	rule.ask == set() with input as _system({"labels": ["auth_database"]})
-	rule.deny == {_finding} with input as _system({"access": "delete", "labels": ["system_root"]})
+	rule.deny == {_finding} with input as _system({"access": "delete", "recursive": true, "labels": ["system_root"]})
+}
+
+test_asks_for_added_trees if {
+	rule.ask == {_finding} with input as _system({"access": "delete", "recursive": true})
+	rule.ask == set() with input as _system({"access": "delete", "recursive": true, "labels": ["cache"]})
 }
 
 test_leaves_what_is_not_granted_to_its_rule if {

@@ -5,7 +5,8 @@
 #   severity: medium
 #   remediation: Write the path out, or begin it with a known directory, for example "./out/$name".
 #   examples:
-#     - echo x > "$1"
+#     - tee "$1"
+#     - read -r f < list; echo x > "$f"
 #     - cp a.txt "$(cat target.txt)"
 #   lookalikes:
 #     - f=out.txt; echo x > "$f"
@@ -28,10 +29,28 @@ deny contains {"path": i, "msg": $"what {p.raw} stands for is not known before i
 	input.commands[p.command].elevated
 }
 
-ask contains {"path": i, "msg": $"what {p.raw} stands for is not known before it runs"} if {
+_open contains i if {
 	some i in _unknown
 	p := input.paths[i]
 	p.source in {"argument", "redirect"}
 	not _in_script(p)
 	not input.commands[p.command].elevated
+}
+
+# A redirect to a variable that nothing in the text sets: the environment names the file, as CI systems do.
+_named_outside(p) if {
+	p.source == "redirect"
+	count(input.commands[p.command].inputs) == 0
+}
+
+ask contains {"path": i, "msg": $"what {p.raw} stands for is not known before it runs"} if {
+	some i in _open
+	p := input.paths[i]
+	not _named_outside(p)
+}
+
+warn contains {"path": i, "msg": $"what {p.raw} stands for is not known before it runs"} if {
+	some i in _open
+	p := input.paths[i]
+	_named_outside(p)
 }

@@ -28,3 +28,15 @@ test_allows_in_scripts_and_code if {
 	rule.ask == set() with input as _write({"script": "./x.sh"}, {})
 	rule.ask == set() with input as _write({}, {"source": "code"})
 }
+
+test_warns_of_a_redirect_that_the_environment_names if {
+	doc := _write({}, {"source": "redirect"})
+	rule.warn == {_finding} with input as doc
+	rule.ask == set() with input as doc
+}
+
+test_asks_for_a_redirect_that_another_command_names if {
+	doc := _write({"inputs": [0]}, {"source": "redirect"})
+	rule.ask == {_finding} with input as doc
+	rule.warn == set() with input as doc
+}

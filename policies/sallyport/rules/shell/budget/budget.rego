@@ -7,7 +7,7 @@
 #   severity: high
 #   remediation: Split the work into several smaller commands.
 #   examples:
-#     - eval "eval \"eval 'eval eval eval eval eval eval eval eval eval eval eval eval echo deep'\""
+#     - echo $(echo $(echo $(echo $(echo $(echo $(echo $(echo $(echo $(echo $(echo $(echo $(echo $(echo $(echo x))))))))))))))
 #   lookalikes:
 #     - for i in 1 2 3; do echo "$i"; done
 #     - bash -c 'bash -c "echo two deep"'

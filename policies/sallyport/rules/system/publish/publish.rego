@@ -18,4 +18,7 @@ package sallyport.rules.system.publish
 
 import data.sallyport.lib
 
-ask contains {"command": i} if some i in lib.with_flag.publishes
+ask contains {"command": i} if {
+	some i in lib.with_flag.publishes
+	not lib.with_flag.dry_run[i]
+}

@@ -10,3 +10,7 @@ test_asks if {
 test_allows_other_commands if {
 	rule.ask == set() with input as testing.command({"name": "npm", "subcommand": "pack"})
 }
+
+test_allows_dry_runs if {
+	rule.ask == set() with input as testing.command({"flags": ["dry_run", "publishes"]})
+}

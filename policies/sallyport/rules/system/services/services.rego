@@ -1,12 +1,12 @@
 # METADATA
 # title: System service started, stopped or changed
-# description: Services of the machine are shared with others; stopping one can stop more than is seen.
+# description: Services of the machine are shared with others; stopping one can stop more than is seen. Starting one is said, not asked about.
 # custom:
 #   severity: medium
 #   remediation: Start what you need as a background process of your own, or ask a person.
 #   examples:
 #     - systemctl stop cron
-#     - service nginx restart
+#     - systemctl mask ssh
 #     - systemctl disable ssh
 #   lookalikes:
 #     - systemctl status nginx
@@ -16,4 +16,20 @@ package sallyport.rules.system.services
 
 import data.sallyport.lib
 
-ask contains {"command": i} if some i in lib.with_flag.service_control
+# Bringing a service up or back is how its work is tested.
+_verbs := {"condrestart", "force-reload", "reload", "restart", "start", "try-restart"}
+
+_starts(c) if {
+	some word in c.argv
+	word in _verbs
+}
+
+ask contains {"command": i} if {
+	some i in lib.with_flag.service_control
+	not _starts(input.commands[i])
+}
+
+warn contains {"command": i} if {
+	some i in lib.with_flag.service_control
+	_starts(input.commands[i])
+}

@@ -10,3 +10,9 @@ test_asks if {
 test_allows_other_commands if {
 	rule.ask == set() with input as testing.command({"name": "systemctl", "subcommand": "status"})
 }
+
+test_warns_of_a_start if {
+	doc := testing.command({"flags": ["service_control"], "argv": ["service", "nginx", "start"]})
+	rule.warn == {{"command": 0}} with input as doc
+	rule.ask == set() with input as doc
+}

@@ -76,7 +76,7 @@ func (d decision) consistent() error {
 	case d.effect == worst:
 		return nil
 	case d.effect == engine.Deny:
-		return fmt.Errorf("the effect is deny and no reason says so: the input has not the shape that the policies know")
+		return errors.New("the effect is deny and no reason says so: the input has not the shape that the policies know")
 	default:
 		return fmt.Errorf("the effect is %s where the reasons say %s", d.effect, worst)
 	}

@@ -1,6 +1,7 @@
 package rego
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -26,7 +27,7 @@ func (e *Evaluator) join(in *facts.Input, d decision) (engine.Judgement, error) 
 func (e *Evaluator) reason(in *facts.Input, r reason) (engine.Reason, error) {
 	from := e.policies.byID[r.rule]
 	if from == nil {
-		return engine.Reason{}, fmt.Errorf("it is not loaded")
+		return engine.Reason{}, errors.New("it is not loaded")
 	}
 	f := r.finding
 	if f.command >= len(in.Commands) || f.path >= len(in.Paths) {

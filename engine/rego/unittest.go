@@ -3,6 +3,7 @@ package rego
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -76,7 +77,7 @@ func Test(ctx context.Context, opts TestOptions) ([]TestResult, error) {
 		return nil, err
 	}
 	if len(results) == 0 {
-		return nil, fmt.Errorf("run tests: no test matches: name tests test_… and put them into files that end in _test.rego")
+		return nil, errors.New("run tests: no test matches: name tests test_… and put them into files that end in _test.rego")
 	}
 	slices.SortStableFunc(results, func(a, b TestResult) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Row, b.Row))

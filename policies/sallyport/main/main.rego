@@ -92,5 +92,5 @@ _command(finding) := input.paths[finding.path].command if not finding.command
 explanation[id] := {"found": found, "exempted": exempted} if {
 	some id in _evaluated
 	found := {effect: findings | some effect; findings := _found[effect][id]}
-	exempted := {finding | found[_][finding]; _exempted(id, finding)}
+	exempted := {[effect, finding] | found[effect][finding]; _exempted(id, finding)}
 }

@@ -151,7 +151,7 @@ test_explanation_shows_what_was_found_and_set if {
 		with data.sallyport.config as _config
 	explanation["x/one"] == {
 		"found": {"deny": {{"command": 1}, {"command": 0}}, "ask": set(), "warn": set()},
-		"exempted": {{"command": 1}},
+		"exempted": {["deny", {"command": 1}]},
 	}
 	explanation["x/silent"] == {"found": {"deny": set()}, "exempted": set()}
 }

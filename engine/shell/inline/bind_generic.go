@@ -73,7 +73,7 @@ func (s *scan) listAssign(eq int) {
 	for n := 0; open > 0 && !s.toks[open].is("(") && n < 64; n++ {
 		open--
 	}
-	if !s.toks[open].is("(") || s.match[open] != eq-1 {
+	if open < 0 || !s.toks[open].is("(") || s.match[open] != eq-1 {
 		return
 	}
 	k := 0
@@ -157,6 +157,9 @@ func (s *scan) rubyBlock(i int) {
 		return
 	}
 	start := each - 2
+	if start < 0 {
+		return
+	}
 	if s.toks[start].is("]") {
 		for n := 0; start > 0 && n < 64 && s.match[start] != each-2; n++ {
 			start--

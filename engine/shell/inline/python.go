@@ -229,7 +229,7 @@ func (s *scan) pythonAssign(i int) {
 		switch {
 		case s.toks[i].text == ":=", s.toks[name].newline, prev < 0, s.toks[prev].is(";"), s.toks[prev].is("="):
 			s.bindAt(name, i+1, kind, 0)
-		case s.toks[prev].is(":"):
+		case s.toks[prev].is(":") && prev > 0:
 			// "x: str = …" is an annotation, "if c: x = …" a block.
 			if s.toks[prev-1].kind == tokIdent && s.toks[prev-1].newline && s.toks[prev-1].text != "else" && s.toks[prev-1].text != "try" {
 				s.bindAt(prev-1, i+1, kind, 0)

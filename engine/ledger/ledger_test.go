@@ -1,0 +1,333 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func open(t *testing.T, dir, session string) *Ledger {
+	t.Helper()
+	l, err := Open(dir, session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+func seen(t *testing.T, l *Ledger, want map[string]string) {
+	t.Helper()
+	for p, w := range want {
+		if got := l.Seen(p); got != w {
+			t.Errorf("Seen(%q) = %q, want %q", p, got, w)
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestNotes runs in memory and with a file; the file's notes must be there after a restart too.
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"memory", "file"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := ""
+			if name == "file" {
+				dir = filepath.Join(t.TempDir(), "state", "ledger")
+			}
+			l := open(t, dir, "s")
+			must(t, l.Read("/w/read", "/w/both", "/w/d/a", "/w/gone", "/w/tree/x", "/w/treetop"))
+			must(t, l.Created("/w/new", "/w/both"))
+			must(t, l.Read("/w/new")) // reading what it created changes nothing
+			must(t, l.Download("/w/dl", "/w/archive"))
+			must(t, l.Forget("/w/gone", "/w/tree"))
+			must(t, l.Rename("/w/d", "/w/e"))
+			must(t, l.Rename("/w/dl", "/w/moved"))
+			check := func(l *Ledger) {
+				t.Helper()
+				seen(t, l, map[string]string{
+					"/w/read": SeenRead, "/w/./x/../read": SeenRead, "/w/new": SeenCreated, "/w/both": SeenCreated, "/w/other": SeenNone, "": SeenNone,
+					"/w/gone": SeenNone, "/w/tree/x": SeenNone, "/w/treetop": SeenRead, "/w/d/a": SeenNone, "/w/e/a": SeenRead, "/w/dl": SeenNone,
+				})
+				for p, want := range map[string]bool{"/w/moved": true, "/w/dl": false, "/w/archive/deep/file": true, "/w/archives": false, "/": false, "": false} {
+					if got := l.Downloaded(p); got != want {
+						t.Errorf("Downloaded(%q) = %v", p, got)
+					}
+				}
+			}
+			check(l)
+			if dir != "" {
+				check(open(t, dir, "s"))
+				seen(t, open(t, dir, "other"), map[string]string{"/w/read": SeenNone})
+			}
+		})
+	}
+}
+
+func TestNil(t *testing.T) {
+	t.Parallel()
+	var l *Ledger
+	must(t, l.Read("/x"))
+	must(t, l.Begin(nil, nil).End(nil, 0))
+	must(t, l.Close())
+	if l.Seen("/x") != SeenNone || l.Downloaded("/x") {
+		t.Error("the nil ledger remembers something")
+	}
+}
+
+func TestRenameOntoKnown(t *testing.T) {
+	t.Parallel()
+	l := open(t, "", "")
+	must(t, l.Read("/known"))
+	must(t, l.Rename("/unknown", "/known")) // now another file has that name
+	seen(t, l, map[string]string{"/known": SeenNone})
+}
+
+func TestSharedBetweenLedgers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must(t, os.Chmod(dir, 0o700))
+	a, b := open(t, dir, "s"), open(t, dir, "s")
+	must(t, a.Read("/x"))
+	seen(t, b, map[string]string{"/x": SeenRead})
+	must(t, b.Forget("/x"))
+	seen(t, a, map[string]string{"/x": SeenNone})
+	must(t, b.Download("/y"))
+	if !a.Downloaded("/y") {
+		t.Error("a download noted by one ledger is not known to the other")
+	}
+}
+
+func TestHostileSessions(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	dir := filepath.Join(top, "ledger")
+	ids := []string{"../x", "a/b", "..", "x\x00y", "\xff", strings.Repeat("long", 2500), "CON", "a\nb", " "}
+	for i, id := range ids {
+		must(t, open(t, dir, id).Read(fmt.Sprint("/", i)))
+	}
+	for i, id := range ids {
+		l := open(t, dir, id)
+		seen(t, l, map[string]string{fmt.Sprint("/", i): SeenRead, fmt.Sprint("/", (i+1)%len(ids)): SeenNone})
+	}
+	files, err := os.ReadDir(dir)
+	must(t, err)
+	if len(files) != len(ids) {
+		t.Errorf("%d files for %d sessions", len(files), len(ids))
+	}
+	around, err := os.ReadDir(top)
+	must(t, err)
+	if len(around) != 1 {
+		t.Errorf("something was written beside the directory: %v", around)
+	}
+	must(t, open(t, dir, "").Read("/x")) // no session: nothing is shared
+	seen(t, open(t, dir, ""), map[string]string{"/x": SeenNone})
+}
+
+func TestModes(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("windows has no permission bits")
+	}
+	dir := filepath.Join(t.TempDir(), "ledger")
+	must(t, open(t, dir, "s").Read("/x"))
+	for p, want := range map[string]os.FileMode{dir: 0o700, filepath.Join(dir, fileName("s")): 0o600} {
+		info, err := os.Stat(p)
+		must(t, err)
+		if got := info.Mode().Perm(); got != want {
+			t.Errorf("%s has mode %o, want %o", p, got, want)
+		}
+	}
+	must(t, os.Chmod(dir, 0o777))
+	if _, err := Open(dir, "s"); err == nil {
+		t.Error("a directory that anybody may write was accepted")
+	}
+	must(t, os.Chmod(dir, 0o700))
+	open(t, dir, "s")
+}
+
+func TestNotAFile(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "ledger")
+	must(t, os.Mkdir(dir, 0o700))
+	target := filepath.Join(t.TempDir(), "target")
+	must(t, os.WriteFile(target, nil, 0o600))
+	if err := os.Symlink(target, filepath.Join(dir, fileName("link"))); err != nil {
+		t.Skipf("no symbolic links here: %v", err)
+	}
+	must(t, os.Mkdir(filepath.Join(dir, fileName("dir")), 0o700))
+	for _, session := range []string{"link", "dir"} {
+		if l, err := Open(dir, session); err == nil {
+			l.Close()
+			t.Errorf("a %s in the place of the file was accepted", session)
+		}
+	}
+	open(t, dir, "plain")
+}
+
+func TestTornLines(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "ledger")
+	l := open(t, dir, "s")
+	must(t, l.Read("/a"))
+	path := filepath.Join(dir, fileName("s"))
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	must(t, err)
+	_, err = f.WriteString("garbage\n\n{\"op\":\"later\",\"path\":\"/b\"}\n{\"op\":\"read\",\"path\":\"/torn")
+	must(t, err)
+	f.Close()
+	fresh := open(t, dir, "s")
+	seen(t, fresh, map[string]string{"/a": SeenRead, "/torn": SeenNone, "/b": SeenNone})
+	must(t, fresh.Created("/c"))
+	for _, l := range []*Ledger{l, fresh, open(t, dir, "s")} {
+		seen(t, l, map[string]string{"/a": SeenRead, "/torn": SeenNone, "/c": SeenCreated})
+	}
+}
+
+func TestPathsThatAreNotText(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "ledger")
+	odd := []string{"/a\xffb", "/a\nb", "/a\"b", "/\u2028", "/{"}
+	must(t, open(t, dir, "s").Download(odd...))
+	l := open(t, dir, "s")
+	for _, p := range odd {
+		if !l.Downloaded(p) {
+			t.Errorf("%q is not known after a restart", p)
+		}
+	}
+	if l.Downloaded("/a\ufffdb") {
+		t.Error("a path became another one")
+	}
+}
+
+func TestBound(t *testing.T) {
+	t.Parallel()
+	l := open(t, "", "")
+	must(t, l.Download("/dl"))
+	for i := range MaxEntries + MaxEntries/2 {
+		must(t, l.Read(fmt.Sprint("/r", i)))
+	}
+	if n := len(l.entries); n > MaxEntries+MaxEntries/10 {
+		t.Errorf("%d entries", n)
+	}
+	seen(t, l, map[string]string{"/r0": SeenNone, fmt.Sprint("/r", MaxEntries+MaxEntries/2-1): SeenRead})
+	if !l.Downloaded("/dl") || l.Downloaded("/other") {
+		t.Error("reads pushed a download out")
+	}
+	must(t, l.Created("/mine"))
+	for i := range 2 * MaxEntries {
+		must(t, l.Download(fmt.Sprint("/d", i)))
+	}
+	must(t, l.Created("/mine"))
+	if !l.Downloaded("/dl") || !l.Downloaded("/other") || l.Downloaded("/mine") {
+		t.Error("with downloads forgotten, what is not created here must count as downloaded")
+	}
+}
+
+func TestRewrite(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "ledger")
+	l := open(t, dir, "s")
+	other := open(t, dir, "s")
+	l.store.next = 4096
+	must(t, l.Download("/keep"))
+	for i := range 200 {
+		p := fmt.Sprint("/", i)
+		must(t, l.Read(p))
+		must(t, l.Forget(p))
+	}
+	must(t, l.Read("/last"))
+	info, err := os.Stat(filepath.Join(dir, fileName("s")))
+	must(t, err)
+	if runtime.GOOS != "windows" && info.Size() > 8192 {
+		t.Errorf("the file has %d bytes", info.Size())
+	}
+	must(t, other.Read("/o"))
+	for _, l := range []*Ledger{l, other, open(t, dir, "s")} {
+		seen(t, l, map[string]string{"/last": SeenRead, "/o": SeenRead, "/7": SeenNone})
+		if !l.Downloaded("/keep") {
+			t.Error("a rewrite lost a download")
+		}
+	}
+}
+
+func TestRemovedFile(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "ledger")
+	l := open(t, dir, "s")
+	must(t, l.Read("/a"))
+	if err := os.Remove(filepath.Join(dir, fileName("s"))); err != nil {
+		t.Skipf("an open file cannot be removed here: %v", err)
+	}
+	must(t, l.Read("/b"))
+	seen(t, l, map[string]string{"/a": SeenRead, "/b": SeenRead})
+	seen(t, open(t, dir, "s"), map[string]string{"/b": SeenRead})
+}
+
+func TestConcurrent(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "ledger")
+	const writers, each = 8, 40
+	var group sync.WaitGroup
+	for w := range writers {
+		l := open(t, dir, "s")
+		l.store.next = 2048 // rewrites in between
+		for g := range 2 {
+			group.Go(func() {
+				for i := range each {
+					p := fmt.Sprintf("/%d/%d/%d", w, g, i)
+					err := errors.Join(l.Read(p), l.Read(p+"x"), l.Forget(p+"x"))
+					if err != nil || l.Seen(p) != SeenRead {
+						t.Errorf("%s: %v %s", p, err, l.Seen(p))
+					}
+				}
+			})
+		}
+	}
+	group.Wait()
+	l := open(t, dir, "s")
+	for w := range writers {
+		for g := range 2 {
+			for i := range each {
+				p := fmt.Sprintf("/%d/%d/%d", w, g, i)
+				seen(t, l, map[string]string{p: SeenRead, p + "x": SeenNone})
+			}
+		}
+	}
+}
+
+func TestPrune(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "ledger")
+	if n, err := Prune(dir, time.Now()); n != 0 || err != nil {
+		t.Errorf("no directory: %d, %v", n, err)
+	}
+	must(t, open(t, dir, "old").Close())
+	must(t, open(t, dir, "new").Close())
+	must(t, os.WriteFile(filepath.Join(dir, "notes.txt"), nil, 0o600))
+	past := time.Now().Add(-time.Hour)
+	must(t, os.Chtimes(filepath.Join(dir, fileName("old")), past, past))
+	must(t, os.Chtimes(filepath.Join(dir, "notes.txt"), past, past))
+	n, err := Prune(dir, time.Now().Add(-time.Minute))
+	if n != 1 || err != nil {
+		t.Errorf("Prune = %d, %v", n, err)
+	}
+	left, err := os.ReadDir(dir)
+	must(t, err)
+	if len(left) != 2 {
+		t.Errorf("left: %v", left)
+	}
+}

@@ -1,0 +1,335 @@
+package ledger
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+	"time"
+	"unicode/utf8"
+)
+
+// op is what a line of the file notes.
+type op string
+
+const (
+	opRead       op = "read"
+	opCreated    op = "created"
+	opDownloaded op = "downloaded"
+	opForget     op = "forget"
+	opRename     op = "rename"
+	opSaturated  op = "saturated" // downloads were dropped
+)
+
+// record is one line of the file.
+type record struct {
+	Op   op   `json:"op"`
+	Path text `json:"path,omitempty"`
+	To   text `json:"to,omitempty"`
+}
+
+// text is a path. One that is not UTF-8 is written as {"base64": "…"}: JSON would change it
+// into another path.
+type text string
+
+type encoded struct {
+	Base64 []byte `json:"base64"`
+}
+
+// MarshalJSON writes a string, or an object with base64.
+func (t text) MarshalJSON() ([]byte, error) {
+	if utf8.ValidString(string(t)) {
+		return json.Marshal(string(t))
+	}
+	return json.Marshal(encoded{[]byte(t)})
+}
+
+// UnmarshalJSON reads both forms.
+func (t *text) UnmarshalJSON(b []byte) error {
+	var e encoded
+	if len(b) > 0 && b[0] == '{' {
+		err := json.Unmarshal(b, &e)
+		*t = text(e.Base64)
+		return err
+	}
+	var s string
+	err := json.Unmarshal(b, &s)
+	*t = text(s)
+	return err
+}
+
+// rewriteAt is the size in bytes at which a file is written anew, if that makes it shorter.
+const rewriteAt = 4 << 20
+
+// store is the file of a session. Writers hold a lock on it; readers need none, because a
+// line counts only once its newline is there.
+type store struct {
+	path   string
+	file   *os.File
+	offset int64 // up to here all is applied
+	next   int64 // the size at which to try a rewrite
+}
+
+// fileName is the name of a session's file: a hash, so that no id reaches the file system.
+func fileName(session string) string {
+	sum := sha256.Sum256([]byte(session))
+	return hex.EncodeToString(sum[:]) + ".jsonl"
+}
+
+func openStore(dir, session string) (*store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("open ledger: %w: make the state directory writable", err)
+	}
+	if err := checkDir(dir); err != nil {
+		return nil, fmt.Errorf("open ledger: %w", err)
+	}
+	s := &store{path: filepath.Join(dir, fileName(session)), next: rewriteAt}
+	return s, s.open()
+}
+
+func (s *store) open() error {
+	f, err := openFile(s.path)
+	if err != nil {
+		return fmt.Errorf("open ledger: %w: remove what stands in its place", err)
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file: remove it", s.path)
+	}
+	if err != nil {
+		f.Close()
+		return fmt.Errorf("open ledger: %w", err)
+	}
+	s.file, s.offset = f, 0
+	return nil
+}
+
+func (s *store) close() error { return s.file.Close() }
+
+// refresh applies what other processes have written.
+func (l *Ledger) refresh() error {
+	s := l.store
+	if s == nil {
+		return nil
+	}
+	if err := s.follow(l); err != nil {
+		return err
+	}
+	info, err := s.file.Stat()
+	if err != nil {
+		return fmt.Errorf("read ledger: %w", err)
+	}
+	if info.Size() <= s.offset {
+		return nil
+	}
+	return s.load(l, info.Size())
+}
+
+// follow opens the file anew when another process has rewritten it, and starts over.
+func (s *store) follow(l *Ledger) error {
+	now, err := os.Lstat(s.path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("read ledger: %w", err)
+	}
+	mine, statErr := s.file.Stat()
+	if statErr != nil {
+		return fmt.Errorf("read ledger: %w", statErr)
+	}
+	if err == nil && os.SameFile(now, mine) && mine.Size() >= s.offset {
+		return nil
+	}
+	old := s.file
+	if err := s.open(); err != nil {
+		s.file = old
+		return err
+	}
+	old.Close()
+	if err == nil { // after a removal, what is known here is all there is
+		l.entries, l.saturated = map[string]entry{}, false
+	}
+	return nil
+}
+
+// load applies the lines from offset on. A last line without its newline is left for later.
+func (s *store) load(l *Ledger, size int64) error {
+	b := make([]byte, size-s.offset)
+	n, err := s.file.ReadAt(b, s.offset)
+	if err != nil && err != io.EOF {
+		return fmt.Errorf("read ledger: %w", err)
+	}
+	b = b[:bytes.LastIndexByte(b[:n], '\n')+1]
+	s.offset += int64(len(b))
+	for len(b) > 0 {
+		line, rest, _ := bytes.Cut(b, []byte{'\n'})
+		b = rest
+		var r record
+		// A line that is not one was torn by a crash; the next one is whole again.
+		if json.Unmarshal(line, &r) == nil {
+			l.apply(r)
+		}
+	}
+	return nil
+}
+
+// append applies records and writes those that change something, behind what other processes
+// have written meanwhile.
+func (s *store) append(l *Ledger, records []record) error {
+	if err := s.lock(l); err != nil {
+		return err
+	}
+	defer func() { unlockFile(s.file) }()
+	if err := l.refresh(); err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	info, err := s.file.Stat()
+	if err != nil {
+		return fmt.Errorf("write ledger: %w", err)
+	}
+	if info.Size() > s.offset { // a torn line: end it, so that it spoils no other
+		out.WriteByte('\n')
+	}
+	saturated := l.saturated
+	for _, r := range records {
+		if l.apply(r) {
+			writeRecord(&out, r)
+		}
+	}
+	if l.saturated && !saturated {
+		writeRecord(&out, record{Op: opSaturated})
+	}
+	if out.Len() == 0 {
+		return nil
+	}
+	n, err := s.file.Write(out.Bytes())
+	if err != nil {
+		return fmt.Errorf("write ledger: %w: free space in the state directory", err)
+	}
+	s.offset = info.Size() + int64(n)
+	if s.offset > s.next {
+		s.rewrite(l)
+	}
+	return nil
+}
+
+func writeRecord(b *bytes.Buffer, r record) {
+	line, err := json.Marshal(r)
+	if err != nil { // strings and bytes always marshal
+		return
+	}
+	b.Write(line)
+	b.WriteByte('\n')
+}
+
+// lock takes the lock of the file that has the name now: another process may have replaced
+// the one that is open here.
+func (s *store) lock(l *Ledger) error {
+	for range 16 {
+		if err := lockFile(s.file); err != nil {
+			return fmt.Errorf("lock ledger: %w", err)
+		}
+		now, err := os.Lstat(s.path)
+		mine, statErr := s.file.Stat()
+		if err == nil && statErr == nil && os.SameFile(now, mine) {
+			return nil
+		}
+		unlockFile(s.file)
+		if err := s.follow(l); err != nil {
+			return err
+		}
+	}
+	return errors.New("lock ledger: the file is replaced again and again: stop what does that")
+}
+
+// rewrite replaces the file by one that holds only what is still known. Where that does not
+// work, the longer file goes on to be used.
+func (s *store) rewrite(l *Ledger) {
+	s.next = s.offset * 2
+	var out bytes.Buffer
+	for _, p := range l.byAge() {
+		e := l.entries[p]
+		switch e.seen {
+		case SeenRead:
+			writeRecord(&out, record{Op: opRead, Path: text(p)})
+		case SeenCreated:
+			writeRecord(&out, record{Op: opCreated, Path: text(p)})
+		}
+		if e.downloaded {
+			writeRecord(&out, record{Op: opDownloaded, Path: text(p)})
+		}
+	}
+	if l.saturated {
+		writeRecord(&out, record{Op: opSaturated})
+	}
+	if int64(out.Len()) > s.offset/2 {
+		return
+	}
+	f, err := os.CreateTemp(filepath.Dir(s.path), "rewrite-*") // mode 0600
+	if err != nil {
+		return
+	}
+	_, err = f.Write(out.Bytes())
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), s.path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	// The next use finds the new file by its name.
+}
+
+// byAge are the known paths, the oldest first.
+func (l *Ledger) byAge() []string {
+	paths := make([]string, 0, len(l.entries))
+	for p := range l.entries {
+		paths = append(paths, p)
+	}
+	sort.Slice(paths, func(i, j int) bool { return l.entries[paths[i]].age < l.entries[paths[j]].age })
+	return paths
+}
+
+// evict forgets the oldest entries down to MaxEntries, downloads last.
+func (l *Ledger) evict() {
+	for _, downloads := range []bool{false, true} {
+		for _, p := range l.byAge() {
+			if len(l.entries) <= MaxEntries {
+				return
+			}
+			if l.entries[p].downloaded == downloads {
+				delete(l.entries, p)
+				l.saturated = l.saturated || downloads
+			}
+		}
+	}
+}
+
+// Prune removes the files of sessions that were last used before the given time, and what
+// crashed rewrites left, and returns their number.
+func Prune(dir string, before time.Time) (int, error) {
+	files, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("prune ledgers: %w", err)
+	}
+	n := 0
+	for _, f := range files {
+		ours := filepath.Ext(f.Name()) == ".jsonl" || len(f.Name()) > 8 && f.Name()[:8] == "rewrite-"
+		info, err := f.Info()
+		if err != nil || !ours || !info.Mode().IsRegular() || !info.ModTime().Before(before) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, f.Name())); err != nil {
+			return n, fmt.Errorf("prune ledgers: %w", err)
+		}
+		n++
+	}
+	return n, nil
+}

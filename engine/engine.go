@@ -62,7 +62,7 @@ type Ledger interface {
 	facts.History
 	// Begin notes, before the run, what of in's paths exists; the returned function notes, after it,
 	// what was read, created, downloaded and deleted.
-	Begin(in *facts.Input) (end func(fs facts.FS, exitCode int) error)
+	Begin(in *facts.Input, fs facts.FS) (end func(fs facts.FS, exitCode int) error)
 }
 
 // Runner opens environments.

@@ -163,7 +163,7 @@ type fakeLedger struct{ log *events }
 
 func (l *fakeLedger) Seen(string) string     { return "none" }
 func (l *fakeLedger) Downloaded(string) bool { return false }
-func (l *fakeLedger) Begin(*facts.Input) func(facts.FS, int) error {
+func (l *fakeLedger) Begin(*facts.Input, facts.FS) func(facts.FS, int) error {
 	l.log.add("ledger begin")
 	return func(_ facts.FS, code int) error {
 		l.log.add("ledger end %d", code)

@@ -82,7 +82,7 @@ func (g *Gate) askPerson(ctx context.Context, j *judged) (a Approval, err error)
 func (g *Gate) run(ctx context.Context, j *judged, out Outcome) Outcome {
 	var noted func(code int) error
 	if g.o.Ledger != nil {
-		end := g.o.Ledger.Begin(j.input)
+		end := g.o.Ledger.Begin(j.input, j.env.FS())
 		noted = func(code int) error { return end(j.env.FS(), code) }
 	}
 	out.Ran = true

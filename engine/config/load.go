@@ -105,6 +105,12 @@ func defaultAuditDir(host Host) string {
 	return xdg(host, "XDG_STATE_HOME", ".local/state", "audit")
 }
 
+// SessionsDir is where sessions are remembered: beside the default place of the audit log. It is ""
+// when there is neither $XDG_STATE_HOME nor a home directory.
+func (l *Loaded) SessionsDir() string {
+	return xdg(l.host, "XDG_STATE_HOME", ".local/state", "sessions")
+}
+
 // xdg returns the path of sallyport's name below an XDG base directory
 // (https://specifications.freedesktop.org/basedir-spec/: a relative one is to be ignored).
 func xdg(host Host, variable, below, name string) string {
@@ -196,10 +202,11 @@ func inWorkspace(workspace, used string) []string {
 	return found
 }
 
-// Moved returns the configuration as it would hold for somebody whose home is home and whose
-// workspace is workspace: for trying policies out away from real files.
-func (l *Loaded) Moved(home, workspace string) *Loaded {
-	moved := *l
-	moved.host.Home, moved.Workspace, moved.Paths = home, Path(workspace), nil
-	return &moved
+// Trial returns the configuration for trying rules out away from real files: with another home and
+// workspace, under the given profile, and with nothing relaxed.
+func (l *Loaded) Trial(home, workspace, profile string) *Loaded {
+	t := *l
+	t.host.Home, t.Workspace, t.Profile = home, Path(workspace), profile
+	t.Paths, t.Rules, t.Exemptions = nil, nil, nil
+	return &t
 }

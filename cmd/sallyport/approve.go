@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// terminal returns an approver when there is a terminal to ask at, and nil otherwise.
+//
+// It asks at the controlling terminal, never through stdin and stdout: those may belong to the
+// agent, which must not be able to answer for the person.
+func terminal() engine.Approver {
+	tty, err := openTerminal()
+	if err != nil {
+		return nil
+	}
+	tty.Close()
+	return prompt{}
+}
+
+type prompt struct{}
+
+// Approve shows the reasons and takes "yes" for a grant; everything else, silence included, refuses.
+func (prompt) Approve(ctx context.Context, r engine.ApprovalRequest) (engine.Approval, error) {
+	tty, err := openTerminal()
+	if err != nil {
+		return engine.Approval{}, fmt.Errorf("open terminal: %w", err)
+	}
+	defer tty.Close()
+	fmt.Fprintf(tty, "\nsallyport: %s asks to run in %s:\n\n", printable(r.Request.Subject.Agent), printable(r.WorkDir))
+	for line := range strings.SplitSeq(r.Request.Command, "\n") {
+		fmt.Fprintf(tty, "    %s\n", printable(line))
+	}
+	fmt.Fprintln(tty)
+	writeReasons(tty, "  ", r.Request.Command, r.Decision)
+	fmt.Fprintf(tty, "\nRun it? Type yes to allow it, anything else refuses (%s): ", time.Until(r.Expires).Round(time.Second))
+
+	answer, err := ask(ctx, tty)
+	if err != nil {
+		fmt.Fprintln(tty, "no answer")
+		return engine.Approval{By: answerer()}, err
+	}
+	return engine.Approval{Granted: strings.EqualFold(strings.TrimSpace(answer), "yes"), By: answerer()}, nil
+}
+
+// ask reads one line, but no longer than ctx lasts. Closing the terminal ends the reading.
+func ask(ctx context.Context, tty *os.File) (string, error) {
+	type line struct {
+		text string
+		err  error
+	}
+	lines := make(chan line, 1)
+	go func() {
+		text, err := bufio.NewReader(tty).ReadString('\n')
+		lines <- line{text, err}
+	}()
+	select {
+	case l := <-lines:
+		return l.text, l.err
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return "", errors.New("nobody answered in time")
+		}
+		return "", ctx.Err()
+	}
+}
+
+func answerer() string {
+	name := os.Getenv("USER")
+	if name == "" {
+		name = fmt.Sprintf("uid %d", os.Getuid())
+	}
+	return "terminal:" + name
+}

@@ -1,0 +1,363 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/audit"
+)
+
+func (a *app) auditCommand() *cobra.Command {
+	return group("audit", "Read and verify the audit log", a.auditList(), a.auditShow(), a.auditTail(), a.auditVerify())
+}
+
+// logDir returns the directory of the log, which must be there.
+func (a *app) logDir() (string, error) {
+	l, err := a.load()
+	if err != nil {
+		return "", err
+	}
+	dir := string(l.Audit.Dir)
+	switch _, err := os.Stat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("read audit log: there is none at %s: it is made with the first sallyport exec", dir)
+	case err != nil:
+		return "", fmt.Errorf("read audit log: %w", err)
+	}
+	return dir, nil
+}
+
+// filterFlags select records.
+type filterFlags struct {
+	since, until, kind, effect, rule, decision string
+	last                                       int
+}
+
+func (f *filterFlags) add(cmd *cobra.Command, last int) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.since, "since", "", "records from `when` on: 2h (ago), 2026-01-31, or an RFC 3339 time")
+	flags.StringVar(&f.until, "until", "", "records before `when`")
+	flags.StringVar(&f.kind, "kind", "", "only records of this `kind`: decision, outcome, approval, start, …")
+	flags.StringVar(&f.effect, "effect", "", "only decisions with this `effect`: allow, ask, deny")
+	flags.StringVar(&f.rule, "rule", "", "only decisions with a reason of this `rule`")
+	flags.StringVar(&f.decision, "decision", "", "only records of this decision `id`")
+	flags.IntVarP(&f.last, "last", "n", last, "only the last `n` records; 0 for all")
+}
+
+func (f *filterFlags) filter(now time.Time) (audit.Filter, error) {
+	out := audit.Filter{Kind: engine.Kind(f.kind), Effect: engine.Effect(f.effect), Rule: f.rule, Decision: f.decision, Last: f.last}
+	if f.last < 0 {
+		return out, usageError{errors.New("--last: want 0 or more")}
+	}
+	switch out.Effect {
+	case "", engine.Allow, engine.Ask, engine.Deny:
+	default:
+		return out, usageError{fmt.Errorf("--effect %s: want allow, ask or deny", f.effect)}
+	}
+	kinds := []engine.Kind{engine.KindStart, engine.KindStop, engine.KindPolicy, engine.KindConfig, engine.KindDecision, engine.KindApproval,
+		engine.KindOutcome, engine.KindRecovery, engine.KindCheckpoint, engine.KindSegment}
+	if out.Kind != "" && !slices.Contains(kinds, out.Kind) {
+		return out, usageError{fmt.Errorf("--kind %s: there is no such kind of record", f.kind)}
+	}
+	var err error
+	if out.Since, err = moment(f.since, now); err != nil {
+		return out, usageError{fmt.Errorf("--since %w", err)}
+	}
+	if out.Until, err = moment(f.until, now); err != nil {
+		return out, usageError{fmt.Errorf("--until %w", err)}
+	}
+	return out, nil
+}
+
+// moment reads a time: a span is so long ago, a day begins in local time.
+func moment(s string, now time.Time) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	if d, err := time.ParseDuration(s); err == nil {
+		return now.Add(-d), nil
+	}
+	if t, err := time.ParseInLocation(time.DateOnly, s, time.Local); err == nil {
+		return t, nil
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return t, fmt.Errorf("%q: want 2h, 2026-01-31 or 2026-01-31T12:00:00Z", s)
+	}
+	return t, nil
+}
+
+func (a *app) auditList() *cobra.Command {
+	var f filterFlags
+	cmd := &cobra.Command{Use: "list", Short: "List records, oldest first", Args: cobra.NoArgs}
+	f.add(cmd, 0)
+	format := formatFlag(cmd)
+	cmd.RunE = func(*cobra.Command, []string) error {
+		filter, err := f.filter(time.Now())
+		if err != nil {
+			return err
+		}
+		dir, err := a.logDir()
+		if err != nil {
+			return err
+		}
+		return a.writeEntries(audit.Read(dir, filter), *format)
+	}
+	return cmd
+}
+
+func (a *app) auditTail() *cobra.Command {
+	var f filterFlags
+	cmd := &cobra.Command{Use: "tail", Short: "Follow the log until interrupted", Args: cobra.NoArgs}
+	f.add(cmd, 10)
+	format := formatFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		filter, err := f.filter(time.Now())
+		if err != nil {
+			return err
+		}
+		dir, err := a.logDir()
+		if err != nil {
+			return err
+		}
+		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+		defer stop()
+		err = a.writeEntries(audit.Follow(ctx, dir, filter), *format)
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			return nil
+		}
+		return err
+	}
+	return cmd
+}
+
+// entryLine is one row of list and tail. Widths are fixed, so that a log of any size streams.
+const entryLine = "%-20s  %-10s  %-6s  %-36s  %s\n"
+
+// writeEntries prints entries as they come. A line that is no record does not hide those behind it.
+func (a *app) writeEntries(entries iter.Seq2[audit.Entry, error], f format) error {
+	var broken error
+	head := false
+	for e, err := range entries {
+		if err != nil {
+			broken = err
+			a.complain(err)
+			continue
+		}
+		if f == formatJSON {
+			if _, err := fmt.Fprintf(a.out, "%s\n", e.Raw); err != nil {
+				return err
+			}
+			continue
+		}
+		if !head {
+			head = true
+			fmt.Fprintf(a.out, entryLine, "TIME", "KIND", "EFFECT", "DECISION", "WHAT")
+		}
+		effect, what := summary(e)
+		if _, err := fmt.Fprintf(a.out, entryLine, e.Time.UTC().Format(time.RFC3339), e.Kind, orDash(effect), orDash(e.DecisionID), shorten(printable(what), 100)); err != nil {
+			return err
+		}
+	}
+	if broken != nil {
+		return exitStatus(exitBroken)
+	}
+	return nil
+}
+
+// summary says in a few words what an entry is about.
+func summary(e audit.Entry) (effect, what string) {
+	switch e.Kind {
+	case engine.KindDecision:
+		d, err := e.Decision()
+		if err != nil {
+			return "", err.Error()
+		}
+		var rules []string
+		for _, r := range d.Decision.Reasons {
+			if !slices.Contains(rules, r.Rule) {
+				rules = append(rules, r.Rule)
+			}
+		}
+		if d.Fault != nil {
+			rules = append(rules, "fault "+d.Fault.ID)
+		}
+		if d.Input != nil {
+			what = d.Input.Request.Command
+		}
+		if len(rules) > 0 {
+			what = shorten(what, 60) + "  [" + strings.Join(rules, " ") + "]"
+		}
+		return string(d.Decision.Effect), what
+	case engine.KindOutcome:
+		o, err := e.Outcome()
+		if err != nil {
+			return "", err.Error()
+		}
+		return "", outcome(o)
+	case engine.KindApproval:
+		p, err := e.Approval()
+		if err != nil {
+			return "", err.Error()
+		}
+		return "", approval(p)
+	}
+	return "", "process " + e.Writer
+}
+
+func outcome(o engine.OutcomeBody) string {
+	how := fmt.Sprintf("exit %d", o.ExitCode)
+	switch {
+	case o.TimedOut:
+		how = "timed out"
+	case o.Killed != "":
+		how = "killed: " + o.Killed
+	case o.Signal != "":
+		how = o.Signal
+	case o.Error != "":
+		how = o.Error
+	}
+	return fmt.Sprintf("%s after %s, %d bytes out, %d bytes err", how,
+		time.Duration(o.DurationUS)*time.Microsecond, o.Stdout.Bytes, o.Stderr.Bytes)
+}
+
+func approval(p engine.ApprovalBody) string {
+	switch {
+	case p.Granted:
+		return "granted by " + p.By
+	case p.Error != "":
+		return "not granted: " + p.Error
+	}
+	return "refused by " + p.By
+}
+
+func (a *app) auditShow() *cobra.Command {
+	cmd := &cobra.Command{Use: "show DECISION", Short: "Show everything about one decision", Args: exactly(1, "the id of one decision")}
+	format := formatFlag(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		dir, err := a.logDir()
+		if err != nil {
+			return err
+		}
+		found := 0
+		for e, err := range audit.Read(dir, audit.Filter{Decision: args[0]}) {
+			if err != nil {
+				a.complain(err)
+				continue
+			}
+			found++
+			if *format == formatJSON {
+				_, err = fmt.Fprintf(a.out, "%s\n", e.Raw)
+			} else {
+				err = a.showEntry(e)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if found == 0 {
+			return fmt.Errorf("no record of decision %q in %s: sallyport audit list shows the ids", args[0], dir)
+		}
+		return nil
+	}
+	return cmd
+}
+
+func (a *app) showEntry(e audit.Entry) error {
+	head := fmt.Sprintf("%s at %s, record %d, process %s", e.Kind, e.Time.UTC().Format(time.RFC3339Nano), e.Seq, printable(e.Writer))
+	if e.Kind != engine.KindDecision {
+		_, what := summary(e)
+		_, err := fmt.Fprintf(a.out, "%s\n  %s\n", head, printable(what))
+		return err
+	}
+	d, err := e.Decision()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "%s\n  %s (%s), policies %s\n", head, styleOf(a.out).effect(d.Decision.Effect), d.Decision.Mode, d.Decision.Policy.Revision)
+	text := ""
+	if in := d.Input; in != nil {
+		text = in.Request.Command
+		fmt.Fprintf(a.out, "  agent %s, session %s, user %s, runner %s\n  in %s:\n", printable(in.Subject.Agent),
+			orDash(printable(in.Subject.Session)), printable(in.Subject.User), in.Runner.Name, printable(in.Request.WorkDir))
+		for line := range strings.SplitSeq(text, "\n") {
+			fmt.Fprintf(a.out, "    %s\n", printable(line))
+		}
+	}
+	writeReasons(a.out, "  ", text, d.Decision)
+	if d.Fault != nil {
+		fmt.Fprintf(a.out, "  fault %s in %s: %s\n", d.Fault.ID, d.Fault.Part, printable(d.Fault.Error))
+	}
+	cut, err := e.Cut()
+	if len(cut) > 0 {
+		fmt.Fprintf(a.out, "  not kept whole: %s\n", strings.Join(cut, ", "))
+	}
+	return err
+}
+
+func (a *app) auditVerify() *cobra.Command {
+	var key, checkpoint string
+	var pruned bool
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Check that the log is what was written",
+		Long: `Check that the log is what was written: every link, every checkpoint, the order of decisions and outcomes.
+
+Who can write the log's directory can write all of it anew, with its key. Only a checkpoint or a public key
+that was kept elsewhere shows that: give them.
+
+Exits with 0 when the log holds, 1 when it does not or cannot be read.`,
+		Args: cobra.NoArgs,
+	}
+	cmd.Flags().StringVar(&key, "public-key", "", "`file` with the log's public key, kept elsewhere")
+	cmd.Flags().StringVar(&checkpoint, "checkpoint", "", "`file` with a signed checkpoint, kept elsewhere")
+	cmd.Flags().BoolVar(&pruned, "allow-pruned", false, "accept that the oldest files are gone")
+	format := formatFlag(cmd)
+	cmd.RunE = func(*cobra.Command, []string) error {
+		o := audit.VerifyOptions{AllowPruned: pruned}
+		if key != "" {
+			text, err := os.ReadFile(key)
+			if err != nil {
+				return fmt.Errorf("read public key: %w", err)
+			}
+			o.PublicKey = string(text)
+		}
+		if checkpoint != "" {
+			text, err := os.ReadFile(checkpoint)
+			if err != nil {
+				return fmt.Errorf("read checkpoint: %w", err)
+			}
+			o.Checkpoint = text
+		}
+		dir, err := a.logDir()
+		if err != nil {
+			return err
+		}
+		report, err := audit.Verify(dir, o)
+		if err != nil {
+			return err
+		}
+		if *format == formatJSON {
+			err = writeIndented(a.out, report)
+		} else {
+			_, err = fmt.Fprint(a.out, report)
+		}
+		if err != nil || report.OK {
+			return err
+		}
+		return exitStatus(exitBroken)
+	}
+	return cmd
+}

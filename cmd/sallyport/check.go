@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/rego"
+	"github.com/sallyport-dev/sallyport/plugins"
+)
+
+// checkFlags are the flags of check.
+type checkFlags struct {
+	text, workDir, session, agent string
+	explain, batch                bool
+	format                        *format
+}
+
+func (a *app) checkCommand() *cobra.Command {
+	var f checkFlags
+	cmd := &cobra.Command{
+		Use:   "check [flags] -- WORDS…  |  check [flags] -c TEXT  |  check --batch",
+		Short: "Decide about a command and run nothing",
+		Long: `Decide about a command and run nothing. Nothing is recorded either.
+
+With --batch, each line of stdin is a JSON object: {"command": TEXT}, with "work_dir", "tool", "session" and
+"agent" as needed. For each line, in order, one decision is printed on one line; a line that makes no sense
+gets a denial with an "error".
+
+Exits with 0 for allow, 3 for deny, 4 for ask, 2 for a wrong command line, 1 when something is broken.
+With --batch, 0 says that every line has its decision.`,
+		Example: `  sallyport check -- rm -rf build
+  sallyport check --explain -c 'curl https://example.com/x | sh'`,
+		RunE: func(cmd *cobra.Command, words []string) error {
+			given := cmd.Flags().Changed("command")
+			if f.batch {
+				if given || len(words) > 0 || f.explain {
+					return usageError{fmt.Errorf("--batch reads commands from stdin: leave words, -c and --explain out")}
+				}
+				return a.batch(cmd.Context(), f)
+			}
+			text, err := textOf(f.text, given, words)
+			if err != nil {
+				return err
+			}
+			return a.check(cmd.Context(), text, f)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SetInterspersed(false)
+	flags.StringVarP(&f.text, "command", "c", "", "bash `text` to decide about")
+	flags.StringVar(&f.workDir, "work-dir", "", "`directory` it would run in")
+	flags.StringVar(&f.session, "session", "", "`name` of the session, for policies")
+	flags.StringVar(&f.agent, "agent", "", "`name` of the agent, for policies")
+	flags.BoolVar(&f.explain, "explain", false, "show what was understood and what each rule made of it")
+	flags.BoolVar(&f.batch, "batch", false, "read JSON lines from stdin and print a decision for each")
+	f.format = formatFlag(cmd)
+	return cmd
+}
+
+// judge assembles a gate that only decides.
+func (a *app) judge(ctx context.Context, f checkFlags) (*plugins.Sallyport, error) {
+	l, err := a.loadFor(f.agent, "")
+	if err != nil {
+		return nil, err
+	}
+	return plugins.Assemble(ctx, l, plugins.Options{Session: f.session, Version: version().Sallyport, CheckOnly: true})
+}
+
+func (a *app) check(ctx context.Context, text string, f checkFlags) error {
+	s, err := a.judge(ctx, f)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	out, err := s.Check(ctx, engine.Request{Tool: "execute_command", Command: text, WorkDir: f.workDir})
+	if err != nil {
+		return err
+	}
+	var traces []rego.RuleTrace
+	if f.explain && out.Input != nil {
+		if _, traces, err = s.Policies.Explain(ctx, out.Input); err != nil {
+			return fmt.Errorf("explain decision: %w", err)
+		}
+	}
+	if *f.format == formatJSON {
+		if f.explain {
+			err = writeIndented(a.out, explained{out.Decision, out.Input, traces})
+		} else {
+			err = writeJSON(a.out, out.Decision)
+		}
+	} else {
+		err = a.writeDecision(out, traces, f.explain)
+	}
+	if err != nil {
+		return err
+	}
+	if out.Fault != nil {
+		return out.Fault
+	}
+	return status(checkStatus(out.Decision.Effect))
+}
+
+// explained is the JSON form of check --explain.
+type explained struct {
+	engine.Decision
+	Input *facts.Input     `json:"input"`
+	Rules []rego.RuleTrace `json:"rules"`
+}
+
+func checkStatus(e engine.Effect) int {
+	switch e {
+	case engine.Allow:
+		return 0
+	case engine.Ask:
+		return exitAsk
+	}
+	return exitDenied
+}
+
+func (a *app) writeDecision(out engine.Outcome, traces []rego.RuleTrace, explain bool) error {
+	mode := ""
+	if out.Decision.Mode == engine.Monitor {
+		mode = " (monitor mode: it would run all the same)"
+	}
+	if _, err := fmt.Fprintf(a.out, "%s%s\n", styleOf(a.out).effect(out.Decision.Effect), mode); err != nil {
+		return err
+	}
+	writeReasons(a.out, "  ", judgedText(out), out.Decision)
+	if !explain || out.Input == nil {
+		return nil
+	}
+	return a.writeExplanation(out, traces)
+}
+
+// writeExplanation shows the facts and what the rules made of them.
+func (a *app) writeExplanation(out engine.Outcome, traces []rego.RuleTrace) error {
+	in := out.Input
+	fmt.Fprintf(a.out, "\nin %s (%s), understood: %s\n", printable(in.Request.WorkDir), in.Request.WorkDirState, in.Shell.Certainty)
+	if in.Shell.Error != "" {
+		fmt.Fprintf(a.out, "not readable as bash: %s\n", in.Shell.Error)
+	}
+	var commands, paths, rules [][]string
+	for i, c := range in.Commands {
+		commands = append(commands, []string{
+			fmt.Sprint(i), shorten(strings.Join(c.Argv, " "), 60), strings.Join(c.Via, " > "), list(c.Effects), list(c.Flags), c.Certainty,
+		})
+	}
+	for i, p := range in.Paths {
+		paths = append(paths, []string{fmt.Sprint(i), shorten(orDash(p.Path), 60), p.Access, p.Zone, p.Permission, list(p.Labels), fmt.Sprint(p.Command)})
+	}
+	for _, t := range traces {
+		if t.Outcome != rego.Silent {
+			rules = append(rules, []string{t.Rule, string(t.Outcome), t.Level, t.LevelFrom, fmt.Sprint(len(t.Found)), fmt.Sprint(t.Exempted)})
+		}
+	}
+	for _, table := range []struct {
+		head []string
+		rows [][]string
+	}{
+		{[]string{"#", "COMMAND", "VIA", "EFFECTS", "FLAGS", "CERTAINTY"}, commands},
+		{[]string{"#", "PATH", "ACCESS", "ZONE", "PERMISSION", "LABELS", "BY"}, paths},
+		{[]string{"RULE", "OUTCOME", "LEVEL", "FROM", "FOUND", "EXEMPT"}, rules},
+	} {
+		if len(table.rows) == 0 {
+			continue
+		}
+		fmt.Fprintln(a.out)
+		if err := writeTable(a.out, table.head, table.rows); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(a.out, "\n%d rules judged by revision %s in %d µs\n", len(traces), out.Decision.Policy.Revision, out.Decision.ElapsedUS)
+	return err
+}
+
+func list(words []string) string { return orDash(strings.Join(words, ",")) }
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sallyport-dev/sallyport/engine/audit"
+	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/plugins"
+)
+
+// finding is one line of the doctor's report.
+type finding struct {
+	Check  string `json:"check"`
+	State  string `json:"state"` // ok, warn, fail
+	Detail string `json:"detail"`
+	Mend   string `json:"mend"` // what to do; "" when nothing is to be done
+}
+
+// doctor gathers findings.
+type doctor struct{ findings []finding }
+
+func (d *doctor) add(check, state, detail, mend string) {
+	d.findings = append(d.findings, finding{check, state, detail, mend})
+}
+
+func (d *doctor) fail(check string, err error, mend string) {
+	d.add(check, "fail", err.Error(), mend)
+}
+
+func (a *app) doctorCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what works on this machine and what does not, with the mend",
+		Long: `Say what works on this machine and what does not, with the mend. Nothing is changed or created.
+
+Exits with 0 when sallyport can work, 1 when something keeps it from working. Warnings are for you to weigh.`,
+		Args: cobra.NoArgs,
+	}
+	f := formatFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		findings := a.examine(cmd.Context())
+		if *f == formatJSON {
+			if err := writeIndented(a.out, findings); err != nil {
+				return err
+			}
+		} else if err := a.writeFindings(findings); err != nil {
+			return err
+		}
+		for _, x := range findings {
+			if x.State == "fail" {
+				return exitStatus(exitBroken)
+			}
+		}
+		return nil
+	}
+	return cmd
+}
+
+func (a *app) examine(ctx context.Context) []finding {
+	d := &doctor{}
+	v := version()
+	d.add("sallyport", "ok", fmt.Sprintf("%s, %s, OPA %s, %s", v.Sallyport, v.Go, v.OPA, v.Platform), "")
+	l, err := a.load()
+	if err != nil {
+		var bad *config.Error
+		if errors.As(err, &bad) {
+			for _, line := range strings.Split(bad.Error(), "\n") {
+				d.add("configuration", "fail", line, "correct it; sallyport config check tells whether it is sound")
+			}
+		} else {
+			d.fail("configuration", err, "")
+		}
+		return d.findings
+	}
+	d.configuration(l)
+	d.policies(ctx, l)
+	d.runner(ctx, l)
+	d.audit(l)
+	d.terminal()
+	return d.findings
+}
+
+func (d *doctor) configuration(l *config.Loaded) {
+	if l.File == "" {
+		d.add("configuration", "ok", "no file, the defaults; workspace "+string(l.Workspace), "")
+	} else {
+		d.add("configuration", "ok", fmt.Sprintf("%s (%s); workspace %s", l.File, l.Source, l.Workspace), "")
+	}
+	for _, w := range append(l.Warnings(), l.Notes...) {
+		what, mend := w, ""
+		if i := strings.LastIndex(w, ": "); i >= 0 {
+			what, mend = w[:i], w[i+2:]
+		}
+		d.add("configuration", "warn", what, mend)
+	}
+}
+
+func (d *doctor) policies(ctx context.Context, l *config.Loaded) {
+	start := time.Now()
+	e, infos, err := rulesOf(ctx, l)
+	if err != nil {
+		for _, line := range strings.Split(err.Error(), "\n") {
+			d.add("policies", "fail", line, "")
+		}
+		return
+	}
+	d.add("policies", "ok", fmt.Sprintf("%d rules, profile %s, revision %s, loaded in %d ms",
+		len(infos), l.Profile, e.Policy().Revision, time.Since(start).Milliseconds()), "")
+}
+
+func (d *doctor) runner(ctx context.Context, l *config.Loaded) {
+	info, wanting, err := plugins.Trial(ctx, l)
+	if err != nil {
+		d.fail("runner", err, "")
+		return
+	}
+	d.add("runner", "ok", fmt.Sprintf("%s: isolation %s, network %s", info.Name, info.Isolation, info.Network), "")
+	for _, w := range wanting {
+		d.add("runner", "warn", w, "")
+	}
+	if info.Isolation == "none" {
+		d.add("confinement", "warn", "commands that are allowed run as you, with all that you may do", "run agents as a user of their own, or in a container")
+	}
+}
+
+// lowSpace is when a log that grows is worth a warning, in bytes.
+const lowSpace = 64 << 20
+
+func (d *doctor) audit(l *config.Loaded) {
+	dir := string(l.Audit.Dir)
+	place, missing := existing(dir)
+	if err := writable(place); err != nil {
+		d.fail("audit log", fmt.Errorf("%s cannot be written: %w", place, err), "make it writable or set audit.dir")
+		return
+	}
+	free, known := freeSpace(place)
+	if known && free < lowSpace {
+		d.add("audit log", "warn", fmt.Sprintf("%d MiB are free for %s: when it is full nothing runs", free>>20, dir), "free space or set audit.dir")
+	}
+	if missing {
+		d.add("audit log", "ok", dir+" is made with the first record", "")
+		return
+	}
+	report, err := audit.Verify(dir, audit.VerifyOptions{})
+	switch {
+	case err != nil:
+		d.fail("audit log", err, "")
+		return
+	case !report.OK:
+		d.add("audit log", "fail", fmt.Sprintf("%s: %d problems: the first: %s", dir, report.ProblemCount, firstProblem(report)), "look at sallyport audit verify; keep the log as it is until you know why")
+		return
+	}
+	d.add("audit log", "ok", fmt.Sprintf("%s: %d records, verified", dir, report.Records), "")
+	if last, err := time.Parse(time.RFC3339Nano, report.Last); err == nil && time.Now().Before(last.Add(-time.Minute)) {
+		d.add("clock", "warn", fmt.Sprintf("it is earlier than the last record, %s", report.Last), "set the clock")
+	} else {
+		d.add("clock", "ok", time.Now().UTC().Format(time.RFC3339), "")
+	}
+}
+
+func firstProblem(r audit.Report) string {
+	if len(r.Problems) == 0 {
+		return "unknown"
+	}
+	return r.Problems[0].String()
+}
+
+// existing returns the directory, or the nearest one above it that there is.
+func existing(dir string) (place string, missing bool) {
+	for place = dir; ; place = filepath.Dir(place) {
+		if _, err := os.Stat(place); !errors.Is(err, fs.ErrNotExist) || place == filepath.Dir(place) {
+			return place, place != dir
+		}
+	}
+}
+
+func (d *doctor) terminal() {
+	if terminal() == nil {
+		d.add("approval", "warn", "there is no terminal here: what asks a person is refused", "run sallyport at a terminal, or decide in the configuration under rules")
+		return
+	}
+	d.add("approval", "ok", "what asks a person is asked at this terminal", "")
+}
+
+func (a *app) writeFindings(findings []finding) error {
+	s := styleOf(a.out)
+	for _, f := range findings {
+		state := map[string]func(string) string{"ok": s.green, "warn": s.yellow, "fail": s.red}[f.State](fmt.Sprintf("%-4s", f.State))
+		if _, err := fmt.Fprintf(a.out, "%s  %-14s %s\n", state, f.Check, printable(f.Detail)); err != nil {
+			return err
+		}
+		if f.Mend != "" {
+			fmt.Fprintf(a.out, "      %-14s mend: %s\n", "", printable(f.Mend))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/plugins"
+)
+
+// execFlags are the flags of exec.
+type execFlags struct {
+	text, runner, workDir, session, agent string
+	timeout                               time.Duration
+	format                                *format
+}
+
+func (a *app) execCommand() *cobra.Command {
+	var f execFlags
+	cmd := &cobra.Command{
+		Use:   "exec [flags] -- WORDS…  |  exec [flags] -c TEXT",
+		Short: "Run a command through the gate",
+		Long: `Run a command through the gate: it is judged, the decision is recorded, and only then it runs.
+
+WORDS are a program and its arguments, taken exactly. TEXT is bash text.
+
+Exits with the status of the command; 124 when it ran too long, 125 when sallyport itself failed,
+126 when it was denied, 127 when there is no such command, 128+n when signal n ended it.`,
+		Example: `  sallyport exec -- pytest -q
+  sallyport exec --timeout 5m -c 'make build && make test'`,
+		RunE: func(cmd *cobra.Command, words []string) error {
+			text, err := textOf(f.text, cmd.Flags().Changed("command"), words)
+			if err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("timeout") && f.timeout <= 0 {
+				return usageError{fmt.Errorf("--timeout %v: it must be greater than zero", f.timeout)}
+			}
+			return a.exec(cmd.Context(), text, words, f)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SetInterspersed(false) // what follows the first word belongs to the command
+	flags.StringVarP(&f.text, "command", "c", "", "bash `text` to run")
+	flags.StringVar(&f.runner, "runner", "", "where to run it: a `name` (default from the configuration)")
+	flags.StringVar(&f.workDir, "work-dir", "", "`directory` to run it in: absolute, or relative to the workspace (default: the workspace)")
+	flags.DurationVar(&f.timeout, "timeout", 0, "how long it may run (default from the configuration)")
+	flags.StringVar(&f.session, "session", "", "`name` of the session, for policies and records")
+	flags.StringVar(&f.agent, "agent", "", "`name` of the agent, for policies and records (default from the configuration)")
+	f.format = formatFlag(cmd)
+	return cmd
+}
+
+func (a *app) exec(ctx context.Context, text string, words []string, f execFlags) error {
+	l, err := a.loadFor(f.agent, f.runner)
+	if err != nil {
+		return err
+	}
+	s, err := plugins.Assemble(ctx, l, plugins.Options{Session: f.session, Approver: terminal(), Version: version().Sallyport})
+	if err != nil {
+		return err
+	}
+	ctx, interrupted := interruptible(ctx)
+	request := engine.Request{Tool: "execute_command", Command: text, WorkDir: f.workDir, Timeout: f.timeout}
+	if *f.format == formatText {
+		request.Stdout, request.Stderr = a.out, a.err
+	}
+	out, err := s.Do(ctx, request)
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
+	code := execStatus(out, interrupted())
+	if err := s.Close(); err != nil {
+		a.complain(err) // the command is on record all the same: its status stands
+	}
+	if *f.format == formatJSON {
+		if err := writeJSON(a.out, executed(out, code)); err != nil {
+			return err
+		}
+		return status(code)
+	}
+	a.explainExec(out, words, code)
+	return status(code)
+}
+
+// interruptible returns a context that ends when this process is asked to stop, and the signal
+// that asked: 0 for none. The gate then ends the command's tree and records that.
+func interruptible(ctx context.Context) (context.Context, func() syscall.Signal) {
+	ctx, cancel := context.WithCancel(ctx)
+	ch := make(chan os.Signal, 1)
+	got := make(chan syscall.Signal, 1)
+	signal.Notify(ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		if s, ok := (<-ch).(syscall.Signal); ok {
+			got <- s
+		}
+		cancel()
+	}()
+	return ctx, func() syscall.Signal {
+		select {
+		case s := <-got:
+			return s
+		default:
+			return 0
+		}
+	}
+}
+
+// execStatus is the exit code for an outcome.
+func execStatus(out engine.Outcome, interrupted syscall.Signal) int {
+	switch {
+	case interrupted != 0:
+		return execSignal + int(interrupted)
+	case !out.Ran && out.Decision.Fault != "":
+		return execBroken
+	case !out.Ran:
+		return execDenied
+	case out.Exit.TimedOut:
+		return execTimedOut
+	case out.Fault != nil || out.Exit.Code < 0:
+		return execBroken
+	}
+	return out.Exit.Code
+}
+
+// explainExec tells a person what the command itself cannot: why it did not run, or how it ended.
+func (a *app) explainExec(out engine.Outcome, words []string, code int) {
+	say := func(format string, args ...any) { fmt.Fprintf(a.err, "sallyport: "+format+"\n", args...) }
+	switch {
+	case !out.Ran:
+		a.explainDenial(out)
+	case out.Exit.TimedOut:
+		say("timed out after %.3gs: give it more with --timeout", out.Exit.Duration.Seconds())
+	case out.Exit.Error != nil:
+		say("%s", printable(out.Exit.Error.Error()))
+	case code == execNotFound && len(words) == 1 && strings.Contains(words[0], " "):
+		say("hint: words are taken exactly, so this was looked up as one program: run text with -c")
+	}
+	if out.Exit.Survivors > 0 {
+		say("%d processes of the command could not be ended", out.Exit.Survivors)
+	}
+	if out.Ran && out.Fault != nil {
+		a.complain(out.Fault)
+	}
+	if out.Ran && out.Decision.Mode == engine.Monitor && out.Decision.Effect != engine.Allow {
+		say("monitor mode: it ran although the decision is %s (%s)", out.Decision.Effect, out.Decision.ID)
+		writeReasons(a.err, "sallyport: ", judgedText(out), out.Decision)
+	}
+}
+
+func (a *app) explainDenial(out engine.Outcome) {
+	say := func(format string, args ...any) { fmt.Fprintf(a.err, "sallyport: "+format+"\n", args...) }
+	word := "denied"
+	if out.Decision.Effect == engine.Ask {
+		word = "not approved"
+	}
+	say("%s: it did not run", styleOf(a.err).red(word))
+	writeReasons(a.err, "sallyport: ", judgedText(out), out.Decision)
+	if out.Fault != nil {
+		a.complain(out.Fault) // the cause is for the operator, whose command line this is
+	}
+	if out.Decision.Effect == engine.Ask && out.Approval != nil && out.Approval.By == "" {
+		say("hint: this asks a person and nobody could be asked: run it at a terminal, or allow it in the configuration under rules or exemptions")
+	}
+	say("decision %s", out.Decision.ID)
+}
+
+// judgedText is the text that spans refer to.
+func judgedText(out engine.Outcome) string {
+	if out.Input == nil {
+		return ""
+	}
+	return out.Input.Request.Command
+}
+
+// execution is the JSON form of an outcome.
+type execution struct {
+	engine.Decision
+	Approval  *engine.Approval `json:"approval"`
+	Ran       bool             `json:"ran"`
+	Command   string           `json:"command"` // as judged and run
+	WorkDir   string           `json:"work_dir"`
+	Status    int              `json:"status"`    // that exec exits with
+	ExitCode  int              `json:"exit_code"` // -1 when it did not run
+	Signal    string           `json:"signal"`
+	TimedOut  bool             `json:"timed_out"`
+	Seconds   float64          `json:"seconds"`
+	Stdout    stream           `json:"stdout"`
+	Stderr    stream           `json:"stderr"`
+	Survivors int              `json:"survivors"`
+	Error     string           `json:"error"`
+}
+
+type stream struct {
+	Text    string `json:"text"`
+	Bytes   int64  `json:"bytes"`
+	Dropped int64  `json:"dropped"`
+	SHA256  string `json:"sha256"`
+}
+
+func executed(out engine.Outcome, code int) execution {
+	e := execution{
+		Decision: out.Decision, Approval: out.Approval, Ran: out.Ran, Command: judgedText(out), WorkDir: out.WorkDir,
+		Status: code, ExitCode: -1,
+	}
+	if out.Fault != nil {
+		e.Error = out.Fault.Error()
+	}
+	if !out.Ran {
+		return e
+	}
+	x := out.Exit
+	e.ExitCode, e.Signal, e.TimedOut, e.Seconds, e.Survivors = x.Code, x.Signal, x.TimedOut, x.Duration.Seconds(), x.Survivors
+	e.Stdout = stream{x.Stdout.Text, x.Stdout.Bytes, x.Stdout.Dropped, x.Stdout.SHA256}
+	e.Stderr = stream{x.Stderr.Text, x.Stderr.Bytes, x.Stderr.Dropped, x.Stderr.SHA256}
+	if x.Error != nil && e.Error == "" {
+		e.Error = x.Error.Error()
+	}
+	return e
+}

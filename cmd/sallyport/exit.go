@@ -1,0 +1,61 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes. Those of exec leave the codes of the command itself alone, as timeout(1) and env(1) do.
+const (
+	exitBroken = 1 // something of ours, or what was asked about, is broken
+	exitUsage  = 2
+	exitDenied = 3 // check
+	exitAsk    = 4 // check
+
+	execTimedOut = 124
+	execBroken   = 125 // sallyport itself failed; the command did not run
+	execDenied   = 126
+	execNotFound = 127 // from the shell
+	execSignal   = 128 // plus the signal by which it was ended
+)
+
+// exitStatus ends the program with a status and without another word.
+type exitStatus int
+
+func (exitStatus) Error() string { return "exit" }
+
+// status returns nil for 0, so that it can end a RunE.
+func status(code int) error {
+	if code == 0 {
+		return nil
+	}
+	return exitStatus(code)
+}
+
+// usageError is a command line that is wrong.
+type usageError struct{ error }
+
+func (u usageError) Unwrap() error { return u.error }
+
+// failure is the exit code for an error.
+func failure(cmd *cobra.Command, err error) int {
+	var usage usageError
+	switch {
+	case cmd != nil && cmd.Name() == "exec":
+		return execBroken
+	case errors.As(err, &usage):
+		return exitUsage
+	}
+	return exitBroken
+}
+
+// exactly checks the number of arguments and says what they are.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usageError{errors.New("want " + what)}
+		}
+		return nil
+	}
+}

@@ -1,0 +1,164 @@
+// Command sallyport is the gate on the command line: it judges commands, runs those that are
+// allowed, and shows policies, records and configuration.
+//
+// This package alone knows flags, terminals and exit codes. What it decides, it decides through
+// engine.Gate, which package plugins assembles. Data goes to stdout; words for people go to
+// stderr, each line beginning with "sallyport: ".
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/spf13/cobra"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/config"
+)
+
+func main() {
+	collectLate()
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// collectLate puts the garbage collector off until the heap has 128 MiB. Compiling the policies
+// makes garbage that a process which lives for a moment need not collect: it was two fifths of the
+// time of a check. Who sets GOGC or GOMEMLIMIT is obeyed.
+func collectLate() {
+	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetGCPercent(-1)
+		debug.SetMemoryLimit(128 << 20)
+	}
+}
+
+// app is what all subcommands share.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	config   string // --config
+	verbose  int    // -v, counted
+}
+
+func run(args []string, in io.Reader, out, errs io.Writer) int {
+	a := &app{in: in, out: out, err: errs}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errs)
+	cmd, err := root.ExecuteContextC(context.Background())
+	if err == nil {
+		return 0
+	}
+	var status exitStatus
+	if errors.As(err, &status) {
+		return int(status)
+	}
+	a.complain(err)
+	return failure(cmd, err)
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "sallyport",
+		Short: "A policy gate between an AI agent and a computer",
+		Long: `sallyport judges shell commands by policies, records every decision, and runs what is allowed.
+
+  sallyport exec -- pytest -q         run a command through the gate
+  sallyport check -c 'rm -rf build'   only decide; run nothing
+  sallyport audit tail                watch what is decided
+  sallyport policy list               the rules and their levels
+  sallyport doctor                    what works on this machine and what does not`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs,
+		RunE:          helpOrUnknown,
+	}
+	root.PersistentFlags().StringVar(&a.config, "config", "", "configuration `file` (default: $SALLYPORT_CONFIG, the user's, the system's)")
+	root.PersistentFlags().CountVarP(&a.verbose, "verbose", "v", "tell more on stderr; twice for all")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	for _, sub := range []func() *cobra.Command{
+		a.execCommand, a.checkCommand, a.policyCommand, a.auditCommand, a.configCommand, a.doctorCommand, a.versionCommand,
+	} {
+		root.AddCommand(sub())
+	}
+	return root
+}
+
+// group makes a command that only holds others.
+func group(use, short string, subs ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, RunE: helpOrUnknown}
+	c.AddCommand(subs...)
+	return c
+}
+
+// helpOrUnknown is what a command does that only holds others: a misspelt one is an error.
+func helpOrUnknown(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	var names []string
+	for _, s := range cmd.Commands() {
+		if s.IsAvailableCommand() {
+			names = append(names, s.Name())
+		}
+	}
+	hint := "one of " + strings.Join(names, ", ")
+	if near := config.Suggest(args[0], names); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return usageError{fmt.Errorf("unknown command %q: %s", args[0], hint)}
+}
+
+// load reads the configuration.
+func (a *app) load() (*config.Loaded, error) {
+	host, err := config.ThisHost()
+	if err != nil {
+		return nil, err
+	}
+	return config.Load(a.config, host)
+}
+
+// log is for operational messages; what a command reports is not logged but printed.
+func (a *app) log() hclog.Logger {
+	level := hclog.Warn
+	switch {
+	case a.verbose == 1:
+		level = hclog.Info
+	case a.verbose > 1:
+		level = hclog.Debug
+	}
+	return hclog.New(&hclog.LoggerOptions{Name: "sallyport", Output: a.err, Level: level, TimeFormat: "15:04:05.000"})
+}
+
+// complain tells a person what went wrong, a line for each line of the error.
+func (a *app) complain(err error) {
+	var bad *config.Error
+	if errors.As(err, &bad) && len(bad.Problems) > 1 {
+		fmt.Fprintf(a.err, "sallyport: the configuration has %d problems:\n", len(bad.Problems))
+	}
+	for line := range strings.SplitSeq(a.brief(err), "\n") {
+		fmt.Fprintf(a.err, "sallyport: %s\n", printable(line))
+	}
+	var usage usageError
+	if errors.As(err, &usage) {
+		fmt.Fprintln(a.err, "sallyport: see sallyport --help")
+	}
+}
+
+// brief is the text of an error; of a fault, which may carry a stack, only its first line, unless -v
+// asks for more.
+func (a *app) brief(err error) string {
+	var fault *engine.Fault
+	text := err.Error()
+	if first, _, more := strings.Cut(text, "\n"); more && errors.As(err, &fault) && a.verbose == 0 {
+		return first + " (-v tells more)"
+	}
+	return text
+}

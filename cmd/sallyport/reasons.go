@@ -1,0 +1,73 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+)
+
+// writeReasons tells a person why a decision is as it is: for each reason the rule, what it
+// found, where in the text, and what to do instead. prefix begins each line.
+func writeReasons(w io.Writer, prefix, text string, d engine.Decision) {
+	s := styleOf(w)
+	line := func(format string, args ...any) { fmt.Fprintf(w, prefix+format+"\n", args...) }
+	for _, r := range d.Reasons {
+		line("%s %s (%s): %s", s.effect(r.Effect), s.bold(r.Rule), r.Severity, printable(cmp.Or(r.Message, r.Title)))
+		if r.Span != nil {
+			if shown, mark := underline(text, *r.Span); shown != "" {
+				line("    %s", shown)
+				line("    %s", s.red(mark))
+			}
+		}
+		if r.Remediation != "" {
+			line("  instead: %s", printable(r.Remediation))
+		}
+	}
+}
+
+func (s style) effect(e engine.Effect) string {
+	switch e {
+	case engine.Allow:
+		return s.green(string(e))
+	case engine.Ask, engine.Warn:
+		return s.yellow(string(e))
+	}
+	return s.red(string(e))
+}
+
+// shownWidth is how much of a long line is shown around what is marked, in characters.
+const shownWidth = 96
+
+// underline returns the line of text in which span begins, and below it carets under the span.
+// A long line is cut around the span. Both are empty when the span lies outside the text.
+func underline(text string, span facts.Span) (shown, mark string) {
+	start, end := span.Start, span.End
+	if start < 0 || end <= start || end > len(text) {
+		return "", ""
+	}
+	first := strings.LastIndexByte(text[:start], '\n') + 1
+	last := len(text)
+	if i := strings.IndexByte(text[start:], '\n'); i >= 0 {
+		last = start + i
+	}
+	end = min(end, last)
+	before, marked, after := printable(text[first:start]), printable(text[start:end]), printable(text[end:last])
+	before = tail(before, shownWidth/2)
+	marked = shorten(marked, shownWidth)
+	after = shorten(after, max(shownWidth-utf8.RuneCountInString(before+marked), 1))
+	return before + marked + after, strings.Repeat(" ", utf8.RuneCountInString(before)) + strings.Repeat("^", max(utf8.RuneCountInString(marked), 1))
+}
+
+// tail keeps the last n characters of a text.
+func tail(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return "…" + string(r[len(r)-n+1:])
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sallyport-dev/sallyport/policies"
+)
+
+// versions is what sallyport is made of.
+type versions struct {
+	Sallyport string `json:"sallyport"`
+	Commit    string `json:"commit"`
+	Go        string `json:"go"`
+	OPA       string `json:"opa"`
+	Platform  string `json:"platform"`
+	Policies  string `json:"policies"` // revision of the built-in policies
+}
+
+// version reads what the linker and the go command left in the binary.
+func version() versions {
+	v := versions{
+		Sallyport: "unknown", Commit: "unknown", OPA: "unknown",
+		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Policies: policies.Revision(),
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	if info.Main.Version != "" {
+		v.Sallyport = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			v.Commit = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			v.Commit += " (modified)"
+		}
+	}
+	for _, dep := range info.Deps {
+		if dep.Path == "github.com/open-policy-agent/opa" {
+			v.OPA = dep.Version
+		}
+	}
+	return v
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "version", Short: "Say what this sallyport is made of", Args: cobra.NoArgs}
+	f := formatFlag(cmd)
+	cmd.RunE = func(*cobra.Command, []string) error {
+		v := version()
+		if *f == formatJSON {
+			return writeIndented(a.out, v)
+		}
+		return writeTable(a.out, []string{"sallyport", v.Sallyport}, [][]string{
+			{"commit", v.Commit}, {"go", v.Go}, {"opa", v.OPA}, {"platform", v.Platform}, {"policies", v.Policies},
+		})
+	}
+	return cmd
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// textOf is the bash text of a request: -c TEXT as it is, or words that are quoted so that the
+// program gets exactly these arguments.
+func textOf(text string, given bool, words []string) (string, error) {
+	switch {
+	case given && len(words) > 0:
+		return "", usageError{errors.New("want either -c TEXT or words, not both")}
+	case given:
+		return text, nil
+	case len(words) == 0:
+		return "", usageError{errors.New("no command: give words after --, or -c TEXT")}
+	}
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = quote(w, i == 0)
+	}
+	return strings.Join(quoted, " "), nil
+}
+
+// quote writes a word as bash reads it back. What is plain stays as it is; control characters
+// and broken UTF-8, which could not be told apart in a text, are written as $'\x1b'.
+func quote(word string, program bool) string {
+	switch {
+	case strings.ContainsFunc(word, unicode.IsControl) || !utf8.ValidString(word):
+		return ansiC(word)
+	case word != "" && plain(word) && !(program && slices.Contains(reserved(), word)):
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// plain reports whether bash takes a word as it is, wherever it stands. "=" is not plain: at the
+// beginning of a command it would make an assignment of it.
+func plain(word string) bool {
+	for _, c := range []byte(word) {
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		if !letter && !strings.ContainsRune("_-+./:,@", rune(c)) {
+			return false
+		}
+	}
+	return true
+}
+
+// reserved are bash(1)'s reserved words that are made of plain characters.
+func reserved() []string {
+	return strings.Fields("case coproc do done elif else esac fi for function if in select then time until while")
+}
+
+func ansiC(word string) string {
+	var b strings.Builder
+	b.WriteString("$'")
+	for i := 0; i < len(word); {
+		r, size := utf8.DecodeRuneInString(word[i:])
+		switch {
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\'' || r == '\\':
+			b.WriteString(`\` + string(r))
+		case r == utf8.RuneError && size == 1, unicode.IsControl(r):
+			for _, c := range []byte(word[i : i+size]) {
+				// Octal: it ends after three digits, where \x would swallow what follows.
+				fmt.Fprintf(&b, `\%03o`, c)
+			}
+		default:
+			b.WriteRune(r)
+		}
+		i += size
+	}
+	b.WriteString("'")
+	return b.String()
+}

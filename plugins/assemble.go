@@ -1,0 +1,180 @@
+package plugins
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"regexp"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/audit"
+	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/ledger"
+	"github.com/sallyport-dev/sallyport/engine/rego"
+	"github.com/sallyport-dev/sallyport/policies"
+)
+
+// Options are what a gate needs besides the configuration.
+type Options struct {
+	Session   string          // of the subject; "" for none
+	Approver  engine.Approver // nil: nobody can be asked, so ask refuses
+	Version   string          // of sallyport, for the audit log
+	CheckOnly bool            // decide and run nothing; no audit log is opened
+}
+
+// Sallyport is a gate and the parts that are asked for more than a decision.
+type Sallyport struct {
+	*engine.Gate
+	Policies *rego.Evaluator
+	Subject  facts.Subject // of requests that name none
+
+	log    *audit.Log
+	ledger *ledger.Ledger
+}
+
+// Close closes the gate and then its log, so that the last records are written.
+func (s *Sallyport) Close() error {
+	var err error
+	if s.Gate != nil {
+		err = s.Gate.Close()
+	}
+	if s.ledger != nil {
+		err = errors.Join(err, s.ledger.Close())
+	}
+	if s.log != nil {
+		err = errors.Join(err, s.log.Close())
+	}
+	return err
+}
+
+// Assemble makes a gate of a configuration:
+//
+//	policies  built in + l.Policies      ─▶ rego.Evaluator ┐
+//	runner    l.Runner from the catalog  ─▶ engine.Runner  ├─▶ engine.Gate
+//	log       l.Audit.Dir                ─▶ audit.Log      │
+//	ledger    what the session has done  ─▶ ledger.Ledger  ┘
+//
+// Nothing is half made: an error in any part is the error of the whole.
+func Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, error) {
+	evaluator, err := Policies(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := runner(l)
+	if err != nil {
+		return nil, err
+	}
+	r, err := chosen.Open(l)
+	if err != nil {
+		return nil, err
+	}
+	layout := l.Layout()
+	layout.POSIX = r.POSIX
+	effective, err := l.YAML()
+	if err != nil {
+		return nil, fmt.Errorf("hash configuration: %w", err)
+	}
+	subject := facts.Subject{Agent: l.Agent, Session: o.Session, User: userName(), Client: facts.Client{Name: "sallyport", Version: o.Version}}
+	options := engine.Options{
+		Layout:     layout,
+		Evaluators: []engine.Evaluator{evaluator},
+		Runner:     r.Runner,
+		Approver:   o.Approver,
+		Mode:       engine.Mode(l.Mode),
+		Limits: engine.Limits{
+			Timeout: time.Duration(l.Timeout), MaxTimeout: time.Duration(l.Limits.MaxTimeout),
+			Grace: time.Duration(l.Limits.Grace), Approve: time.Duration(l.Limits.Approval), Output: int(l.Limits.Output),
+		},
+		Subject: subject,
+		Start: engine.StartBody{
+			Version: o.Version, PID: os.Getpid(), Config: l.File, Digest: fmt.Sprintf("%x", sha256.Sum256(effective)),
+			Profile: l.Profile, Subject: subject,
+		},
+	}
+	s := &Sallyport{Policies: evaluator, Subject: subject}
+	if s.ledger, err = openLedger(l, o.Session); err != nil {
+		return nil, err
+	}
+	options.Ledger = session{s.ledger}
+	if !o.CheckOnly {
+		if s.log, err = openLog(l, o.Version); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		options.Recorder = s.log
+	}
+	if s.Gate, err = engine.New(options); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Check reports what keeps a configuration from being used, policies included. It opens nothing.
+func Check(ctx context.Context, l *config.Loaded) error {
+	_, err := Policies(ctx, l)
+	return err
+}
+
+// Policies loads and compiles the policies that a configuration names.
+func Policies(ctx context.Context, l *config.Loaded) (*rego.Evaluator, error) {
+	if err := honoured(l); err != nil {
+		return nil, err
+	}
+	exemptions := make([]rego.Exemption, len(l.Exemptions))
+	for i, e := range l.Exemptions {
+		exemptions[i] = rego.Exemption{Rule: e.Rule}
+	}
+	return rego.New(ctx, rego.Options{
+		Bundle:   policies.FS(),
+		Revision: policies.Revision(),
+		Custom:   l.Policies,
+		Config: rego.Config{
+			Profile:    l.Profile,
+			Levels:     l.Rules,
+			Filters:    rego.Filters{Allow: len(l.Commands.Allow), Deny: len(l.Commands.Deny)},
+			Exemptions: exemptions,
+		},
+	})
+}
+
+// openLedger opens the memory of a session; without a session it lasts as long as the process.
+func openLedger(l *config.Loaded, name string) (*ledger.Ledger, error) {
+	if name == "" {
+		return ledger.Open("", "")
+	}
+	return ledger.Open(l.SessionsDir(), l.Agent+"/"+name)
+}
+
+// session is what the gate sees of a ledger.
+type session struct{ *ledger.Ledger }
+
+func (s session) Begin(in *facts.Input, fs facts.FS) func(facts.FS, int) error {
+	return s.Ledger.Begin(in, fs).End
+}
+
+func openLog(l *config.Loaded, version string) (*audit.Log, error) {
+	redact := make([]*regexp.Regexp, len(l.Audit.Redact))
+	for i, p := range l.Audit.Redact {
+		redact[i] = regexp.MustCompile(string(p)) // config has compiled it already
+	}
+	log, err := audit.Open(audit.Options{
+		Dir: string(l.Audit.Dir), Agent: l.Agent, Version: version,
+		Redact: audit.Redact{Patterns: redact}, CheckpointEvery: time.Duration(l.Audit.Checkpoint.Every),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w: nothing runs without a record", err)
+	}
+	return log, nil
+}
+
+// userName names the operating system user: by the system, not by a variable that anybody may set.
+func userName() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return fmt.Sprintf("uid %d", os.Getuid())
+}

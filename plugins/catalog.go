@@ -1,0 +1,115 @@
+// Package plugins is where the parts of sallyport are put together: one table of what this build
+// has, and one function that makes a gate of a configuration. Who wants to know what is wired to
+// what reads these two.
+//
+// It registers nothing behind anybody's back and decides nothing about commands. A setting that
+// no part of this build can honour is an error here, never passed over.
+package plugins
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/runners/local"
+)
+
+// Runner is a built-in runner.
+type Runner struct {
+	Name    string
+	Summary string
+	Open    func(*config.Loaded) (Opened, error)
+}
+
+// Opened is a runner that is ready, and what the reading of texts must know about it.
+type Opened struct {
+	engine.Runner
+	POSIX bool // its shell is not bash
+}
+
+// Runners lists the runners of this build.
+func Runners() []Runner {
+	return []Runner{
+		{Name: "local", Summary: "this machine, as the same user, not confined", Open: openLocal},
+	}
+}
+
+// Evaluator is a kind of policies.
+type Evaluator struct {
+	Name    string
+	Summary string
+}
+
+// Evaluators lists the kinds of policies of this build.
+func Evaluators() []Evaluator {
+	return []Evaluator{
+		{Name: "rego", Summary: "Rego, built in and from directories"},
+	}
+}
+
+func openLocal(l *config.Loaded) (Opened, error) {
+	e := l.Environment
+	r, err := local.New(local.Options{
+		Venv: e.Venv, Prefix: e.Prefix, EnvFile: string(e.EnvFile), EnvFileNames: e.EnvFileNames, Env: e.Env, PassAll: e.PassAll,
+	})
+	if err != nil {
+		return Opened{}, err
+	}
+	return Opened{r, r.Shell().POSIX}, nil
+}
+
+// runner finds the runner that the configuration names.
+func runner(l *config.Loaded) (Runner, error) {
+	all := Runners()
+	i := slices.IndexFunc(all, func(r Runner) bool { return r.Name == l.Runner })
+	if i >= 0 {
+		return all[i], nil
+	}
+	names := make([]string, len(all))
+	for i, r := range all {
+		names[i] = r.Name
+	}
+	return Runner{}, refuse(l, "runner", fmt.Sprintf("no runner named %s in this build; available: %s", l.Runner, strings.Join(names, ", ")))
+}
+
+func refuse(l *config.Loaded, key, text string) error {
+	return &config.Error{File: l.File, Problems: []config.Problem{l.At(key, text)}}
+}
+
+// honoured returns an error for every setting that this build cannot honour.
+func honoured(l *config.Loaded) error {
+	var problems []config.Problem
+	no := func(key, text string) { problems = append(problems, l.At(key, text)) }
+	if len(l.Plugins) > 0 {
+		no("plugins", "this build has no evaluator for .wasm files: remove the key")
+	}
+	for i, p := range l.Policies {
+		key := fmt.Sprintf("policies[%d]", i)
+		switch {
+		case strings.Contains(p, "://"):
+			no(key, "this build does not fetch bundles: name a directory")
+		case strings.HasSuffix(p, ".tar.gz") || strings.HasSuffix(p, ".tgz"):
+			no(key, "this build does not read bundle files: name the unpacked directory")
+		}
+	}
+	if len(l.Audit.Checkpoint.Publish) > 0 {
+		no("audit.checkpoint.publish", "this build does not publish checkpoints: remove the key")
+	}
+	if l.Runner == "local" {
+		if l.Local.Sandbox == "bubblewrap" {
+			no("local.sandbox", "the local runner of this build does not confine: use \"none\", or \"auto\" to have it once it does")
+		}
+		if l.Local.Network == "none" {
+			no("local.network", "the local runner of this build cannot take the network away: remove the key")
+		}
+	}
+	if _, err := runner(l); err != nil {
+		problems = append(problems, err.(*config.Error).Problems...)
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return &config.Error{File: l.File, Problems: problems}
+}

@@ -65,6 +65,8 @@ cross: ## compile for linux, darwin and windows on amd64 and arm64
 
 generate: ## write generated files anew: schemas, rule and configuration documents
 	$(GO) generate ./...
+	$(GO) test -count=1 ./policies -run TestRulesDocument -update
+	$(GO) test -count=1 ./engine/config -update
 
 clean: ## remove what was built
 	rm -rf $(BIN) dist $(COVER)

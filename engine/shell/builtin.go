@@ -27,7 +27,7 @@ func builtin(name string) func(*walker, *invocation) {
 		return shift
 	case "read":
 		return read
-	case "mapfile", "readarray", "getopts":
+	case "mapfile", "readarray", "getopts", "wait":
 		return assignsNames
 	case "eval":
 		return eval
@@ -41,6 +41,8 @@ func builtin(name string) func(*walker, *invocation) {
 		return execBuiltin
 	case "exit", "return", "break", "continue":
 		return ends
+	case "shopt":
+		return shopt
 	case "history":
 		return history
 	case "ztcp":
@@ -71,7 +73,8 @@ func cd(w *walker, inv *invocation) {
 	default:
 		target = w.dirOf(operands[0])
 		// CDPATH sends a plain name elsewhere.
-		if _, set := st.vars["CDPATH"]; set && !strings.HasPrefix(operands[0].Text, "/") && !strings.HasPrefix(operands[0].Text, ".") {
+		_, inEnv := st.base["CDPATH"]
+		if _, set := st.vars["CDPATH"]; (set || inEnv) && !strings.HasPrefix(operands[0].Text, "/") && !strings.HasPrefix(operands[0].Text, ".") {
 			target = Dir{}
 		}
 	}
@@ -196,12 +199,12 @@ func (w *walker) attributes(name, flags string) {
 		target, ok := v.val.exact()
 		if !ok || !syntax.ValidName(target) {
 			w.forget()
-			return
+			target = anyVariable
 		}
 		st.vars[name] = variable{ref: target}
 		return
 	case strings.ContainsAny(opts, "iluA"):
-		v.val, v.list, v.array = unknown("$"+name, v.inputs()), nil, false
+		v.val, v.list, v.array, v.converts = unknown("$"+name, v.inputs()), nil, false, true
 	}
 	v.exported = v.exported || variant == "export" || strings.Contains(opts, "x")
 	v.readonly = v.readonly || variant == "readonly" || strings.Contains(opts, "r")
@@ -296,6 +299,7 @@ func read(w *walker, inv *invocation) {
 	_, limited := options["-n"]
 	_, fd := options["-u"]
 	_, delimiter := options["-d"]
+	limited = limited || slices.ContainsFunc(inv.assigns, func(a Assign) bool { return a.Name == "IFS" })
 	line, ok := "", false
 	if in != nil && !limited && !fd && !delimiter && !w.ctx.loop {
 		line, ok = w.nextLine(in)
@@ -400,9 +404,27 @@ func trap(w *walker, inv *invocation) {
 	if len(args) < 2 || args[0].Text == "-" || args[0].Text == "" && args[0].Certainty == Exact {
 		return
 	}
-	before := w.fork(w.ctx.st)
-	w.runText(inv, Code{Language: "bash", From: CodeArgument}, args[0].val, "trap", nil)
-	w.settle(w.merge(before, w.fork(w.ctx.st)))
+	still := w.still(inv.idx)
+	w.runText(inv, Code{Language: "bash", From: CodeArgument}, args[0].val, "trap", func(c *context) {
+		c.st = w.fork(c.st) // c is the walker's own context
+		w.blur(still)
+		c.out = &sink{}
+	})
+	if text, ok := args[0].val.exact(); !ok || strings.Contains(text, "=") || strings.Contains(text, "cd ") {
+		w.blur(changes{all: true, dir: true}) // it may run at any time from here on
+	}
+}
+
+// still is what the text may change after the command at idx: what a trap finds when it
+// runs.
+func (w *walker) still(idx int) changes {
+	var later []*syntax.Stmt
+	for _, s := range w.file.Stmts {
+		if w.ctx.nested || w.ctx.loop || len(w.ctx.running) > 0 || int(s.End().Offset()) > w.commands[idx].End {
+			later = append(later, s)
+		}
+	}
+	return w.changes(later)
 }
 
 // alias records NAME=text.
@@ -450,6 +472,16 @@ func execBuiltin(w *walker, inv *invocation) {
 	if inv.redir.in != nil {
 		st.in = inv.redir.in
 	}
+}
+
+// shopt matters for the one option that changes which shell a pipe's last stage runs in.
+func shopt(w *walker, inv *invocation) {
+	for _, a := range inv.args[1:] {
+		if a.Text == "lastpipe" || a.Certainty != Exact {
+			w.ctx.st.lastpipe = true
+		}
+	}
+	w.printUnknown(inv)
 }
 
 // ends notes that this way through the text stops here.

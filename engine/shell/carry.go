@@ -7,7 +7,7 @@ import (
 
 // carry walks what a carrier runs.
 func (w *walker) carry(inv *invocation, name string, c carrier) {
-	change := c.change()
+	change := w.change(c)
 	args := inv.args[1:]
 	switch c.special {
 	case plain, envLine, sudoLine, suLine, commandLine, scriptLine, flockLine:
@@ -43,14 +43,43 @@ func (w *walker) carry(inv *invocation, name string, c carrier) {
 }
 
 // change returns what the carrier does to the context of its command.
-func (c carrier) change() func(*context) {
+func (w *walker) change(c carrier) func(*context) {
 	return func(x *context) {
 		x.elevated = x.elevated || c.elevated
 		x.background = x.background || c.behind
+		if !c.away && !c.elevated {
+			return
+		}
+		x.st = w.fork(x.st)
 		if c.away {
-			st := *x.st
-			st.dir, st.old = Dir{}, Dir{}
-			x.st = &st
+			x.st.dir, x.st.old = Dir{}, Dir{}
+		}
+		if c.elevated { // who it runs as decides these
+			for _, name := range []string{"HOME", "USER", "LOGNAME", "SHELL", "PATH", "MAIL"} {
+				x.st.vars[name] = variable{val: unknown("$"+name, nil), exported: true}
+			}
+		}
+	}
+}
+
+// environment returns change with the variables that env, or sudo, sets for its command.
+func (w *walker) environment(change func(*context), options map[string]arg, assigns []Assign) func(*context) {
+	_, empty := option(options, "-i", "--ignore-environment")
+	gone, unsets := option(options, "-u", "--unset")
+	if !empty && !unsets && len(assigns) == 0 {
+		return change
+	}
+	return func(x *context) {
+		change(x)
+		x.st = w.fork(x.st)
+		if empty {
+			x.st.base, x.st.vars = nil, map[string]variable{}
+		}
+		if unsets {
+			x.st.vars[gone.Text] = variable{unset: true}
+		}
+		for _, a := range assigns {
+			x.st.vars[a.Name] = variable{val: wordValue(a.Value), exported: true}
 		}
 	}
 }
@@ -122,19 +151,27 @@ func (w *walker) carryWords(inv *invocation, name string, c carrier, args []arg,
 		}
 		_, rest = getopt(rest[c.skip:], c.short, c.long)
 	}
-	w.words(inv, c, rest, via, change)
+	w.words(inv, c, options, rest, via, change)
 }
 
 // words runs the command words of a carrier, after the assignments in front of them.
-func (w *walker) words(inv *invocation, c carrier, rest []arg, via string, change func(*context)) {
+func (w *walker) words(inv *invocation, c carrier, options map[string]arg, rest []arg, via string, change func(*context)) {
+	var assigns []Assign
 	for c.assigns && len(rest) > 0 {
 		name, _, found := strings.Cut(rest[0].Text, "=")
 		if !found || strings.Contains(name, "/") || rest[0].Certainty == Unknown {
 			break
 		}
-		own := &w.commands[inv.idx]
-		own.Assigns = append(own.Assigns, Assign{Name: name, Value: rest[0].cutAt(len(name)+1, rest[0].Text[len(name)+1:]).Word})
+		assigns = append(assigns, Assign{Name: name, Value: rest[0].cutAt(len(name)+1, rest[0].Text[len(name)+1:]).Word})
 		rest = rest[1:]
+	}
+	own := &w.commands[inv.idx]
+	own.Assigns = append(slices.Clone(own.Assigns), assigns...)
+	if c.assigns {
+		if c.special != envLine {
+			options = nil // -u of sudo is a user
+		}
+		change = w.environment(change, options, assigns)
 	}
 	if len(rest) == 0 {
 		return

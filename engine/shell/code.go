@@ -220,11 +220,17 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, 
 		w.ctx = saved
 		return
 	}
+	st := w.ctx.st
+	outer, bound := st.params, st.bound
+	defer func() { st.params, st.bound = outer, bound }()
 	w.runText(inv, code, content, via, func(x *context) {
 		enter(x)
 		if here {
 			if len(params) > 0 {
+				zero := x.st.zero
+				x.st.params, x.st.bound = nil, true
 				bindParams(x.st, append([]arg{file}, params...))
+				x.st.zero = zero
 			}
 			return
 		}

@@ -201,9 +201,6 @@ func (w *walker) callFunction(inv *invocation, fn *function, st *state) {
 	if !st.bound {
 		st.params = nil
 	}
-	for _, a := range inv.assigns {
-		st.vars[a.Name] = variable{val: wordValue(a.Value)}
-	}
 	changed := w.changes([]*syntax.Stmt{fn.decl.Body})
 	w.ctx.st, w.ctx.src = st, fn.ctx.src
 	if fn.ctx.script != "" {

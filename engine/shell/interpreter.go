@@ -141,9 +141,6 @@ options:
 func (w *walker) childShell(inv *invocation, lang string, text arg, rest []arg, via string) {
 	w.runText(inv, Code{Language: lang, From: CodeArgument}, text.val, via, func(c *context) {
 		c.st = w.child()
-		for _, a := range inv.assigns {
-			c.st.vars[a.Name] = variable{val: wordValue(a.Value), exported: true}
-		}
 		bindParams(c.st, rest)
 	})
 }

@@ -51,6 +51,9 @@ func (w *walker) output(inv *invocation, name string) (value, bool) {
 	args := inv.args[1:]
 	switch name {
 	case "echo":
+		if w.opts.POSIX && slices.ContainsFunc(args, func(a arg) bool { return strings.Contains(a.Text, `\`) }) {
+			return nil, false // some shells decode escapes without -e
+		}
 		return echo(args)
 	case "printf":
 		return w.printf(args)

@@ -58,6 +58,7 @@ func Parse(text string, o Options) (*Program, error) {
 		return bad, err
 	}
 	w := newWalker(text, o)
+	w.file = file
 	w.stmts(file.Stmts)
 	w.uncalled()
 	return w.finish(), nil
@@ -85,6 +86,7 @@ func parseSyntax(text string, posix bool) (*syntax.File, *Error) {
 // walker holds what is the same for the whole of one Parse.
 type walker struct {
 	opts      Options
+	file      *syntax.File // the text that was asked for
 	lim       Limits
 	commands  []Command
 	unclear   bool   // some node was not understood: the program is Unknown

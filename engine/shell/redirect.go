@@ -69,7 +69,7 @@ func (w *walker) redirect(r *redirection, s *syntax.Redirect) {
 	switch s.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
 		one.Mode = RedirectHere
-		body := w.document(s.Hdoc, quotedDelimiter(s.Word))
+		body := w.document(s.Hdoc, quotedDelimiter(s.Word), s.Op == syntax.DashHdoc)
 		one.Body = newArg(body, w.raw(s.Word)).Word
 		w.here(r, one.FD, body)
 	case syntax.WordHdoc:

@@ -140,7 +140,7 @@ func (w *walker) readsCommands(inv *invocation, name string, c carrier, args []a
 		if f, ok := options["-f"]; ok {
 			w.runFile(inv, "sh", f, nil, false)
 		} else if !lists {
-			w.stdinProgram(inv, "sh", name, c.change())
+			w.stdinProgram(inv, "sh", name, w.change(c))
 		}
 	case "tmux":
 		w.tmux(inv, args)

@@ -14,8 +14,8 @@ type invocation struct {
 	idx     int
 	args    []arg
 	assigns []Assign
+	prefix  bool // assigns hold for this command only
 	redir   redirection
-	program value // what the command word resolved to
 }
 
 // redirection is what the redirects of one command or compound command do.
@@ -43,6 +43,7 @@ func (w *walker) call(c *syntax.CallExpr, redirs []*syntax.Redirect) bool {
 		for _, a := range c.Assigns {
 			inv.assigns = append(inv.assigns, w.assignment(a, bare)...)
 		}
+		inv.prefix = !bare
 		sure = w.run(&inv)
 	})
 	return sure
@@ -120,12 +121,44 @@ func (w *walker) run(inv *invocation) bool {
 	out := &sink{}
 	outer := w.ctx.out
 	w.ctx.out = out
+	restore := w.lend(inv)
 	sure := w.dispatch(inv)
+	restore()
 	w.ctx.out = outer
 	w.ctx.in = saved.in
 	outer.cmds = append(outer.cmds, out.cmds...)
 	w.deliver(inv.redir, out)
 	return sure
+}
+
+// lend sets the variables in front of a command while it runs, and returns what puts the
+// old ones back. A variable that the command itself set is not known afterwards.
+func (w *walker) lend(inv *invocation) (restore func()) {
+	if !inv.prefix || len(inv.assigns) == 0 {
+		return func() {}
+	}
+	st := w.ctx.st
+	old := map[string]variable{}
+	for _, a := range inv.assigns {
+		if v, ok := st.vars[a.Name]; ok {
+			old[a.Name] = v
+		}
+		st.vars[a.Name] = variable{val: wordValue(a.Value), exported: true}
+	}
+	return func() {
+		for _, a := range inv.assigns {
+			now := st.vars[a.Name]
+			before, had := old[a.Name]
+			switch {
+			case !now.val.equal(wordValue(a.Value)) && allKnown(now.val):
+				w.assignUnknown(a.Name, now.inputs())
+			case had:
+				st.vars[a.Name] = before
+			default:
+				delete(st.vars, a.Name)
+			}
+		}
+	}
 }
 
 // maxOutput is how many known and unknown parts an output may hold.
@@ -152,7 +185,6 @@ func (w *walker) nameOf(inv *invocation) string {
 	}
 	first := inv.args[0]
 	if text, ok := first.val.exact(); ok && !first.Glob {
-		inv.program = first.val
 		if strings.HasSuffix(text, "/") {
 			return ""
 		}

@@ -3,26 +3,28 @@ package shell
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
 // state is what a shell knows at one place of the text: variables, functions, directory.
 type state struct {
-	base    map[string]string // the environment that Parse was given; never written
-	vars    map[string]variable
-	funcs   map[string][]*function // several when branches define it differently
-	aliases map[string]string
-	params  []value // $1, $2, …
-	bound   bool    // params are known
-	zero    value   // $0
-	dir     Dir
-	old     Dir
-	stack   []Dir
-	files   map[string]written // files this text has written so far, by absolute path
-	sockets map[int]bool       // descriptors that exec opened on /dev/tcp or /dev/udp
-	in      *input             // standard input after exec <file
-	ended   bool               // the way here ends in exit, return, break or continue
+	base     map[string]string // the environment that Parse was given; never written
+	vars     map[string]variable
+	funcs    map[string][]*function // several when branches define it differently
+	aliases  map[string]string
+	params   []value // $1, $2, …
+	bound    bool    // params are known
+	zero     value   // $0
+	dir      Dir
+	old      Dir
+	stack    []Dir
+	files    map[string]written // files this text has written so far, by absolute path
+	sockets  map[int]bool       // descriptors that exec opened on /dev/tcp or /dev/udp
+	in       *input             // standard input after exec <file
+	lastpipe bool               // shopt -s lastpipe: the last stage of a pipe is no subshell
+	ended    bool               // the way here ends in exit, return, break or continue
 }
 
 // variable is a shell variable. The zero value is one whose value is not known.
@@ -33,8 +35,12 @@ type variable struct {
 	exported bool
 	unset    bool // known to have no value
 	readonly bool
+	converts bool   // declare -i, -l, -u: what is assigned is not what is kept
 	ref      string // declare -n
 }
+
+// anyVariable is the target of a nameref that is not known.
+const anyVariable = "?"
 
 // function is a definition together with the text that it stands in.
 type function struct {
@@ -152,6 +158,11 @@ func (st *state) lookupVar(name string) variable {
 			break
 		}
 		if v.ref == "" {
+			if v.unset && name == "IFS" {
+				v.val = known(" \t\n")
+			} else if v.unset {
+				v.val = unknown("$"+name, nil)
+			}
 			return v
 		}
 		name = v.ref
@@ -181,16 +192,23 @@ const maxPieces = 64
 // assign sets a scalar. A value that is too long to keep becomes unknown.
 func (w *walker) assign(name string, v value) {
 	st := w.ctx.st
-	old, had := st.vars[name]
-	if had && old.ref != "" && old.ref != name {
+	if base, _, element := strings.Cut(name, "["); element { // read a[0]
+		name, v = base, unknown("$"+base, v.inputs())
+	}
+	old := st.vars[name]
+	if old.ref == anyVariable {
+		w.forget()
+		return
+	}
+	if old.ref != "" && old.ref != name {
 		name = old.ref
 		old = st.vars[name]
 	}
-	if old.readonly || v.size() > w.lim.Bytes || len(v) > maxPieces {
+	if old.readonly || old.converts || v.size() > w.lim.Bytes || len(v) > maxPieces {
 		v = unknown("$"+name, v.inputs())
 	}
 	_, inBase := st.base[name]
-	st.vars[name] = variable{val: v, exported: old.exported || inBase, readonly: old.readonly}
+	st.vars[name] = variable{val: v, exported: old.exported || inBase, readonly: old.readonly, converts: old.converts}
 }
 
 // assignUnknown records that name got a value that is not known.
@@ -200,8 +218,11 @@ func (w *walker) assignUnknown(name string, inputs []int) {
 
 // forget makes unknown every variable that the text has set: unknown code has run.
 func (w *walker) forget() {
-	for name := range w.ctx.st.vars {
-		w.assignUnknown(name, w.ctx.st.vars[name].val.inputs())
+	for name, v := range w.ctx.st.vars {
+		if v.ref == anyVariable {
+			continue
+		}
+		w.assignUnknown(name, v.inputs())
 	}
 }
 

@@ -247,11 +247,17 @@ func (w *walker) pipeline(c *syntax.BinaryCmd) {
 			out = outer.out
 		}
 		start := len(w.commands)
-		w.subshell(func() {
+		stage := func() {
 			w.ctx.in, w.ctx.out = in, out
 			w.ctx.pipe = Pipeline{ID: id, Index: i, Length: len(stages)}
 			w.settle(w.after(w.outcome(s)))
-		})
+		}
+		if last && w.ctx.st.lastpipe {
+			stage()
+			w.ctx = outer
+			break
+		}
+		w.subshell(stage)
 		if last || w.budget != "" {
 			break
 		}
@@ -345,6 +351,7 @@ func (w *walker) caseClause(c *syntax.CaseClause) {
 	text, exact := subject.exact()
 	var after *state
 	taken := false // an arm is known to be the one
+	var falls *state
 	for _, item := range c.Items {
 		hit, sure := false, exact
 		for _, p := range item.Patterns {
@@ -359,7 +366,11 @@ func (w *walker) caseClause(c *syntax.CaseClause) {
 				sure = false
 			}
 		}
-		arm := w.branch(w.ctx.st, func() { w.stmts(item.Stmts) })
+		arm := w.branch(w.merge(w.fork(w.ctx.st), falls), func() { w.stmts(item.Stmts) })
+		falls = nil
+		if item.Op != syntax.Break {
+			falls = arm
+		}
 		switch {
 		case taken || sure && !hit && item.Op == syntax.Break:
 			// looked through, but not the way it goes
@@ -397,8 +408,8 @@ func (w *walker) arithCommand(c *syntax.ArithmCmd) {
 	w.fillBare(idx, c, nil)
 	w.commands[idx].Name = "(("
 	w.within(idx, func() {
-		v := w.arithmetic(c.X, w.raw(c.X))
-		w.commands[idx].Words = []Word{literalArg("((").Word, newArg(v, w.raw(c.X)).Word, literalArg("))").Word}
+		w.number(c.X)
+		w.commands[idx].Words = []Word{literalArg("((").Word, literalArg(w.raw(c.X)).Word, literalArg("))").Word}
 	})
 }
 

@@ -51,9 +51,13 @@ func (w *walker) single(word *syntax.Word) value {
 }
 
 // document expands the body of a here-document.
-func (w *walker) document(word *syntax.Word, quoted bool) value {
+// With tabs set the body's lines lose their leading tabs.
+func (w *walker) document(word *syntax.Word, quoted, tabs bool) value {
 	if word == nil {
 		return known("")
+	}
+	if tabs {
+		word = withoutTabs(word)
 	}
 	b := fieldBuilder{w: w, whole: true}
 	if quoted {
@@ -67,6 +71,27 @@ func (w *walker) document(word *syntax.Word, quoted bool) value {
 	b.heredoc = true
 	b.parts(word.Parts, true)
 	return b.cur
+}
+
+// withoutTabs copies the body of <<- without the tabs that begin its lines.
+func withoutTabs(word *syntax.Word) *syntax.Word {
+	out := &syntax.Word{Parts: slices.Clone(word.Parts)}
+	for i, p := range out.Parts {
+		lit, ok := p.(*syntax.Lit)
+		if !ok {
+			continue
+		}
+		c := *lit
+		lines := strings.SplitAfter(c.Value, "\n")
+		for k, line := range lines {
+			if k > 0 || i == 0 {
+				lines[k] = strings.TrimLeft(line, "\t")
+			}
+		}
+		c.Value = strings.Join(lines, "")
+		out.Parts[i] = &c
+	}
+	return out
 }
 
 // maxBraces is how many words a brace expansion may make; one that makes more stays unknown.
@@ -277,8 +302,10 @@ func (b *fieldBuilder) expansion(v value, quoted bool) {
 func (b *fieldBuilder) split(p piece, ifs string) {
 	text := p.text
 	start := 0
+	blank := false // a blank has just ended a field: a delimiter after it belongs to it
 	flush := func(end int) {
 		if end > start {
+			blank = false
 			part := p
 			part.text = text[start:end]
 			b.add(value{part})
@@ -290,8 +317,12 @@ func (b *fieldBuilder) split(p piece, ifs string) {
 			continue
 		}
 		flush(i)
-		if text[i] != ' ' && text[i] != '\t' && text[i] != '\n' {
-			b.open = true
+		switch text[i] {
+		case ' ', '\t', '\n':
+			blank = blank || len(b.cur) > 0 || b.open
+		default:
+			b.open = b.open || !blank
+			blank = false
 		}
 		b.cut()
 	}

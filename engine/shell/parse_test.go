@@ -1,0 +1,347 @@
+package shell
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParseRefuses(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, text string
+		want       ErrorKind
+		offset     int
+	}{
+		{"empty", "", ErrEmpty, -1},
+		{"comment only", " # rm x\n", ErrEmpty, -1},
+		{"NUL", "rm\x00x", ErrNUL, 2},
+		{"bare CR", "ls\rrm x", ErrCR, 2},
+		{"CRLF", "ls\r\nrm x", ErrCR, 2},
+		{"CR in quotes", "echo 'a\rb'", ErrCR, 7},
+		{"invalid UTF-8", "rm \xff", ErrEncoding, 3},
+		{"zero width", "rm\u200bx", ErrControl, 2},
+		{"zero width after multibyte", "é\u200bx", ErrControl, 2},
+		{"direction", "ls \u202e/", ErrControl, 3},
+		{"escape character", "ls \x1b[2K", ErrControl, 3},
+		{"forged hole", "rm \ufdd00\ufdd1", ErrControl, 3},
+		{"too long", "echo " + strings.Repeat("a", 64<<10), ErrTooLong, 64 << 10},
+		{"parentheses", strings.Repeat("(", 200), ErrNesting, 100},
+		{"substitutions", strings.Repeat("$(", 400), ErrNesting, 201},
+		{"syntax", "if true", ErrSyntax, 0},
+		{"open quote", `rm "x`, ErrSyntax, 3},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p, err := Parse(tt.text, Options{})
+			e, ok := errors.AsType[*Error](err)
+			if !ok {
+				t.Fatalf("error %v, want an *Error", err)
+			}
+			if e.Kind != tt.want || e.Offset != tt.offset {
+				t.Errorf("%s at %d, want %s at %d (%v)", e.Kind, e.Offset, tt.want, tt.offset, e)
+			}
+			if p == nil || p.Certainty != Unknown || len(p.Commands) != 0 {
+				t.Errorf("program %+v, want one that is empty and unknown", p)
+			}
+		})
+	}
+}
+
+// 400,000 nested substitutions kill a parser with a stack that cannot be recovered. They
+// must not reach it even where the caller sets generous limits on the length.
+func TestNestingNeverReachesTheParser(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{strings.Repeat("$(", 400_000), strings.Repeat("`\"", 400_000), strings.Repeat("${x:-", 400_000), strings.Repeat("{ ", 400_000)} {
+		_, err := Parse(text, Options{Limits: Limits{Bytes: 10 << 20}})
+		if e, ok := errors.AsType[*Error](err); !ok || e.Kind != ErrNesting {
+			t.Errorf("%.10s…: %v, want nesting", text, err)
+		}
+	}
+}
+
+func TestNestingAllowsOrdinaryTexts(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		`echo "` + strings.Repeat("(", 300) + `"`,
+		`echo '` + strings.Repeat("{", 300) + `'`,
+		strings.Repeat("case x in a) b;; esac; ", 200),
+		"cat <<'E'\n" + strings.Repeat("it's (fine)\n", 200) + "E",
+	} {
+		if _, err := Parse(text, Options{}); err != nil {
+			t.Errorf("%.40q: %v", text, err)
+		}
+	}
+}
+
+func TestBudgets(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, text, want string
+		limits           Limits
+	}{
+		{"commands", "a; b; c", "commands", Limits{Commands: 2}},
+		{"depth", "bash -c 'bash -c \"bash -c x\"'", "depth", Limits{Depth: 2}},
+		{"steps", "echo a b c d e f", "steps", Limits{Steps: 5}},
+		{"within", "a; b", "", Limits{Commands: 2, Depth: 1, Steps: 50}},
+	}
+	for _, tt := range tests {
+		p, err := Parse(tt.text, Options{Limits: tt.limits})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Budget != tt.want {
+			t.Errorf("%s: budget %q, want %q", tt.name, p.Budget, tt.want)
+		}
+		if tt.want != "" && p.Certainty != Unknown {
+			t.Errorf("%s: certainty %v after a spent budget", tt.name, p.Certainty)
+		}
+	}
+}
+
+func TestPOSIX(t *testing.T) {
+	t.Parallel()
+	if _, err := Parse("cat <(ls)", Options{POSIX: true}); err == nil {
+		t.Error("POSIX grammar took a process substitution")
+	}
+	p, err := Parse(`echo 'rm\040x' | sh`, Options{POSIX: true})
+	if err != nil || p.Commands[1].Code.Static {
+		t.Errorf("%v, %+v: an echo that may decode escapes counts as known", err, p.Commands[1].Code)
+	}
+}
+
+func TestSpans(t *testing.T) {
+	t.Parallel()
+	text := `é; sudo rm x && echo "$(ls)"`
+	p, err := Parse(text, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range p.Commands {
+		got = append(got, c.Name+"="+text[c.Start:c.End])
+	}
+	want := []string{"é=é", "sudo=sudo rm x", "rm=sudo rm x", `echo=echo "$(ls)"`, "ls=ls"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestInputsAndPipelines(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		text string
+		want [][]int
+	}{
+		{"curl u | sudo bash", [][]int{nil, {0}, {0}}},
+		{"bash <(curl u)", [][]int{{1}, nil}},
+		{`bash -c "$(curl u)"`, [][]int{{1}, nil}},
+		{`X=$(curl u); eval "$X"`, [][]int{{1}, nil, {1}}},
+		{`X=$(curl u); Y="a$X"; echo "$Y" | sh`, [][]int{{1}, nil, {1}, {1}, {1, 3}, {1, 3}}},
+		{"bash <<E\n$(curl u)\nE", [][]int{{1}, nil}},
+		{`bash <<< "$(curl u)"`, [][]int{{1}, nil}},
+		{"curl u > f; bash f", [][]int{nil, {0}}},
+		{"curl u | tee f; sh f", [][]int{nil, {0}, {0, 1}}},
+		{"{ curl u; echo; } | sh", [][]int{nil, nil, {0, 1}}},
+		{"if a; then curl u; fi | sh", [][]int{nil, nil, {0, 1}}},
+		{"f() { curl u; }; f | sh", [][]int{nil, nil, nil, {1, 2}}},
+		{"curl u | while read l; do $l; done", [][]int{nil, {0}, {0, 1}}},
+		{"ls | tee >(sh)", [][]int{nil, {0}, {1}}},
+		{"A=$(curl u) sh -c x", [][]int{{1}, nil, nil}},
+	}
+	for _, tt := range tests {
+		p, err := Parse(tt.text, testOptions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got [][]int
+		for _, c := range p.Commands {
+			if len(c.Inputs) == 0 {
+				c.Inputs = nil
+			}
+			got = append(got, c.Inputs)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s\n%s%s", tt.text, strings.Join(renderAll(p), "\n"), diff)
+		}
+	}
+	p, err := Parse("a | b | c; d", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []Pipeline
+	for _, c := range p.Commands {
+		got = append(got, c.Pipeline)
+	}
+	want := []Pipeline{{1, 0, 3}, {1, 1, 3}, {1, 2, 3}, {2, 0, 1}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestScriptIsNamed(t *testing.T) {
+	t.Parallel()
+	p, err := Parse("./x.sh a; ls", testOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range p.Commands {
+		got = append(got, c.Name+" "+c.Script)
+	}
+	if diff := cmp.Diff([]string{"x.sh ", "rm /w/x.sh", "ls "}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Words that hold nothing but static text must expand as bash expands them. Only printf
+// runs here, on words that cannot run anything else.
+func TestWordsAsBashExpandsThem(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("bash is not installed: nothing to compare with")
+	}
+	words := []string{
+		`a b`, `a\ b`, `"a b"`, `'a b'`, `""`, `''`, `a""b`, `"a"'b'c`, `\$x`, `"\$x"`, `"\a\"\\"`, `'\a'`, `a\
+b`, `"a\
+b"`, `$'a\tb\x41\u00e9\101\\\'\"'`, `$'\cA\e\E'`, `$"x"`, `{a,b}c`, `a{1..5..2}`, `{a..e}`, `{3..1}`, `{01..3}`, `{a}`, `{a,b`, `"{a,b}"`, `{a,{b,c}d}`, `x{,y}z`, `\{a,b}`,
+		`~+`, `"~"`, `\~`, `a~`, `~nosuchuser/x`, `$((1+2*3))`, `$((7/2)) $((7%3)) $((1<<4)) $((5>3)) $((!0)) $((~1)) $((2,3))`, `$((0x10)) $((010)) $((2#101))`, `$[1+1]`,
+		`$(echo a b) "$(echo a b)"`, "`echo a`", `$(echo "a  b")`, `$(printf 'a\n\n')x`, `"$(printf 'a\nb')"`, `$(printf 'a\nb')`, `$(printf '%s-' a b c)`, `$(printf '%b' 'a\x41')`, `$(printf '%d %x' 10 255)`, `$(printf '%02x' 10)`, `$(printf '%c' abc)`, `$(printf '%%')`,
+		`$(echo -n a)b`, `$(echo -e 'a\x41\0101\t')`, `$(echo -e 'a\cb')c`, `$(echo -E 'a\n')`, `$(echo -nx)`, `$(basename /a/b.c .c)`, `$(basename /a/)`, `$(basename /)`, `$(dirname /a/b)`, `$(dirname a)`, `$(dirname /)`, `$(dirname /a/)`, `$(dirname a/b/)`, `$(dirname //a)`,
+		`$(echo aGk= | base64 -d)`, `$(echo hi | base64)`, `$(echo abc | rev)`, `$(echo abc | tr a-c x-z)`, `$(echo abc | tr -d b)`, `$(echo aBc | tr '[:upper:]' '[:lower:]')`, `$(seq 3)`, `$(seq 2 4)`, `$(seq 1 2 6)`, `$(cat <<E
+x $((1+1))
+E
+)`, `$(cat <<'E'
+x $y
+E
+)`, `$(cat <<-E
+		x
+	E
+)`, `$(tac <<< $'a\nb')`,
+	}
+	vars := []string{
+		`x=abc; R $x ${x} "$x" ${#x} ${x:1} ${x:1:1} ${x: -2} ${x:0:-1} ${x^} ${x^^} ${x,} ${x#a} ${x##*b} ${x%c} ${x%%b*} ${x/b/X} ${x//[ab]/_} ${x/#a/X} ${x/%c/X} ${x/b}`,
+		`x=a.b.c; R ${x%.*} ${x%%.*} ${x#*.} ${x##*.} ${x//./-} "${x//./ }"`, `x=ABC; R ${x,} ${x,,}`,
+		`x="a  b"; R $x "$x" a$x"b"`, `x=' a '; R b${x}c`, `x=; R $x a "$x"`, `x='*.none'; R "$x"`, `x='a"b'; R $x`, `x='$y'; R $x`, `x=a; x+=b; R $x`,
+		`IFS=:; x=a:b::c; R $x "$x"`, `IFS=; x="a b"; R $x`, `IFS=' :'; x='a : b'; R $x`,
+		`x=5; R $((x+1)) $((x++)) $x $((x=7)) $x`, `x=(a "b c"); R "${x[@]}" ${x[1]} "${x[*]}" ${#x[@]} ${x[-1]} "${x[@]:1}"`, `x=(a); x+=(b); R ${x[1]}`, `x=(); x[0]=q; R "${x[@]}"`,
+		`set -- a "b c" d; R "$@" $# $2 "$*" "${@:2}"; shift; R $1`, `x=y; y=z; R ${!x}`, `x=a; R ${x:-b} ${x:+c} ${x-d}`, `unset x; R ${x:-b} ${x-c}`, `x=; R ${x:-b} ${x-c}`, `printf -v x %s-%s a b; R $x`,
+		`read a b <<< "x y z"; R $a "$b"`, `for i in a b; do R $i; done`, `f() { R "$2" $1; }; f a "b c"`, `x=a; (x=b); R $x`, `x=a; { x=b; }; R $x`, `while read l; do R "$l"; done <<< $'a\nb'`,
+		`x=$'a\nb'; R "$x" $x`, `x=~; R "${x:0:1}"`, `x='\a'; R $x "$x"`, `x="a'b"; R ${x/\'/-}`, `x=aXbXc; R ${x#*X} ${x##*X} ${x%X*} ${x%%X*}`, `x='a*b'; R "${x%\**}" "${x/\*/-}"`, `x=é; R ${#x} ${x^}`, `x=a/b/c; R ${x//\//_} ${x##*/} ${x%/*}`, `x=abcabc; R ${x/bc/} ${x//bc} ${x/%abc}`,
+	}
+	for _, word := range words {
+		vars = append(vars, "R "+word)
+	}
+	for _, text := range vars {
+		out, err := exec.Command(bash, "-c", `R() { printf '%s\0' "$@"; printf '\1'; }; cd /; `+text).Output()
+		if err != nil {
+			t.Errorf("%s: bash: %v", text, err)
+			continue
+		}
+		var got strings.Builder
+		p, err := Parse(text, Options{Dir: "/", Env: map[string]string{"HOME": os.Getenv("HOME")}})
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		exact := true
+		for _, c := range p.Commands {
+			if c.Name != "R" {
+				continue
+			}
+			for _, w := range c.Words[1:] {
+				exact = exact && w.Certainty == Exact && !w.Glob
+				got.WriteString(w.Text + "\x00")
+			}
+			if len(c.Words) == 1 {
+				got.WriteString("\x00")
+			}
+			got.WriteByte(1)
+		}
+		switch {
+		case !exact && !strings.Contains(text, "nosuchuser"):
+			t.Errorf("%s: not exact: %q", text, renderAll(p))
+		case exact && got.String() != string(out):
+			t.Errorf("%s\n got %q\nbash %q", text, got.String(), out)
+		}
+	}
+}
+
+// FuzzParse looks for texts that make Parse panic, run away or answer differently twice.
+func FuzzParse(f *testing.F) {
+	for _, text := range hostile() {
+		if len(text) < 4096 {
+			f.Add(text)
+		}
+	}
+	for _, text := range []string{
+		`X=rm; $X -rf /`, `echo cm0= | base64 -d | sh`, "cat <<E >x\n$(a)\nE\nsh x", `f(){ f|f& };f`, `sudo -u x env -S 'a b' xargs -I{} sh -c "{}"`,
+		`find / -exec rm {} +`, `python3 -c 'import os; os.system("x")'`, `${x//a/b} ${y:1:2} ${!z} "${a[@]}" $((1+2))`, `for i in {1..9}; do case $i in *) [[ a =~ b ]];; esac; done`,
+		`trap 'x' EXIT; exec 5<>/dev/tcp/a/1; read -a b <&5`, `printf -v a '%s%d%x%b' 1 2 3 4`, `docker run --rm -v a:b img sh -c 'c'`, `perl -pi.bak -e 's/a/b/' c`, `ssh -o ProxyCommand=x h "a $b"`,
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		limits := Limits{Steps: 20_000, Commands: 300}
+		o := testOptions()
+		o.Limits = limits
+		a, errA := Parse(text, o)
+		b, errB := Parse(text, o)
+		if (errA == nil) != (errB == nil) {
+			t.Fatalf("%v, then %v", errA, errB)
+		}
+		if a == nil || errA != nil && a.Certainty != Unknown {
+			t.Fatal("an error with a program that looks known")
+		}
+		if diff := cmp.Diff(a, b); diff != "" {
+			t.Fatalf("two answers:\n%s", diff)
+		}
+		for _, c := range a.Commands {
+			if c.Start < 0 || c.End < c.Start || c.End > len(text) {
+				t.Fatalf("span %d-%d of %d bytes: %s", c.Start, c.End, len(text), render(c))
+			}
+			for _, in := range c.Inputs {
+				if in < 0 || in >= len(a.Commands) {
+					t.Fatalf("input %d of %d: %s", in, len(a.Commands), render(c))
+				}
+			}
+			for _, w := range c.Words {
+				if !strings.HasPrefix(w.Text, w.Prefix) || w.Certainty == Exact && w.Prefix != w.Text {
+					t.Fatalf("prefix %q of %q (%v)", w.Prefix, w.Text, w.Certainty)
+				}
+				if strings.ContainsRune(w.Text, holeOpen) {
+					t.Fatalf("a hole shows in %q", w.Text)
+				}
+			}
+			if c.Name == "" && len(c.Words) > 0 && c.Certainty != Unknown {
+				t.Fatalf("no name but %v: %s", c.Certainty, render(c))
+			}
+		}
+	})
+}
+
+func BenchmarkParse(b *testing.B) {
+	texts := map[string]string{
+		"short":    "ls -la src",
+		"usual":    "cd x && go test ./... 2>&1 | tail -50",
+		"commit":   "git commit -m \"$(cat <<'E'\nfix: a thing\nE\n)\"",
+		"nested":   `sudo env A=1 bash -c 'for i in a b; do rm -rf "/srv/$i"; done'`,
+		"pipeline": strings.Repeat("grep -v x | ", 19) + "sort",
+	}
+	for name, text := range texts {
+		b.Run(name, func(b *testing.B) {
+			o := testOptions()
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Parse(text, o); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -50,7 +50,7 @@ func (s *scan) primary(i int, emit bool) (value, int) {
 	case tokIdent:
 		return s.name(i, emit)
 	case tokOp:
-		return s.prefixed(i, emit)
+		return s.prefixed(i)
 	default:
 		return value{}, i + 1
 	}
@@ -68,9 +68,6 @@ func (s *scan) name(i int, emit bool) (value, int) {
 		}
 		return value{}, i + 1
 	}
-	if f, ok := stringPrefix(s, i); ok {
-		return f, i + 2
-	}
 	if other, ok := s.g.globals[t.text]; ok {
 		if other == "~" {
 			return textValue(home), i + 1
@@ -81,26 +78,11 @@ func (s *scan) name(i int, emit bool) (value, int) {
 	return v, i + 1
 }
 
-// stringPrefix is the value of a literal of another notation, tagged by a word before it.
-func stringPrefix(s *scan, i int) (value, bool) {
-	if s.g.name != "node" || i+1 >= len(s.toks) || s.toks[i+1].kind != tokString || s.toks[i+1].space {
-		return value{}, false
-	}
-	if s.toks[i].text == "String" { // String.raw is reached as a member; anything else is a tag function
-		return s.pieces(&s.toks[i+1]), true
-	}
-	return value{}, true
-}
-
 // prefixed evaluates brackets and prefix operators.
-func (s *scan) prefixed(i int, emit bool) (value, int) {
+func (s *scan) prefixed(i int) (value, int) {
 	t := &s.toks[i]
 	switch t.text {
 	case "(":
-		if emit {
-			// The inner calls are reported by the walk; here only the value counts.
-			emit = false
-		}
 		args := s.arguments(i)
 		if len(args) == 1 && args[0].key == "" && !s.trailingComma(i) {
 			return args[0].v, s.after(i)
@@ -206,7 +188,7 @@ func (s *scan) suffixes(v value, head, i int, emit bool) (value, int) {
 
 // keywordBefore keeps "if (…)" and "return (…)" from being read as calls.
 func (s *scan) keywordBefore(i int) bool {
-	return i > 0 && s.toks[i-1].kind == tokIdent && statementWords[s.toks[i-1].text] && !(i > 1 && s.toks[i-2].is("."))
+	return i > 0 && s.toks[i-1].kind == tokIdent && (statementWords[s.toks[i-1].text] || s.g.indented && s.toks[i-1].text == "import") && !(i > 1 && s.toks[i-2].is("."))
 }
 
 var statementWords = set("if elsif elif else unless while until for foreach return and or not in is yield await case when switch catch do then")
@@ -230,9 +212,49 @@ func (s *scan) invoke(fn, recv value, args []argument, head, tok int, emit bool)
 			s.add(Call{Kind: Dynamic, Name: s.toks[head].text, Offset: s.toks[head].pos})
 		}
 		s.report(name, recv, args, s.callToken(head, tok))
+		s.passed(name, args, s.callToken(head, tok))
 	}
 	return s.result(name, recv, args)
 }
+
+// passed reports functions that are handed to another one, which will call them:
+// map(os.remove, files), Thread(target=os.system, args=("id",)).
+func (s *scan) passed(name string, args []argument, tok int) {
+	if (s.g.values[name] != nil || s.g.calls[name] != nil) && !callsBack[name] { // what they do is known: they call nothing
+		return
+	}
+	for i, a := range args {
+		if a.v.kind != object || a.v.name == name || s.handler(a.v.name) == nil || a.to-a.from > 8 {
+			continue
+		}
+		given := args[i+1:]
+		for _, b := range args {
+			if b.key == "args" {
+				given = []argument{b}
+			}
+		}
+		var in []argument
+		for _, b := range given {
+			switch {
+			case b.v.kind == list && b.key == "args":
+				for _, e := range b.v.list {
+					in = append(in, argument{v: e, from: tok, to: tok})
+				}
+			case b.v.kind == list:
+				in = append(in, argument{v: element(b.v), from: tok, to: tok})
+			case b.key == "" && b.v.kind != word:
+				in = append(in, argument{v: b.v, from: tok, to: tok})
+			}
+		}
+		if len(in) == 0 {
+			in = []argument{{from: tok, to: tok}}
+		}
+		s.report(a.v.name, value{}, in, tok)
+	}
+}
+
+// callsBack are functions of the tables that call what they are given.
+var callsBack = set("map sorted multiprocessing.Process setTimeout setInterval")
 
 // callToken is the token at which a call counts as standing: its name.
 func (s *scan) callToken(head, open int) int {
@@ -256,82 +278,4 @@ func (s *scan) result(name string, recv value, args []argument) value {
 		}
 	}
 	return objectValue(name + "()")
-}
-
-// member is v.name.
-func (s *scan) member(v value, name string) value {
-	switch {
-	case v.kind == object:
-		full := s.canonical(v.name + "." + name)
-		if c, ok := s.g.constants[full]; ok {
-			return c
-		}
-		return objectValue(full)
-	case v.kind == text && v.name == pathName:
-		return objectValue(pathName + "." + name)
-	case v.kind == text, v.kind == list, v.kind == word:
-		return objectValue("text." + name)
-	default:
-		return objectValue("?." + name)
-	}
-}
-
-// index is v[…].
-func (s *scan) index(v value, open int) value {
-	args := s.arguments(open)
-	if len(args) != 1 {
-		return value{}
-	}
-	key := args[0].v
-	if v.kind == list {
-		if n, ok := key.number(); ok && !v.open {
-			if n < 0 {
-				n += len(v.list)
-			}
-			if n >= 0 && n < len(v.list) {
-				return v.list[n]
-			}
-		}
-		return value{}
-	}
-	if v.kind == text && s.toks[open+1].is(":") && args[0].to-args[0].from == 4 && s.toks[open+2].is(":") && s.toks[open+3].is("-") {
-		return s.mapText(v, true, reverse)
-	}
-	if v.kind == object && v.name[0] == '$' && !environments[v.name] { // an element of an array
-		return value{}
-	}
-	if v.kind == object {
-		if k, ok := key.exact(); ok && key.kind == text {
-			return s.memberByKey(v, k)
-		}
-		if s.g.modules[v.name] {
-			return objectValue("?[]")
-		}
-	}
-	return value{}
-}
-
-// memberByKey is module["name"] and its kin.
-func (s *scan) memberByKey(v value, key string) value {
-	switch {
-	case key == "HOME" && environments[v.name]:
-		return textValue(home)
-	case environments[v.name]:
-		return value{}
-	case strings.HasPrefix(v.name, "globals()"), strings.HasPrefix(v.name, "locals()"), v.name == "vars()":
-		return s.lookup(key, 0)
-	}
-	name := strings.TrimSuffix(v.name, ".__dict__")
-	return objectValue(s.canonical(name + "." + key))
-}
-
-// environments are the objects that hold the variables of the process.
-var environments = map[string]bool{"os.environ": true, "process.env": true, "ENV": true, "$ENV": true, "$_ENV": true, "$_SERVER": true}
-
-// canonical spells a qualified name in the way in which the tables know it.
-func (s *scan) canonical(name string) string {
-	if s.g.canonical != nil {
-		return s.g.canonical(name)
-	}
-	return name
 }

@@ -48,9 +48,9 @@ const (
 	SocketShell Kind = "socket_shell" // a shell or command whose input or output is a socket
 	Fork        Kind = "fork"         // starts a copy of itself
 	ForkBomb    Kind = "fork_bomb"    // does so in an endless loop
-	Spawn       Kind = "spawn"        // an interactive shell; Args as for Exec
+	Spawn       Kind = "spawn"        // Exec of an interactive shell, or the interpreter's own prompt: then without Args
 	Dynamic     Kind = "dynamic"      // runs code, or calls a function, that is not known here
-	Signal      Kind = "signal"       // Args are the process ids and the signal, in the order of the call
+	Signal      Kind = "signal"       // Args are the process ids, Mode the signal: "9", "KILL", "SIGKILL"
 	Env         Kind = "env"          // reads the whole environment
 )
 
@@ -65,7 +65,7 @@ type Call struct {
 	Kind      Kind
 	Name      string // the function as resolved: "os.system", "shutil.rmtree", "`"
 	Args      []Arg  // a variable with several possible values gives several paths, or several calls
-	Mode      string // with Chmod: octal digits without prefix, or a symbolic mode; "" when not known
+	Mode      string // with Chmod: octal digits without prefix, or a symbolic mode; with Signal: the signal; "" when not known
 	Recursive bool   // the access reaches everything below
 	Decoded   bool   // the text came out of a decoder: base64, hex, rot13, character codes
 	Dir       *Arg   // with Shell and Exec: the directory it runs in, when the program sets one

@@ -56,7 +56,7 @@ func pythonValues() map[string]evaluator {
 		"reversed":    backwards, "map": mapped,
 
 		"__import__": pythonImported, "importlib.import_module": pythonImported, "importlib.__import__": pythonImported,
-		"getattr": pythonGetattr, "vars": first, "globals": constant(objectValue("globals()")), "locals": constant(objectValue("locals()")),
+		"eval": pythonEval, "getattr": pythonGetattr, "vars": first, "globals": constant(objectValue("globals()")), "locals": constant(objectValue("locals()")),
 		"tempfile.mkdtemp": pythonTemporary(prefixValue("/tmp/")), "tempfile.mktemp": pythonTemporary(prefixValue("/tmp/")),
 		"tempfile.mkstemp":            pythonTemporary(listValue(value{}, prefixValue("/tmp/"))),
 		"tempfile.NamedTemporaryFile": pythonTemporary(objectValue("tempfile.NamedTemporaryFile()")),
@@ -176,6 +176,18 @@ func pythonImported(s *scan, _ value, args []argument) value {
 		return value{}
 	}
 	return objectValue(s.canonical(n))
+}
+
+// pythonEval is the value of a text that is nothing but a name.
+func pythonEval(s *scan, _ value, args []argument) value {
+	if len(args) == 0 {
+		return value{}
+	}
+	t, ok := args[0].v.exact()
+	if !ok || !isName(strings.ReplaceAll(t, ".", "")) {
+		return value{}
+	}
+	return objectValue(s.canonical(t))
 }
 
 func pythonGetattr(s *scan, _ value, args []argument) value {

@@ -17,6 +17,7 @@
 #     - rm -rf "./out/$name"
 #     - rm -rf /tmp/work.$$
 #     - ls -R "$1"
+#     - ls *.txt | xargs -I {} mv {} old-{}
 package sallyport.rules.dangerous.unresolved_delete
 
 import data.sallyport.lib
@@ -31,10 +32,16 @@ _many(p) if {
 	carrier in _carriers
 }
 
+# What is moved is still there, under another name.
+_deletes contains i if {
+	some i in lib.deletes
+	not lib.with_flag.moves[input.paths[i].command]
+}
+
 _in_script(p) if input.commands[p.command].script != ""
 
 deny contains {"path": i, "msg": $"what {p.raw} stands for is not known before it runs"} if {
-	some i in lib.deletes
+	some i in _deletes
 	p := input.paths[i]
 	p.certainty == "unknown"
 	p.recursive
@@ -42,7 +49,7 @@ deny contains {"path": i, "msg": $"what {p.raw} stands for is not known before i
 }
 
 _beginning contains i if {
-	some i in lib.deletes
+	some i in _deletes
 	p := input.paths[i]
 	p.certainty == "partial"
 	_many(p)
@@ -63,7 +70,7 @@ ask contains {"path": i, "msg": $"only the beginning of {p.raw} is known: {p.pat
 }
 
 ask contains {"path": i, "msg": $"a script deletes {p.raw}, which is not known before it runs"} if {
-	some i in lib.deletes
+	some i in _deletes
 	p := input.paths[i]
 	p.certainty == "unknown"
 	p.recursive
@@ -71,7 +78,7 @@ ask contains {"path": i, "msg": $"a script deletes {p.raw}, which is not known b
 }
 
 ask contains {"path": i, "msg": $"what {p.raw} stands for is not known before it runs"} if {
-	some i in lib.deletes
+	some i in _deletes
 	p := input.paths[i]
 	p.certainty == "unknown"
 	not p.recursive

@@ -72,3 +72,7 @@ test_allows_caches if {
 		"labels": ["cache"],
 	})
 }
+
+test_allows_moves if {
+	rule.deny == set() with input as _delete({"flags": ["moves"]}, {"certainty": "unknown", "recursive": true})
+}

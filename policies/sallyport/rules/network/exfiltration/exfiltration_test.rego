@@ -39,3 +39,10 @@ test_allows_other_pipes if {
 	rule.deny == set() with input as _piped({}, {})
 	rule.ask == set() with input as _piped({}, {})
 }
+
+test_asks_for_files_of_others if {
+	doc := _piped({}, {"zone": "home"})
+	rule.ask == {{"command": 1}} with input as doc
+	rule.deny == set() with input as doc
+	rule.ask == {{"command": 1}} with input as _piped({}, {"zone": "system", "labels": ["account_database"]})
+}

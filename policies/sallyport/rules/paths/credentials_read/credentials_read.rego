@@ -54,6 +54,14 @@ ask contains {"path": i, "msg": $"{p.path} may hold credentials"} if {
 	not _sourced(p)
 }
 
+# People type secrets on command lines.
+ask contains {"path": i, "msg": $"{p.path} may hold secrets that were typed"} if {
+	some i in lib.with_label.history_file
+	p := input.paths[i]
+	p.access == "read"
+	not _quiet(p)
+}
+
 # A search through a whole tree that has credentials in it.
 ask contains {"path": i, "msg": $"credentials lie below {p.path}"} if {
 	some i in lib.with_label.contains_credential

@@ -44,3 +44,7 @@ test_allows_searches_in_the_workspace if {
 test_allows_sourcing_env_files if {
 	rule.ask == set() with input as _read("source", {"labels": ["env_file"]})
 }
+
+test_asks_for_histories if {
+	rule.ask == {{"path": 0, "msg": "/h/k may hold secrets that were typed"}} with input as _read("cat", {"labels": ["history_file"]})
+}

@@ -25,6 +25,7 @@ deny contains {"path": i, "msg": $"{p.path} holds credentials"} if {
 	some i in lib.in_zone.credential
 	p := input.paths[i]
 	p.access in {"write", "delete"}
+	not "metadata" in p.labels
 	not _own(p)
 }
 

@@ -22,3 +22,7 @@ test_allows_keys_made_here if {
 test_allows_reading_here if {
 	rule.deny == set() with input as _credential({"access": "read"})
 }
+
+test_leaves_modes_to_their_rule if {
+	rule.deny == set() with input as _credential({"labels": ["metadata"]})
+}

@@ -42,7 +42,10 @@ _worst contains i if {
 
 # What the machine is made of, and whole trees of the rest. Places such as /usr/local, /opt or /var/www are
 # for programs and data that are added to it.
-_essential(p) if "system_root" in p.labels
+_essential(p) if {
+	some label in p.labels
+	label in {"procfs", "sysfs", "system_root"}
+}
 
 _essential(p) if {
 	p.access == "delete"

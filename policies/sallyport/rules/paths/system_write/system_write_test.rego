@@ -38,3 +38,7 @@ test_allows_reading_and_devices if {
 	rule.ask == set() with input as _system({"access": "read"})
 	rule.ask == set() with input as _system({"labels": ["null_device"]})
 }
+
+test_asks_for_what_the_kernel_reads if {
+	rule.ask == {_finding} with input as _system({"labels": ["procfs"]})
+}

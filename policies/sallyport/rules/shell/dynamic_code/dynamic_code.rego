@@ -20,14 +20,7 @@
 package sallyport.rules.shell.dynamic_code
 
 import data.sallyport.lib
-
-# Programs that print shell code on purpose, as documented by them.
-_hooks := {
-	"asdf", "brew", "conda", "dircolors", "direnv", "docker-machine", "fnm", "gh", "gpg-agent", "helm",
-	"jenv", "keychain", "kubectl", "luarocks", "mamba", "micromamba", "minikube", "mise", "nodenv",
-	"opam", "pip", "pyenv", "rbenv", "register-python-argcomplete", "rustup", "ssh-agent", "starship",
-	"zoxide",
-}
+import data.sallyport.lib.hooks
 
 _dynamic contains i if some i in lib.with_flag.dynamic_code
 
@@ -35,20 +28,6 @@ _dynamic contains i if {
 	some i, c in input.commands
 	c.code.origin == "dynamic"
 	not c.code.resolved
-}
-
-_printed_for_shells(i) if {
-	inputs := input.commands[i].inputs
-	count(inputs) > 0
-	every j in inputs {
-		_hook(input.commands[j])
-	}
-}
-
-# By its plain name only: ./conda is anybody's program.
-_hook(c) if {
-	c.name in _hooks
-	c.program == c.name
 }
 
 deny contains {"command": i} if {
@@ -61,5 +40,5 @@ ask contains {"command": i} if {
 	c := input.commands[i]
 	c.script == ""
 	not c.elevated
-	not _printed_for_shells(i)
+	not hooks.printed(i)
 }

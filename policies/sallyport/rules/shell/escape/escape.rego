@@ -11,6 +11,7 @@
 #     - tar cf x.tar x --checkpoint=1 --checkpoint-action=exec=sh
 #     - awk 'BEGIN {system("/bin/sh")}'
 #     - find . -exec /bin/sh \; -quit
+#     - some-runner /bin/sh
 #   lookalikes:
 #     - tar czf x.tar.gz src
 #     - awk '{print $1}' data.txt
@@ -33,6 +34,21 @@ deny contains {"command": i} if {
 	c.code.language in _shells
 	some carrier in c.via
 	carrier in _carriers
+	not i in _escapes
+}
+
+# Programs that read a shell's file instead of starting it are known; of others a person is asked.
+_shell_files := {file | some dir in {"/bin/", "/usr/bin/", "/usr/local/bin/"}; some name in {"ash", "bash", "csh", "dash", "fish", "ksh", "sh", "tcsh", "zsh"}; file := concat("", [dir, name])}
+
+ask contains {"command": i} if {
+	some p in input.paths
+	p.path in _shell_files
+	p.access in {"execute", "read"}
+	p.source == "argument"
+	i := p.command
+	c := input.commands[i]
+	not c.known
+	c.name != ""
 	not i in _escapes
 }
 

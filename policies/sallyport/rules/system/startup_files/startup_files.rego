@@ -1,6 +1,6 @@
 # METADATA
-# title: Write to a shell startup file
-# description: What stands there runs in every new shell, outside the gate.
+# title: Write to a startup file
+# description: What stands there runs in every new shell, or whenever ssh, git, an editor or an agent starts, outside the gate.
 # custom:
 #   severity: high
 #   remediation: Set variables for the command that needs them, or put them into a file in the workspace that you source.
@@ -27,3 +27,19 @@ ask contains {"path": i, "msg": $"{p.path} runs in every new shell"} if {
 	p := input.paths[i]
 	p.access == "write"
 }
+
+# What tells ssh, git, editors and agents in the home directory which programs to run.
+_configuration := {"agent_config", "editor_config", "git_config", "ssh_dir"}
+
+_configures contains i if {
+	some i in lib.in_zone.home
+	p := input.paths[i]
+	p.access == "write"
+	not "metadata" in p.labels
+	some label in p.labels
+	label in _configuration
+	not "shell_startup" in p.labels
+	not lib.named.git[p.command]
+}
+
+ask contains {"path": i, "msg": $"{input.paths[i].path} tells other programs what to run"} if some i in _configures

@@ -20,3 +20,12 @@ test_allows_reading if {
 	rule.ask == set() with input as _startup("read")
 	rule.deny == set() with input as _startup("read")
 }
+
+test_asks_for_configuration_at_home if {
+	doc := testing.path({"path": "/h/.ssh/config", "access": "write", "zone": "home", "labels": ["ssh_dir"]})
+	rule.ask == {{"path": 0, "msg": "/h/.ssh/config tells other programs what to run"}} with input as doc
+}
+
+test_allows_configuration_of_the_project if {
+	rule.ask == set() with input as testing.path({"access": "write", "labels": ["agent_config"]})
+}

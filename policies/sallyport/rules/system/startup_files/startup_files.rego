@@ -29,17 +29,23 @@ ask contains {"path": i, "msg": $"{p.path} runs in every new shell"} if {
 }
 
 # What tells ssh, git, editors and agents in the home directory which programs to run.
-_configuration := {"agent_config", "editor_config", "git_config", "ssh_dir"}
+_configuration := {"agent_config", "editor_config", "git_config"}
 
 _configures contains i if {
-	some i in lib.in_zone.home
+	some i in lib.writes
 	p := input.paths[i]
-	p.access == "write"
+	_configuring(p)
 	not "metadata" in p.labels
-	some label in p.labels
-	label in _configuration
 	not "shell_startup" in p.labels
 	not lib.named.git[p.command]
+}
+
+_configuring(p) if "ssh_dir" in p.labels
+
+_configuring(p) if {
+	p.zone == "home"
+	some label in p.labels
+	label in _configuration
 }
 
 ask contains {"path": i, "msg": $"{input.paths[i].path} tells other programs what to run"} if some i in _configures

@@ -160,8 +160,8 @@ func (l *Ledger) note(records ...record) error {
 		}
 		return nil
 	}
-	err := l.store.append(l, records)
-	if err != nil {
+	applied, err := l.store.append(l, records)
+	if !applied {
 		for _, r := range records {
 			l.apply(r)
 		}

@@ -176,20 +176,21 @@ func (s *store) load(l *Ledger, size int64) error {
 }
 
 // append applies records and writes those that change something, behind what other processes
-// have written meanwhile.
-func (s *store) append(l *Ledger, records []record) error {
+// have written meanwhile. It says whether it came as far as to apply them.
+func (s *store) append(l *Ledger, records []record) (applied bool, err error) {
 	if err := s.lock(l); err != nil {
-		return err
+		return false, err
 	}
-	defer func() { unlockFile(s.file) }()
+	locked := s.file
+	defer unlockFile(locked)
 	if err := l.refresh(); err != nil {
-		return err
+		return false, err
 	}
-	var out bytes.Buffer
 	info, err := s.file.Stat()
 	if err != nil {
-		return fmt.Errorf("write ledger: %w", err)
+		return false, fmt.Errorf("write ledger: %w", err)
 	}
+	var out bytes.Buffer
 	if info.Size() > s.offset { // a torn line: end it, so that it spoils no other
 		out.WriteByte('\n')
 	}
@@ -203,17 +204,17 @@ func (s *store) append(l *Ledger, records []record) error {
 		writeRecord(&out, record{Op: opSaturated})
 	}
 	if out.Len() == 0 {
-		return nil
+		return true, nil
 	}
 	n, err := s.file.Write(out.Bytes())
 	if err != nil {
-		return fmt.Errorf("write ledger: %w: free space in the state directory", err)
+		return true, fmt.Errorf("write ledger: %w: free space in the state directory", err)
 	}
 	s.offset = info.Size() + int64(n)
 	if s.offset > s.next {
 		s.rewrite(l)
 	}
-	return nil
+	return true, nil
 }
 
 func writeRecord(b *bytes.Buffer, r record) {

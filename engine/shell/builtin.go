@@ -41,6 +41,8 @@ func builtin(name string) func(*walker, *invocation) {
 		return execBuiltin
 	case "exit", "return", "break", "continue":
 		return ends
+	case "hash":
+		return hash
 	case "shopt":
 		return shopt
 	case "history":
@@ -205,6 +207,10 @@ func (w *walker) attributes(name, flags string) {
 		return
 	case strings.ContainsAny(opts, "iluA"):
 		v.val, v.list, v.array, v.converts = unknown("$"+name, v.inputs()), nil, false, true
+	}
+	if strings.Contains(opts, "f") && (variant == "export" || strings.Contains(opts, "x")) {
+		st.handsOn = true
+		return
 	}
 	v.exported = v.exported || variant == "export" || strings.Contains(opts, "x")
 	v.readonly = v.readonly || variant == "readonly" || strings.Contains(opts, "r")
@@ -471,6 +477,18 @@ func execBuiltin(w *walker, inv *invocation) {
 	}
 	if inv.redir.in != nil {
 		st.in = inv.redir.in
+	}
+}
+
+// hash -p makes a name stand for another program.
+func hash(w *walker, inv *invocation) {
+	options, names := getopt(inv.args[1:], "p", nil)
+	program, ok := options["-p"]
+	for _, a := range names {
+		if ok {
+			w.ctx.st.aliases[a.Text] = program.Text
+			w.mark(inv.idx, MarkShadow)
+		}
 	}
 }
 

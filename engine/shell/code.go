@@ -111,6 +111,15 @@ func (w *walker) runFile(inv *invocation, lang string, file arg, params []arg, h
 	code := Code{Language: lang, From: CodeFile, File: file.Word}
 	w.commands[inv.idx].Code = code
 	text, _ := file.val.place()
+	if standardInput(text) {
+		st := w.ctx.st
+		w.stdinProgram(inv, lang, w.commands[inv.idx].Name, func(x *context) {
+			if here {
+				x.st = st
+			}
+		})
+		return
+	}
 	abs, ok := absolute(w.ctx.st.dir, text)
 	if fd := w.fds[text]; fd != nil {
 		abs = text
@@ -144,6 +153,19 @@ func (w *walker) runScript(inv *invocation) bool {
 	code := Code{Language: lang, From: CodeFile, File: inv.args[0].Word}
 	w.script(inv, code, lang, abs, inv.args[0], inv.args[1:], false)
 	w.printUnknown(inv)
+	return true
+}
+
+// runCopy follows a command word that this text made a copy of, or a link to, a program.
+func (w *walker) runCopy(inv *invocation) bool {
+	abs, ok := w.pathOf(inv.args[0])
+	if !ok || w.ctx.st.files[abs].program == "" {
+		return false
+	}
+	program := w.ctx.st.files[abs].program
+	args := slices.Clone(inv.args)
+	args[0] = literalArg(path.Base(program))
+	w.inner(inv, args, "copy of "+program, nil)
 	return true
 }
 

@@ -43,7 +43,7 @@ func (w *walker) dispatch(inv *invocation) bool {
 		w.interpret(inv, lang)
 		return false
 	}
-	if strings.Contains(written, "/") && w.runScript(inv) {
+	if strings.Contains(written, "/") && (w.runCopy(inv) || w.runScript(inv)) {
 		return false
 	}
 	w.print(inv, name)
@@ -282,6 +282,10 @@ func joinQuoted(args []arg) value {
 // uncalled walks the bodies of functions that nothing called, once, so that what stands in
 // them is seen.
 func (w *walker) uncalled() {
+	// A command word or code that is not known may call any of them.
+	any := slices.ContainsFunc(w.commands, func(c Command) bool {
+		return len(c.Words) > 0 && c.Name == "" || slices.Contains(c.Marks, MarkDynamicCode)
+	})
 	for i := 0; i < len(w.defs) && w.budget == ""; i++ {
 		fn := w.defs[i]
 		if fn.called {
@@ -293,7 +297,9 @@ func (w *walker) uncalled() {
 		w.blur(changes{dir: true, all: true})
 		w.ctx.st.params, w.ctx.st.bound = nil, false
 		w.ctx.running = append(slices.Clone(w.ctx.running), "function "+fn.name)
-		w.ctx.marks = append(slices.Clone(w.ctx.marks), MarkNeverCalled)
+		if !any && fn.name != "command_not_found_handle" {
+			w.ctx.marks = append(slices.Clone(w.ctx.marks), MarkNeverCalled)
+		}
 		w.ctx.out = &sink{}
 		w.deeper(func() { w.stmt(fn.decl.Body) })
 		w.ctx = saved

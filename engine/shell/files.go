@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -27,7 +28,7 @@ func (w *walker) content(v value) (value, bool) {
 	if fd, ok := w.fds[text]; ok {
 		return fd, true
 	}
-	if text == "/dev/stdin" || text == "-" || text == "/dev/fd/0" || text == "/proc/self/fd/0" {
+	if text == "-" || standardInput(text) {
 		if in := w.stdin(); in != nil && len(in.text) > 0 {
 			return in.text, true
 		}
@@ -38,6 +39,10 @@ func (w *walker) content(v value) (value, bool) {
 		return nil, false
 	}
 	return w.contentOf(abs)
+}
+
+func standardInput(text string) bool {
+	return text == "/dev/stdin" || text == "/dev/fd/0" || text == "/proc/self/fd/0"
 }
 
 func (w *walker) contentOf(abs string) (value, bool) {
@@ -124,6 +129,10 @@ func (w *walker) copyFile(inv *invocation) bool {
 	to, ok := w.pathOf(operands[1])
 	if !ok {
 		return false
+	}
+	if from := operands[0].val.text(); operands[0].Certainty == Exact && systemProgram(path.Clean(from)) || !operands[0].val.dynamic() && strings.Contains(operands[0].val.tail(), "/") {
+		w.ctx.st.files[to] = written{program: from}
+		return true
 	}
 	content, ok := w.content(operands[0].val)
 	if !ok {

@@ -45,6 +45,9 @@ func (w *walker) inlineCall(inv *invocation, code Code, call inline.Call, via st
 	case inline.Dynamic:
 		w.dynamicInline(inv, code)
 	default:
+		if code.From == CodeFile && !slices.ContainsFunc(args, func(a arg) bool { return a.Prefix != "" }) {
+			return // a script that opens what it was given: nothing to point at
+		}
 		if words := synthesized(call); len(words) > 0 {
 			for i := range args {
 				args[i] = guard(args[i])

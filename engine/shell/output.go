@@ -43,7 +43,7 @@ func (w *walker) printUnknown(inv *invocation) {
 var quiet = map[string]bool{
 	"mkdir": true, "rm": true, "rmdir": true, "cp": true, "mv": true, "ln": true, "touch": true, "chmod": true, "chown": true, "install": true,
 	"true": true, "false": true, ":": true, "test": true, "[": true, "sleep": true, "kill": true, "wait": true, "umask": true, "mkfifo": true,
-	"let": true, "shopt": true, "hash": true, "enable": true, "disown": true, "truncate": true, "unlink": true,
+	"let": true, "enable": true, "disown": true, "truncate": true, "unlink": true,
 }
 
 // output evaluates a command whose output follows from known text.

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -290,6 +291,8 @@ func FuzzParse(f *testing.F) {
 		limits := Limits{Steps: 20_000, Commands: 300}
 		o := testOptions()
 		o.Limits = limits
+		runaway := time.AfterFunc(20*time.Second, func() { panic("runaway: " + text) })
+		defer runaway.Stop()
 		a, errA := Parse(text, o)
 		b, errB := Parse(text, o)
 		if (errA == nil) != (errB == nil) {

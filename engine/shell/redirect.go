@@ -92,6 +92,8 @@ func (w *walker) redirect(r *redirection, s *syntax.Redirect) {
 func (w *walker) here(r *redirection, fd int, body value) {
 	if fd == 0 {
 		r.in = &input{cmds: body.inputs(), from: CodeHeredoc, text: body, static: allKnown(body), via: "heredoc"}
+	} else {
+		w.fds["/dev/fd/"+strconv.Itoa(fd)] = body
 	}
 }
 

@@ -23,6 +23,7 @@ type state struct {
 	files    map[string]written // files this text has written so far, by absolute path
 	sockets  map[int]bool       // descriptors that exec opened on /dev/tcp or /dev/udp
 	in       *input             // standard input after exec <file
+	handsOn  bool               // export -f: child shells have the functions too
 	lastpipe bool               // shopt -s lastpipe: the last stage of a pipe is no subshell
 	ended    bool               // the way here ends in exit, return, break or continue
 }
@@ -54,8 +55,9 @@ type function struct {
 // written is a file whose content this text has made.
 type written struct {
 	content value
-	by      []int // the commands that wrote it
-	touched bool  // a command may have changed it in a way that is not known
+	by      []int  // the commands that wrote it
+	program string // it is a copy of this program
+	touched bool   // a command may have changed it in a way that is not known
 }
 
 // fork copies st for a subshell or a branch, and charges for the copy.
@@ -234,7 +236,10 @@ func (w *walker) child() *state {
 			delete(st.vars, name)
 		}
 	}
-	st.funcs, st.aliases = map[string][]*function{}, map[string]string{}
+	if !st.handsOn {
+		st.funcs = map[string][]*function{}
+	}
+	st.aliases = map[string]string{}
 	st.params, st.bound, st.zero, st.in, st.ended = nil, true, nil, nil, false
 	return st
 }

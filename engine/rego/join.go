@@ -96,12 +96,21 @@ func message(in *facts.Input, title string, f finding) string {
 // excerptLength bounds, in bytes, how much of a command's text a message repeats.
 const excerptLength = 120
 
-// excerpt is the text of a command as it was asked for.
+// excerpt is the text of a command as it was asked for. What another command carries is shown as it
+// would run, with its carrier: its own span is the carrier's and may not spell it.
 func excerpt(text string, c facts.Command) string {
+	if len(c.Via) > 0 && len(c.Argv) > 0 {
+		return shorten(strings.Join(c.Argv, " ")) + " (by way of " + shorten(strings.Join(c.Via, ", ")) + ")"
+	}
 	shown := strings.Join(c.Argv, " ")
 	if s := c.Span; s.Start >= 0 && s.Start < s.End && s.End <= len(text) {
 		shown = text[s.Start:s.End]
 	}
+	return shorten(shown)
+}
+
+// shorten puts text on one line of at most excerptLength bytes.
+func shorten(shown string) string {
 	shown = strings.ToValidUTF8(strings.Join(strings.Fields(shown), " "), "")
 	if len(shown) > excerptLength {
 		shown = strings.ToValidUTF8(shown[:excerptLength], "") + "…"

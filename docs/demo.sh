@@ -33,8 +33,8 @@ failed=0
 # show EXIT WORDS…: run sallyport with WORDS, show it as a person would type it, and expect EXIT.
 show() {
   local want=$1 got; shift
-  printf '\n$ sallyport'; printf ' %q' "$@"; printf '\n'
-  "$sallyport" "$@"; got=$?
+  printf '\n$ sallyport'; printf ' %s' "${@@Q}" | sed -E "s/'([A-Za-z0-9_./:=-]+)'/\1/g"; printf '\n'
+  "$sallyport" "$@" 2>&1; got=$?
   [ "$got" = 0 ] || printf '(exit %s)\n' "$got"
   [ "$got" = "$want" ] || { printf 'demo: expected exit %s\n' "$want" >&2; failed=1; }
 }

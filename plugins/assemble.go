@@ -65,7 +65,7 @@ func Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, err
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := runner(l)
+	chosen, err := RunnerNamed(l.Runner)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ package plugins
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine"
@@ -53,6 +52,7 @@ func openLocal(l *config.Loaded) (Opened, error) {
 	e := l.Environment
 	r, err := local.New(local.Options{
 		Venv: e.Venv, Prefix: e.Prefix, EnvFile: string(e.EnvFile), EnvFileNames: e.EnvFileNames, Env: e.Env, PassAll: e.PassAll,
+		Host: l.Environ(),
 	})
 	if err != nil {
 		return Opened{}, err
@@ -60,22 +60,17 @@ func openLocal(l *config.Loaded) (Opened, error) {
 	return Opened{r, r.Shell().POSIX}, nil
 }
 
-// runner finds the runner that the configuration names.
-func runner(l *config.Loaded) (Runner, error) {
+// RunnerNamed finds a runner of this build.
+func RunnerNamed(name string) (Runner, error) {
 	all := Runners()
-	i := slices.IndexFunc(all, func(r Runner) bool { return r.Name == l.Runner })
-	if i >= 0 {
-		return all[i], nil
-	}
 	names := make([]string, len(all))
 	for i, r := range all {
+		if r.Name == name {
+			return r, nil
+		}
 		names[i] = r.Name
 	}
-	return Runner{}, refuse(l, "runner", fmt.Sprintf("no runner named %s in this build; available: %s", l.Runner, strings.Join(names, ", ")))
-}
-
-func refuse(l *config.Loaded, key, text string) error {
-	return &config.Error{File: l.File, Problems: []config.Problem{l.At(key, text)}}
+	return Runner{}, fmt.Errorf("no runner named %s in this build; available: %s", name, strings.Join(names, ", "))
 }
 
 // honoured returns an error for every setting that this build cannot honour.
@@ -105,11 +100,8 @@ func honoured(l *config.Loaded) error {
 			no("local.network", "the local runner of this build cannot take the network away: remove the key")
 		}
 	}
-	if _, err := runner(l); err != nil {
-		problems = append(problems, err.(*config.Error).Problems...)
+	if _, err := RunnerNamed(l.Runner); err != nil {
+		no("runner", err.Error())
 	}
-	if len(problems) == 0 {
-		return nil
-	}
-	return &config.Error{File: l.File, Problems: problems}
+	return l.Refuse(problems)
 }

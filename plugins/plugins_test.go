@@ -28,7 +28,7 @@ func load(t *testing.T, text string) *config.Loaded {
 		}
 	}
 	host := config.Host{
-		Dir: root, Home: filepath.Join(root, "home"), Now: time.Now(),
+		Dir: root, Home: filepath.Join(root, "home"), Now: time.Now(), Environ: os.Environ(),
 		Getenv: func(name string) string {
 			return map[string]string{"XDG_STATE_HOME": filepath.Join(root, "state")}[name]
 		},

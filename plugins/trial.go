@@ -12,7 +12,7 @@ import (
 // Trial opens the runner of a configuration as a gate does, closes it again, and returns what it
 // tells policies about itself and, for people, what this machine does not let it do.
 func Trial(ctx context.Context, l *config.Loaded) (facts.Runner, []string, error) {
-	chosen, err := runner(l)
+	chosen, err := RunnerNamed(l.Runner)
 	if err != nil {
 		return facts.Runner{}, nil, err
 	}

@@ -2,8 +2,10 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/plugins"
 )
 
 // loadFor reads the configuration for one command, with what its flags say in place of the file.
@@ -19,8 +21,12 @@ func (a *app) loadFor(agent, runner string) (*config.Loaded, error) {
 		l.Agent = agent
 	}
 	if runner != "" {
+		if _, err := plugins.RunnerNamed(runner); err != nil {
+			return nil, usageError{fmt.Errorf("--runner: %w", err)}
+		}
 		l.Runner = runner
 	}
+	a.log().Info("configuration", "file", l.File, "from", l.Source, "workspace", l.Workspace)
 	for _, note := range l.Notes {
 		a.log().Warn(note)
 	}

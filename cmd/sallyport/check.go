@@ -145,6 +145,7 @@ func (a *app) writeExplanation(out engine.Outcome, traces []rego.RuleTrace) erro
 		fmt.Fprintf(a.out, "not readable as bash: %s\n", in.Shell.Error)
 	}
 	var commands, paths, rules [][]string
+	off := 0
 	for i, c := range in.Commands {
 		commands = append(commands, []string{
 			fmt.Sprint(i), shorten(strings.Join(c.Argv, " "), 60), strings.Join(c.Via, " > "), list(c.Effects), list(c.Flags), c.Certainty,
@@ -154,7 +155,10 @@ func (a *app) writeExplanation(out engine.Outcome, traces []rego.RuleTrace) erro
 		paths = append(paths, []string{fmt.Sprint(i), shorten(orDash(p.Path), 60), p.Access, p.Zone, p.Permission, list(p.Labels), fmt.Sprint(p.Command)})
 	}
 	for _, t := range traces {
-		if t.Outcome != rego.Silent {
+		switch t.Outcome {
+		case rego.Off:
+			off++
+		case rego.Fired, rego.Exempted:
 			rules = append(rules, []string{t.Rule, string(t.Outcome), t.Level, t.LevelFrom, fmt.Sprint(len(t.Found)), fmt.Sprint(t.Exempted)})
 		}
 	}
@@ -174,7 +178,7 @@ func (a *app) writeExplanation(out engine.Outcome, traces []rego.RuleTrace) erro
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(a.out, "\n%d rules judged by revision %s in %d µs\n", len(traces), out.Decision.Policy.Revision, out.Decision.ElapsedUS)
+	_, err := fmt.Fprintf(a.out, "\n%d rules judged, %d are off; revision %s; %d µs\n", len(traces)-off, off, out.Decision.Policy.Revision, out.Decision.ElapsedUS)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -141,14 +142,19 @@ func (a *app) configCheck() *cobra.Command {
 		if err == nil {
 			err = plugins.Check(cmd.Context(), l)
 		}
-		var bad *config.Error
-		if err != nil && (*f == formatText || !errors.As(err, &bad)) {
+		if err != nil && *f == formatText {
 			return err
 		}
 		c := checked{Problems: []config.Problem{}, Warnings: []string{}}
-		if bad != nil {
+		var bad *config.Error
+		switch {
+		case errors.As(err, &bad):
 			c.File, c.Problems = bad.File, bad.Problems
-		} else {
+		case err != nil: // about the policies, each line of which is a problem
+			for line := range strings.SplitSeq(err.Error(), "\n") {
+				c.Problems = append(c.Problems, config.Problem{Text: line})
+			}
+		default:
 			c.File, c.OK, c.Warnings = l.File, true, append(nonNil(l.Warnings()), l.Notes...)
 		}
 		if *f == formatJSON {

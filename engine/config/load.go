@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -19,6 +21,7 @@ type Host struct {
 	Home       string // home directory; "" for none
 	Executable string // sallyport's own binary; "" when unknown
 	Getenv     func(string) string
+	Environ    []string // NAME=value, of which commands get a part; nil for none
 	Now        time.Time
 }
 
@@ -30,7 +33,7 @@ func ThisHost() (Host, error) {
 	}
 	home, _ := os.UserHomeDir() // none is a fact, not an error: "~" is refused then
 	exe, _ := os.Executable()
-	return Host{Dir: dir, Home: home, Executable: exe, Getenv: os.Getenv, Now: time.Now()}, nil
+	return Host{Dir: dir, Home: home, Executable: exe, Getenv: os.Getenv, Environ: os.Environ(), Now: time.Now()}, nil
 }
 
 // Loaded is a configuration that is ready for use.
@@ -49,6 +52,15 @@ type Loaded struct {
 
 // At makes a problem of a key, with the place where the file has it.
 func (l *Loaded) At(key, text string) Problem { return problemAt(l.where, key, text) }
+
+// Refuse makes an error of problems that were found in a loaded configuration; nil for none.
+func (l *Loaded) Refuse(problems []Problem) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	sortProblems(problems)
+	return &Error{File: l.File, Problems: problems}
+}
 
 // YAML returns the configuration as a file that says the same, defaults included.
 func (l *Loaded) YAML() ([]byte, error) { return yaml.Marshal(l.Config) }
@@ -180,9 +192,8 @@ func Parse(text, file, source string, host Host) (*Loaded, error) {
 	if whole {
 		check(l, d)
 	}
-	if len(d.problems) > 0 {
-		sortProblems(d.problems)
-		return nil, &Error{File: file, Problems: d.problems}
+	if err := l.Refuse(d.problems); err != nil {
+		return nil, err
 	}
 	l.where = d.where
 	l.Ignored = inWorkspace(string(l.Workspace), file)
@@ -202,11 +213,15 @@ func inWorkspace(workspace, used string) []string {
 	return found
 }
 
+// Environ is the environment of which commands get a part, NAME=value.
+func (l *Loaded) Environ() []string { return l.host.Environ }
+
 // Trial returns the configuration for trying rules out away from real files: with another home and
 // workspace, under the given profile, and with nothing relaxed.
 func (l *Loaded) Trial(home, workspace, profile string) *Loaded {
 	t := *l
 	t.host.Home, t.Workspace, t.Profile = home, Path(workspace), profile
+	t.host.Environ = append(slices.DeleteFunc(slices.Clone(l.host.Environ), func(v string) bool { return strings.HasPrefix(v, "HOME=") }), "HOME="+home)
 	t.Paths, t.Rules, t.Exemptions = nil, nil, nil
 	return &t
 }

@@ -14,8 +14,6 @@
 #     - ping -c 1 192.0.2.1
 package sallyport.rules.network.attack_tools
 
-import data.sallyport.lib
-
 _tools := {
 	"aircrack-ng", "arpspoof", "bettercap", "bloodhound-python", "crackmapexec", "crunch", "dirb",
 	"dnsspoof", "enum4linux", "enum4linux-ng", "ettercap", "evil-winrm", "ffuf", "gobuster", "hashcat",
@@ -26,6 +24,6 @@ _tools := {
 }
 
 ask contains {"command": i} if {
-	some name in _tools
-	some i in lib.named[name]
+	some i, c in input.commands
+	c.name in _tools
 }

@@ -132,6 +132,9 @@ func (l *Log) write(batch []*request, checkpoint bool) error {
 	}
 	st, f := l.st.clone(), l.seg
 	if st.off > 0 && st.off+size > l.o.SegmentSize {
+		if err := l.settle(); err != nil {
+			return errors.Join(fmt.Errorf("begin segment: %w", err), l.drop())
+		}
 		next, err := openChecked(l.o.fs, l.path(segmentName(st.segment+1)), os.O_RDWR|os.O_CREATE|os.O_EXCL)
 		if err != nil {
 			return fmt.Errorf("begin segment: %w", err)
@@ -139,10 +142,13 @@ func (l *Log) write(batch []*request, checkpoint bool) error {
 		f = next
 		st.segment, st.off, st.lastOff = st.segment+1, 0, 0
 	}
-	start := st.off
+	start, sure := st.off, l.sure
+	if start == 0 {
+		sure = 0
+	}
 	note, err := l.compose(&st, batch, checkpoint)
 	if err == nil {
-		err = l.append(f, start)
+		err = l.append(f, sure, start)
 	}
 	if f != l.seg { // either way the old file is done with
 		err = errors.Join(err, l.drop())
@@ -151,14 +157,18 @@ func (l *Log) write(batch []*request, checkpoint bool) error {
 		l.poison(f, st.segment, start)
 		return fmt.Errorf("write audit log: %w", err)
 	}
-	l.st, l.seg, l.own = st, f, nil
+	l.st, l.seg, l.own, l.sure = st, f, nil, st.off
 	if note != nil {
 		return l.setAnchor(note)
 	}
 	return nil
 }
 
-func (l *Log) append(f file, start int64) error {
+// append writes l.buf at start and makes the file durable from sure on.
+func (l *Log) append(f file, sure, start int64) error {
+	if err := rewrite(f, sure, start); err != nil {
+		return err
+	}
 	if n, err := f.WriteAt(l.buf, start); err != nil {
 		return err
 	} else if n < len(l.buf) {
@@ -167,10 +177,46 @@ func (l *Log) append(f file, start int64) error {
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	if start == 0 {
+	if sure == 0 {
 		return l.o.fs.SyncDir(l.o.Dir) // the file itself must not vanish either
 	}
 	return nil
+}
+
+// rewrite writes the bytes of a part of a file over themselves. Records of another process can be
+// read although a failed sync lost them: the system then holds their pages for written. Writing
+// them again makes the next sync tell the truth.
+func rewrite(f file, from, to int64) error {
+	if from >= to {
+		return nil
+	}
+	buf := make([]byte, min(to-from, 1<<20))
+	for from < to {
+		part := buf[:min(int64(len(buf)), to-from)]
+		if _, err := f.ReadAt(part, from); err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if _, err := f.WriteAt(part, from); err != nil {
+			return err
+		}
+		from += int64(len(part))
+	}
+	return nil
+}
+
+// settle makes the open file durable as far as it is known, before another takes its place.
+func (l *Log) settle() error {
+	if l.sure >= l.st.off {
+		return nil
+	}
+	if err := rewrite(l.seg, l.sure, l.st.off); err != nil {
+		return err
+	}
+	if err := l.seg.Sync(); err != nil {
+		return err
+	}
+	l.sure = l.st.off
+	return l.o.fs.SyncDir(l.o.Dir)
 }
 
 // compose puts the lines of a batch into l.buf and moves st past them. The note is that of the last

@@ -176,24 +176,16 @@ func readAll(fsys fileSystem, name string, limit int64) ([]byte, error) {
 	return b[:n], nil
 }
 
-// writeNew writes a file that must not exist yet and makes it durable.
+// writeNew writes a small file that is complete and durable once it has its name.
 func writeNew(fsys fileSystem, name string, content []byte) error {
-	f, err := fsys.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
+	if err := replace(fsys, name, content); err != nil {
 		return err
-	}
-	_, err = f.WriteAt(content, 0)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, fsys.Remove(name))
 	}
 	return fsys.SyncDir(filepath.Dir(name))
 }
 
 // replace exchanges a small file as a whole. Readers see the old or the new content, never a mix.
-// It is not made durable: after a power cut the old content may be back.
+// After a power cut the old content may be back, but never half of the new.
 func replace(fsys fileSystem, name string, content []byte) error {
 	tmp := name + ".tmp"
 	f, err := fsys.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -201,6 +193,9 @@ func replace(fsys fileSystem, name string, content []byte) error {
 		return err
 	}
 	_, err = f.WriteAt(content, 0)
+	if err == nil {
+		err = f.Sync()
+	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}

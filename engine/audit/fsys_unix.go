@@ -11,7 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const openNoFollow = unix.O_NOFOLLOW | unix.O_CLOEXEC
+// O_NONBLOCK keeps a pipe in place of a file from blocking the open; on files it does nothing.
+const openNoFollow = unix.O_NOFOLLOW | unix.O_CLOEXEC | unix.O_NONBLOCK
 
 // ownersKnown says that the platform has owners, modes and inodes that can be checked.
 const ownersKnown = true

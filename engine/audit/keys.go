@@ -36,8 +36,12 @@ func PublicKey(dir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read public key: %w", err)
 	}
+	return publicKey(osFS{}, dir)
+}
+
+func publicKey(fsys fileSystem, dir string) (string, error) {
 	_, public, _ := keyPaths(dir)
-	b, err := readAll(osFS{}, public, 4096)
+	b, err := readAll(fsys, public, 4096)
 	if err != nil {
 		return "", fmt.Errorf("read public key: %w", err)
 	}

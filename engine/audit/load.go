@@ -20,13 +20,12 @@ func (l *Log) load() error {
 	if gap != nil && !(l.o.AcceptBreak && errors.Is(gap, ErrTampered)) {
 		return gap
 	}
-	var err error
-	l.keys, err = loadKeys(&l.o, len(segments) == 0 || l.o.AcceptBreak)
-	if err != nil {
+	if err := l.loadKeys(len(segments) > 0); err != nil {
 		return err
 	}
 	l.red = NewRedactor(l.keys.redact, l.o.Redact)
-	if l.anchor, _, err = readAnchor(l.o.fs, l.o.Dir, l.keys.public); err != nil {
+	var err error
+	if l.anchor, _, err = readAnchor(l.o.fs, l.o.Dir, l.keys.public); err != nil && !l.rekeyed {
 		if err = l.breakAt(err); err != nil {
 			return err
 		}
@@ -45,6 +44,21 @@ func (l *Log) load() error {
 	return l.checkAnchor()
 }
 
+// loadKeys reads the keys. A log that has records but no signing key is continued with a new one
+// only when breaks are accepted; its checkpoints so far are then held against their trees alone.
+func (l *Log) loadKeys(records bool) error {
+	var err error
+	l.keys, err = loadKeys(&l.o, !records)
+	if !errors.Is(err, errNoKey) || !l.o.AcceptBreak {
+		return err
+	}
+	if l.keys, err = loadKeys(&l.o, true); err != nil {
+		return err
+	}
+	l.rekeyed = true
+	return l.noteRecovery(recoveryBody{Break: true, Reason: "the signing key was lost; a new one signs from here on"})
+}
+
 // findStart sets l.st and l.seg to a place near the end from which the rest can be read.
 func (l *Log) findStart(segments []int) error {
 	for _, n := range slices.Backward(segments) {
@@ -55,6 +69,9 @@ func (l *Log) findStart(segments []int) error {
 		st, ok, err := stateIn(f, n, l.keys.public)
 		if err == nil && ok {
 			l.st, l.seg = st, f
+			if st.tree.size <= l.anchor.Size {
+				l.sure = st.off // notes in the checkpoint file are of synced records
+			}
 			return nil
 		}
 		if err := errors.Join(err, f.Close()); err != nil {
@@ -103,10 +120,10 @@ func (l *Log) catchUp() error {
 		if err != nil {
 			return fmt.Errorf("read audit log: %w", err)
 		}
-		if err := l.drop(); err != nil {
-			return errors.Join(err, f.Close())
+		if err := errors.Join(l.settle(), l.drop()); err != nil {
+			return errors.Join(fmt.Errorf("read audit log: %w", err), f.Close())
 		}
-		l.seg = f
+		l.seg, l.sure = f, 0
 		l.st.segment, l.st.off, l.st.lastOff = l.st.segment+1, 0, 0
 	}
 }
@@ -155,11 +172,14 @@ func (l *Log) accept(r *lineReader, line []byte, whole bool) string {
 		return "segment records stand first in a file, and only there"
 	}
 	if h.kind == string(engine.KindCheckpoint) {
-		c, _, err := checkpointIn(h, line, l.keys.public)
+		_, t, err := checkpointIn(h, line, l.keys.public)
+		if l.rekeyed && err != nil {
+			t, err = treeIn(line)
+		}
 		if err != nil {
 			return err.Error()
 		}
-		if c.Root != l.st.tree.root() {
+		if t.root() != l.st.tree.root() {
 			return "the checkpoint speaks of other records"
 		}
 	}
@@ -167,8 +187,11 @@ func (l *Log) accept(r *lineReader, line []byte, whole bool) string {
 	if h.kind == string(engine.KindCheckpoint) {
 		l.st.since = 0
 	}
-	if l.st.tree.size == l.anchor.Size && l.st.tree.root() != l.anchor.Root {
-		return "the checkpoint file speaks of other records"
+	if l.st.tree.size == l.anchor.Size {
+		if l.st.tree.root() != l.anchor.Root {
+			return "the checkpoint file speaks of other records"
+		}
+		l.sure = max(l.sure, l.st.off)
 	}
 	return ""
 }

@@ -36,13 +36,15 @@ type Log struct {
 	final  error         // of Close; read after done
 
 	// What follows belongs to the committer.
-	lock   file
-	seg    file // nil while poisoned
-	st     state
-	orphan orphanWrite // what a failed write may have left on disk
-	own    []payload   // records of the log itself that wait for the next batch
-	anchor Checkpoint  // newest note on disk; zero size for none
-	buf    []byte
+	lock    file
+	seg     file // nil while poisoned
+	st      state
+	sure    int64       // up to here the newest file is durable beyond doubt
+	orphan  orphanWrite // what a failed write may have left on disk
+	own     []payload   // records of the log itself that wait for the next batch
+	anchor  Checkpoint  // newest note on disk; zero size for none
+	rekeyed bool        // the signing key was lost: earlier checkpoints cannot be checked
+	buf     []byte
 }
 
 var _ engine.Recorder = (*Log)(nil)

@@ -338,13 +338,16 @@ func TestConfiguredSecrets(t *testing.T) {
 func TestRedactIsLinear(t *testing.T) {
 	t.Parallel()
 	red := NewRedactor(nil, Redact{})
-	for _, list := range keywords().first {
+	for first, list := range keywords().first {
 		for _, k := range list {
-			text := strings.Repeat(k.word+" = ", 1+65536/len(k.word))
+			if byte(first) != k.word[0] {
+				continue // the same word in upper case
+			}
+			text := strings.Repeat(k.word+" = ", 1+16384/len(k.word))
 			start := time.Now()
 			red.String(text)
 			if d := time.Since(start); d > 10*time.Second { // quadratic took minutes; a busy machine takes one second
-				t.Errorf("%q: %v for 64 KiB", k.word, d)
+				t.Errorf("%q: %v for some 20 KiB", k.word, d)
 			}
 		}
 	}

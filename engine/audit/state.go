@@ -117,6 +117,15 @@ func checkpointIn(h head, line []byte, keys ...string) (Checkpoint, tree, error)
 	return c, t, nil
 }
 
+// treeIn reads the tree of a checkpoint record whose signature cannot be checked.
+func treeIn(line []byte) (tree, error) {
+	var b checkpointBody
+	if err := bodyOf(line, &b); err != nil {
+		return tree{}, err
+	}
+	return treeOf(b.Size, b.Tree)
+}
+
 // stateIn finds a place in a segment from which the log can be read on: after its last good
 // checkpoint, or its first record. ok is false when the file has no complete first record.
 func stateIn(f file, segment int, key string) (st state, ok bool, err error) {

@@ -36,12 +36,14 @@ const maxProblems = 100
 // Verify reads the whole log in dir and checks every link, every checkpoint and the order of
 // decisions and outcomes. It needs memory for the decisions that are open at one time, not for the
 // log. An error says that the log could not be read; what is wrong with it stands in the report.
-func Verify(dir string, o VerifyOptions) (Report, error) {
+func Verify(dir string, o VerifyOptions) (Report, error) { return verify(osFS{}, dir, o) }
+
+func verify(fsys fileSystem, dir string, o VerifyOptions) (Report, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return Report{}, fmt.Errorf("verify audit log: %w", err)
 	}
-	v := verifier{dir: dir, fs: osFS{}, open: map[string]place{}, granted: map[string]bool{}}
+	v := verifier{dir: dir, fs: fsys, open: map[string]place{}, granted: map[string]bool{}}
 	if err := v.prepare(o); err != nil {
 		return Report{}, fmt.Errorf("verify audit log: %w", err)
 	}
@@ -145,7 +147,7 @@ func (v *verifier) snapshotLock() (unlock func(), err error) {
 func (v *verifier) readKeys(given string) {
 	if given == "" {
 		var err error
-		if given, err = PublicKey(v.dir); err != nil {
+		if given, err = publicKey(v.fs, v.dir); err != nil {
 			v.problem("", 0, 0, "no public key beside the log: give one")
 			return
 		}

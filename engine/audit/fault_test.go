@@ -1,0 +1,252 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+func memOptions(d *memDisk) Options {
+	return Options{Dir: "/s/audit", Host: "h", Clock: func() time.Time { return testTime }, Reserve: 512, CheckpointEvery: -1,
+		CheckpointCount: 3, SegmentSize: 6 << 10, LockWait: 3 * time.Millisecond, fs: d}
+}
+
+// session opens a log, records some commands, and returns the ids of what was acknowledged.
+// Each acknowledgement is held against what a power cut would leave at that moment.
+func session(t *testing.T, d *memDisk, from, n int) (acked []string) {
+	t.Helper()
+	l, err := Open(memOptions(d))
+	if err != nil {
+		return nil
+	}
+	for i := from; i < from+n; i++ {
+		id := fmt.Sprintf("<%d>", i)
+		for _, r := range []engine.Record{decision(id, "true", engine.Allow), outcome(id)} {
+			if l.Record(context.Background(), r) != nil {
+				continue
+			}
+			want := fmt.Sprintf(`"kind":"%s","decision_id":"%s"`, r.Kind, id)
+			if !strings.Contains(d.synced("/s/audit"), want) {
+				t.Fatalf("%s of %s was acknowledged but is not durable", r.Kind, id)
+			}
+			acked = append(acked, want)
+		}
+	}
+	_ = l.Close() // may fail: that is what is tested
+	return acked
+}
+
+// holds opens the log without faults and checks that nothing acknowledged is missing.
+func holds(t *testing.T, d *memDisk, acked []string) {
+	t.Helper()
+	l, err := Open(memOptions(d))
+	if err != nil {
+		t.Fatalf("open after the fault: %v\n%s", err, d.dump())
+	}
+	if err := l.Record(context.Background(), decision("<after>", "true", engine.Deny)); err != nil {
+		t.Fatalf("record after the fault: %v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatalf("close after the fault: %v", err)
+	}
+	r, err := verify(d, "/s/audit", VerifyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// An outcome may stand without its decision when the decision was refused but had been written.
+	for _, p := range r.Problems {
+		if !strings.Contains(p.What, "an outcome without a decision") {
+			t.Fatalf("verify after the fault:\n%s\n%s", r, d.dump())
+		}
+	}
+	all := d.synced("/s/audit")
+	for _, want := range append(acked, `"kind":"decision","decision_id":"<after>"`) {
+		if strings.Count(all, want) != 1 {
+			t.Fatalf("%s stands %d times in the log\n%s", want, strings.Count(all, want), d.dump())
+		}
+	}
+}
+
+func (d *memDisk) dump() string {
+	var b strings.Builder
+	for p, n := range d.entries {
+		if strings.Contains(p, "audit-") || strings.Contains(p, "torn") {
+			fmt.Fprintf(&b, "== %s\n", p)
+			for line := range strings.Lines(string(n.data)) {
+				fmt.Fprintf(&b, "%.130q\n", line)
+			}
+		}
+	}
+	return b.String()
+}
+
+// Every operation of a session fails in every way, alone and with some of those after it; each time
+// the process then goes on, is killed, or the power is cut.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	clean := newMemDisk()
+	session(t, clean, 0, 2)
+	session(t, clean, 2, 4)
+	total := clean.ops
+	runs, where := 0, ""
+	var trace []string
+	defer func() {
+		if t.Failed() {
+			t.Log("failed with", where, trace)
+		}
+	}()
+	kinds := map[string]fault{"EIO": ioError, "ENOSPC": full, "short": short, "kill": kill, "killed": killed}
+	for name, kind := range kinds {
+		for at := 1; at <= total; at++ {
+			for variant := range 8 {
+				runs++
+				where = fmt.Sprintf("%s at operation %d of %d, variant %d", name, at, total, variant)
+				r := rand.New(rand.NewPCG(uint64(at), uint64(variant)))
+				d := newMemDisk()
+				trace = nil
+				d.fault = func(op string, n int) fault {
+					trace = append(trace, fmt.Sprint(n, op))
+					switch {
+					case n == at, variant&1 == 1 && n > at && n < at+20 && r.IntN(3) == 0:
+						return kind
+					}
+					return none
+				}
+				acked := session(t, d, 0, 2)
+				if d.dead {
+					d.restart(variant&2 == 2, r)
+				}
+				acked = append(acked, session(t, d, 2, 4)...)
+				d.restart(variant&2 == 2, r)
+				holds(t, d, acked)
+			}
+		}
+	}
+	t.Logf("%d runs, faults at each of %d operations", runs, total)
+	if runs < 10000 {
+		t.Errorf("only %d runs", runs)
+	}
+}
+
+func TestFullDiskKeepsOutcomes(t *testing.T) {
+	t.Parallel()
+	d := newMemDisk()
+	o := memOptions(d)
+	o.Reserve, o.SegmentSize = 8<<10, 1<<20
+	l := mustOpen(t, o)
+	ctx := context.Background()
+	if err := l.Record(ctx, decision("run", "sleep 9", engine.Allow)); err != nil {
+		t.Fatal(err)
+	}
+	d.mu.Lock()
+	d.capacity = d.used() + 100
+	d.mu.Unlock()
+	for i := range 3 {
+		err := l.Record(ctx, decision("no", "true", engine.Allow))
+		if !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "free space or set audit.dir") {
+			t.Fatalf("decision %d on a full disk: %v", i, err)
+		}
+	}
+	if err := l.Record(ctx, outcome("run")); err != nil {
+		t.Fatalf("outcome on a full disk: %v", err)
+	}
+	if err := l.Record(ctx, decision("no", "true", engine.Allow)); !errors.Is(err, ErrFull) {
+		t.Fatalf("decision while the reserve is used up: %v", err)
+	}
+	d.mu.Lock()
+	d.capacity = 0
+	d.mu.Unlock()
+	if err := l.Record(ctx, decision("yes", "true", engine.Deny)); err != nil {
+		t.Fatalf("decision after space was freed: %v", err)
+	}
+	mustClose(t, l)
+	r, err := verify(d, "/s/audit", VerifyOptions{})
+	if err != nil || !r.OK || r.Decisions != 2 || r.Outcomes != 1 {
+		t.Errorf("%v\n%s", err, r)
+	}
+}
+
+// A batch that mixes outcomes and decisions on a full disk loses only the decisions.
+func TestFullDiskMixedBatch(t *testing.T) {
+	t.Parallel()
+	d := newMemDisk()
+	o := memOptions(d)
+	o.Reserve = 8 << 10
+	l := mustOpen(t, o)
+	if err := l.Record(context.Background(), decision("run", "true", engine.Allow)); err != nil {
+		t.Fatal(err)
+	}
+	d.mu.Lock()
+	d.capacity = d.used() + 100
+	d.mu.Unlock()
+	batch := []*request{}
+	for _, r := range []engine.Record{decision("no", "true", engine.Allow), outcome("run")} {
+		p, err := encode(r, testTime, nil, defaultRecord)
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch = append(batch, &request{p, make(chan error, 1)})
+	}
+	l.process(batch, false) // the committer is idle: nothing is queued
+	if err := <-batch[0].result; !errors.Is(err, ErrFull) {
+		t.Errorf("decision: %v", err)
+	}
+	if err := <-batch[1].result; err != nil {
+		t.Errorf("outcome: %v", err)
+	}
+	_ = l.Close() // the last checkpoint may not fit
+}
+
+func TestDeletedAndReplacedFiles(t *testing.T) {
+	t.Parallel()
+	if !ownersKnown {
+		t.Skip("files have no inodes that could be compared on this platform")
+	}
+	o := testOptions(t)
+	l := mustOpen(t, o)
+	fill(t, l, 0, 2)
+	name := l.path(segmentName(1))
+	content, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	record := func() error {
+		return l.Record(context.Background(), decision("x", "true", engine.Deny))
+	}
+	must(os.Remove(name))
+	for range 2 {
+		if err := record(); !errors.Is(err, ErrTampered) {
+			t.Fatalf("after deletion: %v", err)
+		}
+	}
+	must(os.WriteFile(name, []byte(strings.Replace(string(content), `"d-1"`, `"d-7"`, 4)), 0o600))
+	if err := record(); !errors.Is(err, ErrTampered) {
+		t.Fatalf("after replacement by another content: %v", err)
+	}
+	must(os.WriteFile(name, content, 0o600))
+	must(record()) // put back
+	must(os.Truncate(name, 10))
+	if err := record(); !errors.Is(err, ErrTampered) {
+		t.Fatalf("after truncation: %v", err)
+	}
+	must(os.WriteFile(name, content, 0o600))
+	if err := record(); !errors.Is(err, ErrTampered) {
+		t.Fatalf("after the loss of the last record: %v", err)
+	}
+	if err := l.Close(); !errors.Is(err, ErrTampered) {
+		t.Errorf("close: %v", err)
+	}
+}

@@ -1,0 +1,432 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// smallLog returns the options and the bytes of a log with n commands and a last checkpoint.
+func smallLog(t *testing.T, n int) (Options, []byte) {
+	t.Helper()
+	o := testOptions(t)
+	o.CheckpointCount = 7
+	l := mustOpen(t, o)
+	fill(t, l, 0, n)
+	mustClose(t, l)
+	b, err := os.ReadFile(filepath.Join(o.Dir, segmentName(1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o, b
+}
+
+func writeLog(t testing.TB, o Options, b []byte) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(o.Dir, segmentName(1)), b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// memCopy puts a log into memory: a file for each of thousands of edits would measure the disk.
+func memCopy(t *testing.T, o Options) (*memDisk, *memNode) {
+	t.Helper()
+	d := newMemDisk()
+	for _, dir := range []string{"/s", "/s/audit", "/s/keys"} {
+		d.entries[dir] = &memNode{dir: true, mode: os.ModeDir | 0o700, links: 1}
+	}
+	for _, name := range []string{"audit/checkpoint", "audit/" + segmentName(1), "keys/audit.sign.pub", "keys/audit.sign.key", "keys/audit.redact.key"} {
+		content, err := os.ReadFile(filepath.Join(filepath.Dir(o.Dir), name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.inodes++
+		d.entries["/s/"+name] = &memNode{mode: 0o600, ino: d.inodes, data: content, links: 1}
+	}
+	return d, d.entries["/s/audit/"+segmentName(1)]
+}
+
+func memVerify(t *testing.T, d *memDisk) bool {
+	t.Helper()
+	r, err := verify(d, "/s/audit", VerifyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.OK
+}
+
+func TestEveryBitFlip(t *testing.T) {
+	t.Parallel()
+	o, b := smallLog(t, 2)
+	d, n := memCopy(t, o)
+	if !memVerify(t, d) {
+		t.Fatal("the log does not verify as it is")
+	}
+	for i := range b {
+		for bit := range 8 {
+			n.data[i] ^= 1 << bit
+			if memVerify(t, d) {
+				t.Fatalf("bit %d of byte %d (%q) is not detected", bit, i, b[max(0, i-20):min(len(b), i+20)])
+			}
+			n.data[i] ^= 1 << bit
+		}
+	}
+	t.Logf("%d flips", 8*len(b))
+}
+
+func TestEveryLineEdit(t *testing.T) {
+	t.Parallel()
+	o, b := smallLog(t, 10)
+	d, n := memCopy(t, o)
+	lines := bytes.SplitAfter(b, []byte("\n"))
+	lines = lines[:len(lines)-1]
+	try := func(what string, edited [][]byte) {
+		t.Helper()
+		if n.data = bytes.Join(edited, nil); memVerify(t, d) {
+			t.Errorf("%s: not detected", what)
+		}
+	}
+	for i := range lines {
+		try(fmt.Sprint("delete ", i), slices.Delete(slices.Clone(lines), i, i+1))
+		try(fmt.Sprint("cut after ", i), slices.Clone(lines[:i]))
+		for j := range lines {
+			if i != j {
+				swapped := slices.Clone(lines)
+				swapped[i], swapped[j] = swapped[j], swapped[i]
+				try(fmt.Sprintf("swap %d and %d", i, j), swapped)
+			}
+			try(fmt.Sprintf("%d again at %d", i, j), slices.Insert(slices.Clone(lines), j, lines[i]))
+		}
+		try(fmt.Sprint("insert at ", i), slices.Insert(slices.Clone(lines), i, []byte("{}\n")))
+	}
+	if n.data = b; !memVerify(t, d) {
+		t.Error("the log as it was is reported")
+	}
+}
+
+// The report names the first bad place.
+func TestReportNamesThePlace(t *testing.T) {
+	t.Parallel()
+	o, b := smallLog(t, 10)
+	lines := strings.SplitAfter(string(b), "\n")
+	lines[5] = strings.Replace(lines[5], "local", "other", 1)
+	writeLog(t, o, []byte(strings.Join(lines, "")))
+	r, err := Verify(o.Dir, VerifyOptions{})
+	if err != nil || r.OK || len(r.Problems) == 0 {
+		t.Fatalf("%v\n%s", err, r)
+	}
+	// Record 5 was changed: the link in record 6 shows it.
+	if p := r.Problems[0]; p.File != segmentName(1) || p.Line != 7 || p.Seq != 6 {
+		t.Errorf("first problem: %+v", p)
+	}
+	if !strings.Contains(r.String(), "NOT OK") || !strings.Contains(r.String(), "audit-000001.jsonl:7: record 6:") {
+		t.Errorf("printed:\n%s", r)
+	}
+}
+
+// Who has the key can rewrite the log and sign it anew; a checkpoint that was kept elsewhere tells.
+func TestCheckpointKeptElsewhere(t *testing.T) {
+	t.Parallel()
+	o, _ := smallLog(t, 5)
+	kept, err := os.ReadFile(filepath.Join(o.Dir, anchorName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := PublicKey(o.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{segmentName(1), anchorName} {
+		if err := os.Remove(filepath.Join(o.Dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The forger has the keys, and logs fewer records.
+	l, err := Open(func() Options { o := o; return o }())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill(t, l, 50, 2)
+	mustClose(t, l)
+	mustVerify(t, o.Dir) // nothing in the directory can tell
+	r, err := Verify(o.Dir, VerifyOptions{Checkpoint: kept, PublicKey: key})
+	if err != nil || r.OK || !strings.Contains(r.String(), "given checkpoint") {
+		t.Errorf("%v\n%s", err, r)
+	}
+	l = mustOpen(t, o)
+	fill(t, l, 60, 20) // more than before: now the root differs, not the size
+	mustClose(t, l)
+	r, err = Verify(o.Dir, VerifyOptions{Checkpoint: kept, PublicKey: key})
+	if err != nil || r.OK || !strings.Contains(r.String(), "another root") {
+		t.Errorf("%v\n%s", err, r)
+	}
+	if _, err := Verify(o.Dir, VerifyOptions{Checkpoint: bytes.Replace(kept, []byte("\n"), []byte("\n1"), 1), PublicKey: key}); err == nil {
+		t.Error("a checkpoint that was changed is accepted")
+	}
+}
+
+// A crash can cut the last record at any byte, and leave zeros behind it.
+func TestTornTailAtEveryOffset(t *testing.T) {
+	t.Parallel()
+	o := testOptions(t)
+	l := mustOpen(t, o)
+	fill(t, l, 0, 3)
+	l.release() // as if it had been killed: neither Close nor a last checkpoint
+	b, err := os.ReadFile(l.path(segmentName(1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() }) // its file is cut under it
+	lines := bytes.SplitAfter(b, []byte("\n"))
+	start := len(b)
+	for _, line := range lines[len(lines)-4:] {
+		start -= len(line)
+	}
+	runs := 0
+	for cut := start; cut <= len(b); cut++ {
+		for _, zeros := range []int{0, 4096} {
+			runs++
+			d, n := memCopy(t, o)
+			n.data = append(slices.Clone(b[:cut]), make([]byte, zeros)...)
+			whole := bytes.Count(b[:cut], []byte("\n"))
+			torn := cut - (bytes.LastIndexByte(b[:cut], '\n') + 1) + zeros
+			mo := memOptions(d)
+			mo.SegmentSize = 0
+			l := mustOpen(t, mo)
+			if err := l.Record(context.Background(), decision("after", "true", engine.Deny)); err != nil {
+				t.Fatal(err)
+			}
+			mustClose(t, l)
+			r, err := verify(d, mo.Dir, VerifyOptions{})
+			if err != nil || !r.OK {
+				t.Fatalf("cut at %d, %d zeros: %v\n%s", cut, zeros, err, r)
+			}
+			want := int64(whole + 2) // the record after and a checkpoint
+			if torn > 0 {
+				want++
+			}
+			if r.Records != want && r.Records != want+1 || (r.Recoveries == 1) != (torn > 0) {
+				t.Fatalf("cut at %d, %d zeros: want %d records\n%s", cut, zeros, want, r)
+			}
+			saved := 0
+			for p, n := range d.entries {
+				if strings.HasPrefix(p, "/s/audit/torn/") {
+					saved += len(n.data)
+				}
+			}
+			if saved != torn {
+				t.Fatalf("cut at %d, %d zeros: %d bytes saved, %d torn", cut, zeros, saved, torn)
+			}
+		}
+	}
+	t.Logf("%d tails", runs)
+}
+
+// What follows a break makes it tampering, not a tear; only an operator may go on after it.
+func TestOpenRefusesTampering(t *testing.T) {
+	t.Parallel()
+	edits := map[string]func(lines []string, o Options) []string{
+		"changed": func(l []string, _ Options) []string {
+			l[len(l)-3] = strings.Replace(l[len(l)-3], "local", "other", 1)
+			return l
+		},
+		"removed":      func(l []string, _ Options) []string { return slices.Delete(l, len(l)-4, len(l)-3) },
+		"last but one": func(l []string, _ Options) []string { return slices.Delete(l, len(l)-3, len(l)-2) },
+		"swapped":      func(l []string, _ Options) []string { l[len(l)-4], l[len(l)-3] = l[len(l)-3], l[len(l)-4]; return l },
+		"end cut off":  func(l []string, _ Options) []string { return l[:len(l)-3] },
+		"garbage":      func(l []string, _ Options) []string { return slices.Insert(l, len(l)-3, "garbage\n") },
+		"all gone":     func(l []string, o Options) []string { return nil },
+		"forged anchor": func(l []string, o Options) []string {
+			_ = os.WriteFile(filepath.Join(o.Dir, anchorName), []byte("x"), 0o600)
+			return l
+		},
+	}
+	for name, edit := range edits {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := testOptions(t)
+			l := mustOpen(t, o)
+			fill(t, l, 0, 6)
+			b, err := os.ReadFile(filepath.Join(o.Dir, segmentName(1)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			anchor, err := os.ReadFile(filepath.Join(o.Dir, anchorName))
+			if err != nil {
+				t.Fatal(err)
+			}
+			mustClose(t, l)
+			if name != "end cut off" { // as after a crash: Open reads from the first checkpoint on
+				if err := os.WriteFile(filepath.Join(o.Dir, anchorName), anchor, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			lines := strings.SplitAfter(string(b), "\n")
+			writeLog(t, o, []byte(strings.Join(edit(lines[:len(lines)-1], o), "")))
+			if _, err := Open(o); !errors.Is(err, ErrTampered) {
+				t.Fatalf("open: %v", err)
+			}
+			o.AcceptBreak = true
+			l, err = Open(o)
+			if err != nil {
+				t.Fatalf("open with the break accepted: %v", err)
+			}
+			fill(t, l, 100, 1)
+			mustClose(t, l)
+			r := mustVerify(t, o.Dir)
+			if len(r.Breaks) != 1 || !strings.Contains(r.String(), "an accepted break") {
+				t.Errorf("the break is not reported:\n%s", r)
+			}
+			o.AcceptBreak = false
+			mustClose(t, mustOpen(t, o))
+		})
+	}
+}
+
+func TestLostKey(t *testing.T) {
+	t.Parallel()
+	o, _ := smallLog(t, 2)
+	sign, public, _ := keyPaths(o.Dir)
+	if err := os.Remove(sign); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(o); !errors.Is(err, errNoKey) {
+		t.Fatalf("open: %v", err)
+	}
+	old, err := os.ReadFile(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.AcceptBreak = true
+	l, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill(t, l, 10, 1)
+	mustClose(t, l)
+	fresh, err := PublicKey(o.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Verify(o.Dir, VerifyOptions{PublicKey: string(old) + fresh})
+	if err != nil || !r.OK || len(r.Breaks) != 1 {
+		t.Errorf("%v\n%s", err, r)
+	}
+	if r, err := Verify(o.Dir, VerifyOptions{}); err != nil || r.OK {
+		t.Errorf("checkpoints of the old key pass with the new one: %v\n%s", err, r)
+	}
+}
+
+func TestRotationAndPruning(t *testing.T) {
+	t.Parallel()
+	o := testOptions(t)
+	o.SegmentSize, o.CheckpointCount = 8<<10, 5
+	for i := range 3 {
+		l := mustOpen(t, o)
+		fill(t, l, 10*i, 10)
+		mustClose(t, l)
+	}
+	r := mustVerify(t, o.Dir)
+	if r.Segments < 4 || r.Decisions != 30 {
+		t.Fatalf("report:\n%s", r)
+	}
+	remove := func(n int) {
+		t.Helper()
+		if err := os.Remove(filepath.Join(o.Dir, segmentName(n))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remove(1)
+	if r, err := Verify(o.Dir, VerifyOptions{}); err != nil || r.OK {
+		t.Errorf("a missing first file passes: %v\n%s", err, r)
+	}
+	pruned, err := Verify(o.Dir, VerifyOptions{AllowPruned: true})
+	if err != nil || pruned.Pruned == 0 || pruned.Pruned+pruned.Records != r.Records {
+		t.Errorf("pruned: %v\n%s", err, pruned)
+	}
+	for _, p := range pruned.Problems {
+		if !strings.Contains(p.What, "an outcome without a decision") { // which may have been in the file that is gone
+			t.Errorf("pruned: %s", p)
+		}
+	}
+	l := mustOpen(t, o)
+	fill(t, l, 90, 1)
+	mustClose(t, l)
+	remove(3)
+	if r, err := Verify(o.Dir, VerifyOptions{AllowPruned: true}); err != nil || r.OK {
+		t.Errorf("a missing file in the middle passes: %v\n%s", err, r)
+	}
+	if _, err := Open(o); !errors.Is(err, ErrTampered) {
+		t.Errorf("open: %v", err)
+	}
+	o.AcceptBreak = true
+	l, err = Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustClose(t, l)
+}
+
+func TestCheckpointByTime(t *testing.T) {
+	t.Parallel()
+	o := testOptions(t)
+	o.CheckpointEvery = 10 * time.Millisecond
+	l := mustOpen(t, o)
+	fill(t, l, 0, 1)
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		b, err := os.ReadFile(l.path(anchorName))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := OpenCheckpoint(b, l.PublicKey()); err != nil {
+			t.Fatal(err)
+		} else if c.Size > 2 { // more than the first two records, which are signed at once
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("no checkpoint")
+		}
+	}
+	mustClose(t, l)
+}
+
+func FuzzVerify(f *testing.F) {
+	o := testOptions(f)
+	l := mustOpen(f, o)
+	fill(f, l, 0, 2)
+	mustClose(f, l)
+	b, err := os.ReadFile(filepath.Join(o.Dir, segmentName(1)))
+	if err != nil {
+		f.Fatal(err)
+	}
+	public, err := os.ReadFile(filepath.Join(filepath.Dir(o.Dir), "keys", "audit.sign.pub"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Add(b[:len(b)/2])
+	f.Add([]byte(nil))
+	f.Add([]byte(`{"seq":0,"time":"2030-01-02T03:04:05.000006000Z","kind":"segment","decision_id":"\u","writer":"","prev":"` + strings.Repeat("0", 64) + "\"}\n"))
+	f.Fuzz(func(t *testing.T, log []byte) {
+		d := newMemDisk()
+		d.entries["/s/keys/audit.sign.pub"] = &memNode{mode: 0o600, data: public, links: 1}
+		d.entries["/s/audit/"+segmentName(1)] = &memNode{mode: 0o600, data: log, links: 1}
+		r, err := verify(d, "/s/audit", VerifyOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.OK && !bytes.HasPrefix(b, log[:len(log)-int(r.Torn)]) {
+			t.Errorf("a log that was never written verifies: %q", log)
+		}
+		_ = r.String()
+	})
+}

@@ -283,7 +283,7 @@ func joinQuoted(args []arg) value {
 // them is seen.
 func (w *walker) uncalled() {
 	// A command word or code that is not known may call any of them.
-	any := slices.ContainsFunc(w.commands, func(c Command) bool {
+	mayCall := slices.ContainsFunc(w.commands, func(c Command) bool {
 		return len(c.Words) > 0 && c.Name == "" || slices.Contains(c.Marks, MarkDynamicCode)
 	})
 	for i := 0; i < len(w.defs) && w.budget == ""; i++ {
@@ -297,7 +297,7 @@ func (w *walker) uncalled() {
 		w.blur(changes{dir: true, all: true})
 		w.ctx.st.params, w.ctx.st.bound = nil, false
 		w.ctx.running = append(slices.Clone(w.ctx.running), "function "+fn.name)
-		if !any && fn.name != "command_not_found_handle" {
+		if !mayCall && fn.name != "command_not_found_handle" {
 			w.ctx.marks = append(slices.Clone(w.ctx.marks), MarkNeverCalled)
 		}
 		w.ctx.out = &sink{}

@@ -176,7 +176,7 @@ func (w *walker) pay(v value) bool {
 
 // match reports whether text matches a pattern, for what that costs.
 func (w *walker) match(re *regexp.Regexp, pat, text string) bool {
-	return w.step(1+len(text)*(1+len(pat))/128) && re.MatchString(text)
+	return w.step(1+len(text)*(1+len(pat))/16) && re.MatchString(text)
 }
 
 // spend records that a limit was reached; the first one is kept, and the walk ends.

@@ -3,7 +3,6 @@ package shell
 import (
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -239,102 +238,5 @@ func (w *walker) grade(idx int) {
 	}
 	if len(c.Words) > 0 && c.Name == "" {
 		c.Certainty = Unknown
-	}
-}
-
-// assignment expands NAME=value. With set the shell's state changes; otherwise it holds for
-// one command only.
-func (w *walker) assignment(a *syntax.Assign, set bool) []Assign {
-	if a.Name == nil {
-		return nil
-	}
-	name := a.Name.Value
-	if a.Array != nil {
-		return []Assign{w.arrayAssignment(a, name, set)}
-	}
-	v := known("")
-	if a.Value != nil {
-		v = w.assigned(a.Value)
-	}
-	if a.Index != nil {
-		w.arithmetic(a.Index, "")
-		if set {
-			w.assignElement(name, a, v)
-		}
-	} else {
-		if a.Append {
-			v = slices.Concat(w.ctx.st.lookupVar(name).val, v)
-		}
-		if set {
-			w.assign(name, v.with(false, nil))
-		}
-	}
-	w.historyVariable(name, v)
-	return []Assign{{Name: name, Value: newArg(v, w.raw(a)).Word}}
-}
-
-// assigned expands the value of an assignment, where a tilde also counts after a colon.
-func (w *walker) assigned(word *syntax.Word) value {
-	v := w.single(word)
-	home, ok := w.ctx.st.lookupVar("HOME").val.exact()
-	if !ok {
-		return v
-	}
-	for i, p := range v {
-		if p.known && !p.quoted && strings.Contains(p.text, ":~/") {
-			v[i].text = strings.ReplaceAll(p.text, ":~/", ":"+home+"/")
-		}
-	}
-	return v
-}
-
-func (w *walker) arrayAssignment(a *syntax.Assign, name string, set bool) Assign {
-	var list []value
-	if old := w.ctx.st.lookupVar(name); a.Append && old.array {
-		list = slices.Clone(old.list)
-	}
-	indexed := false
-	for _, e := range a.Array.Elems {
-		if e.Index != nil {
-			w.arithmetic(e.Index, "")
-			indexed = true
-		}
-		if e.Value == nil {
-			continue
-		}
-		if e.Index != nil {
-			list = append(list, w.single(e.Value))
-			continue
-		}
-		for _, f := range w.fields([]*syntax.Word{e.Value}) {
-			indexed = indexed || f.Certainty != Exact && !f.Quoted || f.Glob
-			list = append(list, f.val)
-		}
-	}
-	all := starJoin(list)
-	if set {
-		v := variable{list: list, array: true}
-		if indexed || all.size() > w.lim.Bytes { // places are not known
-			v = variable{val: unknown("$"+name, all.inputs())}
-		}
-		w.ctx.st.vars[name] = v
-	}
-	return Assign{Name: name, Value: newArg(all, w.raw(a)).Word}
-}
-
-// assignElement sets a[i]. Where i is not the next one, the whole array becomes unknown.
-func (w *walker) assignElement(name string, a *syntax.Assign, v value) {
-	old := w.ctx.st.lookupVar(name)
-	n, err := strconv.Atoi(indexWord(a.Index))
-	_, had := w.ctx.st.vars[name]
-	switch {
-	case err != nil || n < 0 || a.Append || had && !old.array || n > len(old.list):
-		w.assignUnknown(name, v.inputs())
-	case n == len(old.list):
-		w.ctx.st.vars[name] = variable{array: true, list: append(slices.Clone(old.list), v)}
-	default:
-		list := slices.Clone(old.list)
-		list[n] = v
-		w.ctx.st.vars[name] = variable{array: true, list: list}
 	}
 }

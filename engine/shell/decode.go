@@ -1,0 +1,170 @@
+package shell
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"slices"
+	"strings"
+)
+
+// filter evaluates programs that turn standard input, or a file, into other text.
+func (w *walker) filter(inv *invocation, name string, args []arg) (value, bool) {
+	var flags string
+	var files []arg
+	for _, a := range args {
+		if a.Certainty != Exact {
+			return nil, false
+		}
+		if len(a.Text) > 1 && a.Text[0] == '-' {
+			flags += " " + a.Text
+		} else if a.Text != "-" {
+			files = append(files, a)
+		}
+	}
+	in, ok := value(nil), false
+	switch {
+	case name == "tr" || name == "openssl" || name == "tee" || len(files) == 0:
+		if s := w.stdin(); s != nil && len(s.text) > 0 {
+			in, ok = s.text, true
+		}
+	default:
+		ok = true
+		for _, f := range files {
+			text, found := w.content(f.val)
+			ok = ok && found
+			in = append(in, text...)
+		}
+	}
+	if name == "tee" {
+		w.tee(inv, files, in, ok, flags)
+		return in, ok
+	}
+	if !ok {
+		return nil, false
+	}
+	if name == "cat" {
+		return in, flags == ""
+	}
+	text, exact := in.exact()
+	if !exact {
+		return nil, false
+	}
+	out, ok := decode(name, flags, args, files, text)
+	return value{{text: out, known: true, decoded: true}}, ok
+}
+
+// tee writes its input to files too.
+func (w *walker) tee(inv *invocation, files []arg, in value, ok bool, flags string) {
+	if !ok {
+		in = unknown("", nil)
+	}
+	for _, f := range files {
+		if p, found := w.pathOf(f); found {
+			w.write(p, in, []int{inv.idx}, strings.Contains(flags, "a"))
+		}
+	}
+}
+
+func decode(name, flags string, args, files []arg, text string) (string, bool) {
+	switch name {
+	case "base64":
+		if !strings.Contains(flags, "d") && !strings.Contains(flags, "D") {
+			return base64.StdEncoding.EncodeToString([]byte(text)) + "\n", len(text) < 57
+		}
+		return base64Text(text)
+	case "openssl":
+		if !strings.Contains(flags, "-d") || !strings.Contains(flags, "64") && !slices.ContainsFunc(files, func(a arg) bool { return a.Text == "base64" }) {
+			return "", false
+		}
+		return base64Text(text)
+	case "xxd":
+		if !strings.Contains(flags, "-r") || !strings.Contains(flags, "p") {
+			return "", false
+		}
+		b, err := hex.DecodeString(strings.Join(strings.Fields(text), ""))
+		return string(b), err == nil
+	case "rev", "tac":
+		lines := strings.SplitAfter(text, "\n")
+		if name == "tac" {
+			slices.Reverse(lines)
+			return strings.Join(lines, ""), flags == ""
+		}
+		for i, l := range lines {
+			r := []rune(strings.TrimSuffix(l, "\n"))
+			slices.Reverse(r)
+			lines[i] = string(r) + l[len(strings.TrimSuffix(l, "\n")):]
+		}
+		return strings.Join(lines, ""), true
+	case "tr":
+		return translate(flags, args, text)
+	default:
+		return "", false
+	}
+}
+
+func base64Text(text string) (string, bool) {
+	text = strings.TrimRight(strings.Join(strings.Fields(text), ""), "=")
+	b, err := base64.RawStdEncoding.DecodeString(text)
+	return string(b), err == nil
+}
+
+// translate does tr SET1 SET2 and tr -d SET1 for plain characters and ranges.
+func translate(flags string, args []arg, text string) (string, bool) {
+	var sets []string
+	for _, a := range args {
+		if len(a.Text) > 1 && a.Text[0] == '-' {
+			continue
+		}
+		set, ok := characters(a.Text)
+		if !ok {
+			return "", false
+		}
+		sets = append(sets, set)
+	}
+	switch {
+	case flags == " -d" && len(sets) == 1:
+		return strings.Map(func(r rune) rune {
+			if strings.ContainsRune(sets[0], r) {
+				return -1
+			}
+			return r
+		}, text), true
+	case flags == "" && len(sets) == 2 && sets[1] != "":
+		from, to := []rune(sets[0]), []rune(sets[1])
+		return strings.Map(func(r rune) rune {
+			i := -1
+			for k, c := range from {
+				if c == r {
+					i = k
+				}
+			}
+			if i < 0 {
+				return r
+			}
+			return to[min(i, len(to)-1)]
+		}, text), true
+	default:
+		return "", false
+	}
+}
+
+// characters spells out a set of tr.
+func characters(set string) (string, bool) {
+	set = strings.NewReplacer("[:upper:]", "A-Z", "[:lower:]", "a-z", "[:digit:]", "0-9", "[:space:]", " \t\n\v\f\r").Replace(set)
+	if strings.Contains(set, "[:") || strings.Contains(set, "[=") {
+		return "", false
+	}
+	r := []rune(unescape(set, escapes{}))
+	var b strings.Builder
+	for i := 0; i < len(r); i++ {
+		if i+2 < len(r) && r[i+1] == '-' && r[i] <= r[i+2] && r[i+2]-r[i] < 256 {
+			for c := r[i]; c <= r[i+2]; c++ {
+				b.WriteRune(c)
+			}
+			i += 2
+			continue
+		}
+		b.WriteRune(r[i])
+	}
+	return b.String(), true
+}

@@ -1,0 +1,223 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// xargs runs its command with words from standard input at the end, or in place of {}.
+func (w *walker) xargs(inv *invocation, name string, c carrier) {
+	options, rest := getopt(inv.args[1:], c.short, c.long)
+	if len(rest) == 0 {
+		rest = []arg{literalArg("echo")}
+	}
+	mark, replace := option(options, "-I", "--replace")
+	if i, ok := options["-i"]; ok {
+		mark, replace = i, true
+	}
+	if replace && mark.Text == "" {
+		mark = literalArg("{}")
+	}
+	var inputs []int
+	if in := w.stdin(); in != nil {
+		inputs = in.cmds
+	}
+	_, null := option(options, "-0", "--null")
+	_, delimiter := option(options, "-d", "--delimiter")
+	items, static := w.items(replace, null || delimiter || options["-a"].Text != "")
+	if replace {
+		if static {
+			for _, item := range items {
+				w.inner(inv, w.substitute(rest, mark.Text, item.val), name, nil)
+			}
+			return
+		}
+		item := value{{text: mark.Text, inputs: inputs, data: w.listsNames(inputs)}}
+		w.inner(inv, w.substitute(rest, mark.Text, item), name, nil)
+		return
+	}
+	if !static {
+		items = []arg{unknownArg("", inputs)}
+	}
+	w.inner(inv, slices.Concat(rest, items), name, nil)
+}
+
+// listsNames reports whether all of these commands print names of files and the like, which
+// are data to those who read them.
+func (w *walker) listsNames(cmds []int) bool {
+	for _, i := range cmds {
+		switch w.commands[i].Name {
+		case "find", "fd", "fdfind", "ls", "git", "seq", "sort", "uniq", "head", "tail", "grep", "egrep", "rg", "basename", "dirname", "locate", "nproc", "jobs", "pgrep":
+		default:
+			return false
+		}
+	}
+	return len(cmds) > 0
+}
+
+// items returns what is on a known standard input as xargs takes it: words, or with -I lines.
+func (w *walker) items(lines, otherwise bool) ([]arg, bool) {
+	in := w.stdin()
+	if in == nil || !in.static || otherwise {
+		return nil, false
+	}
+	text, ok := in.text.exact()
+	if !ok || strings.ContainsAny(text, `'"\`) {
+		return nil, false
+	}
+	split := strings.Fields
+	if lines {
+		split = func(s string) []string { return strings.Split(strings.TrimRight(s, "\n"), "\n") }
+	}
+	var items []arg
+	for _, f := range split(text) {
+		if len(items) >= maxTurns || !w.step(1) {
+			return nil, false
+		}
+		a := literalArg(strings.TrimLeft(f, " \t"))
+		a.Inputs = in.cmds
+		a.val[0].inputs = in.cmds
+		items = append(items, a)
+	}
+	return items, true
+}
+
+// substitute replaces mark in args by v.
+func (w *walker) substitute(args []arg, mark string, v value) []arg {
+	out := make([]arg, len(args))
+	for i, a := range args {
+		out[i] = a
+		if mark == "" || !strings.Contains(a.Text, mark) {
+			continue
+		}
+		var made value
+		for _, p := range a.val {
+			for p.known && strings.Contains(p.text, mark) {
+				before, rest, _ := strings.Cut(p.text, mark)
+				if before != "" {
+					head := p
+					head.text = before
+					made = append(made, head)
+				}
+				made = append(made, v.with(true, nil)...)
+				p.text = rest
+			}
+			if p.text != "" {
+				made = append(made, p)
+			}
+		}
+		if !w.pay(made) {
+			break
+		}
+		out[i] = newArg(made, a.Raw)
+	}
+	return out
+}
+
+// parallel joins its words into shell text, once per argument behind ::: .
+func (w *walker) parallel(inv *invocation, name string, c carrier) {
+	_, rest := getopt(inv.args[1:], c.short, c.long)
+	command := rest
+	var items []arg
+	for i, a := range rest {
+		if strings.HasPrefix(a.Text, ":::") {
+			command = rest[:i]
+			if a.Text == ":::" || a.Text == ":::+" {
+				items = rest[i+1:]
+			}
+			break
+		}
+	}
+	code := Code{Language: "sh", From: CodeArgument}
+	if len(command) == 0 { // the arguments are commands themselves
+		if len(items) == 0 {
+			w.stdinProgram(inv, "sh", name, nil)
+		}
+		for _, item := range items {
+			w.runText(inv, code, item.val, name, nil)
+		}
+		return
+	}
+	text := joined(command)
+	marked := strings.Contains(text.text(), "{")
+	if len(items) == 0 || len(items) > maxTurns {
+		var inputs []int
+		if in := w.stdin(); in != nil {
+			inputs = in.cmds
+		}
+		items = []arg{unknownArg("{}", inputs)}
+	}
+	for _, item := range items {
+		one := text
+		if marked {
+			one = joined(w.substitute(command, "{}", item.val))
+		} else {
+			one = slices.Concat(text, known(" "), item.val)
+		}
+		w.argumentText(inv, code, one, name)
+	}
+}
+
+// argumentText walks text in which only arguments may be unknown: they are data that the
+// carrier quotes, and do not make the text unknown code.
+func (w *walker) argumentText(inv *invocation, code Code, v value, via string) {
+	code.Static = w.reparse(inv.idx, w.source(v), via, func(c *context) { c.st = w.child() })
+	code.Truncated = !code.Static
+	w.commands[inv.idx].Code = code
+}
+
+// find walks what -exec and its like run for each file found.
+func (w *walker) find(inv *invocation, name string) {
+	args := inv.args[1:]
+	var roots []arg
+	for _, a := range args {
+		if a.Text != "" && strings.ContainsAny(a.Text[:1], "-(!") {
+			break
+		}
+		roots = append(roots, a)
+	}
+	found := w.findResult(roots)
+	for i := 0; i < len(args); i++ {
+		switch args[i].Text {
+		case "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch":
+		default:
+			continue
+		}
+		option := args[i].Text
+		start := i + 1
+		for i++; i < len(args); i++ {
+			if args[i].Text == ";" || args[i].Text == "+" && args[i-1].Text == "{}" {
+				break
+			}
+		}
+		command := args[start:min(i, len(args))]
+		if strings.HasPrefix(name, "fd") && !slices.ContainsFunc(command, func(a arg) bool { return strings.Contains(a.Text, "{") }) {
+			command = append(slices.Clone(command), unknownArg("{}", nil))
+		}
+		w.inner(inv, w.substitute(command, "{}", found), name+" "+option, nil)
+	}
+}
+
+// findResult is the value that {} takes: something below the places where find starts.
+func (w *walker) findResult(roots []arg) value {
+	if len(roots) == 0 {
+		roots = []arg{literalArg(".")}
+	}
+	if len(roots) > 1 || roots[0].Certainty == Unknown {
+		return value{{text: "{}", data: true, inputs: argInputs(roots)}}
+	}
+	text := roots[0].Prefix
+	if !strings.HasSuffix(text, "/") {
+		text += "/"
+	}
+	return value{{text: text, known: true, quoted: true, inputs: roots[0].Inputs}, {text: "{}", quoted: true, data: true}}
+}
+
+func (w *walker) entr(inv *invocation, args []arg) {
+	options, rest := getopt(args, "", nil)
+	if _, ok := options["-s"]; ok && len(rest) > 0 {
+		w.runText(inv, Code{Language: "sh", From: CodeArgument}, rest[0].val, "entr -s", nil)
+		return
+	}
+	w.inner(inv, w.substitute(rest, "/_", unknown("/_", nil)), "entr", nil)
+}

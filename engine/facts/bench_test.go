@@ -2,15 +2,26 @@ package facts
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 )
 
-// bench builds a text again and again, as the gate would.
+// bench builds a text again and again, as the gate would, on real files.
 func bench(b *testing.B, text string) {
-	w := newWorld(b)
-	builder := NewBuilder(w.layout, OSFS{}, w.history)
-	ask := Ask{Request: Request{Command: text}, Env: map[string]string{"HOME": w.home}}
+	l := testLayout()
+	l.Workspace = b.TempDir()
+	l.Roots = append(l.Roots, Root{Path: l.Workspace, Write: true, Zone: "workspace"})
+	for _, dir := range []string{"src/a", "src/b", "dist"} {
+		if err := os.MkdirAll(l.Workspace+"/"+dir, 0o755); err != nil {
+			b.Fatal(err)
+		}
+		if err := os.WriteFile(l.Workspace+"/"+dir+"/main.go", nil, 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
+	builder := NewBuilder(l, OSFS{}, fakeHistory{})
+	ask := testAsk(text)
 	in := builder.Build(ask)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -40,8 +51,7 @@ func BenchmarkTable(b *testing.B) {
 }
 
 func BenchmarkNewBuilder(b *testing.B) {
-	w := newWorld(b)
 	for b.Loop() {
-		NewBuilder(w.layout, OSFS{}, w.history)
+		NewBuilder(testLayout(), OSFS{}, nil)
 	}
 }

@@ -107,6 +107,7 @@ type build struct {
 	view    *view
 	in      *Input
 	calls   []*call
+	inputs  [][]int         // of each command, directly or through others
 	written map[string]bool // real paths that earlier commands of the text write
 	fetched map[string]bool // of these, the ones whose content comes from the network
 }

@@ -1,18 +1,96 @@
 package facts
 
 import (
+	goflag "flag"
 	"fmt"
 	"os"
-	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
-// world is a workspace with a home around it in a temporary directory.
-type world struct {
-	root, home, ws string
-	layout         Layout
-	history        fakeHistory
+// machine is the file system of most tests: a developer's machine with a workspace in a home.
+const machine = `
+	/bin -> usr/bin
+	/usr/bin/bash
+	/usr/bin/rm
+	/etc/passwd
+	/etc/shadow
+	/etc/app/conf.d/x.conf
+	/etc/cron.d/
+	/var/log/syslog
+	/var/lib/apt/lists/a
+	/dev/null %char
+	/dev/sda %block
+	/dev/sda1 %block
+	/dev/tty %char
+	/proc/sys/kernel/panic
+	/tmp/t.txt
+	/tmp/d/u.txt
+	/srv/data/f
+	/root/.bashrc
+	/home/other/.ssh/id_ed25519
+	/home/dev/.bashrc
+	/home/dev/.ssh/id_rsa
+	/home/dev/.ssh/id_rsa.pub
+	/home/dev/.ssh/config
+	/home/dev/.aws/credentials
+	/home/dev/.config/sallyport/config.yaml
+	/home/dev/other/f
+	/home/dev/ws/.git/config
+	/home/dev/ws/.git/HEAD
+	/home/dev/ws/.git/hooks/
+	/home/dev/ws/.env
+	/home/dev/ws/a.txt
+	/home/dev/ws/b.txt
+	/home/dev/ws/x.log
+	/home/dev/ws/list: a.txt\nb.txt
+	/home/dev/ws/run.sh: rm -rf src\n./gone
+	/home/dev/ws/src/main.go
+	/home/dev/ws/src/pkg/p.go
+	/home/dev/ws/src/pkg/q.go
+	/home/dev/ws/src/pkg/r.go
+	/home/dev/ws/dist/secret.key
+	/home/dev/ws/node_modules/x/i.js
+	/home/dev/ws/secrets/k
+	/home/dev/ws/sub/.git/HEAD
+	/home/dev/ws/sub/dist
+	/home/dev/ws/out -> /srv/data
+	/home/dev/ws/key -> ../.ssh/id_rsa
+	/home/dev/ws/up -> src/pkg
+	/home/dev/ws/loop -> loop
+	/home/dev/ws/dangling -> /nowhere/x
+	/ctx/doc.md
+	/ctx/build/f
+	/single/file.txt
+	/single/beside.txt
+`
+
+const (
+	testHome = "/home/dev"
+	testWS   = "/home/dev/ws"
+)
+
+// testLayout grants the workspace, a read-only context, a place below /etc and one file.
+func testLayout() Layout {
+	return Layout{
+		Workspace: testWS,
+		Home:      testHome,
+		Roots: []Root{
+			{Path: testWS, Write: true, Zone: "workspace", Protected: []string{testWS + "/secrets"}},
+			{Path: "/ctx", Zone: "context"},
+			{Path: "/etc/app", Write: true, Zone: "context"},
+			{Path: "/single/file.txt", Write: true, Zone: "context", File: true},
+		},
+		Temporary:  []string{"/tmp", "/var/tmp"},
+		Self:       []Place{{testHome + "/.config/sallyport/config.yaml", "self_config"}},
+		Allow:      []*regexp.Regexp{regexp.MustCompile(`^(?:ls .*)$`), regexp.MustCompile(`^(?:git status)$`)},
+		Deny:       []*regexp.Regexp{regexp.MustCompile(`^(?:git push)`), regexp.MustCompile(`^(?:rm)`)},
+		Exemptions: []*regexp.Regexp{nil, regexp.MustCompile(`^(?:rm -rf build)$`)},
+		Generated:  []string{"node_modules/", "dist/", "*.log", "__pycache__", "src/pkg/q*"},
+	}
 }
 
 type fakeHistory struct {
@@ -29,84 +107,31 @@ func (h fakeHistory) Seen(p string) string {
 
 func (h fakeHistory) Downloaded(p string) bool { return h.downloaded[p] }
 
-func newWorld(t testing.TB) *world {
-	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	root = filepath.ToSlash(root)
-	w := &world{root: root, home: root + "/home/dev", ws: root + "/home/dev/ws", history: fakeHistory{map[string]string{}, map[string]bool{}}}
-	for _, dir := range []string{"/.git/hooks", "/src", "/node_modules/x", "/dist", "/secrets"} {
-		w.mkdir(t, w.ws+dir)
-	}
-	w.write(t, w.ws+"/a.txt", w.ws+"/b.txt", w.ws+"/src/main.go", w.ws+"/dist/secret.key", w.ws+"/node_modules/x/i.js", w.ws+"/.env", w.ws+"/secrets/k", w.ws+"/run.sh")
-	w.mkdir(t, w.home+"/.ssh")
-	w.write(t, w.home+"/.ssh/id_rsa", w.home+"/.ssh/id_rsa.pub", w.home+"/.bashrc")
-	w.mkdir(t, root+"/ctx")
-	w.write(t, root+"/ctx/doc.md")
-	w.mkdir(t, root+"/self")
-	w.write(t, root+"/self/config.yaml")
-	w.layout = Layout{
-		Workspace: w.ws,
-		Home:      w.home,
-		Roots: []Root{
-			{Path: w.ws, Write: true, Zone: "workspace", Protected: []string{w.ws + "/secrets"}},
-			{Path: root + "/ctx", Zone: "context"},
-		},
-		Temporary: []string{root + "/tmp"},
-		Self:      []Place{{root + "/self/config.yaml", "self_config"}},
-		Generated: []string{"node_modules/", "dist/", "*.log", "__pycache__"},
-	}
-	return w
+func testBuilder() *Builder {
+	return NewBuilder(testLayout(), newMemFS(machine), fakeHistory{
+		seen:       map[string]string{testWS + "/b.txt": "read", testWS + "/src/pkg/r.go": "created"},
+		downloaded: map[string]bool{"/tmp/t.txt": true},
+	})
 }
 
-func (w *world) mkdir(t testing.TB, dirs ...string) {
-	t.Helper()
-	for _, d := range dirs {
-		if err := os.MkdirAll(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
+func testAsk(text string) Ask {
+	return Ask{
+		Request: Request{Tool: "execute_command", Command: text},
+		Env:     map[string]string{"HOME": testHome, "PATH": "/usr/bin", "USER": "dev"},
 	}
 }
 
-func (w *world) write(t testing.TB, files ...string) {
-	t.Helper()
-	for _, f := range files {
-		if err := os.WriteFile(f, []byte("x\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func (w *world) link(t testing.TB, target, name string) {
-	t.Helper()
-	if err := os.Symlink(target, name); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (w *world) build(text string) *Input {
-	b := NewBuilder(w.layout, OSFS{}, w.history)
-	return b.Build(Ask{Request: Request{Tool: "execute_command", Command: text}, Env: map[string]string{"HOME": w.home, "PATH": "/usr/bin"}})
-}
-
-// short replaces the directories of the world: ~ for the home, @ for the workspace, % for what is around.
-func (w *world) short(s string) string {
-	return strings.NewReplacer(w.ws, "@", w.home, "~", w.root, "%").Replace(s)
-}
-
-// render writes what the facts say in one line for each command and path:
+// render writes what the facts say, a line for each command and an indented one for each path:
 //
 //	rm [delete] recursive force
-//	  delete* @/src workspace write: labels
-func (w *world) render(in *Input) string {
+//	  delete* @/src workspace write unread=3[main.go pkg/p.go] : label label
+//
+// ~ stands for the home directory, @ for the workspace, a star for recursive, ? behind a name for a
+// command that is not known.
+func render(in *Input) string {
 	var b strings.Builder
 	for i, c := range in.Commands {
-		name := c.Name
-		if c.Subcommand != "" {
-			name += " " + c.Subcommand
-		}
+		name := strings.TrimSpace(c.Name + " " + c.Subcommand)
 		if !c.Known {
 			name += "?"
 		}
@@ -120,20 +145,29 @@ func (w *world) render(in *Input) string {
 		b.WriteString("\n")
 		for _, p := range in.Paths {
 			if p.Command == i {
-				b.WriteString("  " + w.renderPath(p) + "\n")
+				b.WriteString("  " + renderPath(p) + "\n")
 			}
 		}
 	}
-	return w.short(b.String())
+	for _, p := range in.Paths {
+		if p.Command < 0 {
+			b.WriteString(renderPath(p) + "\n")
+		}
+	}
+	lines := strings.Split(b.String(), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(strings.NewReplacer(testWS, "@", testHome, "~").Replace(lines[i]), " ")
+	}
+	return strings.Join(lines, "\n")
 }
 
-func (w *world) renderPath(p Path) string {
+func renderPath(p Path) string {
 	s := p.Access
 	if p.Recursive {
 		s += "*"
 	}
 	s += " " + p.Path
-	if p.Path == "" {
+	if p.Certainty != "exact" {
 		s += "<" + p.Raw + ">"
 	}
 	if p.Glob {
@@ -146,6 +180,12 @@ func (w *world) renderPath(p Path) string {
 		s += " (" + p.Source + ")"
 	}
 	s += " " + p.Zone + " " + p.Permission
+	if p.Type != "" && p.Type != "file" && p.Type != "dir" {
+		s += " " + p.Type
+	}
+	if p.Seen != "none" {
+		s += " " + p.Seen
+	}
 	if p.Unread.Count > 0 {
 		s += fmt.Sprintf(" unread=%d%v", p.Unread.Count, p.Unread.Examples)
 	}
@@ -158,14 +198,44 @@ func (w *world) renderPath(p Path) string {
 	return s
 }
 
-func TestTry(t *testing.T) {
-	text := os.Getenv("TRY")
-	if text == "" {
-		t.Skip("set TRY to see the facts of a text")
-	}
-	for _, line := range strings.Split(text, "\x1f") {
-		w := newWorld(t)
-		in := w.build(line)
-		fmt.Printf("$ %s   %s %s %s\n%s", line, in.Shell.Error, in.Shell.Certainty, in.Shell.Budget, w.render(in))
+var update = goflag.Bool("update", false, "write testdata/*.txt anew; read the difference before you commit it")
+
+// TestCommands compares the facts of many texts with testdata: "$ text" and what render says.
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	b := testBuilder()
+	schema := validator(t)
+	for _, name := range []string{"files", "places", "network", "git", "system", "data", "shell"} {
+		t.Run(name, func(t *testing.T) {
+			file := "testdata/" + name + ".txt"
+			raw, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got strings.Builder
+			for _, line := range strings.Split(string(raw), "\n") {
+				if strings.HasPrefix(line, "#") || line == "" {
+					got.WriteString(line + "\n")
+				}
+				if text, ok := strings.CutPrefix(line, "$ "); ok {
+					in := b.Build(testAsk(strings.ReplaceAll(text, `\n`, "\n")))
+					if !in.Shell.Parsed {
+						t.Errorf("%s: %s", text, in.Shell.Error)
+					}
+					validate(t, schema, in)
+					got.WriteString(line + "\n" + render(in))
+				}
+			}
+			out := strings.TrimRight(got.String(), "\n") + "\n"
+			if *update {
+				if err := os.WriteFile(file, []byte(out), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(string(raw), out); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", file, diff)
+			}
+		})
 	}
 }

@@ -24,6 +24,7 @@ type call struct {
 	dir      shell.Dir // where relative words are looked up: Dir of the command, or -C
 
 	noFirst, noLast bool
+	inCode          bool // found in code of another language than the shell
 }
 
 // optionUse is one option as it was given.
@@ -290,7 +291,7 @@ func (c *call) assignRoles() {
 		if r.word == "cmd" {
 			return
 		}
-		if c.flags.has(flagRecursive) && !last {
+		if destination := last && c.spec.last != nil && !c.noLast; c.flags.has(flagRecursive) && !destination {
 			r.recursive = true
 		}
 		c.apply(w, r)

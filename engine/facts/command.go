@@ -20,28 +20,47 @@ var markFlags = map[shell.Mark]flag{
 }
 
 // program adds the commands of a text, in order, so that each sees what the earlier ones write.
+// All are read before, because the output of a command may reach one that stands before it.
 func (w *build) program(prog *shell.Program) {
-	inputs := closure(prog.Commands)
+	w.inputs = closure(prog.Commands)
 	w.calls = make([]*call, len(prog.Commands))
 	w.in.Commands = make([]Command, 0, len(prog.Commands))
+	var carriers []int // by depth, the last command there
 	for i := range prog.Commands {
-		w.command(prog, i, inputs[i])
+		cmd := &prog.Commands[i]
+		c := newCall(w.table, cmd)
+		depth := len(cmd.Via)
+		if depth > 0 && depth <= len(carriers) {
+			c.inCode = !isShell(prog.Commands[carriers[depth-1]].Code.Language)
+		}
+		carriers = append(carriers[:min(depth, len(carriers))], i)
+		for _, m := range cmd.Marks {
+			if f, ok := markFlags[m]; ok {
+				c.flags.add(f)
+			}
+		}
+		c.environment()
+		c.shellWords()
+		w.calls[i] = c
+	}
+	for i := range prog.Commands {
+		w.command(prog, i)
 	}
 }
 
-func (w *build) command(prog *shell.Program, i int, inputs []int) {
-	cmd := &prog.Commands[i]
-	c := newCall(w.table, cmd)
-	w.calls[i] = c
-	for _, m := range cmd.Marks {
-		if f, ok := markFlags[m]; ok {
-			c.flags.add(f)
-		}
+// isShell reports whether a language is that of a shell; "" is what carriers without code have.
+func isShell(language string) bool {
+	switch language {
+	case "", "sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh":
+		return true
 	}
-	c.environment()
-	c.shellWords()
+	return false
+}
+
+func (w *build) command(prog *shell.Program, i int) {
+	cmd, c, inputs := &prog.Commands[i], w.calls[i], w.inputs[i]
 	w.in.Commands = append(w.in.Commands, Command{
-		Name: cmd.Name, Subcommand: strings.Join(c.sub, " "), Known: c.known,
+		Name: cmd.Name, Subcommand: strings.Join(c.sub, " "), Known: c.known || len(cmd.Words) == 0,
 		Argv: texts(cmd.Words), Env: assigned(cmd.Assigns), Certainty: cmd.Certainty.String(),
 		Via: fill(cmd.Via), Script: cmd.Script, Elevated: cmd.Elevated, Background: cmd.Background,
 		Pipeline: Pipeline(cmd.Pipeline), Inputs: inputs, Paths: []int{}, Span: Span{cmd.Start, cmd.End},
@@ -63,8 +82,9 @@ func (w *build) command(prog *shell.Program, i int, inputs []int) {
 
 // paths adds every path of a command: of its words, its program, its script and its redirects.
 func (w *build) paths(i int, c *call) {
+	var made []*spot
 	source := "argument"
-	if fromCode(c.cmd.Via) {
+	if c.inCode {
 		source = "code"
 	}
 	if words := c.cmd.Words; len(words) > 0 && strings.Contains(words[0].Text, "/") && words[0].Certainty != shell.Unknown {
@@ -76,14 +96,21 @@ func (w *build) paths(i int, c *call) {
 		}
 		s := w.place(t, i)
 		c.effects |= effectOf(s, t.access)
-		w.note(i, c, s, t.access, t.recursive)
+		if t.access&writes != 0 && !t.recursive {
+			made = append(made, s)
+		}
 	}
 	if f := c.cmd.Code.File; c.cmd.Code.From == shell.CodeFile && f.Text != "" && !isProcessSubstitution(f) {
 		w.run(i, c, f, "script")
 		w.place(touch{word: f, access: reads, source: "script", dir: c.cmd.Dir}, i)
 	}
 	for _, r := range c.cmd.Redirects {
-		w.redirect(i, c, r)
+		if s := w.redirect(i, c, r); s != nil {
+			made = append(made, s)
+		}
+	}
+	for _, s := range made {
+		w.note(i, c, s) // not before: a command does not see what it is about to write
 	}
 }
 
@@ -103,20 +130,24 @@ var redirectAccess = map[shell.RedirectMode]access{
 	shell.RedirectReadWrite: reads | writes,
 }
 
-func (w *build) redirect(i int, c *call, r shell.Redirect) {
+// redirect adds the target of a redirection. It returns the spot if that is written.
+func (w *build) redirect(i int, c *call, r shell.Redirect) *spot {
 	a := redirectAccess[r.Mode]
 	if a == 0 || isProcessSubstitution(r.Target) {
-		return
+		return nil
 	}
 	if net, ok := strings.CutPrefix(r.Target.Text, "/dev/"); ok && (strings.HasPrefix(net, "tcp/") || strings.HasPrefix(net, "udp/")) {
 		host, _, _ := strings.Cut(net[4:], "/")
 		c.hosts = appendHost(c.hosts, canonicalHost(host))
 		c.effects |= doesNetwork
-		return
+		return nil
 	}
 	s := w.place(touch{word: r.Target, access: a, source: "redirect", dir: c.cmd.Dir}, i)
 	c.effects |= effectOf(s, a)
-	w.note(i, c, s, a, false)
+	if a&writes == 0 {
+		return nil
+	}
+	return s
 }
 
 // effectOf turns an access into effects. The null device and the standard streams are nowhere.
@@ -129,12 +160,12 @@ func effectOf(s *spot, a access) effect {
 
 // note remembers what a command writes: later commands of the text see files that were
 // made here, and those whose content came from the network.
-func (w *build) note(i int, c *call, s *spot, a access, recursive bool) {
-	if a&writes == 0 || s.certainty != shell.Exact || s.glob || s.real == "" || recursive {
+func (w *build) note(i int, c *call, s *spot) {
+	if s.certainty != shell.Exact || s.glob || s.real == "" {
 		return
 	}
 	w.written[s.real] = true
-	if c.flags.has(flagDownloads) || w.fromNetwork(w.in.Commands[i].Inputs) || c.passesOn(w) {
+	if c.flags.has(flagDownloads) || w.fromNetwork(w.inputs[i]) || c.passesOn(w) {
 		w.fetched[s.real] = true
 	}
 }
@@ -153,17 +184,6 @@ func (c *call) passesOn(w *build) bool {
 	}
 	return false
 }
-
-// fromCode reports whether a command was found in inline code of another language than the shell.
-func fromCode(via []string) bool {
-	if len(via) == 0 {
-		return false
-	}
-	name, _, _ := strings.Cut(via[len(via)-1], " ")
-	return slices.Contains(codeLanguages, strings.TrimRight(name, "0123456789."))
-}
-
-var codeLanguages = []string{"python", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "awk", "gawk", "mawk", "nawk", "osascript", "Rscript", "pwsh", "powershell"}
 
 // matchPatterns matches the operator's patterns with the command's words, joined by single
 // spaces, once with the program as it was written and once with its base name.

@@ -223,8 +223,9 @@ func unzip(c *call) {
 	}
 }
 
-// zipUnzipCommand: -m moves the files into the archive; without -r a directory is only its name.
-func zipUnzipCommand(c *call) {
+// zip: -m moves the files into the archive, and -r is about them, not about the archive.
+func zip(c *call) {
+	c.each(writes, func(t *touch) { t.recursive = false })
 	if !c.has("m", "move") {
 		return
 	}

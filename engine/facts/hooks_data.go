@@ -100,15 +100,53 @@ func (c *call) image() {
 	}
 }
 
-// containerExec: what runs, runs in the container; --privileged gives it more there.
-func containerExec(c *call) {}
-
 // containerCopy: NAME:PATH lies in a container of this machine, not elsewhere.
 func containerCopy(c *call) {
-	c.hosts = nil
+	c.dropNamed()
 	c.effects &^= doesNetwork
 	for _, f := range []flag{flagRemote, flagUploads, flagDownloads} {
 		c.flags.remove(f)
+	}
+}
+
+// podCopy: POD:PATH lies in the cluster.
+func podCopy(c *call) {
+	c.dropNamed()
+	c.direction()
+}
+
+// dropNamed forgets the words that name a place in something else, NAME:PATH, of whatever length.
+func (c *call) dropNamed() {
+	c.hosts = nil
+	kept := c.touches[:0]
+	for _, t := range c.touches {
+		if !isNamed(t.word.Text) {
+			kept = append(kept, t)
+		}
+	}
+	c.touches = kept
+}
+
+func isNamed(text string) bool {
+	colon := strings.IndexByte(text, ':')
+	return colon > 0 && !strings.ContainsAny(text[:colon], "/.")
+}
+
+// direction says whether a copy goes out or comes in.
+func (c *call) direction() {
+	for i, w := range c.operands {
+		if !isNamed(w.Text) {
+			continue
+		}
+		c.remoteWork()
+		if len(c.operands) < 2 {
+			return
+		}
+		if i == len(c.operands)-1 {
+			c.flags.add(flagUploads)
+		} else {
+			c.flags.add(flagDownloads)
+		}
 	}
 }
 
@@ -230,6 +268,9 @@ func cloudWords(c *call) {
 	}
 	if c.flags.has(flagDryRun) || c.has("n", "dry-run", "help") {
 		return
+	}
+	if c.has("delete") {
+		c.destroys()
 	}
 	for i, w := range words {
 		if i > 4 {

@@ -60,6 +60,16 @@ func isDisk(w shell.Word) bool {
 	return labels.has(labelDiskDevice)
 }
 
+// move: what is moved is not lost, unless it goes to the null device.
+func move(c *call) {
+	for _, w := range c.operands {
+		if w.Certainty == shell.Exact && path.Clean(w.Text) == "/dev/null" {
+			return
+		}
+	}
+	c.each(deletes, func(t *touch) { t.moved = true })
+}
+
 // link: the target of ln -s is looked at later, by whoever follows the link. With one operand
 // the link lies in the directory.
 func link(c *call) {
@@ -105,7 +115,7 @@ func modeOption(c *call) {
 // testFile: test -f FILE looks at a file. Comparisons of strings do not.
 func testFile(c *call) {
 	for i, w := range c.operands {
-		if len(w.Text) == 2 && w.Text[0] == '-' && strings.IndexByte("abcdefghkprstuwxGLNOS", w.Text[1]) >= 0 && i+1 < len(c.operands) {
+		if len(w.Text) == 2 && w.Text[0] == '-' && strings.IndexByte("bcdefghkprstuwxGLNOS", w.Text[1]) >= 0 && i+1 < len(c.operands) {
 			c.touch(c.operands[i+1], role{access: reads, metadata: true})
 			c.effects |= doesRead
 		}

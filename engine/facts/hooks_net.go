@@ -277,11 +277,13 @@ func scp(c *call) { ssh(&call{cmd: c.cmd, options: c.options, flags: c.flags}) }
 // rclone: a word with a colon is a remote. sync deletes at its destination.
 func rclone(c *call) {
 	sub := strings.Join(c.sub, " ")
+	c.dropNamed()
+	c.direction()
 	if len(c.operands) < 2 {
 		return
 	}
 	dest := c.operands[len(c.operands)-1]
-	_, remote := remoteHost(dest.Text)
+	remote := isNamed(dest.Text)
 	if sub == "sync" || sub == "bisync" {
 		c.effects |= doesDelete
 		c.flags.add(flagDestroysData)

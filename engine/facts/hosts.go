@@ -92,8 +92,14 @@ func inetAton(s string) (string, bool) {
 // HOST:PATH, user@HOST:PATH, HOST::MODULE or a URL. A colon behind a slash is part of a path,
 // and one letter before a colon is a drive.
 func remoteHost(text string) (host string, ok bool) {
-	if strings.Contains(text, "://") {
-		return hostOf(text), !strings.HasPrefix(text, "file://")
+	if scheme, _, ok := strings.Cut(text, "://"); ok {
+		switch scheme {
+		case "file":
+			return "", false
+		case "s3", "gs", "az", "r2", "oss", "cos", "obs", "b2":
+			return "", true // a bucket, not a host
+		}
+		return hostOf(text), true
 	}
 	colon := strings.IndexByte(text, ':')
 	if strings.HasPrefix(text, "[") {

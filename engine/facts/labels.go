@@ -97,8 +97,9 @@ func (a *atlas) add(pattern string, m mark) {
 }
 
 // labels adds what the data says of an absolute clean path. home is the child's home directory.
-func (a *atlas) labels(set *bitset, p, home string) {
-	var gone bitset
+func (a *atlas) labels(into *bitset, p, home string) {
+	var gone, found bitset
+	set := &found
 	root := homeOf(p, home)
 	for at := p; ; {
 		self := len(at) == len(p)
@@ -124,23 +125,20 @@ func (a *atlas) labels(set *bitset, p, home string) {
 		}
 		at = dir
 	}
-	for i := range set {
-		set[i] &^= gone[i]
-	}
+	into.unionWithout(found, gone)
 }
 
 // names adds the labels that depend on the last names of a path alone, wherever it lies.
-func (a *atlas) names(set *bitset, p string) {
-	var gone bitset
+func (a *atlas) names(into *bitset, p string) {
+	var gone, found bitset
+	set := &found
 	dir, base := parent(p)
 	a.apply(set, &gone, a.name[base], true, "")
 	if i := strings.LastIndexByte(dir, '/'); i >= 0 && len(dir) > 1 {
 		a.apply(set, &gone, a.pair[p[i+1:]], true, "")
 	}
 	a.apply(set, &gone, a.globs["**"], true, base)
-	for i := range set {
-		set[i] &^= gone[i]
-	}
+	into.unionWithout(found, gone)
 }
 
 func (a *atlas) homeGlobs(set, gone *bitset, rel, base string, self bool) {

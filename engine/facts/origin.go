@@ -54,7 +54,7 @@ func (w *build) origin(cmd *shell.Command, c *call, inputs []int) string {
 	}
 	sources := inputs
 	if cmd.Code.From == shell.CodeFile {
-		sources = w.reach1(cmd.Code.File.Inputs)
+		sources = w.reaching(cmd.Code.File)
 	}
 	if w.fromNetwork(sources) {
 		return "network"
@@ -88,12 +88,12 @@ func (w *build) origin(cmd *shell.Command, c *call, inputs []int) string {
 	}
 }
 
-// reach1 closes a list of direct inputs.
-func (w *build) reach1(direct []int) []int {
-	out := slices.Clone(direct)
-	for _, i := range direct {
-		if i >= 0 && i < len(w.in.Commands) {
-			out = append(out, w.in.Commands[i].Inputs...)
+// reaching returns the commands whose output is part of a word, with those behind them.
+func (w *build) reaching(word shell.Word) []int {
+	out := slices.Clone(word.Inputs)
+	for _, i := range word.Inputs {
+		if i >= 0 && i < len(w.inputs) {
+			out = append(out, w.inputs[i]...)
 		}
 	}
 	return out
@@ -102,13 +102,13 @@ func (w *build) reach1(direct []int) []int {
 // fromNetwork reports whether one of the commands reaches over the network.
 func (w *build) fromNetwork(inputs []int) bool {
 	return slices.ContainsFunc(inputs, func(i int) bool {
-		return i < len(w.calls) && w.calls[i] != nil && w.calls[i].effects&doesNetwork != 0
+		return i < len(w.calls) && w.calls[i].effects&doesNetwork != 0
 	})
 }
 
 func (w *build) any(inputs []int, f flag) bool {
 	return slices.ContainsFunc(inputs, func(i int) bool {
-		return i < len(w.calls) && w.calls[i] != nil && w.calls[i].flags.has(f)
+		return i < len(w.calls) && w.calls[i].flags.has(f)
 	})
 }
 
@@ -116,12 +116,11 @@ func (w *build) any(inputs []int, f flag) bool {
 func (w *build) readsFiles(inputs []int) bool {
 	found := false
 	for _, i := range inputs {
-		if i >= len(w.calls) || w.calls[i] == nil {
+		if i >= len(w.calls) {
 			return false
 		}
-		for _, p := range w.in.Commands[i].Paths {
-			path := w.in.Paths[p]
-			found = found || path.Access == "read" && path.Certainty == "exact"
+		for _, t := range w.calls[i].touches {
+			found = found || t.access&reads != 0 && t.word.Certainty == shell.Exact
 		}
 	}
 	return found

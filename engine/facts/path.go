@@ -88,7 +88,11 @@ func (w *build) locate(t touch) *spot {
 	s := &spot{certainty: t.word.Certainty, whole: true}
 	text := t.word.Text
 	if s.certainty != shell.Exact {
-		s.asIfEmpty = path.Clean("/" + withoutUnknown(text))
+		rest := withoutUnknown(text)
+		s.asIfEmpty = path.Clean("/" + rest)
+		if strings.HasPrefix(rest, "/") && strings.Trim(rest, "/*.") == "" {
+			s.labels.add(labelRootIfEmpty)
+		}
 		text = t.word.Prefix
 	}
 	dir := t.dir
@@ -120,7 +124,7 @@ func (w *build) locate(t touch) *spot {
 		s.labels.add(labelFiltered)
 		w.labelBoth(s, path.Join(s.path, t.filter), path.Join(s.real, t.filter))
 	case s.glob:
-		w.expand(s, rest)
+		w.expand(s, rest, t.role.ofLink)
 	default:
 		w.label(s)
 	}
@@ -162,9 +166,6 @@ func (w *build) label(s *spot) {
 		var names bitset
 		a.names(&names, s.asIfEmpty)
 		s.labels.union(names)
-		if s.asIfEmpty == "/" || s.asIfEmpty == "/*" {
-			s.labels.add(labelRootIfEmpty)
-		}
 	}
 	if s.path == "" {
 		return

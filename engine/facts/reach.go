@@ -24,7 +24,7 @@ func splitGlob(abs string) (dir, rest string) {
 }
 
 // expand finds the matches of a glob below the spot's directory.
-func (w *build) expand(s *spot, rest string) {
+func (w *build) expand(s *spot, rest string, ofLink bool) {
 	names := strings.Split(strings.Trim(rest, "/"), "/")
 	s.all = true
 	for _, name := range names {
@@ -42,7 +42,8 @@ func (w *build) expand(s *spot, rest string) {
 		w.labelBoth(s, s.path, s.real)
 	}
 	for i, p := range found {
-		real, n := w.view.real(p, false)
+		real, n := w.view.real(p, ofLink)
+		found[i] = real
 		w.labelBoth(s, p, real)
 		if w.fetched[real] || w.history != nil && w.history.Downloaded(real) {
 			s.labels.add(labelDownloaded)

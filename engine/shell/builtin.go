@@ -138,7 +138,7 @@ func read(w *walker, inv *invocation) {
 			w.assignUnknown(name, inputs)
 			continue
 		}
-		field := ""
+		var field string
 		line = strings.TrimLeft(line, " \t")
 		if i == len(names)-1 {
 			field = strings.TrimRight(line, " \t")

@@ -233,9 +233,6 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, 
 		}
 	}
 	if !isShell(lang) {
-		if l := shebang(content.prefix()); strings.HasPrefix(content.prefix(), "#!") && l != "" && !isShell(l) {
-			lang = l
-		}
 		saved := w.ctx
 		enter(&w.ctx)
 		w.runInline(inv, code, content, via)

@@ -164,11 +164,8 @@ func (w *walker) length(list []value, all bool, raw string) value {
 // expanded, for what its substitutions run.
 func (w *walker) defaulted(p *syntax.ParamExp, list []value, all bool, raw string) ([]value, bool) {
 	word := w.single(p.Exp.Word)
-	text, exact := "", false
-	switch {
-	case all:
-		exact, text = len(list) > 0, "x"
-	default:
+	text, exact := "x", len(list) > 0
+	if !all {
 		text, exact = list[0].exact()
 	}
 	null := false
@@ -214,11 +211,12 @@ func (w *walker) each(list []value, f func(string) (string, bool)) []value {
 	out := make([]value, len(list))
 	for i, v := range list {
 		text, ok := v.exact()
-		if ok {
-			text, ok = f(text)
-		}
 		if !ok {
 			out[i] = unknown(v.text(), v.inputs())
+			continue
+		}
+		if text, ok = f(text); !ok {
+			out[i] = unknown(text, v.inputs())
 			continue
 		}
 		out[i] = value{{text: text, known: true, inputs: v.inputs(), decoded: v.decoded()}}

@@ -48,7 +48,7 @@ func (w *walker) trimmer(p *syntax.ParamExp, raw string) func(string) (string, b
 	op := p.Exp.Op
 	return func(s string) (string, bool) {
 		if !w.step(1 + len(s)*len(s)/4096) {
-			return "", false
+			return raw, false
 		}
 		return remove(s, re, op), true
 	}
@@ -182,9 +182,17 @@ func (w *walker) replacer(p *syntax.ParamExp, raw string) func(string) (string, 
 		return unknownTo
 	}
 	re.Longest()
+	plain := anchor == 0 && !pattern.HasMeta(pat, pattern.ExtendedOperators) && !strings.Contains(pat, `\`)
+	count := 1
+	if p.Repl.All {
+		count = -1
+	}
 	return func(s string) (string, bool) {
-		if len(with)*(len(s)+1) > 16*w.lim.Bytes || !w.step(1+len(s)/bytesPerStep) {
-			return "", false
+		if len(with)*(len(s)+1) > 16*w.lim.Bytes || !w.step(1+len(s)*(1+len(pat))/4) {
+			return raw, false
+		}
+		if plain {
+			return strings.Replace(s, pat, with, count), true
 		}
 		if p.Repl.All {
 			return re.ReplaceAllLiteralString(s, with), true

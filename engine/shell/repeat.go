@@ -148,7 +148,7 @@ func (w *walker) parallel(inv *invocation, name string, c carrier) {
 		items = []arg{unknownArg("{}", inputs)}
 	}
 	for _, item := range items {
-		one := text
+		var one value
 		if marked {
 			one = joined(w.substitute(command, "{}", item.val))
 		} else {

@@ -195,7 +195,7 @@ func (w *walker) nameOf(inv *invocation) string {
 	// "$VENV/bin/python", $(which python): the directory is not known, the program is.
 	tail := first.val.tail()
 	slash := strings.LastIndexByte(tail, '/')
-	if slash < 0 || first.Glob || !(first.Quoted || plainVariable(first.Raw) || !first.val.dynamic()) {
+	if slash < 0 || first.Glob || !first.Quoted && !plainVariable(first.Raw) && first.val.dynamic() {
 		return ""
 	}
 	return tail[slash+1:]

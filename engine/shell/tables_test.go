@@ -35,7 +35,7 @@ func TestTables(t *testing.T) {
 				writeTable(t, file, cases)
 				return
 			}
-			section := ""
+			var section string
 			for i, first := 0, 0; i < len(cases); i++ {
 				section = cases[i].section
 				if i+1 < len(cases) && cases[i+1].section == section {

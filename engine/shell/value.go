@@ -113,7 +113,8 @@ func (v value) equal(o value) bool {
 // is the same wherever the name is used, and nothing else has it.
 func (v value) place() (string, bool) {
 	for _, p := range v {
-		if p.glob || !p.known && !(p.data && strings.HasPrefix(p.text, "XXX")) {
+		random := p.data && strings.HasPrefix(p.text, "XXX")
+		if p.glob || !p.known && !random {
 			return "", false
 		}
 	}

@@ -40,7 +40,9 @@ func TestRefusalsInAThrowAwayRoot(t *testing.T) {
 		"truncating redirect":   `: > ~/precious`,
 		"trap":                  `trap 'rm -rf ~' EXIT`,
 		"substitution":          `echo "$(rm -rf ~)"`,
-		"move to the null":      `mv ~/precious /dev/null`,
+		"emptied by a copy":     `cp /dev/null ~/precious`,
+		"inline perl":           `perl -e 'unlink glob "~/*"'`,
+		"inline perl, shell":    `perl -e 'system("rm -rf ~")'`,
 		"behind an allowed one": `true && { ls; rm -rf ~; }`,
 	}
 	for name, text := range texts {

@@ -45,6 +45,8 @@ type touch struct {
 	recursive bool
 	atHome    bool   // relative to the home directory of the child
 	moved     bool   // the source of a move: nothing is lost unless it goes to the null device
+	ifFile    bool   // counts only if it exists
+	found     flag   // with ifFile: what the command then does
 	filter    string // only entries below whose base name matches: find ROOT -name PATTERN -delete
 }
 
@@ -58,9 +60,13 @@ func newCall(t *table, cmd *shell.Command) *call {
 	c.spec = c.base
 	if c.spec == nil {
 		c.guess(cmd.Words[1:])
+		c.shellInWords()
 		return c
 	}
 	c.known = true
+	if informs(cmd, c.base) {
+		return c
+	}
 	c.take(c.spec)
 	words := cmd.Words[1:]
 	if c.spec.style == styleNone {
@@ -78,6 +84,7 @@ func newCall(t *table, cmd *shell.Command) *call {
 	if c.spec != c.base && c.base.hook != nil {
 		c.base.hook(c)
 	}
+	c.shellInWords()
 	return c
 }
 
@@ -314,8 +321,10 @@ func (c *call) apply(w shell.Word, r role) {
 		c.host(w.Text)
 	case "assign":
 	case "auto":
-		if looksLikePath(w.Text) || c.plainName(w) {
+		if looksLikePath(w.Text) {
 			c.touch(w, r)
+		} else if c.plainName(w) {
+			c.touchFile(w, r.access, 0)
 		}
 	default:
 		if r.remote {
@@ -343,6 +352,16 @@ func (c *call) touch(w shell.Word, r role) {
 	c.touches = append(c.touches, touch{word: w, access: r.access, source: "argument", dir: c.dir, role: r, recursive: r.recursive})
 }
 
+// touchFile notes a word that is a path only if such a file exists. Then the flag found, unless
+// it is 0, holds for the command.
+func (c *call) touchFile(w shell.Word, a access, found flag) {
+	n := len(c.touches)
+	c.touch(w, role{access: a})
+	if len(c.touches) > n {
+		c.touches[n].ifFile, c.touches[n].found = true, found
+	}
+}
+
 func isProcessSubstitution(w shell.Word) bool {
 	return strings.HasPrefix(w.Raw, "<(") || strings.HasPrefix(w.Raw, ">(")
 }
@@ -351,11 +370,14 @@ func isProcessSubstitution(w shell.Word) bool {
 func (c *call) guess(words []shell.Word) {
 	for _, w := range words {
 		if isOption(w) {
-			if name, _, ok := strings.Cut(w.Text, "="); ok {
-				w = cut(w, len(name)+1)
-			} else {
+			name, _, ok := strings.Cut(w.Text, "=")
+			if !ok {
 				continue
 			}
+			w = cut(w, len(name)+1)
+			c.options = append(c.options, optionUse{name: strings.TrimLeft(name, "-"), value: w, given: true})
+		} else {
+			c.operands = append(c.operands, w)
 		}
 		c.apply(w, role{word: "auto", access: reads})
 		if strings.Contains(w.Text, "://") {
@@ -421,4 +443,22 @@ func (c *call) operand(i int) string {
 		return ""
 	}
 	return c.operands[i].Text
+}
+
+// informs reports whether a command only asks a program about itself: "prog --version", or
+// "prog sub --help" of a program that has such a subcommand. With any other word in front the
+// program may do that first, or hand the option on.
+func informs(cmd *shell.Command, s *spec) bool {
+	words := cmd.Words[min(1, len(cmd.Words)):]
+	if len(words) == 2 && s != nil && s.subs[words[0].Text] != nil {
+		words = words[1:]
+	}
+	if len(words) != 1 || words[0].Certainty != shell.Exact {
+		return false
+	}
+	switch words[0].Text {
+	case "--version", "--help":
+		return true
+	}
+	return words[0].Text == "-V" && len(cmd.Words) == 2
 }

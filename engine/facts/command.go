@@ -95,6 +95,12 @@ func (w *build) paths(i int, c *call) {
 			t.source = source
 		}
 		s := w.place(t, i)
+		if t.ifFile && !s.node.exists {
+			continue // a word of no known role that is no file
+		}
+		if t.found != 0 {
+			c.flags.add(t.found)
+		}
 		c.effects |= effectOf(s, t.access)
 		if t.access&writes != 0 && !t.recursive {
 			made = append(made, s)

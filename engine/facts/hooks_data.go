@@ -247,7 +247,16 @@ func aws(c *call) {
 }
 
 // destroyers are the words with which the command lines of clouds, hosts and backups destroy.
-var destroyers = []string{"delete", "destroy", "rm", "remove", "terminate", "purge", "drop", "prune", "forget", "rb", "reset", "unlink-all", "wipe", "del", "nuke", "delete-volume", "undeploy", "apps:destroy", "pg:reset", "db:reset", "db:drop", "hosting:disable", "firestore:delete", "database:remove", "delete_vhost", "force_reset", "force-reset", "mb-delete", "clean", "dropAll", "drop-all", "undo:all", "db:migrate:undo:all", "deleteall", "secrets:delete"}
+var destroyers = []string{"delete", "destroy", "rm", "remove", "terminate", "purge", "drop", "prune", "forget", "rb", "reset", "unlink-all", "wipe", "del", "nuke", "delete-volume", "undeploy", "apps:destroy", "revoke", "rdelete", "unregister", "pg:reset", "db:reset", "db:drop", "hosting:disable", "firestore:delete", "database:remove", "delete_vhost", "force_reset", "force-reset", "mb-delete", "clean", "dropAll", "drop-all", "undo:all", "db:migrate:undo:all", "deleteall", "secrets:delete"}
+
+// destroysBy also knows compounds: delete_user, remove-secret, delete-job.
+func destroysBy(word string) bool {
+	if slices.Contains(destroyers, word) {
+		return true
+	}
+	verb, _, ok := strings.Cut(strings.ReplaceAll(word, "_", "-"), "-")
+	return ok && (verb == "delete" || verb == "remove" || verb == "destroy" || verb == "purge" || verb == "clear" || verb == "revoke")
+}
 
 // uploaders are the words with which they publish or send.
 var uploaders = []string{"deploy", "publish", "push", "upload", "rsync", "put"}
@@ -266,7 +275,7 @@ func cloudWords(c *call) {
 			c.sub = words[:2]
 		}
 	}
-	if c.flags.has(flagDryRun) || c.has("n", "dry-run", "help") {
+	if c.flags.has(flagDryRun) || c.has("dry-run", "help") {
 		return
 	}
 	if c.has("delete") {
@@ -276,7 +285,7 @@ func cloudWords(c *call) {
 		if i > 4 {
 			break
 		}
-		if slices.Contains(destroyers, w) && !(w == "rm" && (c.cmd.Name == "gcloud" && words[0] != "storage")) {
+		if destroysBy(w) && !(w == "rm" && (c.cmd.Name == "gcloud" && words[0] != "storage")) {
 			c.flags.add(flagDestroysData)
 			c.effects |= doesDelete
 		}

@@ -202,6 +202,9 @@ func (c *call) findExpression(words []shell.Word) (filter string, remove bool) {
 
 // rsync: --delete empties the destination of what the source lacks; -a is recursive.
 func rsync(c *call) {
+	if rsh := strings.TrimSpace(c.value("e", "rsh")); rsh != "" && rsh != "ssh" && !strings.HasPrefix(rsh, "ssh ") {
+		c.escapes()
+	}
 	if len(c.operands) < 2 {
 		return
 	}
@@ -218,10 +221,6 @@ func rsync(c *call) {
 	}
 	if c.has("remove-source-files") {
 		c.each(reads, func(t *touch) { t.access |= deletes; t.moved = true })
-	}
-	if rsh := c.value("e", "rsh"); rsh != "" && strings.TrimSpace(rsh) != "ssh" && !strings.HasPrefix(rsh, "ssh ") {
-		c.flags.add(flagEscape)
-		c.effects |= doesExecute
 	}
 	c.effects |= doesRead
 }

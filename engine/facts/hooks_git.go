@@ -143,6 +143,14 @@ func gitCheckout(c *call) {
 		if last := c.operands[len(c.operands)-1]; last.Text == "." || last.Text == ":/" || strings.HasPrefix(last.Text, "./") || strings.HasPrefix(last.Text, "*") {
 			c.flags.add(flagDiscardsChanges)
 			c.touch(last, role{access: writes, recursive: true})
+			return
+		}
+		if !c.has("b", "B", "orphan", "t", "track", "detach") {
+			for _, w := range c.operands {
+				if strings.ContainsAny(w.Text, "./") { // a branch called like a file is rare, a file without dot and slash too
+					c.touchFile(w, writes, flagDiscardsChanges)
+				}
+			}
 		}
 	}
 }

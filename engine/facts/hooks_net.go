@@ -61,6 +61,9 @@ func curl(c *call) {
 	if c.has("O", "remote-name", "remote-name-all", "J", "remote-header-name") {
 		c.writeNamedAfterURL()
 	}
+	if strings.EqualFold(c.value("X", "request"), "delete") {
+		c.flags.add(flagHTTPDelete)
+	}
 	if len(c.operands) == 0 && c.value("url") == "" && (c.has("version", "V", "h", "help", "M", "manual")) {
 		c.effects &^= doesNetwork
 		c.flags.remove(flagDownloads)
@@ -108,6 +111,9 @@ func (c *call) writeNamedAfterURL() {
 }
 
 func wget(c *call) {
+	if strings.EqualFold(c.value("method"), "delete") {
+		c.flags.add(flagHTTPDelete)
+	}
 	if c.value("O", "output-document") == "-" || c.has("spider") {
 		return
 	}
@@ -123,6 +129,9 @@ func wget(c *call) {
 // httpie: METHOD URL ITEM…; name@file sends a file, and so does what flows in.
 func httpie(c *call) {
 	c.touches = nil
+	if strings.EqualFold(c.operand(0), "delete") {
+		c.flags.add(flagHTTPDelete)
+	}
 	for _, w := range c.operands {
 		if name, _, ok := strings.Cut(w.Text, "@"); ok && !strings.Contains(name, "/") && !strings.Contains(name, "=") && !strings.Contains(name, ":") && name != "" && !strings.Contains(w.Text, "://") {
 			c.send(cut(w, len(name)+1))
@@ -257,6 +266,11 @@ func ssh(c *call) {
 			c.flags.add(flagUploads)
 		}
 	}
+	sshOptions(c)
+}
+
+// sshOptions: -o ProxyCommand and its like start a program here.
+func sshOptions(c *call) {
 	for _, o := range c.options {
 		if o.name != "o" || !o.given {
 			continue
@@ -271,8 +285,6 @@ func ssh(c *call) {
 		}
 	}
 }
-
-func scp(c *call) { ssh(&call{cmd: c.cmd, options: c.options, flags: c.flags}) }
 
 // rclone: a word with a colon is a remote. sync deletes at its destination.
 func rclone(c *call) {

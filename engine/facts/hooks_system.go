@@ -31,6 +31,10 @@ func serviceName(c *call) {
 // serviceStatus: "service NAME status" only looks.
 func serviceStatus(c *call) {
 	words := c.operands
+	if len(words) == 0 && c.has("status-all") {
+		c.flags.remove(flagServiceControl)
+		c.effects = c.effects&^doesSystem | doesRead
+	}
 	for i, w := range words {
 		switch w.Text {
 		case "status", "--status-all", "list", "print", "blame", "show", "summary":
@@ -106,6 +110,14 @@ func clockShow(c *call) {
 			c.flags.remove(flagClock)
 			c.effects = doesRead
 		}
+	}
+}
+
+// dateSet: an operand without a plus is the time to set.
+func dateSet(c *call) {
+	if t := c.operand(0); len(t) >= 8 && strings.Trim(t, "0123456789.") == "" {
+		c.flags.add(flagClock)
+		c.effects |= doesSystem
 	}
 }
 
@@ -340,21 +352,11 @@ func pythonModule(c *call) {
 		c.flags.add(flagListens)
 		c.effects |= doesNetwork
 	case "pip", "ensurepip", "pipx", "uv":
-		at := -1
 		for i, w := range c.cmd.Words {
 			if w.Text == "-m" {
-				at = i + 1
-				break
+				c.runInner(c.cmd.Words[i+1:])
+				return
 			}
-		}
-		if at > 0 && at < len(c.cmd.Words) {
-			inner := *c.cmd
-			inner.Name, inner.Words = c.cmd.Words[at].Text, c.cmd.Words[at:]
-			sub := newCall(c.table, &inner)
-			c.effects |= sub.effects
-			c.flags.union(sub.flags)
-			c.touches = append(c.touches, sub.touches...)
-			c.hosts = append(c.hosts, sub.hosts...)
 		}
 	}
 }
@@ -373,5 +375,13 @@ func perlInPlace(c *call) {
 		if i >= first {
 			c.path(w, reads|writes)
 		}
+	}
+}
+
+// mountLists: mount without a place to mount at lists what is mounted.
+func mountLists(c *call) {
+	if len(c.operands) == 0 && !c.has("a", "all") {
+		c.flags.remove(flagMount)
+		c.effects = c.effects&^doesSystem | doesRead
 	}
 }

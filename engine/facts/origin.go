@@ -35,12 +35,12 @@ func closure(cmds []shell.Command) [][]int {
 func (w *build) code(cmd *shell.Command, c *call, inputs []int) Code {
 	k := cmd.Code
 	code := Code{Language: k.Language, From: string(k.From), Resolved: k.Static && !k.Truncated}
-	if k.From == shell.CodeNone {
-		return code
+	if k.From == shell.CodeNone || k.From == shell.CodeSession && informs(cmd, nil) {
+		return Code{}
 	}
 	c.effects |= doesExecute
 	code.Origin = w.origin(cmd, c, inputs)
-	if code.Origin == "network" && k.From == shell.CodeFile {
+	if code.Origin == "network" && k.From == shell.CodeFile && !isProcessSubstitution(k.File) {
 		c.flags.add(flagRunsDownloaded)
 	}
 	return code
@@ -53,8 +53,15 @@ func (w *build) origin(cmd *shell.Command, c *call, inputs []int) string {
 		return ""
 	}
 	sources := inputs
-	if cmd.Code.From == shell.CodeFile {
+	switch cmd.Code.From {
+	case shell.CodeFile:
 		sources = w.reaching(cmd.Code.File)
+	case shell.CodeArgument:
+		// What flows into the program is its data. Its text is among its words.
+		sources = nil
+		for _, word := range cmd.Words {
+			sources = append(sources, w.reaching(word)...)
+		}
 	}
 	if w.fromNetwork(sources) {
 		return "network"

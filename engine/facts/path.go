@@ -23,8 +23,8 @@ type spot struct {
 // place looks up a touched word and adds one path for each kind of access. It returns the spot.
 func (w *build) place(t touch, command int) *spot {
 	s := w.locate(t)
-	if t.role.word == "auto" && !looksLikePath(t.word.Text) && !s.node.exists && !s.glob {
-		return s // a word of no known role that is no file
+	if t.ifFile && !s.node.exists {
+		return s
 	}
 	if t.role.metadata {
 		s.labels.add(labelMetadata)

@@ -210,8 +210,8 @@ func (w *build) unread(s *spot, t touch) Unread {
 			continue
 		}
 		whole = w.walk(p, func(at string, e fs.DirEntry) bool {
-			if e.IsDir() {
-				return !w.isGenerated(at, true)
+			if e.IsDir() { // a repository's own files are not read one by one: contains_git tells of them
+				return e.Name() != ".git" && !w.isGenerated(at, true)
 			}
 			if e.Type().IsRegular() && (t.filter == "" || matchName(t.filter, e.Name())) && unknown(at) {
 				miss(relative(s.real, at))

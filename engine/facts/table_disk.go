@@ -32,7 +32,7 @@ var diskRows = []row{
 	{cmd: "ddrescue gddrescue", does: "read write", args: "read,write,write", hook: ddTarget, opts: "-f --force > force; -n -d -r =-"},
 	{cmd: "lsblk blkid findmnt blockdev lsscsi smartctl dumpe2fs", does: "read", args: "read?", opts: "-o --output =-; -n -f -a -l -J -p -t -s =?-; -d =?-"},
 	{cmd: "losetup dmsetup kpartx multipath", does: "system", args: "auto"},
-	{cmd: "mount", does: "system mount", args: "read?,>write?", opts: "-t --types =-; -o --options =-; -L =-; -U =-"},
+	{cmd: "mount", hook: mountLists, does: "system mount", args: "read?,>write?", opts: "-t --types =-; -o --options =-; -L =-; -U =-"},
 	{cmd: "umount fusermount fusermount3 pumount udisksctl eject swapon swapoff mount.nfs mount.cifs sshfs pmount guestmount", does: "system mount", args: "read?", opts: "-t --types =-; -o =-; -u =?-; -b --block-device =-"},
 	{cmd: "sync", does: "write", args: "read?"},
 	{cmd: "quota repquota edquota setquota quotacheck quotaon quotaoff", does: "system"},

@@ -32,7 +32,7 @@ var networkRows = []row{
 var transferRows = []row{
 	{cmd: "ssh autossh mosh dbclient slogin", does: "network remote", args: "host|,cmd", hook: ssh,
 		opts: "-i =read; -F =read; -p =-; -l =-; -o =-; -L =- > tunnel; -R =- > tunnel; -D =- > tunnel; -w =- > tunnel; -W =- > tunnel; -J =-; -b =-; -c =-; -e =-; -E =write; -m =-; -O =-; -Q =-; -S =-; -B =-; -P =-; -M =?-"},
-	{cmd: "scp pscp", does: "read write", args: "read~,>write~", hook: scp, opts: "-r > recursive; -i =read; -F =read; -P =-; -o =-; -c =-; -J =-; -l =-; -S =exec > execute escape; -D =-; -X =-"},
+	{cmd: "scp pscp", does: "read write", args: "read~,>write~", hook: sshOptions, opts: "-r > recursive; -i =read; -F =read; -P =-; -o =-; -c =-; -J =-; -l =-; -S =exec > execute escape; -D =-; -X =-"},
 	{cmd: "sftp", does: "network remote downloads", args: "host", opts: "-b =read; -i =read; -F =read; -P =-; -o =-; -S =exec > execute escape; -l =-; -R =-; -B =-; -c =-; -D =-; -J =-; -s =-"},
 	{cmd: "ftp lftp ncftp tnftp curlftpfs", does: "network remote downloads uploads", args: "host,-", opts: "-c -e =-; -f =read; -u =-; -p =-"},
 	{cmd: "tftp", does: "network remote downloads uploads", args: "host,-", opts: "-c =- > @stop; -m =-"},

@@ -32,7 +32,7 @@ var systemRows = []row{
 	{cmd: "getenforce sestatus aa-status ausearch aureport", does: "read", args: "-"},
 	{cmd: "grub-install grub-mkconfig grub2-install grub2-mkconfig update-grub update-grub2 efibootmgr lilo flashrom fwupdmgr mkinitcpio update-initramfs dracut nvram bless fw_setenv", does: "system write kernel", args: "auto", opts: "-o --output =write"},
 	{cmd: "hwclock timedatectl ntpdate chronyc rdate ntpd sntp", does: "system clock", args: "-", hook: clockShow},
-	{cmd: "date gdate", args: "-", opts: "-s --set =- > system clock; -d --date =-; -r --reference =read?; -f --file =read; -I --iso-8601 =?-; -v =-; --rfc-3339 =-"},
+	{cmd: "date gdate", args: "-", hook: dateSet, opts: "-s --set =- > system clock; -d --date =-; -r --reference =read?; -f --file =read; -I --iso-8601 =?-; -v =-; --rfc-3339 =-"},
 	{cmd: "hostname domainname nisdomainname dnsdomainname hostid uname arch nproc uptime free vmstat iostat mpstat sar lscpu lsusb lspci lshw dmidecode lsmem inxi neofetch fastfetch screenfetch sw_vers system_profiler sysinfo lsb_release getconf locale tty stty w who whoami id groups logname users last lastb lastlog finger pinky lastcomm acpi sensors numactl cal ncal vm_stat gnome-system-monitor", does: "read", args: "-"},
 	{cmd: "ldconfig", does: "system write", args: "-", opts: "-f =read; -C =write; -r =-"},
 	{cmd: "update-alternatives alternatives update-ca-certificates update-ca-trust locale-gen dpkg-reconfigure update-mime-database fc-cache update-desktop-database gtk-update-icon-cache debconf-set-selections tzselect raspi-config", does: "system write", args: "-"},

@@ -126,6 +126,7 @@ const (
 	flagRunsDownloaded
 	flagDecodes
 	flagInsecureTLS
+	flagHTTPDelete
 	flagCount // not a flag: how many there are
 )
 
@@ -163,7 +164,7 @@ var flagNames = []string{
 	flagPrivilegedContainer: "privileged_container", flagHostMount: "host_mount", flagHostNamespace: "host_namespace",
 
 	flagEscape: "escape", flagRunsDownloaded: "runs_downloaded", flagDecodes: "decodes",
-	flagInsecureTLS: "insecure_tls",
+	flagInsecureTLS: "insecure_tls", flagHTTPDelete: "http_delete",
 }
 
 // label is one entry of Path.Labels.

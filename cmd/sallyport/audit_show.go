@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/audit"
+)
+
+func (a *app) auditShow() *cobra.Command {
+	cmd := &cobra.Command{Use: "show DECISION", Short: "Show everything about one decision", Args: exactly(1, "the id of one decision")}
+	format := formatFlag(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		dir, err := a.logDir()
+		if err != nil {
+			return err
+		}
+		found := 0
+		for e, err := range audit.Read(dir, audit.Filter{Decision: args[0]}) {
+			if err != nil {
+				a.complain(err)
+				continue
+			}
+			found++
+			if *format == formatJSON {
+				_, err = fmt.Fprintf(a.out, "%s\n", e.Raw)
+			} else {
+				err = a.showEntry(e)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if found == 0 {
+			return fmt.Errorf("no record of decision %q in %s: sallyport audit list shows the ids", args[0], dir)
+		}
+		return nil
+	}
+	return cmd
+}
+
+func (a *app) showEntry(e audit.Entry) error {
+	head := fmt.Sprintf("%s at %s, record %d, process %s", e.Kind, e.Time.UTC().Format(time.RFC3339Nano), e.Seq, printable(e.Writer))
+	if e.Kind != engine.KindDecision {
+		_, what := summary(e)
+		_, err := fmt.Fprintf(a.out, "%s\n  %s\n", head, printable(what))
+		return err
+	}
+	d, err := e.Decision()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "%s\n  %s (%s), policies %s\n", head, styleOf(a.out).effect(d.Decision.Effect), d.Decision.Mode, d.Decision.Policy.Revision)
+	text := ""
+	if in := d.Input; in != nil {
+		text = in.Request.Command
+		fmt.Fprintf(a.out, "  agent %s, session %s, user %s, runner %s\n  in %s:\n", printable(in.Subject.Agent),
+			orDash(printable(in.Subject.Session)), printable(in.Subject.User), in.Runner.Name, printable(in.Request.WorkDir))
+		for line := range strings.SplitSeq(text, "\n") {
+			fmt.Fprintf(a.out, "    %s\n", printable(line))
+		}
+	}
+	writeReasons(a.out, "  ", text, d.Decision)
+	if d.Fault != nil {
+		fmt.Fprintf(a.out, "  fault %s in %s: %s\n", d.Fault.ID, d.Fault.Part, printable(d.Fault.Error))
+	}
+	cut, err := e.Cut()
+	if len(cut) > 0 {
+		fmt.Fprintf(a.out, "  not kept whole: %s\n", strings.Join(cut, ", "))
+	}
+	return err
+}
+
+func (a *app) auditVerify() *cobra.Command {
+	var key, checkpoint string
+	var pruned bool
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Check that the log is what was written",
+		Long: `Check that the log is what was written: every link, every checkpoint, the order of decisions and outcomes.
+
+Who can write the log's directory can write all of it anew, with its key. Only a checkpoint or a public key
+that was kept elsewhere shows that: give them.
+
+Exits with 0 when the log holds, 1 when it does not or cannot be read.`,
+		Args: cobra.NoArgs,
+	}
+	cmd.Flags().StringVar(&key, "public-key", "", "`file` with the log's public key, kept elsewhere")
+	cmd.Flags().StringVar(&checkpoint, "checkpoint", "", "`file` with a signed checkpoint, kept elsewhere")
+	cmd.Flags().BoolVar(&pruned, "allow-pruned", false, "accept that the oldest files are gone")
+	format := formatFlag(cmd)
+	cmd.RunE = func(*cobra.Command, []string) error {
+		o := audit.VerifyOptions{AllowPruned: pruned}
+		if key != "" {
+			text, err := os.ReadFile(key)
+			if err != nil {
+				return fmt.Errorf("read public key: %w", err)
+			}
+			o.PublicKey = string(text)
+		}
+		if checkpoint != "" {
+			text, err := os.ReadFile(checkpoint)
+			if err != nil {
+				return fmt.Errorf("read checkpoint: %w", err)
+			}
+			o.Checkpoint = text
+		}
+		dir, err := a.logDir()
+		if err != nil {
+			return err
+		}
+		report, err := audit.Verify(dir, o)
+		if err != nil {
+			return err
+		}
+		if *format == formatJSON {
+			err = writeIndented(a.out, report)
+		} else {
+			_, err = fmt.Fprint(a.out, report)
+		}
+		if err != nil || report.OK {
+			return err
+		}
+		return exitStatus(exitBroken)
+	}
+	return cmd
+}

@@ -200,12 +200,57 @@ func renderPath(p Path) string {
 
 var update = goflag.Bool("update", false, "write testdata/*.txt anew; read the difference before you commit it")
 
+// TestEveryFlagAndLabelIsMade holds that nothing is promised which no text brings about.
+func TestEveryFlagAndLabelIsMade(t *testing.T) {
+	t.Parallel()
+	l := testLayout()
+	for _, p := range []string{"binary", "policy", "audit"} {
+		l.Self = append(l.Self, Place{testHome + "/self/" + p, "self_" + p})
+	}
+	b := NewBuilder(l, newMemFS(machine), nil)
+	made := map[string]bool{}
+	add := func(text string) {
+		in := b.Build(testAsk(text))
+		for _, c := range in.Commands {
+			for _, f := range c.Flags {
+				made["flag "+f] = true
+			}
+		}
+		for _, p := range in.Paths {
+			for _, f := range p.Labels {
+				made["label "+f] = true
+			}
+		}
+	}
+	for _, name := range commandFiles {
+		raw, err := os.ReadFile("testdata/" + name + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(raw)) {
+			if text, ok := strings.CutPrefix(line, "$ "); ok {
+				add(strings.TrimSpace(text))
+			}
+		}
+	}
+	add("cat ~/self/binary ~/self/policy ~/self/audit; curl -o f http://h; sh f; rm -i a.txt")
+	for kind, names := range map[string][]string{"flag": flagNames, "label": labelNames} {
+		for _, n := range names {
+			if !made[kind+" "+n] {
+				t.Errorf("no text has the %s %s", kind, n)
+			}
+		}
+	}
+}
+
+var commandFiles = []string{"files", "places", "network", "git", "system", "data", "shell"}
+
 // TestCommands compares the facts of many texts with testdata: "$ text" and what render says.
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	b := testBuilder()
 	schema := validator(t)
-	for _, name := range []string{"files", "places", "network", "git", "system", "data", "shell"} {
+	for _, name := range commandFiles {
 		t.Run(name, func(t *testing.T) {
 			file := "testdata/" + name + ".txt"
 			raw, err := os.ReadFile(file)

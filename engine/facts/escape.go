@@ -23,6 +23,13 @@ func (c *call) shellInWords() {
 			return
 		}
 	}
+	words := c.cmd.Words
+	for i := 1; i+1 < len(words); i++ {
+		if isOption(words[i]) && runs(strings.TrimLeft(words[i].Text, "-")) && namesShell(words[i+1].Text) {
+			c.escapes()
+			return
+		}
+	}
 	if c.base != nil && c.effects&doesExecute == 0 {
 		return
 	}

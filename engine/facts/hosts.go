@@ -90,7 +90,7 @@ func inetAton(s string) (string, bool) {
 
 // remoteHost reports whether a word of scp, rsync and their like names a place elsewhere:
 // HOST:PATH, user@HOST:PATH, HOST::MODULE or a URL. A colon behind a slash is part of a path,
-// and one letter before a colon is a drive.
+// and C:/ and C:\ are drives.
 func remoteHost(text string) (host string, ok bool) {
 	if scheme, _, ok := strings.Cut(text, "://"); ok {
 		switch scheme {
@@ -107,7 +107,7 @@ func remoteHost(text string) (host string, ok bool) {
 			return canonicalHost(text[1:end]), true
 		}
 	}
-	if colon <= 1 || strings.Contains(text[:colon], "/") {
+	if colon < 1 || strings.Contains(text[:colon], "/") || isAbs(strings.ReplaceAll(text, `\`, "/")) {
 		return "", false
 	}
 	return hostOf(text[:colon]), true

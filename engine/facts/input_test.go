@@ -192,7 +192,7 @@ func TestHosts(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
 	}
-	for text, want := range map[string]bool{"h:x": false, "ho:x": true, "u@h:/x": true, "./a:b": false, "/a:b": false, "C:/x": false, "[::1]:/x": true, "rsync://h/x": true, "file:///x": false, "a": false} {
+	for text, want := range map[string]bool{"h:x": true, `C:\x`: false, "ho:x": true, "u@h:/x": true, "./a:b": false, "/a:b": false, "C:/x": false, "[::1]:/x": true, "rsync://h/x": true, "file:///x": false, "a": false} {
 		if _, got := remoteHost(text); got != want {
 			t.Errorf("%s: remote is %v, want %v", text, got, want)
 		}

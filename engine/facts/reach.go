@@ -3,6 +3,7 @@ package facts
 import (
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -73,7 +74,7 @@ func (w *build) matches(s *spot, dirs []string, pattern string) []string {
 	var out []string
 	for _, dir := range dirs {
 		if !strings.ContainsAny(pattern, "*?[") {
-			if p := join(dir, pattern); w.view.look(p).exists {
+			if p, n := w.view.real(join(dir, pattern), true); n.exists && !slices.Contains(out, p) {
 				out = append(out, p)
 			}
 			continue
@@ -136,8 +137,11 @@ func (w *build) containsPlaces(set *bitset, p string) {
 	contains(labelContainsWorkspace, w.workspace...)
 	contains(labelContainsProtected, w.protected...)
 	contains(labelContainsHome, w.home...)
-	contains(labelContainsHome, homeParents...)
-	contains(labelContainsHome, homeNames...)
+	for _, q := range slices.Concat(homeParents, homeNames) {
+		if below(q, p) && w.view.look(q).exists {
+			set.add(labelContainsHome)
+		}
+	}
 	for _, g := range w.roots {
 		contains(labelContainsPermissionRoot, g.path)
 	}

@@ -37,22 +37,4 @@ deny contains {"command": i} if {
 	not i in _escapes
 }
 
-# Programs that read a shell's file instead of starting it are known; of others a person is asked.
-_shell_files := {
-	"/bin/ash", "/bin/bash", "/bin/csh", "/bin/dash", "/bin/fish", "/bin/ksh", "/bin/sh", "/bin/tcsh", "/bin/zsh",
-	"/usr/bin/bash", "/usr/bin/dash", "/usr/bin/fish", "/usr/bin/ksh", "/usr/bin/sh", "/usr/bin/tcsh", "/usr/bin/zsh",
-}
-
-ask contains {"command": i} if {
-	some p in input.paths
-	p.path in _shell_files
-	p.access in {"execute", "read"}
-	p.source == "argument"
-	i := p.command
-	c := input.commands[i]
-	not c.known
-	c.name != ""
-	not i in _escapes
-}
-
 _carriers := {"awk", "find -exec", "find -execdir", "find -ok", "xargs", "parallel", "perl -e", "python -c", "ruby -e", "node -e", "php -r", "lua -e"}

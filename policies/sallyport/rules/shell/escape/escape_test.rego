@@ -28,10 +28,3 @@ test_allows_waiting_shell_in_a_wrapper if {
 test_allows_carried_programs if {
 	rule.deny == set() with input as testing.command({"via": ["find -exec"]})
 }
-
-test_asks_for_unknown_program_with_a_shell if {
-	doc := testing.request([{"known": false}], [{"path": "/bin/sh"}])
-	rule.ask == {{"command": 0}} with input as doc
-	rule.deny == set() with input as doc
-	rule.ask == set() with input as testing.request([{}], [{"path": "/bin/sh"}])
-}

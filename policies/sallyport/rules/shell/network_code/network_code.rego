@@ -22,21 +22,32 @@ package sallyport.rules.shell.network_code
 import data.sallyport.lib
 import data.sallyport.lib.hooks
 
-_piped contains i if {
+_foreign contains i if {
 	some i, c in input.commands
 	c.code.origin == "network"
 }
 
-_piped contains i if {
+_foreign contains i if some i in lib.with_flag.runs_downloaded
+
+_foreign contains i if {
 	some i in lib.with_flag.dynamic_code
 	some j in input.commands[i].inputs
 	"downloads" in input.commands[j].flags
 }
 
-deny contains {"command": i} if {
-	some i in _piped
-	not hooks.printed(i)
-	not lib.with_flag.runs_downloaded[i]
+# It is a file now: a person can look at it first.
+_saved(i) if {
+	some j in input.commands[i].paths
+	"downloaded" in input.paths[j].labels
 }
 
-ask contains {"command": i} if some i in lib.with_flag.runs_downloaded
+deny contains {"command": i} if {
+	some i in _foreign
+	not _saved(i)
+	not hooks.printed(i)
+}
+
+ask contains {"command": i} if {
+	some i in _foreign
+	_saved(i)
+}

@@ -17,9 +17,19 @@ test_denies_substituted_download if {
 }
 
 test_asks_for_downloaded_program if {
-	doc := testing.command({"flags": ["runs_downloaded"], "code": _code("network")})
+	doc := testing.request(
+		[{"flags": ["runs_downloaded"], "code": _code("network"), "paths": [0]}],
+		[{"access": "execute", "labels": ["downloaded"]}],
+	)
 	rule.ask == {{"command": 0}} with input as doc
 	rule.deny == set() with input as doc
+}
+
+test_allows_what_tools_print_for_shells if {
+	rule.deny == set() with input as testing.request(
+		[{"name": "eval", "code": _code("network"), "inputs": [1]}, {"name": "pyenv", "program": "pyenv"}],
+		[],
+	)
 }
 
 test_allows_download_and_own_code if {

@@ -70,7 +70,8 @@ type Judgement struct {
 // ApprovalRequest is what an Approver is asked about.
 type ApprovalRequest struct {
 	Decision Decision
-	Request  Request
+	Request  Request // its command is as it was asked for
+	Command  string  // the text that was judged and would run; spans refer to it
 	WorkDir  string
 	Expires  time.Time
 }

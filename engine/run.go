@@ -70,7 +70,8 @@ func (g *Gate) askPerson(ctx context.Context, j *judged) (a Approval, err error)
 	ctx, cancel := context.WithTimeout(ctx, g.o.Limits.Approve)
 	defer cancel()
 	a, err = g.o.Approver.Approve(ctx, ApprovalRequest{
-		Decision: j.decision, Request: j.request, WorkDir: j.command.WorkDir, Expires: g.o.Now().Add(g.o.Limits.Approve),
+		Decision: j.decision, Request: j.request, Command: j.command.Text, WorkDir: j.command.WorkDir,
+		Expires: g.o.Now().Add(g.o.Limits.Approve),
 	})
 	if err == nil {
 		err = ctx.Err() // an answer that came too late is none

@@ -35,11 +35,11 @@ func (prompt) Approve(ctx context.Context, r engine.ApprovalRequest) (engine.App
 	}
 	defer tty.Close()
 	fmt.Fprintf(tty, "\nsallyport: %s asks to run in %s:\n\n", printable(r.Request.Subject.Agent), printable(r.WorkDir))
-	for line := range strings.SplitSeq(r.Request.Command, "\n") {
+	for line := range strings.SplitSeq(r.Command, "\n") {
 		fmt.Fprintf(tty, "    %s\n", printable(line))
 	}
 	fmt.Fprintln(tty)
-	writeReasons(tty, "  ", r.Request.Command, r.Decision)
+	writeReasons(tty, "  ", r.Command, r.Decision)
 	fmt.Fprintf(tty, "\nRun it? Type yes to allow it, anything else refuses (%s): ", time.Until(r.Expires).Round(time.Second))
 
 	answer, err := ask(ctx, tty)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/user"
 	"strings"
 	"time"
 
@@ -72,10 +73,10 @@ func ask(ctx context.Context, tty *os.File) (string, error) {
 	}
 }
 
+// answerer names the person at the terminal: by the system, not by a variable that anybody may set.
 func answerer() string {
-	name := os.Getenv("USER")
-	if name == "" {
-		name = fmt.Sprintf("uid %d", os.Getuid())
+	if u, err := user.Current(); err == nil {
+		return "terminal:" + u.Username
 	}
-	return "terminal:" + name
+	return fmt.Sprintf("terminal:uid %d", os.Getuid())
 }

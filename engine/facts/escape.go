@@ -17,6 +17,9 @@ func (c *call) shellInWords() {
 	if c.cmd.Code.From != shell.CodeNone || c.flags.has(flagEscape) || c.cmd.Elevated && c.base == nil {
 		return
 	}
+	if c.cmd.Name == "find" || c.cmd.Name == "gfind" {
+		return // what -exec starts is a command of its own
+	}
 	for _, o := range c.options {
 		if o.given && namesShell(o.value.Text) && runs(o.name) {
 			c.escapes()

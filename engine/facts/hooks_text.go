@@ -1,0 +1,139 @@
+package facts
+
+import (
+	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell"
+)
+
+// grepDefault: grep -r without a file reads the working directory; so does rg.
+func grepDefault(c *call) {
+	files := len(c.operands)
+	if !c.noFirst {
+		files--
+	}
+	if files <= 0 && c.flags.has(flagRecursive) && c.cmd.Pipeline.Index == 0 {
+		c.touch(exact("."), role{access: reads, recursive: true})
+	}
+	if c.base.flags.has(flagRecursive) {
+		// rg and ag look through directories by nature; it is no option of theirs.
+		c.flags.remove(flagRecursive)
+	}
+}
+
+// sedInPlace: with -i the files are written; with -n or without -i they are only read.
+func sedInPlace(c *call) {
+	if !c.flags.has(flagInPlace) {
+		return
+	}
+	first := len(c.operands)
+	if !c.noFirst {
+		first--
+	}
+	if first <= 0 {
+		return
+	}
+	c.each(reads, func(t *touch) {
+		for _, w := range c.operands[len(c.operands)-first:] {
+			if w.Raw == t.word.Raw {
+				t.access |= writes
+			}
+		}
+	})
+}
+
+// awkAssignments: name=value among the files is not a file. -i inplace writes them.
+func awkAssignments(c *call) {
+	kept := c.touches[:0]
+	for _, t := range c.touches {
+		name, _, ok := strings.Cut(t.word.Text, "=")
+		if ok && !strings.ContainsAny(name, "/.") {
+			continue
+		}
+		if c.value("i", "include") == "inplace" {
+			t.access |= writes
+			c.flags.add(flagInPlace)
+		}
+		kept = append(kept, t)
+	}
+	c.touches = kept
+}
+
+// jqPairs: --arg NAME VALUE takes two words, --slurpfile NAME FILE the second of them a file.
+func jqPairs(c *call) {
+	for i, w := range c.cmd.Words {
+		if i+2 >= len(c.cmd.Words) {
+			break
+		}
+		file := w.Text == "--slurpfile" || w.Text == "--rawfile"
+		if !file && w.Text != "--arg" && w.Text != "--argjson" {
+			continue
+		}
+		value := c.cmd.Words[i+2]
+		// The generic reading took the value for the filter, and the filter for a file.
+		c.dropTouch(value)
+		if file {
+			c.path(value, reads)
+		}
+	}
+	if len(c.operands) > 0 && (c.has("arg") || c.has("argjson") || c.has("slurpfile") || c.has("rawfile")) {
+		for _, w := range c.operands {
+			if strings.ContainsAny(w.Text, "$|{}[]()") || strings.HasPrefix(w.Text, ".") && !strings.Contains(w.Text, "/") {
+				c.dropTouch(w)
+			}
+		}
+	}
+}
+
+func (c *call) dropTouch(w shell.Word) {
+	for i, t := range c.touches {
+		if t.word.Raw == w.Raw && t.word.Text == w.Text {
+			c.touches = append(c.touches[:i], c.touches[i+1:]...)
+			return
+		}
+	}
+}
+
+// patchTree: without an operand patch writes what the patch names, somewhere below.
+func patchTree(c *call) {
+	if len(c.operands) == 0 {
+		c.touch(exact("."), role{access: writes})
+	}
+}
+
+// xxd -r turns text into bytes; as hexdump its second operand is not written.
+func xxd(c *call) {
+	if c.cmd.Name == "xxd" {
+		if c.has("r") {
+			c.flags.add(flagDecodes)
+		}
+		return
+	}
+	c.each(writes, func(t *touch) { t.access = reads })
+}
+
+// editorEscape: vim -c ':!sh', +'!sh' and :py start programs; -c and + with other words do not.
+func editorEscape(c *call) {
+	check := func(text string) {
+		text = strings.TrimLeft(text, ":+ ")
+		if strings.Contains(text, "!") || strings.Contains(text, "system(") || strings.Contains(text, "shell") || strings.HasPrefix(text, "py") ||
+			strings.HasPrefix(text, "lua") || strings.HasPrefix(text, "ruby") || strings.HasPrefix(text, "perl") || strings.Contains(text, "term") {
+			c.flags.add(flagEscape)
+			c.effects |= doesExecute
+		}
+	}
+	for _, o := range c.options {
+		if (o.name == "c" || o.name == "cmd") && o.given {
+			check(o.value.Text)
+		}
+	}
+	kept := c.touches[:0]
+	for _, t := range c.touches {
+		if strings.HasPrefix(t.word.Text, "+") {
+			check(t.word.Text)
+			continue
+		}
+		kept = append(kept, t)
+	}
+	c.touches = kept
+}

@@ -1,0 +1,186 @@
+package facts
+
+import (
+	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell"
+)
+
+// optionUse is one option as it was given.
+type optionUse struct {
+	name  string // without dashes
+	known *option
+	value shell.Word
+	given bool // it has a value
+}
+
+// parse sorts words into options, subcommands and operands.
+func (c *call) parse(words []shell.Word) {
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		if w.Text == "--" {
+			c.operands = append(c.operands, words[i+1:]...)
+			return
+		}
+		if isOption(w) {
+			before := len(c.options)
+			i += c.option(words, i)
+			for _, o := range c.options[before:] {
+				if o.known != nil && o.known.stop {
+					return
+				}
+			}
+			continue
+		}
+		if c.subcommand(w) {
+			continue
+		}
+		c.operands = append(c.operands, w)
+		if c.roleOf(len(c.operands)-1, false).stop {
+			c.operands = append(c.operands, words[i+1:]...)
+			return
+		}
+	}
+}
+
+// isOption reports whether a word is an option: it starts with a dash and is not "-" alone.
+func isOption(w shell.Word) bool {
+	return len(w.Text) > 1 && w.Text[0] == '-' && (w.Certainty == shell.Exact || strings.HasPrefix(w.Prefix, "-"))
+}
+
+// subcommand follows a word into the subcommands and reports whether it was one.
+func (c *call) subcommand(w shell.Word) bool {
+	if c.spec.subs == nil || len(c.operands) > 0 || w.Certainty != shell.Exact {
+		return false
+	}
+	next := c.spec.subs[w.Text]
+	if next == nil {
+		// An unlisted subcommand still has a name. What it does is not known.
+		if len(c.sub) == 0 {
+			c.sub = append(c.sub, w.Text)
+			c.known = false
+			c.spec = &spec{listed: true, args: c.spec.args, style: c.spec.style}
+			return true
+		}
+		return false
+	}
+	c.sub = append(c.sub, w.Text)
+	c.spec = next
+	c.take(next)
+	return true
+}
+
+// option reads the option at words[i] and returns how many further words it took.
+func (c *call) option(words []shell.Word, i int) int {
+	w := words[i]
+	if strings.HasPrefix(w.Text, "--") || c.spec.style == styleLong {
+		return c.longOption(words, i)
+	}
+	for at := 1; at < len(w.Text); at++ {
+		o := c.findShort(w.Text[at])
+		use := optionUse{name: w.Text[at : at+1], known: o}
+		if o == nil || o.value == nil {
+			c.use(use)
+			continue
+		}
+		rest := cut(w, at+1)
+		switch {
+		case rest.Text != "":
+			use.value, use.given = rest, true
+			c.use(use)
+			return 0
+		case o.attached || i+1 >= len(words):
+			c.use(use)
+			return 0
+		default:
+			use.value, use.given = words[i+1], true
+			c.use(use)
+			return 1
+		}
+	}
+	return 0
+}
+
+func (c *call) longOption(words []shell.Word, i int) int {
+	w := words[i]
+	start := len(w.Text) - len(strings.TrimLeft(w.Text, "-"))
+	name, _, hasValue := strings.Cut(w.Text[start:], "=")
+	use := optionUse{name: name, known: c.findLong(name)}
+	if hasValue {
+		use.value, use.given = cut(w, start+len(name)+1), true
+		c.use(use)
+		return 0
+	}
+	if use.known != nil && use.known.value != nil && !use.known.attached && i+1 < len(words) {
+		use.value, use.given = words[i+1], true
+		c.use(use)
+		return 1
+	}
+	c.use(use)
+	return 0
+}
+
+// findShort looks in the subcommand's options, then in the command's own where these hold everywhere.
+func (c *call) findShort(b byte) *option {
+	if o := c.spec.short[b]; o != nil {
+		return o
+	}
+	if c.base.style == styleGlobal {
+		return c.base.short[b]
+	}
+	return nil
+}
+
+// findLong takes a name or an abbreviation of one. An abbreviation that fits several options
+// counts as all of them: what the command would reject is not told from what it would do.
+func (c *call) findLong(name string) *option {
+	if o := c.spec.findLong(name); o != nil {
+		return o
+	}
+	if c.base.style == styleGlobal || c.base.style == styleLong {
+		return c.base.findLong(name)
+	}
+	return nil
+}
+
+func (s *spec) findLong(name string) *option {
+	if o := s.long[name]; o != nil || s.style == styleLong {
+		return o
+	}
+	var found *option
+	for full, o := range s.long {
+		if len(name) < 2 || !strings.HasPrefix(full, name) || o == found {
+			continue
+		}
+		if found == nil {
+			found = o
+			continue
+		}
+		both := *found
+		both.effects |= o.effects
+		both.flags.union(o.flags)
+		if both.value == nil {
+			both.value, both.attached = o.value, o.attached
+		}
+		found = &both
+	}
+	return found
+}
+
+func (c *call) use(u optionUse) {
+	c.options = append(c.options, u)
+	o := u.known
+	if o == nil {
+		if u.given && looksLikePath(u.value.Text) {
+			c.touch(u.value, role{word: "auto", access: reads})
+		}
+		return
+	}
+	c.effects |= o.effects
+	c.flags.union(o.flags)
+	c.noFirst = c.noFirst || o.noFirst
+	c.noLast = c.noLast || o.noLast
+	if o.value != nil && u.given {
+		c.apply(u.value, *o.value)
+	}
+}

@@ -127,6 +127,11 @@ func editorEscape(c *call) {
 			check(o.value.Text)
 		}
 	}
+	for _, w := range c.cmd.Words[1:] {
+		if strings.HasPrefix(w.Text, ":") { // wherever it stands: -es and -s take words in more than one way
+			check(w.Text)
+		}
+	}
 	kept := c.touches[:0]
 	for _, t := range c.touches {
 		if strings.HasPrefix(t.word.Text, "+") {

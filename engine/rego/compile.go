@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -81,33 +80,6 @@ func (s *fileSet) modules(rules []*rule) (map[string]*ast.Module, error) {
 	}
 	modules[registryFile] = module
 	return modules, nil
-}
-
-const registryFile = "sallyport/registry"
-
-// registry writes the module by which the entrypoint reaches the rules that are not off: each set
-// by the id of its rule, and its level. That lets custom rules have packages of any
-// depth, keeps data out that only looks like a rule, and keeps tests beside rules from being part
-// of the decision.
-func registry(rules []*rule) string {
-	var b strings.Builder
-	b.WriteString("package sallyport.registry\n\n")
-	rules = slices.DeleteFunc(slices.Clone(rules), (*rule).off)
-	for _, verb := range verbs {
-		fmt.Fprintf(&b, "%s := {\n", verb)
-		for _, r := range rules {
-			if _, ok := r.defined[verb]; ok {
-				fmt.Fprintf(&b, "\t%q: %v.%s,\n", r.id, r.pkg, verb)
-			}
-		}
-		b.WriteString("}\n\n")
-	}
-	b.WriteString("level := {\n")
-	for _, r := range rules {
-		fmt.Fprintf(&b, "\t%q: %q,\n", r.id, r.setting.level)
-	}
-	b.WriteString("}\n")
-	return b.String()
 }
 
 // conflicts reports whether a data file holds something where a rule would be.

@@ -13,6 +13,21 @@
 #   a large request).
 package sallyport.lib
 
+# All that is there, by kind: each object has a key for a fact if and only if something has that fact.
+# The engine knows these kinds by name: a rule that cannot hold without some fact is not asked while
+# the fact is missing.
+present := {
+	"code_from": code_from,
+	"code_origin": code_origin,
+	"in_zone": in_zone,
+	"named": named,
+	"with_access": with_access,
+	"with_certainty": with_certainty,
+	"with_effect": with_effect,
+	"with_flag": with_flag,
+	"with_label": with_label,
+}
+
 # Commands that stand in the text itself, not in a script file that it runs.
 in_text := {i | input.commands[i].script == ""}
 
@@ -25,15 +40,29 @@ with_flag := _with_flag
 
 with_effect := _with_effect
 
+with_certainty := _with_certainty
+
+code_from := _code_from
+
+code_origin := _code_origin
+
 named := _named
 
 _with_flag[flag] contains i if flag := input.commands[i].flags[_]
 
 _with_effect[effect] contains i if effect := input.commands[i].effects[_]
 
+_with_certainty[certainty] contains i if certainty := input.commands[i].certainty
+
+_code_from[from] contains i if from := input.commands[i].code.from
+
+_code_origin[origin] contains i if origin := input.commands[i].code.origin
+
 _named[name] contains i if name := input.commands[i].name
 
 # Paths by access. These are never undefined.
+
+with_access := _with_access
 
 reads := object.get(_with_access, "read", set())
 

@@ -5,14 +5,18 @@
 #
 #   It reaches rules through data.sallyport.registry, a module that the engine writes: the sets
 #   deny, ask and warn of every rule by the rule's id, and the level that the configuration and
-#   its profile give it. A rule that is off is not there. Naming each rule once costs
-#   half of what a search through data.sallyport.rules does, gives custom packages any depth,
+#   its profile give it. A rule that is off is not there. That gives custom packages any depth,
 #   and keeps them from taking the place of a built-in rule. Without a registry nothing is allowed.
+#
+#   Most sets hold nothing unless some fact is there: a flag of a command, a label of a path, …
+#   The registry has them below that fact, so that what costs time are the rules that a request
+#   concerns. The others are in registry.always.
 #
 #   allow is never a default. It needs an input of the known shape and no reason against it.
 package sallyport.main
 
 import data.sallyport.config
+import data.sallyport.lib
 import data.sallyport.registry
 
 # METADATA
@@ -56,15 +60,29 @@ _complete if {
 
 _reasons contains {"rule": id, "effect": effect, "finding": finding} if {
 	some found_as, id, finding
-	_found[found_as][id][finding]
+	_found[_][found_as][id][finding]
 	effect := _applied(_level(id), found_as)
 	not _exempted(id, finding)
 }
 
 # All that the rules find, before levels and exemptions.
-_found := {"deny": registry.deny, "ask": registry.ask, "warn": registry.warn}
+_found := array.concat(
+	[registry.always | true],
+	[found |
+		some kind, facts in lib.present
+		some fact, _ in facts
+		found := registry.when[kind][fact]
+	],
+)
 
-_evaluated := union({ids | ids := object.keys(_found[_])})
+# A rule is evaluated if its sets are, or if what they wait for has been looked for: every kind of
+# fact, and no other.
+default _evaluated := set()
+
+_evaluated := registry.rules if {
+	registry.always
+	object.keys(lib.present) == registry.kinds
+}
 
 # A rule without a level decides by itself.
 _level(id) := registry.level[id]
@@ -91,6 +109,6 @@ _command(finding) := input.paths[finding.path].command if not finding.command
 # description: What each rule finds, and what of it is exempt, for `check --explain`.
 explanation[id] := {"found": found, "exempted": exempted} if {
 	some id in _evaluated
-	found := {effect: findings | some effect; findings := _found[effect][id]}
+	found := {effect: findings | some effect; findings := _found[_][effect][id]}
 	exempted := {[effect, finding] | found[effect][finding]; _exempted(id, finding)}
 }

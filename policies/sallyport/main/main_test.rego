@@ -1,5 +1,6 @@
 package sallyport.main_test
 
+import data.sallyport.lib
 import data.sallyport.main
 
 _input := {
@@ -16,9 +17,13 @@ _input := {
 
 # A registry of three rules that find what is given, and a rule that finds nothing.
 _registry(deny, ask, warn) := {
-	"deny": {"x/one": deny, "x/silent": set()},
-	"ask": {"x/one": ask},
-	"warn": {"x/one": warn},
+	"always": {
+		"deny": {"x/one": deny, "x/silent": set()},
+		"ask": {"x/one": ask},
+		"warn": {"x/one": warn},
+	},
+	"rules": {"x/one", "x/silent"},
+	"kinds": object.keys(lib.present),
 	"level": {},
 }
 
@@ -88,14 +93,9 @@ test_an_exemption_holds_for_its_command_and_rule_only if {
 }
 
 test_a_custom_rule_adds_and_never_removes if {
-	custom := {
-		"deny": {"x/one": set(), "custom/a": _f},
-		"ask": {},
-		"warn": {},
-		"level": {},
-	}
+	custom := object.union(_registry(set(), set(), set()), {"always": {"deny": {"custom/a": _f}}})
 	_decide(custom, _config).effect == "deny"
-	hopeful := object.union(custom, {"deny": {"x/one": _f, "custom/a": set()}})
+	hopeful := object.union(_registry(_f, set(), set()), {"always": {"deny": {"custom/a": set()}}})
 	_decide(hopeful, _config).effect == "deny"
 }
 
@@ -134,8 +134,37 @@ test_no_input_is_never_allowed if {
 }
 
 test_no_rules_is_never_allowed if {
-	decision := _decide({"deny": {}, "ask": {}, "warn": {}, "level": {}}, _config)
+	registry := object.union(_registry(set(), set(), set()), {"rules": set()})
+	_decide(registry, _config).effect == "deny"
+}
+
+# A rule that waits for a fact speaks when the fact is there, beside the others and once.
+test_a_rule_that_waits_is_heard if {
+	when := {
+		"with_flag": {"force": {"deny": {"x/waits": _f}}, "recursive": {"deny": {"x/waits": _f}}},
+		"with_label": {"root": {"deny": {"x/waits": {{}}}}},
+	}
+	registry := object.union(_registry(set(), _f, set()), {"when": when})
+	_decide(registry, _config).effect == "ask"
+	decision := main.decision with input.commands as [{"flags": ["recursive", "force"], "matches": {"exempt": []}}]
+		with input.paths as []
+		with input.version as 1
+		with input.request.command as "x"
+		with input.runner as {"isolation": "none", "elevated": false}
+		with input.shell as {"parsed": true, "error": ""}
+		with data.sallyport.registry as registry
+		with data.sallyport.config as _config
 	decision.effect == "deny"
+	{reason | some reason in decision.reasons; reason.rule == "x/waits"} == {{"rule": "x/waits", "effect": "deny", "finding": {"command": 0}}}
+}
+
+# Kinds of facts that the engine knows and lib does not, or the other way round.
+test_facts_that_were_not_looked_for_are_never_allowed if {
+	registry := _registry(set(), set(), set())
+	every kinds in [(registry.kinds | {"other"}), registry.kinds - {"with_flag"}, set()] {
+		_decide(object.union(registry, {"kinds": kinds}), _config).effect == "deny"
+	}
+	_decide(object.remove(registry, ["kinds"]), _config).effect == "deny"
 }
 
 test_without_a_registry_nothing_is_allowed if {

@@ -10,12 +10,13 @@
 #     - ls "$1"
 package sallyport.rules.filters.unresolved
 
+import data.sallyport.lib
+
 _listed if data.sallyport.config.filters.allow > 0
 
 _listed if data.sallyport.config.filters.deny > 0
 
 deny contains {"command": i} if {
 	_listed
-	some i, c in input.commands
-	c.certainty == "unknown"
+	some i in lib.with_certainty.unknown
 }

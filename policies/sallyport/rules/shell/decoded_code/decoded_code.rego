@@ -16,17 +16,14 @@
 #     - gunzip -c data.gz | head
 package sallyport.rules.shell.decoded_code
 
-_decoded contains i if {
-	some i, c in input.commands
-	c.code.origin == "decoded"
-}
+import data.sallyport.lib
 
 deny contains {"command": i} if {
-	some i in _decoded
+	some i in lib.code_origin.decoded
 	not input.commands[i].code.resolved
 }
 
 ask contains {"command": i} if {
-	some i in _decoded
+	some i in lib.code_origin.decoded
 	input.commands[i].code.resolved
 }

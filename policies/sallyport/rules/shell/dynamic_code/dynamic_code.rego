@@ -25,9 +25,8 @@ import data.sallyport.lib.hooks
 _dynamic contains i if some i in lib.with_flag.dynamic_code
 
 _dynamic contains i if {
-	some i, c in input.commands
-	c.code.origin == "dynamic"
-	not c.code.resolved
+	some i in lib.code_origin.dynamic
+	not input.commands[i].code.resolved
 }
 
 deny contains {"command": i} if {

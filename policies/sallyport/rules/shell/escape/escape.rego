@@ -29,8 +29,8 @@ deny contains {"command": i} if some i in _escapes
 
 # A shell that waits for commands inside a program that runs others: find -exec sh, awk system("sh").
 deny contains {"command": i} if {
-	some i, c in input.commands
-	c.code.from == "session"
+	some i in lib.code_from.session
+	c := input.commands[i]
 	c.code.language in _shells
 	some carrier in c.via
 	carrier in _carriers

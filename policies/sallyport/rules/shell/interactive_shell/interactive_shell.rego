@@ -20,8 +20,8 @@ package sallyport.rules.shell.interactive_shell
 import data.sallyport.lib
 
 _session contains i if {
-	some i in lib.in_text
-	input.commands[i].code.from == "session"
+	some i in lib.code_from.session
+	i in lib.in_text
 }
 
 deny contains {"command": i} if {

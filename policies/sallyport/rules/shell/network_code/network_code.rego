@@ -22,10 +22,7 @@ package sallyport.rules.shell.network_code
 import data.sallyport.lib
 import data.sallyport.lib.hooks
 
-_foreign contains i if {
-	some i, c in input.commands
-	c.code.origin == "network"
-}
+_foreign contains i if some i in lib.code_origin.network
 
 _foreign contains i if some i in lib.with_flag.runs_downloaded
 

@@ -19,8 +19,8 @@ package sallyport.rules.shell.unresolved_command
 import data.sallyport.lib
 
 _unknown contains i if {
-	some i in lib.in_text
-	input.commands[i].certainty == "unknown"
+	some i in lib.with_certainty.unknown
+	i in lib.in_text
 }
 
 deny contains {"command": i} if {

@@ -1,0 +1,86 @@
+package rego
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+const registryFile = "sallyport/registry"
+
+// registry writes the module by which the entrypoint reaches the rules that are not off: each set
+// by the id of its rule, and its level. That lets custom rules have packages of any
+// depth, keeps data out that only looks like a rule, and keeps tests beside rules from being part
+// of the decision.
+//
+// A set that can hold something only when some fact is there stands below when, by that fact, and
+// costs nothing while the fact is missing; the others stand in always. The entrypoint counts all
+// of rules as evaluated only where it has looked for all kinds of facts.
+func registry(rules []*rule) string {
+	always := setsByVerb{}
+	when := map[fact]setsByVerb{}
+	level := map[string]string{}
+	for _, r := range rules {
+		if r.off() {
+			continue
+		}
+		level[r.id] = r.setting.level
+		for _, verb := range r.verbs() {
+			facts := r.waitsFor(verb)
+			if len(facts) == 0 {
+				always.add(verb, r)
+			}
+			for _, f := range facts {
+				if when[f] == nil {
+					when[f] = setsByVerb{}
+				}
+				when[f].add(verb, r)
+			}
+		}
+	}
+	ids := slices.Sorted(maps.Keys(level))
+	var b strings.Builder
+	b.WriteString("package sallyport.registry\n\nlevel := {\n")
+	for _, id := range ids {
+		fmt.Fprintf(&b, "\t%q: %q,\n", id, level[id])
+	}
+	fmt.Fprintf(&b, "}\n\nrules := %s\n\nkinds := %s\n\nalways := %s\n", asSet(ids), asSet(keyed), always)
+	for _, f := range slices.SortedFunc(maps.Keys(when), fact.compare) {
+		fmt.Fprintf(&b, "\nwhen.%s[%v] := %s\n", f.kind, ast.String(f.name), when[f])
+	}
+	return b.String()
+}
+
+// setsByVerb holds the rules whose sets of a verb belong together.
+type setsByVerb map[string][]*rule
+
+func (s setsByVerb) add(verb string, r *rule) { s[verb] = append(s[verb], r) }
+
+// String is a Rego object: of each verb, the sets by the ids of their rules.
+func (s setsByVerb) String() string {
+	var b strings.Builder
+	b.WriteString("{\n")
+	for _, verb := range verbs {
+		if len(s[string(verb)]) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\t%q: {\n", verb)
+		for _, r := range s[string(verb)] {
+			fmt.Fprintf(&b, "\t\t%q: %v.%s,\n", r.id, r.pkg, verb)
+		}
+		b.WriteString("\t},\n")
+	}
+	b.WriteString("}")
+	return b.String()
+}
+
+func asSet(texts []string) ast.Value {
+	set := ast.NewSet()
+	for _, t := range texts {
+		set.Add(ast.StringTerm(t))
+	}
+	return set
+}

@@ -141,10 +141,16 @@ func Policies(ctx context.Context, l *config.Loaded) (*rego.Evaluator, error) {
 	})
 }
 
+// forgetAfter is how long a session that nobody uses is remembered.
+const forgetAfter = 30 * 24 * time.Hour
+
 // openLedger opens the memory of a session; without a session it lasts as long as the process.
 func openLedger(l *config.Loaded, name string) (*ledger.Ledger, error) {
 	if name == "" {
 		return ledger.Open("", "")
+	}
+	if _, err := ledger.Prune(l.SessionsDir(), time.Now().Add(-forgetAfter)); err != nil {
+		return nil, err
 	}
 	return ledger.Open(l.SessionsDir(), l.Agent+"/"+name)
 }

@@ -76,7 +76,7 @@ func (a *app) check(ctx context.Context, text string, f checkFlags) error {
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer s.Close() //nolint:errcheck // nothing ran and nothing was recorded
 	out, err := s.Check(ctx, engine.Request{Tool: "execute_command", Command: text, WorkDir: f.workDir})
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -282,7 +283,11 @@ func TestAllProblemsAtOnceInOrder(t *testing.T) {
 	t.Parallel()
 	_, err := parse(t, "version: 1\npaths: [{path: gone}]\nmode: x\ntimeout: -1s\nagnet: y\ncommands: {deny: ['(?=a)']}\n")
 	var lines []string
-	for _, p := range err.(*Error).Problems {
+	var problems *Error
+	if !errors.As(err, &problems) {
+		t.Fatalf("error %v, want a list of problems", err)
+	}
+	for _, p := range problems.Problems {
 		lines = append(lines, p.Key)
 	}
 	want := []string{"paths[0].path", "mode", "timeout", "agnet", "commands.deny[0]"}

@@ -40,7 +40,7 @@ func tar(c *call) {
 			i += j.long(words, i)
 		case len(w.Text) > 1 && w.Text[0] == '-':
 			i += j.short(words, i, cut(w, 1))
-		case first && w.Certainty == shell.Exact && strings.IndexAny(w.Text, "cxtruA") >= 0 && !strings.ContainsAny(w.Text, "/."):
+		case first && w.Certainty == shell.Exact && strings.ContainsAny(w.Text, "cxtruA") && !strings.ContainsAny(w.Text, "/."):
 			i += j.bundled(words, i)
 		default:
 			j.members = append(j.members, touch{word: w, dir: c.dir})
@@ -175,7 +175,7 @@ func (j *tarJob) chdir(w shell.Word) {
 
 func (j *tarJob) finish() {
 	c := j.c
-	a := access(reads)
+	a := reads
 	if j.create {
 		a = writes
 		c.effects |= doesWrite

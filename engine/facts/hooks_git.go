@@ -222,16 +222,13 @@ func gitConfig(c *call) {
 		return
 	}
 	c.effects |= doesWrite
-	file := ".git/config"
 	switch {
 	case c.has("global"):
-		if file = "~/.gitconfig"; true {
-			c.writeHome(".gitconfig")
-		}
+		c.writeHome(".gitconfig")
 	case c.has("system"):
 		c.path(exact("/etc/gitconfig"), writes)
 	case c.value("f", "file") == "":
-		c.path(exact(file), writes)
+		c.path(exact(".git/config"), writes)
 	}
 	if len(args) >= 2 && !unsets && runsProgram(args[0].Text, args[1].Text) {
 		c.flags.add(flagConfigExec)

@@ -12,6 +12,7 @@
 package ledger
 
 import (
+	"errors"
 	"path"
 	"path/filepath"
 	"strings"
@@ -64,8 +65,7 @@ func Open(dir, session string) (*Ledger, error) {
 	}
 	l.store = s
 	if err := l.refresh(); err != nil {
-		s.close()
-		return nil, err
+		return nil, errors.Join(err, s.close())
 	}
 	return l, nil
 }

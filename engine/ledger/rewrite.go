@@ -42,7 +42,7 @@ func (s *store) rewrite(l *Ledger) {
 		err = os.Rename(f.Name(), s.path)
 	}
 	if err != nil {
-		os.Remove(f.Name())
+		_ = os.Remove(f.Name()) // a left-over is never read, and goes with the next Prune
 	}
 	// The next use finds the new file by its name.
 }

@@ -63,7 +63,9 @@ func (s *suite) output(t *testing.T) {
 		x := p.run(t, fmt.Sprintf("head -c %d /dev/zero", size))
 		grown := heap() - before
 		sum := sha256.New()
-		io.CopyN(sum, zeros{}, size)
+		if _, err := io.CopyN(sum, zeros{}, size); err != nil {
+			t.Fatal(err)
+		}
 		if x.Stdout.Bytes != size || x.Stdout.SHA256 != hex.EncodeToString(sum.Sum(nil)) || x.Stdout.Dropped != size-1<<20 {
 			t.Errorf("%d bytes, %d dropped, sha256 %s", x.Stdout.Bytes, x.Stdout.Dropped, x.Stdout.SHA256)
 		}

@@ -116,7 +116,7 @@ func (p *Process) conclude(exit *engine.Exit, ended <-chan struct{}) {
 		exit.Error = errors.New("wait for command: the shell does not die: its process may hang in the kernel")
 		go func() { // leave no zombie, should it end after all
 			<-ended
-			p.root.reap()
+			_, _ = p.root.reap()
 		}()
 	}
 	whole := p.stdout.finish(drainTime)

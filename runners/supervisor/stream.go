@@ -45,7 +45,7 @@ func (s *stream) begin() {
 		defer chunks.Put(buf)
 		for {
 			n, err := s.r.Read(buf[:])
-			s.kept.Write(buf[:n])
+			_, _ = s.kept.Write(buf[:n]) // as with bytes.Buffer, there is no error
 			if s.tee != nil && n > 0 {
 				// The reader behind the tee may have gone; the command is to run on without it.
 				if _, err := s.tee.Write(buf[:n]); err != nil {
@@ -70,7 +70,7 @@ func (s *stream) finish(limit time.Duration) bool {
 		return true
 	case <-t.C:
 	}
-	s.r.SetReadDeadline(time.Now())
+	_ = s.r.SetReadDeadline(time.Now()) // a pipe that takes none is left to its reader
 	select {
 	case <-s.drained:
 	case <-time.After(drainStep):

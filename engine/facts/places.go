@@ -20,7 +20,7 @@ var placeRows = []placeRow{
 		/Applications /Library /Network /System /Volumes /cores /private /private/etc /private/var
 		C:/Windows C:/Users C:/ProgramData`},
 	{labelSystemRoot, `/bin/** /boot/** /dev /etc/** /lib/** /lib32/** /lib64/** /libx32/** /proc /sbin/** /sys
-		/usr /usr/* /usr/bin/** /usr/sbin/** /usr/lib/** /usr/lib32/** /usr/lib64/** /usr/libexec/** /usr/share /usr/include /var /var/*
+		/usr /usr/* /usr/bin/** /usr/sbin/** /usr/lib/** /usr/lib32/** /usr/lib64/** /usr/libexec/** /usr/share/** /usr/include/** /var /var/*
 		/var/lib /var/lib/dpkg/** /var/lib/rpm/** /var/lib/pacman/** /var/lib/systemd/** /run/systemd/**
 		/System/** /Library /private /private/etc/** /private/var C:/Windows/**`},
 	{labelHomeRoot, "~ /home /Users /root"},

@@ -51,7 +51,10 @@ func (s *sedReader) next() bool {
 		s.runs = true
 	case 'w', 'W':
 		s.file = s.line()
-	case 'a', 'i', 'c', 'r', 'R', ':', 'b', 't', 'T', '#':
+	case 'a', 'i', 'c': // a backslash at its end continues the text on the next line
+		for strings.HasSuffix(s.line(), "\\") && s.text != "" {
+		}
+	case 'r', 'R', ':', 'b', 't', 'T', '#':
 		s.line()
 	case 's', 'y':
 		s.substitute(command == 's')

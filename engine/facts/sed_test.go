@@ -20,6 +20,8 @@ func TestSedScript(t *testing.T) {
 		{"y/abc/xyz/", false, nil},
 		{"a e this is text", false, nil},
 		{"s|/etc|/e|", false, nil},
+		{"3,9c\\\nimport e\\\n\\\ne = 1\np", false, nil},
+		{"1a x\n1e id", true, nil},
 		{"1e id", true, nil},
 		{"e", true, nil},
 		{"/x/e id", true, nil},

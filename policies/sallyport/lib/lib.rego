@@ -6,7 +6,8 @@
 #
 #   A key that nothing has is undefined, so a rule that looks it up is silent, as it
 #   should be. For the same reason never subtract such a set: x - undefined is undefined
-#   too, and the rule would be silent where it must speak. Write `not i in lib.with_flag.f`.
+#   too, and the rule would be silent where it must speak. Write `not lib.with_flag.f[i]`: in
+#   `not i in lib.with_flag.f` the set is looked up before the negation, and the rule is silent, too.
 #
 #   Each set by key stands behind a complete rule: that is computed whole, once. A lookup in the
 #   partial object itself would walk the input again for every key (measured: twice the time of

@@ -40,7 +40,7 @@ _worst contains i if {
 	"system_root" in p.labels
 }
 
-# What the machine is made of, and whole trees of the rest. Places such as /usr/local, /opt or /var/www are
+# What the machine is made of, and whatever is taken away. Places such as /usr/local, /opt or /var/www are
 # for programs and data that are added to it.
 _essential(p) if {
 	some label in p.labels
@@ -49,8 +49,12 @@ _essential(p) if {
 
 _essential(p) if {
 	p.access == "delete"
-	p.recursive
-	not "cache" in p.labels
+	not _made(p.labels)
+}
+
+_made(labels) if {
+	some label in labels
+	label in {"cache", "generated_here"}
 }
 
 deny contains {"path": i, "msg": $"{input.paths[i].path} belongs to the operating system"} if some i in _worst

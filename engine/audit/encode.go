@@ -161,10 +161,10 @@ func appendLine(b []byte, seq int64, p payload, writer string, prev tlog.Hash) [
 // head is the envelope of a line, read from its fixed places.
 type head struct {
 	seq      int64
-	time     string
+	time     []byte // this and the others point into the line
 	kind     string
-	decision string
-	writer   string
+	decision []byte
+	writer   []byte
 	body     []byte // what follows the writer, up to prev
 	prev     tlog.Hash
 }
@@ -202,12 +202,13 @@ func parseHead(line []byte) (h head, ok bool) {
 	if w, rest, ok = member(rest, `,"writer":"`); !ok {
 		return h, false
 	}
-	h.time, h.kind, h.writer, h.body = string(t), kindString(k), string(w), rest
-	h.decision = string(d)
-	if strings.IndexByte(h.decision, '\\') >= 0 {
-		if err := json.Unmarshal([]byte(`"`+string(d)+`"`), &h.decision); err != nil {
+	h.time, h.kind, h.decision, h.writer, h.body = t, kindString(k), d, w, rest
+	if bytes.IndexByte(d, '\\') >= 0 {
+		var id string
+		if err := json.Unmarshal([]byte(`"`+string(d)+`"`), &id); err != nil {
 			return h, false
 		}
+		h.decision = []byte(id)
 	}
 	return h, true
 }

@@ -15,6 +15,9 @@ import (
 
 var testTime = time.Date(2030, 1, 2, 3, 4, 5, 6000, time.UTC)
 
+// thin says whether exhaustive tests should take only some of their cases.
+func thin() bool { return underRace || testing.Short() }
+
 // testOptions are those of a small log in a fresh directory.
 func testOptions(t testing.TB) Options {
 	t.Helper()

@@ -175,21 +175,6 @@ func (p *nodeParser) next(end byte) (done bool, err error) {
 	return false, errSyntax
 }
 
-// strings calls f on every string value with its JSON pointer; f may change it.
-func (n *node) strings(at string, f func(at string, n *node) error) error {
-	switch n.kind {
-	case 's':
-		return f(at, n)
-	case 'a', 'o':
-		for i := range n.kids {
-			if err := n.kids[i].strings(at+"/"+n.step(i), f); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // step is the reference token of the i-th child in a JSON pointer (RFC 6901).
 func (n *node) step(i int) string {
 	if n.kind == 'a' {

@@ -84,11 +84,11 @@ func entryOf(line []byte) (Entry, error) {
 	if !ok {
 		return Entry{}, errors.New("not a record")
 	}
-	t, err := time.Parse(time.RFC3339, h.time)
+	t, err := time.Parse(time.RFC3339, string(h.time))
 	if err != nil {
 		return Entry{}, err
 	}
-	return Entry{Seq: h.seq, Time: t, Kind: engine.Kind(h.kind), DecisionID: h.decision, Writer: h.writer, Raw: bytes.Clone(line)}, nil
+	return Entry{Seq: h.seq, Time: t, Kind: engine.Kind(h.kind), DecisionID: string(h.decision), Writer: string(h.writer), Raw: bytes.Clone(line)}, nil
 }
 
 // match says whether e is wanted. Bodies are parsed only where the filter asks for what is in them.

@@ -4,6 +4,11 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,6 +36,24 @@ func NewRedactor(key []byte, extra Redact) *Redactor {
 		}
 	}
 	return r
+}
+
+// RedactorFor makes the redactor of the log in dir, whose tags are those in its records, without
+// opening the log. Before the log has a key the tags have no hex digits.
+func RedactorFor(dir string, extra Redact) (*Redactor, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read redaction key: %w", err)
+	}
+	_, _, name := keyPaths(dir)
+	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+		return NewRedactor(nil, extra), nil
+	}
+	key, err := redactKey(osFS{}, name)
+	if err != nil {
+		return nil, err
+	}
+	return NewRedactor(key, extra), nil
 }
 
 // String returns s with its secrets replaced. A nil Redactor changes nothing.

@@ -337,6 +337,9 @@ func TestConfiguredSecrets(t *testing.T) {
 // A text made of keywords must not take quadratic time: the redactor stands before every decision.
 func TestRedactIsLinear(t *testing.T) {
 	t.Parallel()
+	if underRace {
+		t.Skip("speed is not measured under the race detector")
+	}
 	red := NewRedactor(nil, Redact{})
 	for first, list := range keywords().first {
 		for _, k := range list {
@@ -350,6 +353,24 @@ func TestRedactIsLinear(t *testing.T) {
 				t.Errorf("%q: %v for some 20 KiB", k.word, d)
 			}
 		}
+	}
+}
+
+// The redactor of a log can be had with and without opening the log, and gives the same tags.
+func TestRedactorFor(t *testing.T) {
+	t.Parallel()
+	o := testOptions(t)
+	r, err := RedactorFor(o.Dir, Redact{})
+	if err != nil || r.String("TOKEN=abcdef") != "TOKEN=[redacted:assignment]" {
+		t.Errorf("before there is a log: %v", err)
+	}
+	l := mustOpen(t, o)
+	defer mustClose(t, l)
+	if r, err = RedactorFor(o.Dir, Redact{}); err != nil {
+		t.Fatal(err)
+	}
+	if want, got := l.Redactor().Tag("assignment", "abcdef"), r.String("TOKEN=abcdef"); got != "TOKEN="+want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

@@ -72,6 +72,9 @@ func TestEveryBitFlip(t *testing.T) {
 		t.Fatal("the log does not verify as it is")
 	}
 	for i := range b {
+		if thin() && i%31 != 0 {
+			continue
+		}
 		for bit := range 8 {
 			n.data[i] ^= 1 << bit
 			if memVerify(t, d) {
@@ -193,6 +196,9 @@ func TestTornTailAtEveryOffset(t *testing.T) {
 	}
 	runs := 0
 	for cut := start; cut <= len(b); cut++ {
+		if thin() && cut%31 != 0 {
+			continue
+		}
 		for _, zeros := range []int{0, 4096} {
 			runs++
 			d, n := memCopy(t, o)

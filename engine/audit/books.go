@@ -1,0 +1,152 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// count keeps the books of decisions and outcomes.
+func (v *verifier) count(h head, line []byte, at place) {
+	switch engine.Kind(h.kind) {
+	case engine.KindDecision:
+		v.r.Decisions++
+		switch runs(line) {
+		case runsNow:
+			v.open[string(h.decision)] = at
+		case runsIfGranted:
+			v.granted[string(h.decision)] = true
+		}
+	case engine.KindApproval:
+		var b engine.ApprovalBody
+		if bodyOf(line, &b) == nil && b.Granted && v.granted[string(h.decision)] {
+			v.open[string(h.decision)] = at
+		}
+		delete(v.granted, string(h.decision))
+	case engine.KindOutcome:
+		v.r.Outcomes++
+		if _, ok := v.open[string(h.decision)]; !ok {
+			v.r.Unasked++
+			v.here("an outcome without a decision that allows it: " + string(h.decision))
+		}
+		delete(v.open, string(h.decision))
+	case engine.KindCheckpoint:
+		v.checkpoint(h, line)
+	case engine.KindRecovery:
+		var b recoveryBody
+		if err := bodyOf(line, &b); err != nil {
+			v.here("a recovery record that cannot be read")
+			return
+		}
+		v.r.Recoveries++
+		if b.Break {
+			v.r.Breaks = append(v.r.Breaks, Problem{File: b.File, Seq: h.seq, What: "an accepted break: " + b.Reason})
+		}
+	}
+}
+
+func (v *verifier) checkpoint(h head, line []byte) {
+	if len(v.keys) == 0 {
+		return
+	}
+	c, _, err := checkpointIn(h, line, v.keys...)
+	if err != nil {
+		v.here("bad checkpoint: " + err.Error())
+		return
+	}
+	v.compare(anchor{c, "checkpoint record"})
+}
+
+const (
+	runsNot = iota
+	runsIfGranted
+	runsNow
+)
+
+var (
+	resultMark = []byte(`"result":{"decision_id":`)
+	denyMark   = []byte(`,"effect":"deny","mode":"enforce",`)
+)
+
+// runs says what a decision record leads to. A denial is recognized by its fixed place, because a
+// log has many records and encoding/json is slow; everything else is read properly.
+func runs(line []byte) int {
+	if i := bytes.Index(line, resultMark); i >= 0 {
+		rest := line[i+len(resultMark):]
+		if _, rest, ok := member(rest, `"`); ok && bytes.HasPrefix(rest, denyMark) {
+			return runsNot
+		}
+	}
+	var b struct {
+		Result struct {
+			Effect engine.Effect `json:"effect"`
+			Mode   engine.Mode   `json:"mode"`
+		} `json:"result"`
+		Input struct {
+			Request struct {
+				Tool string `json:"tool"`
+			} `json:"request"`
+		} `json:"input"`
+	}
+	if json.Unmarshal(line, &b) != nil || strings.HasPrefix(b.Input.Request.Tool, "check") {
+		return runsNot // a check is answered, not run
+	}
+	switch {
+	case b.Result.Effect == engine.Allow || b.Result.Mode == engine.Monitor:
+		return runsNow
+	case b.Result.Effect == engine.Ask:
+		return runsIfGranted
+	}
+	return runsNot
+}
+
+func (v *verifier) finish() {
+	v.r.Last = string(v.last)
+	for _, a := range v.anchors {
+		if a.Size > v.st.tree.size {
+			v.problem(segmentName(v.st.segment), v.line, v.st.tree.size, fmt.Sprintf("the log ends after %d records, but the %s speaks of %d: its end was cut off", v.st.tree.size, a.from, a.Size))
+		}
+	}
+	for id, at := range v.open {
+		o, err := v.orphan(id, at)
+		if err != nil {
+			v.problem(segmentName(at.segment), 0, 0, "read decision "+id+" again: "+err.Error())
+			continue
+		}
+		if o.Running {
+			v.r.Running = append(v.r.Running, o)
+		} else {
+			v.r.Orphans = append(v.r.Orphans, o)
+		}
+	}
+	bySeq := func(a, b Orphan) int { return int(a.Seq - b.Seq) }
+	slices.SortFunc(v.r.Orphans, bySeq)
+	slices.SortFunc(v.r.Running, bySeq)
+	v.r.OK = v.r.ProblemCount == 0
+}
+
+func (v *verifier) orphan(id string, at place) (Orphan, error) {
+	f, err := v.fs.OpenFile(filepath.Join(v.dir, segmentName(at.segment)), os.O_RDONLY, 0)
+	if err != nil {
+		return Orphan{}, err
+	}
+	defer f.Close() // read only: nothing can be lost
+	line := make([]byte, at.length)
+	if _, err := f.ReadAt(line, at.off); err != nil {
+		return Orphan{}, err
+	}
+	h, ok := parseHead(line)
+	if !ok {
+		return Orphan{}, errors.New("not a record")
+	}
+	t, _ := time.Parse(time.RFC3339, string(h.time))
+	return Orphan{Decision: id, Seq: h.seq, Time: t, Writer: string(h.writer), Running: !writerGone(string(h.writer))}, nil
+}

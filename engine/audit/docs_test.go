@@ -1,0 +1,50 @@
+package audit
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The shell recipes of the documentation work as they stand, on a good log and on a broken one.
+func TestDocumentedRecipes(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"sh", "sed", "sha256sum"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("the recipes need %s: %v", tool, err)
+		}
+	}
+	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "audit-log.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	recipes := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(doc), -1)
+	if len(recipes) != 2 {
+		t.Fatalf("%d recipes", len(recipes))
+	}
+	o, b := smallLog(t, 3)
+	run := func(script string) string {
+		t.Helper()
+		cmd := exec.Command("sh", "-c", script)
+		cmd.Dir = o.Dir
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return string(out)
+	}
+	hashes := strings.Fields(run(recipes[0][1]))
+	if len(hashes) != 3 || hashes[0] != hashes[2] { // sha256sum prints "-" as well
+		t.Errorf("one link: %q", hashes)
+	}
+	if out := run(recipes[1][1]); out != "" {
+		t.Errorf("all links: %s", out)
+	}
+	writeLog(t, o, []byte(strings.Replace(string(b), `"local"`, `"other"`, 1)))
+	if out := run(recipes[1][1]); out != "broken at: {\"seq\":4\n" {
+		t.Errorf("all links of a changed log: %q", out)
+	}
+}

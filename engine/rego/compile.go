@@ -31,12 +31,12 @@ func Capabilities() ([]byte, error) {
 	return json.MarshalIndent(document, "", "  ")
 }
 
-// compile compiles all modules with the registry of rules. Problems are noted.
-func (s *fileSet) compile(rules []*rule) *ast.Compiler {
+// compile compiles all modules with the registry of rules, given as text. Problems are noted.
+func (s *fileSet) compile(registry string) *ast.Compiler {
 	if len(s.problems) > 0 {
 		return nil
 	}
-	modules, err := s.modules(rules)
+	modules, err := s.modules(registry)
 	if err != nil {
 		s.failed("", err)
 		return nil
@@ -68,13 +68,12 @@ func newCompiler() *ast.Compiler {
 }
 
 // modules is what is compiled, by file name.
-func (s *fileSet) modules(rules []*rule) (map[string]*ast.Module, error) {
+func (s *fileSet) modules(registry string) (map[string]*ast.Module, error) {
 	modules := make(map[string]*ast.Module, len(s.sources)+1)
 	for _, src := range s.sources {
 		modules[src.name] = src.module
 	}
-	text := registry(rules)
-	module, err := ast.ParseModuleWithOpts(registryFile, text, ast.ParserOptions{Capabilities: capabilities(), RegoVersion: ast.RegoV1})
+	module, err := ast.ParseModuleWithOpts(registryFile, registry, ast.ParserOptions{Capabilities: capabilities(), RegoVersion: ast.RegoV1})
 	if err != nil {
 		return nil, err
 	}

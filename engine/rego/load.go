@@ -22,6 +22,7 @@ import (
 // ruleSet is a compiled set of policies with what is known about its rules.
 type ruleSet struct {
 	compiler  *ast.Compiler
+	registry  string // the text of the registry
 	data      map[string]any
 	rules     []*rule          // sorted by id
 	byID      map[string]*rule // the same
@@ -74,7 +75,8 @@ func load(opts Options) (*ruleSet, error) {
 		}
 	}
 	set.checkMetadata(rules)
-	p.compiler = set.compile(rules)
+	p.registry = registry(rules, (*rule).waitsFor)
+	p.compiler = set.compile(p.registry)
 	return p, set.err()
 }
 

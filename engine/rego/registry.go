@@ -18,8 +18,9 @@ const registryFile = "sallyport/registry"
 //
 // A set that can hold something only when some fact is there stands below when, by that fact, and
 // costs nothing while the fact is missing; the others stand in always. The entrypoint counts all
-// of rules as evaluated only where it has looked for all kinds of facts.
-func registry(rules []*rule) string {
+// of rules as evaluated only where it has looked for all kinds of facts. waitsFor tells such sets:
+// it is (*rule).waitsFor.
+func registry(rules []*rule, waitsFor func(r *rule, verb string) []fact) string {
 	always := setsByVerb{}
 	when := map[fact]setsByVerb{}
 	level := map[string]string{}
@@ -29,7 +30,7 @@ func registry(rules []*rule) string {
 		}
 		level[r.id] = r.setting.level
 		for _, verb := range r.verbs() {
-			facts := r.waitsFor(verb)
+			facts := waitsFor(r, verb)
 			if len(facts) == 0 {
 				always.add(verb, r)
 			}

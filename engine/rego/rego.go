@@ -127,6 +127,12 @@ func (e *Evaluator) Policy() engine.PolicyInfo {
 	return engine.PolicyInfo{Revision: e.info.Revision, Bundles: maps.Clone(e.info.Bundles)}
 }
 
+// Registry is the text of the Rego module that stock OPA needs, besides the files of the bundle and
+// of custom directories, to decide as the evaluator does: it lists the rules, their levels and when
+// they are asked. The decision is data.sallyport.main.decision. A Config with filters or exemptions
+// must then be given as data.sallyport.config, in place of the bundle's.
+func (e *Evaluator) Registry() string { return e.policies.registry }
+
 // Evaluate judges in. It neither keeps nor changes it. A sound decision is a Judgement; all else
 // is an error.
 func (e *Evaluator) Evaluate(ctx context.Context, in *facts.Input) (engine.Judgement, error) {

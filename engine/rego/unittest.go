@@ -86,7 +86,7 @@ func Test(ctx context.Context, opts TestOptions) ([]TestResult, error) {
 }
 
 func (s *fileSet) runTests(ctx context.Context, opts TestOptions, rules []*rule, data map[string]any) ([]TestResult, error) {
-	modules, err := s.modules(rules)
+	modules, err := s.modules(registry(rules, (*rule).waitsFor))
 	if err != nil {
 		return nil, err
 	}

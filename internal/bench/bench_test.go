@@ -16,7 +16,9 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/audit"
 	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/engine/rego"
 	"github.com/sallyport-dev/sallyport/plugins"
+	"github.com/sallyport-dev/sallyport/policies"
 )
 
 // sample collects the times of one side of a comparison.
@@ -216,6 +218,21 @@ func BenchmarkCheckProcess(b *testing.B) {
 	if err := os.WriteFile(file, input, 0o600); err != nil {
 		b.Fatal(err)
 	}
+	bundle := b.TempDir()
+	if err := os.CopyFS(bundle, policies.FS()); err != nil {
+		b.Fatal(err)
+	}
+	judge, err := rego.New(context.Background(), rego.Options{Bundle: policies.FS()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(bundle, "registry.rego"), []byte(judge.Registry()), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	decision, err := exec.Command(opa, "eval", "-f", "raw", "-d", bundle, "-i", file, "data.sallyport.main.decision.effect").Output()
+	if got := strings.TrimSpace(string(decision)); err != nil || got != string(out.Decision.Effect) {
+		b.Fatalf("opa decides %q (%v), sallyport %q", got, err, out.Decision.Effect)
+	}
 	start := func(argv ...string) func() {
 		return func() {
 			if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
@@ -224,7 +241,7 @@ func BenchmarkCheckProcess(b *testing.B) {
 		}
 	}
 	check := start(bin, "check", "-c", "rm -rf ./build")
-	eval := start(opa, "eval", "-d", "../../policies/sallyport", "-i", file, "data.sallyport.main.decision")
+	eval := start(opa, "eval", "-d", bundle, "-i", file, "data.sallyport.main.decision")
 	var ours, theirs sample
 	for b.Loop() {
 		ours.time(check)

@@ -130,6 +130,7 @@ func Policies(ctx context.Context, l *config.Loaded) (*rego.Evaluator, error) {
 	}
 	return rego.New(ctx, rego.Options{
 		Bundle:   policies.FS(),
+		Tested:   true,
 		Revision: policies.Revision(),
 		Custom:   l.Policies,
 		Config: rego.Config{

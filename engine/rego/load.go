@@ -76,7 +76,7 @@ func load(opts Options) (*ruleSet, error) {
 	}
 	set.checkMetadata(rules)
 	p.registry = registry(rules, (*rule).waitsFor)
-	p.compiler = set.compile(p.registry)
+	p.compiler = set.compile(p.registry, opts.Tested && len(opts.Custom) == 0)
 	return p, set.err()
 }
 

@@ -35,6 +35,7 @@ const DefaultTimeout = 5 * time.Second
 // Options say what an Evaluator judges by.
 type Options struct {
 	Bundle   fs.FS         // the built-in policies, as policies.FS returns them
+	Tested   bool          // a test has loaded Bundle without this: where nothing is Custom, mistakes are not looked for anew
 	Revision string        // what the bundle is called in decisions
 	Custom   []string      // directories with policies of the operator, packages below custom
 	Config   Config        // becomes data.sallyport.config

@@ -7,7 +7,6 @@ BIN     := bin
 TOOLS   := $(BIN)/tools
 OPA     := $(TOOLS)/opa-$(OPA_VERSION)
 LINT    := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
-SCHEMAS := policies/schemas
 COVER   := coverage.out
 FUZZTIME ?= 10s
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
@@ -32,7 +31,7 @@ test: build rego-test ## run all tests; says at the end what was left out and wh
 	exit $$status
 
 rego-test: $(OPA) ## check and test the policies with the stock opa
-	$(OPA) check --strict -s $(SCHEMAS) policies/
+	$(OPA) check --strict -s policies/schemas/input.json policies/
 	$(OPA) fmt --list --fail policies/
 	$(OPA) test --fail-on-empty policies/
 

@@ -63,6 +63,5 @@ func home(t *testing.T) (workspace string, env []string) {
 	}
 	return workspace, []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + h, "USER=user", "LANG=C.UTF-8",
-		"XDG_STATE_HOME=" + filepath.Join(h, "state"), "XDG_CONFIG_HOME=" + filepath.Join(h, "config"),
 	}
 }

@@ -27,7 +27,7 @@ func TestStockOPA(t *testing.T) {
 		unconditional := overFiles(t, registry(e.policies.rules, never))
 		generate := inputs(t)
 		fired := map[string]int{}
-		for range 400 {
+		for range 150 {
 			in := generate()
 			got := decisionJSON(t, e, in)
 			for name, query := range map[string]opa.PreparedEvalQuery{"the registry": stock, "no rule waiting": unconditional} {

@@ -11,7 +11,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -154,5 +153,3 @@ func nonce() string {
 	}
 	return hex.EncodeToString(b[:])
 }
-
-func isRoot() bool { return os.Geteuid() == 0 }

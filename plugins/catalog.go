@@ -35,19 +35,6 @@ func Runners() []Runner {
 	}
 }
 
-// Evaluator is a kind of policies.
-type Evaluator struct {
-	Name    string
-	Summary string
-}
-
-// Evaluators lists the kinds of policies of this build.
-func Evaluators() []Evaluator {
-	return []Evaluator{
-		{Name: "rego", Summary: "Rego, built in and from directories"},
-	}
-}
-
 func openLocal(l *config.Loaded) (Opened, error) {
 	e := l.Environment
 	r, err := local.New(local.Options{

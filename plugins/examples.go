@@ -51,24 +51,32 @@ func Examples(ctx context.Context, l *config.Loaded, rules []rego.RuleInfo) (_ [
 			gates[rule.Profile] = gate
 		}
 		for i, command := range slices.Concat(rule.Examples, rule.Lookalikes) {
-			found, err := gate.finds(ctx, rule.ID, command)
+			effect, err := gate.effect(ctx, rule.ID, command)
 			if err != nil {
 				return nil, fmt.Errorf("judge example %q of %s: %w", command, rule.ID, err)
 			}
-			out = append(out, Example{Rule: rule.ID, Command: command, Want: i < len(rule.Examples), Found: found})
+			want := i < len(rule.Examples)
+			// A rule that also warns of the milder case may do so of a look-alike.
+			found := effect != "" && (want || effect != engine.Warn || len(rule.Effects) == 1)
+			out = append(out, Example{Rule: rule.ID, Command: command, Want: want, Found: found})
 		}
 	}
 	return out, nil
 }
 
-// finds reports whether a rule is among the reasons of the decision about a command.
-func (s *Sallyport) finds(ctx context.Context, rule, command string) (bool, error) {
+// effect returns the strictest effect that one rule has on a command, "" for none.
+func (s *Sallyport) effect(ctx context.Context, rule, command string) (engine.Effect, error) {
 	out, err := s.Check(ctx, engine.Request{Tool: "execute_command", Command: command})
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	if out.Fault != nil {
-		return false, out.Fault
+		return "", out.Fault
 	}
-	return slices.ContainsFunc(out.Decision.Reasons, func(r engine.Reason) bool { return r.Rule == rule }), nil
+	for _, r := range out.Decision.Reasons {
+		if r.Rule == rule { // the strictest reasons come first
+			return r.Effect, nil
+		}
+	}
+	return "", nil
 }

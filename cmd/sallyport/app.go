@@ -28,7 +28,7 @@ func (a *app) loadFor(agent, runner string) (*config.Loaded, error) {
 	}
 	a.log().Info("configuration", "file", l.File, "from", l.Source, "workspace", l.Workspace)
 	for _, note := range l.Notes {
-		a.log().Warn(note)
+		a.say("note: %s", printable(note))
 	}
 	return l, nil
 }

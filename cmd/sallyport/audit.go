@@ -101,7 +101,7 @@ func moment(s string, now time.Time) (time.Time, error) {
 
 func (a *app) auditList() *cobra.Command {
 	var f filterFlags
-	cmd := &cobra.Command{Use: "list", Short: "List records, oldest first", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "list", Short: "List records, oldest first", Args: noArgs}
 	f.add(cmd, 0)
 	format := formatFlag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
@@ -120,7 +120,7 @@ func (a *app) auditList() *cobra.Command {
 
 func (a *app) auditTail() *cobra.Command {
 	var f filterFlags
-	cmd := &cobra.Command{Use: "tail", Short: "Follow the log until interrupted", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "tail", Short: "Follow the log until interrupted", Args: noArgs}
 	f.add(cmd, 10)
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

@@ -88,7 +88,7 @@ Who can write the log's directory can write all of it anew, with its key. Only a
 that was kept elsewhere shows that: give them.
 
 Exits with 0 when the log holds, 1 when it does not or cannot be read.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 	}
 	cmd.Flags().StringVar(&key, "public-key", "", "`file` with the log's public key, kept elsewhere")
 	cmd.Flags().StringVar(&checkpoint, "checkpoint", "", "`file` with a signed checkpoint, kept elsewhere")

@@ -32,7 +32,7 @@ func (a *app) configInit() *cobra.Command {
 		Short: "Write a commented configuration to start from",
 		Long: `Write a commented configuration to start from. Without FILE it goes to the user's place,
 $XDG_CONFIG_HOME/sallyport/config.yaml. A file that is there is left alone.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMostOne,
 		RunE: func(_ *cobra.Command, args []string) error {
 			host, err := config.ThisHost()
 			if err != nil {
@@ -79,7 +79,7 @@ func (a *app) configShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show",
 		Short: "Show the configuration that holds, defaults included",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 	}
 	f := formatFlag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
@@ -131,7 +131,7 @@ func (a *app) configCheck() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Check a configuration: all its problems at once",
-		Args:  cobra.MaximumNArgs(1),
+		Args:  atMostOne,
 	}
 	f := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -179,7 +179,7 @@ func (a *app) configSchema() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of the configuration, for editors",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := a.out.Write(config.Schema())
 			return err

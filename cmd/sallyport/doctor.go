@@ -43,7 +43,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		Long: `Say what works on this machine and what does not, with the mend. Nothing is changed or created.
 
 Exits with 0 when sallyport can work, 1 when something keeps it from working. Warnings are for you to weigh.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 	}
 	f := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

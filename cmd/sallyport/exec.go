@@ -92,12 +92,13 @@ func (a *app) exec(ctx context.Context, text string, words []string, f execFlags
 }
 
 // interruptible returns a context that ends when this process is asked to stop, and the signal
-// that asked: 0 for none. The gate then ends the command's tree and records that.
+// that asked: 0 for none. The gate then ends the command's tree and records that. A reader of our
+// output that goes away (as head does) asks too: to die of it would leave no outcome on record.
 func interruptible(ctx context.Context) (context.Context, func() syscall.Signal) {
 	ctx, cancel := context.WithCancel(ctx)
 	ch := make(chan os.Signal, 1)
 	got := make(chan syscall.Signal, 1)
-	signal.Notify(ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	go func() {
 		if s, ok := (<-ch).(syscall.Signal); ok {
 			got <- s
@@ -133,44 +134,54 @@ func execStatus(out engine.Outcome, interrupted syscall.Signal) int {
 
 // explainExec tells a person what the command itself cannot: why it did not run, or how it ended.
 func (a *app) explainExec(out engine.Outcome, words []string, code int) {
-	say := func(format string, args ...any) { fmt.Fprintf(a.err, "sallyport: "+format+"\n", args...) }
-	switch {
-	case !out.Ran:
+	if !out.Ran {
 		a.explainDenial(out)
+		return
+	}
+	switch {
 	case out.Exit.TimedOut:
-		say("timed out after %.3gs: give it more with --timeout", out.Exit.Duration.Seconds())
+		a.say("timed out after %s: give it more with --timeout", granted(out))
 	case out.Exit.Error != nil:
-		say("%s", printable(out.Exit.Error.Error()))
+		a.say("%s", printable(out.Exit.Error.Error()))
 	case code == execNotFound && len(words) == 1 && strings.Contains(words[0], " "):
-		say("hint: words are taken exactly, so this was looked up as one program: run text with -c")
+		a.say("hint: words are taken exactly, so this was looked up as one program: run text with -c")
 	}
 	if out.Exit.Survivors > 0 {
-		say("%d processes of the command could not be ended", out.Exit.Survivors)
+		a.say("%d processes of the command could not be ended", out.Exit.Survivors)
 	}
-	if out.Ran && out.Fault != nil {
+	if out.Fault != nil {
 		a.complain(out.Fault)
 	}
-	if out.Ran && out.Decision.Mode == engine.Monitor && out.Decision.Effect != engine.Allow {
-		say("monitor mode: it ran although the decision is %s (%s)", out.Decision.Effect, out.Decision.ID)
+	if out.Decision.Mode == engine.Monitor && out.Decision.Effect != engine.Allow {
+		a.say("monitor mode: it ran although the decision is %s (%s)", out.Decision.Effect, out.Decision.ID)
+	}
+	if out.Approval == nil { // who approved it has seen the reasons
 		writeReasons(a.err, "sallyport: ", judgedText(out), out.Decision)
 	}
 }
 
+// granted is the time that a command had.
+func granted(out engine.Outcome) time.Duration {
+	return time.Duration(out.Input.Request.TimeoutSeconds * float64(time.Second))
+}
+
 func (a *app) explainDenial(out engine.Outcome) {
-	say := func(format string, args ...any) { fmt.Fprintf(a.err, "sallyport: "+format+"\n", args...) }
 	word := "denied"
 	if out.Decision.Effect == engine.Ask {
 		word = "not approved"
 	}
-	say("%s: it did not run", styleOf(a.err).red(word))
+	a.say("%s: it did not run", styleOf(a.err).red(word))
 	writeReasons(a.err, "sallyport: ", judgedText(out), out.Decision)
 	if out.Fault != nil {
 		a.complain(out.Fault) // the cause is for the operator, whose command line this is
 	}
 	if out.Decision.Effect == engine.Ask && out.Approval != nil && out.Approval.By == "" {
-		say("hint: this asks a person and nobody could be asked: run it at a terminal, or allow it in the configuration under rules or exemptions")
+		a.say("hint: this asks a person and nobody could be asked: run it at a terminal, or allow it in the configuration under rules or exemptions")
 	}
-	say("decision %s", out.Decision.ID)
+	a.say("decision %s", out.Decision.ID)
+	if out.Fault != nil && out.Fault.Part != "audit" {
+		a.say("on record: sallyport audit show %s", out.Decision.ID)
+	}
 }
 
 // judgedText is the text that spans refer to.

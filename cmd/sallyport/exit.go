@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 )
@@ -48,6 +49,22 @@ func failure(cmd *cobra.Command, err error) int {
 		return exitUsage
 	}
 	return exitBroken
+}
+
+// noArgs refuses arguments of a command that takes none.
+func noArgs(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageError{fmt.Errorf("unexpected argument %q: this command takes none", args[0])}
+	}
+	return nil
+}
+
+// atMostOne refuses a second argument.
+func atMostOne(_ *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return usageError{fmt.Errorf("unexpected argument %q: want at most one", args[1])}
+	}
+	return nil
 }
 
 // exactly checks the number of arguments and says what they are.

@@ -61,6 +61,10 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 		return int(status)
 	}
 	a.complain(err)
+	var usage usageError
+	if errors.As(err, &usage) {
+		a.say("see %s --help", cmd.CommandPath())
+	}
 	return failure(cmd, err)
 }
 
@@ -137,18 +141,19 @@ func (a *app) log() hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{Name: "sallyport", Output: a.err, Level: level, TimeFormat: "15:04:05.000"})
 }
 
+// say tells a person one thing, on one line.
+func (a *app) say(format string, args ...any) {
+	fmt.Fprintf(a.err, "sallyport: "+format+"\n", args...)
+}
+
 // complain tells a person what went wrong, a line for each line of the error.
 func (a *app) complain(err error) {
 	var bad *config.Error
 	if errors.As(err, &bad) && len(bad.Problems) > 1 {
-		fmt.Fprintf(a.err, "sallyport: the configuration has %d problems:\n", len(bad.Problems))
+		a.say("the configuration has %d problems:", len(bad.Problems))
 	}
 	for line := range strings.SplitSeq(a.brief(err), "\n") {
-		fmt.Fprintf(a.err, "sallyport: %s\n", printable(line))
-	}
-	var usage usageError
-	if errors.As(err, &usage) {
-		fmt.Fprintln(a.err, "sallyport: see sallyport --help")
+		a.say("%s", printable(line))
 	}
 }
 

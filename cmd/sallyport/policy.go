@@ -38,7 +38,7 @@ func rulesOf(ctx context.Context, l *config.Loaded) (*rego.Evaluator, []rego.Rul
 }
 
 func (a *app) policyList() *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List the rules and their levels", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "list", Short: "List the rules and their levels", Args: noArgs}
 	f := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		_, infos, err := a.rules(cmd.Context())

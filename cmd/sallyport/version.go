@@ -49,7 +49,7 @@ func version() versions {
 }
 
 func (a *app) versionCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "version", Short: "Say what this sallyport is made of", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "version", Short: "Say what this sallyport is made of", Args: noArgs}
 	f := formatFlag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
 		v := version()

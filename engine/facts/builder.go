@@ -36,6 +36,7 @@ type zone struct{ path, name string }
 type grant struct {
 	path string
 	root *Root
+	wide bool // it holds far more than the work at hand: "/", a system directory, a home
 }
 
 // NewBuilder prepares a layout: every place is looked up once, so that it is known under its
@@ -71,10 +72,11 @@ func NewBuilder(l Layout, files FS, h History) *Builder {
 	for _, dir := range l.Temporary {
 		each(dir, "temporary")
 	}
+	each("/dev/shm", "temporary") // memory that everybody may write to, whatever the operator lists
 	for i := range l.Roots {
 		r := &l.Roots[i]
 		for _, s := range spellings(r.Path) {
-			b.roots = append(b.roots, grant{s, r})
+			b.roots = append(b.roots, grant{s, r, b.isWide(s, r)})
 			b.zones = append(b.zones, zone{s, r.Zone})
 		}
 		for _, p := range r.Protected {
@@ -283,6 +285,28 @@ func (b *Builder) zoneOf(lexical, real string, labels bitset) string {
 		return z.name
 	}
 	return "outside"
+}
+
+// shared reports whether a directory is one of the temporary places, where anybody may put files.
+func (b *Builder) shared(dir string) bool { return b.zoneOf(dir, "", bitset{}) == "temporary" }
+
+// wideLabels are those of directories that nobody works in as a whole.
+var wideLabels = setOf(labelRoot, labelTopLevel, labelHomeRoot)
+
+func (b *Builder) isWide(p string, r *Root) bool {
+	var labels bitset
+	atlases().labels(&labels, p, b.layout.Home)
+	return r.Zone == "context" && labels.meets(wideLabels)
+}
+
+// widelyGranted reports whether the nearest root that grants a place is a wide one.
+func (b *Builder) widelyGranted(p string) bool {
+	for _, g := range b.roots {
+		if within(p, g.path) {
+			return g.wide
+		}
+	}
+	return false
 }
 
 var selfLabels = setOf(labelSelfBinary, labelSelfConfig, labelSelfPolicy, labelSelfAudit)

@@ -82,6 +82,7 @@ func testLayout() Layout {
 			{Path: testWS, Write: true, Zone: "workspace", Protected: []string{testWS + "/secrets"}},
 			{Path: "/ctx", Zone: "context"},
 			{Path: "/etc/app", Write: true, Zone: "context"},
+			{Path: "/mnt", Write: true, Zone: "context"},
 			{Path: "/single/file.txt", Write: true, Zone: "context", File: true},
 		},
 		Temporary:  []string{"/tmp", "/var/tmp"},

@@ -39,7 +39,7 @@ func (w *build) program(prog *shell.Program) {
 				c.flags.add(f)
 			}
 		}
-		c.environment()
+		c.environment(w.shared)
 		c.shellWords()
 		w.calls[i] = c
 	}

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
@@ -15,22 +16,81 @@ var environmentFlags = map[flag]string{
 	flagPathEnv: "PATH",
 	flagHookEnv: `BASH_ENV ENV PROMPT_COMMAND SHELLOPTS BASHOPTS PS4 GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS
 		GIT_PROXY_COMMAND GIT_CONFIG_* GIT_TEMPLATE_DIR GIT_EXEC_PATH LESSOPEN LESSCLOSE PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER EDITOR VISUAL
-		GIT_EDITOR GIT_SEQUENCE_EDITOR FCEDIT BROWSER RUSTC_WRAPPER MAKEFLAGS CARGO_BUILD_RUSTC_WRAPPER RESTIC_PASSWORD_COMMAND BORG_PASSCOMMAND GROFF_BIN_PATH`,
+		GIT_EDITOR GIT_SEQUENCE_EDITOR FCEDIT BROWSER RUSTC_WRAPPER MAKEFLAGS CARGO_BUILD_RUSTC_WRAPPER RESTIC_PASSWORD_COMMAND BORG_PASSCOMMAND GROFF_BIN_PATH AUTOM4TE AUTOCONF AUTOMAKE ACLOCAL`,
 }
 
 // quietPrograms are harmless values of the variables that name a program.
 const quietPrograms = " cat less more most head tail vi vim nvim nano emacs ed micro code true false : bat delta diff echo ssh tee subl "
 
-// environment adds the flags of the variables that a command sets.
-func (c *call) environment() {
+// environment adds the flags of the variables that a command sets. shared tells of a directory whether
+// anybody may put files there.
+func (c *call) environment(shared func(dir string) bool) {
 	for _, a := range c.cmd.Assigns {
 		for f, names := range environmentFlags {
-			if !listed(names, a.Name) || f == flagHookEnv && quiet(a.Name, a.Value) {
+			if !listed(names, a.Name) || f == flagHookEnv && quiet(a.Name, a.Value) || f == flagLoaderEnv && c.loadsNothing(a, shared) {
 				continue
 			}
 			c.flags.add(f)
 		}
+		if a.Name == "PATH" && opens(a.Value, shared) {
+			c.flags.add(flagOpenPath)
+		}
 	}
+}
+
+// loadingOptions are the options by which a variable that holds options makes an interpreter load
+// code. With other options (--max-old-space-size=4096, -W0, -Xmx2g) it loads nothing.
+var loadingOptions = map[string][]string{
+	"NODE_OPTIONS":      {"--require", "-r", "--import", "--loader", "--experimental-loader", "--eval", "-e", "--openssl-config"},
+	"RUBYOPT":           {"-r", "-I", "-e", "-S"},
+	"PERL5OPT":          {"-M", "-m", "-I", "-d", "-D"},
+	"JAVA_TOOL_OPTIONS": {"-javaagent", "-agentpath", "-agentlib", "-XX:OnError", "-XX:OnOutOfMemoryError", "@"},
+	"_JAVA_OPTIONS":     {"-javaagent", "-agentpath", "-agentlib", "-XX:OnError", "-XX:OnOutOfMemoryError", "@"},
+}
+
+// loadsNothing reports whether a loader's variable is set to something that loads no other code than
+// the program's own: options that name none, or library directories of the project. A file that
+// the value names is executed.
+func (c *call) loadsNothing(a shell.Assign, shared func(string) bool) bool {
+	if a.Value.Certainty != shell.Exact {
+		return false
+	}
+	if strings.HasSuffix(a.Name, "LIBRARY_PATH") {
+		return !opens(a.Value, shared)
+	}
+	options, ok := loadingOptions[a.Name]
+	if !ok {
+		return strings.TrimSpace(a.Value.Text) == ""
+	}
+	quiet, words := true, strings.Fields(a.Value.Text)
+	for i, word := range words {
+		for _, o := range options {
+			file, found := strings.CutPrefix(word, o)
+			if !found {
+				continue
+			}
+			quiet = false
+			if file = strings.TrimLeft(file, "=:"); file == "" && i+1 < len(words) {
+				file = words[i+1]
+			}
+			if strings.Contains(file, "/") && !strings.HasPrefix(file, "-") {
+				c.path(exact(file), executes)
+			}
+			break
+		}
+	}
+	return quiet
+}
+
+// opens reports whether a list of directories, as PATH holds one, names a directory into which
+// others can put files: a temporary one, or whatever directory a program is started in.
+func opens(v shell.Word, shared func(dir string) bool) bool {
+	if v.Text == "" {
+		return false
+	}
+	return slices.ContainsFunc(strings.Split(v.Text, ":"), func(dir string) bool {
+		return dir == "" || dir == "." || isAbs(dir) && shared(path.Clean(dir))
+	})
 }
 
 func listed(names, name string) bool {

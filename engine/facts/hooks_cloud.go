@@ -47,7 +47,7 @@ func kubectlRun(c *call) {
 // terraformState: forgetting a resource, or destroying by way of apply.
 func terraformState(c *call) {
 	last := c.sub[len(c.sub)-1]
-	if last == "rm" || last == "delete" || last == "push" || c.has("destroy") {
+	if last == "rm" || last == "delete" || last == "push" || c.has("destroy") && last != "plan" {
 		c.flags.add(flagDestroysData)
 	}
 }
@@ -116,7 +116,12 @@ func cloudWords(c *call) {
 	if c.flags.has(flagDryRun) || c.has("dry-run", "help") {
 		return
 	}
-	if c.has("delete") {
+	for _, o := range c.options {
+		if o.name == "delete" || strings.HasPrefix(o.name, "delete-") {
+			c.destroys()
+		}
+	}
+	if c.cmd.Name == "vault" && len(words) > 1 && words[1] == "disable" { // the engine goes with all that it holds
 		c.destroys()
 	}
 	for i, w := range words {
@@ -139,11 +144,28 @@ func cloudWords(c *call) {
 	}
 	switch c.cmd.Name {
 	case "vault", "doppler", "op", "infisical", "chamber":
-		if len(words) > 0 && slices.Contains([]string{"read", "get", "secrets", "kv", "export", "item", "print", "download", "env"}, words[0]) {
+		if len(words) > 0 && slices.Contains([]string{"read", "get", "secrets", "kv", "export", "item", "print", "download", "env"}, words[0]) && !namesOnly(c.cmd.Name, words) {
 			c.flags.add(flagPrintsSecret)
 		}
 	}
 	c.objectCopy(words)
+}
+
+// namesOnly: a list of secrets has their names, except that doppler's has their values, too.
+func namesOnly(client string, words []string) bool {
+	last := words[min(1, len(words)-1)]
+	return last == "list" && client != "doppler" || last == "metadata" || last == "--only-names" || slices.Contains(words, "--only-names")
+}
+
+// javaClient: java -jar CLIENT.jar … delete-job NAME. A bare verb may be any program's; a compound is a
+// client's of a server.
+func javaClient(c *call) {
+	for i, w := range c.cmd.Words {
+		if i > 2 && strings.ContainsAny(w.Text, "-_") && !isOption(w) && !strings.ContainsAny(w.Text, "/.=:") && destroysBy(w.Text) {
+			c.destroys()
+			c.flags.add(flagRemote)
+		}
+	}
 }
 
 // objectCopy: gsutil cp, gcloud storage cp, s3cmd put, mc cp: SCHEME:// is elsewhere.

@@ -94,3 +94,12 @@ func diskutil(c *call) {
 	}
 	c.path(last, writes)
 }
+
+// fsckLooks: -n answers every question with no, and -l of tune2fs lists.
+func fsckLooks(c *call) {
+	if !c.has("n") && !(c.cmd.Name == "tune2fs" && c.has("l")) || c.has("w") {
+		return
+	}
+	c.effects = doesRead
+	c.each(writes, func(t *touch) { t.access, t.role.metadata = reads, true })
+}

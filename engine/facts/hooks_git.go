@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"path"
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
@@ -147,12 +148,25 @@ func gitCheckout(c *call) {
 		}
 		if !c.has("b", "B", "orphan", "t", "track", "detach") {
 			for _, w := range c.operands {
-				if strings.ContainsAny(w.Text, "./") { // a branch called like a file is rare, a file without dot and slash too
+				switch {
+				case namesSource(w):
+					c.flags.add(flagDiscardsChanges)
+					c.path(w, writes)
+				case strings.ContainsAny(w.Text, "./"): // a branch called like a file is rare, a file without dot and slash too
 					c.touchFile(w, writes, flagDiscardsChanges)
 				}
 			}
 		}
 	}
+}
+
+// sourceNames are the extensions by which a word with a directory is a file and no branch, though there may
+// be no such file any more. Branches are called topic/parser or release/v1.2.
+const sourceNames = " c h cc cpp cxx hpp go rs py js mjs ts tsx jsx java kt rb php cs swift scala sh sql md txt json yaml yml toml xml html css scss vue svelte lock ini cfg "
+
+func namesSource(w shell.Word) bool {
+	ext := strings.TrimPrefix(path.Ext(w.Text), ".")
+	return w.Certainty == shell.Exact && strings.Contains(w.Text, "/") && ext != "" && strings.Contains(sourceNames, " "+ext+" ")
 }
 
 // gitRestore: --staged alone leaves the files as they are.

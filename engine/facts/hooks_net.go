@@ -61,9 +61,7 @@ func curl(c *call) {
 	if c.has("O", "remote-name", "remote-name-all", "J", "remote-header-name") {
 		c.writeNamedAfterURL()
 	}
-	if strings.EqualFold(c.value("X", "request"), "delete") {
-		c.flags.add(flagHTTPDelete)
-	}
+	c.request(c.value("X", "request"), append(texts(c.operands), c.value("url")))
 	if len(c.operands) == 0 && c.value("url") == "" && (c.has("version", "V", "h", "help", "M", "manual")) {
 		c.effects &^= doesNetwork
 		c.flags.remove(flagDownloads)
@@ -111,9 +109,7 @@ func (c *call) writeNamedAfterURL() {
 }
 
 func wget(c *call) {
-	if strings.EqualFold(c.value("method"), "delete") {
-		c.flags.add(flagHTTPDelete)
-	}
+	c.request(c.value("method"), texts(c.operands))
 	if c.value("O", "output-document") == "-" || c.has("spider") {
 		return
 	}
@@ -129,8 +125,8 @@ func wget(c *call) {
 // httpie: METHOD URL ITEM…; name@file sends a file, and so does what flows in.
 func httpie(c *call) {
 	c.touches = nil
-	if strings.EqualFold(c.operand(0), "delete") {
-		c.flags.add(flagHTTPDelete)
+	if len(c.operands) > 1 {
+		c.request(c.operand(0), texts(c.operands[1:2]))
 	}
 	for _, w := range c.operands {
 		if name, _, ok := strings.Cut(w.Text, "@"); ok && !strings.Contains(name, "/") && !strings.Contains(name, "=") && !strings.Contains(name, ":") && name != "" && !strings.Contains(w.Text, "://") {

@@ -102,6 +102,14 @@ func symbolic(f *bitset, who, what string) {
 	}
 }
 
+// setcap: -r takes capabilities away.
+func setcap(c *call) {
+	if c.has("r") {
+		c.flags.remove(flagSetid)
+		c.path(c.operands[len(c.operands)-1], writes)
+	}
+}
+
 // setfacl: -R is recursive; giving others write access widens.
 func setfacl(c *call) {
 	if c.has("R", "recursive") {

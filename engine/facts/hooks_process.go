@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
@@ -98,5 +99,27 @@ func wrapper(c *call) {
 func printenv(c *call) {
 	if len(c.operands) == 0 {
 		c.flags.add(flagDumpsEnv)
+	}
+}
+
+// debuggerStarts are the commands of gdb and lldb that run something, debuggerCalls those that do so
+// when there is a call in their expression: print system("sh").
+var (
+	debuggerStarts = []string{"shell", "python", "py", "guile", "make", "pipe", "source", "script", "platform"}
+	debuggerCalls  = []string{"call", "print", "p", "expr", "expression", "eval", "printf", "output"}
+)
+
+// debugger: -ex takes a command of the debugger, most of which only look.
+func debugger(c *call) {
+	for _, o := range c.options {
+		if !o.given || o.name != "ex" && o.name != "eval-command" && o.name != "one-line" {
+			continue
+		}
+		text := strings.TrimSpace(o.value.Text)
+		verb, _, _ := strings.Cut(text, " ")
+		if strings.HasPrefix(text, "!") || strings.HasPrefix(text, "|") || slices.Contains(debuggerStarts, verb) ||
+			slices.Contains(debuggerCalls, verb) && strings.Contains(text, "(") {
+			c.escapes()
+		}
 	}
 }

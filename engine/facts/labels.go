@@ -125,6 +125,11 @@ func (a *atlas) labels(into *bitset, p, home string) {
 		}
 		at = dir
 	}
+	if below(p, "/proc") {
+		if dir, base := parent(p); dir != "/proc" && slices.Contains(processMemory, base) {
+			found.add(labelProcessMemory)
+		}
+	}
 	into.unionWithout(found, gone)
 }
 

@@ -89,9 +89,10 @@ func (c *call) apply(w shell.Word, r role) {
 	}
 }
 
-// touch notes that a word names a path, unless it plainly does not.
+// touch notes that a word names a path, unless it plainly does not. A word without a text may be one
+// that only the run brings, such as what xargs reads: then it names something that is not known.
 func (c *call) touch(w shell.Word, r role) {
-	if w.Text == "" || w.Text == "-" || strings.Contains(w.Text, "://") || isProcessSubstitution(w) {
+	if w.Text == "" && w.Certainty == shell.Exact || w.Text == "-" || strings.Contains(w.Text, "://") || isProcessSubstitution(w) {
 		return
 	}
 	c.touches = append(c.touches, touch{word: w, access: r.access, source: "argument", dir: c.dir, role: r, recursive: r.recursive})

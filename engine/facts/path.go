@@ -2,6 +2,7 @@ package facts
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
@@ -30,6 +31,9 @@ func (w *build) place(t touch, command int) *spot {
 		s.labels.add(labelMetadata)
 	}
 	zone, permission := w.zoneOf(s.path, s.real, s.labels), w.permission(s.real)
+	if w.widelyGranted(s.real) {
+		s.labels.add(labelWideRoot)
+	}
 	p := Path{
 		Raw: t.word.Raw, Path: s.path, Real: s.real, Source: t.source,
 		Recursive: t.recursive, Glob: s.glob, Certainty: s.certainty.String(),
@@ -102,6 +106,9 @@ func (w *build) locate(t touch) *spot {
 	abs := absolute(text, dir)
 	if s.certainty == shell.Unknown || abs == "" {
 		s.certainty = shell.Unknown
+		if isCIFile(t.word) {
+			s.labels.add(labelCIOutput)
+		}
 		if t.word.Certainty == shell.Exact {
 			s.asIfEmpty = path.Clean("/" + text)
 		}
@@ -129,6 +136,14 @@ func (w *build) locate(t touch) *spot {
 		w.label(s)
 	}
 	return s
+}
+
+// isCIFile reports whether a word is one of the variables of a CI system and nothing else: the
+// text does not set it, so it holds what the system gave it.
+func isCIFile(w shell.Word) bool {
+	name, ok := strings.CutPrefix(w.Text, "$")
+	name = strings.TrimSuffix(strings.TrimPrefix(name, "{"), "}")
+	return ok && len(w.Inputs) == 0 && strings.Trim(w.Raw, `"`) == w.Text && slices.Contains(ciFiles, name)
 }
 
 // absolute joins a word with the directory in which it is looked up, not cleaned; "" when that is not known.

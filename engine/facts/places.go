@@ -124,3 +124,13 @@ var systemDirs = []string{
 	"/", "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/lost+found", "/opt", "/proc", "/run", "/sbin", "/snap", "/sys", "/usr", "/var",
 	"/Applications", "/Library", "/System", "/cores", "/private/etc", "/private/var", "C:/Windows", "C:/Program Files", "C:/Program Files (x86)", "C:/ProgramData",
 }
+
+// processMemory are the files of a process below /proc/PID that hold its environment and its memory.
+var processMemory = []string{"environ", "mem"}
+
+// ciFiles are variables in which a CI system gives a step the name of a file that it may append to:
+// results, variables of later steps, the summary. The step does not choose the file.
+var ciFiles = []string{
+	"GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_STATE", "GITHUB_STEP_SUMMARY", "GITHUB_PATH", "FORGEJO_OUTPUT", "FORGEJO_ENV", "GITEA_OUTPUT", "GITEA_ENV",
+	"BUILDKITE_ENV_FILE",
+}

@@ -33,7 +33,7 @@ var cloudRows = []row{
 	{cmd: "kubectl oc k", sub: "exec,attach,debug,rsh", does: "execute remote_exec", args: "-|,cmd"},
 	{cmd: "kubectl oc k", sub: "port-forward,proxy", does: "tunnel listens", args: "-"},
 	{cmd: "kubectl oc k", sub: "cp,rsync", does: "read write", args: "read,>write", hook: podCopy},
-	{cmd: "terraform tofu terragrunt", args: "-", does: "network", style: styleLong, opts: "-chdir =dir; -var =-; -var-file =read; -state =edit; -out =write; -target -replace -lock -lock-timeout -parallelism -refresh =?-; -auto-approve > force; -input =?-; -backend-config =-; -destroy > destroys_data remote"},
+	{cmd: "terraform tofu terragrunt", args: "-", does: "network", style: styleLong, opts: "-chdir =dir; -var =-; -var-file =read; -state =edit; -out =write; -target -replace -lock -lock-timeout -parallelism -refresh =?-; -auto-approve > force; -input =?-; -backend-config =-; -destroy"},
 	{cmd: "terraform tofu terragrunt", sub: "destroy,run-all destroy,apply-destroy", does: "remote destroys_data", args: "-", style: styleLong},
 	{cmd: "terraform tofu terragrunt", sub: "apply,import,taint,untaint,state mv,state rm,state push,state replace-provider,workspace delete,force-unlock,refresh,run-all apply", does: "remote", args: "auto", style: styleLong, hook: terraformState},
 	{cmd: "terraform tofu terragrunt", sub: "init,plan,validate,fmt,show,output,version,providers,graph,console,get,test,state list,state show,state pull,workspace list,workspace select,workspace new,workspace show,workspace,state,login,logout,metadata,run-all plan,hclfmt", does: "read", args: "auto", style: styleLong},

@@ -28,7 +28,7 @@ var diskRows = []row{
 	{cmd: "diskutil", sub: "eraseDisk,eraseVolume,zeroDisk,secureErase,partitionDisk,reformat,randomDisk,apfs deleteContainer,apfs deleteVolume,apfs eraseVolume", does: "write disk_write formats_disk", args: "-", hook: diskutil},
 	{cmd: "diskutil", sub: "list,info,mount,unmount,eject,verifyDisk,repairDisk,mountDisk,unmountDisk,activity", does: "read system mount", args: "-"},
 	{cmd: "format", does: "write disk_write formats_disk", args: "-", style: styleNone},
-	{cmd: "e2fsck fsck fsck.ext4 fsck.xfs xfs_repair tune2fs resize2fs e2label xfs_growfs ntfsresize xfs_admin dosfsck debugfs e2image", does: "write system", args: "write", opts: "-b =-; -L =-; -w > disk_write; -R =-; -c -C -t =-"},
+	{cmd: "e2fsck fsck fsck.ext4 fsck.xfs xfs_repair tune2fs resize2fs e2label xfs_growfs ntfsresize xfs_admin dosfsck debugfs e2image", does: "write system", args: "write", opts: "-b =-; -L =-; -w > disk_write; -R =-; -c -C -t =-", hook: fsckLooks},
 	{cmd: "ddrescue gddrescue", does: "read write", args: "read,write,write", hook: ddTarget, opts: "-f --force > force; -n -d -r =-"},
 	{cmd: "lsblk blkid findmnt blockdev lsscsi smartctl dumpe2fs", does: "read", args: "read?", opts: "-o --output =-; -n -f -a -l -J -p -t -s =?-; -d =?-"},
 	{cmd: "losetup dmsetup kpartx multipath", does: "system", args: "auto"},

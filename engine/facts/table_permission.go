@@ -6,7 +6,7 @@ var permissionRows = []row{
 	{cmd: "chown gchown", does: "write owner_change", args: "-,write", opts: "-R --recursive > recursive; --reference =read? > @first; --from =-; --no-preserve-root > no_preserve_root"},
 	{cmd: "chgrp gchgrp", does: "write owner_change", args: "-,write", opts: "-R --recursive > recursive; --reference =read? > @first; --no-preserve-root > no_preserve_root"},
 	{cmd: "setfacl", does: "write acl_change", args: "write", opts: "-m --modify =-; -M --modify-file =read; -x --remove =-; -X --remove-file =read; --set =-; --set-file =read; --restore =read; --test > dry_run", hook: setfacl},
-	{cmd: "setcap", does: "write setid", args: "-,write", opts: "-n =-"},
+	{cmd: "setcap", does: "write setid", args: "-,write", opts: "-n =-", hook: setcap},
 	{cmd: "chattr chflags setfattr xattr", does: "write acl_change", args: "-,write", style: styleNone, hook: flagWords},
 	{cmd: "chcon restorecon semanage setsebool", does: "write acl_change system", args: "-,write", opts: "-R -r --recursive > recursive; -t --type =- > @first; -u --user =- > @first"},
 	{cmd: "icacls takeown attrib cacls", does: "write acl_change", args: "write,-", style: styleNone},

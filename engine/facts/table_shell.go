@@ -26,7 +26,7 @@ var interpreterRows = []row{
 	{cmd: "deno", sub: "install,publish,deploy", does: "network downloads package_install", args: "auto", hook: npmPublish},
 	{cmd: "php php-cgi hhvm", does: "execute", args: "-|,auto", opts: "-r -B -R -E =- > @stop; -f --file =exec; -F =exec; -d =-; -c =read; -z =read; -S =- > network listens; -t =read"},
 	{cmd: "lua luajit luac lua5.1 lua5.3 texlua", does: "execute", args: "-|,auto", opts: "-e =-; -l =-; -o =write"},
-	{cmd: "java", does: "execute", args: "-|,auto", style: styleLong, opts: "-jar =exec > @stop; -cp -classpath --class-path -p --module-path =-; -m --module =-; --add-modules --add-opens --add-exports =-; -Xmx -Xms =?-; -agentpath -javaagent =?-"},
+	{cmd: "java", does: "execute", args: "-|,auto", style: styleLong, hook: javaClient, opts: "-jar =exec > @stop; -cp -classpath --class-path -p --module-path =-; -m --module =-; --add-modules --add-opens --add-exports =-; -Xmx -Xms =?-; -agentpath -javaagent =?-"},
 	{cmd: "Rscript R julia octave matlab scilab maxima gap sage racket guile clojure clj bb scala groovy jshell erl elixir iex swipl sbcl clisp ecl gforth tclsh wish expect osascript pwsh powershell cmd wscript cscript mshta rundll32 regsvr32 wine box64 qemu-x86_64 qemu-aarch64 wasmtime wasmer wasm3 janet fennel haxe j apl ld.so ld-linux.so ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 ld-linux gst gjs qjs quickjs jsc mujs duk osqueryi iverilog vvp verilator ngspice yosys simh pdp11 dosbox scummvm", does: "execute", args: "-|,auto", opts: "-e -E --eval -c --command =- > @stop; -f --file =exec"},
 	{cmd: "bc dc calc units expr seq factor numfmt jot qalc", args: "-", hook: bcFiles, opts: "-e --expression =-; -f --file =read; -S =?-"},
 }

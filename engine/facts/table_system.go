@@ -54,7 +54,7 @@ var processRows = []row{
 	{cmd: "snice", does: "process", args: "-"},
 	{cmd: "ps pgrep pidof pstree top htop btop atop glances pmap pwdx procs jps jstack jmap jstat jcmd tasklist lslocks ipcs", does: "read", args: "-"},
 	{cmd: "ipcrm", does: "system", args: "-"},
-	{cmd: "strace ltrace gdb lldb perf valgrind dtrace bpftrace gcore rr heaptrack gdbserver sysdig dtruss truss ktrace uftrace", does: "execute process", args: "cmd", opts: "-o =write; -p =-; -e -E =-; -s =-; -u =- > privilege; -x --command =exec; -ex --eval-command =- > escape; --args > @stop", style: styleLong},
+	{cmd: "strace ltrace gdb lldb perf valgrind dtrace bpftrace gcore rr heaptrack gdbserver sysdig dtruss truss ktrace uftrace", does: "execute process", args: "cmd", hook: debugger, opts: "-o =write; -p =-; -e -E =-; -s =-; -u =- > privilege; -x --command =exec; -ex --eval-command =-; --args > @stop", style: styleLong},
 	{cmd: "sleep usleep wait", args: "-"},
 	{cmd: "tmux screen byobu zellij abduco dtach", does: "process", args: "-", style: styleGNU},
 	{cmd: "nohup setsid disown time gtime timeout gtimeout nice stdbuf watch entr xargs gxargs parallel env busybox toybox exec command builtin script unbuffer caffeinate chronic ts retry flock faketime fakeroot torsocks torify tsocks catchsegv rlwrap setarch linux32 linux64 i386 x86_64 dbus-run-session dbus-launch xvfb-run run-parts rosetta daemonize daemon start-daemon softlimit chpst hyperfine multitime cpulimit trickle proxychains-ng sem", style: styleNone, args: "cmd", hook: wrapper},

@@ -127,6 +127,7 @@ const (
 	flagDecodes
 	flagInsecureTLS
 	flagHTTPDelete
+	flagOpenPath
 	flagCount // not a flag: how many there are
 )
 
@@ -164,7 +165,7 @@ var flagNames = []string{
 	flagPrivilegedContainer: "privileged_container", flagHostMount: "host_mount", flagHostNamespace: "host_namespace",
 
 	flagEscape: "escape", flagRunsDownloaded: "runs_downloaded", flagDecodes: "decodes",
-	flagInsecureTLS: "insecure_tls", flagHTTPDelete: "http_delete",
+	flagInsecureTLS: "insecure_tls", flagHTTPDelete: "http_delete", flagOpenPath: "open_path",
 }
 
 // label is one entry of Path.Labels.
@@ -227,6 +228,9 @@ const (
 	labelSymlinkOut
 	labelMetadata
 	labelFiltered
+	labelCIOutput
+	labelProcessMemory
+	labelWideRoot
 	labelCount // not a label: how many there are
 )
 
@@ -252,5 +256,6 @@ var labelNames = []string{
 	labelContainsProtected: "contains_protected", labelContainsPermissionRoot: "contains_permission_root",
 	labelContainsHome: "contains_home", labelContainsSelf: "contains_self", labelContainsCredential: "contains_credential",
 	labelDownloaded: "downloaded", labelGeneratedHere: "generated_here", labelSymlinkOut: "symlink_out",
-	labelMetadata: "metadata", labelFiltered: "filtered",
+	labelMetadata: "metadata", labelFiltered: "filtered", labelCIOutput: "ci_output",
+	labelProcessMemory: "process_memory", labelWideRoot: "wide_root",
 }

@@ -1,8 +1,8 @@
 # METADATA
 # title: Delete of a person's files
 # description: >-
-#   Deletes a whole directory in somebody's home directory where a wide root grants it. Caches and what this text made itself do
-#   not count.
+#   Deletes a whole directory in somebody's home directory, or anywhere else that only a wide root grants, such as / or /srv. Caches
+#   and what this text made itself do not count.
 # custom:
 #   severity: high
 #   remediation: Delete only what you made, below the workspace.
@@ -25,12 +25,26 @@ _own(labels) if {
 	label in {"cache", "generated_here", "home_root"}
 }
 
+_granted(p) if {
+	p.access == "delete"
+	p.permission == "write"
+	not p.generated
+	not _own(p.labels)
+}
+
 ask contains {"path": i, "msg": $"{p.path} lies in a home directory"} if {
 	some i in lib.in_zone.home
 	p := input.paths[i]
-	p.access == "delete"
-	p.permission == "write"
+	_granted(p)
 	_many(p)
-	not p.generated
-	not _own(p.labels)
+}
+
+# One file less is seldom a disaster where nobody lives.
+ask contains {"path": i, "msg": $"{p.path} is no part of the work at hand"} if {
+	some i in lib.with_label.wide_root
+	p := input.paths[i]
+	p.zone == "context"
+	p.recursive
+	_granted(p)
+	not lib.with_flag.moves[p.command]
 }

@@ -14,6 +14,13 @@ test_allows_a_single_file if {
 	rule.ask == set() with input as _delete({"recursive": false})
 }
 
+test_asks_for_a_tree_that_only_a_wide_root_grants if {
+	finding := {"path": 0, "msg": "/h/d is no part of the work at hand"}
+	rule.ask == {finding} with input as _delete({"zone": "context", "labels": ["wide_root"]})
+	rule.ask == set() with input as _delete({"zone": "context"})
+	rule.ask == set() with input as _delete({"zone": "context", "labels": ["wide_root"], "recursive": false})
+}
+
 test_allows_caches_and_own_work if {
 	rule.ask == set() with input as _delete({"labels": ["cache"]})
 	rule.ask == set() with input as _delete({"labels": ["generated_here"]})

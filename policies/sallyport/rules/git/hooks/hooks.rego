@@ -12,7 +12,7 @@
 #     - cat .git/config
 #     - ls .git/hooks
 #     - git config user.name a
-#     - echo x > .githooks/pre-commit
+#     - cat .githooks/pre-commit
 package sallyport.rules.git.hooks
 
 import data.sallyport.lib

@@ -7,9 +7,10 @@
 #   examples:
 #     - curl -X DELETE https://search.example.com/_all
 #     - curl --request DELETE https://api.example.com/v1/projects/42
+#     - curl -X POST https://ci.example.com/job/deploy/doDelete
 #   lookalikes:
 #     - curl -X GET https://search.example.com/_all
-#     - curl -X DELETE http://localhost:8080/items/1
+#     - curl -X POST https://api.example.com/v1/projects
 package sallyport.rules.network.http_delete
 
 import data.sallyport.lib

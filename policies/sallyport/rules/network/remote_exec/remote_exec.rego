@@ -10,8 +10,8 @@
 #     - ssh build.example.com make
 #     - kubectl exec pod -- ls /
 #   lookalikes:
-#     - docker exec web ls
-#     - docker compose exec web pytest
+#     - docker ps
+#     - ssh-keygen -lf key.pub
 #     - git push origin main
 package sallyport.rules.network.remote_exec
 

@@ -12,11 +12,14 @@
 #     - P1=~/.ssh; P2=id_rsa; cat $P1/$P2
 #     - cp ~/.netrc ./x
 #     - base64 < ~/.ssh/id_ed25519
+#     - ln -s ~/.ssh/id_rsa k
+#     - tr '\0' '\n' < /proc/1/environ
 #   lookalikes:
 #     - cat ~/.ssh/id_rsa.pub
 #     - cat .env.example
 #     - ls -la ~
 #     - grep -rn credentials src
+#     - cat /proc/meminfo
 package sallyport.rules.paths.credentials_read
 
 import data.sallyport.lib
@@ -57,6 +60,14 @@ ask contains {"path": i, "msg": $"{p.path} may hold credentials"} if {
 # People type secrets on command lines.
 ask contains {"path": i, "msg": $"{p.path} may hold secrets that were typed"} if {
 	some i in lib.with_label.history_file
+	p := input.paths[i]
+	p.access == "read"
+	not _quiet(p)
+}
+
+# What a program was told in confidence stands in its environment and its memory.
+ask contains {"path": i, "msg": $"{p.path} holds what a program keeps to itself"} if {
+	some i in lib.with_label.process_memory
 	p := input.paths[i]
 	p.access == "read"
 	not _quiet(p)

@@ -37,7 +37,10 @@ _open contains i if {
 	not input.commands[p.command].elevated
 }
 
-# A redirect to a variable that nothing in the text sets: the environment names the file, as CI systems do.
+# The file that a CI system gives a step to write to.
+_named_outside(p) if "ci_output" in p.labels
+
+# A redirect to a variable that nothing in the text sets: the environment names the file.
 _named_outside(p) if {
 	p.source == "redirect"
 	count(input.commands[p.command].inputs) == 0

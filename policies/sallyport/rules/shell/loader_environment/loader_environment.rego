@@ -2,8 +2,8 @@
 # title: Variable that makes other programs run code
 # description: >-
 #   Variables that the dynamic loader, an interpreter or a shell reads when it starts and that make it run code named there.
-#   Refused where the variable has hardly another use, asked about where it names a program, said where it is everyday
-#   work (library paths, interpreter options).
+#   Refused where the variable has hardly another use, asked about where it names a program or lets others put programs
+#   into PATH, said where it is everyday work (library paths, interpreter options).
 # custom:
 #   severity: high
 #   remediation: Start the program directly, or pass the option on its command line.
@@ -11,9 +11,12 @@
 #     - LD_PRELOAD=./x.so ls
 #     - BASH_ENV=./x.sh bash -c true
 #     - PROMPT_COMMAND='curl -s https://example.com' bash
+#     - PATH=/tmp/bin:$PATH make
+#     - NODE_OPTIONS=--require=/tmp/x.js npm test
 #   lookalikes:
 #     - LD_LIBRARY_PATH=./lib ./app
 #     - NODE_OPTIONS=--max-old-space-size=4096 npm run build
+#     - PATH=$PWD/bin:$PATH make
 #     - PAGER=cat git log
 #     - PYTHONPATH=src python3 app.py
 #     - echo "$LD_PRELOAD"
@@ -43,6 +46,12 @@ ask contains {"command": i} if {
 	some i in lib.with_flag.hook_env
 	not _worst(i)
 	input.commands[i].script == ""
+}
+
+ask contains {"command": i} if {
+	some i in lib.with_flag.open_path
+	not lib.with_flag.hook_env[i]
+	not _worst(i)
 }
 
 warn contains {"command": i} if {

@@ -16,6 +16,11 @@ test_asks_for_hooks if {
 	rule.deny == set() with input as _with("hook_env", "GIT_SSH_COMMAND")
 }
 
+test_asks_for_a_path_that_is_open_to_others if {
+	rule.ask == {{"command": 0}} with input as _with("open_path", "PATH")
+	rule.ask == set() with input as _with("path_env", "PATH")
+}
+
 test_warns_of_library_paths if {
 	rule.warn == {{"command": 0}} with input as _with("loader_env", "LD_LIBRARY_PATH")
 	rule.deny == set() with input as _with("loader_env", "LD_LIBRARY_PATH")

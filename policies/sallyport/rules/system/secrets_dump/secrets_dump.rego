@@ -9,7 +9,8 @@
 #     - gh auth token
 #     - kubectl get secret db -o yaml
 #   lookalikes:
-#     - env | grep PATH
+#     - echo "$PATH"
+#     - op item list
 #     - gpg --list-keys
 #     - gh auth status
 #     - kubectl get secrets

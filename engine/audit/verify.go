@@ -64,6 +64,7 @@ type verifier struct {
 	tail     []tailLine
 	r        Report
 	last     []byte           // time of the last record
+	shift    int64            // by how much the numbers of records have gone wrong so far
 	open     map[string]place // decisions that allow and have no outcome yet
 	granted  map[string]bool  // those that wait for an approval: not open until it is given
 }
@@ -122,7 +123,7 @@ func (v *verifier) prepare(o VerifyOptions) error {
 	if len(v.segments) == 0 {
 		v.problem("", 0, 0, "no audit-*.jsonl here")
 	} else if first := v.segments[0].number; first > 1 && !o.AllowPruned {
-		v.problem(segmentName(1), 0, 0, fmt.Sprintf("the files before %s are missing: if they were removed on purpose, allow it", segmentName(first)))
+		v.problem(segmentName(1), 0, 0, fmt.Sprintf("the files before %s are missing: if they were removed on purpose, say so with --allow-pruned", segmentName(first)))
 	}
 	v.readKeys(o.PublicKey)
 	return v.readAnchors(o.Checkpoint)
@@ -146,10 +147,12 @@ func (v *verifier) readKeys(given string) {
 	if given == "" {
 		var err error
 		if given, err = publicKey(v.fs, v.dir); err != nil {
-			v.problem("", 0, 0, "no public key beside the log: give one")
+			v.problem("", 0, 0, "no public key beside the log: give one with --public-key")
 			return
 		}
 		v.r.KeyFromLog = true
+	} else {
+		v.r.KeyGiven = true
 	}
 	for k := range strings.Lines(given) {
 		if k = strings.TrimSpace(k); k != "" {
@@ -163,9 +166,10 @@ func (v *verifier) readAnchors(given []byte) error {
 		return nil
 	}
 	c, ok, err := readAnchor(v.fs, v.dir, v.keys...)
+	var broken *BreakError
 	switch {
-	case err != nil && errors.Is(err, ErrTampered):
-		v.problem(anchorName, 0, 0, err.(*BreakError).What)
+	case errors.As(err, &broken):
+		v.problem(anchorName, 0, 0, broken.What)
 	case err != nil:
 		return err
 	case ok:
@@ -238,9 +242,10 @@ func (v *verifier) check(r *lineReader, line []byte) {
 	if v.r.Records == 0 {
 		v.begin(h, line)
 	}
-	switch {
-	case h.seq != v.st.tree.size:
-		v.here(fmt.Sprintf("record %d stands here", h.seq))
+	switch shift := h.seq - v.st.tree.size; {
+	case shift != v.shift: // told once: all that follows is shifted with it
+		v.shift = shift
+		v.here(fmt.Sprintf("record %d stands here: records were removed, added or moved", h.seq))
 	case h.prev != v.st.last:
 		v.here("the record is not linked to the one before it: one of the two was changed")
 	}

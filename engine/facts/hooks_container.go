@@ -58,7 +58,7 @@ func (c *call) mount(w shell.Word, source string, skip int, readOnly bool) {
 	if len(word.Prefix) == len(source) {
 		word.Certainty = shell.Exact
 	}
-	a := access(reads | writes)
+	a := reads | writes
 	if readOnly {
 		a = reads
 	}

@@ -158,7 +158,7 @@ func plain(t *ast.Term) ast.Ref {
 // resolved replaces the name of an import at the head of a ref by what it stands for.
 func resolved(module *ast.Module, ref ast.Ref) ast.Ref {
 	for _, imported := range module.Imports {
-		if path, ok := imported.Path.Value.(ast.Ref); ok && ast.Var(imported.Name()).Equal(ref[0].Value) {
+		if path, ok := imported.Path.Value.(ast.Ref); ok && imported.Name().Equal(ref[0].Value) {
 			return path.Concat(ref[1:])
 		}
 	}

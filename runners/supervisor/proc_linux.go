@@ -30,7 +30,7 @@ func readProc(pid int) (proc, error) {
 	if err != nil {
 		return proc{}, err
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }() // it was only read
 	var buf [512]byte
 	n, err := unix.Read(fd, buf[:])
 	if err != nil {
@@ -179,7 +179,7 @@ func (p proc) send(sig unix.Signal) {
 		return // gone
 	}
 	if fd >= 0 && err == nil {
-		defer unix.Close(fd)
+		defer func() { _ = unix.Close(fd) }()
 	}
 	if now, e := readProc(p.pid); e != nil || now.start != p.start {
 		return

@@ -149,7 +149,7 @@ func descriptors(s string) bool {
 
 // conclude adds what only the whole program shows.
 func (s *scan) conclude() {
-	at := 0
+	var at int
 	switch e := &s.ev; {
 	case !e.socket:
 		return

@@ -59,7 +59,8 @@ func pythonString(l *lexer) bool {
 		q.inter = interBraces
 	}
 	l.i = j + len(q.closer)
-	s, pieces := "", []piece(nil)
+	var s string
+	var pieces []piece
 	if raw && !format {
 		s = l.rawString(q)
 	} else {
@@ -107,8 +108,5 @@ func pythonName(name string) string {
 			name = "os." + name[len(p):]
 		}
 	}
-	if strings.HasPrefix(name, "sys.modules.") {
-		name = name[len("sys.modules."):]
-	}
-	return strings.Replace(name, ".__call__", "", 1)
+	return strings.Replace(strings.TrimPrefix(name, "sys.modules."), ".__call__", "", 1)
 }

@@ -50,7 +50,7 @@ func (c *call) exec(v value) {
 			l.open = true
 			break
 		}
-		a := Arg{}
+		var a Arg
 		if t := e.texts(); len(t) == 1 {
 			a = t[0]
 		} else if i == 0 { // which program it is matters: one call each

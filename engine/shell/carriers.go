@@ -12,6 +12,15 @@ type carrier struct {
 	elevated bool     // the command has other rights than the caller
 	away     bool     // the command runs on another machine, or in another root
 	behind   bool     // the command goes on after the caller
+
+	// The rest is for tools that do other things too.
+	verbs     []string // words of which one stands before the command: "exec", "tool run"
+	others    string   // its own verbs; any other first operand is a command
+	after     []string // words behind which the command stands, wherever that is
+	prefix    string   // a word that may stand before the command
+	each      bool     // each operand is run by a shell
+	versioned bool     // the command may be a package with a version: rimraf@5
+	script    string   // what runs a file of that language given in place of a command
 }
 
 // special names the command lines that options and operands alone do not describe.

@@ -86,10 +86,20 @@ func (w *walker) environment(change func(*context), options map[string]arg, assi
 
 // carryWords handles carriers whose command stands behind options and operands.
 func (w *walker) carryWords(inv *invocation, name string, c carrier, args []arg, change func(*context)) {
-	options, rest := getopt(args, c.short, c.long)
 	via := name
+	if len(c.verbs)+len(c.others) > 0 {
+		verb := ""
+		if verb, args = c.behindVerb(args); args == nil {
+			return
+		}
+		via = strings.TrimSpace(name + " " + verb)
+	}
+	options, rest := getopt(args, c.short, c.long)
 	switch c.special {
 	case envLine:
+		if a, ok := option(options, "-C", "--chdir"); ok {
+			change = w.movesTo(a, change)
+		}
 		if a, ok := option(options, "-S", "--split-string"); ok {
 			w.runText(inv, Code{Language: "sh", From: CodeArgument}, append(a.val, joinQuoted(rest)...), "env -S", change)
 			return
@@ -120,6 +130,11 @@ func (w *walker) carryWords(inv *invocation, name string, c carrier, args []arg,
 			return
 		}
 	case scriptLine:
+		for i, a := range rest { // options may follow the file
+			if (a.Text == "-c" || a.Text == "--command") && i+1 < len(rest) {
+				options["-c"] = rest[i+1]
+			}
+		}
 		if a, ok := option(options, "-c", "--command"); ok {
 			w.runText(inv, Code{Language: "sh", From: CodeArgument}, a.val, "script -c", change)
 		} else if i := slices.IndexFunc(args, func(a arg) bool { return a.Text == "--" }); i >= 0 && i+1 < len(args) {
@@ -142,8 +157,11 @@ func (w *walker) carryWords(inv *invocation, name string, c carrier, args []arg,
 	}
 	for _, o := range c.code {
 		if a, ok := options[o]; ok {
-			w.runText(inv, Code{Language: "sh", From: CodeArgument}, a.val, name+" "+o, change)
+			w.runText(inv, Code{Language: "sh", From: CodeArgument}, a.val, via+" "+o, change)
 		}
+	}
+	if len(c.after) > 0 {
+		rest = wordsAfter(args, c.after)
 	}
 	if c.skip > 0 {
 		if len(rest) <= c.skip {
@@ -152,6 +170,53 @@ func (w *walker) carryWords(inv *invocation, name string, c carrier, args []arg,
 		_, rest = getopt(rest[c.skip:], c.short, c.long)
 	}
 	w.words(inv, c, options, rest, via, change)
+}
+
+// movesTo returns change with the command running in the directory dir.
+func (w *walker) movesTo(dir arg, change func(*context)) func(*context) {
+	return func(x *context) {
+		change(x)
+		x.st = w.fork(x.st)
+		to, ok := w.pathOf(dir)
+		x.st.dir = Dir{Path: to, Known: ok}
+	}
+}
+
+// behindVerb returns the words behind the verb that runs a command, nil where another verb
+// stands. The options in front of it stay.
+func (c carrier) behindVerb(args []arg) (string, []arg) {
+	_, rest := getopt(args, c.short, c.long)
+	if len(rest) == 0 {
+		return "", nil
+	}
+	for _, v := range c.verbs {
+		parts := strings.Fields(v)
+		if len(rest) >= len(parts) && slices.EqualFunc(parts, rest[:len(parts)], func(p string, a arg) bool { return a.Text == p }) {
+			return v, append([]arg{}, rest[len(parts):]...)
+		}
+	}
+	if c.others != "" && rest[0].Certainty == Exact && !slices.Contains(strings.Fields(c.others), rest[0].Text) {
+		return "", rest
+	}
+	return "", nil
+}
+
+// wordsAfter returns what stands behind the first of these words.
+func wordsAfter(args []arg, marks []string) []arg {
+	i := slices.IndexFunc(args, func(a arg) bool { return slices.Contains(marks, a.Text) })
+	if i < 0 {
+		return nil
+	}
+	return args[i+1:]
+}
+
+// withoutVersion takes the version off the package in front: rimraf@5, @scope/tool@latest.
+func withoutVersion(args []arg) []arg {
+	at := strings.LastIndexByte(args[0].Text, '@')
+	if at <= 0 || args[0].Certainty != Exact {
+		return args
+	}
+	return slices.Concat([]arg{literalArg(args[0].Text[:at])}, args[1:])
 }
 
 // words runs the command words of a carrier, after the assignments in front of them.
@@ -174,6 +239,20 @@ func (w *walker) words(inv *invocation, c carrier, options map[string]arg, rest 
 		change = w.environment(change, options, assigns)
 	}
 	if len(rest) == 0 {
+		return
+	}
+	switch {
+	case c.prefix != "" && rest[0].Text == c.prefix:
+		_, rest = getopt(rest[1:], c.short, c.long)
+	case c.versioned:
+		rest = withoutVersion(rest)
+	case c.script != "" && strings.HasSuffix(rest[0].Text, ".py"):
+		rest = slices.Concat([]arg{literalArg(c.script)}, rest)
+	}
+	if c.each {
+		for _, a := range rest {
+			w.runText(inv, Code{Language: "sh", From: CodeArgument}, a.val, via, change)
+		}
 		return
 	}
 	if c.text && len(rest) > 0 {

@@ -11,9 +11,11 @@ import (
 // the command does not fail in practice.
 func (w *walker) dispatch(inv *invocation) bool {
 	if len(inv.args) == 0 {
+		w.held(inv, "")
 		return true
 	}
 	name := w.commands[inv.idx].Name
+	w.held(inv, name)
 	if raw := strings.Trim(inv.args[0].Raw, `"`); raw == "$0" && w.ctx.script != "" && (w.ctx.background || w.ctx.pipe.Length > 1) {
 		w.mark(inv.idx, MarkForkBomb) // a script that starts itself
 	}
@@ -31,11 +33,14 @@ func (w *walker) dispatch(inv *invocation) bool {
 			w.callAlias(inv, written, body)
 		}
 	}
+	if name == "sed" || name == "gsed" {
+		w.sed(inv)
+	}
 	if f := builtin(name); f != nil && !strings.Contains(written, "/") {
 		f(w, inv)
 		return sureCommands[name]
 	}
-	if c, ok := carriers[name]; ok {
+	if c, ok := carrierOf(name); ok {
 		w.carry(inv, name, c)
 		return false
 	}

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell/inline"
 )
@@ -21,7 +22,7 @@ func (w *walker) inlineCall(inv *invocation, code Code, call inline.Call, via st
 	}
 	args := make([]arg, len(call.Args))
 	for i, a := range call.Args {
-		args[i] = inlineArg(a)
+		args[i] = w.inlineArg(a)
 	}
 	switch call.Kind {
 	case inline.Shell:
@@ -50,7 +51,9 @@ func (w *walker) inlineCall(inv *invocation, code Code, call inline.Call, via st
 		}
 		if words := synthesized(call); len(words) > 0 {
 			for i := range args {
-				args[i] = guard(args[i])
+				if call.Kind != inline.Signal { // a process may be -1
+					args[i] = guard(args[i])
+				}
 			}
 			w.inner(inv, slices.Concat(words, args), via, change)
 		}
@@ -83,9 +86,15 @@ func (w *walker) inlineShell(inv *invocation, code Code, call inline.Call, text 
 }
 
 // inlineArg makes a word of an argument that a program passes: no shell expands it.
-func inlineArg(a inline.Arg) arg {
+func (w *walker) inlineArg(a inline.Arg) arg {
 	if a.Exact {
 		return newArg(value{{text: a.Text, known: true, quoted: true}}, "")
+	}
+	if a.Glob {
+		if home, ok := w.ctx.st.lookupVar("HOME").val.exact(); ok && strings.HasPrefix(a.Text, "~/") {
+			a.Text = home + a.Text[1:]
+		}
+		return newArg(value{{text: a.Text, known: true, glob: true}}, "")
 	}
 	return newArg(value{{text: a.Text, known: true, quoted: true}, {text: "…", quoted: true}}, "")
 }
@@ -134,7 +143,10 @@ func synthesized(call inline.Call) []arg {
 	case inline.Listen:
 		words = []string{"nc", "-l"}
 	case inline.Signal:
-		words = []string{"kill"}
+		words = []string{"kill", "-s", call.Mode, "--"}
+		if call.Mode == "" {
+			words = []string{"kill", "--"}
+		}
 	case inline.Env:
 		words = []string{"env"}
 	default:

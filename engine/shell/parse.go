@@ -70,6 +70,10 @@ func parseSyntax(text string, posix bool) (*syntax.File, *Error) {
 	if posix {
 		lang = syntax.LangPOSIX
 	}
+	text, ok := endComments(text, lang)
+	if !ok {
+		return nil, &Error{Kind: ErrSyntax, Offset: -1, Detail: "comments that end with a backslash: remove them"}
+	}
 	file, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(text), "")
 	if err == nil {
 		return file, nil
@@ -81,6 +85,49 @@ func parseSyntax(text string, posix bool) (*syntax.File, *Error) {
 		e.Offset = int(l.Pos.Offset())
 	}
 	return nil, e
+}
+
+// maxComments is how often a text may be read again because of its comments.
+const maxComments = 20
+
+// endComments returns text with a blank in place of each backslash at the end of a comment.
+// A comment ends with its line in every shell; the parser joins the next one to it, and
+// would not see a command there.
+func endComments(text string, lang syntax.LangVariant) (string, bool) {
+	for range maxComments {
+		if !strings.Contains(text, "\\\n") || !strings.Contains(text, "#") {
+			return text, true
+		}
+		file, err := syntax.NewParser(syntax.Variant(lang), syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
+		if err != nil {
+			return text, true // which is then refused
+		}
+		ends := commentEnds(file, text)
+		if len(ends) == 0 {
+			return text, true
+		}
+		b := []byte(text)
+		for _, i := range ends {
+			b[i] = ' '
+		}
+		text = string(b)
+	}
+	return "", false
+}
+
+// commentEnds are the offsets of the backslashes at the ends of comments.
+func commentEnds(file *syntax.File, text string) []int {
+	var ends []int
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if c, ok := n.(*syntax.Comment); ok {
+			from := int(c.Pos().Offset())
+			if end := strings.IndexByte(text[from:], '\n'); end > 0 && text[from+end-1] == '\\' {
+				ends = append(ends, from+end-1)
+			}
+		}
+		return true
+	})
+	return ends
 }
 
 // walker holds what is the same for the whole of one Parse.

@@ -159,6 +159,8 @@ func (w *walker) readsCommands(inv *invocation, name string, c carrier, args []a
 		options, _ := getopt(args, "c", nil)
 		if a, ok := options["-c"]; ok {
 			w.runInline(inv, Code{Language: "tcl", From: CodeArgument}, a.val, "expect -c")
+		} else if len(args) == 0 {
+			w.stdinProgram(inv, "tcl", name, nil)
 		}
 	}
 }

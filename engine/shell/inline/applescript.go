@@ -30,7 +30,7 @@ func appleCommand(s *scan, toks []token) {
 		case rest[0].word("delete") && len(rest) > 1:
 			for _, t := range rest[1:] {
 				if t.kind == tokString {
-					s.add(Call{Kind: Delete, Name: "delete", Args: []Arg{{t.text, true}}, Offset: rest[0].pos})
+					s.add(Call{Kind: Delete, Name: "delete", Args: []Arg{{Text: t.text, Exact: true}}, Offset: rest[0].pos})
 				}
 			}
 		}

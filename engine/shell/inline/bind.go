@@ -11,8 +11,9 @@ const (
 	bindEach                    // for name in expr: one element at a time
 	bindUnknown                 // a parameter, or something that is not followed
 	bindElement                 // a, b = expr: element index of it
-	bindEachOf                  // list.each { |name| … }: the list is one operand, without its members
+	bindEachOf                  // list.each { |name| … }: the list is the chain up to token index
 	bindFirst                   // for root, dirs, files in os.walk(…): the first of a tuple
+	bindBelow                   // what is somewhere below a directory: $_ in File::Find
 )
 
 // binding is one place at which a variable gets a value.
@@ -42,8 +43,16 @@ func (s *scan) bindAt(tok, expr int, kind bindKind, index int) {
 
 // bindIn is bindAt for a name of the given function.
 func (s *scan) bindIn(tok, expr int, kind bindKind, index, scope int, nested bool) {
-	name := s.toks[tok].text
-	b := &binding{name: name, kind: kind, expr: expr, tok: tok, index: index, nested: nested}
+	s.keep(&binding{name: s.toks[tok].text, kind: kind, expr: expr, tok: tok, index: index, nested: nested}, scope)
+}
+
+// bindName binds a name that does not stand in the text, at token tok.
+func (s *scan) bindName(name string, tok, expr int, kind bindKind) {
+	s.keep(&binding{name: name, kind: kind, expr: expr, tok: tok, nested: true}, s.scopes[tok])
+}
+
+func (s *scan) keep(b *binding, scope int) {
+	name := b.name
 	n := s.binds[name]
 	if n == nil {
 		n = &names{in: map[int][]*binding{}}
@@ -54,8 +63,8 @@ func (s *scan) bindIn(tok, expr int, kind bindKind, index, scope int, nested boo
 		n.all = append(n.all, b)
 	}
 	n.last = b
-	if kind != bindUnknown && expr < len(s.toks) && s.at[expr] == nil {
-		s.at[expr] = b
+	if b.kind != bindUnknown && b.expr < len(s.toks) && s.at[b.expr] == nil {
+		s.at[b.expr] = b
 	}
 }
 
@@ -155,7 +164,7 @@ func (s *scan) bindingValue(b *binding) value {
 	s.capped = false
 	var v value
 	if b.kind == bindEachOf {
-		v, _ = s.primary(b.expr, false)
+		v = s.chain(b.expr, b.index)
 	} else {
 		v, _ = s.expr(b.expr, false)
 	}
@@ -174,6 +183,8 @@ func (s *scan) bindingValue(b *binding) value {
 		} else {
 			v = value{}
 		}
+	case bindBelow:
+		v = s.below(element(listValue(v)), "**/*")
 	case bindFirst:
 		if v.kind != text {
 			v = value{}
@@ -193,7 +204,7 @@ func openText(v value) value {
 	out := v
 	out.alts = nil
 	for _, a := range v.alts {
-		out.alts = append(out.alts, Arg{a.Text, false})
+		out.alts = append(out.alts, Arg{Text: a.Text})
 	}
 	return out
 }

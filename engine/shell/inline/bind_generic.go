@@ -12,7 +12,7 @@ func genericBind(s *scan) {
 		case t.kind != tokIdent || i > 0 && s.toks[i-1].is("."):
 		case t.text == "for" || t.text == "foreach":
 			s.genericFor(i)
-		case t.text == "function" || t.text == "def" || t.text == "sub" || t.text == "func":
+		case t.text == "function" || t.text == "def" || t.text == "sub" || t.text == "func" || t.text == "fn" && s.g.name == "php":
 			s.parameters(i)
 		case t.text == "import" && s.g.name == "node":
 			s.nodeImport(i)
@@ -24,6 +24,11 @@ func genericBind(s *scan) {
 func (s *scan) genericAssign(i int) {
 	kind := bindSet
 	switch s.toks[i].text {
+	case "=>":
+		if s.g.name == "node" {
+			s.nodeArrow(i)
+		}
+		return
 	case "=", ":=", "<-", "<<-", "||=", "??=", "//=":
 	case ".=", "+=", "<<":
 		kind = bindAppend
@@ -110,6 +115,7 @@ func (s *scan) genericFor(i int) {
 		case t.is("(") && s.g.name == "perl" && len(names) > 0: // for my $x (list)
 			s.bindAt(names[len(names)-1], j, bindEach, 0)
 			return
+		case t.kind == tokIdent && s.g.name == "perl" && !strings.HasPrefix(t.text, "$"):
 		case t.kind == tokIdent && t.text != "my" && t.text != "our" && t.text != "const" && t.text != "let" && t.text != "var" && t.text != "auto" && t.text != "await":
 			names = append(names, j)
 		}
@@ -140,32 +146,15 @@ func (s *scan) parameters(i int) {
 		return
 	}
 	for k := j + 1; k < min(s.match[j], len(s.toks)); k = s.after(k) {
-		if s.toks[k].kind == tokIdent && (s.toks[k-1].is("(") || s.toks[k-1].is(",")) {
+		switch {
+		case s.toks[k].kind != tokIdent || !s.toks[k-1].is("(") && !s.toks[k-1].is(","):
+		case k == i+2 && s.g.name == "node":
+			s.callback(k, i-1)
+		case k == i+2 && s.g.name == "php" && s.phpCallback(i, k):
+		default:
 			s.bindAt(k, 0, bindUnknown, 0)
 		}
 	}
-}
-
-// rubyBlock binds the parameter between bars to the elements of the list before the block.
-func (s *scan) rubyBlock(i int) {
-	if i+2 >= len(s.toks) || i < 3 || s.toks[i+1].kind != tokIdent || !s.toks[i+2].is("|") {
-		return
-	}
-	each := i - 2
-	if !s.toks[each].word("each") || !s.toks[each-1].is(".") {
-		s.bindAt(i+1, 0, bindUnknown, 0)
-		return
-	}
-	start := each - 2
-	if start < 0 {
-		return
-	}
-	if s.toks[start].is("]") {
-		for n := 0; start > 0 && n < 64 && s.match[start] != each-2; n++ {
-			start--
-		}
-	}
-	s.bindAt(i+1, start, bindEachOf, 0)
 }
 
 // nodeImport reads import d, {a as b} from "m" and import * as n from "m".

@@ -71,10 +71,14 @@ func (c *call) yes(n int, key string) bool {
 }
 
 func (c *call) add(k Kind, args ...Arg) *Call {
+	deep := false
 	for i := range args {
 		args[i].Text = strings.ReplaceAll(args[i].Text, home, "~")
+		if args[i].Glob && strings.Contains(args[i].Text, "**") {
+			args[i].Text, deep = strings.ReplaceAll(args[i].Text, "**/", ""), true
+		}
 	}
-	c.s.add(Call{Kind: k, Name: c.name, Args: args, Offset: c.pos})
+	c.s.add(Call{Kind: k, Name: c.name, Args: args, Recursive: deep, Offset: c.pos})
 	if n := len(c.s.calls); n > 0 {
 		return &c.s.calls[n-1]
 	}
@@ -117,7 +121,8 @@ func (s *scan) inDir(a Arg) Arg {
 	if !s.dir.Exact {
 		return *s.dir
 	}
-	return Arg{strings.TrimSuffix(s.dir.Text, "/") + "/" + a.Text, a.Exact}
+	a.Text = strings.TrimSuffix(s.dir.Text, "/") + "/" + a.Text
+	return a
 }
 
 // touch reports an access to the paths that the arguments with these numbers name.
@@ -159,7 +164,10 @@ func treeAll(k Kind) handler {
 
 // self is an access to the receiver, a path object.
 func self(k Kind, recursive bool) handler {
-	return func(c *call) { c.add(k, c.paths(c.recv)...).Recursive = recursive }
+	return func(c *call) {
+		out := c.add(k, c.paths(c.recv)...)
+		out.Recursive = out.Recursive || recursive
+	}
 }
 
 // move is a rename from the first argument to the second.

@@ -189,26 +189,6 @@ func pathJoin(restart bool) evaluator {
 	}
 }
 
-// pattern is what is known of the names that a wildcard or a directory gives.
-func pattern(s *scan, _ value, args []argument) value {
-	if len(args) == 0 {
-		return value{}
-	}
-	out := args[0].v
-	if out.kind != text {
-		return value{}
-	}
-	alts := out.alts
-	out.alts = nil
-	for _, a := range alts {
-		if i := strings.IndexAny(a.Text, "*?["); i >= 0 {
-			a.Text = a.Text[:i]
-		}
-		out.alts = append(out.alts, Arg{a.Text, false})
-	}
-	return out
-}
-
 // constant always returns v.
 func constant(v value) evaluator { return func(*scan, value, []argument) value { return v } }
 

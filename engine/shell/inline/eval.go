@@ -1,6 +1,9 @@
 package inline
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // evaluator computes what a function returns from its receiver and arguments.
 type evaluator func(s *scan, recv value, args []argument) value
@@ -129,6 +132,8 @@ func argList(args []argument) value {
 	out := value{kind: list}
 	for _, a := range args {
 		switch {
+		case a.splat && a.v.kind == text && slices.ContainsFunc(a.v.alts, func(a Arg) bool { return a.Glob }):
+			out.list = append(out.list, a.v) // *Dir["*"]
 		case a.splat && a.v.kind == list:
 			out.list = append(out.list, a.v.list...)
 			out.open = out.open || a.v.open
@@ -145,7 +150,7 @@ func argList(args []argument) value {
 // suffixes follows members, calls and indexes behind a value.
 func (s *scan) suffixes(v value, head, i int, emit bool) (value, int) {
 	recv := value{}
-	for i < len(s.toks) && s.b.step() {
+	for i < len(s.toks) && i != s.stop && s.b.step() {
 		t := &s.toks[i]
 		switch {
 		case t.is(".") && i+1 < len(s.toks) && s.toks[i+1].kind == tokIdent:
@@ -178,7 +183,7 @@ func (s *scan) suffixes(v value, head, i int, emit bool) (value, int) {
 		}
 		break
 	}
-	if s.g.parenless && v.kind == object && (s.handler(v.name) != nil || s.g.values[v.name] != nil) && (i == 0 || !s.toks[min(i, len(s.toks))-1].is(")")) {
+	if s.g.parenless && i != s.stop && v.kind == object && (s.handler(v.name) != nil || s.g.values[v.name] != nil) && (i == 0 || !s.toks[min(i, len(s.toks))-1].is(")")) {
 		if args, next, ok := s.command(i); ok {
 			return s.invoke(v, recv, args, head, i-1, emit), next
 		}
@@ -212,22 +217,25 @@ func (s *scan) invoke(fn, recv value, args []argument, head, tok int, emit bool)
 			s.add(Call{Kind: Dynamic, Name: s.toks[head].text, Offset: s.toks[head].pos})
 		}
 		s.report(name, recv, args, s.callToken(head, tok))
-		s.passed(name, args, s.callToken(head, tok))
+		s.passed(name, recv, args, s.callToken(head, tok))
 	}
 	return s.result(name, recv, args)
 }
 
 // passed reports functions that are handed to another one, which will call them:
 // map(os.remove, files), Thread(target=os.system, args=("id",)).
-func (s *scan) passed(name string, args []argument, tok int) {
+func (s *scan) passed(name string, recv value, args []argument, tok int) {
 	if (s.g.values[name] != nil || s.g.calls[name] != nil) && !callsBack[name] { // what they do is known: they call nothing
 		return
 	}
 	for i, a := range args {
-		if a.v.kind != object || a.v.name == name || s.handler(a.v.name) == nil || a.to-a.from > 8 {
+		if s.method(recv, a, tok) || a.v.kind != object || a.v.name == name || s.handler(a.v.name) == nil || a.to-a.from > 8 {
 			continue
 		}
 		given := args[i+1:]
+		if i == 0 && len(given) == 0 && (recv.kind == list || recv.kind == text) { // files.each(&File.method(:delete))
+			given = []argument{{v: recv}}
+		}
 		for _, b := range args {
 			if b.key == "args" {
 				given = []argument{b}
@@ -251,6 +259,30 @@ func (s *scan) passed(name string, args []argument, tok int) {
 		}
 		s.report(a.v.name, value{}, in, tok)
 	}
+}
+
+// method reports paths.each(&:delete): the method of each element that a symbol names.
+func (s *scan) method(recv value, a argument, tok int) bool {
+	name, ok := a.v.exact()
+	if !ok || s.g.name != "ruby" || recv.kind != text || a.to-a.from > 3 || a.from >= len(s.toks) || !s.toks[max(a.from, 1)-1].is("&") && !s.toks[a.from].is("&") {
+		return false
+	}
+	of := s.member(element(recv), name)
+	if of.kind == unknown || s.handler(of.name) == nil {
+		return false
+	}
+	s.report(of.name, element(recv), nil, tok)
+	return true
+}
+
+// chain is the value of the members and calls from token i up to token end.
+func (s *scan) chain(i, end int) value {
+	saved := s.stop
+	s.stop = end
+	v, next := s.primary(i, false)
+	v, _ = s.suffixes(v, i, next, false)
+	s.stop = saved
+	return v
 }
 
 // callsBack are functions of the tables that call what they are given.

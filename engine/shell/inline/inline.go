@@ -58,6 +58,7 @@ const (
 type Arg struct {
 	Text  string // the value; its known beginning when Exact is false
 	Exact bool   // all of it is known
+	Glob  bool   // Text is a pattern with *, ? or [ that stands for the names of files; then Exact is false
 }
 
 // Call is one thing that the program would do, if that line runs.

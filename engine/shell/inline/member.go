@@ -27,6 +27,9 @@ func (s *scan) index(v value, open int) value {
 		return value{}
 	}
 	key := args[0].v
+	if v.kind == object && s.g.values[v.name+".[]"] != nil { // Dir["*"]
+		return s.g.values[v.name+".[]"](s, v, args)
+	}
 	if v.kind == list {
 		if n, ok := key.number(); ok && !v.open {
 			if n < 0 {

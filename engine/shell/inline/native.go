@@ -232,7 +232,7 @@ func rGrammar() *grammar {
 				}
 				return value{}
 			},
-			"list.files": constant(value{kind: list, open: true}), "Sys.glob": pattern, "getwd": constant(textValue(".")), "tempdir": constant(textValue("/tmp")),
+			"list.files": rFiles, "dir": rFiles, "Sys.glob": homePattern, "getwd": constant(textValue(".")), "tempdir": constant(textValue("/tmp")),
 			"rawToChar": first, "as.raw": first, "intToUtf8": characters,
 		},
 	}
@@ -257,8 +257,17 @@ func rSystem2(c *call) {
 
 func rUnlink(c *call) {
 	if v, ok := c.arg(0, "x"); ok {
-		c.add(Delete, c.paths(v)...).Recursive = c.yes(1, "recursive")
+		// It expands patterns itself.
+		c.add(Delete, c.paths(c.s.matches(expandHome(c.s, v)))...).Recursive = c.yes(1, "recursive")
 	}
+}
+
+// rFiles is list.files(path, full.names = TRUE).
+func rFiles(s *scan, recv value, args []argument) value {
+	if _, full := (&call{args: args}).arg(-1, "full.names"); full {
+		return listed("*")(s, recv, args)
+	}
+	return entries(s, recv, args)
 }
 
 // rCat is cat(…, file = "x").

@@ -25,7 +25,7 @@ func nodeCalls() map[string]handler {
 		"fs.copyFile": copied(false), "fs.copyFileSync": copied(false), "fs.cp": copied(true), "fs.cpSync": copied(true), "fs.copy": copied(true),
 		"fs.copySync": copied(true), "Deno.copyFile": copied(false), "fs.open": opens(0, 1, "r"), "fs.openSync": opens(0, 1, "r"),
 		"*.rmSync": nodeRm, "*.unlinkSync": touch(Delete), "*.rmdirSync": nodeRm, "*.writeFileSync": touch(Write), "*.readFileSync": touch(Read),
-		"*.appendFileSync": touch(Append), "*.createWriteStream": touch(Write), "rimraf": tree(Delete), "rimraf.sync": tree(Delete), "del": tree(Delete),
+		"*.appendFileSync": touch(Append), "*.createWriteStream": touch(Write), "rimraf": treeGlob, "rimraf.sync": treeGlob, "del": treeGlob, "del.sync": treeGlob, "deleteAsync": treeGlob, "deleteSync": treeGlob, "shelljs.rm": shellRm,
 		"Bun.write": touch(Write), "Bun.file": touch(Read), "Deno.writeTextFile": touch(Write), "Deno.writeFile": touch(Write),
 		"Deno.readTextFile": touch(Read), "Deno.readFile": touch(Read), "Deno.remove": nodeRm, "Deno.rename": move, "Deno.mkdir": touch(Mkdir),
 		"Deno.env.toObject": plain(Env), "Deno.chmod": mode(0, 1, false), "Deno.symlink": linked,
@@ -81,7 +81,8 @@ func nodeRm(c *call) {
 	if s, ok := c.optionValue("recursive").exact(); ok && s == "false" {
 		recursive = false
 	}
-	c.add(Delete, c.paths(v)...).Recursive = recursive
+	out := c.add(Delete, c.paths(v)...)
+	out.Recursive = out.Recursive || recursive
 }
 
 func (c *call) nodeDirectory() {
@@ -277,6 +278,7 @@ func nodeValues() map[string]evaluator {
 	}
 	return map[string]evaluator{
 		"require": imported, "Java.type": imported, "import": imported, "process.getBuiltinModule": imported, "String": firstText, "util.promisify": first,
+		"fs.readdirSync": entries, "*.readdirSync": entries, "fs.readdir": entries, "fs.globSync": pattern, "fs.glob": pattern, "glob.sync": pattern, "glob.globSync": pattern, "glob": pattern, "fast-glob.sync": pattern, "fast-glob": pattern, "globby.sync": pattern, "globby": pattern, "tiny-glob": pattern,
 		"String.fromCharCode": characters, "String.fromCodePoint": characters, "atob": decoder(decode64), "unescape": decoder(decodeURL),
 		"decodeURIComponent": decoder(decodeURL), "decodeURI": decoder(decodeURL),
 		"Buffer.from": func(s *scan, recv value, args []argument) value {
@@ -329,4 +331,32 @@ func splitText(s *scan, v value, sep string) value {
 		out.list = append(out.list, textValue(string(r)))
 	}
 	return out
+}
+
+// treeGlob deletes what the patterns stand for, with all below it.
+func treeGlob(c *call) {
+	if v, ok := c.arg(0); ok {
+		if v.kind == text {
+			v = c.s.matches(v)
+		}
+		c.add(Delete, c.paths(v)...).Recursive = true
+	}
+}
+
+// shellRm is rm("-rf", paths) of shelljs.
+func shellRm(c *call) {
+	l := c.positional()
+	recursive := false
+	if len(l.list) > 1 {
+		if o := l.list[0].texts()[0].Text; strings.HasPrefix(o, "-") {
+			recursive = strings.ContainsAny(o, "rR")
+			l.list = l.list[1:]
+		}
+	}
+	for i, v := range l.list {
+		if v.kind == text {
+			l.list[i] = c.s.matches(v)
+		}
+	}
+	c.add(Delete, c.paths(l)...).Recursive = recursive
 }

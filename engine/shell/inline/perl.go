@@ -17,7 +17,7 @@ func perlGrammar() *grammar {
 		functions:    true,
 		strings:      perlString,
 		line:         perlPod,
-		bind:         genericBind,
+		bind:         perlVariables,
 		canonical:    perlName,
 		calls:        perlCalls(),
 		values:       perlValues(),
@@ -65,7 +65,7 @@ func perlString(l *lexer) bool {
 		if l.has("<<") && l.hereStart("<<", escC, interSigil) {
 			return true
 		}
-		return false
+		return l.angle()
 	}
 	if !isIdentStart(c) || l.afterArrow() {
 		return false
@@ -102,6 +102,33 @@ func perlString(l *lexer) bool {
 	return true
 }
 
+// angle reads <*.txt>, which is glob; <STDIN> and <$file> read lines.
+func (l *lexer) angle() bool {
+	end := strings.IndexByte(l.src[l.i:], '>')
+	if n := len(l.toks); n > 0 && l.toks[n-1].operandEnd() && !l.toks[n-1].takesList() {
+		// A block may stand in front: map { … } <*>.
+		if !l.toks[n-1].is("}") || end < 0 || strings.ContainsAny(l.src[l.i:l.i+end], " \t") {
+			return false
+		}
+	}
+	if end < 0 || !strings.ContainsAny(l.src[l.i:l.i+end], "*?~/[{") || strings.ContainsAny(l.src[l.i:l.i+end], ";=\n") {
+		return false
+	}
+	from := l.i
+	l.i++
+	text, pieces := l.read(pair('<', escC, interSigil))
+	l.add(tokIdent, "glob", nil, from)
+	l.addOp("(", from)
+	l.add(tokString, text, pieces, from)
+	l.addOp(")", from)
+	return true
+}
+
+// takesList reports the names of functions and words after which an operand stands.
+func (t *token) takesList() bool {
+	return t.kind == tokIdent && !strings.ContainsAny(t.text[:1], "$@%&")
+}
+
 // substitution reads s/…/…/ and tr/…/…/. With the flag e the replacement is code.
 func (l *lexer) substitution(op string, delim byte, from int) {
 	l.read(pair(delim, escSingle, interNone))
@@ -120,7 +147,7 @@ func (l *lexer) substitution(op string, delim byte, from int) {
 	if op == "s" && strings.Contains(l.src[flags:l.i], "e") {
 		l.subs = append(l.subs, sub{from: start, to: end})
 	}
-	l.add(tokRegex, "", nil, from)
+	l.add(tokRegex, op, nil, from)
 }
 
 // wordList adds qw(a b) as the list ("a", "b").

@@ -5,7 +5,7 @@ import "strings"
 func perlCalls() map[string]handler {
 	return map[string]handler{
 		"`": shellText, "system": perlSystem, "exec": perlSystem, "readpipe": shellText, "qx": shellText, "IPC.Open3.open3": perlOpen3, "open3": perlOpen3, "open2": perlOpen3,
-		"unlink": touchAll(Delete), "rmdir": touchAll(Delete), "rmtree": treeFirst, "remove_tree": treeAll(Delete), "File.Path.rmtree": treeFirst,
+		"unlink": perlUnlink, "rmdir": perlUnlink, "rmtree": treeFirst, "remove_tree": treeAll(Delete), "File.Path.rmtree": treeFirst,
 		"File.Path.remove_tree": treeAll(Delete), "POSIX.unlink": touch(Delete), "POSIX._exit": nil,
 		"rename": move, "move": move, "mv": move, "File.Copy.move": move, "copy": copied(false), "cp": copied(false), "File.Copy.copy": copied(false),
 		"chmod": perlChmod, "chown": perlChown, "symlink": linked, "link": linked, "mkdir": touch(Mkdir), "mkpath": touch(Mkdir), "make_path": touchAll(Mkdir),
@@ -45,6 +45,17 @@ func perlOpen3(c *call) {
 		}
 		commandOrArgv(c)
 	}
+}
+
+// perlUnlink deletes what it is given, or $_.
+func perlUnlink(c *call) {
+	if len(c.args) == 0 {
+		if s := c.s; c.tok >= 2 && s.toks[c.tok-1].is("{") && (s.toks[c.tok-2].is(".") || strings.ContainsAny(s.toks[c.tok-2].text, "$@%")) {
+			return // a key of a hash
+		}
+		c.args = []argument{{v: c.s.lookup(topic, c.tok)}}
+	}
+	touchAll(Delete)(c)
 }
 
 func treeFirst(c *call) {
@@ -107,7 +118,7 @@ func perlOpen(c *call) {
 // perlOpenText is the form of open in which the mode stands in front of the name.
 func (c *call) perlOpenText(m string, exact bool) {
 	cut := func(n int) value {
-		return value{kind: text, alts: []Arg{{strings.TrimSpace(m[n:]), exact}}}
+		return value{kind: text, alts: []Arg{{Text: strings.TrimSpace(m[n:]), Exact: exact}}}
 	}
 	switch {
 	case strings.HasPrefix(m, "|"):
@@ -254,7 +265,7 @@ func perlValues() map[string]evaluator {
 			}
 			return s.format(args[0].v, argList(args[1:]).list, percent)
 		},
-		"glob": pattern, "File.Spec.catfile": pathJoin(false), "scalar": first, "split": constant(value{kind: list, open: true}), "sockaddr_in": perlAddress, "pack_sockaddr_in": perlAddress, "inet_aton": first,
+		"glob": homePattern, "readdir": entries, "File.Spec.catfile": pathJoin(false), "scalar": first, "split": constant(value{kind: list, open: true}), "sockaddr_in": perlAddress, "pack_sockaddr_in": perlAddress, "inet_aton": first,
 	}
 }
 

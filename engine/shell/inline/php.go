@@ -254,7 +254,7 @@ func phpValues() map[string]evaluator {
 			return s.format(args[0].v, argList(args[1:]).list, percent)
 		},
 		"implode": phpImplode, "join": phpImplode, "array": func(_ *scan, _ value, args []argument) value { return argList(args) },
-		"glob": pattern, "getcwd": constant(textValue(".")), "sys_get_temp_dir": constant(textValue("/tmp")), "getenv": pythonGetenv,
+		"glob": pattern, "scandir": entries, "readdir": entries, "getcwd": constant(textValue(".")), "sys_get_temp_dir": constant(textValue("/tmp")), "getenv": pythonGetenv,
 	}
 }
 

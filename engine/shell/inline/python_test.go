@@ -15,11 +15,14 @@ func show(calls []Call) []string {
 		var b strings.Builder
 		b.WriteString(string(c.Kind))
 		for _, a := range c.Args {
-			t := a.Text
-			if !a.Exact {
-				t += "…"
+			switch {
+			case a.Glob:
+				fmt.Fprintf(&b, " {%s}", a.Text)
+			case a.Exact:
+				fmt.Fprintf(&b, " [%s]", a.Text)
+			default:
+				fmt.Fprintf(&b, " [%s…]", a.Text)
 			}
-			fmt.Fprintf(&b, " [%s]", t)
 		}
 		if c.Mode != "" {
 			b.WriteString(" mode=" + c.Mode)
@@ -82,8 +85,8 @@ func TestPythonFinds(t *testing.T) {
 		{"own value", "import os\nc='rm'\nc=c+' -rf'\nc=c+' /srv'\nos.system(c)", []string{"shell [rm -rf /srv]"}},
 		{"append", "import os\nc='rm'\nc+=' -rf'\nc+=' /srv'\nos.system(c)", []string{"shell [rm -rf /srv]"}},
 		{"loop over a list", "import os\nfor p in ['/srv/a', '/srv/b']:\n    os.remove(p)", []string{"delete [/srv/a] [/srv/b]"}},
-		{"glob", "import os,glob\nfor p in glob.glob('/srv/*.db'):\n    os.remove(p)", []string{"delete [/srv/…]"}},
-		{"walk", "import os\nfor r, ds, fs in os.walk('/srv'):\n  for f in fs:\n    os.remove(os.path.join(r, f))", []string{"delete [/srv…]"}},
+		{"glob", "import os,glob\nfor p in glob.glob('/srv/*.db'):\n    os.remove(p)", []string{"delete {/srv/*.db}"}},
+		{"walk", "import os\nfor r, ds, fs in os.walk('/srv'):\n  for f in fs:\n    os.remove(os.path.join(r, f))", []string{"delete {/srv/*} recursive"}},
 		{"join", "import os; os.remove(os.path.join('/srv','a','b'))", []string{"delete [/srv/a/b]"}},
 		{"path", "from pathlib import Path\n(Path('/srv')/'a'/'b').unlink()\nPath('/srv','c').rmdir()", []string{"delete [/srv/a/b]", "delete [/srv/c]"}},
 		{"path home", "from pathlib import Path\nprint((Path.home()/'.ssh'/'id_rsa').read_text())", []string{"read [~/.ssh/id_rsa]"}},
@@ -133,8 +136,8 @@ func TestPythonFinds(t *testing.T) {
 		{"function by eval", "eval('os.system')('id')", []string{"shell [id]"}},
 		{"modules by index", "import sys, builtins\nsys.modules['os'].system('id')\nbuiltins.__dict__['ev'+'al']('os.remove(\"a\")')", []string{"shell [id]", "delete [a]"}},
 		{"continued line", "import os\nos.\\\nsystem('id')\nos.system(\n  'ls'\n)", []string{"shell [id]", "shell [ls]"}},
-		{"comprehension", "from pathlib import Path\n[f.unlink() for f in Path('/srv').glob('*')]", []string{"delete [/srv/…]"}},
-		{"iterdir", "import pathlib as p, shutil\nfor f in p.Path('/srv').iterdir():\n  shutil.rmtree(f)", []string{"delete [/srv/…] recursive"}},
+		{"comprehension", "from pathlib import Path\n[f.unlink() for f in Path('/srv').glob('*')]", []string{"delete {/srv/*}"}},
+		{"iterdir", "import pathlib as p, shutil\nfor f in p.Path('/srv').iterdir():\n  shutil.rmtree(f)", []string{"delete {/srv/*} recursive"}},
 		{"members are not followed", "import os\nself.c='ls'\nos.system(self.c)", []string{"shell […]"}},
 		{"decoy variable", "import os\nif 0: os = None\nos.system('id')", []string{"shell [id]"}},
 		{"unknown path", "import os\ndef f(p):\n    os.remove(p)", []string{"delete […]"}},

@@ -14,13 +14,14 @@ func pythonValues() map[string]evaluator {
 		}),
 		"pathlib.Path().expanduser": pathMethod(func(s *scan, recv value, _ []argument) value { return expandHome(s, recv) }),
 		"pathlib.Path().resolve":    pathMethod(receiver), "pathlib.Path().absolute": pathMethod(receiver), "pathlib.Path().as_posix": receiver,
-		"pathlib.Path().glob": below, "pathlib.Path().rglob": below, "pathlib.Path().iterdir": below,
+		"pathlib.Path().glob": pathGlob(""), "pathlib.Path().rglob": pathGlob("**/"), "pathlib.Path().iterdir": func(s *scan, recv value, _ []argument) value { return pathValue(s.below(recv, "*")) },
 		"os.path.join": pathJoin(true), "posixpath.join": pathJoin(true), "os.path.abspath": first, "os.path.realpath": first, "os.path.normpath": first,
 		"os.path.expanduser": func(s *scan, _ value, args []argument) value { return expandHome(s, first(s, value{}, args)) },
 		"os.getcwd":          constant(textValue(".")), "tempfile.gettempdir": constant(textValue("/tmp")),
-		"os.getenv": pythonGetenv, "os.environ.get": pythonGetenv, "glob.glob": pattern, "glob.iglob": pattern, "os.walk": pattern, "os.scandir": pattern,
-		"os.listdir":       constant(value{kind: list, open: true}),
-		"base64.b64decode": decoder(decode64), "base64.urlsafe_b64decode": decoder(decode64), "base64.standard_b64decode": decoder(decode64),
+		"os.getenv": pythonGetenv, "os.environ.get": pythonGetenv, "glob.glob": pattern, "glob.iglob": pattern, "os.walk": listed("**"), "os.scandir": func(s *scan, recv value, args []argument) value { return pathValue(listed("*")(s, recv, args)) },
+		"pathlib.Path().walk": func(s *scan, recv value, _ []argument) value { return pathValue(s.below(recv, "**")) },
+		"os.listdir":          entries,
+		"base64.b64decode":    decoder(decode64), "base64.urlsafe_b64decode": decoder(decode64), "base64.standard_b64decode": decoder(decode64),
 		"base64.decodebytes": decoder(decode64), "base64.decodestring": decoder(decode64), "base64.b32decode": decoder(decode32), "base64.b16decode": decoder(decodeHex),
 		"binascii.unhexlify": decoder(decodeHex), "binascii.a2b_hex": decoder(decodeHex), "binascii.a2b_base64": decoder(decode64),
 		"bytes.fromhex": decoder(decodeHex), "bytearray.fromhex": decoder(decodeHex), "urllib.parse.unquote": decoder(decodeURL),
@@ -96,9 +97,12 @@ func pathMethod(f evaluator) evaluator {
 	return func(s *scan, recv value, args []argument) value { return pathValue(f(s, recv, args)) }
 }
 
-// below is a path somewhere under the receiver.
-func below(s *scan, recv value, _ []argument) value {
-	return pathValue(openText(s.concat(recv, textValue("/"))))
+// pathGlob is path.glob(PATTERN) and, with "**/", path.rglob(PATTERN).
+func pathGlob(deep string) evaluator {
+	return func(s *scan, recv value, args []argument) value {
+		p := s.concat(textValue(deep), first(s, recv, args))
+		return pathValue(s.matches(s.join(false, recv, p)))
+	}
 }
 
 // expandHome replaces a leading ~ by the home directory.

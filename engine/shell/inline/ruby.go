@@ -32,7 +32,7 @@ func rubyName(name string) string {
 	for _, p := range []string{"Kernel.", "Object.", "self.", "main."} {
 		name = strings.TrimPrefix(name, p)
 	}
-	return name
+	return strings.TrimSuffix(name, ".call")
 }
 
 func rubyBlockComment(l *lexer) bool {

@@ -11,8 +11,8 @@ func rubyCalls() map[string]handler {
 		"File.open": opens(0, 1, "r"), "File.new": opens(0, 1, "r"), "File.delete": touchAll(Delete), "File.unlink": touchAll(Delete),
 		"Dir.rmdir": touch(Delete), "Dir.delete": touch(Delete), "Dir.unlink": touch(Delete), "Dir.mkdir": touch(Mkdir), "Dir.chdir": chdir,
 		"File.rename": move, "File.chmod": perlChmod, "File.chown": perlChown, "File.symlink": linked, "File.link": linked, "File.truncate": touch(Write),
-		"Pathname().delete": self(Delete, false), "Pathname().unlink": self(Delete, false), "Pathname().rmtree": self(Delete, true), "Pathname().rmdir": self(Delete, false),
-		"Pathname().write": self(Write, false), "Pathname().read": self(Read, false), "Pathname().chmod": mode(-1, 0, false), "*.rmtree": selfUnknown(Delete),
+		pathName + ".delete": self(Delete, false), pathName + ".unlink": self(Delete, false), pathName + ".rmtree": self(Delete, true), pathName + ".rmdir": self(Delete, false),
+		pathName + ".write": self(Write, false), pathName + ".read": self(Read, false), pathName + ".chmod": mode(-1, 0, false), "*.rmtree": selfUnknown(Delete),
 		"eval": runs(0), "instance_eval": runText, "*.instance_eval": runText, "*.class_eval": runText, "*.module_eval": runText, "TOPLEVEL_BINDING.eval": runs(0), "binding.eval": runs(0),
 		"load": touch(Read), "require": nil, "fork": forks, "Process.fork": forks, "Process.kill": signalFirst, "Process.daemon": plain(Fork),
 		"send": rubySend, "*.send": rubySend, "*.__send__": rubySend, "*.public_send": rubySend, "__send__": rubySend, "method": rubySend,
@@ -187,7 +187,15 @@ func rubyValues() map[string]evaluator {
 			return s.words(recv, strings.TrimSpace(sep))
 		},
 		"File.join": pathJoin(false), "File.expand_path": func(s *scan, recv value, args []argument) value { return expandHome(s, first(s, recv, args)) },
-		"Dir.home": constant(textValue(home)), "Dir.pwd": constant(textValue(".")), "Dir.glob": pattern, "Dir.[]": pattern, "Dir.tmpdir": constant(textValue("/tmp")),
+		"Dir.home": constant(textValue(home)), "Dir.pwd": constant(textValue(".")), "Dir.glob": pattern, "Dir.[]": pattern, "Dir.children": entries, "Dir.each_child": entries, "Dir.entries": entries, "Dir.foreach": entries,
+		"Pathname.glob":        func(s *scan, recv value, args []argument) value { return objectPath(pattern(s, recv, args)) },
+		pathName + ".children": func(s *scan, recv value, _ []argument) value { return objectPath(s.below(recv, "*")) }, pathName + ".glob": pathGlob(""),
+		"*.method": func(s *scan, recv value, args []argument) value {
+			return s.member(recv, first(s, recv, args).texts()[0].Text)
+		},
+		"method": func(s *scan, _ value, args []argument) value {
+			return s.imported(first(s, value{}, args).texts()[0].Text)
+		}, "Dir.tmpdir": constant(textValue("/tmp")),
 		"Pathname.new": func(s *scan, recv value, args []argument) value { return objectPath(first(s, recv, args)) },
 		"Pathname":     func(s *scan, recv value, args []argument) value { return objectPath(first(s, recv, args)) },
 		"URI":          first, "URI.parse": first, "Shellwords.split": func(s *scan, recv value, args []argument) value { return s.words(first(s, recv, args), "") },

@@ -24,6 +24,8 @@ type scan struct {
 	nested  []int            // the depth of blocks around each token
 	loops   []span           // bodies of endless loops, as tokens
 	dir     *Arg             // the directory after a change of directory
+	chooses *bool            // whether it has conditions, once that was asked for
+	stop    int              // the token at which a chain is cut short, 0 for none
 
 	calls []Call
 	ev    evidence
@@ -157,6 +159,8 @@ func (s *scan) pieces(t *token) value {
 	out := textValue("")
 	for _, p := range t.pieces {
 		switch {
+		case p.gap && p.to > p.from && homeCode[strings.TrimSpace(s.src[p.from:p.to])]:
+			out = s.concat(out, textValue(home))
 		case p.gap:
 			out = s.concat(out, value{})
 		case p.name != "":
@@ -166,6 +170,12 @@ func (s *scan) pieces(t *token) value {
 		}
 	}
 	return out
+}
+
+// homeCode are expressions for the home directory as they stand inside of literals.
+var homeCode = map[string]bool{
+	"Dir.home": true, `ENV["HOME"]`: true, `ENV['HOME']`: true, "os.homedir()": true, "process.env.HOME": true, "Path.home()": true, "pathlib.Path.home()": true,
+	`os.environ["HOME"]`: true, `os.environ['HOME']`: true, `os.path.expanduser("~")`: true, `os.path.expanduser('~')`: true, `os.getenv("HOME")`: true, `os.getenv('HOME')`: true,
 }
 
 // tokenAt returns the index of t.

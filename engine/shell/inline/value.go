@@ -29,9 +29,9 @@ type value struct {
 // pathName is the type of path objects: texts that join with a slash and have methods.
 const pathName = "pathlib.Path()"
 
-func textValue(s string) value   { return value{kind: text, alts: []Arg{{s, true}}} }
-func prefixValue(s string) value { return value{kind: text, alts: []Arg{{s, false}}} }
-func wordValue(s string) value   { return value{kind: word, alts: []Arg{{s, true}}} }
+func textValue(s string) value   { return value{kind: text, alts: []Arg{{Text: s, Exact: true}}} }
+func prefixValue(s string) value { return value{kind: text, alts: []Arg{{Text: s}}} }
+func wordValue(s string) value   { return value{kind: word, alts: []Arg{{Text: s, Exact: true}}} }
 func listValue(l ...value) value { return value{kind: list, list: l} }
 
 func objectValue(name string) value {
@@ -120,16 +120,19 @@ func (s *scan) concat(a, b value) value {
 		out.name = ""
 	}
 	for _, x := range a.texts() {
-		if !x.Exact {
+		if !x.Exact && !x.Glob {
 			out.alts = append(out.alts, x)
 			continue
 		}
 		for _, y := range b.texts() {
 			if len(x.Text)+len(y.Text) > maxText || !s.fold(len(x.Text)+len(y.Text)) {
-				out.alts = append(out.alts, Arg{x.Text, false})
+				out.alts = append(out.alts, Arg{Text: x.Text})
 				continue
 			}
-			out.alts = append(out.alts, Arg{x.Text + y.Text, y.Exact})
+			if x.Glob && !y.Exact && !y.Glob { // a part of a name that is not known: any
+				y = Arg{Text: y.Text + "*", Glob: true}
+			}
+			out.alts = append(out.alts, Arg{Text: x.Text + y.Text, Exact: x.Exact && y.Exact, Glob: x.Glob || y.Glob})
 		}
 	}
 	return limitAlts(out)
@@ -214,7 +217,7 @@ func (s *scan) mapText(v value, decoded bool, f func(string) (string, bool)) val
 		if a.Exact && s.fold(len(a.Text)) {
 			t, ok = f(a.Text)
 		}
-		out.alts = append(out.alts, Arg{t, ok})
+		out.alts = append(out.alts, Arg{Text: t, Exact: ok})
 	}
 	return limitAlts(out)
 }

@@ -102,8 +102,8 @@ func Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, err
 	}
 	options.Ledger = session{s.ledger}
 	if !o.CheckOnly {
-		if s.log, err = openLog(l, o.Version); err != nil {
-			return nil, errors.Join(err, s.Close())
+		if s.log, err = audit.Open(logOptions(l, o.Version)); err != nil {
+			return nil, errors.Join(fmt.Errorf("%w: nothing runs without a record", err), s.Close())
 		}
 		options.Recorder = s.log
 	}
@@ -163,19 +163,31 @@ func (s session) Begin(in *facts.Input, fs facts.FS) func(facts.FS, int) error {
 	return s.Ledger.Begin(in, fs).End
 }
 
-func openLog(l *config.Loaded, version string) (*audit.Log, error) {
+// AcceptBreak opens the log even where it was tampered with, which is then on record, and closes it
+// again. It reports whether there was anything to accept.
+func AcceptBreak(l *config.Loaded, version string) (bool, error) {
+	o := logOptions(l, version)
+	log, err := audit.Open(o)
+	accepted := errors.Is(err, audit.ErrTampered) || errors.Is(err, audit.ErrNoKey)
+	if accepted {
+		o.AcceptBreak = true
+		log, err = audit.Open(o)
+	}
+	if err != nil {
+		return false, err
+	}
+	return accepted, log.Close()
+}
+
+func logOptions(l *config.Loaded, version string) audit.Options {
 	redact := make([]*regexp.Regexp, len(l.Audit.Redact))
 	for i, p := range l.Audit.Redact {
 		redact[i] = regexp.MustCompile(string(p)) // config has compiled it already
 	}
-	log, err := audit.Open(audit.Options{
+	return audit.Options{
 		Dir: string(l.Audit.Dir), Agent: l.Agent, Version: version,
 		Redact: audit.Redact{Patterns: redact}, CheckpointEvery: time.Duration(l.Audit.Checkpoint.Every),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("%w: nothing runs without a record", err)
 	}
-	return log, nil
 }
 
 // userName names the operating system user: by the system, not by a variable that anybody may set.

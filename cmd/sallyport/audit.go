@@ -17,10 +17,11 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/audit"
+	"github.com/sallyport-dev/sallyport/engine/config"
 )
 
 func (a *app) auditCommand() *cobra.Command {
-	return group("audit", "Read and verify the audit log", a.auditList(), a.auditShow(), a.auditTail(), a.auditVerify())
+	return group("audit", "Read and verify the audit log", a.auditList(), a.auditShow(), a.auditTail(), a.auditVerify(), a.auditAcceptBreak())
 }
 
 // logDir returns the directory of the log, which must be there.
@@ -29,6 +30,10 @@ func (a *app) logDir() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return existingLog(l)
+}
+
+func existingLog(l *config.Loaded) (string, error) {
 	dir := string(l.Audit.Dir)
 	switch _, err := os.Stat(dir); {
 	case errors.Is(err, fs.ErrNotExist):

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/audit"
+	"github.com/sallyport-dev/sallyport/plugins"
 )
 
 func (a *app) auditShow() *cobra.Command {
@@ -129,4 +130,36 @@ Exits with 0 when the log holds, 1 when it does not or cannot be read.`,
 		return exitStatus(exitBroken)
 	}
 	return cmd
+}
+
+func (a *app) auditAcceptBreak() *cobra.Command {
+	return &cobra.Command{
+		Use:   "accept-break",
+		Short: "Go on with a log whose end was tampered with or whose key is gone",
+		Long: `Go on with a log that sallyport refuses because its end was tampered with or its signing key is gone. What
+does not fit is moved to torn/ beside the records, and a record says so: later verifications show the break.
+
+Find out first what happened, and copy the log. A log that is sound is left as it is.`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			l, err := a.load()
+			if err != nil {
+				return err
+			}
+			dir, err := existingLog(l)
+			if err != nil {
+				return err
+			}
+			accepted, err := plugins.AcceptBreak(l, version().Sallyport)
+			if err != nil {
+				return err
+			}
+			if !accepted {
+				a.say("there is no break that keeps %s from being written: nothing was done", printable(dir))
+				return nil
+			}
+			a.say("accepted: %s is written again; sallyport audit verify shows the break", printable(dir))
+			return nil
+		},
+	}
 }

@@ -95,7 +95,10 @@ func (d *doctor) configuration(l *config.Loaded) {
 	} else {
 		d.add("configuration", "ok", fmt.Sprintf("%s (%s); workspace %s", l.File, l.Source, l.Workspace), "")
 	}
-	for _, w := range append(l.Warnings(), l.Notes...) {
+	for _, note := range l.Notes {
+		d.add("configuration", "warn", note, "")
+	}
+	for _, w := range l.Warnings() {
 		what, mend := w, ""
 		if i := strings.LastIndex(w, ": "); i >= 0 {
 			what, mend = w[:i], w[i+2:]
@@ -137,16 +140,23 @@ const lowSpace = 64 << 20
 
 func (d *doctor) audit(l *config.Loaded) {
 	dir := string(l.Audit.Dir)
-	place, missing := existing(dir)
+	ready, err := audit.Ready(dir)
+	if err != nil {
+		d.fail("audit log", err, "")
+		return
+	}
+	place := existing(dir)
 	if err := writable(place); err != nil {
 		d.fail("audit log", fmt.Errorf("%s cannot be written: %w", place, err), "make it writable or set audit.dir")
 		return
 	}
-	free, known := freeSpace(place)
-	if known && free < lowSpace {
+	switch free, known := freeSpace(place); {
+	case known && free < ready.Needs:
+		d.add("audit log", "fail", fmt.Sprintf("%d KiB are free for %s, and %d are needed: nothing runs", free>>10, dir, ready.Needs>>10), "free space or set audit.dir")
+	case known && free < lowSpace:
 		d.add("audit log", "warn", fmt.Sprintf("%d MiB are free for %s: when it is full nothing runs", free>>20, dir), "free space or set audit.dir")
 	}
-	if missing {
+	if ready.New {
 		d.add("audit log", "ok", dir+" is made with the first record", "")
 		return
 	}
@@ -156,7 +166,7 @@ func (d *doctor) audit(l *config.Loaded) {
 		d.fail("audit log", err, "")
 		return
 	case !report.OK:
-		d.add("audit log", "fail", fmt.Sprintf("%s: %d problems: the first: %s", dir, report.ProblemCount, firstProblem(report)), "look at sallyport audit verify; keep the log as it is until you know why")
+		d.add("audit log", "fail", fmt.Sprintf("%s: problems %d, the first: %s", dir, report.ProblemCount, firstProblem(report)), "look at sallyport audit verify; keep the log as it is until you know why")
 		return
 	}
 	d.add("audit log", "ok", fmt.Sprintf("%s: %d records, verified", dir, report.Records), "")
@@ -175,10 +185,10 @@ func firstProblem(r audit.Report) string {
 }
 
 // existing returns the directory, or the nearest one above it that there is.
-func existing(dir string) (place string, missing bool) {
-	for place = dir; ; place = filepath.Dir(place) {
+func existing(dir string) string {
+	for place := dir; ; place = filepath.Dir(place) {
 		if _, err := os.Stat(place); !errors.Is(err, fs.ErrNotExist) || place == filepath.Dir(place) {
-			return place, place != dir
+			return place
 		}
 	}
 }

@@ -48,8 +48,8 @@ func publicKey(fsys fileSystem, dir string) (string, error) {
 	return strings.TrimSpace(string(b)), nil
 }
 
-// errNoKey means that a log has records but its signing key is gone.
-var errNoKey = errors.New("the signing key is gone")
+// ErrNoKey is in the chain of the error about a log that has records but no signing key.
+var ErrNoKey = errors.New("the signing key is gone")
 
 // loadKeys reads the keys, and creates them for a new log. The caller holds the lock of the log.
 func loadKeys(o *Options, mayCreate bool) (keys, error) {
@@ -60,7 +60,7 @@ func loadKeys(o *Options, mayCreate bool) (keys, error) {
 	skey, err := readSecret(o.fs, sign)
 	if errors.Is(err, fs.ErrNotExist) {
 		if !mayCreate {
-			return keys{}, fmt.Errorf("read %s: %w: restore it, or accept the break", sign, errNoKey)
+			return keys{}, fmt.Errorf("read %s: %w: restore it, or go on with a new one: sallyport audit accept-break", sign, ErrNoKey)
 		}
 		skey, err = createSigner(o, sign)
 	}

@@ -44,9 +44,15 @@ func (l *Log) load() error {
 // loadKeys reads the keys. A log that has records but no signing key is continued with a new one
 // only when breaks are accepted; its checkpoints so far are then held against their trees alone.
 func (l *Log) loadKeys(records bool) error {
+	sign, _, _ := keyPaths(l.o.Dir)
+	_, old := l.o.fs.Lstat(sign)
 	var err error
 	l.keys, err = loadKeys(&l.o, !records)
-	if !errors.Is(err, errNoKey) || !l.o.AcceptBreak {
+	if err == nil && old == nil && !records {
+		// A removed log must not be followed by one that looks like the first.
+		return l.noteRecovery(recoveryBody{Break: true, Reason: "the signing key is older than the log: what it signed before is not here"})
+	}
+	if !errors.Is(err, ErrNoKey) || !l.o.AcceptBreak {
 		return err
 	}
 	if l.keys, err = loadKeys(&l.o, true); err != nil {

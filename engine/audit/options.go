@@ -29,7 +29,7 @@ type Options struct {
 	LockWait        time.Duration // how long another process may hold the lock; default 10 s
 
 	// AcceptBreak opens a log that was tampered with: what cannot be linked is moved to torn/, and a
-	// recovery record says so. Without it, Open refuses such a log.
+	// recovery record says so. The same holds for a log whose signing key is gone. Without it, Open refuses such a log.
 	AcceptBreak bool
 
 	fs fileSystem // tests fail it step by step

@@ -24,7 +24,7 @@ func (l *Log) checkAnchor() error {
 // breakAt refuses a break, or, when the operator accepts breaks, makes the log end before it.
 func (l *Log) breakAt(err error) error {
 	if !l.o.AcceptBreak || !errors.Is(err, ErrTampered) {
-		return fmt.Errorf("open audit log: %w: verify it; to go on after the break, accept it", err)
+		return fmt.Errorf("open audit log: %w: look at it with sallyport audit verify; to go on after the break: sallyport audit accept-break", err)
 	}
 	l.anchor = Checkpoint{} // it speaks of a log that is no more
 	if l.seg == nil {

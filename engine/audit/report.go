@@ -24,6 +24,7 @@ type Report struct {
 
 	Checkpoints int64     `json:"checkpoints"`  // that were found to hold
 	KeyFromLog  bool      `json:"key_from_log"` // no public key was given: the one beside the log was used
+	KeyGiven    bool      `json:"key_given"`
 	Recoveries  int64     `json:"recoveries"`
 	Breaks      []Problem `json:"breaks"` // that an operator accepted
 	Torn        int64     `json:"torn"`   // bytes of an incomplete last record, which the next writer moves away
@@ -66,16 +67,12 @@ func (r Report) String() string {
 		fmt.Fprintf(&b, "%-12s %s\n", name, fmt.Sprintf(format, args...))
 	}
 	line("log", "%s", r.Dir)
-	line("records", "%d in %d files, %s to %s", r.Records, r.Segments, r.First, r.Last)
+	line("records", "%d in %d files%s", r.Records, r.Segments, r.span())
 	if r.Pruned > 0 {
 		line("pruned", "%d records before the first file are not there and were not verified", r.Pruned)
 	}
 	line("decisions", "%d, outcomes %d, orphans %d, still running %d", r.Decisions, r.Outcomes, len(r.Orphans), len(r.Running))
-	key := "with the public key that was given"
-	if r.KeyFromLog {
-		key = "with the public key beside the log"
-	}
-	line("checkpoints", "%d hold, %s", r.Checkpoints, key)
+	line("checkpoints", "%d hold, %s", r.Checkpoints, r.key())
 	if r.Recoveries > 0 {
 		line("recoveries", "%d", r.Recoveries)
 	}
@@ -96,8 +93,25 @@ func (r Report) String() string {
 	}
 	verdict := "ok: every record is as it was written"
 	if !r.OK {
-		verdict = fmt.Sprintf("NOT OK: %d problems", r.ProblemCount)
+		verdict = fmt.Sprintf("NOT OK: problems %d", r.ProblemCount)
 	}
 	line("verdict", "%s", verdict)
 	return b.String()
+}
+
+func (r Report) span() string {
+	if r.First == "" {
+		return ""
+	}
+	return ", " + r.First + " to " + r.Last
+}
+
+func (r Report) key() string {
+	switch {
+	case r.KeyFromLog:
+		return "with the public key beside the log"
+	case r.KeyGiven:
+		return "with the public key that was given"
+	}
+	return "because there is no public key"
 }

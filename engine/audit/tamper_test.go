@@ -305,7 +305,7 @@ func TestLostKey(t *testing.T) {
 	if err := os.Remove(sign); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(o); !errors.Is(err, errNoKey) {
+	if _, err := Open(o); !errors.Is(err, ErrNoKey) {
 		t.Fatalf("open: %v", err)
 	}
 	old, err := os.ReadFile(public)

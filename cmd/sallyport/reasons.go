@@ -57,6 +57,9 @@ func underline(text string, span facts.Span) (shown, mark string) {
 	if i := strings.IndexByte(text[start:], '\n'); i >= 0 {
 		last = start + i
 	}
+	if last == first {
+		return "", "" // a span that begins with an empty line
+	}
 	end = min(end, last)
 	before, marked, after := printable(text[first:start]), printable(text[start:end]), printable(text[end:last])
 	if utf8.RuneCountInString(before+marked+after) > shownWidth {

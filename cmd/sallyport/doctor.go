@@ -42,7 +42,8 @@ func (a *app) doctorCommand() *cobra.Command {
 		Short: "Say what works on this machine and what does not, with the mend",
 		Long: `Say what works on this machine and what does not, with the mend. Nothing is changed or created.
 
-Exits with 0 when sallyport can work, 1 when something keeps it from working. Warnings are for you to weigh.`,
+Exits with 0 when sallyport can work, 1 when something keeps it from working or the log was tampered with.
+Warnings are for you to weigh.`,
 		Args: noArgs,
 	}
 	f := formatFlag(cmd)

@@ -9,23 +9,8 @@ import (
 // Warnings says what is risky about a configuration that is otherwise sound: who else could
 // change it, and what it grants. They are for a person to weigh; nothing is refused.
 func (l *Loaded) Warnings() []string {
-	var out []string
-	if l.File != "" {
-		for _, p := range []string{l.File, filepath.Dir(l.File)} {
-			if who := writableByOthers(p); who != "" {
-				out = append(out, fmt.Sprintf("%s is writable by %s: who changes it changes what is allowed: chmod go-w %s", p, who, p))
-			}
-		}
-		for _, r := range l.Layout().Roots {
-			if r.Write && holds(r.Path, l.File) {
-				out = append(out, fmt.Sprintf("%s lies in %s, which commands may write: move it out, for example to %s", l.File, r.Path, UserFile(l.host)))
-			}
-		}
-	}
+	out := l.exposed()
 	for _, r := range l.Layout().Roots {
-		if f := string(l.Environment.EnvFile); r.Write && holds(r.Path, f) {
-			out = append(out, fmt.Sprintf("environment.env_file %s lies in %s, which commands may write: they could change their own environment: move it out", f, r.Path))
-		}
 		if r.Write && (holds(r.Path, l.host.Home) || r.Path == "/") {
 			out = append(out, fmt.Sprintf("%s is granted for writing and holds the home directory or all of the machine: grant a smaller place", r.Path))
 		}
@@ -39,6 +24,37 @@ func (l *Loaded) Warnings() []string {
 	for _, p := range l.Ignored {
 		out = append(out, fmt.Sprintf("%s is not read: a configuration in the workspace could come from the agent: name it with --config if it is yours", p))
 	}
+	return out
+}
+
+// exposed says which of the places that hold an agent could be changed by others or by commands.
+func (l *Loaded) exposed() []string {
+	var out []string
+	shared := func(p string) {
+		if who := writableByOthers(p); who != "" {
+			out = append(out, fmt.Sprintf("%s is writable by %s: who changes it changes what is allowed: chmod go-w %s", p, who, p))
+		}
+	}
+	within := func(p, what, instead string) {
+		for _, r := range l.Layout().Roots {
+			if r.Write && holds(r.Path, p) {
+				out = append(out, fmt.Sprintf("%s lies in %s, which commands may write%s: move it out%s", p, r.Path, what, instead))
+			}
+		}
+	}
+	if l.File != "" {
+		shared(l.File)
+		shared(filepath.Dir(l.File))
+		within(l.File, "", ", for example to "+UserFile(l.host))
+	}
+	for _, p := range l.Policies {
+		if filepath.IsAbs(p) {
+			shared(p)
+			within(p, "", "")
+		}
+	}
+	within(string(l.Environment.EnvFile), ": they could change their own environment", "")
+	within(string(l.Audit.Dir), ": they could change the record", "")
 	return out
 }
 

@@ -3,6 +3,7 @@ package local
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ func (o Options) inherits(name string) bool {
 // readEnvFile reads a file in the form that dotenv tools share. The parser's own errors quote the
 // file, and with it secrets; so only the line is told.
 func readEnvFile(path string) (map[string]string, error) {
-	b, err := os.ReadFile(path)
+	b, err := readSmall(path)
 	if err != nil {
 		return nil, fmt.Errorf("read environment file: %w", err)
 	}
@@ -65,6 +66,26 @@ func readEnvFile(path string) (map[string]string, error) {
 		}
 	}
 	return values, nil
+}
+
+// maxEnvFile bounds an environment file, in bytes.
+const maxEnvFile = 1 << 20
+
+// readSmall reads a regular file: a pipe or a device that an agent put there would never end.
+func readSmall(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxEnvFile {
+		return nil, fmt.Errorf("%s: not a regular file of at most %d bytes", path, maxEnvFile)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxEnvFile))
 }
 
 // badLine returns the number of the line behind the longest readable beginning of the file.

@@ -129,6 +129,9 @@ func TestEnvironmentFileErrors(t *testing.T) {
 			}
 		})
 	}
+	if _, err := local.New(local.Options{EnvFile: os.DevNull}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("a device is taken for an environment file: %v", err)
+	}
 	if _, err := local.New(local.Options{EnvFile: filepath.Join(t.TempDir(), "none")}); err == nil {
 		t.Error("a missing file was accepted")
 	}

@@ -38,6 +38,8 @@ func (v *verifier) count(h head, line []byte, at place) {
 			v.here("an outcome without a decision that allows it: " + string(h.decision))
 		}
 		delete(v.open, string(h.decision))
+	case engine.KindSegment:
+		v.signer(line)
 	case engine.KindCheckpoint:
 		v.checkpoint(h, line)
 	case engine.KindRecovery:
@@ -50,6 +52,18 @@ func (v *verifier) count(h head, line []byte, at place) {
 		if b.Break {
 			v.r.Breaks = append(v.r.Breaks, Problem{File: b.File, Seq: h.seq, What: "an accepted break: " + b.Reason})
 		}
+	}
+}
+
+// signer holds the key that a file names against those that are trusted. Without this a log of
+// somebody else's, put here before its first checkpoint, would have nothing against it.
+func (v *verifier) signer(line []byte) {
+	var b segmentBody
+	switch err := bodyOf(line, &b); {
+	case err != nil:
+		v.here("a segment record that cannot be read")
+	case len(v.keys) > 0 && !slices.Contains(v.keys, b.Key):
+		v.here("the file names another checkpoint key than those trusted: the log or its keys were replaced")
 	}
 }
 

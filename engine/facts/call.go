@@ -25,6 +25,7 @@ type call struct {
 
 	noFirst, noLast bool
 	inCode          bool // found in code of another language than the shell
+	selects         bool // find: a test picks some of what is found
 }
 
 // newCall reads a command's words.

@@ -32,6 +32,7 @@ func (w *build) program(prog *shell.Program) {
 		depth := len(cmd.Via)
 		if depth > 0 && depth <= len(carriers) {
 			c.inCode = !isShell(prog.Commands[carriers[depth-1]].Code.Language)
+			c.deletesFound(w.calls[carriers[depth-1]])
 		}
 		carriers = append(carriers[:min(depth, len(carriers))], i)
 		for _, m := range cmd.Marks {

@@ -20,7 +20,7 @@ var environmentFlags = map[flag]string{
 }
 
 // quietPrograms are harmless values of the variables that name a program.
-const quietPrograms = " cat less more most head tail vi vim nvim nano emacs ed micro code true false : bat delta diff echo ssh tee subl "
+const quietPrograms = " cat less more most head tail vi vim nvim nano emacs ed micro code true false : bat delta diff echo ssh tee subl diff-so-fancy difft colordiff "
 
 // environment adds the flags of the variables that a command sets. shared tells of a directory whether
 // anybody may put files there.
@@ -32,11 +32,14 @@ func (c *call) environment(shared func(dir string) bool) {
 			}
 			c.flags.add(f)
 		}
-		if a.Name == "PATH" && opens(a.Value, shared) {
+		if strings.Contains(searchPaths, " "+a.Name+" ") && opens(a.Value, shared, a.Name == "PATH") {
 			c.flags.add(flagOpenPath)
 		}
 	}
 }
+
+// searchPaths are the variables with lists of directories in which programs look for code.
+const searchPaths = " PATH PYTHONPATH NODE_PATH RUBYLIB PERL5LIB PERLLIB CLASSPATH GEM_PATH GCONV_PATH LD_LIBRARY_PATH DYLD_LIBRARY_PATH DYLD_FRAMEWORK_PATH DYLD_FALLBACK_LIBRARY_PATH "
 
 // loadingOptions are the options by which a variable that holds options makes an interpreter load
 // code. With other options (--max-old-space-size=4096, -W0, -Xmx2g) it loads nothing.
@@ -56,10 +59,13 @@ func (c *call) loadsNothing(a shell.Assign, shared func(string) bool) bool {
 		return false
 	}
 	if strings.HasSuffix(a.Name, "LIBRARY_PATH") {
-		return !opens(a.Value, shared)
+		return !opens(a.Value, shared, true)
 	}
 	options, ok := loadingOptions[a.Name]
 	if !ok {
+		if a.Name == "PYTHONSTARTUP" {
+			c.path(a.Value, executes)
+		}
 		return strings.TrimSpace(a.Value.Text) == ""
 	}
 	quiet, words := true, strings.Fields(a.Value.Text)
@@ -83,13 +89,13 @@ func (c *call) loadsNothing(a shell.Assign, shared func(string) bool) bool {
 }
 
 // opens reports whether a list of directories, as PATH holds one, names a directory into which
-// others can put files: a temporary one, or whatever directory a program is started in.
-func opens(v shell.Word, shared func(dir string) bool) bool {
+// others can put files: a temporary one or, if here counts, whatever directory a program is started in.
+func opens(v shell.Word, shared func(dir string) bool, here bool) bool {
 	if v.Text == "" {
 		return false
 	}
 	return slices.ContainsFunc(strings.Split(v.Text, ":"), func(dir string) bool {
-		return dir == "" || dir == "." || isAbs(dir) && shared(path.Clean(dir))
+		return here && (dir == "" || dir == ".") || isAbs(dir) && shared(path.Clean(dir))
 	})
 }
 

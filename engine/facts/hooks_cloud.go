@@ -87,13 +87,16 @@ func aws(c *call) {
 // destroyers are the words with which the command lines of clouds, hosts and backups destroy.
 var destroyers = []string{"delete", "destroy", "rm", "remove", "terminate", "purge", "drop", "prune", "forget", "rb", "reset", "unlink-all", "wipe", "del", "nuke", "delete-volume", "undeploy", "apps:destroy", "revoke", "rdelete", "unregister", "pg:reset", "db:reset", "db:drop", "hosting:disable", "firestore:delete", "database:remove", "delete_vhost", "force_reset", "force-reset", "mb-delete", "clean", "dropAll", "drop-all", "undo:all", "db:migrate:undo:all", "deleteall", "secrets:delete"}
 
+// destroyingVerbs are those that they put in front of a noun.
+var destroyingVerbs = []string{"delete", "remove", "destroy", "purge", "clear", "revoke", "forget", "drop", "terminate", "wipe", "erase", "flush"}
+
 // destroysBy also knows compounds: delete_user, remove-secret, delete-job.
 func destroysBy(word string) bool {
 	if slices.Contains(destroyers, word) {
 		return true
 	}
 	verb, _, ok := strings.Cut(strings.ReplaceAll(word, "_", "-"), "-")
-	return ok && (verb == "delete" || verb == "remove" || verb == "destroy" || verb == "purge" || verb == "clear" || verb == "revoke")
+	return ok && slices.Contains(destroyingVerbs, verb) || strings.HasSuffix(word, "-delete") || strings.HasSuffix(word, "-destroy")
 }
 
 // uploaders are the words with which they publish or send.
@@ -116,8 +119,11 @@ func cloudWords(c *call) {
 	if c.flags.has(flagDryRun) || c.has("dry-run", "help") {
 		return
 	}
+	if strings.Contains(c.cmd.Name, "-delete-") {
+		c.destroys()
+	}
 	for _, o := range c.options {
-		if o.name == "delete" || strings.HasPrefix(o.name, "delete-") {
+		if o.name == "delete" || o.name == "force-reset" || strings.HasPrefix(o.name, "delete-") {
 			c.destroys()
 		}
 	}

@@ -195,3 +195,16 @@ func openssl(c *call) {
 		}
 	}
 }
+
+// secretStore: making, storing and listing names prints no secret.
+func secretStore(c *call) {
+	for _, w := range c.operands {
+		switch w.Text {
+		case "generate", "insert", "store", "add", "append", "list", "ls", "edit", "init", "lock", "sync", "status", "git", "find", "clear", "logout", "set", "version":
+			c.flags.remove(flagPrintsSecret)
+		}
+	}
+	if c.has("list-entries") || c.cmd.Name == "kwallet-query" && c.has("l") {
+		c.flags.remove(flagPrintsSecret)
+	}
+}

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
@@ -86,6 +87,13 @@ func testFile(c *call) {
 	}
 }
 
+// listsHere: without an operand the names are those of the directory it works in.
+func listsHere(c *call) {
+	if len(c.touches) == 0 {
+		c.touch(exact("."), role{access: reads, metadata: true})
+	}
+}
+
 // find: roots, then an expression. -exec has been opened by the shell walk.
 func find(c *call) {
 	words := c.operands
@@ -103,6 +111,11 @@ func find(c *call) {
 	}
 	c.effects |= doesRead
 	filter, remove := c.findExpression(words[i:])
+	if !slices.ContainsFunc(words[i:], func(w shell.Word) bool {
+		return strings.HasPrefix(w.Text, "-printf") || strings.HasPrefix(w.Text, "-exec")
+	}) {
+		c.flags.add(flagListsNames)
+	}
 	for _, r := range roots {
 		c.touches = append(c.touches, touch{word: r, access: reads, source: "argument", dir: c.dir, role: role{access: reads, metadata: true}, recursive: true})
 		if remove {
@@ -110,6 +123,23 @@ func find(c *call) {
 			c.touches = append(c.touches, touch{word: r, access: deletes, source: "argument", dir: c.dir, role: role{access: deletes}, recursive: true, filter: filter})
 		}
 	}
+}
+
+// takesAll are the words of a find expression that leave nothing out, or no more than a kind of file.
+const takesAll = " -type -mindepth -depth -d -print -print0 -ls -xdev -mount -follow -ignore_readdir_race -noleaf -o -or -a -and -true -delete -exec -execdir -ok -okdir -quit "
+
+// deletesFound: "find DIR -exec rm -rf {} +" without a test deletes DIR, as rm -rf DIR does.
+func (c *call) deletesFound(carrier *call) {
+	if carrier.selects || c.cmd.Name == "rmdir" || !strings.Contains(" find gfind bfs ", " "+carrier.cmd.Name+" ") {
+		return
+	}
+	c.each(deletes, func(t *touch) {
+		if t.word.Raw == "{}" && t.word.Certainty == shell.Partial {
+			raw := t.word.Raw
+			t.word = exact(t.word.Prefix)
+			t.word.Raw, t.recursive = raw, true
+		}
+	})
 }
 
 // findExpression reads the tests and actions. filter is the one name that an entry must have to
@@ -123,6 +153,9 @@ func (c *call) findExpression(words []shell.Word) (filter string, remove bool) {
 				return words[i]
 			}
 			return shell.Word{}
+		}
+		if isOption(words[i]) && !strings.Contains(takesAll, " "+words[i].Text+" ") {
+			c.selects = true
 		}
 		switch words[i].Text {
 		case "-delete":

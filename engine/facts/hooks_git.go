@@ -140,13 +140,21 @@ func gitCheckout(c *call) {
 			c.touch(w, role{access: writes, recursive: true})
 		}
 	}
+	creates := c.has("b", "B", "orphan", "t", "track", "detach")
+	if c.has("pathspec-from-file") || !behind && !creates && len(c.operands) > 1 { // what follows a commit is paths
+		c.flags.add(flagDiscardsChanges)
+		for _, w := range c.operands[min(1, len(c.operands)):] {
+			c.touch(w, role{access: writes, recursive: true})
+		}
+		return
+	}
 	if !behind && len(c.operands) > 0 {
 		if last := c.operands[len(c.operands)-1]; last.Text == "." || last.Text == ":/" || strings.HasPrefix(last.Text, "./") || strings.HasPrefix(last.Text, "*") {
 			c.flags.add(flagDiscardsChanges)
 			c.touch(last, role{access: writes, recursive: true})
 			return
 		}
-		if !c.has("b", "B", "orphan", "t", "track", "detach") {
+		if !creates {
 			for _, w := range c.operands {
 				switch {
 				case namesSource(w):

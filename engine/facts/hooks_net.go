@@ -304,3 +304,22 @@ func rclone(c *call) {
 		c.each(reads, func(t *touch) { t.access |= deletes; t.moved = true })
 	}
 }
+
+// tunnelLooks: some words of a tunnel's client only look at what there is.
+func tunnelLooks(c *call) {
+	for _, w := range c.operands {
+		switch w.Text {
+		case "list", "verify", "version", "help", "info", "config", "validate", "login":
+			c.flags.remove(flagTunnel)
+		}
+	}
+}
+
+// showsKeys: the configuration of a private network with its keys.
+func showsKeys(c *call) {
+	switch {
+	case c.cmd.Name == "wg" && (c.operand(0) == "showconf" || c.operand(0) == "show" && c.operand(2) == "private-key"),
+		c.cmd.Name == "nmcli" && c.has("s", "show-secrets"):
+		c.flags.add(flagPrintsSecret)
+	}
+}

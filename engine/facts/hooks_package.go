@@ -1,6 +1,8 @@
 package facts
 
 import (
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
@@ -76,6 +78,9 @@ func npmPublish(c *call) {
 		c.remoteWork()
 	case "deprecate", "dist-tag", "owner", "access", "publish", "deploy":
 		c.flags.remove(flagPackageRemove)
+		if c.operand(0) == "ls" || c.operand(0) == "list" {
+			return // who owns a package, and how its versions are called
+		}
 		c.flags.add(flagPublishes)
 		c.remoteWork()
 	}
@@ -137,6 +142,7 @@ func agentCLI(c *call) {
 
 // pythonModule: python -m NAME is the program NAME.
 func pythonModule(c *call) {
+	scriptTask(c)
 	switch c.value("m") {
 	case "http.server", "SimpleHTTPServer", "pyftpdlib", "smtpd":
 		c.flags.add(flagListens)
@@ -164,6 +170,58 @@ func perlInPlace(c *call) {
 	for i, w := range c.operands {
 		if i >= first {
 			c.path(w, reads|writes)
+		}
+	}
+}
+
+// Tasks of build tools that publish what they built, and tasks of frameworks that empty a database.
+var (
+	publishTasks = []string{"deploy", "publish", "publishSigned", "release:perform", "deploy:deploy", "deploy:deploy-file", "uploadArchives", "publishPlugins", "publishToSonatype", "publishAllPublicationsToMavenRepository", "release"}
+	emptyTasks   = []string{"db:drop", "db:drop:all", "db:reset", "db:purge", "db:truncate_all", "db:migrate:reset", "db:seed:replant"}
+)
+
+// taskWords: some names of tasks are the same in every project.
+func taskWords(c *call) {
+	for _, w := range c.operands {
+		_, task, found := strings.Cut(w.Text, ":")
+		if !found || c.cmd.Name == "rake" || c.cmd.Name == "rails" || strings.HasPrefix(c.cmd.Name, "mvn") {
+			task = w.Text
+		} else if i := strings.LastIndexByte(task, ':'); i >= 0 {
+			task = task[i+1:] // gradle :app:publish
+		}
+		switch {
+		case slices.Contains(emptyTasks, task):
+			c.destroys()
+		case slices.Contains(publishTasks, task) && c.cmd.Name != "rails" && c.cmd.Name != "ant" && c.cmd.Name != "rake" || task == "release" && c.cmd.Name == "rake":
+			c.flags.add(flagPublishes)
+			c.flags.add(flagUploads)
+			c.remoteWork()
+		}
+	}
+}
+
+// printsOnly: patchelf --print-rpath FILE, upx -t and -l.
+func printsOnly(c *call) {
+	for _, o := range c.options {
+		if strings.HasPrefix(o.name, "print-") || c.cmd.Name == "upx" && (o.name == "t" || o.name == "l") {
+			c.effects = doesRead
+			c.each(writes, func(t *touch) { t.access = reads })
+		}
+	}
+}
+
+// scriptTasks are tasks of frameworks whose tool is a script of the project: php artisan, python manage.py.
+var scriptTasks = map[string][]string{
+	"artisan":   {"migrate:fresh", "migrate:reset", "migrate:refresh", "db:wipe"},
+	"console":   {"doctrine:database:drop", "doctrine:schema:drop"},
+	"manage.py": {"flush", "reset_db", "reset_schema"},
+}
+
+func scriptTask(c *call) {
+	words := texts(c.cmd.Words)
+	for i, word := range words[:len(words)-1] {
+		if slices.Contains(scriptTasks[path.Base(word)], words[i+1]) {
+			c.destroys()
 		}
 	}
 }

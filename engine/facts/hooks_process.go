@@ -46,6 +46,8 @@ func (c *call) victim(w shell.Word) {
 		c.flags.add(flagKillsAll)
 	case w.Text == "1":
 		c.flags.add(flagKillsInit)
+	case strings.HasPrefix(w.Raw, "$(jobs ") || strings.HasPrefix(w.Raw, "`jobs ") || strings.HasPrefix(w.Raw, "\"$(jobs "):
+		// the jobs of this shell
 	case strings.HasPrefix(w.Text, "%") || w.Text == "$!" || w.Text == "$$" || w.Text == "${!}":
 		// a job of this shell, its last child, or itself
 	case w.Certainty != shell.Exact && len(w.Inputs) > 0:

@@ -8,6 +8,9 @@ import (
 
 // grepDefault: grep -r without a file reads the working directory; so does rg.
 func grepDefault(c *call) {
+	if c.has("l", "files-with-matches", "L", "files-without-match", "files") {
+		c.flags.add(flagListsNames)
+	}
 	files := len(c.operands)
 	if !c.noFirst {
 		files--
@@ -141,4 +144,18 @@ func editorEscape(c *call) {
 		kept = append(kept, t)
 	}
 	c.touches = kept
+}
+
+// lispStarts: the Lisp that an editor is given may start programs, as its functions with these names do.
+func lispStarts(c *call) {
+	for _, o := range c.options {
+		if !o.given || !strings.Contains(" e eval f funcall ", " "+o.name+" ") {
+			continue
+		}
+		for _, name := range []string{"shell", "process", "term", "compile", "load", "eval-"} {
+			if o.value.Certainty != shell.Exact || strings.Contains(o.value.Text, name) {
+				c.escapes()
+			}
+		}
+	}
 }

@@ -125,9 +125,13 @@ func (a *atlas) labels(into *bitset, p, home string) {
 		}
 		at = dir
 	}
-	if below(p, "/proc") {
-		if dir, base := parent(p); dir != "/proc" && slices.Contains(processMemory, base) {
-			found.add(labelProcessMemory)
+	if rest, ok := strings.CutPrefix(p, "/proc/"); ok {
+		names := strings.Split(rest, "/")
+		self := names[0] == "self" || names[0] == "thread-self"
+		for _, name := range names[1:] {
+			if slices.Contains(processMemory, name) || !self && slices.Contains(processFiles, name) {
+				found.add(labelProcessMemory)
+			}
 		}
 	}
 	into.unionWithout(found, gone)

@@ -65,7 +65,7 @@ var placeRows = []placeRow{
 		~/.config/configstore/** ~/.config/op/** ~/.config/git/credentials ~/.yarnrc.yml ~/.config/containers/auth.json ~/.databrickscfg
 		~/.kaggle/kaggle.json ~/.config/heroku/** ~/.config/netlify/** ~/.config/vercel/** ~/.local/share/com.vercel.cli/auth.json
 		~/.openai/** ~/.config/openai/** ~/.claude/.credentials.json ~/.claude.json ~/.codex/auth.json ~/.gemini/oauth_creds.json
-		~/.config/github-copilot/** ~/.wgetrc ~/.smbcredentials /etc/ppp/chap-secrets /etc/wireguard/** /etc/openvpn/** /etc/krb5.keytab
+		~/.config/github-copilot/** ~/.wgetrc ~/.smbcredentials /etc/ppp/chap-secrets /etc/wireguard/** /etc/openvpn/** /etc/krb5.keytab /etc/ipsec.secrets /tmp/krb5cc_*
 		**/.git-credentials **/.htpasswd **/*.kdbx **/*.keytab`},
 	{labelEnvFile, "**/.env **/.env.* **/*.env **/.envrc"},
 	{labelAuthDatabase, `/etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/sudoers /etc/sudoers.d/** /etc/master.passwd /etc/spwd.db /etc/doas.conf
@@ -78,7 +78,7 @@ var placeRows = []placeRow{
 	{labelDockerSocket, "/var/run/docker.sock /run/docker.sock /run/containerd/containerd.sock /var/run/containerd/containerd.sock /run/podman/podman.sock /run/crio/crio.sock ~/.docker/run/docker.sock **/docker.sock"},
 	{labelBrowserProfile, `~/.mozilla/** ~/.config/google-chrome/** ~/.config/chromium/** ~/.config/BraveSoftware/** ~/.config/microsoft-edge/** ~/.config/vivaldi/** ~/.config/opera/**
 		~/.thunderbird/** ~/snap/firefox/** ~/Library/Cookies/** ~/Library/Safari/** ~/Library/Mail/** ~/Library/Messages/** ~/.config/Slack/** ~/.config/discord/**
-		~/.electrum/** ~/.bitcoin/** ~/.ethereum/** ~/.config/solana/**`},
+		**/Login?Data **/Cookies.binarycookies ~/.electrum/** ~/.bitcoin/** ~/.ethereum/** ~/.config/solana/**`},
 	{labelKeyring, `~/.gnupg/** ~/.password-store/** ~/.local/share/keyrings/** ~/.local/share/kwalletd/** ~/Library/Keychains/** /Library/Keychains/** ~/.config/keepassxc/**
 		~/.config/1Password/** ~/.config/Bitwarden/** ~/.config/sops/** ~/.config/age/** ~/.minikube/** ~/.step/**`},
 
@@ -125,8 +125,12 @@ var systemDirs = []string{
 	"/Applications", "/Library", "/System", "/cores", "/private/etc", "/private/var", "C:/Windows", "C:/Program Files", "C:/Program Files (x86)", "C:/ProgramData",
 }
 
-// processMemory are the files of a process below /proc/PID that hold its environment and its memory.
-var processMemory = []string{"environ", "mem"}
+// processMemory are the names below /proc/PID by which the environment and the memory of a process are
+// read. By processFiles the files are reached that another one has open or sees: /proc/1/root/etc/shadow.
+var (
+	processMemory = []string{"environ", "mem"}
+	processFiles  = []string{"root", "cwd", "fd", "map_files"}
+)
 
 // ciFiles are variables in which a CI system gives a step the name of a file that it may append to:
 // results, variables of later steps, the summary. The step does not choose the file.

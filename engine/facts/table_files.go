@@ -34,7 +34,7 @@ var fileRows = []row{
 	{cmd: "sponge", does: "write", args: "write"},
 	{cmd: "split csplit", does: "read write", args: "read,-", opts: "-b --bytes =-; -l --lines =-; -n --number =-; -C --line-bytes =-; -a --suffix-length =-; -f --prefix =-; -t --separator =-; --filter =- > execute; --additional-suffix =-"},
 
-	{cmd: "ls dir vdir gls exa eza lsd ll la l", does: "read", args: "read?", opts: "-R --recursive > recursive; -I --ignore =-; -w --width =-; -T --tabsize =-; --color =?-; --hide =-; --sort =?-; --time =?-; --format =?-; --time-style =-; --indicator-style =-; --level =-"},
+	{cmd: "ls dir vdir gls exa eza lsd ll la l", does: "read lists_names", hook: listsHere, args: "read?", opts: "-R --recursive > recursive; -I --ignore =-; -w --width =-; -T --tabsize =-; --color =?-; --hide =-; --sort =?-; --time =?-; --format =?-; --time-style =-; --indicator-style =-; --level =-"},
 	{cmd: "tree", does: "read recursive", args: "read?", opts: "-L =-; -I =-; -P =-; -o =write; --filelimit =-; --charset =-"},
 	{cmd: "du dust ncdu", does: "read recursive", args: "read?", opts: "-d --max-depth =-; -B --block-size =-; -X --exclude-from =read; --exclude =-; -t --threshold =-; --files0-from =read; --time =?-; --time-style =-"},
 	{cmd: "df", does: "read", args: "read?", opts: "-t --type =-; -x --exclude-type =-; -B --block-size =-; --output =?-"},
@@ -48,7 +48,7 @@ var fileRows = []row{
 	{cmd: "fuser", does: "read", args: "read?", opts: "-k --kill > process kills_unknown; -s --signal =-; -n --namespace =-"},
 	{cmd: "lsof", does: "read", args: "read?", opts: "-i =?-; -p =-; -u =-; -c =-; -d =-; -s =?-; -F =?-"},
 	{cmd: "find gfind", style: styleNone, hook: find},
-	{cmd: "fd fdfind", does: "read", args: "-,read?*", opts: "-x -X --exec --exec-batch > execute @stop; -e --extension =-; -t --type =-; -E --exclude =-; -d --max-depth =-; -j --threads =-; -S --size =-; --changed-within =-; --changed-before =-; --base-directory =dir"},
+	{cmd: "fd fdfind", does: "read lists_names", hook: listsHere, args: "-,read?*", opts: "-x -X --exec --exec-batch > execute @stop; -e --extension =-; -t --type =-; -E --exclude =-; -d --max-depth =-; -j --threads =-; -S --size =-; --changed-within =-; --changed-before =-; --base-directory =dir"},
 	{cmd: "locate mlocate plocate", args: "-", opts: "-d --database =read; -l --limit -n =-"},
 	{cmd: "updatedb", does: "read write"},
 	{cmd: "rsync grsync", does: "read write", args: "read~,>write~", hook: rsync,

@@ -5,7 +5,8 @@ package facts
 var gitRows = []row{
 	{cmd: "git", hook: git, args: "-", opts: "-C =dir; -c =-; --git-dir =read?; --work-tree =dir; --exec-path =?exec > config_exec; --namespace =-; --config-env =-; --super-prefix =-; --attr-source =-"},
 
-	{cmd: "git", sub: "status,ls-files,ls-tree,rev-parse,rev-list,cat-file,count-objects,describe,for-each-ref,merge-base,name-rev,shortlog,show-ref,symbolic-ref,var,whatchanged,cherry,range-diff,verify-commit,verify-tag,check-ignore,check-attr,diff-tree,diff-index,diff-files,hash-object,fsck,help,version,get-tar-commit-id,stripspace,interpret-trailers,column,mailinfo,patch-id,unpack-file,fmt-merge-msg", does: "read", args: "-"},
+	{cmd: "git", sub: "ls-files,ls-tree", does: "read lists_names", hook: listsHere, args: "-", opts: "--format =-"},
+	{cmd: "git", sub: "status,rev-parse,rev-list,cat-file,count-objects,describe,for-each-ref,merge-base,name-rev,shortlog,show-ref,symbolic-ref,var,whatchanged,cherry,range-diff,verify-commit,verify-tag,check-ignore,check-attr,diff-tree,diff-index,diff-files,hash-object,fsck,help,version,get-tar-commit-id,stripspace,interpret-trailers,column,mailinfo,patch-id,unpack-file,fmt-merge-msg", does: "read", args: "-"},
 	{cmd: "git", sub: "log,show,blame,annotate", does: "read", args: "-", opts: "--output =write; -n --max-count =-; -L =-; -S =-; -G =-; --format --pretty =?-; --since --until --after --before --author --committer --grep =-; -U =?-; -C -M -B =?-; -O =read; --ext-diff > config_exec"},
 	{cmd: "git", sub: "diff", does: "read", args: "-", opts: "--output =write; -S =-; -G =-; -O =read; -U =?-; -C -M -B =?-; --ext-diff > config_exec"},
 	{cmd: "git", sub: "grep", does: "read", args: "-", opts: "-O --open-files-in-pager =?- > config_exec escape; -f =read; -e =-; -A =-; -B =-; -C =-; -m =-"},

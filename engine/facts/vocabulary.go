@@ -128,6 +128,7 @@ const (
 	flagInsecureTLS
 	flagHTTPDelete
 	flagOpenPath
+	flagListsNames
 	flagCount // not a flag: how many there are
 )
 
@@ -165,7 +166,7 @@ var flagNames = []string{
 	flagPrivilegedContainer: "privileged_container", flagHostMount: "host_mount", flagHostNamespace: "host_namespace",
 
 	flagEscape: "escape", flagRunsDownloaded: "runs_downloaded", flagDecodes: "decodes",
-	flagInsecureTLS: "insecure_tls", flagHTTPDelete: "http_delete", flagOpenPath: "open_path",
+	flagInsecureTLS: "insecure_tls", flagHTTPDelete: "http_delete", flagOpenPath: "open_path", flagListsNames: "lists_names",
 }
 
 // label is one entry of Path.Labels.

@@ -13,6 +13,9 @@
 #     - cp ~/.netrc ./x
 #     - base64 < ~/.ssh/id_ed25519
 #     - ln -s ~/.ssh/id_rsa k
+#     - openssl base64 -in ~/.ssh/id_rsa
+#     - git add .env
+#     - zip -e x.zip /etc/passwd
 #     - tr '\0' '\n' < /proc/1/environ
 #   lookalikes:
 #     - cat ~/.ssh/id_rsa.pub
@@ -20,6 +23,8 @@
 #     - ls -la ~
 #     - grep -rn credentials src
 #     - cat /proc/meminfo
+#     - git add .env.example
+#     - grep root /etc/passwd
 package sallyport.rules.paths.credentials_read
 
 import data.sallyport.lib
@@ -31,7 +36,14 @@ _clients := {
 	"ssh-add", "ssh-keygen", "stunnel", "terraform",
 }
 
-_quiet(p) if input.commands[p.command].name in _clients
+_quiet(p) if {
+	c := input.commands[p.command]
+	c.name in _clients
+	not _copies[c.name][c.subcommand]
+}
+
+# What they copy or print all the same: git add puts a file into the history, openssl enc prints it in another form.
+_copies := {"git": {"add", "stage"}, "openssl": {"base64", "enc"}}
 
 _quiet(p) if "metadata" in p.labels
 
@@ -63,6 +75,17 @@ ask contains {"path": i, "msg": $"{p.path} may hold secrets that were typed"} if
 	p := input.paths[i]
 	p.access == "read"
 	not _quiet(p)
+}
+
+# The list of accounts is read all day; packed or encrypted it is made ready to be taken away, or away from its owner.
+_packers := {"7z", "7za", "7zz", "age", "ccencrypt", "ccrypt", "gpg", "gpg2", "mcrypt", "openssl", "rar", "zip"}
+
+ask contains {"path": i, "msg": $"{p.path} lists who may use this machine"} if {
+	some i in lib.with_label.account_database
+	p := input.paths[i]
+	p.access == "read"
+	input.commands[p.command].name in _packers
+	not "metadata" in p.labels
 }
 
 # What a program was told in confidence stands in its environment and its memory.

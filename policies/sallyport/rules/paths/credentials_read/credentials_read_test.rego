@@ -48,3 +48,19 @@ test_allows_sourcing_env_files if {
 test_asks_for_histories if {
 	rule.ask == {{"path": 0, "msg": "/h/k may hold secrets that were typed"}} with input as _read("cat", {"labels": ["history_file"]})
 }
+
+test_asks_for_what_a_process_holds if {
+	doc := _read("cat", {"labels": ["process_memory"]})
+	rule.ask == {{"path": 0, "msg": "/h/k holds what a program keeps to itself"}} with input as doc
+}
+
+test_denies_clients_that_copy if {
+	doc := testing.request([{"name": "git", "subcommand": "add"}], [{"path": "/h/k", "zone": "credential"}])
+	rule.deny == {{"path": 0, "msg": "/h/k holds credentials"}} with input as doc
+}
+
+test_asks_for_packed_accounts if {
+	finding := {"path": 0, "msg": "/h/k lists who may use this machine"}
+	rule.ask == {finding} with input as _read("zip", {"labels": ["account_database"]})
+	rule.ask == set() with input as _read("cat", {"labels": ["account_database"]})
+}

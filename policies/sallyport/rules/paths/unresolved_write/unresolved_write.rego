@@ -8,10 +8,12 @@
 #     - tee "$1"
 #     - read -r f < list; echo x > "$f"
 #     - cp a.txt "$(cat target.txt)"
+#     - cat list | xargs touch
 #   lookalikes:
 #     - f=out.txt; echo x > "$f"
 #     - for f in a b; do echo x > "./out/$f"; done
 #     - t=$(mktemp); echo x > "$t"
+#     - grep -rl old src | xargs sed -i s/old/new/
 package sallyport.rules.paths.unresolved_write
 
 import data.sallyport.lib
@@ -44,6 +46,35 @@ _named_outside(p) if "ci_output" in p.labels
 _named_outside(p) if {
 	p.source == "redirect"
 	count(input.commands[p.command].inputs) == 0
+}
+
+# Names that xargs takes from a search below the workspace lie below the workspace.
+_named_outside(p) if {
+	c := input.commands[p.command]
+	"xargs" in c.via
+	count(c.inputs) > 0
+	every j in c.inputs {
+		_names(j)
+	}
+}
+
+_names(j) if {
+	lib.with_flag.lists_names[j]
+	count(input.commands[j].paths) > 0
+	not _abroad(j)
+}
+
+# What passes some of its input on adds no name.
+_names(j) if {
+	input.commands[j].name in {"egrep", "fgrep", "grep", "head", "sort", "tail", "uniq"}
+	count(input.commands[j].paths) == 0
+}
+
+_names(j) if input.commands[j].name == "xargs"
+
+_abroad(j) if {
+	some k in input.commands[j].paths
+	not input.paths[k].zone in {"temporary", "workspace"}
 }
 
 ask contains {"path": i, "msg": $"what {p.raw} stands for is not known before it runs"} if {

@@ -46,3 +46,17 @@ test_asks_for_a_redirect_that_another_command_names if {
 	rule.ask == {_finding} with input as doc
 	rule.warn == set() with input as doc
 }
+
+_found(zone) := testing.request(
+	[{"name": "find", "flags": ["lists_names"], "paths": [0]}, {"name": "chmod", "via": ["xargs"], "inputs": [0], "paths": [1]}],
+	[
+		{"command": 0, "access": "read", "zone": zone},
+		{"command": 1, "access": "write", "raw": "$f", "path": "", "certainty": "unknown", "zone": "outside"},
+	],
+)
+
+test_warns_of_names_found_in_the_workspace if {
+	rule.warn == {object.union(_finding, {"path": 1})} with input as _found("workspace")
+	rule.ask == set() with input as _found("workspace")
+	rule.ask == {object.union(_finding, {"path": 1})} with input as _found("system")
+}

@@ -54,6 +54,17 @@ ask contains {"command": i} if {
 	not _worst(i)
 }
 
+# The file that is loaded is nobody's in this project.
+ask contains {"command": i} if {
+	some i in lib.with_flag.loader_env
+	not lib.with_flag.hook_env[i]
+	not lib.with_flag.open_path[i]
+	not _worst(i)
+	some j in lib.targets[i].execute
+	input.paths[j].source == "argument"
+	not input.paths[j].zone in {"context", "workspace"}
+}
+
 warn contains {"command": i} if {
 	some i in lib.with_flag.loader_env
 	not _worst(i)

@@ -33,3 +33,13 @@ test_allows_other_variables if {
 	rule.ask == set() with input as doc
 	rule.warn == set() with input as doc
 }
+
+_loads(zone) := testing.request(
+	[{"flags": ["loader_env"], "env": ["NODE_OPTIONS"]}],
+	[{"access": "execute", "source": "argument", "zone": zone}],
+)
+
+test_asks_for_code_from_elsewhere if {
+	rule.ask == {{"command": 0}} with input as _loads("temporary")
+	rule.ask == set() with input as _loads("workspace")
+}

@@ -217,11 +217,30 @@ func inWorkspace(workspace, used string) []string {
 func (l *Loaded) Environ() []string { return l.host.Environ }
 
 // Trial returns the configuration for trying rules out away from real files: with another home and
-// workspace, under the given profile, and with nothing relaxed.
+// workspace, under the given profile, and with nothing relaxed. Temporary places on the PATH of this
+// process are left out: rules about them would find them in every example that adds to PATH.
 func (l *Loaded) Trial(home, workspace, profile string) *Loaded {
 	t := *l
 	t.host.Home, t.Workspace, t.Profile = home, Path(workspace), profile
-	t.host.Environ = append(slices.DeleteFunc(slices.Clone(l.host.Environ), func(v string) bool { return strings.HasPrefix(v, "HOME=") }), "HOME="+home)
+	t.host.Environ = []string{"HOME=" + home}
+	for _, v := range l.host.Environ {
+		name, value, _ := strings.Cut(v, "=")
+		switch name {
+		case "HOME":
+		case "PATH":
+			t.host.Environ = append(t.host.Environ, "PATH="+l.lasting(value))
+		default:
+			t.host.Environ = append(t.host.Environ, v)
+		}
+	}
 	t.Paths, t.Rules, t.Exemptions = nil, nil, nil
 	return &t
+}
+
+// lasting leaves the temporary places out of a PATH.
+func (l *Loaded) lasting(list string) string {
+	dirs := slices.DeleteFunc(filepath.SplitList(list), func(dir string) bool {
+		return slices.ContainsFunc(l.temporary(), func(t string) bool { return holds(t, dir) })
+	})
+	return strings.Join(dirs, string(os.PathListSeparator))
 }

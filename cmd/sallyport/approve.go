@@ -45,7 +45,7 @@ func (prompt) Approve(ctx context.Context, r engine.ApprovalRequest) (engine.App
 
 	answer, err := ask(ctx, tty)
 	if err != nil {
-		fmt.Fprintln(tty, "no answer")
+		fmt.Fprint(tty, "\nno answer\n")
 		return engine.Approval{By: answerer()}, err
 	}
 	return engine.Approval{Granted: strings.EqualFold(strings.TrimSpace(answer), "yes"), By: answerer()}, nil

@@ -48,7 +48,7 @@ func NewBuilder(l Layout, files FS, h History) *Builder {
 		if p == "" {
 			return nil
 		}
-		lexical := path.Clean(p)
+		lexical := clean(p)
 		if real, _ := v.real(lexical, false); real != lexical {
 			return []string{lexical, real}
 		}
@@ -169,7 +169,7 @@ func (b *Builder) workDir(asked string) string {
 	case asked == "":
 		return b.layout.Workspace
 	case isAbs(asked):
-		return path.Clean(asked)
+		return clean(asked)
 	default:
 		return path.Join(b.layout.Workspace, asked)
 	}

@@ -200,10 +200,10 @@ func taskWords(c *call) {
 	}
 }
 
-// printsOnly: patchelf --print-rpath FILE, upx -t and -l.
+// printsOnly: patchelf --print-rpath FILE, upx -t, chrpath -l.
 func printsOnly(c *call) {
 	for _, o := range c.options {
-		if strings.HasPrefix(o.name, "print-") || c.cmd.Name == "upx" && (o.name == "t" || o.name == "l") {
+		if strings.HasPrefix(o.name, "print-") || (c.cmd.Name == "upx" || c.cmd.Name == "chrpath") && (o.name == "t" || o.name == "l") {
 			c.effects = doesRead
 			c.each(writes, func(t *touch) { t.access = reads })
 		}

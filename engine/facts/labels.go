@@ -125,7 +125,7 @@ func (a *atlas) labels(into *bitset, p, home string) {
 		}
 		at = dir
 	}
-	if rest, ok := strings.CutPrefix(p, "/proc/"); ok {
+	if rest, ok := strings.CutPrefix(p, "/proc/"); ok && !found.has(labelStdDevice) && !into.has(labelStdDevice) { // which is a link to /proc/PID/fd
 		names := strings.Split(rest, "/")
 		self := names[0] == "self" || names[0] == "thread-self"
 		for _, name := range names[1:] {

@@ -120,7 +120,7 @@ func (w *build) locate(t touch) *spot {
 		abs, rest = splitGlob(abs)
 		s.glob = rest != "" || t.filter != ""
 	}
-	s.path = path.Clean(abs)
+	s.path = clean(abs)
 	s.real, s.node = w.view.real(abs, t.role.ofLink && !s.glob)
 	s.targets = []string{s.real}
 	switch {
@@ -274,5 +274,5 @@ func enter(dir shell.Dir, w shell.Word) shell.Dir {
 	if abs == "" {
 		return shell.Dir{}
 	}
-	return shell.Dir{Path: path.Clean(abs), Known: true}
+	return shell.Dir{Path: clean(abs), Known: true}
 }

@@ -93,12 +93,12 @@ func (v *view) real(p string, ofLink bool) (string, node) {
 		if n.mode&fs.ModeSymlink == 0 || n.link == "" || ofLink && rest == "" {
 			at = next
 			if !n.exists {
-				return path.Clean(join(at, rest)), node{}
+				return clean(join(at, rest)), node{}
 			}
 			continue
 		}
 		if links++; links > maxLinks {
-			return path.Clean(join(next, rest)), node{}
+			return clean(join(next, rest)), node{}
 		}
 		if isAbs(n.link) {
 			at = volume(n.link)
@@ -127,6 +127,12 @@ func volume(p string) string {
 		return p[:3]
 	}
 	return "/"
+}
+
+// clean is path.Clean for absolute paths, which does not climb out of a drive.
+func clean(abs string) string {
+	root := volume(abs)
+	return root + strings.TrimPrefix(path.Clean("/"+strings.TrimPrefix(abs, root)), "/")
 }
 
 // isAbs reports whether a path is absolute here or on Windows.

@@ -18,7 +18,7 @@ var gitRows = []row{
 	{cmd: "git", sub: "ls-remote", does: "network", args: "-", hook: gitRemote, opts: "--upload-pack --exec =- > config_exec; -o --server-option =-; --sort =-"},
 	{cmd: "git", sub: "clone", does: "network downloads write", args: "-,write", hook: gitClone, opts: "-b --branch =-; --depth =-; -o --origin =-; -u --upload-pack =- > config_exec; -c --config =-; --template =read; --reference --reference-if-able =read; --separate-git-dir =write; -j --jobs =-; --filter =-; --shallow-since --shallow-exclude =-; --server-option =-; --bundle-uri =-; --recurse-submodules =?-"},
 	{cmd: "git", sub: "init", does: "write", args: "write", opts: "--template =read; --separate-git-dir =write; -b --initial-branch =-; --object-format =-; --shared =?-"},
-	{cmd: "git", sub: "checkout,co", does: "write", hook: gitCheckout, args: "-", opts: "-f --force > force discards_changes; -b =-; -B =-; --orphan =-; --conflict =-; --pathspec-from-file =read; -t --track =?-"},
+	{cmd: "git", sub: "checkout,co", does: "write", hook: gitCheckout, args: "-", opts: "-f --force > force discards_changes; -b =-; -B =-; --orphan =-; --conflict =-; --pathspec-from-file =read; -t --track =?-; -U --unified --inter-hunk-context =-"},
 	{cmd: "git", sub: "switch", does: "write", args: "-", opts: "-f --force --discard-changes > force discards_changes; -c --create =-; -C --force-create =-; --orphan =-; --conflict =-"},
 	{cmd: "git", sub: "restore", does: "write discards_changes", args: "write", hook: gitRestore, opts: "-s --source =-; --conflict =-; --pathspec-from-file =read"},
 	{cmd: "git", sub: "reset", does: "write", args: "-", opts: "--hard > discards_changes; --merge > discards_changes; --pathspec-from-file =read"},

@@ -125,7 +125,8 @@ func (a *atlas) labels(into *bitset, p, home string) {
 		}
 		at = dir
 	}
-	if rest, ok := strings.CutPrefix(p, "/proc/"); ok && !found.has(labelStdDevice) && !into.has(labelStdDevice) { // which is a link to /proc/PID/fd
+	stream := found.has(labelStdDevice) || into.has(labelStdDevice) // spelled /dev/stdin, really /proc/PID/fd/0
+	if rest, ok := strings.CutPrefix(p, "/proc/"); ok && !stream {
 		names := strings.Split(rest, "/")
 		self := names[0] == "self" || names[0] == "thread-self"
 		for _, name := range names[1:] {

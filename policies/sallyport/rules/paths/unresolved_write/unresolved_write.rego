@@ -48,7 +48,7 @@ _named_outside(p) if {
 	count(input.commands[p.command].inputs) == 0
 }
 
-# Names that xargs takes from a search below the workspace lie below the workspace.
+# Names that xargs takes from a search below a place that is granted lie below that place.
 _named_outside(p) if {
 	c := input.commands[p.command]
 	"xargs" in c.via
@@ -74,7 +74,14 @@ _names(j) if input.commands[j].name == "xargs"
 
 _abroad(j) if {
 	some k in input.commands[j].paths
-	not input.paths[k].zone in {"temporary", "workspace"}
+	not _free(input.paths[k])
+}
+
+_free(p) if p.zone in {"temporary", "workspace"}
+
+_free(p) if {
+	p.zone == "context"
+	p.permission == "write"
 }
 
 ask contains {"path": i, "msg": $"what {p.raw} stands for is not known before it runs"} if {

@@ -92,6 +92,16 @@ func (w *walker) numberText(text string) (int64, bool) {
 	return n, err == nil
 }
 
+// arithmeticText is the text of a variable where text names one, and text otherwise.
+func (w *walker) arithmeticText(text string) string {
+	if syntax.ValidName(text) {
+		if value, ok := w.ctx.st.lookupVar(text).val.exact(); ok {
+			return value
+		}
+	}
+	return text
+}
+
 func (w *walker) unary(x *syntax.UnaryArithm) (int64, bool) {
 	n, ok := w.number(x.X)
 	switch x.Op {

@@ -172,6 +172,9 @@ func assignsNames(w *walker, inv *invocation) {
 			w.forget()
 		}
 	}
+	if options, _ := getopt(inv.args[1:], "dnOsuCcp", nil); options["-C"].Text != "" {
+		w.aside(inv, options["-C"].val, "mapfile -C")
+	}
 	if n := inv.args[0].Text; n == "mapfile" || n == "readarray" {
 		w.assignUnknown("MAPFILE", []int{inv.idx})
 	}

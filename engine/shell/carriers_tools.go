@@ -14,7 +14,8 @@ var packageRunners = map[string]carrier{
 		others: "add install remove up upgrade upgrade-interactive run test start stop restart build lint init create link unlink pack publish npm info why list outdated audit autoclean bin cache check config constraints dedupe explain generate-lock-entry global help import licenses login logout node owner patch patch-commit plugin policies rebuild search self-update set stage tag team unplug version versions whoami workspace workspaces dlx exec"},
 	"bunx": {short: "p", long: []string{"--package"}, versioned: true}, "pnpx": {versioned: true},
 	"cross-env": {assigns: true}, "cross-env-shell": {assigns: true, text: true}, "env-cmd": {short: "fer", long: []string{"--file", "--environments", "--rc-file"}},
-	"dotenv": {short: "efvpoc", long: []string{"--file", "--export"}, assigns: true, prefix: "run"}, "dotenvx": {short: "f", long: []string{"--env-file", "--env"}, verbs: []string{"run"}},
+	"sallyport": {short: "c", long: []string{"--config", "--runner", "--work-dir", "--timeout", "--session", "--agent", "--format", "--command"}, verbs: []string{"exec"}, code: []string{"-c", "--command"}},
+	"dotenv":    {short: "efvpoc", long: []string{"--file", "--export"}, assigns: true, prefix: "run"}, "dotenvx": {short: "f", long: []string{"--env-file", "--env"}, verbs: []string{"run"}},
 	"concurrently": {short: "cnplmr", long: []string{"--names", "--prefix", "--prefix-colors", "--kill-others-on-fail"}, each: true}, "wait-on": {}, "start-server-and-test": {each: true},
 	"onchange": {short: "iedp"}, "volta": {verbs: []string{"run"}, long: []string{"--node", "--npm", "--yarn"}}, "fnm": {verbs: []string{"exec"}, long: []string{"--using"}}, "nvm": {verbs: []string{"exec"}, skip: 1}, "corepack": {versioned: true},
 
@@ -37,7 +38,7 @@ var packageRunners = map[string]carrier{
 	"heroku": {short: "a", long: []string{"--app"}, verbs: []string{"run", "local:run", "run:detached"}, text: true, away: true}, "meson": {short: "C", verbs: []string{"devenv"}}, "xcrun": {long: []string{"--sdk", "--toolchain"}},
 
 	// other machines and systems
-	"gcloud":   {long: []string{"--command", "--zone", "--project"}, verbs: []string{"compute ssh"}, code: []string{"--command"}, after: []string{"--"}, away: true},
+	"gcloud":   {long: []string{"--command", "--zone", "--project"}, verbs: []string{"compute ssh"}, after: []string{"--"}, away: true},
 	"minikube": {short: "pn", verbs: []string{"ssh"}, text: true, away: true}, "multipass": {verbs: []string{"exec"}, skip: 1, away: true}, "limactl": {long: []string{"--workdir"}, verbs: []string{"shell"}, skip: 1, away: true}, "lima": {away: true}, "colima": {short: "p", verbs: []string{"ssh"}, away: true},
 	"adb": {short: "s", verbs: []string{"shell"}, text: true, away: true}, "wsl": {short: "de", long: []string{"--distribution", "--user", "--cd"}, code: []string{"-e"}, away: true}, "distrobox": {short: "n", verbs: []string{"enter"}, after: []string{"--"}}, "toolbox": {short: "c", long: []string{"--container"}, verbs: []string{"run"}},
 	"distrobox-enter": {short: "n", after: []string{"--"}}, "flatpak-spawn": {elevated: true}, "flatpak": {verbs: []string{"run"}, long: []string{"--branch", "--arch"}, skip: 1}, "salt": {skip: 2, text: true, away: true},

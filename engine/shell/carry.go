@@ -232,6 +232,7 @@ func (w *walker) words(inv *invocation, c carrier, options map[string]arg, rest 
 	}
 	own := &w.commands[inv.idx]
 	own.Assigns = append(slices.Clone(own.Assigns), assigns...)
+	w.heldVariables(inv, assigns)
 	if c.assigns {
 		if c.special != envLine {
 			options = nil // -u of sudo is a user

@@ -111,7 +111,7 @@ func (w *walker) runFile(inv *invocation, lang string, file arg, params []arg, h
 	code := Code{Language: lang, From: CodeFile, File: file.Word}
 	w.commands[inv.idx].Code = code
 	text, _ := file.val.place()
-	if standardInput(text) {
+	if standardInput(text) || text == "-" {
 		st := w.ctx.st
 		w.stdinProgram(inv, lang, w.commands[inv.idx].Name, func(x *context) {
 			if here {
@@ -258,6 +258,9 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, 
 	})
 	if c := &w.commands[inv.idx]; w.touched(abs) {
 		c.Code.Static = false
+		if f := w.ctx.st.files[abs]; f.edited && len(f.content) > 0 { // written by this text, and then changed
+			w.mark(inv.idx, MarkDynamicCode)
+		}
 	}
 	if here && !w.commands[inv.idx].Code.Static {
 		w.forget()
@@ -283,4 +286,5 @@ func (w *walker) runInline(inv *invocation, code Code, v value, via string) {
 	for _, call := range inline.Scan(code.Language, text) {
 		w.inlineCall(inv, code, call, via)
 	}
+	w.imports(inv, code.Language, text, via)
 }

@@ -63,6 +63,9 @@ func (w *walker) testExpr(x syntax.TestExpr, list *[]Word) {
 	case *syntax.UnaryTest:
 		operator(x.Op.String())
 		w.testExpr(x.X, list)
+		if x.Op == syntax.TsVarSet {
+			w.subscript((*list)[len(*list)-1].Text)
+		}
 	case *syntax.BinaryTest:
 		w.testExpr(x.X, list)
 		operator(x.Op.String())
@@ -87,6 +90,9 @@ func (w *walker) testNumbers(sides ...syntax.TestExpr) {
 		}
 		name := word.Lit()
 		if !syntax.ValidName(name) {
+			if text, exact := w.single(word).exact(); exact {
+				w.subscript(text)
+			}
 			continue
 		}
 		if text, exact := w.ctx.st.lookupVar(name).val.exact(); exact {

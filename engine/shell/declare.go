@@ -64,6 +64,9 @@ func (w *walker) declareWord(f arg, flags string) []Assign {
 		w.attributes(name, flags)
 		return nil
 	}
+	if strings.Contains(flags, "i") {
+		w.numberText(w.arithmeticText(text))
+	}
 	v := known(text)
 	if f.Certainty != Exact {
 		v = unknown("$"+name, f.Inputs)

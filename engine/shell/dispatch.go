@@ -36,6 +36,13 @@ func (w *walker) dispatch(inv *invocation) bool {
 	if name == "sed" || name == "gsed" {
 		w.sed(inv)
 	}
+	w.build(inv, name)
+	w.embedded(inv, name, inv.args[1:])
+	w.subscripts(inv, name)
+	if abs, ok := w.inPath(written); ok {
+		w.runPath(inv, abs)
+		return false
+	}
 	if f := builtin(name); f != nil && !strings.Contains(written, "/") {
 		f(w, inv)
 		return sureCommands[name]

@@ -75,7 +75,7 @@ func (w *walker) write(abs string, content value, by []int, adds bool) {
 		}
 		f.content = slices.Concat(before, content)
 		f.by = sortedSet(slices.Concat(old.by, by))
-		f.touched = old.touched
+		f.touched, f.edited = old.touched, old.edited
 	}
 	for i := range f.content {
 		f.content[i].inputs = sortedSet(slices.Concat(f.content[i].inputs, by))
@@ -92,7 +92,7 @@ func (w *walker) write(abs string, content value, by []int, adds bool) {
 // touch records that a command may have changed a file, nobody knows how.
 func (w *walker) touch(abs string) {
 	f := w.ctx.st.files[abs]
-	f.touched = true
+	f.touched, f.edited = true, true
 	w.ctx.st.files[abs] = f
 }
 

@@ -14,12 +14,12 @@ var holders = map[string][]string{
 	"rsync": {"-e", "--rsh", "--rsync-path"}, "sftp": {"-S"}, "scp": {"-S"},
 	"tar": {"-I", "-F", "--to-command", "--use-compress-program", "--info-script", "--new-volume-script", "--rsh-command", "--checkpoint-action=exec"}, "bsdtar": {"--use-compress-program"}, "cpio": {"--rsh-command"},
 	"zip": {"-TT", "--unzip-command"}, "sort": {"--compress-program"}, "split": {"--filter"}, "make": {"SHELL"}, "gmake": {"SHELL"},
-	"yt-dlp": {"--exec", "--exec-before-download"}, "youtube-dl": {"--exec"}, "tcpdump": {"-z"}, "wget": {"--use-askpass"}, "rg": {"--pre", "--hostname-bin"}, "strace": {"-o|"}, "openvpn": {"--up", "--down", "--route-up", "--ipchange", "--tls-verify", "--client-connect", "--auth-user-pass-verify"},
+	"yt-dlp": {"--exec", "--exec-before-download"}, "youtube-dl": {"--exec"}, "tcpdump": {"-z"}, "wget": {"--use-askpass"}, "rg": {"--pre", "--hostname-bin"}, "openvpn": {"--up", "--down", "--route-up", "--ipchange", "--tls-verify", "--client-connect", "--auth-user-pass-verify"},
 	"aria2c":  {"--on-download-complete", "--on-download-start", "--on-download-error", "--on-download-stop", "--on-download-pause", "--on-bt-download-complete"},
 	"dmsetup": {"--exec"}, "socket": {"-p"}, "stap": {"-c"}, "bpftrace": {"-c"}, "watchman-make": {"--run"}, "nix-shell": {"--run", "--command"}, "fly": {"-C"}, "flyctl": {"-C"},
 	"man": {"-P", "--pager", "-H", "--html"}, "journalctl": {"--pager"}, "fzf": {"--preview"}, "sk": {"--preview"}, "restic": {"--password-command"}, "borg": {"--rsh"}, "hyperfine": {"--prepare", "-p", "--setup", "-s", "--cleanup", "-c", "--conclude"},
-	"svn": {"--diff-cmd", "--editor-cmd", "--diff3-cmd"}, "npm": {"--script-shell"}, "bazel": {"--run_under"}, "go": {"-exec", "-toolexec", "-vettool"}, "az": {"--scripts"}, "tmux": {"-c"}, "cargo": {"-x"},
-	"gh": {"--shell"}, "git": {"--upload-pack", "--receive-pack", "--extcmd"}, "dpkg": {"--pre-invoke", "--post-invoke"}, "lynx": {"-editor"}, "w3m": {"-pager"}, "mutt": {"-e"},
+	"svn": {"--diff-cmd", "--editor-cmd", "--diff3-cmd"}, "npm": {"--script-shell"}, "bazel": {"--run_under"}, "go": {"-exec", "-toolexec", "-vettool"}, "az": {"--scripts"}, "tmux": {"-c"}, "cargo": {"-x"}, "gcloud": {"--command"},
+	"git": {"--upload-pack", "--receive-pack", "--extcmd"}, "dpkg": {"--pre-invoke", "--post-invoke"}, "lynx": {"-editor"}, "w3m": {"-pager"}, "mutt": {"-e"},
 	"certbot": {"--pre-hook", "--post-hook", "--deploy-hook", "--renew-hook", "--manual-auth-hook"}, "sshfs": {"-ossh_command"},
 }
 
@@ -39,12 +39,31 @@ func nameSet(list string) map[string]bool {
 
 // held walks the commands that an invocation hands to the program it starts.
 func (w *walker) held(inv *invocation, name string) {
-	for _, a := range inv.assigns {
+	w.heldVariables(inv, inv.assigns)
+	w.heldOptions(inv, name)
+	for _, e := range hatches[name] {
+		w.escaped(inv, name, e)
+	}
+}
+
+// heldVariables walks the commands that variables hold for the programs that read them.
+func (w *walker) heldVariables(inv *invocation, assigns []Assign) {
+	for _, a := range assigns {
+		switch {
+		case strings.HasPrefix(a.Name, "BASH_FUNC_"):
+			w.aside(inv, wordValue(a.Value).after(len("()")), a.Name)
+		case a.Name == "BASH_ALIASES":
+			w.aside(inv, wordValue(a.Value), a.Name)
+		}
 		if commandVariables[a.Name] {
 			v := wordValue(a.Value)
 			w.aside(inv, v.after(len(a.Value.Prefix)-len(strings.TrimLeft(a.Value.Prefix, "|-! "))), a.Name)
 		}
 	}
+}
+
+// heldOptions walks the commands that options hold.
+func (w *walker) heldOptions(inv *invocation, name string) {
 	args := inv.args[min(1, len(inv.args)):]
 	for _, option := range holders[name] {
 		for i, a := range args {
@@ -55,9 +74,6 @@ func (w *walker) held(inv *invocation, name string) {
 				w.aside(inv, rest.after(len(rest.prefix())-len(strings.TrimLeft(rest.prefix(), "=|!"))), name+" "+option)
 			}
 		}
-	}
-	for _, e := range hatches[name] {
-		w.escaped(inv, name, e)
 	}
 }
 
@@ -84,12 +100,12 @@ var (
 // hatches lists them by program. They are looked for in the arguments and on a known standard input.
 var hatches = map[string][]hatch{
 	"vim": editor, "vi": editor, "nvim": editor, "ex": editor, "view": editor, "gvim": editor, "vimdiff": editor, "rvim": editor,
-	"ed": bang, "red": bang, "less": bang, "more": bang, "ftp": bang, "sftp": bang, "telnet": bang, "dc": bang, "lftp": bang, "smbclient": bang, "nmap": bang, "mutt": bang, "ipython": bang, "hg": bang,
+	"ed": bang, "red": bang, "less": bang, "more": bang, "ftp": bang, "sftp": {{open: "!"}, {"ProxyCommand=", "\n"}}, "telnet": bang, "dc": bang, "lftp": bang, "smbclient": bang, "nmap": bang, "mutt": bang, "ipython": bang, "hg": {{"=!", "\n"}},
 	"gdb": {{open: "shell "}, {open: "!"}, {`system("`, `"`}}, "lldb": {{open: "shell "}, {open: "platform shell "}, {open: "!"}},
 	"psql": {{open: `\!`}}, "mysql": {{open: `\!`}, {open: "system "}}, "mariadb": {{open: `\!`}, {open: "system "}}, "sqlite3": {{open: ".shell "}, {open: ".system "}},
 	"m4": {{"syscmd(`", "')"}, {"syscmd([", "])"}}, "rpm": {{"%(", ")"}, {`os.execute("`, `"`}}, "rpmbuild": {{"%(", ")"}}, "rpmspec": {{"%(", ")"}}, "make": shellCall, "gmake": shellCall,
 	"tmux": {{`run-shell "`, `"`}, {"run-shell '", "'"}}, "fzf": {{"execute(", ")"}, {"execute-silent(", ")"}, {"become(", ")"}, {"reload(", ")"}}, "ranger": {{open: "shell "}}, "weechat": {{open: "/exec "}}, "screen": {{open: "exec "}},
-	"gh": bang, "erl": {{`os:cmd("`, `"`}}, "racket": {{`(system "`, `"`}}, "guile": {{`(system "`, `"`}}, "sbcl": {{`:command "`, `"`}}, "ghc": {{`system "`, `"`}, {`callCommand "`, `"`}},
+	"gh": bang, "strace": {{open: "|"}}, "erl": {{`os:cmd("`, `"`}}, "racket": {{`(system "`, `"`}}, "guile": {{`(system "`, `"`}}, "sbcl": {{`:command "`, `"`}}, "ghc": {{`system "`, `"`}, {`callCommand "`, `"`}},
 	"ocaml": {{`Sys.command "`, `"`}}, "emacs": {{`(shell-command "`, `"`}, {`(shell-command-to-string "`, `"`}, {`(call-process-shell-command "`, `"`}}, "octave": {{`system("`, `"`}}, "gnuplot": {{`system("`, `"`}, {open: "!"}}, "maxima": {{`system("`, `"`}}, "swipl": {{`shell("`, `"`}},
 	"jj": {{`pager="`, `"`}}, "cargo": {{`wrapper="`, `"`}, {`linker="`, `"`}, {`runner="`, `"`}},
 }

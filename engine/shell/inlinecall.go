@@ -71,6 +71,12 @@ func (w *walker) dynamicInline(inv *invocation, code Code) {
 // inlineShell walks shell text that a program runs.
 func (w *walker) inlineShell(inv *invocation, code Code, call inline.Call, text arg, via string, change func(*context)) {
 	if text.Certainty == Unknown {
+		// awk '{system($0)}' runs the lines of its input.
+		if in := w.stdin(); code.Language == "awk" && in != nil && hasCode(in.text) {
+			w.aside(inv, in.text, via)
+		} else if code.Language == "awk" && code.From == CodeArgument {
+			w.mark(inv.idx, MarkDynamicCode)
+		}
 		w.dynamicInline(inv, code)
 		return
 	}

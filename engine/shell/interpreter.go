@@ -53,6 +53,8 @@ var interpreters = map[string]interpreter{
 	"pwsh":   {lang: "powershell", code: []string{"-c", "-Command", "-command", "-EncodedCommand", "-enc"}, file: []string{"-f", "-File"}, session: true},
 	"elixir": {lang: "elixir", code: []string{"-e", "--eval"}}, "groovy": {lang: "groovy", code: []string{"-e"}}, "scala": {lang: "scala", code: []string{"-e"}},
 	"guile": {lang: "scheme", code: []string{"-c"}, short: "lLx", session: true}, "emacs": {lang: "elisp", code: []string{"--eval", "-eval"}, short: "ludf"},
+	"nu": {lang: "nu", code: []string{"-c", "--commands"}}, "elvish": {lang: "elvish", code: []string{"-c"}}, "xonsh": {lang: "xonsh", code: []string{"-c"}},
+	"ghc": {lang: "haskell", code: []string{"-e"}}, "racket": {lang: "racket", code: []string{"-e"}}, "sbcl": {lang: "lisp", code: []string{"--eval"}}, "erl": {lang: "erlang", code: []string{"-eval"}}, "ocaml": {lang: "ocaml", code: []string{"-e"}},
 	"jjs": {lang: "node", session: true}, "jrunscript": {lang: "node", code: []string{"-e"}, short: "flcp", session: true},
 }
 
@@ -72,6 +74,7 @@ func interpreterOf(name string) (interpreter, bool) {
 // interpret finds the program of an interpreter, and walks it where its text is known.
 func (w *walker) interpret(inv *invocation, p interpreter) {
 	switch {
+	case len(inv.args) == 2 && informs(p.lang, inv.args[1].Text):
 	case p.shell:
 		w.shell(inv, p)
 	case p.verbs:
@@ -80,6 +83,20 @@ func (w *walker) interpret(inv *invocation, p interpreter) {
 		w.program(inv, p, inv.args[1:])
 	}
 	w.printUnknown(inv)
+}
+
+// informs reports an option that makes an interpreter tell about itself and end.
+func informs(lang, option string) bool {
+	switch option {
+	case "--version", "--help":
+		return true
+	case "-v":
+		return lang == "node" || lang == "perl" || lang == "ruby" || lang == "php" || lang == "lua"
+	case "-V":
+		return lang == "python"
+	default:
+		return false
+	}
 }
 
 // shell reads the command line of a shell.
@@ -167,6 +184,7 @@ func bindParams(st *state, rest []arg) {
 func (w *walker) program(inv *invocation, p interpreter, args []arg) {
 	name := w.commands[inv.idx].Name
 	var code []value
+	var sets value // variables of awk -v, as program text
 	via := ""
 	i := 0
 	for ; i < len(args); i++ {
@@ -181,6 +199,11 @@ func (w *walker) program(inv *invocation, p interpreter, args []arg) {
 		o := p.option(args[i:])
 		switch {
 		case o.module:
+			if rest := args[i+1:]; len(text) > 2 && strings.HasSuffix(text, p.module[1:]) || text == p.module {
+				w.pythonModule(inv, p, rest)
+			} else if at := strings.IndexByte(text, p.module[1]); at > 0 {
+				w.pythonModule(inv, p, append([]arg{args[i].cutAt(at+1, text[at+1:])}, rest...))
+			}
 			return
 		case o.isCode:
 			code = append(code, o.value.val)
@@ -188,6 +211,12 @@ func (w *walker) program(inv *invocation, p interpreter, args []arg) {
 		case o.isFile:
 			w.runFile(inv, p.lang, o.value, nil, false)
 			return
+		}
+		if p.first && (o.name == "-v" || o.name == "--assign") {
+			sets = slices.Concat(sets, awkVariable(o.value))
+		}
+		if o.name == "-r" || o.name == "--require" || o.name == "--import" || o.name == "-M" {
+			w.preload(inv, p, o)
 		}
 		i += o.words
 	}
@@ -200,11 +229,37 @@ func (w *walker) program(inv *invocation, p interpreter, args []arg) {
 		}
 		w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, v, via)
 	case p.first && len(args) > 0:
-		w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, args[0].val, name)
+		w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, slices.Concat(sets, args[0].val), name)
 	case len(args) > 0 && args[0].Text != "-" && args[0].Text != "/dev/stdin":
 		w.runFile(inv, p.lang, args[0], args[1:], false)
+		if !w.commands[inv.idx].Code.Static {
+			w.runModule(inv, p.lang, args[0].Text, name)
+		}
+		w.embedded(inv, baseName(args[0].Text), args[1:])
 	case p.session:
 		w.stdinProgram(inv, p.lang, name, nil)
+	}
+}
+
+// awkVariable is what -v NAME=VALUE sets, as program text.
+func awkVariable(a arg) value {
+	name, text, found := strings.Cut(a.Text, "=")
+	if !found || a.Certainty != Exact {
+		return nil
+	}
+	return known("BEGIN{" + name + "=\"" + strings.ReplaceAll(strings.ReplaceAll(text, `"`, `\"`), "\n", `\n`) + "\"}\n")
+}
+
+// preload looks through what an interpreter runs before its program: a file that this text
+// has written, or with Perl the words behind -M, which are code: use NAME …;
+func (w *walker) preload(inv *invocation, p interpreter, o optionUse) {
+	via := w.commands[inv.idx].Name + " " + o.name
+	if o.name != "-M" {
+		w.runModule(inv, p.lang, o.value.Text, via)
+		return
+	}
+	if text, ok := o.value.val.exact(); ok && strings.ContainsAny(text, ";({") {
+		w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, known("use "+text+";"), via)
 	}
 }
 
@@ -248,12 +303,22 @@ func (p interpreter) option(args []arg) optionUse {
 		if letter == p.module {
 			return optionUse{module: true}
 		}
+		if p.lang == "ruby" && letter == "-r" {
+			o := optionUse{name: letter, value: a.cutAt(k+1, a.Text[k+1:])}
+			if k+1 == len(a.Text) {
+				return next(o)
+			}
+			return o
+		}
 		o, takes := kind(letter)
 		if !takes && strings.IndexByte(p.short, a.Text[k]) < 0 {
-			if p.lang == "perl" && strings.IndexByte("iMmdD0lF", a.Text[k]) >= 0 && k+1 < len(a.Text) && !strings.ContainsAny(a.Text[k:], "eE") {
+			if p.lang == "perl" && strings.IndexByte("idD0lF", a.Text[k]) >= 0 && k+1 < len(a.Text) && !strings.ContainsAny(a.Text[k:], "eE") {
 				return optionUse{} // -i.bak, -MModule, -F: take the rest of the word
 			}
-			if p.lang == "perl" && (a.Text[k] == 'M' || a.Text[k] == 'm') || p.lang == "ruby" && a.Text[k] == 'i' {
+			if p.lang == "perl" && (a.Text[k] == 'M' || a.Text[k] == 'm') {
+				return optionUse{name: "-M", value: a.cutAt(k+1, a.Text[k+1:])}
+			}
+			if p.lang == "ruby" && a.Text[k] == 'i' {
 				return optionUse{}
 			}
 			continue

@@ -139,6 +139,7 @@ func (w *walker) element(v variable, index syntax.ArithmExpr, raw string) (list 
 // indirect returns ${!name}: the value of the variable whose name is in name.
 func (w *walker) indirect(p *syntax.ParamExp, v value, raw string) value {
 	name, ok := v.exact()
+	w.subscript(name)
 	if !ok || !syntax.ValidName(name) || p.Index != nil {
 		return unknown(raw, v.inputs())
 	}

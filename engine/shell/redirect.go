@@ -188,6 +188,9 @@ func (w *walker) open(r *redirection, one Redirect, target arg, op syntax.RedirO
 // fileInput is standard input from a file.
 func (w *walker) fileInput(target arg) *input {
 	in := &input{from: CodeFile, file: target.Word, text: unknown("", target.Inputs), cmds: target.Inputs, via: "<"}
+	if abs, ok := w.pathOf(target); ok && w.ctx.st.files[abs].pipe {
+		in.from = CodeStdin // who writes to it may stand anywhere
+	}
 	if text, ok := w.content(target.val); ok {
 		in.text, in.static = text, allKnown(text)
 		in.cmds = sortedSet(append(text.inputs(), target.Inputs...))

@@ -24,11 +24,23 @@ func (w *walker) xargs(inv *invocation, name string, c carrier) {
 	}
 	_, null := option(options, "-0", "--null")
 	_, delimiter := option(options, "-d", "--delimiter")
-	items, static := w.items(replace, null || delimiter || options["-a"].Text != "")
+	split := ""
+	if d, _ := option(options, "-d", "--delimiter"); null {
+		split = "\x00"
+	} else if delimiter {
+		split = unescape(d.Text, escapes{})
+	}
+	items, static := w.items(replace, split, options["-a"])
 	if replace {
 		if static {
 			for _, item := range items {
-				w.inner(inv, w.substitute(rest, mark.Text, item.val), name, nil)
+				w.inner(inv, w.substituteMark(rest, mark, item.val), name, nil)
+			}
+			return
+		}
+		if found := w.foundItems(inputs, baseName(rest[0].Text)); len(found) > 1 || found[0].Prefix != "" {
+			for _, item := range found {
+				w.inner(inv, w.substituteMark(rest, mark, item.val), name, nil)
 			}
 			return
 		}
@@ -37,7 +49,7 @@ func (w *walker) xargs(inv *invocation, name string, c carrier) {
 		return
 	}
 	if !static {
-		items = []arg{unknownArg("", inputs)}
+		items = w.foundItems(inputs, baseName(rest[0].Text))
 	}
 	w.inner(inv, slices.Concat(rest, items), name, nil)
 }
@@ -55,18 +67,43 @@ func (w *walker) listsNames(cmds []int) bool {
 	return len(cmds) > 0
 }
 
-// items returns what is on a known standard input as xargs takes it: words, or with -I lines.
-func (w *walker) items(lines, otherwise bool) ([]arg, bool) {
+// substituteMark is substitute for a mark of which a part may not be known: what reads the
+// same is the same then.
+func (w *walker) substituteMark(args []arg, mark arg, v value) []arg {
+	if mark.Certainty == Exact {
+		return w.substitute(args, mark.Text, v)
+	}
+	out := slices.Clone(args)
+	for i, a := range out {
+		if mark.Text != "" && strings.Contains(a.Text, mark.Text) {
+			out[i] = newArg(known(strings.ReplaceAll(a.Text, mark.Text, v.text())), a.Raw)
+		}
+	}
+	return out
+}
+
+// items returns what is on a known standard input, or in a known file, as xargs takes it:
+// words, with -I lines, or what separator ends.
+func (w *walker) items(lines bool, separator string, file arg) ([]arg, bool) {
 	in := w.stdin()
-	if in == nil || !in.static || otherwise {
+	if file.Text != "" {
+		content, ok := w.content(file.val)
+		if !ok {
+			return nil, false
+		}
+		in = &input{text: content, cmds: content.inputs(), static: allKnown(content)}
+	}
+	if in == nil || !in.static {
 		return nil, false
 	}
 	text, ok := in.text.exact()
-	if !ok || strings.ContainsAny(text, `'"\`) {
+	if !ok || separator == "" && strings.ContainsAny(text, `'"\`) {
 		return nil, false
 	}
 	split := strings.Fields
-	if lines {
+	if separator != "" {
+		split = func(s string) []string { return strings.Split(strings.TrimSuffix(s, separator), separator) }
+	} else if lines {
 		split = func(s string) []string { return strings.Split(strings.TrimRight(s, "\n"), "\n") }
 	}
 	var items []arg
@@ -152,7 +189,7 @@ func (w *walker) parallel(inv *invocation, name string, c carrier) {
 		if marked {
 			one = joined(w.substitute(command, "{}", item.val))
 		} else {
-			one = slices.Concat(text, known(" "), item.val)
+			one = slices.Concat(text, joinQuoted([]arg{item}))
 		}
 		w.argumentText(inv, code, one, name)
 	}
@@ -176,6 +213,9 @@ func (w *walker) find(inv *invocation, name string) {
 		}
 		roots = append(roots, a)
 	}
+	if strings.HasPrefix(name, "fd") {
+		roots = fdRoots(args)
+	}
 	found := w.findResult(roots)
 	for i := 0; i < len(args); i++ {
 		switch args[i].Text {
@@ -196,6 +236,24 @@ func (w *walker) find(inv *invocation, name string) {
 		}
 		w.inner(inv, w.substitute(command, "{}", found), name+" "+option, nil)
 	}
+}
+
+// fdRoots are the places where fd searches: the operands behind the pattern.
+func fdRoots(args []arg) []arg {
+	var operands []arg
+	for i := 0; i < len(args); i++ {
+		switch text := args[i].Text; {
+		case text == "-x" || text == "-X" || text == "--exec" || text == "--exec-batch":
+			i = len(args)
+		case len(text) > 1 && text[0] == '-':
+			if len(text) == 2 && strings.Contains("tedESojc", text[1:]) || text == "--type" || text == "--extension" || text == "--max-depth" || text == "--exclude" {
+				i++
+			}
+		default:
+			operands = append(operands, args[i])
+		}
+	}
+	return operands[min(1, len(operands)):]
 }
 
 // findResult is the value that {} takes: something below the places where find starts.

@@ -127,6 +127,7 @@ func (w *walker) run(inv *invocation) bool {
 	w.ctx.in = saved.in
 	outer.cmds = append(outer.cmds, out.cmds...)
 	w.deliver(inv.redir, out)
+	w.copies(inv, c.Name)
 	return sure
 }
 
@@ -187,10 +188,16 @@ func (w *walker) nameOf(inv *invocation) string {
 		if strings.HasSuffix(text, "/") {
 			return ""
 		}
+		if strings.HasPrefix(text, "/proc/") && path.Base(text) == "exe" {
+			return "bash" // this very shell
+		}
 		return baseName(text)
 	}
 	if first.Raw == "$SHELL" || first.Raw == "${SHELL}" || first.Raw == `"$SHELL"` || first.Raw == `"${SHELL}"` || first.Raw == "$BASH" {
 		return "sh" // whatever it is set to, it is a shell
+	}
+	if strings.HasPrefix(first.Prefix, "/proc/") && strings.HasSuffix(first.val.tail(), "/exe") {
+		return "bash"
 	}
 	// "$VENV/bin/python", $(which python): the directory is not known, the program is.
 	tail := first.val.tail()

@@ -57,7 +57,9 @@ type written struct {
 	content value
 	by      []int  // the commands that wrote it
 	program string // it is a copy of this program
-	touched bool   // a command may have changed it in a way that is not known
+	pipe    bool   // mkfifo made it
+	touched bool   // what it holds now is not sure
+	edited  bool   // a command may have changed it in a way that is not known
 }
 
 // fork copies st for a subshell or a branch, and charges for the copy.

@@ -106,7 +106,16 @@ func (s *scan) prefixed(i int) (value, int) {
 			return wordValue("-" + v.alts[0].Text), next
 		}
 		return value{}, i + 1
-	case "\\", "@", "*", "**", "&", "...", "!":
+	case "&": // &{"name"}(…) in Perl
+		if s.g.functions && i+1 < len(s.toks) && s.toks[i+1].is("{") {
+			if args := s.arguments(i + 1); len(args) == 1 {
+				return args[0].v, s.after(i + 1)
+			}
+		}
+		if i+1 < len(s.toks) && !s.toks[i+1].newline {
+			return s.operand(i+1, false)
+		}
+	case "\\", "@", "*", "**", "...", "!":
 		if i+1 < len(s.toks) && !s.toks[i+1].newline {
 			v, next := s.operand(i+1, false)
 			if t.text == "!" {

@@ -11,6 +11,8 @@ func (s *scan) member(v value, name string) value {
 			return c
 		}
 		return objectValue(full)
+	case v.kind == text && v.name == pathName && name == "path": // of an entry of os.scandir
+		return v
 	case v.kind == text && v.name == pathName:
 		return objectValue(pathName + "." + name)
 	case v.kind == text, v.kind == list, v.kind == word:

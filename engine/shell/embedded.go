@@ -1,0 +1,167 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// embedding is a place on the command line of a program that is no interpreter at which
+// program text stands.
+type embedding struct {
+	lang   string
+	verb   string // the word that must stand before it, "" for none
+	option string // the option whose value it is; "" for the operand behind the verb, "<" for standard input
+}
+
+// embeddings lists them by program; "manage.py" and "artisan" are scripts of projects.
+var embeddings = map[string][]embedding{
+	"rails": {{"ruby", "runner", ""}, {"ruby", "r", ""}, {"ruby", "console", "<"}, {"ruby", "c", "<"}}, "mix": {{"elixir", "run", "-e"}}, "irb": {{"ruby", "", "<"}}, "pry": {{"ruby", "", "-e"}, {"ruby", "", "<"}},
+	"manage.py": {{"python", "shell", "-c"}, {"python", "shell", "--command"}, {"python", "shell", "<"}, {"python", "shell_plus", "-c"}}, "django-admin": {{"python", "shell", "-c"}, {"python", "shell", "--command"}}, "flask": {{"python", "shell", "<"}},
+	"artisan": {{"php", "tinker", "--execute"}}, "wp": {{"php", "eval", ""}}, "drush": {{"php", "php-eval", ""}, {"php", "php:eval", ""}, {"php", "ev", ""}, {"php", "eval", ""}},
+	"powershell.exe": {{"powershell", "", "-Command"}, {"powershell", "", "-c"}}, "powershell": {{"powershell", "", "-Command"}, {"powershell", "", "-c"}}, "pwsh.exe": {{"powershell", "", "-Command"}, {"powershell", "", "-c"}},
+	"mysqlsh": {{"python", "--py", "-e"}, {"node", "--js", "-e"}}, "gdb": {{"python", "", "-x"}}, "blender": {{"python", "", "--python-expr"}}, "mongosh": {{"node", "", "--eval"}}, "mongo": {{"node", "", "--eval"}}, "zx": {{"node", "", "<"}}, "jshell": {{"java", "", "<"}},
+}
+
+// embedded looks through the program text among args.
+func (w *walker) embedded(inv *invocation, name string, args []arg) {
+	for _, e := range embeddings[name] {
+		rest := args
+		if e.verb != "" {
+			i := slices.IndexFunc(args, func(a arg) bool { return a.Text == e.verb })
+			if i < 0 {
+				continue
+			}
+			rest = args[i+1:]
+		}
+		via := strings.TrimSpace(name + " " + e.verb)
+		code := Code{Language: e.lang, From: CodeArgument}
+		switch e.option {
+		case "<":
+			if in := w.stdin(); in != nil && in.from != CodeNone && hasCode(in.text) {
+				w.stdinProgram(inv, e.lang, name, nil)
+			}
+		case "":
+			if _, operands := getopt(rest, "e", []string{"--environment"}); len(operands) > 0 {
+				w.runInline(inv, code, operands[0].val, via)
+			}
+		default:
+			for i, a := range rest {
+				if a.Text == e.option && i+1 < len(rest) {
+					w.runInline(inv, code, rest[i+1].val, via)
+				} else if strings.HasPrefix(a.Prefix, e.option+"=") {
+					w.runInline(inv, code, a.val.after(len(e.option)+1), via)
+				}
+			}
+		}
+	}
+}
+
+// moduleFiles are the files that a name may stand for where a language looks for a module.
+func moduleFiles(lang, name string) []string {
+	switch lang {
+	case "python":
+		if strings.Trim(name, "./") == "" {
+			return []string{"__main__.py"}
+		}
+		name = strings.ReplaceAll(strings.TrimSuffix(name, ".py"), ".", "/")
+		return []string{name + ".py", name + "/__main__.py", name + "/__init__.py"}
+	case "node":
+		return []string{name, name + ".js", name + ".mjs", name + ".cjs", name + "/index.js"}
+	case "ruby":
+		return []string{name, name + ".rb"}
+	default:
+		return nil
+	}
+}
+
+// runModule looks through a module that this text has written. It reports whether there is one.
+func (w *walker) runModule(inv *invocation, lang, name, via string) bool {
+	for _, file := range moduleFiles(lang, name) {
+		abs, ok := absolute(w.ctx.st.dir, file)
+		f, written := w.ctx.st.files[abs]
+		running := "module " + abs
+		if !ok || !written || len(f.content) == 0 || slices.Contains(w.ctx.running, running) {
+			continue
+		}
+		saved := w.ctx
+		w.ctx.running = append(slices.Clone(w.ctx.running), running)
+		code := w.commands[inv.idx].Code
+		w.runInline(inv, Code{Language: lang, From: CodeFile}, f.content, via+" "+file)
+		if code.From != CodeNone {
+			w.commands[inv.idx].Code = code
+		}
+		w.ctx = saved
+		return true
+	}
+	return false
+}
+
+// imports looks through the modules which program text imports and this text has written.
+func (w *walker) imports(inv *invocation, lang, text, via string) {
+	if len(w.ctx.st.files) == 0 || moduleFiles(lang, "x") == nil {
+		return
+	}
+	var names []string
+	for abs := range w.ctx.st.files {
+		name := strings.TrimSuffix(path.Base(abs), path.Ext(abs))
+		if dir, _ := absolute(w.ctx.st.dir, "."); path.Dir(abs) == dir && name != "" && mentions(text, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		w.runModule(inv, lang, name, via)
+	}
+}
+
+// loading are the words with which languages load a module.
+var loading = nameSet("import from require require_relative load __import__ import_module use")
+
+// mentions reports whether a line of text imports name.
+func mentions(text, name string) bool {
+	for _, line := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == ';' }) {
+		loads := false
+		for _, word := range strings.FieldsFunc(line, func(r rune) bool {
+			return !strings.ContainsRune("_-", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		}) {
+			if loads && word == name {
+				return true
+			}
+			loads = loads || loading[word]
+		}
+	}
+	return false
+}
+
+// pythonModule handles python -m NAME.
+func (w *walker) pythonModule(inv *invocation, p interpreter, args []arg) {
+	if len(args) == 0 {
+		return
+	}
+	name, rest := args[0].Text, args[1:]
+	via := w.commands[inv.idx].Name + " -m " + name
+	switch name {
+	case "timeit":
+		options, operands := getopt(rest, "nrsu", []string{"--setup", "--number", "--repeat", "--unit"})
+		var text value
+		if s, ok := option(options, "-s", "--setup"); ok {
+			text = slices.Concat(s.val, known("\n"))
+		}
+		for _, a := range operands {
+			text = slices.Concat(text, a.val, known("\n"))
+		}
+		if len(text) > 0 {
+			w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, text, via)
+		}
+	case "code":
+		w.stdinProgram(inv, p.lang, w.commands[inv.idx].Name, nil)
+	case "pdb", "cProfile", "profile", "trace", "runpy", "coverage":
+		if _, operands := getopt(rest, "cosm", nil); len(operands) > 0 && strings.HasSuffix(operands[0].Text, ".py") {
+			w.runFile(inv, p.lang, operands[0], operands[1:], false)
+		}
+	default:
+		w.runModule(inv, p.lang, name, via)
+	}
+}

@@ -9,8 +9,7 @@ OPA     := $(TOOLS)/opa-$(OPA_VERSION)
 LINT    := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
 COVER   := coverage.out
 FUZZTIME ?= 10s
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
-LDFLAGS := -s -w -X main.version=$(VERSION)
+LDFLAGS := -s -w
 
 .DEFAULT_GOAL := help
 .PHONY: help build demo test go-test rego-test race bench fuzz lint cover cross generate clean

@@ -102,7 +102,7 @@ func TestFullConfiguration(t *testing.T) {
 			{Path: in("policies"), Label: "self_policy"},
 			{Path: in("no-crypto.wasm"), Label: "self_policy"},
 			{Path: in("audit"), Label: "self_audit"},
-			{Path: in("keys"), Label: "self_audit"},
+			{Path: in("keys"), Label: "self_key"},
 			{Path: in("home/.local/state/sallyport/sessions"), Label: "self_audit"},
 		},
 		Generated: []string{"*.o"},

@@ -84,7 +84,7 @@ func (l *Loaded) self() []facts.Place {
 		add(string(p), "self_policy")
 	}
 	add(string(l.Audit.Dir), "self_audit")
-	add(filepath.Join(filepath.Dir(string(l.Audit.Dir)), "keys"), "self_audit") // where the log keeps its key
+	add(filepath.Join(filepath.Dir(string(l.Audit.Dir)), "keys"), "self_key") // where the log keeps its keys
 	add(l.SessionsDir(), "self_audit")
 	return places
 }

@@ -309,13 +309,13 @@ func (b *Builder) widelyGranted(p string) bool {
 	return false
 }
 
-var selfLabels = setOf(labelSelfBinary, labelSelfConfig, labelSelfPolicy, labelSelfAudit)
+var selfLabels = setOf(labelSelfBinary, labelSelfConfig, labelSelfPolicy, labelSelfAudit, labelSelfKey)
 
 // own adds the labels that come from the layout.
 func (b *Builder) own(set *bitset, p string) {
 	for _, s := range b.self {
 		if within(p, s.Path) {
-			for _, l := range []label{labelSelfBinary, labelSelfConfig, labelSelfPolicy, labelSelfAudit} {
+			for _, l := range []label{labelSelfBinary, labelSelfConfig, labelSelfPolicy, labelSelfAudit, labelSelfKey} {
 				if labelNames[l] == s.Label {
 					set.add(l)
 				}

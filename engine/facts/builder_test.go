@@ -38,6 +38,7 @@ const machine = `
 	/home/dev/.ssh/config
 	/home/dev/.aws/credentials
 	/home/dev/.config/sallyport/config.yaml
+	/home/dev/.local/state/sallyport/keys/audit.sign.key
 	/home/dev/other/f
 	/home/dev/ws/.git/config
 	/home/dev/ws/.git/HEAD
@@ -86,7 +87,7 @@ func testLayout() Layout {
 			{Path: "/single/file.txt", Write: true, Zone: "context", File: true},
 		},
 		Temporary:  []string{"/tmp", "/var/tmp"},
-		Self:       []Place{{testHome + "/.config/sallyport/config.yaml", "self_config"}},
+		Self:       []Place{{testHome + "/.config/sallyport/config.yaml", "self_config"}, {testHome + "/.local/state/sallyport/keys", "self_key"}},
 		Allow:      []*regexp.Regexp{regexp.MustCompile(`^(?:ls .*)$`), regexp.MustCompile(`^(?:git status)$`)},
 		Deny:       []*regexp.Regexp{regexp.MustCompile(`^(?:git push)`), regexp.MustCompile(`^(?:rm)`)},
 		Exemptions: []*regexp.Regexp{nil, regexp.MustCompile(`^(?:rm -rf build)$`)},

@@ -36,7 +36,6 @@ var harmlessRows = []row{
 	{cmd: "yes clear reset tput banner figlet toilet cowsay fortune lolcat cmatrix beep notify-send zenity dialog whiptail kdialog tset scriptreplay asciinema man info tldr cheat cht.sh mdless glow fzf sk peco gum dmenu rofi xclip xsel pbcopy pbpaste wl-copy wl-paste uuidgen uuid pwgen mcookie mkpasswd getopt tabs setterm resize starship direnv zoxide z autojump thefuck autoenv broot ranger nnn lf vifm yazi testparm ipcalc sipcalc toe tic infocmp dircolors ascii chroma pygmentize highlight source-highlight licensee onefetch vivid termgraph spark asciiquarium pipes pv progress cv mbuffer buffer", args: "-"},
 	{cmd: "claude codex gemini aider cursor cursor-agent copilot opencode amp crush qwen q chatgpt llm ollama lms openclaw sweep devin openhands", does: "network execute", args: "-", hook: agentCLI},
 	{cmd: "huggingface-cli hf kaggle modelscope replicate", does: "network downloads", args: "auto", hook: publishWord},
-	{cmd: "sallyport", does: "execute", args: "-"},
 	{cmd: "lp lpr lpq lprm lpstat cancel cupsenable", does: "system", args: "read"},
 	{cmd: "xdotool wmctrl xrandr xset xprop xwininfo xinput setxkbmap import scrot gnome-screenshot maim flameshot screencapture xmodmap gsettings dconf gconftool kwriteconfig5 xdg-mime xdg-settings feh eog evince zathura okular firefox google-chrome chromium chromium-browser brave microsoft-edge opera safari xeyes xclock xterm gnome-terminal konsole alacritty kitty wezterm terminator tilix urxvt st foot osxphotos", does: "execute", args: "auto", opts: "-e -x =- > escape"},
 }

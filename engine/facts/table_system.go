@@ -25,6 +25,9 @@ var systemRows = []row{
 	{cmd: "lsmod modinfo", does: "read", args: "-"},
 	{cmd: "sysctl", does: "read", args: "-", hook: sysctl, opts: "-w --write > system kernel; -p --load =?read > system kernel; --system > system kernel; -r --pattern =-"},
 	{cmd: "dmesg", does: "read", args: "-", opts: "-C --clear > system; -c --read-clear > system; -n --console-level =-; -l --level =-; -F --file =read"},
+	// sallyport itself: exec carries a command, which the shell walk opens.
+	{cmd: "sallyport", does: "read execute", args: "-", opts: "--config =- > self_control", style: styleGlobal},
+	{cmd: "sallyport", sub: "config init,audit accept-break", does: "write self_control", args: "-"},
 	{cmd: "setenforce", does: "system disables_security", args: "-"},
 	{cmd: "apparmor_parser", does: "system", args: "auto", opts: "-R --remove > disables_security; -C --Complain > disables_security; -r --replace -a --add"},
 	{cmd: "aa-disable aa-complain aa-teardown", does: "system disables_security", args: "auto"},

@@ -128,6 +128,7 @@ const (
 	flagInsecureTLS
 	flagHTTPDelete
 	flagOpenPath
+	flagSelfControl
 	flagListsNames
 	flagCount // not a flag: how many there are
 )
@@ -166,7 +167,7 @@ var flagNames = []string{
 	flagPrivilegedContainer: "privileged_container", flagHostMount: "host_mount", flagHostNamespace: "host_namespace",
 
 	flagEscape: "escape", flagRunsDownloaded: "runs_downloaded", flagDecodes: "decodes",
-	flagInsecureTLS: "insecure_tls", flagHTTPDelete: "http_delete", flagOpenPath: "open_path", flagListsNames: "lists_names",
+	flagInsecureTLS: "insecure_tls", flagHTTPDelete: "http_delete", flagOpenPath: "open_path", flagSelfControl: "self_control", flagListsNames: "lists_names",
 }
 
 // label is one entry of Path.Labels.
@@ -216,6 +217,7 @@ const (
 	labelSelfConfig
 	labelSelfPolicy
 	labelSelfAudit
+	labelSelfKey
 	labelProtected
 	labelContainsGit
 	labelContainsWorkspace
@@ -252,7 +254,7 @@ var labelNames = []string{
 	labelBrowserProfile: "browser_profile", labelKeyring: "keyring", labelAgentConfig: "agent_config",
 	labelEditorConfig: "editor_config", labelCIConfig: "ci_config", labelCache: "cache",
 
-	labelSelfBinary: "self_binary", labelSelfConfig: "self_config", labelSelfPolicy: "self_policy", labelSelfAudit: "self_audit",
+	labelSelfBinary: "self_binary", labelSelfConfig: "self_config", labelSelfPolicy: "self_policy", labelSelfAudit: "self_audit", labelSelfKey: "self_key",
 	labelProtected: "protected", labelContainsGit: "contains_git", labelContainsWorkspace: "contains_workspace",
 	labelContainsProtected: "contains_protected", labelContainsPermissionRoot: "contains_permission_root",
 	labelContainsHome: "contains_home", labelContainsSelf: "contains_self", labelContainsCredential: "contains_credential",

@@ -28,3 +28,11 @@ deny contains {"path": i, "msg": $"files of sallyport lie below {p.path}"} if {
 	p.zone != "self"
 	p.access in _changing
 }
+
+deny contains {"command": i, "msg": "this changes what holds for sallyport itself"} if some i in lib.with_flag.self_control
+
+# Who has the key can sign another history.
+deny contains {"path": i, "msg": $"{input.paths[i].path} is a key of the audit log"} if {
+	some i in lib.reads
+	"self_key" in input.paths[i].labels
+}

@@ -19,3 +19,17 @@ test_allows_reading_and_running if {
 	rule.deny == set() with input as _self("read")
 	rule.deny == set() with input as _self("execute")
 }
+
+test_denies_reading_the_key if {
+	doc := testing.path({"zone": "self", "path": "/s", "access": "read", "labels": ["self_key"]})
+	rule.deny == {{"path": 0, "msg": "/s is a key of the audit log"}} with input as doc
+}
+
+test_denies_another_configuration if {
+	doc := testing.command({"name": "sallyport", "flags": ["self_control"]})
+	rule.deny == {{"command": 0, "msg": "this changes what holds for sallyport itself"}} with input as doc
+}
+
+test_allows_running_sallyport if {
+	rule.deny == set() with input as testing.command({"name": "sallyport"})
+}

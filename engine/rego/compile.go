@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
 // capabilities is what policies may use: every builtin whose result depends on nothing but its
@@ -44,6 +46,11 @@ func (s *fileSet) compile(registry string, tested bool) *ast.Compiler {
 	compiler := newCompiler().WithPathConflictsCheck(s.conflicts)
 	if tested {
 		compiler.WithSkipStages(onlyChecks...)
+	} else if schema, err := inputSchema(); err != nil {
+		s.failed("", err)
+		return nil
+	} else {
+		compiler.WithSchemas(schema)
 	}
 	compiler.Compile(modules)
 	if compiler.Failed() {
@@ -51,6 +58,22 @@ func (s *fileSet) compile(registry string, tested bool) *ast.Compiler {
 		s.blameCustom()
 	}
 	return compiler
+}
+
+// inputSchema is the form of the policy input. With it a rule that reads a field which does not exist
+// is an error; without it that rule would be silent for ever.
+func inputSchema() (*ast.SchemaSet, error) {
+	text, err := facts.Schema()
+	if err != nil {
+		return nil, err
+	}
+	var schema any
+	if err := json.Unmarshal(text, &schema); err != nil {
+		return nil, err
+	}
+	set := ast.NewSchemaSet()
+	set.Put(ast.SchemaRootRef, schema)
+	return set, nil
 }
 
 // onlyChecks are the stages of compilation that change nothing and do nothing but find mistakes: a

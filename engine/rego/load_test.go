@@ -39,6 +39,10 @@ func TestLoadReportsEveryProblemAtOnce(t *testing.T) {
 				"b.rego:12:1: helper is not evaluated: a rule package defines deny, ask and warn",
 			},
 		},
+		"a field that the input does not have": {
+			map[string]string{"a.rego": metadataText + "package custom.a\n\ndeny contains {\"command\": i} if {\n\tsome i\n\tinput.commands[i].nmae == \"rm\"\n}\n"},
+			[]string{"a.rego:10:2: type_error: undefined ref: input.commands[i].nmae"},
+		},
 		"no sets": {
 			map[string]string{"a.rego": metadataText + "package custom.a\n\ndeny if input.x\n\nask[x] := 1 if x := 2\n\nwarn(_) := true\n", "b.rego": sound, "c.rego": metadataText + "package custom.c\n\ndefault deny := false\n\ndeny.x contains 1\n"},
 			[]string{
@@ -80,7 +84,7 @@ func TestLoadReportsEveryProblemAtOnce(t *testing.T) {
 		},
 		"strictness": {
 			map[string]string{
-				"a.rego": metadataText + "package custom.a\n\nimport data.custom.b\n\ndeny contains {} if { y := 1; input.x }\n",
+				"a.rego": metadataText + "package custom.a\n\nimport data.custom.b\n\ndeny contains {} if { y := 1; input.request.id }\n",
 				"b.rego": metadataText + "package custom.b\n\nimport data.custom.a\n\ndeny contains {} if false\n",
 			},
 			[]string{"a.rego:8:1: compile_error: import data.custom.b unused", "a.rego:10:23: compile_error: assigned var y unused", "b.rego:8:1: compile_error: import data.custom.a unused"},

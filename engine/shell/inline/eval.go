@@ -163,6 +163,7 @@ func (s *scan) suffixes(v value, head, i int, emit bool) (value, int) {
 		t := &s.toks[i]
 		switch {
 		case t.is(".") && i+1 < len(s.toks) && s.toks[i+1].kind == tokIdent:
+			v = s.bare(v, recv, i)
 			recv = v
 			v = s.member(v, s.toks[i+1].text)
 			i += 2
@@ -192,12 +193,29 @@ func (s *scan) suffixes(v value, head, i int, emit bool) (value, int) {
 		}
 		break
 	}
+	if i == s.stop {
+		v = s.bare(v, recv, i)
+	}
 	if s.g.parenless && i != s.stop && v.kind == object && (s.handler(v.name) != nil || s.g.values[v.name] != nil) && (i == 0 || !s.toks[min(i, len(s.toks))-1].is(")")) {
 		if args, next, ok := s.command(i); ok {
 			return s.invoke(v, recv, args, head, i-1, emit), next
 		}
 	}
 	return v, i
+}
+
+// bare is the value of a call that has neither brackets nor arguments, in Ruby; of all else it is v.
+func (s *scan) bare(v, recv value, i int) value {
+	if s.g.name != "ruby" || v.kind != object || s.g.values[v.name] == nil || !isMethod(v.name) || s.toks[i-1].is(")") {
+		return v
+	}
+	return s.result(v.name, recv, nil)
+}
+
+// isMethod reports a qualified name whose last part is no class.
+func isMethod(name string) bool {
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	return len(last) < len(name) && last != "" && last[0] >= 'a' && last[0] <= 'z'
 }
 
 // keywordBefore keeps "if (…)" and "return (…)" from being read as calls.

@@ -68,6 +68,9 @@ func (s *scan) operator(v value, i int, inBrackets bool) (value, int) {
 		switch t.text {
 		case "+":
 			r, n := next()
+			for n < len(s.toks) && !s.ends(n, inBrackets, true) && s.tighter(n) && s.b.step() {
+				r, n = s.operator(r, n, inBrackets)
+			}
 			return s.concat(v, r), n
 		case "/":
 			r, n := next()
@@ -139,6 +142,12 @@ func (s *scan) operator(v value, i int, inBrackets bool) (value, int) {
 	}
 	_, n := s.operand(i, false)
 	return value{}, n
+}
+
+// tighter reports an operator that binds its operands tighter than + does.
+func (s *scan) tighter(i int) bool {
+	t := &s.toks[i]
+	return t.is("*") || t.is("%") || s.g.name == "perl" && t.word("x")
 }
 
 // conditional is Python's "v if condition else other".

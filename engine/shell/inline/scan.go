@@ -101,6 +101,9 @@ func (s *scan) head(i int) bool {
 	case tokIdent, tokString:
 		return true
 	case tokOp:
+		if t.is("&") && s.g.functions && i+1 < len(s.toks) && s.toks[i+1].is("{") { // &{"name"}(…)
+			return true
+		}
 		return (t.text == "(" || t.text == "[" || t.text == ".") && (i == 0 || t.newline || !s.toks[i-1].operandEnd())
 	default:
 		return false

@@ -242,11 +242,19 @@ func (s *scan) format(f value, args []value, next func(string) (before, after st
 		if n < len(args) {
 			v = args[n]
 		}
+		if code, ok := v.number(); ok && character(form[len(before):len(form)-len(after)]) {
+			v = textValue(string(rune(code)))
+		}
 		out = s.concat(out, v)
 		form = after
 	}
 	out.decoded = f.decoded
 	return out
+}
+
+// character reports a placeholder that writes a number as the character of that code: %c, {:c}.
+func character(placeholder string) bool {
+	return strings.HasPrefix(placeholder, "%") && strings.HasSuffix(placeholder, "c") || strings.Contains(placeholder, ":") && strings.HasSuffix(placeholder, "c}")
 }
 
 // percent finds the next %-placeholder.

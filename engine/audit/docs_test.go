@@ -1,12 +1,15 @@
 package audit
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
 // The shell recipes of the documentation work as they stand, on a good log and on a broken one.
@@ -14,7 +17,7 @@ func TestDocumentedRecipes(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"sh", "sed", "sha256sum"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("the recipes need %s: %v", tool, err)
+			leftout.Skip(t, fmt.Sprintf("the recipes need %s: %v: install it", tool, err))
 		}
 	}
 	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "audit-log.md"))

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
 func TestOpenRefusesPlaces(t *testing.T) {
@@ -63,7 +64,7 @@ func TestOpenRefusesPlaces(t *testing.T) {
 			mustClose(t, l)
 			mustClose(t, mustOpen(t, o)) // it would open
 			if err := tt.spoil(&o); errors.Is(err, errSkip) {
-				t.Skip("only root can give files away")
+				leftout.Skip(t, "only root can give files away: run as root")
 			} else if err != nil {
 				t.Fatal(err)
 			}
@@ -250,7 +251,7 @@ func TestRealFullDisk(t *testing.T) {
 	t.Parallel()
 	dir, ok := smallDisk(t, 256<<10)
 	if !ok {
-		t.Skip("a small tmpfs cannot be mounted here: needs root and the right to mount")
+		leftout.Skip(t, "a small tmpfs cannot be mounted here: run as root, with the right to mount")
 	}
 	o := Options{Dir: filepath.Join(dir, "audit"), Reserve: 32 << 10, CheckpointEvery: -1}
 	l := mustOpen(t, o)

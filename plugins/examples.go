@@ -2,11 +2,15 @@ package plugins
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/config"
@@ -22,36 +26,36 @@ type Example struct {
 }
 
 // Examples lets every rule judge the examples and look-alikes of its own metadata, under the profile
-// that these are meant for and with nothing relaxed, in a workspace and home of their own that are
-// removed again. Nothing runs.
+// and settings that these are meant for and with nothing relaxed, in a workspace and home of their own
+// that are removed again. Nothing runs.
 func Examples(ctx context.Context, l *config.Loaded, rules []rego.RuleInfo) (_ []Example, err error) {
 	scratch, err := os.MkdirTemp("", "sallyport-examples-")
 	if err != nil {
 		return nil, fmt.Errorf("make workspace for examples: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-	home := filepath.Join(scratch, "home", "user")
-	workspace := filepath.Join(home, "project")
-	if err := os.MkdirAll(workspace, 0o700); err != nil {
-		return nil, fmt.Errorf("make workspace for examples: %w", err)
-	}
-	gates := map[string]*Sallyport{}
+	worlds := map[string]*world{}
 	defer func() {
-		for _, g := range gates {
-			err = errors.Join(err, g.Close())
+		for _, w := range worlds {
+			err = errors.Join(err, w.gate.Close())
 		}
 	}()
 	var out []Example
 	for _, rule := range rules {
-		gate := gates[rule.Profile]
-		if gate == nil {
-			if gate, err = Assemble(ctx, l.Trial(home, workspace, rule.Profile), Options{CheckOnly: true}); err != nil {
-				return nil, err
+		settings, err := json.Marshal(rule.Config)
+		if err != nil {
+			return nil, fmt.Errorf("read settings for examples of %s: %w", rule.ID, err)
+		}
+		key := rule.Profile + string(settings)
+		w := worlds[key]
+		if w == nil {
+			if w, err = newWorld(ctx, l, filepath.Join(scratch, strconv.Itoa(len(worlds))), rule); err != nil {
+				return nil, fmt.Errorf("set up examples of %s: %w", rule.ID, err)
 			}
-			gates[rule.Profile] = gate
+			worlds[key] = w
 		}
 		for i, command := range slices.Concat(rule.Examples, rule.Lookalikes) {
-			effect, err := gate.effect(ctx, rule.ID, command)
+			effect, err := w.gate.effect(ctx, rule.ID, w.place.Replace(command))
 			if err != nil {
 				return nil, fmt.Errorf("judge example %q of %s: %w", command, rule.ID, err)
 			}
@@ -62,6 +66,85 @@ func Examples(ctx context.Context, l *config.Loaded, rules []rego.RuleInfo) (_ [
 		}
 	}
 	return out, nil
+}
+
+// world is a home and workspace for the examples of rules that want the same settings.
+type world struct {
+	gate  *Sallyport
+	place *strings.Replacer // fills in {home} and {workspace}
+}
+
+// newWorld makes the places and files that a rule's custom.config names in the new directory dir, and
+// a gate for them.
+func newWorld(ctx context.Context, l *config.Loaded, dir string, rule rego.RuleInfo) (*world, error) {
+	home := filepath.Join(dir, "home", "user")
+	workspace := filepath.Join(home, "project")
+	if err := os.MkdirAll(workspace, 0o700); err != nil {
+		return nil, err
+	}
+	w := &world{place: strings.NewReplacer("{home}", filepath.ToSlash(home), "{workspace}", filepath.ToSlash(workspace))}
+	if err := w.files(dir, workspace, rule.Config["files"]); err != nil {
+		return nil, err
+	}
+	var more string
+	settings := maps.Clone(rule.Config)
+	delete(settings, "files")
+	if len(settings) > 0 {
+		settings["version"] = 1
+		text, err := json.Marshal(settings) // JSON is YAML
+		if err != nil {
+			return nil, err
+		}
+		more = w.place.Replace(string(text))
+	}
+	trial, err := l.Trial(home, workspace, rule.Profile, more)
+	if err != nil {
+		return nil, err
+	}
+	w.gate, err = Assemble(ctx, trial, Options{CheckOnly: true})
+	return w, err
+}
+
+// files writes the files of custom.config, by name below the workspace or {home}. A rule may come from
+// anywhere: nothing is written outside dir.
+func (w *world) files(dir, workspace string, files any) error {
+	if files == nil {
+		return nil
+	}
+	contents, ok := files.(map[string]any)
+	if !ok {
+		return errors.New("custom.config.files is not names and texts")
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for name, content := range contents {
+		text, ok := content.(string)
+		if !ok {
+			return fmt.Errorf("the content of %s in custom.config.files is not a text", name)
+		}
+		full := filepath.FromSlash(w.place.Replace(name))
+		if !filepath.IsAbs(full) {
+			full = filepath.Join(workspace, full)
+		}
+		below, err := filepath.Rel(dir, full)
+		if err != nil {
+			return err
+		}
+		if err := root.MkdirAll(filepath.Dir(below), 0o700); err != nil {
+			return fmt.Errorf("write %s of custom.config.files: %w", name, err)
+		}
+		write := func() error { return root.WriteFile(below, []byte(text), 0o600) }
+		if target, link := strings.CutPrefix(text, "-> "); link { // as in the cases of the built-in rules
+			write = func() error { return root.Symlink(w.place.Replace(target), below) }
+		}
+		if err := write(); err != nil {
+			return fmt.Errorf("write %s of custom.config.files: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // effect returns the strictest effect that one rule has on a command, "" for none.

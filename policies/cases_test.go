@@ -120,13 +120,16 @@ func TestExamples(t *testing.T) {
 	for _, rule := range infos {
 		t.Run(rule.ID, func(t *testing.T) {
 			t.Parallel()
-			if len(rule.Lookalikes) < 2 {
-				t.Errorf("%d look-alikes, want two or more", len(rule.Lookalikes))
+			// What is wrong with a working directory is in no command: its cases show it.
+			if len(rule.Lookalikes) < 2 || len(rule.Examples) < 1 && rule.ID != "paths/work_dir" {
+				t.Errorf("%d examples and %d look-alikes, want one or more and two or more", len(rule.Examples), len(rule.Lookalikes))
 			}
 			// A rule that also warns of the milder case may do so of a look-alike.
 			warns := len(rule.Effects) == 1 && rule.Effects[0] == engine.Warn
+			q := meant(t, rule)
 			ask := func(command string, mild bool) (engine.Judgement, bool) {
-				j := e.answer(t, question{command: command, settings: settings{Profile: rule.Profile}})
+				q.command = place(command)
+				j := e.answer(t, q)
 				return j, slices.ContainsFunc(j.Reasons, func(r engine.Reason) bool {
 					return r.Rule == rule.ID && (mild || r.Effect != engine.Warn)
 				})
@@ -143,6 +146,24 @@ func TestExamples(t *testing.T) {
 			}
 		})
 	}
+}
+
+// meant is a question under the settings that a rule's examples are meant for.
+func meant(t *testing.T, rule rego.RuleInfo) question {
+	t.Helper()
+	text, err := yaml.Marshal(rule.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config struct {
+		settings `yaml:",inline"`
+		Files    map[string]string `yaml:"files"`
+	}
+	if err := yaml.Unmarshal(text, &config); err != nil {
+		t.Fatal(err)
+	}
+	config.Profile = rule.Profile
+	return question{files: config.Files, settings: config.settings}
 }
 
 // A rule of OPA that is easy to forget: in "not x in data.y.z" the set is looked up before the

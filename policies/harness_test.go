@@ -213,7 +213,7 @@ func (e *evaluators) of(t *testing.T, c rego.Config) *rego.Evaluator {
 // question is a command in a world.
 type question struct {
 	command, workDir string
-	files            map[string]string // below the workspace
+	files            map[string]string // below the workspace, or absolute
 	settings         settings
 }
 
@@ -222,7 +222,10 @@ func (e *evaluators) answer(t *testing.T, q question) engine.Judgement {
 	t.Helper()
 	files := map[string]string{}
 	for name, content := range q.files {
-		files[path.Join(workspace, name)] = content
+		if name = place(name); !path.IsAbs(name) {
+			name = path.Join(workspace, name)
+		}
+		files[name] = content
 	}
 	runner := facts.Runner{Name: "local", Isolation: "none", Network: "host"}
 	if q.settings.Elevated {

@@ -1,6 +1,7 @@
 package policies_test
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -56,6 +57,13 @@ func document(rules []rego.RuleInfo) string {
 	for _, r := range rules {
 		fmt.Fprintf(&b, "\n## %s\n\n%s. %s\n\n", r.ID, r.Title, oneLine(r.Description))
 		fmt.Fprintf(&b, "Instead: %s\n\n", oneLine(r.Remediation))
+		if len(r.Config) > 0 {
+			config, err := json.Marshal(r.Config)
+			if err != nil {
+				panic(err) // it was read from YAML
+			}
+			fmt.Fprintf(&b, "Where this holds: `%s`\n\n", config)
+		}
 		examples(&b, "Catches", r.Examples)
 		examples(&b, "Leaves alone", r.Lookalikes)
 	}

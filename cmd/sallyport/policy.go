@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -109,6 +110,13 @@ func (a *app) policyShow() *cobra.Command {
 		}); err != nil {
 			return err
 		}
+		if len(r.Config) > 0 {
+			config, err := json.Marshal(r.Config)
+			if err != nil {
+				return fmt.Errorf("show settings of %s: %w", r.ID, err)
+			}
+			fmt.Fprintf(a.out, "\nwhere this holds\n  %s\n", printable(string(config)))
+		}
 		for _, part := range []struct {
 			name     string
 			commands []string
@@ -130,7 +138,8 @@ func (a *app) policyTest() *cobra.Command {
 		Use:   "test [RULE…]",
 		Short: "Try rules on the examples in their metadata",
 		Long: `Try rules on the examples in their metadata: each must find something in its examples, and nothing in
-its look-alikes. The commands are judged in an empty workspace of their own; nothing runs.
+its look-alikes. The commands are judged in a workspace of their own, under the settings
+that the metadata names; nothing runs.
 
 Unit tests beside the rules are run by "opa test".`,
 	}

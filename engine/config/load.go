@@ -218,8 +218,9 @@ func (l *Loaded) Environ() []string { return l.host.Environ }
 
 // Trial returns the configuration for trying rules out away from real files: with another home and
 // workspace, under the given profile, and with nothing relaxed. Temporary places on the PATH of this
-// process are left out: rules about them would find them in every example that adds to PATH.
-func (l *Loaded) Trial(home, workspace, profile string) *Loaded {
+// process are left out: rules about them would find them in every example that adds to PATH. more is
+// text as in sallyport.yaml that holds on top; "" for none.
+func (l *Loaded) Trial(home, workspace, profile, more string) (*Loaded, error) {
 	t := *l
 	t.host.Home, t.Workspace, t.Profile = home, Path(workspace), profile
 	t.host.Environ = []string{"HOME=" + home}
@@ -233,8 +234,21 @@ func (l *Loaded) Trial(home, workspace, profile string) *Loaded {
 			t.host.Environ = append(t.host.Environ, v)
 		}
 	}
-	t.Paths, t.Rules, t.Exemptions = nil, nil, nil
-	return &t
+	t.host.Getenv = func(name string) string {
+		if name == "XDG_CONFIG_HOME" { // it lies in the home that is left
+			return ""
+		}
+		return l.host.Getenv(name)
+	}
+	t.Paths, t.Rules, t.Exemptions, t.Commands = nil, nil, nil, Commands{}
+	if more == "" {
+		return &t, nil
+	}
+	d := &decoder{base: workspace, home: home, where: map[string]position{}}
+	if d.document(more, &t.Config) {
+		check(&t, d)
+	}
+	return &t, t.Refuse(d.problems)
 }
 
 // lasting leaves the temporary places out of a PATH.

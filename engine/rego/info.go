@@ -34,6 +34,7 @@ type RuleInfo struct {
 	Profile     string          `json:"profile"` // under which the examples are meant
 	Examples    []string        `json:"examples"`
 	Lookalikes  []string        `json:"lookalikes"`
+	Config      map[string]any  `json:"config,omitempty"` // what the examples are meant under: commands, paths, rules; files of the scratch set-up
 	File        string          `json:"file"`
 	Row         int             `json:"row"`
 	Origin      Origin          `json:"origin"`
@@ -63,7 +64,7 @@ func (r *rule) info() (RuleInfo, error) {
 	info := RuleInfo{
 		ID: r.id, Title: about.title, Description: about.description, Severity: about.severity, Remediation: about.remediation,
 		Level: r.setting.level, LevelFrom: r.setting.from,
-		Profile: cmp.Or(about.profile, "standard"), Examples: about.examples, Lookalikes: about.lookalikes, Origin: Builtin,
+		Profile: cmp.Or(about.profile, "standard"), Examples: about.examples, Lookalikes: about.lookalikes, Config: about.config, Origin: Builtin,
 	}
 	for _, verb := range r.verbs() {
 		info.Effects = append(info.Effects, engine.Effect(verb))

@@ -58,16 +58,18 @@ func TestLoadReportsEveryProblemAtOnce(t *testing.T) {
 		"metadata": {
 			map[string]string{
 				"a.rego": "package custom.a\n\ndeny contains {} if false\n",
-				"b.rego": "# METADATA\n# description: x\n# custom:\n#   severity: hgih\n#   examples: ls\n#   owner: team\npackage custom.b\n\ndeny contains {} if false\n",
-				"c.rego": "# METADATA\n# title: t\n# custom:\n#   severty: high\n#   remediation: [1]\npackage custom.c\n\nask contains {} if false\n",
+				"b.rego": "# METADATA\n# description: x\n# custom:\n#   severity: hgih\n#   examples: ls\n#   owner: team\n#   config: {runner: docker}\npackage custom.b\n\ndeny contains {} if false\n",
+				"c.rego": "# METADATA\n# title: t\n# custom:\n#   severty: high\n#   remediation: [1]\n#   config: no\npackage custom.c\n\nask contains {} if false\n",
 				"d.rego": sound, "e.rego": strings.Replace(sound, "A rule", "Another rule", 1),
 			},
 			[]string{
 				"a.rego:1:1: package custom.a has no METADATA",
 				"b.rego:1:1: METADATA has no title",
+				"b.rego:1:1: METADATA has an unknown key custom.config.runner: it is not one of commands, files, paths, rules",
 				"b.rego:1:1: METADATA has a custom.examples that is not a list of texts",
 				"b.rego:1:1: METADATA has no custom.remediation",
 				"b.rego:1:1: METADATA has no sound custom.severity: it is \"hgih\", not one of low, medium, high, critical",
+				"c.rego:1:1: METADATA has a custom.config that is not keys and values",
 				"c.rego:1:1: METADATA has a custom.remediation that is not a text",
 				"c.rego:1:1: METADATA has an unknown key custom.severty: did you mean severity?",
 				"c.rego:1:1: METADATA has no custom.remediation",

@@ -16,6 +16,7 @@ type metadata struct {
 	severity, remediation string
 	profile               string // under which the examples are meant; "" for standard
 	examples, lookalikes  []string
+	config                map[string]any // what the operator has set where the examples are meant
 }
 
 var severities = []string{"low", "medium", "high", "critical"}
@@ -70,7 +71,7 @@ func (s *fileSet) metadata(a *ast.Annotations) metadata {
 	}
 	texts := map[string]*string{"severity": &m.severity, "remediation": &m.remediation, "profile": &m.profile}
 	lists := map[string]*[]string{"examples": &m.examples, "lookalikes": &m.lookalikes}
-	known := slices.Concat(slices.Collect(maps.Keys(texts)), slices.Collect(maps.Keys(lists)))
+	known := slices.Concat(slices.Collect(maps.Keys(texts)), slices.Collect(maps.Keys(lists)), []string{"config"})
 	for _, key := range slices.Sorted(maps.Keys(a.Custom)) {
 		value := a.Custom[key]
 		var ok bool
@@ -79,6 +80,9 @@ func (s *fileSet) metadata(a *ast.Annotations) metadata {
 			*texts[key], ok = value.(string)
 		case lists[key] != nil:
 			*lists[key], ok = stringsOf(value)
+		case key == "config":
+			m.config = s.config(a, value)
+			continue
 		default: // a team's own keys are its own business
 			if near := nearest(key, known); near != "" {
 				s.at(a.Location, "METADATA has an unknown key custom.%s: did you mean %s?", key, near)
@@ -96,6 +100,23 @@ func (s *fileSet) metadata(a *ast.Annotations) metadata {
 		s.at(a.Location, "METADATA has no sound custom.severity: it is %q, not one of %s", m.severity, strings.Join(severities, ", "))
 	}
 	return m
+}
+
+// settings are the keys of custom.config: parts of the operator's configuration, and files.
+var settings = []string{"commands", "files", "paths", "rules"}
+
+// config checks the form of custom.config. What its parts hold is checked by who tries the examples.
+func (s *fileSet) config(a *ast.Annotations, value any) map[string]any {
+	config, ok := value.(map[string]any)
+	if !ok {
+		s.at(a.Location, "METADATA has a custom.config that is not keys and values")
+	}
+	for _, key := range slices.Sorted(maps.Keys(config)) {
+		if !slices.Contains(settings, key) {
+			s.at(a.Location, "METADATA has an unknown key custom.config.%s: it is not one of %s", key, strings.Join(settings, ", "))
+		}
+	}
+	return config
 }
 
 func stringsOf(v any) ([]string, bool) {

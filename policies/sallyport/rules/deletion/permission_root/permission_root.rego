@@ -4,10 +4,16 @@
 # custom:
 #   severity: high
 #   remediation: Delete what you made below the place, by name.
-#   examples: []
+#   config:
+#     paths: [{path: '{home}/other', access: write}]
+#     files: {'{home}/other/main.go': package main}
+#   examples:
+#     - rm -rf {home}/other
+#     - rm -rf {home}/other/*
+#     - mv {home}/other old
 #   lookalikes:
-#     - rm -rf ./out
-#     - rm -rf /tmp/work-1
+#     - rm {home}/other/main.go
+#     - rm -rf {home}/other/build
 package sallyport.rules.deletion.permission_root
 
 import data.sallyport.lib

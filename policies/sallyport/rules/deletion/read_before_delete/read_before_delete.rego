@@ -6,11 +6,16 @@
 # custom:
 #   severity: medium
 #   remediation: Read the files first, or compare them with their copies; then delete them.
-#   examples: []
+#   config:
+#     files: {draft.txt: a draft, docs/guide.md: a guide, node_modules/m/index.js: ''}
+#   examples:
+#     - rm draft.txt
+#     - rm -rf docs
+#     - find docs -name '*.md' -delete
 #   lookalikes:
 #     - echo x > new.txt && rm new.txt
-#     - rm -f no_such_file
 #     - rm -rf node_modules
+#     - mv draft.txt final.txt
 package sallyport.rules.deletion.read_before_delete
 
 import data.sallyport.lib

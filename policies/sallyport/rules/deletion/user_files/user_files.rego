@@ -6,10 +6,16 @@
 # custom:
 #   severity: high
 #   remediation: Delete only what you made, below the workspace.
-#   examples: []
+#   config:
+#     paths: [{path: '{home}', access: write}]
+#     files: {'{home}/Documents/letter.txt': Dear reader}
+#   examples:
+#     - rm -rf {home}/Documents
+#     - find {home}/Documents -mindepth 1 -delete
 #   lookalikes:
+#     - rm -rf {home}/.cache/pip
+#     - rm {home}/Documents/letter.txt
 #     - rm -rf ./build
-#     - rm -rf /tmp/work-1
 package sallyport.rules.deletion.user_files
 
 import data.sallyport.lib

@@ -4,7 +4,13 @@
 # custom:
 #   severity: high
 #   remediation: Do without this command, or ask the operator (commands.deny).
-#   examples: []
+#   config:
+#     commands: {deny: ['git push']}
+#     files: {release.sh: git push}
+#   examples:
+#     - git push origin main
+#     - bash -c 'git push'
+#     - sh release.sh
 #   lookalikes:
 #     - git status
 #     - echo git push

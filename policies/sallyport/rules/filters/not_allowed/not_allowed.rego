@@ -4,10 +4,15 @@
 # custom:
 #   severity: medium
 #   remediation: Use one of the allowed commands, or ask the operator to allow this one (commands.allow).
-#   examples: []
+#   config:
+#     commands: {allow: ['ls( .*)?', 'make test']}
+#   examples:
+#     - cat README.md
+#     - ls; make install
+#     - ls | wc -l
 #   lookalikes:
 #     - ls -l
-#     - make test
+#     - ls && make test
 package sallyport.rules.filters.not_allowed
 
 import data.sallyport.lib

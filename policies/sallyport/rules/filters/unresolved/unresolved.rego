@@ -4,10 +4,14 @@
 # custom:
 #   severity: high
 #   remediation: Write the program's name out.
-#   examples: []
+#   config:
+#     commands: {deny: ['git push']}
+#   examples:
+#     - $TOOL push
+#     - '"$(cat tool.txt)" push'
 #   lookalikes:
 #     - c=ls; $c
-#     - ls "$1"
+#     - 'ls "$1"'
 package sallyport.rules.filters.unresolved
 
 import data.sallyport.lib

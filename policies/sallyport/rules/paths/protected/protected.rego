@@ -4,10 +4,17 @@
 # custom:
 #   severity: high
 #   remediation: Leave the place as it is; write elsewhere in the workspace.
-#   examples: []
+#   config:
+#     paths: [{path: '{home}/other', access: write, protected: [vendor]}]
+#     files: {'{home}/other/vendor/lib.go': package lib}
+#   examples:
+#     - echo x > {home}/other/vendor/lib.go
+#     - rm -rf {home}/other/vendor
+#     - sed -i s/a/b/ {home}/other/vendor/lib.go
 #   lookalikes:
-#     - cat README.md
-#     - rm -rf build
+#     - cat {home}/other/vendor/lib.go
+#     - cp -r {home}/other/vendor copy
+#     - echo x > {home}/other/vendor.txt
 package sallyport.rules.paths.protected
 
 import data.sallyport.lib

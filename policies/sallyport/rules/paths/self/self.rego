@@ -6,9 +6,12 @@
 # custom:
 #   severity: critical
 #   remediation: Ask the operator to change the configuration or the policies.
-#   examples: []
+#   examples:
+#     - rm -f {home}/.config/sallyport/config.yaml
+#     - 'echo "mode: monitor" > {home}/.config/sallyport/config.yaml'
+#     - mv {home}/.config/sallyport old
 #   lookalikes:
-#     - cat README.md
+#     - cat {home}/.config/sallyport/config.yaml
 #     - echo sallyport > notes.txt
 package sallyport.rules.paths.self
 

@@ -6,10 +6,15 @@
 # custom:
 #   severity: high
 #   remediation: Install below the workspace (a virtual environment, a prefix, a local bin directory), or ask the operator.
-#   examples: []
+#   config:
+#     paths: [{path: /, access: write}]
+#   examples:
+#     - echo x > /etc/motd
+#     - echo user >> /etc/passwd
+#     - rm /usr/bin/env
 #   lookalikes:
-#     - cat /etc/hosts
 #     - cp /etc/hosts hosts.txt
+#     - echo x > /usr/local/etc/app.conf
 #     - touch app.conf
 package sallyport.rules.paths.system_write
 

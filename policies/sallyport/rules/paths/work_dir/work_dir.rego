@@ -1,6 +1,8 @@
 # METADATA
 # title: Working directory that cannot be used
-# description: The working directory does not exist, is not a directory, cannot be read or lies outside the granted places.
+# description: >-
+#   The working directory that a request names does not exist, is not a directory, cannot be read or lies outside the granted
+#   places. No command brings this about, so there are no examples: the cases in testdata/cases show it.
 # custom:
 #   severity: medium
 #   remediation: Give a directory below the workspace that exists, or none.

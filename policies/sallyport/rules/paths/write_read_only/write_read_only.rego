@@ -4,10 +4,16 @@
 # custom:
 #   severity: high
 #   remediation: Copy the file into the workspace and change the copy, or ask the operator for write access (paths).
-#   examples: []
+#   config:
+#     paths: [{path: '{home}/other', access: read}]
+#     files: {'{home}/other/main.go': package main}
+#   examples:
+#     - echo x > {home}/other/main.go
+#     - mv {home}/other/main.go .
+#     - mkdir {home}/other/new
 #   lookalikes:
-#     - cat README.md
-#     - cp README.md copy.md
+#     - cat {home}/other/main.go
+#     - cp {home}/other/main.go .
 package sallyport.rules.paths.write_read_only
 
 import data.sallyport.lib

@@ -113,23 +113,22 @@ func hostile(n int) map[string]string {
 	}
 }
 
+// TestHostile: eight times the text may take eight times as long, and some; quadratic would be
+// sixty-four times.
 func TestHostile(t *testing.T) {
-	if testing.Short() {
-		t.Skip("looks through long texts some hundred times")
-	}
-	for name, src := range hostile(1 << 20) {
-		for i, lang := range allLanguages {
-			src := src
-			if i%4 != 0 { // the others share the evaluator; a smaller text does for their lexers
-				src = src[:16<<10]
+	t.Parallel()
+	short, long := hostile(8<<10), hostile(64<<10)
+	for _, lang := range allLanguages {
+		took := func(texts map[string]string) (sum time.Duration) {
+			for _, src := range texts {
+				start := time.Now()
+				Scan(lang, src)
+				sum += time.Since(start)
 			}
-			start := time.Now()
-			Scan(lang, src)
-			if d := time.Since(start); d > 5*time.Second { // a second on an idle machine; see BenchmarkHostile
-				t.Errorf("%s as %s took %v", name, lang, d)
-			} else if d > 500*time.Millisecond {
-				t.Logf("%s as %s took %v", name, lang, d)
-			}
+			return sum
+		}
+		if a, b := took(short), took(long); b > 32*a {
+			t.Errorf("%s: %v for 8 KiB of each text, %v for 64 KiB", lang, a, b)
 		}
 	}
 }

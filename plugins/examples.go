@@ -119,7 +119,7 @@ func (w *world) files(dir, workspace string, files any) error {
 	if err != nil {
 		return err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }() // it was only a place to write from
 	for name, content := range contents {
 		text, ok := content.(string)
 		if !ok {

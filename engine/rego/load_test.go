@@ -40,8 +40,8 @@ func TestLoadReportsEveryProblemAtOnce(t *testing.T) {
 			},
 		},
 		"a field that the input does not have": {
-			map[string]string{"a.rego": metadataText + "package custom.a\n\ndeny contains {\"command\": i} if {\n\tsome i\n\tinput.commands[i].nmae == \"rm\"\n}\n"},
-			[]string{"a.rego:10:2: type_error: undefined ref: input.commands[i].nmae"},
+			map[string]string{"a.rego": metadataText + "package custom.a\n\ndeny contains {\"command\": i} if {\n\tsome i\n\tinput.commands[i].comand == \"rm\"\n}\n"},
+			[]string{"a.rego:10:2: type_error: undefined ref: input.commands[i].comand"},
 		},
 		"no sets": {
 			map[string]string{"a.rego": metadataText + "package custom.a\n\ndeny if input.x\n\nask[x] := 1 if x := 2\n\nwarn(_) := true\n", "b.rego": sound, "c.rego": metadataText + "package custom.c\n\ndefault deny := false\n\ndeny.x contains 1\n"},

@@ -153,9 +153,9 @@ func makeRecipes(content string, _ []string) []string {
 		}
 		recipe := strings.TrimLeft(line, " \t")
 		if recipe == line { // not indented: a variable, or a rule that may carry a command
-			if name, value, found := strings.Cut(line, "!="); found {
+			if _, value, found := strings.Cut(line, "!="); found {
 				out = append(out, makeExpand(value, vars))
-			} else if name, value, found = strings.Cut(line, "="); found && !strings.Contains(name, ";") {
+			} else if name, value, found := strings.Cut(line, "="); found && !strings.Contains(name, ";") {
 				vars[strings.TrimRight(name, " :?+")] = strings.TrimSpace(value)
 				continue
 			}

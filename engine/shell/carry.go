@@ -88,7 +88,7 @@ func (w *walker) environment(change func(*context), options map[string]arg, assi
 func (w *walker) carryWords(inv *invocation, name string, c carrier, args []arg, change func(*context)) {
 	via := name
 	if len(c.verbs)+len(c.others) > 0 {
-		verb := ""
+		var verb string
 		if verb, args = c.behindVerb(args); args == nil {
 			return
 		}

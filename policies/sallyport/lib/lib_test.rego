@@ -1,0 +1,46 @@
+package sallyport.lib_test
+
+import data.sallyport.lib
+import data.sallyport.testing
+
+_commands := testing.request(
+	[
+		{"name": "rm", "flags": ["force"], "effects": ["delete"]},
+		{"name": "sh", "script": "x.sh", "elevated": true, "flags": ["force"]},
+	],
+	[
+		{"access": "delete", "labels": ["root"], "zone": "system"},
+		{"access": "write", "command": 1, "zone": "workspace"},
+		{"access": "read", "zone": "workspace"},
+	],
+)
+
+test_commands_by_what_they_are if {
+	lib.with_flag.force == {0, 1} with input as _commands
+	lib.with_effect.delete == {0} with input as _commands
+	lib.named.rm == {0} with input as _commands
+	lib.in_text == {0} with input as _commands
+	lib.elevated == {1} with input as _commands
+}
+
+test_paths_by_access_and_place if {
+	lib.deletes == {0} with input as _commands
+	lib.writes == {1} with input as _commands
+	lib.reads == {2} with input as _commands
+	lib.changes == {0, 1} with input as _commands
+	lib.with_label.root == {0} with input as _commands
+	lib.in_zone.workspace == {1, 2} with input as _commands
+}
+
+# What the engine skips rules by: a fact that nothing has must have no key, and one that is there must have one.
+test_present_names_what_is_there_and_nothing_else if {
+	lib.present.with_flag.force with input as _commands
+	not lib.present.with_flag.recursive with input as _commands
+	not lib.present.with_access.execute with input as _commands
+	lib.present.with_access.delete with input as _commands
+}
+
+test_nothing_is_there_without_commands if {
+	lib.present.with_flag == {} with input as testing.request([], [])
+	lib.changes == set() with input as testing.request([], [])
+}

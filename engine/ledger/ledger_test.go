@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
 func open(t *testing.T, dir, session string) *Ledger {
@@ -140,7 +142,7 @@ func TestHostileSessions(t *testing.T) {
 func TestModes(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("windows has no permission bits")
+		leftout.Skip(t, "windows has no permission bits")
 	}
 	dir := filepath.Join(t.TempDir(), "ledger")
 	must(t, open(t, dir, "s").Read("/x"))
@@ -166,7 +168,7 @@ func TestNotAFile(t *testing.T) {
 	target := filepath.Join(t.TempDir(), "target")
 	must(t, os.WriteFile(target, nil, 0o600))
 	if err := os.Symlink(target, filepath.Join(dir, fileName("link"))); err != nil {
-		t.Skipf("no symbolic links here: %v", err)
+		leftout.Skip(t, "no symbolic links here: "+err.Error())
 	}
 	must(t, os.Mkdir(filepath.Join(dir, fileName("dir")), 0o700))
 	for _, session := range []string{"link", "dir"} {
@@ -270,7 +272,7 @@ func TestRemovedFile(t *testing.T) {
 	l := open(t, dir, "s")
 	must(t, l.Read("/a"))
 	if err := os.Remove(filepath.Join(dir, fileName("s"))); err != nil {
-		t.Skipf("an open file cannot be removed here: %v", err)
+		leftout.Skip(t, "an open file cannot be removed here: "+err.Error())
 	}
 	must(t, l.Read("/b"))
 	seen(t, l, map[string]string{"/a": SeenRead, "/b": SeenRead})

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
 func TestParseRefuses(t *testing.T) {
@@ -205,7 +207,7 @@ func TestScriptIsNamed(t *testing.T) {
 func TestWordsAsBashExpandsThem(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
-		t.Skip("bash is not installed: nothing to compare with")
+		leftout.Skip(t, "bash is not installed, so there is nothing to compare with: install bash")
 	}
 	words := []string{
 		`a b`, `a\ b`, `"a b"`, `'a b'`, `""`, `''`, `a""b`, `"a"'b'c`, `\$x`, `"\$x"`, `"\a\"\\"`, `'\a'`, `a\

@@ -31,9 +31,10 @@ import (
 type Request struct {
 	Tool       string        // "execute_command", …
 	Command    string        // bash text
+	Operation  Operation     // what a file tool does, in place of a command
 	WorkDir    string        // absolute or relative to the workspace; "" for the workspace
 	Timeout    time.Duration // 0 for the configured default; capped by the configured maximum
-	Background bool
+	Background bool          // it is meant to last: its default timeout is the maximum
 	Subject    facts.Subject
 	// Stdout and Stderr, when not nil, see the output as it comes.
 	Stdout, Stderr io.Writer
@@ -89,6 +90,8 @@ type Environment interface {
 	Prepare(text, workDir string) (Command, error)
 	// FS shows the environment's files, as its processes would see them.
 	FS() facts.FS
+	// Files is how file tools reach them.
+	Files() Files
 	// Close ends everything that was started and frees the environment.
 	Close() error
 }

@@ -103,6 +103,7 @@ type fakeRunner struct {
 	log                 *events
 	openErr, prepareErr error
 	block               bool
+	files               engine.Files
 	started             func()
 	mu                  sync.Mutex
 	last                engine.Command
@@ -119,6 +120,8 @@ func (r *fakeRunner) Open(context.Context, engine.EnvironmentSpec) (engine.Envir
 func (r *fakeRunner) Prepare(text, _ string) (engine.Command, error) {
 	return engine.Command{Text: text, Env: []string{"PATH=/bin"}}, r.prepareErr
 }
+
+func (r *fakeRunner) Files() engine.Files { return r.files }
 
 func (r *fakeRunner) FS() facts.FS { return facts.OSFS{} }
 

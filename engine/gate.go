@@ -40,7 +40,10 @@ type Limits struct {
 
 // Gate is the one way through: it judges, records and runs requests. It is safe for concurrent use.
 type Gate struct {
-	o Options
+	o       Options
+	jobs    jobs
+	closing context.Context // ends when the gate is closed
+	close   context.CancelFunc
 
 	mu      sync.Mutex
 	env     Environment
@@ -77,7 +80,9 @@ func New(o Options) (*Gate, error) {
 	if o.NewID == nil {
 		o.NewID = newID
 	}
-	return &Gate{o: o}, nil
+	g := &Gate{o: o}
+	g.closing, g.close = context.WithCancel(context.Background())
+	return g, nil
 }
 
 func (l Limits) withDefaults() Limits {
@@ -106,33 +111,61 @@ func (g *Gate) Check(ctx context.Context, r Request) (Outcome, error) {
 	return j.outcome(), nil
 }
 
-// Do takes a request all the way: judge, record, approve, run, record. The error is only ever about
-// a request that makes no sense (ErrRequest); a denial, and a fault of ours, are part of the Outcome.
+// Do takes a request all the way: judge, record, approve, run, record. When ctx ends, what runs is
+// killed. The error is only ever about a request that makes no sense (ErrRequest); a denial, and a
+// fault of ours, are part of the Outcome.
 func (g *Gate) Do(ctx context.Context, r Request) (Outcome, error) {
-	j, err := g.judge(ctx, r)
+	job, err := g.Start(ctx, r)
 	if err != nil {
 		return Outcome{}, err
 	}
-	out := j.outcome()
-	if err := g.recordDecision(ctx, j); err != nil {
-		return g.faulted(out, "audit", err), nil
-	}
-	allowed := out.Decision.Effect == Allow
-	if out.Decision.Effect == Ask && out.Decision.Mode == Enforce {
-		a, err := g.approve(ctx, j)
-		if err != nil {
-			return g.faulted(out, "audit", err), nil
-		}
-		out.Approval = &a
-		allowed = a.Granted
-	}
-	if !allowed && out.Decision.Mode == Enforce {
-		return out, nil
-	}
-	return g.run(ctx, j, out), nil
+	stop := context.AfterFunc(ctx, func() { job.Kill("cancelled") })
+	defer stop()
+	return job.Wait(), nil
 }
 
-// Close ends everything that runs, closes the environment and records the stop.
+// Start takes a request as far as its run: judge, record, approve, start. What was started outlives
+// ctx and ends with the gate; its outcome goes on record when it is over. The error is as that of Do.
+func (g *Gate) Start(ctx context.Context, r Request) (*Job, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := context.AfterFunc(g.closing, cancel) // nobody is asked any more
+	defer stop()
+	leave := g.jobs.enter()
+	j, err := g.judge(ctx, r)
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	out, allowed := g.settle(ctx, j)
+	if !allowed {
+		leave()
+		return over(out), nil
+	}
+	return g.launch(ctx, j, out, leave), nil
+}
+
+// settle puts the decision on record, asks a person where it says so, and reports whether to go on.
+func (g *Gate) settle(ctx context.Context, j *judged) (out Outcome, allowed bool) {
+	out = j.outcome()
+	if err := g.recordDecision(ctx, j); err != nil {
+		return g.faulted(out, "audit", err), false
+	}
+	if out.Decision.Mode != Enforce {
+		return out, j.env != nil // without an environment nothing can run, whatever the mode
+	}
+	if out.Decision.Effect != Ask {
+		return out, out.Decision.Effect == Allow
+	}
+	a, err := g.approve(ctx, j)
+	if err != nil {
+		return g.faulted(out, "audit", err), false
+	}
+	out.Approval = &a
+	return out, a.Granted
+}
+
+// Close ends everything that runs, records how it ended, closes the environment and records the stop.
 func (g *Gate) Close() error {
 	g.mu.Lock()
 	env, started := g.env, g.started
@@ -142,10 +175,12 @@ func (g *Gate) Close() error {
 	}
 	g.env = nil
 	g.mu.Unlock()
+	g.close()
 	var errs []error
 	if env != nil {
 		errs = append(errs, env.Close())
 	}
+	g.jobs.kill()
 	if started && !already {
 		errs = append(errs, g.o.Recorder.Record(context.Background(),
 			Record{Kind: KindStop, Time: g.o.Now().UTC(), Body: StopBody{PID: g.o.Start.PID}}))

@@ -34,12 +34,17 @@ func (g *Gate) judge(ctx context.Context, r Request) (*judged, error) {
 	if r.Subject == (facts.Subject{}) {
 		r.Subject = g.o.Subject
 	}
+	if r.Operation != nil && r.Command != "" {
+		return nil, fmt.Errorf("%w: a command and an operation on files in one: send one of them", ErrRequest)
+	}
 	j := &judged{request: r, decision: Decision{
 		ID: g.o.NewID(), Effect: Deny, Mode: g.o.Mode, Reasons: []Reason{}, Policy: g.policy(),
 	}}
 	ctx, cancel := context.WithTimeout(ctx, g.o.Limits.Judge)
 	defer cancel()
-	if f := g.read(ctx, j, start); f != nil {
+	if f, err := g.read(ctx, j, start); err != nil {
+		return nil, err
+	} else if f != nil {
 		j.fault = f
 	} else if f := g.decide(ctx, j); f != nil {
 		j.fault = f
@@ -51,36 +56,48 @@ func (g *Gate) judge(ctx context.Context, r Request) (*judged, error) {
 	return j, nil
 }
 
-// read turns the request into facts.
-func (g *Gate) read(ctx context.Context, j *judged, now time.Time) (f *Fault) {
+// read turns the request into facts. The error is about the request itself.
+func (g *Gate) read(ctx context.Context, j *judged, now time.Time) (f *Fault, _ error) {
 	defer catch(&f, "facts")
 	env, builder, err := g.open(ctx)
 	if err != nil {
-		return newFault("environment", err)
+		return newFault("environment", err), nil
 	}
 	dir := j.request.WorkDir
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(g.o.Layout.Workspace, dir)
 	}
-	dir = filepath.Clean(dir)
-	cmd, err := env.Prepare(j.request.Command, dir)
-	if err != nil {
-		return newFault("environment", err)
+	cmd := Command{WorkDir: filepath.Clean(dir)}
+	var touches []facts.Touch
+	if op := j.request.Operation; op != nil {
+		if touches, err = op.Plan(builder.Granted()); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrRequest, err)
+		}
+		if len(touches) == 0 {
+			return nil, fmt.Errorf("%w: it touches no file", ErrRequest)
+		}
+	} else if cmd, err = env.Prepare(j.request.Command, cmd.WorkDir); err != nil {
+		return newFault("environment", err), nil
+	} else {
+		cmd.WorkDir = filepath.Clean(dir)
 	}
-	cmd.ID, cmd.WorkDir = j.decision.ID, dir
-	cmd.Timeout = g.timeout(j.request.Timeout)
+	cmd.ID, cmd.Timeout = j.decision.ID, g.o.Limits.timeoutOf(j.request)
 	cmd.Grace, cmd.Output = g.o.Limits.Grace, g.o.Limits.Output
 	j.env, j.command = env, cmd
 	j.input = builder.Build(facts.Ask{
 		Request: facts.Request{
-			ID: j.decision.ID, Time: now.UTC(), Tool: j.request.Tool, Command: cmd.Text, WorkDir: dir,
+			ID: j.decision.ID, Time: now.UTC(), Tool: j.request.Tool, Command: cmd.Text, WorkDir: cmd.WorkDir,
 			TimeoutSeconds: cmd.Timeout.Seconds(), Background: j.request.Background,
 		},
 		Subject: j.request.Subject,
 		Runner:  g.o.Runner.Describe(),
 		Env:     environ(cmd.Env),
+		Touches: touches,
 	})
-	return nil
+	if len(j.input.Paths) < len(touches) {
+		return newFault("facts", fmt.Errorf("%d facts about %d touches", len(j.input.Paths), len(touches))), nil
+	}
+	return nil, nil
 }
 
 // decide combines what the evaluators say: deny beats ask beats allow, and allow needs all of them.
@@ -137,14 +154,6 @@ func catch(f **Fault, part string) {
 	if p := recover(); p != nil {
 		*f = newFault(part, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 	}
-}
-
-// timeout returns the time that a request gets: its own or the default, and never more than the maximum.
-func (g *Gate) timeout(asked time.Duration) time.Duration {
-	if asked == 0 {
-		asked = g.o.Limits.Timeout
-	}
-	return min(asked, g.o.Limits.MaxTimeout)
 }
 
 // policy names the policies of all evaluators. Its revision is theirs, joined.

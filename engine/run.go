@@ -79,46 +79,6 @@ func (g *Gate) askPerson(ctx context.Context, j *judged) (a Approval, err error)
 	return a, err
 }
 
-// run executes what was judged and records how it ended.
-func (g *Gate) run(ctx context.Context, j *judged, out Outcome) Outcome {
-	var noted func(code int) error
-	if g.o.Ledger != nil {
-		end := g.o.Ledger.Begin(j.input, j.env.FS())
-		noted = func(code int) error { return end(j.env.FS(), code) }
-	}
-	out.Ran = true
-	out.Exit = g.execute(ctx, j)
-	if noted != nil {
-		if err := noted(out.Exit.Code); err != nil {
-			out.Fault = newFault("ledger", err)
-		}
-	}
-	if err := g.record(ctx, KindOutcome, j.decision.ID, g.outcomeBody(out)); err != nil {
-		// What happened cannot be put on record: the output stays here and nothing more passes.
-		g.shut(fmt.Errorf("audit log refused an outcome: %w", err))
-		out.Exit.Stdout.Text, out.Exit.Stderr.Text = "", ""
-		return g.faulted(out, "audit", err)
-	}
-	return out
-}
-
-// execute starts the command and waits for its end. A context that ends kills the tree.
-func (g *Gate) execute(ctx context.Context, j *judged) Exit {
-	started := g.o.Now()
-	if err := ctx.Err(); err != nil {
-		return Exit{Code: -1, Killed: "cancelled before it started", Started: started, Error: err}
-	}
-	cmd := j.command
-	cmd.Stdout, cmd.Stderr = j.request.Stdout, j.request.Stderr
-	p, err := j.env.Start(context.WithoutCancel(ctx), cmd)
-	if err != nil {
-		return Exit{Code: -1, Started: started, Error: err}
-	}
-	stop := context.AfterFunc(ctx, func() { p.Kill("cancelled") })
-	defer stop()
-	return p.Wait()
-}
-
 func (g *Gate) outcomeBody(out Outcome) OutcomeBody {
 	e, d := out.Exit, g.o.Runner.Describe()
 	b := OutcomeBody{

@@ -19,8 +19,13 @@ const module = "github.com/sallyport-dev/sallyport"
 // A new package gets a row here: imports run from the top of this table to its bottom.
 var ours = map[string][]string{
 	"cmd/sallyport":          {"plugins", "policies", "engine", "engine/audit", "engine/config", "engine/facts", "engine/rego", "engine/shell"},
+	"internal/mcpserver":     {"internal/background", "internal/docstring", "internal/filetools", "engine", "engine/facts"},
+	"internal/background":    {"engine"},
+	"internal/filetools":     {"engine", "engine/facts"},
+	"internal/docstring":     {},
 	"plugins":                {"policies", "runners/local", "engine", "engine/audit", "engine/config", "engine/facts", "engine/ledger", "engine/rego"},
-	"runners/local":          {"runners/supervisor", "engine", "engine/facts"},
+	"runners/local":          {"runners/files", "runners/supervisor", "engine", "engine/facts"},
+	"runners/files":          {"engine"},
 	"runners/runnertest":     {"engine", "engine/facts", "internal/leftout"},
 	"runners/supervisor":     {"engine"},
 	"engine/config":          {"engine", "engine/facts"},

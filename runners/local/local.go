@@ -13,6 +13,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/runners/files"
 	"github.com/sallyport-dev/sallyport/runners/supervisor"
 )
 
@@ -99,6 +100,9 @@ func (e *Environment) Start(ctx context.Context, c engine.Command) (engine.Proce
 
 // FS shows the host's files.
 func (e *Environment) FS() facts.FS { return hostFS{} }
+
+// Files reaches the host's files, those that were judged and no link in their place.
+func (e *Environment) Files() engine.Files { return files.Host{} }
 
 // Close ends everything that was started.
 func (e *Environment) Close() error { return e.supervisor.Close() }

@@ -1,0 +1,224 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Job is a request that was judged, with what it started. A refused one has nothing and is over at once.
+type Job struct {
+	out  Outcome // until done is closed: the decision, without an exit
+	kill func(reason string)
+	pid  int
+	peek func() (stdout, stderr Stream)
+	done chan struct{}
+	end  Outcome // set before done is closed
+}
+
+// Outcome is what is known so far: the decision at once, the exit when the job is done.
+func (j *Job) Outcome() Outcome {
+	select {
+	case <-j.done:
+		return j.end
+	default:
+		return j.out
+	}
+}
+
+// PID returns the process id of the command's shell, or 0 where no process was started.
+func (j *Job) PID() int { return j.pid }
+
+// Done is closed when everything is over and on record.
+func (j *Job) Done() <-chan struct{} { return j.done }
+
+// Wait blocks until everything is over and on record.
+func (j *Job) Wait() Outcome {
+	<-j.done
+	return j.end
+}
+
+// Kill ends what was started, as Process.Kill does. It returns at once.
+func (j *Job) Kill(reason string) {
+	if j.kill != nil {
+		j.kill(reason)
+	}
+}
+
+// over is a job that ended before anything of it was started.
+func over(out Outcome) *Job {
+	j := &Job{out: out, end: out, done: make(chan struct{})}
+	close(j.done)
+	return j
+}
+
+// jobs are the requests of a gate that are under way.
+type jobs struct {
+	mu      sync.Mutex
+	closed  bool
+	running map[*Job]struct{}
+	all     sync.WaitGroup
+}
+
+// enter takes up a request; leave must be called once when the last record about it is written. After
+// kill nothing is taken up any more, and nothing can be started either: the gate is closed.
+func (s *jobs) enter() (leave func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return func() {}
+	}
+	s.all.Add(1)
+	return s.all.Done
+}
+
+// add makes a job one that kill reaches.
+func (s *jobs) add(j *Job) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running == nil {
+		s.running = map[*Job]struct{}{}
+	}
+	s.running[j] = struct{}{}
+	if s.closed {
+		j.Kill(errClosed.Error())
+	}
+}
+
+// finish ends a job: its outcome is on record.
+func (s *jobs) finish(j *Job, out Outcome) {
+	j.end = out
+	s.mu.Lock()
+	delete(s.running, j)
+	s.mu.Unlock()
+	close(j.done)
+}
+
+// kill ends all jobs and waits until each request is on record.
+func (s *jobs) kill() {
+	s.mu.Lock()
+	s.closed = true
+	for j := range s.running {
+		j.Kill(errClosed.Error())
+	}
+	s.mu.Unlock()
+	s.all.Wait()
+}
+
+// launch starts what was judged. The job outlives ctx; leave is called when its outcome is on record.
+func (g *Gate) launch(ctx context.Context, j *judged, out Outcome, leave func()) *Job {
+	noted := func(int) error { return nil }
+	if g.o.Ledger != nil {
+		end := g.o.Ledger.Begin(j.input, j.env.FS())
+		noted = func(code int) error { return end(j.env.FS(), code) }
+	}
+	out.Ran = true
+	started := g.o.Now()
+	if err := ctx.Err(); err != nil {
+		defer leave()
+		return over(g.conclude(j, out, Exit{Code: -1, Killed: "cancelled before it started", Started: started, Error: err}, noted))
+	}
+	job := &Job{out: out, done: make(chan struct{})}
+	if j.request.Operation != nil {
+		g.launchOperation(j, job, noted, leave)
+		return job
+	}
+	cmd := j.command
+	cmd.Stdout, cmd.Stderr = j.request.Stdout, j.request.Stderr
+	p, err := j.env.Start(context.WithoutCancel(ctx), cmd)
+	if err != nil {
+		defer leave()
+		return over(g.conclude(j, out, Exit{Code: -1, Started: started, Error: err}, noted))
+	}
+	job.pid, job.kill, job.peek = p.PID(), p.Kill, p.Output
+	g.jobs.add(job)
+	go func() {
+		defer leave()
+		g.jobs.finish(job, g.conclude(j, out, p.Wait(), noted))
+	}()
+	return job
+}
+
+// launchOperation runs a file tool's work. It is a job like a command: it can be killed, it has a
+// timeout, and its outcome goes on record.
+func (g *Gate) launchOperation(j *judged, job *Job, noted func(int) error, leave func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	job.kill = func(reason string) { cancel(killed(reason)) }
+	g.jobs.add(job)
+	go func() {
+		defer leave()
+		defer cancel(nil)
+		ctx, stop := context.WithTimeout(ctx, j.command.Timeout)
+		defer stop()
+		g.jobs.finish(job, g.conclude(j, job.out, g.operate(ctx, j), noted))
+	}()
+}
+
+// killed is the cause of a context that Kill ended.
+type killed string
+
+func (k killed) Error() string { return string(k) }
+
+// operate does the work. An error of it ends with status 2, by which nothing counts as read.
+func (g *Gate) operate(ctx context.Context, j *judged) (e Exit) {
+	e = Exit{Started: g.o.Now()}
+	defer func() {
+		if p := recover(); p != nil {
+			e.Error = fmt.Errorf("panic in %s: %v", j.request.Tool, p)
+		}
+		e.Duration = g.o.Now().Sub(e.Started)
+		if e.Error == nil {
+			return
+		}
+		e.Code = 2
+		var why killed
+		switch {
+		case errors.As(context.Cause(ctx), &why):
+			e.Killed = string(why)
+		case errors.Is(ctx.Err(), context.DeadlineExceeded):
+			e.TimedOut = true
+		}
+	}()
+	e.Error = j.request.Operation.Run(ctx, judgedFiles{j.env.Files(), j.input.Paths}, j.input.Paths)
+	return e
+}
+
+// conclude notes what was done and records how it ended.
+func (g *Gate) conclude(j *judged, out Outcome, e Exit, noted func(int) error) Outcome {
+	out.Exit = e
+	if err := noted(e.Code); err != nil {
+		out.Fault = newFault("ledger", err)
+	}
+	if err := g.record(context.Background(), KindOutcome, j.decision.ID, g.outcomeBody(out)); err != nil {
+		// What happened cannot be put on record: the output stays here and nothing more passes.
+		g.shut(fmt.Errorf("audit log refused an outcome: %w", err))
+		out.Exit.Stdout.Text, out.Exit.Stderr.Text = "", ""
+		return g.faulted(out, "audit", err)
+	}
+	return out
+}
+
+// Output returns what is kept so far of a command's streams.
+func (j *Job) Output() (stdout, stderr Stream) {
+	if j.peek == nil {
+		e := j.Outcome().Exit
+		return e.Stdout, e.Stderr
+	}
+	return j.peek()
+}
+
+// timeoutOf returns the time that a request gets: its own or the default, and never more than the
+// maximum. In the background the maximum is the default, since what runs there is meant to last.
+func (l Limits) timeoutOf(r Request) time.Duration {
+	asked := r.Timeout
+	switch {
+	case asked != 0:
+	case r.Background:
+		asked = l.MaxTimeout
+	default:
+		asked = l.Timeout
+	}
+	return min(asked, l.MaxTimeout)
+}

@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/facts"
+)
+
+// Operation is what a file tool asks for, in place of a command. The gate calls Plan, has the touches
+// judged, records the decision and only then calls Run, with a view that holds what was judged.
+type Operation interface {
+	// Plan names every path that Run needs. To expand a pattern it may look at files, which shows the
+	// granted roots only. It changes nothing. An error is about the request (ErrRequest).
+	Plan(files facts.FS) ([]facts.Touch, error)
+	// Run does it. paths are the judged facts about the planned touches, in their order: what is to be
+	// used is each one's Real, in which no element is a symbolic link. It ends when ctx does.
+	Run(ctx context.Context, files Files, paths []facts.Path) error
+}
+
+// Files is how a file tool reaches the files of an environment. Paths are absolute, and no element of
+// one may be a symbolic link when it is used: a link that has come in its place since the path was
+// judged is an error and is not followed. It is safe for concurrent use.
+type Files interface {
+	// Lstat, ReadLink and ReadDir are as in facts.FS. ReadDir returns the entries sorted by name.
+	Lstat(path string) (fs.FileInfo, error)
+	ReadLink(path string) (string, error)
+	ReadDir(path string) ([]fs.DirEntry, error)
+	// Open reads a regular file; it never waits for a pipe or a device.
+	Open(path string) (io.ReadCloser, error)
+	// Write makes a file of content, whole or not at all, with the directories that it needs, and
+	// returns the number of bytes.
+	Write(path string, content io.Reader, o WriteOptions) (int64, error)
+	// Mkdir makes a directory and those above it. One that is there already is no error.
+	Mkdir(path string) error
+	// Symlink makes a symbolic link. What is there already is an error.
+	Symlink(target, path string) error
+	// Remove removes one file, symbolic link or empty directory.
+	Remove(path string) error
+}
+
+// WriteOptions say how a file is written. The zero value makes a new file with the environment's usual mode.
+type WriteOptions struct {
+	Replace bool // a file may be there already; it keeps its mode, and other names of it keep the old content
+	// Like gives the new file the permission bits and the modification time of another, without the
+	// bits that change the user or the group.
+	Like fs.FileInfo
+}
+
+// judgedFiles is a view of files that holds the paths that were judged, each with the access that was
+// judged, and nothing besides: whatever an Operation computes, it cannot reach further.
+type judgedFiles struct {
+	files Files
+	paths []facts.Path
+}
+
+// ErrNotJudged is wrapped by the error for a path, or an access to it, that no decision covers.
+var ErrNotJudged = fmt.Errorf("not part of what was decided: %w", fs.ErrPermission)
+
+// covered reports whether a path was judged for one of the accesses; with none, for any.
+func (j judgedFiles) covered(op, name string, accesses ...string) error {
+	for i := range j.paths {
+		p := &j.paths[i]
+		if p.Real == "" || !path.IsAbs(p.Real) || path.Clean(name) != name {
+			continue
+		}
+		below := p.Recursive && strings.HasPrefix(name, strings.TrimSuffix(p.Real, "/")+"/")
+		if name != p.Real && !below {
+			continue
+		}
+		if len(accesses) == 0 {
+			return nil
+		}
+		for _, a := range accesses {
+			if p.Access == a {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("%s %s: %w", op, name, ErrNotJudged)
+}
+
+func (j judgedFiles) Lstat(path string) (fs.FileInfo, error) {
+	if err := j.covered("look at", path); err != nil {
+		return nil, err
+	}
+	return j.files.Lstat(path)
+}
+
+func (j judgedFiles) ReadLink(path string) (string, error) {
+	if err := j.covered("read link", path); err != nil {
+		return "", err
+	}
+	return j.files.ReadLink(path)
+}
+
+func (j judgedFiles) ReadDir(path string) ([]fs.DirEntry, error) {
+	if err := j.covered("list", path); err != nil {
+		return nil, err
+	}
+	return j.files.ReadDir(path)
+}
+
+func (j judgedFiles) Open(path string) (io.ReadCloser, error) {
+	if err := j.covered("read", path, "read"); err != nil {
+		return nil, err
+	}
+	return j.files.Open(path)
+}
+
+func (j judgedFiles) Write(path string, content io.Reader, o WriteOptions) (int64, error) {
+	if err := j.covered("write", path, "write"); err != nil {
+		return 0, err
+	}
+	return j.files.Write(path, content, o)
+}
+
+func (j judgedFiles) Mkdir(path string) error {
+	if err := j.covered("make directory", path, "write"); err != nil {
+		return err
+	}
+	return j.files.Mkdir(path)
+}
+
+func (j judgedFiles) Symlink(target, path string) error {
+	if err := j.covered("link", path, "write"); err != nil {
+		return err
+	}
+	return j.files.Symlink(target, path)
+}
+
+func (j judgedFiles) Remove(path string) error {
+	if err := j.covered("delete", path, "delete"); err != nil {
+		return err
+	}
+	return j.files.Remove(path)
+}

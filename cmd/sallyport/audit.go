@@ -18,6 +18,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/audit"
 	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
 func (a *app) auditCommand() *cobra.Command {
@@ -200,7 +201,7 @@ func summary(e audit.Entry) (effect, what string) {
 			rules = append(rules, "fault "+d.Fault.ID)
 		}
 		if d.Input != nil {
-			what = d.Input.Request.Command
+			what = asked(d.Input)
 		}
 		if len(rules) > 0 {
 			what = shorten(what, 60) + "  [" + strings.Join(rules, " ") + "]"
@@ -221,6 +222,27 @@ func summary(e audit.Entry) (effect, what string) {
 	}
 	return "", "process " + e.Writer
 }
+
+// asked is what a request asked for: the text of a command, or the tool and the paths that it touches.
+func asked(in *facts.Input) string {
+	if in.Request.Command != "" {
+		return in.Request.Command
+	}
+	var out strings.Builder
+	out.WriteString(in.Request.Tool)
+	for i := range in.Paths {
+		if i == maxAsked {
+			fmt.Fprintf(&out, " and %d more", len(in.Paths)-i)
+			break
+		}
+		p := &in.Paths[i]
+		fmt.Fprintf(&out, " %s %s", p.Access, p.Path)
+	}
+	return out.String()
+}
+
+// maxAsked is how many paths of a file tool are shown in full.
+const maxAsked = 20
 
 func outcome(o engine.OutcomeBody) string {
 	how := fmt.Sprintf("exit %d", o.ExitCode)

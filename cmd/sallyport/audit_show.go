@@ -59,7 +59,7 @@ func (a *app) showEntry(e audit.Entry) error {
 	fmt.Fprintf(a.out, "%s\n  %s (%s), policies %s\n", head, styleOf(a.out).effect(d.Decision.Effect), d.Decision.Mode, d.Decision.Policy.Revision)
 	text := ""
 	if in := d.Input; in != nil {
-		text = in.Request.Command
+		text = asked(in)
 		fmt.Fprintf(a.out, "  agent %s, session %s, user %s, runner %s\n  in %s:\n", printable(in.Subject.Agent),
 			orDash(printable(in.Subject.Session)), printable(in.Subject.User), in.Runner.Name, printable(in.Request.WorkDir))
 		for line := range strings.SplitSeq(text, "\n") {

@@ -1,0 +1,182 @@
+package background
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+func TestKill(t *testing.T) {
+	t.Parallel()
+	grace := func(d time.Duration) func(*engine.Options) {
+		return func(o *engine.Options) { o.Limits.Grace = d }
+	}
+	for _, tc := range []struct {
+		name, text, signal string
+		grace              time.Duration
+		code               int
+	}{
+		{"it obeys", "echo up; exec sleep 60", "SIGTERM", time.Minute, 143},
+		{"it is deaf to TERM", "trap '' TERM; echo up; while :; do sleep 60; done", "SIGKILL", 200 * time.Millisecond, 137},
+		{"it cleans up and exits", "trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.1; done", "", time.Minute, 0},
+		{"it is stopped", "echo up; kill -STOP $$; sleep 60", "SIGTERM", time.Minute, 143},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, Options{}, grace(tc.grace))
+			s := w.start(t, tc.text)
+			w.awaitOutput(t, s.ID, "up\n")
+			got, already := w.kill(t, s.ID)
+			if already || got.State != Killed || got.Signal != tc.signal || got.ExitCode != tc.code || got.Reason != "test" || got.TimedOut {
+				t.Errorf("already %v, %+v", already, got)
+			}
+			// What is said once is said again.
+			if again, err := w.Status(s.ID); err != nil || again.State != got.State || again.Duration != got.Duration {
+				t.Errorf("%+v, %v", again, err)
+			}
+			if again, already := w.kill(t, s.ID); !already || again.State != Killed || again.Signal != tc.signal {
+				t.Errorf("a second kill: already %v, %+v", already, again)
+			}
+			if n := w.records.count(engine.KindOutcome); n != 1 {
+				t.Errorf("%d outcomes on record", n)
+			}
+		})
+	}
+}
+
+func TestKillAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, Options{}, nil)
+	for text, want := range map[string]State{"exit 0": Stopped, "exit 3": Failed} {
+		id := w.start(t, text).ID
+		w.ended(t, id)
+		if s, already := w.kill(t, id); !already || s.State != want || s.Signal != "" || s.Reason != "" {
+			t.Errorf("%s: already %v, %+v", text, already, s)
+		}
+	}
+}
+
+// TestKillReachesAll kills a shell whose child made itself a session of its own.
+func TestKillReachesAll(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, Options{}, func(o *engine.Options) { o.Limits.Grace = 100 * time.Millisecond })
+	mark := filepath.Join(w.dir, "alive")
+	s := w.start(t, fmt.Sprintf("(trap '' TERM; set -m; while :; do touch %q; sleep 0.02; done) & echo up; wait", mark))
+	written := func() bool { _, err := os.Stat(mark); return err == nil }
+	await(t, "the child", written)
+	if s, _ := w.kill(t, s.ID); s.Survivors != 0 {
+		t.Errorf("%+v", s)
+	}
+	if err := os.Remove(mark); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(200 * time.Millisecond) // ten times the child's pause
+	if written() {
+		t.Error("the child lives")
+	}
+}
+
+func TestTimeoutIsSaid(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, Options{}, nil)
+	s, _, err := w.Start(context.Background(), engine.Request{Command: "sleep 60", Timeout: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s = w.ended(t, s.ID); s.State != Killed || !s.TimedOut || s.Signal != "SIGTERM" || s.Reason != "" {
+		t.Errorf("%+v", s)
+	}
+	if s, already := w.kill(t, s.ID); !already || !s.TimedOut {
+		t.Errorf("already %v, %+v", already, s)
+	}
+}
+
+func TestKillThatIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, Options{}, func(o *engine.Options) { o.Limits.Grace = 300 * time.Millisecond })
+	s := w.start(t, "trap '' TERM; echo up; while :; do sleep 60; done")
+	w.awaitOutput(t, s.ID, "up\n")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if got, _, err := w.Kill(ctx, s.ID, "test"); !errors.Is(err, context.Canceled) || got.State != Running {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got := w.ended(t, s.ID); got.State != Killed || got.Signal != "SIGKILL" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestCloseEndsAllAtOnce closes six shells that need the whole grace period each.
+func TestCloseEndsAllAtOnce(t *testing.T) {
+	t.Parallel()
+	deaf := "trap '' TERM; echo up; while :; do sleep 60; done"
+	w := newWorld(t, Options{}, func(o *engine.Options) { o.Limits.Grace = time.Second })
+	s := w.start(t, deaf)
+	w.awaitOutput(t, s.ID, "up\n")
+	began := time.Now()
+	w.kill(t, s.ID)
+	one := time.Since(began)
+
+	var ids []string
+	for range 6 {
+		ids = append(ids, w.start(t, deaf).ID)
+	}
+	for _, id := range ids {
+		w.awaitOutput(t, id, "up\n")
+	}
+	began = time.Now()
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > 3*one {
+		t.Errorf("all six took %v, one took %v", took, one)
+	}
+	for _, id := range ids {
+		if s, err := w.Status(id); err != nil || s.State != Killed || s.Signal != "SIGKILL" || s.Reason != "server closed" {
+			t.Errorf("%+v, %v", s, err)
+		}
+	}
+	if _, _, err := w.Start(context.Background(), engine.Request{Command: "true"}); err == nil || !strings.Contains(err.Error(), "closing") {
+		t.Errorf("start after close: %v", err)
+	}
+	if err := w.Close(); err != nil {
+		t.Errorf("second close: %v", err)
+	}
+}
+
+// TestCloseWhileAPersonIsAsked closes before the answer: nothing may start any more.
+func TestCloseWhileAPersonIsAsked(t *testing.T) {
+	t.Parallel()
+	asked := make(chan struct{})
+	w := newWorld(t, Options{}, func(o *engine.Options) {
+		o.Approver = approver(func(ctx context.Context) (engine.Approval, error) {
+			close(asked)
+			<-ctx.Done()
+			return engine.Approval{Granted: true, By: "too late"}, nil
+		})
+	})
+	mark := filepath.Join(w.dir, "mark")
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		s, out, err := w.Start(context.Background(), engine.Request{Command: "touch mark # unclear"})
+		if err != nil || s.ID != "" || out.Ran || out.Approval == nil || out.Approval.Granted {
+			t.Errorf("%+v, %+v, %v", s, out, err)
+		}
+	})
+	<-asked
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	wg.Wait()
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("it ran")
+	}
+}

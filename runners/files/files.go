@@ -2,20 +2,20 @@
 // from the root of the file system, one name after the other, and no symbolic link is followed.
 //
 // So what is opened is what was judged. A link that comes into the place of a directory or a file in
-// between is an error, and a race cannot lead anywhere else (os.Root holds each step to the directory
-// that was opened before; os.SameFile shows that it is the one that was looked at).
+// between is an error, and a race cannot lead anywhere else: every step is taken from a directory that
+// is open already, and what it opens is no link.
 //
 // It decides nothing: which paths may be reached, and for what, is the gate's to say. It does not
 // protect from bind mounts or from other names (hard links) of a file, except that writing makes a new
-// file and so leaves other names of the old one alone.
+// file and so leaves other names of the old one alone. It does not wait for the disk (fsync): what it
+// promises holds while the machine runs.
 package files
 
 import (
 	"errors"
-	"fmt"
+	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -26,111 +26,123 @@ import (
 // into the place of what was there.
 var ErrChanged = errors.New("it is a symbolic link or was changed meanwhile")
 
-// Host is the machine's own files. The zero value is ready.
-type Host struct{}
+// Host is the machine's own files. The zero value is ready. Paths are absolute and clean, with slashes
+// or in the form of the system.
+type Host struct {
+	stepwise bool // walk as on systems that have no better way; for tests
+}
 
 var _ engine.Files = Host{}
 
-// at is an open directory and the last name of a path in it.
-type at struct {
-	dir  *os.Root
-	name string
-}
-
-func (a at) close() { _ = a.dir.Close() }
-
-// walk opens the directory around an absolute, clean path. With create it makes what is missing of it.
-func walk(op, path string, create bool) (at, error) {
-	wrap := func(err error) error { return fmt.Errorf("%s %s: %w", op, path, err) }
-	if !filepath.IsAbs(path) || filepath.Clean(path) != path {
-		return at{}, wrap(errors.New("not an absolute, clean path"))
-	}
-	volume := filepath.VolumeName(path) + string(filepath.Separator)
-	dir, err := os.OpenRoot(volume)
-	if err != nil {
-		return at{}, wrap(err)
-	}
-	rest := strings.TrimPrefix(path, volume)
-	if rest == "" {
-		return at{dir, "."}, nil
-	}
-	names := strings.Split(rest, string(filepath.Separator))
-	for _, name := range names[:len(names)-1] {
-		next, err := step(dir, name, create)
-		_ = dir.Close()
-		if err != nil {
-			return at{}, wrap(err)
-		}
-		dir = next
-	}
-	return at{dir, names[len(names)-1]}, nil
-}
-
-// step opens a directory in a directory, if it is one and not a link to one.
-func step(dir *os.Root, name string, create bool) (*os.Root, error) {
-	info, err := dir.Lstat(name)
-	if create && errors.Is(err, fs.ErrNotExist) {
-		if err = dir.Mkdir(name, 0o777); err == nil || errors.Is(err, fs.ErrExist) {
-			info, err = dir.Lstat(name)
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	if info.Mode()&fs.ModeSymlink != 0 {
-		return nil, fmt.Errorf("%s: %w", name, ErrChanged)
-	}
-	next, err := dir.OpenRoot(name)
-	if err != nil {
-		return nil, err
-	}
-	if now, err := next.Stat("."); err != nil || !os.SameFile(info, now) {
-		_ = next.Close()
-		return nil, errors.Join(fmt.Errorf("%s: %w", name, ErrChanged), err)
-	}
-	return next, nil
-}
-
 // Lstat describes a path without following it.
-func (Host) Lstat(path string) (fs.FileInfo, error) {
-	a, err := walk("look at", path, false)
+func (h Host) Lstat(path string) (fs.FileInfo, error) {
+	const op = "look at"
+	a, err := h.walk(path, false)
 	if err != nil {
-		return nil, err
+		return nil, fail(op, path, err)
 	}
 	defer a.close()
-	return a.dir.Lstat(a.name)
+	info, err := a.dir.Lstat(a.name)
+	return info, fail(op, path, err)
 }
 
 // ReadLink returns the target of a symbolic link.
-func (Host) ReadLink(path string) (string, error) {
-	a, err := walk("read link", path, false)
+func (h Host) ReadLink(path string) (string, error) {
+	const op = "read link"
+	a, err := h.walk(path, false)
 	if err != nil {
-		return "", err
+		return "", fail(op, path, err)
 	}
 	defer a.close()
-	return a.dir.Readlink(a.name)
+	target, err := a.dir.Readlink(a.name)
+	return target, fail(op, path, err)
 }
 
-// ReadDir lists a directory, sorted by name.
-func (Host) ReadDir(path string) ([]fs.DirEntry, error) {
-	a, err := walk("list", path, false)
+// ReadDir lists a directory, sorted by name. The entries are described at once: later their
+// directory is closed, and another may be in its place.
+func (h Host) ReadDir(path string) ([]fs.DirEntry, error) {
+	const op = "list"
+	dir, err := h.directory(path, false)
 	if err != nil {
-		return nil, err
+		return nil, fail(op, path, err)
 	}
-	defer a.close()
-	dir := a.dir
-	if a.name != "." {
-		if dir, err = step(a.dir, a.name, false); err != nil {
-			return nil, fmt.Errorf("list %s: %w", path, err)
-		}
-		defer dir.Close()
-	}
+	defer func() { _ = dir.Close() }()
 	f, err := dir.Open(".")
 	if err != nil {
-		return nil, fmt.Errorf("list %s: %w", path, err)
+		return nil, fail(op, path, err)
 	}
 	defer f.Close()
-	entries, err := f.ReadDir(-1)
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	return entries, err
+	names, err := f.Readdirnames(-1)
+	if err != nil {
+		return nil, fail(op, path, err)
+	}
+	slices.Sort(names)
+	entries := make([]fs.DirEntry, 0, len(names))
+	for _, name := range names {
+		info, err := dir.Lstat(name)
+		switch {
+		case err == nil:
+			entries = append(entries, fs.FileInfoToDirEntry(info))
+		case !errors.Is(err, fs.ErrNotExist): // gone meanwhile
+			return nil, fail(op, strings.TrimSuffix(path, "/")+"/"+name, err)
+		}
+	}
+	return entries, nil
 }
+
+// Open reads a regular file.
+func (h Host) Open(path string) (io.ReadCloser, error) {
+	const op = "read"
+	a, err := h.walk(path, false)
+	if err != nil {
+		return nil, fail(op, path, err)
+	}
+	defer a.close()
+	info, err := a.dir.Lstat(a.name)
+	if err != nil {
+		return nil, fail(op, path, err)
+	}
+	// Looked at before it is opened, since to open a device may do something.
+	if err := regular(info); err != nil {
+		return nil, fail(op, path, err)
+	}
+	f, err := a.dir.OpenFile(a.name, os.O_RDONLY|noWaiting, 0)
+	if err != nil {
+		return nil, fail(op, path, err)
+	}
+	if now, err := f.Stat(); err != nil || !os.SameFile(info, now) {
+		_ = f.Close()
+		return nil, fail(op, path, errors.Join(ErrChanged, err))
+	}
+	return reader{f, path}, nil
+}
+
+// regular returns why something is not a file that can be read or replaced.
+func regular(info fs.FileInfo) error {
+	switch {
+	case info.Mode().IsRegular():
+		return nil
+	case info.Mode()&fs.ModeSymlink != 0:
+		return ErrChanged
+	case info.IsDir():
+		return errDirectory
+	default:
+		return errSpecial
+	}
+}
+
+// reader is an open file that names its errors as the caller named the path.
+type reader struct {
+	f    *os.File
+	path string
+}
+
+func (r reader) Read(b []byte) (int, error) {
+	n, err := r.f.Read(b)
+	if err == nil || errors.Is(err, io.EOF) {
+		return n, err
+	}
+	return n, fail("read", r.path, err)
+}
+
+func (r reader) Close() error { return fail("close", r.path, r.f.Close()) }

@@ -21,7 +21,10 @@ import (
 var embedded embed.FS
 
 // FS returns the bundle: Rego modules and data.json files, without the modules that test them.
-func FS() fs.FS { return bundle{embedded} }
+func FS() fs.FS { return bundle{files: embedded} }
+
+// Kit returns the bundle with data.sallyport.testing, which builds inputs for the tests of custom rules.
+func Kit() fs.FS { return bundle{files: embedded, testing: true} }
 
 // Revision names the content of the bundle: equal revisions judge alike. It is the first half of
 // a SHA-256 over the names, lengths and contents of its files, in hex.
@@ -49,16 +52,19 @@ func revision() string {
 
 // bundle hides tests and what only they use. The go command cannot leave files out of a
 // directory that it embeds.
-type bundle struct{ files embed.FS }
+type bundle struct {
+	files   embed.FS
+	testing bool // with what only tests use
+}
 
-func hidden(name string) bool {
-	return strings.HasSuffix(name, "_test.rego") || name == testing || strings.HasPrefix(name, testing+"/")
+func (b bundle) hidden(name string) bool {
+	return strings.HasSuffix(name, "_test.rego") || !b.testing && (name == testing || strings.HasPrefix(name, testing+"/"))
 }
 
 const testing = "sallyport/testing" // inputs for the tests of rules
 
 func (b bundle) Open(name string) (fs.File, error) {
-	if hidden(name) {
+	if b.hidden(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
 	file, err := b.files.Open(name)
@@ -73,7 +79,7 @@ func (b bundle) Open(name string) (fs.File, error) {
 }
 
 func (b bundle) ReadFile(name string) ([]byte, error) {
-	if hidden(name) {
+	if b.hidden(name) {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrNotExist}
 	}
 	return b.files.ReadFile(name)
@@ -83,7 +89,7 @@ func (b bundle) ReadDir(name string) ([]fs.DirEntry, error) {
 	entries, err := b.files.ReadDir(name)
 	kept := entries[:0:0]
 	for _, entry := range entries {
-		if !hidden(path.Join(name, entry.Name())) {
+		if !b.hidden(path.Join(name, entry.Name())) {
 			kept = append(kept, entry)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 func (a *app) policyCommand() *cobra.Command {
-	return group("policy", "Show and try the rules", a.policyList(), a.policyShow(), a.policyTest())
+	return group("policy", "Show, write and try the rules", a.policyList(), a.policyShow(), a.policyCheck(), a.policyTest())
 }
 
 // rules reads the configuration and describes the rules of its policies.

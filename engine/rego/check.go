@@ -55,7 +55,7 @@ func (s *fileSet) check() []*rule {
 		r := packages[key]
 		if r.id == "" || len(r.defined) == 0 && s.imported(r.pkg) {
 			if len(r.defined) > 0 {
-				s.at(r.sources[0].module.Package.Location, "package %s defines %s outside of sallyport.rules", packageName(r.pkg), r.verbs()[0])
+				s.at(r.sources[0].module.Package.Location, "package %s defines %s outside of sallyport.rules", packageName(r.pkg), r.verbs()[0]).as("package")
 			}
 			continue // a library
 		}
@@ -65,9 +65,10 @@ func (s *fileSet) check() []*rule {
 			rules = append(rules, r)
 		case r.custom():
 			s.at(r.sources[0].module.Package.Location,
-				"package %s does nothing: it defines no deny, ask or warn, and nothing refers to it", packageName(r.pkg))
+				"package %s does nothing", packageName(r.pkg)).
+				as("never").suggest("it defines no deny, ask or warn, and nothing refers to it")
 		default:
-			s.at(r.sources[0].module.Package.Location, "package %s is no rule: it defines no deny, ask or warn", packageName(r.pkg))
+			s.at(r.sources[0].module.Package.Location, "package %s is no rule: it defines no deny, ask or warn", packageName(r.pkg)).as("never")
 		}
 	}
 	slices.SortFunc(rules, func(a, b *rule) int { return cmp.Compare(a.id, b.id) })
@@ -80,16 +81,26 @@ func (s *fileSet) inPlace(src *source) bool {
 	pkg := src.module.Package
 	if src.custom {
 		if !pkg.Path.HasPrefix(customRoot) || len(pkg.Path) <= len(customRoot) {
-			s.at(pkg.Location, "package %s must be below custom: write package custom.%s", packageName(pkg.Path), packageName(pkg.Path))
+			s.at(pkg.Location, "package %s must be below custom", packageName(pkg.Path)).as("package").suggest("write package %s", belowCustom(pkg.Path))
 			return false
 		}
 		return true
 	}
 	if want := strings.ReplaceAll(path.Dir(src.name), "/", "."); packageName(pkg.Path) != want {
-		s.at(pkg.Location, "package %s does not match its directory: write package %s", packageName(pkg.Path), want)
+		s.at(pkg.Location, "package %s does not match its directory", packageName(pkg.Path)).as("package").suggest("write package %s", want)
 		return false
 	}
 	return true
+}
+
+// belowCustom is the name that a package should have: its own with custom in front, or, where it
+// begins with what is almost custom, with that put right.
+func belowCustom(pkg ast.Ref) string {
+	names := words(pkg[1:])
+	if len(names) > 1 && nearest(names[0], []string{"custom"}) != "" {
+		names = names[1:]
+	}
+	return strings.Join(append([]string{"custom"}, names...), ".")
 }
 
 // checkVerbs notes the sets that a module defines, and refuses whatever has such a name and is
@@ -102,7 +113,7 @@ func (s *fileSet) checkVerbs(src *source, r *rule) {
 		}
 		head := definition.Head
 		if len(head.Ref()) != 1 || len(head.Args) > 0 || head.DocKind() != ast.PartialSetDoc || definition.Default {
-			s.at(definition.Location, "%s must be a set of findings: write %s contains {\"command\": i} if { … }", name, name)
+			s.at(definition.Location, "%s must be a set of findings", name).as("shape").suggest("write %s contains {\"command\": i} if { … }", name)
 			continue
 		}
 		for d := definition; d != nil; d = d.Else {
@@ -126,9 +137,9 @@ func (s *fileSet) checkNames(r *rule) {
 			seen[name] = true
 			switch near := nearest(name, []string{"deny", "ask", "warn"}); {
 			case near != "":
-				s.at(definition.Location, "%s is not evaluated: did you mean %s? name a helper with a leading underscore", name, near)
+				s.at(definition.Location, "%s is not evaluated", name).as("never").suggest("did you mean %s? name a helper with a leading underscore", near)
 			case len(r.defined) > 0:
-				s.at(definition.Location, "%s is not evaluated: a rule package defines deny, ask and warn; name a helper with a leading underscore", name)
+				s.at(definition.Location, "%s is not evaluated", name).as("never").suggest("a rule package defines deny, ask and warn; name a helper with a leading underscore")
 			}
 		}
 	}

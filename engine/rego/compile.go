@@ -38,6 +38,10 @@ func (s *fileSet) compile(registry string, tested bool) *ast.Compiler {
 	if len(s.problems) > 0 {
 		return nil
 	}
+	return s.compiled(registry, tested)
+}
+
+func (s *fileSet) compiled(registry string, tested bool) *ast.Compiler {
 	modules, err := s.modules(registry)
 	if err != nil {
 		s.failed("", err)

@@ -68,6 +68,7 @@ func load(opts Options) (*ruleSet, error) {
 		p.byID[r.id] = r
 	}
 	set.checkConfig(opts.Config, p)
+	set.checkRefs(data)
 	p.ids = ast.NewSet()
 	for _, r := range rules {
 		if !r.off() {
@@ -94,9 +95,13 @@ func isModule(name string) bool {
 
 // isData selects data files. All of them count, as with opa itself: a list that was left out
 // because of its name would leave rules silent.
+// Case files are no data: they are for sallyport policy test.
 func isData(name string) bool {
-	return slices.Contains([]string{".json", ".yaml", ".yml"}, path.Ext(name))
+	return !isCases(name) && slices.Contains([]string{".json", ".yaml", ".yml"}, path.Ext(name))
 }
+
+// isCases selects files of cases.
+func isCases(name string) bool { return strings.HasSuffix(name, ".cases.yaml") }
 
 // read gathers the files below the root of files, but no hidden ones.
 func (s *fileSet) read(files fs.FS, root string, custom bool, wanted func(string) bool) {
@@ -116,6 +121,11 @@ func (s *fileSet) read(files fs.FS, root string, custom bool, wanted func(string
 			}
 			return nil
 		case entry.IsDir(), !wanted(name) && !isData(name):
+			return nil
+		}
+		// What is no file may never end, or not even open: a named pipe waits for a writer.
+		if info, err := fs.Stat(files, name); err == nil && !info.Mode().IsRegular() {
+			s.problem(shown, "read policies: not a regular file").suggest("take it away")
 			return nil
 		}
 		text, err := fs.ReadFile(files, name)
@@ -139,18 +149,23 @@ func (s *fileSet) readCustom(dirs []string, wanted func(string) bool) {
 	for _, dir := range dirs {
 		info, err := os.Stat(dir)
 		if err != nil {
-			s.problem(dir, "read policies: %v: make the directory or take it out of the configuration", errors.Unwrap(err))
+			s.problem(dir, "read policies: %v", errors.Unwrap(err)).suggest("make the directory or take it out of the configuration")
 			continue
 		}
 		if !info.IsDir() {
-			s.problem(dir, "read policies: not a directory: name the directory that holds the policy files")
+			s.problem(dir, "read policies: not a directory").suggest("name the directory that holds the policy files")
 			continue
 		}
-		before := len(s.sources)
-		s.read(os.DirFS(dir), dir, true, wanted)
-		if len(s.sources) == before {
-			s.problem(dir, "read policies: no .rego file there: put policies there or take the directory out of the configuration")
-		}
+		s.readDir(os.DirFS(dir), dir, wanted)
+	}
+}
+
+// readDir gathers the files of one of the operator's directories, which must hold policies.
+func (s *fileSet) readDir(files fs.FS, dir string, wanted func(string) bool) {
+	sources, problems := len(s.sources), len(s.problems)
+	s.read(files, dir, true, wanted)
+	if len(s.sources) == sources && len(s.problems) == problems {
+		s.problem(dir, "read policies: no .rego file there").suggest("put policies there or take the directory out of the configuration")
 	}
 }
 
@@ -162,7 +177,7 @@ func (s *fileSet) document(shown, name string, text []byte, custom bool) {
 		d.at = strings.Split(dir, "/")
 	}
 	if err := util.Unmarshal(text, &d.value); err != nil {
-		s.problem(shown, "read data: not a JSON or YAML object: %v", err)
+		s.problem(shown, "read data: not a JSON or YAML object: %v", err).as("data")
 		return
 	}
 	if custom {
@@ -175,7 +190,8 @@ func (s *fileSet) document(shown, name string, text []byte, custom bool) {
 			}
 		}
 		if len(outside) > 0 && outside[0] != "custom" {
-			s.problem(shown, "read data: data.%s lies outside data.custom: put it into a directory custom or below a key custom", strings.Join(outside, "."))
+			s.problem(shown, "read data: data.%s lies outside data.custom", strings.Join(outside, ".")).
+				as("data").suggest("put it into a directory custom or below a key custom")
 			return
 		}
 	}
@@ -219,7 +235,7 @@ func (s *fileSet) data(config Config) (map[string]any, error) {
 			merged = map[string]any{key: merged}
 		}
 		if at, ok := merge(root, merged); !ok {
-			s.problem(d.name, "read data: data.%s is given twice", at)
+			s.problem(d.name, "read data: data.%s is given twice", at).as("data")
 		}
 	}
 	overlay, err := asJSON(config.filled())

@@ -50,14 +50,15 @@ func (r *rule) readMetadata() (metadata, []Problem) {
 				continue
 			}
 			if found != nil {
-				s.at(a.Location, "package %s has METADATA in two places", packageName(r.pkg))
+				s.at(a.Location, "package %s has METADATA in two places", packageName(r.pkg)).as("metadata")
 			}
 			found = a
 		}
 	}
 	if found == nil {
 		if len(s.problems) == 0 {
-			s.at(r.sources[0].module.Package.Location, "package %s has no METADATA: give it a title, and below custom a severity and a remediation", packageName(r.pkg))
+			s.at(r.sources[0].module.Package.Location, "package %s has no METADATA", packageName(r.pkg)).
+				as("metadata").suggest("give it a title, and below custom a severity and a remediation")
 		}
 		return metadata{}, s.problems
 	}
@@ -67,7 +68,7 @@ func (r *rule) readMetadata() (metadata, []Problem) {
 func (s *fileSet) metadata(a *ast.Annotations) metadata {
 	m := metadata{title: a.Title, description: a.Description}
 	if m.title == "" {
-		s.at(a.Location, "METADATA has no title")
+		s.at(a.Location, "METADATA has no title").as("metadata").suggest("write # title: … above the package line")
 	}
 	texts := map[string]*string{"severity": &m.severity, "remediation": &m.remediation, "profile": &m.profile}
 	lists := map[string]*[]string{"examples": &m.examples, "lookalikes": &m.lookalikes}
@@ -85,21 +86,36 @@ func (s *fileSet) metadata(a *ast.Annotations) metadata {
 			continue
 		default: // a team's own keys are its own business
 			if near := nearest(key, known); near != "" {
-				s.at(a.Location, "METADATA has an unknown key custom.%s: did you mean %s?", key, near)
+				s.at(keyLocation(a, key), "METADATA has an unknown key custom.%s", key).as("metadata").suggest("did you mean %s?", near)
 			}
 			continue
 		}
 		if !ok {
-			s.at(a.Location, "METADATA has a custom.%s that is not %s", key, map[bool]string{true: "a text", false: "a list of texts"}[texts[key] != nil])
+			s.at(keyLocation(a, key), "METADATA has a custom.%s that is not %s", key, map[bool]string{true: "a text", false: "a list of texts"}[texts[key] != nil]).as("metadata")
 		}
 	}
 	if m.remediation == "" {
-		s.at(a.Location, "METADATA has no custom.remediation: say what to do instead")
+		s.at(a.Location, "METADATA has no custom.remediation").as("metadata").suggest("say what to do instead")
 	}
 	if !slices.Contains(severities, m.severity) {
-		s.at(a.Location, "METADATA has no sound custom.severity: it is %q, not one of %s", m.severity, strings.Join(severities, ", "))
+		p := s.at(keyLocation(a, "severity"), "METADATA has no sound custom.severity: it is %q, not one of %s", m.severity, strings.Join(severities, ", ")).as("metadata")
+		if near := nearest(m.severity, severities); near != "" {
+			p.suggest("did you mean %q?", near)
+		}
 	}
 	return m
+}
+
+// keyLocation is the line of METADATA that begins with a key, or where METADATA begins.
+func keyLocation(a *ast.Annotations, key string) *ast.Location {
+	at := *a.Location
+	for i, line := range strings.Split(string(at.Text), "\n") {
+		if strings.HasPrefix(strings.TrimLeft(line, "# \t"), key+":") {
+			at.Row += i
+			return &at
+		}
+	}
+	return &at
 }
 
 // settings are the keys of custom.config: parts of the operator's configuration, and files.
@@ -109,11 +125,11 @@ var settings = []string{"commands", "files", "paths", "rules"}
 func (s *fileSet) config(a *ast.Annotations, value any) map[string]any {
 	config, ok := value.(map[string]any)
 	if !ok {
-		s.at(a.Location, "METADATA has a custom.config that is not keys and values")
+		s.at(keyLocation(a, "config"), "METADATA has a custom.config that is not keys and values").as("metadata")
 	}
 	for _, key := range slices.Sorted(maps.Keys(config)) {
 		if !slices.Contains(settings, key) {
-			s.at(a.Location, "METADATA has an unknown key custom.config.%s: it is not one of %s", key, strings.Join(settings, ", "))
+			s.at(keyLocation(a, "config"), "METADATA has an unknown key custom.config.%s", key).as("metadata").suggest("it is not one of %s", strings.Join(settings, ", "))
 		}
 	}
 	return config

@@ -12,22 +12,40 @@ import (
 
 // Problem is one thing that is wrong with the policies or with what is configured about them.
 type Problem struct {
-	File    string // "" for the configuration
-	Row     int    // from 1; 0 for the whole file
-	Col     int
-	Message string
+	File       string `json:"file"` // "" for the configuration
+	Row        int    `json:"row"`  // from 1; 0 for the whole file
+	Col        int    `json:"col"`
+	Kind       string `json:"kind"` // one word: parse, package, name, metadata, type, …; docs/cli.md lists them
+	Message    string `json:"message"`
+	Suggestion string `json:"suggestion"` // what to do about it; "" where the message says all
 }
 
-// String returns file:row:col: message, as far as there is a place.
+// String returns file:row:col: message: suggestion, as far as there is a place.
 func (p Problem) String() string {
+	text := p.Message
+	if p.Suggestion != "" {
+		text += ": " + p.Suggestion
+	}
 	switch {
 	case p.File == "":
-		return p.Message
+		return text
 	case p.Row == 0:
-		return p.File + ": " + p.Message
+		return p.File + ": " + text
 	default:
-		return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Row, p.Col, p.Message)
+		return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Row, p.Col, text)
 	}
+}
+
+// as names the kind of a problem.
+func (p *Problem) as(kind string) *Problem {
+	p.Kind = kind
+	return p
+}
+
+// suggest says what to do about a problem.
+func (p *Problem) suggest(format string, args ...any) *Problem {
+	p.Suggestion = fmt.Sprintf(format, args...)
+	return p
 }
 
 // LoadError is everything that keeps policies from being loaded, in the order of files.
@@ -48,14 +66,17 @@ func (e *LoadError) Error() string {
 	return b.String()
 }
 
-// problem adds a problem that has no row.
-func (s *fileSet) problem(file, format string, args ...any) {
-	s.problems = append(s.problems, Problem{File: file, Message: fmt.Sprintf(format, args...)})
+// problem adds a problem that has no row. What it returns holds until the next one is added.
+func (s *fileSet) problem(file, format string, args ...any) *Problem {
+	s.problems = append(s.problems, Problem{File: file, Kind: "load", Message: fmt.Sprintf(format, args...)})
+	return &s.problems[len(s.problems)-1]
 }
 
-// at adds a problem with a place.
-func (s *fileSet) at(l *ast.Location, format string, args ...any) {
-	s.problems = append(s.problems, Problem{File: l.File, Row: l.Row, Col: l.Col, Message: fmt.Sprintf(format, args...)})
+// at adds a problem with a place. What it returns holds until the next one is added.
+func (s *fileSet) at(l *ast.Location, format string, args ...any) *Problem {
+	p := s.problem(l.File, format, args...)
+	p.Row, p.Col = l.Row, l.Col
+	return p
 }
 
 // failed adds what OPA reports, one problem for each of its errors.
@@ -69,12 +90,14 @@ func (s *fileSet) failed(file string, err error) {
 		return
 	}
 	for _, e := range several {
-		text := strings.TrimPrefix(e.Code, "rego_") + ": " + e.Message
-		if e.Location == nil {
-			s.problem(file, "%s", text)
+		kind := strings.TrimPrefix(e.Code, "rego_")
+		var p *Problem
+		if text := kind + ": " + e.Message; e.Location == nil {
+			p = s.problem(file, "%s", text)
 		} else {
-			s.at(e.Location, "%s", text)
+			p = s.at(e.Location, "%s", text)
 		}
+		p.as(strings.TrimSuffix(kind, "_error")).advise(e)
 	}
 }
 
@@ -87,4 +110,46 @@ func (s *fileSet) err() error {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Row, b.Row), cmp.Compare(a.Col, b.Col))
 	})
 	return &LoadError{slices.Compact(s.problems)}
+}
+
+// advise says what to do about an error of OPA's, where that can be read from it.
+func (p *Problem) advise(e *ast.Error) {
+	if name, ok := strings.CutPrefix(e.Message, "undefined function "); ok {
+		switch {
+		case slices.ContainsFunc(ast.CapabilitiesForThisVersion().Builtins, func(b *ast.Builtin) bool { return b.Name == name }):
+			p.as("capability").suggest("policies reach neither network, clock nor environment: the time is input.request.time, lists are data files")
+		case nearest(name, builtinNames()) != "":
+			p.suggest("did you mean %s?", nearest(name, builtinNames()))
+		}
+		return
+	}
+	detail, ok := e.Details.(*ast.RefErrInvalidDetail)
+	if !ok || detail.Pos >= len(detail.Ref) {
+		return
+	}
+	var names []string
+	for _, v := range detail.OneOf {
+		if s, ok := v.(ast.String); ok {
+			names = append(names, string(s))
+		}
+	}
+	have, ok := detail.Ref[detail.Pos].Value.(ast.String)
+	if !ok || len(names) == 0 {
+		return
+	}
+	slices.Sort(names)
+	if near := nearest(string(have), names); near != "" {
+		p.suggest("did you mean %s?", near)
+	} else {
+		p.suggest("there are %s", strings.Join(names, ", "))
+	}
+}
+
+func builtinNames() []string {
+	builtins := capabilities().Builtins
+	names := make([]string, len(builtins))
+	for i, b := range builtins {
+		names[i] = b.Name
+	}
+	return names
 }

@@ -56,7 +56,6 @@ func Test(ctx context.Context, opts TestOptions) ([]TestResult, error) {
 		return nil, fmt.Errorf("read test filter: %w: give an RE2 expression", err)
 	}
 	set := &fileSet{}
-	isRego := func(name string) bool { return strings.HasSuffix(name, ".rego") }
 	if opts.Builtin != "" {
 		set.read(os.DirFS(opts.Builtin), "", false, isRego)
 	} else {

@@ -1,0 +1,160 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// Approver asks the person behind an MCP client. The gate calls it in the middle of a tool call, and it
+// finds that call in the context. Before 2026-07-28 it sends the client a question and waits; since then it
+// cannot, so the call ends by asking for input and the client calls again with the answer. That second call
+// is judged anew; the state that it must bring ties the answer to the very request that was shown.
+//
+// A client that never said it can ask is not asked, and every answer but a plain yes refuses.
+type Approver struct {
+	states states
+}
+
+// NewApprover makes an approver with a key of its own: no answer outlives the process.
+func NewApprover() *Approver { return &Approver{states: newStates()} }
+
+const (
+	answerKey     = "approval" // of the question among a call's input requests
+	approveField  = "approve"
+	commentField  = "comment"
+	commentLength = 500
+)
+
+var (
+	errNoCall     = errors.New("nobody can be asked: the request did not come through a tool call")
+	errCannotAsk  = errors.New("nobody can be asked: the client did not declare elicitation")
+	errAskedFirst = errors.New("the person is being asked: the answer comes with another call")
+)
+
+// Approve asks the person, or judges the answer that the call has brought.
+func (a *Approver) Approve(ctx context.Context, r engine.ApprovalRequest) (engine.Approval, error) {
+	c := callFrom(ctx)
+	if c == nil {
+		return engine.Approval{}, errNoCall
+	}
+	if !canElicit(ctx) {
+		return engine.Approval{}, errCannotAsk
+	}
+	question := questionFor(c, r)
+	if !server.IsModernRequest(ctx) {
+		result, err := c.server.mcp.RequestElicitation(ctx, mcp.ElicitationRequest{Params: question})
+		if err != nil {
+			return engine.Approval{}, c.unanswered(fmt.Errorf("ask through the client: %w", err))
+		}
+		return c.approval(result), nil
+	}
+	bound := boundTo(c, r)
+	if c.request.Params.RequestState == "" {
+		// Answers without a state of ours are answers to nothing: whoever sent them was not asked.
+		state, err := a.states.issue(bound, r.Expires)
+		if err != nil {
+			return engine.Approval{}, err
+		}
+		c.ask = server.NewInputRequestBuilder(state).Elicit(answerKey, question)
+		return engine.Approval{}, errAskedFirst
+	}
+	if err := a.states.redeem(c.request.Params.RequestState, bound); err != nil {
+		return engine.Approval{}, c.unanswered(err)
+	}
+	return c.approval(server.ElicitationResponse(c.request.Params.InputResponses, answerKey)), nil
+}
+
+// unanswered keeps for the agent why there is no answer that counts.
+func (c *call) unanswered(err error) error {
+	c.note = err.Error()
+	return err
+}
+
+// approval reads an answer. Only accepting and saying yes grants.
+func (c *call) approval(answer *mcp.ElicitationResult) engine.Approval {
+	a := engine.Approval{By: "mcp:" + orUnknown(c.subject.Client.Name)}
+	if answer == nil {
+		a.Comment = "no answer"
+		return a
+	}
+	fields, _ := answer.Content.(map[string]any)
+	if comment, ok := fields[commentField].(string); ok {
+		a.Comment = shortened(visible(comment), commentLength)
+	}
+	switch answer.Action {
+	case mcp.ElicitationResponseActionAccept:
+		a.Granted, _ = fields[approveField].(bool)
+	case mcp.ElicitationResponseActionDecline, mcp.ElicitationResponseActionCancel:
+		a.Comment = strings.TrimSpace(string(answer.Action) + " " + a.Comment)
+	default:
+		a.Comment = "unknown answer"
+	}
+	return a
+}
+
+func orUnknown(name string) string {
+	if name == "" {
+		return "unknown client"
+	}
+	return name
+}
+
+// questionFor is what the person sees: exactly what would be done, where, and why that is a question.
+func questionFor(c *call, r engine.ApprovalRequest) mcp.ElicitationParams {
+	var p page
+	p.line("%s asks for approval of %s in %s:", orUnknown(visible(r.Request.Subject.Agent)), c.tool.name, visible(r.WorkDir))
+	p.line("")
+	for _, l := range whatWouldBeDone(c, r) {
+		p.line("    %s", l)
+	}
+	p.line("")
+	for _, why := range r.Decision.Reasons {
+		p.line("- %s (%s): %s", why.Rule, why.Severity, visible(reasonText(why)))
+		if why.Remediation != "" {
+			p.line("  instead: %s", visible(why.Remediation))
+		}
+	}
+	return mcp.ElicitationParams{
+		Message: p.text(),
+		RequestedSchema: map[string]any{
+			"type": "object",
+			"properties": map[string]any{
+				approveField: map[string]any{"type": "boolean", "title": "Do it, this once", "description": "Anything else refuses it."},
+				commentField: map[string]any{"type": "string", "title": "Comment", "description": "Goes on record, and to the agent.", "maxLength": commentLength},
+			},
+			"required": []string{approveField},
+		},
+	}
+}
+
+// whatWouldBeDone shows the text that was judged or, for a file tool, its arguments.
+func whatWouldBeDone(c *call, r engine.ApprovalRequest) []string {
+	if r.Request.Operation == nil {
+		return visibleLines(r.Command)
+	}
+	var out []string
+	for _, p := range c.tool.params {
+		if v, ok := c.args[p.name]; ok {
+			out = append(out, p.name+": "+shownValue(v))
+		}
+	}
+	return out
+}
+
+// shownLength is how much of a long argument, such as the content of a file, is shown.
+const shownLength = 2000
+
+func shownValue(v any) string {
+	s := visible(fmt.Sprint(v))
+	if all := len([]rune(s)); all > shownLength {
+		return fmt.Sprintf("%s (%d characters in all)", shortened(s, shownLength), all)
+	}
+	return s
+}

@@ -1,0 +1,258 @@
+package mcpserver
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// param is one argument of a tool. The schema that clients see and the check of what they send are both
+// made from it, so the two cannot differ.
+type param struct {
+	name     string
+	kind     kind
+	about    string
+	required bool
+	standard any      // what it is when left out, for the schema
+	choices  []string // of a text
+	least    *float64 // of a number
+}
+
+// kind is a type of JSON Schema; texts is an array of strings.
+type kind string
+
+const (
+	text    kind = "string"
+	number  kind = "number"
+	whole   kind = "integer"
+	boolean kind = "boolean"
+	texts   kind = "array"
+)
+
+// says tells a person what a kind is.
+func (k kind) says() string {
+	switch k {
+	case text:
+		return "a string"
+	case number:
+		return "a number"
+	case whole:
+		return "a whole number"
+	case boolean:
+		return "true or false"
+	case texts:
+		return "a list of strings"
+	}
+	return string(k)
+}
+
+func atLeast(n float64) *float64 { return &n }
+
+// inputSchema is the JSON Schema of a tool's arguments.
+func inputSchema(params []param) (json.RawMessage, error) {
+	properties := map[string]any{}
+	required := []string{}
+	for _, p := range params {
+		property := map[string]any{"type": p.kind, "description": p.about}
+		if p.kind == texts {
+			property["items"] = map[string]any{"type": text}
+		}
+		if p.standard != nil {
+			property["default"] = p.standard
+		}
+		if p.choices != nil {
+			property["enum"] = p.choices
+		}
+		if p.least != nil {
+			property["minimum"] = *p.least
+		}
+		properties[p.name] = property
+		if p.required {
+			required = append(required, p.name)
+		}
+	}
+	schema := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+	if len(required) > 0 {
+		schema["required"] = required
+	}
+	return json.Marshal(schema)
+}
+
+// arguments are what a client sent, checked: every value has the kind of its param.
+type arguments map[string]any
+
+// readArguments checks what a client sent against the params of a tool and reports all that is wrong at
+// once. null counts as left out: the predecessors declared optional arguments so.
+func readArguments(sent any, params []param) (arguments, error) {
+	object, err := object(sent)
+	if err != nil {
+		return nil, err
+	}
+	var problems []string
+	args := arguments{}
+	for name, value := range object {
+		i := slices.IndexFunc(params, func(p param) bool { return p.name == name })
+		if i < 0 {
+			problems = append(problems, fmt.Sprintf("unknown argument %q", shortened(name, 60)))
+			continue
+		}
+		if value == nil {
+			continue
+		}
+		v, problem := params[i].read(value)
+		if problem != "" {
+			problems = append(problems, problem)
+			continue
+		}
+		args[name] = v
+	}
+	for _, p := range params {
+		if _, there := object[p.name]; p.required && (!there || object[p.name] == nil) {
+			problems = append(problems, fmt.Sprintf("%s is missing: it must be %s", p.name, p.kind.says()))
+		}
+	}
+	if len(problems) == 0 {
+		return args, nil
+	}
+	slices.Sort(problems)
+	return nil, fmt.Errorf("%s. This tool takes: %s", strings.Join(problems, "; "), usage(params))
+}
+
+// object returns the arguments as a JSON object. Clients inside this process may send typed values.
+func object(sent any) (map[string]any, error) {
+	switch sent := sent.(type) {
+	case nil:
+		return nil, nil
+	case map[string]any:
+		return sent, nil
+	default:
+		return nil, fmt.Errorf("the arguments must be an object, not %s", jsonKind(sent))
+	}
+}
+
+// read returns a value as its kind, or what is wrong with it.
+func (p param) read(value any) (v any, problem string) {
+	wrong := func() string { return fmt.Sprintf("%s must be %s, not %s", p.name, p.kind.says(), jsonKind(value)) }
+	switch p.kind {
+	case text:
+		s, ok := value.(string)
+		if !ok {
+			return nil, wrong()
+		}
+		if p.choices != nil && !slices.Contains(p.choices, s) {
+			return nil, fmt.Sprintf("%s must be one of %s", p.name, strings.Join(p.choices, ", "))
+		}
+		return s, ""
+	case boolean:
+		b, ok := value.(bool)
+		if !ok {
+			return nil, wrong()
+		}
+		return b, ""
+	case number, whole:
+		n, ok := value.(float64)
+		switch {
+		case !ok:
+			return nil, wrong()
+		case p.kind == whole && (n != math.Trunc(n) || math.Abs(n) > 1<<53):
+			return nil, p.name + " must be a whole number"
+		case p.least != nil && n < *p.least:
+			return nil, fmt.Sprintf("%s must be at least %v", p.name, *p.least)
+		}
+		return n, ""
+	case texts:
+		list, ok := value.([]any)
+		if !ok {
+			return nil, wrong()
+		}
+		out := make([]string, len(list))
+		for i, e := range list {
+			if out[i], ok = e.(string); !ok {
+				return nil, fmt.Sprintf("%s must be a list of strings, but element %d is %s", p.name, i, jsonKind(e))
+			}
+		}
+		return out, ""
+	}
+	return nil, wrong()
+}
+
+// jsonKind names the kind of a decoded JSON value.
+func jsonKind(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return "a string"
+	case float64:
+		return "a number"
+	case bool:
+		return "true or false"
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "an object"
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+// usage says in a line what a tool takes, the required arguments first.
+func usage(params []param) string {
+	if len(params) == 0 {
+		return "no arguments"
+	}
+	sorted := slices.Clone(params)
+	slices.SortStableFunc(sorted, func(a, b param) int { return cmp.Compare(rank(a), rank(b)) })
+	words := make([]string, len(sorted))
+	for i, p := range sorted {
+		need := "optional"
+		if p.required {
+			need = "required"
+		}
+		words[i] = fmt.Sprintf("%s (%s, %s)", p.name, p.kind.says(), need)
+	}
+	return strings.Join(words, ", ")
+}
+
+func rank(p param) int {
+	if p.required {
+		return 0
+	}
+	return 1
+}
+
+func (a arguments) text(name string) string {
+	s, _ := a[name].(string)
+	return s
+}
+
+func (a arguments) texts(name string, standard []string) []string {
+	if l, ok := a[name].([]string); ok {
+		return l
+	}
+	return standard
+}
+
+func (a arguments) boolean(name string) bool {
+	b, _ := a[name].(bool)
+	return b
+}
+
+// whole returns a whole number, within int on every platform.
+func (a arguments) whole(name string, standard int) int {
+	n, ok := a[name].(float64)
+	if !ok {
+		return standard
+	}
+	return int(min(max(n, math.MinInt32), math.MaxInt32))
+}
+
+// seconds returns a time span. It is bounded so that it cannot overflow; the gate has a bound of its own.
+func (a arguments) seconds(name string) time.Duration {
+	n, _ := a[name].(float64)
+	const most = 1e8 // three years
+	return time.Duration(min(n, most) * float64(time.Second))
+}

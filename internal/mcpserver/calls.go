@@ -1,0 +1,165 @@
+package mcpserver
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// waitingMost is how many calls may wait for their turn. Their messages are held in memory meanwhile.
+const waitingMost = 1000
+
+// calls are the requests of one client that are under way or wait for their turn. A call that is cancelled
+// while it waits is dropped: it never runs.
+type calls struct {
+	most     int
+	finished chan struct{} // one element when a call has finished since it was last looked at
+
+	mu        sync.Mutex
+	running   int
+	waiting   []*pending
+	all       map[string]*pending
+	emptied   chan struct{} // closed when the last call has finished; nil while nobody waits for it
+	listeners int
+}
+
+// pending is one request.
+type pending struct {
+	id        string
+	cancel    context.CancelFunc
+	run       func(*pending)
+	listening bool
+
+	mu       sync.Mutex
+	dropped  bool // the client does not want an answer
+	finished bool
+}
+
+// withdrawn reports whether the client has cancelled the request: then there must be no reply.
+func (c *pending) withdrawn() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.dropped
+}
+
+func newCalls(most int) *calls {
+	return &calls{most: most, finished: make(chan struct{}, 1), all: map[string]*pending{}}
+}
+
+// add takes up a call, or says why not.
+func (q *calls) add(c *pending) (why string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.all[c.id] != nil {
+		return "Invalid request: the id belongs to a request that is still under way"
+	}
+	if len(q.waiting) >= waitingMost {
+		return "too many calls are waiting: send fewer at once"
+	}
+	q.all[c.id] = c
+	if c.listening {
+		q.listeners++
+		go q.serve(c)
+		return ""
+	}
+	q.waiting = append(q.waiting, c)
+	q.next()
+	return ""
+}
+
+// next starts calls that wait, in their order. The caller holds mu.
+func (q *calls) next() {
+	for q.running < q.most && len(q.waiting) > 0 {
+		c := q.waiting[0]
+		q.waiting = q.waiting[1:]
+		q.running++
+		go q.serve(c)
+	}
+}
+
+// serve runs a call and takes it off the books.
+func (q *calls) serve(c *pending) {
+	defer c.cancel()
+	c.run(c)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if c.listening {
+		q.listeners--
+	} else {
+		q.running--
+	}
+	q.forget(c)
+	q.next()
+}
+
+// forget takes a call off the books. The caller holds mu.
+func (q *calls) forget(c *pending) {
+	delete(q.all, c.id)
+	select {
+	case q.finished <- struct{}{}:
+	default:
+	}
+	if len(q.all) == 0 && q.emptied != nil {
+		close(q.emptied)
+		q.emptied = nil
+	}
+}
+
+// cancel ends the call with an id on the client's behalf: it gets no reply, and if it waits it never runs.
+func (q *calls) cancel(id string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	c := q.all[id]
+	if c == nil {
+		return // it has finished already: the two messages crossed
+	}
+	c.mu.Lock()
+	c.dropped = true
+	c.mu.Unlock()
+	c.cancel()
+	if i := slices.Index(q.waiting, c); i >= 0 {
+		q.waiting = slices.Delete(q.waiting, i, i+1)
+		q.forget(c)
+	}
+}
+
+// endListening ends the requests that only listen: nothing comes any more.
+func (q *calls) endListening() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, c := range q.all {
+		if c.listening {
+			c.cancel()
+		}
+	}
+}
+
+// endAll ends what runs, and drops what waits. What runs answers with how it ended.
+func (q *calls) endAll() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	waiting := q.waiting
+	q.waiting = nil
+	for _, c := range waiting {
+		c.cancel()
+		q.forget(c)
+	}
+	for _, c := range q.all {
+		c.cancel()
+	}
+}
+
+// empty returns a channel that is closed when no call is left.
+func (q *calls) empty() <-chan struct{} {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.all) == 0 {
+		done := make(chan struct{})
+		close(done)
+		return done
+	}
+	if q.emptied == nil {
+		q.emptied = make(chan struct{})
+	}
+	return q.emptied
+}

@@ -1,0 +1,69 @@
+package mcpserver
+
+import (
+	"fmt"
+	"strings"
+)
+
+// page builds the text mirror of a result: a headline, then what matters to who reads it.
+type page struct{ strings.Builder }
+
+func (p *page) line(format string, args ...any) {
+	fmt.Fprintf(p, format+"\n", args...)
+}
+
+// block writes text under a title, if there is any.
+func (p *page) block(title, text string) {
+	if text == "" {
+		return
+	}
+	p.line("--- %s ---", title)
+	p.WriteString(text)
+	if !strings.HasSuffix(text, "\n") {
+		p.WriteByte('\n')
+	}
+}
+
+// verdict writes the reasons and what names the decision.
+func (p *page) verdict(v verdict) {
+	for _, r := range v.Reasons {
+		p.line("- %s %s (%s): %s", r.Effect, r.Rule, r.Severity, r.Message)
+		if r.Remediation != "" {
+			p.line("  instead: %s", r.Remediation)
+		}
+	}
+	if v.Mode == "monitor" && v.Effect != "allow" && v.Effect != "none" {
+		p.line("Monitor mode: the policies say %s, and nothing is refused.", v.Effect)
+	}
+	if a := v.Approval; a != nil {
+		word := "refused"
+		if a.Granted {
+			word = "approved"
+		}
+		p.line("%s by %s", word, a.By)
+		if a.Comment != "" {
+			p.line("  they say: %s", a.Comment)
+		}
+	}
+	if v.DecisionID != "" {
+		p.line("decision %s: %s; runner %s (isolation %s)", v.DecisionID, v.Effect, orNone(v.Runner), orNone(v.Isolation))
+	}
+}
+
+func (p *page) text() string { return strings.TrimSuffix(p.String(), "\n") }
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+// shortened cuts a text to n characters.
+func shortened(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n-1]) + "…"
+}

@@ -1,0 +1,145 @@
+package mcpserver
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// verdict is the part of a result that tells what was decided. All tools have it.
+type verdict struct {
+	DecisionID string    `json:"decision_id" about:"Names the decision in the audit log; empty when nothing had to be decided."`
+	Effect     string    `json:"effect" choices:"allow|ask|deny|none" about:"What the policies said; none when nothing had to be decided."`
+	Mode       string    `json:"mode" about:"enforce, or monitor: decisions are recorded and refuse nothing."`
+	Reasons    []reason  `json:"reasons" about:"Why; also the warnings about what was allowed."`
+	Runner     string    `json:"runner" about:"Where it runs: local, docker, …"`
+	Isolation  string    `json:"isolation" about:"What confines it there: none, namespace, container or remote."`
+	Approval   *approved `json:"approval,omitempty" about:"The answer of the person who was asked."`
+	HowToAllow string    `json:"how_to_allow,omitempty" about:"What a person can do to allow it."`
+	Fault      string    `json:"fault,omitempty" about:"Names in the audit log what of sallyport broke."`
+}
+
+// reason is one finding of one rule, without what only the operator should see: files and patterns.
+type reason struct {
+	Rule        string `json:"rule"`
+	Effect      string `json:"effect" choices:"warn|ask|deny"`
+	Severity    string `json:"severity"`
+	Title       string `json:"title"`
+	Message     string `json:"message"`
+	Remediation string `json:"remediation" about:"What to do instead."`
+}
+
+// approved is a person's answer.
+type approved struct {
+	Granted bool   `json:"granted"`
+	By      string `json:"by"`
+	Comment string `json:"comment,omitempty"`
+}
+
+// undecided is the verdict of a call that never came to a decision.
+func undecided() verdict { return verdict{Effect: "none", Reasons: []reason{}} }
+
+// verdictOf reads a verdict out of an outcome.
+func (c *call) verdictOf(out engine.Outcome) verdict {
+	d := out.Decision
+	v := verdict{DecisionID: d.ID, Effect: string(d.Effect), Mode: string(d.Mode), Reasons: reasonsOf(d.Reasons)}
+	if out.Input != nil {
+		v.Runner, v.Isolation = out.Input.Runner.Name, out.Input.Runner.Isolation
+	}
+	if out.Fault != nil {
+		v.Fault = out.Fault.ID
+	}
+	if a := out.Approval; a != nil && a.By != "" {
+		v.Approval = &approved{Granted: a.Granted, By: a.By, Comment: a.Comment}
+	}
+	if d.Effect == engine.Ask && !out.Ran && out.Fault == nil && v.Approval == nil {
+		v.HowToAllow = c.howToAllow(d)
+	}
+	return v
+}
+
+func reasonsOf(all []engine.Reason) []reason {
+	out := make([]reason, len(all))
+	for i, r := range all {
+		out[i] = reason{
+			Rule: r.Rule, Effect: string(r.Effect), Severity: r.Severity, Title: r.Title,
+			Message: reasonText(r), Remediation: r.Remediation,
+		}
+	}
+	return out
+}
+
+// howToAllow tells a person what they can do where no answer could be had.
+func (c *call) howToAllow(d engine.Decision) string {
+	if c.note != "" {
+		return upperFirst(c.note) + "."
+	}
+	var rules []string
+	for _, r := range d.Reasons {
+		if r.Effect == engine.Ask {
+			rules = append(rules, r.Rule)
+		}
+	}
+	text := "A person has to allow this, and nobody could be asked through this client. The person can run it at a terminal, where sallyport exec asks, or allow it in sallyport's configuration file"
+	if len(rules) > 0 {
+		text += fmt.Sprintf(": set the level of %s to warn under rules, or add a dated entry under exemptions", strings.Join(unique(rules), ", "))
+	}
+	return text + "."
+}
+
+func unique(all []string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, s := range all {
+		if !seen[s] {
+			seen[s] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// refusalText is what an agent reads when something was not done. Its beginnings are those that agents
+// know from the predecessor; it never holds a pattern of the operator.
+func (c *call) refusalText(out engine.Outcome) string {
+	d := out.Decision
+	switch {
+	case out.Fault != nil:
+		return brokenText(out.Fault.ID)
+	case d.Effect == engine.Ask && out.Approval != nil && out.Approval.By != "":
+		return "Not approved: the person who was asked refused it."
+	case d.Effect == engine.Ask:
+		return "Not approved: " + firstMessage(d, engine.Ask) + ". " + c.howToAllow(d)
+	}
+	for _, r := range d.Reasons {
+		if r.Effect != engine.Deny {
+			continue
+		}
+		message := reasonText(r)
+		switch r.Rule {
+		case "filters/not_allowed":
+			return "Command not in allowed list: " + message
+		case "filters/denied":
+			return "Command matches blocked pattern: " + message
+		case "paths/work_dir":
+			return "Path validation error: " + message
+		}
+		return "Potentially dangerous command detected: " + message
+	}
+	return "Refused by policy."
+}
+
+// reasonText is what a reason says.
+func reasonText(r engine.Reason) string { return cmp.Or(r.Message, r.Title) }
+
+// firstMessage is what the first reason of an effect says.
+func firstMessage(d engine.Decision, e engine.Effect) string {
+	for _, r := range d.Reasons {
+		if r.Effect == e {
+			return reasonText(r)
+		}
+	}
+	return "a policy asks for a person's approval"
+}

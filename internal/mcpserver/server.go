@@ -1,0 +1,118 @@
+// Package mcpserver serves the tools of sallyport to an agent over the Model Context Protocol.
+//
+// Every tool is a thin door to engine.Gate: it reads its arguments, hands the gate a request and puts what
+// became of it into a result. Nothing here judges, starts a process or touches a file. The gate is asked
+// inside each tool's handler, so no path through the protocol (tasks, batches, middleware that is skipped)
+// leads around it, and the arguments are read strictly here, whatever the client was told by a schema.
+//
+//	server.go      what a server is made of, and which tools it has
+//	tool.go        from a tools/call to a tool and back; arguments.go reads, results.go and mirror.go answer
+//	stdio.go       one client on a pair of streams: lines, queue, cancellation, end of input
+//	approve.go     what a policy asks a person, asked through the client
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+)
+
+// Gate is the one way through, as far as tools need it; *engine.Gate is one.
+type Gate interface {
+	Check(ctx context.Context, r engine.Request) (engine.Outcome, error)
+	Do(ctx context.Context, r engine.Request) (engine.Outcome, error)
+}
+
+// Options is what a Server is made of. Gate and Approver are required.
+type Options struct {
+	Gate     Gate
+	Approver *Approver     // the one that the gate asks
+	Subject  facts.Subject // of every request; the client is filled in for each
+	Sets     []string      // tool sets to serve; none: all of them
+	Version  string
+	WorkDir  string // of calls that name none; "" for the workspace
+
+	Calls int           // calls of one stdio client that run at once; default 32
+	Line  int           // bytes of the longest message on stdio; default 32 MiB
+	Quiet time.Duration // after the end of input, how long to wait for the next reply; default 2 s
+	Log   hclog.Logger  // never stdout; default nowhere
+}
+
+// Server has the tools. It is made once and serves stdio or HTTP.
+type Server struct {
+	o     Options
+	mcp   *server.MCPServer
+	tools []tool
+}
+
+const (
+	defaultCalls = 32
+	defaultLine  = 32 << 20
+	defaultQuiet = 2 * time.Second
+)
+
+// Sets names the tool sets in the order in which they are listed.
+func Sets() []string { return []string{setShell, setBackground, setFiles} }
+
+const (
+	setShell      = "shell"
+	setBackground = "background"
+	setFiles      = "files"
+)
+
+// New makes a server.
+func New(o Options) (*Server, error) {
+	if o.Gate == nil || o.Approver == nil {
+		return nil, errors.New("make MCP server: a gate and its approver are required")
+	}
+	if len(o.Sets) == 0 {
+		o.Sets = Sets()
+	}
+	for _, name := range o.Sets {
+		if !slices.Contains(Sets(), name) {
+			return nil, fmt.Errorf("make MCP server: no tool set %q: use %s", name, strings.Join(Sets(), ", "))
+		}
+	}
+	if o.Calls <= 0 {
+		o.Calls = defaultCalls
+	}
+	if o.Line <= 0 {
+		o.Line = defaultLine
+	}
+	if o.Quiet <= 0 {
+		o.Quiet = defaultQuiet
+	}
+	if o.Log == nil {
+		o.Log = hclog.NewNullLogger()
+	}
+	s := &Server{o: o}
+	s.mcp = server.NewMCPServer("sallyport", o.Version,
+		server.WithTitle("Sallyport"),
+		server.WithDescription("Commands and files behind a policy gate: every request is judged and recorded before anything happens."),
+		server.WithInstructions(instructions(o.Sets)),
+		server.WithToolCapabilities(false),
+		server.WithRecovery(),
+	)
+	for _, t := range allTools() {
+		if slices.Contains(o.Sets, t.set) {
+			if err := s.add(t); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return s, nil
+}
+
+// allTools lists the tools of all sets. Their names are a contract.
+func allTools() []tool {
+	return slices.Concat(shellTools())
+}

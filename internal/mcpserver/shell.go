@@ -1,0 +1,226 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+var (
+	commandParam = param{name: "command", kind: text, required: true, about: "Bash text. It is read as bash reads it: pipes, loops and quoting work."}
+	workDirParam = param{name: "work_dir", kind: text, about: "Directory to run in: absolute, or relative to the workspace. Left out: the workspace."}
+)
+
+func shellTools() []tool {
+	return []tool{
+		{
+			name: "execute_command", title: "Run a command", set: setShell,
+			about: "Run a bash command and wait for it. Policies judge the whole text before anything runs: nested shells, scripts and file paths too. " +
+				"A refusal says which rule spoke and what to do instead; follow that, do not rephrase the command to get around it. " +
+				"stdin is empty and the environment is cleaned of secrets. Long output keeps its head and its tail. " +
+				"For what must outlive the call, use start_background_shell.",
+			hints: hints{destructive: true, openWorld: true},
+			params: []param{
+				commandParam,
+				{name: "timeout", kind: number, least: atLeast(0.001), about: "Seconds until the command and all that it started are ended. Left out: the operator's default. The operator sets a maximum."},
+				workDirParam,
+			},
+			output: commandResult{},
+			run:    executeCommand,
+			refuse: func(c *call, why string) result { return commandRefused(c.request.GetArguments(), why) },
+		},
+		{
+			name: "check_command", title: "Check a command without running it", set: setShell,
+			about: "Ask the policies about a bash command and run nothing: whether it would be allowed, refused, or put to a person, and why. " +
+				"The answer holds for this moment; execute_command judges again.",
+			hints:  hints{readOnly: true, idempotent: true},
+			params: []param{commandParam, workDirParam},
+			output: checkResult{},
+			run:    checkCommand,
+			refuse: func(c *call, why string) result { return checkResult{Error: why, verdict: undecided()} },
+		},
+	}
+}
+
+// commandResult is what execute_command answers. Its first seven fields are those of the predecessor.
+type commandResult struct {
+	Success         bool    `json:"success" about:"It ran to its end and exited with 0."`
+	ExitCode        int     `json:"exit_code" about:"Exit status; 128+n after signal n; -1 when it did not run or did not end by itself."`
+	Stdout          string  `json:"stdout"`
+	Stderr          string  `json:"stderr" about:"What the command wrote there; after it, or in its place, why it was refused or ended."`
+	ExecutionTime   float64 `json:"execution_time" about:"Seconds."`
+	Command         string  `json:"command" about:"The text that was judged and run."`
+	WorkDir         string  `json:"work_dir"`
+	Ran             bool    `json:"ran" about:"False when it was refused."`
+	Signal          string  `json:"signal" about:"The signal that ended it, such as SIGKILL; empty when it exited by itself."`
+	TimedOut        bool    `json:"timed_out"`
+	StdoutTruncated int64   `json:"stdout_truncated" about:"Bytes left out between head and tail."`
+	StderrTruncated int64   `json:"stderr_truncated" about:"Bytes left out between head and tail."`
+	verdict
+
+	complete bool // it ran to an end of its own
+}
+
+func executeCommand(ctx context.Context, c *call) result {
+	r := engine.Request{
+		Tool: c.tool.name, Command: c.args.text("command"), WorkDir: c.workDir(),
+		Timeout: c.args.seconds("timeout"), Subject: c.subject,
+	}
+	out, err := c.server.o.Gate.Do(ctx, r)
+	if err != nil {
+		return commandRefused(c.args, fmt.Sprintf("Invalid request: %v.", err))
+	}
+	return c.commandResultOf(out, r)
+}
+
+// workDir is the directory that a call is for.
+func (c *call) workDir() string { return cmp.Or(c.args.text("work_dir"), c.server.o.WorkDir) }
+
+// commandRefused is the result of a call that never came to a decision.
+func commandRefused(args map[string]any, why string) commandResult {
+	asked := arguments(args)
+	return commandResult{ExitCode: -1, Stderr: why, Command: asked.text("command"), WorkDir: asked.text("work_dir"), verdict: undecided()}
+}
+
+func (c *call) commandResultOf(out engine.Outcome, asked engine.Request) commandResult {
+	r := commandResult{ExitCode: -1, Command: asked.Command, WorkDir: cmp.Or(out.WorkDir, asked.WorkDir), Ran: out.Ran, verdict: c.verdictOf(out)}
+	if out.Input != nil {
+		r.Command = out.Input.Request.Command
+	}
+	if !out.Ran {
+		r.Stderr = c.refusalText(out)
+		return r
+	}
+	e := out.Exit
+	r.ExitCode, r.Signal, r.TimedOut, r.ExecutionTime = e.Code, e.Signal, e.TimedOut, e.Duration.Seconds()
+	r.Stdout, r.StdoutTruncated = e.Stdout.Text, e.Stdout.Dropped
+	r.Stderr, r.StderrTruncated = e.Stderr.Text, e.Stderr.Dropped
+	var notes []string
+	switch {
+	case out.Fault != nil:
+		notes = append(notes, "The command ran, but "+lowerFirst(brokenText(out.Fault.ID)))
+	case e.TimedOut:
+		seconds := 0.0
+		if out.Input != nil {
+			seconds = out.Input.Request.TimeoutSeconds
+		}
+		notes = append(notes, fmt.Sprintf("Command timed out after %s seconds", strconv.FormatFloat(seconds, 'f', -1, 64)))
+	case e.Killed != "":
+		notes = append(notes, "Command ended: "+e.Killed)
+	case e.Error != nil:
+		notes = append(notes, fmt.Sprintf("Execution error: %v", e.Error))
+	}
+	if e.Survivors > 0 {
+		notes = append(notes, fmt.Sprintf("%d processes of the command could not be ended", e.Survivors))
+	}
+	r.complete = out.Fault == nil && !e.TimedOut && e.Killed == "" && e.Error == nil
+	if !r.complete {
+		r.ExitCode = -1
+	}
+	r.Success = r.complete && e.Code == 0
+	r.Stderr = withNotes(r.Stderr, notes)
+	return r
+}
+
+// withNotes puts words of ours on lines of their own below what a command wrote.
+func withNotes(text string, notes []string) string {
+	for _, n := range notes {
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		text += n
+	}
+	return text
+}
+
+func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
+
+func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+func (r commandResult) failed() bool { return !r.complete }
+
+func (r commandResult) mirror() string {
+	var p page
+	switch {
+	case !r.Ran:
+		p.line("REFUSED: it did not run.")
+		p.line("%s", r.Stderr)
+		p.verdict(r.verdict)
+		return p.text()
+	case r.TimedOut:
+		p.line("TIMED OUT after %.1f s in %s", r.ExecutionTime, r.WorkDir)
+	case r.Signal != "":
+		p.line("ended by %s after %.2f s in %s", r.Signal, r.ExecutionTime, r.WorkDir)
+	default:
+		p.line("exit code %d after %.2f s in %s", r.ExitCode, r.ExecutionTime, r.WorkDir)
+	}
+	p.block("stdout"+leftOut(r.StdoutTruncated), r.Stdout)
+	p.block("stderr"+leftOut(r.StderrTruncated), r.Stderr)
+	if r.Stdout == "" && r.Stderr == "" {
+		p.line("(no output)")
+	}
+	if len(r.Reasons) > 0 || r.Approval != nil {
+		p.line("--- policy ---")
+	}
+	p.verdict(r.verdict)
+	return p.text()
+}
+
+// leftOut says in a title how much of a stream is missing.
+func leftOut(bytes int64) string {
+	if bytes == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d bytes left out in the middle)", bytes)
+}
+
+// checkResult is what check_command answers.
+type checkResult struct {
+	Success  bool   `json:"success" about:"The command could be judged, whatever the decision."`
+	WouldRun bool   `json:"would_run" about:"execute_command would run it without asking anybody."`
+	Command  string `json:"command"`
+	WorkDir  string `json:"work_dir"`
+	Error    string `json:"error,omitempty" about:"Why it could not be judged."`
+	verdict
+}
+
+func checkCommand(ctx context.Context, c *call) result {
+	out, err := c.server.o.Gate.Check(ctx, engine.Request{
+		Tool: "execute_command", Command: c.args.text("command"), WorkDir: c.workDir(), Subject: c.subject,
+	})
+	if err != nil {
+		return c.tool.refuse(c, fmt.Sprintf("Invalid request: %v.", err))
+	}
+	r := checkResult{Success: out.Fault == nil, Command: c.args.text("command"), WorkDir: out.WorkDir, verdict: c.verdictOf(out)}
+	r.DecisionID = "" // nothing was recorded that the id could name
+	r.WouldRun = out.Decision.Effect == engine.Allow || out.Decision.Mode == engine.Monitor && out.Fault == nil
+	if out.Fault != nil {
+		r.Error = brokenText(out.Fault.ID)
+	}
+	if out.Input != nil {
+		r.Command = out.Input.Request.Command
+	}
+	return r
+}
+
+func (r checkResult) failed() bool { return !r.Success }
+
+func (r checkResult) mirror() string {
+	var p page
+	switch {
+	case r.Error != "":
+		p.line("%s", r.Error)
+	case r.WouldRun:
+		p.line("ALLOWED: it would run in %s.", r.WorkDir)
+	case r.Effect == string(engine.Ask):
+		p.line("ASK: a person would have to approve it.")
+	default:
+		p.line("REFUSED: it would not run.")
+	}
+	p.verdict(r.verdict)
+	return p.text()
+}

@@ -1,0 +1,127 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/google/uuid"
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/sallyport-dev/sallyport/engine/facts"
+)
+
+// tool is one tool: what clients are told of it and what it does.
+type tool struct {
+	name, title, set string
+	about            string
+	hints            hints
+	params           []param
+	output           any // a zero result, from which the output schema is made
+	run              func(ctx context.Context, c *call) result
+	// refuse makes a result that says why the tool was not even asked: arguments that make no sense, or
+	// something of ours that broke.
+	refuse func(c *call, why string) result
+}
+
+// hints are what a client may assume of a tool. They bind nobody: the gate judges each call.
+type hints struct {
+	readOnly, destructive, idempotent, openWorld bool
+}
+
+// result is what a tool answers. It is the structured content; mirror says the same to hosts and models
+// that see text only.
+type result interface {
+	mirror() string
+	// failed reports whether the tool could not do what it is for. A command that ran and exited with
+	// another status than 0 is no such case.
+	failed() bool
+}
+
+// call is one call of a tool.
+type call struct {
+	server  *Server
+	tool    tool
+	request mcp.CallToolRequest
+	subject facts.Subject
+	args    arguments
+
+	// Set by the approver while the gate works on this call.
+	ask  *server.InputRequestBuilder // what the client has to ask before it calls again
+	note string                      // why an answer does not count
+}
+
+type callKey struct{}
+
+// callFrom returns the call in which a request is judged, or nil.
+func callFrom(ctx context.Context) *call {
+	c, _ := ctx.Value(callKey{}).(*call)
+	return c
+}
+
+// add registers a tool.
+func (s *Server) add(t tool) error {
+	input, err := inputSchema(t.params)
+	if err != nil {
+		return fmt.Errorf("describe arguments of %s: %w", t.name, err)
+	}
+	output, err := outputSchema(t.output)
+	if err != nil {
+		return fmt.Errorf("describe results of %s: %w", t.name, err)
+	}
+	s.tools = append(s.tools, t)
+	s.mcp.AddTool(mcp.Tool{
+		Name: t.name, Title: t.title, Description: t.about, RawInputSchema: input, RawOutputSchema: output,
+		Annotations: mcp.ToolAnnotation{
+			Title: t.title, ReadOnlyHint: &t.hints.readOnly, DestructiveHint: &t.hints.destructive,
+			IdempotentHint: &t.hints.idempotent, OpenWorldHint: &t.hints.openWorld,
+		},
+	}, func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return s.handle(ctx, t, r), nil
+	})
+	return nil
+}
+
+// handle serves one call. Whatever goes wrong in it becomes a result: a model can read that and go on,
+// while an error of the protocol may end its turn.
+func (s *Server) handle(ctx context.Context, t tool, r mcp.CallToolRequest) (answer *mcp.CallToolResult) {
+	c := &call{server: s, tool: t, request: r, subject: s.subject(ctx)}
+	defer func() {
+		if p := recover(); p != nil {
+			id := "F-" + uuid.Must(uuid.NewV7()).String()
+			s.o.Log.Error("panic in tool", "tool", t.name, "fault", id, "panic", p, "stack", string(debug.Stack()))
+			answer = answered(t.refuse(c, brokenText(id)))
+		}
+	}()
+	args, err := readArguments(r.Params.Arguments, t.params)
+	if err != nil {
+		return answered(t.refuse(c, fmt.Sprintf("Invalid arguments for %s: %v.", t.name, err)))
+	}
+	c.args = args
+	res := t.run(context.WithValue(ctx, callKey{}, c), c)
+	if c.ask != nil {
+		return c.ask.ToolResult() // nothing was done yet: the gate has refused this first call
+	}
+	return answered(res)
+}
+
+// answered puts a result into the form of the protocol.
+func answered(r result) *mcp.CallToolResult {
+	return &mcp.CallToolResult{
+		Content:           []mcp.Content{mcp.NewTextContent(r.mirror())},
+		StructuredContent: r,
+		IsError:           r.failed(),
+	}
+}
+
+// brokenText is all that an agent learns when something of ours broke.
+func brokenText(id string) string {
+	return fmt.Sprintf("Sallyport itself failed, so nothing was done (fault %s). Tell the person whom you work for; the fault is on record for the operator.", id)
+}
+
+// outputSchema is the JSON Schema of a result.
+func outputSchema(zero any) (json.RawMessage, error) {
+	return json.Marshal(schemaOf(zero))
+}

@@ -1,5 +1,5 @@
 // Package runnertest holds what every runner promises, as tests: what a command sees, how its
-// output and its end are told, and that nothing of it is left behind.
+// output and its end are told, that nothing of it is left behind, and how file tools reach the same files.
 //
 // It is for tests only. A runner's own test calls Run with a function that opens an environment.
 // All checks go through the environment, so that they hold for containers and other machines
@@ -40,6 +40,7 @@ func Run(t *testing.T, open func(t *testing.T) engine.Environment) {
 		{"ends", s.ends},
 		{"escapes", s.escapes},
 		{"many", s.many},
+		{"files", s.files},
 		{"leaks", s.leaks},
 	} {
 		t.Run(part.name, part.run)

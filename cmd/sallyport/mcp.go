@@ -18,6 +18,7 @@ type mcpFlags struct {
 	runner, workDir, session, agent string
 	sets                            []string
 	calls                           int
+	http                            httpFlags
 }
 
 func (a *app) mcpCommand() *cobra.Command {
@@ -41,6 +42,7 @@ ends, and everything that it started with it, when stdin is closed or on SIGINT 
 	flags.StringVar(&f.agent, "agent", "", "`name` of the agent, for policies and records (default from the configuration)")
 	flags.StringSliceVar(&f.sets, "tools", mcpserver.Sets(), "tool `sets` to serve")
 	flags.IntVar(&f.calls, "calls", 0, "`number` of calls that run at once; more wait (default 32)")
+	f.http.add(cmd)
 	return cmd
 }
 
@@ -67,7 +69,11 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 	if err != nil {
 		return errors.Join(err, s.Close())
 	}
-	err = server.ServeStdio(ctx, a.in, out)
+	if f.http.address != "" {
+		err = a.serveHTTP(ctx, server, f.http, s.Gate.Close)
+	} else {
+		err = server.ServeStdio(ctx, a.in, out)
+	}
 	return errors.Join(err, s.Close())
 }
 
@@ -84,5 +90,5 @@ func (f mcpFlags) check() error {
 	if f.calls < 0 {
 		return usageError{fmt.Errorf("--calls %d: it must be greater than zero", f.calls)}
 	}
-	return nil
+	return f.http.check()
 }

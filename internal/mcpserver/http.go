@@ -1,0 +1,133 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// HTTPOptions says where to serve over HTTP, and to whom.
+type HTTPOptions struct {
+	Address string // host:port; port 0 takes a free one
+	Public  bool   // Address may be one that other machines reach; without it only loopback is served
+	Token   string // what every client must send as bearer token
+	// End is called when the server stops. It must end all calls that are under way, as closing their gate
+	// does; their answers are still sent.
+	End func() error
+	// Ready, when not nil, is told the address of the endpoint once it is open.
+	Ready func(url string)
+}
+
+const (
+	endpoint = "/mcp"
+
+	headerTime  = 10 * time.Second // for the header of a request
+	idleTime    = 2 * time.Minute  // between the requests of a connection
+	sessionTime = 24 * time.Hour   // after the last sign of life of a session that nobody ended
+	headerBytes = 64 << 10
+
+	// answerTime is how long calls that end with the server have for their answers.
+	answerTime = 5 * time.Second
+)
+
+// ListenHTTP serves over HTTP until ctx ends. Its error is about the transport.
+func (s *Server) ListenHTTP(ctx context.Context, o HTTPOptions) error {
+	return serveHTTP(ctx, s.mcp, s.o.Log, o)
+}
+
+func serveHTTP(ctx context.Context, m *server.MCPServer, log hclog.Logger, o HTTPOptions) error {
+	if o.End == nil {
+		return errors.New("serve MCP over HTTP: nothing would end the calls under way: give End")
+	}
+	if err := checkToken(o.Token); err != nil {
+		return err
+	}
+	listener, err := listen(ctx, o.Address, o.Public)
+	if err != nil {
+		return err
+	}
+	warn := slog.NewTextHandler(log.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}), &slog.HandlerOptions{Level: slog.LevelWarn})
+	transport := server.NewStreamableHTTPServer(m,
+		server.WithStateful(true), // a session id that this process did not give out is not one
+		server.WithSessionIdleTTL(sessionTime),
+		server.WithStreamableHTTPLogger(slog.New(warn)))
+	calls, cancelCalls := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancelCalls()
+	web := &http.Server{
+		Handler:           newGuard(o.Token, transport),
+		ReadHeaderTimeout: headerTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    headerBytes,
+		ErrorLog:          slog.NewLogLogger(warn, slog.LevelWarn),
+		// What ctx ends may still be answered, so calls do not end with it but with End. Each also ends with
+		// the connection that it came on: an answer cannot be fetched later, so it would run for nobody.
+		BaseContext: func(net.Listener) context.Context { return calls },
+	}
+	served := make(chan error, 1)
+	go func() { served <- web.Serve(listener) }()
+	if o.Ready != nil {
+		o.Ready("http://" + listener.Addr().String() + endpoint)
+	}
+	select {
+	case err := <-served:
+		return errors.Join(fmt.Errorf("serve MCP at %s: %w", listener.Addr(), err), o.End())
+	case <-ctx.Done():
+	}
+	return stop(web, transport, o.End, cancelCalls)
+}
+
+// stop ends an HTTP server in order: no new requests, calls ended, answers sent, connections closed.
+func stop(web *http.Server, transport *server.StreamableHTTPServer, end func() error, cancelCalls func()) error {
+	answered, cancel := context.WithTimeout(context.Background(), answerTime)
+	defer cancel()
+	closed := make(chan error, 1)
+	go func() { closed <- web.Shutdown(answered) }()
+	errs := []error{end()}
+	// Ends the streams on which clients listen: Shutdown would wait for them.
+	if err := transport.Shutdown(answered); err != nil {
+		errs = append(errs, fmt.Errorf("end MCP sessions: %w", err))
+	}
+	err := <-closed
+	cancelCalls()
+	if errors.Is(err, context.DeadlineExceeded) {
+		// A client that does not take its answer is no reason to stay.
+		err = web.Close()
+	}
+	if err != nil {
+		errs = append(errs, fmt.Errorf("close the MCP endpoint: %w", err))
+	}
+	return errors.Join(errs...)
+}
+
+// listen opens address, which must be on loopback unless it may be public. The host is resolved once and
+// the listener takes that very IP: a name that resolves anew could lead elsewhere.
+func listen(ctx context.Context, address string, public bool) (net.Listener, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("read HTTP address %q: %w: use HOST:PORT, such as 127.0.0.1:8080", address, err)
+	}
+	ip := net.IPv4zero
+	if host != "" {
+		found, err := net.DefaultResolver.LookupIPAddr(ctx, host)
+		if err != nil {
+			return nil, fmt.Errorf("resolve HTTP address %q: %w", address, err)
+		}
+		ip = found[0].IP
+	}
+	if !public && !ip.IsLoopback() {
+		return nil, fmt.Errorf("listen on %s: %s is not a loopback address, so other machines could reach it: use 127.0.0.1, or --http-public if they shall", address, ip)
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(ip.String(), port))
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", address, err)
+	}
+	return l, nil
+}

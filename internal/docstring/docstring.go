@@ -1,0 +1,105 @@
+// Package docstring reads what a Python source says about its functions: signatures and docstrings. It
+// reads text and runs nothing, so that looking at a module cannot do what the module does.
+//
+// It knows as much of the language as that takes: tokens, indentation, and the headers of functions and
+// classes. It does not check whether the rest is valid Python, and it takes the syntax of any Python 3,
+// that of nested f-strings included. Two things in a docstring stay as they are written, because their
+// meaning is in tables that are not here: characters by name (\N{…}) and unpaired surrogates.
+package docstring
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Entry is a module, class or function and what its source says about it.
+type Entry struct {
+	Name      string `json:"name"`      // "f", "Class.method", "outer.inner"; "" for the module
+	Kind      string `json:"kind"`      // "module", "class", "function" or "method"
+	Signature string `json:"signature"` // "async def f(x: int = 1) -> str", on one line; "" for the module
+	Docstring string `json:"docstring"` // indentation removed as PEP 257 says; "" where there is none
+	Line      int    `json:"line"`      // where it is defined, from 1
+}
+
+// ErrNotFound is wrapped by the error for a name that the source does not define.
+var ErrNotFound = errors.New("not defined there")
+
+// Find returns what a source says about a function, a class or a method ("Class.method"), or about
+// itself (""). A name that is defined several times (a property and its setter, overloads, the branches
+// of an if) is the last of those that have a docstring, or the last of all.
+func Find(source []byte, name string) (Entry, error) {
+	m, err := parse(source)
+	if err != nil {
+		return Entry{}, err
+	}
+	if name == "" {
+		return Entry{Kind: "module", Docstring: clean(m.doc), Line: 1}, nil
+	}
+	at := -1
+	for i, d := range m.definitions {
+		if d.name == name && (at < 0 || d.documented || !m.definitions[at].documented) {
+			at = i
+		}
+	}
+	if at < 0 {
+		return Entry{}, fmt.Errorf("%s: %w: %s", name, ErrNotFound, m.offer(name))
+	}
+	return m.definitions[at].entry(), nil
+}
+
+// offered is how many names an error offers.
+const offered = 20
+
+// offer says what could have been meant.
+func (m *module) offer(name string) string {
+	var same, names []string
+	for _, d := range m.definitions {
+		short := d.name[strings.LastIndexByte(d.name, '.')+1:]
+		if short == name && !slices.Contains(same, d.name) {
+			same = append(same, d.name)
+		}
+		if !d.inner && !strings.HasPrefix(short, "_") && !slices.Contains(names, d.name) && len(names) <= offered {
+			names = append(names, d.name)
+		}
+	}
+	switch {
+	case len(same) > 0:
+		return "use " + strings.Join(same[:min(len(same), offered)], " or ")
+	case len(names) == 0:
+		return "the source defines no function and no class"
+	case len(names) > offered:
+		return "it defines " + strings.Join(names[:offered], ", ") + " and more"
+	}
+	return "it defines " + strings.Join(names, ", ")
+}
+
+// Functions returns the public functions of a module, those whose names start with no underscore, in
+// the order in which they are defined.
+func Functions(source []byte) ([]Entry, error) {
+	m, err := parse(source)
+	if err != nil {
+		return nil, err
+	}
+	at := map[string]int{}
+	var out []Entry
+	for _, d := range m.definitions {
+		if d.kind != "function" || strings.HasPrefix(d.name, "_") || strings.Contains(d.name, ".") {
+			continue
+		}
+		i, again := at[d.name]
+		switch {
+		case !again:
+			at[d.name] = len(out)
+			out = append(out, d.entry())
+		case d.documented || out[i].Docstring == "":
+			out[i] = d.entry()
+		}
+	}
+	return out, nil
+}
+
+func (d definition) entry() Entry {
+	return Entry{Name: d.name, Kind: d.kind, Signature: d.signature, Docstring: clean(d.doc), Line: d.line}
+}

@@ -25,6 +25,11 @@ type Options struct {
 	Approver  engine.Approver // nil: nobody can be asked, so ask refuses
 	Version   string          // of sallyport, for the audit log
 	CheckOnly bool            // decide and run nothing; no audit log is opened
+
+	// What cases put in place of the real thing; all may be nil.
+	policies func(context.Context, *config.Loaded) (*rego.Evaluator, error)
+	runner   func(engine.Runner) engine.Runner
+	now      func() time.Time
 }
 
 // Sallyport is a gate and the parts that are asked for more than a decision.
@@ -52,6 +57,9 @@ func (s *Sallyport) Close() error {
 	return err
 }
 
+// Redact takes the secrets out of a text as the audit log does.
+func (s *Sallyport) Redact(text string) string { return s.log.Redactor().String(text) }
+
 // Assemble makes a gate of a configuration:
 //
 //	policies  built in + l.Policies      ─▶ rego.Evaluator ┐
@@ -61,7 +69,11 @@ func (s *Sallyport) Close() error {
 //
 // Nothing is half made: an error in any part is the error of the whole.
 func Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, error) {
-	evaluator, err := Policies(ctx, l)
+	load := Policies
+	if o.policies != nil {
+		load = o.policies
+	}
+	evaluator, err := load(ctx, l)
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +84,9 @@ func Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, err
 	r, err := chosen.Open(l)
 	if err != nil {
 		return nil, err
+	}
+	if o.runner != nil {
+		r.Runner = o.runner(r.Runner)
 	}
 	layout := l.Layout()
 	layout.POSIX = r.POSIX
@@ -91,6 +106,7 @@ func Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, err
 			Grace: time.Duration(l.Limits.Grace), Approve: time.Duration(l.Limits.Approval), Output: int(l.Limits.Output),
 		},
 		Subject: subject,
+		Now:     o.now,
 		Start: engine.StartBody{
 			Version: o.Version, PID: os.Getpid(), Config: l.File, Digest: fmt.Sprintf("%x", sha256.Sum256(effective)),
 			Profile: l.Profile, Subject: subject,
@@ -124,22 +140,27 @@ func Policies(ctx context.Context, l *config.Loaded) (*rego.Evaluator, error) {
 	if err := honoured(l); err != nil {
 		return nil, err
 	}
-	exemptions := make([]rego.Exemption, len(l.Exemptions))
-	for i, e := range l.Exemptions {
-		exemptions[i] = rego.Exemption{Rule: e.Rule}
-	}
 	return rego.New(ctx, rego.Options{
 		Bundle:   policies.FS(),
 		Tested:   true,
 		Revision: policies.Revision(),
 		Custom:   l.Policies,
-		Config: rego.Config{
-			Profile:    l.Profile,
-			Levels:     l.Rules,
-			Filters:    rego.Filters{Allow: len(l.Commands.Allow), Deny: len(l.Commands.Deny)},
-			Exemptions: exemptions,
-		},
+		Config:   regoConfig(l),
 	})
+}
+
+// regoConfig is what policies see of a configuration.
+func regoConfig(l *config.Loaded) rego.Config {
+	exemptions := make([]rego.Exemption, len(l.Exemptions))
+	for i, e := range l.Exemptions {
+		exemptions[i] = rego.Exemption{Rule: e.Rule}
+	}
+	return rego.Config{
+		Profile:    l.Profile,
+		Levels:     l.Rules,
+		Filters:    rego.Filters{Allow: len(l.Commands.Allow), Deny: len(l.Commands.Deny)},
+		Exemptions: exemptions,
+	}
 }
 
 // forgetAfter is how long a session that nobody uses is remembered.

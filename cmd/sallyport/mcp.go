@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/internal/background"
 	"github.com/sallyport-dev/sallyport/internal/mcpserver"
 	"github.com/sallyport-dev/sallyport/plugins"
 )
@@ -29,27 +32,44 @@ func (a *app) mcpCommand() *cobra.Command {
 		Long: `Serve tools to an agent over the Model Context Protocol, on stdin and stdout.
 
 Every call passes the gate: it is judged, the decision is recorded, and only then something happens. The server
-ends, and everything that it started with it, when stdin is closed or on SIGINT or SIGTERM; then it exits with 0.`,
+ends, and everything that it started with it, when stdin is closed or on SIGINT or SIGTERM; then it exits with 0.
+
+With --http it serves HTTP instead, on this machine only, to clients that send the token.`,
 		Example: `  claude mcp add sallyport -- sallyport mcp
-  sallyport mcp --tools shell,files --session review`,
+  sallyport mcp --tools shell,files --session review
+  sallyport mcp --http 127.0.0.1:8080`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.mcp(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			return a.mcp(cmd.Context(), f)
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.runner, "runner", "", "where to run commands: a `name` (default from the configuration)")
-	flags.StringVar(&f.workDir, "work-dir", "", "`directory` for calls that name none: absolute, or relative to the workspace (default: the workspace)")
+	flags.StringVar(&f.workDir, "work-dir", "", "`directory` for commands that name none: absolute, or relative to the workspace (default: the workspace)")
 	flags.StringVar(&f.session, "session", "", "`name` of the session: what it has read and created is remembered under it")
 	flags.StringVar(&f.agent, "agent", "", "`name` of the agent, for policies and records (default from the configuration)")
 	flags.StringSliceVar(&f.sets, "tools", mcpserver.Sets(), "tool `sets` to serve")
-	flags.IntVar(&f.calls, "calls", 0, "`number` of calls that run at once; more wait (default 32)")
+	flags.IntVar(&f.calls, "calls", 0, "`number` of calls of a client on stdio that run at once; more wait (default 32)")
 	f.http.add(cmd)
 	return cmd
 }
 
-func (a *app) mcp(ctx context.Context, f mcpFlags) error {
-	if err := f.check(); err != nil {
-		return err
+func (f mcpFlags) check() error {
+	for _, set := range f.sets {
+		if !slices.Contains(mcpserver.Sets(), set) {
+			return usageError{fmt.Errorf("--tools: no set %q: use %s", printable(set), strings.Join(mcpserver.Sets(), ", "))}
+		}
 	}
+	if f.calls < 0 {
+		return usageError{fmt.Errorf("--calls %d: it must be greater than zero", f.calls)}
+	}
+	return f.http.check()
+}
+
+func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 	// stdout belongs to the protocol alone: a word on it from anywhere else would break the stream.
 	out := a.out
 	a.out, os.Stdout = a.err, os.Stderr
@@ -62,33 +82,41 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 	if err != nil {
 		return err
 	}
-	ctx, _ = interruptible(ctx)
+	shells := background.New(background.Options{Gate: s, Limit: l.Limits.Background, Lines: l.Limits.RingLines})
+	end := func() error { return errors.Join(shells.Close(), s.Gate.Close()) }
+	policy, err := policyFor(ctx, l, s)
+	if err != nil {
+		return errors.Join(err, end(), s.Close())
+	}
 	server, err := mcpserver.New(mcpserver.Options{
-		Gate: s, Approver: approver, Subject: s.Subject, Sets: f.sets, Version: version().Sallyport, Calls: f.calls, WorkDir: f.workDir, Log: a.log(),
+		Gate: s, Approver: approver, Background: shells, Subject: s.Subject, Sets: f.sets, WorkDir: f.workDir,
+		Version: version().Sallyport, Policy: policy, Redact: s.Redact, Calls: f.calls, Log: a.log(),
 	})
 	if err != nil {
-		return errors.Join(err, s.Close())
+		return errors.Join(err, end(), s.Close())
 	}
+	ctx, _ = interruptible(ctx)
 	if f.http.address != "" {
-		err = a.serveHTTP(ctx, server, f.http, s.Gate.Close)
+		err = a.serveHTTP(ctx, server, f.http, end)
 	} else {
 		err = server.ServeStdio(ctx, a.in, out)
 	}
-	return errors.Join(err, s.Close())
+	return errors.Join(err, end(), s.Close())
 }
 
-func (f mcpFlags) check() error {
-	for _, set := range f.sets {
-		known := false
-		for _, k := range mcpserver.Sets() {
-			known = known || k == set
-		}
-		if !known {
-			return usageError{fmt.Errorf("--tools: no set %q: use %s", printable(set), strings.Join(mcpserver.Sets(), ", "))}
-		}
+// policyFor is what clients may know of the policies.
+func policyFor(ctx context.Context, l *config.Loaded, s *plugins.Sallyport) (mcpserver.Policy, error) {
+	infos, err := s.Policies.Rules(ctx)
+	if err != nil {
+		return mcpserver.Policy{}, err
 	}
-	if f.calls < 0 {
-		return usageError{fmt.Errorf("--calls %d: it must be greater than zero", f.calls)}
+	p := mcpserver.Policy{Profile: l.Profile, Mode: l.Mode, Revision: s.Policies.Policy().Revision}
+	for _, r := range infos {
+		rule := mcpserver.Rule{ID: r.ID, Level: r.Level, Severity: r.Severity, Title: r.Title, Remediation: r.Remediation}
+		for _, e := range r.Effects {
+			rule.Effects = append(rule.Effects, string(e))
+		}
+		p.Rules = append(p.Rules, rule)
 	}
-	return f.http.check()
+	return p, nil
 }

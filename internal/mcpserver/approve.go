@@ -139,6 +139,11 @@ func whatWouldBeDone(c *call, r engine.ApprovalRequest) []string {
 	if r.Request.Operation == nil {
 		return visibleLines(r.Command)
 	}
+	return c.argumentLines()
+}
+
+// argumentLines shows the arguments of a call, one on each line.
+func (c *call) argumentLines() []string {
 	var out []string
 	for _, p := range c.tool.params {
 		if v, ok := c.args[p.name]; ok {

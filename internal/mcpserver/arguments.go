@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -80,6 +81,35 @@ func inputSchema(params []param) (json.RawMessage, error) {
 		schema["required"] = required
 	}
 	return json.Marshal(schema)
+}
+
+// paramsOf reads params off the fields of an input struct: its json tag is the name, omitempty makes it
+// optional, its jsonschema tag describes it.
+func paramsOf(t reflect.Type) []param {
+	var out []param
+	for f := range t.Fields() {
+		name, optional := jsonName(f)
+		p := param{name: name, about: f.Tag.Get("jsonschema"), required: !optional}
+		at := f.Type
+		if at.Kind() == reflect.Pointer {
+			at = at.Elem()
+		}
+		switch at.Kind() {
+		case reflect.String:
+			p.kind = text
+		case reflect.Bool:
+			p.kind = boolean
+		case reflect.Int:
+			p.kind, p.least = whole, atLeast(0)
+		case reflect.Slice:
+			p.kind = texts
+		default:
+			// Only our own input types come here, and a test describes each of them.
+			panic(fmt.Sprintf("describe input field %s.%s: kind %s has no param", t, f.Name, at.Kind()))
+		}
+		out = append(out, p)
+	}
+	return out
 }
 
 // arguments are what a client sent, checked: every value has the kind of its param.
@@ -255,4 +285,10 @@ func (a arguments) seconds(name string) time.Duration {
 	n, _ := a[name].(float64)
 	const most = 1e8 // three years
 	return time.Duration(min(n, most) * float64(time.Second))
+}
+
+// offset returns a place in a stream.
+func (a arguments) offset(name string) int64 {
+	n, _ := a[name].(float64)
+	return int64(n) // a whole number up to 2^53, as it was read
 }

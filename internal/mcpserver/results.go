@@ -10,15 +10,15 @@ import (
 
 // verdict is the part of a result that tells what was decided. All tools have it.
 type verdict struct {
-	DecisionID string    `json:"decision_id" about:"Names the decision in the audit log; empty when nothing had to be decided."`
-	Effect     string    `json:"effect" choices:"allow|ask|deny|none" about:"What the policies said; none when nothing had to be decided."`
-	Mode       string    `json:"mode" about:"enforce, or monitor: decisions are recorded and refuse nothing."`
-	Reasons    []reason  `json:"reasons" about:"Why; also the warnings about what was allowed."`
-	Runner     string    `json:"runner" about:"Where it runs: local, docker, …"`
-	Isolation  string    `json:"isolation" about:"What confines it there: none, namespace, container or remote."`
-	Approval   *approved `json:"approval,omitempty" about:"The answer of the person who was asked."`
-	HowToAllow string    `json:"how_to_allow,omitempty" about:"What a person can do to allow it."`
-	Fault      string    `json:"fault,omitempty" about:"Names in the audit log what of sallyport broke."`
+	DecisionID string    `json:"decision_id" jsonschema:"Names the decision in the audit log; empty when nothing had to be decided."`
+	Effect     string    `json:"effect" choices:"allow|ask|deny|none" jsonschema:"What the policies said; none when nothing had to be decided."`
+	Mode       string    `json:"mode" jsonschema:"enforce, or monitor: decisions are recorded and refuse nothing."`
+	Reasons    []reason  `json:"reasons" jsonschema:"Why; also the warnings about what was allowed."`
+	Runner     string    `json:"runner" jsonschema:"Where it runs: local, docker, …"`
+	Isolation  string    `json:"isolation" jsonschema:"What confines it there: none, namespace, container or remote."`
+	Approval   *approved `json:"approval,omitempty" jsonschema:"The answer of the person who was asked."`
+	HowToAllow string    `json:"how_to_allow,omitempty" jsonschema:"What a person can do to allow it."`
+	Fault      string    `json:"fault,omitempty" jsonschema:"Names in the audit log what of sallyport broke."`
 }
 
 // reason is one finding of one rule, without what only the operator should see: files and patterns.
@@ -28,7 +28,7 @@ type reason struct {
 	Severity    string `json:"severity"`
 	Title       string `json:"title"`
 	Message     string `json:"message"`
-	Remediation string `json:"remediation" about:"What to do instead."`
+	Remediation string `json:"remediation" jsonschema:"What to do instead."`
 }
 
 // approved is a person's answer.
@@ -133,6 +133,11 @@ func (c *call) refusalText(out engine.Outcome) string {
 
 // reasonText is what a reason says.
 func reasonText(r engine.Reason) string { return cmp.Or(r.Message, r.Title) }
+
+// requestText is what an agent reads about a request that makes no sense, whatever the policies say.
+func requestText(err error) string {
+	return upperFirst(strings.TrimPrefix(err.Error(), engine.ErrRequest.Error()+": ")) + "."
+}
 
 // firstMessage is what the first reason of an effect says.
 func firstMessage(d engine.Decision, e engine.Effect) string {

@@ -7,7 +7,7 @@ import (
 )
 
 // schemaOf describes a result type as JSON Schema, in the small part of that language that every host
-// takes: no references, no unions, no null. A field's "about" tag describes it; a field with omitempty is
+// takes: no references, no unions, no null. A field's "jsonschema" tag describes it; a field with omitempty is
 // optional and every other one is always there.
 func schemaOf(zero any) map[string]any { return typeSchema(reflect.TypeOf(zero)) }
 
@@ -49,7 +49,7 @@ func structSchema(t reflect.Type, properties map[string]any, required []string) 
 			continue
 		}
 		schema := typeSchema(f.Type)
-		if about := f.Tag.Get("about"); about != "" {
+		if about := f.Tag.Get("jsonschema"); about != "" {
 			schema["description"] = about
 		}
 		if choices := f.Tag.Get("choices"); choices != "" {

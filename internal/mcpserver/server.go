@@ -24,6 +24,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/internal/background"
 )
 
 // Gate is the one way through, as far as tools need it; *engine.Gate is one.
@@ -32,26 +33,33 @@ type Gate interface {
 	Do(ctx context.Context, r engine.Request) (engine.Outcome, error)
 }
 
-// Options is what a Server is made of. Gate and Approver are required.
+// Options is what a Server is made of. Gate, Approver and Redact are required.
 type Options struct {
-	Gate     Gate
-	Approver *Approver     // the one that the gate asks
-	Subject  facts.Subject // of every request; the client is filled in for each
-	Sets     []string      // tool sets to serve; none: all of them
-	Version  string
-	WorkDir  string // of calls that name none; "" for the workspace
+	Gate       Gate
+	Approver   *Approver           // the one that the gate asks
+	Background *background.Manager // required for the set background
+	Subject    facts.Subject       // of every request; the client is filled in for each
+	Sets       []string            // tool sets to serve; none: all of them
+	Version    string
+	WorkDir    string // of calls that name none; "" for the workspace
 
 	Calls int           // calls of one stdio client that run at once; default 32
 	Line  int           // bytes of the longest message on stdio; default 32 MiB
 	Quiet time.Duration // after the end of input, how long to wait for the next reply; default 2 s
 	Log   hclog.Logger  // never stdout; default nowhere
+
+	Policy Policy              // what clients may know of the policies
+	Redact func(string) string // takes secrets out of what clients read of earlier requests; required
+
+	Progress time.Duration // between signs of life of a long call; default 1 s
 }
 
 // Server has the tools. It is made once and serves stdio or HTTP.
 type Server struct {
-	o     Options
-	mcp   *server.MCPServer
-	tools []tool
+	o      Options
+	mcp    *server.MCPServer
+	tools  []tool
+	recent recent
 }
 
 const (
@@ -71,11 +79,14 @@ const (
 
 // New makes a server.
 func New(o Options) (*Server, error) {
-	if o.Gate == nil || o.Approver == nil {
-		return nil, errors.New("make MCP server: a gate and its approver are required")
+	if o.Gate == nil || o.Approver == nil || o.Redact == nil {
+		return nil, errors.New("make MCP server: a gate, its approver and a redactor are required")
 	}
 	if len(o.Sets) == 0 {
 		o.Sets = Sets()
+	}
+	if o.Background == nil && slices.Contains(o.Sets, setBackground) {
+		return nil, errors.New("make MCP server: the set background needs a manager of background shells")
 	}
 	for _, name := range o.Sets {
 		if !slices.Contains(Sets(), name) {
@@ -91,6 +102,9 @@ func New(o Options) (*Server, error) {
 	if o.Quiet <= 0 {
 		o.Quiet = defaultQuiet
 	}
+	if o.Progress <= 0 {
+		o.Progress = progressEvery
+	}
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()
 	}
@@ -100,6 +114,7 @@ func New(o Options) (*Server, error) {
 		server.WithDescription("Commands and files behind a policy gate: every request is judged and recorded before anything happens."),
 		server.WithInstructions(instructions(o.Sets)),
 		server.WithToolCapabilities(false),
+		server.WithResourceCapabilities(false, false),
 		server.WithRecovery(),
 	)
 	for _, t := range allTools() {
@@ -109,10 +124,11 @@ func New(o Options) (*Server, error) {
 			}
 		}
 	}
+	s.addResources()
 	return s, nil
 }
 
 // allTools lists the tools of all sets. Their names are a contract.
 func allTools() []tool {
-	return slices.Concat(shellTools())
+	return slices.Concat(shellTools(), backgroundTools(), fileTools())
 }

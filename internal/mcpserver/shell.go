@@ -48,18 +48,18 @@ func shellTools() []tool {
 
 // commandResult is what execute_command answers. Its first seven fields are those of the predecessor.
 type commandResult struct {
-	Success         bool    `json:"success" about:"It ran to its end and exited with 0."`
-	ExitCode        int     `json:"exit_code" about:"Exit status; 128+n after signal n; -1 when it did not run or did not end by itself."`
+	Success         bool    `json:"success" jsonschema:"It ran to its end and exited with 0."`
+	ExitCode        int     `json:"exit_code" jsonschema:"Exit status; 128+n after signal n; -1 when it did not run or did not end by itself."`
 	Stdout          string  `json:"stdout"`
-	Stderr          string  `json:"stderr" about:"What the command wrote there; after it, or in its place, why it was refused or ended."`
-	ExecutionTime   float64 `json:"execution_time" about:"Seconds."`
-	Command         string  `json:"command" about:"The text that was judged and run."`
+	Stderr          string  `json:"stderr" jsonschema:"What the command wrote there; after it, or in its place, why it was refused or ended."`
+	ExecutionTime   float64 `json:"execution_time" jsonschema:"Seconds."`
+	Command         string  `json:"command" jsonschema:"The text that was judged and run."`
 	WorkDir         string  `json:"work_dir"`
-	Ran             bool    `json:"ran" about:"False when it was refused."`
-	Signal          string  `json:"signal" about:"The signal that ended it, such as SIGKILL; empty when it exited by itself."`
+	Ran             bool    `json:"ran" jsonschema:"False when it was refused."`
+	Signal          string  `json:"signal" jsonschema:"The signal that ended it, such as SIGKILL; empty when it exited by itself."`
 	TimedOut        bool    `json:"timed_out"`
-	StdoutTruncated int64   `json:"stdout_truncated" about:"Bytes left out between head and tail."`
-	StderrTruncated int64   `json:"stderr_truncated" about:"Bytes left out between head and tail."`
+	StdoutTruncated int64   `json:"stdout_truncated" jsonschema:"Bytes left out between head and tail."`
+	StderrTruncated int64   `json:"stderr_truncated" jsonschema:"Bytes left out between head and tail."`
 	verdict
 
 	complete bool // it ran to an end of its own
@@ -70,10 +70,16 @@ func executeCommand(ctx context.Context, c *call) result {
 		Tool: c.tool.name, Command: c.args.text("command"), WorkDir: c.workDir(),
 		Timeout: c.args.seconds("timeout"), Subject: c.subject,
 	}
-	out, err := c.server.o.Gate.Do(ctx, r)
-	if err != nil {
-		return commandRefused(c.args, fmt.Sprintf("Invalid request: %v.", err))
+	p := c.follow(ctx)
+	if p.wanted {
+		r.Stdout, r.Stderr = &p.stdout, &p.stderr
 	}
+	out, err := c.server.o.Gate.Do(ctx, r)
+	p.stop()
+	if err != nil {
+		return commandRefused(c.args, requestText(err))
+	}
+	c.remember(out)
 	return c.commandResultOf(out, r)
 }
 
@@ -180,11 +186,11 @@ func leftOut(bytes int64) string {
 
 // checkResult is what check_command answers.
 type checkResult struct {
-	Success  bool   `json:"success" about:"The command could be judged, whatever the decision."`
-	WouldRun bool   `json:"would_run" about:"execute_command would run it without asking anybody."`
+	Success  bool   `json:"success" jsonschema:"The command could be judged, whatever the decision."`
+	WouldRun bool   `json:"would_run" jsonschema:"execute_command would run it without asking anybody."`
 	Command  string `json:"command"`
 	WorkDir  string `json:"work_dir"`
-	Error    string `json:"error,omitempty" about:"Why it could not be judged."`
+	Error    string `json:"error,omitempty" jsonschema:"Why it could not be judged."`
 	verdict
 }
 
@@ -193,7 +199,7 @@ func checkCommand(ctx context.Context, c *call) result {
 		Tool: "execute_command", Command: c.args.text("command"), WorkDir: c.workDir(), Subject: c.subject,
 	})
 	if err != nil {
-		return c.tool.refuse(c, fmt.Sprintf("Invalid request: %v.", err))
+		return c.tool.refuse(c, requestText(err))
 	}
 	r := checkResult{Success: out.Fault == nil, Command: c.args.text("command"), WorkDir: out.WorkDir, verdict: c.verdictOf(out)}
 	r.DecisionID = "" // nothing was recorded that the id could name

@@ -1,0 +1,77 @@
+package mcpserver
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// describe writes the fields of a struct for a reader: short ones as "name: value", texts of several lines
+// as blocks, lists with an element on each line. nil writes nothing.
+func (p *page) describe(v any) {
+	if v == nil {
+		return
+	}
+	value := reflect.ValueOf(v)
+	for f, field := range value.Fields() {
+		name, omit := jsonName(f)
+		if field.Kind() == reflect.Pointer && !field.IsNil() {
+			field = field.Elem()
+		}
+		if omit && field.IsZero() || field.Kind() == reflect.Pointer {
+			continue
+		}
+		p.field(name, field)
+	}
+}
+
+func (p *page) field(name string, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		if s := v.String(); strings.Contains(s, "\n") {
+			p.block(name, s)
+		} else {
+			p.line("%s: %s", name, s)
+		}
+	case reflect.Slice:
+		if v.Len() == 0 {
+			return
+		}
+		p.line("%s (%d):", name, v.Len())
+		for i := range v.Len() {
+			p.line("  %s", inline(v.Index(i)))
+		}
+	case reflect.Map:
+		keys := v.MapKeys()
+		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		for _, k := range keys {
+			p.field(name+" "+k.String(), v.MapIndex(k))
+		}
+	default:
+		p.line("%s: %s", name, inline(v))
+	}
+}
+
+// inline writes a value on one line; a struct as its fields that are not zero.
+func inline(v reflect.Value) string {
+	switch v.Kind() {
+	case reflect.String:
+		return visible(v.String())
+	case reflect.Struct:
+		var parts []string
+		for f, field := range v.Fields() {
+			if name, _ := jsonName(f); !field.IsZero() {
+				parts = append(parts, name+" "+inline(field))
+			}
+		}
+		return strings.Join(parts, ", ")
+	}
+	return fmt.Sprint(v.Interface())
+}
+
+// jsonName is the name of a field in JSON, and whether it is left out when empty.
+func jsonName(f reflect.StructField) (name string, omit bool) {
+	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name, strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
+}

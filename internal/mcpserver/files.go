@@ -1,0 +1,151 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/filetools"
+)
+
+// fileResult is what a file tool answers: one envelope for all of them, with Details of its own.
+type fileResult[Details any] struct {
+	Success   bool     `json:"success"`
+	Operation string   `json:"operation"`
+	Details   *Details `json:"details,omitempty" jsonschema:"What was done, or seen; absent when nothing was."`
+	Error     string   `json:"error,omitempty" jsonschema:"Why it was refused, or what went wrong."`
+	verdict
+}
+
+// batchResult is fileResult of a tool for many files.
+type batchResult[Summary, Details any] struct {
+	Success   bool     `json:"success" jsonschema:"False when nothing of what it should do was done."`
+	Operation string   `json:"operation"`
+	Summary   *Summary `json:"summary,omitempty"`
+	Details   *Details `json:"details,omitempty" jsonschema:"What was done with which file; absent when nothing was."`
+	Error     string   `json:"error,omitempty" jsonschema:"Why it was refused, or what went wrong."`
+	verdict
+}
+
+// described is what the clients are told of a file tool.
+type described struct {
+	name, title, about string
+	hints              hints
+}
+
+// fileTool makes a tool of a file operation. Its arguments are the fields of In.
+func fileTool[In, Details any](d described, operation func(In) filetools.Tool) tool {
+	return operationTool(d, operation, fileResult[Details]{}, func(done filetools.Result, failure string, v verdict) result {
+		details, _ := done.Details.(*Details)
+		return fileResult[Details]{Success: failure == "" && done.Success, Operation: d.name, Details: details, Error: failure, verdict: v}
+	})
+}
+
+// batchTool is fileTool for many files.
+func batchTool[In, Summary, Details any](d described, operation func(In) filetools.Tool) tool {
+	return operationTool(d, operation, batchResult[Summary, Details]{}, func(done filetools.Result, failure string, v verdict) result {
+		details, _ := done.Details.(*Details)
+		r := batchResult[Summary, Details]{Success: failure == "" && done.Success, Operation: d.name, Details: details, Error: failure, verdict: v}
+		if s, ok := done.Summary.(Summary); ok {
+			r.Summary = &s
+		}
+		return r
+	})
+}
+
+// operationTool is what all file tools are: arguments into an operation, the operation through the gate, and
+// what it did into a result.
+func operationTool[In any](d described, operation func(In) filetools.Tool, output any, answer func(filetools.Result, string, verdict) result) tool {
+	refuse := func(_ *call, why string) result { return answer(filetools.Result{}, why, undecided()) }
+	return tool{
+		name: d.name, title: d.title, about: d.about, hints: d.hints, set: setFiles,
+		params: paramsOf(reflect.TypeFor[In]()), output: output, refuse: refuse,
+		run: func(ctx context.Context, c *call) result {
+			var in In
+			if err := c.args.into(&in); err != nil {
+				return refuse(c, fmt.Sprintf("Invalid arguments for %s: %v.", d.name, err))
+			}
+			op := operation(in)
+			p := c.follow(ctx)
+			out, err := c.server.o.Gate.Do(ctx, engine.Request{Tool: d.name, Operation: op, Subject: c.subject})
+			p.stop()
+			if err != nil {
+				return refuse(c, requestText(err))
+			}
+			c.remember(out)
+			v := c.verdictOf(out)
+			if !out.Ran {
+				return answer(filetools.Result{}, c.refusalText(out), v)
+			}
+			return answer(op.Result(), failureText(out), v)
+		},
+	}
+}
+
+// failureText says what went wrong with an operation that ran, "" for nothing.
+func failureText(out engine.Outcome) string {
+	e := out.Exit
+	switch {
+	case out.Fault != nil:
+		return "It was done, but " + lowerFirst(brokenText(out.Fault.ID))
+	case e.TimedOut:
+		return "It was ended at its timeout; the details say how far it came."
+	case e.Killed != "":
+		return "It was ended: " + e.Killed + "; the details say how far it came."
+	case e.Error != nil:
+		return upperFirst(e.Error.Error())
+	}
+	return ""
+}
+
+// into puts arguments into the input struct of an operation. They have been checked against that very
+// struct's fields.
+func (a arguments) into(in any) error {
+	text, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, in)
+}
+
+func (r fileResult[Details]) failed() bool { return !r.Success }
+
+func (r fileResult[Details]) mirror() string {
+	return fileMirror(r.Operation, r.Success, r.Error, nil, pointee(r.Details), r.verdict)
+}
+
+func (r batchResult[Summary, Details]) failed() bool { return !r.Success }
+
+func (r batchResult[Summary, Details]) mirror() string {
+	return fileMirror(r.Operation, r.Success, r.Error, pointee(r.Summary), pointee(r.Details), r.verdict)
+}
+
+// pointee returns what a pointer points at, or nil.
+func pointee[T any](p *T) any {
+	if p == nil {
+		return nil
+	}
+	return *p
+}
+
+// fileMirror writes the result of a file tool.
+func fileMirror(operation string, success bool, failure string, summary, details any, v verdict) string {
+	var p page
+	switch {
+	case success:
+		p.line("%s: done", operation)
+	case v.Effect == string(engine.Allow):
+		p.line("%s: FAILED", operation)
+	default:
+		p.line("%s: REFUSED, nothing was done", operation)
+	}
+	if failure != "" {
+		p.line("%s", failure)
+	}
+	p.describe(summary)
+	p.describe(details)
+	p.verdict(v)
+	return p.text()
+}

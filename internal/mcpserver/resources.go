@@ -1,0 +1,125 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// Policy is what clients may know of the policies in force: which rules there are and how strict they are.
+// It has no place for the operator's patterns, nor for where anything stands.
+type Policy struct {
+	Profile  string `json:"profile"`
+	Mode     string `json:"mode"`
+	Revision string `json:"revision"`
+	Rules    []Rule `json:"rules"`
+}
+
+// Rule is one rule of a Policy.
+type Rule struct {
+	ID          string   `json:"id"`
+	Level       string   `json:"level"`   // off, warn, ask or deny; own: what the rule itself says
+	Effects     []string `json:"effects"` // that the rule itself has
+	Severity    string   `json:"severity"`
+	Title       string   `json:"title"`
+	Remediation string   `json:"remediation"`
+}
+
+const (
+	policyURI    = "sallyport://policy"
+	decisionsURI = "sallyport://decisions"
+	jsonType     = "application/json"
+
+	recentMost    = 100
+	recentCommand = 500 // characters of a command that are shown
+)
+
+// addResources registers what clients may read besides the tools.
+func (s *Server) addResources() {
+	s.addResource(policyURI, "policy", "Policy in force",
+		"The profile, and each rule with its level and what it is about. The operator's own patterns are not part of it.",
+		func() any { return s.o.Policy })
+	s.addResource(decisionsURI, "decisions", "Recent decisions",
+		fmt.Sprintf("The last %d decisions of this server, newest last, with secrets taken out. The whole record is the operator's audit log.", recentMost),
+		func() any { return map[string]any{"decisions": s.recent.list()} })
+}
+
+func (s *Server) addResource(uri, name, title, about string, content func() any) {
+	s.mcp.AddResource(
+		mcp.Resource{URI: uri, Name: name, Title: title, Description: about, MIMEType: jsonType},
+		func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+			text, err := json.MarshalIndent(content(), "", "  ")
+			if err != nil {
+				return nil, fmt.Errorf("write resource %s: %w", uri, err)
+			}
+			return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: jsonType, Text: string(text)}}, nil
+		})
+}
+
+// decided is one of the recent decisions.
+type decided struct {
+	ID      string    `json:"decision_id"`
+	Time    time.Time `json:"time"`
+	Tool    string    `json:"tool"`
+	What    string    `json:"what"` // the command or, of a file tool, its arguments; redacted
+	WorkDir string    `json:"work_dir"`
+	Effect  string    `json:"effect"`
+	Ran     bool      `json:"ran"`
+	Rules   []string  `json:"rules"`
+	Fault   string    `json:"fault,omitempty"`
+}
+
+// recent keeps the last decisions.
+type recent struct {
+	mu  sync.Mutex
+	all []decided
+}
+
+func (r *recent) add(d decided) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.all) == recentMost {
+		copy(r.all, r.all[1:])
+		r.all = r.all[:recentMost-1]
+	}
+	r.all = append(r.all, d)
+}
+
+func (r *recent) list() []decided {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]decided{}, r.all...)
+}
+
+// remember notes a decision that is on record. Secrets go first, and only then the text is cut: half a
+// secret is not recognized as one.
+func (c *call) remember(out engine.Outcome) {
+	d := decided{
+		ID: out.Decision.ID, Time: time.Now().UTC(), Tool: c.tool.name, WorkDir: c.server.o.Redact(out.WorkDir),
+		Effect: string(out.Decision.Effect), Ran: out.Ran, Rules: []string{},
+	}
+	what := c.args.text("command")
+	if out.Input != nil && out.Input.Request.Command != "" {
+		what = out.Input.Request.Command
+	}
+	if what == "" {
+		for _, l := range c.argumentLines() {
+			what += l + "\n"
+		}
+	}
+	d.What = shortened(c.server.o.Redact(what), recentCommand)
+	for _, r := range out.Decision.Reasons {
+		d.Rules = append(d.Rules, r.Rule)
+	}
+	d.Rules = append([]string{}, unique(d.Rules)...)
+	if out.Fault != nil {
+		d.Fault = out.Fault.ID
+	}
+	c.server.recent.add(d)
+}

@@ -26,7 +26,8 @@ type Builder struct {
 	roots     []grant
 	protected []string
 	self      []Place
-	secrets   []string // places of credentials under their well-known names
+	secrets   []string        // places of credentials under their well-known names
+	known     map[string]bool // what lies at, above and on the way to a granted root
 }
 
 // zone is a place with the zone that it and what lies below it is in.
@@ -73,6 +74,7 @@ func NewBuilder(l Layout, files FS, h History) *Builder {
 		each(dir, "temporary")
 	}
 	each("/dev/shm", "temporary") // memory that everybody may write to, whatever the operator lists
+	b.known = waysTo(files, l.Roots)
 	for i := range l.Roots {
 		r := &l.Roots[i]
 		for _, s := range spellings(r.Path) {
@@ -187,25 +189,6 @@ func (b *Builder) dirState(real string, n node) string {
 		return "unreadable"
 	}
 	return "dir"
-}
-
-// tool adds the path that a file tool touches.
-func (w *build) tool(t Touch) {
-	for i, name := range accessNames {
-		if name == t.Access {
-			w.place(touch{
-				word:      shell.Word{Text: t.Path, Prefix: t.Path, Raw: t.Path, Certainty: shell.Exact, Quoted: true},
-				access:    1 << i,
-				source:    "tool",
-				dir:       shell.Dir{Path: w.layout.Workspace, Known: w.layout.Workspace != ""},
-				role:      role{ofLink: t.Access == "delete"},
-				recursive: t.Recursive,
-			}, -1)
-			return
-		}
-	}
-	// An access that is not known is taken for the worst.
-	w.tool(Touch{Path: t.Path, Access: "delete", Recursive: true})
 }
 
 // permission returns what the deepest root around a real path grants.
@@ -324,6 +307,9 @@ func (b *Builder) own(set *bitset, p string) {
 	}
 	if b.isProtected(p) {
 		set.add(labelProtected)
+	}
+	if b.isCritical(p) {
+		set.add(labelCriticalName)
 	}
 	for _, ws := range b.workspace {
 		if within(ws, p) {

@@ -3,6 +3,7 @@ package facts
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 )
 
 // granted shows the files that some root grants. It is for reading names before anything is decided,
@@ -15,7 +16,7 @@ func (b *Builder) Granted() FS { return granted{b} }
 
 // real returns where a path leads, if that is granted. With ofLink a last link is not followed.
 func (g granted) real(op, p string, ofLink bool) (string, error) {
-	real, _ := newView(g.b.fs, 0).real(g.b.workDir(p), ofLink)
+	real, _ := newView(fenced{g.b.fs, g.b}, 0).real(g.b.workDir(p), ofLink)
 	if g.b.permission(real) == "none" {
 		return "", &fs.PathError{Op: op, Path: p, Err: fs.ErrPermission}
 	}
@@ -51,4 +52,31 @@ func (g granted) ReadFile(p string, limit int) ([]byte, bool, error) {
 		return nil, false, err
 	}
 	return nil, false, fmt.Errorf("read %s: contents are not shown before a decision: %w", p, fs.ErrPermission)
+}
+
+// fenced hides all but granted places and the ways to them, so that a link that passes through some
+// other place says nothing about it.
+type fenced struct {
+	FS
+	b *Builder
+}
+
+func (f fenced) Lstat(p string) (fs.FileInfo, error) {
+	if !f.b.known[p] && f.b.permission(p) == "none" {
+		return nil, &fs.PathError{Op: "look at", Path: p, Err: fs.ErrPermission}
+	}
+	return f.FS.Lstat(p)
+}
+
+// waysTo returns every path that has to be looked at to get to some root.
+func waysTo(files FS, roots []Root) map[string]bool {
+	known := map[string]bool{}
+	for i := range roots {
+		v := newView(files, 0)
+		v.real(clean(roots[i].Path), false)
+		for p := range maps.Keys(v.nodes) {
+			known[p] = true
+		}
+	}
+	return known
 }

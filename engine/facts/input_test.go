@@ -61,31 +61,6 @@ func TestUnreadableWorkDir(t *testing.T) {
 	}
 }
 
-func TestTouches(t *testing.T) {
-	t.Parallel()
-	b := testBuilder()
-	in := b.Build(Ask{Request: Request{Tool: "delete_file"}, Touches: []Touch{
-		{Path: "a.txt", Access: "read"},
-		{Path: "key", Access: "delete"},
-		{Path: "/ctx/*", Access: "write"},
-		{Path: "src", Access: "delete", Recursive: true},
-		{Path: "b.txt", Access: "conjure"},
-	}})
-	want := `read @/a.txt (tool) workspace write
-delete @/key (tool) workspace write symlink
-write /ctx/* (tool) context read
-delete* @/src (tool) workspace write unread=2[main.go pkg/p.go]
-delete* @/b.txt (tool) workspace write read
-`
-	if diff := cmp.Diff(want, render(in)); diff != "" {
-		t.Errorf("touches (-want +got):\n%s", diff)
-	}
-	if !in.Shell.Parsed || in.Shell.Certainty != "exact" || len(in.Commands) != 0 {
-		t.Errorf("a file tool has no text: %+v", in.Shell)
-	}
-	validate(t, validator(t), in)
-}
-
 func TestParseErrors(t *testing.T) {
 	t.Parallel()
 	b := testBuilder()

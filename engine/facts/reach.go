@@ -120,9 +120,17 @@ func (w *build) reach(set *bitset, s *spot, t touch) {
 			if names.meets(credentialLabels) {
 				set.add(labelContainsCredential)
 			}
+			if (slices.Contains(criticalNames, e.Name()) || names.has(labelEnvFile)) && w.keeps(at, e.IsDir()) {
+				set.add(labelContainsCriticalName)
+			}
 			return e.Name() != ".git"
 		})
 	}
+}
+
+// keeps reports whether something with a critical name is neither generated nor the session's own work.
+func (w *build) keeps(p string, dir bool) bool {
+	return !w.isGenerated(p, dir) && (w.history == nil || w.history.Seen(p) != "created")
 }
 
 // containsPlaces compares a directory with the places of the layout, which need no look.
@@ -260,22 +268,13 @@ func (w *build) generated(s *spot) bool {
 // whole. A pattern is matched (path.Match) with every name of the path, so that what lies below a
 // matching directory is generated, too; one that ends in "/" only with directories; one that holds
 // another "/" with the path relative to the root and all that lies below it.
-func (w *build) isGenerated(p string, dir bool) bool {
-	if len(w.layout.Generated) == 0 {
-		return false
-	}
-	root := ""
-	for _, g := range w.roots {
-		if below(p, g.path) {
-			root = g.path
-			break
-		}
-	}
+func (b *Builder) isGenerated(p string, dir bool) bool {
+	root := b.rootOf(p)
 	if root == "" {
 		return false
 	}
 	names := strings.Split(strings.TrimPrefix(p[len(root):], "/"), "/")
-	for _, pattern := range w.layout.Generated {
+	for _, pattern := range b.layout.Generated {
 		bare, dirsOnly := strings.CutSuffix(pattern, "/")
 		for i, name := range names {
 			if dirsOnly && i == len(names)-1 && !dir {

@@ -70,6 +70,9 @@ func (v *view) list(p string) (entries []fs.DirEntry, whole bool) {
 // link leads to the parent of its target. The last link is followed unless ofLink is set and
 // no slash follows it. From the first name on that does not exist the rest is lexical.
 func (v *view) real(p string, ofLink bool) (string, node) {
+	if p == "" { // no place is known
+		return "", node{}
+	}
 	at := volume(p)
 	rest := p[len(at):]
 	ofLink = ofLink && !strings.HasSuffix(rest, "/") && !strings.HasSuffix(rest, "/.")

@@ -234,6 +234,8 @@ const (
 	labelCIOutput
 	labelProcessMemory
 	labelWideRoot
+	labelCriticalName
+	labelContainsCriticalName
 	labelCount // not a label: how many there are
 )
 
@@ -261,4 +263,5 @@ var labelNames = []string{
 	labelDownloaded: "downloaded", labelGeneratedHere: "generated_here", labelSymlinkOut: "symlink_out",
 	labelMetadata: "metadata", labelFiltered: "filtered", labelCIOutput: "ci_output",
 	labelProcessMemory: "process_memory", labelWideRoot: "wide_root",
+	labelCriticalName: "critical_name", labelContainsCriticalName: "contains_critical_name",
 }

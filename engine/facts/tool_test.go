@@ -1,0 +1,131 @@
+package facts
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The file system of the tests of file tools, beside the machine.
+const toolFiles = machine + `
+	/home/dev/ws/~/f
+	/home/dev/ws/lit*ral/f
+	/home/dev/ws/$HOME
+	/home/dev/ws/proj/.git/HEAD
+	/home/dev/ws/proj/a.go
+	/home/dev/ws/state/.massgen/x
+	/home/dev/ws/node_modules/y/.env
+	/home/dev/ws/mine/.env
+	/home/dev/ws/conf/prod.env
+	/home/dev/ws/conf/.env.example
+	/home/dev/ws/vendor/keys/id_rsa
+	/home/dev/ws/way -> out/f
+	/mnt/.massgen/workspaces/w1/a.txt
+`
+
+func toolBuilder() *Builder {
+	l := testLayout()
+	l.Roots = append(l.Roots, Root{Path: "/mnt/.massgen/workspaces/w1", Write: true, Zone: "context"})
+	return NewBuilder(l, newMemFS(toolFiles), fakeHistory{
+		seen: map[string]string{testWS + "/b.txt": "read", testWS + "/src/pkg/r.go": "created", testWS + "/mine/.env": "created"},
+	})
+}
+
+func TestTouches(t *testing.T) {
+	t.Parallel()
+	b := toolBuilder()
+	for _, c := range []struct {
+		touch Touch
+		want  string
+	}{
+		{Touch{Path: "a.txt", Access: "read"}, "read @/a.txt (tool) workspace write"},
+		{Touch{Path: "a.txt", Access: "delete"}, "delete @/a.txt (tool) workspace write unread=1[a.txt]"},
+		{Touch{Path: "b.txt", Access: "delete"}, "delete @/b.txt (tool) workspace write read"},
+		{Touch{Path: "b.txt", Access: "conjure"}, "delete* @/b.txt (tool) workspace write read"},
+		{Touch{Path: "/etc/passwd", Access: "read"}, "read /etc/passwd (tool) system none: system_root account_database"},
+		{Touch{Path: "/single/beside.txt", Access: "read"}, "read /single/beside.txt (tool) outside none"},
+
+		// What a recursive delete reaches.
+		{Touch{Path: "src", Access: "delete", Recursive: true}, "delete* @/src (tool) workspace write unread=2[main.go pkg/p.go]"},
+		{Touch{Path: "proj", Access: "delete", Recursive: true}, "delete* @/proj (tool) workspace write unread=1[a.go]: contains_git contains_critical_name"},
+		{Touch{Path: "state", Access: "delete", Recursive: true}, "delete* @/state (tool) workspace write unread=1[.massgen/x]: contains_critical_name"},
+		{Touch{Path: "conf", Access: "delete", Recursive: true}, "delete* @/conf (tool) workspace write unread=2[.env.example prod.env]: contains_critical_name"},
+		{Touch{Path: "mine", Access: "delete", Recursive: true}, "delete* @/mine (tool) workspace write"},
+		{Touch{Path: "node_modules", Access: "delete", Recursive: true}, "delete* @/node_modules (tool) workspace write generated"},
+		{Touch{Path: "vendor", Access: "delete", Recursive: true}, "delete* @/vendor (tool) workspace write unread=1[keys/id_rsa]: contains_credential"},
+		{Touch{Path: "/mnt", Access: "delete", Recursive: true}, "delete* /mnt (tool) context write unread=1[.massgen/workspaces/w1/a.txt]: top_level permission_root contains_permission_root wide_root contains_critical_name"},
+
+		// Names count below the granted root.
+		{Touch{Path: ".git/HEAD", Access: "delete"}, "delete @/.git/HEAD (tool) workspace write unread=1[HEAD]: git_dir critical_name"},
+		{Touch{Path: ".env", Access: "write"}, "write @/.env (tool) workspace write: env_file critical_name"},
+		{Touch{Path: "state/.massgen", Access: "delete", Recursive: true}, "delete* @/state/.massgen (tool) workspace write unread=1[x]: critical_name"},
+		{Touch{Path: "/mnt/.massgen/workspaces/w1/a.txt", Access: "delete"}, "delete /mnt/.massgen/workspaces/w1/a.txt (tool) context write unread=1[a.txt]"},
+		{Touch{Path: "node_modules/y/.env", Access: "delete"}, "delete @/node_modules/y/.env (tool) workspace write generated: env_file"},
+
+		// Links.
+		{Touch{Path: "key", Access: "delete"}, "delete @/key (tool) workspace write symlink"},
+		{Touch{Path: "key/", Access: "delete"}, "delete @/key (tool) workspace write symlink"},
+		{Touch{Path: "key", Access: "read"}, "read @/key =~/.ssh/id_rsa (tool) credential none: ssh_dir ssh_key symlink_out"},
+		{Touch{Path: "out/f", Access: "delete"}, "delete @/out/f =/srv/data/f (tool) outside none unread=1[f]: symlink_out"},
+		{Touch{Path: "out/new", Access: "write"}, "write @/out/new =/srv/data/new (tool) outside none: symlink_out"},
+		{Touch{Path: "way", Access: "write"}, "write @/way =/srv/data/f (tool) outside none: symlink_out"},
+		{Touch{Path: "up/p.go", Access: "write"}, "write @/up/p.go =@/src/pkg/p.go (tool) workspace write"},
+		{Touch{Path: "dangling", Access: "write"}, "write @/dangling =/nowhere/x (tool) outside none: symlink_out"},
+		{Touch{Path: "up", Access: "delete", Recursive: true}, "delete* @/up (tool) workspace write symlink"},
+
+		// Text is a name and nothing else.
+		{Touch{Path: "~/f", Access: "read"}, "read @/~/f (tool) workspace write"},
+		{Touch{Path: "~root/x", Access: "read"}, "read @/~root/x (tool) workspace write"},
+		{Touch{Path: "lit*ral/f", Access: "delete"}, "delete @/lit*ral/f (tool) workspace write unread=1[f]"},
+		{Touch{Path: "$HOME", Access: "read"}, "read @/$HOME (tool) workspace write"},
+		{Touch{Path: "$HOME/.ssh/id_rsa", Access: "read"}, "read @/$HOME/.ssh/id_rsa (tool) credential write: ssh_key"},
+		{Touch{Path: "/ctx/*", Access: "write"}, "write /ctx/* (tool) context read"},
+		{Touch{Path: "-rf", Access: "delete"}, "delete @/-rf (tool) workspace write"},
+		{Touch{Path: "$GITHUB_OUTPUT", Access: "write"}, "write @/$GITHUB_OUTPUT (tool) workspace write"},
+
+		// What names no file.
+		{Touch{Path: "", Access: "write"}, "write <> (tool) outside none"},
+		{Touch{Path: "a\x00b", Access: "delete", Recursive: true}, "delete* <a\x00b> (tool) outside none"},
+		{Touch{Path: testWS + "/\xff", Access: "read"}, "read <@/\uFFFD> (tool) outside none"},
+	} {
+		in := b.Build(Ask{Request: Request{Tool: "a_tool"}, Touches: []Touch{c.touch}})
+		if diff := cmp.Diff(c.want, strings.TrimSpace(render(in))); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", c.touch, diff)
+		}
+		if !in.Shell.Parsed || in.Shell.Certainty != "exact" || len(in.Commands) != 0 || in.Paths[0].Command != -1 {
+			t.Errorf("a file tool has no text: %+v", in.Shell)
+		}
+		validate(t, validator(t), in)
+	}
+}
+
+// A delete of the workspace, or of what is around it, says so however it is spelled.
+func TestTouchesOfRoots(t *testing.T) {
+	t.Parallel()
+	b := toolBuilder()
+	for _, p := range []string{".", "./", "src/..", "", testWS, testWS + "/", testWS + "//", "up/../..", "..", "../..", "/", "//", "/ctx", "/single/file.txt"} {
+		in := b.Build(Ask{Touches: []Touch{{Path: p, Access: "delete", Recursive: true}}})
+		got := in.Paths[0]
+		if p == "" {
+			if got.Certainty != "unknown" || got.Real != "" {
+				t.Errorf("nothing is taken for something: %+v", got)
+			}
+			continue
+		}
+		if !strings.Contains(strings.Join(got.Labels, " "), "permission_root") {
+			t.Errorf("%q: labels %v", p, got.Labels)
+		}
+	}
+}
+
+func TestTouchesWithoutWorkspace(t *testing.T) {
+	t.Parallel()
+	b := NewBuilder(Layout{}, newMemFS(machine), nil)
+	for _, p := range []string{"a", "~root/x", "."} {
+		got := b.Build(Ask{Touches: []Touch{{Path: p, Access: "read"}}}).Paths[0]
+		if got.Certainty != "unknown" || got.Permission != "none" || got.Real != "" {
+			t.Errorf("%s: %+v", p, got)
+		}
+	}
+}

@@ -49,7 +49,8 @@ func Examples(ctx context.Context, l *config.Loaded, rules []rego.RuleInfo) (_ [
 		key := rule.Profile + string(settings)
 		w := worlds[key]
 		if w == nil {
-			if w, err = newWorld(ctx, l, filepath.Join(scratch, strconv.Itoa(len(worlds))), rule); err != nil {
+			dir := filepath.Join(scratch, strconv.Itoa(len(worlds)))
+			if w, err = exampleWorld(ctx, l, dir, rule); err != nil {
 				return nil, fmt.Errorf("set up examples of %s: %w", rule.ID, err)
 			}
 			worlds[key] = w
@@ -74,22 +75,57 @@ type world struct {
 	place *strings.Replacer // fills in {home} and {workspace}
 }
 
-// newWorld makes the places and files that a rule's custom.config names in the new directory dir, and
-// a gate for them.
-func newWorld(ctx context.Context, l *config.Loaded, dir string, rule rego.RuleInfo) (*world, error) {
+// exampleWorld is the world that a rule's custom.config describes.
+func exampleWorld(ctx context.Context, l *config.Loaded, dir string, rule rego.RuleInfo) (*world, error) {
+	settings := maps.Clone(rule.Config)
+	files, err := texts(settings["files"])
+	if err != nil {
+		return nil, err
+	}
+	delete(settings, "files")
+	return newWorld(ctx, l, dir, setting{rule.Profile, settings, files}, Options{CheckOnly: true})
+}
+
+// texts are the files of custom.config, which holds whatever its author wrote.
+func texts(files any) (map[string]string, error) {
+	if files == nil {
+		return nil, nil
+	}
+	contents, ok := files.(map[string]any)
+	if !ok {
+		return nil, errors.New("custom.config.files is not names and texts")
+	}
+	out := make(map[string]string, len(contents))
+	for name, content := range contents {
+		if out[name], ok = content.(string); !ok {
+			return nil, fmt.Errorf("the content of %s in custom.config.files is not a text", name)
+		}
+	}
+	return out, nil
+}
+
+// setting is what is to hold in a world.
+type setting struct {
+	profile string
+	config  map[string]any    // parts of the operator's configuration
+	files   map[string]string // by name below the workspace or {home}
+}
+
+// newWorld makes the places and files of a setting in the new directory dir, and a gate for them.
+func newWorld(ctx context.Context, l *config.Loaded, dir string, s setting, o Options) (*world, error) {
 	home := filepath.Join(dir, "home", "user")
 	workspace := filepath.Join(home, "project")
 	if err := os.MkdirAll(workspace, 0o700); err != nil {
 		return nil, err
 	}
+	var err error
 	w := &world{place: strings.NewReplacer("{home}", filepath.ToSlash(home), "{workspace}", filepath.ToSlash(workspace))}
-	if err := w.files(dir, workspace, rule.Config["files"]); err != nil {
+	if err := w.files(dir, workspace, s.files); err != nil {
 		return nil, err
 	}
 	var more string
-	settings := maps.Clone(rule.Config)
-	delete(settings, "files")
-	if len(settings) > 0 {
+	if len(s.config) > 0 {
+		settings := maps.Clone(s.config)
 		settings["version"] = 1
 		text, err := json.Marshal(settings) // JSON is YAML
 		if err != nil {
@@ -97,34 +133,30 @@ func newWorld(ctx context.Context, l *config.Loaded, dir string, rule rego.RuleI
 		}
 		more = w.place.Replace(string(text))
 	}
-	trial, err := l.Trial(home, workspace, rule.Profile, more)
+	here := *l // what is relative there is relative to the workspace
+	here.Policies = slices.Clone(l.Policies)
+	for i, p := range here.Policies {
+		if here.Policies[i], err = filepath.Abs(p); err != nil {
+			return nil, err
+		}
+	}
+	trial, err := here.Trial(home, workspace, s.profile, more)
 	if err != nil {
 		return nil, err
 	}
-	w.gate, err = Assemble(ctx, trial, Options{CheckOnly: true})
+	w.gate, err = Assemble(ctx, trial, o)
 	return w, err
 }
 
-// files writes the files of custom.config, by name below the workspace or {home}. A rule may come from
-// anywhere: nothing is written outside dir.
-func (w *world) files(dir, workspace string, files any) error {
-	if files == nil {
-		return nil
-	}
-	contents, ok := files.(map[string]any)
-	if !ok {
-		return errors.New("custom.config.files is not names and texts")
-	}
+// files writes files by name below the workspace or {home}. A rule may come from anywhere: nothing is
+// written outside dir.
+func (w *world) files(dir, workspace string, files map[string]string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = root.Close() }() // it was only a place to write from
-	for name, content := range contents {
-		text, ok := content.(string)
-		if !ok {
-			return fmt.Errorf("the content of %s in custom.config.files is not a text", name)
-		}
+	for name, text := range files {
 		full := filepath.FromSlash(w.place.Replace(name))
 		if !filepath.IsAbs(full) {
 			full = filepath.Join(workspace, full)
@@ -134,14 +166,14 @@ func (w *world) files(dir, workspace string, files any) error {
 			return err
 		}
 		if err := root.MkdirAll(filepath.Dir(below), 0o700); err != nil {
-			return fmt.Errorf("write %s of custom.config.files: %w", name, err)
+			return fmt.Errorf("write %s for a rule: %w", name, err)
 		}
 		write := func() error { return root.WriteFile(below, []byte(text), 0o600) }
 		if target, link := strings.CutPrefix(text, "-> "); link { // as in the cases of the built-in rules
 			write = func() error { return root.Symlink(w.place.Replace(target), below) }
 		}
 		if err := write(); err != nil {
-			return fmt.Errorf("write %s of custom.config.files: %w", name, err)
+			return fmt.Errorf("write %s for a rule: %w", name, err)
 		}
 	}
 	return nil

@@ -9,11 +9,11 @@ import (
 
 func TestUnitTestsOfBuiltinPolicies(t *testing.T) {
 	t.Parallel()
-	results, err := Test(t.Context(), TestOptions{Builtin: "../../policies"})
+	report, err := Test(t.Context(), TestOptions{Builtin: "../../policies"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range results {
+	for _, r := range report.Results {
 		if r.Outcome != TestPass {
 			t.Errorf("%s:%d: %s: %s %s %s", r.File, r.Row, r.Name, r.Outcome, r.Detail, r.Output)
 		}
@@ -23,7 +23,7 @@ func TestUnitTestsOfBuiltinPolicies(t *testing.T) {
 func TestUnitTests(t *testing.T) {
 	t.Parallel()
 	dir := directory(t, map[string]string{
-		"x.rego": metadataText + "package custom.team.x\n\ndeny contains {\"command\": i} if input.commands[i].name == \"ls\"\n",
+		"x.rego": metadataText + "package custom.team.x\n\ndeny contains {\"command\": i} if input.commands[i].name == \"ls\"\n\nwarn contains {} if {\n\tinput.version == 7\n\tinput.version == 8\n}\n",
 		"x_test.rego": `package custom.team.x_test
 
 import data.custom.team.x
@@ -52,12 +52,12 @@ test_no_cases[name] if {
 test_whole_decision if data.sallyport.main.decision.effect == "deny" with input as {}
 `,
 	})
-	results, err := Test(t.Context(), TestOptions{Bundle: policies.FS(), Dirs: []string{dir}, Filter: "custom"})
+	report, err := Test(t.Context(), TestOptions{Bundle: policies.FS(), Dirs: []string{dir}, Filter: "custom", Coverage: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, r := range results {
+	for _, r := range report.Results {
 		_, name, _ := strings.Cut(r.Name, "x_test.")
 		got = append(got, strings.TrimSpace(name+" "+string(r.Outcome)+" "+strings.TrimSpace(r.Output)+r.Detail))
 		if r.File != dir+"/x_test.rego" || r.Row == 0 {
@@ -73,6 +73,7 @@ test_whole_decision if data.sallyport.main.decision.effect == "deny" with input 
 		"test_denies pass", "test_fails fail hello", "test_errs error", "todo_test_later skip",
 		"test_cases fail two", "test_no_cases fail it has no cases", "test_whole_decision pass",
 	})
+	equal(t, report.Coverage, []FileCoverage{{dir + "/x.rego", 25, []string{"10-12"}}})
 }
 
 func TestUnitTestsThatCannotRun(t *testing.T) {

@@ -46,8 +46,8 @@ func TestVet(t *testing.T) {
 			`never x.rego:11:2: flags is never "zzzzzzzz": docs/policy-input.md lists the values`,
 		},
 		"every": {
-			"deny contains {} if {\n\tevery p in input.paths {\n\t\tp.access == \"wriet\"\n\t}\n}",
-			`never x.rego:10:15: p.access is never "wriet": did you mean "write"?`,
+			"deny contains {} if {\n\tevery p in input.paths {\n\t\tp.access == \"wrote\"\n\t}\n}",
+			`never x.rego:10:15: p.access is never "wrote": did you mean "write"?`,
 		},
 		"what two loops name alike is not guessed at": {
 			"deny contains {} if {\n\tcount([1 | some x in input.commands; x.certainty == \"exact\"]) == count([1 | some x in input.paths; x.zone == \"home\"])\n}", "",

@@ -1,0 +1,187 @@
+package rego
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+)
+
+// Case is a command, where and when it is asked for, and what all rules together must say of it. A file
+// of cases is *.cases.yaml beside the policies; docs/writing-policies.md describes it.
+type Case struct {
+	Name    string            `yaml:"name"`
+	Command string            `yaml:"command"`
+	WorkDir string            `yaml:"work_dir"` // relative to the workspace
+	Agent   string            `yaml:"agent"`
+	Session string            `yaml:"session"`
+	User    string            `yaml:"user"`
+	Time    time.Time         `yaml:"time"` // RFC 3339; the zero value for now
+	Runner  Surroundings      `yaml:"runner"`
+	Files   map[string]string `yaml:"files"`  // below the workspace or {home}; "-> target" makes a symbolic link
+	Config  map[string]any    `yaml:"config"` // parts of the operator's configuration
+	Effect  engine.Effect     `yaml:"effect"`
+	Rules   []string          `yaml:"rules"` // must be among the reasons; others may be
+
+	File string `yaml:"-"`
+	Row  int    `yaml:"-"`
+}
+
+// Surroundings are what a case says about the runner; what it leaves out is that of the local one.
+type Surroundings struct {
+	Name      string `yaml:"name"`
+	Isolation string `yaml:"isolation"`
+	Network   string `yaml:"network"`
+	Elevated  bool   `yaml:"elevated"`
+}
+
+// Facts is what policies are told about the runner.
+func (s Surroundings) Facts() facts.Runner {
+	return facts.Runner{
+		Name: cmp.Or(s.Name, "local"), Isolation: cmp.Or(s.Isolation, "none"), Network: cmp.Or(s.Network, "host"), Elevated: s.Elevated,
+	}
+}
+
+// CaseSettings are the parts of a configuration that a case may set.
+var CaseSettings = []string{"commands", "exemptions", "paths", "profile", "rules"}
+
+// Cases reads the case files in directories, in the order of their names. All that is wrong with
+// them comes back in one *LoadError.
+func Cases(dirs []string) ([]Case, error) {
+	s := &fileSet{}
+	var all []Case
+	for _, dir := range dirs {
+		err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case name != dir && strings.HasPrefix(entry.Name(), "."):
+				if entry.IsDir() {
+					return fs.SkipDir
+				}
+			case isCases(name) && entry.Type().IsRegular():
+				text, err := os.ReadFile(name)
+				if err != nil {
+					return err
+				}
+				all = append(all, s.readCases(name, text)...)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read cases: %w", err)
+		}
+	}
+	return all, s.err()
+}
+
+func (s *fileSet) readCases(file string, text []byte) []Case {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	var document yaml.Node
+	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
+		return nil
+	} else if err != nil {
+		s.problem(file, "read cases: %v", err).as("parse")
+		return nil
+	}
+	c := caseReader{fileSet: s, file: file}
+	root := document.Content[0]
+	if !c.keys(root, "a file of cases", "cases") {
+		return nil
+	}
+	var cases []Case
+	names := map[string]bool{}
+	for i := 1; i < len(root.Content); i += 2 {
+		if root.Content[i].Kind != yaml.SequenceNode {
+			c.fail(root.Content[i], "cases is not a list")
+			continue
+		}
+		for _, n := range root.Content[i].Content {
+			one, ok := c.one(n)
+			if ok && names[one.Name] {
+				c.fail(n, "there are two cases named %q", one.Name)
+			}
+			names[one.Name] = true
+			cases = append(cases, one)
+		}
+	}
+	return cases
+}
+
+// caseReader reads one file of cases. A key that is misspelt must not leave something untested.
+type caseReader struct {
+	*fileSet
+	file string
+}
+
+func (c caseReader) fail(n *yaml.Node, format string, args ...any) *Problem {
+	p := c.problem(c.file, "read cases: "+format, args...).as("case")
+	p.Row, p.Col = n.Line, n.Column
+	return p
+}
+
+// keys holds the keys of a mapping against those that there are.
+func (c caseReader) keys(n *yaml.Node, what string, known ...string) bool {
+	if n.Kind != yaml.MappingNode {
+		c.fail(n, "%s is not keys and values", what)
+		return false
+	}
+	sound := true
+	for i := 0; i < len(n.Content); i += 2 {
+		key := n.Content[i]
+		if slices.Contains(known, key.Value) {
+			continue
+		}
+		sound = false
+		p := c.fail(key, "%s has no key %s", what, key.Value)
+		if near := nearest(key.Value, known); near != "" {
+			p.suggest("did you mean %s?", near)
+		} else {
+			p.suggest("there are %s", strings.Join(known, ", "))
+		}
+	}
+	return sound
+}
+
+func (c caseReader) one(n *yaml.Node) (Case, bool) {
+	sound := c.keys(n, "a case", "name", "command", "work_dir", "agent", "session", "user", "time", "runner", "files", "config", "effect", "rules")
+	if !sound {
+		return Case{}, false
+	}
+	for i := 0; i < len(n.Content); i += 2 {
+		switch value := n.Content[i+1]; n.Content[i].Value {
+		case "runner":
+			sound = c.keys(value, "runner", "name", "isolation", "network", "elevated") && sound
+		case "config":
+			sound = c.keys(value, "config", CaseSettings...) && sound
+		}
+	}
+	one := Case{File: c.file, Row: n.Line}
+	if err := n.Decode(&one); err != nil {
+		c.fail(n, "%v", err)
+		return one, false
+	}
+	switch {
+	case one.Name == "":
+		c.fail(n, "a case without a name").suggest("say in a few words what it shows")
+	case one.Command == "":
+		c.fail(n, "case %q has no command", one.Name)
+	case !slices.Contains([]engine.Effect{engine.Allow, engine.Ask, engine.Deny}, one.Effect):
+		c.fail(n, "case %q has the effect %q", one.Name, one.Effect).suggest("want allow, ask or deny")
+	default:
+		return one, sound
+	}
+	return one, false
+}

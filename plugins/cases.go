@@ -1,0 +1,133 @@
+package plugins
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/rego"
+)
+
+// CaseResult is what became of a case. Wrong is empty where it holds.
+type CaseResult struct {
+	Name   string        `json:"name"`
+	File   string        `json:"file"`
+	Row    int           `json:"row"`
+	Effect engine.Effect `json:"effect"`
+	Rules  []string      `json:"rules"` // that gave reasons, sorted
+	Wrong  string        `json:"wrong"`
+}
+
+// Cases judges each case through the whole engine, in a home and workspace of its own, under the
+// operator's policies and the settings of the case, and nothing else that is configured. Nothing runs.
+func Cases(ctx context.Context, l *config.Loaded, cases []rego.Case) (_ []CaseResult, err error) {
+	scratch, err := os.MkdirTemp("", "sallyport-cases-")
+	if err != nil {
+		return nil, fmt.Errorf("make workspace for cases: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	judge := &evaluators{dirs: l.Policies, made: map[string]*rego.Evaluator{}}
+	out := make([]CaseResult, len(cases))
+	for i, c := range cases {
+		if out[i], err = tryCase(ctx, l, c, filepath.Join(scratch, strconv.Itoa(i)), judge); err != nil {
+			return nil, fmt.Errorf("%s:%d: try case %q: %w", c.File, c.Row, c.Name, err)
+		}
+	}
+	return out, nil
+}
+
+func tryCase(ctx context.Context, l *config.Loaded, c rego.Case, dir string, judge *evaluators) (_ CaseResult, err error) {
+	profile, settings := "standard", maps.Clone(c.Config)
+	if p, ok := settings["profile"].(string); ok {
+		profile = p
+	}
+	delete(settings, "profile")
+	o := Options{CheckOnly: true, Session: c.Session, policies: judge.of}
+	if !c.Time.IsZero() {
+		o.now = func() time.Time { return c.Time }
+	}
+	o.runner = func(r engine.Runner) engine.Runner { return posing{r, c.Runner.Facts()} }
+	w, err := newWorld(ctx, l, dir, setting{profile, settings, c.Files}, o)
+	if err != nil {
+		return CaseResult{}, err
+	}
+	defer func() { err = errors.Join(err, w.gate.Close()) }()
+	subject := w.gate.Subject
+	subject.Agent, subject.User = cmp.Or(c.Agent, subject.Agent), cmp.Or(c.User, subject.User)
+	workDir := w.place.Replace(c.WorkDir)
+	got, err := w.gate.Check(ctx, engine.Request{Tool: "execute_command", Command: w.place.Replace(c.Command), WorkDir: workDir, Subject: subject})
+	if err != nil {
+		return CaseResult{}, err
+	}
+	return held(c, got), nil
+}
+
+// held holds a decision against what its case demands.
+func held(c rego.Case, got engine.Outcome) CaseResult {
+	r := CaseResult{Name: c.Name, File: c.File, Row: c.Row, Effect: got.Decision.Effect, Rules: []string{}}
+	for _, reason := range got.Decision.Reasons {
+		r.Rules = append(r.Rules, reason.Rule)
+	}
+	slices.Sort(r.Rules)
+	r.Rules = slices.Compact(r.Rules)
+	var wrong []string
+	if got.Fault != nil {
+		wrong = append(wrong, got.Fault.Error())
+	}
+	if r.Effect != c.Effect {
+		wrong = append(wrong, fmt.Sprintf("the effect is %s, not %s", r.Effect, c.Effect))
+	}
+	for _, id := range c.Rules {
+		if !slices.Contains(r.Rules, id) {
+			wrong = append(wrong, id+" found nothing")
+		}
+	}
+	if len(wrong) > 0 && len(r.Rules) > 0 {
+		wrong = append(wrong, "reasons are of "+strings.Join(r.Rules, ", "))
+	}
+	r.Wrong = strings.Join(wrong, "; ")
+	return r
+}
+
+// posing is a runner that tells policies to be another. It is for gates that only decide.
+type posing struct {
+	engine.Runner
+	as facts.Runner
+}
+
+func (p posing) Describe() facts.Runner { return p.as }
+
+// evaluators keeps one evaluator for each setting: making one takes longer than many decisions.
+type evaluators struct {
+	dirs []string // of policies, as they were named
+	made map[string]*rego.Evaluator
+}
+
+func (e *evaluators) of(ctx context.Context, l *config.Loaded) (*rego.Evaluator, error) {
+	key, err := json.Marshal(regoConfig(l))
+	if err != nil {
+		return nil, err
+	}
+	if e.made[string(key)] == nil {
+		named := *l
+		named.Policies = e.dirs
+		made, err := Policies(ctx, &named)
+		if err != nil {
+			return nil, err
+		}
+		e.made[string(key)] = made
+	}
+	return e.made[string(key)], nil
+}

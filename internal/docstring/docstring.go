@@ -57,7 +57,7 @@ func (m *module) offer(name string) string {
 	var same, names []string
 	for _, d := range m.definitions {
 		short := d.name[strings.LastIndexByte(d.name, '.')+1:]
-		if short == name && !slices.Contains(same, d.name) {
+		if short == name && len(same) < offered && !slices.Contains(same, d.name) {
 			same = append(same, d.name)
 		}
 		if !d.inner && !strings.HasPrefix(short, "_") && !slices.Contains(names, d.name) && len(names) <= offered {
@@ -66,7 +66,7 @@ func (m *module) offer(name string) string {
 	}
 	switch {
 	case len(same) > 0:
-		return "use " + strings.Join(same[:min(len(same), offered)], " or ")
+		return "use " + strings.Join(same, " or ")
 	case len(names) == 0:
 		return "the source defines no function and no class"
 	case len(names) > offered:

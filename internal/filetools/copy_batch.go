@@ -169,5 +169,5 @@ func (t *copyBatch) fail(rel string, err error) {
 }
 
 func (t *copyBatch) Result() Result {
-	return Result{Operation: "copy_files_batch", Success: t.ok, Summary: &t.summary, Details: &t.details}
+	return Result{Operation: "copy_files_batch", Success: t.ok, Summary: t.summary, Details: &t.details}
 }

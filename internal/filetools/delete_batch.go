@@ -146,5 +146,5 @@ func appendListed[T any](list []T, v T) []T {
 }
 
 func (t *deleteBatch) Result() Result {
-	return Result{Operation: "delete_files_batch", Success: t.ok, Summary: &t.summary, Details: &t.details}
+	return Result{Operation: "delete_files_batch", Success: t.ok, Summary: t.summary, Details: &t.details}
 }

@@ -36,7 +36,7 @@ type Tool interface {
 type Result struct {
 	Operation string // the tool's name
 	Success   bool   // false when it ended with an error, or when everything that it should do failed
-	Summary   any    // counts, of the batch tools only: DeleteSummary or CopySummary
+	Summary   any    // counts, of the batch tools only: a DeleteSummary or a CopySummary
 	Details   any    // a pointer to the …Details struct of the tool
 }
 
@@ -58,8 +58,8 @@ const maxListed = 1000
 // maxPath bounds a path of a request, in bytes; no system takes longer ones.
 const maxPath = 4096
 
-// clean checks the text of a path and returns it with slashes and without one at its end. A ~ is not
-// taken for a home directory: nothing expands it here, and the facts would read it otherwise.
+// clean checks the text of a path and returns it with slashes and without one at its end. A ~ stands for
+// nothing here, and somebody who writes ~/x does not mean a directory of that name.
 func clean(parameter, p string) (string, error) {
 	switch {
 	case p == "":
@@ -68,8 +68,8 @@ func clean(parameter, p string) (string, error) {
 		return "", fmt.Errorf("%s: %d bytes: a path has at most %d", parameter, len(p), maxPath)
 	case strings.ContainsRune(p, 0):
 		return "", fmt.Errorf("%s: it contains a NUL byte: no path does", parameter)
-	case p[0] == '~':
-		return "", fmt.Errorf("%s: %s: ~ is not expanded here: write the path in full, or ./%s for a file of that name", parameter, p, p)
+	case p == "~" || strings.HasPrefix(p, "~/"):
+		return "", fmt.Errorf("%s: %s: ~ is not expanded here: write the path in full, or ./%s for a directory of that name", parameter, p, p)
 	}
 	p = filepath.ToSlash(p)
 	for len(p) > 1 && (strings.HasSuffix(p, "/") || strings.HasSuffix(p, "/.")) {

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
@@ -117,6 +119,10 @@ func (g *grower) entry(name string, e fs.DirEntry, depth int) (taken bool, _ err
 	}
 	if len(g.files) == maxFiles {
 		return false, fmt.Errorf("more than %d files: narrow the patterns, or choose a base path further down", maxFiles)
+	}
+	if !utf8.ValidString(name) {
+		g.problems = append(g.problems, Problem{strings.ToValidUTF8(name, "\uFFFD"), "its name is not UTF-8, so no policy can judge it: rename it"})
+		return false, nil
 	}
 	it := item{rel: name, mode: e.Type()}
 	if it.mode&fs.ModeSymlink != 0 {

@@ -1,12 +1,14 @@
 """Compares what the Go code found in Python sources with what Python's own parser says.
 
-Standard input: one JSON object a line, {"path", "doc", "definitions": [{"name", "line", "doc", "signature"}]}.
+Standard input: one JSON object a line, {"path", "doc", "definitions": [{"name", "line", "doc", "signature"}], "must"}.
 Standard output: one line for each difference, and at last the number of sources that were compared.
 """
 
 import ast
+import io
 import json
 import sys
+import tokenize
 import warnings
 
 warnings.simplefilter("ignore")
@@ -16,7 +18,7 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 def docstring(node):
     """The docstring as inspect.cleandoc has it, without the blanks that it leaves when no other line has text."""
     first, *rest = (ast.get_docstring(node) or "").split("\n")
-    return "\n".join([first, *rest]) if "".join(rest).strip() else first
+    return "\n".join([first, *rest]) if "".join(rest).strip() else first if first.strip(" ") else ""
 
 
 def definitions(node, around=""):
@@ -63,9 +65,13 @@ for line in sys.stdin:
     with open(ours["path"], "rb") as f:
         source = f.read()
     try:
+        if tokenize.detect_encoding(io.BytesIO(source).readline)[0] not in ("utf-8", "utf-8-sig"):
+            continue  # we read UTF-8 only
         source.decode("utf-8")
         tree = ast.parse(source)
-    except (SyntaxError, UnicodeDecodeError, ValueError):
+    except (SyntaxError, UnicodeDecodeError, ValueError) as e:
+        if ours.get("must"):
+            print(f"{ours['path']}: {e}")
         continue  # not Python of this version, or not UTF-8
     count += 1
     for d in differences(ours, tree):

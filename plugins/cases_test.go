@@ -18,7 +18,7 @@ func TestCases(t *testing.T) {
 		{Name: "holds", Command: "git status", Effect: engine.Allow},
 		{Name: "under settings", Command: "git status", Config: map[string]any{"commands": map[string]any{"deny": []any{"git"}}}, Effect: engine.Deny, Rules: []string{"filters/denied"}},
 		{Name: "another effect", Command: "git push --force", Effect: engine.Allow, Rules: []string{"git/force_push", "git/hooks"}},
-		{Name: "with a script", Command: "sh x.sh", Files: map[string]string{"x.sh": "git push --force"}, Effect: engine.Ask, Rules: []string{"git/force_push"}},
+		{Name: "with a script", Command: "sh x.sh", Files: map[string]string{"x.sh": "git push --force"}, Effect: engine.Deny, Rules: []string{"git/force_push"}},
 		{Name: "elsewhere", Command: "sudo id", Runner: rego.Surroundings{Name: "docker-sudo", Isolation: "container", Elevated: true}, Effect: engine.Allow},
 		{Name: "under a profile", Command: "touch x", Config: map[string]any{"profile": "readonly"}, Effect: engine.Deny},
 	})

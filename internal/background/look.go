@@ -60,11 +60,13 @@ func (m *Manager) Output(id string, since Since, limit int) (Output, error) {
 }
 
 // Kill ends a shell with everything that it started (TERM, the grace period, KILL), waits until it is
-// gone and returns how it really ended. already reports that it had ended before the kill reached it.
-// When ctx ends first, the kill goes on and the error says so.
+// gone and returns how it really ended. already reports that it had ended before the kill reached it: then
+// no signal was sent, and Shell.Signal is empty whatever Status says. When ctx ends first, the kill goes on
+// and the error says so.
 func (m *Manager) Kill(ctx context.Context, id, reason string) (s Shell, already bool, err error) {
 	rec, s, err := m.find(id)
 	if err != nil || s.Ended() {
+		s.Signal = ""
 		return s, err == nil, err
 	}
 	m.mu.Lock()
@@ -81,9 +83,11 @@ func (m *Manager) Kill(ctx context.Context, id, reason string) (s Shell, already
 		}
 		return s, false, err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return rec.shell, rec.shell.Reason == "", nil
+	s = rec.shell // nothing changes it any more
+	if already = s.Reason == ""; already {
+		s.Signal = ""
+	}
+	return s, already, nil
 }
 
 // find returns the record of an id and how it is now.

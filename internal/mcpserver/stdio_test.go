@@ -1,0 +1,328 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+func TestEndOfInputLosesNoReply(t *testing.T) {
+	t.Parallel()
+	s := plain(t, func(_ context.Context, r engine.Request) (engine.Outcome, error) {
+		time.Sleep(5 * time.Millisecond)
+		return allowed(r), nil
+	}, func(o *Options) { o.Calls = 3 })
+	w := connect(t, s)
+	for i := range 20 {
+		w.send(t, "tools/call", map[string]any{"name": "execute_command", "arguments": map[string]any{"command": fmt.Sprint("c", i+1)}})
+	}
+	w.end(t)
+	got := map[int]string{}
+	for m := range w.got {
+		got[int(m.ID.(float64))] = resultOf(t, m).str("stdout")
+	}
+	for i := 1; i <= 20; i++ {
+		if got[i] != fmt.Sprint("c", i) {
+			t.Errorf("call %d: got %q", i, got[i])
+		}
+	}
+}
+
+// TestLastLineNeedsNoLineFeed: printf '%s' into the server is a request all the same.
+func TestLastLineNeedsNoLineFeed(t *testing.T) {
+	t.Parallel()
+	w := connect(t, plain(t, nil, nil))
+	if _, err := io.WriteString(w.in, `{"jsonrpc":"2.0","id":1,"method":"ping"}`); err != nil {
+		t.Fatal(err)
+	}
+	w.end(t)
+	if m := <-w.got; m.ID != 1.0 || m.Error != nil {
+		t.Errorf("got %+v", m)
+	}
+}
+
+// blocked is a gate in which every command waits until it is released or cancelled.
+type blocked struct {
+	began, ended chan string
+	release      chan struct{}
+	ran          atomic.Int64
+}
+
+func newBlocked() *blocked {
+	return &blocked{began: make(chan string, 1000), ended: make(chan string, 1000), release: make(chan struct{})}
+}
+
+func (b *blocked) do(ctx context.Context, r engine.Request) (engine.Outcome, error) {
+	b.ran.Add(1)
+	b.began <- r.Command
+	out := allowed(r)
+	select {
+	case <-b.release:
+	case <-ctx.Done():
+		out.Exit.Killed, out.Exit.Code = "cancelled", 143
+		b.ended <- r.Command
+	}
+	return out, nil
+}
+
+func receive(t *testing.T, c <-chan string) string {
+	t.Helper()
+	select {
+	case s := <-c:
+		return s
+	case <-time.After(patience):
+		t.Fatal("nothing came")
+		return ""
+	}
+}
+
+// TestCancelledWhileItWaitsItNeverRuns holds for any number of calls at once.
+func TestCancelledWhileItWaitsItNeverRuns(t *testing.T) {
+	t.Parallel()
+	for _, most := range []int{1, 5, 40} {
+		t.Run(fmt.Sprint(most), func(t *testing.T) {
+			t.Parallel()
+			b := newBlocked()
+			w := connect(t, plain(t, b.do, func(o *Options) { o.Calls = most }))
+			for i := range most {
+				w.send(t, "tools/call", map[string]any{"name": "execute_command", "arguments": map[string]any{"command": fmt.Sprint("busy", i)}})
+			}
+			for range most {
+				receive(t, b.began)
+			}
+			dropped := w.send(t, "tools/call", map[string]any{"name": "execute_command", "arguments": map[string]any{"command": "dropped"}})
+			kept := w.send(t, "tools/call", map[string]any{"name": "execute_command", "arguments": map[string]any{"command": "kept"}})
+			w.say(t, fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, dropped))
+			w.reply(t, w.send(t, "ping", nil), nil) // by now the cancellation has been read
+			close(b.release)
+			replies := []int{}
+			w.reply(t, kept, func(m message) { replies = append(replies, int(m.ID.(float64))) })
+			w.end(t)
+			for m := range w.got {
+				replies = append(replies, int(m.ID.(float64)))
+			}
+			if slices.Contains(replies, dropped) {
+				t.Error("a cancelled call was answered")
+			}
+			if n := b.ran.Load(); n != int64(most+1) {
+				t.Errorf("%d commands ran, want %d: all but the cancelled one", n, most+1)
+			}
+		})
+	}
+}
+
+func TestCancelledWhileItRunsItEndsWithoutReply(t *testing.T) {
+	t.Parallel()
+	b := newBlocked()
+	w := connect(t, plain(t, b.do, nil))
+	w.say(t, `{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"execute_command","arguments":{"command":"text id"}}}`)
+	receive(t, b.began)
+	w.say(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"b"}}`)
+	w.say(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}`)
+	w.say(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a","reason":"user"}}`)
+	if got := receive(t, b.ended); got != "text id" {
+		t.Errorf("ended %q", got)
+	}
+	if m := w.reply(t, w.send(t, "ping", nil), nil); m.Error != nil {
+		t.Errorf("ping: %+v", m.Error)
+	}
+	w.end(t)
+	for m := range w.got {
+		t.Errorf("answered: %+v", m)
+	}
+}
+
+// TestStuckCallsEndWithTheInput: nobody waits for ever for a client that has said its last word.
+func TestStuckCallsEndWithTheInput(t *testing.T) {
+	t.Parallel()
+	b := newBlocked()
+	w := connect(t, plain(t, b.do, func(o *Options) { o.Quiet, o.Calls = 20*time.Millisecond, 1 }))
+	running := w.send(t, "tools/call", map[string]any{"name": "execute_command", "arguments": map[string]any{"command": "runs"}})
+	w.send(t, "tools/call", map[string]any{"name": "execute_command", "arguments": map[string]any{"command": "waits"}})
+	receive(t, b.began)
+	w.end(t)
+	var replies []int
+	for m := range w.got {
+		replies = append(replies, int(m.ID.(float64)))
+		if r := resultOf(t, m); !r.IsError || r.is("success") {
+			t.Errorf("a killed command succeeded: %+v", r)
+		}
+	}
+	if !slices.Equal(replies, []int{running}) || b.ran.Load() != 1 {
+		t.Errorf("replies %v, %d ran", replies, b.ran.Load())
+	}
+}
+
+func TestEndOfContextEndsCalls(t *testing.T) {
+	t.Parallel()
+	b := newBlocked()
+	w := connect(t, plain(t, b.do, func(o *Options) { o.Quiet = time.Hour }))
+	w.send(t, "tools/call", map[string]any{"name": "execute_command", "arguments": map[string]any{"command": "runs"}})
+	receive(t, b.began)
+	w.stop() // as a signal does; the input stays open
+	receive(t, b.ended)
+	select {
+	case err := <-w.done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(patience):
+		t.Fatal("the server stays")
+	}
+}
+
+// TestDeadClientEndsCalls: both pipes are closed at once, as when the client is killed.
+func TestDeadClientEndsCalls(t *testing.T) {
+	t.Parallel()
+	b := newBlocked()
+	s := plain(t, b.do, func(o *Options) { o.Quiet = time.Hour })
+	inR, inW, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	outR, outW, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- s.ServeStdio(t.Context(), inR, outW) }()
+	fmt.Fprintln(inW, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute_command","arguments":{"command":"runs"}}}`)
+	receive(t, b.began)
+	outR.Close()
+	inW.Close()
+	receive(t, b.ended)
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(patience):
+		t.Fatal("the server stays")
+	}
+	inR.Close()
+	outW.Close()
+}
+
+func TestWhatIsNoRequestIsAnsweredAndTheServerLives(t *testing.T) {
+	t.Parallel()
+	w := connect(t, plain(t, func(_ context.Context, r engine.Request) (engine.Outcome, error) { return allowed(r), nil },
+		func(o *Options) { o.Line = 1 << 20 }))
+	w.hello(t, nil)
+	for name, c := range map[string]struct {
+		line string
+		code int
+	}{
+		"not JSON":                    {`{"jsonrpc":`, -32700},
+		"words":                       {`hello`, -32700},
+		"two values":                  {`{} {}`, -32700},
+		"invalid UTF-8":               {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"x\":\"\xff\"}}", -32700},
+		"a batch":                     {`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, -32600},
+		"a number":                    {`7`, -32600},
+		"method of another type":      {`{"jsonrpc":"2.0","id":1,"method":7}`, -32600},
+		"id is an object":             {`{"jsonrpc":"2.0","id":{},"method":"ping"}`, -32600},
+		"id is a truth":               {`{"jsonrpc":"2.0","id":true,"method":"tools/call"}`, -32600},
+		"another version":             {`{"jsonrpc":"1.0","id":1,"method":"ping"}`, -32600},
+		"unknown method":              {`{"jsonrpc":"2.0","id":1,"method":"nothing/here"}`, -32601},
+		"unknown tool":                {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"nothing"}}`, -32602},
+		"longer than the longest":     {`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", 1<<20) + `"}}`, -32600},
+		"params of another type":      {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[1]}`, -32600},
+		"unknown resource":            {`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"file:///etc/passwd"}}`, -32002},
+		"an answer that nobody wants": {`{"jsonrpc":"2.0","id":99,"result":{}}`, 0},
+		"a call without an id":        {`{"jsonrpc":"2.0","method":"tools/call","params":{"name":"execute_command","arguments":{"command":"x"}}}`, 0},
+		"an empty line":               {"  ", 0},
+	} {
+		w.say(t, c.line)
+		if c.code != 0 {
+			if m := w.next(t); m.Error == nil || m.Error.Code != c.code {
+				t.Errorf("%s: got %+v %+v, want error %d", name, m, m.Error, c.code)
+			}
+		}
+		if m := w.reply(t, w.send(t, "ping", nil), func(m message) { t.Errorf("%s: also %+v", name, m) }); m.Error != nil {
+			t.Errorf("after %s: %+v", name, m.Error)
+		}
+	}
+}
+
+// TestLargeArguments: 10 MB pass the pump; what they are good for is for the gate to say.
+func TestLargeArguments(t *testing.T) {
+	t.Parallel()
+	w := connect(t, plain(t, func(_ context.Context, r engine.Request) (engine.Outcome, error) {
+		return engine.Outcome{Decision: engine.Decision{ID: "D", Effect: engine.Deny}}, nil
+	}, nil))
+	r := w.call(t, "execute_command", map[string]any{"command": strings.Repeat("x", 10<<20)})
+	if !r.IsError || r.is("ran") {
+		t.Errorf("got %v", r.IsError)
+	}
+}
+
+func TestAnIDIsUsedOnceAtATime(t *testing.T) {
+	t.Parallel()
+	b := newBlocked()
+	w := connect(t, plain(t, b.do, nil))
+	call := `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"execute_command","arguments":{"command":"x"}}}`
+	w.say(t, call)
+	receive(t, b.began)
+	w.say(t, call)
+	if m := w.next(t); m.Error == nil || m.Error.Code != -32600 || m.ID != 7.0 {
+		t.Errorf("got %+v", m)
+	}
+	close(b.release)
+	if m := w.next(t); m.Error != nil || m.ID != 7.0 {
+		t.Errorf("got %+v", m)
+	}
+	if b.ran.Load() != 1 {
+		t.Errorf("%d ran", b.ran.Load())
+	}
+}
+
+// TestListeningHoldsNothingUp: a client of the modern era opens a stream of notifications and leaves it open.
+func TestListeningHoldsNothingUp(t *testing.T) {
+	t.Parallel()
+	w := connect(t, plain(t, func(_ context.Context, r engine.Request) (engine.Outcome, error) { return allowed(r), nil },
+		func(o *Options) { o.Calls, o.Quiet = 1, time.Hour }))
+	w.say(t, `{"jsonrpc":"2.0","id":50,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},`+modernMeta+`}}`)
+	if r := w.call(t, "execute_command", map[string]any{"command": "x"}); r.IsError {
+		t.Errorf("got %+v", r)
+	}
+	w.end(t)
+}
+
+// TestPanicIsAFaultAndNoMore: the agent learns an id, not what broke.
+func TestPanicIsAFaultAndNoMore(t *testing.T) {
+	t.Parallel()
+	w := connect(t, plain(t, func(context.Context, engine.Request) (engine.Outcome, error) { panic("inner secret") }, nil))
+	r := w.call(t, "execute_command", map[string]any{"command": "x"})
+	if !r.IsError || !strings.Contains(r.Text, "fault F-") || strings.Contains(fmt.Sprint(r.Raw), "secret") {
+		t.Errorf("got %+v", r)
+	}
+	if m := w.reply(t, w.send(t, "ping", nil), nil); m.Error != nil {
+		t.Error("the server is gone")
+	}
+}
+
+// TestTaskCallsAreOrdinaryCalls: mcp-go skips the checks of arguments for calls that ask to be a task; ours
+// are in the tool.
+func TestTaskCallsAreOrdinaryCalls(t *testing.T) {
+	t.Parallel()
+	var ran atomic.Int64
+	w := connect(t, plain(t, func(_ context.Context, r engine.Request) (engine.Outcome, error) {
+		ran.Add(1)
+		return allowed(r), nil
+	}, nil))
+	id := w.send(t, "tools/call", map[string]any{"name": "execute_command", "arguments": map[string]any{"command": 7}, "task": map[string]any{}})
+	if r := resultOf(t, w.reply(t, id, nil)); !r.IsError || ran.Load() != 0 {
+		t.Errorf("wrong arguments reached the gate: %+v", r)
+	}
+	id = w.send(t, "tools/call", map[string]any{"name": "execute_command", "arguments": map[string]any{"command": "x"}, "task": map[string]any{}})
+	if r := resultOf(t, w.reply(t, id, nil)); r.IsError || ran.Load() != 1 {
+		t.Errorf("got %+v, %d ran", r, ran.Load())
+	}
+}

@@ -7,15 +7,16 @@ BIN     := bin
 TOOLS   := $(BIN)/tools
 OPA     := $(TOOLS)/opa-$(OPA_VERSION)
 LINT    := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
+CLIENTS := $(BIN)/mcp-clients
 COVER   := coverage.out
 FUZZTIME ?= 10s
 LDFLAGS := -s -w
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test go-test rego-test race bench fuzz lint cover cross generate clean
+.PHONY: help build demo test go-test rego-test race bench fuzz lint cover cross generate clean mcp-clients
 
 help: ## show this help
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/sallyport
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/sallyport ./cmd/sallyport
@@ -33,6 +34,12 @@ rego-test: $(OPA) ## check and test the policies with the stock opa
 	$(OPA) check --strict -s policies/schemas/input.json policies/
 	$(OPA) fmt --list --fail policies/
 	$(OPA) test --fail-on-empty policies/
+
+mcp-clients: ## install the MCP clients that tests drive, at their pinned versions (needs npm)
+	@mkdir -p $(CLIENTS)
+	cp internal/mcpclients/testdata/npm/package.json internal/mcpclients/testdata/npm/package-lock.json internal/mcpclients/testdata/npm/.npmrc $(CLIENTS)/
+	cd $(CLIENTS) && npm ci --loglevel=error
+	cd internal/mcpclients/testdata/gosdk && $(GO) build -o /dev/null .
 
 race: ## run all Go tests under the race detector
 	$(GO) test -race ./...

@@ -1,0 +1,7 @@
+// Package mcpclients holds the tests that drive the built program with MCP clients which are not ours: the
+// command line of the MCP Inspector, mcpdo, the official Go SDK and the official conformance suite. They
+// show that the server speaks the protocol and not merely what its own tests take for it.
+//
+// It has no code of its own. The versions of the clients are pinned below testdata; `make mcp-clients`
+// installs them below bin. Where they are absent the tests are left out.
+package mcpclients

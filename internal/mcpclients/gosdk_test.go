@@ -1,0 +1,189 @@
+package mcpclients
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sallyport-dev/sallyport/internal/leftout"
+)
+
+// script and report are those of testdata/gosdk.
+type (
+	script struct {
+		Revision string    `json:"revision"`
+		Answer   string    `json:"answer"`
+		Calls    []sdkCall `json:"calls"`
+		Read     []string  `json:"read"`
+	}
+	sdkCall struct {
+		Tool      string         `json:"tool"`
+		Arguments map[string]any `json:"arguments"`
+		CancelOn  string         `json:"cancel_on,omitempty"`
+	}
+	report struct {
+		Revision, Server, Instructions string
+		Tools                          []struct{ Name string }
+		Results                        []struct {
+			Result *struct {
+				StructuredContent map[string]any `json:"structuredContent"`
+				IsError           bool           `json:"isError"`
+			}
+			Error string
+		}
+		Asked     []string
+		Resources map[string]string
+		Progress  int
+	}
+)
+
+// revisions of the protocol that the SDK is made to speak.
+var revisions = []string{"2026-07-28", "2025-11-25", "2025-06-18"}
+
+// play runs a script with the official Go SDK against `sallyport mcp` on stdio.
+func (p place) play(t *testing.T, s script) report {
+	t.Helper()
+	client, err := buildGoSDK()
+	if err != nil {
+		leftout.Skip(t, fmt.Sprintf("no client with the Go SDK: %v: %s", err, mend))
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r report
+	out := p.mustRun(t, string(text), client, program, "mcp")
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if r.Revision != s.Revision {
+		t.Errorf("the session speaks %s, want %s", r.Revision, s.Revision)
+	}
+	if len(r.Results) != len(s.Calls) {
+		t.Fatalf("%d results of %d calls", len(r.Results), len(s.Calls))
+	}
+	return r
+}
+
+// inEachRevision runs a test for each, beside each other.
+func inEachRevision(t *testing.T, test func(t *testing.T, p place, revision string)) {
+	t.Parallel()
+	for _, revision := range revisions {
+		t.Run(revision, func(t *testing.T) {
+			t.Parallel()
+			test(t, newPlace(t), revision)
+		})
+	}
+}
+
+func execute(command string) sdkCall {
+	return sdkCall{Tool: "execute_command", Arguments: map[string]any{"command": command}}
+}
+
+func TestGoSDKSession(t *testing.T) {
+	inEachRevision(t, func(t *testing.T, p place, revision string) {
+		r := p.play(t, script{Revision: revision, Read: []string{"*"}, Calls: []sdkCall{execute("echo hello"), execute("rm -rf /")}})
+		if r.Server != "sallyport" || r.Instructions == "" {
+			t.Errorf("server %q, instructions %q", r.Server, r.Instructions)
+		}
+		var names []string
+		for _, tool := range r.Tools {
+			names = append(names, tool.Name)
+		}
+		slices.Sort(names)
+		if !slices.Equal(names, toolNames()) {
+			t.Errorf("tools %v", names)
+		}
+		if out := r.Results[0].Result; out == nil || out.IsError || out.StructuredContent["stdout"] != "hello\n" {
+			t.Errorf("echo: %+v", r.Results[0])
+		}
+		if out := r.Results[1].Result; out == nil || !out.IsError || out.StructuredContent["effect"] != "deny" {
+			t.Errorf("a refused command: %+v", r.Results[1])
+		}
+		if len(r.Resources) == 0 {
+			t.Error("no resources")
+		}
+		for uri, text := range r.Resources {
+			if text == "" {
+				t.Errorf("%s is empty", uri)
+			}
+		}
+		if all := p.records(t); len(ofKind(all, "decision")) != 2 || len(ofKind(all, "outcome")) != 1 {
+			t.Errorf("on record: %+v", all)
+		}
+	})
+}
+
+func TestGoSDKProgress(t *testing.T) {
+	inEachRevision(t, func(t *testing.T, p place, revision string) {
+		r := p.play(t, script{Revision: revision, Calls: []sdkCall{execute("sleep 4; echo done")}})
+		if out := r.Results[0].Result; out == nil || out.StructuredContent["stdout"] != "done\n" {
+			t.Fatalf("%+v", r.Results[0])
+		}
+		if r.Progress == 0 {
+			t.Error("a command that takes long tells of no progress")
+		}
+	})
+}
+
+// TestGoSDKCancel cancels a call when its command runs. The next call of the same session waits until
+// what that command had started is gone, and would run out of time otherwise.
+func TestGoSDKCancel(t *testing.T) {
+	inEachRevision(t, func(t *testing.T, p place, revision string) {
+		started := filepath.Join(p.workspace, "started")
+		long := execute("sleep 300 & echo $! > child; touch started; wait")
+		long.CancelOn = started
+		gone := execute(`while ps -p "$(cat child)" > ps.txt; do sleep 0.05; done; echo gone`)
+		gone.Arguments["timeout"] = 20
+		r := p.play(t, script{Revision: revision, Calls: []sdkCall{long, gone}})
+		if !strings.Contains(r.Results[0].Error, "cancel") {
+			t.Errorf("the cancelled call: %+v", r.Results[0])
+		}
+		if out := r.Results[1].Result; out == nil || out.StructuredContent["stdout"] != "gone\n" {
+			t.Errorf("the child of the cancelled command: %+v", r.Results[1])
+		}
+		outcomes := ofKind(p.records(t), "outcome")
+		if len(outcomes) != 2 || outcomes[0].Killed == "" {
+			t.Errorf("on record: %+v", outcomes)
+		}
+	})
+}
+
+func TestGoSDKElicitation(t *testing.T) {
+	inEachRevision(t, func(t *testing.T, p place, revision string) {
+		for _, c := range []struct {
+			answer  string
+			granted bool
+		}{{"accept", true}, {"decline", false}, {"cancel", false}, {"", false}} {
+			t.Run("answer "+c.answer, func(t *testing.T) {
+				p := newPlace(t)
+				p.configure(t, "rules: {dangerous/permissions: ask}\n")
+				p.write(t, "shared.txt", "")
+				r := p.play(t, script{Revision: revision, Answer: c.answer, Calls: []sdkCall{execute(opening)}})
+				asked := 1
+				if c.answer == "" {
+					asked = 0
+				}
+				if len(r.Asked) != asked {
+					t.Errorf("asked %d times: %q", len(r.Asked), r.Asked)
+				}
+				runs := 0
+				if c.granted {
+					runs = 1
+				}
+				if out := r.Results[0].Result; out == nil || out.IsError == c.granted {
+					t.Errorf("%+v", r.Results[0])
+				}
+				if n := p.count(t); n != runs {
+					t.Errorf("it ran %d times, want %d", n, runs)
+				}
+				if c.answer != "" {
+					p.checkApproval(t, c.granted, "")
+				}
+			})
+		}
+	})
+}

@@ -1,0 +1,236 @@
+package mcpclients
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/internal/leftout"
+)
+
+// program is the path of the sallyport that is tested; TestMain builds it.
+var program string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "sallyport-clients-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		program = filepath.Join(dir, "sallyport")
+		args := []string{"build", "-o", program}
+		if raceDetector {
+			args = append(args, "-race")
+		}
+		if out, err := exec.Command("go", append(args, "github.com/sallyport-dev/sallyport/cmd/sallyport")...).CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "build sallyport: %v\n%s", err, out)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// mend is what gets the clients where they are absent.
+const mend = "run `make mcp-clients`"
+
+// installed is where the clients from npm are.
+func installed(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("../../bin/mcp-clients")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pinned struct {
+		Dependencies map[string]string `json:"dependencies"`
+	}
+	readJSON(t, "testdata/npm/package.json", &pinned)
+	for name, version := range pinned.Dependencies {
+		var have struct {
+			Version string `json:"version"`
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "node_modules", name, "package.json"))
+		if err != nil {
+			leftout.Skip(t, fmt.Sprintf("no %s: %s", name, mend))
+		}
+		if err := json.Unmarshal(text, &have); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(version, have.Version) {
+			leftout.Skip(t, fmt.Sprintf("%s is at %s and not at %s: %s", name, have.Version, version, mend))
+		}
+	}
+	return dir
+}
+
+func readJSON(t *testing.T, file string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}
+
+// node is the Node.js that runs the clients: the one installed with them or, on systems for which none is
+// packaged so, the one on PATH, which must be 22.19 or newer.
+func node(t *testing.T) string {
+	t.Helper()
+	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
+	own := filepath.Join(installed(t), "node_modules", "node-"+runtime.GOOS+"-"+arch, "bin", "node")
+	if _, err := os.Stat(own); err == nil {
+		return own
+	}
+	path := leftout.Command(t, "node", "install Node.js 22.19 or newer")
+	out, err := exec.Command(path, "-p", "const [a, b] = process.versions.node.split('.').map(Number); a > 22 || (a === 22 && b >= 19)").Output()
+	if err != nil || strings.TrimSpace(string(out)) != "true" {
+		leftout.Skip(t, path+" is too old: install Node.js 22.19 or newer")
+	}
+	return path
+}
+
+// tool returns the start of a command line that runs a JavaScript program of the clients.
+func tool(t *testing.T, script string) []string {
+	t.Helper()
+	n := node(t)
+	return []string{n, filepath.Join(installed(t), "node_modules", filepath.FromSlash(script))}
+}
+
+// buildGoSDK compiles the client with the official Go SDK once. Its modules may not be at hand.
+var buildGoSDK = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(filepath.Dir(program), "gosdk")
+	cmd := exec.Command("go", "build", "-o", path, ".")
+	cmd.Dir = filepath.Join("testdata", "gosdk")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build: %w: %s", err, out)
+	}
+	return path, nil
+})
+
+// place is a home with a workspace, and the environment of a user who lives there.
+type place struct {
+	home, workspace string
+	env             []string
+}
+
+func newPlace(t *testing.T) place {
+	t.Helper()
+	p := place{home: t.TempDir()}
+	p.workspace = filepath.Join(p.home, "project")
+	if err := os.MkdirAll(p.workspace, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	// Clients hand few of these on, so sallyport must find its places from HOME alone.
+	p.env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, "USER=user", "LANG=C.UTF-8",
+		"MCP_INSPECTOR_SECRET_STORE=file",
+	}
+	return p
+}
+
+// write puts a file into the workspace and returns its path.
+func (p place) write(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(p.workspace, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// configure writes the configuration of the user.
+func (p place) configure(t *testing.T, text string) {
+	t.Helper()
+	dir := filepath.Join(p.home, ".config", "sallyport")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	text = fmt.Sprintf("version: 1\nworkspace: %q\n%s", p.workspace, text)
+	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// connection is what clients call the server.
+const connection = "sallyport"
+
+// servers writes the file in which clients find servers. All that a place starts are of one session, so
+// that what one has read the next may delete.
+func (p place) servers(t *testing.T, era string) string {
+	t.Helper()
+	text, err := json.Marshal(map[string]any{"mcpServers": map[string]any{connection: map[string]any{
+		"command": program, "args": []string{"mcp", "--session", "outside"}, "cwd": p.workspace, "protocolEra": era,
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(p.home, "servers-"+era+".json")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// result is how a program ended.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// clientTime is how long a client may take; it only ends one that hangs.
+const clientTime = 3 * time.Minute
+
+// run starts a program in the workspace and waits for it. Only one that cannot be started fails the test.
+func (p place) run(t *testing.T, stdin string, argv ...string) result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), clientTime) // t.Context has ended where t cleans up
+	defer cancel()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = p.workspace, p.env
+	cmd.Stdin = strings.NewReader(stdin)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.WaitDelay = time.Second
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("run %v: %v\n%s", argv, err, errs.String())
+	}
+	return result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
+}
+
+// mustRun is run for a program that must exit with 0.
+func (p place) mustRun(t *testing.T, stdin string, argv ...string) string {
+	t.Helper()
+	r := p.run(t, stdin, argv...)
+	if r.code != 0 {
+		t.Fatalf("%v: exit %d\n%s%s", argv, r.code, r.stdout, r.stderr)
+	}
+	return r.stdout
+}
+
+// waitFor polls until something is so.
+func waitFor(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("still waiting for %s", what)
+		}
+	}
+}

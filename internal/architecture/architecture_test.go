@@ -40,6 +40,7 @@ var ours = map[string][]string{
 	"policies":               {},
 	"internal/leftout":       {},
 	"internal/endtoend":      {},
+	"internal/mcpclients":    {},
 	"internal/bench":         {},
 	"internal/architecture":  {},
 }

@@ -96,6 +96,8 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 		return errors.Join(err, end(), s.Close())
 	}
 	ctx, _ = interruptible(ctx)
+	// After a signal nothing waits for a client that may read no more.
+	defer context.AfterFunc(ctx, func() { _ = shells.Close() })()
 	if f.http.address != "" {
 		err = a.serveHTTP(ctx, server, f.http, end)
 	} else {

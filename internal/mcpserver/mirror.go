@@ -67,3 +67,13 @@ func shortened(s string, n int) string {
 	}
 	return string(r[:n-1]) + "…"
 }
+
+// echoed is a text of the client's as its result repeats it. Whatever runs is shorter than the cut, for no
+// longer text can be judged; a refusal need not give megabytes back to a model.
+func echoed(s string) string {
+	const most = 64 << 10
+	if len(s) <= most {
+		return s
+	}
+	return shortened(strings.ToValidUTF8(s[:most], ""), most/4) + fmt.Sprintf(" [%d bytes in all]", len(s))
+}

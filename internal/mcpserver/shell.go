@@ -89,13 +89,13 @@ func (c *call) workDir() string { return cmp.Or(c.args.text("work_dir"), c.serve
 // commandRefused is the result of a call that never came to a decision.
 func commandRefused(args map[string]any, why string) commandResult {
 	asked := arguments(args)
-	return commandResult{ExitCode: -1, Stderr: why, Command: asked.text("command"), WorkDir: asked.text("work_dir"), verdict: undecided()}
+	return commandResult{ExitCode: -1, Stderr: why, Command: echoed(asked.text("command")), WorkDir: echoed(asked.text("work_dir")), verdict: undecided()}
 }
 
 func (c *call) commandResultOf(out engine.Outcome, asked engine.Request) commandResult {
-	r := commandResult{ExitCode: -1, Command: asked.Command, WorkDir: cmp.Or(out.WorkDir, asked.WorkDir), Ran: out.Ran, verdict: c.verdictOf(out)}
+	r := commandResult{ExitCode: -1, Command: echoed(asked.Command), WorkDir: echoed(cmp.Or(out.WorkDir, asked.WorkDir)), Ran: out.Ran, verdict: c.verdictOf(out)}
 	if out.Input != nil {
-		r.Command = out.Input.Request.Command
+		r.Command = echoed(out.Input.Request.Command)
 	}
 	if !out.Ran {
 		r.Stderr = c.refusalText(out)
@@ -201,14 +201,14 @@ func checkCommand(ctx context.Context, c *call) result {
 	if err != nil {
 		return c.tool.refuse(c, requestText(err))
 	}
-	r := checkResult{Success: out.Fault == nil, Command: c.args.text("command"), WorkDir: out.WorkDir, verdict: c.verdictOf(out)}
+	r := checkResult{Success: out.Fault == nil, Command: echoed(c.args.text("command")), WorkDir: echoed(out.WorkDir), verdict: c.verdictOf(out)}
 	r.DecisionID = "" // nothing was recorded that the id could name
 	r.WouldRun = out.Decision.Effect == engine.Allow || out.Decision.Mode == engine.Monitor && out.Fault == nil
 	if out.Fault != nil {
 		r.Error = brokenText(out.Fault.ID)
 	}
 	if out.Input != nil {
-		r.Command = out.Input.Request.Command
+		r.Command = echoed(out.Input.Request.Command)
 	}
 	return r
 }

@@ -26,7 +26,7 @@ func backgroundTools() []tool {
 			},
 			output: startResult{}, run: startShell,
 			refuse: func(c *call, why string) result {
-				return startResult{Command: arguments(c.request.GetArguments()).text("command"), Error: why, verdict: undecided()}
+				return startResult{Command: echoed(arguments(c.request.GetArguments()).text("command")), Error: why, verdict: undecided()}
 			},
 		},
 		{
@@ -92,7 +92,7 @@ func startShell(ctx context.Context, c *call) result {
 		return c.tool.refuse(c, upperFirst(err.Error())+".")
 	}
 	c.remember(out)
-	s := startResult{Command: r.Command, WorkDir: cmp.Or(out.WorkDir, r.WorkDir), verdict: c.verdictOf(out)}
+	s := startResult{Command: echoed(r.Command), WorkDir: echoed(cmp.Or(out.WorkDir, r.WorkDir)), verdict: c.verdictOf(out)}
 	switch {
 	case shell.ID != "":
 		s.Success, s.ShellID, s.Status, s.PID = true, shell.ID, string(shell.State), shell.PID

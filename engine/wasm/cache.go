@@ -1,0 +1,58 @@
+package wasm
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/tetratelabs/wazero"
+)
+
+// openCache opens the directory of compiled modules. It holds native code that this process will
+// run: whoever can write there runs code here, so that a directory which is not ours alone is an
+// error. One that cannot be made or written is only slow. The text says where compiled forms are kept.
+func openCache(dir string) (wazero.CompilationCache, string, error) {
+	if dir == "" {
+		return nil, "memory: there is no state directory", nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Sprintf("memory: %v", err), nil
+	}
+	if err := ownTree(dir); err != nil {
+		return nil, "", fmt.Errorf("open the cache of compiled plugins: %w", err)
+	}
+	probe, err := os.CreateTemp(dir, ".probe-*")
+	if err != nil {
+		return nil, fmt.Sprintf("memory: %v", err), nil
+	}
+	probe.Close()
+	if err := os.Remove(probe.Name()); err != nil {
+		return nil, fmt.Sprintf("memory: %v", err), nil
+	}
+	cache, err := wazero.NewCompilationCacheWithDir(dir)
+	if err != nil {
+		return nil, fmt.Sprintf("memory: %v", err), nil
+	}
+	return cache, dir, nil
+}
+
+// ownTree refuses a directory in which anything could have been put by somebody else.
+func ownTree(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := os.Lstat(path)
+		if err != nil {
+			return err
+		}
+		if !info.IsDir() && !info.Mode().IsRegular() {
+			return fmt.Errorf("%s is neither a directory nor a file: remove %s", path, dir)
+		}
+		if who := others(info); who != "" {
+			return fmt.Errorf("%s can be written by %s, and what lies there is run: remove %s, which is made anew", path, who, dir)
+		}
+		return nil
+	})
+}

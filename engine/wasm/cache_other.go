@@ -1,0 +1,9 @@
+//go:build !unix
+
+package wasm
+
+import "io/fs"
+
+// others says nothing: the mode bits of this system do not tell who may write. A user's state
+// directory there is the user's own by the rights that it inherits.
+func others(fs.FileInfo) string { return "" }

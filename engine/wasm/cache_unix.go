@@ -1,0 +1,24 @@
+//go:build unix
+
+package wasm
+
+import (
+	"io/fs"
+	"os"
+	"strconv"
+	"syscall"
+)
+
+// others says who beside this user could change a file; "" for nobody.
+func others(info fs.FileInfo) string {
+	switch mode := info.Mode().Perm(); {
+	case mode&0o002 != 0:
+		return "everybody"
+	case mode&0o020 != 0:
+		return "its group"
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
+		return "its owner, user " + strconv.Itoa(int(st.Uid))
+	}
+	return ""
+}

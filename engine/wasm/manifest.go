@@ -1,0 +1,146 @@
+package wasm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Interface is the version of the interface between plugins and this package (docs/writing-plugins.md).
+const Interface = 1
+
+// Manifest is what stands beside a module and says what it is. A module that does not match its
+// manifest is not loaded.
+type Manifest struct {
+	Name      string   `json:"name"`
+	Version   string   `json:"version"`
+	Interface int      `json:"interface"`
+	SHA256    string   `json:"sha256"` // of the module, hex
+	Rules     []string `json:"rules"`  // names without "plugin/<name>/"
+	Limits    Limits   `json:"limits"`
+}
+
+// Limits bound one call of a plugin.
+type Limits struct {
+	MemoryMiB int `json:"memory_mib"`
+	TimeMS    int `json:"time_ms"`
+	OutputKiB int `json:"output_kib"`
+}
+
+// DefaultLimits hold where a manifest names none.
+func DefaultLimits() Limits { return Limits{MemoryMiB: 32, TimeMS: 1000, OutputKiB: 256} }
+
+func (l Limits) pages() uint32       { return uint32(l.MemoryMiB) << 4 } // of 64 KiB
+func (l Limits) time() time.Duration { return time.Duration(l.TimeMS) * time.Millisecond }
+func (l Limits) output() uint32      { return uint32(l.OutputKiB) << 10 }
+
+// ManifestFile is where the manifest of a module stands: x.manifest.json beside x.wasm.
+func ManifestFile(module string) string {
+	return strings.TrimSuffix(module, ".wasm") + ".manifest.json"
+}
+
+// Rule is the id of a plugin's rule.
+func (m Manifest) Rule(name string) string { return "plugin/" + m.Name + "/" + name }
+
+// maxManifest bounds the size of a manifest, in bytes.
+const maxManifest = 64 << 10
+
+func readManifest(file string) (Manifest, error) {
+	text, err := readLimited(file, maxManifest)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Manifest{}, fmt.Errorf("read manifest: %w: every module needs one beside it (docs/writing-plugins.md)", err)
+	}
+	if err != nil {
+		return Manifest{}, fmt.Errorf("read manifest: %w", err)
+	}
+	m := Manifest{Limits: DefaultLimits()}
+	var limits json.RawMessage
+	err = decodeObject(text, map[string]any{
+		"name": &m.Name, "version": &m.Version, "interface": &m.Interface, "sha256": &m.SHA256, "rules": &m.Rules, "limits": &limits,
+	})
+	if err == nil && limits != nil {
+		err = prefixed("limits", decodeObject(limits, map[string]any{
+			"memory_mib": &m.Limits.MemoryMiB, "time_ms": &m.Limits.TimeMS, "output_kib": &m.Limits.OutputKiB,
+		}))
+	}
+	if err == nil {
+		err = m.check()
+	}
+	if err != nil {
+		return Manifest{}, fmt.Errorf("read manifest: %s: %w", file, err)
+	}
+	return m, nil
+}
+
+func prefixed(key string, err error) error {
+	if err != nil {
+		err = fmt.Errorf("%s: %w", key, err)
+	}
+	return err
+}
+
+var (
+	namePattern    = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+	versionPattern = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$`)
+	digestPattern  = regexp.MustCompile(`^[0-9a-f]{64}$`)
+)
+
+func (m Manifest) check() error {
+	switch {
+	case !namePattern.MatchString(m.Name):
+		return fmt.Errorf("name: %q: lower case letters, digits and \"_\", a letter first, at most 64", m.Name)
+	case !versionPattern.MatchString(m.Version):
+		return fmt.Errorf("version: %q: letters, digits, \".\", \"+\", \"-\" and \"_\", at most 64", m.Version)
+	case m.Interface != Interface:
+		return fmt.Errorf("interface: %d: this build speaks interface %d", m.Interface, Interface)
+	case !digestPattern.MatchString(m.SHA256):
+		return fmt.Errorf("sha256: %q: 64 hexadecimal digits, lower case", m.SHA256)
+	case len(m.Rules) == 0:
+		return errors.New("rules: name at least one")
+	}
+	for i, r := range m.Rules {
+		if !namePattern.MatchString(r) {
+			return fmt.Errorf("rules[%d]: %q: lower case letters, digits and \"_\", a letter first, at most 64", i, r)
+		}
+		if slices.Contains(m.Rules[:i], r) {
+			return fmt.Errorf("rules[%d]: %q comes twice", i, r)
+		}
+	}
+	for _, l := range []struct {
+		key         string
+		value, most int
+	}{{"memory_mib", m.Limits.MemoryMiB, 256}, {"time_ms", m.Limits.TimeMS, 4000}, {"output_kib", m.Limits.OutputKiB, 4096}} {
+		if l.value < 1 || l.value > l.most {
+			return fmt.Errorf("limits: %s: %d is out of range: from 1 to %d", l.key, l.value, l.most)
+		}
+	}
+	return nil
+}
+
+// readLimited reads a regular file of at most the given number of bytes.
+func readLimited(file string, most int64) ([]byte, error) {
+	info, err := os.Stat(file) // before it is opened: opening a pipe would wait
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", file)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(b)) > most {
+		err = fmt.Errorf("%s has more than %d bytes", file, most)
+	}
+	return b, err
+}

@@ -1,0 +1,257 @@
+package wasm
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+)
+
+// Options say which plugin to open and what the operator has set for its rules.
+type Options struct {
+	Module string // the .wasm file; its manifest stands beside it
+	Cache  string // directory of compiled modules; "" for none
+	// Levels sets rules of the plugin to off, warn, ask or deny, by rule id.
+	Levels map[string]string
+	// Exemptions are rule ids in the order of facts.Layout.Exemptions; those of other rules mean nothing here.
+	Exemptions []string
+}
+
+// maxModule bounds the size of a module, in bytes.
+const maxModule = 32 << 20
+
+// Plugin judges inputs by one module. It is safe for concurrent use.
+type Plugin struct {
+	manifest   Manifest
+	file       string
+	size       int
+	imports    []imported
+	rules      map[string]bool
+	levels     map[string]string
+	exemptions []string
+	pool       *pool
+}
+
+var _ engine.Evaluator = (*Plugin)(nil)
+
+// Open loads a plugin, compiles it and tries it on a sample. What is wrong with it is an error.
+func Open(ctx context.Context, o Options) (*Plugin, error) {
+	p, err := open(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("load plugin %s: %w", o.Module, err)
+	}
+	return p, nil
+}
+
+func open(ctx context.Context, o Options) (*Plugin, error) {
+	manifest, err := readManifest(ManifestFile(o.Module))
+	if err != nil {
+		return nil, err
+	}
+	p := &Plugin{manifest: manifest, file: o.Module, rules: map[string]bool{}, levels: map[string]string{}, exemptions: o.Exemptions}
+	for _, name := range manifest.Rules {
+		p.rules[manifest.Rule(name)] = true
+	}
+	if err := p.setLevels(o); err != nil {
+		return nil, err
+	}
+	binary, err := readLimited(o.Module, maxModule)
+	if err != nil {
+		return nil, err
+	}
+	if sum := sha256.Sum256(binary); hex.EncodeToString(sum[:]) != manifest.SHA256 {
+		return nil, fmt.Errorf("its sha256 is %x, and its manifest says %s: if the module is the right one, correct the manifest", sum, manifest.SHA256)
+	}
+	m, err := rewrite(binary, manifest.Limits.pages())
+	if err != nil {
+		return nil, err
+	}
+	if err := checkShape(m); err != nil {
+		return nil, err
+	}
+	p.size, p.imports = len(binary), m.imports
+	c, err := compile(ctx, m, o.Cache)
+	if err != nil {
+		return nil, err
+	}
+	if p.pool, err = newPool(ctx, c, m, manifest.Limits); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	if err := p.try(ctx); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+// setLevels takes the settings of this plugin's rules. One of a rule that it has not is a mistake
+// that would silence nothing.
+func (p *Plugin) setLevels(o Options) error {
+	own := p.manifest.Rule("")
+	check := func(what, id string) error {
+		if strings.HasPrefix(id, own) && !p.rules[id] {
+			return fmt.Errorf("%s: no rule %q: it has %s", what, id, strings.Join(slices.Sorted(maps.Keys(p.rules)), ", "))
+		}
+		return nil
+	}
+	for _, id := range slices.Sorted(maps.Keys(o.Levels)) {
+		if err := check("rules", id); err != nil {
+			return err
+		}
+		if p.rules[id] {
+			p.levels[id] = o.Levels[id]
+		}
+	}
+	for i, id := range o.Exemptions {
+		if err := check(fmt.Sprintf("exemptions[%d]", i), id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Names of what a module exports.
+const (
+	exportMemory    = "memory"
+	exportInterface = "sallyport_interface"
+	exportAlloc     = "sallyport_alloc"
+	exportEvaluate  = "sallyport_evaluate"
+	exportInit      = "_initialize"
+	exportStart     = "_start"
+)
+
+// checkShape refuses what cannot be a plugin before it costs a compilation.
+func checkShape(m *metered) error {
+	if unknown := unknownImports(m.imports); len(unknown) > 0 {
+		return fmt.Errorf("it imports %s: a plugin can import nothing but WASI preview 1", strings.Join(unknown, ", "))
+	}
+	var missing []string
+	for _, name := range []string{exportInterface, exportAlloc, exportEvaluate} {
+		if kind, ok := m.exports[name]; !ok || kind != kindFunc {
+			missing = append(missing, name)
+		}
+	}
+	if kind, ok := m.exports[exportMemory]; !ok || kind != kindMemory {
+		missing = append(missing, exportMemory)
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	hint := ""
+	if _, program := m.exports[exportStart]; program {
+		hint = ": it is a program; build a library, with Go by -buildmode=c-shared"
+	}
+	return fmt.Errorf("it does not export %s%s", strings.Join(missing, ", "), hint)
+}
+
+// try calls the plugin as a request would.
+func (p *Plugin) try(ctx context.Context) error {
+	if _, err := p.evaluate(ctx, sampleInput()); err != nil {
+		return fmt.Errorf("try it on a sample: %w", err)
+	}
+	return nil
+}
+
+// sampleInput is what a plugin is tried on: "cat notes.txt", a harmless command that reads a file.
+// What a plugin makes once for every kind of fact, it has made then.
+func sampleInput() *facts.Input {
+	return &facts.Input{
+		Version: facts.Version,
+		Request: facts.Request{
+			Time: time.Unix(0, 0).UTC(), Tool: "execute_command", Command: "cat notes.txt", WorkDir: "/work", WorkDirState: "dir",
+			WorkDirAllowed: true, TimeoutSeconds: 60, Env: []string{"PATH"},
+		},
+		Runner: facts.Runner{Name: "local", Isolation: "none", Network: "host"},
+		Shell:  facts.Shell{Parsed: true, Certainty: "exact", Legacy: []string{}},
+		Commands: []facts.Command{{
+			Name: "cat", Program: "cat", Known: true, Argv: []string{"cat", "notes.txt"}, Env: []string{}, Certainty: "exact", Via: []string{},
+			Pipeline: facts.Pipeline{Length: 1}, Inputs: []int{}, Effects: []string{"read"}, Flags: []string{}, Hosts: []string{},
+			Matches: facts.Matches{Deny: []int{}, Exempt: []int{}}, Dir: "/work", Paths: []int{0}, Span: facts.Span{End: len("cat notes.txt")},
+		}},
+		Paths: []facts.Path{{
+			Raw: "notes.txt", Path: "/work/notes.txt", Real: "/work/notes.txt", Access: "read", Source: "argument", Certainty: "exact",
+			Exists: true, Type: "file", Zone: "workspace", Permission: "write", Labels: []string{}, Seen: "none",
+			Unread: facts.Unread{Examples: []string{}},
+		}},
+	}
+}
+
+// Name is the plugin's name, as in its manifest.
+func (p *Plugin) Name() string { return p.manifest.Name }
+
+// Policy names what the evaluator judges by.
+func (p *Plugin) Policy() engine.PolicyInfo {
+	return engine.PolicyInfo{
+		Revision: p.manifest.Name + "@" + p.manifest.Version,
+		Bundles:  map[string]string{"plugin/" + p.manifest.Name: "sha256:" + p.manifest.SHA256},
+	}
+}
+
+// Evaluate lets the plugin judge in. A sound list of findings is a Judgement; all else is an error.
+func (p *Plugin) Evaluate(ctx context.Context, in *facts.Input) (engine.Judgement, error) {
+	j, err := p.evaluate(ctx, in)
+	if err != nil {
+		return engine.Judgement{}, fmt.Errorf("plugin %s: %w", p.manifest.Name, err)
+	}
+	return j, nil
+}
+
+func (p *Plugin) evaluate(ctx context.Context, in *facts.Input) (engine.Judgement, error) {
+	if in == nil || in.Version != facts.Version {
+		return engine.Judgement{}, fmt.Errorf("there is no input of version %d", facts.Version)
+	}
+	input, err := json.Marshal(in)
+	if err != nil {
+		return engine.Judgement{}, fmt.Errorf("encode input: %w", err)
+	}
+	output, err := p.pool.evaluate(ctx, input)
+	if err != nil {
+		return engine.Judgement{}, err
+	}
+	j, err := p.judgement(in, output)
+	if err != nil {
+		return engine.Judgement{}, fmt.Errorf("read its findings: %w", err)
+	}
+	return j, nil
+}
+
+// Close waits for calls to end and frees the plugin.
+func (p *Plugin) Close() error { return p.pool.close() }
+
+// Info describes an open plugin, for people.
+type Info struct {
+	Manifest
+	File       string   `json:"file"`
+	Bytes      int      `json:"bytes"`
+	RuleIDs    []string `json:"rule_ids"`
+	Imports    []string `json:"imports"`
+	Reset      string   `json:"reset"`       // how state is kept from surviving a call: "snapshot" or "new instance"
+	ResetWhy   string   `json:"reset_why"`   // for a new instance: what cannot be put back; "" otherwise
+	MemoryKiB  int      `json:"memory_kib"`  // of an instance that waits for a call
+	CompileMS  float64  `json:"compile_ms"`  // what compiling took, or reading the compiled form
+	InstanceUS float64  `json:"instance_us"` // what a new instance takes
+	Compiled   string   `json:"compiled"`    // where the compiled form is kept, or "memory" and why
+	Directory  string   `json:"-"`
+}
+
+// Info tells what is known of the plugin.
+func (p *Plugin) Info() Info {
+	info := p.pool.info()
+	info.Manifest, info.File, info.Bytes, info.Directory = p.manifest, p.file, p.size, filepath.Dir(p.file)
+	info.RuleIDs = slices.Sorted(maps.Keys(p.rules))
+	info.Imports = make([]string, len(p.imports))
+	for i, imp := range p.imports {
+		info.Imports[i] = imp.String()
+	}
+	slices.Sort(info.Imports)
+	return info
+}

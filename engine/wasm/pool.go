@@ -1,0 +1,167 @@
+package wasm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// A pool gives every call an instance that no other call has left anything in.
+//
+// Where all that a module can change is its memory and its globals, the first instance is kept as a
+// snapshot when it has begun and has judged a sample, and every other instance, and every one
+// after a call, is put back to that: a copy of the memory, some hundred microseconds, after the
+// answer is given. Where it can change more (its tables, its segments), each call gets a new
+// instance, which is made beforehand.
+//
+// An instance in which anything went wrong, or whose memory grew, is thrown away.
+type pool struct {
+	compiled *compiled
+	module   *metered
+	limits   Limits
+	slots    chan struct{} // one for each instance in use or being put back
+	idle     chan *instance
+	closed   chan struct{}
+	once     sync.Once
+	start    *snapshot // nil: instances cannot be put back
+	took     time.Duration
+	memory   uint32
+}
+
+var errClosed = errors.New("it is closed")
+
+func newPool(ctx context.Context, c *compiled, m *metered, l Limits) (*pool, error) {
+	if err := checkTypes(c.module.ExportedFunctions()); err != nil {
+		return nil, err
+	}
+	size := 2 * runtime.GOMAXPROCS(0)
+	p := &pool{
+		compiled: c, module: m, limits: l,
+		slots: make(chan struct{}, size), idle: make(chan *instance, size), closed: make(chan struct{}),
+	}
+	if m.lasting == "" {
+		if err := p.keep(ctx); err != nil {
+			return nil, err
+		}
+	}
+	begin := time.Now()
+	first, err := p.next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.took, p.memory = time.Since(begin), first.memory.Size()
+	p.idle <- first
+	return p, nil
+}
+
+// keep makes the snapshot that every instance is put back to.
+func (p *pool) keep(ctx context.Context) error {
+	first, err := p.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer first.close()
+	input, err := json.Marshal(sampleInput())
+	if err != nil {
+		return err
+	}
+	if _, err := first.evaluate(ctx, p.limits, input); err != nil {
+		return fmt.Errorf("try it on a sample: %w", err)
+	}
+	p.start, err = first.snapshot()
+	return err
+}
+
+// next makes an instance as every call wants it.
+func (p *pool) next(ctx context.Context) (*instance, error) {
+	if p.start == nil {
+		return p.begin(ctx)
+	}
+	i, err := p.instantiate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := i.restore(p.start, p.limits.pages()); err != nil {
+		i.close()
+		return nil, err
+	}
+	return i, nil
+}
+
+// evaluate lets an instance judge an encoded input and returns what it gives back.
+func (p *pool) evaluate(ctx context.Context, input []byte) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	select {
+	case p.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for an instance: %w", ctx.Err())
+	}
+	select {
+	case <-p.closed:
+		<-p.slots
+		return nil, errClosed
+	default:
+	}
+	var i *instance
+	select {
+	case i = <-p.idle:
+	default:
+		var err error
+		if i, err = p.next(ctx); err != nil {
+			<-p.slots
+			return nil, err
+		}
+	}
+	output, err := i.evaluate(ctx, p.limits, input)
+	go p.putBack(i, err == nil)
+	return output, err
+}
+
+// putBack makes an instance, or another in its place, ready for the next call. The answer does not
+// wait for it.
+func (p *pool) putBack(i *instance, sound bool) {
+	defer func() { <-p.slots }()
+	if sound && p.start != nil && i.restore(p.start, p.limits.pages()) == nil {
+		p.idle <- i
+		return
+	}
+	i.close()
+	ctx, cancel := context.WithTimeout(context.Background(), maxBegin)
+	defer cancel()
+	if i, err := p.next(ctx); err == nil { // otherwise the next call tries, and has the error
+		p.idle <- i
+	}
+}
+
+// close waits for what is going on and frees everything.
+func (p *pool) close() error {
+	var err error
+	p.once.Do(func() {
+		close(p.closed)
+		for range cap(p.slots) { // they stay taken: a call that comes later finds the pool closed
+			p.slots <- struct{}{}
+		}
+		for range cap(p.slots) {
+			<-p.slots
+		}
+		err = p.compiled.close()
+	})
+	return err
+}
+
+func (p *pool) info() Info {
+	i := Info{
+		Reset: "snapshot", MemoryKiB: int(p.memory >> 10), Compiled: p.compiled.kept,
+		CompileMS: float64(p.compiled.took.Microseconds()) / 1e3, InstanceUS: float64(p.took.Nanoseconds()) / 1e3,
+	}
+	if p.start == nil {
+		i.Reset, i.ResetWhy = "new instance", p.module.lasting
+	}
+	return i
+}

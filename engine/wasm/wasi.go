@@ -1,0 +1,257 @@
+package wasm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+)
+
+// wasiModule is what toolchains expect of a system, WASI preview 1. A plugin gets none of it: each
+// function is a stub that refuses, or that says the same in every call.
+const wasiModule = "wasi_snapshot_preview1"
+
+// Error numbers of WASI.
+const (
+	wasiSuccess      = 0
+	wasiBadFile      = 8
+	wasiFault        = 21
+	wasiInvalid      = 28
+	wasiNotSupported = 58
+)
+
+// A stub answers one function. It gets the parameters and returns an error number.
+type stub struct {
+	params string // i for 32 bits, I for 64
+	answer func(c *call, m api.Memory, params []uint64) uint32
+}
+
+func refuse(number uint32) func(*call, api.Memory, []uint64) uint32 {
+	return func(*call, api.Memory, []uint64) uint32 { return number }
+}
+
+// stubs lists all of WASI preview 1. proc_exit has no result and is made apart.
+func stubs() map[string]stub {
+	all := map[string]stub{
+		"args_get":          {"ii", refuse(wasiSuccess)}, // of no arguments and no variables there is nothing to write
+		"environ_get":       {"ii", refuse(wasiSuccess)},
+		"args_sizes_get":    {"ii", zeros},
+		"environ_sizes_get": {"ii", zeros},
+		"clock_res_get":     {"ii", resolution},
+		"clock_time_get":    {"iIi", clock},
+		"random_get":        {"ii", random},
+		"fd_write":          {"iiii", write},
+		"sched_yield":       {"", refuse(wasiSuccess)},
+		"poll_oneoff":       {"iiii", refuse(wasiNotSupported)},
+		"proc_raise":        {"i", refuse(wasiNotSupported)},
+	}
+	for name, params := range map[string]string{
+		"fd_advise": "iIIi", "fd_allocate": "iII", "fd_close": "i", "fd_datasync": "i", "fd_fdstat_get": "ii", "fd_fdstat_set_flags": "ii",
+		"fd_fdstat_set_rights": "iII", "fd_filestat_get": "ii", "fd_filestat_set_size": "iI", "fd_filestat_set_times": "iIIi",
+		"fd_pread": "iiiIi", "fd_prestat_dir_name": "iii", "fd_prestat_get": "ii", "fd_pwrite": "iiiIi", "fd_read": "iiii",
+		"fd_readdir": "iiiIi", "fd_renumber": "ii", "fd_seek": "iIii", "fd_sync": "i", "fd_tell": "ii",
+		"path_create_directory": "iii", "path_filestat_get": "iiiii", "path_filestat_set_times": "iiiiIIi", "path_link": "iiiiiii",
+		"path_open": "iiiiiIIii", "path_readlink": "iiiiii", "path_remove_directory": "iii", "path_rename": "iiiiii",
+		"path_symlink": "iiiii", "path_unlink_file": "iii",
+		"sock_accept": "iii", "sock_recv": "iiiiii", "sock_send": "iiiii", "sock_shutdown": "ii",
+	} {
+		all[name] = stub{params, refuse(wasiBadFile)} // no file is open, none can be
+	}
+	return all
+}
+
+const wasiExit = "proc_exit"
+
+// unknownImports lists what a module asks for and nobody has.
+func unknownImports(all []imported) []string {
+	known := stubs()
+	var unknown []string
+	for _, i := range all {
+		if _, ok := known[i.name]; i.module != wasiModule || !ok && i.name != wasiExit {
+			unknown = append(unknown, i.String())
+		}
+	}
+	return unknown
+}
+
+// instantiateHost makes the modules that a compiled plugin imports from.
+func instantiateHost(ctx context.Context, r wazero.Runtime, compiled wazero.CompiledModule) error {
+	b := r.NewHostModuleBuilder(tickModule)
+	b = b.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(tick), nil, []api.ValueType{api.ValueTypeI64}).Export(tickName)
+	if _, err := b.Instantiate(ctx); err != nil {
+		return fmt.Errorf("make the host's functions: %w", err)
+	}
+	wasi, known, made := r.NewHostModuleBuilder(wasiModule), stubs(), map[string]bool{}
+	for _, f := range compiled.ImportedFunctions() {
+		module, name, _ := f.Import()
+		if module != wasiModule || made[name] {
+			continue
+		}
+		made[name] = true
+		params, results := f.ParamTypes(), f.ResultTypes()
+		if name == wasiExit && signature(params) == "i" && len(results) == 0 {
+			wasi = wasi.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(exit), params, results).Export(name)
+			continue
+		}
+		s := known[name]
+		if s.answer == nil || signature(params) != s.params || signature(results) != "i" {
+			return fmt.Errorf("import %s.%s: it has another type than in WASI preview 1", module, name)
+		}
+		wasi = wasi.NewFunctionBuilder().WithGoModuleFunction(s.call(), params, results).Export(name)
+	}
+	if _, err := wasi.Instantiate(ctx); err != nil {
+		return fmt.Errorf("make the host's functions: %w", err)
+	}
+	return nil
+}
+
+func signature(types []api.ValueType) string {
+	var b strings.Builder
+	for _, t := range types {
+		switch t {
+		case api.ValueTypeI32:
+			b.WriteByte('i')
+		case api.ValueTypeI64:
+			b.WriteByte('I')
+		default:
+			b.WriteByte('?')
+		}
+	}
+	return b.String()
+}
+
+func (s stub) call() api.GoModuleFunc {
+	return func(ctx context.Context, m api.Module, stack []uint64) {
+		c := callOf(ctx)
+		c.mustGoOn() // what a stub does is not metered, so that each call of one is a step of its own
+		memory := m.Memory()
+		if memory == nil {
+			stack[0] = wasiFault
+			return
+		}
+		stack[0] = uint64(s.answer(c, memory, stack))
+	}
+}
+
+// call is one call of a plugin, from the host's side. It travels in the context.
+type call struct {
+	ctx      context.Context
+	deadline time.Time
+	now      uint64 // what its clock says next
+	said     []byte // the beginning of what it wrote to its standard streams
+}
+
+type callKey struct{}
+
+func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
+
+// Its clock shows the same times in every call: one while it begins, a later one while it judges.
+const (
+	beginning = 1e18 // 2001-09-09, in nanoseconds
+	judging   = beginning + 1e9
+)
+
+var errTime = errors.New("it did not end in time")
+
+func newCall(ctx context.Context, limit time.Duration, now uint64) (context.Context, *call) {
+	c := &call{ctx: ctx, deadline: time.Now().Add(limit), now: now}
+	if d, ok := ctx.Deadline(); ok && d.Before(c.deadline) {
+		c.deadline = d
+	}
+	return context.WithValue(ctx, callKey{}, c), c
+}
+
+// mustGoOn ends the call if its time is over. The clock is read, not a timer waited for: timers need
+// a processor, and the plugin may have it.
+func (c *call) mustGoOn() {
+	if err := c.ctx.Err(); err != nil {
+		panic(err)
+	}
+	if !time.Now().Before(c.deadline) {
+		panic(errTime)
+	}
+}
+
+// quantum is how many steps a module may take until it asks again: less than a millisecond.
+const quantum = 400_000
+
+func tick(ctx context.Context, _ api.Module, stack []uint64) {
+	callOf(ctx).mustGoOn()
+	stack[0] = quantum
+}
+
+func exit(_ context.Context, _ api.Module, stack []uint64) {
+	panic(fmt.Errorf("it ended itself with status %d", uint32(stack[0])))
+}
+
+func zeros(_ *call, m api.Memory, p []uint64) uint32 {
+	return stored(m.WriteUint32Le(uint32(p[0]), 0) && m.WriteUint32Le(uint32(p[1]), 0))
+}
+
+func stored(ok bool) uint32 {
+	if !ok {
+		return wasiFault
+	}
+	return wasiSuccess
+}
+
+func resolution(_ *call, m api.Memory, p []uint64) uint32 {
+	return stored(m.WriteUint64Le(uint32(p[1]), 1000))
+}
+
+func clock(c *call, m api.Memory, p []uint64) uint32 {
+	c.now += 1000
+	return stored(m.WriteUint64Le(uint32(p[2]), c.now))
+}
+
+// random gives the same bytes each time: a plugin's answer depends on its input alone.
+func random(_ *call, m api.Memory, p []uint64) uint32 {
+	b, ok := m.Read(uint32(p[0]), uint32(p[1]))
+	for i := range b {
+		b[i] = byte(i*167 + 13)
+	}
+	return stored(ok)
+}
+
+// maxSaid is how much of what a plugin says is kept for the operator, in bytes.
+const maxSaid = 2048
+
+// write takes what is written to standard output and error, and keeps the beginning: it says why a
+// plugin ended.
+func write(c *call, m api.Memory, p []uint64) uint32 {
+	fd, list, n, result := uint32(p[0]), uint32(p[1]), uint32(p[2]), uint32(p[3])
+	if fd != 1 && fd != 2 {
+		return wasiBadFile
+	}
+	if n > 1024 {
+		return wasiInvalid
+	}
+	var total uint32
+	for i := range n {
+		at, ok := m.ReadUint32Le(list + 8*i)
+		size, ok2 := m.ReadUint32Le(list + 8*i + 4)
+		b, ok3 := m.Read(at, size)
+		if !ok || !ok2 || !ok3 {
+			return wasiFault
+		}
+		c.said = append(c.said, b[:min(len(b), maxSaid-len(c.said))]...)
+		total += size
+	}
+	return stored(m.WriteUint32Le(result, total))
+}
+
+// saying adds to an error what the plugin wrote before it.
+func (c *call) saying(err error) error {
+	said := strings.TrimSpace(strings.ToValidUTF8(string(c.said), "�"))
+	if err == nil || said == "" {
+		return err
+	}
+	lines := strings.Split(said, "\n")
+	lines = slices.DeleteFunc(lines[:min(len(lines), 3)], func(l string) bool { return strings.TrimSpace(l) == "" })
+	return fmt.Errorf("%w; it wrote %q", err, strings.Join(lines, " / "))
+}

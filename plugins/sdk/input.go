@@ -1,0 +1,143 @@
+package sdk
+
+import "time"
+
+// Version is the version of the input that these types describe.
+const Version = 1
+
+// Input is what a plugin judges. Its JSON form is described, field by field, by
+// policies/schemas/input.json and docs/policy-input.md; every field is always present.
+type Input struct {
+	Version  int       `json:"version"`
+	Request  Request   `json:"request"`
+	Subject  Subject   `json:"subject"`
+	Runner   Runner    `json:"runner"`
+	Shell    Shell     `json:"shell"`
+	Commands []Command `json:"commands"`
+	Paths    []Path    `json:"paths"`
+}
+
+// Request is what was asked, as far as policies may see it.
+type Request struct {
+	ID             string    `json:"id"`
+	Time           time.Time `json:"time"` // UTC, RFC 3339
+	Tool           string    `json:"tool"` // "execute_command", "delete_file", …
+	Command        string    `json:"command"`
+	WorkDir        string    `json:"work_dir"`         // absolute, symlinks not resolved
+	WorkDirState   string    `json:"work_dir_state"`   // "dir", "missing", "not_a_dir", "unreadable"
+	WorkDirAllowed bool      `json:"work_dir_allowed"` // its real path lies below a granted root
+	TimeoutSeconds float64   `json:"timeout_seconds"`  // as it will be enforced
+	Background     bool      `json:"background"`
+	Env            []string  `json:"env"` // names of the variables that the child gets
+}
+
+// Subject is who asks.
+type Subject struct {
+	Agent   string `json:"agent"`
+	Session string `json:"session"`
+	User    string `json:"user"` // the operating system user that sallyport runs as
+	Client  Client `json:"client"`
+}
+
+// Client is the program through which the subject asks, as it calls itself.
+type Client struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// Runner is where the command would run.
+type Runner struct {
+	Name      string `json:"name"`      // "local", "docker", "docker-sudo", …
+	Isolation string `json:"isolation"` // "none", "namespace", "container", "remote"
+	Network   string `json:"network"`   // "none", "host", "bridge", …
+	Elevated  bool   `json:"elevated"`  // elevated commands stay inside this environment, for this very call
+}
+
+// Shell says how well the text was understood.
+type Shell struct {
+	Parsed    bool     `json:"parsed"`
+	Error     string   `json:"error"`     // a shell.ErrorKind, or ""
+	Certainty string   `json:"certainty"` // "exact", "partial", "unknown"
+	Budget    string   `json:"budget"`    // the step budget that was spent, or ""
+	Legacy    []string `json:"legacy"`    // names of the predecessor's nine patterns that the raw text matches, in its order
+}
+
+// Command is one simple command anywhere in the text.
+type Command struct {
+	Name       string   `json:"name"`       // base name after unquoting and resolving; "" when unresolved
+	Program    string   `json:"program"`    // the command word as written: "/usr/bin/rm", "./x.sh"
+	Subcommand string   `json:"subcommand"` // "push" of git push, "rm" of docker volume rm: words joined by a space ("volume rm")
+	Known      bool     `json:"known"`      // the command table has an entry for it
+	Argv       []string `json:"argv"`
+	Env        []string `json:"env"`       // names of the variables assigned for it or by it
+	Certainty  string   `json:"certainty"` // "exact", "partial": some argument is dynamic, "unknown": the command word is
+	Via        []string `json:"via"`       // wrappers and carriers, outermost first
+	Script     string   `json:"script"`    // the script file it stands in; "" for the text itself
+	Elevated   bool     `json:"elevated"`
+	Background bool     `json:"background"`
+	Pipeline   Pipeline `json:"pipeline"`
+	Inputs     []int    `json:"inputs"`  // commands whose output reaches it, directly or through others
+	Effects    []string `json:"effects"` // subset of read, write, delete, execute, network, privilege, process, system
+	Flags      []string `json:"flags"`   // what its options and its structure mean; docs/policy-input.md lists them
+	Code       Code     `json:"code"`
+	Hosts      []string `json:"hosts"` // network hosts named in its arguments, lower case, without port
+	Matches    Matches  `json:"matches"`
+	Dir        string   `json:"dir"`   // working directory in which it runs; "" when unknown
+	Paths      []int    `json:"paths"` // indexes of its paths
+	Span       Span     `json:"span"`
+}
+
+// Pipeline places a command in a pipeline.
+type Pipeline struct {
+	ID     int `json:"id"`
+	Index  int `json:"index"`
+	Length int `json:"length"`
+}
+
+// Code is the program that a command hands to an interpreter.
+type Code struct {
+	Language string `json:"language"` // "" when it interprets nothing
+	From     string `json:"from"`     // "", "argument", "stdin", "heredoc", "file", "session"
+	Origin   string `json:"origin"`   // "", "text": stands in the request; "file": a file that was there before; "decoded"; "network"; "generated": written by this very text; "dynamic": not known
+	Resolved bool   `json:"resolved"` // its text was known and looked through
+}
+
+// Matches holds what the operator's patterns say about a command.
+type Matches struct {
+	Allow  bool  `json:"allow"`  // some allow pattern matches it wholly
+	Deny   []int `json:"deny"`   // indexes of the deny patterns that match it from its start
+	Exempt []int `json:"exempt"` // indexes of the exemptions in force that match it
+}
+
+// Span is a range of bytes in the text: [Start, End).
+type Span struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
+}
+
+// Path is one path that a command, a redirect or a file tool touches.
+type Path struct {
+	Raw        string   `json:"raw"`
+	Path       string   `json:"path"`      // lexical: absolute and clean; the known prefix when partial; "" when unknown
+	Real       string   `json:"real"`      // with symlinks resolved as far as the path exists
+	Access     string   `json:"access"`    // "read", "write", "delete", "execute"
+	Source     string   `json:"source"`    // "argument", "redirect", "script", "code", "tool"
+	Recursive  bool     `json:"recursive"` // the access reaches everything below
+	Glob       bool     `json:"glob"`
+	Certainty  string   `json:"certainty"`
+	Exists     bool     `json:"exists"`
+	Type       string   `json:"type"`       // "", "file", "dir", "symlink", "block_device", "char_device", "socket", "fifo"; devices by their well-known names even where absent
+	Zone       string   `json:"zone"`       // "workspace", "context", "temporary", "protected", "outside", "system", "home", "credential", "self"
+	Permission string   `json:"permission"` // what the configured roots grant there: "read", "write", "none"
+	Labels     []string `json:"labels"`     // what kind of place it is and what lies below it; docs/policy-input.md lists them
+	Seen       string   `json:"seen"`       // "read", "created", "none"
+	Unread     Unread   `json:"unread"`     // with delete: what the session has not read there
+	Generated  bool     `json:"generated"`  // matches the operator's patterns of generated files, below its root
+	Command    int      `json:"command"`    // index into commands; -1 for a file tool
+}
+
+// Unread counts the files that a delete would remove and that the session has neither read nor created.
+type Unread struct {
+	Count    int      `json:"count"`
+	Examples []string `json:"examples"` // at most three, relative to the path
+}

@@ -21,8 +21,11 @@ import (
 type aCase struct {
 	Name    string            `yaml:"name"`
 	Command string            `yaml:"command"`
+	Tool    string            `yaml:"tool"`
+	Touches []string          `yaml:"touches"`
 	WorkDir string            `yaml:"work_dir"`
 	Files   map[string]string `yaml:"files"`
+	Seen    map[string]string `yaml:"seen"`
 	Config  settings          `yaml:"config"`
 	Effect  engine.Effect     `yaml:"effect"`
 	Rules   []string          `yaml:"rules"`
@@ -95,7 +98,14 @@ func TestCases(t *testing.T) {
 func (c aCase) check(t *testing.T, e *evaluators) []string {
 	t.Helper()
 	command := place(c.Command)
-	got := e.answer(t, question{command, place(c.WorkDir), c.Files, c.Config})
+	q := question{command: command, workDir: place(c.WorkDir), files: c.Files, seen: c.Seen, settings: c.Config}
+	if c.Tool != "" {
+		command = c.Tool + ": " + strings.Join(c.Touches, ", ")
+		if q = q.ask(command); q.tool != c.Tool || c.Command != "" {
+			t.Fatalf("not the request of a file tool: %s", command)
+		}
+	}
+	got := e.answer(t, q)
 	if got.Effect != c.Effect {
 		t.Errorf("%s\n\tgot %s, want %s; reasons:%s", command, got.Effect, c.Effect, reasons(got))
 	}
@@ -108,7 +118,7 @@ func (c aCase) check(t *testing.T, e *evaluators) []string {
 	return ids
 }
 
-// TestExamples runs the commands that each rule's metadata names: it must catch its examples,
+// TestExamples judges the commands and requests of file tools that each rule's metadata names: it must catch its examples,
 // and leave their look-alikes to others.
 func TestExamples(t *testing.T) {
 	t.Parallel()
@@ -128,8 +138,7 @@ func TestExamples(t *testing.T) {
 			warns := len(rule.Effects) == 1 && rule.Effects[0] == engine.Warn
 			q := meant(t, rule)
 			ask := func(command string, mild bool) (engine.Judgement, bool) {
-				q.command = place(command)
-				j := e.answer(t, q)
+				j := e.answer(t, q.ask(command))
 				return j, slices.ContainsFunc(j.Reasons, func(r engine.Reason) bool {
 					return r.Rule == rule.ID && (mild || r.Effect != engine.Warn)
 				})

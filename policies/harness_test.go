@@ -15,6 +15,7 @@ import (
 	"testing/fstest"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/engine/rego"
 	"github.com/sallyport-dev/sallyport/policies"
@@ -78,7 +79,7 @@ func newMemory(extra map[string]string, dirs ...string) memory {
 		for name, content := range files {
 			mode := fs.FileMode(0o644)
 			if target, ok := strings.CutPrefix(content, "-> "); ok {
-				mode, content = mode|fs.ModeSymlink, target
+				mode, content = mode|fs.ModeSymlink, place(target)
 			}
 			m.files[m.name(name)] = &fstest.MapFile{Data: []byte(content), Mode: mode}
 		}
@@ -131,7 +132,7 @@ func place(text string) string {
 }
 
 // layout is what the configuration loader would make of the settings.
-func (s settings) layout() facts.Layout {
+func (s settings) layout(files memory) facts.Layout {
 	l := facts.Layout{
 		Workspace: workspace,
 		Home:      home,
@@ -143,7 +144,7 @@ func (s settings) layout() facts.Layout {
 			{Path: home + "/.config/sallyport/rules", Label: "self_policy"},
 			{Path: home + "/.local/state/sallyport/audit", Label: "self_audit"},
 		},
-		Generated: []string{"__pycache__", "*.pyc", "node_modules", "dist", "build", "target", "*.log", "*~"},
+		Generated: config.Defaults(config.Host{Getenv: func(string) string { return "" }}).Generated,
 	}
 	for _, p := range s.Paths {
 		root := facts.Root{Path: place(p.Path), Write: p.Access == "write", Zone: "context"}
@@ -153,6 +154,9 @@ func (s settings) layout() facts.Layout {
 		if root.Path == workspace {
 			l.Roots[0].Protected = root.Protected
 			continue
+		}
+		if info, err := files.Lstat(root.Path); err == nil {
+			root.File = info.Mode().IsRegular()
 		}
 		l.Roots = append(l.Roots, root)
 	}
@@ -210,36 +214,61 @@ func (e *evaluators) of(t *testing.T, c rego.Config) *rego.Evaluator {
 	return evaluator
 }
 
-// question is a command in a world.
+// question is a command, or the request of a file tool, in a world.
 type question struct {
 	command, workDir string
+	tool             string // "" for a command
+	touches          []facts.Touch
 	files            map[string]string // below the workspace, or absolute
+	seen             map[string]string // what the session has read or created, likewise
 	settings         settings
+}
+
+// ask makes a question of a text: that of a command, or of a file tool in the notation of facts.ReadTouches.
+func (q question) ask(text string) question {
+	q.command = place(text)
+	if tool, touches, ok := facts.ReadTouches(q.command); ok {
+		q.command, q.tool, q.touches = "", tool, touches
+	}
+	return q
+}
+
+// history is what a session has done so far.
+type history map[string]string
+
+func (h history) Seen(p string) string   { return cmp.Or(h[p], "none") }
+func (history) Downloaded(_ string) bool { return false }
+
+// below are the keys of a map as absolute paths in the world.
+func below(names map[string]string) map[string]string {
+	out := map[string]string{}
+	for name, value := range names {
+		if name = place(name); !path.IsAbs(name) {
+			name = path.Join(workspace, name)
+		}
+		out[name] = value
+	}
+	return out
 }
 
 // answer judges a question as the gate would: facts first, then rules.
 func (e *evaluators) answer(t *testing.T, q question) engine.Judgement {
 	t.Helper()
-	files := map[string]string{}
-	for name, content := range q.files {
-		if name = place(name); !path.IsAbs(name) {
-			name = path.Join(workspace, name)
-		}
-		files[name] = content
-	}
 	runner := facts.Runner{Name: "local", Isolation: "none", Network: "host"}
 	if q.settings.Elevated {
 		runner = facts.Runner{Name: "docker-sudo", Isolation: "container", Network: "none", Elevated: true}
 	}
-	input := facts.NewBuilder(q.settings.layout(), newMemory(files, "/tmp", "/var/tmp", "/root"), nil).Build(facts.Ask{
-		Request: facts.Request{ID: "test", Tool: "execute_command", Command: q.command, WorkDir: q.workDir, TimeoutSeconds: 60},
+	files := newMemory(below(q.files), "/tmp", "/var/tmp", "/root")
+	input := facts.NewBuilder(q.settings.layout(files), files, history(below(q.seen))).Build(facts.Ask{
+		Touches: q.touches,
+		Request: facts.Request{ID: "test", Tool: cmp.Or(q.tool, "execute_command"), Command: q.command, WorkDir: q.workDir, TimeoutSeconds: 60},
 		Subject: facts.Subject{Agent: "test", Session: "test", User: "dev"},
 		Runner:  runner,
 		Env:     map[string]string{"HOME": home, "PATH": "/usr/local/bin:/usr/bin:/bin", "USER": "dev", "SHELL": "/bin/bash"},
 	})
 	judgement, err := e.of(t, q.settings.config()).Evaluate(t.Context(), input)
 	if err != nil {
-		t.Fatalf("evaluate %q: %v", q.command, err)
+		t.Fatalf("evaluate %q %v: %v", q.command, q.touches, err)
 	}
 	return judgement
 }

@@ -1,6 +1,8 @@
 # METADATA
 # title: Write outside the granted places
-# description: Writes or deletes where no root of the operator's configuration grants anything. Temporary directories are free.
+# description: >-
+#   A command writes or deletes where no root of the operator's configuration grants anything. Temporary directories are free.
+#   For file tools there is paths/tool_outside.
 # custom:
 #   severity: high
 #   remediation: Write below the workspace or a temporary directory, or ask the operator to grant the place (paths).
@@ -28,6 +30,7 @@ deny contains {"path": i, "msg": $"{p.path} lies outside what the operator has g
 	p := input.paths[i]
 	p.permission == "none"
 	p.certainty != "unknown"
+	p.source != "tool"
 	not p.zone in _elsewhere
 	not lib.with_label.null_device[i]
 	not lib.with_label.std_device[i]

@@ -29,3 +29,7 @@ test_allows_null_and_standard_devices if {
 	rule.deny == set() with input as _write({"labels": ["null_device"]})
 	rule.deny == set() with input as _write({"labels": ["std_device"]})
 }
+
+test_leaves_file_tools_to_their_own_rule if {
+	rule.deny == set() with input as _write({"source": "tool", "command": -1})
+}

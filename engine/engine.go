@@ -96,6 +96,16 @@ type Environment interface {
 	Close() error
 }
 
+// Remote is an Environment that is reached over a stream, which can break. Once broken it stays so: the
+// gate opens another for the next request, and what was judged by this one does not start there.
+type Remote interface {
+	Environment
+	// Layout puts in what is otherwise there than here: home, temporary places, the shell.
+	Layout(l facts.Layout) facts.Layout
+	// Err says why it is broken; nil as long as it is not.
+	Err() error
+}
+
 // Command is what an environment runs: the text that was judged, never another.
 type Command struct {
 	ID      string        // the decision id; part of the environment of the process, so that its children can be told

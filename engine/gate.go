@@ -204,14 +204,27 @@ func (g *Gate) open(ctx context.Context) (Environment, *facts.Builder, error) {
 	if g.closed != nil {
 		return nil, nil, g.closed
 	}
-	if g.env == nil {
+	if g.env == nil || lost(g.env) != nil {
+		g.env = nil
 		s := g.o.Subject
 		env, err := g.o.Runner.Open(ctx, EnvironmentSpec{Agent: s.Agent, Session: s.Session, Layout: g.o.Layout})
 		if err != nil {
 			return nil, nil, fmt.Errorf("open environment %s: %w", g.o.Runner.Describe().Name, err)
 		}
+		layout := g.o.Layout
+		if r, ok := env.(Remote); ok {
+			layout = r.Layout(layout)
+		}
 		g.env = env
-		g.builder = facts.NewBuilder(g.o.Layout, env.FS(), g.o.Ledger)
+		g.builder = facts.NewBuilder(layout, env.FS(), g.o.Ledger)
 	}
 	return g.env, g.builder, nil
+}
+
+// lost says why an environment can be used no more; nil as long as it can.
+func lost(env Environment) error {
+	if r, ok := env.(Remote); ok {
+		return r.Err()
+	}
+	return nil
 }

@@ -94,6 +94,9 @@ func (g *Gate) read(ctx context.Context, j *judged, now time.Time) (f *Fault, _ 
 		Env:     environ(cmd.Env),
 		Touches: touches,
 	})
+	if err := lost(env); err != nil {
+		return newFault("environment", err), nil // some of the facts are missing, not false
+	}
 	if len(j.input.Paths) < len(touches) {
 		return newFault("facts", fmt.Errorf("%d facts about %d touches", len(j.input.Paths), len(touches))), nil
 	}

@@ -22,20 +22,44 @@ func baseEnv(opts Options, shell supervisor.Shell) ([]string, error) {
 			env = set(env, name, value)
 		}
 	}
-	if opts.EnvFile != "" {
-		values, err := readEnvFile(opts.EnvFile)
-		if err != nil {
-			return nil, err
-		}
-		for name, value := range values {
-			if len(opts.EnvFileNames) == 0 || slices.Contains(opts.EnvFileNames, name) {
-				env = set(env, name, value)
-			}
-		}
+	env, err := withFile(env, opts)
+	if err != nil {
+		return nil, err
 	}
 	env = set(env, "SHELL", shell.Path)
 	slices.Sort(env)
 	return env, nil
+}
+
+// withFile adds the environment file.
+func withFile(env []string, opts Options) ([]string, error) {
+	if opts.EnvFile == "" {
+		return env, nil
+	}
+	values, err := readEnvFile(opts.EnvFile)
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range values {
+		if len(opts.EnvFileNames) == 0 || slices.Contains(opts.EnvFileNames, name) {
+			env = set(env, name, value)
+		}
+	}
+	return env, nil
+}
+
+// Given returns the variables that the operator gives to commands by name or in a file, for an
+// environment that is not of this machine and has the usual ones itself.
+func Given(opts Options) ([]string, error) {
+	var env []string
+	for _, kv := range opts.Host {
+		if name, value, ok := strings.Cut(kv, "="); ok && slices.Contains(opts.Env, name) {
+			env = set(env, name, value)
+		}
+	}
+	env, err := withFile(env, opts)
+	slices.Sort(env)
+	return env, err
 }
 
 // inherits reports whether commands get a variable of the host.

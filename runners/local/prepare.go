@@ -28,7 +28,7 @@ func (e *Environment) Prepare(text, workDir string) (engine.Command, error) {
 	// Shells take the path that they are told, if it is the right one; else symlinks are resolved.
 	env := set(slices.Clone(r.base), "PWD", workDir)
 	if prefix := strings.TrimSpace(r.opts.Prefix); prefix != "" {
-		c.Text = r.prefixed(prefix, text)
+		c.Text = Prefixed(prefix, text, r.shell.POSIX)
 	} else if dir := r.venv(workDir, e.workspace); dir != "" {
 		env = activate(env, dir)
 	}
@@ -45,7 +45,8 @@ func activate(env []string, dir string) []string {
 	return unset(env, "PYTHONHOME") // it would win over the virtual environment
 }
 
-func (r *Runner) prefixed(prefix, text string) string {
+// Prefixed puts a prefix before a text; see Prepare. posix says that the shell is not bash.
+func Prefixed(prefix, text string, posix bool) string {
 	if strings.TrimSpace(text) == "" {
 		return text // nothing to run must stay nothing to run
 	}
@@ -53,7 +54,7 @@ func (r *Runner) prefixed(prefix, text string) string {
 		return prefix + " " + strings.TrimSpace(text)
 	}
 	shell := "bash"
-	if r.shell.POSIX {
+	if posix {
 		shell = "sh"
 	}
 	return prefix + " " + shell + " -c " + quote(text)

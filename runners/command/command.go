@@ -1,0 +1,93 @@
+// Package command runs commands where a command line of the operator's leads: on another machine by
+// ssh, in a container by docker exec or kubectl exec, in a unit by systemd-run. Whatever it is, its
+// standard input and output must reach sallyport-supervisor.
+//
+// What confines a command is what stands around the supervisor there. The package cannot see it: it
+// tells policies what the operator says of it. It does not install the supervisor and keeps nothing
+// alive: when the command line ends, everything ends that ran, and the next request starts it again.
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/runners/local"
+	"github.com/sallyport-dev/sallyport/runners/supervisor"
+	"github.com/sallyport-dev/sallyport/runners/wire"
+)
+
+// Options are what a Runner is made of.
+type Options struct {
+	Name    string   // by which the operator knows it
+	Command []string // the command line
+	// Isolation and Network are what policies are told; "" for "remote" and "unknown".
+	Isolation, Network string
+	Host               []string // environment of the command line itself, NAME=value
+	Beside             string   // directory in which its program is looked for first; "" for none
+	Venv               string   // see local.Options; a directory is one there
+	Prefix             string
+	Given              []string // variables of every command, NAME=value; see local.Given
+}
+
+// Runner opens environments through a command line.
+type Runner struct{ o Options }
+
+var _ engine.Runner = (*Runner)(nil)
+
+// New makes a runner. It starts nothing.
+func New(o Options) (*Runner, error) {
+	if len(o.Command) == 0 || o.Command[0] == "" {
+		return nil, fmt.Errorf("open runner %s: the command line is empty", o.Name)
+	}
+	if o.Isolation == "" {
+		o.Isolation = "remote"
+	}
+	if o.Network == "" {
+		o.Network = "unknown"
+	}
+	if strings.TrimSpace(o.Prefix) != "" {
+		o.Venv = "none" // that is what a prefix is for
+	}
+	return &Runner{o}, nil
+}
+
+// Describe tells policies what the operator says about the place.
+func (r *Runner) Describe() facts.Runner {
+	return facts.Runner{Name: r.o.Name, Isolation: r.o.Isolation, Network: r.o.Network}
+}
+
+// Open starts the command line and greets the supervisor to which it leads.
+func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.Environment, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("open environment: %w", err)
+	}
+	p, err := supervisor.OpenProgram(r.o.Command, r.o.Host, r.o.Beside)
+	if err != nil {
+		return nil, err
+	}
+	o := wire.Options{
+		Settings: wire.Settings{Workspace: spec.Layout.Workspace, Venv: r.o.Venv, Env: r.o.Given},
+		Explain:  func(err error) error { return r.explain(p.Explain(err)) },
+	}
+	if prefix := strings.TrimSpace(r.o.Prefix); prefix != "" {
+		o.Prefixed = func(text string, posix bool) string { return local.Prefixed(prefix, text, posix) }
+	}
+	env, err := wire.Connect(ctx, p, o)
+	if err != nil {
+		return nil, err
+	}
+	return env, nil
+}
+
+// explain says what to do about a connection that cannot be made or broke.
+func (r *Runner) explain(err error) error {
+	mend := "try the command line by hand: it must say sallyport-supervisor/1 and nothing before that"
+	if errors.Is(err, context.DeadlineExceeded) {
+		mend = "it takes too long, or asks something: make it connect by itself"
+	}
+	return fmt.Errorf("reach a supervisor by %q: %w: %s", strings.Join(r.o.Command, " "), err, mend)
+}

@@ -1,0 +1,320 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/yamux"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+)
+
+// Options are what Connect needs besides the stream.
+type Options struct {
+	Settings
+	// Prefixed turns the text that was asked for into the one to judge and run; nil leaves it as it is.
+	// A supervisor changes no text.
+	Prefixed func(text string, posix bool) string
+	// Explain adds to the error of a connection that broke what is known about the stream; nil adds nothing.
+	Explain func(error) error
+}
+
+// ErrLost is wrapped by every error of an Environment whose connection broke.
+var ErrLost = errors.New("the connection to the environment is lost")
+
+// Environment is what a supervisor elsewhere offers. It breaks for good: after the first answer that
+// is missing or makes no sense, everything of it is an error.
+type Environment struct {
+	o       Options
+	place   Place
+	session *yamux.Session
+	numbers atomic.Uint64
+
+	told chan struct{} // closed when all is known about why it is broken
+
+	mu     sync.Mutex
+	err    error // why it is broken
+	closed bool
+	idle   []net.Conn // streams on which calls can be made
+	live   map[*process]struct{}
+}
+
+var _ engine.Remote = (*Environment)(nil)
+
+// Connect greets the supervisor at the other end of stream. The stream belongs to the Environment, or
+// is closed if there is none.
+func Connect(ctx context.Context, stream io.ReadWriteCloser, o Options) (*Environment, error) {
+	if o.Explain == nil {
+		o.Explain = func(err error) error { return err }
+	}
+	e := &Environment{o: o, live: map[*process]struct{}{}, told: make(chan struct{})}
+	conn := newConnection(stream)
+	err := within(ctx, stream, func() (err error) {
+		e.place, err = introduce(conn, o.Settings)
+		return err
+	})
+	if err == nil {
+		e.session, err = mux(conn, true)
+	}
+	if err != nil {
+		_ = stream.Close()
+		return nil, o.Explain(err)
+	}
+	go func() {
+		<-e.session.CloseChan()
+		_ = e.broke(errors.New("the stream ended"))
+	}()
+	return e, nil
+}
+
+// introduce greets and says what is wanted.
+func introduce(conn *connection, s Settings) (Place, error) {
+	if err := expectPeer(conn.reader); err != nil {
+		return Place{}, err
+	}
+	if err := introduceSelf(conn.stream); err != nil {
+		return Place{}, err
+	}
+	err := writeFrame(conn.stream, hello{Workspace: exact(s.Workspace), Venv: exact(s.Venv), Env: exacts(s.Env)})
+	if err != nil {
+		return Place{}, fmt.Errorf("greet: %w", err)
+	}
+	var w welcome
+	if err := readFrame(conn.reader, &w); err != nil {
+		return Place{}, fmt.Errorf("greet: %w", err)
+	}
+	if w.Error != "" {
+		return Place{}, fmt.Errorf("the supervisor says: %s", words(w.Error))
+	}
+	return w.place()
+}
+
+// Place is what the supervisor told about where it stands.
+func (e *Environment) Place() Place { return e.place }
+
+// Shortcomings says, for people, what the place does not let the environment do.
+func (e *Environment) Shortcomings() []string { return slices.Clone(e.place.Shortcomings) }
+
+// Layout puts in what is otherwise there than here.
+func (e *Environment) Layout(l facts.Layout) facts.Layout {
+	l.Home, l.POSIX = slashed(e.place.Home), e.place.POSIX
+	l.Temporary = nil
+	for _, dir := range e.place.Temporary {
+		l.Temporary = append(l.Temporary, slashed(dir))
+	}
+	if exe := slashed(e.place.Executable); exe != "" {
+		l.Self = append(slices.Clone(l.Self), facts.Place{Path: exe, Label: "self_binary"})
+	}
+	files := e.FS()
+	l.Roots = slices.Clone(l.Roots)
+	for i, r := range l.Roots {
+		info, err := files.Lstat(r.Path)
+		l.Roots[i].File = err == nil && info.Mode().IsRegular()
+	}
+	return l
+}
+
+func slashed(p string) string {
+	if p == "" {
+		return ""
+	}
+	return path.Clean(strings.ReplaceAll(p, `\`, "/"))
+}
+
+// Err says why the environment is broken; nil as long as it is not.
+func (e *Environment) Err() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.err != nil {
+		return e.lost()
+	}
+	return nil
+}
+
+// lost is what everything ends with once the environment is broken. The caller holds e.mu.
+func (e *Environment) lost() error {
+	if e.closed {
+		return errors.New("environment is closed")
+	}
+	return fmt.Errorf("%w: %w", ErrLost, e.err)
+}
+
+// broke breaks the environment, if it is not broken yet, and returns why it is.
+func (e *Environment) broke(why error) error {
+	e.mu.Lock()
+	first := e.err == nil
+	if first {
+		e.err = why // nothing starts from here on
+	}
+	e.mu.Unlock()
+	if !first {
+		<-e.told
+		return e.Err()
+	}
+	_ = e.session.Close() // the streams of everything that runs end with it
+	why = e.o.Explain(why)
+	e.mu.Lock()
+	e.err = why
+	e.mu.Unlock()
+	close(e.told)
+	return e.Err()
+}
+
+// Prepare asks for the environment of a command in a directory. The text is not sent.
+func (e *Environment) Prepare(text, workDir string) (engine.Command, error) {
+	r, err := e.call(request{Op: opEnviron, Path: exact(workDir)})
+	if err != nil {
+		return engine.Command{}, fmt.Errorf("prepare command: %w", err)
+	}
+	if len(r.Env) > maxVariables {
+		return engine.Command{}, e.broke(violation("environment of %d variables", len(r.Env)))
+	}
+	if e.o.Prefixed != nil {
+		text = e.o.Prefixed(text, e.place.POSIX)
+	}
+	return engine.Command{Text: text, WorkDir: workDir, Env: plains(r.Env)}, nil
+}
+
+// FS shows the files of the place, as its processes see them.
+func (e *Environment) FS() facts.FS { return remoteFS{e} }
+
+// Files reaches the files of the place, following no symbolic link.
+func (e *Environment) Files() engine.Files { return remoteFiles{e} }
+
+// Close ends everything that was started, waits until it is gone and closes the stream.
+func (e *Environment) Close() error {
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return nil
+	}
+	e.closed = true // nothing starts any more
+	live := make([]*process, 0, len(e.live))
+	for p := range e.live {
+		live = append(live, p)
+	}
+	e.mu.Unlock()
+	for _, p := range live {
+		p.Kill("environment closed")
+	}
+	left := 0
+	for _, p := range live {
+		left += p.Wait().Survivors
+	}
+	_ = e.broke(errors.New("closed"))
+	if left > 0 {
+		return fmt.Errorf("close environment: %d processes could not be ended", left)
+	}
+	return nil
+}
+
+// begin opens a stream and says what it is for.
+func (e *Environment) begin(o opening) (net.Conn, error) {
+	st, err := e.session.OpenStream()
+	if err != nil {
+		return nil, e.broke(fmt.Errorf("open stream: %w", err))
+	}
+	if err := writeFrame(st, o); err != nil {
+		return nil, e.broke(fmt.Errorf("open stream: %w", err))
+	}
+	return st, nil
+}
+
+// call makes a request and returns its reply. An error of the request itself is one; that of the
+// connection breaks the environment.
+func (e *Environment) call(q request) (reply, error) {
+	c, err := e.dial(q)
+	if err != nil {
+		return reply{}, err
+	}
+	r, err := c.reply()
+	if err != nil {
+		return reply{}, err
+	}
+	if r.More {
+		return reply{}, c.bad(violation("a reply that goes on"))
+	}
+	c.free()
+	return r, r.Error.err()
+}
+
+// callStream is a stream on which one request is under way.
+type callStream struct {
+	net.Conn
+	e  *Environment
+	op string
+}
+
+// maxIdle is how many streams are kept for further calls.
+const maxIdle = 8
+
+// dial sends a request on an idle stream or a new one.
+func (e *Environment) dial(q request) (*callStream, error) {
+	e.mu.Lock()
+	if e.err != nil {
+		defer e.mu.Unlock()
+		return nil, e.lost()
+	}
+	var st net.Conn
+	if n := len(e.idle); n > 0 {
+		st, e.idle = e.idle[n-1], e.idle[:n-1]
+	}
+	e.mu.Unlock()
+	if st == nil {
+		var err error
+		if st, err = e.begin(opening{For: forCalls}); err != nil {
+			return nil, err
+		}
+	}
+	c := &callStream{st, e, q.Op}
+	if err := writeFrame(st, q); err != nil {
+		return nil, c.bad(err)
+	}
+	return c, nil
+}
+
+// reply reads the next reply to the request.
+func (c *callStream) reply() (r reply, err error) {
+	c.patient()
+	if err := readFrame(c.Conn, &r); err != nil {
+		return reply{}, c.bad(err)
+	}
+	if r.Info != nil {
+		if err := r.Info.check(); err != nil {
+			return reply{}, c.bad(err)
+		}
+	}
+	return r, nil
+}
+
+// patient gives the other side time for its next move.
+func (c *callStream) patient() { _ = c.SetReadDeadline(time.Now().Add(answerTime)) }
+
+// bad breaks the environment: an answer did not come or makes no sense.
+func (c *callStream) bad(err error) error {
+	return c.e.broke(fmt.Errorf("%s: %w", c.op, broken(err)))
+}
+
+// free returns the stream for the next call.
+func (c *callStream) free() {
+	_ = c.SetReadDeadline(time.Time{})
+	c.e.mu.Lock()
+	keep := len(c.e.idle) < maxIdle && c.e.err == nil
+	if keep {
+		c.e.idle = append(c.e.idle, c.Conn)
+	}
+	c.e.mu.Unlock()
+	if !keep {
+		_ = c.Close()
+	}
+}

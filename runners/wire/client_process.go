@@ -1,0 +1,299 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// process is a command that runs elsewhere.
+type process struct {
+	e       *Environment
+	st      net.Conn
+	command engine.Command
+	pid     int
+	started time.Time
+	live    []chan error // each output that is seen as it comes; closed or filled at its end
+
+	mu     sync.Mutex // held while an order is written
+	reason string     // the first given to Kill
+	late   *time.Timer
+
+	showing sync.Mutex // held while Output waits for an answer
+	shown   chan [2]engine.Stream
+	done    chan struct{}
+	exit    engine.Exit // set before done is closed
+}
+
+// Start begins c. An error after it was sent says that it may have run; it is never sent again.
+func (e *Environment) Start(ctx context.Context, c engine.Command) (engine.Process, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("start command: %w", err)
+	}
+	p := &process{e: e, command: c, shown: make(chan [2]engine.Stream, 1), done: make(chan struct{}), started: time.Now()}
+	if err := e.enter(p); err != nil {
+		return nil, fmt.Errorf("start command: %w", err)
+	}
+	if err := p.begin(); err != nil {
+		e.leave(p)
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { p.Kill(ctx.Err().Error()) })
+	go func() {
+		p.attend()
+		stop()
+		e.leave(p)
+		close(p.done)
+	}()
+	return p, nil
+}
+
+// enter registers a process, so that Close cannot overlook it.
+func (e *Environment) enter(p *process) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed || e.err != nil {
+		return e.lost()
+	}
+	e.live[p] = struct{}{}
+	return nil
+}
+
+func (e *Environment) leave(p *process) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.live, p)
+}
+
+// begin opens the streams of a process and has it started.
+func (p *process) begin() error {
+	number := p.e.numbers.Add(1)
+	order := order{Start: startOf(p.command)}
+	st, err := p.e.begin(opening{For: forProcess, Process: number})
+	if err != nil {
+		return fmt.Errorf("start command: %w", err)
+	}
+	p.st = st
+	for _, out := range []struct {
+		to     io.Writer
+		stderr bool
+	}{{p.command.Stdout, false}, {p.command.Stderr, true}} {
+		if out.to == nil {
+			continue
+		}
+		st, err := p.e.begin(opening{For: forOutput, Process: number, Stderr: out.stderr})
+		if err != nil {
+			return fmt.Errorf("start command: %w", err)
+		}
+		p.live = append(p.live, pass(st, out.to))
+	}
+	if err := writeFrame(st, order); err != nil {
+		_ = st.Close()
+		if len(p.command.Text) > maxFrame/8 || p.e.Err() == nil {
+			return fmt.Errorf("start command: %w", err)
+		}
+		return p.lost(err)
+	}
+	var r report
+	_ = st.SetReadDeadline(time.Now().Add(answerTime))
+	if err := readFrame(st, &r); err != nil {
+		return p.lost(err)
+	}
+	_ = st.SetReadDeadline(time.Time{})
+	switch {
+	case r.Error != nil:
+		_ = st.Close()
+		return r.Error.err()
+	case r.Started == nil || r.Started.PID <= 0 || r.Started.PID > 1<<31-1:
+		return p.lost(violation("no process id"))
+	}
+	p.pid = r.Started.PID
+	p.late = time.AfterFunc(p.command.Timeout+p.command.Grace+endMargin, p.overdue)
+	return nil
+}
+
+// lost is the error of a start whose answer did not come.
+func (p *process) lost(err error) error {
+	return fmt.Errorf("start command: it may have run, and was ended with the connection: %w", p.e.broke(fmt.Errorf("start: %w", broken(err))))
+}
+
+// overdue breaks the connection to a supervisor that does not tell how a command ended. That ends the
+// command, if anything there still keeps to the rules.
+func (p *process) overdue() {
+	_ = p.e.broke(violation("no end of a command was told within %s of its time limit", endMargin))
+}
+
+// pass copies an output stream to a writer until its end. A writer that fails does not hold up the command.
+func pass(st net.Conn, to io.Writer) chan error {
+	done := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(onlyWriter{to}, st)
+		if err != nil {
+			_, err = io.Copy(io.Discard, st)
+		}
+		_ = st.Close()
+		done <- err
+	}()
+	return done
+}
+
+// onlyWriter hides what else a writer can do, so that all output passes Write in pieces.
+type onlyWriter struct{ io.Writer }
+
+// PID returns the process id of the shell, where it runs.
+func (p *process) PID() int { return p.pid }
+
+// Wait blocks until the command and all that it started are gone, or cannot be heard of any more.
+func (p *process) Wait() engine.Exit {
+	<-p.done
+	return p.exit
+}
+
+// Kill has the whole tree ended. The first reason counts.
+func (p *process) Kill(reason string) {
+	if reason == "" {
+		reason = "killed"
+	}
+	p.mu.Lock()
+	first := p.reason == ""
+	if first {
+		p.reason = reason
+	}
+	p.mu.Unlock()
+	if !first {
+		return
+	}
+	p.late.Reset(p.command.Grace + endMargin)
+	go func() { // it returns at once, also when the stream is held up
+		why := exact(words(reason))
+		p.order(order{Kill: &why})
+	}()
+}
+
+// order sends an order. If that fails the connection is gone, or the process is.
+func (p *process) order(o order) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_ = writeFrame(p.st, o)
+}
+
+// Output returns what is kept so far of both streams; nothing when the other side does not say.
+func (p *process) Output() (stdout, stderr engine.Stream) {
+	p.showing.Lock()
+	defer p.showing.Unlock()
+	select {
+	case <-p.done:
+		return p.exit.Stdout, p.exit.Stderr
+	default:
+	}
+	p.order(order{Show: true})
+	select {
+	case s := <-p.shown:
+		return s[0], s[1]
+	case <-p.done:
+		return p.exit.Stdout, p.exit.Stderr
+	}
+}
+
+// attend reads reports until the exit, or until the connection breaks.
+func (p *process) attend() {
+	exit, err := p.reports()
+	p.late.Stop()
+	if err != nil {
+		err = p.e.broke(err)
+		exit = engine.Exit{Code: -1, Error: fmt.Errorf("wait for command: how it ended is not known, it was ended with the connection at the latest: %w", err)}
+	}
+	p.mu.Lock()
+	reason := p.reason
+	p.mu.Unlock()
+	if exit.Killed != "" && reason != "" || err != nil && reason != "" {
+		exit.Killed = reason // in the words that were used here
+	}
+	exit.Started = p.started
+	elapsed := time.Since(p.started)
+	if err != nil || exit.Duration > elapsed {
+		exit.Duration = elapsed
+	}
+	_ = p.st.Close()
+	timeout := time.NewTimer(drainTime)
+	defer timeout.Stop()
+	for _, out := range p.live {
+		select {
+		case <-out:
+		case <-timeout.C:
+			timeout.Reset(0)
+			if exit.Error == nil {
+				exit.Error = fmt.Errorf("pass on output: a writer held it up for longer than %s: the end may be missing", drainTime)
+			}
+		}
+	}
+	p.exit = exit
+}
+
+// reports reads what the supervisor tells, up to the exit.
+func (p *process) reports() (engine.Exit, error) {
+	for {
+		var r report
+		if err := readFrame(p.st, &r); err != nil {
+			return engine.Exit{}, fmt.Errorf("command: %w", broken(err))
+		}
+		var k *kept
+		switch {
+		case r.Exit != nil:
+			k = &r.Exit.kept
+		case r.Kept != nil:
+			k = r.Kept
+		default:
+			return engine.Exit{}, violation("a report without content")
+		}
+		stdout, err := p.kept(k.Stdout)
+		if err != nil {
+			return engine.Exit{}, err
+		}
+		stderr, err := p.kept(k.Stderr)
+		if err != nil {
+			return engine.Exit{}, err
+		}
+		if r.Exit != nil {
+			return r.Exit.checked(stdout, stderr)
+		}
+		select {
+		case p.shown <- [2]engine.Stream{stdout, stderr}:
+		default:
+			return engine.Exit{}, violation("output that nobody asked for")
+		}
+	}
+}
+
+// kept reads the text of a stream and checks what is said about it.
+func (p *process) kept(s stream) (engine.Stream, error) {
+	// Each byte that is no UTF-8 becomes three, and a line says how much was left out.
+	most := 3*int64(p.command.Output) + 256
+	_ = p.st.SetReadDeadline(time.Now().Add(answerTime))
+	defer func() { _ = p.st.SetReadDeadline(time.Time{}) }()
+	text, err := io.ReadAll(io.LimitReader(&patient{p.st, chunks{r: p.st}}, most+1))
+	switch {
+	case err != nil:
+		return engine.Stream{}, fmt.Errorf("output: %w", err)
+	case int64(len(text)) > most:
+		return engine.Stream{}, violation("%d bytes of output were kept of %d", len(text), p.command.Output)
+	}
+	return s.checked(text)
+}
+
+// patient gives the other side new time for each piece.
+type patient struct {
+	st net.Conn
+	chunks
+}
+
+func (r *patient) Read(b []byte) (int, error) {
+	n, err := r.chunks.Read(b)
+	_ = r.st.SetReadDeadline(time.Now().Add(answerTime))
+	return n, err
+}

@@ -1,0 +1,145 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Settings are what sallyport asks of a supervisor, for all commands.
+type Settings struct {
+	Workspace string   // where a virtual environment is looked for, besides the working directory
+	Venv      string   // "auto", "none" or the directory of a virtual environment there
+	Env       []string // NAME=value, on top of what the place gives
+}
+
+// Place is what a supervisor tells about where it stands.
+type Place struct {
+	Release      string // of the supervisor
+	OS, Arch     string
+	POSIX        bool // its shell is not bash
+	Home         string
+	Temporary    []string
+	Executable   string   // the supervisor's own file
+	Shortcomings []string // what it cannot do there, for people
+}
+
+// hello is what sallyport says first.
+type hello struct {
+	Workspace exact   `json:"workspace"`
+	Venv      exact   `json:"venv"`
+	Env       []exact `json:"env"`
+}
+
+// welcome is what a supervisor answers.
+type welcome struct {
+	Error        string  `json:"error,omitempty"` // why there will be nothing; the rest is empty then
+	Release      exact   `json:"release"`
+	OS           exact   `json:"os"`
+	Arch         exact   `json:"arch"`
+	POSIX        bool    `json:"posix"`
+	Home         exact   `json:"home"`
+	Temporary    []exact `json:"temporary"`
+	Executable   exact   `json:"executable"`
+	Shortcomings []exact `json:"shortcomings,omitempty"`
+}
+
+func welcomeOf(p Place) welcome {
+	return welcome{
+		Release: exact(p.Release), OS: exact(p.OS), Arch: exact(p.Arch), POSIX: p.POSIX, Home: exact(p.Home),
+		Temporary: exacts(p.Temporary), Executable: exact(p.Executable), Shortcomings: exacts(p.Shortcomings),
+	}
+}
+
+// place reads a welcome, in bounds.
+func (w welcome) place() (Place, error) {
+	if len(w.Temporary) > 100 || len(w.Shortcomings) > 100 {
+		return Place{}, violation("welcome with %d places and %d remarks", len(w.Temporary), len(w.Shortcomings))
+	}
+	p := Place{
+		Release: words(string(w.Release)), OS: words(string(w.OS)), Arch: words(string(w.Arch)), POSIX: w.POSIX,
+		Home: string(w.Home), Temporary: plains(w.Temporary), Executable: string(w.Executable),
+	}
+	for _, s := range w.Shortcomings {
+		p.Shortcomings = append(p.Shortcomings, words(string(s)))
+	}
+	for _, dir := range append([]string{p.Home, p.Executable}, p.Temporary...) {
+		if dir != "" && !absolute(dir) {
+			return Place{}, violation("welcome with the place %.80q", dir)
+		}
+	}
+	return p, nil
+}
+
+// absolute reports whether a path from elsewhere is one that facts can work with.
+func absolute(p string) bool {
+	drive := len(p) > 2 && p[1] == ':' && (p[2] == '/' || p[2] == '\\')
+	return (strings.HasPrefix(p, "/") || drive) && !strings.Contains(p, "\x00") && len(p) <= maxWords
+}
+
+// introduceSelf sends our line.
+func introduceSelf(w io.Writer) error {
+	if _, err := fmt.Fprintf(w, "%s%d\n", greeting, Version); err != nil {
+		return fmt.Errorf("greet: %w", err)
+	}
+	return nil
+}
+
+// expectPeer reads the line of the other side.
+func expectPeer(r *bufio.Reader) error {
+	line, err := firstLine(r)
+	version, ok := strings.CutPrefix(line, greeting)
+	switch {
+	case !ok && line != "":
+		return fmt.Errorf("greet: the other side is no supervisor: it says %.200q: %w", line, errProtocol)
+	case err != nil:
+		return fmt.Errorf("greet: %w", err)
+	case version != strconv.Itoa(Version):
+		return fmt.Errorf("greet: the other side speaks version %.20q of the protocol, and this side %d: use sallyport and sallyport-supervisor of one release", version, Version)
+	}
+	return nil
+}
+
+// firstLine reads a line without its end. What was read of a longer one, or of one without end, is
+// returned with the error.
+func firstLine(r io.ByteReader) (string, error) {
+	var line bytes.Buffer
+	for line.Len() < 256 {
+		c, err := r.ReadByte()
+		switch {
+		case err != nil:
+			return line.String(), err
+		case c == '\n':
+			return line.String(), nil
+		}
+		line.WriteByte(c)
+	}
+	return line.String(), violation("a line without end")
+}
+
+// within ends an exchange when ctx does, by closing its stream. Where closing does not wake a reader
+// (standard input may be such a stream) the exchange is left behind, and err tells that nothing came of it.
+func within(ctx context.Context, stream io.Closer, exchange func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- exchange() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	_ = stream.Close()
+	select {
+	case err := <-done:
+		if err != nil {
+			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		}
+		return context.Cause(ctx)
+	case <-time.After(time.Second):
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,152 @@
+package wire
+
+import (
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// What a stream is for.
+const (
+	forCalls   = "calls"
+	forProcess = "process"
+	forOutput  = "output"
+)
+
+// opening is the first frame of a stream.
+type opening struct {
+	For     string `json:"for"`
+	Process uint64 `json:"process,omitempty"` // number of the process, of process and output
+	Stderr  bool   `json:"stderr,omitempty"`  // of output: standard error
+}
+
+// order is what sallyport sends on a process stream: first start, then any of the others.
+type order struct {
+	Start *start `json:"start,omitempty"`
+	Kill  *exact `json:"kill,omitempty"` // the reason
+	Show  bool   `json:"show,omitempty"` // what is kept so far
+}
+
+// start is an engine.Command.
+type start struct {
+	ID        exact         `json:"id"`
+	Text      exact         `json:"text"`
+	WorkDir   exact         `json:"work_dir"`
+	Env       []exact       `json:"env"`
+	Timeout   time.Duration `json:"timeout"`
+	Grace     time.Duration `json:"grace"`
+	Output    int           `json:"output"`
+	SeeStdout bool          `json:"see_stdout,omitempty"` // an output stream comes along
+	SeeStderr bool          `json:"see_stderr,omitempty"`
+}
+
+func startOf(c engine.Command) *start {
+	return &start{
+		ID: exact(c.ID), Text: exact(c.Text), WorkDir: exact(c.WorkDir), Env: exacts(c.Env),
+		Timeout: c.Timeout, Grace: c.Grace, Output: c.Output, SeeStdout: c.Stdout != nil, SeeStderr: c.Stderr != nil,
+	}
+}
+
+func (s *start) command() engine.Command {
+	return engine.Command{
+		ID: string(s.ID), Text: string(s.Text), WorkDir: string(s.WorkDir), Env: plains(s.Env),
+		Timeout: s.Timeout, Grace: s.Grace, Output: s.Output,
+	}
+}
+
+// report is what a supervisor sends on a process stream: first started or error, in the end exit.
+// Behind kept and exit come the texts of standard output and standard error, in chunks.
+type report struct {
+	Started *started `json:"started,omitempty"`
+	Error   *failure `json:"error,omitempty"`
+	Kept    *kept    `json:"kept,omitempty"`
+	Exit    *exit    `json:"exit,omitempty"`
+}
+
+type started struct {
+	PID int `json:"pid"`
+}
+
+// kept is both streams without their texts.
+type kept struct {
+	Stdout stream `json:"stdout"`
+	Stderr stream `json:"stderr"`
+}
+
+type stream struct {
+	Bytes   int64  `json:"bytes"`
+	Dropped int64  `json:"dropped"`
+	SHA256  string `json:"sha256"`
+}
+
+func streamOf(s engine.Stream) stream {
+	return stream{Bytes: s.Bytes, Dropped: s.Dropped, SHA256: s.SHA256}
+}
+
+// exit is an engine.Exit. When it started is not told: clocks differ.
+type exit struct {
+	Code      int           `json:"code"`
+	Signal    string        `json:"signal,omitempty"`
+	TimedOut  bool          `json:"timed_out,omitempty"`
+	Killed    exact         `json:"killed,omitempty"`
+	Survivors int           `json:"survivors,omitempty"`
+	Duration  time.Duration `json:"duration"`
+	User      time.Duration `json:"user"`
+	System    time.Duration `json:"system"`
+	MaxRSS    int64         `json:"max_rss"`
+	Error     string        `json:"error,omitempty"`
+	kept
+}
+
+func exitOf(e engine.Exit) *exit {
+	x := &exit{
+		Code: e.Code, Signal: e.Signal, TimedOut: e.TimedOut, Killed: exact(e.Killed), Survivors: e.Survivors,
+		Duration: e.Duration, User: e.UserTime, System: e.SystemTime, MaxRSS: e.MaxRSS,
+		kept: kept{streamOf(e.Stdout), streamOf(e.Stderr)},
+	}
+	if e.Error != nil {
+		x.Error = words(e.Error.Error())
+	}
+	return x
+}
+
+// Operations of a calls stream. Those of files follow no symbolic link; those of fs are for facts.
+const (
+	opEnviron  = "environ"
+	opLstat    = "fs.lstat"
+	opReadLink = "fs.read_link"
+	opReadDir  = "fs.read_dir"
+	opReadFile = "fs.read_file"
+
+	opFilesLstat    = "files.lstat"
+	opFilesReadLink = "files.read_link"
+	opFilesReadDir  = "files.read_dir"
+	opFilesOpen     = "files.open"  // the content follows the reply
+	opFilesWrite    = "files.write" // the content follows the request
+	opFilesMkdir    = "files.mkdir"
+	opFilesSymlink  = "files.symlink"
+	opFilesRemove   = "files.remove"
+)
+
+// request asks for one operation.
+type request struct {
+	Op      string `json:"op"`
+	Path    exact  `json:"path"`
+	Target  exact  `json:"target,omitempty"` // of a link
+	Limit   int    `json:"limit,omitempty"`  // bytes to read or entries to list
+	Replace bool   `json:"replace,omitempty"`
+	Like    *info  `json:"like,omitempty"`
+}
+
+// reply answers it.
+type reply struct {
+	Error   *failure `json:"error,omitempty"`
+	Env     []exact  `json:"env,omitempty"`
+	Info    *info    `json:"info,omitempty"`
+	Target  exact    `json:"target,omitempty"`
+	Entries []entry  `json:"entries,omitempty"`
+	More    bool     `json:"more,omitempty"` // another reply with more entries follows
+	Content []byte   `json:"content,omitempty"`
+	Whole   bool     `json:"whole,omitempty"`
+	Bytes   int64    `json:"bytes,omitempty"`
+}

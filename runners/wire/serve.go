@@ -1,0 +1,165 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/yamux"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// Serve greets whoever holds the other end of stream and serves the environment that open makes until
+// the stream or ctx ends. Then it ends everything that was started. The stream is closed.
+//
+// The end of the stream without a word is the usual end, and no error.
+func Serve(ctx context.Context, stream io.ReadWriteCloser, open func(Settings) (engine.Environment, Place, error)) error {
+	conn := newConnection(stream)
+	defer func() { _ = stream.Close() }()
+	var env engine.Environment
+	greeting, cancel := context.WithTimeout(ctx, greetTime)
+	err := within(greeting, stream, func() (err error) {
+		env, err = receive(conn, open)
+		return err
+	})
+	cancel()
+	if err != nil {
+		return err
+	}
+	session, err := mux(conn, false)
+	if err != nil {
+		return errors.Join(fmt.Errorf("serve: %w", err), env.Close())
+	}
+	s := &server{env: env, outputs: map[output]chan net.Conn{}}
+	go s.accept(session)
+	select {
+	case <-session.CloseChan():
+	case <-ctx.Done():
+	}
+	return env.Close()
+}
+
+// receive greets and opens the environment that was asked for.
+func receive(conn *connection, open func(Settings) (engine.Environment, Place, error)) (engine.Environment, error) {
+	// The supervisor speaks first: what else speaks there is told from it before anything is sent to it.
+	if err := introduceSelf(conn.stream); err != nil {
+		return nil, err
+	}
+	if err := expectPeer(conn.reader); err != nil {
+		return nil, err
+	}
+	var h hello
+	if err := readFrame(conn.reader, &h); err != nil {
+		return nil, fmt.Errorf("greet: %w", err)
+	}
+	env, place, err := open(Settings{Workspace: string(h.Workspace), Venv: string(h.Venv), Env: plains(h.Env)})
+	answer := welcomeOf(place)
+	if err != nil {
+		answer = welcome{Error: words(err.Error())}
+	}
+	if werr := writeFrame(conn.stream, answer); err == nil && werr != nil {
+		err = errors.Join(fmt.Errorf("greet: %w", werr), env.Close())
+	}
+	return env, err
+}
+
+// server serves one connection.
+type server struct {
+	env engine.Environment
+
+	mu      sync.Mutex
+	outputs map[output]chan net.Conn // output streams and those who wait for them
+}
+
+// output names one output of one process.
+type output struct {
+	process uint64
+	stderr  bool
+}
+
+// accept serves each stream in a goroutine of its own, until the session ends.
+func (s *server) accept(session *yamux.Session) {
+	slots := make(chan struct{}, maxStreams)
+	for {
+		st, err := session.Accept()
+		if err != nil {
+			return
+		}
+		select {
+		case slots <- struct{}{}:
+		case <-session.CloseChan():
+			return
+		}
+		go func() {
+			defer func() { <-slots }()
+			s.serve(st)
+		}()
+	}
+}
+
+// serve reads what a stream is for. A stream that breaks the rules is closed; the others go on.
+func (s *server) serve(st net.Conn) {
+	keep := false
+	defer func() {
+		if !keep {
+			_ = st.Close()
+		}
+	}()
+	var o opening
+	_ = st.SetReadDeadline(time.Now().Add(answerTime)) // without one it would only wait longer
+	if readFrame(st, &o) != nil {
+		return
+	}
+	_ = st.SetReadDeadline(time.Time{})
+	switch o.For {
+	case forCalls:
+		s.calls(st)
+	case forProcess:
+		s.process(st, o.Process)
+	case forOutput:
+		keep = s.offer(output{o.Process, o.Stderr}, st)
+	}
+}
+
+// place returns where an output stream is handed over.
+func (s *server) place(o output) chan net.Conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.outputs[o]
+	if c == nil {
+		c = make(chan net.Conn, 1)
+		s.outputs[o] = c
+	}
+	return c
+}
+
+// offer hands an output stream to the process that it is for, and reports whether it is taken or will be.
+func (s *server) offer(o output, st net.Conn) bool {
+	select {
+	case s.place(o) <- st:
+		return true
+	default:
+		return false
+	}
+}
+
+// take waits for an output stream.
+func (s *server) take(o output) (net.Conn, error) {
+	place := s.place(o)
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.outputs, o)
+	}()
+	select {
+	case st := <-place:
+		return st, nil
+	case <-time.After(answerTime):
+		return nil, violation("no stream for the output")
+	}
+}

@@ -1,0 +1,119 @@
+package wire
+
+import (
+	"context"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// process runs one command for its stream. When the stream ends before the command, the command is
+// killed: nobody would ever hear of it.
+func (s *server) process(st net.Conn, number uint64) {
+	var first order
+	_ = st.SetReadDeadline(time.Now().Add(answerTime))
+	if err := readFrame(st, &first); err != nil || first.Start == nil {
+		return
+	}
+	_ = st.SetReadDeadline(time.Time{})
+	r := &reporter{to: st}
+	c := first.Start.command()
+	live, err := s.live(number, first.Start, &c)
+	defer func() {
+		for _, out := range live {
+			_ = out.Close()
+		}
+	}()
+	if err != nil {
+		r.send(report{Error: failureOf(err)})
+		return
+	}
+	p, err := s.env.Start(context.Background(), c)
+	if err != nil {
+		r.send(report{Error: failureOf(err)})
+		return
+	}
+	r.send(report{Started: &started{p.PID()}})
+	ended := make(chan struct{})
+	go func() {
+		for {
+			var o order
+			if readFrame(st, &o) != nil || o.Start != nil {
+				p.Kill("the connection to sallyport ended")
+				return
+			}
+			switch {
+			case o.Kill != nil:
+				p.Kill(string(*o.Kill))
+			case o.Show:
+				r.show(p, ended)
+			}
+		}
+	}()
+	e := p.Wait()
+	for _, out := range live {
+		_ = out.Close() // all of it is sent before the exit
+	}
+	close(ended)
+	r.send(report{Exit: exitOf(e)}, e.Stdout.Text, e.Stderr.Text)
+}
+
+// live takes the streams on which output goes out as it comes.
+func (s *server) live(number uint64, o *start, c *engine.Command) ([]io.Closer, error) {
+	var all []io.Closer
+	for _, want := range []struct {
+		seen   bool
+		stderr bool
+		to     *io.Writer
+	}{{o.SeeStdout, false, &c.Stdout}, {o.SeeStderr, true, &c.Stderr}} {
+		if !want.seen {
+			continue
+		}
+		st, err := s.take(output{number, want.stderr})
+		if err != nil {
+			return all, err
+		}
+		all = append(all, st)
+		*want.to = st
+	}
+	return all, nil
+}
+
+// reporter writes reports one after the other.
+type reporter struct {
+	mu   sync.Mutex
+	to   io.Writer
+	over bool // the exit was sent, or sending failed
+}
+
+// show sends what is kept so far. After the end nothing is sent: the exit has it all.
+func (r *reporter) show(p engine.Process, ended <-chan struct{}) {
+	select {
+	case <-ended:
+		return
+	default:
+	}
+	stdout, stderr := p.Output()
+	r.send(report{Kept: &kept{streamOf(stdout), streamOf(stderr)}}, stdout.Text, stderr.Text)
+}
+
+// send writes a report and the texts that belong to it. An error needs no telling: the end of the
+// stream is what follows from it, and that ends the command.
+func (r *reporter) send(m report, texts ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over {
+		return
+	}
+	err := writeFrame(r.to, m)
+	for _, text := range texts {
+		if err == nil {
+			_, _, err = sendChunks(r.to, strings.NewReader(text))
+		}
+	}
+	r.over = err != nil || m.Exit != nil
+}

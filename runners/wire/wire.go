@@ -1,0 +1,78 @@
+// Package wire is how sallyport speaks to a supervisor elsewhere: in a container, on another machine,
+// behind any stream of bytes that reaches one.
+//
+// Serve stands where commands run and hands an environment of that place to the other end. Connect
+// stands in sallyport and returns it as an engine.Environment, which the gate cannot tell from one of
+// this machine but for the time that an answer takes.
+//
+//	sallyport                              elsewhere
+//	engine.Gate ─▶ wire.Environment ══ stream ══ wire.Serve ─▶ runners/local ─▶ runners/supervisor
+//
+// # The protocol
+//
+// Each side first sends a line with its version, the supervisor before sallyport, then one frame: what
+// sallyport asks for, and what the supervisor tells of its place.
+// What follows is yamux: streams that sallyport opens, each with flow control of its own,
+// so that the output of one command cannot hold up another. A stream begins with a frame that says
+// what it is for:
+//
+//   - calls: a request and its reply, one after the other. Contents of files follow in chunks.
+//   - process: starts one command; then orders (kill, show what is kept) one way, reports the other.
+//     The last report is the exit, with the kept output behind it.
+//   - output: the output of that command as it comes, raw, if somebody wants to see it.
+//
+// A frame is a length and one JSON document with known fields only. Text that is no UTF-8 arrives as
+// it was: what runs must be what was judged.
+//
+// # What each side believes
+//
+// The supervisor serves whoever holds the other end, for that is who started it. When the end goes
+// away, silently too, everything is ended that it started. Time limits are kept by the supervisor and
+// need nobody at the other end.
+//
+// Sallyport takes an environment for hostile: sizes, counts, names and times are bounded, it accepts
+// no stream from there, nothing is waited for without end, and what breaks a rule breaks the
+// connection. It cannot know whether answers are true. A broken Environment stays broken: what was
+// judged by its answers does not start after it came back, and no command is ever sent twice.
+package wire
+
+import "time"
+
+// Version is the version of the protocol. Both sides must have the same.
+const Version = 1
+
+const (
+	// greeting begins the line by which each side names itself.
+	greeting = "sallyport-supervisor/"
+	// maxFrame bounds a frame: a text of 64 KiB and as large an environment as Linux takes have room.
+	maxFrame = 4 << 20
+	// maxChunk bounds a chunk of a file or of kept output.
+	maxChunk = 64 << 10
+	// maxWords bounds text that is meant for people.
+	maxWords = 4 << 10
+	// maxEntries bounds the directory entries in one frame, and maxListing those of a directory.
+	maxEntries = 1 << 10
+	maxListing = 1 << 20
+	// maxContent bounds what ReadFile returns.
+	maxContent = 1 << 20
+	// maxVariables bounds the variables of an environment.
+	maxVariables = 10_000
+	// maxStreams bounds the streams that a supervisor serves at once.
+	maxStreams = 1 << 12
+)
+
+const (
+	// answerTime is how long an answer may take that is expected at once.
+	answerTime = 30 * time.Second
+	// greetTime is how long a supervisor waits to be greeted.
+	greetTime = time.Minute
+	// aliveEvery is how often each side looks whether the other is still there, and writeTime is how
+	// long that and a single write may take.
+	aliveEvery = 15 * time.Second
+	writeTime  = 30 * time.Second
+	// endMargin is what a supervisor gets, past the time limit and the grace period of a command, to say
+	// how it ended.
+	endMargin = 30 * time.Second
+	// drainTime bounds the wait for a slow reader of output after the command has ended.
+	drainTime = 10 * time.Second
+)

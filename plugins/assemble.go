@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"path/filepath"
 	"regexp"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/engine/ledger"
 	"github.com/sallyport-dev/sallyport/engine/rego"
+	"github.com/sallyport-dev/sallyport/engine/wasm"
 	"github.com/sallyport-dev/sallyport/policies"
 )
 
@@ -38,8 +40,9 @@ type Sallyport struct {
 	Policies *rego.Evaluator
 	Subject  facts.Subject // of requests that name none
 
-	log    *audit.Log
-	ledger *ledger.Ledger
+	log     *audit.Log
+	ledger  *ledger.Ledger
+	plugins []*wasm.Plugin
 }
 
 // Close closes the gate and then its log, so that the last records are written.
@@ -54,7 +57,7 @@ func (s *Sallyport) Close() error {
 	if s.log != nil {
 		err = errors.Join(err, s.log.Close())
 	}
-	return err
+	return errors.Join(err, closeAll(s.plugins))
 }
 
 // Redact takes the secrets out of a text as the audit log does.
@@ -63,12 +66,15 @@ func (s *Sallyport) Redact(text string) string { return s.log.Redactor().String(
 // Assemble makes a gate of a configuration:
 //
 //	policies  built in + l.Policies      ─▶ rego.Evaluator ┐
+//	plugins   l.Plugins                  ─▶ wasm.Plugin, … │
 //	runner    l.Runner from the catalog  ─▶ engine.Runner  ├─▶ engine.Gate
 //	log       l.Audit.Dir                ─▶ audit.Log      │
 //	ledger    what the session has done  ─▶ ledger.Ledger  ┘
 //
 // Nothing is half made: an error in any part is the error of the whole.
 func Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, error) {
+	named := l // places in it are those of the file
+	l = pluginsLast(l)
 	load := Policies
 	if o.policies != nil {
 		load = o.policies
@@ -113,8 +119,14 @@ func Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, err
 		},
 	}
 	s := &Sallyport{Policies: evaluator, Subject: subject}
-	if s.ledger, err = openLedger(l, o.Session); err != nil {
+	if s.plugins, err = RulePlugins(ctx, named); err != nil {
 		return nil, err
+	}
+	for _, p := range s.plugins {
+		options.Evaluators = append(options.Evaluators, p)
+	}
+	if s.ledger, err = openLedger(l, o.Session); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	options.Ledger = session{s.ledger}
 	if !o.CheckOnly {
@@ -129,10 +141,14 @@ func Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, err
 	return s, nil
 }
 
-// Check reports what keeps a configuration from being used, policies included. It opens nothing.
+// Check reports what keeps a configuration from being used, policies and plugins included. It leaves
+// nothing open.
 func Check(ctx context.Context, l *config.Loaded) error {
-	_, err := Policies(ctx, l)
-	return err
+	if _, err := Policies(ctx, l); err != nil {
+		return err
+	}
+	all, err := RulePlugins(ctx, l)
+	return errors.Join(err, closeAll(all))
 }
 
 // Policies loads and compiles the policies that a configuration names.
@@ -151,13 +167,20 @@ func Policies(ctx context.Context, l *config.Loaded) (*rego.Evaluator, error) {
 
 // regoConfig is what policies see of a configuration.
 func regoConfig(l *config.Loaded) rego.Config {
-	exemptions := make([]rego.Exemption, len(l.Exemptions))
-	for i, e := range l.Exemptions {
-		exemptions[i] = rego.Exemption{Rule: e.Rule}
+	var exemptions []rego.Exemption
+	for _, e := range pluginsLast(l).Exemptions {
+		if !ofPlugin(e.Rule) {
+			exemptions = append(exemptions, rego.Exemption{Rule: e.Rule})
+		}
+	}
+	workspace, err := filepath.EvalSymlinks(string(l.Workspace))
+	if err != nil { // rules that ask for it then find nothing in it, and no path lies in what is not there
+		workspace = ""
 	}
 	return rego.Config{
 		Profile:    l.Profile,
-		Levels:     l.Rules,
+		Workspace:  workspace,
+		Levels:     ofPolicies(l.Rules),
 		Filters:    rego.Filters{Allow: len(l.Commands.Allow), Deny: len(l.Commands.Deny)},
 		Exemptions: exemptions,
 	}

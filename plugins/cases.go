@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -40,9 +39,13 @@ func Cases(ctx context.Context, l *config.Loaded, cases []rego.Case) (_ []CaseRe
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
 	judge := &evaluators{dirs: l.Policies, made: map[string]*rego.Evaluator{}}
 	out := make([]CaseResult, len(cases))
+	place := filepath.Join(scratch, "place") // the same for all: so all have one evaluator
 	for i, c := range cases {
-		if out[i], err = tryCase(ctx, l, c, filepath.Join(scratch, strconv.Itoa(i)), judge); err != nil {
+		if out[i], err = tryCase(ctx, l, c, place, judge); err != nil {
 			return nil, fmt.Errorf("%s:%d: try case %q: %w", c.File, c.Row, c.Name, err)
+		}
+		if err := os.RemoveAll(place); err != nil {
+			return nil, fmt.Errorf("clear workspace for cases: %w", err)
 		}
 	}
 	return out, nil
@@ -66,8 +69,9 @@ func tryCase(ctx context.Context, l *config.Loaded, c rego.Case, dir string, jud
 	defer func() { err = errors.Join(err, w.gate.Close()) }()
 	subject := w.gate.Subject
 	subject.Agent, subject.User = cmp.Or(c.Agent, subject.Agent), cmp.Or(c.User, subject.User)
-	workDir := w.place.Replace(c.WorkDir)
-	got, err := w.gate.Check(ctx, engine.Request{Tool: "execute_command", Command: w.place.Replace(c.Command), WorkDir: workDir, Subject: subject})
+	request := asked(w.place.Replace(c.Text()))
+	request.WorkDir, request.Background, request.Subject = w.place.Replace(c.WorkDir), c.Background, subject
+	got, err := w.gate.Check(ctx, request)
 	if err != nil {
 		return CaseResult{}, err
 	}

@@ -20,6 +20,8 @@ func TestCases(t *testing.T) {
 		{Name: "another effect", Command: "git push --force", Effect: engine.Allow, Rules: []string{"git/force_push", "git/hooks"}},
 		{Name: "with a script", Command: "sh x.sh", Files: map[string]string{"x.sh": "git push --force"}, Effect: engine.Deny, Rules: []string{"git/force_push"}},
 		{Name: "elsewhere", Command: "sudo id", Runner: rego.Surroundings{Name: "docker-sudo", Isolation: "container", Elevated: true}, Effect: engine.Allow},
+		{Name: "a file tool", Tool: "delete_file", Touches: []string{"delete* {workspace}"}, Effect: engine.Deny},
+		{Name: "a harmless file tool", Tool: "read_file", Touches: []string{"read a.txt"}, Files: map[string]string{"a.txt": "x"}, Effect: engine.Allow},
 		{Name: "under a profile", Command: "touch x", Config: map[string]any{"profile": "readonly"}, Effect: engine.Deny},
 	})
 	if err != nil {

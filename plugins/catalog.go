@@ -64,9 +64,6 @@ func RunnerNamed(name string) (Runner, error) {
 func honoured(l *config.Loaded) error {
 	var problems []config.Problem
 	no := func(key, text string) { problems = append(problems, l.At(key, text)) }
-	if len(l.Plugins) > 0 {
-		no("plugins", "this build has no evaluator for .wasm files: remove the key")
-	}
 	for i, p := range l.Policies {
 		key := fmt.Sprintf("policies[%d]", i)
 		switch {

@@ -179,9 +179,9 @@ func (w *world) files(dir, workspace string, files map[string]string) error {
 	return nil
 }
 
-// effect returns the strictest effect that one rule has on a command, "" for none.
+// effect returns the strictest effect that one rule has on an example, "" for none.
 func (s *Sallyport) effect(ctx context.Context, rule, command string) (engine.Effect, error) {
-	out, err := s.Check(ctx, engine.Request{Tool: "execute_command", Command: command})
+	out, err := s.Check(ctx, asked(command))
 	if err != nil {
 		return "", err
 	}

@@ -24,6 +24,8 @@ import (
 type Case struct {
 	Name    string            `yaml:"name"`
 	Command string            `yaml:"command"`
+	Tool    string            `yaml:"tool"`     // a file tool, in place of a command
+	Touches []string          `yaml:"touches"`  // what it would touch: "read a.txt", "delete* build"
 	WorkDir string            `yaml:"work_dir"` // relative to the workspace
 	Agent   string            `yaml:"agent"`
 	Session string            `yaml:"session"`
@@ -35,8 +37,18 @@ type Case struct {
 	Effect  engine.Effect     `yaml:"effect"`
 	Rules   []string          `yaml:"rules"` // must be among the reasons; others may be
 
+	Background bool `yaml:"background"`
+
 	File string `yaml:"-"`
 	Row  int    `yaml:"-"`
+}
+
+// Text is the command of a case, or its file tool in the notation of facts.ReadTouches.
+func (c Case) Text() string {
+	if c.Tool != "" {
+		return c.Tool + ": " + strings.Join(c.Touches, ", ")
+	}
+	return c.Command
 }
 
 // Surroundings are what a case says about the runner; what it leaves out is that of the local one.
@@ -156,7 +168,7 @@ func (c caseReader) keys(n *yaml.Node, what string, known ...string) bool {
 }
 
 func (c caseReader) one(n *yaml.Node) (Case, bool) {
-	sound := c.keys(n, "a case", "name", "command", "work_dir", "agent", "session", "user", "time", "runner", "files", "config", "effect", "rules")
+	sound := c.keys(n, "a case", "name", "command", "tool", "touches", "background", "work_dir", "agent", "session", "user", "time", "runner", "files", "config", "effect", "rules")
 	if !sound {
 		return Case{}, false
 	}
@@ -176,12 +188,21 @@ func (c caseReader) one(n *yaml.Node) (Case, bool) {
 	switch {
 	case one.Name == "":
 		c.fail(n, "a case without a name").suggest("say in a few words what it shows")
-	case one.Command == "":
+	case one.Command == "" && one.Tool == "":
 		c.fail(n, "case %q has no command", one.Name)
+	case one.Command != "" && one.Tool != "":
+		c.fail(n, "case %q has a command and a tool", one.Name).suggest("write two cases")
+	case one.Tool != "" && !readable(one.Text()):
+		c.fail(n, "case %q: touches is not what a tool would touch", one.Name).suggest(`write touches: ["read a.txt", "write b.txt", "delete* build"]`)
 	case !slices.Contains([]engine.Effect{engine.Allow, engine.Ask, engine.Deny}, one.Effect):
 		c.fail(n, "case %q has the effect %q", one.Name, one.Effect).suggest("want allow, ask or deny")
 	default:
 		return one, sound
 	}
 	return one, false
+}
+
+func readable(text string) bool {
+	_, _, ok := facts.ReadTouches(text)
+	return ok
 }

@@ -59,7 +59,9 @@ func TestCasesThatAreWrong(t *testing.T) {
   - {name: six, effect: deny}
   - {name: seven, command: ls, effect: deny}
   - {name: seven, command: id, effect: deny}
-  - eight
+  - {name: eight, command: ls, tool: read_file, touches: [read a], effect: allow}
+  - {name: nine, tool: read_file, touches: [a.txt], effect: allow}
+  - ten
 `,
 		"b.cases.yaml": "case: []\n",
 		"c.cases.yaml": "cases: {}\n",
@@ -75,7 +77,7 @@ func TestCasesThatAreWrong(t *testing.T) {
 	for _, p := range load.Problems {
 		got = append(got, strings.TrimPrefix(p.String(), dir+string(filepath.Separator)))
 	}
-	equal(t, got[:9], []string{
+	equal(t, got[:11], []string{
 		"a.cases.yaml:2:17: read cases: a case has no key comand: did you mean command?",
 		`a.cases.yaml:3:5: read cases: case "two" has the effect "no": want allow, ask or deny`,
 		"a.cases.yaml:4:55: read cases: runner has no key isolatoin: did you mean isolation?",
@@ -84,7 +86,9 @@ func TestCasesThatAreWrong(t *testing.T) {
 		"a.cases.yaml:7:5: read cases: a case without a name: say in a few words what it shows",
 		`a.cases.yaml:8:5: read cases: case "six" has no command`,
 		`a.cases.yaml:10:5: read cases: there are two cases named "seven"`,
-		"a.cases.yaml:11:5: read cases: a case is not keys and values",
+		`a.cases.yaml:11:5: read cases: case "eight" has a command and a tool: write two cases`,
+		`a.cases.yaml:12:5: read cases: case "nine": touches is not what a tool would touch: write touches: ["read a.txt", "write b.txt", "delete* build"]`,
+		"a.cases.yaml:13:5: read cases: a case is not keys and values",
 	})
 	rest := strings.Join(got, "\n")
 	for _, want := range []string{"noon", "b.cases.yaml:1:1: read cases: a file of cases has no key case: did you mean cases?", "c.cases.yaml:1:8: read cases: cases is not a list", "d.cases.yaml: read cases: ", "e.cases.yaml:1:1: read cases: a file of cases is not keys and values"} {

@@ -45,7 +45,8 @@ type Options struct {
 // Config is the document data.sallyport.config. Its zero value stands for the profile "standard".
 type Config struct {
 	Profile    string            `json:"profile"`
-	Levels     map[string]string `json:"levels"` // rule id to off, warn, ask, deny or own
+	Workspace  string            `json:"workspace"` // its real path; "" where there is none
+	Levels     map[string]string `json:"levels"`    // rule id to off, warn, ask, deny or own
 	Filters    Filters           `json:"filters"`
 	Exemptions []Exemption       `json:"exemptions"` // in the order of facts.Layout.Exemptions
 }

@@ -138,7 +138,7 @@ func (t types) result(call ast.Call) *form {
 	switch {
 	case slices.Contains([]string{"commands", "pipeline"}, string(name)):
 		return t.input.Properties["commands"]
-	case slices.Contains([]string{"paths", "paths_of"}, string(name)):
+	case slices.Contains([]string{"paths", "paths_in", "paths_of"}, string(name)):
 		return t.input.Properties["paths"]
 	}
 	return nil

@@ -1,0 +1,29 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+)
+
+// asked is the request that an example stands for: a command, or what a file tool asks for in the
+// notation of facts.ReadTouches.
+func asked(text string) engine.Request {
+	if tool, touches, ok := facts.ReadTouches(text); ok {
+		return engine.Request{Tool: tool, Operation: planned(touches)}
+	}
+	return engine.Request{Tool: "execute_command", Command: text}
+}
+
+// planned is an operation that is judged and never done.
+type planned []facts.Touch
+
+// Plan returns the touches as they were written down.
+func (p planned) Plan(facts.FS) ([]facts.Touch, error) { return p, nil }
+
+// Run refuses: an example is not for doing.
+func (planned) Run(context.Context, engine.Files, []facts.Path) error {
+	return errors.New("an example is judged and not done")
+}

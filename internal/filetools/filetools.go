@@ -100,7 +100,7 @@ const maxLinks = 40
 func look(files facts.FS, p string) (found, error) {
 	at := p
 	for range maxLinks {
-		f, err := lookAt(files, at)
+		f, err := peek(files, at)
 		if err != nil || !f.granted || f.info.Mode()&fs.ModeSymlink == 0 {
 			return f, renamed(err, p)
 		}
@@ -118,12 +118,17 @@ func look(files facts.FS, p string) (found, error) {
 
 // lookAt is look for the path itself, be it a link.
 func lookAt(files facts.FS, p string) (found, error) {
+	f, err := peek(files, p)
+	return f, renamed(err, p)
+}
+
+func peek(files facts.FS, p string) (found, error) {
 	info, err := files.Lstat(p)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return found{}, nil
 	case err != nil:
-		return found{}, renamed(err, p)
+		return found{}, err
 	}
 	return found{info, true}, nil
 }

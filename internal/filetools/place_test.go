@@ -4,7 +4,10 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
@@ -16,7 +19,10 @@ import (
 type place struct {
 	t    *testing.T
 	dir  string // of the workspace, without links
-	gate *engine.Gate
+	gate interface {
+		Do(context.Context, engine.Request) (engine.Outcome, error)
+	}
+	asked *allow // what a policy saw; nil where real ones judge
 }
 
 // allow lets everything pass, and remembers what it was asked.
@@ -50,16 +56,18 @@ func newPlace(t *testing.T, files map[string]string) *place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.gate, err = engine.New(engine.Options{
+	p.asked = &allow{}
+	gate, err := engine.New(engine.Options{
 		Layout:     facts.Layout{Workspace: p.dir, Roots: []facts.Root{{Path: p.dir, Write: true, Zone: "workspace"}}},
-		Evaluators: []engine.Evaluator{&allow{}},
+		Evaluators: []engine.Evaluator{p.asked},
 		Runner:     runner,
 		Recorder:   forgetful{},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { p.gate.Close() })
+	t.Cleanup(func() { gate.Close() })
+	p.gate = gate
 	return p
 }
 
@@ -85,27 +93,92 @@ func (p *place) put(files map[string]string) {
 	}
 }
 
-func TestSmoke(t *testing.T) {
-	p := newPlace(t, map[string]string{"a.txt": "one\ntwo\n", "d/b.py": "def f(): 'x'\n", "d/e/c.txt": "c", "l": "-> a.txt"})
-	five := 5
-	_ = five
-	for _, tool := range []filetools.Tool{
-		filetools.ReadFile(filetools.ReadFileInput{Path: "a.txt", Offset: 1}),
-		filetools.WriteFile(filetools.WriteFileInput{Path: "n/x.txt", Content: "one\nthree\n"}),
-		filetools.CompareFiles(filetools.CompareFilesInput{File1: "a.txt", File2: "n/x.txt"}),
-		filetools.CopyFile(filetools.CopyFileInput{SourcePath: "d", DestinationPath: "d2"}),
-		filetools.CompareDirectories(filetools.CompareDirectoriesInput{Dir1: "d", Dir2: "n", ShowContentDiff: true}),
-		filetools.ReadDocstring(filetools.ReadDocstringInput{FilePath: "d/b.py", FunctionName: "f"}),
-		filetools.CopyFilesBatch(filetools.CopyFilesBatchInput{SourceBasePath: ".", DestinationBasePath: "copy"}),
-		filetools.DeleteFilesBatch(filetools.DeleteFilesBatchInput{BasePath: "copy", IncludePatterns: []string{"d/*"}}),
-		filetools.DeleteFile(filetools.DeleteFileInput{Path: "copy", Recursive: true}),
-	} {
-		out, err := p.gate.Do(t.Context(), engine.Request{Tool: tool.Result().Operation, Operation: tool})
-		if err != nil {
-			t.Error(err)
-			continue
+// try sends a call through the gate. The error is that of the request, or of the run.
+func (p *place) try(tool filetools.Tool) (filetools.Result, error) {
+	p.t.Helper()
+	out, err := p.gate.Do(p.t.Context(), engine.Request{Tool: tool.Result().Operation, Operation: tool})
+	switch {
+	case err != nil:
+	case !out.Ran:
+		p.t.Fatalf("%s did not run: %+v %+v", tool.Result().Operation, out.Decision, out.Fault)
+	default:
+		err = out.Exit.Error
+	}
+	r := tool.Result()
+	if r.Success != (err == nil) {
+		p.t.Errorf("%s: success is %v, and the error %v", r.Operation, r.Success, err)
+	}
+	return r, err
+}
+
+// must is try where nothing goes wrong. It returns the details.
+func must[Details any](p *place, tool filetools.Tool) Details {
+	p.t.Helper()
+	r, err := p.try(tool)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	d, ok := r.Details.(*Details)
+	if !ok {
+		p.t.Fatalf("%s: details are a %T", r.Operation, r.Details)
+	}
+	return *d
+}
+
+// fails is try where the error says all of want.
+func (p *place) fails(tool filetools.Tool, want ...string) filetools.Result {
+	p.t.Helper()
+	r, err := p.try(tool)
+	for _, w := range want {
+		if err == nil || !strings.Contains(err.Error(), w) {
+			p.t.Errorf("%s: error %v, want %q", r.Operation, err, w)
 		}
-		r := tool.Result()
-		t.Logf("%s ran=%v err=%v success=%v summary=%+v details=%+v", r.Operation, out.Ran, out.Exit.Error, r.Success, r.Summary, r.Details)
+	}
+	return r
+}
+
+// tree lists what is in the workspace as newPlace takes it, directories only when they are empty.
+func (p *place) tree() map[string]string {
+	p.t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(p.dir, func(at string, d os.DirEntry, err error) error {
+		if err != nil || at == p.dir {
+			return err
+		}
+		name, _ := filepath.Rel(p.dir, at)
+		name = filepath.ToSlash(name)
+		switch {
+		case d.IsDir():
+			if entries, _ := os.ReadDir(at); len(entries) == 0 {
+				out[name+"/"] = ""
+			}
+		case d.Type()&os.ModeSymlink != 0:
+			target, err := os.Readlink(at)
+			out[name] = "-> " + target
+			return err
+		case d.Type().IsRegular():
+			content, err := os.ReadFile(at)
+			out[name] = string(content)
+			return err
+		default:
+			out[name] = d.Type().String()
+		}
+		return nil
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return out
+}
+
+func (p *place) same(want map[string]string) {
+	p.t.Helper()
+	if diff := cmp.Diff(want, p.tree()); diff != "" {
+		p.t.Errorf("files (-want +got):\n%s", diff)
 	}
 }
+
+// at is a path in the workspace as results have it.
+func (p *place) at(name string) string { return filepath.ToSlash(filepath.Join(p.dir, name)) }
+
+func ptr[T any](v T) *T { return &v }

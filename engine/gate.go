@@ -167,6 +167,7 @@ func (g *Gate) settle(ctx context.Context, j *judged) (out Outcome, allowed bool
 
 // Close ends everything that runs, records how it ended, closes the environment and records the stop.
 func (g *Gate) Close() error {
+	g.close() // what waits for a person or for an environment waits no longer
 	g.mu.Lock()
 	env, started := g.env, g.started
 	already := g.closed != nil
@@ -175,7 +176,6 @@ func (g *Gate) Close() error {
 	}
 	g.env = nil
 	g.mu.Unlock()
-	g.close()
 	var errs []error
 	if env != nil {
 		errs = append(errs, env.Close())

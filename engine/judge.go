@@ -40,9 +40,13 @@ func (g *Gate) judge(ctx context.Context, r Request) (*judged, error) {
 	j := &judged{request: r, decision: Decision{
 		ID: g.o.NewID(), Effect: Deny, Mode: g.o.Mode, Reasons: []Reason{}, Policy: g.policy(),
 	}}
+	// To open an environment is not to judge: one that is far away takes its time, once.
+	env, builder, f := g.ready(ctx)
 	ctx, cancel := context.WithTimeout(ctx, g.o.Limits.Judge)
 	defer cancel()
-	if f, err := g.read(ctx, j, start); err != nil {
+	if f != nil {
+		j.fault = f
+	} else if f, err := g.read(env, builder, j, start); err != nil {
 		return nil, err
 	} else if f != nil {
 		j.fault = f
@@ -56,13 +60,19 @@ func (g *Gate) judge(ctx context.Context, r Request) (*judged, error) {
 	return j, nil
 }
 
-// read turns the request into facts. The error is about the request itself.
-func (g *Gate) read(ctx context.Context, j *judged, now time.Time) (f *Fault, _ error) {
-	defer catch(&f, "facts")
+// ready returns the environment and the builder of facts about it.
+func (g *Gate) ready(ctx context.Context) (env Environment, builder *facts.Builder, f *Fault) {
+	defer catch(&f, "environment")
 	env, builder, err := g.open(ctx)
 	if err != nil {
-		return newFault("environment", err), nil
+		return nil, nil, newFault("environment", err)
 	}
+	return env, builder, nil
+}
+
+// read turns the request into facts. The error is about the request itself.
+func (g *Gate) read(env Environment, builder *facts.Builder, j *judged, now time.Time) (f *Fault, err error) {
+	defer catch(&f, "facts")
 	dir := j.request.WorkDir
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(g.o.Layout.Workspace, dir)

@@ -37,5 +37,8 @@ func fileTools() []tool {
 		fileTool[filetools.CompareDirectoriesInput, filetools.CompareDirectoriesDetails](described{
 			"compare_directories", "Compare two directories", "Compare two directories and everything below them, by content.", looks,
 		}, filetools.CompareDirectories),
+		fileTool[filetools.ReadDocstringInput, filetools.ReadDocstringDetails](described{
+			"read_docstring", "Read a Python docstring", "Read the documentation of a function, class or module of a Python source. The source is parsed, never imported or run.", looks,
+		}, filetools.ReadDocstring),
 	}
 }

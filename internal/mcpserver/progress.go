@@ -125,20 +125,19 @@ func (t *tail) Write(p []byte) (int, error) {
 	defer t.mu.Unlock()
 	t.bytes += int64(len(p))
 	t.at = time.Now()
-	rest := p
-	if i := bytes.LastIndexByte(p, '\n'); i >= 0 {
-		head := p[:i]
-		if j := bytes.LastIndexByte(head, '\n'); j >= 0 {
-			t.line, head = t.line[:0], head[j+1:]
+	n := len(p)
+	for {
+		i := bytes.IndexByte(p, '\n')
+		if i < 0 {
+			t.keep(p)
+			return n, nil
 		}
-		t.keep(head)
+		t.keep(p[:i])
 		if len(bytes.TrimSpace(t.line)) > 0 {
 			t.last = append(t.last[:0], t.line...)
 		}
-		t.line, rest = t.line[:0], p[i+1:]
+		t.line, p = t.line[:0], p[i+1:]
 	}
-	t.keep(rest)
-	return len(p), nil
 }
 
 // keep adds to the line that is being written, up to its bound.

@@ -1,0 +1,409 @@
+package endtoend
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/internal/leftout"
+)
+
+// daemons are ways in which a process can try to outlive what started it. Each has TAG among its arguments
+// and ends by itself after two minutes.
+var daemons = []struct{ name, text string }{
+	{"own session", `setsid sleep TAG &`},
+	{"forked twice", `( (sleep TAG &) & )`},
+	{"deaf to TERM", `(trap '' TERM HUP INT; exec sleep TAG) &`},
+	{"nohup", `nohup sleep TAG >/dev/null 2>&1 &`},
+	{"stopped", `(sh -c 'kill -STOP $$; :' TAG &)`},
+	{"closed descriptors", `(sleep TAG <&- >&- 2>&- &)`},
+	{"own process group", `set -m; sleep TAG & set +m`},
+}
+
+// pack is one process of each kind.
+type pack struct {
+	t    *testing.T
+	tags []string
+}
+
+func newPack(t *testing.T) *pack {
+	t.Helper()
+	leftout.Command(t, "setsid", "install util-linux")
+	p := &pack{t: t}
+	for range daemons {
+		p.tags = append(p.tags, fmt.Sprintf("120.%012d", rand.Int64N(1e12)))
+	}
+	t.Cleanup(p.clear)
+	return p
+}
+
+// text starts the i-th kind and stays.
+func (p *pack) text(i int) string {
+	return strings.ReplaceAll(daemons[i].text, "TAG", p.tags[i]) + "\nsleep 60"
+}
+
+// texts starts all kinds and stays.
+func (p *pack) texts() string {
+	var all strings.Builder
+	for i := range daemons {
+		all.WriteString(strings.TrimSuffix(p.text(i), "sleep 60"))
+	}
+	return all.String() + "sleep 60"
+}
+
+// pids returns, for each kind, the processes that have its tag as an argument.
+func (p *pack) pids() [][]int {
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	found := make([][]int, len(p.tags))
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended
+		}
+		for arg := range bytes.SplitSeq(text, []byte{0}) {
+			if i := slices.Index(p.tags, string(arg)); i >= 0 {
+				pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+				found[i] = append(found[i], pid)
+				break
+			}
+		}
+	}
+	return found
+}
+
+// left names the kinds of which a process is there.
+func (p *pack) left() []string {
+	var names []string
+	for i, pids := range p.pids() {
+		if len(pids) > 0 {
+			names = append(names, daemons[i].name)
+		}
+	}
+	return names
+}
+
+// up waits until all kinds are there.
+func (p *pack) up() {
+	p.t.Helper()
+	for deadline := time.Now().Add(waitTime); ; time.Sleep(10 * time.Millisecond) {
+		n := len(p.left())
+		if n == len(daemons) {
+			return
+		}
+		if time.Now().After(deadline) {
+			p.t.Fatalf("of %d kinds there are only %v", len(daemons), p.left())
+		}
+	}
+}
+
+// clear ends what a failed test has left.
+func (p *pack) clear() {
+	for _, pids := range p.pids() {
+		for _, pid := range pids {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
+
+const promised = 500 * time.Millisecond
+
+// patience is what a machine under load gets on top of a promise: fifty times what it needs for the
+// simplest command at this moment.
+func patience(t *testing.T) time.Duration {
+	t.Helper()
+	began := time.Now()
+	if err := exec.Command("bash", "-c", "true").Run(); err != nil {
+		t.Fatal(err)
+	}
+	return 50 * time.Since(began)
+}
+
+// gone checks that all kinds are gone within half a second of an event.
+func (p *pack) gone(event time.Time) {
+	p.t.Helper()
+	for {
+		looked := time.Since(event)
+		left := p.left()
+		if len(left) == 0 {
+			p.t.Logf("all gone after %v at most", time.Since(event).Round(time.Millisecond))
+			return
+		}
+		if looked > promised && looked > promised+patience(p.t) {
+			p.t.Errorf("after %v there are still %v", looked, left)
+			return
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// survive shows what the kinds do where nothing keeps them: each outlives a bash that is killed, by more
+// than is allowed here.
+func survive(t *testing.T) {
+	t.Helper()
+	p := newPack(t)
+	var shells []*exec.Cmd
+	for i := range daemons {
+		cmd := exec.Command("bash", "-c", p.text(i))
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		shells = append(shells, cmd)
+	}
+	p.up()
+	for _, cmd := range shells {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+	time.Sleep(promised)
+	if left := p.left(); len(left) != len(daemons) {
+		t.Fatalf("without sallyport only %v survive, so this test shows nothing", left)
+	}
+	p.clear()
+}
+
+// mortal starts a server with a background shell for each kind.
+func mortal(t *testing.T, relayed bool) (*server, *pack, []string) {
+	t.Helper()
+	leftout.Command(t, "bash", "install bash")
+	survive(t)
+	s := newServer(t, "limits: {grace: 200ms}") // it is part of the half second
+	s.relayed = relayed
+	s.start()
+	s.greet()
+	p := newPack(t)
+	var ids []string
+	for i := range daemons {
+		ids = append(ids, s.background(p.text(i)))
+	}
+	p.up()
+	return s, p, ids
+}
+
+// The tests below take turns, since they measure a time that is promised.
+
+func TestDeathByKill(t *testing.T) {
+	s, p, ids := mortal(t, false)
+	for i, id := range ids {
+		killed := time.Now()
+		r := s.call("kill_background_shell", map[string]any{"shell_id": id})
+		took := time.Since(killed)
+		if left := p.pids()[i]; len(left) != 0 {
+			t.Errorf("%s: the kill is answered and %d processes are there", daemons[i].name, len(left))
+		}
+		if took > promised+patience(t) {
+			t.Errorf("%s: the kill took %v", daemons[i].name, took)
+		}
+		if r.IsError || r.Structured.Status != "killed" || r.Structured.Signal != "SIGTERM" {
+			t.Errorf("%s: %+v", daemons[i].name, r)
+		}
+		t.Logf("%s: %v", daemons[i].name, took.Round(time.Millisecond))
+	}
+	s.quit()
+	s.balanced(len(ids))
+}
+
+func TestDeathByTimeout(t *testing.T) {
+	survive(t)
+	s := startServer(t, "limits: {grace: 200ms}")
+	p := newPack(t)
+	c, _ := s.ask("execute_command", map[string]any{"command": p.texts(), "timeout": 3})
+	p.up()
+	r := s.result(s.reply(c))
+	if left := p.left(); len(left) > 0 {
+		t.Errorf("the call is answered and %v are there", left)
+	}
+	over := time.Duration((r.Structured.ExecutionTime - 3) * float64(time.Second))
+	if over < 0 || over > promised+patience(t) {
+		t.Errorf("it ended %v after its time", over)
+	}
+	t.Logf("all gone after %v", over.Round(time.Millisecond))
+	s.quit()
+	for _, r := range s.balanced(1) {
+		if r.Kind == "outcome" && !r.TimedOut {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+func TestDeathByTimeoutInTheBackground(t *testing.T) {
+	survive(t)
+	s := startServer(t, "limits: {grace: 200ms}")
+	p := newPack(t)
+	const limit = 3 * time.Second
+	asked := time.Now()
+	r := s.call("start_background_shell", map[string]any{"command": p.texts(), "timeout": limit.Seconds()})
+	answered := time.Now()
+	p.up()
+	time.Sleep(time.Until(asked.Add(limit - 100*time.Millisecond)))
+	if left := p.left(); len(left) < len(daemons) && time.Since(asked) < limit {
+		t.Errorf("before the time is over there are only %v", left)
+	}
+	time.Sleep(time.Until(answered.Add(limit)))
+	p.gone(answered.Add(limit))
+	id := map[string]any{"shell_id": r.Structured.ShellID}
+	if r := s.call("kill_background_shell", id); r.IsError || r.Structured.Status != "killed" || r.Structured.Signal != "" {
+		t.Errorf("a kill after the end says %+v", r)
+	}
+	s.quit()
+	s.balanced(1)
+}
+
+func TestDeathByEndOfInput(t *testing.T) {
+	s, p, ids := mortal(t, false)
+	closed := time.Now()
+	if err := s.in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p.gone(closed)
+	if code := s.ended(); code != 0 {
+		t.Errorf("exit status %d", code)
+	}
+	s.balanced(len(ids))
+}
+
+// TestDeathOfTheClient kills the client while a call is under way: nobody closes anything in order.
+func TestDeathOfTheClient(t *testing.T) {
+	s, p, ids := mortal(t, true)
+	s.ask("execute_command", map[string]any{"command": "touch up; sleep 60"})
+	if !s.appears("up", waitTime) {
+		t.Fatal("the call does not run")
+	}
+	killed := time.Now()
+	if err := s.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	p.gone(killed)
+	s.stopped()
+	s.balanced(len(ids) + 1)
+}
+
+func TestDeathBySignal(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		t.Run(signal.String(), func(t *testing.T) {
+			s, p, ids := mortal(t, false)
+			s.ask("execute_command", map[string]any{"command": "touch up; sleep 60"})
+			if !s.appears("up", waitTime) {
+				t.Fatal("the call does not run")
+			}
+			sent := time.Now()
+			if err := s.cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			p.gone(sent)
+			if code := s.ended(); code != 0 { // and stdin is still open
+				t.Errorf("exit status %d", code)
+			}
+			for _, r := range s.balanced(len(ids) + 1) {
+				if r.Kind == "outcome" && r.Killed == "" {
+					t.Errorf("the log does not say that it was ended: %+v", r)
+				}
+			}
+		})
+	}
+}
+
+// TestDeathWhileNobodyReads ends a server whose client has stopped reading in the middle of a reply.
+func TestDeathWhileNobodyReads(t *testing.T) {
+	s, p, ids := mortal(t, false)
+	s.wire.reading.Lock()
+	s.deaf = true
+	for i := range 5 { // each reply is more than a pipe holds
+		s.ask("execute_command", map[string]any{"command": fmt.Sprintf("head -c 300000 /dev/zero | tr '\\0' x; touch up-%d", i)})
+	}
+	for i := range 5 {
+		if !s.appears(fmt.Sprintf("up-%d", i), waitTime) {
+			t.Fatalf("call %d does not run", i)
+		}
+	}
+	sent := time.Now()
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	p.gone(sent)
+	s.stopped() // and it does not wait for the client for ever
+	s.wire.reading.Unlock()
+	if code := s.ended(); code != 0 {
+		t.Errorf("exit status %d", code)
+	}
+	s.balanced(len(ids) + 5)
+}
+
+func TestDeathOfTheServer(t *testing.T) {
+	s, p, _ := mortal(t, false)
+	killed := time.Now()
+	if err := s.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	p.gone(killed)
+	s.ended()
+	s.records() // what was written verifies
+}
+
+// stopped waits until the log says that the server has stopped.
+func (s *server) stopped() {
+	s.t.Helper()
+	for deadline := time.Now().Add(waitTime); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		r := run(s.t, s.workspace, s.env, program, "audit", "list", "--format", "json")
+		if strings.Contains(r.stdout, `"kind":"stop"`) {
+			return
+		}
+	}
+	s.t.Fatal("the server does not stop")
+}
+
+// TestFlood lets a background shell write as fast as it can for ten seconds and reads along.
+func TestFlood(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	s.alive()
+	before := s.resident()
+	id := s.background("yes")
+	var most int64
+	for began := time.Now(); time.Since(began) < 10*time.Second; time.Sleep(100 * time.Millisecond) {
+		if r := s.call("get_background_shell_output", map[string]any{"shell_id": id}); r.IsError || r.Structured.Status != "running" {
+			t.Fatalf("%.300v", r)
+		}
+		most = max(most, s.resident()-before)
+	}
+	// Kept are 2 MiB for each stream; a reply with 20 KB of it comes ten times a second.
+	if limit := int64(48 << 20); most > limit {
+		t.Errorf("the server grew by %d bytes, want less than %d", most, limit)
+	}
+	t.Logf("the server grew from %d by %d KiB at most", before>>10, most>>10)
+	s.call("kill_background_shell", map[string]any{"shell_id": id})
+	s.quit()
+	s.balanced(2)
+}
+
+// resident is the server's memory.
+func (s *server) resident() int64 {
+	s.t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "VmRSS:" {
+			kib, err := strconv.ParseInt(fields[1], 10, 64)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			return kib << 10
+		}
+	}
+	s.t.Fatal("no VmRSS")
+	return 0
+}

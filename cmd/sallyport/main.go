@@ -88,7 +88,7 @@ func (a *app) root() *cobra.Command {
 	root.PersistentFlags().CountVarP(&a.verbose, "verbose", "v", "tell more on stderr; twice for all")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	for _, sub := range []func() *cobra.Command{
-		a.execCommand, a.checkCommand, a.mcpCommand, a.policyCommand, a.auditCommand, a.configCommand, a.doctorCommand, a.versionCommand,
+		a.execCommand, a.checkCommand, a.mcpCommand, a.policyCommand, a.pluginCommand, a.auditCommand, a.configCommand, a.doctorCommand, a.versionCommand,
 	} {
 		root.AddCommand(sub())
 	}

@@ -101,6 +101,8 @@ func TestFullConfiguration(t *testing.T) {
 			{Path: "/etc/sallyport/config.yaml", Label: "self_config"},
 			{Path: in("policies"), Label: "self_policy"},
 			{Path: in("no-crypto.wasm"), Label: "self_policy"},
+			{Path: in("no-crypto.manifest.json"), Label: "self_policy"},
+			{Path: in("home/.local/state/sallyport/compiled"), Label: "self_policy"},
 			{Path: in("audit"), Label: "self_audit"},
 			{Path: in("keys"), Label: "self_key"},
 			{Path: in("home/.local/state/sallyport/sessions"), Label: "self_audit"},

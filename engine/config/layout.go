@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
@@ -11,9 +12,9 @@ import (
 // Layout returns places and patterns as facts need them.
 func (l *Loaded) Layout() facts.Layout {
 	out := facts.Layout{
-		Workspace: string(l.Workspace),
+		Workspace: l.there(),
 		Home:      l.host.Home,
-		Roots:     []facts.Root{{Path: string(l.Workspace), Write: true, Zone: "workspace"}},
+		Roots:     []facts.Root{{Path: l.there(), Write: true, Zone: "workspace"}},
 		Temporary: l.temporary(),
 		Self:      l.self(),
 		Generated: l.Generated,
@@ -82,9 +83,16 @@ func (l *Loaded) self() []facts.Place {
 	}
 	for _, p := range l.Plugins {
 		add(string(p), "self_policy")
+		add(pluginManifest(string(p)), "self_policy")
 	}
+	add(l.CompiledDir(), "self_policy") // what lies there is run in this process
 	add(string(l.Audit.Dir), "self_audit")
 	add(filepath.Join(filepath.Dir(string(l.Audit.Dir)), "keys"), "self_key") // where the log keeps its keys
 	add(l.SessionsDir(), "self_audit")
 	return places
+}
+
+// pluginManifest is where the manifest of a plugin stands (docs/writing-plugins.md).
+func pluginManifest(module string) string {
+	return strings.TrimSuffix(module, ".wasm") + ".manifest.json"
 }

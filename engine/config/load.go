@@ -123,6 +123,12 @@ func (l *Loaded) SessionsDir() string {
 	return xdg(l.host, "XDG_STATE_HOME", ".local/state", "sessions")
 }
 
+// CompiledDir is where the compiled forms of plugins are kept, beside the sessions. It is "" when there
+// is neither $XDG_STATE_HOME nor a home directory.
+func (l *Loaded) CompiledDir() string {
+	return xdg(l.host, "XDG_STATE_HOME", ".local/state", "compiled")
+}
+
 // xdg returns the path of sallyport's name below an XDG base directory
 // (https://specifications.freedesktop.org/basedir-spec/: a relative one is to be ignored).
 func xdg(host Host, variable, below, name string) string {
@@ -217,7 +223,7 @@ func inWorkspace(workspace, used string) []string {
 func (l *Loaded) Environ() []string { return l.host.Environ }
 
 // Trial returns the configuration for trying rules out away from real files: with another home and
-// workspace, under the given profile, and with nothing relaxed. Temporary places on the PATH of this
+// workspace, under the given profile, with nothing relaxed and without plugins. Temporary places on the PATH of this
 // process are left out: rules about them would find them in every example that adds to PATH. more is
 // text as in sallyport.yaml that holds on top; "" for none.
 func (l *Loaded) Trial(home, workspace, profile, more string) (*Loaded, error) {
@@ -229,6 +235,7 @@ func (l *Loaded) Trial(home, workspace, profile, more string) (*Loaded, error) {
 		switch name {
 		case "HOME":
 		case "PATH":
+	t.Runner = "local" // rules are tried out here, wherever commands run
 			t.host.Environ = append(t.host.Environ, "PATH="+l.lasting(value))
 		default:
 			t.host.Environ = append(t.host.Environ, v)
@@ -240,7 +247,7 @@ func (l *Loaded) Trial(home, workspace, profile, more string) (*Loaded, error) {
 		}
 		return l.host.Getenv(name)
 	}
-	t.Paths, t.Rules, t.Exemptions, t.Commands = nil, nil, nil, Commands{}
+	t.Paths, t.Rules, t.Exemptions, t.Commands, t.Plugins = nil, nil, nil, Commands{}, nil
 	if more == "" {
 		return &t, nil
 	}

@@ -130,8 +130,9 @@ func TestNoHomeNeedsAnAuditDirectory(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	t.Parallel()
 	h := testHost(t)
-	file := write(t, filepath.Join(h.Dir, "c.yaml"), "version: 1\nmode: monitor\nenvironment: {env_file: .env, pass_all: true}\npolicies: [rules]\naudit: {dir: log}\n")
+	file := write(t, filepath.Join(h.Dir, "c.yaml"), "version: 1\nmode: monitor\nenvironment: {env_file: .env, pass_all: true}\npolicies: [rules]\naudit: {dir: log}\nplugins: [p.wasm]\n")
 	write(t, filepath.Join(h.Dir, "rules/a.rego"), "")
+	write(t, filepath.Join(h.Dir, "p.wasm"), "")
 	for _, p := range []struct {
 		path string
 		mode os.FileMode
@@ -147,7 +148,7 @@ func TestWarnings(t *testing.T) {
 	}
 	all := strings.Join(l.Warnings(), "\n")
 	for _, want := range []string{
-		"c.yaml is writable by everybody", "is writable by its group", "c.yaml lies in", ".env lies in", "pass_all", "rules lies in", "log lies in", "holds the home directory",
+		"c.yaml is writable by everybody", "is writable by its group", "c.yaml lies in", ".env lies in", "pass_all", "rules lies in", "p.wasm lies in", "log lies in", "holds the home directory",
 		"mode is monitor", "sallyport.yml is not read",
 	} {
 		if !strings.Contains(all, want) {

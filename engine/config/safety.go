@@ -53,6 +53,11 @@ func (l *Loaded) exposed() []string {
 			within(p, "", "")
 		}
 	}
+	for _, p := range l.Plugins {
+		shared(string(p))
+		shared(filepath.Dir(string(p)))
+		within(string(p), "", "")
+	}
 	within(string(l.Environment.EnvFile), ": they could change their own environment", "")
 	within(string(l.Audit.Dir), ": they could change the record", "")
 	return out

@@ -234,8 +234,9 @@ func TestNothingSurvivesACall(t *testing.T) {
 					t.Errorf("call %d: %v, %v: something is left of a call before", n, j.Effect, err)
 				}
 			}
-			if got, want := plugin.Info().Reset, map[bool]string{true: "new instance", false: "snapshot"}[name == "table"]; got != want {
-				t.Errorf("it is put back by %q, want %q", got, want)
+			info, err := plugin.Info(t.Context(), 2)
+			if want := map[bool]string{true: "new instance", false: "snapshot"}[name == "table"]; err != nil || info.Reset.How != want {
+				t.Errorf("it is put back by %+v, %v, want %q", info.Reset, err, want)
 			}
 		})
 	}

@@ -1,6 +1,8 @@
 package wasm
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,6 +55,17 @@ func (m Manifest) Rule(name string) string { return "plugin/" + m.Name + "/" + n
 const maxManifest = 64 << 10
 
 func readManifest(file string) (Manifest, error) {
+	m, err := parseManifest(file)
+	if err != nil {
+		return Manifest{}, err
+	}
+	if err := m.check(); err != nil {
+		return Manifest{}, fmt.Errorf("read manifest: %s: %w", file, err)
+	}
+	return m, nil
+}
+
+func parseManifest(file string) (Manifest, error) {
 	text, err := readLimited(file, maxManifest)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Manifest{}, fmt.Errorf("read manifest: %w: every module needs one beside it (docs/writing-plugins.md)", err)
@@ -70,13 +83,41 @@ func readManifest(file string) (Manifest, error) {
 			"memory_mib": &m.Limits.MemoryMiB, "time_ms": &m.Limits.TimeMS, "output_kib": &m.Limits.OutputKiB,
 		}))
 	}
-	if err == nil {
-		err = m.check()
-	}
 	if err != nil {
 		return Manifest{}, fmt.Errorf("read manifest: %s: %w", file, err)
 	}
 	return m, nil
+}
+
+// Seal writes the digest of a module into the manifest beside it: what the author of a plugin does
+// after building it. It returns the digest.
+func Seal(module string) (string, error) {
+	file := ManifestFile(module)
+	m, err := parseManifest(file)
+	if err != nil {
+		return "", err
+	}
+	binary, err := readLimited(module, maxModule)
+	if err != nil {
+		return "", fmt.Errorf("read module: %w", err)
+	}
+	m.SHA256 = digest(binary)
+	if err := m.check(); err != nil {
+		return "", fmt.Errorf("read manifest: %s: %w", file, err)
+	}
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return "", fmt.Errorf("write manifest: %w", err)
+	}
+	if err := os.WriteFile(file, append(text, '\n'), 0o644); err != nil {
+		return "", fmt.Errorf("write manifest: %w", err)
+	}
+	return m.SHA256, nil
+}
+
+func digest(binary []byte) string {
+	sum := sha256.Sum256(binary)
+	return hex.EncodeToString(sum[:])
 }
 
 func prefixed(key string, err error) error {

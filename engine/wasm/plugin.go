@@ -2,13 +2,10 @@ package wasm
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -69,8 +66,8 @@ func open(ctx context.Context, o Options) (*Plugin, error) {
 	if err != nil {
 		return nil, err
 	}
-	if sum := sha256.Sum256(binary); hex.EncodeToString(sum[:]) != manifest.SHA256 {
-		return nil, fmt.Errorf("its sha256 is %x, and its manifest says %s: if the module is the right one, correct the manifest", sum, manifest.SHA256)
+	if sum := digest(binary); sum != manifest.SHA256 {
+		return nil, fmt.Errorf("its sha256 is %s, and its manifest says %s: if the module is the right one, run sallyport plugin seal %s", sum, manifest.SHA256, o.Module)
 	}
 	m, err := rewrite(binary, manifest.Limits.pages())
 	if err != nil {
@@ -111,8 +108,8 @@ func (p *Plugin) setLevels(o Options) error {
 			p.levels[id] = o.Levels[id]
 		}
 	}
-	for i, id := range o.Exemptions {
-		if err := check(fmt.Sprintf("exemptions[%d]", i), id); err != nil {
+	for _, id := range o.Exemptions {
+		if err := check("exemptions", id); err != nil {
 			return err
 		}
 	}
@@ -226,32 +223,3 @@ func (p *Plugin) evaluate(ctx context.Context, in *facts.Input) (engine.Judgemen
 
 // Close waits for calls to end and frees the plugin.
 func (p *Plugin) Close() error { return p.pool.close() }
-
-// Info describes an open plugin, for people.
-type Info struct {
-	Manifest
-	File       string   `json:"file"`
-	Bytes      int      `json:"bytes"`
-	RuleIDs    []string `json:"rule_ids"`
-	Imports    []string `json:"imports"`
-	Reset      string   `json:"reset"`       // how state is kept from surviving a call: "snapshot" or "new instance"
-	ResetWhy   string   `json:"reset_why"`   // for a new instance: what cannot be put back; "" otherwise
-	MemoryKiB  int      `json:"memory_kib"`  // of an instance that waits for a call
-	CompileMS  float64  `json:"compile_ms"`  // what compiling took, or reading the compiled form
-	InstanceUS float64  `json:"instance_us"` // what a new instance takes
-	Compiled   string   `json:"compiled"`    // where the compiled form is kept, or "memory" and why
-	Directory  string   `json:"-"`
-}
-
-// Info tells what is known of the plugin.
-func (p *Plugin) Info() Info {
-	info := p.pool.info()
-	info.Manifest, info.File, info.Bytes, info.Directory = p.manifest, p.file, p.size, filepath.Dir(p.file)
-	info.RuleIDs = slices.Sorted(maps.Keys(p.rules))
-	info.Imports = make([]string, len(p.imports))
-	for i, imp := range p.imports {
-		info.Imports[i] = imp.String()
-	}
-	slices.Sort(info.Imports)
-	return info
-}

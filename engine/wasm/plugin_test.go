@@ -246,8 +246,8 @@ func TestCache(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.Info().Compiled; got != dir {
-			t.Errorf("compiled form is in %q", got)
+		if info, err := p.Info(t.Context(), 0); err != nil || info.Compiled != dir {
+			t.Errorf("compiled form is in %q, %v", info.Compiled, err)
 		}
 		p.Close()
 	}

@@ -154,14 +154,3 @@ func (p *pool) close() error {
 	})
 	return err
 }
-
-func (p *pool) info() Info {
-	i := Info{
-		Reset: "snapshot", MemoryKiB: int(p.memory >> 10), Compiled: p.compiled.kept,
-		CompileMS: float64(p.compiled.took.Microseconds()) / 1e3, InstanceUS: float64(p.took.Nanoseconds()) / 1e3,
-	}
-	if p.start == nil {
-		i.Reset, i.ResetWhy = "new instance", p.module.lasting
-	}
-	return i
-}

@@ -18,7 +18,7 @@ const module = "github.com/sallyport-dev/sallyport"
 // ours lists, for each package, the packages of this module that its code (tests aside) may import.
 // A new package gets a row here: imports run from the top of this table to its bottom.
 var ours = map[string][]string{
-	"cmd/sallyport":            {"internal/background", "internal/mcpserver", "plugins", "policies", "engine", "engine/audit", "engine/config", "engine/facts", "engine/rego", "engine/shell"},
+	"cmd/sallyport":            {"internal/background", "internal/mcpserver", "plugins", "policies", "engine", "engine/audit", "engine/config", "engine/facts", "engine/rego", "engine/shell", "engine/wasm"},
 	"internal/mcpserver":       {"internal/background", "internal/docstring", "internal/filetools", "engine", "engine/facts"},
 	"internal/background":      {"engine"},
 	"internal/filetools":       {"engine", "engine/facts"},

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/engine/wasm"
+	"github.com/sallyport-dev/sallyport/plugins"
+)
+
+func (a *app) pluginCommand() *cobra.Command {
+	return group("plugin", "Show and seal rule plugins", a.pluginList(), a.pluginInspect(), a.pluginSeal())
+}
+
+// measuredCalls is how many calls of a plugin are timed.
+const measuredCalls = 50
+
+// pluginInfos opens the plugins of a configuration, measures them and closes them again.
+func pluginInfos(ctx context.Context, l *config.Loaded) (_ []wasm.Info, err error) {
+	all, err := plugins.RulePlugins(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	infos := []wasm.Info{}
+	for _, p := range all {
+		defer func() { err = errors.Join(err, p.Close()) }()
+		info, err := p.Info(ctx, measuredCalls)
+		if err != nil {
+			return nil, err
+		}
+		infos = append(infos, info)
+	}
+	return infos, nil
+}
+
+func (a *app) pluginList() *cobra.Command {
+	cmd := &cobra.Command{Use: "list", Short: "List the plugins of the configuration, with what a call of each costs", Args: noArgs}
+	f := formatFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		l, err := a.load()
+		if err != nil {
+			return err
+		}
+		infos, err := pluginInfos(cmd.Context(), l)
+		if err != nil {
+			return err
+		}
+		if *f == formatJSON {
+			return writeIndented(a.out, infos)
+		}
+		rows := make([][]string, len(infos))
+		for i, p := range infos {
+			rows[i] = []string{p.Name, p.Version, p.SHA256[:12], fmt.Sprint(len(p.Rules)), duration(p.Cost.Median), limits(p.Limits), p.File}
+		}
+		return writeTable(a.out, []string{"NAME", "VERSION", "SHA256", "RULES", "CALL", "LIMITS", "FILE"}, rows)
+	}
+	return cmd
+}
+
+func limits(l wasm.Limits) string {
+	return fmt.Sprintf("%d MiB, %d ms, %d KiB out", l.MemoryMiB, l.TimeMS, l.OutputKiB)
+}
+
+// duration words microseconds.
+func duration(us float64) string {
+	if us < 1000 {
+		return fmt.Sprintf("%.0f µs", us)
+	}
+	return fmt.Sprintf("%.1f ms", us/1000)
+}
+
+func (a *app) pluginInspect() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "inspect [FILE…]",
+		Short: "Show what plugins are, what they import, and what a call costs",
+		Long: `Show what plugins are, what they import, and what a call costs: those of the configuration, or the
+modules (.wasm) that are named. Each is loaded and tried as it would be for a request; its manifest
+must stand beside it.`,
+	}
+	f := formatFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		l, err := a.load()
+		if err != nil {
+			return err
+		}
+		if len(args) > 0 {
+			named := *l // settings of rules are for the plugins of the configuration
+			named.Plugins, named.Rules, named.Exemptions = nil, nil, nil
+			for _, file := range args {
+				full, err := filepath.Abs(file)
+				if err != nil {
+					return fmt.Errorf("find %s: %w", file, err)
+				}
+				named.Plugins = append(named.Plugins, config.Path(full))
+			}
+			l = &named
+		}
+		infos, err := pluginInfos(cmd.Context(), l)
+		if err != nil {
+			return err
+		}
+		if *f == formatJSON {
+			return writeIndented(a.out, infos)
+		}
+		for i, p := range infos {
+			if i > 0 {
+				fmt.Fprintln(a.out)
+			}
+			if err := a.describePlugin(p); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return cmd
+}
+
+func (a *app) describePlugin(p wasm.Info) error {
+	fmt.Fprintf(a.out, "%s %s\n\n", styleOf(a.out).bold(p.Name), p.Version)
+	reset := "its memory is put back to a snapshot after every call"
+	if p.Reset.Why != "" {
+		reset = "every call gets a new instance: it has " + p.Reset.Why
+	}
+	imports := "nothing"
+	if len(p.Imports) > 0 {
+		imports = strings.Join(p.Imports, ", ")
+	}
+	return writeTable(a.out, []string{"file", p.File}, [][]string{
+		{"sha256", p.SHA256}, {"size", fmt.Sprintf("%d bytes", p.Bytes)}, {"interface", fmt.Sprint(p.Interface)},
+		{"rules", strings.Join(p.Rules, ", ")}, {"limits", limits(p.Limits)}, {"imports", imports},
+		{"state", reset}, {"memory", fmt.Sprintf("%d KiB", p.MemoryKiB)},
+		{"call", fmt.Sprintf("%s (median of %d), at most %s", duration(p.Cost.Median), p.Cost.Calls, duration(p.Cost.Slowest))},
+		{"instance", duration(p.Cost.Instance)}, {"load", duration(p.Cost.Load)}, {"compiled", p.Compiled},
+	})
+}
+
+func (a *app) pluginSeal() *cobra.Command {
+	return &cobra.Command{
+		Use:   "seal FILE",
+		Short: "Write the digest of a module into the manifest beside it",
+		Args:  exactly(1, "the module, a .wasm file"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			digest, err := wasm.Seal(args[0])
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.out, "%s  %s\n", digest, printable(wasm.ManifestFile(args[0])))
+			return nil
+		},
+	}
+}

@@ -83,7 +83,7 @@ func Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, err
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := RunnerNamed(l.Runner)
+	chosen, err := RunnerNamed(l, l.Runner)
 	if err != nil {
 		return nil, err
 	}

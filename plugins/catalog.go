@@ -8,10 +8,15 @@ package plugins
 
 import (
 	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/runners/command"
 	"github.com/sallyport-dev/sallyport/runners/local"
 )
 
@@ -47,9 +52,30 @@ func openLocal(l *config.Loaded) (Opened, error) {
 	return Opened{r, r.Shell().POSIX}, nil
 }
 
-// RunnerNamed finds a runner of this build.
-func RunnerNamed(name string) (Runner, error) {
+// openCommand makes the runner of the operator's own that is in use.
+func openCommand(l *config.Loaded) (Opened, error) {
+	e, own := l.Environment, l.Runners[l.Runner]
+	given, err := local.Given(local.Options{EnvFile: string(e.EnvFile), EnvFileNames: e.EnvFileNames, Env: e.Env, Host: l.Environ()})
+	if err != nil {
+		return Opened{}, fmt.Errorf("open runner %s: %w", l.Runner, err)
+	}
+	o := command.Options{
+		Name: l.Runner, Command: own.Command, Isolation: own.Isolation, Network: own.Network,
+		Host: l.Environ(), Venv: e.Venv, Prefix: e.Prefix, Given: given,
+	}
+	if exe, err := os.Executable(); err == nil {
+		o.Beside = filepath.Dir(exe) // where a supervisor that belongs to this sallyport lies
+	}
+	r, err := command.New(o)
+	return Opened{Runner: r}, err // its environment tells what shell there is
+}
+
+// RunnerNamed finds a runner of this build, or one of the operator's own.
+func RunnerNamed(l *config.Loaded, name string) (Runner, error) {
 	all := Runners()
+	for _, own := range slices.Sorted(maps.Keys(l.Runners)) {
+		all = append(all, Runner{Name: own, Summary: "wherever a command line of yours leads", Open: openCommand})
+	}
 	names := make([]string, len(all))
 	for i, r := range all {
 		if r.Name == name {
@@ -84,7 +110,10 @@ func honoured(l *config.Loaded) error {
 			no("local.network", "the local runner of this build cannot take the network away: remove the key")
 		}
 	}
-	if _, err := RunnerNamed(l.Runner); err != nil {
+	if _, elsewhere := l.Elsewhere(); elsewhere && l.Environment.PassAll {
+		no("environment.pass_all", "the variables of this machine make no sense elsewhere: name those that do under environment.env")
+	}
+	if _, err := RunnerNamed(l, l.Runner); err != nil {
 		no("runner", err.Error())
 	}
 	return l.Refuse(problems)

@@ -21,7 +21,7 @@ func (a *app) loadFor(agent, runner string) (*config.Loaded, error) {
 		l.Agent = agent
 	}
 	if runner != "" {
-		if _, err := plugins.RunnerNamed(runner); err != nil {
+		if _, err := plugins.RunnerNamed(l, runner); err != nil {
 			return nil, usageError{fmt.Errorf("--runner: %w", err)}
 		}
 		l.Runner = runner

@@ -122,16 +122,19 @@ func (d *doctor) policies(ctx context.Context, l *config.Loaded) {
 }
 
 func (d *doctor) runner(ctx context.Context, l *config.Loaded) {
-	info, wanting, err := plugins.Trial(ctx, l)
+	tried, err := plugins.Trial(ctx, l)
 	if err != nil {
 		d.fail("runner", err, "")
 		return
 	}
-	d.add("runner", "ok", fmt.Sprintf("%s: isolation %s, network %s", info.Name, info.Isolation, info.Network), "")
-	for _, w := range wanting {
+	d.add("runner", "ok", fmt.Sprintf("%s: isolation %s, network %s", tried.Name, tried.Isolation, tried.Network), "")
+	if tried.Place != "" {
+		d.add("runner", "ok", printable(tried.Place), "")
+	}
+	for _, w := range tried.Wanting {
 		d.add("runner", "warn", w, "")
 	}
-	if info.Isolation == "none" {
+	if tried.Isolation == "none" {
 		d.add("confinement", "warn", "commands that are allowed run as you, with all that you may do", "run agents as a user of their own, or in a container")
 	}
 }

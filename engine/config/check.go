@@ -19,6 +19,7 @@ type checker struct {
 func check(l *Loaded, d *decoder) {
 	c := checker{d, l}
 	c.names()
+	c.runners()
 	c.times()
 	c.sizes()
 	c.workspace()
@@ -66,22 +67,6 @@ func ValidAgent(name string) bool { return agentName.MatchString(name) }
 func (c checker) names() {
 	if !ValidAgent(c.l.Agent) {
 		c.problem("agent", "%q is not a name: letters, digits, \".\", \"_\" and \"-\", at most 64", c.l.Agent)
-	}
-	known := BuiltinRunners()
-	for _, name := range slices.Sorted(maps.Keys(c.l.Runners)) {
-		key := "runners." + name
-		switch {
-		case slices.Contains(known, name):
-			c.problem(key, "%s is a runner of sallyport's own: choose another name", name)
-		case !runnerName.MatchString(name):
-			c.problem(key, "%q is not a name: lower case letters, digits, \"_\" and \"-\", at most 64", name)
-		case len(c.l.Runners[name].Command) == 0 && !c.bad(key):
-			c.problem(key+".command", "the command line is empty")
-		}
-	}
-	known = append(known, slices.Sorted(maps.Keys(c.l.Runners))...)
-	if !slices.Contains(known, c.l.Runner) && !c.bad("runner") {
-		c.problem("runner", "no runner named %q%s", c.l.Runner, didYouMean(c.l.Runner, known))
 	}
 }
 
@@ -210,7 +195,9 @@ func (c checker) environment() {
 			c.problem("environment.venv", "%s", err)
 			return
 		}
-		c.exists("environment.venv", full)
+		if _, elsewhere := c.l.Elsewhere(); !elsewhere {
+			c.exists("environment.venv", full)
+		}
 		e.Venv = full
 	}
 }

@@ -187,8 +187,14 @@ type Mount struct {
 
 // Remote is a runner of the operator's own.
 type Remote struct {
-	// Command line that connects its input and output to a supervisor.
+	// Command line that connects its input and output to sallyport-supervisor. Its first word is a name, looked for beside sallyport and then in PATH, or an absolute path.
 	Command []string `yaml:"command" jsonschema:"required"`
+	// Workspace there, an absolute path. Left out: the same path as here.
+	Workspace string `yaml:"workspace"`
+	// What confines commands there. Policies are told, nothing else follows from it. Left out: remote.
+	Isolation string `yaml:"isolation" jsonschema:"enum=remote,enum=container,enum=namespace,enum=none"`
+	// Network that commands have there. Policies are told, nothing else follows from it. Left out: unknown.
+	Network string `yaml:"network" jsonschema:"enum=unknown,enum=none,enum=bridge,enum=host"`
 }
 
 // Audit are the settings of the audit log.

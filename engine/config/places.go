@@ -57,7 +57,8 @@ func (c checker) grants() {
 			c.l.Notes = append(c.l.Notes, fmt.Sprintf("%s: %s does not exist and is not granted", key, g.Path))
 			continue
 		}
-		if err != nil {
+		_, elsewhere := c.l.Elsewhere()
+		if err != nil && !elsewhere { // it need not be here if it is to be there
 			if !c.bad(key + ".path") {
 				c.problem(key+".path", "%s, or set \"optional: true\"", missing(string(g.Path), err))
 			}
@@ -67,7 +68,7 @@ func (c checker) grants() {
 			c.problem(key+".path", "%s is already granted by %s", g.Path, other)
 		}
 		held[real(string(g.Path))] = key
-		c.protected(key, &g, info.IsDir())
+		c.protected(key, &g, elsewhere || info.IsDir())
 		kept = append(kept, g)
 	}
 	c.l.Paths = kept

@@ -23,7 +23,7 @@ var ours = map[string][]string{
 	"internal/background":      {"engine"},
 	"internal/filetools":       {"engine", "engine/facts"},
 	"internal/docstring":       {},
-	"plugins":                  {"policies", "runners/local", "engine", "engine/audit", "engine/config", "engine/facts", "engine/ledger", "engine/rego", "engine/wasm"},
+	"plugins":                  {"policies", "runners/command", "runners/wire", "runners/local", "engine", "engine/audit", "engine/config", "engine/facts", "engine/ledger", "engine/rego", "engine/wasm"},
 	"cmd/sallyport-supervisor": {"runners/wire", "runners/local", "engine", "engine/facts"},
 	"runners/command":          {"runners/wire", "runners/local", "runners/supervisor", "engine", "engine/facts"},
 	"runners/wire":             {"engine", "engine/facts"},

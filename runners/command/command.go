@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
@@ -60,6 +61,9 @@ func (r *Runner) Describe() facts.Runner {
 	return facts.Runner{Name: r.o.Name, Isolation: r.o.Isolation, Network: r.o.Network}
 }
 
+// connectTime is how long a command line may take until its supervisor answers.
+const connectTime = time.Minute
+
 // Open starts the command line and greets the supervisor to which it leads.
 func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.Environment, error) {
 	if err := ctx.Err(); err != nil {
@@ -76,6 +80,8 @@ func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 	if prefix := strings.TrimSpace(r.o.Prefix); prefix != "" {
 		o.Prefixed = func(text string, posix bool) string { return local.Prefixed(prefix, text, posix) }
 	}
+	ctx, cancel := context.WithTimeout(ctx, connectTime)
+	defer cancel()
 	env, err := wire.Connect(ctx, p, o)
 	if err != nil {
 		return nil, err
@@ -85,9 +91,9 @@ func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 
 // explain says what to do about a connection that cannot be made or broke.
 func (r *Runner) explain(err error) error {
-	mend := "try the command line by hand: it must say sallyport-supervisor/1 and nothing before that"
+	mend := fmt.Sprintf("try the command line by hand: it must say sallyport-supervisor/%d and nothing before that", wire.Version)
 	if errors.Is(err, context.DeadlineExceeded) {
 		mend = "it takes too long, or asks something: make it connect by itself"
 	}
-	return fmt.Errorf("reach a supervisor by %q: %w: %s", strings.Join(r.o.Command, " "), err, mend)
+	return fmt.Errorf("reach the supervisor of runner %s: %w: %s", r.o.Name, err, mend)
 }

@@ -69,6 +69,7 @@ func tryCase(ctx context.Context, l *config.Loaded, c rego.Case, dir string, jud
 	defer func() { err = errors.Join(err, w.gate.Close()) }()
 	subject := w.gate.Subject
 	subject.Agent, subject.User = cmp.Or(c.Agent, subject.Agent), cmp.Or(c.User, subject.User)
+	subject.Client.Name = cmp.Or(c.Client, subject.Client.Name)
 	request := asked(w.place.Replace(c.Text()))
 	request.WorkDir, request.Background, request.Subject = w.place.Replace(c.WorkDir), c.Background, subject
 	got, err := w.gate.Check(ctx, request)

@@ -30,7 +30,8 @@ type Case struct {
 	Agent   string            `yaml:"agent"`
 	Session string            `yaml:"session"`
 	User    string            `yaml:"user"`
-	Time    time.Time         `yaml:"time"` // RFC 3339; the zero value for now
+	Client  string            `yaml:"client"` // the program through which it is asked for
+	Time    time.Time         `yaml:"time"`   // RFC 3339; the zero value for now
 	Runner  Surroundings      `yaml:"runner"`
 	Files   map[string]string `yaml:"files"`  // below the workspace or {home}; "-> target" makes a symbolic link
 	Config  map[string]any    `yaml:"config"` // parts of the operator's configuration
@@ -168,7 +169,7 @@ func (c caseReader) keys(n *yaml.Node, what string, known ...string) bool {
 }
 
 func (c caseReader) one(n *yaml.Node) (Case, bool) {
-	sound := c.keys(n, "a case", "name", "command", "tool", "touches", "background", "work_dir", "agent", "session", "user", "time", "runner", "files", "config", "effect", "rules")
+	sound := c.keys(n, "a case", "name", "command", "tool", "touches", "background", "work_dir", "agent", "session", "user", "client", "time", "runner", "files", "config", "effect", "rules")
 	if !sound {
 		return Case{}, false
 	}

@@ -181,7 +181,7 @@ func (g *Gate) operate(ctx context.Context, j *judged) (e Exit) {
 			e.TimedOut = true
 		}
 	}()
-	e.Error = j.request.Operation.Run(ctx, judgedFiles{j.env.Files(), j.input.Paths}, j.input.Paths)
+	e.Error = j.request.Operation.Run(ctx, newJudgedFiles(j.env.Files(), j.input.Paths), j.input.Paths)
 	return e
 }
 

@@ -6,7 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"strings"
+	"slices"
 
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
@@ -54,8 +54,29 @@ type WriteOptions struct {
 // judgedFiles is a view of files that holds the paths that were judged, each with the access that was
 // judged, and nothing besides: whatever an Operation computes, it cannot reach further.
 type judgedFiles struct {
-	files Files
-	paths []facts.Path
+	files     Files
+	at, below map[string][]string // accesses by real path: to the path itself, and to all that lies below it
+}
+
+// newJudgedFiles indexes the paths: a batch has thousands of them, and asks about each several times.
+func newJudgedFiles(files Files, paths []facts.Path) judgedFiles {
+	j := judgedFiles{files, map[string][]string{}, map[string][]string{}}
+	add := func(to map[string][]string, p *facts.Path) {
+		if !slices.Contains(to[p.Real], p.Access) {
+			to[p.Real] = append(to[p.Real], p.Access)
+		}
+	}
+	for i := range paths {
+		p := &paths[i]
+		if p.Real == "" || !path.IsAbs(p.Real) {
+			continue
+		}
+		add(j.at, p)
+		if p.Recursive {
+			add(j.below, p)
+		}
+	}
+	return j
 }
 
 // ErrNotJudged is wrapped by the error for a path, or an access to it, that no decision covers.
@@ -63,20 +84,16 @@ var ErrNotJudged = fmt.Errorf("not part of what was decided: %w", fs.ErrPermissi
 
 // covered reports whether a path was judged for one of the accesses; with none, for any.
 func (j judgedFiles) covered(op, name string, accesses ...string) error {
-	for i := range j.paths {
-		p := &j.paths[i]
-		if p.Real == "" || !path.IsAbs(p.Real) || path.Clean(name) != name {
-			continue
-		}
-		below := p.Recursive && strings.HasPrefix(name, strings.TrimSuffix(p.Real, "/")+"/")
-		if name != p.Real && !below {
-			continue
-		}
-		if len(accesses) == 0 {
+	judged := func(given []string) bool {
+		return len(given) > 0 && (len(accesses) == 0 || slices.ContainsFunc(accesses, func(a string) bool { return slices.Contains(given, a) }))
+	}
+	if path.IsAbs(name) && path.Clean(name) == name {
+		if judged(j.at[name]) {
 			return nil
 		}
-		for _, a := range accesses {
-			if p.Access == a {
+		for dir := name; dir != "/"; {
+			dir = path.Dir(dir)
+			if judged(j.below[dir]) {
 				return nil
 			}
 		}

@@ -229,13 +229,13 @@ func (l *Loaded) Environ() []string { return l.host.Environ }
 func (l *Loaded) Trial(home, workspace, profile, more string) (*Loaded, error) {
 	t := *l
 	t.host.Home, t.Workspace, t.Profile = home, Path(workspace), profile
+	t.Runner = "local" // rules are tried out here, wherever commands run
 	t.host.Environ = []string{"HOME=" + home}
 	for _, v := range l.host.Environ {
 		name, value, _ := strings.Cut(v, "=")
 		switch name {
 		case "HOME":
 		case "PATH":
-	t.Runner = "local" // rules are tried out here, wherever commands run
 			t.host.Environ = append(t.host.Environ, "PATH="+l.lasting(value))
 		default:
 			t.host.Environ = append(t.host.Environ, v)

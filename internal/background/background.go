@@ -103,7 +103,6 @@ func (m *Manager) Start(ctx context.Context, r engine.Request) (Shell, engine.Ou
 
 	rec := &record{done: make(chan struct{}), stdout: m.newRing(), stderr: m.newRing()}
 	r.Background, r.Stdout, r.Stderr = true, rec.stdout, rec.stderr
-	started := m.o.Now()
 	job, err := m.o.Gate.Start(ctx, r)
 	if err != nil || job.PID() == 0 {
 		m.release()
@@ -115,7 +114,9 @@ func (m *Manager) Start(ctx context.Context, r engine.Request) (Shell, engine.Ou
 	out := job.Outcome()
 	rec.job = job
 	rec.shell = Shell{
-		State: Running, PID: job.PID(), Command: r.Command, WorkDir: out.WorkDir, Decision: out.Decision, Started: started,
+		State: Running, PID: job.PID(), Command: r.Command, WorkDir: out.WorkDir, Decision: out.Decision,
+		// Not before the judging: the duration so far must never be more than the one at the end.
+		Started: m.o.Now(),
 	}
 	s := m.enter(rec)
 	go m.follow(rec, job)

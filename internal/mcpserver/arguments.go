@@ -259,18 +259,6 @@ func (a arguments) text(name string) string {
 	return s
 }
 
-func (a arguments) texts(name string, standard []string) []string {
-	if l, ok := a[name].([]string); ok {
-		return l
-	}
-	return standard
-}
-
-func (a arguments) boolean(name string) bool {
-	b, _ := a[name].(bool)
-	return b
-}
-
 // whole returns a whole number, within int on every platform.
 func (a arguments) whole(name string, standard int) int {
 	n, ok := a[name].(float64)

@@ -30,9 +30,8 @@ type pending struct {
 	run       func(*pending)
 	listening bool
 
-	mu       sync.Mutex
-	dropped  bool // the client does not want an answer
-	finished bool
+	mu      sync.Mutex
+	dropped bool // the client does not want an answer
 }
 
 // withdrawn reports whether the client has cancelled the request: then there must be no reply.

@@ -67,7 +67,7 @@ func (t *deleteBatch) Plan(files facts.FS) (_ []facts.Touch, err error) {
 		return nil, err
 	}
 	if !granted {
-		return []facts.Touch{{Path: t.in.BasePath, Access: "delete", Recursive: true}}, nil
+		return []facts.Touch{{Path: below(t.in.BasePath, "."), Access: "delete", Recursive: true}}, nil // where a link leads, not the link
 	}
 	if t.tree, err = grow(files, t.in.BasePath, t.takes, nil); err != nil {
 		return nil, fmt.Errorf("delete files below %w", err)

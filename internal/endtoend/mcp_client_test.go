@@ -4,14 +4,12 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -30,50 +28,6 @@ type server struct {
 	errs      string        // file with the server's stderr
 	gone      chan struct{} // closed when the process has ended and all that it wrote was read
 	wire      *wire
-}
-
-// wire is what is expected from a server and what has come.
-type wire struct {
-	mu      sync.Mutex
-	last    int
-	waiting map[string]chan message
-	got     map[string]int // replies by id
-	stray   chan message   // replies that no request waits for, such as errors without an id
-
-	reading sync.Mutex // a test that holds it keeps the client from reading on
-}
-
-// message is a JSON-RPC message from the server.
-type message struct {
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
-	Result json.RawMessage `json:"result"`
-	Error  *struct {
-		Code    int    `json:"code"`
-		Message string `json:"message"`
-	} `json:"error"`
-}
-
-// toolResult is a result of tools/call; Structured holds the fields that the tests look at.
-type toolResult struct {
-	IsError    bool                    `json:"isError"`
-	Content    []struct{ Text string } `json:"content"`
-	Structured shellResult             `json:"structuredContent"`
-}
-
-type shellResult struct {
-	Success       bool    `json:"success"`
-	ShellID       string  `json:"shell_id"`
-	Status        string  `json:"status"`
-	Signal        string  `json:"signal"`
-	ExitCode      *int    `json:"exit_code"`
-	PID           int     `json:"pid"`
-	Stdout        string  `json:"stdout"`
-	Stderr        string  `json:"stderr"`
-	Error         string  `json:"error"`
-	DecisionID    string  `json:"decision_id"`
-	Effect        string  `json:"effect"`
-	ExecutionTime float64 `json:"execution_time"`
 }
 
 const waitTime = 60 * time.Second // for what must come; it is spent only where the test fails
@@ -96,29 +50,6 @@ func newServer(t *testing.T, config ...string) *server {
 		t: t, workspace: workspace, env: env, errs: filepath.Join(filepath.Dir(workspace), "stderr"), gone: make(chan struct{}),
 		wire: &wire{waiting: map[string]chan message{}, got: map[string]int{}, stray: make(chan message, 1000)},
 	}
-}
-
-// relayVariable makes the test program a client that only passes on what it gets.
-const relayVariable = "SALLYPORT_ENDTOEND_RELAY"
-
-// relay runs a command with pipes of its own, as a client does, and connects them with this process's streams.
-func relay(argv []string) error {
-	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	go func() { _, _ = io.Copy(in, os.Stdin) }()
-	_, _ = io.Copy(os.Stdout, out)
-	return cmd.Wait()
 }
 
 // startServer starts a server and shakes hands with it.
@@ -213,57 +144,6 @@ func (s *server) within(t *testing.T) *server {
 	sub := *s
 	sub.t = t
 	return &sub
-}
-
-func (w *wire) dispatch(m message) {
-	if m.Method != "" {
-		return // a notification: nothing here depends on one
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	id := string(m.ID)
-	w.got[id]++
-	if c := w.waiting[id]; c != nil {
-		delete(w.waiting, id)
-		c <- m
-		return
-	}
-	w.stray <- m
-}
-
-// expect returns where the reply to an id comes.
-func (w *wire) expect(id string) <-chan message {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c := make(chan message, 1)
-	w.waiting[id] = c
-	return c
-}
-
-// next returns an id that was not used before.
-func (w *wire) next() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.last++
-	return fmt.Sprint(w.last)
-}
-
-// forget drops the replies that nobody waited for.
-func (w *wire) forget() {
-	for {
-		select {
-		case <-w.stray:
-		default:
-			return
-		}
-	}
-}
-
-// replies counts the replies to an id.
-func (w *wire) replies(id string) int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.got[id]
 }
 
 // raw writes a line as it is.
@@ -382,72 +262,6 @@ func (s *server) quit() {
 	if code := s.ended(); code != 0 {
 		s.t.Errorf("exit status %d after the end of input\n%s", code, s.stderr())
 	}
-}
-
-// record is what the tests look at of an audit record.
-type record struct {
-	Kind     string `json:"kind"`
-	Decision string `json:"decision_id"`
-	Killed   string `json:"killed"`
-	Signal   string `json:"signal"`
-	TimedOut bool   `json:"timed_out"`
-	Input    struct {
-		Request struct {
-			Command string `json:"command"`
-		} `json:"request"`
-	} `json:"input"`
-}
-
-// records verifies the log and returns what it holds.
-func (s *server) records() []record {
-	s.t.Helper()
-	if r := run(s.t, s.workspace, s.env, program, "audit", "verify"); r.code != 0 {
-		s.t.Errorf("the log does not verify: exit %d\n%s%s", r.code, r.stdout, r.stderr)
-	}
-	r := run(s.t, s.workspace, s.env, program, "audit", "list", "--format", "json")
-	if r.code != 0 {
-		s.t.Fatalf("list the log: exit %d\n%s", r.code, r.stderr)
-	}
-	var all []record
-	for line := range strings.Lines(r.stdout) {
-		var rec record
-		if err := json.Unmarshal([]byte(line), &rec); err != nil {
-			s.t.Fatal(err)
-		}
-		all = append(all, rec)
-	}
-	return all
-}
-
-// balanced checks that the log tells a whole story: one start and one stop, and for each of so many calls
-// one decision with one outcome.
-func (s *server) balanced(calls int) []record {
-	s.t.Helper()
-	all := s.records()
-	kinds := map[string]int{}
-	of := map[string][2]int{}
-	for _, r := range all {
-		kinds[r.Kind]++
-		n := of[r.Decision]
-		switch r.Kind {
-		case "decision":
-			n[0]++
-		case "outcome":
-			n[1]++
-		default:
-			continue
-		}
-		of[r.Decision] = n
-	}
-	if kinds["start"] != 1 || kinds["stop"] != 1 || len(of) != calls {
-		s.t.Errorf("%d starts, %d stops, %d decisions, want 1, 1, %d", kinds["start"], kinds["stop"], len(of), calls)
-	}
-	for id, n := range of {
-		if n != [2]int{1, 1} {
-			s.t.Errorf("decision %s: %d decisions and %d outcomes", id, n[0], n[1])
-		}
-	}
-	return all
 }
 
 // appears waits for a file in the workspace and reports whether it came in time.

@@ -1,0 +1,193 @@
+package endtoend
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/internal/leftout"
+)
+
+// daemons are ways in which a process can try to outlive what started it. Each has TAG among its arguments
+// and ends by itself after two minutes, the stopped one when it is told to go on.
+var daemons = []struct{ name, text string }{
+	{"own session", `setsid sleep TAG &`},
+	{"forked twice", `( (sleep TAG &) & )`},
+	{"deaf to TERM", `(trap '' TERM HUP INT; exec sleep TAG) &`},
+	{"nohup", `nohup sleep TAG >/dev/null 2>&1 &`},
+	{"stopped", `(sh -c 'kill -STOP $$; :' TAG &)`},
+	{"closed descriptors", `(sleep TAG <&- >&- 2>&- &)`},
+	{"own process group", `set -m; sleep TAG & set +m`},
+}
+
+// pack is one process of each kind.
+type pack struct {
+	t    *testing.T
+	tags []string
+}
+
+func newPack(t *testing.T) *pack {
+	t.Helper()
+	leftout.Command(t, "setsid", "install util-linux")
+	p := &pack{t: t}
+	for range daemons {
+		p.tags = append(p.tags, fmt.Sprintf("120.%012d", rand.Int64N(1e12)))
+	}
+	t.Cleanup(p.clear)
+	return p
+}
+
+// text starts the i-th kind and stays.
+func (p *pack) text(i int) string {
+	return strings.ReplaceAll(daemons[i].text, "TAG", p.tags[i]) + "\nsleep 60"
+}
+
+// texts starts all kinds and stays.
+func (p *pack) texts() string {
+	var all strings.Builder
+	for i := range daemons {
+		all.WriteString(strings.TrimSuffix(p.text(i), "sleep 60"))
+	}
+	return all.String() + "sleep 60"
+}
+
+// pids returns, for each kind, the processes that have its tag as an argument.
+func (p *pack) pids() [][]int {
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	found := make([][]int, len(p.tags))
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended
+		}
+		for arg := range bytes.SplitSeq(text, []byte{0}) {
+			if i := slices.Index(p.tags, string(arg)); i >= 0 {
+				pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+				found[i] = append(found[i], pid)
+				break
+			}
+		}
+	}
+	return found
+}
+
+// left names the kinds of which a process is there.
+func (p *pack) left() []string {
+	var names []string
+	for i, pids := range p.pids() {
+		if len(pids) > 0 {
+			names = append(names, daemons[i].name)
+		}
+	}
+	return names
+}
+
+// up waits until all kinds are there.
+func (p *pack) up() {
+	p.t.Helper()
+	for deadline := time.Now().Add(waitTime); ; time.Sleep(10 * time.Millisecond) {
+		n := len(p.left())
+		if n == len(daemons) {
+			return
+		}
+		if time.Now().After(deadline) {
+			p.t.Fatalf("of %d kinds there are only %v", len(daemons), p.left())
+		}
+	}
+}
+
+// clear ends what a failed test has left.
+func (p *pack) clear() {
+	for _, pids := range p.pids() {
+		for _, pid := range pids {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
+
+const promised = 500 * time.Millisecond
+
+// patience is what a machine under load gets on top of a promise: fifty times what it needs for the
+// simplest command at this moment.
+func patience(t *testing.T) time.Duration {
+	t.Helper()
+	began := time.Now()
+	if err := exec.Command("bash", "-c", "true").Run(); err != nil {
+		t.Fatal(err)
+	}
+	return 50 * time.Since(began)
+}
+
+// gone checks that all kinds are gone within half a second of an event.
+func (p *pack) gone(event time.Time) {
+	p.t.Helper()
+	for {
+		looked := time.Since(event)
+		left := p.left()
+		if len(left) == 0 {
+			p.t.Logf("all gone after %v at most", time.Since(event).Round(time.Millisecond))
+			return
+		}
+		if looked > promised && looked > promised+patience(p.t) {
+			p.t.Errorf("after %v there are still %v", looked, left)
+			return
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// survive shows what the kinds do where nothing keeps them: each outlives a bash that is killed, by more
+// than is allowed here.
+func survive(t *testing.T) {
+	t.Helper()
+	leftout.Command(t, "bash", "install bash")
+	p := newPack(t)
+	var shells []*exec.Cmd
+	for i := range daemons {
+		cmd := exec.Command("bash", "-c", p.text(i))
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		shells = append(shells, cmd)
+	}
+	p.up()
+	for _, cmd := range shells {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+	time.Sleep(promised)
+	if left := p.left(); len(left) != len(daemons) {
+		t.Fatalf("without sallyport only %v survive, so this test shows nothing", left)
+	}
+	p.clear()
+}
+
+// mortal starts a server with a background shell for each kind.
+func mortal(t *testing.T, relayed bool) (*server, *pack, []string) {
+	t.Helper()
+	survive(t)
+	s := newServer(t, "limits: {grace: 200ms}") // it is part of the half second
+	s.relayed = relayed
+	s.start()
+	s.greet()
+	p := newPack(t)
+	var ids []string
+	for i := range daemons {
+		ids = append(ids, s.background(p.text(i)))
+	}
+	p.up()
+	return s, p, ids
+}

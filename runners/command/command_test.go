@@ -1,0 +1,65 @@
+package command_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/runners/command"
+	"github.com/sallyport-dev/sallyport/runners/runnertest"
+)
+
+// program is the supervisor that is tested; TestMain builds it.
+var program string
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asGateway) != "" {
+		os.Exit(beGateway())
+	}
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "sallyport-command-")
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(dir)
+		program = filepath.Join(dir, "sallyport-supervisor")
+		build := exec.Command("go", "build", "-o", program, "github.com/sallyport-dev/sallyport/cmd/sallyport-supervisor")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			panic(string(out))
+		}
+		return m.Run()
+	}())
+}
+
+// open opens an environment through a command line.
+func open(t testing.TB, o command.Options) engine.Environment {
+	t.Helper()
+	env, err := try(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return env
+}
+
+func try(o command.Options) (engine.Environment, error) {
+	o.Name = "box"
+	if o.Host == nil {
+		o.Host = os.Environ()
+	}
+	r, err := command.New(o)
+	if err != nil {
+		return nil, err
+	}
+	return r.Open(context.Background(), engine.EnvironmentSpec{Layout: facts.Layout{}})
+}
+
+func TestConformance(t *testing.T) {
+	runnertest.Run(t, func(t *testing.T) engine.Environment {
+		return open(t, command.Options{Command: []string{program}})
+	})
+}

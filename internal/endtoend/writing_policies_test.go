@@ -1,0 +1,179 @@
+package endtoend
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sallyport-dev/sallyport/internal/leftout"
+)
+
+const guide = "../../docs/writing-policies.md"
+
+// stockOPA returns a directory in which opa is the stock program of the version that the Makefile names.
+func stockOPA(t *testing.T) string {
+	t.Helper()
+	found, err := filepath.Glob("../../bin/tools/opa-v*")
+	if err != nil || len(found) == 0 {
+		leftout.Skip(t, "no stock opa in bin/tools: make rego-test builds it")
+	}
+	program, err := filepath.Abs(found[len(found)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(program, filepath.Join(dir, "opa")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestGuideSteps does what docs/writing-policies.md says, from its first step to its last: it writes the
+// files and runs the commands that stand there, and holds the output against what is shown.
+func TestGuideSteps(t *testing.T) {
+	t.Parallel()
+	opa := stockOPA(t)
+	text, err := os.ReadFile(guide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, steps, _ := strings.Cut(string(text), "<!-- steps -->")
+	steps, _, ok := strings.Cut(steps, "<!-- /steps -->")
+	if !ok {
+		t.Fatal("the marks around the steps are not there")
+	}
+	workspace, env := home(t)
+	env = append(env, "NO_COLOR=1", "PATH="+filepath.Dir(program)+":"+opa+":"+os.Getenv("PATH"))
+	commands := 0
+	for _, block := range blocks(steps) {
+		if block.mark != "" {
+			file := filepath.Join(workspace, strings.TrimPrefix(block.mark, "write "))
+			if err := os.WriteFile(file, []byte(block.text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		for _, c := range shownIn(block.text) {
+			commands++
+			cmd := exec.Command("bash", "-o", "pipefail", "-c", c.text)
+			cmd.Dir, cmd.Env = workspace, env
+			out, _ := cmd.CombinedOutput() // what is wrong with something exits with 1, and is shown
+			got := strings.ReplaceAll(string(out), filepath.Dir(workspace), "…")
+			if want, open := strings.CutSuffix(c.output, "…\n"); open && strings.HasPrefix(steady(got), steady(want)) {
+				continue
+			}
+			if diff := cmp.Diff(steady(c.output), steady(got)); diff != "" {
+				t.Errorf("$ %s\n(-guide +now):\n%s", c.text, diff)
+			}
+		}
+	}
+	if commands < 10 {
+		t.Errorf("%d commands found in the steps", commands)
+	}
+}
+
+// TestGuideShowsTheExamples holds the rules that the guide shows against the files they are from.
+func TestGuideShowsTheExamples(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(guide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]bool{}
+	for _, block := range blocks(string(text)) {
+		name, ok := strings.CutPrefix(block.mark, "from ")
+		if !ok {
+			continue
+		}
+		source, err := os.ReadFile(filepath.Join("../../docs/examples/policies", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(string(source), "\n"+block.text) {
+			t.Errorf("the guide shows another %s than there is", name)
+		}
+		shown[filepath.Dir(name)] = true
+	}
+	for _, dir := range examples(t) {
+		if !shown[filepath.Base(dir)] {
+			t.Errorf("the guide does not show %s", dir)
+		}
+	}
+}
+
+// TestExamplePolicies tries every worked policy as its reader would, with this program and with the stock
+// opa, and in one configuration together.
+func TestExamplePolicies(t *testing.T) {
+	t.Parallel()
+	opa := filepath.Join(stockOPA(t), "opa")
+	workspace, env := home(t)
+	kit := filepath.Join(workspace, "kit")
+	if r := run(t, workspace, env, program, "policy", "schema", "--kit", kit); r.code != 0 {
+		t.Fatal(r.stderr)
+	}
+	all := examples(t)
+	for _, dir := range all {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			t.Parallel()
+			for _, argv := range [][]string{
+				{program, "policy", "check", dir},
+				{program, "policy", "test", dir},
+				{opa, "check", "--strict", "--schema", kit + "/input.json", "--capabilities", kit + "/capabilities.json", kit + "/lib", dir},
+				{opa, "fmt", "--list", "--fail", dir},
+				{opa, "test", "--fail-on-empty", kit + "/lib", dir},
+			} {
+				if r := run(t, workspace, env, argv...); r.code != 0 {
+					t.Errorf("%s: exit %d\n%s%s", strings.Join(argv, " "), r.code, r.stdout, r.stderr)
+				}
+			}
+		})
+	}
+	t.Run("together", func(t *testing.T) {
+		t.Parallel()
+		if r := run(t, workspace, env, append([]string{program, "policy", "check"}, all...)...); r.code != 0 {
+			t.Errorf("%s%s", r.stdout, r.stderr)
+		}
+	})
+}
+
+func examples(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob("../../docs/examples/policies/*")
+	if err != nil || len(found) < 10 {
+		t.Fatalf("%d example policies, %v", len(found), err)
+	}
+	for i, dir := range found {
+		if found[i], err = filepath.Abs(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
+
+// block is a fenced block with the mark above it, if there is one.
+type block struct{ mark, text string }
+
+func blocks(text string) []block {
+	var out []block
+	for _, m := range regexp.MustCompile("(?s)(?:<!-- ((?:write|from) [^ ]+) -->\n)?```[a-z]*\n(.*?)```\n").FindAllStringSubmatch(text, -1) {
+		out = append(out, block{m[1], m[2]})
+	}
+	return out
+}
+
+func shownIn(text string) []shown {
+	var out []shown
+	for line := range strings.Lines(text) {
+		if c, ok := strings.CutPrefix(line, "$ "); ok {
+			out = append(out, shown{text: strings.TrimSpace(c)})
+		} else if len(out) > 0 {
+			out[len(out)-1].output += line
+		}
+	}
+	return out
+}

@@ -68,7 +68,7 @@ func (a *app) exec(ctx context.Context, text string, words []string, f execFlags
 	if err != nil {
 		return err
 	}
-	ctx, interrupted := interruptible(ctx)
+	ctx, interrupted := interruptible(ctx, syscall.SIGPIPE)
 	request := engine.Request{Tool: "execute_command", Command: text, WorkDir: f.workDir, Timeout: f.timeout}
 	if *f.format == formatText {
 		request.Stdout, request.Stderr = a.out, a.err
@@ -92,13 +92,14 @@ func (a *app) exec(ctx context.Context, text string, words []string, f execFlags
 }
 
 // interruptible returns a context that ends when this process is asked to stop, and the signal
-// that asked: 0 for none. The gate then ends the command's tree and records that. A reader of our
-// output that goes away (as head does) asks too: to die of it would leave no outcome on record.
-func interruptible(ctx context.Context) (context.Context, func() syscall.Signal) {
+// that asked: 0 for none. The gate then ends the command's tree and records that. A program with one
+// reader adds SIGPIPE: when that reader goes away (as head does), to die of it would leave no outcome
+// on record.
+func interruptible(ctx context.Context, also ...os.Signal) (context.Context, func() syscall.Signal) {
 	ctx, cancel := context.WithCancel(ctx)
 	ch := make(chan os.Signal, 1)
 	got := make(chan syscall.Signal, 1)
-	signal.Notify(ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	signal.Notify(ch, append(also, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)...)
 	go func() {
 		if s, ok := (<-ch).(syscall.Signal); ok {
 			got <- s

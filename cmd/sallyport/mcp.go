@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -95,7 +96,12 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 	if err != nil {
 		return errors.Join(err, end(), s.Close())
 	}
-	ctx, _ = interruptible(ctx)
+	if f.http.address == "" {
+		ctx, _ = interruptible(ctx, syscall.SIGPIPE)
+	} else {
+		ctx, _ = interruptible(ctx)
+		surviveClients()
+	}
 	// After a signal nothing waits for a client that may read no more.
 	defer context.AfterFunc(ctx, func() { _ = shells.Close() })()
 	if f.http.address != "" {

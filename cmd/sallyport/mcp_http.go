@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"runtime"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -37,6 +39,10 @@ func (f httpFlags) check() error {
 	}
 	return nil
 }
+
+// surviveClients makes a client that hangs up a failed write and nothing more. To ignore the signal would
+// do so too, but the commands that we start would inherit that.
+func surviveClients() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 // serveHTTP serves over HTTP until ctx ends; end must end all calls under way.
 func (a *app) serveHTTP(ctx context.Context, server *mcpserver.Server, f httpFlags, end func() error) error {

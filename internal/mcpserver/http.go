@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 )
 
@@ -53,11 +54,18 @@ func serveHTTP(ctx context.Context, m *server.MCPServer, log hclog.Logger, o HTT
 	if err != nil {
 		return err
 	}
-	warn := slog.NewTextHandler(log.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Warn}), &slog.HandlerOptions{Level: slog.LevelWarn})
+	// What mcp-go tells is mostly of clients that hang up: for who looks for it. What net/http tells is rare.
+	quiet, loud := slogTo(log, hclog.Debug), slogTo(log, hclog.Warn)
 	transport := server.NewStreamableHTTPServer(m,
 		server.WithStateful(true), // a session id that this process did not give out is not one
 		server.WithSessionIdleTTL(sessionTime),
-		server.WithStreamableHTTPLogger(slog.New(warn)))
+		server.WithStreamableHTTPLogger(slog.New(quiet)))
+	// mcp-go drops the acknowledgement of a subscription to nothing if its answer overtakes it.
+	var hooks server.Hooks
+	hooks.AddAfterSubscriptionsListen(func(context.Context, any, *mcp.SubscriptionsListenRequest, *mcp.SubscriptionsListenResult) {
+		time.Sleep(settleTime)
+	})
+	server.WithHooks(&hooks)(m)
 	calls, cancelCalls := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancelCalls()
 	web := &http.Server{
@@ -65,7 +73,7 @@ func serveHTTP(ctx context.Context, m *server.MCPServer, log hclog.Logger, o HTT
 		ReadHeaderTimeout: headerTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    headerBytes,
-		ErrorLog:          slog.NewLogLogger(warn, slog.LevelWarn),
+		ErrorLog:          slog.NewLogLogger(loud, slog.LevelWarn),
 		// What ctx ends may still be answered, so calls do not end with it but with End. Each also ends with
 		// the connection that it came on: an answer cannot be fetched later, so it would run for nobody.
 		BaseContext: func(net.Listener) context.Context { return calls },
@@ -81,6 +89,18 @@ func serveHTTP(ctx context.Context, m *server.MCPServer, log hclog.Logger, o HTT
 	case <-ctx.Done():
 	}
 	return stop(web, transport, o.End, cancelCalls)
+}
+
+// slogTo hands what is logged on to log, at a level of ours.
+func slogTo(log hclog.Logger, level hclog.Level) slog.Handler {
+	return slog.NewTextHandler(log.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: level}), &slog.HandlerOptions{
+		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey || a.Key == slog.LevelKey {
+				return slog.Attr{} // log has its own
+			}
+			return a
+		},
+	})
 }
 
 // stop ends an HTTP server in order: no new requests, calls ended, answers sent, connections closed.

@@ -63,3 +63,10 @@ func TestConformance(t *testing.T) {
 		return open(t, command.Options{Command: []string{program}})
 	})
 }
+
+func write(t testing.TB, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

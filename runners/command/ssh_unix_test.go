@@ -116,10 +116,3 @@ func awaitPort(t testing.TB, port string) {
 		}
 	}
 }
-
-func write(t testing.TB, file, text string) {
-	t.Helper()
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}

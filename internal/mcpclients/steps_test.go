@@ -29,6 +29,7 @@ func steps() []step {
 		{tool: "write_file", args: object{"path": "../beside", "content": "x"}, fails: true, want: object{"success": false, "effect": "deny"}},
 		{tool: "read_file", args: object{"path": "src/a.py"}, want: object{"success": true}},
 		{tool: "read_file", args: object{"path": "src/none.py"}, fails: true, want: object{"success": false}},
+		{tool: "read_docstring", args: object{"file_path": "src/a.py", "function_name": "f"}, want: object{"success": true}},
 		{tool: "copy_file", args: object{"source_path": "src/a.py", "destination_path": "src/b.py"}, want: object{"success": true}},
 		{tool: "copy_files_batch", args: object{"source_base_path": "src", "destination_base_path": "copy"}, want: object{"success": true}},
 		{tool: "compare_files", args: object{"file1": "src/a.py", "file2": "src/b.py"}, want: object{"success": true}},

@@ -18,8 +18,9 @@ LDFLAGS := -s -w
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## build bin/sallyport
+build: ## build bin/sallyport and bin/sallyport-supervisor
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/sallyport ./cmd/sallyport
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/sallyport-supervisor ./cmd/sallyport-supervisor
 
 demo: build ## show the main job on real commands in a scratch workspace
 	@docs/demo.sh $(BIN)/sallyport

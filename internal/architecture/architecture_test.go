@@ -21,7 +21,7 @@ var ours = map[string][]string{
 	"cmd/sallyport":            {"internal/background", "internal/mcpserver", "plugins", "policies", "engine", "engine/audit", "engine/config", "engine/facts", "engine/rego", "engine/shell", "engine/wasm"},
 	"internal/mcpserver":       {"internal/background", "internal/docstring", "internal/filetools", "engine", "engine/facts"},
 	"internal/background":      {"engine"},
-	"internal/filetools":       {"engine", "engine/facts"},
+	"internal/filetools":       {"internal/docstring", "engine", "engine/facts"},
 	"internal/docstring":       {},
 	"plugins":                  {"policies", "runners/command", "runners/wire", "runners/local", "engine", "engine/audit", "engine/config", "engine/facts", "engine/ledger", "engine/rego", "engine/wasm"},
 	"cmd/sallyport-supervisor": {"runners/wire", "runners/local", "engine", "engine/facts"},

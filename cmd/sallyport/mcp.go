@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -83,6 +85,7 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 	if err != nil {
 		return err
 	}
+	collectAsUsual()
 	shells := background.New(background.Options{Gate: s, Limit: l.Limits.Background, Lines: l.Limits.RingLines})
 	end := func() error { return errors.Join(shells.Close(), s.Gate.Close()) }
 	policy, err := policyFor(ctx, l, s)
@@ -110,6 +113,14 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 		err = server.ServeStdio(ctx, a.in, out)
 	}
 	return errors.Join(err, end(), s.Close())
+}
+
+// collectAsUsual undoes collectLate: a server lives long, and what it made at its start is garbage by now.
+func collectAsUsual() {
+	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(math.MaxInt64)
+		debug.SetGCPercent(100)
+	}
 }
 
 // policyFor is what clients may know of the policies.

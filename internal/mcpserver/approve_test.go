@@ -335,3 +335,29 @@ func TestTheQuestionShowsWhatIsThere(t *testing.T) {
 		}
 	}
 }
+
+// TestAQuestionEndsWithItsCall: the client is told that its dialog may go.
+func TestAQuestionEndsWithItsCall(t *testing.T) {
+	t.Parallel()
+	world := newWorld(t, asking, nil)
+	w := connect(t, world.Server)
+	w.hello(t, canAsk)
+	call := w.send(t, "tools/call", map[string]any{"name": "execute_command", "arguments": map[string]any{"command": "touch ask-me"}})
+	question := w.next(t)
+	w.say(t, fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, call))
+	if m := w.next(t); m.Method != "notifications/cancelled" || m.Params["requestId"] != question.ID {
+		t.Errorf("got %+v", m)
+	}
+	w.say(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":{"action":"accept","content":{"approve":true}}}`, question.ID)) // too late
+	w.send(t, "tools/call", map[string]any{"name": "execute_command", "arguments": map[string]any{"command": "touch ask-me"}})
+	w.next(t) // the second question, which the end of input leaves without an answer
+	w.end(t)
+	for m := range w.got {
+		if r := resultOf(t, m); !r.IsError || r.is("ran") {
+			t.Errorf("got %s", r.Text)
+		}
+	}
+	if granted, refused := approvals(t, world); world.has("ask-me") || granted != 0 || refused != 2 {
+		t.Errorf("%d granted, %d refused", granted, refused)
+	}
+}

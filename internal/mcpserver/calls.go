@@ -6,8 +6,11 @@ import (
 	"sync"
 )
 
-// waitingMost is how many calls may wait for their turn. Their messages are held in memory meanwhile.
-const waitingMost = 1000
+// Bounds of what one client may have under way. The messages are held in memory meanwhile.
+const (
+	waitingMost  = 1000      // calls that wait for their turn
+	messageBytes = 256 << 20 // of all messages under way
+)
 
 // calls are the requests of one client that are under way or wait for their turn. A call that is cancelled
 // while it waits is dropped: it never runs.
@@ -16,7 +19,9 @@ type calls struct {
 	finished chan struct{} // one element when a call has finished since it was last looked at
 
 	mu        sync.Mutex
+	closed    bool // no more calls are taken up
 	running   int
+	bytes     int // of the messages of all
 	waiting   []*pending
 	all       map[string]*pending
 	emptied   chan struct{} // closed when the last call has finished; nil while nobody waits for it
@@ -29,6 +34,7 @@ type pending struct {
 	cancel    context.CancelFunc
 	run       func(*pending)
 	listening bool
+	size      int // of its message
 
 	mu      sync.Mutex
 	dropped bool // the client does not want an answer
@@ -49,13 +55,16 @@ func newCalls(most int) *calls {
 func (q *calls) add(c *pending) (why string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.all[c.id] != nil {
+	switch {
+	case q.closed:
+		return "the server is ending"
+	case q.all[c.id] != nil:
 		return "Invalid request: the id belongs to a request that is still under way"
-	}
-	if len(q.waiting) >= waitingMost {
-		return "too many calls are waiting: send fewer at once"
+	case len(q.waiting) >= waitingMost, len(q.all) > 0 && q.bytes+c.size > messageBytes:
+		return "too much is under way: send less at once"
 	}
 	q.all[c.id] = c
+	q.bytes += c.size
 	if c.listening {
 		q.listeners++
 		go q.serve(c)
@@ -94,6 +103,7 @@ func (q *calls) serve(c *pending) {
 // forget takes a call off the books. The caller holds mu.
 func (q *calls) forget(c *pending) {
 	delete(q.all, c.id)
+	q.bytes -= c.size
 	select {
 	case q.finished <- struct{}{}:
 	default:
@@ -133,10 +143,11 @@ func (q *calls) endListening() {
 	}
 }
 
-// endAll ends what runs, and drops what waits. What runs answers with how it ended.
+// endAll ends what runs, drops what waits and takes up nothing more. What runs answers with how it ended.
 func (q *calls) endAll() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.closed = true
 	waiting := q.waiting
 	q.waiting = nil
 	for _, c := range waiting {

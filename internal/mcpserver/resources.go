@@ -104,10 +104,7 @@ func (c *call) remember(out engine.Outcome) {
 		ID: out.Decision.ID, Time: time.Now().UTC(), Tool: c.tool.name, WorkDir: c.server.o.Redact(out.WorkDir),
 		Effect: string(out.Decision.Effect), Ran: out.Ran, Rules: []string{},
 	}
-	what := c.args.text("command")
-	if out.Input != nil && out.Input.Request.Command != "" {
-		what = out.Input.Request.Command
-	}
+	what := judgedText(out, c.args.text("command"))
 	if what == "" {
 		for _, l := range c.argumentLines() {
 			what += l + "\n"

@@ -144,6 +144,7 @@ func (s *session) RequestElicitation(ctx context.Context, r mcp.ElicitationReque
 	})
 	select {
 	case <-ctx.Done():
+		s.withdraw(id)
 		return nil, ctx.Err()
 	case <-s.closed:
 		return nil, errNoAnswer
@@ -157,6 +158,14 @@ func (s *session) RequestElicitation(ctx context.Context, r mcp.ElicitationReque
 		}
 		return &result, nil
 	}
+}
+
+// withdraw tells the client that a question needs no answer any more, so that its dialog can go away.
+func (s *session) withdraw(id string) {
+	s.out.send(mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
+		Method: string(mcp.MethodNotificationCancelled),
+		Params: mcp.NotificationParams{AdditionalFields: map[string]any{"requestId": id, "reason": "the call has ended"}},
+	}})
 }
 
 // answer takes a client's answer to a question of ours. One that nobody asked for is dropped.

@@ -93,9 +93,9 @@ func commandRefused(args map[string]any, why string) commandResult {
 }
 
 func (c *call) commandResultOf(out engine.Outcome, asked engine.Request) commandResult {
-	r := commandResult{ExitCode: -1, Command: echoed(asked.Command), WorkDir: echoed(cmp.Or(out.WorkDir, asked.WorkDir)), Ran: out.Ran, verdict: c.verdictOf(out)}
-	if out.Input != nil {
-		r.Command = echoed(out.Input.Request.Command)
+	r := commandResult{
+		ExitCode: -1, Command: echoed(judgedText(out, asked.Command)), WorkDir: echoed(cmp.Or(out.WorkDir, asked.WorkDir)), Ran: out.Ran,
+		verdict: c.verdictOf(out),
 	}
 	if !out.Ran {
 		r.Stderr = c.refusalText(out)
@@ -130,6 +130,14 @@ func (c *call) commandResultOf(out engine.Outcome, asked engine.Request) command
 	r.Success = r.complete && e.Code == 0
 	r.Stderr = withNotes(r.Stderr, notes)
 	return r
+}
+
+// judgedText is the text that was judged, with a configured prefix; where none was, what was asked for.
+func judgedText(out engine.Outcome, asked string) string {
+	if out.Input != nil && out.Input.Request.Command != "" {
+		return out.Input.Request.Command
+	}
+	return asked
 }
 
 // withNotes puts words of ours on lines of their own below what a command wrote.
@@ -201,14 +209,11 @@ func checkCommand(ctx context.Context, c *call) result {
 	if err != nil {
 		return c.tool.refuse(c, requestText(err))
 	}
-	r := checkResult{Success: out.Fault == nil, Command: echoed(c.args.text("command")), WorkDir: echoed(out.WorkDir), verdict: c.verdictOf(out)}
+	r := checkResult{Success: out.Fault == nil, Command: echoed(judgedText(out, c.args.text("command"))), WorkDir: echoed(out.WorkDir), verdict: c.verdictOf(out)}
 	r.DecisionID = "" // nothing was recorded that the id could name
 	r.WouldRun = out.Decision.Effect == engine.Allow || out.Decision.Mode == engine.Monitor && out.Fault == nil
 	if out.Fault != nil {
 		r.Error = brokenText(out.Fault.ID)
-	}
-	if out.Input != nil {
-		r.Command = echoed(out.Input.Request.Command)
 	}
 	return r
 }

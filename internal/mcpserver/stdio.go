@@ -35,7 +35,15 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	defer stop()
 	go p.session.forward(forwarding)
 
-	err := p.read(ctx, lines(ctx, in, s.o.Line))
+	// Reading has a goroutine of its own: it may hang on writing a reply that nobody takes, and a signal
+	// must end the server all the same.
+	read := make(chan error, 1)
+	go func() { read <- p.read(ctx, lines(ctx, in, s.o.Line)) }()
+	var err error
+	select {
+	case err = <-read:
+	case <-ctx.Done():
+	}
 	p.session.close() // nobody answers questions any more
 	p.drain(ctx, readerGone(ctx, out))
 	return err
@@ -114,9 +122,25 @@ func (p *pump) serve(message []byte) {
 	default:
 		// All else is short, and in order: a call that follows initialize finds its client known.
 		if reply := p.server.mcp.HandleMessage(p.ctx, message); reply != nil {
-			p.out.send(reply)
+			p.out.send(addressed(reply, e.ID))
 		}
 	}
+}
+
+// addressed gives a reply the id of its request as it was written: as a number it would lose digits.
+func addressed(reply mcp.JSONRPCMessage, id json.RawMessage) mcp.JSONRPCMessage {
+	if len(id) == 0 {
+		return reply
+	}
+	switch r := reply.(type) {
+	case mcp.JSONRPCResponse:
+		r.ID = mcp.NewRequestId(id)
+		return r
+	case mcp.JSONRPCError:
+		r.ID = mcp.NewRequestId(id)
+		return r
+	}
+	return reply
 }
 
 // requestID returns the id of a request in a form to compare, "" for none.
@@ -156,10 +180,10 @@ func (p *pump) cancelled(message []byte) {
 // call takes up a request that may last. A listening request holds no place among the calls.
 func (p *pump) call(id string, raw json.RawMessage, message []byte, listening bool) {
 	ctx, cancel := context.WithCancel(p.ctx)
-	c := &pending{id: id, cancel: cancel, listening: listening, run: func(c *pending) {
+	c := &pending{id: id, cancel: cancel, listening: listening, size: len(message), run: func(c *pending) {
 		reply := p.server.mcp.HandleMessage(ctx, message)
 		if reply != nil && !c.withdrawn() {
-			p.out.send(reply)
+			p.out.send(addressed(reply, raw))
 		}
 	}}
 	if why := p.calls.add(c); why != "" {

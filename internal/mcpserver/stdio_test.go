@@ -326,3 +326,83 @@ func TestTaskCallsAreOrdinaryCalls(t *testing.T) {
 		t.Errorf("got %+v, %d ran", r, ran.Load())
 	}
 }
+
+// TestASignalEndsAServerWhoseClientDoesNotRead: its replies hang, and it must not.
+func TestASignalEndsAServerWhoseClientDoesNotRead(t *testing.T) {
+	t.Parallel()
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe() // nobody reads from it
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- plain(t, nil, nil).ServeStdio(ctx, inR, outW) }()
+	fmt.Fprintln(inW, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	fmt.Fprintln(inW, `{"jsonrpc":"2.0","id":2,"method":"ping"}`) // it was read, so the first is being answered
+	cancel()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(patience):
+		t.Fatal("the server stays")
+	}
+	outR.Close()
+	inW.Close()
+}
+
+// TestIDsComeBackAsTheyWere, digits beyond those of a float among them.
+func TestIDsComeBackAsTheyWere(t *testing.T) {
+	t.Parallel()
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	go func() {
+		_ = plain(t, func(_ context.Context, r engine.Request) (engine.Outcome, error) { return allowed(r), nil }, nil).ServeStdio(t.Context(), inR, outW)
+		outW.Close()
+	}()
+	ids := []string{`9007199254740993`, `"9007199254740993"`, `-1`, `"\u00e9"`, `""`, `0`}
+	go func() {
+		for _, id := range ids {
+			fmt.Fprintf(inW, `{"jsonrpc":"2.0","id":%s,"method":"ping"}`+"\n", id)
+		}
+		fmt.Fprintln(inW, `{"jsonrpc":"2.0","id":18446744073709551615,"method":"tools/call","params":{"name":"check_command","arguments":{"command":"x"}}}`)
+		fmt.Fprintln(inW, `{"jsonrpc":"2.0","id":18446744073709551616,"method":"tools/call","params":{"name":"none"}}`)
+		inW.Close()
+	}()
+	all, err := io.ReadAll(outR)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range append(ids, "18446744073709551615", "18446744073709551616") {
+		if !strings.Contains(string(all), `"id":`+id+`,`) {
+			t.Errorf("no reply for %s in %s", id, all)
+		}
+	}
+}
+
+// TestMessagesUnderWayAreBounded: a client cannot fill the memory with calls that wait.
+func TestMessagesUnderWayAreBounded(t *testing.T) {
+	t.Parallel()
+	q := newCalls(0) // nothing runs
+	one := func(id string, size int) string {
+		return q.add(&pending{id: id, size: size, cancel: func() {}})
+	}
+	if why := one("first", 2*messageBytes); why != "" {
+		t.Errorf("a single one: %s", why)
+	}
+	if one("second", 1) == "" {
+		t.Error("more than the bound")
+	}
+	q.cancel("first")
+	for i := range waitingMost {
+		if why := one(fmt.Sprint(i), 1); why != "" {
+			t.Fatalf("%d: %s", i, why)
+		}
+	}
+	if one("more", 1) == "" {
+		t.Error("more calls than the bound")
+	}
+	q.endAll()
+	if one("late", 1) == "" || q.bytes != 0 || len(q.all) != 0 {
+		t.Errorf("after the end: %d bytes, %d calls", q.bytes, len(q.all))
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
 
 	"github.com/sallyport-dev/sallyport/engine/facts"
@@ -68,7 +69,7 @@ func newJudgedFiles(files Files, paths []facts.Path) judgedFiles {
 	}
 	for i := range paths {
 		p := &paths[i]
-		if p.Real == "" || !path.IsAbs(p.Real) {
+		if !isAbs(p.Real) {
 			continue
 		}
 		add(j.at, p)
@@ -82,17 +83,19 @@ func newJudgedFiles(files Files, paths []facts.Path) judgedFiles {
 // ErrNotJudged is wrapped by the error for a path, or an access to it, that no decision covers.
 var ErrNotJudged = fmt.Errorf("not part of what was decided: %w", fs.ErrPermission)
 
+// isAbs takes the paths of this machine, which have slashes on every system, and those of an environment elsewhere.
+func isAbs(p string) bool { return path.IsAbs(p) || filepath.IsAbs(p) }
+
 // covered reports whether a path was judged for one of the accesses; with none, for any.
 func (j judgedFiles) covered(op, name string, accesses ...string) error {
 	judged := func(given []string) bool {
 		return len(given) > 0 && (len(accesses) == 0 || slices.ContainsFunc(accesses, func(a string) bool { return slices.Contains(given, a) }))
 	}
-	if path.IsAbs(name) && path.Clean(name) == name {
+	if isAbs(name) && path.Clean(name) == name {
 		if judged(j.at[name]) {
 			return nil
 		}
-		for dir := name; dir != "/"; {
-			dir = path.Dir(dir)
+		for at, dir := name, path.Dir(name); dir != at; at, dir = dir, path.Dir(dir) {
 			if judged(j.below[dir]) {
 				return nil
 			}

@@ -1,0 +1,47 @@
+package architecture
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The supervisor is put on machines of others: it holds nothing that decides, and stays small.
+func TestSupervisorIsSmall(t *testing.T) {
+	t.Parallel()
+	const program = module + "/cmd/sallyport-supervisor"
+	out, err := exec.Command("go", "list", "-deps", program).CombinedOutput()
+	if err != nil {
+		t.Fatalf("go list: %v: %s", err, out)
+	}
+	deps := strings.Fields(string(out))
+	if len(deps) < 50 {
+		t.Fatalf("only %d packages: the test looks in the wrong place", len(deps))
+	}
+	for _, dep := range deps {
+		for _, banned := range []string{
+			"github.com/open-policy-agent/opa", "github.com/tetratelabs/wazero", "github.com/mark3labs/mcp-go", "github.com/spf13/cobra", "go.yaml.in/yaml",
+			"net/http", module + "/policies", module + "/plugins", module + "/engine/rego", module + "/engine/audit", module + "/engine/config",
+		} {
+			if below(dep, banned) {
+				t.Errorf("the supervisor holds %s", dep)
+			}
+		}
+	}
+	file := filepath.Join(t.TempDir(), "supervisor")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", file, program)
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v: %s", err, out)
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes", info.Size())
+	if info.Size() > 8<<20 {
+		t.Errorf("the supervisor has %d bytes, want at most 8 MiB", info.Size())
+	}
+}

@@ -22,6 +22,8 @@ type host struct {
 	thread chan func() // runs on one thread that lives as long as the host
 	stop   chan struct{}
 
+	scans scans
+
 	mu    sync.Mutex // held while children come and go, so that none is taken for an orphan
 	marks *marks     // nil where limits cannot mark
 	roots map[int]*root
@@ -170,13 +172,13 @@ func (h *host) collect() {
 	if idle {
 		return
 	}
-	all, err := processes()
-	if err != nil {
+	look := h.scans.take()
+	if look.err != nil {
 		return // the next tick, or the end of the command, tries again
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, p := range all {
+	for _, p := range look.all {
 		if p.alive() {
 			continue
 		}

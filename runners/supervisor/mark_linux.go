@@ -56,13 +56,11 @@ func (m *marks) set(pid int) uint64 {
 	return mark
 }
 
-// of returns the limit of a process, which is a mark or not.
-func (m *marks) of(pid int) (uint64, bool) {
+// of returns the limit of a process, which is a mark or not. The error is ESRCH when there is no such process.
+func (m *marks) of(pid int) (uint64, error) {
 	var l unix.Rlimit
-	if err := unix.Prlimit(pid, unix.RLIMIT_RTTIME, nil, &l); err != nil {
-		return 0, false
-	}
-	return l.Max, true
+	err := unix.Prlimit(pid, unix.RLIMIT_RTTIME, nil, &l)
+	return l.Max, err
 }
 
 // mine reports whether a limit is a mark of this Supervisor.

@@ -1,5 +1,11 @@
 package supervisor
 
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
+
 // Which processes belong to a command
 //
 // Everything that descends from its shell. While a process and those between it and the shell
@@ -35,18 +41,23 @@ func (h *host) orphan(p proc) (owner *root, ok bool) {
 	}
 	changed := false
 	if h.marks != nil {
-		limit, ok := h.marks.of(p.pid)
-		if ok && h.marks.mine(limit) {
+		limit, err := h.marks.of(p.pid)
+		switch {
+		case errors.Is(err, unix.ESRCH):
+			return nil, false // it was reaped since it was looked at
+		case err != nil: // a process of another user
+		case h.marks.mine(limit):
 			return h.first(func(r *root) bool { return r.mark == limit }), true
-		}
-		if ok && h.marks.foreign(limit) {
+		case h.marks.foreign(limit):
 			return nil, false
+		default:
+			changed = h.marks.changed(limit)
 		}
-		changed = ok && h.marks.changed(limit)
 	}
 	owner = h.roots[p.sid]
 	if owner == nil {
-		owner = h.first(func(r *root) bool { return p.marked(r.id) })
+		environ := p.environ()
+		owner = h.first(func(r *root) bool { return marked(environ, r.id) })
 	}
 	if owner == nil && changed {
 		owner = h.only(p.start)

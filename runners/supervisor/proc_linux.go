@@ -191,13 +191,18 @@ func (p proc) send(sig unix.Signal) {
 	_ = unix.Kill(p.pid, sig) // a kernel or a filter without pidfd: the check above is a moment old
 }
 
-// marked reports whether the process was started with the marker of the command id. It cannot
-// be told of a process of another user or of one that has ended.
-func (p proc) marked(id string) bool {
+// environ returns the environment that the process was started with. It cannot be told of a process of
+// another user or of one that has ended.
+func (p proc) environ() []byte {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/environ")
 	if err != nil {
-		return false
+		return nil
 	}
+	return b
+}
+
+// marked reports whether an environment holds the marker of the command id.
+func marked(environ []byte, id string) bool {
 	entry := append([]byte{0}, Marker+"="+id+"\x00"...)
-	return bytes.HasPrefix(b, entry[1:]) || bytes.Contains(b, entry)
+	return bytes.HasPrefix(environ, entry[1:]) || bytes.Contains(environ, entry)
 }

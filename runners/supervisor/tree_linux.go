@@ -135,16 +135,14 @@ func (r *root) nothingLeft() bool {
 // tree returns the living processes of the command, the shell among them, and reaps its orphans
 // that have ended.
 func (r *root) tree() []proc {
-	all, err := processes()
-	if err != nil {
+	look := r.host.scans.take()
+	if look.err != nil {
 		// Without /proc the shell's group is what we know. newHost made sure that there is one.
 		return []proc{{pid: r.pid, pgid: r.pid, sid: r.pid}}
 	}
-	children := make(map[int][]proc, len(all))
 	var next []proc
 	r.host.mu.Lock()
-	for _, p := range all {
-		children[p.ppid] = append(children[p.ppid], p)
+	for _, p := range look.all {
 		if p.sid == r.pid {
 			next = append(next, p)
 			continue
@@ -162,7 +160,7 @@ func (r *root) tree() []proc {
 			continue
 		}
 		seen[p.pid] = true
-		next = append(next, children[p.pid]...)
+		next = append(next, look.children[p.pid]...)
 		if p.alive() {
 			left = append(left, p)
 		} else if p.ppid == r.host.self && p.pid != r.pid {

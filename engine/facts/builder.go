@@ -26,8 +26,17 @@ type Builder struct {
 	roots     []grant
 	protected []string
 	self      []Place
-	secrets   []string        // places of credentials under their well-known names
-	known     map[string]bool // what lies at, above and on the way to a granted root
+	secrets   []string          // places of credentials under their well-known names
+	known     map[string]bool   // what lies at, above and on the way to a granted root
+	folds     *spellings        // nil where names that differ in case are different files
+	names     map[string]string // where folds is there: how names of known places are spelled, by their lower case
+}
+
+// viewOf begins a look at the file system.
+func (b *Builder) viewOf(files FS, steps int) *view {
+	v := newView(files, steps)
+	v.folds = b.folds.again(files)
+	return v
 }
 
 // zone is a place with the zone that it and what lies below it is in.
@@ -44,7 +53,8 @@ type grant struct {
 // real path, too. h may be nil: then nothing has been seen.
 func NewBuilder(l Layout, files FS, h History) *Builder {
 	b := &Builder{layout: l, table: commands(), fs: files, history: h}
-	v := newView(files, 0)
+	b.folds = newSpellings(files, l.Workspace, l.Home)
+	v := b.viewOf(files, 0)
 	spellings := func(p string) []string {
 		if p == "" {
 			return nil
@@ -74,7 +84,7 @@ func NewBuilder(l Layout, files FS, h History) *Builder {
 		each(dir, "temporary")
 	}
 	each("/dev/shm", "temporary") // memory that everybody may write to, whatever the operator lists
-	b.known = waysTo(files, l.Roots)
+	b.known = b.waysTo(l.Roots)
 	for i := range l.Roots {
 		r := &l.Roots[i]
 		for _, s := range spellings(r.Path) {
@@ -98,6 +108,9 @@ func NewBuilder(l Layout, files FS, h History) *Builder {
 			b.secrets = append(b.secrets, join(home, rel))
 		}
 	}
+	if b.folds != nil {
+		b.names = b.foldable()
+	}
 	// Deepest first; of equal places the one that was added last: a root beats the system's view of it.
 	slices.Reverse(b.zones)
 	slices.SortStableFunc(b.zones, func(x, y zone) int { return len(y.path) - len(x.path) })
@@ -119,7 +132,7 @@ type build struct {
 // Build reads a request. It never fails: what cannot be read or understood is said in the input.
 func (b *Builder) Build(req Ask) *Input {
 	work := b.workDir(req.Request.WorkDir)
-	view := newView(b.fs, readSteps)
+	view := b.viewOf(b.fs, readSteps)
 	if req.Request.Command == "" && len(req.Touches) > 0 {
 		return b.build(req, view, work, &shell.Program{Certainty: shell.Exact}, nil)
 	}

@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -78,7 +77,7 @@ func (w *build) command(prog *shell.Program, i int) {
 	w.downloads(i, c)
 	out.Effects, out.Flags = c.effects.list(), c.flags.list(flagNames)
 	out.Hosts = fill(c.hosts)
-	out.Matches = w.matchPatterns(cmd)
+	out.Matches = w.layout.matches(texts(cmd.Words), cmd.Name, cmd.Certainty == shell.Unknown)
 }
 
 // paths adds every path of a command: of its words, its program, its script and its redirects.
@@ -190,35 +189,6 @@ func (c *call) passesOn(w *build) bool {
 		}
 	}
 	return false
-}
-
-// matchPatterns matches the operator's patterns with the command's words, joined by single
-// spaces, once with the program as it was written and once with its base name.
-func (b *Builder) matchPatterns(cmd *shell.Command) Matches {
-	m := Matches{Deny: []int{}, Exempt: []int{}}
-	if len(cmd.Words) == 0 || len(b.layout.Allow)+len(b.layout.Deny)+len(b.layout.Exemptions) == 0 {
-		return m
-	}
-	all := texts(cmd.Words)
-	written := strings.Join(all, " ")
-	spellings := []string{written}
-	if cmd.Name != "" && cmd.Name != all[0] {
-		spellings = append(spellings, cmd.Name+written[len(all[0]):])
-	}
-	matches := func(re *regexp.Regexp) bool { return re != nil && slices.ContainsFunc(spellings, re.MatchString) }
-	// A command word that is not known may become anything: no pattern vouches for it.
-	m.Allow = cmd.Certainty != shell.Unknown && slices.ContainsFunc(b.layout.Allow, matches)
-	for i, re := range b.layout.Deny {
-		if matches(re) {
-			m.Deny = append(m.Deny, i)
-		}
-	}
-	for i, re := range b.layout.Exemptions {
-		if cmd.Certainty != shell.Unknown && matches(re) {
-			m.Exempt = append(m.Exempt, i)
-		}
-	}
-	return m
 }
 
 func texts(words []shell.Word) []string {

@@ -16,7 +16,7 @@ func (b *Builder) Granted() FS { return granted{b} }
 
 // real returns where a path leads, if that is granted. With ofLink a last link is not followed.
 func (g granted) real(op, p string, ofLink bool) (string, error) {
-	real, _ := newView(fenced{g.b.fs, g.b}, 0).real(g.b.workDir(p), ofLink)
+	real, _ := g.b.viewOf(fenced{g.b.fs, g.b}, 0).real(g.b.workDir(p), ofLink)
 	if g.b.permission(real) == "none" {
 		return "", &fs.PathError{Op: op, Path: p, Err: fs.ErrPermission}
 	}
@@ -69,10 +69,10 @@ func (f fenced) Lstat(p string) (fs.FileInfo, error) {
 }
 
 // waysTo returns every path that has to be looked at to get to some root.
-func waysTo(files FS, roots []Root) map[string]bool {
+func (b *Builder) waysTo(roots []Root) map[string]bool {
 	known := map[string]bool{}
 	for i := range roots {
-		v := newView(files, 0)
+		v := b.viewOf(b.fs, 0)
 		v.real(clean(roots[i].Path), false)
 		for p := range maps.Keys(v.nodes) {
 			known[p] = true

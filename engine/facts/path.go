@@ -31,6 +31,9 @@ func (w *build) place(t touch, command int) *spot {
 		s.labels.add(labelMetadata)
 	}
 	zone, permission := w.zoneOf(s.path, s.real, s.labels), w.permission(s.real)
+	if permission == "write" && w.isProtected(w.folded(s.real)) {
+		permission = "read"
+	}
 	if w.widelyGranted(s.real) {
 		s.labels.add(labelWideRoot)
 	}
@@ -211,6 +214,9 @@ func (w *build) labelBoth(s *spot, lexical, real string) {
 	w.labelAt(s, lexical)
 	if real != lexical {
 		w.labelAt(s, real)
+	}
+	if known := w.folded(real); known != real {
+		w.labelAt(s, known)
 	}
 }
 

@@ -14,7 +14,8 @@ type view struct {
 	fs    FS
 	nodes map[string]node
 	dirs  map[string][]fs.DirEntry
-	steps int // directory entries that may still be read
+	steps int        // directory entries that may still be read
+	folds *spellings // nil where names that differ in case are different files
 }
 
 // node is what lies at a path.
@@ -90,6 +91,9 @@ func (v *view) real(p string, ofLink bool) (string, node) {
 			at, _ = parent(at)
 			n = v.look(at)
 			continue
+		}
+		if v.folds != nil {
+			name = v.folds.of(at, name)
 		}
 		next := join(at, name)
 		n = v.look(next)

@@ -23,17 +23,17 @@ type compiled struct {
 }
 
 // compile makes native code of a metered module, or reads it from the cache.
-func compile(ctx context.Context, m *metered, cacheDir string) (*compiled, error) {
+func compile(ctx context.Context, m *metered, provided map[imported]hostFunction, cacheDir string) (*compiled, error) {
 	start := time.Now()
 	cache, kept, err := openCache(cacheDir)
 	if err != nil {
 		return nil, err
 	}
-	c, err := compileWith(ctx, m, cache)
+	c, err := compileWith(ctx, m, provided, cache)
 	if err != nil && cache != nil && ctx.Err() == nil {
 		// A file of the cache may be damaged or the disk full: neither says anything about the module.
 		kept = fmt.Sprintf("memory: the cache could not be used: %v", err)
-		c, err = compileWith(ctx, m, nil)
+		c, err = compileWith(ctx, m, provided, nil)
 	}
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func compile(ctx context.Context, m *metered, cacheDir string) (*compiled, error
 	return c, nil
 }
 
-func compileWith(ctx context.Context, m *metered, cache wazero.CompilationCache) (*compiled, error) {
+func compileWith(ctx context.Context, m *metered, provided map[imported]hostFunction, cache wazero.CompilationCache) (*compiled, error) {
 	// SIMD is off because metering does not know it.
 	config := wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2.SetEnabled(api.CoreFeatureSIMD, false))
 	if cache != nil {
@@ -72,7 +72,7 @@ func compileWith(ctx context.Context, m *metered, cache wazero.CompilationCache)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("compile: %w", err), c.close())
 	}
-	if err := instantiateHost(ctx, c.runtime, c.module); err != nil {
+	if err := instantiateHost(ctx, c.runtime, c.module, provided); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	return c, nil

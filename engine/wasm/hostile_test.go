@@ -119,8 +119,8 @@ func TestHostileBeginnings(t *testing.T) {
 		module assembly
 		want   string
 	}{
-		"endless _initialize":      {assembly{begin: forever()}, "begin: it did not end in time"},
-		"_initialize that traps":   {assembly{begin: op(opUnreachable)}, "begin: wasm error: unreachable"},
+		"endless _initialize":      {assembly{begin: forever()}, "begin: _initialize: it did not end in time"},
+		"_initialize that traps":   {assembly{begin: op(opUnreachable)}, "begin: _initialize: wasm error: unreachable"},
 		"endless start function":   {assembly{begin: forever(), extra: []section{{secStart, []byte{3}}}}, ""},
 		"endless when it is asked": {assembly{evaluate: code(forever(), op(opUnreachable))}, "try it on a sample"},
 	} {
@@ -212,19 +212,19 @@ func TestNothingSurvivesACall(t *testing.T) {
 			}
 			// The refusal first: one instance that nobody puts back does find its own traces.
 			l := testLimits()
-			c, err := compile(t.Context(), m, "")
+			c, err := compile(t.Context(), m, wasiFunctions(), "")
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer c.close()
-			p := &pool{compiled: c, module: m, limits: l}
+			p := &pool{compiled: c, module: m, speaks: rules{}, limits: l}
 			i, err := p.begin(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
 			for n := range 3 {
-				out, err := i.evaluate(t.Context(), l, []byte("{}"))
-				if err != nil || (string(out) == nothing) != (n < 2) {
+				out, err := p.judge(t.Context(), i, []byte("{}"))
+				if err != nil || (string(out[0]) == nothing) != (n < 2) {
 					t.Fatalf("call %d of an instance that is not put back: %s, %v", n, out, err)
 				}
 			}

@@ -16,26 +16,30 @@ const maxBegin = 2 * time.Second
 
 // instance is a module with a memory of its own. It serves one call at a time.
 type instance struct {
-	module       api.Module
-	memory       api.Memory
-	globals      []api.MutableGlobal
-	alloc, judge api.Function
+	module    api.Module
+	memory    api.Memory
+	globals   []api.MutableGlobal
+	functions map[string]api.Function
+	data      uint64 // where the data of a compiled policy lies in memory
 }
 
-// checkTypes holds the functions of the interface against their types.
-func checkTypes(all map[string]api.FunctionDefinition) error {
-	for _, f := range []struct{ name, params, results string }{
-		{exportInterface, "", "i"}, {exportAlloc, "i", "i"}, {exportEvaluate, "ii", "I"}, {exportInit, "", ""},
-	} {
-		d, ok := all[f.name]
-		if !ok && f.name == exportInit {
-			continue
+// call calls an exported function, whose type has been checked. Functions without a result give 0.
+func (i *instance) call(ctx context.Context, name string, args ...uint64) (uint64, error) {
+	f := i.functions[name]
+	if f == nil {
+		if f = i.module.ExportedFunction(name); f == nil {
+			return 0, fmt.Errorf("it has no %s", name)
 		}
-		if !ok || signature(d.ParamTypes()) != f.params || signature(d.ResultTypes()) != f.results {
-			return fmt.Errorf("its %s has another type than the interface says (docs/writing-plugins.md)", f.name)
-		}
+		i.functions[name] = f
 	}
-	return nil
+	results, err := f.Call(ctx, args...)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(results) == 0 {
+		return 0, nil
+	}
+	return results[0], nil
 }
 
 // instantiate makes an instance that has not begun, but for a start function of the module.
@@ -45,10 +49,7 @@ func (p *pool) instantiate(ctx context.Context) (*instance, error) {
 	if err != nil {
 		return nil, fmt.Errorf("begin: %w", c.saying(err))
 	}
-	i := &instance{
-		module: m, memory: m.ExportedMemory(exportMemory),
-		alloc: m.ExportedFunction(exportAlloc), judge: m.ExportedFunction(exportEvaluate),
-	}
+	i := &instance{module: m, memory: m.ExportedMemory(exportMemory), functions: map[string]api.Function{}}
 	for _, name := range p.module.globals {
 		g, ok := m.ExportedGlobal(name).(api.MutableGlobal)
 		if !ok {
@@ -67,57 +68,11 @@ func (p *pool) begin(ctx context.Context) (*instance, error) {
 		return nil, err
 	}
 	ctx, c := newCall(ctx, maxBegin, beginning)
-	if err := i.setUp(ctx); err != nil {
+	if err := p.speaks.begin(ctx, i); err != nil {
 		i.close()
 		return nil, fmt.Errorf("begin: %w", c.saying(err))
 	}
 	return i, nil
-}
-
-func (i *instance) setUp(ctx context.Context) error {
-	if f := i.module.ExportedFunction(exportInit); f != nil {
-		if _, err := f.Call(ctx); err != nil {
-			return err
-		}
-	}
-	version, err := i.module.ExportedFunction(exportInterface).Call(ctx)
-	if err != nil {
-		return err
-	}
-	if version[0] != Interface {
-		return fmt.Errorf("it speaks interface %d, this build speaks %d", version[0], Interface)
-	}
-	return nil
-}
-
-// evaluate gives the module an input and returns a copy of its output.
-func (i *instance) evaluate(ctx context.Context, l Limits, input []byte) (_ []byte, err error) {
-	ctx, c := newCall(ctx, l.time(), judging)
-	defer func() { err = c.saying(err) }()
-	size := uint64(len(input))
-	at, err := i.alloc.Call(ctx, size)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", exportAlloc, err)
-	}
-	if at[0] == 0 {
-		return nil, fmt.Errorf("%s has no memory for an input of %d bytes", exportAlloc, size)
-	}
-	if !i.holds(uint32(at[0]), uint32(size)) || !i.memory.Write(uint32(at[0]), input) {
-		return nil, fmt.Errorf("%s gives %d bytes at %d, which do not lie in its memory of %d", exportAlloc, size, uint32(at[0]), i.size())
-	}
-	result, err := i.judge.Call(ctx, at[0], size)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", exportEvaluate, err)
-	}
-	from, length := uint32(result[0]>>32), uint32(result[0])
-	if length > l.output() {
-		return nil, fmt.Errorf("its output has %d bytes, the limit is %d", length, l.output())
-	}
-	output, ok := i.memory.Read(from, length)
-	if !ok || !i.holds(from, length) {
-		return nil, fmt.Errorf("its output is said to be %d bytes at %d, which do not lie in its memory of %d", length, from, i.size())
-	}
-	return bytes.Clone(output), nil
 }
 
 // size is that of the memory as the module knows it, in bytes: metering keeps it in the last global.
@@ -129,6 +84,7 @@ func (i *instance) holds(at, size uint32) bool { return uint64(at)+uint64(size) 
 type snapshot struct {
 	memory  []byte
 	globals []uint64
+	data    uint64
 }
 
 func (i *instance) snapshot() (*snapshot, error) {
@@ -136,7 +92,7 @@ func (i *instance) snapshot() (*snapshot, error) {
 	if !ok {
 		return nil, errors.New("its memory cannot be read")
 	}
-	s := &snapshot{memory: bytes.Clone(memory)}
+	s := &snapshot{memory: bytes.Clone(memory), data: i.data}
 	for _, g := range i.globals {
 		s.globals = append(s.globals, g.Get())
 	}
@@ -179,6 +135,7 @@ func (i *instance) restore(s *snapshot, limit uint32) error {
 	for n, g := range i.globals {
 		g.Set(s.globals[n])
 	}
+	i.data = s.data
 	return nil
 }
 

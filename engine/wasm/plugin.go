@@ -69,19 +69,21 @@ func open(ctx context.Context, o Options) (*Plugin, error) {
 	if sum := digest(binary); sum != manifest.SHA256 {
 		return nil, fmt.Errorf("its sha256 is %s, and its manifest says %s: if the module is the right one, run sallyport plugin seal %s", sum, manifest.SHA256, o.Module)
 	}
+	var speaks abi = rules{}
+	provided := wasiFunctions()
 	m, err := rewrite(binary, manifest.Limits.pages())
 	if err != nil {
 		return nil, err
 	}
-	if err := checkShape(m); err != nil {
+	if err := checkShape(m, provided); err != nil {
 		return nil, err
 	}
 	p.size, p.imports = len(binary), m.imports
-	c, err := compile(ctx, m, o.Cache)
+	c, err := compile(ctx, m, provided, o.Cache)
 	if err != nil {
 		return nil, err
 	}
-	if p.pool, err = newPool(ctx, c, m, manifest.Limits); err != nil {
+	if p.pool, err = newPool(ctx, c, m, speaks, manifest.Limits); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	if err := p.try(ctx); err != nil {
@@ -127,8 +129,8 @@ const (
 )
 
 // checkShape refuses what cannot be a plugin before it costs a compilation.
-func checkShape(m *metered) error {
-	if unknown := unknownImports(m.imports); len(unknown) > 0 {
+func checkShape(m *metered, provided map[imported]hostFunction) error {
+	if unknown := unknownImports(m.imports, provided); len(unknown) > 0 {
 		return fmt.Errorf("it imports %s: a plugin can import nothing but WASI preview 1", strings.Join(unknown, ", "))
 	}
 	var missing []string
@@ -210,11 +212,11 @@ func (p *Plugin) evaluate(ctx context.Context, in *facts.Input) (engine.Judgemen
 	if err != nil {
 		return engine.Judgement{}, fmt.Errorf("encode input: %w", err)
 	}
-	output, err := p.pool.evaluate(ctx, input)
+	outputs, err := p.pool.evaluate(ctx, input)
 	if err != nil {
 		return engine.Judgement{}, err
 	}
-	j, err := p.judgement(in, output)
+	j, err := p.judgement(in, outputs[0])
 	if err != nil {
 		return engine.Judgement{}, fmt.Errorf("read its findings: %w", err)
 	}

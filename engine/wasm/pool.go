@@ -22,6 +22,7 @@ import (
 type pool struct {
 	compiled *compiled
 	module   *metered
+	speaks   abi
 	limits   Limits
 	slots    chan struct{} // one for each instance in use or being put back
 	idle     chan *instance
@@ -34,13 +35,13 @@ type pool struct {
 
 var errClosed = errors.New("it is closed")
 
-func newPool(ctx context.Context, c *compiled, m *metered, l Limits) (*pool, error) {
-	if err := checkTypes(c.module.ExportedFunctions()); err != nil {
+func newPool(ctx context.Context, c *compiled, m *metered, speaks abi, l Limits) (*pool, error) {
+	if err := speaks.check(c.module.ExportedFunctions()); err != nil {
 		return nil, err
 	}
 	size := 2 * runtime.GOMAXPROCS(0)
 	p := &pool{
-		compiled: c, module: m, limits: l,
+		compiled: c, module: m, speaks: speaks, limits: l,
 		slots: make(chan struct{}, size), idle: make(chan *instance, size), closed: make(chan struct{}),
 	}
 	if m.lasting == "" {
@@ -69,7 +70,7 @@ func (p *pool) keep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := first.evaluate(ctx, p.limits, input); err != nil {
+	if _, err := p.judge(ctx, first, input); err != nil {
 		return fmt.Errorf("try it on a sample: %w", err)
 	}
 	p.start, err = first.snapshot()
@@ -92,8 +93,15 @@ func (p *pool) next(ctx context.Context) (*instance, error) {
 	return i, nil
 }
 
+// judge lets one instance judge, within its time.
+func (p *pool) judge(ctx context.Context, i *instance, input []byte) ([][]byte, error) {
+	ctx, c := newCall(ctx, p.limits.time(), judging)
+	outputs, err := p.speaks.judge(ctx, i, p.limits, input)
+	return outputs, c.saying(err)
+}
+
 // evaluate lets an instance judge an encoded input and returns what it gives back.
-func (p *pool) evaluate(ctx context.Context, input []byte) ([]byte, error) {
+func (p *pool) evaluate(ctx context.Context, input []byte) ([][]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -118,7 +126,7 @@ func (p *pool) evaluate(ctx context.Context, input []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	output, err := i.evaluate(ctx, p.limits, input)
+	output, err := p.judge(ctx, i, input)
 	go p.putBack(i, err == nil)
 	return output, err
 }

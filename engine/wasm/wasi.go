@@ -2,13 +2,8 @@ package wasm
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
-	"time"
 
-	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 )
 
@@ -67,62 +62,13 @@ func stubs() map[string]stub {
 
 const wasiExit = "proc_exit"
 
-// unknownImports lists what a module asks for and nobody has.
-func unknownImports(all []imported) []string {
-	known := stubs()
-	var unknown []string
-	for _, i := range all {
-		if _, ok := known[i.name]; i.module != wasiModule || !ok && i.name != wasiExit {
-			unknown = append(unknown, i.String())
-		}
+// wasiFunctions is what rule plugins can import.
+func wasiFunctions() map[imported]hostFunction {
+	all := map[imported]hostFunction{{wasiModule, wasiExit}: {"i", "", exit}}
+	for name, s := range stubs() {
+		all[imported{wasiModule, name}] = hostFunction{s.params, "i", s.call()}
 	}
-	return unknown
-}
-
-// instantiateHost makes the modules that a compiled plugin imports from.
-func instantiateHost(ctx context.Context, r wazero.Runtime, compiled wazero.CompiledModule) error {
-	b := r.NewHostModuleBuilder(tickModule)
-	b = b.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(tick), nil, []api.ValueType{api.ValueTypeI64}).Export(tickName)
-	if _, err := b.Instantiate(ctx); err != nil {
-		return fmt.Errorf("make the host's functions: %w", err)
-	}
-	wasi, known, made := r.NewHostModuleBuilder(wasiModule), stubs(), map[string]bool{}
-	for _, f := range compiled.ImportedFunctions() {
-		module, name, _ := f.Import()
-		if module != wasiModule || made[name] {
-			continue
-		}
-		made[name] = true
-		params, results := f.ParamTypes(), f.ResultTypes()
-		if name == wasiExit && signature(params) == "i" && len(results) == 0 {
-			wasi = wasi.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(exit), params, results).Export(name)
-			continue
-		}
-		s := known[name]
-		if s.answer == nil || signature(params) != s.params || signature(results) != "i" {
-			return fmt.Errorf("import %s.%s: it has another type than in WASI preview 1", module, name)
-		}
-		wasi = wasi.NewFunctionBuilder().WithGoModuleFunction(s.call(), params, results).Export(name)
-	}
-	if _, err := wasi.Instantiate(ctx); err != nil {
-		return fmt.Errorf("make the host's functions: %w", err)
-	}
-	return nil
-}
-
-func signature(types []api.ValueType) string {
-	var b strings.Builder
-	for _, t := range types {
-		switch t {
-		case api.ValueTypeI32:
-			b.WriteByte('i')
-		case api.ValueTypeI64:
-			b.WriteByte('I')
-		default:
-			b.WriteByte('?')
-		}
-	}
-	return b.String()
+	return all
 }
 
 func (s stub) call() api.GoModuleFunc {
@@ -136,53 +82,6 @@ func (s stub) call() api.GoModuleFunc {
 		}
 		stack[0] = uint64(s.answer(c, memory, stack))
 	}
-}
-
-// call is one call of a plugin, from the host's side. It travels in the context.
-type call struct {
-	ctx      context.Context
-	deadline time.Time
-	now      uint64 // what its clock says next
-	said     []byte // the beginning of what it wrote to its standard streams
-}
-
-type callKey struct{}
-
-func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
-
-// Its clock shows the same times in every call: one while it begins, a later one while it judges.
-const (
-	beginning = 1e18 // 2001-09-09, in nanoseconds
-	judging   = beginning + 1e9
-)
-
-var errTime = errors.New("it did not end in time")
-
-func newCall(ctx context.Context, limit time.Duration, now uint64) (context.Context, *call) {
-	c := &call{ctx: ctx, deadline: time.Now().Add(limit), now: now}
-	if d, ok := ctx.Deadline(); ok && d.Before(c.deadline) {
-		c.deadline = d
-	}
-	return context.WithValue(ctx, callKey{}, c), c
-}
-
-// mustGoOn ends the call if its time is over. The clock is read, not a timer waited for: timers need
-// a processor, and the plugin may have it.
-func (c *call) mustGoOn() {
-	if err := c.ctx.Err(); err != nil {
-		panic(err)
-	}
-	if !time.Now().Before(c.deadline) {
-		panic(errTime)
-	}
-}
-
-// quantum is how many steps a module may take until it asks again: less than a millisecond.
-const quantum = 400_000
-
-func tick(ctx context.Context, _ api.Module, stack []uint64) {
-	callOf(ctx).mustGoOn()
-	stack[0] = quantum
 }
 
 func exit(_ context.Context, _ api.Module, stack []uint64) {
@@ -243,15 +142,4 @@ func write(c *call, m api.Memory, p []uint64) uint32 {
 		total += size
 	}
 	return stored(m.WriteUint32Le(result, total))
-}
-
-// saying adds to an error what the plugin wrote before it.
-func (c *call) saying(err error) error {
-	said := strings.TrimSpace(strings.ToValidUTF8(string(c.said), "�"))
-	if err == nil || said == "" {
-		return err
-	}
-	lines := strings.Split(said, "\n")
-	lines = slices.DeleteFunc(lines[:min(len(lines), 3)], func(l string) bool { return strings.TrimSpace(l) == "" })
-	return fmt.Errorf("%w; it wrote %q", err, strings.Join(lines, " / "))
 }

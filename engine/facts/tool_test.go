@@ -1,8 +1,10 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -128,4 +130,43 @@ func TestTouchesWithoutWorkspace(t *testing.T) {
 			t.Errorf("%s: %+v", p, got)
 		}
 	}
+}
+
+// FuzzTouch holds any text of a path against what the input promises: it is told as valid text, and it is
+// either no name of a file, or one place that is absolute, clean and granted as its root says.
+func FuzzTouch(f *testing.F) {
+	for _, p := range []string{"a.txt", "", ".", "..", "/", "//", "~", "~root/x", "$HOME", "*", "a\x00", "\xff", "out/../x", "up/..", "loop/x", "C:/x", "a\\b", "key/", ".git/./HEAD", "/proc/self/root/etc"} {
+		for access := range accessNames {
+			f.Add(p, access, access%2 == 0)
+		}
+	}
+	b := toolBuilder()
+	check := validator(f)
+	f.Fuzz(func(t *testing.T, p string, access int, recursive bool) {
+		touch := Touch{Path: p, Access: append(accessNames[:], "x")[uint(access)%5], Recursive: recursive}
+		in := b.Build(Ask{Touches: []Touch{touch}})
+		validate(t, check, in)
+		if len(in.Paths) != 1 {
+			t.Fatalf("%d facts about one touch", len(in.Paths))
+		}
+		got := in.Paths[0]
+		for _, text := range []string{got.Raw, got.Path, got.Real} {
+			if !utf8.ValidString(text) {
+				t.Errorf("%q is not text", text)
+			}
+		}
+		if got.Certainty != "exact" {
+			if got.Path != "" || got.Real != "" || got.Permission != "none" {
+				t.Errorf("a place that is not known is taken for one: %+v", got)
+			}
+			return
+		}
+		if !isAbs(got.Real) || clean(got.Real) != got.Real || got.Permission != b.permission(got.Real) {
+			t.Errorf("%+v", got)
+		}
+		roots := slices.ContainsFunc([]string{testWS, "/ctx", "/mnt", "/etc/app", "/single/file.txt"}, func(root string) bool { return within(got.Real, root) })
+		if got.Permission != "none" && !roots {
+			t.Errorf("nobody granted it: %+v", got)
+		}
+	})
 }

@@ -48,5 +48,14 @@ deny contains {"path": i, "msg": $"{p.path} holds {p.unread.count} unread file(s
 	some i in _unread
 	p := input.paths[i]
 	_whole_tree(p)
+	count(p.unread.examples) > 0
 	examples := concat(", ", p.unread.examples)
+}
+
+# Of what lies below a directory only so much is looked at.
+deny contains {"path": i, "msg": $"{p.path} holds too many files to look at all of them; delete its parts one by one"} if {
+	some i in _unread
+	p := input.paths[i]
+	_whole_tree(p)
+	count(p.unread.examples) == 0
 }

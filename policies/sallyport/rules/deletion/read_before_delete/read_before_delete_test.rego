@@ -18,6 +18,16 @@ test_denies_unread_tree if {
 	rule.deny == {{"path": 0, "msg": msg}} with input as _delete({"glob": true, "zone": "context"})
 }
 
+test_denies_a_tree_that_is_too_large_to_look_at if {
+	doc := _delete({"recursive": true, "unread": {"count": 1, "examples": []}})
+	rule.deny == {{"path": 0, "msg": "/ws/d holds too many files to look at all of them; delete its parts one by one"}} with input as doc
+}
+
+test_denies_what_a_file_tool_has_not_read if {
+	doc := testing.request([], [{"source": "tool", "command": -1, "access": "delete", "path": "/ws/f", "unread": {"count": 1, "examples": ["f"]}}])
+	rule.deny == {{"path": 0, "msg": "/ws/f must be read before it is deleted"}} with input as doc
+}
+
 test_allows_what_was_read if {
 	rule.deny == set() with input as _delete({"unread": {"count": 0, "examples": []}})
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
 // What follows are the counterparts of the predecessor's tests of background shells. Its helper
@@ -273,5 +275,35 @@ func TestNoRecordOfTheEnd(t *testing.T) {
 	}
 	if _, out, err := w.Start(context.Background(), engine.Request{Command: "true"}); err != nil || out.Ran {
 		t.Errorf("another one runs: %+v, %v", out, err)
+	}
+}
+
+// TestNothingIsHeldAfterTheEnd counts what is open after many shells, some of them killed.
+func TestNothingIsHeldAfterTheEnd(t *testing.T) {
+	w := newWorld(t, Options{KeepCount: 3}, nil)
+	round := func() (files, routines int) {
+		for i := range 20 {
+			id := w.start(t, "echo out; sleep 0.0"+fmt.Sprint(i%3)).ID
+			if i%4 == 0 {
+				w.kill(t, id)
+			} else {
+				w.ended(t, id)
+			}
+		}
+		open, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			leftout.Skip(t, "no /proc/self/fd: run this on Linux")
+		}
+		return len(open), runtime.NumGoroutine()
+	}
+	files, routines := round()
+	for range 3 {
+		f, r := round()
+		if f > files+5 || r > routines+5 { // a shell that has just ended may be on its way out
+			t.Errorf("%d files and %d goroutines, at first %d and %d", f, r, files, routines)
+		}
+	}
+	if n := len(w.List()); n != 3 {
+		t.Errorf("%d shells are remembered", n)
 	}
 }

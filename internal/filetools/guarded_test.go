@@ -298,6 +298,119 @@ func TestReadBeforeDeleteCanBeTurnedOff(t *testing.T) {
 	g.allowed(removeAll("b")) // the predecessor's batch ignored the switch
 }
 
+func TestGeneratedFilesNeedNoReading(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, "", map[string]string{
+		"project/__pycache__/m.pyc": "1", "project/m.pyc": "2", "project/.pytest_cache/v/cache/x": "3", "project/module.py": "4", "project/pkg/__pycache__/n.pyc": "5",
+	})
+	g.refused(remove("module.py"), unread)
+	g.allowed(remove("__pycache__/m.pyc"))
+	g.allowed(remove("m.pyc"))
+	g.allowed(remove(".pytest_cache/v/cache/x"))
+	g.allowed(remove("pkg")) // it holds nothing else
+}
+
+// TestDeepestPlaceWins: a place inside another is what it was granted as, whatever is around it.
+func TestDeepestPlaceWins(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, "  - {path: home/doc/drafts, access: write}\n  - {path: home/project/fixed, access: read}\n", map[string]string{
+		"doc/a": "", "doc/drafts/b": "", "project/fixed/c": "", "project/fixed2/d": "",
+	})
+	g.refused(write("../doc/a"), "paths/write_read_only")
+	g.allowed(write("../doc/drafts/b"))
+	g.allowed(write("../doc/drafts/new/deep"))
+	g.refused(write("fixed/c"), "paths/write_read_only")
+	g.allowed(write("fixed2/d"))
+	g.refused(cloneAll("fixed2", "fixed"), "paths/write_read_only")
+	g.refused(removeAll("../doc", "*/b"), unread) // only what goes is judged, and that may be written
+	g.allowed(read("../doc/drafts/b"))
+	g.allowed(removeAll("../doc", "*/b"))
+}
+
+// TestInternalsOfContextPaths: the predecessor made caches and packages read-only as well, which only kept
+// agents from building; what a project keeps is asked about, and here there is nobody to ask.
+func TestInternalsOfContextPaths(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, "", map[string]string{"lib/.git/config": "", "lib/.env": ""})
+	for _, path := range []string{"../lib/.env", "../lib/.git/config", "../lib/.massgen/state"} {
+		g.refused(write(path), "paths/tool_internals", "git/hooks", "git/config_exec")
+	}
+	for _, path := range []string{"../lib/src/main.py", "../lib/README.md", "../lib/config.yaml", "../lib/node_modules/m/i.js", "../lib/__pycache__/x.pyc"} {
+		g.allowed(write(path))
+	}
+	g.allowed(write(".env")) // the workspace is the agent's own
+}
+
+// TestWriteExecuteRead: commands and file tools see the same files, and one memory serves both.
+func TestWriteExecuteRead(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t, "", map[string]string{"project/seen.txt": "s", "project/unseen.txt": "u"})
+	script := filetools.WriteFile(filetools.WriteFileInput{Path: "bin/make.sh", Content: "echo made > made.txt\n"})
+	g.allowed(script)
+	run := func(command string) engine.Outcome {
+		t.Helper()
+		out, err := g.gate.Do(t.Context(), engine.Request{Tool: "execute_command", Command: command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	if out := run("sh bin/make.sh && cat seen.txt"); !out.Ran || out.Exit.Code != 0 {
+		t.Fatalf("%+v", out)
+	}
+	if got := g.allowed(read("made.txt")).Details.(*filetools.ReadFileDetails).Content; got != "made\n" {
+		t.Errorf("%q", got)
+	}
+	g.allowed(remove("seen.txt")) // the command has read it
+	g.refused(remove("unseen.txt"), unread)
+	g.allowed(read("unseen.txt"))
+	if out := run("rm unseen.txt"); !out.Ran || out.Exit.Code != 0 { // and the tool this one
+		t.Errorf("%+v", out.Decision)
+	}
+}
+
+// TestALinkThatComesBetweenIsNotFollowed: a directory becomes a link while a batch is under way.
+func TestALinkThatComesBetweenIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	for name, tool := range map[string]filetools.Tool{
+		"copy batch": cloneAll("src", "dst"), "copy tree": clone("src", "dst"), "delete batch": removeAll("dst"), "delete tree": remove("dst"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files := map[string]string{"other/2": "outside", "other/sub/3": "outside"}
+			for _, f := range []string{"src/1", "src/sub/2", "src/sub/sub/3", "dst/1", "dst/sub/2", "dst/sub/sub/3"} {
+				files["project/"+f] = "inside"
+			}
+			g := newGuarded(t, "rules: {deletion/read_before_delete: off}\n", files)
+			swapped := false
+			swap := func(string) {
+				if swapped {
+					return
+				}
+				swapped = true
+				sub := filepath.Join(g.dir, "dst", "sub")
+				if err := os.Rename(sub, sub+"-away"); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Symlink(filepath.Join(g.home, "other"), sub); err != nil {
+					t.Fatal(err)
+				}
+			}
+			out, err := g.gate.Do(t.Context(), engine.Request{Tool: "t", Operation: hinder{Tool: tool, stuck: stuck{before: swap}}})
+			if err != nil || !out.Ran || !swapped {
+				t.Fatalf("%v %+v", err, out.Decision)
+			}
+			after := g.all.tree()
+			if after["other/2"] != "outside" || after["other/sub/3"] != "outside" || len(after["other/1"]) > 0 {
+				t.Errorf("it reached through the link: %v", after)
+			}
+			if _, inside := after["other/sub/2"]; inside {
+				t.Errorf("it wrote through the link: %v", after)
+			}
+		})
+	}
+}
+
 // TestLinksAreJudgedWhereTheyLead: between the decision and the run the way must not change either.
 func TestLinksAreJudgedWhereTheyLead(t *testing.T) {
 	t.Parallel()

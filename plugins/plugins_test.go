@@ -14,7 +14,7 @@ import (
 )
 
 // load makes a configuration in a directory of its own.
-func load(t *testing.T, text string) *config.Loaded {
+func load(t testing.TB, text string) *config.Loaded {
 	t.Helper()
 	root := t.TempDir()
 	for _, dir := range []string{"home/project", "custom"} {

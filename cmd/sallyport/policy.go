@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) policyCommand() *cobra.Command {
-	return group("policy", "Show, write and try the rules", a.policyList(), a.policyShow(), a.policyNew(), a.policyCheck(), a.policyTest(), a.policySchema())
+	return group("policy", "Show, write and try the rules", a.policyList(), a.policyShow(), a.policyNew(), a.policyCheck(), a.policyTest(), a.policyReplay(), a.policySchema())
 }
 
 // rules reads the configuration and describes the rules of its policies.

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/audit"
+	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/plugins"
+)
+
+// replayFlags are the flags of policy replay.
+type replayFlags struct {
+	policies     []string
+	since, until string
+	monitor, all bool
+	format       *format
+}
+
+func (a *app) policyReplay() *cobra.Command {
+	var f replayFlags
+	cmd := &cobra.Command{
+		Use:   "replay [LOG]",
+		Short: "Judge recorded requests again and show what would change",
+		Long: `Judge recorded requests again, under the policies of the configuration or of --policy, and show what would
+change: decisions, and the rules that give reasons. LOG is an audit directory or a file of records, by default the log
+of the configuration. Nothing runs, and nothing is recorded.
+
+The facts are those that were recorded, so a change of paths or of the runner makes no difference here. Patterns of
+commands (allow, deny, exemptions) are those of the configuration.
+
+With --monitor, show what was let pass in monitor mode and enforcement would have refused or asked about.
+
+Exits with 0 when nothing would change, 3 when something would, 1 when something is broken.`,
+		Example: `  sallyport policy replay --policy new-policies --since 168h
+  sallyport policy replay --monitor
+  sallyport policy replay recorded.jsonl --policy policies --format json`,
+		Args: atMostOne,
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.policies, "policy", nil, "`directory` of policies to judge by, in place of those configured; may be repeated")
+	flags.StringVar(&f.since, "since", "", "records from `when` on: 2h (ago), 2026-01-31, or an RFC 3339 time")
+	flags.StringVar(&f.until, "until", "", "records before `when`")
+	flags.BoolVar(&f.monitor, "monitor", false, "show what enforcement would have refused")
+	flags.BoolVar(&f.all, "all", false, "list all commands, not only those that change most often")
+	f.format = formatFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		l, err := a.load()
+		if err != nil {
+			return err
+		}
+		if len(f.policies) > 0 {
+			l.Policies = f.policies
+		}
+		o := plugins.ReplayOptions{Keep: plugins.Replayed.Changed, Complain: a.complain}
+		if f.monitor {
+			o.Keep = wouldRefuse
+		}
+		if o.Since, err = moment(f.since, time.Now()); err != nil {
+			return usageError{fmt.Errorf("--since %w", err)}
+		}
+		if o.Until, err = moment(f.until, time.Now()); err != nil {
+			return usageError{fmt.Errorf("--until %w", err)}
+		}
+		entries, size, err := recordsOf(l, args)
+		if err != nil {
+			return err
+		}
+		bar := a.progress(size)
+		o.Read = bar.add
+		start := time.Now()
+		found, err := o.Judge(cmd.Context(), l, entries)
+		bar.clear()
+		if err != nil {
+			return err
+		}
+		if err := a.writeReplay(found, f, time.Since(start)); err != nil {
+			return err
+		}
+		switch {
+		case found.Broken > 0:
+			return exitStatus(exitBroken)
+		case len(found.All) > 0:
+			return exitStatus(exitDenied)
+		}
+		return nil
+	}
+	return cmd
+}
+
+// wouldRefuse picks what monitor mode let pass and enforcement would not.
+func wouldRefuse(r plugins.Replayed) bool { return r.Mode == engine.Monitor && r.After != engine.Allow }
+
+// recordsOf opens the log that was named, or that of the configuration, and tells its size in bytes.
+func recordsOf(l *config.Loaded, args []string) (iter.Seq2[audit.Entry, error], int64, error) {
+	if len(args) == 0 {
+		dir, err := existingLog(l)
+		if err != nil {
+			return nil, 0, err
+		}
+		args = []string{dir}
+	}
+	info, err := os.Stat(args[0])
+	switch {
+	case err != nil:
+		return nil, 0, fmt.Errorf("read audit log: %w", err)
+	case !info.IsDir():
+		return audit.ReadFile(args[0], audit.Filter{}), info.Size(), nil
+	}
+	files, err := filepath.Glob(filepath.Join(args[0], "audit-*.jsonl"))
+	if err != nil {
+		return nil, 0, fmt.Errorf("read audit log: %w", err)
+	}
+	if len(files) == 0 {
+		return nil, 0, errors.New("read audit log: there is none in " + args[0])
+	}
+	var size int64
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil {
+			size += info.Size()
+		}
+	}
+	return audit.Read(args[0], audit.Filter{}), size, nil
+}
+
+// tally counts what would change, under one heading.
+type tally struct {
+	Name   string        `json:"name"`
+	Tool   string        `json:"tool,omitempty"`
+	Before engine.Effect `json:"before,omitempty"`
+	After  engine.Effect `json:"after,omitempty"`
+	Times  int           `json:"times"`
+	More   []string      `json:"more,omitempty"`
+	Less   []string      `json:"less,omitempty"`
+}
+
+// ruleTally counts the decisions in which a rule would give a reason and did not, and the other way round.
+type ruleTally struct {
+	Rule string `json:"rule"`
+	More int    `json:"more"`
+	Less int    `json:"less"`
+}
+
+// replayReport is the JSON form of policy replay.
+type replayReport struct {
+	plugins.Replay
+	Changes  []tally            `json:"changes"` // of effects
+	Rules    []ruleTally        `json:"rules"`
+	Commands []tally            `json:"commands"`
+	Records  []plugins.Replayed `json:"records"`
+}
+
+func report(found plugins.Replay, monitor bool) replayReport {
+	r := replayReport{Replay: found, Changes: []tally{}, Rules: []ruleTally{}, Commands: []tally{}, Records: append([]plugins.Replayed{}, found.All...)}
+	effects, commands, rules := map[string]*tally{}, map[string]*tally{}, map[string]*ruleTally{}
+	rule := func(id string) *ruleTally {
+		if rules[id] == nil {
+			rules[id] = &ruleTally{Rule: id}
+		}
+		return rules[id]
+	}
+	count := func(in map[string]*tally, key string, t tally) {
+		if in[key] == nil {
+			in[key] = &t
+		}
+		in[key].Times++
+	}
+	for _, c := range found.All {
+		change := fmt.Sprintf("%s → %s", c.Before, c.After)
+		if c.Before == c.After {
+			change = fmt.Sprintf("%s, for other reasons", c.After)
+		}
+		more, less := c.More, c.Less
+		if monitor {
+			change, more, less = string(c.After), c.Rules, nil
+		}
+		count(effects, change, tally{Name: change, Before: c.Before, After: c.After})
+		if c.Fault != "" {
+			more = append([]string{"(fault)"}, more...)
+		}
+		count(commands, strings.Join([]string{change, c.Tool, c.Command, strings.Join(more, " "), strings.Join(less, " ")}, "\x00"),
+			tally{Name: c.Command, Tool: c.Tool, Before: c.Before, After: c.After, More: more, Less: less})
+		for _, id := range more {
+			rule(id).More++
+		}
+		for _, id := range less {
+			rule(id).Less++
+		}
+	}
+	r.Changes, r.Commands = sorted(effects), sorted(commands)
+	for _, t := range rules {
+		r.Rules = append(r.Rules, *t)
+	}
+	slices.SortFunc(r.Rules, func(a, b ruleTally) int {
+		return cmp.Or(cmp.Compare(b.More+b.Less, a.More+a.Less), cmp.Compare(a.Rule, b.Rule))
+	})
+	return r
+}
+
+// sorted puts what happens most often first.
+func sorted(in map[string]*tally) []tally {
+	out := []tally{}
+	for _, t := range in {
+		out = append(out, *t)
+	}
+	slices.SortFunc(out, func(a, b tally) int {
+		return cmp.Or(cmp.Compare(b.Times, a.Times), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Tool, b.Tool), slices.Compare(a.More, b.More), slices.Compare(a.Less, b.Less))
+	})
+	return out
+}

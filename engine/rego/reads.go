@@ -1,0 +1,45 @@
+package rego
+
+import (
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// Reads reports whether any policy may look at a field of the input, or at all of what it is part of. With
+// false, inputs that differ in that field alone are judged alike.
+func (e *Evaluator) Reads(field ...string) bool {
+	full := ast.InputRootRef
+	for _, name := range field {
+		full = full.Append(ast.StringTerm(name))
+	}
+	for _, module := range e.policies.compiler.Modules {
+		found := false
+		ast.WalkRefs(module, func(ref ast.Ref) bool {
+			found = found || reaches(ref, full)
+			return found
+		})
+		ast.WalkTerms(module, func(t *ast.Term) bool {
+			if v, ok := t.Value.(ast.Var); ok && v.Equal(ast.InputRootDocument.Value) {
+				found = true
+			}
+			_, isRef := t.Value.(ast.Ref)
+			return found || isRef // the head of a ref is no use of its own
+		})
+		if found {
+			return true
+		}
+	}
+	return false
+}
+
+// reaches reports whether a ref may lead to a field, through it, or to what it is part of.
+func reaches(ref, field ast.Ref) bool {
+	for i := 0; i < len(ref) && i < len(field); i++ {
+		if ref[i].Equal(field[i]) {
+			continue
+		}
+		if _, constant := ref[i].Value.(ast.String); constant || i == 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,191 @@
+package wire_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/runners/wire"
+)
+
+// start runs a text as the gate would.
+func start(t testing.TB, env engine.Environment, text string, change func(*engine.Command)) engine.Process {
+	t.Helper()
+	c, err := env.Prepare(text, "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.ID, c.Timeout, c.Grace, c.Output = "D-"+rand.Text(), 30*time.Second, 300*time.Millisecond, 1<<16
+	if change != nil {
+		change(&c)
+	}
+	p, err := env.Start(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// valve is a writer that lets nothing through until it is opened.
+type valve struct {
+	open  chan struct{}
+	bytes atomic.Int64
+}
+
+func (v *valve) Write(p []byte) (int, error) {
+	v.bytes.Add(int64(len(p)))
+	<-v.open
+	return len(p), nil
+}
+
+// TestFloodStallsNobody has a command flood a reader that does not read. Others notice nothing.
+func TestFloodStallsNobody(t *testing.T) {
+	t.Parallel()
+	env := pair(t, wire.Options{})
+	v := &valve{open: make(chan struct{})}
+	flood := start(t, env, "while :; do echo flood flood flood flood flood flood flood; done", func(c *engine.Command) { c.Stdout, c.Stderr = v, v })
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		out, _ := flood.Output()
+		time.Sleep(50 * time.Millisecond)
+		now, _ := flood.Output()
+		if now.Bytes > 1<<18 && now.Bytes == out.Bytes {
+			break // it has come to a standstill: everything between it and the valve is full
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the flood is not held up: %d bytes, then %d", out.Bytes, now.Bytes)
+		}
+	}
+	for range 20 {
+		if x := start(t, env, "echo through", func(c *engine.Command) { c.Stdout = io.Discard }).Wait(); x.Stdout.Text != "through\n" || x.Error != nil {
+			t.Fatalf("%+v", x)
+		}
+		if _, err := env.FS().Lstat("/"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flood.Kill("enough")
+	close(v.open)
+	if x := flood.Wait(); x.Killed != "enough" || x.Survivors != 0 || x.Stdout.Bytes < v.bytes.Load() {
+		t.Errorf("%+v, %d bytes were passed on", x.Killed, v.bytes.Load())
+	}
+}
+
+// TestStuckReader has a command end while its reader is stuck: the end is told all the same.
+func TestStuckReader(t *testing.T) {
+	t.Parallel()
+	env := pair(t, wire.Options{})
+	v := &valve{open: make(chan struct{})}
+	defer close(v.open)
+	p := start(t, env, "echo one", func(c *engine.Command) { c.Stdout = v })
+	ended := make(chan engine.Exit, 1)
+	go func() { ended <- p.Wait() }()
+	select {
+	case x := <-ended:
+		if x.Code != 0 || x.Stdout.Text != "one\n" || x.Error == nil || !strings.Contains(x.Error.Error(), "the end may be missing") {
+			t.Errorf("%+v", x)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("a reader that is stuck holds up the end")
+	}
+}
+
+// What runs is what was judged, byte for byte, also where that is no UTF-8.
+func TestTextAsItIs(t *testing.T) {
+	t.Parallel()
+	od := leftout.Command(t, "od", "install coreutils")
+	env := pair(t, wire.Options{})
+	x := start(t, env, "printf '%s' '\xff\xc3\x28ü' \"$ODD\" | "+od+" -An -tx1", func(c *engine.Command) { c.Env = append(c.Env, "ODD=\xfe", "LC_ALL=C") }).Wait()
+	if want := " ff c3 28 c3 bc fe\n"; x.Stdout.Text != want {
+		t.Errorf("got %q, want %q, stderr %q", x.Stdout.Text, want, x.Stderr.Text)
+	}
+	if runtime.GOOS != "linux" {
+		leftout.Skip(t, "names of files must be UTF-8 here: run this on Linux")
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a\xff"), []byte("odd"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := env.FS().ReadDir(dir)
+	if err != nil || len(entries) != 1 || entries[0].Name() != "a\xff" {
+		t.Fatalf("%v, %v", entries, err)
+	}
+	if i, err := entries[0].Info(); err != nil || i.Size() != 3 || i.Name() != "a\xff" {
+		t.Errorf("%v, %v", i, err)
+	}
+}
+
+func TestContents(t *testing.T) {
+	t.Parallel()
+	files := pair(t, wire.Options{}).Files()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "new", "file")
+	want := make([]byte, 5<<20+3)
+	_, _ = rand.Read(want)
+	if n, err := files.Write(path, iotest.HalfReader(bytes.NewReader(want)), engine.WriteOptions{}); err != nil || n != int64(len(want)) {
+		t.Fatalf("%d bytes, %v", n, err)
+	}
+	r, err := files.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(r)
+	if err != nil || !bytes.Equal(got, want) || r.Close() != nil {
+		t.Errorf("%d bytes of %d, %v", len(got), len(want), err)
+	}
+	// A file that is there stays, however much there would be to write.
+	began := time.Now()
+	if _, err := files.Write(path, io.LimitReader(rand.Reader, 1<<40), engine.WriteOptions{}); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a second file in its place: %v after %v", err, time.Since(began))
+	}
+	// Content that breaks off makes no file.
+	odd := errors.New("disk on fire")
+	other := filepath.Join(dir, "other")
+	if _, err := files.Write(other, io.MultiReader(bytes.NewReader(want), iotest.ErrReader(odd)), engine.WriteOptions{}); !errors.Is(err, odd) {
+		t.Errorf("content that breaks off: %v", err)
+	}
+	time.Sleep(100 * time.Millisecond)
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("left over: %v, %v", left, err)
+	}
+	// A reader that goes early does no harm.
+	if r, err = files.Open(path); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.ReadFull(r, make([]byte, 10))
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := files.Lstat(path); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+func TestClosed(t *testing.T) {
+	t.Parallel()
+	env := pair(t, wire.Options{})
+	if err := env.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := env.FS().Lstat("/"); err == nil {
+		t.Error("a closed environment answers")
+	}
+	if _, err := env.Prepare("true", "/"); err == nil || !strings.Contains(err.Error(), "closed") {
+		t.Errorf("prepare: %v", err)
+	}
+}

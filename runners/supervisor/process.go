@@ -119,8 +119,11 @@ func (p *Process) conclude(exit *engine.Exit, ended <-chan struct{}) {
 			_, _ = p.root.reap()
 		}()
 	}
+	// The child of another command holds both for a moment, between its fork and its exec. That moment may
+	// be long where many start at once, so the streams share the whole time.
+	deadline := time.Now().Add(drainTime)
 	whole := p.stdout.finish(drainTime)
-	whole = p.stderr.finish(drainStep) && whole
+	whole = p.stderr.finish(max(drainStep, time.Until(deadline))) && whole
 	if !whole && exit.Error == nil {
 		exit.Error = fmt.Errorf("read output: a process or a writer held it open for longer than %s: the end may be missing", drainTime)
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/audit"
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/facts"
-	"github.com/sallyport-dev/sallyport/engine/rego"
 )
 
 // Replayed is a recorded decision and what it would be under other policies.
@@ -62,15 +61,25 @@ type ReplayOptions struct {
 
 // Judge judges the recorded decisions of a log again, under the policies of l. The facts are those that
 // were recorded, but for the matches of the operator's patterns, which are those of l. It uses all processors.
-func (o ReplayOptions) Judge(ctx context.Context, l *config.Loaded, entries iter.Seq2[audit.Entry, error]) (Replay, error) {
-	evaluator, err := Policies(ctx, l)
+func (o ReplayOptions) Judge(ctx context.Context, l *config.Loaded, entries iter.Seq2[audit.Entry, error]) (_ Replay, err error) {
+	rules, err := RulePlugins(ctx, l)
+	if err != nil {
+		return Replay{}, err
+	}
+	defer func() { err = errors.Join(err, closeAll(rules)) }()
+	l = pluginsLast(l)
+	policies, err := Policies(ctx, l)
 	if err != nil {
 		return Replay{}, err
 	}
 	layout := l.Layout()
 	r := &replayer{
-		options: o, evaluator: evaluator, layout: &layout, known: map[[sha256.Size]byte]*verdict{},
-		alike: !evaluator.Reads("request", "time") && !evaluator.Reads("request", "id"),
+		options: o, evaluators: []engine.Evaluator{policies}, layout: &layout, known: map[[sha256.Size]byte]*verdict{},
+		// What a plugin looks at is not known.
+		alike: len(rules) == 0 && !policies.Reads("request", "time") && !policies.Reads("request", "id"),
+	}
+	for _, rule := range rules {
+		r.evaluators = append(r.evaluators, rule)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -94,10 +103,10 @@ func (o ReplayOptions) Judge(ctx context.Context, l *config.Loaded, entries iter
 
 // replayer judges records, several at a time.
 type replayer struct {
-	options   ReplayOptions
-	evaluator *rego.Evaluator
-	layout    *facts.Layout
-	alike     bool // inputs that differ in id and time alone are judged alike
+	options    ReplayOptions
+	evaluators []engine.Evaluator
+	layout     *facts.Layout
+	alike      bool // inputs that differ in id and time alone are judged alike
 
 	mu     sync.Mutex
 	result Replay
@@ -222,21 +231,35 @@ func (r *replayer) judge(ctx context.Context, v *verdict, input []byte) {
 		return
 	}
 	v.input.Rematch(r.layout)
-	judgement, err := r.evaluator.Evaluate(ctx, &v.input)
-	switch {
-	case ctx.Err() != nil:
-		v.err = context.Cause(ctx)
-		return
-	case err != nil:
-		v.effect, v.fault = engine.Deny, err.Error()
-	default:
-		v.effect = judgement.Effect
-	}
-	for _, reason := range judgement.Reasons {
-		v.rules = append(v.rules, reason.Rule)
+	v.effect = engine.Allow
+	for _, e := range r.evaluators {
+		judgement, err := e.Evaluate(ctx, &v.input)
+		switch {
+		case ctx.Err() != nil:
+			v.err = context.Cause(ctx)
+			return
+		case err != nil: // a fault, which denies whatever the others say
+			v.effect, v.fault = engine.Deny, err.Error()
+		default:
+			v.effect = stricter(v.effect, judgement.Effect)
+		}
+		for _, reason := range judgement.Reasons {
+			v.rules = append(v.rules, reason.Rule)
+		}
 	}
 	v.rules = distinct(v.rules)
 	v.input = facts.Input{Request: v.input.Request, Subject: v.input.Subject} // the rest has been judged
+}
+
+// stricter is the effect of two evaluators together, as the gate has it.
+func stricter(a, b engine.Effect) engine.Effect {
+	switch {
+	case a == engine.Allow && b == engine.Allow:
+		return engine.Allow
+	case (a == engine.Allow || a == engine.Ask) && (b == engine.Allow || b == engine.Ask):
+		return engine.Ask
+	}
+	return engine.Deny
 }
 
 func (r *replayer) compare(e audit.Entry, was recorded, v *verdict) {

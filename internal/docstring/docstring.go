@@ -38,30 +38,42 @@ func Find(source []byte, name string) (Entry, error) {
 		return Entry{Kind: "module", Docstring: clean(m.doc), Line: 1}, nil
 	}
 	at := -1
-	for i, d := range m.definitions {
-		if d.name == name && (at < 0 || d.documented || !m.definitions[at].documented) {
+	for i := range m.definitions {
+		d := &m.definitions[i]
+		if m.isNamed(d, name) && (at < 0 || d.documented || !m.definitions[at].documented) {
 			at = i
 		}
 	}
 	if at < 0 {
 		return Entry{}, fmt.Errorf("%s: %w: %s", name, ErrNotFound, m.offer(name))
 	}
-	return m.definitions[at].entry(), nil
+	return m.entry(&m.definitions[at]), nil
 }
 
-// offered is how many names an error offers.
-const offered = 20
+// Bounds of what an error offers.
+const (
+	offered     = 20  // names
+	offeredName = 200 // bytes of one
+)
 
 // offer says what could have been meant.
 func (m *module) offer(name string) string {
 	var same, names []string
-	for _, d := range m.definitions {
-		short := d.name[strings.LastIndexByte(d.name, '.')+1:]
-		if short == name && len(same) < offered && !slices.Contains(same, d.name) {
-			same = append(same, d.name)
+	for i := range m.definitions {
+		d := &m.definitions[i]
+		if len(d.name) > offeredName || len(same) == offered {
+			continue
 		}
-		if !d.inner && !strings.HasPrefix(short, "_") && !slices.Contains(names, d.name) && len(names) <= offered {
-			names = append(names, d.name)
+		full := ""
+		if d.name == name || len(names) <= offered && !d.inner && !strings.HasPrefix(d.name, "_") {
+			full = m.fullName(d)
+		}
+		switch {
+		case full == "" || len(full) > offeredName:
+		case d.name == name && !slices.Contains(same, full):
+			same = append(same, full)
+		case !d.inner && len(names) <= offered && !slices.Contains(names, full):
+			names = append(names, full)
 		}
 	}
 	switch {
@@ -84,22 +96,23 @@ func Functions(source []byte) ([]Entry, error) {
 	}
 	at := map[string]int{}
 	var out []Entry
-	for _, d := range m.definitions {
-		if d.kind != "function" || strings.HasPrefix(d.name, "_") || strings.Contains(d.name, ".") {
+	for j := range m.definitions {
+		d := &m.definitions[j]
+		if d.kind != "function" || strings.HasPrefix(d.name, "_") || d.around >= 0 {
 			continue
 		}
 		i, again := at[d.name]
 		switch {
 		case !again:
 			at[d.name] = len(out)
-			out = append(out, d.entry())
+			out = append(out, m.entry(d))
 		case d.documented || out[i].Docstring == "":
-			out[i] = d.entry()
+			out[i] = m.entry(d)
 		}
 	}
 	return out, nil
 }
 
-func (d definition) entry() Entry {
-	return Entry{Name: d.name, Kind: d.kind, Signature: d.signature, Docstring: clean(d.doc), Line: d.line}
+func (m *module) entry(d *definition) Entry {
+	return Entry{Name: m.fullName(d), Kind: d.kind, Signature: d.signature, Docstring: clean(d.doc), Line: d.line}
 }

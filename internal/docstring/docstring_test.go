@@ -158,6 +158,7 @@ func TestBrokenSources(t *testing.T) {
 		"f'{x:":                           "line 1: a field of a formatted string is not closed",
 		strings.Repeat("f'{", 200):        "line 1: formatted strings are nested more than 100 times",
 		"f'" + strings.Repeat("{x:", 200): "line 1: formatted strings are nested more than 100 times",
+		strings.Repeat("(", 1001):         "line 1: more than 1000 brackets inside each other",
 		"'\\":                             "line 1: a string has no closing quote",
 		"f'\\N{":                          "line 1: a string has no closing quote",
 	} {
@@ -172,13 +173,15 @@ func TestHostileSources(t *testing.T) {
 	t.Parallel()
 	const n = 200_000
 	for name, source := range map[string]string{
-		"brackets":     strings.Repeat("(", n) + strings.Repeat(")", n),
+		"brackets":     strings.Repeat("()", n) + strings.Repeat("(", 1000) + strings.Repeat(")", 1000),
 		"one line":     "x = [" + strings.Repeat("1, ", n) + "]",
 		"indentation":  deep(500),
 		"definitions":  strings.Repeat("def f(): 'x'\n", n/10),
 		"backslashes":  "'" + strings.Repeat(`\\`, n) + "'",
 		"many strings": "x = " + strings.Repeat("'' ", n),
-		"brackets doc": strings.Repeat("(", n) + "'x'" + strings.Repeat(")", n),
+		"brackets doc": strings.Repeat("(", 1000) + "'x'" + strings.Repeat(")", 1000),
+		"long names":   "class " + strings.Repeat("C", n) + ":\n" + strings.Repeat(" def f(): 0\n", n),
+		"long doc":     strings.Repeat(" 'a'", n) + " % x",
 		"margins":      "'''" + strings.Repeat("\n \t", n) + "'''",
 	} {
 		if _, err := Find([]byte(source+"\ndef g(): 'last'"), "g"); err != nil {
@@ -213,8 +216,8 @@ func FuzzFind(f *testing.F) {
 			return
 		}
 		lines := strings.Count(strings.ReplaceAll(string(source), "\r", "\n"), "\n") + 1
-		for _, d := range m.definitions {
-			e := d.entry()
+		for i := range m.definitions {
+			e := m.entry(&m.definitions[i])
 			if e.Name == "" || e.Line < 1 || e.Line > lines || strings.Contains(e.Signature, "\n") && !strings.ContainsAny(e.Signature, `"'`) {
 				t.Fatalf("%+v", e)
 			}

@@ -30,8 +30,12 @@ type lexer struct {
 	line int
 }
 
-// maxNesting bounds strings inside formatted strings; CPython has such a bound, too.
-const maxNesting = 100
+// Bounds of what a source may hold, far above those of real ones. CPython has such bounds, too.
+const (
+	maxNesting  = 100     // strings inside formatted strings
+	maxBrackets = 1000    // brackets inside each other
+	maxTokens   = 100_000 // tokens of a logical line that is looked at; of longer ones only the end is found
+)
 
 func (l *lexer) errorf(line int, format string, args ...any) error {
 	return fmt.Errorf("line %d: %s", line, fmt.Sprintf(format, args...))
@@ -47,6 +51,9 @@ func (l *lexer) next(tokens []token) (_ []token, column int, _ error) {
 			continue
 		}
 		tokens, err := l.logical(tokens)
+		if len(tokens) >= maxTokens {
+			tokens = append(tokens[:0], token{kind: mark, line: tokens[0].line})
+		}
 		return tokens, column, err
 	}
 	return tokens, 0, nil
@@ -120,7 +127,9 @@ func (l *lexer) logical(tokens []token) ([]token, error) {
 				return nil, err
 			}
 		case c == '(' || c == '[' || c == '{':
-			open = append(open, l.line)
+			if open = append(open, l.line); len(open) > maxBrackets {
+				return nil, l.errorf(l.line, "more than %d brackets inside each other", maxBrackets)
+			}
 			l.at++
 		default:
 			if (c == ')' || c == ']' || c == '}') && len(open) > 0 {
@@ -128,8 +137,9 @@ func (l *lexer) logical(tokens []token) ([]token, error) {
 			}
 			l.at++
 		}
-		t.end = l.at
-		tokens = append(tokens, t)
+		if t.end = l.at; len(tokens) < maxTokens {
+			tokens = append(tokens, t)
+		}
 	}
 	if len(open) > 0 {
 		return nil, l.errorf(open[0], "a bracket is opened and never closed")

@@ -43,8 +43,9 @@ func find(t *testing.T, path string) found {
 		return f
 	}
 	f.Doc = clean(m.doc)
-	for _, d := range m.definitions {
-		f.Definitions = append(f.Definitions, foundEntry{d.name, d.line, clean(d.doc), d.signature})
+	for i := range m.definitions {
+		d := &m.definitions[i]
+		f.Definitions = append(f.Definitions, foundEntry{m.fullName(d), d.line, clean(d.doc), d.signature})
 	}
 	return f
 }

@@ -13,11 +13,34 @@ type module struct {
 
 // definition is a class or a function.
 type definition struct {
-	name, kind, signature string
-	doc                   string // decoded, indentation and all
-	documented            bool
-	inner                 bool // it is local to a function
-	line                  int
+	name            string // without that of what is around it
+	around          int    // index of the definition around it; -1 for none
+	kind, signature string
+	doc             string // decoded, indentation and all
+	documented      bool
+	inner           bool // it is local to a function
+	line            int
+}
+
+// fullName is the name with those of what is around it. It is made when it is asked for: in a source that
+// was made for that, all of them together are far longer than the source.
+func (m *module) fullName(d *definition) string {
+	if d.around < 0 {
+		return d.name
+	}
+	return m.fullName(&m.definitions[d.around]) + "." + d.name
+}
+
+// isNamed reports whether fullName is that name.
+func (m *module) isNamed(d *definition, name string) bool {
+	for ; d.around >= 0; d = &m.definitions[d.around] {
+		rest, ok := strings.CutSuffix(name, "."+d.name)
+		if !ok {
+			return false
+		}
+		name = rest
+	}
+	return name == d.name
 }
 
 // scope is a class or function whose body is being read.
@@ -82,7 +105,7 @@ func (p *parser) define(tokens []token, column int) {
 	if len(tokens) <= name || tokens[name].kind != word {
 		return
 	}
-	d := definition{line: tokens[0].line, kind: "function"}
+	d := definition{line: tokens[0].line, kind: "function", around: -1}
 	switch p.text(tokens[name-1]) {
 	case "def":
 	case "class":
@@ -96,8 +119,8 @@ func (p *parser) define(tokens []token, column int) {
 	}
 	d.name = p.text(tokens[name])
 	if n := len(p.scopes); n > 0 {
-		around := p.definitions[p.scopes[n-1].at]
-		d.name = around.name + "." + d.name
+		d.around = p.scopes[n-1].at
+		around := &p.definitions[d.around]
 		d.inner = around.inner || around.kind != "class"
 		if around.kind == "class" && d.kind == "function" {
 			d.kind = "method"

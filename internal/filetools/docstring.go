@@ -3,14 +3,19 @@ package filetools
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/internal/docstring"
 )
 
-// maxSource bounds the Python source that is read, in bytes.
-const maxSource = 8 << 20
+// Bounds of what read_docstring reads and returns.
+const (
+	maxSource    = 4 << 20   // bytes of the source
+	maxDocstring = 128 << 10 // bytes
+	maxFunctions = 500
+)
 
 // ReadDocstringInput asks what a Python source says about one of its functions.
 type ReadDocstringInput struct {
@@ -26,7 +31,8 @@ type ReadDocstringDetails struct {
 	Signature    string            `json:"signature" jsonschema:"the header of the definition on one line; empty for the module"`
 	Docstring    string            `json:"docstring" jsonschema:"without its indentation; empty when there is none"`
 	Line         int               `json:"line" jsonschema:"where it is defined"`
-	Functions    []docstring.Entry `json:"functions,omitempty" jsonschema:"the module's public functions; only for the module"`
+	Functions    []docstring.Entry `json:"functions,omitempty" jsonschema:"the module's public functions with the first line of their docstrings; only for the module"`
+	Note         string            `json:"note,omitempty" jsonschema:"what is left out"`
 }
 
 type readDocstring struct {
@@ -41,6 +47,9 @@ func ReadDocstring(in ReadDocstringInput) Tool { return &readDocstring{in: in} }
 func (t *readDocstring) Plan(files facts.FS) (_ []facts.Touch, err error) {
 	if t.in.FilePath, err = clean("file_path", t.in.FilePath); err != nil {
 		return nil, err
+	}
+	if n := len(t.in.FunctionName); n > maxPath {
+		return nil, fmt.Errorf("function_name: %d bytes: no name is that long", n)
 	}
 	return planReads(files, t.in.FilePath)
 }
@@ -58,16 +67,37 @@ func (t *readDocstring) Run(ctx context.Context, files engine.Files, paths []fac
 	if kind := binary(source[:min(len(source), headBytes)]); kind != "" {
 		return fmt.Errorf("read %s: not a Python source but %s", t.in.FilePath, kind)
 	}
-	e, err := docstring.Find(source, t.in.FunctionName)
-	if err == nil && t.in.FunctionName == "" {
-		d.Functions, err = docstring.Functions(source)
-	}
-	if err != nil {
+	if err := t.find(source); err != nil {
 		return fmt.Errorf("read docstring from %s: %w", t.in.FilePath, err)
 	}
-	d.Kind, d.Signature, d.Docstring, d.Line = e.Kind, e.Signature, e.Docstring, e.Line
 	t.ok = true
 	return nil
+}
+
+func (t *readDocstring) find(source []byte) error {
+	d := &t.details
+	e, err := docstring.Find(source, t.in.FunctionName)
+	if err != nil {
+		return err
+	}
+	d.Kind, d.Signature, d.Docstring, d.Line = e.Kind, e.Signature, e.Docstring, e.Line
+	if len(d.Docstring) > maxDocstring {
+		d.Note = fmt.Sprintf("the docstring has %d bytes, of which the first %d are shown", len(d.Docstring), maxDocstring)
+		d.Docstring = strings.ToValidUTF8(d.Docstring[:maxDocstring], "")
+	}
+	if t.in.FunctionName != "" {
+		return nil
+	}
+	all, err := docstring.Functions(source)
+	if len(all) > maxFunctions {
+		d.Note = fmt.Sprintf("the module has %d public functions, of which the first %d are listed", len(all), maxFunctions)
+		all = all[:maxFunctions]
+	}
+	for i := range all {
+		all[i].Docstring, _, _ = strings.Cut(all[i].Docstring, "\n")
+	}
+	d.Functions = all
+	return err
 }
 
 func (t *readDocstring) Result() Result {

@@ -8,7 +8,7 @@ import (
 )
 
 // describe writes the fields of a struct for a reader: short ones as "name: value", texts of several lines
-// as blocks, lists with an element on each line. nil writes nothing.
+// as blocks, lists with an element on each line. What is empty, and nil, writes nothing.
 func (p *page) describe(v any) {
 	if v == nil {
 		return
@@ -19,7 +19,7 @@ func (p *page) describe(v any) {
 		if field.Kind() == reflect.Pointer && !field.IsNil() {
 			field = field.Elem()
 		}
-		if omit && field.IsZero() || field.Kind() == reflect.Pointer {
+		if field.Kind() == reflect.Pointer || field.IsZero() && (omit || field.Kind() == reflect.String) {
 			continue
 		}
 		p.field(name, field)
@@ -68,6 +68,15 @@ func inline(v reflect.Value) string {
 		return strings.Join(parts, ", ")
 	}
 	return fmt.Sprint(v.Interface())
+}
+
+// dryRun reports whether details say that nothing was changed.
+func dryRun(details any) bool {
+	if details == nil {
+		return false
+	}
+	f := reflect.ValueOf(details).FieldByName("DryRun")
+	return f.IsValid() && f.Bool()
 }
 
 // jsonName is the name of a field in JSON, and whether it is left out when empty.

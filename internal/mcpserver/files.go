@@ -134,6 +134,8 @@ func pointee[T any](p *T) any {
 func fileMirror(operation string, success bool, failure string, summary, details any, v verdict) string {
 	var p page
 	switch {
+	case success && dryRun(details):
+		p.line("%s: DRY RUN, nothing was changed", operation)
 	case success:
 		p.line("%s: done", operation)
 	case v.Effect == string(engine.Allow):

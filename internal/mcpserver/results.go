@@ -118,12 +118,14 @@ func (c *call) refusalText(out engine.Outcome) string {
 			continue
 		}
 		message := reasonText(r)
-		switch r.Rule {
-		case "filters/not_allowed":
+		switch {
+		case c.tool.set == setFiles:
+			return "Not allowed: " + message
+		case r.Rule == "filters/not_allowed":
 			return "Command not in allowed list: " + message
-		case "filters/denied":
+		case r.Rule == "filters/denied":
 			return "Command matches blocked pattern: " + message
-		case "paths/work_dir":
+		case r.Rule == "paths/work_dir":
 			return "Path validation error: " + message
 		}
 		return "Potentially dangerous command detected: " + message

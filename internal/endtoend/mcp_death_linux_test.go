@@ -109,7 +109,7 @@ func TestDeathOfTheClient(t *testing.T) {
 }
 
 func TestDeathBySignal(t *testing.T) {
-	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		t.Run(signal.String(), func(t *testing.T) {
 			s, p, ids := mortal(t, false)
 			s.ask("execute_command", map[string]any{"command": "touch up; sleep 60"})

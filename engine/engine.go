@@ -48,6 +48,13 @@ type Evaluator interface {
 	Policy() PolicyInfo
 }
 
+// Changing is an Evaluator whose place others take while the gate works. A request is judged, as a whole, by the
+// one that Current returned when it came.
+type Changing interface {
+	Evaluator
+	Current() Evaluator
+}
+
 // Approver asks a person about a decision whose effect is ask. An error, or no answer, refuses.
 type Approver interface {
 	Approve(ctx context.Context, r ApprovalRequest) (Approval, error)

@@ -19,6 +19,7 @@ type judged struct {
 	input    *facts.Input
 	decision Decision
 	fault    *Fault
+	by       []Evaluator // who judges it
 }
 
 func (j *judged) outcome() Outcome {
@@ -37,8 +38,9 @@ func (g *Gate) judge(ctx context.Context, r Request) (*judged, error) {
 	if r.Operation != nil && r.Command != "" {
 		return nil, fmt.Errorf("%w: a command and an operation on files in one: send one of them", ErrRequest)
 	}
-	j := &judged{request: r, decision: Decision{
-		ID: g.o.NewID(), Effect: Deny, Mode: g.o.Mode, Reasons: []Reason{}, Policy: g.policy(),
+	by := g.evaluators()
+	j := &judged{request: r, by: by, decision: Decision{
+		ID: g.o.NewID(), Effect: Deny, Mode: g.o.Mode, Reasons: []Reason{}, Policy: policyOf(by),
 	}}
 	// To open an environment is not to judge: one that is far away takes its time, once.
 	env, builder, f := g.ready(ctx)
@@ -117,7 +119,7 @@ func (g *Gate) read(env Environment, builder *facts.Builder, j *judged, now time
 func (g *Gate) decide(ctx context.Context, j *judged) (f *Fault) {
 	defer catch(&f, "policy")
 	effect := Allow
-	for _, e := range g.o.Evaluators {
+	for _, e := range j.by {
 		v, err := e.Evaluate(ctx, j.input)
 		if err != nil {
 			return newFault("policy", err)
@@ -169,11 +171,25 @@ func catch(f **Fault, part string) {
 	}
 }
 
-// policy names the policies of all evaluators. Its revision is theirs, joined.
-func (g *Gate) policy() PolicyInfo {
+// evaluators are those that judge a request which comes now.
+func (g *Gate) evaluators() []Evaluator {
+	all := make([]Evaluator, len(g.o.Evaluators))
+	for i, e := range g.o.Evaluators {
+		all[i] = e
+		if c, ok := e.(Changing); ok {
+			if now := c.Current(); now != nil {
+				all[i] = now
+			}
+		}
+	}
+	return all
+}
+
+// policyOf names the policies of evaluators. Its revision is theirs, joined.
+func policyOf(all []Evaluator) PolicyInfo {
 	info := PolicyInfo{Bundles: map[string]string{}}
 	var revisions []string
-	for _, e := range g.o.Evaluators {
+	for _, e := range all {
 		p := e.Policy()
 		revisions = append(revisions, p.Revision)
 		for name, rev := range p.Bundles {

@@ -48,6 +48,14 @@ type StopBody struct {
 	PID int `json:"pid"`
 }
 
+// PolicyBody is the body of a policy record: which policies judge from now on, and which did before. With an
+// error they are the same, and the error says why those that were found could not take their place.
+type PolicyBody struct {
+	Before PolicyInfo `json:"before"`
+	Policy PolicyInfo `json:"policy"`
+	Error  string     `json:"error"`
+}
+
 // DecisionBody is the body of a decision record: enough to judge the request again.
 type DecisionBody struct {
 	Decision Decision     `json:"result"`

@@ -32,12 +32,20 @@ func (g *Gate) recordStart(ctx context.Context) error {
 		return nil
 	}
 	body := g.o.Start
-	body.Mode, body.Policy, body.Runner = g.o.Mode, g.policy(), g.o.Runner.Describe()
+	body.Mode, body.Policy, body.Runner = g.o.Mode, policyOf(g.evaluators()), g.o.Runner.Describe()
 	if err := g.record(ctx, KindStart, "", body); err != nil {
 		return err
 	}
 	g.started = true
 	return nil
+}
+
+// RecordPolicy puts on record that other policies judge from now on, or that new ones could not be taken.
+func (g *Gate) RecordPolicy(ctx context.Context, body PolicyBody) error {
+	if err := g.recordStart(ctx); err != nil {
+		return err
+	}
+	return g.record(ctx, KindPolicy, "", body)
 }
 
 func (g *Gate) record(ctx context.Context, k Kind, decision string, body any) error {

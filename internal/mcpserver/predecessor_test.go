@@ -83,6 +83,18 @@ func TestPredecessorTimeout(t *testing.T) {
 	}
 }
 
+// TestTimeoutsHaveABound: what a call asks for beyond the operator's maximum is not granted.
+func TestTimeoutsHaveABound(t *testing.T) {
+	t.Parallel()
+	w := connect(t, newWorld(t, "timeout: 100ms\nlimits: {max_timeout: 300ms}\n", nil).Server)
+	for timeout, want := range map[any]string{1e9: "after 0.3 seconds", 0.2: "after 0.2 seconds", nil: "after 0.1 seconds"} {
+		r := w.call(t, "execute_command", map[string]any{"command": "sleep 1000", "timeout": timeout})
+		if !r.is("timed_out") || !strings.Contains(r.str("stderr"), want) {
+			t.Errorf("%v: %s", timeout, r.Text)
+		}
+	}
+}
+
 // judgeOnly runs nothing: what a gate would run counts as run. Texts that destroy are tried with it.
 type judgeOnly struct{ Gate }
 

@@ -39,8 +39,10 @@ func (h Host) Remove(path string) error {
 	return fail("delete", path, a.dir.Remove(a.name))
 }
 
-// Write makes a file beside its place and moves it there when it is complete. Directories that it
-// made stay when it fails.
+// Write makes a file beside its place and moves it there when it is complete. Of a file that is
+// replaced the mode and the owner are kept, not its access lists and extended attributes. Directories
+// that it made stay when it fails, and a process that is killed in the middle leaves its draft
+// (.sallyport-…).
 func (h Host) Write(path string, content io.Reader, o engine.WriteOptions) (int64, error) {
 	const op = "write"
 	a, err := h.walk(path, true)

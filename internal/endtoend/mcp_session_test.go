@@ -91,6 +91,22 @@ func TestBackgroundTakesTheSamePath(t *testing.T) {
 	s.quit()
 }
 
+// TestListIsShort lists shells with long commands: a list goes into the context of a model.
+func TestListIsShort(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	const shells = 8
+	long := "true " + strings.Repeat("x", 50_000)
+	for range shells {
+		s.background(long)
+	}
+	c, _ := s.ask("list_background_shells", map[string]any{})
+	if m := s.reply(c); len(m.Result) > 50_000 || strings.Count(string(m.Result), `"shell_id"`) != shells {
+		t.Errorf("a list of %d bytes: %.300s", len(m.Result), m.Result)
+	}
+	s.quit()
+}
+
 // TestManyClients lets servers of the same user work at the same time on one log, each with calls that
 // overlap: every reply belongs to its call, and the log tells each once.
 func TestManyClients(t *testing.T) {

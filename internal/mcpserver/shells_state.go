@@ -119,6 +119,9 @@ func (r killResult) mirror() string {
 	return p.text()
 }
 
+// listedCommand is how many characters of each command a list shows; the status of one shows all.
+const listedCommand = 500
+
 // listResult is what list_background_shells answers.
 type listResult struct {
 	Success bool                `json:"success"`
@@ -132,6 +135,7 @@ func listShells(_ context.Context, c *call) result {
 	r := listResult{Success: true, Shells: make([]shellStatusFields, len(all)), Count: len(all)}
 	for i, s := range all {
 		r.Shells[i] = statusOf(s)
+		r.Shells[i].Command = shortened(s.Command, listedCommand)
 	}
 	return r
 }

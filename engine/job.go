@@ -110,7 +110,7 @@ func (s *jobs) kill() {
 // launch starts what was judged. The job outlives ctx; leave is called when its outcome is on record.
 func (g *Gate) launch(ctx context.Context, j *judged, out Outcome, leave func()) *Job {
 	noted := func(int) error { return nil }
-	if g.o.Ledger != nil {
+	if g.o.Ledger != nil && !rehearses(j.request.Operation) {
 		end := g.o.Ledger.Begin(j.input, j.env.FS())
 		noted = func(code int) error { return end(j.env.FS(), code) }
 	}

@@ -23,6 +23,18 @@ type Operation interface {
 	Run(ctx context.Context, files Files, paths []facts.Path) error
 }
 
+// Rehearsal is an Operation that may only say what it would do. It is judged and recorded like the work
+// itself, and the ledger notes nothing of it: nothing was read and nothing was made.
+type Rehearsal interface {
+	Operation
+	Rehearses() bool
+}
+
+func rehearses(o Operation) bool {
+	r, ok := o.(Rehearsal)
+	return ok && r.Rehearses()
+}
+
 // Files is how a file tool reaches the files of an environment. Paths are absolute, and no element of
 // one may be a symbolic link when it is used: a link that has come in its place since the path was
 // judged is an error and is not followed. It is safe for concurrent use.

@@ -144,7 +144,7 @@ func (t *copyFile) Run(ctx context.Context, files engine.Files, paths []facts.Pa
 	case err != nil:
 		return err
 	case info.IsDir():
-		return fmt.Errorf("copy %s: nothing is granted there, so the directory cannot be listed: name its files one by one", t.in.SourcePath)
+		return fmt.Errorf("copy %s: its files cannot be listed, because nothing is granted there or the system refuses it: name them one by one", t.in.SourcePath)
 	}
 	done, err := c.copy(ctx, step{item{mode: info.Mode()}, 0, 1})
 	if err == nil && done.skipped != "" {
@@ -192,6 +192,9 @@ func (t *copyFile) runTree(ctx context.Context, c copier) error {
 	}
 	return nil
 }
+
+// Rehearses reports a dry run.
+func (t *copyFile) Rehearses() bool { return t.in.DryRun }
 
 func (t *copyFile) Result() Result {
 	return Result{Operation: "copy_file", Success: t.ok, Details: &t.details}

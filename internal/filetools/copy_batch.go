@@ -127,7 +127,7 @@ func (t *copyBatch) touches() []facts.Touch {
 func (t *copyBatch) Run(ctx context.Context, files engine.Files, paths []facts.Path) error {
 	t.details = CopyFilesBatchDetails{CopiedFiles: []CopiedFile{}, SkippedFiles: []Skipped{}, Errors: []Problem{}, DryRun: t.in.DryRun}
 	if !t.planned {
-		return fmt.Errorf("copy files below %s: nothing is granted there, so its files cannot be listed: name them one by one", t.in.SourceBasePath)
+		return fmt.Errorf("copy files below %s: its files cannot be listed, because nothing is granted there or the system refuses it: name them one by one", t.in.SourceBasePath)
 	}
 	for _, p := range t.tree.problems {
 		t.fail(p.Path, errors.New(p.Error))
@@ -167,6 +167,9 @@ func (t *copyBatch) fail(rel string, err error) {
 	t.summary.Errors++
 	t.details.Errors = appendListed(t.details.Errors, Problem{rel, cause(err).Error()})
 }
+
+// Rehearses reports a dry run.
+func (t *copyBatch) Rehearses() bool { return t.in.DryRun }
 
 func (t *copyBatch) Result() Result {
 	return Result{Operation: "copy_files_batch", Success: t.ok, Summary: t.summary, Details: &t.details}

@@ -139,6 +139,9 @@ func (t *deleteFile) below(ctx context.Context, files engine.Files, dir string, 
 	return files.Remove(dir)
 }
 
+// Rehearses reports a dry run.
+func (t *deleteFile) Rehearses() bool { return t.in.DryRun }
+
 func (t *deleteFile) Result() Result {
 	return Result{Operation: "delete_file", Success: t.ok, Details: &t.details}
 }

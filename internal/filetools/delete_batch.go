@@ -87,7 +87,7 @@ func (t *deleteBatch) Run(ctx context.Context, files engine.Files, paths []facts
 	d := &t.details
 	*d = DeleteFilesBatchDetails{DeletedFiles: []DeletedFile{}, RemovedDirectories: []string{}, SkippedFiles: []Skipped{}, Errors: []Problem{}, DryRun: t.in.DryRun}
 	if !t.planned {
-		return fmt.Errorf("delete files below %s: nothing is granted there, so its files cannot be listed: name them one by one", t.in.BasePath)
+		return fmt.Errorf("delete files below %s: its files cannot be listed, because nothing is granted there or the system refuses it: name them one by one", t.in.BasePath)
 	}
 	for _, p := range t.tree.problems {
 		t.fail(p.Path, errors.New(p.Error))
@@ -144,6 +144,9 @@ func appendListed[T any](list []T, v T) []T {
 	}
 	return append(list, v)
 }
+
+// Rehearses reports a dry run.
+func (t *deleteBatch) Rehearses() bool { return t.in.DryRun }
 
 func (t *deleteBatch) Result() Result {
 	return Result{Operation: "delete_files_batch", Success: t.ok, Summary: t.summary, Details: &t.details}

@@ -251,7 +251,7 @@ const unread = "deletion/read_before_delete"
 func TestReadBeforeDelete(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{}
-	for _, name := range []string{"read", "compared1", "compared2", "unread", "batch/1", "batch/2", "dir/1", "dir/sub/2", "replaced", "copied", "documented.py", "part", "seen1/x", "seen2/x"} {
+	for _, name := range []string{"read", "compared1", "compared2", "unread", "batch/1", "batch/2", "dir/1", "dir/sub/2", "replaced", "copied", "documented.py", "part", "seen1/x", "seen2/y"} {
 		files["project/"+name] = "old\n"
 	}
 	g := newGuarded(t, "", files)
@@ -284,7 +284,16 @@ func TestReadBeforeDelete(t *testing.T) {
 	g.allowed(read("dir/sub/2"))
 	g.allowed(remove("dir"))
 
-	// A refused or failed read is none.
+	// A refused or failed read is none, nor is a dry run; a copy is one, since what was copied is still there.
+	rehearsal := filetools.CopyFilesBatch(filetools.CopyFilesBatchInput{SourceBasePath: "seen1", DestinationBasePath: "x", DryRun: true})
+	g.allowed(rehearsal)
+	g.allowed(filetools.CopyFile(filetools.CopyFileInput{SourcePath: "seen1/x", DestinationPath: "x", DryRun: true}))
+	g.refused(removeAll("seen1"), unread)
+	g.allowed(cloneAll("seen1", "x"))
+	g.allowed(removeAll("seen1"))
+	// Nor is a comparison of directories, even with diffs: it shows parts of many files.
+	g.allowed(filetools.CompareDirectories(filetools.CompareDirectoriesInput{Dir1: "seen2", Dir2: "x", ShowContentDiff: true}))
+	g.refused(remove("seen2"), unread)
 	if _, err := g.try(filetools.ReadDocstring(filetools.ReadDocstringInput{FilePath: "documented.py", FunctionName: "none"})); err == nil {
 		t.Error("a function was found in a file without any")
 	}

@@ -199,3 +199,22 @@ func TestOperationThatMakesNoSense(t *testing.T) {
 		}
 	}
 }
+
+// rehearsal is work that only says what it would do.
+type rehearsal struct{ work }
+
+func (rehearsal) Rehearses() bool { return true }
+
+// TestRehearsalLeavesNoTrace: it is judged and recorded, and nothing counts as read by it.
+func TestRehearsalLeavesNoTrace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.options.Ledger = &fakeLedger{log: w.log}
+	w.do(t, engine.Request{Tool: "copy_file", Operation: rehearsal{work{
+		touches: []facts.Touch{{Path: "a", Access: "read"}},
+		run:     func(context.Context, engine.Files, []facts.Path) error { return nil },
+	}}})
+	if diff := cmp.Diff([]string{"record start", "record decision", "record outcome"}, w.log.lines()); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}

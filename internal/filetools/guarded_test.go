@@ -1,7 +1,6 @@
 package filetools_test
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -10,122 +9,8 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
-	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/internal/filetools"
-	"github.com/sallyport-dev/sallyport/plugins"
 )
-
-// guarded is a workspace in which the real policies judge. Its home is around it:
-//
-//	home/project   the workspace
-//	home/lib       granted to write, but for lib/protected
-//	home/doc       granted to read
-//	home/one.txt   granted to write, by itself
-//	home/other     not granted
-type guarded struct {
-	*place
-	home string
-	all  *place // sees the whole home
-}
-
-const grants = `
-paths:
-  - {path: home/lib, access: write, protected: [protected, protected.txt]}
-  - {path: home/doc, access: read}
-  - {path: home/one.txt, access: write}
-`
-
-// newGuarded makes files in the home; the configuration is added to the grants.
-func newGuarded(t *testing.T, more string, files map[string]string) *guarded {
-	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := &guarded{home: filepath.Join(root, "home")}
-	g.all = &place{t: t, dir: g.home}
-	g.all.put(map[string]string{"project/": "", "lib/": "", "doc/": "", "other/": "", "one.txt": "one", "two.txt": "two"})
-	g.all.put(files)
-	l, err := config.Parse("version: 1\nworkspace: home/project\n"+grants+more, filepath.Join(root, "c.yaml"), "--config", config.Host{
-		Dir: root, Home: g.home, Now: time.Now(), Environ: os.Environ(),
-		Getenv: func(name string) string {
-			return map[string]string{"XDG_STATE_HOME": filepath.Join(root, "state")}[name]
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := plugins.Assemble(t.Context(), l, plugins.Options{Version: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	g.place = &place{t: t, dir: filepath.Join(g.home, "project"), gate: s}
-	return g
-}
-
-// refused sends a call that policies refuse, for one of the rules, and that changes nothing.
-func (g *guarded) refused(tool filetools.Tool, rules ...string) {
-	g.t.Helper()
-	before := g.all.tree()
-	name := tool.Result().Operation
-	out, err := g.gate.Do(g.t.Context(), engine.Request{Tool: name, Operation: tool})
-	switch {
-	case err != nil:
-		g.t.Errorf("%s: %v", name, err)
-		return
-	case out.Ran || out.Fault != nil || out.Decision.Effect == engine.Allow:
-		g.t.Errorf("%s: not refused: %+v %v", name, out.Decision, out.Fault)
-	}
-	for _, r := range out.Decision.Reasons {
-		for _, rule := range rules {
-			if r.Rule == rule {
-				rules = nil
-				break
-			}
-		}
-	}
-	if rules != nil {
-		g.t.Errorf("%s: refused, and not by %v: %+v", name, rules, out.Decision.Reasons)
-	}
-	if !maps.Equal(before, g.all.tree()) {
-		g.t.Errorf("%s: it was refused, and files changed", name)
-	}
-}
-
-// allowed sends a call that policies let pass.
-func (g *guarded) allowed(tool filetools.Tool) filetools.Result {
-	g.t.Helper()
-	r, err := g.try(tool)
-	if err != nil {
-		g.t.Errorf("%s: %v", r.Operation, err)
-	}
-	return r
-}
-
-func read(path string) filetools.Tool {
-	return filetools.ReadFile(filetools.ReadFileInput{Path: path})
-}
-
-func write(path string) filetools.Tool {
-	return filetools.WriteFile(filetools.WriteFileInput{Path: path, Content: "new"})
-}
-
-func remove(path string) filetools.Tool {
-	return filetools.DeleteFile(filetools.DeleteFileInput{Path: path, Recursive: true})
-}
-
-func removeAll(base string, include ...string) filetools.Tool {
-	return filetools.DeleteFilesBatch(filetools.DeleteFilesBatchInput{BasePath: base, IncludePatterns: include})
-}
-
-func clone(from, to string) filetools.Tool {
-	return filetools.CopyFile(filetools.CopyFileInput{SourcePath: from, DestinationPath: to, Overwrite: true})
-}
-
-func cloneAll(from, to string) filetools.Tool {
-	return filetools.CopyFilesBatch(filetools.CopyFilesBatchInput{SourceBasePath: from, DestinationBasePath: to, Overwrite: true})
-}
 
 const outside = "paths/tool_outside"
 
@@ -246,79 +131,6 @@ func TestWorkspaceBelowMassgen(t *testing.T) {
 	g.refused(remove("../.massgen/workspaces/w"), "deletion/tool_critical")
 }
 
-const unread = "deletion/read_before_delete"
-
-func TestReadBeforeDelete(t *testing.T) {
-	t.Parallel()
-	files := map[string]string{}
-	for _, name := range []string{"read", "compared1", "compared2", "unread", "batch/1", "batch/2", "dir/1", "dir/sub/2", "replaced", "copied", "documented.py", "part", "seen1/x", "seen2/y"} {
-		files["project/"+name] = "old\n"
-	}
-	g := newGuarded(t, "", files)
-	g.refused(remove("unread"), unread)
-	g.refused(filetools.DeleteFile(filetools.DeleteFileInput{Path: "unread", DryRun: true}), unread)
-
-	g.allowed(read("read"))
-	g.allowed(remove("read"))
-	g.allowed(filetools.CompareFiles(filetools.CompareFilesInput{File1: "compared1", File2: "compared2"}))
-	g.allowed(remove("compared1"))
-	g.allowed(remove("compared2"))
-	g.allowed(filetools.ReadFile(filetools.ReadFileInput{Path: "part", LineCount: ptr(1)}))
-	g.allowed(remove("part"))
-
-	g.allowed(write("made"))
-	g.allowed(remove("made"))
-	g.allowed(write("replaced")) // to overwrite a file is not to read it, which the predecessor took for it
-	g.refused(remove("replaced"), unread)
-
-	g.refused(removeAll("batch"), unread)
-	g.allowed(read("batch/1"))
-	g.refused(removeAll("batch"), unread)
-	g.allowed(removeAll("batch", "1"))
-	g.allowed(read("batch/2"))
-	g.allowed(removeAll("batch"))
-
-	g.refused(remove("dir"), unread)
-	g.allowed(read("dir/1"))
-	g.refused(remove("dir"), unread)
-	g.allowed(read("dir/sub/2"))
-	g.allowed(remove("dir"))
-
-	// A refused or failed read is none, nor is a dry run; a copy is one, since what was copied is still there.
-	rehearsal := filetools.CopyFilesBatch(filetools.CopyFilesBatchInput{SourceBasePath: "seen1", DestinationBasePath: "x", DryRun: true})
-	g.allowed(rehearsal)
-	g.allowed(filetools.CopyFile(filetools.CopyFileInput{SourcePath: "seen1/x", DestinationPath: "x", DryRun: true}))
-	g.refused(removeAll("seen1"), unread)
-	g.allowed(cloneAll("seen1", "x"))
-	g.allowed(removeAll("seen1"))
-	// Nor is a comparison of directories, even with diffs: it shows parts of many files.
-	g.allowed(filetools.CompareDirectories(filetools.CompareDirectoriesInput{Dir1: "seen2", Dir2: "x", ShowContentDiff: true}))
-	g.refused(remove("seen2"), unread)
-	if _, err := g.try(filetools.ReadDocstring(filetools.ReadDocstringInput{FilePath: "documented.py", FunctionName: "none"})); err == nil {
-		t.Error("a function was found in a file without any")
-	}
-	g.refused(remove("documented.py"), unread)
-}
-
-func TestReadBeforeDeleteCanBeTurnedOff(t *testing.T) {
-	t.Parallel()
-	g := newGuarded(t, "rules: {deletion/read_before_delete: off}\n", map[string]string{"project/a": "1", "project/b/c": "2", "project/b/d": "3"})
-	g.allowed(remove("a"))
-	g.allowed(removeAll("b")) // the predecessor's batch ignored the switch
-}
-
-func TestGeneratedFilesNeedNoReading(t *testing.T) {
-	t.Parallel()
-	g := newGuarded(t, "", map[string]string{
-		"project/__pycache__/m.pyc": "1", "project/m.pyc": "2", "project/.pytest_cache/v/cache/x": "3", "project/module.py": "4", "project/pkg/__pycache__/n.pyc": "5",
-	})
-	g.refused(remove("module.py"), unread)
-	g.allowed(remove("__pycache__/m.pyc"))
-	g.allowed(remove("m.pyc"))
-	g.allowed(remove(".pytest_cache/v/cache/x"))
-	g.allowed(remove("pkg")) // it holds nothing else
-}
-
 // TestDeepestPlaceWins: a place inside another is what it was granted as, whatever is around it.
 func TestDeepestPlaceWins(t *testing.T) {
 	t.Parallel()
@@ -348,34 +160,6 @@ func TestInternalsOfContextPaths(t *testing.T) {
 		g.allowed(write(path))
 	}
 	g.allowed(write(".env")) // the workspace is the agent's own
-}
-
-// TestWriteExecuteRead: commands and file tools see the same files, and one memory serves both.
-func TestWriteExecuteRead(t *testing.T) {
-	t.Parallel()
-	g := newGuarded(t, "", map[string]string{"project/seen.txt": "s", "project/unseen.txt": "u"})
-	script := filetools.WriteFile(filetools.WriteFileInput{Path: "bin/make.sh", Content: "echo made > made.txt\n"})
-	g.allowed(script)
-	run := func(command string) engine.Outcome {
-		t.Helper()
-		out, err := g.gate.Do(t.Context(), engine.Request{Tool: "execute_command", Command: command})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
-	}
-	if out := run("sh bin/make.sh && cat seen.txt"); !out.Ran || out.Exit.Code != 0 {
-		t.Fatalf("%+v", out)
-	}
-	if got := g.allowed(read("made.txt")).Details.(*filetools.ReadFileDetails).Content; got != "made\n" {
-		t.Errorf("%q", got)
-	}
-	g.allowed(remove("seen.txt")) // the command has read it
-	g.refused(remove("unseen.txt"), unread)
-	g.allowed(read("unseen.txt"))
-	if out := run("rm unseen.txt"); !out.Ran || out.Exit.Code != 0 { // and the tool this one
-		t.Errorf("%+v", out.Decision)
-	}
 }
 
 // TestALinkThatComesBetweenIsNotFollowed: a directory becomes a link while a batch is under way.

@@ -157,6 +157,9 @@ func (b *Builder) build(req Ask, v *view, work string, prog *shell.Program, err 
 		Commands: []Command{}, Paths: []Path{}}
 	in.Request.WorkDir = work
 	in.Request.Env = sortedKeys(req.Env)
+	if prog != nil {
+		v.foresee(append(likely(prog), work)...)
+	}
 	real, n := v.real(work, false)
 	in.Request.WorkDirState = b.dirState(real, n)
 	in.Request.WorkDirAllowed = b.permission(real) != "none"

@@ -16,6 +16,8 @@ type view struct {
 	dirs  map[string][]fs.DirEntry
 	steps int        // directory entries that may still be read
 	folds *spellings // nil where names that differ in case are different files
+	// walked are the paths that a journey was made for; see foresee.
+	walked map[string]bool
 }
 
 // node is what lies at a path.
@@ -26,7 +28,7 @@ type node struct {
 }
 
 func newView(f FS, steps int) *view {
-	return &view{fs: f, nodes: make(map[string]node, 64), dirs: make(map[string][]fs.DirEntry), steps: steps}
+	return &view{fs: f, nodes: make(map[string]node, 64), dirs: make(map[string][]fs.DirEntry), steps: steps, walked: map[string]bool{}}
 }
 
 // look returns what lies at a path, symbolic links not followed.
@@ -78,6 +80,7 @@ func (v *view) real(p string, ofLink bool) (string, node) {
 	rest := p[len(at):]
 	ofLink = ofLink && !strings.HasSuffix(rest, "/") && !strings.HasSuffix(rest, "/.")
 	n := node{exists: true, mode: fs.ModeDir}
+	v.foresee(p)
 	if rest == "" {
 		return at, v.look(at)
 	}

@@ -8,13 +8,36 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
 // remoteFS is what facts see of the place.
 type remoteFS struct{ e *Environment }
 
+var _ facts.Far = remoteFS{}
+
 func (f remoteFS) Lstat(path string) (fs.FileInfo, error) { return f.e.look(opLstat, path) }
 func (f remoteFS) ReadLink(path string) (string, error)   { return f.e.follow(opReadLink, path) }
+
+// maxNodes bounds what a walk may find: some hundred paths through a few directories and links each.
+const maxNodes = 1 << 15
+
+// Walk asks at once for all that lies on the ways to paths. When it fails the environment is broken, and
+// whoever asks again hears of it.
+func (f remoteFS) Walk(paths []string) map[string]facts.Node {
+	r, err := f.e.call(request{Op: opWalk, Paths: exacts(paths)})
+	if err == nil && len(r.Nodes) > maxNodes {
+		err = f.e.broke(violation("%d files on the ways to %d", len(r.Nodes), len(paths)))
+	}
+	if err != nil {
+		return nil
+	}
+	found := make(map[string]facts.Node, len(r.Nodes))
+	for _, n := range r.Nodes {
+		found[string(n.Path)] = facts.Node{Exists: n.Exists, Mode: fs.FileMode(n.Bits), Link: string(n.Link)}
+	}
+	return found
+}
 
 // factEntries is how many entries of a directory facts are shown. They give up on far smaller ones, and
 // say so.

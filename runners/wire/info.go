@@ -6,6 +6,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
 // info is a fs.FileInfo. The bits of its mode are those of package fs, whatever the system.
@@ -69,6 +71,22 @@ func (e entry) check(before exact) error {
 		return violation("directory entry %.40q after %.40q", name, before)
 	}
 	return nil
+}
+
+// node is a facts.Node with its path.
+type node struct {
+	Path   exact  `json:"path"`
+	Exists bool   `json:"exists,omitempty"`
+	Bits   uint32 `json:"mode,omitempty"`
+	Link   exact  `json:"link,omitempty"`
+}
+
+func nodesOf(found map[string]facts.Node) []node {
+	nodes := make([]node, 0, len(found))
+	for path, n := range found {
+		nodes = append(nodes, node{exact(path), n.Exists, uint32(n.Mode), exact(n.Link)})
+	}
+	return nodes
 }
 
 // failure is an error that happened elsewhere, and what errors.Is is to find in it.

@@ -114,6 +114,7 @@ func exitOf(e engine.Exit) *exit {
 const (
 	opEnviron  = "environ"
 	opLstat    = "fs.lstat"
+	opWalk     = "fs.walk"
 	opReadLink = "fs.read_link"
 	opReadDir  = "fs.read_dir"
 	opReadFile = "fs.read_file"
@@ -130,12 +131,13 @@ const (
 
 // request asks for one operation.
 type request struct {
-	Op      string `json:"op"`
-	Path    exact  `json:"path"`
-	Target  exact  `json:"target,omitempty"` // of a link
-	Limit   int    `json:"limit,omitempty"`  // bytes to read or entries to list
-	Replace bool   `json:"replace,omitempty"`
-	Like    *info  `json:"like,omitempty"`
+	Op      string  `json:"op"`
+	Path    exact   `json:"path"`
+	Paths   []exact `json:"paths,omitempty"`  // of walk
+	Target  exact   `json:"target,omitempty"` // of a link
+	Limit   int     `json:"limit,omitempty"`  // bytes to read or entries to list
+	Replace bool    `json:"replace,omitempty"`
+	Like    *info   `json:"like,omitempty"`
 }
 
 // reply answers it.
@@ -145,6 +147,7 @@ type reply struct {
 	Info    *info    `json:"info,omitempty"`
 	Target  exact    `json:"target,omitempty"`
 	Entries []entry  `json:"entries,omitempty"`
+	Nodes   []node   `json:"nodes,omitempty"`
 	More    bool     `json:"more,omitempty"` // another reply with more entries follows
 	Content []byte   `json:"content,omitempty"`
 	Whole   bool     `json:"whole,omitempty"`

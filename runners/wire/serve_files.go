@@ -6,6 +6,7 @@ import (
 	"net"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
 // calls answers requests one after the other.
@@ -50,6 +51,8 @@ func (s *server) answer(q request) (r reply) {
 		}
 	case opLstat:
 		look(seen.Lstat(path))
+	case opWalk:
+		r.Nodes = nodesOf(facts.Walk(seen, plains(q.Paths)))
 	case opReadLink:
 		follow(seen.ReadLink(path))
 	case opReadFile:

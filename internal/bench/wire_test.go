@@ -1,0 +1,163 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/plugins"
+	"github.com/sallyport-dev/sallyport/runners/command"
+	"github.com/sallyport-dev/sallyport/runners/local"
+)
+
+// supervisor builds the program that commands elsewhere are run by.
+func supervisor(b *testing.B) string {
+	b.Helper()
+	file := filepath.Join(b.TempDir(), "sallyport-supervisor")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", file, "github.com/sallyport-dev/sallyport/cmd/sallyport-supervisor")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		b.Fatalf("build supervisor: %v: %s", err, out)
+	}
+	return file
+}
+
+func environment(b *testing.B, r engine.Runner, err error) engine.Environment {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+	env, err := r.Open(context.Background(), engine.EnvironmentSpec{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := env.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	return env
+}
+
+// sides are the same machine, in process and through a supervisor in a process of its own.
+func sides(b *testing.B) (near, far engine.Environment) {
+	l, err := local.New(local.Options{})
+	near = environment(b, l, err)
+	c, err := command.New(command.Options{Name: "box", Command: []string{supervisor(b)}, Host: os.Environ()})
+	return near, environment(b, c, err)
+}
+
+func runText(b *testing.B, env engine.Environment, text string, to io.Writer) engine.Exit {
+	b.Helper()
+	c, err := env.Prepare(text, "/")
+	if err != nil {
+		b.Fatal(err)
+	}
+	c.ID, c.Timeout, c.Output, c.Stdout = "bench", time.Minute, 1<<20, to
+	p, err := env.Start(context.Background(), c)
+	if err != nil {
+		b.Fatal(err)
+	}
+	x := p.Wait()
+	if x.Code != 0 || x.Error != nil {
+		b.Fatalf("%s: %+v", text, x)
+	}
+	return x
+}
+
+// BenchmarkElsewhere runs `true` through a supervisor in another process against the same in this one.
+// The goal is to stay within 2 ms of it.
+func BenchmarkElsewhere(b *testing.B) {
+	near, far := sides(b)
+	var here, there sample
+	for b.Loop() {
+		here.time(func() { runText(b, near, "true", nil) })
+		there.time(func() { runText(b, far, "true", nil) })
+	}
+	report(b, "local", here)
+	report(b, "elsewhere", there)
+	b.ReportMetric(float64((there.quantile(0.5)-here.quantile(0.5)).Microseconds()), "difference-µs")
+	ratio(b, there, here, "local")
+}
+
+// BenchmarkElsewhereStream passes output on as it comes.
+func BenchmarkElsewhereStream(b *testing.B) {
+	const size = 64 << 20
+	near, far := sides(b)
+	text := fmt.Sprintf("head -c %d /dev/zero", size)
+	var here, there sample
+	for b.Loop() {
+		here.time(func() { runText(b, near, text, io.Discard) })
+		there.time(func() { runText(b, far, text, io.Discard) })
+	}
+	rate := func(s sample) float64 { return size / 1e6 / s.quantile(0.5).Seconds() }
+	b.ReportMetric(rate(here), "local-MB/s")
+	b.ReportMetric(rate(there), "elsewhere-MB/s")
+	ratio(b, there, here, "local")
+}
+
+// BenchmarkElsewhereDecide judges a request whose facts come from a supervisor, against the same with
+// facts of this machine. The goal is a few milliseconds.
+func BenchmarkElsewhereDecide(b *testing.B) {
+	for name, text := range map[string]string{"small": "rm -rf ./build", "large": large()} {
+		b.Run(name, func(b *testing.B) {
+			near := gate(b, true)
+			far := gateElsewhere(b)
+			var here, there sample
+			judge := func(g *plugins.Sallyport) {
+				out, err := g.Check(context.Background(), engine.Request{Tool: "execute_command", Command: text})
+				if err != nil || out.Fault != nil {
+					b.Fatal(err, out.Fault)
+				}
+			}
+			judge(far)
+			for b.Loop() {
+				here.time(func() { judge(near) })
+				there.time(func() { judge(far) })
+			}
+			report(b, "local", here)
+			report(b, "elsewhere", there)
+			ratio(b, there, here, "local")
+		})
+	}
+}
+
+// gateElsewhere is like gate, with a supervisor in another process.
+func gateElsewhere(b *testing.B) *plugins.Sallyport {
+	b.Helper()
+	home := b.TempDir()
+	workspace := filepath.Join(home, "project")
+	if err := os.MkdirAll(workspace, 0o755); err != nil {
+		b.Fatal(err)
+	}
+	file := filepath.Join(home, "sallyport.yaml")
+	text := fmt.Sprintf("version: 1\nworkspace: %s\naudit: {dir: %s}\nrunner: box\nrunners: {box: {command: [%s]}}\n", workspace, filepath.Join(home, "audit"), supervisor(b))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	host, err := config.ThisHost()
+	if err != nil {
+		b.Fatal(err)
+	}
+	loaded, err := config.Load(file, host)
+	if err != nil {
+		b.Fatal(err)
+	}
+	g, err := plugins.Assemble(context.Background(), loaded, plugins.Options{Version: "bench", CheckOnly: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := g.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	return g
+}

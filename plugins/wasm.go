@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/engine/rego"
 	"github.com/sallyport-dev/sallyport/engine/wasm"
 )
 
@@ -25,7 +26,7 @@ func RulePlugins(ctx context.Context, l *config.Loaded) (_ []*wasm.Plugin, err e
 	}()
 	var problems []config.Problem
 	named := map[string]bool{}
-	o := wasm.Options{Cache: l.CompiledDir(), Levels: l.Rules, Exemptions: exempted(pluginsLast(l))}
+	o := wasm.Options{Cache: l.CompiledDir(), Levels: l.Rules, Exemptions: exempted(pluginsLast(l)), Functions: rego.Function}
 	for i, module := range l.Plugins {
 		key := fmt.Sprintf("plugins[%d]", i)
 		o.Module = string(module)

@@ -145,6 +145,20 @@ func TestWritingPluginsPage(t *testing.T) {
 		t.Fatalf("the commands of the page are not found:\n%s", text)
 	}
 	tool(t, root, env, "bash", "-euxo", "pipefail", "-c", text)
+	t.Run("OPA", func(t *testing.T) {
+		found, err := filepath.Glob("../bin/tools/opa-v*")
+		if err != nil || len(found) == 0 {
+			leftout.Skip(t, "no stock opa in bin/tools: make rego-test builds it")
+		}
+		opa, err := filepath.Abs(found[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(opa, filepath.Join(bin, "opa")); err != nil {
+			t.Fatal(err)
+		}
+		tool(t, filepath.Join(root, "plugins/examples/no_weekend"), env, "bash", "-euxo", "pipefail", "-c", script("sh-opa"))
+	})
 	t.Run("C", func(t *testing.T) {
 		leftout.Command(t, "clang", "apt-get install clang lld")
 		leftout.Command(t, "wasm-ld", "apt-get install clang lld")

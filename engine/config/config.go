@@ -42,7 +42,7 @@ type Config struct {
 	Generated []string `yaml:"generated"`
 	// The operator's own policies: directories and bundles (.tar.gz), local or https.
 	Policies []string `yaml:"policies"`
-	// Rules compiled to WebAssembly (.wasm files).
+	// Rules compiled to WebAssembly: .wasm files, and bundles (.tar.gz) made by "opa build -t wasm". A manifest stands beside each.
 	Plugins []Path `yaml:"plugins"`
 	// Environment of the commands.
 	Environment Environment `yaml:"environment"`

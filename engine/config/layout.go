@@ -94,5 +94,5 @@ func (l *Loaded) self() []facts.Place {
 
 // pluginManifest is where the manifest of a plugin stands (docs/writing-plugins.md).
 func pluginManifest(module string) string {
-	return strings.TrimSuffix(module, ".wasm") + ".manifest.json"
+	return strings.TrimSuffix(strings.TrimSuffix(module, ".wasm"), ".tar.gz") + ".manifest.json"
 }

@@ -12,12 +12,16 @@ func (m *meter) code(r *reader, w *writer) {
 		return
 	}
 	w.u32(n)
-	for _, t := range m.functions {
+	for i, t := range m.functions {
 		if int(t) >= len(m.params) {
 			r.fail(fmt.Errorf("type %d does not exist", t))
 			return
 		}
 		body := &reader{b: r.bytes(r.u32())}
+		if host, ok := m.hosted[m.imported+uint32(i)]; ok {
+			w.vector(forward(host, m.params[t]))
+			continue
+		}
 		f := function{m: m, r: body, params: m.params[t]}
 		f.rewrite()
 		if body.err != nil {
@@ -28,6 +32,19 @@ func (m *meter) code(r *reader, w *writer) {
 		}
 		w.vector(f.head.b)
 	}
+}
+
+// forward is a function body that lets another function do its work.
+func forward(to uint32, params int) []byte {
+	w := &writer{b: []byte{0}}
+	for i := range params {
+		w.byte(opLocalGet)
+		w.u32(uint32(i))
+	}
+	w.byte(opCall)
+	w.u32(to)
+	w.byte(opEnd)
+	return w.b
 }
 
 // function is the rewriting of one function body.

@@ -17,21 +17,17 @@ var severities = []string{"low", "medium", "high", "critical"}
 
 // judgement reads what a plugin gave back. Nothing is taken for granted: see decodeObject, and
 // every finding must be of a rule that the manifest names and point into the input.
-func (p *Plugin) judgement(in *facts.Input, output []byte) (engine.Judgement, error) {
-	var list []json.RawMessage
-	if err := decodeObject(output, map[string]any{"findings": &list}); err != nil {
+func (p *Plugin) judgement(in *facts.Input, outputs [][]byte) (engine.Judgement, error) {
+	found, err := p.findings(outputs)
+	if err != nil {
 		return engine.Judgement{}, err
 	}
-	if list == nil {
-		return engine.Judgement{}, errors.New("findings is missing: an empty list says that there are none")
+	if len(found) > maxFindings {
+		return engine.Judgement{}, fmt.Errorf("%d findings: at most %d are taken", len(found), maxFindings)
 	}
-	if len(list) > maxFindings {
-		return engine.Judgement{}, fmt.Errorf("%d findings: at most %d are taken", len(list), maxFindings)
-	}
-	j := engine.Judgement{Effect: engine.Allow, Reasons: make([]engine.Reason, 0, len(list))}
-	for i, text := range list {
-		r, err := p.reason(in, text)
-		if err != nil {
+	j := engine.Judgement{Effect: engine.Allow, Reasons: make([]engine.Reason, 0, len(found))}
+	for i, r := range found {
+		if err := p.complete(in, &r); err != nil {
 			return engine.Judgement{}, fmt.Errorf("findings[%d]: %w", i, err)
 		}
 		if !p.applies(in, &r) {
@@ -48,30 +44,82 @@ func (p *Plugin) judgement(in *facts.Input, output []byte) (engine.Judgement, er
 	return j, nil
 }
 
-func (p *Plugin) reason(in *facts.Input, text []byte) (engine.Reason, error) {
-	r := engine.Reason{Command: -1, Path: -1, Location: engine.Location{File: p.file}}
-	var effect string
-	err := decodeObject(text, map[string]any{
-		"rule": &r.Rule, "effect": &effect, "severity": &r.Severity, "title": &r.Title, "message": &r.Message,
-		"remediation": &r.Remediation, "command": &r.Command, "path": &r.Path,
-	})
-	if err != nil {
-		return engine.Reason{}, err
+func (p *Plugin) findings(outputs [][]byte) ([]engine.Reason, error) {
+	if p.policy != nil {
+		return p.policyFindings(outputs)
 	}
-	r.Effect = engine.Effect(effect)
+	var list []json.RawMessage
+	if err := decodeObject(outputs[0], map[string]any{"findings": &list}); err != nil {
+		return nil, err
+	}
+	if list == nil {
+		return nil, errors.New("findings is missing: an empty list says that there are none")
+	}
+	found := make([]engine.Reason, len(list))
+	for i, text := range list {
+		r, effect := &found[i], ""
+		r.Command, r.Path = -1, -1
+		if err := decodeObject(text, map[string]any{
+			"rule": &r.Rule, "effect": &effect, "severity": &r.Severity, "title": &r.Title, "message": &r.Message,
+			"remediation": &r.Remediation, "command": &r.Command, "path": &r.Path,
+		}); err != nil {
+			return nil, fmt.Errorf("findings[%d]: %w", i, err)
+		}
+		r.Effect = engine.Effect(effect)
+	}
+	return found, nil
+}
+
+// policyFindings reads the results of a compiled policy, one for each entrypoint: the findings are as
+// those of rules in Rego, and what they are about stands in the manifest.
+func (p *Plugin) policyFindings(outputs [][]byte) ([]engine.Reason, error) {
+	var found []engine.Reason
+	for n, e := range p.policy.entries {
+		name := e.rule + "/" + e.effect
+		var results, list []json.RawMessage
+		if err := json.Unmarshal(outputs[n], &results); err != nil {
+			return nil, fmt.Errorf("%s: it is not JSON: %w", name, err)
+		}
+		if len(results) != 1 {
+			return nil, fmt.Errorf("%s is undefined", name)
+		}
+		if err := decodeObject(results[0], map[string]any{"result": &list}); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if list == nil {
+			return nil, fmt.Errorf("%s: it is not a set", name)
+		}
+		about := p.manifest.Policy[e.rule]
+		for _, text := range list {
+			r := engine.Reason{
+				Rule: p.manifest.Rule(e.rule), Effect: engine.Effect(e.effect), Severity: about.Severity, Title: about.Title,
+				Remediation: about.Remediation, Command: -1, Path: -1,
+			}
+			if err := decodeObject(text, map[string]any{"command": &r.Command, "path": &r.Path, "msg": &r.Message}); err != nil {
+				return nil, fmt.Errorf("%s: a finding: %w", name, err)
+			}
+			found = append(found, r)
+		}
+	}
+	return found, nil
+}
+
+// complete checks a finding and adds what follows from it.
+func (p *Plugin) complete(in *facts.Input, r *engine.Reason) error {
+	r.Location = engine.Location{File: p.file}
 	switch {
 	case !p.rules[r.Rule]:
-		return engine.Reason{}, fmt.Errorf("rule %q is not one that its manifest names", r.Rule)
+		return fmt.Errorf("rule %q is not one that its manifest names", r.Rule)
 	case r.Effect != engine.Deny && r.Effect != engine.Ask && r.Effect != engine.Warn:
-		return engine.Reason{}, fmt.Errorf("unknown effect %q: deny, ask or warn", effect)
+		return fmt.Errorf("unknown effect %q: deny, ask or warn", r.Effect)
 	case !slices.Contains(severities, r.Severity):
-		return engine.Reason{}, fmt.Errorf("unknown severity %q: low, medium, high or critical", r.Severity)
+		return fmt.Errorf("unknown severity %q: low, medium, high or critical", r.Severity)
 	case r.Title == "":
-		return engine.Reason{}, errors.New("title is missing")
+		return errors.New("title is missing")
 	case r.Command < -1 || r.Command >= len(in.Commands):
-		return engine.Reason{}, fmt.Errorf("it points at command %d of %d", r.Command, len(in.Commands))
+		return fmt.Errorf("it points at command %d of %d", r.Command, len(in.Commands))
 	case r.Path < -1 || r.Path >= len(in.Paths):
-		return engine.Reason{}, fmt.Errorf("it points at path %d of %d", r.Path, len(in.Paths))
+		return fmt.Errorf("it points at path %d of %d", r.Path, len(in.Paths))
 	}
 	if r.Message == "" {
 		r.Message = r.Title
@@ -80,10 +128,13 @@ func (p *Plugin) reason(in *facts.Input, text []byte) (engine.Reason, error) {
 		r.Command = in.Paths[r.Path].Command
 	}
 	if r.Command >= 0 {
+		if r.Command >= len(in.Commands) {
+			return fmt.Errorf("its path belongs to command %d of %d", r.Command, len(in.Commands))
+		}
 		span := in.Commands[r.Command].Span
 		r.Span = &span
 	}
-	return r, nil
+	return nil
 }
 
 // applies puts the operator's level and exemptions on a finding; it reports whether something is left.

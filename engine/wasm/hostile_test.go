@@ -206,7 +206,7 @@ func TestNothingSurvivesACall(t *testing.T) {
 	for name, a := range counters() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, err := rewrite(a.binary(), 1000)
+			m, err := rewrite(a.binary(), 1000, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

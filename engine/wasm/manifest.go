@@ -26,7 +26,17 @@ type Manifest struct {
 	Interface int      `json:"interface"`
 	SHA256    string   `json:"sha256"` // of the module, hex
 	Rules     []string `json:"rules"`  // names without "plugin/<name>/"
-	Limits    Limits   `json:"limits"`
+	// Policy says that the module is a policy compiled by OPA, which says nothing about its rules, and
+	// what they are about, by name. nil: it is a rule plugin.
+	Policy map[string]About `json:"policy,omitempty"`
+	Limits Limits           `json:"limits"`
+}
+
+// About is what METADATA says of a rule in Rego.
+type About struct {
+	Title       string `json:"title"`
+	Severity    string `json:"severity"`
+	Remediation string `json:"remediation"`
 }
 
 // Limits bound one call of a plugin.
@@ -43,9 +53,9 @@ func (l Limits) pages() uint32       { return uint32(l.MemoryMiB) << 4 } // of 6
 func (l Limits) time() time.Duration { return time.Duration(l.TimeMS) * time.Millisecond }
 func (l Limits) output() uint32      { return uint32(l.OutputKiB) << 10 }
 
-// ManifestFile is where the manifest of a module stands: x.manifest.json beside x.wasm.
+// ManifestFile is where the manifest of a module stands: x.manifest.json beside x.wasm or x.tar.gz.
 func ManifestFile(module string) string {
-	return strings.TrimSuffix(module, ".wasm") + ".manifest.json"
+	return strings.TrimSuffix(strings.TrimSuffix(module, ".wasm"), bundleSuffix) + ".manifest.json"
 }
 
 // Rule is the id of a plugin's rule.
@@ -74,19 +84,53 @@ func parseManifest(file string) (Manifest, error) {
 		return Manifest{}, fmt.Errorf("read manifest: %w", err)
 	}
 	m := Manifest{Limits: DefaultLimits()}
-	var limits json.RawMessage
+	var limits, policy json.RawMessage
 	err = decodeObject(text, map[string]any{
-		"name": &m.Name, "version": &m.Version, "interface": &m.Interface, "sha256": &m.SHA256, "rules": &m.Rules, "limits": &limits,
+		"name": &m.Name, "version": &m.Version, "interface": &m.Interface, "sha256": &m.SHA256, "rules": &m.Rules, "limits": &limits, "policy": &policy,
 	})
 	if err == nil && limits != nil {
 		err = prefixed("limits", decodeObject(limits, map[string]any{
 			"memory_mib": &m.Limits.MemoryMiB, "time_ms": &m.Limits.TimeMS, "output_kib": &m.Limits.OutputKiB,
 		}))
 	}
+	if err == nil && policy != nil {
+		m.Policy, err = abouts(policy, m.Rules)
+	}
 	if err != nil {
 		return Manifest{}, fmt.Errorf("read manifest: %s: %w", file, err)
 	}
 	return m, nil
+}
+
+// abouts reads what the rules of a compiled policy are about: of each of them, and of no other.
+func abouts(text []byte, rules []string) (map[string]About, error) {
+	parts, into := make([]json.RawMessage, len(rules)), map[string]any{}
+	for i, r := range rules {
+		into[r] = &parts[i]
+	}
+	if err := decodeObject(text, into); err != nil {
+		return nil, prefixed("policy", err)
+	}
+	all := map[string]About{}
+	for i, r := range rules {
+		var a About
+		if parts[i] == nil {
+			return nil, fmt.Errorf("policy: %s is missing: say what the rule is about", r)
+		}
+		err := decodeObject(parts[i], map[string]any{"title": &a.Title, "severity": &a.Severity, "remediation": &a.Remediation})
+		switch {
+		case err != nil:
+		case a.Title == "":
+			err = errors.New("title is missing")
+		case !slices.Contains(severities, a.Severity):
+			err = fmt.Errorf("unknown severity %q: low, medium, high or critical", a.Severity)
+		}
+		if err != nil {
+			return nil, prefixed("policy: "+r, err)
+		}
+		all[r] = a
+	}
+	return all, nil
 }
 
 // Seal writes the digest of a module into the manifest beside it: what the author of a plugin does

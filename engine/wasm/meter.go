@@ -51,17 +51,21 @@ type meter struct {
 	functions []uint32
 	pages     uint32 // limit of the memory
 	memories  int
-	imported  uint32   // functions that the module imports; also the index of the tick
-	mutable   []uint32 // indexes of the mutable globals
-	declared  uint32   // globals; also the index of the counter, after which comes the size of the memory
-	least     uint32   // pages with which the memory begins
+	replace   map[string]string // functions of the module, by name, whose work the host does instead; and the host's names
+	imported  uint32            // functions that the module imports; also the index of the tick
+	hosted    map[uint32]uint32 // index of a replaced function to that of the host's
+	mutable   []uint32          // indexes of the mutable globals
+	declared  uint32            // globals; also the index of the counter, after which comes the size of the memory
+	least     uint32            // pages with which the memory begins
 	out       map[byte]*writer
 }
 
-// rewrite makes a metered module whose memory grows to at most the given number of pages.
-func rewrite(binary []byte, pages uint32) (*metered, error) {
+// rewrite makes a metered module whose memory grows to at most the given number of pages. replace
+// names functions of the module and what of the host does their work instead.
+func rewrite(binary []byte, pages uint32, replace map[string]string) (*metered, error) {
 	m := &meter{
 		metered: metered{exports: map[string]byte{}}, sections: map[byte]*reader{}, pages: pages, out: map[byte]*writer{},
+		replace: replace, hosted: map[uint32]uint32{},
 	}
 	if err := m.split(binary); err != nil {
 		return nil, err
@@ -184,18 +188,64 @@ func (m *meter) importing(r *reader, w *writer) {
 			return
 		}
 	}
-	w.u32(m.imported + 1)
+	added := m.replacements(r)
+	w.u32(m.imported + 1 + uint32(len(m.hosted)))
 	w.byte(functions.b...)
 	w.name(tickModule)
 	w.name(tickName)
 	w.byte(kindFunc)
 	w.u32(uint32(len(m.params)))
+	w.byte(added...)
 }
 
-// function is the new index of a function: those of the module's own make room for the tick.
+// replacements are the imports of the host's functions that do the work of some of the module's.
+func (m *meter) replacements(r *reader) []byte {
+	if len(m.replace) == 0 {
+		return nil
+	}
+	types := m.functionTypes()
+	w := &writer{}
+	found := false
+	m.eachName(func(index uint32, name string) {
+		found = true
+		host, ok := m.replace[name]
+		own := int64(index) - int64(m.imported)
+		if !ok || own < 0 || own >= int64(len(types)) {
+			return
+		}
+		if _, twice := m.hosted[index]; twice {
+			return
+		}
+		m.hosted[index] = m.imported + 1 + uint32(len(m.hosted))
+		w.name(tickModule)
+		w.name(host)
+		w.byte(kindFunc)
+		w.u32(types[own])
+	})
+	if !found {
+		r.fail(errors.New("the module names no functions: build it without stripping names"))
+	}
+	return w.b
+}
+
+// functionTypes looks ahead at the types of the module's own functions.
+func (m *meter) functionTypes() []uint32 {
+	section := m.sections[secFunction]
+	if section == nil {
+		return nil
+	}
+	r := &reader{b: section.b}
+	types := make([]uint32, r.count())
+	for i := range types {
+		types[i] = r.u32()
+	}
+	return types
+}
+
+// function is the new index of a function: those of the module's own make room for the host's.
 func (m *meter) function(i uint32) uint32 {
 	if i >= m.imported {
-		return i + 1
+		return i + 1 + uint32(len(m.hosted))
 	}
 	return i
 }

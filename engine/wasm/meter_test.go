@@ -79,7 +79,7 @@ func TestMeteringChangesNothing(t *testing.T) {
 	// A segment that declares function 0, as ref.func wants.
 	a.extra = nil
 	binary := insert(a.binary(), secElement, []byte{2, 3, 0, 1, 0, 0, opI32Const, 0, opEnd, 2, 1, 0})
-	m, err := rewrite(binary, 64)
+	m, err := rewrite(binary, 64, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestMeteringChangesNothing(t *testing.T) {
 	if diff := cmp.Diff(run(binary), run(m.binary)); diff != "" {
 		t.Error(diff)
 	}
-	again, err := rewrite(binary, 64)
+	again, err := rewrite(binary, 64, nil)
 	if err != nil || !bytes.Equal(again.binary, m.binary) {
 		t.Errorf("rewriting it again gives something else: %v", err)
 	}
@@ -153,7 +153,7 @@ func TestMeteringCannotBeReached(t *testing.T) {
 	} {
 		a := newAssembly()
 		a.evaluate = code(body, a.evaluate)
-		m, err := rewrite(a.binary(), 64)
+		m, err := rewrite(a.binary(), 64, nil)
 		if err != nil {
 			continue
 		}
@@ -175,7 +175,7 @@ func FuzzRewrite(f *testing.F) {
 		f.Add(c.binary())
 	}
 	f.Fuzz(func(t *testing.T, binary []byte) {
-		m, err := rewrite(binary, 64)
+		m, err := rewrite(binary, 64, nil)
 		if err != nil || len(binary) > 1<<16 {
 			return
 		}

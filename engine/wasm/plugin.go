@@ -16,12 +16,15 @@ import (
 
 // Options say which plugin to open and what the operator has set for its rules.
 type Options struct {
-	Module string // the .wasm file; its manifest stands beside it
+	Module string // the .wasm file, or a bundle of OPA's (.tar.gz) with a compiled policy; its manifest stands beside it
 	Cache  string // directory of compiled modules; "" for none
 	// Levels sets rules of the plugin to off, warn, ask or deny, by rule id.
 	Levels map[string]string
 	// Exemptions are rule ids in the order of facts.Layout.Exemptions; those of other rules mean nothing here.
 	Exemptions []string
+	// Functions gives compiled policies the builtin functions of Rego that OPA's runtime for WebAssembly
+	// has not, or has and should not use. nil, and a result of nil: there are none.
+	Functions func(name string) Function
 }
 
 // maxModule bounds the size of a module, in bytes.
@@ -33,6 +36,7 @@ type Plugin struct {
 	file       string
 	size       int
 	imports    []imported
+	policy     *policy // nil: it is a rule plugin
 	rules      map[string]bool
 	levels     map[string]string
 	exemptions []string
@@ -69,21 +73,24 @@ func open(ctx context.Context, o Options) (*Plugin, error) {
 	if sum := digest(binary); sum != manifest.SHA256 {
 		return nil, fmt.Errorf("its sha256 is %s, and its manifest says %s: if the module is the right one, run sallyport plugin seal %s", sum, manifest.SHA256, o.Module)
 	}
-	var speaks abi = rules{}
-	provided := wasiFunctions()
-	m, err := rewrite(binary, manifest.Limits.pages())
+	p.size = len(binary)
+	k, err := p.kind(binary, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkShape(m, provided); err != nil {
-		return nil, err
-	}
-	p.size, p.imports = len(binary), m.imports
-	c, err := compile(ctx, m, provided, o.Cache)
+	m, err := rewrite(k.binary, manifest.Limits.pages(), k.replace)
 	if err != nil {
 		return nil, err
 	}
-	if p.pool, err = newPool(ctx, c, m, speaks, manifest.Limits); err != nil {
+	if err := checkShape(m, k); err != nil {
+		return nil, err
+	}
+	p.imports = m.imports
+	c, err := compile(ctx, m, k.provided, o.Cache)
+	if err != nil {
+		return nil, err
+	}
+	if p.pool, err = newPool(ctx, c, m, k.speaks, manifest.Limits); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	if err := p.try(ctx); err != nil {
@@ -128,13 +135,47 @@ const (
 	exportStart     = "_start"
 )
 
+// kind is what differs between rule plugins and compiled policies.
+type kind struct {
+	speaks   abi
+	binary   []byte
+	replace  map[string]string
+	provided map[imported]hostFunction
+	exports  []string // that it cannot do without
+}
+
+func (p *Plugin) kind(file []byte, o Options) (kind, error) {
+	if p.manifest.Policy == nil {
+		if isBundle(o.Module) {
+			return kind{}, errors.New("a bundle holds a compiled policy: say in its manifest what its rules are about, under policy")
+		}
+		return kind{rules{}, file, nil, wasiFunctions(), []string{exportInterface, exportAlloc, exportEvaluate}}, nil
+	}
+	functions := o.Functions
+	if functions == nil {
+		functions = func(string) Function { return nil }
+	}
+	p.policy = &policy{data: []byte("{}"), functions: functions, rules: p.manifest.Rules}
+	if isBundle(o.Module) {
+		var err error
+		if file, p.policy.data, err = readBundle(file); err != nil {
+			return kind{}, err
+		}
+	}
+	return kind{p.policy, file, native(), p.policy.imports(), []string{policyEval, policyEntrypoints, policyBuiltins}}, nil
+}
+
 // checkShape refuses what cannot be a plugin before it costs a compilation.
-func checkShape(m *metered, provided map[imported]hostFunction) error {
-	if unknown := unknownImports(m.imports, provided); len(unknown) > 0 {
-		return fmt.Errorf("it imports %s: a plugin can import nothing but WASI preview 1", strings.Join(unknown, ", "))
+func checkShape(m *metered, k kind) error {
+	if _, compiled := m.exports[policyEval]; compiled && k.replace == nil {
+		return errors.New("it is a policy compiled by OPA: say in its manifest what its rules are about, under policy")
+	}
+	if unknown := unknownImports(m.imports, k.provided); len(unknown) > 0 {
+		return fmt.Errorf("it imports %s, which there is not: a rule plugin can import WASI preview 1 and nothing else, a compiled policy what OPA 1 gives it",
+			strings.Join(unknown, ", "))
 	}
 	var missing []string
-	for _, name := range []string{exportInterface, exportAlloc, exportEvaluate} {
+	for _, name := range k.exports {
 		if kind, ok := m.exports[name]; !ok || kind != kindFunc {
 			missing = append(missing, name)
 		}
@@ -216,7 +257,7 @@ func (p *Plugin) evaluate(ctx context.Context, in *facts.Input) (engine.Judgemen
 	if err != nil {
 		return engine.Judgement{}, err
 	}
-	j, err := p.judgement(in, outputs[0])
+	j, err := p.judgement(in, outputs)
 	if err != nil {
 		return engine.Judgement{}, fmt.Errorf("read its findings: %w", err)
 	}

@@ -108,31 +108,52 @@ func (m *meter) data(r *reader, w *writer) {
 }
 
 // functionNames is the name section with the names of functions under their new indexes; nil where
-// there are none that can be read. Names are for people: a broken section breaks nothing.
+// there are none. They are for stack traces.
 func (m *meter) functionNames() []byte {
-	const ofFunctions = 1
+	list, n := &writer{}, uint32(0)
+	m.eachName(func(index uint32, name string) {
+		list.u32(m.function(index))
+		list.name(name)
+		n++
+	})
+	if n == 0 {
+		return nil
+	}
+	names := &writer{}
+	names.u32(n)
+	names.byte(list.b...)
+	w := &writer{}
+	w.name("name")
+	w.byte(ofFunctions)
+	w.vector(names.b)
+	return w.b
+}
+
+// ofFunctions is the part of the name section that names functions.
+const ofFunctions = 1
+
+// eachName goes through the names of functions. A section that cannot be read breaks nothing, and
+// names nothing.
+func (m *meter) eachName(each func(index uint32, name string)) {
+	type named struct {
+		index uint32
+		name  string
+	}
+	var all []named
 	for r := (&reader{b: m.names}); r.more(); {
 		id := r.byte()
 		list := &reader{b: r.bytes(r.u32())}
 		if id != ofFunctions || r.err != nil {
 			continue
 		}
-		n := list.count()
-		names := &writer{}
-		names.u32(n)
-		for range n {
-			index := list.u32()
-			names.u32(m.function(index))
-			names.name(list.name())
+		for range list.count() {
+			all = append(all, named{list.u32(), list.name()})
 		}
 		if list.end(); list.err != nil {
-			return nil
+			return
 		}
-		w := &writer{}
-		w.name("name")
-		w.byte(ofFunctions)
-		w.vector(names.b)
-		return w.b
 	}
-	return nil
+	for _, n := range all {
+		each(n.index, n.name)
+	}
 }

@@ -1,0 +1,307 @@
+package wasm
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/rego"
+	"github.com/sallyport-dev/sallyport/internal/leftout"
+)
+
+// built makes a bundle of Rego sources as their authors do: with the stock opa. entrypoints are
+// without "custom/".
+func built(t *testing.T, files map[string]string, entrypoints ...string) string {
+	t.Helper()
+	found, err := filepath.Glob("../../bin/tools/opa-v*")
+	if err != nil || len(found) == 0 {
+		leftout.Skip(t, "no stock opa in bin/tools: make rego-test builds it")
+	}
+	opa, err := filepath.Abs(found[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	args := []string{"build", "-t", "wasm", "-o", filepath.Join(dir, "test.tar.gz")}
+	for _, e := range entrypoints {
+		args = append(args, "-e", "custom/"+e)
+	}
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Join(dir, "src"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "src", name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(opa, append(args, "src")...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("opa build: %v\n%s", err, out)
+	}
+	return filepath.Join(dir, "test.tar.gz")
+}
+
+// described writes a manifest for a compiled policy.
+func described(t *testing.T, module string, rules ...string) Options {
+	t.Helper()
+	binary, err := os.ReadFile(module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := Manifest{
+		Name: "test", Version: "1", Interface: Interface, SHA256: fmt.Sprintf("%x", sha256.Sum256(binary)), Rules: rules, Policy: map[string]About{},
+		Limits: Limits{MemoryMiB: 32, TimeMS: 1500, OutputKiB: 64},
+	}
+	for _, r := range rules {
+		m.Policy[r] = About{Title: "Title of " + r, Severity: "high", Remediation: "Leave it."}
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(ManifestFile(module), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return Options{Module: module, Functions: rego.Function}
+}
+
+func openedPolicy(t *testing.T, o Options) *Plugin {
+	t.Helper()
+	p, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+const toolsPolicy = `package custom.tools
+
+import data.custom.settings
+
+deny contains {"command": i, "msg": msg} if {
+	some i, c in input.commands
+	c.name in settings.names
+	regex.match("^https?://", c.argv[1])
+	msg := sprintf("no %s to %s", [c.name, c.argv[1]])
+}
+
+warn contains {"path": i} if {
+	some i, p in input.paths
+	glob.match("**.t?t", ["/"], p.path)
+}
+`
+
+const settings = `{"custom": {"settings": {"names": ["curl", "wget"]}}}`
+
+func TestPolicyBuiltByStockOPA(t *testing.T) {
+	t.Parallel()
+	bundle := built(t, map[string]string{"tools.rego": toolsPolicy, "data.json": settings}, "tools/deny", "tools/warn")
+	p := openedPolicy(t, described(t, bundle, "tools"))
+	in := sampleInput()
+	in.Commands = append(in.Commands, facts.Command{Name: "curl", Argv: []string{"curl", "https://example.com/ü\x07\""}, Span: facts.Span{Start: 3, End: 7}})
+	for range 3 {
+		got, err := p.Evaluate(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := engine.Location{File: bundle}
+		want := engine.Judgement{Effect: engine.Deny, Reasons: []engine.Reason{
+			{
+				Rule: "plugin/test/tools", Effect: engine.Deny, Severity: "high", Title: "Title of tools", Message: "no curl to https://example.com/ü\x07\"",
+				Remediation: "Leave it.", Command: 1, Path: -1, Span: &facts.Span{Start: 3, End: 7}, Location: at,
+			},
+			{
+				Rule: "plugin/test/tools", Effect: engine.Warn, Severity: "high", Title: "Title of tools", Message: "Title of tools",
+				Remediation: "Leave it.", Span: &facts.Span{End: 13}, Location: at,
+			},
+		}}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	info, err := p.Info(t.Context(), 1)
+	if err != nil || info.Reset.How != "snapshot" {
+		t.Errorf("%+v, %v", info, err)
+	}
+}
+
+// The runtime's own regular expressions and globs are not used: these cases are right only with the host's.
+func TestPolicyPatternsAreTheHosts(t *testing.T) {
+	t.Parallel()
+	many := &strings.Builder{}
+	many.WriteString("package custom.many\n\ndeny contains {\"command\": i} if {\n\tsome i, c in input.commands\n\tsome n in numbers.range(1, 300)\n")
+	many.WriteString("\tsome _ in numbers.range(1, 3)\n\tregex.match(sprintf(\"^x{%d}$\", [n]), c.name)\n}\n")
+	bundle := built(t, map[string]string{
+		"line.rego":  "package custom.line\n\ndeny contains {\"command\": i} if {\n\tsome i, c in input.commands\n\tglob.match(\"a**b\", [\"/\"], c.name)\n}\n",
+		"wrong.rego": "package custom.wrong\n\ndeny contains {\"command\": i} if {\n\tsome i, c in input.commands\n\tnot regex.match(c.name, \"x\")\n}\n",
+		"found.rego": "package custom.found\n\ndeny contains {\"command\": i} if {\n\tsome i, c in input.commands\n\tregex.find_all_string_submatch_n(\"q(.)\", c.name, -1)[1][1] == \"z\"\n\tregex.is_valid(c.name)\n}\n",
+		"many.rego":  many.String(),
+	}, "line/deny", "wrong/deny", "found/deny", "many/deny")
+	p := openedPolicy(t, described(t, bundle, "line", "wrong", "found", "many"))
+	judge := func(name string) (string, error) {
+		in := sampleInput()
+		in.Commands[0].Name = name
+		j, err := p.Evaluate(t.Context(), in)
+		var rules []string
+		for _, r := range j.Reasons {
+			rules = append(rules, strings.TrimPrefix(r.Rule, "plugin/test/"))
+		}
+		return strings.Join(rules, " "), err
+	}
+	for name, want := range map[string]string{
+		"a\nb": "line wrong", "x": "many", "qyqz": "found wrong", strings.Repeat("x", 299): "many wrong",
+	} {
+		if got, err := judge(name); err != nil || got != want {
+			t.Errorf("%.20q: found %q, want %q, %v", name, got, want, err)
+		}
+	}
+	if got, err := judge("("); err == nil || !strings.Contains(err.Error(), "missing closing") {
+		t.Errorf("a pattern that does not parse: found %q, %v", got, err)
+	}
+}
+
+func TestPoliciesThatAreFaults(t *testing.T) {
+	t.Parallel()
+	deny := func(body string) string {
+		return "package custom.bad\n\ndeny contains finding if {\n\tsome i, c in input.commands\n\tc.name == \"bad\"\n\tfinding := " + body + "\n}\n\nr := numbers.range(1, 2000)\n"
+	}
+	for name, tt := range map[string]struct{ source, want string }{
+		"error of a function":  {deny(`{"command": i, "msg": sprintf("%v", [units.parse(c.name)])}`), "units.parse"},
+		"unknown key":          {deny(`{"command": i, "severity": "low"}`), `unknown key "severity"`},
+		"a text":               {deny(`c.name`), "not a JSON object"},
+		"index that is a text": {deny(`{"command": "0"}`), "not a whole number"},
+		"index out of range":   {deny(`{"command": 17}`), "command 17 of 1"},
+		"too many findings":    {deny(`{"msg": sprintf("%d", [numbers.range(1, 2000)[_]])}`), "at most 1000"},
+		"too much output":      {deny(`{"msg": concat("", [s | some _ in numbers.range(1, 2000); s := "01234567890123456789012345678901234567890123456789"])}`), "limit of 65536"},
+		"much time":            {deny(`{"msg": sprintf("%d", [count([1 | some a in r; some b in r; some d in r; d == c.name])])}`), "did not end in time"},
+		"much memory":          {deny(`{"msg": sprintf("%d", [count([[a, b] | some a in numbers.range(1, 2000); some b in numbers.range(1, 2000)])])}`), ""},
+		"not a set":            {"package custom.bad\n\ndeny := x if {\n\tinput.commands[0].name == \"bad\"\n\tx := {\"a\": 1}\n} else := []\n", "it is a object, not a list"},
+		"undefined":            {"package custom.bad\n\ndeny := [] if input.commands[0].name != \"bad\"\n", "bad/deny is undefined"},
+		"conflicting values":   {"package custom.bad\n\ndeny := [] if true\n\ndeny := [1] if input.commands[0].name == \"bad\"\n", "it gave up"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := openedPolicy(t, described(t, built(t, map[string]string{"bad.rego": tt.source}, "bad/deny"), "bad"))
+			bad := sampleInput()
+			bad.Commands[0].Name = "bad"
+			for range 2 {
+				if j, err := p.Evaluate(t.Context(), bad); err == nil || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("got %q, %v, want an error with %q", j.Effect, err, tt.want)
+				}
+				if j, err := p.Evaluate(t.Context(), sampleInput()); err != nil || j.Effect != engine.Allow {
+					t.Errorf("the next request: %q, %v", j.Effect, err)
+				}
+			}
+		})
+	}
+}
+
+func TestPoliciesThatAreNotLoaded(t *testing.T) {
+	t.Parallel()
+	const sound = "package custom.one\n\ndeny contains {} if input.x\n"
+	load := func(rules []string, source string, entrypoints ...string) error {
+		o := described(t, built(t, map[string]string{"a.rego": source}, entrypoints...), rules...)
+		p, err := Open(t.Context(), o)
+		if err == nil {
+			p.Close()
+		}
+		return err
+	}
+	if err := load([]string{"one"}, sound, "one/deny"); err != nil {
+		t.Errorf("what the cases are made from is not sound itself: %v", err)
+	}
+	for name, tt := range map[string]struct {
+		rules       []string
+		source      string
+		entrypoints []string
+		want        string
+	}{
+		"network":               {[]string{"one"}, "package custom.one\n\ndeny contains {} if http.send({\"method\": \"get\", \"url\": input.x})\n", []string{"one/deny"}, "it calls http.send"},
+		"clock":                 {[]string{"one"}, "package custom.one\n\ndeny contains {} if time.now_ns() > input.x\n", []string{"one/deny"}, "it calls time.now_ns"},
+		"another entrypoint":    {[]string{"one"}, "package custom.one\n\nallow if input.x\n", []string{"one/allow"}, "does not end in a rule and deny, ask or warn"},
+		"rule not named":        {[]string{"two"}, sound, []string{"one/deny"}, `the manifest has no rule "one"`},
+		"rule without anything": {[]string{"one", "two"}, sound, []string{"one/deny"}, `rule "two" of the manifest has no entrypoint`},
+	} {
+		if err := load(tt.rules, tt.source, tt.entrypoints...); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want an error with %q", name, err, tt.want)
+		}
+	}
+	bundle := built(t, map[string]string{"a.rego": sound}, "one/deny")
+	o := described(t, bundle, "one")
+	o.Functions = nil
+	if p, err := Open(t.Context(), o); err != nil {
+		t.Errorf("without functions that it does not call: %v", err)
+	} else {
+		p.Close()
+	}
+	plain := strings.TrimSuffix(bundle, bundleSuffix) + ".wasm"
+	text, _ := os.ReadFile(bundle)
+	module, _, err := readBundle(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(plain, module, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	openedPolicy(t, described(t, plain, "one"))
+	if _, err := Open(t.Context(), Options{Module: installed(t, module, nil)}); err == nil || !strings.Contains(err.Error(), "it is a policy compiled by OPA") {
+		t.Errorf("without a word about its rules: %v", err)
+	}
+}
+
+func TestBundlesThatAreNotRead(t *testing.T) {
+	t.Parallel()
+	packed := func(files ...string) []byte {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		w := tar.NewWriter(z)
+		for _, name := range files {
+			if err := w.WriteHeader(&tar.Header{Name: name, Size: 2, Mode: 0o600, Typeflag: tar.TypeReg}); err != nil {
+				t.Fatal(err)
+			}
+			w.Write([]byte("{}"))
+		}
+		w.Close()
+		z.Close()
+		return b.Bytes()
+	}
+	whole := packed("/policy.wasm", "/data.json", "/a.rego")
+	if module, data, err := readBundle(whole); err != nil || string(module) != "{}" || string(data) != "{}" {
+		t.Errorf("%s, %s, %v", module, data, err)
+	}
+	for name, tt := range map[string]struct {
+		text []byte
+		want string
+	}{
+		"no archive":      {[]byte("x"), "read bundle: "},
+		"cut off":         {whole[:len(whole)/2], "read bundle: "},
+		"no policy":       {packed("/data.json"), "it has no policy.wasm"},
+		"policy twice":    {packed("/policy.wasm", "policy.wasm"), "two files /policy.wasm"},
+		"policy in a dir": {packed("/x/policy.wasm"), "it has no policy.wasm"},
+	} {
+		if _, _, err := readBundle(tt.text); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want an error with %q", name, err, tt.want)
+		}
+	}
+	module := filepath.Join(t.TempDir(), "test.tar.gz")
+	if err := os.WriteFile(module, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), described(t, module, "one")); err == nil || !strings.Contains(err.Error(), "not a WebAssembly module") {
+		t.Errorf("got %v", err)
+	}
+}

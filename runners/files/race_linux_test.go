@@ -13,7 +13,7 @@ import (
 
 // rounds is how often a path is used while it is being swapped. The naive way, in the same race, is
 // through after a few.
-const rounds = 3000
+const rounds = 2000
 
 // swap exchanges a directory or file with a link to a victim, and back, until the test ends. The
 // place is one of the two at any time, and never missing.

@@ -88,13 +88,10 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 	collectAsUsual()
 	shells := background.New(background.Options{Gate: s, Limit: l.Limits.Background, Lines: l.Limits.RingLines})
 	end := func() error { return errors.Join(shells.Close(), s.Gate.Close()) }
-	policy, err := policyFor(ctx, l, s)
-	if err != nil {
-		return errors.Join(err, end(), s.Close())
-	}
 	server, err := mcpserver.New(mcpserver.Options{
 		Gate: s, Approver: approver, Background: shells, Subject: s.Subject, Sets: f.sets, WorkDir: f.workDir,
-		Version: version().Sallyport, Policy: policy, Redact: s.Redact, Calls: f.calls, Log: a.log(),
+		Version: version().Sallyport, Redact: s.Redact, Calls: f.calls, Log: a.log(),
+		Policy: func(ctx context.Context) (mcpserver.Policy, error) { return policyFor(ctx, l, s) },
 	})
 	if err != nil {
 		return errors.Join(err, end(), s.Close())

@@ -89,7 +89,7 @@ func failureText(out engine.Outcome) string {
 	e := out.Exit
 	switch {
 	case out.Fault != nil:
-		return "It was done, but " + lowerFirst(brokenText(out.Fault.ID))
+		return "It was done. " + brokenText(out.Fault.ID)
 	case e.TimedOut:
 		return "It was ended at its timeout; the details say how far it came."
 	case e.Killed != "":

@@ -42,21 +42,29 @@ const (
 
 // addResources registers what clients may read besides the tools.
 func (s *Server) addResources() {
-	s.addResource(policyURI, "policy", "Policy in force",
-		"The profile, and each rule with its level and what it is about. The operator's own patterns are not part of it.",
-		func() any { return s.o.Policy })
+	if s.o.Policy != nil {
+		s.addResource(policyURI, "policy", "Policy in force",
+			"The profile, and each rule with its level and what it is about. The operator's own patterns are not part of it.",
+			func(ctx context.Context) (any, error) { return s.o.Policy(ctx) })
+	}
 	s.addResource(decisionsURI, "decisions", "Recent decisions",
 		fmt.Sprintf("The last %d decisions of this server, newest last, with secrets taken out. The whole record is the operator's audit log.", recentMost),
-		func() any { return map[string]any{"decisions": s.recent.list()} })
+		func(context.Context) (any, error) { return map[string]any{"decisions": s.recent.list()}, nil })
 }
 
-func (s *Server) addResource(uri, name, title, about string, content func() any) {
+func (s *Server) addResource(uri, name, title, about string, content func(context.Context) (any, error)) {
 	s.mcp.AddResource(
 		mcp.Resource{URI: uri, Name: name, Title: title, Description: about, MIMEType: jsonType},
-		func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-			text, err := json.MarshalIndent(content(), "", "  ")
+		func(ctx context.Context, _ mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+			value, err := content(ctx)
+			var text []byte
+			if err == nil {
+				text, err = json.MarshalIndent(value, "", "  ")
+			}
 			if err != nil {
-				return nil, fmt.Errorf("write resource %s: %w", uri, err)
+				// What is wrong with a policy may name its place: that is for the operator.
+				s.o.Log.Error("read resource", "uri", uri, "error", err)
+				return nil, fmt.Errorf("%s cannot be read now", uri)
 			}
 			return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: jsonType, Text: string(text)}}, nil
 		})

@@ -107,7 +107,7 @@ func (c *call) refusalText(out engine.Outcome) string {
 	d := out.Decision
 	switch {
 	case out.Fault != nil:
-		return brokenText(out.Fault.ID)
+		return "Nothing was done. " + brokenText(out.Fault.ID)
 	case d.Effect == engine.Ask && out.Approval != nil && out.Approval.By != "":
 		return "Not approved: the person who was asked refused it."
 	case d.Effect == engine.Ask:

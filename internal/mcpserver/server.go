@@ -48,17 +48,18 @@ type Options struct {
 	Quiet time.Duration // after the end of input, how long to wait for the next reply; default 2 s
 	Log   hclog.Logger  // never stdout; default nowhere
 
-	Policy Policy              // what clients may know of the policies
-	Redact func(string) string // takes secrets out of what clients read of earlier requests; required
-
 	Progress time.Duration // between signs of life of a long call; default 1 s
+
+	// Policy says what clients may know of the policies in force; nil: nothing.
+	Policy func(context.Context) (Policy, error)
+	// Redact takes secrets out of what clients read of earlier requests.
+	Redact func(string) string
 }
 
 // Server has the tools. It is made once and serves stdio or HTTP.
 type Server struct {
 	o      Options
 	mcp    *server.MCPServer
-	tools  []tool
 	recent recent
 }
 

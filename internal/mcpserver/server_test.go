@@ -152,7 +152,9 @@ func TestRecentDecisionsAreRedactedAndBounded(t *testing.T) {
 func TestPolicyResourceTellsRulesAndNoPatterns(t *testing.T) {
 	t.Parallel()
 	w := connect(t, newWorld(t, "", func(o *Options) {
-		o.Policy = Policy{Profile: "standard", Mode: "enforce", Rules: []Rule{{ID: "a/b", Level: "own", Title: "T"}}}
+		o.Policy = func(context.Context) (Policy, error) {
+			return Policy{Profile: "standard", Mode: "enforce", Rules: []Rule{{ID: "a/b", Level: "own", Title: "T"}}}, nil
+		}
 	}).Server)
 	var got Policy
 	w.resource(t, policyURI, &got)

@@ -108,7 +108,7 @@ func (c *call) commandResultOf(out engine.Outcome, asked engine.Request) command
 	var notes []string
 	switch {
 	case out.Fault != nil:
-		notes = append(notes, "The command ran, but "+lowerFirst(brokenText(out.Fault.ID)))
+		notes = append(notes, "The command ran. "+brokenText(out.Fault.ID))
 	case e.TimedOut:
 		seconds := 0.0
 		if out.Input != nil {
@@ -150,8 +150,6 @@ func withNotes(text string, notes []string) string {
 	}
 	return text
 }
-
-func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
@@ -213,7 +211,7 @@ func checkCommand(ctx context.Context, c *call) result {
 	r.DecisionID = "" // nothing was recorded that the id could name
 	r.WouldRun = out.Decision.Effect == engine.Allow || out.Decision.Mode == engine.Monitor && out.Fault == nil
 	if out.Fault != nil {
-		r.Error = brokenText(out.Fault.ID)
+		r.Error = "It could not be judged. " + brokenText(out.Fault.ID)
 	}
 	return r
 }

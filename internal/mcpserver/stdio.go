@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"sync"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -68,6 +71,8 @@ func (p *pump) read(ctx context.Context, in <-chan line) error {
 			switch {
 			case !ok:
 				return nil
+			case hungUp(l.err):
+				return nil
 			case l.err != nil:
 				return fmt.Errorf("read from the client: %w", l.err)
 			case l.tooLong:
@@ -77,6 +82,11 @@ func (p *pump) read(ctx context.Context, in <-chan line) error {
 			}
 		}
 	}
+}
+
+// hungUp reports an error of reading that only says that the other side is gone.
+func hungUp(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EIO) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, fs.ErrClosed)
 }
 
 // envelope is what is needed of a message to know where it belongs. mcp-go reads the same names in the

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -404,5 +406,24 @@ func TestMessagesUnderWayAreBounded(t *testing.T) {
 	q.endAll()
 	if one("late", 1) == "" || q.bytes != 0 || len(q.all) != 0 {
 		t.Errorf("after the end: %d bytes, %d calls", q.bytes, len(q.all))
+	}
+}
+
+// broken is an input that fails.
+type broken struct{ err error }
+
+func (b broken) Read([]byte) (int, error) { return 0, b.err }
+
+// TestOnlyABrokenInputIsAnError: a client that is gone is none.
+func TestOnlyABrokenInputIsAnError(t *testing.T) {
+	t.Parallel()
+	for err, isError := range map[error]bool{
+		io.EOF: false, io.ErrClosedPipe: false, os.ErrClosed: false, syscall.ECONNRESET: false, syscall.EIO: false,
+		&fs.PathError{Op: "read", Err: syscall.EISDIR}: true,
+	} {
+		got := plain(t, nil, nil).ServeStdio(t.Context(), broken{err}, io.Discard)
+		if (got != nil) != isError {
+			t.Errorf("%v: got %v", err, got)
+		}
 	}
 }

@@ -71,7 +71,6 @@ func (s *Server) add(t tool) error {
 	if err != nil {
 		return fmt.Errorf("describe results of %s: %w", t.name, err)
 	}
-	s.tools = append(s.tools, t)
 	s.mcp.AddTool(mcp.Tool{
 		Name: t.name, Title: t.title, Description: t.about, RawInputSchema: input, RawOutputSchema: output,
 		Annotations: mcp.ToolAnnotation{
@@ -118,7 +117,7 @@ func answered(r result) *mcp.CallToolResult {
 
 // brokenText is all that an agent learns when something of ours broke.
 func brokenText(id string) string {
-	return fmt.Sprintf("Sallyport itself failed, so nothing was done (fault %s). Tell the person whom you work for; the fault is on record for the operator.", id)
+	return fmt.Sprintf("Sallyport itself failed (fault %s). Tell the person whom you work for: the operator finds more under that id.", id)
 }
 
 // outputSchema is the JSON Schema of a result.

@@ -15,7 +15,8 @@
 // their session, forked twice, ignore signals, are stopped, cleared their environment or closed
 // their descriptors (owner_linux.go tells how they are found), and also when sallyport itself is
 // killed. It does not hold for processes of another user, which nobody but root can end: they are
-// counted as survivors. On other systems only the process group is reached. Shortcomings says, at
+// counted as survivors; nor, when sallyport is killed, for a process that has lowered its limit of
+// real-time processor time on purpose (ulimit -R), which it is known by then. On other systems only the process group is reached. Shortcomings says, at
 // run time, what does not hold.
 package supervisor
 

@@ -16,8 +16,8 @@
 // their descriptors (owner_linux.go tells how they are found), and also when sallyport itself is
 // killed. It does not hold for processes of another user, which nobody but root can end: they are
 // counted as survivors; nor, when sallyport is killed, for a process that has lowered its limit of
-// real-time processor time on purpose (ulimit -R), which it is known by then. On other systems only the process group is reached. Shortcomings says, at
-// run time, what does not hold.
+// real-time processor time on purpose (ulimit -R), since by then that is what it is known by. On other
+// systems only the process group is reached. Shortcomings says, at run time, what does not hold.
 package supervisor
 
 import (

@@ -18,7 +18,7 @@ type process struct {
 	command engine.Command
 	pid     int
 	started time.Time
-	live    []chan error // each output that is seen as it comes; closed or filled at its end
+	live    []<-chan struct{} // each output that is seen as it comes, closed at its end
 
 	mu     sync.Mutex // held while an order is written
 	reason string     // the first given to Kill
@@ -129,15 +129,14 @@ func (p *process) overdue() {
 }
 
 // pass copies an output stream to a writer until its end. A writer that fails does not hold up the command.
-func pass(st net.Conn, to io.Writer) chan error {
-	done := make(chan error, 1)
+func pass(st net.Conn, to io.Writer) <-chan struct{} {
+	done := make(chan struct{})
 	go func() {
-		_, err := io.Copy(onlyWriter{to}, st)
-		if err != nil {
-			_, err = io.Copy(io.Discard, st)
+		defer close(done)
+		if _, err := io.Copy(onlyWriter{to}, st); err != nil {
+			_, _ = io.Copy(io.Discard, st) // the connection tells what is wrong with it
 		}
 		_ = st.Close()
-		done <- err
 	}()
 	return done
 }

@@ -21,6 +21,7 @@ type place struct {
 	dir  string // of the workspace, without links
 	gate interface {
 		Do(context.Context, engine.Request) (engine.Outcome, error)
+		Check(context.Context, engine.Request) (engine.Outcome, error)
 	}
 	asked *allow // what a policy saw; nil where real ones judge
 }

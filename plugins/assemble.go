@@ -40,9 +40,10 @@ type Sallyport struct {
 	Policies *rego.Evaluator
 	Subject  facts.Subject // of requests that name none
 
-	log     *audit.Log
-	ledger  *ledger.Ledger
-	plugins []*wasm.Plugin
+	reloading *rego.Reloading
+	log       *audit.Log
+	ledger    *ledger.Ledger
+	plugins   []*wasm.Plugin
 }
 
 // Close closes the gate and then its log, so that the last records are written.
@@ -101,9 +102,10 @@ func Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, err
 		return nil, fmt.Errorf("hash configuration: %w", err)
 	}
 	subject := facts.Subject{Agent: l.Agent, Session: o.Session, User: userName(), Client: facts.Client{Name: "sallyport", Version: o.Version}}
+	reloading := rego.NewReloading(evaluator, l.Policies, func(ctx context.Context) (*rego.Evaluator, error) { return load(ctx, l) })
 	options := engine.Options{
 		Layout:     layout,
-		Evaluators: []engine.Evaluator{evaluator},
+		Evaluators: []engine.Evaluator{reloading},
 		Runner:     r.Runner,
 		Approver:   o.Approver,
 		Mode:       engine.Mode(l.Mode),
@@ -118,7 +120,7 @@ func Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, err
 			Profile: l.Profile, Subject: subject,
 		},
 	}
-	s := &Sallyport{Policies: evaluator, Subject: subject}
+	s := &Sallyport{Policies: evaluator, Subject: subject, reloading: reloading}
 	if s.plugins, err = RulePlugins(ctx, named); err != nil {
 		return nil, err
 	}

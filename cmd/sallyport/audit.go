@@ -220,6 +220,16 @@ func summary(e audit.Entry) (effect, what string) {
 		}
 		return "", approval(p)
 	}
+	if e.Kind == engine.KindPolicy {
+		p, err := e.Policy()
+		if err != nil {
+			return "", err.Error()
+		}
+		if p.Error != "" {
+			return "", "not taken: " + p.Error
+		}
+		return "", "other policies judge from here on"
+	}
 	return "", "process " + e.Writer
 }
 

@@ -56,6 +56,12 @@ func (e Entry) Approval() (engine.ApprovalBody, error) {
 	return b, e.body(engine.KindApproval, &b)
 }
 
+// Policy returns the body of a policy record.
+func (e Entry) Policy() (engine.PolicyBody, error) {
+	var b engine.PolicyBody
+	return b, e.body(engine.KindPolicy, &b)
+}
+
 // Cut returns the JSON pointers of texts and lists that were too long to be kept whole.
 func (e Entry) Cut() ([]string, error) {
 	var b struct {

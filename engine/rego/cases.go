@@ -76,20 +76,24 @@ func Cases(dirs []string) ([]Case, error) {
 	s := &fileSet{}
 	var all []Case
 	for _, dir := range dirs {
-		err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+		files := os.DirFS(dir)
+		err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
 				return err
-			case name != dir && strings.HasPrefix(entry.Name(), "."):
+			case name != "." && strings.HasPrefix(entry.Name(), "."):
 				if entry.IsDir() {
 					return fs.SkipDir
 				}
-			case isCases(name) && entry.Type().IsRegular():
-				text, err := os.ReadFile(name)
+			case isCases(name):
+				if info, err := fs.Stat(files, name); err != nil || !info.Mode().IsRegular() {
+					return err
+				}
+				text, err := fs.ReadFile(files, name)
 				if err != nil {
 					return err
 				}
-				all = append(all, s.readCases(name, text)...)
+				all = append(all, s.readCases(filepath.Join(dir, filepath.FromSlash(name)), text)...)
 			}
 			return nil
 		})

@@ -5,17 +5,17 @@ import "testing"
 func TestReads(t *testing.T) {
 	t.Parallel()
 	for rules, want := range map[string]bool{
-		"deny contains {} if input.request.background":                                      false,
-		"deny contains {} if input.commands[_].name == \"time\"":                            false,
-		"deny contains {} if input.request.time == \"\"":                                    true,
-		"deny contains {} if input.request[_] == \"\"":                                      true,
-		"deny contains {} if input[_].time == \"\"":                                         true,
-		"deny contains {} if count(input.request) == 1":                                     true,
-		"deny contains {} if count(input) == 1":                                             true,
-		"deny contains {} if {\n\tr := input.request\n\tr.background\n}":                    true,
-		"deny contains {} if {\n\tsome x in [input]\n\tx.request.background\n}":             true,
-		"import input.request as r\n\ndeny contains {} if r.time == \"\"":                    true,
-		"deny contains {} if _f(input)\n\n_f(x) if x.request.background":                    true,
+		"deny contains {} if input.request.background":                                        false,
+		"deny contains {} if input.commands[_].name == \"time\"":                              false,
+		"deny contains {} if input.request.time == \"\"":                                      true,
+		"deny contains {} if input.request[_] == \"\"":                                        true,
+		"deny contains {} if input[_].time == \"\"":                                           true,
+		"deny contains {} if count(input.request) == 1":                                       true,
+		"deny contains {} if count(input) == 1":                                               true,
+		"deny contains {} if {\n\tr := input.request\n\tr.background\n}":                      true,
+		"deny contains {} if {\n\tsome x in [input]\n\tx.request.background\n}":               true,
+		"import input.request as r\n\ndeny contains {} if r.time == \"\"":                     true,
+		"deny contains {} if _f(input)\n\n_f(x) if x.request.background":                      true,
 		"deny contains {} if {\n\tsome name\n\tinput.request[name]\n\tname == \"timeout\"\n}": true,
 	} {
 		e := newEvaluator(t, Options{Custom: []string{customRule(t, rules)}})

@@ -1,0 +1,113 @@
+package rego
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"strings"
+	"sync/atomic"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+)
+
+// Reloading is an evaluator that follows the directories of policies: what changes there is compiled aside
+// and takes the place of all at once, or not at all. It starts nothing: who uses it calls Reload.
+type Reloading struct {
+	dirs    []string
+	load    func(context.Context) (*Evaluator, error)
+	current atomic.Pointer[Evaluator]
+
+	loaded string // what the directories looked like when they were last loaded, well or not
+	seen   string // what they looked like when they were last looked at
+}
+
+// NewReloading follows dirs, from which e was loaded; load does that anew.
+func NewReloading(e *Evaluator, dirs []string, load func(context.Context) (*Evaluator, error)) *Reloading {
+	r := &Reloading{dirs: dirs, load: load, loaded: look(dirs)}
+	r.seen = r.loaded
+	r.current.Store(e)
+	return r
+}
+
+// Current is the evaluator that judges now.
+func (r *Reloading) Current() engine.Evaluator { return r.current.Load() }
+
+// Policies is Current, for who asks it more than for a decision.
+func (r *Reloading) Policies() *Evaluator { return r.current.Load() }
+
+// Policy names what judges now.
+func (r *Reloading) Policy() engine.PolicyInfo { return r.current.Load().Policy() }
+
+// Evaluate judges by what judges now.
+func (r *Reloading) Evaluate(ctx context.Context, in *facts.Input) (engine.Judgement, error) {
+	return r.current.Load().Evaluate(ctx, in)
+}
+
+// Reload looks at the directories. When they have changed, and are the same twice in a row, so that nobody
+// is still writing, it loads them. accept hears of a change before it holds; an error of accept puts it off
+// to the next call. accept also hears of what keeps new policies from being loaded; then those that judge
+// go on. Reload is for one caller at a time.
+func (r *Reloading) Reload(ctx context.Context, accept func(engine.PolicyBody) error) error {
+	now := look(r.dirs)
+	settled := now == r.seen
+	r.seen = now
+	if !settled || now == r.loaded {
+		return nil
+	}
+	before := r.Policy()
+	next, err := r.load(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		r.loaded = now
+		return accept(engine.PolicyBody{Before: before, Policy: before, Error: err.Error()})
+	}
+	after := next.Policy()
+	if before.Revision != after.Revision || !maps.Equal(before.Bundles, after.Bundles) {
+		if err := accept(engine.PolicyBody{Before: before, Policy: after}); err != nil {
+			return err // not loaded: the next call tries again
+		}
+		r.current.Store(next)
+	}
+	r.loaded = now
+	return nil
+}
+
+// look says what directories look like, without reading the files: their names, sizes and times. What
+// cannot be looked at is part of it.
+func look(dirs []string) string {
+	sum := sha256.New()
+	for _, dir := range dirs {
+		files := os.DirFS(dir)
+		err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				fmt.Fprintf(sum, "%q %v\n", name, err)
+				return nil
+			case name != "." && strings.HasPrefix(entry.Name(), "."):
+				if entry.IsDir() {
+					return fs.SkipDir
+				}
+				return nil
+			case entry.IsDir():
+				fmt.Fprintf(sum, "%q\n", name)
+				return nil
+			}
+			// What a link leads to counts: a mounted configuration changes by its links.
+			info, err := fs.Stat(files, name)
+			if err != nil {
+				fmt.Fprintf(sum, "%q %v\n", name, err)
+				return nil
+			}
+			fmt.Fprintf(sum, "%q %v %d %d\n", name, info.Mode(), info.Size(), info.ModTime().UnixNano())
+			return nil
+		})
+		fmt.Fprintf(sum, "%q %v\n", dir, err)
+	}
+	return string(sum.Sum(nil))
+}

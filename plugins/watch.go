@@ -1,0 +1,38 @@
+package plugins
+
+import (
+	"context"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// watchPause is how often the directories of policies are looked at. A change holds after two looks.
+const watchPause = time.Second
+
+// Watch follows the directories of policies until ctx ends. What changes there is compiled aside and judges,
+// as a whole, from the next request on; what cannot be loaded changes nothing. Both are on record before
+// they hold. tell hears of both, and of a record that could not be made, which also changes nothing.
+//
+// Rule plugins and the configuration itself are not followed.
+func (s *Sallyport) Watch(ctx context.Context, tell func(engine.PolicyBody, error)) {
+	s.watch(ctx, watchPause, tell)
+}
+
+func (s *Sallyport) watch(ctx context.Context, pause time.Duration, tell func(engine.PolicyBody, error)) {
+	tick := time.NewTicker(pause)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		// Its error is that of accept, which was told, or of ctx.
+		_ = s.reloading.Reload(ctx, func(body engine.PolicyBody) error {
+			err := s.RecordPolicy(ctx, body)
+			tell(body, err)
+			return err
+		})
+	}
+}

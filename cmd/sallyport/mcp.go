@@ -61,6 +61,9 @@ With --http it serves HTTP instead, on this machine only, to clients that send t
 }
 
 func (f mcpFlags) check() error {
+	if len(f.sets) == 0 {
+		return usageError{fmt.Errorf("--tools: name at least one of %s", strings.Join(mcpserver.Sets(), ", "))}
+	}
 	for _, set := range f.sets {
 		if !slices.Contains(mcpserver.Sets(), set) {
 			return usageError{fmt.Errorf("--tools: no set %q: use %s", printable(set), strings.Join(mcpserver.Sets(), ", "))}

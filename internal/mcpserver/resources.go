@@ -127,4 +127,5 @@ func (c *call) remember(out engine.Outcome) {
 		d.Fault = out.Fault.ID
 	}
 	c.server.recent.add(d)
+	c.server.o.Log.Info("decided", "tool", d.Tool, "decision", d.ID, "effect", d.Effect, "ran", d.Ran, "rules", d.Rules, "client", c.subject.Client.Name)
 }

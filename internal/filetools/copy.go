@@ -104,6 +104,7 @@ func (t *copyFile) planTree(files facts.FS, touches []facts.Touch, source fs.Fil
 		return nil, fmt.Errorf("copy %w", err)
 	}
 	touches[0].Recursive = true
+	t.steps = nil
 	add := func(it item) {
 		t.steps = append(t.steps, step{it, 0, len(touches)})
 		touches = append(touches, facts.Touch{Path: below(t.in.DestinationPath, it.rel), Access: "write"})

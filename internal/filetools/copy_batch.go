@@ -111,6 +111,7 @@ func (t *copyBatch) destination(files facts.FS) (fs.FileInfo, error) {
 // touches names the directory, and each file as it is read and as it is written. A link is only written: what it leads to is not read.
 func (t *copyBatch) touches() []facts.Touch {
 	out := []facts.Touch{{Path: t.in.SourceBasePath, Access: "read"}}
+	t.steps = nil
 	for _, it := range t.tree.files {
 		s := step{item: it, from: -1}
 		if it.mode.IsRegular() {
@@ -125,6 +126,7 @@ func (t *copyBatch) touches() []facts.Touch {
 }
 
 func (t *copyBatch) Run(ctx context.Context, files engine.Files, paths []facts.Path) error {
+	t.summary, t.first, t.ok = CopySummary{}, nil, false
 	t.details = CopyFilesBatchDetails{CopiedFiles: []CopiedFile{}, SkippedFiles: []Skipped{}, Errors: []Problem{}, DryRun: t.in.DryRun}
 	if !t.planned {
 		return fmt.Errorf("copy files below %s: its files cannot be listed, because nothing is granted there or the system refuses it: name them one by one", t.in.SourceBasePath)

@@ -84,6 +84,7 @@ func (t *deleteBatch) Plan(files facts.FS) (_ []facts.Touch, err error) {
 }
 
 func (t *deleteBatch) Run(ctx context.Context, files engine.Files, paths []facts.Path) error {
+	t.summary, t.first, t.ok = DeleteSummary{}, nil, false
 	d := &t.details
 	*d = DeleteFilesBatchDetails{DeletedFiles: []DeletedFile{}, RemovedDirectories: []string{}, SkippedFiles: []Skipped{}, Errors: []Problem{}, DryRun: t.in.DryRun}
 	if !t.planned {

@@ -24,7 +24,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// Tool is one call of a file tool. It serves for one request.
+// Tool is one call of a file tool. It serves for one request at a time.
 type Tool interface {
 	engine.Operation
 	// Result tells what was done. It is meaningful once the gate's outcome says that the operation ran;

@@ -162,6 +162,60 @@ func TestInternalsOfContextPaths(t *testing.T) {
 	g.allowed(write(".env")) // the workspace is the agent's own
 }
 
+// TestBeyondTheGrants: where policies let a tool work in a place that is not granted (in monitor mode, or by
+// a custom set), it does what can be judged by name, and never something else instead.
+func TestBeyondTheGrants(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, map[string]string{"a.txt": "a", "out": "-> ../out"})
+	beyond := &place{t: t, dir: filepath.Join(filepath.Dir(p.dir), "out")}
+	files := map[string]string{"f.txt": "f", "d/g.txt": "g"}
+	beyond.put(files)
+	for _, base := range []string{"../out", "out", filepath.Join(beyond.dir, "d")} {
+		p.fails(removeAll(base), "cannot be listed")
+		p.fails(cloneAll(base, "copy"), "cannot be listed")
+		p.fails(clone(base, "copy"), "cannot be listed")
+	}
+	p.fails(read("../out/none"), "no such file")
+	beyond.same(files)
+	if got := must[filetools.ReadFileDetails](p, read("../out/f.txt")); got.Content != "f" {
+		t.Errorf("%+v", got)
+	}
+	must[filetools.CopyFileDetails](p, clone("../out/f.txt", "f.txt"))
+	must[filetools.CopyFilesBatchDetails](p, filetools.CopyFilesBatch(filetools.CopyFilesBatchInput{SourceBasePath: ".", DestinationBasePath: "../out/new", IncludePatterns: []string{"a.txt"}}))
+	if d := must[filetools.CompareDirectoriesDetails](p, filetools.CompareDirectories(filetools.CompareDirectoriesInput{Dir1: "../out", Dir2: "."})); d.Counts.Identical != 1 {
+		t.Errorf("%+v", d)
+	}
+	must[filetools.DeleteFileDetails](p, remove("../out/d"))
+	beyond.same(map[string]string{"f.txt": "f", "new/a.txt": "a"})
+}
+
+// TestPlanIsRepeatable: a request may be judged before it is sent.
+func TestPlanIsRepeatable(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, map[string]string{"src/a": "1", "src/b": "2"})
+	for _, tool := range []filetools.Tool{clone("src", "tree"), cloneAll("src", "batch"), removeAll("batch")} {
+		for range 2 {
+			if _, err := p.gate.Check(t.Context(), engine.Request{Tool: "t", Operation: tool}); err != nil && !strings.Contains(err.Error(), "does not exist") {
+				t.Error(err)
+			}
+		}
+		if _, err := p.try(tool); err != nil {
+			t.Error(err)
+		}
+		switch s := tool.Result().Summary.(type) {
+		case filetools.CopySummary:
+			if s.Copied != 2 {
+				t.Errorf("%+v", s)
+			}
+		case filetools.DeleteSummary:
+			if s.Deleted != 2 {
+				t.Errorf("%+v", s)
+			}
+		}
+	}
+	p.same(map[string]string{"src/a": "1", "src/b": "2", "tree/a": "1", "tree/b": "2", "batch/": ""})
+}
+
 // TestALinkThatComesBetweenIsNotFollowed: a directory becomes a link while a batch is under way.
 func TestALinkThatComesBetweenIsNotFollowed(t *testing.T) {
 	t.Parallel()

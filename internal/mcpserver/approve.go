@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -30,6 +31,9 @@ const (
 	approveField  = "approve"
 	commentField  = "comment"
 	commentLength = 500
+
+	// What is longer than a dialog is likely to show.
+	longText, longLines = 600, 12
 )
 
 var (
@@ -110,8 +114,13 @@ func orUnknown(name string) string {
 func questionFor(c *call, r engine.ApprovalRequest) mcp.ElicitationParams {
 	var p page
 	p.line("%s asks for approval of %s in %s:", orUnknown(visible(r.Request.Subject.Agent)), c.tool.name, visible(r.WorkDir))
+	what := whatWouldBeDone(c, r)
+	// A dialog may show the beginning only, and the beginning may be harmless.
+	if n := utf8.RuneCountInString(strings.Join(what, "\n")); n > longText || len(what) > longLines {
+		p.line("It is long: %d lines, %d characters. Read it to its end.", len(what), n)
+	}
 	p.line("")
-	for _, l := range whatWouldBeDone(c, r) {
+	for _, l := range what {
 		p.line("    %s", l)
 	}
 	p.line("")

@@ -256,6 +256,33 @@ func TestAnAnswerCountsForItsQuestionOnly(t *testing.T) {
 	}
 }
 
+// TestAnAnswerCountsForTheReasonsThatWereShown: what has become another question since is asked anew.
+func TestAnAnswerCountsForTheReasonsThatWereShown(t *testing.T) {
+	t.Parallel()
+	world := newWorld(t, `
+commands: {deny: ["rm -f ask.*"]}
+rules: {filters/denied: ask, deletion/read_before_delete: ask}
+`, nil)
+	w := connect(t, world.Server)
+	remove := map[string]any{"command": "rm -f ask-file"}
+	state, text := w.question(t, "execute_command", remove)
+	if strings.Contains(text, "read_before_delete") {
+		t.Fatalf("asked %q", text)
+	}
+	world.write(t, "ask-file", "unread")
+	r := resultOf(t, w.modern(t, "elicitation", "execute_command", remove, answerOf(state, yes)))
+	if !r.IsError || !world.has("ask-file") {
+		t.Errorf("it counted: %s", r.Text)
+	}
+	state, text = w.question(t, "execute_command", remove)
+	if !strings.Contains(text, "read_before_delete") {
+		t.Errorf("asked %q", text)
+	}
+	if r := resultOf(t, w.modern(t, "elicitation", "execute_command", remove, answerOf(state, yes))); r.IsError || world.has("ask-file") {
+		t.Errorf("and the right answer: %s", r.Text)
+	}
+}
+
 func TestStatesExpireAndAreForgotten(t *testing.T) {
 	t.Parallel()
 	now := time.UnixMilli(1_000_000)
@@ -333,6 +360,13 @@ func TestTheQuestionShowsWhatIsThere(t *testing.T) {
 		if !strings.Contains(text, shown) {
 			t.Errorf("%q is not shown in %q", shown, text)
 		}
+	}
+	if strings.Contains(text, "to its end") {
+		t.Errorf("said to be long: %q", text)
+	}
+	_, text = w.question(t, "execute_command", map[string]any{"command": "echo harmless" + strings.Repeat("\n", 40) + "touch ask-me"})
+	if !strings.Contains(text, "41 lines") || !strings.Contains(text, "    touch ask-me\n") {
+		t.Errorf("a long one: %q", text)
 	}
 }
 

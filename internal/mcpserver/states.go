@@ -9,21 +9,30 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
 )
 
-// bound is what an answer is tied to: another command, directory, policy or session needs another answer.
+// bound is what an answer is tied to: another command, directory, policy or session needs another answer,
+// and so does a reason that the person has not seen.
 type bound struct {
 	Tool, Command, WorkDir, Arguments, Revision, Agent, Session string
+	Rules                                                       []string
 }
 
 // boundTo reads it off a call and the decision about it.
 func boundTo(c *call, r engine.ApprovalRequest) bound {
+	var rules []string
+	for _, why := range r.Decision.Reasons {
+		rules = append(rules, why.Rule)
+	}
+	slices.Sort(rules)
 	return bound{
-		Tool: c.tool.name, Command: r.Command, WorkDir: r.WorkDir, Arguments: c.digest(),
+		Rules: slices.Compact(rules),
+		Tool:  c.tool.name, Command: r.Command, WorkDir: r.WorkDir, Arguments: c.digest(),
 		Revision: r.Decision.Policy.Revision, Agent: r.Request.Subject.Agent, Session: r.Request.Subject.Session,
 	}
 }

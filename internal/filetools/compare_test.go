@@ -1,7 +1,10 @@
 package filetools_test
 
 import (
+	"context"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -185,4 +188,93 @@ func TestComparingFollowsNoLink(t *testing.T) {
 	if diff := cmp.Diff([]string{"l"}, got.Different); diff != "" || got.Counts.Identical != 1 {
 		t.Errorf("%+v", got)
 	}
+}
+
+func (s stuck) Open(path string) (io.ReadCloser, error) {
+	if s.before != nil {
+		s.before(path)
+	}
+	if err := s.refuses(path); err != nil {
+		return nil, err
+	}
+	return s.Files.Open(path)
+}
+
+func (s stuck) ReadDir(path string) ([]fs.DirEntry, error) {
+	if err := s.refuses(path); err != nil {
+		return nil, err
+	}
+	return s.Files.ReadDir(path)
+}
+
+func (s stuck) ReadLink(path string) (string, error) {
+	if err := s.refuses(path); err != nil {
+		return "", err
+	}
+	return s.Files.ReadLink(path)
+}
+
+// TestCompareDirectoriesTellsWhatItCouldNotRead: the rest is compared all the same.
+func TestCompareDirectoriesTellsWhatItCouldNotRead(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{}
+	for _, dir := range []string{"a/", "b/"} {
+		for _, name := range []string{"same", "locked-file", "sub/same", "locked-dir/x"} {
+			files[dir+name] = "x"
+		}
+		files[dir+"locked-link"] = "-> x"
+		files[dir+"long-locked"] = dir // of one size
+		files[dir+"grown-locked"] = strings.Repeat("x", len(files))
+	}
+	p := newPlace(t, files)
+	tool := hinder{Tool: filetools.CompareDirectories(filetools.CompareDirectoriesInput{Dir1: "a", Dir2: "b", ShowContentDiff: true}), stuck: stuck{names: "locked-file locked-dir b/locked-link long-locked grown-locked"}}
+	got := must[filetools.CompareDirectoriesDetails](p, tool)
+	want := []filetools.Problem{
+		{Path: "locked-dir/", Error: "permission denied"}, {Path: "locked-file", Error: "permission denied"},
+		{Path: "locked-link", Error: "permission denied"}, {Path: "long-locked", Error: "permission denied"},
+	}
+	if diff := cmp.Diff(want, got.NotCompared); diff != "" || got.Counts != (filetools.CompareCounts{Identical: 2, Different: 1, NotCompared: 4}) {
+		t.Errorf("%+v (-want +got):\n%s", got.Counts, diff)
+	}
+	if got.ContentDiffs["grown-locked"] != "permission denied\n" {
+		t.Errorf("%q", got.ContentDiffs)
+	}
+	p.fails(hinder{Tool: filetools.CompareDirectories(filetools.CompareDirectoriesInput{Dir1: "a", Dir2: "b"}), stuck: stuck{names: "/b"}}, "compare a with b: permission denied")
+	p.fails(hinder{Tool: filetools.CompareFiles(filetools.CompareFilesInput{File1: "a/same", File2: "b/same"}), stuck: stuck{names: "b/same"}}, "compare a/same with b/same", "permission denied")
+}
+
+func TestComparingEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, map[string]string{"a/1": "x", "a/2": "x", "b/1": "x", "b/2": "x"})
+	for _, tool := range []filetools.Tool{
+		filetools.CompareDirectories(filetools.CompareDirectoriesInput{Dir1: "a", Dir2: "b"}),
+		filetools.CompareFiles(filetools.CompareFilesInput{File1: "a/1", File2: "b/1"}),
+		filetools.ReadFile(filetools.ReadFileInput{Path: "a/1"}),
+		filetools.ReadDocstring(filetools.ReadDocstringInput{FilePath: "a/1"}),
+		filetools.CopyFile(filetools.CopyFileInput{SourcePath: "a/1", DestinationPath: "c"}),
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		p.fails(hinder{Tool: tool, stuck: stuck{before: func(string) { cancel() }}, ctx: ctx}, "context canceled")
+	}
+	if _, err := os.Lstat(filepath.Join(p.dir, "c")); err == nil {
+		t.Error("half a copy was left behind")
+	}
+}
+
+// TestListsAreCapped: counts are of all.
+func TestListsAreCapped(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"b/": ""}
+	for i := range 1100 {
+		files[fmt.Sprintf("a/%d", i)] = ""
+	}
+	p := newPlace(t, files)
+	if got := must[filetools.CompareDirectoriesDetails](p, filetools.CompareDirectories(filetools.CompareDirectoriesInput{Dir1: "a", Dir2: "b"})); len(got.OnlyInDir1) != 1000 || got.Counts.OnlyInDir1 != 1100 {
+		t.Errorf("%d of %d", len(got.OnlyInDir1), got.Counts.OnlyInDir1)
+	}
+	tool := removeAll("a")
+	if got := must[filetools.DeleteFilesBatchDetails](p, tool); len(got.DeletedFiles) != 1000 || tool.Result().Summary != (filetools.DeleteSummary{Deleted: 1100}) {
+		t.Errorf("%d of %+v", len(got.DeletedFiles), tool.Result().Summary)
+	}
+	p.same(map[string]string{"a/": "", "b/": ""})
 }

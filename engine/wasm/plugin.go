@@ -90,11 +90,12 @@ func open(ctx context.Context, o Options) (*Plugin, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.pool, err = newPool(ctx, c, m, k.speaks, manifest.Limits); err != nil {
-		return nil, errors.Join(err, c.close())
+	var said [][]byte
+	if p.pool, said, err = newPool(ctx, c, m, k.speaks, manifest.Limits); err != nil {
+		return nil, errors.Join(prefixed("try it on a sample", err), c.close())
 	}
-	if err := p.try(ctx); err != nil {
-		return nil, errors.Join(err, p.Close())
+	if _, err := p.judgement(sampleInput(), said); err != nil {
+		return nil, errors.Join(fmt.Errorf("try it on a sample: read its findings: %w", err), p.Close())
 	}
 	return p, nil
 }
@@ -191,14 +192,6 @@ func checkShape(m *metered, k kind) error {
 		hint = ": it is a program; build a library, with Go by -buildmode=c-shared"
 	}
 	return fmt.Errorf("it does not export %s%s", strings.Join(missing, ", "), hint)
-}
-
-// try calls the plugin as a request would.
-func (p *Plugin) try(ctx context.Context) error {
-	if _, err := p.evaluate(ctx, sampleInput()); err != nil {
-		return fmt.Errorf("try it on a sample: %w", err)
-	}
-	return nil
 }
 
 // sampleInput is what a plugin is tried on: "cat notes.txt", a harmless command that reads a file.

@@ -35,46 +35,54 @@ type pool struct {
 
 var errClosed = errors.New("it is closed")
 
-func newPool(ctx context.Context, c *compiled, m *metered, speaks abi, l Limits) (*pool, error) {
+// newPool makes a pool, and returns what its first instance says of the sample.
+func newPool(ctx context.Context, c *compiled, m *metered, speaks abi, l Limits) (*pool, [][]byte, error) {
 	if err := speaks.check(c.module.ExportedFunctions()); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	size := 2 * runtime.GOMAXPROCS(0)
 	p := &pool{
 		compiled: c, module: m, speaks: speaks, limits: l,
 		slots: make(chan struct{}, size), idle: make(chan *instance, size), closed: make(chan struct{}),
 	}
-	if m.lasting == "" {
-		if err := p.keep(ctx); err != nil {
-			return nil, err
-		}
-	}
 	begin := time.Now()
-	first, err := p.next(ctx)
+	first, err := p.begin(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.took = time.Since(begin)
+	outputs, err := p.keep(ctx, first)
+	if err != nil {
+		first.close()
+		return nil, nil, err
+	}
+	p.memory = first.memory.Size()
+	return p, outputs, nil
+}
+
+// keep lets the first instance judge a sample, returns what it says, and makes of it the snapshot
+// that every instance is put back to, itself included.
+func (p *pool) keep(ctx context.Context, first *instance) ([][]byte, error) {
+	input, err := json.Marshal(sampleInput())
 	if err != nil {
 		return nil, err
 	}
-	p.took, p.memory = time.Since(begin), first.memory.Size()
+	outputs, err := p.judge(ctx, first, input)
+	if err != nil {
+		return nil, err
+	}
+	if p.module.lasting != "" {
+		first.close()
+		return outputs, nil
+	}
+	if p.start, err = first.snapshot(); err != nil {
+		return nil, err
+	}
+	if err := first.restore(p.start, p.limits.pages()); err != nil {
+		return nil, err
+	}
 	p.idle <- first
-	return p, nil
-}
-
-// keep makes the snapshot that every instance is put back to.
-func (p *pool) keep(ctx context.Context) error {
-	first, err := p.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer first.close()
-	input, err := json.Marshal(sampleInput())
-	if err != nil {
-		return err
-	}
-	if _, err := p.judge(ctx, first, input); err != nil {
-		return fmt.Errorf("try it on a sample: %w", err)
-	}
-	p.start, err = first.snapshot()
-	return err
+	return outputs, nil
 }
 
 // next makes an instance as every call wants it.

@@ -30,8 +30,9 @@ type host struct {
 	watch *watcher // nil until the first start
 	lack  []string
 
-	untraced bool // tracing is forbidden here
-	used     bool // a command has run since the janitor last found none
+	oldest   uint64 // when the first command started; 0 before
+	untraced bool   // tracing is forbidden here
+	used     bool   // a command has run since the janitor last found none
 }
 
 // newHost makes this process the one that orphaned descendants come to.
@@ -103,6 +104,7 @@ func (h *host) start(l launch, files [3]*os.File) (*root, error) {
 		if err == nil {
 			h.roots[r.pid] = r
 			h.used = true
+			h.began(r.pid)
 		}
 		done <- err
 	}
@@ -191,12 +193,15 @@ func (h *host) collect() {
 	}
 }
 
-// close ends the helpers. Every command has ended before.
-func (h *host) close() {
+// close ends the helpers and what may be left. Every command has ended before. It returns how many
+// processes could not be ended.
+func (h *host) close() int {
+	left := h.sweep()
 	close(h.stop)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.watch != nil {
 		h.watch.close()
 	}
+	return left
 }

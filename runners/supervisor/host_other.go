@@ -20,7 +20,7 @@ func newHost() (*host, error) {
 	return &host{}, nil
 }
 
-func (*host) close() {}
+func (*host) close() int { return 0 }
 
 func (*host) shortcomings() []string {
 	return []string{reach, "the processes of a command outlive sallyport if that is killed"}

@@ -168,7 +168,7 @@ func (s *Supervisor) Close() error {
 	for _, p := range live {
 		left += p.Wait().Survivors
 	}
-	s.host.close()
+	left += s.host.close()
 	if left > 0 {
 		return fmt.Errorf("close environment: %d processes could not be ended", left)
 	}

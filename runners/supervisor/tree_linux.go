@@ -151,24 +151,31 @@ func (r *root) tree() []proc {
 			next = append(next, p)
 		}
 	}
+	left, used := r.host.grown(look, next, r.pid)
+	r.used.add(used)
+	r.host.mu.Unlock()
+	return left
+}
+
+// grown returns the living among some processes and all that descend from them. Orphans among them that
+// have ended are reaped, except for the shell, whose status is waited for. The caller holds host.mu.
+func (h *host) grown(look *scan, from []proc, shell int) (living []proc, used use) {
 	seen := map[int]bool{}
-	var left []proc
-	for len(next) > 0 {
-		p := next[0]
-		next = next[1:]
+	for len(from) > 0 {
+		p := from[0]
+		from = from[1:]
 		if seen[p.pid] {
 			continue
 		}
 		seen[p.pid] = true
-		next = append(next, look.children[p.pid]...)
+		from = append(from, look.children[p.pid]...)
 		if p.alive() {
-			left = append(left, p)
-		} else if p.ppid == r.host.self && p.pid != r.pid {
-			r.used.add(reapOrphan(p))
+			living = append(living, p)
+		} else if p.ppid == h.self && p.pid != shell {
+			used.add(reapOrphan(p))
 		}
 	}
-	r.host.mu.Unlock()
-	return left
+	return living, used
 }
 
 // use is what processes used.

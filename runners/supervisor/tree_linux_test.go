@@ -268,3 +268,36 @@ func TestWatcherRestart(t *testing.T) {
 		t.Error("still the first one")
 	}
 }
+
+// TestSweep leaves an orphan that two commands could own, and a child that is none of theirs, to what
+// Close does last. Two commands that end at the same moment may both leave the orphan to it. It is not
+// parallel for the reason of TestChangedMark.
+func TestSweep(t *testing.T) {
+	s, tag, foreign := newSupervisor(t, Options{}), newTag(), newTag()
+	if n := s.host.sweep(); n != 0 {
+		t.Errorf("%d left before anything was started", n)
+	}
+	other := start(t, s, command("sleep 60"))
+	p := start(t, s, command(wiped+"sleep 60", "TAG="+tag))
+	if !await(t, 10*time.Second, func() bool { found := tagged(t, tag); return len(found) == 1 && found[0].ppid == os.Getpid() }) {
+		t.Fatal("the process that is to die did not start")
+	}
+	child := exec.Command("sleep", foreign)
+	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p.Kill("test")
+	p.Wait()
+	if left := tagged(t, tag); len(left) != 1 {
+		t.Fatalf("%d left by the command, so there is nothing to sweep", len(left))
+	}
+	if n := s.host.sweep(); n != 0 || len(tagged(t, tag)) != 0 {
+		t.Errorf("%d could not be ended, %d left", n, len(tagged(t, tag)))
+	}
+	if len(tagged(t, foreign)) != 1 || closed(other.done) {
+		t.Error("it reached a child that is none of a command's, or a command")
+	}
+	child.Process.Kill()
+	child.Wait()
+}

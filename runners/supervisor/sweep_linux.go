@@ -1,0 +1,54 @@
+package supervisor
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// began notes when the first command started, in the clock of proc.start. The caller holds h.mu.
+func (h *host) began(pid int) {
+	if h.oldest != 0 {
+		return
+	}
+	if p, err := readProc(pid); err == nil {
+		h.oldest = p.start
+	}
+}
+
+// sweep ends what was left alone because two commands could own it (see only). Once every command has
+// ended it belongs to none that lives. It returns how many processes it could not end.
+func (h *host) sweep() int {
+	for step, deadline := time.Millisecond, time.Now().Add(endTime); ; step = min(2*step, 20*time.Millisecond) {
+		left := h.strays()
+		if len(left) == 0 || time.Now().After(deadline) {
+			return len(left)
+		}
+		signalAll(left, unix.SIGKILL)
+		time.Sleep(step)
+	}
+}
+
+// strays returns orphans without an owner that bear a mark of ours or changed it, and what descends from them.
+func (h *host) strays() []proc {
+	look := h.scans.take()
+	if look.err != nil {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.marks == nil || h.oldest == 0 {
+		return nil
+	}
+	var found []proc
+	for _, p := range look.all {
+		if p.ppid != h.self || p.sid == h.sid || h.known(p.pid) || p.start < h.oldest {
+			continue
+		}
+		if limit, err := h.marks.of(p.pid); err == nil && (h.marks.mine(limit) || h.marks.changed(limit)) {
+			found = append(found, p)
+		}
+	}
+	living, _ := h.grown(look, found, 0)
+	return living
+}

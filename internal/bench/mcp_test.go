@@ -1,0 +1,183 @@
+package bench
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// mcpServer is an MCP server on stdio, and a client that does as little as a client can.
+type mcpServer struct {
+	b       *testing.B
+	cmd     *exec.Cmd
+	in      io.WriteCloser
+	out     *bufio.Reader
+	tool    string
+	args    string // JSON
+	answers string // what is in each right answer
+	last    int
+}
+
+func startMCP(b *testing.B, dir string, tool, args, answers string, argv ...string) *mcpServer {
+	b.Helper()
+	s := &mcpServer{b: b, cmd: exec.Command(argv[0], argv[1:]...), tool: tool, args: args, answers: answers}
+	s.cmd.Dir, s.cmd.Stderr = dir, os.Stderr
+	var err error
+	if s.in, err = s.cmd.StdinPipe(); err != nil {
+		b.Fatal(err)
+	}
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	s.out = bufio.NewReaderSize(out, 1<<20)
+	if err := s.cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(s.stop)
+	s.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}` + "\n")
+	if _, err := s.out.ReadString('\n'); err != nil {
+		b.Fatal(err)
+	}
+	s.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n")
+	s.call(1) // what a server makes on first use is not what a call costs
+	return s
+}
+
+func (s *mcpServer) stop() {
+	if err := s.in.Close(); err != nil {
+		s.b.Error(err)
+	}
+	if err := s.cmd.Wait(); err != nil {
+		s.b.Error(err)
+	}
+}
+
+func (s *mcpServer) send(text string) {
+	if _, err := io.WriteString(s.in, text); err != nil {
+		s.b.Fatal(err)
+	}
+}
+
+// call sends n calls at once and waits for all their answers.
+func (s *mcpServer) call(n int) {
+	s.b.Helper()
+	open := map[int]bool{}
+	var text strings.Builder
+	for range n {
+		s.last++
+		open[s.last] = true
+		fmt.Fprintf(&text, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`+"\n", s.last, s.tool, s.args)
+	}
+	s.send(text.String())
+	for len(open) > 0 {
+		line, err := s.out.ReadBytes('\n')
+		if err != nil {
+			s.b.Fatal(err)
+		}
+		var answer struct{ ID int }
+		if err := json.Unmarshal(line, &answer); err != nil {
+			s.b.Fatal(err)
+		}
+		if !open[answer.ID] || !strings.Contains(string(line), s.answers) {
+			s.b.Fatalf("no answer to a call: %s", line)
+		}
+		delete(open, answer.ID)
+	}
+}
+
+// resident is how much memory the server holds, in MiB; 0 where the system does not tell.
+func (s *mcpServer) resident() float64 {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kib, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
+			if err != nil {
+				s.b.Fatal(err)
+			}
+			return kib / 1024
+		}
+	}
+	return 0
+}
+
+// idleServer builds a server whose tool does nothing.
+func idleServer(b *testing.B) *mcpServer {
+	b.Helper()
+	path := filepath.Join(b.TempDir(), "idle")
+	if out, err := exec.Command("go", "build", "-o", path, "./testdata/idle").CombinedOutput(); err != nil {
+		b.Fatalf("build the idle server: %v\n%s", err, out)
+	}
+	return startMCP(b, b.TempDir(), "nothing", "{}", "nothing", path)
+}
+
+// sallyportServer starts the whole program in a home of its own.
+func sallyportServer(b *testing.B, tool, answers string) *mcpServer {
+	b.Helper()
+	bin := os.Getenv("SALLYPORT_BIN")
+	if bin == "" {
+		b.Skip("SALLYPORT_BIN is not set: run `make bench`")
+	}
+	home := b.TempDir()
+	b.Setenv("HOME", home)
+	b.Setenv("XDG_STATE_HOME", filepath.Join(home, "state"))
+	b.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "config"))
+	workspace := filepath.Join(home, "project")
+	if err := os.Mkdir(workspace, 0o755); err != nil {
+		b.Fatal(err)
+	}
+	return startMCP(b, workspace, tool, `{"command":"true"}`, answers, bin, "mcp")
+}
+
+// together is how many calls a client has under way at once.
+const together = 10
+
+// BenchmarkMCP makes calls over stdio, against a server of the same library whose tool does nothing. A
+// check costs reading, facts and judgement on top of the protocol; an execution two durable records and a
+// shell as well.
+func BenchmarkMCP(b *testing.B) {
+	for name, answers := range map[string]string{"check_command": `"would_run":true`, "execute_command": `"exit_code":0`} {
+		b.Run(name, func(b *testing.B) {
+			idle := idleServer(b) // first: the other gives itself a home without a build cache
+			ours := sallyportServer(b, name, answers)
+			var gated, nothing sample
+			for b.Loop() {
+				gated.time(func() { ours.call(together) })
+				nothing.time(func() { idle.call(together) })
+			}
+			rate := func(s sample, name string) {
+				b.ReportMetric(together/s.quantile(0.5).Seconds(), name+"-calls/s")
+			}
+			rate(gated, name)
+			rate(nothing, "idle")
+			ratio(b, gated, nothing, "idle-server")
+		})
+	}
+}
+
+// BenchmarkMCPMemory tells what the program holds when it has started, and after ten thousand commands.
+func BenchmarkMCPMemory(b *testing.B) {
+	const calls = 10_000
+	for b.Loop() {
+		s := sallyportServer(b, "execute_command", `"exit_code":0`)
+		b.ReportMetric(s.resident(), "MiB-at-start")
+		for range calls / 10 / together {
+			s.call(together)
+		}
+		b.ReportMetric(s.resident(), "MiB-after-1000-calls")
+		for range calls * 9 / 10 / together {
+			s.call(together)
+		}
+		b.ReportMetric(s.resident(), "MiB-after-10000-calls")
+	}
+}

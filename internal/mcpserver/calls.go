@@ -33,6 +33,7 @@ type pending struct {
 	id        string
 	cancel    context.CancelFunc
 	run       func(*pending)
+	abandon   func(*pending) // instead of run, when its turn will never come
 	listening bool
 	size      int // of its message
 
@@ -143,20 +144,20 @@ func (q *calls) endListening() {
 	}
 }
 
-// endAll ends what runs, drops what waits and takes up nothing more. What runs answers with how it ended.
+// endAll ends what runs, abandons what waits and takes up nothing more. All of them answer.
 func (q *calls) endAll() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
-	waiting := q.waiting
-	q.waiting = nil
-	for _, c := range waiting {
-		c.cancel()
-		q.forget(c)
-	}
 	for _, c := range q.all {
 		c.cancel()
 	}
+	for _, c := range q.waiting {
+		c.run = c.abandon
+		q.running++
+		go q.serve(c)
+	}
+	q.waiting = nil
 }
 
 // empty returns a channel that is closed when no call is left.

@@ -5,10 +5,12 @@
 // inside each tool's handler, so no path through the protocol (tasks, batches, middleware that is skipped)
 // leads around it, and the arguments are read strictly here, whatever the client was told by a schema.
 //
-//	server.go      what a server is made of, and which tools it has
+//	server.go      what a server is made of, and which tools it has: shell.go, shells.go, files.go
 //	tool.go        from a tools/call to a tool and back; arguments.go reads, results.go and mirror.go answer
 //	stdio.go       one client on a pair of streams: lines, queue, cancellation, end of input
-//	approve.go     what a policy asks a person, asked through the client
+//	http.go        many clients over HTTP, on this machine
+//	approve.go     what a policy asks a person, asked through the client; states.go ties answers to questions
+//	resources.go   what clients may read besides
 package mcpserver
 
 import (

@@ -190,12 +190,14 @@ func (p *pump) cancelled(message []byte) {
 // call takes up a request that may last. A listening request holds no place among the calls.
 func (p *pump) call(id string, raw json.RawMessage, message []byte, listening bool) {
 	ctx, cancel := context.WithCancel(p.ctx)
-	c := &pending{id: id, cancel: cancel, listening: listening, size: len(message), run: func(c *pending) {
+	c := &pending{id: id, cancel: cancel, listening: listening, size: len(message)}
+	c.run = func(c *pending) {
 		reply := p.server.mcp.HandleMessage(ctx, message)
 		if reply != nil && !c.withdrawn() {
 			p.out.send(addressed(reply, raw))
 		}
-	}}
+	}
+	c.abandon = func(*pending) { p.reject(raw, mcp.INTERNAL_ERROR, "the server is ending: the call did not run") }
 	if why := p.calls.add(c); why != "" {
 		cancel()
 		p.reject(raw, mcp.INVALID_REQUEST, why)

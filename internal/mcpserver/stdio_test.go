@@ -148,17 +148,24 @@ func TestStuckCallsEndWithTheInput(t *testing.T) {
 	b := newBlocked()
 	w := connect(t, plain(t, b.do, func(o *Options) { o.Quiet, o.Calls = 20*time.Millisecond, 1 }))
 	running := w.send(t, "tools/call", map[string]any{"name": "execute_command", "arguments": map[string]any{"command": "runs"}})
-	w.send(t, "tools/call", map[string]any{"name": "execute_command", "arguments": map[string]any{"command": "waits"}})
+	waiting := w.send(t, "tools/call", map[string]any{"name": "execute_command", "arguments": map[string]any{"command": "waits"}})
 	receive(t, b.began)
 	w.end(t)
 	var replies []int
 	for m := range w.got {
 		replies = append(replies, int(m.ID.(float64)))
+		if m.ID == float64(waiting) {
+			if m.Error == nil || !strings.Contains(m.Error.Message, "did not run") {
+				t.Errorf("a call whose turn never came: %+v", m)
+			}
+			continue
+		}
 		if r := resultOf(t, m); !r.IsError || r.is("success") {
 			t.Errorf("a killed command succeeded: %+v", r)
 		}
 	}
-	if !slices.Equal(replies, []int{running}) || b.ran.Load() != 1 {
+	slices.Sort(replies)
+	if !slices.Equal(replies, []int{running, waiting}) || b.ran.Load() != 1 {
 		t.Errorf("replies %v, %d ran", replies, b.ran.Load())
 	}
 }
@@ -386,7 +393,7 @@ func TestMessagesUnderWayAreBounded(t *testing.T) {
 	t.Parallel()
 	q := newCalls(0) // nothing runs
 	one := func(id string, size int) string {
-		return q.add(&pending{id: id, size: size, cancel: func() {}})
+		return q.add(&pending{id: id, size: size, cancel: func() {}, abandon: func(*pending) {}})
 	}
 	if why := one("first", 2*messageBytes); why != "" {
 		t.Errorf("a single one: %s", why)
@@ -404,6 +411,7 @@ func TestMessagesUnderWayAreBounded(t *testing.T) {
 		t.Error("more calls than the bound")
 	}
 	q.endAll()
+	<-q.empty()
 	if one("late", 1) == "" || q.bytes != 0 || len(q.all) != 0 {
 		t.Errorf("after the end: %d bytes, %d calls", q.bytes, len(q.all))
 	}

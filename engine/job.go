@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
 // Job is a request that was judged, with what it started. A refused one has nothing and is over at once.
@@ -111,8 +113,8 @@ func (s *jobs) kill() {
 func (g *Gate) launch(ctx context.Context, j *judged, out Outcome, leave func()) *Job {
 	noted := func(int) error { return nil }
 	if g.o.Ledger != nil && !rehearses(j.request.Operation) {
-		end := g.o.Ledger.Begin(j.input, j.env.FS())
-		noted = func(code int) error { return end(j.env.FS(), code) }
+		end := g.o.Ledger.Begin(j.input, g.foresee(j))
+		noted = func(code int) error { return end(g.foresee(j), code) }
 	}
 	out.Ran = true
 	started := g.o.Now()
@@ -139,6 +141,11 @@ func (g *Gate) launch(ctx context.Context, j *judged, out Outcome, leave func())
 		g.jobs.finish(job, g.conclude(j, out, p.Wait(), noted))
 	}()
 	return job
+}
+
+// foresee is what the ledger sees of the files of a request. It gets as long for it as judging does.
+func (g *Gate) foresee(j *judged) facts.FS {
+	return facts.Foresee(j.env.FS(), j.input.Paths, time.Now().Add(g.o.Limits.Judge))
 }
 
 // launchOperation runs a file tool's work. It is a job like a command: it can be killed, it has a

@@ -48,7 +48,7 @@ func (g *Gate) judge(ctx context.Context, r Request) (*judged, error) {
 	defer cancel()
 	if f != nil {
 		j.fault = f
-	} else if f, err := g.read(env, builder, j, start); err != nil {
+	} else if f, err := g.read(ctx, env, builder, j, start); err != nil {
 		return nil, err
 	} else if f != nil {
 		j.fault = f
@@ -73,8 +73,12 @@ func (g *Gate) ready(ctx context.Context) (env Environment, builder *facts.Build
 }
 
 // read turns the request into facts. The error is about the request itself.
-func (g *Gate) read(env Environment, builder *facts.Builder, j *judged, now time.Time) (f *Fault, err error) {
+func (g *Gate) read(ctx context.Context, env Environment, builder *facts.Builder, j *judged, now time.Time) (f *Fault, err error) {
 	defer catch(&f, "facts")
+	until, limited := ctx.Deadline()
+	if limited {
+		builder = builder.Until(until)
+	}
 	dir := j.request.WorkDir
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(g.o.Layout.Workspace, dir)
@@ -106,8 +110,12 @@ func (g *Gate) read(env Environment, builder *facts.Builder, j *judged, now time
 		Env:     environ(cmd.Env),
 		Touches: touches,
 	})
+	// Some of the facts may be missing, which is not to say that they are false.
 	if err := lost(env); err != nil {
-		return newFault("environment", err), nil // some of the facts are missing, not false
+		return newFault("environment", err), nil
+	}
+	if limited && !time.Now().Before(until) { // the clock by which files are given up; ctx can be a moment behind it
+		return newFault("facts", context.DeadlineExceeded), nil
 	}
 	if len(j.input.Paths) < len(touches) {
 		return newFault("facts", fmt.Errorf("%d facts about %d touches", len(j.input.Paths), len(touches))), nil

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -21,6 +22,8 @@ type distant struct {
 func (d distant) Lstat(p string) (fs.FileInfo, error) { *d.journeys++; return d.OSFS.Lstat(p) }
 func (d distant) ReadLink(p string) (string, error)   { *d.journeys++; return d.OSFS.ReadLink(p) }
 func (d distant) Walk(paths []string) map[string]Node { *d.journeys++; return Walk(d.OSFS, paths) }
+
+func (d distant) Until(time.Time) FS { return d }
 
 // What is far away is known as well as what is near, with few journeys.
 func TestFar(t *testing.T) {

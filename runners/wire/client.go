@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -186,7 +187,7 @@ func (e *Environment) Prepare(text, workDir string) (engine.Command, error) {
 }
 
 // FS shows the files of the place, as its processes see them.
-func (e *Environment) FS() facts.FS { return remoteFS{e} }
+func (e *Environment) FS() facts.FS { return remoteFS{e: e} }
 
 // Files reaches the files of the place, following no symbolic link.
 func (e *Environment) Files() engine.Files { return remoteFiles{e} }
@@ -251,8 +252,9 @@ func (e *Environment) call(q request) (reply, error) {
 // callStream is a stream on which one request is under way.
 type callStream struct {
 	net.Conn
-	e  *Environment
-	op string
+	e     *Environment
+	op    string
+	until time.Time // of the request
 }
 
 // maxIdle is how many streams are kept for further calls.
@@ -260,6 +262,9 @@ const maxIdle = 8
 
 // dial sends a request on an idle stream or a new one.
 func (e *Environment) dial(q request) (*callStream, error) {
+	if !q.until.IsZero() && time.Now().After(q.until) {
+		return nil, fmt.Errorf("%s: %w", q.Op, os.ErrDeadlineExceeded)
+	}
 	e.mu.Lock()
 	if e.err != nil {
 		defer e.mu.Unlock()
@@ -276,7 +281,7 @@ func (e *Environment) dial(q request) (*callStream, error) {
 			return nil, err
 		}
 	}
-	c := &callStream{st, e, q.Op}
+	c := &callStream{st, e, q.Op, q.until}
 	if err := writeFrame(st, q); err != nil {
 		return nil, c.bad(err)
 	}
@@ -287,6 +292,10 @@ func (e *Environment) dial(q request) (*callStream, error) {
 func (c *callStream) reply() (r reply, err error) {
 	c.patient()
 	if err := readFrame(c.Conn, &r); err != nil {
+		if !c.until.IsZero() && time.Now().After(c.until) {
+			_ = c.Close() // the answer may come yet: to nobody
+			return reply{}, fmt.Errorf("%s: %w", c.op, os.ErrDeadlineExceeded)
+		}
 		return reply{}, c.bad(err)
 	}
 	if r.Info != nil {
@@ -298,7 +307,13 @@ func (c *callStream) reply() (r reply, err error) {
 }
 
 // patient gives the other side time for its next move.
-func (c *callStream) patient() { _ = c.SetReadDeadline(time.Now().Add(answerTime)) }
+func (c *callStream) patient() {
+	t := time.Now().Add(answerTime)
+	if !c.until.IsZero() && c.until.Before(t) {
+		t = c.until
+	}
+	_ = c.SetReadDeadline(t)
+}
 
 // bad breaks the environment: an answer did not come or makes no sense.
 func (c *callStream) bad(err error) error {

@@ -12,20 +12,32 @@ import (
 )
 
 // remoteFS is what facts see of the place.
-type remoteFS struct{ e *Environment }
+type remoteFS struct {
+	e     *Environment
+	until time.Time // after which everything is an error; zero for never
+}
 
 var _ facts.Far = remoteFS{}
 
-func (f remoteFS) Lstat(path string) (fs.FileInfo, error) { return f.e.look(opLstat, path) }
-func (f remoteFS) ReadLink(path string) (string, error)   { return f.e.follow(opReadLink, path) }
+// ask makes a request of it.
+func (f remoteFS) ask(op, path string) request {
+	return request{Op: op, Path: exact(path), until: f.until}
+}
+
+// Until returns the same files, for facts that somebody waits for.
+func (f remoteFS) Until(t time.Time) facts.FS { return remoteFS{f.e, t} }
+
+func (f remoteFS) Lstat(path string) (fs.FileInfo, error) { return f.e.look(f.ask(opLstat, path)) }
+func (f remoteFS) ReadLink(path string) (string, error)   { return f.e.follow(f.ask(opReadLink, path)) }
 
 // maxNodes bounds what a walk may find: some hundred paths through a few directories and links each.
 const maxNodes = 1 << 15
 
-// Walk asks at once for all that lies on the ways to paths. When it fails the environment is broken, and
-// whoever asks again hears of it.
+// Walk asks at once for all that lies on the ways to paths. When it fails, asking for one by one fails too.
 func (f remoteFS) Walk(paths []string) map[string]facts.Node {
-	r, err := f.e.call(request{Op: opWalk, Paths: exacts(paths)})
+	q := f.ask(opWalk, "")
+	q.Paths = exacts(paths)
+	r, err := f.e.call(q)
 	if err == nil && len(r.Nodes) > maxNodes {
 		err = f.e.broke(violation("%d files on the ways to %d", len(r.Nodes), len(paths)))
 	}
@@ -34,7 +46,7 @@ func (f remoteFS) Walk(paths []string) map[string]facts.Node {
 	}
 	found := make(map[string]facts.Node, len(r.Nodes))
 	for _, n := range r.Nodes {
-		found[string(n.Path)] = facts.Node{Exists: n.Exists, Mode: fs.FileMode(n.Bits), Link: string(n.Link)}
+		found[string(n.Path)] = facts.Node{Exists: n.Exists, Absent: n.Absent, Mode: fs.FileMode(n.Bits), Link: string(n.Link)}
 	}
 	return found
 }
@@ -44,12 +56,16 @@ func (f remoteFS) Walk(paths []string) map[string]facts.Node {
 const factEntries = 1 << 13
 
 func (f remoteFS) ReadDir(path string) ([]fs.DirEntry, error) {
-	return f.e.list(opReadDir, path, factEntries, f.Lstat)
+	q := f.ask(opReadDir, path)
+	q.Limit = factEntries
+	return f.e.list(q, f.Lstat)
 }
 
 func (f remoteFS) ReadFile(path string, limit int) ([]byte, bool, error) {
 	asked := min(limit, maxContent)
-	r, err := f.e.call(request{Op: opReadFile, Path: exact(path), Limit: asked})
+	q := f.ask(opReadFile, path)
+	q.Limit = asked
+	r, err := f.e.call(q)
 	if err != nil {
 		return nil, false, err
 	}
@@ -62,13 +78,16 @@ func (f remoteFS) ReadFile(path string, limit int) ([]byte, bool, error) {
 // remoteFiles is how file tools reach the files of the place.
 type remoteFiles struct{ e *Environment }
 
-func (f remoteFiles) Lstat(path string) (fs.FileInfo, error) { return f.e.look(opFilesLstat, path) }
+func (f remoteFiles) Lstat(path string) (fs.FileInfo, error) {
+	return f.e.look(request{Op: opFilesLstat, Path: exact(path)})
+}
+
 func (f remoteFiles) ReadLink(path string) (string, error) {
-	return f.e.follow(opFilesReadLink, path)
+	return f.e.follow(request{Op: opFilesReadLink, Path: exact(path)})
 }
 
 func (f remoteFiles) ReadDir(path string) ([]fs.DirEntry, error) {
-	return f.e.list(opFilesReadDir, path, 0, f.Lstat)
+	return f.e.list(request{Op: opFilesReadDir, Path: exact(path)}, f.Lstat)
 }
 
 func (f remoteFiles) Mkdir(path string) error {
@@ -86,31 +105,31 @@ func (f remoteFiles) Remove(path string) error {
 	return err
 }
 
-func (e *Environment) look(op, path string) (fs.FileInfo, error) {
-	r, err := e.call(request{Op: op, Path: exact(path)})
+func (e *Environment) look(q request) (fs.FileInfo, error) {
+	r, err := e.call(q)
 	switch {
 	case err != nil:
 		return nil, err
 	case r.Info == nil:
-		return nil, e.broke(violation("%s without an answer", op))
+		return nil, e.broke(violation("%s without an answer", q.Op))
 	}
 	return fileInfo{*r.Info}, nil
 }
 
-func (e *Environment) follow(op, path string) (string, error) {
-	r, err := e.call(request{Op: op, Path: exact(path)})
+func (e *Environment) follow(q request) (string, error) {
+	r, err := e.call(q)
 	return string(r.Target), err
 }
 
-// list reads a directory: at most limit entries, or all of it for 0.
-func (e *Environment) list(op, path string, limit int, lstat func(string) (fs.FileInfo, error)) ([]fs.DirEntry, error) {
-	c, err := e.dial(request{Op: op, Path: exact(path), Limit: limit})
+// list reads a directory: at most as many entries as the request says, or all of it for 0.
+func (e *Environment) list(q request, lstat func(string) (fs.FileInfo, error)) ([]fs.DirEntry, error) {
+	c, err := e.dial(q)
 	if err != nil {
 		return nil, err
 	}
-	most := maxListing
-	if limit > 0 {
-		most = limit
+	path, most := string(q.Path), maxListing
+	if q.Limit > 0 {
+		most = q.Limit
 	}
 	var found []fs.DirEntry
 	var last exact

@@ -77,6 +77,7 @@ func (e entry) check(before exact) error {
 type node struct {
 	Path   exact  `json:"path"`
 	Exists bool   `json:"exists,omitempty"`
+	Absent bool   `json:"absent,omitempty"`
 	Bits   uint32 `json:"mode,omitempty"`
 	Link   exact  `json:"link,omitempty"`
 }
@@ -84,7 +85,7 @@ type node struct {
 func nodesOf(found map[string]facts.Node) []node {
 	nodes := make([]node, 0, len(found))
 	for path, n := range found {
-		nodes = append(nodes, node{exact(path), n.Exists, uint32(n.Mode), exact(n.Link)})
+		nodes = append(nodes, node{exact(path), n.Exists, n.Absent, uint32(n.Mode), exact(n.Link)})
 	}
 	return nodes
 }

@@ -138,6 +138,8 @@ type request struct {
 	Limit   int     `json:"limit,omitempty"`  // bytes to read or entries to list
 	Replace bool    `json:"replace,omitempty"`
 	Like    *info   `json:"like,omitempty"`
+
+	until time.Time // when nobody waits for the reply any more; zero for never
 }
 
 // reply answers it.

@@ -1,0 +1,96 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+)
+
+// fixed is a runner with one environment, and all that a gate needs besides.
+type fixed struct{ env engine.Environment }
+
+func (fixed) Describe() facts.Runner { return facts.Runner{Name: "box", Isolation: "remote"} }
+func (f fixed) Open(context.Context, engine.EnvironmentSpec) (engine.Environment, error) {
+	return f.env, nil
+}
+func (fixed) Policy() engine.PolicyInfo                   { return engine.PolicyInfo{} }
+func (fixed) Record(context.Context, engine.Record) error { return nil }
+func (fixed) Evaluate(context.Context, *facts.Input) (engine.Judgement, error) {
+	return engine.Judgement{Effect: engine.Allow}, nil
+}
+
+// TestSlowSupervisor has answers come late, each in time by itself. A request is not judged by what is
+// known by then, nor does it wait; and the connection stays, for a slow line is no fault.
+func TestSlowSupervisor(t *testing.T) {
+	t.Parallel()
+	const late = 400 * time.Millisecond
+	slow := make(chan struct{})
+	env := liar(t, func(st net.Conn, _ opening) {
+		for {
+			var q request
+			if readFrame(st, &q) != nil {
+				return
+			}
+			answer := reply{Info: &info{File: "x"}}
+			switch q.Op {
+			case opEnviron:
+				answer = reply{Env: []exact{"PATH=/bin"}}
+			case opWalk:
+				answer = reply{}
+				fallthrough
+			default:
+				select {
+				case <-slow:
+					time.Sleep(late)
+				default:
+				}
+			}
+			if writeFrame(st, answer) != nil {
+				return
+			}
+		}
+	})
+	f := fixed{env}
+	g, err := engine.New(engine.Options{
+		Layout: facts.Layout{Workspace: "/srv/work"}, Evaluators: []engine.Evaluator{f}, Runner: f, Recorder: f, Limits: engine.Limits{Judge: 100 * time.Millisecond},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func() engine.Outcome {
+		t.Helper()
+		out, err := g.Check(context.Background(), engine.Request{Tool: "execute_command", Command: "cat a b c d e f g h i j k l m n o p"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	if out := check(); out.Fault != nil || out.Decision.Effect != engine.Allow {
+		t.Errorf("in time: %+v, %v", out.Decision, out.Fault)
+	}
+	close(slow)
+	began := time.Now()
+	out := check()
+	if out.Fault == nil || out.Decision.Effect != engine.Deny || !errors.Is(out.Fault, context.DeadlineExceeded) {
+		t.Errorf("too late: %+v, %v", out.Decision, out.Fault)
+	}
+	if took := time.Since(began); took > 10*late {
+		t.Errorf("the request waited %v", took)
+	}
+	if err := env.Err(); err != nil {
+		t.Errorf("the connection is given up: %v", err)
+	}
+	if _, err := (remoteFS{env, time.Now()}).Lstat("/x"); !errors.Is(err, os.ErrDeadlineExceeded) || !strings.Contains(err.Error(), "lstat") {
+		t.Errorf("after the time: %v", err)
+	}
+	if _, err := env.FS().Lstat("/x"); err != nil {
+		t.Errorf("somebody with time is not answered: %v", err)
+	}
+}

@@ -42,7 +42,7 @@ func stubs() map[string]stub {
 		"random_get":        {"ii", random},
 		"fd_write":          {"iiii", write},
 		"sched_yield":       {"", refuse(wasiSuccess)},
-		"poll_oneoff":       {"iiii", refuse(wasiNotSupported)},
+		"poll_oneoff":       {"iiii", poll},
 		"proc_raise":        {"i", refuse(wasiNotSupported)},
 	}
 	for name, params := range map[string]string{
@@ -115,6 +115,45 @@ func random(_ *call, m api.Memory, p []uint64) uint32 {
 		b[i] = byte(i*167 + 13)
 	}
 	return stored(ok)
+}
+
+// Layout of what poll reads and writes.
+const (
+	subscriptionSize, subscriptionKind, subscriptionTime, subscriptionAbsolute = 48, 8, 24, 40
+	eventSize, eventError, eventKind                                           = 32, 8, 10
+	maxSubscriptions                                                           = 64
+)
+
+// poll answers at once: who waits for a time finds that its clock has come there, who waits for a
+// file that there is none. A toolchain that cannot sleep gives up before it has said why.
+func poll(c *call, m api.Memory, p []uint64) uint32 {
+	in, out, n := uint32(p[0]), uint32(p[1]), uint32(p[2])
+	if n == 0 || n > maxSubscriptions {
+		return wasiInvalid
+	}
+	for i := range n {
+		from, to := in+i*subscriptionSize, out+i*eventSize
+		data, ok := m.ReadUint64Le(from)
+		kind, ok2 := m.ReadByte(from + subscriptionKind)
+		until, ok3 := m.ReadUint64Le(from + subscriptionTime)
+		absolute, ok4 := m.ReadUint16Le(from + subscriptionAbsolute)
+		if !ok || !ok2 || !ok3 || !ok4 {
+			return wasiFault
+		}
+		problem := uint16(wasiSuccess)
+		switch {
+		case kind != 0:
+			problem = wasiBadFile
+		case absolute&1 != 0:
+			c.now = max(c.now, until)
+		default:
+			c.now += until
+		}
+		if !m.WriteUint64Le(to, data) || !m.WriteUint64Le(to+eventError, 0) || !m.WriteUint16Le(to+eventError, problem) || !m.WriteByte(to+eventKind, kind) {
+			return wasiFault
+		}
+	}
+	return stored(m.WriteUint32Le(uint32(p[3]), n))
 }
 
 // maxSaid is how much of what a plugin says is kept for the operator, in bytes.

@@ -46,6 +46,12 @@ var revisions = []string{"2026-07-28", "2025-11-25", "2025-06-18"}
 // play runs a script with the official Go SDK against `sallyport mcp` on stdio.
 func (p place) play(t *testing.T, s script) report {
 	t.Helper()
+	return p.playAt(t, s, program, "mcp")
+}
+
+// playAt runs a script against the server that the arguments of testdata/gosdk name.
+func (p place) playAt(t *testing.T, s script, server ...string) report {
+	t.Helper()
 	client, err := buildGoSDK()
 	if err != nil {
 		leftout.Skip(t, fmt.Sprintf("no client with the Go SDK: %v: %s", err, mend))
@@ -55,7 +61,7 @@ func (p place) play(t *testing.T, s script) report {
 		t.Fatal(err)
 	}
 	var r report
-	out := p.mustRun(t, string(text), client, program, "mcp")
+	out := p.mustRun(t, string(text), append([]string{client}, server...)...)
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -184,6 +190,42 @@ func TestGoSDKElicitation(t *testing.T) {
 					p.checkApproval(t, c.granted, "")
 				}
 			})
+		}
+	})
+}
+
+// TestGoSDKOverHTTP has all of the above in one session, over HTTP.
+func TestGoSDKOverHTTP(t *testing.T) {
+	inEachRevision(t, func(t *testing.T, p place, revision string) {
+		p.configure(t, "rules: {dangerous/permissions: ask}\n")
+		p.write(t, "shared.txt", "")
+		server := p.serve(t)
+		long := execute("sleep 300 & echo $! > child; touch started; wait")
+		long.CancelOn = filepath.Join(p.workspace, "started")
+		gone := execute(`while ps -p "$(cat child)" > ps.txt; do sleep 0.05; done; echo gone`)
+		gone.Arguments["timeout"] = 20
+		r := p.playAt(t, script{
+			Revision: revision, Answer: "accept", Read: []string{"*"},
+			Calls: []sdkCall{execute("echo hello"), execute("rm -rf /"), execute("sleep 3"), long, gone, execute(opening)},
+		}, "-url", server.url, "-token", token)
+		for i, want := range map[int]struct {
+			stdout  string
+			isError bool
+		}{0: {"hello\n", false}, 1: {"", true}, 2: {"", false}, 4: {"gone\n", false}, 5: {"", false}} {
+			if out := r.Results[i].Result; out == nil || out.IsError != want.isError || out.StructuredContent["stdout"] != want.stdout {
+				t.Errorf("call %d: %+v", i, r.Results[i])
+			}
+		}
+		if r.Results[3].Error == "" {
+			t.Errorf("the cancelled call: %+v", r.Results[3])
+		}
+		if r.Progress == 0 || len(r.Asked) != 1 || len(r.Resources) == 0 || p.count(t) != 1 {
+			t.Errorf("%d notifications of progress, asked %q, %d resources, ran %d times", r.Progress, r.Asked, len(r.Resources), p.count(t))
+		}
+		server.stop(t)
+		all := p.records(t)
+		if decisions, outcomes := ofKind(all, "decision"), ofKind(all, "outcome"); len(outcomes) != 5 || outcomes[2].Killed == "" {
+			t.Errorf("%d decisions, outcomes %+v", len(decisions), outcomes)
 		}
 	})
 }

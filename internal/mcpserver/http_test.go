@@ -233,7 +233,7 @@ func TestHTTPHoldsCallsLongerThanTheTimeForBodies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go ts.Serve(l) //nolint:errcheck // its end is that of the test
+	go ts.Serve(l)
 	defer ts.Close()
 	w := &web{url: "http://" + l.Addr().String() + endpoint}
 	if status, body := send(t, w.request(t.Context(), t, http.MethodPost, "{}", nil)); status != 200 {
@@ -335,7 +335,7 @@ func TestHTTPStopsInOrder(t *testing.T) {
 	}
 	member := func(r *http.Request) { legacy(r); r.Header.Set("Mcp-Session-Id", session) }
 	stream, err := http.DefaultClient.Do(w.request(t.Context(), t, http.MethodGet, "", member))
-	if err != nil || stream.StatusCode != 200 {
+	if err != nil || stream.StatusCode != http.StatusOK {
 		t.Fatal(stream, err)
 	}
 	defer stream.Body.Close()
@@ -390,7 +390,7 @@ func TestHTTPBoundsMessagesUnderWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	ts := &http.Server{Handler: g, ReadHeaderTimeout: headerTime}
-	go ts.Serve(l) //nolint:errcheck // its end is that of the test
+	go ts.Serve(l)
 	defer ts.Close()
 	w := &web{url: "http://" + l.Addr().String() + endpoint}
 	ended := make(chan int, 2)

@@ -16,7 +16,7 @@ var chunks = sync.Pool{New: func() any { return new([chunk]byte) }}
 type stream struct {
 	r, w    *os.File
 	kept    *capture
-	tee     io.Writer
+	view    *viewer
 	drained chan struct{}
 }
 
@@ -25,13 +25,14 @@ func newStream(limit int, tee io.Writer) (*stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stream{r: r, w: w, kept: newCapture(limit), tee: tee, drained: make(chan struct{})}, nil
+	return &stream{r: r, w: w, kept: newCapture(limit), view: newViewer(tee), drained: make(chan struct{})}, nil
 }
 
 // abandon frees the pipe of a command that did not start.
 func (s *stream) abandon() {
 	s.r.Close()
 	s.w.Close()
+	s.view.end()
 }
 
 // begin closes our copy of the writing end, which the process has now, and reads until all
@@ -41,17 +42,13 @@ func (s *stream) begin() {
 	go func() {
 		defer close(s.drained)
 		defer s.r.Close()
+		defer s.view.end()
 		buf := chunks.Get().(*[chunk]byte)
 		defer chunks.Put(buf)
 		for {
 			n, err := s.r.Read(buf[:])
 			_, _ = s.kept.Write(buf[:n]) // as with bytes.Buffer, there is no error
-			if s.tee != nil && n > 0 {
-				// The reader behind the tee may have gone; the command is to run on without it.
-				if _, err := s.tee.Write(buf[:n]); err != nil {
-					s.tee = nil
-				}
-			}
+			s.view.show(buf[:n])
 			if err != nil {
 				return
 			}
@@ -60,14 +57,16 @@ func (s *stream) begin() {
 }
 
 // finish waits for the end of the stream, but not longer than the given time: a process that
-// could not be ended may hold the pipe for ever, and a tee may block. It reports whether the
-// end was reached.
+// could not be ended may hold the pipe for ever, and a viewer may block. It reports whether the
+// end was reached, by the viewer too.
 func (s *stream) finish(limit time.Duration) bool {
+	s.view.ending()
+	deadline := time.Now().Add(limit)
 	t := time.NewTimer(limit)
 	defer t.Stop()
 	select {
 	case <-s.drained:
-		return true
+		return s.view.seen(time.Until(deadline))
 	case <-t.C:
 	}
 	_ = s.r.SetReadDeadline(time.Now()) // a pipe that takes none is left to its reader

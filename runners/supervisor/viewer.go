@@ -1,0 +1,121 @@
+package supervisor
+
+import (
+	"bytes"
+	"io"
+	"sync"
+	"time"
+)
+
+const (
+	// viewerPieces is how many pieces of output may wait for a viewer while the command runs. More than
+	// that holds the command up, as a full pipe would.
+	viewerPieces = 4
+	// viewerRest is how many more may wait when the command has ended: what was left in its pipe.
+	viewerRest = 8
+)
+
+// viewer passes output on to whoever looks at it as it comes. Somebody slow holds up the command, but
+// when that has ended its output is kept whole all the same, however much of it the viewer has seen.
+type viewer struct {
+	to   io.Writer
+	done chan struct{} // closed when all was passed on, or cannot be
+
+	mu      sync.Mutex
+	moved   *sync.Cond
+	waiting [][]byte
+	room    int
+	over    bool // nothing more comes
+	gone    bool // the writer failed: the command is to run on without it
+}
+
+// newViewer begins to pass on; nil for no writer.
+func newViewer(to io.Writer) *viewer {
+	if to == nil {
+		return nil
+	}
+	v := &viewer{to: to, done: make(chan struct{}), room: viewerPieces}
+	v.moved = sync.NewCond(&v.mu)
+	go v.pass()
+	return v
+}
+
+func (v *viewer) pass() {
+	defer close(v.done)
+	for {
+		piece, ok := v.next()
+		if !ok {
+			return
+		}
+		if _, err := v.to.Write(piece); err != nil {
+			v.change(func() { v.gone = true })
+			return
+		}
+	}
+}
+
+// next waits for a piece, or for the end.
+func (v *viewer) next() ([]byte, bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for len(v.waiting) == 0 && !v.over {
+		v.moved.Wait()
+	}
+	if len(v.waiting) == 0 {
+		return nil, false
+	}
+	piece := v.waiting[0]
+	v.waiting = v.waiting[1:]
+	v.moved.Broadcast()
+	return piece, true
+}
+
+// show hands over a piece, and waits for room for it.
+func (v *viewer) show(b []byte) {
+	if v == nil || len(b) == 0 {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for len(v.waiting) >= v.room && !v.gone {
+		v.moved.Wait()
+	}
+	if !v.gone {
+		v.waiting = append(v.waiting, bytes.Clone(b))
+		v.moved.Broadcast()
+	}
+}
+
+// ending makes room for what is left in a pipe whose command has ended.
+func (v *viewer) ending() {
+	if v != nil {
+		v.change(func() { v.room = viewerPieces + viewerRest })
+	}
+}
+
+// end says that nothing more comes.
+func (v *viewer) end() {
+	if v != nil {
+		v.change(func() { v.over = true })
+	}
+}
+
+// seen waits until the writer has it all, but not longer than the given time, and reports whether it has.
+func (v *viewer) seen(limit time.Duration) bool {
+	if v == nil {
+		return true
+	}
+	select {
+	case <-v.done:
+		return true
+	case <-time.After(limit):
+		return false
+	}
+}
+
+func (v *viewer) change(f func()) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	f()
+	v.moved.Broadcast()
+}

@@ -32,7 +32,7 @@ type Options struct {
 type Limits struct {
 	Timeout    time.Duration // of a request that names none; default 60 s
 	MaxTimeout time.Duration // caps every request; default 1 h
-	Grace      time.Duration // between TERM and KILL; default 500 ms
+	Grace      time.Duration // between TERM and KILL; default 400 ms
 	Output     int           // bytes kept per stream; default 1 MiB
 	Judge      time.Duration // reading and judging one request; default 5 s
 	Approve    time.Duration // waiting for a person; default 5 min
@@ -93,7 +93,7 @@ func (l Limits) withDefaults() Limits {
 	}
 	set(&l.Timeout, time.Minute)
 	set(&l.MaxTimeout, time.Hour)
-	set(&l.Grace, 500*time.Millisecond)
+	set(&l.Grace, 400*time.Millisecond)
 	set(&l.Judge, 5*time.Second)
 	set(&l.Approve, 5*time.Minute)
 	if l.Output <= 0 {

@@ -227,7 +227,7 @@ func Defaults(host Host) Config {
 		Timeout:   Duration(60 * time.Second),
 		Limits: Limits{
 			MaxTimeout: Duration(time.Hour),
-			Grace:      Duration(2 * time.Second),
+			Grace:      Duration(400 * time.Millisecond),
 			Approval:   Duration(2 * time.Minute),
 			Output:     1 << 20,
 			Background: 10,

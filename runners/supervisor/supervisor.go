@@ -35,7 +35,7 @@ import (
 const Marker = "SALLYPORT_COMMAND"
 
 // DefaultGrace is the time between TERM and KILL of a command that names none.
-const DefaultGrace = 500 * time.Millisecond
+const DefaultGrace = 400 * time.Millisecond
 
 // Options are what a Supervisor is made of.
 type Options struct {

@@ -69,7 +69,7 @@ const (
 	// aliveEvery is how often each side looks whether the other is still there, and writeTime is how
 	// long that and a single write may take.
 	aliveEvery = 15 * time.Second
-	writeTime  = 30 * time.Second
+	writeTime  = 45 * time.Second
 	// endMargin is what a supervisor gets, past the time limit and the grace period of a command, to say
 	// how it ended.
 	endMargin = 30 * time.Second

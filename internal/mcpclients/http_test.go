@@ -36,8 +36,13 @@ func (p place) serve(t *testing.T, args ...string) *served {
 	if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return p.start(t, append([]string{"--http-token-file", file}, args...)...)
+}
+
+func (p place) start(t *testing.T, args ...string) *served {
+	t.Helper()
 	s := &served{exited: make(chan error, 1), stderr: &strings.Builder{}}
-	s.cmd = exec.Command(program, append([]string{"mcp", "--http", "127.0.0.1:0", "--http-token-file", file}, args...)...)
+	s.cmd = exec.Command(program, append([]string{"mcp", "--http", "127.0.0.1:0"}, args...)...)
 	s.cmd.Dir, s.cmd.Env = p.workspace, p.env
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
@@ -145,6 +150,22 @@ func TestHTTPTellsTheTokenThatItMade(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("interrupted, it ended with %v", err)
 	}
+}
+
+// TestHTTPTokenOfTheEnvironment gives the token in a variable: clients need it, commands do not see it.
+func TestHTTPTokenOfTheEnvironment(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.env = append(p.env, "SALLYPORT_HTTP_TOKEN="+token)
+	s := p.start(t)
+	out, err := newHTTPClient(s.url, true).call(t.Context(), 1, "env")
+	if err != nil || !out.Success || !strings.Contains(out.Stdout, "PATH=") {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if strings.Contains(out.Stdout, token) {
+		t.Error("a command sees the token")
+	}
+	s.stop(t) // which has said nothing more, and so did not show the token
 }
 
 func TestHTTPRefusesToStart(t *testing.T) {

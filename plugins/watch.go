@@ -5,10 +5,14 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/rego"
 )
 
 // watchPause is how often the directories of policies are looked at. A change holds after two looks.
 const watchPause = time.Second
+
+// InForce are the policies that judge now.
+func (s *Sallyport) InForce() *rego.Evaluator { return s.reloading.Policies() }
 
 // Watch follows the directories of policies until ctx ends. What changes there is compiled aside and judges,
 // as a whole, from the next request on; what cannot be loaded changes nothing. Both are on record before

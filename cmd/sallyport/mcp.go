@@ -9,10 +9,12 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/internal/background"
 	"github.com/sallyport-dev/sallyport/internal/mcpserver"
@@ -105,6 +107,7 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 		ctx, _ = interruptible(ctx)
 		surviveClients()
 	}
+	unfollow := a.followPolicies(ctx, s)
 	// After a signal nothing waits for a client that may read no more.
 	defer context.AfterFunc(ctx, func() { _ = shells.Close() })()
 	if f.http.address != "" {
@@ -112,7 +115,30 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 	} else {
 		err = server.ServeStdio(ctx, a.in, out)
 	}
+	unfollow()
 	return errors.Join(err, end(), s.Close())
+}
+
+// followPolicies takes up what changes in the directories of policies, until the returned function is called.
+func (a *app) followPolicies(ctx context.Context, s *plugins.Sallyport) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var following sync.WaitGroup
+	following.Go(func() {
+		s.Watch(ctx, func(b engine.PolicyBody, err error) {
+			switch {
+			case err != nil:
+				a.say("the policies have changed, and those before them judge on, because no record could be made of it: %s", printable(err.Error()))
+			case b.Error != "":
+				a.say("the policies have changed and cannot be loaded: those before them judge on: %s", printable(b.Error))
+			default:
+				a.log().Info("policies have changed", "revision", b.Policy.Revision, "before", b.Before.Revision)
+			}
+		})
+	})
+	return func() {
+		cancel()
+		following.Wait()
+	}
 }
 
 // collectAsUsual undoes collectLate: a server lives long, and what it made at its start is garbage by now.
@@ -125,11 +151,11 @@ func collectAsUsual() {
 
 // policyFor is what clients may know of the policies.
 func policyFor(ctx context.Context, l *config.Loaded, s *plugins.Sallyport) (mcpserver.Policy, error) {
-	infos, err := s.Policies.Rules(ctx)
+	infos, err := s.InForce().Rules(ctx)
 	if err != nil {
 		return mcpserver.Policy{}, err
 	}
-	p := mcpserver.Policy{Profile: l.Profile, Mode: l.Mode, Revision: s.Policies.Policy().Revision}
+	p := mcpserver.Policy{Profile: l.Profile, Mode: l.Mode, Revision: s.InForce().Policy().Revision}
 	for _, r := range infos {
 		rule := mcpserver.Rule{ID: r.ID, Level: r.Level, Severity: r.Severity, Title: r.Title, Remediation: r.Remediation}
 		for _, e := range r.Effects {

@@ -43,6 +43,8 @@ type Environment struct {
 
 	told chan struct{} // closed when all is known about why it is broken
 
+	starting sync.WaitGroup // Start calls under way
+
 	mu     sync.Mutex
 	err    error // why it is broken
 	closed bool
@@ -200,6 +202,9 @@ func (e *Environment) Close() error {
 		return nil
 	}
 	e.closed = true // nothing starts any more
+	e.mu.Unlock()
+	e.starting.Wait()
+	e.mu.Lock()
 	live := make([]*process, 0, len(e.live))
 	for p := range e.live {
 		live = append(live, p)

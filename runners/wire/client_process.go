@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -20,9 +21,12 @@ type process struct {
 	started time.Time
 	live    []<-chan struct{} // each output that is seen as it comes, closed at its end
 
-	mu     sync.Mutex // held while an order is written
-	reason string     // the first given to Kill
-	late   *time.Timer
+	mu     sync.Mutex
+	reason string      // the first given to Kill
+	late   *time.Timer // until the supervisor must have told the end
+	over   bool        // it has, or cannot any more
+
+	ordering sync.Mutex // held while an order is written
 
 	showing sync.Mutex // held while Output waits for an answer
 	shown   chan [2]engine.Stream
@@ -36,13 +40,16 @@ func (e *Environment) Start(ctx context.Context, c engine.Command) (engine.Proce
 		return nil, fmt.Errorf("start command: %w", err)
 	}
 	p := &process{e: e, command: c, shown: make(chan [2]engine.Stream, 1), done: make(chan struct{}), started: time.Now()}
-	if err := e.enter(p); err != nil {
+	if err := e.enter(); err != nil {
 		return nil, fmt.Errorf("start command: %w", err)
 	}
+	defer e.starting.Done()
 	if err := p.begin(); err != nil {
-		e.leave(p)
 		return nil, err
 	}
+	e.mu.Lock()
+	e.live[p] = struct{}{}
+	e.mu.Unlock()
 	stop := context.AfterFunc(ctx, func() { p.Kill(ctx.Err().Error()) })
 	go func() {
 		p.attend()
@@ -53,14 +60,14 @@ func (e *Environment) Start(ctx context.Context, c engine.Command) (engine.Proce
 	return p, nil
 }
 
-// enter registers a process, so that Close cannot overlook it.
-func (e *Environment) enter(p *process) error {
+// enter registers a start, so that Close cannot overlook the process that comes of it.
+func (e *Environment) enter() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed || e.err != nil {
 		return e.lost()
 	}
-	e.live[p] = struct{}{}
+	e.starting.Add(1)
 	return nil
 }
 
@@ -79,6 +86,7 @@ func (p *process) begin() error {
 		return fmt.Errorf("start command: %w", err)
 	}
 	p.st = st
+	var outputs []net.Conn
 	for _, out := range []struct {
 		to     io.Writer
 		stderr bool
@@ -90,13 +98,17 @@ func (p *process) begin() error {
 		if err != nil {
 			return fmt.Errorf("start command: %w", err)
 		}
+		outputs = append(outputs, st)
 		p.live = append(p.live, pass(st, out.to))
 	}
-	if err := writeFrame(st, order); err != nil {
-		_ = st.Close()
-		if len(p.command.Text) > maxFrame/8 || p.e.Err() == nil {
-			return fmt.Errorf("start command: %w", err)
+	err = writeFrame(st, order)
+	if errors.Is(err, errTooLarge) { // and nothing was sent
+		for _, st := range append(outputs, st) {
+			_ = st.Close()
 		}
+		return fmt.Errorf("start command: %w", err)
+	}
+	if err != nil {
 		return p.lost(err)
 	}
 	var r report
@@ -159,15 +171,15 @@ func (p *process) Kill(reason string) {
 		reason = "killed"
 	}
 	p.mu.Lock()
-	first := p.reason == ""
+	first := p.reason == "" && !p.over
 	if first {
 		p.reason = reason
+		p.late.Reset(p.command.Grace + endMargin)
 	}
 	p.mu.Unlock()
 	if !first {
 		return
 	}
-	p.late.Reset(p.command.Grace + endMargin)
 	go func() { // it returns at once, also when the stream is held up
 		why := exact(words(reason))
 		p.order(order{Kill: &why})
@@ -176,8 +188,8 @@ func (p *process) Kill(reason string) {
 
 // order sends an order. If that fails the connection is gone, or the process is.
 func (p *process) order(o order) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.ordering.Lock()
+	defer p.ordering.Unlock()
 	_ = writeFrame(p.st, o)
 }
 
@@ -202,14 +214,15 @@ func (p *process) Output() (stdout, stderr engine.Stream) {
 // attend reads reports until the exit, or until the connection breaks.
 func (p *process) attend() {
 	exit, err := p.reports()
+	p.mu.Lock()
+	p.over = true
 	p.late.Stop()
+	reason := p.reason
+	p.mu.Unlock()
 	if err != nil {
 		err = p.e.broke(err)
 		exit = engine.Exit{Code: -1, Error: fmt.Errorf("wait for command: how it ended is not known, it was ended with the connection at the latest: %w", err)}
 	}
-	p.mu.Lock()
-	reason := p.reason
-	p.mu.Unlock()
 	if exit.Killed != "" && reason != "" || err != nil && reason != "" {
 		exit.Killed = reason // in the words that were used here
 	}

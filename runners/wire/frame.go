@@ -14,6 +14,9 @@ import (
 // errProtocol is wrapped by the error for what the other side must not send.
 var errProtocol = errors.New("it does not keep to the protocol")
 
+// errTooLarge is wrapped by the error for a frame that is not sent since nobody takes it.
+var errTooLarge = errors.New("more than the protocol takes")
+
 func violation(format string, args ...any) error {
 	return fmt.Errorf(format+": %w", append(args, errProtocol)...)
 }
@@ -25,7 +28,7 @@ func writeFrame(w io.Writer, v any) error {
 		return fmt.Errorf("encode frame: %w", err)
 	}
 	if len(body) > maxFrame {
-		return fmt.Errorf("send frame: %d bytes are more than the protocol takes, which is %d", len(body), maxFrame)
+		return fmt.Errorf("send frame: %d bytes, at most %d: %w", len(body), maxFrame, errTooLarge)
 	}
 	frame := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(body)), uint32(len(body)))
 	_, err = w.Write(append(frame, body...))

@@ -14,6 +14,7 @@ import (
 // process runs one command for its stream. When the stream ends before the command, the command is
 // killed: nobody would ever hear of it.
 func (s *server) process(st net.Conn, number uint64) {
+	defer s.discard(number)
 	var first order
 	_ = st.SetReadDeadline(time.Now().Add(answerTime))
 	if err := readFrame(st, &first); err != nil || first.Start == nil {
@@ -60,6 +61,21 @@ func (s *server) process(st net.Conn, number uint64) {
 	}
 	close(ended)
 	r.send(report{Exit: exitOf(e)}, e.Stdout.Text, e.Stderr.Text)
+}
+
+// discard closes the output streams of a process that did not take them.
+func (s *server) discard(number uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, stderr := range []bool{false, true} {
+		o := output{number, stderr}
+		select {
+		case st := <-s.outputs[o]:
+			_ = st.Close()
+		default:
+		}
+		delete(s.outputs, o)
+	}
 }
 
 // live takes the streams on which output goes out as it comes.

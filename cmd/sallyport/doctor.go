@@ -84,6 +84,7 @@ func (a *app) examine(ctx context.Context) []finding {
 	}
 	d.configuration(l)
 	d.policies(ctx, l)
+	d.plugins(ctx, l)
 	d.runner(ctx, l)
 	d.audit(l)
 	d.terminal()

@@ -128,8 +128,8 @@ func (a *app) describePlugin(p wasm.Info) error {
 		reset = "every call gets a new instance: it has " + p.Reset.Why
 	}
 	imports := "nothing"
-	if len(p.Imports) > 0 {
-		imports = strings.Join(p.Imports, ", ")
+	if len(p.Imports) > 0 { // each with its module, of which there is but one
+		imports = strings.ReplaceAll(strings.Join(p.Imports, ", "), "wasi_snapshot_preview1.", "")
 	}
 	return writeTable(a.out, []string{"file", p.File}, [][]string{
 		{"sha256", p.SHA256}, {"size", fmt.Sprintf("%d bytes", p.Bytes)}, {"interface", fmt.Sprint(p.Interface)},
@@ -138,6 +138,23 @@ func (a *app) describePlugin(p wasm.Info) error {
 		{"call", fmt.Sprintf("%s (median of %d), at most %s", duration(p.Cost.Median), p.Cost.Calls, duration(p.Cost.Slowest))},
 		{"instance", duration(p.Cost.Instance)}, {"load", duration(p.Cost.Load)}, {"compiled", p.Compiled},
 	})
+}
+
+// plugins says whether the plugins of the configuration can judge here.
+func (d *doctor) plugins(ctx context.Context, l *config.Loaded) {
+	if len(l.Plugins) == 0 {
+		return
+	}
+	infos, err := pluginInfos(ctx, l)
+	if err != nil {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			d.add("plugins", "fail", line, "")
+		}
+		return
+	}
+	for _, p := range infos {
+		d.add("plugins", "ok", fmt.Sprintf("%s %s: %d rules, %s a call, compiled form in %s", p.Name, p.Version, len(p.Rules), duration(p.Cost.Median), p.Compiled), "")
+	}
 }
 
 func (a *app) pluginSeal() *cobra.Command {

@@ -26,7 +26,7 @@ func Function(name string) func(ctx context.Context, args []string) (string, err
 		terms := make([]*ast.Term, len(args))
 		for i, text := range args {
 			var err error
-			if terms[i], err = ast.ParseTerm(text); err != nil {
+			if terms[i], err = parseValue(text); err != nil {
 				return "", fmt.Errorf("%s: argument %d: %w", name, i+1, err)
 			}
 		}
@@ -45,6 +45,17 @@ func Function(name string) func(ctx context.Context, args []string) (string, err
 		}
 		return text.String(), nil
 	}
+}
+
+// parseValue reads a value. Most are plain texts, for which the parser of Rego would be a detour.
+func parseValue(text string) (*ast.Term, error) {
+	if strings.HasPrefix(text, `"`) {
+		var s string
+		if json.Unmarshal([]byte(text), &s) == nil {
+			return ast.StringTerm(s), nil
+		}
+	}
+	return ast.ParseTerm(text)
 }
 
 // notation writes a value with the escapes of JSON, which all readers of Rego values know.

@@ -1,10 +1,12 @@
 package wasm
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 )
@@ -37,13 +39,20 @@ func openCache(dir string) (wazero.CompilationCache, string, error) {
 	return cache, dir, nil
 }
 
-// ownTree refuses a directory in which anything could have been put by somebody else.
+// forgetAfter is how long a compiled form is kept. It is made anew in a second.
+const forgetAfter = 60 * 24 * time.Hour
+
+// ownTree refuses a directory in which anything could have been put by somebody else, and removes
+// what is old. Other processes may add and remove files meanwhile.
 func ownTree(dir string) error {
-	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		var info fs.FileInfo
+		if err == nil {
+			info, err = os.Lstat(path)
 		}
-		info, err := os.Lstat(path)
+		if errors.Is(err, fs.ErrNotExist) && path != dir {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -52,6 +61,11 @@ func ownTree(dir string) error {
 		}
 		if who := others(info); who != "" {
 			return fmt.Errorf("%s can be written by %s, and what lies there is run: remove %s, which is made anew", path, who, dir)
+		}
+		if info.Mode().IsRegular() && time.Since(info.ModTime()) > forgetAfter {
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
 		}
 		return nil
 	})

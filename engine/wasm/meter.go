@@ -24,7 +24,8 @@ const (
 	tickModule = "sallyport" // of the function that the host is asked by
 	tickName   = "tick"
 	globalName = "sallyport.global." // with the index: the names under which mutable globals are exported
-	maxTable   = 1 << 20             // entries of a table
+	maxTable   = 1 << 17             // entries of a table
+	maxTables  = 8
 	maxTypes   = 1 << 16
 )
 
@@ -283,6 +284,10 @@ func (m *meter) limits(r *reader, w *writer, what string, most uint32) uint32 {
 
 func (m *meter) tables(r *reader, w *writer) {
 	n := r.count()
+	if n > maxTables {
+		r.fail(fmt.Errorf("%d, the limit is %d", n, maxTables))
+		return
+	}
 	w.u32(n)
 	for range n {
 		w.byte(m.reference(r))

@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -242,9 +243,9 @@ func (p *Plugin) evaluate(ctx context.Context, in *facts.Input) (engine.Judgemen
 	if in == nil || in.Version != facts.Version {
 		return engine.Judgement{}, fmt.Errorf("there is no input of version %d", facts.Version)
 	}
-	input, err := json.Marshal(in)
+	input, err := encode(in)
 	if err != nil {
-		return engine.Judgement{}, fmt.Errorf("encode input: %w", err)
+		return engine.Judgement{}, err
 	}
 	outputs, err := p.pool.evaluate(ctx, input)
 	if err != nil {
@@ -255,6 +256,18 @@ func (p *Plugin) evaluate(ctx context.Context, in *facts.Input) (engine.Judgemen
 		return engine.Judgement{}, fmt.Errorf("read its findings: %w", err)
 	}
 	return j, nil
+}
+
+// encode writes an input as JSON, with no more escapes than JSON needs: commands are full of < and &,
+// and a plugin may look for a word without decoding all.
+func encode(in *facts.Input) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(in); err != nil {
+		return nil, fmt.Errorf("encode input: %w", err)
+	}
+	return b.Bytes()[:b.Len()-1], nil // without the line break
 }
 
 // Close waits for calls to end and frees the plugin.

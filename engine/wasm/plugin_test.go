@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -120,6 +121,8 @@ func TestModulesThatAreNotLoaded(t *testing.T) {
 		"unknown WASI function": {with(func(a *assembly) { a.imports = []string{"wasi_snapshot_preview1.path_explode"} }), nil, "path_explode"},
 		"WASI of another type":  {with(func(a *assembly) { a.imports = []string{"wasi_snapshot_preview1.fd_write"} }), nil, "another type"},
 		"too large a memory":    {with(func(a *assembly) { a.pages = 65 }), nil, "begins with a size of 65, the limit is 64"},
+		"too large a table":     {with(func(a *assembly) { a.table = maxTable + 1 }), nil, "begins with a size of 131073, the limit is 131072"},
+		"too many tables":       {insert(sound.binary(), secTable, append([]byte{9}, bytes.Repeat([]byte{refFunc, 0, 1}, 9)...)), nil, "tables: 9, the limit is 8"},
 		"SIMD":                  {with(func(a *assembly) { a.evaluate = simd }), nil, "instruction 0xfd is not known"},
 		"ill typed":             {with(func(a *assembly) { a.evaluate = i32(0) }), nil, "compile"},
 		"another digest":        {sound.binary(), func(m *Manifest) { m.SHA256 = strings.Repeat("0", 64) }, "its manifest says 000"},
@@ -237,6 +240,17 @@ func TestEvaluateNeedsAnInputAndTime(t *testing.T) {
 	}
 }
 
+// Commands are full of characters that encoding/json would escape for HTML's sake.
+func TestInputIsPlainJSON(t *testing.T) {
+	t.Parallel()
+	in := sampleInput()
+	in.Request.Command = "a && b > <c \xff"
+	text, err := encode(in)
+	if err != nil || !strings.Contains(string(text), `"a && b > <c \ufffd"`) || text[len(text)-1] != '}' {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
 func TestCache(t *testing.T) {
 	t.Parallel()
 	module := installed(t, newAssembly().binary(), nil)
@@ -266,4 +280,31 @@ func TestCache(t *testing.T) {
 		t.Fatalf("a damaged file: %v", err)
 	}
 	p.Close()
+	old := filepath.Join(dir, "old")
+	if err := os.WriteFile(old, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(old, time.Time{}, time.Now().Add(-2*forgetAfter)); err != nil {
+		t.Fatal(err)
+	}
+	if err := ownTree(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(old); err == nil {
+		t.Error("an old file is kept")
+	}
+}
+
+// Without a place to write, or with a file in its place, plugins are compiled each time.
+func TestCacheThatCannotBeMade(t *testing.T) {
+	t.Parallel()
+	module := installed(t, newAssembly().binary(), nil)
+	p, err := Open(t.Context(), Options{Module: module, Cache: filepath.Join(module, "below a file")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if info, err := p.Info(t.Context(), 0); err != nil || !strings.HasPrefix(info.Compiled, "memory: ") {
+		t.Errorf("%q, %v", info.Compiled, err)
+	}
 }

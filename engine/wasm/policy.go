@@ -75,7 +75,7 @@ func (p *policy) check(all map[string]api.FunctionDefinition) error {
 func (p *policy) imports() map[imported]hostFunction {
 	all := map[imported]hostFunction{
 		{policyModule, "opa_abort"}:   {"i", "", abort},
-		{policyModule, "opa_println"}: {"i", "", println},
+		{policyModule, "opa_println"}: {"i", "", say},
 	}
 	for n := range 5 {
 		all[imported{policyModule, "opa_builtin" + strconv.Itoa(n)}] = hostFunction{
@@ -101,7 +101,7 @@ func abort(_ context.Context, m api.Module, stack []uint64) {
 	panic(fmt.Errorf("it gave up: %q", text))
 }
 
-func println(ctx context.Context, m api.Module, stack []uint64) {
+func say(ctx context.Context, m api.Module, stack []uint64) {
 	c := callOf(ctx)
 	c.mustGoOn()
 	text, _ := textAt(m.Memory(), stack[0], maxSaid)

@@ -2,7 +2,6 @@ package wasm
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -63,7 +62,7 @@ func newPool(ctx context.Context, c *compiled, m *metered, speaks abi, l Limits)
 // keep lets the first instance judge a sample, returns what it says, and makes of it the snapshot
 // that every instance is put back to, itself included.
 func (p *pool) keep(ctx context.Context, first *instance) ([][]byte, error) {
-	input, err := json.Marshal(sampleInput())
+	input, err := encode(sampleInput())
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
@@ -73,9 +74,10 @@ func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 	if err != nil {
 		return nil, err
 	}
+	var reached atomic.Bool
 	o := wire.Options{
 		Settings: wire.Settings{Workspace: spec.Layout.Workspace, Venv: r.o.Venv, Env: r.o.Given},
-		Explain:  func(err error) error { return r.explain(p.Explain(err)) },
+		Explain:  func(err error) error { return r.explain(p.Explain(err), reached.Load()) },
 	}
 	if prefix := strings.TrimSpace(r.o.Prefix); prefix != "" {
 		o.Prefixed = func(text string, posix bool) string { return local.Prefixed(prefix, text, posix) }
@@ -86,13 +88,17 @@ func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 	if err != nil {
 		return nil, err
 	}
+	reached.Store(true)
 	return env, nil
 }
 
 // explain says what to do about a connection that cannot be made or broke.
-func (r *Runner) explain(err error) error {
+func (r *Runner) explain(err error, reached bool) error {
 	mend := fmt.Sprintf("try the command line by hand: it must say sallyport-supervisor/%d and nothing before that", wire.Version)
-	if errors.Is(err, context.DeadlineExceeded) {
+	switch {
+	case reached:
+		mend = "the next request starts it again: look there for why it ended"
+	case errors.Is(err, context.DeadlineExceeded):
 		mend = "it takes too long, or asks something: make it connect by itself"
 	}
 	return fmt.Errorf("reach the supervisor of runner %s: %w: %s", r.o.Name, err, mend)

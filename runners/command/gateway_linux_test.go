@@ -158,7 +158,7 @@ func TestDeathOfSupervisor(t *testing.T) {
 	}
 	write(t, file+".go", "")
 	x := p.Wait()
-	if x.Code != -1 || x.Error == nil || !strings.Contains(x.Error.Error(), "signal: killed") || !strings.Contains(x.Error.Error(), "is lost") {
+	if x.Code != -1 || x.Error == nil || !strings.Contains(x.Error.Error(), "signal: killed") || !strings.Contains(x.Error.Error(), "is lost") || !strings.Contains(x.Error.Error(), "the next request starts it again") {
 		t.Errorf("exit %+v", x)
 	}
 	if !await(10*time.Second, func() bool { return tagged(t, tag) == 0 }) {

@@ -23,7 +23,7 @@ func honest(t *testing.T, soon bool) *Environment {
 		}
 		var ask order
 		_ = readFrame(st, &ask)
-		_, _ = io.WriteString(st, string(framed(`{"started":{"pid":7}}`)))
+		_, _ = st.Write(framed(`{"started":{"pid":7}}`))
 		if !soon {
 			_ = readFrame(st, &ask)
 		}

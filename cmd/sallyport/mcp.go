@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/config"
@@ -113,6 +114,9 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 	if f.http.address != "" {
 		err = a.serveHTTP(ctx, server, f.http, end)
 	} else {
+		if f, ok := a.in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+			a.say("waiting for MCP messages on stdin: usually an agent's host starts this; Ctrl-D ends it")
+		}
 		err = server.ServeStdio(ctx, a.in, out)
 	}
 	unfollow()

@@ -1,14 +1,15 @@
-// Package wasm judges inputs by rule plugins: WebAssembly modules, written in any language, that
-// get the policy input as JSON and give back findings as JSON.
+// Package wasm judges inputs by rules that are compiled to WebAssembly: rule plugins, which are
+// written in any language, get the policy input as JSON and give back findings as JSON, and policies
+// that OPA has compiled.
 //
 // It is the only package that imports wazero. A module gets nothing of the machine: no files, no
 // network, no environment, no clock, no randomness. What a toolchain's start code asks of WASI is
 // answered by stubs that refuse or say the same each time. Before it is compiled, every module is
 // rewritten so that it counts its steps and asks the host now and then whether it may go on
 // (meter.go): that bounds its time, and keeps a loop in it from stopping the garbage collector of
-// the whole process. Memory, output and time have limits. No state survives a call.
+// the whole process. Memory, output and time have limits. No state survives a call (pool.go).
 //
-// It judges nothing itself. Whatever a plugin does that is not a sound list of its own rules'
+// It judges nothing itself. Whatever a module does that is not a sound list of its own rules'
 // findings is an error, and callers refuse on errors: a trap, a deadline, an effect that nobody
 // knows, an index that points nowhere, a rule of another's.
 package wasm

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/sallyport-dev/sallyport/engine"
@@ -106,7 +107,7 @@ func (p *Plugin) policyFindings(outputs [][]byte) ([]engine.Reason, error) {
 
 // complete checks a finding and adds what follows from it.
 func (p *Plugin) complete(in *facts.Input, r *engine.Reason) error {
-	r.Location = engine.Location{File: p.file}
+	r.Location = engine.Location{File: filepath.Base(p.file)} // where it lies is nothing for the agent
 	switch {
 	case !p.rules[r.Rule]:
 		return fmt.Errorf("rule %q is not one that its manifest names", r.Rule)

@@ -10,10 +10,11 @@ import (
 //
 //   - A counter of steps is added, and code at the head of every function and loop that takes the
 //     price of one passage from it; what works on many bytes at once is charged by their number.
-//     When the counter is spent the module calls the host, which ends it or lets it go on. The
-//     runtime's own way to stop a module at a deadline costs three to five times the running time
-//     of every call; this costs a tenth. Without either, a loop would stop the whole process at
-//     its next garbage collection.
+//     When the counter is spent the module calls the host, which ends it or lets it go on. This
+//     makes calls a fifth slower (Go, compiled); the runtime's own way to stop a module at a
+//     deadline makes them three to five times as slow. Without either, a loop would stop the whole
+//     process at its next garbage collection.
+//   - Functions that the host does better are let do their work by the host (policy.go).
 //   - Tables and memories get the limits of this package.
 //   - The module's idea of how large its memory is becomes a global of its own. The memory itself may
 //     be larger, so that a module which grows it a little for each call can be put back: the real
@@ -160,95 +161,6 @@ func (m *meter) types(r *reader, w *writer) {
 		w.vector(results)
 	}
 	w.byte(funcType, 0, 1, valI64) // of the tick
-}
-
-// importing keeps functions, adds the tick, and turns an imported memory into the module's own.
-func (m *meter) importing(r *reader, w *writer) {
-	functions := &writer{}
-	for range r.count() {
-		i := imported{r.name(), r.name()}
-		switch kind := r.byte(); kind {
-		case kindFunc:
-			functions.name(i.module)
-			functions.name(i.name)
-			functions.byte(kindFunc)
-			functions.u32(r.u32())
-			m.imports = append(m.imports, i)
-			m.imported++
-		case kindMemory:
-			if m.out[secMemory] == nil {
-				m.out[secMemory] = &writer{}
-			}
-			m.least = m.limits(r, m.out[secMemory], "memory", m.pages)
-			m.memories++
-		default:
-			r.fail(fmt.Errorf("%s is a table or a global: only functions can be imported", i))
-			return
-		}
-		if r.err != nil {
-			return
-		}
-	}
-	added := m.replacements(r)
-	w.u32(m.imported + 1 + uint32(len(m.hosted)))
-	w.byte(functions.b...)
-	w.name(tickModule)
-	w.name(tickName)
-	w.byte(kindFunc)
-	w.u32(uint32(len(m.params)))
-	w.byte(added...)
-}
-
-// replacements are the imports of the host's functions that do the work of some of the module's.
-func (m *meter) replacements(r *reader) []byte {
-	if len(m.replace) == 0 {
-		return nil
-	}
-	types := m.functionTypes()
-	w := &writer{}
-	found := false
-	m.eachName(func(index uint32, name string) {
-		found = true
-		host, ok := m.replace[name]
-		own := int64(index) - int64(m.imported)
-		if !ok || own < 0 || own >= int64(len(types)) {
-			return
-		}
-		if _, twice := m.hosted[index]; twice {
-			return
-		}
-		m.hosted[index] = m.imported + 1 + uint32(len(m.hosted))
-		w.name(tickModule)
-		w.name(host)
-		w.byte(kindFunc)
-		w.u32(types[own])
-	})
-	if !found {
-		r.fail(errors.New("the module names no functions: build it without stripping names"))
-	}
-	return w.b
-}
-
-// functionTypes looks ahead at the types of the module's own functions.
-func (m *meter) functionTypes() []uint32 {
-	section := m.sections[secFunction]
-	if section == nil {
-		return nil
-	}
-	r := &reader{b: section.b}
-	types := make([]uint32, r.count())
-	for i := range types {
-		types[i] = r.u32()
-	}
-	return types
-}
-
-// function is the new index of a function: those of the module's own make room for the host's.
-func (m *meter) function(i uint32) uint32 {
-	if i >= m.imported {
-		return i + 1 + uint32(len(m.hosted))
-	}
-	return i
 }
 
 func (m *meter) declarations(r *reader, w *writer) {

@@ -34,7 +34,7 @@ const maxModule = 32 << 20
 // Plugin judges inputs by one module. It is safe for concurrent use.
 type Plugin struct {
 	manifest   Manifest
-	file       string
+	file       string // as it was named
 	size       int
 	imports    []imported
 	policy     *policy // nil: it is a rule plugin

@@ -26,7 +26,7 @@ func TestFindingsBecomeReasons(t *testing.T) {
 		t.Fatal(err)
 	}
 	span := sampleInput().Commands[0].Span
-	at := engine.Location{File: p.file}
+	at := engine.Location{File: "test.wasm"}
 	want := engine.Judgement{Effect: engine.Ask, Reasons: []engine.Reason{
 		{Rule: "plugin/test/rule", Effect: engine.Ask, Severity: "low", Title: "T", Message: "M", Remediation: "R", Path: -1, Span: &span, Location: at},
 		{Rule: "plugin/test/other", Effect: engine.Warn, Severity: "high", Title: "T2", Message: "T2", Span: &span, Location: at},

@@ -118,7 +118,7 @@ func TestPolicyBuiltByStockOPA(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := engine.Location{File: bundle}
+		at := engine.Location{File: "test.tar.gz"}
 		want := engine.Judgement{Effect: engine.Deny, Reasons: []engine.Reason{
 			{
 				Rule: "plugin/test/tools", Effect: engine.Deny, Severity: "high", Title: "Title of tools", Message: "no curl to https://example.com/ü\x07\"",

@@ -159,10 +159,10 @@ func (p *pool) close() error {
 	var err error
 	p.once.Do(func() {
 		close(p.closed)
-		for range cap(p.slots) { // they stay taken: a call that comes later finds the pool closed
+		for range cap(p.slots) { // each is free once no call and no putBack has it
 			p.slots <- struct{}{}
 		}
-		for range cap(p.slots) {
+		for range cap(p.slots) { // who waits for one finds the pool closed
 			<-p.slots
 		}
 		err = p.compiled.close()

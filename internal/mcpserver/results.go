@@ -73,16 +73,24 @@ func reasonsOf(all []engine.Reason) []reason {
 
 // howToAllow tells a person what they can do where no answer could be had.
 func (c *call) howToAllow(d engine.Decision) string {
-	if c.note != "" {
-		return upperFirst(c.note) + "."
+	text := "A person has to allow this"
+	if c.note == "" {
+		text += ", and nobody could be asked through this client"
+	} else {
+		text = upperFirst(c.note) + ". " + text
 	}
+	if c.tool.set == setFiles {
+		text += ". They can do it themselves"
+	} else {
+		text += ". They can run it at a terminal, where sallyport exec asks"
+	}
+	text += ", or allow it in sallyport's configuration file"
 	var rules []string
 	for _, r := range d.Reasons {
 		if r.Effect == engine.Ask {
 			rules = append(rules, r.Rule)
 		}
 	}
-	text := "A person has to allow this, and nobody could be asked through this client. The person can run it at a terminal, where sallyport exec asks, or allow it in sallyport's configuration file"
 	if len(rules) > 0 {
 		text += fmt.Sprintf(": set the level of %s to warn under rules, or add a dated entry under exemptions", strings.Join(unique(rules), ", "))
 	}

@@ -158,11 +158,23 @@ func Policies(ctx context.Context, l *config.Loaded) (*rego.Evaluator, error) {
 	if err := honoured(l); err != nil {
 		return nil, err
 	}
+	keys := make([][]byte, len(l.PolicyKeys))
+	for i, file := range l.PolicyKeys {
+		key, err := os.ReadFile(string(file))
+		if err == nil {
+			err = rego.CheckKey(key)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: read key: %w", file, err)
+		}
+		keys[i] = key
+	}
 	return rego.New(ctx, rego.Options{
 		Bundle:   policies.FS(),
 		Tested:   true,
 		Revision: policies.Revision(),
 		Custom:   l.Policies,
+		Keys:     keys,
 		Config:   regoConfig(l),
 	})
 }

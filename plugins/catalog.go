@@ -92,11 +92,8 @@ func honoured(l *config.Loaded) error {
 	no := func(key, text string) { problems = append(problems, l.At(key, text)) }
 	for i, p := range l.Policies {
 		key := fmt.Sprintf("policies[%d]", i)
-		switch {
-		case strings.Contains(p, "://"):
-			no(key, "this build does not fetch bundles: name a directory")
-		case strings.HasSuffix(p, ".tar.gz") || strings.HasSuffix(p, ".tgz"):
-			no(key, "this build does not read bundle files: name the unpacked directory")
+		if strings.Contains(p, "://") {
+			no(key, "this build does not fetch bundles: name a directory or a file")
 		}
 	}
 	if len(l.Audit.Checkpoint.Publish) > 0 {

@@ -38,8 +38,9 @@ func scripts(dir string) testscript.Params {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits,
-			"bytes": writeBytes,
+			"exits":   exits,
+			"bytes":   writeBytes,
+			"keypair": keyPair,
 		},
 	}
 }

@@ -15,7 +15,8 @@ import (
 )
 
 func (a *app) policyCommand() *cobra.Command {
-	return group("policy", "Show, write and try the rules", a.policyList(), a.policyShow(), a.policyNew(), a.policyCheck(), a.policyTest(), a.policyReplay(), a.policySchema())
+	return group("policy", "Show, write and try the rules", a.policyList(), a.policyShow(), a.policyNew(), a.policyCheck(), a.policyTest(), a.policyReplay(), a.policySchema(),
+		a.policyBuild(), a.policySign(), a.policyVerify())
 }
 
 // rules reads the configuration and describes the rules of its policies.

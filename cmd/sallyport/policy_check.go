@@ -21,10 +21,22 @@ func (a *app) policyDirs(args []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(l.Policies) == 0 {
+	dirs := directories(l.Policies)
+	if len(dirs) == 0 {
 		return nil, usageError{errors.New("no policies to look at: name a directory, or set policies in the configuration")}
 	}
-	return l.Policies, nil
+	return dirs, nil
+}
+
+// directories leaves bundles out: they hold neither tests nor anything that could be mended in them.
+func directories(places []string) []string {
+	var dirs []string
+	for _, p := range places {
+		if !rego.IsBundle(p) {
+			dirs = append(dirs, p)
+		}
+	}
+	return dirs
 }
 
 func (a *app) policyCheck() *cobra.Command {

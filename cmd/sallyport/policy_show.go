@@ -40,7 +40,7 @@ func (a *app) policyShow() *cobra.Command {
 			return err
 		}
 		if r.Origin == rego.Custom {
-			if err := r.tried(l.Policies); err != nil {
+			if err := r.tried(directories(l.Policies)); err != nil {
 				return err
 			}
 		}

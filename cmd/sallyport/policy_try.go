@@ -79,7 +79,7 @@ func try(ctx context.Context, l *config.Loaded, dirs []string, f tryFlags) (trie
 	if err != nil {
 		return found, err
 	}
-	if len(l.Policies) > 0 && len(f.rules) == 0 {
+	if len(directories(l.Policies)) > 0 && len(f.rules) == 0 {
 		if err := found.customTests(ctx, l, f); err != nil {
 			return found, err
 		}
@@ -103,7 +103,7 @@ func try(ctx context.Context, l *config.Loaded, dirs []string, f tryFlags) (trie
 }
 
 func (t *tried) customTests(ctx context.Context, l *config.Loaded, f tryFlags) error {
-	report, err := rego.Test(ctx, rego.TestOptions{Bundle: policies.Kit(), Dirs: l.Policies, Filter: f.run, Coverage: f.coverage})
+	report, err := rego.Test(ctx, rego.TestOptions{Bundle: policies.Kit(), Dirs: directories(l.Policies), Filter: f.run, Coverage: f.coverage})
 	switch {
 	case errors.Is(err, rego.ErrNoTests) && f.run == "":
 	case err != nil:
@@ -114,7 +114,7 @@ func (t *tried) customTests(ctx context.Context, l *config.Loaded, f tryFlags) e
 	if f.run != "" {
 		return nil
 	}
-	cases, err := rego.Cases(l.Policies)
+	cases, err := rego.Cases(directories(l.Policies))
 	if err != nil {
 		return err
 	}

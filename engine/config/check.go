@@ -163,8 +163,13 @@ func (c checker) policies() {
 			c.l.Policies[i] = full
 		}
 	}
-	for i, p := range c.l.Plugins {
-		key := fmt.Sprintf("plugins[%d]", i)
+	c.files("policy_keys", c.l.PolicyKeys)
+	c.files("plugins", c.l.Plugins)
+}
+
+func (c checker) files(list string, paths []Path) {
+	for i, p := range paths {
+		key := fmt.Sprintf("%s[%d]", list, i)
 		if p == "" {
 			c.problem(key, "the path is empty")
 			continue

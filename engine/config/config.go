@@ -42,6 +42,8 @@ type Config struct {
 	Generated []string `yaml:"generated"`
 	// The operator's own policies: directories and bundles (.tar.gz), local or https.
 	Policies []string `yaml:"policies"`
+	// Public keys (PEM) for bundles of policies. With any, a bundle must be signed by one of them.
+	PolicyKeys []Path `yaml:"policy_keys"`
 	// Rules compiled to WebAssembly: .wasm files, and bundles (.tar.gz) made by "opa build -t wasm". A manifest stands beside each.
 	Plugins []Path `yaml:"plugins"`
 	// Environment of the commands.

@@ -81,6 +81,9 @@ func (l *Loaded) self() []facts.Place {
 			add(p, "self_policy")
 		}
 	}
+	for _, p := range l.PolicyKeys {
+		add(string(p), "self_policy")
+	}
 	for _, p := range l.Plugins {
 		add(string(p), "self_policy")
 		add(pluginManifest(string(p)), "self_policy")

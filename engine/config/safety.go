@@ -53,6 +53,10 @@ func (l *Loaded) exposed() []string {
 			within(p, "", "")
 		}
 	}
+	for _, p := range l.PolicyKeys {
+		shared(string(p))
+		within(string(p), "", "")
+	}
 	for _, p := range l.Plugins {
 		shared(string(p))
 		shared(filepath.Dir(string(p)))

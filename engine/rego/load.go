@@ -51,7 +51,7 @@ type document struct {
 
 // load reads, checks and compiles everything, and reports all that is wrong at once.
 func load(opts Options) (*ruleSet, error) {
-	set := &fileSet{}
+	set := &fileSet{keys: opts.Keys}
 	set.read(opts.Bundle, "", false, isModule)
 	set.readCustom(opts.Custom, isModule)
 	set.parse()
@@ -83,6 +83,7 @@ func load(opts Options) (*ruleSet, error) {
 
 // fileSet gathers files and the problems they have.
 type fileSet struct {
+	keys      [][]byte // one of which must have signed each bundle, if there are any
 	sources   []*source
 	documents []document
 	problems  []Problem
@@ -144,9 +145,13 @@ func (s *fileSet) read(files fs.FS, root string, custom bool, wanted func(string
 	}
 }
 
-// readCustom gathers the files of the operator's directories.
+// readCustom gathers the files of the operator's directories and bundles.
 func (s *fileSet) readCustom(dirs []string, wanted func(string) bool) {
 	for _, dir := range dirs {
+		if IsBundle(dir) {
+			s.readBundle(dir, s.keys)
+			continue
+		}
 		info, err := os.Stat(dir)
 		if err != nil {
 			s.problem(dir, "read policies: %v", errors.Unwrap(err)).suggest("make the directory or take it out of the configuration")

@@ -37,7 +37,8 @@ type Options struct {
 	Bundle   fs.FS         // the built-in policies, as policies.FS returns them
 	Tested   bool          // a test has loaded Bundle without this: where nothing is Custom, mistakes are not looked for anew
 	Revision string        // what the bundle is called in decisions
-	Custom   []string      // directories with policies of the operator, packages below custom
+	Custom   []string      // directories and bundles with policies of the operator, packages below custom
+	Keys     [][]byte      // public keys in PEM, one of which must have signed each bundle; nil for bundles that are not signed
 	Config   Config        // becomes data.sallyport.config
 	Timeout  time.Duration // for one evaluation; 0 means DefaultTimeout
 }

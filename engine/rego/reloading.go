@@ -83,6 +83,15 @@ func (r *Reloading) Reload(ctx context.Context, accept func(engine.PolicyBody) e
 func look(dirs []string) string {
 	sum := sha256.New()
 	for _, dir := range dirs {
+		if IsBundle(dir) {
+			info, err := os.Stat(dir)
+			if err != nil {
+				fmt.Fprintf(sum, "%q %v\n", dir, err)
+				continue
+			}
+			fmt.Fprintf(sum, "%q %v %d %d\n", dir, info.Mode(), info.Size(), info.ModTime().UnixNano())
+			continue
+		}
 		files := os.DirFS(dir)
 		err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 			switch {

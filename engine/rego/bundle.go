@@ -1,0 +1,278 @@
+package rego
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/bundle"
+)
+
+// IsBundle reports whether a place of policies is a bundle, by its name.
+func IsBundle(name string) bool {
+	return strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".tgz")
+}
+
+// maxBundle bounds each file of a bundle, so that a small archive cannot fill the memory.
+const maxBundle = 64 << 20
+
+// keyID is the name under which we sign. Which key verifies is settled by configuration, never by a name
+// that a bundle gives.
+const keyID = "sallyport"
+
+// BundleOptions say what a bundle is made of.
+type BundleOptions struct {
+	Builtin  fs.FS    // the built-in policies, which custom ones may refer to; they are no part of it
+	Dirs     []string // directories of policies
+	Revision string   // "" for one that names the content
+	Key      []byte   // a private key in PEM, to sign with; nil for none
+}
+
+// BuildBundle packs directories of policies into a bundle in OPA's format: modules without tests, and data.
+// What could not be loaded is not packed.
+func BuildBundle(o BundleOptions) ([]byte, error) {
+	loaded, err := load(Options{Bundle: o.Builtin, Custom: o.Dirs})
+	if err != nil {
+		return nil, err
+	}
+	set := &fileSet{}
+	set.readCustom(o.Dirs, isModule)
+	b := bundle.Bundle{Data: map[string]any{}}
+	for _, d := range set.documents {
+		value := d.value
+		for _, key := range slices.Backward(d.at) {
+			value = map[string]any{key: value}
+		}
+		if at, ok := merge(b.Data, value); !ok {
+			return nil, fmt.Errorf("build bundle: data.%s is given twice", at)
+		}
+	}
+	for _, src := range set.sources {
+		name, err := within(o.Dirs, src.name)
+		if err != nil {
+			return nil, fmt.Errorf("build bundle: %w", err)
+		}
+		b.Modules = append(b.Modules, bundle.ModuleFile{URL: name, Path: name, Raw: []byte(src.text)})
+	}
+	if o.Revision == "" {
+		sum := sha256.Sum256([]byte(fmt.Sprint(loaded.revisions)))
+		o.Revision = hex.EncodeToString(sum[:16])
+	}
+	b.Manifest.Revision = o.Revision
+	b.Manifest.Roots = &[]string{"custom"}
+	b.Manifest.SetRegoVersion(ast.RegoV1)
+	return pack(&b, o.Key)
+}
+
+// within is the path of a file in a bundle: its own below its directory, and the number of the directory
+// before it where there are several, for files of one name.
+func within(dirs []string, file string) (string, error) {
+	for i, dir := range dirs {
+		rel, err := filepath.Rel(dir, file)
+		if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			continue
+		}
+		name := "/" + filepath.ToSlash(rel)
+		if len(dirs) > 1 {
+			name = fmt.Sprintf("/%d%s", i+1, name)
+		}
+		return name, nil
+	}
+	return "", fmt.Errorf("%s lies in none of the directories", file)
+}
+
+// SignBundle signs a bundle, in place of any signature that it has.
+func SignBundle(text, key []byte) ([]byte, error) {
+	b, err := bundle.NewReader(bytes.NewReader(text)).WithSkipBundleVerification(true).WithSizeLimitBytes(maxBundle).WithRegoVersion(ast.RegoV1).Read()
+	if err != nil {
+		return nil, fmt.Errorf("read bundle: %w", err)
+	}
+	if key == nil {
+		return nil, errors.New("sign bundle: no key")
+	}
+	b.Signatures = bundle.SignaturesConfig{}
+	return pack(&b, key)
+}
+
+func pack(b *bundle.Bundle, key []byte) ([]byte, error) {
+	// What is hashed is the text as it is written: both take it from JSON.
+	data, err := asJSON(b.Data)
+	if err != nil {
+		return nil, fmt.Errorf("write bundle: %w", err)
+	}
+	b.Data, _ = data.(map[string]any)
+	if key != nil {
+		algorithm, err := algorithmOf(key, true)
+		if err != nil {
+			return nil, fmt.Errorf("sign bundle: %w", err)
+		}
+		if err := b.GenerateSignature(bundle.NewSigningConfig(string(key), algorithm, ""), keyID, false); err != nil {
+			return nil, fmt.Errorf("sign bundle: %w", err)
+		}
+	}
+	var out bytes.Buffer
+	if err := bundle.NewWriter(&out).DisableFormat(true).Write(*b); err != nil {
+		return nil, fmt.Errorf("write bundle: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// BundleInfo is what a bundle says of itself.
+type BundleInfo struct {
+	Revision string   `json:"revision"`
+	Modules  []string `json:"modules"`
+	Signed   bool     `json:"signed"`
+}
+
+// VerifyBundle reads a bundle and says what is in it. With keys it must be signed by one of them.
+func VerifyBundle(text []byte, keys [][]byte) (BundleInfo, error) {
+	b, err := openBundle(text, keys)
+	if err != nil {
+		return BundleInfo{}, err
+	}
+	info := BundleInfo{Revision: b.Manifest.Revision, Modules: []string{}, Signed: len(b.Signatures.Signatures) > 0}
+	for _, m := range b.Modules {
+		info.Modules = append(info.Modules, strings.TrimPrefix(m.Path, "/"))
+	}
+	slices.Sort(info.Modules)
+	return info, nil
+}
+
+// openBundle reads a bundle. The algorithm of a signature is that of the key, whatever the bundle says:
+// otherwise a public key could be used as a shared secret.
+func openBundle(text []byte, keys [][]byte) (bundle.Bundle, error) {
+	read := func(c *bundle.VerificationConfig) (bundle.Bundle, error) {
+		return bundle.NewReader(bytes.NewReader(text)).WithBundleVerificationConfig(c).WithSizeLimitBytes(maxBundle).
+			WithRegoVersion(ast.RegoV1).WithCapabilities(capabilities()).Read()
+	}
+	if len(keys) == 0 {
+		b, err := read(nil)
+		if err == nil && len(b.Signatures.Signatures) > 0 || err != nil && strings.Contains(err.Error(), "verification key not provided") {
+			err = errors.New("it is signed, and there is no key to verify it with: name its public key (policy_keys, --key)")
+		}
+		if err != nil {
+			return bundle.Bundle{}, fmt.Errorf("read bundle: %w", err)
+		}
+		return b, nil
+	}
+	var errs []error
+	for _, key := range keys {
+		algorithm, err := algorithmOf(key, false)
+		if err != nil {
+			return bundle.Bundle{}, fmt.Errorf("read bundle: %w", err)
+		}
+		b, err := read(bundle.NewVerificationConfig(map[string]*bundle.KeyConfig{keyID: {Key: string(key), Algorithm: algorithm}}, keyID, "", nil))
+		if err == nil && len(b.Signatures.Signatures) == 0 {
+			err = errors.New("it is not signed")
+		}
+		if err == nil {
+			return b, nil
+		}
+		errs = append(errs, err)
+	}
+	return bundle.Bundle{}, fmt.Errorf("verify bundle: no configured key fits: %w", errors.Join(errs...))
+}
+
+// CheckKey says what is wrong with a public key.
+func CheckKey(key []byte) error {
+	_, err := algorithmOf(key, false)
+	return err
+}
+
+// algorithmOf is how a key signs.
+func algorithmOf(key []byte, private bool) (string, error) {
+	block, _ := pem.Decode(key)
+	if block == nil {
+		return "", errors.New("the key is no PEM")
+	}
+	var parsed any
+	var err error
+	switch {
+	case !private:
+		parsed, err = x509.ParsePKIXPublicKey(block.Bytes)
+	case block.Type == "EC PRIVATE KEY":
+		parsed, err = x509.ParseECPrivateKey(block.Bytes)
+	case block.Type == "RSA PRIVATE KEY":
+		parsed, err = x509.ParsePKCS1PrivateKey(block.Bytes)
+	default:
+		parsed, err = x509.ParsePKCS8PrivateKey(block.Bytes)
+	}
+	if err != nil {
+		what := map[bool]string{true: "private", false: "public"}[private]
+		return "", fmt.Errorf("the key is no %s key: %w", what, err)
+	}
+	switch k := parsed.(type) {
+	case *ecdsa.PrivateKey:
+		return curve(k.Params().BitSize)
+	case *ecdsa.PublicKey:
+		return curve(k.Params().BitSize)
+	case *rsa.PrivateKey, *rsa.PublicKey:
+		return "RS256", nil
+	}
+	return "", fmt.Errorf("a key of type %T is not taken: use one on the curve P-256, or RSA", parsed)
+}
+
+func curve(bits int) (string, error) {
+	algorithm := map[int]string{256: "ES256", 384: "ES384", 521: "ES512"}[bits]
+	if algorithm == "" {
+		return "", fmt.Errorf("a curve of %d bits is not taken: use P-256", bits)
+	}
+	return algorithm, nil
+}
+
+// readBundle gathers the modules and the data of a bundle.
+func (s *fileSet) readBundle(file string, keys [][]byte) {
+	info, err := os.Stat(file)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	var text []byte
+	if err == nil {
+		text, err = os.ReadFile(file)
+	}
+	if err != nil {
+		s.problem(file, "read policies: %v", err)
+		return
+	}
+	b, err := openBundle(text, keys)
+	if err != nil {
+		s.problem(file, "%v", err).as("bundle")
+		return
+	}
+	before := len(s.sources)
+	for _, m := range b.Modules {
+		if name := path.Clean("/" + m.Path); isModule(name) {
+			s.sources = append(s.sources, &source{name: filepath.Join(file, filepath.FromSlash(name)), text: string(m.Raw), custom: true})
+		}
+	}
+	if len(s.sources) == before {
+		s.problem(file, "read policies: no .rego file in it").as("bundle").suggest("a bundle that holds WebAssembly alone belongs under plugins")
+	}
+	if len(b.Data) > 0 {
+		s.bundleData(file, b.Data)
+	}
+}
+
+func (s *fileSet) bundleData(file string, data map[string]any) {
+	for key := range data {
+		if key != "custom" {
+			s.problem(file, "read data: data.%s lies outside data.custom", key).as("data")
+			return
+		}
+	}
+	sum := sha256.Sum256([]byte(fmt.Sprint(data)))
+	s.documents = append(s.documents, document{name: filepath.Join(file, "data.json"), sum: hex.EncodeToString(sum[:]), value: data})
+}

@@ -1,6 +1,11 @@
 package endtoend
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -176,4 +181,57 @@ func shownIn(text string) []shown {
 		}
 	}
 	return out
+}
+
+// TestBundlesAndStockOPA passes bundles both ways: what is built here is read and verified by the stock opa, and what
+// that builds and signs judges here.
+func TestBundlesAndStockOPA(t *testing.T) {
+	t.Parallel()
+	opa := filepath.Join(stockOPA(t), "opa")
+	workspace, env := home(t)
+	for _, name := range []string{"team", "other"} {
+		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		private, err := x509.MarshalPKCS8PrivateKey(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for file, block := range map[string]*pem.Block{name + ".pem": {Type: "PRIVATE KEY", Bytes: private}, name + ".pub": {Type: "PUBLIC KEY", Bytes: public}} {
+			if err := os.WriteFile(filepath.Join(workspace, file), pem.EncodeToMemory(block), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	config := "version: 1\npolicies: [stock.tar.gz]\npolicy_keys: [team.pub]\n"
+	if err := os.WriteFile(filepath.Join(workspace, "c.yaml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		code int
+		dir  string
+		argv string
+	}{
+		{0, "", program + " policy new rule custom/git/no_push --dir rules"},
+		{0, "", program + " policy build rules -o ours.tar.gz --key team.pem"},
+		{0, "", opa + " build -b ours.tar.gz --signing-alg ES256 --verification-key team.pub --verification-key-id sallyport -o again.tar.gz"},
+		{1, "", opa + " build -b ours.tar.gz --signing-alg ES256 --verification-key other.pub --verification-key-id sallyport -o again.tar.gz"},
+		{0, "rules", opa + " build -b . -o ../stock.tar.gz --signing-key ../team.pem --signing-alg ES256 --ignore *_test.rego"},
+		{0, "", program + " policy verify stock.tar.gz --key team.pub"},
+		{1, "", program + " policy verify stock.tar.gz --key other.pub"},
+		{3, "", program + " --config c.yaml check -- forbidden-tool --all"},
+		{0, "", program + " --config c.yaml check -- other-tool --all"},
+		{0, "rules", opa + " build -b . -o ../stock.tar.gz --signing-key ../other.pem --signing-alg ES256 --ignore *_test.rego"},
+		{1, "", program + " --config c.yaml check -- other-tool --all"},
+	} {
+		r := run(t, filepath.Join(workspace, step.dir), env, strings.Fields(step.argv)...)
+		if r.code != step.code {
+			t.Fatalf("%s: exit %d, want %d\n%s%s", step.argv, r.code, step.code, r.stdout, r.stderr)
+		}
+	}
 }

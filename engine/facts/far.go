@@ -34,7 +34,10 @@ type Node struct {
 func Walk(files FS, paths []string) map[string]Node {
 	v := newView(files, 0)
 	for _, p := range paths {
-		v.real(p, false)
+		real, n := v.real(p, false)
+		if _, looked := v.nodes[real]; !looked { // something on the way to it is missing
+			v.nodes[real] = n
+		}
 	}
 	found := make(map[string]Node, len(v.nodes))
 	for p, n := range v.nodes {

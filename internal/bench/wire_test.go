@@ -83,7 +83,7 @@ func BenchmarkElsewhere(b *testing.B) {
 	}
 	report(b, "local", here)
 	report(b, "elsewhere", there)
-	b.ReportMetric(float64((there.quantile(0.5)-here.quantile(0.5)).Microseconds()), "difference-µs")
+	b.ReportMetric(float64((there.quantile(0.5) - here.quantile(0.5)).Microseconds()), "difference-µs")
 	ratio(b, there, here, "local")
 }
 

@@ -155,11 +155,11 @@ func (a *app) writeExplanation(out engine.Outcome, traces []rego.RuleTrace) erro
 		paths = append(paths, []string{fmt.Sprint(i), shorten(orDash(p.Path), 60), p.Access, p.Zone, p.Permission, list(p.Labels), fmt.Sprint(p.Command)})
 	}
 	for _, t := range traces {
-		switch t.Outcome {
-		case rego.Off:
+		if t.Outcome == rego.Off {
 			off++
-		case rego.Fired, rego.Exempted:
-			rules = append(rules, []string{t.Rule, string(t.Outcome), t.Level, t.LevelFrom, fmt.Sprint(len(t.Found)), fmt.Sprint(t.Exempted)})
+		}
+		if t.Outcome == rego.Fired || t.Outcome == rego.Exempted || a.verbose > 0 {
+			rules = append(rules, []string{t.Rule, string(t.Outcome), t.Level, t.LevelFrom, fmt.Sprint(len(t.Found)), fmt.Sprint(t.Exempted), standsIn(t)})
 		}
 	}
 	for _, table := range []struct {
@@ -168,7 +168,7 @@ func (a *app) writeExplanation(out engine.Outcome, traces []rego.RuleTrace) erro
 	}{
 		{[]string{"#", "COMMAND", "VIA", "EFFECTS", "FLAGS", "CERTAINTY"}, commands},
 		{[]string{"#", "PATH", "ACCESS", "ZONE", "PERMISSION", "LABELS", "BY"}, paths},
-		{[]string{"RULE", "OUTCOME", "LEVEL", "FROM", "FOUND", "EXEMPT"}, rules},
+		{[]string{"RULE", "OUTCOME", "LEVEL", "FROM", "FOUND", "EXEMPT", "STANDS IN"}, rules},
 	} {
 		if len(table.rows) == 0 {
 			continue
@@ -180,6 +180,15 @@ func (a *app) writeExplanation(out engine.Outcome, traces []rego.RuleTrace) erro
 	}
 	_, err := fmt.Fprintf(a.out, "\n%d rules judged, %d are off; revision %s; %d µs\n", len(traces)-off, off, out.Decision.Policy.Revision, out.Decision.ElapsedUS)
 	return err
+}
+
+// standsIn is where the set stands that gave a rule's first finding.
+func standsIn(t rego.RuleTrace) string {
+	if len(t.Found) == 0 {
+		return "-"
+	}
+	at := t.Found[0].Location
+	return fmt.Sprintf("%s:%d", at.File, at.Row)
 }
 
 func list(words []string) string { return orDash(strings.Join(words, ",")) }

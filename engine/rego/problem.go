@@ -109,7 +109,8 @@ func (s *fileSet) err() error {
 	slices.SortStableFunc(s.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Row, b.Row), cmp.Compare(a.Col, b.Col))
 	})
-	return &LoadError{slices.Compact(s.problems)}
+	s.problems = slices.Compact(s.problems) // which leaves nothing behind the last
+	return &LoadError{s.problems}
 }
 
 // advise says what to do about an error of OPA's, where that can be read from it.

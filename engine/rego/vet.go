@@ -67,7 +67,7 @@ func (s *fileSet) distinct() []Problem {
 			unknown[at(p)] = true
 		}
 	}
-	return slices.DeleteFunc(slices.Compact(s.problems), func(p Problem) bool {
+	return slices.DeleteFunc(s.problems, func(p Problem) bool {
 		return unknown[at(p)] && p.Kind == "type" && strings.Contains(p.Message, "undefined function")
 	})
 }

@@ -98,7 +98,7 @@ func await(limit time.Duration, holds func() bool) bool {
 // TestDeathOfGateway takes sallyport away, in ways that leave it no chance to clean up, and looks at
 // what is left of a command elsewhere.
 func TestDeathOfGateway(t *testing.T) {
-	over := append(ssh(t), program)
+	over := append(ssh(t, "restrict"), program)
 	for _, tc := range []struct {
 		name    string
 		command []string

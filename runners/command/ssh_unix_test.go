@@ -23,14 +23,39 @@ import (
 // TestSSH runs the whole suite on a machine that is reached by ssh: this one, by an sshd of its own on
 // the loopback with keys that nobody else has.
 func TestSSH(t *testing.T) {
-	words := ssh(t)
+	words := ssh(t, "restrict")
 	runnertest.Run(t, func(t *testing.T) engine.Environment {
 		return open(t, command.Options{Command: append(words, program)})
 	})
 }
 
-// ssh starts an sshd and returns the command line that reaches it, without the command.
-func ssh(t testing.TB) []string {
+// TestForcedCommand uses a key that opens nothing but a supervisor, as docs/runners.md has it.
+func TestForcedCommand(t *testing.T) {
+	words := ssh(t, fmt.Sprintf("restrict,command=%q", program))
+	env := open(t, command.Options{Command: append(words, "touch", filepath.Join(t.TempDir(), "mark"))})
+	defer env.Close()
+	p, err := env.Start(t.Context(), prepared(t, env, "echo through; ls "+t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x := p.Wait(); x.Stdout.Text != "through\n" || x.Error != nil {
+		t.Errorf("%+v", x)
+	}
+}
+
+func prepared(t *testing.T, env engine.Environment, text string) engine.Command {
+	t.Helper()
+	c, err := env.Prepare(text, "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.ID, c.Timeout, c.Output = "D-test", time.Minute, 1<<16
+	return c
+}
+
+// ssh starts an sshd and returns the command line that reaches it, without the command. The options are
+// those of the key.
+func ssh(t testing.TB, options string) []string {
 	t.Helper()
 	sshd := findSSHD(t)
 	client := leftout.Command(t, "ssh", "install openssh-client")
@@ -52,8 +77,13 @@ func ssh(t testing.TB) []string {
 		t.Fatal(err)
 	}
 	write(t, at("known"), fmt.Sprintf("[127.0.0.1]:%s %s", port, host))
+	key, err := os.ReadFile(at("mine.pub"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, at("authorized"), options+" "+string(key))
 	write(t, at("sshd_config"), strings.Join([]string{
-		"ListenAddress 127.0.0.1:" + port, "HostKey " + at("host"), "AuthorizedKeysFile " + at("mine.pub"), "PidFile none",
+		"ListenAddress 127.0.0.1:" + port, "HostKey " + at("host"), "AuthorizedKeysFile " + at("authorized"), "PidFile none",
 		"StrictModes no", "UsePAM no", "PasswordAuthentication no", "KbdInteractiveAuthentication no", "PermitRootLogin prohibit-password",
 		"MaxStartups 100", "LogLevel ERROR", "",
 	}, "\n"))

@@ -38,11 +38,17 @@ func hostileGate(t *testing.T) func(mode string) engine.Outcome {
 	}
 }
 
-// TestHostilePluginsDenyThroughTheGate: a plugin made by an ordinary toolchain, doing harm. Every request
-// is refused with a fault, in time, and the next one is served.
-func TestHostilePluginsDenyThroughTheGate(t *testing.T) {
+// TestHostilePlugin: a plugin made by an ordinary toolchain, doing harm behind a gate.
+func TestHostilePlugin(t *testing.T) {
 	t.Parallel()
 	check := hostileGate(t)
+	t.Run("denies", func(t *testing.T) { hostileDenies(t, check) })
+	t.Run("does not sleep", func(t *testing.T) { hostileDoesNotSleep(t, check) })
+	t.Run("reaches nothing", func(t *testing.T) { hostileReachesNothing(t, check) })
+}
+
+// Every request is refused with a fault, in time, and the next one is served.
+func hostileDenies(t *testing.T, check func(string) engine.Outcome) {
 	for mode, want := range map[string]string{
 		"loop": "did not end in time", "memory": "out of memory", "recursion": "", "output": "the limit is 65536",
 		"utf8": "not valid UTF-8", "types": "it is a object, not a list", "nothing": "not a JSON object", "panic": "this is the end",
@@ -65,17 +71,14 @@ func TestHostilePluginsDenyThroughTheGate(t *testing.T) {
 }
 
 // To sleep is no harm: its clock goes on, ours does not.
-func TestPluginsDoNotSleep(t *testing.T) {
-	t.Parallel()
-	if out := hostileGate(t)("sleep"); out.Fault != nil || len(out.Decision.Reasons) != 1 {
+func hostileDoesNotSleep(t *testing.T, check func(string) engine.Outcome) {
+	if out := check("sleep"); out.Fault != nil || len(out.Decision.Reasons) != 1 {
 		t.Errorf("%v, %v", out.Fault, out.Decision.Reasons)
 	}
 }
 
 // A plugin gets nothing of the machine, and what it counts begins anew with every call.
-func TestPluginsReachNothing(t *testing.T) {
-	t.Parallel()
-	check := hostileGate(t)
+func hostileReachesNothing(t *testing.T, check func(string) engine.Outcome) {
 	say := func(mode string) string {
 		out := check(mode)
 		if out.Fault != nil || len(out.Decision.Reasons) != 1 {

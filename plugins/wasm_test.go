@@ -60,6 +60,13 @@ func TestPluginJudgesBesideThePolicies(t *testing.T) {
 	t.Parallel()
 	module := buildGo(t, filepath.Join(checkout(t), "plugins/examples/entropy"), "entropy")
 	const secret, rule = "echo --token=ghp_x7Kq2LmZ9vR4tB8nW3sY6dF1", "plugin/entropy/secret_argument"
+	t.Run("two of one name", func(t *testing.T) {
+		t.Parallel()
+		_, err := plugins.Assemble(t.Context(), load(t, fmt.Sprintf("plugins: [%q, %q]\n", module, module)), plugins.Options{CheckOnly: true})
+		if err == nil || !strings.Contains(err.Error(), "there are two plugins named entropy") {
+			t.Errorf("got %v", err)
+		}
+	})
 	for name, tt := range map[string]struct {
 		config, command string
 		want            engine.Effect
@@ -108,15 +115,6 @@ func exemptions(rulesAndMatches ...string) string {
 		text += fmt.Sprintf("  - {rule: %s, match: %q, reason: test, expires: 2999-01-01}\n", rulesAndMatches[i], rulesAndMatches[i+1])
 	}
 	return text
-}
-
-func TestTwoPluginsOfOneName(t *testing.T) {
-	t.Parallel()
-	module := buildGo(t, filepath.Join(checkout(t), "plugins/examples/entropy"), "entropy")
-	_, err := plugins.Assemble(t.Context(), load(t, fmt.Sprintf("plugins: [%q, %q]\n", module, module)), plugins.Options{CheckOnly: true})
-	if err == nil || !strings.Contains(err.Error(), "there are two plugins named entropy") {
-		t.Errorf("got %v", err)
-	}
 }
 
 // TestWritingPluginsPage runs the commands of docs/writing-plugins.md as they stand there.

@@ -138,7 +138,9 @@ func fileMirror(operation string, success bool, failure string, summary, details
 		p.line("%s: DRY RUN, nothing was changed", operation)
 	case success:
 		p.line("%s: done", operation)
-	case v.Effect == string(engine.Allow):
+	case v.Effect == undecided().Effect:
+		p.line("%s: FAILED, nothing was done", operation)
+	case v.Effect == string(engine.Allow) || v.Mode == string(engine.Monitor) || v.Approval != nil && v.Approval.Granted:
 		p.line("%s: FAILED", operation)
 	default:
 		p.line("%s: REFUSED, nothing was done", operation)

@@ -147,7 +147,7 @@ func (r listResult) mirror() string {
 		return r.Error
 	}
 	var p page
-	p.line("%d background shells", r.Count)
+	p.line("background shells: %d", r.Count)
 	for _, s := range r.Shells {
 		s.line(&p)
 	}

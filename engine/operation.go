@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -62,6 +63,15 @@ type WriteOptions struct {
 	// Like gives the new file the permission bits and the modification time of another, without the
 	// bits that change the user or the group.
 	Like fs.FileInfo
+}
+
+// SameFile reports whether two descriptions are of one file, as os.SameFile does for files of this
+// machine. What describes a file elsewhere tells by a method Same.
+func SameFile(a, b fs.FileInfo) bool {
+	if far, ok := a.(interface{ Same(fs.FileInfo) bool }); ok {
+		return far.Same(b)
+	}
+	return os.SameFile(a, b)
 }
 
 // judgedFiles is a view of files that holds the paths that were judged, each with the access that was

@@ -17,11 +17,12 @@ type info struct {
 	Bits  uint32 `json:"mode"`
 	Sec   int64  `json:"sec"`
 	Nano  int    `json:"nano"`
+	ID    exact  `json:"id,omitempty"` // of the file on its machine; nothing is known by "" but that
 }
 
 func infoOf(i fs.FileInfo) *info {
 	t := i.ModTime()
-	return &info{File: exact(i.Name()), Bytes: i.Size(), Bits: uint32(i.Mode()), Sec: t.Unix(), Nano: t.Nanosecond()}
+	return &info{File: exact(i.Name()), Bytes: i.Size(), Bits: uint32(i.Mode()), Sec: t.Unix(), Nano: t.Nanosecond(), ID: exact(identity(i))}
 }
 
 // fileInfo is an info as package fs has it.
@@ -32,6 +33,12 @@ func (f fileInfo) Size() int64       { return f.Bytes }
 func (f fileInfo) Mode() fs.FileMode { return fs.FileMode(f.Bits) }
 func (f fileInfo) IsDir() bool       { return f.Mode().IsDir() }
 func (f fileInfo) Sys() any          { return nil }
+
+// Same is what engine.SameFile asks for.
+func (f fileInfo) Same(other fs.FileInfo) bool {
+	o, ok := other.(fileInfo)
+	return ok && f.ID != "" && f.ID == o.ID
+}
 
 // ModTime is within the years that can be written down, whatever was sent.
 func (f fileInfo) ModTime() time.Time {

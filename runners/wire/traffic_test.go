@@ -171,8 +171,14 @@ func TestContents(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := files.Lstat(path); err != nil {
-		t.Errorf("afterwards: %v", err)
+	one, err := files.Lstat(path)
+	if err != nil {
+		t.Fatalf("afterwards: %v", err)
+	}
+	two, _ := files.Lstat(path)
+	above, _ := files.Lstat(dir)
+	if runtime.GOOS != "windows" && !engine.SameFile(one, two) || engine.SameFile(one, above) {
+		t.Errorf("which files are the same: %v, %v", engine.SameFile(one, two), engine.SameFile(one, above))
 	}
 }
 

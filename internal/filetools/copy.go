@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 
 	"github.com/sallyport-dev/sallyport/engine"
@@ -121,7 +120,7 @@ func (t *copyFile) planTree(files facts.FS, touches []facts.Touch, source fs.Fil
 // within reports whether a path lies in a directory, as far as that can be seen before it is judged.
 func within(files facts.FS, dir fs.FileInfo, p string) bool {
 	for ; ; p = path.Dir(p) {
-		if f, err := look(files, p); err == nil && f.granted && os.SameFile(f.info, dir) {
+		if f, err := look(files, p); err == nil && f.granted && engine.SameFile(f.info, dir) {
 			return true
 		}
 		if p == path.Dir(p) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
@@ -102,7 +101,7 @@ func (t *copyBatch) destination(files facts.FS) (fs.FileInfo, error) {
 		return nil, fmt.Errorf("copy to %s: it is a %s, not a directory", t.in.DestinationBasePath, kindOf(f.info.Mode()))
 	}
 	source, err := look(files, t.in.SourceBasePath)
-	if err == nil && source.granted && os.SameFile(source.info, f.info) {
+	if err == nil && source.granted && engine.SameFile(source.info, f.info) {
 		return nil, fmt.Errorf("copy files below %s: the destination is the same directory: choose another", t.in.SourceBasePath)
 	}
 	return f.info, nil

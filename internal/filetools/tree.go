@@ -3,11 +3,11 @@ package filetools
 import (
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
@@ -142,7 +142,7 @@ func (g *grower) isAvoided(e fs.DirEntry) bool {
 		return false
 	}
 	info, err := e.Info()
-	return err == nil && os.SameFile(info, g.avoid)
+	return err == nil && engine.SameFile(info, g.avoid)
 }
 
 // base looks up the directory that a batch starts from. Where nothing is granted it is not looked at.

@@ -40,8 +40,8 @@ They are put below --dir, by default the first directory that the configuration 
 			if err != nil {
 				return err
 			}
-			if dir = "policies"; len(l.Policies) > 0 {
-				dir = l.Policies[0]
+			if dir = "policies"; len(directories(l.Policies)) > 0 {
+				dir = directories(l.Policies)[0]
 				given = true
 			}
 		}

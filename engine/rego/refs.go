@@ -59,6 +59,9 @@ func (s *fileSet) places(data map[string]any) *branch {
 // checkRefs finds what custom modules read from data and nothing provides: a misspelt import or list
 // is undefined, and the rule that asks for it would be silent for ever.
 func (s *fileSet) checkRefs(data map[string]any) {
+	if !slices.ContainsFunc(s.sources, func(src *source) bool { return src.custom }) {
+		return
+	}
 	root := s.places(data)
 	for _, src := range s.sources {
 		if src.custom && src.module != nil {

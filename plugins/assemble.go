@@ -31,6 +31,7 @@ type Options struct {
 	// What cases put in place of the real thing; all may be nil.
 	policies func(context.Context, *config.Loaded) (*rego.Evaluator, error)
 	runner   func(engine.Runner) engine.Runner
+	history  engine.Ledger
 	now      func() time.Time
 }
 
@@ -131,6 +132,9 @@ func Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, err
 		return nil, errors.Join(err, s.Close())
 	}
 	options.Ledger = session{s.ledger}
+	if o.history != nil {
+		options.Ledger = o.history
+	}
 	if !o.CheckOnly {
 		if s.log, err = audit.Open(logOptions(l, o.Version)); err != nil {
 			return nil, errors.Join(fmt.Errorf("%w: nothing runs without a record", err), s.Close())

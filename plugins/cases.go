@@ -61,6 +61,7 @@ func tryCase(ctx context.Context, l *config.Loaded, c rego.Case, dir string, jud
 	if !c.Time.IsZero() {
 		o.now = func() time.Time { return c.Time }
 	}
+	o.history = seenIn(dir, c.Seen)
 	o.runner = func(r engine.Runner) engine.Runner { return posing{r, c.Runner.Facts()} }
 	w, err := newWorld(ctx, l, dir, setting{profile, settings, c.Files}, o)
 	if err != nil {
@@ -104,6 +105,38 @@ func held(c rego.Case, got engine.Outcome) CaseResult {
 	}
 	r.Wrong = strings.Join(wrong, "; ")
 	return r
+}
+
+// remembered is what a session has done before a case: real paths, and read or created.
+type remembered map[string]string
+
+// seenIn places what a case says about the session in the world that is made in dir.
+func seenIn(dir string, seen map[string]string) remembered {
+	if real, err := filepath.EvalSymlinks(filepath.Dir(dir)); err == nil {
+		dir = filepath.Join(real, filepath.Base(dir))
+	}
+	home := filepath.Join(dir, "home", "user")
+	workspace := filepath.Join(home, "project")
+	names := strings.NewReplacer("{home}", home, "{workspace}", workspace)
+	r := remembered{}
+	for name, what := range seen {
+		if name = filepath.FromSlash(names.Replace(name)); !filepath.IsAbs(name) {
+			name = filepath.Join(workspace, name)
+		}
+		r[filepath.Clean(name)] = what
+	}
+	return r
+}
+
+// Seen returns what the session did with a file.
+func (r remembered) Seen(path string) string { return cmp.Or(r[path], "none") }
+
+// Downloaded reports that nothing came from the network.
+func (remembered) Downloaded(string) bool { return false }
+
+// Begin remembers nothing: a case is judged and not done.
+func (remembered) Begin(*facts.Input, facts.FS) func(facts.FS, int) error {
+	return func(facts.FS, int) error { return nil }
 }
 
 // posing is a runner that tells policies to be another. It is for gates that only decide.

@@ -22,6 +22,8 @@ func TestCases(t *testing.T) {
 		{Name: "elsewhere", Command: "sudo id", Runner: rego.Surroundings{Name: "docker-sudo", Isolation: "container", Elevated: true}, Effect: engine.Allow},
 		{Name: "a file tool", Tool: "delete_file", Touches: []string{"delete* {workspace}"}, Effect: engine.Deny},
 		{Name: "a harmless file tool", Tool: "read_file", Touches: []string{"read a.txt"}, Files: map[string]string{"a.txt": "x"}, Effect: engine.Allow},
+		{Name: "a file that nobody looked at", Command: "rm notes.md", Files: map[string]string{"notes.md": "x"}, Effect: engine.Deny, Rules: []string{"deletion/read_before_delete"}},
+		{Name: "a file that was read", Command: "rm notes.md", Files: map[string]string{"notes.md": "x"}, Seen: map[string]string{"notes.md": "read"}, Effect: engine.Allow},
 		{Name: "under a profile", Command: "touch x", Config: map[string]any{"profile": "readonly"}, Effect: engine.Deny},
 	})
 	if err != nil {

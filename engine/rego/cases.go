@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,6 +35,7 @@ type Case struct {
 	Time    time.Time         `yaml:"time"`   // RFC 3339; the zero value for now
 	Runner  Surroundings      `yaml:"runner"`
 	Files   map[string]string `yaml:"files"`  // below the workspace or {home}; "-> target" makes a symbolic link
+	Seen    map[string]string `yaml:"seen"`   // of the same names, what the session did with them: read, created
 	Config  map[string]any    `yaml:"config"` // parts of the operator's configuration
 	Effect  engine.Effect     `yaml:"effect"`
 	Rules   []string          `yaml:"rules"` // must be among the reasons; others may be
@@ -173,7 +175,7 @@ func (c caseReader) keys(n *yaml.Node, what string, known ...string) bool {
 }
 
 func (c caseReader) one(n *yaml.Node) (Case, bool) {
-	sound := c.keys(n, "a case", "name", "command", "tool", "touches", "background", "work_dir", "agent", "session", "user", "client", "time", "runner", "files", "config", "effect", "rules")
+	sound := c.keys(n, "a case", "name", "command", "tool", "touches", "background", "work_dir", "agent", "session", "user", "client", "time", "runner", "files", "seen", "config", "effect", "rules")
 	if !sound {
 		return Case{}, false
 	}
@@ -195,6 +197,8 @@ func (c caseReader) one(n *yaml.Node) (Case, bool) {
 		c.fail(n, "a case without a name").suggest("say in a few words what it shows")
 	case one.Command == "" && one.Tool == "":
 		c.fail(n, "case %q has no command", one.Name)
+	case slices.ContainsFunc(slices.Collect(maps.Values(one.Seen)), func(s string) bool { return s != "read" && s != "created" }):
+		c.fail(n, "case %q: seen is not read or created", one.Name)
 	case one.Command != "" && one.Tool != "":
 		c.fail(n, "case %q has a command and a tool", one.Name).suggest("write two cases")
 	case one.Tool != "" && !readable(one.Text()):

@@ -124,7 +124,14 @@ func (w *build) locate(t touch) *spot {
 		s.glob = rest != "" || t.filter != ""
 	}
 	s.path = clean(abs)
+	w.view.user = user{other: t.source != "tool", cwd: dir}
 	s.real, s.node = w.view.real(abs, t.role.ofLink && !s.glob)
+	if w.view.user.other && unplaced(s.real) {
+		*s = spot{certainty: shell.Unknown, whole: true, asIfEmpty: s.path}
+		s.labels.add(labelProcessMemory) // it may be a file of any place
+		w.label(s)
+		return s
+	}
 	s.targets = []string{s.real}
 	switch {
 	case s.certainty != shell.Exact:

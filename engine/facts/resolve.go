@@ -3,6 +3,7 @@ package facts
 import (
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -18,6 +19,7 @@ type view struct {
 	folds *spellings // nil where names that differ in case are different files
 	// walked are the paths that a journey was made for; see foresee.
 	walked map[string]bool
+	user   user // for whom paths are resolved
 }
 
 // node is what lies at a path.
@@ -99,6 +101,14 @@ func (v *view) real(p string, ofLink bool) (string, node) {
 			name = v.folds.of(at, name)
 		}
 		next := join(at, name)
+		if v.user.other && slices.Contains(ownPlaces, next) && !(ofLink && rest == "") {
+			root, onward, ok := v.user.follow(rest)
+			if links++; !ok || links > maxLinks {
+				return clean(join(next, rest)), node{}
+			}
+			at, rest, n = root, onward, v.look(root)
+			continue
+		}
 		n = v.look(next)
 		if n.mode&fs.ModeSymlink == 0 || n.link == "" || ofLink && rest == "" {
 			at = next

@@ -73,6 +73,7 @@ func (w *build) command(prog *shell.Program, i int) {
 		out.Dir = cmd.Dir.Path
 	}
 	w.paths(i, c)
+	w.untracked(i, c)
 	out.Code = w.code(cmd, c, inputs)
 	w.downloads(i, c)
 	out.Effects, out.Flags = c.effects.list(), c.flags.list(flagNames)

@@ -193,9 +193,19 @@ func gitClean(c *call) {
 		c.each(deletes, func(t *touch) { t.access = reads; t.role.metadata = true })
 		return
 	}
-	if c.has("i", "interactive") {
+	if c.has("i", "interactive") || c.sets("clean.requireforce") {
 		c.flags.add(flagRemovesUntracked)
 	}
+}
+
+// sets reports whether git is given a setting for this one run.
+func (c *call) sets(key string) bool {
+	for _, o := range c.options {
+		if name, _, _ := strings.Cut(o.value.Text, "="); (o.name == "c" || o.name == "config-env") && strings.EqualFold(name, key) {
+			return true
+		}
+	}
+	return false
 }
 
 // gitRm: --cached leaves the files alone.

@@ -57,6 +57,7 @@ var sole = map[string][]string{
 	"github.com/mark3labs/mcp-go":      {"internal/mcpserver"},
 	"github.com/docker/docker":         {"runners/docker"},
 	"github.com/hashicorp/yamux":       {"runners/wire"},
+	"github.com/go-git/go-git":         {"engine/facts"},
 	"github.com/spf13/cobra":           {"cmd/sallyport"},
 	"golang.org/x/term":                {"cmd/sallyport"},
 	"go.yaml.in/yaml/v3":               {"engine/config", "engine/rego", "policies"},

@@ -73,6 +73,7 @@ type ApprovalRequest struct {
 	Request  Request // its command is as it was asked for
 	Command  string  // the text that was judged and would run; spans refer to it
 	WorkDir  string
+	Paths    []facts.Path // that it touches, as they were judged
 	Expires  time.Time
 }
 

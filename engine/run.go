@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
 // errNoRecorder is why a gate that was made for checking only runs nothing.
@@ -79,12 +81,19 @@ func (g *Gate) askPerson(ctx context.Context, j *judged) (a Approval, err error)
 	defer cancel()
 	a, err = g.o.Approver.Approve(ctx, ApprovalRequest{
 		Decision: j.decision, Request: j.request, Command: j.command.Text, WorkDir: j.command.WorkDir,
-		Expires: g.o.Now().Add(g.o.Limits.Approve),
+		Paths: pathsOf(j.input), Expires: g.o.Now().Add(g.o.Limits.Approve),
 	})
 	if err == nil {
 		err = ctx.Err() // an answer that came too late is none
 	}
 	return a, err
+}
+
+func pathsOf(in *facts.Input) []facts.Path {
+	if in == nil {
+		return nil
+	}
+	return in.Paths
 }
 
 func (g *Gate) outcomeBody(out Outcome) OutcomeBody {

@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
 // Approver asks the person behind an MCP client. The gate calls it in the middle of a tool call, and it
@@ -59,7 +60,7 @@ func (a *Approver) Approve(ctx context.Context, r engine.ApprovalRequest) (engin
 		}
 		return c.approval(result), nil
 	}
-	bound := boundTo(c, r)
+	bound := boundTo(c, r, question.Message)
 	if c.request.Params.RequestState == "" {
 		// Answers without a state of ours are answers to nothing: whoever sent them was not asked.
 		state, err := a.states.issue(bound, r.Expires)
@@ -148,7 +149,20 @@ func whatWouldBeDone(c *call, r engine.ApprovalRequest) []string {
 	if r.Request.Operation == nil {
 		return visibleLines(r.Command)
 	}
-	return c.argumentLines()
+	return append(c.argumentLines(), linked(r.Paths)...)
+}
+
+// linkedMost is how many paths are shown that lead elsewhere.
+const linkedMost = 100
+
+// linked shows which paths are really others: a name says nothing of what a link leads to.
+func linked(paths []facts.Path) (out []string) {
+	for _, p := range paths {
+		if p.Real != p.Path && p.Real != "" && len(out) < linkedMost {
+			out = append(out, fmt.Sprintf("%s leads to %s", visible(p.Path), visible(p.Real)))
+		}
+	}
+	return unique(out)
 }
 
 // argumentLines shows the arguments of a call, one on each line.

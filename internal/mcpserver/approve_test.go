@@ -2,7 +2,10 @@ package mcpserver
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -69,6 +72,8 @@ func TestAskThroughAClientOfTheHandshake(t *testing.T) {
 		"no action":               {`"result":{"content":{"approve":true}}`, false},
 		"another type":            {`"result":"accept"`, false},
 		"an error":                {`"error":{"code":-32601,"message":"no such method"}`, false},
+		"an error and a yes":      {`"error":{"code":1,"message":"no"},"result":{"action":"accept","content":{"approve":true}}`, false},
+		"a yes and no error":      {`"error":null,"result":{"action":"accept","content":{"approve":true,"comment":"go\u202eon"}}`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -342,6 +347,42 @@ func TestAskForBackgroundAndFiles(t *testing.T) {
 	r = resultOf(t, w.modern(t, "elicitation", "delete_file", remove, answerOf(state, yes)))
 	if r.IsError || world.has("unread.txt") {
 		t.Errorf("file: %s", r.Text)
+	}
+}
+
+// TestTheQuestionShowsWhereLinksLead: a harmless name must not stand for another file, and an answer about
+// one place does not hold when the link leads to another.
+func TestTheQuestionShowsWhereLinksLead(t *testing.T) {
+	t.Parallel()
+	world := newWorld(t, "", nil)
+	world.write(t, ".env", "A=1")
+	world.write(t, "sub/.env", "A=2")
+	link := filepath.Join(world.dir, "notes.txt")
+	if err := os.Symlink(".env", link); err != nil {
+		t.Fatal(err)
+	}
+	w := connect(t, world.Server)
+	read := map[string]any{"path": "notes.txt"}
+	state, text := w.question(t, "read_file", read)
+	real, err := filepath.EvalSymlinks(world.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "leads to " + filepath.Join(real, ".env"); !strings.Contains(text, want) {
+		t.Errorf("%q is not shown in %q", want, text)
+	}
+	if _, direct := w.question(t, "read_file", map[string]any{"path": ".env"}); strings.Contains(direct, "leads to") {
+		t.Errorf("no link, and yet: %q", direct)
+	}
+	if err := errors.Join(os.Remove(link), os.Symlink("sub/.env", link)); err != nil {
+		t.Fatal(err)
+	}
+	if r := resultOf(t, w.modern(t, "elicitation", "read_file", read, answerOf(state, yes))); !r.IsError {
+		t.Errorf("the answer about .env holds for sub/.env: %s", r.Text)
+	}
+	state, _ = w.question(t, "read_file", read)
+	if r := resultOf(t, w.modern(t, "elicitation", "read_file", read, answerOf(state, yes))); r.IsError {
+		t.Errorf("the answer about sub/.env does not hold: %s", r.Text)
 	}
 }
 

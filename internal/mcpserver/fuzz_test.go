@@ -38,9 +38,21 @@ func FuzzMessages(f *testing.F) {
 	})
 }
 
+func TestBlankCharactersAreVisible(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"a\u3164b": `a\u{3164}b`, "\u115f\uffa0": `\u{115f}\u{ffa0}`, "x\u2800": `x\u{2800}`, "x\ufe0f\U000e0100": `x\u{fe0f}\u{e0100}`,
+		"\u034f": `\u{34f}`, "é漢字🙂 한 e\u0301": "é漢字🙂 한 e\u0301",
+	} {
+		if got := visible(in); got != want {
+			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+}
+
 // FuzzVisible: every character that comes out shows itself, and what was visible stays as it is.
 func FuzzVisible(f *testing.F) {
-	for _, s := range []string{"plain", "a\tb\nc", "\x1b[31m", "\u202e\u200b", "\xff\ufffd", "é漢字🙂"} {
+	for _, s := range []string{"plain", "a\tb\nc", "\x1b[31m", "\u202e\u200b", "\xff\ufffd", "é漢字🙂", "a\u3164b\u115f\u2800\ufe0f\u034f\U000e0100"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

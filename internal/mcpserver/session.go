@@ -178,7 +178,7 @@ func (s *session) answer(id string, result, failure json.RawMessage) {
 	}
 	delete(s.asked, id)
 	a := reply{result: result}
-	if result == nil {
+	if result == nil || len(failure) > 0 && string(failure) != "null" { // with both it is no answer
 		a.err = fmt.Errorf("the client answers with an error: %s", shortened(string(failure), 200))
 	}
 	answers <- a

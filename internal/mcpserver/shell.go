@@ -209,6 +209,9 @@ func checkCommand(ctx context.Context, c *call) result {
 	}
 	r := checkResult{Success: out.Fault == nil, Command: echoed(judgedText(out, c.args.text("command"))), WorkDir: echoed(out.WorkDir), verdict: c.verdictOf(out)}
 	r.DecisionID = "" // nothing was recorded that the id could name
+	if canElicit(ctx) {
+		r.HowToAllow = "" // execute_command asks the person
+	}
 	r.WouldRun = out.Decision.Effect == engine.Allow || out.Decision.Mode == engine.Monitor && out.Fault == nil
 	if out.Fault != nil {
 		r.Error = "It could not be judged. " + brokenText(out.Fault.ID)

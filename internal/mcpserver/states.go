@@ -21,18 +21,19 @@ import (
 type bound struct {
 	Tool, Command, WorkDir, Arguments, Revision, Agent, Session string
 	Rules                                                       []string
+	Shown                                                       string // to the person, word for word
 }
 
 // boundTo reads it off a call and the decision about it.
-func boundTo(c *call, r engine.ApprovalRequest) bound {
+func boundTo(c *call, r engine.ApprovalRequest, shown string) bound {
 	var rules []string
 	for _, why := range r.Decision.Reasons {
 		rules = append(rules, why.Rule)
 	}
 	slices.Sort(rules)
 	return bound{
-		Rules: slices.Compact(rules),
-		Tool:  c.tool.name, Command: r.Command, WorkDir: r.WorkDir, Arguments: c.digest(),
+		Rules: slices.Compact(rules), Shown: shown,
+		Tool: c.tool.name, Command: r.Command, WorkDir: r.WorkDir, Arguments: c.digest(),
 		Revision: r.Decision.Policy.Revision, Agent: r.Request.Subject.Agent, Session: r.Request.Subject.Session,
 	}
 }

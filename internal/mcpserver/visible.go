@@ -28,8 +28,12 @@ func visible(s string) string {
 	return b.String()
 }
 
-// unseen reports a character that does not show itself as itself.
-func unseen(r rune) bool { return r == unicode.ReplacementChar || !unicode.IsPrint(r) }
+// unseen reports a character that does not show itself as itself: letters and marks that are blank by
+// design (fillers, selectors of variants) count as printable elsewhere.
+func unseen(r rune) bool {
+	return r == unicode.ReplacementChar || r == '\u2800' || !unicode.IsPrint(r) ||
+		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
 
 // visibleLines is visible for a text of several lines, which stay lines.
 func visibleLines(s string) []string {

@@ -192,7 +192,8 @@ func TestManyCallsAtOnceAreNotMixedUp(t *testing.T) {
 
 func TestCheckRunsAndRecordsNothing(t *testing.T) {
 	t.Parallel()
-	world := newWorld(t, `commands: {deny: ["touch mark"]}`+"\n"+"rules: {filters/denied: ask}\n", nil)
+	settings := `commands: {deny: ["touch mark"]}` + "\n" + "rules: {filters/denied: ask}\n"
+	world := newWorld(t, settings, nil)
 	w := connect(t, world.Server)
 	r := w.call(t, "check_command", map[string]any{"command": "touch other"})
 	if r.IsError || !r.is("would_run") || r.str("effect") != "allow" || !strings.Contains(r.Text, "ALLOWED") {
@@ -201,6 +202,14 @@ func TestCheckRunsAndRecordsNothing(t *testing.T) {
 	r = w.call(t, "check_command", map[string]any{"command": "touch mark"})
 	if r.IsError || r.is("would_run") || r.str("effect") != "ask" || !strings.Contains(r.Text, "ASK") || !slices.Contains(r.rules(), "filters/denied") {
 		t.Errorf("got %s", r.Text)
+	}
+	if r.str("how_to_allow") == "" {
+		t.Error("how to allow it is not said to a client that cannot ask")
+	}
+	asking := connect(t, newWorld(t, settings, nil).Server)
+	asking.hello(t, canAsk)
+	if how := asking.call(t, "check_command", map[string]any{"command": "touch mark"}).str("how_to_allow"); how != "" {
+		t.Errorf("nobody was asked, and one that can be: %q", how)
 	}
 	if world.has("other") || world.has("mark") {
 		t.Error("it ran")

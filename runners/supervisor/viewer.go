@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// viewerPieces is how many pieces of output may wait for a viewer while the command runs. More than
-	// that holds the command up, as a full pipe would.
-	viewerPieces = 4
+	// viewerRoom is how many bytes of output may wait for a viewer while the command runs. More than that
+	// holds the command up, as a full pipe would.
+	viewerRoom = 4 * chunk
 	// viewerRest is how many more may wait when the command has ended: what was left in its pipe.
-	viewerRest = 8
+	viewerRest = 8 * chunk
 )
 
 // viewer passes output on to whoever looks at it as it comes. Somebody slow holds up the command, but
@@ -24,7 +24,8 @@ type viewer struct {
 	mu      sync.Mutex
 	moved   *sync.Cond
 	waiting [][]byte
-	room    int
+	held    int  // bytes that wait
+	room    int  // bytes that may
 	over    bool // nothing more comes
 	gone    bool // the writer failed: the command is to run on without it
 }
@@ -34,7 +35,7 @@ func newViewer(to io.Writer) *viewer {
 	if to == nil {
 		return nil
 	}
-	v := &viewer{to: to, done: make(chan struct{}), room: viewerPieces}
+	v := &viewer{to: to, done: make(chan struct{}), room: viewerRoom}
 	v.moved = sync.NewCond(&v.mu)
 	go v.pass()
 	return v
@@ -66,6 +67,7 @@ func (v *viewer) next() ([]byte, bool) {
 	}
 	piece := v.waiting[0]
 	v.waiting = v.waiting[1:]
+	v.held -= len(piece)
 	v.moved.Broadcast()
 	return piece, true
 }
@@ -77,11 +79,12 @@ func (v *viewer) show(b []byte) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for len(v.waiting) >= v.room && !v.gone {
+	for v.held >= v.room && !v.gone {
 		v.moved.Wait()
 	}
 	if !v.gone {
 		v.waiting = append(v.waiting, bytes.Clone(b))
+		v.held += len(b)
 		v.moved.Broadcast()
 	}
 }
@@ -89,7 +92,7 @@ func (v *viewer) show(b []byte) {
 // ending makes room for what is left in a pipe whose command has ended.
 func (v *viewer) ending() {
 	if v != nil {
-		v.change(func() { v.room = viewerPieces + viewerRest })
+		v.change(func() { v.room = viewerRoom + viewerRest })
 	}
 }
 

@@ -30,7 +30,7 @@ func TestSlowViewer(t *testing.T) {
 	defer s.Close()
 	v := stuck{make(chan struct{})}
 	defer close(v.open)
-	const size = (viewerPieces + 1) * chunk // as much as nobody waits for: the pieces and a full pipe
+	const size = viewerRoom + chunk // as much as nobody waits for: what may wait, and a full pipe
 	c := command("exec " + head + " -c 327680 /dev/zero")
 	c.Stdout, c.Output = v, 1<<20
 	p, err := s.Start(context.Background(), c)

@@ -94,7 +94,9 @@ func (s *served) bearing(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := httptest.NewServer(&httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
+	// Connections of its own: those of the default transport are closed by every httptest server that ends.
+	own := &http.Transport{DisableKeepAlives: true}
+	proxy := httptest.NewServer(&httputil.ReverseProxy{FlushInterval: -1, Transport: own, Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(&url.URL{Scheme: to.Scheme, Host: to.Host})
 		r.Out.Host = r.In.Host // the server shall judge the name that the client used
 		r.Out.Header.Set("Authorization", "Bearer "+token)

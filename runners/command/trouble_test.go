@@ -31,7 +31,7 @@ func TestNoSupervisor(t *testing.T) {
 		"another version":    {[]string{sh, "-c", "echo sallyport-supervisor/99; exec cat"}, `speaks version "99" of the protocol, and this side 1`},
 		"a line without end": {[]string{sh, "-c", "exec tr '\\0' x </dev/zero"}, "no supervisor"},
 		"refuses":            {[]string{sh, "-c", `echo sallyport-supervisor/1; read -r x; printf '\0\0\0\162{"error":"find shell: none","release":"","os":"","arch":"","posix":false,"home":"","temporary":[],"executable":""}'; exec cat`}, "find shell: none"},
-		"breaks off":         {[]string{sh, "-c", `echo sallyport-supervisor/1; read -r x; printf '\0\0\1\0{'`}, "unexpected EOF"},
+		"breaks off":         {[]string{sh, "-c", `echo sallyport-supervisor/1; read -r x; printf '\0\0\1\0{'; exec cat >/dev/null`}, "unexpected EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -65,6 +65,13 @@ type PolicyInfo struct {
 type Judgement struct {
 	Effect  Effect
 	Reasons []Reason
+	Spent   []Spent // where the time went, where the evaluator is made of several parts
+}
+
+// Spent is the time that one part of a decision took.
+type Spent struct {
+	By   string // facts, topdown, wasm, or the name of a plugin
+	Time time.Duration
 }
 
 // ApprovalRequest is what an Approver is asked about.

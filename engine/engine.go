@@ -38,6 +38,9 @@ type Request struct {
 	Subject    facts.Subject
 	// Stdout and Stderr, when not nil, see the output as it comes.
 	Stdout, Stderr io.Writer
+	// Stdin is what the command reads; nil for nothing. It is a person's choice and never an agent's: what it
+	// holds is not judged.
+	Stdin io.Reader
 }
 
 // Evaluator judges an input. An error is a fault and denies.
@@ -85,6 +88,16 @@ type EnvironmentSpec struct {
 	Agent   string
 	Session string
 	Layout  facts.Layout // places and permissions, for environments that confine
+	// Note, when not nil, takes down what a runner does to make, find and remove the environment, for those who
+	// look after it. It decides nothing. Details marshal to JSON and hold names of variables, never values.
+	Note func(event string, details map[string]any)
+}
+
+// Tell notes an event, if anybody takes it down.
+func (s EnvironmentSpec) Tell(event string, details map[string]any) {
+	if s.Note != nil {
+		s.Note(event, details)
+	}
 }
 
 // Environment runs processes in one place. It is safe for concurrent use.
@@ -124,6 +137,12 @@ type Command struct {
 	Output  int           // bytes kept per stream, half from its head and half from its tail; all is counted
 	// Stdout and Stderr, when not nil, see the output as it comes, besides what is kept.
 	Stdout, Stderr io.Writer
+	// Stdin is what the process reads; nil for nothing at all. An environment may leave a Read behind that
+	// does not return when the process has ended.
+	Stdin io.Reader
+	// Elevated says that the text asks for more rights than its user has, by sudo or the like, and that this
+	// was judged. An environment that takes away the means of it leaves them to this one command.
+	Elevated bool
 }
 
 // Process is a running command.
@@ -148,6 +167,7 @@ type Exit struct {
 	Duration             time.Duration
 	UserTime, SystemTime time.Duration
 	MaxRSS               int64 // bytes
+	OOMKills             int   // processes of the environment that the kernel killed meanwhile for want of memory
 	Stdout, Stderr       Stream
 	// Error says why the process could not run or why its end is not fully known; nil otherwise.
 	Error error
@@ -167,7 +187,8 @@ type Outcome struct {
 	Input    *facts.Input // the facts that were judged
 	Approval *Approval    // nil unless the effect was ask
 	WorkDir  string
-	Fault    *Fault // what of ours broke, for the operator; nil when nothing did
+	Fault    *Fault  // what of ours broke, for the operator; nil when nothing did
+	Spent    []Spent // where the time of the decision went: facts, then each evaluator
 	Ran      bool
 	Exit     Exit // meaningful when Ran
 }

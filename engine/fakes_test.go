@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -105,12 +106,14 @@ type fakeRunner struct {
 	block               bool
 	files               engine.Files
 	started             func()
+	elevated            bool // what it tells policies
+	forward             bool // its commands come prepared as elevated, and with something to read
 	mu                  sync.Mutex
 	last                engine.Command
 }
 
 func (r *fakeRunner) Describe() facts.Runner {
-	return facts.Runner{Name: "fake", Isolation: "none", Network: "none"}
+	return facts.Runner{Name: "fake", Isolation: "none", Network: "none", Elevated: r.elevated}
 }
 
 func (r *fakeRunner) Open(context.Context, engine.EnvironmentSpec) (engine.Environment, error) {
@@ -118,7 +121,11 @@ func (r *fakeRunner) Open(context.Context, engine.EnvironmentSpec) (engine.Envir
 }
 
 func (r *fakeRunner) Prepare(text, _ string) (engine.Command, error) {
-	return engine.Command{Text: text, Env: []string{"PATH=/bin"}}, r.prepareErr
+	c := engine.Command{Text: text, Env: []string{"PATH=/bin"}}
+	if r.forward {
+		c.Elevated, c.Stdin = true, strings.NewReader("from the environment")
+	}
+	return c, r.prepareErr
 }
 
 func (r *fakeRunner) Files() engine.Files { return r.files }

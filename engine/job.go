@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -128,7 +129,8 @@ func (g *Gate) launch(ctx context.Context, j *judged, out Outcome, leave func())
 		return job
 	}
 	cmd := j.command
-	cmd.Stdout, cmd.Stderr = j.request.Stdout, j.request.Stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = j.request.Stdin, j.request.Stdout, j.request.Stderr
+	cmd.Elevated = elevated(j.input)
 	p, err := j.env.Start(context.WithoutCancel(ctx), cmd)
 	if err != nil {
 		defer leave()
@@ -141,6 +143,12 @@ func (g *Gate) launch(ctx context.Context, j *judged, out Outcome, leave func())
 		g.jobs.finish(job, g.conclude(j, out, p.Wait(), noted))
 	}()
 	return job
+}
+
+// elevated reports whether a command may gain rights: only where that stays within the environment, and only
+// if what was judged asks for it. Nothing else makes it so.
+func elevated(in *facts.Input) bool {
+	return in.Runner.Elevated && slices.ContainsFunc(in.Commands, func(c facts.Command) bool { return c.Elevated })
 }
 
 // foresee is what the ledger sees of the files of a request. It gets as long for it as judging does.

@@ -20,10 +20,11 @@ type judged struct {
 	decision Decision
 	fault    *Fault
 	by       []Evaluator // who judges it
+	spent    []Spent
 }
 
 func (j *judged) outcome() Outcome {
-	return Outcome{Decision: j.decision, Input: j.input, Fault: j.fault, WorkDir: j.command.WorkDir}
+	return Outcome{Decision: j.decision, Input: j.input, Fault: j.fault, Spent: j.spent, WorkDir: j.command.WorkDir}
 }
 
 // judge reads a request and lets every evaluator judge it. The error is about the request itself.
@@ -35,7 +36,7 @@ func (g *Gate) judge(ctx context.Context, r Request) (*judged, error) {
 	if r.Subject == (facts.Subject{}) {
 		r.Subject = g.o.Subject
 	}
-	if r.Operation != nil && r.Command != "" {
+	if r.Operation != nil && (r.Command != "" || r.Stdin != nil) {
 		return nil, fmt.Errorf("%w: a command and an operation on files in one: send one of them", ErrRequest)
 	}
 	by := g.evaluators()
@@ -46,14 +47,16 @@ func (g *Gate) judge(ctx context.Context, r Request) (*judged, error) {
 	env, builder, f := g.ready(ctx)
 	ctx, cancel := context.WithTimeout(ctx, g.o.Limits.Judge)
 	defer cancel()
+	begin := time.Now()
 	if f != nil {
 		j.fault = f
 	} else if f, err := g.read(ctx, env, builder, j, start); err != nil {
 		return nil, err
 	} else if f != nil {
 		j.fault = f
-	} else if f := g.decide(ctx, j); f != nil {
-		j.fault = f
+	} else {
+		j.spent = []Spent{{By: "facts", Time: time.Since(begin)}}
+		j.fault = g.decide(ctx, j)
 	}
 	if j.fault != nil {
 		j.decision.Effect, j.decision.Fault = Deny, j.fault.ID
@@ -103,7 +106,7 @@ func (g *Gate) read(ctx context.Context, env Environment, builder *facts.Builder
 	j.input = builder.Build(facts.Ask{
 		Request: facts.Request{
 			ID: j.decision.ID, Time: now.UTC(), Tool: j.request.Tool, Command: cmd.Text, WorkDir: cmd.WorkDir,
-			TimeoutSeconds: cmd.Timeout.Seconds(), Background: j.request.Background,
+			TimeoutSeconds: cmd.Timeout.Seconds(), Background: j.request.Background, Stdin: j.request.Stdin != nil,
 		},
 		Subject: j.request.Subject,
 		Runner:  g.o.Runner.Describe(),
@@ -128,7 +131,12 @@ func (g *Gate) decide(ctx context.Context, j *judged) (f *Fault) {
 	defer catch(&f, "policy")
 	effect := Allow
 	for _, e := range j.by {
+		begin := time.Now()
 		v, err := e.Evaluate(ctx, j.input)
+		if v.Spent == nil {
+			v.Spent = []Spent{{By: e.Policy().Revision, Time: time.Since(begin)}}
+		}
+		j.spent = append(j.spent, v.Spent...)
 		if err != nil {
 			return newFault("policy", err)
 		}

@@ -92,6 +92,7 @@ type OutcomeBody struct {
 	UserUS     int64      `json:"user_us"`
 	SystemUS   int64      `json:"system_us"`
 	MaxRSS     int64      `json:"max_rss"`
+	OOMKills   int        `json:"oom_kills"`
 	Stdout     StreamBody `json:"stdout"`
 	Stderr     StreamBody `json:"stderr"`
 	Error      string     `json:"error"`

@@ -101,7 +101,7 @@ func (g *Gate) outcomeBody(out Outcome) OutcomeBody {
 	b := OutcomeBody{
 		Started: e.Started.UTC(), DurationUS: e.Duration.Microseconds(), ExitCode: e.Code, Signal: e.Signal,
 		TimedOut: e.TimedOut, Killed: e.Killed, Survivors: e.Survivors, Runner: d.Name, Isolation: d.Isolation,
-		UserUS: e.UserTime.Microseconds(), SystemUS: e.SystemTime.Microseconds(), MaxRSS: e.MaxRSS,
+		UserUS: e.UserTime.Microseconds(), SystemUS: e.SystemTime.Microseconds(), MaxRSS: e.MaxRSS, OOMKills: e.OOMKills,
 		Stdout: StreamBody{Bytes: e.Stdout.Bytes, SHA256: e.Stdout.SHA256},
 		Stderr: StreamBody{Bytes: e.Stderr.Bytes, SHA256: e.Stderr.SHA256},
 	}

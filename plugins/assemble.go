@@ -5,10 +5,12 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/user"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
@@ -19,6 +21,9 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/rego"
 	"github.com/sallyport-dev/sallyport/engine/wasm"
 	"github.com/sallyport-dev/sallyport/policies"
+	"github.com/sallyport-dev/sallyport/runners/bubblewrap"
+	"github.com/sallyport-dev/sallyport/runners/docker"
+	"github.com/sallyport-dev/sallyport/runners/journal"
 )
 
 // Options are what a gate needs besides the configuration.
@@ -27,6 +32,11 @@ type Options struct {
 	Approver  engine.Approver // nil: nobody can be asked, so ask refuses
 	Version   string          // of sallyport, for the audit log
 	CheckOnly bool            // decide and run nothing; no audit log is opened
+	Follow    bool            // it lives long: servers of policies are followed until Close
+	// Warn takes what the operator has to know and what stops nothing; nil: nobody is told.
+	Warn func(error)
+	// Progress is told how installations go before an environment opens; nil: nobody is told.
+	Progress docker.Report
 
 	// What cases put in place of the real thing; all may be nil.
 	policies func(context.Context, *config.Loaded) (*rego.Evaluator, error)
@@ -45,6 +55,8 @@ type Sallyport struct {
 	log       *audit.Log
 	ledger    *ledger.Ledger
 	plugins   []*wasm.Plugin
+	runner    io.Closer  // what of the runner goes on besides its environments; nil for nothing
+	served    *following // nil where no servers are followed
 }
 
 // Close closes the gate and then its log, so that the last records are written.
@@ -52,6 +64,12 @@ func (s *Sallyport) Close() error {
 	var err error
 	if s.Gate != nil {
 		err = s.Gate.Close()
+	}
+	if s.served != nil {
+		s.served.Close(context.Background())
+	}
+	if s.runner != nil {
+		err = errors.Join(err, s.runner.Close())
 	}
 	if s.ledger != nil {
 		err = errors.Join(err, s.ledger.Close())
@@ -68,6 +86,7 @@ func (s *Sallyport) Redact(text string) string { return s.log.Redactor().String(
 // Assemble makes a gate of a configuration:
 //
 //	policies  built in + l.Policies      ─▶ rego.Evaluator ┐
+//	servers   l.Servers, if followed     ─▶ fleet.Fleet    │
 //	plugins   l.Plugins                  ─▶ wasm.Plugin, … │
 //	runner    l.Runner from the catalog  ─▶ engine.Runner  ├─▶ engine.Gate
 //	log       l.Audit.Dir                ─▶ audit.Log      │
@@ -77,21 +96,30 @@ func (s *Sallyport) Redact(text string) string { return s.log.Redactor().String(
 func Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, error) {
 	named := l // places in it are those of the file
 	l = pluginsLast(l)
-	load := Policies
-	if o.policies != nil {
-		load = o.policies
-	}
-	evaluator, err := load(ctx, l)
+	s := &Sallyport{}
+	evaluator, load, err := s.judges(ctx, l, o)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.Close())
 	}
 	chosen, err := RunnerNamed(l, l.Runner)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.Close())
 	}
 	r, err := chosen.Open(l)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.Close())
+	}
+	sandbox, confines := r.Runner.(*bubblewrap.Runner)
+	if o.Warn != nil {
+		for _, w := range r.Warnings {
+			o.Warn(errors.New(w))
+		}
+		if confines {
+			sandbox.Notify(func(text string) { o.Warn(errors.New(text)) })
+		}
+	}
+	if confines && o.CheckOnly {
+		sandbox.OnlyLook()
 	}
 	if o.runner != nil {
 		r.Runner = o.runner(r.Runner)
@@ -100,10 +128,10 @@ func Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, err
 	layout.POSIX = r.POSIX
 	effective, err := l.YAML()
 	if err != nil {
-		return nil, fmt.Errorf("hash configuration: %w", err)
+		return nil, errors.Join(fmt.Errorf("hash configuration: %w", err), s.Close())
 	}
 	subject := facts.Subject{Agent: l.Agent, Session: o.Session, User: userName(), Client: facts.Client{Name: "sallyport", Version: o.Version}}
-	reloading := rego.NewReloading(evaluator, l.Policies, func(ctx context.Context) (*rego.Evaluator, error) { return load(ctx, l) })
+	reloading := rego.NewReloading(evaluator, l.Policies, load)
 	options := engine.Options{
 		Layout:     layout,
 		Evaluators: []engine.Evaluator{reloading},
@@ -121,9 +149,15 @@ func Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, err
 			Profile: l.Profile, Subject: subject,
 		},
 	}
-	s := &Sallyport{Policies: evaluator, Subject: subject, reloading: reloading}
+	s.Policies, s.Subject, s.reloading = evaluator, subject, reloading
+	if c, ok := r.Runner.(io.Closer); ok {
+		s.runner = c
+	}
+	if w, ok := r.Runner.(interface{ Watch(docker.Report) }); ok {
+		w.Watch(o.Progress)
+	}
 	if s.plugins, err = RulePlugins(ctx, named); err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.Close())
 	}
 	for _, p := range s.plugins {
 		options.Evaluators = append(options.Evaluators, p)
@@ -140,11 +174,52 @@ func Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, err
 			return nil, errors.Join(fmt.Errorf("%w: nothing runs without a record", err), s.Close())
 		}
 		options.Recorder = s.log
+		if s.served != nil && s.served.SendsDecisions() {
+			options.Recorder = copying{s.log, s.served.Fleet}
+		}
+		options.Runner = journal.Wrap(r.Runner, journalOptions(l, s.log.Redactor(), o.Warn))
+		if err := evaluator.Accept(); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
 	}
 	if s.Gate, err = engine.New(options); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	if s.served != nil {
+		if err := s.served.join(ctx, s); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
 	return s, nil
+}
+
+// judges loads the policies, and returns with them how they are loaded anew.
+func (s *Sallyport) judges(ctx context.Context, l *config.Loaded, o Options) (*rego.Evaluator, func(context.Context) (*rego.Evaluator, error), error) {
+	load := func(ctx context.Context) (*rego.Evaluator, error) { return Policies(ctx, l) }
+	reports := slices.ContainsFunc(l.Servers(), func(s config.Served) bool { return s.Status || s.DecisionLogs })
+	switch {
+	case o.policies != nil:
+		load = func(ctx context.Context) (*rego.Evaluator, error) { return o.policies(ctx, l) }
+	case !o.CheckOnly && len(l.Servers()) > 0 && (o.Follow || reports):
+		if err := honoured(l); err != nil {
+			return nil, nil, err
+		}
+		var err error
+		if s.served, err = follow(ctx, l, o.Warn); err != nil {
+			return nil, nil, err
+		}
+		return s.served.initial(), s.served.load, nil
+	case len(l.Servers()) > 0:
+		load = func(ctx context.Context) (*rego.Evaluator, error) {
+			if err := honoured(l); err != nil {
+				return nil, err
+			}
+			e, _, err := fetched(ctx, l, false, o.Warn)
+			return e, err
+		}
+	}
+	e, err := load(ctx)
+	return e, load, err
 }
 
 // Check reports what keeps a configuration from being used, policies and plugins included. It leaves
@@ -157,11 +232,39 @@ func Check(ctx context.Context, l *config.Loaded) error {
 	return errors.Join(err, closeAll(all))
 }
 
-// Policies loads and compiles the policies that a configuration names.
+// Policies loads and compiles the policies that a configuration names. Servers are asked where what is kept of them
+// is not fresh.
 func Policies(ctx context.Context, l *config.Loaded) (*rego.Evaluator, error) {
 	if err := honoured(l); err != nil {
 		return nil, err
 	}
+	if len(l.Servers()) > 0 {
+		e, _, err := fetched(ctx, l, false, nil)
+		return e, err
+	}
+	return loadPolicies(ctx, l, nil)
+}
+
+// loadPolicies loads the policies of a configuration. texts are the bundles of its addresses.
+func loadPolicies(ctx context.Context, l *config.Loaded, texts map[string][]byte) (*rego.Evaluator, error) {
+	keys, err := policyKeys(l)
+	if err != nil {
+		return nil, err
+	}
+	return evaluator(ctx, l, rego.Options{
+		Bundle:   policies.FS(),
+		Tested:   true,
+		Revision: policies.Revision(),
+		Custom:   l.Policies,
+		Texts:    texts,
+		Keys:     keys,
+		Serials:  serials(l),
+		Config:   regoConfig(l),
+	})
+}
+
+// policyKeys reads the keys that sign bundles.
+func policyKeys(l *config.Loaded) ([][]byte, error) {
 	keys := make([][]byte, len(l.PolicyKeys))
 	for i, file := range l.PolicyKeys {
 		key, err := os.ReadFile(string(file))
@@ -173,14 +276,7 @@ func Policies(ctx context.Context, l *config.Loaded) (*rego.Evaluator, error) {
 		}
 		keys[i] = key
 	}
-	return rego.New(ctx, rego.Options{
-		Bundle:   policies.FS(),
-		Tested:   true,
-		Revision: policies.Revision(),
-		Custom:   l.Policies,
-		Keys:     keys,
-		Config:   regoConfig(l),
-	})
+	return keys, nil
 }
 
 // regoConfig is what policies see of a configuration.
@@ -250,6 +346,11 @@ func logOptions(l *config.Loaded, version string) audit.Options {
 		Dir: string(l.Audit.Dir), Agent: l.Agent, Version: version,
 		Redact: audit.Redact{Patterns: redact}, CheckpointEvery: time.Duration(l.Audit.Checkpoint.Every),
 	}
+}
+
+// journalOptions are for the logs of environments. They are redacted as the audit log is.
+func journalOptions(l *config.Loaded, r *audit.Redactor, warn func(error)) journal.Options {
+	return journal.Options{Dir: l.EnvironmentsDir(), Redact: r.Together, Warn: warn, Keep: forgetAfter}
 }
 
 // userName names the operating system user: by the system, not by a variable that anybody may set.

@@ -26,12 +26,14 @@ type CaseResult struct {
 	Row    int           `json:"row"`
 	Effect engine.Effect `json:"effect"`
 	Rules  []string      `json:"rules"` // that gave reasons, sorted
+	Both   bool          `json:"both"`  // it was judged by both evaluators
 	Wrong  string        `json:"wrong"`
 }
 
 // Cases judges each case through the whole engine, in a home and workspace of its own, under the
 // operator's policies and the settings of the case, and nothing else that is configured. Nothing runs.
 func Cases(ctx context.Context, l *config.Loaded, cases []rego.Case) (_ []CaseResult, err error) {
+	l = byBoth(l)
 	scratch, err := os.MkdirTemp("", "sallyport-cases-")
 	if err != nil {
 		return nil, fmt.Errorf("make workspace for cases: %w", err)
@@ -77,7 +79,31 @@ func tryCase(ctx context.Context, l *config.Loaded, c rego.Case, dir string, jud
 	if err != nil {
 		return CaseResult{}, err
 	}
-	return held(c, got), nil
+	r := held(c, got)
+	if both, err := agree(ctx, w.gate, got.Input); err != nil {
+		r.Both, r.Wrong = both, strings.TrimPrefix(r.Wrong+"; "+err.Error(), "; ")
+	} else {
+		r.Both = both
+	}
+	return r, nil
+}
+
+// byBoth makes sure that the compiled form of the rules is there to be compared, where this machine has it.
+func byBoth(l *config.Loaded) *config.Loaded {
+	if l.Evaluator != "topdown" {
+		return l
+	}
+	c := *l
+	c.Evaluator = "auto"
+	return &c
+}
+
+// agree holds what the two evaluators say of an input against each other.
+func agree(ctx context.Context, s *Sallyport, in *facts.Input) (both bool, err error) {
+	if in == nil {
+		return false, nil
+	}
+	return s.Policies.Agree(ctx, in)
 }
 
 // held holds a decision against what its case demands.

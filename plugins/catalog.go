@@ -7,6 +7,7 @@
 package plugins
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -16,7 +17,9 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/runners/bubblewrap"
 	"github.com/sallyport-dev/sallyport/runners/command"
+	"github.com/sallyport-dev/sallyport/runners/docker"
 	"github.com/sallyport-dev/sallyport/runners/local"
 )
 
@@ -30,13 +33,16 @@ type Runner struct {
 // Opened is a runner that is ready, and what the reading of texts must know about it.
 type Opened struct {
 	engine.Runner
-	POSIX bool // its shell is not bash
+	POSIX    bool     // its shell is not bash
+	Warnings []string // what the operator asked for and does not get, and what is risky in it
 }
 
 // Runners lists the runners of this build.
 func Runners() []Runner {
 	return []Runner{
-		{Name: "local", Summary: "this machine, as the same user, not confined", Open: openLocal},
+		{Name: "local", Summary: "this machine, as the same user, in a sandbox where there can be one", Open: openLocal},
+		{Name: "docker", Summary: "a container of a Docker engine", Open: openDocker},
+		{Name: "docker-sudo", Summary: "a container of a Docker engine, in which sudo can be granted", Open: openDocker},
 	}
 }
 
@@ -49,7 +55,81 @@ func openLocal(l *config.Loaded) (Opened, error) {
 	if err != nil {
 		return Opened{}, err
 	}
-	return Opened{r, r.Shell().POSIX}, nil
+	opened := Opened{Runner: r, POSIX: r.Shell().POSIX}
+	if l.Local.Sandbox != "none" {
+		opened.Runner, err = openSandbox(l, r)
+	}
+	return opened, err
+}
+
+// openSandbox makes the runner that confines what bare would run.
+func openSandbox(l *config.Loaded, bare *local.Runner) (engine.Runner, error) {
+	o := bubblewrap.Options{
+		Supervisor: string(l.Supervisor), Beside: besides(), Network: l.Local.Network, UnixSockets: l.Local.UnixSockets,
+		Scratch: int64(l.Local.Scratch), PIDs: int64(l.Local.PIDs), Memory: int64(l.Local.Memory), State: l.SandboxDir(),
+		Environ: bare.Environ(), Venv: l.Environment.Venv, Prefix: l.Environment.Prefix,
+	}
+	if l.Local.Sandbox == "auto" {
+		o.Otherwise = bare
+	}
+	return bubblewrap.New(o)
+}
+
+// besides is the directory in which a supervisor that belongs to this sallyport lies; "" when that is not known.
+func besides() string {
+	exe, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return filepath.Dir(exe)
+}
+
+// openDocker makes a runner whose commands run in containers.
+func openDocker(l *config.Loaded) (Opened, error) {
+	e := l.Environment
+	given, err := local.Given(local.Options{EnvFile: string(e.EnvFile), EnvFileNames: e.EnvFileNames, Env: e.Env, Host: l.Environ()})
+	if err != nil {
+		return Opened{}, fmt.Errorf("open runner %s: %w", l.Runner, err)
+	}
+	if err := l.Installable(); err != nil {
+		return Opened{}, err
+	}
+	o := DockerOptions(l)
+	o.Given = given
+	c := l.Docker.Credentials
+	o, warnings, err := o.Grant(docker.Credentials{
+		Mount: c.Mount, EnvFile: string(c.EnvFile), EnvFileNames: c.EnvFileNames, Env: c.Env, PassAll: c.PassAll,
+	}, string(l.Workspace))
+	if err != nil {
+		return Opened{}, fmt.Errorf("open runner %s: %w", l.Runner, err)
+	}
+	r, err := docker.New(o)
+	return Opened{Runner: r, Warnings: warnings}, err // its environment tells what shell there is
+}
+
+// DockerOptions are what a configuration says about the engine and its containers, but for variables
+// of commands.
+func DockerOptions(l *config.Loaded) docker.Options {
+	d := l.Docker
+	o := docker.Options{
+		Elevated: l.Runner == "docker-sudo",
+		Host:     d.Host, Environ: l.Environ(), Home: l.Home(),
+		Image: d.Image, Pull: d.Pull, Runtime: d.Runtime, Copy: d.Deliver == "copy", Mount: d.Deliver == "mount",
+		User: d.User, Network: d.Network, Memory: int64(d.Memory), CPUs: d.CPUs, PIDs: int64(d.PIDs), Files: int64(d.OpenFiles),
+		FileSize: int64(d.FileSize), Temporary: int64(d.Tmp), Writable: d.Root == "writable", UnixSockets: d.UnixSockets,
+		Keep: d.Keep, State: l.StateDir(), Venv: l.Environment.Venv, Prefix: l.Environment.Prefix,
+	}
+	o.Packages = docker.Packages{
+		System: d.Packages.System, Python: d.Packages.Python, NPM: d.Packages.NPM,
+		Network: d.InstallNetwork(), Continue: d.Packages.OnFailure == "continue",
+	}
+	for _, m := range d.Mounts {
+		o.Mounts = append(o.Mounts, docker.Mount{Source: string(m.Source), Target: m.Target, Write: m.Access == "write"})
+	}
+	if o.Supervisor = string(l.Supervisor); o.Supervisor == "" {
+		o.Supervisor = filepath.Join(besides(), "sallyport-supervisor")
+	}
+	return o
 }
 
 // openCommand makes the runner of the operator's own that is in use.
@@ -61,10 +141,15 @@ func openCommand(l *config.Loaded) (Opened, error) {
 	}
 	o := command.Options{
 		Name: l.Runner, Command: own.Command, Isolation: own.Isolation, Network: own.Network,
-		Host: l.Environ(), Venv: e.Venv, Prefix: e.Prefix, Given: given,
+		Host: l.Environ(), Venv: e.Venv, Prefix: e.Prefix, Given: given, Beside: besides(),
 	}
-	if exe, err := os.Executable(); err == nil {
-		o.Beside = filepath.Dir(exe) // where a supervisor that belongs to this sallyport lies
+	if own.Plugin != "" {
+		p, err := command.LoadPlugin(string(own.Plugin))
+		if err != nil {
+			return Opened{}, fmt.Errorf("open runner %s: %w", l.Runner, err)
+		}
+		o.Plugin, o.Command = &p, slices.Concat(p.Command, own.Args)
+		o.Isolation, o.Network = cmp.Or(own.Isolation, p.Isolation), cmp.Or(own.Network, p.Network)
 	}
 	r, err := command.New(o)
 	return Opened{Runner: r}, err // its environment tells what shell there is
@@ -90,25 +175,23 @@ func RunnerNamed(l *config.Loaded, name string) (Runner, error) {
 func honoured(l *config.Loaded) error {
 	var problems []config.Problem
 	no := func(key, text string) { problems = append(problems, l.At(key, text)) }
-	for i, p := range l.Policies {
-		key := fmt.Sprintf("policies[%d]", i)
-		if strings.Contains(p, "://") {
-			no(key, "this build does not fetch bundles: name a directory or a file")
-		}
-	}
 	if len(l.Audit.Checkpoint.Publish) > 0 {
 		no("audit.checkpoint.publish", "this build does not publish checkpoints: remove the key")
 	}
-	if l.Runner == "local" {
+	if l.Runner == "local" && !bubblewrap.Supported {
 		if l.Local.Sandbox == "bubblewrap" {
-			no("local.sandbox", "the local runner of this build does not confine: use \"none\", or \"auto\" to have it once it does")
+			no("local.sandbox", "bubblewrap is of Linux: use \"none\" or \"auto\", or a runner that confines")
 		}
 		if l.Local.Network == "none" {
-			no("local.network", "the local runner of this build cannot take the network away: remove the key")
+			no("local.network", "the local runner cannot take the network away on this system: remove the key")
 		}
 	}
-	if _, elsewhere := l.Elsewhere(); elsewhere && l.Environment.PassAll {
+	_, elsewhere := l.Elsewhere()
+	if (elsewhere || strings.HasPrefix(l.Runner, "docker")) && l.Environment.PassAll {
 		no("environment.pass_all", "the variables of this machine make no sense elsewhere: name those that do under environment.env")
+	}
+	if isDocker(l.Runner) && l.Environment.PassAll {
+		no("environment.pass_all", "the variables of this machine make no sense in a container: name those that do under environment.env, or use docker.credentials.pass_all")
 	}
 	if _, err := RunnerNamed(l, l.Runner); err != nil {
 		no("runner", err.Error())

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/engine/rego"
 )
 
@@ -23,12 +24,18 @@ type Example struct {
 	Command string `json:"command"`
 	Want    bool   `json:"want"` // true for an example, false for a look-alike
 	Found   bool   `json:"found"`
+	Both    bool   `json:"both"`             // it was judged by both evaluators
+	Differ  string `json:"differ,omitempty"` // how they disagree
 }
+
+// Holds reports whether the rule did what its metadata says, by whichever evaluator.
+func (e Example) Holds() bool { return e.Want == e.Found && e.Differ == "" }
 
 // Examples lets every rule judge the examples and look-alikes of its own metadata, under the profile
 // and settings that these are meant for and with nothing relaxed, in a workspace and home of their own
 // that are removed again. Nothing runs.
 func Examples(ctx context.Context, l *config.Loaded, rules []rego.RuleInfo) (_ []Example, err error) {
+	l = byBoth(l)
 	scratch, err := os.MkdirTemp("", "sallyport-examples-")
 	if err != nil {
 		return nil, fmt.Errorf("make workspace for examples: %w", err)
@@ -56,14 +63,19 @@ func Examples(ctx context.Context, l *config.Loaded, rules []rego.RuleInfo) (_ [
 			worlds[key] = w
 		}
 		for i, command := range slices.Concat(rule.Examples, rule.Lookalikes) {
-			effect, err := w.gate.effect(ctx, rule.ID, w.place.Replace(command))
+			effect, in, err := w.gate.effect(ctx, rule.ID, w.place.Replace(command))
 			if err != nil {
 				return nil, fmt.Errorf("judge example %q of %s: %w", command, rule.ID, err)
+			}
+			differ := ""
+			both, err := agree(ctx, w.gate, in)
+			if err != nil {
+				differ = err.Error()
 			}
 			want := i < len(rule.Examples)
 			// A rule that also warns of the milder case may do so of a look-alike.
 			found := effect != "" && (want || effect != engine.Warn || len(rule.Effects) == 1)
-			out = append(out, Example{Rule: rule.ID, Command: command, Want: want, Found: found})
+			out = append(out, Example{Rule: rule.ID, Command: command, Want: want, Found: found, Both: both, Differ: differ})
 		}
 	}
 	return out, nil
@@ -179,19 +191,19 @@ func (w *world) files(dir, workspace string, files map[string]string) error {
 	return nil
 }
 
-// effect returns the strictest effect that one rule has on an example, "" for none.
-func (s *Sallyport) effect(ctx context.Context, rule, command string) (engine.Effect, error) {
+// effect returns the strictest effect that one rule has on an example, "" for none, and what was judged.
+func (s *Sallyport) effect(ctx context.Context, rule, command string) (engine.Effect, *facts.Input, error) {
 	out, err := s.Check(ctx, asked(command))
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	if out.Fault != nil {
-		return "", out.Fault
+		return "", nil, out.Fault
 	}
 	for _, r := range out.Decision.Reasons {
 		if r.Rule == rule { // the strictest reasons come first
-			return r.Effect, nil
+			return r.Effect, out.Input, nil
 		}
 	}
-	return "", nil
+	return "", out.Input, nil
 }

@@ -90,20 +90,17 @@ func TestCheckOnlyOpensNoLogAndRunsNothing(t *testing.T) {
 func TestWhatCannotBeHonouredIsRefused(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"runner: docker\n": "3:9: runner: no runner named docker in this build; available: local",
+		"runner: docker\nenvironment: {pass_all: true}\n":                          "4:25: environment.pass_all: the variables of this machine make no sense in a container",
 		"runner: b\nrunners: {b: {command: [x]}}\nenvironment: {pass_all: true}\n": "environment.pass_all: the variables of this machine make no sense elsewhere",
 		"plugins: [rule.wasm]\n":     "rule.manifest.json: no such file or directory: every module needs one",
 		"rules: {plugin/x/y: off}\n": `3:21: rules.plugin/x/y: no rule "plugin/x/y": no plugin named x is loaded`,
 		"exemptions: [{rule: plugin/x/y, match: a, reason: r, expires: 2999-01-01}]\n": "3:21: exemptions[0].rule: no rule",
-		"policies: [bundle.tar.gz]\n":             "bundle.tar.gz: read bundle: ",
-		"policy_keys: [file]\n":                   "file: read key: the key is no PEM",
-		"policies: [\"https://example.com/b\"]\n": "3:12: policies[0]: this build does not fetch bundles",
-		"local: {sandbox: bubblewrap}\n":          "3:18: local.sandbox: the local runner of this build does not confine",
-		"local: {network: none}\n":                "3:18: local.network: the local runner of this build cannot take the network away",
-		"audit: {checkpoint: {publish: [x]}}\n":   "3:31: audit.checkpoint.publish: this build does not publish",
-		"rules: {a/b: off}\n":                     `no rule "a/b"`,
-		"audit: {dir: file/audit}\n":              "nothing runs without a record",
-		"environment: {venv: custom}\n":           "virtual environment",
+		"policies: [bundle.tar.gz]\n":           "bundle.tar.gz: read bundle: ",
+		"policy_keys: [file]\n":                 "file: read key: the key is no PEM",
+		"audit: {checkpoint: {publish: [x]}}\n": "3:31: audit.checkpoint.publish: this build does not publish",
+		"rules: {a/b: off}\n":                   `no rule "a/b"`,
+		"audit: {dir: file/audit}\n":            "nothing runs without a record",
+		"environment: {venv: custom}\n":         "virtual environment",
 	} {
 		s, err := plugins.Assemble(t.Context(), load(t, text), plugins.Options{})
 		if err == nil {
@@ -121,7 +118,7 @@ func TestTrial(t *testing.T) {
 	if err != nil || info.Name != "local" {
 		t.Errorf("%+v, %v", info, err)
 	}
-	if _, err := plugins.Trial(t.Context(), load(t, "runner: docker\n")); err == nil {
+	if _, err := plugins.Trial(t.Context(), load(t, "runner: docker\ndocker: {image: sallyport-test/is-not-there}\n")); err == nil {
 		t.Error("docker opens")
 	}
 }

@@ -72,11 +72,19 @@ func (o ReplayOptions) Judge(ctx context.Context, l *config.Loaded, entries iter
 	if err != nil {
 		return Replay{}, err
 	}
+	timed, err := policies.Reads("request", "time")
+	if err != nil {
+		return Replay{}, err
+	}
+	named, err := policies.Reads("request", "id")
+	if err != nil {
+		return Replay{}, err
+	}
 	layout := l.Layout()
 	r := &replayer{
 		options: o, evaluators: []engine.Evaluator{policies}, layout: &layout, known: map[[sha256.Size]byte]*verdict{},
 		// What a plugin looks at is not known.
-		alike: len(rules) == 0 && !policies.Reads("request", "time") && !policies.Reads("request", "id"),
+		alike: len(rules) == 0 && !timed && !named && len(l.Exemptions) == 0, // which expire
 	}
 	for _, rule := range rules {
 		r.evaluators = append(r.evaluators, rule)

@@ -2,27 +2,43 @@ package plugins
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/runners/docker"
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
 // Tried is what came of opening a runner.
 type Tried struct {
 	facts.Runner
-	Place   string   // where a supervisor elsewhere stands; "" for none
-	Wanting []string // for people: what the environment cannot do there
+	Place      string         // where a supervisor elsewhere stands; "" for none
+	Supervisor string         // its release
+	Made       map[string]any // what the environment says it is made of; nil for nothing
+	Wanting    []string       // for people: what the environment cannot do there
+	Bounds     []docker.Check // what keeps the environment in bounds, by what is there and not by what was asked for
+}
+
+// placed is an environment whose supervisor stands elsewhere.
+type placed interface {
+	engine.Environment
+	Place() wire.Place
 }
 
 // trialTime is how long a trial may take: somebody waits for it.
-const trialTime = 20 * time.Second
+const trialTime = 30 * time.Second
 
-// Trial opens the runner of a configuration as a gate does and closes it again.
+// Trial opens the runner of a configuration as a gate does and closes it again. A container that is made for it is
+// not kept, and nothing is installed into it.
 func Trial(ctx context.Context, l *config.Loaded) (Tried, error) {
+	ctx, cancel := context.WithTimeout(ctx, trialTime)
+	defer cancel()
+	l, spec := forTrial(ctx, l)
 	chosen, err := RunnerNamed(l, l.Runner)
 	if err != nil {
 		return Tried{}, err
@@ -31,25 +47,81 @@ func Trial(ctx context.Context, l *config.Loaded) (Tried, error) {
 	if err != nil {
 		return Tried{}, err
 	}
-	t := Tried{Runner: r.Describe()}
-	ctx, cancel := context.WithTimeout(ctx, trialTime)
-	defer cancel()
-	env, err := r.Open(ctx, engine.EnvironmentSpec{Agent: l.Agent, Layout: l.Layout()})
+	env, err := r.Open(ctx, spec)
+	t := Tried{Runner: r.Describe()} // after it was opened: what it found is part of it
 	if err != nil {
 		return t, fmt.Errorf("open environment: %w", err)
 	}
-	if e, ok := env.(interface{ Shortcomings() []string }); ok {
-		t.Wanting = e.Shortcomings()
+	t.Wanting = r.Warnings
+	err = t.look(ctx, l, env)
+	return t, errors.Join(err, env.Close())
+}
+
+// forTrial is the configuration and the environment of a trial. If there is a container of this agent it is that one.
+func forTrial(ctx context.Context, l *config.Loaded) (*config.Loaded, engine.EnvironmentSpec) {
+	spec := engine.EnvironmentSpec{Agent: l.Agent, Layout: l.Layout()}
+	if !isDocker(l.Runner) {
+		return l, spec
 	}
-	if e, ok := env.(*wire.Environment); ok {
+	o := DockerOptions(l)
+	if r, err := docker.New(o); err == nil {
+		all, err := docker.List(ctx, o)
+		if err == nil && slices.ContainsFunc(all, func(c docker.Container) bool { return c.Name == r.NameOf(spec) }) {
+			return l, spec
+		}
+	}
+	own := *l
+	own.Docker.Keep, own.Docker.Pull, own.Docker.Packages = false, "never", config.Packages{}
+	spec.Session = "doctor"
+	return &own, spec
+}
+
+// look asks an open environment what there is to tell of it.
+func (t *Tried) look(ctx context.Context, l *config.Loaded, env engine.Environment) error {
+	if e, ok := env.(interface{ Shortcomings() []string }); ok {
+		t.Wanting = append(t.Wanting, e.Shortcomings()...)
+	}
+	if e, ok := env.(interface{ Made() map[string]any }); ok {
+		t.Made = e.Made()
+	}
+	if e, ok := env.(placed); ok {
 		started := time.Now()
 		_, err := e.FS().Lstat("/")
 		if p := e.Place(); err == nil {
+			t.Supervisor = p.Release
 			t.Place = fmt.Sprintf("supervisor %s on %s/%s, home %s, an answer takes %s", p.Release, p.OS, p.Arch, p.Home, time.Since(started).Round(10*time.Microsecond))
 		}
 		if info, err := e.FS().Lstat(l.Layout().Workspace); err != nil || !info.IsDir() {
 			t.Wanting = append(t.Wanting, fmt.Sprintf("the workspace %s is not there: create it, or set runners.%s.workspace", l.Layout().Workspace, l.Runner))
 		}
 	}
-	return t, env.Close()
+	e, ok := env.(interface {
+		Hardening(context.Context) ([]docker.Check, error)
+	})
+	if !ok {
+		return nil
+	}
+	var err error
+	t.Bounds, err = e.Hardening(ctx)
+	return err
+}
+
+// Engine is what there is to know of the engine of a configuration before a container is made.
+type Engine struct {
+	docker.Survey
+	HowToGet string // the image, where it is absent
+}
+
+// LookAtEngine asks the engine of a configuration what it is. There is none for a runner without containers.
+func LookAtEngine(ctx context.Context, l *config.Loaded) (*Engine, error) {
+	if !isDocker(l.Runner) {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, engineTime)
+	defer cancel()
+	s, err := docker.Look(ctx, DockerOptions(l))
+	if err != nil {
+		return nil, err
+	}
+	return &Engine{s, docker.HowToGet(DockerOptions(l))}, nil
 }

@@ -14,7 +14,7 @@ const watchPause = time.Second
 // InForce are the policies that judge now.
 func (s *Sallyport) InForce() *rego.Evaluator { return s.reloading.Policies() }
 
-// Watch follows the directories of policies until ctx ends. What changes there is compiled aside and judges,
+// Watch follows the directories of policies, and tells of what comes from servers, until ctx ends. What changes there is compiled aside and judges,
 // as a whole, from the next request on; what cannot be loaded changes nothing. Both are on record before
 // they hold. tell hears of both, and of a record that could not be made, which also changes nothing.
 //
@@ -24,6 +24,10 @@ func (s *Sallyport) Watch(ctx context.Context, tell func(engine.PolicyBody, erro
 }
 
 func (s *Sallyport) watch(ctx context.Context, pause time.Duration, tell func(engine.PolicyBody, error)) {
+	if s.served != nil {
+		s.served.listen(tell)
+		defer s.served.listen(nil)
+	}
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
 	for {

@@ -94,8 +94,8 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// check judges a case and returns the rules that fired.
-func (c aCase) check(t *testing.T, e *evaluators) []string {
+// question is what a case asks, and its text.
+func (c aCase) question(t *testing.T) (question, string) {
 	t.Helper()
 	command := place(c.Command)
 	q := question{command: command, workDir: place(c.WorkDir), files: c.Files, seen: c.Seen, settings: c.Config}
@@ -105,6 +105,13 @@ func (c aCase) check(t *testing.T, e *evaluators) []string {
 			t.Fatalf("not the request of a file tool: %s", command)
 		}
 	}
+	return q, command
+}
+
+// check judges a case and returns the rules that fired.
+func (c aCase) check(t *testing.T, e *evaluators) []string {
+	t.Helper()
+	q, command := c.question(t)
 	got := e.answer(t, q)
 	if got.Effect != c.Effect {
 		t.Errorf("%s\n\tgot %s, want %s; reasons:%s", command, got.Effect, c.Effect, reasons(got))

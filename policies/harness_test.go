@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/config"
@@ -167,7 +168,7 @@ func (s settings) layout(files memory) facts.Layout {
 		l.Deny = append(l.Deny, regexp.MustCompile(`^(?:`+p+`)`))
 	}
 	for _, e := range s.Exemptions {
-		l.Exemptions = append(l.Exemptions, regexp.MustCompile(`^(?:`+e.Match+`)$`))
+		l.Exemptions = append(l.Exemptions, facts.Exemption{Match: regexp.MustCompile(`^(?:` + e.Match + `)$`), Expires: time.Now().Add(time.Hour)})
 	}
 	return l
 }
@@ -185,6 +186,7 @@ func (s settings) config() rego.Config {
 }
 
 // evaluators keeps one evaluator for each configuration: making one takes longer than a hundred decisions.
+// Each judges by the compiled rules, and every judgement is held against that of topdown.
 type evaluators struct {
 	mu   sync.Mutex
 	made map[string]func() (*rego.Evaluator, error)
@@ -202,7 +204,9 @@ func (e *evaluators) of(t *testing.T, c rego.Config) *rego.Evaluator {
 	}
 	if e.made[string(key)] == nil {
 		e.made[string(key)] = sync.OnceValues(func() (*rego.Evaluator, error) {
-			return rego.New(context.Background(), rego.Options{Bundle: policies.FS(), Revision: "test", Config: c})
+			return rego.New(context.Background(), rego.Options{
+				Bundle: policies.FS(), Tested: true, Revision: policies.Revision(), Config: c, Compiled: compiled(),
+			})
 		})
 	}
 	get := e.made[string(key)]
@@ -251,24 +255,33 @@ func below(names map[string]string) map[string]string {
 	return out
 }
 
-// answer judges a question as the gate would: facts first, then rules.
-func (e *evaluators) answer(t *testing.T, q question) engine.Judgement {
-	t.Helper()
+// input is what policies see of a question.
+func (q question) input() *facts.Input {
 	runner := facts.Runner{Name: "local", Isolation: "none", Network: "host"}
 	if q.settings.Elevated {
 		runner = facts.Runner{Name: "docker-sudo", Isolation: "container", Network: "none", Elevated: true}
 	}
 	files := newMemory(below(q.files), "/tmp", "/var/tmp", "/root")
-	input := facts.NewBuilder(q.settings.layout(files), files, history(below(q.seen))).Build(facts.Ask{
+	return facts.NewBuilder(q.settings.layout(files), files, history(below(q.seen))).Build(facts.Ask{
 		Touches: q.touches,
 		Request: facts.Request{ID: "test", Tool: cmp.Or(q.tool, "execute_command"), Command: q.command, WorkDir: q.workDir, TimeoutSeconds: 60},
 		Subject: facts.Subject{Agent: "test", Session: "test", User: "dev"},
 		Runner:  runner,
 		Env:     map[string]string{"HOME": home, "PATH": "/usr/local/bin:/usr/bin:/bin", "USER": "dev", "SHELL": "/bin/bash"},
 	})
-	judgement, err := e.of(t, q.settings.config()).Evaluate(t.Context(), input)
+}
+
+// answer judges a question as the gate would: facts first, then rules.
+func (e *evaluators) answer(t *testing.T, q question) engine.Judgement {
+	t.Helper()
+	input := q.input()
+	evaluator := e.of(t, q.settings.config())
+	judgement, err := evaluator.Evaluate(t.Context(), input)
 	if err != nil {
 		t.Fatalf("evaluate %q %v: %v", q.command, q.touches, err)
+	}
+	if both, err := evaluator.Agree(t.Context(), input); err != nil || !both {
+		t.Errorf("compared %v: %v", both, err)
 	}
 	return judgement
 }

@@ -1,5 +1,5 @@
 // Package policies embeds the built-in policy bundle: the rules below sallyport/rules, what they
-// share, the profiles and the default configuration.
+// share, the profiles and the default configuration; and the same compiled to WebAssembly.
 //
 // It holds no tests (they stand beside the rules in the repository) and knows nothing of Rego:
 // engine/rego compiles and evaluates what is here.
@@ -17,8 +17,20 @@ import (
 	"sync"
 )
 
+//go:generate go run ./compilegen compiled
+
 //go:embed sallyport
 var embedded embed.FS
+
+//go:embed compiled/policy.wasm
+var module string
+
+//go:embed compiled/rules.json
+var rules string
+
+// Compiled returns the bundle in the form for WebAssembly, and what that does not say about its rules. Both
+// are generated from what FS returns, and are not to be changed. Which bundle they come from stands in rules.
+func Compiled() (wasm, about []byte) { return []byte(module), []byte(rules) }
 
 // FS returns the bundle: Rego modules and data.json files, without the modules that test them.
 func FS() fs.FS { return bundle{files: embedded} }

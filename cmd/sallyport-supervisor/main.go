@@ -1,37 +1,49 @@
 // Command sallyport-supervisor runs commands for a sallyport elsewhere, which holds the other end of
 // its standard input and output. It judges nothing: what reaches it was decided upon and recorded
-// there. It is started by whoever has the right to run commands here, and runs them as that user.
+// there. It is started by whoever has the right to run commands here, and runs them as that user, or, where it
+// is root and is asked to, as another.
+//
+// With --init it is the first process of a container and does nothing but clean up.
 //
 // It is one static file without configuration. When its input ends, it ends everything that it started.
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"os/user"
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/runners/canary"
+	"github.com/sallyport-dev/sallyport/runners/identity"
 	"github.com/sallyport-dev/sallyport/runners/local"
+	"github.com/sallyport-dev/sallyport/runners/supervisor"
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-const usage = `Usage: sallyport-supervisor [--version]
+const usage = `Usage: sallyport-supervisor [--init|--version]
 
 Runs commands for a sallyport at the other end of its standard input and output:
 
   runners:
     build-box: {command: [ssh, build-box, sallyport-supervisor]}
+
+  --init     be the first process of a container: do nothing, and end what has lost its supervisor
+  --version  say which release this is
 `
 
 func run(args []string, in io.ReadCloser, out io.WriteCloser, errs io.Writer) int {
@@ -42,15 +54,36 @@ func run(args []string, in io.ReadCloser, out io.WriteCloser, errs io.Writer) in
 	case slices.Equal(args, []string{"--help"}) || slices.Equal(args, []string{"-h"}):
 		fmt.Fprint(out, usage)
 		return 0
+	case slices.Equal(args, []string{"--init"}):
+		return initial(errs)
+	case len(args) == 2 && args[0] == "--canary": // what is tried in a sandbox before it is used
+		if err := canary.Main(args[1], out); err != nil {
+			fmt.Fprintf(errs, "sallyport-supervisor: %v\n", err)
+			return 1
+		}
+		return 0
 	case len(args) > 0:
 		fmt.Fprintf(errs, "sallyport-supervisor: unknown argument %q\n%s", args[0], usage)
 		return 2
 	}
+	harden()
 	// Asked to stop, it ends what it started first. A reader that is gone shows in the stream.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer stop()
 	signal.Ignore(syscall.SIGPIPE)
 	if err := wire.Serve(ctx, &pipes{in, out}, open); err != nil {
+		fmt.Fprintf(errs, "sallyport-supervisor: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+// initial is the first process of a container. Asked to stop, it ends at once, and the container with it.
+func initial(errs io.Writer) int {
+	harden()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	if err := supervisor.BeInit(ctx); err != nil {
 		fmt.Fprintf(errs, "sallyport-supervisor: %v\n", err)
 		return 1
 	}
@@ -69,7 +102,14 @@ func (p *pipes) Close() error { return errors.Join(p.ReadCloser.Close(), p.out.C
 
 // open makes the environment of this machine. What sallyport asks for comes on top of what it has.
 func open(s wire.Settings) (engine.Environment, wire.Place, error) {
-	o := local.Options{Venv: s.Venv, Host: slices.Concat(os.Environ(), s.Env)}
+	who := surroundings(s)
+	o := local.Options{
+		Venv: s.Venv, Host: slices.Concat(os.Environ(), who, s.Env),
+		NoSetID: s.NoSetID, NoUnixSockets: s.NoUnixSockets, Roots: s.Roots, Reown: s.Reown, Expendable: true,
+	}
+	if s.User != nil {
+		o.User = &identity.User{UID: s.User.UID, GID: s.User.GID, Groups: s.User.Groups}
+	}
 	for _, kv := range s.Env {
 		name, _, _ := strings.Cut(kv, "=")
 		o.Env = append(o.Env, name)
@@ -84,7 +124,30 @@ func open(s wire.Settings) (engine.Environment, wire.Place, error) {
 	if err != nil {
 		return nil, wire.Place{}, err
 	}
-	return env, place(r, env), nil
+	p := place(r, env)
+	for _, kv := range who {
+		if home, ok := strings.CutPrefix(kv, "HOME="); ok {
+			p.Home = home
+		}
+	}
+	return env, p, nil
+}
+
+// surroundings are the variables that tell a command who it is, where that is not who we are.
+func surroundings(s wire.Settings) []string {
+	if s.User == nil && s.Home == "" {
+		return nil
+	}
+	home := s.Home
+	if s.User == nil {
+		return []string{"HOME=" + home}
+	}
+	name := strconv.Itoa(s.User.UID) // as programs show a user without a name
+	if u, err := user.LookupId(name); err == nil {
+		name = u.Username
+		home = cmp.Or(home, u.HomeDir)
+	}
+	return []string{"HOME=" + cmp.Or(home, "/"), "USER=" + name, "LOGNAME=" + name}
 }
 
 // place tells where this is.

@@ -39,6 +39,9 @@ func (prompt) Approve(ctx context.Context, r engine.ApprovalRequest) (engine.App
 	for line := range strings.SplitSeq(r.Command, "\n") {
 		fmt.Fprintf(tty, "    %s\n", printable(line))
 	}
+	if r.Request.Stdin != nil {
+		fmt.Fprintln(tty, "    (and reads what is piped into it, which nobody has judged)")
+	}
 	fmt.Fprintln(tty)
 	writeReasons(tty, "  ", r.Command, r.Decision)
 	fmt.Fprintf(tty, "\nRun it? Type yes to allow it, anything else refuses (%s): ", time.Until(r.Expires).Round(time.Second))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine/audit"
 	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/engine/rego"
 	"github.com/sallyport-dev/sallyport/plugins"
 )
 
@@ -40,7 +41,8 @@ func (a *app) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what works on this machine and what does not, with the mend",
-		Long: `Say what works on this machine and what does not, with the mend. Nothing is changed or created.
+		Long: `Say what works on this machine and what does not, with the mend. Nothing is changed or created, but for a container
+that is made to be looked at where the runner is docker, and removed again.
 
 Exits with 0 when sallyport can work, 1 when something keeps it from working or the log was tampered with.
 Warnings are for you to weigh.`,
@@ -111,7 +113,11 @@ func (d *doctor) configuration(l *config.Loaded) {
 
 func (d *doctor) policies(ctx context.Context, l *config.Loaded) {
 	start := time.Now()
-	e, infos, err := rulesOf(ctx, l)
+	e, err := plugins.Policies(ctx, l)
+	var infos []rego.RuleInfo
+	if err == nil {
+		infos, err = e.Rules(ctx)
+	}
 	if err != nil {
 		for _, line := range strings.Split(err.Error(), "\n") {
 			d.add("policies", "fail", line, "")
@@ -120,24 +126,12 @@ func (d *doctor) policies(ctx context.Context, l *config.Loaded) {
 	}
 	d.add("policies", "ok", fmt.Sprintf("%d rules, profile %s, revision %s, loaded in %d ms",
 		len(infos), l.Profile, e.Policy().Revision, time.Since(start).Milliseconds()), "")
-}
-
-func (d *doctor) runner(ctx context.Context, l *config.Loaded) {
-	tried, err := plugins.Trial(ctx, l)
-	if err != nil {
-		d.fail("runner", err, "")
-		return
+	if by, aside := e.By(); aside == "" {
+		d.add("evaluator", "ok", by, "")
+	} else {
+		d.add("evaluator", "warn", by+": "+aside, "decisions are the same and take longer; mend it, or set evaluator to topdown")
 	}
-	d.add("runner", "ok", fmt.Sprintf("%s: isolation %s, network %s", tried.Name, tried.Isolation, tried.Network), "")
-	if tried.Place != "" {
-		d.add("runner", "ok", printable(tried.Place), "")
-	}
-	for _, w := range tried.Wanting {
-		d.add("runner", "warn", w, "")
-	}
-	if tried.Isolation == "none" {
-		d.add("confinement", "warn", "commands that are allowed run as you, with all that you may do", "run agents as a user of their own, or in a container")
-	}
+	d.served(ctx, l)
 }
 
 // lowSpace is when a log that grows is worth a warning, in bytes.

@@ -19,6 +19,7 @@ import (
 // execFlags are the flags of exec.
 type execFlags struct {
 	text, runner, workDir, session, agent string
+	stdin                                 bool
 	timeout                               time.Duration
 	format                                *format
 }
@@ -52,6 +53,7 @@ Exits with the status of the command; 124 when it ran too long, 125 when sallypo
 	flags.StringVarP(&f.text, "command", "c", "", "bash `text` to run")
 	flags.StringVar(&f.runner, "runner", "", "where to run it: a `name` (default from the configuration)")
 	flags.StringVar(&f.workDir, "work-dir", "", "`directory` to run it in: absolute, or relative to the workspace (default: the workspace)")
+	flags.BoolVar(&f.stdin, "stdin", false, "pass on standard input; policies are told that it is not judged")
 	flags.DurationVar(&f.timeout, "timeout", 0, "how long it may run (default from the configuration)")
 	flags.StringVar(&f.session, "session", "", "`name` of the session, for policies and records")
 	flags.StringVar(&f.agent, "agent", "", "`name` of the agent, for policies and records (default from the configuration)")
@@ -64,12 +66,15 @@ func (a *app) exec(ctx context.Context, text string, words []string, f execFlags
 	if err != nil {
 		return err
 	}
-	s, err := plugins.Assemble(ctx, l, plugins.Options{Session: f.session, Approver: terminal(), Version: version().Sallyport})
+	s, err := plugins.Assemble(ctx, l, plugins.Options{Session: f.session, Approver: terminal(), Version: version().Sallyport, Warn: a.warn, Progress: a.viewProgress().report})
 	if err != nil {
 		return err
 	}
 	ctx, interrupted := interruptible(ctx, syscall.SIGPIPE)
 	request := engine.Request{Tool: "execute_command", Command: text, WorkDir: f.workDir, Timeout: f.timeout}
+	if f.stdin {
+		request.Stdin = a.in
+	}
 	if *f.format == formatText {
 		request.Stdout, request.Stderr = a.out, a.err
 	}
@@ -147,6 +152,9 @@ func (a *app) explainExec(out engine.Outcome, words []string, code int) {
 	case code == execNotFound && len(words) == 1 && strings.Contains(words[0], " "):
 		a.say("hint: words are taken exactly, so this was looked up as one program: run text with -c")
 	}
+	if n := out.Exit.OOMKills; n > 0 {
+		a.say("the kernel killed %d processes of the environment for want of memory: give it more, or use less", n)
+	}
 	if out.Exit.Survivors > 0 {
 		a.say("%d processes of the command could not be ended", out.Exit.Survivors)
 	}
@@ -200,6 +208,8 @@ type execution struct {
 	Ran       bool             `json:"ran"`
 	Command   string           `json:"command"` // as judged and run
 	WorkDir   string           `json:"work_dir"`
+	Runner    string           `json:"runner"`
+	Isolation string           `json:"isolation"` // what confined it: none, namespace, container or remote
 	Status    int              `json:"status"`    // that exec exits with
 	ExitCode  int              `json:"exit_code"` // -1 when it did not run
 	Signal    string           `json:"signal"`
@@ -208,6 +218,7 @@ type execution struct {
 	Stdout    stream           `json:"stdout"`
 	Stderr    stream           `json:"stderr"`
 	Survivors int              `json:"survivors"`
+	OOMKills  int              `json:"oom_kills"`
 	Error     string           `json:"error"`
 }
 
@@ -223,6 +234,9 @@ func executed(out engine.Outcome, code int) execution {
 		Decision: out.Decision, Approval: out.Approval, Ran: out.Ran, Command: judgedText(out), WorkDir: out.WorkDir,
 		Status: code, ExitCode: -1,
 	}
+	if out.Input != nil {
+		e.Runner, e.Isolation = out.Input.Runner.Name, out.Input.Runner.Isolation
+	}
 	if out.Fault != nil {
 		e.Error = out.Fault.Error()
 	}
@@ -230,7 +244,8 @@ func executed(out engine.Outcome, code int) execution {
 		return e
 	}
 	x := out.Exit
-	e.ExitCode, e.Signal, e.TimedOut, e.Seconds, e.Survivors = x.Code, x.Signal, x.TimedOut, x.Duration.Seconds(), x.Survivors
+	e.ExitCode, e.Signal, e.TimedOut, e.Seconds = x.Code, x.Signal, x.TimedOut, x.Duration.Seconds()
+	e.Survivors, e.OOMKills = x.Survivors, x.OOMKills
 	e.Stdout = stream{x.Stdout.Text, x.Stdout.Bytes, x.Stdout.Dropped, x.Stdout.SHA256}
 	e.Stderr = stream{x.Stderr.Text, x.Stderr.Bytes, x.Stderr.Dropped, x.Stderr.SHA256}
 	if x.Error != nil && e.Error == "" {

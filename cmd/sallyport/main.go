@@ -88,7 +88,7 @@ func (a *app) root() *cobra.Command {
 	root.PersistentFlags().CountVarP(&a.verbose, "verbose", "v", "tell more on stderr; twice for all")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	for _, sub := range []func() *cobra.Command{
-		a.execCommand, a.checkCommand, a.mcpCommand, a.policyCommand, a.pluginCommand, a.auditCommand, a.configCommand, a.doctorCommand, a.versionCommand,
+		a.execCommand, a.checkCommand, a.mcpCommand, a.policyCommand, a.pluginCommand, a.envCommand, a.imageCommand, a.auditCommand, a.configCommand, a.doctorCommand, a.versionCommand,
 	} {
 		root.AddCommand(sub())
 	}
@@ -145,6 +145,9 @@ func (a *app) log() hclog.Logger {
 func (a *app) say(format string, args ...any) {
 	fmt.Fprintf(a.err, "sallyport: "+format+"\n", args...)
 }
+
+// warn tells a person what they have to know and what stops nothing.
+func (a *app) warn(err error) { a.say("warning: %s", printable(err.Error())) }
 
 // complain tells a person what went wrong, a line for each line of the error.
 func (a *app) complain(err error) {

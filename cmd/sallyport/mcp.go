@@ -87,7 +87,7 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 		return err
 	}
 	approver := mcpserver.NewApprover()
-	s, err := plugins.Assemble(ctx, l, plugins.Options{Session: f.session, Approver: approver, Version: version().Sallyport})
+	s, err := plugins.Assemble(ctx, l, plugins.Options{Session: f.session, Approver: approver, Version: version().Sallyport, Warn: a.warn, Follow: true, Progress: a.viewProgress().report})
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 	shells := background.New(background.Options{Gate: s, Limit: l.Limits.Background, Lines: l.Limits.RingLines})
 	end := func() error { return errors.Join(shells.Close(), s.Gate.Close()) }
 	server, err := mcpserver.New(mcpserver.Options{
-		Gate: s, Approver: approver, Background: shells, Subject: s.Subject, Sets: f.sets, WorkDir: f.workDir,
+		Gate: s, Approver: approver, Background: shells, Subject: s.Subject, Sets: f.sets, WorkDir: f.workDir, Place: placeFor(l),
 		Version: version().Sallyport, Redact: s.Redact, Calls: f.calls, Log: a.log(),
 		Policy: func(ctx context.Context) (mcpserver.Policy, error) { return policyFor(ctx, l, s) },
 	})
@@ -155,7 +155,7 @@ func collectAsUsual() {
 
 // policyFor is what clients may know of the policies.
 func policyFor(ctx context.Context, l *config.Loaded, s *plugins.Sallyport) (mcpserver.Policy, error) {
-	infos, err := s.InForce().Rules(ctx)
+	infos, err := s.Rules(ctx)
 	if err != nil {
 		return mcpserver.Policy{}, err
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) pluginCommand() *cobra.Command {
-	return group("plugin", "Show and seal rule plugins", a.pluginList(), a.pluginInspect(), a.pluginSeal())
+	return group("plugin", "Show and seal plugins: of rules, and runners", a.pluginList(), a.pluginInspect(), a.pluginSeal())
 }
 
 // measuredCalls is how many calls of a plugin are timed.
@@ -51,14 +51,21 @@ func (a *app) pluginList() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		runners, err := plugins.RunnerPlugins(l)
+		if err != nil {
+			return err
+		}
 		if *f == formatJSON {
-			return writeIndented(a.out, infos)
+			return writeIndented(a.out, listed(infos, runners))
 		}
 		rows := make([][]string, len(infos))
 		for i, p := range infos {
 			rows[i] = []string{p.Name, p.Version, p.SHA256[:12], fmt.Sprint(len(p.Rules)), duration(p.Cost.Median), limits(p.Limits), p.File}
 		}
-		return writeTable(a.out, []string{"NAME", "VERSION", "SHA256", "RULES", "CALL", "LIMITS", "FILE"}, rows)
+		if err := writeTable(a.out, []string{"NAME", "VERSION", "SHA256", "RULES", "CALL", "LIMITS", "FILE"}, rows); err != nil || len(runners) == 0 {
+			return err
+		}
+		return a.listRunners(runners)
 	}
 	return cmd
 }
@@ -80,8 +87,9 @@ func (a *app) pluginInspect() *cobra.Command {
 		Use:   "inspect [FILE…]",
 		Short: "Show what plugins are, what they import, and what a call costs",
 		Long: `Show what plugins are, what they import, and what a call costs: those of the configuration, or the
-modules (.wasm) that are named. Each is loaded and tried as it would be for a request; its manifest
-must stand beside it.`,
+modules (.wasm) and manifests of runners (.yaml) that are named. A module is loaded and tried as it
+would be for a request; its manifest must stand beside it. A runner is compared with its manifest, and
+not started.`,
 	}
 	f := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -91,13 +99,17 @@ must stand beside it.`,
 		}
 		if len(args) > 0 {
 			named := *l // settings of rules are for the plugins of the configuration
-			named.Plugins, named.Rules, named.Exemptions = nil, nil, nil
+			named.Plugins, named.Rules, named.Exemptions, named.Runners = nil, nil, nil, map[string]config.Remote{}
 			for _, file := range args {
 				full, err := filepath.Abs(file)
 				if err != nil {
 					return fmt.Errorf("find %s: %w", file, err)
 				}
-				named.Plugins = append(named.Plugins, config.Path(full))
+				if plugins.IsRunnerManifest(full) {
+					named.Runners[full] = config.Remote{Plugin: config.Path(full)}
+				} else {
+					named.Plugins = append(named.Plugins, config.Path(full))
+				}
 			}
 			l = &named
 		}
@@ -105,18 +117,14 @@ must stand beside it.`,
 		if err != nil {
 			return err
 		}
+		runners, err := plugins.RunnerPlugins(l)
+		if err != nil {
+			return err
+		}
 		if *f == formatJSON {
-			return writeIndented(a.out, infos)
+			return writeIndented(a.out, listed(infos, runners))
 		}
-		for i, p := range infos {
-			if i > 0 {
-				fmt.Fprintln(a.out)
-			}
-			if err := a.describePlugin(p); err != nil {
-				return err
-			}
-		}
-		return nil
+		return a.describePlugins(infos, runners)
 	}
 	return cmd
 }
@@ -160,9 +168,16 @@ func (d *doctor) plugins(ctx context.Context, l *config.Loaded) {
 func (a *app) pluginSeal() *cobra.Command {
 	return &cobra.Command{
 		Use:   "seal FILE",
-		Short: "Write the digest of a module into the manifest beside it",
-		Args:  exactly(1, "the module, a .wasm file"),
+		Short: "Write the digest of a module, or of a runner's program, into its manifest",
+		Args:  exactly(1, "a module (.wasm), or the manifest of a runner (.yaml)"),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if plugins.IsRunnerManifest(args[0]) {
+				digest, err := plugins.SealRunner(args[0])
+				if err == nil {
+					fmt.Fprintf(a.out, "%s  %s\n", digest, printable(args[0]))
+				}
+				return err
+			}
 			digest, err := wasm.Seal(args[0])
 			if err != nil {
 				return err

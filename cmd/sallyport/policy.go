@@ -30,12 +30,7 @@ func (a *app) rules(ctx context.Context) (*config.Loaded, []rego.RuleInfo, error
 }
 
 func rulesOf(ctx context.Context, l *config.Loaded) (*rego.Evaluator, []rego.RuleInfo, error) {
-	e, err := plugins.Policies(ctx, l)
-	if err != nil {
-		return nil, nil, err
-	}
-	infos, err := e.Rules(ctx)
-	return e, infos, err
+	return plugins.Rules(ctx, l)
 }
 
 func (a *app) policyList() *cobra.Command {
@@ -51,7 +46,7 @@ func (a *app) policyList() *cobra.Command {
 		}
 		rows := make([][]string, len(infos))
 		for i, r := range infos {
-			rows[i] = []string{r.ID, effects(r.Effects), r.Level, r.LevelFrom, r.Severity, string(r.Origin), r.Title}
+			rows[i] = []string{r.ID, orDash(effects(r.Effects)), r.Level, r.LevelFrom, orDash(r.Severity), string(r.Origin), r.Title}
 		}
 		return writeTable(a.out, []string{"RULE", "EFFECT", "LEVEL", "FROM", "SEVERITY", "ORIGIN", "TITLE"}, rows)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,18 +14,34 @@ import (
 
 func (a *app) policyBuild() *cobra.Command {
 	var out, key, revision string
+	var serial int64
+	var compiled bool
 	cmd := &cobra.Command{
 		Use:   "build [DIR…] -o FILE",
 		Short: "Pack policies into a bundle",
 		Long: `Pack the policies of directories, by default those that the configuration names, into a bundle in the format of
-OPA: modules without their tests, and data. What could not be loaded is not packed. With --key the bundle is signed.`,
-		Example: "  sallyport policy build policies -o bundle.tar.gz --key key.pem",
+OPA: modules without their tests, and data. What could not be loaded is not packed. With --sign the bundle is signed.
+
+A bundle has a serial, by default the time in milliseconds. Where keys are configured, a bundle with a lower serial
+than one that judged before is refused.
+
+With --wasm the bundle also has policy.wasm, with an entrypoint for each set of each rule, as "opa build -t wasm"
+makes it: for programs that evaluate policies by OPA's SDKs. Sallyport judges by the sources.`,
+		Example: "  sallyport policy build policies -o bundle.tar.gz --sign key.pem",
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "`file` to write: its name ends in .tar.gz")
-	cmd.Flags().StringVar(&key, "key", "", "`file` with the private key to sign with, in PEM: EC (P-256) or RSA")
+	cmd.Flags().StringVar(&key, "sign", "", "`file` with the private key to sign with, in PEM: EC (P-256) or RSA")
 	cmd.Flags().StringVar(&revision, "revision", "", "`name` of this version of the policies (default: one that follows their content)")
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		if !rego.IsBundle(out) {
+	cmd.Flags().Int64Var(&serial, "serial", 0, "`number` by which a later bundle is told from an earlier one (default: the time)")
+	cmd.Flags().BoolVar(&compiled, "wasm", false, "put the rules compiled to WebAssembly beside their sources")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case !cmd.Flags().Changed("serial"):
+			serial = time.Now().UnixMilli()
+		case serial <= 0:
+			return usageError{fmt.Errorf("--serial %d: want a number above zero", serial)}
+		}
+		if !rego.IsBundle(out) || rego.IsRemote(out) {
 			return usageError{fmt.Errorf("-o %s: want the name of a file that ends in .tar.gz", printable(out))}
 		}
 		dirs, err := a.policyDirs(args)
@@ -35,7 +52,7 @@ OPA: modules without their tests, and data. What could not be loaded is not pack
 		if err != nil {
 			return err
 		}
-		text, err := rego.BuildBundle(rego.BundleOptions{Builtin: policies.FS(), Dirs: dirs, Revision: revision, Key: secret})
+		text, err := rego.BuildBundle(cmd.Context(), rego.BundleOptions{Builtin: policies.FS(), Dirs: dirs, Revision: revision, Serial: serial, Key: secret, WASM: compiled})
 		if err != nil {
 			return err
 		}
@@ -106,7 +123,11 @@ signed, for a signature that nobody checks means nothing. Exits with 0 when all 
 			return writeIndented(a.out, info)
 		}
 		state := map[bool]string{true: "signed by a key that was given", false: "not signed"}[info.Signed]
-		fmt.Fprintf(a.out, "revision %s, %s, %s\n", printable(info.Revision), count(len(info.Modules), "module"), state)
+		order := "no serial"
+		if info.Serial > 0 {
+			order = fmt.Sprintf("serial %d", info.Serial)
+		}
+		fmt.Fprintf(a.out, "revision %s, %s, %s, %s\n", printable(info.Revision), order, count(len(info.Modules), "module"), state)
 		for _, m := range info.Modules {
 			fmt.Fprintf(a.out, "  %s\n", printable(m))
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/audit"
 	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/engine/rego"
 	"github.com/sallyport-dev/sallyport/plugins"
 )
 
@@ -60,7 +61,12 @@ Exits with 0 when nothing would change, 3 when something would, 1 when something
 			return err
 		}
 		if len(f.policies) > 0 {
-			l.Policies = f.policies
+			for _, p := range f.policies {
+				if rego.IsRemote(p) {
+					return usageError{fmt.Errorf("--policy %s: want a directory or a bundle that is a file", printable(p))}
+				}
+			}
+			l.Policies, l.PolicyServers = f.policies, nil
 		}
 		o := plugins.ReplayOptions{Keep: plugins.Replayed.Changed, Complain: a.complain}
 		if f.monitor {

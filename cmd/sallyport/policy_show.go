@@ -35,9 +35,11 @@ func (a *app) policyShow() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r := shownRule{RuleInfo: found[0], Tests: []rego.TestOf{}, Cases: []string{}}
-		if r.Source, err = evaluator.Source(r.ID); err != nil {
-			return err
+		r := shownRule{RuleInfo: found[0], Tests: []rego.TestOf{}, Cases: []string{}, Source: []rego.SourceFile{}}
+		if r.Origin != rego.Plugin { // a module has no text to show
+			if r.Source, err = evaluator.Source(r.ID); err != nil {
+				return err
+			}
 		}
 		if r.Origin == rego.Custom {
 			if err := r.tried(directories(l.Policies)); err != nil {
@@ -74,13 +76,19 @@ func (r *shownRule) tried(dirs []string) error {
 
 func (a *app) writeRule(r shownRule) error {
 	fmt.Fprintf(a.out, "%s: %s\n\n", styleOf(a.out).bold(r.ID), printable(r.Title))
-	for line := range strings.SplitSeq(strings.TrimSpace(r.Description), "\n") {
-		fmt.Fprintln(a.out, printable(line))
+	if text := strings.TrimSpace(r.Description); text != "" {
+		for line := range strings.SplitSeq(text, "\n") {
+			fmt.Fprintln(a.out, printable(line))
+		}
+		fmt.Fprintln(a.out)
 	}
-	fmt.Fprintln(a.out)
-	if err := writeTable(a.out, []string{"effect", effects(r.Effects)}, [][]string{
-		{"level", r.Level + " (from " + r.LevelFrom + ")"}, {"severity", r.Severity}, {"instead", r.Remediation},
-		{"origin", string(r.Origin)}, {"stands in", fmt.Sprintf("%s:%d", r.File, r.Row)},
+	place := r.File
+	if r.Row > 0 {
+		place = fmt.Sprintf("%s:%d", r.File, r.Row)
+	}
+	if err := writeTable(a.out, []string{"effect", orDash(effects(r.Effects))}, [][]string{
+		{"level", r.Level + " (from " + r.LevelFrom + ")"}, {"severity", orDash(r.Severity)}, {"instead", orDash(r.Remediation)},
+		{"origin", string(r.Origin)}, {"stands in", place},
 	}); err != nil {
 		return err
 	}

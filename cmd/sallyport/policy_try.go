@@ -27,6 +27,7 @@ type tried struct {
 	Tests    []rego.TestResult    `json:"tests"`
 	Cases    []plugins.CaseResult `json:"cases"`
 	Examples []plugins.Example    `json:"examples"`
+	Both     int                  `json:"both"` // inputs of cases and examples that both evaluators judged
 	Coverage []rego.FileCoverage  `json:"coverage,omitempty"`
 }
 
@@ -42,7 +43,8 @@ configuration loads, the built-in rules included:
   cases        *.cases.yaml: commands, and what all rules together must say of them
   examples     in the metadata of each rule, and look-alikes in which it must find nothing
 
-Commands are judged by the whole engine in a workspace of their own; nothing runs. -v shows what holds, too.
+Commands are judged by the whole engine in a workspace of their own; nothing runs. Each is judged by the compiled
+form of the built-in rules and by OPA's interpreter, which must say the same. -v shows what holds, too.
 
 Exits with 0 when all holds, 1 when something does not.`,
 		Example: `  sallyport policy test -v policies
@@ -62,6 +64,7 @@ Exits with 0 when all holds, 1 when something does not.`,
 		if err != nil {
 			return err
 		}
+		found.countBoth()
 		return a.writeTried(found, *f.format)
 	}
 	return cmd
@@ -122,6 +125,19 @@ func (t *tried) customTests(ctx context.Context, l *config.Loaded, f tryFlags) e
 	return err
 }
 
+func (t *tried) countBoth() {
+	for _, c := range t.Cases {
+		if c.Both {
+			t.Both++
+		}
+	}
+	for _, e := range t.Examples {
+		if e.Both {
+			t.Both++
+		}
+	}
+}
+
 func custom(infos []rego.RuleInfo) []rego.RuleInfo {
 	var own []rego.RuleInfo
 	for _, r := range infos {
@@ -147,6 +163,9 @@ func (a *app) writeTried(found tried, f format) error {
 		}
 		_, err = fmt.Fprintf(a.out, "%s, %s, %s, %d wrong\n",
 			count(len(found.Tests), "test"), count(len(found.Cases), "case"), count(len(found.Examples), "example"), wrong)
+		if found.Both > 0 {
+			fmt.Fprintf(a.out, "%s judged by both evaluators\n", count(found.Both, "input"))
+		}
 	}
 	if err != nil || wrong == 0 {
 		return err
@@ -190,7 +209,11 @@ func (a *app) wrong(found tried, show bool) int {
 	}
 	for _, e := range found.Examples {
 		what := map[bool]string{true: "finds", false: "does not find"}[e.Found] + map[bool]string{true: " its example", false: " its look-alike"}[e.Want]
-		tell(e.Want == e.Found, "%s %s: %s", e.Rule, what, e.Command)
+		text := fmt.Sprintf("%s %s: %s", e.Rule, what, e.Command)
+		if e.Differ != "" {
+			text += ": " + e.Differ
+		}
+		tell(e.Holds(), "%s", text)
 	}
 	return wrong
 }

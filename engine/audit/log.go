@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -115,6 +116,15 @@ func (l *Log) Record(ctx context.Context, r engine.Record) error {
 	l.mu.Unlock()
 	l.poke()
 	return <-req.result
+}
+
+// Redacted returns the body of a record as the log has it: a JSON object without secrets, cut to size.
+func (l *Log) Redacted(r engine.Record) ([]byte, error) {
+	p, err := encode(r, l.o.Clock(), l.red, l.o.MaxRecord)
+	if err != nil {
+		return nil, err
+	}
+	return append([]byte{'{'}, append(bytes.TrimPrefix(p.body, []byte{','}), '}')...), nil
 }
 
 // Close writes what is queued and a last checkpoint, and frees the files.

@@ -63,6 +63,21 @@ func (r *Redactor) String(s string) string {
 	return n.text
 }
 
+// Together returns texts that belong together with their secrets replaced: what is told to be a secret by what
+// stands beside it in one of them is also replaced where it stands alone in another. A nil Redactor changes nothing.
+func (r *Redactor) Together(texts ...string) []string {
+	n := node{kind: 'o', keys: make([]string, len(texts))}
+	for _, s := range texts {
+		n.kids = append(n.kids, node{kind: 's', text: s})
+	}
+	r.node(&n)
+	out := make([]string, len(texts))
+	for i := range n.kids {
+		out[i] = n.kids[i].text
+	}
+	return out
+}
+
 // Tag returns what stands in the log for a secret that a detector found.
 func (r *Redactor) Tag(detector, secret string) string {
 	if len(r.key) == 0 {

@@ -28,6 +28,7 @@ func check(l *Loaded, d *decoder) {
 	c.generated()
 	c.policies()
 	c.environment()
+	c.local()
 	c.docker()
 	c.audit()
 }
@@ -55,6 +56,7 @@ var (
 	agentName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 	ruleID     = regexp.MustCompile(`^[a-z][a-z0-9_]*(/[a-z][a-z0-9_]*)+$`)
 	runnerName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
+	dockerUser = regexp.MustCompile(`^[1-9][0-9]{0,8}(:[1-9][0-9]{0,8})?$`)
 	envName    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
@@ -96,12 +98,17 @@ func (c checker) sizes() {
 		{"limits.output", int64(c.l.Limits.Output), 1 << 10, 1 << 30},
 		{"limits.background", int64(c.l.Limits.Background), 0, 1000},
 		{"limits.ring_lines", int64(c.l.Limits.RingLines), 1, 10_000_000},
+		{"local.scratch", int64(c.l.Local.Scratch), 1 << 20, 1 << 50},
+		{"local.pids", int64(c.l.Local.PIDs), 16, 1 << 22},
 	} {
 		if n.value < n.low || n.value > n.high {
 			c.problem(n.key, "%d is out of range: from %d to %d", n.value, n.low, n.high)
 		}
 	}
 }
+
+// expiresSoon is how long before its end an exemption is told of.
+const expiresSoon = 14 * 24 * time.Hour
 
 func (c checker) rules() {
 	for _, id := range slices.Sorted(maps.Keys(c.l.Rules)) {
@@ -127,8 +134,10 @@ func (c checker) rules() {
 		}
 		if e.Expires.IsZero() && !c.bad(key+".expires") {
 			c.problem(key+".expires", "the date is empty")
-		} else if !c.l.inForce(e) {
+		} else if left := e.Expires.Sub(c.l.host.Now); left <= 0 {
 			c.l.Notes = append(c.l.Notes, fmt.Sprintf("%s: the exemption of %s expired at %s", key, e.Rule, e.Expires.Format(time.RFC3339)))
+		} else if left <= expiresSoon {
+			c.l.Notes = append(c.l.Notes, fmt.Sprintf("%s: the exemption of %s expires at %s: after that the rule holds again", key, e.Rule, e.Expires.Format(time.RFC3339)))
 		}
 	}
 }
@@ -144,12 +153,11 @@ func (c checker) generated() {
 
 // policies makes local entries absolute. An entry with a scheme stays as it is.
 func (c checker) policies() {
+	c.servers()
 	for i, p := range c.l.Policies {
 		key := fmt.Sprintf("policies[%d]", i)
-		if scheme, _, ok := strings.Cut(p, "://"); ok {
-			if scheme != "https" {
-				c.problem(key, "the scheme %s is not taken: bundles come by https", scheme)
-			}
+		if strings.Contains(p, "://") {
+			c.remote(key, p)
 			continue
 		}
 		full, err := absolute(p, c.base, c.home)
@@ -215,6 +223,19 @@ func (c checker) variables(key string, names []string) {
 	}
 }
 
+func (c checker) local() {
+	k := &c.l.Local
+	if k.Sandbox == "none" && k.Network == "none" {
+		c.problem("local.network", "no network needs a sandbox: take local.sandbox: none away")
+	}
+	if k.Memory != 0 && k.Memory < 64<<20 {
+		c.problem("local.memory", "%s is too little: at least 64MiB", text(k.Memory))
+	}
+	if c.l.Supervisor != "" {
+		c.exists("supervisor", string(c.l.Supervisor))
+	}
+}
+
 func (c checker) docker() {
 	k := &c.l.Docker
 	if k.CPUs < 0 || k.CPUs > 1024 {
@@ -223,14 +244,29 @@ func (c checker) docker() {
 	if k.Memory != 0 && k.Memory < 6<<20 {
 		c.problem("docker.memory", "%s is too little: the daemon takes at least 6MiB", text(k.Memory))
 	}
+	for _, n := range []struct {
+		key              string
+		value, low, high int64
+	}{
+		{"docker.pids", int64(k.PIDs), 16, 1 << 22}, // the supervisor needs some itself
+		{"docker.open_files", int64(k.OpenFiles), 64, 1 << 20},
+		{"docker.tmp", int64(k.Tmp), 1 << 20, 1 << 50},
+	} {
+		if n.value < n.low || n.value > n.high {
+			c.problem(n.key, "%d is out of range: from %d to %d", n.value, n.low, n.high)
+		}
+	}
+	if k.User != "" && !dockerUser.MatchString(k.User) {
+		c.problem("docker.user", "%q: write it in numbers, as 1000 or 1000:1000, and never root's", k.User)
+	}
 	c.variables("docker.credentials.env", k.Credentials.Env)
 	c.variables("docker.credentials.env_file_names", k.Credentials.EnvFileNames)
 	if k.Credentials.EnvFile != "" {
 		c.exists("docker.credentials.env_file", string(k.Credentials.EnvFile))
+	} else if len(k.Credentials.EnvFileNames) > 0 {
+		c.problem("docker.credentials.env_file_names", "there is no env_file to take them from")
 	}
-	if len(k.Packages.System) > 0 && c.l.Runner == "docker" {
-		c.problem("docker.packages.system", "installing system packages needs \"runner: docker-sudo\"")
-	}
+	c.packages()
 	for i := range k.Mounts {
 		key, m := fmt.Sprintf("docker.mounts[%d]", i), &k.Mounts[i]
 		if m.Access == "" {

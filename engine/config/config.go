@@ -40,10 +40,14 @@ type Config struct {
 	Exemptions []Exemption `yaml:"exemptions"`
 	// Patterns of generated files, which may be deleted unread: matched against a name, or with "/" against a path below its root.
 	Generated []string `yaml:"generated"`
-	// The operator's own policies: directories and bundles (.tar.gz), local or https.
+	// The operator's own policies: directories, bundles (.tar.gz), and https addresses of bundles.
 	Policies []string `yaml:"policies"`
 	// Public keys (PEM) for bundles of policies. With any, a bundle must be signed by one of them.
 	PolicyKeys []Path `yaml:"policy_keys"`
+	// How servers are reached from which policies come. An address under policies that none of these covers is reached by their defaults.
+	PolicyServers []PolicyServer `yaml:"policy_servers"`
+	// What judges the built-in rules: topdown, OPA's interpreter; wasm, the same rules compiled to WebAssembly; auto: wasm where this machine runs it as native code. Decisions are the same.
+	Evaluator string `yaml:"evaluator" jsonschema:"enum=auto,enum=topdown,enum=wasm"`
 	// Rules compiled to WebAssembly: .wasm files, and bundles (.tar.gz) made by "opa build -t wasm". A manifest stands beside each.
 	Plugins []Path `yaml:"plugins"`
 	// Environment of the commands.
@@ -52,6 +56,8 @@ type Config struct {
 	Local Local `yaml:"local"`
 	// Settings of the runners docker and docker-sudo.
 	Docker Docker `yaml:"docker"`
+	// sallyport-supervisor, the program that runs commands in sandboxes and containers. Left out: the one beside sallyport, or in PATH.
+	Supervisor Path `yaml:"supervisor"`
 	// Runners of the operator's own, by name: any command that reaches a supervisor.
 	Runners map[string]Remote `yaml:"runners"`
 	// The audit log.
@@ -105,8 +111,46 @@ type Exemption struct {
 	Match Pattern `yaml:"match" jsonschema:"required"`
 	// Why, for those who read the audit log.
 	Reason string `yaml:"reason" jsonschema:"required"`
-	// Last day (UTC) on which it holds, as 2026-12-31, or an RFC 3339 time.
+	// Last day (UTC) on which it holds, as 2026-12-31, or an RFC 3339 time. Two weeks before, it is told of; a server that runs on ends it, too.
 	Expires Date `yaml:"expires" jsonschema:"required"`
+}
+
+// PolicyServer says how a server of policies is reached. It is asked again and again; the last bundle that was accepted judges until there is a later one.
+type PolicyServer struct {
+	// Beginning of its addresses, such as https://policies.example.com/fleet: https, or http on this machine.
+	URL string `yaml:"url" jsonschema:"required"`
+	// http is taken from other machines, too. Without policy_keys whoever is on the way could then change the policies.
+	InsecureHTTP bool `yaml:"insecure_http"`
+	// File with a token that is sent as "Authorization: Bearer". It is read anew for every request.
+	TokenFile Path `yaml:"token_file"`
+	// Certificates (PEM) of authorities that vouch for the server. Left out: those of the system.
+	CAFile Path `yaml:"ca_file"`
+	// Certificate (PEM) by which the server knows this machine.
+	CertFile Path `yaml:"cert_file"`
+	// Private key (PEM) of cert_file.
+	KeyFile Path `yaml:"key_file"`
+	// How often the server is asked.
+	Polling Polling `yaml:"polling"`
+	// How long one answer may take. Left out: 30s.
+	Timeout Duration `yaml:"timeout"`
+	// Largest bundle. Left out: 16MiB.
+	MaxSize Size `yaml:"max_size"`
+	// Path below url of a discovery bundle that names the bundles of this machine, in place of addresses under policies.
+	Discovery string `yaml:"discovery"`
+	// Tell the server which bundles are in use and what is wrong with them: POST to /status below url.
+	Status bool `yaml:"status"`
+	// Send a copy of each decision record, redacted as in the audit log: POST to /logs below url. The audit log stays what counts.
+	DecisionLogs bool `yaml:"decision_logs"`
+	// Labels of this machine in status and decision logs.
+	Labels map[string]string `yaml:"labels"`
+}
+
+// Polling is how often a server is asked: after a random time between both.
+type Polling struct {
+	// Left out: 60s.
+	Min Duration `yaml:"min"`
+	// Left out: 120s. How long a bundle counts as fresh at a start, without asking.
+	Max Duration `yaml:"max"`
 }
 
 // Environment says what commands find in their environment besides the basic variables.
@@ -127,10 +171,18 @@ type Environment struct {
 
 // Local are the settings of the runner local.
 type Local struct {
-	// auto: bubblewrap where this build and machine have it; bubblewrap: nothing else will do; none.
+	// auto: bubblewrap where it works, and no sandbox where it does not, which every result tells; bubblewrap: nothing runs without it; none.
 	Sandbox string `yaml:"sandbox" jsonschema:"enum=auto,enum=bubblewrap,enum=none"`
 	// host, or none: no network, which needs a sandbox.
 	Network string `yaml:"network" jsonschema:"enum=host,enum=none"`
+	// Commands in a sandbox may make sockets of the family AF_UNIX, for programs that do not work without, such as browsers and gpg.
+	UnixSockets bool `yaml:"unix_sockets"`
+	// How much /tmp, /dev/shm and the home directory of a sandbox may hold, each. They lie in memory.
+	Scratch Size `yaml:"scratch"`
+	// Processes and threads that may exist in a sandbox at once.
+	PIDs int `yaml:"pids"`
+	// Memory of a sandbox, such as 4g. Left out: three quarters of what the machine has. It needs a control group that sallyport may make.
+	Memory Size `yaml:"memory"`
 }
 
 // Docker are the settings of the runners docker and docker-sudo.
@@ -145,7 +197,29 @@ type Docker struct {
 	CPUs float64 `yaml:"cpus"`
 	// Network of the container.
 	Network string `yaml:"network" jsonschema:"enum=none,enum=bridge,enum=host"`
-	// What of the operator's own identity the container gets.
+	// never: an absent image is an error that says how to build it; missing: it is pulled.
+	Pull string `yaml:"pull" jsonschema:"enum=never,enum=missing"`
+	// Who commands run as in the container, in numbers: uid or uid:gid, and never root. Left out: the owner of the workspace.
+	User string `yaml:"user"`
+	// Processes and threads that may exist in the container at once. Some sixty are sallyport's own.
+	PIDs int `yaml:"pids"`
+	// Files that a process may have open at once.
+	OpenFiles int `yaml:"open_files"`
+	// Largest file that a process may write. Left out: no limit.
+	FileSize Size `yaml:"file_size"`
+	// Size of /tmp, which lies in memory.
+	Tmp Size `yaml:"tmp"`
+	// read-only: commands write to the granted places, their home, /tmp and what the image leaves to them; writable: anywhere that their user may. Left out: read-only. Under docker-sudo it is writable.
+	Root string `yaml:"root" jsonschema:"enum=read-only,enum=writable"`
+	// Commands may use sockets of the file system. With them they reach every program of this machine that listens in a granted place.
+	UnixSockets bool `yaml:"unix_sockets"`
+	// Runtime of the engine, such as runsc. Left out: the engine's default.
+	Runtime string `yaml:"runtime"`
+	// The container stays when the session ends, for the next session of the same name.
+	Keep bool `yaml:"keep"`
+	// mount: the container gets sallyport-supervisor as a mount; copy: by way of a volume, for an engine on another machine. Left out: copy where the engine is not reached through a socket of this machine.
+	Deliver string `yaml:"deliver" jsonschema:"enum=mount,enum=copy"`
+	// What of the operator's own identity the container gets. A file that is not there is left out, with a warning.
 	Credentials Credentials `yaml:"credentials"`
 	// Packages to install when the container starts.
 	Packages Packages `yaml:"packages"`
@@ -155,26 +229,31 @@ type Docker struct {
 
 // Credentials is what a container gets of the operator's identity. Files are mounted read-only.
 type Credentials struct {
-	// Well-known files of the home directory.
+	// Well-known files of the home directory: ~/.ssh, ~/.gitconfig, ~/.config/gh, ~/.npmrc, ~/.pypirc, ~/.claude, ~/.codex and ~/.gemini.
 	Mount []string `yaml:"mount" jsonschema:"enum=ssh_keys,enum=git_config,enum=gh_config,enum=npm_config,enum=pypi_config,enum=claude_config,enum=codex_config,enum=gemini_config"`
-	// File of NAME=VALUE lines.
+	// File of NAME=VALUE lines that commands get.
 	EnvFile Path `yaml:"env_file"`
 	// Names to take from env_file. Empty: all of them.
 	EnvFileNames []string `yaml:"env_file_names"`
-	// Names of variables of sallyport's own environment.
+	// Names of variables of sallyport's own environment. They are stronger than env_file.
 	Env []string `yaml:"env"`
-	// All variables of sallyport's own environment, secrets included.
+	// All variables of sallyport's own environment, secrets included, except those that say where things are on this machine: PATH, HOME, the name of a file.
 	PassAll bool `yaml:"pass_all"`
 }
 
-// Packages are installed when a container starts. Versions may be given as the tool takes them.
+// Packages are installed before a container starts: the system's, then Python's, then npm's. The container with them is kept as an
+// image, so that the next session has them at once. Versions may be given as the tool takes them.
 type Packages struct {
-	// Debian packages; needs docker-sudo.
+	// Debian packages, such as jq or jq=1.7.1-6; needs docker-sudo.
 	System []string `yaml:"system"`
-	// Python packages.
+	// Python packages, as pip takes them: "requests>=2.31", or the absolute path of a wheel in the container.
 	Python []string `yaml:"python"`
-	// npm packages.
+	// npm packages, installed globally: "typescript@5", or the absolute path of a tarball in the container.
 	NPM []string `yaml:"npm"`
+	// Network of the installation alone; same: that of the container.
+	Network string `yaml:"network" jsonschema:"enum=same,enum=none,enum=bridge,enum=host"`
+	// What a failed installation means: stop, or continue without these packages.
+	OnFailure string `yaml:"on_failure" jsonschema:"enum=stop,enum=continue"`
 }
 
 // Mount is one more mount of a container.
@@ -190,7 +269,11 @@ type Mount struct {
 // Remote is a runner of the operator's own.
 type Remote struct {
 	// Command line that connects its input and output to sallyport-supervisor. Its first word is a name, looked for beside sallyport and then in PATH, or an absolute path.
-	Command []string `yaml:"command" jsonschema:"required"`
+	Command []string `yaml:"command"`
+	// Manifest of an installed runner (docs/runners.md), in place of a command line of your own.
+	Plugin Path `yaml:"plugin"`
+	// Further words of an installed runner's command line.
+	Args []string `yaml:"args"`
 	// Workspace there, an absolute path. Left out: the same path as here.
 	Workspace string `yaml:"workspace"`
 	// What confines commands there. Policies are told, nothing else follows from it. Left out: remote.
@@ -226,6 +309,7 @@ func Defaults(host Host) Config {
 		Profile:   "standard",
 		Mode:      "enforce",
 		Runner:    "local",
+		Evaluator: "auto",
 		Timeout:   Duration(60 * time.Second),
 		Limits: Limits{
 			MaxTimeout: Duration(time.Hour),
@@ -241,8 +325,8 @@ func Defaults(host Host) Config {
 			"*.log", "*.swp", "*.swo", "*~",
 		},
 		Environment: Environment{Venv: "auto"},
-		Local:       Local{Sandbox: "auto", Network: "host"},
-		Docker:      Docker{Network: "none"},
+		Local:       Local{Sandbox: "auto", Network: "host", Scratch: 1 << 30, PIDs: 2048},
+		Docker:      Docker{Network: "none", Pull: "never", PIDs: 512, OpenFiles: 4096, Tmp: 1 << 30, Packages: Packages{Network: "same", OnFailure: "stop"}},
 		Audit:       Audit{Dir: Path(defaultAuditDir(host)), Checkpoint: Checkpoint{Every: Duration(10 * time.Second)}},
 	}
 }
@@ -251,4 +335,9 @@ func Defaults(host Host) Config {
 const (
 	defaultAccess = "read"
 	defaultZone   = "context"
+
+	defaultPollMin      = Duration(60 * time.Second)
+	defaultPollMax      = Duration(120 * time.Second)
+	defaultFetchTimeout = Duration(30 * time.Second)
+	defaultBundleSize   = Size(16 << 20)
 )

@@ -40,7 +40,7 @@ policies: [./policies, "https://example.com/bundle.tar.gz"]
 plugins: [no-crypto.wasm]
 environment: {venv: auto, prefix: "uv run", env_file: .env, env_file_names: [A], env: [GITHUB_TOKEN]}
 local: {sandbox: none, network: host}
-docker: {image: x, memory: 2g, cpus: 1.5, network: bridge, credentials: {mount: [ssh_keys], env: [T]}, packages: {python: ["requests>=2"]}, mounts: [{source: shared}]}
+docker: {image: x, memory: 2g, cpus: 1.5, network: bridge, pull: missing, user: "1000:1000", root: read-only, deliver: copy, credentials: {mount: [ssh_keys], env: [T]}, packages: {python: ["requests>=2", "/wheels/a-1-py3-none-any.whl"], system: [g++, "jq=1.7.1-6+deb13u1", libc6:amd64, /x.deb], npm: ["@types/node@20"]}, mounts: [{source: shared}]}
 runners: {build-box: {command: [ssh, build-box, sallyport-supervisor]}}
 audit: {dir: audit, redact: ["tok-[a-z]+"], checkpoint: {every: 10s, publish: [points]}}
 `
@@ -102,10 +102,13 @@ func TestFullConfiguration(t *testing.T) {
 			{Path: in("policies"), Label: "self_policy"},
 			{Path: in("no-crypto.wasm"), Label: "self_policy"},
 			{Path: in("no-crypto.manifest.json"), Label: "self_policy"},
+			{Path: in("home/.local/state/sallyport/policies"), Label: "self_policy"},
 			{Path: in("home/.local/state/sallyport/compiled"), Label: "self_policy"},
 			{Path: in("audit"), Label: "self_audit"},
 			{Path: in("keys"), Label: "self_key"},
 			{Path: in("home/.local/state/sallyport/sessions"), Label: "self_audit"},
+			{Path: in("home/.local/state/sallyport/environments"), Label: "self_audit"},
+			{Path: in("home/.local/state/sallyport/sandboxes"), Label: "self_audit"},
 		},
 		Generated: []string{"*.o"},
 	}
@@ -115,7 +118,7 @@ func TestFullConfiguration(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("layout (-want +got):\n%s", diff)
 	}
-	if len(patterns.Exemptions) != 2 || patterns.Exemptions[0] == nil || patterns.Exemptions[1] != nil {
+	if len(patterns.Exemptions) != 2 || !h.Now.Before(patterns.Exemptions[0].Expires) || h.Now.Before(patterns.Exemptions[1].Expires) {
 		t.Errorf("exemptions = %v, want one in force and one that is over, in their places", patterns.Exemptions)
 	}
 	if len(l.Notes) != 2 || !strings.Contains(l.Notes[0], "not granted") || !strings.Contains(l.Notes[1], "expired") {
@@ -240,7 +243,22 @@ func TestProblems(t *testing.T) {
 		{"version: 1\nexemptions: [{rule: a/b, match: x, reason: y, expires: }]\n", `exemptions[0].expires: the date is empty`},
 		{"version: 1\ngenerated: [\"[a\"]\n", `2:13: generated[0]: "[a" is not a file name pattern`},
 		{"version: 1\npolicies: [nowhere]\n", `nowhere does not exist`},
-		{"version: 1\npolicies: [\"http://example.com/b.tar.gz\"]\n", `the scheme http is not taken`},
+		{"version: 1\npolicies: [\"http://example.com/b.tar.gz\"]\n", `http is taken from this machine only`},
+		{"version: 1\npolicies: [\"ftp://example.com/b.tar.gz\"]\n", `the scheme ftp is not taken`},
+		{"version: 1\npolicies: [\"https://user:secret@example.com/b.tar.gz\"]\n", `it holds a password or a name: use token_file`},
+		{"version: 1\npolicies: [\"https://example.com/b.tar.gz?key=1\"]\n", `it holds a query`},
+		{"version: 1\npolicies: [\"https://example.com/a/../b.tar.gz\"]\n", `is not a plain path`},
+		{"version: 1\npolicies: [\"https://example.com/a%2fb.tar.gz\"]\n", `is not a plain path`},
+		{"version: 1\npolicies: [\"https://example.com\"]\n", `names a server and no bundle on it`},
+		{"version: 1\npolicies: [\"https:///b.tar.gz\"]\n", `is not an address`},
+		{"version: 1\npolicy_servers: [{url: \"http://example.com\"}]\n", `policy_servers[0].url: http is taken from this machine only`},
+		{"version: 1\npolicy_servers: [{url: \"https://a.example\"}, {url: \"https://a.example/\"}]\n", `policy_servers[1].url: https://a.example is there already`},
+		{"version: 1\npolicy_servers: [{url: \"https://a.example\", cert_file: /etc/passwd}]\n", `cert_file and key_file belong together`},
+		{"version: 1\npolicy_servers: [{url: \"https://a.example\", token_file: nowhere}]\n", `policy_servers[0].token_file`},
+		{"version: 1\npolicy_servers: [{url: \"https://a.example\", discovery: ../x}]\n", `is not a plain path below url`},
+		{"version: 1\npolicy_servers: [{url: \"https://a.example\", polling: {min: 10ms}}]\n", `polling.min: 10ms: want whole seconds`},
+		{"version: 1\npolicy_servers: [{url: \"https://a.example\", polling: {max: 30s}}]\n", `30s is less than polling.min, which is 1m`},
+		{"version: 1\npolicies: [\"https://a.example/x.tar.gz\"]\npolicy_servers: [{url: \"https://a.example\", discovery: d.tar.gz}]\n", `are named by its discovery bundle`},
 		{"version: 1\nplugins: [nowhere.wasm]\n", `nowhere.wasm does not exist`},
 		{"version: 1\nenvironment: {venv: nowhere}\n", `nowhere does not exist`},
 		{"version: 1\nenvironment: {venv: \"\"}\n", `want auto, none or a directory`},
@@ -255,9 +273,24 @@ func TestProblems(t *testing.T) {
 		{"version: 1\ndocker: {mounts: [{source: shared, target: x}]}\n", `"x" is not an absolute path`},
 		{"version: 1\ndocker: {credentials: {mount: [house_keys]}}\n", `unknown value "house_keys"`},
 		{"version: 1\nrunner: docker\ndocker: {packages: {system: [jq]}}\n", `installing system packages needs "runner: docker-sudo"`},
+		{"version: 1\nrunner: docker\ndocker: {packages: {python: [requests]}}\n", `3:20: docker.packages: installing packages needs a network, and there is none: set docker.packages.network to bridge`},
+		{"version: 1\nrunner: docker\ndocker: {network: bridge, packages: {network: none, npm: [typescript]}}\n", `needs a network`},
+		{"version: 1\ndocker: {packages: {network: lan}}\n", `unknown value "lan"`},
+		{"version: 1\ndocker: {packages: {on_failure: warn}}\n", `unknown value "warn"`},
+		{"version: 1\ndocker: {packages: {python: [\"--index-url=https://x\"]}}\n", `docker.packages.python[0]: "--index-url=https://x" is an option, and no package`},
+		{"version: 1\ndocker: {packages: {npm: [-g]}}\n", `docker.packages.npm[0]: "-g" is an option`},
+		{"version: 1\ndocker: {packages: {python: [\" \"]}}\n", `the name is empty`},
+		{"version: 1\ndocker: {packages: {python: [\"a\\nb\"]}}\n", `control character`},
+		{"version: 1\ndocker: {packages: {system: [curl-]}}\n", `"curl-" is not the name of a Debian package`},
+		{"version: 1\ndocker: {packages: {system: [\"lib.*\"]}}\n", `is not the name of a Debian package`},
+		{"version: 1\ndocker: {packages: {system: [\"jq; id\"]}}\n", `is not the name of a Debian package`},
+		{"version: 1\ndocker: {credentials: {env_file_names: [A]}}\n", `there is no env_file`},
 		{"version: 1\nrunners: {local: {command: [x]}}\n", `local is a runner of sallyport's own`},
 		{"version: 1\nrunners: {B: {command: [x]}}\n", `"B" is not a name`},
 		{"version: 1\nrunners: {b: {command: []}}\n", `the command line is empty`},
+		{"version: 1\nrunners: {b: {workspace: /w}}\n", `the command line is empty`},
+		{"version: 1\nrunners: {b: {command: [x], plugin: m.yaml}}\n", `name either a plugin, with args, or a command`},
+		{"version: 1\nrunners: {b: {command: [x], args: [y]}}\n", `write them into the command line`},
 		{"version: 1\nrunners: {b: {command: [./reach]}}\n", `"./reach" is neither a name nor an absolute path`},
 		{"version: 1\nrunners: {b: {command: [ssh], workspace: work}}\n", `"work" is not an absolute path`},
 		{"version: 1\nrunners: {b: {command: [ssh], isolation: total}}\n", `unknown value "total"`},

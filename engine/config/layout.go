@@ -3,7 +3,6 @@ package config
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/facts"
@@ -31,17 +30,10 @@ func (l *Loaded) Layout() facts.Layout {
 		out.Deny = append(out.Deny, p.prefix())
 	}
 	for _, e := range l.Exemptions {
-		var match *regexp.Regexp // an index must keep its meaning: one that has expired stays, as nil
-		if l.inForce(e) {
-			match = e.Match.whole()
-		}
-		out.Exemptions = append(out.Exemptions, match)
+		out.Exemptions = append(out.Exemptions, facts.Exemption{Match: e.Match.whole(), Expires: e.Expires.Time})
 	}
 	return out
 }
-
-// inForce reports whether an exemption holds at the time the configuration was read.
-func (l *Loaded) inForce(e Exemption) bool { return l.host.Now.Before(e.Expires.Time) }
 
 func isFile(p string) bool {
 	info, err := os.Stat(p)
@@ -69,6 +61,7 @@ func (l *Loaded) self() []facts.Place {
 		}
 	}
 	add(l.host.Executable, "self_binary")
+	add(string(l.Supervisor), "self_binary")
 	add(l.File, "self_config")
 	// Files that would be found at the next start count too, whether or not they are there.
 	for _, p := range Places(l.host) {
@@ -88,10 +81,19 @@ func (l *Loaded) self() []facts.Place {
 		add(string(p), "self_policy")
 		add(pluginManifest(string(p)), "self_policy")
 	}
+	for _, s := range l.PolicyServers {
+		add(string(s.CAFile), "self_policy")
+		for _, p := range []Path{s.TokenFile, s.CertFile, s.KeyFile} {
+			add(string(p), "self_key")
+		}
+	}
+	add(l.PoliciesDir(), "self_policy")
 	add(l.CompiledDir(), "self_policy") // what lies there is run in this process
 	add(string(l.Audit.Dir), "self_audit")
 	add(filepath.Join(filepath.Dir(string(l.Audit.Dir)), "keys"), "self_key") // where the log keeps its keys
 	add(l.SessionsDir(), "self_audit")
+	add(l.EnvironmentsDir(), "self_audit")
+	add(l.SandboxDir(), "self_audit")
 	return places
 }
 

@@ -46,8 +46,9 @@ type Loaded struct {
 	// Notes are what an operator should know and what is no problem: an exemption that has expired, a place that is not there.
 	Notes []string
 
-	host  Host
-	where map[string]position
+	host     Host
+	where    map[string]position
+	compiled string // CompiledDir of the configuration that this one tries out; "" for its own
 }
 
 // At makes a problem of a key, with the place where the file has it.
@@ -123,11 +124,33 @@ func (l *Loaded) SessionsDir() string {
 	return xdg(l.host, "XDG_STATE_HOME", ".local/state", "sessions")
 }
 
+// EnvironmentsDir is where the logs of environments are kept, beside the sessions. It is "" when there is neither
+// $XDG_STATE_HOME nor a home directory.
+func (l *Loaded) EnvironmentsDir() string {
+	return xdg(l.host, "XDG_STATE_HOME", ".local/state", "environments")
+}
+
+// SandboxDir is where it is noted what sandboxes must take away again, beside the sessions. It is "" when there is
+// neither $XDG_STATE_HOME nor a home directory.
+func (l *Loaded) SandboxDir() string {
+	return xdg(l.host, "XDG_STATE_HOME", ".local/state", "sandboxes")
+}
+
 // CompiledDir is where the compiled forms of plugins are kept, beside the sessions. It is "" when there
 // is neither $XDG_STATE_HOME nor a home directory.
 func (l *Loaded) CompiledDir() string {
+	if l.compiled != "" {
+		return l.compiled
+	}
 	return xdg(l.host, "XDG_STATE_HOME", ".local/state", "compiled")
 }
+
+// StateDir is where sallyport remembers things between its runs. It is "" when there is neither
+// $XDG_STATE_HOME nor a home directory.
+func (l *Loaded) StateDir() string { return xdg(l.host, "XDG_STATE_HOME", ".local/state", "") }
+
+// Home is the home directory of who runs sallyport; "" for none.
+func (l *Loaded) Home() string { return l.host.Home }
 
 // xdg returns the path of sallyport's name below an XDG base directory
 // (https://specifications.freedesktop.org/basedir-spec/: a relative one is to be ignored).
@@ -228,6 +251,7 @@ func (l *Loaded) Environ() []string { return l.host.Environ }
 // text as in sallyport.yaml that holds on top; "" for none.
 func (l *Loaded) Trial(home, workspace, profile, more string) (*Loaded, error) {
 	t := *l
+	t.compiled = l.CompiledDir() // what is compiled is the same there, and takes its time
 	t.host.Home, t.Workspace, t.Profile = home, Path(workspace), profile
 	t.Runner = "local" // rules are tried out here, wherever commands run
 	t.host.Environ = []string{"HOME=" + home}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"path/filepath"
@@ -33,19 +34,20 @@ func (c checker) runners() {
 		case !runnerName.MatchString(name):
 			c.problem(key, "%q is not a name: lower case letters, digits, \"_\" and \"-\", at most 64", name)
 		case c.bad(key):
-		case len(r.Command) == 0 || r.Command[0] == "":
+		case r.Plugin != "" && len(r.Command) > 0:
+			c.problem(key+".plugin", "it has a command line of its own: name either a plugin, with args, or a command")
+		case r.Plugin == "" && len(r.Args) > 0:
+			c.problem(key+".args", "they are for a plugin: write them into the command line")
+		case r.Plugin == "" && (len(r.Command) == 0 || r.Command[0] == ""):
 			c.problem(key+".command", "the command line is empty")
-		case slices.ContainsFunc(r.Command, func(word string) bool { return strings.Contains(word, "\x00") }):
+		case slices.ContainsFunc(slices.Concat(r.Command, r.Args), func(word string) bool { return strings.Contains(word, "\x00") }):
 			c.problem(key+".command", "it holds a NUL byte")
-		case strings.ContainsAny(r.Command[0], `/\`) && !filepath.IsAbs(r.Command[0]):
+		case r.Plugin == "" && strings.ContainsAny(r.Command[0], `/\`) && !filepath.IsAbs(r.Command[0]):
 			// Relative to what? Often to a place that an agent may write to.
 			c.problem(key+".command[0]", "%q is neither a name nor an absolute path", r.Command[0])
 		}
-		if r.Isolation == "" {
-			r.Isolation = "remote"
-		}
-		if r.Network == "" {
-			r.Network = "unknown"
+		if r.Plugin == "" { // whose manifest may say it
+			r.Isolation, r.Network = cmp.Or(r.Isolation, "remote"), cmp.Or(r.Network, "unknown")
 		}
 		c.l.Runners[name] = r
 		if r.Workspace != "" && !path.IsAbs(r.Workspace) {

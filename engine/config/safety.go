@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Warnings says what is risky about a configuration that is otherwise sound: who else could
@@ -17,6 +18,9 @@ func (l *Loaded) Warnings() []string {
 	}
 	if l.Mode == "monitor" {
 		out = append(out, "mode is monitor: everything is recorded and nothing is refused")
+	}
+	if served := l.Servers(); len(l.PolicyKeys) == 0 && slices.ContainsFunc(served, func(s Served) bool { return len(s.Bundles) > 0 || s.Discovery != "" }) {
+		out = append(out, "policies come from servers and policy_keys are not set: who controls a server decides what is allowed: sign the bundles and name the key")
 	}
 	if l.Environment.PassAll {
 		out = append(out, "environment.pass_all gives commands every variable of sallyport's own environment, secrets included: name what they need under environment.env")
@@ -56,6 +60,14 @@ func (l *Loaded) exposed() []string {
 	for _, p := range l.PolicyKeys {
 		shared(string(p))
 		within(string(p), "", "")
+	}
+	for _, s := range l.PolicyServers {
+		for _, p := range []Path{s.TokenFile, s.CAFile, s.CertFile, s.KeyFile} {
+			if p != "" {
+				shared(string(p))
+				within(string(p), "", "")
+			}
+		}
 	}
 	for _, p := range l.Plugins {
 		shared(string(p))

@@ -140,6 +140,7 @@ func (b *Builder) Build(req Ask) *Input {
 		Dir:   work,
 		Env:   req.Env,
 		POSIX: b.layout.POSIX,
+		Stdin: req.Request.Stdin,
 		ReadFile: func(p string) (string, bool) {
 			content, whole, err := b.fs.ReadFile(p, scriptBytes)
 			return string(content), whole && err == nil

@@ -77,8 +77,8 @@ func (w *build) command(prog *shell.Program, i int) {
 	out.Code = w.code(cmd, c, inputs)
 	w.downloads(i, c)
 	out.Effects, out.Flags = c.effects.list(), c.flags.list(flagNames)
-	out.Hosts = fill(c.hosts)
-	out.Matches = w.layout.matches(texts(cmd.Words), cmd.Name, cmd.Certainty == shell.Unknown)
+	out.Hosts, out.Options = fill(c.hosts), c.optionValues()
+	out.Matches = w.layout.matches(texts(cmd.Words), cmd.Name, cmd.Certainty == shell.Unknown, w.in.Request.Time)
 }
 
 // paths adds every path of a command: of its words, its program, its script and its redirects.

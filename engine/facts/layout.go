@@ -3,6 +3,7 @@ package facts
 import (
 	"io/fs"
 	"regexp"
+	"time"
 )
 
 // Layout is the operator's configuration as far as facts need it: places, patterns and limits,
@@ -15,9 +16,15 @@ type Layout struct {
 	Self       []Place          // sallyport's own binary, config, policies and audit log
 	Allow      []*regexp.Regexp // wholly anchored by the loader
 	Deny       []*regexp.Regexp // anchored at the start by the loader
-	Exemptions []*regexp.Regexp // nil for an exemption that is not in force
+	Exemptions []Exemption      // in the operator's order: policies know them by index
 	Generated  []string         // patterns of generated files, matched below a root: "__pycache__", "*.log", …
 	POSIX      bool             // the environment has no bash
+}
+
+// Exemption waives a rule for the commands that match, until it expires. The zero value waives nothing.
+type Exemption struct {
+	Match   *regexp.Regexp // wholly anchored by the loader
+	Expires time.Time      // it holds for requests before
 }
 
 // Root is a granted place. Deeper roots win over those around them.

@@ -3,6 +3,7 @@ package facts
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // The predecessor of this project refused a command when one of nine regular expressions was
@@ -17,27 +18,32 @@ const (
 	blank = `[\t-\r\x1c-\x20\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]`
 )
 
-// need stands in every text that the pattern matches; looking for it first is much cheaper.
+// need stands in every text that the pattern matches; looking for it first is much cheaper. A pattern is
+// compiled when that is found first: all of them take a millisecond.
 var legacyPatterns = []struct {
 	id, need string
-	re       *regexp.Regexp
+	re       func() *regexp.Regexp
 }{
-	{"rm_rf_root", "-rf", regexp.MustCompile(wordStart + `rm` + blank + `+-rf` + blank + `+/`)},
-	{"mv_dev_null", "/dev/null", regexp.MustCompile(wordStart + `mv(?:[^\p{L}\p{N}_\n][^\n]*?)?` + blank + `+/dev/null`)},
-	{"dd", "dd", regexp.MustCompile(wordStart + `dd` + wordEnd)},
-	{"disk_redirect", "/dev/sd", regexp.MustCompile(`>` + blank + `*/dev/sd[a-z]`)},
-	{"fork_bomb", ":(){", regexp.MustCompile(`:\(\)\{` + blank + `*:\|:&` + blank + `*\};:`)},
-	{"sudo", "sudo", regexp.MustCompile(wordStart + `sudo` + wordEnd)},
-	{"su", "su", regexp.MustCompile(wordStart + `su` + wordEnd)},
-	{"chown", "chown", regexp.MustCompile(wordStart + `chown` + wordEnd)},
-	{"chmod", "chmod", regexp.MustCompile(wordStart + `chmod` + wordEnd)},
+	{"rm_rf_root", "-rf", lazily(wordStart + `rm` + blank + `+-rf` + blank + `+/`)},
+	{"mv_dev_null", "/dev/null", lazily(wordStart + `mv(?:[^\p{L}\p{N}_\n][^\n]*?)?` + blank + `+/dev/null`)},
+	{"dd", "dd", lazily(wordStart + `dd` + wordEnd)},
+	{"disk_redirect", "/dev/sd", lazily(`>` + blank + `*/dev/sd[a-z]`)},
+	{"fork_bomb", ":(){", lazily(`:\(\)\{` + blank + `*:\|:&` + blank + `*\};:`)},
+	{"sudo", "sudo", lazily(wordStart + `sudo` + wordEnd)},
+	{"su", "su", lazily(wordStart + `su` + wordEnd)},
+	{"chown", "chown", lazily(wordStart + `chown` + wordEnd)},
+	{"chmod", "chmod", lazily(wordStart + `chmod` + wordEnd)},
+}
+
+func lazily(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
 // legacy returns the names of the predecessor's patterns that a text matches, in its order.
 func legacy(text string) []string {
 	out := []string{}
 	for _, p := range legacyPatterns {
-		if strings.Contains(text, p.need) && p.re.MatchString(text) {
+		if strings.Contains(text, p.need) && p.re().MatchString(text) {
 			out = append(out, p.id)
 		}
 	}

@@ -4,11 +4,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // matches says which of the operator's patterns match a command's words, joined by single spaces, once
-// with the program as it was written and once with its base name.
-func (l *Layout) matches(words []string, name string, unknown bool) Matches {
+// with the program as it was written and once with its base name. Exemptions are those in force at a time.
+func (l *Layout) matches(words []string, name string, unknown bool, at time.Time) Matches {
 	m := Matches{Deny: []int{}, Exempt: []int{}}
 	if len(words) == 0 || len(l.Allow)+len(l.Deny)+len(l.Exemptions) == 0 {
 		return m
@@ -26,8 +27,8 @@ func (l *Layout) matches(words []string, name string, unknown bool) Matches {
 			m.Deny = append(m.Deny, i)
 		}
 	}
-	for i, re := range l.Exemptions {
-		if !unknown && matches(re) {
+	for i, e := range l.Exemptions {
+		if !unknown && at.Before(e.Expires) && matches(e.Match) {
 			m.Exempt = append(m.Exempt, i)
 		}
 	}
@@ -35,10 +36,10 @@ func (l *Layout) matches(words []string, name string, unknown bool) Matches {
 }
 
 // Rematch matches the commands of a recorded input with the patterns of l, in place of those under which it
-// was recorded. All other facts stay as they were.
+// was recorded; exemptions are those in force when it was. All other facts stay as they were.
 func (in *Input) Rematch(l *Layout) {
 	for i := range in.Commands {
 		c := &in.Commands[i]
-		c.Matches = l.matches(c.Argv, c.Name, c.Certainty == "unknown")
+		c.Matches = l.matches(c.Argv, c.Name, c.Certainty == "unknown", in.Request.Time)
 	}
 }

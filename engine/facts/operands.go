@@ -121,7 +121,7 @@ func (c *call) guess(words []shell.Word) {
 				continue
 			}
 			w = cut(w, len(name)+1)
-			c.options = append(c.options, optionUse{name: strings.TrimLeft(name, "-"), value: w, given: true})
+			c.options = append(c.options, optionUse{name: strings.TrimLeft(name, "-"), full: name, value: w, given: true})
 		} else {
 			c.operands = append(c.operands, w)
 		}

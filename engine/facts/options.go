@@ -8,7 +8,8 @@ import (
 
 // optionUse is one option as it was given.
 type optionUse struct {
-	name  string // without dashes
+	name  string // without dashes, as it was given
+	full  string // with dashes, and written out where it was given shorter
 	known *option
 	value shell.Word
 	given bool // it has a value
@@ -78,7 +79,7 @@ func (c *call) option(words []shell.Word, i int) int {
 	}
 	for at := 1; at < len(w.Text); at++ {
 		o := c.findShort(w.Text[at])
-		use := optionUse{name: w.Text[at : at+1], known: o}
+		use := optionUse{name: w.Text[at : at+1], full: "-" + w.Text[at:at+1], known: o}
 		if o == nil || o.value == nil {
 			c.use(use)
 			continue
@@ -106,6 +107,7 @@ func (c *call) longOption(words []shell.Word, i int) int {
 	start := len(w.Text) - len(strings.TrimLeft(w.Text, "-"))
 	name, _, hasValue := strings.Cut(w.Text[start:], "=")
 	use := optionUse{name: name, known: c.findLong(name)}
+	use.full = c.writtenOut(name, use.known)
 	if hasValue {
 		use.value, use.given = cut(w, start+len(name)+1), true
 		c.use(use)
@@ -165,6 +167,55 @@ func (s *spec) findLong(name string) *option {
 		found = &both
 	}
 	return found
+}
+
+// writtenOut is the full name of a long option, with its dashes. An abbreviation that fits several stays as it is.
+func (c *call) writtenOut(name string, known *option) string {
+	dashes := "--"
+	if c.spec.style == styleLong {
+		dashes = "-"
+	}
+	full := ""
+	for _, s := range []*spec{c.spec, c.base} {
+		for candidate, o := range s.long {
+			switch {
+			case candidate == name:
+				return dashes + name
+			case o != known || !strings.HasPrefix(candidate, name):
+			case full == "" || len(candidate) < len(full) || len(candidate) == len(full) && candidate < full:
+				full = candidate
+			}
+		}
+	}
+	if full == "" || known == nil {
+		full = name
+	}
+	return dashes + full
+}
+
+// Bounds of what the input tells of options. Every word is in argv besides.
+const (
+	maxOptions     = 64
+	maxOptionValue = 1024
+)
+
+// optionValues lists the options that were given a value. What is cut off is not wholly known.
+func (c *call) optionValues() []Option {
+	list := []Option{}
+	for _, o := range c.options {
+		if !o.given || len(list) == maxOptions {
+			continue
+		}
+		v := Option{Name: o.full, Value: o.value.Text, Certainty: o.value.Certainty.String()}
+		if len(v.Value) > maxOptionValue {
+			v.Value = strings.ToValidUTF8(v.Value[:maxOptionValue], "")
+			if o.value.Certainty == shell.Exact {
+				v.Certainty = shell.Partial.String()
+			}
+		}
+		list = append(list, v)
+	}
+	return list
 }
 
 func (c *call) use(u optionUse) {

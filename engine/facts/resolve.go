@@ -30,7 +30,7 @@ type node struct {
 }
 
 func newView(f FS, steps int) *view {
-	return &view{fs: f, nodes: make(map[string]node, 64), dirs: make(map[string][]fs.DirEntry), steps: steps, walked: map[string]bool{}}
+	return &view{fs: f, nodes: make(map[string]node, 8), dirs: make(map[string][]fs.DirEntry), steps: steps, walked: map[string]bool{}}
 }
 
 // look returns what lies at a path, symbolic links not followed.

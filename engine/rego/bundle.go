@@ -2,19 +2,24 @@ package rego
 
 import (
 	"bytes"
+	"compress/gzip"
+	"context"
 	"crypto/ecdsa"
 	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/hex"
+	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -23,11 +28,26 @@ import (
 
 // IsBundle reports whether a place of policies is a bundle, by its name.
 func IsBundle(name string) bool {
-	return strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".tgz")
+	return IsRemote(name) || strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".tgz")
 }
 
-// maxBundle bounds each file of a bundle, so that a small archive cannot fill the memory.
+// maxBundle bounds a bundle as it is unpacked, so that a small archive cannot fill the memory.
 const maxBundle = 64 << 20
+
+// bounded refuses an archive that unpacks to more than maxBundle. It does not look into it.
+func bounded(text []byte) error {
+	unpacked, err := gzip.NewReader(bytes.NewReader(text))
+	if err != nil {
+		return fmt.Errorf("it is no gzip archive: %w", err)
+	}
+	switch n, err := io.Copy(io.Discard, io.LimitReader(unpacked, maxBundle+1)); {
+	case err != nil:
+		return fmt.Errorf("unpack: %w", err)
+	case n > maxBundle:
+		return fmt.Errorf("it unpacks to more than %d bytes", maxBundle)
+	}
+	return nil
+}
 
 // keyID is the name under which we sign. Which key verifies is settled by configuration, never by a name
 // that a bundle gives.
@@ -38,12 +58,14 @@ type BundleOptions struct {
 	Builtin  fs.FS    // the built-in policies, which custom ones may refer to; they are no part of it
 	Dirs     []string // directories of policies
 	Revision string   // "" for one that names the content
+	Serial   int64    // tells which of two bundles is the later one; 0 for none
 	Key      []byte   // a private key in PEM, to sign with; nil for none
+	WASM     bool     // the rules compiled to WebAssembly, too
 }
 
 // BuildBundle packs directories of policies into a bundle in OPA's format: modules without tests, and data.
 // What could not be loaded is not packed.
-func BuildBundle(o BundleOptions) ([]byte, error) {
+func BuildBundle(ctx context.Context, o BundleOptions) ([]byte, error) {
 	loaded, err := load(Options{Bundle: o.Builtin, Custom: o.Dirs})
 	if err != nil {
 		return nil, err
@@ -72,8 +94,16 @@ func BuildBundle(o BundleOptions) ([]byte, error) {
 		o.Revision = hex.EncodeToString(sum[:16])
 	}
 	b.Manifest.Revision = o.Revision
+	if o.Serial > 0 {
+		b.Manifest.Metadata = map[string]any{serialKey: json.Number(strconv.FormatInt(o.Serial, 10))}
+	}
 	b.Manifest.Roots = &[]string{"custom"}
 	b.Manifest.SetRegoVersion(ast.RegoV1)
+	if o.WASM {
+		if err := o.addModule(ctx, loaded, &b); err != nil {
+			return nil, err
+		}
+	}
 	return pack(&b, o.Key)
 }
 
@@ -96,6 +126,9 @@ func within(dirs []string, file string) (string, error) {
 
 // SignBundle signs a bundle, in place of any signature that it has.
 func SignBundle(text, key []byte) ([]byte, error) {
+	if err := bounded(text); err != nil {
+		return nil, fmt.Errorf("read bundle: %w", err)
+	}
 	b, err := bundle.NewReader(bytes.NewReader(text)).WithSkipBundleVerification(true).WithSizeLimitBytes(maxBundle).WithRegoVersion(ast.RegoV1).Read()
 	if err != nil {
 		return nil, fmt.Errorf("read bundle: %w", err)
@@ -133,6 +166,7 @@ func pack(b *bundle.Bundle, key []byte) ([]byte, error) {
 // BundleInfo is what a bundle says of itself.
 type BundleInfo struct {
 	Revision string   `json:"revision"`
+	Serial   int64    `json:"serial"` // 0 for none
 	Modules  []string `json:"modules"`
 	Signed   bool     `json:"signed"`
 }
@@ -143,7 +177,11 @@ func VerifyBundle(text []byte, keys [][]byte) (BundleInfo, error) {
 	if err != nil {
 		return BundleInfo{}, err
 	}
-	info := BundleInfo{Revision: b.Manifest.Revision, Modules: []string{}, Signed: len(b.Signatures.Signatures) > 0}
+	serial, err := serialOf(b.Manifest)
+	if err != nil {
+		return BundleInfo{}, fmt.Errorf("read bundle: %w", err)
+	}
+	info := BundleInfo{Revision: b.Manifest.Revision, Serial: serial, Modules: []string{}, Signed: len(b.Signatures.Signatures) > 0}
 	for _, m := range b.Modules {
 		info.Modules = append(info.Modules, strings.TrimPrefix(m.Path, "/"))
 	}
@@ -154,6 +192,9 @@ func VerifyBundle(text []byte, keys [][]byte) (BundleInfo, error) {
 // openBundle reads a bundle. The algorithm of a signature is that of the key, whatever the bundle says:
 // otherwise a public key could be used as a shared secret.
 func openBundle(text []byte, keys [][]byte) (bundle.Bundle, error) {
+	if err := bounded(text); err != nil {
+		return bundle.Bundle{}, fmt.Errorf("read bundle: %w", err)
+	}
 	read := func(c *bundle.VerificationConfig) (bundle.Bundle, error) {
 		return bundle.NewReader(bytes.NewReader(text)).WithBundleVerificationConfig(c).WithSizeLimitBytes(maxBundle).
 			WithRegoVersion(ast.RegoV1).WithCapabilities(capabilities()).Read()
@@ -233,8 +274,8 @@ func curve(bits int) (string, error) {
 	return algorithm, nil
 }
 
-// readBundle gathers the modules and the data of a bundle.
-func (s *fileSet) readBundle(file string, keys [][]byte) {
+// readBundle gathers the modules and the data of a bundle that is a file.
+func (s *fileSet) readBundle(file string) {
 	info, err := os.Stat(file)
 	if err == nil && !info.Mode().IsRegular() {
 		err = errors.New("not a regular file")
@@ -247,7 +288,15 @@ func (s *fileSet) readBundle(file string, keys [][]byte) {
 		s.problem(file, "read policies: %v", err)
 		return
 	}
-	b, err := openBundle(text, keys)
+	s.unpack(file, text)
+}
+
+// unpack gathers the modules and the data of a bundle.
+func (s *fileSet) unpack(file string, text []byte) {
+	b, err := openBundle(text, s.keys)
+	if err == nil {
+		err = s.inOrder(file, b.Manifest)
+	}
 	if err != nil {
 		s.problem(file, "%v", err).as("bundle")
 		return
@@ -255,7 +304,7 @@ func (s *fileSet) readBundle(file string, keys [][]byte) {
 	before := len(s.sources)
 	for _, m := range b.Modules {
 		if name := path.Clean("/" + m.Path); isModule(name) {
-			s.sources = append(s.sources, &source{name: filepath.Join(file, filepath.FromSlash(name)), text: string(m.Raw), custom: true})
+			s.sources = append(s.sources, &source{name: below(file, name[1:]), text: string(m.Raw), custom: true})
 		}
 	}
 	if len(s.sources) == before {
@@ -274,5 +323,35 @@ func (s *fileSet) bundleData(file string, data map[string]any) {
 		}
 	}
 	sum := sha256.Sum256([]byte(fmt.Sprint(data)))
-	s.documents = append(s.documents, document{name: filepath.Join(file, "data.json"), sum: hex.EncodeToString(sum[:]), value: data})
+	s.documents = append(s.documents, document{name: below(file, "data.json"), sum: hex.EncodeToString(sum[:]), value: data})
 }
+
+// inOrder refuses a signed bundle that is older than one that judged, and notes its serial. Without keys a serial
+// proves nothing: anybody may write it.
+func (s *fileSet) inOrder(place string, m bundle.Manifest) error {
+	if len(s.keys) == 0 {
+		return nil
+	}
+	serial, err := serialOf(m)
+	if err == nil {
+		err = s.known.Check(place, serial)
+	}
+	if err != nil {
+		return fmt.Errorf("verify bundle: %w", err)
+	}
+	if serial > 0 {
+		s.serials[place] = serial
+	}
+	return nil
+}
+
+// below is the name of a file of a place as it is shown: a directory, a bundle, or the address of one.
+func below(place, name string) string {
+	if IsRemote(place) {
+		return place + "/" + name
+	}
+	return filepath.Join(place, filepath.FromSlash(name))
+}
+
+// IsRemote reports whether a place of policies is the address of a bundle.
+func IsRemote(place string) bool { return strings.Contains(place, "://") }

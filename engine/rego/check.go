@@ -170,7 +170,12 @@ func (r *rule) verbs() []string {
 	return names
 }
 
-func (r *rule) custom() bool { return r.sources[0].custom }
+func (r *rule) custom() bool { return len(r.sources) > 0 && r.sources[0].custom }
+
+func (r *rule) category() string {
+	category, _, _ := strings.Cut(r.id, "/")
+	return category
+}
 
 // off reports whether the rule is not evaluated at all.
 func (r *rule) off() bool { return r.setting.level == "off" }
@@ -213,9 +218,22 @@ func nearest(word string, candidates []string) string {
 	best, distance := "", max(2, len(word)/3)+1
 	for _, c := range candidates {
 		limit := min(len(c)-2, distance-1) // "ask" is one slip away from "task", but two from any "as…"
-		if d := levenshtein.ComputeDistance(strings.ToLower(word), c); d <= limit && d < distance {
+		if d := slips(strings.ToLower(word), c); d <= limit && d < distance {
 			best, distance = c, d
 		}
 	}
 	return best
+}
+
+// slips counts the slips between a word and a candidate. Two letters that changed places are one.
+func slips(word, candidate string) int {
+	d := levenshtein.ComputeDistance(word, candidate)
+	if d == 2 && len(word) == len(candidate) {
+		for i := range len(word) - 1 {
+			if word[:i]+word[i+1:i+2]+word[i:i+1]+word[i+2:] == candidate {
+				return 1
+			}
+		}
+	}
+	return d
 }

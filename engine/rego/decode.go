@@ -3,6 +3,8 @@ package rego
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"unicode/utf8"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -27,10 +29,27 @@ type finding struct {
 	message       string
 }
 
+// Bounds of what policies may find in one request..
+const (
+	maxReasons = 10_000
+	maxMessage = 64 << 10
+)
+
+// errNotEvaluated is what it means when a decision is about other rules than those that were loaded: one
+// that vanished on the way cannot refuse.
+var errNotEvaluated = errors.New("the rules that were loaded were not all evaluated, or not they alone")
+
+// add adds what others have found.
+func (d *decision) add(other decision) {
+	d.reasons = append(d.reasons, other.reasons...)
+	if other.effect == engine.Deny || other.effect == engine.Ask && d.effect == engine.Allow {
+		d.effect = other.effect
+	}
+}
+
 // decodeDecision takes nothing for granted: each key is known and present, each value has its
-// type, the rules that were evaluated are those that were loaded, and the effect follows from
-// the reasons.
-func decodeDecision(t *ast.Term, loaded ast.Set) (decision, error) {
+// type, the rules that were evaluated are those of a digest, and the effect follows from the reasons.
+func decodeDecision(t *ast.Term, loaded string) (decision, error) {
 	var version, effect, reasons, evaluated *ast.Term
 	err := fields(t, map[string]**ast.Term{"version": &version, "effect": &effect, "reasons": &reasons, "evaluated": &evaluated}, nil)
 	if err != nil {
@@ -39,8 +58,8 @@ func decodeDecision(t *ast.Term, loaded ast.Set) (decision, error) {
 	if n, ok := integer(version); !ok || n != 1 {
 		return decision{}, fmt.Errorf("version is %v, not 1", version)
 	}
-	if err := sameRules(evaluated, loaded); err != nil {
-		return decision{}, err
+	if digest, ok := evaluated.Value.(ast.String); !ok || string(digest) != loaded {
+		return decision{}, errNotEvaluated
 	}
 	d := decision{}
 	if d.effect, err = decodeEffect(effect, engine.Deny, engine.Ask, engine.Allow); err != nil {
@@ -49,6 +68,9 @@ func decodeDecision(t *ast.Term, loaded ast.Set) (decision, error) {
 	set, ok := reasons.Value.(ast.Set)
 	if !ok {
 		return decision{}, errors.New("reasons is not a set")
+	}
+	if set.Len() > maxReasons {
+		return decision{}, fmt.Errorf("%d findings: at most %d are taken", set.Len(), maxReasons)
 	}
 	for _, term := range set.Slice() {
 		r, err := decodeReason(term)
@@ -128,6 +150,9 @@ func decodeFinding(t *ast.Term) (finding, error) {
 		if !ok || text == "" {
 			return finding{}, fmt.Errorf("finding %v: msg is not a text", t)
 		}
+		if len(text) > maxMessage || !utf8.ValidString(string(text)) {
+			return finding{}, fmt.Errorf("a msg of %d bytes is not taken: at most %d, of valid UTF-8", len(text), maxMessage)
+		}
 		f.message = string(text)
 	}
 	return f, nil
@@ -135,29 +160,16 @@ func decodeFinding(t *ast.Term) (finding, error) {
 
 func decodeEffect(t *ast.Term, known ...engine.Effect) (engine.Effect, error) {
 	if s, ok := t.Value.(ast.String); ok {
-		for _, e := range known {
-			if string(s) == string(e) {
-				return e, nil
-			}
-		}
+		return effectOf(string(s), known...)
 	}
 	return engine.Deny, fmt.Errorf("unknown effect %v", t)
 }
 
-// sameRules holds the rules that were evaluated against those that were loaded: a rule that
-// vanished on the way cannot refuse.
-func sameRules(evaluated *ast.Term, loaded ast.Set) error {
-	set, ok := evaluated.Value.(ast.Set)
-	if !ok {
-		return errors.New("evaluated is not a set")
+func effectOf(text string, known ...engine.Effect) (engine.Effect, error) {
+	if e := engine.Effect(text); slices.Contains(known, e) {
+		return e, nil
 	}
-	if missing := loaded.Diff(set); missing.Len() > 0 {
-		return fmt.Errorf("rules are loaded and were not evaluated: %v", missing)
-	}
-	if extra := set.Diff(loaded); extra.Len() > 0 {
-		return fmt.Errorf("rules were evaluated and are not loaded: %v", extra)
-	}
-	return nil
+	return engine.Deny, fmt.Errorf("unknown effect %q", text)
 }
 
 // fields takes an object apart. Every key must be known, and every required one present.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -19,6 +20,7 @@ type Origin string
 const (
 	Builtin Origin = "builtin"
 	Custom  Origin = "custom"
+	Plugin  Origin = "plugin" // of a rule plugin: package plugins tells about those
 )
 
 // RuleInfo is what is known about a rule that was loaded.
@@ -43,10 +45,13 @@ type RuleInfo struct {
 // Rules describes all rules that were loaded, sorted by id. Levels are those that decisions use.
 // It reads their metadata, about 10 ms of YAML, and ends when ctx does.
 func (e *Evaluator) Rules(ctx context.Context) ([]RuleInfo, error) {
-	infos := make([]RuleInfo, len(e.policies.rules))
-	for i, r := range e.policies.rules {
-		err := ctx.Err()
-		if err != nil {
+	all, err := e.all()
+	if err != nil {
+		return nil, err
+	}
+	infos := make([]RuleInfo, len(all.policies.rules))
+	for i, r := range all.policies.rules {
+		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("describe rules: %w", err)
 		}
 		if infos[i], err = r.info(); err != nil {
@@ -85,6 +90,7 @@ const (
 	Silent   RuleOutcome = "silent"   // it found nothing
 	Off      RuleOutcome = "off"      // its level is off: it was not evaluated
 	Exempted RuleOutcome = "exempted" // all that it found is exempt
+	Failed   RuleOutcome = "failed"   // its plugin broke, which is a fault and denies
 )
 
 // RuleTrace explains one rule's part in a judgement.
@@ -100,61 +106,59 @@ type RuleTrace struct {
 // Explain judges in as Evaluate does, and tells of each rule, sorted by id, what it found and
 // what was made of that. It reads the very sets that the decision is made from.
 func (e *Evaluator) Explain(ctx context.Context, in *facts.Input) (engine.Judgement, []RuleTrace, error) {
-	value, err := e.input(in)
+	judgement, err := e.Evaluate(ctx, in)
 	if err != nil {
 		return engine.Judgement{}, nil, err
 	}
-	judgement, err := e.judge(ctx, in, value)
-	if err != nil {
-		return engine.Judgement{}, nil, err
+	found := map[string]explained{}
+	if e.machine != nil {
+		if found, err = e.machine.explain(ctx, in); err != nil {
+			return engine.Judgement{}, nil, err
+		}
 	}
-	term, err := e.eval(ctx, &e.explanation, value)
-	if err != nil {
-		return engine.Judgement{}, nil, err
-	}
-	object, ok := term.Value.(ast.Object)
-	if !ok {
-		return engine.Judgement{}, nil, errors.New("read explanation: not an object")
+	if e.topdown != nil {
+		more, err := e.topdown.explain(ctx, in)
+		if err != nil {
+			return engine.Judgement{}, nil, err
+		}
+		maps.Copy(found, more)
 	}
 	traces := make([]RuleTrace, len(e.policies.rules))
 	for i, r := range e.policies.rules {
-		if traces[i], err = e.trace(in, r, object.Get(ast.StringTerm(r.id))); err != nil {
+		if traces[i], err = e.trace(in, r, found); err != nil {
 			return engine.Judgement{}, nil, fmt.Errorf("read explanation: rule %s: %w", r.id, err)
 		}
 	}
 	return judgement, traces, nil
 }
 
-func (e *Evaluator) trace(in *facts.Input, r *rule, t *ast.Term) (RuleTrace, error) {
+// explained is what one rule found, before levels and exemptions, and how much of it is exempt.
+type explained struct {
+	found    map[engine.Effect][]finding
+	exempted int
+}
+
+func (e *Evaluator) trace(in *facts.Input, r *rule, all map[string]explained) (RuleTrace, error) {
 	trace := RuleTrace{Rule: r.id, Outcome: Silent, Level: r.setting.level, LevelFrom: r.setting.from}
 	if r.off() {
 		trace.Outcome = Off
 		return trace, nil
 	}
-	if t == nil {
+	of, ok := all[r.id]
+	if !ok {
 		return RuleTrace{}, errors.New("it is missing")
 	}
-	var found, exempted *ast.Term
-	if err := fields(t, map[string]**ast.Term{"found": &found, "exempted": &exempted}, nil); err != nil {
-		return RuleTrace{}, err
-	}
-	sets := map[string]**ast.Term{}
-	terms := make([]*ast.Term, len(verbs))
-	for i, verb := range verbs {
-		sets[string(verb)] = &terms[i]
-	}
-	if err := fields(found, nil, sets); err != nil {
-		return RuleTrace{}, err
-	}
-	for i, verb := range verbs {
-		reasons, err := e.found(in, r, verb, terms[i])
-		if err != nil {
-			return RuleTrace{}, err
+	trace.Exempted = of.exempted
+	for _, verb := range verbs {
+		reasons := make([]engine.Reason, len(of.found[verb]))
+		for i, f := range of.found[verb] {
+			var err error
+			if reasons[i], err = e.reason(in, reason{r.id, verb, f}); err != nil {
+				return RuleTrace{}, err
+			}
 		}
+		sortReasons(reasons)
 		trace.Found = append(trace.Found, reasons...)
-	}
-	if set, ok := exempted.Value.(ast.Set); ok {
-		trace.Exempted = set.Len()
 	}
 	switch {
 	case len(trace.Found) == 0:
@@ -166,27 +170,69 @@ func (e *Evaluator) trace(in *facts.Input, r *rule, t *ast.Term) (RuleTrace, err
 	return trace, nil
 }
 
-func (e *Evaluator) found(in *facts.Input, r *rule, verb engine.Effect, t *ast.Term) ([]engine.Reason, error) {
-	if t == nil {
-		return nil, nil
+// explain evaluates the explanation.
+func (e *interpreter) explain(ctx context.Context, in *facts.Input) (map[string]explained, error) {
+	term, err := e.eval(ctx, &e.explanation, e.encode.value(in))
+	if err != nil {
+		return nil, err
 	}
-	set, ok := t.Value.(ast.Set)
+	object, ok := term.Value.(ast.Object)
 	if !ok {
-		return nil, fmt.Errorf("%s is not a set", verb)
+		return nil, errors.New("read explanation: not an object")
 	}
-	var reasons []engine.Reason
-	for _, term := range set.Slice() {
-		f, err := decodeFinding(term)
-		if err != nil {
-			return nil, err
+	all := make(map[string]explained, object.Len())
+	err = object.Iter(func(id, t *ast.Term) error {
+		name, ok := id.Value.(ast.String)
+		if !ok {
+			return fmt.Errorf("%v is no rule", id)
 		}
-		joined, err := e.reason(in, reason{r.id, verb, f})
+		one, err := decodeExplained(t)
 		if err != nil {
-			return nil, err
+			return fmt.Errorf("rule %s: %w", name, err)
 		}
-		reasons = append(reasons, joined)
+		all[string(name)] = one
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read explanation: %w", err)
 	}
-	return reasons, nil
+	return all, nil
+}
+
+func decodeExplained(t *ast.Term) (explained, error) {
+	var found, exempted *ast.Term
+	if err := fields(t, map[string]**ast.Term{"found": &found, "exempted": &exempted}, nil); err != nil {
+		return explained{}, err
+	}
+	sets := map[string]**ast.Term{}
+	terms := make([]*ast.Term, len(verbs))
+	for i, verb := range verbs {
+		sets[string(verb)] = &terms[i]
+	}
+	if err := fields(found, nil, sets); err != nil {
+		return explained{}, err
+	}
+	one := explained{found: map[engine.Effect][]finding{}}
+	if set, ok := exempted.Value.(ast.Set); ok {
+		one.exempted = set.Len()
+	}
+	for i, verb := range verbs {
+		if terms[i] == nil {
+			continue
+		}
+		set, ok := terms[i].Value.(ast.Set)
+		if !ok {
+			return explained{}, fmt.Errorf("%s is not a set", verb)
+		}
+		for _, term := range set.Slice() {
+			f, err := decodeFinding(term)
+			if err != nil {
+				return explained{}, err
+			}
+			one.found[verb] = append(one.found[verb], f)
+		}
+	}
+	return one, nil
 }
 
 // sortReasons puts the worst first, then in the order of the text.

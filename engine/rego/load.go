@@ -19,17 +19,6 @@ import (
 	"github.com/open-policy-agent/opa/v1/util"
 )
 
-// ruleSet is a compiled set of policies with what is known about its rules.
-type ruleSet struct {
-	compiler  *ast.Compiler
-	registry  string // the text of the registry
-	data      map[string]any
-	rules     []*rule          // sorted by id
-	byID      map[string]*rule // the same
-	ids       ast.Set          // of those that are not off, as strings
-	revisions map[string]string
-}
-
 // source is a Rego file.
 type source struct {
 	name   string // as shown: below the bundle's root, or the custom directory's path and what follows
@@ -49,41 +38,12 @@ type document struct {
 	value map[string]any
 }
 
-// load reads, checks and compiles everything, and reports all that is wrong at once.
-func load(opts Options) (*ruleSet, error) {
-	set := &fileSet{keys: opts.Keys}
-	set.read(opts.Bundle, "", false, isModule)
-	set.readCustom(opts.Custom, isModule)
-	set.parse()
-	rules := set.check()
-	if err := set.err(); err != nil {
-		return nil, err
-	}
-	data, err := set.data(opts.Config)
-	if err != nil {
-		return nil, err
-	}
-	p := &ruleSet{data: data, rules: rules, byID: make(map[string]*rule, len(rules)), revisions: set.revisions(opts.Custom)}
-	for _, r := range rules {
-		p.byID[r.id] = r
-	}
-	set.checkConfig(opts.Config, p)
-	set.checkRefs(data)
-	p.ids = ast.NewSet()
-	for _, r := range rules {
-		if !r.off() {
-			p.ids.Add(ast.StringTerm(r.id))
-		}
-	}
-	set.checkMetadata(rules)
-	p.registry = registry(rules, (*rule).waitsFor)
-	p.compiler = set.compile(p.registry, opts.Tested && len(opts.Custom) == 0)
-	return p, set.err()
-}
-
 // fileSet gathers files and the problems they have.
 type fileSet struct {
 	keys      [][]byte // one of which must have signed each bundle, if there are any
+	texts     map[string][]byte
+	known     Serials
+	serials   map[string]int64 // of the bundles that were read
 	sources   []*source
 	documents []document
 	problems  []Problem
@@ -148,8 +108,16 @@ func (s *fileSet) read(files fs.FS, root string, custom bool, wanted func(string
 // readCustom gathers the files of the operator's directories and bundles.
 func (s *fileSet) readCustom(dirs []string, wanted func(string) bool) {
 	for _, dir := range dirs {
+		if IsRemote(dir) {
+			if text, ok := s.texts[dir]; ok {
+				s.unpack(dir, text)
+			} else {
+				s.problem(dir, "read policies: there is no bundle of it yet")
+			}
+			continue
+		}
 		if IsBundle(dir) {
-			s.readBundle(dir, s.keys)
+			s.readBundle(dir)
 			continue
 		}
 		info, err := os.Stat(dir)

@@ -6,12 +6,16 @@ import (
 
 // Reads reports whether any policy may look at a field of the input, or at all of what it is part of. With
 // false, inputs that differ in that field alone are judged alike.
-func (e *Evaluator) Reads(field ...string) bool {
+func (e *Evaluator) Reads(field ...string) (bool, error) {
+	all, err := e.all()
+	if err != nil {
+		return false, err
+	}
 	full := ast.InputRootRef
 	for _, name := range field {
 		full = full.Append(ast.StringTerm(name))
 	}
-	for _, module := range e.policies.compiler.Modules {
+	for _, module := range all.policies.compiler.Modules {
 		found := false
 		ast.WalkRefs(module, func(ref ast.Ref) bool {
 			found = found || reaches(ref, full)
@@ -25,10 +29,10 @@ func (e *Evaluator) Reads(field ...string) bool {
 			return found || isRef // the head of a ref is no use of its own
 		})
 		if found {
-			return true
+			return true, nil
 		}
 	}
-	return false
+	return false, nil
 }
 
 // reaches reports whether a ref may lead to a field, through it, or to what it is part of.

@@ -21,15 +21,46 @@ const registryFile = "sallyport/registry"
 // of rules as evaluated only where it has looked for all kinds of facts. waitsFor tells such sets:
 // it is (*rule).waitsFor.
 func registry(rules []*rule, waitsFor func(r *rule, verb string) []fact) string {
+	return writeRegistry(rules, waitsFor, false)
+}
+
+// levelsElsewhere is the registry of a bundle that is compiled before it is known what is configured: it has
+// all rules, and their levels come from data. The level off lets no finding through (main._applied). What is off
+// without configuration is not asked unless its category is named in data.sallyport.optional.
+func levelsElsewhere(rules []*rule) string { return writeRegistry(rules, (*rule).waitsFor, true) }
+
+// optional are the categories of the rules that are off.
+func optional(rules []*rule) []string {
+	var categories []string
+	for _, r := range rules {
+		if r.off() {
+			categories = append(categories, r.category())
+		}
+	}
+	slices.Sort(categories)
+	return slices.Compact(categories)
+}
+
+func writeRegistry(rules []*rule, waitsFor func(r *rule, verb string) []fact, elsewhere bool) string {
+	more := map[string]setsByVerb{}
+	if elsewhere {
+		for _, category := range optional(rules) {
+			more[category] = setsByVerb{}
+		}
+	}
 	always := setsByVerb{}
 	when := map[fact]setsByVerb{}
 	level := map[string]string{}
 	for _, r := range rules {
-		if r.off() {
+		if r.off() && !elsewhere {
 			continue
 		}
 		level[r.id] = r.setting.level
 		for _, verb := range r.verbs() {
+			if sets, ok := more[r.category()]; ok {
+				sets.add(verb, r)
+				continue
+			}
 			facts := waitsFor(r, verb)
 			if len(facts) == 0 {
 				always.add(verb, r)
@@ -45,11 +76,29 @@ func registry(rules []*rule, waitsFor func(r *rule, verb string) []fact) string 
 	ids := slices.Sorted(maps.Keys(level))
 	var b strings.Builder
 	// "if true" spares OPA's parser half of its work: it reads x := y as a rule, then anew as a query.
-	b.WriteString("package sallyport.registry\n\nlevel := {\n")
-	for _, id := range ids {
-		fmt.Fprintf(&b, "\t%q: %q,\n", id, level[id])
+	b.WriteString("package sallyport.registry\n\n")
+	if elsewhere {
+		b.WriteString("level := data.sallyport.levels\n")
+	} else {
+		b.WriteString("level := {\n")
+		for _, id := range ids {
+			fmt.Fprintf(&b, "\t%q: %q,\n", id, level[id])
+		}
+		b.WriteString("} if true\n")
 	}
-	fmt.Fprintf(&b, "} if true\n\nrules := %s if true\n\nkinds := %s if true\n\nalways := %s if true\n", asSet(ids), asSet(keyed), always)
+	fmt.Fprintf(&b, "\nrules := %s if true\n\ndigest := %q if true\n\nalways := %s if true\n", asSet(ids), digestOf(ids), always)
+	fmt.Fprintf(&b, "\nkinds := %s if true\n\nwaiting := %v if true\n", asSet(keyed), len(when) > 0)
+	if elsewhere {
+		b.WriteString("\noptional := [sets | some category in data.sallyport.optional; sets := _of[category]] if data.sallyport.optional\n")
+		for _, category := range slices.Sorted(maps.Keys(more)) {
+			fmt.Fprintf(&b, "\n_of[%q] := %s if true\n", category, more[category])
+		}
+	} else {
+		b.WriteString("\noptional := [] if true\n")
+	}
+	if len(when) == 0 { // OPA refuses a lookup in what cannot hold anything
+		b.WriteString("\nwhen.named[\"\"] := {\"deny\": {}} if true\n")
+	}
 	for _, f := range slices.SortedFunc(maps.Keys(when), fact.compare) {
 		fmt.Fprintf(&b, "\nwhen.%s[%v] := %s if true\n", f.kind, ast.String(f.name), when[f])
 	}

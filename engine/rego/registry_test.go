@@ -22,14 +22,14 @@ func TestStockOPA(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"standard", "readonly"} {
 		e := newEvaluator(t, Options{Tested: true, Config: Config{Profile: profile}})
-		stock := overFiles(t, e.Registry())
+		stock := overFiles(t, registryOf(t, e))
 		never := func(*rule, string) []fact { return nil }
 		unconditional := overFiles(t, registry(e.policies.rules, never))
 		generate := inputs(t)
 		fired := map[string]int{}
 		for range 150 {
 			in := generate()
-			got := decisionJSON(t, e, in)
+			got := decisionAsText(t, e, in)
 			for name, query := range map[string]opa.PreparedEvalQuery{"the registry": stock, "no rule waiting": unconditional} {
 				if want := evalFiles(t, query, in); got != want {
 					t.Fatalf("input %s\ndecides\n%s\nbut over files, with %s,\n%s", asText(t, in), got, name, want)
@@ -75,7 +75,7 @@ func evalFiles(t *testing.T, query opa.PreparedEvalQuery, in *facts.Input) strin
 	return asText(t, results[0].Expressions[0].Value)
 }
 
-func decisionJSON(t *testing.T, e *Evaluator, in *facts.Input) string {
+func decisionAsText(t *testing.T, e *Evaluator, in *facts.Input) string {
 	t.Helper()
 	term := decisionTerm(t, e, in)
 	value, err := ast.JSON(term.Value)
@@ -85,13 +85,18 @@ func decisionJSON(t *testing.T, e *Evaluator, in *facts.Input) string {
 	return asText(t, value)
 }
 
-func decisionTerm(t *testing.T, e *Evaluator, in *facts.Input) *ast.Term {
+func registryOf(t *testing.T, e *Evaluator) string {
 	t.Helper()
-	value, err := e.input(in)
+	text, err := e.Registry()
 	if err != nil {
 		t.Fatal(err)
 	}
-	term, err := e.eval(t.Context(), &e.decision, value)
+	return text
+}
+
+func decisionTerm(t *testing.T, e *Evaluator, in *facts.Input) *ast.Term {
+	t.Helper()
+	term, err := e.topdown.eval(t.Context(), &e.topdown.decision, e.topdown.encode.value(in))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +105,7 @@ func decisionTerm(t *testing.T, e *Evaluator, in *facts.Input) *ast.Term {
 
 func decoded(t *testing.T, e *Evaluator, in *facts.Input) decision {
 	t.Helper()
-	d, err := decodeDecision(decisionTerm(t, e, in), e.policies.ids)
+	d, err := decodeDecision(decisionTerm(t, e, in), e.policies.digest)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,13 +17,8 @@ import (
 	"io/fs"
 	"maps"
 	"runtime"
+	"sync"
 	"time"
-
-	"github.com/open-policy-agent/opa/v1/ast"
-	"github.com/open-policy-agent/opa/v1/metrics"
-	opa "github.com/open-policy-agent/opa/v1/rego"
-	"github.com/open-policy-agent/opa/v1/storage/inmem"
-	"github.com/open-policy-agent/opa/v1/topdown/cache"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
@@ -34,13 +29,17 @@ const DefaultTimeout = 5 * time.Second
 
 // Options say what an Evaluator judges by.
 type Options struct {
-	Bundle   fs.FS         // the built-in policies, as policies.FS returns them
-	Tested   bool          // a test has loaded Bundle without this: where nothing is Custom, mistakes are not looked for anew
-	Revision string        // what the bundle is called in decisions
-	Custom   []string      // directories and bundles with policies of the operator, packages below custom
-	Keys     [][]byte      // public keys in PEM, one of which must have signed each bundle; nil for bundles that are not signed
-	Config   Config        // becomes data.sallyport.config
-	Timeout  time.Duration // for one evaluation; 0 means DefaultTimeout
+	Bundle   fs.FS             // the built-in policies, as policies.FS returns them
+	Tested   bool              // a test has loaded Bundle without this: where nothing is Custom, mistakes are not looked for anew
+	Revision string            // what the bundle is called in decisions
+	Custom   []string          // directories, bundles and addresses of bundles with policies of the operator, packages below custom
+	Texts    map[string][]byte // the bundles of those that are addresses: fetching is not for this package
+	Keys     [][]byte          // public keys in PEM, one of which must have signed each bundle; nil for bundles that are not signed
+	Serials  Serials           // which signed bundles judged before: an older one stays out
+	Config   Config            // becomes data.sallyport.config
+	Timeout  time.Duration     // for one evaluation; 0 means DefaultTimeout
+	Compiled *Compiled         // Bundle in the form for WebAssembly; nil: topdown judges all
+	Aside    string            // why Compiled is nil where it was wanted, for people
 }
 
 // Config is the document data.sallyport.config. Its zero value stands for the profile "standard".
@@ -64,20 +63,19 @@ type Exemption struct {
 }
 
 // Evaluator judges inputs by one set of policies. It is safe for concurrent use.
+//
+// Where Options give it their Compiled form, the built-in rules are judged by that and only those of
+// the operator by topdown, which then has no part in a decision without any. What both find is one decision:
+// rules do not know of each other, so that it is the same as if one had found it.
 type Evaluator struct {
 	policies *ruleSet
 	info     engine.PolicyInfo
-	timeout  time.Duration
-	encode   encoder
-	workers  *workers
-	patterns cache.InterQueryValueCache // compiled patterns of custom rules, across evaluations
-
-	decision, explanation opa.PreparedEvalQuery
+	serials  Serials
+	machine  *compiledRules // nil: topdown judges all
+	topdown  *interpreter   // nil: nothing is left for it
+	all      func() (*interpreter, error)
+	aside    string
 }
-
-// compiledPatterns bounds the number of values (compiled regular expressions and globs) that
-// custom rules keep between evaluations. OPA's own cache holds 100 and then evicts at random.
-const compiledPatterns = 4096
 
 // New loads and compiles policies. Everything that is wrong with them comes back in one *LoadError.
 func New(ctx context.Context, opts Options) (*Evaluator, error) {
@@ -85,132 +83,111 @@ func New(ctx context.Context, opts Options) (*Evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
-	encode, err := encoderOf[facts.Input]()
-	if err != nil {
+	e := &Evaluator{policies: loaded, info: engine.PolicyInfo{Revision: opts.Revision, Bundles: loaded.revisions}, serials: opts.Serials, aside: opts.Aside}
+	if opts.Compiled == nil {
+		if e.topdown, err = newInterpreter(ctx, loaded, opts.Timeout); err != nil {
+			return nil, err
+		}
+		e.all = func() (*interpreter, error) { return e.topdown, nil }
+		return e, nil
+	}
+	if e.machine, err = opts.Compiled.start(ctx, loaded); err != nil {
 		return nil, err
 	}
-	e := &Evaluator{
-		policies: loaded,
-		info:     engine.PolicyInfo{Revision: opts.Revision, Bundles: loaded.revisions},
-		timeout:  opts.Timeout,
-		encode:   encode,
-		workers:  newWorkers(),
-	}
-	runtime.AddCleanup(e, (*workers).stop, e.workers)
-	if e.timeout <= 0 {
-		e.timeout = DefaultTimeout
-	}
-	limit := compiledPatterns
-	e.patterns = cache.NewInterQueryValueCache(ctx, &cache.Config{
-		InterQueryBuiltinValueCache: cache.InterQueryBuiltinValueCacheConfig{MaxNumEntries: &limit},
-	})
-	store := inmem.NewFromObjectWithOpts(loaded.data, inmem.OptRoundTripOnWrite(false), inmem.OptReturnASTValuesOnRead(true))
-	for name, query := range map[string]*opa.PreparedEvalQuery{
-		"decision": &e.decision, "explanation": &e.explanation,
-	} {
-		*query, err = opa.New(
-			opa.ParsedQuery(ast.NewBody(ast.NewExpr(ast.NewTerm(entrypoint.Append(ast.StringTerm(name)))))),
-			opa.Compiler(loaded.compiler),
-			opa.Store(store),
-			opa.StrictBuiltinErrors(true),
-			opa.Metrics(metrics.NoOp()),
-			opa.GenerateJSON(func(t *ast.Term, _ *opa.EvalContext) (any, error) { return t, nil }),
-		).PrepareForEval(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("prepare policies: %w", err)
+	if loaded.compiler != nil {
+		if e.topdown, err = newInterpreter(ctx, loaded, opts.Timeout); err != nil {
+			return nil, err
 		}
 	}
+	e.all = sync.OnceValues(func() (*interpreter, error) {
+		whole, err := loaded.whole()
+		if err != nil {
+			return nil, err
+		}
+		return newInterpreter(context.WithoutCancel(ctx), whole, opts.Timeout)
+	})
+	runtime.AddCleanup(e, func(m Machine) { _ = m.Close() }, e.machine.machine) // nobody is left to hear of it
 	return e, nil
 }
-
-var entrypoint = ast.MustParseRef("data.sallyport.main")
 
 // Policy names what the evaluator judges by.
 func (e *Evaluator) Policy() engine.PolicyInfo {
 	return engine.PolicyInfo{Revision: e.info.Revision, Bundles: maps.Clone(e.info.Bundles)}
 }
 
+// Accept remembers that the evaluator judges in earnest: signed bundles that are older than those it has stay out
+// from then on.
+func (e *Evaluator) Accept() error { return e.serials.Accept(e.policies.serials) }
+
+// By tells by what the built-in rules are judged, for people, and why that is not what was wanted; "" where it is.
+func (e *Evaluator) By() (what, aside string) {
+	if e.machine == nil {
+		return "topdown", e.aside
+	}
+	if k, ok := e.machine.machine.(interface{ Kept() string }); ok {
+		return "wasm; native code kept in " + k.Kept(), ""
+	}
+	return "wasm", ""
+}
+
+// Reference is an evaluator of the same policies that judges all by topdown: what this one is held against.
+func (e *Evaluator) Reference() (*Evaluator, error) {
+	all, err := e.all()
+	if err != nil {
+		return nil, err
+	}
+	return &Evaluator{policies: all.policies, info: e.info, topdown: all, all: e.all}, nil
+}
+
 // Registry is the text of the Rego module that stock OPA needs, besides the files of the bundle and
 // of custom directories, to decide as the evaluator does: it lists the rules, their levels and when
 // they are asked. The decision is data.sallyport.main.decision. A Config with filters or exemptions
 // must then be given as data.sallyport.config, in place of the bundle's.
-func (e *Evaluator) Registry() string { return e.policies.registry }
+func (e *Evaluator) Registry() (string, error) {
+	all, err := e.all()
+	if err != nil {
+		return "", err
+	}
+	return all.policies.registry, nil
+}
 
 // Evaluate judges in. It neither keeps nor changes it. A sound decision is a Judgement; all else
 // is an error.
 func (e *Evaluator) Evaluate(ctx context.Context, in *facts.Input) (engine.Judgement, error) {
-	value, err := e.input(in)
-	if err != nil {
+	if err := known(in); err != nil {
 		return engine.Judgement{}, err
 	}
-	return e.judge(ctx, in, value)
+	d := decision{effect: engine.Allow}
+	var spent []engine.Spent
+	if e.machine != nil {
+		begin := time.Now()
+		found, err := e.machine.decide(ctx, in)
+		if err != nil {
+			return engine.Judgement{}, err
+		}
+		d.add(found)
+		spent = append(spent, engine.Spent{By: "wasm", Time: time.Since(begin)})
+	}
+	if e.topdown != nil {
+		begin := time.Now()
+		found, err := e.topdown.decide(ctx, in)
+		if err != nil {
+			return engine.Judgement{}, err
+		}
+		d.add(found)
+		spent = append(spent, engine.Spent{By: "topdown", Time: time.Since(begin)})
+	}
+	j, err := e.join(in, d)
+	j.Spent = spent
+	return j, err
 }
 
-func (e *Evaluator) input(in *facts.Input) (ast.Value, error) {
+func known(in *facts.Input) error {
 	if in == nil {
-		return nil, errors.New("evaluate policies: there is no input")
+		return errors.New("evaluate policies: there is no input")
 	}
 	if in.Version != facts.Version {
-		return nil, fmt.Errorf("evaluate policies: the input has version %d, the policies read version %d", in.Version, facts.Version)
+		return fmt.Errorf("evaluate policies: the input has version %d, the policies read version %d", in.Version, facts.Version)
 	}
-	return e.encode.value(in), nil
-}
-
-// judge evaluates value, the encoded form of in.
-func (e *Evaluator) judge(ctx context.Context, in *facts.Input, value ast.Value) (engine.Judgement, error) {
-	result, err := e.eval(ctx, &e.decision, value)
-	if err != nil {
-		return engine.Judgement{}, err
-	}
-	d, err := decodeDecision(result, e.policies.ids)
-	if err != nil {
-		return engine.Judgement{}, fmt.Errorf("read decision: %w", err)
-	}
-	return e.join(in, d)
-}
-
-// eval runs one query under the deadline. The evaluation runs beside its caller, because a
-// single builtin call does not heed the deadline and the caller must have its answer.
-func (e *Evaluator) eval(ctx context.Context, query *opa.PreparedEvalQuery, input ast.Value) (*ast.Term, error) {
-	ctx, cancel := context.WithTimeout(ctx, e.timeout)
-	defer cancel()
-	type outcome struct {
-		term *ast.Term
-		err  error
-	}
-	done := make(chan outcome, 1)
-	e.workers.do(func() {
-		var o outcome
-		defer func() {
-			if p := recover(); p != nil {
-				o = outcome{err: fmt.Errorf("evaluate policies: panic: %v", p)}
-			}
-			done <- o
-		}()
-		o.term, o.err = e.run(ctx, query, input)
-	})
-	select {
-	case o := <-done:
-		return o.term, o.err
-	case <-ctx.Done():
-		return nil, fmt.Errorf("evaluate policies: %w after at most %v", ctx.Err(), e.timeout)
-	}
-}
-
-func (e *Evaluator) run(ctx context.Context, query *opa.PreparedEvalQuery, input ast.Value) (*ast.Term, error) {
-	results, err := query.Eval(ctx, opa.EvalParsedInput(input), opa.EvalInterQueryBuiltinValueCache(e.patterns))
-	if err != nil {
-		return nil, fmt.Errorf("evaluate policies: %w", err)
-	}
-	if ctx.Err() != nil { // an answer that came too late may have missed a cancelled part
-		return nil, fmt.Errorf("evaluate policies: %w", ctx.Err())
-	}
-	if len(results) != 1 || len(results[0].Expressions) != 1 {
-		return nil, errors.New("evaluate policies: the decision is undefined")
-	}
-	term, ok := results[0].Expressions[0].Value.(*ast.Term)
-	if !ok || term == nil {
-		return nil, errors.New("evaluate policies: the decision has no value")
-	}
-	return term, nil
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/sallyport-dev/sallyport/engine"
@@ -21,8 +22,9 @@ type Reloading struct {
 	load    func(context.Context) (*Evaluator, error)
 	current atomic.Pointer[Evaluator]
 
-	loaded string // what the directories looked like when they were last loaded, well or not
-	seen   string // what they looked like when they were last looked at
+	mu     sync.Mutex // one change at a time
+	loaded string     // what the directories looked like when they were last loaded, well or not
+	seen   string     // what they looked like when they were last looked at
 }
 
 // NewReloading follows dirs, from which e was loaded; load does that anew.
@@ -50,8 +52,10 @@ func (r *Reloading) Evaluate(ctx context.Context, in *facts.Input) (engine.Judge
 // Reload looks at the directories. When they have changed, and are the same twice in a row, so that nobody
 // is still writing, it loads them. accept hears of a change before it holds; an error of accept puts it off
 // to the next call. accept also hears of what keeps new policies from being loaded; then those that judge
-// go on. Reload is for one caller at a time.
+// go on.
 func (r *Reloading) Reload(ctx context.Context, accept func(engine.PolicyBody) error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	now := look(r.dirs)
 	settled := now == r.seen
 	r.seen = now
@@ -67,14 +71,37 @@ func (r *Reloading) Reload(ctx context.Context, accept func(engine.PolicyBody) e
 		r.loaded = now
 		return accept(engine.PolicyBody{Before: before, Policy: before, Error: err.Error()})
 	}
-	after := next.Policy()
-	if before.Revision != after.Revision || !maps.Equal(before.Bundles, after.Bundles) {
-		if err := accept(engine.PolicyBody{Before: before, Policy: after}); err != nil {
-			return err // not loaded: the next call tries again
-		}
-		r.current.Store(next)
+	if err := r.swap(before, next, accept); err != nil {
+		return err // not loaded: the next call tries again
 	}
 	r.loaded = now
+	return nil
+}
+
+// Take lets what load returns judge from now on, as Reload does with what changed on this machine. An error of
+// load or accept changes nothing and is the caller's to tell.
+func (r *Reloading) Take(ctx context.Context, load func(context.Context) (*Evaluator, error), accept func(engine.PolicyBody) error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	next, err := load(ctx)
+	if err != nil {
+		return err
+	}
+	return r.swap(r.Policy(), next, accept)
+}
+
+func (r *Reloading) swap(before engine.PolicyInfo, next *Evaluator, accept func(engine.PolicyBody) error) error {
+	after := next.Policy()
+	if before.Revision == after.Revision && maps.Equal(before.Bundles, after.Bundles) {
+		return next.Accept() // the same policies, perhaps under another serial
+	}
+	if err := next.Accept(); err != nil {
+		return err
+	}
+	if err := accept(engine.PolicyBody{Before: before, Policy: after}); err != nil {
+		return err
+	}
+	r.current.Store(next)
 	return nil
 }
 
@@ -83,6 +110,9 @@ func (r *Reloading) Reload(ctx context.Context, accept func(engine.PolicyBody) e
 func look(dirs []string) string {
 	sum := sha256.New()
 	for _, dir := range dirs {
+		if IsRemote(dir) {
+			continue // what comes of it is taken by Take
+		}
 		if IsBundle(dir) {
 			info, err := os.Stat(dir)
 			if err != nil {

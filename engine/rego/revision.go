@@ -3,7 +3,6 @@ package rego
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -12,7 +11,8 @@ import (
 func (s *fileSet) revisions(dirs []string) map[string]string {
 	revisions := make(map[string]string, len(dirs))
 	for _, dir := range dirs {
-		prefix := filepath.Clean(dir) + string(filepath.Separator)
+		prefix := below(dir, "x")
+		prefix = prefix[:len(prefix)-1]
 		var lines []string
 		for _, src := range s.sources {
 			if src.custom && strings.HasPrefix(src.name, prefix) {

@@ -16,7 +16,11 @@ type SourceFile struct {
 
 // Source returns the text of a rule that was loaded, by file.
 func (e *Evaluator) Source(id string) ([]SourceFile, error) {
-	r := e.policies.byID[id]
+	all, err := e.all()
+	if err != nil {
+		return nil, err
+	}
+	r := all.policies.byID[id]
 	if r == nil {
 		return nil, fmt.Errorf("show rule %s: it is not loaded", id)
 	}

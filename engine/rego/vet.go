@@ -61,14 +61,15 @@ func isRego(name string) bool { return strings.HasSuffix(name, ".rego") }
 // distinct drops what OPA says again of a place where something better was said.
 func (s *fileSet) distinct() []Problem {
 	at := func(p Problem) string { return fmt.Sprintf("%s:%d", p.File, p.Row) }
-	unknown := map[string]bool{}
+	said := map[string]map[string]bool{"unknown": {}, "never": {}}
 	for _, p := range s.problems {
-		if p.Kind == "unknown" {
-			unknown[at(p)] = true
+		if said[p.Kind] != nil {
+			said[p.Kind][at(p)] = true
 		}
 	}
 	return slices.DeleteFunc(s.problems, func(p Problem) bool {
-		return unknown[at(p)] && p.Kind == "type" && strings.Contains(p.Message, "undefined function")
+		return p.Kind == "type" && (said["unknown"][at(p)] && strings.Contains(p.Message, "undefined function") ||
+			said["never"][at(p)] && strings.Contains(p.Message, "match error"))
 	})
 }
 
@@ -195,6 +196,10 @@ func (v vetter) call(operator ast.Ref, args []*ast.Term) {
 		if scalar(args[0]) && scalar(args[1]) && name != "neq" && !args[0].Equal(args[1]) {
 			v.at(args[0].Location, "%v is never %v", args[0], args[1]).as("never")
 		}
+		if name != "neq" {
+			v.kind(args[0], args[1])
+			v.kind(args[1], args[0])
+		}
 		v.value(args[0], args[1])
 		v.value(args[1], args[0])
 	case len(args) >= 2 && operator.Equal(memberOf):
@@ -209,6 +214,16 @@ func (v vetter) call(operator ast.Ref, args []*ast.Term) {
 		if len(args) > at {
 			v.pattern(args[at])
 		}
+	}
+}
+
+// kind holds a constant against the kind of values that a field has.
+func (v vetter) kind(field, constant *ast.Term) {
+	if !scalar(constant) {
+		return
+	}
+	if f := v.types.of(field); f != nil && f.never(constant.Value) {
+		v.at(constant.Location, "%v is never %v", field, constant).as("never").suggest("its values are of type %s", f.Type)
 	}
 }
 

@@ -15,6 +15,7 @@ type form struct {
 	Properties map[string]*form `json:"properties"`
 	Items      *form            `json:"items"`
 	Values     []any            `json:"enum"`
+	Type       string           `json:"type"`
 }
 
 func inputForm() (*form, error) {
@@ -38,6 +39,13 @@ func (f *form) UnmarshalJSON(text []byte) error {
 		}
 	}
 	return nil
+}
+
+// never reports whether no value of this form is of a constant's kind, which an equation between them needs.
+func (f *form) never(constant ast.Value) bool {
+	kinds := map[string]string{"string": "string", "boolean": "boolean", "integer": "number", "number": "number", "array": "array", "object": "object"}
+	have, known := kinds[f.Type]
+	return known && have != ast.ValueName(constant)
 }
 
 // types knows what the variables of a rule stand for, as far as that can be read from its text.

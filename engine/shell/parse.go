@@ -204,6 +204,9 @@ func newWalker(text string, o Options) *walker {
 	}
 	w := &walker{opts: o, lim: o.Limits, fds: map[string]value{}}
 	w.ctx = context{st: st, src: text, out: &sink{}, current: -1}
+	if o.Stdin {
+		w.ctx.in = &input{from: CodeStdin, text: unknown("", nil), via: "standard input"}
+	}
 	return w
 }
 

@@ -241,7 +241,9 @@ E
 		vars = append(vars, "R "+word)
 	}
 	for _, text := range vars {
-		out, err := exec.Command(bash, "-c", `R() { printf '%s\0' "$@"; printf '\1'; }; cd /; `+text).Output()
+		cmd := exec.Command(bash, "-c", `R() { printf '%s\0' "$@"; printf '\1'; }; cd /; `+text)
+		cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8") // letters, not bytes, are what ${#x} counts
+		out, err := cmd.Output()
 		if err != nil {
 			t.Errorf("%s: bash: %v", text, err)
 			continue

@@ -150,6 +150,7 @@ type Options struct {
 	Dir    string            // absolute working directory
 	Env    map[string]string // variables of the child process; one that is missing counts as not known
 	POSIX  bool              // judge with the POSIX grammar: the environment has no bash
+	Stdin  bool              // the text gets a standard input, of which nothing is known
 	Limits Limits
 	// ReadFile returns the content of a script file that would run, if it exists, is a regular file and is
 	// not longer than Limits.Bytes. Nil follows no script files.

@@ -19,6 +19,11 @@ var severities = []string{"low", "medium", "high", "critical"}
 // judgement reads what a plugin gave back. Nothing is taken for granted: see decodeObject, and
 // every finding must be of a rule that the manifest names and point into the input.
 func (p *Plugin) judgement(in *facts.Input, outputs [][]byte) (engine.Judgement, error) {
+	return p.judged(in, outputs, func(engine.Reason, bool) {})
+}
+
+// judged is judgement, which shows each finding before the operator's level, and whether it is exempt.
+func (p *Plugin) judged(in *facts.Input, outputs [][]byte, show func(found engine.Reason, exempt bool)) (engine.Judgement, error) {
 	found, err := p.findings(outputs)
 	if err != nil {
 		return engine.Judgement{}, err
@@ -31,7 +36,9 @@ func (p *Plugin) judgement(in *facts.Input, outputs [][]byte) (engine.Judgement,
 		if err := p.complete(in, &r); err != nil {
 			return engine.Judgement{}, fmt.Errorf("findings[%d]: %w", i, err)
 		}
-		if !p.applies(in, &r) {
+		exempt := p.exempt(in, r)
+		show(r, exempt)
+		if exempt || !p.level(&r) {
 			continue
 		}
 		j.Reasons = append(j.Reasons, r)
@@ -138,15 +145,18 @@ func (p *Plugin) complete(in *facts.Input, r *engine.Reason) error {
 	return nil
 }
 
-// applies puts the operator's level and exemptions on a finding; it reports whether something is left.
-func (p *Plugin) applies(in *facts.Input, r *engine.Reason) bool {
-	if r.Command >= 0 {
-		for _, i := range in.Commands[r.Command].Matches.Exempt {
-			if i < len(p.exemptions) && p.exemptions[i] == r.Rule {
-				return false
-			}
-		}
+// exempt reports whether the operator has exempted the command of a finding.
+func (p *Plugin) exempt(in *facts.Input, r engine.Reason) bool {
+	if r.Command < 0 {
+		return false
 	}
+	return slices.ContainsFunc(in.Commands[r.Command].Matches.Exempt, func(i int) bool {
+		return i < len(p.exemptions) && p.exemptions[i] == r.Rule
+	})
+}
+
+// level puts the operator's level on a finding; it reports whether something is left.
+func (p *Plugin) level(r *engine.Reason) bool {
 	switch level := p.levels[r.Rule]; level {
 	case "off":
 		return false

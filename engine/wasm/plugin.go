@@ -208,11 +208,11 @@ func sampleInput() *facts.Input {
 		Shell:  facts.Shell{Parsed: true, Certainty: "exact", Legacy: []string{}},
 		Commands: []facts.Command{{
 			Name: "cat", Program: "cat", Known: true, Argv: []string{"cat", "notes.txt"}, Env: []string{}, Certainty: "exact", Via: []string{},
-			Pipeline: facts.Pipeline{Length: 1}, Inputs: []int{}, Effects: []string{"read"}, Flags: []string{}, Hosts: []string{},
+			Pipeline: facts.Pipeline{Length: 1}, Inputs: []int{}, Effects: []string{"read"}, Flags: []string{}, Options: []facts.Option{}, Hosts: []string{},
 			Matches: facts.Matches{Deny: []int{}, Exempt: []int{}}, Dir: "/work", Paths: []int{0}, Span: facts.Span{End: len("cat notes.txt")},
 		}},
 		Paths: []facts.Path{{
-			Raw: "notes.txt", Path: "/work/notes.txt", Real: "/work/notes.txt", Access: "read", Source: "argument", Certainty: "exact",
+			Raw: "notes.txt", Path: "/srv/notes.txt", Real: "/srv/notes.txt", Access: "read", Source: "argument", Certainty: "exact",
 			Exists: true, Type: "file", Zone: "workspace", Permission: "write", Labels: []string{}, Seen: "none",
 			Unread: facts.Unread{Examples: []string{}},
 		}},
@@ -232,14 +232,20 @@ func (p *Plugin) Policy() engine.PolicyInfo {
 
 // Evaluate lets the plugin judge in. A sound list of findings is a Judgement; all else is an error.
 func (p *Plugin) Evaluate(ctx context.Context, in *facts.Input) (engine.Judgement, error) {
-	j, err := p.evaluate(ctx, in)
+	return p.explain(ctx, in, func(engine.Reason, bool) {})
+}
+
+func (p *Plugin) explain(ctx context.Context, in *facts.Input, show func(engine.Reason, bool)) (engine.Judgement, error) {
+	begin := time.Now()
+	j, err := p.evaluate(ctx, in, show)
+	j.Spent = []engine.Spent{{By: "plugin " + p.manifest.Name, Time: time.Since(begin)}}
 	if err != nil {
 		return engine.Judgement{}, fmt.Errorf("plugin %s: %w", p.manifest.Name, err)
 	}
 	return j, nil
 }
 
-func (p *Plugin) evaluate(ctx context.Context, in *facts.Input) (engine.Judgement, error) {
+func (p *Plugin) evaluate(ctx context.Context, in *facts.Input, show func(engine.Reason, bool)) (engine.Judgement, error) {
 	if in == nil || in.Version != facts.Version {
 		return engine.Judgement{}, fmt.Errorf("there is no input of version %d", facts.Version)
 	}
@@ -251,7 +257,7 @@ func (p *Plugin) evaluate(ctx context.Context, in *facts.Input) (engine.Judgemen
 	if err != nil {
 		return engine.Judgement{}, err
 	}
-	j, err := p.judgement(in, outputs)
+	j, err := p.judged(in, outputs, show)
 	if err != nil {
 		return engine.Judgement{}, fmt.Errorf("read its findings: %w", err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/engine/rego"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/policies"
 )
 
 // built makes a bundle of Rego sources as their authors do: with the stock opa. entrypoints are
@@ -129,6 +130,7 @@ func TestPolicyBuiltByStockOPA(t *testing.T) {
 				Remediation: "Leave it.", Span: &facts.Span{End: 13}, Location: at,
 			},
 		}}
+		got.Spent = nil
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
@@ -136,6 +138,32 @@ func TestPolicyBuiltByStockOPA(t *testing.T) {
 	info, err := p.Info(t.Context(), 1)
 	if err != nil || info.Reset.How != "snapshot" {
 		t.Errorf("%+v, %v", info, err)
+	}
+}
+
+// What sallyport builds itself is loaded like what stock OPA builds.
+func TestPolicyBuiltHere(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const metadata = "# METADATA\n# title: Tools\n# custom:\n#   severity: low\n#   remediation: Leave it.\n"
+	for name, text := range map[string]string{"tools.rego": metadata + toolsPolicy, "data.json": settings} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := rego.BuildBundle(t.Context(), rego.BundleOptions{Builtin: policies.FS(), Dirs: []string{dir}, WASM: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bundle := filepath.Join(t.TempDir(), "test.tar.gz")
+	if err := os.WriteFile(bundle, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := openedPolicy(t, described(t, bundle, "tools"))
+	in := sampleInput()
+	in.Commands = append(in.Commands, facts.Command{Name: "curl", Argv: []string{"curl", "https://example.com/"}})
+	if j, err := p.Evaluate(t.Context(), in); err != nil || j.Effect != engine.Deny || len(j.Reasons) != 2 {
+		t.Errorf("%+v, %v", j, err)
 	}
 }
 

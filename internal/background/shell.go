@@ -34,6 +34,7 @@ type Shell struct {
 	TimedOut  bool
 	Reason    string // why we ended it, or ""
 	Survivors int    // processes of it that could not be ended
+	OOMKills  int    // as engine.Exit says it
 	Error     string // why it could not run, or why its end is not fully known; or ""
 	Fault     string // id of what of ours broke, or ""
 }
@@ -48,7 +49,7 @@ func (s Shell) StartTime() string { return s.Started.Format(time.RFC3339) }
 func (s Shell) ended(out engine.Outcome) Shell {
 	e := out.Exit
 	s.ExitCode, s.Signal, s.TimedOut, s.Reason = e.Code, e.Signal, e.TimedOut, e.Killed
-	s.Survivors, s.Duration = e.Survivors, e.Duration
+	s.Survivors, s.OOMKills, s.Duration = e.Survivors, e.OOMKills, e.Duration
 	if e.Error != nil {
 		s.Error = e.Error.Error()
 	}

@@ -3,7 +3,6 @@ package endtoend
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,12 +13,6 @@ import (
 func TestElsewhere(t *testing.T) {
 	t.Parallel()
 	workspace, env := home(t)
-	supervisor := filepath.Join(filepath.Dir(program), "sallyport-supervisor")
-	build := exec.Command("go", "build", "-o", supervisor, "github.com/sallyport-dev/sallyport/cmd/sallyport-supervisor")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build supervisor: %v\n%s", err, out)
-	}
 	there := filepath.Join(filepath.Dir(workspace), "there")
 	if err := os.Mkdir(there, 0o755); err != nil {
 		t.Fatal(err)
@@ -55,7 +48,7 @@ runners:
 	if r := at("exec", "--runner", "gone", "--", "true"); r.code != 125 || !strings.Contains(r.stderr, "says: no route to host") {
 		t.Errorf("a machine that cannot be reached: %+v", r)
 	}
-	if r := at("exec", "--runner", "box2", "--", "true"); r.code != 125 || !strings.Contains(r.stderr, "available: local, box, gone") {
+	if r := at("exec", "--runner", "box2", "--", "true"); r.code != 125 || !strings.Contains(r.stderr, "available: local, docker, docker-sudo, box, gone") {
 		t.Errorf("a runner that is not there: %+v", r)
 	}
 	log := at("audit", "list", "--format", "json")
@@ -73,7 +66,7 @@ runners:
 	}
 	told := false
 	for _, f := range findings {
-		told = told || f.Check == "runner" && f.State == "ok" && strings.HasPrefix(f.Detail, "supervisor ")
+		told = told || f.Check == "supervisor" && f.State == "ok" && strings.HasPrefix(f.Detail, "supervisor ")
 	}
 	if !told {
 		t.Errorf("doctor tells nothing of the supervisor: %s", r.stdout)

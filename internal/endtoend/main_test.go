@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// program is the path of the sallyport that is tested; TestMain builds it.
+// program is the path of the sallyport that is tested; TestMain builds it, and the supervisor beside it.
 var program string
 
 func TestMain(m *testing.M) {
@@ -28,8 +28,12 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(dir)
+		if err := os.Chmod(dir, 0o755); err != nil { // who runs commands elsewhere is another user
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 		program = filepath.Join(dir, "sallyport")
-		build := exec.Command("go", "build", "-o", program, "github.com/sallyport-dev/sallyport/cmd/sallyport")
+		build := exec.Command("go", "build", "-o", dir+"/", "github.com/sallyport-dev/sallyport/cmd/sallyport", "github.com/sallyport-dev/sallyport/cmd/sallyport-supervisor")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0") // it must run in a root without libc
 		if out, err := build.CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "build sallyport: %v\n%s", err, out)

@@ -20,6 +20,7 @@ type server struct {
 	t         *testing.T
 	workspace string
 	env       []string
+	global    []string // before "mcp"
 	args      []string // after "mcp"
 	relayed   bool     // there is a client process of its own between the test and the server
 	deaf      bool     // the test keeps the client from reading, so the last message may be cut off
@@ -64,7 +65,7 @@ func startServer(t *testing.T, config ...string) *server {
 // start starts the server as a host would.
 func (s *server) start() {
 	s.t.Helper()
-	s.cmd = exec.Command(program, append([]string{"mcp"}, s.args...)...)
+	s.cmd = exec.Command(program, append(append(slices.Clone(s.global), "mcp"), s.args...)...)
 	errs, err := os.Create(s.errs)
 	if err != nil {
 		s.t.Fatal(err)

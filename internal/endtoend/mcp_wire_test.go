@@ -39,17 +39,20 @@ type toolResult struct {
 }
 
 type shellResult struct {
-	Success       bool    `json:"success"`
-	ShellID       string  `json:"shell_id"`
-	Status        string  `json:"status"`
-	Signal        string  `json:"signal"`
-	ExitCode      *int    `json:"exit_code"`
-	PID           int     `json:"pid"`
-	Stdout        string  `json:"stdout"`
-	Stderr        string  `json:"stderr"`
-	Error         string  `json:"error"`
-	DecisionID    string  `json:"decision_id"`
-	Effect        string  `json:"effect"`
+	Success    bool   `json:"success"`
+	ShellID    string `json:"shell_id"`
+	Status     string `json:"status"`
+	Signal     string `json:"signal"`
+	ExitCode   *int   `json:"exit_code"`
+	PID        int    `json:"pid"`
+	Stdout     string `json:"stdout"`
+	Stderr     string `json:"stderr"`
+	Error      string `json:"error"`
+	DecisionID string `json:"decision_id"`
+	Effect     string `json:"effect"`
+	Reasons    []struct {
+		Rule string `json:"rule"`
+	} `json:"reasons"`
 	ExecutionTime float64 `json:"execution_time"`
 }
 

@@ -42,7 +42,7 @@ func TestReadmeTranscript(t *testing.T) {
 // TestReadmeLinks checks that every file that the README names is there.
 func TestReadmeLinks(t *testing.T) {
 	t.Parallel()
-	for _, doc := range []string{"README.md", "SECURITY.md", "docs/architecture.md", "docs/cli.md", "docs/configuration.md"} {
+	for _, doc := range []string{"README.md", "SECURITY.md", "docs/architecture.md", "docs/cli.md", "docs/configuration.md", "docs/environments.md", "docs/runners.md"} {
 		text, err := os.ReadFile(filepath.Join("../..", doc))
 		if err != nil {
 			t.Fatal(err)

@@ -218,7 +218,7 @@ func TestBundlesAndStockOPA(t *testing.T) {
 		argv string
 	}{
 		{0, "", program + " policy new rule custom/git/no_push --dir rules"},
-		{0, "", program + " policy build rules -o ours.tar.gz --key team.pem"},
+		{0, "", program + " policy build rules -o ours.tar.gz --sign team.pem"},
 		{0, "", opa + " build -b ours.tar.gz --signing-alg ES256 --verification-key team.pub --verification-key-id sallyport -o again.tar.gz"},
 		{1, "", opa + " build -b ours.tar.gz --signing-alg ES256 --verification-key other.pub --verification-key-id sallyport -o again.tar.gz"},
 		{0, "rules", opa + " build -b . -o ../stock.tar.gz --signing-key ../team.pem --signing-alg ES256 --ignore *_test.rego"},
@@ -233,5 +233,36 @@ func TestBundlesAndStockOPA(t *testing.T) {
 		if r.code != step.code {
 			t.Fatalf("%s: exit %d, want %d\n%s%s", step.argv, r.code, step.code, r.stdout, r.stderr)
 		}
+	}
+}
+
+// TestStockOPAOnOurPolicies: the stock opa checks, formats, tests and builds the built-in policies as they stand in the
+// repository, and what it has built decides. Without a registry of rules, which sallyport adds, that is a refusal.
+func TestStockOPAOnOurPolicies(t *testing.T) {
+	t.Parallel()
+	opa := filepath.Join(stockOPA(t), "opa")
+	policies, err := filepath.Abs("../../policies")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	input := filepath.Join(dir, "input.json")
+	if err := os.WriteFile(input, []byte(`{"version": 1}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const aside = "testdata,compiled" // JSON that is no data of the policies
+	for _, argv := range [][]string{
+		{"check", "--strict", "--ignore", aside, "--schema", policies + "/schemas/input.json", policies},
+		{"fmt", "--list", "--fail", policies},
+		{"test", "--fail-on-empty", "--ignore", aside, policies},
+		{"build", "--bundle", policies, "--ignore", aside + ",*_test.rego", "--output", filepath.Join(dir, "ours.tar.gz")},
+	} {
+		if r := run(t, dir, os.Environ(), append([]string{opa}, argv...)...); r.code != 0 {
+			t.Errorf("opa %s: exit %d\n%s%s", strings.Join(argv, " "), r.code, r.stdout, r.stderr)
+		}
+	}
+	r := run(t, dir, os.Environ(), opa, "eval", "--bundle", "ours.tar.gz", "--input", input, "--format", "raw", "data.sallyport.main.decision.effect")
+	if r.code != 0 || strings.TrimSpace(r.stdout) != "deny" {
+		t.Errorf("exit %d, %q\n%s", r.code, r.stdout, r.stderr)
 	}
 }

@@ -2,6 +2,7 @@ package mcpclients
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"net"
@@ -95,12 +96,22 @@ func (s *served) bearing(t *testing.T) string {
 		t.Fatal(err)
 	}
 	// Connections of its own: those of the default transport are closed by every httptest server that ends.
-	own := &http.Transport{DisableKeepAlives: true}
-	proxy := httptest.NewServer(&httputil.ReverseProxy{FlushInterval: -1, Transport: own, Rewrite: func(r *httputil.ProxyRequest) {
+	forward := &httputil.ReverseProxy{FlushInterval: -1, Transport: &http.Transport{}, Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(&url.URL{Scheme: to.Scheme, Host: to.Host})
 		r.Out.Host = r.In.Host // the server shall judge the name that the client used
 		r.Out.Header.Set("Authorization", "Bearer "+token)
-	}})
+	}}
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Read to its end first: a server of HTTP/1 closes the body of a request when it begins to answer it. The server behind
+		// has then answered before the end of the body was looked for, and looking fails and takes the connection along.
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		forward.ServeHTTP(w, r)
+	}))
 	t.Cleanup(proxy.Close)
 	return proxy.URL + to.Path
 }

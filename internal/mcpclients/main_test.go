@@ -138,6 +138,7 @@ func newPlace(t *testing.T) place {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, "USER=user", "LANG=C.UTF-8",
 		"MCP_INSPECTOR_SECRET_STORE=file",
 	}
+	p.settings(t, "")
 	return p
 }
 
@@ -157,11 +158,18 @@ func (p place) write(t *testing.T, name, content string) string {
 // configure writes the configuration of the user.
 func (p place) configure(t *testing.T, text string) {
 	t.Helper()
+	p.settings(t, fmt.Sprintf("workspace: %q\n%s", p.workspace, text))
+}
+
+// settings adds to the configuration of every test here: what confines commands is not what they are about. Where it
+// is said, there is no warning of it, and a server that is well says nothing.
+func (p place) settings(t *testing.T, text string) {
+	t.Helper()
 	dir := filepath.Join(p.home, ".config", "sallyport")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	text = fmt.Sprintf("version: 1\nworkspace: %q\n%s", p.workspace, text)
+	text = "version: 1\nlocal: {sandbox: none}\n" + text
 	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

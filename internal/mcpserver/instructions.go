@@ -6,13 +6,16 @@ import (
 )
 
 // instructions tell an agent, once and before its first call, what it works with.
-func instructions(sets []string) string {
+func instructions(sets []string, place string) string {
 	parts := []string{`Everything here passes a policy gate. Each request is judged and recorded before anything happens.
 
 - A refusal is an answer, not an obstacle. It names the rule that spoke and what to do instead: do that. Do not rephrase, encode or split a command to get around a rule; every attempt is on record. If you need what is refused, tell the person why and let them decide.
 - "ask" means that a person decides. You may be told that nobody could be asked; then tell the person what the result says about how to allow it.
 - Paths: the workspace is yours to change. Other places are read-only or closed unless the operator granted them.
 - Commands get a cleaned environment without the keys of this program, and no stdin. Everything that a command starts ends with it.`}
+	if place != "" {
+		parts = append(parts, "- "+place)
+	}
 	if slices.Contains(sets, setShell) {
 		parts = append(parts, `- check_command says what the policies think of a command without running it.`)
 	}

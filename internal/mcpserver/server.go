@@ -44,6 +44,7 @@ type Options struct {
 	Sets       []string            // tool sets to serve; none: all of them
 	Version    string
 	WorkDir    string // of calls that name none; "" for the workspace
+	Place      string // what an agent should know of where commands run; "" for nothing
 
 	Calls int           // calls of one stdio client that run at once; default 32
 	Line  int           // bytes of the longest message on stdio; default 32 MiB
@@ -115,7 +116,7 @@ func New(o Options) (*Server, error) {
 	s.mcp = server.NewMCPServer("sallyport", o.Version,
 		server.WithTitle("Sallyport"),
 		server.WithDescription("Commands and files behind a policy gate: every request is judged and recorded before anything happens."),
-		server.WithInstructions(instructions(o.Sets)),
+		server.WithInstructions(instructions(o.Sets, o.Place)),
 		server.WithToolCapabilities(false),
 		server.WithResourceCapabilities(false, false),
 		server.WithRecovery(),

@@ -120,6 +120,9 @@ func (c *call) commandResultOf(out engine.Outcome, asked engine.Request) command
 	case e.Error != nil:
 		notes = append(notes, fmt.Sprintf("Execution error: %v", e.Error))
 	}
+	if e.OOMKills > 0 {
+		notes = append(notes, oomText(e.OOMKills))
+	}
 	if e.Survivors > 0 {
 		notes = append(notes, fmt.Sprintf("%d processes of the command could not be ended", e.Survivors))
 	}
@@ -130,6 +133,11 @@ func (c *call) commandResultOf(out engine.Outcome, asked engine.Request) command
 	r.Success = r.complete && e.Code == 0
 	r.Stderr = withNotes(r.Stderr, notes)
 	return r
+}
+
+// oomText says that memory ran out. It may be another command of the environment that lost a process.
+func oomText(kills int) string {
+	return fmt.Sprintf("The kernel killed %d processes of this environment for want of memory while the command ran", kills)
 }
 
 // judgedText is the text that was judged, with a configured prefix; where none was, what was asked for.

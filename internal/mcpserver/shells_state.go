@@ -31,6 +31,9 @@ func statusOf(s background.Shell) shellStatusFields {
 		StartTime: s.StartTime(), DurationSeconds: math.Round(s.Duration.Seconds()*100) / 100, Signal: s.Signal,
 		TimedOut: s.TimedOut, Reason: s.Reason, DecisionID: s.Decision.ID, Note: s.Error,
 	}
+	if f.Note == "" && s.OOMKills > 0 {
+		f.Note = oomText(s.OOMKills)
+	}
 	if s.Fault != "" {
 		f.Note = brokenText(s.Fault)
 	}

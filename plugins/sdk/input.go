@@ -28,7 +28,8 @@ type Request struct {
 	WorkDirAllowed bool      `json:"work_dir_allowed"` // its real path lies below a granted root
 	TimeoutSeconds float64   `json:"timeout_seconds"`  // as it will be enforced
 	Background     bool      `json:"background"`
-	Env            []string  `json:"env"` // names of the variables that the child gets
+	Stdin          bool      `json:"stdin"` // it reads what somebody gives it, which nobody has judged
+	Env            []string  `json:"env"`   // names of the variables that the child gets
 }
 
 // Subject is who asks.
@@ -69,6 +70,7 @@ type Command struct {
 	Subcommand string   `json:"subcommand"` // "push" of git push, "rm" of docker volume rm: words joined by a space ("volume rm")
 	Known      bool     `json:"known"`      // the command table has an entry for it
 	Argv       []string `json:"argv"`
+	Options    []Option `json:"options"`   // those that were given a value; at most 64
 	Env        []string `json:"env"`       // names of the variables assigned for it or by it
 	Certainty  string   `json:"certainty"` // "exact", "partial": some argument is dynamic, "unknown": the command word is
 	Via        []string `json:"via"`       // wrappers and carriers, outermost first
@@ -85,6 +87,13 @@ type Command struct {
 	Dir        string   `json:"dir"`   // working directory in which it runs; "" when unknown
 	Paths      []int    `json:"paths"` // indexes of its paths
 	Span       Span     `json:"span"`
+}
+
+// Option is an option with its value, however the two were written: "--registry URL", "--registry=URL", "-rURL".
+type Option struct {
+	Name      string `json:"name"`      // with dashes; an abbreviation that fits one option alone is written out
+	Value     string `json:"value"`     // at most 1024 bytes
+	Certainty string `json:"certainty"` // of the value: "exact", "partial", "unknown"
 }
 
 // Pipeline places a command in a pipeline.

@@ -13,7 +13,6 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/runners/command"
-	"github.com/sallyport-dev/sallyport/runners/runnertest"
 )
 
 // confined is the command line of docs/runners.md: nothing but the system's programs and one workspace,
@@ -29,13 +28,6 @@ func confined(t testing.TB, workspace string) []string {
 		leftout.Skip(t, "bubblewrap does not work here: allow unprivileged user namespaces: "+strings.TrimSpace(string(out)))
 	}
 	return words
-}
-
-func TestBubblewrap(t *testing.T) {
-	words := confined(t, t.TempDir())
-	runnertest.Run(t, func(t *testing.T) engine.Environment {
-		return open(t, command.Options{Command: words, Isolation: "namespace", Network: "none"})
-	})
 }
 
 // TestConfinement tries what the sandbox is there to prevent, and shows each to work without it.

@@ -26,6 +26,7 @@ import (
 type Options struct {
 	Name    string   // by which the operator knows it
 	Command []string // the command line
+	Plugin  *Plugin  // whose program the first word of Command is; nil for none
 	// Isolation and Network are what policies are told; "" for "remote" and "unknown".
 	Isolation, Network string
 	Host               []string // environment of the command line itself, NAME=value
@@ -70,7 +71,7 @@ func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("open environment: %w", err)
 	}
-	p, err := supervisor.OpenProgram(r.o.Command, r.o.Host, r.o.Beside)
+	p, err := r.start()
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +91,21 @@ func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 	}
 	reached.Store(true)
 	return env, nil
+}
+
+// start starts the command line. What a manifest does not describe is not started.
+func (r *Runner) start() (*supervisor.Program, error) {
+	o := supervisor.ProgramOptions{Command: r.o.Command, Env: r.o.Host, Beside: r.o.Beside}
+	if r.o.Plugin == nil {
+		return supervisor.OpenProgramWith(o)
+	}
+	program, err := r.o.Plugin.open()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = program.Close() }() // its process has it
+	o.Open, o.Command = program, append([]string{r.o.Plugin.Program}, r.o.Command[1:]...)
+	return supervisor.OpenProgramWith(o)
 }
 
 // explain says what to do about a connection that cannot be made or broke.

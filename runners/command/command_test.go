@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/sallyport-dev/sallyport/engine"
@@ -16,7 +17,13 @@ import (
 // program is the supervisor that is tested; TestMain builds it.
 var program string
 
+// theLine holds the words of the command line of a gateway that runnertest kills.
+const theLine = "SALLYPORT_COMMAND_TEST_LINE"
+
 func TestMain(m *testing.M) {
+	runnertest.Gateway("line", func() (engine.Environment, error) {
+		return try(command.Options{Command: strings.Fields(os.Getenv(theLine))})
+	})
 	if os.Getenv(asGateway) != "" {
 		os.Exit(beGateway())
 	}
@@ -56,12 +63,6 @@ func try(o command.Options) (engine.Environment, error) {
 		return nil, err
 	}
 	return r.Open(context.Background(), engine.EnvironmentSpec{Layout: facts.Layout{}})
-}
-
-func TestConformance(t *testing.T) {
-	runnertest.Run(t, func(t *testing.T) engine.Environment {
-		return open(t, command.Options{Command: []string{program}})
-	})
 }
 
 func write(t testing.TB, file, text string) {

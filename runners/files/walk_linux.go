@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,9 +19,36 @@ const onlyDirectory = unix.O_PATH | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_
 // descend opens the directory that the names lead to. The kernel refuses a link in the very call
 // that would follow it. Without /proc this is errors.ErrUnsupported.
 func descend(root string, names []string, create bool) (*os.Root, error) {
-	fd, err := openDirectory(unix.AT_FDCWD, root)
+	fd, err := atOnce(root, names)
+	if err != nil { // a kernel or a filter without that call; or it says again, and better, what is wrong
+		fd, err = stepDown(root, names, create)
+	}
 	if err != nil {
 		return nil, err
+	}
+	place := os.NewFile(uintptr(fd), root)
+	defer place.Close()
+	return reopen(place)
+}
+
+// atOnce opens a directory in one call, which keeps below root and follows no link (openat2(2)).
+func atOnce(root string, names []string) (int, error) {
+	fd, err := openDirectory(unix.AT_FDCWD, root)
+	if err != nil || len(names) == 0 {
+		return fd, err
+	}
+	defer func() { _ = unix.Close(fd) }()
+	return unix.Openat2(fd, strings.Join(names, "/"), &unix.OpenHow{
+		Flags:   onlyDirectory,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+	})
+}
+
+// stepDown opens a directory one name after the other. With create it makes what is missing.
+func stepDown(root string, names []string, create bool) (int, error) {
+	fd, err := openDirectory(unix.AT_FDCWD, root)
+	if err != nil {
+		return -1, err
 	}
 	for _, name := range names {
 		next, err := openDirectory(fd, name)
@@ -34,13 +62,11 @@ func descend(root string, names []string, create bool) (*os.Root, error) {
 		}
 		_ = unix.Close(fd)
 		if err != nil {
-			return nil, err
+			return -1, err
 		}
 		fd = next
 	}
-	place := os.NewFile(uintptr(fd), root)
-	defer place.Close()
-	return reopen(place)
+	return fd, nil
 }
 
 func openDirectory(dir int, name string) (int, error) {

@@ -1,15 +1,10 @@
 package local
 
 import (
-	"bytes"
-	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
-	"github.com/joho/godotenv"
-
+	"github.com/sallyport-dev/sallyport/runners/envfile"
 	"github.com/sallyport-dev/sallyport/runners/supervisor"
 )
 
@@ -36,14 +31,12 @@ func withFile(env []string, opts Options) ([]string, error) {
 	if opts.EnvFile == "" {
 		return env, nil
 	}
-	values, err := readEnvFile(opts.EnvFile)
+	values, err := envfile.Read(opts.EnvFile, opts.EnvFileNames)
 	if err != nil {
 		return nil, err
 	}
 	for name, value := range values {
-		if len(opts.EnvFileNames) == 0 || slices.Contains(opts.EnvFileNames, name) {
-			env = set(env, name, value)
-		}
+		env = set(env, name, value)
 	}
 	return env, nil
 }
@@ -67,81 +60,6 @@ func (o Options) inherits(name string) bool {
 	same := func(s string) bool { return sameName(s, name) }
 	return name != "" && (o.PassAll || strings.HasPrefix(name, "LC_") ||
 		slices.ContainsFunc(inherited(), same) || slices.ContainsFunc(o.Env, same))
-}
-
-// readEnvFile reads a file in the form that dotenv tools share. The parser's own errors quote the
-// file, and with it secrets; so only the line is told.
-func readEnvFile(path string) (map[string]string, error) {
-	b, err := readSmall(path)
-	if err != nil {
-		return nil, fmt.Errorf("read environment file: %w", err)
-	}
-	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
-	values, err := godotenv.UnmarshalBytes(b)
-	if err != nil {
-		return nil, fmt.Errorf("read environment file %s: line %d: not NAME=value", path, badLine(b))
-	}
-	for name, value := range values {
-		if !validName(name) || strings.Contains(value, "\x00") {
-			return nil, fmt.Errorf("read environment file %s: %q: not a variable that a process can have", path, name)
-		}
-		if hijacks(name) {
-			return nil, fmt.Errorf("read environment file %s: %s would make commands run what was not judged: remove it", path, name)
-		}
-	}
-	return values, nil
-}
-
-// maxEnvFile bounds an environment file, in bytes.
-const maxEnvFile = 1 << 20
-
-// readSmall reads a regular file: a pipe or a device that an agent put there would never end.
-func readSmall(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxEnvFile {
-		return nil, fmt.Errorf("%s: not a regular file of at most %d bytes", path, maxEnvFile)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxEnvFile))
-}
-
-// badLine returns the number of the line behind the longest readable beginning of the file.
-func badLine(b []byte) int {
-	lines := bytes.SplitAfter(b, []byte("\n"))
-	for n := len(lines) - 1; n > 0; n-- {
-		if _, err := godotenv.UnmarshalBytes(bytes.Join(lines[:n], nil)); err == nil {
-			return n + 1
-		}
-	}
-	return 1
-}
-
-func validName(name string) bool {
-	for i, c := range []byte(name) {
-		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-		if !letter && (i == 0 || c < '0' || c > '9') {
-			return false
-		}
-	}
-	return name != ""
-}
-
-// hijacks tells the variables by which a shell or the loader runs something before or in place of
-// the text. An environment file often lies in the workspace, where an agent can write it; the
-// operator can still pass these on by name.
-func hijacks(name string) bool {
-	switch name {
-	case "BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PROMPT_COMMAND", "PS4", "IFS", "LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH":
-		return true
-	}
-	return strings.HasPrefix(name, "DYLD_") || strings.HasPrefix(name, "BASH_FUNC_")
 }
 
 // set gives a variable a value, in place of the one it had.

@@ -109,48 +109,14 @@ func TestEnvironment(t *testing.T) {
 
 func TestEnvironmentFileErrors(t *testing.T) {
 	t.Parallel()
-	for name, tc := range map[string]struct{ content, want string }{
-		"bad line":      {"A=1\nB=2\nthis is s3cret\nC=3\n", "line 3"},
-		"open quote":    {"A=1\nB=\"s3cret\n", "line 2"},
-		"hijack bash":   {"BASH_ENV=s3cret\n", "BASH_ENV"},
-		"hijack loader": {"LD_PRELOAD=s3cret\n", "LD_PRELOAD"},
-		"hijack mac":    {"DYLD_INSERT_LIBRARIES=s3cret\n", "DYLD_INSERT_LIBRARIES"},
-		"no name":       {"=s3cret\n", "vars"},
-		"bad name":      {"A.B=s3cret\n", "A.B"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "vars")
-			if err := os.WriteFile(file, []byte(tc.content), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			_, err := local.New(local.Options{EnvFile: file})
-			if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "s3cret") {
-				t.Errorf("got %v, want something about %q and no secret", err, tc.want)
-			}
-		})
+	file := filepath.Join(t.TempDir(), "vars")
+	if err := os.WriteFile(file, []byte("A=1\nB=2\nthis is s3cret\nC=3\n"), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	if _, err := local.New(local.Options{EnvFile: os.DevNull}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
-		t.Errorf("a device is taken for an environment file: %v", err)
+	_, err := local.New(local.Options{EnvFile: file})
+	if err == nil || !strings.Contains(err.Error(), "line 3") || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("got %v, want something about line 3 and no secret", err)
 	}
-	if _, err := local.New(local.Options{EnvFile: filepath.Join(t.TempDir(), "none")}); err == nil {
-		t.Error("a missing file was accepted")
-	}
-}
-
-func FuzzEnvironmentFile(f *testing.F) {
-	f.Add("A=1\nexport B='x y'\n#c\nC=\"a\\nb $A\"\n")
-	f.Add("\"")
-	f.Add("A='\n\n${B")
-	f.Fuzz(func(t *testing.T, content string) {
-		file := filepath.Join(t.TempDir(), "vars")
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		r, err := local.New(local.Options{EnvFile: file, Host: []string{"PATH=" + os.Getenv("PATH")}})
-		if err != nil && r != nil {
-			t.Error("a runner and an error")
-		}
-	})
 }
 
 func TestVenv(t *testing.T) {

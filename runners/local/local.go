@@ -3,17 +3,22 @@
 // Nothing confines them: Describe says so to policies, in the isolation "none" and the network
 // "host". What the package does is to choose what a command may know: it builds the environment
 // of its processes from an allow list, so that no key of the host reaches it unasked, and it
-// puts a Python environment or a command prefix before it.
+// puts a Python environment or a command prefix before it. A supervisor in a container uses the package too, and
+// has commands and calls of files run as another user (Options.User).
 package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"sync"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/runners/files"
+	"github.com/sallyport-dev/sallyport/runners/identity"
 	"github.com/sallyport-dev/sallyport/runners/supervisor"
 )
 
@@ -30,6 +35,15 @@ type Options struct {
 	Env          []string // names of further variables of the host that commands get
 	PassAll      bool     // commands get every variable of the host, secrets included
 	Host         []string // the host's environment, NAME=value; nil for that of this process
+
+	// User is who commands run as, with whose rights files are reached too; nil for who this process runs as.
+	// It is for a supervisor that is root in a container: see supervisor.Options.
+	User          *identity.User
+	NoSetID       bool     // see supervisor.Options
+	NoUnixSockets bool     // likewise
+	Expendable    bool     // likewise
+	Roots         []string // what file tools stay at and below; empty for everywhere
+	Reown         []string // given to User after an elevated command; see files.Reown
 }
 
 // Runner opens environments on this machine.
@@ -44,6 +58,9 @@ func New(opts Options) (*Runner, error) {
 	if opts.Host == nil {
 		opts.Host = os.Environ()
 	}
+	if len(opts.Reown) > 0 && opts.User == nil {
+		return nil, errors.New("open local runner: files are to be given to a user, and none is named")
+	}
 	shell, err := supervisor.FindShell(valueOf(opts.Host, "PATH"))
 	if err != nil {
 		return nil, fmt.Errorf("open local runner: %w", err)
@@ -52,7 +69,7 @@ func New(opts Options) (*Runner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open local runner: %w", err)
 	}
-	if opts.namesVenv() && !isVenv(opts.Venv) {
+	if opts.namesVenv() && !opts.isVenv(opts.Venv) {
 		return nil, fmt.Errorf("open local runner: virtual environment %s: has no %s directory: create it or set venv to auto", opts.Venv, venvBin)
 	}
 	return &Runner{opts: opts, base: base, shell: shell}, nil
@@ -61,6 +78,9 @@ func New(opts Options) (*Runner, error) {
 // Shell returns the shell that runs texts. Where it is not bash, texts must be judged with the
 // POSIX grammar (facts.Layout.POSIX).
 func (r *Runner) Shell() supervisor.Shell { return r.shell }
+
+// Environ returns the variables that every command gets, NAME=value.
+func (r *Runner) Environ() []string { return slices.Clone(r.base) }
 
 // Describe tells policies that nothing confines a command.
 func (r *Runner) Describe() facts.Runner {
@@ -73,11 +93,35 @@ func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("open environment: %w", err)
 	}
-	s, err := supervisor.New(supervisor.Options{Shell: &r.shell})
-	if err != nil {
+	e := &Environment{runner: r, workspace: spec.Layout.Workspace, files: files.Host{}}
+	o := supervisor.Options{Shell: &r.shell, User: r.opts.User, NoSetID: r.opts.NoSetID, NoUnixSockets: r.opts.NoUnixSockets,
+		Expendable: r.opts.Expendable, After: r.after()}
+	var err error
+	if r.opts.User != nil {
+		if e.rights, err = identity.NewRights(*r.opts.User); err != nil {
+			return nil, fmt.Errorf("open environment: %w", err)
+		}
+		o.Rights, e.files = e.rights, userFiles{e.rights, e.files}
+	}
+	if len(r.opts.Roots) > 0 {
+		if e.files, err = files.Below(r.opts.Roots, e.files); err != nil {
+			e.rights.Close()
+			return nil, fmt.Errorf("open environment: %w", err)
+		}
+	}
+	if e.supervisor, err = supervisor.New(o); err != nil {
+		e.rights.Close()
 		return nil, err
 	}
-	return &Environment{supervisor: s, runner: r, workspace: spec.Layout.Workspace}, nil
+	return e, nil
+}
+
+// after is what follows an elevated command; nil for nothing.
+func (r *Runner) after() func() error {
+	if len(r.opts.Reown) == 0 {
+		return nil
+	}
+	return func() error { return files.Reown(r.opts.Reown, *r.opts.User) }
 }
 
 // Environment runs commands on this machine.
@@ -85,6 +129,9 @@ type Environment struct {
 	supervisor *supervisor.Supervisor
 	runner     *Runner
 	workspace  string
+	rights     *identity.Rights // nil for those of this process
+	files      engine.Files
+	closing    sync.Once
 }
 
 var _ engine.Environment = (*Environment)(nil)
@@ -99,13 +146,22 @@ func (e *Environment) Start(ctx context.Context, c engine.Command) (engine.Proce
 }
 
 // FS shows the host's files.
-func (e *Environment) FS() facts.FS { return hostFS{} }
+func (e *Environment) FS() facts.FS {
+	if e.rights == nil {
+		return hostFS{}
+	}
+	return userFS{e.rights, hostFS{}}
+}
 
 // Files reaches the host's files, those that were judged and no link in their place.
-func (e *Environment) Files() engine.Files { return files.Host{} }
+func (e *Environment) Files() engine.Files { return e.files }
 
 // Close ends everything that was started.
-func (e *Environment) Close() error { return e.supervisor.Close() }
+func (e *Environment) Close() error {
+	err := e.supervisor.Close()
+	e.closing.Do(e.rights.Close)
+	return err
+}
 
 // Shortcomings says, for people, what this machine does not let the environment do.
 func (e *Environment) Shortcomings() []string { return e.supervisor.Shortcomings() }

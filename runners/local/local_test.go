@@ -17,8 +17,19 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/runnertest"
 )
 
+func TestMain(m *testing.M) {
+	runnertest.Gateway("local", func() (engine.Environment, error) {
+		r, err := local.New(local.Options{})
+		if err != nil {
+			return nil, err
+		}
+		return r.Open(context.Background(), engine.EnvironmentSpec{})
+	})
+	os.Exit(m.Run())
+}
+
 func TestConformance(t *testing.T) {
-	runnertest.Run(t, func(t *testing.T) engine.Environment {
+	runnertest.RunIn(t, runnertest.Options{Gateway: "local"}, func(t *testing.T) engine.Environment {
 		return open(t, local.Options{}, "")
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/runners/identity"
 )
 
 // Prepare turns what was asked for into what would run in workDir: the text to judge and to run,
@@ -29,8 +30,12 @@ func (e *Environment) Prepare(text, workDir string) (engine.Command, error) {
 	env := set(slices.Clone(r.base), "PWD", workDir)
 	if prefix := strings.TrimSpace(r.opts.Prefix); prefix != "" {
 		c.Text = Prefixed(prefix, text, r.shell.POSIX)
-	} else if dir := r.venv(workDir, e.workspace); dir != "" {
-		env = activate(env, dir)
+	} else {
+		var dir string
+		e.rights.Do(func() { dir = r.venv(workDir, e.workspace) })
+		if dir != "" {
+			env = activate(env, dir)
+		}
 	}
 	slices.Sort(env)
 	c.Env = env
@@ -115,4 +120,18 @@ func (r *Runner) venv(workDir, workspace string) string {
 func isVenv(dir string) bool {
 	info, err := os.Stat(filepath.Join(dir, venvBin))
 	return err == nil && info.IsDir()
+}
+
+// isVenv looks with the rights of the user that commands run as.
+func (o Options) isVenv(dir string) (found bool) {
+	if o.User == nil {
+		return isVenv(dir)
+	}
+	rights, err := identity.NewRights(*o.User)
+	if err != nil {
+		return true // Open says what is wrong with the user
+	}
+	defer rights.Close()
+	rights.Do(func() { found = isVenv(dir) })
+	return found
 }

@@ -136,11 +136,13 @@ func styles() []style {
 // tagged prepares a text with a new tag, which is also the number of seconds that sleep takes.
 func (p *place) tagged(t *testing.T, text string) (c engine.Command, tag string) {
 	t.Helper()
-	c = p.command(t, text)
-	digits := strings.Map(func(r rune) rune { return '0' + r%10 }, nonce())
-	tag = "120." + digits
+	c, tag = p.command(t, text), newTag()
 	c.Env = append(c.Env, "TAG="+tag)
 	return c, tag
+}
+
+func newTag() string {
+	return "120." + strings.Map(func(r rune) rune { return '0' + r%10 }, nonce())
 }
 
 // escapes checks that nothing outlives its command, whatever it does. Each style is first seen

@@ -154,7 +154,7 @@ func sameFiles(t *testing.T, f *cabinet) {
 }
 
 func replaces(t *testing.T, f *cabinet) {
-	f.in(t, "echo old > f; chmod 4640 f; ln f other")
+	f.in(t, "echo old > f; chmod 4640 f || chmod 640 f; ln f other")
 	if _, err := f.Write(f.dir+"/f", strings.NewReader("new"), engine.WriteOptions{}); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("without leave to replace: %v", err)
 	}
@@ -171,7 +171,7 @@ func replaces(t *testing.T, f *cabinet) {
 }
 
 func copies(t *testing.T, f *cabinet) {
-	f.in(t, "echo text > f; chmod 6751 f; touch -t 200102030405.06 f")
+	f.in(t, "echo text > f; chmod 6751 f || chmod 751 f; touch -t 200102030405.06 f")
 	info, err := f.Lstat(f.dir + "/f")
 	if err != nil {
 		t.Fatal(err)
@@ -244,8 +244,8 @@ func directories(t *testing.T, f *cabinet) {
 		t.Error(err)
 	}
 	same(t, "left", f.list(t, "a/b"), []string{"f"})
-	info, err := f.Lstat("/")
-	if err != nil || !info.IsDir() {
+	// An environment that keeps file tools to its granted places says so of the root.
+	if info, err := f.Lstat("/"); err != nil && !errors.Is(err, fs.ErrPermission) || err == nil && !info.IsDir() {
 		t.Errorf("the root: %v", err)
 	}
 }

@@ -15,9 +15,9 @@ import (
 // many checks that commands at the same time have nothing to do with each other.
 func (s *suite) many(t *testing.T) {
 	p := s.place(t)
-	t.Run("50 at once", func(t *testing.T) {
+	t.Run("100 at once", func(t *testing.T) {
 		var wg sync.WaitGroup
-		for i := range 50 {
+		for i := range 100 {
 			c := p.command(t, fmt.Sprintf("echo %d; echo -%d >&2; sleep 0.2; exit %d", i, i, i))
 			wg.Go(func() {
 				proc := p.start(t, c)
@@ -28,6 +28,25 @@ func (s *suite) many(t *testing.T) {
 			})
 		}
 		wg.Wait()
+	})
+	t.Run("one in the background", func(t *testing.T) {
+		proc := p.start(t, p.command(t, `i=0; while :; do echo $i; i=$((i+1)); sleep 0.01; done`))
+		last := ""
+		for range 5 {
+			await(t, func() bool { out, _ := proc.Output(); return len(out.Text) > len(last) })
+			out, _ := proc.Output()
+			if !strings.HasPrefix(out.Text, last) {
+				t.Errorf("its output was %q and is %q", last, out.Text)
+			}
+			last = out.Text
+			if x := p.run(t, "echo beside"); x.Stdout.Text != "beside\n" {
+				t.Errorf("beside it: %+v", x)
+			}
+		}
+		proc.Kill("enough")
+		if x := proc.Wait(); x.Killed != "enough" || !strings.HasPrefix(x.Stdout.Text, last) || x.Survivors != 0 {
+			t.Errorf("%+v", x)
+		}
 	})
 	t.Run("an end spares the others", func(t *testing.T) { s.spares(t, s.place(t)) })
 	t.Run("50 that leave something behind", func(t *testing.T) {

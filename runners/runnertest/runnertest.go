@@ -11,6 +11,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,32 +23,56 @@ import (
 // planted is the name of a variable of this process that no command may see.
 const planted = "FAKE_API_KEY"
 
+// Options say what a place has besides what every place has. It is tested where it is said.
+type Options struct {
+	// Memory says that commands have little enough of it that one which takes all it can soon has none.
+	Memory bool
+	// Processes says that there is a limit on how many there may be: some hundred, so that it is soon reached.
+	Processes bool
+	// Gateway is the name by which TestMain calls Gateway; "" where no gateway can be killed.
+	Gateway string
+	// Parts names what to test; empty for all. It is for a place that differs in nothing else from one for which
+	// everything is tested.
+	Parts []string
+}
+
 // Run checks an environment against everything that a Runner promises. Each call of open makes
 // an environment of its own; the suite closes it.
-func Run(t *testing.T, open func(t *testing.T) engine.Environment) {
+func Run(t *testing.T, open func(t *testing.T) engine.Environment) { RunIn(t, Options{}, open) }
+
+// RunIn is Run for a place that has more.
+func RunIn(t *testing.T, o Options, open func(t *testing.T) engine.Environment) {
 	t.Setenv(planted, "sk-do-not-leak")
-	s := &suite{open: open}
+	s := &suite{o: o, open: open}
 	for _, part := range []struct {
 		name string
+		here bool
 		run  func(*testing.T)
 	}{
-		{"status", s.status},
-		{"streams", s.streams},
-		{"surroundings", s.surroundings},
-		{"texts", s.texts},
-		{"refusals", s.refusals},
-		{"output", s.output},
-		{"ends", s.ends},
-		{"escapes", s.escapes},
-		{"many", s.many},
-		{"files", s.files},
-		{"leaks", s.leaks},
+		{"status", true, s.status},
+		{"streams", true, s.streams},
+		{"surroundings", true, s.surroundings},
+		{"descriptors", true, s.descriptors},
+		{"texts", true, s.texts},
+		{"refusals", true, s.refusals},
+		{"output", true, s.output},
+		{"ends", true, s.ends},
+		{"escapes", true, s.escapes},
+		{"many", true, s.many},
+		{"files", true, s.files},
+		{"leaks", true, s.leaks},
+		{"memory", o.Memory, s.memory},
+		{"processes", o.Processes, s.processes},
+		{"gateway", o.Gateway != "", s.gateway},
 	} {
-		t.Run(part.name, part.run)
+		if part.here && (len(o.Parts) == 0 || slices.Contains(o.Parts, part.name)) {
+			t.Run(part.name, part.run)
+		}
 	}
 }
 
 type suite struct {
+	o    Options
 	open func(t *testing.T) engine.Environment
 }
 

@@ -2,6 +2,7 @@ package runnertest
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -53,6 +54,7 @@ func (s *suite) surroundings(t *testing.T) {
 			t.Errorf("got %q", x.Stdout.Text)
 		}
 	})
+	t.Run("standard input is what was given", func(t *testing.T) { s.input(t, p) })
 	t.Run("no terminal, own session", func(t *testing.T) {
 		if x := p.run(t, "(exec 3</dev/tty) 2>/dev/null"); x.Code == 0 {
 			t.Errorf("the command can open a terminal")
@@ -70,6 +72,61 @@ func (s *suite) surroundings(t *testing.T) {
 		}
 	})
 	t.Run("working directory", func(t *testing.T) { s.workDir(t, p) })
+}
+
+// descriptors checks commands that close or reopen theirs.
+func (s *suite) descriptors(t *testing.T) {
+	p := s.place(t)
+	for text, want := range map[string]struct {
+		code        int
+		stdout, err string
+	}{
+		"exec >&- 2>&-; sleep 0.1; exit 3": {3, "", ""},
+		"exec <&-; exit 4":                 {4, "", ""},
+		"for i in 0 1 2 3 4 5 6 7 8 9; do eval \"exec $i>&-\"; done; exit 5":         {5, "", ""},
+		"echo a; exec >/dev/null; echo b; exec >&2; echo c":                          {0, "a\n", "c\n"},
+		"exec 3>&1 >&-; echo x >&3":                                                  {0, "x\n", ""},
+		"exec 3>&1 1>&2 2>&3; echo out; echo err >&2":                                {0, "err\n", "out\n"},
+		"(exec >&- 2>&-; sleep 5) & echo done":                                       {0, "done\n", ""},
+		"exec 2>&1; echo a; echo b >&2":                                              {0, "a\nb\n", ""},
+		"test -c /dev/full || exit 6; exec >/dev/full; echo x 2>/dev/null || exit 6": {6, "", ""},
+	} {
+		if x := p.run(t, text); x.Code != want.code || x.Stdout.Text != want.stdout || x.Stderr.Text != want.err {
+			t.Errorf("%s: code %d, stdout %q, stderr %q; want %+v", text, x.Code, x.Stdout.Text, x.Stderr.Text, want)
+		}
+	}
+}
+
+// input checks that a command reads what it was given, up to its end, and that a reader who has more, or
+// waits, holds nothing up.
+func (s *suite) input(t *testing.T, p *place) {
+	c := p.command(t, "cat; echo end")
+	c.Stdin = strings.NewReader("one\x00two\xff\n")
+	if x := p.end(t, c); x.Code != 0 || x.Stdout.Bytes != int64(len("one\x00two\xff\nend\n")) || x.Stdout.SHA256 != digest("one\x00two\xff\nend\n") {
+		t.Errorf("%+v", x)
+	}
+	large := strings.Repeat("0123456789abcde\n", 1<<17) // 2 MiB
+	c = p.command(t, "cat")
+	c.Stdin = strings.NewReader(large)
+	if x := p.end(t, c); x.Stdout.Bytes != int64(len(large)) || x.Stdout.SHA256 != digest(large) {
+		t.Errorf("%d bytes came back of %d", x.Stdout.Bytes, len(large))
+	}
+	c = p.command(t, "read -r line; echo $line")
+	c.Stdin = strings.NewReader(large)
+	if x := p.end(t, c); x.Stdout.Text != "0123456789abcde\n" {
+		t.Errorf("a command that reads one line: %+v", x)
+	}
+	waiting, giving := io.Pipe()
+	defer func() { _ = giving.Close() }()
+	c = p.command(t, "read -r line; echo $line")
+	c.Stdin = waiting
+	proc := p.start(t, c)
+	if _, err := io.WriteString(giving, "first\n"); err != nil {
+		t.Fatal(err)
+	}
+	if x := proc.Wait(); x.Stdout.Text != "first\n" || x.Error != nil || x.Survivors != 0 {
+		t.Errorf("a reader that waits for ever: %+v", x)
+	}
 }
 
 func (s *suite) workDir(t *testing.T, p *place) {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sallyport-dev/sallyport/runners/identity"
 )
 
 const executableSuffix = ""
@@ -19,13 +21,18 @@ type host struct {
 	self int // our pid
 	sid  int // our session
 
-	thread chan func() // runs on one thread that lives as long as the host
-	stop   chan struct{}
+	user       *identity.User   // who commands run as; nil for who we are
+	rights     *identity.Rights // theirs on files
+	expendable bool
+
+	plain *forker // starts what may gain rights, and the watcher
+	bare  *forker // starts what may not; the same where nothing is taken away
+	stop  chan struct{}
 
 	scans scans
 
 	mu    sync.Mutex // held while children come and go, so that none is taken for an orphan
-	marks *marks     // nil where limits cannot mark
+	marks marks      // nil where processes cannot be marked
 	roots map[int]*root
 	watch *watcher // nil until the first start
 	lack  []string
@@ -36,7 +43,7 @@ type host struct {
 }
 
 // newHost makes this process the one that orphaned descendants come to.
-func newHost() (*host, error) {
+func newHost(o Options) (*host, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("open environment: become subreaper: %w", err)
 	}
@@ -52,20 +59,37 @@ func newHost() (*host, error) {
 	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		closeOnExec()
 	}
-	m, err := newMarks()
-	if err != nil {
+	h := &host{self: os.Getpid(), sid: sid, user: o.User, rights: o.Rights, expendable: o.Expendable, roots: map[int]*root{}, stop: make(chan struct{})}
+	if err := h.choose(); err != nil {
 		return nil, fmt.Errorf("open environment: %w", err)
 	}
-	h := &host{
-		self: os.Getpid(), sid: sid, marks: m, roots: map[int]*root{},
-		thread: make(chan func()), stop: make(chan struct{}),
+	if err := h.prepareForkers(o); err != nil {
+		return nil, fmt.Errorf("open environment: %w", err)
 	}
-	if m == nil {
-		h.lack = append(h.lack, "RLIMIT_RTTIME is limited here, so processes cannot be marked: one that leaves its session, its parent and its environment behind outlives its command, and those of a command outlive sallyport if that is killed")
-	}
-	go h.forks()
 	go h.janitor()
 	return h, nil
+}
+
+// choose finds the means by which processes are marked.
+func (h *host) choose() error {
+	if h.user != nil {
+		m, err := newGroupMarks(*h.user)
+		if err != nil {
+			return err
+		}
+		h.marks = m
+		return nil
+	}
+	m, err := newLimitMarks()
+	switch {
+	case err != nil:
+		return err
+	case m == nil:
+		h.lack = append(h.lack, "RLIMIT_RTTIME is limited here, so processes cannot be marked: one that leaves its session, its parent and its environment behind outlives its command, and those of a command outlive sallyport if that is killed")
+	default:
+		h.marks = m
+	}
+	return nil
 }
 
 func (h *host) shortcomings() []string {
@@ -74,52 +98,41 @@ func (h *host) shortcomings() []string {
 	return append([]string(nil), h.lack...)
 }
 
-// forks starts processes. They are to be killed when sallyport dies, and the kernel takes the
-// thread that started them for sallyport (PR_SET_PDEATHSIG, prctl(2)): so it is one thread, and
-// it lives on.
-func (h *host) forks() {
-	runtime.LockOSThread()
-	for {
-		select {
-		case f := <-h.thread:
-			f()
-		case <-h.stop:
-			return // and the thread with it, by which time nothing is left to kill
-		}
-	}
-}
-
 // start runs the shell of a command in a session of its own.
 func (h *host) start(l launch, files [3]*os.File) (*root, error) {
 	r := &root{host: h, id: l.id, began: time.Now()}
 	fds := []uintptr{files[0].Fd(), files[1].Fd(), files[2].Fd()}
-	done := make(chan error)
-	h.thread <- func() {
+	on := h.bare
+	if l.elevated {
+		on = h.plain
+	}
+	h.startWatcher(l.shell.Path)
+	err := on.run(func() error {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		if h.watch == nil && h.marks != nil {
-			h.startWatcher(l.shell.Path)
-		}
 		err := r.fork(l, fds)
 		if err == nil {
 			h.roots[r.pid] = r
 			h.used = true
 			h.began(r.pid)
 		}
-		done <- err
-	}
-	err := <-done
+		return err
+	})
 	runtime.KeepAlive(files)
 	return r, err
 }
 
-// fork starts the shell and marks it before it does anything. It runs on the host's thread, since
+// fork starts the shell and marks it before it does anything. It runs on a thread of the host, since
 // only the thread that started a process can trace it.
 func (r *root) fork(l launch, fds []uintptr) error {
 	h := r.host
 	attr := &syscall.ProcAttr{
 		Dir: l.dir, Env: l.env, Files: fds,
 		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Ptrace: h.marks != nil && !h.untraced},
+	}
+	if h.user != nil {
+		r.mark = h.marks.next(h.roots)
+		attr.Sys.Credential = credential(*h.user, r.mark)
 	}
 	pid, err := syscall.ForkExec(l.shell.Path, l.argv, attr)
 	if attr.Sys.Ptrace && (err == syscall.EPERM || err == syscall.EACCES || err == syscall.ENOSYS) {
@@ -132,15 +145,19 @@ func (r *root) fork(l launch, fds []uintptr) error {
 	if err != nil {
 		return err
 	}
-	var self unix.Rusage
-	_ = unix.Getrusage(unix.RUSAGE_SELF, &self)
-	r.pid, r.floor = pid, self.Maxrss
+	r.pid, r.floor = pid, highWater()
 	if attr.Sys.Ptrace {
 		// It stops as soon as it has become the shell (ptrace(2), PTRACE_TRACEME).
 		_ = waitFor(pid, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT)
 	}
-	if h.marks != nil {
-		r.mark = h.marks.set(pid)
+	if h.marks != nil && h.user == nil {
+		r.mark = h.marks.next(h.roots)
+		if !setLimit(pid, r.mark) {
+			r.mark = 0
+		}
+	}
+	if h.expendable {
+		h.rights.Do(func() { sacrifice(pid) })
 	}
 	if attr.Sys.Ptrace {
 		_ = unix.PtraceDetach(pid) // an error means that it was killed already

@@ -18,10 +18,12 @@ type launch struct {
 	argv  []string
 	dir   string
 	env   []string
+
+	elevated bool // it may gain rights
 }
 
 // prepare checks what can be checked before a process exists.
-func prepare(c engine.Command, shell *Shell) (launch, error) {
+func prepare(c engine.Command, o Options) (launch, error) {
 	switch {
 	case c.ID == "" || strings.ContainsAny(c.ID, "\x00="):
 		return launch{}, fmt.Errorf("start command: bad id %q", c.ID)
@@ -38,9 +40,11 @@ func prepare(c engine.Command, shell *Shell) (launch, error) {
 	if err != nil {
 		return launch{}, err
 	}
-	if err := checkDir(c.WorkDir); err != nil {
+	o.Rights.Do(func() { err = checkDir(c.WorkDir) })
+	if err != nil {
 		return launch{}, fmt.Errorf("start command: working directory %s: %w", c.WorkDir, err)
 	}
+	shell := o.Shell
 	if shell == nil {
 		found, err := FindShell(lookup(env, "PATH"))
 		if err != nil {
@@ -50,7 +54,7 @@ func prepare(c engine.Command, shell *Shell) (launch, error) {
 	}
 	return launch{
 		id: c.ID, shell: *shell, dir: c.WorkDir, env: env,
-		argv: []string{filepath.Base(shell.Path), "-c", c.Text},
+		argv: []string{filepath.Base(shell.Path), "-c", c.Text}, elevated: c.Elevated,
 	}, nil
 }
 

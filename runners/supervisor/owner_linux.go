@@ -41,17 +41,17 @@ func (h *host) orphan(p proc) (owner *root, ok bool) {
 	}
 	changed := false
 	if h.marks != nil {
-		limit, err := h.marks.of(p.pid)
+		mark, err := h.marks.of(p.pid)
 		switch {
 		case errors.Is(err, unix.ESRCH):
 			return nil, false // it was reaped since it was looked at
 		case err != nil: // a process of another user
-		case h.marks.mine(limit):
-			return h.first(func(r *root) bool { return r.mark == limit }), true
-		case h.marks.foreign(limit):
+		case h.marks.mine(mark):
+			return h.first(func(r *root) bool { return r.mark == mark }), true
+		case h.marks.foreign(mark):
 			return nil, false
 		default:
-			changed = h.marks.changed(limit)
+			changed = h.marks.changed(mark)
 		}
 	}
 	owner = h.roots[p.sid]

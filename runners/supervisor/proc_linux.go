@@ -206,3 +206,16 @@ func marked(environ []byte, id string) bool {
 	entry := append([]byte{0}, Marker+"="+id+"\x00"...)
 	return bytes.HasPrefix(environ, entry[1:]) || bytes.Contains(environ, entry)
 }
+
+// highWater is the greatest resident size of this program so far, in KiB. What getrusage(2) tells of this process
+// may be larger: it is also that of the program which started this one.
+func highWater() int64 {
+	status, _ := os.ReadFile("/proc/self/status")
+	_, rest, _ := bytes.Cut(status, []byte("\nVmHWM:"))
+	if f := bytes.Fields(rest); len(f) > 0 {
+		return int64(number(f[0]))
+	}
+	var self unix.Rusage
+	_ = unix.Getrusage(unix.RUSAGE_SELF, &self)
+	return self.Maxrss
+}

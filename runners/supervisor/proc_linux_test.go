@@ -1,7 +1,11 @@
 package supervisor
 
 import (
+	"bytes"
+	"fmt"
 	"os"
+	"os/exec"
+	"runtime"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -65,5 +69,33 @@ func TestCloseOnExec(t *testing.T) {
 	closeOnExec()
 	if flags, err := unix.FcntlInt(fd, unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC == 0 {
 		t.Errorf("flags %d, %v", flags, err)
+	}
+}
+
+// TestHighWaterIsOfThisProgram starts a program from one that is large: what the kernel counts for it begins there.
+func TestHighWaterIsOfThisProgram(t *testing.T) {
+	const name, large = "SUPERVISOR_HIGH_WATER", 128 << 20
+	if os.Getenv(name) != "" {
+		var counted unix.Rusage
+		if err := unix.Getrusage(unix.RUSAGE_SELF, &counted); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Printf("%d %d\n", counted.Maxrss, highWater())
+		return
+	}
+	ballast := bytes.Repeat([]byte{1}, large)
+	cmd := exec.Command(os.Args[0], "-test.run=^TestHighWaterIsOfThisProgram$")
+	cmd.Env = append(os.Environ(), name+"=1")
+	out, err := cmd.Output()
+	runtime.KeepAlive(ballast)
+	var counted, own int64
+	if _, serr := fmt.Sscan(string(out), &counted, &own); err != nil || serr != nil {
+		t.Fatalf("%q: %v, %v", out, err, serr)
+	}
+	if counted < large>>10 {
+		t.Errorf("getrusage tells of %d KiB: the test shows nothing", counted)
+	}
+	if own <= 0 || own >= large>>10 {
+		t.Errorf("%d KiB, want what this program itself has used", own)
 	}
 }

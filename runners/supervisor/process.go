@@ -26,7 +26,11 @@ type Process struct {
 	root    *root
 	started time.Time
 
+	stdin          *input
 	stdout, stderr *stream
+
+	oomKills func() int   // how many processes were killed for want of memory since the start; nil where nobody counts
+	after    func() error // what is to be done when it has ended; nil for nothing
 
 	kill chan string // the first reason given to Kill
 	done chan struct{}
@@ -99,8 +103,15 @@ func (p *Process) supervise(ctx context.Context) {
 		}
 	}
 	exit.Survivors = p.root.end(ended, grace)
+	p.stdin.end()
 	p.conclude(&exit, ended)
 	exit.Duration = time.Since(p.started)
+	if p.oomKills != nil {
+		exit.OOMKills = p.oomKills()
+	}
+	if p.after != nil {
+		exit.Error = errors.Join(exit.Error, p.after())
+	}
 	p.exit = exit
 }
 

@@ -6,10 +6,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 )
 
 // Program is a program of the operator's whose standard input and output are a stream of bytes: what
@@ -19,31 +19,50 @@ type Program struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	out    io.ReadCloser
-	errors tail
+	errors Tail
 
 	close sync.Once
 	ended chan struct{}
 	end   error // why it ended; set before ended is closed
 }
 
-const (
-	// leaveTime is what a program gets to end by itself when its input has ended.
-	leaveTime = 3 * time.Second
-	// tailBytes is how much of its standard error is kept.
-	tailBytes = 2 << 10
-)
+// leaveTime is what a program gets to end by itself when its input has ended.
+const leaveTime = 3 * time.Second
 
-// OpenProgram starts a program: its path or name, and its arguments. A name without a slash is looked
-// for in the directory beside, if it is not "", and then in PATH. It gets env and a session of its own, so
-// that it cannot ask at our terminal.
+// ProgramOptions are what a Program is started with.
+type ProgramOptions struct {
+	// Command is its path or name, and its arguments. A name without a slash is looked for in the directory
+	// Beside, if it is not "", and then in PATH.
+	Command []string
+	Beside  string
+	Env     []string
+	Files   []*os.File // its descriptors from 3 on; they stay the caller's
+	// Open is the program itself, open already: this very file is run, whatever lies at the path Command[0] by
+	// then, where the system can do that. Nil runs what Command[0] leads to.
+	Open *os.File
+	// Bound says that it asks the kernel to die with what started it. The kernel takes a thread for that,
+	// not the process: so one is kept for as long as the program lives.
+	Bound bool
+}
+
+// OpenProgram starts a program with an environment; see ProgramOptions.
 func OpenProgram(command, env []string, beside string) (*Program, error) {
-	path, err := findProgram(command, beside)
+	return OpenProgramWith(ProgramOptions{Command: command, Env: env, Beside: beside})
+}
+
+// OpenProgramWith starts a program in a session of its own, so that it cannot ask at our terminal.
+func OpenProgramWith(o ProgramOptions) (*Program, error) {
+	command, files := o.Command, o.Files
+	path, err := findProgram(command, o.Beside)
 	if err != nil {
 		return nil, err
 	}
+	if o.Open != nil {
+		path, files = opened(path, files, o.Open)
+	}
 	p := &Program{cmd: exec.Command(path, command[1:]...), ended: make(chan struct{})}
 	p.cmd.Args[0] = command[0]
-	p.cmd.Env = env
+	p.cmd.Env, p.cmd.ExtraFiles = o.Env, files
 	p.cmd.SysProcAttr = ownGroup()
 	p.cmd.Stderr = &p.errors
 	p.cmd.WaitDelay = leaveTime // somebody else may hold its standard error
@@ -55,18 +74,37 @@ func OpenProgram(command, env []string, beside string) (*Program, error) {
 		return nil, fmt.Errorf("run %s: %w", command[0], err)
 	}
 	p.out, p.cmd.Stdout = out, theirs
-	err = p.cmd.Start()
+	started := make(chan error)
+	go p.live(o.Bound, started)
+	err = <-started
 	_ = theirs.Close()
 	if err != nil {
 		_ = out.Close()
 		return nil, fmt.Errorf("run %s: %w", command[0], err)
 	}
-	go func() {
-		p.end = p.cmd.Wait()
-		close(p.ended)
-	}()
 	return p, nil
 }
+
+// live starts the program and waits for its end, on one thread where it is bound to that.
+func (p *Program) live(bound bool, started chan<- error) {
+	if bound {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+	}
+	err := p.cmd.Start()
+	started <- err
+	if err != nil {
+		return
+	}
+	p.end = p.cmd.Wait()
+	close(p.ended)
+}
+
+// Done is closed when the program has ended.
+func (p *Program) Done() <-chan struct{} { return p.ended }
+
+// PID returns the process id of the program.
+func (p *Program) PID() int { return p.cmd.Process.Pid }
 
 func findProgram(command []string, beside string) (string, error) {
 	if len(command) == 0 || command[0] == "" {
@@ -91,6 +129,9 @@ func (p *Program) Read(b []byte) (int, error) { return p.out.Read(b) }
 // Write writes to what the program reads.
 func (p *Program) Write(b []byte) (int, error) { return p.in.Write(b) }
 
+// CloseInput ends the program's input; what it writes can still be read.
+func (p *Program) CloseInput() error { return p.in.Close() }
+
 // Close ends the program's input, gives it a moment to end, and kills it and its process group then.
 func (p *Program) Close() error {
 	p.close.Do(func() {
@@ -106,6 +147,19 @@ func (p *Program) Close() error {
 	return nil
 }
 
+// Wait returns when the program has ended: nil if with success, else how, and what it wrote to standard error last. What it
+// writes must be read meanwhile, or it may never end.
+func (p *Program) Wait() error {
+	<-p.ended
+	if p.end == nil {
+		return nil
+	}
+	if said := p.errors.Text(); said != "" {
+		return fmt.Errorf("run %s: %w: %s", p.cmd.Args[0], p.end, said)
+	}
+	return fmt.Errorf("run %s: %w", p.cmd.Args[0], p.end)
+}
+
 // Explain adds to an error of the stream how the program ended and what it wrote to standard error last.
 // It waits a moment for that.
 func (p *Program) Explain(err error) error {
@@ -118,39 +172,11 @@ func (p *Program) Explain(err error) error {
 		}
 	case <-time.After(leaveTime / 10):
 	}
-	if said := p.errors.text(); said != "" {
+	if said := p.errors.Text(); said != "" {
 		how = strings.TrimPrefix(how+", and says: "+said, ", and ")
 	}
 	if how == "" {
 		return err
 	}
 	return fmt.Errorf("%w (%s: %s)", err, p.cmd.Args[0], how)
-}
-
-// tail keeps the end of what is written to it.
-type tail struct {
-	mu  sync.Mutex
-	end []byte
-}
-
-// Write never fails.
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.end = append(t.end, b[max(0, len(b)-tailBytes):]...)
-	t.end = t.end[max(0, len(t.end)-tailBytes):]
-	return len(b), nil
-}
-
-// text returns it in one line that is safe to print.
-func (t *tail) text() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	printable := strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(string(t.end), "\uFFFD"))
-	return strings.Join(strings.Fields(printable), " ")
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -24,8 +25,12 @@ func waitStatus(ws syscall.WaitStatus) status {
 	return status{code: 128 + int(ws.Signal()), signal: name}
 }
 
-// enterable reports whether a process of ours can enter dir.
-func enterable(dir string) error { return unix.Access(dir, unix.X_OK) }
+// enterable reports whether a process of ours can enter dir. Where another user's rights on files are used,
+// access(2) would ask for the wrong ones.
+func enterable(dir string) error {
+	var st unix.Stat_t
+	return unix.Lstat(strings.TrimSuffix(dir, "/")+"/.", &st)
+}
 
 // closeOnExec keeps the descriptors that this process was started with from its children. Those
 // that it opened itself are kept from them anyway.

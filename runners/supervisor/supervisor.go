@@ -18,6 +18,13 @@
 // counted as survivors; nor, when sallyport is killed, for a process that has lowered its limit of
 // real-time processor time on purpose (ulimit -R), since by then that is what it is known by. On other
 // systems only the process group is reached. Shortcomings says, at run time, what does not hold.
+//
+// # Commands of another user
+//
+// With Options.User a Supervisor that is root, with no more than the rights to change users and to end others'
+// processes, runs commands as somebody else. Then none of them can end it or look into it, none keeps a
+// capability, and only an elevated one can get any. Its processes are known by a group of their own
+// (mark_group_linux.go). Such a Supervisor must be the only one of its process.
 package supervisor
 
 import (
@@ -29,6 +36,7 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/runners/identity"
 )
 
 // Marker is the name of the variable that tells the processes of a command apart.
@@ -41,12 +49,26 @@ const DefaultGrace = 400 * time.Millisecond
 type Options struct {
 	// Shell runs the texts. Nil looks for bash and then sh on the PATH of each command.
 	Shell *Shell
+	// User is who commands run as; nil for who this process runs as. It takes root with the capabilities to
+	// set users and groups and to end processes of others, on Linux.
+	User *identity.User
+	// Rights are the User's on files; nil for those of this process. They stay the caller's.
+	Rights *identity.Rights
+	// NoSetID keeps commands, but for elevated ones, from making files that change who runs them.
+	NoSetID bool
+	// NoUnixSockets keeps them, but for elevated ones, from sockets of this machine.
+	NoUnixSockets bool
+	// Expendable lets the kernel, when memory runs out, end processes of commands before us. On Linux.
+	Expendable bool
+	// After is called when an elevated command has ended, before that is told; its error becomes one of the Exit.
+	After func() error
 }
 
 // Supervisor starts commands. It is safe for concurrent use.
 type Supervisor struct {
 	opts Options
 	host *host
+	oom  oomCounter
 
 	mu       sync.Mutex
 	closed   bool
@@ -57,11 +79,11 @@ type Supervisor struct {
 // New prepares the process that it is called in for keeping commands. On Linux the process
 // becomes the reaper of its orphaned descendants and stays so after Close.
 func New(opts Options) (*Supervisor, error) {
-	h, err := newHost()
+	h, err := newHost(opts)
 	if err != nil {
 		return nil, err
 	}
-	return &Supervisor{opts: opts, host: h, live: map[*Process]struct{}{}}, nil
+	return &Supervisor{opts: opts, host: h, oom: findOOMCounter(), live: map[*Process]struct{}{}}, nil
 }
 
 // Shortcomings says, for people, what this machine does not let a Supervisor do. It is empty
@@ -77,7 +99,7 @@ func (s *Supervisor) Start(ctx context.Context, c engine.Command) (*Process, err
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("start command: %w", err)
 	}
-	l, err := prepare(c, s.opts.Shell)
+	l, err := prepare(c, s.opts)
 	if err != nil {
 		return nil, err
 	}
@@ -113,35 +135,59 @@ func (s *Supervisor) enter() error {
 	return nil
 }
 
-func (s *Supervisor) launch(c engine.Command, l launch) (*Process, error) {
-	stdin, err := os.Open(os.DevNull)
-	if err != nil {
-		return nil, fmt.Errorf("start command: %w", err)
+// standard makes what a command reads and writes.
+func standard(c engine.Command) (stdin *input, stdout, stderr *stream, err error) {
+	if stdin, err = newInput(c.Stdin); err != nil {
+		return nil, nil, nil, err
 	}
-	defer stdin.Close()
-	stdout, err := newStream(c.Output, c.Stdout)
-	if err != nil {
-		return nil, fmt.Errorf("start command: %w", err)
+	if stdout, err = newStream(c.Output, c.Stdout); err != nil {
+		stdin.abandon()
+		return nil, nil, nil, err
 	}
-	stderr, err := newStream(c.Output, c.Stderr)
-	if err != nil {
+	if stderr, err = newStream(c.Output, c.Stderr); err != nil {
+		stdin.abandon()
 		stdout.abandon()
+		return nil, nil, nil, err
+	}
+	return stdin, stdout, stderr, nil
+}
+
+func (s *Supervisor) launch(c engine.Command, l launch) (*Process, error) {
+	var stdin *input
+	var stdout, stderr *stream
+	var err error
+	// The pipes are the user's: who writes to /dev/stderr by name opens one anew.
+	s.opts.Rights.Do(func() { stdin, stdout, stderr, err = standard(c) })
+	if err != nil {
 		return nil, fmt.Errorf("start command: %w", err)
 	}
 	started := time.Now()
-	root, err := s.host.start(l, [3]*os.File{stdin, stdout.w, stderr.w})
+	before, counted := s.oom.read()
+	root, err := s.host.start(l, [3]*os.File{stdin.r, stdout.w, stderr.w})
 	if err != nil {
+		stdin.abandon()
 		stdout.abandon()
 		stderr.abandon()
 		return nil, fmt.Errorf("start command: run %s in %s: %w", l.shell.Path, l.dir, err)
 	}
+	stdin.begin()
 	stdout.begin()
 	stderr.begin()
-	return &Process{
+	p := &Process{
 		command: c, shell: l.shell, root: root, started: started,
-		stdout: stdout, stderr: stderr,
+		stdin: stdin, stdout: stdout, stderr: stderr,
 		kill: make(chan string, 1), done: make(chan struct{}),
-	}, nil
+	}
+	if counted {
+		p.oomKills = func() int {
+			after, _ := s.oom.read()
+			return max(0, after-before)
+		}
+	}
+	if c.Elevated {
+		p.after = s.opts.After
+	}
+	return p, nil
 }
 
 // Close ends every command and waits until all are gone. Start refuses afterwards.

@@ -24,7 +24,7 @@ func (h *host) sweep() int {
 		if len(left) == 0 || time.Now().After(deadline) {
 			return len(left)
 		}
-		signalAll(left, unix.SIGKILL)
+		signalAll(left, unix.SIGKILL, func(proc) bool { return true })
 		time.Sleep(step)
 	}
 }
@@ -45,7 +45,7 @@ func (h *host) strays() []proc {
 		if p.ppid != h.self || p.sid == h.sid || h.known(p.pid) || p.start < h.oldest {
 			continue
 		}
-		if limit, err := h.marks.of(p.pid); err == nil && (h.marks.mine(limit) || h.marks.changed(limit)) {
+		if mark, err := h.marks.of(p.pid); err == nil && (h.marks.mine(mark) || h.marks.changed(mark)) {
 			found = append(found, p)
 		}
 	}

@@ -52,10 +52,9 @@ func (r *root) end(ended <-chan struct{}, grace time.Duration) int {
 		return 0
 	}
 	left := r.tree()
-	for _, p := range left {
-		p.send(unix.SIGTERM)
-		p.send(unix.SIGCONT) // a stopped process acts on TERM only when it goes on
-	}
+	once := func(proc) bool { return false } // nobody is asked twice
+	signalAll(left, unix.SIGTERM, once)
+	signalAll(left, unix.SIGCONT, once) // a stopped process acts on TERM only when it goes on
 	for step, deadline := time.Millisecond, time.Now().Add(grace); ; step = min(2*step, 20*time.Millisecond) {
 		if left = r.tree(); len(left) == 0 {
 			return 0
@@ -73,6 +72,7 @@ func (r *root) end(ended <-chan struct{}, grace time.Duration) int {
 func (r *root) destroy() int {
 	stopped := map[int]uint64{}
 	step := time.Millisecond
+	killed := false
 	for round, deadline := 0, time.Now().Add(endTime); ; round++ {
 		left := r.tree()
 		if len(left) == 0 || time.Now().After(deadline) {
@@ -85,8 +85,13 @@ func (r *root) destroy() int {
 			}
 			stopped[p.pid] = p.start
 		}
-		signalAll(left, sig)
-		if sig == unix.SIGKILL {
+		// A thousand processes are soon signalled by their groups, and not so soon one by one: that is for
+		// those which the signal has not reached.
+		signalAll(left, sig, func(p proc) bool {
+			return sig == unix.SIGSTOP && p.state != 'T' || sig == unix.SIGKILL && killed
+		})
+		killed = sig == unix.SIGKILL
+		if killed {
 			time.Sleep(step)
 			step = min(2*step, 20*time.Millisecond)
 		}
@@ -96,7 +101,9 @@ func (r *root) destroy() int {
 // signalAll signals process groups first: that reaches all members at once, so that not even a
 // process that starts others without end slips through between two of them. A group whose
 // member descends from a command holds nothing else, for groups do not reach across sessions.
-func signalAll(left []proc, sig unix.Signal) {
+//
+// Those that each names get the signal by themselves, too, and those without a group of their own.
+func signalAll(left []proc, sig unix.Signal, each func(proc) bool) {
 	groups := map[int]bool{}
 	for _, p := range left {
 		if p.pgid > 1 && !groups[p.pgid] {
@@ -105,7 +112,9 @@ func signalAll(left []proc, sig unix.Signal) {
 		}
 	}
 	for _, p := range left {
-		p.send(sig)
+		if p.pgid <= 1 || each(p) {
+			p.send(sig)
+		}
 	}
 }
 

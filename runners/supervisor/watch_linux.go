@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -20,34 +19,49 @@ type watcher struct {
 	pipe *os.File
 }
 
-// watchScript gets the prefix of the marks as $1. Processes are stopped before they are killed
-// and looked for again, since they may start others meanwhile.
+// watchScript gets the file below /proc/PID that shows a mark as $1 and the pattern of one as $2. Processes
+// are stopped before they are killed and looked for again, since they may start others meanwhile.
 const watchScript = `trap '' HUP INT TERM
 read -r word
 [ "$word" = done ] && exit
 cd /proc || exit
 round=0
 while [ $round -lt 50 ]; do
-	found=$(grep -ls "^Max realtime timeout .* $1[0-9]\{` + "7" + `\} " [0-9]*/limits)
+	found=$(grep -ls "$2" [0-9]*/"$1")
 	[ -z "$found" ] && exit
 	for sig in STOP KILL; do
-		for file in $found; do kill -$sig "${file%/limits}" 2>/dev/null; done
+		for file in $found; do kill -$sig "${file%/*}" 2>/dev/null; done
 	done
 	round=$((round + 1))
 done`
 
-// startWatcher runs on the host's thread and holds h.mu. A watcher that cannot start is said in
-// the shortcomings; commands run all the same.
+// startWatcher starts the watcher if there is none. One that cannot start is said in the shortcomings;
+// commands run all the same.
 func (h *host) startWatcher(shell string) {
-	w, err := startWatcher(shell, h.marks.prefix)
-	if err != nil {
-		h.lack = append(h.lack, fmt.Sprintf("no watcher: %v: processes of a command may outlive sallyport if that is killed", err))
-		w = &watcher{}
+	h.mu.Lock()
+	missing := h.watch == nil && h.marks != nil
+	h.mu.Unlock()
+	if !missing {
+		return
 	}
-	h.watch = w
+	_ = h.plain.run(func() error { // as what may gain rights: it is to end what has
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.watch != nil {
+			return nil
+		}
+		w, err := newWatcher(shell, h.marks)
+		if err != nil {
+			h.lack = append(h.lack, fmt.Sprintf("no watcher: %v: processes of a command may outlive sallyport if that is killed", err))
+			w = &watcher{}
+		}
+		h.watch = w
+		return nil
+	})
 }
 
-func startWatcher(shell string, prefix uint64) (*watcher, error) {
+func newWatcher(shell string, m marks) (*watcher, error) {
+	file, pattern := m.shown()
 	if _, err := exec.LookPath("grep"); err != nil {
 		return nil, err
 	}
@@ -62,7 +76,7 @@ func startWatcher(shell string, prefix uint64) (*watcher, error) {
 		return nil, err
 	}
 	defer null.Close()
-	pid, err := syscall.ForkExec(shell, []string{"sallyport-watcher", "-c", watchScript, "sallyport-watcher", strconv.FormatUint(prefix, 10)}, &syscall.ProcAttr{
+	pid, err := syscall.ForkExec(shell, []string{"sallyport-watcher", "-c", watchScript, "sallyport-watcher", file, pattern}, &syscall.ProcAttr{
 		Dir: "/", Env: []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"},
 		Files: []uintptr{r.Fd(), null.Fd(), null.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true},

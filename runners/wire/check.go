@@ -21,14 +21,14 @@ func (x *exit) checked(stdout, stderr engine.Stream) (engine.Exit, error) {
 		return engine.Exit{}, violation("exit status %d", x.Code)
 	case !signalName(x.Signal):
 		return engine.Exit{}, violation("signal %.40q", x.Signal)
-	case x.Survivors < 0 || x.Survivors > maxSurvivors:
-		return engine.Exit{}, violation("%d survivors", x.Survivors)
+	case x.Survivors < 0 || x.Survivors > maxSurvivors || x.OOMKills < 0 || x.OOMKills > math.MaxInt32:
+		return engine.Exit{}, violation("%d survivors, %d killed for want of memory", x.Survivors, x.OOMKills)
 	case !plausible(x.Duration) || !plausible(x.User) || !plausible(x.System) || x.MaxRSS < 0:
 		return engine.Exit{}, violation("times %d, %d, %d and %d bytes of memory", x.Duration, x.User, x.System, x.MaxRSS)
 	}
 	e := engine.Exit{
 		Code: x.Code, Signal: x.Signal, TimedOut: x.TimedOut, Killed: words(string(x.Killed)), Survivors: x.Survivors,
-		Duration: x.Duration, UserTime: x.User, SystemTime: x.System, MaxRSS: x.MaxRSS, Stdout: stdout, Stderr: stderr,
+		Duration: x.Duration, UserTime: x.User, SystemTime: x.System, MaxRSS: x.MaxRSS, OOMKills: x.OOMKills, Stdout: stdout, Stderr: stderr,
 	}
 	if x.Error != "" {
 		e.Error = errors.New(words(x.Error))

@@ -33,6 +33,8 @@ type Options struct {
 // ErrLost is wrapped by every error of an Environment whose connection broke.
 var ErrLost = errors.New("the connection to the environment is lost")
 
+var errClosed = errors.New("environment is closed")
+
 // Environment is what a supervisor elsewhere offers. It breaks for good: after the first answer that
 // is missing or makes no sense, everything of it is an error.
 type Environment struct {
@@ -88,8 +90,7 @@ func introduce(conn *connection, s Settings) (Place, error) {
 	if err := introduceSelf(conn.stream); err != nil {
 		return Place{}, err
 	}
-	err := writeFrame(conn.stream, hello{Workspace: exact(s.Workspace), Venv: exact(s.Venv), Env: exacts(s.Env)})
-	if err != nil {
+	if err := writeFrame(conn.stream, helloOf(s)); err != nil {
 		return Place{}, fmt.Errorf("greet: %w", err)
 	}
 	var w welcome
@@ -134,20 +135,25 @@ func slashed(p string) string {
 	return path.Clean(strings.ReplaceAll(p, `\`, "/"))
 }
 
-// Err says why the environment is broken; nil as long as it is not.
+// Err says why the environment is broken; nil as long as it is not. It waits for what is known about it:
+// who hears of a break wants to know what to do.
 func (e *Environment) Err() error {
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.err != nil {
-		return e.lost()
+	broken := e.err != nil
+	e.mu.Unlock()
+	if !broken {
+		return nil
 	}
-	return nil
+	<-e.told
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.lost()
 }
 
 // lost is what everything ends with once the environment is broken. The caller holds e.mu.
 func (e *Environment) lost() error {
 	if e.closed {
-		return errors.New("environment is closed")
+		return errClosed
 	}
 	return fmt.Errorf("%w: %w", ErrLost, e.err)
 }
@@ -155,7 +161,7 @@ func (e *Environment) lost() error {
 // broke breaks the environment, if it is not broken yet, and returns why it is.
 func (e *Environment) broke(why error) error {
 	e.mu.Lock()
-	first := e.err == nil
+	first, closed := e.err == nil, e.closed
 	if first {
 		e.err = why // nothing starts from here on
 	}
@@ -165,10 +171,12 @@ func (e *Environment) broke(why error) error {
 		return e.Err()
 	}
 	_ = e.session.Close() // the streams of everything that runs end with it
-	why = e.o.Explain(why)
-	e.mu.Lock()
-	e.err = why
-	e.mu.Unlock()
+	if !closed {          // that needs no explanation
+		why = e.o.Explain(why)
+		e.mu.Lock()
+		e.err = why
+		e.mu.Unlock()
+	}
 	close(e.told)
 	return e.Err()
 }
@@ -272,8 +280,8 @@ func (e *Environment) dial(q request) (*callStream, error) {
 	}
 	e.mu.Lock()
 	if e.err != nil {
-		defer e.mu.Unlock()
-		return nil, e.lost()
+		e.mu.Unlock()
+		return nil, e.Err()
 	}
 	var st net.Conn
 	if n := len(e.idle); n > 0 {

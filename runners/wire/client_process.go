@@ -20,6 +20,7 @@ type process struct {
 	pid     int
 	started time.Time
 	live    []<-chan struct{} // each output that is seen as it comes, closed at its end
+	input   net.Conn          // what it reads; nil for nothing
 
 	mu     sync.Mutex
 	reason string      // the first given to Kill
@@ -63,11 +64,17 @@ func (e *Environment) Start(ctx context.Context, c engine.Command) (engine.Proce
 // enter registers a start, so that Close cannot overlook the process that comes of it.
 func (e *Environment) enter() error {
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closed || e.err != nil {
-		return e.lost()
+	closed, broken := e.closed, e.err != nil
+	if !closed && !broken {
+		e.starting.Add(1)
 	}
-	e.starting.Add(1)
+	e.mu.Unlock()
+	switch {
+	case closed:
+		return errClosed
+	case broken:
+		return e.Err()
+	}
 	return nil
 }
 
@@ -101,11 +108,17 @@ func (p *process) begin() error {
 		outputs = append(outputs, st)
 		p.live = append(p.live, pass(st, out.to))
 	}
+	if p.command.Stdin != nil {
+		if p.input, err = p.e.begin(opening{For: forInput, Process: number}); err != nil {
+			return fmt.Errorf("start command: %w", err)
+		}
+	}
 	err = writeFrame(st, order)
 	if errors.Is(err, errTooLarge) { // and nothing was sent
 		for _, st := range append(outputs, st) {
 			_ = st.Close()
 		}
+		p.closeInput()
 		return fmt.Errorf("start command: %w", err)
 	}
 	if err != nil {
@@ -120,13 +133,29 @@ func (p *process) begin() error {
 	switch {
 	case r.Error != nil:
 		_ = st.Close()
+		p.closeInput()
 		return r.Error.err()
 	case r.Started == nil || r.Started.PID <= 0 || r.Started.PID > 1<<31-1:
 		return p.lost(violation("no process id"))
 	}
 	p.pid = r.Started.PID
 	p.late = time.AfterFunc(p.command.Timeout+p.command.Grace+endMargin, p.overdue)
+	if p.input != nil {
+		go p.feed()
+	}
 	return nil
+}
+
+// feed passes on what the command is to read, up to its end. What cannot be sent nobody reads any more.
+func (p *process) feed() {
+	_, _ = io.Copy(onlyWriter{p.input}, p.command.Stdin)
+	p.closeInput()
+}
+
+func (p *process) closeInput() {
+	if p.input != nil {
+		_ = p.input.Close()
+	}
 }
 
 // lost is the error of a start whose answer did not come.
@@ -232,6 +261,7 @@ func (p *process) attend() {
 		exit.Duration = elapsed
 	}
 	_ = p.st.Close()
+	p.closeInput()
 	timeout := time.NewTimer(drainTime)
 	defer timeout.Stop()
 	for _, out := range p.live {

@@ -16,6 +16,27 @@ type Settings struct {
 	Workspace string   // where a virtual environment is looked for, besides the working directory
 	Venv      string   // "auto", "none" or the directory of a virtual environment there
 	Env       []string // NAME=value, on top of what the place gives
+	// User is who commands run as, and whose rights calls of files have; nil for the supervisor's own user.
+	// The supervisor itself keeps its user, so that no command can end it.
+	User *User
+	// Home is the home of commands; "" for the one that the place gives.
+	Home string
+	// Roots are the files and directories that Files stays at and below; empty for everywhere. What facts are
+	// told of (FS) is not bounded by them.
+	Roots []string
+	// Reown are directories in which, after an elevated command, what is root's becomes the user's and no file
+	// keeps a bit that changes the user or the group.
+	Reown []string
+	// NoSetID keeps commands from making files that change who runs them. It does not hold for elevated ones.
+	NoSetID bool
+	// NoUnixSockets keeps them from sockets of the place, wherever their files lie. It does not hold for elevated ones.
+	NoUnixSockets bool
+}
+
+// User is an identity of Linux by numbers.
+type User struct {
+	UID, GID int
+	Groups   []int // besides GID
 }
 
 // Place is what a supervisor tells about where it stands.
@@ -34,6 +55,41 @@ type hello struct {
 	Workspace exact   `json:"workspace"`
 	Venv      exact   `json:"venv"`
 	Env       []exact `json:"env"`
+	User      *user   `json:"user,omitempty"`
+	Home      exact   `json:"home,omitempty"`
+	Roots     []exact `json:"roots,omitempty"`
+	Reown     []exact `json:"reown,omitempty"`
+	NoSetID   bool    `json:"no_set_id,omitempty"`
+	NoSockets bool    `json:"no_unix_sockets,omitempty"`
+}
+
+// user is a User.
+type user struct {
+	UID    int   `json:"uid"`
+	GID    int   `json:"gid"`
+	Groups []int `json:"groups,omitempty"`
+}
+
+func helloOf(s Settings) hello {
+	h := hello{
+		Workspace: exact(s.Workspace), Venv: exact(s.Venv), Env: exacts(s.Env),
+		Home: exact(s.Home), Roots: exacts(s.Roots), Reown: exacts(s.Reown), NoSetID: s.NoSetID, NoSockets: s.NoUnixSockets,
+	}
+	if s.User != nil {
+		h.User = &user{s.User.UID, s.User.GID, s.User.Groups}
+	}
+	return h
+}
+
+func (h hello) settings() Settings {
+	s := Settings{
+		Workspace: string(h.Workspace), Venv: string(h.Venv), Env: plains(h.Env),
+		Home: string(h.Home), Roots: plains(h.Roots), Reown: plains(h.Reown), NoSetID: h.NoSetID, NoUnixSockets: h.NoSockets,
+	}
+	if h.User != nil {
+		s.User = &User{h.User.UID, h.User.GID, h.User.Groups}
+	}
+	return s
 }
 
 // welcome is what a supervisor answers.

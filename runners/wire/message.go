@@ -11,12 +11,13 @@ const (
 	forCalls   = "calls"
 	forProcess = "process"
 	forOutput  = "output"
+	forInput   = "input"
 )
 
 // opening is the first frame of a stream.
 type opening struct {
 	For     string `json:"for"`
-	Process uint64 `json:"process,omitempty"` // number of the process, of process and output
+	Process uint64 `json:"process,omitempty"` // number of the process, of process, output and input
 	Stderr  bool   `json:"stderr,omitempty"`  // of output: standard error
 }
 
@@ -36,21 +37,24 @@ type start struct {
 	Timeout   time.Duration `json:"timeout"`
 	Grace     time.Duration `json:"grace"`
 	Output    int           `json:"output"`
+	Elevated  bool          `json:"elevated,omitempty"`
 	SeeStdout bool          `json:"see_stdout,omitempty"` // an output stream comes along
 	SeeStderr bool          `json:"see_stderr,omitempty"`
+	Stdin     bool          `json:"stdin,omitempty"` // an input stream comes along
 }
 
 func startOf(c engine.Command) *start {
 	return &start{
 		ID: exact(c.ID), Text: exact(c.Text), WorkDir: exact(c.WorkDir), Env: exacts(c.Env),
 		Timeout: c.Timeout, Grace: c.Grace, Output: c.Output, SeeStdout: c.Stdout != nil, SeeStderr: c.Stderr != nil,
+		Elevated: c.Elevated, Stdin: c.Stdin != nil,
 	}
 }
 
 func (s *start) command() engine.Command {
 	return engine.Command{
 		ID: string(s.ID), Text: string(s.Text), WorkDir: string(s.WorkDir), Env: plains(s.Env),
-		Timeout: s.Timeout, Grace: s.Grace, Output: s.Output,
+		Timeout: s.Timeout, Grace: s.Grace, Output: s.Output, Elevated: s.Elevated,
 	}
 }
 
@@ -94,6 +98,7 @@ type exit struct {
 	User      time.Duration `json:"user"`
 	System    time.Duration `json:"system"`
 	MaxRSS    int64         `json:"max_rss"`
+	OOMKills  int           `json:"oom_kills,omitempty"`
 	Error     string        `json:"error,omitempty"`
 	kept
 }
@@ -101,7 +106,7 @@ type exit struct {
 func exitOf(e engine.Exit) *exit {
 	x := &exit{
 		Code: e.Code, Signal: e.Signal, TimedOut: e.TimedOut, Killed: exact(e.Killed), Survivors: e.Survivors,
-		Duration: e.Duration, User: e.UserTime, System: e.SystemTime, MaxRSS: e.MaxRSS,
+		Duration: e.Duration, User: e.UserTime, System: e.SystemTime, MaxRSS: e.MaxRSS, OOMKills: e.OOMKills,
 		kept: kept{streamOf(e.Stdout), streamOf(e.Stderr)},
 	}
 	if e.Error != nil {

@@ -114,3 +114,49 @@ func TestOverdue(t *testing.T) {
 		t.Errorf("%+v", x)
 	}
 }
+
+// Whoever asks while the cause is still being looked for is told the cause.
+func TestExplainedToAll(t *testing.T) {
+	t.Parallel()
+	looking := make(chan struct{})
+	ours, theirs := net.Pipe()
+	served := make(chan error, 1)
+	go func() {
+		served <- Serve(context.Background(), theirs, func(Settings) (engine.Environment, Place, error) {
+			return nothing{}, Place{Home: "/"}, nil
+		})
+	}()
+	env, err := Connect(context.Background(), ours, Options{Explain: func(err error) error {
+		<-looking
+		return errors.Join(err, errors.New("somebody pulled the plug"))
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = theirs.Close()
+	<-served
+	asked := make(chan error, 3)
+	go func() { _, err := env.Prepare("true", "/"); asked <- err }()
+	go func() { _, err := env.Start(context.Background(), sleep); asked <- err }()
+	go func() {
+		for env.Err() == nil {
+			time.Sleep(time.Millisecond)
+		}
+		asked <- env.Err()
+	}()
+	time.Sleep(20 * time.Millisecond)
+	close(looking)
+	for range 3 {
+		if err := <-asked; err == nil || !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "pulled the plug") {
+			t.Errorf("got %v", err)
+		}
+	}
+	if err := env.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// nothing is an environment that is only closed.
+type nothing struct{ engine.Environment }
+
+func (nothing) Close() error { return nil }

@@ -35,7 +35,7 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, open func(Settings) (
 	if err != nil {
 		return errors.Join(fmt.Errorf("serve: %w", err), env.Close())
 	}
-	s := &server{env: env, outputs: map[output]chan net.Conn{}}
+	s := &server{env: env, pipes: map[pipe]chan net.Conn{}}
 	go s.accept(session)
 	select {
 	case <-session.CloseChan():
@@ -57,7 +57,7 @@ func receive(conn *connection, open func(Settings) (engine.Environment, Place, e
 	if err := readFrame(conn.reader, &h); err != nil {
 		return nil, fmt.Errorf("greet: %w", err)
 	}
-	env, place, err := open(Settings{Workspace: string(h.Workspace), Venv: string(h.Venv), Env: plains(h.Env)})
+	env, place, err := open(h.settings())
 	answer := welcomeOf(place)
 	if err != nil {
 		answer = welcome{Error: words(err.Error())}
@@ -72,14 +72,14 @@ func receive(conn *connection, open func(Settings) (engine.Environment, Place, e
 type server struct {
 	env engine.Environment
 
-	mu      sync.Mutex
-	outputs map[output]chan net.Conn // output streams and those who wait for them
+	mu    sync.Mutex
+	pipes map[pipe]chan net.Conn // streams of output and input, and those who wait for them
 }
 
-// output names one output of one process.
-type output struct {
+// pipe names one output of one process, or its input.
+type pipe struct {
 	process uint64
-	stderr  bool
+	number  int // as a descriptor of it: 0, 1 or 2
 }
 
 // accept serves each stream in a goroutine of its own, until the session ends.
@@ -122,24 +122,30 @@ func (s *server) serve(st net.Conn) {
 	case forProcess:
 		s.process(st, o.Process)
 	case forOutput:
-		keep = s.offer(output{o.Process, o.Stderr}, st)
+		number := 1
+		if o.Stderr {
+			number = 2
+		}
+		keep = s.offer(pipe{o.Process, number}, st)
+	case forInput:
+		keep = s.offer(pipe{o.Process, 0}, st)
 	}
 }
 
-// place returns where an output stream is handed over.
-func (s *server) place(o output) chan net.Conn {
+// place returns where a stream of a process is handed over.
+func (s *server) place(o pipe) chan net.Conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.outputs[o]
+	c := s.pipes[o]
 	if c == nil {
 		c = make(chan net.Conn, 1)
-		s.outputs[o] = c
+		s.pipes[o] = c
 	}
 	return c
 }
 
-// offer hands an output stream to the process that it is for, and reports whether it is taken or will be.
-func (s *server) offer(o output, st net.Conn) bool {
+// offer hands a stream to the process that it is for, and reports whether it is taken or will be.
+func (s *server) offer(o pipe, st net.Conn) bool {
 	select {
 	case s.place(o) <- st:
 		return true
@@ -148,18 +154,18 @@ func (s *server) offer(o output, st net.Conn) bool {
 	}
 }
 
-// take waits for an output stream.
-func (s *server) take(o output) (net.Conn, error) {
+// take waits for a stream of a process.
+func (s *server) take(o pipe) (net.Conn, error) {
 	place := s.place(o)
 	defer func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		delete(s.outputs, o)
+		delete(s.pipes, o)
 	}()
 	select {
 	case st := <-place:
 		return st, nil
 	case <-time.After(answerTime):
-		return nil, violation("no stream for the output")
+		return nil, violation("no stream for output or input")
 	}
 }

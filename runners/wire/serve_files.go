@@ -52,7 +52,7 @@ func (s *server) answer(q request) (r reply) {
 	case opLstat:
 		look(seen.Lstat(path))
 	case opWalk:
-		r.Nodes = nodesOf(facts.Walk(seen, plains(q.Paths)))
+		r.Nodes = nodesOf(walk(seen, plains(q.Paths)))
 	case opReadLink:
 		follow(seen.ReadLink(path))
 	case opReadFile:
@@ -78,6 +78,16 @@ func (s *server) answer(q request) (r reply) {
 		return reply{Error: failureOf(err)}
 	}
 	return r
+}
+
+// walk looks at the ways to paths, in the way that suits the files.
+func walk(seen facts.FS, paths []string) map[string]facts.Node {
+	if w, ok := seen.(interface {
+		Walk(paths []string) map[string]facts.Node
+	}); ok {
+		return w.Walk(paths)
+	}
+	return facts.Walk(seen, paths)
 }
 
 // list sends a directory in as many replies as it needs.

@@ -63,38 +63,42 @@ func (s *server) process(st net.Conn, number uint64) {
 	r.send(report{Exit: exitOf(e)}, e.Stdout.Text, e.Stderr.Text)
 }
 
-// discard closes the output streams of a process that did not take them.
+// discard closes the streams of a process that did not take them.
 func (s *server) discard(number uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, stderr := range []bool{false, true} {
-		o := output{number, stderr}
+	for descriptor := range 3 {
+		o := pipe{number, descriptor}
 		select {
-		case st := <-s.outputs[o]:
+		case st := <-s.pipes[o]:
 			_ = st.Close()
 		default:
 		}
-		delete(s.outputs, o)
+		delete(s.pipes, o)
 	}
 }
 
-// live takes the streams on which output goes out as it comes.
+// live takes the streams on which output goes out as it comes, and the one from which input comes.
 func (s *server) live(number uint64, o *start, c *engine.Command) ([]io.Closer, error) {
 	var all []io.Closer
 	for _, want := range []struct {
-		seen   bool
-		stderr bool
-		to     *io.Writer
-	}{{o.SeeStdout, false, &c.Stdout}, {o.SeeStderr, true, &c.Stderr}} {
-		if !want.seen {
+		asked  bool
+		number int
+		use    func(net.Conn)
+	}{
+		{o.Stdin, 0, func(st net.Conn) { c.Stdin = st }},
+		{o.SeeStdout, 1, func(st net.Conn) { c.Stdout = st }},
+		{o.SeeStderr, 2, func(st net.Conn) { c.Stderr = st }},
+	} {
+		if !want.asked {
 			continue
 		}
-		st, err := s.take(output{number, want.stderr})
+		st, err := s.take(pipe{number, want.number})
 		if err != nil {
 			return all, err
 		}
 		all = append(all, st)
-		*want.to = st
+		want.use(st)
 	}
 	return all, nil
 }

@@ -20,6 +20,7 @@
 //   - process: starts one command; then orders (kill, show what is kept) one way, reports the other.
 //     The last report is the exit, with the kept output behind it.
 //   - output: the output of that command as it comes, raw, if somebody wants to see it.
+//   - input: what the command reads, raw, if it is to read anything.
 //
 // A frame is a length and one JSON document with known fields only. Text that is no UTF-8 arrives as
 // it was: what runs must be what was judged.
@@ -39,7 +40,7 @@ package wire
 import "time"
 
 // Version is the version of the protocol. Both sides must have the same.
-const Version = 1
+const Version = 2
 
 const (
 	// greeting begins the line by which each side names itself.

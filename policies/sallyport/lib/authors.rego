@@ -29,8 +29,23 @@ _is_option(word, names) if {
 	startswith(word, concat("", [name, "="]))
 }
 
+# The values that an option is given, however they are written: -o out, --output=out, -oout. Of commands that are not
+# known only those behind = are: lib.option_values(c, {"-i", "--index-url"}). A value that is not wholly known is "".
+option_values(command, names) := {value |
+	some option in command.options
+	option.name in names
+	value := _known(option)
+}
+
+_known(option) := option.value if option.certainty == "exact"
+
+_known(option) := "" if option.certainty != "exact"
+
 # Wherever an option is given, it has one of these values. An option that is not given has no other.
 option_only(command, names, values) if {
+	every value in option_values(command, names) {
+		value in values
+	}
 	every i, word in command.argv {
 		_has_value(command.argv, i, word, names, values)
 	}

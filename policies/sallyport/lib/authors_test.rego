@@ -70,6 +70,21 @@ test_values_of_options[words] if {
 	count(found) > 0 == allowed
 }
 
+test_values_as_they_are_read[name] if {
+	some name, test in {
+		"attached": [[{"name": "-r", "value": "a", "certainty": "exact"}], {"a"}, true],
+		"another": [[{"name": "-r", "value": "c", "certainty": "exact"}], {"c"}, false],
+		"one of two": [[{"name": "-r", "value": "a", "certainty": "exact"}, {"name": "--registry", "value": "c", "certainty": "exact"}], {"a", "c"}, false],
+		"not known": [[{"name": "-r", "value": "a", "certainty": "partial"}], {""}, false],
+		"of another option": [[{"name": "-x", "value": "c", "certainty": "exact"}], set(), true],
+		"none": [[], set(), true],
+	}
+	command := {"argv": ["npm"], "options": test[0]}
+	lib.option_values(command, {"--registry", "-r"}) == test[1]
+	found := [1 | lib.option_only(command, {"--registry", "-r"}, {"a", "b"})]
+	count(found) > 0 == test[2]
+}
+
 test_domains[host] if {
 	some host, inside in {"example.com": true, "a.b.example.com": true, "badexample.com": false, "example.com.evil.test": false, "": false}
 	found := [1 | lib.within_domains(host, {"example.com", "example.org"})]

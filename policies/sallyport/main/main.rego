@@ -10,7 +10,7 @@
 #
 #   Most sets hold nothing unless some fact is there: a flag of a command, a label of a path, …
 #   The registry has them below that fact, so that what costs time are the rules that a request
-#   concerns. The others are in registry.always.
+#   concerns. The others are in registry.always, and in registry.optional, a list of more of the same.
 #
 #   allow is never a default. It needs an input of the known shape and no reason against it.
 package sallyport.main
@@ -47,7 +47,7 @@ _effects := {reason.effect | some reason in _reasons}
 # There are rules, and the input has the parts that they read. Its inner shape is the engine's
 # promise: it is encoded from Go structs that have no optional fields.
 _complete if {
-	count(_evaluated) > 0
+	_evaluated != ""
 	input.version == 1
 	is_string(input.request.command)
 	is_string(input.runner.isolation)
@@ -67,8 +67,9 @@ _reasons contains {"rule": id, "effect": effect, "finding": finding} if {
 
 # All that the rules find, before levels and exemptions.
 _found := array.concat(
-	[registry.always | true],
+	array.concat([registry.always], registry.optional),
 	[found |
+		registry.waiting
 		some kind, facts in lib.present
 		some fact, _ in facts
 		found := registry.when[kind][fact]
@@ -76,11 +77,20 @@ _found := array.concat(
 )
 
 # A rule is evaluated if its sets are, or if what they wait for has been looked for: every kind of
-# fact, and no other.
-default _evaluated := set()
+# fact, and no other. Which rules that are is told by their digest: to list them takes as long as to ask most of them.
+default _evaluated := ""
 
-_evaluated := registry.rules if {
+_evaluated := registry.digest if {
 	registry.always
+	registry.optional
+	_looked
+}
+
+# Where no rule waits, nothing is looked for.
+_looked if registry.waiting == false
+
+_looked if {
+	registry.waiting
 	object.keys(lib.present) == registry.kinds
 }
 
@@ -108,7 +118,8 @@ _command(finding) := input.paths[finding.path].command if not finding.command
 # entrypoint: true
 # description: What each rule finds, and what of it is exempt, for `check --explain`.
 explanation[id] := {"found": found, "exempted": exempted} if {
-	some id in _evaluated
+	_evaluated != ""
+	some id in registry.rules
 	found := {effect: findings | some effect; findings := _found[_][effect][id]}
 	exempted := {[effect, finding] | found[effect][finding]; _exempted(id, finding)}
 }

@@ -22,7 +22,10 @@ _registry(deny, ask, warn) := {
 		"ask": {"x/one": ask},
 		"warn": {"x/one": warn},
 	},
+	"optional": [],
+	"waiting": true,
 	"rules": {"x/one", "x/silent"},
+	"digest": "x/one x/silent",
 	"kinds": object.keys(lib.present),
 	"level": {},
 }
@@ -47,7 +50,7 @@ test_nothing_found_allows if {
 		"version": 1,
 		"effect": "allow",
 		"reasons": set(),
-		"evaluated": {"x/one", "x/silent"},
+		"evaluated": "x/one x/silent",
 	}
 }
 
@@ -134,7 +137,7 @@ test_no_input_is_never_allowed if {
 }
 
 test_no_rules_is_never_allowed if {
-	registry := object.union(_registry(set(), set(), set()), {"rules": set()})
+	registry := object.union(_registry(set(), set(), set()), {"rules": set(), "digest": ""})
 	_decide(registry, _config).effect == "deny"
 }
 
@@ -165,6 +168,26 @@ test_facts_that_were_not_looked_for_are_never_allowed if {
 		_decide(object.union(registry, {"kinds": kinds}), _config).effect == "deny"
 	}
 	_decide(object.remove(registry, ["kinds"]), _config).effect == "deny"
+}
+
+test_without_rules_that_wait_nothing_is_looked_for if {
+	registry := object.union(_registry(_f, set(), set()), {"waiting": false, "when": {"with_flag": {"force": {"deny": {"x/waits": _f}}}}})
+	decision := _decide(registry, _config) with data.sallyport.lib.present as {}
+	decision.effect == "deny"
+	count(decision.reasons) == 1
+}
+
+test_optional_rules_are_heard if {
+	optional := [{"ask": {"x/silent": _f}}, {"deny": {"x/more": _f}}]
+	decision := _decide(object.union(_registry(set(), set(), set()), {"optional": optional}), _config)
+	decision.effect == "deny"
+	count(decision.reasons) == 2
+}
+
+test_without_a_part_of_the_registry_nothing_is_allowed if {
+	every part in ["always", "optional", "waiting", "kinds", "digest"] {
+		_decide(object.remove(_registry(set(), set(), set()), [part]), _config).effect == "deny"
+	}
 }
 
 test_without_a_registry_nothing_is_allowed if {

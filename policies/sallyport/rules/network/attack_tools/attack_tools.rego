@@ -14,6 +14,8 @@
 #     - ping -c 1 192.0.2.1
 package sallyport.rules.network.attack_tools
 
+import data.sallyport.lib
+
 _tools := {
 	"aircrack-ng", "arpspoof", "bettercap", "bloodhound-python", "crackmapexec", "crunch", "dirb",
 	"dnsspoof", "enum4linux", "enum4linux-ng", "ettercap", "evil-winrm", "ffuf", "gobuster", "hashcat",
@@ -24,6 +26,7 @@ _tools := {
 }
 
 ask contains {"command": i} if {
-	some i, c in input.commands
-	c.name in _tools
+	some name, commands in lib.named
+	_tools[name]
+	some i in commands
 }

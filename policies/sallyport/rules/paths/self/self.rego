@@ -34,8 +34,8 @@ deny contains {"path": i, "msg": $"files of sallyport lie below {p.path}"} if {
 
 deny contains {"command": i, "msg": "this changes what holds for sallyport itself"} if some i in lib.with_flag.self_control
 
-# Who has the key can sign another history.
-deny contains {"path": i, "msg": $"{input.paths[i].path} is a key of the audit log"} if {
-	some i in lib.reads
-	"self_key" in input.paths[i].labels
+# Who has the key of the audit log can sign another history, and who has a token can be taken for this machine.
+deny contains {"path": i, "msg": $"{input.paths[i].path} is a key of sallyport itself"} if {
+	some i in lib.with_label.self_key
+	input.paths[i].access == "read"
 }

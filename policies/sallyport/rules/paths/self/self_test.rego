@@ -22,7 +22,7 @@ test_allows_reading_and_running if {
 
 test_denies_reading_the_key if {
 	doc := testing.path({"zone": "self", "path": "/s", "access": "read", "labels": ["self_key"]})
-	rule.deny == {{"path": 0, "msg": "/s is a key of the audit log"}} with input as doc
+	rule.deny == {{"path": 0, "msg": "/s is a key of sallyport itself"}} with input as doc
 }
 
 test_denies_another_configuration if {

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/runners/wire"
+)
+
+// escapes starts processes that try to outlive their command, in as many ways.
+const escapes = `sleep "$TAG" &
+(setsid sleep "$TAG" &)
+( (trap '' TERM HUP INT; exec sleep "$TAG") & )
+(sleep "$TAG" <&- >&- 2>&- &)
+(sh -c 'kill -STOP $$; :' "$TAG" &)
+(setsid env -i /bin/sh -c 'trap "" TERM; (sleep "$0" &); (sleep "$0" &)' "$TAG" &)
+(setsid sh -c 'trap "" TERM; i=0; while [ $i -lt 200 ]; do (setsid sleep "$0" &); sleep 0.02; i=$((i+1)); done' "$TAG" &)
+`
+
+// escaped is how many processes come of escapes, at least.
+const escaped = 8
+
+// newTag is a number of seconds to sleep that nothing else sleeps.
+func newTag() string { return fmt.Sprintf("120.%015d", rand.Int64N(1e15)) }
+
+// tagged counts the living processes of the machine with a tag among their arguments.
+func tagged(t *testing.T, tag string) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, e := range entries {
+		b, err := os.ReadFile("/proc/" + e.Name() + "/cmdline")
+		if err == nil && strings.Contains(string(b), tag) {
+			n++
+		}
+	}
+	return n
+}
+
+func await(limit time.Duration, holds func() bool) bool {
+	for deadline := time.Now().Add(limit); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
+}
+
+// launch starts a text in an environment and waits until its processes are there.
+func launch(t *testing.T, env engine.Environment, text, tag string, want int, elevated bool) engine.Process {
+	t.Helper()
+	p, err := begin(env, engine.Command{Text: "TAG=" + tag + "; export TAG\n" + text + "\nsleep 60", Elevated: elevated})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !await(10*time.Second, func() bool { return tagged(t, tag) >= want }) {
+		t.Fatalf("%d processes are there, want %d", tagged(t, tag), want)
+	}
+	return p
+}
+
+// The processes of another user end with the supervisor when it is killed.
+func TestDeathAsUser(t *testing.T) {
+	t.Parallel()
+	env := asRoot(t, narrow, wire.Settings{User: &someone, Home: "/"})
+	defer env.Close()
+	tag := newTag()
+	launch(t, env, escapes, tag, escaped, false)
+	keeper := strings.TrimSpace(do(t, env, engine.Command{Text: "echo $PPID"}).Stdout.Text)
+	pid, err := strconv.Atoi(keeper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if !await(10*time.Second, func() bool { return tagged(t, tag) == 0 }) {
+		t.Errorf("%d processes survive", tagged(t, tag))
+	}
+	t.Logf("all gone after %v", time.Since(began).Round(time.Millisecond))
+}
+
+// What became root, and gave up all by which it is known, ends with its command all the same.
+func TestRootLeavesNothing(t *testing.T) {
+	t.Parallel()
+	home := homeOf(t, someone)
+	root := rooted(t, filepath.Dir(home))
+	leftout.Command(t, "setpriv", "install util-linux")
+	env := asRoot(t, wide, wire.Settings{User: &someone, Home: home})
+	defer env.Close()
+	other := newTag()
+	bystander := launch(t, env, `(setsid env -i sleep "$TAG" &)`, other, 1, false)
+	tag := newTag()
+	p := launch(t, env, root+` -pc 'setsid setpriv --reuid=0 --regid=0 --clear-groups env -i /bin/sh -c "(sleep $TAG &)" & (setsid sleep $TAG &)'`, tag, 2, true)
+	p.Kill("test")
+	if x := p.Wait(); x.Survivors != 0 {
+		t.Errorf("%+v", x)
+	}
+	if err := env.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if n := tagged(t, other); n == 0 {
+		t.Error("what another command started is gone too")
+	}
+	bystander.Kill("test")
+	if x := bystander.Wait(); x.Survivors != 0 || tagged(t, other) != 0 {
+		t.Errorf("%+v, %d processes", x, tagged(t, other))
+	}
+	if err := env.Close(); err != nil {
+		t.Error(err)
+	}
+	// While two commands could own what gave up its marks, it is left alone: at the latest it ends here.
+	if n := tagged(t, tag); n != 0 {
+		t.Errorf("%d processes are left", n)
+	}
+}
+
+// container starts an init in process and mount namespaces of its own, and returns the words before a
+// command line that lead there.
+func container(t *testing.T) (init *exec.Cmd, enter []string) {
+	t.Helper()
+	unshare := leftout.Command(t, "unshare", "install util-linux")
+	nsenter := leftout.Command(t, "nsenter", "install util-linux")
+	if os.Getuid() != 0 {
+		leftout.Skip(t, "only root can make a process namespace: run this as root")
+	}
+	init = exec.Command(unshare, "--pid", "--fork", "--kill-child", "--mount-proc", program, "--init")
+	if err := init.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = init.Process.Kill()
+		_ = init.Wait()
+	})
+	var first string
+	if !await(10*time.Second, func() bool {
+		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", init.Process.Pid, init.Process.Pid))
+		first = strings.TrimSpace(string(b))
+		cmdline, _ := os.ReadFile("/proc/" + first + "/cmdline")
+		return first != "" && strings.Contains(string(cmdline), "--init")
+	}) {
+		t.Fatal("the first process does not start")
+	}
+	return init, []string{nsenter, "--target", first, "--pid", "--mount"}
+}
+
+// The first process of a container ends what has lost its supervisor, and nothing else; asked to, it ends.
+func TestInit(t *testing.T) {
+	t.Parallel()
+	init, enter := container(t)
+	open := func() *wire.Environment {
+		env, err := greet(append(enter, program), wire.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = env.Close() })
+		return env
+	}
+	lost, kept := open(), open()
+	tag, other := newTag(), newTag()
+	launch(t, lost, escapes, tag, escaped, false)
+	launch(t, kept, escapes, other, escaped, false)
+	do(t, lost, engine.Command{Text: `for f in /proc/[0-9]*/cmdline; do grep -qs watcher $f && pid=${f#/proc/} && kill -9 ${pid%/*}; done; true`}) // so that it is not the one who does it
+	p, err := begin(lost, engine.Command{Text: "kill -9 $PPID; sleep 60"})
+	if err == nil {
+		p.Wait()
+	}
+	began := time.Now()
+	if !await(10*time.Second, func() bool { return tagged(t, tag) == 0 }) {
+		t.Errorf("%d processes survive their supervisor", tagged(t, tag))
+	}
+	t.Logf("all gone after %v", time.Since(began).Round(time.Millisecond))
+	if n := tagged(t, other); n < escaped {
+		t.Errorf("%d processes of another supervisor are left, want %d", n, escaped)
+	}
+	if x := do(t, kept, engine.Command{Text: "echo $(ls -d /proc/[0-9]* | wc -l); cat /proc/1/task/1/children"}); x.Error != nil || strings.Contains(x.Stdout.Text, "\n ") {
+		t.Errorf("%+v", x)
+	}
+	if x := do(t, kept, engine.Command{Text: "kill -9 1; kill -STOP 1; echo here"}); x.Stdout.Text != "here\n" {
+		t.Errorf("%+v", x)
+	}
+	began = time.Now()
+	done := make(chan error, 1)
+	go func() { done <- init.Wait() }()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	// unshare passes nothing on, so its child is asked.
+	if err := exec.CommandContext(ctx, enter[0], append(enter[1:], "sh", "-c", "kill -TERM 1")...).Run(); err != nil && ctx.Err() != nil {
+		t.Error(err)
+	}
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Errorf("it ends with %v", err)
+		}
+	case <-ctx.Done():
+		t.Error("it does not end")
+	}
+	t.Logf("ended after %v", time.Since(began).Round(time.Millisecond))
+	if n := tagged(t, other); n != 0 {
+		t.Errorf("%d processes outlive the first one", n)
+	}
+}

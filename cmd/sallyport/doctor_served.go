@@ -1,0 +1,30 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/plugins"
+)
+
+// served says what comes from servers of policies, after asking them.
+func (d *doctor) served(ctx context.Context, l *config.Loaded) {
+	bundles, err := plugins.Served(ctx, l)
+	if err != nil {
+		d.fail("policies", err, "")
+		return
+	}
+	for _, b := range bundles {
+		what := fmt.Sprintf("%s: revision %s", b.Place, b.Revision)
+		if b.Serial > 0 {
+			what += fmt.Sprintf(", serial %d", b.Serial)
+		}
+		if b.Trouble != nil {
+			d.add("policies", "warn", fmt.Sprintf("%s, confirmed at %s, is what judges: %v", what, b.Asked.UTC().Format(time.RFC3339), b.Trouble), "look at the server: until it has a bundle that can be taken, nothing changes")
+			continue
+		}
+		d.add("policies", "ok", what+", as the server has it now", "")
+	}
+}

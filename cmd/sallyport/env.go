@@ -1,0 +1,165 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sallyport-dev/sallyport/plugins"
+)
+
+func (a *app) envCommand() *cobra.Command {
+	return group("env", "Look after environments: what runs where, its log, its end", a.envList(), a.envLogs(), a.envRemove(), a.envPrune())
+}
+
+func (a *app) envList() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List environments, the one that was used last first",
+		Long: `List the environments of this state directory, the one that was used last first.
+
+  running  it is there and works, or a sallyport has it open
+  stopped  its container is there and does not run: the next request starts it
+  dead     the sallyport that had it lives no more and did not close it: prune removes what is left
+  gone     nothing of it is left but its log
+  unknown  the engine that would know does not answer
+
+Exits with 1 when something could not be found out; what could is listed all the same.`,
+		Args: noArgs,
+	}
+	f := formatFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		l, err := a.load()
+		if err != nil {
+			return err
+		}
+		all, problem := plugins.Environments(cmd.Context(), l)
+		if *f == formatJSON {
+			if all == nil {
+				all = []plugins.Environment{}
+			}
+			err = writeIndented(a.out, all)
+		} else {
+			err = writeTable(a.out, []string{"NAME", "RUNNER", "AGENT", "SESSION", "STATE", "IMAGE", "AGE", "WORKSPACE"}, envRows(all, time.Now()))
+		}
+		return errors.Join(err, problem)
+	}
+	return cmd
+}
+
+func envRows(all []plugins.Environment, now time.Time) [][]string {
+	rows := make([][]string, len(all))
+	for i, e := range all {
+		state := e.State
+		if e.Kept {
+			state += ", kept"
+		}
+		rows[i] = []string{e.Name, e.Runner, e.Agent, orDash(e.Session), state, orDash(shortDigest(e.Image)), age(now.Sub(e.Created)), e.Workspace}
+	}
+	return rows
+}
+
+// shortDigest is the form of a digest that people are used to; names stay.
+func shortDigest(image string) string {
+	if digest, ok := strings.CutPrefix(image, "sha256:"); ok {
+		return digest[:min(12, len(digest))]
+	}
+	return image
+}
+
+// age words how long ago something was, in its largest unit.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return "now"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	}
+	return fmt.Sprintf("%dd", d/(24*time.Hour))
+}
+
+func (a *app) envRemove() *cobra.Command {
+	var log bool
+	cmd := &cobra.Command{
+		Use:   "rm NAME…",
+		Short: "End environments and remove them",
+		Long: `End environments and remove them: the container, with everything that runs in it. Only containers that this
+sallyport made are touched. The log stays, until it is pruned or --log removes it.
+
+NAME may be the beginning of a name, or of a container's id. An environment without a container ends with the
+sallyport that has it open, and cannot be ended here.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError{errors.New("want the name of at least one environment: sallyport env list shows them")}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&log, "log", false, "remove the log too")
+	cmd.RunE = func(cmd *cobra.Command, names []string) error {
+		l, err := a.load()
+		if err != nil {
+			return err
+		}
+		all, problem := plugins.Environments(cmd.Context(), l)
+		for _, name := range names {
+			e, err := plugins.FindEnvironment(all, name)
+			if err == nil {
+				err = plugins.RemoveEnvironment(cmd.Context(), l, e, log)
+			}
+			if err != nil {
+				problem = errors.Join(problem, err)
+				continue
+			}
+			fmt.Fprintln(a.out, printable(e.Name))
+		}
+		return problem
+	}
+	return cmd
+}
+
+func (a *app) envPrune() *cobra.Command {
+	var kept bool
+	var older time.Duration
+	cmd := &cobra.Command{
+		Use:   "prune",
+		Short: "Remove what dead sessions left behind, and old logs",
+		Long: `Remove the containers of sessions whose sallyport lives no more, and logs that nobody has written to for long.
+What is in use is left, and so are containers that were to stay (docker.keep), unless --kept is given.`,
+		Args: noArgs,
+	}
+	cmd.Flags().BoolVar(&kept, "kept", false, "also containers that were to stay and that nobody is in")
+	cmd.Flags().DurationVar(&older, "older-than", 30*24*time.Hour, "age of the logs that go; `0s` for all of environments that nobody has open")
+	f := formatFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if older < 0 {
+			return usageError{fmt.Errorf("--older-than %s: want 0s or more", older)}
+		}
+		l, err := a.load()
+		if err != nil {
+			return err
+		}
+		p, problem := plugins.PruneEnvironments(cmd.Context(), l, kept, time.Now().Add(-older))
+		if *f == formatJSON {
+			return errors.Join(writeIndented(a.out, p), problem)
+		}
+		for _, name := range p.Containers {
+			fmt.Fprintf(a.out, "container %s\n", printable(name))
+		}
+		for _, name := range p.Logs {
+			fmt.Fprintf(a.out, "log       %s\n", printable(name))
+		}
+		if problem == nil && len(p.Containers)+len(p.Logs) == 0 {
+			a.say("there is nothing to remove")
+		}
+		return problem
+	}
+	return cmd
+}

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sallyport-dev/sallyport/images"
+	"github.com/sallyport-dev/sallyport/plugins"
+	"github.com/sallyport-dev/sallyport/runners/docker"
+)
+
+func (a *app) imageCommand() *cobra.Command {
+	return group("image", "Build, list and prune the images of the runners docker and docker-sudo",
+		a.imageBuild(), a.imagePrepare(), a.imageList(), a.imagePrune())
+}
+
+// imageFlags are the flags of image build.
+type imageFlags struct {
+	sudo, fresh             bool
+	tag, base, mirror, file string
+}
+
+// debootstrap is the base that is made and not had from a registry.
+const debootstrap = "debootstrap"
+
+func (a *app) imageBuild() *cobra.Command {
+	var f imageFlags
+	cmd := &cobra.Command{
+		Use:   "build",
+		Short: "Build the runtime image, or one of your own",
+		Long: `Build the runtime image, sallyport/runtime: Python, Node.js, git and a compiler on Debian. With --sudo
+also sallyport/runtime-sudo, the same with sudo. With --file an image of your own, which may copy from the
+directory of its Dockerfile what .dockerignore does not name.
+
+The image is built on debian:trixie-slim unless --base names another. Where no registry can be reached,
+--base debootstrap makes the base from Debian's packages; that needs debootstrap and root here, once.`,
+		Example: `  sallyport image build
+  sallyport image build --sudo
+  sudo sallyport image build --sudo --base debootstrap
+  sallyport image build --file my-image/Dockerfile --tag my-image`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(); err != nil {
+				return usageError{err}
+			}
+			ctx, interrupted := interruptible(cmd.Context())
+			err := a.buildImages(ctx, f)
+			if s := interrupted(); s != 0 {
+				a.say("stopped")
+				return exitStatus(128 + int(s))
+			}
+			return err
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&f.sudo, "sudo", false, "also build the image with sudo")
+	flags.StringVar(&f.tag, "tag", "", "`tag` of the images (default latest); with --file the name of the image")
+	flags.StringVar(&f.base, "base", "", "`image` to build on, or debootstrap")
+	flags.StringVar(&f.mirror, "mirror", "", "`address` of the Debian packages for --base debootstrap: a dated one pins them all")
+	flags.StringVar(&f.file, "file", "", "`Dockerfile` of an image of your own")
+	flags.BoolVar(&f.fresh, "no-cache", false, "make everything anew, a base of debootstrap too")
+	return cmd
+}
+
+func (f imageFlags) check() error {
+	switch {
+	case f.mirror != "" && f.base != debootstrap:
+		return errors.New("--mirror is for --base debootstrap")
+	case f.file == "":
+		return nil
+	case f.sudo:
+		return errors.New("--sudo is not for --file: build it on sallyport/runtime-sudo:latest with --base")
+	case f.tag == "":
+		return errors.New("--file: name the image with --tag")
+	default:
+		return nil
+	}
+}
+
+func (a *app) buildImages(ctx context.Context, f imageFlags) error {
+	l, err := a.load()
+	if err != nil {
+		return err
+	}
+	engine, err := docker.Connect(ctx, plugins.DockerOptions(l))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = engine.Close() }()
+	view := a.viewProgress()
+	builds, err := a.plannedBuilds(ctx, engine, f, view)
+	if err == nil {
+		for _, b := range builds {
+			began := time.Now()
+			b.Report, b.NoCache = view.report, f.fresh
+			id, failed := engine.BuildImage(ctx, b)
+			if err = failed; err != nil {
+				break
+			}
+			view.clear()
+			fmt.Fprintf(a.out, "%s  %s  %.0f s\n", b.Tag, shortID(id), time.Since(began).Seconds())
+		}
+	}
+	view.end(err)
+	return err
+}
+
+// plannedBuilds says what to build, in order, and makes the base of it if that is to be made.
+func (a *app) plannedBuilds(ctx context.Context, e *docker.Engine, f imageFlags, view *progressView) ([]docker.Build, error) {
+	args := map[string]string{}
+	switch f.base {
+	case "":
+	case debootstrap:
+		args["BASE"] = images.Base + ":" + images.Suite
+		if err := a.makeBase(ctx, e, f, args["BASE"], view); err != nil {
+			return nil, err
+		}
+	default:
+		args["BASE"] = f.base
+	}
+	if f.file != "" {
+		text, err := os.ReadFile(f.file)
+		if err != nil {
+			return nil, fmt.Errorf("read Dockerfile: %w", err)
+		}
+		tag := f.tag
+		if !strings.Contains(tag[strings.LastIndex(tag, "/")+1:], ":") {
+			tag += ":latest"
+		}
+		return []docker.Build{{Tag: tag, Dockerfile: text, Context: filepath.Dir(f.file), Args: args, Labels: map[string]string{images.Label: "custom"}}}, nil
+	}
+	if f.tag == "" {
+		f.tag = "latest"
+	}
+	text, err := images.Dockerfile("runtime")
+	if err != nil {
+		return nil, err
+	}
+	builds := []docker.Build{{Tag: images.Runtime + ":" + f.tag, Dockerfile: text, Args: args}}
+	if f.sudo {
+		if text, err = images.Dockerfile("runtime-sudo"); err != nil {
+			return nil, err
+		}
+		builds = append(builds, docker.Build{Tag: images.RuntimeSudo + ":" + f.tag, Dockerfile: text, Args: map[string]string{"BASE": builds[0].Tag}})
+	}
+	return builds, nil
+}
+
+// makeBase makes the base of Debian's packages, unless it is there: what is built on it stays in the engine's cache that way.
+func (a *app) makeBase(ctx context.Context, e *docker.Engine, f imageFlags, tag string, view *progressView) error {
+	there, err := e.HasImage(ctx, tag)
+	if err != nil || there && !f.fresh {
+		return err
+	}
+	began := time.Now()
+	if err := e.MakeBase(ctx, docker.Base{Tag: tag, Suite: images.Suite, Mirror: f.mirror, Environ: os.Environ(), Report: view.report}); err != nil {
+		return err
+	}
+	view.clear()
+	fmt.Fprintf(a.out, "%s  %.0f s\n", tag, time.Since(began).Seconds())
+	return nil
+}
+
+func (a *app) imagePrepare() *cobra.Command {
+	var runner string
+	cmd := &cobra.Command{
+		Use:   "prepare",
+		Short: "Install the packages of the configuration now, so that no session waits for it",
+		Long: `Install what docker.packages names into an image that the sessions of this configuration start from.
+Without this the first session does it. Where the image is there already, nothing is done.`,
+		Args: noArgs,
+	}
+	cmd.Flags().StringVar(&runner, "runner", "", "docker or docker-sudo: a `name` (default from the configuration)")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		l, err := a.loadFor("", runner)
+		if err != nil {
+			return err
+		}
+		ctx, interrupted := interruptible(cmd.Context())
+		view := a.viewProgress()
+		image, err := plugins.Prepare(ctx, l, view.report)
+		view.clear()
+		if s := interrupted(); s != 0 && err != nil {
+			return exitStatus(128 + int(s))
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(a.out, "%s  %s\n", printable(image.Ref), shortID(image.ID))
+		return nil
+	}
+	return cmd
+}
+
+func (a *app) imagePrune() *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "prune",
+		Short: "Remove images that sallyport built and that have no name any more",
+		Long: `Remove images that sallyport built and that have no name any more: a newer one has taken it. With
+--prepared also those with packages in them; the next session that wants one installs anew, in the
+newest versions. What a container is made from stays.`,
+		Args: noArgs,
+	}
+	cmd.Flags().BoolVar(&all, "prepared", false, "also images with the packages of a configuration")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		l, err := a.load()
+		if err != nil {
+			return err
+		}
+		engine, err := docker.Connect(cmd.Context(), plugins.DockerOptions(l))
+		if err != nil {
+			return err
+		}
+		defer func() { _ = engine.Close() }()
+		removed, err := engine.PruneImages(cmd.Context(), all)
+		for _, b := range removed {
+			fmt.Fprintf(a.out, "%s  %s  %s\n", shortID(b.ID), b.Kind, printable(strings.Join(b.Names, ", ")))
+		}
+		return err
+	}
+	return cmd
+}
+
+func (a *app) imageList() *cobra.Command {
+	cmd := &cobra.Command{Use: "list", Short: "List the images that sallyport built", Args: noArgs}
+	f := formatFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		l, err := a.load()
+		if err != nil {
+			return err
+		}
+		engine, err := docker.Connect(cmd.Context(), plugins.DockerOptions(l))
+		if err != nil {
+			return err
+		}
+		defer func() { _ = engine.Close() }()
+		built, err := engine.Images(cmd.Context())
+		if err != nil {
+			return err
+		}
+		if *f == formatJSON {
+			return writeIndented(a.out, built)
+		}
+		rows := make([][]string, len(built))
+		for i, b := range built {
+			name := strings.Join(b.Names, ", ")
+			if name == "" {
+				name = "-"
+			}
+			rows[i] = []string{name, shortID(b.ID), b.Kind, fmt.Sprintf("%d MB", b.Bytes/1e6), b.Created.Format(time.DateTime), shorten(b.Holds, 60)}
+		}
+		return writeTable(a.out, []string{"NAME", "ID", "KIND", "SIZE", "CREATED (UTC)", "PACKAGES"}, rows)
+	}
+	return cmd
+}
+
+// shortID is the form of an image's id that people are used to.
+func shortID(id string) string {
+	id = strings.TrimPrefix(id, "sha256:")
+	return id[:min(12, len(id))]
+}

@@ -1,0 +1,32 @@
+package facts
+
+import (
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+)
+
+// An exemption ends with its time, in a process that goes on as in one that starts, and a recorded request is
+// judged by those that held then.
+func TestExemptionsExpire(t *testing.T) {
+	t.Parallel()
+	end := time.Date(2030, 1, 2, 0, 0, 0, 0, time.UTC)
+	layout := testLayout()
+	layout.Exemptions = []Exemption{{}, {regexp.MustCompile(`^(?:rm -rf build)$`), end}, {regexp.MustCompile(`^(?:rm -rf build)$`), time.Time{}}}
+	b := NewBuilder(layout, testBuilder().fs, nil)
+	for at, want := range map[time.Time][]int{
+		end.Add(-time.Nanosecond): {1}, end: {}, end.Add(time.Hour): {}, end.Add(-time.Hour).In(time.FixedZone("x", 3600*12)): {1},
+	} {
+		ask := testAsk("rm -rf build")
+		ask.Request.Time = at
+		in := b.Build(ask)
+		if got := in.Commands[0].Matches.Exempt; !slices.Equal(got, want) {
+			t.Errorf("at %v: exempt by %v, want %v", at, got, want)
+		}
+		in.Rematch(&layout)
+		if got := in.Commands[0].Matches.Exempt; !slices.Equal(got, want) {
+			t.Errorf("again, at %v: exempt by %v, want %v", at, got, want)
+		}
+	}
+}

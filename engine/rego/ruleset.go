@@ -1,0 +1,111 @@
+package rego
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// ruleSet is a compiled set of policies with what is known about its rules.
+type ruleSet struct {
+	compiler  *ast.Compiler // nil: there is nothing for topdown to judge
+	registry  string        // the text of the registry
+	data      map[string]any
+	rules     []*rule          // sorted by id
+	byID      map[string]*rule // the same
+	digest    string           // of those that topdown judges and that are not off
+	revisions map[string]string
+	serials   map[string]int64 // of the signed bundles that have one, by place
+	// whole interprets the compiled rules, too: of the same files, as they were read. nil where topdown judges all.
+	whole func() (*ruleSet, error)
+}
+
+// load reads, checks and compiles everything, and reports all that is wrong at once.
+func load(opts Options) (*ruleSet, error) {
+	set := &fileSet{keys: opts.Keys, texts: opts.Texts, known: opts.Serials, serials: map[string]int64{}}
+	set.read(opts.Bundle, "", false, isModule)
+	set.readCustom(opts.Custom, isModule)
+	if opts.Compiled == nil {
+		return set.load(opts, nil, nil)
+	}
+	compiled, err := opts.Compiled.rules(opts.Revision)
+	if err != nil {
+		return nil, err
+	}
+	whole := set.again()
+	set.leaveOutCompiled()
+	p, err := set.load(opts, compiled, nil)
+	if err != nil {
+		return nil, err
+	}
+	opts.Compiled = nil
+	p.whole = func() (*ruleSet, error) { return whole.load(opts, nil, p.data) }
+	return p, nil
+}
+
+// load checks and compiles what was read. The compiled rules stand beside those that are to be interpreted.
+// data is what the documents come to, nil if that is not known yet.
+func (s *fileSet) load(opts Options, compiled []*rule, data map[string]any) (*ruleSet, error) {
+	s.parse()
+	rules := s.check()
+	if err := s.err(); err != nil {
+		return nil, err
+	}
+	interpreted := rules
+	if compiled != nil {
+		interpreted = slices.DeleteFunc(rules, func(r *rule) bool { return !r.custom() })
+		rules = slices.SortedFunc(slices.Values(slices.Concat(compiled, interpreted)), func(a, b *rule) int { return cmp.Compare(a.id, b.id) })
+	}
+	if data == nil {
+		var err error
+		if data, err = s.data(opts.Config); err != nil {
+			return nil, err
+		}
+	}
+	p := &ruleSet{data: data, rules: rules, byID: make(map[string]*rule, len(rules)), revisions: s.revisions(opts.Custom), serials: s.serials}
+	for _, r := range rules {
+		p.byID[r.id] = r
+	}
+	s.checkConfig(opts.Config, p)
+	s.checkRefs(data)
+	var ids []string
+	for _, r := range interpreted {
+		if !r.off() {
+			ids = append(ids, r.id)
+		}
+	}
+	p.digest = digestOf(ids)
+	s.checkMetadata(interpreted)
+	if compiled != nil && len(interpreted) == 0 {
+		return p, s.err()
+	}
+	p.registry = registry(interpreted, (*rule).waitsFor)
+	p.compiler = s.compile(p.registry, opts.Tested && len(opts.Custom) == 0)
+	return p, s.err()
+}
+
+// again is a set of the same files, of which nothing is parsed yet.
+func (s *fileSet) again() *fileSet {
+	c := *s
+	c.sources = make([]*source, len(s.sources))
+	for i, src := range s.sources {
+		c.sources[i] = &source{name: src.name, text: src.text, custom: src.custom}
+	}
+	return &c
+}
+
+// leaveOutCompiled leaves out the built-in modules that need not be compiled again: the rules, unless the
+// operator's refer to one of them, and where there are none of the operator's, all.
+func (s *fileSet) leaveOutCompiled() {
+	custom, refers := false, false
+	for _, src := range s.sources {
+		custom = custom || src.custom
+		refers = refers || src.custom && strings.Contains(src.text, "rules")
+	}
+	s.sources = slices.DeleteFunc(s.sources, func(src *source) bool {
+		return !src.custom && (!custom || !refers && strings.HasPrefix(src.name, filepath.Join("sallyport", "rules")+string(filepath.Separator)))
+	})
+}

@@ -1,0 +1,162 @@
+package rego
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	memory "runtime/metrics"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/metrics"
+	opa "github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/storage/inmem"
+	"github.com/open-policy-agent/opa/v1/topdown/cache"
+
+	"github.com/sallyport-dev/sallyport/engine/facts"
+)
+
+// interpreter is OPA's topdown, ready to evaluate a set of rules: the reference for what they mean.
+type interpreter struct {
+	policies *ruleSet
+	timeout  time.Duration
+	encode   encoder
+	workers  *workers
+	patterns cache.InterQueryValueCache // compiled patterns of custom rules, across evaluations
+
+	decision, explanation opa.PreparedEvalQuery
+}
+
+// compiledPatterns bounds the number of values (compiled regular expressions and globs) that
+// custom rules keep between evaluations. OPA's own cache holds 100 and then evicts at random.
+const compiledPatterns = 4096
+
+func newInterpreter(ctx context.Context, loaded *ruleSet, timeout time.Duration) (*interpreter, error) {
+	encode, err := encoderOf[facts.Input]()
+	if err != nil {
+		return nil, err
+	}
+	e := &interpreter{policies: loaded, timeout: timeout, encode: encode, workers: newWorkers()}
+	runtime.AddCleanup(e, (*workers).stop, e.workers)
+	if e.timeout <= 0 {
+		e.timeout = DefaultTimeout
+	}
+	limit := compiledPatterns
+	e.patterns = cache.NewInterQueryValueCache(ctx, &cache.Config{
+		InterQueryBuiltinValueCache: cache.InterQueryBuiltinValueCacheConfig{MaxNumEntries: &limit},
+	})
+	store := inmem.NewFromObjectWithOpts(loaded.data, inmem.OptRoundTripOnWrite(false), inmem.OptReturnASTValuesOnRead(true))
+	for name, query := range map[string]*opa.PreparedEvalQuery{
+		"decision": &e.decision, "explanation": &e.explanation,
+	} {
+		*query, err = opa.New(
+			opa.ParsedQuery(ast.NewBody(ast.NewExpr(ast.NewTerm(entrypoint.Append(ast.StringTerm(name)))))),
+			opa.Compiler(loaded.compiler),
+			opa.Store(store),
+			opa.StrictBuiltinErrors(true),
+			opa.Metrics(metrics.NoOp()),
+			opa.GenerateJSON(func(t *ast.Term, _ *opa.EvalContext) (any, error) { return t, nil }),
+		).PrepareForEval(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("prepare policies: %w", err)
+		}
+	}
+	return e, nil
+}
+
+var entrypoint = ast.MustParseRef("data.sallyport.main")
+
+// decide evaluates the decision.
+func (e *interpreter) decide(ctx context.Context, in *facts.Input) (decision, error) {
+	return e.judge(ctx, e.encode.value(in))
+}
+
+// judge decides about an encoded input.
+func (e *interpreter) judge(ctx context.Context, input ast.Value) (decision, error) {
+	result, err := e.eval(ctx, &e.decision, input)
+	if err != nil {
+		return decision{}, err
+	}
+	d, err := decodeDecision(result, e.policies.digest)
+	if err != nil {
+		return decision{}, fmt.Errorf("read decision: %w", err)
+	}
+	return d, nil
+}
+
+// eval runs one query under the deadline. The evaluation runs beside its caller, because a
+// single builtin call does not heed the deadline and the caller must have its answer.
+func (e *interpreter) eval(ctx context.Context, query *opa.PreparedEvalQuery, input ast.Value) (*ast.Term, error) {
+	ctx, cancel := context.WithTimeout(ctx, e.timeout)
+	defer cancel()
+	type outcome struct {
+		term *ast.Term
+		err  error
+	}
+	done := make(chan outcome, 1)
+	e.workers.do(func() {
+		var o outcome
+		defer func() {
+			if p := recover(); p != nil {
+				o = outcome{err: fmt.Errorf("evaluate policies: panic: %v", p)}
+			}
+			done <- o
+		}()
+		o.term, o.err = e.run(ctx, query, input)
+	})
+	look := time.NewTimer(memoryPause)
+	defer look.Stop()
+	var before uint64
+	for {
+		select {
+		case o := <-done:
+			return o.term, o.err
+		case <-ctx.Done():
+			return nil, fmt.Errorf("evaluate policies: %w after at most %v", ctx.Err(), e.timeout)
+		case <-look.C:
+			now := heap()
+			if before == 0 {
+				before = now
+			} else if now > before+maxGrowth {
+				return nil, fmt.Errorf("evaluate policies: more than %d MiB of memory were taken meanwhile: a rule builds something very large", maxGrowth>>20)
+			}
+			look.Reset(memoryPause)
+		}
+	}
+}
+
+// An evaluation that lasts is looked at every memoryPause. One during which memory grows by more than maxGrowth is
+// ended, as far as that goes: between two builtin calls. Nearly all are over before the first look.
+const (
+	memoryPause = 10 * time.Millisecond
+	maxGrowth   = 256 << 20
+)
+
+// heap is the memory in use by the whole process; what is not yet collected counts.
+func heap() uint64 {
+	sample := []memory.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	memory.Read(sample)
+	if sample[0].Value.Kind() != memory.KindUint64 {
+		return 0
+	}
+	return sample[0].Value.Uint64()
+}
+
+func (e *interpreter) run(ctx context.Context, query *opa.PreparedEvalQuery, input ast.Value) (*ast.Term, error) {
+	results, err := query.Eval(ctx, opa.EvalParsedInput(input), opa.EvalInterQueryBuiltinValueCache(e.patterns))
+	if err != nil {
+		return nil, fmt.Errorf("evaluate policies: %w", err)
+	}
+	if ctx.Err() != nil { // an answer that came too late may have missed a cancelled part
+		return nil, fmt.Errorf("evaluate policies: %w", ctx.Err())
+	}
+	if len(results) != 1 || len(results[0].Expressions) != 1 {
+		return nil, errors.New("evaluate policies: the decision is undefined")
+	}
+	term, ok := results[0].Expressions[0].Value.(*ast.Term)
+	if !ok || term == nil {
+		return nil, errors.New("evaluate policies: the decision has no value")
+	}
+	return term, nil
+}

@@ -1,0 +1,156 @@
+package wasm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/sallyport-dev/sallyport/engine/facts"
+)
+
+// PoliciesOptions say what Policies are made of.
+type PoliciesOptions struct {
+	Module []byte // as Metered returns it
+	Data   []byte // the document data, JSON
+	Cache  string // directory of compiled modules; "" for none
+	Time   time.Duration
+}
+
+// Policies evaluate the entrypoints of a module that OPA has compiled of sources which this build
+// trusts: the built-in ones. They are safe for concurrent use.
+//
+// An instance is used again as OPA means it: by setting its heap back, which is all that an evaluation
+// changes. Modules of others are put back byte by byte (pool.go).
+type Policies struct {
+	compiled *compiled
+	data     []byte
+	time     time.Duration
+	form     form
+	keys     []string
+	idle     chan *evaluation
+	entries  map[string]uint64 // entrypoints, by name
+}
+
+// policiesMemory bounds the memory of an instance, in pages of 64 KiB; one that has taken more than
+// keptMemory is not kept.
+const (
+	policiesMemory = 256 << 4
+	keptMemory     = 16 << 20
+)
+
+// maxResult bounds what an evaluation says, in bytes.
+const maxResult = 16 << 20
+
+// Metered makes of a module that OPA has compiled one that can be stopped (meter.go). It is done where the
+// module is made: at each start it would take a third of the time.
+func Metered(module []byte) ([]byte, error) {
+	m, err := rewrite(module, policiesMemory, nil)
+	if err != nil {
+		return nil, fmt.Errorf("meter compiled policies: %w", err)
+	}
+	return m.binary, nil
+}
+
+// OpenPolicies compiles a module, or reads the compiled form from the cache, and tries it on a sample.
+func OpenPolicies(ctx context.Context, o PoliciesOptions) (*Policies, error) {
+	p := &Policies{data: o.Data, time: o.Time, idle: make(chan *evaluation, runtime.GOMAXPROCS(0))}
+	names := map[string]bool{}
+	var err error
+	if p.form, err = formOf(reflect.TypeFor[facts.Input](), names); err != nil {
+		return nil, fmt.Errorf("lay out policy input: %w", err)
+	}
+	p.keys = slices.Sorted(maps.Keys(names))
+	host := &policy{functions: func(string) Function { return nil }}
+	if p.compiled, err = compile(ctx, &metered{binary: o.Module}, host.imports(), o.Cache); err != nil {
+		return nil, fmt.Errorf("load compiled policies: %w", err)
+	}
+	if !slices.ContainsFunc(p.compiled.module.ImportedFunctions(), func(d api.FunctionDefinition) bool {
+		module, name, _ := d.Import()
+		return module == tickModule && name == tickName
+	}) {
+		return nil, fmt.Errorf("load compiled policies: %w", errors.Join(errors.New("they are not metered: nothing could end a loop in them"), p.Close()))
+	}
+	if err := p.try(ctx); err != nil {
+		return nil, fmt.Errorf("try compiled policies: %w", errors.Join(err, p.Close()))
+	}
+	return p, nil
+}
+
+// try makes the first instance and lets it judge a sample, laid out and as JSON: if the runtime had
+// another idea of values than layout.go, they would differ.
+func (p *Policies) try(ctx context.Context) error {
+	if err := new(policy).check(p.compiled.module.ExportedFunctions()); err != nil {
+		return err
+	}
+	e, err := p.begin(ctx)
+	if err != nil {
+		return err
+	}
+	in := sampleInput()
+	text, err := encode(in)
+	if err != nil {
+		return err
+	}
+	ctx, c := newCall(ctx, maxBegin, judging)
+	for _, name := range slices.Sorted(maps.Keys(p.entries)) {
+		laidOut, err := p.run(ctx, e, p.entries[name], in)
+		if err != nil {
+			return c.saying(err)
+		}
+		parsed, err := e.parsed(ctx, p.entries[name], text)
+		if err != nil {
+			return c.saying(err)
+		}
+		if !bytes.Equal(laidOut, parsed) {
+			return fmt.Errorf("%s says of a sample %s, and of the same as JSON %s: this build and the module have different ideas of values", name, laidOut, parsed)
+		}
+	}
+	p.idle <- e
+	return nil
+}
+
+// Close frees the module. Nothing may be under way.
+func (p *Policies) Close() error { return p.compiled.close() }
+
+// Kept says where the compiled form is kept, for people: a directory, or "memory: " and why.
+func (p *Policies) Kept() string { return p.compiled.kept }
+
+// Evaluate returns what an entrypoint says of an input: JSON, with sets as lists in no order. Any
+// error ends the instance, and says nothing of the next evaluation.
+func (p *Policies) Evaluate(ctx context.Context, entrypoint string, in *facts.Input) (_ []byte, err error) {
+	entry, ok := p.entries[entrypoint]
+	if !ok {
+		return nil, fmt.Errorf("compiled policies have no %s", entrypoint)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var e *evaluation
+	select {
+	case e = <-p.idle:
+	default:
+		if e, err = p.begin(ctx); err != nil {
+			return nil, err
+		}
+	}
+	ctx, c := newCall(ctx, p.time, judging)
+	result, err := p.run(ctx, e, entry, in)
+	if err != nil || e.memory.Size() > keptMemory {
+		e.close()
+		return result, c.saying(err)
+	}
+	select {
+	case p.idle <- e:
+	default:
+		e.close()
+	}
+	return result, nil
+}

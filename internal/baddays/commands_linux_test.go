@@ -1,0 +1,131 @@
+package baddays
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// TestDescriptors has commands that close their descriptors, or put others in their place: what they say
+// before is there, the end is told as it is, and at once.
+func TestDescriptors(t *testing.T) {
+	each(t, func(t *testing.T, h *home, r engine.Runner) {
+		env := open(t, r, h.spec())
+		for _, tc := range []struct {
+			name, text, out string
+			code            int
+		}{
+			{"closed", `echo before; exec <&- >&- 2>&-; sleep 0.2; exit 3`, "before\n", 3},
+			{"closed, and a child goes on", `echo before; exec <&- >&- 2>&-; (sleep 0.2); exit 4`, "before\n", 4},
+			{"to nothing", `echo before; exec >/dev/null 2>&1; echo lost; exit 5`, "before\n", 5},
+			{"to a file and back", `exec 3>&1 >file; echo in the file; exec >&3 3>&-; cat file; exit 6`, "in the file\n", 6},
+			{"into each other", `exec 2>&1; echo one >&2; exec 1>&2; echo two; exit 7`, "one\ntwo\n", 7},
+			{"opened anew by name", `echo one; (echo two) >/dev/stdout; echo three >/proc/self/fd/1; exit 8`, "one\ntwo\nthree\n", 8},
+			{"a child keeps them open", `echo before; sleep 60 & exit 9`, "before\n", 9},
+			{"the shell replaces itself", `echo before; exec sh -c 'exec >&-; exit 10'`, "before\n", 10},
+			{"pretends to be another end", `(exit 0) & exec >&- 2>&-; trap '' TERM PIPE; exit 77`, "", 77},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				c := prepared(t, env, h.workspace, tc.text)
+				x := soon(t, start(t, env, c), 30*time.Second)
+				if x.Code != tc.code || x.Stdout.Text != tc.out || x.Error != nil || x.TimedOut || x.Signal != "" {
+					t.Errorf("%+v", x)
+				}
+			})
+		}
+		serves(t, env, h.workspace)
+	})
+}
+
+// TestParallel runs a hundred commands at once: each has its own end and its own output.
+func TestParallel(t *testing.T) {
+	each(t, func(t *testing.T, h *home, r engine.Runner) {
+		env := open(t, r, h.spec())
+		var all sync.WaitGroup
+		for i := range 100 {
+			c := prepared(t, env, h.workspace, fmt.Sprintf(`echo out %[1]d; echo err %[1]d >&2; echo %[1]d >f%[1]d; sleep 0.2; cat f%[1]d; exit %[1]d`, i))
+			all.Go(func() {
+				p, err := env.Start(t.Context(), c)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				x := p.Wait()
+				if x.Code != i || x.Stdout.Text != fmt.Sprintf("out %d\n%d\n", i, i) || x.Stderr.Text != fmt.Sprintf("err %d\n", i) || x.Error != nil {
+					t.Errorf("%d: code %d, says %q and %q: %v", i, x.Code, x.Stdout.Text, x.Stderr.Text, x.Error)
+				}
+			})
+		}
+		all.Wait()
+		serves(t, env, h.workspace)
+	})
+}
+
+// TestFlood writes without end until the time limit: all is counted, little is kept, and this process does
+// not grow with it.
+func TestFlood(t *testing.T) {
+	const limit = 16 << 20
+	each(t, func(t *testing.T, h *home, r engine.Runner) {
+		env := open(t, r, h.spec())
+		serves(t, env, h.workspace)
+		c := prepared(t, env, h.workspace, "yes; yes >&2")
+		c.Timeout = 3 * time.Second
+		before, most := resident(t), 0
+		done := make(chan struct{})
+		var watch sync.WaitGroup
+		watch.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				case <-time.After(10 * time.Millisecond):
+					most = max(most, vmRSS())
+				}
+			}
+		})
+		x := start(t, env, c).Wait()
+		close(done)
+		watch.Wait()
+		t.Logf("%d MB in %v, grew by %d KiB", x.Stdout.Bytes/1e6, x.Duration.Round(time.Millisecond), (most-before)>>10)
+		if !x.TimedOut || x.Stdout.Bytes < 50<<20 || x.Stdout.Dropped != x.Stdout.Bytes-int64(c.Output) || x.Error != nil {
+			x.Stdout.Text, x.Stderr.Text = "", ""
+			t.Errorf("%+v", x)
+		}
+		if most-before > limit {
+			t.Errorf("this process grew by %d KiB, want at most %d", (most-before)>>10, limit>>10)
+		}
+		serves(t, env, h.workspace)
+	})
+}
+
+// resident is the memory of this process, without what it could give back.
+func resident(t *testing.T) int {
+	t.Helper()
+	runtime.GC()
+	debug.FreeOSMemory()
+	n := vmRSS()
+	if n == 0 {
+		t.Fatal("no memory use in /proc/self/status")
+	}
+	return n
+}
+
+func vmRSS() int {
+	b, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(b), "VmRSS:")
+	var kib int
+	if _, err := fmt.Sscan(rest, &kib); err != nil {
+		return 0
+	}
+	return kib << 10
+}

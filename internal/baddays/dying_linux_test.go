@@ -1,0 +1,244 @@
+package baddays
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/runners/docker"
+)
+
+// mortal is an engine of one test, which may die.
+type mortal struct {
+	t    *testing.T
+	dir  string
+	data string
+	cmd  *exec.Cmd
+	said bytes.Buffer
+}
+
+// newMortal starts an engine with the tests' image in it. data is its place for images and containers; ""
+// for one below a directory of its own.
+func newMortal(t *testing.T, data string) *mortal {
+	t.Helper()
+	leftout.Command(t, "dockerd", "install the Docker engine")
+	if os.Getuid() != 0 {
+		leftout.Skip(t, "only root can start an engine: run the test as root")
+	}
+	ref := image(t)
+	dir, err := os.MkdirTemp("", "sp-engine-") // short: it holds sockets
+	must(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	m := &mortal{t: t, dir: dir, data: data}
+	if data == "" {
+		m.data = filepath.Join(dir, "data")
+	}
+	m.start()
+	t.Cleanup(m.end)
+	save := exec.Command("docker", "save", ref)
+	load := exec.Command("docker", "-H", m.host(), "load", "-q")
+	load.Stdin, err = save.StdoutPipe()
+	must(t, err)
+	must(t, save.Start())
+	if out, err := load.CombinedOutput(); err != nil {
+		t.Fatalf("bring the image: %v: %s", err, out)
+	}
+	must(t, save.Wait())
+	return m
+}
+
+func (m *mortal) host() string { return "unix://" + m.dir + "/docker.sock" }
+
+func (m *mortal) start() {
+	m.t.Helper()
+	m.cmd = exec.Command("dockerd", "--data-root", m.data, "--exec-root", m.dir+"/exec", "--pidfile", m.dir+"/pid", "-H", m.host(),
+		"--bridge=none", "--iptables=false", "--ip-forward=false", "--ip-masq=false")
+	m.cmd.Stdout, m.cmd.Stderr = &m.said, &m.said
+	// In the network of the machine it would take away the bridge of the engine that is there.
+	m.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
+	must(m.t, m.cmd.Start())
+	if !await(60*time.Second, func() bool { return exec.Command("docker", "-H", m.host(), "version").Run() == nil }) {
+		m.t.Fatalf("the engine does not start: %s", m.tail())
+	}
+}
+
+func (m *mortal) tail() string {
+	lines := strings.Split(m.said.String(), "\n")
+	return strings.Join(lines[max(0, len(lines)-10):], "\n")
+}
+
+// die ends the engine as a crash does. Its containers go on.
+func (m *mortal) die() {
+	m.t.Helper()
+	must(m.t, m.cmd.Process.Kill())
+	_ = m.cmd.Wait()
+	// A crash leaves these, and the numbers in them may be somebody else's by now, or those of zombies.
+	_ = os.Remove(m.dir + "/pid")
+	_ = os.Remove(m.dir + "/exec/containerd/containerd.pid")
+}
+
+// end takes everything away that the engine started.
+func (m *mortal) end() {
+	_ = m.cmd.Process.Signal(syscall.SIGTERM)
+	done := make(chan struct{})
+	go func() { _ = m.cmd.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		_ = m.cmd.Process.Kill()
+	}
+	for _, pid := range m.own() {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	mounts, _ := os.ReadFile("/proc/self/mounts")
+	for _, line := range strings.Split(string(mounts), "\n") {
+		if f := strings.Fields(line); len(f) > 1 && (strings.HasPrefix(f[1], m.dir+"/") || strings.HasPrefix(f[1], m.data+"/")) {
+			_ = syscall.Unmount(f[1], syscall.MNT_DETACH)
+		}
+	}
+}
+
+// own are the processes that name the engine's directory: its containerd and the shims.
+func (m *mortal) own() (pids []int) {
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if b, rerr := os.ReadFile("/proc/" + e.Name() + "/cmdline"); err == nil && rerr == nil && pid != os.Getpid() && bytes.Contains(b, []byte(m.dir+"/")) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// options are those of a runner that uses this engine.
+func (m *mortal) options(h *home) docker.Options {
+	o := h.container(m.t)
+	o.Host = m.host()
+	return o
+}
+
+// TestEngineDies kills the engine between commands and in the middle of one, and brings it back.
+func TestEngineDies(t *testing.T) {
+	t.Parallel()
+	m := newMortal(t, "")
+	h := newHome(t)
+	r := contain(t, m.options(h))
+	env := open(t, r, h.spec())
+	serves(t, env, h.workspace)
+
+	m.die()
+	began := time.Now()
+	_, err := env.Prepare("echo x >file", h.workspace)
+	t.Logf("between commands, after %v: %v", time.Since(began).Round(time.Millisecond), err)
+	says(t, err, "engine does not answer|is lost")
+	_, err = r.Open(t.Context(), h.spec())
+	says(t, err, m.host(), "start the engine")
+
+	m.start()
+	env = open(t, r, h.spec())
+	serves(t, env, h.workspace)
+	tag := newTag()
+	c := prepared(t, env, h.workspace, `echo begun; (setsid sleep "$TAG" &); sleep "$TAG"`)
+	c.Env = append(c.Env, "TAG="+tag)
+	p := start(t, env, c)
+	if !await(10*time.Second, func() bool { out, _ := p.Output(); return out.Text == "begun\n" && tagged(tag) > 1 }) {
+		t.Fatal("it did not begin")
+	}
+	m.die()
+	began = time.Now()
+	x := soon(t, p, 100*time.Second)
+	t.Logf("in the middle, after %v: %v; %q", time.Since(began).Round(time.Millisecond), x.Error, x.Stdout.Text)
+	says(t, x.Error, "engine does not answer", "is lost")
+	m.start()
+	env = open(t, r, h.spec())
+	serves(t, env, h.workspace)
+	if !await(100*time.Second, func() bool { return tagged(tag) == 0 }) {
+		t.Errorf("%d processes are left", tagged(tag))
+	}
+	t.Logf("all gone after %v", time.Since(began).Round(time.Millisecond))
+	must(t, env.Close())
+	if out := strings.TrimSpace(cliAt(t, m, "ps", "-aq")); out != "" {
+		t.Errorf("containers are left: %s", out)
+	}
+}
+
+func cliAt(t *testing.T, m *mortal, words ...string) string {
+	t.Helper()
+	return cli(t, append([]string{"-H", m.host()}, words...)...)
+}
+
+// TestFullEngine fills the engine's own disk, from within a container that may write to it and from outside.
+func TestFullEngine(t *testing.T) {
+	t.Parallel()
+	data, err := os.MkdirTemp("", "sp-data-")
+	must(t, err)
+	t.Cleanup(func() { _ = os.Remove(data) })
+	mount(t, data, "-t", "tmpfs", "-o", "size=3g", "none")
+	m := newMortal(t, data)
+	h := newHome(t)
+	o := m.options(h)
+	o.Writable = true
+	r := contain(t, o)
+	env := open(t, r, h.spec())
+	x := run(t, env, h.workspace, `for d in "$HOME" /var/tmp /opt; do head -c 3000000000 /dev/zero >"$d/big"; done; rm -f "$HOME/big" /var/tmp/big /opt/big`)
+	if x.Error != nil || !strings.Contains(x.Stderr.Text, "No space left") {
+		t.Errorf("%+v", x)
+	}
+	serves(t, env, h.workspace)
+	must(t, env.Close())
+
+	full := filepath.Join(data, "full")
+	f, err := os.Create(full)
+	must(t, err)
+	for block := make([]byte, 1<<20); err == nil; _, err = f.Write(block) {
+	}
+	must(t, f.Close())
+	env, err = r.Open(t.Context(), h.spec())
+	if err == nil { // an engine can make a container without a byte to spare
+		serves(t, env, h.workspace)
+		must(t, env.Close())
+	} else {
+		says(t, err, "no space left on device", "disk is full")
+	}
+	must(t, os.Remove(full))
+	serves(t, open(t, r, h.spec()), h.workspace)
+}
+
+// TestNoShell has an image in which no command can be run.
+func TestNoShell(t *testing.T) {
+	image(t)
+	h := newHome(t)
+	empty := filepath.Join(t.TempDir(), "root")
+	must(t, os.MkdirAll(filepath.Join(empty, "etc"), 0o755))
+	must(t, os.WriteFile(filepath.Join(empty, "etc", "nothing"), nil, 0o644))
+	ref := "sallyport-test/no-shell:" + nonce()
+	tar := exec.Command("tar", "-C", empty, "-cf", "-", ".")
+	load := exec.Command("docker", "import", "-", ref)
+	var err error
+	load.Stdin, err = tar.StdoutPipe()
+	must(t, err)
+	must(t, tar.Start())
+	if out, err := load.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	must(t, tar.Wait())
+	t.Cleanup(func() { cli(t, "rmi", ref) })
+	o := h.container(t)
+	o.Image = ref
+	env, err := contain(t, o).Open(t.Context(), h.spec())
+	if err == nil {
+		defer env.Close()
+		_, err = env.Prepare("true", h.workspace)
+	}
+	says(t, err, ref, "bash", "shell")
+	o.Image = "sallyport-test/absent:" + nonce()
+	_, err = contain(t, o).Open(t.Context(), h.spec())
+	says(t, err, o.Image, "sallyport image build|docker pull|docker.pull")
+}

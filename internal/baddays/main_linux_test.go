@@ -1,0 +1,299 @@
+package baddays
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/runners/bubblewrap"
+	"github.com/sallyport-dev/sallyport/runners/command"
+	"github.com/sallyport-dev/sallyport/runners/docker"
+)
+
+// supervisor is the program that TestMain builds.
+var supervisor string
+
+func TestMain(m *testing.M) {
+	if at := os.Getenv(asUser); at != "" {
+		os.Exit(beUser(at))
+	}
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "sallyport-baddays-")
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(dir)
+		if err := os.Chmod(dir, 0o755); err != nil {
+			panic(err)
+		}
+		supervisor = filepath.Join(dir, "sallyport-supervisor")
+		build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", supervisor, "github.com/sallyport-dev/sallyport/cmd/sallyport-supervisor")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			panic(string(out))
+		}
+		return m.Run()
+	}())
+}
+
+// ordinary is the user to whom a workspace belongs where root tests.
+const ordinary = 1000
+
+// home is a workspace with what a runner needs beside it.
+type home struct {
+	workspace, state string
+}
+
+func newHome(t testing.TB) *home {
+	t.Helper()
+	base := t.TempDir()
+	for dir := base; strings.HasPrefix(dir, os.TempDir()+"/"); dir = filepath.Dir(dir) {
+		must(t, os.Chmod(dir, 0o755))
+	}
+	h := &home{base + "/workspace", base + "/state"}
+	must(t, os.Mkdir(h.workspace, 0o755))
+	must(t, os.Mkdir(h.state, 0o700))
+	give(t, h.workspace)
+	return h
+}
+
+// give makes a place one of an ordinary user, for environments that run no command as root.
+func give(t testing.TB, path string) {
+	t.Helper()
+	must(t, os.Chmod(path, 0o777)) // root in a sandbox has no right of root
+	if os.Getuid() == 0 {
+		must(t, os.Chown(path, ordinary, ordinary))
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (h *home) spec() engine.EnvironmentSpec {
+	return engine.EnvironmentSpec{Agent: "baddays", Session: filepath.Base(filepath.Dir(filepath.Dir(h.workspace))), Layout: facts.Layout{
+		Workspace: h.workspace, Home: "/home/agent", Temporary: []string{"/tmp"},
+		Roots: []facts.Root{{Path: h.workspace, Write: true, Zone: "workspace"}},
+	}}
+}
+
+// container is how most tests open containers; the engine is that of the surroundings.
+func (h *home) container(t testing.TB) docker.Options {
+	t.Helper()
+	return docker.Options{Environ: os.Environ(), Supervisor: supervisor, State: h.state, Image: image(t)}
+}
+
+// image is the one that the engine has, the smallest of those that will do.
+func image(t testing.TB) string {
+	t.Helper()
+	cli := leftout.Command(t, "docker", "install the docker command and an engine")
+	if out, err := exec.Command(cli, "version").CombinedOutput(); err != nil {
+		leftout.Skip(t, "no Docker engine answers: start one: "+strings.TrimSpace(string(out)))
+	}
+	if named := os.Getenv("SALLYPORT_TEST_IMAGE"); named != "" {
+		return named
+	}
+	for _, ref := range []string{"sallyport-test/base:trixie", docker.RuntimeImage} {
+		if exec.Command(cli, "image", "inspect", ref).Run() == nil {
+			return ref
+		}
+	}
+	leftout.Skip(t, "no image "+docker.RuntimeImage+": sallyport image build makes one")
+	return ""
+}
+
+// kind is a runner of the tests that are the same for all.
+type kind struct {
+	name string
+	make func(t testing.TB, h *home) engine.Runner
+}
+
+func kinds() []kind {
+	return []kind{
+		{"plain", func(t testing.TB, _ *home) engine.Runner {
+			r, err := command.New(command.Options{Name: "plain", Command: []string{supervisor}, Host: os.Environ()})
+			must(t, err)
+			return r
+		}},
+		{"bubblewrap", func(t testing.TB, h *home) engine.Runner {
+			leftout.Command(t, "bwrap", "install bubblewrap")
+			r, err := bubblewrap.New(bubblewrap.Options{Supervisor: supervisor, State: h.state, Environ: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/home/agent"}})
+			must(t, err)
+			return r
+		}},
+		{"docker", func(t testing.TB, h *home) engine.Runner { return contain(t, h.container(t)) }},
+	}
+}
+
+func contain(t testing.TB, o docker.Options) engine.Runner {
+	t.Helper()
+	r, err := docker.New(o)
+	must(t, err)
+	return r
+}
+
+// each runs a test for every kind of runner.
+func each(t *testing.T, test func(t *testing.T, h *home, r engine.Runner)) {
+	for _, k := range kinds() {
+		t.Run(k.name, func(t *testing.T) {
+			h := newHome(t)
+			test(t, h, k.make(t, h))
+		})
+	}
+}
+
+// open opens an environment that is closed with the test.
+func open(t testing.TB, r engine.Runner, spec engine.EnvironmentSpec) engine.Environment {
+	t.Helper()
+	env, err := r.Open(context.Background(), spec)
+	must(t, err)
+	t.Cleanup(func() { _ = env.Close() })
+	return env
+}
+
+// prepared is a command with limits as the gate sets them.
+func prepared(t testing.TB, env engine.Environment, dir, text string) engine.Command {
+	t.Helper()
+	c, err := env.Prepare(text, dir)
+	must(t, err)
+	c.ID, c.Timeout, c.Grace, c.Output = "D-"+nonce(), 60*time.Second, 300*time.Millisecond, 1<<20
+	return c
+}
+
+func start(t testing.TB, env engine.Environment, c engine.Command) engine.Process {
+	t.Helper()
+	p, err := env.Start(context.Background(), c)
+	must(t, err)
+	return p
+}
+
+func run(t testing.TB, env engine.Environment, dir, text string) engine.Exit {
+	t.Helper()
+	return start(t, env, prepared(t, env, dir, text)).Wait()
+}
+
+// serves makes sure that an environment does what it is for.
+func serves(t testing.TB, env engine.Environment, dir string) {
+	t.Helper()
+	if x := run(t, env, dir, "echo alive"); x.Error != nil || x.Code != 0 || x.Stdout.Text != "alive\n" {
+		t.Errorf("the environment serves no more: %+v", x)
+	}
+}
+
+func nonce() string {
+	var b [8]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		panic(err) // it does not fail where Go runs
+	}
+	return hex.EncodeToString(b[:])
+}
+
+// newTag is a number of seconds to sleep that nothing else sleeps.
+func newTag() string {
+	return "120." + strings.Map(func(r rune) rune { return '0' + r%10 }, nonce())
+}
+
+// tagged counts the processes of this machine, in whatever namespace, with a tag among their arguments.
+func tagged(tag string) (n int) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return 0
+	}
+	for _, e := range entries {
+		if _, err := strconv.Atoi(e.Name()); err != nil {
+			continue
+		}
+		if b, err := os.ReadFile("/proc/" + e.Name() + "/cmdline"); err == nil && strings.Contains(string(b), tag) {
+			n++
+		}
+	}
+	return n
+}
+
+func await(limit time.Duration, holds func() bool) bool {
+	for deadline := time.Now().Add(limit); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
+}
+
+// says checks an error for the words that a person needs.
+func says(t testing.TB, err error, words ...string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("no error, want one that says %q", words)
+		return
+	}
+	for _, word := range words {
+		if !slices.ContainsFunc(strings.Split(word, "|"), func(w string) bool { return strings.Contains(err.Error(), w) }) {
+			t.Errorf("the error does not say %q: %v", word, err)
+		}
+	}
+}
+
+// soon waits for the end of a process, and makes sure that it comes.
+func soon(t testing.TB, p engine.Process, limit time.Duration) engine.Exit {
+	t.Helper()
+	done := make(chan engine.Exit, 1)
+	go func() { done <- p.Wait() }()
+	select {
+	case x := <-done:
+		return x
+	case <-time.After(limit):
+		t.Fatalf("no end within %v", limit)
+		return engine.Exit{}
+	}
+}
+
+// mount makes a file system that is gone after the test.
+func mount(t *testing.T, at string, words ...string) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		leftout.Skip(t, "only root can mount: run the test as root")
+	}
+	if out, err := exec.Command("mount", append(words, at)...).CombinedOutput(); err != nil {
+		t.Fatalf("mount %v %s: %v: %s", words, at, err, out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", "-l", at).CombinedOutput(); err != nil {
+			t.Errorf("unmount %s: %v: %s", at, err, out)
+		}
+	})
+}
+
+// cli runs the docker command as a person would.
+func cli(t testing.TB, words ...string) string {
+	t.Helper()
+	out, err := exec.Command("docker", words...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("docker %s: %v: %s", strings.Join(words, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// name is that of an environment's container.
+func name(t testing.TB, env engine.Environment) string {
+	t.Helper()
+	made, ok := env.(interface{ Made() map[string]any })
+	if !ok {
+		t.Fatal("the environment does not say what it is made of")
+	}
+	return fmt.Sprint(made.Made()["container"])
+}

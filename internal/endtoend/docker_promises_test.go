@@ -1,0 +1,409 @@
+package endtoend
+
+import (
+	"archive/zip"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The tests of this file and of docker_session_test.go hold what the predecessors promised of their containers, on a
+// real engine and with the real program. Which promise is held where:
+//
+//	modes, networks and limits are validated; unknown mount names refused   TestDockerLimits
+//	no engine, no right to it: an error that says what to do                TestDockerNoEngine, TestDockerDoctor
+//	runtime image, sudo image, a custom image with sudo stays custom        TestDockerImages
+//	an image that is not there says how to get it                           TestDockerImages, TestDockerDoctor
+//	one container per agent and session, found again                        TestDockerPersists, TestDockerTwoAgents
+//	a name that is taken: nobody else's container is removed                TestDockerStrangersContainer
+//	workspace at its own path, read-write, for the same user                TestDockerSamePaths
+//	context read-only; write access of the final agent arrives; protected   TestDockerReadOnlyContext
+//	a single file as context                                                TestDockerContextFile
+//	tools, skills: further mounts, read-only unless said; none dangerous    TestDockerMounts
+//	credential files, env_file, env_vars, names from a file, pass_all       TestDockerCredentials
+//	packages: constraints intact, needs checked first, a failure stops      TestDockerPackages
+//	pip install persists to the next command                                TestDockerPersists
+//	exec: status, separate streams, working directory                       TestDockerRunsCommands, TestDockerSamePaths
+//	a timeout ends what runs inside                                         TestDockerTimeout
+//	background shells run in the container, and are killed there            TestDockerThroughMCP
+//	a stopped or removed container is started or made again                 TestDockerStoppedContainer, TestDockerRemove
+//	memory and processors; network none                                     TestDockerLimits, TestDockerNetwork
+//	two agents do not see each other's workspace                            TestDockerTwoAgents
+//	whoami; sudo whoami is root; dangerous texts refused with sudo too      TestDockerSudo
+//	clean up at the end, at once; what a crash leaves is removed            TestDockerThroughMCP, TestDockerDeadSession
+//	logs that survive the container                                         TestDockerRunsCommands, TestDockerDeadSession
+//	health: what keeps a live container in bounds                           TestDockerDoctor
+//	what is in the image                                                    TestDockerTools
+//	the agent is told where it works                                        TestDockerThroughMCP
+
+// TestDockerRunsCommands: a command runs in a container; its two streams, its status and its files come out as they are.
+func TestDockerRunsCommands(t *testing.T) {
+	t.Parallel()
+	s := dockerSite(t, runtimeImage())
+	c := s.config("c", "")
+	r := s.do(c, "exec", "-c", `echo out; echo err >&2; test -e /.dockerenv && echo inside; exit 3`)
+	if r.code != 3 || r.stdout != "out\ninside\n" || !strings.HasPrefix(r.stderr, "err\n") {
+		t.Errorf("%+v", r)
+	}
+	// The container went with its session, at once, and its log stays.
+	all := s.list(c)
+	if len(all) != 1 || all[0].State != "gone" || all[0].Container != "" {
+		t.Errorf("after the session: %+v", all)
+	}
+	log := s.do(c, "env", "logs", all[0].Name).stdout
+	for _, want := range []string{"runner docker, agent agent", "image " + runtimeImage(), "exit 3 after", "  | out\n", "  ! err\n", "closed"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log does not say %q:\n%s", want, log)
+		}
+	}
+}
+
+// TestDockerSamePaths: the workspace has the path that it has outside, and what is written on one side is read on the other.
+func TestDockerSamePaths(t *testing.T) {
+	t.Parallel()
+	s := dockerSite(t, runtimeImage())
+	c := s.config("c", "keep: true")
+	s.write(filepath.Join(s.workspace, "from_host.txt"), "hello from the host\n")
+	if out := s.sh(c, "pwd; cat "+s.workspace+"/from_host.txt; echo hello from inside > made.txt; mkdir sub"); out != s.workspace+"\nhello from the host\n" {
+		t.Errorf("inside: %q", out)
+	}
+	if got := s.reads(filepath.Join(s.workspace, "made.txt")); got != "hello from inside\n" {
+		t.Errorf("outside: %q", got)
+	}
+	if out := s.sh(c, "pwd", "--work-dir", "sub"); out != s.workspace+"/sub\n" {
+		t.Errorf("work_dir: %q", out)
+	}
+	if r := s.do(c, "exec", "--work-dir", "missing", "--", "pwd"); r.code != 126 || !strings.Contains(r.stderr, "the working directory does not exist") {
+		t.Errorf("a work_dir that is not there: %+v", r)
+	}
+	info, err := os.Stat(filepath.Join(s.workspace, "made.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if owner := strings.Fields(s.sh(c, "stat -c %u:%g made.txt; id -u")); len(owner) != 2 || !strings.HasPrefix(owner[0], owner[1]+":") || owner[1] == "0" {
+		t.Errorf("made.txt (%s) belongs to %v", info.Mode(), owner)
+	}
+}
+
+// TestDockerPersists: what is installed and written stays from command to command of a session.
+func TestDockerPersists(t *testing.T) {
+	t.Parallel()
+	s := dockerSite(t, runtimeImage())
+	c := s.config("c", "keep: true")
+	wheel(t, filepath.Join(s.workspace, "hello_sally-1.0-py3-none-any.whl"), "hello_sally", "print('hello from a wheel')\n")
+	s.give(s.workspace)
+	if r := s.do(c, "exec", "--", "python", "-m", "hello_sally"); r.code == 0 {
+		t.Fatalf("it is there before it is installed: %+v", r)
+	}
+	s.sh(c, "pip install --no-index --quiet ./hello_sally-1.0-py3-none-any.whl && echo kept > ~/note")
+	if out := s.sh(c, "python -m hello_sally; cat ~/note"); out != "hello from a wheel\nkept\n" {
+		t.Errorf("in the next command, of another process: %q", out)
+	}
+	// Another session has a container of its own.
+	if r := s.do(c, "exec", "--session", "other", "--", "python", "-m", "hello_sally"); r.code == 0 {
+		t.Errorf("another session has it too: %+v", r)
+	}
+	if all := s.list(c); len(all) != 2 || all[0].State != "stopped" || all[1].State != "stopped" {
+		t.Errorf("%+v", all)
+	}
+}
+
+// TestDockerStoppedContainer: one that was stopped from outside is started again, and one that was removed is made again.
+func TestDockerStoppedContainer(t *testing.T) {
+	t.Parallel()
+	s := dockerSite(t, runtimeImage())
+	c := s.config("c", "keep: true")
+	wheel(t, filepath.Join(s.workspace, "hello_sally-1.0-py3-none-any.whl"), "hello_sally", "print('kept')\n")
+	s.give(s.workspace)
+	s.sh(c, "pip install --no-index --quiet ./hello_sally-1.0-py3-none-any.whl")
+	id := s.list(c)[0].Container
+	s.engine("stop", "--time", "1", id)
+	if all := s.list(c); all[0].State != "stopped" {
+		t.Errorf("%+v", all)
+	}
+	if out := s.sh(c, "python -m hello_sally"); out != "kept\n" {
+		t.Errorf("after a stop: %q", out)
+	}
+	s.engine("rm", "--force", id)
+	if out := s.sh(c, "python -m hello_sally 2>/dev/null || echo anew"); out != "anew\n" {
+		t.Errorf("after a removal: %q", out)
+	}
+	if now := s.list(c)[0].Container; now == id {
+		t.Error("it is the same container")
+	}
+}
+
+// TestDockerTwoAgents: two agents have a container each, and neither sees the other's workspace.
+func TestDockerTwoAgents(t *testing.T) {
+	t.Parallel()
+	s := dockerSite(t, runtimeImage())
+	other := filepath.Join(s.home, "other")
+	s.write(filepath.Join(other, "theirs"), "secret of the other\n")
+	s.give(other)
+	s.write(filepath.Join(s.workspace, "ours"), "secret of the one\n")
+	// Monitor mode lets pass what policies would refuse: here the kernel has to say no.
+	one := s.config("one", "keep: true", "agent: one", "mode: monitor")
+	two := filepath.Join(s.home, "two.yaml")
+	text := strings.NewReplacer(s.workspace, other, "agent: one", "agent: two").Replace(s.reads(one))
+	s.write(two, text)
+	if err := os.Chmod(two, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct{ config, own, theirs string }{
+		{one, filepath.Join(s.workspace, "ours"), filepath.Join(other, "theirs")},
+		{two, filepath.Join(other, "theirs"), filepath.Join(s.workspace, "ours")},
+	} {
+		if out := s.sh(tc.config, "cat "+tc.own); !strings.HasPrefix(out, "secret of") {
+			t.Errorf("its own: %q", out)
+		}
+		r := s.do(tc.config, "exec", "-c", "cat "+tc.theirs+"; echo x > "+tc.theirs+"; ls "+filepath.Dir(tc.theirs))
+		if r.code == 0 || strings.Contains(r.stdout, "secret") || !strings.Contains(r.stderr, "No such file or directory") {
+			t.Errorf("the other's: %+v", r)
+		}
+	}
+	if s.reads(filepath.Join(other, "theirs")) != "secret of the other\n" || s.reads(filepath.Join(s.workspace, "ours")) != "secret of the one\n" {
+		t.Error("a file of the other was changed")
+	}
+	if all := s.list(one); len(all) != 2 || all[0].Container == all[1].Container {
+		t.Errorf("%+v", all)
+	}
+}
+
+// TestDockerLimits: memory and processors are those of the configuration, as the engine has them.
+func TestDockerLimits(t *testing.T) {
+	t.Parallel()
+	s := dockerSite(t, runtimeImage())
+	c := s.config("c", "keep: true, memory: 512m, cpus: 1.0, pids: 99")
+	if out := s.sh(c, "echo works; cat /sys/fs/cgroup/pids.max /sys/fs/cgroup/pids/pids.max 2>/dev/null || true"); !strings.HasPrefix(out, "works\n") || !strings.Contains(out, "99") {
+		t.Errorf("%q", out)
+	}
+	got := s.engine("inspect", "--format", "{{.HostConfig.Memory}} {{.HostConfig.MemorySwap}} {{.HostConfig.NanoCpus}} {{.HostConfig.PidsLimit}}", s.list(c)[0].Container)
+	if got != "536870912 536870912 1000000000 99" {
+		t.Errorf("the engine has %s", got)
+	}
+	for docker, want := range map[string]string{
+		"memory: lots": "docker.memory", "cpus: -1": "docker.cpus", "network: magic": "docker.network", "credentials: {mount: [aws_keys]}": "docker.credentials.mount",
+		"mounts: [{source: /nowhere/at/all}]": "docker.mounts",
+	} {
+		if r := s.do(s.config("bad", docker), "exec", "--", "true"); r.code != 125 || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: %+v", docker, r)
+		}
+	}
+	if r := s.do(s.config("bad", "", "runner: podman"), "exec", "--", "true"); r.code != 125 || !strings.Contains(r.stderr, "runner") {
+		t.Errorf("a runner that is not there: %+v", r)
+	}
+}
+
+// TestDockerNetwork: without network nothing is reached; with that of the host the same command reaches it.
+func TestDockerNetwork(t *testing.T) {
+	t.Parallel()
+	s := dockerSite(t, runtimeImage())
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	reach := fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%s && echo reached", port)
+	lo := "ls /sys/class/net"
+	if out := s.sh(s.config("host", "network: host", "mode: monitor"), reach); out != "reached\n" {
+		t.Errorf("with the network of the host: %q", out)
+	}
+	none := s.config("none", "network: none, keep: true", "mode: monitor")
+	if r := s.do(none, "exec", "-c", reach); r.code == 0 || r.stdout != "" {
+		t.Errorf("without network: %+v", r)
+	}
+	if out := s.sh(none, lo); out != "lo\n" {
+		t.Errorf("interfaces: %q", out)
+	}
+	if out := s.sh(s.config("bridge", "network: bridge", "mode: monitor"), lo); !strings.Contains(out, "eth0") {
+		t.Errorf("interfaces of a bridge: %q", out)
+	}
+}
+
+// TestDockerTimeout: a command that runs too long is ended, with all that it started, in the container too.
+func TestDockerTimeout(t *testing.T) {
+	t.Parallel()
+	s := dockerSite(t, runtimeImage())
+	c := s.config("c", "")
+	started := time.Now()
+	r := s.do(c, "exec", "--timeout", "1s", "--format", "json", "-c", "sleep 61")
+	if took := time.Since(started); r.code != 124 || !strings.Contains(r.stdout, `"timed_out":true`) || took < time.Second || took > 30*time.Second {
+		t.Errorf("after %s: %+v", took, r)
+	}
+	m := s.serve(c) // whose container stays up
+	m.greet()
+	if r := m.call("execute_command", map[string]any{"command": "(trap '' TERM; sleep 62) & setsid sleep 62 & sleep 62", "timeout": 1}).Structured; r.Success {
+		t.Errorf("%+v", r)
+	}
+	if out := s.engine("top", s.running(c), "-eo", "pid,args"); strings.Contains(out, "sleep") {
+		t.Errorf("still there:\n%s", out)
+	}
+	m.quit()
+}
+
+// TestDockerReadOnlyContext: a context path can be read, and neither policy nor kernel lets it be written.
+func TestDockerReadOnlyContext(t *testing.T) {
+	t.Parallel()
+	s := dockerSite(t, runtimeImage())
+	context := filepath.Join(s.home, "context")
+	s.write(filepath.Join(context, "given.txt"), "given\n")
+	s.give(context)
+	read := "paths: [{path: " + context + ", access: read}]"
+	strict, free := s.config("strict", "keep: true", read), s.config("free", "keep: true", read, "mode: monitor")
+	if out := s.sh(strict, "cat "+context+"/given.txt"); out != "given\n" {
+		t.Errorf("read: %q", out)
+	}
+	write := "echo x > " + context + "/new.txt"
+	if r := s.do(strict, "exec", "-c", write); r.code != 126 {
+		t.Errorf("the policy lets it pass: %+v", r)
+	}
+	if r := s.do(free, "exec", "-c", write); r.code == 0 || !strings.Contains(r.stderr, "Read-only file system") {
+		t.Errorf("the kernel lets it pass: %+v", r)
+	}
+	if got := s.reads(filepath.Join(context, "new.txt")); got != "" {
+		t.Errorf("it is there: %q", got)
+	}
+	// The final agent may write: a grant that has changed takes effect in the next command of the same session.
+	write += "; cat " + context + "/given.txt"
+	granted := s.config("granted", "keep: true", "paths: [{path: "+context+", access: write, protected: [given.txt]}]", "mode: monitor")
+	if out := s.sh(granted, write); out != "given\n" || s.reads(filepath.Join(context, "new.txt")) != "x\n" {
+		t.Errorf("with the grant: %q, and %q on the host", out, s.reads(filepath.Join(context, "new.txt")))
+	}
+	// A protected place in it stays as it is, and so it cannot be moved away either.
+	for _, text := range []string{"echo y > given.txt", "rm -f given.txt", "mv given.txt other.txt"} {
+		if r := s.do(granted, "exec", "-c", "cd "+context+" && "+text); r.code == 0 {
+			t.Errorf("%s: %+v", text, r)
+		}
+	}
+	if got := s.reads(filepath.Join(context, "given.txt")); got != "given\n" {
+		t.Errorf("the protected file: %q", got)
+	}
+	if n := len(s.list(strict)); n != 1 {
+		t.Errorf("%d containers of one session", n)
+	}
+}
+
+// TestDockerContextFile: a single file can be given, and what lies beside it is not there.
+func TestDockerContextFile(t *testing.T) {
+	t.Parallel()
+	s := dockerSite(t, runtimeImage())
+	file := filepath.Join(s.home, "context", "one.txt")
+	s.write(file, "one\n")
+	s.write(filepath.Join(s.home, "context", "two.txt"), "two\n")
+	c := s.config("c", "keep: true", "paths: [{path: "+file+"}]", "mode: monitor")
+	if out := s.sh(c, "cat "+file); out != "one\n" {
+		t.Errorf("%q", out)
+	}
+	if r := s.do(c, "exec", "-c", "cat "+filepath.Join(s.home, "context", "two.txt")); r.code == 0 {
+		t.Errorf("the file beside it: %+v", r)
+	}
+}
+
+// TestDockerImages: docker starts the runtime image, docker-sudo the one with sudo, and a custom image stays what it is.
+func TestDockerImages(t *testing.T) {
+	t.Parallel()
+	s := dockerSite(t, sudoImage())
+	custom := s.ownImage()
+	s.engine("tag", sudoImage(), custom)
+	s.removeImage(custom)
+	for docker, want := range map[string][2]string{
+		"docker":      {"", "sallyport/runtime:latest"},
+		"docker-sudo": {"", "sallyport/runtime-sudo:latest"},
+		"with custom": {"image: " + custom, custom},
+	} {
+		runner := docker
+		if docker == "with custom" {
+			runner = "docker-sudo"
+		}
+		file := filepath.Join(s.home, runner+".yaml")
+		text := "version: 1\nworkspace: " + s.workspace + "\nrunner: " + runner + "\ndocker: {" + want[0] + "}\n"
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := s.do(file, "doctor")
+		if !strings.Contains(r.stdout, "image") || !strings.Contains(r.stdout, want[1]) {
+			t.Errorf("%s: want image %s:\n%s%s", docker, want[1], r.stdout, r.stderr)
+		}
+	}
+	r := s.do(s.config("absent", "image: sallyport-test/not-there:1"), "exec", "--", "true")
+	if r.code != 125 && r.code != 126 || !strings.Contains(r.stderr, "image sallyport-test/not-there:1 is not there") {
+		t.Errorf("an image that is not there: %+v", r)
+	}
+}
+
+// TestDockerSudo: in the sudo image commands are those of an ordinary user, and sudo makes them root, there alone.
+func TestDockerSudo(t *testing.T) {
+	t.Parallel()
+	s := dockerSite(t, sudoImage())
+	c := s.config("c", "keep: true", "runner: docker-sudo")
+	if out := s.sh(c, "whoami; sudo whoami"); out != "sallyport\nroot\n" {
+		t.Errorf("%q", out)
+	}
+	s.sh(c, "sudo apt-get --version")
+	// What root makes in the workspace is the user's, without set-id bits.
+	s.sh(c, "sudo touch made && sudo chown root:root made; true")
+	if info, err := os.Stat(filepath.Join(s.workspace, "made")); err != nil {
+		t.Error(err)
+	} else if out := s.sh(c, "stat -c %U made"); out != "sallyport\n" {
+		t.Errorf("made (%s) belongs to %q", info.Mode(), out)
+	}
+	// Some things are refused whoever asks.
+	for _, text := range []string{"sudo rm -rf /", "sudo dd if=/dev/zero of=/dev/sda", "sudo mv made /dev/null"} {
+		if r := s.do(c, "exec", "-c", text); r.code != 126 {
+			t.Errorf("%s: %+v", text, r)
+		}
+	}
+	// Without it the words are refused, and they would do nothing.
+	plain, free := s.config("plain", "keep: true"), s.config("free", "keep: true", "mode: monitor")
+	if r := s.do(plain, "exec", "--", "sudo", "whoami"); r.code != 126 || !strings.Contains(r.stderr, "docker-sudo") {
+		t.Errorf("sudo without docker-sudo: %+v", r)
+	}
+	if r := s.do(free, "exec", "--", "sudo", "whoami"); r.code == 0 {
+		t.Errorf("sudo without docker-sudo, let pass: %+v", r)
+	}
+}
+
+// TestDockerTools: the runtime image has what its description says.
+func TestDockerTools(t *testing.T) {
+	t.Parallel()
+	s := dockerSite(t, runtimeImage())
+	c := s.config("c", "")
+	s.sh(c, `python -c 'import sys, pytest, requests, numpy, pandas; assert sys.version_info >= (3, 11)'
+node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20)'
+for tool in git curl rg gcc make pip npm unzip bash; do command -v $tool >/dev/null || { echo no $tool; exit 1; }; done
+test "$HOME" = /home/sallyport && test -w "$HOME" && test -d /workspace && test -d /context && test -d /temp_workspaces`)
+}
+
+// wheel writes a package for Python that needs nothing to be built.
+func wheel(t *testing.T, file, name, code string) {
+	t.Helper()
+	f, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z := zip.NewWriter(f)
+	info := name + "-1.0.dist-info/"
+	for _, part := range [][2]string{
+		{name + "/__init__.py", ""}, {name + "/__main__.py", code},
+		{info + "METADATA", "Metadata-Version: 2.1\nName: " + name + "\nVersion: 1.0\n"},
+		{info + "WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"},
+		{info + "RECORD", name + "/__init__.py,,\n" + name + "/__main__.py,,\n" + info + "METADATA,,\n" + info + "WHEEL,,\n" + info + "RECORD,,\n"},
+	} {
+		w, err := z.Create(part[0])
+		if err == nil {
+			_, err = w.Write([]byte(part[1]))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,136 @@
+package endtoend
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sallyport-dev/sallyport/internal/leftout"
+)
+
+// TestServingSteps does what docs/serving-policies.md says, from its first step to its last, with a real nginx and a
+// real server of tools that goes on running all the while: where the page tells what an agent gets, an agent asks.
+func TestServingSteps(t *testing.T) {
+	t.Parallel()
+	for _, needed := range []string{"nginx", "openssl", "git"} {
+		if _, err := exec.LookPath(needed); err != nil {
+			leftout.Skip(t, "no "+needed+": apt-get install nginx-light openssl git")
+		}
+	}
+	page, err := os.ReadFile("../../docs/serving-policies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, steps, _ := strings.Cut(string(page), "<!-- steps -->")
+	steps, _, ok := strings.Cut(steps, "<!-- /steps -->")
+	if !ok {
+		t.Fatal("the marks around the steps are not there")
+	}
+	steps = strings.ReplaceAll(steps, "8443", freePort(t))
+	s := newServer(t)
+	w := &walk{t: t, server: s}
+	s.env = append(s.env, "NO_COLOR=1", "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH")+":/usr/sbin")
+	if r := run(t, s.workspace, s.env, "git", "init", "-q"); r.code != 0 {
+		t.Fatal(r.stderr)
+	}
+	t.Cleanup(func() {
+		_ = exec.Command("nginx", "-p", filepath.Join(s.workspace, "server"), "-c", "nginx.conf", "-e", "error.log", "-s", "stop").Run() // it may have ended already
+	})
+	for _, m := range regexp.MustCompile("(?s)<!-- (agent) (.*?) -->|(?:<!-- write ([^ ]+) -->\n)?```[a-z]*\n(.*?)```\n").FindAllStringSubmatch(steps, -1) {
+		switch {
+		case m[1] != "":
+			w.agent(m[2])
+		case m[3] != "":
+			if err := os.WriteFile(filepath.Join(s.workspace, m[3]), []byte(m[4]), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		default:
+			for _, c := range shownIn(m[4]) {
+				w.command(c)
+			}
+		}
+	}
+	if w.commands < 10 || w.asked < 5 {
+		t.Errorf("%d commands and %d questions found in the steps", w.commands, w.asked)
+	}
+	if s.cmd != nil {
+		s.quit()
+	}
+}
+
+// walk goes through a page.
+type walk struct {
+	t               *testing.T
+	server          *server
+	commands, asked int
+}
+
+func (w *walk) command(c shown) {
+	w.t.Helper()
+	w.commands++
+	cmd := exec.Command("bash", "-o", "pipefail", "-c", c.text)
+	cmd.Dir, cmd.Env = w.server.workspace, w.server.env
+	out, _ := cmd.CombinedOutput() // check exits with what it decides
+	got, want := steady(string(out)), steady(c.output)
+	if before, open := strings.CutSuffix(want, "…\n"); open && strings.HasPrefix(got, before) {
+		return
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		w.t.Errorf("$ %s\n(-page +now):\n%s", c.text, diff)
+	}
+}
+
+// agent does what a mark says: "COMMAND => EFFECT [RULE]" asks until it is so, and "refused TEXT" waits until the
+// server has told its operator so.
+func (w *walk) agent(mark string) {
+	w.t.Helper()
+	w.asked++
+	s := w.server
+	if s.cmd == nil {
+		s.global = []string{"--config", filepath.Join(s.workspace, "sallyport.yaml")}
+		s.start()
+		s.greet()
+	}
+	text, refused := strings.CutPrefix(mark, "refused ")
+	command, want, _ := strings.Cut(mark, " => ")
+	var got string
+	for start := time.Now(); time.Since(start) < waitTime; time.Sleep(50 * time.Millisecond) {
+		if refused {
+			if got = s.stderr(); strings.Contains(got, text) {
+				return
+			}
+			continue
+		}
+		r := s.call("execute_command", map[string]any{"command": command}).Structured
+		got = r.Effect
+		for _, reason := range r.Reasons {
+			got += " " + reason.Rule
+		}
+		if got == want {
+			return
+		}
+	}
+	w.t.Fatalf("%s: got %s", mark, got)
+}
+
+// freePort is a port that nobody listens on.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}

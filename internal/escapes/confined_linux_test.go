@@ -1,0 +1,71 @@
+package escapes
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/runners/bubblewrap"
+	"github.com/sallyport-dev/sallyport/runners/docker"
+)
+
+func TestBubblewrap(t *testing.T) {
+	leftout.Command(t, "bwrap", "install bubblewrap")
+	confine(t, inBubblewrap, bubblewrapped)
+}
+
+func bubblewrapped(t *testing.T, w *world) engine.Environment {
+	t.Helper()
+	r, err := bubblewrap.New(bubblewrap.Options{
+		Supervisor: built.supervisor, State: w.notes, Network: "none", Scratch: 256 << 20, Memory: 512 << 20, PIDs: 256,
+		Environ: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + w.hidden, "USER=agent", "LANG=C.UTF-8"},
+	})
+	must(t, err)
+	return opened(t, w, r)
+}
+
+func TestDocker(t *testing.T) {
+	confine(t, inDocker, contained(t, docker.Options{Image: image(t, "SALLYPORT_TEST_IMAGE", docker.RuntimeImage, "sallyport-test/base:trixie")}))
+}
+
+// TestDockerSudo makes the tries twice in the container in which commands may become root: as they are,
+// and as root.
+func TestDockerSudo(t *testing.T) {
+	o := docker.Options{Elevated: true, Image: image(t, "SALLYPORT_TEST_SUDO_IMAGE", docker.RuntimeSudoImage)}
+	t.Run("plain", func(t *testing.T) { confine(t, inDockerSudo, contained(t, o)) })
+	t.Run("elevated", func(t *testing.T) { confine(t, asSudo, contained(t, o)) })
+}
+
+// image is the first that the engine has of the one named by a variable and some others.
+func image(t *testing.T, variable string, others ...string) string {
+	t.Helper()
+	cli := leftout.Command(t, "docker", "install the docker command and an engine")
+	if out, err := exec.Command(cli, "version").CombinedOutput(); err != nil {
+		leftout.Skip(t, "no Docker engine answers: start one: "+strings.TrimSpace(string(out)))
+	}
+	if named := os.Getenv(variable); named != "" {
+		return named
+	}
+	for _, ref := range others {
+		if exec.Command(cli, "image", "inspect", ref).Run() == nil {
+			return ref
+		}
+	}
+	leftout.Skip(t, "no image "+strings.Join(others, " or ")+": sallyport image build makes one")
+	return ""
+}
+
+func contained(t *testing.T, o docker.Options) opener {
+	t.Helper()
+	return func(t *testing.T, w *world) engine.Environment {
+		t.Helper()
+		o.Environ, o.Supervisor, o.State = os.Environ(), built.supervisor, w.notes
+		o.Memory, o.Temporary = 512<<20, 256<<20
+		r, err := docker.New(o)
+		must(t, err)
+		return opened(t, w, r)
+	}
+}

@@ -1,0 +1,11 @@
+// Package escapes tries to get out of every environment that is there to confine: a corpus of attacks,
+// each with what stops it, run against the real runners.
+//
+// Each case is first shown to succeed where nothing confines it; otherwise its failure elsewhere would
+// show nothing. What would harm the machine is shown in namespaces of its own. A case got out when the
+// host shows it: a secret came back, a file changed, a listener was called, a process of the host was
+// touched, something stayed behind, or the kernel let through what it was to refuse.
+//
+// It has no code of its own. docs/escapes.md is made from the corpus. Its subject is what a command can
+// do once it runs; what may run at all is for policies to say and is tested with them.
+package escapes

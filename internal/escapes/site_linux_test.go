@@ -1,0 +1,277 @@
+package escapes
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// site is a world and an environment in which tries are made.
+type site struct {
+	*world
+	env      engine.Environment
+	open     opener
+	elevated bool // commands ask for root by sudo
+	confines bool // it protects places
+}
+
+// limits of a try. What ends a fork bomb may be slow.
+const (
+	tryTime  = 40 * time.Second
+	tryGrace = 300 * time.Millisecond
+	endTime  = 2 * time.Second
+)
+
+// run runs a text as the gate would.
+func (s *site) run(text, dir string, elevated bool) (engine.Exit, error) {
+	if elevated {
+		text = "sudo -n bash -c " + quoted(text)
+	}
+	c, err := s.env.Prepare(text, dir)
+	if err != nil {
+		return engine.Exit{}, err
+	}
+	c.ID, c.Timeout, c.Grace, c.Output, c.Elevated = word("D-"), tryTime, tryGrace, 1<<18, elevated
+	p, err := s.env.Start(context.Background(), c)
+	if err != nil {
+		return engine.Exit{}, err
+	}
+	return p.Wait(), nil
+}
+
+// accepts reports whether it is known that a try gets out: by the corpus, or by what the environment says of
+// itself, here and now.
+func (s *site) accepts(in string, c try) bool {
+	if c.accepted[in] != "" {
+		return true
+	}
+	told, ok := s.env.(interface{ Shortcomings() []string })
+	return ok && c.told != "" && slices.ContainsFunc(told.Shortcomings(), func(text string) bool { return strings.Contains(text, c.told) })
+}
+
+// keeper is the process that keeps commands, by its number in the environment.
+func (s *site) keeper() (pid int) {
+	if x, err := s.run("echo $PPID", s.workspace, false); err == nil {
+		_, _ = fmt.Sscan(x.Stdout.Text, &pid)
+	}
+	return pid
+}
+
+// newTag is a number of seconds to sleep that nothing else sleeps.
+func newTag() string { return fmt.Sprintf("120.%015d", rand.Int64N(1e15)) }
+
+// lookTime is how long an environment may take to see that something was exchanged on the host.
+const lookTime = 3 * time.Second
+
+// renew opens another environment where the one that is open says that it can be used no more, as the gate
+// does before each request.
+func (s *site) renew(t *testing.T) {
+	t.Helper()
+	if r, ok := s.env.(engine.Remote); ok && r.Err() != nil {
+		t.Logf("another environment: %v", r.Err())
+		must(t, s.env.Close())
+		s.env = s.open(t, s.world)
+		s.before = s.state(t)
+	}
+}
+
+// attempt makes a try and returns in which ways it got out.
+func (s *site) attempt(t *testing.T, c try) (out []string) {
+	t.Helper()
+	tag := newTag()
+	if c.host != nil {
+		must(t, c.host(s.world))
+		s.before = s.state(t)
+		if r, ok := s.env.(engine.Remote); ok && s.confines {
+			for end := time.Now().Add(lookTime); r.Err() == nil && time.Now().Before(end); {
+				time.Sleep(60 * time.Millisecond)
+			}
+		}
+		s.renew(t)
+	}
+	var said string
+	if c.tool != nil {
+		said = c.tool(s, s.env.Files())
+	} else {
+		dir := s.workspace
+		if c.dir != "" {
+			dir += "/" + c.dir
+		}
+		x, err := s.run(s.preamble(tag, c.apart)+c.text, dir, s.elevated)
+		said = x.Stdout.Text + x.Stderr.Text
+		if err != nil {
+			said = err.Error()
+		}
+		if x.TimedOut {
+			out = append(out, fmt.Sprintf("ran into its time limit: %.300s", said))
+		}
+		if x.Survivors != 0 {
+			out = append(out, fmt.Sprintf("%d survivors, says the exit", x.Survivors))
+		}
+		if x.Error != nil {
+			out = append(out, "took its keeper with it: "+x.Error.Error())
+		} else if x.Killed != "" || x.Signal != "" && !c.ends {
+			out = append(out, fmt.Sprintf("ended by %s %s", x.Signal, x.Killed))
+		}
+	}
+	t.Logf("says: %.400q", said)
+	if s.elevated && c.asRoot { // what it does to the container is its own, and ends with it
+		out = s.touched(t, strings.ReplaceAll(said, s.got, ""))
+		s.renew(t)
+		return append(out, s.left(tag)...)
+	}
+	return append(append(out, s.reached(t, said, tag)...), s.serves()...)
+}
+
+// reached looks, from the host, at what a try has done.
+func (s *site) reached(t *testing.T, said, tag string) (out []string) {
+	t.Helper()
+	return append(s.touched(t, said), s.left(tag)...)
+}
+
+// touched is what it has come to know and changed.
+func (s *site) touched(t *testing.T, said string) (out []string) {
+	t.Helper()
+	switch {
+	case strings.Contains(said, s.secret):
+		out = append(out, "the secret came back")
+	case strings.Contains(said, s.got):
+		out = append(out, "the kernel let it through")
+	}
+	out = append(out, s.changes(t)...)
+	out = append(out, s.gifts()...)
+	out = append(out, s.listeners.calls()...)
+	if now := s.victim.condition(); now != s.victim.before {
+		out = append(out, "the process of the host is "+now)
+	}
+	return out
+}
+
+// left is what is still there of it.
+func (s *site) left(tag string) (out []string) {
+	if left := s.survivors(tag); len(left) > 0 {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", left[0]))
+		out = append(out, fmt.Sprintf("%d processes are left, such as %.60q", len(left), line))
+	}
+	return out
+}
+
+// survivors are the processes with a tag that are still there when those that are being ended have had the
+// time for it.
+func (s *site) survivors(tag string) []int {
+	limit := time.Now().Add(endTime)
+	if s.env == nil { // nothing ends them
+		limit = time.Now()
+	}
+	for {
+		left := tagged(tag)
+		if len(left) == 0 || time.Now().After(limit) {
+			return left
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// serves tells whether the environment does what it is for.
+func (s *site) serves() (out []string) {
+	if x, err := s.run("echo alive", s.workspace, false); err != nil || x.Error != nil || x.Stdout.Text != "alive\n" || x.Code != 0 {
+		out = append(out, fmt.Sprintf("the environment serves no more: %v, %+v", err, x))
+	}
+	return out
+}
+
+// tagged lists the processes of this machine, in whatever namespace, with a tag among their arguments.
+func tagged(tag string) (pids []int) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		if b, err := os.ReadFile("/proc/" + e.Name() + "/cmdline"); err == nil && strings.Contains(string(b), tag) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// inNamespaces runs a proof as root in namespaces of its own.
+func (s *site) inNamespaces(t *testing.T, c try) []string {
+	t.Helper()
+	const script = `%s
+try() {
+%s
+}
+export -f try
+%s`
+	words := []string{"--mount", "--uts", "--ipc", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "private", "--", "bash", "-c",
+		fmt.Sprintf(script, s.preamble(newTag(), c.apart), c.text, c.alone)}
+	if os.Getuid() != 0 {
+		words = append([]string{"--user", "--map-root-user"}, words...)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), tryTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "unshare", words...)
+	cmd.Dir = s.workspace
+	said, _ := cmd.CombinedOutput() // what it says shows whether it went through
+	t.Logf("says: %.400q", said)
+	return s.reached(t, string(said), newTag())
+}
+
+// bare runs a proof by a plain bash, as a program would that does not keep what it starts.
+func (s *site) bare(t *testing.T, c try) []string {
+	t.Helper()
+	if c.tool != nil {
+		return s.reached(t, c.tool(s, plainFiles{}), newTag())
+	}
+	tag := newTag()
+	defer func() {
+		for _, pid := range tagged(tag) {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}()
+	text := s.preamble(tag, c.apart) + c.text
+	if c.terminal {
+		text = "script -qec " + quoted("bash -c "+quoted(text)) + " /dev/null"
+	}
+	cmd := exec.Command("bash", "-c", text)
+	cmd.Dir = s.workspace
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	dir, err := os.Open(s.workspace)
+	must(t, err)
+	defer dir.Close()
+	cmd.ExtraFiles = []*os.File{dir}
+	cmd.WaitDelay = time.Second
+	said, _ := cmd.CombinedOutput() // what it says shows whether it went through
+	var left []int
+	for n := 0; n < 40 && len(left) == 0 && strings.Contains(c.text, "$TAG"); n++ {
+		left = lasting(tag)
+	}
+	t.Logf("says: %.400q", said)
+	out := s.touched(t, string(said))
+	if len(left) > 0 {
+		out = append(out, fmt.Sprintf("%d processes are left", len(left)))
+	}
+	return out
+}
+
+// lasting are the processes with a tag that are there for a while. A process that has just become another program
+// shows no arguments for a moment, so it counts by its id from when it was seen.
+func lasting(tag string) []int {
+	seen := tagged(tag)
+	time.Sleep(50 * time.Millisecond)
+	return slices.DeleteFunc(seen, func(pid int) bool { return syscall.Kill(pid, 0) != nil })
+}

@@ -1,0 +1,207 @@
+package plugins
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine/audit"
+	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/runners/docker"
+	"github.com/sallyport-dev/sallyport/runners/journal"
+)
+
+// Environment is what is known of an environment: from its log, and from who keeps it.
+type Environment struct {
+	Name      string    `json:"name"`
+	Runner    string    `json:"runner"`
+	Agent     string    `json:"agent"`
+	Session   string    `json:"session"`
+	Workspace string    `json:"workspace"`
+	State     string    `json:"state"` // running, stopped, dead, gone, unknown
+	Image     string    `json:"image"`
+	Container string    `json:"container"` // its id; "" for none
+	Kept      bool      `json:"kept"`      // it stays when its session ends
+	Created   time.Time `json:"created"`
+	Used      time.Time `json:"used"` // when its log was written to last
+	Log       string    `json:"log"`  // "" for none
+}
+
+// States of an environment.
+const (
+	envRunning = "running" // it is there and works, or a sallyport has it open
+	envStopped = "stopped" // its container is there and does not run
+	envDead    = "dead"    // the sallyport that had it lives no more, and did not close it
+	envGone    = "gone"    // nothing of it is left but its log
+	envUnknown = "unknown" // who keeps it cannot be asked
+)
+
+// engineTime bounds the wait for an engine that only adds to what is known.
+const engineTime = 15 * time.Second
+
+// Environments lists the environments of the state directory, the one that was used last first. What cannot be found
+// out is an error beside what can.
+func Environments(ctx context.Context, l *config.Loaded) ([]Environment, error) {
+	logs, err := journal.List(l.EnvironmentsDir())
+	ctx, cancel := context.WithTimeout(ctx, engineTime)
+	defer cancel()
+	containers, unasked := docker.List(ctx, DockerOptions(l))
+	var out []Environment
+	for _, j := range logs {
+		e := environmentOf(j)
+		switch i := slices.IndexFunc(containers, func(c docker.Container) bool { return c.Name == j.Name }); {
+		case i >= 0:
+			e.contained(containers[i])
+			containers = slices.Delete(containers, i, i+1)
+		case isDocker(j.Runner) && e.State != envRunning && unasked != nil:
+			e.State = envUnknown
+		case isDocker(j.Runner) && e.State != envRunning:
+			e.State = envGone
+		}
+		out = append(out, e)
+	}
+	for _, c := range containers { // their logs were pruned, or could not be written
+		e := Environment{Name: c.Name, Runner: c.Runner, Agent: c.Agent, Session: c.Session, Workspace: c.Workspace}
+		e.contained(c)
+		out = append(out, e)
+	}
+	slices.SortStableFunc(out, func(a, b Environment) int { return cmp.Compare(-a.lastUsed(), -b.lastUsed()) })
+	if unasked != nil && usesDocker(l, out) {
+		err = errors.Join(err, fmt.Errorf("what there is of containers is not known: %w", unasked))
+	}
+	return out, err
+}
+
+func (e Environment) lastUsed() int64 {
+	if e.Used.IsZero() {
+		return e.Created.UnixNano()
+	}
+	return e.Used.UnixNano()
+}
+
+func isDocker(runner string) bool { return runner == "docker" || runner == "docker-sudo" }
+
+// usesDocker reports whether it matters that no engine answers.
+func usesDocker(l *config.Loaded, all []Environment) bool {
+	return isDocker(l.Runner) || slices.ContainsFunc(all, func(e Environment) bool { return isDocker(e.Runner) })
+}
+
+// environmentOf is what the log tells.
+func environmentOf(j journal.Environment) Environment {
+	image, _ := j.Details["image"].(string)
+	e := Environment{
+		Name: j.Name, Runner: j.Runner, Agent: j.Agent, Session: j.Session, Workspace: j.Workspace,
+		Image: image, Created: j.Since, Used: j.Last, Log: j.Log,
+	}
+	switch j.State {
+	case journal.Running:
+		e.State = envRunning
+	case journal.Dead:
+		e.State = envDead
+	default:
+		e.State = envGone
+	}
+	return e
+}
+
+// contained puts in what the engine says.
+func (e *Environment) contained(c docker.Container) {
+	open := e.State == envRunning
+	e.Container, e.Created, e.Kept = c.ID, c.Created, c.Kept
+	if e.Image == "" { // the log has the name; the engine may have nothing but the digest
+		e.Image = c.Image
+	}
+	switch {
+	case c.Dead && !c.Kept && !open:
+		e.State = envDead
+	case c.State == "running":
+		e.State = envRunning
+	default:
+		e.State = envStopped
+	}
+}
+
+// FindEnvironment finds an environment by its name, by the beginning of it, or by the beginning of its container's id.
+func FindEnvironment(all []Environment, name string) (Environment, error) {
+	var found []Environment
+	for _, e := range all {
+		if e.Name == name || e.Container == name && name != "" {
+			return e, nil
+		}
+		if name != "" && (strings.HasPrefix(e.Name, name) || strings.HasPrefix(e.Container, name)) {
+			found = append(found, e)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return Environment{}, fmt.Errorf("no environment is named %q: sallyport env list shows what there is", name)
+	case 1:
+		return found[0], nil
+	}
+	return Environment{}, fmt.Errorf("%q is the beginning of %d names: give more of it", name, len(found))
+}
+
+// RemoveEnvironment ends and removes an environment: its container with all that runs in it, and with log its log too.
+// One that a sallyport has open without a container ends with that sallyport and not here.
+func RemoveEnvironment(ctx context.Context, l *config.Loaded, e Environment, log bool) error {
+	switch {
+	case e.Container != "":
+		if err := docker.Remove(ctx, DockerOptions(l), e.Container); err != nil {
+			return err
+		}
+		noteRemoval(l, e, "sallyport env rm")
+	case e.State == envRunning:
+		return fmt.Errorf("remove environment %s: %w: end that one", e.Name, journal.ErrOpen)
+	case e.State == envUnknown:
+		return fmt.Errorf("remove environment %s: whether it has a container is not known, as the engine cannot be asked", e.Name)
+	case !log:
+		return fmt.Errorf("remove environment %s: nothing of it is left but its log: --log removes that", e.Name)
+	}
+	if log && e.Log != "" {
+		return journal.Remove(l.EnvironmentsDir(), e.Name)
+	}
+	return nil
+}
+
+// noteRemoval tells the log of a container that it is gone.
+func noteRemoval(l *config.Loaded, e Environment, by string) {
+	if e.Log == "" {
+		return
+	}
+	redactor, err := audit.RedactorFor(string(l.Audit.Dir), audit.Redact{})
+	if err != nil {
+		redactor = audit.NewRedactor(nil, audit.Redact{})
+	}
+	id := journal.Identity{Runner: e.Runner, Agent: e.Agent, Session: e.Session, Workspace: e.Workspace}
+	journal.Tell(journalOptions(l, redactor, nil), e.Name, id, "remove", map[string]any{"container": e.Container, "by": by})
+}
+
+// Pruned is what was removed.
+type Pruned struct {
+	Containers []string `json:"containers"` // names
+	Logs       []string `json:"logs"`       // names of environments
+}
+
+// PruneEnvironments removes the containers of sessions whose sallyport lives no more, with kept also those that were to
+// stay, and the logs that nobody has written to since a time.
+func PruneEnvironments(ctx context.Context, l *config.Loaded, kept bool, before time.Time) (Pruned, error) {
+	all, err := Environments(ctx, l)
+	p := Pruned{Containers: []string{}, Logs: []string{}}
+	if err == nil && slices.ContainsFunc(all, func(e Environment) bool { return e.Container != "" }) {
+		var removed []docker.Container
+		removed, err = docker.Prune(ctx, DockerOptions(l), kept)
+		for _, c := range removed {
+			p.Containers = append(p.Containers, c.Name)
+			if i := slices.IndexFunc(all, func(e Environment) bool { return e.Container == c.ID }); i >= 0 {
+				noteRemoval(l, all[i], "sallyport env prune")
+			}
+		}
+	}
+	logs, logErr := journal.Prune(l.EnvironmentsDir(), before)
+	p.Logs = append(p.Logs, logs...)
+	return p, errors.Join(err, logErr)
+}

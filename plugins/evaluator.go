@@ -1,0 +1,54 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/engine/rego"
+	"github.com/sallyport-dev/sallyport/engine/wasm"
+	"github.com/sallyport-dev/sallyport/policies"
+)
+
+// errInterpreted is why auto leaves WebAssembly alone on some machines.
+var errInterpreted = errors.New("this machine does not run WebAssembly as native code")
+
+// evaluator makes the evaluator that a configuration asks for. With auto, what keeps the compiled form of
+// the built-in rules from being used before anything is judged leaves them to topdown, which decides the
+// same. What goes wrong in a decision is a fault, whichever of the two makes it.
+func evaluator(ctx context.Context, l *config.Loaded, o rego.Options) (*rego.Evaluator, error) {
+	if l.Evaluator == "topdown" {
+		return rego.New(ctx, o)
+	}
+	compiled := o
+	why := &unusable{}
+	module, rules := policies.Compiled()
+	compiled.Compiled = &rego.Compiled{Module: module, Rules: rules, Open: func(ctx context.Context, module, data []byte) (rego.Machine, error) {
+		if l.Evaluator == "auto" && !wasm.Native() {
+			return nil, why.because(errInterpreted)
+		}
+		m, err := wasm.OpenPolicies(ctx, wasm.PoliciesOptions{Module: module, Data: data, Cache: l.CompiledDir(), Time: rego.DefaultTimeout})
+		if err != nil {
+			return nil, why.because(err)
+		}
+		return m, nil
+	}}
+	e, err := rego.New(ctx, compiled)
+	if l.Evaluator == "auto" && (why.err != nil || errors.Is(err, rego.ErrOtherBundle)) && ctx.Err() == nil {
+		o.Aside = err.Error()
+		return rego.New(ctx, o)
+	}
+	if err != nil && why.err != nil {
+		return nil, fmt.Errorf("%w: set evaluator to topdown, or to auto", err)
+	}
+	return e, err
+}
+
+// unusable remembers why the compiled form cannot be used: that, and no mistake in the operator's policies.
+type unusable struct{ err error }
+
+func (u *unusable) because(err error) error {
+	u.err = err
+	return err
+}

@@ -1,0 +1,131 @@
+//go:build amd64 || arm64
+
+package bubblewrap_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/runners/bubblewrap"
+	"github.com/sallyport-dev/sallyport/runners/runnertest"
+)
+
+// program is the supervisor that is tested. $SALLYPORT_TEST_SUPERVISOR names one, for where there is no
+// compiler (as for an ordinary user in CI); else TestMain builds it.
+var program = os.Getenv("SALLYPORT_TEST_SUPERVISOR")
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asGateway) != "" {
+		os.Exit(beGateway())
+	}
+	runnertest.Gateway("bubblewrap", func() (engine.Environment, error) {
+		return try(options(""), facts.Layout{Home: "/home/agent"})
+	})
+	os.Exit(func() int {
+		defer func() { _ = os.RemoveAll(template()) }()
+		if program != "" {
+			return m.Run()
+		}
+		dir, err := os.MkdirTemp("", "sallyport-bubblewrap-")
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(dir)
+		program = filepath.Join(dir, "sallyport-supervisor")
+		build := exec.Command("go", "build", "-o", program, "github.com/sallyport-dev/sallyport/cmd/sallyport-supervisor")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			panic(string(out))
+		}
+		if err := os.Setenv("SALLYPORT_TEST_SUPERVISOR", program); err != nil { // for the gateways that tests start
+			panic(err)
+		}
+		return m.Run()
+	}())
+}
+
+// settings are those of most tests, for a home that is not there outside.
+func settings(t testing.TB) bubblewrap.Options {
+	t.Helper()
+	leftout.Command(t, "bwrap", "install bubblewrap")
+	return options(t.TempDir())
+}
+
+func options(state string) bubblewrap.Options {
+	return bubblewrap.Options{
+		Supervisor: program, State: state,
+		Environ: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/home/agent", "USER=agent", "LANG=C.UTF-8"},
+	}
+}
+
+// layout is that of a workspace.
+func layout(workspace string, more ...facts.Root) facts.Layout {
+	roots := append([]facts.Root{{Path: workspace, Write: true, Zone: "workspace"}}, more...)
+	return facts.Layout{Workspace: workspace, Home: "/home/agent", Temporary: []string{"/tmp", "/var/tmp"}, Roots: roots}
+}
+
+func try(o bubblewrap.Options, l facts.Layout) (engine.Environment, error) {
+	r, err := bubblewrap.New(o)
+	if err != nil {
+		return nil, err
+	}
+	return r.Open(context.Background(), engine.EnvironmentSpec{Layout: l})
+}
+
+// open opens a sandbox that the test closes.
+func open(t testing.TB, o bubblewrap.Options, l facts.Layout) engine.Environment {
+	t.Helper()
+	env, err := try(o, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return env
+}
+
+func TestConformance(t *testing.T) {
+	probe := open(t, settings(t), layout(t.TempDir()))
+	limits := probe.(interface{ Made() map[string]any }).Made()["limits"].(map[string]any)
+	if err := probe.Close(); err != nil {
+		t.Error(err)
+	}
+	// Memory is bounded where a control group can be made: as root always.
+	group := limits["group_memory"].(bool)
+	if !group && os.Getuid() == 0 {
+		t.Error("root cannot make a control group")
+	}
+	runnertest.RunIn(t, runnertest.Options{Memory: group, Processes: true, Gateway: "bubblewrap"}, func(t *testing.T) engine.Environment {
+		o := settings(t)
+		o.PIDs, o.Memory = 400, 600<<20
+		return open(t, o, layout(t.TempDir()))
+	})
+}
+
+// start runs a text as the gate would.
+func start(env engine.Environment, text string, vars ...string) (engine.Process, error) {
+	c, err := env.Prepare(text, "/")
+	if err != nil {
+		return nil, err
+	}
+	c.ID, c.Timeout, c.Grace, c.Output = fmt.Sprintf("D-%d", rand.Int64()), 20*time.Second, 300*time.Millisecond, 1<<16
+	c.Env = append(c.Env, vars...)
+	return env.Start(context.Background(), c)
+}
+
+// run waits for a text.
+func run(t testing.TB, env engine.Environment, text string, vars ...string) engine.Exit {
+	t.Helper()
+	p, err := start(env, text, vars...)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return p.Wait()
+}

@@ -1,0 +1,270 @@
+//go:build linux && (amd64 || arm64)
+
+package bubblewrap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/runners/mounts"
+)
+
+// open makes a sandbox for an environment and tries it.
+func open(ctx context.Context, o Options, spec engine.EnvironmentSpec, notice func(string)) (engine.Environment, error) {
+	env, err := confine(ctx, o, spec, notice)
+	if err == nil {
+		return env, nil
+	}
+	if errors.Is(err, errUnavailable) || ctx.Err() != nil {
+		return nil, err
+	}
+	// Whether there can be a sandbox at all must not depend on what lies in the workspace, where commands
+	// write: else they could do away with it. So one is tried that shows nothing of it.
+	spec.Layout.Roots, spec.Layout.Self, spec.Layout.Workspace = nil, nil, ""
+	empty, failed := confine(ctx, o, spec, notice)
+	if failed != nil {
+		return nil, fmt.Errorf("%w: %w", errUnavailable, failed)
+	}
+	return nil, errors.Join(err, empty.Close())
+}
+
+// Environment is a sandbox.
+type Environment struct {
+	*box
+	o       Options
+	notice  func(string)
+	roots   []facts.Root // their real paths
+	spec    engine.EnvironmentSpec
+	guarded mounts.Protection
+	looked  time.Duration // how long it took to look for repositories
+	masks   *mounts.Masks
+	group   *group
+	loose   []string // what is not bounded, for people
+
+	tidy   sync.Once
+	untidy error
+}
+
+var _ engine.Remote = (*Environment)(nil)
+
+// confine makes a sandbox.
+func confine(ctx context.Context, o Options, spec engine.EnvironmentSpec, notice func(string)) (*Environment, error) {
+	resolved, err := mounts.Resolve(spec.Layout.Roots)
+	if err != nil {
+		return nil, fmt.Errorf("start sandbox: %w", err)
+	}
+	roots := moved(spec.Layout.Roots, resolved)
+	if err := o.locate(roots); err != nil {
+		return nil, err
+	}
+	if o.onlyLook { // from here on: where commands write elsewhere, programs of ours are not looked for all the same
+		spec.Layout.Roots = slices.Clone(spec.Layout.Roots)
+		for i := range spec.Layout.Roots {
+			spec.Layout.Roots[i].Write, roots[i].Write = false, false
+		}
+	}
+	e := &Environment{o: o, notice: notice, spec: spec, roots: roots}
+	v := &view{}
+	v.base(o.host(spec))
+	v.venv(o.Venv, e.roots)
+	if err := v.grant(spec.Layout.Roots, resolved); err != nil {
+		return nil, err
+	}
+	if e.masks, err = mounts.OpenMasks(o.State); err != nil {
+		return nil, err
+	}
+	e.bound(v)
+	err = e.protect(v)
+	var t *trial
+	if err == nil {
+		t, err = prepare(v, o)
+		defer t.remove()
+	}
+	if err == nil {
+		e.box, err = start(ctx, o, v, spec.Layout.Workspace)
+	}
+	if err != nil {
+		e.group.remove()
+		return nil, errors.Join(err, e.masks.Close())
+	}
+	go func() { // also when it ends unasked: nobody closes what broke
+		<-e.program.Done()
+		e.cleanUp()
+	}()
+	err = e.verify(v)
+	if err == nil {
+		err = e.limit()
+	}
+	if err == nil {
+		err = e.try(ctx, t)
+	}
+	if err == nil {
+		err = e.watch(v)
+	}
+	if err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+// moved returns roots at their real paths, with what is protected in them.
+func moved(roots []facts.Root, resolved map[string]mounts.Place) []facts.Root {
+	out := slices.Clone(roots)
+	for i, r := range roots {
+		real := resolved[r.Path].Path
+		out[i].Path, out[i].Protected = real, nil
+		for _, p := range r.Protected {
+			if within(p, r.Path) {
+				p = real + p[len(r.Path):]
+			}
+			out[i].Protected = append(out[i].Protected, p)
+		}
+	}
+	return out
+}
+
+// protect puts on top of the granted places what must not be changed in them.
+func (e *Environment) protect(v *view) error {
+	began := time.Now()
+	self := e.spec.Layout.Self
+	if e.o.State != "" {
+		self = append(slices.Clone(self), facts.Place{Path: e.o.State})
+	}
+	self = append(slices.Clone(self), facts.Place{Path: e.o.Supervisor})
+	var err error
+	if e.guarded, err = mounts.Protect(e.roots, e.spec.Layout.Home, self); err != nil {
+		return fmt.Errorf("start sandbox: %w", err)
+	}
+	e.looked = time.Since(began)
+	for _, g := range e.guarded.Guarded {
+		if g.Maskable != nil {
+			err := e.masks.Put(g.Path, *g.Maskable)
+			switch {
+			case err != nil && g.Mask != nil && unwritable(err):
+				continue // commands cannot make it either
+			case err != nil && g.Mask != nil:
+				return fmt.Errorf("start sandbox: put a mask on %s: %w", g.Path, err)
+			}
+		}
+		v.bind(g.Path, g.Write)
+	}
+	return nil
+}
+
+// bound makes a control group, where that can be done. Elsewhere only the limits of processes hold.
+func (e *Environment) bound(v *view) {
+	if e.group = (&group{}); e.o.onlyLook {
+		return // nothing runs that would need bounds
+	}
+	memory := e.o.Memory
+	if memory == 0 {
+		memory = mostMemory()
+	}
+	var err error
+	e.group, err = newGroup(e.o.PIDs, memory)
+	e.unbounded(err)
+	for _, m := range e.group.shown {
+		v.add(m)
+	}
+}
+
+// joinGroup puts the supervisor into the control group. No command has been started yet.
+func (e *Environment) joinGroup() {
+	if err := e.group.join(e.init); err != nil {
+		e.group.pids, e.group.memory = false, false
+		e.unbounded(err)
+	}
+}
+
+// unbounded notes what is not bounded for want of a control group.
+func (e *Environment) unbounded(why error) {
+	if why == nil {
+		return
+	}
+	const mend = "run sallyport where one is delegated, as in a unit of systemd with Delegate=yes"
+	if !e.group.memory {
+		e.loose = append(e.loose, fmt.Sprintf("the memory of commands is not bounded, since no control group can be made (%v): %s", why, mend))
+	}
+	if !e.group.pids && os.Getuid() == 0 {
+		e.loose = append(e.loose, fmt.Sprintf("the number of processes is not bounded, since the limit of a user does not hold for root and no control group can be made (%v): %s", why, mend))
+	}
+}
+
+// unwritable reports whether a place cannot be made because nobody of our rights can make something there.
+func unwritable(err error) bool { return errors.Is(err, os.ErrPermission) || isReadOnlyFS(err) }
+
+// Shortcomings says, for people, what the sandbox does not do.
+func (e *Environment) Shortcomings() []string {
+	all := slices.Concat(e.box.Shortcomings(), e.guarded.Notes, e.loose)
+	if e.looked > lookAgain {
+		all = append(all, "the writable places hold so many files that nobody looks for repositories that commands made when the sandbox ends")
+	}
+	if e.o.UnixSockets {
+		all = append(all, "commands may make sockets of AF_UNIX: with the network of the host they reach what listens on abstract ones")
+	}
+	return all
+}
+
+// Made says what the sandbox is made of.
+func (e *Environment) Made() map[string]any {
+	writable := []string{}
+	for _, r := range e.roots {
+		if r.Write {
+			writable = append(writable, r.Path)
+		}
+	}
+	return map[string]any{
+		"sandbox": "bubblewrap", "network": e.o.Network, "supervisor": e.o.Supervisor, "pid": e.init,
+		"limits": map[string]any{"pids": e.o.PIDs, "group_pids": e.group.pids, "group_memory": e.group.memory}, "writable": writable, "repositories": len(e.guarded.Repositories), "unix_sockets": e.o.UnixSockets,
+	}
+}
+
+// Close ends everything in the sandbox and takes away what it left on the host.
+func (e *Environment) Close() error {
+	err := e.box.Close()
+	<-e.program.Done()
+	e.cleanUp()
+	return errors.Join(err, e.untidy)
+}
+
+// lookAgain is how long the first look for repositories may have taken for there to be a second.
+const lookAgain = 2 * time.Second
+
+// cleanUp takes the masks away and tells of repositories that came up: commands wrote all that is in them.
+func (e *Environment) cleanUp() {
+	e.tidy.Do(func() {
+		e.untidy = e.masks.Close()
+		e.group.remove()
+		if len(e.guarded.Repositories)+len(e.roots) == 0 || e.looked > lookAgain {
+			return
+		}
+		after, err := mounts.Protect(e.roots, e.spec.Layout.Home, nil)
+		if err != nil {
+			return
+		}
+		for _, r := range mounts.Appeared(e.guarded, after) {
+			e.notice(fmt.Sprintf("commands made %s: look at its hooks and configuration before you use git there", r))
+			e.spec.Tell("repository", map[string]any{"path": r})
+		}
+	})
+}
+
+// host is what the base of the view is made from.
+func (o Options) host(spec engine.EnvironmentSpec) host {
+	name := valueOf(o.Environ, "USER")
+	if u, err := user.Current(); err == nil {
+		name = u.Username // by the system, not by a variable
+	}
+	return host{
+		home: spec.Layout.Home, temp: valueOf(o.Environ, "TMPDIR"), user: name,
+		uid: os.Getuid(), gid: os.Getgid(), network: o.Network == "host", scratch: o.Scratch,
+	}
+}

@@ -1,0 +1,273 @@
+//go:build amd64 || arm64
+
+package bubblewrap_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/runners/bubblewrap"
+)
+
+// host runs a text outside of every sandbox.
+func host(t testing.TB, text string, vars ...string) string {
+	t.Helper()
+	c := exec.Command("bash", "-ec", text)
+	c.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com"}, vars...)
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v: %s", text, err, out)
+	}
+	return string(out)
+}
+
+// tree lists all names below a directory, without those that git makes as it works.
+func tree(t testing.TB, dir string) []string {
+	t.Helper()
+	var all []string
+	err := filepath.WalkDir(dir, func(p string, _ os.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // it went just now
+		}
+		if rel, _ := filepath.Rel(dir, p); !strings.Contains(p, "/objects/") {
+			all = append(all, rel)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// template is a workspace that is copied: to make one takes many processes.
+var template = sync.OnceValue(func() string {
+	dir, err := os.MkdirTemp("", "sallyport-template-")
+	if err != nil {
+		panic(err)
+	}
+	return dir
+})
+
+var making sync.Mutex
+
+// repositories makes a workspace with a repository in each form that git has.
+func repositories(t testing.TB) string {
+	t.Helper()
+	leftout.Command(t, "git", "install git")
+	ws := t.TempDir()
+	making.Lock()
+	defer making.Unlock()
+	host(t, `
+		if [ -e "$FROM/file" ]; then
+			cp -a "$FROM/." "$WS"
+			echo "gitdir: $WS/.git/worktrees/tree" >"$WS/tree/.git"; echo "$WS/tree/.git" >"$WS/.git/worktrees/tree/gitdir"
+			exit
+		fi
+		cd "$WS"
+		git init -q . && echo text >file && git add file && git commit -qm first
+		git init -q deep/er/nested && git -C deep/er/nested commit -q --allow-empty -m first
+		git clone -q --bare . bare.git
+		git worktree add -q tree
+		git -c protocol.file.allow=always submodule --quiet add "$WS/bare.git" sub && git commit -qm sub
+		git init -q hooked && git -C hooked config core.hooksPath .myhooks && mkdir hooked/.myhooks
+		git init -q including && git -C including config include.path ../common.config && touch including/common.config
+		cp -a "$WS/." "$FROM"`, "WS="+ws, "FROM="+template())
+	return ws
+}
+
+// Git works in a sandbox as it does outside.
+func TestGitWorks(t *testing.T) {
+	t.Parallel()
+	ws := repositories(t)
+	env := open(t, settings(t), layout(ws))
+	defer env.Close()
+	x := run(t, env, `set -e
+		export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.com GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@example.com
+		for repo in . deep/er/nested tree sub; do
+			cd "$WS/$repo"
+			echo more >new; git add new; git commit -qm more
+			b="t${repo//[.\/]/-}x"; git checkout -q -b "$b"; echo x >>new; git stash -q; git stash pop -q; git commit -qam x
+			git checkout -q -; git merge -q "$b"; git rebase -q HEAD~1; git tag "v-$b"; git gc -q; git fsck --no-progress
+			test -z "$(git status --porcelain -uno --ignore-submodules)"
+		done
+		cd "$WS"; git log --oneline | head -1; git worktree list | wc -l; git diff --stat HEAD~1`, "WS="+ws)
+	if x.Code != 0 {
+		t.Errorf("status %d: %s%s", x.Code, x.Stdout.Text, x.Stderr.Text)
+	}
+}
+
+// planted is how each place outside would be made to run something of a command's. RAN is a file that comes
+// to be when it does run. Each has a text that plants, and what a user does on the host after it.
+var planted = []struct{ name, plant, use string }{
+	{"hook", `echo "touch $RAN" >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit`, `git commit -q --allow-empty -m x`},
+	{"configuration", `git config core.fsmonitor "touch $RAN; false"`, `git status`},
+	{"configuration by hand", `printf '[core]\nfsmonitor = "touch %s; false"\n' "$RAN" >>.git/config`, `git status`},
+	{"another .git", `mv .git old && cp -a old .git && git config core.fsmonitor "touch $RAN; false"`, `git status`},
+	{"another repository", `mv deep other && cp -a other deep && cd deep/er/nested && git config core.fsmonitor "touch $RAN; false"`, `git -C deep/er/nested status`},
+	{"nested hook", `echo "touch $RAN" >deep/er/nested/.git/hooks/pre-commit; chmod +x deep/er/nested/.git/hooks/pre-commit`, `git -C deep/er/nested commit -q --allow-empty -m x`},
+	{"common directory", `cp -a .git evil && git config -f evil/config core.fsmonitor "touch $RAN; false" && echo ../evil >.git/commondir`, `git status`},
+	{"common directory of a worktree", `cp -a .git evil && git config -f evil/config core.fsmonitor "touch $RAN; false" && echo "$WS/evil" >.git/worktrees/tree/commondir`, `git -C tree status`},
+	{"file called .git", `cp -a .git evil && git config -f evil/config core.fsmonitor "touch $RAN; false" && echo "gitdir: $WS/evil" >tree/.git`, `git -C tree status`},
+	{"submodule", `git -C sub config core.fsmonitor "touch $RAN; false"`, `git -C sub status`},
+	{"bare repository", `git -C bare.git config alias.x "!touch $RAN"`, `git -C bare.git x || true`},
+	{"attributes", `mkdir -p .git/info; echo "* filter=f" >.git/info/attributes`, `git config filter.f.clean "touch $RAN; cat"; echo y >>file; git add file`},
+	{"own place of hooks", `echo "touch $RAN" >hooked/.myhooks/pre-commit; chmod +x hooked/.myhooks/pre-commit`, `git -C hooked commit -q --allow-empty -m x`},
+	{"included configuration", `git config -f including/common.config core.fsmonitor "touch $RAN; false"`, `git -C including status`},
+	{"hooks exchanged", `mv .git/hooks .git/h; mkdir .git/hooks; echo "touch $RAN" >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit`, `git commit -q --allow-empty -m x`},
+	{"link to hooks", `rm -rf .git/hooks; mkdir h; ln -s ../h .git/hooks; echo "touch $RAN" >h/pre-commit; chmod +x h/pre-commit`, `git commit -q --allow-empty -m x`},
+	{"editor", `mkdir -p .vscode && echo "$RAN" >.vscode/tasks.json`, `test -s .vscode/tasks.json && touch "$RAN" || true`},
+	{"shell", `echo "touch $RAN" >.envrc`, `test -f .envrc && . ./.envrc || true`},
+	{"agent", `mkdir -p deep/er/nested/.claude && echo x >deep/er/nested/.claude/settings.json`, `test -s deep/er/nested/.claude/settings.json && touch "$RAN" || true`},
+	{"protected place", `echo x >kept/here`, `test -s kept/here && touch "$RAN" || true`},
+	{"protected place to come", `mkdir -p later/on && echo x >later/on/it`, `test -s later/on/it && touch "$RAN" || true`},
+}
+
+// What commands leave in a workspace is not run outside, and each of these would be without the sandbox.
+func TestNothingPlantedRuns(t *testing.T) {
+	t.Parallel()
+	for _, tc := range planted {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			for _, confined := range []bool{false, true} {
+				ws := repositories(t)
+				host(t, `mkdir "$WS/kept"`, "WS="+ws)
+				ran := filepath.Join(t.TempDir(), "ran")
+				vars := []string{"WS=" + ws, "RAN=" + ran}
+				if confined {
+					l := layout(ws)
+					l.Roots[0].Protected = []string{ws + "/kept", ws + "/later/on"}
+					env := open(t, settings(t), l)
+					run(t, env, `cd "$WS"; `+tc.plant, vars...)
+					if err := env.Close(); err != nil {
+						t.Error(err)
+					}
+				} else {
+					host(t, `cd "$WS"; `+tc.plant, vars...)
+				}
+				host(t, `cd "$WS"; `+tc.use, vars...)
+				if _, err := os.Lstat(ran); (err == nil) == confined {
+					t.Errorf("confined: %v, ran: %v", confined, err == nil)
+				}
+			}
+		})
+	}
+}
+
+// Masks are gone after a session, and what the user made in their place meanwhile is not.
+func TestNoLitter(t *testing.T) {
+	t.Parallel()
+	ws := repositories(t)
+	before := tree(t, ws)
+	env := open(t, settings(t), layout(ws))
+	during := tree(t, ws)
+	if !slices.Contains(during, ".vscode") || !slices.Contains(during, ".git/commondir") {
+		t.Error("there are no masks, so this shows nothing")
+	}
+	if out := host(t, `cd "$WS"; git status --porcelain --ignore-submodules; git -C deep/er/nested status --porcelain`, "WS="+ws); strings.Contains(out, ".vscode") || strings.Contains(out, ".envrc") {
+		t.Errorf("git sees the masks: %s", out)
+	}
+	host(t, `echo mine >"$WS/.vscode/settings.json"`, "WS="+ws)
+	if err := env.Close(); err != nil {
+		t.Error(err)
+	}
+	want := append(slices.Clone(before), ".vscode", ".vscode/settings.json")
+	slices.Sort(want)
+	after := tree(t, ws)
+	slices.Sort(after)
+	if diff := cmp.Diff(want, after); diff != "" {
+		t.Errorf("left behind (-want +got):\n%s", diff)
+	}
+}
+
+// Two sessions on one workspace share masks: the end of the first leaves the second as it was.
+func TestSharedMasks(t *testing.T) {
+	t.Parallel()
+	ws := repositories(t)
+	before := tree(t, ws)
+	o := settings(t)
+	first, second := open(t, o, layout(ws)), open(t, o, layout(ws))
+	if err := first.Close(); err != nil {
+		t.Error(err)
+	}
+	x := run(t, second, `cd "$WS"; mkdir -p .vscode/x; echo ../x >.git/commondir`, "WS="+ws)
+	if x.Code == 0 {
+		t.Error("the masks of the second went with the first")
+	}
+	if err := second.Close(); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(before, tree(t, ws)); diff != "" {
+		t.Errorf("left behind (-want +got):\n%s", diff)
+	}
+}
+
+// A granted place below the workspace that a command made a link of is not followed, and it is no reason
+// to do without the sandbox.
+func TestPlantedLink(t *testing.T) {
+	t.Parallel()
+	secret := t.TempDir()
+	host(t, `echo hunter2 >"$S/key"`, "S="+secret)
+	for _, name := range []string{"ref", "ref/erence"} {
+		ws := t.TempDir()
+		host(t, `mkdir -p "$WS/$(dirname $N)"; ln -s "$S" "$WS/$N"`, "WS="+ws, "S="+secret, "N="+name)
+		o := settings(t)
+		o.Otherwise = bareRunner{}
+		granted := facts.Root{Path: ws + "/" + name, Zone: "context"}
+		env, err := try(o, layout(ws, granted))
+		if err == nil || !strings.Contains(err.Error(), "symbolic link in a place that commands may write to") {
+			t.Errorf("%s: %v, %v", name, env, err)
+		}
+		// The operator's own link, from a place that no command writes to, is followed.
+		link := filepath.Join(t.TempDir(), "link")
+		if err := os.Symlink(secret, link); err != nil {
+			t.Fatal(err)
+		}
+		env = open(t, settings(t), layout(t.TempDir(), facts.Root{Path: link, Zone: "context"}))
+		if x := run(t, env, `cat "$LINK/key"`, "LINK="+link); x.Stdout.Text != "hunter2\n" {
+			t.Errorf("%+v", x)
+		}
+		env.Close()
+	}
+}
+
+// What repositories commands made is told when the session ends.
+func TestNewRepositoriesAreTold(t *testing.T) {
+	t.Parallel()
+	ws := repositories(t)
+	r, err := bubblewrap.New(settings(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	r.Notify(func(text string) { told = append(told, text) })
+	env, err := r.Open(t.Context(), engine.EnvironmentSpec{Layout: layout(ws)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, env, `cd "$WS"; git init -q fresh; git init -q --bare fresh.git; echo "gitdir: x" >deep/.git`, "WS="+ws)
+	if err := env.Close(); err != nil {
+		t.Error(err)
+	}
+	all := strings.Join(told, "\n")
+	for _, want := range []string{ws + "/fresh/.git", ws + "/fresh.git", ws + "/deep/.git"} {
+		if !strings.Contains(all, "commands made "+want+": ") {
+			t.Errorf("%s is not told of: %q", want, told)
+		}
+	}
+	if len(told) != 3 {
+		t.Errorf("told: %q", told)
+	}
+}

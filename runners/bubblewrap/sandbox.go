@@ -1,0 +1,245 @@
+//go:build linux && (amd64 || arm64)
+
+package bubblewrap
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/runners/local"
+	"github.com/sallyport-dev/sallyport/runners/supervisor"
+	"github.com/sallyport-dev/sallyport/runners/wire"
+)
+
+// Supported says whether this build has the sandbox.
+const Supported = true
+
+// startTime is how long a sandbox may take until its supervisor answers.
+const startTime = 20 * time.Second
+
+// launch is a sandbox that is being made.
+type launch struct {
+	o     Options
+	files []*os.File // descriptors of bwrap, from 3 on
+	args  []string
+}
+
+func (l *launch) close() {
+	for _, f := range l.files {
+		_ = f.Close()
+	}
+}
+
+// pass gives bwrap a descriptor and returns its number there.
+func (l *launch) pass(f *os.File) int {
+	l.files = append(l.files, f)
+	return 2 + len(l.files)
+}
+
+// memory gives bwrap a file in memory.
+func (l *launch) memory(data []byte) (int, error) {
+	fd, err := unix.MemfdCreate("sallyport", unix.MFD_CLOEXEC)
+	if err != nil {
+		return 0, fmt.Errorf("make file in memory: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "sallyport")
+	n := l.pass(f)
+	if _, err := f.WriteAt(data, 0); err != nil {
+		return 0, fmt.Errorf("make file in memory: %w", err)
+	}
+	return n, nil
+}
+
+// box is a running bwrap with a supervisor that answers.
+type box struct {
+	*wire.Environment
+	program *supervisor.Program
+	init    int                    // process id, here, of the first process in it
+	ended   atomic.Pointer[string] // why we ended it; nil while we did not
+}
+
+// end ends everything in the sandbox at once, and says why to who asks.
+func (b *box) end(why string) {
+	b.ended.Store(&why)
+	_ = unix.Kill(b.init, unix.SIGKILL)
+}
+
+// explain says what to do about a connection that cannot be made or broke.
+func (b *box) explain(err error, reached bool) error {
+	if why := b.ended.Load(); why != nil {
+		return fmt.Errorf("the sandbox was ended: %s: the next request makes a new one", *why)
+	}
+	return explain(b.program.Explain(err), reached)
+}
+
+// start runs bwrap with a view and greets the supervisor in it.
+func start(ctx context.Context, o Options, v *view, workspace string) (*box, error) {
+	l := &launch{o: o}
+	defer l.close()
+	if err := l.arrange(v); err != nil {
+		return nil, err
+	}
+	statusRead, statusWrite, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("start sandbox: %w", err)
+	}
+	defer statusRead.Close()
+	l.args = append(l.args, "--json-status-fd", strconv.Itoa(l.pass(statusWrite)))
+	argv, err := l.memory([]byte(strings.Join(l.args, "\x00") + "\x00"))
+	if err != nil {
+		return nil, err
+	}
+	p, err := supervisor.OpenProgramWith(supervisor.ProgramOptions{
+		Command: []string{o.Bwrap, "--args", strconv.Itoa(argv), supervisorAt},
+		Env:     outer(o.Environ), Files: l.files, Bound: true,
+	})
+	if err != nil {
+		return nil, unavailable("install bubblewrap (Debian, Ubuntu, Fedora: package bubblewrap)", "%w", err)
+	}
+	l.close() // the writing end of the status too: its end is to show
+	b := &box{program: p}
+	var reached atomic.Bool
+	options := wire.Options{
+		Settings: wire.Settings{Workspace: workspace, Venv: o.Venv, Env: o.Environ},
+		Explain:  func(err error) error { return b.explain(err, reached.Load()) },
+	}
+	if prefix := strings.TrimSpace(o.Prefix); prefix != "" {
+		options.Prefixed = func(text string, posix bool) string { return local.Prefixed(prefix, text, posix) }
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	if b.Environment, err = wire.Connect(ctx, p, options); err != nil {
+		return nil, err
+	}
+	reached.Store(true)
+	if b.init, err = initOf(statusRead); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+// arrange puts together what bwrap is told.
+func (l *launch) arrange(v *view) error {
+	l.args = append(l.args,
+		"--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session", "--cap-drop", "ALL",
+		"--as-pid-1", // the kernel keeps KILL and STOP of what it started from it
+		"--hostname", "sandbox", "--clearenv")
+	if l.o.Network == "host" {
+		l.args = append(l.args, "--share-net")
+	}
+	for _, kv := range outer(l.o.Environ) {
+		name, value, _ := strings.Cut(kv, "=")
+		l.args = append(l.args, "--setenv", name, value)
+	}
+	mounts, err := v.arguments(l.memory)
+	if err != nil {
+		return err
+	}
+	l.args = append(l.args, mounts...)
+	l.args = append(l.args, "--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--size", fmt.Sprint(l.o.Scratch), "--tmpfs", "/dev/shm", "--ro-bind", l.o.Supervisor, supervisorAt)
+	for _, p := range []string{"/proc/sys"} { // root without rights still owns them
+		if _, err := os.Lstat(p); err == nil {
+			l.args = append(l.args, "--ro-bind", p, p)
+		}
+	}
+	l.args = append(l.args, "--remount-ro", "/run", "--remount-ro", "/dev", "--remount-ro", "/")
+	rules, err := filter(l.o.UnixSockets)
+	if err != nil {
+		return err
+	}
+	fd, err := l.memory(rules)
+	if err != nil {
+		return err
+	}
+	l.args = append(l.args, "--seccomp", strconv.Itoa(fd), "--chdir", "/")
+	return nil
+}
+
+// outer are the variables of bwrap and of the supervisor themselves: those that say where things are.
+// What a command gets travels over the stream, where no process list shows it.
+func outer(environ []string) []string {
+	var out []string
+	for _, kv := range environ {
+		switch name, _, _ := strings.Cut(kv, "="); name {
+		case "PATH", "HOME", "TMPDIR":
+			out = append(out, kv)
+		}
+	}
+	return out
+}
+
+// initOf reads the process id of the sandbox's first process.
+func initOf(status *os.File) (int, error) {
+	var s struct {
+		Child int `json:"child-pid"`
+	}
+	_ = status.SetReadDeadline(time.Now().Add(startTime))
+	if err := json.NewDecoder(status).Decode(&s); err != nil || s.Child <= 0 {
+		return 0, fmt.Errorf("start sandbox: bwrap does not say which process it is: %w", err)
+	}
+	return s.Child, nil
+}
+
+// locate finds bwrap and the supervisor of this sallyport. They are not looked for where commands write, though
+// PATH may lead there, as that of a virtual environment in the workspace does: they would be a command's.
+func (o *Options) locate(roots []facts.Root) error {
+	dirs := filepath.SplitList(valueOf(o.Environ, "PATH"))
+	if o.Bwrap == "" {
+		o.Bwrap = lookUp("bwrap", append([]string{"/usr/bin"}, dirs...), roots)
+	}
+	if o.Bwrap == "" {
+		return unavailable("install it (Debian, Ubuntu, Fedora: package bubblewrap)", "bwrap is not in PATH")
+	}
+	const name = "sallyport-supervisor"
+	var found string
+	switch {
+	case o.Supervisor != "":
+		found = lookUp(filepath.Base(o.Supervisor), []string{filepath.Dir(o.Supervisor)}, nil)
+	default:
+		// Beside sallyport it is as safe as that.
+		if found = lookUp(name, []string{o.Beside}, nil); found == "" {
+			found = lookUp(name, dirs, roots)
+		}
+	}
+	if found == "" {
+		return unavailable("make build puts it there; or set supervisor in the configuration", "%s is not beside sallyport", name)
+	}
+	o.Supervisor = found
+	return nil
+}
+
+// lookUp finds a program in one of several directories, outside of what roots grant for writing.
+func lookUp(name string, dirs []string, roots []facts.Root) string {
+	for _, dir := range dirs {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		real, err := filepath.EvalSymlinks(filepath.Join(dir, name))
+		writable := func(r facts.Root) bool { return r.Write && (within(real, r.Path) || within(dir, r.Path)) }
+		if err == nil && unix.Access(real, unix.X_OK) == nil && !slices.ContainsFunc(roots, writable) {
+			return real
+		}
+	}
+	return ""
+}
+
+func valueOf(env []string, name string) string {
+	for _, kv := range env {
+		if n, v, ok := strings.Cut(kv, "="); ok && n == name {
+			return v
+		}
+	}
+	return ""
+}

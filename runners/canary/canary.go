@@ -1,0 +1,100 @@
+// Package canary tries what a sandbox is there to prevent. The same trial runs twice: in the sandbox, where
+// every part of it must fail, and outside, where every part must succeed, so that a failure inside shows
+// something. It is the only thing in sallyport that hopes to be refused.
+package canary
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Trial is what is tried. A part that is empty is left out.
+type Trial struct {
+	Write   string `json:"write"`   // directory in which to make a file
+	Read    string `json:"read"`    // file to read
+	Connect string `json:"connect"` // socket of AF_UNIX to connect to
+	Dial    string `json:"dial"`    // address of the network to connect to
+	PID     int    `json:"pid"`     // process to see
+	Began   string `json:"began"`   // when that process started, as /proc has it: ids are given out anew elsewhere
+}
+
+// Report tells which parts succeeded.
+type Report struct {
+	Done []string `json:"done"`
+}
+
+// patience bounds each attempt to connect.
+const patience = 2 * time.Second
+
+// Run tries everything.
+func (t Trial) Run() Report {
+	r := Report{Done: []string{}}
+	try := func(what, with string, do func(string) error) {
+		if with != "" && do(with) == nil {
+			r.Done = append(r.Done, what)
+		}
+	}
+	try("write to a read-only place", t.Write, makeFile)
+	try("read a hidden file", t.Read, readFile)
+	try("connect to a socket of the host", t.Connect, func(p string) error { return connect("unix", p) })
+	try("connect to a port of the host", t.Dial, func(a string) error { return connect("tcp", a) })
+	try("see a process of the host", t.Began, func(began string) error {
+		if got, err := Began(t.PID); err != nil || got != began {
+			return os.ErrNotExist
+		}
+		return nil
+	})
+	return r
+}
+
+func makeFile(dir string) error {
+	p := filepath.Join(dir, "made")
+	f, err := os.Create(p)
+	if err != nil {
+		return err
+	}
+	_ = f.Close()
+	return os.Remove(p)
+}
+
+func readFile(p string) error {
+	_, err := os.ReadFile(p)
+	return err
+}
+
+func connect(network, address string) error {
+	c, err := net.DialTimeout(network, address, patience)
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+// Began tells when a process started, in the clock of the kernel.
+func Began(pid int) (string, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return "", err
+	}
+	// The name, in brackets, may hold anything; 19 fields behind it is the time.
+	fields := strings.Fields(string(b)[strings.LastIndexByte(string(b), ')')+1:])
+	if len(fields) < 20 {
+		return "", fmt.Errorf("read /proc/%d/stat: %d fields", pid, len(fields))
+	}
+	return fields[19], nil
+}
+
+// Main runs the trial that an argument describes and writes the report.
+func Main(argument string, out io.Writer) error {
+	var t Trial
+	if err := json.Unmarshal([]byte(argument), &t); err != nil {
+		return fmt.Errorf("read trial: %w", err)
+	}
+	return json.NewEncoder(out).Encode(t.Run())
+}

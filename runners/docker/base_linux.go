@@ -1,0 +1,14 @@
+package docker
+
+import (
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// detach takes away what debootstrap mounted and, when it was killed, left: nothing may be removed through it.
+func detach(root string) {
+	for _, dir := range []string{"proc", "sys", "dev/pts", "dev/shm", "dev"} {
+		_ = unix.Unmount(filepath.Join(root, dir), unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW) // an error: nothing is mounted there
+	}
+}

@@ -1,0 +1,151 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/build"
+	"github.com/docker/docker/api/types/filters"
+	"github.com/docker/docker/api/types/image"
+
+	"github.com/sallyport-dev/sallyport/images"
+)
+
+// Build says which image to build.
+type Build struct {
+	Tag        string            // its name, with a tag
+	Dockerfile []byte            // the text
+	Context    string            // directory that it may copy from; "" for none
+	Args       map[string]string // build arguments
+	Labels     map[string]string
+	NoCache    bool
+	Report     Report
+}
+
+// BuildImage builds an image and returns its id. The engine pulls what it is built on, if that is absent.
+func (e *Engine) BuildImage(ctx context.Context, b Build) (string, error) {
+	args := map[string]*string{}
+	for name, value := range b.Args {
+		args[name] = &value
+	}
+	sent, done := packed(b.Dockerfile, b.Context)
+	defer done()
+	answer, err := e.cli.ImageBuild(ctx, sent, build.ImageBuildOptions{
+		Tags: []string{b.Tag}, Dockerfile: sentDockerfile, BuildArgs: args, Labels: b.Labels,
+		NoCache: b.NoCache, Remove: true, ForceRemove: true,
+		Version: build.BuilderV1, // the newer one speaks a protocol of its own and is an extra package on Debian
+	})
+	if err != nil {
+		return "", e.explain("build image "+b.Tag, err)
+	}
+	defer answer.Body.Close()
+	id, err := b.Report.messages(answer.Body)
+	if ctx.Err() != nil {
+		return "", fmt.Errorf("build image %s: %w", b.Tag, ctx.Err())
+	}
+	if err != nil {
+		return "", e.explain("build image "+b.Tag, unreachable(err))
+	}
+	return id, nil
+}
+
+// unreachable says what to do when an image could not be had from a registry.
+func unreachable(err error) error {
+	text := err.Error()
+	for _, sign := range []string{"no such host", "dial tcp", "i/o timeout", "TLS handshake timeout", "connection refused", "pull access denied", "manifest unknown"} {
+		if strings.Contains(text, sign) && (strings.Contains(text, "/v2/") || strings.Contains(text, "pull access") || strings.Contains(text, "manifest")) {
+			return fmt.Errorf("%w: the image it is built on is neither here nor to be had: name another with --base, or make one of Debian's packages with --base debootstrap", err)
+		}
+	}
+	return err
+}
+
+// HasImage reports whether the engine has an image.
+func (e *Engine) HasImage(ctx context.Context, ref string) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, engineTime)
+	defer cancel()
+	_, err := e.cli.ImageInspect(ctx, ref)
+	if errdefs.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, e.explain("look for image "+ref, err)
+	}
+	return true, nil
+}
+
+// Built is an image of ours that the engine has.
+type Built struct {
+	ID      string    `json:"id"`
+	Names   []string  `json:"names"` // with tags; none when another image has taken them
+	Kind    string    `json:"kind"`  // runtime, runtime-sudo, base, custom or prepared
+	Holds   string    `json:"holds"` // of a prepared one: its packages
+	Bytes   int64     `json:"bytes"`
+	Created time.Time `json:"created"`
+}
+
+// Images lists the images that sallyport built, the youngest first.
+func (e *Engine) Images(ctx context.Context) ([]Built, error) {
+	ctx, cancel := context.WithTimeout(ctx, engineTime)
+	defer cancel()
+	found, err := e.cli.ImageList(ctx, image.ListOptions{Filters: filters.NewArgs(filters.Arg("label", images.Label))})
+	if err != nil {
+		return nil, e.explain("list images", err)
+	}
+	all := make([]Built, len(found))
+	for i, f := range found {
+		all[i] = Built{ID: f.ID, Names: named(f.RepoTags), Kind: f.Labels[images.Label], Holds: f.Labels[labelPackages], Bytes: f.Size, Created: time.Unix(f.Created, 0).UTC()}
+	}
+	return all, nil
+}
+
+// PruneImages removes the images of ours that have no name any more, and with prepared those that hold packages. It leaves what a
+// container or another image is made from, and returns what it removed.
+func (e *Engine) PruneImages(ctx context.Context, prepared bool) ([]Built, error) {
+	all, err := e.Images(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var removed []Built
+	for _, b := range all { // the youngest first, so that what one was made from goes after it
+		if len(b.Names) > 0 && (!prepared || b.Kind != "prepared") {
+			continue
+		}
+		_, err := e.cli.ImageRemove(ctx, b.ID, image.RemoveOptions{PruneChildren: true})
+		switch {
+		case err == nil:
+			removed = append(removed, b)
+		case errdefs.IsConflict(err) || errdefs.IsNotFound(err): // in use, or gone with another
+		default:
+			return removed, e.explain("remove image "+short(strings.TrimPrefix(b.ID, "sha256:")), err)
+		}
+	}
+	return removed, nil
+}
+
+func named(tags []string) []string {
+	names := []string{}
+	for _, t := range tags {
+		if t != "<none>:<none>" {
+			names = append(names, t)
+		}
+	}
+	return names
+}
+
+// importImage makes an image of a tar of its whole file system.
+func (e *Engine) importImage(ctx context.Context, tar io.Reader, ref string, changes []string, report Report) error {
+	body, err := e.cli.ImageImport(ctx, image.ImportSource{Source: tar, SourceName: "-"}, ref, image.ImportOptions{Changes: changes})
+	if err != nil {
+		return e.explain("import image "+ref, err)
+	}
+	defer body.Close()
+	if _, err := report.messages(body); err != nil {
+		return e.explain("import image "+ref, err)
+	}
+	return nil
+}

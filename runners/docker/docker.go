@@ -1,0 +1,293 @@
+// Package docker runs commands in containers of a Docker engine: the runners docker and docker-sudo.
+//
+// One container lasts as long as a session of an agent in a workspace. Its first process is
+// sallyport-supervisor, which only idles and reaps; commands are started by a second supervisor, a
+// process of the container's root with no more rights than to become somebody else and to end what it
+// started, whose input and output carry the protocol of package wire:
+//
+//	engine.Gate ─▶ wire.Environment ══ hijacked exec of the engine's API ══ sallyport-supervisor ─▶ command
+//	                                                                        root, 3 capabilities     the user, none
+//
+// The container is made from the same grants that policies judge by (package mounts turns them into
+// mounts at the same paths), without capabilities, devices or network unless the operator says
+// otherwise; Checks tells from the engine's own description whether that came true.
+//
+// It judges no command. It does not build images from what an agent writes, and the agent has no
+// parameter that reaches it. It touches no container, volume or image that does not carry its labels.
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/runners/mounts"
+)
+
+// Options are what a Runner is made of. The zero value of a field is its default.
+type Options struct {
+	Elevated bool // docker-sudo: commands that were judged to may use sudo inside
+
+	// The engine.
+	Host    string   // its address; "" for $DOCKER_HOST, else the context in use, else the engine's default
+	Environ []string // NAME=value, where DOCKER_* is looked for
+	Home    string   // holds .docker with its contexts
+
+	// What is started.
+	Image      string // "" for the image of this release
+	Pull       string // "missing": an absent image is pulled; else never
+	Supervisor string // file of the supervisor's program for the engine's system
+	Copy       bool   // it is copied into a volume: the engine does not see our files
+	Mount      bool   // it is mounted, whatever Copy and the engine's address say
+	Runtime    string // one of the engine's runtimes, such as runsc; "" for its default
+
+	// What confines it.
+	User      string // "uid" or "uid:gid"; "" for the owner of the workspace
+	Network   string // none, bridge or host; "" for none
+	Memory    int64  // bytes, swap included; 0 for no limit
+	CPUs      float64
+	PIDs      int64 // processes and threads; 0 for 512
+	Files     int64 // open files of a process; 0 for 4096
+	FileSize  int64 // bytes of a file that is written; 0 for no limit
+	Temporary int64 // bytes of /tmp; 0 for 1 GiB
+	Writable  bool  // the root file system can be written to; with Elevated it always can
+	Mounts    []Mount
+	// UnixSockets lets commands make sockets of the file system, by which they reach what listens in granted places.
+	UnixSockets bool
+	Packages    Packages
+	Keep        bool   // the container stays when the session ends
+	State       string // directory of what sallyport remembers; containers are ours by it
+
+	// What commands find.
+	Venv, Prefix string
+	Given        []string // variables of every command, NAME=value
+}
+
+// Mount is a mount besides the granted places.
+type Mount struct {
+	Source, Target string
+	Write          bool
+	Given          bool // named by its kind, as a credential: the guard lets it pass
+}
+
+// Runner opens environments in containers.
+type Runner struct {
+	o Options
+
+	report  Report          // told of installations
+	life    context.Context // of installations; see Close
+	end     func()
+	working sync.WaitGroup
+
+	mu           sync.Mutex
+	e            *Engine // nil until it is first used
+	preparations map[string]*preparation
+	last         *environment // that was opened
+}
+
+var _ engine.Runner = (*Runner)(nil)
+
+// Images of this release.
+const (
+	RuntimeImage     = "sallyport/runtime:latest"
+	RuntimeSudoImage = "sallyport/runtime-sudo:latest"
+)
+
+// New makes a runner. It looks at nothing and asks the engine nothing.
+func New(o Options) (*Runner, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	r := &Runner{o: o, preparations: map[string]*preparation{}}
+	r.life, r.end = context.WithCancel(context.Background())
+	return r, nil
+}
+
+// complete fills in defaults.
+func (o Options) complete() (Options, error) {
+	set := func(s *string, v string) {
+		if *s == "" {
+			*s = v
+		}
+	}
+	number := func(n *int64, v int64) {
+		if *n == 0 {
+			*n = v
+		}
+	}
+	set(&o.Network, "none")
+	set(&o.Pull, "never")
+	if o.Elevated {
+		set(&o.Image, RuntimeSudoImage)
+		o.Writable = true // what sudo is used for is to install
+	}
+	set(&o.Image, RuntimeImage)
+	number(&o.PIDs, 512)
+	number(&o.Files, 4096)
+	number(&o.Temporary, 1<<30)
+	switch o.Network {
+	case "none", "bridge", "host":
+	default:
+		return o, fmt.Errorf("open runner %s: network %q: use none, bridge or host", o.name(), o.Network)
+	}
+	if o.Pull != "never" && o.Pull != "missing" {
+		return o, fmt.Errorf("open runner %s: pull %q: use never or missing", o.name(), o.Pull)
+	}
+	if strings.TrimSpace(o.Prefix) != "" {
+		o.Venv = "none" // that is what a prefix is for
+	}
+	set(&o.Venv, "auto")
+	return o, nil
+}
+
+// name is that of the runner.
+func (o Options) name() string {
+	if o.Elevated {
+		return "docker-sudo"
+	}
+	return "docker"
+}
+
+// Describe tells policies about the container that Open would make.
+func (r *Runner) Describe() facts.Runner {
+	return facts.Runner{Name: r.o.name(), Isolation: "container", Network: r.o.Network, Elevated: r.o.Elevated}
+}
+
+// connected returns the engine, connecting when there is no connection that works.
+func (r *Runner) connected(ctx context.Context) (*Engine, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.e != nil {
+		if r.e.ping(ctx) == nil {
+			return r.e, nil
+		}
+		_ = r.e.Close()
+		r.e = nil
+	}
+	e, err := Connect(ctx, r.o)
+	if err != nil {
+		return nil, err
+	}
+	r.e = e
+	return e, nil
+}
+
+// attempts is how often a container is looked for anew that went away while it was reached.
+const attempts = 3
+
+// Open finds or makes the container of a session and starts a supervisor in it.
+func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.Environment, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("open environment: %w", err)
+	}
+	e, err := r.connected(ctx)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := lock(ctx, r.o.State, r.NameOf(spec))
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	masks, err := mounts.OpenMasks(r.o.masks())
+	if err != nil {
+		return nil, fmt.Errorf("open runner %s: %w", r.o.name(), err)
+	}
+	env, err := r.open(ctx, e, spec, masks)
+	if err != nil {
+		return nil, errors.Join(err, masks.Close())
+	}
+	r.mu.Lock()
+	before := r.last
+	r.last = env
+	r.mu.Unlock()
+	if before != nil && before.Environment.Err() != nil {
+		if err := before.release(); err != nil { // nobody closes what broke
+			spec.Tell("masks", map[string]any{"error": err.Error()})
+		}
+	}
+	return env, nil
+}
+
+// open tries until a container stays for long enough to be entered.
+func (r *Runner) open(ctx context.Context, e *Engine, spec engine.EnvironmentSpec, masks *mounts.Masks) (*environment, error) {
+	p, err := r.plan(ctx, e, spec, masks)
+	if err != nil {
+		return nil, err
+	}
+	e.sweep(ctx, p)
+	for n := 1; ; n++ {
+		env, err := r.enter(ctx, e, p)
+		if err == nil {
+			env.masks = masks
+			return env, nil
+		}
+		if n == attempts || !errors.Is(err, errGone) {
+			return nil, err
+		}
+	}
+}
+
+// masks is where it is noted what stands in for places that are missing.
+func (o Options) masks() string {
+	if o.State == "" {
+		return ""
+	}
+	return filepath.Join(o.State, "masks")
+}
+
+// enter is one attempt: the container, then the supervisor in it, then whether it sees what it should.
+func (r *Runner) enter(ctx context.Context, e *Engine, p *plan) (*environment, error) {
+	id, made, err := e.container(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	env, err := r.attach(ctx, e, p, id)
+	if err == nil {
+		err = env.verify()
+	}
+	if err != nil && env != nil && !made { // what lies behind a mount was replaced since: starting mounts anew
+		env.leave(ctx)
+		if env, err = r.restart(ctx, e, p, id, err); err == nil {
+			err = env.verify()
+		}
+	}
+	if err == nil {
+		return env, nil
+	}
+	if env != nil {
+		env.leave(ctx)
+	}
+	if made {
+		_ = e.discard(context.WithoutCancel(ctx), id) // what cannot be used is nobody's session
+	}
+	return nil, err
+}
+
+// restart stops and starts a container that nobody else is in, and enters it again.
+func (r *Runner) restart(ctx context.Context, e *Engine, p *plan, id string, why error) (*environment, error) {
+	found, err := e.cli.ContainerInspect(ctx, id)
+	if err != nil {
+		return nil, e.explain("look at container "+p.name, err)
+	}
+	switch used, err := e.inUse(ctx, found); {
+	case err != nil:
+		return nil, err
+	case used:
+		return nil, fmt.Errorf("%w: another sallyport is in the container: end that one, or use another session", why)
+	}
+	p.spec.Tell("restart", map[string]any{"container": p.name, "why": why.Error()})
+	if err := e.stop(ctx, id); err != nil {
+		return nil, err
+	}
+	if err := e.start(ctx, id); err != nil {
+		return nil, err
+	}
+	return r.attach(ctx, e, p, id)
+}

@@ -1,0 +1,201 @@
+package docker
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/runners/runnertest"
+)
+
+// program under test: the supervisor that TestMain builds.
+var supervisorFile string
+
+func TestMain(m *testing.M) {
+	for _, name := range []string{"docker", "docker-sudo"} {
+		runnertest.Gateway(name, openHandedDown)
+	}
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "sallyport-docker-")
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(dir)
+		supervisorFile = filepath.Join(dir, "sallyport-supervisor")
+		build := exec.Command("go", "build", "-o", supervisorFile, "github.com/sallyport-dev/sallyport/cmd/sallyport-supervisor")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
+		if out, err := build.CombinedOutput(); err != nil {
+			panic(string(out))
+		}
+		return m.Run()
+	}())
+}
+
+// testImage is what containers of tests are made from.
+func testImage() string {
+	if named := os.Getenv("SALLYPORT_TEST_IMAGE"); named != "" {
+		return named
+	}
+	return RuntimeImage
+}
+
+// testSudoImage is the same for docker-sudo.
+func testSudoImage() string {
+	if named := os.Getenv("SALLYPORT_TEST_SUDO_IMAGE"); named != "" {
+		return named
+	}
+	return RuntimeSudoImage
+}
+
+// lab is a workspace and a state directory of one test, with an engine.
+type lab struct {
+	t         testing.TB
+	workspace string
+	o         Options
+}
+
+// newLab leaves the test out where there is no engine or no image. What it makes is gone after the test.
+func newLab(t testing.TB) *lab {
+	t.Helper()
+	return newLabOf(t, Options{Image: testImage()})
+}
+
+func newLabOf(t testing.TB, o Options) *lab {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &lab{t: t, workspace: filepath.Join(root, "workspace")}
+	must(t, os.Chmod(root, 0o755))
+	must(t, os.Mkdir(l.workspace, 0o755))
+	if os.Geteuid() == 0 {
+		must(t, os.Chown(l.workspace, 1000, 1000))
+	}
+	o.Environ, o.Home, o.Supervisor, o.State = os.Environ(), os.Getenv("HOME"), supervisorFile, filepath.Join(root, "state")
+	l.o = o
+	e, err := Connect(context.Background(), l.o)
+	if err != nil {
+		leftout.Skip(t, "no Docker engine: "+err.Error())
+	}
+	t.Cleanup(func() {
+		left, err := e.list(context.Background())
+		if err != nil {
+			t.Errorf("list what is left: %v", err)
+		}
+		for _, c := range left {
+			if err := e.discard(context.Background(), c.ID); err != nil {
+				t.Errorf("remove %s: %v", c.Name, err)
+			}
+		}
+		if err := e.pruneVolumes(context.Background()); err != nil {
+			t.Error(err)
+		}
+		_ = e.Close()
+	})
+	if _, err := e.Image(context.Background(), l.o.Image); err != nil {
+		leftout.Skip(t, "no image to start: "+err.Error())
+	}
+	return l
+}
+
+// spec is what a gate asks for.
+func (l *lab) spec() engine.EnvironmentSpec {
+	return engine.EnvironmentSpec{Agent: "tester", Session: "s1", Layout: facts.Layout{
+		Workspace: l.workspace,
+		Roots:     []facts.Root{{Path: l.workspace, Write: true, Zone: "workspace"}},
+	}}
+}
+
+func (l *lab) runner() *Runner {
+	l.t.Helper()
+	r, err := New(l.o)
+	must(l.t, err)
+	return r
+}
+
+// open opens an environment that the caller closes.
+func (l *lab) open(spec engine.EnvironmentSpec) *environment {
+	l.t.Helper()
+	env, err := l.runner().Open(context.Background(), spec)
+	must(l.t, err)
+	return env.(*environment)
+}
+
+// run runs a text in the workspace to its end.
+func run(t testing.TB, env engine.Environment, dir, text string) engine.Exit {
+	t.Helper()
+	c, err := env.Prepare(text, dir)
+	must(t, err)
+	c.ID, c.Timeout, c.Grace, c.Output = "D-test", 30*time.Second, 300*time.Millisecond, 1<<20
+	p, err := env.Start(context.Background(), c)
+	must(t, err)
+	return p.Wait()
+}
+
+// elevated runs a text that was judged to be allowed more rights.
+func elevated(t testing.TB, env engine.Environment, dir, text string) engine.Exit {
+	t.Helper()
+	c, err := env.Prepare(text, dir)
+	must(t, err)
+	c.ID, c.Timeout, c.Grace, c.Output, c.Elevated = "D-test", 30*time.Second, 300*time.Millisecond, 1<<20, true
+	p, err := env.Start(context.Background(), c)
+	must(t, err)
+	return p.Wait()
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// handedDown is what a process that is to be killed opens the same environment from.
+type handedDown struct {
+	Options   Options
+	Workspace string
+}
+
+const handedDownIn = "SALLYPORT_TEST_HANDED_DOWN"
+
+func (l *lab) handDown(t *testing.T) {
+	t.Helper()
+	text, err := json.Marshal(handedDown{l.o, l.workspace})
+	must(t, err)
+	t.Setenv(handedDownIn, string(text))
+}
+
+func openHandedDown() (engine.Environment, error) {
+	var h handedDown
+	if err := json.Unmarshal([]byte(os.Getenv(handedDownIn)), &h); err != nil {
+		return nil, err
+	}
+	r, err := New(h.Options)
+	if err != nil {
+		return nil, err
+	}
+	return r.Open(context.Background(), (&lab{workspace: h.Workspace}).spec())
+}
+
+// conforms runs the suite in containers with limits that are soon reached.
+func (l *lab) conforms(t *testing.T) {
+	t.Helper()
+	l.o.Memory, l.o.PIDs = 600<<20, 400
+	l.o.Environ = slices.DeleteFunc(l.o.Environ, func(kv string) bool { return !strings.HasPrefix(kv, "DOCKER") })
+	l.handDown(t)
+	runnertest.RunIn(t, runnertest.Options{Memory: true, Processes: true, Gateway: l.runner().o.name()}, func(*testing.T) engine.Environment {
+		return l.open(l.spec())
+	})
+}
+
+func TestConformance(t *testing.T) { newLab(t).conforms(t) }

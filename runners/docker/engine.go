@@ -1,0 +1,197 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/client"
+	"github.com/docker/go-connections/tlsconfig"
+)
+
+// Engine is a connection to a Docker engine.
+type Engine struct {
+	cli   *client.Client
+	at    endpoint
+	state string // hash of the state directory: what carries it is ours
+}
+
+// engineTime bounds what an engine is asked, but for pulls.
+const engineTime = 30 * time.Second
+
+// Connect connects to the engine that the options lead to, and makes sure that it answers.
+func Connect(ctx context.Context, o Options) (*Engine, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	at, err := o.endpoint()
+	if err != nil {
+		return nil, fmt.Errorf("find the Docker engine: %w", err)
+	}
+	cli, err := at.client()
+	if err != nil {
+		return nil, fmt.Errorf("connect to the Docker engine at %s: %w", at.shown(), err)
+	}
+	e := &Engine{cli: cli, at: at, state: digest(o.State)}
+	if err := e.ping(ctx); err != nil {
+		_ = cli.Close()
+		return nil, err
+	}
+	return e, nil
+}
+
+// Client is the connected client, for what this package builds on it.
+func (e *Engine) Client() *client.Client { return e.cli }
+
+// Close closes the connection.
+func (e *Engine) Close() error { return e.cli.Close() }
+
+func (e *Engine) ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, engineTime)
+	defer cancel()
+	if _, err := e.cli.Ping(ctx); err != nil {
+		return e.explain("connect to the Docker engine", err)
+	}
+	return nil
+}
+
+// errGone is wrapped by the error of a container that went away while it was being reached.
+var errGone = errors.New("the container is gone")
+
+// explain says what to do about an error of the engine.
+func (e *Engine) explain(doing string, err error) error {
+	text := err.Error()
+	mend := ""
+	switch {
+	case errdefs.IsNotFound(err) && strings.Contains(text, "No such container"):
+		return fmt.Errorf("%s: %w: %w", doing, errGone, err)
+	case errors.Is(err, os.ErrPermission) || strings.Contains(text, "permission denied") && strings.Contains(text, "dial"):
+		mend = fmt.Sprintf("this user may not use %s: join the group docker (sudo usermod -aG docker $USER, then log in again), or use a rootless engine", e.at.shown())
+	case strings.HasPrefix(e.at.host, "ssh://") && (client.IsErrConnectionFailed(err) || strings.Contains(text, "ssh")):
+		mend = fmt.Sprintf("try \"ssh %s docker version\": it must answer without a question", strings.TrimPrefix(e.at.host, "ssh://"))
+	case client.IsErrConnectionFailed(err) || errors.Is(err, os.ErrNotExist):
+		mend = fmt.Sprintf("nothing answers at %s: start the engine (sudo systemctl start docker), or name another under docker.host or in $DOCKER_HOST", e.at.shown())
+	case errors.Is(err, context.DeadlineExceeded):
+		mend = fmt.Sprintf("the engine at %s does not answer in time: look at its log (journalctl -u docker)", e.at.shown())
+	case strings.Contains(text, "seccomp is not enabled"):
+		mend = "the engine's kernel cannot filter system calls: use another"
+	case strings.Contains(text, "no space left on device"):
+		mend = "the engine's disk is full: free some with \"sallyport env prune\" or \"docker system df\""
+	case strings.Contains(text, "x509") || strings.Contains(text, "tls:"):
+		mend = "check DOCKER_CERT_PATH, or the certificates of the context"
+	}
+	if mend == "" {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	return fmt.Errorf("%s: %w: %s", doing, err, mend)
+}
+
+// endpoint is where an engine listens.
+type endpoint struct {
+	host      string // unix:///var/run/docker.sock, tcp://…, ssh://…
+	from      string // what named it, for people
+	ca        string // files of TLS; "" for none
+	cert, key string
+	tls       bool
+	insecure  bool     // the engine's certificate is not checked
+	environ   []string // of a program that leads there
+}
+
+// shown is the address without a password that somebody may have written into it.
+func (a endpoint) shown() string {
+	if u, err := url.Parse(a.host); err == nil {
+		return u.Redacted()
+	}
+	return a.host
+}
+
+// local reports whether the engine can see the files of this machine.
+func (a endpoint) local() bool {
+	return strings.HasPrefix(a.host, "unix://") || strings.HasPrefix(a.host, "npipe://")
+}
+
+// endpoint finds the engine as the docker command does: the configuration first, then DOCKER_HOST,
+// then the context in use, then the default.
+func (o Options) endpoint() (endpoint, error) {
+	env := func(name string) string { return valueOf(o.Environ, name) }
+	a, err := o.findEndpoint(env)
+	a.environ = o.Environ
+	return a, err
+}
+
+func (o Options) findEndpoint(env func(string) string) (endpoint, error) {
+	dir := env("DOCKER_CONFIG")
+	if dir == "" && o.Home != "" {
+		dir = filepath.Join(o.Home, ".docker")
+	}
+	for _, named := range []struct{ host, from string }{{o.Host, "docker.host"}, {env("DOCKER_HOST"), "$DOCKER_HOST"}} {
+		if named.host == "" {
+			continue
+		}
+		a := endpoint{host: named.host, from: named.from}
+		if !a.local() {
+			a.withEnvironment(env, dir)
+		}
+		return a, nil
+	}
+	if dir != "" {
+		a, found, err := currentContext(dir, env("DOCKER_CONTEXT"))
+		if err != nil || found {
+			return a, err
+		}
+	}
+	return endpoint{host: client.DefaultDockerHost, from: "default"}, nil
+}
+
+// withEnvironment takes what the docker command takes for TLS: DOCKER_TLS_VERIFY turns it on with
+// checks, DOCKER_CERT_PATH says where the files lie.
+func (a *endpoint) withEnvironment(env func(string) string, dir string) {
+	certs := env("DOCKER_CERT_PATH")
+	verify := env("DOCKER_TLS_VERIFY") != ""
+	if certs == "" && !verify {
+		return
+	}
+	if certs == "" {
+		certs = dir
+	}
+	a.tls, a.insecure = true, !verify
+	a.ca, a.cert, a.key = filepath.Join(certs, "ca.pem"), filepath.Join(certs, "cert.pem"), filepath.Join(certs, "key.pem")
+}
+
+// client makes a client. It connects to nothing yet.
+func (a endpoint) client() (*client.Client, error) {
+	if strings.HasPrefix(a.host, "ssh://") {
+		return a.throughSSH()
+	}
+	opts := []client.Opt{client.WithAPIVersionNegotiation(), client.WithUserAgent("sallyport")}
+	if a.tls {
+		config, err := tlsconfig.Client(tlsconfig.Options{CAFile: a.ca, CertFile: a.cert, KeyFile: a.key, InsecureSkipVerify: a.insecure, ExclusiveRootPools: true})
+		if err != nil {
+			return nil, fmt.Errorf("read certificates: %w: check DOCKER_CERT_PATH, or the certificates of the context", err)
+		}
+		opts = append(opts, client.WithHTTPClient(&http.Client{
+			Transport:     &http.Transport{TLSClientConfig: config},
+			CheckRedirect: client.CheckRedirect,
+		}))
+	}
+	return client.NewClientWithOpts(append(opts, client.WithHost(a.host))...)
+}
+
+// valueOf returns a variable of an environment; the last one holds.
+func valueOf(environ []string, name string) string {
+	value := ""
+	for _, kv := range environ {
+		if n, v, ok := strings.Cut(kv, "="); ok && n == name {
+			value = v
+		}
+	}
+	return value
+}

@@ -1,0 +1,376 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/volume"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+)
+
+// list returns the containers of a lab.
+func (l *lab) list() []Container {
+	l.t.Helper()
+	all, err := List(context.Background(), l.o)
+	must(l.t, err)
+	return all
+}
+
+// engine connects to the engine, for what tests do to containers from outside.
+func (l *lab) engine() *Engine {
+	l.t.Helper()
+	e, err := Connect(context.Background(), l.o)
+	must(l.t, err)
+	l.t.Cleanup(func() { _ = e.Close() })
+	return e
+}
+
+// says expects a command to end well with an output.
+func says(t testing.TB, env engine.Environment, dir, text, want string) {
+	t.Helper()
+	x := run(t, env, dir, text)
+	if x.Error != nil || x.Code != 0 || strings.TrimSpace(x.Stdout.Text) != want {
+		t.Errorf("%s: status %d, %v, output %q %q, want %q", text, x.Code, x.Error, x.Stdout.Text, x.Stderr.Text, want)
+	}
+}
+
+func TestOneContainerForASession(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	env := l.open(l.spec())
+	says(t, env, l.workspace, "echo kept > /tmp/state && pwd", l.workspace)
+	says(t, env, l.workspace, "cat /tmp/state", "kept")
+	second := l.open(l.spec()) // another sallyport of the same session
+	says(t, second, l.workspace, "cat /tmp/state", "kept")
+	if second.id != env.id || len(l.list()) != 1 {
+		t.Errorf("containers %v, want one", l.list())
+	}
+	must(t, env.Close())
+	says(t, second, l.workspace, "cat /tmp/state", "kept") // it was not pulled away
+	must(t, second.Close())
+	if left := l.list(); len(left) != 0 {
+		t.Errorf("after the last one closed: %v", left)
+	}
+}
+
+func TestSessionsAndAgentsAreApart(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	spec := l.spec()
+	one := l.open(spec)
+	defer one.Close()
+	says(t, one, l.workspace, "echo mine > /tmp/state; echo secret > note; echo ok", "ok")
+	for _, other := range []engine.EnvironmentSpec{
+		{Agent: "other", Session: spec.Session, Layout: spec.Layout}, {Agent: spec.Agent, Session: "s2", Layout: spec.Layout}, {Agent: spec.Agent, Layout: spec.Layout},
+	} {
+		two := l.open(other)
+		says(t, two, l.workspace, "cat /tmp/state 2>/dev/null || echo absent", "absent")
+		must(t, two.Close())
+	}
+	elsewhere := filepath.Join(filepath.Dir(l.workspace), "elsewhere")
+	must(t, os.Mkdir(elsewhere, 0o755))
+	l.give(elsewhere)
+	two := l.open(engine.EnvironmentSpec{Agent: "other", Layout: facts.Layout{Workspace: elsewhere, Roots: []facts.Root{{Path: elsewhere, Write: true}}}})
+	defer two.Close()
+	says(t, two, elsewhere, "cat "+l.workspace+"/note 2>/dev/null || echo absent", "absent")
+	says(t, one, l.workspace, "cat "+l.workspace+"/note", "secret")
+}
+
+// give makes a place the property of the user that commands run as.
+func (l *lab) give(places ...string) {
+	l.t.Helper()
+	if os.Geteuid() != 0 {
+		return
+	}
+	for _, p := range places {
+		must(l.t, os.Chown(p, 1000, 1000))
+	}
+}
+
+func TestConcurrentFirstCalls(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	const n = 6
+	envs := make([]engine.Environment, n)
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			r := l.runner() // each is a sallyport of its own
+			env, err := r.Open(context.Background(), l.spec())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			envs[i] = env
+		})
+	}
+	all.Wait()
+	if got := l.list(); len(got) != 1 {
+		t.Errorf("%d containers, want one", len(got))
+	}
+	for _, env := range envs {
+		if env == nil {
+			continue
+		}
+		all.Go(func() {
+			says(t, env, l.workspace, "echo here", "here")
+			if err := env.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if got := l.list(); len(got) != 0 {
+		t.Errorf("%d containers are left", len(got))
+	}
+}
+
+func TestKeptContainerIsFoundAgain(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.o.Keep = true
+	e := l.engine()
+	env := l.open(l.spec())
+	id := env.id
+	says(t, env, l.workspace, "echo kept > /opt/venv/state && echo ok", "ok")
+	must(t, env.Close())
+	if left := l.list(); len(left) != 1 || left[0].State != "exited" {
+		t.Errorf("after the session: %v", left)
+	}
+	for _, c := range []struct {
+		name string
+		do   func(ctx context.Context) error
+	}{
+		{"stopped", func(context.Context) error { return nil }},
+		{"running", func(context.Context) error { return nil }},
+		{"paused", func(ctx context.Context) error { return e.cli.ContainerPause(ctx, id) }},
+		{"killed", func(ctx context.Context) error { return e.cli.ContainerKill(ctx, id, "KILL") }},
+	} {
+		if c.name != "stopped" { // a sallyport that died leaves it as it is
+			dead := l.open(l.spec())
+			dead.leave(context.Background())
+			defer dead.release()
+		}
+		must(t, c.do(context.Background()))
+		env := l.open(l.spec())
+		if env.id != id {
+			t.Errorf("%s: another container was made", c.name)
+		}
+		says(t, env, l.workspace, "cat /opt/venv/state", "kept")
+		must(t, env.Close())
+	}
+	must(t, e.cli.ContainerRemove(context.Background(), id, container.RemoveOptions{Force: true}))
+	again := l.open(l.spec())
+	if again.id == id {
+		t.Error("the container that was removed is back")
+	}
+	must(t, again.Close())
+	removed, err := Prune(context.Background(), l.o, true)
+	must(t, err)
+	if len(removed) != 0 {
+		t.Errorf("pruned %v, whose sallyport lives", removed)
+	}
+	must(t, Remove(context.Background(), l.o, again.id))
+	if left := l.list(); len(left) != 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// TestChangedSettingsTakeEffect holds that a grant that was taken away is gone in a kept container.
+func TestChangedSettingsTakeEffect(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.o.Keep = true
+	extra := filepath.Join(filepath.Dir(l.workspace), "extra")
+	must(t, os.Mkdir(extra, 0o755))
+	l.give(extra)
+	spec := l.spec()
+	spec.Layout.Roots = append(spec.Layout.Roots, facts.Root{Path: extra, Write: true})
+	env := l.open(spec)
+	says(t, env, l.workspace, "touch "+extra+"/a && echo ok", "ok")
+	// While somebody is in it, other settings are refused and nobody is thrown out.
+	readonly := spec
+	readonly.Layout.Roots = []facts.Root{spec.Layout.Roots[0], {Path: extra}}
+	if _, err := l.runner().Open(context.Background(), readonly); err == nil || !strings.Contains(err.Error(), "in use by another sallyport with other settings") {
+		t.Errorf("open with other settings: %v", err)
+	}
+	says(t, env, l.workspace, "echo still here", "still here")
+	must(t, env.Close())
+	var told []string
+	readonly.Note = func(event string, _ map[string]any) { told = append(told, event) }
+	env = l.open(readonly)
+	says(t, env, l.workspace, "touch "+extra+"/b 2>/dev/null || echo refused", "refused")
+	must(t, env.Close())
+	if got := strings.Join(told, " "); got != "recreate create stop" {
+		t.Errorf("told %q", got)
+	}
+	env = l.open(l.spec())
+	says(t, env, l.workspace, "ls "+extra+" 2>/dev/null || echo absent", "absent")
+	must(t, env.Close())
+	l.o.PIDs = 100
+	env = l.open(l.spec())
+	found, err := env.e.cli.ContainerInspect(context.Background(), env.id)
+	must(t, err)
+	if *found.HostConfig.PidsLimit != 100 {
+		t.Errorf("pids %d", *found.HostConfig.PidsLimit)
+	}
+	must(t, env.Close())
+}
+
+// TestNamesOfOthers holds that a container that is not ours is left alone, whatever it is called.
+func TestNamesOfOthers(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	e := l.engine()
+	name := l.runner().NameOf(l.spec())
+	image, err := e.Image(context.Background(), l.o.Image)
+	must(t, err)
+	for _, labels := range []map[string]string{nil, {labelState: "of somebody else"}} {
+		c, err := e.cli.ContainerCreate(context.Background(), &container.Config{Image: image.ID, Entrypoint: []string{"/bin/true"}, Labels: labels}, nil, nil, nil, name)
+		must(t, err)
+		_, err = l.runner().Open(context.Background(), l.spec())
+		if err == nil || !strings.Contains(err.Error(), "is not sallyport's") {
+			t.Errorf("open: %v", err)
+		}
+		if err := Remove(context.Background(), l.o, c.ID); !errors.Is(err, ErrNotOurs) {
+			t.Errorf("remove: %v", err)
+		}
+		if _, err := e.cli.ContainerInspect(context.Background(), c.ID); err != nil {
+			t.Errorf("the other's container: %v", err)
+		}
+		must(t, e.cli.ContainerRemove(context.Background(), c.ID, container.RemoveOptions{Force: true}))
+	}
+}
+
+// TestSweep removes what a dead sallyport left, and nothing else.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	e := l.engine()
+	image, err := e.Image(context.Background(), l.o.Image)
+	must(t, err)
+	mine := self()
+	dead := map[string]string{labelState: digest(l.o.State), labelMachine: mine.machine, labelPID: "1", labelStarted: "of an earlier boot"}
+	with := func(changes map[string]string) map[string]string {
+		m := map[string]string{}
+		for k, v := range dead {
+			m[k] = v
+		}
+		for k, v := range changes {
+			m[k] = v
+		}
+		return m
+	}
+	made := map[string]string{}
+	for name, labels := range map[string]map[string]string{
+		"dead":    dead,
+		"kept":    with(map[string]string{labelKeep: "true"}),
+		"living":  with(mine.labels()),
+		"far":     with(map[string]string{labelMachine: "another"}),
+		"foreign": with(map[string]string{labelState: "another"}),
+	} {
+		c, err := e.cli.ContainerCreate(context.Background(), &container.Config{Image: image.ID, Entrypoint: []string{"/bin/true"}, Labels: labels}, nil, nil, nil, "")
+		must(t, err)
+		made[name] = c.ID
+		t.Cleanup(func() { _ = e.cli.ContainerRemove(context.Background(), c.ID, container.RemoveOptions{Force: true}) })
+	}
+	must(t, l.open(l.spec()).Close())
+	for name, id := range made {
+		_, err := e.cli.ContainerInspect(context.Background(), id)
+		if gone := err != nil; gone != (name == "dead") {
+			t.Errorf("%s: gone %v", name, gone)
+		}
+	}
+}
+
+// TestStopIsSwift holds that nothing waits for the engine's ten seconds.
+func TestStopIsSwift(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	env := l.open(l.spec())
+	c, err := env.Prepare("trap '' TERM; sleep 60", l.workspace)
+	must(t, err)
+	c.ID, c.Timeout, c.Grace, c.Output = "D-test", time.Minute, 300*time.Millisecond, 1<<20
+	p, err := env.Start(context.Background(), c)
+	must(t, err)
+	began := time.Now()
+	must(t, env.e.cli.ContainerStop(context.Background(), env.id, container.StopOptions{}))
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("stopping took %s", took)
+	}
+	if x := p.Wait(); x.Error == nil || !strings.Contains(x.Error.Error(), "the container was stopped") {
+		t.Errorf("the command ended with %v", x.Error)
+	}
+	began = time.Now()
+	must(t, env.Close())
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("closing took %s", took)
+	}
+}
+
+// TestLostAndOpenedAgain holds that after the container went away the next request gets another.
+func TestLostAndOpenedAgain(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	r := l.runner()
+	for _, c := range []struct {
+		name, says string
+		do         func(e *Engine, id string) error
+	}{
+		{"removed", "the container was removed", func(e *Engine, id string) error {
+			return e.cli.ContainerRemove(context.Background(), id, container.RemoveOptions{Force: true})
+		}},
+		{"killed", "the container was stopped", func(e *Engine, id string) error { return e.cli.ContainerKill(context.Background(), id, "KILL") }},
+	} {
+		opened, err := r.Open(context.Background(), l.spec())
+		must(t, err)
+		env := opened.(*environment)
+		says(t, env, l.workspace, "echo before", "before")
+		must(t, c.do(env.e, env.id))
+		why := func() string {
+			_, err := env.Prepare("true", l.workspace)
+			return fmt.Sprint(err)
+		}
+		for deadline := time.Now().Add(10 * time.Second); !strings.Contains(why(), "the next request") && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		}
+		if said := why(); !strings.Contains(said, c.says) && !strings.Contains(said, "the container was stopped") || env.Err() == nil { // on its way to be removed
+			t.Errorf("%s: %s (%v)", c.name, said, env.Err())
+		}
+		again, err := r.Open(context.Background(), l.spec())
+		must(t, err)
+		says(t, again, l.workspace, "echo after", "after")
+		must(t, again.Close())
+		must(t, env.Close())
+	}
+}
+
+func TestDeliveredByVolume(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.o.Copy = true
+	env := l.open(l.spec())
+	says(t, env, l.workspace, "echo delivered", "delivered")
+	must(t, env.Close())
+	began := time.Now()
+	env = l.open(l.spec())
+	t.Logf("the second time: %s", time.Since(began))
+	says(t, env, l.workspace, "touch /.sallyport/x 2>/dev/null || echo refused", "refused")
+	must(t, env.Close())
+	_, err := Prune(context.Background(), l.o, false)
+	must(t, err)
+	left, err := env.e.cli.VolumeList(context.Background(), volume.ListOptions{Filters: stateFilter(env.e.state)})
+	must(t, err)
+	if len(left.Volumes) != 0 {
+		t.Errorf("volumes %v are left", left.Volumes)
+	}
+}

@@ -1,0 +1,190 @@
+package mounts
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/facts"
+)
+
+// Guarded is a place in a writable root that is mounted on itself.
+type Guarded struct {
+	Path string
+	// Write says that it can be written to. It is there all the same, because what is mounted cannot be
+	// renamed, and another cannot be put in its place.
+	Write bool
+	// Mask is what stands there while it is missing, so that it cannot be made. Nil: it is there.
+	Mask *Mask
+	// Maskable is Mask whether or not it is missing: another session may have put its mask there.
+	Maskable *Mask
+}
+
+// Mask is what stands in for a place that is missing.
+type Mask struct {
+	Dir     bool   // an empty directory: git does not see one
+	Content string // of a file
+}
+
+// Protection is what is guarded in the writable places of a layout.
+type Protection struct {
+	Guarded      []Guarded // those that lie around others before them
+	Repositories []string  // each .git, and each directory that git would take for one
+	Notes        []string  // what cannot be guarded, for people
+}
+
+// What a walk through the writable places may come to. An agent can make any number of files, and must
+// not gain by it: beyond these it is an error, and no reason to protect less.
+const (
+	maxEntries      = 3_000_000
+	maxRepositories = 200
+)
+
+// Protect finds what in the writable places must not be changed from inside, because programs of the user
+// outside would run it: hooks and configuration of git in every repository, settings of editors and agents;
+// and sallyport's own files. The paths of roots are those that Resolve found.
+func Protect(roots []facts.Root, home string, self []facts.Place) (Protection, error) {
+	p := &protector{roots: roots, home: home, found: map[string]Guarded{}}
+	for _, r := range roots {
+		if !r.Write || r.File {
+			continue
+		}
+		for _, place := range r.Protected {
+			if err := p.protected(r, place); err != nil {
+				return Protection{}, err
+			}
+		}
+		for _, s := range self {
+			p.own(r, s.Path)
+		}
+		p.habits(r.Path)
+		if err := p.walk(r.Path); err != nil {
+			return Protection{}, err
+		}
+	}
+	return p.result(), nil
+}
+
+// protector gathers what is guarded.
+type protector struct {
+	roots   []facts.Root
+	home    string
+	found   map[string]Guarded
+	repos   []string
+	notes   []string
+	entries int
+}
+
+func (p *protector) result() Protection {
+	all := slices.SortedFunc(maps.Values(p.found), func(a, b Guarded) int {
+		return cmp.Or(cmp.Compare(depth(a.Path), depth(b.Path)), cmp.Compare(a.Path, b.Path))
+	})
+	slices.Sort(p.repos)
+	return Protection{Guarded: all, Repositories: p.repos, Notes: p.notes}
+}
+
+// note tells people what is not as it should be.
+func (p *protector) note(format string, args ...any) {
+	p.notes = append(p.notes, fmt.Sprintf(format, args...))
+}
+
+// rootOf returns the root that decides about a path.
+func (p *protector) rootOf(path string) (facts.Root, bool) {
+	var best facts.Root
+	found := false
+	for _, r := range p.roots {
+		if within(path, r.Path) && (!found || depth(r.Path) > depth(best.Path)) {
+			best, found = r, true
+		}
+	}
+	return best, found
+}
+
+// keep makes a place read-only, if commands could write to it otherwise. What is missing gets the mask;
+// without one it is left alone.
+func (p *protector) keep(path string, mask *Mask) {
+	root, ok := p.rootOf(path)
+	if !ok || !root.Write || root.File || root.Path == path {
+		return // nobody can write there; or the operator granted this very place
+	}
+	g := Guarded{Path: path, Maskable: mask}
+	at, info, err := reach(root.Path, path)
+	switch {
+	case err == nil && info.Mode()&fs.ModeSymlink != 0:
+		p.note("%s is a symbolic link: commands can put another in its place", at)
+		return
+	case err == nil:
+	case at == path && mask != nil: // missing
+		g.Mask = mask
+	case mask != nil: // so is a directory around it, which stands for it
+		g = Guarded{Path: at, Mask: &Mask{Dir: true}, Maskable: &Mask{Dir: true}}
+	default:
+		return
+	}
+	p.pin(root.Path, g.Path)
+	if old, ok := p.found[g.Path]; !ok || old.Write {
+		p.found[g.Path] = g
+	}
+}
+
+// pin keeps the directories between a root and a place below it from being renamed.
+func (p *protector) pin(root, path string) {
+	for dir := filepath.Dir(path); dir != root && within(dir, root); dir = filepath.Dir(dir) {
+		if _, ok := p.found[dir]; !ok {
+			p.found[dir] = Guarded{Path: dir, Write: true}
+		}
+	}
+}
+
+// reach looks at a path below root name by name. It returns the first that is missing or a link, or the
+// path itself.
+func reach(root, path string) (string, fs.FileInfo, error) {
+	at := root
+	rest := strings.TrimPrefix(strings.TrimPrefix(path, root), "/")
+	var info fs.FileInfo
+	for name := range strings.SplitSeq(rest, "/") {
+		at = filepath.Join(at, name)
+		var err error
+		if info, err = os.Lstat(at); err != nil || info.Mode()&fs.ModeSymlink != 0 {
+			return at, info, err
+		}
+	}
+	return at, info, nil
+}
+
+// protected keeps a place that the operator named. It must not depend on a link.
+func (p *protector) protected(r facts.Root, place string) error {
+	if !clean(place) || !within(place, r.Path) {
+		return fmt.Errorf("protected place %s: not below %s", place, r.Path)
+	}
+	if at, info, err := reach(r.Path, place); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return fmt.Errorf("protected place %s: %s is a symbolic link, which commands could replace: name what it leads to", place, at)
+	}
+	p.keep(place, &Mask{Dir: true})
+	return nil
+}
+
+// own keeps a place of sallyport's. One that is missing matters too: a configuration there would be found
+// at the next start. Its directory stands for it, if that is sallyport's alone.
+func (p *protector) own(r facts.Root, place string) {
+	if !within(place, r.Path) || place == r.Path {
+		return
+	}
+	if _, err := os.Lstat(place); err == nil {
+		p.keep(place, nil)
+	} else if dir := filepath.Dir(place); filepath.Base(dir) == "sallyport" {
+		p.keep(dir, &Mask{Dir: true})
+	}
+}
+
+// habits keeps what editors, shells and agents of the user's run or obey when they are opened in a directory.
+func (p *protector) habits(dir string) {
+	for _, name := range []string{".vscode", ".idea", ".mcp.json", ".claude", ".envrc"} {
+		p.keep(filepath.Join(dir, name), &Mask{Dir: true})
+	}
+}

@@ -1,0 +1,183 @@
+package mounts
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// walk looks for repositories below a directory, those that lie higher first. It follows no link and
+// enters no place that is granted by itself.
+func (p *protector) walk(root string) error {
+	queue := []string{root}
+	for len(queue) > 0 {
+		dir := queue[0]
+		queue = queue[1:]
+		entries, err := list(dir)
+		if err != nil {
+			continue // commands have no more rights than we
+		}
+		if p.entries += len(entries) + 1; p.entries > maxEntries {
+			return fmt.Errorf("look for repositories in %s: more than %d files: grant less, or set local.sandbox to none", root, maxEntries)
+		}
+		git := gitDirectory(entries)
+		if git {
+			p.repository(dir, "")
+		}
+		for _, e := range entries {
+			path := filepath.Join(dir, e.Name())
+			if strings.EqualFold(e.Name(), ".git") {
+				p.dotGit(dir, path, e)
+			}
+			if e.IsDir() && !p.granted(path) && (!git || e.Name() == "modules" || e.Name() == "worktrees") {
+				queue = append(queue, path)
+			}
+		}
+		if len(p.repos) > maxRepositories {
+			return fmt.Errorf("look for repositories in %s: more than %d: grant less, or set local.sandbox to none", root, maxRepositories)
+		}
+	}
+	return nil
+}
+
+// list lists a directory, in no order.
+func list(dir string) ([]fs.DirEntry, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.ReadDir(-1)
+}
+
+// granted reports whether a path is a root by itself.
+func (p *protector) granted(path string) bool {
+	r, ok := p.rootOf(path)
+	return ok && r.Path == path
+}
+
+// gitDirectory reports whether git takes a directory with these entries for a repository, whatever its name.
+func gitDirectory(entries []fs.DirEntry) bool {
+	has := func(name string) bool {
+		return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name })
+	}
+	return has("HEAD") && (has("objects") && has("refs") || has("commondir"))
+}
+
+// dotGit guards what is called .git in a directory.
+func (p *protector) dotGit(dir, path string, e fs.DirEntry) {
+	p.habits(dir)
+	switch {
+	case e.IsDir():
+		p.repository(path, dir)
+	case e.Type().IsRegular(): // it says where the repository is: of a worktree, or a submodule
+		p.keep(path, nil)
+		p.repos = append(p.repos, path)
+		p.hooks(readGitConfig(commonConfig(path), p.home), dir)
+	default:
+		p.keep(path, nil) // which tells of a link
+		p.repos = append(p.repos, path)
+	}
+}
+
+// repository guards a repository's own directory. Git works on in it: index, references and objects
+// can be written. What it runs and obeys cannot, and the directory cannot be exchanged as a whole.
+func (p *protector) repository(git, tree string) {
+	if slices.Contains(p.repos, git) {
+		return
+	}
+	p.repos = append(p.repos, git)
+	file := func(name, content string) { p.keep(filepath.Join(git, name), &Mask{Content: content}) }
+	linked := exists(filepath.Join(git, "commondir")) && exists(filepath.Join(git, "gitdir"))
+	config := readGitConfig(filepath.Join(git, "config"), p.home)
+	if linked {
+		p.keep(filepath.Join(git, "commondir"), nil)
+		p.keep(filepath.Join(git, "gitdir"), nil)
+		file("config.worktree", "")
+		return
+	}
+	p.keep(filepath.Join(git, "hooks"), &Mask{Dir: true})
+	file("config", "")
+	file("info/attributes", "")
+	// With this file git takes configuration and hooks from the directory that it names: "." is this one.
+	file("commondir", ".\n")
+	file("config.worktree", "") // git reads it as soon as extensions.worktreeConfig is set
+	if config.perTree {
+		config.read(filepath.Join(git, "config.worktree"), maxIncludes)
+	}
+	for _, name := range config.files {
+		p.keep(name, &Mask{})
+	}
+	switch {
+	case config.worktree != "":
+		tree = expanded(config.worktree, p.home, git)
+	case tree == "":
+		tree = git
+	}
+	p.hooks(config, tree)
+}
+
+// commonConfig finds the configuration to which a file called .git leads: that of a submodule, or of the
+// repository whose worktree this is.
+func commonConfig(dotGit string) string {
+	git := pointer(dotGit, "gitdir:", filepath.Dir(dotGit))
+	if common := pointer(filepath.Join(git, "commondir"), "", git); common != "" {
+		git = common
+	}
+	return filepath.Join(git, "config")
+}
+
+// pointer reads a path out of a small file of git's; "" when there is none.
+func pointer(file, prefix, base string) string {
+	info, err := os.Stat(file)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<16 {
+		return ""
+	}
+	text, err := os.ReadFile(file)
+	p, ok := strings.CutPrefix(strings.TrimSpace(string(text)), prefix)
+	if p = strings.TrimSpace(p); err != nil || !ok || p == "" {
+		return ""
+	}
+	return expanded(p, "", base)
+}
+
+// hooks guards the directory from which git takes hooks, where configuration names one.
+func (p *protector) hooks(config gitConfig, tree string) {
+	files := []string{filepath.Join(p.home, ".gitconfig"), filepath.Join(p.home, ".config/git/config"), "/etc/gitconfig"}
+	if config.hooks == "" {
+		for _, f := range files {
+			if c := readGitConfig(f, p.home); c.hooks != "" {
+				config.hooks = c.hooks
+				break
+			}
+		}
+	}
+	if config.hooks == "" {
+		return
+	}
+	dir := expanded(config.hooks, p.home, tree)
+	if within(tree, dir) {
+		p.note("git takes hooks from %s, where commands write: they can make some", dir)
+		return
+	}
+	p.keep(dir, &Mask{Dir: true})
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// Appeared returns the repositories that were not there before.
+func Appeared(before, after Protection) []string {
+	var out []string
+	for _, r := range after.Repositories {
+		if _, known := slices.BinarySearch(before.Repositories, r); !known {
+			out = append(out, r)
+		}
+	}
+	return out
+}

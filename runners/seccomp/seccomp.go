@@ -1,0 +1,129 @@
+// Package seccomp makes filters that keep a process and all that it starts from certain system calls.
+//
+// A filter here is a list of what is refused; everything else passes. It is made for what permissions of
+// files and namespaces leave open, and is no confinement by itself: what it does not name is allowed.
+package seccomp
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/net/bpf"
+)
+
+// Rule refuses a system call.
+type Rule struct {
+	Call  uintptr       // its number on this architecture (unix.SYS_…)
+	Errno syscall.Errno // what the caller sees
+	When  []Match       // all of them must hold; none for every call
+}
+
+// Match compares the lower half of an argument, by value: what a pointer leads to cannot be looked at.
+type Match struct {
+	Arg         int // 0 to 5
+	Mask, Value uint32
+	Not         bool
+}
+
+// Equal holds for one value of an argument.
+func Equal(arg int, value uint32) Match { return Match{Arg: arg, Mask: ^uint32(0), Value: value} }
+
+// AnyBit holds when an argument has one of some bits.
+func AnyBit(arg int, bits uint32) Match { return Match{Arg: arg, Mask: bits, Not: true} }
+
+// ErrUnsupported says that there are no filters for this system or architecture.
+var ErrUnsupported = errors.New("no seccomp filters for " + runtime.GOOS + "/" + runtime.GOARCH)
+
+// Supported reports whether there are filters here.
+func Supported() bool { return auditArch != 0 }
+
+// What a filter returns (seccomp(2)).
+const (
+	killProcess = 0x80000000
+	returnErrno = 0x00050000
+	allow       = 0x7fff0000
+)
+
+// Where the kernel puts what a filter looks at (struct seccomp_data).
+const (
+	offCall = 0
+	offArch = 4
+	offArgs = 16
+)
+
+// x32 is the bit by which x86-64 tells calls of its 32-bit form, which have numbers of their own.
+const x32 = 0x40000000
+
+// Program assembles a filter in the form that the kernel takes: instructions of 8 bytes each in the order of
+// bytes of this machine. A process of another architecture, whose calls have other numbers, is killed at its
+// first call.
+func Program(rules []Rule) ([]byte, error) {
+	raw, err := assemble(rules)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]byte, 0, 8*len(raw))
+	for _, i := range raw {
+		out = binary.NativeEndian.AppendUint16(out, i.Op)
+		out = append(out, i.Jt, i.Jf)
+		out = binary.NativeEndian.AppendUint32(out, i.K)
+	}
+	return out, nil
+}
+
+func assemble(rules []Rule) ([]bpf.RawInstruction, error) {
+	if auditArch == 0 {
+		return nil, ErrUnsupported
+	}
+	code := []bpf.Instruction{
+		bpf.LoadAbsolute{Off: offArch, Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: auditArch, SkipTrue: 1},
+		bpf.RetConstant{Val: killProcess},
+		bpf.LoadAbsolute{Off: offCall, Size: 4},
+	}
+	if runtime.GOARCH == "amd64" {
+		code = append(code,
+			bpf.JumpIf{Cond: bpf.JumpLessThan, Val: x32, SkipTrue: 1},
+			bpf.RetConstant{Val: returnErrno | uint32(syscall.ENOSYS)})
+	}
+	for _, r := range rules {
+		body, err := r.body()
+		if err != nil {
+			return nil, err
+		}
+		code = append(code, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: uint32(r.Call), SkipTrue: uint8(len(body))})
+		code = append(code, body...)
+	}
+	return bpf.Assemble(append(code, bpf.RetConstant{Val: allow}))
+}
+
+// body is what follows once the call is the one of the rule. It ends with the number of the call loaded, as
+// it began, or does not come back.
+func (r Rule) body() ([]bpf.Instruction, error) {
+	if r.Errno == 0 || len(r.When) > 16 {
+		return nil, fmt.Errorf("make seccomp filter: call %d: no error to return, or more than 16 comparisons", r.Call)
+	}
+	refuse := bpf.RetConstant{Val: returnErrno | uint32(r.Errno)}
+	if len(r.When) == 0 {
+		return []bpf.Instruction{refuse}, nil
+	}
+	var body []bpf.Instruction
+	for i, m := range r.When {
+		if m.Arg < 0 || m.Arg > 5 {
+			return nil, fmt.Errorf("make seccomp filter: call %d has no argument %d", r.Call, m.Arg)
+		}
+		rest := uint8(3*(len(r.When)-1-i) + 1) // the comparisons that follow, and the refusal
+		cond := bpf.JumpNotEqual
+		if m.Not {
+			cond = bpf.JumpEqual
+		}
+		body = append(body,
+			bpf.LoadAbsolute{Off: offArgs + 8*uint32(m.Arg) + lowHalf, Size: 4},
+			bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: m.Mask},
+			bpf.JumpIf{Cond: cond, Val: m.Value, SkipTrue: rest})
+	}
+	return append(body, refuse, bpf.LoadAbsolute{Off: offCall, Size: 4}), nil
+}

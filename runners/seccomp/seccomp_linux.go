@@ -1,0 +1,82 @@
+package seccomp
+
+import (
+	"fmt"
+	"runtime"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// lowHalf is where the lower half of an argument lies: every architecture here puts it first.
+const lowHalf = 0
+
+// Install puts a filter on this thread, for good, and on what it starts from now on. The goroutine must be
+// locked to its thread, and the thread must have given up new privileges (PR_SET_NO_NEW_PRIVS).
+func Install(rules []Rule) error {
+	raw, err := assemble(rules)
+	if err != nil {
+		return err
+	}
+	filter := make([]unix.SockFilter, len(raw))
+	for i, r := range raw {
+		filter[i] = unix.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K}
+	}
+	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	err = unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0)
+	runtime.KeepAlive(filter)
+	if err != nil {
+		return fmt.Errorf("install seccomp filter: %w", err)
+	}
+	return nil
+}
+
+// NoOddSockets refuses sockets of families that no namespace of networks holds back, or that reach into the
+// kernel: to the hypervisor (vsock), raw frames, the kernel's ciphers.
+func NoOddSockets() []Rule {
+	var rules []Rule
+	for _, family := range []uint32{unix.AF_VSOCK, unix.AF_PACKET, unix.AF_ALG} {
+		rules = append(rules, Rule{unix.SYS_SOCKET, syscall.EAFNOSUPPORT, []Match{Equal(0, family)}})
+	}
+	return rules
+}
+
+// NoUnixSockets refuses sockets by which a program reaches others on its machine, wherever their files lie:
+// agents that hold keys, engines of containers. Pairs of sockets within a program (socketpair) stay.
+func NoUnixSockets() []Rule {
+	return []Rule{{unix.SYS_SOCKET, syscall.EPERM, []Match{Equal(0, unix.AF_UNIX)}}}
+}
+
+// setID are the bits of a mode that change the user or the group of who runs the file.
+const setID = unix.S_ISUID | unix.S_ISGID
+
+// NoSetID refuses every way to make a file that changes the user or the group of who runs it, and devices.
+// Where the kernel takes the mode behind a pointer (openat2), or out of sight (io_uring), or in a call that
+// programs have a way around (fchmodat2), the call does not exist.
+func NoSetID() []Rule {
+	rules := []Rule{
+		{unix.SYS_FCHMOD, syscall.EPERM, []Match{AnyBit(1, setID)}},
+		{unix.SYS_FCHMODAT, syscall.EPERM, []Match{AnyBit(2, setID)}},
+		{unix.SYS_FCHMODAT2, syscall.ENOSYS, nil},
+		{unix.SYS_OPENAT, syscall.EPERM, []Match{AnyBit(2, unix.O_CREAT), AnyBit(3, setID)}},
+		{unix.SYS_OPENAT, syscall.EPERM, []Match{AnyBit(2, tmpfile), AnyBit(3, setID)}},
+		{unix.SYS_OPENAT2, syscall.ENOSYS, nil},
+		{unix.SYS_IO_URING_SETUP, syscall.ENOSYS, nil},
+	}
+	rules = append(rules, noDevices(unix.SYS_MKNODAT, 2)...)
+	return append(rules, olderCalls()...)
+}
+
+// tmpfile is O_TMPFILE without O_DIRECTORY, which is part of it.
+const tmpfile = unix.O_TMPFILE &^ unix.O_DIRECTORY
+
+// noDevices refuses a call that makes files of all kinds, for files that change the user and for devices.
+func noDevices(call uintptr, mode int) []Rule {
+	kind := func(k uint32) Match { return Match{Arg: mode, Mask: unix.S_IFMT, Value: k} }
+	return []Rule{
+		{call, syscall.EPERM, []Match{AnyBit(mode, setID)}},
+		{call, syscall.EPERM, []Match{kind(unix.S_IFCHR)}},
+		{call, syscall.EPERM, []Match{kind(unix.S_IFBLK)}},
+	}
+}

@@ -1,0 +1,105 @@
+package supervisor
+
+import (
+	"fmt"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sallyport-dev/sallyport/runners/seccomp"
+)
+
+// forker starts processes on one thread. They are to be killed when sallyport dies, and the kernel takes the
+// thread that started them for sallyport (PR_SET_PDEATHSIG, prctl(2)): so it lives on. What the thread has
+// given up, its children never had.
+type forker struct {
+	work chan func()
+	stop <-chan struct{}
+}
+
+// newForker makes the thread and lets it give up what gives says.
+func newForker(stop <-chan struct{}, gives func() error) (*forker, error) {
+	f := &forker{work: make(chan func()), stop: stop}
+	ready := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		err := gives()
+		ready <- err
+		for err == nil {
+			select {
+			case w := <-f.work:
+				w()
+			case <-stop:
+				return // and the thread with it, by which time nothing is left to kill
+			}
+		}
+	}()
+	return f, <-ready
+}
+
+// run runs a function on the thread.
+func (f *forker) run(do func() error) error {
+	done := make(chan error, 1)
+	f.work <- func() { done <- do() }
+	return <-done
+}
+
+// prepareForkers makes the threads that commands start from. Commands of our own user are not kept from
+// rights that the user can get: that is for environments which confine.
+func (h *host) prepareForkers(o Options) (err error) {
+	take := func() error { return nil }
+	if o.User != nil {
+		take = dropInheritable
+	}
+	if h.plain, err = newForker(h.stop, take); err != nil {
+		return err
+	}
+	h.bare = h.plain
+	rules := o.refused()
+	if o.User == nil && len(rules) == 0 {
+		return nil
+	}
+	h.bare, err = newForker(h.stop, func() error {
+		if err := take(); err != nil {
+			return err
+		}
+		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+			return fmt.Errorf("give up new privileges: %w", err)
+		}
+		if len(rules) == 0 {
+			return nil
+		}
+		return seccomp.Install(rules)
+	})
+	return err
+}
+
+// refused are the system calls that commands are kept from.
+func (o Options) refused() (rules []seccomp.Rule) {
+	if o.User != nil && seccomp.Supported() {
+		rules = append(rules, seccomp.NoOddSockets()...)
+	}
+	if o.NoSetID {
+		rules = append(rules, seccomp.NoSetID()...)
+	}
+	if o.NoUnixSockets {
+		rules = append(rules, seccomp.NoUnixSockets()...)
+	}
+	return rules
+}
+
+// dropInheritable takes away what a program with capabilities of its own could be given by this one. What
+// else root has ends with the change of the user.
+func dropInheritable() error {
+	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var sets [2]unix.CapUserData
+	if err := unix.Capget(&head, &sets[0]); err != nil {
+		return fmt.Errorf("read capabilities: %w", err)
+	}
+	sets[0].Inheritable, sets[1].Inheritable = 0, 0
+	if err := unix.Capset(&head, &sets[0]); err != nil {
+		return fmt.Errorf("give up inheritable capabilities: %w", err)
+	}
+	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) // they ended with the others; older kernels have none
+	return nil
+}

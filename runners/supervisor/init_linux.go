@@ -1,0 +1,96 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// initLook is how often BeInit looks for orphans that came without a sign. There is one nearly always: the
+// kernel kills the shells of a supervisor with it, and the end of an orphan is told at once.
+const initLook = 2 * time.Second
+
+// BeInit is what the first process of a container does until ctx ends: nothing. It starts nothing either, so
+// whatever becomes its child has lost a supervisor, which would have kept it, and is ended with all that
+// descends from it. When the first process ends, the kernel ends everything in the container.
+func BeInit(ctx context.Context) error {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil { // for those that are not the first
+		return fmt.Errorf("become init: %w", err)
+	}
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, unix.SIGCHLD)
+	defer signal.Stop(ended)
+	tick := time.NewTicker(initLook)
+	defer tick.Stop()
+	for {
+		endOrphans(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ended:
+		case <-tick.C:
+		}
+	}
+}
+
+// endOrphans ends every descendant of this process. As in root.destroy, processes are stopped first, lest one
+// is started while another is being killed.
+func endOrphans(ctx context.Context) {
+	stopped := map[int]uint64{}
+	for round := 0; ctx.Err() == nil; round++ {
+		reapAll()
+		left := descendants(os.Getpid())
+		if len(left) == 0 {
+			return
+		}
+		sig := unix.SIGKILL
+		for _, p := range left {
+			if stopped[p.pid] != p.start && round < stopRounds {
+				sig = unix.SIGSTOP
+			}
+			stopped[p.pid] = p.start
+		}
+		for _, p := range left {
+			p.send(sig)
+		}
+		if sig == unix.SIGKILL {
+			time.Sleep(time.Millisecond)
+		}
+	}
+}
+
+// reapAll takes the status of every child that has ended. That is right only in a process that starts none.
+func reapAll() {
+	for {
+		pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
+		if pid <= 0 && !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
+}
+
+// descendants returns the living processes below pid.
+func descendants(pid int) []proc {
+	all, err := processes()
+	if err != nil {
+		return nil // the next look tries again
+	}
+	children := map[int][]proc{}
+	for _, p := range all {
+		children[p.ppid] = append(children[p.ppid], p)
+	}
+	var found []proc
+	for next := children[pid]; len(next) > 0; {
+		p := next[0]
+		next = append(next[1:], children[p.pid]...)
+		if p.alive() {
+			found = append(found, p)
+		}
+	}
+	return found
+}

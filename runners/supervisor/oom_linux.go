@@ -1,0 +1,120 @@
+package supervisor
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// oomCounter is the file in which the kernel counts the processes of our control group that it killed for
+// want of memory; "" where there is none to be seen.
+type oomCounter string
+
+// findOOMCounter looks for the control group of this process, which is that of its commands too.
+func findOOMCounter() oomCounter {
+	groups, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return ""
+	}
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return ""
+	}
+	for _, c := range oomCounters(groups, mounts) {
+		if _, ok := oomCounter(c).read(); ok {
+			return oomCounter(c)
+		}
+	}
+	return ""
+}
+
+// oomCounters returns where the counter can be: below each mount of control groups, at the group that
+// /proc/self/cgroup names, seen from the root of that mount (cgroups(7), proc_pid_mountinfo(5)).
+func oomCounters(groups, mounts []byte) []string {
+	v1, v2 := memoryGroups(groups)
+	var found []string
+	s := bufio.NewScanner(bytes.NewReader(mounts))
+	for s.Scan() {
+		fields := strings.Fields(s.Text())
+		dash := 0
+		for i, f := range fields {
+			if f == "-" {
+				dash = i
+				break
+			}
+		}
+		if dash < 6 || len(fields) < dash+4 {
+			continue
+		}
+		root, point, kind, options := fields[3], fields[4], fields[dash+1], fields[dash+3]
+		var group, file string
+		switch {
+		case kind == "cgroup2" && v2 != "":
+			group, file = v2, "memory.events"
+		case kind == "cgroup" && v1 != "" && strings.Contains(","+options+",", ",memory,"):
+			group, file = v1, "memory.oom_control"
+		default:
+			continue
+		}
+		rel, err := filepath.Rel(root, group)
+		if err != nil || strings.HasPrefix(rel, "..") {
+			rel = "." // a container often shows nothing but its own group
+		}
+		found = append(found, path.Join(point, rel, file))
+	}
+	return found
+}
+
+// memoryGroups returns the paths of the groups that count memory, of both versions.
+func memoryGroups(groups []byte) (v1, v2 string) {
+	for line := range strings.Lines(string(groups)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) != 3 {
+			continue
+		}
+		if parts[0] == "0" && parts[1] == "" {
+			v2 = parts[2]
+		}
+		if strings.Contains(","+parts[1]+",", ",memory,") {
+			v1 = parts[2]
+		}
+	}
+	return v1, v2
+}
+
+// read returns the count.
+func (c oomCounter) read() (n int, ok bool) {
+	if c == "" {
+		return 0, false
+	}
+	// Plain calls and no allocation but the path: it is read twice for each command.
+	fd, err := unix.Open(string(c), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0, false
+	}
+	defer func() { _ = unix.Close(fd) }() // it was only read
+	var buf [512]byte
+	k, err := unix.Read(fd, buf[:])
+	if err != nil {
+		return 0, false
+	}
+	for line := range bytes.Lines(buf[:k]) {
+		if rest, found := bytes.CutPrefix(line, []byte("oom_kill ")); found {
+			n, err := strconv.Atoi(string(bytes.TrimSpace(rest)))
+			return n, err == nil
+		}
+	}
+	return 0, false
+}
+
+// sacrifice makes a process, and what it will start, one that the kernel ends before us when memory runs out:
+// ours are few and small, but bigger than a shell. Where it may not be said, the kernel chooses by size.
+func sacrifice(pid int) {
+	_ = os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte("300"), 0)
+}

@@ -1,0 +1,35 @@
+package wire
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Every setting arrives as it was sent, those that somebody adds included.
+func TestSettingsArrive(t *testing.T) {
+	t.Parallel()
+	s := Settings{
+		Workspace: "/w", Venv: "auto", Env: []string{"A=\xff", "B="}, User: &User{UID: 1, GID: 2, Groups: []int{3}}, Home: "/h\xff",
+		Roots: []string{"/r", "/\xfe"}, Reown: []string{"/o"}, NoSetID: true, NoUnixSockets: true,
+	}
+	v := reflect.ValueOf(s)
+	for i := range v.NumField() {
+		if v.Field(i).IsZero() {
+			t.Errorf("%s is not tried here", v.Type().Field(i).Name)
+		}
+	}
+	body, err := json.Marshal(helloOf(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var h hello
+	if err := decode(body, &h); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(s, h.settings()); diff != "" {
+		t.Errorf("(-sent +arrived)\n%s", diff)
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/engine/rego"
 	"github.com/sallyport-dev/sallyport/engine/wasm"
@@ -81,6 +82,21 @@ func TestEvaluatorsAgreeOnChance(t *testing.T) {
 				t.Errorf("only %d reasons: these inputs are no test", reasons)
 			}
 		})
+	}
+}
+
+// Names of files need not be text. What a reason then quotes is the same by both.
+func TestEvaluatorsAgreeOnWhatIsNoText(t *testing.T) {
+	t.Parallel()
+	var e evaluators
+	in := chance(rand.New(rand.NewPCG(1, 1)))
+	in.Commands = []facts.Command{{Known: true}}
+	in.Paths = []facts.Path{{Path: "/etc/a\xffb\xc3", Zone: "self", Access: "delete", Certainty: "literal"}}
+	evaluator := e.of(t, rego.Config{Profile: "standard"})
+	agree(t, evaluator, in)
+	j, err := evaluator.Evaluate(t.Context(), in)
+	if err != nil || !slices.ContainsFunc(j.Reasons, func(r engine.Reason) bool { return r.Message == "/etc/a\uFFFDb\uFFFD belongs to sallyport" }) {
+		t.Errorf("%v; no reason quotes the path: %+v", err, j.Reasons)
 	}
 }
 

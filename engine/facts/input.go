@@ -5,7 +5,10 @@
 // file system through a small interface, never writes, and starts nothing.
 package facts
 
-import "time"
+import (
+	"time"
+	"unicode/utf8"
+)
 
 // Version is the version of the policy input that this package builds.
 const Version = 1
@@ -21,6 +24,15 @@ type Input struct {
 	Shell    Shell     `json:"shell"`
 	Commands []Command `json:"commands"`
 	Paths    []Path    `json:"paths"`
+}
+
+// Text is s as every reader of an input has it, which is as JSON can hold it (RFC 8259, section 8.1): a byte that
+// is not UTF-8 becomes U+FFFD. Names of files can hold such bytes, and records could not.
+func Text(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
 }
 
 // Request is what was asked, as far as policies may see it.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
 // An encoder turns a Go value into the Rego value that its JSON form would become, without the
@@ -36,7 +38,7 @@ func encoderFor(t reflect.Type) (func(reflect.Value) *ast.Term, error) {
 	}
 	switch t.Kind() {
 	case reflect.String:
-		return func(v reflect.Value) *ast.Term { return ast.InternedTerm(v.String()) }, nil
+		return func(v reflect.Value) *ast.Term { return ast.InternedTerm(facts.Text(v.String())) }, nil
 	case reflect.Bool:
 		return func(v reflect.Value) *ast.Term { return ast.InternedTerm(v.Bool()) }, nil
 	case reflect.Int:

@@ -17,7 +17,7 @@ func TestEncoderAgreesWithJSON(t *testing.T) {
 	full := large()
 	full.Request.Time = time.Date(2025, 1, 2, 3, 4, 5, 600, time.UTC)
 	full.Request.TimeoutSeconds = 1.5
-	full.Request.Env = []string{"PATH", "ü\"\n"}
+	full.Request.Env = []string{"PATH", "ü\"\n", "\xff\xc3ü\xed\xa0\x80"}
 	full.Commands[1].Inputs = []int{0, -1, 100000}
 	full.Paths[0].Unread = facts.Unread{Count: 3, Examples: []string{"a"}}
 	// JSON writes null for a nil slice; facts are documented as always present, so compare with empty ones.

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
 // How OPA's runtime lays values out in memory (wasm/src/value.h of the release that go.mod names), as
@@ -56,6 +58,7 @@ func (l *layouts) take(size int) (uint32, []byte) {
 func put(b []byte, at int, v uint32) { binary.LittleEndian.PutUint32(b[at:], v) }
 
 func (l *layouts) string(s string) uint32 {
+	s = facts.Text(s)
 	at, b := l.take(stringSize + len(s))
 	b[0] = valueString
 	put(b, 4, uint32(len(s)))

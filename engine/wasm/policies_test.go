@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -170,7 +171,7 @@ func TestLayout(t *testing.T) {
 	}
 	ctx, _ := newCall(t.Context(), time.Minute, judging)
 	in := sampleInput()
-	in.Commands[0].Argv = []string{"", "ü\u2028\x00\x07\"\\/", strings.Repeat("long ", 100_000)}
+	in.Commands[0].Argv = []string{"", "ü\u2028\x00\x07\"\\/", "\xff\xc3ü\xed\xa0\x80", strings.Repeat("long ", 100_000)}
 	in.Request.TimeoutSeconds = 0.125
 	in.Commands[0].Span = facts.Span{Start: -1, End: math.MaxInt32}
 	for i := range 300 { // more than there are shared indexes
@@ -188,6 +189,9 @@ func TestLayout(t *testing.T) {
 		text, err := textAt(e.memory, at, maxResult)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if !utf8.ValidString(text) {
+			t.Error("laid out is what JSON cannot hold")
 		}
 		want, err := json.Marshal(in)
 		if err != nil {

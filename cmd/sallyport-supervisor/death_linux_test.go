@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,50 +14,9 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/runners/runnertest"
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
-
-// escapes starts processes that try to outlive their command, in as many ways.
-const escapes = `sleep "$TAG" &
-(setsid sleep "$TAG" &)
-( (trap '' TERM HUP INT; exec sleep "$TAG") & )
-(sleep "$TAG" <&- >&- 2>&- &)
-(sh -c 'kill -STOP $$; :' "$TAG" &)
-(setsid env -i /bin/sh -c 'trap "" TERM; (sleep "$0" &); (sleep "$0" &)' "$TAG" &)
-(setsid sh -c 'trap "" TERM; i=0; while [ $i -lt 200 ]; do (setsid sleep "$0" &); sleep 0.02; i=$((i+1)); done' "$TAG" &)
-`
-
-// escaped is how many processes come of escapes, at least.
-const escaped = 8
-
-// newTag is a number of seconds to sleep that nothing else sleeps.
-func newTag() string { return fmt.Sprintf("120.%015d", rand.Int64N(1e15)) }
-
-// tagged counts the living processes of the machine with a tag among their arguments.
-func tagged(t *testing.T, tag string) int {
-	t.Helper()
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for _, e := range entries {
-		b, err := os.ReadFile("/proc/" + e.Name() + "/cmdline")
-		if err == nil && strings.Contains(string(b), tag) {
-			n++
-		}
-	}
-	return n
-}
-
-func await(limit time.Duration, holds func() bool) bool {
-	for deadline := time.Now().Add(limit); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			return false
-		}
-	}
-	return true
-}
 
 // launch starts a text in an environment and waits until its processes are there.
 func launch(t *testing.T, env engine.Environment, text, tag string, want int, elevated bool) engine.Process {
@@ -67,8 +25,8 @@ func launch(t *testing.T, env engine.Environment, text, tag string, want int, el
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !await(10*time.Second, func() bool { return tagged(t, tag) >= want }) {
-		t.Fatalf("%d processes are there, want %d", tagged(t, tag), want)
+	if !runnertest.Await(10*time.Second, func() bool { return len(runnertest.Tagged(tag)) >= want }) {
+		t.Fatalf("%d processes are there, want %d", len(runnertest.Tagged(tag)), want)
 	}
 	return p
 }
@@ -78,7 +36,8 @@ func TestDeathAsUser(t *testing.T) {
 	t.Parallel()
 	env := asRoot(t, narrow, wire.Settings{User: &someone, Home: "/"})
 	defer env.Close()
-	tag := newTag()
+	tag := runnertest.NewTag()
+	escapes, escaped := runnertest.Escapes()
 	launch(t, env, escapes, tag, escaped, false)
 	keeper := strings.TrimSpace(do(t, env, engine.Command{Text: "echo $PPID"}).Stdout.Text)
 	pid, err := strconv.Atoi(keeper)
@@ -89,8 +48,8 @@ func TestDeathAsUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	if !await(10*time.Second, func() bool { return tagged(t, tag) == 0 }) {
-		t.Errorf("%d processes survive", tagged(t, tag))
+	if !runnertest.Await(10*time.Second, func() bool { return len(runnertest.Tagged(tag)) == 0 }) {
+		t.Errorf("%d processes survive", len(runnertest.Tagged(tag)))
 	}
 	t.Logf("all gone after %v", time.Since(began).Round(time.Millisecond))
 }
@@ -103,9 +62,9 @@ func TestRootLeavesNothing(t *testing.T) {
 	leftout.Command(t, "setpriv", "install util-linux")
 	env := asRoot(t, wide, wire.Settings{User: &someone, Home: home})
 	defer env.Close()
-	other := newTag()
+	other := runnertest.NewTag()
 	bystander := launch(t, env, `(setsid env -i sleep "$TAG" &)`, other, 1, false)
-	tag := newTag()
+	tag := runnertest.NewTag()
 	p := launch(t, env, root+` -pc 'setsid setpriv --reuid=0 --regid=0 --clear-groups env -i /bin/sh -c "(sleep $TAG &)" & (setsid sleep $TAG &)'`, tag, 2, true)
 	p.Kill("test")
 	if x := p.Wait(); x.Survivors != 0 {
@@ -114,18 +73,18 @@ func TestRootLeavesNothing(t *testing.T) {
 	if err := env.Err(); err != nil {
 		t.Fatal(err)
 	}
-	if n := tagged(t, other); n == 0 {
+	if n := len(runnertest.Tagged(other)); n == 0 {
 		t.Error("what another command started is gone too")
 	}
 	bystander.Kill("test")
-	if x := bystander.Wait(); x.Survivors != 0 || tagged(t, other) != 0 {
-		t.Errorf("%+v, %d processes", x, tagged(t, other))
+	if x := bystander.Wait(); x.Survivors != 0 || len(runnertest.Tagged(other)) != 0 {
+		t.Errorf("%+v, %d processes", x, len(runnertest.Tagged(other)))
 	}
 	if err := env.Close(); err != nil {
 		t.Error(err)
 	}
 	// While two commands could own what gave up its marks, it is left alone: at the latest it ends here.
-	if n := tagged(t, tag); n != 0 {
+	if n := len(runnertest.Tagged(tag)); n != 0 {
 		t.Errorf("%d processes are left", n)
 	}
 }
@@ -148,7 +107,7 @@ func container(t *testing.T) (init *exec.Cmd, enter []string) {
 		_ = init.Wait()
 	})
 	var first string
-	if !await(10*time.Second, func() bool {
+	if !runnertest.Await(10*time.Second, func() bool {
 		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", init.Process.Pid, init.Process.Pid))
 		first = strings.TrimSpace(string(b))
 		cmdline, _ := os.ReadFile("/proc/" + first + "/cmdline")
@@ -172,7 +131,8 @@ func TestInit(t *testing.T) {
 		return env
 	}
 	lost, kept := open(), open()
-	tag, other := newTag(), newTag()
+	tag, other := runnertest.NewTag(), runnertest.NewTag()
+	escapes, escaped := runnertest.Escapes()
 	launch(t, lost, escapes, tag, escaped, false)
 	launch(t, kept, escapes, other, escaped, false)
 	do(t, lost, engine.Command{Text: `for f in /proc/[0-9]*/cmdline; do grep -qs watcher $f && pid=${f#/proc/} && kill -9 ${pid%/*}; done; true`}) // so that it is not the one who does it
@@ -181,11 +141,11 @@ func TestInit(t *testing.T) {
 		p.Wait()
 	}
 	began := time.Now()
-	if !await(10*time.Second, func() bool { return tagged(t, tag) == 0 }) {
-		t.Errorf("%d processes survive their supervisor", tagged(t, tag))
+	if !runnertest.Await(10*time.Second, func() bool { return len(runnertest.Tagged(tag)) == 0 }) {
+		t.Errorf("%d processes survive their supervisor", len(runnertest.Tagged(tag)))
 	}
 	t.Logf("all gone after %v", time.Since(began).Round(time.Millisecond))
-	if n := tagged(t, other); n < escaped {
+	if n := len(runnertest.Tagged(other)); n < escaped {
 		t.Errorf("%d processes of another supervisor are left, want %d", n, escaped)
 	}
 	if x := do(t, kept, engine.Command{Text: "echo $(ls -d /proc/[0-9]* | wc -l); cat /proc/1/task/1/children"}); x.Error != nil || strings.Contains(x.Stdout.Text, "\n ") {
@@ -212,7 +172,7 @@ func TestInit(t *testing.T) {
 		t.Error("it does not end")
 	}
 	t.Logf("ended after %v", time.Since(began).Round(time.Millisecond))
-	if n := tagged(t, other); n != 0 {
+	if n := len(runnertest.Tagged(other)); n != 0 {
 		t.Errorf("%d processes outlive the first one", n)
 	}
 }

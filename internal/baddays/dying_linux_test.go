@@ -13,6 +13,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/runners/docker"
+	"github.com/sallyport-dev/sallyport/runners/runnertest"
 )
 
 // mortal is an engine of one test, which may die.
@@ -64,7 +65,7 @@ func (m *mortal) start() {
 	// In the network of the machine it would take away the bridge of the engine that is there.
 	m.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
 	must(m.t, m.cmd.Start())
-	if !await(60*time.Second, func() bool { return exec.Command("docker", "-H", m.host(), "version").Run() == nil }) {
+	if !runnertest.Await(60*time.Second, func() bool { return exec.Command("docker", "-H", m.host(), "version").Run() == nil }) {
 		m.t.Fatalf("the engine does not start: %s", m.tail())
 	}
 }
@@ -144,11 +145,11 @@ func TestEngineDies(t *testing.T) {
 	m.start()
 	env = open(t, r, h.spec())
 	serves(t, env, h.workspace)
-	tag := newTag()
+	tag := runnertest.NewTag()
 	c := prepared(t, env, h.workspace, `echo begun; (setsid sleep "$TAG" &); sleep "$TAG"`)
 	c.Env = append(c.Env, "TAG="+tag)
 	p := start(t, env, c)
-	if !await(10*time.Second, func() bool { out, _ := p.Output(); return out.Text == "begun\n" && tagged(tag) > 1 }) {
+	if !runnertest.Await(10*time.Second, func() bool { out, _ := p.Output(); return out.Text == "begun\n" && len(runnertest.Tagged(tag)) > 1 }) {
 		t.Fatal("it did not begin")
 	}
 	m.die()
@@ -159,8 +160,8 @@ func TestEngineDies(t *testing.T) {
 	m.start()
 	env = open(t, r, h.spec())
 	serves(t, env, h.workspace)
-	if !await(100*time.Second, func() bool { return tagged(tag) == 0 }) {
-		t.Errorf("%d processes are left", tagged(tag))
+	if !runnertest.Await(100*time.Second, func() bool { return len(runnertest.Tagged(tag)) == 0 }) {
+		t.Errorf("%d processes are left", len(runnertest.Tagged(tag)))
 	}
 	t.Logf("all gone after %v", time.Since(began).Round(time.Millisecond))
 	must(t, env.Close())

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/runners/runnertest"
 )
 
 // TestOutOfMemory kills a member of a pipeline for want of memory: the exit status is that of the last
@@ -47,7 +48,7 @@ func TestForkBomb(t *testing.T) {
 		`for i in $(seq 2000); do (setsid sleep "$TAG" &) ; done; sleep "$TAG"`,
 		`(trap '' TERM; while :; do (trap '' TERM; setsid sleep "$TAG" & sleep "$TAG" &); done)`,
 	} {
-		tag := newTag()
+		tag := runnertest.NewTag()
 		c := prepared(t, env, h.workspace, text)
 		c.Timeout = 2 * time.Second
 		c.Env = append(c.Env, "TAG="+tag)
@@ -55,8 +56,8 @@ func TestForkBomb(t *testing.T) {
 		if x.Error != nil || x.Survivors != 0 {
 			t.Errorf("%s: %v, %d survivors", text, x.Error, x.Survivors)
 		}
-		if !await(5*time.Second, func() bool { return tagged(tag) == 0 }) {
-			t.Errorf("%s: %d processes are left", text, tagged(tag))
+		if !runnertest.Await(5*time.Second, func() bool { return len(runnertest.Tagged(tag)) == 0 }) {
+			t.Errorf("%s: %d processes are left", text, len(runnertest.Tagged(tag)))
 		}
 		if _, broken := env.(engine.Remote); broken && env.(engine.Remote).Err() != nil {
 			t.Errorf("%s: the environment broke: %v", text, env.(engine.Remote).Err())

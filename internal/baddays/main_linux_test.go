@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -201,37 +200,6 @@ func nonce() string {
 		panic(err) // it does not fail where Go runs
 	}
 	return hex.EncodeToString(b[:])
-}
-
-// newTag is a number of seconds to sleep that nothing else sleeps.
-func newTag() string {
-	return "120." + strings.Map(func(r rune) rune { return '0' + r%10 }, nonce())
-}
-
-// tagged counts the processes of this machine, in whatever namespace, with a tag among their arguments.
-func tagged(tag string) (n int) {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return 0
-	}
-	for _, e := range entries {
-		if _, err := strconv.Atoi(e.Name()); err != nil {
-			continue
-		}
-		if b, err := os.ReadFile("/proc/" + e.Name() + "/cmdline"); err == nil && strings.Contains(string(b), tag) {
-			n++
-		}
-	}
-	return n
-}
-
-func await(limit time.Duration, holds func() bool) bool {
-	for deadline := time.Now().Add(limit); !holds(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			return false
-		}
-	}
-	return true
 }
 
 // says checks an error for the words that a person needs.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/runners/runnertest"
 )
 
 // meddling is what somebody else may do to a container.
@@ -65,12 +66,12 @@ func TestMeddling(t *testing.T) {
 			h := newHome(t)
 			r := contain(t, h.container(t))
 			env := open(t, r, h.spec())
-			tag := newTag()
+			tag := runnertest.NewTag()
 			c := prepared(t, env, h.workspace, `echo begun; (setsid sleep "$TAG" &); sleep "$TAG"`)
 			c.Env = append(c.Env, "TAG="+tag)
 			c.Timeout = m.patience
 			p := start(t, env, c)
-			if !await(10*time.Second, func() bool { out, _ := p.Output(); return out.Text == "begun\n" && tagged(tag) > 1 }) {
+			if !runnertest.Await(10*time.Second, func() bool { out, _ := p.Output(); return out.Text == "begun\n" && len(runnertest.Tagged(tag)) > 1 }) {
 				t.Fatal("it did not begin")
 			}
 			cli(t, append(m.words, name(t, env))...)
@@ -82,8 +83,8 @@ func TestMeddling(t *testing.T) {
 				t.Errorf("%+v", x)
 			}
 			again(t, h, r, env)
-			if !await(10*time.Second, func() bool { return tagged(tag) == 0 }) {
-				t.Errorf("%d processes are left", tagged(tag))
+			if !runnertest.Await(10*time.Second, func() bool { return len(runnertest.Tagged(tag)) == 0 }) {
+				t.Errorf("%d processes are left", len(runnertest.Tagged(tag)))
 			}
 		})
 	}

@@ -3,17 +3,16 @@ package escapes
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/runners/runnertest"
 )
 
 // site is a world and an environment in which tries are made.
@@ -67,9 +66,6 @@ func (s *site) keeper() (pid int) {
 	return pid
 }
 
-// newTag is a number of seconds to sleep that nothing else sleeps.
-func newTag() string { return fmt.Sprintf("120.%015d", rand.Int64N(1e15)) }
-
 // lookTime is how long an environment may take to see that something was exchanged on the host.
 const lookTime = 3 * time.Second
 
@@ -88,7 +84,7 @@ func (s *site) renew(t *testing.T) {
 // attempt makes a try and returns in which ways it got out.
 func (s *site) attempt(t *testing.T, c try) (out []string) {
 	t.Helper()
-	tag := newTag()
+	tag := runnertest.NewTag()
 	if c.host != nil {
 		must(t, c.host(s.world))
 		s.before = s.state(t)
@@ -174,7 +170,7 @@ func (s *site) survivors(tag string) []int {
 		limit = time.Now()
 	}
 	for {
-		left := tagged(tag)
+		left := runnertest.Tagged(tag)
 		if len(left) == 0 || time.Now().After(limit) {
 			return left
 		}
@@ -190,24 +186,6 @@ func (s *site) serves() (out []string) {
 	return out
 }
 
-// tagged lists the processes of this machine, in whatever namespace, with a tag among their arguments.
-func tagged(tag string) (pids []int) {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		if b, err := os.ReadFile("/proc/" + e.Name() + "/cmdline"); err == nil && strings.Contains(string(b), tag) {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
-}
-
 // inNamespaces runs a proof as root in namespaces of its own.
 func (s *site) inNamespaces(t *testing.T, c try) []string {
 	t.Helper()
@@ -218,7 +196,7 @@ try() {
 export -f try
 %s`
 	words := []string{"--mount", "--uts", "--ipc", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "private", "--", "bash", "-c",
-		fmt.Sprintf(script, s.preamble(newTag(), c.apart), c.text, c.alone)}
+		fmt.Sprintf(script, s.preamble(runnertest.NewTag(), c.apart), c.text, c.alone)}
 	if os.Getuid() != 0 {
 		words = append([]string{"--user", "--map-root-user"}, words...)
 	}
@@ -228,18 +206,18 @@ export -f try
 	cmd.Dir = s.workspace
 	said, _ := cmd.CombinedOutput() // what it says shows whether it went through
 	t.Logf("says: %.400q", said)
-	return s.reached(t, string(said), newTag())
+	return s.reached(t, string(said), runnertest.NewTag())
 }
 
 // bare runs a proof by a plain bash, as a program would that does not keep what it starts.
 func (s *site) bare(t *testing.T, c try) []string {
 	t.Helper()
 	if c.tool != nil {
-		return s.reached(t, c.tool(s, plainFiles{}), newTag())
+		return s.reached(t, c.tool(s, plainFiles{}), runnertest.NewTag())
 	}
-	tag := newTag()
+	tag := runnertest.NewTag()
 	defer func() {
-		for _, pid := range tagged(tag) {
+		for _, pid := range runnertest.Tagged(tag) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}()
@@ -271,7 +249,7 @@ func (s *site) bare(t *testing.T, c try) []string {
 // lasting are the processes with a tag that are there for a while. A process that has just become another program
 // shows no arguments for a moment, so it counts by its id from when it was seen.
 func lasting(tag string) []int {
-	seen := tagged(tag)
+	seen := runnertest.Tagged(tag)
 	time.Sleep(50 * time.Millisecond)
 	return slices.DeleteFunc(seen, func(pid int) bool { return syscall.Kill(pid, 0) != nil })
 }

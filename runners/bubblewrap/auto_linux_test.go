@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/runners/bubblewrap"
 	"github.com/sallyport-dev/sallyport/runners/local"
+	"github.com/sallyport-dev/sallyport/runners/runnertest"
 )
 
 // bareRunner is what runs commands where there is no sandbox.
@@ -178,7 +180,7 @@ func TestEndAndAnother(t *testing.T) {
 		if env.(engine.Remote).Err() == nil {
 			t.Error("it does not say that it is lost")
 		}
-		if !eventually(func() bool { return len(tree(t, ws)) == len(before) }) {
+		if !runnertest.Await(10*time.Second, func() bool { return len(tree(t, ws)) == len(before) }) {
 			t.Errorf("left behind: %q", tree(t, ws))
 		}
 	}

@@ -23,12 +23,18 @@ import (
 // compiler (as for an ordinary user in CI); else TestMain builds it.
 var program = os.Getenv("SALLYPORT_TEST_SUPERVISOR")
 
+// stateName and workspaceName hold the directories of a gateway that is killed.
+const (
+	stateName     = "SALLYPORT_BUBBLEWRAP_TEST_STATE"
+	workspaceName = "SALLYPORT_BUBBLEWRAP_TEST_WORKSPACE"
+)
+
 func TestMain(m *testing.M) {
-	if os.Getenv(asGateway) != "" {
-		os.Exit(beGateway())
-	}
 	runnertest.Gateway("bubblewrap", func() (engine.Environment, error) {
 		return try(options(""), facts.Layout{Home: "/home/agent"})
+	})
+	runnertest.Gateway("workspace", func() (engine.Environment, error) {
+		return try(options(os.Getenv(stateName)), layout(os.Getenv(workspaceName)))
 	})
 	os.Exit(func() int {
 		defer func() { _ = os.RemoveAll(template()) }()

@@ -105,44 +105,12 @@ func (p *place) inTime(t *testing.T, took, granted time.Duration) {
 	}
 }
 
-// style is a way in which a process can try to outlive its command. The text starts it in the
-// background, with $TAG among its arguments; what it starts is gone by itself after 2 minutes.
-type style struct {
-	name, text string
-	want       int // processes with the tag that show that it works
-	needs      []string
-}
-
-func styles() []style {
-	return []style{
-		{"child", `sleep "$TAG" &`, 1, nil},
-		{"own session", `setsid sleep "$TAG" &`, 1, []string{"setsid"}},
-		{"forked twice", `( (sleep "$TAG" &) & )`, 1, nil},
-		{"own session, forked twice, no output", `(setsid sh -c '(sleep "$0" &)' "$TAG" </dev/null >/dev/null 2>&1 &)`, 1, []string{"setsid"}},
-		{"deaf to TERM, HUP and INT", `(trap '' TERM HUP INT; exec sleep "$TAG") &`, 1, nil},
-		{"nohup", `nohup sleep "$TAG" >/dev/null 2>&1 &`, 1, []string{"nohup"}},
-		{"holds the output", `(trap '' TERM; setsid sleep "$TAG" &)`, 1, []string{"setsid"}},
-		{"closed descriptors", `(sleep "$TAG" <&- >&- 2>&- &)`, 1, nil},
-		{"stopped", `(sh -c 'kill -STOP $$; :' "$TAG" &)`, 1, nil},
-		{"cleared environment", `(setsid env -i /bin/sh -c 'trap "" TERM; (sleep "$0" &); (sleep "$0" &)' "$TAG" &)`, 2, []string{"setsid"}},
-		{"under another name", `(exec -a '[kworker/0:1]' setsid sleep "$TAG" &)`, 1, []string{"setsid", "bash"}},
-		{"comes back", `(setsid sh -c 'trap "" TERM; i=0; while [ $i -lt 99 ]; do sleep "$0"; i=$((i+1)); done' "$TAG" &)`, 2, []string{"setsid"}},
-		{"a hundred", `i=0; while [ $i -lt 100 ]; do (setsid sleep "$TAG" &); i=$((i+1)); done`, 100, []string{"setsid"}},
-		{"ever more", `(setsid sh -c 'trap "" TERM; i=0; while [ $i -lt 200 ]; do (setsid sleep "$0" &); sleep 0.02; i=$((i+1)); done' "$TAG" &)`, 4, []string{"setsid"}},
-		{"runs away", `r='[ "$2" -gt 0 ] || exit; trap "" TERM; sleep 0.01; setsid sh -c "$0" "$0" "$1" $(($2-1)) &'; (setsid sh -c "$r" "$r" "$TAG" 300 &)`, 1, []string{"setsid"}},
-	}
-}
-
 // tagged prepares a text with a new tag, which is also the number of seconds that sleep takes.
 func (p *place) tagged(t *testing.T, text string) (c engine.Command, tag string) {
 	t.Helper()
-	c, tag = p.command(t, text), newTag()
+	c, tag = p.command(t, text), NewTag()
 	c.Env = append(c.Env, "TAG="+tag)
 	return c, tag
-}
-
-func newTag() string {
-	return "120." + strings.Map(func(r rune) rune { return '0' + r%10 }, nonce())
 }
 
 // escapes checks that nothing outlives its command, whatever it does. Each style is first seen

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,15 +14,16 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/supervisor"
 )
 
-// asGateway holds, in the environment of a test binary, the name of what it is to open as a gateway that
-// gets no chance to clean up. tagName holds what its processes are known by.
+// In the environment of a test binary, asGateway holds the name of what it is to open as a gateway that gets no
+// chance to clean up, tagName what its processes are known by, and limitName what time its command gets.
 const (
 	asGateway = "SALLYPORT_RUNNERTEST_GATEWAY"
 	tagName   = "SALLYPORT_RUNNERTEST_TAG"
+	limitName = "SALLYPORT_RUNNERTEST_LIMIT"
 )
 
-// Gateway is called first in the TestMain of a runner that sets Options.Gateway: the suite starts the test
-// binary once more, as the process that it then kills. In that process Gateway does not return; in every
+// Gateway is called first in the TestMain of a runner that sets Options.Gateway, or calls Hold: the test binary
+// is started once more, as the process that is then killed. In that process Gateway does not return; in every
 // other it does nothing.
 func Gateway(name string, open func() (engine.Environment, error)) {
 	if os.Getenv(asGateway) != name {
@@ -36,15 +36,20 @@ func Gateway(name string, open func() (engine.Environment, error)) {
 }
 
 func beGateway(open func() (engine.Environment, error)) error {
+	limit, err := time.ParseDuration(os.Getenv(limitName))
+	if err != nil {
+		return err
+	}
 	env, err := open()
 	if err != nil {
 		return err
 	}
-	c, err := env.Prepare(zoo(false)+"sleep 60", "/")
+	text, _ := Escapes()
+	c, err := env.Prepare(text+"sleep 60", "/")
 	if err != nil {
 		return err
 	}
-	c.ID, c.Timeout, c.Grace, c.Output = "D-"+nonce(), time.Minute, 300*time.Millisecond, 1<<16
+	c.ID, c.Timeout, c.Grace, c.Output = "D-"+nonce(), limit, 300*time.Millisecond, 1<<16
 	c.Env = append(c.Env, "TAG="+os.Getenv(tagName))
 	p, err := env.Start(context.Background(), c)
 	if err != nil {
@@ -55,70 +60,71 @@ func beGateway(open func() (engine.Environment, error)) error {
 	return nil
 }
 
-// zoo is all styles at once that need no program besides those that every environment has, with those that
-// start very many processes or without.
-func zoo(crowds bool) string {
-	var all strings.Builder
-	for _, st := range styles() {
-		if (crowds || st.want < 100) && !strings.Contains(st.text, "exec -a") {
-			all.WriteString(st.text + "\n")
-		}
+// Holder is a process that holds an environment and runs Escapes in it.
+type Holder struct {
+	program *supervisor.Program
+	tag     string
+}
+
+// Hold starts this test binary once more, to open what it gave to Gateway under a name, with more variables. It
+// returns when the processes of its command are there; the command has a time limit.
+func Hold(t *testing.T, name string, limit time.Duration, vars ...string) *Holder {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		leftout.Skip(t, "what is left is looked for in /proc of this machine: run this on Linux")
 	}
-	return all.String()
+	tag := NewTag()
+	vars = append(vars, asGateway+"="+name, tagName+"="+tag, limitName+"="+limit.String())
+	program, err := supervisor.OpenProgram([]string{os.Args[0]}, append(os.Environ(), vars...), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &Holder{program: program, tag: tag}
+	t.Cleanup(func() {
+		_ = h.signal(os.Kill)
+		_ = program.Close()
+	})
+	if line, err := bufio.NewReader(program).ReadString('\n'); line != "up\n" {
+		t.Fatalf("the gateway says %q: %v", line, program.Explain(err))
+	}
+	_, want := Escapes()
+	if !Await(10*time.Second, func() bool { return len(Tagged(tag)) >= want }) {
+		t.Fatalf("%d processes that are to die started, want %d", len(Tagged(tag)), want)
+	}
+	return h
+}
+
+// End sends a signal to the process, waits until nothing of its command is left, and tells how long that took.
+func (h *Holder) End(t *testing.T, s os.Signal) time.Duration {
+	t.Helper()
+	if err := h.signal(s); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if !Await(10*time.Second, func() bool { return len(Tagged(h.tag)) == 0 }) {
+		t.Errorf("%d processes survive", len(Tagged(h.tag)))
+	}
+	took := time.Since(began)
+	t.Logf("all gone after %v", took.Round(time.Millisecond))
+	return took
+}
+
+// Done is closed when the process has ended.
+func (h *Holder) Done() <-chan struct{} { return h.program.Done() }
+
+func (h *Holder) signal(s os.Signal) error {
+	process, err := os.FindProcess(h.program.PID())
+	if err != nil {
+		return err
+	}
+	return process.Signal(s)
 }
 
 // gateway kills the process that holds an environment, and looks at what is left of its command.
 func (s *suite) gateway(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		leftout.Skip(t, "what is left is looked for in /proc of this machine: run this on Linux")
-	}
-	tag := newTag()
-	holder, err := supervisor.OpenProgram([]string{os.Args[0]}, append(os.Environ(), asGateway+"="+s.o.Gateway, tagName+"="+tag), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	kill := func() error {
-		process, err := os.FindProcess(holder.PID())
-		if err != nil {
-			return err
-		}
-		return process.Kill()
-	}
-	defer func() {
-		_ = kill()
-		_ = holder.Close()
-	}()
-	if line, err := bufio.NewReader(holder).ReadString('\n'); line != "up\n" {
-		t.Fatalf("the gateway says %q: %v", line, holder.Explain(err))
-	}
-	await(t, func() bool { return tagged(t, tag) >= len(styles())-3 })
-	p := s.place(t)
-	base := p.run(t, "true").Duration
-	if err := kill(); err != nil {
-		t.Fatal(err)
-	}
-	began := time.Now()
-	await(t, func() bool { return tagged(t, tag) == 0 })
-	if took, limit := time.Since(began), 500*time.Millisecond+50*base; took > limit {
+	holder := Hold(t, s.o.Gateway, time.Minute)
+	base := s.place(t).run(t, "true").Duration
+	if took, limit := holder.End(t, os.Kill), 500*time.Millisecond+50*base; took > limit {
 		t.Errorf("the end took %v, want less than %v (simplest command: %v)", took, limit, base)
-	} else {
-		t.Logf("all gone after %v", took.Round(time.Millisecond))
 	}
-}
-
-// tagged counts the living processes of this machine with a tag among their arguments.
-func tagged(t *testing.T, tag string) int {
-	t.Helper()
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for _, e := range entries {
-		b, err := os.ReadFile("/proc/" + e.Name() + "/cmdline")
-		if err == nil && strings.Contains(string(b), tag) {
-			n++
-		}
-	}
-	return n
 }

@@ -118,12 +118,10 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// await waits until a condition holds.
+// await is Await for what ends the test if it does not come.
 func await(t *testing.T, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("waited 10 s in vain")
-		}
+	if !Await(10*time.Second, holds) {
+		t.Fatal("waited 10 s in vain")
 	}
 }

@@ -1,0 +1,82 @@
+package runnertest
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// style is a way in which a process can try to outlive its command. The text starts it in the
+// background, with $TAG among its arguments; what it starts is gone by itself after 2 minutes.
+type style struct {
+	name, text string
+	want       int // processes with the tag that show that it works
+	needs      []string
+}
+
+func styles() []style {
+	return []style{
+		{"child", `sleep "$TAG" &`, 1, nil},
+		{"own session", `setsid sleep "$TAG" &`, 1, []string{"setsid"}},
+		{"forked twice", `( (sleep "$TAG" &) & )`, 1, nil},
+		{"own session, forked twice, no output", `(setsid sh -c '(sleep "$0" &)' "$TAG" </dev/null >/dev/null 2>&1 &)`, 1, []string{"setsid"}},
+		{"deaf to TERM, HUP and INT", `(trap '' TERM HUP INT; exec sleep "$TAG") &`, 1, nil},
+		{"nohup", `nohup sleep "$TAG" >/dev/null 2>&1 &`, 1, []string{"nohup"}},
+		{"holds the output", `(trap '' TERM; setsid sleep "$TAG" &)`, 1, []string{"setsid"}},
+		{"closed descriptors", `(sleep "$TAG" <&- >&- 2>&- &)`, 1, nil},
+		{"stopped", `(sh -c 'kill -STOP $$; :' "$TAG" &)`, 1, nil},
+		{"cleared environment", `(setsid env -i /bin/sh -c 'trap "" TERM; (sleep "$0" &); (sleep "$0" &)' "$TAG" &)`, 2, []string{"setsid"}},
+		{"under another name", `(exec -a '[kworker/0:1]' setsid sleep "$TAG" &)`, 1, []string{"setsid", "bash"}},
+		{"comes back", `(setsid sh -c 'trap "" TERM; i=0; while [ $i -lt 99 ]; do sleep "$0"; i=$((i+1)); done' "$TAG" &)`, 2, []string{"setsid"}},
+		{"a hundred", `i=0; while [ $i -lt 100 ]; do (setsid sleep "$TAG" &); i=$((i+1)); done`, 100, []string{"setsid"}},
+		{"ever more", `(setsid sh -c 'trap "" TERM; i=0; while [ $i -lt 200 ]; do (setsid sleep "$0" &); sleep 0.02; i=$((i+1)); done' "$TAG" &)`, 4, []string{"setsid"}},
+		{"runs away", `r='[ "$2" -gt 0 ] || exit; trap "" TERM; sleep 0.01; setsid sh -c "$0" "$0" "$1" $(($2-1)) &'; (setsid sh -c "$r" "$r" "$TAG" 300 &)`, 1, []string{"setsid"}},
+	}
+}
+
+// Escapes is a text that starts processes in all the ways that need no program besides those that every
+// environment has, and the least number that come of it. $TAG, which it needs, is among the arguments of each.
+func Escapes() (text string, want int) {
+	var all strings.Builder
+	for _, st := range styles() {
+		if st.want < 100 && !strings.Contains(st.text, "exec -a") {
+			all.WriteString(st.text + "\n")
+			want++
+		}
+	}
+	return all.String(), want - 1 // one runs away until it ends
+}
+
+// NewTag is a number of seconds to sleep that nothing else sleeps.
+func NewTag() string {
+	return "120." + strings.Map(func(r rune) rune { return '0' + r%10 }, nonce())
+}
+
+// Tagged lists the living processes of this machine, in whatever namespace, with a tag among their arguments.
+func Tagged(tag string) (pids []int) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		panic(err) // who looks for what is left must not see nothing because of this
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		if b, err := os.ReadFile("/proc/" + e.Name() + "/cmdline"); err == nil && strings.Contains(string(b), tag) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// Await waits until a condition holds, and tells whether it came to that within a limit.
+func Await(limit time.Duration, holds func() bool) bool {
+	for deadline := time.Now().Add(limit); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
+}

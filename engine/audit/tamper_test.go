@@ -2,7 +2,6 @@ package audit
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,9 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/sallyport-dev/sallyport/engine"
 )
 
 // smallLog returns the options and the bytes of a log with n commands and a last checkpoint.
@@ -177,66 +173,6 @@ func TestCheckpointKeptElsewhere(t *testing.T) {
 	}
 }
 
-// A crash can cut the last record at any byte, and leave zeros behind it.
-func TestTornTailAtEveryOffset(t *testing.T) {
-	t.Parallel()
-	o := testOptions(t)
-	l := mustOpen(t, o)
-	fill(t, l, 0, 3)
-	l.release() // as if it had been killed: neither Close nor a last checkpoint
-	b, err := os.ReadFile(l.path(segmentName(1)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() }) // its file is cut under it
-	lines := bytes.SplitAfter(b, []byte("\n"))
-	start := len(b)
-	for _, line := range lines[len(lines)-4:] {
-		start -= len(line)
-	}
-	runs := 0
-	for cut := start; cut <= len(b); cut++ {
-		if thin() && cut%31 != 0 {
-			continue
-		}
-		for _, zeros := range []int{0, 4096} {
-			runs++
-			d, n := memCopy(t, o)
-			n.data = append(slices.Clone(b[:cut]), make([]byte, zeros)...)
-			whole := bytes.Count(b[:cut], []byte("\n"))
-			torn := cut - (bytes.LastIndexByte(b[:cut], '\n') + 1) + zeros
-			mo := memOptions(d)
-			mo.SegmentSize = 0
-			l := mustOpen(t, mo)
-			if err := l.Record(context.Background(), decision("after", "true", engine.Deny)); err != nil {
-				t.Fatal(err)
-			}
-			mustClose(t, l)
-			r, err := verify(d, mo.Dir, VerifyOptions{})
-			if err != nil || !r.OK {
-				t.Fatalf("cut at %d, %d zeros: %v\n%s", cut, zeros, err, r)
-			}
-			want := int64(whole + 2) // the record after and a checkpoint
-			if torn > 0 {
-				want++
-			}
-			if r.Records != want && r.Records != want+1 || (r.Recoveries == 1) != (torn > 0) {
-				t.Fatalf("cut at %d, %d zeros: want %d records\n%s", cut, zeros, want, r)
-			}
-			saved := 0
-			for p, n := range d.entries {
-				if strings.HasPrefix(p, "/s/audit/torn/") {
-					saved += len(n.data)
-				}
-			}
-			if saved != torn {
-				t.Fatalf("cut at %d, %d zeros: %d bytes saved, %d torn", cut, zeros, saved, torn)
-			}
-		}
-	}
-	t.Logf("%d tails", runs)
-}
-
 // What follows a break makes it tampering, not a tear; only an operator may go on after it.
 func TestOpenRefusesTampering(t *testing.T) {
 	t.Parallel()
@@ -296,113 +232,6 @@ func TestOpenRefusesTampering(t *testing.T) {
 			mustClose(t, mustOpen(t, o))
 		})
 	}
-}
-
-func TestLostKey(t *testing.T) {
-	t.Parallel()
-	o, _ := smallLog(t, 2)
-	sign, public, _ := keyPaths(o.Dir)
-	if err := os.Remove(sign); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(o); !errors.Is(err, ErrNoKey) {
-		t.Fatalf("open: %v", err)
-	}
-	old, err := os.ReadFile(public)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.AcceptBreak = true
-	l, err := Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fill(t, l, 10, 1)
-	mustClose(t, l)
-	fresh, err := PublicKey(o.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Verify(o.Dir, VerifyOptions{PublicKey: string(old) + fresh})
-	if err != nil || !r.OK || len(r.Breaks) != 1 {
-		t.Errorf("%v\n%s", err, r)
-	}
-	if r, err := Verify(o.Dir, VerifyOptions{}); err != nil || r.OK {
-		t.Errorf("checkpoints of the old key pass with the new one: %v\n%s", err, r)
-	}
-}
-
-func TestRotationAndPruning(t *testing.T) {
-	t.Parallel()
-	o := testOptions(t)
-	o.SegmentSize, o.CheckpointCount = 8<<10, 5
-	for i := range 3 {
-		l := mustOpen(t, o)
-		fill(t, l, 10*i, 10)
-		mustClose(t, l)
-	}
-	r := mustVerify(t, o.Dir)
-	if r.Segments < 4 || r.Decisions != 30 {
-		t.Fatalf("report:\n%s", r)
-	}
-	remove := func(n int) {
-		t.Helper()
-		if err := os.Remove(filepath.Join(o.Dir, segmentName(n))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	remove(1)
-	if r, err := Verify(o.Dir, VerifyOptions{}); err != nil || r.OK {
-		t.Errorf("a missing first file passes: %v\n%s", err, r)
-	}
-	pruned, err := Verify(o.Dir, VerifyOptions{AllowPruned: true})
-	if err != nil || pruned.Pruned == 0 || pruned.Pruned+pruned.Records != r.Records {
-		t.Errorf("pruned: %v\n%s", err, pruned)
-	}
-	for _, p := range pruned.Problems {
-		if !strings.Contains(p.What, "an outcome without a decision") { // which may have been in the file that is gone
-			t.Errorf("pruned: %s", p)
-		}
-	}
-	l := mustOpen(t, o)
-	fill(t, l, 90, 1)
-	mustClose(t, l)
-	remove(3)
-	if r, err := Verify(o.Dir, VerifyOptions{AllowPruned: true}); err != nil || r.OK {
-		t.Errorf("a missing file in the middle passes: %v\n%s", err, r)
-	}
-	if _, err := Open(o); !errors.Is(err, ErrTampered) {
-		t.Errorf("open: %v", err)
-	}
-	o.AcceptBreak = true
-	l, err = Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mustClose(t, l)
-}
-
-func TestCheckpointByTime(t *testing.T) {
-	t.Parallel()
-	o := testOptions(t)
-	o.CheckpointEvery = 10 * time.Millisecond
-	l := mustOpen(t, o)
-	fill(t, l, 0, 1)
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		b, err := os.ReadFile(l.path(anchorName))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c, err := OpenCheckpoint(b, l.PublicKey()); err != nil {
-			t.Fatal(err)
-		} else if c.Size > 2 { // more than the first two records, which are signed at once
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("no checkpoint")
-		}
-	}
-	mustClose(t, l)
 }
 
 func FuzzVerify(f *testing.F) {

@@ -1,0 +1,224 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestHTTPHoldsCallsLongerThanTheTimeForBodies(t *testing.T) {
+	t.Parallel()
+	began := make(chan struct{}, 2)
+	g := newGuard(testToken, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began <- struct{}{}
+		select {
+		case <-r.Context().Done():
+			http.Error(w, "ended", http.StatusGone)
+		case <-time.After(10 * bodyTimeOfTest):
+		}
+	}))
+	g.bodyTime = bodyTimeOfTest
+	ts := &http.Server{Handler: g, ReadHeaderTimeout: headerTime}
+	l, err := listen(t.Context(), "127.0.0.1:0", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go ts.Serve(l)
+	defer ts.Close()
+	w := &web{url: "http://" + l.Addr().String() + endpoint}
+	if status, body := send(t, w.request(t.Context(), t, http.MethodPost, "{}", nil)); status != 200 {
+		t.Errorf("a call that takes long: status %d: %s", status, body)
+	}
+
+	conn, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: 10\r\n\r\n{", testToken)
+	answer, err := io.ReadAll(conn)
+	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") {
+		t.Errorf("a body that never comes: %q, %v", answer, err)
+	}
+	if len(began) != 1 {
+		t.Errorf("%d requests reached the server, want the first alone", len(began))
+	}
+}
+
+const bodyTimeOfTest = 50 * time.Millisecond
+
+func TestHTTPDisconnectEndsTheCall(t *testing.T) {
+	t.Parallel()
+	w := startWeb(t)
+	ctx, hangUp := context.WithCancel(t.Context())
+	gone := make(chan struct{})
+	r := w.request(ctx, t, http.MethodPost, toolCall(1, "block", "mine"), nil)
+	go func() {
+		defer close(gone)
+		if resp, err := http.DefaultTransport.RoundTrip(r); err == nil {
+			resp.Body.Close()
+		}
+	}()
+	<-w.blocked
+	select {
+	case <-w.ended:
+		t.Fatal("the call ended before its client hung up")
+	default:
+	}
+	hangUp()
+	if text := <-w.ended; text != "mine" {
+		t.Errorf("the call that ended is %q", text)
+	}
+	<-gone
+}
+
+// TestHTTPCancelReachesNoCallOfAnother has two clients whose calls have the same id, as counted ids do.
+func TestHTTPCancelReachesNoCallOfAnother(t *testing.T) {
+	t.Parallel()
+	w := startWeb(t)
+	answers := make(chan string, 1)
+	r := w.request(t.Context(), t, http.MethodPost, toolCall(1, "block", "of another"), nil)
+	go func() {
+		resp, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			answers <- err.Error()
+			return
+		}
+		defer resp.Body.Close()
+		text, _ := io.ReadAll(resp.Body)
+		answers <- string(text)
+	}()
+	<-w.blocked
+	cancel := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,` + modernMeta + `}}`
+	r = w.request(t.Context(), t, http.MethodPost, cancel, func(r *http.Request) { r.Header.Set("Mcp-Method", "notifications/cancelled") })
+	if status, body := send(t, r); status != http.StatusAccepted {
+		t.Errorf("the cancellation: status %d: %s", status, body)
+	}
+	// A call made afterwards is answered: had the cancellation reached the other call, it would have by now.
+	if status, _ := send(t, w.request(t.Context(), t, http.MethodPost, toolCall(2, "echo", "after"), nil)); status != 200 {
+		t.Errorf("the next call: status %d", status)
+	}
+	w.stop()
+	if answer := <-answers; !strings.Contains(answer, "released of another") {
+		t.Errorf("the call of the other client: %s", answer)
+	}
+	if err := <-w.done; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestHTTPStopsInOrder ends a server with a call under way and a client that listens: the call is
+// answered, the stream ends, and the port is free.
+func TestHTTPStopsInOrder(t *testing.T) {
+	t.Parallel()
+	w := startWeb(t)
+	legacy := func(r *http.Request) { r.Header.Set("Mcp-Protocol-Version", "2025-11-25") }
+	resp, err := http.DefaultClient.Do(w.request(t.Context(), t, http.MethodPost,
+		`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`, legacy))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	session := resp.Header.Get("Mcp-Session-Id")
+	if session == "" {
+		t.Fatal("no session")
+	}
+	member := func(r *http.Request) { legacy(r); r.Header.Set("Mcp-Session-Id", session) }
+	stream, err := http.DefaultClient.Do(w.request(t.Context(), t, http.MethodGet, "", member))
+	if err != nil || stream.StatusCode != http.StatusOK {
+		t.Fatal(stream, err)
+	}
+	defer stream.Body.Close()
+	answers := make(chan string, 1)
+	r := w.request(t.Context(), t, http.MethodPost, toolCall(1, "block", "to the end"), member)
+	r.Body = io.NopCloser(strings.NewReader(strings.Replace(toolCall(1, "block", "to the end"), ","+modernMeta, "", 1)))
+	r.ContentLength = -1
+	go func() {
+		resp, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			answers <- err.Error()
+			return
+		}
+		defer resp.Body.Close()
+		text, _ := io.ReadAll(resp.Body)
+		answers <- string(text)
+	}()
+	select {
+	case <-w.blocked:
+	case answer := <-answers:
+		t.Fatalf("the call did not block: %s", answer)
+	}
+	w.stop()
+	if answer := <-answers; !strings.Contains(answer, "released to the end") {
+		t.Errorf("the call under way: %s", answer)
+	}
+	if err := <-w.done; err != nil {
+		t.Errorf("serve: %v", err)
+	}
+	if _, err := io.ReadAll(stream.Body); err != nil {
+		t.Errorf("the stream: %v", err)
+	}
+	// Another test may have taken the port by now; what answers there does not know this server's token.
+	if resp, err := http.DefaultClient.Do(w.request(t.Context(), t, http.MethodGet, "", member)); err == nil {
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusUnauthorized {
+			t.Errorf("it still answers: %s", resp.Status)
+		}
+	}
+}
+
+func TestHTTPBoundsMessagesUnderWay(t *testing.T) {
+	t.Parallel()
+	inside, leave := make(chan struct{}, 3), make(chan struct{})
+	g := newGuard(testToken, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { inside <- struct{}{}; <-leave }))
+	g.seats = make(chan struct{}, 2)
+	l, err := listen(t.Context(), "127.0.0.1:0", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ts := &http.Server{Handler: g, ReadHeaderTimeout: headerTime}
+	go ts.Serve(l)
+	defer ts.Close()
+	w := &web{url: "http://" + l.Addr().String() + endpoint}
+	ended := make(chan int, 2)
+	for range 2 {
+		r := w.request(t.Context(), t, http.MethodPost, "{}", nil)
+		go func() {
+			resp, err := http.DefaultTransport.RoundTrip(r)
+			if err != nil {
+				ended <- 0
+				return
+			}
+			resp.Body.Close()
+			ended <- resp.StatusCode
+		}()
+		<-inside
+	}
+	if status, body := send(t, w.request(t.Context(), t, http.MethodPost, "{}", nil)); status != http.StatusServiceUnavailable {
+		t.Errorf("a third of two: status %d: %s", status, body)
+	}
+	close(leave)
+	if a, b := <-ended, <-ended; a != 200 || b != 200 {
+		t.Errorf("the first two: %d and %d", a, b)
+	}
+	if status, body := send(t, w.request(t.Context(), t, http.MethodPost, "{}", nil)); status != 200 {
+		t.Errorf("one after them: status %d: %s", status, body)
+	}
+}
+
+func TestHTTPSessionsOfOthersAreUnknown(t *testing.T) {
+	t.Parallel()
+	w := startWeb(t)
+	r := w.request(t.Context(), t, http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, func(r *http.Request) {
+		r.Header.Set("Mcp-Protocol-Version", "2025-11-25")
+		r.Header.Set("Mcp-Session-Id", "mcp-session-01234567-89ab-cdef-0123-456789abcdef")
+	})
+	if status, body := send(t, r); status != http.StatusNotFound {
+		t.Errorf("a session that was never given out: status %d: %s", status, body)
+	}
+}

@@ -83,6 +83,14 @@ type Runner interface {
 	Open(ctx context.Context, spec EnvironmentSpec) (Environment, error)
 }
 
+// Looker is a Runner that can show what the environment of Open would without making it, or with less effort. A gate
+// that only decides asks for that.
+type Looker interface {
+	Runner
+	// Look returns an Environment of the same files and variables, in which nothing can be started.
+	Look(ctx context.Context, spec EnvironmentSpec) (Environment, error)
+}
+
 // EnvironmentSpec is what an environment is built from.
 type EnvironmentSpec struct {
 	Agent   string

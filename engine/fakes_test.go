@@ -180,3 +180,16 @@ func (l *fakeLedger) Begin(*facts.Input, facts.FS) func(facts.FS, int) error {
 		return nil
 	}
 }
+
+// lookingRunner is a runner that notes whether it is opened or looked at.
+type lookingRunner struct{ *fakeRunner }
+
+func (r lookingRunner) Open(ctx context.Context, s engine.EnvironmentSpec) (engine.Environment, error) {
+	r.log.add("open")
+	return r.fakeRunner.Open(ctx, s)
+}
+
+func (r lookingRunner) Look(ctx context.Context, s engine.EnvironmentSpec) (engine.Environment, error) {
+	r.log.add("look")
+	return r.fakeRunner.Open(ctx, s)
+}

@@ -207,7 +207,7 @@ func (g *Gate) open(ctx context.Context) (Environment, *facts.Builder, error) {
 	if g.env == nil || lost(g.env) != nil {
 		g.env = nil
 		s := g.o.Subject
-		env, err := g.o.Runner.Open(ctx, EnvironmentSpec{Agent: s.Agent, Session: s.Session, Layout: g.o.Layout})
+		env, err := g.opener()(ctx, EnvironmentSpec{Agent: s.Agent, Session: s.Session, Layout: g.o.Layout})
 		if err != nil {
 			return nil, nil, fmt.Errorf("open environment %s: %w", g.o.Runner.Describe().Name, err)
 		}
@@ -219,6 +219,14 @@ func (g *Gate) open(ctx context.Context) (Environment, *facts.Builder, error) {
 		g.builder = facts.NewBuilder(layout, env.FS(), g.o.Ledger)
 	}
 	return g.env, g.builder, nil
+}
+
+// opener is how the environment is opened: only to be looked at, where nothing can run for want of a recorder.
+func (g *Gate) opener() func(context.Context, EnvironmentSpec) (Environment, error) {
+	if l, ok := g.o.Runner.(Looker); ok && g.o.Recorder == nil {
+		return l.Look
+	}
+	return g.o.Runner.Open
 }
 
 // lost says why an environment can be used no more; nil as long as it can.

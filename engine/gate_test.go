@@ -343,3 +343,30 @@ var (
 	_ engine.Environment = (*fakeRunner)(nil)
 	_ facts.History      = (*fakeLedger)(nil)
 )
+
+// A gate that can only decide looks at the environment, where its runner can tell what is there without making it;
+// one that runs things opens it also to decide.
+func TestLook(t *testing.T) {
+	for name, tc := range map[string]struct {
+		recorder bool
+		want     string
+	}{"only to decide": {false, "look"}, "to run": {true, "open"}} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.options.Runner = lookingRunner{w.runner}
+			if !tc.recorder {
+				w.options.Recorder = nil
+			}
+			g, err := engine.New(w.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out, err := g.Check(t.Context(), engine.Request{Tool: "execute_command", Command: "ls"}); err != nil || out.Fault != nil {
+				t.Fatal(err, out.Fault)
+			}
+			if diff := cmp.Diff([]string{tc.want}, w.log.lines()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

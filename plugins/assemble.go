@@ -109,17 +109,13 @@ func Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, err
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	sandbox, confines := r.Runner.(*bubblewrap.Runner)
 	if o.Warn != nil {
 		for _, w := range r.Warnings {
 			o.Warn(errors.New(w))
 		}
-		if confines {
+		if sandbox, ok := r.Runner.(*bubblewrap.Runner); ok {
 			sandbox.Notify(func(text string) { o.Warn(errors.New(text)) })
 		}
-	}
-	if confines && o.CheckOnly {
-		sandbox.OnlyLook()
 	}
 	if o.runner != nil {
 		r.Runner = o.runner(r.Runner)

@@ -262,8 +262,7 @@ func TestOnlyLook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.OnlyLook()
-	env, err := r.Open(t.Context(), engine.EnvironmentSpec{Layout: layout(ws)})
+	env, err := r.Look(t.Context(), engine.EnvironmentSpec{Layout: layout(ws)})
 	if err != nil {
 		t.Fatal(err)
 	}

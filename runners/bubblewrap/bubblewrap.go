@@ -58,7 +58,7 @@ type Runner struct {
 	without error // why commands run without one; nil while that is not so
 }
 
-var _ engine.Runner = (*Runner)(nil)
+var _ engine.Looker = (*Runner)(nil)
 
 // defaultScratch is what HOME and /tmp may hold each: they lie in memory.
 const defaultScratch = 1 << 30
@@ -98,10 +98,6 @@ func (r *Runner) Notify(f func(string)) {
 	r.notice = f
 }
 
-// OnlyLook makes sandboxes in which nothing can be written, so that nothing has to be protected in them: for who
-// judges and runs nothing.
-func (r *Runner) OnlyLook() { r.o.onlyLook = true }
-
 // tell tells it.
 func (r *Runner) tell(text string) {
 	r.mu.Lock()
@@ -125,13 +121,24 @@ func (r *Runner) Describe() facts.Runner {
 // Open starts a sandbox and tries it. Where there is none to be had it opens what is there otherwise, and
 // stays with that. Once there was one, there is no way back: then it is an error.
 func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.Environment, error) {
+	return r.open(ctx, r.o, spec)
+}
+
+// Look is as Open with a sandbox in which nothing can be written, so that nothing has to be protected in it.
+func (r *Runner) Look(ctx context.Context, spec engine.EnvironmentSpec) (engine.Environment, error) {
+	o := r.o
+	o.onlyLook = true
+	return r.open(ctx, o, spec)
+}
+
+func (r *Runner) open(ctx context.Context, o Options, spec engine.EnvironmentSpec) (engine.Environment, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("open environment: %w", err)
 	}
 	if why := r.Unconfined(); why != nil {
-		return r.unconfined(ctx, spec, why)
+		return r.unconfined(ctx, o, spec, why)
 	}
-	env, err := open(ctx, r.o, spec, r.tell)
+	env, err := open(ctx, o, spec, r.tell)
 	r.mu.Lock()
 	r.holds = r.holds || err == nil
 	fallsBack := err != nil && r.o.Otherwise != nil && !r.holds && ctx.Err() == nil && errors.Is(err, errUnavailable)
@@ -144,7 +151,7 @@ func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 	}
 	spec.Tell("unconfined", map[string]any{"why": err.Error()})
 	r.tell("commands are not confined: " + err.Error())
-	return r.unconfined(ctx, spec, err)
+	return r.unconfined(ctx, o, spec, err)
 }
 
 // Unconfined says why commands run without a sandbox; nil when they do not.
@@ -155,8 +162,12 @@ func (r *Runner) Unconfined() error {
 }
 
 // unconfined opens an environment that says of itself that nothing confines it.
-func (r *Runner) unconfined(ctx context.Context, spec engine.EnvironmentSpec, why error) (engine.Environment, error) {
-	env, err := r.o.Otherwise.Open(ctx, spec)
+func (r *Runner) unconfined(ctx context.Context, o Options, spec engine.EnvironmentSpec, why error) (engine.Environment, error) {
+	open := r.o.Otherwise.Open
+	if l, ok := r.o.Otherwise.(engine.Looker); ok && o.onlyLook {
+		open = l.Look
+	}
+	env, err := open(ctx, spec)
 	if err != nil {
 		return nil, err
 	}

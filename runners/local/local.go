@@ -90,28 +90,45 @@ func (r *Runner) Describe() facts.Runner {
 // Open makes an environment. Of the layout it uses the workspace, to look for a virtual environment;
 // the places that processes can reach are all of the host's.
 func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.Environment, error) {
+	e, err := r.look(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	e.supervisor, err = supervisor.New(supervisor.Options{Shell: &r.shell, User: r.opts.User, Rights: e.rights, NoSetID: r.opts.NoSetID,
+		NoUnixSockets: r.opts.NoUnixSockets, Expendable: r.opts.Expendable, After: r.after()})
+	if err != nil {
+		e.rights.Close()
+		return nil, err
+	}
+	return e, nil
+}
+
+// Look makes an environment without what keeps processes.
+func (r *Runner) Look(ctx context.Context, spec engine.EnvironmentSpec) (engine.Environment, error) {
+	e, err := r.look(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	return e, nil // and not a nil *Environment in an interface
+}
+
+func (r *Runner) look(ctx context.Context, spec engine.EnvironmentSpec) (*Environment, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("open environment: %w", err)
 	}
 	e := &Environment{runner: r, workspace: spec.Layout.Workspace, files: files.Host{}}
-	o := supervisor.Options{Shell: &r.shell, User: r.opts.User, NoSetID: r.opts.NoSetID, NoUnixSockets: r.opts.NoUnixSockets,
-		Expendable: r.opts.Expendable, After: r.after()}
 	var err error
 	if r.opts.User != nil {
 		if e.rights, err = identity.NewRights(*r.opts.User); err != nil {
 			return nil, fmt.Errorf("open environment: %w", err)
 		}
-		o.Rights, e.files = e.rights, userFiles{e.rights, e.files}
+		e.files = userFiles{e.rights, e.files}
 	}
 	if len(r.opts.Roots) > 0 {
 		if e.files, err = files.Below(r.opts.Roots, e.files); err != nil {
 			e.rights.Close()
 			return nil, fmt.Errorf("open environment: %w", err)
 		}
-	}
-	if e.supervisor, err = supervisor.New(o); err != nil {
-		e.rights.Close()
-		return nil, err
 	}
 	return e, nil
 }
@@ -124,9 +141,11 @@ func (r *Runner) after() func() error {
 	return func() error { return files.Reown(r.opts.Reown, *r.opts.User) }
 }
 
+var _ engine.Looker = (*Runner)(nil)
+
 // Environment runs commands on this machine.
 type Environment struct {
-	supervisor *supervisor.Supervisor
+	supervisor *supervisor.Supervisor // nil where there is only to look
 	runner     *Runner
 	workspace  string
 	rights     *identity.Rights // nil for those of this process
@@ -138,6 +157,9 @@ var _ engine.Environment = (*Environment)(nil)
 
 // Start begins c. See supervisor.Supervisor.Start.
 func (e *Environment) Start(ctx context.Context, c engine.Command) (engine.Process, error) {
+	if e.supervisor == nil {
+		return nil, errors.New("start command: the environment was opened to look at it")
+	}
 	p, err := e.supervisor.Start(ctx, c)
 	if err != nil {
 		return nil, err // and not a nil *supervisor.Process in an interface
@@ -158,10 +180,17 @@ func (e *Environment) Files() engine.Files { return e.files }
 
 // Close ends everything that was started.
 func (e *Environment) Close() error {
-	err := e.supervisor.Close()
-	e.closing.Do(e.rights.Close)
-	return err
+	defer e.closing.Do(e.rights.Close)
+	if e.supervisor == nil {
+		return nil
+	}
+	return e.supervisor.Close()
 }
 
 // Shortcomings says, for people, what this machine does not let the environment do.
-func (e *Environment) Shortcomings() []string { return e.supervisor.Shortcomings() }
+func (e *Environment) Shortcomings() []string {
+	if e.supervisor == nil {
+		return nil
+	}
+	return e.supervisor.Shortcomings()
+}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/runners/local"
@@ -129,5 +131,52 @@ func TestFS(t *testing.T) {
 	}
 	if _, _, err := files.ReadFile(pipe, 10); err == nil {
 		t.Error("a named pipe was read")
+	}
+}
+
+// What is looked at is what commands would get, and nothing starts there.
+func TestLook(t *testing.T) {
+	ws := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(ws, ".venv", "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r, err := local.New(local.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := engine.EnvironmentSpec{Layout: facts.Layout{Workspace: ws}}
+	opened, err := r.Open(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	looked, err := r.Look(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := opened.Prepare("touch made", ws)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := looked.Prepare("touch made", ws)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	want.ID, want.Timeout = "look", time.Minute
+	if _, err := looked.Start(t.Context(), want); err == nil {
+		t.Error("started")
+	}
+	p, err := opened.Start(t.Context(), want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x := p.Wait(); x.Code != 0 {
+		t.Error(x)
+	}
+	if err := looked.Close(); err != nil {
+		t.Error(err)
 	}
 }

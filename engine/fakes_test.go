@@ -193,3 +193,29 @@ func (r lookingRunner) Look(ctx context.Context, s engine.EnvironmentSpec) (engi
 	r.log.add("look")
 	return r.fakeRunner.Open(ctx, s)
 }
+
+func judgement(e engine.Effect) engine.Judgement {
+	j := engine.Judgement{Effect: e}
+	if e != engine.Allow {
+		j.Reasons = []engine.Reason{{Rule: "test/rule", Effect: e}}
+	}
+	return j
+}
+
+func (w *world) gate(t *testing.T) *engine.Gate {
+	t.Helper()
+	g, err := engine.New(w.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func (w *world) do(t *testing.T, r engine.Request) engine.Outcome {
+	t.Helper()
+	out, err := w.gate(t).Do(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

@@ -1,9 +1,6 @@
 package facts
 
 import (
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -35,29 +32,6 @@ func TestWorkDir(t *testing.T) {
 		if r.WorkDir != c.want || r.WorkDirState != c.state || r.WorkDirAllowed != c.allowed {
 			t.Errorf("%q: got %s %s %v, want %s %s %v", c.asked, r.WorkDir, r.WorkDirState, r.WorkDirAllowed, c.want, c.state, c.allowed)
 		}
-	}
-}
-
-// shutFS refuses to look into one directory, as the system does without search permission.
-type shutFS struct {
-	FS
-	dir string
-}
-
-func (s shutFS) Lstat(p string) (fs.FileInfo, error) {
-	if below(p, s.dir) {
-		return nil, &fs.PathError{Op: "lstat", Path: p, Err: fs.ErrPermission}
-	}
-	return s.FS.Lstat(p)
-}
-
-func TestUnreadableWorkDir(t *testing.T) {
-	t.Parallel()
-	b := NewBuilder(testLayout(), shutFS{newMemFS(machine), testWS + "/src"}, nil)
-	ask := testAsk("ls")
-	ask.Request.WorkDir = "src"
-	if got := b.Build(ask).Request.WorkDirState; got != "unreadable" {
-		t.Errorf("work_dir_state is %q, want unreadable", got)
 	}
 }
 
@@ -263,89 +237,6 @@ func TestGenerated(t *testing.T) {
 
 func (b *Builder) isGeneratedForTest(p string, dir bool) bool {
 	return (&build{Builder: b}).isGenerated(p, dir)
-}
-
-// TestBudget holds that a big tree is not walked to its end, and that what is not seen counts.
-func TestBudget(t *testing.T) {
-	t.Parallel()
-	var list strings.Builder
-	for i := range 90 {
-		for j := range 90 {
-			list.WriteString(testWS + "/big/d" + string(rune('A'+i)) + "/f" + string(rune('A'+j)) + "\n")
-		}
-	}
-	files := newMemFS(list.String())
-	seen := fakeHistory{seen: map[string]string{}}
-	for p := range files {
-		seen.seen[p] = "read"
-	}
-	counted := &countFS{FS: files}
-	in := NewBuilder(testLayout(), counted, seen).Build(testAsk("rm -rf big"))
-	if u := in.Paths[0].Unread; u.Count != 1 || len(u.Examples) != 0 {
-		t.Errorf("unread is %+v, want one for what was not looked at", u)
-	}
-	if counted.dirs > 60 {
-		t.Errorf("%d directories were read", counted.dirs)
-	}
-	in = NewBuilder(testLayout(), files, seen).Build(testAsk("rm big/dA/*"))
-	if u := in.Paths[0].Unread; u.Count != 0 {
-		t.Errorf("unread is %+v, want none: all 90 were read", u)
-	}
-}
-
-type countFS struct {
-	FS
-	dirs int
-}
-
-func (c *countFS) ReadDir(p string) ([]fs.DirEntry, error) {
-	c.dirs++
-	return c.FS.ReadDir(p)
-}
-
-func TestManyMatches(t *testing.T) {
-	t.Parallel()
-	var list strings.Builder
-	for i := range maxMatches + 50 {
-		list.WriteString(testWS + "/m/f" + string(rune('A'+i)) + "\n")
-	}
-	in := NewBuilder(testLayout(), newMemFS(list.String()), nil).Build(testAsk("rm -r m/*"))
-	if u := in.Paths[0].Unread; u.Count != maxMatches+1 {
-		t.Errorf("%d unread, want the %d that were looked at and one for the rest", u.Count, maxMatches)
-	}
-}
-
-func TestOSFS(t *testing.T) {
-	t.Parallel()
-	dir := filepath.ToSlash(t.TempDir())
-	if err := os.WriteFile(dir+"/f", []byte("hello"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("f", dir+"/l"); err != nil {
-		t.Fatal(err)
-	}
-	f := OSFS{}
-	if info, err := f.Lstat(dir + "/l"); err != nil || info.Mode()&fs.ModeSymlink == 0 {
-		t.Errorf("lstat: %v %v", info, err)
-	}
-	if target, err := f.ReadLink(dir + "/l"); err != nil || target != "f" {
-		t.Errorf("readlink: %q %v", target, err)
-	}
-	if entries, err := f.ReadDir(dir); err != nil || len(entries) != 2 {
-		t.Errorf("readdir: %v %v", entries, err)
-	}
-	for _, c := range []struct {
-		name    string
-		limit   int
-		content string
-		whole   bool
-		fails   bool
-	}{{"/l", 5, "hello", true, false}, {"/f", 4, "hell", false, false}, {"/none", 5, "", false, true}, {"", 5, "", false, true}} {
-		content, whole, err := f.ReadFile(dir+c.name, c.limit)
-		if string(content) != c.content || whole != c.whole || (err != nil) != c.fails {
-			t.Errorf("read %q: %q %v %v", c.name, content, whole, err)
-		}
-	}
 }
 
 func TestVocabularyIsComplete(t *testing.T) {

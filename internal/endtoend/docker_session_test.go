@@ -241,35 +241,6 @@ func TestDockerCredentials(t *testing.T) {
 	}
 }
 
-// TestDockerMounts: more mounts are read-only unless they say otherwise, and what leads out of the container is refused.
-func TestDockerMounts(t *testing.T) {
-	t.Parallel()
-	s := dockerSite(t, runtimeImage())
-	tools := filepath.Join(s.home, "tools")
-	s.write(filepath.Join(tools, "hello"), "#!/bin/sh\necho a tool\n")
-	s.give(tools)
-	if err := os.Chmod(filepath.Join(tools, "hello"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	c := s.config("c", "mounts: [{source: "+tools+", target: /tools}]", "mode: monitor")
-	r := s.do(c, "exec", "-c", "/tools/hello; echo x > /tools/new; true")
-	if r.stdout != "a tool\n" || !strings.Contains(r.stderr, "Read-only file system") {
-		t.Errorf("%+v", r)
-	}
-	if out := s.sh(s.config("rw", "mounts: [{source: "+tools+", target: /tools, access: write}]", "mode: monitor"), "echo x > /tools/new && echo written"); out != "written\n" || s.reads(filepath.Join(tools, "new")) != "x\n" {
-		t.Errorf("a mount for writing: %q", out)
-	}
-	link := filepath.Join(s.home, "link")
-	if err := os.Symlink("/etc", link); err != nil {
-		t.Fatal(err)
-	}
-	for _, source := range []string{"/", "/etc", "/var/run/docker.sock", "/proc", s.home, link} {
-		if r := s.do(s.config("bad", "mounts: [{source: "+source+", target: /given}]"), "exec", "--", "true"); r.code == 0 {
-			t.Errorf("mount of %s: %+v", source, r)
-		}
-	}
-}
-
 // TestDockerPackages: packages are there before the first command, and a version is no redirect. The image is one of the
 // operator's own, with a wheel in it, so that nothing has to be fetched.
 func TestDockerPackages(t *testing.T) {
@@ -306,67 +277,5 @@ func TestDockerPackages(t *testing.T) {
 		t.Errorf("packages that cannot be had: %+v", r)
 	} else if _, err := os.Stat(filepath.Join(s.workspace, "ran")); err == nil {
 		t.Error("the command ran all the same")
-	}
-}
-
-// TestDockerDoctor: the hardening of a live container is told, and nothing is left of what was looked at.
-func TestDockerDoctor(t *testing.T) {
-	t.Parallel()
-	s := dockerSite(t, runtimeImage())
-	c := s.config("c", "keep: true, memory: 1g, cpus: 2")
-	var findings []struct{ Check, State, Detail, Mend string }
-	r := s.do(c, "doctor", "--format", "json")
-	if err := json.Unmarshal([]byte(r.stdout), &findings); err != nil || r.code != 0 {
-		t.Fatalf("%v: %+v", err, r)
-	}
-	count := map[string]int{}
-	for _, f := range findings {
-		count[f.Check]++
-		if f.Check == "container" && f.State != "ok" || f.State != "ok" && f.Mend == "" {
-			t.Errorf("%+v", f)
-		}
-	}
-	if count["container"] < 22 || count["engine"] == 0 || count["image"] != 1 || count["supervisor"] != 1 || count["limits"] != 0 {
-		t.Errorf("%v\n%s", count, r.stdout)
-	}
-	if all := s.list(c); len(all) != 0 {
-		t.Errorf("the doctor left %+v", all)
-	}
-	// A live container that was changed is told.
-	s.sh(c, "true")
-	s.engine("update", "--pids-limit", "100000", s.list(c)[0].Container)
-	if r := s.do(c, "doctor"); r.code != 1 || !strings.Contains(r.stdout, "fail  container      processes bounded: 100000") {
-		t.Errorf("after a change from outside: %+v", r)
-	}
-	for _, tc := range [][3]string{
-		{"host: \"unix:///nowhere\"", "fail  engine", "mend: start the engine"},
-		{"image: \"sallyport-test/none:1\"", "fail  image ", "mend: "},
-		{"network: host", "warn  network", "mend: "},
-	} {
-		r := s.do(s.config("bad", tc[0], "agent: other"), "doctor")
-		if !strings.Contains(r.stdout, tc[1]) || !strings.Contains(r.stdout, tc[2]) {
-			t.Errorf("%s: %+v", tc[0], r)
-		}
-	}
-}
-
-// TestDockerNoEngine: without an engine what is known is listed, with why the rest is not, and nothing runs anywhere else.
-func TestDockerNoEngine(t *testing.T) {
-	t.Parallel()
-	s := dockerSite(t, runtimeImage())
-	s.sh(s.config("c", ""), "true")
-	c := s.config("none", "host: \"unix:///nowhere/docker.sock\"")
-	r := s.do(c, "env", "list")
-	if r.code != 1 || !strings.Contains(r.stdout, "unknown") || !strings.Contains(r.stderr, "nothing answers at unix:///nowhere/docker.sock") {
-		t.Errorf("%+v", r)
-	}
-	if r := s.do(c, "env", "logs"); r.code != 0 || !strings.Contains(r.stdout, "exit 0") {
-		t.Errorf("%+v", r)
-	}
-	if r := s.do(c, "exec", "--", "touch", "ran"); r.code == 0 {
-		t.Errorf("%+v", r)
-	}
-	if _, err := os.Stat(filepath.Join(s.workspace, "ran")); err == nil {
-		t.Error("it ran, somewhere else")
 	}
 }

@@ -1,0 +1,83 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+func TestAsk(t *testing.T) {
+	t.Parallel()
+	granted := func(context.Context) (engine.Approval, error) {
+		return engine.Approval{Granted: true, By: "terminal:ann"}, nil
+	}
+	cases := map[string]struct {
+		approve func(context.Context) (engine.Approval, error)
+		limit   time.Duration
+		ran     bool
+	}{
+		"nobody there": {},
+		"granted":      {approve: granted, ran: true},
+		"refused":      {approve: func(context.Context) (engine.Approval, error) { return engine.Approval{By: "terminal:ann"}, nil }},
+		"error": {approve: func(context.Context) (engine.Approval, error) {
+			return engine.Approval{Granted: true}, errors.New("no tty")
+		}},
+		"panic": {approve: func(context.Context) (engine.Approval, error) { panic("oh") }},
+		"too late": {limit: 10 * time.Millisecond, approve: func(ctx context.Context) (engine.Approval, error) {
+			<-ctx.Done()
+			return engine.Approval{Granted: true}, nil
+		}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.policy.answer = judgement(engine.Ask)
+			w.options.Limits.Approve = c.limit
+			if c.approve != nil {
+				w.options.Approver = approver(c.approve)
+			}
+			out := w.do(t, engine.Request{Command: "touch x"})
+			if out.Ran != c.ran || out.Approval == nil || out.Approval.Granted != c.ran {
+				t.Errorf("ran %v, approval %+v: want %v", out.Ran, out.Approval, c.ran)
+			}
+			if got := w.log.lines(); !slices.Contains(got, "record approval") {
+				t.Errorf("no approval record in %v", got)
+			}
+		})
+	}
+}
+
+func TestApprovalThatCannotBeRecordedIsNone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.policy.answer = judgement(engine.Ask)
+	w.options.Approver = approver(func(context.Context) (engine.Approval, error) { return engine.Approval{Granted: true}, nil })
+	w.recorder.fail = engine.KindApproval
+	if out := w.do(t, engine.Request{Command: "touch x"}); out.Ran || out.Decision.Effect != engine.Deny || out.Fault == nil {
+		t.Errorf("outcome %+v: want a fault and nothing run", out)
+	}
+}
+
+func TestMonitorRefusesNothingAndRecordsAll(t *testing.T) {
+	t.Parallel()
+	for _, effect := range []engine.Effect{engine.Deny, engine.Ask} {
+		w := newWorld(t)
+		w.options.Mode = engine.Monitor
+		w.policy.answer = judgement(effect)
+		out := w.do(t, engine.Request{Command: "true"})
+		if !out.Ran || out.Decision.Effect != effect || out.Decision.Mode != engine.Monitor {
+			t.Errorf("%s: ran %v, decision %+v", effect, out.Ran, out.Decision)
+		}
+		w = newWorld(t)
+		w.options.Mode = engine.Monitor
+		w.recorder.fail = engine.KindDecision
+		if out := w.do(t, engine.Request{Command: "true"}); out.Ran {
+			t.Error("ran without a record in monitor mode")
+		}
+	}
+}

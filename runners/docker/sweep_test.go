@@ -1,0 +1,102 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+)
+
+// TestNamesOfOthers holds that a container that is not ours is left alone, whatever it is called.
+func TestNamesOfOthers(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	e := l.engine()
+	name := l.runner().NameOf(l.spec())
+	image, err := e.Image(context.Background(), l.o.Image)
+	must(t, err)
+	for _, labels := range []map[string]string{nil, {labelState: "of somebody else"}} {
+		c, err := e.cli.ContainerCreate(context.Background(), &container.Config{Image: image.ID, Entrypoint: []string{"/bin/true"}, Labels: labels}, nil, nil, nil, name)
+		must(t, err)
+		_, err = l.runner().Open(context.Background(), l.spec())
+		if err == nil || !strings.Contains(err.Error(), "is not sallyport's") {
+			t.Errorf("open: %v", err)
+		}
+		if err := Remove(context.Background(), l.o, c.ID); !errors.Is(err, ErrNotOurs) {
+			t.Errorf("remove: %v", err)
+		}
+		if _, err := e.cli.ContainerInspect(context.Background(), c.ID); err != nil {
+			t.Errorf("the other's container: %v", err)
+		}
+		must(t, e.cli.ContainerRemove(context.Background(), c.ID, container.RemoveOptions{Force: true}))
+	}
+}
+
+// TestSweep removes what a dead sallyport left, and nothing else.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	e := l.engine()
+	image, err := e.Image(context.Background(), l.o.Image)
+	must(t, err)
+	mine := self()
+	dead := map[string]string{labelState: digest(l.o.State), labelMachine: mine.machine, labelPID: "1", labelStarted: "of an earlier boot"}
+	with := func(changes map[string]string) map[string]string {
+		m := map[string]string{}
+		for k, v := range dead {
+			m[k] = v
+		}
+		for k, v := range changes {
+			m[k] = v
+		}
+		return m
+	}
+	made := map[string]string{}
+	for name, labels := range map[string]map[string]string{
+		"dead":    dead,
+		"kept":    with(map[string]string{labelKeep: "true"}),
+		"living":  with(mine.labels()),
+		"far":     with(map[string]string{labelMachine: "another"}),
+		"foreign": with(map[string]string{labelState: "another"}),
+	} {
+		c, err := e.cli.ContainerCreate(context.Background(), &container.Config{Image: image.ID, Entrypoint: []string{"/bin/true"}, Labels: labels}, nil, nil, nil, "")
+		must(t, err)
+		made[name] = c.ID
+		t.Cleanup(func() { _ = e.cli.ContainerRemove(context.Background(), c.ID, container.RemoveOptions{Force: true}) })
+	}
+	must(t, l.open(l.spec()).Close())
+	for name, id := range made {
+		_, err := e.cli.ContainerInspect(context.Background(), id)
+		if gone := err != nil; gone != (name == "dead") {
+			t.Errorf("%s: gone %v", name, gone)
+		}
+	}
+}
+
+// TestStopIsSwift holds that nothing waits for the engine's ten seconds.
+func TestStopIsSwift(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	env := l.open(l.spec())
+	c, err := env.Prepare("trap '' TERM; sleep 60", l.workspace)
+	must(t, err)
+	c.ID, c.Timeout, c.Grace, c.Output = "D-test", time.Minute, 300*time.Millisecond, 1<<20
+	p, err := env.Start(context.Background(), c)
+	must(t, err)
+	began := time.Now()
+	must(t, env.e.cli.ContainerStop(context.Background(), env.id, container.StopOptions{}))
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("stopping took %s", took)
+	}
+	if x := p.Wait(); x.Error == nil || !strings.Contains(x.Error.Error(), "the container was stopped") {
+		t.Errorf("the command ended with %v", x.Error)
+	}
+	began = time.Now()
+	must(t, env.Close())
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("closing took %s", took)
+	}
+}

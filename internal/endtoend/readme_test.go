@@ -39,22 +39,6 @@ func TestReadmeTranscript(t *testing.T) {
 	}
 }
 
-// TestReadmeLinks checks that every file that the README names is there.
-func TestReadmeLinks(t *testing.T) {
-	t.Parallel()
-	for _, doc := range []string{"README.md", "SECURITY.md", "docs/architecture.md", "docs/cli.md", "docs/configuration.md", "docs/environments.md", "docs/runners.md"} {
-		text, err := os.ReadFile(filepath.Join("../..", doc))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range regexp.MustCompile(`\]\(([^)#:]+)\)`).FindAllStringSubmatch(string(text), -1) {
-			if _, err := os.Stat(filepath.Join("../..", filepath.Dir(doc), m[1])); err != nil {
-				t.Errorf("%s links to %s: %v", doc, m[1], err)
-			}
-		}
-	}
-}
-
 type shown struct{ text, output string }
 
 // transcript returns the commands between the transcript marks, each with the lines below it.

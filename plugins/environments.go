@@ -184,6 +184,7 @@ func noteRemoval(l *config.Loaded, e Environment, by string) {
 type Pruned struct {
 	Containers []string `json:"containers"` // names
 	Logs       []string `json:"logs"`       // names of environments
+	Kept       int      `json:"kept"`       // containers that were to stay, and are still there
 }
 
 // PruneEnvironments removes the containers of sessions whose sallyport lives no more, with kept also those that were to
@@ -191,7 +192,7 @@ type Pruned struct {
 func PruneEnvironments(ctx context.Context, l *config.Loaded, kept bool, before time.Time) (Pruned, error) {
 	all, err := Environments(ctx, l)
 	p := Pruned{Containers: []string{}, Logs: []string{}}
-	if err == nil && slices.ContainsFunc(all, func(e Environment) bool { return e.Container != "" }) {
+	if err == nil && slices.ContainsFunc(all, func(e Environment) bool { return isDocker(e.Runner) }) { // of one that is gone volumes may be left
 		var removed []docker.Container
 		removed, err = docker.Prune(ctx, DockerOptions(l), kept)
 		for _, c := range removed {
@@ -199,6 +200,11 @@ func PruneEnvironments(ctx context.Context, l *config.Loaded, kept bool, before 
 			if i := slices.IndexFunc(all, func(e Environment) bool { return e.Container == c.ID }); i >= 0 {
 				noteRemoval(l, all[i], "sallyport env prune")
 			}
+		}
+	}
+	for _, e := range all {
+		if e.Kept && !slices.Contains(p.Containers, e.Name) {
+			p.Kept++
 		}
 	}
 	logs, logErr := journal.Prune(l.EnvironmentsDir(), before)

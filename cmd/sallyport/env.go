@@ -159,6 +159,9 @@ What is in use is left, and so are containers that were to stay (docker.keep), u
 		if problem == nil && len(p.Containers)+len(p.Logs) == 0 {
 			a.say("there is nothing to remove")
 		}
+		if p.Kept > 0 && !kept {
+			a.say("left, since docker.keep says so: %s; --kept removes those that nobody is in", count(p.Kept, "container"))
+		}
 		return problem
 	}
 	return cmd

@@ -248,7 +248,7 @@ func (c checker) docker() {
 		key              string
 		value, low, high int64
 	}{
-		{"docker.pids", int64(k.PIDs), 16, 1 << 22}, // the supervisor needs some itself
+		{"docker.pids", int64(k.PIDs), 100, 1 << 22}, // some sixty are the supervisors' own
 		{"docker.open_files", int64(k.OpenFiles), 64, 1 << 20},
 		{"docker.tmp", int64(k.Tmp), 1 << 20, 1 << 50},
 	} {

@@ -127,6 +127,21 @@ func TestNoHomeNeedsAnAuditDirectory(t *testing.T) {
 	}
 }
 
+// TestWarningOfTheUsersOwnFile holds that nobody is told to move the configuration to where it lies.
+func TestWarningOfTheUsersOwnFile(t *testing.T) {
+	t.Parallel()
+	h := testHost(t)
+	file := write(t, UserFile(h), "version: 1\nworkspace: \"~\"\n")
+	l, err := Load(file, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(l.Warnings(), "\n")
+	if !strings.Contains(all, "move it out, or grant a smaller place") || strings.Contains(all, "for example to") {
+		t.Error(all)
+	}
+}
+
 func TestWarnings(t *testing.T) {
 	t.Parallel()
 	h := testHost(t)

@@ -105,6 +105,7 @@ func TestProblems(t *testing.T) {
 		{"version: 1\nenvironment: {env_file_names: [A]}\n", `there is no env_file to take them from`},
 		{"version: 1\nenvironment: {env: [\"A=1\"]}\n", `2:21: environment.env[0]: "A=1" is not the name of a variable`},
 		{"version: 1\ndocker: {memory: 1m}\n", `1MiB is too little`},
+		{"version: 1\ndocker: {pids: 70}\n", `70 is out of range: from 100`},
 		{"version: 1\ndocker: {cpus: -1}\n", `-1 is out of range`},
 		{"version: 1\ndocker: {cpus: many}\n", `2:16: docker.cpus: want a number, found "many"`},
 		{"version: 1\ndocker: {mounts: [{target: /x}]}\n", `missing key "source"`},

@@ -49,7 +49,11 @@ func (l *Loaded) exposed() []string {
 	if l.File != "" {
 		shared(l.File)
 		shared(filepath.Dir(l.File))
-		within(l.File, "", ", for example to "+UserFile(l.host))
+		instead := ", for example to " + UserFile(l.host)
+		if l.File == UserFile(l.host) {
+			instead = ", or grant a smaller place"
+		}
+		within(l.File, "", instead)
 	}
 	for _, p := range l.Policies {
 		if filepath.IsAbs(p) {

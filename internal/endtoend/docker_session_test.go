@@ -163,6 +163,9 @@ func TestDockerStrangersContainer(t *testing.T) {
 	}
 	// Another state directory's container is a stranger's too.
 	s.sh(s.config("kept", "keep: true"), "true", "--session", "mine")
+	if r := s.do(c, "env", "prune"); r.code != 0 || !strings.Contains(r.stderr, "left, since docker.keep says so: 1 container; --kept") {
+		t.Errorf("prune beside one that is kept: %+v", r)
+	}
 	env := s.env
 	s.env = append(s.env, "XDG_STATE_HOME="+filepath.Join(s.home, "other-state"))
 	if all := s.list(c); len(all) != 0 {

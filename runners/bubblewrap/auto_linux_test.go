@@ -239,6 +239,9 @@ func TestPlantedProgram(t *testing.T) {
 	if _, err := os.Lstat(ran); err == nil {
 		t.Error("it ran")
 	}
+	if _, err := try(settings(t), layout("/")); err == nil || !strings.Contains(err.Error(), "bwrap lies where commands may write") {
+		t.Errorf("where there is none but one that commands could have made: %v", err)
+	}
 }
 
 // Nothing of what started the sandbox is open in commands.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/user"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -189,12 +190,13 @@ func (e *Environment) unbounded(why error) {
 	if why == nil {
 		return
 	}
+	said := strings.ReplaceAll(why.Error(), "\n", "; ")
 	const mend = "run sallyport where one is delegated, as in a unit of systemd with Delegate=yes"
 	if !e.group.memory {
-		e.loose = append(e.loose, fmt.Sprintf("the memory of commands is not bounded, since no control group can be made (%v): %s", why, mend))
+		e.loose = append(e.loose, fmt.Sprintf("the memory of commands is not bounded, since no control group can be made (%s): %s", said, mend))
 	}
 	if !e.group.pids && os.Getuid() == 0 {
-		e.loose = append(e.loose, fmt.Sprintf("the number of processes is not bounded, since the limit of a user does not hold for root and no control group can be made (%v): %s", why, mend))
+		e.loose = append(e.loose, fmt.Sprintf("the number of processes is not bounded, since the limit of a user does not hold for root and no control group can be made (%s): %s", said, mend))
 	}
 }
 

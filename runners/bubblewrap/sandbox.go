@@ -200,6 +200,9 @@ func (o *Options) locate(roots []facts.Root) error {
 		o.Bwrap = lookUp("bwrap", append([]string{"/usr/bin"}, dirs...), roots)
 	}
 	if o.Bwrap == "" {
+		if at := lookUp("bwrap", append([]string{"/usr/bin"}, dirs...), nil); at != "" {
+			return unavailable("grant a smaller place for writing", "%s lies where commands may write: it could be theirs", at)
+		}
 		return unavailable("install it (Debian, Ubuntu, Fedora: package bubblewrap)", "bwrap is not in PATH")
 	}
 	const name = "sallyport-supervisor"

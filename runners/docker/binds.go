@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/runners/mounts"
@@ -51,6 +52,10 @@ func (o Options) view(e *Engine, l facts.Layout) (view, error) {
 	for _, target := range slices.Sorted(maps.Keys(at)) { // what lies around another comes before it
 		if err := free(target); err != nil {
 			return view{}, err
+		}
+		if m := at[target]; !utf8.ValidString(m.Source + m.Target) {
+			// The engine's protocol would turn the name into that of another file.
+			return view{}, fmt.Errorf("mount %q: its name is not UTF-8, and the engine takes no other: rename it", m.Source)
 		}
 		v.binds = append(v.binds, at[target])
 	}

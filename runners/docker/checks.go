@@ -67,10 +67,10 @@ func (c checks) rights() []Check {
 		nnp.Detail = "set by the supervisor for all but elevated commands"
 	}
 	seccomp, named := option("seccomp")
-	confined := true
+	confined, labels := true, "the engine's default"
 	for _, name := range []string{"apparmor", "label"} {
-		if v, ok := option(name); ok && (v == "unconfined" || v == "disable") {
-			confined = false
+		if v, ok := option(name); ok {
+			confined, labels = confined && v != "unconfined" && v != "disable", name+" "+v
 		}
 	}
 	return []Check{
@@ -79,7 +79,7 @@ func (c checks) rights() []Check {
 		check("no further capabilities added", len(extra) == 0, "the supervisor has "+strings.Join(added, " ")),
 		nnp,
 		check("system calls filtered", !named || seccomp != "unconfined", filterOf(named, seccomp)),
-		check("AppArmor and SELinux not turned off", confined, strings.Join(c.host.SecurityOpt, " ")),
+		check("AppArmor and SELinux not turned off", confined, labels),
 	}
 }
 

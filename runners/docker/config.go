@@ -95,6 +95,9 @@ func (o Options) writable(p *plan, h *container.HostConfig) {
 		h.Tmpfs[home] = fmt.Sprintf("rw,nosuid,nodev,exec,mode=0700,uid=%d,gid=%d,%s", p.user.UID, p.user.GID, size)
 	}
 	for _, dir := range volumes {
-		h.Mounts = append(h.Mounts, mount.Mount{Type: mount.TypeVolume, Target: dir})
+		h.Mounts = append(h.Mounts, mount.Mount{
+			Type: mount.TypeVolume, Target: dir,
+			VolumeOptions: &mount.VolumeOptions{Labels: map[string]string{labelState: p.stateID}}, // prune knows it by that when somebody else removed its container
+		})
 	}
 }

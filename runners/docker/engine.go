@@ -83,6 +83,10 @@ func (e *Engine) explain(doing string, err error) error {
 		mend = fmt.Sprintf("the engine at %s does not answer in time: look at its log (journalctl -u docker)", e.at.shown())
 	case strings.Contains(text, "seccomp is not enabled"):
 		mend = "the engine's kernel cannot filter system calls: use another"
+	case strings.Contains(strings.ToLower(text), "unknown runtime"):
+		mend = "install it in the engine (runtimes in its daemon.json; \"docker info\" shows those that it has), or leave docker.runtime out"
+	case strings.Contains(text, "Range of CPUs"):
+		mend = "set docker.cpus to no more than the engine has"
 	case strings.Contains(text, "no space left on device"):
 		mend = "the engine's disk is full: free some with \"sallyport env prune\" or \"docker system df\""
 	case strings.Contains(text, "x509") || strings.Contains(text, "tls:"):

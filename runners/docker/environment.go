@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -173,8 +175,15 @@ func (v *environment) Shortcomings() []string {
 	return append(v.Environment.Shortcomings(), v.p.notes...)
 }
 
-// Layout adds what of the container is there for commands to write to and lasts no longer than it.
+// Layout adds what of the container is there for commands to write to and lasts no longer than it, and what
+// the operator mounts besides the granted places: who mounts something grants it.
 func (v *environment) Layout(l facts.Layout) facts.Layout {
+	l.Roots = slices.Clone(l.Roots)
+	for _, m := range v.r.o.Mounts {
+		if !m.Given {
+			l.Roots = append(l.Roots, facts.Root{Path: path.Clean(m.Target), Write: m.Write, Zone: "context"})
+		}
+	}
 	l = v.Environment.Layout(l)
 	l.Temporary = append(append(l.Temporary, home), v.p.image.Writable...)
 	return l
@@ -196,7 +205,10 @@ func (v *environment) release() error {
 // Start begins a command. See wire.Environment.Start.
 func (v *environment) Start(ctx context.Context, c engine.Command) (engine.Process, error) {
 	p, err := v.Environment.Start(ctx, c)
-	if errors.Is(err, fs.ErrPermission) {
+	switch {
+	case err != nil && strings.Contains(err.Error(), syscall.EAGAIN.Error()):
+		err = fmt.Errorf("%w: as many processes run in the container as docker.pids allows: end some, or raise it", err)
+	case errors.Is(err, fs.ErrPermission):
 		err = fmt.Errorf("%w: commands run as user %d:%d in the container: give that user the right, or name another under docker.user", err, v.p.user.UID, v.p.user.GID)
 	}
 	return p, err

@@ -46,9 +46,11 @@ func (o Options) howToGet() string {
 		return "build it with \"sallyport image build\""
 	case RuntimeSudoImage:
 		return "build it with \"sallyport image build --sudo\""
-	default:
-		return fmt.Sprintf("build it with \"docker build\", get it with \"docker pull %s\", or set \"docker: {pull: missing}\"", o.Image)
 	}
+	if o.Pull == "missing" {
+		return "correct docker.image, or get it there by \"docker build\" or \"docker load\""
+	}
+	return fmt.Sprintf("build it with \"docker build\", get it with \"docker pull %s\", or set \"docker: {pull: missing}\"", o.Image)
 }
 
 // Image looks at an image of the engine.

@@ -282,3 +282,32 @@ func TestDeliveredByVolume(t *testing.T) {
 		t.Errorf("volumes %v are left", left.Volumes)
 	}
 }
+
+// TestVolumesOfARemovedContainer holds that what stays behind when somebody removes a container without its volumes
+// is known by its label, and pruned.
+func TestVolumesOfARemovedContainer(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	env := l.open(l.spec())
+	ours := func() int {
+		left, err := env.e.cli.VolumeList(context.Background(), volume.ListOptions{Filters: stateFilter(env.e.state)})
+		must(t, err)
+		return len(left.Volumes)
+	}
+	if len(env.p.image.Writable) == 0 {
+		t.Fatal("the image has no writable places: no volumes are made")
+	}
+	_, err := Prune(context.Background(), l.o, true)
+	must(t, err)
+	says(t, env, l.workspace, "echo still here", "still here") // what is in use is left
+	must(t, env.e.cli.ContainerRemove(context.Background(), env.id, container.RemoveOptions{Force: true}))
+	must(t, env.Close())
+	if n := ours(); n != len(env.p.image.Writable) {
+		t.Fatalf("%d volumes are left, want %d", n, len(env.p.image.Writable))
+	}
+	_, err = Prune(context.Background(), l.o, false)
+	must(t, err)
+	if n := ours(); n != 0 {
+		t.Errorf("%d volumes are left", n)
+	}
+}

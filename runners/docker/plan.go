@@ -29,6 +29,7 @@ type plan struct {
 	spec     engine.EnvironmentSpec
 	keep     bool
 	state    string // directory of what sallyport remembers
+	stateID  string // its digest, by which things are ours
 }
 
 // home is where commands are at home in every container.
@@ -41,7 +42,7 @@ const program = "/.sallyport/sallyport-supervisor"
 // what stands in for places that are missing.
 func (r *Runner) plan(ctx context.Context, e *Engine, spec engine.EnvironmentSpec, masks *mounts.Masks) (*plan, error) {
 	o := r.o
-	p := &plan{spec: spec, keep: o.Keep, state: o.State}
+	p := &plan{spec: spec, keep: o.Keep, state: o.State, stateID: e.state}
 	var err error
 	if p.view, err = o.view(e, spec.Layout); err == nil {
 		err = p.put(masks)

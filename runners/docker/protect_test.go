@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
@@ -172,4 +174,24 @@ func TestRefusedMounts(t *testing.T) {
 	env := l.open(l.spec())
 	defer env.Close()
 	says(t, env, l.workspace, "cat /tools/t; touch /tools/x 2>/dev/null || echo , refused", "tool, refused")
+}
+
+// TestMountsAreGranted holds that the judgement knows the mounts of the operator: what may be written to inside is not
+// refused for lying outside of every granted place.
+func TestMountsAreGranted(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	outside := filepath.Join(filepath.Dir(l.workspace), "outside")
+	must(t, os.Mkdir(outside, 0o755))
+	must(t, os.WriteFile(filepath.Join(outside, "file"), nil, 0o644))
+	l.give(outside)
+	l.o.Mounts = []Mount{{Source: outside, Target: "/rw", Write: true}, {Source: filepath.Join(outside, "file"), Target: "/ro"}, {Source: outside, Target: "/given", Given: true}}
+	env := l.open(l.spec())
+	defer env.Close()
+	says(t, env, l.workspace, "touch /rw/x && ls /rw", "file\nx")
+	got := env.Layout(l.spec().Layout).Roots[1:]
+	want := []facts.Root{{Path: "/rw", Write: true, Zone: "context"}, {Path: "/ro", Zone: "context", File: true}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("roots beside the workspace (-want +got):\n%s", diff)
+	}
 }

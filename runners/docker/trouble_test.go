@@ -71,6 +71,8 @@ func TestExplained(t *testing.T) {
 		{fmt.Errorf("dial unix: %w", fs.ErrNotExist), "start the engine"},
 		{errors.New("write /var/lib/docker/x: no space left on device"), "disk is full"},
 		{context.DeadlineExceeded, "does not answer in time"},
+		{errors.New("Error response from daemon: Unknown runtime specified runsc"), "leave docker.runtime out"},
+		{errors.New("Range of CPUs is from 0.01 to 2.00, as there are only 2 CPUs available"), "docker.cpus"},
 		{errors.New("tls: failed to verify certificate: x509: unknown authority"), "DOCKER_CERT_PATH"},
 	} {
 		if got := e.explain("look", c.err); !strings.Contains(got.Error(), c.says) || !errors.Is(got, c.err) {
@@ -101,10 +103,19 @@ func TestRefusedSettings(t *testing.T) {
 	l.fails("find the supervisor", "beside sallyport")
 	l.o.Supervisor = supervisorFile
 	l.o.Runtime = "no-such-runtime"
-	l.fails("no-such-runtime")
+	l.fails("no-such-runtime", "docker.runtime")
 	l.o.Runtime = ""
 	l.o.Image = "sallyport-test/absent:none"
 	l.fails("image sallyport-test/absent:none is not there", "docker pull")
+	l.o.Pull = "missing"
+	if how := HowToGet(l.o); strings.Contains(how, "pull: missing") || !strings.Contains(how, "docker.image") {
+		t.Errorf("how to get what cannot be pulled: %s", how)
+	}
+	l.o.Image, l.o.Pull = testImage(), ""
+	l.workspace += "\xff"
+	must(t, os.Mkdir(l.workspace, 0o755))
+	l.give(l.workspace)
+	l.fails(`workspace\xff`, "not UTF-8")
 	if left := l.list(); len(left) != 0 {
 		t.Errorf("left: %v", left)
 	}

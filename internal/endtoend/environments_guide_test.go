@@ -16,15 +16,7 @@ const environmentsGuide = "../../docs/environments.md"
 func TestEnvironmentsGuide(t *testing.T) {
 	t.Parallel()
 	s := dockerSite(t, "sallyport/runtime:latest")
-	text, err := os.ReadFile(environmentsGuide)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, steps, _ := strings.Cut(string(text), "<!-- steps -->")
-	steps, _, ok := strings.Cut(steps, "<!-- /steps -->")
-	if !ok {
-		t.Fatal("the marks around the steps are not there")
-	}
+	steps := stepsOf(t, environmentsGuide)
 	env := append(s.env, "NO_COLOR=1", "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"))
 	commands := 0
 	for _, block := range blocks(steps) {
@@ -51,25 +43,6 @@ func TestEnvironmentsGuide(t *testing.T) {
 	if commands < 10 {
 		t.Errorf("%d commands found in the steps", commands)
 	}
-}
-
-// shows reports whether an output is as it is shown: runs of blanks count as one, and "…" is anything on its line.
-func shows(want, got string) bool {
-	blanks := regexp.MustCompile(` +`)
-	tidy := func(s string) []string {
-		return strings.Split(strings.TrimSpace(blanks.ReplaceAllString(s, " ")), "\n")
-	}
-	lines, have := tidy(want), tidy(got)
-	if len(lines) != len(have) {
-		return false
-	}
-	for i, line := range lines {
-		pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(line)), "…", ".*") + "$"
-		if !regexp.MustCompile(pattern).MatchString(strings.TrimSpace(have[i])) {
-			return false
-		}
-	}
-	return true
 }
 
 // TestEnvironmentsGuideNamesErrors holds that every error in the table of troubles is one that the program can say.

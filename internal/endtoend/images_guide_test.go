@@ -13,15 +13,7 @@ func TestImagesGuide(t *testing.T) {
 	t.Parallel()
 	s := dockerSite(t, "sallyport/runtime:latest")
 	s.removeImage("sallyport-guide/my-image:latest")
-	text, err := os.ReadFile("../../docs/images.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, steps, _ := strings.Cut(string(text), "<!-- steps -->")
-	steps, _, ok := strings.Cut(steps, "<!-- /steps -->")
-	if !ok {
-		t.Fatal("the marks around the steps are not there")
-	}
+	steps := stepsOf(t, "../../docs/images.md")
 	env := append(s.env, "NO_COLOR=1", "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"))
 	commands := 0
 	for _, block := range blocks(steps) {

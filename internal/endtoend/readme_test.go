@@ -39,34 +39,11 @@ func TestReadmeTranscript(t *testing.T) {
 	}
 }
 
-type shown struct{ text, output string }
-
 // transcript returns the commands between the transcript marks, each with the lines below it.
 func transcript(readme string) []shown {
 	var out []shown
 	for _, part := range regexp.MustCompile(`(?s)<!-- transcript.*?-->\n`+"```console\n(.*?)```"+`\n<!-- /transcript -->`).FindAllStringSubmatch(readme, -1) {
-		for line := range strings.Lines(part[1]) {
-			if text, ok := strings.CutPrefix(line, "$ "); ok {
-				out = append(out, shown{text: strings.TrimSpace(text)})
-			} else if len(out) > 0 {
-				out[len(out)-1].output += line
-			}
-		}
+		out = append(out, shownIn(part[1])...)
 	}
 	return out
-}
-
-// steady replaces what differs from run to run.
-func steady(s string) string {
-	for _, r := range []struct{ from, to string }{
-		{`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, "ID"},
-		{`\d{4}-\d\d-\d\dT[\d:.]+Z`, "TIME"},
-		{`process \d+-\d+`, "process N"},
-		{`after [\d.]+m?s`, "after SOME TIME"},
-		{`(records|checkpoints) +\d+`, "$1 SOME"}, // a slow machine writes a checkpoint more
-		{` +\n`, "\n"},
-	} {
-		s = regexp.MustCompile(r.from).ReplaceAllString(s, r.to)
-	}
-	return s
 }

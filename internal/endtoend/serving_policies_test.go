@@ -24,15 +24,7 @@ func TestServingSteps(t *testing.T) {
 			leftout.Skip(t, "no "+needed+": apt-get install nginx-light openssl git")
 		}
 	}
-	page, err := os.ReadFile("../../docs/serving-policies.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, steps, _ := strings.Cut(string(page), "<!-- steps -->")
-	steps, _, ok := strings.Cut(steps, "<!-- /steps -->")
-	if !ok {
-		t.Fatal("the marks around the steps are not there")
-	}
+	steps := stepsOf(t, "../../docs/serving-policies.md")
 	steps = strings.ReplaceAll(steps, "8443", freePort(t))
 	s := newServer(t)
 	w := &walk{t: t, server: s}

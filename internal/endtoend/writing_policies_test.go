@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -43,15 +42,7 @@ func stockOPA(t *testing.T) string {
 func TestGuideSteps(t *testing.T) {
 	t.Parallel()
 	opa := stockOPA(t)
-	text, err := os.ReadFile(guide)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, steps, _ := strings.Cut(string(text), "<!-- steps -->")
-	steps, _, ok := strings.Cut(steps, "<!-- /steps -->")
-	if !ok {
-		t.Fatal("the marks around the steps are not there")
-	}
+	steps := stepsOf(t, guide)
 	workspace, env := home(t)
 	env = append(env, "NO_COLOR=1", "PATH="+filepath.Dir(program)+":"+opa+":"+os.Getenv("PATH"))
 	commands := 0
@@ -158,29 +149,6 @@ func examples(t *testing.T) []string {
 		}
 	}
 	return found
-}
-
-// block is a fenced block with the mark above it, if there is one.
-type block struct{ mark, text string }
-
-func blocks(text string) []block {
-	var out []block
-	for _, m := range regexp.MustCompile("(?s)(?:<!-- ((?:write|from) [^ ]+) -->\n)?```[a-z]*\n(.*?)```\n").FindAllStringSubmatch(text, -1) {
-		out = append(out, block{m[1], m[2]})
-	}
-	return out
-}
-
-func shownIn(text string) []shown {
-	var out []shown
-	for line := range strings.Lines(text) {
-		if c, ok := strings.CutPrefix(line, "$ "); ok {
-			out = append(out, shown{text: strings.TrimSpace(c)})
-		} else if len(out) > 0 {
-			out[len(out)-1].output += line
-		}
-	}
-	return out
 }
 
 // TestBundlesAndStockOPA passes bundles both ways: what is built here is read and verified by the stock opa, and what

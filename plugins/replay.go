@@ -56,7 +56,7 @@ type ReplayOptions struct {
 	Since, Until time.Time
 	Keep         func(Replayed) bool // whether a decision is to be in All
 	Read         func(bytes int)     // hears of progress; may be nil
-	Complain     func(error)         // hears of each line that cannot be read
+	Complain     func(error)         // hears of each line that cannot be read, one after the other
 }
 
 // Judge judges the recorded decisions of a log again, under the policies of l. The facts are those that
@@ -134,10 +134,7 @@ type verdict struct {
 func (r *replayer) feed(ctx context.Context, entries iter.Seq2[audit.Entry, error], todo chan<- audit.Entry) {
 	for e, err := range entries {
 		if err != nil {
-			r.note(func() { r.result.Broken++ })
-			if r.options.Complain != nil {
-				r.options.Complain(err)
-			}
+			r.broken(err)
 			continue
 		}
 		if r.options.Read != nil {
@@ -162,6 +159,16 @@ func (r *replayer) note(f func()) {
 	f()
 }
 
+// broken counts a line that cannot be read, and tells of it.
+func (r *replayer) broken(err error) {
+	r.note(func() {
+		r.result.Broken++
+		if r.options.Complain != nil {
+			r.options.Complain(err)
+		}
+	})
+}
+
 // recorded is as much of a decision record as a replay needs.
 type recorded struct {
 	Result struct {
@@ -183,7 +190,7 @@ func (r *replayer) one(ctx context.Context, e audit.Entry) error {
 	r.note(func() { r.result.Decisions++ })
 	switch {
 	case err != nil:
-		r.note(func() { r.result.Broken++ })
+		r.broken(fmt.Errorf("record %d: %w", e.Seq, err))
 		return nil
 	case len(was.Input) == 0 || string(was.Input) == "null":
 		r.note(func() { r.result.NoInput++ })
@@ -198,7 +205,7 @@ func (r *replayer) one(ctx context.Context, e audit.Entry) error {
 	v := r.verdict(was.Input)
 	v.once.Do(func() { r.judge(ctx, v, was.Input) })
 	if errors.Is(v.err, errVersion) {
-		r.note(func() { r.result.Broken++ })
+		r.broken(fmt.Errorf("record %d: %w", e.Seq, v.err))
 		return nil
 	}
 	if v.err != nil {
@@ -229,13 +236,17 @@ func (r *replayer) verdict(input []byte) *verdict {
 // varying is how every input begins: the version, and what differs between requests that are otherwise the same.
 var varying = regexp.MustCompile(`^(\{"version":[0-9]+,)"request":\{"id":"[^"\\]*","time":"[^"\\]*",`)
 
-var errVersion = errors.New("another version of the input")
+var errVersion = errors.New("its input is of another version of sallyport")
 
 func (r *replayer) judge(ctx context.Context, v *verdict, input []byte) {
 	decoder := json.NewDecoder(bytes.NewReader(input))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&v.input); err != nil || v.input.Version != facts.Version {
-		v.err = errVersion
+	if err := decoder.Decode(&v.input); err != nil {
+		v.err = fmt.Errorf("%w: %w", errVersion, err)
+		return
+	}
+	if v.input.Version != facts.Version {
+		v.err = fmt.Errorf("%w: %d, not %d", errVersion, v.input.Version, facts.Version)
 		return
 	}
 	v.input.Rematch(r.layout)

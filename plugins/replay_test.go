@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -126,6 +127,7 @@ func TestReplayOfWhatCannotBeJudged(t *testing.T) {
 		[]byte("no record"),
 		[]byte(strings.Replace(string(line), `"input":{`, `"input":null,"was":{`, 1)),
 		[]byte(strings.Replace(string(line), `"input":{"version":1`, `"input":{"version":2`, 1)),
+		[]byte(strings.Replace(string(line), `"input":{"version":1`, `"input":{"version":1,"novelty":true`, 1)),
 		[]byte(strings.Replace(string(line), `"input":{"version":1`, `"cut":[{"at":"/input/commands","items":9}],"input":{"version":1`, 1)),
 		nil,
 	}, []byte("\n"))
@@ -133,10 +135,15 @@ func TestReplayOfWhatCannotBeJudged(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Policies = []string{policy(t, l, "deny contains {} if 1 / count(input.paths) == 1")}
-	complaints := 0
-	got, err := plugins.ReplayOptions{Keep: plugins.Replayed.Changed, Complain: func(error) { complaints++ }}.Judge(t.Context(), l, audit.ReadFile(file, audit.Filter{}))
-	if err != nil || got.Decisions != 4 || got.Judged != 1 || got.NoInput != 1 || got.Cut != 1 || got.Broken != 2 || complaints != 1 {
-		t.Fatalf("got %+v, %v, %d complaints", got, err, complaints)
+	var complaints []string
+	got, err := plugins.ReplayOptions{Keep: plugins.Replayed.Changed, Complain: func(err error) { complaints = append(complaints, err.Error()) }}.Judge(t.Context(), l, audit.ReadFile(file, audit.Filter{}))
+	if err != nil || got.Decisions != 5 || got.Judged != 1 || got.NoInput != 1 || got.Cut != 1 || got.Broken != 3 || len(complaints) != 3 {
+		t.Fatalf("got %+v, %v, complaints %q", got, err, complaints)
+	}
+	for _, want := range []string{"not a record", "another version of sallyport: 2, not 1", `another version of sallyport: json: unknown field "novelty"`} {
+		if !slices.ContainsFunc(complaints, func(c string) bool { return strings.Contains(c, want) }) {
+			t.Errorf("nothing complains of %q: %q", want, complaints)
+		}
 	}
 	if r := got.All[0]; r.After != engine.Deny || !strings.Contains(r.Fault, "divide by zero") {
 		t.Errorf("got %+v", r)

@@ -42,7 +42,7 @@ makes it: for programs that evaluate policies by OPA's SDKs. Sallyport judges by
 			return usageError{fmt.Errorf("--serial %d: want a number above zero", serial)}
 		}
 		if !rego.IsBundle(out) || rego.IsRemote(out) {
-			return usageError{fmt.Errorf("-o %s: want the name of a file that ends in .tar.gz", printable(out))}
+			return usageError{fmt.Errorf("-o %q: want the name of a file that ends in .tar.gz", out)}
 		}
 		dirs, err := a.policyDirs(args)
 		if err != nil {

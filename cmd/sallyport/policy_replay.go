@@ -68,7 +68,7 @@ Exits with 0 when nothing would change, 3 when something would, 1 when something
 			}
 			l.Policies, l.PolicyServers = f.policies, nil
 		}
-		o := plugins.ReplayOptions{Keep: plugins.Replayed.Changed, Complain: a.complain}
+		o := plugins.ReplayOptions{Keep: plugins.Replayed.Changed, Complain: a.atMost(shownComplaints)}
 		if f.monitor {
 			o.Keep = wouldRefuse
 		}
@@ -102,6 +102,22 @@ Exits with 0 when nothing would change, 3 when something would, 1 when something
 		return nil
 	}
 	return cmd
+}
+
+// shownComplaints is how many lines that cannot be read are told of one by one: a file that is no log has many.
+const shownComplaints = 10
+
+// atMost complains n times and then says that it leaves the rest out.
+func (a *app) atMost(n int) func(error) {
+	said := 0
+	return func(err error) {
+		switch said++; {
+		case said <= n:
+			a.complain(err)
+		case said == n+1:
+			a.complain(errors.New("there are more lines that cannot be read: they are counted"))
+		}
+	}
 }
 
 // wouldRefuse picks what monitor mode let pass and enforcement would not.

@@ -52,6 +52,8 @@ func writeKit(dir string, schema []byte) error {
 		return err
 	}
 	files := map[string][]byte{"input.json": schema, "capabilities.json": append(capabilities, '\n')}
+	// With its roots named, opa takes the library beside a bundle of policies: opa run -b team.tar.gz kit/lib.
+	files["lib/.manifest"] = []byte(`{"roots": ["sallyport"], "rego_version": 1}` + "\n")
 	for _, part := range []string{"sallyport/lib", "sallyport/testing", "sallyport/config"} {
 		err := fs.WalkDir(policies.Kit(), part, func(name string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() {

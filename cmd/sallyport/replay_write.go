@@ -22,6 +22,10 @@ func (a *app) writeReplay(found plugins.Replay, f replayFlags, took time.Duratio
 	}
 	fmt.Fprintf(a.out, "%s judged again%s\n", count(found.Judged, "decision"), notJudged(found))
 	a.log().Info("replay", "took", took.Round(time.Millisecond).String(), "decisions", found.Decisions)
+	if found.Judged == 0 && found.Decisions+found.Broken > 0 {
+		_, err := fmt.Fprintln(a.out, "none could be judged")
+		return err
+	}
 	if len(found.All) == 0 {
 		_, err := fmt.Fprintln(a.out, map[bool]string{true: "enforcement would have refused nothing", false: "nothing would change"}[f.monitor])
 		return err

@@ -237,7 +237,15 @@ func CheckKey(key []byte) error {
 func algorithmOf(key []byte, private bool) (string, error) {
 	block, _ := pem.Decode(key)
 	if block == nil {
-		return "", errors.New("the key is no PEM")
+		return "", errors.New("the key is no PEM: want a file with -----BEGIN … KEY-----")
+	}
+	switch secret := strings.HasSuffix(block.Type, "PRIVATE KEY"); {
+	case private && !secret:
+		return "", fmt.Errorf("the key is a %s: signing needs the private one", block.Type)
+	case !private && secret:
+		return "", fmt.Errorf("the key is a %s: what verifies is the public one, which openssl pkey -pubout makes", block.Type)
+	case block.Type == "ENCRYPTED PRIVATE KEY" || block.Headers["DEK-Info"] != "":
+		return "", errors.New("the key is encrypted: openssl pkey takes the passphrase away")
 	}
 	var parsed any
 	var err error

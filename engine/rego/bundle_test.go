@@ -158,7 +158,7 @@ func TestBundlesThatAreRefused(t *testing.T) {
 		"no archive":               {[]byte("x"), nil, "read bundle: "},
 		"half of one":              {signed[:len(signed)/2], [][]byte{public}, "unpack: unexpected EOF"},
 		"no key":                   {signed, [][]byte{[]byte("x")}, "the key is no PEM"},
-		"a private key":            {signed, [][]byte{private}, "the key is no public key"},
+		"a private key":            {signed, [][]byte{private}, "what verifies is the public one"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -197,9 +197,12 @@ func TestSignBundle(t *testing.T) {
 		t.Fatal(err)
 	}
 	edKey, edPEM := pair(t, edPrivate, edPublic)
-	for name, key := range map[string][]byte{"no PEM": []byte("x"), "public": public, "of another kind": edKey, "none": nil} {
-		if _, err := SignBundle(text, key); err == nil {
-			t.Errorf("signed with a key that is %s", name)
+	locked := pem.EncodeToMemory(&pem.Block{Type: "ENCRYPTED PRIVATE KEY", Bytes: []byte{1}})
+	for want, key := range map[string][]byte{
+		"the key is no PEM": []byte("x"), "signing needs the private one": public, "is not taken": edKey, "no key": nil, "the key is encrypted": locked,
+	} {
+		if _, err := SignBundle(text, key); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error with %q", err, want)
 		}
 	}
 	if CheckKey(edPEM) == nil || CheckKey(public) != nil {

@@ -112,7 +112,7 @@ func (s *fileSet) readCases(file string, text []byte) []Case {
 	if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
 		return nil
 	} else if err != nil {
-		s.problem(file, "read cases: %v", err).as("parse")
+		s.problem(file, "read cases: %s", yamlText(err)).as("parse")
 		return nil
 	}
 	c := caseReader{fileSet: s, file: file}
@@ -189,7 +189,7 @@ func (c caseReader) one(n *yaml.Node) (Case, bool) {
 	}
 	one := Case{File: c.file, Row: n.Line}
 	if err := n.Decode(&one); err != nil {
-		c.fail(n, "%v", err)
+		c.fail(n, "%s", yamlText(err))
 		return one, false
 	}
 	switch {

@@ -81,6 +81,10 @@ func (s *fileSet) read(files fs.FS, root string, custom bool, wanted func(string
 				return fs.SkipDir
 			}
 			return nil
+		case entry.Type()&fs.ModeSymlink != 0 && leadsToDir(files, name):
+			// Rules that lie behind it would be left out, and nothing would say so.
+			s.problem(shown, "read policies: a link to a directory, which is not followed").suggest("name that directory in the configuration, and take the link away")
+			return nil
 		case entry.IsDir(), !wanted(name) && !isData(name):
 			return nil
 		}
@@ -103,6 +107,11 @@ func (s *fileSet) read(files fs.FS, root string, custom bool, wanted func(string
 	if err := fs.WalkDir(files, ".", walk); err != nil {
 		s.problem(root, "read policies: %v", err)
 	}
+}
+
+func leadsToDir(files fs.FS, link string) bool {
+	info, err := fs.Stat(files, link)
+	return err == nil && info.IsDir()
 }
 
 // readCustom gathers the files of the operator's directories and bundles.
@@ -149,8 +158,9 @@ func (s *fileSet) document(shown, name string, text []byte, custom bool) {
 	if dir := path.Dir(name); dir != "." {
 		d.at = strings.Split(dir, "/")
 	}
-	if err := util.Unmarshal(text, &d.value); err != nil {
-		s.problem(shown, "read data: not a JSON or YAML object: %v", err).as("data")
+	var err error
+	if d.value, err = readData(name, text); err != nil {
+		s.problem(shown, "read data: %v", err).as("data")
 		return
 	}
 	if custom {
@@ -184,7 +194,7 @@ func (s *fileSet) parse() {
 				src := s.sources[i]
 				src.module, errs[i] = ast.ParseModuleWithOpts(src.name, src.text, options)
 				if src.module == nil && errs[i] == nil {
-					errs[i] = errors.New("empty module: write a package line or take the file away")
+					errs[i] = ast.NewError(ast.ParseErr, &ast.Location{File: src.name}, "empty module")
 				}
 			}
 		})

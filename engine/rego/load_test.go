@@ -77,6 +77,23 @@ func TestLoadReportsEveryProblemAtOnce(t *testing.T) {
 				"e.rego:1:1: package custom.sound has METADATA in two places",
 			},
 		},
+		"keys of metadata that OPA passes over": {
+			map[string]string{"a.rego": strings.Replace(metadataText, "# custom:", "# severity: low\n# relatd_resources: [{ref: \"https://example.com\"}]\n# organizations: [acme]\n# custom:", 1) + "package custom.a\n\ndeny contains {}\n"},
+			[]string{
+				"a.rego:3:1: METADATA has an unknown key severity: keys that are not OPA's stand below custom",
+				"a.rego:4:1: METADATA has an unknown key relatd_resources: did you mean related_resources?",
+			},
+		},
+		"what has no value": {
+			map[string]string{"a.rego": metadataText + "package custom.a\n\ndeny contains {} if lib.x\n\nask contains {} if y\n"},
+			[]string{
+				"a.rego:8:21: unsafe_var_error: var lib is unsafe: write import data.sallyport.lib",
+				"a.rego:10:20: unsafe_var_error: var y is unsafe: nothing gives it a value",
+			},
+		},
+		"an empty file": {map[string]string{"a.rego": sound, "b.rego": "", "c.rego": "# nothing\n"}, []string{
+			"b.rego: parse_error: empty module: write a package line", "c.rego: parse_error: empty module: write a package line",
+		}},
 		"compile errors": {
 			map[string]string{
 				"a.rego": metadataText + "package custom.a\n\ndeny contains {} if nowhere(1)\n",
@@ -105,16 +122,30 @@ func TestLoadReportsEveryProblemAtOnce(t *testing.T) {
 				"custom/data.yaml": "n: 1\n", "custom/data.json": `{"n": 2}`, "z.json": "{", "sallyport/config/data.json": `{"profile": "massgen"}`,
 			},
 			[]string{
-				"custom/list.json: read data: not a JSON or YAML object",
+				"custom/list.json: read data: not a JSON object",
 				"data.json: read data: data.sallyport lies outside data.custom",
 				"sallyport/config/data.json: read data: data.sallyport.config lies outside data.custom",
 				"x/y.yaml: read data: data.x lies outside data.custom",
-				"z.json: read data: not a JSON or YAML object",
+				"z.json: read data: not a JSON object",
 			},
 		},
 		"data given twice": {
 			map[string]string{"a.rego": sound, "custom/data.json": `{"n": 2}`, "custom/data.yaml": "n: 1\n"},
 			[]string{"custom/data.yaml: read data: data.custom.n is given twice"},
+		},
+		"keys that stand there twice": {
+			map[string]string{
+				"a.rego": sound, "custom/a.json": "{\"hosts\": {\n \"x\": [{\"y\": 1}, {\"y\": 2}],\n \"x\": []}}", "custom/b.yaml": "one: [1]\none: [2]\n",
+				"custom/c.json": `{"a": {"n": 1}, "b": [{"n": "a"}, "a", "a"], "n": {"a": "a"}}`,
+			},
+			[]string{
+				`custom/a.json: read data: line 3: the key "x" stands there twice: merge the two`,
+				`custom/b.yaml: read data: not a YAML object: line 2: mapping key "one" already defined at line 1`,
+			},
+		},
+		"data that stock opa would not read, or that is none": {
+			map[string]string{"a.rego": sound, "custom/a.json": `{"n": [1,]}`, "custom/b.yaml": "# nothing\n"},
+			[]string{"custom/a.json: read data: not a JSON object", "custom/b.yaml: read data: it is empty"},
 		},
 		"data in the place of a rule": {
 			map[string]string{"a.rego": sound, "custom/sound/data.json": `{"deny": []}`},

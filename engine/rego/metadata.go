@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+	"go.yaml.in/yaml/v3"
 )
 
 // metadata is what a rule package says about itself.
@@ -70,6 +71,7 @@ func (s *fileSet) metadata(a *ast.Annotations) metadata {
 	if m.title == "" {
 		s.at(a.Location, "METADATA has no title").as("metadata").suggest("write # title: … above the package line")
 	}
+	s.annotationKeys(a)
 	texts := map[string]*string{"severity": &m.severity, "remediation": &m.remediation, "profile": &m.profile}
 	lists := map[string]*[]string{"examples": &m.examples, "lookalikes": &m.lookalikes}
 	known := slices.Concat(slices.Collect(maps.Keys(texts)), slices.Collect(maps.Keys(lists)), []string{"config"})
@@ -104,6 +106,39 @@ func (s *fileSet) metadata(a *ast.Annotations) metadata {
 		}
 	}
 	return m
+}
+
+// annotations are the keys that OPA knows of METADATA.
+var annotations = []string{
+	"authors", "compile", "custom", "description", "entrypoint", "labels", "organizations", "related_resources", "schemas", "scope", "title",
+}
+
+// annotationKeys finds keys of METADATA that OPA does not know. It passes over them without a word.
+func (s *fileSet) annotationKeys(a *ast.Annotations) {
+	_, text, _ := strings.Cut(string(a.Location.Text), "\n") // behind the line # METADATA
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimPrefix(strings.TrimSpace(line), "#")
+	}
+	var document yaml.Node
+	if yaml.Unmarshal([]byte(strings.Join(lines, "\n")), &document) != nil || len(document.Content) == 0 {
+		return // OPA has read it
+	}
+	keys := document.Content[0].Content
+	for i := 0; i+1 < len(keys); i += 2 {
+		key := keys[i].Value
+		if slices.Contains(annotations, key) {
+			continue
+		}
+		at := *a.Location
+		at.Row += keys[i].Line
+		p := s.at(&at, "METADATA has an unknown key %s", key).as("metadata")
+		if near := nearest(key, annotations); near != "" {
+			p.suggest("did you mean %s?", near)
+		} else {
+			p.suggest("keys that are not OPA's stand below custom")
+		}
+	}
 }
 
 // keyLocation is the line of METADATA that begins with a key, or where METADATA begins.

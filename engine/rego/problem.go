@@ -85,9 +85,13 @@ func (s *fileSet) failed(file string, err error) {
 		return
 	}
 	var several ast.Errors
+	var one *ast.Error
 	if !errors.As(err, &several) {
-		s.problem(file, "%v", err)
-		return
+		if !errors.As(err, &one) {
+			s.problem(file, "%v", err)
+			return
+		}
+		several = ast.Errors{one}
 	}
 	for _, e := range several {
 		kind := strings.TrimPrefix(e.Code, "rego_")
@@ -115,6 +119,19 @@ func (s *fileSet) err() error {
 
 // advise says what to do about an error of OPA's, where that can be read from it.
 func (p *Problem) advise(e *ast.Error) {
+	if e.Message == "empty module" {
+		p.suggest("write a package line, or take the file away")
+		return
+	}
+	if name, ok := strings.CutPrefix(e.Message, "var "); ok && e.Code == ast.UnsafeVarErr {
+		switch name = strings.TrimSuffix(name, " is unsafe"); name {
+		case "lib", "testing":
+			p.suggest("write import data.sallyport.%s", name)
+		default:
+			p.suggest("nothing gives it a value: write some %s in …, %s := …, or import what it stands for", name, name)
+		}
+		return
+	}
 	if name, ok := strings.CutPrefix(e.Message, "undefined function "); ok {
 		switch {
 		case slices.ContainsFunc(ast.CapabilitiesForThisVersion().Builtins, func(b *ast.Builtin) bool { return b.Name == name }):

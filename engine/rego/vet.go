@@ -2,6 +2,7 @@ package rego
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"regexp"
@@ -44,7 +45,7 @@ func Vet(bundle fs.FS, dirs []string) (Vetted, error) {
 		if src.custom {
 			found.Files++
 			set.vetFormat(src)
-			set.vetModule(src, schema)
+			set.vetModule(src, schema, data)
 		}
 	}
 	if !slices.ContainsFunc(set.problems, func(p Problem) bool { return p.Kind == "parse" || p.Kind == "load" }) {
@@ -100,12 +101,12 @@ func (s *fileSet) vetFormat(src *source) {
 }
 
 // vetModule looks for what compiles and does nothing.
-func (s *fileSet) vetModule(src *source, schema *form) {
+func (s *fileSet) vetModule(src *source, schema *form, data map[string]any) {
 	if src.module == nil || src.test() {
 		return
 	}
 	for _, r := range src.module.Rules {
-		v := vetter{fileSet: s, module: src.module, types: typesOf(src.module, r, schema)}
+		v := vetter{fileSet: s, module: src.module, types: typesOf(src.module, r, schema), data: data}
 		if r.Head.DocKind() == ast.PartialSetDoc && slices.Contains(effectNames(), ruleName(r)) {
 			v.finding(r.Head.Key, r.Body)
 		}
@@ -129,6 +130,7 @@ type vetter struct {
 	*fileSet
 	module *ast.Module
 	types  types
+	data   map[string]any
 }
 
 // body looks for expressions that can never hold, or never together.
@@ -204,6 +206,9 @@ func (v vetter) call(operator ast.Ref, args []*ast.Term) {
 		v.value(args[1], args[0])
 	case len(args) >= 2 && operator.Equal(memberOf):
 		v.member(args[0], args[1])
+		v.collection(args[1])
+	case len(args) >= 3 && operator.Equal(entryOf):
+		v.collection(args[2])
 	case len(args) >= 2 && name == "minus":
 		v.subtraction(args[1])
 	case strings.HasPrefix(name, "regex."):
@@ -252,6 +257,33 @@ func (v vetter) member(element, collection *ast.Term) {
 		c.Foreach(each)
 	case *ast.Array:
 		c.Foreach(each)
+	}
+}
+
+// collection finds a data file's single value where a list is looked through: nothing is ever in it.
+func (v vetter) collection(t *ast.Term) {
+	ref, ok := t.Value.(ast.Ref)
+	if !ok {
+		return
+	}
+	full := resolved(v.module, ref)
+	if !full.HasPrefix(customRoot) {
+		return
+	}
+	var at any = v.data
+	for _, key := range full[1:] {
+		name, ok := key.Value.(ast.String)
+		object, isObject := at.(map[string]any)
+		if !ok || !isObject {
+			return
+		}
+		if at, ok = object[string(name)]; !ok {
+			return
+		}
+	}
+	switch at.(type) {
+	case string, bool, json.Number, float64, nil:
+		v.at(t.Location, "nothing is ever in %v: the data file has a single value there", full).as("never").suggest("write a list")
 	}
 }
 

@@ -176,3 +176,18 @@ func TestUnreadableDirectoryIsOneProblem(t *testing.T) {
 		t.Errorf("got %v", set.problems)
 	}
 }
+
+// A list that is a single value in its data file is one that holds nothing.
+func TestVetListsOfDataFiles(t *testing.T) {
+	t.Parallel()
+	const said = "nothing is ever in data.custom.lists.names: the data file has a single value there: write a list"
+	rule := metadataText + "package custom.x\n\nimport data.custom.lists\n\n" +
+		"deny contains {\"command\": i} if {\n\tsome i, c in input.commands\n\tc.name in lists.names\n}\n\nask contains {\"msg\": m} if some _, m in lists.names\n"
+	for data, want := range map[string][]string{
+		"names: [rm]": nil, "names: {rm: true}": nil,
+		"names: rm": {"never x.rego:12:12: " + said, "never x.rego:15:41: " + said},
+		"names:":    {"never x.rego:12:12: " + said, "never x.rego:15:41: " + said},
+	} {
+		equal(t, vet(t, map[string]string{"x.rego": rule, "custom/lists/data.yaml": data + "\n"}), want)
+	}
+}

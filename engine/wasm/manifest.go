@@ -186,7 +186,7 @@ func (m Manifest) check() error {
 	case m.Interface != Interface:
 		return fmt.Errorf("interface: %d: this build speaks interface %d", m.Interface, Interface)
 	case !digestPattern.MatchString(m.SHA256):
-		return fmt.Errorf("sha256: %q: 64 hexadecimal digits, lower case", m.SHA256)
+		return fmt.Errorf("sha256: %q: 64 hexadecimal digits, lower case: run sallyport plugin seal", m.SHA256)
 	case len(m.Rules) == 0:
 		return errors.New("rules: name at least one")
 	}

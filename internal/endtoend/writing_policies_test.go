@@ -180,11 +180,23 @@ func TestBundlesAndStockOPA(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(workspace, "c.yaml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	const withLib = "# METADATA\n# title: T\n# custom: {severity: low, remediation: R}\npackage custom.with_lib\n\n" +
+		"import data.sallyport.lib\n\ndeny contains {\"command\": i} if some i, _ in lib.commands({\"git\"})\n"
+	if err := os.Mkdir(filepath.Join(workspace, "with_lib"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(workspace, "with_lib", "rule.rego"), []byte(withLib), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, step := range []struct {
 		code int
 		dir  string
 		argv string
 	}{
+		{0, "", program + " policy schema --kit kit"},
+		{0, "", program + " policy build with_lib -o with_lib.tar.gz"},
+		{1, "", opa + " build -b with_lib.tar.gz -o both.tar.gz"},
+		{0, "", opa + " build -b with_lib.tar.gz kit/lib -o both.tar.gz"},
 		{0, "", program + " policy new rule custom/git/no_push --dir rules"},
 		{0, "", program + " policy build rules -o ours.tar.gz --sign team.pem"},
 		{0, "", opa + " build -b ours.tar.gz --signing-alg ES256 --verification-key team.pub --verification-key-id sallyport -o again.tar.gz"},

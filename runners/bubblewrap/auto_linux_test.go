@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
@@ -253,33 +251,5 @@ func TestNoDescriptors(t *testing.T) {
 	// Input, output, errors, and the directory that is listed.
 	if n := strings.Count(x.Stdout.Text, " -> "); n != 4 || strings.Contains(x.Stdout.Text, "memfd") {
 		t.Error(x.Stdout.Text)
-	}
-}
-
-// Who only looks sees what commands would see, and nothing is made in the workspace for it.
-func TestOnlyLook(t *testing.T) {
-	t.Parallel()
-	ws := repositories(t)
-	before := tree(t, ws)
-	r, err := bubblewrap.New(settings(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	env, err := r.Look(t.Context(), engine.EnvironmentSpec{Layout: layout(ws)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer env.Close()
-	if diff := cmp.Diff(before, tree(t, ws)); diff != "" {
-		t.Errorf("made (-want +got):\n%s", diff)
-	}
-	if info, err := env.FS().Lstat(ws + "/file"); err != nil || !info.Mode().IsRegular() {
-		t.Errorf("%v, %v", info, err)
-	}
-	if x := run(t, env, `echo x >"$WS/new"`, "WS="+ws); x.Code == 0 {
-		t.Error("it can be written to")
-	}
-	if r.Describe().Isolation != "namespace" {
-		t.Errorf("%+v", r.Describe())
 	}
 }

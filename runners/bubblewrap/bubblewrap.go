@@ -124,7 +124,8 @@ func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 	return r.open(ctx, r.o, spec)
 }
 
-// Look is as Open with a sandbox in which nothing can be written, so that nothing has to be protected in it.
+// Look tells what the sandbox of Open would be. Where one made of the same things has held, that is taken from it; else one is
+// made and tried, in which nothing can be written, so that nothing has to be protected in it.
 func (r *Runner) Look(ctx context.Context, spec engine.EnvironmentSpec) (engine.Environment, error) {
 	o := r.o
 	o.onlyLook = true
@@ -138,7 +139,11 @@ func (r *Runner) open(ctx context.Context, o Options, spec engine.EnvironmentSpe
 	if why := r.Unconfined(); why != nil {
 		return r.unconfined(ctx, o, spec, why)
 	}
-	env, err := open(ctx, o, spec, r.tell)
+	make := open
+	if o.onlyLook {
+		make = look
+	}
+	env, err := make(ctx, o, spec, r.tell)
 	r.mu.Lock()
 	r.holds = r.holds || err == nil
 	fallsBack := err != nil && r.o.Otherwise != nil && !r.holds && ctx.Err() == nil && errors.Is(err, errUnavailable)

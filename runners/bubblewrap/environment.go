@@ -56,15 +56,15 @@ type Environment struct {
 
 var _ engine.Remote = (*Environment)(nil)
 
-// confine makes a sandbox.
-func confine(ctx context.Context, o Options, spec engine.EnvironmentSpec, notice func(string)) (*Environment, error) {
+// plan works out what a sandbox is to show.
+func plan(o Options, spec engine.EnvironmentSpec, notice func(string)) (*Environment, *view, error) {
 	resolved, err := mounts.Resolve(spec.Layout.Roots)
 	if err != nil {
-		return nil, fmt.Errorf("start sandbox: %w", err)
+		return nil, nil, fmt.Errorf("start sandbox: %w", err)
 	}
 	roots := moved(spec.Layout.Roots, resolved)
 	if err := o.locate(roots); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if o.onlyLook { // from here on: where commands write elsewhere, programs of ours are not looked for all the same
 		spec.Layout.Roots = slices.Clone(spec.Layout.Roots)
@@ -76,9 +76,16 @@ func confine(ctx context.Context, o Options, spec engine.EnvironmentSpec, notice
 	v := &view{}
 	v.base(o.host(spec))
 	v.venv(o.Venv, e.roots)
-	if err := v.grant(spec.Layout.Roots, resolved); err != nil {
+	return e, v, v.grant(spec.Layout.Roots, resolved)
+}
+
+// confine makes a sandbox.
+func confine(ctx context.Context, o Options, spec engine.EnvironmentSpec, notice func(string)) (*Environment, error) {
+	e, v, err := plan(o, spec, notice)
+	if err != nil {
 		return nil, err
 	}
+	o, spec = e.o, e.spec
 	if e.masks, err = mounts.OpenMasks(o.State); err != nil {
 		return nil, err
 	}

@@ -111,13 +111,8 @@ func start(ctx context.Context, o Options, v *view, workspace string) (*box, err
 	l.close() // the writing end of the status too: its end is to show
 	b := &box{program: p}
 	var reached atomic.Bool
-	options := wire.Options{
-		Settings: wire.Settings{Workspace: workspace, Venv: o.Venv, Env: o.Environ},
-		Explain:  func(err error) error { return b.explain(err, reached.Load()) },
-	}
-	if prefix := strings.TrimSpace(o.Prefix); prefix != "" {
-		options.Prefixed = func(text string, posix bool) string { return local.Prefixed(prefix, text, posix) }
-	}
+	options := o.wire(workspace)
+	options.Explain = func(err error) error { return b.explain(err, reached.Load()) }
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	if b.Environment, err = wire.Connect(ctx, p, options); err != nil {
@@ -128,6 +123,15 @@ func start(ctx context.Context, o Options, v *view, workspace string) (*box, err
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
+}
+
+// wire is what the supervisor is asked for.
+func (o Options) wire(workspace string) wire.Options {
+	out := wire.Options{Settings: wire.Settings{Workspace: workspace, Venv: o.Venv, Env: o.Environ}}
+	if prefix := strings.TrimSpace(o.Prefix); prefix != "" {
+		out.Prefixed = func(text string, posix bool) string { return local.Prefixed(prefix, text, posix) }
+	}
+	return out
 }
 
 // arrange puts together what bwrap is told.

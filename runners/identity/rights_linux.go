@@ -16,9 +16,10 @@ const maxIdle = 8
 // of a thread: who may signal or trace it is still judged by its real user, and that is root. A nil *Rights
 // runs them as they are.
 type Rights struct {
-	user User
-	idle chan chan func()
-	stop chan struct{}
+	become func() error // gives its thread these rights
+	what   string       // for errors
+	idle   chan chan func()
+	stop   chan struct{}
 }
 
 // NewRights makes a first thread, and with it sure that there can be any.
@@ -26,9 +27,33 @@ func NewRights(u User) (*Rights, error) {
 	if err := u.Check(); err != nil {
 		return nil, fmt.Errorf("use files as user %d: %w", u.UID, err)
 	}
-	r := &Rights{user: u, idle: make(chan chan func(), maxIdle), stop: make(chan struct{})}
+	r, err := newRights(fmt.Sprintf("use files as user %d", u.UID), u.become)
+	if err != nil {
+		return nil, fmt.Errorf("%w: run the supervisor as root with SETUID and SETGID", err)
+	}
+	return r, nil
+}
+
+// WithoutCapabilities returns the rights that this process's user has by being that user. They are nil where it has no others.
+func WithoutCapabilities() (*Rights, error) {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var held [2]unix.CapUserData
+	if err := unix.Capget(&header, &held[0]); err != nil {
+		return nil, fmt.Errorf("read own capabilities: %w", err)
+	}
+	if held[0].Effective|held[1].Effective == 0 {
+		return nil, nil
+	}
+	return newRights("use files without capabilities", func() error {
+		var none [2]unix.CapUserData
+		return unix.Capset(&header, &none[0]) // of this thread
+	})
+}
+
+func newRights(what string, become func() error) (*Rights, error) {
+	r := &Rights{become: become, what: what, idle: make(chan chan func(), maxIdle), stop: make(chan struct{})}
 	if err := r.run(func() {}); err != nil {
-		return nil, fmt.Errorf("use files as user %d: %w: run the supervisor as root with SETUID and SETGID", u.UID, err)
+		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	return r, nil
 }
@@ -41,7 +66,7 @@ func (r *Rights) Do(f func()) {
 	}
 	if err := r.run(f); err != nil {
 		// The first thread could be made and another cannot: to go on would be to go on as root.
-		panic(fmt.Sprintf("use files as user %d: %v", r.user.UID, err))
+		panic(fmt.Sprintf("%s: %v", r.what, err))
 	}
 }
 
@@ -84,7 +109,7 @@ func (r *Rights) run(f func()) error {
 // and no other ever runs on it.
 func (r *Rights) thread(work func(), failed chan<- error) {
 	runtime.LockOSThread()
-	if err := r.user.become(); err != nil {
+	if err := r.become(); err != nil {
 		failed <- err
 		return
 	}

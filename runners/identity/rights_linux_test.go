@@ -113,3 +113,31 @@ func TestNoRights(t *testing.T) {
 		}
 	}
 }
+
+// Without its capabilities, root is a user like others.
+func TestWithoutCapabilities(t *testing.T) {
+	t.Parallel()
+	r, err := identity.WithoutCapabilities()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if os.Getuid() != 0 {
+		if r != nil {
+			t.Error("an ordinary user has some")
+		}
+		return
+	}
+	theirs := filepath.Join(t.TempDir(), "theirs")
+	if err := errors.Join(os.WriteFile(theirs, nil, 0o600), os.Chown(theirs, someone.UID, someone.GID)); err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	r.Do(func() {
+		if _, err := os.ReadFile(theirs); !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("another user's file: %v", err)
+		}
+	})
+	if _, err := os.ReadFile(theirs); err != nil {
+		t.Errorf("outside of Do: %v", err)
+	}
+}

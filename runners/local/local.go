@@ -168,11 +168,14 @@ func (e *Environment) Start(ctx context.Context, c engine.Command) (engine.Proce
 }
 
 // FS shows the host's files.
-func (e *Environment) FS() facts.FS {
-	if e.rights == nil {
+func (e *Environment) FS() facts.FS { return FS(e.rights) }
+
+// FS shows the host's files with somebody's rights, nil for those of this process.
+func FS(rights *identity.Rights) facts.FS {
+	if rights == nil {
 		return hostFS{}
 	}
-	return userFS{e.rights, hostFS{}}
+	return userFS{rights, hostFS{}}
 }
 
 // Files reaches the host's files, those that were judged and no link in their place.

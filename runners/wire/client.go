@@ -110,16 +110,18 @@ func (e *Environment) Place() Place { return e.place }
 func (e *Environment) Shortcomings() []string { return slices.Clone(e.place.Shortcomings) }
 
 // Layout puts in what is otherwise there than here.
-func (e *Environment) Layout(l facts.Layout) facts.Layout {
-	l.Home, l.POSIX = slashed(e.place.Home), e.place.POSIX
+func (e *Environment) Layout(l facts.Layout) facts.Layout { return e.place.Layout(l, e.FS()) }
+
+// Layout puts in what is otherwise there than here. files are those of the place.
+func (p Place) Layout(l facts.Layout, files facts.FS) facts.Layout {
+	l.Home, l.POSIX = slashed(p.Home), p.POSIX
 	l.Temporary = nil
-	for _, dir := range e.place.Temporary {
+	for _, dir := range p.Temporary {
 		l.Temporary = append(l.Temporary, slashed(dir))
 	}
-	if exe := slashed(e.place.Executable); exe != "" {
+	if exe := slashed(p.Executable); exe != "" {
 		l.Self = append(slices.Clone(l.Self), facts.Place{Path: exe, Label: "self_binary"})
 	}
-	files := e.FS()
 	l.Roots = slices.Clone(l.Roots)
 	for i, r := range l.Roots {
 		info, err := files.Lstat(r.Path)

@@ -1,0 +1,190 @@
+// Package looks shows what is in an environment without making it, for those who judge and run nothing.
+//
+// Most of what such an environment shows are places of this machine: they are looked at here. What else it shows, as its
+// empty home or the accounts in it, is the same each time that one is made of the same things. It is told by one that is
+// opened for it, and kept, so that the next look at it opens nothing:
+//
+//	path ─▶ shown from this machine? ─▶ this machine
+//	        known of one like it?    ─▶ what is kept
+//	        else                     ─▶ the environment itself, which is opened now, and its answer kept
+//
+// What is kept decides nothing but what is said of a command. Whatever starts one opens the environment, and tries it.
+package looks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/runners/wire"
+)
+
+// Options say what an environment shows, and who tells the rest.
+type Options struct {
+	Dir string // where answers are kept; "" to keep none
+	// Key is a digest of all that the environment is made of. What is kept by another is not used.
+	Key string
+	// Wire is what its supervisor is asked for. The values of variables in it are not kept.
+	Wire wire.Options
+	// Live returns where on this machine lies what the environment shows at a path, if it shows something of this machine there.
+	Live func(path string) (source string, live bool)
+	Host facts.FS // this machine, for who commands run as
+	// Open makes the environment: when nothing is known of it yet, and when something is asked that is not known.
+	Open func(context.Context) (Opened, error)
+}
+
+// Opened is an environment as its runner opens it.
+type Opened interface {
+	engine.Remote
+	Place() wire.Place
+}
+
+// Environment is what an environment would be.
+type Environment struct {
+	o Options
+
+	mu     sync.Mutex
+	known  memory
+	new    bool   // there is something to keep
+	opened Opened // nil as long as nobody had to be asked
+}
+
+var _ engine.Remote = (*Environment)(nil)
+
+// At looks at an environment, and opens it where nothing is known of one like it.
+func At(ctx context.Context, o Options) (*Environment, error) {
+	e := &Environment{o: o}
+	var known bool
+	if e.known, known = recall(o.Dir, o.Key); known {
+		return e, nil
+	}
+	var err error
+	if e.opened, err = o.Open(ctx); err != nil {
+		return nil, err
+	}
+	e.known, e.new = newMemory(o.Key), true
+	e.known.Place = e.opened.Place()
+	return e, nil
+}
+
+// real returns the environment itself. The caller holds e.mu.
+func (e *Environment) real() (Opened, error) {
+	if e.opened != nil {
+		return e.opened, nil
+	}
+	opened, err := e.o.Open(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	e.opened = opened
+	return opened, nil
+}
+
+var errLook = errors.New("the environment was opened to look at it")
+
+// Start is an error.
+func (e *Environment) Start(context.Context, engine.Command) (engine.Process, error) {
+	return nil, fmt.Errorf("start command: %w", errLook)
+}
+
+// Prepare tells what would run, and with which variables.
+func (e *Environment) Prepare(text, workDir string) (engine.Command, error) {
+	venv := e.venv(workDir)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	env, ok := e.known.environ(venv, e.o.Wire.Env)
+	if !ok {
+		real, err := e.real()
+		if err != nil {
+			return engine.Command{}, fmt.Errorf("prepare command: %w", err)
+		}
+		c, err := real.Prepare("", workDir)
+		if err != nil {
+			return engine.Command{}, err
+		}
+		env = slices.DeleteFunc(c.Env, func(kv string) bool { return strings.HasPrefix(kv, pwd) })
+		e.known.keepEnviron(venv, env, e.o.Wire.Env)
+		e.new = true
+	}
+	env = append(env, pwd+workDir)
+	slices.Sort(env)
+	if e.o.Wire.Prefixed != nil {
+		text = e.o.Wire.Prefixed(text, e.known.Place.POSIX)
+	}
+	return engine.Command{Text: text, WorkDir: workDir, Env: env}, nil
+}
+
+// pwd is the variable that is another in each directory.
+const pwd = "PWD="
+
+// venv is the virtual environment that commands in a directory get because it is there; see local.Options.
+func (e *Environment) venv(workDir string) string {
+	if e.o.Wire.Venv != "auto" && e.o.Wire.Venv != "" {
+		return "" // whatever it is, it is the same everywhere
+	}
+	for _, dir := range []string{workDir, e.o.Wire.Workspace} {
+		venv := path.Join(dir, ".venv")
+		at, err := files{e: e}.resolve(path.Join(venv, "bin"))
+		if err != nil || dir == "" {
+			continue
+		}
+		if info, err := (files{e: e}).at(at); err == nil && info.IsDir() {
+			return venv
+		}
+	}
+	return ""
+}
+
+// FS shows the files.
+func (e *Environment) FS() facts.FS { return files{e: e} }
+
+// Files is nil: nothing is done with files where nothing runs.
+func (e *Environment) Files() engine.Files { return nil }
+
+// Layout puts in what is otherwise there than here.
+func (e *Environment) Layout(l facts.Layout) facts.Layout { return e.known.Place.Layout(l, e.FS()) }
+
+// Err says why what had to be asked broke; nil as long as it did not.
+func (e *Environment) Err() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.opened == nil {
+		return nil
+	}
+	return e.opened.Err()
+}
+
+// Close keeps what was learnt, and closes what was opened for it.
+func (e *Environment) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.new && (e.opened == nil || e.opened.Err() == nil) {
+		e.known.keep(e.o.Dir) // where that fails, the next look asks again
+	}
+	e.new = false
+	if e.opened == nil {
+		return nil
+	}
+	return e.opened.Close()
+}
+
+// info is what is kept of a file.
+type info struct {
+	name string
+	mode fs.FileMode
+}
+
+func (i info) Name() string       { return i.name }
+func (i info) Size() int64        { return 0 }
+func (i info) Mode() fs.FileMode  { return i.mode }
+func (i info) ModTime() time.Time { return time.Time{} }
+func (i info) IsDir() bool        { return i.mode.IsDir() }
+func (i info) Sys() any           { return nil }

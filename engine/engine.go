@@ -159,6 +159,9 @@ type Process interface {
 	Wait() Exit
 	// Kill ends the whole tree: TERM, the grace period, KILL. It returns at once.
 	Kill(reason string)
+	// Signal sends a signal to the process group of the command, as a terminal would: to what the command
+	// started and did not put elsewhere. One that has ended gets none. An error says that nothing was sent.
+	Signal(s Signal) error
 	PID() int
 	// Output returns what is kept so far of both streams.
 	Output() (stdout, stderr Stream)

@@ -151,6 +151,7 @@ func (r *fakeRunner) Start(_ context.Context, c engine.Command) (engine.Process,
 }
 
 type fakeProcess struct {
+	engine.Process
 	exit   engine.Exit
 	killed chan string
 }

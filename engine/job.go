@@ -15,6 +15,7 @@ import (
 type Job struct {
 	out  Outcome // until done is closed: the decision, without an exit
 	kill func(reason string)
+	send func(Signal) error // nil where no process was started
 	pid  int
 	peek func() (stdout, stderr Stream)
 	done chan struct{}
@@ -49,6 +50,18 @@ func (j *Job) Kill(reason string) {
 		j.kill(reason)
 	}
 }
+
+// Signal passes a signal on to the command, as Process.Signal does. There is an error where nothing can be sent:
+// then there is Kill.
+func (j *Job) Signal(s Signal) error {
+	if j.send == nil {
+		return errNoProcess
+	}
+	return j.send(s)
+}
+
+// errNoProcess is why a job cannot be sent anything.
+var errNoProcess = errors.New("no process was started")
 
 // over is a job that ended before anything of it was started.
 func over(out Outcome) *Job {
@@ -136,7 +149,7 @@ func (g *Gate) launch(ctx context.Context, j *judged, out Outcome, leave func())
 		defer leave()
 		return over(g.conclude(j, out, Exit{Code: -1, Started: started, Error: err}, noted))
 	}
-	job.pid, job.kill, job.peek = p.PID(), p.Kill, p.Output
+	job.pid, job.kill, job.send, job.peek = p.PID(), p.Kill, p.Signal, p.Output
 	g.jobs.add(job)
 	go func() {
 		defer leave()

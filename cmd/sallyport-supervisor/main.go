@@ -70,7 +70,7 @@ func run(args []string, in io.ReadCloser, out io.WriteCloser, errs io.Writer) in
 	// Asked to stop, it ends what it started first. A reader that is gone shows in the stream.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer stop()
-	signal.Ignore(syscall.SIGPIPE)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // not to die of it; what is ignored, commands would ignore too
 	if err := wire.Serve(ctx, &pipes{in, out}, open); err != nil {
 		fmt.Fprintf(errs, "sallyport-supervisor: %v\n", err)
 		return 1

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
 	"strings"
 	"syscall"
 	"time"
@@ -70,7 +68,7 @@ func (a *app) exec(ctx context.Context, text string, words []string, f execFlags
 	if err != nil {
 		return err
 	}
-	ctx, interrupted := interruptible(ctx, syscall.SIGPIPE)
+	signals := catchSignals(ctx)
 	request := engine.Request{Tool: "execute_command", Command: text, WorkDir: f.workDir, Timeout: f.timeout}
 	if f.stdin {
 		request.Stdin = a.in
@@ -78,11 +76,12 @@ func (a *app) exec(ctx context.Context, text string, words []string, f execFlags
 	if *f.format == formatText {
 		request.Stdout, request.Stderr = a.out, a.err
 	}
-	out, err := s.Do(ctx, request)
+	job, err := s.Start(signals.ctx, request)
 	if err != nil {
 		return errors.Join(err, s.Close())
 	}
-	code := execStatus(out, interrupted())
+	out := signals.follow(job)
+	code := execStatus(out, signals.cause())
 	if err := s.Close(); err != nil {
 		a.complain(err) // the command is on record all the same: its status stands
 	}
@@ -96,35 +95,11 @@ func (a *app) exec(ctx context.Context, text string, words []string, f execFlags
 	return status(code)
 }
 
-// interruptible returns a context that ends when this process is asked to stop, and the signal
-// that asked: 0 for none. The gate then ends the command's tree and records that. A program with one
-// reader adds SIGPIPE: when that reader goes away (as head does), to die of it would leave no outcome
-// on record.
-func interruptible(ctx context.Context, also ...os.Signal) (context.Context, func() syscall.Signal) {
-	ctx, cancel := context.WithCancel(ctx)
-	ch := make(chan os.Signal, 1)
-	got := make(chan syscall.Signal, 1)
-	signal.Notify(ch, append(also, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)...)
-	go func() {
-		if s, ok := (<-ch).(syscall.Signal); ok {
-			got <- s
-		}
-		cancel()
-	}()
-	return ctx, func() syscall.Signal {
-		select {
-		case s := <-got:
-			return s
-		default:
-			return 0
-		}
-	}
-}
-
-// execStatus is the exit code for an outcome.
+// execStatus is the exit code for an outcome. A command that a signal was passed on to, and that ended of it, has
+// its own status as it has at a shell.
 func execStatus(out engine.Outcome, interrupted syscall.Signal) int {
 	switch {
-	case interrupted != 0:
+	case interrupted != 0 && (!out.Ran || out.Exit.Killed != ""):
 		return execSignal + int(interrupted)
 	case !out.Ran && out.Decision.Fault != "":
 		return execBroken

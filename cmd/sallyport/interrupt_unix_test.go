@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,28 +12,55 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
+
+// gated is a place in which sallyport runs commands.
+type gated struct {
+	dir string
+	env []string
+}
+
+func newGated(t *testing.T) gated {
+	dir := t.TempDir()
+	return gated{dir, append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME="+filepath.Join(dir, "state"), "XDG_CONFIG_HOME="+filepath.Join(dir, "config"))}
+}
+
+// sallyport makes a command whose output goes into a buffer.
+func (g gated) sallyport(args ...string) (*exec.Cmd, *bytes.Buffer) {
+	cmd := exec.Command("sallyport", args...)
+	out := &bytes.Buffer{}
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = g.dir, g.env, out, out
+	return cmd, out
+}
+
+// outcome is what is on record of the end of the only command.
+func (g gated) outcome(t *testing.T) (killed, signal string) {
+	t.Helper()
+	list, records := g.sallyport("audit", "list", "--kind", "outcome", "--format", "json")
+	var record struct{ Killed, Signal string }
+	if err := list.Run(); err != nil {
+		t.Errorf("records: %v: %s", err, records)
+	} else if err := json.Unmarshal(records.Bytes(), &record); err != nil {
+		t.Errorf("records: %v: %s", err, records)
+	}
+	return record.Killed, record.Signal
+}
 
 // TestSignalEndsTheTree: a signal to sallyport ends the command and all that it started, the outcome
 // is recorded, and the status says which signal it was.
 func TestSignalEndsTheTree(t *testing.T) {
 	t.Parallel()
-	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1} {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			env := append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME="+filepath.Join(dir, "state"), "XDG_CONFIG_HOME="+filepath.Join(dir, "config"))
-			sallyport := func(args ...string) (*exec.Cmd, *bytes.Buffer) {
-				cmd := exec.Command("sallyport", args...)
-				out := &bytes.Buffer{}
-				cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, env, out, out
-				return cmd, out
-			}
-			cmd, out := sallyport("exec", "-c", `sleep 61.5 & echo $! > pids; echo $$ >> pids; wait; touch mark`)
+			g := newGated(t)
+			cmd, out := g.sallyport("exec", "-c", `sleep 61.5 & echo $! > pids; echo $$ >> pids; wait; touch mark`)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			pids := waitFor(t, filepath.Join(dir, "pids"), 2)
+			pids := waitFor(t, filepath.Join(g.dir, "pids"), 2)
 			if err := cmd.Process.Signal(sig); err != nil {
 				t.Fatal(err)
 			}
@@ -45,12 +73,58 @@ func TestSignalEndsTheTree(t *testing.T) {
 					t.Errorf("process %s is still there", pid)
 				}
 			}
-			if _, err := os.Stat(filepath.Join(dir, "mark")); err == nil {
+			if _, err := os.Stat(filepath.Join(g.dir, "mark")); err == nil {
 				t.Error("the command went on")
 			}
-			list, records := sallyport("audit", "list", "--format", "json")
-			if err := list.Run(); err != nil || !strings.Contains(records.String(), `"killed":"`) {
-				t.Errorf("records: %v\n%s", err, records)
+			if killed, signal := g.outcome(t); killed != "" || signal != unix.SignalName(sig) {
+				t.Errorf("on record: killed %q, signal %q", killed, signal)
+			}
+		})
+	}
+}
+
+// TestSignalIsTheCommands: what a command makes of a signal is its own, as at a shell, but it does not outlive
+// sallyport's patience.
+func TestSignalIsTheCommands(t *testing.T) {
+	t.Parallel()
+	const ignores = `trap '' INT TERM; echo > up; sleep 61.5 & wait; touch mark`
+	for name, tc := range map[string]struct {
+		text   string
+		send   []syscall.Signal
+		code   int
+		killed string
+		shown  string
+	}{
+		"it tidies up":              {`trap 'echo bye; exit 5' INT; echo > up; while :; do sleep 0.05; done`, []syscall.Signal{syscall.SIGINT}, 5, "", "bye\n"},
+		"it ends well":              {`trap 'exit 0' TERM; echo > up; while :; do sleep 0.05; done`, []syscall.Signal{syscall.SIGTERM}, 0, "", ""},
+		"it ignores one":            {ignores, []syscall.Signal{syscall.SIGINT}, 128 + 2, "asked to stop: interrupt", ""},
+		"it ignores one, and again": {ignores, []syscall.Signal{syscall.SIGTERM, syscall.SIGINT}, 128 + 15, "asked to stop: terminated", ""},
+		"it tells how far it is": {`trap 'echo here' USR1; trap 'echo there; exit 7' QUIT; echo > up; while :; do sleep 0.05; done`,
+			[]syscall.Signal{syscall.SIGUSR1, syscall.SIGQUIT}, 7, "", "there\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGated(t)
+			cmd, out := g.sallyport("exec", "-c", tc.text)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			waitFor(t, filepath.Join(g.dir, "up"), 1)
+			for _, sig := range tc.send {
+				if err := cmd.Process.Signal(sig); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(200 * time.Millisecond) // a signal that comes while another waits may be the first to arrive
+			}
+			_ = cmd.Wait()
+			if got := cmd.ProcessState.ExitCode(); got != tc.code || !strings.Contains(out.String(), tc.shown) {
+				t.Errorf("exit %d, want %d; output %q, want %q in it", got, tc.code, out, tc.shown)
+			}
+			if _, err := os.Stat(filepath.Join(g.dir, "mark")); err == nil {
+				t.Error("the command went on")
+			}
+			if killed, _ := g.outcome(t); killed != tc.killed {
+				t.Errorf("on record: killed %q, want %q", killed, tc.killed)
 			}
 		})
 	}

@@ -26,7 +26,7 @@ func (s *suite) status(t *testing.T) {
 	})
 	t.Run("signals", func(t *testing.T) {
 		for n, name := range map[int]string{
-			6: "SIGABRT", 9: "SIGKILL", 11: "SIGSEGV", 14: "SIGALRM", 15: "SIGTERM",
+			6: "SIGABRT", 9: "SIGKILL", 11: "SIGSEGV", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM",
 		} {
 			if x := p.run(t, fmt.Sprintf("ulimit -c 0; kill -%d $$", n)); x.Code != 128+n || x.Signal != name {
 				t.Errorf("signal %d: got code %d, signal %q, want %d, %s", n, x.Code, x.Signal, 128+n, name)

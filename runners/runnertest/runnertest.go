@@ -57,6 +57,7 @@ func RunIn(t *testing.T, o Options, open func(t *testing.T) engine.Environment) 
 		{"refusals", true, s.refusals},
 		{"output", true, s.output},
 		{"ends", true, s.ends},
+		{"signals", true, s.signals},
 		{"escapes", true, s.escapes},
 		{"many", true, s.many},
 		{"files", true, s.files},

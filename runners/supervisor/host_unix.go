@@ -6,6 +6,10 @@ import (
 	"os"
 	"runtime"
 	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sallyport-dev/sallyport/engine"
 )
 
 const (
@@ -18,6 +22,11 @@ func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true}
 
 func (r *root) terminate() { _ = syscall.Kill(-r.pid, syscall.SIGTERM) }
 func (r *root) destroy()   { _ = syscall.Kill(-r.pid, syscall.SIGKILL) }
+
+func (r *root) signal(s engine.Signal) error {
+	_ = syscall.Kill(-r.pid, unix.SignalNum(string(s))) // an error means that all of it has ended
+	return nil
+}
 
 // groupAlive reports whether the group has members. Its number is not given out again as long as it has.
 func (r *root) groupAlive() bool { return syscall.Kill(-r.pid, 0) == nil }

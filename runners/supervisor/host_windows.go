@@ -1,8 +1,11 @@
 package supervisor
 
 import (
+	"fmt"
 	"os"
 	"syscall"
+
+	"github.com/sallyport-dev/sallyport/engine"
 )
 
 const (
@@ -18,6 +21,10 @@ func ownGroup() *syscall.SysProcAttr {
 // terminate does nothing: there is no signal that asks a process to end. The grace period passes
 // in case that it ends by itself.
 func (r *root) terminate() {}
+
+func (r *root) signal(s engine.Signal) error {
+	return fmt.Errorf("send %s to command: Windows has no signals", s)
+}
 
 func (r *root) destroy() { _ = r.process.Kill() }
 

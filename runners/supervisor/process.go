@@ -63,6 +63,19 @@ func (p *Process) Kill(reason string) {
 	}
 }
 
+// Signal sends a signal to the process group of the shell. See engine.Process.
+func (p *Process) Signal(s engine.Signal) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
+	select {
+	case <-p.done:
+		return nil
+	default:
+		return p.root.signal(s)
+	}
+}
+
 // PID returns the process id of the shell, which is also its session id.
 func (p *Process) PID() int { return p.root.pid }
 

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sallyport-dev/sallyport/engine"
 )
 
 // root is the shell of a command and stands for all that descends from it.
@@ -207,6 +209,16 @@ func reapOrphan(p proc) use {
 		return use{}
 	}
 	return use{time.Duration(ru.Utime.Nano()), time.Duration(ru.Stime.Nano()), ru.Maxrss << 10}
+}
+
+// signal sends a signal to the group of the shell. Its number is the command's until the shell is reaped.
+func (r *root) signal(s engine.Signal) error {
+	r.host.mu.Lock()
+	defer r.host.mu.Unlock()
+	if r.host.roots[r.pid] == r {
+		_ = unix.Kill(-r.pid, unix.SignalNum(string(s))) // an error means that all of it has ended
+	}
+	return nil
 }
 
 // reap takes the exit status of the shell, which has ended.

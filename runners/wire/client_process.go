@@ -215,6 +215,15 @@ func (p *process) Kill(reason string) {
 	}()
 }
 
+// Signal sends a signal to the process group of the command. It may wait for the connection.
+func (p *process) Signal(s engine.Signal) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
+	p.order(order{Signal: s})
+	return nil
+}
+
 // order sends an order. If that fails the connection is gone, or the process is.
 func (p *process) order(o order) {
 	p.ordering.Lock()

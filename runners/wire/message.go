@@ -23,9 +23,10 @@ type opening struct {
 
 // order is what sallyport sends on a process stream: first start, then any of the others.
 type order struct {
-	Start *start `json:"start,omitempty"`
-	Kill  *exact `json:"kill,omitempty"` // the reason
-	Show  bool   `json:"show,omitempty"` // what is kept so far
+	Start  *start        `json:"start,omitempty"`
+	Kill   *exact        `json:"kill,omitempty"` // the reason
+	Signal engine.Signal `json:"signal,omitempty"`
+	Show   bool          `json:"show,omitempty"` // what is kept so far
 }
 
 // start is an engine.Command.

@@ -47,11 +47,17 @@ func (s *server) process(st net.Conn, number uint64) {
 				p.Kill("the connection to sallyport ended")
 				return
 			}
+			var err error
 			switch {
 			case o.Kill != nil:
 				p.Kill(string(*o.Kill))
+			case o.Signal != "":
+				err = p.Signal(o.Signal)
 			case o.Show:
 				r.show(p, ended)
+			}
+			if err != nil {
+				p.Kill(err.Error())
 			}
 		}
 	}()

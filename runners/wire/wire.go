@@ -17,7 +17,8 @@
 // what it is for:
 //
 //   - calls: a request and its reply, one after the other. Contents of files follow in chunks.
-//   - process: starts one command; then orders (kill, show what is kept) one way, reports the other.
+//   - process: starts one command; then orders (kill, a signal of a closed list, show what is kept) one way,
+//     reports the other. An order that cannot be carried out ends the command.
 //     The last report is the exit, with the kept output behind it.
 //   - output: the output of that command as it comes, raw, if somebody wants to see it.
 //   - input: what the command reads, raw, if it is to read anything.
@@ -40,7 +41,7 @@ package wire
 import "time"
 
 // Version is the version of the protocol. Both sides must have the same.
-const Version = 2
+const Version = 3
 
 const (
 	// greeting begins the line by which each side names itself.

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// leaveTime is what a command gets to end by a signal that was passed on to it, before it is made to.
+const leaveTime = 5 * time.Second
+
+// request is how a command takes a signal that comes to sallyport.
+type request struct {
+	name engine.Signal
+	end  bool // it asks for an end; what does not may come as often as it likes
+}
+
+// requests are the signals that are passed on to a command.
+func requests() map[os.Signal]request {
+	all := map[os.Signal]request{
+		syscall.SIGINT:  {engine.SignalInterrupt, true},
+		syscall.SIGTERM: {engine.SignalTerminate, true},
+		syscall.SIGHUP:  {engine.SignalHangup, true},
+		syscall.SIGQUIT: {engine.SignalQuit, false}, // some programs tell where they are, and go on
+	}
+	addUserSignals(all)
+	return all
+}
+
+// signals are those that come to sallyport while it runs one command. Until that runs, each of them ends the
+// request; then they are the command's.
+type signals struct {
+	ctx    context.Context // of the request, until the command runs
+	cancel context.CancelFunc
+	came   chan os.Signal
+	jobs   chan *engine.Job
+	why    atomic.Int32 // the first that asked for an end; 0 for none
+}
+
+// catchSignals begins to catch them. What whoever started us has us ignore, as nohup does, stays ignored. That
+// the reader of our output went away (SIGPIPE) is one more: to die of it would leave no outcome on record.
+func catchSignals(ctx context.Context) *signals {
+	s := &signals{came: make(chan os.Signal, 8), jobs: make(chan *engine.Job)}
+	s.ctx, s.cancel = context.WithCancel(ctx)
+	signal.Notify(s.came, syscall.SIGPIPE)
+	for sig := range requests() {
+		if !signal.Ignored(sig) {
+			signal.Notify(s.came, sig)
+		}
+	}
+	go s.pass()
+	return s
+}
+
+// follow passes signals on to a command until it has ended.
+func (s *signals) follow(job *engine.Job) engine.Outcome {
+	s.jobs <- job
+	return job.Wait()
+}
+
+// cause is the first signal that asked for an end; 0 for none.
+func (s *signals) cause() syscall.Signal { return syscall.Signal(s.why.Load()) }
+
+func (s *signals) pass() {
+	var job *engine.Job
+	var late <-chan time.Time
+	for {
+		select {
+		case job = <-s.jobs:
+			if s.cause() != 0 { // it came too late to keep the command from starting
+				s.end(job)
+			}
+		case <-late:
+			s.end(job)
+		case came := <-s.came:
+			r, passed := requests()[came]
+			first := s.cause() == 0
+			if job == nil || !passed || r.end {
+				s.why.CompareAndSwap(0, int32(came.(syscall.Signal)))
+			}
+			switch {
+			case job == nil:
+				s.cancel()
+			case !passed || r.end && !first:
+				s.end(job)
+			default:
+				if r.end {
+					late = time.After(leaveTime)
+				}
+				go s.send(job, r)
+			}
+		}
+	}
+}
+
+// send passes a signal on. Where that cannot be done an end comes all the same.
+func (s *signals) send(job *engine.Job, r request) {
+	if err := job.Signal(r.name); err != nil && r.end {
+		s.end(job)
+	}
+}
+
+// end has all of a command ended.
+func (s *signals) end(job *engine.Job) { job.Kill("asked to stop: " + s.cause().String()) }
+
+// interruptible returns a context that ends when this process is asked to stop, and the signal that
+// asked: 0 for none.
+func interruptible(ctx context.Context, also ...os.Signal) (context.Context, func() syscall.Signal) {
+	ctx, cancel := context.WithCancel(ctx)
+	ch := make(chan os.Signal, 1)
+	got := make(chan syscall.Signal, 1)
+	signal.Notify(ch, append(also, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)...)
+	go func() {
+		if s, ok := (<-ch).(syscall.Signal); ok {
+			got <- s
+		}
+		cancel()
+	}()
+	return ctx, func() syscall.Signal {
+		select {
+		case s := <-got:
+			return s
+		default:
+			return 0
+		}
+	}
+}

@@ -21,7 +21,6 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/rego"
 	"github.com/sallyport-dev/sallyport/engine/wasm"
 	"github.com/sallyport-dev/sallyport/policies"
-	"github.com/sallyport-dev/sallyport/runners/bubblewrap"
 	"github.com/sallyport-dev/sallyport/runners/docker"
 	"github.com/sallyport-dev/sallyport/runners/journal"
 )
@@ -113,8 +112,8 @@ func Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, err
 		for _, w := range r.Warnings {
 			o.Warn(errors.New(w))
 		}
-		if sandbox, ok := r.Runner.(*bubblewrap.Runner); ok {
-			sandbox.Notify(func(text string) { o.Warn(errors.New(text)) })
+		if n, ok := r.Runner.(interface{ Notify(func(string)) }); ok {
+			n.Notify(func(text string) { o.Warn(errors.New(text)) })
 		}
 	}
 	if o.runner != nil {

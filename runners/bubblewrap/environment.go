@@ -45,7 +45,7 @@ type Environment struct {
 	roots   []facts.Root // their real paths
 	spec    engine.EnvironmentSpec
 	guarded mounts.Protection
-	looked  time.Duration // how long it took to look for repositories
+	lookout *mounts.Lookout // nil: nobody looks for repositories that commands make
 	masks   *mounts.Masks
 	group   *group
 	loose   []string // what is not bounded, for people
@@ -151,7 +151,7 @@ func (e *Environment) protect(v *view) error {
 	if e.guarded, err = mounts.Protect(e.roots, e.spec.Layout.Home, self); err != nil {
 		return fmt.Errorf("start sandbox: %w", err)
 	}
-	e.looked = time.Since(began)
+	e.lookout = e.lookOut(time.Since(began))
 	for _, g := range e.guarded.Guarded {
 		if g.Maskable != nil {
 			err := e.masks.Put(g.Path, *g.Maskable)
@@ -213,8 +213,8 @@ func unwritable(err error) bool { return errors.Is(err, os.ErrPermission) || isR
 // Shortcomings says, for people, what the sandbox does not do.
 func (e *Environment) Shortcomings() []string {
 	all := slices.Concat(e.box.Shortcomings(), e.guarded.Notes, e.loose)
-	if e.looked > lookAgain {
-		all = append(all, "the writable places hold so many files that nobody looks for repositories that commands made when the sandbox ends")
+	if e.lookout == nil {
+		all = append(all, "the writable places hold so many files that nobody looks for repositories that commands make")
 	}
 	if e.o.UnixSockets {
 		all = append(all, "commands may make sockets of AF_UNIX: with the network of the host they reach what listens on abstract ones")
@@ -244,25 +244,29 @@ func (e *Environment) Close() error {
 	return errors.Join(err, e.untidy)
 }
 
-// lookAgain is how long the first look for repositories may have taken for there to be a second.
-const lookAgain = 2 * time.Second
+// lookOut tells of repositories that come up. Finding those that are there took some time.
+func (e *Environment) lookOut(took time.Duration) *mounts.Lookout {
+	return mounts.LookOut(e.roots, e.spec.Layout.Home, e.guarded, took, func() bool { return e.Live() > 0 }, func(repository, words string) {
+		e.notice(words)
+		e.spec.Tell("repository", map[string]any{"path": repository})
+	})
+}
 
-// cleanUp takes the masks away and tells of repositories that came up: commands wrote all that is in them.
+// Start begins a command. See wire.Environment.Start.
+func (e *Environment) Start(ctx context.Context, c engine.Command) (engine.Process, error) {
+	p, err := e.box.Start(ctx, c)
+	if err == nil {
+		e.lookout.Ran()
+	}
+	return p, err
+}
+
+// cleanUp takes the masks away and looks for repositories a last time.
 func (e *Environment) cleanUp() {
 	e.tidy.Do(func() {
 		e.untidy = e.masks.Close()
 		e.group.remove()
-		if len(e.guarded.Repositories)+len(e.roots) == 0 || e.looked > lookAgain {
-			return
-		}
-		after, err := mounts.Protect(e.roots, e.spec.Layout.Home, nil)
-		if err != nil {
-			return
-		}
-		for _, r := range mounts.Appeared(e.guarded, after) {
-			e.notice(fmt.Sprintf("commands made %s: look at its hooks and configuration before you use git there", r))
-			e.spec.Tell("repository", map[string]any{"path": r})
-		}
+		e.lookout.Close()
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 	"unicode/utf8"
 
 	"github.com/sallyport-dev/sallyport/engine/facts"
@@ -21,7 +22,9 @@ type view struct {
 	binds     []mounts.Mount // in the order in which they are made
 	workspace mounts.Mount
 	masks     map[string]mounts.Mask
-	notes     []string // what could not be guarded, for people
+	roots     []facts.Root // at their real paths
+	guarded   mounts.Protection
+	looked    time.Duration // how long it took to find what is guarded
 }
 
 // view works out the mounts of files of this machine: what is granted, at the same paths; on top of it
@@ -66,12 +69,15 @@ func (o Options) view(e *Engine, l facts.Layout) (view, error) {
 // cannot be renamed.
 func (o Options) protect(v *view, at map[string]mounts.Mount, l facts.Layout, places map[string]mounts.Place) error {
 	self := slices.Concat(l.Self, []facts.Place{{Path: o.State}, {Path: o.Supervisor}})
-	found, err := mounts.Protect(moved(l.Roots, places), l.Home, slices.DeleteFunc(self, func(p facts.Place) bool { return p.Path == "" }))
-	if err != nil {
+	self = slices.DeleteFunc(self, func(p facts.Place) bool { return p.Path == "" })
+	began := time.Now()
+	var err error
+	v.roots = moved(l.Roots, places)
+	if v.guarded, err = mounts.Protect(v.roots, l.Home, self); err != nil {
 		return err
 	}
-	v.notes = found.Notes
-	for _, g := range found.Guarded {
+	v.looked = time.Since(began)
+	for _, g := range v.guarded.Guarded {
 		if g.Maskable != nil {
 			v.masks[g.Path] = *g.Maskable
 		}

@@ -80,6 +80,7 @@ type Runner struct {
 	o Options
 
 	report  Report          // told of installations
+	tell    func(string)    // told what people must know
 	life    context.Context // of installations; see Close
 	end     func()
 	working sync.WaitGroup
@@ -157,6 +158,15 @@ func (o Options) name() string {
 // Describe tells policies about the container that Open would make.
 func (r *Runner) Describe() facts.Runner {
 	return facts.Runner{Name: r.o.name(), Isolation: "container", Network: r.o.Network, Elevated: r.o.Elevated}
+}
+
+// Notify says who is told what people must know. It is called before the first environment is opened.
+func (r *Runner) Notify(f func(string)) { r.tell = f }
+
+func (r *Runner) notice(text string) {
+	if r.tell != nil {
+		r.tell(text)
+	}
 }
 
 // connected returns the engine, connecting when there is no connection that works.

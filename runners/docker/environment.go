@@ -32,7 +32,8 @@ type environment struct {
 	id   string // of the container
 	exec string // of the supervisor
 
-	masks *mounts.Masks
+	masks   *mounts.Masks
+	lookout *mounts.Lookout // nil: nobody looks for repositories that commands make
 
 	once     sync.Once
 	closed   error
@@ -72,6 +73,10 @@ func (r *Runner) attach(ctx context.Context, e *Engine, p *plan, id string) (*en
 		return nil, err
 	}
 	reached.Store(true)
+	env.lookout = mounts.LookOut(p.roots, p.spec.Layout.Home, p.guarded, p.looked, func() bool { return env.Live() > 0 }, func(repository, words string) {
+		r.notice(words)
+		p.spec.Tell("repository", map[string]any{"path": repository})
+	})
 	return env, nil
 }
 
@@ -172,7 +177,11 @@ func (e *Engine) fate(ctx context.Context, id string) string {
 
 // Shortcomings says, for people, what does not hold in this container.
 func (v *environment) Shortcomings() []string {
-	return append(v.Environment.Shortcomings(), v.p.notes...)
+	all := append(v.Environment.Shortcomings(), v.p.guarded.Notes...)
+	if v.lookout == nil {
+		all = append(all, "the writable places hold so many files that nobody looks for repositories that commands make")
+	}
+	return all
 }
 
 // Layout adds what of the container is there for commands to write to and lasts no longer than it, and what
@@ -195,16 +204,22 @@ func (v *environment) Close() error {
 	return v.closed
 }
 
-// release takes away what stood in for places that are missing.
+// release takes away what stood in for places that are missing, and looks for repositories a last time.
 func (v *environment) release() error {
 	var err error
-	v.released.Do(func() { err = v.masks.Close() })
+	v.released.Do(func() {
+		err = v.masks.Close()
+		v.lookout.Close()
+	})
 	return err
 }
 
 // Start begins a command. See wire.Environment.Start.
 func (v *environment) Start(ctx context.Context, c engine.Command) (engine.Process, error) {
 	p, err := v.Environment.Start(ctx, c)
+	if err == nil {
+		v.lookout.Ran()
+	}
 	switch {
 	case err != nil && strings.Contains(err.Error(), syscall.EAGAIN.Error()):
 		err = fmt.Errorf("%w: as many processes run in the container as docker.pids allows: end some, or raise it", err)

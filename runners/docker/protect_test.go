@@ -195,3 +195,30 @@ func TestMountsAreGranted(t *testing.T) {
 		t.Errorf("roots beside the workspace (-want +got):\n%s", diff)
 	}
 }
+
+// TestNewRepositoriesAreTold: commands wrote all that is in one, and the next git outside would run its hooks.
+func TestNewRepositoriesAreTold(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.repository(filepath.Join(l.workspace, "old"))
+	r := l.runner()
+	var told, noted []string
+	r.Notify(func(text string) { told = append(told, text) })
+	spec := l.spec()
+	spec.Note = func(event string, details map[string]any) {
+		if event == "repository" {
+			noted = append(noted, details["path"].(string))
+		}
+	}
+	env, err := r.Open(context.Background(), spec)
+	must(t, err)
+	says(t, env, l.workspace, "git init -q fresh && echo made", "made")
+	must(t, env.Close())
+	fresh := filepath.Join(l.workspace, "fresh/.git")
+	if diff := cmp.Diff([]string{fresh}, noted); diff != "" {
+		t.Errorf("in the log (-want +got):\n%s", diff)
+	}
+	if len(told) != 1 || !strings.HasPrefix(told[0], "commands made "+fresh+": ") {
+		t.Errorf("told: %q", told)
+	}
+}

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
-	"github.com/sallyport-dev/sallyport/engine/audit"
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/rego"
 	"github.com/sallyport-dev/sallyport/policies"
@@ -152,18 +151,7 @@ func TestServed(t *testing.T) {
 	if len(server.logs) < 4 || strings.Contains(string(text), "correcthorse9battery") || !strings.Contains(string(text), "[redacted:") || !strings.Contains(string(text), `"room":"12"`) {
 		t.Errorf("%d decisions were sent: %.2000s", len(server.logs), text)
 	}
-	var kinds []string
-	for e, err := range audit.Read(string(l.Audit.Dir), audit.Filter{Kind: engine.KindPolicy}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := e.Policy()
-		if err != nil {
-			t.Fatal(err)
-		}
-		kinds = append(kinds, map[bool]string{true: "taken", false: "kept"}[b.Error == ""])
-	}
-	if got := strings.Join(kinds, " "); got != "taken kept" {
+	if got := policyRecords(t, l); got != "taken kept" {
 		t.Errorf("on record: %s", got)
 	}
 	if len(warned) > 0 {

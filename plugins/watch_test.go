@@ -86,6 +86,14 @@ func TestWatch(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
+	if got := policyRecords(t, l); got != "taken kept" {
+		t.Errorf("on record: %s", got)
+	}
+}
+
+// policyRecords tells of each set of policies on record whether it was taken or the one before kept.
+func policyRecords(t *testing.T, l *config.Loaded) string {
+	t.Helper()
 	var kinds []string
 	for e, err := range audit.Read(string(l.Audit.Dir), audit.Filter{Kind: engine.KindPolicy}) {
 		if err != nil {
@@ -97,7 +105,5 @@ func TestWatch(t *testing.T) {
 		}
 		kinds = append(kinds, map[bool]string{true: "taken", false: "kept"}[b.Error == ""])
 	}
-	if got := strings.Join(kinds, " "); got != "taken kept" {
-		t.Errorf("on record: %s", got)
-	}
+	return strings.Join(kinds, " ")
 }

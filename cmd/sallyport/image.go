@@ -69,6 +69,15 @@ The image is built on debian:trixie-slim unless --base names another. Where no r
 	return cmd
 }
 
+// engine connects to the engine of the configuration.
+func (a *app) engine(ctx context.Context) (*docker.Engine, error) {
+	l, err := a.load()
+	if err != nil {
+		return nil, err
+	}
+	return docker.Connect(ctx, plugins.DockerOptions(l))
+}
+
 func (f imageFlags) check() error {
 	switch {
 	case f.mirror != "" && f.base != debootstrap:
@@ -85,11 +94,7 @@ func (f imageFlags) check() error {
 }
 
 func (a *app) buildImages(ctx context.Context, f imageFlags) error {
-	l, err := a.load()
-	if err != nil {
-		return err
-	}
-	engine, err := docker.Connect(ctx, plugins.DockerOptions(l))
+	engine, err := a.engine(ctx)
 	if err != nil {
 		return err
 	}
@@ -211,11 +216,7 @@ newest versions. What a container is made from stays.`,
 	}
 	cmd.Flags().BoolVar(&all, "prepared", false, "also images with the packages of a configuration")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		l, err := a.load()
-		if err != nil {
-			return err
-		}
-		engine, err := docker.Connect(cmd.Context(), plugins.DockerOptions(l))
+		engine, err := a.engine(cmd.Context())
 		if err != nil {
 			return err
 		}
@@ -233,11 +234,7 @@ func (a *app) imageList() *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Short: "List the images that sallyport built", Args: noArgs}
 	f := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		l, err := a.load()
-		if err != nil {
-			return err
-		}
-		engine, err := docker.Connect(cmd.Context(), plugins.DockerOptions(l))
+		engine, err := a.engine(cmd.Context())
 		if err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package wasm
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -193,20 +192,8 @@ func (p *policy) begin(ctx context.Context, i *instance) error {
 func (p *policy) learn(ctx context.Context, i *instance) error {
 	var needs, has map[string]uint32
 	for name, into := range map[string]*map[string]uint32{policyBuiltins: &needs, policyEntrypoints: &has} {
-		value, err := i.call(ctx, name)
-		if err != nil {
+		if err := i.ask(ctx, name, into); err != nil {
 			return err
-		}
-		at, err := i.call(ctx, policyDumpJSON, value)
-		if err != nil {
-			return err
-		}
-		text, err := textAt(i.memory, at, maxManifest)
-		if err == nil {
-			err = json.Unmarshal([]byte(text), into)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	p.builtins, p.names = map[uint32]Function{}, map[uint32]string{}

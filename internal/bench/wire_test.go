@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
-	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/plugins"
 	"github.com/sallyport-dev/sallyport/runners/command"
 	"github.com/sallyport-dev/sallyport/runners/local"
@@ -132,32 +131,5 @@ func BenchmarkElsewhereDecide(b *testing.B) {
 // gateElsewhere is like gate, with a supervisor in another process.
 func gateElsewhere(b *testing.B) *plugins.Sallyport {
 	b.Helper()
-	home := b.TempDir()
-	workspace := filepath.Join(home, "project")
-	if err := os.MkdirAll(workspace, 0o755); err != nil {
-		b.Fatal(err)
-	}
-	file := filepath.Join(home, "sallyport.yaml")
-	text := fmt.Sprintf("version: 1\nworkspace: %s\naudit: {dir: %s}\nrunner: box\nrunners: {box: {command: [%s]}}\n", workspace, filepath.Join(home, "audit"), supervisor(b))
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		b.Fatal(err)
-	}
-	host, err := config.ThisHost()
-	if err != nil {
-		b.Fatal(err)
-	}
-	loaded, err := config.Load(file, host)
-	if err != nil {
-		b.Fatal(err)
-	}
-	g, err := plugins.Assemble(context.Background(), loaded, plugins.Options{Version: "bench", CheckOnly: true})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		if err := g.Close(); err != nil {
-			b.Error(err)
-		}
-	})
-	return g
+	return assembled(b, configured(b, fmt.Sprintf("runner: box\nrunners: {box: {command: [%s]}}\n", supervisor(b))), true)
 }

@@ -141,14 +141,7 @@ func TestEndOfContextEndsCalls(t *testing.T) {
 	receive(t, b.began)
 	w.stop() // as a signal does; the input stays open
 	receive(t, b.ended)
-	select {
-	case err := <-w.done:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-time.After(patience):
-		t.Fatal("the server stays")
-	}
+	ends(t, w.done)
 }
 
 // TestDeadClientEndsCalls: both pipes are closed at once, as when the client is killed.
@@ -171,14 +164,7 @@ func TestDeadClientEndsCalls(t *testing.T) {
 	outR.Close()
 	inW.Close()
 	receive(t, b.ended)
-	select {
-	case err := <-done:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-time.After(patience):
-		t.Fatal("the server stays")
-	}
+	ends(t, done)
 	inR.Close()
 	outW.Close()
 }
@@ -194,14 +180,7 @@ func TestASignalEndsAServerWhoseClientDoesNotRead(t *testing.T) {
 	fmt.Fprintln(inW, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	fmt.Fprintln(inW, `{"jsonrpc":"2.0","id":2,"method":"ping"}`) // it was read, so the first is being answered
 	cancel()
-	select {
-	case err := <-done:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-time.After(patience):
-		t.Fatal("the server stays")
-	}
+	ends(t, done)
 	outR.Close()
 	inW.Close()
 }

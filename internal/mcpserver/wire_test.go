@@ -306,12 +306,18 @@ func (w *wire) call(t *testing.T, tool string, args map[string]any) callResult {
 func (w *wire) end(t *testing.T) {
 	t.Helper()
 	w.in.Close()
+	ends(t, w.done)
+}
+
+// ends waits for a server, which must not fail.
+func ends(t *testing.T, done <-chan error) {
+	t.Helper()
 	select {
-	case err := <-w.done:
+	case err := <-done:
 		if err != nil {
 			t.Error(err)
 		}
 	case <-time.After(patience):
-		t.Fatal("the server does not end with its input")
+		t.Fatal("the server stays")
 	}
 }

@@ -39,7 +39,8 @@ type Decision struct {
 type Reason struct {
 	Rule        string      `json:"rule"` // "dangerous/recursive_delete"
 	Effect      Effect      `json:"effect"`
-	Severity    string      `json:"severity"` // low, medium, high, critical
+	Level       string      `json:"level,omitempty"` // that the operator gave the rule: warn, ask or deny; "" where it decides by itself
+	Severity    string      `json:"severity"`        // low, medium, high, critical
 	Title       string      `json:"title"`
 	Message     string      `json:"message"`
 	Remediation string      `json:"remediation"`
@@ -63,14 +64,15 @@ type PolicyInfo struct {
 
 // Judgement is what one Evaluator says of an input. The zero value denies.
 type Judgement struct {
-	Effect  Effect
-	Reasons []Reason
-	Spent   []Spent // where the time went, where the evaluator is made of several parts
+	Effect   Effect
+	Reasons  []Reason
+	Exempted []Reason // what was found and an exemption took away, with the effects of the rules themselves
+	Spent    []Spent  // where the time went, where the evaluator is made of several parts
 }
 
 // Spent is the time that one part of a decision took.
 type Spent struct {
-	By   string // facts, topdown, wasm, or the name of a plugin
+	By   string // environment (to open it), facts, topdown, wasm, or the name of a plugin
 	Time time.Duration
 }
 

@@ -198,8 +198,9 @@ type Outcome struct {
 	Input    *facts.Input // the facts that were judged
 	Approval *Approval    // nil unless the effect was ask
 	WorkDir  string
-	Fault    *Fault  // what of ours broke, for the operator; nil when nothing did
-	Spent    []Spent // where the time of the decision went: facts, then each evaluator
+	Fault    *Fault // what of ours broke, for the operator; nil when nothing did
+	Exempted []Exempted
+	Spent    []Spent // where the time of the decision went: the environment, facts, then each evaluator
 	Ran      bool
 	Exit     Exit // meaningful when Ran
 }

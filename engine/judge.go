@@ -20,11 +20,12 @@ type judged struct {
 	decision Decision
 	fault    *Fault
 	by       []Evaluator // who judges it
+	exempted []Exempted
 	spent    []Spent
 }
 
 func (j *judged) outcome() Outcome {
-	return Outcome{Decision: j.decision, Input: j.input, Fault: j.fault, Spent: j.spent, WorkDir: j.command.WorkDir}
+	return Outcome{Decision: j.decision, Input: j.input, Fault: j.fault, Exempted: j.exempted, Spent: j.spent, WorkDir: j.command.WorkDir}
 }
 
 // judge reads a request and lets every evaluator judge it. The error is about the request itself.
@@ -44,7 +45,9 @@ func (g *Gate) judge(ctx context.Context, r Request) (*judged, error) {
 		ID: g.o.NewID(), Effect: Deny, Mode: g.o.Mode, Reasons: []Reason{}, Policy: policyOf(by),
 	}}
 	// To open an environment is not to judge: one that is far away takes its time, once.
+	opening := time.Now()
 	env, builder, f := g.ready(ctx)
+	j.spent = []Spent{{By: "environment", Time: time.Since(opening)}}
 	ctx, cancel := context.WithTimeout(ctx, g.o.Limits.Judge)
 	defer cancel()
 	begin := time.Now()
@@ -55,7 +58,7 @@ func (g *Gate) judge(ctx context.Context, r Request) (*judged, error) {
 	} else if f != nil {
 		j.fault = f
 	} else {
-		j.spent = []Spent{{By: "facts", Time: time.Since(begin)}}
+		j.spent = append(j.spent, Spent{By: "facts", Time: time.Since(begin)})
 		j.fault = g.decide(ctx, j)
 	}
 	if j.fault != nil {
@@ -141,6 +144,7 @@ func (g *Gate) decide(ctx context.Context, j *judged) (f *Fault) {
 			return newFault("policy", err)
 		}
 		j.decision.Reasons = append(j.decision.Reasons, v.Reasons...)
+		j.exempted = append(j.exempted, g.exempted(j.input, v.Exempted)...)
 		if effect, err = stricter(effect, v); err != nil {
 			return newFault("policy", err)
 		}

@@ -59,6 +59,7 @@ type PolicyBody struct {
 // DecisionBody is the body of a decision record: enough to judge the request again.
 type DecisionBody struct {
 	Decision Decision     `json:"result"`
+	Exempted []Exempted   `json:"exempted,omitempty"` // what refused nothing because the operator exempted it
 	Input    *facts.Input `json:"input"`
 	Fault    *FaultBody   `json:"fault,omitempty"`
 }

@@ -16,7 +16,7 @@ func (g *Gate) recordDecision(ctx context.Context, j *judged) error {
 	if err := g.recordStart(ctx); err != nil {
 		return err
 	}
-	body := DecisionBody{Decision: j.decision, Input: j.input}
+	body := DecisionBody{Decision: j.decision, Exempted: j.exempted, Input: j.input}
 	if j.fault != nil {
 		body.Fault = &FaultBody{ID: j.fault.ID, Part: j.fault.Part, Error: j.fault.Err.Error()}
 	}

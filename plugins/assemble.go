@@ -54,6 +54,7 @@ type Sallyport struct {
 	log       *audit.Log
 	ledger    *ledger.Ledger
 	plugins   []*wasm.Plugin
+	exempt    []facts.Exemption
 	runner    io.Closer  // what of the runner goes on besides its environments; nil for nothing
 	served    *following // nil where no servers are followed
 }
@@ -144,7 +145,7 @@ func Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, err
 			Profile: l.Profile, Subject: subject,
 		},
 	}
-	s.Policies, s.Subject, s.reloading = evaluator, subject, reloading
+	s.Policies, s.Subject, s.reloading, s.exempt = evaluator, subject, reloading, layout.Exemptions
 	if c, ok := r.Runner.(io.Closer); ok {
 		s.runner = c
 	}

@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
+	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/engine/rego"
@@ -95,4 +98,32 @@ func (s *Sallyport) Explain(ctx context.Context, in *facts.Input) ([]rego.RuleTr
 		}
 	}
 	return traces, nil
+}
+
+// Considered is an exemption of a rule that found something, and what came of it.
+type Considered struct {
+	Rule    string    `json:"rule"`
+	Match   string    `json:"match"`
+	Reason  string    `json:"reason"`
+	Expires time.Time `json:"expires"`
+	Outcome string    `json:"outcome"` // applied, expired, or "no match"
+}
+
+// Exemptions tells which exemptions had to do with a decision: those of rules that found something.
+func (s *Sallyport) Exemptions(out engine.Outcome, traces []rego.RuleTrace) []Considered {
+	considered := []Considered{}
+	for _, e := range s.exempt {
+		if !slices.ContainsFunc(traces, func(t rego.RuleTrace) bool { return t.Rule == e.Rule && len(t.Found) > 0 }) {
+			continue
+		}
+		c := Considered{Rule: e.Rule, Match: e.Text, Reason: e.Reason, Expires: e.Expires, Outcome: "no match"}
+		switch {
+		case slices.ContainsFunc(out.Exempted, func(w engine.Exempted) bool { return w.Rule == e.Rule && w.Match == e.Text && w.Reason == e.Reason }):
+			c.Outcome = "applied"
+		case !out.Input.Request.Time.Before(e.Expires):
+			c.Outcome = "expired"
+		}
+		considered = append(considered, c)
+	}
+	return considered
 }

@@ -67,6 +67,9 @@ func (a *app) showEntry(e audit.Entry) error {
 		}
 	}
 	writeReasons(a.out, "  ", text, d.Decision)
+	for _, x := range d.Exempted {
+		fmt.Fprintf(a.out, "  exempted %s (%s): %s\n    until %s: %s\n", x.Rule, x.Effect, printable(x.Message), x.Expires.UTC().Format(time.RFC3339), printable(x.Reason))
+	}
 	if d.Fault != nil {
 		fmt.Fprintf(a.out, "  fault %s in %s: %s\n", d.Fault.ID, d.Fault.Part, printable(d.Fault.Error))
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -88,19 +89,21 @@ func (a *app) check(ctx context.Context, text string, f checkFlags) error {
 		return err
 	}
 	var traces []rego.RuleTrace
+	exemptions := []plugins.Considered{}
 	if f.explain && out.Input != nil {
 		if traces, err = s.Explain(ctx, out.Input); err != nil {
 			return err
 		}
+		exemptions = s.Exemptions(out, traces)
 	}
 	if *f.format == formatJSON {
 		if f.explain {
-			err = writeIndented(a.out, explained{out.Decision, out.Input, traces, spentOf(out)})
+			err = writeIndented(a.out, explained{out.Decision, out.Input, traces, exemptions, spentOf(out)})
 		} else {
 			err = writeJSON(a.out, out.Decision)
 		}
 	} else {
-		err = a.writeDecision(out, traces, f.explain)
+		err = a.writeDecision(out, traces, exemptions, f.explain)
 	}
 	if err != nil {
 		return err
@@ -114,9 +117,10 @@ func (a *app) check(ctx context.Context, text string, f checkFlags) error {
 // explained is the JSON form of check --explain.
 type explained struct {
 	engine.Decision
-	Input *facts.Input     `json:"input"`
-	Rules []rego.RuleTrace `json:"rules"`
-	Spent []spent          `json:"spent"`
+	Input      *facts.Input         `json:"input"`
+	Rules      []rego.RuleTrace     `json:"rules"`
+	Exemptions []plugins.Considered `json:"exemptions"`
+	Spent      []spent              `json:"spent"`
 }
 
 // spent is the time that one part of a decision took.
@@ -143,7 +147,7 @@ func checkStatus(e engine.Effect) int {
 	return exitDenied
 }
 
-func (a *app) writeDecision(out engine.Outcome, traces []rego.RuleTrace, explain bool) error {
+func (a *app) writeDecision(out engine.Outcome, traces []rego.RuleTrace, exemptions []plugins.Considered, explain bool) error {
 	mode := ""
 	if out.Decision.Mode == engine.Monitor {
 		mode = " (monitor mode: it would run all the same)"
@@ -155,17 +159,17 @@ func (a *app) writeDecision(out engine.Outcome, traces []rego.RuleTrace, explain
 	if !explain || out.Input == nil {
 		return nil
 	}
-	return a.writeExplanation(out, traces)
+	return a.writeExplanation(out, traces, exemptions)
 }
 
 // writeExplanation shows the facts and what the rules made of them.
-func (a *app) writeExplanation(out engine.Outcome, traces []rego.RuleTrace) error {
+func (a *app) writeExplanation(out engine.Outcome, traces []rego.RuleTrace, exemptions []plugins.Considered) error {
 	in := out.Input
 	fmt.Fprintf(a.out, "\nin %s (%s), understood: %s\n", printable(in.Request.WorkDir), in.Request.WorkDirState, in.Shell.Certainty)
 	if in.Shell.Error != "" {
 		fmt.Fprintf(a.out, "not readable as bash: %s\n", in.Shell.Error)
 	}
-	var commands, paths, rules [][]string
+	var commands, paths, rules, exempt [][]string
 	off := 0
 	for i, c := range in.Commands {
 		commands = append(commands, []string{
@@ -183,6 +187,9 @@ func (a *app) writeExplanation(out engine.Outcome, traces []rego.RuleTrace) erro
 			rules = append(rules, []string{t.Rule, string(t.Outcome), t.Level, t.LevelFrom, fmt.Sprint(len(t.Found)), fmt.Sprint(t.Exempted), standsIn(t)})
 		}
 	}
+	for _, e := range exemptions {
+		exempt = append(exempt, []string{e.Rule, e.Outcome, e.Expires.UTC().Format(time.RFC3339), shorten(printable(e.Match), 60), shorten(printable(e.Reason), 60)})
+	}
 	for _, table := range []struct {
 		head []string
 		rows [][]string
@@ -190,6 +197,7 @@ func (a *app) writeExplanation(out engine.Outcome, traces []rego.RuleTrace) erro
 		{[]string{"#", "COMMAND", "VIA", "EFFECTS", "FLAGS", "CERTAINTY"}, commands},
 		{[]string{"#", "PATH", "ACCESS", "ZONE", "PERMISSION", "LABELS", "BY"}, paths},
 		{[]string{"RULE", "OUTCOME", "LEVEL", "FROM", "FOUND", "EXEMPT", "STANDS IN"}, rules},
+		{[]string{"EXEMPTION OF", "OUTCOME", "EXPIRES", "MATCH", "REASON"}, exempt},
 	} {
 		if len(table.rows) == 0 {
 			continue

@@ -30,7 +30,7 @@ func (l *Loaded) Layout() facts.Layout {
 		out.Deny = append(out.Deny, p.prefix())
 	}
 	for _, e := range l.Exemptions {
-		out.Exemptions = append(out.Exemptions, facts.Exemption{Match: e.Match.whole(), Expires: e.Expires.Time})
+		out.Exemptions = append(out.Exemptions, facts.Exemption{Rule: e.Rule, Reason: e.Reason, Text: string(e.Match), Match: e.Match.whole(), Expires: e.Expires.Time})
 	}
 	return out
 }

@@ -91,7 +91,7 @@ func testLayout() Layout {
 		Self:       []Place{{testHome + "/.config/sallyport/config.yaml", "self_config"}, {testHome + "/.local/state/sallyport/keys", "self_key"}},
 		Allow:      []*regexp.Regexp{regexp.MustCompile(`^(?:ls .*)$`), regexp.MustCompile(`^(?:git status)$`)},
 		Deny:       []*regexp.Regexp{regexp.MustCompile(`^(?:git push)`), regexp.MustCompile(`^(?:rm)`)},
-		Exemptions: []Exemption{{}, {regexp.MustCompile(`^(?:rm -rf build)$`), time.Now().Add(time.Hour)}},
+		Exemptions: []Exemption{{}, {Match: regexp.MustCompile(`^(?:rm -rf build)$`), Expires: time.Now().Add(time.Hour)}},
 		Generated:  []string{"node_modules/", "dist/", "*.log", "__pycache__", "src/pkg/q*"},
 	}
 }

@@ -23,6 +23,9 @@ type Layout struct {
 
 // Exemption waives a rule for the commands that match, until it expires. The zero value waives nothing.
 type Exemption struct {
+	Rule    string         // the rule that is waived
+	Reason  string         // why, for the audit log
+	Text    string         // the pattern as the operator wrote it
 	Match   *regexp.Regexp // wholly anchored by the loader
 	Expires time.Time      // it holds for requests before
 }

@@ -13,7 +13,7 @@ func TestExemptionsExpire(t *testing.T) {
 	t.Parallel()
 	end := time.Date(2030, 1, 2, 0, 0, 0, 0, time.UTC)
 	layout := testLayout()
-	layout.Exemptions = []Exemption{{}, {regexp.MustCompile(`^(?:rm -rf build)$`), end}, {regexp.MustCompile(`^(?:rm -rf build)$`), time.Time{}}}
+	layout.Exemptions = []Exemption{{}, {Match: regexp.MustCompile(`^(?:rm -rf build)$`), Expires: end}, {Match: regexp.MustCompile(`^(?:rm -rf build)$`), Expires: time.Time{}}}
 	b := NewBuilder(layout, testBuilder().fs, nil)
 	for at, want := range map[time.Time][]int{
 		end.Add(-time.Nanosecond): {1}, end: {}, end.Add(time.Hour): {}, end.Add(-time.Hour).In(time.FixedZone("x", 3600*12)): {1},

@@ -260,7 +260,7 @@ func (c *compiledRules) explain(ctx context.Context, in *facts.Input) (map[strin
 	}
 	var from map[string]struct {
 		Found    map[string][]*foundJSON `json:"found"`
-		Exempted *[]json.RawMessage      `json:"exempted"`
+		Exempted *[]json.RawMessage      `json:"exempted"` // each an effect and a finding
 	}
 	if err := strictly(text, &from); err != nil {
 		return nil, fmt.Errorf("read compiled explanation: %w", err)
@@ -270,7 +270,14 @@ func (c *compiledRules) explain(ctx context.Context, in *facts.Input) (map[strin
 		if r.Exempted == nil || r.Found == nil {
 			return nil, fmt.Errorf("read compiled explanation: rule %s: it is not whole", id)
 		}
-		one := explained{found: map[engine.Effect][]finding{}, exempted: len(*r.Exempted)}
+		one := explained{found: map[engine.Effect][]finding{}}
+		for _, pair := range *r.Exempted {
+			taken, err := exemptedJSON(pair)
+			if err != nil {
+				return nil, fmt.Errorf("read compiled explanation: rule %s: exempted: %w", id, err)
+			}
+			one.exempted = append(one.exempted, taken)
+		}
 		for verb, list := range r.Found {
 			effect, err := effectOf(verb, verbs...)
 			if err != nil {
@@ -287,4 +294,24 @@ func (c *compiledRules) explain(ctx context.Context, in *facts.Input) (map[strin
 		all[id] = one
 	}
 	return all, nil
+}
+
+// exemptedJSON reads an effect and a finding.
+func exemptedJSON(text []byte) (reason, error) {
+	var effect string
+	var found *foundJSON
+	pair := []any{&effect, &found}
+	if err := strictly(text, &pair); err != nil {
+		return reason{}, err
+	}
+	if len(pair) != 2 {
+		return reason{}, fmt.Errorf("%d parts, not two", len(pair))
+	}
+	r := reason{}
+	var err error
+	if r.effect, err = effectOf(effect, verbs...); err != nil {
+		return reason{}, err
+	}
+	r.finding, err = found.decode()
+	return r, err
 }

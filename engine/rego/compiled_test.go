@@ -169,6 +169,8 @@ func TestCompiledExplanationsThatAreFaults(t *testing.T) {
 	for _, changed := range []string{
 		`[{"result":{}}]`, `[{"result":[]}]`, strings.Replace(sound, `,"exempted":[]`, ``, 1), strings.Replace(sound, `"deny":[]`, `"deny":[{"command":"x"}]`, 1),
 		strings.Replace(sound, `"deny":[]`, `"allow":[]`, 1), strings.Replace(sound, `"found":{"deny":[]},`, ``, 1), strings.Replace(sound, `"deny":[]`, `"deny":[null]`, 1),
+		strings.Replace(sound, `"exempted":[]`, `"exempted":[["deny"]]`, 1), strings.Replace(sound, `"exempted":[]`, `"exempted":[["allow",{}]]`, 1),
+		strings.Replace(sound, `"exempted":[]`, `"exempted":[["deny",{},1]]`, 1), strings.Replace(sound, `"exempted":[]`, `"exempted":[["deny",{"x":1}]]`, 1),
 	} {
 		e, _ := bySaying(t, Options{}, map[string]string{decisionEntry: compiledAllow, explanationEntry: changed})
 		if _, _, err := e.Explain(t.Context(), harmless()); err == nil {

@@ -110,18 +110,9 @@ func (e *Evaluator) Explain(ctx context.Context, in *facts.Input) (engine.Judgem
 	if err != nil {
 		return engine.Judgement{}, nil, err
 	}
-	found := map[string]explained{}
-	if e.machine != nil {
-		if found, err = e.machine.explain(ctx, in); err != nil {
-			return engine.Judgement{}, nil, err
-		}
-	}
-	if e.topdown != nil {
-		more, err := e.topdown.explain(ctx, in)
-		if err != nil {
-			return engine.Judgement{}, nil, err
-		}
-		maps.Copy(found, more)
+	found, err := e.found(ctx, in)
+	if err != nil {
+		return engine.Judgement{}, nil, err
 	}
 	traces := make([]RuleTrace, len(e.policies.rules))
 	for i, r := range e.policies.rules {
@@ -132,10 +123,53 @@ func (e *Evaluator) Explain(ctx context.Context, in *facts.Input) (engine.Judgem
 	return judgement, traces, nil
 }
 
-// explained is what one rule found, before levels and exemptions, and how much of it is exempt.
+// explained is what one rule found, before levels and exemptions, and what of it is exempt.
 type explained struct {
 	found    map[engine.Effect][]finding
-	exempted int
+	exempted []reason
+}
+
+// found is what each rule found.
+func (e *Evaluator) found(ctx context.Context, in *facts.Input) (found map[string]explained, err error) {
+	if e.machine != nil {
+		if found, err = e.machine.explain(ctx, in); err != nil {
+			return nil, err
+		}
+	}
+	if e.topdown == nil {
+		return found, nil
+	}
+	more, err := e.topdown.explain(ctx, in)
+	if err != nil || found == nil {
+		return more, err
+	}
+	maps.Copy(found, more)
+	return found, nil
+}
+
+// exempted is what exemptions take away. A decision does not tell; the explanation does, which takes longer and is
+// asked only where an exemption matches a command.
+func (e *Evaluator) exempted(ctx context.Context, in *facts.Input) ([]engine.Reason, error) {
+	if !slices.ContainsFunc(in.Commands, func(c facts.Command) bool { return len(c.Matches.Exempt) > 0 }) {
+		return nil, nil
+	}
+	found, err := e.found(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	var all []engine.Reason
+	for id, of := range found {
+		for _, r := range of.exempted {
+			r.rule = id
+			joined, err := e.reason(in, r)
+			if err != nil {
+				return nil, fmt.Errorf("read what is exempt: rule %s: %w", id, err)
+			}
+			all = append(all, joined)
+		}
+	}
+	sortReasons(all)
+	return all, nil
 }
 
 func (e *Evaluator) trace(in *facts.Input, r *rule, all map[string]explained) (RuleTrace, error) {
@@ -148,7 +182,7 @@ func (e *Evaluator) trace(in *facts.Input, r *rule, all map[string]explained) (R
 	if !ok {
 		return RuleTrace{}, errors.New("it is missing")
 	}
-	trace.Exempted = of.exempted
+	trace.Exempted = len(of.exempted)
 	for _, verb := range verbs {
 		reasons := make([]engine.Reason, len(of.found[verb]))
 		for i, f := range of.found[verb] {
@@ -213,8 +247,16 @@ func decodeExplained(t *ast.Term) (explained, error) {
 		return explained{}, err
 	}
 	one := explained{found: map[engine.Effect][]finding{}}
-	if set, ok := exempted.Value.(ast.Set); ok {
-		one.exempted = set.Len()
+	taken, ok := exempted.Value.(ast.Set)
+	if !ok {
+		return explained{}, errors.New("exempted is not a set")
+	}
+	for _, t := range taken.Slice() {
+		r, err := decodeExempted(t)
+		if err != nil {
+			return explained{}, fmt.Errorf("exempted: %w", err)
+		}
+		one.exempted = append(one.exempted, r)
 	}
 	for i, verb := range verbs {
 		if terms[i] == nil {
@@ -233,6 +275,17 @@ func decodeExplained(t *ast.Term) (explained, error) {
 		}
 	}
 	return one, nil
+}
+
+func decodeExempted(t *ast.Term) (r reason, err error) {
+	pair, ok := t.Value.(*ast.Array)
+	if !ok || pair.Len() != 2 {
+		return reason{}, fmt.Errorf("%v is not an effect and a finding", t)
+	}
+	if r.effect, err = decodeEffect(pair.Elem(0), verbs...); err == nil {
+		r.finding, err = decodeFinding(pair.Elem(1))
+	}
+	return r, err
 }
 
 // sortReasons puts the worst first, then in the order of the text.

@@ -66,6 +66,14 @@ deny contains {"path": 0} if input.paths[0].access == "read"`)
 	if judgement.Effect != engine.Ask || len(judgement.Reasons) != 2 {
 		t.Errorf("got %+v", judgement)
 	}
+	for _, r := range judgement.Reasons {
+		if r.Level != "ask" {
+			t.Errorf("the level that the operator set is not told: %+v", r)
+		}
+	}
+	if x := judgement.Exempted; len(x) != 1 || x[0].Rule != "dangerous/fork_bomb" || x[0].Effect != engine.Deny || x[0].Command != 0 {
+		t.Errorf("exempted: got %+v", x)
+	}
 	outcomes := map[string]RuleTrace{}
 	for _, trace := range traces {
 		outcomes[trace.Rule] = trace

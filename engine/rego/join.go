@@ -51,6 +51,9 @@ func (e *Evaluator) reason(in *facts.Input, r reason) (engine.Reason, error) {
 		Path:        f.path,
 		Location:    from.location(r.effect),
 	}
+	if s := from.setting; s.from == "config" && s.level != "own" {
+		joined.Level = s.level
+	}
 	if joined.Message == "" {
 		joined.Message = message(in, about.title, f)
 	}

@@ -178,8 +178,18 @@ func (e *Evaluator) Evaluate(ctx context.Context, in *facts.Input) (engine.Judge
 		spent = append(spent, engine.Spent{By: "topdown", Time: time.Since(begin)})
 	}
 	j, err := e.join(in, d)
+	if err != nil {
+		return engine.Judgement{}, err
+	}
+	begin := time.Now()
+	if j.Exempted, err = e.exempted(ctx, in); err != nil {
+		return engine.Judgement{}, err
+	}
+	if len(j.Exempted) > 0 {
+		spent = append(spent, engine.Spent{By: "exemptions", Time: time.Since(begin)})
+	}
 	j.Spent = spent
-	return j, err
+	return j, nil
 }
 
 func known(in *facts.Input) error {

@@ -38,7 +38,11 @@ func (p *Plugin) judged(in *facts.Input, outputs [][]byte, show func(found engin
 		}
 		exempt := p.exempt(in, r)
 		show(r, exempt)
-		if exempt || !p.level(&r) {
+		if exempt {
+			j.Exempted = append(j.Exempted, r)
+			continue
+		}
+		if !p.level(&r) {
 			continue
 		}
 		j.Reasons = append(j.Reasons, r)
@@ -161,7 +165,7 @@ func (p *Plugin) level(r *engine.Reason) bool {
 	case "off":
 		return false
 	case "warn", "ask", "deny":
-		r.Effect = engine.Effect(level)
+		r.Effect, r.Level = engine.Effect(level), level
 	}
 	return true
 }

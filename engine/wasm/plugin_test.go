@@ -206,8 +206,15 @@ func TestLevelsAndExemptions(t *testing.T) {
 			defer p.Close()
 			in := sampleInput()
 			in.Commands[0].Matches.Exempt = []int{1}
-			if j, err := p.Evaluate(t.Context(), in); err != nil || j.Effect != tt.want {
+			j, err := p.Evaluate(t.Context(), in)
+			if err != nil || j.Effect != tt.want {
 				t.Errorf("got %v, %v, want %v", j.Effect, err, tt.want)
+			}
+			if exempt := name == "exempt"; exempt != (len(j.Exempted) == 1) {
+				t.Errorf("exempted: got %+v", j.Exempted)
+			}
+			if len(j.Reasons) == 1 && j.Reasons[0].Level != tt.options.Levels[id] {
+				t.Errorf("level: got %+v", j.Reasons[0])
 			}
 		})
 	}

@@ -2,12 +2,10 @@ package config
 
 import (
 	"fmt"
-	"maps"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 )
 
 // checker looks at a decoded configuration as a whole.
@@ -104,85 +102,6 @@ func (c checker) sizes() {
 		if n.value < n.low || n.value > n.high {
 			c.problem(n.key, "%d is out of range: from %d to %d", n.value, n.low, n.high)
 		}
-	}
-}
-
-// expiresSoon is how long before its end an exemption is told of.
-const expiresSoon = 14 * 24 * time.Hour
-
-func (c checker) rules() {
-	for _, id := range slices.Sorted(maps.Keys(c.l.Rules)) {
-		if !ruleID.MatchString(id) {
-			c.problem("rules."+id, "%q is not a rule id: write it as category/rule", id)
-		} else if c.l.Rules[id] == "" && !c.bad("rules."+id) {
-			c.problem("rules."+id, "the level is missing: off, warn, ask or deny")
-		}
-	}
-	for i, e := range c.l.Exemptions {
-		key := fmt.Sprintf("exemptions[%d]", i)
-		if c.bad(key) {
-			continue // a key is missing: told already
-		}
-		if !ruleID.MatchString(e.Rule) && !c.bad(key+".rule") {
-			c.problem(key+".rule", "%q is not a rule id: write it as category/rule", e.Rule)
-		}
-		if strings.TrimSpace(e.Reason) == "" && !c.bad(key+".reason") {
-			c.problem(key+".reason", "the reason is empty: say why the rule is waived")
-		}
-		if e.Match == "" && !c.bad(key+".match") {
-			c.problem(key+".match", "the pattern is empty")
-		}
-		if e.Expires.IsZero() && !c.bad(key+".expires") {
-			c.problem(key+".expires", "the date is empty")
-		} else if left := e.Expires.Sub(c.l.host.Now); left <= 0 {
-			c.l.Notes = append(c.l.Notes, fmt.Sprintf("%s: the exemption of %s expired at %s", key, e.Rule, e.Expires.Format(time.RFC3339)))
-		} else if left <= expiresSoon {
-			c.l.Notes = append(c.l.Notes, fmt.Sprintf("%s: the exemption of %s expires at %s: after that the rule holds again", key, e.Rule, e.Expires.Format(time.RFC3339)))
-		}
-	}
-}
-
-func (c checker) generated() {
-	for i, p := range c.l.Generated {
-		key := fmt.Sprintf("generated[%d]", i)
-		if _, err := path.Match(p, ""); err != nil || p == "" {
-			c.problem(key, "%q is not a file name pattern: see https://pkg.go.dev/path#Match", p)
-		}
-	}
-}
-
-// policies makes local entries absolute. An entry with a scheme stays as it is.
-func (c checker) policies() {
-	c.servers()
-	for i, p := range c.l.Policies {
-		key := fmt.Sprintf("policies[%d]", i)
-		if strings.Contains(p, "://") {
-			c.remote(key, p)
-			continue
-		}
-		full, err := absolute(p, c.base, c.home)
-		switch {
-		case err != nil:
-			c.problem(key, "%s", err)
-		case p == "":
-			c.problem(key, "the path is empty")
-		default:
-			c.exists(key, full)
-			c.l.Policies[i] = full
-		}
-	}
-	c.files("policy_keys", c.l.PolicyKeys)
-	c.files("plugins", c.l.Plugins)
-}
-
-func (c checker) files(list string, paths []Path) {
-	for i, p := range paths {
-		key := fmt.Sprintf("%s[%d]", list, i)
-		if p == "" {
-			c.problem(key, "the path is empty")
-			continue
-		}
-		c.exists(key, string(p))
 	}
 }
 

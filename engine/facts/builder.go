@@ -39,9 +39,6 @@ func (b *Builder) viewOf(files FS, steps int) *view {
 	return v
 }
 
-// zone is a place with the zone that it and what lies below it is in.
-type zone struct{ path, name string }
-
 // grant is a root under one of its spellings.
 type grant struct {
 	path string
@@ -208,27 +205,6 @@ func (b *Builder) dirState(real string, n node) string {
 	return "dir"
 }
 
-// permission returns what the deepest root around a real path grants.
-func (b *Builder) permission(real string) string {
-	if real == "" {
-		return "none"
-	}
-	for _, g := range b.roots {
-		if !within(real, g.path) || g.root.File && real != g.path {
-			continue
-		}
-		if g.root.Write && !b.isProtected(real) {
-			return "write"
-		}
-		return "read"
-	}
-	return "none"
-}
-
-func (b *Builder) isProtected(p string) bool {
-	return slices.ContainsFunc(b.protected, func(dir string) bool { return within(p, dir) })
-}
-
 func sortedKeys(m map[string]string) []string {
 	if len(m) == 0 {
 		return []string{}
@@ -236,109 +212,9 @@ func sortedKeys(m map[string]string) []string {
 	return slices.Sorted(maps.Keys(m))
 }
 
-// outside reports whether a path that is spelled below a root leads out of it by a symbolic link.
-func (b *Builder) outside(lexical, real string) bool {
-	for _, g := range b.roots {
-		if !within(lexical, g.path) {
-			continue
-		}
-		for _, other := range b.roots {
-			if other.root == g.root && within(real, other.path) {
-				return false
-			}
-		}
-		return true
-	}
-	return false
-}
-
 func (b *Builder) homeDir() string {
 	if len(b.home) == 0 {
 		return ""
 	}
 	return b.home[0]
-}
-
-// zoneOf returns the zone of a path with the given labels: self, credential and protected come
-// before the deepest place around its real path.
-func (b *Builder) zoneOf(lexical, real string, labels bitset) string {
-	switch {
-	case labels.meets(selfLabels):
-		return "self"
-	case labels.meets(credentialLabels):
-		return "credential"
-	case labels.has(labelProtected):
-		return "protected"
-	}
-	p := real
-	if p == "" {
-		p = lexical
-	}
-	home := homeOf(p, b.homeDir())
-	for _, z := range b.zones {
-		if !within(p, z.path) || z.path == "/" && z.name == "system" && p != "/" {
-			continue // "/" itself is the system's; an unknown directory in it is nobody's
-		}
-		if len(home) > len(z.path) {
-			return "home"
-		}
-		return z.name
-	}
-	return "outside"
-}
-
-// shared reports whether a directory is one of the temporary places, where anybody may put files.
-func (b *Builder) shared(dir string) bool { return b.zoneOf(dir, "", bitset{}) == "temporary" }
-
-// wideLabels are those of directories that nobody works in as a whole.
-var wideLabels = setOf(labelRoot, labelTopLevel, labelHomeRoot)
-
-func (b *Builder) isWide(p string, r *Root) bool {
-	var labels bitset
-	atlases().labels(&labels, p, b.layout.Home)
-	return r.Zone == "context" && labels.meets(wideLabels)
-}
-
-// widelyGranted reports whether the nearest root that grants a place is a wide one.
-func (b *Builder) widelyGranted(p string) bool {
-	for _, g := range b.roots {
-		if within(p, g.path) {
-			return g.wide
-		}
-	}
-	return false
-}
-
-var selfLabels = setOf(labelSelfBinary, labelSelfConfig, labelSelfPolicy, labelSelfAudit, labelSelfKey)
-
-// own adds the labels that come from the layout.
-func (b *Builder) own(set *bitset, p string) {
-	for _, s := range b.self {
-		if within(p, s.Path) {
-			for _, l := range []label{labelSelfBinary, labelSelfConfig, labelSelfPolicy, labelSelfAudit, labelSelfKey} {
-				if labelNames[l] == s.Label {
-					set.add(l)
-				}
-			}
-		}
-	}
-	if b.isProtected(p) {
-		set.add(labelProtected)
-	}
-	if b.isCritical(p) {
-		set.add(labelCriticalName)
-	}
-	for _, ws := range b.workspace {
-		if within(ws, p) {
-			set.add(labelWorkspaceRoot)
-		}
-	}
-	for _, g := range b.roots {
-		if within(g.path, p) {
-			set.add(labelPermissionRoot)
-		}
-	}
-	if slices.Contains(b.home, p) {
-		set.add(labelHomeRoot)
-	}
 }

@@ -147,94 +147,6 @@ func (w *walker) reparse(idx int, text, via string, change func(*context)) bool 
 	return w.budget == ""
 }
 
-// define records a function. Its definition is a command too, so that one which hides an
-// ordinary command can be pointed at.
-func (w *walker) define(c *syntax.FuncDecl) {
-	if c.Name == nil {
-		w.unclear = true
-		return
-	}
-	idx, ok := w.reserve()
-	if !ok {
-		return
-	}
-	name := c.Name.Value
-	w.place(idx, c)
-	w.commands[idx].Name = "function"
-	w.commands[idx].Words = []Word{literalArg("function").Word, literalArg(name).Word}
-	fn := &function{name: name, decl: c, ctx: w.ctx, index: idx}
-	w.ctx.st.funcs[name] = []*function{fn}
-	w.defs = append(w.defs, fn)
-	if ordinary(name) {
-		w.mark(idx, MarkShadow)
-	}
-	if w.replicates(fn) {
-		w.mark(idx, MarkForkBomb)
-	}
-}
-
-// callFunctions walks the bodies that a function's name may stand for.
-func (w *walker) callFunctions(inv *invocation, defs []*function) {
-	name := inv.args[0].Text
-	bomb := false
-	for _, fn := range defs {
-		fn.called = true
-		bomb = bomb || w.replicates(fn)
-	}
-	if bomb {
-		w.mark(inv.idx, MarkForkBomb)
-	}
-	if slices.Contains(w.ctx.running, "function "+name) {
-		w.printUnknown(inv)
-		return
-	}
-	before := w.ctx.st
-	var after *state
-	for _, fn := range defs {
-		st := w.fork(before)
-		w.callFunction(inv, fn, st)
-		after = w.merge(st, after)
-	}
-	if len(defs) > 1 {
-		w.ctx.out.text = append(w.ctx.out.text, piece{})
-	}
-	w.settle(after)
-}
-
-// callFunction walks one body with the arguments bound, in the state st.
-func (w *walker) callFunction(inv *invocation, fn *function, st *state) {
-	saved := w.ctx
-	params, bound, ended := st.params, st.bound, st.ended
-	st.params, st.bound = nil, true
-	for _, a := range inv.args[1:] {
-		st.params = append(st.params, a.val)
-		st.bound = st.bound && spelled(a)
-	}
-	if !st.bound {
-		st.params = nil
-	}
-	changed := w.changes([]*syntax.Stmt{fn.decl.Body})
-	w.ctx.st, w.ctx.src = st, fn.ctx.src
-	if fn.ctx.script != "" {
-		w.ctx.script = fn.ctx.script
-	}
-	if fn.ctx.nested || w.ctx.nested {
-		w.ctx.nested = true
-		w.ctx.start, w.ctx.end = w.commands[inv.idx].Start, w.commands[inv.idx].End
-	}
-	w.ctx.running = append(slices.Clone(saved.running), "function "+fn.name)
-	w.ctx.redirs = w.commands[inv.idx].Redirects
-	w.deeper(func() {
-		w.stmt(fn.decl.Body)
-		if changed.jumps {
-			w.blur(changes{names: changed.names, dir: changed.dir, all: changed.all})
-		}
-	})
-	w.forgetLocals(fn)
-	st.params, st.bound, st.ended = params, bound, ended
-	w.ctx = saved
-}
-
 // spelled reports an argument that is known to be one word.
 func spelled(a arg) bool { return a.Quoted || a.Certainty == Exact && !a.Glob }
 
@@ -248,21 +160,6 @@ func wordValue(word Word) value {
 		v = append(value{{text: word.Prefix, known: true}}, v...)
 	}
 	return v
-}
-
-// forgetLocals forgets what local variables of fn held: the caller's of the same name are
-// not told apart from them.
-func (w *walker) forgetLocals(fn *function) {
-	syntax.Walk(fn.decl.Body, func(n syntax.Node) bool {
-		if d, ok := n.(*syntax.DeclClause); ok && d.Variant.Value == "local" {
-			for _, a := range d.Args {
-				if a.Name != nil {
-					w.assignUnknown(a.Name.Value, nil)
-				}
-			}
-		}
-		return w.step(1)
-	})
 }
 
 // callAlias walks the text of an alias in front of the other words.
@@ -289,31 +186,4 @@ func joinQuoted(args []arg) value {
 		}
 	}
 	return v
-}
-
-// uncalled walks the bodies of functions that nothing called, once, so that what stands in
-// them is seen.
-func (w *walker) uncalled() {
-	// A command word or code that is not known may call any of them.
-	mayCall := slices.ContainsFunc(w.commands, func(c Command) bool {
-		return len(c.Words) > 0 && c.Name == "" || slices.Contains(c.Marks, MarkDynamicCode)
-	})
-	for i := 0; i < len(w.defs) && w.budget == ""; i++ {
-		fn := w.defs[i]
-		if fn.called {
-			continue
-		}
-		saved := w.ctx
-		w.ctx = fn.ctx
-		w.ctx.st = w.fork(fn.ctx.st)
-		w.blur(changes{dir: true, all: true})
-		w.ctx.st.params, w.ctx.st.bound = nil, false
-		w.ctx.running = append(slices.Clone(w.ctx.running), "function "+fn.name)
-		if !mayCall && fn.name != "command_not_found_handle" {
-			w.ctx.marks = append(slices.Clone(w.ctx.marks), MarkNeverCalled)
-		}
-		w.ctx.out = &sink{}
-		w.deeper(func() { w.stmt(fn.decl.Body) })
-		w.ctx = saved
-	}
 }

@@ -1,0 +1,79 @@
+package shell
+
+import (
+	"mvdan.cc/sh/v3/syntax"
+)
+
+func (w *walker) ifClause(c *syntax.IfClause) {
+	if len(c.Cond) == 0 { // else
+		w.stmts(c.Then)
+		return
+	}
+	cond := w.block(c.Cond)
+	yes := w.branch(cond.ok, func() { w.stmts(c.Then) })
+	failed := w.merge(cond.bad, cond.rare)
+	if failed == nil {
+		failed = cond.ok
+	}
+	no := failed
+	if c.Else != nil {
+		no = w.branch(failed, func() { w.deepElse(c.Else) })
+	} else if no == w.ctx.st {
+		no = w.fork(no)
+	}
+	if cond.bad == nil && c.Else == nil {
+		no = w.merge(cond.rare, nil)
+	}
+	w.settle(w.merge(yes, no))
+}
+
+// deepElse counts elif chains as nesting: they recurse.
+func (w *walker) deepElse(c *syntax.IfClause) {
+	if w.ctx.nest >= 20*w.lim.Nesting {
+		w.spend("depth")
+		return
+	}
+	w.ctx.nest++
+	w.ifClause(c)
+	w.ctx.nest--
+}
+
+func (w *walker) caseClause(c *syntax.CaseClause) {
+	subject := w.single(c.Word)
+	text, exact := subject.exact()
+	var after *state
+	taken := false // an arm is known to be the one
+	var falls *state
+	for _, item := range c.Items {
+		hit, sure := false, exact
+		for _, p := range item.Patterns {
+			pat, ok := w.patternOf(p)
+			if !ok {
+				sure = false
+				continue
+			}
+			if re, ok := compile(pat); ok && exact {
+				hit = hit || w.match(re, pat, text)
+			} else {
+				sure = false
+			}
+		}
+		arm := w.branch(w.merge(w.fork(w.ctx.st), falls), func() { w.stmts(item.Stmts) })
+		falls = nil
+		if item.Op != syntax.Break {
+			falls = arm
+		}
+		switch {
+		case taken || sure && !hit && item.Op == syntax.Break:
+			// looked through, but not the way it goes
+		case sure && hit && after == nil && item.Op == syntax.Break:
+			after, taken = arm, true
+		default:
+			after = w.merge(arm, after)
+		}
+	}
+	if !taken {
+		after = w.merge(w.fork(w.ctx.st), after)
+	}
+	w.settle(after)
+}

@@ -2,7 +2,8 @@
 # title: Inputs for tests of rules
 # description: >-
 #   Builds small inputs that are complete: what a test does not say has the value of a harmless
-#   request. For tests only; no rule may import it.
+#   request. What an input cannot have is not built, so that a test with a misspelt key fails.
+#   For tests only; no rule may import it.
 package sallyport.testing
 
 # One command that touches nothing.
@@ -32,6 +33,27 @@ request(commands, paths) := {
 	"shell": {"parsed": true, "error": "", "certainty": "exact", "budget": "", "legacy": []},
 	"commands": [object.union(_command, fields) | some fields in commands],
 	"paths": [object.union(_path, fields) | some fields in paths],
+} if {
+	every fields in commands {
+		_known("command", fields, _command)
+	}
+	every fields in paths {
+		_known("path", fields, _path)
+	}
+}
+
+_known(what, fields, complete) if {
+	unknown := object.keys(fields) - object.keys(complete)
+	_told(what, unknown)
+	unknown == set()
+}
+
+# Printed where opa prints, and true in any case.
+_told(_, unknown) if unknown == set()
+
+_told(what, unknown) if {
+	unknown != set()
+	print($"a {what} has no {concat(", ", unknown)}")
 }
 
 _command := {

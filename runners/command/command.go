@@ -110,7 +110,7 @@ func (r *Runner) start() (*supervisor.Program, error) {
 
 // explain says what to do about a connection that cannot be made or broke.
 func (r *Runner) explain(err error, reached bool) error {
-	mend := fmt.Sprintf("try the command line by hand: it must say sallyport-supervisor/%d and nothing before that", wire.Version)
+	mend := fmt.Sprintf("try the command line by hand, which must say sallyport-supervisor/%d and nothing before that", wire.Version)
 	switch {
 	case reached:
 		mend = "the next request starts it again: look there for why it ended"

@@ -14,8 +14,8 @@
 // dies, so does everything in it. What the sandbox claims is tried when it starts, in itself and, to show
 // that the trial can tell, outside of it: one that does not hold is not used.
 //
-// It does not judge, and it does not bound memory and processors: the kernel's control groups are for
-// those who own the machine.
+// It does not judge. Memory and processes of all its commands together are bounded where sallyport may make control
+// groups, which the kernel leaves to those who own the machine; elsewhere only each process is.
 package bubblewrap
 
 import (

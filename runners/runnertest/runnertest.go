@@ -1,7 +1,8 @@
 // Package runnertest holds what every runner promises, as tests: what a command sees, how its
 // output and its end are told, that nothing of it is left behind, and how file tools reach the same files.
 //
-// It is for tests only. A runner's own test calls Run with a function that opens an environment.
+// It is for tests only. A runner's own test calls Run with a function that opens an environment; other tests take from
+// here what shows that something is left (Tagged), and a gateway that can be killed (Hold).
 // All checks go through the environment, so that they hold for containers and other machines
 // too; it needs bash or sh, grep, coreutils and, for most ways to escape, setsid inside.
 package runnertest

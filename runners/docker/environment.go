@@ -178,10 +178,21 @@ func (e *Engine) fate(ctx context.Context, id string) string {
 // Shortcomings says, for people, what does not hold in this container.
 func (v *environment) Shortcomings() []string {
 	all := append(v.Environment.Shortcomings(), v.p.guarded.Notes...)
+	if v.r.o.Elevated && !v.has("sudo") {
+		all = append(all, fmt.Sprintf("image %s has no sudo, so that no command can use it: use %s, or begin your own with it (docs/images.md)", v.p.image.Ref, RuntimeSudoImage))
+	}
 	if v.lookout == nil {
 		all = append(all, "the writable places hold so many files that nobody looks for repositories that commands make")
 	}
 	return all
+}
+
+// has reports whether a program of the system is there.
+func (v *environment) has(name string) bool {
+	return slices.ContainsFunc([]string{"/usr/bin", "/bin", "/usr/local/bin"}, func(dir string) bool {
+		_, err := v.FS().Lstat(path.Join(dir, name))
+		return err == nil
+	})
 }
 
 // Layout adds what of the container is there for commands to write to and lasts no longer than it, and what

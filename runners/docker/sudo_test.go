@@ -110,3 +110,17 @@ func (l *lab) succeedsWithoutTheRule(ways map[string]string) {
 		}
 	}
 }
+
+// TestImageWithoutSudo: the runner docker-sudo works with any image, and says what one without sudo cannot do.
+func TestImageWithoutSudo(t *testing.T) {
+	t.Parallel()
+	for image, wanting := range map[string]bool{testImage(): true, testSudoImage(): false} {
+		l := newLabOf(t, Options{Image: image, Elevated: true})
+		env := l.open(l.spec())
+		said := strings.Join(env.Shortcomings(), "\n")
+		if strings.Contains(said, "has no sudo") != wanting {
+			t.Errorf("%s: %q", image, said)
+		}
+		must(t, env.Close())
+	}
+}

@@ -31,6 +31,7 @@ type process struct {
 
 	showing sync.Mutex // held while Output waits for an answer
 	shown   chan [2]engine.Stream
+	last    [2]engine.Stream // that was shown last: all that is known when the connection breaks
 	done    chan struct{}
 	exit    engine.Exit // set before done is closed
 }
@@ -259,7 +260,7 @@ func (p *process) attend() {
 	p.mu.Unlock()
 	if err != nil {
 		err = p.e.broke(err)
-		exit = engine.Exit{Code: -1, Error: fmt.Errorf("wait for command: how it ended is not known, it was ended with the connection at the latest: %w", err)}
+		exit = engine.Exit{Code: -1, Stdout: p.last[0], Stderr: p.last[1], Error: fmt.Errorf("wait for command: how it ended is not known, it was ended with the connection at the latest: %w", err)}
 	}
 	if exit.Killed != "" && reason != "" || err != nil && reason != "" {
 		exit.Killed = reason // in the words that were used here
@@ -313,8 +314,9 @@ func (p *process) reports() (engine.Exit, error) {
 		if r.Exit != nil {
 			return r.Exit.checked(stdout, stderr)
 		}
+		p.last = [2]engine.Stream{stdout, stderr}
 		select {
-		case p.shown <- [2]engine.Stream{stdout, stderr}:
+		case p.shown <- p.last:
 		default:
 			return engine.Exit{}, violation("output that nobody asked for")
 		}

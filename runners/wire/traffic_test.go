@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -194,4 +195,32 @@ func TestClosed(t *testing.T) {
 	if _, err := env.Prepare("true", "/"); err == nil || !strings.Contains(err.Error(), "closed") {
 		t.Errorf("prepare: %v", err)
 	}
+}
+
+// TestOutputBeforeTheBreak: what was seen of a command's output is not lost with the connection.
+func TestOutputBeforeTheBreak(t *testing.T) {
+	t.Parallel()
+	near, far := net.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- wire.Serve(context.Background(), far, here) }()
+	env, err := wire.Connect(context.Background(), near, wire.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer env.Close()
+	p := start(t, env, "echo begun; echo careful >&2; sleep 60", nil)
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		if out, errs := p.Output(); out.Bytes > 0 && errs.Bytes > 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("nothing is written")
+		}
+	}
+	_ = far.Close()
+	x := p.Wait()
+	if x.Error == nil || x.Stdout.Text != "begun\n" || x.Stderr.Text != "careful\n" {
+		t.Errorf("after the connection broke: %+v", x)
+	}
+	<-served
 }

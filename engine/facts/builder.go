@@ -123,6 +123,7 @@ type build struct {
 	calls   []*call
 	inputs  [][]int         // of each command, directly or through others
 	written map[string]bool // real paths that earlier commands of the text write
+	moved   []renamed       // what earlier commands of the text moved
 	fetched map[string]bool // of these, the ones whose content comes from the network
 }
 

@@ -83,7 +83,8 @@ func (w *build) command(prog *shell.Program, i int) {
 
 // paths adds every path of a command: of its words, its program, its script and its redirects.
 func (w *build) paths(i int, c *call) {
-	var made []*spot
+	var made, gone []*spot
+	var linked []touch
 	source := "argument"
 	if c.inCode {
 		source = "code"
@@ -106,7 +107,14 @@ func (w *build) paths(i int, c *call) {
 		if t.access&writes != 0 && !t.recursive {
 			made = append(made, s)
 		}
+		if t.moved {
+			gone = append(gone, s)
+		}
+		if t.access == reads {
+			linked = append(linked, t)
+		}
 	}
+	to := made
 	if f := c.cmd.Code.File; c.cmd.Code.From == shell.CodeFile && f.Text != "" && !isProcessSubstitution(f) {
 		w.run(i, c, f, "script")
 		w.place(touch{word: f, access: reads, source: "script", dir: c.cmd.Dir}, i)
@@ -118,6 +126,12 @@ func (w *build) paths(i int, c *call) {
 	}
 	for _, s := range made {
 		w.note(i, c, s) // not before: a command does not see what it is about to write
+	}
+	switch c.cmd.Name {
+	case "mv", "gmv":
+		w.moves(gone, to)
+	case "ln", "gln", "link":
+		w.links(c, linked, to)
 	}
 }
 

@@ -211,6 +211,7 @@ func (w *build) unread(s *spot, t touch) Unread {
 	}
 	whole := s.whole
 	for _, p := range s.targets {
+		p = w.before(p)
 		n := w.view.look(p)
 		if t.filter == "" && n.mode.IsRegular() && n.exists {
 			if unknown(p) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"strings"
@@ -14,15 +15,21 @@ import (
 )
 
 func (a *app) auditShow() *cobra.Command {
-	cmd := &cobra.Command{Use: "show DECISION", Short: "Show everything about one decision", Args: exactly(1, "the id of one decision")}
+	cmd := &cobra.Command{
+		Use: "show ID", Short: "Show everything about one decision", Args: exactly(1, "the id of one decision, or of a fault"),
+		Long: "Show everything about one decision. ID is its id, or that of a fault (F-…), which is all that an agent is told of one.",
+	}
 	format := formatFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		dir, err := a.logDir()
 		if err != nil {
 			return err
 		}
-		found := 0
-		for e, err := range audit.Read(dir, audit.Filter{Decision: args[0]}) {
+		id, found := args[0], 0
+		if strings.HasPrefix(id, "F-") {
+			id = decisionOfFault(dir, id)
+		}
+		for e, err := range audit.Read(dir, audit.Filter{Decision: id}) {
 			if err != nil {
 				a.complain(err)
 				continue
@@ -43,6 +50,19 @@ func (a *app) auditShow() *cobra.Command {
 		return nil
 	}
 	return cmd
+}
+
+// decisionOfFault finds the decision that a fault refused; the id of the fault itself where there is none.
+func decisionOfFault(dir, fault string) string {
+	for e, err := range audit.Read(dir, audit.Filter{Kind: engine.KindDecision}) {
+		if err != nil || !bytes.Contains(e.Raw, []byte(fault)) {
+			continue
+		}
+		if d, err := e.Decision(); err == nil && d.Fault != nil && d.Fault.ID == fault {
+			return e.DecisionID
+		}
+	}
+	return fault
 }
 
 func (a *app) showEntry(e audit.Entry) error {

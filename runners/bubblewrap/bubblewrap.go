@@ -14,8 +14,8 @@
 // dies, so does everything in it. What the sandbox claims is tried when it starts, in itself and, to show
 // that the trial can tell, outside of it: one that does not hold is not used.
 //
-// It does not judge. Memory and processes of all its commands together are bounded where sallyport may make control
-// groups, which the kernel leaves to those who own the machine; elsewhere only each process is.
+// It does not judge, and it does not bound processors. Memory and processes of all commands together are bounded
+// where sallyport may make control groups; elsewhere a limit of the user bounds processes, and nothing memory.
 package bubblewrap
 
 import (

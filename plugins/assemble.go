@@ -8,9 +8,7 @@ import (
 	"io"
 	"os"
 	"os/user"
-	"path/filepath"
 	"regexp"
-	"slices"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
@@ -20,7 +18,6 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/ledger"
 	"github.com/sallyport-dev/sallyport/engine/rego"
 	"github.com/sallyport-dev/sallyport/engine/wasm"
-	"github.com/sallyport-dev/sallyport/policies"
 	"github.com/sallyport-dev/sallyport/runners/docker"
 	"github.com/sallyport-dev/sallyport/runners/journal"
 )
@@ -94,20 +91,68 @@ func (s *Sallyport) Redact(text string) string { return s.log.Redactor().String(
 //
 // Nothing is half made: an error in any part is the error of the whole.
 func Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, error) {
-	named := l // places in it are those of the file
-	l = pluginsLast(l)
 	s := &Sallyport{}
-	evaluator, load, err := s.judges(ctx, l, o)
-	if err != nil {
+	if err := s.assemble(ctx, l, o); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	return s, nil
+}
+
+// assemble makes one part after the other. What is open when it fails is in s. Places in named are those of the file.
+func (s *Sallyport) assemble(ctx context.Context, named *config.Loaded, o Options) error {
+	l := pluginsLast(named)
+	evaluator, load, err := s.judges(ctx, l, o)
+	if err != nil {
+		return err
+	}
+	s.Policies, s.reloading = evaluator, rego.NewReloading(evaluator, l.Policies, load)
+	r, err := s.openRunner(l, o)
+	if err != nil {
+		return err
+	}
+	options, err := gateOptions(l, o)
+	if err != nil {
+		return err
+	}
+	options.Runner, options.Layout.POSIX = r.Runner, r.POSIX
+	s.Subject, s.exempt = options.Subject, options.Layout.Exemptions
+	if s.plugins, err = RulePlugins(ctx, named); err != nil {
+		return err
+	}
+	options.Evaluators = []engine.Evaluator{s.reloading}
+	for _, p := range s.plugins {
+		options.Evaluators = append(options.Evaluators, p)
+	}
+	if s.ledger, err = openLedger(l, o.Session); err != nil {
+		return err
+	}
+	options.Ledger = session{s.ledger}
+	if o.history != nil {
+		options.Ledger = o.history
+	}
+	if !o.CheckOnly {
+		if err := s.record(l, o, &options); err != nil {
+			return err
+		}
+	}
+	if s.Gate, err = engine.New(options); err != nil {
+		return err
+	}
+	if s.served != nil {
+		return s.served.join(ctx, s)
+	}
+	return nil
+}
+
+// openRunner makes the runner of the configuration, and tells the operator what there is to know of it.
+func (s *Sallyport) openRunner(l *config.Loaded, o Options) (Opened, error) {
 	chosen, err := RunnerNamed(l, l.Runner)
 	if err != nil {
-		return nil, errors.Join(err, s.Close())
+		return Opened{}, err
 	}
 	r, err := chosen.Open(l)
 	if err != nil {
-		return nil, errors.Join(err, s.Close())
+		return Opened{}, err
 	}
 	if o.Warn != nil {
 		for _, w := range r.Warnings {
@@ -120,20 +165,26 @@ func Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, err
 	if o.runner != nil {
 		r.Runner = o.runner(r.Runner)
 	}
-	layout := l.Layout()
-	layout.POSIX = r.POSIX
+	if c, ok := r.Runner.(io.Closer); ok {
+		s.runner = c
+	}
+	if w, ok := r.Runner.(interface{ Watch(docker.Report) }); ok {
+		w.Watch(o.Progress)
+	}
+	return r, nil
+}
+
+// gateOptions is what a gate gets from the configuration alone.
+func gateOptions(l *config.Loaded, o Options) (engine.Options, error) {
 	effective, err := l.YAML()
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("hash configuration: %w", err), s.Close())
+		return engine.Options{}, fmt.Errorf("hash configuration: %w", err)
 	}
 	subject := facts.Subject{Agent: l.Agent, Session: o.Session, User: userName(), Client: facts.Client{Name: "sallyport", Version: o.Version}}
-	reloading := rego.NewReloading(evaluator, l.Policies, load)
-	options := engine.Options{
-		Layout:     layout,
-		Evaluators: []engine.Evaluator{reloading},
-		Runner:     r.Runner,
-		Approver:   o.Approver,
-		Mode:       engine.Mode(l.Mode),
+	return engine.Options{
+		Layout:   l.Layout(),
+		Approver: o.Approver,
+		Mode:     engine.Mode(l.Mode),
 		Limits: engine.Limits{
 			Timeout: time.Duration(l.Timeout), MaxTimeout: time.Duration(l.Limits.MaxTimeout),
 			Grace: time.Duration(l.Limits.Grace), Approve: time.Duration(l.Limits.Approval), Output: int(l.Limits.Output),
@@ -144,156 +195,21 @@ func Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, err
 			Version: o.Version, PID: os.Getpid(), Config: l.File, Digest: fmt.Sprintf("%x", sha256.Sum256(effective)),
 			Profile: l.Profile, Subject: subject,
 		},
-	}
-	s.Policies, s.Subject, s.reloading, s.exempt = evaluator, subject, reloading, layout.Exemptions
-	if c, ok := r.Runner.(io.Closer); ok {
-		s.runner = c
-	}
-	if w, ok := r.Runner.(interface{ Watch(docker.Report) }); ok {
-		w.Watch(o.Progress)
-	}
-	if s.plugins, err = RulePlugins(ctx, named); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	for _, p := range s.plugins {
-		options.Evaluators = append(options.Evaluators, p)
-	}
-	if s.ledger, err = openLedger(l, o.Session); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	options.Ledger = session{s.ledger}
-	if o.history != nil {
-		options.Ledger = o.history
-	}
-	if !o.CheckOnly {
-		if s.log, err = audit.Open(logOptions(l, o.Version)); err != nil {
-			return nil, errors.Join(fmt.Errorf("%w: nothing runs without a record", err), s.Close())
-		}
-		options.Recorder = s.log
-		if s.served != nil && s.served.SendsDecisions() {
-			options.Recorder = copying{s.log, s.served.Fleet}
-		}
-		options.Runner = journal.Wrap(r.Runner, journalOptions(l, s.log.Redactor(), o.Warn))
-		if err := evaluator.Accept(); err != nil {
-			return nil, errors.Join(err, s.Close())
-		}
-	}
-	if s.Gate, err = engine.New(options); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	if s.served != nil {
-		if err := s.served.join(ctx, s); err != nil {
-			return nil, errors.Join(err, s.Close())
-		}
-	}
-	return s, nil
+	}, nil
 }
 
-// judges loads the policies, and returns with them how they are loaded anew.
-func (s *Sallyport) judges(ctx context.Context, l *config.Loaded, o Options) (*rego.Evaluator, func(context.Context) (*rego.Evaluator, error), error) {
-	load := func(ctx context.Context) (*rego.Evaluator, error) { return Policies(ctx, l) }
-	reports := slices.ContainsFunc(l.Servers(), func(s config.Served) bool { return s.Status || s.DecisionLogs })
-	switch {
-	case o.policies != nil:
-		load = func(ctx context.Context) (*rego.Evaluator, error) { return o.policies(ctx, l) }
-	case !o.CheckOnly && len(l.Servers()) > 0 && (o.Follow || reports):
-		if err := honoured(l); err != nil {
-			return nil, nil, err
-		}
-		var err error
-		if s.served, err = follow(ctx, l, o.Warn); err != nil {
-			return nil, nil, err
-		}
-		return s.served.initial(), s.served.load, nil
-	case len(l.Servers()) > 0:
-		load = func(ctx context.Context) (*rego.Evaluator, error) {
-			if err := honoured(l); err != nil {
-				return nil, err
-			}
-			e, _, err := fetched(ctx, l, false, o.Warn)
-			return e, err
-		}
+// record has the gate write what it does: to the audit log, to servers that want it, and to the logs of environments.
+func (s *Sallyport) record(l *config.Loaded, o Options, options *engine.Options) error {
+	var err error
+	if s.log, err = audit.Open(logOptions(l, o.Version)); err != nil {
+		return fmt.Errorf("%w: nothing runs without a record", err)
 	}
-	e, err := load(ctx)
-	return e, load, err
-}
-
-// Check reports what keeps a configuration from being used, policies and plugins included. It leaves
-// nothing open.
-func Check(ctx context.Context, l *config.Loaded) error {
-	if _, err := Policies(ctx, l); err != nil {
-		return err
+	options.Recorder = s.log
+	if s.served != nil && s.served.SendsDecisions() {
+		options.Recorder = copying{s.log, s.served.Fleet}
 	}
-	all, err := RulePlugins(ctx, l)
-	return errors.Join(err, closeAll(all))
-}
-
-// Policies loads and compiles the policies that a configuration names. Servers are asked where what is kept of them
-// is not fresh.
-func Policies(ctx context.Context, l *config.Loaded) (*rego.Evaluator, error) {
-	if err := honoured(l); err != nil {
-		return nil, err
-	}
-	if len(l.Servers()) > 0 {
-		e, _, err := fetched(ctx, l, false, nil)
-		return e, err
-	}
-	return loadPolicies(ctx, l, nil)
-}
-
-// loadPolicies loads the policies of a configuration. texts are the bundles of its addresses.
-func loadPolicies(ctx context.Context, l *config.Loaded, texts map[string][]byte) (*rego.Evaluator, error) {
-	keys, err := policyKeys(l)
-	if err != nil {
-		return nil, err
-	}
-	return evaluator(ctx, l, rego.Options{
-		Bundle:   policies.FS(),
-		Tested:   true,
-		Revision: policies.Revision(),
-		Custom:   l.Policies,
-		Texts:    texts,
-		Keys:     keys,
-		Serials:  serials(l),
-		Config:   regoConfig(l),
-	})
-}
-
-// policyKeys reads the keys that sign bundles.
-func policyKeys(l *config.Loaded) ([][]byte, error) {
-	keys := make([][]byte, len(l.PolicyKeys))
-	for i, file := range l.PolicyKeys {
-		key, err := os.ReadFile(string(file))
-		if err == nil {
-			err = rego.CheckKey(key)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: read key: %w", file, err)
-		}
-		keys[i] = key
-	}
-	return keys, nil
-}
-
-// regoConfig is what policies see of a configuration.
-func regoConfig(l *config.Loaded) rego.Config {
-	var exemptions []rego.Exemption
-	for _, e := range pluginsLast(l).Exemptions {
-		if !ofPlugin(e.Rule) {
-			exemptions = append(exemptions, rego.Exemption{Rule: e.Rule})
-		}
-	}
-	workspace, err := filepath.EvalSymlinks(string(l.Workspace))
-	if err != nil { // rules that ask for it then find nothing in it, and no path lies in what is not there
-		workspace = ""
-	}
-	return rego.Config{
-		Profile:    l.Profile,
-		Workspace:  workspace,
-		Levels:     ofPolicies(l.Rules),
-		Filters:    rego.Filters{Allow: len(l.Commands.Allow), Deny: len(l.Commands.Deny)},
-		Exemptions: exemptions,
-	}
+	options.Runner = journal.Wrap(options.Runner, journalOptions(l, s.log.Redactor(), o.Warn))
+	return s.Policies.Accept()
 }
 
 // forgetAfter is how long a session that nobody uses is remembered.

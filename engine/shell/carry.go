@@ -108,15 +108,7 @@ func (w *walker) carryWords(inv *invocation, name string, c carrier, args []arg,
 		w.su(inv, name, options, rest, change)
 		return
 	case sudoLine:
-		if _, ok := option(options, "-e", "--edit"); ok {
-			return
-		}
-		if _, ok := option(options, "-i", "-s", "--login", "--shell"); ok {
-			if len(rest) == 0 {
-				w.stdinProgram(inv, "sh", name, change)
-			} else {
-				w.runText(inv, Code{Language: "sh", From: CodeArgument}, joined(rest), "sudo -s", change)
-			}
+		if w.sudo(inv, name, options, rest, change) {
 			return
 		}
 	case commandLine:
@@ -130,20 +122,7 @@ func (w *walker) carryWords(inv *invocation, name string, c carrier, args []arg,
 			return
 		}
 	case scriptLine:
-		for i, a := range rest { // options may follow the file
-			if (a.Text == "-c" || a.Text == "--command") && i+1 < len(rest) {
-				options["-c"] = rest[i+1]
-			}
-		}
-		if a, ok := option(options, "-c", "--command"); ok {
-			w.runText(inv, Code{Language: "sh", From: CodeArgument}, a.val, "script -c", change)
-		} else if i := slices.IndexFunc(args, func(a arg) bool { return a.Text == "--" }); i >= 0 && i+1 < len(args) {
-			w.inner(inv, args[i+1:], name, change)
-		} else if len(rest) < 2 || !strings.HasPrefix(args[0].Text, "-q") {
-			w.session(inv, "sh")
-		} else {
-			w.inner(inv, rest[1:], name, change) // BSD: script -q FILE COMMAND
-		}
+		w.typescript(inv, name, args, rest, options, change)
 		return
 	case flockLine:
 		if len(rest) == 0 {

@@ -5,6 +5,40 @@ import (
 	"strings"
 )
 
+// sudo handles what sudo does without a command behind it, and reports whether that is all.
+func (w *walker) sudo(inv *invocation, name string, options map[string]arg, rest []arg, change func(*context)) bool {
+	if _, ok := option(options, "-e", "--edit"); ok {
+		return true
+	}
+	if _, ok := option(options, "-i", "-s", "--login", "--shell"); !ok {
+		return false
+	}
+	if len(rest) == 0 {
+		w.stdinProgram(inv, "sh", name, change)
+	} else {
+		w.runText(inv, Code{Language: "sh", From: CodeArgument}, joined(rest), "sudo -s", change)
+	}
+	return true
+}
+
+// typescript handles script(1), in the forms of util-linux and of BSD.
+func (w *walker) typescript(inv *invocation, name string, args, rest []arg, options map[string]arg, change func(*context)) {
+	for i, a := range rest { // options may follow the file
+		if (a.Text == "-c" || a.Text == "--command") && i+1 < len(rest) {
+			options["-c"] = rest[i+1]
+		}
+	}
+	if a, ok := option(options, "-c", "--command"); ok {
+		w.runText(inv, Code{Language: "sh", From: CodeArgument}, a.val, "script -c", change)
+	} else if i := slices.IndexFunc(args, func(a arg) bool { return a.Text == "--" }); i >= 0 && i+1 < len(args) {
+		w.inner(inv, args[i+1:], name, change)
+	} else if len(rest) < 2 || !strings.HasPrefix(args[0].Text, "-q") {
+		w.session(inv, "sh")
+	} else {
+		w.inner(inv, rest[1:], name, change) // BSD: script -q FILE COMMAND
+	}
+}
+
 // su handles su, runuser and sg, where -c gives text and the user may come first.
 func (w *walker) su(inv *invocation, name string, options map[string]arg, rest []arg, change func(*context)) {
 	code, ok := option(options, "-c", "--command", "--session-command")

@@ -127,7 +127,11 @@ func TestHostile(t *testing.T) {
 			}
 			return sum
 		}
-		if a, b := took(short), took(long); b > 32*a {
+		a, b := took(short), took(long)
+		for again := 0; b > 32*a && again < 3; again++ { // other work on the machine makes either longer, never shorter
+			a, b = min(a, took(short)), min(b, took(long))
+		}
+		if b > 32*a {
 			t.Errorf("%s: %v for 8 KiB of each text, %v for 64 KiB", lang, a, b)
 		}
 	}

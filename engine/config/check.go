@@ -97,7 +97,7 @@ func (c checker) sizes() {
 		{"limits.background", int64(c.l.Limits.Background), 0, 1000},
 		{"limits.ring_lines", int64(c.l.Limits.RingLines), 1, 10_000_000},
 		{"local.scratch", int64(c.l.Local.Scratch), 1 << 20, 1 << 50},
-		{"local.pids", int64(c.l.Local.PIDs), 16, 1 << 22},
+		{"local.pids", int64(c.l.Local.PIDs), 64, 1 << 22}, // some are the supervisor's own
 	} {
 		if n.value < n.low || n.value > n.high {
 			c.problem(n.key, "%d is out of range: from %d to %d", n.value, n.low, n.high)

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
@@ -99,6 +101,53 @@ func TestWithout(t *testing.T) {
 			}
 			if got := (facts.Runner{Name: "local", Isolation: "none", Network: "host"}); r.Describe() != got {
 				t.Errorf("%+v", r.Describe())
+			}
+		})
+	}
+}
+
+// A machine that is short of something now is not one without a sandbox: commands of another session can make it so.
+// Nothing is done without one for that.
+func TestShortOfSomething(t *testing.T) {
+	t.Parallel()
+	full := func(t *testing.T) string { // a state directory in which nothing can be made
+		if os.Getuid() != 0 {
+			leftout.Skip(t, "only root mounts a small file system")
+		}
+		dir := t.TempDir()
+		if err := unix.Mount("none", dir, "tmpfs", 0, "nr_inodes=1"); err != nil {
+			leftout.Skip(t, "no file system can be mounted: "+err.Error())
+		}
+		t.Cleanup(func() { _ = unix.Unmount(dir, 0) })
+		return dir
+	}
+	for name, change := range map[string]func(t *testing.T, o *bubblewrap.Options){
+		"processes of bwrap": func(t *testing.T, o *bubblewrap.Options) {
+			o.Bwrap = weak(t, "echo 'bwrap: Creating new namespace failed: Resource temporarily unavailable' >&2; exit 1")
+		},
+		"processes inside": func(t *testing.T, o *bubblewrap.Options) {
+			o.Bwrap = weak(t, "echo 'bwrap: fork: Cannot allocate memory' >&2; exit 1")
+		},
+		"space": func(t *testing.T, o *bubblewrap.Options) { o.State = full(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := settings(t)
+			change(t, &o)
+			o.Otherwise = bareRunner{}
+			r, err := bubblewrap.New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			env, err := r.Open(t.Context(), engine.EnvironmentSpec{Layout: layout(t.TempDir())})
+			if err == nil || !strings.Contains(err.Error(), "the machine is short of") {
+				t.Errorf("got %v", err)
+			}
+			if env != nil {
+				env.Close()
+			}
+			if r.Unconfined() != nil {
+				t.Error("commands would run without a sandbox")
 			}
 		})
 	}

@@ -24,7 +24,13 @@ func open(ctx context.Context, o Options, spec engine.EnvironmentSpec, notice fu
 	if err == nil {
 		return env, nil
 	}
-	if errors.Is(err, errUnavailable) || ctx.Err() != nil {
+	if ctx.Err() != nil {
+		return nil, err
+	}
+	if short := passes(err); short != nil {
+		return nil, short
+	}
+	if errors.Is(err, errUnavailable) {
 		return nil, err
 	}
 	// Whether there can be a sandbox at all must not depend on what lies in the workspace, where commands
@@ -32,6 +38,9 @@ func open(ctx context.Context, o Options, spec engine.EnvironmentSpec, notice fu
 	spec.Layout.Roots, spec.Layout.Self, spec.Layout.Workspace = nil, nil, ""
 	empty, failed := confine(ctx, o, spec, notice)
 	if failed != nil {
+		if short := passes(failed); short != nil {
+			return nil, short
+		}
 		return nil, fmt.Errorf("%w: %w", errUnavailable, failed)
 	}
 	return nil, errors.Join(err, empty.Close())

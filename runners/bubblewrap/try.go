@@ -129,6 +129,8 @@ func (e *Environment) try(ctx context.Context, t *trial) error {
 	switch {
 	case x.Error != nil:
 		return fmt.Errorf("try the sandbox: %w", x.Error)
+	case x.TimedOut:
+		return fmt.Errorf("try the sandbox: %w", context.DeadlineExceeded)
 	case x.Code != 0 || json.Unmarshal([]byte(x.Stdout.Text), &report) != nil || report.Done == nil:
 		return fmt.Errorf("try the sandbox: status %d, and says %.200q: use sallyport and sallyport-supervisor of one release", x.Code, x.Stdout.Text+x.Stderr.Text)
 	case len(report.Done) > 0:

@@ -19,7 +19,7 @@ var hostileRules = map[string]struct{ rule, want string }{
 	some a in numbers.range(1, 100000)
 	some b in numbers.range(1, 100000)
 	a + b < 0
-}`, "evaluate policies: "},
+}`, "loop.rego:10: rule custom/loop: evaluate policies: "},
 	"memory": {`deny contains {"msg": text} if {
 	_asked
 	` + doubling(36) + `

@@ -58,6 +58,10 @@ func (a *app) pluginList() *cobra.Command {
 		if *f == formatJSON {
 			return writeIndented(a.out, listed(infos, runners))
 		}
+		if len(infos)+len(runners) == 0 {
+			a.sayNoPlugins()
+			return nil
+		}
 		rows := make([][]string, len(infos))
 		for i, p := range infos {
 			rows[i] = []string{p.Name, p.Version, p.SHA256[:12], fmt.Sprint(len(p.Rules)), duration(p.Cost.Median), limits(p.Limits), p.File}
@@ -69,6 +73,8 @@ func (a *app) pluginList() *cobra.Command {
 	}
 	return cmd
 }
+
+func (a *app) sayNoPlugins() { a.say("no plugins: name modules under plugins in the configuration") }
 
 func limits(l wasm.Limits) string {
 	return fmt.Sprintf("%d MiB, %d ms, %d KiB out", l.MemoryMiB, l.TimeMS, l.OutputKiB)
@@ -123,6 +129,10 @@ not started.`,
 		}
 		if *f == formatJSON {
 			return writeIndented(a.out, listed(infos, runners))
+		}
+		if len(infos)+len(runners) == 0 {
+			a.sayNoPlugins()
+			return nil
 		}
 		return a.describePlugins(infos, runners)
 	}

@@ -176,6 +176,26 @@ deny contains {} if _f(1) == 1`,
 	}
 }
 
+// OPA does not say where it was when it was stopped. The fault names the rule all the same.
+func TestEndlessRuleIsNamed(t *testing.T) {
+	t.Parallel()
+	dir := directory(t, map[string]string{
+		"a.rego": metadataText + "package custom.a\n\nask contains {} if input.request.background\n",
+		"b.rego": metadataText + "package custom.b\n\nask contains {} if input.request.background\n\nwarn contains {} if {\n\tsome x in numbers.range(1, 100000)\n\tsome y in numbers.range(1, 100000)\n\tx + y < 0\n}\n",
+		"c.rego": metadataText + "package custom.c\n\ndeny contains {} if input.request.background\n",
+	})
+	e := newEvaluator(t, Options{Custom: []string{dir}, Timeout: 500 * time.Millisecond})
+	_, err := e.Evaluate(t.Context(), harmless())
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "b.rego:10: rule custom/b: evaluate policies: ") {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	if _, err := e.Evaluate(ctx, harmless()); !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "custom/b") {
+		t.Errorf("a request that was given up: got %v", err)
+	}
+}
+
 // The caller has its answer at the deadline even while a builtin does not heed it.
 func TestDeadlineHoldsForASingleBuiltin(t *testing.T) {
 	t.Parallel()

@@ -11,6 +11,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/metrics"
 	opa "github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
 	"github.com/open-policy-agent/opa/v1/topdown/cache"
 
@@ -24,6 +25,7 @@ type interpreter struct {
 	encode   encoder
 	workers  *workers
 	patterns cache.InterQueryValueCache // compiled patterns of custom rules, across evaluations
+	store    storage.Store
 
 	decision, explanation opa.PreparedEvalQuery
 }
@@ -46,23 +48,31 @@ func newInterpreter(ctx context.Context, loaded *ruleSet, timeout time.Duration)
 	e.patterns = cache.NewInterQueryValueCache(ctx, &cache.Config{
 		InterQueryBuiltinValueCache: cache.InterQueryBuiltinValueCacheConfig{MaxNumEntries: &limit},
 	})
-	store := inmem.NewFromObjectWithOpts(loaded.data, inmem.OptRoundTripOnWrite(false), inmem.OptReturnASTValuesOnRead(true))
+	e.store = inmem.NewFromObjectWithOpts(loaded.data, inmem.OptRoundTripOnWrite(false), inmem.OptReturnASTValuesOnRead(true))
 	for name, query := range map[string]*opa.PreparedEvalQuery{
 		"decision": &e.decision, "explanation": &e.explanation,
 	} {
-		*query, err = opa.New(
-			opa.ParsedQuery(ast.NewBody(ast.NewExpr(ast.NewTerm(entrypoint.Append(ast.StringTerm(name)))))),
-			opa.Compiler(loaded.compiler),
-			opa.Store(store),
-			opa.StrictBuiltinErrors(true),
-			opa.Metrics(metrics.NoOp()),
-			opa.GenerateJSON(func(t *ast.Term, _ *opa.EvalContext) (any, error) { return t, nil }),
-		).PrepareForEval(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("prepare policies: %w", err)
+		if *query, err = e.prepare(ctx, entrypoint.Append(ast.StringTerm(name))); err != nil {
+			return nil, err
 		}
 	}
 	return e, nil
+}
+
+// prepare makes a place in data ready to be evaluated.
+func (e *interpreter) prepare(ctx context.Context, at ast.Ref) (opa.PreparedEvalQuery, error) {
+	query, err := opa.New(
+		opa.ParsedQuery(ast.NewBody(ast.NewExpr(ast.NewTerm(at)))),
+		opa.Compiler(e.policies.compiler),
+		opa.Store(e.store),
+		opa.StrictBuiltinErrors(true),
+		opa.Metrics(metrics.NoOp()),
+		opa.GenerateJSON(func(t *ast.Term, _ *opa.EvalContext) (any, error) { return t, nil }),
+	).PrepareForEval(ctx)
+	if err != nil {
+		return opa.PreparedEvalQuery{}, fmt.Errorf("prepare policies: %w", err)
+	}
+	return query, nil
 }
 
 var entrypoint = ast.MustParseRef("data.sallyport.main")
@@ -76,7 +86,7 @@ func (e *interpreter) decide(ctx context.Context, in *facts.Input) (decision, er
 func (e *interpreter) judge(ctx context.Context, input ast.Value) (decision, error) {
 	result, err := e.eval(ctx, &e.decision, input)
 	if err != nil {
-		return decision{}, err
+		return decision{}, e.blame(ctx, input, err)
 	}
 	d, err := decodeDecision(result, e.policies.digest)
 	if err != nil {
@@ -119,7 +129,7 @@ func (e *interpreter) eval(ctx context.Context, query *opa.PreparedEvalQuery, in
 			if before == 0 {
 				before = now
 			} else if now > before+maxGrowth {
-				return nil, fmt.Errorf("evaluate policies: more than %d MiB of memory were taken meanwhile: a rule builds something very large", maxGrowth>>20)
+				return nil, fmt.Errorf("evaluate policies: %w: more than %d MiB were taken meanwhile: a rule builds something very large", errMemory, maxGrowth>>20)
 			}
 			look.Reset(memoryPause)
 		}

@@ -5,7 +5,6 @@ package images
 import (
 	"embed"
 	"fmt"
-	"io/fs"
 	"path"
 )
 
@@ -31,10 +30,4 @@ func Dockerfile(name string) ([]byte, error) {
 		return nil, fmt.Errorf("no Dockerfile named %s", name)
 	}
 	return b, nil
-}
-
-// Examples lists the names of the examples of images of one's own.
-func Examples() []string {
-	found, _ := fs.Glob(files, "examples/*") // the pattern is sound
-	return found
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -55,53 +56,55 @@ Exits with 0 when nothing would change, 3 when something would, 1 when something
 	flags.BoolVar(&f.monitor, "monitor", false, "show what enforcement would have refused")
 	flags.BoolVar(&f.all, "all", false, "list all commands, not only those that change most often")
 	f.format = formatFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		l, err := a.load()
-		if err != nil {
-			return err
-		}
-		if len(f.policies) > 0 {
-			for _, p := range f.policies {
-				if rego.IsRemote(p) {
-					return usageError{fmt.Errorf("--policy %s: want a directory or a bundle that is a file", printable(p))}
-				}
-			}
-			l.Policies, l.PolicyServers = f.policies, nil
-		}
-		o := plugins.ReplayOptions{Keep: plugins.Replayed.Changed, Complain: a.atMost(shownComplaints)}
-		if f.monitor {
-			o.Keep = wouldRefuse
-		}
-		if o.Since, err = moment(f.since, time.Now()); err != nil {
-			return usageError{fmt.Errorf("--since %w", err)}
-		}
-		if o.Until, err = moment(f.until, time.Now()); err != nil {
-			return usageError{fmt.Errorf("--until %w", err)}
-		}
-		entries, size, err := recordsOf(l, args)
-		if err != nil {
-			return err
-		}
-		bar := a.progress(size)
-		o.Read = bar.add
-		start := time.Now()
-		found, err := o.Judge(cmd.Context(), l, entries)
-		bar.clear()
-		if err != nil {
-			return err
-		}
-		if err := a.writeReplay(found, f, time.Since(start)); err != nil {
-			return err
-		}
-		switch {
-		case found.Broken > 0:
-			return exitStatus(exitBroken)
-		case len(found.All) > 0:
-			return exitStatus(exitDenied)
-		}
-		return nil
-	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return a.replay(cmd.Context(), args, f) }
 	return cmd
+}
+
+func (a *app) replay(ctx context.Context, args []string, f replayFlags) error {
+	l, err := a.load()
+	if err != nil {
+		return err
+	}
+	if len(f.policies) > 0 {
+		for _, p := range f.policies {
+			if rego.IsRemote(p) {
+				return usageError{fmt.Errorf("--policy %s: want a directory or a bundle that is a file", printable(p))}
+			}
+		}
+		l.Policies, l.PolicyServers = f.policies, nil
+	}
+	o := plugins.ReplayOptions{Keep: plugins.Replayed.Changed, Complain: a.atMost(shownComplaints)}
+	if f.monitor {
+		o.Keep = wouldRefuse
+	}
+	if o.Since, err = moment(f.since, time.Now()); err != nil {
+		return usageError{fmt.Errorf("--since %w", err)}
+	}
+	if o.Until, err = moment(f.until, time.Now()); err != nil {
+		return usageError{fmt.Errorf("--until %w", err)}
+	}
+	entries, size, err := recordsOf(l, args)
+	if err != nil {
+		return err
+	}
+	bar := a.progress(size)
+	o.Read = bar.add
+	start := time.Now()
+	found, err := o.Judge(ctx, l, entries)
+	bar.clear()
+	if err != nil {
+		return err
+	}
+	if err := a.writeReplay(found, f, time.Since(start)); err != nil {
+		return err
+	}
+	switch {
+	case found.Broken > 0:
+		return exitStatus(exitBroken)
+	case len(found.All) > 0:
+		return exitStatus(exitDenied)
+	}
+	return nil
 }
 
 // shownComplaints is how many lines that cannot be read are told of one by one: a file that is no log has many.

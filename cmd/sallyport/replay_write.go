@@ -35,6 +35,27 @@ func (a *app) writeReplay(found plugins.Replay, f replayFlags, took time.Duratio
 	} else {
 		fmt.Fprintf(a.out, "%d would change\n\n", len(found.All))
 	}
+	for i, t := range a.replayTables(r, f) {
+		if i > 0 {
+			fmt.Fprintln(a.out)
+		}
+		if err := writeTable(a.out, t.head, t.rows); err != nil {
+			return err
+		}
+	}
+	if left := len(r.Commands) - shownCommands; left > 0 && !f.all {
+		_, err := fmt.Fprintf(a.out, "… and %s: --all lists them\n", count(left, "other command"))
+		return err
+	}
+	return nil
+}
+
+type replayTable struct {
+	head []string
+	rows [][]string
+}
+
+func (a *app) replayTables(r replayReport, f replayFlags) []replayTable {
 	var effects, rules, commands [][]string
 	for _, t := range r.Changes {
 		effects = append(effects, []string{t.Name, fmt.Sprint(t.Times)})
@@ -48,10 +69,7 @@ func (a *app) writeReplay(found plugins.Replay, f replayFlags, took time.Duratio
 		}
 		commands = append(commands, a.commandRow(t, f.monitor))
 	}
-	tables := []struct {
-		head []string
-		rows [][]string
-	}{
+	tables := []replayTable{
 		{[]string{"DECISION", "TIMES"}, effects},
 		{[]string{"RULE", "MORE", "LESS"}, rules},
 		{[]string{"TIMES", "BEFORE", "AFTER", "COMMAND", "BECAUSE"}, commands},
@@ -63,19 +81,7 @@ func (a *app) writeReplay(found plugins.Replay, f replayFlags, took time.Duratio
 		}
 		tables[2].head = []string{"TIMES", "DECISION", "COMMAND", "BECAUSE"}
 	}
-	for i, t := range tables {
-		if i > 0 {
-			fmt.Fprintln(a.out)
-		}
-		if err := writeTable(a.out, t.head, t.rows); err != nil {
-			return err
-		}
-	}
-	if left := len(r.Commands) - len(commands); left > 0 {
-		_, err := fmt.Fprintf(a.out, "… and %s: --all lists them\n", count(left, "other command"))
-		return err
-	}
-	return nil
+	return tables
 }
 
 func (a *app) commandRow(t tally, monitor bool) []string {

@@ -30,15 +30,7 @@ func keyPaths(dir string) (sign, public, redact string) {
 	return base + ".sign.key", base + ".sign.pub", base + ".redact.key"
 }
 
-// PublicKey returns the verifier key of the log in dir, from the place where Open put it.
-func PublicKey(dir string) (string, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", fmt.Errorf("read public key: %w", err)
-	}
-	return publicKey(osFS{}, dir)
-}
-
+// publicKey returns the verifier key of the log in dir, from the place where Open put it.
 func publicKey(fsys fileSystem, dir string) (string, error) {
 	_, public, _ := keyPaths(dir)
 	b, err := readAll(fsys, public, 4096)

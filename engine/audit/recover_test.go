@@ -93,7 +93,7 @@ func TestLostKey(t *testing.T) {
 	}
 	fill(t, l, 10, 1)
 	mustClose(t, l)
-	fresh, err := PublicKey(o.Dir)
+	fresh, err := publicKey(osFS{}, o.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -140,7 +140,7 @@ func TestCheckpointKeptElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err := PublicKey(o.Dir)
+	key, err := publicKey(osFS{}, o.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

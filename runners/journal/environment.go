@@ -38,20 +38,6 @@ func (e *remote) Err() error {
 	return err
 }
 
-// Unwrap returns the environment that is logged.
-func (e *environment) Unwrap() engine.Environment { return e.Environment }
-
-// Inner returns the environment itself, whether it is logged or not. What it can do besides is asked of that.
-func Inner(env engine.Environment) engine.Environment {
-	for {
-		w, ok := env.(interface{ Unwrap() engine.Environment })
-		if !ok {
-			return env
-		}
-		env = w.Unwrap()
-	}
-}
-
 // Start tells of the command before it starts, so that one which takes the environment down has a line.
 func (e *environment) Start(ctx context.Context, c engine.Command) (engine.Process, error) {
 	names := e.newNames(c.Env)

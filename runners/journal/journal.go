@@ -85,16 +85,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Wrap makes a runner whose environments are logged. What an environment can do besides is asked of Inner.
+// Wrap makes a runner whose environments are logged.
 func Wrap(r engine.Runner, o Options) engine.Runner { return &runner{r, o.withDefaults()} }
 
 type runner struct {
 	engine.Runner
 	o Options
 }
-
-// Unwrap returns the runner that is logged.
-func (r *runner) Unwrap() engine.Runner { return r.Runner }
 
 // Open opens an environment and tells of it.
 func (r *runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.Environment, error) {

@@ -27,6 +27,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/runners/mounts"
 )
 
 // Options are what a Runner is made of.
@@ -89,6 +90,9 @@ func New(o Options) (*Runner, error) {
 	}
 	return &Runner{o: o}, nil
 }
+
+// Prune takes away what sandboxes of dead sessions left outside. State is that of Options.
+func Prune(state string) error { return mounts.SweepMasks(state) }
 
 // Notify says who is told what people must know: that commands are not confined, and why; what a sandbox
 // left behind that is worth a look.

@@ -12,6 +12,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/runners/mounts"
 )
 
 // Container is a container of ours.
@@ -86,7 +87,7 @@ func Remove(ctx context.Context, o Options, id string) error {
 	return e.discard(ctx, found.ID)
 }
 
-// Prune removes what sessions left behind whose sallyport lives no more, with kept also the containers that were to
+// Prune removes what sessions left behind whose sallyport lives no more, in workspaces too, with kept also the containers that were to
 // stay and that nobody is in. It returns what was removed.
 func Prune(ctx context.Context, o Options, kept bool) ([]Container, error) {
 	e, err := Connect(ctx, o)
@@ -99,7 +100,7 @@ func Prune(ctx context.Context, o Options, kept bool) ([]Container, error) {
 		return nil, err
 	}
 	var removed []Container
-	var errs []error
+	errs := []error{mounts.SweepMasks(o.masks())}
 	for _, c := range all {
 		if !ownerOf(c.Labels).dead() || !kept && c.Labels[labelKeep] == "true" {
 			continue

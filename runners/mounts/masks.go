@@ -63,6 +63,18 @@ func OpenMasks(dir string) (*Masks, error) {
 	return m, nil
 }
 
+// SweepMasks takes away what dead sessions left. Where none has been, nothing is made.
+func SweepMasks(dir string) error {
+	if dir == "" || !exists(dir) {
+		return nil
+	}
+	m, err := OpenMasks(dir)
+	if err != nil {
+		return err
+	}
+	return m.Close()
+}
+
 // lock keeps other sessions from changing masks meanwhile.
 func (m *Masks) lock() (unlock func(), err error) {
 	f, err := os.OpenFile(filepath.Join(m.dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)

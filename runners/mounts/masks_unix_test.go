@@ -52,8 +52,11 @@ func TestMasksOfTheDead(t *testing.T) {
 	if err := dead.record.Close(); err != nil { // with it goes the lock, as with a process
 		t.Fatal(err)
 	}
-	if err := masks(t, state).Close(); err != nil {
+	if err := SweepMasks(state); err != nil {
 		t.Fatal(err)
+	}
+	if absent := filepath.Join(state, "absent"); SweepMasks(absent) != nil || SweepMasks("") != nil || exists(absent) {
+		t.Error("where nothing is noted something is made, or it fails")
 	}
 	for name, want := range map[string]bool{
 		"dir": false, "file": false, "empty": false, "used": true, "filled": true, "exchanged": true, "link": true, "precious": true,

@@ -41,6 +41,8 @@ type Request struct {
 	// Stdin is what the command reads; nil for nothing. It is a person's choice and never an agent's: what it
 	// holds is not judged.
 	Stdin io.Reader
+	// Terminal, when not nil, is one that the command gets for Stdin and Stdout; nothing comes to Stderr then.
+	Terminal *Terminal
 }
 
 // Evaluator judges an input. An error is a fault and denies.
@@ -148,6 +150,9 @@ type Command struct {
 	// Stdin is what the process reads; nil for nothing at all. An environment may leave a Read behind that
 	// does not return when the process has ended.
 	Stdin io.Reader
+	// Terminal, when not nil, is the size of a terminal of its own that the process gets, at which Stdin types and
+	// from which all output comes as Stdout.
+	Terminal *WindowSize
 	// Elevated says that the text asks for more rights than its user has, by sudo or the like, and that this
 	// was judged. An environment that takes away the means of it leaves them to this one command.
 	Elevated bool
@@ -162,6 +167,8 @@ type Process interface {
 	// Signal sends a signal to the process group of the command, as a terminal would: to what the command
 	// started and did not put elsewhere. One that has ended gets none. An error says that nothing was sent.
 	Signal(s Signal) error
+	// Resize changes the size of the terminal. An error says that there is none, or cannot be one of this size.
+	Resize(s WindowSize) error
 	PID() int
 	// Output returns what is kept so far of both streams.
 	Output() (stdout, stderr Stream)

@@ -15,7 +15,7 @@ import (
 type Job struct {
 	out  Outcome // until done is closed: the decision, without an exit
 	kill func(reason string)
-	send func(Signal) error // nil where no process was started
+	sent Process // what takes signals and sizes; nil where no process was started
 	pid  int
 	peek func() (stdout, stderr Stream)
 	done chan struct{}
@@ -54,10 +54,18 @@ func (j *Job) Kill(reason string) {
 // Signal passes a signal on to the command, as Process.Signal does. There is an error where nothing can be sent:
 // then there is Kill.
 func (j *Job) Signal(s Signal) error {
-	if j.send == nil {
+	if j.sent == nil {
 		return errNoProcess
 	}
-	return j.send(s)
+	return j.sent.Signal(s)
+}
+
+// Resize tells the command's terminal that it shows more or less, as Process.Resize does.
+func (j *Job) Resize(s WindowSize) error {
+	if j.sent == nil {
+		return errNoProcess
+	}
+	return j.sent.Resize(s)
 }
 
 // errNoProcess is why a job cannot be sent anything.
@@ -149,7 +157,7 @@ func (g *Gate) launch(ctx context.Context, j *judged, out Outcome, leave func())
 		defer leave()
 		return over(g.conclude(j, out, Exit{Code: -1, Started: started, Error: err}, noted))
 	}
-	job.pid, job.kill, job.send, job.peek = p.PID(), p.Kill, p.Signal, p.Output
+	job.pid, job.kill, job.sent, job.peek = p.PID(), p.Kill, p, p.Output
 	g.jobs.add(job)
 	go func() {
 		defer leave()

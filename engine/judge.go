@@ -37,8 +37,11 @@ func (g *Gate) judge(ctx context.Context, r Request) (*judged, error) {
 	if r.Subject == (facts.Subject{}) {
 		r.Subject = g.o.Subject
 	}
-	if r.Operation != nil && (r.Command != "" || r.Stdin != nil) {
+	if r.Operation != nil && (r.Command != "" || r.Stdin != nil || r.Terminal != nil) {
 		return nil, fmt.Errorf("%w: a command and an operation on files in one: send one of them", ErrRequest)
+	}
+	if err := r.checkTerminal(); err != nil {
+		return nil, err
 	}
 	by := g.evaluators()
 	j := &judged{request: r, by: by, decision: Decision{
@@ -102,6 +105,7 @@ func (g *Gate) read(ctx context.Context, env Environment, builder *facts.Builder
 		return newFault("environment", err), nil
 	} else {
 		cmd.WorkDir = filepath.Clean(dir)
+		j.request.Terminal.attach(&cmd)
 	}
 	cmd.ID, cmd.Timeout = j.decision.ID, g.o.Limits.timeoutOf(j.request)
 	cmd.Grace, cmd.Output = g.o.Limits.Grace, g.o.Limits.Output

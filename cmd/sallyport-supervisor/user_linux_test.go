@@ -98,7 +98,7 @@ func TestConformanceAsUser(t *testing.T) {
 	home := homeOf(t, someone)
 	within := limited(t, 600<<20, 1000)
 	o := runnertest.Options{Memory: true, Processes: true, Gateway: "user"}
-	o.Parts = []string{"surroundings", "refusals", "signals", "escapes", "many", "files", "memory", "processes", "gateway"} // what the user changes
+	o.Parts = []string{"surroundings", "refusals", "signals", "terminal", "escapes", "many", "files", "memory", "processes", "gateway"} // what the user changes
 	runnertest.RunIn(t, o, func(t *testing.T) engine.Environment {
 		leftout.Command(t, "setpriv", "install util-linux")
 		env, err := greet(append(within, lessThanRoot(narrow)...), wire.Settings{User: &someone, Home: home, NoSetID: true})

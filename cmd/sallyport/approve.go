@@ -39,7 +39,10 @@ func (prompt) Approve(ctx context.Context, r engine.ApprovalRequest) (engine.App
 	for line := range strings.SplitSeq(r.Command, "\n") {
 		fmt.Fprintf(tty, "    %s\n", printable(line))
 	}
-	if r.Request.Stdin != nil {
+	switch {
+	case r.Request.Terminal != nil:
+		fmt.Fprintln(tty, "    (and reads what is typed here, which nobody will judge)")
+	case r.Request.Stdin != nil:
 		fmt.Fprintln(tty, "    (and reads what is piped into it, which nobody has judged)")
 	}
 	fmt.Fprintln(tty)

@@ -17,7 +17,7 @@ import (
 // execFlags are the flags of exec.
 type execFlags struct {
 	text, runner, workDir, session, agent string
-	stdin                                 bool
+	stdin, tty                            bool
 	timeout                               time.Duration
 	format                                *format
 }
@@ -31,10 +31,13 @@ func (a *app) execCommand() *cobra.Command {
 
 WORDS are a program and its arguments, taken exactly. TEXT is bash text.
 
+With --tty it has a terminal of its own, which is shown at yours: for editors, pagers, interpreters.
+
 Exits with the status of the command; 124 when it ran too long, 125 when sallyport itself failed,
 126 when it was denied, 127 when there is no such command, 128+n when signal n ended it.`,
 		Example: `  sallyport exec -- pytest -q
-  sallyport exec --timeout 5m -c 'make build && make test'`,
+  sallyport exec --timeout 5m -c 'make build && make test'
+  sallyport exec --tty --timeout 1h -- python3`,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			text, err := textOf(f.text, cmd.Flags().Changed("command"), words)
 			if err != nil {
@@ -52,6 +55,7 @@ Exits with the status of the command; 124 when it ran too long, 125 when sallypo
 	flags.StringVar(&f.runner, "runner", "", "where to run it: a `name` (default from the configuration)")
 	flags.StringVar(&f.workDir, "work-dir", "", "`directory` to run it in: absolute, or relative to the workspace (default: the workspace)")
 	flags.BoolVar(&f.stdin, "stdin", false, "pass on standard input; policies are told that it is not judged")
+	flags.BoolVarP(&f.tty, "tty", "t", false, "give it a terminal, at which what is typed here arrives; it is not judged, as with --stdin")
 	flags.DurationVar(&f.timeout, "timeout", 0, "how long it may run (default from the configuration)")
 	flags.StringVar(&f.session, "session", "", "`name` of the session, for policies and records")
 	flags.StringVar(&f.agent, "agent", "", "`name` of the agent, for policies and records (default from the configuration)")
@@ -60,6 +64,16 @@ Exits with the status of the command; 124 when it ran too long, 125 when sallypo
 }
 
 func (a *app) exec(ctx context.Context, text string, words []string, f execFlags) error {
+	var screen *screen
+	if f.tty {
+		if *f.format == formatJSON {
+			return usageError{errors.New("--tty shows the output as it comes: leave out --format json")}
+		}
+		var err error
+		if screen, err = screenOf(a.in); err != nil {
+			return usageError{err}
+		}
+	}
 	l, err := a.loadFor(f.agent, f.runner)
 	if err != nil {
 		return err
@@ -73,6 +87,9 @@ func (a *app) exec(ctx context.Context, text string, words []string, f execFlags
 	if f.stdin {
 		request.Stdin = a.in
 	}
+	if f.tty {
+		request.Stdin, request.Terminal = screen, screen.terminal()
+	}
 	if *f.format == formatText {
 		request.Stdout, request.Stderr = a.out, a.err
 	}
@@ -80,7 +97,10 @@ func (a *app) exec(ctx context.Context, text string, words []string, f execFlags
 	if err != nil {
 		return errors.Join(err, s.Close())
 	}
+	defer screen.restore()
+	screen.lend(job)
 	out := signals.follow(job)
+	screen.restore()
 	code := execStatus(out, signals.cause())
 	if err := s.Close(); err != nil {
 		a.complain(err) // the command is on record all the same: its status stands

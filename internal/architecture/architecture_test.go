@@ -74,6 +74,7 @@ var sole = map[string][]string{
 	"github.com/hashicorp/yamux":       {"runners/wire"},
 	"github.com/go-git/go-git":         {"engine/facts"},
 	"github.com/spf13/cobra":           {"cmd/sallyport"},
+	"github.com/creack/pty":            {"runners/supervisor"},
 	"golang.org/x/term":                {"cmd/sallyport"},
 	"github.com/joho/godotenv":         {"runners/envfile"},
 	"go.yaml.in/yaml/v3":               {"engine/config", "engine/rego", "policies", "runners/command"},

@@ -44,7 +44,7 @@ func TestDockerExec(t *testing.T) {
 	words := container(t)
 	t.Setenv(theLine, strings.Join(words, " "))
 	o := runnertest.Options{Memory: true, Processes: true, Gateway: "line"}
-	o.Parts = []string{"streams", "surroundings", "ends", "signals", "escapes", "memory", "processes", "gateway"} // the rest is as over any stream
+	o.Parts = []string{"streams", "surroundings", "ends", "signals", "terminal", "escapes", "memory", "processes", "gateway"} // the rest is as over any stream
 	runnertest.RunIn(t, o, func(t *testing.T) engine.Environment {
 		return open(t, command.Options{Command: words, Isolation: "container", Network: "none"})
 	})

@@ -59,6 +59,7 @@ func RunIn(t *testing.T, o Options, open func(t *testing.T) engine.Environment) 
 		{"output", true, s.output},
 		{"ends", true, s.ends},
 		{"signals", true, s.signals},
+		{"terminal", true, s.terminal},
 		{"escapes", true, s.escapes},
 		{"many", true, s.many},
 		{"files", true, s.files},

@@ -128,7 +128,7 @@ func (r *root) fork(l launch, fds []uintptr) error {
 	h := r.host
 	attr := &syscall.ProcAttr{
 		Dir: l.dir, Env: l.env, Files: fds,
-		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Ptrace: h.marks != nil && !h.untraced},
+		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: l.terminal, Pdeathsig: syscall.SIGKILL, Ptrace: h.marks != nil && !h.untraced},
 	}
 	if h.user != nil {
 		r.mark = h.marks.next(h.roots)

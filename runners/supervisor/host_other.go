@@ -40,7 +40,7 @@ type root struct {
 
 func (*host) start(l launch, files [3]*os.File) (*root, error) {
 	p, err := os.StartProcess(l.shell.Path, l.argv, &os.ProcAttr{
-		Dir: l.dir, Env: l.env, Files: files[:], Sys: ownGroup(),
+		Dir: l.dir, Env: l.env, Files: files[:], Sys: ownSession(l.terminal),
 	})
 	if err != nil {
 		return nil, err

@@ -20,6 +20,13 @@ const (
 // ownGroup makes the shell the leader of a session and with it of a process group.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
+// ownSession is ownGroup for a command whose standard input may be a terminal: then it is that of the session.
+func ownSession(terminal bool) *syscall.SysProcAttr {
+	attr := ownGroup()
+	attr.Setctty = terminal
+	return attr
+}
+
 func (r *root) terminate() { _ = syscall.Kill(-r.pid, syscall.SIGTERM) }
 func (r *root) destroy()   { _ = syscall.Kill(-r.pid, syscall.SIGKILL) }
 

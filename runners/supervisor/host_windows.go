@@ -18,6 +18,9 @@ func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
 }
 
+// ownSession is ownGroup: there are no terminals.
+func ownSession(bool) *syscall.SysProcAttr { return ownGroup() }
+
 // terminate does nothing: there is no signal that asks a process to end. The grace period passes
 // in case that it ends by itself.
 func (r *root) terminate() {}

@@ -8,8 +8,8 @@ import (
 
 // input is what a command reads: nothing, or what a reader gives.
 type input struct {
-	r    *os.File // for the process
-	w    *os.File // nil for nothing
+	r    *os.File       // for the process; nil where that reads from what it writes to
+	w    io.WriteCloser // nil for nothing
 	from io.Reader
 
 	closing sync.Once

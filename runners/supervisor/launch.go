@@ -20,6 +20,7 @@ type launch struct {
 	env   []string
 
 	elevated bool // it may gain rights
+	terminal bool // its descriptors are a terminal, which is to be its own
 }
 
 // prepare checks what can be checked before a process exists.
@@ -35,6 +36,14 @@ func prepare(c engine.Command, o Options) (launch, error) {
 		return launch{}, errors.New("start command: no time limit is given")
 	case c.Output < 0:
 		return launch{}, fmt.Errorf("start command: output limit %d is negative", c.Output)
+	}
+	if c.Terminal != nil {
+		if c.Stdin == nil {
+			return launch{}, errors.New("start command: a terminal without input")
+		}
+		if err := c.Terminal.Check(); err != nil {
+			return launch{}, fmt.Errorf("start command: %w", err)
+		}
 	}
 	env, err := environ(c)
 	if err != nil {
@@ -54,7 +63,7 @@ func prepare(c engine.Command, o Options) (launch, error) {
 	}
 	return launch{
 		id: c.ID, shell: *shell, dir: c.WorkDir, env: env,
-		argv: []string{filepath.Base(shell.Path), "-c", c.Text}, elevated: c.Elevated,
+		argv: []string{filepath.Base(shell.Path), "-c", c.Text}, elevated: c.Elevated, terminal: c.Terminal != nil,
 	}, nil
 }
 

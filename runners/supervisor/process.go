@@ -76,6 +76,18 @@ func (p *Process) Signal(s engine.Signal) error {
 	}
 }
 
+// Resize changes the size of the terminal. See engine.Process.
+func (p *Process) Resize(s engine.WindowSize) error {
+	if p.command.Terminal == nil {
+		return errors.New("change the size of a terminal: the command has none")
+	}
+	if err := s.Check(); err != nil {
+		return fmt.Errorf("change the size of a terminal: %w", err)
+	}
+	_ = resize(p.stdout.r, s) // an error means that the command has ended
+	return nil
+}
+
 // PID returns the process id of the shell, which is also its session id.
 func (p *Process) PID() int { return p.root.pid }
 

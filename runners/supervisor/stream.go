@@ -15,6 +15,7 @@ var chunks = sync.Pool{New: func() any { return new([chunk]byte) }}
 // stream carries one output stream from the pipe to the capture and to the caller's writer.
 type stream struct {
 	r, w    *os.File
+	held    bool // w stays open until the command has ended
 	kept    *capture
 	view    *viewer
 	drained chan struct{}
@@ -36,9 +37,11 @@ func (s *stream) abandon() {
 }
 
 // begin closes our copy of the writing end, which the process has now, and reads until all
-// copies are closed.
+// copies are closed. One that is held has no end before finish.
 func (s *stream) begin() {
-	s.w.Close()
+	if !s.held {
+		s.w.Close()
+	}
 	go func() {
 		defer close(s.drained)
 		defer s.r.Close()
@@ -60,6 +63,7 @@ func (s *stream) begin() {
 // could not be ended may hold the pipe for ever, and a viewer may block. It reports whether the
 // end was reached, by the viewer too.
 func (s *stream) finish(limit time.Duration) bool {
+	_ = s.w.Close() // it may be closed already
 	s.view.ending()
 	deadline := time.Now().Add(limit)
 	t := time.NewTimer(limit)

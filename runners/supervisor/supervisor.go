@@ -137,6 +137,9 @@ func (s *Supervisor) enter() error {
 
 // standard makes what a command reads and writes.
 func standard(c engine.Command) (stdin *input, stdout, stderr *stream, err error) {
+	if c.Terminal != nil {
+		return atTerminal(c)
+	}
 	if stdin, err = newInput(c.Stdin); err != nil {
 		return nil, nil, nil, err
 	}
@@ -163,7 +166,11 @@ func (s *Supervisor) launch(c engine.Command, l launch) (*Process, error) {
 	}
 	started := time.Now()
 	before, counted := s.oom.read()
-	root, err := s.host.start(l, [3]*os.File{stdin.r, stdout.w, stderr.w})
+	files := [3]*os.File{stdin.r, stdout.w, stderr.w}
+	if l.terminal {
+		files[0], files[2] = stdout.w, stdout.w
+	}
+	root, err := s.host.start(l, files)
 	if err != nil {
 		stdin.abandon()
 		stdout.abandon()

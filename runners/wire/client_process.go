@@ -225,6 +225,18 @@ func (p *process) Signal(s engine.Signal) error {
 	return nil
 }
 
+// Resize changes the size of the command's terminal. It may wait for the connection.
+func (p *process) Resize(s engine.WindowSize) error {
+	if p.command.Terminal == nil {
+		return errors.New("change the size of a terminal: the command has none")
+	}
+	if err := s.Check(); err != nil {
+		return fmt.Errorf("change the size of a terminal: %w", err)
+	}
+	p.order(order{Resize: (*size)(&s)})
+	return nil
+}
+
 // order sends an order. If that fails the connection is gone, or the process is.
 func (p *process) order(o order) {
 	p.ordering.Lock()

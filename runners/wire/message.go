@@ -26,6 +26,7 @@ type order struct {
 	Start  *start        `json:"start,omitempty"`
 	Kill   *exact        `json:"kill,omitempty"` // the reason
 	Signal engine.Signal `json:"signal,omitempty"`
+	Resize *size         `json:"resize,omitempty"`
 	Show   bool          `json:"show,omitempty"` // what is kept so far
 }
 
@@ -42,20 +43,27 @@ type start struct {
 	SeeStdout bool          `json:"see_stdout,omitempty"` // an output stream comes along
 	SeeStderr bool          `json:"see_stderr,omitempty"`
 	Stdin     bool          `json:"stdin,omitempty"` // an input stream comes along
+	Terminal  *size         `json:"terminal,omitempty"`
+}
+
+// size is an engine.WindowSize.
+type size struct {
+	Rows    int `json:"rows"`
+	Columns int `json:"columns"`
 }
 
 func startOf(c engine.Command) *start {
 	return &start{
 		ID: exact(c.ID), Text: exact(c.Text), WorkDir: exact(c.WorkDir), Env: exacts(c.Env),
 		Timeout: c.Timeout, Grace: c.Grace, Output: c.Output, SeeStdout: c.Stdout != nil, SeeStderr: c.Stderr != nil,
-		Elevated: c.Elevated, Stdin: c.Stdin != nil,
+		Elevated: c.Elevated, Stdin: c.Stdin != nil, Terminal: (*size)(c.Terminal),
 	}
 }
 
 func (s *start) command() engine.Command {
 	return engine.Command{
 		ID: string(s.ID), Text: string(s.Text), WorkDir: string(s.WorkDir), Env: plains(s.Env),
-		Timeout: s.Timeout, Grace: s.Grace, Output: s.Output, Elevated: s.Elevated,
+		Timeout: s.Timeout, Grace: s.Grace, Output: s.Output, Elevated: s.Elevated, Terminal: (*engine.WindowSize)(s.Terminal),
 	}
 }
 

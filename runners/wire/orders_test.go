@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -37,6 +38,14 @@ func (r *running) Signal(s engine.Signal) error {
 	return nil
 }
 
+func (r *running) Resize(s engine.WindowSize) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
+	r.sent <- fmt.Sprintf("%dx%d", s.Rows, s.Columns)
+	return nil
+}
+
 func (r *running) Wait() engine.Exit {
 	sum := engine.Stream{SHA256: strings.Repeat("00", 32)}
 	return engine.Exit{Killed: <-r.killed, Stdout: sum, Stderr: sum}
@@ -52,6 +61,11 @@ func TestOrders(t *testing.T) {
 		"number of signal": {order: `{"signal":9}`, killed: "connection to sallyport ended"},
 		"endless signal":   {order: `{"signal":"` + strings.Repeat("A", maxFrame/2) + `"}`, killed: `"AAAAAAAA`},
 		"unknown order":    {order: `{"pause":true}`, killed: "connection to sallyport ended"},
+		"size":             {order: `{"resize":{"rows":24,"columns":80}}`, sent: "24x80"},
+		"absurd size":      {order: `{"resize":{"rows":24,"columns":65536}}`, killed: "terminal of 24 rows and 65536 columns"},
+		"negative size":    {order: `{"resize":{"rows":-1,"columns":80}}`, killed: "terminal of -1 rows"},
+		"endless size":     {order: `{"resize":{"rows":1e99,"columns":80}}`, killed: "connection to sallyport ended"},
+		"no size":          {order: `{"resize":{}}`, killed: "terminal of 0 rows"},
 		"another start":    {order: `{"start":{"id":"b","text":"true","work_dir":"/","env":null,"timeout":1,"grace":0,"output":9}}`, killed: "connection to sallyport ended"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -53,6 +53,8 @@ func (s *server) process(st net.Conn, number uint64) {
 				p.Kill(string(*o.Kill))
 			case o.Signal != "":
 				err = p.Signal(o.Signal)
+			case o.Resize != nil:
+				err = p.Resize(engine.WindowSize(*o.Resize))
 			case o.Show:
 				r.show(p, ended)
 			}

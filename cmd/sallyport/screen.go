@@ -1,0 +1,86 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+
+	"golang.org/x/term"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// screen is the terminal that somebody runs sallyport at, lent to a command. A nil one is none.
+type screen struct {
+	file   *os.File
+	before *term.State    // as it was; nil while it is not lent
+	lent   chan struct{}  // closed when what is typed is the command's
+	sizes  chan os.Signal // tells that its size has changed
+}
+
+// screenOf takes standard input for a terminal.
+func screenOf(in io.Reader) (*screen, error) {
+	file, ok := in.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return nil, errors.New("--tty: standard input is no terminal: run it at one, or leave out --tty; --stdin passes on what is piped in")
+	}
+	s := &screen{file: file, lent: make(chan struct{}), sizes: make(chan os.Signal, 1)}
+	if err := notifyResize(s.sizes); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// terminal is one like it for the command.
+func (s *screen) terminal() *engine.Terminal {
+	return &engine.Terminal{Name: cmp.Or(os.Getenv("TERM"), "dumb"), Size: s.size()}
+}
+
+// size is how much it shows: where it does not say, what terminals showed when they were things.
+func (s *screen) size() engine.WindowSize {
+	columns, rows, err := term.GetSize(int(s.file.Fd()))
+	size := engine.WindowSize{Rows: rows, Columns: columns}
+	if err != nil || size.Check() != nil {
+		return engine.WindowSize{Rows: 24, Columns: 80}
+	}
+	return size
+}
+
+// lend has all that is typed go to a command that runs, keys that the terminal itself would act on too. Until
+// then, when a person may be asked here, it stays as it was.
+func (s *screen) lend(job *engine.Job) {
+	if s == nil || job.PID() == 0 {
+		return
+	}
+	before, err := term.MakeRaw(int(s.file.Fd()))
+	if err != nil {
+		job.Kill("the terminal cannot be lent: " + err.Error())
+		return
+	}
+	s.before = before
+	close(s.lent)
+	go func() {
+		_ = job.Resize(s.size()) // it may have changed since it was asked for
+		for range s.sizes {
+			_ = job.Resize(s.size()) // the terminal of a command that has ended needs none
+		}
+	}()
+}
+
+// Read reads what is typed for the command.
+func (s *screen) Read(p []byte) (int, error) {
+	<-s.lent
+	return s.file.Read(p)
+}
+
+// restore makes the terminal what it was.
+func (s *screen) restore() {
+	if s == nil || s.before == nil {
+		return
+	}
+	signal.Stop(s.sizes)
+	_ = term.Restore(int(s.file.Fd()), s.before) // an error means that it is gone
+	s.before = nil
+}

@@ -1,0 +1,42 @@
+package supervisor
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// atTerminal makes a terminal for a command to read from and write to. Its standard error is the same; the
+// stream that is kept of it stays empty. When nobody has the side of the command open, ours is at its end, and
+// when that is closed the command is sent SIGHUP. It may close its descriptors all the same: we hold it open.
+func atTerminal(c engine.Command) (stdin *input, stdout, stderr *stream, err error) {
+	ours, theirs, err := openTerminal(*c.Terminal)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("make a terminal: %w: it takes /dev/ptmx and /dev/pts there", err)
+	}
+	if stderr, err = newStream(c.Output, nil); err != nil {
+		_, _ = ours.Close(), theirs.Close()
+		return nil, nil, nil, err
+	}
+	stdin = &input{w: keyboard{ours}, from: c.Stdin}
+	stdout = &stream{r: ours, w: theirs, held: true, kept: newCapture(c.Output), view: newViewer(c.Stdout), drained: make(chan struct{})}
+	return stdin, stdout, stderr, nil
+}
+
+// keyboard is the side of a terminal on which somebody types. The stream that is read from the same file closes it.
+type keyboard struct{ ours *os.File }
+
+// Write types.
+func (k keyboard) Write(p []byte) (int, error) { return k.ours.Write(p) }
+
+// Close types the end of the input (Ctrl-D). A terminal whose input is full, as nobody reads it, gets none.
+func (k keyboard) Close() error {
+	const endOfInput = "\x04"
+	if err := k.ours.SetWriteDeadline(time.Now().Add(drainStep)); err != nil {
+		return err
+	}
+	_, err := k.ours.WriteString(endOfInput)
+	return err
+}

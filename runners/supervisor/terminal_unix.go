@@ -1,0 +1,51 @@
+//go:build unix
+
+package supervisor
+
+import (
+	"os"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// openTerminal makes a pseudo terminal: our side of it, on which nothing is waited for longer than it is wanted,
+// and the side of the command.
+func openTerminal(size engine.WindowSize) (ours, theirs *os.File, err error) {
+	master, theirs, err := pty.Open()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = master.Close() }()
+	fd, err := unix.FcntlInt(master.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err == nil {
+		// The library leaves it one that blocks, on which no deadline would hold.
+		err = unix.SetNonblock(fd, true)
+		ours = os.NewFile(uintptr(fd), master.Name())
+	}
+	if err == nil {
+		err = resize(ours, size)
+	}
+	if err != nil {
+		_, _ = ours.Close(), theirs.Close()
+		return nil, nil, err
+	}
+	return ours, theirs, nil
+}
+
+// resize changes the size of a terminal. The kernel tells its programs (SIGWINCH).
+func resize(ours *os.File, size engine.WindowSize) error {
+	c, err := ours.SyscallConn()
+	if err != nil {
+		return err
+	}
+	failed := c.Control(func(fd uintptr) {
+		err = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(size.Rows), Col: uint16(size.Columns)})
+	})
+	if failed != nil {
+		return failed
+	}
+	return err
+}

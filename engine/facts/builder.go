@@ -62,37 +62,17 @@ func NewBuilder(l Layout, files FS, h History) *Builder {
 		}
 		return []string{lexical}
 	}
-	each := func(p, name string) {
-		for _, s := range spellings(p) {
-			b.zones = append(b.zones, zone{s, name})
-		}
-	}
-	for _, dir := range systemDirs {
-		b.zones = append(b.zones, zone{dir, "system"})
-	}
-	for _, dir := range homeParents {
-		b.zones = append(b.zones, zone{dir, "home"})
-	}
-	for _, dir := range homeNames {
-		b.zones = append(b.zones, zone{dir, "home"})
-	}
-	each(l.Home, "home")
-	for _, dir := range l.Temporary {
-		each(dir, "temporary")
-	}
-	each("/dev/shm", "temporary") // memory that everybody may write to, whatever the operator lists
 	b.known = b.waysTo(l.Roots)
 	for i := range l.Roots {
 		r := &l.Roots[i]
 		for _, s := range spellings(r.Path) {
 			b.roots = append(b.roots, grant{s, r, b.isWide(s, r)})
-			b.zones = append(b.zones, zone{s, r.Zone})
 		}
 		for _, p := range r.Protected {
 			b.protected = append(b.protected, spellings(p)...)
 		}
 	}
-	each(l.Workspace, "workspace")
+	b.zones = zonesOf(l, spellings)
 	for _, p := range l.Self {
 		for _, s := range spellings(p.Path) {
 			b.self = append(b.self, Place{s, p.Label})
@@ -108,9 +88,7 @@ func NewBuilder(l Layout, files FS, h History) *Builder {
 	if b.folds != nil {
 		b.names = b.foldable()
 	}
-	// Deepest first; of equal places the one that was added last: a root beats the system's view of it.
-	slices.Reverse(b.zones)
-	slices.SortStableFunc(b.zones, func(x, y zone) int { return len(y.path) - len(x.path) })
+	// Deepest first.
 	slices.SortStableFunc(b.roots, func(x, y grant) int { return len(y.path) - len(x.path) })
 	return b
 }

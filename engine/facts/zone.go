@@ -7,6 +7,31 @@ import (
 // zone is a place with the zone that it and what lies below it is in.
 type zone struct{ path, name string }
 
+// zonesOf are the zones of a layout, the deepest first; of equal places the one that was added last: a root beats the
+// system's view of it.
+func zonesOf(l Layout, spellings func(string) []string) (zones []zone) {
+	add := func(name string, places ...string) {
+		for _, p := range places {
+			zones = append(zones, zone{p, name})
+		}
+	}
+	add("system", systemDirs...)
+	add("home", homeParents...)
+	add("home", homeNames...)
+	add("home", spellings(l.Home)...)
+	for _, dir := range l.Temporary {
+		add("temporary", spellings(dir)...)
+	}
+	add("temporary", spellings("/dev/shm")...) // memory that everybody may write to, whatever the operator lists
+	for _, r := range l.Roots {
+		add(r.Zone, spellings(r.Path)...)
+	}
+	add("workspace", spellings(l.Workspace)...)
+	slices.Reverse(zones)
+	slices.SortStableFunc(zones, func(x, y zone) int { return len(y.path) - len(x.path) })
+	return zones
+}
+
 // permission returns what the deepest root around a real path grants.
 func (b *Builder) permission(real string) string {
 	if real == "" {

@@ -269,7 +269,8 @@ func BenchmarkCheckProcess(b *testing.B) {
 	slow := start(bin, "--config", written("topdown.yaml", "local: {sandbox: none}\nevaluator: topdown\n"), "check", "-c", "rm -rf ./build")
 	idle := start(bin, "version")
 	var ours, theirs, topdown, sandbox, version sample
-	check() // compiles, once
+	check()    // compiles, once
+	confined() // makes a sandbox, once
 	for b.Loop() {
 		ours.time(check)
 		theirs.time(eval)
@@ -286,4 +287,5 @@ func BenchmarkCheckProcess(b *testing.B) {
 	ratio(b, ours, theirs, "opa-eval")
 	ratio(b, ours, topdown, "topdown")
 	ratio(b, ours, version, "version")
+	ratio(b, sandbox, ours, "without-sandbox")
 }

@@ -44,7 +44,7 @@ func look(ctx context.Context, o Options, spec engine.EnvironmentSpec, notice fu
 	}
 	env, err := looks.At(ctx, looks.Options{
 		Dir: filepath.Join(o.State, "looks"), Key: key, Wire: e.o.wire(spec.Layout.Workspace),
-		Live: v.live, Host: local.FS(rights), Open: opened,
+		Live: v.live, Host: local.FS(rights), Free: rights.Close, Open: opened,
 	})
 	if err != nil {
 		return nil, err
@@ -53,17 +53,17 @@ func look(ctx context.Context, o Options, spec engine.EnvironmentSpec, notice fu
 }
 
 // live says which place of this machine a path shows.
-func (v *view) live(p string) (source string, ok bool) {
+func (v *view) live(p string) (looks.Shown, bool) {
 	for _, own := range []string{"/proc", "/dev", filepath.Dir(supervisorAt)} { // on top of whatever was granted
 		if within(p, own) {
-			return "", false
+			return looks.Shown{}, false
 		}
 	}
 	m, ok := v.shown(p)
 	if !ok || m.kind != readOnly && m.kind != writable {
-		return "", false
+		return looks.Shown{}, false
 	}
-	return m.source + strings.TrimPrefix(p, strings.TrimSuffix(m.at, "/")), true
+	return looks.Shown{Source: m.source, Rest: strings.TrimPrefix(strings.TrimPrefix(p, m.at), "/")}, true
 }
 
 // key is a digest of all by which one sandbox differs from another, and of what may keep the next one from holding though the

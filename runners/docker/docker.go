@@ -91,7 +91,7 @@ type Runner struct {
 	last         *environment // that was opened
 }
 
-var _ engine.Runner = (*Runner)(nil)
+var _ engine.Looker = (*Runner)(nil)
 
 // Images of this release.
 const (

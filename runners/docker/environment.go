@@ -57,17 +57,12 @@ func (r *Runner) attach(ctx context.Context, e *Engine, p *plan, id string) (*en
 		return nil, e.unreached(ctx, p, id, exec, err, "")
 	}
 	var reached atomic.Bool
-	o := wire.Options{
-		Settings: r.settings(p),
-		Explain: func(err error) error {
-			if reached.Load() {
-				return e.lost(p, id, err, s.said.Text())
-			}
-			return e.unreached(context.WithoutCancel(ctx), p, id, exec, err, s.said.Text())
-		},
-	}
-	if prefix := strings.TrimSpace(r.o.Prefix); prefix != "" {
-		o.Prefixed = func(text string, posix bool) string { return local.Prefixed(prefix, text, posix) }
+	o := r.wire(p)
+	o.Explain = func(err error) error {
+		if reached.Load() {
+			return e.lost(p, id, err, s.said.Text())
+		}
+		return e.unreached(context.WithoutCancel(ctx), p, id, exec, err, s.said.Text())
 	}
 	if env.Environment, err = wire.Connect(ctx, s, o); err != nil {
 		return nil, err
@@ -78,6 +73,15 @@ func (r *Runner) attach(ctx context.Context, e *Engine, p *plan, id string) (*en
 		p.spec.Tell("repository", map[string]any{"path": repository})
 	})
 	return env, nil
+}
+
+// wire is what the supervisor is asked for, and what it is not told.
+func (r *Runner) wire(p *plan) wire.Options {
+	o := wire.Options{Settings: r.settings(p)}
+	if prefix := strings.TrimSpace(r.o.Prefix); prefix != "" {
+		o.Prefixed = func(text string, posix bool) string { return local.Prefixed(prefix, text, posix) }
+	}
+	return o
 }
 
 // settings are what the supervisor is asked for.
@@ -198,14 +202,18 @@ func (v *environment) has(name string) bool {
 // Layout adds what of the container is there for commands to write to and lasts no longer than it, and what
 // the operator mounts besides the granted places: who mounts something grants it.
 func (v *environment) Layout(l facts.Layout) facts.Layout {
+	return v.r.layout(v.p, l, v.Environment.Layout)
+}
+
+func (r *Runner) layout(p *plan, l facts.Layout, there func(facts.Layout) facts.Layout) facts.Layout {
 	l.Roots = slices.Clone(l.Roots)
-	for _, m := range v.r.o.Mounts {
+	for _, m := range r.o.Mounts {
 		if !m.Given {
 			l.Roots = append(l.Roots, facts.Root{Path: path.Clean(m.Target), Write: m.Write, Zone: "context"})
 		}
 	}
-	l = v.Environment.Layout(l)
-	l.Temporary = append(append(l.Temporary, home), v.p.image.Writable...)
+	l = there(l)
+	l.Temporary = append(append(l.Temporary, home), p.image.Writable...)
 	return l
 }
 

@@ -39,12 +39,12 @@ const home = "/home/sallyport"
 const program = "/.sallyport/sallyport-supervisor"
 
 // plan works out what is to be there. It makes nothing but the image, where packages are to be in it, and
-// what stands in for places that are missing.
+// what stands in for places that are missing; without masks not that.
 func (r *Runner) plan(ctx context.Context, e *Engine, spec engine.EnvironmentSpec, masks *mounts.Masks) (*plan, error) {
 	o := r.o
 	p := &plan{spec: spec, keep: o.Keep, state: o.State, stateID: e.state}
 	var err error
-	if p.view, err = o.view(e, spec.Layout); err == nil {
+	if p.view, err = o.view(e, spec.Layout); err == nil && masks != nil {
 		err = p.put(masks)
 	}
 	if err != nil {

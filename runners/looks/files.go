@@ -46,8 +46,20 @@ func (f files) ReadDir(p string) ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	if source, ok := f.e.o.Live(at); ok {
-		return f.e.o.Host.ReadDir(source)
+	if s, ok := f.e.o.Live(at); ok {
+		source, _, err := f.e.place(s)
+		if err == nil {
+			var found []fs.DirEntry
+			if found, err = f.e.o.Host.ReadDir(source); err == nil && f.e.masked(at) {
+				err = ErrAsk
+			}
+			if err == nil {
+				return found, nil
+			}
+		}
+		if !errors.Is(err, ErrAsk) {
+			return nil, err
+		}
 	}
 	real, err := f.real()
 	if err != nil {
@@ -61,8 +73,18 @@ func (f files) ReadFile(p string, limit int) ([]byte, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if source, ok := f.e.o.Live(at); ok {
-		return f.e.o.Host.ReadFile(source, limit)
+	if s, ok := f.e.o.Live(at); ok {
+		source, _, err := f.e.place(s)
+		if err == nil {
+			var content []byte
+			var whole bool
+			if content, whole, err = f.e.o.Host.ReadFile(source, limit); err == nil {
+				return content, whole, nil
+			}
+		}
+		if !errors.Is(err, ErrAsk) {
+			return nil, false, err
+		}
 	}
 	real, err := f.real()
 	if err != nil {
@@ -140,34 +162,67 @@ func (f files) resolve(p string) (string, error) {
 
 // at describes what lies at a path that goes through no link.
 func (f files) at(p string) (fs.FileInfo, error) {
-	if source, ok := f.e.o.Live(p); ok {
-		return f.e.o.Host.Lstat(source)
+	if s, ok := f.e.o.Live(p); ok {
+		found, err := f.e.lstat(s)
+		if errors.Is(err, ErrAsk) {
+			return ask(f, func(real facts.FS) (fs.FileInfo, error) { return real.Lstat(p) })
+		}
+		return found, err
 	}
 	n, err := f.node(p)
 	switch {
 	case err != nil:
 		return nil, err
-	case n.Absent:
-		return nil, &fs.PathError{Op: "lstat", Path: p, Err: fs.ErrNotExist}
+	case !n.Exists:
+		return nil, missing("lstat", p, n)
 	}
 	return info{path.Base(p), n.Mode}, nil
 }
 
 // link reads a link at a path that goes through no other.
 func (f files) link(p string) (string, error) {
-	if source, ok := f.e.o.Live(p); ok {
-		return f.e.o.Host.ReadLink(source)
+	if s, ok := f.e.o.Live(p); ok {
+		source, _, err := f.e.place(s)
+		if err == nil && s.Rest == "" {
+			err = fs.ErrInvalid // what is mounted is no link
+		}
+		target := ""
+		if err == nil {
+			target, err = f.e.o.Host.ReadLink(source)
+		}
+		if errors.Is(err, ErrAsk) {
+			return ask(f, func(real facts.FS) (string, error) { return real.ReadLink(p) })
+		}
+		return target, err
 	}
 	n, err := f.node(p)
 	switch {
 	case err != nil:
 		return "", err
-	case n.Absent:
-		return "", &fs.PathError{Op: "readlink", Path: p, Err: fs.ErrNotExist}
+	case !n.Exists:
+		return "", missing("readlink", p, n)
 	case n.Link == "":
 		return "", &fs.PathError{Op: "readlink", Path: p, Err: fs.ErrInvalid}
 	}
 	return n.Link, nil
+}
+
+// missing is why there is nothing to say of a path: it is not there, or closed to who commands run as.
+func missing(op, p string, n facts.Node) error {
+	if n.Absent {
+		return &fs.PathError{Op: op, Path: p, Err: fs.ErrNotExist}
+	}
+	return &fs.PathError{Op: op, Path: p, Err: fs.ErrPermission}
+}
+
+// ask asks the environment itself, and keeps nothing of it.
+func ask[T any](f files, question func(facts.FS) (T, error)) (T, error) {
+	real, err := f.real()
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return question(real)
 }
 
 // node is what the environment has of its own at a path: as it is known, or as it says now.
@@ -184,7 +239,7 @@ func (f files) node(p string) (facts.Node, error) {
 	found, err := real.Lstat(p)
 	n := facts.Node{Exists: err == nil, Absent: errors.Is(err, fs.ErrNotExist)}
 	switch {
-	case err != nil && !n.Absent:
+	case err != nil && !n.Absent && !errors.Is(err, fs.ErrPermission):
 		return n, err
 	case n.Exists:
 		n.Mode = found.Mode()

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -34,12 +35,18 @@ type Options struct {
 	Key string
 	// Wire is what its supervisor is asked for. The values of variables in it are not kept.
 	Wire wire.Options
-	// Live returns where on this machine lies what the environment shows at a path, if it shows something of this machine there.
-	Live func(path string) (source string, live bool)
-	Host facts.FS // this machine, for who commands run as
+	// Live returns what of this machine the environment shows at a path, if it is something of this machine.
+	Live  func(path string) (Shown, bool)
+	Masks []string // paths of what stands in for a place that is missing here: see Shown
+	// Host is this machine, for who commands run as. What it answers with ErrAsk the environment itself is asked.
+	Host facts.FS
 	// Open makes the environment: when nothing is known of it yet, and when something is asked that is not known.
 	Open func(context.Context) (Opened, error)
+	Free func() // what Host holds; nil for nothing
 }
+
+// ErrAsk is wrapped by the error of a Host that cannot tell what commands would see.
+var ErrAsk = errors.New("only the environment itself can tell")
 
 // Opened is an environment as its runner opens it.
 type Opened interface {
@@ -55,19 +62,27 @@ type Environment struct {
 	known  memory
 	new    bool   // there is something to keep
 	opened Opened // nil as long as nobody had to be asked
+
+	closing sync.Once
+	placing sync.Mutex
+	places  map[string]*os.File // shown ones that were looked at
 }
 
 var _ engine.Remote = (*Environment)(nil)
 
 // At looks at an environment, and opens it where nothing is known of one like it.
 func At(ctx context.Context, o Options) (*Environment, error) {
-	e := &Environment{o: o}
+	if o.Free == nil {
+		o.Free = func() {}
+	}
+	e := &Environment{o: o, places: map[string]*os.File{}}
 	var known bool
 	if e.known, known = recall(o.Dir, o.Key); known {
 		return e, nil
 	}
 	var err error
 	if e.opened, err = o.Open(ctx); err != nil {
+		o.Free()
 		return nil, err
 	}
 	e.known, e.new = newMemory(o.Key), true
@@ -170,6 +185,7 @@ func (e *Environment) Close() error {
 		e.known.keep(e.o.Dir) // where that fails, the next look asks again
 	}
 	e.new = false
+	e.closing.Do(e.leave)
 	if e.opened == nil {
 		return nil
 	}

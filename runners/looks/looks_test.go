@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux
 
 package looks_test
 
@@ -75,7 +75,10 @@ func (w world) at(t *testing.T, key string, see func(*looks.Environment)) []stri
 	env, err := looks.At(t.Context(), looks.Options{
 		Dir: w.state, Key: key, Host: facts.OSFS{},
 		Wire: wire.Options{Settings: wire.Settings{Venv: "auto", Env: []string{"TOKEN=secret"}}},
-		Live: func(p string) (string, bool) { return p, p == w.shown || strings.HasPrefix(p, w.shown+"/") },
+		Live: func(p string) (looks.Shown, bool) {
+			rest, below := strings.CutPrefix(p, w.shown+"/")
+			return looks.Shown{Source: w.shown, Rest: strings.TrimPrefix(rest, p)}, below || p == w.shown
+		},
 		Open: func(context.Context) (looks.Opened, error) {
 			e.asked = append(e.asked, "open")
 			return e, nil

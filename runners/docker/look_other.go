@@ -1,0 +1,12 @@
+//go:build !linux
+
+package docker
+
+import (
+	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/runners/looks"
+	"github.com/sallyport-dev/sallyport/runners/wire"
+)
+
+// eyes are for Linux: elsewhere the engine has a machine of its own.
+func eyes(wire.User) (_ facts.FS, free func(), _ error) { return nil, nil, looks.ErrAsk }

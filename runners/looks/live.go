@@ -1,0 +1,71 @@
+package looks
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+)
+
+// Shown is what of this machine an environment shows at a path.
+type Shown struct {
+	Source string // what is mounted
+	Rest   string // below it; "" for itself
+	// Mask is what stands in for a source that is missing, when the environment is there; 0 for nothing. Its content is not known here.
+	Mask fs.FileMode
+}
+
+// place returns a path by which to look at something that is shown. It begins at what is mounted, as in the environment: the way that
+// leads there on this machine may be closed to who commands run as.
+func (e *Environment) place(s Shown) (string, *os.File, error) {
+	e.placing.Lock()
+	defer e.placing.Unlock()
+	f := e.places[s.Source]
+	if f == nil {
+		var err error
+		if f, err = openPlace(s.Source); err != nil {
+			if s.Mask != 0 && errors.Is(err, fs.ErrNotExist) {
+				err = fmt.Errorf("%w: %w", ErrAsk, err)
+			}
+			return "", nil, err
+		}
+		e.places[s.Source] = f
+	}
+	return path.Join(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), s.Rest), f, nil
+}
+
+// lstat describes something that is shown.
+func (e *Environment) lstat(s Shown) (fs.FileInfo, error) {
+	source, f, err := e.place(s)
+	switch {
+	case err != nil && s.Mask != 0 && s.Rest == "" && errors.Is(err, fs.ErrNotExist):
+		return info{path.Base(s.Source), s.Mask}, nil
+	case err != nil:
+		return nil, err
+	case s.Rest == "":
+		return f.Stat()
+	}
+	return e.o.Host.Lstat(source)
+}
+
+// masked reports whether something stands, directly in a directory, for what is missing here.
+func (e *Environment) masked(dir string) bool {
+	for _, m := range e.o.Masks {
+		if path.Dir(m) == dir {
+			return true
+		}
+	}
+	return false
+}
+
+// leave closes what was opened to look at it.
+func (e *Environment) leave() {
+	e.placing.Lock()
+	defer e.placing.Unlock()
+	for _, f := range e.places {
+		_ = f.Close()
+	}
+	clear(e.places)
+	e.o.Free()
+}

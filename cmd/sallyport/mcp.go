@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"runtime/debug"
@@ -135,7 +136,7 @@ func (a *app) followPolicies(ctx context.Context, s *plugins.Sallyport) (stop fu
 			case b.Error != "":
 				a.say("the policies have changed and cannot be loaded: those before them judge on: %s", printable(b.Error))
 			default:
-				a.log().Info("policies have changed", "revision", b.Policy.Revision, "before", b.Before.Revision)
+				a.log().Info("policies have changed", "policies", judging(b.Policy), "before", judging(b.Before))
 			}
 		})
 	})
@@ -168,4 +169,13 @@ func policyFor(ctx context.Context, l *config.Loaded, s *plugins.Sallyport) (mcp
 		p.Rules = append(p.Rules, rule)
 	}
 	return p, nil
+}
+
+// judging names policies for the log: the built-in ones by their revision, and each directory and bundle by its own.
+func judging(p engine.PolicyInfo) string {
+	all := []string{p.Revision}
+	for _, place := range slices.Sorted(maps.Keys(p.Bundles)) {
+		all = append(all, place+"@"+p.Bundles[place])
+	}
+	return strings.Join(all, " ")
 }

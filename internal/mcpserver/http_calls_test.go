@@ -77,22 +77,24 @@ func TestHTTPDisconnectEndsTheCall(t *testing.T) {
 	<-gone
 }
 
+// answer is the body of what a request is answered with, or why there is none.
+func answer(r *http.Request) string {
+	resp, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		return err.Error()
+	}
+	defer resp.Body.Close()
+	text, _ := io.ReadAll(resp.Body)
+	return string(text)
+}
+
 // TestHTTPCancelReachesNoCallOfAnother has two clients whose calls have the same id, as counted ids do.
 func TestHTTPCancelReachesNoCallOfAnother(t *testing.T) {
 	t.Parallel()
 	w := startWeb(t)
 	answers := make(chan string, 1)
 	r := w.request(t.Context(), t, http.MethodPost, toolCall(1, "block", "of another"), nil)
-	go func() {
-		resp, err := http.DefaultTransport.RoundTrip(r)
-		if err != nil {
-			answers <- err.Error()
-			return
-		}
-		defer resp.Body.Close()
-		text, _ := io.ReadAll(resp.Body)
-		answers <- string(text)
-	}()
+	go func() { answers <- answer(r) }()
 	<-w.blocked
 	cancel := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,` + modernMeta + `}}`
 	r = w.request(t.Context(), t, http.MethodPost, cancel, func(r *http.Request) { r.Header.Set("Mcp-Method", "notifications/cancelled") })
@@ -138,16 +140,7 @@ func TestHTTPStopsInOrder(t *testing.T) {
 	r := w.request(t.Context(), t, http.MethodPost, toolCall(1, "block", "to the end"), member)
 	r.Body = io.NopCloser(strings.NewReader(strings.Replace(toolCall(1, "block", "to the end"), ","+modernMeta, "", 1)))
 	r.ContentLength = -1
-	go func() {
-		resp, err := http.DefaultTransport.RoundTrip(r)
-		if err != nil {
-			answers <- err.Error()
-			return
-		}
-		defer resp.Body.Close()
-		text, _ := io.ReadAll(resp.Body)
-		answers <- string(text)
-	}()
+	go func() { answers <- answer(r) }()
 	select {
 	case <-w.blocked:
 	case answer := <-answers:

@@ -19,8 +19,7 @@
 //   - calls: a request and its reply, one after the other. Contents of files follow in chunks. A file is
 //     replaced within one call, by a draft that is renamed when it is whole: nothing renames otherwise.
 //   - process: starts one command; then orders (kill, a signal of a closed list, the size of its
-//     terminal, show what is kept) one way,
-//     reports the other. An order that cannot be carried out ends the command.
+//     terminal, show what is kept) one way, reports the other. An order that cannot be carried out ends it.
 //     The last report is the exit, with the kept output behind it.
 //   - output: the output of that command as it comes, raw, if somebody wants to see it.
 //   - input: what the command reads, raw, if it is to read anything. At a terminal that is what is typed.

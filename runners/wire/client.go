@@ -234,18 +234,13 @@ func (e *Environment) Close() error {
 	return nil
 }
 
-// begin opens a stream and says what it is for, and what there is to say there at once.
-func (e *Environment) begin(o opening, more ...any) (net.Conn, error) {
+// begin opens a stream and says what it is for.
+func (e *Environment) begin(o opening) (net.Conn, error) {
 	st, err := e.session.OpenStream()
 	if err != nil {
 		return nil, e.broke(fmt.Errorf("open stream: %w", err))
 	}
-	err = writeFrame(st, append([]any{o}, more...)...)
-	if errors.Is(err, errTooLarge) { // and nothing was sent
-		_ = st.Close()
-		return nil, err
-	}
-	if err != nil {
+	if err := writeFrame(st, o); err != nil {
 		return nil, e.broke(fmt.Errorf("open stream: %w", err))
 	}
 	return st, nil

@@ -88,7 +88,12 @@ func (e *Environment) leave(p *process) {
 // begin opens the streams of a process and has it started.
 func (p *process) begin() error {
 	number := p.e.numbers.Add(1)
-	var err error
+	order := order{Start: startOf(p.command)}
+	st, err := p.e.begin(opening{For: forProcess, Process: number})
+	if err != nil {
+		return fmt.Errorf("start command: %w", err)
+	}
+	p.st = st
 	var outputs []net.Conn
 	for _, out := range []struct {
 		to     io.Writer
@@ -109,18 +114,17 @@ func (p *process) begin() error {
 			return fmt.Errorf("start command: %w", err)
 		}
 	}
-	st, err := p.e.begin(opening{For: forProcess, Process: number}, order{Start: startOf(p.command)})
-	if errors.Is(err, errTooLarge) {
-		for _, st := range outputs {
+	err = writeFrame(st, order)
+	if errors.Is(err, errTooLarge) { // and nothing was sent
+		for _, st := range append(outputs, st) {
 			_ = st.Close()
 		}
 		p.closeInput()
 		return fmt.Errorf("start command: %w", err)
 	}
 	if err != nil {
-		return fmt.Errorf("start command: it may have run, and was ended with the connection: %w", err)
+		return p.lost(err)
 	}
-	p.st = st
 	var r report
 	_ = st.SetReadDeadline(time.Now().Add(answerTime))
 	if err := readFrame(st, &r); err != nil {

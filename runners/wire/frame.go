@@ -21,20 +21,17 @@ func violation(format string, args ...any) error {
 	return fmt.Errorf(format+": %w", append(args, errProtocol)...)
 }
 
-// writeFrame writes documents, in one piece: each piece wakes everybody on the way to the other side.
-func writeFrame(w io.Writer, documents ...any) error {
-	var frames []byte
-	for _, v := range documents {
-		body, err := json.Marshal(v)
-		if err != nil {
-			return fmt.Errorf("encode frame: %w", err)
-		}
-		if len(body) > maxFrame {
-			return fmt.Errorf("send frame: %d bytes, at most %d: %w", len(body), maxFrame, errTooLarge)
-		}
-		frames = append(binary.BigEndian.AppendUint32(frames, uint32(len(body))), body...)
+// writeFrame writes one document.
+func writeFrame(w io.Writer, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode frame: %w", err)
 	}
-	_, err := w.Write(frames)
+	if len(body) > maxFrame {
+		return fmt.Errorf("send frame: %d bytes, at most %d: %w", len(body), maxFrame, errTooLarge)
+	}
+	frame := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(body)), uint32(len(body)))
+	_, err = w.Write(append(frame, body...))
 	return err
 }
 
@@ -142,20 +139,6 @@ func sendChunks(w io.Writer, r io.Reader) (n int64, read, write error) {
 		case err != nil:
 			return n, err, nil
 		}
-	}
-}
-
-// sendText writes a text as sendChunks does.
-func sendText(w io.Writer, text string) error {
-	for {
-		n := min(len(text), maxChunk)
-		if _, err := w.Write(binary.BigEndian.AppendUint32(nil, uint32(n))); err != nil || n == 0 {
-			return err
-		}
-		if _, err := io.WriteString(w, text[:n]); err != nil {
-			return err
-		}
-		text = text[n:]
 	}
 }
 

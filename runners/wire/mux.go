@@ -15,8 +15,7 @@ type connection struct {
 	stream io.ReadWriteCloser
 	reader *bufio.Reader
 	frames frames
-	held   []byte // what goes out with the next Write
-	body   bool   // the next Write is the body of a frame whose header is held
+	held   []byte // the header of a frame whose body comes with the next Write
 }
 
 func newConnection(stream io.ReadWriteCloser) *connection {
@@ -32,19 +31,17 @@ func (c *connection) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write sends header and body of a frame in one piece, and with what is written first to a stream that it was opened: yamux
-// writes them apart, and each piece would wake the other side.
+// Write sends header and body of a frame in one piece: yamux writes them apart, and each piece would
+// wake the other side.
 func (c *connection) Write(p []byte) (int, error) {
-	header := !c.body && len(p) == headerSize
-	c.body = header && p[1] == typeData && binary.BigEndian.Uint32(p[8:]) > 0
-	opens := header && p[1] == typeWindow && binary.BigEndian.Uint16(p[2:])&flagSYN != 0
-	if !c.body && !opens && len(c.held) == 0 {
+	if len(c.held) == 0 && len(p) == headerSize && p[1] == typeData && binary.BigEndian.Uint32(p[8:]) > 0 {
+		c.held = append(c.held, p...)
+		return len(p), nil
+	}
+	if len(c.held) == 0 {
 		return c.stream.Write(p)
 	}
 	c.held = append(c.held, p...)
-	if c.body || opens {
-		return len(p), nil
-	}
 	_, err := c.stream.Write(c.held)
 	c.held = c.held[:0]
 	return len(p), err
@@ -76,7 +73,6 @@ func mux(c *connection, dialer bool) (*yamux.Session, error) {
 const (
 	headerSize = 12
 	typeData   = 0
-	typeWindow = 1
 	typePing   = 2
 	flagSYN    = 1
 )

@@ -1,11 +1,10 @@
 package wire
 
 import (
-	"bufio"
-	"cmp"
 	"context"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -112,9 +111,6 @@ func (s *server) live(number uint64, o *start, c *engine.Command) ([]io.Closer, 
 	return all, nil
 }
 
-// maxPiece is how many bytes of reports and texts are gathered. What is longer goes out as it is.
-const maxPiece = 4 << 10
-
 // reporter writes reports one after the other.
 type reporter struct {
 	mu   sync.Mutex
@@ -133,7 +129,7 @@ func (r *reporter) show(p engine.Process, ended <-chan struct{}) {
 	r.send(report{Kept: &kept{streamOf(stdout), streamOf(stderr)}}, stdout.Text, stderr.Text)
 }
 
-// send writes a report and the texts that belong to it, in few pieces. An error needs no telling: the end of the
+// send writes a report and the texts that belong to it. An error needs no telling: the end of the
 // stream is what follows from it, and that ends the command.
 func (r *reporter) send(m report, texts ...string) {
 	r.mu.Lock()
@@ -141,11 +137,11 @@ func (r *reporter) send(m report, texts ...string) {
 	if r.over {
 		return
 	}
-	to := bufio.NewWriterSize(r.to, maxPiece)
-	err := writeFrame(to, m)
+	err := writeFrame(r.to, m)
 	for _, text := range texts {
-		err = cmp.Or(err, sendText(to, text))
+		if err == nil {
+			_, _, err = sendChunks(r.to, strings.NewReader(text))
+		}
 	}
-	err = cmp.Or(err, to.Flush())
 	r.over = err != nil || m.Exit != nil
 }

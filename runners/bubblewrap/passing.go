@@ -5,7 +5,6 @@ package bubblewrap
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"syscall"
@@ -26,6 +25,6 @@ func passes(err error) error {
 	if !short {
 		return nil
 	}
-	// Not wrapped: whoever finds in it that there can be no sandbox would do without.
-	return fmt.Errorf("start sandbox: the machine is short of processes, memory, space or time: end what takes it up, or raise local.pids: %v", err)
+	// Its text only: whoever finds in it that there can be no sandbox would do without.
+	return errors.New("start sandbox: the machine is short of processes, memory, space or time: end what takes it up, or raise local.pids: " + err.Error())
 }

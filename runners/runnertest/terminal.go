@@ -23,7 +23,7 @@ func (p *place) atTerminal(t *testing.T, text string, change ...func(*engine.Com
 	t.Helper()
 	c := p.command(t, text)
 	in, keys := io.Pipe()
-	t.Cleanup(func() { keys.Close() })
+	t.Cleanup(func() { _ = keys.Close() })
 	c.Stdin, c.Terminal = in, &engine.WindowSize{Rows: 24, Columns: 80}
 	for _, f := range change {
 		f(&c)

@@ -3,7 +3,6 @@ package wire
 import (
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"strings"
 	"testing"
@@ -127,7 +126,7 @@ func (r *running) serve(t *testing.T) net.Conn {
 		t.Fatal(err)
 	}
 	_ = st.SetDeadline(time.Now().Add(20 * time.Second))
-	if _, err := io.WriteString(st, string(framed(`{"for":"process","process":1}`))); err != nil {
+	if _, err := st.Write(framed(`{"for":"process","process":1}`)); err != nil {
 		t.Fatal(err)
 	}
 	return st

@@ -149,12 +149,12 @@ func TestDockerTwoAgents(t *testing.T) {
 func TestDockerLimits(t *testing.T) {
 	t.Parallel()
 	s := dockerSite(t, runtimeImage())
-	c := s.config("c", "keep: true, memory: 512m, cpus: 1.0, pids: 99")
-	if out := s.sh(c, "echo works; cat /sys/fs/cgroup/pids.max /sys/fs/cgroup/pids/pids.max 2>/dev/null || true"); !strings.HasPrefix(out, "works\n") || !strings.Contains(out, "99") {
+	c := s.config("c", "keep: true, memory: 512m, cpus: 1.0, pids: 123")
+	if out := s.sh(c, "echo works; cat /sys/fs/cgroup/pids.max /sys/fs/cgroup/pids/pids.max 2>/dev/null || true"); !strings.HasPrefix(out, "works\n") || !strings.Contains(out, "123") {
 		t.Errorf("%q", out)
 	}
 	got := s.engine("inspect", "--format", "{{.HostConfig.Memory}} {{.HostConfig.MemorySwap}} {{.HostConfig.NanoCpus}} {{.HostConfig.PidsLimit}}", s.list(c)[0].Container)
-	if got != "536870912 536870912 1000000000 99" {
+	if got != "536870912 536870912 1000000000 123" {
 		t.Errorf("the engine has %s", got)
 	}
 	for docker, want := range map[string]string{

@@ -3,6 +3,7 @@ package command_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,12 +15,14 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/runners/command"
+	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
 // Whatever goes wrong on the way to a supervisor, the error says what and what to do.
 func TestNoSupervisor(t *testing.T) {
 	t.Parallel()
 	sh := leftout.Command(t, "sh", "install a shell")
+	greeting := fmt.Sprintf("echo sallyport-supervisor/%d; ", wire.Version)
 	for name, tc := range map[string]struct {
 		command []string
 		want    string
@@ -28,10 +31,10 @@ func TestNoSupervisor(t *testing.T) {
 		"cannot connect":     {[]string{sh, "-c", "echo 'Connection refused' >&2; exit 255"}, "exit status 255, and says: Connection refused"},
 		"a login that talks": {[]string{sh, "-c", "echo Welcome to box; exec cat"}, `the other side is no supervisor: it says "Welcome to box"`},
 		"ends at once":       {[]string{sh, "-c", ":"}, "ended by itself"},
-		"another version":    {[]string{sh, "-c", "echo sallyport-supervisor/99; exec cat"}, `speaks version "99" of the protocol, and this side 2`},
+		"another version":    {[]string{sh, "-c", "echo sallyport-supervisor/99; exec cat"}, fmt.Sprintf(`speaks version "99" of the protocol, and this side %d`, wire.Version)},
 		"a line without end": {[]string{sh, "-c", "exec tr '\\0' x </dev/zero"}, "no supervisor"},
-		"refuses":            {[]string{sh, "-c", `echo sallyport-supervisor/2; read -r x; printf '\0\0\0\162{"error":"find shell: none","release":"","os":"","arch":"","posix":false,"home":"","temporary":[],"executable":""}'; exec cat`}, "find shell: none"},
-		"breaks off":         {[]string{sh, "-c", `echo sallyport-supervisor/2; read -r x; printf '\0\0\1\0{'; exec cat >/dev/null`}, "unexpected EOF"},
+		"refuses":            {[]string{sh, "-c", greeting + `read -r x; printf '\0\0\0\162{"error":"find shell: none","release":"","os":"","arch":"","posix":false,"home":"","temporary":[],"executable":""}'; exec cat`}, "find shell: none"},
+		"breaks off":         {[]string{sh, "-c", greeting + `read -r x; printf '\0\0\1\0{'; exec cat >/dev/null`}, "unexpected EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

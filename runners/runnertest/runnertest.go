@@ -12,8 +12,11 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -44,6 +47,7 @@ func Run(t *testing.T, open func(t *testing.T) engine.Environment) { RunIn(t, Op
 // RunIn is Run for a place that has more.
 func RunIn(t *testing.T, o Options, open func(t *testing.T) engine.Environment) {
 	t.Setenv(planted, "sk-do-not-leak")
+	heed(t)
 	s := &suite{o: o, open: open}
 	for _, part := range []struct {
 		name string
@@ -181,4 +185,15 @@ func nonce() string {
 		panic(err) // crypto/rand does not fail where Go runs
 	}
 	return hex.EncodeToString(b[:])
+}
+
+// heed has this process heed interrupts for the length of a test. A script that starts tests in its background has them ignore
+// those, and what a process ignores, the commands that it starts ignore too.
+func heed(t *testing.T) {
+	if !signal.Ignored(os.Interrupt) && !signal.Ignored(syscall.SIGQUIT) {
+		return // and Ctrl-C ends the tests
+	}
+	came := make(chan os.Signal, 1)
+	signal.Notify(came, os.Interrupt, syscall.SIGQUIT)
+	t.Cleanup(func() { signal.Stop(came) })
 }

@@ -110,46 +110,48 @@ func TestWithout(t *testing.T) {
 // Nothing is done without one for that.
 func TestShortOfSomething(t *testing.T) {
 	t.Parallel()
-	full := func(t *testing.T) string { // a state directory in which nothing can be made
-		if os.Getuid() != 0 {
-			leftout.Skip(t, "only root mounts a small file system")
-		}
-		dir := t.TempDir()
-		if err := unix.Mount("none", dir, "tmpfs", 0, "nr_inodes=1"); err != nil {
-			leftout.Skip(t, "no file system can be mounted: "+err.Error())
-		}
-		t.Cleanup(func() { _ = unix.Unmount(dir, 0) })
-		return dir
-	}
-	for name, change := range map[string]func(t *testing.T, o *bubblewrap.Options){
-		"processes of bwrap": func(t *testing.T, o *bubblewrap.Options) {
-			o.Bwrap = weak(t, "echo 'bwrap: Creating new namespace failed: Resource temporarily unavailable' >&2; exit 1")
-		},
-		"processes inside": func(t *testing.T, o *bubblewrap.Options) {
-			o.Bwrap = weak(t, "echo 'bwrap: fork: Cannot allocate memory' >&2; exit 1")
-		},
-		"space": func(t *testing.T, o *bubblewrap.Options) { o.State = full(t) },
+	for name, says := range map[string]string{
+		"processes of bwrap": "Creating new namespace failed: Resource temporarily unavailable",
+		"processes inside":   "fork: Cannot allocate memory",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := settings(t)
-			change(t, &o)
-			o.Otherwise = bareRunner{}
-			r, err := bubblewrap.New(o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			env, err := r.Open(t.Context(), engine.EnvironmentSpec{Layout: layout(t.TempDir())})
-			if err == nil || !strings.Contains(err.Error(), "the machine is short of") {
-				t.Errorf("got %v", err)
-			}
-			if env != nil {
-				env.Close()
-			}
-			if r.Unconfined() != nil {
-				t.Error("commands would run without a sandbox")
-			}
+			o.Bwrap = weak(t, "echo 'bwrap: "+says+"' >&2; exit 1")
+			refusesForWant(t, o)
 		})
+	}
+}
+
+// TestShortOfSpace: nothing can be made in the state directory.
+func TestShortOfSpace(t *testing.T) {
+	t.Parallel()
+	o := settings(t)
+	o.State = t.TempDir()
+	if err := unix.Mount("none", o.State, "tmpfs", 0, "nr_inodes=1"); err != nil {
+		leftout.Skip(t, "no small file system can be mounted: run the test as root: "+err.Error())
+	}
+	t.Cleanup(func() { _ = unix.Unmount(o.State, 0) })
+	refusesForWant(t, o)
+}
+
+// refusesForWant expects that no sandbox is made and nothing takes its place.
+func refusesForWant(t *testing.T, o bubblewrap.Options) {
+	t.Helper()
+	o.Otherwise = bareRunner{}
+	r, err := bubblewrap.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env, err := r.Open(t.Context(), engine.EnvironmentSpec{Layout: layout(t.TempDir())})
+	if err == nil || !strings.Contains(err.Error(), "the machine is short of") {
+		t.Errorf("got %v", err)
+	}
+	if env != nil {
+		env.Close()
+	}
+	if r.Unconfined() != nil {
+		t.Error("commands would run without a sandbox")
 	}
 }
 

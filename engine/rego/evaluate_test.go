@@ -3,6 +3,7 @@ package rego
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -173,6 +174,21 @@ deny contains {} if _f(1) == 1`,
 				t.Errorf("it took %v", took)
 			}
 		})
+	}
+}
+
+// A rule that builds something very large is stopped long before its time is over. Not parallel: it is the memory of the process
+// that is looked at, and others would be stopped with it.
+func TestMemoryIsBounded(t *testing.T) {
+	var doubled strings.Builder
+	doubled.WriteString("\ts0 := \"0123456789\"\n")
+	for n := range 36 {
+		fmt.Fprintf(&doubled, "\ts%d := concat(\"\", [s%d, s%d])\n", n+1, n, n)
+	}
+	rule := "deny contains {\"msg\": text} if {\n" + doubled.String() + "\ttext := substring(s36, 0, 3)\n}"
+	e := newEvaluator(t, Options{Custom: []string{customRule(t, rule)}, Timeout: 5 * time.Minute})
+	if _, err := e.Evaluate(t.Context(), harmless()); err == nil || !strings.Contains(err.Error(), "a rule builds something very large") {
+		t.Errorf("got %v", err)
 	}
 }
 

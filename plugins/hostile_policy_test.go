@@ -19,12 +19,12 @@ var hostileRules = map[string]struct{ rule, want string }{
 	some a in numbers.range(1, 100000)
 	some b in numbers.range(1, 100000)
 	a + b < 0
-}`, "evaluate policies: "},
+}`, "loop.rego:10: rule custom/loop: evaluate policies: "},
 	"memory": {`deny contains {"msg": text} if {
 	_asked
 	` + doubling(36) + `
 	text := substring(s36, 0, 3)
-}`, "builds something very large or deadline exceeded"}, // whichever a slow machine meets first
+}`, "builds something very large"},
 	"memory_in_lists": {`deny contains {"command": 0} if {
 	_asked
 	x := [[a, b] | some a in numbers.range(1, 20000); some b in numbers.range(1, 20000)]
@@ -80,7 +80,7 @@ func TestHostilePolicies(t *testing.T) {
 	for name, h := range hostileRules {
 		start := time.Now()
 		out := check(name)
-		if out.Decision.Effect != engine.Deny || out.Fault == nil || out.Decision.Fault == "" || !saysOne(out.Fault, h.want) {
+		if out.Decision.Effect != engine.Deny || out.Fault == nil || out.Decision.Fault == "" || !faultSays(out.Fault, h.want, name == "memory", "deadline exceeded") {
 			t.Errorf("%s: effect %s, fault %.300v, want a fault with %q", name, out.Decision.Effect, out.Fault, h.want)
 		}
 		if took := time.Since(start); took > 30*time.Second { // the deadline is 5 s

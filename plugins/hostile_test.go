@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,7 +50,7 @@ func TestHostilePlugin(t *testing.T) {
 // Every request is refused with a fault, in time, and the next one is served.
 func hostileDenies(t *testing.T, check func(string) engine.Outcome) {
 	for mode, want := range map[string]string{
-		"loop": "did not end in time", "memory": "out of memory or did not end in time", "recursion": "", "output": "the limit is 65536",
+		"loop": "did not end in time", "memory": "out of memory", "recursion": "", "output": "the limit is 65536",
 		"utf8": "not valid UTF-8", "types": "it is a object, not a list", "nothing": "not a JSON object", "panic": "this is the end",
 		"exit": "it ended itself with status 0", "nil": "nil pointer dereference", "effect": `unknown effect "allow"`,
 		"rule": `rule "dangerous/recursive_delete" is not one that its manifest names`, "index": "it points at command 1048576",
@@ -59,7 +58,7 @@ func hostileDenies(t *testing.T, check func(string) engine.Outcome) {
 	} {
 		start := time.Now()
 		out := check(mode)
-		if out.Decision.Effect != engine.Deny || out.Fault == nil || out.Decision.Fault == "" || !saysOne(out.Fault, want) {
+		if out.Decision.Effect != engine.Deny || out.Fault == nil || out.Decision.Fault == "" || !faultSays(out.Fault, want, mode == "memory", "did not end in time") {
 			t.Errorf("%s: effect %s, fault %v, want a fault with %q", mode, out.Decision.Effect, out.Fault, want)
 		}
 		if took := time.Since(start); took > 20*time.Second { // its limit is half a second
@@ -71,9 +70,10 @@ func hostileDenies(t *testing.T, check func(string) engine.Outcome) {
 	}
 }
 
-// saysOne reports whether an error says one of texts, which are joined by " or ".
-func saysOne(err error, texts string) bool {
-	return slices.ContainsFunc(strings.Split(texts, " or "), func(text string) bool { return strings.Contains(err.Error(), text) })
+// faultSays reports whether a fault is the one that is wanted. What takes up memory may meet the deadline first, but only where the
+// race detector slows it.
+func faultSays(fault error, want string, memory bool, deadline string) bool {
+	return strings.Contains(fault.Error(), want) || underRace && memory && strings.Contains(fault.Error(), deadline)
 }
 
 // To sleep is no harm: its clock goes on, ours does not.

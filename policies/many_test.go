@@ -30,7 +30,8 @@ func batch(n int, read bool) (*facts.Builder, facts.Ask) {
 	return facts.NewBuilder(settings{}.layout(world), world, seen), ask
 }
 
-// A batch is judged in a time that grows as it does, and one of a thousand files within what the gate gives. It is the processor's time that is held against that, not the clock's, and
+// A batch is judged in a time that grows as it does, and one of a thousand files far within the five
+// seconds that the gate gives. It is the processor's time that is held against that, not the clock's, and
 // nothing else runs meanwhile, since this test is not parallel.
 func TestBatchesAreJudgedInLinearTime(t *testing.T) {
 	// On a busy machine the clock runs faster than this test.
@@ -58,7 +59,11 @@ func TestBatchesAreJudgedInLinearTime(t *testing.T) {
 		}
 		small, large := judge(few), judge(few*factor)
 		t.Logf("read %v: %d files %v, %d files %v", read, few, small, few*factor, large)
-		if small > rego.DefaultTimeout {
+		limit := time.Second
+		if underRace {
+			limit = rego.DefaultTimeout
+		}
+		if small > limit {
 			t.Errorf("read %v: %d files take %v", read, few, small)
 		}
 		// Measured: 8 to 12 times as long for 8 times as many, and 20 to 28 times when each path was compared

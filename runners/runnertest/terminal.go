@@ -134,12 +134,12 @@ func (s *suite) terminal(t *testing.T) {
 		const text = `i=0; while [ $i -lt 5000 ]; do echo "line $i"; i=$((i+1)); done`
 		for range 3 {
 			if x := p.atTerminal(t, text).Wait(); x.Stdout.Text != want.String() || x.Error != nil {
-				t.Fatalf("%d bytes of %d, %v", len(x.Stdout.Text), want.Len(), x.Error)
+				t.Fatalf("%d bytes of %d, code %d, signal %q, killed %q, %v", len(x.Stdout.Text), want.Len(), x.Code, x.Signal, x.Killed, x.Error)
 			}
 		}
 		x := p.atTerminal(t, text, func(c *engine.Command) { c.Output = 100 }).Wait()
-		if x.Stdout.Bytes != int64(want.Len()) || x.Stdout.SHA256 != digest(want.String()) || len(x.Stdout.Text) > 200 {
-			t.Errorf("%+v", x.Stdout)
+		if x.Stdout.Bytes != int64(want.Len()) || x.Stdout.SHA256 != digest(want.String()) || len(x.Stdout.Text) > 200 || x.Error != nil {
+			t.Errorf("%d bytes of %d, code %d, signal %q, killed %q, %v: %+v", x.Stdout.Bytes, want.Len(), x.Code, x.Signal, x.Killed, x.Error, x.Stdout)
 		}
 	})
 	t.Run("one after the other", func(t *testing.T) {

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
 )
 
 // TestStreamsHeldForAMoment holds the pipe of one stream after the end of the command for longer than the
@@ -34,5 +37,42 @@ func TestStreamsHeldForAMoment(t *testing.T) {
 				t.Errorf("%+v", exit)
 			}
 		})
+	}
+}
+
+// TestTerminalIsReadBeforeItIsLeft stops the reader of a terminal, and with it what the kernel moves to it: as long
+// as that is so, the side of the command is not closed, and what is written to it arrives.
+func TestTerminalIsReadBeforeItIsLeft(t *testing.T) {
+	t.Parallel()
+	stdin, s, stderr, err := atTerminal(engine.Command{Output: 1 << 20, Terminal: &engine.WindowSize{Rows: 24, Columns: 80}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stderr.abandon()
+	defer stdin.end()
+	s.begin()
+	s.kept.mu.Lock() // a reader that has something waits here
+	var want strings.Builder
+	write := func() {
+		n, err := fmt.Fprintf(s.w, "%s\n", strings.Repeat("x", 1000))
+		if err != nil {
+			t.Fatalf("the side of the command is closed: %v", err)
+		}
+		fmt.Fprintf(&want, "%s\r\n", strings.Repeat("x", n-1))
+	}
+	write()
+	whole := make(chan bool)
+	go func() { whole <- s.finish(10 * time.Second) }()
+	time.Sleep(2 * drainStep)
+	write()
+	s.kept.mu.Unlock()
+	if !<-whole {
+		t.Error("the end was not reached")
+	}
+	if got := s.kept.stream().Text; got != want.String() {
+		t.Errorf("%d bytes of %d: %q", len(got), want.Len(), got)
+	}
+	if _, err := s.w.Write(nil); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("the side of the command is left open: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"errors"
 	"io"
 	"os"
 	"sync"
@@ -48,22 +49,49 @@ func (s *stream) begin() {
 		defer s.view.end()
 		buf := chunks.Get().(*[chunk]byte)
 		defer chunks.Put(buf)
-		for {
+		for held := s.held; ; {
 			n, err := s.r.Read(buf[:])
-			_, _ = s.kept.Write(buf[:n]) // as with bytes.Buffer, there is no error
-			s.view.show(buf[:n])
-			if err != nil {
+			s.take(buf[:n])
+			switch {
+			case err == nil:
+			case held && errors.Is(err, os.ErrDeadlineExceeded):
+				held = false
+				s.rest(buf[:])
+			default:
 				return
 			}
 		}
 	}()
 }
 
+func (s *stream) take(b []byte) {
+	_, _ = s.kept.Write(b) // as with bytes.Buffer, there is no error
+	s.view.show(b)
+}
+
+// rest reads what there is, and then lets go of the end that was held. The order matters with a terminal: Linux
+// moves what is written to where it is read in the background, and a read that was on its way when the last
+// writer closed may be told the end before all of it. One that begins after the last write waits for it.
+func (s *stream) rest(buf []byte) {
+	end := time.Now().Add(drainTime) // of a process that could not be ended, and writes on
+	for time.Now().Before(end) {
+		n, err := readNow(s.r, buf)
+		if n <= 0 || err != nil {
+			break
+		}
+		s.take(buf[:n])
+	}
+	_ = s.w.Close()
+	_ = s.r.SetReadDeadline(time.Now().Add(drainTime)) // it has taken one before
+}
+
 // finish waits for the end of the stream, but not longer than the given time: a process that
 // could not be ended may hold the pipe for ever, and a viewer may block. It reports whether the
 // end was reached, by the viewer too.
 func (s *stream) finish(limit time.Duration) bool {
-	_ = s.w.Close() // it may be closed already
+	if !s.held || s.r.SetReadDeadline(time.Now()) != nil {
+		_ = s.w.Close() // it may be closed already
+	}
 	s.view.ending()
 	deadline := time.Now().Add(limit)
 	t := time.NewTimer(limit)

@@ -49,3 +49,19 @@ func resize(ours *os.File, size engine.WindowSize) error {
 	}
 	return err
 }
+
+// readNow reads what there is, without waiting for more: unix.EAGAIN when that is nothing.
+func readNow(ours *os.File, buf []byte) (n int, err error) {
+	c, err := ours.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	failed := c.Control(func(fd uintptr) {
+		for n, err = unix.Read(int(fd), buf); err == unix.EINTR; n, err = unix.Read(int(fd), buf) {
+		}
+	})
+	if failed != nil {
+		return 0, failed
+	}
+	return n, err
+}

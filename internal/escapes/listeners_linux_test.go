@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"syscall"
 	"testing"
 	"unsafe"
 
@@ -15,6 +16,7 @@ import (
 // listeners are what can be talked to on the host, and shared memory. Whoever calls is told the secret.
 type listeners struct {
 	vars map[string]string
+	mail []net.PacketConn // sockets for messages
 
 	mu     sync.Mutex
 	called []string
@@ -26,8 +28,12 @@ func (l *listeners) note(what string) {
 	l.called = append(l.called, "called "+what)
 }
 
-// calls returns who called since the last time.
-func (l *listeners) calls() []string {
+// calls returns who called since the last time. What was sent is there: the messages are looked for now.
+func (l *listeners) calls(t *testing.T) []string {
+	t.Helper()
+	for _, from := range l.mail {
+		l.hear(t, from)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	called := l.called
@@ -71,7 +77,7 @@ func listen(t *testing.T, w *world) *listeners {
 		} else {
 			must(t, os.Chmod(at.address, 0o666))
 		}
-		go l.hear(from)
+		l.mail = append(l.mail, from)
 	}
 	l.share(t, w)
 	return l
@@ -89,13 +95,18 @@ func (l *listeners) serve(from net.Listener, secret string) {
 	}
 }
 
-func (l *listeners) hear(from net.PacketConn) {
-	for {
-		if _, _, err := from.ReadFrom(make([]byte, 64)); err != nil {
-			return
+func (l *listeners) hear(t *testing.T, from net.PacketConn) {
+	t.Helper()
+	c, err := from.(syscall.Conn).SyscallConn()
+	must(t, err)
+	must(t, c.Control(func(fd uintptr) {
+		for {
+			if _, _, err := unix.Recvfrom(int(fd), make([]byte, 64), unix.MSG_DONTWAIT); err != nil {
+				return
+			}
+			l.note(from.LocalAddr().String())
 		}
-		l.note(from.LocalAddr().String())
-	}
+	}))
 }
 
 // share puts the secret into shared memory, and makes a message queue, that everybody may use.

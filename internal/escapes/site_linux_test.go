@@ -146,7 +146,7 @@ func (s *site) touched(t *testing.T, said string) (out []string) {
 	}
 	out = append(out, s.changes(t)...)
 	out = append(out, s.gifts()...)
-	out = append(out, s.listeners.calls()...)
+	out = append(out, s.listeners.calls(t)...)
 	if now := s.victim.condition(); now != s.victim.before {
 		out = append(out, "the process of the host is "+now)
 	}

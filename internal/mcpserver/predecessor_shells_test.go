@@ -63,7 +63,7 @@ func TestPredecessorBackgroundOutput(t *testing.T) {
 
 func TestPredecessorBackgroundKill(t *testing.T) {
 	t.Parallel()
-	w := connect(t, newWorld(t, "", nil).Server)
+	w := connect(t, newWorld(t, "limits: {grace: 1m}\n", nil).Server) // TERM is enough, whenever it arrives
 	id := w.start(t, map[string]any{"command": "sleep 1000"})
 	before := w.call(t, "get_background_shell_status", map[string]any{"shell_id": id})
 	if before.str("status") != "running" || before.Fields["exit_code"] != nil || before.str("command") != "sleep 1000" || before.str("cwd") == "" {

@@ -9,16 +9,20 @@ import (
 // TestLongCallsShowProgress: to who asked, in order, and never after the reply.
 func TestLongCallsShowProgress(t *testing.T) {
 	t.Parallel()
-	w := connect(t, newWorld(t, "", nil).Server)
+	world := newWorld(t, "", nil)
+	w := connect(t, world.Server)
 	w.hello(t, nil)
 	var told []map[string]any
 	id := w.send(t, "tools/call", map[string]any{
 		"name": "execute_command", "_meta": map[string]any{"progressToken": "tok"},
-		"arguments": map[string]any{"command": `printf 'first\nsecond \033[31mred'; sleep 0.4; echo; echo err >&2`},
+		"arguments": map[string]any{"command": `printf 'first\nsecond \033[31mred'; until test -e told; do sleep 0.01; done; echo; echo err >&2`},
 	})
 	r := resultOf(t, w.reply(t, id, func(m message) {
-		if m.Method == progressMethod {
-			told = append(told, m.Params)
+		if m.Method != progressMethod {
+			return
+		}
+		if told = append(told, m.Params); strings.Contains(fmt.Sprint(m.Params), "second") {
+			world.write(t, "told", "") // the command waits for it, for as long as it may run
 		}
 	}))
 	if r.IsError || len(told) == 0 {

@@ -20,7 +20,7 @@ func TestEndOfInputLosesNoReply(t *testing.T) {
 	s := plain(t, func(_ context.Context, r engine.Request) (engine.Outcome, error) {
 		time.Sleep(5 * time.Millisecond)
 		return allowed(r), nil
-	}, func(o *Options) { o.Calls = 3 })
+	}, func(o *Options) { o.Calls, o.Quiet = 3, patience })
 	w := connect(t, s)
 	for i := range 20 {
 		w.send(t, "tools/call", map[string]any{"name": "execute_command", "arguments": map[string]any{"command": fmt.Sprint("c", i+1)}})

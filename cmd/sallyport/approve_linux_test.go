@@ -44,24 +44,25 @@ func TestPersonAtTheTerminal(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		types string
+		limit string // of the waiting: short where it is waited for
 		code  int
 	}{
-		"yes":            {"yes\n", 0},
-		"YES":            {" Yes \n", 0},
-		"no":             {"no\n", execDenied},
-		"y is not yes":   {"y\n", execDenied},
-		"return is no":   {"\n", execDenied},
-		"end of file":    {"\x04", execDenied},
-		"silence":        {"", execDenied},
-		"interrupt":      {"\x03", execSignal + int(syscall.SIGINT)},
-		"yes, but later": {"...", execDenied},
+		"yes":            {"yes\n", "1m", 0},
+		"YES":            {" Yes \n", "1m", 0},
+		"no":             {"no\n", "1m", execDenied},
+		"y is not yes":   {"y\n", "1m", execDenied},
+		"return is no":   {"\n", "1m", execDenied},
+		"end of file":    {"\x04", "1m", execDenied},
+		"silence":        {"", "2s", execDenied},
+		"interrupt":      {"\x03", "1m", execSignal + int(syscall.SIGINT)},
+		"yes, but later": {"...", "2s", execDenied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			master, slave := pty(t)
 			dir := t.TempDir()
 			file := filepath.Join(dir, "c.yaml")
-			text := "version: 1\ncommands: {deny: [touch]}\nrules: {filters/denied: ask}\nlimits: {approval: 2s}\n"
+			text := "version: 1\ncommands: {deny: [touch]}\nrules: {filters/denied: ask}\nlimits: {approval: " + test.limit + "}\n"
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +97,7 @@ func conversation(master *os.File, answer string) string {
 	var shown bytes.Buffer
 	typed := false
 	for buf := make([]byte, 4096); ; {
-		_ = master.SetReadDeadline(time.Now().Add(30 * time.Second))
+		_ = master.SetReadDeadline(time.Now().Add(time.Minute))
 		n, err := master.Read(buf)
 		shown.Write(buf[:n])
 		if !typed && strings.Contains(shown.String(), "): ") && strings.Contains(shown.String(), "Type yes") {

@@ -91,7 +91,7 @@ func (a *app) exec(ctx context.Context, text string, words []string, f execFlags
 		request.Stdin, request.Terminal = screen, screen.terminal()
 	}
 	if *f.format == formatText {
-		request.Stdout, request.Stderr = a.out, a.err
+		request.Stdout, request.Stderr = screen.shown(a.out), a.err
 	}
 	job, err := s.Start(signals.ctx, request)
 	if err != nil {

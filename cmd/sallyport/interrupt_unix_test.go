@@ -95,11 +95,12 @@ func TestSignalIsTheCommands(t *testing.T) {
 		killed string
 		shown  string
 	}{
-		"it tidies up":              {`trap 'echo bye; exit 5' INT; echo > up; while :; do sleep 0.05; done`, []syscall.Signal{syscall.SIGINT}, 5, "", "bye\n"},
-		"it ends well":              {`trap 'exit 0' TERM; echo > up; while :; do sleep 0.05; done`, []syscall.Signal{syscall.SIGTERM}, 0, "", ""},
-		"it ignores one":            {ignores, []syscall.Signal{syscall.SIGINT}, 128 + 2, "asked to stop: interrupt", ""},
-		"it ignores one, and again": {ignores, []syscall.Signal{syscall.SIGTERM, syscall.SIGINT}, 128 + 15, "asked to stop: terminated", ""},
-		"it tells how far it is": {`trap 'echo here' USR1; trap 'echo there; exit 7' QUIT; echo > up; while :; do sleep 0.05; done`,
+		"it tidies up":   {`trap 'echo bye; exit 5' INT; echo > up; while :; do sleep 0.05; done`, []syscall.Signal{syscall.SIGINT}, 5, "", "bye\n"},
+		"it ends well":   {`trap 'exit 0' TERM; echo > up; while :; do sleep 0.05; done`, []syscall.Signal{syscall.SIGTERM}, 0, "", ""},
+		"it ignores one": {ignores, []syscall.Signal{syscall.SIGINT}, 128 + 2, "asked to stop: interrupt", ""},
+		"it goes on, and again": {`trap 'echo > told' INT TERM; echo > up; while :; do sleep 0.05; done; touch mark`,
+			[]syscall.Signal{syscall.SIGTERM, syscall.SIGINT}, 128 + 15, "asked to stop: terminated", ""},
+		"it tells how far it is": {`trap 'echo here; echo > told' USR1; trap 'echo there; exit 7' QUIT; echo > up; while :; do sleep 0.05; done`,
 			[]syscall.Signal{syscall.SIGUSR1, syscall.SIGQUIT}, 7, "", "there\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,11 +111,13 @@ func TestSignalIsTheCommands(t *testing.T) {
 				t.Fatal(err)
 			}
 			waitFor(t, filepath.Join(g.dir, "up"), 1)
-			for _, sig := range tc.send {
+			for i, sig := range tc.send {
+				if i > 0 { // of signals that wait together the second may be the first to arrive
+					waitFor(t, filepath.Join(g.dir, "told"), 1)
+				}
 				if err := cmd.Process.Signal(sig); err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(200 * time.Millisecond) // a signal that comes while another waits may be the first to arrive
 			}
 			_ = cmd.Wait()
 			if got := cmd.ProcessState.ExitCode(); got != tc.code || !strings.Contains(out.String(), tc.shown) {
@@ -133,7 +136,7 @@ func TestSignalIsTheCommands(t *testing.T) {
 // waitFor waits until a file has n lines and returns them.
 func waitFor(t *testing.T, file string, n int) []string {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if text, err := os.ReadFile(file); err == nil && bytes.Count(text, []byte("\n")) >= n {
 			return strings.Fields(string(text))
 		}

@@ -16,7 +16,7 @@ import (
 type screen struct {
 	file   *os.File
 	before *term.State    // as it was; nil while it is not lent
-	lent   chan struct{}  // closed when what is typed is the command's
+	lent   chan struct{}  // closed when it is lent, or cannot be
 	sizes  chan os.Signal // tells that its size has changed
 }
 
@@ -51,7 +51,11 @@ func (s *screen) size() engine.WindowSize {
 // lend has all that is typed go to a command that runs, keys that the terminal itself would act on too. Until
 // then, when a person may be asked here, it stays as it was.
 func (s *screen) lend(job *engine.Job) {
-	if s == nil || job.PID() == 0 {
+	if s == nil {
+		return
+	}
+	defer close(s.lent)
+	if job.PID() == 0 {
 		return
 	}
 	before, err := term.MakeRaw(int(s.file.Fd()))
@@ -60,7 +64,6 @@ func (s *screen) lend(job *engine.Job) {
 		return
 	}
 	s.before = before
-	close(s.lent)
 	go func() {
 		_ = job.Resize(s.size()) // it may have changed since it was asked for
 		for range s.sizes {
@@ -73,6 +76,25 @@ func (s *screen) lend(job *engine.Job) {
 func (s *screen) Read(p []byte) (int, error) {
 	<-s.lent
 	return s.file.Read(p)
+}
+
+// shown is where the output of a command goes. What it writes before the terminal is lent waits: a terminal that is as
+// it was would change it.
+func (s *screen) shown(out io.Writer) io.Writer {
+	if s == nil {
+		return out
+	}
+	return shown{out, s.lent}
+}
+
+type shown struct {
+	io.Writer
+	lent <-chan struct{}
+}
+
+func (w shown) Write(p []byte) (int, error) {
+	<-w.lent
+	return w.Writer.Write(p)
 }
 
 // restore makes the terminal what it was.

@@ -9,10 +9,13 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
+
+	"github.com/sallyport-dev/sallyport/engine"
 )
 
 // sitting is somebody at a terminal who runs sallyport there.
@@ -95,7 +98,7 @@ func (s *sitting) last() string {
 // sees waits until the terminal shows something.
 func (s *sitting) sees(want string) {
 	s.t.Helper()
-	for end := time.Now().Add(30 * time.Second); !strings.Contains(s.screen(), want); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !strings.Contains(s.screen(), want); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			s.t.Fatalf("%q does not come: %q", want, s.last())
 		}
@@ -127,6 +130,23 @@ func (s *sitting) ends(code int) {
 	if diff := cmp.Diff(s.before, s.termios()); diff != "" {
 		s.t.Errorf("the terminal is not what it was (-before +after):\n%s", diff)
 	}
+}
+
+// TestOutputWaitsForTheLoan: what a quick command writes is not shown at a terminal that would change it.
+func TestOutputWaitsForTheLoan(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &screen{lent: make(chan struct{})}
+		var out bytes.Buffer
+		go func() { _, _ = s.shown(&out).Write([]byte("quick")) }()
+		if synctest.Wait(); out.Len() > 0 {
+			t.Errorf("before the loan it shows %q", &out)
+		}
+		s.lend(&engine.Job{}) // of which nothing runs
+		if synctest.Wait(); out.String() != "quick" {
+			t.Errorf("it shows %q", &out)
+		}
+	})
 }
 
 // TestTerminal lends a terminal to commands.
@@ -166,7 +186,7 @@ func TestTerminal(t *testing.T) {
 			s.ends(143)
 		},
 		"time limit": func(t *testing.T) {
-			s := sit(t, "", "exec", "-t", "--timeout", "1s", "-c", sizes)
+			s := sit(t, "", "exec", "-t", "--timeout", "10s", "-c", sizes) // it has to be seen before
 			s.sees("33 111")
 			s.ends(execTimedOut)
 		},
@@ -175,7 +195,7 @@ func TestTerminal(t *testing.T) {
 			pid := waitFor(t, filepath.Join(s.dir, "pid"), 1)[0]
 			_ = s.cmd.Process.Kill()
 			_ = s.cmd.Wait()
-			for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 				if _, err := os.Stat("/proc/" + pid); err != nil {
 					break
 				}

@@ -20,7 +20,12 @@ func TestWatch(t *testing.T) {
 	root := t.TempDir()
 	rule := func(body string) {
 		text := "# METADATA\n# title: X\n# custom:\n#   severity: low\n#   remediation: None.\npackage custom.x\n\n" + body + "\n"
-		if err := os.WriteFile(filepath.Join(root, "policies", "x.rego"), []byte(text), 0o644); err != nil {
+		// In one step: a writer who is held up between emptying a file and filling it is seen to be quiet.
+		part := filepath.Join(root, "policies", ".part")
+		if err := os.WriteFile(part, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(part, filepath.Join(root, "policies", "x.rego")); err != nil {
 			t.Fatal(err)
 		}
 	}

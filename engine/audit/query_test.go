@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -157,7 +158,9 @@ func TestFollow(t *testing.T) {
 	if err := os.MkdirAll(empty.Dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	go func() {
+	var writing sync.WaitGroup
+	defer writing.Wait() // it closes the log after its record was seen, in a directory that goes with the test
+	writing.Go(func() {
 		time.Sleep(300 * time.Millisecond)
 		if l, err := Open(empty); err == nil {
 			_ = l.Close() // the first records are written when there is one to write
@@ -166,7 +169,7 @@ func TestFollow(t *testing.T) {
 			_ = l.Record(context.Background(), outcome("first"))
 			_ = l.Close()
 		}
-	}()
+	})
 	for e, err := range Follow(ctx, empty.Dir, Filter{Kind: engine.KindOutcome}) {
 		if err != nil || e.DecisionID != "first" {
 			t.Errorf("%v: %+v", err, e)

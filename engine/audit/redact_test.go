@@ -149,7 +149,11 @@ func TestRedactIsLinear(t *testing.T) {
 		}
 		return sum
 	}
-	if short, long := took(2<<10), took(16<<10); long > 32*short {
+	short, long := took(2<<10), took(16<<10)
+	for again := 0; long > 32*short && again < 3; again++ { // other work on the machine makes either longer, never shorter
+		short, long = min(short, took(2<<10)), min(long, took(16<<10))
+	}
+	if long > 32*short {
 		t.Errorf("%v for 2 KiB of each keyword, %v for 16 KiB", short, long)
 	}
 }

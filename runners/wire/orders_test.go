@@ -125,7 +125,7 @@ func (r *running) serve(t *testing.T) net.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = st.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = st.SetDeadline(time.Now().Add(time.Minute))
 	if _, err := st.Write(framed(`{"for":"process","process":1}`)); err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/runners/runnertest"
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
@@ -29,7 +30,7 @@ func start(t testing.TB, env engine.Environment, text string, change func(*engin
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.ID, c.Timeout, c.Grace, c.Output = "D-"+rand.Text(), 30*time.Second, 300*time.Millisecond, 1<<16
+	c.ID, c.Timeout, c.Grace, c.Output = "D-"+rand.Text(), 2*time.Minute, 300*time.Millisecond, 1<<16
 	if change != nil {
 		change(&c)
 	}
@@ -58,7 +59,7 @@ func TestFloodStallsNobody(t *testing.T) {
 	env := pair(t, wire.Options{})
 	v := &valve{open: make(chan struct{})}
 	flood := start(t, env, "while :; do echo flood flood flood flood flood flood flood; done", func(c *engine.Command) { c.Stdout, c.Stderr = v, v })
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		out, _ := flood.Output()
 		time.Sleep(50 * time.Millisecond)
 		now, _ := flood.Output()
@@ -98,7 +99,7 @@ func TestStuckReader(t *testing.T) {
 		if x.Code != 0 || x.Stdout.Text != "one\n" || x.Error == nil || !strings.Contains(x.Error.Error(), "the end may be missing") {
 			t.Errorf("%+v", x)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("a reader that is stuck holds up the end")
 	}
 }
@@ -160,8 +161,9 @@ func TestContents(t *testing.T) {
 	if _, err := files.Write(other, io.MultiReader(bytes.NewReader(want), iotest.ErrReader(odd)), engine.WriteOptions{}); !errors.Is(err, odd) {
 		t.Errorf("content that breaks off: %v", err)
 	}
-	time.Sleep(100 * time.Millisecond)
-	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+	var left []os.DirEntry
+	alone := func() bool { left, err = os.ReadDir(dir); return err == nil && len(left) == 1 }
+	if !runnertest.Await(time.Minute, alone) { // the other side cleans up when it hears of the end
 		t.Errorf("left over: %v, %v", left, err)
 	}
 	// A reader that goes early does no harm.

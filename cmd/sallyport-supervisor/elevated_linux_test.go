@@ -13,6 +13,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/runners/runnertest"
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
@@ -25,9 +26,7 @@ func rooted(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "become-root")
-	if err := errors.Join(os.WriteFile(file, b, 0o755), os.Chmod(file, 0o755|fs.ModeSetuid)); err != nil {
-		t.Fatal(err)
-	}
+	runnertest.WriteProgram(t, file, b, 0o755|fs.ModeSetuid)
 	c := exec.Command(file, "-pc", "id -u")
 	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(someone.UID), Gid: uint32(someone.GID)}}
 	if out, err := c.Output(); err != nil || string(out) != "0\n" {

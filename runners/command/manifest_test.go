@@ -22,10 +22,7 @@ const reach = "#!/bin/sh\n# reaches a supervisor\nexec \"$1\"\n"
 func install(t testing.TB, dir string) command.Plugin {
 	t.Helper()
 	manifest := filepath.Join(dir, "reach.yaml")
-	write(t, filepath.Join(dir, "reach.sh"), reach)
-	if err := os.Chmod(filepath.Join(dir, "reach.sh"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	runnertest.WriteProgram(t, filepath.Join(dir, "reach.sh"), []byte(reach), 0o755)
 	write(t, manifest, fmt.Sprintf("name: reach # where to\nversion: 1.0.0\ninterface: %d\ncommand: [./reach.sh]\nsha256:\nisolation: container\n", wire.Version))
 	sum, err := command.SealPlugin(manifest)
 	if err != nil {

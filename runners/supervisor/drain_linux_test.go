@@ -3,6 +3,7 @@ package supervisor
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -20,12 +21,16 @@ func TestStreamsHeldForAMoment(t *testing.T) {
 		t.Run(fmt.Sprintf("descriptor %d", fd), func(t *testing.T) {
 			t.Parallel()
 			s := newSupervisor(t, Options{})
-			p := start(t, s, command(fmt.Sprintf("sleep 0.2; echo whole >&%d", fd)))
+			c := command(fmt.Sprintf("read -r _; echo whole >&%d", fd))
+			stdin, told := io.Pipe()
+			c.Stdin = stdin
+			p := start(t, s, c)
 			shell := fmt.Sprintf("/proc/%d", p.PID())
 			holder, err := os.OpenFile(fmt.Sprintf("%s/fd/%d", shell, fd), os.O_WRONLY, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
+			told.Close() // it is held: now the command may end
 			for err = nil; !errors.Is(err, fs.ErrNotExist); _, err = os.Stat(shell) {
 				time.Sleep(time.Millisecond)
 			}

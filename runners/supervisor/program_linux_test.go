@@ -1,10 +1,13 @@
-package supervisor
+package supervisor_test
 
 import (
 	"io"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/sallyport-dev/sallyport/runners/runnertest"
+	"github.com/sallyport-dev/sallyport/runners/supervisor"
 )
 
 // The program that was opened runs, whatever lies at its path by then.
@@ -13,9 +16,7 @@ func TestOpenedProgram(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "program")
 	script := func(word string) []byte { return []byte("#!/bin/sh\necho " + word + " \"$1\"\n") }
-	if err := os.WriteFile(file, script("first"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	runnertest.WriteProgram(t, file, script("first"), 0o755)
 	for _, other := range []*os.File{nil, os.Stderr} {
 		f, err := os.Open(file)
 		if err != nil {
@@ -24,16 +25,14 @@ func TestOpenedProgram(t *testing.T) {
 		if err := os.Rename(file, file+".old"); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, script("second"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		o := ProgramOptions{Command: []string{file, "word"}, Env: os.Environ(), Open: f}
+		runnertest.WriteProgram(t, file, script("second"), 0o755)
+		o := supervisor.ProgramOptions{Command: []string{file, "word"}, Env: os.Environ(), Open: f}
 		if other != nil {
 			o.Files = []*os.File{other}
 		}
 		for want, open := range map[string]*os.File{"first word\n": f, "second word\n": nil} {
 			o.Open = open
-			p, err := OpenProgramWith(o)
+			p, err := supervisor.OpenProgramWith(o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,7 +54,7 @@ func TestWaitForProgram(t *testing.T) {
 	for script, want := range map[string]string{
 		"echo said": "", "echo why >&2; exit 3": "run sh: exit status 3: why", "exit 4": "run sh: exit status 4", "kill -9 $$": "run sh: signal: killed",
 	} {
-		p, err := OpenProgram([]string{"sh", "-c", script}, os.Environ(), "")
+		p, err := supervisor.OpenProgram([]string{"sh", "-c", script}, os.Environ(), "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,7 @@ func newSupervisor(t *testing.T, opts Options) *Supervisor {
 func command(text string, env ...string) engine.Command {
 	return engine.Command{
 		ID: "D-" + rand.Text(), Text: text, WorkDir: os.TempDir(), Env: append(env, "PATH="+os.Getenv("PATH")),
-		Timeout: 30 * time.Second, Grace: 200 * time.Millisecond, Output: 1 << 16,
+		Timeout: 2 * time.Minute, Grace: 200 * time.Millisecond, Output: 1 << 16,
 	}
 }
 
@@ -109,13 +109,18 @@ func TestBlockedWriter(t *testing.T) {
 	s := newSupervisor(t, Options{})
 	r, w := io.Pipe()
 	defer r.Close()
-	c := command("echo before; sleep 60")
-	c.Timeout, c.Stdout = 200*time.Millisecond, w
-	x := start(t, s, c).Wait()
-	if !x.TimedOut || x.Error == nil || x.Stdout.Text != "before\n" || x.Survivors != 0 {
+	c := command("echo before; sleep 600")
+	c.Timeout, c.Stdout = 10*time.Minute, w
+	p := start(t, s, c)
+	for out, _ := p.Output(); out.Text == ""; out, _ = p.Output() {
+		time.Sleep(time.Millisecond)
+	}
+	p.Kill("test")
+	x := p.Wait()
+	if x.Killed != "test" || x.Error == nil || x.Stdout.Text != "before\n" || x.Survivors != 0 {
 		t.Errorf("%+v", x)
 	}
-	if x.Duration > 5*time.Second {
+	if x.Duration > time.Minute {
 		t.Errorf("it took %v", x.Duration)
 	}
 }

@@ -2,8 +2,11 @@ package supervisor
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -66,7 +69,7 @@ func TestUntraced(t *testing.T) {
 		(setsid sleep "$TAG" &)
 		(setsid sh -c 'trap "" TERM; (exec sleep "$0" <&- >&- 2>&- &)' "$TAG" &)
 		sleep 60`, "TAG="+tag))
-	if !await(t, 10*time.Second, func() bool { return len(tagged(t, tag)) == 3 }) {
+	if !await(t, time.Minute, func() bool { return len(tagged(t, tag)) == 3 }) {
 		t.Fatal("the processes that are to die did not start")
 	}
 	p.Kill("test")
@@ -86,7 +89,7 @@ func TestChangedMark(t *testing.T) {
 	t.Run("one command", func(t *testing.T) {
 		s, tag := newSupervisor(t, Options{}), newTag()
 		p := start(t, s, command(wiped+"sleep 60", "TAG="+tag))
-		if !await(t, 10*time.Second, func() bool { return len(tagged(t, tag)) == 1 }) {
+		if !await(t, time.Minute, func() bool { return len(tagged(t, tag)) == 1 }) {
 			t.Fatal("the process that is to die did not start")
 		}
 		p.Kill("test")
@@ -98,7 +101,7 @@ func TestChangedMark(t *testing.T) {
 		s, tag := newSupervisor(t, Options{}), newTag()
 		other := start(t, s, command("sleep 60"))
 		p := start(t, s, command(wiped+"sleep 60", "TAG="+tag))
-		if !await(t, 10*time.Second, func() bool { found := tagged(t, tag); return len(found) == 1 && found[0].ppid == os.Getpid() }) {
+		if !await(t, time.Minute, func() bool { found := tagged(t, tag); return len(found) == 1 && found[0].ppid == os.Getpid() }) {
 			t.Fatal("the process that is to die did not start")
 		}
 		p.Kill("test")
@@ -123,35 +126,29 @@ func TestThreads(t *testing.T) {
 		leftout.Skip(t, fmt.Sprintf("python3 cannot make system calls (%s): install its ctypes module", out))
 	}
 	s, tag := newSupervisor(t, Options{}), newTag()
-	program := `import ctypes, signal, sys, threading, time
+	program := `import ctypes, os, signal, threading, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 threading.Thread(target=lambda: time.sleep(120)).start()
-print("up", flush=True)
+print(os.getpid(), flush=True)
 ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[__import__("platform").machine()], 0)`
 	p := start(t, s, command("(setsid "+python+" -c '"+program+"' "+tag+" &); sleep 60"))
-	isZombie := func(found []proc) bool {
-		return len(found) == 1 && found[0].state == 'Z' && found[0].threads > 1
-	}
-	// A zombie has no arguments any more, so it is found by its parent.
-	find := func() []proc {
-		all, err := processes()
-		if err != nil {
-			t.Fatal(err)
+	// A zombie has no arguments any more, so it says which it is.
+	var found proc
+	isZombie := func() bool {
+		out, _ := p.Output()
+		pid, err := strconv.Atoi(strings.TrimSpace(out.Text))
+		if err == nil {
+			found, err = readProc(pid)
 		}
-		var found []proc
-		for _, q := range all {
-			if q.state == 'Z' && q.threads > 1 && q.ppid == os.Getpid() {
-				found = append(found, q)
-			}
-		}
-		return found
+		return err == nil && found.state == 'Z' && found.threads > 1
 	}
-	if !await(t, 10*time.Second, func() bool { return isZombie(find()) }) {
+	if !await(t, time.Minute, isZombie) {
 		t.Fatal("no process with an ended first thread")
 	}
 	p.Kill("test")
-	if x := p.Wait(); len(find()) != 0 || x.Survivors != 0 {
-		t.Errorf("%d left, %+v", len(find()), x)
+	x := p.Wait()
+	if now, err := readProc(found.pid); err == nil && now.start == found.start || x.Survivors != 0 {
+		t.Errorf("%+v is left, %+v", now, x)
 	}
 }
 
@@ -169,6 +166,9 @@ func TestForeignChildren(t *testing.T) {
 	orphan := exec.Command("/bin/sh", "-c", `(setsid sleep "$0" &)`, tag)
 	if err := orphan.Run(); err != nil {
 		t.Fatal(err)
+	}
+	if !await(t, time.Minute, func() bool { return len(tagged(t, tag)) == 1 }) {
+		t.Fatal("the foreign orphan did not start")
 	}
 	var wg sync.WaitGroup
 	for range 20 {
@@ -206,7 +206,7 @@ func TestTwoSupervisors(t *testing.T) {
 	theirs, ours := command(escapes+"sleep 60", "TAG="+tag), command(escapes, "TAG="+newTag())
 	ours.ID = theirs.ID
 	other := start(t, b, theirs)
-	if !await(t, 10*time.Second, func() bool { return len(tagged(t, tag)) == 5 }) {
+	if !await(t, time.Minute, func() bool { return len(tagged(t, tag)) == 5 }) {
 		t.Fatal("the processes did not start")
 	}
 	start(t, a, ours).Wait()
@@ -224,7 +224,10 @@ func TestTwoSupervisors(t *testing.T) {
 func TestJanitor(t *testing.T) {
 	t.Parallel()
 	s := newSupervisor(t, Options{})
-	p := start(t, s, command("i=0; while [ $i -lt 20 ]; do ( (exit 0) & ); i=$((i+1)); done; sleep 60"))
+	c := command("read -r _; i=0; while [ $i -lt 20 ]; do ( (sleep 0.1) & ); i=$((i+1)); done; sleep 60")
+	stdin, told := io.Pipe()
+	c.Stdin = stdin
+	p := start(t, s, c)
 	mine := func() int {
 		all, err := processes()
 		if err != nil {
@@ -232,16 +235,20 @@ func TestJanitor(t *testing.T) {
 		}
 		n := 0
 		for _, q := range all {
-			if q.sid == p.PID() && !q.alive() {
+			if q.sid == p.PID() && q.ppid == os.Getpid() && !q.alive() {
 				n++
 			}
 		}
 		return n
 	}
-	if !await(t, 5*time.Second, func() bool { return mine() > 0 }) {
+	s.host.mu.Lock() // nothing is collected before it was seen
+	told.Close()
+	some := await(t, time.Minute, func() bool { return mine() > 0 })
+	s.host.mu.Unlock()
+	if !some {
 		t.Fatal("no zombies to begin with")
 	}
-	if !await(t, 5*time.Second, func() bool { return mine() == 0 }) {
+	if !await(t, time.Minute, func() bool { return mine() == 0 }) {
 		t.Errorf("%d zombies", mine())
 	}
 	p.Kill("test")
@@ -264,7 +271,7 @@ func TestWatcherRestart(t *testing.T) {
 		defer s.host.mu.Unlock()
 		return s.host.watch.pid != first
 	}
-	if !await(t, 5*time.Second, replaced) {
+	if !await(t, time.Minute, replaced) {
 		t.Error("still the first one")
 	}
 }
@@ -279,7 +286,7 @@ func TestSweep(t *testing.T) {
 	}
 	other := start(t, s, command("sleep 60"))
 	p := start(t, s, command(wiped+"sleep 60", "TAG="+tag))
-	if !await(t, 10*time.Second, func() bool { found := tagged(t, tag); return len(found) == 1 && found[0].ppid == os.Getpid() }) {
+	if !await(t, time.Minute, func() bool { found := tagged(t, tag); return len(found) == 1 && found[0].ppid == os.Getpid() }) {
 		t.Fatal("the process that is to die did not start")
 	}
 	child := exec.Command("sleep", foreign)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -42,7 +43,11 @@ func weak(t *testing.T, change string) string {
 	bwrap := leftout.Command(t, "bwrap", "install bubblewrap")
 	file := filepath.Join(t.TempDir(), "bwrap")
 	text := fmt.Sprintf("#!/bin/bash\n# bwrap --args N PROGRAM\nmapfile -d '' a <&\"$2\"\n%s\nexec %s \"${a[@]}\" \"$3\"\n", change, bwrap)
-	if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+	// A program that another test starts just now would hold the file open for writing, and then it cannot be run.
+	syscall.ForkLock.RLock()
+	err := os.WriteFile(file, []byte(text), 0o755)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		t.Fatal(err)
 	}
 	return file
@@ -131,7 +136,11 @@ func TestShortOfSpace(t *testing.T) {
 	if err := unix.Mount("none", o.State, "tmpfs", 0, "nr_inodes=1"); err != nil {
 		leftout.Skip(t, "no small file system can be mounted: run the test as root: "+err.Error())
 	}
-	t.Cleanup(func() { _ = unix.Unmount(o.State, 0) })
+	t.Cleanup(func() {
+		if err := unix.Unmount(o.State, unix.MNT_DETACH); err != nil { // a program that another test starts just now may hold it for a moment longer
+			t.Error(err)
+		}
+	})
 	refusesForWant(t, o)
 }
 
@@ -229,7 +238,7 @@ func TestEndAndAnother(t *testing.T) {
 		if env.(engine.Remote).Err() == nil {
 			t.Error("it does not say that it is lost")
 		}
-		if !runnertest.Await(10*time.Second, func() bool { return len(tree(t, ws)) == len(before) }) {
+		if !runnertest.Await(time.Minute, func() bool { return len(tree(t, ws)) == len(before) }) {
 			t.Errorf("left behind: %q", tree(t, ws))
 		}
 	}

@@ -121,7 +121,7 @@ func start(env engine.Environment, text string, vars ...string) (engine.Process,
 	if err != nil {
 		return nil, err
 	}
-	c.ID, c.Timeout, c.Grace, c.Output = fmt.Sprintf("D-%d", rand.Int64()), 20*time.Second, 300*time.Millisecond, 1<<16
+	c.ID, c.Timeout, c.Grace, c.Output = fmt.Sprintf("D-%d", rand.Int64()), time.Minute, 300*time.Millisecond, 1<<16
 	c.Env = append(c.Env, vars...)
 	return env.Start(context.Background(), c)
 }

@@ -7,11 +7,11 @@ const keepers = `for k in $PPID $FIRST; do `
 func processes() []try {
 	return []try{
 		{name: "end the keeper", text: `kill -KILL $PPID; kill -TERM $PPID; sleep 0.3`, ends: true, asRoot: true, bubblewrap: "the keeper has rights that the command lacks", docker: otherUser},
-		{name: "stop the keeper", text: `kill -STOP $PPID; sleep 0.3; grep -q 'State:.T' /proc/$PPID/status && kill -CONT $PPID && echo "$GOT"`, ends: true, asRoot: true, bubblewrap: "the keeper has rights that the command lacks", docker: otherUser},
+		{name: "stop the keeper", text: `kill -STOP $PPID; for n in $(seq 20); do sleep 0.1; grep -q 'State:.T' /proc/$PPID/status && kill -CONT $PPID && echo "$GOT" && break; done`, ends: true, asRoot: true, bubblewrap: "the keeper has rights that the command lacks", docker: otherUser},
 		{name: "signals that make a Go program say something or end", text: `for s in QUIT ABRT USR1 USR2 HUP INT SEGV PIPE ALRM TRAP; do kill -$s $PPID; done; sleep 0.3`, ends: true, asRoot: true, bubblewrap: "the keeper has rights that the command lacks", docker: otherUser},
 		{name: "end the first process", text: `kill -KILL 1; kill -TERM 1; kill -INT 1; sleep 0.3`, apart: "pid", ends: true, alone: `trap 'echo "$GOT"; exit' TERM; (try) & wait; wait`, asRoot: true, bubblewrap: "the kernel keeps the first process of a namespace from signals out of it", docker: otherUser},
-		{name: "end everything", text: `kill -KILL -1; sleep 0.3`, apart: "pid", ends: true, alone: `setsid sleep 9 & v=$!; (try) & wait $v; [ $? -eq 137 ] && echo "$GOT"`, asRoot: true, bubblewrap: noPID, docker: noPID + ", and the keeper has another user"},
-		{name: "stop everything", text: `kill -STOP -1; sleep 0.3`, silent: true, apart: "pid", ends: true, alone: `setsid sleep 9 & v=$!; (try); grep -q 'State:.T' /proc/$v/status && echo "$GOT"`, asRoot: true, bubblewrap: noPID, docker: noPID + ", and the keeper has another user"},
+		{name: "end everything", text: `kill -KILL -1; sleep 0.3`, apart: "pid", ends: true, alone: `setsid sleep 60 & v=$!; (try) & wait $v; [ $? -eq 137 ] && echo "$GOT"`, asRoot: true, bubblewrap: noPID, docker: noPID + ", and the keeper has another user"},
+		{name: "stop everything", text: `kill -STOP -1; sleep 0.3`, silent: true, apart: "pid", ends: true, alone: `setsid sleep 60 & v=$!; (try); until grep -q 'State:.T' /proc/$v/status; do sleep 0.1; done; echo "$GOT"`, asRoot: true, bubblewrap: noPID, docker: noPID + ", and the keeper has another user"},
 		{name: "end a process of the host", text: `kill -KILL "$VICTIM"`, bubblewrap: noPID, docker: noPID},
 		{name: "stop a process of the host", text: `kill -STOP "$VICTIM"`, bubblewrap: noPID, docker: noPID},
 		{name: "see the processes of the host", text: `cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' ' | grep -q "[h]old $OUT/secret" && echo "$GOT"`, bubblewrap: noPID, docker: noPID},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,15 +18,29 @@ type victim struct {
 	before string
 }
 
-// condition is what can be done to a process from elsewhere.
+// condition is what has been done to a process from elsewhere. A signal counts from when it is sent: the process may come to it
+// later. What is not pending any more shows in the thread that took it up, so that is looked at second.
 func (v *victim) condition() string {
-	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", v.cmd.Process.Pid))
-	_, rest, ok := strings.Cut(string(b), ") ")
-	state, _, _ := strings.Cut(rest, " ")
-	switch {
-	case !ok, state == "Z", state == "X":
+	at := fmt.Sprintf("/proc/%d/", v.cmd.Process.Pid)
+	status, _ := os.ReadFile(at + "status")
+	_, rest, _ := strings.Cut(string(status), "\nShdPnd:")
+	var pending uint64
+	if _, err := fmt.Sscanf(rest, "%x", &pending); err != nil {
 		return "dead"
-	case state == "T", state == "t":
+	}
+	sent := func(s syscall.Signal) bool { return pending>>(s-1)&1 == 1 }
+	var states string
+	threads, _ := filepath.Glob(at + "task/*/stat")
+	for _, thread := range threads {
+		b, _ := os.ReadFile(thread)
+		_, rest, _ := strings.Cut(string(b), ") ")
+		state, _, _ := strings.Cut(rest, " ")
+		states += state
+	}
+	switch {
+	case sent(syscall.SIGKILL), states == "", strings.ContainsAny(states, "ZX"):
+		return "dead"
+	case sent(syscall.SIGSTOP), strings.ContainsAny(states, "Tt"):
 		return "stopped"
 	}
 	return "alive"

@@ -18,13 +18,16 @@ func socketOf(domain, kind, protocol int) func(words) (string, error) {
 	}
 }
 
+// answerTime bounds the wait for a listener: it says what it has to say at once.
+const answerTime = 30 * time.Second
+
 // hear passes on what the other end says first.
 func hear(c net.Conn, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = c.Close() }()
-	if err := c.SetDeadline(time.Now().Add(3 * time.Second)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(answerTime)); err != nil {
 		return "", err
 	}
 	b, err := io.ReadAll(c)
@@ -32,7 +35,7 @@ func hear(c net.Conn, err error) (string, error) {
 }
 
 func connectUnix(w words) (string, error) { return hear(net.Dial("unix", w.at(0))) }
-func connectTCP(w words) (string, error)  { return hear(net.DialTimeout("tcp", w.at(0), 3*time.Second)) }
+func connectTCP(w words) (string, error)  { return hear(net.DialTimeout("tcp", w.at(0), answerTime)) }
 
 // send is for what is not answered: the listener tells.
 func send(network, to string) (string, error) {

@@ -86,7 +86,7 @@ func TestKillReachesAll(t *testing.T) {
 
 func TestTimeoutIsSaid(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, Options{}, nil)
+	w := newWorld(t, Options{}, func(o *engine.Options) { o.Limits.Grace = time.Minute }) // TERM is enough, whenever it arrives
 	s, _, err := w.Start(context.Background(), engine.Request{Command: "sleep 60", Timeout: 50 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)

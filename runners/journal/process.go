@@ -16,6 +16,7 @@ type process struct {
 
 	once sync.Once
 	exit engine.Exit
+	mu   sync.Mutex    // held while a line about it is written, so that none comes after its end
 	done chan struct{} // closed when its end is told
 }
 
@@ -23,8 +24,10 @@ type process struct {
 func (p *process) Wait() engine.Exit {
 	p.once.Do(func() {
 		p.exit = p.Process.Wait()
+		p.mu.Lock()
 		p.tell(p.exit)
 		close(p.done)
+		p.mu.Unlock()
 		p.env.look()
 	})
 	return p.exit
@@ -74,12 +77,17 @@ func (p *process) follow() {
 			continue
 		}
 		seen = now
-		out, errs := p.excerpts(stdout, stderr, glimpseSize)
-		select {
-		case <-p.done: // its end has told more
-			return
-		default:
-			p.env.log.write(Event{Event: KindOutput, Decision: p.command.ID, Stdout: out, Stderr: errs})
-		}
+		p.glimpse(p.excerpts(stdout, stderr, glimpseSize))
+	}
+}
+
+// glimpse tells of the output so far, unless the end has told more.
+func (p *process) glimpse(stdout, stderr *Output) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.done:
+	default:
+		p.env.log.write(Event{Event: KindOutput, Decision: p.command.ID, Stdout: stdout, Stderr: stderr})
 	}
 }

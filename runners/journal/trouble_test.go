@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -217,5 +218,44 @@ func TestPrune(t *testing.T) {
 	open(t, r).Close()
 	if _, err := os.Stat(filepath.Join(dir, old.Name())); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the old log is still there: %v", err)
+	}
+}
+
+// TestTheEndIsToldLast lets a command end while a line about its output is being written: the end waits for it.
+func TestTheEndIsToldLast(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var armed atomic.Bool
+	telling, ended := make(chan struct{}), make(chan struct{})
+	env := open(t, journal.Wrap(localRunner(t), journal.Options{Dir: dir, Now: func() time.Time {
+		if armed.CompareAndSwap(true, false) {
+			close(telling)
+			select {
+			case <-ended:
+			case <-time.After(time.Second):
+			}
+		}
+		return time.Now()
+	}}))
+	defer env.Close()
+	p := start(t, env, "D-1", "echo begun; sleep 60")
+	armed.Store(true) // the next line is about its output
+	select {
+	case <-telling:
+	case <-time.After(30 * time.Second):
+		t.Fatal("its output is not told")
+	}
+	p.Kill("seen")
+	p.Wait()
+	close(ended)
+	env.Close() // by now every line is written
+	told := []journal.Kind{}
+	for _, e := range events(dir, only(t, dir).Name) {
+		if e.Decision == "D-1" {
+			told = append(told, e.Event)
+		}
+	}
+	if want := []journal.Kind{journal.KindCommand, journal.KindOutput, journal.KindExit}; !slices.Equal(want, told) {
+		t.Errorf("told %v, want %v", told, want)
 	}
 }

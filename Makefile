@@ -31,7 +31,7 @@ demo: build ## show the main job on real commands in a scratch workspace
 
 test: build rego-test ## run all tests; says at the end what was left out and why
 	@rm -f $(BIN)/left-out; \
-	SALLYPORT_LEFT_OUT=$(CURDIR)/$(BIN)/left-out $(GO) test ./...; status=$$?; \
+	SALLYPORT_LEFT_OUT=$(CURDIR)/$(BIN)/left-out $(GO) test -timeout 30m ./...; status=$$?; \
 	if [ -s $(BIN)/left-out ]; then echo; echo "Left out on this machine:"; sort -u $(BIN)/left-out | sed 's/^/  /'; fi; \
 	exit $$status
 
@@ -55,7 +55,7 @@ opa-wasm: ## install OPA's SDK for Node, by which a test evaluates the compiled 
 # code, or have nothing that runs beside anything else.
 RACELESS := cmd/sallyport|internal/endtoend|internal/escapes|internal/baddays|internal/bench|internal/mcpclients|internal/architecture|engine/shell/inline
 race: ## run the Go tests under the race detector
-	$(GO) test -race -vet=off $$($(GO) list ./... | grep -vE '/($(RACELESS))$$')
+	$(GO) test -race -timeout 30m -vet=off $$($(GO) list ./... | grep -vE '/($(RACELESS))$$')
 
 bench: build $(OPA) ## measure, as ratios against a named baseline in the same run
 	SALLYPORT_BIN=$(CURDIR)/$(BIN)/sallyport OPA_BIN=$(CURDIR)/$(OPA) $(GO) test -run '^$$' -bench . -benchtime 3s ./internal/bench

@@ -25,7 +25,7 @@ type mortal struct {
 	said bytes.Buffer
 }
 
-// newMortal starts an engine with the tests' image in it. data is its place for images and containers; ""
+// newMortal starts an engine with the little of the tests' image in it that is needed. data is its place for images and containers; ""
 // for one below a directory of its own.
 func newMortal(t *testing.T, data string) *mortal {
 	t.Helper()
@@ -43,17 +43,25 @@ func newMortal(t *testing.T, data string) *mortal {
 	}
 	m.start()
 	t.Cleanup(m.end)
-	save := exec.Command("docker", "save", ref)
-	load := exec.Command("docker", "-H", m.host(), "load", "-q")
-	load.Stdin, err = save.StdoutPipe()
+	pack := exec.Command("docker", "run", "--rm", "--network", "none", "--entrypoint", "sh", ref, "-c", packed)
+	load := exec.Command("docker", "-H", m.host(), "import", "-", packedImage)
+	load.Stdin, err = pack.StdoutPipe()
 	must(t, err)
-	must(t, save.Start())
+	must(t, pack.Start())
 	if out, err := load.CombinedOutput(); err != nil {
 		t.Fatalf("bring the image: %v: %s", err, out)
 	}
-	must(t, save.Wait())
+	must(t, pack.Wait())
 	return m
 }
+
+// packed makes an archive of what these tests run of an image. To bring all of it takes minutes on a slow disk.
+const (
+	packedImage = "sallyport-test/packed:latest"
+	packed      = `cd / && { printf '%s\n' etc/passwd etc/group tmp var/tmp opt home
+for p in sh bash head rm sleep setsid; do at=$(command -v $p); echo "$at"; echo "/bin/$p"; ldd "$at" | grep -o '/[^ ]*'; done; } |
+sort -u | tar -chf - --no-recursion --ignore-failed-read -T - 2>/dev/null`
+)
 
 func (m *mortal) host() string { return "unix://" + m.dir + "/docker.sock" }
 
@@ -65,7 +73,7 @@ func (m *mortal) start() {
 	// In the network of the machine it would take away the bridge of the engine that is there.
 	m.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
 	must(m.t, m.cmd.Start())
-	if !runnertest.Await(60*time.Second, func() bool { return exec.Command("docker", "-H", m.host(), "version").Run() == nil }) {
+	if !runnertest.Await(patience, func() bool { return exec.Command("docker", "-H", m.host(), "version").Run() == nil }) {
 		m.t.Fatalf("the engine does not start: %s", m.tail())
 	}
 }
@@ -121,7 +129,7 @@ func (m *mortal) own() (pids []int) {
 // options are those of a runner that uses this engine.
 func (m *mortal) options(h *home) docker.Options {
 	o := h.container(m.t)
-	o.Host = m.host()
+	o.Host, o.Image = m.host(), packedImage
 	return o
 }
 
@@ -149,7 +157,7 @@ func TestEngineDies(t *testing.T) {
 	c := prepared(t, env, h.workspace, `echo begun; (setsid sleep "$TAG" &); sleep "$TAG"`)
 	c.Env = append(c.Env, "TAG="+tag)
 	p := start(t, env, c)
-	if !runnertest.Await(10*time.Second, func() bool { out, _ := p.Output(); return out.Text == "begun\n" && len(runnertest.Tagged(tag)) > 1 }) {
+	if !runnertest.Await(patience, func() bool { out, _ := p.Output(); return out.Text == "begun\n" && len(runnertest.Tagged(tag)) > 1 }) {
 		t.Fatal("it did not begin")
 	}
 	m.die()
@@ -181,7 +189,7 @@ func TestFullEngine(t *testing.T) {
 	data, err := os.MkdirTemp("", "sp-data-")
 	must(t, err)
 	t.Cleanup(func() { _ = os.Remove(data) })
-	mount(t, data, "-t", "tmpfs", "-o", "size=3g", "none")
+	mount(t, data, "-t", "tmpfs", "-o", "size=1g", "none")
 	m := newMortal(t, data)
 	h := newHome(t)
 	o := m.options(h)

@@ -56,7 +56,7 @@ func TestForkBomb(t *testing.T) {
 		if x.Error != nil || x.Survivors != 0 {
 			t.Errorf("%s: %v, %d survivors", text, x.Error, x.Survivors)
 		}
-		if !runnertest.Await(5*time.Second, func() bool { return len(runnertest.Tagged(tag)) == 0 }) {
+		if !runnertest.Await(patience, func() bool { return len(runnertest.Tagged(tag)) == 0 }) {
 			t.Errorf("%s: %d processes are left", text, len(runnertest.Tagged(tag)))
 		}
 		if _, broken := env.(engine.Remote); broken && env.(engine.Remote).Err() != nil {

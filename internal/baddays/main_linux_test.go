@@ -47,6 +47,9 @@ func TestMain(m *testing.M) {
 	}())
 }
 
+// patience bounds waits that end at once on a machine that is not busy.
+const patience = time.Minute
+
 // ordinary is the user to whom a workspace belongs where root tests.
 const ordinary = 1000
 

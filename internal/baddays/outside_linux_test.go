@@ -22,8 +22,8 @@ var meddling = []struct {
 	{"killed", "the container was stopped", []string{"kill"}, 30 * time.Second, time.Minute},
 	{"stopped", "the container was stopped", []string{"stop"}, 40 * time.Second, time.Minute},
 	{"restarted", "ended|stopped|runs on", []string{"restart", "-t", "0"}, 40 * time.Second, time.Minute},
-	// Nothing tells but the silence, after the time limit.
-	{"paused", "paused|does not answer|timeout", []string{"pause"}, 100 * time.Second, 3 * time.Second},
+	// Nothing tells but the silence, after the time limit, within which it must have begun and been paused.
+	{"paused", "paused|does not answer|timeout", []string{"pause"}, 100 * time.Second, 15 * time.Second},
 }
 
 // TestMeddling has somebody else do something to the container, between commands and in the middle of one.
@@ -71,7 +71,7 @@ func TestMeddling(t *testing.T) {
 			c.Env = append(c.Env, "TAG="+tag)
 			c.Timeout = m.patience
 			p := start(t, env, c)
-			if !runnertest.Await(10*time.Second, func() bool { out, _ := p.Output(); return out.Text == "begun\n" && len(runnertest.Tagged(tag)) > 1 }) {
+			if !runnertest.Await(patience, func() bool { out, _ := p.Output(); return out.Text == "begun\n" && len(runnertest.Tagged(tag)) > 1 }) {
 				t.Fatal("it did not begin")
 			}
 			cli(t, append(m.words, name(t, env))...)
@@ -83,7 +83,7 @@ func TestMeddling(t *testing.T) {
 				t.Errorf("%+v", x)
 			}
 			again(t, h, r, env)
-			if !runnertest.Await(10*time.Second, func() bool { return len(runnertest.Tagged(tag)) == 0 }) {
+			if !runnertest.Await(patience, func() bool { return len(runnertest.Tagged(tag)) == 0 }) {
 				t.Errorf("%d processes are left", len(runnertest.Tagged(tag)))
 			}
 		})

@@ -10,7 +10,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 )
 
 // httpClient is a plain client over HTTP, so that what needs no outside client runs everywhere.
@@ -132,7 +131,6 @@ func (c *httpClient) leaveAt(t *testing.T, file, command string) {
 		left <- err
 	}()
 	waitFor(t, file, func() bool { _, err := os.Stat(file); return err == nil })
-	time.Sleep(10 * time.Millisecond) // so that the command, and not its start, is what ends
 	hangUp()
 	if err := <-left; err == nil {
 		t.Error("the call was answered")

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -129,6 +130,7 @@ type place struct {
 func newPlace(t *testing.T) place {
 	t.Helper()
 	p := place{home: t.TempDir()}
+	t.Cleanup(func() { waitFor(t, "the end of all that was started in "+p.home, p.deserted) })
 	p.workspace = filepath.Join(p.home, "project")
 	if err := os.MkdirAll(p.workspace, 0o755); err != nil {
 		t.Fatal(err)
@@ -140,6 +142,16 @@ func newPlace(t *testing.T) place {
 	}
 	p.settings(t, "")
 	return p
+}
+
+// deserted reports that nothing runs any more that was started here. A server whose client has left goes on for a moment,
+// and writes while what it writes to is being removed.
+func (p place) deserted() bool {
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	return !slices.ContainsFunc(files, func(file string) bool {
+		env, _ := os.ReadFile(file) // it may have ended by now, or be somebody else's
+		return slices.Contains(strings.Split(string(env), "\x00"), "HOME="+p.home)
+	})
 }
 
 // write puts a file into the workspace and returns its path.
@@ -214,7 +226,7 @@ func (p place) run(t *testing.T, stdin string, argv ...string) result {
 	cmd.Stdin = strings.NewReader(stdin)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = time.Minute // for what the program has left behind with its streams
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {

@@ -3,9 +3,7 @@
 package command_test
 
 import (
-	"bytes"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -20,8 +18,8 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/runnertest"
 )
 
-// TestSSH runs the whole suite on a machine that is reached by ssh: this one, by an sshd of its own on
-// the loopback with keys that nobody else has.
+// TestSSH runs the whole suite on a machine that is reached by ssh: this one, by an sshd of its own with keys that
+// nobody else has.
 func TestSSH(t *testing.T) {
 	words := ssh(t, "restrict")
 	runnertest.Run(t, func(t *testing.T) engine.Environment {
@@ -53,8 +51,8 @@ func prepared(t *testing.T, env engine.Environment, text string) engine.Command 
 	return c
 }
 
-// ssh starts an sshd and returns the command line that reaches it, without the command. The options are
-// those of the key.
+// ssh returns the command line that reaches an sshd, without the command. The options are those of the key. There is an
+// sshd for each connection, at the other end of a pipe: a port that is free now may be somebody's a moment later.
 func ssh(t testing.TB, options string) []string {
 	t.Helper()
 	sshd := findSSHD(t)
@@ -71,21 +69,24 @@ func ssh(t testing.TB, options string) []string {
 			t.Fatalf("make key: %v: %s", err, out)
 		}
 	}
-	port := freePort(t)
 	host, err := os.ReadFile(at("host.pub"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, at("known"), fmt.Sprintf("[127.0.0.1]:%s %s", port, host))
+	write(t, at("known"), "box "+string(host))
 	key, err := os.ReadFile(at("mine.pub"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, at("authorized"), options+" "+string(key))
 	write(t, at("sshd_config"), strings.Join([]string{
-		"ListenAddress 127.0.0.1:" + port, "HostKey " + at("host"), "AuthorizedKeysFile " + at("authorized"), "PidFile none",
+		"HostKey " + at("host"), "AuthorizedKeysFile " + at("authorized"), "PidFile none",
 		"StrictModes no", "UsePAM no", "PasswordAuthentication no", "KbdInteractiveAuthentication no", "PermitRootLogin prohibit-password",
-		"MaxStartups 100", "LogLevel ERROR", "",
+		"LogLevel ERROR", "",
+	}, "\n"))
+	write(t, at("config"), strings.Join([]string{
+		fmt.Sprintf("ProxyCommand %s -i -f %s -E %s", sshd, at("sshd_config"), at("log")), "User " + me.Username, "IdentityFile " + at("mine"),
+		"UserKnownHostsFile " + at("known"), "StrictHostKeyChecking yes", "IdentitiesOnly yes", "BatchMode yes", "",
 	}, "\n"))
 	if os.Getuid() == 0 {
 		// sshd refuses to start without it; the service of the system would make it.
@@ -93,22 +94,12 @@ func ssh(t testing.TB, options string) []string {
 			t.Fatal(err)
 		}
 	}
-	var log bytes.Buffer
-	server := exec.Command(sshd, "-D", "-e", "-f", at("sshd_config"))
-	server.Stderr = &log
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(func() {
-		server.Process.Kill()
-		server.Wait()
-		if t.Failed() {
-			t.Logf("sshd says: %s", log.String())
+		if log, err := os.ReadFile(at("log")); t.Failed() {
+			t.Logf("sshd says: %s, %v", log, err)
 		}
 	})
-	awaitPort(t, port)
-	return []string{client, "-F", "none", "-i", at("mine"), "-p", port, "-o", "UserKnownHostsFile=" + at("known"), "-o", "StrictHostKeyChecking=yes",
-		"-o", "IdentitiesOnly=yes", "-o", "BatchMode=yes", me.Username + "@127.0.0.1"}
+	return []string{client, "-F", at("config"), "box"}
 }
 
 // findSSHD finds sshd, which must be named by its whole path and often lies outside PATH.
@@ -120,29 +111,4 @@ func findSSHD(t testing.TB) string {
 		}
 	}
 	return leftout.Command(t, "sshd", "install openssh-server")
-}
-
-func freePort(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
-}
-
-func awaitPort(t testing.TB, port string) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		c, err := net.Dial("tcp", "127.0.0.1:"+port)
-		if err == nil {
-			c.Close()
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal(err)
-		}
-	}
 }

@@ -86,7 +86,7 @@ func (s *suite) streams(t *testing.T) {
 	})
 	t.Run("as it comes", func(t *testing.T) {
 		var out, err lockedBuffer
-		c := p.command(t, "echo one; echo two >&2; read -r x </dev/null; sleep 20")
+		c := p.command(t, "echo one; echo two >&2; read -r x </dev/null; sleep 100")
 		c.Stdout, c.Stderr = &out, &err
 		proc := p.start(t, c)
 		await(t, func() bool {

@@ -9,37 +9,47 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 )
 
+// soon is a time limit within which a shell has begun, and set its traps, on any machine.
+const soon = 3 * time.Second
+
 // ends checks how commands are ended and what is told of it.
 func (s *suite) ends(t *testing.T) {
 	p := s.place(t)
+	limited := map[string]engine.Process{} // all at once: the time is for the slowest machine
+	for name, text := range map[string]string{
+		"no trap": "echo before; echo warn >&2; sleep 60; echo after",
+		"ignored": "trap '' TERM; echo before; sleep 60; sleep 60",
+		"obeyed":  "trap 'echo bye; exit 7' TERM; sleep 60 & wait",
+	} {
+		c := p.command(t, text)
+		if c.Timeout = soon; name == "obeyed" {
+			c.Grace = time.Minute
+		}
+		limited[name] = p.start(t, c)
+	}
 	t.Run("time limit", func(t *testing.T) {
-		c := p.command(t, "echo before; echo warn >&2; sleep 60; echo after")
-		c.Timeout = 500 * time.Millisecond
-		x := p.start(t, c).Wait()
+		x := limited["no trap"].Wait()
 		if !x.TimedOut || x.Killed != "" || x.Code != 128+15 || x.Signal != "SIGTERM" || x.Error != nil {
 			t.Errorf("%+v", x)
 		}
 		if x.Stdout.Text != "before\n" || x.Stderr.Text != "warn\n" {
 			t.Errorf("output before the limit: %q, %q", x.Stdout.Text, x.Stderr.Text)
 		}
-		p.inTime(t, x.Duration-c.Timeout, 0)
+		p.inTime(t, x.Duration-soon, 0)
 	})
 	t.Run("time limit, TERM ignored", func(t *testing.T) {
-		c := p.command(t, "trap '' TERM; echo before; sleep 60; sleep 60")
-		c.Timeout = 500 * time.Millisecond
-		x := p.start(t, c).Wait()
+		x := limited["ignored"].Wait()
 		if !x.TimedOut || x.Code != 128+9 || x.Signal != "SIGKILL" || x.Stdout.Text != "before\n" {
 			t.Errorf("%+v", x)
 		}
-		p.inTime(t, x.Duration-c.Timeout, c.Grace)
+		p.inTime(t, x.Duration-soon, p.command(t, ":").Grace)
 	})
 	t.Run("time limit, TERM obeyed", func(t *testing.T) {
-		c := p.command(t, "trap 'echo bye; exit 7' TERM; sleep 60 & wait")
-		c.Timeout, c.Grace = 500*time.Millisecond, 10*time.Second
-		x := p.start(t, c).Wait()
+		x := limited["obeyed"].Wait()
 		if !x.TimedOut || x.Code != 7 || x.Signal != "" || x.Stdout.Text != "bye\n" {
 			t.Errorf("%+v", x)
 		}
+		p.inTime(t, x.Duration-soon, 0)
 	})
 	t.Run("kill", func(t *testing.T) {
 		proc := p.start(t, p.command(t, "sleep 60"))
@@ -96,13 +106,22 @@ func (s *suite) ends(t *testing.T) {
 }
 
 // inTime checks that an end came within half a second of what was granted. What the machine
-// needs for the simplest command at this very moment, fifty times over, comes on top.
+// needs for the simplest command at this moment, fifty times over, comes on top.
 func (p *place) inTime(t *testing.T, took, granted time.Duration) {
 	t.Helper()
-	base := p.run(t, "true").Duration
+	base := p.simplest(t)
 	if limit := granted + 500*time.Millisecond + 50*base; took > limit {
 		t.Errorf("the end took %v, want less than %v (simplest command: %v)", took, limit, base)
 	}
+}
+
+// simplest is the longest that the simplest command takes of a few: one alone may be the only one that nothing held up.
+func (p *place) simplest(t *testing.T) (longest time.Duration) {
+	t.Helper()
+	for range 5 {
+		longest = max(longest, p.run(t, "true").Duration)
+	}
+	return longest
 }
 
 // tagged prepares a text with a new tag, which is also the number of seconds that sleep takes.
@@ -125,7 +144,7 @@ func (s *suite) escapes(t *testing.T) {
 			p.needs(t, st.needs...)
 			c, tag := p.tagged(t, st.text+"\nsleep 60")
 			proc := p.start(t, c)
-			if n := p.awaitCount(t, tag, st.want, 10*time.Second); n < st.want {
+			if n := p.awaitCount(t, tag, st.want, time.Minute); n < st.want {
 				t.Fatalf("%d processes are there, want %d: the style does not work here", n, st.want)
 			}
 			killed := time.Now()
@@ -140,9 +159,9 @@ func (s *suite) escapes(t *testing.T) {
 	// From here on all styles at once.
 	t.Run("at the time limit", func(t *testing.T) {
 		c, tag := p.tagged(t, all.String()+"sleep 60")
-		c.Timeout = 2 * time.Second
+		c.Timeout = soon
 		proc := p.start(t, c)
-		n := p.awaitCount(t, tag, want, time.Second)
+		n := p.awaitCount(t, tag, want, soon/2)
 		x := proc.Wait()
 		if n == 0 || !x.TimedOut {
 			t.Errorf("%d processes were seen, timed out %v", n, x.TimedOut)
@@ -163,7 +182,7 @@ func (s *suite) escapes(t *testing.T) {
 		c, tag := q.tagged(t, all.String()+"sleep 60")
 		proc := q.start(t, c)
 		// What q started may be visible to q alone.
-		if n := q.awaitCount(t, tag, want, 10*time.Second); n < want {
+		if n := q.awaitCount(t, tag, want, time.Minute); n < want {
 			t.Errorf("%d processes are there, want %d", n, want)
 		}
 		if err := q.env.Close(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
@@ -104,11 +105,12 @@ func (s *suite) spares(t *testing.T, p *place) {
 	}
 }
 
-// settle waits until the processes with a tag are as many as wanted. Those on the way to become
-// others have it too, for a moment.
+// settle waits until the processes with a tag are as many that sleep as wanted, and no others: those on the way to
+// become them have it too.
 func (p *place) settle(t *testing.T, tag string, want int) {
 	t.Helper()
-	await(t, func() bool { return p.count(t, tag) == want })
+	look := fmt.Sprintf(`for f in $(grep -ls '[%s]%s' /proc/[0-9]*/cmdline); do read -r name <"${f%%cmdline}comm" && echo "$name"; done 2>/dev/null`, tag[:1], tag[1:])
+	await(t, func() bool { return p.run(t, look).Stdout.Text == strings.Repeat("sleep\n", want) })
 }
 
 // leaks checks that an environment gives back what it took of this process.
@@ -131,8 +133,8 @@ func (s *suite) leaks(t *testing.T) {
 		work()
 	}
 	await(t, func() bool { return runtime.NumGoroutine() <= routines+2 })
-	if n := openFiles(t); n > files {
-		t.Errorf("%d open files, %d before", n, files)
+	if !Await(time.Minute, func() bool { return openFiles(t) <= files }) { // who looks at processes has some open for a moment
+		t.Errorf("%d open files, %d before", openFiles(t), files)
 	}
 	await(t, func() bool { return zombies(t) == 0 })
 }

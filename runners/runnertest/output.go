@@ -121,7 +121,7 @@ func (zeros) Read(p []byte) (int, error) {
 // await is Await for what ends the test if it does not come.
 func await(t *testing.T, holds func() bool) {
 	t.Helper()
-	if !Await(10*time.Second, holds) {
-		t.Fatal("waited 10 s in vain")
+	if !Await(time.Minute, holds) {
+		t.Fatal("waited a minute in vain")
 	}
 }

@@ -107,7 +107,7 @@ func (p *place) command(t *testing.T, text string) engine.Command {
 	if err != nil {
 		t.Fatalf("prepare %q: %v", text, err)
 	}
-	c.ID, c.Timeout, c.Grace, c.Output = "D-"+nonce(), 30*time.Second, 300*time.Millisecond, 1<<20
+	c.ID, c.Timeout, c.Grace, c.Output = "D-"+nonce(), 2*time.Minute, 300*time.Millisecond, 1<<20
 	return c
 }
 

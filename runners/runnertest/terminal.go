@@ -175,7 +175,7 @@ func absurd() []engine.WindowSize {
 func (s *suite) terminalEnds(t *testing.T, p *place) {
 	p.needsProc(t)
 	t.Run("time limit", func(t *testing.T) {
-		q := p.atTerminal(t, "trap '' HUP TERM; echo before; while :; do sleep 60; done", func(c *engine.Command) { c.Timeout = 500 * time.Millisecond })
+		q := p.atTerminal(t, "trap '' HUP TERM; echo before; while :; do sleep 60; done", func(c *engine.Command) { c.Timeout = soon })
 		if x := q.Wait(); !x.TimedOut || x.Signal != "SIGKILL" || x.Stdout.Text != "before\r\n" || x.Error != nil {
 			t.Errorf("%+v", x)
 		}

@@ -136,7 +136,7 @@ func run(t testing.TB, env engine.Environment, dir, text string) engine.Exit {
 	t.Helper()
 	c, err := env.Prepare(text, dir)
 	must(t, err)
-	c.ID, c.Timeout, c.Grace, c.Output = "D-test", 30*time.Second, 300*time.Millisecond, 1<<20
+	c.ID, c.Timeout, c.Grace, c.Output = "D-test", 2*time.Minute, 300*time.Millisecond, 1<<20
 	p, err := env.Start(context.Background(), c)
 	must(t, err)
 	return p.Wait()
@@ -147,7 +147,7 @@ func elevated(t testing.TB, env engine.Environment, dir, text string) engine.Exi
 	t.Helper()
 	c, err := env.Prepare(text, dir)
 	must(t, err)
-	c.ID, c.Timeout, c.Grace, c.Output, c.Elevated = "D-test", 30*time.Second, 300*time.Millisecond, 1<<20, true
+	c.ID, c.Timeout, c.Grace, c.Output, c.Elevated = "D-test", 2*time.Minute, 300*time.Millisecond, 1<<20, true
 	p, err := env.Start(context.Background(), c)
 	must(t, err)
 	return p.Wait()

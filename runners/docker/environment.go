@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -146,7 +147,7 @@ func how(said string, code int) string {
 
 // lost says why the connection to a supervisor broke that had answered before.
 func (e *Engine) lost(p *plan, id string, err error, said string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), engineTime)
 	defer cancel()
 	state := e.fate(ctx, id)
 	if said != "" {
@@ -156,7 +157,7 @@ func (e *Engine) lost(p *plan, id string, err error, said string) error {
 }
 
 // fateTime is how long the engine gets to notice that a container has ended: the stream breaks first.
-const fateTime = time.Second
+const fateTime = 10 * time.Second
 
 // fate says what became of a container.
 func (e *Engine) fate(ctx context.Context, id string) string {
@@ -173,10 +174,18 @@ func (e *Engine) fate(ctx context.Context, id string) string {
 			return fmt.Sprintf("the container was stopped, status %d", found.State.ExitCode)
 		case found.State.Paused:
 			return "the container was paused"
-		case time.Now().After(deadline):
+		case e.lives(ctx, found) || time.Now().After(deadline):
 			return "the container runs on, the supervisor in it ended"
 		}
 	}
+}
+
+// lives reports whether the first process of a container lives. When it ends it is in no list from then on; the engine hears of it
+// later.
+func (e *Engine) lives(ctx context.Context, found container.InspectResponse) bool {
+	top, err := e.cli.ContainerTop(ctx, found.ID, []string{"-o", "pid"})
+	first := strconv.Itoa(found.State.Pid)
+	return err == nil && slices.ContainsFunc(top.Processes, func(row []string) bool { return slices.Contains(row, first) })
 }
 
 // Shortcomings says, for people, what does not hold in this container.
@@ -288,7 +297,7 @@ func (v *environment) remove() error {
 // awaitEnd waits until the engine knows that our supervisor has ended, so that nobody takes the container
 // for one that is in use.
 func (v *environment) awaitEnd(ctx context.Context) {
-	for deadline := time.Now().Add(3 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(engineTime); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if x, err := v.e.cli.ContainerExecInspect(ctx, v.exec); err != nil || !x.Running {
 			return
 		}

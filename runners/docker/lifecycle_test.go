@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -233,25 +234,38 @@ func TestLostAndOpenedAgain(t *testing.T) {
 	r := l.runner()
 	for _, c := range []struct {
 		name, says string
-		do         func(e *Engine, id string) error
+		do         func(env *environment) error
 	}{
-		{"removed", "the container was removed", func(e *Engine, id string) error {
-			return e.cli.ContainerRemove(context.Background(), id, container.RemoveOptions{Force: true})
+		{"removed", "the container was removed", func(env *environment) error {
+			return env.e.cli.ContainerRemove(context.Background(), env.id, container.RemoveOptions{Force: true})
 		}},
-		{"killed", "the container was stopped", func(e *Engine, id string) error { return e.cli.ContainerKill(context.Background(), id, "KILL") }},
+		{"killed", "the container was stopped", func(env *environment) error {
+			return env.e.cli.ContainerKill(context.Background(), env.id, "KILL")
+		}},
+		{"supervisor killed", "the container runs on", func(env *environment) error {
+			keeper := strings.TrimSpace(run(t, env, l.workspace, "echo $PPID").Stdout.Text)
+			s, _, err := env.e.exec(context.Background(), env.id, container.ExecOptions{User: "0:0", Cmd: []string{"sh", "-c", "kill -KILL " + keeper}})
+			if err == nil {
+				_, err = io.Copy(io.Discard, s)
+				_ = s.Close()
+			}
+			return err
+		}},
 	} {
 		opened, err := r.Open(context.Background(), l.spec())
 		must(t, err)
 		env := opened.(*environment)
 		says(t, env, l.workspace, "echo before", "before")
-		must(t, c.do(env.e, env.id))
+		must(t, c.do(env))
 		why := func() string {
 			_, err := env.Prepare("true", l.workspace)
 			return fmt.Sprint(err)
 		}
-		for deadline := time.Now().Add(10 * time.Second); !strings.Contains(why(), "the next request") && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); !strings.Contains(why(), "the next request") && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		}
-		if said := why(); !strings.Contains(said, c.says) && !strings.Contains(said, "the container was stopped") || env.Err() == nil { // on its way to be removed
+		said := why()
+		onItsWay := c.name == "removed" && strings.Contains(said, "the container was stopped")
+		if !strings.Contains(said, c.says) && !onItsWay || env.Err() == nil {
 			t.Errorf("%s: %s (%v)", c.name, said, env.Err())
 		}
 		again, err := r.Open(context.Background(), l.spec())

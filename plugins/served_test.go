@@ -164,7 +164,7 @@ func TestServedWithoutServer(t *testing.T) {
 	t.Parallel()
 	server := newFleetServer(t)
 	server.serves(t, "one")
-	l := servedConfig(t, fmt.Sprintf("policies: [%q]\npolicy_servers: [{url: %q, timeout: 2s}]\n", server.URL+"/team.tar.gz", server.URL))
+	l := servedConfig(t, fmt.Sprintf("policies: [%q]\npolicy_servers: [{url: %q}]\n", server.URL+"/team.tar.gz", server.URL))
 	for _, o := range []Options{{CheckOnly: true}, {Version: "test"}, {Version: "test", Follow: true}} {
 		s, err := Assemble(t.Context(), l, o)
 		if err != nil {

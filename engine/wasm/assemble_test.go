@@ -161,8 +161,8 @@ func (a assembly) binary() []byte {
 	return out.b
 }
 
-// limits of test plugins: a loop should end soon.
-func testLimits() Limits { return Limits{MemoryMiB: 4, TimeMS: 300, OutputKiB: 64} }
+// testLimits give as much time as there can be: what does end must not meet the limit while it waits for a processor.
+func testLimits() Limits { return Limits{MemoryMiB: 4, TimeMS: 4000, OutputKiB: 64} }
 
 // installed writes a module and its manifest into a directory of its own.
 func installed(t testing.TB, binary []byte, change func(*Manifest)) string {
@@ -189,7 +189,13 @@ func installed(t testing.TB, binary []byte, change func(*Manifest)) string {
 
 func opened(t testing.TB, a assembly) *Plugin {
 	t.Helper()
-	p, err := Open(t.Context(), Options{Module: installed(t, a.binary(), nil)})
+	return openedFor(t, a, testLimits().TimeMS)
+}
+
+// openedFor opens a plugin that has so many milliseconds.
+func openedFor(t testing.TB, a assembly, ms int) *Plugin {
+	t.Helper()
+	p, err := Open(t.Context(), Options{Module: installed(t, a.binary(), func(m *Manifest) { m.Limits.TimeMS = ms })})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +21,7 @@ import (
 type nginx struct {
 	t    *testing.T
 	dir  string
-	port int
+	addr string
 }
 
 func newNginx(t *testing.T) *nginx {
@@ -28,11 +29,15 @@ func newNginx(t *testing.T) *nginx {
 	if _, err := exec.LookPath("nginx"); err != nil {
 		leftout.Skip(t, "no nginx: apt-get install nginx-light")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	host := "127.0.0.1"
+	if runtime.GOOS == "linux" { // all of 127.0.0.0/8 is this machine: at an address of its own, nobody takes the port while nginx is away
+		host = fmt.Sprintf("127.1.%d.%d", os.Getpid()>>8&0xff, os.Getpid()&0xff)
+	}
+	l, err := net.Listen("tcp", host+":0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &nginx{t: t, dir: t.TempDir(), port: l.Addr().(*net.TCPAddr).Port}
+	n := &nginx{t: t, dir: t.TempDir(), addr: l.Addr().String()}
 	l.Close()
 	if err := os.Mkdir(filepath.Join(n.dir, "bundles"), 0o755); err != nil {
 		t.Fatal(err)
@@ -50,7 +55,7 @@ http {
     uwsgi_temp_path tmp;
     scgi_temp_path tmp;
     server {
-        listen 127.0.0.1:%d;
+        listen %s;
         root bundles;
         location /private/ {
             if ($http_authorization != "Bearer t0ken") { return 401; }
@@ -58,7 +63,7 @@ http {
         location /moved.tar.gz { return 302 http://127.0.0.1:1/team.tar.gz; }
     }
 }
-`, n.port)
+`, n.addr)
 	if err := os.WriteFile(filepath.Join(n.dir, "nginx.conf"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +89,7 @@ func (n *nginx) stop() {
 		n.t.Fatalf("%v: %s", err, out)
 	}
 	for start := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", n.port))
+		c, err := net.Dial("tcp", n.addr)
 		if err != nil {
 			return
 		}
@@ -95,7 +100,7 @@ func (n *nginx) stop() {
 	}
 }
 
-func (n *nginx) url() string { return fmt.Sprintf("http://127.0.0.1:%d", n.port) }
+func (n *nginx) url() string { return "http://" + n.addr }
 
 // put puts a file in its place whole.
 func (n *nginx) put(name string, text []byte) {

@@ -130,6 +130,7 @@ type follower struct {
 	refused []string
 	warned  []string
 	bad     string // revisions that hold this cannot judge
+	over    bool   // the test is: what OPA's goroutines say now, nobody hears
 }
 
 // until waits until a condition holds.
@@ -179,8 +180,20 @@ func follow(t *testing.T, o fleet.Options) (*follower, error) {
 			*list = append(*list, text)
 		}
 	}
+	t.Cleanup(func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.over = true
+	})
 	o.Log = fleet.Log{
-		Warn: note(&f.warned), Debug: func(text string) { t.Log(text) },
+		Warn: note(&f.warned),
+		Debug: func(text string) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			if !f.over {
+				t.Log(text)
+			}
+		},
 		Refused: func(place string, err error) { note(&f.refused)(err.Error()) },
 	}
 	var err error

@@ -1,8 +1,10 @@
 package endtoend
 
 import (
+	"bufio"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
@@ -176,6 +179,36 @@ func (s *site) running(config string) string {
 	}
 	s.t.Fatal("no container runs")
 	return ""
+}
+
+// signals follows a container, and returns what waits for its removal and tells what signals the engine sent it until then.
+func (s *site) signals(container string) func() []string {
+	s.t.Helper()
+	now := time.Now() // told too is what happens before the engine hears of us
+	cmd := exec.Command(s.docker, "events", "--since", fmt.Sprintf("%d.%09d", now.Unix(), now.Nanosecond()),
+		"--filter", "container="+container, "--format", "{{.Action}} {{.Actor.Attributes.signal}}")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	end := func() { _ = cmd.Process.Kill() }
+	s.t.Cleanup(func() { end(); _ = cmd.Wait() })
+	return func() (sent []string) {
+		defer time.AfterFunc(waitTime, end).Stop()
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			switch action, signal, _ := strings.Cut(lines.Text(), " "); action {
+			case "kill":
+				sent = append(sent, signal)
+			case "destroy":
+				return sent
+			}
+		}
+		s.t.Error("the engine does not tell of the removal of " + container)
+		return sent
+	}
 }
 
 // clean removes the containers that are left.

@@ -7,7 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 )
 
 // program is the path of the sallyport that is tested; TestMain builds it, and the supervisor beside it.
@@ -68,11 +71,33 @@ func run(t *testing.T, dir string, env []string, argv ...string) result {
 func home(t *testing.T) (workspace string, env []string) {
 	t.Helper()
 	h := t.TempDir()
+	t.Cleanup(func() { deserted(t, h) })
 	workspace = filepath.Join(h, "project")
 	if err := os.MkdirAll(workspace, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return workspace, []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + h, "USER=user", "LANG=C.UTF-8",
+	}
+}
+
+// deserted waits until nothing runs any more that was started with a home. A server whose client has gone goes on for a
+// moment, and writes while what it writes to is being removed.
+func deserted(t *testing.T, home string) {
+	t.Helper()
+	lives := func(file string) bool {
+		env, _ := os.ReadFile(file) // it may have ended by now, or be somebody else's
+		return slices.Contains(strings.Split(string(env), "\x00"), "HOME="+home)
+	}
+	for deadline := time.Now().Add(waitTime); ; time.Sleep(10 * time.Millisecond) {
+		files, _ := filepath.Glob("/proc/[0-9]*/environ")
+		i := slices.IndexFunc(files, lives)
+		if i < 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Errorf("%s is of a process that does not end", files[i])
+			return
+		}
 	}
 }

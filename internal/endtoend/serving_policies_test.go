@@ -1,11 +1,13 @@
 package endtoend
 
 import (
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -112,17 +114,18 @@ func (w *walk) agent(mark string) {
 	w.t.Fatalf("%s: got %s", mark, got)
 }
 
-// freePort is a port that nobody listens on.
+// freePort is a port that nobody listens on, and below those that systems give to whoever wants just one: so nobody gets
+// it until it is used.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for port := 20_000 + rand.IntN(10_000); port < 32_768; port++ {
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			continue
+		}
+		l.Close()
+		return strconv.Itoa(port)
 	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
+	t.Fatal("no port is free")
+	return ""
 }

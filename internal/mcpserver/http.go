@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 )
 
@@ -60,16 +59,13 @@ func serveHTTP(ctx context.Context, m *server.MCPServer, log hclog.Logger, o HTT
 		server.WithStateful(true), // a session id that this process did not give out is not one
 		server.WithSessionIdleTTL(sessionTime),
 		server.WithStreamableHTTPLogger(slog.New(quiet)))
-	// mcp-go drops the acknowledgement of a subscription to nothing if its answer overtakes it.
 	var hooks server.Hooks
-	hooks.AddAfterSubscriptionsListen(func(context.Context, any, *mcp.SubscriptionsListenRequest, *mcp.SubscriptionsListenResult) {
-		time.Sleep(settleTime)
-	})
+	hooks.AddAfterSubscriptionsListen(acknowledged)
 	server.WithHooks(&hooks)(m)
 	calls, cancelCalls := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancelCalls()
 	web := &http.Server{
-		Handler:           newGuard(o.Token, transport),
+		Handler:           newGuard(o.Token, noting(transport)),
 		ReadHeaderTimeout: headerTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    headerBytes,

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -215,4 +216,26 @@ func TestHTTPSessionsOfOthersAreUnknown(t *testing.T) {
 	if status, body := send(t, r); status != http.StatusNotFound {
 		t.Errorf("a session that was never given out: status %d: %s", status, body)
 	}
+}
+
+// TestHTTPAcknowledgesSubscriptions holds that the answer to a subscription never overtakes the acknowledgement, which
+// mcp-go would drop then.
+func TestHTTPAcknowledgesSubscriptions(t *testing.T) {
+	t.Parallel()
+	w := startWeb(t)
+	listen := `{"jsonrpc":"2.0","id":50,"method":"subscriptions/listen","params":{"notifications":{},` + modernMeta + `}}`
+	method := func(r *http.Request) { r.Header.Set("Mcp-Method", "subscriptions/listen") }
+	var clients sync.WaitGroup
+	for range 8 {
+		clients.Go(func() {
+			for range 50 {
+				text := answer(w.request(t.Context(), t, http.MethodPost, listen, method))
+				ack, end := strings.Index(text, "subscriptions/acknowledged"), strings.Index(text, `"resultType":"complete"`)
+				if ack < 0 || end < ack {
+					t.Errorf("answered with %q", text)
+				}
+			}
+		})
+	}
+	clients.Wait()
 }

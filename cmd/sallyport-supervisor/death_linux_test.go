@@ -25,7 +25,7 @@ func launch(t *testing.T, env engine.Environment, text, tag string, want int, el
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !runnertest.Await(10*time.Second, func() bool { return len(runnertest.Tagged(tag)) >= want }) {
+	if !runnertest.Await(time.Minute, func() bool { return len(runnertest.Tagged(tag)) >= want }) {
 		t.Fatalf("%d processes are there, want %d", len(runnertest.Tagged(tag)), want)
 	}
 	return p
@@ -48,7 +48,7 @@ func TestDeathAsUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	if !runnertest.Await(10*time.Second, func() bool { return len(runnertest.Tagged(tag)) == 0 }) {
+	if !runnertest.Await(30*time.Second, func() bool { return len(runnertest.Tagged(tag)) == 0 }) {
 		t.Errorf("%d processes survive", len(runnertest.Tagged(tag)))
 	}
 	t.Logf("all gone after %v", time.Since(began).Round(time.Millisecond))
@@ -107,7 +107,7 @@ func container(t *testing.T) (init *exec.Cmd, enter []string) {
 		_ = init.Wait()
 	})
 	var first string
-	if !runnertest.Await(10*time.Second, func() bool {
+	if !runnertest.Await(time.Minute, func() bool {
 		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", init.Process.Pid, init.Process.Pid))
 		first = strings.TrimSpace(string(b))
 		cmdline, _ := os.ReadFile("/proc/" + first + "/cmdline")
@@ -141,7 +141,7 @@ func TestInit(t *testing.T) {
 		p.Wait()
 	}
 	began := time.Now()
-	if !runnertest.Await(10*time.Second, func() bool { return len(runnertest.Tagged(tag)) == 0 }) {
+	if !runnertest.Await(30*time.Second, func() bool { return len(runnertest.Tagged(tag)) == 0 }) {
 		t.Errorf("%d processes survive their supervisor", len(runnertest.Tagged(tag)))
 	}
 	t.Logf("all gone after %v", time.Since(began).Round(time.Millisecond))
@@ -157,7 +157,7 @@ func TestInit(t *testing.T) {
 	began = time.Now()
 	done := make(chan error, 1)
 	go func() { done <- init.Wait() }()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	// unshare passes nothing on, so its child is asked.
 	if err := exec.CommandContext(ctx, enter[0], append(enter[1:], "sh", "-c", "kill -TERM 1")...).Run(); err != nil && ctx.Err() != nil {

@@ -148,6 +148,6 @@ func begin(env engine.Environment, c engine.Command) (engine.Process, error) {
 		return nil, err
 	}
 	made.Elevated = c.Elevated
-	made.ID, made.Timeout, made.Grace, made.Output = fmt.Sprintf("D-%d", rand.Int64()), 30*time.Second, 300*time.Millisecond, 1<<16
+	made.ID, made.Timeout, made.Grace, made.Output = fmt.Sprintf("D-%d", rand.Int64()), 2*time.Minute, 300*time.Millisecond, 1<<16
 	return env.Start(context.Background(), made)
 }

@@ -57,7 +57,7 @@ func TestDeathOfSupervisor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !runnertest.Await(10*time.Second, func() bool { return len(runnertest.Tagged(tag)) >= want }) {
+	if !runnertest.Await(time.Minute, func() bool { return len(runnertest.Tagged(tag)) >= want }) {
 		t.Fatal("the processes that are to die did not start")
 	}
 	write(t, file+".go", "")
@@ -65,7 +65,7 @@ func TestDeathOfSupervisor(t *testing.T) {
 	if x.Code != -1 || x.Error == nil || !strings.Contains(x.Error.Error(), "signal: killed") || !strings.Contains(x.Error.Error(), "is lost") || !strings.Contains(x.Error.Error(), "the next request starts it again") {
 		t.Errorf("exit %+v", x)
 	}
-	if !runnertest.Await(10*time.Second, func() bool { return len(runnertest.Tagged(tag)) == 0 }) {
+	if !runnertest.Await(30*time.Second, func() bool { return len(runnertest.Tagged(tag)) == 0 }) {
 		t.Errorf("%d processes survive", len(runnertest.Tagged(tag)))
 	}
 	if ran, _ := os.ReadFile(file); string(ran) != "once\n" {

@@ -67,7 +67,7 @@ func TestTerminalIsReadBeforeItIsLeft(t *testing.T) {
 	}
 	write()
 	whole := make(chan bool)
-	go func() { whole <- s.finish(10 * time.Second) }()
+	go func() { whole <- s.finish(time.Minute) }()
 	time.Sleep(2 * drainStep)
 	write()
 	s.kept.mu.Unlock()

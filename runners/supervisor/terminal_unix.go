@@ -37,31 +37,41 @@ func openTerminal(size engine.WindowSize) (ours, theirs *os.File, err error) {
 
 // resize changes the size of a terminal. The kernel tells its programs (SIGWINCH).
 func resize(ours *os.File, size engine.WindowSize) error {
-	c, err := ours.SyscallConn()
+	return onDescriptor(ours, func(fd int) error {
+		return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(size.Rows), Col: uint16(size.Columns)})
+	})
+}
+
+// readNow reads what there is, without waiting for more: unix.EAGAIN when that is nothing.
+func readNow(ours *os.File, buf []byte) (n int, err error) {
+	err = onDescriptor(ours, func(fd int) (err error) {
+		n, err = unix.Read(fd, buf)
+		return err
+	})
+	return n, err
+}
+
+// writeNow writes what there is room for, without waiting for more, and without regard to a deadline.
+func writeNow(ours *os.File, b []byte) (n int, err error) {
+	err = onDescriptor(ours, func(fd int) (err error) {
+		n, err = unix.Write(fd, b)
+		return err
+	})
+	return n, err
+}
+
+// onDescriptor makes a system call that does not wait.
+func onDescriptor(f *os.File, call func(fd int) error) error {
+	c, err := f.SyscallConn()
 	if err != nil {
 		return err
 	}
 	failed := c.Control(func(fd uintptr) {
-		err = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(size.Rows), Col: uint16(size.Columns)})
+		for err = call(int(fd)); err == unix.EINTR; err = call(int(fd)) {
+		}
 	})
 	if failed != nil {
 		return failed
 	}
 	return err
-}
-
-// readNow reads what there is, without waiting for more: unix.EAGAIN when that is nothing.
-func readNow(ours *os.File, buf []byte) (n int, err error) {
-	c, err := ours.SyscallConn()
-	if err != nil {
-		return 0, err
-	}
-	failed := c.Control(func(fd uintptr) {
-		for n, err = unix.Read(int(fd), buf); err == unix.EINTR; n, err = unix.Read(int(fd), buf) {
-		}
-	})
-	if failed != nil {
-		return 0, failed
-	}
-	return n, err
 }

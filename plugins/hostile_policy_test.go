@@ -1,6 +1,8 @@
 package plugins_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -80,6 +82,11 @@ func TestHostilePolicies(t *testing.T) {
 	for name, h := range hostileRules {
 		start := time.Now()
 		out := check(name)
+		// On a busy machine five seconds may pass until so much memory is taken: that is no answer yet.
+		for again := 0; name == "memory" && again < 5 && errors.Is(out.Fault, context.DeadlineExceeded) && !underRace; again++ {
+			start = time.Now()
+			out = check(name)
+		}
 		if out.Decision.Effect != engine.Deny || out.Fault == nil || out.Decision.Fault == "" || !faultSays(out.Fault, h.want, name == "memory", "deadline exceeded") {
 			t.Errorf("%s: effect %s, fault %.300v, want a fault with %q", name, out.Decision.Effect, out.Fault, h.want)
 		}

@@ -3,12 +3,15 @@
 package command_test
 
 import (
+	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,8 +21,8 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/runnertest"
 )
 
-// TestSSH runs the whole suite on a machine that is reached by ssh: this one, by an sshd of its own with keys that
-// nobody else has.
+// TestSSH runs the whole suite on a machine that is reached by ssh: this one, by an sshd of its own on
+// the loopback with keys that nobody else has.
 func TestSSH(t *testing.T) {
 	words := ssh(t, "restrict")
 	runnertest.Run(t, func(t *testing.T) engine.Environment {
@@ -51,8 +54,8 @@ func prepared(t *testing.T, env engine.Environment, text string) engine.Command 
 	return c
 }
 
-// ssh returns the command line that reaches an sshd, without the command. The options are those of the key. There is an
-// sshd for each connection, at the other end of a pipe: a port that is free now may be somebody's a moment later.
+// ssh returns the command line that reaches an sshd, without the command. The options are those of the key. We listen
+// and give each connection an sshd, as inetd does: a port that is free now may be somebody's when an sshd asks for it.
 func ssh(t testing.TB, options string) []string {
 	t.Helper()
 	sshd := findSSHD(t)
@@ -73,7 +76,12 @@ func ssh(t testing.TB, options string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, at("known"), "box "+string(host))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	write(t, at("known"), fmt.Sprintf("[127.0.0.1]:%s %s", port, host))
 	key, err := os.ReadFile(at("mine.pub"))
 	if err != nil {
 		t.Fatal(err)
@@ -84,22 +92,55 @@ func ssh(t testing.TB, options string) []string {
 		"StrictModes no", "UsePAM no", "PasswordAuthentication no", "KbdInteractiveAuthentication no", "PermitRootLogin prohibit-password",
 		"LogLevel ERROR", "",
 	}, "\n"))
-	write(t, at("config"), strings.Join([]string{
-		fmt.Sprintf("ProxyCommand %s -i -f %s -E %s", sshd, at("sshd_config"), at("log")), "User " + me.Username, "IdentityFile " + at("mine"),
-		"UserKnownHostsFile " + at("known"), "StrictHostKeyChecking yes", "IdentitiesOnly yes", "BatchMode yes", "",
-	}, "\n"))
 	if os.Getuid() == 0 {
 		// sshd refuses to start without it; the service of the system would make it.
 		if err := os.MkdirAll("/run/sshd", 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		answer(t, l, sshd, "-i", "-f", at("sshd_config"), "-E", at("log"))
+	}()
 	t.Cleanup(func() {
+		l.Close()
+		<-done
 		if log, err := os.ReadFile(at("log")); t.Failed() {
 			t.Logf("sshd says: %s, %v", log, err)
 		}
 	})
-	return []string{client, "-F", at("config"), "box"}
+	return []string{client, "-F", "none", "-i", at("mine"), "-p", port, "-o", "UserKnownHostsFile=" + at("known"), "-o", "StrictHostKeyChecking=yes",
+		"-o", "IdentitiesOnly=yes", "-o", "BatchMode=yes", me.Username + "@127.0.0.1"}
+}
+
+// answer starts a program for each connection, and ends those that are left when there are no more.
+func answer(t testing.TB, l net.Listener, program string, args ...string) {
+	var running sync.WaitGroup
+	ctx, end := context.WithCancel(context.Background())
+	defer running.Wait()
+	defer end()
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		file, err := c.(*net.TCPConn).File()
+		c.Close()
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		cmd := exec.CommandContext(ctx, program, args...)
+		cmd.Stdin, cmd.Stdout = file, file
+		err = cmd.Start()
+		file.Close()
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		running.Go(func() { _ = cmd.Wait() }) // how a connection ends is for the tests to see
+	}
 }
 
 // findSSHD finds sshd, which must be named by its whole path and often lies outside PATH.

@@ -23,8 +23,9 @@ import (
 // compiler (as for an ordinary user in CI); else TestMain builds it.
 var program = os.Getenv("SALLYPORT_TEST_SUPERVISOR")
 
-// stateName and workspaceName hold the directories of a gateway that is killed.
+// stateName and workspaceName hold the directories of a gateway that is killed, wrapperName what it takes for bwrap.
 const (
+	wrapperName   = "SALLYPORT_BUBBLEWRAP_TEST_WRAPPER"
 	stateName     = "SALLYPORT_BUBBLEWRAP_TEST_STATE"
 	workspaceName = "SALLYPORT_BUBBLEWRAP_TEST_WORKSPACE"
 )
@@ -36,6 +37,12 @@ func TestMain(m *testing.M) {
 	runnertest.Gateway("workspace", func() (engine.Environment, error) {
 		return try(options(os.Getenv(stateName)), layout(os.Getenv(workspaceName)))
 	})
+	if at := os.Getenv(wrapperName); at != "" {
+		o := options("")
+		o.Bwrap = at
+		_, err := try(o, facts.Layout{Home: "/home/agent"})
+		panic(fmt.Sprint("it is to be killed meanwhile: ", err))
+	}
 	os.Exit(func() int {
 		defer func() { _ = os.RemoveAll(template()) }()
 		if program != "" {

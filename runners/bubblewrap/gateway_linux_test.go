@@ -3,6 +3,9 @@
 package bubblewrap_test
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -11,6 +14,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/runners/runnertest"
+	"github.com/sallyport-dev/sallyport/runners/supervisor"
 )
 
 // Sallyport is killed without a chance to clean up: everything in the sandbox dies with it, and what it
@@ -34,6 +38,44 @@ func TestDeathOfGateway(t *testing.T) {
 		}
 		if diff := cmp.Diff(before, tree(t, ws)); diff != "" {
 			t.Errorf("left behind after the next session (-want +got):\n%s", diff)
+		}
+	}
+}
+
+// Sallyport is killed while bwrap makes the sandbox: that goes on, finds nobody, and ends.
+func TestDeathOfGatewayMeanwhile(t *testing.T) {
+	t.Parallel()
+	bwrap := leftout.Command(t, "bwrap", "install bubblewrap")
+	dir, tag := t.TempDir(), runnertest.NewTag()
+	wrapper, open := filepath.Join(dir, "bwrap-"+tag), filepath.Join(dir, "open")
+	runnertest.WriteProgram(t, wrapper, fmt.Appendf(nil, "#!/bin/bash\nwhile [ ! -e %s ]; do sleep 0.01; done\nexec -a %s %s \"$@\"\n", open, wrapper, bwrap), 0o755)
+	gateway, err := supervisor.OpenProgram([]string{os.Args[0]}, append(os.Environ(), wrapperName+"="+wrapper), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := func(n int) func() bool {
+		return func() bool { // in an exec a process has no arguments for a moment
+			for range 10 {
+				if time.Sleep(time.Millisecond); len(runnertest.Tagged(tag)) != n {
+					return false
+				}
+			}
+			return true
+		}
+	}
+	begun := runnertest.Await(time.Minute, there(1))
+	killProcess(t, gateway.PID())
+	<-gateway.Done()
+	if !begun || !there(1)() {
+		t.Error("bwrap was not started, or died with sallyport, so this shows nothing")
+	}
+	if err := os.WriteFile(open, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if !runnertest.Await(30*time.Second, there(0)) {
+		t.Error("what was to be the sandbox is still there")
+		for _, pid := range runnertest.Tagged(tag) {
+			killProcess(t, pid)
 		}
 	}
 }

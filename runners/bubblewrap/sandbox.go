@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -91,12 +92,13 @@ func start(ctx context.Context, o Options, v *view, workspace string) (*box, err
 	if err := l.arrange(v); err != nil {
 		return nil, err
 	}
-	statusRead, statusWrite, err := os.Pipe()
+	// Not a pipe: when nobody reads that any more bwrap ends where it writes to it, and leaves a child that waits for ever.
+	status, err := l.memory(nil)
 	if err != nil {
-		return nil, fmt.Errorf("start sandbox: %w", err)
+		return nil, err
 	}
-	defer statusRead.Close()
-	l.args = append(l.args, "--json-status-fd", strconv.Itoa(l.pass(statusWrite)))
+	said := l.files[len(l.files)-1]
+	l.args = append(l.args, "--json-status-fd", strconv.Itoa(status))
 	argv, err := l.memory([]byte(strings.Join(l.args, "\x00") + "\x00"))
 	if err != nil {
 		return nil, err
@@ -108,7 +110,6 @@ func start(ctx context.Context, o Options, v *view, workspace string) (*box, err
 	if err != nil {
 		return nil, unavailable("install bubblewrap (Debian, Ubuntu, Fedora: package bubblewrap)", "%w", err)
 	}
-	l.close() // the writing end of the status too: its end is to show
 	b := &box{program: p}
 	var reached atomic.Bool
 	options := o.wire(workspace)
@@ -119,7 +120,7 @@ func start(ctx context.Context, o Options, v *view, workspace string) (*box, err
 		return nil, err
 	}
 	reached.Store(true)
-	if b.init, err = initOf(statusRead); err != nil {
+	if b.init, err = initOf(said); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
@@ -184,13 +185,12 @@ func outer(environ []string) []string {
 	return out
 }
 
-// initOf reads the process id of the sandbox's first process.
+// initOf reads the process id of the sandbox's first process from what bwrap has written by the time at which that runs.
 func initOf(status *os.File) (int, error) {
 	var s struct {
 		Child int `json:"child-pid"`
 	}
-	_ = status.SetReadDeadline(time.Now().Add(startTime))
-	if err := json.NewDecoder(status).Decode(&s); err != nil || s.Child <= 0 {
+	if err := json.NewDecoder(io.NewSectionReader(status, 0, 1<<16)).Decode(&s); err != nil || s.Child <= 0 {
 		return 0, fmt.Errorf("start sandbox: bwrap does not say which process it is: %w", err)
 	}
 	return s.Child, nil

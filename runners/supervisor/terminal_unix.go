@@ -3,6 +3,7 @@
 package supervisor
 
 import (
+	"errors"
 	"os"
 
 	"github.com/creack/pty"
@@ -67,7 +68,7 @@ func onDescriptor(f *os.File, call func(fd int) error) error {
 		return err
 	}
 	failed := c.Control(func(fd uintptr) {
-		for err = call(int(fd)); err == unix.EINTR; err = call(int(fd)) {
+		for err = call(int(fd)); errors.Is(err, unix.EINTR); err = call(int(fd)) {
 		}
 	})
 	if failed != nil {

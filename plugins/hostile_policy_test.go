@@ -1,8 +1,6 @@
 package plugins_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -57,9 +55,9 @@ func doubling(times int) string {
 }
 
 // A policy that does harm denies with a fault within the deadline, and the next request is served. What would be
-// endless by its text alone is not loaded at all.
+// endless by its text alone is not loaded at all. Not parallel: one rule is to take much memory before its time is over,
+// and that is the memory and the time of all that runs here.
 func TestHostilePolicies(t *testing.T) {
-	t.Parallel()
 	l := load(t, "policies: [custom]\nevaluator: topdown\n")
 	for name, h := range hostileRules {
 		text := "# METADATA\n# title: Hostile\n# custom:\n#   severity: low\n#   remediation: None.\npackage custom." + name + "\n\n_asked if input.commands[0].argv[1] == \"" + name + "\"\n\n" + h.rule + "\n"
@@ -82,11 +80,6 @@ func TestHostilePolicies(t *testing.T) {
 	for name, h := range hostileRules {
 		start := time.Now()
 		out := check(name)
-		// On a busy machine five seconds may pass until so much memory is taken: that is no answer yet.
-		for again := 0; name == "memory" && !underRace && again < 5 && out.Fault != nil && errors.Is(out.Fault, context.DeadlineExceeded); again++ {
-			start = time.Now()
-			out = check(name)
-		}
 		if out.Decision.Effect != engine.Deny || out.Fault == nil || out.Decision.Fault == "" || !faultSays(out.Fault, h.want, name == "memory", "deadline exceeded") {
 			t.Errorf("%s: effect %s, fault %.300v, want a fault with %q", name, out.Decision.Effect, out.Fault, h.want)
 		}

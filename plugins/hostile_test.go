@@ -61,7 +61,7 @@ func hostileDenies(t *testing.T, check func(string) engine.Outcome) {
 		if out.Decision.Effect != engine.Deny || out.Fault == nil || out.Decision.Fault == "" || !faultSays(out.Fault, want, mode == "memory", "did not end in time") {
 			t.Errorf("%s: effect %s, fault %v, want a fault with %q", mode, out.Decision.Effect, out.Fault, want)
 		}
-		if took := time.Since(start); took > 30*time.Second { // its limit is three seconds
+		if took := time.Since(start); took > 20*time.Second { // its limit is three seconds
 			t.Errorf("%s: refused after %v", mode, took)
 		}
 		if out := check("hello"); out.Decision.Effect != engine.Allow {

@@ -170,7 +170,7 @@ deny contains {} if _f(1) == 1`,
 			if j.Effect == engine.Allow {
 				t.Error("allowed")
 			}
-			if took := time.Since(start); took > 30*time.Second { // it would take hours
+			if took := time.Since(start); took > 5*time.Second {
 				t.Errorf("it took %v", took)
 			}
 		})
@@ -223,7 +223,7 @@ func TestDeadlineHoldsForASingleBuiltin(t *testing.T) {
 	if j, err := e.Evaluate(t.Context(), in); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %+v, %v", j, err)
 	}
-	if took := time.Since(start); took > 5*time.Second { // the builtin takes more, also on a quick machine
+	if took := time.Since(start); took > 2*time.Second {
 		t.Errorf("it took %v", took)
 	}
 }

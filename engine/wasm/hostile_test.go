@@ -26,7 +26,7 @@ const (
 	opI32Mul    = 0x6c
 	opI32GtU    = 0x4b
 	opI32GeU    = 0x4f
-	refuseAfter = 30 * time.Second // a fault must come long before this; the longest limit is 4 s
+	refuseAfter = 10 * time.Second // a fault must come long before this; the longest limit is 4 s
 	endlessMS   = 300              // of plugins that do not end
 )
 

@@ -204,7 +204,7 @@ func TestDockerTimeout(t *testing.T) {
 	c := s.config("c", "")
 	started := time.Now()
 	r := s.do(c, "exec", "--timeout", "1s", "--format", "json", "-c", "sleep 300")
-	if took := time.Since(started); r.code != 124 || !strings.Contains(r.stdout, `"timed_out":true`) || took < time.Second || took > 2*time.Minute {
+	if took := time.Since(started); r.code != 124 || !strings.Contains(r.stdout, `"timed_out":true`) || took < time.Second || took > 30*time.Second {
 		t.Errorf("after %s: %+v", took, r)
 	}
 	m := s.serve(c) // whose container stays up

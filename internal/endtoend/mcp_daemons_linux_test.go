@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -120,49 +119,19 @@ func (p *pack) clear() {
 
 const promised = 500 * time.Millisecond
 
-// witness sees how slow the machine is while something happens: it has bash do nothing, over and over.
-type witness struct {
-	t       *testing.T
-	mu      sync.Mutex // held while a bash runs
-	slowest time.Duration
-}
-
-// watch begins to.
-func watch(t *testing.T) *witness {
+// patience is what a machine under load gets on top of a promise: fifty times what it needs for the
+// simplest command at this moment.
+func patience(t *testing.T) time.Duration {
 	t.Helper()
-	w := &witness{t: t}
-	w.look()
-	var looking sync.WaitGroup
-	looking.Go(func() {
-		for t.Context().Err() == nil {
-			w.look()
-			time.Sleep(5 * time.Millisecond)
-		}
-	})
-	t.Cleanup(looking.Wait)
-	return w
-}
-
-func (w *witness) look() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	began := time.Now()
 	if err := exec.Command("bash", "-c", "true").Run(); err != nil {
-		w.t.Error(err)
+		t.Fatal(err)
 	}
-	w.slowest = max(w.slowest, time.Since(began))
+	return 50 * time.Since(began)
 }
 
-// patience is what a machine under load gets on top of a promise: fifty times what the simplest command took it
-// meanwhile, the one that runs now included.
-func (w *witness) patience() time.Duration {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return 50 * w.slowest
-}
-
-// gone checks that all kinds are gone within half a second of an event, which a witness has seen.
-func (p *pack) gone(event time.Time, w *witness) {
+// gone checks that all kinds are gone within half a second of an event.
+func (p *pack) gone(event time.Time) {
 	p.t.Helper()
 	for {
 		looked := time.Since(event)
@@ -171,7 +140,7 @@ func (p *pack) gone(event time.Time, w *witness) {
 			p.t.Logf("all gone after %v at most", time.Since(event).Round(time.Millisecond))
 			return
 		}
-		if looked > promised && looked > promised+w.patience() {
+		if looked > promised && looked > promised+patience(p.t) {
 			p.t.Errorf("after %v there are still %v", looked, left)
 			return
 		}

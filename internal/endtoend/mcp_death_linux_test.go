@@ -14,7 +14,6 @@ import (
 
 func TestDeathByKill(t *testing.T) {
 	s, p, ids := mortal(t, false)
-	w := watch(t)
 	for i, id := range ids {
 		killed := time.Now()
 		r := s.call("kill_background_shell", map[string]any{"shell_id": id})
@@ -22,7 +21,7 @@ func TestDeathByKill(t *testing.T) {
 		if left := p.pids()[i]; len(left) != 0 {
 			t.Errorf("%s: the kill is answered and %d processes are there", daemons[i].name, len(left))
 		}
-		if took > promised+w.patience() {
+		if took > promised+patience(t) {
 			t.Errorf("%s: the kill took %v", daemons[i].name, took)
 		}
 		if r.IsError || r.Structured.Status != "killed" || r.Structured.Signal != "SIGTERM" {
@@ -43,13 +42,12 @@ func TestDeathByTimeout(t *testing.T) {
 	p := newPack(t)
 	c, _ := s.ask("execute_command", map[string]any{"command": p.texts(), "timeout": timeLimit.Seconds()})
 	p.up()
-	w := watch(t)
 	r := s.result(s.reply(c))
 	if left := p.left(); len(left) > 0 {
 		t.Errorf("the call is answered and %v are there", left)
 	}
 	over := time.Duration(r.Structured.ExecutionTime*float64(time.Second)) - timeLimit
-	if over < 0 || over > promised+w.patience() {
+	if over < 0 || over > promised+patience(t) {
 		t.Errorf("it ended %v after its time", over)
 	}
 	t.Logf("all gone after %v", over.Round(time.Millisecond))
@@ -70,12 +68,11 @@ func TestDeathByTimeoutInTheBackground(t *testing.T) {
 	answered := time.Now()
 	p.up()
 	time.Sleep(time.Until(asked.Add(timeLimit - 100*time.Millisecond)))
-	w := watch(t)
 	if left := p.left(); len(left) < len(daemons) && time.Since(asked) < timeLimit {
 		t.Errorf("before the time is over there are only %v", left)
 	}
 	time.Sleep(time.Until(answered.Add(timeLimit)))
-	p.gone(answered.Add(timeLimit), w)
+	p.gone(answered.Add(timeLimit))
 	id := map[string]any{"shell_id": r.Structured.ShellID}
 	if r := s.call("kill_background_shell", id); r.IsError || r.Structured.Status != "killed" || r.Structured.Signal != "" {
 		t.Errorf("a kill after the end says %+v", r)
@@ -86,11 +83,11 @@ func TestDeathByTimeoutInTheBackground(t *testing.T) {
 
 func TestDeathByEndOfInput(t *testing.T) {
 	s, p, ids := mortal(t, false)
-	w, closed := watch(t), time.Now()
+	closed := time.Now()
 	if err := s.in.Close(); err != nil {
 		t.Fatal(err)
 	}
-	p.gone(closed, w)
+	p.gone(closed)
 	if code := s.ended(); code != 0 {
 		t.Errorf("exit status %d", code)
 	}
@@ -104,11 +101,11 @@ func TestDeathOfTheClient(t *testing.T) {
 	if !s.appears("up", waitTime) {
 		t.Fatal("the call does not run")
 	}
-	w, killed := watch(t), time.Now()
+	killed := time.Now()
 	if err := s.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	p.gone(killed, w)
+	p.gone(killed)
 	s.stopped()
 	s.balanced(len(ids) + 1)
 }
@@ -121,11 +118,11 @@ func TestDeathBySignal(t *testing.T) {
 			if !s.appears("up", waitTime) {
 				t.Fatal("the call does not run")
 			}
-			w, sent := watch(t), time.Now()
+			sent := time.Now()
 			if err := s.cmd.Process.Signal(signal); err != nil {
 				t.Fatal(err)
 			}
-			p.gone(sent, w)
+			p.gone(sent)
 			if code := s.ended(); code != 0 { // and stdin is still open
 				t.Errorf("exit status %d", code)
 			}
@@ -151,11 +148,11 @@ func TestDeathWhileNobodyReads(t *testing.T) {
 			t.Fatalf("call %d does not run", i)
 		}
 	}
-	w, sent := watch(t), time.Now()
+	sent := time.Now()
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	p.gone(sent, w)
+	p.gone(sent)
 	s.stopped() // and it does not wait for the client for ever
 	s.wire.reading.Unlock()
 	if code := s.ended(); code != 0 {
@@ -166,11 +163,11 @@ func TestDeathWhileNobodyReads(t *testing.T) {
 
 func TestDeathOfTheServer(t *testing.T) {
 	s, p, _ := mortal(t, false)
-	w, killed := watch(t), time.Now()
+	killed := time.Now()
 	if err := s.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	p.gone(killed, w)
+	p.gone(killed)
 	s.ended()
 	s.records() // what was written verifies
 }

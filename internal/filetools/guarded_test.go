@@ -242,8 +242,7 @@ func TestErrorsTellNothingOfOtherPlaces(t *testing.T) {
 	}
 }
 
-// TestLargeBatchIsJudged: the largest batch that a call may name is judged within the limit of a judgement,
-// which is one of the clock: a machine that is busy with something else gets as many tries as it has time for.
+// TestLargeBatchIsJudged: the largest batch that a call may name is judged within the limit of a judgement.
 func TestLargeBatchIsJudged(t *testing.T) {
 	g := newGuarded(t, "rules: {deletion/read_before_delete: off}\n", nil)
 	for i := range 50 {
@@ -260,7 +259,7 @@ func TestLargeBatchIsJudged(t *testing.T) {
 	for _, tool := range []filetools.Tool{cloneAll("logs", "copy"), removeAll("logs")} {
 		request := engine.Request{Tool: tool.Result().Operation, Operation: tool}
 		out, err := g.gate.Check(t.Context(), request)
-		for deadline := time.Now().Add(2 * time.Minute); out.Fault != nil && time.Now().Before(deadline); {
+		for tries := 1; tries < 5 && out.Fault != nil; tries++ { // the machine may be busy with something else
 			out, err = g.gate.Check(t.Context(), request)
 		}
 		if err != nil || out.Fault != nil || out.Decision.Effect != engine.Allow || len(out.Input.Paths) < 5000 {

@@ -106,22 +106,13 @@ func (s *suite) ends(t *testing.T) {
 }
 
 // inTime checks that an end came within half a second of what was granted. What the machine
-// needs for the simplest command at this moment, fifty times over, comes on top.
+// needs for the simplest command at this very moment, fifty times over, comes on top.
 func (p *place) inTime(t *testing.T, took, granted time.Duration) {
 	t.Helper()
-	base := p.simplest(t)
+	base := p.run(t, "true").Duration
 	if limit := granted + 500*time.Millisecond + 50*base; took > limit {
 		t.Errorf("the end took %v, want less than %v (simplest command: %v)", took, limit, base)
 	}
-}
-
-// simplest is the longest that the simplest command takes of a few: one alone may be the only one that nothing held up.
-func (p *place) simplest(t *testing.T) (longest time.Duration) {
-	t.Helper()
-	for range 5 {
-		longest = max(longest, p.run(t, "true").Duration)
-	}
-	return longest
 }
 
 // tagged prepares a text with a new tag, which is also the number of seconds that sleep takes.

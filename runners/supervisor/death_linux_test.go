@@ -84,11 +84,7 @@ func TestDeathOfGateway(t *testing.T) {
 			gateway.Process.Kill()
 			killed := time.Now()
 			gateway.Wait()
-			limit := time.Minute
-			if tc.survive {
-				limit = 2 * time.Second // in which those that are watched are long gone
-			}
-			gone := await(t, limit, func() bool { return len(tagged(t, tag)) == 0 })
+			gone := await(t, 2*time.Second, func() bool { return len(tagged(t, tag)) == 0 })
 			if gone == tc.survive {
 				t.Errorf("all gone: %v after %v", gone, time.Since(killed))
 			}

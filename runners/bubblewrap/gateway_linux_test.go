@@ -48,7 +48,10 @@ func TestDeathOfGatewayMeanwhile(t *testing.T) {
 	bwrap := leftout.Command(t, "bwrap", "install bubblewrap")
 	dir, tag := t.TempDir(), runnertest.NewTag()
 	wrapper, open := filepath.Join(dir, "bwrap-"+tag), filepath.Join(dir, "open")
-	runnertest.WriteProgram(t, wrapper, fmt.Appendf(nil, "#!/bin/bash\nwhile [ ! -e %s ]; do sleep 0.01; done\nexec -a %s %s \"$@\"\n", open, wrapper, bwrap), 0o755)
+	runnertest.WriteProgram(t, wrapper, fmt.Appendf(nil, "#!/bin/bash\nread -r _ <%s\nexec -a %s %s \"$@\"\n", open, wrapper, bwrap), 0o755)
+	if err := syscall.Mkfifo(open, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	gateway, err := supervisor.OpenProgram([]string{os.Args[0]}, append(os.Environ(), wrapperName+"="+wrapper), "")
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +72,12 @@ func TestDeathOfGatewayMeanwhile(t *testing.T) {
 	if !begun || !there(1)() {
 		t.Error("bwrap was not started, or died with sallyport, so this shows nothing")
 	}
-	if err := os.WriteFile(open, nil, 0o644); err != nil {
+	f, err := os.OpenFile(open, os.O_RDWR, 0) // which does not wait for who reads
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString("go\n"); err != nil {
 		t.Fatal(err)
 	}
 	if !runnertest.Await(30*time.Second, there(0)) {

@@ -10,11 +10,13 @@ LINT    := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
 CLIENTS := $(BIN)/mcp-clients
 OPAWASM := $(BIN)/opa-wasm
 COVER   := coverage.out
-FUZZTIME ?= 10s
+FUZZTIME ?= 5s
+SHELL   := bash
+.SHELLFLAGS := -o pipefail -c
 LDFLAGS := -s -w
 
 .DEFAULT_GOAL := help
-.PHONY: help build images demo test go-test rego-test race bench fuzz lint cover cross generate clean mcp-clients opa-wasm
+.PHONY: help build images demo test test-all programs rego-test race bench fuzz lint cover cross generate clean mcp-clients opa-wasm
 
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,11 +31,19 @@ images: build ## build the runtime images on a base of Debian's packages (needs 
 demo: build ## show the main job on real commands in a scratch workspace
 	@docs/demo.sh $(BIN)/sallyport
 
-test: build rego-test ## run all tests; says at the end what was left out and why
-	@rm -f $(BIN)/left-out; \
-	SALLYPORT_LEFT_OUT=$(CURDIR)/$(BIN)/left-out $(GO) test -timeout 30m ./...; status=$$?; \
-	if [ -s $(BIN)/left-out ]; then echo; echo "Left out on this machine:"; sort -u $(BIN)/left-out | sed 's/^/  /'; fi; \
-	exit $$status
+# report prints a line for each package, one for each cause of skipped tests, and failures last.
+report = $(GO) run ./internal/leftout/report -skipped $(BIN)/skipped-$(1).txt -failed $(BIN)/failed.txt
+# These start our programs, built without the race detector, and try what commands and engines do.
+PROGRAMS := cmd/sallyport|internal/endtoend|internal/mcpclients|internal/baddays|internal/escapes|internal/bench|internal/architecture
+
+test: build rego-test ## run the tests that need neither root nor Docker, npm or a long time
+	@$(GO) test -json -short -timeout 30m ./... | $(call report,test)
+
+test-all: build rego-test ## run all tests, most of them under the race detector, and fuzz for a while: on a throw-away machine
+	@status=0; for part in programs race fuzz; do $(MAKE) --no-print-directory $$part || status=1; done; exit $$status
+
+programs: build ## run all tests that start our programs, one package at a time
+	@$(GO) test -json -p 1 -timeout 60m $$($(GO) list ./... | grep -E '/($(PROGRAMS))$$') | $(call report,programs)
 
 rego-test: $(OPA) ## check and test the policies with the stock opa
 	$(OPA) check --strict --ignore testdata,compiled -s policies/schemas/input.json policies/
@@ -51,18 +61,15 @@ opa-wasm: ## install OPA's SDK for Node, by which a test evaluates the compiled 
 	cp testdata/opa-wasm/package.json testdata/opa-wasm/package-lock.json testdata/opa-wasm/.npmrc $(OPAWASM)/
 	cd $(OPAWASM) && npm ci --loglevel=error
 
-# These start programs of ours anew, most of them built without the detector, look at what commands and engines can do and not at our
-# code, or have nothing that runs beside anything else.
-RACELESS := cmd/sallyport|internal/endtoend|internal/escapes|internal/baddays|internal/bench|internal/mcpclients|internal/architecture|engine/shell/inline
-race: ## run the Go tests under the race detector
-	$(GO) test -race -timeout 30m -vet=off $$($(GO) list ./... | grep -vE '/($(RACELESS))$$')
+race: ## run all other tests under the race detector
+	@$(GO) test -json -race -timeout 60m -vet=off $$($(GO) list ./... | grep -vE '/($(PROGRAMS))$$') | $(call report,race)
 
 bench: build $(OPA) ## measure, as ratios against a named baseline in the same run
 	SALLYPORT_BIN=$(CURDIR)/$(BIN)/sallyport OPA_BIN=$(CURDIR)/$(OPA) $(GO) test -run '^$$' -bench . -benchtime 3s ./internal/bench
 
 # Where time runs out while a worker is busy, go test before 1.27 may call that alone a failure (golang.org/issue/75804); what a
 # target finds is always written down as a failing input.
-fuzz: ## run every fuzz target for FUZZTIME (default 10s)
+fuzz: ## run every fuzz target for FUZZTIME (default 5s)
 	@mkdir -p $(BIN); grep -rn '^func Fuzz' --include='*_test.go' --exclude-dir=testdata --exclude-dir=bin . | sed -E 's#^(\./.*)/[^/]*:[0-9]+:func (Fuzz[A-Za-z0-9_]*).*#\1 \2#' | sort -u | \
 	while read -r pkg f; do \
 	  echo "== $$pkg $$f"; \

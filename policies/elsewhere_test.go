@@ -24,13 +24,13 @@ import (
 // The compiled rules are a policy like any other: OPA's SDK for Node decides by them as sallyport does.
 func TestNodeDecidesAlike(t *testing.T) {
 	t.Parallel()
-	node := leftout.Command(t, "node", "install nodejs")
+	node := leftout.Command(t, "node")
 	dir, err := filepath.Abs("../bin/opa-wasm")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err != nil {
-		leftout.Skip(t, "no OPA SDK for Node in bin/opa-wasm: run `make opa-wasm`")
+		leftout.Skip(t, leftout.Packages, "no OPA SDK for Node in bin/opa-wasm: run `make opa-wasm`")
 	}
 	sample := sampled(t)
 	module, _, err := rego.Compile(t.Context(), policies.FS(), policies.Revision())

@@ -59,7 +59,7 @@ func TestRootLeavesNothing(t *testing.T) {
 	t.Parallel()
 	home := homeOf(t, someone)
 	root := rooted(t, filepath.Dir(home))
-	leftout.Command(t, "setpriv", "install util-linux")
+	leftout.Command(t, "setpriv")
 	env := asRoot(t, wide, wire.Settings{User: &someone, Home: home})
 	defer env.Close()
 	other := runnertest.NewTag()
@@ -93,10 +93,10 @@ func TestRootLeavesNothing(t *testing.T) {
 // command line that lead there.
 func container(t *testing.T) (init *exec.Cmd, enter []string) {
 	t.Helper()
-	unshare := leftout.Command(t, "unshare", "install util-linux")
-	nsenter := leftout.Command(t, "nsenter", "install util-linux")
+	unshare := leftout.Command(t, "unshare")
+	nsenter := leftout.Command(t, "nsenter")
 	if os.Getuid() != 0 {
-		leftout.Skip(t, "only root can make a process namespace: run this as root")
+		leftout.Skip(t, leftout.Root, "only root can make a process namespace: run this as root")
 	}
 	init = exec.Command(unshare, "--pid", "--fork", "--kill-child", "--mount-proc", program, "--init")
 	if err := init.Start(); err != nil {

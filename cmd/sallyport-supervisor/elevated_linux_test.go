@@ -20,7 +20,7 @@ import (
 // rooted makes a program that is root for whoever runs it, as sudo is, and runs the text that it is given.
 func rooted(t *testing.T, dir string) string {
 	t.Helper()
-	bash := leftout.Command(t, "bash", "install bash")
+	bash := leftout.Command(t, "bash")
 	b, err := os.ReadFile(bash)
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +30,7 @@ func rooted(t *testing.T, dir string) string {
 	c := exec.Command(file, "-pc", "id -u")
 	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(someone.UID), Gid: uint32(someone.GID)}}
 	if out, err := c.Output(); err != nil || string(out) != "0\n" {
-		leftout.Skip(t, fmt.Sprintf("programs do not become root in %s: mount it without nosuid: %s %v", dir, out, err))
+		leftout.Skip(t, leftout.Root, fmt.Sprintf("programs do not become root in %s: mount it without nosuid: %s %v", dir, out, err))
 	}
 	return file
 }

@@ -36,7 +36,7 @@ func limited(t *testing.T, bytes, processes int) []string {
 	memory := limit("memory", "memory.limit_in_bytes", bytes) || limit("", "memory.max", bytes)
 	few := processes == 0 || limit("pids", "pids.max", processes) || limit("", "pids.max", processes)
 	if !memory || !few {
-		leftout.Skip(t, "no control group can be made here: run this as root with /sys/fs/cgroup writable")
+		leftout.Skip(t, leftout.Root, "no control group can be made here: run this as root with /sys/fs/cgroup writable")
 	}
 	return []string{"/bin/sh", "-c", enter + `exec "$@"`, "sh"}
 }

@@ -73,9 +73,9 @@ func asRoot(t testing.TB, capabilities string, s wire.Settings) *wire.Environmen
 func tryRoot(t testing.TB, capabilities string, s wire.Settings) (*wire.Environment, error) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		leftout.Skip(t, "only root can run commands as another user: run this as root")
+		leftout.Skip(t, leftout.Root, "only root can run commands as another user: run this as root")
 	}
-	leftout.Command(t, "setpriv", "install util-linux")
+	leftout.Command(t, "setpriv")
 	return greet(lessThanRoot(capabilities), s)
 }
 
@@ -100,7 +100,7 @@ func TestConformanceAsUser(t *testing.T) {
 	o := runnertest.Options{Memory: true, Processes: true, Gateway: "user"}
 	o.Parts = []string{"surroundings", "refusals", "signals", "terminal", "escapes", "many", "files", "memory", "processes", "gateway"} // what the user changes
 	runnertest.RunIn(t, o, func(t *testing.T) engine.Environment {
-		leftout.Command(t, "setpriv", "install util-linux")
+		leftout.Command(t, "setpriv")
 		env, err := greet(append(within, lessThanRoot(narrow)...), wire.Settings{User: &someone, Home: home, NoSetID: true})
 		if err != nil {
 			t.Fatal(err)
@@ -121,7 +121,7 @@ func homeOf(t testing.TB, u wire.User) string {
 	for _, err := range []error{os.Chmod(base, 0o755), os.Mkdir(home, 0o700), os.Chown(home, u.UID, u.GID)} {
 		if err != nil {
 			if os.Getuid() != 0 {
-				leftout.Skip(t, "only root can make a home of another user: run this as root")
+				leftout.Skip(t, leftout.Root, "only root can make a home of another user: run this as root")
 			}
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ func pty(t *testing.T) (master, slave *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
-		leftout.Skip(t, "open a pseudo terminal: "+err.Error()+": mount devpts")
+		leftout.Skip(t, leftout.Platform, "open a pseudo terminal: "+err.Error()+": mount devpts")
 	}
 	t.Cleanup(func() { master.Close() })
 	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {

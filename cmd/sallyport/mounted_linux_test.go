@@ -16,7 +16,7 @@ func TestScriptsOnMounts(t *testing.T) {
 	t.Parallel()
 	probe := t.TempDir()
 	if err := unix.Mount("tmpfs", probe, "tmpfs", 0, "size=64k"); err != nil {
-		leftout.Skip(t, "mount a tmpfs: "+err.Error()+": run as root")
+		leftout.Skip(t, leftout.Root, "mount a tmpfs: "+err.Error()+": run as root")
 	}
 	if err := unix.Unmount(probe, 0); err != nil {
 		t.Fatal(err)

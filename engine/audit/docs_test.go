@@ -17,7 +17,7 @@ func TestDocumentedRecipes(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"sh", "sed", "sha256sum"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			leftout.Skip(t, fmt.Sprintf("the recipes need %s: %v: install it", tool, err))
+			leftout.Skip(t, leftout.Programs, fmt.Sprintf("the recipes need %s: %v: install it", tool, err))
 		}
 	}
 	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "audit-log.md"))

@@ -212,7 +212,7 @@ func TestFullDiskMixedBatch(t *testing.T) {
 func TestDeletedAndReplacedFiles(t *testing.T) {
 	t.Parallel()
 	if !ownersKnown {
-		leftout.Skip(t, "files have no inodes that could be compared on this platform")
+		leftout.Skip(t, leftout.Platform, "files have no inodes that could be compared on this platform")
 	}
 	o := testOptions(t)
 	l := mustOpen(t, o)

@@ -22,7 +22,7 @@ import (
 func TestOpenRefusesPlaces(t *testing.T) {
 	t.Parallel()
 	if !ownersKnown {
-		leftout.Skip(t, "modes and owners of files are not known on this platform")
+		leftout.Skip(t, leftout.Platform, "modes and owners of files are not known on this platform")
 	}
 	tests := map[string]struct {
 		spoil func(o *Options) error
@@ -64,7 +64,7 @@ func TestOpenRefusesPlaces(t *testing.T) {
 			mustClose(t, l)
 			mustClose(t, mustOpen(t, o)) // it would open
 			if err := tt.spoil(&o); errors.Is(err, errSkip) {
-				leftout.Skip(t, "only root can give files away: run as root")
+				leftout.Skip(t, leftout.Root, "only root can give files away: run as root")
 			} else if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +94,7 @@ func toDir(name string) error {
 func TestModes(t *testing.T) {
 	t.Parallel()
 	if !ownersKnown {
-		leftout.Skip(t, "modes of files are not known on this platform")
+		leftout.Skip(t, leftout.Platform, "modes of files are not known on this platform")
 	}
 	o := testOptions(t)
 	l := mustOpen(t, o)
@@ -251,7 +251,7 @@ func TestRealFullDisk(t *testing.T) {
 	t.Parallel()
 	dir, ok := smallDisk(t, 256<<10)
 	if !ok {
-		leftout.Skip(t, "a small tmpfs cannot be mounted here: run as root, with the right to mount")
+		leftout.Skip(t, leftout.Root, "a small tmpfs cannot be mounted here: run as root, with the right to mount")
 	}
 	o := Options{Dir: filepath.Join(dir, "audit"), Reserve: 32 << 10, CheckpointEvery: -1}
 	l := mustOpen(t, o)

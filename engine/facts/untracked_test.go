@@ -16,7 +16,7 @@ import (
 // repository is a working tree with files of every kind that git clean tells apart.
 func repository(t *testing.T, version string) string {
 	t.Helper()
-	leftout.Command(t, "git", "apt-get install git")
+	leftout.Command(t, "git")
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

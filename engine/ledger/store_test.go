@@ -40,7 +40,7 @@ func TestHostileSessions(t *testing.T) {
 func TestModes(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		leftout.Skip(t, "windows has no permission bits")
+		leftout.Skip(t, leftout.Platform, "windows has no permission bits")
 	}
 	dir := filepath.Join(t.TempDir(), "ledger")
 	must(t, open(t, dir, "s").Read("/x"))
@@ -66,7 +66,7 @@ func TestNotAFile(t *testing.T) {
 	target := filepath.Join(t.TempDir(), "target")
 	must(t, os.WriteFile(target, nil, 0o600))
 	if err := os.Symlink(target, filepath.Join(dir, fileName("link"))); err != nil {
-		leftout.Skip(t, "no symbolic links here: "+err.Error())
+		leftout.Skip(t, leftout.Platform, "no symbolic links here: "+err.Error())
 	}
 	must(t, os.Mkdir(filepath.Join(dir, fileName("dir")), 0o700))
 	for _, session := range []string{"link", "dir"} {
@@ -119,7 +119,7 @@ func TestRemovedFile(t *testing.T) {
 	l := open(t, dir, "s")
 	must(t, l.Read("/a"))
 	if err := os.Remove(filepath.Join(dir, fileName("s"))); err != nil {
-		leftout.Skip(t, "an open file cannot be removed here: "+err.Error())
+		leftout.Skip(t, leftout.Platform, "an open file cannot be removed here: "+err.Error())
 	}
 	must(t, l.Read("/b"))
 	seen(t, l, map[string]string{"/a": SeenRead, "/b": SeenRead})

@@ -14,7 +14,7 @@ import (
 func TestWordsAsBashExpandsThem(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
-		leftout.Skip(t, "bash is not installed, so there is nothing to compare with: install bash")
+		leftout.Skip(t, leftout.Programs, "bash is not installed, so there is nothing to compare with: install bash")
 	}
 	words := []string{
 		`a b`, `a\ b`, `"a b"`, `'a b'`, `""`, `''`, `a""b`, `"a"'b'c`, `\$x`, `"\$x"`, `"\a\"\\"`, `'\a'`, `a\

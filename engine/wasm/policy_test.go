@@ -25,7 +25,7 @@ func built(t *testing.T, files map[string]string, entrypoints ...string) string 
 	t.Helper()
 	found, err := filepath.Glob("../../bin/tools/opa-v*")
 	if err != nil || len(found) == 0 {
-		leftout.Skip(t, "no stock opa in bin/tools: make rego-test builds it")
+		leftout.Skip(t, leftout.Programs, "no stock opa in bin/tools: make rego-test builds it")
 	}
 	opa, err := filepath.Abs(found[0])
 	if err != nil {

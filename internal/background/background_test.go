@@ -294,7 +294,7 @@ func TestNothingIsHeldAfterTheEnd(t *testing.T) {
 	held := func() (files, routines int) {
 		open, err := os.ReadDir("/proc/self/fd")
 		if err != nil {
-			leftout.Skip(t, "no /proc/self/fd: run this on Linux")
+			leftout.Skip(t, leftout.Platform, "no /proc/self/fd: run this on Linux")
 		}
 		return len(open), runtime.NumGoroutine()
 	}

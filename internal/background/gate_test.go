@@ -89,7 +89,7 @@ func (c *clock) advance(d time.Duration) {
 
 func newWorld(t *testing.T, o Options, mend func(*engine.Options)) *world {
 	t.Helper()
-	leftout.Command(t, "bash", "install bash")
+	leftout.Command(t, "bash")
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -29,9 +29,9 @@ type mortal struct {
 // for one below a directory of its own.
 func newMortal(t *testing.T, data string) *mortal {
 	t.Helper()
-	leftout.Command(t, "dockerd", "install the Docker engine")
+	leftout.Command(t, "dockerd")
 	if os.Getuid() != 0 {
-		leftout.Skip(t, "only root can start an engine: run the test as root")
+		leftout.Skip(t, leftout.Root, "only root can start an engine: run the test as root")
 	}
 	ref := image(t)
 	dir, err := os.MkdirTemp("", "sp-engine-") // short: it holds sockets

@@ -103,9 +103,9 @@ func (h *home) container(t testing.TB) docker.Options {
 // image is the one that the engine has, the smallest of those that will do.
 func image(t testing.TB) string {
 	t.Helper()
-	cli := leftout.Command(t, "docker", "install the docker command and an engine")
+	cli := leftout.Command(t, "docker")
 	if out, err := exec.Command(cli, "version").CombinedOutput(); err != nil {
-		leftout.Skip(t, "no Docker engine answers: start one: "+strings.TrimSpace(string(out)))
+		leftout.Skip(t, leftout.Docker, "no Docker engine answers: start one: "+strings.TrimSpace(string(out)))
 	}
 	if named := os.Getenv("SALLYPORT_TEST_IMAGE"); named != "" {
 		return named
@@ -115,7 +115,7 @@ func image(t testing.TB) string {
 			return ref
 		}
 	}
-	leftout.Skip(t, "no image "+docker.RuntimeImage+": sallyport image build makes one")
+	leftout.Skip(t, leftout.Docker, "no image "+docker.RuntimeImage+": sallyport image build makes one")
 	return ""
 }
 
@@ -133,7 +133,7 @@ func kinds() []kind {
 			return r
 		}},
 		{"bubblewrap", func(t testing.TB, h *home) engine.Runner {
-			leftout.Command(t, "bwrap", "install bubblewrap")
+			leftout.Command(t, "bwrap")
 			r, err := bubblewrap.New(bubblewrap.Options{Supervisor: supervisor, State: h.state, Environ: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/home/agent"}})
 			must(t, err)
 			return r
@@ -237,7 +237,7 @@ func soon(t testing.TB, p engine.Process, limit time.Duration) engine.Exit {
 func mount(t *testing.T, at string, words ...string) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		leftout.Skip(t, "only root can mount: run the test as root")
+		leftout.Skip(t, leftout.Root, "only root can mount: run the test as root")
 	}
 	if out, err := exec.Command("mount", append(words, at)...).CombinedOutput(); err != nil {
 		t.Fatalf("mount %v %s: %v: %s", words, at, err, out)

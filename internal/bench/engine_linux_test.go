@@ -85,7 +85,7 @@ func newAPI(b *testing.B) *api {
 	}
 	socket, ok := strings.CutPrefix(at, "unix://")
 	if !ok {
-		leftout.Skip(b, "the engine is not reached by a socket of this machine: "+at)
+		leftout.Skip(b, leftout.Docker, "the engine is not reached by a socket of this machine: "+at)
 	}
 	return &api{socket}
 }

@@ -79,7 +79,7 @@ func (s *site) local(b *testing.B) engine.Environment {
 }
 
 func (s *site) bubblewrap(b *testing.B) (engine.Runner, error) {
-	leftout.Command(b, "bwrap", "install bubblewrap")
+	leftout.Command(b, "bwrap")
 	return bubblewrap.New(bubblewrap.Options{Supervisor: s.supervisor, State: s.state, Network: "none", Environ: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/home/agent"}})
 }
 
@@ -90,9 +90,9 @@ func (s *site) docker(b *testing.B) (engine.Runner, error) {
 // image is the one of the tests.
 func image(b *testing.B) string {
 	b.Helper()
-	cli := leftout.Command(b, "docker", "install the docker command and an engine")
+	cli := leftout.Command(b, "docker")
 	if out, err := exec.Command(cli, "version").CombinedOutput(); err != nil {
-		leftout.Skip(b, "no Docker engine answers: start one: "+strings.TrimSpace(string(out)))
+		leftout.Skip(b, leftout.Docker, "no Docker engine answers: start one: "+strings.TrimSpace(string(out)))
 	}
 	if named := os.Getenv("SALLYPORT_TEST_IMAGE"); named != "" {
 		return named
@@ -102,7 +102,7 @@ func image(b *testing.B) string {
 			return ref
 		}
 	}
-	leftout.Skip(b, "no image "+docker.RuntimeImage+": sallyport image build makes one")
+	leftout.Skip(b, leftout.Docker, "no image "+docker.RuntimeImage+": sallyport image build makes one")
 	return ""
 }
 

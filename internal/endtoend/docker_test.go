@@ -30,12 +30,12 @@ type site struct {
 // dockerSite makes one, or leaves the test out where there is no engine or not the image. What it makes goes with it.
 func dockerSite(t *testing.T, image string) *site {
 	t.Helper()
-	s := &site{t: t, docker: leftout.Command(t, "docker", "apt-get install docker.io")}
+	s := &site{t: t, docker: leftout.Command(t, "docker")}
 	if out, err := exec.Command(s.docker, "version", "--format", "{{.Server.Version}}").CombinedOutput(); err != nil {
-		leftout.Skip(t, "no Docker engine answers: start one: "+strings.TrimSpace(string(out)))
+		leftout.Skip(t, leftout.Docker, "no Docker engine answers: start one: "+strings.TrimSpace(string(out)))
 	}
 	if out, err := exec.Command(s.docker, "image", "inspect", "--format", "{{.Id}}", image).CombinedOutput(); err != nil {
-		leftout.Skip(t, "image "+image+" is not there: make images: "+strings.TrimSpace(string(out)))
+		leftout.Skip(t, leftout.Docker, "image "+image+" is not there: make images: "+strings.TrimSpace(string(out)))
 	}
 	s.workspace, s.env = home(t)
 	s.home = filepath.Dir(s.workspace)

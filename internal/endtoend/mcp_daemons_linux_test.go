@@ -37,7 +37,7 @@ type pack struct {
 
 func newPack(t *testing.T) *pack {
 	t.Helper()
-	leftout.Command(t, "setsid", "install util-linux")
+	leftout.Command(t, "setsid")
 	p := &pack{t: t}
 	for range daemons {
 		p.tags = append(p.tags, fmt.Sprintf("120.%012d", rand.Int64N(1e12)))
@@ -152,7 +152,7 @@ func (p *pack) gone(event time.Time) {
 // than is allowed here.
 func survive(t *testing.T) {
 	t.Helper()
-	leftout.Command(t, "bash", "install bash")
+	leftout.Command(t, "bash")
 	p := newPack(t)
 	var shells []*exec.Cmd
 	for i := range daemons {

@@ -21,7 +21,7 @@ func TestReadmeTranscript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	leftout.Command(t, "python3", "apt-get install python3")
+	leftout.Command(t, "python3")
 	commands := transcript(string(text))
 	if len(commands) < 4 {
 		t.Fatalf("%d commands found in the README's transcripts", len(commands))

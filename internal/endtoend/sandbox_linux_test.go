@@ -14,10 +14,10 @@ import (
 // for root and for an ordinary user.
 func TestSandbox(t *testing.T) {
 	t.Parallel()
-	leftout.Command(t, "bwrap", "install bubblewrap")
+	leftout.Command(t, "bwrap")
 	users := map[string][]string{"as who tests": nil}
 	if os.Getuid() == 0 {
-		setpriv := leftout.Command(t, "setpriv", "install util-linux")
+		setpriv := leftout.Command(t, "setpriv")
 		users["as an ordinary user"] = []string{setpriv, "--reuid=65534", "--regid=65534", "--clear-groups"}
 	}
 	for name, as := range users {

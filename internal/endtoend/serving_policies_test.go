@@ -23,7 +23,7 @@ func TestServingSteps(t *testing.T) {
 	t.Parallel()
 	for _, needed := range []string{"nginx", "openssl", "git"} {
 		if _, err := exec.LookPath(needed); err != nil {
-			leftout.Skip(t, "no "+needed+": apt-get install nginx-light openssl git")
+			leftout.Skip(t, leftout.Programs, "no "+needed+": apt-get install nginx-light openssl git")
 		}
 	}
 	steps := stepsOf(t, "../../docs/serving-policies.md")

@@ -15,9 +15,9 @@ import (
 func TestRefusalsInAThrowAwayRoot(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
-		leftout.Skip(t, "throw-away roots need Linux")
+		leftout.Skip(t, leftout.Platform, "throw-away roots need Linux")
 	}
-	bwrap := leftout.Command(t, "bwrap", "apt-get install bubblewrap")
+	bwrap := leftout.Command(t, "bwrap")
 	texts := map[string]string{
 		"absolute home":         `rm -rf /home/user`,
 		"everything":            `rm -rf --no-preserve-root /`,

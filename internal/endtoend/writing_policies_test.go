@@ -24,7 +24,7 @@ func stockOPA(t *testing.T) string {
 	t.Helper()
 	found, err := filepath.Glob("../../bin/tools/opa-v*")
 	if err != nil || len(found) == 0 {
-		leftout.Skip(t, "no stock opa in bin/tools: make rego-test builds it")
+		leftout.Skip(t, leftout.Programs, "no stock opa in bin/tools: make rego-test builds it")
 	}
 	program, err := filepath.Abs(found[len(found)-1])
 	if err != nil {

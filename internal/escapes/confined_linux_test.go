@@ -13,7 +13,7 @@ import (
 )
 
 func TestBubblewrap(t *testing.T) {
-	leftout.Command(t, "bwrap", "install bubblewrap")
+	leftout.Command(t, "bwrap")
 	confine(t, inBubblewrap, bubblewrapped)
 }
 
@@ -42,9 +42,9 @@ func TestDockerSudo(t *testing.T) {
 // image is the first that the engine has of the one named by a variable and some others.
 func image(t *testing.T, variable string, others ...string) string {
 	t.Helper()
-	cli := leftout.Command(t, "docker", "install the docker command and an engine")
+	cli := leftout.Command(t, "docker")
 	if out, err := exec.Command(cli, "version").CombinedOutput(); err != nil {
-		leftout.Skip(t, "no Docker engine answers: start one: "+strings.TrimSpace(string(out)))
+		leftout.Skip(t, leftout.Docker, "no Docker engine answers: start one: "+strings.TrimSpace(string(out)))
 	}
 	if named := os.Getenv(variable); named != "" {
 		return named
@@ -54,7 +54,7 @@ func image(t *testing.T, variable string, others ...string) string {
 			return ref
 		}
 	}
-	leftout.Skip(t, "no image "+strings.Join(others, " or ")+": sallyport image build makes one")
+	leftout.Skip(t, leftout.Docker, "no image "+strings.Join(others, " or ")+": sallyport image build makes one")
 	return ""
 }
 

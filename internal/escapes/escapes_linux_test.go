@@ -98,7 +98,7 @@ func TestUnconfined(t *testing.T) {
 			for _, c := range f.tries {
 				t.Run(c.name, func(t *testing.T) {
 					if (c.root || c.alone != "") && os.Getuid() != 0 {
-						leftout.Skip(t, "only root can do this unconfined: run the test as root")
+						leftout.Skip(t, leftout.Root, "only root can do this unconfined: run the test as root")
 					}
 					var out []string
 					switch {
@@ -110,7 +110,7 @@ func TestUnconfined(t *testing.T) {
 						out = settle(t, unconfined, false).attempt(t, c)
 					}
 					if len(out) == 0 && os.Getuid() != 0 {
-						leftout.Skip(t, "the kernel lets only root do this unconfined: run the test as root")
+						leftout.Skip(t, leftout.Root, "the kernel lets only root do this unconfined: run the test as root")
 					}
 					if len(out) == 0 {
 						t.Error("it does not get out where nothing confines it, so it shows nothing")

@@ -63,7 +63,7 @@ func TestCopyFile(t *testing.T) {
 func TestCopyKeepsModeAndNotPrivileges(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		leftout.Skip(t, "files have no such mode on Windows")
+		leftout.Skip(t, leftout.Platform, "files have no such mode on Windows")
 	}
 	p := newPlace(t, map[string]string{"run.sh": "#!/bin/sh\n"})
 	if err := os.Chmod(filepath.Join(p.dir, "run.sh"), 0o750|os.ModeSetuid); err != nil {

@@ -8,5 +8,5 @@ import (
 
 func makePipe(t *testing.T, _ string) {
 	t.Helper()
-	leftout.Skip(t, "no named pipes among the files of Windows")
+	leftout.Skip(t, leftout.Platform, "no named pipes among the files of Windows")
 }

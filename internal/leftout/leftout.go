@@ -1,47 +1,91 @@
-// Package leftout lets tests leave out what this machine cannot run, and say so where a person sees it.
+// Package leftout skips tests that this machine, or this run, cannot carry out, and names the cause.
 //
-// It is for tests only. A test that needs something absent calls Skip with the reason and the mend: the
-// reason goes to the file named by SALLYPORT_LEFT_OUT, which `make test` prints at its end. With
-// SALLYPORT_TEST_COMPLETE=1 nothing may be left out and the test fails instead.
+// It is for tests only. `go test -short` is the run of `make test`: everything that needs neither root nor
+// Docker, npm packages or a long time. Without -short, `go test` runs whatever the machine can. Every skip
+// has one of a few causes, so that a report can count them and say what to install. With
+// SALLYPORT_TEST_COMPLETE=1 a test fails where the machine, not the run, is the cause.
 package leftout
 
 import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 )
 
-// Skip leaves the test out, saying why and what would mend it.
-func Skip(t testing.TB, why string) {
+// Cause is the reason for a skip, with its remedy. A report groups skipped tests by it.
+type Cause string
+
+// The causes. The first four are part of the full run alone.
+const (
+	Slow       Cause = "loads the machine or takes long: make test-all"
+	Docker     Cause = "needs Docker: start an engine, then make images test-all"
+	Root       Cause = "needs root: make test-all, in a throw-away virtual machine"
+	Packages   Cause = "needs npm packages: make mcp-clients opa-wasm test-all"
+	Bubblewrap Cause = "needs bubblewrap: install bubblewrap, and allow unprivileged user namespaces"
+	Programs   Cause = "needs other programs: install those that the list names"
+	Platform   Cause = "needs another operating system, file system or kernel"
+)
+
+// Skip skips the test. The detail says which part of the cause applies, such as the program that is absent.
+func Skip(t testing.TB, cause Cause, detail string) {
 	t.Helper()
-	if os.Getenv("SALLYPORT_TEST_COMPLETE") == "1" {
-		t.Fatalf("nothing may be left out here, but: %s", why)
+	if os.Getenv("SALLYPORT_TEST_COMPLETE") == "1" && !(testing.Short() && cause.fullOnly()) {
+		t.Fatalf("nothing may be left out here, but: %s: %s", cause, detail)
 	}
-	note(t, why)
-	t.Skip("left out: " + why)
+	t.Skipf("left out: %s (%s)", cause, strings.ReplaceAll(strings.TrimSpace(detail), "\n", " "))
 }
 
-// Command returns the path of a program, or leaves the test out. The mend says how to get it.
-func Command(t testing.TB, name, mend string) string {
+func (c Cause) fullOnly() bool { return c == Slow || c == Docker || c == Root || c == Packages }
+
+// Full skips the test in a short run. The cause is one of Slow, Docker, Root and Packages.
+func Full(t testing.TB, cause Cause) {
+	t.Helper()
+	if testing.Short() {
+		Skip(t, cause, "in the full run")
+	}
+}
+
+// NeedRoot skips the test in a short run, and where it does not run as root.
+func NeedRoot(t testing.TB) {
+	t.Helper()
+	Full(t, Root)
+	if os.Geteuid() != 0 {
+		Skip(t, Root, "another user runs this")
+	}
+}
+
+// NeedDocker returns the path of the docker client. It skips the test in a short run, and where no engine
+// answers or one of the images is missing.
+func NeedDocker(t testing.TB, images ...string) string {
+	t.Helper()
+	Full(t, Docker)
+	docker, err := exec.LookPath("docker")
+	if err != nil {
+		Skip(t, Docker, "no docker client on PATH")
+	}
+	if out, err := exec.Command(docker, "version").CombinedOutput(); err != nil {
+		Skip(t, Docker, "no engine answers: "+string(out))
+	}
+	for _, image := range images {
+		if out, err := exec.Command(docker, "image", "inspect", "--format", "{{.Id}}", image).CombinedOutput(); err != nil {
+			Skip(t, Docker, "no image "+image+": "+string(out))
+		}
+	}
+	return docker
+}
+
+// Command returns the path of a program, or skips the test.
+func Command(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
-		Skip(t, fmt.Sprintf("no %s on PATH: %s", name, mend))
+		cause := Programs
+		if name == "bwrap" {
+			cause = Bubblewrap
+		}
+		Skip(t, cause, fmt.Sprintf("no %s on PATH", name))
 	}
 	return path
-}
-
-func note(t testing.TB, why string) {
-	file := os.Getenv("SALLYPORT_LEFT_OUT")
-	if file == "" {
-		return
-	}
-	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		t.Logf("note what was left out: %v", err)
-		return
-	}
-	defer f.Close()
-	fmt.Fprintf(f, "%s: %s\n", t.Name(), why)
 }

@@ -54,7 +54,7 @@ func (p place) playAt(t *testing.T, s script, server ...string) report {
 	t.Helper()
 	client, err := buildGoSDK()
 	if err != nil {
-		leftout.Skip(t, fmt.Sprintf("no client with the Go SDK: %v: %s", err, mend))
+		leftout.Skip(t, leftout.Packages, fmt.Sprintf("no client with the Go SDK: %v: %s", err, mend))
 	}
 	text, err := json.Marshal(s)
 	if err != nil {

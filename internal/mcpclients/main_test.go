@@ -63,13 +63,13 @@ func installed(t *testing.T) string {
 		}
 		text, err := os.ReadFile(filepath.Join(dir, "node_modules", name, "package.json"))
 		if err != nil {
-			leftout.Skip(t, fmt.Sprintf("no %s: %s", name, mend))
+			leftout.Skip(t, leftout.Packages, fmt.Sprintf("no %s: %s", name, mend))
 		}
 		if err := json.Unmarshal(text, &have); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.HasSuffix(version, have.Version) {
-			leftout.Skip(t, fmt.Sprintf("%s is at %s and not at %s: %s", name, have.Version, version, mend))
+			leftout.Skip(t, leftout.Packages, fmt.Sprintf("%s is at %s and not at %s: %s", name, have.Version, version, mend))
 		}
 	}
 	return dir
@@ -95,10 +95,10 @@ func node(t *testing.T) string {
 	if _, err := os.Stat(own); err == nil {
 		return own
 	}
-	path := leftout.Command(t, "node", "install Node.js 22.19 or newer")
+	path := leftout.Command(t, "node")
 	out, err := exec.Command(path, "-p", "const [a, b] = process.versions.node.split('.').map(Number); a > 22 || (a === 22 && b >= 19)").Output()
 	if err != nil || strings.TrimSpace(string(out)) != "true" {
-		leftout.Skip(t, path+" is too old: install Node.js 22.19 or newer")
+		leftout.Skip(t, leftout.Programs, path+" is too old: install Node.js 22.19 or newer")
 	}
 	return path
 }

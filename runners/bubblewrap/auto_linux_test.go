@@ -40,7 +40,7 @@ func (bareRunner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine
 // weak is a bwrap that leaves something out. The text changes the array a, which holds the arguments.
 func weak(t *testing.T, change string) string {
 	t.Helper()
-	bwrap := leftout.Command(t, "bwrap", "install bubblewrap")
+	bwrap := leftout.Command(t, "bwrap")
 	file := filepath.Join(t.TempDir(), "bwrap")
 	text := fmt.Sprintf("#!/bin/bash\n# bwrap --args N PROGRAM\nmapfile -d '' a <&\"$2\"\n%s\nexec %s \"${a[@]}\" \"$3\"\n", change, bwrap)
 	// A program that another test starts just now would hold the file open for writing, and then it cannot be run.
@@ -67,7 +67,7 @@ func TestWithout(t *testing.T) {
 			o.Bwrap = weak(t, "echo 'bwrap: No permissions to create new namespace' >&2; exit 1")
 		}, "No permissions to create new namespace"},
 		"old bwrap":        {func(o *bubblewrap.Options) { o.Bwrap = weak(t, "echo 'bwrap: Unknown option --size' >&2; exit 1") }, "install bubblewrap 0.8 or newer"},
-		"other program":    {func(o *bubblewrap.Options) { o.Supervisor = leftout.Command(t, "true", "install coreutils") }, "start sandbox"},
+		"other program":    {func(o *bubblewrap.Options) { o.Supervisor = leftout.Command(t, "true") }, "start sandbox"},
 		"sees processes":   {func(o *bubblewrap.Options) { o.Bwrap = weak(t, withoutPID) }, "see a process of the host"},
 		"shows the hidden": {func(o *bubblewrap.Options) { o.Bwrap = weak(t, `a+=(--bind /tmp /tmp)`) }, "read a hidden file"},
 		"writes":           {func(o *bubblewrap.Options) { o.Bwrap = weak(t, writable) }, "can be written to"},
@@ -134,7 +134,7 @@ func TestShortOfSpace(t *testing.T) {
 	o := settings(t)
 	o.State = t.TempDir()
 	if err := unix.Mount("none", o.State, "tmpfs", 0, "nr_inodes=1"); err != nil {
-		leftout.Skip(t, "no small file system can be mounted: run the test as root: "+err.Error())
+		leftout.Skip(t, leftout.Root, "no small file system can be mounted: run the test as root: "+err.Error())
 	}
 	t.Cleanup(func() {
 		if err := unix.Unmount(o.State, unix.MNT_DETACH); err != nil { // a program that another test starts just now may hold it for a moment longer

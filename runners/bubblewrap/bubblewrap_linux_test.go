@@ -69,7 +69,7 @@ func TestMain(m *testing.M) {
 // settings are those of most tests, for a home that is not there outside.
 func settings(t testing.TB) bubblewrap.Options {
 	t.Helper()
-	leftout.Command(t, "bwrap", "install bubblewrap")
+	leftout.Command(t, "bwrap")
 	return options(t.TempDir())
 }
 

@@ -21,7 +21,7 @@ import (
 // left in the workspace goes with the next session.
 func TestDeathOfGateway(t *testing.T) {
 	t.Parallel()
-	leftout.Command(t, "bwrap", "install bubblewrap")
+	leftout.Command(t, "bwrap")
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
 		ws, state := repositories(t), t.TempDir()
 		before := tree(t, ws)
@@ -45,7 +45,7 @@ func TestDeathOfGateway(t *testing.T) {
 // Sallyport is killed while bwrap makes the sandbox: that goes on, finds nobody, and ends.
 func TestDeathOfGatewayMeanwhile(t *testing.T) {
 	t.Parallel()
-	bwrap := leftout.Command(t, "bwrap", "install bubblewrap")
+	bwrap := leftout.Command(t, "bwrap")
 	dir, tag := t.TempDir(), runnertest.NewTag()
 	wrapper, open := filepath.Join(dir, "bwrap-"+tag), filepath.Join(dir, "open")
 	runnertest.WriteProgram(t, wrapper, fmt.Appendf(nil, "#!/bin/bash\nread -r _ <%s\nexec -a %s %s \"$@\"\n", open, wrapper, bwrap), 0o755)

@@ -66,7 +66,7 @@ var making sync.Mutex
 // repositories makes a workspace with a repository in each form that git has.
 func repositories(t testing.TB) string {
 	t.Helper()
-	leftout.Command(t, "git", "install git")
+	leftout.Command(t, "git")
 	ws := t.TempDir()
 	making.Lock()
 	defer making.Unlock()

@@ -19,13 +19,13 @@ import (
 // no network, processes of its own.
 func confined(t testing.TB, workspace string) []string {
 	t.Helper()
-	bwrap := leftout.Command(t, "bwrap", "install bubblewrap")
+	bwrap := leftout.Command(t, "bwrap")
 	words := []string{bwrap, "--unshare-all", "--die-with-parent", "--new-session", "--uid", "1000", "--gid", "1000", "--cap-drop", "ALL",
 		"--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64",
 		"--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", "/home/agent", "--clearenv", "--setenv", "HOME", "/home/agent", "--setenv", "PATH", "/usr/bin",
 		"--bind", workspace, workspace, "--ro-bind", program, "/opt/sallyport-supervisor", "/opt/sallyport-supervisor"}
 	if out, err := exec.Command(words[0], append(words[1:len(words)-1:len(words)-1], "/usr/bin/true")...).CombinedOutput(); err != nil {
-		leftout.Skip(t, "bubblewrap does not work here: allow unprivileged user namespaces: "+strings.TrimSpace(string(out)))
+		leftout.Skip(t, leftout.Bubblewrap, "bubblewrap does not work here: allow unprivileged user namespaces: "+strings.TrimSpace(string(out)))
 	}
 	return words
 }

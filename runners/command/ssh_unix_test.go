@@ -59,8 +59,8 @@ func prepared(t *testing.T, env engine.Environment, text string) engine.Command 
 func ssh(t testing.TB, options string) []string {
 	t.Helper()
 	sshd := findSSHD(t)
-	client := leftout.Command(t, "ssh", "install openssh-client")
-	keygen := leftout.Command(t, "ssh-keygen", "install openssh-client")
+	client := leftout.Command(t, "ssh")
+	keygen := leftout.Command(t, "ssh-keygen")
 	me, err := user.Current()
 	if err != nil {
 		t.Fatal(err)
@@ -151,5 +151,5 @@ func findSSHD(t testing.TB) string {
 			return path
 		}
 	}
-	return leftout.Command(t, "sshd", "install openssh-server")
+	return leftout.Command(t, "sshd")
 }

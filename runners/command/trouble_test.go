@@ -21,7 +21,7 @@ import (
 // Whatever goes wrong on the way to a supervisor, the error says what and what to do.
 func TestNoSupervisor(t *testing.T) {
 	t.Parallel()
-	sh := leftout.Command(t, "sh", "install a shell")
+	sh := leftout.Command(t, "sh")
 	greeting := fmt.Sprintf("echo sallyport-supervisor/%d; ", wire.Version)
 	for name, tc := range map[string]struct {
 		command []string
@@ -49,7 +49,7 @@ func TestNoSupervisor(t *testing.T) {
 // What says nothing is not waited for longer than the request.
 func TestSilence(t *testing.T) {
 	t.Parallel()
-	sh := leftout.Command(t, "sh", "install a shell")
+	sh := leftout.Command(t, "sh")
 	r, err := command.New(command.Options{Name: "box", Command: []string{sh, "-c", "exec sleep 60"}, Host: os.Environ()})
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ func builder(t *testing.T) (*Engine, func(string) string) {
 	t.Helper()
 	e, err := Connect(context.Background(), Options{Environ: os.Environ(), Home: os.Getenv("HOME"), State: t.TempDir()})
 	if err != nil {
-		leftout.Skip(t, "no Docker engine: "+err.Error())
+		leftout.Skip(t, leftout.Docker, "no Docker engine: "+err.Error())
 	}
 	name := fmt.Sprintf("sallyport-test/%d-%s", os.Getpid(), strings.ToLower(t.Name()))
 	t.Cleanup(func() {
@@ -49,7 +49,7 @@ func TestBuildImage(t *testing.T) {
 	e, name := builder(t)
 	ctx := context.Background()
 	if there, err := e.HasImage(ctx, testImage()); err != nil || !there {
-		leftout.Skip(t, "no image to build on: build the runtime image with \"sallyport image build\"")
+		leftout.Skip(t, leftout.Docker, "no image to build on: build the runtime image with \"sallyport image build\"")
 	}
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "greeting"), []byte("hello"), 0o600))
@@ -105,7 +105,7 @@ func TestPruneImages(t *testing.T) {
 	e, name := builder(t)
 	ctx := context.Background()
 	if there, err := e.HasImage(ctx, testImage()); err != nil || !there {
-		leftout.Skip(t, "no image to build on: build the runtime image with \"sallyport image build\"")
+		leftout.Skip(t, leftout.Docker, "no image to build on: build the runtime image with \"sallyport image build\"")
 	}
 	var ids []string
 	for n := range 2 { // the second takes the name of the first

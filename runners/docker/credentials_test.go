@@ -64,7 +64,7 @@ func TestCredentialsThatAreLeftOut(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(odd, ".ssh"), nil, 0o600))
 	must(t, os.Mkdir(filepath.Join(odd, ".npmrc"), 0o700))
 	if err := os.Symlink(odd, filepath.Join(odd, ".claude")); err != nil {
-		leftout.Skip(t, "no links can be made here: "+err.Error())
+		leftout.Skip(t, leftout.Platform, "no links can be made here: "+err.Error())
 	}
 	must(t, os.Symlink("/", filepath.Join(odd, ".codex")))
 	for _, tc := range []struct{ home, kind, want string }{

@@ -85,7 +85,7 @@ func newLabOf(t testing.TB, o Options) *lab {
 	l.o = o
 	e, err := Connect(context.Background(), l.o)
 	if err != nil {
-		leftout.Skip(t, "no Docker engine: "+err.Error())
+		leftout.Skip(t, leftout.Docker, "no Docker engine: "+err.Error())
 	}
 	t.Cleanup(func() {
 		left, err := e.list(context.Background())
@@ -103,7 +103,7 @@ func newLabOf(t testing.TB, o Options) *lab {
 		_ = e.Close()
 	})
 	if _, err := e.Image(context.Background(), l.o.Image); err != nil {
-		leftout.Skip(t, "no image to start: "+err.Error())
+		leftout.Skip(t, leftout.Docker, "no image to start: "+err.Error())
 	}
 	return l
 }

@@ -106,7 +106,7 @@ func TestSystemPackages(t *testing.T) {
 	must(t, err)
 	defer e.Close()
 	if _, err := e.Image(context.Background(), s.o.Image); err != nil {
-		leftout.Skip(t, "no image with sudo: "+err.Error())
+		leftout.Skip(t, leftout.Docker, "no image with sudo: "+err.Error())
 	}
 	file := deb(t, s.dir, "sallyport-test-d", "4.2")
 	if _, _, err := s.prepare(Packages{System: []string{file}}); err != nil {

@@ -19,7 +19,7 @@ import (
 // repository makes one in the workspace of a lab.
 func (l *lab) repository(dir string) {
 	l.t.Helper()
-	git := leftout.Command(l.t, "git", "install git")
+	git := leftout.Command(l.t, "git")
 	for _, args := range [][]string{{"init", "-q", dir}, {"-c", "safe.directory=*", "-C", dir, "config", "user.name", "t"}, {"-c", "safe.directory=*", "-C", dir, "config", "user.email", "t@example.com"}} {
 		if out, err := exec.Command(git, args...).CombinedOutput(); err != nil {
 			l.t.Fatalf("git %v: %v: %s", args, err, out)

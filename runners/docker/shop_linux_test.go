@@ -160,7 +160,7 @@ func (s *shop) needs(t testing.TB) {
 	found, err := e.cli.ImageInspect(context.Background(), s.o.Image)
 	must(t, err)
 	if !strings.HasPrefix(found.Config.Labels[images.Label], "runtime") {
-		leftout.Skip(t, "the image is not the runtime image: build that with \"sallyport image build\"")
+		leftout.Skip(t, leftout.Docker, "the image is not the runtime image: build that with \"sallyport image build\"")
 	}
 }
 

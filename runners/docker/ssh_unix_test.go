@@ -16,7 +16,7 @@ import (
 // notes its arguments and runs what it was to run there.
 func TestThroughSSH(t *testing.T) {
 	l := newLab(t)
-	leftout.Command(t, "docker", "install docker-cli")
+	leftout.Command(t, "docker")
 	bin := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(bin, "ssh"), []byte(`#!/bin/sh
 echo "$@" >> "$(dirname "$0")/asked"

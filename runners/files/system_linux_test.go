@@ -20,7 +20,7 @@ func small(t *testing.T) string {
 	t.Helper()
 	dir := scratch(t)
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
-		leftout.Skip(t, "no small file system to fill: "+err.Error()+": run the tests as root with the right to mount")
+		leftout.Skip(t, leftout.Root, "no small file system to fill: "+err.Error()+": run the tests as root with the right to mount")
 	}
 	t.Cleanup(func() {
 		if err := unix.Unmount(dir, 0); err != nil {
@@ -89,7 +89,7 @@ func TestReadOnlyFileSystem(t *testing.T) {
 func asNobody(t *testing.T, f func()) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		leftout.Skip(t, "cannot become another user: run the tests as root")
+		leftout.Skip(t, leftout.Root, "cannot become another user: run the tests as root")
 	}
 	done := make(chan struct{})
 	go func() {

@@ -26,7 +26,7 @@ func host() []string {
 func unixOnly(t *testing.T) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
-		leftout.Skip(t, "the paths of this test are those of a Unix: run it there")
+		leftout.Skip(t, leftout.Platform, "the paths of this test are those of a Unix: run it there")
 	}
 }
 

@@ -35,7 +35,7 @@ var configurations = []string{
 // then more is protected, and not less.
 func TestAsGit(t *testing.T) {
 	t.Parallel()
-	git := leftout.Command(t, "git", "install git")
+	git := leftout.Command(t, "git")
 	for _, text := range configurations {
 		file := filepath.Join(t.TempDir(), "config")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

@@ -53,7 +53,7 @@ func newCabinet(t *testing.T, p *place) *cabinet {
 	p.needs(t, "mktemp")
 	dir := strings.TrimSuffix(p.run(t, `cd "$(mktemp -d)" && pwd -P`).Stdout.Text, "\n")
 	if !strings.HasPrefix(dir, "/") {
-		leftout.Skip(t, "the environment names its directories in another way than with slashes: "+dir)
+		leftout.Skip(t, leftout.Platform, "the environment names its directories in another way than with slashes: "+dir)
 	}
 	f := &cabinet{Files: p.env.Files(), place: p, dir: dir}
 	t.Cleanup(func() { f.empty(t, dir) })

@@ -71,7 +71,7 @@ type Holder struct {
 func Hold(t *testing.T, name string, limit time.Duration, vars ...string) *Holder {
 	t.Helper()
 	if runtime.GOOS != "linux" {
-		leftout.Skip(t, "what is left is looked for in /proc of this machine: run this on Linux")
+		leftout.Skip(t, leftout.Platform, "what is left is looked for in /proc of this machine: run this on Linux")
 	}
 	tag := NewTag()
 	vars = append(vars, asGateway+"="+name, tagName+"="+tag, limitName+"="+limit.String())

@@ -116,7 +116,7 @@ func (p *place) settle(t *testing.T, tag string, want int) {
 // leaks checks that an environment gives back what it took of this process.
 func (s *suite) leaks(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		leftout.Skip(t, "descriptors and children of this process are counted through /proc: run this on Linux")
+		leftout.Skip(t, leftout.Platform, "descriptors and children of this process are counted through /proc: run this on Linux")
 	}
 	p := s.place(t)
 	work := func() {

@@ -140,7 +140,7 @@ func (p *place) needs(t *testing.T, programs ...string) {
 	t.Helper()
 	for _, name := range programs {
 		if x := p.run(t, "command -v "+name); x.Code != 0 {
-			leftout.Skip(t, "the environment has no "+name+": install it there")
+			leftout.Skip(t, leftout.Programs, "the environment has no "+name+": install it there")
 		}
 	}
 }
@@ -148,7 +148,7 @@ func (p *place) needs(t *testing.T, programs ...string) {
 func (p *place) needsBash(t *testing.T) {
 	t.Helper()
 	if x := p.run(t, `echo "$BASH_VERSION"`); strings.TrimSpace(x.Stdout.Text) == "" {
-		leftout.Skip(t, "the environment runs texts with a shell that is not bash: install bash there")
+		leftout.Skip(t, leftout.Programs, "the environment runs texts with a shell that is not bash: install bash there")
 	}
 }
 
@@ -156,7 +156,7 @@ func (p *place) needsBash(t *testing.T) {
 func (p *place) needsProc(t *testing.T) {
 	t.Helper()
 	if x := p.run(t, "test -r /proc/self/stat"); x.Code != 0 {
-		leftout.Skip(t, "the environment has no /proc, so nothing tells which processes are left: run this on Linux")
+		leftout.Skip(t, leftout.Platform, "the environment has no /proc, so nothing tells which processes are left: run this on Linux")
 	}
 }
 

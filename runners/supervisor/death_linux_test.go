@@ -96,7 +96,7 @@ func TestDeathOfGateway(t *testing.T) {
 // TestLimited runs where the mark cannot be set, as under another Supervisor.
 func TestLimited(t *testing.T) {
 	t.Parallel()
-	bash := leftout.Command(t, "bash", "install bash")
+	bash := leftout.Command(t, "bash")
 	tag := newTag()
 	gateway := exec.Command(bash, "-c", `ulimit -R 1000000000 && exec "$0"`, os.Args[0])
 	gateway.Env = append(os.Environ(), helper+"=limited", "TAG="+tag)

@@ -48,7 +48,7 @@ func start(t *testing.T, s *Supervisor, c engine.Command) *Process {
 func TestFindShell(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		leftout.Skip(t, "the programs of this test are shell scripts: run it on a Unix")
+		leftout.Skip(t, leftout.Platform, "the programs of this test are shell scripts: run it on a Unix")
 	}
 	dir := func(names ...string) string {
 		d := t.TempDir()
@@ -94,7 +94,7 @@ func TestShell(t *testing.T) {
 	})
 	t.Run("sh", func(t *testing.T) {
 		if _, err := os.Stat("/bin/sh"); err != nil {
-			leftout.Skip(t, "no /bin/sh: run it on a Unix")
+			leftout.Skip(t, leftout.Platform, "no /bin/sh: run it on a Unix")
 		}
 		p := start(t, newSupervisor(t, Options{Shell: &Shell{Path: "/bin/sh", POSIX: true}}), command("echo $0"))
 		if x := p.Wait(); x.Stdout.Text != "sh\n" || !p.Shell().POSIX {

@@ -121,9 +121,9 @@ func TestChangedMark(t *testing.T) {
 // a zombie, is ended.
 func TestThreads(t *testing.T) {
 	t.Parallel()
-	python := leftout.Command(t, "python3", "install python3")
+	python := leftout.Command(t, "python3")
 	if out, err := exec.Command(python, "-c", "import ctypes; print(1)").CombinedOutput(); err != nil {
-		leftout.Skip(t, fmt.Sprintf("python3 cannot make system calls (%s): install its ctypes module", out))
+		leftout.Skip(t, leftout.Programs, fmt.Sprintf("python3 cannot make system calls (%s): install its ctypes module", out))
 	}
 	s, tag := newSupervisor(t, Options{}), newTag()
 	program := `import ctypes, os, signal, threading, time

@@ -22,7 +22,7 @@ func (s stuck) Write(p []byte) (int, error) {
 // What is kept is whole however slow a viewer is, and the error says that the viewer lacks the end.
 func TestSlowViewer(t *testing.T) {
 	t.Parallel()
-	head := leftout.Command(t, "head", "install coreutils")
+	head := leftout.Command(t, "head")
 	s, err := New(Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -107,14 +107,14 @@ func TestStuckReader(t *testing.T) {
 // What runs is what was judged, byte for byte, also where that is no UTF-8.
 func TestTextAsItIs(t *testing.T) {
 	t.Parallel()
-	od := leftout.Command(t, "od", "install coreutils")
+	od := leftout.Command(t, "od")
 	env := pair(t, wire.Options{})
 	x := start(t, env, "printf '%s' '\xff\xc3\x28ü' \"$ODD\" | "+od+" -An -tx1", func(c *engine.Command) { c.Env = append(c.Env, "ODD=\xfe", "LC_ALL=C") }).Wait()
 	if want := " ff c3 28 c3 bc fe\n"; x.Stdout.Text != want {
 		t.Errorf("got %q, want %q, stderr %q", x.Stdout.Text, want, x.Stderr.Text)
 	}
 	if runtime.GOOS != "linux" {
-		leftout.Skip(t, "names of files must be UTF-8 here: run this on Linux")
+		leftout.Skip(t, leftout.Platform, "names of files must be UTF-8 here: run this on Linux")
 	}
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a\xff"), []byte("odd"), 0o600); err != nil {

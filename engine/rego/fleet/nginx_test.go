@@ -27,7 +27,7 @@ type nginx struct {
 func newNginx(t *testing.T) *nginx {
 	t.Helper()
 	if _, err := exec.LookPath("nginx"); err != nil {
-		leftout.Skip(t, "no nginx: apt-get install nginx-light")
+		leftout.Skip(t, leftout.Programs, "no nginx: apt-get install nginx-light")
 	}
 	host := "127.0.0.1"
 	if runtime.GOOS == "linux" { // all of 127.0.0.0/8 is this machine: at an address of its own, nobody takes the port while nginx is away

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 // world is a gate's surroundings, with one log of what happened in which order.
@@ -38,6 +38,7 @@ func newWorld(t *testing.T) *world {
 		Evaluators: []engine.Evaluator{w.policy},
 		Runner:     w.runner,
 		Recorder:   w.recorder,
+		Limits:     engine.Limits{Judge: await.Guard},
 	}
 	return w
 }
@@ -63,7 +64,7 @@ type fakePolicy struct {
 	answer engine.Judgement
 	err    error
 	panics bool
-	delay  time.Duration
+	late   bool // it ignores the deadline and answers all the same
 }
 
 func (p *fakePolicy) Policy() engine.PolicyInfo { return engine.PolicyInfo{Revision: "r1"} }
@@ -75,11 +76,8 @@ func (p *fakePolicy) Evaluate(ctx context.Context, in *facts.Input) (engine.Judg
 	if in.Version != facts.Version {
 		return engine.Judgement{}, errors.New("no input")
 	}
-	if p.delay > 0 {
-		select {
-		case <-ctx.Done(): // an evaluator that ignores the deadline and answers all the same
-		case <-time.After(p.delay):
-		}
+	if p.late {
+		<-ctx.Done()
 	}
 	return p.answer, p.err
 }

@@ -52,7 +52,7 @@ func TestWhatIsUnclearIsRefused(t *testing.T) {
 	cases := map[string]func(w *world){
 		"evaluator error":       func(w *world) { w.policy.err = errors.New("broken") },
 		"evaluator panic":       func(w *world) { w.policy.panics = true },
-		"evaluator too slow":    func(w *world) { w.policy.delay = time.Minute; w.options.Limits.Judge = 20 * time.Millisecond },
+		"evaluator too slow":    func(w *world) { w.policy.late, w.options.Limits.Judge = true, 20*time.Millisecond },
 		"zero judgement":        func(w *world) { w.policy.answer = engine.Judgement{} },
 		"unknown effect":        func(w *world) { w.policy.answer = engine.Judgement{Effect: "perhaps"} },
 		"unknown reason effect": func(w *world) { w.policy.answer.Reasons = []engine.Reason{{Rule: "x/y", Effect: "maybe"}} },

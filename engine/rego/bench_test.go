@@ -23,7 +23,7 @@ func BenchmarkNew(b *testing.B) {
 
 func BenchmarkEvaluate(b *testing.B) {
 	for _, profile := range []string{"standard", "massgen"} {
-		e := newEvaluator(b, Options{Config: Config{Profile: profile}})
+		e := builtin(b, profile)
 		for _, size := range []struct {
 			name string
 			in   *facts.Input
@@ -69,18 +69,6 @@ func BenchmarkEncode(b *testing.B) {
 			}
 		})
 	}
-}
-
-func newEvaluator(t testing.TB, opts Options) *Evaluator {
-	t.Helper()
-	if opts.Bundle == nil {
-		opts.Bundle = policies.FS()
-	}
-	e, err := New(t.Context(), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
 }
 
 // harmless is ls src.

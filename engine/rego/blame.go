@@ -24,7 +24,7 @@ func (e *interpreter) blame(ctx context.Context, input ast.Value, err error) err
 	if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errMemory) || errors.Is(ctx.Err(), context.Canceled) {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), blameAll)
+	ctx, cancel := e.bounds.limit(context.WithoutCancel(ctx), blameAll)
 	defer cancel()
 	for _, r := range e.policies.rules {
 		if !r.custom() || r.off() {
@@ -48,7 +48,7 @@ func (e *interpreter) endless(ctx context.Context, set ast.Ref, input ast.Value)
 	if err != nil {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(ctx, blameRule)
+	ctx, cancel := e.bounds.limit(ctx, blameRule)
 	defer cancel()
 	_, err = e.eval(ctx, &query, input)
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errMemory)

@@ -17,7 +17,6 @@ import (
 	"github.com/open-policy-agent/opa/v1/bundle"
 
 	"github.com/sallyport-dev/sallyport/engine"
-	"github.com/sallyport-dev/sallyport/policies"
 )
 
 // pair makes PEM of a private key and its public half.
@@ -52,7 +51,7 @@ func packed(t *testing.T, key []byte) []byte {
 		"x.cases.yaml":           "cases: []\n",
 		"custom/lists/data.yaml": "names: [ls]\nmore: {n: 1.50}\n",
 	})
-	text, err := BuildBundle(t.Context(), BundleOptions{Builtin: policies.FS(), Dirs: []string{dir}, Key: key})
+	text, err := BuildBundle(t.Context(), BundleOptions{Builtin: small(), Dirs: []string{dir}, Key: key})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +64,7 @@ func loadBundle(t *testing.T, text []byte, keys ...[]byte) (*Evaluator, error) {
 	if err := os.WriteFile(file, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return New(t.Context(), Options{Bundle: policies.FS(), Tested: true, Custom: []string{file}, Keys: keys})
+	return New(t.Context(), unbounded(Options{Bundle: small(), Custom: []string{file}, Keys: keys}))
 }
 
 func TestBundle(t *testing.T) {
@@ -213,11 +212,11 @@ func TestSignBundle(t *testing.T) {
 func TestBuildBundleRefusesWhatDoesNotLoad(t *testing.T) {
 	t.Parallel()
 	dir := customRule(t, "deny := 1")
-	if _, err := BuildBundle(t.Context(), BundleOptions{Builtin: policies.FS(), Dirs: []string{dir}}); err == nil || !strings.Contains(err.Error(), "must be a set") {
+	if _, err := BuildBundle(t.Context(), BundleOptions{Builtin: small(), Dirs: []string{dir}}); err == nil || !strings.Contains(err.Error(), "must be a set") {
 		t.Errorf("got %v", err)
 	}
 	a, b := customRule(t, "deny contains {} if input.request.background"), directory(t, map[string]string{"x.rego": metadataText + "package custom.y\n\ndeny contains {} if input.request.background\n"})
-	text, err := BuildBundle(t.Context(), BundleOptions{Builtin: policies.FS(), Dirs: []string{a, b}, Revision: "v7"})
+	text, err := BuildBundle(t.Context(), BundleOptions{Builtin: small(), Dirs: []string{a, b}, Revision: "v7"})
 	if err != nil {
 		t.Fatal(err)
 	}

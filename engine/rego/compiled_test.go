@@ -157,7 +157,7 @@ func TestCompiledRulesBesideCustomOnes(t *testing.T) {
 func explanation(t *testing.T) string {
 	t.Helper()
 	var entries []string
-	for _, r := range newEvaluator(t, Options{}).policies.rules {
+	for _, r := range builtin(t, "standard").policies.rules {
 		entries = append(entries, `"`+r.id+`":{"found":{"deny":[]},"exempted":[]}`)
 	}
 	return `[{"result":{` + strings.Join(entries, ",") + `}}]`

@@ -3,23 +3,20 @@ package rego
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
-	"github.com/sallyport-dev/sallyport/policies"
 )
 
 func TestEvaluateAllowsHarmlessWork(t *testing.T) {
 	t.Parallel()
-	e := newEvaluator(t, Options{Revision: "r1"})
+	e := builtin(t, "standard")
 	j, err := e.Evaluate(t.Context(), harmless())
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +67,7 @@ ask contains {}`)
 // What is not an input of the known version is refused before any policy sees it.
 func TestEvaluateRefusesOtherInputs(t *testing.T) {
 	t.Parallel()
-	e := newEvaluator(t, Options{})
+	e := builtin(t, "standard")
 	if _, err := e.Evaluate(t.Context(), nil); err == nil {
 		t.Error("nil was judged")
 	}
@@ -87,7 +84,7 @@ func TestEvaluateRefusesOtherInputs(t *testing.T) {
 // Evaluate cannot encode such inputs; the policies must not allow them all the same.
 func TestPoliciesNeverAllowADamagedInput(t *testing.T) {
 	t.Parallel()
-	e := newEvaluator(t, Options{}).topdown
+	e := builtin(t, "standard").topdown
 	sound := e.encode.value(harmless())
 	if j, err := e.judge(t.Context(), sound); err != nil || j.effect != engine.Allow {
 		t.Fatalf("the sound input: %v, %v", j, err)
@@ -135,15 +132,10 @@ func with(object ast.Object, key string, value *ast.Term) ast.Object {
 	return changed
 }
 
-// A policy that fails, loops or answers nonsense must end in an error within the deadline.
+// A policy that fails or answers nonsense must end in an error.
 func TestHostilePoliciesNeverAllow(t *testing.T) {
 	t.Parallel()
 	for name, rules := range map[string]string{
-		"endless": `deny contains {} if {
-	some a in numbers.range(1, 100000)
-	some b in numbers.range(1, 100000)
-	a + b < 0
-}`,
 		"builtin error":     `deny contains {} if 1 / (count(input.commands) - 1) == 0`,
 		"swallowed error":   `deny contains {} if not regex.match("(", input.request.command)`,
 		"bad json":          `deny contains {} if json.unmarshal("{").x`,
@@ -161,76 +153,17 @@ deny contains {} if _f(1) == 1`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := newEvaluator(t, Options{Custom: []string{customRule(t, rules)}, Timeout: 500 * time.Millisecond})
-			start := time.Now()
-			j, err := e.Evaluate(t.Context(), harmless())
-			if err == nil {
+			e := newEvaluator(t, Options{Custom: []string{customRule(t, rules)}})
+			if j, err := e.Evaluate(t.Context(), harmless()); err == nil || j.Effect == engine.Allow {
 				t.Errorf("got the judgement %+v", j)
-			}
-			if j.Effect == engine.Allow {
-				t.Error("allowed")
-			}
-			if took := time.Since(start); took > 5*time.Second {
-				t.Errorf("it took %v", took)
 			}
 		})
 	}
 }
 
-// A rule that builds something very large is stopped long before its time is over. Not parallel: it is the memory of the process
-// that is looked at, and others would be stopped with it.
-func TestMemoryIsBounded(t *testing.T) {
-	var doubled strings.Builder
-	doubled.WriteString("\ts0 := \"0123456789\"\n")
-	for n := range 36 {
-		fmt.Fprintf(&doubled, "\ts%d := concat(\"\", [s%d, s%d])\n", n+1, n, n)
-	}
-	rule := "deny contains {\"msg\": text} if {\n" + doubled.String() + "\ttext := substring(s36, 0, 3)\n}"
-	e := newEvaluator(t, Options{Custom: []string{customRule(t, rule)}, Timeout: 5 * time.Minute})
-	if _, err := e.Evaluate(t.Context(), harmless()); err == nil || !strings.Contains(err.Error(), "a rule builds something very large") {
-		t.Errorf("got %v", err)
-	}
-}
-
-// OPA does not say where it was when it was stopped. The fault names the rule all the same.
-func TestEndlessRuleIsNamed(t *testing.T) {
-	t.Parallel()
-	dir := directory(t, map[string]string{
-		"a.rego": metadataText + "package custom.a\n\nask contains {} if input.request.background\n",
-		"b.rego": metadataText + "package custom.b\n\nask contains {} if input.request.background\n\nwarn contains {} if {\n\tsome x in numbers.range(1, 100000)\n\tsome y in numbers.range(1, 100000)\n\tx + y < 0\n}\n",
-		"c.rego": metadataText + "package custom.c\n\ndeny contains {} if input.request.background\n",
-	})
-	e := newEvaluator(t, Options{Custom: []string{dir}, Timeout: 500 * time.Millisecond})
-	_, err := e.Evaluate(t.Context(), harmless())
-	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "b.rego:10: rule custom/b: evaluate policies: ") {
-		t.Errorf("got %v", err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(50*time.Millisecond, cancel)
-	if _, err := e.Evaluate(ctx, harmless()); !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "custom/b") {
-		t.Errorf("a request that was given up: got %v", err)
-	}
-}
-
-// The caller has its answer at the deadline even while a builtin does not heed it.
-func TestDeadlineHoldsForASingleBuiltin(t *testing.T) {
-	t.Parallel()
-	dir := customRule(t, `deny contains {} if regex.match("(.*)(.*)(.*)(.*)(.*)(.*)(.*)(.*)y$", input.request.command)`)
-	e := newEvaluator(t, Options{Custom: []string{dir}, Timeout: 100 * time.Millisecond})
-	in := harmless()
-	in.Request.Command = strings.Repeat("x", 20_000_000)
-	start := time.Now()
-	if j, err := e.Evaluate(t.Context(), in); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %+v, %v", j, err)
-	}
-	if took := time.Since(start); took > 2*time.Second {
-		t.Errorf("it took %v", took)
-	}
-}
-
 func TestEvaluateEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	e := newEvaluator(t, Options{})
+	e := builtin(t, "standard")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if j, err := e.Evaluate(ctx, harmless()); err == nil {
@@ -261,7 +194,7 @@ func TestCustomRulesAddAndNeverRemove(t *testing.T) {
 	t.Parallel()
 	in := harmless()
 	in.Commands[0].Flags = []string{"fork_bomb"}
-	before, err := newEvaluator(t, Options{}).Evaluate(t.Context(), in)
+	before, err := builtin(t, "standard").Evaluate(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -308,7 +241,7 @@ explanation := {}
 
 func TestAPanicIsAnError(t *testing.T) {
 	t.Parallel()
-	e := newEvaluator(t, Options{})
+	e := builtin(t, "standard")
 	if _, err := e.topdown.eval(t.Context(), nil, nil); err == nil || !strings.Contains(err.Error(), "panic") {
 		t.Errorf("got %v", err)
 	}
@@ -316,7 +249,7 @@ func TestAPanicIsAnError(t *testing.T) {
 
 func TestEvaluateIsSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
-	e := newEvaluator(t, Options{Bundle: policies.FS()})
+	e := builtin(t, "standard")
 	var all sync.WaitGroup
 	for i := range 16 {
 		all.Go(func() {

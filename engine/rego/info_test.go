@@ -8,12 +8,13 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/policies"
 )
 
 func TestRulesDescribesAllRules(t *testing.T) {
 	t.Parallel()
 	dir := customRule(t, `warn contains {} if false`)
-	e := newEvaluator(t, Options{Custom: []string{dir}, Config: Config{Levels: map[string]string{"dangerous/fork_bomb": "ask"}}})
+	e := newEvaluator(t, Options{Bundle: policies.FS(), Custom: []string{dir}, Config: Config{Levels: map[string]string{"dangerous/fork_bomb": "ask"}}})
 	infos, err := e.Rules(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +52,7 @@ func TestExplain(t *testing.T) {
 
 deny contains {"path": 0} if input.paths[0].access == "read"`)
 	e := newEvaluator(t, Options{
-		Custom: []string{dir},
+		Bundle: policies.FS(), Custom: []string{dir},
 		Config: Config{Levels: map[string]string{"custom/team/x": "ask"}, Exemptions: []Exemption{{"dangerous/fork_bomb"}}},
 	})
 	judgement, traces, err := e.Explain(t.Context(), in)
@@ -94,7 +95,7 @@ deny contains {"path": 0} if input.paths[0].access == "read"`)
 // The nine refusals come one at a time, in the predecessor's words.
 func TestMassgenProfile(t *testing.T) {
 	t.Parallel()
-	e := newEvaluator(t, Options{Config: Config{Profile: "massgen"}})
+	e := builtin(t, "massgen")
 	for _, test := range []struct {
 		legacy   []string
 		elevated bool
@@ -134,7 +135,7 @@ func TestMassgenProfile(t *testing.T) {
 func TestProfilesTurnTheMassgenRulesOff(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"standard", "strict", "readonly"} {
-		e := newEvaluator(t, Options{Config: Config{Profile: profile}})
+		e := builtin(t, profile)
 		in := harmless()
 		in.Shell.Legacy = []string{"rm_rf_root", "dd", "sudo"}
 		if j, err := e.Evaluate(t.Context(), in); err != nil || j.Effect != engine.Allow {
@@ -158,7 +159,7 @@ func TestReadonlyAndStrict(t *testing.T) {
 		{"standard", unknown, engine.Allow}, {"strict", unknown, engine.Ask}, {"readonly", unknown, engine.Ask},
 		{"strict", harmless(), engine.Allow}, {"readonly", harmless(), engine.Allow},
 	} {
-		e := newEvaluator(t, Options{Config: Config{Profile: test.profile}})
+		e := builtin(t, test.profile)
 		if j, err := e.Evaluate(t.Context(), test.in); err != nil || j.Effect != test.want {
 			t.Errorf("%s: got %+v, %v, want %s", test.profile, j, err, test.want)
 		}

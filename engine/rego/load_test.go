@@ -185,7 +185,7 @@ func TestLoadReportsUnreadableDirectories(t *testing.T) {
 
 func TestLoadHoldsTheConfigurationAgainstTheRules(t *testing.T) {
 	t.Parallel()
-	got := problems(t, Options{Config: Config{
+	got := problems(t, Options{Bundle: policies.FS(), Config: Config{
 		Profile:    "standart",
 		Levels:     map[string]string{"git/force_psuh": "ask", "git/force_push": "dney", "made/up": "off"},
 		Exemptions: []Exemption{{"git/force_push"}, {"git/froce_push"}},

@@ -23,7 +23,7 @@ func TestReads(t *testing.T) {
 			t.Errorf("%s\ngot %v", rules, got)
 		}
 	}
-	if e := newEvaluator(t, Options{}); reads(t, e, "request", "id") || reads(t, e, "request", "time") || !reads(t, e, "commands") || !reads(t, e, "request") {
+	if e := builtin(t, "standard"); reads(t, e, "request", "id") || reads(t, e, "request", "time") || !reads(t, e, "commands") || !reads(t, e, "request") {
 		t.Error("the built-in rules read something else than they do")
 	}
 }

@@ -40,6 +40,8 @@ type Options struct {
 	Timeout  time.Duration     // for one evaluation; 0 means DefaultTimeout
 	Compiled *Compiled         // Bundle in the form for WebAssembly; nil: topdown judges all
 	Aside    string            // why Compiled is nil where it was wanted, for people
+
+	bounds bounds
 }
 
 // Config is the document data.sallyport.config. Its zero value stands for the profile "standard".
@@ -85,7 +87,7 @@ func New(ctx context.Context, opts Options) (*Evaluator, error) {
 	}
 	e := &Evaluator{policies: loaded, info: engine.PolicyInfo{Revision: opts.Revision, Bundles: loaded.revisions}, serials: opts.Serials, aside: opts.Aside}
 	if opts.Compiled == nil {
-		if e.topdown, err = newInterpreter(ctx, loaded, opts.Timeout); err != nil {
+		if e.topdown, err = newInterpreter(ctx, loaded, opts); err != nil {
 			return nil, err
 		}
 		e.all = func() (*interpreter, error) { return e.topdown, nil }
@@ -95,7 +97,7 @@ func New(ctx context.Context, opts Options) (*Evaluator, error) {
 		return nil, err
 	}
 	if loaded.compiler != nil {
-		if e.topdown, err = newInterpreter(ctx, loaded, opts.Timeout); err != nil {
+		if e.topdown, err = newInterpreter(ctx, loaded, opts); err != nil {
 			return nil, err
 		}
 	}
@@ -104,7 +106,7 @@ func New(ctx context.Context, opts Options) (*Evaluator, error) {
 		if err != nil {
 			return nil, err
 		}
-		return newInterpreter(context.WithoutCancel(ctx), whole, opts.Timeout)
+		return newInterpreter(context.WithoutCancel(ctx), whole, opts)
 	})
 	runtime.AddCleanup(e, func(m Machine) { _ = m.Close() }, e.machine.machine) // nobody is left to hear of it
 	return e, nil

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
-	"github.com/sallyport-dev/sallyport/policies"
 )
 
 // followed is a directory of policies with an evaluator that follows it.
@@ -25,7 +24,7 @@ type followed struct {
 func follow(t *testing.T, rules string) *followed {
 	t.Helper()
 	f := &followed{dir: customRule(t, rules)}
-	opts := Options{Bundle: policies.FS(), Tested: true, Revision: "r", Custom: []string{f.dir}}
+	opts := unbounded(Options{Bundle: small(), Revision: "r", Custom: []string{f.dir}})
 	f.Reloading = NewReloading(newEvaluator(t, opts), opts.Custom, func(ctx context.Context) (*Evaluator, error) {
 		f.loads++
 		return New(ctx, opts)

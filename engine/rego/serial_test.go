@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/open-policy-agent/opa/v1/bundle"
-
-	"github.com/sallyport-dev/sallyport/policies"
 )
 
 // A signed bundle that is older than one that judged stays out; without keys the order proves nothing.
@@ -21,14 +19,14 @@ func TestSerials(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "b.tar.gz")
 	known := Serials{filepath.Join(t.TempDir(), "serials")}
 	load := func(serial int64, key, check []byte) (*Evaluator, error) {
-		text, err := BuildBundle(t.Context(), BundleOptions{Builtin: policies.FS(), Dirs: []string{dir}, Serial: serial, Key: key})
+		text, err := BuildBundle(t.Context(), BundleOptions{Builtin: small(), Dirs: []string{dir}, Serial: serial, Key: key})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(file, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		o := Options{Bundle: policies.FS(), Tested: true, Custom: []string{file}, Serials: known}
+		o := Options{Bundle: small(), Custom: []string{file}, Serials: known}
 		if check != nil {
 			o.Keys = [][]byte{check}
 		}

@@ -22,6 +22,7 @@ import (
 type interpreter struct {
 	policies *ruleSet
 	timeout  time.Duration
+	bounds   bounds
 	encode   encoder
 	workers  *workers
 	patterns cache.InterQueryValueCache // compiled patterns of custom rules, across evaluations
@@ -30,19 +31,31 @@ type interpreter struct {
 	decision, explanation opa.PreparedEvalQuery
 }
 
+// bounds are what ends an evaluation that does not end by itself. Tests put events in their place.
+type bounds struct {
+	limit func(context.Context, time.Duration) (context.Context, context.CancelFunc) // nil: context.WithTimeout
+	heap  func() uint64                                                              // nil: heap
+}
+
 // compiledPatterns bounds the number of values (compiled regular expressions and globs) that
 // custom rules keep between evaluations. OPA's own cache holds 100 and then evicts at random.
 const compiledPatterns = 4096
 
-func newInterpreter(ctx context.Context, loaded *ruleSet, timeout time.Duration) (*interpreter, error) {
+func newInterpreter(ctx context.Context, loaded *ruleSet, opts Options) (*interpreter, error) {
 	encode, err := encoderOf[facts.Input]()
 	if err != nil {
 		return nil, err
 	}
-	e := &interpreter{policies: loaded, timeout: timeout, encode: encode, workers: newWorkers()}
+	e := &interpreter{policies: loaded, timeout: opts.Timeout, bounds: opts.bounds, encode: encode, workers: newWorkers()}
 	runtime.AddCleanup(e, (*workers).stop, e.workers)
 	if e.timeout <= 0 {
 		e.timeout = DefaultTimeout
+	}
+	if e.bounds.limit == nil {
+		e.bounds.limit = context.WithTimeout
+	}
+	if e.bounds.heap == nil {
+		e.bounds.heap = heap
 	}
 	limit := compiledPatterns
 	e.patterns = cache.NewInterQueryValueCache(ctx, &cache.Config{
@@ -98,7 +111,7 @@ func (e *interpreter) judge(ctx context.Context, input ast.Value) (decision, err
 // eval runs one query under the deadline. The evaluation runs beside its caller, because a
 // single builtin call does not heed the deadline and the caller must have its answer.
 func (e *interpreter) eval(ctx context.Context, query *opa.PreparedEvalQuery, input ast.Value) (*ast.Term, error) {
-	ctx, cancel := context.WithTimeout(ctx, e.timeout)
+	ctx, cancel := e.bounds.limit(ctx, e.timeout)
 	defer cancel()
 	type outcome struct {
 		term *ast.Term
@@ -125,7 +138,7 @@ func (e *interpreter) eval(ctx context.Context, query *opa.PreparedEvalQuery, in
 		case <-ctx.Done():
 			return nil, fmt.Errorf("evaluate policies: %w after at most %v", ctx.Err(), e.timeout)
 		case <-look.C:
-			now := heap()
+			now := e.bounds.heap()
 			if before == 0 {
 				before = now
 			} else if now > before+maxGrowth {

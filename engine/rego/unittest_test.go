@@ -3,8 +3,6 @@ package rego
 import (
 	"strings"
 	"testing"
-
-	"github.com/sallyport-dev/sallyport/policies"
 )
 
 func TestUnitTestsOfBuiltinPolicies(t *testing.T) {
@@ -52,7 +50,7 @@ test_no_cases[name] if {
 test_whole_decision if data.sallyport.main.decision.effect == "deny" with input as {}
 `,
 	})
-	report, err := Test(t.Context(), TestOptions{Bundle: policies.FS(), Dirs: []string{dir}, Filter: "custom", Coverage: true})
+	report, err := Test(t.Context(), TestOptions{Bundle: small(), Dirs: []string{dir}, Filter: "custom", Coverage: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +87,7 @@ func TestUnitTestsThatCannotRun(t *testing.T) {
 		"no such file or dire": {Dirs: []string{broken + "/missing"}},
 	} {
 		if opts.Builtin == "" {
-			opts.Bundle = policies.FS()
+			opts.Bundle = small()
 		}
 		if want == "not sallyport's" {
 			want = "does not match its directory"

@@ -2,8 +2,6 @@ package rego
 
 import (
 	"testing"
-
-	"github.com/sallyport-dev/sallyport/policies"
 )
 
 // Whatever a file holds, looking through it ends, and what it finds has a place and a kind.
@@ -22,7 +20,7 @@ func FuzzVet(f *testing.F) {
 	f.Add("package", "cases: [{")
 	f.Fuzz(func(t *testing.T, module, cases string) {
 		dir := directory(t, map[string]string{"x.rego": module, "x.cases.yaml": cases})
-		found, err := Vet(policies.Kit(), []string{dir})
+		found, err := Vet(smallKit(), []string{dir})
 		if err != nil {
 			t.Fatal(err)
 		}

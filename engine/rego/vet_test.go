@@ -6,14 +6,12 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-
-	"github.com/sallyport-dev/sallyport/policies"
 )
 
 func vet(t *testing.T, files map[string]string) []string {
 	t.Helper()
 	dir := directory(t, files)
-	found, err := Vet(policies.Kit(), []string{dir})
+	found, err := Vet(smallKit(), []string{dir})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -271,3 +271,27 @@ func TestNewRepositoriesAreTold(t *testing.T) {
 		t.Errorf("told: %q", told)
 	}
 }
+
+// The sandbox has a /var/tmp of its own, and a workspace below it keeps its path.
+func TestWorkspaceBelowVarTmp(t *testing.T) {
+	workspace, err := os.MkdirTemp("/var/tmp", "sallyport")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(workspace) })
+	env := open(t, settings(t), layout(workspace))
+	defer env.Close()
+	p, err := start(env, "touch "+workspace+"/made /var/tmp/other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x := p.Wait(); x.Error != nil || x.Code != 0 {
+		t.Errorf("%+v", x)
+	}
+	if _, err := os.Stat(workspace + "/made"); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat("/var/tmp/other"); err == nil {
+		t.Error("a file in the sandbox's /var/tmp is on the host")
+	}
+}

@@ -61,7 +61,7 @@ func (v *view) base(h host) {
 	v.add(mount{kind: directory, at: "/var"})
 	v.add(mount{kind: symlink, at: "/var/run", source: "../run"})
 	v.add(mount{kind: scratch, at: "/tmp", size: h.scratch, mode: "1777"})
-	v.add(mount{kind: symlink, at: "/var/tmp", source: "../tmp"})
+	v.add(mount{kind: scratch, at: "/var/tmp", size: h.scratch, mode: "1777"}) // no link: the workspace may lie below it
 	if clean(h.home) && h.home != "/" {
 		v.add(mount{kind: scratch, at: h.home, size: h.scratch, mode: "0700"})
 	}
@@ -194,7 +194,7 @@ func (v *view) bind(path string, write bool) {
 func (v *view) uncover(granted string) {
 	kept := v.mounts[:0]
 	for _, m := range v.mounts {
-		hides := m.at == "/tmp" && granted != "/tmp" || within(m.at, "/run")
+		hides := (m.at == "/tmp" || m.at == "/var/tmp") && granted != m.at || within(m.at, "/run")
 		if !within(m.at, granted) || hides {
 			kept = append(kept, m)
 		}

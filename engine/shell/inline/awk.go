@@ -79,7 +79,7 @@ func (s *scan) awkGetline(i int) {
 			}
 			start--
 			if p.is(")") {
-				for start > 0 && s.match[start] < 0 {
+				for start > 0 && s.match[start] < 0 && s.b.step() {
 					start--
 				}
 			}

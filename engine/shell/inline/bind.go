@@ -87,6 +87,9 @@ func (s *scan) lookup(name string, i int) value {
 		}
 	}
 	for _, m := range s.stars {
+		if !s.b.step() {
+			break
+		}
 		if q := s.canonical(m + "." + name); s.g.calls[q] != nil || s.g.values[q] != nil {
 			return objectValue(q)
 		}

@@ -88,7 +88,7 @@ func Scan(lang, src string) []Call {
 	if g == nil {
 		return []Call{{Kind: Dynamic, Name: "language"}}
 	}
-	b := &budget{}
+	b := &budget{limit: maxSteps}
 	cut := len(src) > Limit
 	if cut {
 		src = src[:Limit]
@@ -100,14 +100,18 @@ func Scan(lang, src string) []Call {
 	return calls
 }
 
-// budget counts the work of one Scan, over all nested programs.
-type budget struct{ steps, fold, calls int }
+// budget counts the work of one Scan, over all nested programs. Every loop that can run over the same text
+// again, once for each of its beginnings, calls step or work.
+type budget struct{ limit, steps, fold, calls int }
 
 func (b *budget) step() bool {
 	b.steps++
-	return b.steps <= maxSteps
+	return b.steps <= b.limit
 }
 
+// work counts a search through n bytes, which is faster than n steps.
+func (b *budget) work(n int) { b.steps += n / 16 }
+
 func (b *budget) spent() bool {
-	return b.steps > maxSteps || b.fold > maxFold || b.calls > maxCalls
+	return b.steps > b.limit || b.fold > maxFold || b.calls > maxCalls
 }

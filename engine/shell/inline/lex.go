@@ -282,7 +282,7 @@ func (l *lexer) addOp(op string, from int) {
 // regex skips a regular expression literal with its flags; false when the line ends before it does.
 func (l *lexer) regex() bool {
 	class := false
-	for j := l.i + 1; j < len(l.src); j++ {
+	for j := l.i + 1; j < len(l.src) && l.b.step(); j++ {
 		switch c := l.src[j]; {
 		case c == '\n':
 			return false

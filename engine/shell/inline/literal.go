@@ -131,9 +131,11 @@ func (l *lexer) escape(r *reader, q literal) {
 		l.hex(r, 8, false)
 	case c == 'N' && l.at(0) == '{':
 		// A character by its Unicode name: the names are not known here.
-		if n := strings.IndexByte(l.src[l.i:], '}'); n >= 0 {
-			l.i += n + 1
+		n := strings.IndexByte(l.src[l.i:], '}')
+		if n < 0 {
+			l.b.work(len(l.src) - l.i)
 		}
+		l.i += n + 1
 		r.gap(0, 0)
 	case isDigit(c):
 		l.i--

@@ -105,6 +105,9 @@ func perlString(l *lexer) bool {
 // angle reads <*.txt>, which is glob; <STDIN> and <$file> read lines.
 func (l *lexer) angle() bool {
 	end := strings.IndexByte(l.src[l.i:], '>')
+	if l.b.work(end); end < 0 {
+		l.b.work(len(l.src) - l.i)
+	}
 	if n := len(l.toks); n > 0 && l.toks[n-1].operandEnd() && !l.toks[n-1].takesList() {
 		// A block may stand in front: map { … } <*>.
 		if !l.toks[n-1].is("}") || end < 0 || strings.ContainsAny(l.src[l.i:l.i+end], " \t") {

@@ -1,6 +1,9 @@
 package inline
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // pythonBind collects imports, assignments, loops, with statements, functions and their parameters.
 func pythonBind(s *scan) {
@@ -86,7 +89,9 @@ func (s *scan) pythonFrom(i int) (int, bool) {
 		case t.is("("):
 			continue
 		case t.is("*"):
-			s.stars = append(s.stars, module)
+			if s.b.work(len(s.stars)); !slices.Contains(s.stars, module) {
+				s.stars = append(s.stars, module)
+			}
 			return j, true
 		case t.kind != tokIdent:
 			return j, true

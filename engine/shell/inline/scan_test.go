@@ -2,9 +2,10 @@ package inline
 
 import (
 	"fmt"
+	"math"
+	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -108,31 +109,68 @@ func hostile(n int) map[string]string {
 		"getlines":       rep("| getline "),
 		"blanks":         rep(" \n\t"),
 		"escapes":        "'" + rep(`\x`),
+		"expressions":    rep("=/["),
+		"stars":          rep("from a import *\nx\n"),
 		"nul":            rep("\x00"),
 		"bytes":          rep("\xff\xfe"),
 	}
 }
 
-// TestHostile: eight times the text may take eight times as long, and some; quadratic would be
-// sixty-four times.
-func TestHostile(t *testing.T) {
-	t.Parallel()
-	short, long := hostile(8<<10), hostile(64<<10)
+// TestHostileWorkIsLinear: eight times the text takes about eight times the steps and bytes, unless it spends
+// the budget, after which no loop goes on. It counts the allocations of the whole process, so it is not parallel.
+func TestHostileWorkIsLinear(t *testing.T) {
+	work := func(lang, src string) (b budget, allocated uint64) {
+		b.limit = 1 << 16
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		scanProgram(language(lang), src, &b, nil, 0)
+		runtime.ReadMemStats(&after)
+		return b, after.TotalAlloc - before.TotalAlloc
+	}
+	short, long := hostile(2<<10), hostile(16<<10)
 	for _, lang := range allLanguages {
-		took := func(texts map[string]string) (sum time.Duration) {
-			for _, src := range texts {
-				start := time.Now()
-				Scan(lang, src)
-				sum += time.Since(start)
+		for name := range short {
+			few, little := work(lang, short[name])
+			many, much := work(lang, long[name])
+			if many.steps > 10*few.steps && !many.spent() {
+				t.Errorf("%s, %s: %d steps, then %d", lang, name, few.steps, many.steps)
 			}
-			return sum
+			if many.steps > many.limit+len(long[name]) {
+				t.Errorf("%s, %s: %d steps where %d are the limit", lang, name, many.steps, many.limit)
+			}
+			if much > 20*little+1<<20 {
+				t.Errorf("%s, %s: allocated %d bytes, then %d", lang, name, little, much)
+			}
 		}
-		a, b := took(short), took(long)
-		for again := 0; b > 32*a && again < 3; again++ { // other work on the machine makes either longer, never shorter
-			a, b = min(a, took(short)), min(b, took(long))
+	}
+}
+
+// Searches that begin anew at each place of a text are part of the budget: twice the text takes four times
+// the steps.
+func TestRepeatedSearchesAreCounted(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ lang, again, last string }{
+		{"perl", "=/[", ""}, {"ruby", "=/[", ""}, {"node", "=/[", ""}, {"perl", "5 <a ", ""}, {"perl", "5 <a ", ">"},
+		{"python", "'\\N{'\n", ""}, {"awk", ") | getline ", ""}, {"python", "from %c import *\nx\n", ""},
+	} {
+		steps := func(n int) int {
+			var src strings.Builder
+			for i := range n {
+				if strings.Contains(tt.again, "%c") {
+					fmt.Fprintf(&src, tt.again, 0x4e00+i)
+				} else {
+					src.WriteString(tt.again)
+				}
+			}
+			b := &budget{limit: math.MaxInt}
+			g := language(tt.lang)
+			if lex(g, src.String()+tt.last, b); tt.lang == "awk" || tt.lang == "python" {
+				scanProgram(g, src.String(), b, nil, 0)
+			}
+			return b.steps
 		}
-		if b > 32*a {
-			t.Errorf("%s: %v for 8 KiB of each text, %v for 64 KiB", lang, a, b)
+		if few, many := steps(1000), steps(2000); many < 3*few {
+			t.Errorf("%s: %q 1000 times: %d steps, 2000 times: %d", tt.lang, tt.again, few, many)
 		}
 	}
 }

@@ -2,13 +2,15 @@ package endtoend
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 // serve starts a sallyport mcp whose commands run in containers.
@@ -49,13 +51,9 @@ func TestDockerThroughMCP(t *testing.T) {
 	container := s.list(c)[0].Container
 	// Killing a background shell ends its tree inside.
 	id := m.background("(setsid sleep 4711 &) ; sleep 4711")
-	if !s.await(func() bool { return strings.Count(s.engine("top", container, "-eo", "pid,args"), "sleep 4711") == 2 }) {
-		t.Errorf("it does not run in the container:\n%s", s.engine("top", container, "-eo", "pid,args"))
-	}
+	s.awaitProcesses(container, "sleep 4711", 2)
 	m.call("kill_background_shell", map[string]any{"shell_id": id})
-	if !s.await(func() bool { return !strings.Contains(s.engine("top", container, "-eo", "pid,args"), "sleep 4711") }) {
-		t.Errorf("after the kill:\n%s", s.engine("top", container, "-eo", "pid,args"))
-	}
+	s.awaitProcesses(container, "sleep 4711", 0)
 	// File tools work on the files of the container, through the same gate.
 	m.call("write_file", map[string]any{"path": filepath.Join(s.workspace, "made.txt"), "content": "by a tool\n"})
 	if got := s.reads(filepath.Join(s.workspace, "made.txt")); got != "by a tool\n" {
@@ -82,14 +80,12 @@ func TestDockerThroughMCP(t *testing.T) {
 	}
 }
 
-// await waits for something that has to come.
-func (s *site) await(holds func() bool) bool {
-	for deadline := time.Now().Add(waitTime); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if holds() {
-			return true
-		}
-	}
-	return false
+// awaitProcesses waits until a container has so many processes of a command.
+func (s *site) awaitProcesses(container, command string, n int) {
+	s.t.Helper()
+	await.True(s.t, fmt.Sprintf("%d times %q runs in the container", n, command), func() bool {
+		return strings.Count(s.engine("top", container, "-eo", "pid,args"), command) == n
+	})
 }
 
 // TestDockerDeadSession: what a killed sallyport leaves behind is shown, and the next one of the state directory removes it.
@@ -112,12 +108,8 @@ func TestDockerDeadSession(t *testing.T) {
 			t.Fatal(err)
 		}
 		m.ended()
-		if !s.await(func() bool { return s.list(c)[0].State == "dead" }) {
-			t.Errorf("after it was killed: %+v", s.list(c))
-		}
-		if !s.await(func() bool { return !strings.Contains(s.engine("top", container, "-eo", "pid,args"), "sleep 4712") }) {
-			t.Errorf("its command goes on:\n%s", s.engine("top", container, "-eo", "pid,args"))
-		}
+		await.True(t, "the session is listed as dead", func() bool { return s.list(c)[0].State == "dead" })
+		s.awaitProcesses(container, "sleep 4712", 0)
 		if way == "prune" {
 			if r := s.do(c, "env", "prune"); r.code != 0 || !strings.Contains(r.stdout, "container sallyport-agent-dies-") {
 				t.Errorf("prune: %+v", r)
@@ -183,9 +175,7 @@ func TestDockerRemove(t *testing.T) {
 	m := s.serve(c)
 	m.greet()
 	reply, _ := m.ask("execute_command", map[string]any{"command": "touch begun; sleep 61"})
-	if !m.appears("begun", waitTime) {
-		t.Fatal("it does not begin")
-	}
+	m.appears("begun")
 	e := s.list(c)[0]
 	if e.State != "running" {
 		t.Errorf("%+v", e)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
@@ -27,16 +28,10 @@ type site struct {
 	images    []string
 }
 
-// dockerSite makes one, or leaves the test out where there is no engine or not the image. What it makes goes with it.
+// dockerSite makes one, or skips the test where there is no engine or no such image. What it makes goes with it.
 func dockerSite(t *testing.T, image string) *site {
 	t.Helper()
-	s := &site{t: t, docker: leftout.Command(t, "docker")}
-	if out, err := exec.Command(s.docker, "version", "--format", "{{.Server.Version}}").CombinedOutput(); err != nil {
-		leftout.Skip(t, leftout.Docker, "no Docker engine answers: start one: "+strings.TrimSpace(string(out)))
-	}
-	if out, err := exec.Command(s.docker, "image", "inspect", "--format", "{{.Id}}", image).CombinedOutput(); err != nil {
-		leftout.Skip(t, leftout.Docker, "image "+image+" is not there: make images: "+strings.TrimSpace(string(out)))
-	}
+	s := &site{t: t, docker: leftout.NeedDocker(t, image)}
 	s.workspace, s.env = home(t)
 	s.home = filepath.Dir(s.workspace)
 	for _, name := range []string{"DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY"} {
@@ -89,7 +84,7 @@ func (s *site) give(path string) {
 func (s *site) config(name, docker string, lines ...string) string {
 	s.t.Helper()
 	file := filepath.Join(s.home, name+".yaml")
-	text := "version: 1\nworkspace: " + s.workspace + "\n" + strings.Join(lines, "\n") + "\n"
+	text := "version: 1\nworkspace: " + s.workspace + "\n" + unhurried + "\n" + strings.Join(lines, "\n") + "\n"
 	if !strings.Contains(text, "\nrunner: ") {
 		text += "runner: docker\n"
 	}
@@ -185,7 +180,7 @@ func (s *site) running(config string) string {
 func (s *site) signals(container string) func() []string {
 	s.t.Helper()
 	now := time.Now() // told too is what happens before the engine hears of us
-	cmd := exec.Command(s.docker, "events", "--since", fmt.Sprintf("%d.%09d", now.Unix(), now.Nanosecond()),
+	cmd := exec.CommandContext(await.Context(s.t), s.docker, "events", "--since", fmt.Sprintf("%d.%09d", now.Unix(), now.Nanosecond()),
 		"--filter", "container="+container, "--format", "{{.Action}} {{.Actor.Attributes.signal}}")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -194,10 +189,8 @@ func (s *site) signals(container string) func() []string {
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	end := func() { _ = cmd.Process.Kill() }
-	s.t.Cleanup(func() { end(); _ = cmd.Wait() })
+	s.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	return func() (sent []string) {
-		defer time.AfterFunc(waitTime, end).Stop()
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			switch action, signal, _ := strings.Cut(lines.Text(), " "); action {
 			case "kill":

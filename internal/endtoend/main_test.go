@@ -10,7 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 // program is the path of the sallyport that is tested; TestMain builds it, and the supervisor beside it.
@@ -36,7 +37,8 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		program = filepath.Join(dir, "sallyport")
-		build := exec.Command("go", "build", "-o", dir+"/", "github.com/sallyport-dev/sallyport/cmd/sallyport", "github.com/sallyport-dev/sallyport/cmd/sallyport-supervisor")
+		const module = "github.com/sallyport-dev/sallyport/cmd/"
+		build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", dir+"/", module+"sallyport", module+"sallyport-supervisor")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0") // it must run in a root without libc
 		if out, err := build.CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "build sallyport: %v\n%s", err, out)
@@ -89,15 +91,8 @@ func deserted(t *testing.T, home string) {
 		env, _ := os.ReadFile(file) // it may have ended by now, or be somebody else's
 		return slices.Contains(strings.Split(string(env), "\x00"), "HOME="+home)
 	}
-	for deadline := time.Now().Add(waitTime); ; time.Sleep(10 * time.Millisecond) {
+	await.True(t, "all that was started with HOME="+home+" ends", func() bool {
 		files, _ := filepath.Glob("/proc/[0-9]*/environ")
-		i := slices.IndexFunc(files, lives)
-		if i < 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Errorf("%s is of a process that does not end", files[i])
-			return
-		}
-	}
+		return !slices.ContainsFunc(files, lives)
+	})
 }

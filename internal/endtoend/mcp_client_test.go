@@ -11,7 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 // server is a running `sallyport mcp` with a client that speaks JSON-RPC, a message a line, and knows
@@ -31,7 +32,8 @@ type server struct {
 	wire      *wire
 }
 
-const waitTime = 60 * time.Second // for what must come; it is spent only where the test fails
+// unhurried is a configuration in which a busy machine reaches no time limit.
+const unhurried = "timeout: 1h"
 
 // newServer prepares a server in a home of its own. The lines are its configuration file.
 func newServer(t *testing.T, config ...string) *server {
@@ -56,7 +58,7 @@ func newServer(t *testing.T, config ...string) *server {
 // startServer starts a server and shakes hands with it.
 func startServer(t *testing.T, config ...string) *server {
 	t.Helper()
-	s := newServer(t, config...)
+	s := newServer(t, append(config, unhurried)...)
 	s.start()
 	s.greet()
 	return s
@@ -181,7 +183,7 @@ func (s *server) reply(c <-chan message) message {
 		default:
 			s.t.Fatalf("the server ended without a reply: %v\n%s", s.cmd.ProcessState, s.stderr())
 		}
-	case <-time.After(waitTime):
+	case <-await.Context(s.t).Done():
 		s.t.Fatal("no reply")
 	}
 	return message{}
@@ -246,11 +248,7 @@ func (s *server) alive() {
 // ended waits for the end of the server and returns its exit status.
 func (s *server) ended() int {
 	s.t.Helper()
-	select {
-	case <-s.gone:
-	case <-time.After(waitTime):
-		s.t.Fatal("the server does not end")
-	}
+	await.Receive(s.t, "end of the server", s.gone)
 	return s.cmd.ProcessState.ExitCode()
 }
 
@@ -265,14 +263,14 @@ func (s *server) quit() {
 	}
 }
 
-// appears waits for a file in the workspace and reports whether it came in time.
-func (s *server) appears(name string, limit time.Duration) bool {
-	for deadline := time.Now().Add(limit); ; time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(s.workspace, name)); err == nil {
-			return true
-		}
-		if time.Now().After(deadline) {
-			return false
-		}
-	}
+// appears waits for a file in the workspace.
+func (s *server) appears(name string) {
+	s.t.Helper()
+	await.True(s.t, name+" is in the workspace", func() bool { return s.has(name) })
+}
+
+// has reports whether a file is in the workspace.
+func (s *server) has(name string) bool {
+	_, err := os.Stat(filepath.Join(s.workspace, name))
+	return err == nil
 }

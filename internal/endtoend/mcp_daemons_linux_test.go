@@ -12,13 +12,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
 // daemons are ways in which a process can try to outlive what started it. Each has TAG among its arguments
-// and ends by itself after two minutes, the stopped one when it is told to go on.
+// and ends by itself long after the guard of package await, the stopped one when it is told to go on.
 var daemons = []struct{ name, text string }{
 	{"own session", `setsid sleep TAG &`},
 	{"forked twice", `( (sleep TAG &) & )`},
@@ -40,7 +40,7 @@ func newPack(t *testing.T) *pack {
 	leftout.Command(t, "setsid")
 	p := &pack{t: t}
 	for range daemons {
-		p.tags = append(p.tags, fmt.Sprintf("120.%012d", rand.Int64N(1e12)))
+		p.tags = append(p.tags, fmt.Sprintf("1200.%012d", rand.Int64N(1e12)))
 	}
 	t.Cleanup(p.clear)
 	return p
@@ -48,16 +48,16 @@ func newPack(t *testing.T) *pack {
 
 // text starts the i-th kind and stays.
 func (p *pack) text(i int) string {
-	return strings.ReplaceAll(daemons[i].text, "TAG", p.tags[i]) + "\nsleep 60"
+	return strings.ReplaceAll(daemons[i].text, "TAG", p.tags[i]) + "\nsleep 1200"
 }
 
 // texts starts all kinds and stays.
 func (p *pack) texts() string {
 	var all strings.Builder
 	for i := range daemons {
-		all.WriteString(strings.TrimSuffix(p.text(i), "sleep 60"))
+		all.WriteString(strings.TrimSuffix(p.text(i), "sleep 1200"))
 	}
-	return all.String() + "sleep 60"
+	return all.String() + "sleep 1200"
 }
 
 // pids returns, for each kind, the processes that have its tag as an argument.
@@ -97,15 +97,7 @@ func (p *pack) left() []string {
 // up waits until all kinds are there.
 func (p *pack) up() {
 	p.t.Helper()
-	for deadline := time.Now().Add(waitTime); ; time.Sleep(10 * time.Millisecond) {
-		n := len(p.left())
-		if n == len(daemons) {
-			return
-		}
-		if time.Now().After(deadline) {
-			p.t.Fatalf("of %d kinds there are only %v", len(daemons), p.left())
-		}
-	}
+	await.True(p.t, "all kinds are there", func() bool { return len(p.left()) == len(daemons) })
 }
 
 // clear ends what a failed test has left.
@@ -117,41 +109,15 @@ func (p *pack) clear() {
 	}
 }
 
-const promised = 500 * time.Millisecond
-
-// patience is what a machine under load gets on top of a promise: fifty times what it needs for the
-// simplest command at this moment.
-func patience(t *testing.T) time.Duration {
-	t.Helper()
-	began := time.Now()
-	if err := exec.Command("bash", "-c", "true").Run(); err != nil {
-		t.Fatal(err)
-	}
-	return 50 * time.Since(began)
-}
-
-// gone checks that all kinds are gone within half a second of an event.
-func (p *pack) gone(event time.Time) {
+// gone waits until no kind is there.
+func (p *pack) gone() {
 	p.t.Helper()
-	for {
-		looked := time.Since(event)
-		left := p.left()
-		if len(left) == 0 {
-			p.t.Logf("all gone after %v at most", time.Since(event).Round(time.Millisecond))
-			return
-		}
-		if looked > promised && looked > promised+patience(p.t) {
-			p.t.Errorf("after %v there are still %v", looked, left)
-			return
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
+	await.True(p.t, "all kinds are gone", func() bool { return len(p.left()) == 0 })
 }
 
-// survive shows what the kinds do where nothing keeps them: each outlives a bash that is killed, by more
-// than is allowed here.
-func survive(t *testing.T) {
-	t.Helper()
+// TestDaemonsSurvive shows what the kinds do where nothing keeps them: each outlives a bash that is killed.
+func TestDaemonsSurvive(t *testing.T) {
+	t.Parallel()
 	leftout.Command(t, "bash")
 	p := newPack(t)
 	var shells []*exec.Cmd
@@ -168,18 +134,15 @@ func survive(t *testing.T) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	}
-	time.Sleep(promised)
 	if left := p.left(); len(left) != len(daemons) {
-		t.Fatalf("without sallyport only %v survive, so this test shows nothing", left)
+		t.Fatalf("without sallyport only %v survive, so the tests of deaths show nothing", left)
 	}
-	p.clear()
 }
 
 // mortal starts a server with a background shell for each kind.
 func mortal(t *testing.T, relayed bool) (*server, *pack, []string) {
 	t.Helper()
-	survive(t)
-	s := newServer(t, "limits: {grace: 200ms}") // it is part of the half second
+	s := newServer(t, "limits: {grace: 200ms}", unhurried)
 	s.relayed = relayed
 	s.start()
 	s.greet()

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
+
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 // both runs a text in the foreground and in the background and returns what was said of it each time.
@@ -18,21 +19,18 @@ func (s *server) both(arguments map[string]any) (fore, back shellResult) {
 	if r.ShellID == "" {
 		return fore, r
 	}
-	for deadline := time.Now().Add(waitTime); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	await.True(s.t, r.ShellID+" ends", func() bool {
 		back = s.call("get_background_shell_output", map[string]any{"shell_id": r.ShellID}).Structured
-		if back.Status != "running" {
-			back.Effect = r.Effect
-			return fore, back
-		}
-	}
-	s.t.Fatalf("%s does not end", r.ShellID)
+		return back.Status != "running"
+	})
+	back.Effect = r.Effect
 	return fore, back
 }
 
 // TestBackgroundTakesTheSamePath runs the same text in both ways: what one may do and see, so may the other.
 func TestBackgroundTakesTheSamePath(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, "rules: {dangerous/permissions: ask}")
+	s := newServer(t, "rules: {dangerous/permissions: ask}", unhurried)
 	s.env = append(s.env, "FAKE_API_KEY=sk-do-not-leak")
 	s.start()
 	s.greet()
@@ -111,8 +109,9 @@ func TestListIsShort(t *testing.T) {
 // overlap: every reply belongs to its call, and the log tells each once.
 func TestManyClients(t *testing.T) {
 	t.Parallel()
-	const clients, calls = 4, 50
-	first := newServer(t)
+	const clients, calls = 3, 20
+	guard := await.Context(t)
+	first := newServer(t, unhurried)
 	var wg sync.WaitGroup
 	for n := range clients {
 		s := newServer(t)
@@ -130,7 +129,7 @@ func TestManyClients(t *testing.T) {
 					if !strings.Contains(string(m.Result), fmt.Sprintf(`"stdout":"%d.%d\n"`, n, i)) {
 						t.Errorf("call %d.%d is answered by %s", n, i, m.Result)
 					}
-				case <-time.After(waitTime):
+				case <-guard.Done():
 					t.Errorf("call %d.%d is not answered", n, i)
 				}
 			}

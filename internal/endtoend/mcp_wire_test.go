@@ -53,7 +53,7 @@ type shellResult struct {
 	Reasons    []struct {
 		Rule string `json:"rule"`
 	} `json:"reasons"`
-	ExecutionTime float64 `json:"execution_time"`
+	StdoutNext int64 `json:"stdout_next"`
 }
 
 func (w *wire) dispatch(m message) {

@@ -10,10 +10,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
@@ -22,9 +22,7 @@ import (
 func TestServingSteps(t *testing.T) {
 	t.Parallel()
 	for _, needed := range []string{"nginx", "openssl", "git"} {
-		if _, err := exec.LookPath(needed); err != nil {
-			leftout.Skip(t, leftout.Programs, "no "+needed+": apt-get install nginx-light openssl git")
-		}
+		leftout.Command(t, needed)
 	}
 	steps := stepsOf(t, "../../docs/serving-policies.md")
 	steps = strings.ReplaceAll(steps, "8443", freePort(t))
@@ -95,23 +93,20 @@ func (w *walk) agent(mark string) {
 	text, refused := strings.CutPrefix(mark, "refused ")
 	command, want, _ := strings.Cut(mark, " => ")
 	var got string
-	for start := time.Now(); time.Since(start) < waitTime; time.Sleep(50 * time.Millisecond) {
+	if !await.Holds(func() bool {
 		if refused {
-			if got = s.stderr(); strings.Contains(got, text) {
-				return
-			}
-			continue
+			got = s.stderr()
+			return strings.Contains(got, text)
 		}
 		r := s.call("execute_command", map[string]any{"command": command}).Structured
 		got = r.Effect
 		for _, reason := range r.Reasons {
 			got += " " + reason.Rule
 		}
-		if got == want {
-			return
-		}
+		return got == want
+	}) {
+		w.t.Fatalf("%s: got %s", mark, got)
 	}
-	w.t.Fatalf("%s: got %s", mark, got)
 }
 
 // freePort is a port that nobody listens on, and below those that systems give to whoever wants just one: so nobody gets

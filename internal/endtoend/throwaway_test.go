@@ -61,16 +61,24 @@ func TestRefusalsInAThrowAwayRoot(t *testing.T) {
 	}
 }
 
-// throwAway is a bubblewrap command line for a root of its own: /usr read-only, all else in memory.
+// throwAway is a bubblewrap command line for a root of its own: of /usr the programs and their libraries,
+// read-only, since to try to remove all of it takes long; all else in memory.
 func throwAway(bwrap string) []string {
-	return []string{
-		bwrap, "--unshare-all", "--die-with-parent", "--new-session",
-		"--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64",
+	argv := []string{bwrap, "--unshare-all", "--die-with-parent", "--new-session"}
+	libraries, _ := filepath.Glob("/usr/lib/*-linux-*")
+	if len(libraries) == 0 {
+		libraries = []string{"/usr/lib"}
+	}
+	for _, dir := range append(libraries, "/usr/bin", "/usr/lib64") {
+		argv = append(argv, "--ro-bind-try", dir, dir)
+	}
+	return append(argv,
+		"--symlink", "usr/bin", "/bin", "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64",
 		"--proc", "/proc", "--dev", "/dev", "--tmpfs", "/home", "--tmpfs", "/state", "--tmpfs", "/tmp", "--tmpfs", "/etc",
 		"--ro-bind", program, filepath.Join("/opt", "sallyport"),
 		"--clearenv", "--setenv", "PATH", "/opt:/usr/bin", "--setenv", "HOME", "/home/user", "--setenv", "XDG_STATE_HOME", "/state",
 		"--",
-	}
+	)
 }
 
 // probe is a script that makes a home, does something with $1 in its workspace and says what became of the home.

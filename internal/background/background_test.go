@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
@@ -25,20 +26,19 @@ import (
 func TestStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{}, nil)
-	before := time.Now().Truncate(time.Second)
-	s := w.start(t, "sleep 60")
+	s := w.start(t, "sleep 1000")
 	if !regexp.MustCompile(`^shell_[0-9a-f]{8}$`).MatchString(s.ID) || s.PID <= 0 || s.State != Running || s.Ended() {
 		t.Errorf("%+v", s)
 	}
-	if s.Command != "sleep 60" || s.WorkDir != w.dir || s.Decision.Effect != engine.Allow || s.Decision.ID == "" {
+	if s.Command != "sleep 1000" || s.WorkDir != w.dir || s.Decision.Effect != engine.Allow || s.Decision.ID == "" {
 		t.Errorf("%+v", s)
 	}
-	at, err := time.Parse(time.RFC3339, s.StartTime())
-	if err != nil || at.Before(before) || at.After(time.Now()) {
-		t.Errorf("started at %s, %v", s.StartTime(), err)
+	if s.StartTime() != "2026-01-05T10:00:00Z" || s.Duration != 0 {
+		t.Errorf("started at %s, for %v", s.StartTime(), s.Duration)
 	}
-	if got, err := w.Status(s.ID); err != nil || got.Duration <= s.Duration {
-		t.Errorf("the duration does not grow: %v, %v, %v", s.Duration, got.Duration, err)
+	w.clock.advance(90 * time.Second)
+	if got, err := w.Status(s.ID); err != nil || got.Duration != 90*time.Second {
+		t.Errorf("after 90 s: %v, %v", got.Duration, err)
 	}
 }
 
@@ -64,11 +64,11 @@ func TestEnds(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := w.start(t, tc.text)
 			got := w.ended(t, s.ID)
-			if got.Duration <= 0 {
-				t.Errorf("it took %v", got.Duration)
-			}
 			want := s
 			want.State, want.ExitCode, want.Signal, want.Duration = tc.want.State, tc.want.ExitCode, tc.want.Signal, got.Duration
+			if us := w.records.outcome().DurationUS; us != got.Duration.Microseconds() {
+				t.Errorf("it took %v; on record are %d µs", got.Duration, us)
+			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -138,7 +138,7 @@ func TestUnknown(t *testing.T) {
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{Limit: 2}, nil)
-	a, b := w.start(t, "sleep 60"), w.start(t, "sleep 60")
+	a, b := w.start(t, "sleep 1000"), w.start(t, "sleep 1000")
 	_, _, err := w.Start(context.Background(), engine.Request{Command: "touch third"})
 	limit := new(LimitError)
 	if !errors.As(err, &limit) {
@@ -177,7 +177,7 @@ func TestLimitHoldsWhileDeciding(t *testing.T) {
 	started, refused := 0, 0
 	for range 12 {
 		wg.Go(func() {
-			s, _, err := w.Start(context.Background(), engine.Request{Command: "sleep 60 # unclear"})
+			s, _, err := w.Start(context.Background(), engine.Request{Command: "sleep 1000 # unclear"})
 			mu.Lock()
 			defer mu.Unlock()
 			if limit := new(LimitError); errors.As(err, &limit) && limit.Starting+len(limit.Running) == 3 {
@@ -189,7 +189,7 @@ func TestLimitHoldsWhileDeciding(t *testing.T) {
 			}
 		})
 	}
-	await(t, "9 refusals", func() bool { mu.Lock(); defer mu.Unlock(); return refused == 9 })
+	await.True(t, "nine are refused", func() bool { mu.Lock(); defer mu.Unlock(); return refused == 9 })
 	close(answer)
 	wg.Wait()
 	if started != 3 {
@@ -252,7 +252,7 @@ func TestCommandsOutliveTheirRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{}, nil)
 	ctx, cancel := context.WithCancel(context.Background())
-	s, _, err := w.Start(ctx, engine.Request{Command: "echo up; sleep 60"})
+	s, _, err := w.Start(ctx, engine.Request{Command: "echo up; sleep 1000"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,8 +282,8 @@ func TestNoRecordOfTheEnd(t *testing.T) {
 func TestNothingIsHeldAfterTheEnd(t *testing.T) {
 	w := newWorld(t, Options{KeepCount: 3}, nil)
 	round := func() {
-		for i := range 20 {
-			id := w.start(t, "echo out; sleep 0.0"+fmt.Sprint(i%3)).ID
+		for i := range 8 {
+			id := w.start(t, "echo out").ID
 			if i%4 == 0 {
 				w.kill(t, id)
 			} else {
@@ -303,7 +303,7 @@ func TestNothingIsHeldAfterTheEnd(t *testing.T) {
 	for range 3 {
 		round()
 		// A shell that has just ended may be on its way out; what is held stays.
-		await(t, fmt.Sprintf("at most %d files and %d goroutines", files+5, routines+5), func() bool {
+		await.True(t, fmt.Sprintf("at most %d files and %d goroutines are held", files+5, routines+5), func() bool {
 			f, r := held()
 			return f <= files+5 && r <= routines+5
 		})

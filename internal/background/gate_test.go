@@ -11,6 +11,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/runners/local"
 )
@@ -36,6 +37,7 @@ func (judge) Evaluate(_ context.Context, in *facts.Input) (engine.Judgement, err
 type records struct {
 	mu    sync.Mutex
 	kinds map[engine.Kind]int
+	last  engine.OutcomeBody
 	bad   engine.Kind
 }
 
@@ -46,7 +48,17 @@ func (r *records) Record(_ context.Context, rec engine.Record) error {
 		return os.ErrPermission
 	}
 	r.kinds[rec.Kind]++
+	if body, ok := rec.Body.(engine.OutcomeBody); ok {
+		r.last = body
+	}
 	return nil
+}
+
+// outcome is the last one on record.
+func (r *records) outcome() engine.OutcomeBody {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.last
 }
 
 func (r *records) count(k engine.Kind) int {
@@ -69,22 +81,22 @@ type world struct {
 	clock   *clock
 }
 
-// clock is that of a Manager: real, and ahead by as much as a test wants.
+// clock is that of a Manager. It stands still but for what a test advances it by.
 type clock struct {
-	mu    sync.Mutex
-	ahead time.Duration
+	mu  sync.Mutex
+	now time.Time
 }
 
-func (c *clock) now() time.Time {
+func (c *clock) read() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return time.Now().Add(c.ahead)
+	return c.now
 }
 
 func (c *clock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ahead += d
+	c.now = c.now.Add(d)
 }
 
 func newWorld(t *testing.T, o Options, mend func(*engine.Options)) *world {
@@ -98,10 +110,10 @@ func newWorld(t *testing.T, o Options, mend func(*engine.Options)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{dir: dir, records: &records{kinds: map[engine.Kind]int{}}, clock: &clock{}}
+	w := &world{dir: dir, records: &records{kinds: map[engine.Kind]int{}}, clock: &clock{now: time.Date(2026, 1, 5, 10, 0, 0, 0, time.UTC)}}
 	eo := engine.Options{
 		Layout:     facts.Layout{Workspace: dir, Roots: []facts.Root{{Path: dir, Write: true, Zone: "workspace"}}},
-		Evaluators: []engine.Evaluator{judge{}}, Runner: r, Recorder: w.records,
+		Evaluators: []engine.Evaluator{judge{}}, Runner: r, Recorder: w.records, Limits: engine.Limits{Judge: await.Guard, Timeout: 2 * await.Guard},
 	}
 	if mend != nil {
 		mend(&eo)
@@ -113,7 +125,7 @@ func newWorld(t *testing.T, o Options, mend func(*engine.Options)) *world {
 	if o.Limit == 0 {
 		o.Limit = 10
 	}
-	o.Gate, o.Now = gate, w.clock.now
+	o.Gate, o.Now = gate, w.clock.read
 	w.Manager = New(o)
 	t.Cleanup(func() {
 		if err := w.Close(); err != nil {
@@ -136,21 +148,11 @@ func (w *world) start(t *testing.T, text string) Shell {
 	return s
 }
 
-// await waits until what must become true is.
-func await(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for: %s", what)
-		}
-	}
-}
-
 // ended waits for the end of a shell by itself.
 func (w *world) ended(t *testing.T, id string) Shell {
 	t.Helper()
 	var s Shell
-	await(t, "the end of "+id, func() bool {
+	await.True(t, id+" has ended", func() bool {
 		var err error
 		if s, err = w.Status(id); err != nil {
 			t.Fatal(err)
@@ -163,7 +165,7 @@ func (w *world) ended(t *testing.T, id string) Shell {
 // awaitOutput waits until stdout begins with a text.
 func (w *world) awaitOutput(t *testing.T, id, text string) {
 	t.Helper()
-	await(t, text, func() bool { return strings.HasPrefix(w.output(t, id).Stdout.Text, text) })
+	await.True(t, "it wrote "+text, func() bool { return strings.HasPrefix(w.output(t, id).Stdout.Text, text) })
 }
 
 func (w *world) output(t *testing.T, id string) Output {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 func TestKill(t *testing.T) {
@@ -24,10 +26,10 @@ func TestKill(t *testing.T) {
 		grace              time.Duration
 		code               int
 	}{
-		{"it obeys", "echo up; exec sleep 60", "SIGTERM", time.Minute, 143},
-		{"it is deaf to TERM", "trap '' TERM; echo up; while :; do sleep 60; done", "SIGKILL", 200 * time.Millisecond, 137},
-		{"it cleans up and exits", "trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.1; done", "", time.Minute, 0},
-		{"it is stopped", "echo up; kill -STOP $$; sleep 60", "SIGTERM", time.Minute, 143},
+		{"it obeys", "echo up; exec sleep 1000", "SIGTERM", 2 * await.Guard, 143},
+		{"it is deaf to TERM", "trap '' TERM; echo up; while :; do sleep 1000; done", "SIGKILL", 200 * time.Millisecond, 137},
+		{"it cleans up and exits", "trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.1; done", "", 2 * await.Guard, 0},
+		{"it is stopped", "echo up; kill -STOP $$; sleep 1000", "SIGTERM", 2 * await.Guard, 143},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -64,30 +66,35 @@ func TestKillAfterTheEnd(t *testing.T) {
 	}
 }
 
-// TestKillReachesAll kills a shell whose child made itself a session of its own.
+// TestKillReachesAll kills a shell whose child ignores TERM in a process group of its own. The child holds a
+// pipe open, which ends only with the last process that does.
 func TestKillReachesAll(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{}, func(o *engine.Options) { o.Limits.Grace = 100 * time.Millisecond })
-	mark := filepath.Join(w.dir, "alive")
-	s := w.start(t, fmt.Sprintf("(trap '' TERM; set -m; while :; do touch %q; sleep 0.02; done) & echo up; wait", mark))
-	written := func() bool { _, err := os.Stat(mark); return err == nil }
-	await(t, "the child", written)
+	s := w.start(t, "mkfifo held; set -m; (trap '' TERM; exec >held; echo child; while :; do sleep 1000; done) & wait")
+	await.True(t, "there is a pipe", func() bool { _, err := os.Stat(filepath.Join(w.dir, "held")); return err == nil })
+	held, err := os.Open(filepath.Join(w.dir, "held"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	if _, err := io.ReadFull(held, make([]byte, len("child\n"))); err != nil {
+		t.Fatal(err)
+	}
 	if s, _ := w.kill(t, s.ID); s.Survivors != 0 {
 		t.Errorf("%+v", s)
 	}
-	if err := os.Remove(mark); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(200 * time.Millisecond) // ten times the child's pause
-	if written() {
-		t.Error("the child lives")
+	ended := make(chan error, 1)
+	go func() { _, err := io.ReadAll(held); ended <- err }()
+	if err := await.Receive(t, "end of the child's pipe", ended); err != nil {
+		t.Error(err)
 	}
 }
 
 func TestTimeoutIsSaid(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, Options{}, func(o *engine.Options) { o.Limits.Grace = time.Minute }) // TERM is enough, whenever it arrives
-	s, _, err := w.Start(context.Background(), engine.Request{Command: "sleep 60", Timeout: 50 * time.Millisecond})
+	w := newWorld(t, Options{}, func(o *engine.Options) { o.Limits.Grace = 2 * await.Guard }) // TERM is enough, whenever it arrives
+	s, _, err := w.Start(context.Background(), engine.Request{Command: "sleep 1000", Timeout: 50 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +109,7 @@ func TestTimeoutIsSaid(t *testing.T) {
 func TestKillThatIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, Options{}, func(o *engine.Options) { o.Limits.Grace = 300 * time.Millisecond })
-	s := w.start(t, "trap '' TERM; echo up; while :; do sleep 60; done")
+	s := w.start(t, "trap '' TERM; echo up; while :; do sleep 1000; done")
 	w.awaitOutput(t, s.ID, "up\n")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -114,33 +121,26 @@ func TestKillThatIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-// TestCloseEndsAllAtOnce closes six shells that need the whole grace period each.
+// TestCloseEndsAllAtOnce closes shells of which each ends only when TERM has reached all of them. One after the
+// other they would never end: the grace period of the first is longer than this test.
 func TestCloseEndsAllAtOnce(t *testing.T) {
 	t.Parallel()
-	deaf := "trap '' TERM; echo up; while :; do sleep 60; done"
-	w := newWorld(t, Options{}, func(o *engine.Options) { o.Limits.Grace = time.Second })
-	s := w.start(t, deaf)
-	w.awaitOutput(t, s.ID, "up\n")
-	began := time.Now()
-	w.kill(t, s.ID)
-	one := time.Since(began)
-
+	w := newWorld(t, Options{}, func(o *engine.Options) { o.Limits.Grace = 2 * await.Guard })
 	var ids []string
-	for range 6 {
-		ids = append(ids, w.start(t, deaf).ID)
+	for i := range 6 {
+		ids = append(ids, w.start(t, fmt.Sprintf(`trap 'touch told%d; until test -e told0 -a -e told1 -a -e told2 -a -e told3 -a -e told4 -a -e told5
+do sleep 0.01; done; trap - TERM; kill -TERM $$' TERM; echo up; while :; do sleep 0.01; done`, i)).ID)
 	}
 	for _, id := range ids {
 		w.awaitOutput(t, id, "up\n")
 	}
-	began = time.Now()
-	if err := w.Close(); err != nil {
+	closed := make(chan error, 1)
+	go func() { closed <- w.Close() }()
+	if err := await.Receive(t, "end of Close", closed); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(began); took > 3*one {
-		t.Errorf("all six took %v, one took %v", took, one)
-	}
 	for _, id := range ids {
-		if s, err := w.Status(id); err != nil || s.State != Killed || s.Signal != "SIGKILL" || s.Reason != "server closed" {
+		if s, err := w.Status(id); err != nil || s.State != Killed || s.Signal != "SIGTERM" || s.Reason != "server closed" {
 			t.Errorf("%+v, %v", s, err)
 		}
 	}

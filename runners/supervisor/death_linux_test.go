@@ -7,10 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
@@ -40,9 +40,7 @@ func beGateway(mode string) int {
 		return 1
 	}
 	if mode == "limited" {
-		for out, _ := p.Output(); out.Text == ""; out, _ = p.Output() {
-			time.Sleep(time.Millisecond)
-		}
+		await.Holds(func() bool { out, _ := p.Output(); return out.Text != "" })
 		fmt.Println(len(s.Shortcomings()))
 		p.Kill("test")
 		fmt.Println(p.Wait().Survivors)
@@ -53,44 +51,42 @@ func beGateway(mode string) int {
 	return 0
 }
 
-// TestDeathOfGateway kills a process that runs a Supervisor, without any chance to clean up.
+// TestDeathOfGateway kills processes that run a Supervisor, without any chance to clean up: first one without a
+// watcher, which shows that what is left would live on.
 func TestDeathOfGateway(t *testing.T) {
-	for _, tc := range []struct {
-		mode    string
-		survive bool
-	}{{"watched", false}, {"unwatched", true}} {
-		t.Run(tc.mode, func(t *testing.T) {
-			tag := newTag()
-			gateway := exec.Command(os.Args[0])
-			gateway.Env = append(os.Environ(), helper+"="+tc.mode, "TAG="+tag)
-			out, err := gateway.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := gateway.Start(); err != nil {
-				t.Fatal(err)
-			}
-			defer func() {
-				for _, p := range tagged(t, tag) {
-					p.send(unix.SIGKILL)
-				}
-			}()
-			if line, _ := bufio.NewReader(out).ReadString('\n'); line != "up\n" {
-				t.Fatalf("gateway says %q", line)
-			}
-			if !await(t, time.Minute, func() bool { return len(tagged(t, tag)) >= 5 }) {
-				t.Fatal("the processes that are to die did not start")
-			}
-			gateway.Process.Kill()
-			killed := time.Now()
-			gateway.Wait()
-			gone := await(t, 2*time.Second, func() bool { return len(tagged(t, tag)) == 0 })
-			if gone == tc.survive {
-				t.Errorf("all gone: %v after %v", gone, time.Since(killed))
-			}
-			t.Logf("all gone: %v after %v", gone, time.Since(killed).Round(time.Millisecond))
-		})
+	unwatched, watched := gateway(t, "unwatched"), gateway(t, "watched")
+	await.True(t, "nothing of the watched one is left", func() bool { return len(tagged(t, watched)) == 0 })
+	if len(tagged(t, unwatched)) == 0 {
+		t.Error("nothing of the unwatched one is left: the test shows nothing")
 	}
+}
+
+// gateway starts a process that runs a Supervisor, kills it, and returns the tag of what it started.
+func gateway(t *testing.T, mode string) (tag string) {
+	t.Helper()
+	tag = newTag()
+	gateway := exec.Command(os.Args[0])
+	gateway.Env = append(os.Environ(), helper+"="+mode, "TAG="+tag)
+	out, err := gateway.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := gateway.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = gateway.Process.Kill()
+		for _, p := range tagged(t, tag) {
+			p.send(unix.SIGKILL)
+		}
+	})
+	if line, _ := bufio.NewReader(out).ReadString('\n'); line != "up\n" {
+		t.Fatalf("gateway says %q", line)
+	}
+	there(t, tag, 5)
+	_ = gateway.Process.Kill()
+	_ = gateway.Wait()
+	return tag
 }
 
 // TestLimited runs where the mark cannot be set, as under another Supervisor.

@@ -4,23 +4,26 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
-	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
-// TestStreamsHeldForAMoment holds the pipe of one stream after the end of the command for longer than the
-// least time that a stream gets, as a child of another command does between its fork and its exec.
-func TestStreamsHeldForAMoment(t *testing.T) {
+// TestHeldStreams has somebody hold the pipe of one stream when the command has ended, as a child of another
+// command does between its fork and its exec. Only one that holds it longer than it is waited for is told of, and
+// what came is kept. Such a child is always waited for.
+func TestHeldStreams(t *testing.T) {
 	t.Parallel()
-	for _, fd := range []int{1, 2} {
-		t.Run(fmt.Sprintf("descriptor %d", fd), func(t *testing.T) {
+	for i, until := range []string{"for a moment", "for a moment", "for ever", "for ever", "until its exec", "until its exec"} {
+		fd := 1 + i%2
+		t.Run(fmt.Sprintf("descriptor %d %s", fd, until), func(t *testing.T) {
 			t.Parallel()
-			s := newSupervisor(t, Options{})
+			var clock handClock
+			s := newSupervisor(t, Options{clock: clock.clock})
 			c := command(fmt.Sprintf("read -r _; echo whole >&%d", fd))
 			stdin, told := io.Pipe()
 			c.Stdin = stdin
@@ -31,14 +34,22 @@ func TestStreamsHeldForAMoment(t *testing.T) {
 				t.Fatal(err)
 			}
 			told.Close() // it is held: now the command may end
-			for err = nil; !errors.Is(err, fs.ErrNotExist); _, err = os.Stat(shell) {
-				time.Sleep(time.Millisecond)
+			await.True(t, "the stream is waited for", func() bool { return clock.waits(drainTime) })
+			switch until {
+			case "for a moment":
+				holder.Close()
+			case "for ever":
+				defer holder.Close()
+				clock.pass(t, drainTime)
+			case "until its exec":
+				syscall.ForkLock.Lock()
+				clock.pass(t, drainTime)
+				holder.Close()
+				syscall.ForkLock.Unlock()
 			}
-			time.Sleep(4 * drainStep)
-			holder.Close()
 			exit := p.Wait()
 			text := exit.Stdout.Text + exit.Stderr.Text
-			if exit.Error != nil || exit.Code != 0 || text != "whole\n" {
+			if (exit.Error != nil) != (until == "for ever") || exit.Code != 0 || text != "whole\n" {
 				t.Errorf("%+v", exit)
 			}
 		})
@@ -55,6 +66,7 @@ func TestTerminalIsReadBeforeItIsLeft(t *testing.T) {
 	}
 	stderr.abandon()
 	defer stdin.end()
+	s.view = newViewer(io.Discard)
 	s.begin()
 	s.kept.mu.Lock() // a reader that has something waits here
 	var want strings.Builder
@@ -67,8 +79,12 @@ func TestTerminalIsReadBeforeItIsLeft(t *testing.T) {
 	}
 	write()
 	whole := make(chan bool)
-	go func() { whole <- s.finish(time.Minute) }()
-	time.Sleep(2 * drainStep)
+	go func() { whole <- s.finish(nil) }()
+	await.True(t, "the end is looked for", func() bool {
+		s.view.mu.Lock()
+		defer s.view.mu.Unlock()
+		return s.view.room > viewerRoom
+	})
 	write()
 	s.kept.mu.Unlock()
 	if !<-whole {

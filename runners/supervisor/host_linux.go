@@ -24,6 +24,7 @@ type host struct {
 	user       *identity.User   // who commands run as; nil for who we are
 	rights     *identity.Rights // theirs on files
 	expendable bool
+	clock      clock
 
 	plain *forker // starts what may gain rights, and the watcher
 	bare  *forker // starts what may not; the same where nothing is taken away
@@ -59,7 +60,7 @@ func newHost(o Options) (*host, error) {
 	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		closeOnExec()
 	}
-	h := &host{self: os.Getpid(), sid: sid, user: o.User, rights: o.Rights, expendable: o.Expendable, roots: map[int]*root{}, stop: make(chan struct{})}
+	h := &host{self: os.Getpid(), sid: sid, user: o.User, rights: o.Rights, expendable: o.Expendable, clock: o.clock, roots: map[int]*root{}, stop: make(chan struct{})}
 	if err := h.choose(); err != nil {
 		return nil, fmt.Errorf("open environment: %w", err)
 	}

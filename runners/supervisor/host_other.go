@@ -14,14 +14,14 @@ const endTime = 2 * time.Second
 
 // host is this machine as a place to keep processes. Outside Linux nothing tells what descends
 // from a command once it left its process group, and nothing lives on to end it after us.
-type host struct{}
+type host struct{ clock clock }
 
 func newHost(o Options) (*host, error) {
 	if o.User != nil || o.NoSetID || o.NoUnixSockets {
 		return nil, errors.New("open environment: run commands as another user: this is no Linux")
 	}
 	closeOnExec()
-	return &host{}, nil
+	return &host{o.clock}, nil
 }
 
 func (*host) close() int { return 0 }
@@ -32,20 +32,21 @@ func (*host) shortcomings() []string {
 
 // root is the shell of a command.
 type root struct {
+	clock   clock
 	pid     int
 	process *os.Process
 	state   *os.ProcessState // set before waitEnd returns
 	err     error
 }
 
-func (*host) start(l launch, files [3]*os.File) (*root, error) {
+func (h *host) start(l launch, files [3]*os.File) (*root, error) {
 	p, err := os.StartProcess(l.shell.Path, l.argv, &os.ProcAttr{
 		Dir: l.dir, Env: l.env, Files: files[:], Sys: ownSession(l.terminal),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &root{pid: p.Pid, process: p}, nil
+	return &root{clock: h.clock, pid: p.Pid, process: p}, nil
 }
 
 // waitEnd blocks until the shell has ended.
@@ -70,7 +71,8 @@ func (r *root) end(ended <-chan struct{}, grace time.Duration) int {
 
 // gone waits until the shell and its group have ended, but not longer than limit.
 func (r *root) gone(ended <-chan struct{}, limit time.Duration) bool {
-	deadline := time.Now().Add(limit)
+	over, stop := r.clock.within(limit)
+	defer stop()
 	for step := time.Millisecond; ; step = min(2*step, 20*time.Millisecond) {
 		select {
 		case <-ended:
@@ -79,11 +81,11 @@ func (r *root) gone(ended <-chan struct{}, limit time.Duration) bool {
 			}
 		default:
 		}
-		rest := time.Until(deadline)
-		if rest <= 0 {
+		select {
+		case <-over:
 			return false
+		case <-time.After(step):
 		}
-		time.Sleep(min(step, rest))
 	}
 }
 

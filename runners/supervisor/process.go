@@ -12,10 +12,9 @@ import (
 const (
 	// leftoverGrace is what processes get that outlive their shell: TERM, this time, KILL.
 	leftoverGrace = 100 * time.Millisecond
-	// drainTime bounds the wait for output after every process is gone.
+	// drainTime is how long output is waited for after every process is gone. What has come by then is kept.
 	drainTime = time.Second
-	drainStep = 50 * time.Millisecond
-	// reapTime bounds the wait for a killed shell. Only a process that the kernel itself holds takes longer.
+	// reapTime bounds the wait for a shell that could not be ended.
 	reapTime = 2 * time.Second
 )
 
@@ -25,6 +24,7 @@ type Process struct {
 	shell   Shell
 	root    *root
 	started time.Time
+	clock   clock
 
 	stdin          *input
 	stdout, stderr *stream
@@ -107,12 +107,12 @@ func (p *Process) supervise(ctx context.Context) {
 		close(ended)
 	}()
 	exit := engine.Exit{Code: -1, Started: p.started}
-	timer := time.NewTimer(p.command.Timeout)
-	defer timer.Stop()
+	limit, stop := p.clock.within(p.command.Timeout)
+	defer stop()
 	grace := leftoverGrace
 	select {
 	case <-ended:
-	case <-timer.C:
+	case <-limit:
 		exit.TimedOut = true
 	case reason := <-p.kill:
 		exit.Killed = reason
@@ -142,26 +142,37 @@ func (p *Process) supervise(ctx context.Context) {
 
 // conclude collects the status and the output of a tree that has been ended.
 func (p *Process) conclude(exit *engine.Exit, ended <-chan struct{}) {
-	select {
-	case <-ended:
-		st, err := p.root.reap()
+	reap := func() (status, error) {
+		<-ended
+		return p.root.reap()
+	}
+	if exit.Survivors == 0 || p.endsWithin(reapTime, ended) {
+		st, err := reap()
 		exit.Code, exit.Signal = st.code, st.signal
 		exit.UserTime, exit.SystemTime, exit.MaxRSS = st.user, st.system, st.maxRSS
 		exit.Error = err
-	case <-time.After(reapTime):
+	} else {
 		exit.Error = errors.New("wait for command: the shell does not die: its process may hang in the kernel")
-		go func() { // leave no zombie, should it end after all
-			<-ended
-			_, _ = p.root.reap()
-		}()
+		go reap() // leave no zombie, should it end after all
 	}
-	// The child of another command holds both for a moment, between its fork and its exec. That moment may
-	// be long where many start at once, so the streams share the whole time.
-	deadline := time.Now().Add(drainTime)
-	whole := p.stdout.finish(drainTime)
-	whole = p.stderr.finish(max(drainStep, time.Until(deadline))) && whole
+	over, stop := p.clock.within(drainTime)
+	defer stop()
+	whole := p.stdout.finish(over)
+	whole = p.stderr.finish(over) && whole
 	if !whole && exit.Error == nil {
 		exit.Error = fmt.Errorf("read output: a process or a writer held it open for longer than %s: the end may be missing", drainTime)
 	}
 	exit.Stdout, exit.Stderr = p.Output()
+}
+
+// endsWithin waits for the end of the shell, but not longer than the given time.
+func (p *Process) endsWithin(limit time.Duration, ended <-chan struct{}) bool {
+	over, stop := p.clock.within(limit)
+	defer stop()
+	select {
+	case <-ended:
+		return true
+	case <-over:
+		return false
+	}
 }

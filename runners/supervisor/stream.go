@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -20,6 +21,7 @@ type stream struct {
 	kept    *capture
 	view    *viewer
 	drained chan struct{}
+	cut     bool // the end was not reached; set before drained is closed
 }
 
 func newStream(limit int, tee io.Writer) (*stream, error) {
@@ -54,10 +56,15 @@ func (s *stream) begin() {
 			s.take(buf[:n])
 			switch {
 			case err == nil:
-			case held && errors.Is(err, os.ErrDeadlineExceeded):
+			case !errors.Is(err, os.ErrDeadlineExceeded):
+				return
+			case held:
 				held = false
 				s.rest(buf[:])
+				_ = s.w.Close()
+				_ = s.r.SetReadDeadline(time.Now().Add(drainTime)) // it has taken one before
 			default:
+				s.cut = !s.last(buf[:])
 				return
 			}
 		}
@@ -69,42 +76,54 @@ func (s *stream) take(b []byte) {
 	s.view.show(b)
 }
 
-// rest reads what there is, and then lets go of the end that was held. The order matters with a terminal: Linux
-// moves what is written to where it is read in the background, and a read that was on its way when the last
-// writer closed may be told the end before all of it. One that begins after the last write waits for it.
-func (s *stream) rest(buf []byte) {
-	end := time.Now().Add(drainTime) // of a process that could not be ended, and writes on
-	for time.Now().Before(end) {
+// restMost bounds what is read of a process that could not be ended and writes on: more than any pipe holds.
+const restMost = 16 * chunk
+
+// rest reads what there is, without waiting for more, and reports whether that was the end. With a terminal it
+// comes before the end that was held is let go of: Linux moves what is written to where it is read in the
+// background, and a read that was on its way when the last writer closed may be told the end before all of it. One
+// that begins after the last write waits for it.
+func (s *stream) rest(buf []byte) (ended bool) {
+	for sum := 0; sum <= restMost; {
 		n, err := readNow(s.r, buf)
 		if n <= 0 || err != nil {
-			break
+			return err == nil || errors.Is(err, syscall.EIO) // EIO is the end of a terminal
 		}
 		s.take(buf[:n])
+		sum += n
 	}
-	_ = s.w.Close()
-	_ = s.r.SetReadDeadline(time.Now().Add(drainTime)) // it has taken one before
+	return false
 }
 
-// finish waits for the end of the stream, but not longer than the given time: a process that
-// could not be ended may hold the pipe for ever, and a viewer may block. It reports whether the
-// end was reached, by the viewer too.
-func (s *stream) finish(limit time.Duration) bool {
+// last is rest when the time is over. Our other children have the pipe open between their fork and their exec, and
+// close it a moment after that has begun. So none is forked meanwhile, and those on their way get that moment.
+func (s *stream) last(buf []byte) (ended bool) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	for range 50 {
+		if s.rest(buf) {
+			return true
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return false
+}
+
+// finish waits for the end of the stream until the time is over: somebody else may hold the pipe for ever, and a
+// viewer may block. It reports whether the end was reached, by the viewer too.
+func (s *stream) finish(over <-chan struct{}) bool {
 	if !s.held || s.r.SetReadDeadline(time.Now()) != nil {
 		_ = s.w.Close() // it may be closed already
 	}
 	s.view.ending()
-	deadline := time.Now().Add(limit)
-	t := time.NewTimer(limit)
-	defer t.Stop()
 	select {
 	case <-s.drained:
-		return s.view.seen(time.Until(deadline))
-	case <-t.C:
+	case <-over:
+		s.view.leave()
+		if errors.Is(s.r.SetReadDeadline(time.Now()), os.ErrNoDeadline) && !closed(s.drained) {
+			return false // such a pipe is left to its reader
+		}
+		<-s.drained
 	}
-	_ = s.r.SetReadDeadline(time.Now()) // a pipe that takes none is left to its reader
-	select {
-	case <-s.drained:
-	case <-time.After(drainStep):
-	}
-	return false
+	return s.view.seen(over) && !s.cut
 }

@@ -62,6 +62,8 @@ type Options struct {
 	Expendable bool
 	// After is called when an elevated command has ended, before that is told; its error becomes one of the Exit.
 	After func() error
+
+	clock clock // nil for that of the machine
 }
 
 // Supervisor starts commands. It is safe for concurrent use.
@@ -79,6 +81,9 @@ type Supervisor struct {
 // New prepares the process that it is called in for keeping commands. On Linux the process
 // becomes the reaper of its orphaned descendants and stays so after Close.
 func New(opts Options) (*Supervisor, error) {
+	if opts.clock == nil {
+		opts.clock = realClock
+	}
 	h, err := newHost(opts)
 	if err != nil {
 		return nil, err
@@ -181,7 +186,7 @@ func (s *Supervisor) launch(c engine.Command, l launch) (*Process, error) {
 	stdout.begin()
 	stderr.begin()
 	p := &Process{
-		command: c, shell: l.shell, root: root, started: started,
+		command: c, shell: l.shell, root: root, started: started, clock: s.opts.clock,
 		stdin: stdin, stdout: stdout, stderr: stderr,
 		kill: make(chan string, 1), done: make(chan struct{}),
 	}

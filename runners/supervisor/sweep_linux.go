@@ -19,9 +19,11 @@ func (h *host) began(pid int) {
 // sweep ends what was left alone because two commands could own it (see only). Once every command has
 // ended it belongs to none that lives. It returns how many processes it could not end.
 func (h *host) sweep() int {
-	for step, deadline := time.Millisecond, time.Now().Add(endTime); ; step = min(2*step, 20*time.Millisecond) {
+	hopeless, stop := h.deadlines()
+	defer stop()
+	for step := time.Millisecond; ; step = min(2*step, 20*time.Millisecond) {
 		left := h.strays()
-		if len(left) == 0 || time.Now().After(deadline) {
+		if len(left) == 0 || hopeless(left) {
 			return len(left)
 		}
 		signalAll(left, unix.SIGKILL, func(proc) bool { return true })

@@ -25,6 +25,9 @@ func atTerminal(c engine.Command) (stdin *input, stdout, stderr *stream, err err
 	return stdin, stdout, stderr, nil
 }
 
+// typeTime bounds the wait for room in the input of a terminal.
+const typeTime = 50 * time.Millisecond
+
 // keyboard is the side of a terminal on which somebody types. The stream that is read from the same file closes it.
 type keyboard struct{ ours *os.File }
 
@@ -38,7 +41,7 @@ func (k keyboard) Close() error {
 	if n, err := writeNow(k.ours, []byte(endOfInput)); n == 1 && err == nil {
 		return nil
 	}
-	if err := k.ours.SetWriteDeadline(time.Now().Add(drainStep)); err != nil {
+	if err := k.ours.SetWriteDeadline(time.Now().Add(typeTime)); err != nil {
 		return err
 	}
 	_, err := k.ours.WriteString(endOfInput)

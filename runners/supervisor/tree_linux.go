@@ -3,6 +3,7 @@ package supervisor
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"syscall"
 	"time"
 
@@ -29,8 +30,11 @@ const (
 	brief = 500 * time.Millisecond
 	// fewPIDs is up to how many ids it is cheaper to look at each than at all processes.
 	fewPIDs = 128
-	// endTime bounds the killing. What is left after it hangs in the kernel or is not ours to kill.
+	// endTime bounds the killing of what may never end: it hangs in the kernel, or is not ours to kill. What has
+	// been killed and needs nothing but a processor for its end gets endMost, which only those use up that
+	// start others faster than they are found.
 	endTime = 2 * time.Second
+	endMost = time.Minute
 	// stopRounds bounds the rounds in which newly found processes are stopped before any is killed.
 	stopRounds = 16
 )
@@ -57,15 +61,17 @@ func (r *root) end(ended <-chan struct{}, grace time.Duration) int {
 	once := func(proc) bool { return false } // nobody is asked twice
 	signalAll(left, unix.SIGTERM, once)
 	signalAll(left, unix.SIGCONT, once) // a stopped process acts on TERM only when it goes on
-	for step, deadline := time.Millisecond, time.Now().Add(grace); ; step = min(2*step, 20*time.Millisecond) {
+	over, stop := r.host.clock.within(grace)
+	defer stop()
+	for step := time.Millisecond; ; step = min(2*step, 20*time.Millisecond) {
 		if left = r.tree(); len(left) == 0 {
 			return 0
 		}
-		rest := time.Until(deadline)
-		if rest <= 0 {
+		select {
+		case <-over:
 			return r.destroy()
+		case <-time.After(step):
 		}
-		time.Sleep(min(step, rest))
 	}
 }
 
@@ -75,9 +81,11 @@ func (r *root) destroy() int {
 	stopped := map[int]uint64{}
 	step := time.Millisecond
 	killed := false
-	for round, deadline := 0, time.Now().Add(endTime); ; round++ {
+	hopeless, stop := r.host.deadlines()
+	defer stop()
+	for round := 0; ; round++ {
 		left := r.tree()
-		if len(left) == 0 || time.Now().After(deadline) {
+		if len(left) == 0 || hopeless(left) {
 			return len(left)
 		}
 		sig := unix.SIGKILL
@@ -98,6 +106,21 @@ func (r *root) destroy() int {
 			step = min(2*step, 20*time.Millisecond)
 		}
 	}
+}
+
+// deadlines returns what says that it makes no sense to wait for the end of what is being killed.
+func (h *host) deadlines() (hopeless func([]proc) bool, stop func()) {
+	soon, stopSoon := h.clock.within(endTime)
+	last, stopLast := h.clock.within(endMost)
+	hopeless = func(left []proc) bool {
+		return closed(last) || closed(soon) && slices.ContainsFunc(left, proc.beyond)
+	}
+	return hopeless, func() { stopSoon(); stopLast() }
+}
+
+// beyond reports whether SIGKILL may never end the process.
+func (p proc) beyond() bool {
+	return p.state == 'D' || errors.Is(unix.Kill(p.pid, 0), unix.EPERM)
 }
 
 // signalAll signals process groups first: that reaches all members at once, so that not even a
@@ -247,13 +270,4 @@ func (r *root) reap() (status, error) {
 		st.maxRSS = max(st.maxRSS, ru.Maxrss<<10)
 	}
 	return st, nil
-}
-
-func closed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
 }

@@ -14,11 +14,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
 // escapes starts 5 processes in ways that keep them alive when their shell dies. They have $TAG
-// among their arguments and end by themselves after 2 minutes.
+// among their arguments and end by themselves after 10 minutes, when no test waits for them any more.
 const escapes = `sleep "$TAG" &
 	(setsid sleep "$TAG" &)
 	(trap '' TERM HUP; nohup sleep "$TAG" >/dev/null 2>&1 &)
@@ -46,16 +47,12 @@ func tagged(t *testing.T, tag string) []proc {
 }
 
 // newTag returns a number of seconds that nobody else sleeps for.
-func newTag() string { return fmt.Sprintf("120.%d", time.Now().UnixNano()) }
+func newTag() string { return fmt.Sprintf("600.%d", time.Now().UnixNano()) }
 
-func await(t *testing.T, limit time.Duration, holds func() bool) bool {
+// there waits until as many processes with a tag are there.
+func there(t *testing.T, tag string, want int) {
 	t.Helper()
-	for deadline := time.Now().Add(limit); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			return false
-		}
-	}
-	return true
+	await.True(t, fmt.Sprintf("%d processes are there", want), func() bool { return len(tagged(t, tag)) == want })
 }
 
 // TestUntraced runs where tracing is forbidden. A process may lack its mark there, so none that
@@ -69,13 +66,17 @@ func TestUntraced(t *testing.T) {
 		(setsid sleep "$TAG" &)
 		(setsid sh -c 'trap "" TERM; (exec sleep "$0" <&- >&- 2>&- &)' "$TAG" &)
 		sleep 60`, "TAG="+tag))
-	if !await(t, time.Minute, func() bool { return len(tagged(t, tag)) == 3 }) {
-		t.Fatal("the processes that are to die did not start")
-	}
+	there(t, tag, 3)
 	p.Kill("test")
 	if x, left := p.Wait(), tagged(t, tag); len(left) != 0 || x.Survivors != 0 {
 		t.Errorf("%d left, %+v", len(left), x)
 	}
+}
+
+// orphaned waits until the one process with a tag is a child of this process.
+func orphaned(t *testing.T, tag string) {
+	t.Helper()
+	await.True(t, "an orphan is there", func() bool { found := tagged(t, tag); return len(found) == 1 && found[0].ppid == os.Getpid() })
 }
 
 // wiped leaves a process behind that shows none of the signs by which it could be told, except
@@ -89,9 +90,7 @@ func TestChangedMark(t *testing.T) {
 	t.Run("one command", func(t *testing.T) {
 		s, tag := newSupervisor(t, Options{}), newTag()
 		p := start(t, s, command(wiped+"sleep 60", "TAG="+tag))
-		if !await(t, time.Minute, func() bool { return len(tagged(t, tag)) == 1 }) {
-			t.Fatal("the process that is to die did not start")
-		}
+		there(t, tag, 1)
 		p.Kill("test")
 		if x, left := p.Wait(), tagged(t, tag); len(left) != 0 || x.Survivors != 0 {
 			t.Errorf("%d left, %+v", len(left), x)
@@ -101,9 +100,7 @@ func TestChangedMark(t *testing.T) {
 		s, tag := newSupervisor(t, Options{}), newTag()
 		other := start(t, s, command("sleep 60"))
 		p := start(t, s, command(wiped+"sleep 60", "TAG="+tag))
-		if !await(t, time.Minute, func() bool { found := tagged(t, tag); return len(found) == 1 && found[0].ppid == os.Getpid() }) {
-			t.Fatal("the process that is to die did not start")
-		}
+		orphaned(t, tag)
 		p.Kill("test")
 		p.Wait()
 		if left := tagged(t, tag); len(left) != 1 {
@@ -142,9 +139,7 @@ ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[__import__("platform").m
 		}
 		return err == nil && found.state == 'Z' && found.threads > 1
 	}
-	if !await(t, time.Minute, isZombie) {
-		t.Fatal("no process with an ended first thread")
-	}
+	await.True(t, "the first thread of a process has ended", isZombie)
 	p.Kill("test")
 	x := p.Wait()
 	if now, err := readProc(found.pid); err == nil && now.start == found.start || x.Survivors != 0 {
@@ -167,9 +162,7 @@ func TestForeignChildren(t *testing.T) {
 	if err := orphan.Run(); err != nil {
 		t.Fatal(err)
 	}
-	if !await(t, time.Minute, func() bool { return len(tagged(t, tag)) == 1 }) {
-		t.Fatal("the foreign orphan did not start")
-	}
+	there(t, tag, 1)
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
@@ -206,9 +199,7 @@ func TestTwoSupervisors(t *testing.T) {
 	theirs, ours := command(escapes+"sleep 60", "TAG="+tag), command(escapes, "TAG="+newTag())
 	ours.ID = theirs.ID
 	other := start(t, b, theirs)
-	if !await(t, time.Minute, func() bool { return len(tagged(t, tag)) == 5 }) {
-		t.Fatal("the processes did not start")
-	}
+	there(t, tag, 5)
 	start(t, a, ours).Wait()
 	if n := len(tagged(t, tag)); n != 5 {
 		t.Errorf("%d processes of the other, want 5", n)
@@ -243,14 +234,12 @@ func TestJanitor(t *testing.T) {
 	}
 	s.host.mu.Lock() // nothing is collected before it was seen
 	told.Close()
-	some := await(t, time.Minute, func() bool { return mine() > 0 })
+	some := await.Holds(func() bool { return mine() > 0 })
 	s.host.mu.Unlock()
 	if !some {
 		t.Fatal("no zombies to begin with")
 	}
-	if !await(t, time.Minute, func() bool { return mine() == 0 }) {
-		t.Errorf("%d zombies", mine())
-	}
+	await.True(t, "its zombies are gone", func() bool { return mine() == 0 })
 	p.Kill("test")
 	p.Wait()
 }
@@ -271,9 +260,7 @@ func TestWatcherRestart(t *testing.T) {
 		defer s.host.mu.Unlock()
 		return s.host.watch.pid != first
 	}
-	if !await(t, time.Minute, replaced) {
-		t.Error("still the first one")
-	}
+	await.True(t, "there is another watcher", replaced)
 }
 
 // TestSweep leaves an orphan that two commands could own, and a child that is none of theirs, to what
@@ -286,9 +273,7 @@ func TestSweep(t *testing.T) {
 	}
 	other := start(t, s, command("sleep 60"))
 	p := start(t, s, command(wiped+"sleep 60", "TAG="+tag))
-	if !await(t, time.Minute, func() bool { found := tagged(t, tag); return len(found) == 1 && found[0].ppid == os.Getpid() }) {
-		t.Fatal("the process that is to die did not start")
-	}
+	orphaned(t, tag)
 	child := exec.Command("sleep", foreign)
 	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := child.Start(); err != nil {

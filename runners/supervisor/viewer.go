@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"sync"
-	"time"
 )
 
 const (
@@ -103,16 +102,23 @@ func (v *viewer) end() {
 	}
 }
 
-// seen waits until the writer has it all, but not longer than the given time, and reports whether it has.
-func (v *viewer) seen(limit time.Duration) bool {
+// leave lets what comes from here on pass a writer by that is too slow. What waits for it goes on waiting.
+func (v *viewer) leave() {
+	if v != nil {
+		v.change(func() { v.gone = true })
+	}
+}
+
+// seen waits until the writer has it all, or the time is over, and reports whether it has.
+func (v *viewer) seen(over <-chan struct{}) bool {
 	if v == nil {
 		return true
 	}
 	select {
 	case <-v.done:
 		return true
-	case <-time.After(limit):
-		return false
+	case <-over:
+		return closed(v.done)
 	}
 }
 

@@ -1,13 +1,12 @@
 package supervisor
 
 import (
-	"context"
 	"errors"
 	"io"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
@@ -23,20 +22,15 @@ func (s stuck) Write(p []byte) (int, error) {
 func TestSlowViewer(t *testing.T) {
 	t.Parallel()
 	head := leftout.Command(t, "head")
-	s, err := New(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	var clock handClock
+	s := newSupervisor(t, Options{clock: clock.clock})
 	v := stuck{make(chan struct{})}
 	defer close(v.open)
 	const size = viewerRoom + chunk // as much as nobody waits for: what may wait, and a full pipe
 	c := command("exec " + head + " -c 327680 /dev/zero")
 	c.Stdout, c.Output = v, 1<<20
-	p, err := s.Start(context.Background(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := start(t, s, c)
+	clock.pass(t, drainTime)
 	x := p.Wait()
 	if x.Stdout.Bytes != size || x.Code != 0 || x.Error == nil || !strings.Contains(x.Error.Error(), "the end may be missing") {
 		t.Errorf("%d bytes are kept of %d, status %d, %v", x.Stdout.Bytes, size, x.Code, x.Error)
@@ -57,9 +51,7 @@ func TestViewer(t *testing.T) {
 	if _, err := io.ReadFull(r, got); err != nil || string(got) != strings.Repeat("0123456789", 100) {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if !v.seen(10 * time.Second) {
-		t.Error("it does not end")
-	}
+	await.Receive(t, "end", v.done)
 	// A writer that fails is left behind, and nobody waits for it.
 	r, w = io.Pipe()
 	r.CloseWithError(errors.New("gone"))
@@ -67,14 +59,12 @@ func TestViewer(t *testing.T) {
 	for range 100 {
 		v.show([]byte("x"))
 	}
-	if !v.seen(10 * time.Second) {
-		t.Error("a writer that failed is waited for")
-	}
+	await.Receive(t, "end after a writer that failed", v.done)
 	var none *viewer
 	none.show([]byte("x"))
 	none.ending()
 	none.end()
-	if newViewer(nil) != none || !none.seen(0) {
+	if newViewer(nil) != none || !none.seen(nil) {
 		t.Error("no writer is waited for")
 	}
 }

@@ -1,9 +1,8 @@
 package escapes
 
 import (
+	"cmp"
 	"os"
-	"os/exec"
-	"strings"
 	"testing"
 
 	"github.com/sallyport-dev/sallyport/engine"
@@ -13,6 +12,7 @@ import (
 )
 
 func TestBubblewrap(t *testing.T) {
+	leftout.Full(t, leftout.Slow)
 	leftout.Command(t, "bwrap")
 	confine(t, inBubblewrap, bubblewrapped)
 }
@@ -28,7 +28,7 @@ func bubblewrapped(t *testing.T, w *world) engine.Environment {
 }
 
 func TestDocker(t *testing.T) {
-	confine(t, inDocker, contained(t, docker.Options{Image: image(t, "SALLYPORT_TEST_IMAGE", docker.RuntimeImage, "sallyport-test/base:trixie")}))
+	confine(t, inDocker, contained(t, docker.Options{Image: image(t, "SALLYPORT_TEST_IMAGE", docker.RuntimeImage)}))
 }
 
 // TestDockerSudo makes the tries twice in the container in which commands may become root: as they are,
@@ -39,23 +39,12 @@ func TestDockerSudo(t *testing.T) {
 	t.Run("elevated", func(t *testing.T) { confine(t, asSudo, contained(t, o)) })
 }
 
-// image is the first that the engine has of the one named by a variable and some others.
-func image(t *testing.T, variable string, others ...string) string {
+// image is the one that a variable names, or else the other one.
+func image(t *testing.T, variable, other string) string {
 	t.Helper()
-	cli := leftout.Command(t, "docker")
-	if out, err := exec.Command(cli, "version").CombinedOutput(); err != nil {
-		leftout.Skip(t, leftout.Docker, "no Docker engine answers: start one: "+strings.TrimSpace(string(out)))
-	}
-	if named := os.Getenv(variable); named != "" {
-		return named
-	}
-	for _, ref := range others {
-		if exec.Command(cli, "image", "inspect", ref).Run() == nil {
-			return ref
-		}
-	}
-	leftout.Skip(t, leftout.Docker, "no image "+strings.Join(others, " or ")+": sallyport image build makes one")
-	return ""
+	ref := cmp.Or(os.Getenv(variable), other)
+	leftout.NeedDocker(t, ref)
+	return ref
 }
 
 func contained(t *testing.T, o docker.Options) opener {

@@ -2,6 +2,7 @@ package escapes
 
 import (
 	"context"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,8 +19,9 @@ import (
 var built = struct{ probe, supervisor string }{os.Getenv("SALLYPORT_TEST_PROBE"), os.Getenv("SALLYPORT_TEST_SUPERVISOR")}
 
 func TestMain(m *testing.M) {
+	flag.Parse()
 	os.Exit(func() int {
-		if built.probe != "" && built.supervisor != "" {
+		if testing.Short() || built.probe != "" && built.supervisor != "" { // a short run makes no tries
 			return m.Run()
 		}
 		dir, err := os.MkdirTemp("", "sallyport-escapes-")
@@ -93,12 +95,13 @@ func opened(t *testing.T, w *world, r engine.Runner) engine.Environment {
 
 // TestUnconfined shows that each try succeeds where nothing stops it.
 func TestUnconfined(t *testing.T) {
+	leftout.Full(t, leftout.Slow)
 	for _, f := range corpus() {
 		t.Run(f.name, func(t *testing.T) {
 			for _, c := range f.tries {
 				t.Run(c.name, func(t *testing.T) {
-					if (c.root || c.alone != "") && os.Getuid() != 0 {
-						leftout.Skip(t, leftout.Root, "only root can do this unconfined: run the test as root")
+					if c.root || c.alone != "" {
+						leftout.NeedRoot(t)
 					}
 					var out []string
 					switch {
@@ -110,7 +113,7 @@ func TestUnconfined(t *testing.T) {
 						out = settle(t, unconfined, false).attempt(t, c)
 					}
 					if len(out) == 0 && os.Getuid() != 0 {
-						leftout.Skip(t, leftout.Root, "the kernel lets only root do this unconfined: run the test as root")
+						leftout.Skip(t, leftout.Root, "the kernel lets only root do this unconfined")
 					}
 					if len(out) == 0 {
 						t.Error("it does not get out where nothing confines it, so it shows nothing")
@@ -124,6 +127,7 @@ func TestUnconfined(t *testing.T) {
 
 // confine makes all tries in one environment. One that gets out is an error, and the rest go on in another.
 func confine(t *testing.T, in string, open opener) {
+	leftout.Full(t, leftout.Slow)
 	elevated := in == asSudo
 	s := settle(t, open, elevated)
 	s.confines = true

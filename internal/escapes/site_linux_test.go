@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/runners/runnertest"
 )
 
@@ -24,12 +25,8 @@ type site struct {
 	confines bool // it protects places
 }
 
-// limits of a try. What ends a fork bomb may be slow.
-const (
-	tryTime  = 40 * time.Second
-	tryGrace = 300 * time.Millisecond
-	endTime  = 30 * time.Second
-)
+// tryGrace is the time between TERM and KILL.
+const tryGrace = 300 * time.Millisecond
 
 // run runs a text as the gate would.
 func (s *site) run(text, dir string, elevated bool) (engine.Exit, error) {
@@ -40,7 +37,7 @@ func (s *site) run(text, dir string, elevated bool) (engine.Exit, error) {
 	if err != nil {
 		return engine.Exit{}, err
 	}
-	c.ID, c.Timeout, c.Grace, c.Output, c.Elevated = word("D-"), tryTime, tryGrace, 1<<18, elevated
+	c.ID, c.Timeout, c.Grace, c.Output, c.Elevated = word("D-"), await.Guard, tryGrace, 1<<18, elevated
 	p, err := s.env.Start(context.Background(), c)
 	if err != nil {
 		return engine.Exit{}, err
@@ -66,9 +63,6 @@ func (s *site) keeper() (pid int) {
 	return pid
 }
 
-// lookTime is how long an environment may take to see that something was exchanged on the host.
-const lookTime = 30 * time.Second
-
 // renew opens another environment where the one that is open says that it can be used no more, as the gate
 // does before each request.
 func (s *site) renew(t *testing.T) {
@@ -89,9 +83,7 @@ func (s *site) attempt(t *testing.T, c try) (out []string) {
 		must(t, c.host(s.world))
 		s.before = s.state(t)
 		if r, ok := s.env.(engine.Remote); ok && s.confines {
-			for end := time.Now().Add(lookTime); r.Err() == nil && time.Now().Before(end); {
-				time.Sleep(60 * time.Millisecond)
-			}
+			await.True(t, "the environment sees the change on the host", func() bool { return r.Err() != nil })
 		}
 		s.renew(t)
 	}
@@ -162,20 +154,18 @@ func (s *site) left(tag string) (out []string) {
 	return out
 }
 
-// survivors are the processes with a tag that are still there when those that are being ended have had the
-// time for it.
-func (s *site) survivors(tag string) []int {
-	limit := time.Now().Add(endTime)
-	if s.env == nil { // nothing ends them
-		limit = time.Now()
+// survivors waits until no process with a tag is there, where something ends them, and returns those that are.
+func (s *site) survivors(tag string) (left []int) {
+	gone := func() bool {
+		left = runnertest.Tagged(tag)
+		return len(left) == 0
 	}
-	for {
-		left := runnertest.Tagged(tag)
-		if len(left) == 0 || time.Now().After(limit) {
-			return left
-		}
-		time.Sleep(10 * time.Millisecond)
+	if s.env == nil {
+		gone()
+	} else {
+		await.Holds(gone)
 	}
+	return left
 }
 
 // serves tells whether the environment does what it is for.
@@ -200,9 +190,7 @@ export -f try
 	if os.Getuid() != 0 {
 		words = append([]string{"--user", "--map-root-user"}, words...)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), tryTime)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "unshare", words...)
+	cmd := exec.CommandContext(await.Context(t), "unshare", words...)
 	cmd.Dir = s.workspace
 	said, _ := cmd.CombinedOutput() // what it says shows whether it went through
 	t.Logf("says: %.400q", said)
@@ -235,7 +223,7 @@ func (s *site) bare(t *testing.T, c try) []string {
 	cmd.WaitDelay = time.Second
 	said, _ := cmd.CombinedOutput() // what it says shows whether it went through
 	var left []int
-	for end := time.Now().Add(endTime); len(left) == 0 && strings.Contains(c.text, "$TAG") && time.Now().Before(end); {
+	if strings.Contains(c.text, "$TAG") {
 		left = lasting(tag)
 	}
 	t.Logf("says: %.400q", said)
@@ -246,10 +234,16 @@ func (s *site) bare(t *testing.T, c try) []string {
 	return out
 }
 
-// lasting are the processes with a tag that are there for a while. A process that has just become another program
-// shows no arguments for a moment, so it counts by its id from when it was seen.
-func lasting(tag string) []int {
-	seen := runnertest.Tagged(tag)
-	time.Sleep(50 * time.Millisecond)
-	return slices.DeleteFunc(seen, func(pid int) bool { return syscall.Kill(pid, 0) != nil })
+// lasting waits for processes with a tag that are there at several looks in a row, and returns them. A process
+// that becomes another program shows no arguments for a moment, so it counts by its id from when it was seen.
+func lasting(tag string) (seen []int) {
+	looks := 0
+	await.Holds(func() bool {
+		seen = slices.DeleteFunc(seen, func(pid int) bool { return syscall.Kill(pid, 0) != nil })
+		if looks++; len(seen) == 0 {
+			seen, looks = runnertest.Tagged(tag), 0
+		}
+		return looks == 10
+	})
+	return seen
 }

@@ -18,8 +18,8 @@ func socketOf(domain, kind, protocol int) func(words) (string, error) {
 	}
 }
 
-// answerTime bounds the wait for a listener: it says what it has to say at once.
-const answerTime = 30 * time.Second
+// answerTime bounds the wait for a listener that does not answer.
+const answerTime = 5 * time.Minute
 
 // hear passes on what the other end says first.
 func hear(c net.Conn, err error) (string, error) {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
 	"sync"
 
@@ -25,7 +26,7 @@ func threads(w words) (string, error) {
 	return got(), nil
 }
 
-// memory takes so many MiB and touches each page.
+// memory takes so many MiB, touches each page, and holds them while the rest of its words, a command, runs.
 func memory(w words) (string, error) {
 	for range w.num(0) {
 		b, err := unix.Mmap(-1, 0, 1<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
@@ -34,6 +35,11 @@ func memory(w words) (string, error) {
 		}
 		for i := 0; i < len(b); i += 4096 {
 			b[i] = 1
+		}
+	}
+	if len(w) > 1 {
+		if err := exec.Command(w[1], w[2:]...).Run(); err != nil {
+			return "", err
 		}
 	}
 	return got(), nil

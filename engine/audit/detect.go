@@ -69,27 +69,33 @@ type scanner struct {
 	quotes  []byte // the shell quote that is open at each byte; nil until asked for
 	covered int    // end of the last finding: what lies in it need not be looked at
 	parsed  int    // end of the command whose words were looked at last
+	read    int    // bytes that were looked at outside of patterns, some again and again
+	match   func(re *regexp.Regexp, text string) []int
 }
 
 // detect returns the secrets that the built-in detectors find in s.
 func detect(s string, element bool) []finding {
+	sc := scanner{s: s, element: element, match: (*regexp.Regexp).FindStringSubmatchIndex}
+	return sc.scan()
+}
+
+func (s *scanner) scan() []finding {
 	m := keywords()
-	sc := scanner{s: s, element: element}
-	for i := 0; i+1 < len(s); i++ {
-		c := s[i]
-		if i < sc.covered {
+	for i := 0; i+1 < len(s.s); i++ {
+		c := s.s[i]
+		if i < s.covered {
 			continue
 		}
-		if m.second[c]&(1<<(s[i+1]&31)) == 0 {
+		if m.second[c]&(1<<(s.s[i+1]&31)) == 0 {
 			continue
 		}
 		for _, k := range m.first[c] {
-			if hasFold(s[i:], k.word) {
-				k.look(&sc, i)
+			if hasFold(s.s[i:], k.word) {
+				k.look(s, i)
 			}
 		}
 	}
-	return sc.found
+	return s.found
 }
 
 // reach bounds how far a token or a header is followed, in bytes, so that a text full of keywords
@@ -129,7 +135,7 @@ func (s *scanner) format(name string, re *regexp.Regexp, at int) {
 	if name == "private-key" {
 		text = s.s[at:]
 	}
-	loc := re.FindStringIndex(text)
+	loc := s.match(re, text)
 	if loc == nil {
 		return
 	}
@@ -147,6 +153,7 @@ func (s *scanner) format(name string, re *regexp.Regexp, at int) {
 // followed once, when first asked for.
 func (s *scanner) openQuote(at int) byte {
 	if s.quotes == nil {
+		s.read += len(s.s)
 		s.quotes = make([]byte, len(s.s)+1)
 		quote, escaped := byte(0), false
 		for i := 0; i < len(s.s); i++ {

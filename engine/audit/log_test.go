@@ -11,6 +11,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 var testTime = time.Date(2030, 1, 2, 3, 4, 5, 6000, time.UTC)
@@ -22,7 +23,7 @@ func thin() bool { return underRace || testing.Short() }
 func testOptions(t testing.TB) Options {
 	t.Helper()
 	return Options{Dir: filepath.Join(t.TempDir(), "audit"), Host: "test host", Clock: func() time.Time { return testTime },
-		Reserve: 4096, CheckpointEvery: -1}
+		Reserve: 4096, CheckpointEvery: -1, LockWait: await.Guard}
 }
 
 func mustOpen(t testing.TB, o Options) *Log {

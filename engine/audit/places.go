@@ -8,7 +8,7 @@ import (
 var bearerToken = regexp.MustCompile(`^(?i)bearer +([A-Za-z0-9._~+/=-]{12,})`)
 
 func (s *scanner) bearer(at int) {
-	m := bearerToken.FindStringSubmatchIndex(s.from(at))
+	m := s.match(bearerToken, s.from(at))
 	if m == nil {
 		return
 	}
@@ -22,23 +22,18 @@ var authorizationHead = regexp.MustCompile(`^(?i)authorization\\?["']?\s*[:=]\s*
 
 // authorization takes all that follows the scheme, up to the end of the quotes or the line.
 func (s *scanner) authorization(at int) {
-	m := authorizationHead.FindStringIndex(s.s[at:min(len(s.s), at+256)])
+	m := s.match(authorizationHead, s.s[at:min(len(s.s), at+256)])
 	if m == nil {
 		return
 	}
 	start := at + m[1]
-	end := start
 	outer := s.openQuote(start)
-	for end < len(s.s) && s.s[end] != '\n' && s.s[end] != '"' && s.s[end] != '\'' && s.s[end] != outer {
-		if outer == 0 && !s.element && isSpace(s.s[end]) {
-			break
-		}
-		end++
-	}
-	value := strings.TrimRight(s.s[start:end], " \\,}")
-	if plausible(value, true) {
-		s.add(start, start+len(value), "authorization", value)
-	}
+	s.header(start, "authorization", func(c byte) bool {
+		return c == '\n' || c == '"' || c == '\'' || c == outer || outer == 0 && !s.element && isSpace(c)
+	}, func(value string) (string, bool) {
+		value = strings.TrimRight(value, " \\,}")
+		return value, plausible(value, true)
+	})
 }
 
 func (s *scanner) cookie(at int) {
@@ -46,13 +41,29 @@ func (s *scanner) cookie(at int) {
 	for start < len(s.s) && s.s[start] == ' ' {
 		start++
 	}
-	end := start
 	outer := s.openQuote(start)
-	for limit := min(len(s.s), start+reach); end < limit && s.s[end] != '\n' && s.s[end] != '"' && s.s[end] != outer; {
-		end++
-	}
-	if value := s.s[start:end]; strings.Contains(value, "=") && plausible(value, true) {
-		s.add(start, end, "cookie", value)
+	s.header(start, "cookie", func(c byte) bool { return c == '\n' || c == '"' || c == outer },
+		func(value string) (string, bool) {
+			return value, strings.Contains(value, "=") && plausible(value, true)
+		})
+}
+
+// header reports what stands before the end of a header, if its beginning can be a secret.
+func (s *scanner) header(start int, name string, ends func(byte) bool, secret func(string) (string, bool)) {
+	for _, limit := range []int{maxValue, reach} { // it is read to its end only where it is a secret
+		end := start
+		for end < min(len(s.s), start+limit) && !ends(s.s[end]) {
+			end++
+		}
+		s.read += end - start
+		value, ok := secret(s.s[start:end])
+		if !ok {
+			return
+		}
+		if end < start+limit || limit == reach {
+			s.add(start, start+len(value), name, value)
+			return
+		}
 	}
 }
 
@@ -61,6 +72,7 @@ func (s *scanner) cookie(at int) {
 func (s *scanner) url(at int) {
 	start := at + len("://")
 	end, limit := start, min(len(s.s), start+1024)
+	s.read += limit - start
 	if strings.IndexByte(s.s[start:limit], '@') < 0 {
 		return
 	}
@@ -106,7 +118,7 @@ func (s *scanner) sql(at int)   { s.captured(sqlPassword, at, "sql") }
 func (s *scanner) netrc(at int) { s.captured(netrcPassword, at, "netrc") }
 
 func (s *scanner) captured(re *regexp.Regexp, at int, name string) {
-	if m := re.FindStringSubmatchIndex(s.s[at:min(len(s.s), at+1024)]); m != nil && plausible(s.s[at+m[2]:at+m[3]], true) {
+	if m := s.match(re, s.s[at:min(len(s.s), at+1024)]); m != nil && plausible(s.s[at+m[2]:at+m[3]], true) {
 		s.add(at+m[2], at+m[3], name, s.s[at+m[2]:at+m[3]])
 	}
 }

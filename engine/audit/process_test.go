@@ -1,11 +1,11 @@
 package audit
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -13,9 +13,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 const childEnv = "SALLYPORT_AUDIT_TEST_CHILD"
@@ -35,7 +35,7 @@ func child(spec string) int {
 	if _, err := fmt.Sscanf(spec, "%s %s %d", &dir, &name, &n); err != nil {
 		return 2
 	}
-	l, err := Open(Options{Dir: dir, Reserve: -1, SegmentSize: 256 << 10, CheckpointCount: 50})
+	l, err := Open(Options{Dir: dir, Reserve: -1, SegmentSize: 256 << 10, CheckpointCount: 50, LockWait: await.Guard})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 3
@@ -54,7 +54,7 @@ func child(spec string) int {
 	return 0
 }
 
-// Several processes write one log, and each is killed again and again at a random moment.
+// Several processes write one log, and each is killed again and again, while it writes on after some record.
 func TestProcessesAndKills(t *testing.T) {
 	t.Parallel()
 	const writers, records = 4, 500
@@ -79,37 +79,36 @@ func TestProcessesAndKills(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if round < 8 { // then let it finish
-					timer := time.AfterFunc(time.Duration(20+r.IntN(300))*time.Millisecond, func() { _ = cmd.Process.Kill() })
-					defer timer.Stop()
+				last := -1 // let it finish
+				if round < 8 {
+					last = r.IntN(left)
 				}
-				b, err := io.ReadAll(out)
-				if err != nil {
-					t.Error(err)
+				n := 0
+				for lines := bufio.NewScanner(out); lines.Scan(); n++ {
+					if n == last {
+						_ = cmd.Process.Kill()
+					}
+					mu.Lock()
+					acked[lines.Text()] = true
+					mu.Unlock()
 				}
+				left -= n
 				err = cmd.Wait()
 				if err != nil && !strings.Contains(err.Error(), "killed") {
 					t.Errorf("writer %d: %v: %s", w, err, stderr.String())
 					return
 				}
-				whole := b[:bytes.LastIndexByte(b, '\n')+1]
-				mu.Lock()
-				if err != nil {
-					kills++
-				}
-				for id := range strings.FieldsSeq(string(whole)) {
-					acked[id] = true
-					left--
-				}
-				mu.Unlock()
 				if err == nil {
 					return
 				}
+				mu.Lock()
+				kills++
+				mu.Unlock()
 			}
 		})
 	}
 	wg.Wait()
-	mustClose(t, mustOpen(t, Options{Dir: dir, Reserve: -1}))
+	mustClose(t, mustOpen(t, Options{Dir: dir, Reserve: -1, LockWait: await.Guard}))
 	r := mustVerify(t, dir)
 	seq := int64(0)
 	for e, err := range Read(dir, Filter{}) {

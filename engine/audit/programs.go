@@ -98,7 +98,9 @@ func (s *scanner) program(at, length int) {
 			i++ // the closing quote that trim left out
 		}
 	}
-	s.parsed = words[len(words)-1].at + 1
+	last := words[len(words)-1]
+	s.parsed = last.at + 1
+	s.read += last.at + len(last.text) - at
 	for _, f := range arguments(words) {
 		base := words[f.word].at
 		s.add(base+f.start, base+f.end, f.detector, unquote(f.secret))
@@ -211,20 +213,22 @@ const pipeReach = 1024
 func (s *scanner) piped(at int) {
 	if !s.piping && hasFold(s.s[at:], "chpasswd") {
 		s.piping = true
+		s.read += len(s.s)
 		for _, m := range accounts.FindAllStringSubmatchIndex(s.s, 64) {
 			s.pipedValue(m[2], m[3])
 		}
 	}
 	from := max(0, at-pipeReach)
 	before := s.s[from:at]
+	s.read += min(len(s.s), at+pipeReach) - from
 	if hasFold(s.s[at:], "--stdin") && !strings.Contains(before, "passwd") {
 		return
 	}
 	if pipe := strings.LastIndexByte(before, '|'); pipe >= 0 && !strings.ContainsAny(before[pipe:], ";\n") && (strings.Contains(before, "echo") || strings.Contains(before, "printf")) {
 		start := strings.LastIndexAny(before[:pipe], ";|&\n") + 1
-		if m := echoed.FindStringSubmatchIndex(before[start:pipe]); m != nil {
+		if m := s.match(echoed, before[start:pipe]); m != nil {
 			s.firstGroup(m, from+start)
-		} else if m := echoed.FindStringSubmatchIndex(before[:pipe]); m != nil && start > 0 {
+		} else if m := s.match(echoed, before[:pipe]); m != nil && start > 0 {
 			s.firstGroup(m, from) // one of these stood in quotes
 		}
 	}
@@ -232,7 +236,7 @@ func (s *scanner) piped(at int) {
 	if !strings.Contains(line, "<<<") {
 		return
 	}
-	if m := hereString.FindStringSubmatchIndex(line); m != nil {
+	if m := s.match(hereString, line); m != nil {
 		s.firstGroup(m, at)
 	}
 }

@@ -228,6 +228,16 @@ const followPause = 200 * time.Millisecond
 
 // Follow returns what Read does and then every new entry that f selects, until ctx is done.
 func Follow(ctx context.Context, dir string, f Filter) iter.Seq2[Entry, error] {
+	return follow(ctx, dir, f, func() {
+		select {
+		case <-ctx.Done():
+		case <-time.After(followPause):
+		}
+	})
+}
+
+// follow pauses between two looks.
+func follow(ctx context.Context, dir string, f Filter, pause func()) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		segment, err := newest(dir)
 		if err != nil {
@@ -248,10 +258,7 @@ func Follow(ctx context.Context, dir string, f Filter) iter.Seq2[Entry, error] {
 			if segment, off, more = followOn(dir, segment, off, f, fresh); !more {
 				return
 			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(followPause):
-			}
+			pause()
 		}
 	}
 }

@@ -5,13 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 func queryLog(t *testing.T) (Options, *Log) {
@@ -131,7 +131,7 @@ func unwrapAll(err error) error {
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	o, l := queryLog(t)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithCancel(await.Context(t))
 	defer cancel()
 	var got []string
 	for e, err := range Follow(ctx, o.Dir, Filter{Kind: engine.KindDecision, Last: 2}) {
@@ -152,25 +152,24 @@ func TestFollow(t *testing.T) {
 	if diff := cmp.Diff([]string{"d-4", "no", "d-100", "d-101", "d-102", "d-103"}, got); diff != "" {
 		t.Error(diff)
 	}
-	ctx, cancel = context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
 	empty := testOptions(t)
 	if err := os.MkdirAll(empty.Dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	var writing sync.WaitGroup
-	defer writing.Wait() // it closes the log after its record was seen, in a directory that goes with the test
-	writing.Go(func() {
-		time.Sleep(300 * time.Millisecond)
-		if l, err := Open(empty); err == nil {
-			_ = l.Close() // the first records are written when there is one to write
+	looks := 0
+	between := func() {
+		if looks++; looks > 3 {
+			t.Fatal("the first record is not seen")
 		}
-		if l, err := Open(empty); err == nil {
-			_ = l.Record(context.Background(), outcome("first"))
-			_ = l.Close()
+		l := mustOpen(t, empty)
+		if looks == 2 { // the first records are written when there is one to write
+			if err := l.Record(t.Context(), outcome("first")); err != nil {
+				t.Fatal(err)
+			}
 		}
-	})
-	for e, err := range Follow(ctx, empty.Dir, Filter{Kind: engine.KindOutcome}) {
+		mustClose(t, l)
+	}
+	for e, err := range follow(t.Context(), empty.Dir, Filter{Kind: engine.KindOutcome}, between) {
 		if err != nil || e.DecisionID != "first" {
 			t.Errorf("%v: %+v", err, e)
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 func TestRotationAndPruning(t *testing.T) {
@@ -65,19 +67,16 @@ func TestCheckpointByTime(t *testing.T) {
 	o.CheckpointEvery = 10 * time.Millisecond
 	l := mustOpen(t, o)
 	fill(t, l, 0, 1)
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	await.True(t, "a checkpoint covers more than the first two records, which are signed at once", func() bool {
 		b, err := os.ReadFile(l.path(anchorName))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c, err := OpenCheckpoint(b, l.PublicKey()); err != nil {
+		c, err := OpenCheckpoint(b, l.PublicKey())
+		if err != nil {
 			t.Fatal(err)
-		} else if c.Size > 2 { // more than the first two records, which are signed at once
-			break
 		}
-		if time.Now().After(deadline) {
-			t.Fatal("no checkpoint")
-		}
-	}
+		return c.Size > 2
+	})
 	mustClose(t, l)
 }

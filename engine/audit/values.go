@@ -20,11 +20,13 @@ const maxValue = 1024
 // value reads the value of an assignment as the shell would, or a programming language.
 func (s *scanner) value(a assignment, limit int) span {
 	if a.whole {
+		s.read += len(s.s) - a.value
 		return span{a.value, len(s.s), s.s[a.value:], true}
 	}
 	t, i := s.s[:min(len(s.s), a.value+limit)], a.value
 	if strings.HasPrefix(t[i:], `\"`) {
 		if n := strings.Index(t[i+2:], `\"`); n >= 0 {
+			s.read += n
 			return span{i + 2, i + 2 + n, t[i+2 : i+2+n], false}
 		}
 	}
@@ -34,10 +36,13 @@ func (s *scanner) value(a assignment, limit int) span {
 	}
 	if (t[i] == '"' || t[i] == '\'') && (a.quoted || a.spaced || outer != 0) {
 		if n := closing(t, i); n > 0 {
+			s.read += n - i
 			return span{i + 1, n, t[i+1 : n], false}
 		}
 	}
-	return readWord(t, i, outer, a.query)
+	w := readWord(t, i, outer, a.query)
+	s.read += w.end - i
+	return w
 }
 
 // closing returns where the quote that opens at i is closed, or -1.

@@ -17,6 +17,7 @@ import (
 	sdktest "github.com/open-policy-agent/opa/v1/sdk/test"
 
 	"github.com/sallyport-dev/sallyport/engine/rego/fleet"
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 // OPA's own server of bundles serves them here.
@@ -102,13 +103,7 @@ decision_logs := {"service": "thief", "console": true}
 	}
 	// With the server away, what was discovered is known, and judges.
 	f.Close(context.Background())
-	files, _ := filepath.Glob(filepath.Join(o.Dir, "*.tar.gz"))
-	for _, file := range files {
-		long := time.Now().Add(-time.Hour)
-		if err := os.Chtimes(file, long, long); err != nil {
-			t.Fatal(err)
-		}
-	}
+	age(t, o.Dir)
 	s.set(away)
 	if f, err = followDiscovered(t, o); err != nil || f.last() != "a2" {
 		t.Errorf("with the server away: %v, %q", err, f.last())
@@ -169,6 +164,7 @@ func TestReports(t *testing.T) {
 	o := one(s, filepath.Join(t.TempDir(), "state"), k.public)
 	o.Servers[0].TokenFile, o.Servers[0].Status, o.Servers[0].Decisions = token, true, true
 	o.Servers[0].Labels = map[string]string{"room": "12"}
+	o.SetLimits(await.Guard, 50*time.Millisecond)
 	f, err := follow(t, o)
 	if err != nil {
 		t.Fatal(err)
@@ -177,29 +173,25 @@ func TestReports(t *testing.T) {
 		return []byte(`{"result":{"effect":"deny"},"input":{"version":1},"redacted":["/x"]}`), nil
 	}})
 	var status, decision map[string]any
-	for start := time.Now(); status == nil || decision == nil; {
-		select {
-		case m := <-got:
-			if m["auth"] != "Bearer t0ken" || m["labels"].(map[string]any)["room"] != "12" {
-				t.Errorf("got %v", m)
+	for status == nil || decision == nil {
+		m := await.Receive(t, "report", got)
+		if m["auth"] != "Bearer t0ken" || m["labels"].(map[string]any)["room"] != "12" {
+			t.Errorf("got %v", m)
+		}
+		switch m["at"] {
+		case "/logs":
+			decision = m
+		case "/status":
+			bundles, _ := m["bundles"].(map[string]any)
+			if b, ok := bundles["team"].(map[string]any); ok && b["active_revision"] == "first" {
+				status = m
 			}
-			switch m["at"] {
-			case "/logs":
-				decision = m
-			case "/status":
-				bundles, _ := m["bundles"].(map[string]any)
-				if b, ok := bundles["team"].(map[string]any); ok && b["active_revision"] == "first" {
-					status = m
-				}
-			}
-		case <-time.After(time.Minute):
-			t.Fatalf("after %v: status %v, decision %v", time.Since(start), status != nil, decision != nil)
 		}
 	}
 	if decision["decision_id"] != "d-1" || decision["path"] != "sallyport/main/decision" || decision["result"].(map[string]any)["effect"] != "deny" || decision["input"] == nil || decision["custom"] == nil {
 		t.Errorf("got %v", decision)
 	}
-	over := make(chan struct{})
+	over := make(chan struct{}) // not closed before all is done: nothing waits for the collector
 	defer close(over)
 	s.set(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -208,18 +200,10 @@ func TestReports(t *testing.T) {
 		case <-over:
 		}
 	})
-	start := time.Now()
 	for range 5000 {
 		f.Send(fleet.Decision{ID: "d", Time: time.Now(), Body: func() ([]byte, error) { return []byte(`{"result":{},"input":{}}`), nil }})
 	}
-	if took := time.Since(start); took > 10*time.Second {
-		t.Errorf("5000 decisions took %v", took)
-	}
-	start = time.Now()
 	f.Close(context.Background())
-	if took := time.Since(start); took > 20*time.Second {
-		t.Errorf("to close took %v", took)
-	}
 }
 
 // discovery is a signed bundle of one module that stands for no policy.

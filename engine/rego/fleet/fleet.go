@@ -53,7 +53,12 @@ type Options struct {
 	Name    string       // of this process, in reports
 	Look    bool         // ask even where what is kept is fresh, and keep nothing
 	Log     Log
+
+	limits limits // of tests
 }
+
+// limits bound how long Start waits for bundles, and Close for what is to be sent. Zero values mean the usual ones.
+type limits struct{ start, closing time.Duration }
 
 // Log takes what an operator should know. Refused hears of each bundle that came and was not taken, once as
 // long as nothing changes; it is more than a word in a log.
@@ -151,6 +156,9 @@ func (f *Fleet) Start(ctx context.Context, activate Activate) error {
 			f.Close(ctx)
 			return err
 		}
+	}
+	if f.o.limits.start > 0 {
+		wait = f.o.limits.start
 	}
 	f.sending.Go(f.send)
 	if err := f.await(ctx, wait); err != nil {
@@ -258,11 +266,12 @@ func (f *Fleet) States() []State {
 	return all
 }
 
-// closing is how long Close waits for what is to be sent.
-const closing = 3 * time.Second
-
 // Close asks no more and sends what it can in a moment.
 func (f *Fleet) Close(ctx context.Context) {
+	closing := 3 * time.Second
+	if f.o.limits.closing > 0 {
+		closing = f.o.limits.closing
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
 	defer cancel()
 	f.mu.Lock()

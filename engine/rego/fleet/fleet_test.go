@@ -84,18 +84,6 @@ func TestStartWithoutServer(t *testing.T) {
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("%v, %v", info, err)
 	}
-	aged := func() {
-		files, _ := filepath.Glob(filepath.Join(dir, "*.tar.gz"))
-		for _, file := range files {
-			long := time.Now().Add(-time.Hour)
-			if err := os.Chtimes(file, long, long); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if len(files) != 1 {
-			t.Fatalf("kept: %q", files)
-		}
-	}
 	for name, test := range map[string]struct {
 		do   http.HandlerFunc
 		want string
@@ -105,7 +93,7 @@ func TestStartWithoutServer(t *testing.T) {
 		"older":        {sends(bundleOf(t, "older", 4, k.private)), ""},
 		"not modified": {sends(bundleOf(t, "first", 5, k.private)), ""},
 	} {
-		aged()
+		age(t, dir)
 		s.set(test.do)
 		f, err := follow(t, one(s, dir, k.public))
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"io"
 	"net/http"
 	"path/filepath"
@@ -34,16 +35,6 @@ func TestHostileServer(t *testing.T) {
 		do   http.HandlerFunc
 		want string
 	}{
-		"no answer": {func(_ http.ResponseWriter, r *http.Request) {
-			<-r.Context().Done()
-		}, "Client.Timeout exceeded"},
-		"an answer drop by drop": {func(w http.ResponseWriter, r *http.Request) {
-			for r.Context().Err() == nil {
-				_, _ = w.Write([]byte{0x1f})
-				w.(http.Flusher).Flush()
-				time.Sleep(50 * time.Millisecond)
-			}
-		}, "Client.Timeout"},
 		"an endless answer":             {endless, "larger than 1048576 bytes"},
 		"a huge bundle":                 {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 2<<20)) }, "larger than 1048576 bytes"},
 		"a bundle that unpacks to more": {sends(bomb(t)), "it unpacks to more than"},
@@ -69,9 +60,6 @@ func TestHostileServer(t *testing.T) {
 			s := newSource(t)
 			s.set(sends(good))
 			o := one(s, filepath.Join(t.TempDir(), "state"), k.public)
-			if strings.Contains(test.want, "Timeout") { // for the good answers, too
-				o.Servers[0].Timeout = 4 * time.Second
-			}
 			f, err := follow(t, o)
 			if err != nil {
 				t.Fatal(err)
@@ -93,6 +81,53 @@ func TestHostileServer(t *testing.T) {
 			t.Error("the redirect was followed")
 		}
 	})
+}
+
+// A server that takes too long is given up, each time anew, and what was accepted before judges.
+func TestSlowServer(t *testing.T) {
+	t.Parallel()
+	k := newKeys(t)
+	good := bundleOf(t, "good", 5, k.private)
+	for name, test := range map[string]struct {
+		do   http.HandlerFunc
+		want string
+	}{
+		"no answer": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "Client.Timeout exceeded"},
+		"an answer drop by drop": {func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil {
+				_, _ = w.Write([]byte{0x1f})
+				w.(http.Flusher).Flush()
+				pause, done := context.WithTimeout(r.Context(), 50*time.Millisecond)
+				<-pause.Done()
+				done()
+			}
+		}, "Client.Timeout"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSource(t)
+			o := one(s, filepath.Join(t.TempDir(), "state"), k.public)
+			again := func(do http.HandlerFunc, timeout time.Duration, want string) *follower {
+				s.set(do)
+				o.Servers[0].Timeout = timeout
+				f, err := follow(t, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.until(t, want, func() bool { return f.last() == want })
+				return f
+			}
+			again(sends(good), 0, "good").Close(t.Context())
+			age(t, o.Dir)
+			f := again(test.do, 200*time.Millisecond, "good")
+			began := s.times()
+			f.until(t, "the next question", func() bool {
+				return s.times() > began && strings.Contains(strings.Join(f.warned, "\n"), test.want)
+			})
+			f.Close(t.Context())
+			again(sends(bundleOf(t, "later", 6, k.private)), 0, "later")
+		})
+	}
 }
 
 // bomb is a small archive of much.

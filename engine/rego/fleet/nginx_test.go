@@ -10,10 +10,10 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sallyport-dev/sallyport/engine/rego"
 	"github.com/sallyport-dev/sallyport/engine/rego/fleet"
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
@@ -26,9 +26,7 @@ type nginx struct {
 
 func newNginx(t *testing.T) *nginx {
 	t.Helper()
-	if _, err := exec.LookPath("nginx"); err != nil {
-		leftout.Skip(t, leftout.Programs, "no nginx: apt-get install nginx-light")
-	}
+	leftout.Command(t, "nginx")
 	host := "127.0.0.1"
 	if runtime.GOOS == "linux" { // all of 127.0.0.0/8 is this machine: at an address of its own, nobody takes the port while nginx is away
 		host = fmt.Sprintf("127.1.%d.%d", os.Getpid()>>8&0xff, os.Getpid()&0xff)
@@ -88,16 +86,13 @@ func (n *nginx) stop() {
 	if out, err := n.command("-s", "stop").CombinedOutput(); err != nil {
 		n.t.Fatalf("%v: %s", err, out)
 	}
-	for start := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+	await.True(n.t, "nginx has ended", func() bool {
 		c, err := net.Dial("tcp", n.addr)
-		if err != nil {
-			return
+		if err == nil {
+			c.Close()
 		}
-		c.Close()
-		if time.Since(start) > time.Minute {
-			n.t.Fatal("nginx does not end")
-		}
-	}
+		return err != nil
+	})
 }
 
 func (n *nginx) url() string { return "http://" + n.addr }

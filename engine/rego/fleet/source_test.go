@@ -1,6 +1,7 @@
 package fleet_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -13,14 +14,16 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine/rego"
 	"github.com/sallyport-dev/sallyport/engine/rego/fleet"
-	"github.com/sallyport-dev/sallyport/policies"
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 // keys are PEM of a private key and its public half.
@@ -56,6 +59,13 @@ deny contains {"command": i, "msg": "%s"} if {
 }
 `
 
+// builtin is enough of built-in policies to build a bundle beside them.
+var builtin = fstest.MapFS{
+	"sallyport/main/main.rego":     {Data: []byte("package sallyport.main\n\ndecision := {}\n\nexplanation := {}\n")},
+	"sallyport/rules/x/a/a.rego":   {Data: []byte("package sallyport.rules.x.a\n\ndeny contains {} if false\n")},
+	"sallyport/profiles/data.json": {Data: []byte(`{"standard": {"default": "own"}}`)},
+}
+
 // bundleOf builds a bundle whose revision is its name.
 func bundleOf(t testing.TB, revision string, serial int64, key []byte) []byte {
 	t.Helper()
@@ -63,7 +73,7 @@ func bundleOf(t testing.TB, revision string, serial int64, key []byte) []byte {
 	if err := os.WriteFile(filepath.Join(dir, "x.rego"), fmt.Appendf(nil, rule, revision), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	text, err := rego.BuildBundle(t.Context(), rego.BundleOptions{Builtin: policies.FS(), Dirs: []string{dir}, Revision: revision, Serial: serial, Key: key})
+	text, err := rego.BuildBundle(t.Context(), rego.BundleOptions{Builtin: builtin, Dirs: []string{dir}, Revision: revision, Serial: serial, Key: key})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,18 +146,14 @@ type follower struct {
 // until waits until a condition holds.
 func (f *follower) until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for start := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+	if !await.Holds(func() bool {
 		f.mu.Lock()
-		ok := holds()
-		f.mu.Unlock()
-		if ok {
-			return
-		}
-		if time.Since(start) > time.Minute {
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			t.Fatalf("%s does not come: changes %q, refused %q, warned %q", what, f.changes, f.refused, f.warned)
-		}
+		defer f.mu.Unlock()
+		return holds()
+	}) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		t.Fatalf("%s does not come: changes %q, refused %q, warned %q", what, f.changes, f.refused, f.warned)
 	}
 }
 
@@ -161,18 +167,7 @@ func (f *follower) last() string {
 func follow(t *testing.T, o fleet.Options) (*follower, error) {
 	t.Helper()
 	f := &follower{bad: "bad"}
-	for i := range o.Servers {
-		s := &o.Servers[i]
-		if s.PollMin == 0 {
-			s.PollMin, s.PollMax = time.Second, time.Second
-		}
-		if s.Timeout == 0 {
-			s.Timeout = 20 * time.Second
-		}
-		if s.MaxSize == 0 {
-			s.MaxSize = 1 << 20
-		}
-	}
+	o = fill(o)
 	note := func(list *[]string) func(string) {
 		return func(text string) {
 			f.mu.Lock()
@@ -238,11 +233,33 @@ func one(s *source, dir string, public ...[]byte) fleet.Options {
 	}
 }
 
+// fill polls as often as OPA does, and lets no good answer be late.
 func fill(o fleet.Options) fleet.Options {
+	if !o.Limited() {
+		o.SetLimits(await.Guard, 0)
+	}
+	o.Servers = slices.Clone(o.Servers)
 	for i := range o.Servers {
-		o.Servers[i].PollMin, o.Servers[i].Timeout, o.Servers[i].MaxSize = time.Second, 20*time.Second, 1<<20
+		s := &o.Servers[i]
+		s.PollMin, s.PollMax = cmp.Or(s.PollMin, time.Second), cmp.Or(s.PollMax, time.Second)
+		s.Timeout, s.MaxSize = cmp.Or(s.Timeout, await.Guard), cmp.Or(s.MaxSize, 1<<20)
 	}
 	return o
+}
+
+// age makes what is kept too old to be used without asking.
+func age(t *testing.T, dir string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.tar.gz"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("kept: %q, %v", files, err)
+	}
+	for _, file := range files {
+		long := time.Now().Add(-time.Hour)
+		if err := os.Chtimes(file, long, long); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func sign(t *testing.T, text, key []byte) []byte {

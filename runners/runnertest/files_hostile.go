@@ -8,9 +8,9 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
@@ -80,11 +80,7 @@ func refusesPipes(t *testing.T, f *cabinet) {
 			}
 		}
 	}()
-	select {
-	case <-done:
-	case <-time.After(time.Minute):
-		t.Fatal("a pipe holds up a file tool")
-	}
+	await.Receive(t, "end of a file tool at a pipe", done)
 }
 
 func strangeNames(t *testing.T, f *cabinet) {

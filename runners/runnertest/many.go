@@ -7,9 +7,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
@@ -34,7 +34,7 @@ func (s *suite) many(t *testing.T) {
 		proc := p.start(t, p.command(t, `i=0; while :; do echo $i; i=$((i+1)); sleep 0.01; done`))
 		last := ""
 		for range 5 {
-			await(t, func() bool { out, _ := proc.Output(); return len(out.Text) > len(last) })
+			await.True(t, "there is more output", func() bool { out, _ := proc.Output(); return len(out.Text) > len(last) })
 			out, _ := proc.Output()
 			if !strings.HasPrefix(out.Text, last) {
 				t.Errorf("its output was %q and is %q", last, out.Text)
@@ -54,7 +54,7 @@ func (s *suite) many(t *testing.T) {
 		p.needsProc(t)
 		p.needs(t, "setsid")
 		var wg sync.WaitGroup
-		keep, kept := p.tagged(t, `(setsid env -i sleep "$TAG" &); sleep 60`)
+		keep, kept := p.tagged(t, `(setsid env -i sleep "$TAG" &); sleep 1200`)
 		keeper := p.start(t, keep)
 		c, tag := p.tagged(t, `(setsid env -i /bin/sh -c '(sleep "$0" &)' "$TAG" &); sleep 0.1`)
 		for i := range 50 {
@@ -83,7 +83,7 @@ func (s *suite) spares(t *testing.T, p *place) {
 	text := `sleep "$TAG" &
 		(setsid sleep "$TAG" &)
 		(setsid env -i /bin/sh -c '(sleep "$0" &)' "$TAG" </dev/null >/dev/null 2>&1 &)
-		sleep 60`
+		sleep 1200`
 	const each = 3
 	var tags []string
 	var procs []engine.Process
@@ -110,7 +110,7 @@ func (s *suite) spares(t *testing.T, p *place) {
 func (p *place) settle(t *testing.T, tag string, want int) {
 	t.Helper()
 	look := fmt.Sprintf(`for f in $(grep -ls '[%s]%s' /proc/[0-9]*/cmdline); do read -r name <"${f%%cmdline}comm" && echo "$name"; done 2>/dev/null`, tag[:1], tag[1:])
-	await(t, func() bool { return p.run(t, look).Stdout.Text == strings.Repeat("sleep\n", want) })
+	await.True(t, "they sleep", func() bool { return p.run(t, look).Stdout.Text == strings.Repeat("sleep\n", want) })
 }
 
 // leaks checks that an environment gives back what it took of this process.
@@ -122,7 +122,7 @@ func (s *suite) leaks(t *testing.T) {
 	work := func() {
 		var wg sync.WaitGroup
 		for range 20 {
-			c := p.command(t, "echo a; echo b >&2; (sleep 60 &); ( (exit 3) & )")
+			c := p.command(t, "echo a; echo b >&2; (sleep 1200 &); ( (exit 3) & )")
 			wg.Go(func() { p.start(t, c).Wait() })
 		}
 		wg.Wait()
@@ -132,11 +132,9 @@ func (s *suite) leaks(t *testing.T) {
 	for range 5 {
 		work()
 	}
-	await(t, func() bool { return runtime.NumGoroutine() <= routines+2 })
-	if !Await(time.Minute, func() bool { return openFiles(t) <= files }) { // who looks at processes has some open for a moment
-		t.Errorf("%d open files, %d before", openFiles(t), files)
-	}
-	await(t, func() bool { return zombies(t) == 0 })
+	await.True(t, "its goroutines end", func() bool { return runtime.NumGoroutine() <= routines+2 })
+	await.True(t, "its files are closed", func() bool { return openFiles(t) <= files }) // who looks at processes has some open for a moment
+	await.True(t, "its children are waited for", func() bool { return zombies(t) == 0 })
 }
 
 func openFiles(t *testing.T) int {

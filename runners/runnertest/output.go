@@ -8,8 +8,9 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
+
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 // output checks what is kept of a stream and what is counted.
@@ -75,27 +76,21 @@ func (s *suite) output(t *testing.T) {
 	})
 	t.Run("flood", func(t *testing.T) {
 		before := heap()
-		c := p.command(t, "yes & yes >&2")
-		c.Timeout = time.Second
-		proc := p.start(t, c)
+		proc := p.start(t, p.command(t, "yes & yes >&2; wait"))
 		worst := int64(0)
-		for done := time.After(800 * time.Millisecond); ; {
+		await.True(t, "both streams are flooded", func() bool {
 			worst = max(worst, heap()-before)
-			select {
-			case <-done:
-			case <-time.After(20 * time.Millisecond):
-				continue
-			}
-			break
-		}
-		x := proc.Wait()
-		if !x.TimedOut || x.Stdout.Bytes < 1<<20 || x.Stderr.Bytes < 1<<20 || x.Survivors != 0 {
-			t.Errorf("timed out %v, %d and %d bytes, %d survivors", x.TimedOut, x.Stdout.Bytes, x.Stderr.Bytes, x.Survivors)
+			out, errs := proc.Output()
+			return out.Bytes > 32<<20 && errs.Bytes > 32<<20
+		})
+		proc.Kill("enough")
+		x := wait(t, proc)
+		if x.Killed != "enough" || x.Survivors != 0 || x.Error != nil {
+			t.Errorf("killed %q, %d and %d bytes, %d survivors, %v", x.Killed, x.Stdout.Bytes, x.Stderr.Bytes, x.Survivors, x.Error)
 		}
 		if worst > 16<<20 {
 			t.Errorf("memory grew by %d bytes", worst)
 		}
-		t.Logf("%d MB in %v, memory grew by %d KiB", (x.Stdout.Bytes+x.Stderr.Bytes)/1e6, x.Duration.Round(time.Millisecond), worst>>10)
 	})
 }
 
@@ -116,12 +111,4 @@ type zeros struct{}
 func (zeros) Read(p []byte) (int, error) {
 	clear(p)
 	return len(p), nil
-}
-
-// await is Await for what ends the test if it does not come.
-func await(t *testing.T, holds func() bool) {
-	t.Helper()
-	if !Await(time.Minute, holds) {
-		t.Fatal("waited a minute in vain")
-	}
 }

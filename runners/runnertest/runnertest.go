@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
@@ -107,7 +108,7 @@ func (p *place) command(t *testing.T, text string) engine.Command {
 	if err != nil {
 		t.Fatalf("prepare %q: %v", text, err)
 	}
-	c.ID, c.Timeout, c.Grace, c.Output = "D-"+nonce(), 2*time.Minute, 300*time.Millisecond, 1<<20
+	c.ID, c.Timeout, c.Grace, c.Output = "D-"+nonce(), time.Hour, 100*time.Millisecond, 1<<20
 	return c
 }
 
@@ -168,14 +169,24 @@ func (p *place) count(t *testing.T, tag string) int {
 	return strings.Count(p.end(t, c).Stdout.Text, "\n")
 }
 
-// awaitCount waits until count is at least want, and returns the last count.
-func (p *place) awaitCount(t *testing.T, tag string, want int, limit time.Duration) int {
+// awaitCount waits until count is at least want.
+func (p *place) awaitCount(t *testing.T, tag string, want int) {
 	t.Helper()
-	for deadline := time.Now().Add(limit); ; time.Sleep(20 * time.Millisecond) {
-		if n := p.count(t, tag); n >= want || time.Now().After(deadline) {
-			return n
-		}
-	}
+	await.True(t, fmt.Sprintf("%d processes are there", want), func() bool { return p.count(t, tag) >= want })
+}
+
+// wait waits for the end of a command that nothing but the environment ends before the guard does.
+func wait(t *testing.T, proc engine.Process) engine.Exit {
+	t.Helper()
+	ended := make(chan engine.Exit, 1)
+	go func() { ended <- proc.Wait() }()
+	return await.Receive(t, "end of the command", ended)
+}
+
+// shows waits until the standard output of a command is a text.
+func shows(t *testing.T, proc engine.Process, want string) {
+	t.Helper()
+	await.True(t, fmt.Sprintf("it writes %q", want), func() bool { out, _ := proc.Output(); return out.Text == want })
 }
 
 // nonce returns 16 hexadecimal digits that occur nowhere else.

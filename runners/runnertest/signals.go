@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 // signals checks that a signal reaches the process group of a command, and nothing else.
@@ -13,7 +14,7 @@ func (s *suite) signals(t *testing.T) {
 	up := func(t *testing.T, text string) engine.Process {
 		t.Helper()
 		proc := p.start(t, p.command(t, text))
-		await(t, func() bool { out, _ := proc.Output(); return strings.HasPrefix(out.Text, "up\n") })
+		shows(t, proc, "up\n")
 		return proc
 	}
 	send := func(t *testing.T, proc engine.Process, sig engine.Signal) {
@@ -24,13 +25,13 @@ func (s *suite) signals(t *testing.T) {
 	}
 	for _, sig := range engine.Signals() {
 		t.Run(string(sig), func(t *testing.T) {
-			other := up(t, "echo up; sleep 60")
-			proc := up(t, "ulimit -c 0; echo up; exec sleep 60")
+			other := up(t, "echo up; sleep 1200")
+			proc := up(t, "ulimit -c 0; echo up; exec sleep 1200")
 			// Again and again: bash never dies of a SIGQUIT, so that must find sleep.
 			ended := make(chan engine.Exit, 1)
 			go func() { ended <- proc.Wait() }()
 			var x engine.Exit
-			await(t, func() bool {
+			await.True(t, "it ends", func() bool {
 				send(t, proc, sig)
 				select {
 				case x = <-ended:
@@ -53,7 +54,7 @@ func (s *suite) signals(t *testing.T) {
 	t.Run("it reaches what the shell waits for", func(t *testing.T) {
 		x := up(t, `trap 'echo shell' INT; echo up; sh -c 'trap "echo child; exit 3" INT; while :; do sleep 0.1; done'; echo "child $?"`)
 		// Between the two lines the child has no trap yet: then it dies of the signal.
-		await(t, func() bool {
+		await.True(t, "the child heeds it", func() bool {
 			send(t, x, engine.SignalInterrupt)
 			out, _ := x.Output()
 			return strings.Contains(out.Text, "child 3\n") || strings.Contains(out.Text, "child 130\n")
@@ -65,14 +66,14 @@ func (s *suite) signals(t *testing.T) {
 	t.Run("what is handled", func(t *testing.T) {
 		proc := up(t, `trap 'echo hello' USR1; trap 'exit 9' TERM; echo up; while :; do sleep 0.05; done`)
 		send(t, proc, engine.SignalUser1)
-		await(t, func() bool { out, _ := proc.Output(); return out.Text == "up\nhello\n" })
+		shows(t, proc, "up\nhello\n")
 		send(t, proc, engine.SignalTerminate)
 		if x := proc.Wait(); x.Code != 9 || x.Killed != "" {
 			t.Errorf("%+v", x)
 		}
 	})
 	t.Run("what is ignored", func(t *testing.T) {
-		proc := up(t, `trap '' INT; echo up; sleep 60`)
+		proc := up(t, `trap '' INT; echo up; sleep 1200`)
 		send(t, proc, engine.SignalInterrupt)
 		proc.Kill("test")
 		if x := proc.Wait(); x.Signal != "SIGTERM" || x.Killed != "test" {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 // typed is a command at a terminal.
@@ -40,7 +41,7 @@ func (p typed) awaits(want string) {
 			p.t.Logf("it shows %q, want %q", out.Text, want)
 		}
 	}()
-	await(p.t, func() bool { out, _ := p.Output(); return strings.Contains(out.Text, want) })
+	await.True(p.t, "it shows something", func() bool { out, _ := p.Output(); return strings.Contains(out.Text, want) })
 }
 
 func (p typed) types(keys string) {
@@ -75,7 +76,7 @@ func (s *suite) terminal(t *testing.T) {
 		}
 	})
 	t.Run("interrupt", func(t *testing.T) {
-		q := p.atTerminal(t, `echo up; exec sleep 60`)
+		q := p.atTerminal(t, `echo up; exec sleep 1200`)
 		q.awaits("up")
 		q.types("\x03")
 		if x := q.Wait(); x.Signal != "SIGINT" || x.Code != 130 || x.Killed != "" {
@@ -175,8 +176,10 @@ func absurd() []engine.WindowSize {
 func (s *suite) terminalEnds(t *testing.T, p *place) {
 	p.needsProc(t)
 	t.Run("time limit", func(t *testing.T) {
-		q := p.atTerminal(t, "trap '' HUP TERM; echo before; while :; do sleep 60; done", func(c *engine.Command) { c.Timeout = soon })
-		if x := q.Wait(); !x.TimedOut || x.Signal != "SIGKILL" || x.Stdout.Text != "before\r\n" || x.Error != nil {
+		q := p.atTerminal(t, "trap '' HUP TERM; echo before; while :; do sleep 1200; done", func(c *engine.Command) { c.Timeout = time.Second })
+		x := wait(t, q)
+		early := x.Stdout.Text == "" && (x.Signal == "SIGKILL" || x.Signal == "SIGTERM") // before it came to the trap
+		if !x.TimedOut || x.Error != nil || !early && (x.Signal != "SIGKILL" || x.Stdout.Text != "before\r\n") {
 			t.Errorf("%+v", x)
 		}
 	})
@@ -189,11 +192,13 @@ func (s *suite) terminalEnds(t *testing.T, p *place) {
 		p.noneLeft(t, x, tag)
 	})
 	t.Run("a flood that nobody reads", func(t *testing.T) {
-		q := p.atTerminal(t, "sleep 60")
+		q := p.atTerminal(t, "sleep 1200")
+		q.types("x\r") // what is typed arrives
+		q.awaits("x")
 		go func() { _, _ = io.WriteString(q.keys, strings.Repeat("x", 1<<20)) }()
-		time.Sleep(100 * time.Millisecond)
+		q.awaits(strings.Repeat("x", 1000))
 		q.Kill("test")
-		if x := q.Wait(); x.Killed != "test" || x.Survivors != 0 {
+		if x := wait(t, q); x.Killed != "test" || x.Survivors != 0 {
 			t.Errorf("%+v", x)
 		}
 	})

@@ -10,16 +10,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/runners/bubblewrap"
 	"github.com/sallyport-dev/sallyport/runners/local"
-	"github.com/sallyport-dev/sallyport/runners/runnertest"
 )
 
 // bareRunner is what runs commands where there is no sandbox.
@@ -130,11 +129,12 @@ func TestShortOfSomething(t *testing.T) {
 
 // TestShortOfSpace: nothing can be made in the state directory.
 func TestShortOfSpace(t *testing.T) {
+	leftout.NeedRoot(t)
 	t.Parallel()
 	o := settings(t)
 	o.State = t.TempDir()
 	if err := unix.Mount("none", o.State, "tmpfs", 0, "nr_inodes=1"); err != nil {
-		leftout.Skip(t, leftout.Root, "no small file system can be mounted: run the test as root: "+err.Error())
+		leftout.Skip(t, leftout.Root, "no small file system can be mounted: "+err.Error())
 	}
 	t.Cleanup(func() {
 		if err := unix.Unmount(o.State, unix.MNT_DETACH); err != nil { // a program that another test starts just now may hold it for a moment longer
@@ -227,7 +227,7 @@ func TestEndAndAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 		pid := env.(interface{ Made() map[string]any }).Made()["pid"].(int)
-		p, err := start(env, "sleep 20")
+		p, err := start(env, "sleep 3600")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,9 +238,7 @@ func TestEndAndAnother(t *testing.T) {
 		if env.(engine.Remote).Err() == nil {
 			t.Error("it does not say that it is lost")
 		}
-		if !runnertest.Await(time.Minute, func() bool { return len(tree(t, ws)) == len(before) }) {
-			t.Errorf("left behind: %q", tree(t, ws))
-		}
+		await.True(t, "nothing is left in the workspace", func() bool { return len(tree(t, ws)) == len(before) })
 	}
 }
 
@@ -259,7 +257,7 @@ func TestExchangedOutside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := start(env, "sleep 20")
+	p, err := start(env, "sleep 3600")
 	if err != nil {
 		t.Fatal(err)
 	}

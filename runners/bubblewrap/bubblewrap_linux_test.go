@@ -14,6 +14,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/runners/bubblewrap"
 	"github.com/sallyport-dev/sallyport/runners/runnertest"
@@ -128,7 +129,7 @@ func start(env engine.Environment, text string, vars ...string) (engine.Process,
 	if err != nil {
 		return nil, err
 	}
-	c.ID, c.Timeout, c.Grace, c.Output = fmt.Sprintf("D-%d", rand.Int64()), time.Minute, 300*time.Millisecond, 1<<16
+	c.ID, c.Timeout, c.Grace, c.Output = fmt.Sprintf("D-%d", rand.Int64()), await.Guard, 300*time.Millisecond, 1<<16
 	c.Env = append(c.Env, vars...)
 	return env.Start(context.Background(), c)
 }

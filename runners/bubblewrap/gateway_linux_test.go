@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/runners/runnertest"
 	"github.com/sallyport-dev/sallyport/runners/supervisor"
@@ -25,7 +26,7 @@ func TestDeathOfGateway(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
 		ws, state := repositories(t), t.TempDir()
 		before := tree(t, ws)
-		holder := runnertest.Hold(t, "workspace", time.Minute, stateName+"="+state, workspaceName+"="+ws)
+		holder := runnertest.Hold(t, "workspace", time.Hour, stateName+"="+state, workspaceName+"="+ws)
 		holder.End(t, signal)
 		<-holder.Done()
 		if len(tree(t, ws)) == len(before) {
@@ -57,20 +58,19 @@ func TestDeathOfGatewayMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	there := func(n int) func() bool {
-		return func() bool { // in an exec a process has no arguments for a moment
-			for range 10 {
-				if time.Sleep(time.Millisecond); len(runnertest.Tagged(tag)) != n {
-					return false
-				}
+		looks := 0
+		return func() bool { // at several looks in a row: in an exec a process has no arguments for a moment
+			if looks++; len(runnertest.Tagged(tag)) != n {
+				looks = 0
 			}
-			return true
+			return looks == 10
 		}
 	}
-	begun := runnertest.Await(time.Minute, there(1))
+	await.True(t, "bwrap is started", there(1))
 	killProcess(t, gateway.PID())
 	<-gateway.Done()
-	if !begun || !there(1)() {
-		t.Error("bwrap was not started, or died with sallyport, so this shows nothing")
+	if len(runnertest.Tagged(tag)) != 1 {
+		t.Error("bwrap died with sallyport, so this shows nothing")
 	}
 	f, err := os.OpenFile(open, os.O_RDWR, 0) // which does not wait for who reads
 	if err != nil {
@@ -80,7 +80,7 @@ func TestDeathOfGatewayMeanwhile(t *testing.T) {
 	if _, err := f.WriteString("go\n"); err != nil {
 		t.Fatal(err)
 	}
-	if !runnertest.Await(30*time.Second, there(0)) {
+	if !await.Holds(there(0)) {
 		t.Error("what was to be the sandbox is still there")
 		for _, pid := range runnertest.Tagged(tag) {
 			killProcess(t, pid)

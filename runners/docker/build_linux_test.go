@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/image"
@@ -22,13 +21,12 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
-// builder is an engine for tests that build, without an image; what they build is gone after the test.
-func builder(t *testing.T) (*Engine, func(string) string) {
+// builder is an engine for tests that build, with the images that they build on. What they build is gone after the test.
+func builder(t *testing.T, on ...string) (*Engine, func(string) string) {
 	t.Helper()
+	leftout.NeedDocker(t, on...)
 	e, err := Connect(context.Background(), Options{Environ: os.Environ(), Home: os.Getenv("HOME"), State: t.TempDir()})
-	if err != nil {
-		leftout.Skip(t, leftout.Docker, "no Docker engine: "+err.Error())
-	}
+	must(t, err)
 	name := fmt.Sprintf("sallyport-test/%d-%s", os.Getpid(), strings.ToLower(t.Name()))
 	t.Cleanup(func() {
 		all, err := e.cli.ImageList(context.Background(), image.ListOptions{})
@@ -46,11 +44,8 @@ func builder(t *testing.T) (*Engine, func(string) string) {
 
 func TestBuildImage(t *testing.T) {
 	t.Parallel()
-	e, name := builder(t)
+	e, name := builder(t, testImage())
 	ctx := context.Background()
-	if there, err := e.HasImage(ctx, testImage()); err != nil || !there {
-		leftout.Skip(t, leftout.Docker, "no image to build on: build the runtime image with \"sallyport image build\"")
-	}
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "greeting"), []byte("hello"), 0o600))
 	build := Build{
@@ -69,7 +64,7 @@ func TestBuildImage(t *testing.T) {
 	all, err := e.Images(ctx)
 	must(t, err)
 	if !slices.ContainsFunc(all, func(b Built) bool {
-		return b.ID == id && b.Kind == "custom" && slices.Equal(b.Names, []string{name("one")}) && b.Bytes > 0 && time.Since(b.Created) < time.Hour
+		return b.ID == id && b.Kind == "custom" && slices.Equal(b.Names, []string{name("one")}) && b.Bytes > 0 && !b.Created.IsZero()
 	}) {
 		t.Errorf("%s is not listed: %+v", id, all)
 	}
@@ -90,7 +85,7 @@ func TestBuildImage(t *testing.T) {
 	// A build ends with its context, and says that.
 	ctx, cancel := context.WithCancel(ctx)
 	build.Context, build.NoCache = "", true
-	build.Dockerfile = []byte("ARG BASE=none\nFROM ${BASE}\nRUN echo begun; sleep 600\n")
+	build.Dockerfile = []byte("ARG BASE=none\nFROM ${BASE}\nRUN echo begun; sleep 3600\n")
 	build.Report = func(p Progress) {
 		if p.Line == "begun" {
 			cancel()
@@ -102,11 +97,8 @@ func TestBuildImage(t *testing.T) {
 }
 
 func TestPruneImages(t *testing.T) {
-	e, name := builder(t)
+	e, name := builder(t, testImage())
 	ctx := context.Background()
-	if there, err := e.HasImage(ctx, testImage()); err != nil || !there {
-		leftout.Skip(t, leftout.Docker, "no image to build on: build the runtime image with \"sallyport image build\"")
-	}
 	var ids []string
 	for n := range 2 { // the second takes the name of the first
 		id, err := e.BuildImage(ctx, Build{
@@ -195,16 +187,15 @@ echo 1 > "$4/dev/zero"; echo 1 > "$4/var/cache/apt/archives/x.deb"; echo 1 > "$4
 		t.Errorf("half an image was made: %v", err)
 	}
 	// A program that goes on is ended with the context.
-	debootstrapThat(t, "echo I: begun; exec sleep 600")
+	debootstrapThat(t, "echo I: begun; exec sleep 3600")
 	ctx, cancel := context.WithCancel(context.Background())
-	began := time.Now()
 	err = e.MakeBase(ctx, Base{Tag: name("y"), Suite: "trixie", Environ: os.Environ(), Report: func(p Progress) {
 		if p.Line == "begun" {
 			cancel()
 		}
 	}})
-	if err == nil || !strings.Contains(err.Error(), "canceled") || time.Since(began) > time.Minute {
-		t.Errorf("after %v: %v", time.Since(began), err)
+	if err == nil || !strings.Contains(err.Error(), "canceled") {
+		t.Errorf("a program that goes on: %v", err)
 	}
 	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
 		t.Errorf("left in the directory of temporary files: %v, %v", left, err)

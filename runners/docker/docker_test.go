@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/runners/runnertest"
 )
@@ -24,7 +26,11 @@ func TestMain(m *testing.M) {
 	for _, name := range []string{"docker", "docker-sudo"} {
 		runnertest.Gateway(name, openHandedDown)
 	}
+	flag.Parse()
 	os.Exit(func() int {
+		if testing.Short() { // there are no containers in a short run
+			return m.Run()
+		}
 		dir, err := os.MkdirTemp("", "sallyport-docker-")
 		if err != nil {
 			panic(err)
@@ -63,7 +69,7 @@ type lab struct {
 	o         Options
 }
 
-// newLab leaves the test out where there is no engine or no image. What it makes is gone after the test.
+// newLab skips the test where there is no engine or no image. What it makes is gone after the test.
 func newLab(t testing.TB) *lab {
 	t.Helper()
 	return newLabOf(t, Options{Image: testImage()})
@@ -71,6 +77,7 @@ func newLab(t testing.TB) *lab {
 
 func newLabOf(t testing.TB, o Options) *lab {
 	t.Helper()
+	leftout.NeedDocker(t, o.Image)
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -84,9 +91,7 @@ func newLabOf(t testing.TB, o Options) *lab {
 	o.Environ, o.Home, o.Supervisor, o.State = os.Environ(), os.Getenv("HOME"), supervisorFile, filepath.Join(root, "state")
 	l.o = o
 	e, err := Connect(context.Background(), l.o)
-	if err != nil {
-		leftout.Skip(t, leftout.Docker, "no Docker engine: "+err.Error())
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		left, err := e.list(context.Background())
 		if err != nil {
@@ -102,9 +107,6 @@ func newLabOf(t testing.TB, o Options) *lab {
 		}
 		_ = e.Close()
 	})
-	if _, err := e.Image(context.Background(), l.o.Image); err != nil {
-		leftout.Skip(t, leftout.Docker, "no image to start: "+err.Error())
-	}
 	return l
 }
 
@@ -136,7 +138,7 @@ func run(t testing.TB, env engine.Environment, dir, text string) engine.Exit {
 	t.Helper()
 	c, err := env.Prepare(text, dir)
 	must(t, err)
-	c.ID, c.Timeout, c.Grace, c.Output = "D-test", 2*time.Minute, 300*time.Millisecond, 1<<20
+	c.ID, c.Timeout, c.Grace, c.Output = "D-test", await.Guard, 300*time.Millisecond, 1<<20
 	p, err := env.Start(context.Background(), c)
 	must(t, err)
 	return p.Wait()
@@ -147,7 +149,7 @@ func elevated(t testing.TB, env engine.Environment, dir, text string) engine.Exi
 	t.Helper()
 	c, err := env.Prepare(text, dir)
 	must(t, err)
-	c.ID, c.Timeout, c.Grace, c.Output, c.Elevated = "D-test", 2*time.Minute, 300*time.Millisecond, 1<<20, true
+	c.ID, c.Timeout, c.Grace, c.Output, c.Elevated = "D-test", await.Guard, 300*time.Millisecond, 1<<20, true
 	p, err := env.Start(context.Background(), c)
 	must(t, err)
 	return p.Wait()

@@ -9,13 +9,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/volume"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 // list returns the containers of a lab.
@@ -261,8 +261,7 @@ func TestLostAndOpenedAgain(t *testing.T) {
 			_, err := env.Prepare("true", l.workspace)
 			return fmt.Sprint(err)
 		}
-		for deadline := time.Now().Add(time.Minute); !strings.Contains(why(), "the next request") && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		}
+		await.True(t, "the environment says that it is lost", func() bool { return strings.Contains(why(), "the next request") })
 		said := why()
 		onItsWay := c.name == "removed" && strings.Contains(said, "the container was stopped")
 		if !strings.Contains(said, c.says) && !onItsWay || env.Err() == nil {
@@ -283,9 +282,7 @@ func TestDeliveredByVolume(t *testing.T) {
 	env := l.open(l.spec())
 	says(t, env, l.workspace, "echo delivered", "delivered")
 	must(t, env.Close())
-	began := time.Now()
 	env = l.open(l.spec())
-	t.Logf("the second time: %s", time.Since(began))
 	says(t, env, l.workspace, "touch /.sallyport/x 2>/dev/null || echo refused", "refused")
 	must(t, env.Close())
 	_, err := Prune(context.Background(), l.o, false)

@@ -19,7 +19,7 @@ import (
 // lookLab is a lab with a workspace in which there is something to see.
 func lookLab(t *testing.T) (*lab, engine.EnvironmentSpec) {
 	if runtime.GOOS != "linux" {
-		leftout.Skip(t, leftout.Docker, "the engine has files of another machine: run this on Linux")
+		leftout.Skip(t, leftout.Platform, "the engine has files of another machine: this needs Linux")
 	}
 	l := newLab(t)
 	hidden := filepath.Join(filepath.Dir(l.workspace), "hidden")

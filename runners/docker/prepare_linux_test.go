@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/runners/mounts"
@@ -34,12 +33,10 @@ func TestPackagesAreInstalledOnce(t *testing.T) {
 	if got.Stdout.Text != "1.5\n2.0.1\nsallyport\n" {
 		t.Errorf("got %q %q", got.Stdout.Text, got.Stderr.Text)
 	}
-	began := time.Now()
 	second, told, err := s.prepare(p)
 	if err != nil || told != 0 || second.ID != first.ID {
 		t.Errorf("%v; the second session has %s after %d steps, the first had %s", err, second.ID, told, first.ID)
 	}
-	t.Logf("found again in %v", time.Since(began))
 	// What was a file of the same name is another package.
 	wheel(t, s.dir, "sallyport_test_a", "1.6")
 	must(t, os.Rename(filepath.Join(s.dir, "sallyport_test_a-1.6-py3-none-any.whl"), filepath.Join(s.dir, "sallyport_test_a-1.5-py3-none-any.whl")))
@@ -102,12 +99,7 @@ func TestSystemPackages(t *testing.T) {
 	s := newShop(t)
 	s.needs(t)
 	s.o.Elevated, s.o.Image = true, testSudoImage()
-	e, err := Connect(context.Background(), s.o)
-	must(t, err)
-	defer e.Close()
-	if _, err := e.Image(context.Background(), s.o.Image); err != nil {
-		leftout.Skip(t, leftout.Docker, "no image with sudo: "+err.Error())
-	}
+	leftout.NeedDocker(t, s.o.Image)
 	file := deb(t, s.dir, "sallyport-test-d", "4.2")
 	if _, _, err := s.prepare(Packages{System: []string{file}}); err != nil {
 		t.Fatal(err)

@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
@@ -98,9 +98,9 @@ func TestReplacedOutside(t *testing.T) {
 	if out, err := exec.Command("git", "-C", l.workspace, "-c", "safe.directory=*", "config", "some.key", "value").CombinedOutput(); err != nil {
 		t.Fatalf("git config outside: %v: %s", err, out)
 	}
-	time.Sleep(2 * lookEvery)
+	await.True(t, "the change is noticed", func() bool { return env.Err() != nil })
 	if err := env.Err(); err == nil || !strings.Contains(err.Error(), "replaced outside") {
-		t.Fatalf("not noticed: %v", err)
+		t.Fatalf("noticed is %v", err)
 	}
 	again, err := r.Open(context.Background(), l.spec()) // as the gate does
 	must(t, err)

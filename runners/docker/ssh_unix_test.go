@@ -8,15 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
 // TestThroughSSH reaches an engine as the docker command does with ssh://, by an ssh that stays here: it
 // notes its arguments and runs what it was to run there.
 func TestThroughSSH(t *testing.T) {
 	l := newLab(t)
-	leftout.Command(t, "docker")
 	bin := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(bin, "ssh"), []byte(`#!/bin/sh
 echo "$@" >> "$(dirname "$0")/asked"

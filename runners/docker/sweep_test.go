@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/docker/docker/api/types/container"
+
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 // TestNamesOfOthers holds that a container that is not ours is left alone, whatever it is called.
@@ -76,14 +78,15 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestStopIsSwift holds that nothing waits for the engine's ten seconds.
-func TestStopIsSwift(t *testing.T) {
+// TestStopEndsByTERM holds that a container that is stopped ends when it is asked to, and need not be killed after the
+// engine's ten seconds.
+func TestStopEndsByTERM(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	env := l.open(l.spec())
-	c, err := env.Prepare("trap '' TERM; sleep 60", l.workspace)
+	c, err := env.Prepare("trap '' TERM; sleep 3600", l.workspace)
 	must(t, err)
-	c.ID, c.Timeout, c.Grace, c.Output = "D-test", time.Minute, 300*time.Millisecond, 1<<20
+	c.ID, c.Timeout, c.Grace, c.Output = "D-test", await.Guard, 300*time.Millisecond, 1<<20
 	p, err := env.Start(context.Background(), c)
 	must(t, err)
 	must(t, env.e.cli.ContainerStop(context.Background(), env.id, container.StopOptions{}))
@@ -91,9 +94,5 @@ func TestStopIsSwift(t *testing.T) {
 	if x := p.Wait(); x.Error == nil || !strings.Contains(x.Error.Error(), "the container was stopped, status 0") {
 		t.Errorf("the command ended with %v", x.Error)
 	}
-	began := time.Now()
 	must(t, env.Close())
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("closing took %s", took)
-	}
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 // record is what the tests look at in a record of the audit log.
@@ -81,7 +83,7 @@ func (m mcpdo) do(t *testing.T, args ...string) result {
 func (m mcpdo) stop(t *testing.T) {
 	t.Helper()
 	m.mustRun(t, "", append(m.argv, "daemon", "stop")...)
-	waitFor(t, "the server's last record", func() bool {
+	await.True(t, "the server writes its last record", func() bool {
 		all := m.records(t)
 		return len(ofKind(all, "stop")) == len(ofKind(all, "start"))
 	})
@@ -113,6 +115,7 @@ type question struct {
 const opening = "chmod 777 shared.txt; echo ran >> count.txt"
 
 func TestApprovalThroughARealClient(t *testing.T) {
+	installed(t)
 	t.Parallel()
 	for _, era := range eras {
 		for name, c := range map[string]struct {
@@ -196,6 +199,7 @@ func (p place) count(t *testing.T) int {
 // TestApprovalNeedsAClientThatCanAsk has a client without elicitation, as headless agents are: ask refuses,
 // and the refusal tells how a person could allow it.
 func TestApprovalNeedsAClientThatCanAsk(t *testing.T) {
+	installed(t)
 	t.Parallel()
 	for _, era := range eras {
 		t.Run(era, func(t *testing.T) {
@@ -222,6 +226,7 @@ func TestApprovalNeedsAClientThatCanAsk(t *testing.T) {
 
 // TestApprovalOfAClientThatLeaves has a question that nobody answers any more.
 func TestApprovalOfAClientThatLeaves(t *testing.T) {
+	installed(t)
 	t.Parallel()
 	for _, era := range eras {
 		t.Run(era, func(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 // tool calls a tool through the daemon and returns its structured result.
@@ -22,6 +24,7 @@ func (m mcpdo) tool(t *testing.T, name string, args ...string) object {
 // TestBackgroundShellThroughARealClient starts a shell, polls it, and ends it: the calls are of one
 // connection, but each of a process of its own.
 func TestBackgroundShellThroughARealClient(t *testing.T) {
+	installed(t)
 	t.Parallel()
 	for _, era := range eras {
 		t.Run(era, func(t *testing.T) {
@@ -36,7 +39,7 @@ func TestBackgroundShellThroughARealClient(t *testing.T) {
 			of := "shell_id:=" + id
 			var seen strings.Builder
 			next := "0"
-			waitFor(t, "output", func() bool {
+			await.True(t, "the shell has written", func() bool {
 				out := m.tool(t, "get_background_shell_output", of, "stdout_offset:="+next)
 				seen.WriteString(out["stdout"].(string))
 				offset, err := json.Marshal(out["stdout_next"])

@@ -120,6 +120,7 @@ func (s suite) argv(t *testing.T) []string {
 }
 
 func TestConformanceListsAreComplete(t *testing.T) {
+	installed(t)
 	t.Parallel()
 	p := newPlace(t)
 	for _, s := range suites() {
@@ -140,6 +141,7 @@ func TestConformanceListsAreComplete(t *testing.T) {
 
 // TestConformance runs the scenarios that a product can pass. One server sees them all.
 func TestConformance(t *testing.T) {
+	installed(t)
 	t.Parallel()
 	p := newPlace(t)
 	server := p.serve(t)

@@ -18,6 +18,7 @@ type (
 		Answer   string    `json:"answer"`
 		Calls    []sdkCall `json:"calls"`
 		Read     []string  `json:"read"`
+		Mark     string    `json:"mark"`
 	}
 	sdkCall struct {
 		Tool      string         `json:"tool"`
@@ -52,10 +53,7 @@ func (p place) play(t *testing.T, s script) report {
 // playAt runs a script against the server that the arguments of testdata/gosdk name.
 func (p place) playAt(t *testing.T, s script, server ...string) report {
 	t.Helper()
-	client, err := buildGoSDK()
-	if err != nil {
-		leftout.Skip(t, leftout.Packages, fmt.Sprintf("no client with the Go SDK: %v: %s", err, mend))
-	}
+	client := goSDK(t)
 	text, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)
@@ -74,8 +72,21 @@ func (p place) playAt(t *testing.T, s script, server ...string) report {
 	return r
 }
 
+// goSDK returns the path of the client with the Go SDK. It skips the test in a short run, and where its modules
+// cannot be had.
+func goSDK(t *testing.T) string {
+	t.Helper()
+	leftout.Full(t, leftout.Packages)
+	client, err := buildGoSDK()
+	if err != nil {
+		leftout.Skip(t, leftout.Packages, fmt.Sprintf("no client with the Go SDK: make mcp-clients: %v", err))
+	}
+	return client
+}
+
 // inEachRevision runs a test for each, beside each other.
 func inEachRevision(t *testing.T, test func(t *testing.T, p place, revision string)) {
+	goSDK(t)
 	t.Parallel()
 	for _, revision := range revisions {
 		t.Run(revision, func(t *testing.T) {
@@ -125,7 +136,8 @@ func TestGoSDKSession(t *testing.T) {
 
 func TestGoSDKProgress(t *testing.T) {
 	inEachRevision(t, func(t *testing.T, p place, revision string) {
-		r := p.play(t, script{Revision: revision, Calls: []sdkCall{execute("sleep 4; echo done")}})
+		mark := filepath.Join(p.workspace, "progress")
+		r := p.play(t, script{Revision: revision, Mark: mark, Calls: []sdkCall{execute(untilProgress + "echo done")}})
 		if out := r.Results[0].Result; out == nil || out.StructuredContent["stdout"] != "done\n" {
 			t.Fatalf("%+v", r.Results[0])
 		}
@@ -135,15 +147,21 @@ func TestGoSDKProgress(t *testing.T) {
 	})
 }
 
+// untilProgress is the start of a command that goes on when its client has been told of progress.
+const untilProgress = "until [ -e progress ]; do sleep 0.1; done; "
+
+// untilGone waits for the end of the process that the call before has started.
+const untilGone = `while ps -o stat= -p "$(cat child)" | grep -q '^[^Z]'; do sleep 0.05; done; echo gone`
+
 // TestGoSDKCancel cancels a call when its command runs. The next call of the same session waits until
 // what that command had started is gone, and would run out of time otherwise.
 func TestGoSDKCancel(t *testing.T) {
 	inEachRevision(t, func(t *testing.T, p place, revision string) {
 		started := filepath.Join(p.workspace, "started")
-		long := execute("sleep 300 & echo $! > child; touch started; wait")
+		long := execute("sleep 3600 & echo $! > child; touch started; wait")
 		long.CancelOn = started
-		gone := execute(`while ps -p "$(cat child)" > ps.txt; do sleep 0.05; done; echo gone`)
-		gone.Arguments["timeout"] = 60
+		gone := execute(untilGone)
+		gone.Arguments["timeout"] = 300
 		r := p.play(t, script{Revision: revision, Calls: []sdkCall{long, gone}})
 		if !strings.Contains(r.Results[0].Error, "cancel") {
 			t.Errorf("the cancelled call: %+v", r.Results[0])
@@ -212,13 +230,13 @@ func TestGoSDKOverHTTP(t *testing.T) {
 		p.configure(t, "rules: {dangerous/permissions: ask}\n")
 		p.write(t, "shared.txt", "")
 		server := p.serve(t)
-		long := execute("sleep 300 & echo $! > child; touch started; wait")
+		long := execute("sleep 3600 & echo $! > child; touch started; wait")
 		long.CancelOn = filepath.Join(p.workspace, "started")
-		gone := execute(`while ps -p "$(cat child)" > ps.txt; do sleep 0.05; done; echo gone`)
-		gone.Arguments["timeout"] = 60
+		gone := execute(untilGone)
+		gone.Arguments["timeout"] = 300
 		r := p.playAt(t, script{
-			Revision: revision, Answer: "accept", Read: []string{"*"},
-			Calls: []sdkCall{execute("echo hello"), execute("rm -rf /"), execute("sleep 3"), long, gone, execute(opening)},
+			Revision: revision, Answer: "accept", Read: []string{"*"}, Mark: filepath.Join(p.workspace, "progress"),
+			Calls: []sdkCall{execute("echo hello"), execute("rm -rf /"), execute(untilProgress + "true"), long, gone, execute(opening)},
 		}, "-url", server.url, "-token", token)
 		for i, want := range map[int]struct {
 			stdout  string

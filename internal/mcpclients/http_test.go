@@ -16,7 +16,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/sallyport-dev/sallyport/internal/await"
+	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
 // token is what clients of these tests send.
@@ -78,13 +80,8 @@ func (s *served) stop(t *testing.T) {
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	select {
-	case err := <-s.exited:
-		if err != nil || s.stderr.Len() > 0 {
-			t.Errorf("the server ended with %v and said: %s", err, s.stderr)
-		}
-	case <-time.After(time.Minute):
-		t.Fatal("the server does not end")
+	if err := await.Receive(t, "end of the server", s.exited); err != nil || s.stderr.Len() > 0 {
+		t.Errorf("the server ended with %v and said: %s", err, s.stderr)
 	}
 }
 
@@ -223,10 +220,10 @@ func TestHTTPEndsWithItsCommands(t *testing.T) {
 	c := newHTTPClient(s.url, true)
 	answers := make(chan string, 1)
 	go func() {
-		out, err := c.call(t.Context(), 1, "sleep 300 & echo $! > child; touch started; wait")
+		out, err := c.call(t.Context(), 1, "sleep 3600 & echo $! > child; touch started; wait")
 		answers <- fmt.Sprint(out, err)
 	}()
-	waitFor(t, "the command to start", func() bool { _, err := os.Stat(filepath.Join(p.workspace, "started")); return err == nil })
+	await.True(t, "the command starts", func() bool { _, err := os.Stat(filepath.Join(p.workspace, "started")); return err == nil })
 	s.stop(t)
 	if answer := <-answers; !strings.Contains(answer, "ended") {
 		t.Errorf("the call under way was answered with %s", answer)
@@ -245,6 +242,7 @@ func TestHTTPEndsWithItsCommands(t *testing.T) {
 
 // TestHTTPClientThatLeavesEndsItsCall hangs up while a command runs.
 func TestHTTPClientThatLeavesEndsItsCall(t *testing.T) {
+	leftout.Full(t, leftout.Packages)
 	t.Parallel()
 	for _, modern := range []bool{false, true} {
 		t.Run(fmt.Sprintf("modern %v", modern), func(t *testing.T) {
@@ -252,8 +250,8 @@ func TestHTTPClientThatLeavesEndsItsCall(t *testing.T) {
 			p := newPlace(t)
 			s := p.serve(t)
 			c := newHTTPClient(s.url, modern)
-			c.leaveAt(t, filepath.Join(p.workspace, "started"), "touch started; sleep 300")
-			waitFor(t, "the end of the command", func() bool { return len(ofKind(p.records(t), "outcome")) == 1 })
+			c.leaveAt(t, filepath.Join(p.workspace, "started"), "touch started; sleep 3600")
+			await.True(t, "the command ends", func() bool { return len(ofKind(p.records(t), "outcome")) == 1 })
 			if o := ofKind(p.records(t), "outcome")[0]; o.Killed == "" {
 				t.Errorf("on record: %+v", o)
 			}

@@ -10,6 +10,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 // httpClient is a plain client over HTTP, so that what needs no outside client runs everywhere.
@@ -130,7 +132,7 @@ func (c *httpClient) leaveAt(t *testing.T, file, command string) {
 		_, err := c.call(ctx, 1, command)
 		left <- err
 	}()
-	waitFor(t, file, func() bool { _, err := os.Stat(file); return err == nil })
+	await.True(t, file+" is there", func() bool { _, err := os.Stat(file); return err == nil })
 	hangUp()
 	if err := <-left; err == nil {
 		t.Error("the call was answered")

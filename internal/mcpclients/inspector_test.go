@@ -68,6 +68,7 @@ func (p place) call(t *testing.T, era, name string, args map[string]any, wantErr
 var eras = []string{"legacy", "modern"}
 
 func TestInspectorFindsEveryToolPortable(t *testing.T) {
+	installed(t)
 	t.Parallel()
 	for _, era := range eras {
 		t.Run(era, func(t *testing.T) {
@@ -123,6 +124,7 @@ func toolNames() []string {
 }
 
 func TestInspectorCallsEveryTool(t *testing.T) {
+	installed(t)
 	t.Parallel()
 	for _, era := range eras {
 		t.Run(era, func(t *testing.T) {
@@ -155,6 +157,7 @@ func TestInspectorCallsEveryTool(t *testing.T) {
 
 // TestInspectorReadsResources reads all that is listed.
 func TestInspectorReadsResources(t *testing.T) {
+	installed(t)
 	t.Parallel()
 	for _, era := range eras {
 		t.Run(era, func(t *testing.T) {

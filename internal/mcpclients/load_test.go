@@ -13,8 +13,8 @@ import (
 // answer of another, and each call must leave exactly one decision and one outcome on record.
 func TestLoadOverHTTP(t *testing.T) {
 	const clients = 10
-	calls := 1000
-	if testing.Short() || raceDetector {
+	calls := 200
+	if raceDetector {
 		calls = 50
 	}
 	p := newPlace(t)

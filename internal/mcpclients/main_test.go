@@ -2,9 +2,11 @@ package mcpclients
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,8 +16,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
@@ -23,7 +25,11 @@ import (
 var program string
 
 func TestMain(m *testing.M) {
+	flag.Parse()
 	os.Exit(func() int {
+		if testing.Short() { // all tests are part of the full run
+			return m.Run()
+		}
 		dir, err := os.MkdirTemp("", "sallyport-clients-")
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -43,13 +49,12 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// mend is what gets the clients where they are absent.
-const mend = "run `make mcp-clients`"
-
-// installed is where the clients from npm are.
+// installed returns the directory of the clients from npm, $SALLYPORT_TEST_MCP_CLIENTS or that of the Makefile. It
+// skips the test in a short run, and where they are not there at their pinned versions.
 func installed(t *testing.T) string {
 	t.Helper()
-	dir, err := filepath.Abs("../../bin/mcp-clients")
+	leftout.Full(t, leftout.Packages)
+	dir, err := filepath.Abs(cmp.Or(os.Getenv("SALLYPORT_TEST_MCP_CLIENTS"), "../../bin/mcp-clients"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,14 +67,11 @@ func installed(t *testing.T) string {
 			Version string `json:"version"`
 		}
 		text, err := os.ReadFile(filepath.Join(dir, "node_modules", name, "package.json"))
-		if err != nil {
-			leftout.Skip(t, leftout.Packages, fmt.Sprintf("no %s: %s", name, mend))
+		if err == nil {
+			err = json.Unmarshal(text, &have)
 		}
-		if err := json.Unmarshal(text, &have); err != nil {
-			t.Fatal(err)
-		}
-		if !strings.HasSuffix(version, have.Version) {
-			leftout.Skip(t, leftout.Packages, fmt.Sprintf("%s is at %s and not at %s: %s", name, have.Version, version, mend))
+		if err != nil || !strings.HasSuffix(version, have.Version) {
+			leftout.Skip(t, leftout.Packages, "no MCP clients at their pinned versions: make mcp-clients")
 		}
 	}
 	return dir
@@ -129,8 +131,9 @@ type place struct {
 
 func newPlace(t *testing.T) place {
 	t.Helper()
+	leftout.Full(t, leftout.Packages)
 	p := place{home: t.TempDir()}
-	t.Cleanup(func() { waitFor(t, "the end of all that was started in "+p.home, p.deserted) })
+	t.Cleanup(func() { await.True(t, "all that was started in "+p.home+" has ended", p.deserted) })
 	p.workspace = filepath.Join(p.home, "project")
 	if err := os.MkdirAll(p.workspace, 0o755); err != nil {
 		t.Fatal(err)
@@ -173,15 +176,15 @@ func (p place) configure(t *testing.T, text string) {
 	p.settings(t, fmt.Sprintf("workspace: %q\n%s", p.workspace, text))
 }
 
-// settings adds to the configuration of every test here: what confines commands is not what they are about. Where it
-// is said, there is no warning of it, and a server that is well says nothing.
+// settings adds to the configuration of every test here: a time limit that is not reached, and no sandbox, since
+// that is not what they are about. Where it is said, there is no warning of it, and a server that is well says nothing.
 func (p place) settings(t *testing.T, text string) {
 	t.Helper()
 	dir := filepath.Join(p.home, ".config", "sallyport")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	text = "version: 1\nlocal: {sandbox: none}\n" + text
+	text = "version: 1\nlocal: {sandbox: none}\ntimeout: 1h\n" + text
 	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -213,20 +216,17 @@ type result struct {
 	stdout, stderr string
 }
 
-// clientTime is how long a client may take; it only ends one that hangs.
-const clientTime = 3 * time.Minute
-
 // run starts a program in the workspace and waits for it. Only one that cannot be started fails the test.
 func (p place) run(t *testing.T, stdin string, argv ...string) result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), clientTime) // t.Context has ended where t cleans up
+	ctx, cancel := context.WithTimeout(context.Background(), await.Guard) // t.Context has ended where t cleans up
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = p.workspace, p.env
 	cmd.Stdin = strings.NewReader(stdin)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	cmd.WaitDelay = time.Minute // for what the program has left behind with its streams
+	cmd.WaitDelay = await.Guard // for what the program has left behind with its streams
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -243,14 +243,4 @@ func (p place) mustRun(t *testing.T, stdin string, argv ...string) string {
 		t.Fatalf("%v: exit %d\n%s%s", argv, r.code, r.stdout, r.stderr)
 	}
 	return r.stdout
-}
-
-// waitFor polls until something is so.
-func waitFor(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("still waiting for %s", what)
-		}
-	}
 }

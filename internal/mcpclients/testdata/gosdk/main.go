@@ -27,6 +27,7 @@ type Script struct {
 	Answer   string   `json:"answer"`   // to every question: accept, decline or cancel; "" cannot be asked
 	Calls    []Call   `json:"calls"`
 	Read     []string `json:"read"` // resources, by URI; "*" reads all that are listed
+	Mark     string   `json:"mark"` // a file that is made at the first notification of progress
 }
 
 // Call is one call of a tool.
@@ -69,7 +70,7 @@ func run(url, token string, command []string) error {
 	if err := json.NewDecoder(os.Stdin).Decode(&s); err != nil {
 		return fmt.Errorf("read script: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	r, err := s.play(ctx, transport(url, token, command))
 	if err != nil {
@@ -103,7 +104,9 @@ func (s Script) play(ctx context.Context, t mcp.Transport) (*Report, error) {
 	o := &mcp.ClientOptions{ProgressNotificationHandler: func(context.Context, *mcp.ProgressNotificationClientRequest) {
 		mu.Lock()
 		defer mu.Unlock()
-		r.Progress++
+		if r.Progress++; s.Mark != "" {
+			_ = os.WriteFile(s.Mark, nil, 0o600)
+		}
 	}}
 	if s.Answer != "" {
 		o.ElicitationHandler = func(_ context.Context, q *mcp.ElicitRequest) (*mcp.ElicitResult, error) {

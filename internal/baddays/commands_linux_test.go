@@ -8,13 +8,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 // TestDescriptors has commands that close their descriptors, or put others in their place: what they say
-// before is there, the end is told as it is, and at once.
+// before is there, and the end is told as it is, without waiting for what they left running.
 func TestDescriptors(t *testing.T) {
 	each(t, func(t *testing.T, h *home, r engine.Runner) {
 		env := open(t, r, h.spec())
@@ -28,13 +28,13 @@ func TestDescriptors(t *testing.T) {
 			{"to a file and back", `exec 3>&1 >file; echo in the file; exec >&3 3>&-; cat file; exit 6`, "in the file\n", 6},
 			{"into each other", `exec 2>&1; echo one >&2; exec 1>&2; echo two; exit 7`, "one\ntwo\n", 7},
 			{"opened anew by name", `echo one; (echo two) >/dev/stdout; echo three >/proc/self/fd/1; exit 8`, "one\ntwo\nthree\n", 8},
-			{"a child keeps them open", `echo before; sleep 60 & exit 9`, "before\n", 9},
+			{"a child keeps them open", `echo before; sleep 3600 & exit 9`, "before\n", 9},
 			{"the shell replaces itself", `echo before; exec sh -c 'exec >&-; exit 10'`, "before\n", 10},
 			{"pretends to be another end", `(exit 0) & exec >&- 2>&-; trap '' TERM PIPE; exit 77`, "", 77},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				c := prepared(t, env, h.workspace, tc.text)
-				x := soon(t, start(t, env, c), 30*time.Second)
+				x := ended(t, start(t, env, c))
 				if x.Code != tc.code || x.Stdout.Text != tc.out || x.Error != nil || x.TimedOut || x.Signal != "" {
 					t.Errorf("%+v", x)
 				}
@@ -68,33 +68,24 @@ func TestParallel(t *testing.T) {
 	})
 }
 
-// TestFlood writes without end until the time limit: all is counted, little is kept, and this process does
-// not grow with it.
+// TestFlood writes without end until it is ended: all is counted, little is kept, and this process does not
+// grow with it.
 func TestFlood(t *testing.T) {
-	const limit = 16 << 20
+	const written, limit = 256 << 20, 16 << 20
 	each(t, func(t *testing.T, h *home, r engine.Runner) {
 		env := open(t, r, h.spec())
 		serves(t, env, h.workspace)
 		c := prepared(t, env, h.workspace, "yes; yes >&2")
-		c.Timeout = 3 * time.Second
 		before, most := resident(t), 0
-		done := make(chan struct{})
-		var watch sync.WaitGroup
-		watch.Go(func() {
-			for {
-				select {
-				case <-done:
-					return
-				case <-time.After(10 * time.Millisecond):
-					most = max(most, vmRSS())
-				}
-			}
+		p := start(t, env, c)
+		await.True(t, "enough is written", func() bool {
+			most = max(most, vmRSS())
+			out, _ := p.Output()
+			return out.Bytes > written
 		})
-		x := start(t, env, c).Wait()
-		close(done)
-		watch.Wait()
-		t.Logf("%d MB in %v, grew by %d KiB", x.Stdout.Bytes/1e6, x.Duration.Round(time.Millisecond), (most-before)>>10)
-		if !x.TimedOut || x.Stdout.Bytes < 50<<20 || x.Stdout.Dropped != x.Stdout.Bytes-int64(c.Output) || x.Error != nil {
+		p.Kill("enough")
+		x := ended(t, p)
+		if x.Killed != "enough" || x.Stdout.Bytes < written || x.Stdout.Dropped != x.Stdout.Bytes-int64(c.Output) || x.Error != nil {
 			x.Stdout.Text, x.Stderr.Text = "", ""
 			t.Errorf("%+v", x)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/runners/docker"
 )
 
@@ -60,7 +61,7 @@ func TestNoWorkspace(t *testing.T) {
 		must(t, os.RemoveAll(h.workspace))
 		c, err := env.Prepare("pwd", h.workspace)
 		if err == nil {
-			c.ID, c.Timeout, c.Grace, c.Output = "D-"+nonce(), time.Minute, time.Second, 1024
+			c.ID, c.Timeout, c.Grace, c.Output = "D-"+nonce(), time.Hour, time.Second, 1024
 			var p engine.Process
 			if p, err = env.Start(t.Context(), c); err == nil {
 				err = p.Wait().Error
@@ -88,6 +89,7 @@ func TestNoWorkspace(t *testing.T) {
 
 // TestWrongUser names a user for the container that may not enter the workspace.
 func TestWrongUser(t *testing.T) {
+	leftout.Full(t, leftout.Slow)
 	h := newHome(t)
 	must(t, os.Chmod(h.workspace, 0o700))
 	o := h.container(t)

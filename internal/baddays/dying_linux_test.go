@@ -9,8 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/runners/docker"
 	"github.com/sallyport-dev/sallyport/runners/runnertest"
@@ -30,9 +30,6 @@ type mortal struct {
 func newMortal(t *testing.T, data string) *mortal {
 	t.Helper()
 	leftout.Command(t, "dockerd")
-	if os.Getuid() != 0 {
-		leftout.Skip(t, leftout.Root, "only root can start an engine: run the test as root")
-	}
 	ref := image(t)
 	dir, err := os.MkdirTemp("", "sp-engine-") // short: it holds sockets
 	must(t, err)
@@ -73,7 +70,7 @@ func (m *mortal) start() {
 	// In the network of the machine it would take away the bridge of the engine that is there.
 	m.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
 	must(m.t, m.cmd.Start())
-	if !runnertest.Await(patience, func() bool { return exec.Command("docker", "-H", m.host(), "version").Run() == nil }) {
+	if !await.Holds(func() bool { return exec.Command("docker", "-H", m.host(), "version").Run() == nil }) {
 		m.t.Fatalf("the engine does not start: %s", m.tail())
 	}
 }
@@ -96,13 +93,7 @@ func (m *mortal) die() {
 // end takes everything away that the engine started.
 func (m *mortal) end() {
 	_ = m.cmd.Process.Signal(syscall.SIGTERM)
-	done := make(chan struct{})
-	go func() { _ = m.cmd.Wait(); close(done) }()
-	select {
-	case <-done:
-	case <-time.After(20 * time.Second):
-		_ = m.cmd.Process.Kill()
-	}
+	_ = m.cmd.Wait() // it gives its containers 15 seconds
 	for _, pid := range m.own() {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
@@ -135,6 +126,7 @@ func (m *mortal) options(h *home) docker.Options {
 
 // TestEngineDies kills the engine between commands and in the middle of one, and brings it back.
 func TestEngineDies(t *testing.T) {
+	leftout.NeedRoot(t)
 	t.Parallel()
 	m := newMortal(t, "")
 	h := newHome(t)
@@ -143,9 +135,7 @@ func TestEngineDies(t *testing.T) {
 	serves(t, env, h.workspace)
 
 	m.die()
-	began := time.Now()
 	_, err := env.Prepare("echo x >file", h.workspace)
-	t.Logf("between commands, after %v: %v", time.Since(began).Round(time.Millisecond), err)
 	says(t, err, "engine does not answer|is lost")
 	_, err = r.Open(t.Context(), h.spec())
 	says(t, err, m.host(), "start the engine")
@@ -157,21 +147,14 @@ func TestEngineDies(t *testing.T) {
 	c := prepared(t, env, h.workspace, `echo begun; (setsid sleep "$TAG" &); sleep "$TAG"`)
 	c.Env = append(c.Env, "TAG="+tag)
 	p := start(t, env, c)
-	if !runnertest.Await(patience, func() bool { out, _ := p.Output(); return out.Text == "begun\n" && len(runnertest.Tagged(tag)) > 1 }) {
-		t.Fatal("it did not begin")
-	}
+	begun(t, p, tag)
 	m.die()
-	began = time.Now()
-	x := soon(t, p, 100*time.Second)
-	t.Logf("in the middle, after %v: %v; %q", time.Since(began).Round(time.Millisecond), x.Error, x.Stdout.Text)
+	x := ended(t, p)
 	says(t, x.Error, "engine does not answer", "is lost")
 	m.start()
 	env = open(t, r, h.spec())
 	serves(t, env, h.workspace)
-	if !runnertest.Await(100*time.Second, func() bool { return len(runnertest.Tagged(tag)) == 0 }) {
-		t.Errorf("%d processes are left", len(runnertest.Tagged(tag)))
-	}
-	t.Logf("all gone after %v", time.Since(began).Round(time.Millisecond))
+	gone(t, tag)
 	must(t, env.Close())
 	if out := strings.TrimSpace(cliAt(t, m, "ps", "-aq")); out != "" {
 		t.Errorf("containers are left: %s", out)
@@ -185,6 +168,7 @@ func cliAt(t *testing.T, m *mortal, words ...string) string {
 
 // TestFullEngine fills the engine's own disk, from within a container that may write to it and from outside.
 func TestFullEngine(t *testing.T) {
+	leftout.NeedRoot(t)
 	t.Parallel()
 	data, err := os.MkdirTemp("", "sp-data-")
 	must(t, err)
@@ -222,6 +206,7 @@ func TestFullEngine(t *testing.T) {
 
 // TestNoShell has an image in which no command can be run.
 func TestNoShell(t *testing.T) {
+	leftout.Full(t, leftout.Slow)
 	image(t)
 	h := newHome(t)
 	empty := filepath.Join(t.TempDir(), "root")

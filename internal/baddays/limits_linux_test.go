@@ -5,12 +5,14 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/runners/runnertest"
 )
 
 // TestOutOfMemory kills a member of a pipeline for want of memory: the exit status is that of the last
 // member, 0, and the kill is told all the same.
 func TestOutOfMemory(t *testing.T) {
+	leftout.Full(t, leftout.Slow)
 	h := newHome(t)
 	o := h.container(t)
 	o.Memory = 128 << 20
@@ -39,6 +41,7 @@ func TestOutOfMemory(t *testing.T) {
 // TestForkBomb bombs a container up to its limit: the time limit holds, nothing is left, and the next
 // command finds the environment as it was.
 func TestForkBomb(t *testing.T) {
+	leftout.Full(t, leftout.Slow)
 	h := newHome(t)
 	o := h.container(t)
 	o.PIDs = 128
@@ -52,13 +55,11 @@ func TestForkBomb(t *testing.T) {
 		c := prepared(t, env, h.workspace, text)
 		c.Timeout = 2 * time.Second
 		c.Env = append(c.Env, "TAG="+tag)
-		x := soon(t, start(t, env, c), 60*time.Second)
+		x := ended(t, start(t, env, c))
 		if x.Error != nil || x.Survivors != 0 {
 			t.Errorf("%s: %v, %d survivors", text, x.Error, x.Survivors)
 		}
-		if !runnertest.Await(patience, func() bool { return len(runnertest.Tagged(tag)) == 0 }) {
-			t.Errorf("%s: %d processes are left", text, len(runnertest.Tagged(tag)))
-		}
+		gone(t, tag)
 		if _, broken := env.(engine.Remote); broken && env.(engine.Remote).Err() != nil {
 			t.Errorf("%s: the environment broke: %v", text, env.(engine.Remote).Err())
 			env = open(t, contain(t, o), h.spec())

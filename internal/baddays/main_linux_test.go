@@ -1,9 +1,11 @@
 package baddays
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,10 +17,12 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/runners/bubblewrap"
 	"github.com/sallyport-dev/sallyport/runners/command"
 	"github.com/sallyport-dev/sallyport/runners/docker"
+	"github.com/sallyport-dev/sallyport/runners/runnertest"
 )
 
 // supervisor is the program that TestMain builds.
@@ -28,7 +32,11 @@ func TestMain(m *testing.M) {
 	if at := os.Getenv(asUser); at != "" {
 		os.Exit(beUser(at))
 	}
+	flag.Parse()
 	os.Exit(func() int {
+		if testing.Short() { // all tests are part of the full run
+			return m.Run()
+		}
 		dir, err := os.MkdirTemp("", "sallyport-baddays-")
 		if err != nil {
 			panic(err)
@@ -46,9 +54,6 @@ func TestMain(m *testing.M) {
 		return m.Run()
 	}())
 }
-
-// patience bounds waits that end at once on a machine that is not busy.
-const patience = time.Minute
 
 // ordinary is the user to whom a workspace belongs where root tests.
 const ordinary = 1000
@@ -100,23 +105,12 @@ func (h *home) container(t testing.TB) docker.Options {
 	return docker.Options{Environ: os.Environ(), Supervisor: supervisor, State: h.state, Image: image(t)}
 }
 
-// image is the one that the engine has, the smallest of those that will do.
+// image is what containers are made from.
 func image(t testing.TB) string {
 	t.Helper()
-	cli := leftout.Command(t, "docker")
-	if out, err := exec.Command(cli, "version").CombinedOutput(); err != nil {
-		leftout.Skip(t, leftout.Docker, "no Docker engine answers: start one: "+strings.TrimSpace(string(out)))
-	}
-	if named := os.Getenv("SALLYPORT_TEST_IMAGE"); named != "" {
-		return named
-	}
-	for _, ref := range []string{"sallyport-test/base:trixie", docker.RuntimeImage} {
-		if exec.Command(cli, "image", "inspect", ref).Run() == nil {
-			return ref
-		}
-	}
-	leftout.Skip(t, leftout.Docker, "no image "+docker.RuntimeImage+": sallyport image build makes one")
-	return ""
+	ref := cmp.Or(os.Getenv("SALLYPORT_TEST_IMAGE"), docker.RuntimeImage)
+	leftout.NeedDocker(t, ref)
+	return ref
 }
 
 // kind is a runner of the tests that are the same for all.
@@ -151,6 +145,7 @@ func contain(t testing.TB, o docker.Options) engine.Runner {
 
 // each runs a test for every kind of runner.
 func each(t *testing.T, test func(t *testing.T, h *home, r engine.Runner)) {
+	leftout.Full(t, leftout.Slow)
 	for _, k := range kinds() {
 		t.Run(k.name, func(t *testing.T) {
 			h := newHome(t)
@@ -168,12 +163,12 @@ func open(t testing.TB, r engine.Runner, spec engine.EnvironmentSpec) engine.Env
 	return env
 }
 
-// prepared is a command with limits as the gate sets them.
+// prepared is a command with a time limit that it does not reach.
 func prepared(t testing.TB, env engine.Environment, dir, text string) engine.Command {
 	t.Helper()
 	c, err := env.Prepare(text, dir)
 	must(t, err)
-	c.ID, c.Timeout, c.Grace, c.Output = "D-"+nonce(), 60*time.Second, 300*time.Millisecond, 1<<20
+	c.ID, c.Timeout, c.Grace, c.Output = "D-"+nonce(), time.Hour, 300*time.Millisecond, 1<<20
 	return c
 }
 
@@ -186,7 +181,7 @@ func start(t testing.TB, env engine.Environment, c engine.Command) engine.Proces
 
 func run(t testing.TB, env engine.Environment, dir, text string) engine.Exit {
 	t.Helper()
-	return start(t, env, prepared(t, env, dir, text)).Wait()
+	return ended(t, start(t, env, prepared(t, env, dir, text)))
 }
 
 // serves makes sure that an environment does what it is for.
@@ -219,26 +214,29 @@ func says(t testing.TB, err error, words ...string) {
 	}
 }
 
-// soon waits for the end of a process, and makes sure that it comes.
-func soon(t testing.TB, p engine.Process, limit time.Duration) engine.Exit {
-	t.Helper()
+// ending has the end of a process when that has come.
+func ending(p engine.Process) <-chan engine.Exit {
 	done := make(chan engine.Exit, 1)
 	go func() { done <- p.Wait() }()
-	select {
-	case x := <-done:
-		return x
-	case <-time.After(limit):
-		t.Fatalf("no end within %v", limit)
-		return engine.Exit{}
-	}
+	return done
+}
+
+// ended waits for the end of a process.
+func ended(t testing.TB, p engine.Process) engine.Exit {
+	t.Helper()
+	return await.Receive(t, "end of the process", ending(p))
+}
+
+// gone waits until no process has a tag among its arguments.
+func gone(t testing.TB, tag string) {
+	t.Helper()
+	await.True(t, "all processes of the command are gone", func() bool { return len(runnertest.Tagged(tag)) == 0 })
 }
 
 // mount makes a file system that is gone after the test.
 func mount(t *testing.T, at string, words ...string) {
 	t.Helper()
-	if os.Getuid() != 0 {
-		leftout.Skip(t, leftout.Root, "only root can mount: run the test as root")
-	}
+	leftout.NeedRoot(t)
 	if out, err := exec.Command("mount", append(words, at)...).CombinedOutput(); err != nil {
 		t.Fatalf("mount %v %s: %v: %s", words, at, err, out)
 	}

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/runners/docker"
 )
 
@@ -29,6 +30,7 @@ func beUser(at string) int {
 
 // TestNoEngine has no engine at all, or a socket that something else left.
 func TestNoEngine(t *testing.T) {
+	leftout.Full(t, leftout.Slow)
 	dead := filepath.Join(t.TempDir(), "dead.sock")
 	l, err := net.Listen("unix", dead)
 	must(t, err)
@@ -47,6 +49,7 @@ func TestNoEngine(t *testing.T) {
 
 // TestNoPermission may not use the engine's socket.
 func TestNoPermission(t *testing.T) {
+	leftout.Full(t, leftout.Slow)
 	dir := newHome(t).workspace
 	socket := filepath.Join(dir, "docker.sock")
 	l, err := net.Listen("unix", socket)

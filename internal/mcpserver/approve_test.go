@@ -228,7 +228,7 @@ func TestTheQuestionShowsWhatIsThere(t *testing.T) {
 // TestAQuestionEndsWithItsCall: the client is told that its dialog may go.
 func TestAQuestionEndsWithItsCall(t *testing.T) {
 	t.Parallel()
-	world := newWorld(t, asking, nil)
+	world := newWorld(t, asking, func(o *Options) { o.Quiet = 1 })
 	w := connect(t, world.Server)
 	w.hello(t, canAsk)
 	call := w.send(t, "tools/call", map[string]any{"name": "execute_command", "arguments": map[string]any{"command": "touch ask-me"}})

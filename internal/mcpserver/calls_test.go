@@ -9,9 +9,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 // blocked is a gate in which every command waits until it is released or cancelled.
@@ -40,13 +41,7 @@ func newBlocked() *blocked {
 
 func receive(t *testing.T, c <-chan string) string {
 	t.Helper()
-	select {
-	case s := <-c:
-		return s
-	case <-time.After(patience):
-		t.Fatal("nothing came")
-		return ""
-	}
+	return await.Receive(t, "command", c)
 }
 
 // TestCancelledWhileItWaitsItNeverRuns holds for any number of calls at once.
@@ -105,38 +100,40 @@ func TestCancelledWhileItRunsItEndsWithoutReply(t *testing.T) {
 	}
 }
 
-// TestStuckCallsEndWithTheInput: nobody waits for ever for a client that has said its last word.
+// TestStuckCallsEndWithTheInput: the server does not wait for ever for calls of a client that has closed its side.
 func TestStuckCallsEndWithTheInput(t *testing.T) {
 	t.Parallel()
-	b := newBlocked()
-	w := connect(t, plain(t, b.do, func(o *Options) { o.Quiet, o.Calls = 20*time.Millisecond, 1 }))
-	running := w.send(t, "tools/call", map[string]any{"name": "execute_command", "arguments": map[string]any{"command": "runs"}})
-	waiting := w.send(t, "tools/call", map[string]any{"name": "execute_command", "arguments": map[string]any{"command": "waits"}})
-	receive(t, b.began)
-	w.end(t)
-	var replies []int
-	for m := range w.got {
-		replies = append(replies, int(m.ID.(float64)))
-		if m.ID == float64(waiting) {
-			if m.Error == nil || !strings.Contains(m.Error.Message, "did not run") {
-				t.Errorf("a call whose turn never came: %+v", m)
+	synctest.Test(t, func(t *testing.T) {
+		b := newBlocked()
+		w := connect(t, plain(t, b.do, func(o *Options) { o.Quiet, o.Calls = 0, 1 }))
+		running := w.send(t, "tools/call", map[string]any{"name": "execute_command", "arguments": map[string]any{"command": "runs"}})
+		waiting := w.send(t, "tools/call", map[string]any{"name": "execute_command", "arguments": map[string]any{"command": "waits"}})
+		receive(t, b.began)
+		w.end(t)
+		var replies []int
+		for m := range w.got {
+			replies = append(replies, int(m.ID.(float64)))
+			if m.ID == float64(waiting) {
+				if m.Error == nil || !strings.Contains(m.Error.Message, "did not run") {
+					t.Errorf("a call whose turn never came: %+v", m)
+				}
+				continue
 			}
-			continue
+			if r := resultOf(t, m); !r.IsError || r.is("success") {
+				t.Errorf("a killed command succeeded: %+v", r)
+			}
 		}
-		if r := resultOf(t, m); !r.IsError || r.is("success") {
-			t.Errorf("a killed command succeeded: %+v", r)
+		slices.Sort(replies)
+		if !slices.Equal(replies, []int{running, waiting}) || b.ran.Load() != 1 {
+			t.Errorf("replies %v, %d ran", replies, b.ran.Load())
 		}
-	}
-	slices.Sort(replies)
-	if !slices.Equal(replies, []int{running, waiting}) || b.ran.Load() != 1 {
-		t.Errorf("replies %v, %d ran", replies, b.ran.Load())
-	}
+	})
 }
 
 func TestEndOfContextEndsCalls(t *testing.T) {
 	t.Parallel()
 	b := newBlocked()
-	w := connect(t, plain(t, b.do, func(o *Options) { o.Quiet = time.Hour }))
+	w := connect(t, plain(t, b.do, nil))
 	w.send(t, "tools/call", map[string]any{"name": "execute_command", "arguments": map[string]any{"command": "runs"}})
 	receive(t, b.began)
 	w.stop() // as a signal does; the input stays open
@@ -148,7 +145,7 @@ func TestEndOfContextEndsCalls(t *testing.T) {
 func TestDeadClientEndsCalls(t *testing.T) {
 	t.Parallel()
 	b := newBlocked()
-	s := plain(t, b.do, func(o *Options) { o.Quiet = time.Hour })
+	s := plain(t, b.do, nil)
 	inR, inW, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/sallyport-dev/sallyport/engine/audit"
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 // TestCancellationEndsTheTree: the command's child as well, and the record says why.
@@ -23,13 +23,7 @@ func TestCancellationEndsTheTree(t *testing.T) {
 	id := w.send(t, "tools/call", map[string]any{"name": "execute_command", "arguments": map[string]any{
 		"command": "sleep 1000 & echo $! > pid.tmp; mv pid.tmp pid; wait",
 	}})
-	deadline := time.Now().Add(patience)
-	for !world.has("pid") {
-		if time.Now().After(deadline) {
-			t.Fatal("it does not start")
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	await.True(t, "it has started", func() bool { return world.has("pid") })
 	text, err := os.ReadFile(filepath.Join(world.dir, "pid"))
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/background"
 )
 
@@ -34,6 +35,7 @@ func plain(t *testing.T, do func(ctx context.Context, r engine.Request) (engine.
 	o := Options{
 		Gate: gate{do}, Approver: NewApprover(), Background: background.New(background.Options{Limit: 1}),
 		Redact: func(s string) string { return s }, Version: "test", Subject: facts.Subject{Agent: "coder"},
+		Quiet: 2 * await.Guard,
 	}
 	if edit != nil {
 		edit(&o)

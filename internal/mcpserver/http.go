@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,18 +24,26 @@ type HTTPOptions struct {
 	End func() error
 	// Ready, when not nil, is told the address of the endpoint once it is open.
 	Ready func(url string)
+
+	times httpTimes // what tests put in place of the real ones; zero values mean those
+}
+
+// httpTimes bound the parts of an exchange.
+type httpTimes struct {
+	header time.Duration // for the header of a request
+	body   time.Duration // for its body
+	answer time.Duration // for the answers of calls that end with the server
 }
 
 const (
 	endpoint = "/mcp"
 
-	headerTime  = 10 * time.Second // for the header of a request
-	idleTime    = 2 * time.Minute  // between the requests of a connection
-	sessionTime = 24 * time.Hour   // after the last sign of life of a session that nobody ended
+	headerTime  = 10 * time.Second
+	bodyTime    = 30 * time.Second
+	answerTime  = 5 * time.Second
+	idleTime    = 2 * time.Minute // between the requests of a connection
+	sessionTime = 24 * time.Hour  // after the last sign of life of a session that nobody ended
 	headerBytes = 64 << 10
-
-	// answerTime is how long calls that end with the server have for their answers.
-	answerTime = 5 * time.Second
 )
 
 // ListenHTTP serves over HTTP until ctx ends. Its error is about the transport.
@@ -49,6 +58,10 @@ func serveHTTP(ctx context.Context, m *server.MCPServer, log hclog.Logger, o HTT
 	if err := checkToken(o.Token); err != nil {
 		return err
 	}
+	times := httpTimes{
+		header: cmp.Or(o.times.header, headerTime), body: cmp.Or(o.times.body, bodyTime),
+		answer: cmp.Or(o.times.answer, answerTime),
+	}
 	listener, err := listen(ctx, o.Address, o.Public)
 	if err != nil {
 		return err
@@ -60,13 +73,13 @@ func serveHTTP(ctx context.Context, m *server.MCPServer, log hclog.Logger, o HTT
 		server.WithSessionIdleTTL(sessionTime),
 		server.WithStreamableHTTPLogger(slog.New(quiet)))
 	var hooks server.Hooks
-	hooks.AddAfterSubscriptionsListen(acknowledged)
+	hooks.AddAfterSubscriptionsListen(acknowledged(times.answer))
 	server.WithHooks(&hooks)(m)
 	calls, cancelCalls := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancelCalls()
 	web := &http.Server{
-		Handler:           newGuard(o.Token, noting(transport)),
-		ReadHeaderTimeout: headerTime,
+		Handler:           newGuard(o.Token, times.body, noting(transport)),
+		ReadHeaderTimeout: times.header,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    headerBytes,
 		ErrorLog:          slog.NewLogLogger(loud, slog.LevelWarn),
@@ -84,7 +97,7 @@ func serveHTTP(ctx context.Context, m *server.MCPServer, log hclog.Logger, o HTT
 		return errors.Join(fmt.Errorf("serve MCP at %s: %w", listener.Addr(), err), o.End())
 	case <-ctx.Done():
 	}
-	return stop(web, transport, o.End, cancelCalls)
+	return stop(web, transport, times.answer, o.End, cancelCalls)
 }
 
 // slogTo hands what is logged on to log, at a level of ours.
@@ -100,8 +113,10 @@ func slogTo(log hclog.Logger, level hclog.Level) slog.Handler {
 }
 
 // stop ends an HTTP server in order: no new requests, calls ended, answers sent, connections closed.
-func stop(web *http.Server, transport *server.StreamableHTTPServer, end func() error, cancelCalls func()) error {
-	answered, cancel := context.WithTimeout(context.Background(), answerTime)
+func stop(
+	web *http.Server, transport *server.StreamableHTTPServer, limit time.Duration, end func() error, cancelCalls func(),
+) error {
+	answered, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	closed := make(chan error, 1)
 	go func() { closed <- web.Shutdown(answered) }()

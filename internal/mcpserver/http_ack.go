@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
 )
 
 // mcp-go answers a subscription to nothing at once, and drops its acknowledgement where the goroutine that was to
@@ -40,15 +41,17 @@ func (b *beginning) Flush() { _ = http.NewResponseController(b.ResponseWriter).F
 // Unwrap is for http.ResponseController.
 func (b *beginning) Unwrap() http.ResponseWriter { return b.ResponseWriter }
 
-// acknowledged waits until the acknowledgement of a subscription was written.
-func acknowledged(ctx context.Context, _ any, _ *mcp.SubscriptionsListenRequest, _ *mcp.SubscriptionsListenResult) {
-	b, ok := ctx.Value(beginningKey{}).(*beginning)
-	if !ok {
-		return
-	}
-	select {
-	case <-b.written:
-	case <-ctx.Done():
-	case <-time.After(answerTime):
+// acknowledged returns a hook that waits until the acknowledgement of a subscription was written.
+func acknowledged(limit time.Duration) server.OnAfterSubscriptionsListenFunc {
+	return func(ctx context.Context, _ any, _ *mcp.SubscriptionsListenRequest, _ *mcp.SubscriptionsListenResult) {
+		b, ok := ctx.Value(beginningKey{}).(*beginning)
+		if !ok {
+			return
+		}
+		select {
+		case <-b.written:
+		case <-ctx.Done():
+		case <-time.After(limit):
+		}
 	}
 }

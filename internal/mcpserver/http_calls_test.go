@@ -9,50 +9,71 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
+	"testing/synctest"
+
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
-func TestHTTPHoldsCallsLongerThanTheTimeForBodies(t *testing.T) {
-	t.Parallel()
-	began := make(chan struct{}, 2)
-	g := newGuard(testToken, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		began <- struct{}{}
-		select {
-		case <-r.Context().Done():
-			http.Error(w, "ended", http.StatusGone)
-		case <-time.After(2 * bodyTimeOfTest):
-		}
-	}))
-	g.bodyTime = bodyTimeOfTest
-	ts := &http.Server{Handler: g, ReadHeaderTimeout: headerTime}
-	l, err := listen(t.Context(), "127.0.0.1:0", false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	go ts.Serve(l)
-	defer ts.Close()
-	w := &web{url: "http://" + l.Addr().String() + endpoint}
-	if status, body := send(t, w.request(t.Context(), t, http.MethodPost, "{}", nil)); status != 200 {
-		t.Errorf("a call that takes long: status %d: %s", status, body)
-	}
+// pipes is a listener whose connections have no socket, so that its server runs by a fake clock.
+type pipes chan net.Conn
 
-	conn, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
+func (p pipes) Accept() (net.Conn, error) {
+	if c, ok := <-p; ok {
+		return c, nil
 	}
-	defer conn.Close()
-	fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: 10\r\n\r\n{", testToken)
-	answer, err := io.ReadAll(conn)
-	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") {
-		t.Errorf("a body that never comes: %q, %v", answer, err)
-	}
-	if len(began) != 1 {
-		t.Errorf("%d requests reached the server, want the first alone", len(began))
-	}
+	return nil, net.ErrClosed
 }
 
-// bodyTimeOfTest is far more than a machine that stands still for a moment takes for a body that is there.
-const bodyTimeOfTest = time.Second
+func (p pipes) Close() error   { close(p); return nil }
+func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
+	here, there := net.Pipe()
+	p <- there
+	return here, nil
+}
+
+// TestHTTPHoldsCallsLongerThanTheTimeForBodies shows that a body has its time, and that the call has more.
+func TestHTTPHoldsCallsLongerThanTheTimeForBodies(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := make(chan struct{}, 2)
+		l := make(pipes)
+		call := func(w http.ResponseWriter, r *http.Request) {
+			began <- struct{}{}
+			later, cancel := context.WithTimeout(context.Background(), 2*bodyTime)
+			defer cancel()
+			select {
+			case <-r.Context().Done():
+				http.Error(w, "ended", http.StatusGone)
+			case <-later.Done():
+			}
+		}
+		ts := &http.Server{Handler: newGuard(testToken, bodyTime, http.HandlerFunc(call))}
+		go ts.Serve(l)
+		client := &http.Transport{DialContext: l.dial}
+		w := &web{url: "http://localhost" + endpoint}
+		resp, err := client.RoundTrip(w.request(t.Context(), t, http.MethodPost, "{}", nil))
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatalf("a call that takes long: %+v, %v", resp, err)
+		}
+		resp.Body.Close()
+		client.CloseIdleConnections()
+
+		conn, _ := l.dial(t.Context(), "", "")
+		const head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: 10\r\n\r\n{"
+		fmt.Fprintf(conn, head, testToken)
+		answer, err := io.ReadAll(conn)
+		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") {
+			t.Errorf("a body that never comes: %q, %v", answer, err)
+		}
+		if len(began) != 1 {
+			t.Errorf("%d requests reached the server, want the first alone", len(began))
+		}
+		conn.Close()
+		ts.Close()
+	})
+}
 
 func TestHTTPDisconnectEndsTheCall(t *testing.T) {
 	t.Parallel()
@@ -170,13 +191,13 @@ func TestHTTPStopsInOrder(t *testing.T) {
 func TestHTTPBoundsMessagesUnderWay(t *testing.T) {
 	t.Parallel()
 	inside, leave := make(chan struct{}, 3), make(chan struct{})
-	g := newGuard(testToken, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { inside <- struct{}{}; <-leave }))
+	g := newGuard(testToken, await.Guard, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { inside <- struct{}{}; <-leave }))
 	g.seats = make(chan struct{}, 2)
 	l, err := listen(t.Context(), "127.0.0.1:0", false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ts := &http.Server{Handler: g, ReadHeaderTimeout: headerTime}
+	ts := &http.Server{Handler: g}
 	go ts.Serve(l)
 	defer ts.Close()
 	w := &web{url: "http://" + l.Addr().String() + endpoint}
@@ -228,7 +249,7 @@ func TestHTTPAcknowledgesSubscriptions(t *testing.T) {
 	var clients sync.WaitGroup
 	for range 8 {
 		clients.Go(func() {
-			for range 50 {
+			for range 20 {
 				text := answer(w.request(t.Context(), t, http.MethodPost, listen, method))
 				ack, end := strings.Index(text, "subscriptions/acknowledged"), strings.Index(text, `"resultType":"complete"`)
 				if ack < 0 || end < ack {

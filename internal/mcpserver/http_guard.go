@@ -21,7 +21,6 @@ import (
 const (
 	// bodyBytes is the largest request. The text of a command is capped far below; a file may be longer.
 	bodyBytes = 16 << 20
-	bodyTime  = 30 * time.Second // for the body of a request
 
 	// seats is how many messages may be under way at once, over all clients.
 	seats = 256
@@ -50,7 +49,7 @@ type guard struct {
 	next      http.Handler
 }
 
-func newGuard(token string, next http.Handler) *guard {
+func newGuard(token string, bodyTime time.Duration, next http.Handler) *guard {
 	return &guard{want: sha256.Sum256([]byte(token)), bodyBytes: bodyBytes, bodyTime: bodyTime, seats: make(chan struct{}, seats), next: next}
 }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 const testToken = "a-token-of-this-test-only"
@@ -52,6 +54,7 @@ func startWeb(t *testing.T) *web {
 			Address: "127.0.0.1:0", Token: testToken,
 			End:   func() error { close(w.release); return nil },
 			Ready: func(url string) { ready <- url },
+			times: httpTimes{header: await.Guard, body: await.Guard, answer: await.Guard},
 		})
 	}()
 	select {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/background"
 )
 
@@ -23,13 +24,12 @@ func (w *wire) start(t *testing.T, args map[string]any) string {
 // ended waits until a shell has ended and returns its output.
 func (w *wire) ended(t *testing.T, id string) callResult {
 	t.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if r := w.call(t, "get_background_shell_output", map[string]any{"shell_id": id}); r.str("status") != "running" {
-			return r
-		}
-	}
-	t.Fatal("it does not end")
-	return callResult{}
+	var r callResult
+	await.True(t, "it has ended", func() bool {
+		r = w.call(t, "get_background_shell_output", map[string]any{"shell_id": id})
+		return r.str("status") != "running"
+	})
+	return r
 }
 
 func TestPredecessorBackgroundOutput(t *testing.T) {
@@ -63,7 +63,7 @@ func TestPredecessorBackgroundOutput(t *testing.T) {
 
 func TestPredecessorBackgroundKill(t *testing.T) {
 	t.Parallel()
-	w := connect(t, newWorld(t, "limits: {grace: 1m}\n", nil).Server) // TERM is enough, whenever it arrives
+	w := connect(t, newWorld(t, "limits: {grace: 10m}\n", nil).Server) // TERM is enough, whenever it arrives
 	id := w.start(t, map[string]any{"command": "sleep 1000"})
 	before := w.call(t, "get_background_shell_status", map[string]any{"shell_id": id})
 	if before.str("status") != "running" || before.Fields["exit_code"] != nil || before.str("command") != "sleep 1000" || before.str("cwd") == "" {
@@ -140,9 +140,10 @@ func TestReadingOnFromAnOffset(t *testing.T) {
 	w := connect(t, world.Server)
 	id := w.start(t, map[string]any{"command": "seq 10; until test -e go; do sleep 0.01; done; echo more"})
 	first := callResult{}
-	for deadline := time.Now().Add(patience); first.num("stdout_total") < 21 && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	await.True(t, "it wrote ten lines", func() bool {
 		first = w.call(t, "get_background_shell_output", map[string]any{"shell_id": id})
-	}
+		return first.num("stdout_total") == 21
+	})
 	if first.str("stdout") != "6\n7\n8\n9\n10\n" || first.num("stdout_dropped") != 10 || first.num("stdout_next") != 21 {
 		t.Errorf("a ring of 5 lines: %v", first.Fields)
 	}

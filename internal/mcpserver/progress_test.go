@@ -42,9 +42,27 @@ func TestLongCallsShowProgress(t *testing.T) {
 	if m := w.reply(t, w.send(t, "ping", nil), func(m message) { t.Errorf("after the reply: %+v", m) }); m.Error != nil {
 		t.Error("ping")
 	}
-	// Without a token nobody wants to know.
-	id = w.send(t, "tools/call", map[string]any{"name": "execute_command", "arguments": map[string]any{"command": "sleep 0.2"}})
-	w.reply(t, id, func(m message) { t.Errorf("unasked: %+v", m) })
+	// A call without a token shows none, while one with a token does.
+	silent := w.send(t, "tools/call", map[string]any{"name": "execute_command", "arguments": map[string]any{
+		"command": "until test -e seen; do sleep 0.01; done",
+	}})
+	id = w.send(t, "tools/call", map[string]any{
+		"name": "execute_command", "_meta": map[string]any{"progressToken": "other"},
+		"arguments": map[string]any{"command": "until test -e seen; do sleep 0.01; done"},
+	})
+	replies := 0
+	for times := 0; replies < 2; {
+		switch m := w.next(t); {
+		case m.ID == float64(silent) || m.ID == float64(id):
+			replies++
+		case m.Params["progressToken"] != "other":
+			t.Errorf("unasked: %+v", m)
+		default:
+			if times++; times == 3 {
+				world.write(t, "seen", "")
+			}
+		}
+	}
 }
 
 // TestProgressNeverFollowsTheReply, many times over: mcp-go's own way loses that race.

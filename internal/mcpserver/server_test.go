@@ -169,8 +169,7 @@ func TestManyCallsAtOnceAreNotMixedUp(t *testing.T) {
 	for client := range 4 {
 		t.Run(fmt.Sprint(client), func(t *testing.T) {
 			t.Parallel()
-			w := connect(t, plain(t, func(_ context.Context, r engine.Request) (engine.Outcome, error) { return allowed(r), nil },
-				func(o *Options) { o.Quiet = patience }))
+			w := connect(t, plain(t, func(_ context.Context, r engine.Request) (engine.Outcome, error) { return allowed(r), nil }, nil))
 			want := map[int]string{}
 			for i := range 200 {
 				command := fmt.Sprintf("client %d call %d", client, i)

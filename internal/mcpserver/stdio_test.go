@@ -10,22 +10,23 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
 )
 
 func TestEndOfInputLosesNoReply(t *testing.T) {
 	t.Parallel()
-	s := plain(t, func(_ context.Context, r engine.Request) (engine.Outcome, error) {
-		time.Sleep(5 * time.Millisecond)
+	release := make(chan struct{})
+	w := connect(t, plain(t, func(_ context.Context, r engine.Request) (engine.Outcome, error) {
+		<-release
 		return allowed(r), nil
-	}, func(o *Options) { o.Calls, o.Quiet = 3, patience })
-	w := connect(t, s)
+	}, func(o *Options) { o.Calls = 3 }))
 	for i := range 20 {
 		w.send(t, "tools/call", map[string]any{"name": "execute_command", "arguments": map[string]any{"command": fmt.Sprint("c", i+1)}})
 	}
-	w.end(t)
+	w.in.Close()
+	close(release)
+	ends(t, w.done)
 	got := map[int]string{}
 	for m := range w.got {
 		got[int(m.ID.(float64))] = resultOf(t, m).str("stdout")
@@ -126,7 +127,7 @@ func TestAnIDIsUsedOnceAtATime(t *testing.T) {
 func TestListeningHoldsNothingUp(t *testing.T) {
 	t.Parallel()
 	w := connect(t, plain(t, func(_ context.Context, r engine.Request) (engine.Outcome, error) { return allowed(r), nil },
-		func(o *Options) { o.Calls, o.Quiet = 1, time.Hour }))
+		func(o *Options) { o.Calls = 1 }))
 	w.say(t, `{"jsonrpc":"2.0","id":50,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},`+modernMeta+`}}`)
 	if r := w.call(t, "execute_command", map[string]any{"command": "x"}); r.IsError {
 		t.Errorf("got %+v", r)

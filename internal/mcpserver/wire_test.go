@@ -7,16 +7,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/background"
 	"github.com/sallyport-dev/sallyport/plugins"
 )
-
-// patience bounds every wait of these tests; it is met only by what hangs.
-const patience = 30 * time.Second
 
 // world is a server over a real gate, whose commands really run on this machine.
 type world struct {
@@ -47,6 +46,10 @@ func newWorld(t *testing.T, text string, edit func(*Options)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if !strings.Contains(text, "timeout") {
+		l.Timeout = config.Duration(2 * await.Guard)
+	}
+	l.Limits.Approval = config.Duration(2 * await.Guard)
 	approver := NewApprover()
 	parts, err := plugins.Assemble(t.Context(), l, plugins.Options{Approver: approver, Version: "test"})
 	if err != nil {
@@ -63,7 +66,7 @@ func newWorld(t *testing.T, text string, edit func(*Options)) *world {
 	})
 	o := Options{
 		Gate: parts, Approver: approver, Background: shells, Subject: parts.Subject, Redact: parts.Redact, Version: "test",
-		Progress: 20 * time.Millisecond,
+		Progress: 20 * time.Millisecond, Quiet: 2 * await.Guard,
 	}
 	if edit != nil {
 		edit(&o)
@@ -171,16 +174,11 @@ func (w *wire) send(t *testing.T, method string, params any) int {
 // next returns the next message.
 func (w *wire) next(t *testing.T) message {
 	t.Helper()
-	select {
-	case m, ok := <-w.got:
-		if !ok {
-			t.Fatal("the server has closed its side")
-		}
-		return m
-	case <-time.After(patience):
-		t.Fatal("no message came")
+	m := await.Receive(t, "message of the server", w.got)
+	if m.ID == nil && m.Method == "" && m.Error == nil {
+		t.Fatal("the server has closed its side")
 	}
-	return message{}
+	return m
 }
 
 // reply returns the answer to a request; what else comes meanwhile goes to other, if there is one.
@@ -275,12 +273,7 @@ func (w *wire) end(t *testing.T) {
 // ends waits for a server, which must not fail.
 func ends(t *testing.T, done <-chan error) {
 	t.Helper()
-	select {
-	case err := <-done:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-time.After(patience):
-		t.Fatal("the server stays")
+	if err := await.Receive(t, "end of the server", done); err != nil {
+		t.Error(err)
 	}
 }

@@ -71,6 +71,8 @@ func moduleFiles(lang, name string) []string {
 		return []string{name, name + ".js", name + ".mjs", name + ".cjs", name + "/index.js"}
 	case "ruby":
 		return []string{name, name + ".rb"}
+	case "lua":
+		return []string{strings.ReplaceAll(name, ".", "/") + ".lua"}
 	default:
 		return nil
 	}

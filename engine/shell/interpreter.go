@@ -13,6 +13,7 @@ type interpreter struct {
 	short   string   // one-letter options that take a value
 	long    []string // other options that take a value
 	file    []string // options whose value is a program file
+	before  []string // options whose value is a file, or a module, that runs before the program
 	first   bool     // the first operand is the program itself: awk
 	module  string   // the option after which everything belongs to a module: python -m
 	verbs   bool     // a verb stands first: deno run, bun run, go run
@@ -22,9 +23,10 @@ type interpreter struct {
 var (
 	posixShell = interpreter{lang: "sh", shell: true}
 	python     = interpreter{lang: "python", code: []string{"-c"}, short: "WX", module: "-m", session: true}
-	awk        = interpreter{lang: "awk", code: []string{"-e", "--source"}, short: "Fviolb", long: []string{"--assign", "--field-separator", "--include", "--load"}, file: []string{"-f", "--file"}, first: true}
-	node       = interpreter{lang: "node", code: []string{"-e", "--eval", "-p", "--print", "-pe"}, short: "rC", long: []string{"--require", "--import", "--loader", "--experimental-loader", "--conditions", "--env-file"}, session: true}
-	lua        = interpreter{lang: "lua", code: []string{"-e"}, short: "l", session: true}
+	awk        = interpreter{lang: "awk", code: []string{"-e", "--source"}, short: "Fvolb", long: []string{"--assign", "--field-separator", "--load"}, before: []string{"-i", "--include"}, file: []string{"-f", "--file"}, first: true}
+	node       = interpreter{lang: "node", code: []string{"-e", "--eval", "-p", "--print", "-pe"}, short: "C", long: []string{"--conditions", "--env-file"},
+		before: []string{"-r", "--require", "--import", "--loader", "--experimental-loader"}, session: true}
+	lua = interpreter{lang: "lua", code: []string{"-e"}, before: []string{"-l"}, session: true}
 )
 
 // interpreters lists them by name, without version numbers.
@@ -37,23 +39,25 @@ var interpreters = map[string]interpreter{
 	"csh": {lang: "csh", shell: true}, "tcsh": {lang: "csh", shell: true},
 	"python": python, "pypy": python, "ipython": python, "micropython": {lang: "python", code: []string{"-c"}, module: "-m", session: true},
 	"perl":  {lang: "perl", code: []string{"-e", "-E"}, short: "ICx", session: true},
-	"ruby":  {lang: "ruby", code: []string{"-e"}, short: "ICrEWT", session: true},
-	"jruby": {lang: "ruby", code: []string{"-e"}, short: "ICrEWT", session: true},
+	"ruby":  {lang: "ruby", code: []string{"-e"}, short: "ICEWT", before: []string{"-r"}, session: true},
+	"jruby": {lang: "ruby", code: []string{"-e"}, short: "ICEWT", before: []string{"-r"}, session: true},
 	"node":  node, "nodejs": node,
-	"bun":  {lang: "node", code: []string{"-e", "--eval", "-p", "--print"}, verbs: true},
-	"deno": {lang: "node", verbs: true},
-	"tsx":  {lang: "node", code: []string{"-e", "--eval"}}, "ts-node": {lang: "node", code: []string{"-e", "--eval"}, short: "OPC"},
-	"php": {lang: "php", code: []string{"-r", "-B", "-R", "-E"}, short: "cdzS", long: []string{"--run", "--define"}, file: []string{"-f", "-F"}, session: true},
-	"awk": awk, "gawk": awk, "mawk": awk, "nawk": awk, "original-awk": awk,
+	"bun":     {lang: "node", code: []string{"-e", "--eval", "-p", "--print"}, before: []string{"-r", "--preload"}, verbs: true},
+	"deno":    {lang: "node", verbs: true},
+	"tsx":     {lang: "node", code: []string{"-e", "--eval"}, before: []string{"-r", "--require", "--import"}},
+	"ts-node": {lang: "node", code: []string{"-e", "--eval"}, short: "OPC", before: []string{"-r", "--require"}},
+	"php":     {lang: "php", code: []string{"-r", "-B", "-R", "-E"}, short: "cdzS", long: []string{"--run", "--define"}, file: []string{"-f", "-F"}, session: true},
+	"awk":     awk, "gawk": awk, "mawk": awk, "nawk": awk, "original-awk": awk,
 	"lua": lua, "luajit": lua,
 	"R": {lang: "r", code: []string{"-e"}, file: []string{"-f", "--file"}}, "Rscript": {lang: "r", code: []string{"-e"}},
-	"julia":     {lang: "julia", code: []string{"-e", "--eval", "-E", "--print"}, short: "pLJCtH"},
+	"julia":     {lang: "julia", code: []string{"-e", "--eval", "-E", "--print"}, short: "pJCtH", before: []string{"-L", "--load"}},
 	"osascript": {lang: "applescript", code: []string{"-e"}, short: "ls", session: true},
 	"tclsh":     {lang: "tcl", session: true}, "wish": {lang: "tcl", session: true},
 	"pwsh":   {lang: "powershell", code: []string{"-c", "-Command", "-command", "-EncodedCommand", "-enc"}, file: []string{"-f", "-File"}, session: true},
 	"elixir": {lang: "elixir", code: []string{"-e", "--eval"}}, "groovy": {lang: "groovy", code: []string{"-e"}}, "scala": {lang: "scala", code: []string{"-e"}},
-	"guile": {lang: "scheme", code: []string{"-c"}, short: "lLx", session: true}, "emacs": {lang: "elisp", code: []string{"--eval", "-eval"}, short: "ludf"},
-	"nu": {lang: "nu", code: []string{"-c", "--commands"}}, "elvish": {lang: "elvish", code: []string{"-c"}}, "xonsh": {lang: "xonsh", code: []string{"-c"}},
+	"guile": {lang: "scheme", code: []string{"-c"}, short: "Lx", before: []string{"-l"}, session: true},
+	"emacs": {lang: "elisp", code: []string{"--eval", "-eval"}, short: "udf", before: []string{"-l", "--load", "-load", "--script"}},
+	"nu":    {lang: "nu", code: []string{"-c", "--commands"}}, "elvish": {lang: "elvish", code: []string{"-c"}}, "xonsh": {lang: "xonsh", code: []string{"-c"}},
 	"ghc": {lang: "haskell", code: []string{"-e"}}, "racket": {lang: "racket", code: []string{"-e"}}, "sbcl": {lang: "lisp", code: []string{"--eval"}}, "erl": {lang: "erlang", code: []string{"-eval"}}, "ocaml": {lang: "ocaml", code: []string{"-e"}},
 	"jjs": {lang: "node", session: true}, "jrunscript": {lang: "node", code: []string{"-e"}, short: "flcp", session: true},
 }
@@ -104,7 +108,8 @@ func (w *walker) shell(inv *invocation, p interpreter) {
 	name := w.commands[inv.idx].Name
 	args := inv.args[1:]
 	command, fromStdin := false, false
-	var glued arg
+	var glued, rc arg
+	interactive := false
 	i := 0
 options:
 	for ; i < len(args); i++ {
@@ -113,8 +118,14 @@ options:
 		case text == "--" || text == "-":
 			i++
 			break options
-		case text == "--rcfile" || text == "--init-file" || text == "--init-command" && p.lang == "fish":
+		case (text == "--rcfile" || text == "--init-file") && i+1 < len(args):
 			i++
+			rc = args[i]
+		case text == "--emulate" && p.lang == "zsh":
+			i++
+		case p.lang == "fish" && (text == "-C" || text == "--init-command") && i+1 < len(args):
+			i++
+			w.childShell(inv, p.lang, args[i], nil, name+" -C")
 		case text == "--command" || strings.HasPrefix(text, "--command="):
 			command = true
 			if _, value, ok := strings.Cut(text, "="); ok {
@@ -131,6 +142,7 @@ options:
 				}
 			}
 			fromStdin = fromStdin || text[0] == '-' && strings.Contains(letters, "s")
+			interactive = interactive || text[0] == '-' && strings.Contains(letters, "i")
 			if glued.Text == "" && strings.ContainsAny(letters, "oO") {
 				i += strings.Count(letters, "o") + strings.Count(letters, "O")
 			}
@@ -139,6 +151,9 @@ options:
 		}
 	}
 	rest := args[min(i, len(args)):]
+	if rc.Text != "" && (interactive || !command && len(rest) == 0) {
+		defer w.keepUnseen(inv, w.runBefore(inv, p.lang, rc))
+	}
 	via := name + " -c"
 	switch {
 	case command && glued.Text != "":
@@ -215,8 +230,11 @@ func (w *walker) program(inv *invocation, p interpreter, args []arg) {
 		if p.first && (o.name == "-v" || o.name == "--assign") {
 			sets = slices.Concat(sets, awkVariable(o.value))
 		}
-		if o.name == "-r" || o.name == "--require" || o.name == "--import" || o.name == "-M" {
-			w.preload(inv, p, o)
+		if slices.Contains(p.before, o.name) || o.name == "-M" {
+			defer w.keepUnseen(inv, w.preload(inv, p, o))
+		}
+		if name, _, _ := strings.Cut(o.value.Text, "="); p.lang == "php" && phpFiles[name] {
+			defer w.keepUnseen(inv, w.runBefore(inv, p.lang, o.value.cutAt(len(name)+1, o.value.Text[len(name)+1:])))
 		}
 		i += o.words
 	}
@@ -250,16 +268,49 @@ func awkVariable(a arg) value {
 	return known("BEGIN{" + name + "=\"" + strings.ReplaceAll(strings.ReplaceAll(text, `"`, `\"`), "\n", `\n`) + "\"}\n")
 }
 
-// preload looks through what an interpreter runs before its program: a file that this text
-// has written, or with Perl the words behind -M, which are code: use NAME …;
-func (w *walker) preload(inv *invocation, p interpreter, o optionUse) {
+// phpFiles are settings that name a file to run before or after the program.
+var phpFiles = nameSet("auto_prepend_file auto_append_file")
+
+// preload looks through what an interpreter runs before its program: a file, a module that this text has
+// written, or with Perl the words behind -M, which are code: use NAME …;
+func (w *walker) preload(inv *invocation, p interpreter, o optionUse) Code {
 	via := w.commands[inv.idx].Name + " " + o.name
-	if o.name != "-M" {
-		w.runModule(inv, p.lang, o.value.Text, via)
-		return
+	text := o.value.Text
+	if o.name == "-M" {
+		if text, ok := o.value.val.exact(); ok && strings.ContainsAny(text, ";({") {
+			w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, known("use "+text+";"), via)
+		}
+		return Code{}
 	}
-	if text, ok := o.value.val.exact(); ok && strings.ContainsAny(text, ";({") {
-		w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, known("use "+text+";"), via)
+	if w.runModule(inv, p.lang, text, via) {
+		return Code{}
+	}
+	// A name without a path is a library of the interpreter's.
+	if module := strings.IndexByte("./", (text + "x")[0]) < 0 && o.value.Certainty == Exact; module &&
+		!(p.lang == "awk" && strings.HasSuffix(text, ".awk")) && loadsModules[p.lang] {
+		return Code{}
+	}
+	return w.runBefore(inv, p.lang, o.value)
+}
+
+// loadsModules are the languages in which the name of a library can stand for a file to load.
+var loadsModules = nameSet("node ruby lua awk scheme elisp")
+
+// runBefore looks through a file that runs before the program, and returns its Code where that is not known.
+func (w *walker) runBefore(inv *invocation, lang string, file arg) Code {
+	w.runFile(inv, lang, file, nil, false)
+	code := w.commands[inv.idx].Code
+	w.commands[inv.idx].Code = Code{}
+	if code.Static {
+		return Code{}
+	}
+	return code
+}
+
+// keepUnseen makes code that could not be looked through that of the command, whatever else it runs.
+func (w *walker) keepUnseen(inv *invocation, code Code) {
+	if code.From != CodeNone {
+		w.commands[inv.idx].Code = code
 	}
 }
 

@@ -28,7 +28,7 @@ func (p interpreter) option(args []arg) optionUse {
 	name, value, glued := strings.Cut(a.Text, "=")
 	kind := func(name string) (optionUse, bool) {
 		o := optionUse{name: name, isCode: slices.Contains(p.code, name), isFile: slices.Contains(p.file, name)}
-		return o, o.isCode || o.isFile || slices.Contains(p.long, name)
+		return o, o.isCode || o.isFile || slices.Contains(p.long, name) || slices.Contains(p.before, name)
 	}
 	if o, takes := kind(a.Text); takes {
 		return next(o)
@@ -44,13 +44,6 @@ func (p interpreter) option(args []arg) optionUse {
 		letter := "-" + a.Text[k:k+1]
 		if letter == p.module {
 			return optionUse{module: true}
-		}
-		if p.lang == "ruby" && letter == "-r" {
-			o := optionUse{name: letter, value: a.cutAt(k+1, a.Text[k+1:])}
-			if k+1 == len(a.Text) {
-				return next(o)
-			}
-			return o
 		}
 		o, takes := kind(letter)
 		if !takes && strings.IndexByte(p.short, a.Text[k]) < 0 {

@@ -107,6 +107,7 @@ func TestProblems(t *testing.T) {
 		{"version: 1\ndocker: {memory: 1m}\n", `1MiB is too little`},
 		{"version: 1\ndocker: {pids: 70}\n", `70 is out of range: from 100`},
 		{"version: 1\ndocker: {cpus: -1}\n", `-1 is out of range`},
+		{"version: 1\ndocker: {cpus: 1025}\n", `1025 is out of range: from 0 to 1024`},
 		{"version: 1\ndocker: {cpus: many}\n", `2:16: docker.cpus: want a number, found "many"`},
 		{"version: 1\ndocker: {mounts: [{target: /x}]}\n", `missing key "source"`},
 		{"version: 1\ndocker: {mounts: [{source: shared, target: x}]}\n", `"x" is not an absolute path`},

@@ -6,6 +6,7 @@ func TestRestOfTheTables(t *testing.T) {
 	t.Parallel()
 	for lang, cases := range map[string][]scanCase{
 		"node": {
+			{"comment of two lines", "const p = '/srv/a' /* two\nlines */ (f)()\nrequire('fs').unlinkSync(p)", []string{"delete [/srv/a]"}},
 			{"bun", `Bun.spawn(["rm", "x"]); Bun.spawnSync({cmd: ["rm", "y"]})`, []string{"exec [rm] [x]", "exec [rm] [y]"}},
 			{"deno", `new Deno.Command("rm", {args: ["x"]}).output()`, []string{"exec [rm] [x]"}},
 			{"late text", `setTimeout("require('child_process').exec('id')", 5); setTimeout(() => 1, 5)`, []string{"shell [id]"}},
@@ -15,6 +16,8 @@ func TestRestOfTheTables(t *testing.T) {
 		},
 		"perl": {
 			{"open3", `open3($a, $b, $c, "rm", "x"); open2($a, $b, "rm y")`, []string{"exec [rm] [x]", "shell [rm y]"}},
+			{"open2 with a list", `open2($a, $b, "rm", "x")`, []string{"exec [rm] [x]"}},
+			{"open2 and open3 with few words", `open2($a, $b); open3($a, $b, "rm x")`, []string{"shell [rm x]"}},
 			{"chown", `chown 0, 0, "a", "b"`, []string{"chown [a] [b]"}},
 			{"sysopen", `sysopen(F, "a", O_WRONLY|O_CREAT); sysopen(F, "b", O_RDONLY)`, []string{"write [a]", "read [b]"}},
 			{"sockets", `bind(S, sockaddr_in(80, INADDR_ANY)); IO::Socket::INET->new(PeerAddr => "192.0.2.1", PeerPort => 80); IO::Socket::INET->new(LocalPort => 81, Listen => 1)`, []string{"listen […]", "network [192.0.2.1:80]", "listen [:81]"}},
@@ -51,7 +54,11 @@ func TestRestOfTheTables(t *testing.T) {
 		"go":   {{"context", `exec.CommandContext(ctx, "rm", "x").Run(); os.RemoveAll("/srv")`, []string{"exec [rm] [x]", "delete [/srv] recursive"}}},
 		"java": {{"sockets", `new Socket("192.0.2.1", 80); Runtime.getRuntime().exec("rm x").getOutputStream()`, []string{"network [192.0.2.1:80]", "exec [rm] [x]", "socket_shell"}}},
 		"r":    {{"files", `cat("x", file = "a"); source("b.R"); file.remove(dir("/srv")); Sys.glob("~/*")`, []string{"write [a]", "read [b.R]", "dynamic", "delete {*}"}}},
-		"awk":  {{"format", `BEGIN { system(sprintf("%s x", "rm")); system(sprintf("%c%c", 105, 100)) }`, []string{"shell [rm x]", "shell [id]"}}},
+		"powershell": {
+			{"brackets", "if (rm x) {}", []string{"delete [x]"}},
+			{"behind a bracket", "(1)rm x", []string{"delete [x]"}},
+		},
+		"awk": {{"format", `BEGIN { system(sprintf("%s x", "rm")); system(sprintf("%c%c", 105, 100)) }`, []string{"shell [rm x]", "shell [id]"}}},
 	} {
 		t.Run(lang, func(t *testing.T) { runCases(t, lang, cases) })
 	}

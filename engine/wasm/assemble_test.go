@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // assembly is a small module, written by hand: tests need no toolchain for it. Without changes it is
@@ -192,10 +194,22 @@ func opened(t testing.TB, a assembly) *Plugin {
 	return openedFor(t, a, testLimits().TimeMS)
 }
 
+// steps is a clock by which each look at it takes a millisecond. A module is looked after once a quantum of its steps.
+func steps() func() time.Time {
+	var looks atomic.Int64
+	return func() time.Time { return time.UnixMilli(looks.Add(1)) }
+}
+
 // openedFor opens a plugin that has so many milliseconds.
 func openedFor(t testing.TB, a assembly, ms int) *Plugin {
 	t.Helper()
-	p, err := Open(t.Context(), Options{Module: installed(t, a.binary(), func(m *Manifest) { m.Limits.TimeMS = ms })})
+	return openedBy(t, steps(), a, ms)
+}
+
+// openedBy opens it under a clock.
+func openedBy(t testing.TB, clock func() time.Time, a assembly, ms int) *Plugin {
+	t.Helper()
+	p, err := Open(t.Context(), Options{clock: clock, Module: installed(t, a.binary(), func(m *Manifest) { m.Limits.TimeMS = ms })})
 	if err != nil {
 		t.Fatal(err)
 	}

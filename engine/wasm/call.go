@@ -15,6 +15,7 @@ import (
 type call struct {
 	ctx      context.Context
 	deadline time.Time
+	clock    func() time.Time
 	now      uint64 // what its clock says next
 	said     []byte // the beginning of what it wrote to its standard streams
 }
@@ -31,12 +32,13 @@ const (
 
 var errTime = errors.New("it did not end in time")
 
-func newCall(ctx context.Context, limit time.Duration, now uint64) (context.Context, *call) {
-	c := &call{ctx: ctx, deadline: time.Now().Add(limit), now: now}
-	if d, ok := ctx.Deadline(); ok && d.Before(c.deadline) {
-		c.deadline = d
+// newCall begins a call that has so much time. What its own clock says next is now.
+func (c *compiled) newCall(ctx context.Context, limit time.Duration, now uint64) (context.Context, *call) {
+	begun := &call{ctx: ctx, deadline: c.clock().Add(limit), clock: c.clock, now: now}
+	if d, ok := ctx.Deadline(); ok && d.Before(begun.deadline) {
+		begun.deadline = d
 	}
-	return context.WithValue(ctx, callKey{}, c), c
+	return context.WithValue(ctx, callKey{}, begun), begun
 }
 
 // mustGoOn ends the call if its time is over. The clock is read, not a timer waited for: timers need
@@ -45,7 +47,7 @@ func (c *call) mustGoOn() {
 	if err := c.ctx.Err(); err != nil {
 		panic(err)
 	}
-	if !time.Now().Before(c.deadline) {
+	if !c.clock().Before(c.deadline) {
 		panic(errTime)
 	}
 }

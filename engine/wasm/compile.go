@@ -19,6 +19,7 @@ type compiled struct {
 	cache   wazero.CompilationCache // nil for none
 	module  wazero.CompiledModule
 	took    time.Duration
+	clock   func() time.Time
 	kept    string // where the compiled form is kept, for people
 }
 
@@ -48,7 +49,7 @@ func compileWith(ctx context.Context, m *metered, provided map[imported]hostFunc
 	if cache != nil {
 		config = config.WithCompilationCache(cache)
 	}
-	c := &compiled{runtime: wazero.NewRuntimeWithConfig(ctx, config), cache: cache}
+	c := &compiled{runtime: wazero.NewRuntimeWithConfig(ctx, config), cache: cache, clock: time.Now}
 	type result struct {
 		module wazero.CompiledModule
 		err    error

@@ -29,7 +29,7 @@ func (p *Policies) begin(ctx context.Context) (*evaluation, error) {
 		return nil, err
 	}
 	e := &evaluation{instance: i}
-	ctx, c := newCall(ctx, maxBegin, beginning)
+	ctx, c := p.compiled.newCall(ctx, maxBegin, beginning)
 	if err := p.prepare(ctx, e); err != nil {
 		i.close()
 		return nil, fmt.Errorf("begin: %w", c.saying(err))

@@ -44,7 +44,7 @@ func (i *instance) call(ctx context.Context, name string, args ...uint64) (uint6
 
 // instantiate makes an instance that has not begun, but for a start function of the module.
 func (p *pool) instantiate(ctx context.Context) (*instance, error) {
-	ctx, c := newCall(ctx, maxBegin, beginning)
+	ctx, c := p.compiled.newCall(ctx, maxBegin, beginning)
 	m, err := p.compiled.runtime.InstantiateModule(ctx, p.compiled.module, wazero.NewModuleConfig().WithName("").WithStartFunctions())
 	if err != nil {
 		return nil, fmt.Errorf("begin: %w", c.saying(err))
@@ -67,7 +67,7 @@ func (p *pool) begin(ctx context.Context) (*instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, c := newCall(ctx, maxBegin, beginning)
+	ctx, c := p.compiled.newCall(ctx, maxBegin, beginning)
 	if err := p.speaks.begin(ctx, i); err != nil {
 		i.close()
 		return nil, fmt.Errorf("begin: %w", c.saying(err))

@@ -26,6 +26,8 @@ type Options struct {
 	// Functions gives compiled policies the builtin functions of Rego that OPA's runtime for WebAssembly
 	// has not, or has and should not use. nil, and a result of nil: there are none.
 	Functions func(name string) Function
+
+	clock func() time.Time // of tests, in place of time.Now
 }
 
 // maxModule bounds the size of a module, in bytes.
@@ -90,6 +92,9 @@ func open(ctx context.Context, o Options) (*Plugin, error) {
 	c, err := compile(ctx, m, k.provided, o.Cache)
 	if err != nil {
 		return nil, err
+	}
+	if o.clock != nil {
+		c.clock = o.clock
 	}
 	var said [][]byte
 	if p.pool, said, err = newPool(ctx, c, m, k.speaks, manifest.Limits); err != nil {

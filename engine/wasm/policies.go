@@ -22,6 +22,8 @@ type PoliciesOptions struct {
 	Data   []byte // the document data, JSON
 	Cache  string // directory of compiled modules; "" for none
 	Time   time.Duration
+
+	clock func() time.Time // of tests, in place of time.Now
 }
 
 // Policies evaluate the entrypoints of a module that OPA has compiled of sources which this build
@@ -72,6 +74,9 @@ func OpenPolicies(ctx context.Context, o PoliciesOptions) (*Policies, error) {
 	if p.compiled, err = compile(ctx, &metered{binary: o.Module}, host.imports(), o.Cache); err != nil {
 		return nil, fmt.Errorf("load compiled policies: %w", err)
 	}
+	if o.clock != nil {
+		p.compiled.clock = o.clock
+	}
 	if !slices.ContainsFunc(p.compiled.module.ImportedFunctions(), func(d api.FunctionDefinition) bool {
 		module, name, _ := d.Import()
 		return module == tickModule && name == tickName
@@ -99,7 +104,7 @@ func (p *Policies) try(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, c := newCall(ctx, maxBegin, judging)
+	ctx, c := p.compiled.newCall(ctx, maxBegin, judging)
 	for _, name := range slices.Sorted(maps.Keys(p.entries)) {
 		laidOut, err := p.run(ctx, e, p.entries[name], in)
 		if err != nil {
@@ -141,7 +146,7 @@ func (p *Policies) Evaluate(ctx context.Context, entrypoint string, in *facts.In
 			return nil, err
 		}
 	}
-	ctx, c := newCall(ctx, p.time, judging)
+	ctx, c := p.compiled.newCall(ctx, p.time, judging)
 	result, err := p.run(ctx, e, entry, in)
 	if err != nil || e.memory.Size() > keptMemory {
 		e.close()

@@ -102,7 +102,7 @@ func (p *pool) next(ctx context.Context) (*instance, error) {
 
 // judge lets one instance judge, within its time.
 func (p *pool) judge(ctx context.Context, i *instance, input []byte) ([][]byte, error) {
-	ctx, c := newCall(ctx, p.limits.time(), judging)
+	ctx, c := p.compiled.newCall(ctx, p.limits.time(), judging)
 	outputs, err := p.speaks.judge(ctx, i, p.limits, input)
 	return outputs, c.saying(err)
 }

@@ -6,7 +6,6 @@ import (
 	"net"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
 )
@@ -125,7 +124,6 @@ func (r *running) serve(t *testing.T) net.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = st.SetDeadline(time.Now().Add(time.Minute))
 	if _, err := st.Write(framed(`{"for":"process","process":1}`)); err != nil {
 		t.Fatal(err)
 	}

@@ -5,17 +5,18 @@ import (
 	"errors"
 	"io"
 	"net"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
-// honest is a supervisor that starts everything at once, and ends it when it is killed or, with soon, by
-// itself.
-func honest(t *testing.T, soon bool) *Environment {
+// honest is a supervisor that starts everything at once. What it starts ends by itself, or when it is killed.
+func honest(t *testing.T, byItself bool) *Environment {
 	return liar(t, func(st net.Conn, o opening) {
 		if o.For != forProcess {
 			_, _ = io.Copy(io.Discard, st)
@@ -24,7 +25,7 @@ func honest(t *testing.T, soon bool) *Environment {
 		var ask order
 		_ = readFrame(st, &ask)
 		_, _ = st.Write(framed(`{"started":{"pid":7}}`))
-		if !soon {
+		if !byItself {
 			_ = readFrame(st, &ask)
 		}
 		_, _ = io.WriteString(st, anExit()+theEnd+theEnd)
@@ -32,7 +33,7 @@ func honest(t *testing.T, soon bool) *Environment {
 	})
 }
 
-var sleep = engine.Command{ID: "D", Text: "sleep 60", WorkDir: "/", Timeout: time.Minute, Output: 10}
+var sleep = engine.Command{ID: "D", Text: "sleep 60", WorkDir: "/", Timeout: time.Hour, Output: 10}
 
 // A kill that comes late changes nothing, now or later.
 func TestLateKill(t *testing.T) {
@@ -70,7 +71,7 @@ func TestCloseWhileStarting(t *testing.T) {
 				}
 			})
 		}
-		time.Sleep(time.Millisecond)
+		runtime.Gosched() // somewhere between the starts
 		if err := env.Close(); err != nil {
 			t.Error(err)
 		}
@@ -118,7 +119,7 @@ func TestOverdue(t *testing.T) {
 // Whoever asks while the cause is still being looked for is told the cause.
 func TestExplainedToAll(t *testing.T) {
 	t.Parallel()
-	looking := make(chan struct{})
+	looking, explaining := make(chan struct{}), make(chan struct{})
 	ours, theirs := net.Pipe()
 	served := make(chan error, 1)
 	go func() {
@@ -127,6 +128,7 @@ func TestExplainedToAll(t *testing.T) {
 		})
 	}()
 	env, err := Connect(context.Background(), ours, Options{Explain: func(err error) error {
+		close(explaining)
 		<-looking
 		return errors.Join(err, errors.New("somebody pulled the plug"))
 	}})
@@ -139,12 +141,11 @@ func TestExplainedToAll(t *testing.T) {
 	go func() { _, err := env.Prepare("true", "/"); asked <- err }()
 	go func() { _, err := env.Start(context.Background(), sleep); asked <- err }()
 	go func() {
-		for env.Err() == nil {
-			time.Sleep(time.Millisecond)
-		}
+		await.Holds(func() bool { return env.Err() != nil })
 		asked <- env.Err()
 	}()
-	time.Sleep(20 * time.Millisecond)
+	<-explaining
+	await.True(t, "all three wait for the cause", func() bool { return blocked("wire.(*Environment).Err(") >= 3 })
 	close(looking)
 	for range 3 {
 		if err := <-asked; err == nil || !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "pulled the plug") {
@@ -154,6 +155,17 @@ func TestExplainedToAll(t *testing.T) {
 	if err := env.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// blocked returns how many goroutines are in a function and wait to receive.
+func blocked(function string) (n int) {
+	stacks := make([]byte, 4<<20)
+	for g := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
+		if head, _, _ := strings.Cut(g, "\n"); strings.Contains(head, "[chan receive") && strings.Contains(g, function) {
+			n++
+		}
+	}
+	return n
 }
 
 // nothing is an environment that is only closed.

@@ -74,8 +74,8 @@ const (
 	aliveEvery = 15 * time.Second
 	writeTime  = 45 * time.Second
 	// endMargin is what a supervisor gets, past the time limit and the grace period of a command, to say
-	// how it ended.
-	endMargin = 30 * time.Second
+	// how it ended: more than the minute that it takes at most to end what the command started.
+	endMargin = 90 * time.Second
 	// drainTime bounds the wait for a slow reader of output after the command has ended.
 	drainTime = 10 * time.Second
 )

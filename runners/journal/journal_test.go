@@ -17,6 +17,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/audit"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/runners/journal"
 	"github.com/sallyport-dev/sallyport/runners/local"
 	"github.com/sallyport-dev/sallyport/runners/runnertest"
@@ -50,7 +51,7 @@ func start(t testing.TB, env engine.Environment, id, text string, vars ...string
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.ID, c.Timeout, c.Grace, c.Output = id, time.Minute, time.Minute, 1<<20
+	c.ID, c.Timeout, c.Grace, c.Output = id, time.Hour, time.Hour, 1<<20
 	c.Env = append(c.Env, vars...)
 	p, err := env.Start(context.Background(), c)
 	if err != nil {
@@ -79,7 +80,9 @@ func events(dir, name string) (out []journal.Event) {
 // TestConformance holds that being logged changes nothing about an environment.
 func TestConformance(t *testing.T) {
 	r := journal.Wrap(localRunner(t), journal.Options{Dir: t.TempDir()})
-	runnertest.Run(t, func(t *testing.T) engine.Environment { return open(t, r) })
+	// How processes end is for whoever keeps them to show.
+	o := runnertest.Options{Parts: []string{"status", "streams", "refusals", "output", "ends", "signals", "terminal", "leaks"}}
+	runnertest.RunIn(t, o, func(t *testing.T) engine.Environment { return open(t, r) })
 }
 
 func TestLifeOfAnEnvironment(t *testing.T) {
@@ -224,9 +227,7 @@ func TestWhileItRuns(t *testing.T) {
 	env := open(t, journal.Wrap(localRunner(t), journal.Options{Dir: dir}))
 	defer env.Close()
 	name := only(t, dir).Name
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	followed := journal.Follow(ctx, dir, name)
+	followed := journal.Follow(await.Context(t), dir, name)
 	p := start(t, env, "D-1", "echo begun; sleep 60")
 	seen := []journal.Kind{}
 	for e := range followed {
@@ -250,9 +251,7 @@ func TestFollowAcrossTurns(t *testing.T) {
 	dir := t.TempDir()
 	o, id := journal.Options{Dir: dir, MaxBytes: 16 << 10}, journal.Identity{Runner: "r", Agent: "a"}
 	journal.Tell(o, id.Name(), id, "before", nil)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	followed := journal.Follow(ctx, dir, id.Name())
+	followed := journal.Follow(await.Context(t), dir, id.Name())
 	const lines = 400
 	// What was turned twice since it was looked at is gone, so the writer is never a whole file ahead.
 	ahead := make(chan struct{}, 60)

@@ -8,11 +8,11 @@ import (
 	"net"
 	"os"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 // sameWords reports whether the system words its errors as the tests do.
@@ -49,11 +49,7 @@ func TestSpecialFiles(t *testing.T) {
 					t.Errorf("list %s", p)
 				}
 			}()
-			select {
-			case <-done:
-			case <-time.After(20 * time.Second):
-				t.Fatalf("%s holds it up", p)
-			}
+			await.Receive(t, "end at "+p, done)
 		}
 	})
 }

@@ -10,10 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 // watched is a writable place with one repository, and who is told of others.
-func watched(t *testing.T) (l *Lookout, dir string, told chan string, busy *atomic.Bool) {
+func watched(t *testing.T) (l *Lookout, dir string, told chan string, busy *atomic.Bool, looked *atomic.Int64) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -25,10 +26,10 @@ func watched(t *testing.T) (l *Lookout, dir string, told chan string, busy *atom
 	if err != nil {
 		t.Fatal(err)
 	}
-	told, busy = make(chan string, 10), &atomic.Bool{}
-	l = LookOut(roots, "", found, 0, busy.Load, func(r, _ string) { told <- r })
+	told, busy, looked = make(chan string, 10), &atomic.Bool{}, &atomic.Int64{}
+	l = LookOut(roots, "", found, 0, func() bool { looked.Add(1); return busy.Load() }, func(r, _ string) { told <- r })
 	l.pause = time.Millisecond
-	return l, dir, told, busy
+	return l, dir, told, busy, looked
 }
 
 func repository(t *testing.T, dir string) {
@@ -41,19 +42,13 @@ func repository(t *testing.T, dir string) {
 // next waits for what is told.
 func next(t *testing.T, told chan string) string {
 	t.Helper()
-	select {
-	case r := <-told:
-		return r
-	case <-time.After(time.Minute):
-		t.Fatal("nothing is told")
-		return ""
-	}
+	return await.Receive(t, "repository that is told of", told)
 }
 
 // TestLookout: a repository is told of while the session goes on, once; one that is made anew is told of anew.
 func TestLookout(t *testing.T) {
 	t.Parallel()
-	l, dir, told, busy := watched(t)
+	l, dir, told, busy, looked := watched(t)
 	repository(t, filepath.Join(dir, "new"))
 	l.Ran()
 	if got, want := next(t, told), filepath.Join(dir, "new/.git"); got != want {
@@ -61,7 +56,8 @@ func TestLookout(t *testing.T) {
 	}
 	busy.Store(true)
 	l.Ran()
-	time.Sleep(20 * time.Millisecond)
+	looks := looked.Load()
+	await.True(t, "it is looked while they run", func() bool { return looked.Load() > looks+1 })
 	repository(t, filepath.Join(dir, "later")) // by what was started long ago and runs on
 	if got, want := next(t, told), filepath.Join(dir, "later/.git"); got != want {
 		t.Errorf("told of %s, want %s", got, want)
@@ -78,7 +74,7 @@ func TestLookout(t *testing.T) {
 // TestLastLook: at the end it is told what came up since, and afterwards nothing.
 func TestLastLook(t *testing.T) {
 	t.Parallel()
-	l, dir, told, _ := watched(t)
+	l, dir, told, _, _ := watched(t)
 	if err := os.RemoveAll(filepath.Join(dir, "old")); err != nil {
 		t.Fatal(err)
 	}

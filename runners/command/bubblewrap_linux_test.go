@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
@@ -71,7 +70,7 @@ func TestConfinement(t *testing.T) {
 	defer shut.Close()
 	status := func(env engine.Environment, text string) int {
 		t.Helper()
-		p, err := start(env, text, 20*time.Second, vars...)
+		p, err := start(env, text, vars...)
 		if err != nil {
 			t.Fatal(err)
 		}

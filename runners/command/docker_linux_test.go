@@ -1,7 +1,7 @@
 package command_test
 
 import (
-	"fmt"
+	"cmp"
 	"os"
 	"os/exec"
 	"strings"
@@ -16,14 +16,8 @@ import (
 // container starts one like that of docs/runners.md and returns the command line that leads into it.
 func container(t *testing.T) []string {
 	t.Helper()
-	docker := leftout.Command(t, "docker")
-	image := os.Getenv("SALLYPORT_TEST_IMAGE")
-	if image == "" {
-		image = "sallyport/runtime:latest"
-	}
-	if out, err := exec.Command(docker, "image", "inspect", "--format", "{{.Id}}", image).CombinedOutput(); err != nil {
-		leftout.Skip(t, leftout.Docker, fmt.Sprintf("no engine with the image %s: sallyport image build: %s", image, strings.TrimSpace(string(out))))
-	}
+	image := cmp.Or(os.Getenv("SALLYPORT_TEST_IMAGE"), "sallyport/runtime:latest")
+	docker := leftout.NeedDocker(t, image)
 	out, err := exec.Command(docker, "run", "--detach", "--rm", "--label", "dev.sallyport.test=command", "--network", "none",
 		"--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--pids-limit", "1000", "--memory", "600m", "--memory-swap", "600m",
 		"--user", "1000:1000", "--read-only", "--tmpfs", "/tmp:mode=1777", "--tmpfs", "/home/agent:mode=1777", "--env", "HOME=/home/agent",

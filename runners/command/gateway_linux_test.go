@@ -11,17 +11,18 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/runners/command"
 	"github.com/sallyport-dev/sallyport/runners/runnertest"
 )
 
 // start runs a text as the gate would.
-func start(env engine.Environment, text string, timeout time.Duration, vars ...string) (engine.Process, error) {
+func start(env engine.Environment, text string, vars ...string) (engine.Process, error) {
 	c, err := env.Prepare(text, "/")
 	if err != nil {
 		return nil, err
 	}
-	c.ID, c.Timeout, c.Grace, c.Output = fmt.Sprintf("D-%d", rand.Int64()), timeout, 300*time.Millisecond, 1<<16
+	c.ID, c.Timeout, c.Grace, c.Output = fmt.Sprintf("D-%d", rand.Int64()), time.Hour, 100*time.Millisecond, 1<<16
 	c.Env = append(c.Env, vars...)
 	return env.Start(context.Background(), c)
 }
@@ -53,28 +54,24 @@ func TestDeathOfSupervisor(t *testing.T) {
 	tag, file := runnertest.NewTag(), t.TempDir()+"/ran"
 	escapes, want := runnertest.Escapes()
 	env := open(t, command.Options{Command: []string{program}})
-	p, err := start(env, escapes+`until [ -e "$RAN.go" ]; do sleep 0.05; done; echo once >>"$RAN"; kill -9 $PPID; sleep 60`, time.Minute, "TAG="+tag, "RAN="+file)
+	p, err := start(env, escapes+`until [ -e "$RAN.go" ]; do sleep 0.05; done; echo once >>"$RAN"; kill -9 $PPID; sleep 1200`, "TAG="+tag, "RAN="+file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !runnertest.Await(time.Minute, func() bool { return len(runnertest.Tagged(tag)) >= want }) {
-		t.Fatal("the processes that are to die did not start")
-	}
+	await.True(t, "the processes that are to die are there", func() bool { return len(runnertest.Tagged(tag)) >= want })
 	write(t, file+".go", "")
 	x := p.Wait()
 	if x.Code != -1 || x.Error == nil || !strings.Contains(x.Error.Error(), "signal: killed") || !strings.Contains(x.Error.Error(), "is lost") || !strings.Contains(x.Error.Error(), "the next request starts it again") {
 		t.Errorf("exit %+v", x)
 	}
-	if !runnertest.Await(30*time.Second, func() bool { return len(runnertest.Tagged(tag)) == 0 }) {
-		t.Errorf("%d processes survive", len(runnertest.Tagged(tag)))
-	}
+	await.True(t, "none of them is left", func() bool { return len(runnertest.Tagged(tag)) == 0 })
 	if ran, _ := os.ReadFile(file); string(ran) != "once\n" {
 		t.Errorf("it ran %q", ran)
 	}
 	if r, ok := env.(engine.Remote); !ok || r.Err() == nil {
 		t.Error("the environment does not say that it is lost")
 	}
-	if _, err := start(env, "true", time.Minute); err == nil {
+	if _, err := start(env, "true"); err == nil {
 		t.Error("a lost environment started something")
 	}
 	if err := env.Close(); err != nil {

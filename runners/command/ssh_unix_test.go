@@ -50,7 +50,7 @@ func prepared(t *testing.T, env engine.Environment, text string) engine.Command 
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.ID, c.Timeout, c.Output = "D-test", time.Minute, 1<<16
+	c.ID, c.Timeout, c.Output = "D-test", time.Hour, 1<<16
 	return c
 }
 

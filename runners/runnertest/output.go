@@ -76,7 +76,9 @@ func (s *suite) output(t *testing.T) {
 	})
 	t.Run("flood", func(t *testing.T) {
 		before := heap()
-		proc := p.start(t, p.command(t, "yes & yes >&2; wait"))
+		c := p.command(t, "yes & yes >&2; wait")
+		c.Output = 1 << 12 // which is looked at again and again
+		proc := p.start(t, c)
 		worst := int64(0)
 		await.True(t, "both streams are flooded", func() bool {
 			worst = max(worst, heap()-before)

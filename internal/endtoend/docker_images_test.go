@@ -45,6 +45,7 @@ func TestDockerSudo(t *testing.T) {
 	t.Parallel()
 	s := dockerSite(t, sudoImage())
 	c := s.config("c", "keep: true", "runner: docker-sudo")
+	release := s.hold(c)
 	if out := s.sh(c, "whoami; sudo whoami"); out != "sallyport\nroot\n" {
 		t.Errorf("%q", out)
 	}
@@ -62,6 +63,7 @@ func TestDockerSudo(t *testing.T) {
 			t.Errorf("%s: %+v", text, r)
 		}
 	}
+	release()
 	// Without it the words are refused, and they would do nothing.
 	plain, free := s.config("plain", "keep: true"), s.config("free", "keep: true", "mode: monitor")
 	if r := s.do(plain, "exec", "--", "sudo", "whoami"); r.code != 126 || !strings.Contains(r.stderr, "docker-sudo") {

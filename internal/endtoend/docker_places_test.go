@@ -42,6 +42,7 @@ func TestDockerSamePaths(t *testing.T) {
 	s := dockerSite(t, runtimeImage())
 	c := s.config("c", "keep: true")
 	s.write(filepath.Join(s.workspace, "from_host.txt"), "hello from the host\n")
+	defer s.hold(c)()
 	if out := s.sh(c, "pwd; cat "+s.workspace+"/from_host.txt; echo hello from inside > made.txt; mkdir sub"); out != s.workspace+"\nhello from the host\n" {
 		t.Errorf("inside: %q", out)
 	}
@@ -72,6 +73,7 @@ func TestDockerReadOnlyContext(t *testing.T) {
 	s.give(context)
 	read := "paths: [{path: " + context + ", access: read}]"
 	strict, free := s.config("strict", "keep: true", read), s.config("free", "keep: true", read, "mode: monitor")
+	release := s.hold(strict)
 	if out := s.sh(strict, "cat "+context+"/given.txt"); out != "given\n" {
 		t.Errorf("read: %q", out)
 	}
@@ -85,6 +87,7 @@ func TestDockerReadOnlyContext(t *testing.T) {
 	if got := s.reads(filepath.Join(context, "new.txt")); got != "" {
 		t.Errorf("it is there: %q", got)
 	}
+	release()
 	// The final agent may write: a grant that has changed takes effect in the next command of the same session.
 	write += "; cat " + context + "/given.txt"
 	granted := s.config("granted", "keep: true", "paths: [{path: "+context+", access: write, protected: [given.txt]}]", "mode: monitor")

@@ -24,6 +24,15 @@ func (s *site) serve(config string, args ...string) *server {
 	return m
 }
 
+// hold keeps the container of a configuration up, so that commands need not start it each time, until release.
+func (s *site) hold(config string) (release func()) {
+	s.t.Helper()
+	m := s.serve(config)
+	m.greet()
+	m.alive()
+	return m.quit
+}
+
 // TestDockerThroughMCP: an agent's shells, in the foreground and in the background, run in the container and end there.
 func TestDockerThroughMCP(t *testing.T) {
 	t.Parallel()

@@ -60,7 +60,7 @@ func readCases(t *testing.T) map[string][]aCase {
 // that no case makes fire is not tested.
 func TestCases(t *testing.T) {
 	t.Parallel()
-	var e evaluators
+	e := shared()
 	var mu sync.Mutex
 	fired := map[string]bool{}
 	cases := readCases(t)
@@ -74,7 +74,7 @@ func TestCases(t *testing.T) {
 				names[c.Name] = true
 				t.Run(group+"/"+c.Name, func(t *testing.T) {
 					t.Parallel()
-					for _, id := range c.check(t, &e) {
+					for _, id := range c.check(t, e) {
 						mu.Lock()
 						fired[id] = true
 						mu.Unlock()
@@ -129,7 +129,7 @@ func (c aCase) check(t *testing.T, e *evaluators) []string {
 // and leave their look-alikes to others.
 func TestExamples(t *testing.T) {
 	t.Parallel()
-	var e evaluators
+	e := shared()
 	infos, err := e.of(t, rego.Config{}).Rules(t.Context())
 	if err != nil {
 		t.Fatal(err)

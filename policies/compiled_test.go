@@ -20,6 +20,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/engine/rego"
 	"github.com/sallyport-dev/sallyport/engine/wasm"
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/policies"
 )
 
@@ -41,7 +42,7 @@ func TestMain(m *testing.M) {
 func compiled() *rego.Compiled {
 	module, rules := policies.Compiled()
 	return &rego.Compiled{Module: module, Rules: rules, Open: func(ctx context.Context, module, data []byte) (rego.Machine, error) {
-		return wasm.OpenPolicies(ctx, wasm.PoliciesOptions{Module: module, Data: data, Cache: nativeCode, Time: time.Minute})
+		return wasm.OpenPolicies(ctx, wasm.PoliciesOptions{Module: module, Data: data, Cache: nativeCode, Time: await.Guard})
 	}}
 }
 
@@ -65,7 +66,7 @@ func TestCompiledIsOfTheseRules(t *testing.T) {
 // and by topdown.
 func TestEvaluatorsAgreeOnChance(t *testing.T) {
 	t.Parallel()
-	var e evaluators
+	e := shared()
 	for i, profile := range []string{"standard", "strict", "readonly", "massgen"} {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
@@ -88,7 +89,7 @@ func TestEvaluatorsAgreeOnChance(t *testing.T) {
 // Names of files need not be text. What a reason then quotes is the same by both.
 func TestEvaluatorsAgreeOnWhatIsNoText(t *testing.T) {
 	t.Parallel()
-	var e evaluators
+	e := shared()
 	in := chance(rand.New(rand.NewPCG(1, 1)))
 	in.Commands = []facts.Command{{Known: true}}
 	in.Paths = []facts.Path{{Path: "/etc/a\xffb\xc3", Zone: "self", Access: "delete", Certainty: "literal"}}
@@ -107,7 +108,7 @@ func FuzzEvaluatorsAgree(f *testing.F) {
 	}
 	f.Add(uint64(9), uint64(9), "\x00\xff\u2028\"\\\n'\U0001F600")
 	profiles := []string{"standard", "strict", "readonly", "massgen"}
-	var e evaluators
+	e := shared()
 	f.Fuzz(func(t *testing.T, a, b uint64, text string) {
 		in := chance(rand.New(rand.NewPCG(a, b)))
 		in.Request.Command = text

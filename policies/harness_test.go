@@ -19,6 +19,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/engine/rego"
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/policies"
 )
 
@@ -186,11 +187,15 @@ func (s settings) config() rego.Config {
 }
 
 // evaluators keeps one evaluator for each configuration: making one takes longer than a hundred decisions.
-// Each judges by the compiled rules, and every judgement is held against that of topdown.
+// Each judges by the compiled rules, and every judgement is held against that of topdown. All tests share them.
 type evaluators struct {
 	mu   sync.Mutex
 	made map[string]func() (*rego.Evaluator, error)
 }
+
+var shared = sync.OnceValue(func() *evaluators {
+	return &evaluators{made: map[string]func() (*rego.Evaluator, error){}}
+})
 
 func (e *evaluators) of(t *testing.T, c rego.Config) *rego.Evaluator {
 	t.Helper()
@@ -199,13 +204,11 @@ func (e *evaluators) of(t *testing.T, c rego.Config) *rego.Evaluator {
 		t.Fatal(err)
 	}
 	e.mu.Lock()
-	if e.made == nil {
-		e.made = map[string]func() (*rego.Evaluator, error){}
-	}
 	if e.made[string(key)] == nil {
 		e.made[string(key)] = sync.OnceValues(func() (*rego.Evaluator, error) {
 			return rego.New(context.Background(), rego.Options{
 				Bundle: policies.FS(), Tested: true, Revision: policies.Revision(), Config: c, Compiled: compiled(),
+				Timeout: await.Guard,
 			})
 		})
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,9 +9,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/runners/runnertest"
 	"github.com/sallyport-dev/sallyport/runners/wire"
@@ -21,13 +20,11 @@ import (
 // launch starts a text in an environment and waits until its processes are there.
 func launch(t *testing.T, env engine.Environment, text, tag string, want int, elevated bool) engine.Process {
 	t.Helper()
-	p, err := begin(env, engine.Command{Text: "TAG=" + tag + "; export TAG\n" + text + "\nsleep 60", Elevated: elevated})
+	p, err := begin(env, engine.Command{Text: "TAG=" + tag + "; export TAG\n" + text + "\nsleep 1200", Elevated: elevated})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !runnertest.Await(time.Minute, func() bool { return len(runnertest.Tagged(tag)) >= want }) {
-		t.Fatalf("%d processes are there, want %d", len(runnertest.Tagged(tag)), want)
-	}
+	await.True(t, fmt.Sprintf("%d processes are there", want), func() bool { return len(runnertest.Tagged(tag)) >= want })
 	return p
 }
 
@@ -47,11 +44,7 @@ func TestDeathAsUser(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	began := time.Now()
-	if !runnertest.Await(30*time.Second, func() bool { return len(runnertest.Tagged(tag)) == 0 }) {
-		t.Errorf("%d processes survive", len(runnertest.Tagged(tag)))
-	}
-	t.Logf("all gone after %v", time.Since(began).Round(time.Millisecond))
+	await.True(t, "none of them is left", func() bool { return len(runnertest.Tagged(tag)) == 0 })
 }
 
 // What became root, and gave up all by which it is known, ends with its command all the same.
@@ -93,11 +86,9 @@ func TestRootLeavesNothing(t *testing.T) {
 // command line that lead there.
 func container(t *testing.T) (init *exec.Cmd, enter []string) {
 	t.Helper()
+	leftout.NeedRoot(t)
 	unshare := leftout.Command(t, "unshare")
 	nsenter := leftout.Command(t, "nsenter")
-	if os.Getuid() != 0 {
-		leftout.Skip(t, leftout.Root, "only root can make a process namespace: run this as root")
-	}
 	init = exec.Command(unshare, "--pid", "--fork", "--kill-child", "--mount-proc", program, "--init")
 	if err := init.Start(); err != nil {
 		t.Fatal(err)
@@ -107,14 +98,12 @@ func container(t *testing.T) (init *exec.Cmd, enter []string) {
 		_ = init.Wait()
 	})
 	var first string
-	if !runnertest.Await(time.Minute, func() bool {
+	await.True(t, "the first process is there", func() bool {
 		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", init.Process.Pid, init.Process.Pid))
 		first = strings.TrimSpace(string(b))
 		cmdline, _ := os.ReadFile("/proc/" + first + "/cmdline")
 		return first != "" && strings.Contains(string(cmdline), "--init")
-	}) {
-		t.Fatal("the first process does not start")
-	}
+	})
 	return init, []string{nsenter, "--target", first, "--pid", "--mount"}
 }
 
@@ -136,15 +125,11 @@ func TestInit(t *testing.T) {
 	launch(t, lost, escapes, tag, escaped, false)
 	launch(t, kept, escapes, other, escaped, false)
 	do(t, lost, engine.Command{Text: `for f in /proc/[0-9]*/cmdline; do grep -qs watcher $f && pid=${f#/proc/} && kill -9 ${pid%/*}; done; true`}) // so that it is not the one who does it
-	p, err := begin(lost, engine.Command{Text: "kill -9 $PPID; sleep 60"})
+	p, err := begin(lost, engine.Command{Text: "kill -9 $PPID; sleep 1200"})
 	if err == nil {
 		p.Wait()
 	}
-	began := time.Now()
-	if !runnertest.Await(30*time.Second, func() bool { return len(runnertest.Tagged(tag)) == 0 }) {
-		t.Errorf("%d processes survive their supervisor", len(runnertest.Tagged(tag)))
-	}
-	t.Logf("all gone after %v", time.Since(began).Round(time.Millisecond))
+	await.True(t, "none of them outlives its supervisor", func() bool { return len(runnertest.Tagged(tag)) == 0 })
 	if n := len(runnertest.Tagged(other)); n < escaped {
 		t.Errorf("%d processes of another supervisor are left, want %d", n, escaped)
 	}
@@ -154,24 +139,13 @@ func TestInit(t *testing.T) {
 	if x := do(t, kept, engine.Command{Text: "kill -9 1; kill -STOP 1; echo here"}); x.Stdout.Text != "here\n" {
 		t.Errorf("%+v", x)
 	}
-	began = time.Now()
 	done := make(chan error, 1)
 	go func() { done <- init.Wait() }()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
 	// unshare passes nothing on, so its child is asked.
-	if err := exec.CommandContext(ctx, enter[0], append(enter[1:], "sh", "-c", "kill -TERM 1")...).Run(); err != nil && ctx.Err() != nil {
-		t.Error(err)
+	_ = exec.CommandContext(await.Context(t), enter[0], append(enter[1:], "sh", "-c", "kill -TERM 1")...).Run() // it may end before that does
+	if err := await.Receive(t, "end of the first process", done); err != nil {
+		t.Errorf("it ends with %v", err)
 	}
-	select {
-	case err := <-done:
-		if err != nil {
-			t.Errorf("it ends with %v", err)
-		}
-	case <-ctx.Done():
-		t.Error("it does not end")
-	}
-	t.Logf("ended after %v", time.Since(began).Round(time.Millisecond))
 	if n := len(runnertest.Tagged(other)); n != 0 {
 		t.Errorf("%d processes outlive the first one", n)
 	}

@@ -17,6 +17,7 @@ import (
 // returns the words before a command line that run it in there.
 func limited(t *testing.T, bytes, processes int) []string {
 	t.Helper()
+	leftout.NeedRoot(t)
 	name := fmt.Sprintf("sallyport-test-%d-%d", os.Getpid(), bytes)
 	enter := ""
 	limit := func(controller, file string, value int) bool {
@@ -36,7 +37,7 @@ func limited(t *testing.T, bytes, processes int) []string {
 	memory := limit("memory", "memory.limit_in_bytes", bytes) || limit("", "memory.max", bytes)
 	few := processes == 0 || limit("pids", "pids.max", processes) || limit("", "pids.max", processes)
 	if !memory || !few {
-		leftout.Skip(t, leftout.Root, "no control group can be made here: run this as root with /sys/fs/cgroup writable")
+		leftout.Skip(t, leftout.Root, "no control group can be made here: /sys/fs/cgroup is not for writing")
 	}
 	return []string{"/bin/sh", "-c", enter + `exec "$@"`, "sh"}
 }
@@ -44,12 +45,12 @@ func limited(t *testing.T, bytes, processes int) []string {
 // A process that the kernel kills for want of memory is told of, whatever becomes of its command.
 func TestOutOfMemory(t *testing.T) {
 	t.Parallel()
-	env, err := greet(append(limited(t, 64<<20, 0), program), wire.Settings{})
+	env, err := greet(append(limited(t, 48<<20, 0), program), wire.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer env.Close()
-	const greedy = `head -c 300000000 /dev/zero | tail -n 1 | wc -c`
+	const greedy = `head -c 100000000 /dev/zero | tail -n 1 | wc -c`
 	for text, want := range map[string]struct{ code, kills int }{
 		"true":                      {0, 0},
 		greedy + "; exit 0":         {0, 1},
@@ -66,7 +67,7 @@ func TestOutOfMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x := do(t, free, engine.Command{Text: greedy}); x.OOMKills != 0 || x.Stdout.Text != "300000000\n" {
+	if x := do(t, free, engine.Command{Text: greedy}); x.OOMKills != 0 || x.Stdout.Text != "100000000\n" {
 		t.Errorf("with enough memory: %+v", x)
 	}
 	if err := errors.Join(free.Close(), env.Close()); err != nil {

@@ -18,9 +18,10 @@ import (
 // small mounts a file system of 64 KiB on a directory of the test.
 func small(t *testing.T) string {
 	t.Helper()
+	leftout.NeedRoot(t)
 	dir := scratch(t)
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
-		leftout.Skip(t, leftout.Root, "no small file system to fill: "+err.Error()+": run the tests as root with the right to mount")
+		leftout.Skip(t, leftout.Root, "no small file system can be mounted here: "+err.Error())
 	}
 	t.Cleanup(func() {
 		if err := unix.Unmount(dir, 0); err != nil {
@@ -88,9 +89,7 @@ func TestReadOnlyFileSystem(t *testing.T) {
 // asNobody runs a function with the rights of a user that owns nothing.
 func asNobody(t *testing.T, f func()) {
 	t.Helper()
-	if os.Getuid() != 0 {
-		leftout.Skip(t, leftout.Root, "cannot become another user: run the tests as root")
-	}
+	leftout.NeedRoot(t)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

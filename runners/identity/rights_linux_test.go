@@ -19,9 +19,7 @@ var someone = identity.User{UID: 64_301, GID: 64_302, Groups: []int{64_303}}
 
 func newRights(t *testing.T) *identity.Rights {
 	t.Helper()
-	if os.Getuid() != 0 {
-		leftout.Skip(t, leftout.Root, "only root can use files as another user: run this as root")
-	}
+	leftout.NeedRoot(t)
 	r, err := identity.NewRights(someone)
 	if err != nil {
 		t.Fatal(err)

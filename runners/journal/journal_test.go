@@ -18,6 +18,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/audit"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/internal/await"
+	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/runners/journal"
 	"github.com/sallyport-dev/sallyport/runners/local"
 	"github.com/sallyport-dev/sallyport/runners/runnertest"
@@ -141,7 +142,7 @@ func TestLifeOfAnEnvironment(t *testing.T) {
 func TestPlacesAreForTheOwnerAlone(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("there are no modes")
+		leftout.Skip(t, leftout.Platform, "there are no modes")
 	}
 	dir := filepath.Join(t.TempDir(), "state", "environments")
 	env := open(t, journal.Wrap(localRunner(t), journal.Options{Dir: dir}))

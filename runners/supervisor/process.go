@@ -153,7 +153,7 @@ func (p *Process) conclude(exit *engine.Exit, ended <-chan struct{}) {
 		exit.Error = err
 	} else {
 		exit.Error = errors.New("wait for command: the shell does not die: its process may hang in the kernel")
-		go reap() // leave no zombie, should it end after all
+		go func() { _, _ = reap() }() // leave no zombie, should it end after all
 	}
 	over, stop := p.clock.within(drainTime)
 	defer stop()

@@ -39,6 +39,8 @@ type Options struct {
 	runner   func(engine.Runner) engine.Runner
 	history  engine.Ledger
 	now      func() time.Time
+	clock    func() time.Time // of plugins
+	judge    time.Duration    // for one request
 }
 
 // Sallyport is a gate and the parts that are asked for more than a decision.
@@ -116,7 +118,7 @@ func (s *Sallyport) assemble(ctx context.Context, named *config.Loaded, o Option
 	}
 	options.Runner, options.Layout.POSIX = r.Runner, r.POSIX
 	s.Subject, s.exempt = options.Subject, options.Layout.Exemptions
-	if s.plugins, err = RulePlugins(ctx, named); err != nil {
+	if s.plugins, err = rulePlugins(ctx, named, o.clock); err != nil {
 		return err
 	}
 	options.Evaluators = []engine.Evaluator{s.reloading}
@@ -188,6 +190,7 @@ func gateOptions(l *config.Loaded, o Options) (engine.Options, error) {
 		Limits: engine.Limits{
 			Timeout: time.Duration(l.Timeout), MaxTimeout: time.Duration(l.Limits.MaxTimeout),
 			Grace: time.Duration(l.Limits.Grace), Approve: time.Duration(l.Limits.Approval), Output: int(l.Limits.Output),
+			Judge: o.judge,
 		},
 		Subject: subject,
 		Now:     o.now,

@@ -6,12 +6,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/await"
+	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/plugins"
 )
 
@@ -24,7 +27,9 @@ func hostileGate(t *testing.T) func(mode string) engine.Outcome {
 		t.Fatal(err)
 	}
 	l := load(t, fmt.Sprintf("plugins: [%q]\n", buildGo(t, dir, "hostile")))
-	s, err := plugins.Assemble(t.Context(), l, plugins.Options{CheckOnly: true})
+	var looks atomic.Int64
+	steps := func() time.Time { return time.UnixMicro(100 * looks.Add(1)) } // however busy the machine is
+	s, err := plugins.Assemble(t.Context(), l, plugins.Options{CheckOnly: true}.Within(await.Guard, steps))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,13 +46,14 @@ func hostileGate(t *testing.T) func(mode string) engine.Outcome {
 // TestHostilePlugin: a plugin made by an ordinary toolchain, doing harm behind a gate.
 func TestHostilePlugin(t *testing.T) {
 	t.Parallel()
+	leftout.Full(t, leftout.Slow)
 	check := hostileGate(t)
 	t.Run("denies", func(t *testing.T) { hostileDenies(t, check) })
 	t.Run("does not sleep", func(t *testing.T) { hostileDoesNotSleep(t, check) })
 	t.Run("reaches nothing", func(t *testing.T) { hostileReachesNothing(t, check) })
 }
 
-// Every request is refused with a fault, in time, and the next one is served.
+// Every request is refused with a fault, and the next one is served.
 func hostileDenies(t *testing.T, check func(string) engine.Outcome) {
 	for mode, want := range map[string]string{
 		"loop": "did not end in time", "memory": "out of memory", "recursion": "", "output": "the limit is 65536",
@@ -56,24 +62,14 @@ func hostileDenies(t *testing.T, check func(string) engine.Outcome) {
 		"rule": `rule "dangerous/recursive_delete" is not one that its manifest names`, "index": "it points at command 1048576",
 		"wait": "",
 	} {
-		start := time.Now()
 		out := check(mode)
-		if out.Decision.Effect != engine.Deny || out.Fault == nil || out.Decision.Fault == "" || !faultSays(out.Fault, want, mode == "memory", "did not end in time") {
+		if out.Decision.Effect != engine.Deny || out.Fault == nil || out.Decision.Fault == "" || !strings.Contains(out.Fault.Error(), want) {
 			t.Errorf("%s: effect %s, fault %v, want a fault with %q", mode, out.Decision.Effect, out.Fault, want)
-		}
-		if took := time.Since(start); took > 20*time.Second { // its limit is three seconds
-			t.Errorf("%s: refused after %v", mode, took)
 		}
 		if out := check("hello"); out.Decision.Effect != engine.Allow {
 			t.Errorf("the request after %s: effect %s, fault %v", mode, out.Decision.Effect, out.Fault)
 		}
 	}
-}
-
-// faultSays reports whether a fault is the one that is wanted. What takes up memory may meet the deadline first, but only where the
-// race detector slows it.
-func faultSays(fault error, want string, memory bool, deadline string) bool {
-	return strings.Contains(fault.Error(), want) || underRace && memory && strings.Contains(fault.Error(), deadline)
 }
 
 // To sleep is no harm: its clock goes on, ours does not.

@@ -37,7 +37,7 @@ func load(t testing.TB, text string) *config.Loaded {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return l
+	return plugins.Precompiled(t, l)
 }
 
 func TestAssembledGateRunsAndRecords(t *testing.T) {

@@ -67,11 +67,19 @@ func Policies(ctx context.Context, l *config.Loaded) (*rego.Evaluator, error) {
 
 // loadPolicies loads the policies of a configuration. texts are the bundles of its addresses.
 func loadPolicies(ctx context.Context, l *config.Loaded, texts map[string][]byte) (*rego.Evaluator, error) {
-	keys, err := policyKeys(l)
+	o, err := regoOptions(l, texts)
 	if err != nil {
 		return nil, err
 	}
-	return evaluator(ctx, l, rego.Options{
+	return evaluator(ctx, l, o)
+}
+
+func regoOptions(l *config.Loaded, texts map[string][]byte) (rego.Options, error) {
+	keys, err := policyKeys(l)
+	if err != nil {
+		return rego.Options{}, err
+	}
+	return rego.Options{
 		Bundle:   policies.FS(),
 		Tested:   true,
 		Revision: policies.Revision(),
@@ -80,7 +88,7 @@ func loadPolicies(ctx context.Context, l *config.Loaded, texts map[string][]byte
 		Keys:     keys,
 		Serials:  serials(l),
 		Config:   regoConfig(l),
-	})
+	}, nil
 }
 
 // policyKeys reads the keys that sign bundles.

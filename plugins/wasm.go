@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/rego"
@@ -17,7 +18,11 @@ const pluginRules = "plugin/"
 
 // RulePlugins opens the rule plugins that a configuration names. Each is an evaluator beside the
 // policies: it can add reasons and take none away.
-func RulePlugins(ctx context.Context, l *config.Loaded) (_ []*wasm.Plugin, err error) {
+func RulePlugins(ctx context.Context, l *config.Loaded) ([]*wasm.Plugin, error) {
+	return rulePlugins(ctx, l, nil)
+}
+
+func rulePlugins(ctx context.Context, l *config.Loaded, clock func() time.Time) (_ []*wasm.Plugin, err error) {
 	var all []*wasm.Plugin
 	defer func() {
 		if err != nil {
@@ -26,7 +31,7 @@ func RulePlugins(ctx context.Context, l *config.Loaded) (_ []*wasm.Plugin, err e
 	}()
 	var problems []config.Problem
 	named := map[string]bool{}
-	o := wasm.Options{Cache: l.CompiledDir(), Levels: l.Rules, Exemptions: exempted(pluginsLast(l)), Functions: rego.Function}
+	o := wasm.Options{Cache: l.CompiledDir(), Levels: l.Rules, Exemptions: exempted(pluginsLast(l)), Functions: rego.Function, Clock: clock}
 	for i, module := range l.Plugins {
 		key := fmt.Sprintf("plugins[%d]", i)
 		o.Module = string(module)

@@ -133,6 +133,7 @@ func exemptions(rulesAndMatches ...string) string {
 // TestWritingPluginsPage runs the commands of docs/writing-plugins.md as they stand there.
 func TestWritingPluginsPage(t *testing.T) {
 	t.Parallel()
+	leftout.Full(t, leftout.Slow)
 	page, err := os.ReadFile("../docs/writing-plugins.md")
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/audit"
 	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 // A gate that runs takes new policies up, keeps the old ones where the new are broken, and both are on record.
@@ -45,7 +46,7 @@ func TestWatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Assemble(t.Context(), l, Options{Version: "test"})
+	s, err := Assemble(t.Context(), Precompiled(t, l), Options{Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,16 +72,12 @@ func TestWatch(t *testing.T) {
 		t.Fatalf("got %s", got)
 	}
 	rule("deny contains {\"command\": 0} if input.version == 1")
-	if b := <-told; b.Error != "" {
+	if b := await.Receive(t, "word of the new policies", told); b.Error != "" {
 		t.Errorf("got %+v", b)
 	}
-	for start := time.Now(); effect() != engine.Deny; time.Sleep(time.Millisecond) {
-		if time.Since(start) > time.Minute {
-			t.Fatal("the new policies do not judge")
-		}
-	}
+	await.True(t, "the new policies judge", func() bool { return effect() == engine.Deny })
 	rule("deny contains {\"command\": 0} if input.versoin == 1")
-	if b := <-told; !strings.Contains(b.Error, "x.rego:8:") {
+	if b := await.Receive(t, "word of the broken policies", told); !strings.Contains(b.Error, "x.rego:8:") {
 		t.Errorf("got %+v", b)
 	}
 	if got := effect(); got != engine.Deny {

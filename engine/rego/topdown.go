@@ -168,11 +168,12 @@ func heap() uint64 {
 
 func (e *interpreter) run(ctx context.Context, query *opa.PreparedEvalQuery, input ast.Value) (*ast.Term, error) {
 	results, err := query.Eval(ctx, opa.EvalParsedInput(input), opa.EvalInterQueryBuiltinValueCache(e.patterns))
+	// An answer that came too late may have missed a cancelled part, and OPA's error would not say that it was late.
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("evaluate policies: %w after at most %v", ctx.Err(), e.timeout)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("evaluate policies: %w", err)
-	}
-	if ctx.Err() != nil { // an answer that came too late may have missed a cancelled part
-		return nil, fmt.Errorf("evaluate policies: %w", ctx.Err())
 	}
 	if len(results) != 1 || len(results[0].Expressions) != 1 {
 		return nil, errors.New("evaluate policies: the decision is undefined")

@@ -209,7 +209,7 @@ func openedFor(t testing.TB, a assembly, ms int) *Plugin {
 // openedBy opens it under a clock.
 func openedBy(t testing.TB, clock func() time.Time, a assembly, ms int) *Plugin {
 	t.Helper()
-	p, err := Open(t.Context(), Options{clock: clock, Module: installed(t, a.binary(), func(m *Manifest) { m.Limits.TimeMS = ms })})
+	p, err := Open(t.Context(), Options{Clock: clock, Module: installed(t, a.binary(), func(m *Manifest) { m.Limits.TimeMS = ms })})
 	if err != nil {
 		t.Fatal(err)
 	}

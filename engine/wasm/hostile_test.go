@@ -137,7 +137,7 @@ func TestHostileBeginnings(t *testing.T) {
 				a.evaluate = tt.module.evaluate
 			}
 			module := installed(t, a.binary(), func(m *Manifest) { m.Limits.TimeMS = endlessMS })
-			_, err := Open(t.Context(), Options{clock: steps(), Module: module})
+			_, err := Open(t.Context(), Options{Clock: steps(), Module: module})
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want an error with %q", err, tt.want)
 			}

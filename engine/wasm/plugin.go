@@ -27,7 +27,7 @@ type Options struct {
 	// has not, or has and should not use. nil, and a result of nil: there are none.
 	Functions func(name string) Function
 
-	clock func() time.Time // of tests, in place of time.Now
+	Clock func() time.Time // stands in for the clock in tests
 }
 
 // maxModule bounds the size of a module, in bytes.
@@ -93,8 +93,8 @@ func open(ctx context.Context, o Options) (*Plugin, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.clock != nil {
-		c.clock = o.clock
+	if o.Clock != nil {
+		c.clock = o.Clock
 	}
 	var said [][]byte
 	if p.pool, said, err = newPool(ctx, c, m, k.speaks, manifest.Limits); err != nil {

@@ -86,13 +86,13 @@ func TestOutputThatIsNotSoundIsAFault(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := Open(t.Context(), Options{clock: steps(), Module: installed(t, newAssembly().says(tt.output).binary(), nil)})
+			_, err := Open(t.Context(), Options{Clock: steps(), Module: installed(t, newAssembly().says(tt.output).binary(), nil)})
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want an error with %q", err, tt.want)
 			}
 		})
 	}
-	if _, err := Open(t.Context(), Options{clock: steps(), Module: installed(t, newAssembly().says(one("", "")).binary(), nil)}); err != nil {
+	if _, err := Open(t.Context(), Options{Clock: steps(), Module: installed(t, newAssembly().says(one("", "")).binary(), nil)}); err != nil {
 		t.Errorf("what the cases are made from is not sound itself: %v", err)
 	}
 }
@@ -139,13 +139,13 @@ func TestModulesThatAreNotLoaded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			module := installed(t, tt.binary, tt.change)
-			_, err := Open(t.Context(), Options{clock: steps(), Module: module})
+			_, err := Open(t.Context(), Options{Clock: steps(), Module: module})
 			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), module) {
 				t.Errorf("got %v, want an error with %q and the name of the file", err, tt.want)
 			}
 		})
 	}
-	if _, err := Open(t.Context(), Options{clock: steps(), Module: installed(t, sound.binary(), nil)}); err != nil {
+	if _, err := Open(t.Context(), Options{Clock: steps(), Module: installed(t, sound.binary(), nil)}); err != nil {
 		t.Errorf("what the cases are made from is not sound itself: %v", err)
 	}
 }
@@ -156,26 +156,26 @@ func TestFilesThatAreNotRead(t *testing.T) {
 	if err := os.Truncate(large, 100<<20); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(t.Context(), Options{clock: steps(), Module: large}); err == nil || !strings.Contains(err.Error(), "has more than") {
+	if _, err := Open(t.Context(), Options{Clock: steps(), Module: large}); err == nil || !strings.Contains(err.Error(), "has more than") {
 		t.Errorf("100 MB: %v", err)
 	}
 	alone := installed(t, newAssembly().binary(), nil)
 	if err := os.Remove(ManifestFile(alone)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(t.Context(), Options{clock: steps(), Module: alone}); err == nil || !strings.Contains(err.Error(), "every module needs one") {
+	if _, err := Open(t.Context(), Options{Clock: steps(), Module: alone}); err == nil || !strings.Contains(err.Error(), "every module needs one") {
 		t.Errorf("no manifest: %v", err)
 	}
 	if err := os.Mkdir(ManifestFile(alone), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(t.Context(), Options{clock: steps(), Module: alone}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	if _, err := Open(t.Context(), Options{Clock: steps(), Module: alone}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("a directory for a manifest: %v", err)
 	}
 	unknown := installed(t, newAssembly().binary(), nil)
 	text, _ := os.ReadFile(ManifestFile(unknown))
 	os.WriteFile(ManifestFile(unknown), []byte(strings.Replace(string(text), "{", `{"network":true,`, 1)), 0o600)
-	if _, err := Open(t.Context(), Options{clock: steps(), Module: unknown}); err == nil || !strings.Contains(err.Error(), `unknown key "network"`) {
+	if _, err := Open(t.Context(), Options{Clock: steps(), Module: unknown}); err == nil || !strings.Contains(err.Error(), `unknown key "network"`) {
 		t.Errorf("a key that nobody knows: %v", err)
 	}
 }
@@ -264,7 +264,7 @@ func TestCache(t *testing.T) {
 	module := installed(t, newAssembly().binary(), nil)
 	dir := filepath.Join(t.TempDir(), "state", "cache")
 	for range 2 {
-		p, err := Open(t.Context(), Options{clock: steps(), Module: module, Cache: dir})
+		p, err := Open(t.Context(), Options{Clock: steps(), Module: module, Cache: dir})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,7 +283,7 @@ func TestCache(t *testing.T) {
 	if err := os.WriteFile(files[0], []byte("damaged"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Open(t.Context(), Options{clock: steps(), Module: module, Cache: dir})
+	p, err := Open(t.Context(), Options{Clock: steps(), Module: module, Cache: dir})
 	if err != nil {
 		t.Fatalf("a damaged file: %v", err)
 	}
@@ -307,7 +307,7 @@ func TestCache(t *testing.T) {
 func TestCacheThatCannotBeMade(t *testing.T) {
 	t.Parallel()
 	module := installed(t, newAssembly().binary(), nil)
-	p, err := Open(t.Context(), Options{clock: steps(), Module: module, Cache: filepath.Join(module, "below a file")})
+	p, err := Open(t.Context(), Options{Clock: steps(), Module: module, Cache: filepath.Join(module, "below a file")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,7 +96,7 @@ func TestPoliciesThatAreNotLoaded(t *testing.T) {
 		t.Fatal(err)
 	}
 	openedPolicy(t, described(t, plain, "one"))
-	if _, err := Open(t.Context(), Options{clock: steps(), Module: installed(t, module, nil)}); err == nil || !strings.Contains(err.Error(), "it is a policy compiled by OPA") {
+	if _, err := Open(t.Context(), Options{Clock: steps(), Module: installed(t, module, nil)}); err == nil || !strings.Contains(err.Error(), "it is a policy compiled by OPA") {
 		t.Errorf("without a word about its rules: %v", err)
 	}
 }

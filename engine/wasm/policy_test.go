@@ -73,7 +73,7 @@ func described(t *testing.T, module string, rules ...string) Options {
 	if err := os.WriteFile(ManifestFile(module), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return Options{clock: steps(), Module: module, Functions: rego.Function}
+	return Options{Clock: steps(), Module: module, Functions: rego.Function}
 }
 
 func openedPolicy(t *testing.T, o Options) *Plugin {

@@ -1,0 +1,71 @@
+package plugins
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/engine/rego"
+	"github.com/sallyport-dev/sallyport/internal/await"
+)
+
+// Within gives a custom policy so much time, and a request and its plugins more than a test lasts. What time a plugin
+// has it learns from clock.
+func (o Options) Within(timeout time.Duration, clock func() time.Time) Options {
+	o.judge, o.clock = await.Guard, clock
+	o.policies = func(ctx context.Context, l *config.Loaded) (*rego.Evaluator, error) {
+		r, err := regoOptions(l, nil)
+		if err != nil {
+			return nil, err
+		}
+		r.Timeout = timeout
+		return evaluator(ctx, l, r)
+	}
+	return o
+}
+
+// Precompiled puts the native code of the built-in policies, made once for all tests, where the configuration keeps it.
+func Precompiled(t testing.TB, l *config.Loaded) *config.Loaded {
+	t.Helper()
+	dir, err := precompiled()
+	if err == nil {
+		err = os.CopyFS(l.CompiledDir(), os.DirFS(dir))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// scratch is a directory for all tests.
+var scratch = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "sallyport-test-") })
+
+var precompiled = sync.OnceValues(func() (string, error) {
+	root, err := scratch()
+	if err != nil {
+		return "", err
+	}
+	host := config.Host{Dir: root, Home: root, Now: time.Now(), Getenv: func(name string) string {
+		return map[string]string{"XDG_STATE_HOME": filepath.Join(root, "state")}[name]
+	}}
+	l, err := config.Parse("version: 1\n", filepath.Join(root, "c.yaml"), "--config", host)
+	if err != nil {
+		return "", err
+	}
+	if _, err := Policies(context.Background(), l); err != nil {
+		return "", err
+	}
+	return l.CompiledDir(), os.MkdirAll(l.CompiledDir(), 0o700) // it is not there where topdown judges
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if dir, err := scratch(); err == nil {
+		_ = os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}

@@ -1,6 +1,0 @@
-//go:build race
-
-package plugins_test
-
-// underRace says that the race detector makes everything many times slower.
-const underRace = true

@@ -82,7 +82,7 @@ func (a *app) exec(ctx context.Context, text string, words []string, f execFlags
 	if err != nil {
 		return err
 	}
-	signals := catchSignals(ctx)
+	signals := catchSignals(ctx, a.leave)
 	request := engine.Request{Tool: "execute_command", Command: text, WorkDir: f.workDir, Timeout: f.timeout}
 	if f.stdin {
 		request.Stdin = a.in

@@ -14,6 +14,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
@@ -24,7 +25,7 @@ import (
 
 func main() {
 	collectLate()
-	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit((&app{in: os.Stdin, out: os.Stdout, err: os.Stderr, leave: leaveTime}).run(os.Args[1:]))
 }
 
 // collectLate puts the garbage collector off until the heap has 128 MiB. Compiling the policies
@@ -43,15 +44,16 @@ type app struct {
 	out, err io.Writer
 	config   string // --config
 	verbose  int    // -v, counted
+
+	leave time.Duration // leaveTime, but for tests
 }
 
-func run(args []string, in io.Reader, out, errs io.Writer) int {
-	a := &app{in: in, out: out, err: errs}
+func (a *app) run(args []string) int {
 	root := a.root()
 	root.SetArgs(args)
-	root.SetIn(in)
-	root.SetOut(out)
-	root.SetErr(errs)
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
 	cmd, err := root.ExecuteContextC(context.Background())
 	if err == nil {
 		return 0

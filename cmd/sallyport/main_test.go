@@ -4,12 +4,24 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"sallyport": main})
+	testscript.Main(m, map[string]func(){
+		"sallyport": main,
+		// What a command makes of a signal is tried where it has all the time to do it, or none.
+		"patient-sallyport": func() { os.Exit(leaving(2 * await.Guard)) },
+		"hasty-sallyport":   func() { os.Exit(leaving(time.Millisecond)) },
+	})
+}
+
+func leaving(after time.Duration) int {
+	return (&app{in: os.Stdin, out: os.Stdout, err: os.Stderr, leave: after}).run(os.Args[1:])
 }
 
 // TestScripts runs testdata/script: the program as a user meets it, with a home of its own. What a

@@ -13,10 +13,11 @@ import (
 // TestScriptsOnMounts runs the scripts that need file systems of their own: a small one and a
 // read-only one.
 func TestScriptsOnMounts(t *testing.T) {
+	leftout.NeedRoot(t)
 	t.Parallel()
 	probe := t.TempDir()
 	if err := unix.Mount("tmpfs", probe, "tmpfs", 0, "size=64k"); err != nil {
-		leftout.Skip(t, leftout.Root, "mount a tmpfs: "+err.Error()+": run as root")
+		leftout.Skip(t, leftout.Root, "mount a tmpfs: "+err.Error())
 	}
 	if err := unix.Unmount(probe, 0); err != nil {
 		t.Fatal(err)

@@ -10,12 +10,12 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 // sitting is somebody at a terminal who runs sallyport there.
@@ -98,10 +98,8 @@ func (s *sitting) last() string {
 // sees waits until the terminal shows something.
 func (s *sitting) sees(want string) {
 	s.t.Helper()
-	for end := time.Now().Add(time.Minute); !strings.Contains(s.screen(), want); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			s.t.Fatalf("%q does not come: %q", want, s.last())
-		}
+	if !await.Holds(func() bool { return strings.Contains(s.screen(), want) }) {
+		s.t.Fatalf("%q does not come: %q", want, s.last())
 	}
 }
 
@@ -186,8 +184,7 @@ func TestTerminal(t *testing.T) {
 			s.ends(143)
 		},
 		"time limit": func(t *testing.T) {
-			s := sit(t, "", "exec", "-t", "--timeout", "10s", "-c", sizes) // it has to be seen before
-			s.sees("33 111")
+			s := sit(t, "", "exec", "-t", "--timeout", "500ms", "-c", sizes)
 			s.ends(execTimedOut)
 		},
 		"SIGKILL": func(t *testing.T) {
@@ -195,14 +192,7 @@ func TestTerminal(t *testing.T) {
 			pid := waitFor(t, filepath.Join(s.dir, "pid"), 1)[0]
 			_ = s.cmd.Process.Kill()
 			_ = s.cmd.Wait()
-			for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-				if _, err := os.Stat("/proc/" + pid); err != nil {
-					break
-				}
-				if time.Now().After(end) {
-					t.Fatal("the command lives on")
-				}
-			}
+			await.True(t, "the command is gone", func() bool { return !alive(pid) })
 		},
 		"a question first": func(t *testing.T) {
 			s := sit(t, "version: 1\ncommands: {deny: [cat]}\nrules: {filters/denied: ask}\n", "exec", "-t", "-c", "echo up; cat")

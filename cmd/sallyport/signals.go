@@ -40,12 +40,13 @@ type signals struct {
 	came   chan os.Signal
 	jobs   chan *engine.Job
 	why    atomic.Int32 // the first that asked for an end; 0 for none
+	leave  time.Duration
 }
 
 // catchSignals begins to catch them. What whoever started us has us ignore, as nohup does, stays ignored. That
 // the reader of our output went away (SIGPIPE) is one more: to die of it would leave no outcome on record.
-func catchSignals(ctx context.Context) *signals {
-	s := &signals{came: make(chan os.Signal, 8), jobs: make(chan *engine.Job)}
+func catchSignals(ctx context.Context, leave time.Duration) *signals {
+	s := &signals{came: make(chan os.Signal, 8), jobs: make(chan *engine.Job), leave: leave}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	signal.Notify(s.came, syscall.SIGPIPE)
 	for sig := range requests() {
@@ -90,7 +91,7 @@ func (s *signals) pass() {
 				s.end(job)
 			default:
 				if r.end {
-					late = time.After(leaveTime)
+					late = time.After(s.leave)
 				}
 				go s.send(job, r)
 			}

@@ -205,6 +205,12 @@ func TestRoots(t *testing.T) {
 // Without the means a user is refused, and never passed over.
 func TestNoMeans(t *testing.T) {
 	t.Parallel()
+	if _, err := greet([]string{program}, wire.Settings{Reown: []string{"/tmp"}}); err == nil {
+		t.Error("files are to be given to nobody")
+	}
+	if _, err := greet([]string{program}, wire.Settings{Roots: []string{"tmp"}}); err == nil {
+		t.Error("a root is no absolute path")
+	}
 	root := someone
 	root.UID = 0
 	for name, tc := range map[string]struct {
@@ -223,11 +229,5 @@ func TestNoMeans(t *testing.T) {
 				_ = env.Close()
 			}
 		}
-	}
-	if _, err := greet([]string{program}, wire.Settings{Reown: []string{"/tmp"}}); err == nil {
-		t.Error("files are to be given to nobody")
-	}
-	if _, err := greet([]string{program}, wire.Settings{Roots: []string{"tmp"}}); err == nil {
-		t.Error("a root is no absolute path")
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // rounds is how often a path is used while it is being swapped. The naive way, in the same race, is
 // through after a few.
-const rounds = 2000
+const rounds = 500
 
 // swap exchanges a directory or file with a link to a victim, and back, until the test ends. The
 // place is one of the two at any time, and never missing.
@@ -86,7 +86,7 @@ func TestRaceForADirectory(t *testing.T) {
 			func(victim string) bool { _, err := os.Lstat(victim + "/l"); return err == nil }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if !race(t, c.file, c.naive, c.reached, 1000*rounds) {
+			if !race(t, c.file, c.naive, c.reached, 4000*rounds) {
 				t.Fatal("the naive way was never led astray: this test shows nothing")
 			}
 			for way, h := range map[string]Host{"system": {}, "stepwise": {stepwise: true}} {
@@ -99,7 +99,7 @@ func TestRaceForADirectory(t *testing.T) {
 	t.Run("read", func(t *testing.T) {
 		reached := func(string) bool { return seen == "secret" }
 		naive := func(p string) { b, _ := os.ReadFile(p); seen = string(b) }
-		if !race(t, "keep", naive, reached, 1000*rounds) {
+		if !race(t, "keep", naive, reached, 4000*rounds) {
 			t.Fatal("the naive way was never led astray: this test shows nothing")
 		}
 		for way, h := range map[string]Host{"system": {}, "stepwise": {stepwise: true}} {
@@ -117,7 +117,7 @@ func TestRaceForADirectory(t *testing.T) {
 			}
 		}
 		reached := func(string) bool { return size == int64(len("secret")) }
-		if !race(t, "keep", func(p string) { look(os.Lstat(p)) }, reached, 1000*rounds) {
+		if !race(t, "keep", func(p string) { look(os.Lstat(p)) }, reached, 4000*rounds) {
 			t.Fatal("the naive way was never led astray: this test shows nothing")
 		}
 		for way, h := range map[string]Host{"system": {}, "stepwise": {stepwise: true}} {

@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,7 @@ func evaluator(ctx context.Context, l *config.Loaded, o rego.Options) (*rego.Eva
 		if l.Evaluator == "auto" && !wasm.Native() {
 			return nil, why.because(errInterpreted)
 		}
-		m, err := wasm.OpenPolicies(ctx, wasm.PoliciesOptions{Module: module, Data: data, Cache: l.CompiledDir(), Time: rego.DefaultTimeout})
+		m, err := wasm.OpenPolicies(ctx, wasm.PoliciesOptions{Module: module, Data: data, Cache: l.CompiledDir(), Time: cmp.Or(o.Timeout, rego.DefaultTimeout)})
 		if err != nil {
 			return nil, why.because(err)
 		}

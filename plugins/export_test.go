@@ -28,6 +28,9 @@ func (o Options) Within(timeout time.Duration, clock func() time.Time) Options {
 	return o
 }
 
+// Unhurried lets a request take as long as a test does.
+func (o Options) Unhurried() Options { return o.Within(await.Guard, nil) }
+
 // Precompiled puts the native code of the built-in policies, made once for all tests, where the configuration keeps it.
 func Precompiled(t testing.TB, l *config.Loaded) *config.Loaded {
 	t.Helper()

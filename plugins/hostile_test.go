@@ -27,9 +27,7 @@ func hostileGate(t *testing.T) func(mode string) engine.Outcome {
 		t.Fatal(err)
 	}
 	l := load(t, fmt.Sprintf("plugins: [%q]\n", buildGo(t, dir, "hostile")))
-	var looks atomic.Int64
-	steps := func() time.Time { return time.UnixMicro(100 * looks.Add(1)) } // however busy the machine is
-	s, err := plugins.Assemble(t.Context(), l, plugins.Options{CheckOnly: true}.Within(await.Guard, steps))
+	s, err := plugins.Assemble(t.Context(), l, plugins.Options{CheckOnly: true}.Within(await.Guard, stepClock()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,6 +39,12 @@ func hostileGate(t *testing.T) func(mode string) engine.Outcome {
 		}
 		return out
 	}
+}
+
+// stepClock is a clock by which each look at it takes a tenth of a millisecond, however busy the machine is.
+func stepClock() func() time.Time {
+	var looks atomic.Int64
+	return func() time.Time { return time.UnixMicro(100 * looks.Add(1)) }
 }
 
 // TestHostilePlugin: a plugin made by an ordinary toolchain, doing harm behind a gate.

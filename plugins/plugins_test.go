@@ -43,7 +43,7 @@ func load(t testing.TB, text string) *config.Loaded {
 func TestAssembledGateRunsAndRecords(t *testing.T) {
 	t.Parallel()
 	l := load(t, "commands: {deny: [touch]}\n")
-	s, err := plugins.Assemble(t.Context(), l, plugins.Options{Session: "s", Version: "test"})
+	s, err := plugins.Assemble(t.Context(), l, plugins.Options{Session: "s", Version: "test"}.Unhurried())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestAssembledGateRunsAndRecords(t *testing.T) {
 func TestCheckOnlyOpensNoLogAndRunsNothing(t *testing.T) {
 	t.Parallel()
 	l := load(t, "")
-	s, err := plugins.Assemble(t.Context(), l, plugins.Options{CheckOnly: true})
+	s, err := plugins.Assemble(t.Context(), l, plugins.Options{CheckOnly: true}.Unhurried())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 // recordsOf makes a log of harmless commands, under a configuration.
 func recordsOf(t testing.TB, l *config.Loaded, commands ...string) {
 	t.Helper()
-	s, err := plugins.Assemble(t.Context(), l, plugins.Options{Session: "s", Version: "test"})
+	s, err := plugins.Assemble(t.Context(), l, plugins.Options{Session: "s", Version: "test"}.Unhurried())
 	if err != nil {
 		t.Fatal(err)
 	}

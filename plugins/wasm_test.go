@@ -19,6 +19,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/engine/wasm"
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/plugins"
 )
@@ -60,7 +61,7 @@ func TestPluginJudgesBesideThePolicies(t *testing.T) {
 	t.Parallel()
 	module := buildGo(t, filepath.Join(checkout(t), "plugins/examples/entropy"), "entropy")
 	compiled := t.TempDir() // once for all: compiling is what takes time
-	if p, err := wasm.Open(t.Context(), wasm.Options{Module: module, Cache: compiled}); err != nil {
+	if p, err := wasm.Open(t.Context(), wasm.Options{Module: module, Cache: compiled, Clock: stepClock()}); err != nil {
 		t.Fatal(err)
 	} else if err := p.Close(); err != nil {
 		t.Fatal(err)
@@ -72,7 +73,7 @@ func TestPluginJudgesBesideThePolicies(t *testing.T) {
 		if err := os.CopyFS(l.CompiledDir(), os.DirFS(compiled)); err != nil {
 			t.Fatal(err)
 		}
-		_, err := plugins.Assemble(t.Context(), l, plugins.Options{CheckOnly: true})
+		_, err := plugins.Assemble(t.Context(), l, plugins.Options{CheckOnly: true}.Within(await.Guard, stepClock()))
 		if err == nil || !strings.Contains(err.Error(), "there are two plugins named entropy") {
 			t.Errorf("got %v", err)
 		}
@@ -99,7 +100,7 @@ func TestPluginJudgesBesideThePolicies(t *testing.T) {
 			if err := os.CopyFS(l.CompiledDir(), os.DirFS(compiled)); err != nil {
 				t.Fatal(err)
 			}
-			s, err := plugins.Assemble(t.Context(), l, plugins.Options{CheckOnly: true})
+			s, err := plugins.Assemble(t.Context(), l, plugins.Options{CheckOnly: true}.Within(await.Guard, stepClock()))
 			if err != nil {
 				t.Fatal(err)
 			}

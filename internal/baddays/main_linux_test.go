@@ -230,7 +230,7 @@ func ended(t testing.TB, p engine.Process) engine.Exit {
 // gone waits until no process has a tag among its arguments.
 func gone(t testing.TB, tag string) {
 	t.Helper()
-	await.True(t, "all processes of the command are gone", func() bool { return len(runnertest.Tagged(tag)) == 0 })
+	await.True(t, "the processes have ended", func() bool { return len(runnertest.Tagged(tag)) == 0 })
 }
 
 // mount makes a file system that is gone after the test.

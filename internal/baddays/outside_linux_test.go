@@ -21,7 +21,8 @@ var meddling = []struct {
 	{"killed", "the container was stopped", []string{"kill"}},
 	{"stopped", "the container was stopped", []string{"stop"}},
 	{"restarted", "ended|stopped|runs on", []string{"restart", "-t", "0"}},
-	{"paused", "paused|does not answer|timeout", []string{"pause"}}, // nothing tells but the silence, after the time limit
+	// Nothing tells but the silence, after the time limit.
+	{"paused", "paused|does not answer|timeout", []string{"pause"}},
 }
 
 // TestMeddling has somebody else do something to the container, between commands and in the middle of one.

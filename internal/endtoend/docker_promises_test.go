@@ -201,7 +201,8 @@ func TestDockerTimeout(t *testing.T) {
 	t.Parallel()
 	s := dockerSite(t, runtimeImage())
 	c := s.config("c", "")
-	if r := s.do(c, "exec", "--timeout", "1s", "--format", "json", "-c", "sleep 300"); r.code != 124 || !strings.Contains(r.stdout, `"timed_out":true`) {
+	r := s.do(c, "exec", "--timeout", "1s", "--format", "json", "-c", "sleep 300")
+	if r.code != 124 || !strings.Contains(r.stdout, `"timed_out":true`) {
 		t.Errorf("%+v", r)
 	}
 	m := s.serve(c) // whose container stays up

@@ -24,7 +24,7 @@ func (s *site) serve(config string, args ...string) *server {
 	return m
 }
 
-// hold keeps the container of a configuration up, so that commands need not start it each time, until release.
+// hold keeps the container of a configuration up until release, so that no command needs to start it.
 func (s *site) hold(config string) (release func()) {
 	s.t.Helper()
 	m := s.serve(config)
@@ -75,7 +75,7 @@ func TestDockerThroughMCP(t *testing.T) {
 	if r := m.call("execute_command", map[string]any{"command": "ls /etc/made.txt"}); r.Structured.Stdout != "" {
 		t.Errorf("a tool wrote outside of the granted places: %+v", r.Structured)
 	}
-	// The end of the session is the end of the container, which is not stopped with patience.
+	// The end of the session is the end of the container, which is killed at once.
 	signals := s.signals(container)
 	m.quit()
 	if got := signals(); !slices.Equal(got, []string{"9"}) {

@@ -28,7 +28,8 @@ type site struct {
 	images    []string
 }
 
-// dockerSite makes one, or skips the test where there is no engine or no such image. What it makes goes with it.
+// dockerSite makes one, or skips the test where there is no engine or no such image. What it makes goes with
+// it.
 func dockerSite(t *testing.T, image string) *site {
 	t.Helper()
 	s := &site{t: t, docker: leftout.NeedDocker(t, image)}
@@ -84,7 +85,8 @@ func (s *site) give(path string) {
 func (s *site) config(name, docker string, lines ...string) string {
 	s.t.Helper()
 	file := filepath.Join(s.home, name+".yaml")
-	text := "version: 1\nworkspace: " + s.workspace + "\n" + unhurried + "\n" + strings.Join(lines, "\n") + "\n"
+	lines = append([]string{"version: 1", "workspace: " + s.workspace, unhurried}, lines...)
+	text := strings.Join(lines, "\n") + "\n"
 	if !strings.Contains(text, "\nrunner: ") {
 		text += "runner: docker\n"
 	}
@@ -180,7 +182,8 @@ func (s *site) running(config string) string {
 func (s *site) signals(container string) func() []string {
 	s.t.Helper()
 	now := time.Now() // told too is what happens before the engine hears of us
-	cmd := exec.CommandContext(await.Context(s.t), s.docker, "events", "--since", fmt.Sprintf("%d.%09d", now.Unix(), now.Nanosecond()),
+	cmd := exec.CommandContext(await.Context(s.t), s.docker, "events",
+		"--since", fmt.Sprintf("%d.%09d", now.Unix(), now.Nanosecond()),
 		"--filter", "container="+container, "--format", "{{.Action}} {{.Actor.Attributes.signal}}")
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -20,8 +20,9 @@ func TestSuddenDeath(t *testing.T) {
 	if r := run(t, workspace, env, program, "exec", "--", "true"); r.code != 0 {
 		t.Fatalf("exec true: %+v", r)
 	}
+	logs := filepath.Join(filepath.Dir(workspace), ".local/state/sallyport/audit/*.jsonl")
 	logged := func() (bytes int64) {
-		files, _ := filepath.Glob(filepath.Join(filepath.Dir(workspace), ".local/state/sallyport/audit/*.jsonl"))
+		files, _ := filepath.Glob(logs)
 		for _, file := range files {
 			if info, err := os.Stat(file); err == nil {
 				bytes += info.Size()

@@ -6,6 +6,7 @@
 // host shows it: a secret came back, a file changed, a listener was called, a process of the host was
 // touched, something stayed behind, or the kernel let through what it was to refuse.
 //
-// It has no code of its own. docs/escapes.md is made from the corpus. Its subject is what a command can
-// do once it runs; what may run at all is for policies to say and is tested with them.
+// It has no code of its own, and all tries are part of the full run. docs/escapes.md is made from the corpus.
+// Its subject is what a command can do once it runs; what may run at all is for policies to say and is tested
+// with them.
 package escapes

@@ -95,10 +95,15 @@ func tools() []try {
 			return read(f, w.workspace+"/planted-file") + read(f, w.workspace+"/planted-dir/secret")
 		}, bubblewrap: noSteps, docker: noSteps},
 		{name: "read by a link that comes during the call", bare: true, tool: func(w *site, f engine.Files) string {
-			return racing(w, func(at string) bool { return strings.Contains(read(f, at+"/secret"), w.secret) })
+			return racing(w, func(at string) bool {
+				return strings.Contains(read(f, at+"/secret"), w.secret)
+			})
 		}, bubblewrap: noSteps, docker: noSteps},
 		{name: "write by a link that comes during the call", bare: true, tool: func(w *site, f engine.Files) string {
-			return racing(w, func(at string) bool { put(f, at+"/raced"); return exists(w.outside + "/raced") })
+			return racing(w, func(at string) bool {
+				put(f, at+"/raced")
+				return exists(w.outside + "/raced")
+			})
 		}, bubblewrap: noSteps, docker: noSteps},
 		{name: "remove by a link that comes during the call", bare: true, tool: func(w *site, f engine.Files) string {
 			return racing(w, func(at string) bool {

@@ -83,7 +83,7 @@ func (s *site) attempt(t *testing.T, c try) (out []string) {
 		must(t, c.host(s.world))
 		s.before = s.state(t)
 		if r, ok := s.env.(engine.Remote); ok && s.confines {
-			await.True(t, "the environment sees the change on the host", func() bool { return r.Err() != nil })
+			await.True(t, "the environment sees the change", func() bool { return r.Err() != nil })
 		}
 		s.renew(t)
 	}
@@ -154,7 +154,7 @@ func (s *site) left(tag string) (out []string) {
 	return out
 }
 
-// survivors waits until no process with a tag is there, where something ends them, and returns those that are.
+// survivors waits, where something ends them, until no process has a tag, and returns those that have.
 func (s *site) survivors(tag string) (left []int) {
 	gone := func() bool {
 		left = runnertest.Tagged(tag)
@@ -234,8 +234,9 @@ func (s *site) bare(t *testing.T, c try) []string {
 	return out
 }
 
-// lasting waits for processes with a tag that are there at several looks in a row, and returns them. A process
-// that becomes another program shows no arguments for a moment, so it counts by its id from when it was seen.
+// lasting waits for processes with a tag that are there at several looks in a row, and returns them. A
+// process that becomes another program shows no arguments for a moment, so it counts by its id from when it
+// was seen.
 func lasting(tag string) (seen []int) {
 	looks := 0
 	await.Holds(func() bool {

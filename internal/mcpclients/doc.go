@@ -2,6 +2,7 @@
 // command line of the MCP Inspector, mcpdo, the official Go SDK and the official conformance suite. They
 // show that the server speaks the protocol and not merely what its own tests take for it.
 //
-// It has no code of its own. The versions of the clients are pinned below testdata; `make mcp-clients`
-// installs them below bin. Where they are absent the tests are left out.
+// It has no code of its own, and all of it is part of the full run. The versions of the clients are pinned below
+// testdata; `make mcp-clients` installs them below bin, and $SALLYPORT_TEST_MCP_CLIENTS names another place.
+// Where they are absent the tests are left out.
 package mcpclients

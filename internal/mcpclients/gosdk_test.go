@@ -72,8 +72,8 @@ func (p place) playAt(t *testing.T, s script, server ...string) report {
 	return r
 }
 
-// goSDK returns the path of the client with the Go SDK. It skips the test in a short run, and where its modules
-// cannot be had.
+// goSDK returns the path of the client with the Go SDK. It skips the test in a short run, and where its
+// modules cannot be had.
 func goSDK(t *testing.T) string {
 	t.Helper()
 	leftout.Full(t, leftout.Packages)
@@ -137,7 +137,8 @@ func TestGoSDKSession(t *testing.T) {
 func TestGoSDKProgress(t *testing.T) {
 	inEachRevision(t, func(t *testing.T, p place, revision string) {
 		mark := filepath.Join(p.workspace, "progress")
-		r := p.play(t, script{Revision: revision, Mark: mark, Calls: []sdkCall{execute(untilProgress + "echo done")}})
+		calls := []sdkCall{execute(untilProgress + "echo done")}
+		r := p.play(t, script{Revision: revision, Mark: mark, Calls: calls})
 		if out := r.Results[0].Result; out == nil || out.StructuredContent["stdout"] != "done\n" {
 			t.Fatalf("%+v", r.Results[0])
 		}
@@ -236,7 +237,9 @@ func TestGoSDKOverHTTP(t *testing.T) {
 		gone.Arguments["timeout"] = 300
 		r := p.playAt(t, script{
 			Revision: revision, Answer: "accept", Read: []string{"*"}, Mark: filepath.Join(p.workspace, "progress"),
-			Calls: []sdkCall{execute("echo hello"), execute("rm -rf /"), execute(untilProgress + "true"), long, gone, execute(opening)},
+			Calls: []sdkCall{
+				execute("echo hello"), execute("rm -rf /"), execute(untilProgress + "true"), long, gone, execute(opening),
+			},
 		}, "-url", server.url, "-token", token)
 		for i, want := range map[int]struct {
 			stdout  string

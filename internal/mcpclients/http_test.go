@@ -223,7 +223,10 @@ func TestHTTPEndsWithItsCommands(t *testing.T) {
 		out, err := c.call(t.Context(), 1, "sleep 3600 & echo $! > child; touch started; wait")
 		answers <- fmt.Sprint(out, err)
 	}()
-	await.True(t, "the command starts", func() bool { _, err := os.Stat(filepath.Join(p.workspace, "started")); return err == nil })
+	await.True(t, "the command starts", func() bool {
+		_, err := os.Stat(filepath.Join(p.workspace, "started"))
+		return err == nil
+	})
 	s.stop(t)
 	if answer := <-answers; !strings.Contains(answer, "ended") {
 		t.Errorf("the call under way was answered with %s", answer)

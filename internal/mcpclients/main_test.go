@@ -49,8 +49,8 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// installed returns the directory of the clients from npm, $SALLYPORT_TEST_MCP_CLIENTS or that of the Makefile. It
-// skips the test in a short run, and where they are not there at their pinned versions.
+// installed returns the directory of the clients from npm, $SALLYPORT_TEST_MCP_CLIENTS or that of the
+// Makefile. It skips the test in a short run, and where they are not there at their pinned versions.
 func installed(t *testing.T) string {
 	t.Helper()
 	leftout.Full(t, leftout.Packages)
@@ -176,8 +176,9 @@ func (p place) configure(t *testing.T, text string) {
 	p.settings(t, fmt.Sprintf("workspace: %q\n%s", p.workspace, text))
 }
 
-// settings adds to the configuration of every test here: a time limit that is not reached, and no sandbox, since
-// that is not what they are about. Where it is said, there is no warning of it, and a server that is well says nothing.
+// settings adds to the configuration of every test here: a time limit that is not reached, and no sandbox,
+// since that is not what they are about. Where it is said, there is no warning of it, and a server that is
+// well says nothing.
 func (p place) settings(t *testing.T, text string) {
 	t.Helper()
 	dir := filepath.Join(p.home, ".config", "sallyport")

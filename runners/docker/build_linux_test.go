@@ -21,7 +21,8 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
-// builder is an engine for tests that build, with the images that they build on. What they build is gone after the test.
+// builder is an engine for tests that build, with the images that they build on. What they build is gone after
+// the test.
 func builder(t *testing.T, on ...string) (*Engine, func(string) string) {
 	t.Helper()
 	leftout.NeedDocker(t, on...)
@@ -64,7 +65,8 @@ func TestBuildImage(t *testing.T) {
 	all, err := e.Images(ctx)
 	must(t, err)
 	if !slices.ContainsFunc(all, func(b Built) bool {
-		return b.ID == id && b.Kind == "custom" && slices.Equal(b.Names, []string{name("one")}) && b.Bytes > 0 && !b.Created.IsZero()
+		return b.ID == id && b.Kind == "custom" && slices.Equal(b.Names, []string{name("one")}) &&
+			b.Bytes > 0 && !b.Created.IsZero()
 	}) {
 		t.Errorf("%s is not listed: %+v", id, all)
 	}

@@ -261,7 +261,9 @@ func TestLostAndOpenedAgain(t *testing.T) {
 			_, err := env.Prepare("true", l.workspace)
 			return fmt.Sprint(err)
 		}
-		await.True(t, "the environment says that it is lost", func() bool { return strings.Contains(why(), "the next request") })
+		await.True(t, "the environment says that it is lost", func() bool {
+			return strings.Contains(why(), "the next request")
+		})
 		said := why()
 		onItsWay := c.name == "removed" && strings.Contains(said, "the container was stopped")
 		if !strings.Contains(said, c.says) && !onItsWay || env.Err() == nil {

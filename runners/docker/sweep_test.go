@@ -78,8 +78,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestStopEndsByTERM holds that a container that is stopped ends when it is asked to, and need not be killed after the
-// engine's ten seconds.
+// TestStopEndsByTERM holds that a container that is stopped ends when it is asked to, and need not be killed
+// after the engine's ten seconds.
 func TestStopEndsByTERM(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)

@@ -31,3 +31,21 @@ test_allows_what_lies_inside if {
 test_allows_what_a_search_picks_out if {
 	rule.deny == set() with input as _delete({"recursive": true, "labels": ["filtered", "permission_root"]})
 }
+
+_root := {"recursive": true, "labels": ["permission_root"]}
+
+test_allows_other_accesses_and_unknown_names if {
+	every fields in [{"access": "write"}, {"certainty": "pattern"}, {"recursive": false}] {
+		every zone in ["context", "temporary"] {
+			doc := _delete(object.union(object.union(_root, {"zone": zone}), fields))
+			rule.deny == set() with input as doc
+			rule.ask == set() with input as doc
+		}
+	}
+}
+
+test_asks_for_temporary_roots_only if {
+	rule.ask == set() with input as _delete(_root)
+	rule.ask == set() with input as _delete({"recursive": true, "zone": "temporary"})
+	rule.deny == set() with input as _delete({"recursive": true, "labels": ["permission_root", "contains_workspace"]})
+}

@@ -64,3 +64,54 @@ test_asks_for_packed_accounts if {
 	rule.ask == {finding} with input as _read("zip", {"labels": ["account_database"]})
 	rule.ask == set() with input as _read("cat", {"labels": ["account_database"]})
 }
+
+test_allows_every_client if {
+	every name in [
+		"age", "ansible", "ansible-playbook", "aws", "az", "certbot", "cosign", "docker", "gcloud", "gh", "git",
+		"gpg", "helm", "kubectl", "minisign", "nginx", "openssl", "podman", "rsync", "scp", "sftp", "ssh",
+		"ssh-add", "ssh-keygen", "stunnel", "terraform",
+	] {
+		rule.deny == set() with input as _read(name, {"zone": "credential"})
+	}
+}
+
+test_denies_each_client_that_copies if {
+	every client in [["git", "add"], ["git", "stage"], ["openssl", "base64"], ["openssl", "enc"]] {
+		doc := testing.request([{"name": client[0], "subcommand": client[1]}], [{"path": "/h/k", "zone": "credential"}])
+		count(rule.deny) == 1 with input as doc
+	}
+}
+
+test_asks_for_each_packer if {
+	every name in ["7z", "7za", "7zz", "age", "ccencrypt", "ccrypt", "gpg", "gpg2", "mcrypt", "openssl", "rar", "zip"] {
+		count(rule.ask) == 1 with input as _read(name, {"labels": ["account_database"]})
+	}
+}
+
+_labels := ["env_file", "history_file", "process_memory", "account_database", "contains_credential"]
+
+test_allows_other_accesses_and_names if {
+	every label in _labels {
+		every fields in [{"access": "write"}, {"labels": [label, "metadata"]}] {
+			doc := object.union({"zone": "home", "recursive": true, "labels": [label]}, fields)
+			rule.ask == set() with input as _read("zip", doc)
+		}
+	}
+	rule.deny == set() with input as _read("cat", {"zone": "credential", "access": "write"})
+}
+
+test_asks_for_nothing_without_a_label if {
+	rule.ask == set() with input as _read("zip", {"zone": "home", "recursive": true})
+}
+
+test_denies_and_does_not_ask_for_credentials if {
+	every label in ["env_file", "contains_credential"] {
+		rule.ask == set() with input as _read("cat", {"zone": "credential", "recursive": true, "labels": [label]})
+	}
+}
+
+test_allows_searches_elsewhere if {
+	rule.ask == set() with input as _read("grep", {"zone": "temporary", "recursive": true, "labels": ["contains_credential"]})
+	rule.ask == set() with input as _read("grep", {"zone": "home", "labels": ["contains_credential"]})
+	rule.ask == set() with input as _read(".", {"labels": ["env_file"]})
+}

@@ -39,3 +39,14 @@ test_leaves_commands_to_others if {
 		rule.deny == set() with input as _tool({"source": source})
 	}
 }
+
+test_denies_a_name_of_no_file_once if {
+	every real in ["", "/o/f"] {
+		rule.deny == _denied("'x' is not the name of a file") with input as _tool({"path": "", "real": real, "certainty": "unknown"})
+	}
+}
+
+test_allows_granted_links_and_patterns if {
+	rule.deny == set() with input as _tool({"path": "/ws/l", "permission": "read"})
+	rule.deny == set() with input as _tool({"certainty": "unknown", "permission": "read"})
+}

@@ -43,3 +43,40 @@ test_asks_for_code_from_elsewhere if {
 	rule.ask == {{"command": 0}} with input as _loads("temporary")
 	rule.ask == set() with input as _loads("workspace")
 }
+
+test_denies_each_injection if {
+	every name in ["BASH_ENV", "DYLD_INSERT_LIBRARIES", "ENV", "LD_AUDIT", "LD_PRELOAD", "PROMPT_COMMAND"] {
+		rule.deny == {{"command": 0}} with input as _with("loader_env", name)
+	}
+}
+
+test_denies_without_a_question_or_a_warning if {
+	every flags in [["open_path"], ["loader_env"], ["hook_env"]] {
+		doc := testing.request(
+			[{"flags": flags, "env": ["LD_PRELOAD"]}],
+			[{"access": "execute", "zone": "temporary"}],
+		)
+		rule.ask == set() with input as doc
+		rule.warn == set() with input as doc
+	}
+}
+
+test_leaves_hooks_in_scripts_to_the_script if {
+	rule.ask == set() with input as testing.command({"flags": ["hook_env"], "env": ["GIT_SSH_COMMAND"], "script": "./x.sh"})
+	rule.ask == set() with input as testing.command({"flags": ["hook_env", "open_path"], "env": ["PATH"], "script": "./x.sh"})
+	rule.ask == set() with input as testing.request(
+		[{"flags": ["hook_env", "loader_env"], "env": ["NODE_OPTIONS"], "script": "./x.sh"}],
+		[{"access": "execute", "zone": "temporary"}],
+	)
+}
+
+test_asks_for_loaded_files_only if {
+	rule.ask == set() with input as _loads("context")
+	every fields in [{"access": "read"}, {"source": "redirect"}, {"command": 1}] {
+		rule.ask == set() with input as testing.request(
+			[{"flags": ["loader_env"], "env": ["NODE_OPTIONS"]}],
+			[object.union({"access": "execute", "source": "argument", "zone": "temporary"}, fields)],
+		)
+	}
+	rule.ask == set() with input as testing.request([{}], [{"access": "execute", "source": "argument", "zone": "temporary"}])
+}

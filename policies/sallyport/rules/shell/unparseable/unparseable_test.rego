@@ -17,3 +17,14 @@ test_denies_a_kind_it_does_not_know if {
 test_allows_what_was_read if {
 	rule.deny == set() with input as testing.command({})
 }
+
+test_denies_each_kind_with_a_reason_of_its_own if {
+	kinds := ["empty", "too_long", "nul_byte", "carriage_return", "invalid_utf8", "control_character", "nesting", "syntax"]
+	reasons := {msg |
+		some kind in kinds
+		found := rule.deny with input as _broken(kind)
+		some {"msg": msg} in found
+		msg != "the text cannot be read"
+	}
+	count(reasons) == count(kinds)
+}

@@ -18,3 +18,8 @@ test_allows_granted_and_system_places if {
 test_allows_names if {
 	rule.ask == set() with input as _read({"labels": ["metadata"]})
 }
+
+test_leaves_other_accesses_and_unknown_names if {
+	rule.ask == set() with input as _read({"access": "write"})
+	rule.ask == set() with input as _read({"certainty": "unknown"})
+}

@@ -15,3 +15,12 @@ test_allows_known_process_and_scripts if {
 	rule.ask == set() with input as testing.command({"effects": ["process"]})
 	rule.ask == set() with input as testing.command({"flags": ["kills_unknown"], "script": "./x.sh"})
 }
+
+test_leaves_all_processes_to_another_rule if {
+	rule.ask == set() with input as testing.command({"flags": ["kills_all", "kills_by_name"]})
+	rule.ask == set() with input as testing.command({"flags": ["kills_all", "kills_by_name", "kills_unknown"]})
+}
+
+test_asks_in_a_script_by_name if {
+	rule.ask == {{"command": 0}} with input as testing.command({"flags": ["kills_by_name"], "script": "./x.sh"})
+}

@@ -7,6 +7,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -23,18 +24,22 @@ func main() {
 	skips := flag.String("skipped", "", "`file` for the list of skipped tests")
 	failures := flag.String("failed", "", "`file` to which the output of failed tests is appended")
 	flag.Parse()
-	r := &run{out: os.Stdout, tests: map[key]*result{}, skipped: map[string][]string{}}
-	if err := r.read(os.Stdin); err != nil {
-		fmt.Fprintf(os.Stderr, "report: read the output of go test: %v\n", err)
-		os.Exit(1)
-	}
-	if err := r.finish(*skips, *failures); err != nil {
+	ok, err := report(os.Stdin, os.Stdout, *skips, *failures)
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "report: %v\n", err)
+	}
+	if !ok || err != nil {
 		os.Exit(1)
 	}
-	if len(r.failed) > 0 || r.passed == 0 {
-		os.Exit(1)
+}
+
+// report returns whether a test passed and nothing failed.
+func report(in io.Reader, out io.Writer, skips, failures string) (ok bool, err error) {
+	r := &run{out: out, tests: map[key]*result{}, skipped: map[string][]string{}}
+	if err := r.read(in); err != nil {
+		return false, fmt.Errorf("read the output of go test: %w", err)
 	}
+	return len(r.failed) == 0 && r.passed > 0, r.finish(skips, failures)
 }
 
 // event is one line of `go test -json`; see `go doc test2json`.
@@ -93,11 +98,7 @@ func (r *run) of(pkg, test string) *result {
 var reason = regexp.MustCompile(`left out: (.*?) \((.*)\)\n`)
 
 func (r *run) add(e event) {
-	pkg := e.Package
-	if pkg == "" {
-		pkg, _, _ = strings.Cut(e.ImportPath, " ") // of a build
-	}
-	pkg = strings.TrimPrefix(pkg, module+"/")
+	pkg := short(cmp.Or(e.Package, e.ImportPath))
 	res, all := r.of(pkg, e.Test), r.of(pkg, "")
 	switch e.Action {
 	case "output", "build-output":
@@ -110,6 +111,12 @@ func (r *run) add(e event) {
 		r.endTest(pkg, e, res, all)
 		delete(r.tests, key{pkg, e.Test})
 	}
+}
+
+// short is the path of a package below the module. That of a build may go on with " [package.test]".
+func short(path string) string {
+	path, _, _ = strings.Cut(path, " ")
+	return strings.TrimPrefix(path, module+"/")
 }
 
 func (r *run) endTest(pkg string, e event, res, all *result) {
@@ -137,15 +144,11 @@ func (r *run) endPackage(pkg string, e event, all *result) {
 	word := "ok"
 	if e.Action == "fail" {
 		word = "FAIL"
-		if all.failed == 0 { // a build, a panic, a timeout: what the package printed says which
-			output := all.output.String()
-			if e.FailedBuild != "" {
-				output = r.of(strings.TrimPrefix(e.FailedBuild, module+"/"), "").output.String() + output
-			}
-			for k, res := range r.tests {
-				if k.pkg == pkg && k.test != "" {
-					output += res.output.String()
-				}
+		// A build, a panic or a timeout: the output of the package, and of tests that did not end, says which.
+		if unfinished := r.unfinished(pkg); all.failed == 0 || unfinished != "" {
+			output := all.output.String() + unfinished
+			if from := short(e.FailedBuild); from != "" && from != pkg {
+				output = r.of(from, "").output.String() + output
 			}
 			r.failed = append(r.failed, failure{pkg, output})
 		}
@@ -163,6 +166,22 @@ func (r *run) endPackage(pkg string, e event, all *result) {
 	fmt.Fprintf(r.out, "%-4s %7.1f s  %-32s %s\n", word, e.Elapsed, pkg, note)
 }
 
+// unfinished is the output of those tests of a package that did not end, in the order of their names.
+func (r *run) unfinished(pkg string) string {
+	var left []string
+	for k := range r.tests {
+		if k.pkg == pkg && k.test != "" {
+			left = append(left, k.test)
+		}
+	}
+	slices.Sort(left)
+	var output strings.Builder
+	for _, test := range left {
+		output.WriteString(r.of(pkg, test).output.String())
+	}
+	return output.String()
+}
+
 // finish prints the summary, failures last.
 func (r *run) finish(skips, failures string) error {
 	var list strings.Builder
@@ -171,7 +190,9 @@ func (r *run) finish(skips, failures string) error {
 	for cause, tests := range r.skipped {
 		causes, count = append(causes, cause), count+len(tests)
 	}
-	slices.SortFunc(causes, func(a, b string) int { return len(r.skipped[b]) - len(r.skipped[a]) })
+	slices.SortFunc(causes, func(a, b string) int {
+		return cmp.Or(len(r.skipped[b])-len(r.skipped[a]), strings.Compare(a, b))
+	})
 	for i, cause := range causes {
 		if i == 0 {
 			fmt.Fprintf(r.out, "\nSkipped tests by cause")

@@ -24,6 +24,7 @@ import (
 // The compiled rules are a policy like any other: OPA's SDK for Node decides by them as sallyport does.
 func TestNodeDecidesAlike(t *testing.T) {
 	t.Parallel()
+	leftout.Full(t, leftout.Packages)
 	node := leftout.Command(t, "node")
 	dir, err := filepath.Abs("../bin/opa-wasm")
 	if err != nil {

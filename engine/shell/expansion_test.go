@@ -12,10 +12,7 @@ import (
 // Words that hold nothing but static text must expand as bash expands them. Only printf
 // runs here, on words that cannot run anything else.
 func TestWordsAsBashExpandsThem(t *testing.T) {
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		leftout.Skip(t, leftout.Programs, "bash is not installed, so there is nothing to compare with: install bash")
-	}
+	bash := leftout.Command(t, "bash")
 	words := []string{
 		`a b`, `a\ b`, `"a b"`, `'a b'`, `""`, `''`, `a""b`, `"a"'b'c`, `\$x`, `"\$x"`, `"\a\"\\"`, `'\a'`, `a\
 b`, `"a\

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 func TestParseRefuses(t *testing.T) {
@@ -197,8 +199,7 @@ func TestScriptIsNamed(t *testing.T) {
 	}
 }
 
-// FuzzParse looks for texts that make Parse panic, hang or answer differently twice. The fuzzer itself reports an
-// input that hangs.
+// FuzzParse looks for texts that make Parse panic, hang or answer differently twice.
 func FuzzParse(f *testing.F) {
 	for _, text := range hostile() {
 		if len(text) < 4096 {
@@ -216,8 +217,15 @@ func FuzzParse(f *testing.F) {
 		limits := Limits{Steps: 20_000, Commands: 300}
 		o := testOptions()
 		o.Limits = limits
-		a, errA := Parse(text, o)
-		b, errB := Parse(text, o)
+		done := make(chan struct{})
+		var a, b *Program
+		var errA, errB error
+		go func() {
+			defer close(done)
+			a, errA = Parse(text, o)
+			b, errB = Parse(text, o)
+		}()
+		await.Receive(t, "end of Parse", done)
 		if (errA == nil) != (errB == nil) {
 			t.Fatalf("%v, then %v", errA, errB)
 		}

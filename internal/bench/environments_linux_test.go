@@ -90,20 +90,12 @@ func (s *site) docker(b *testing.B) (engine.Runner, error) {
 // image is the one of the tests.
 func image(b *testing.B) string {
 	b.Helper()
-	cli := leftout.Command(b, "docker")
-	if out, err := exec.Command(cli, "version").CombinedOutput(); err != nil {
-		leftout.Skip(b, leftout.Docker, "no Docker engine answers: start one: "+strings.TrimSpace(string(out)))
-	}
 	if named := os.Getenv("SALLYPORT_TEST_IMAGE"); named != "" {
+		leftout.NeedDocker(b, named)
 		return named
 	}
-	for _, ref := range []string{docker.RuntimeImage, "sallyport-test/base:trixie"} {
-		if exec.Command(cli, "image", "inspect", ref).Run() == nil {
-			return ref
-		}
-	}
-	leftout.Skip(b, leftout.Docker, "no image "+docker.RuntimeImage+": sallyport image build makes one")
-	return ""
+	leftout.NeedDocker(b, docker.RuntimeImage)
+	return docker.RuntimeImage
 }
 
 // plainly starts a container as people do, of the same image, for the baselines.

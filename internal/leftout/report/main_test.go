@@ -9,12 +9,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// lines makes the output of go test -json. Each line is an action, a package, a test and an output.
-func lines(events ...[4]string) string {
+// line is an action, a package, a test and an output.
+type line [4]string
+
+// lines makes the output of go test -json.
+func lines(events ...line) string {
 	var text strings.Builder
 	for _, e := range events {
 		out := strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(e[3])
-		text.WriteString(`{"Action":"` + e[0] + `","Package":"` + module + "/" + e[1] + `","Test":"` + e[2] + `","Elapsed":1.5,"Output":"` + out + `"}` + "\n")
+		text.WriteString(`{"Action":"` + e[0] + `","Package":"` + module + "/" + e[1] + `","Test":"` + e[2])
+		text.WriteString(`","Elapsed":1.5,"Output":"` + out + `"}` + "\n")
 	}
 	return text.String()
 }
@@ -29,24 +33,24 @@ func TestReport(t *testing.T) {
 		ok                       bool
 	}{
 		"passes": {
-			in:     lines([4]string{"output", "a", "T", "noise\n"}, [4]string{"pass", "a", "T"}, [4]string{"pass", "a"}),
+			in:     lines(line{"output", "a", "T", "noise\n"}, line{"pass", "a", "T"}, line{"pass", "a"}),
 			out:    "ok       1.5 s  a                                1 passed\n",
 			passes: "1", ok: true,
 		},
 		"cached": {
-			in:     lines([4]string{"pass", "a", "T"}, [4]string{"output", "a", "", "ok  \ta\t(cached)\n"}, [4]string{"pass", "a"}),
+			in:     lines(line{"pass", "a", "T"}, line{"output", "a", "", "ok  \ta\t(cached)\n"}, line{"pass", "a"}),
 			out:    "ok       1.5 s  a                                1 passed, cached\n",
 			passes: "1", ok: true,
 		},
-		"no test files": {in: lines([4]string{"output", "a", "", "?\n"}, [4]string{"skip", "a"}), out: "no test ran\n"},
+		"no test files": {in: lines(line{"output", "a", "", "?\n"}, line{"skip", "a"}), out: "no test ran\n"},
 		"nothing":       {out: "no test ran\n"},
 		"skips by cause, the most frequent first": {
 			in: lines(
-				[4]string{"pass", "a", "T"}, [4]string{"skip", "a", "bare"},
-				[4]string{"output", "a", "U", "    a_test.go:1: left out: needs x: get (it) (no x on PATH)\n"}, [4]string{"skip", "a", "U"},
-				[4]string{"output", "a", "V", "    a_test.go:2: left out: needs y (no (old) y)\n"}, [4]string{"skip", "a", "V"},
-				[4]string{"output", "a", "W", "    a_test.go:2: left out: needs y (none)\n"}, [4]string{"skip", "a", "W"},
-				[4]string{"pass", "a"}),
+				line{"pass", "a", "T"}, line{"skip", "a", "bare"},
+				line{"output", "a", "U", "    a_test.go:1: left out: needs x: get (it) (no x on PATH)\n"}, line{"skip", "a", "U"},
+				line{"output", "a", "V", "    a_test.go:2: left out: needs y (no (old) y)\n"}, line{"skip", "a", "V"},
+				line{"output", "a", "W", "    a_test.go:2: left out: needs y (none)\n"}, line{"skip", "a", "W"},
+				line{"pass", "a"}),
 			out: "ok       1.5 s  a                                1 passed, 4 skipped\n" +
 				"\nSkipped tests by cause (the list is in SKIPPED):\n" +
 				"    2  needs y\n    1  needs x: get\n    1  skipped without a cause\n",
@@ -56,9 +60,9 @@ func TestReport(t *testing.T) {
 		},
 		"fails, among others": {
 			in: lines(
-				[4]string{"output", "a", "T", "    a_test.go:1: wrong\n"}, [4]string{"fail", "a", "T"},
-				[4]string{"output", "a", "U", "    a_test.go:9: left out: needs y (none)\n"}, [4]string{"skip", "a", "U"},
-				[4]string{"output", "a", "", "FAIL\n"}, [4]string{"fail", "a"}, [4]string{"pass", "b", "T"}, [4]string{"pass", "b"}),
+				line{"output", "a", "T", "    a_test.go:1: wrong\n"}, line{"fail", "a", "T"},
+				line{"output", "a", "U", "    a_test.go:9: left out: needs y (none)\n"}, line{"skip", "a", "U"},
+				line{"output", "a", "", "FAIL\n"}, line{"fail", "a"}, line{"pass", "b", "T"}, line{"pass", "b"}),
 			out: "FAIL     1.5 s  a                                0 passed, 1 failed, 1 skipped\n" +
 				"ok       1.5 s  b                                1 passed\n" +
 				"\nSkipped tests by cause (the list is in SKIPPED):\n    1  needs y\n",
@@ -67,18 +71,18 @@ func TestReport(t *testing.T) {
 			passes:  "1", fails: "1", leavesOut: "1",
 		},
 		"does not build": {
-			in:     build + strings.Replace(lines([4]string{"fail", "a"}), "{", `{"FailedBuild":"`+module+`/dep [`+module+`/a.test]",`, 1),
+			in:     build + strings.Replace(lines(line{"fail", "a"}), "{", `{"FailedBuild":"`+module+`/dep [`+module+`/a.test]",`, 1),
 			out:    "FAIL     1.5 s  a                                0 passed\n",
 			failed: "\nFAIL a\ndep.go:1: oops\n", fails: "1",
 		},
 		"runs into the time limit after a failure": {
-			in: lines([4]string{"output", "a", "T", "wrong\n"}, [4]string{"fail", "a", "T"}, [4]string{"output", "a", "V", "V waits\n"},
-				[4]string{"output", "a", "U", "panic: test timed out\n"}, [4]string{"fail", "a"}),
+			in: lines(line{"output", "a", "T", "wrong\n"}, line{"fail", "a", "T"}, line{"output", "a", "V", "V waits\n"},
+				line{"output", "a", "U", "panic: test timed out\n"}, line{"fail", "a"}),
 			out:    "FAIL     1.5 s  a                                0 passed, 1 failed\n",
 			failed: "\nFAIL a T\nwrong\n\nFAIL a\npanic: test timed out\nV waits\n", fails: "2",
 		},
 		"words of another program": {
-			in:  "# warning\n" + lines([4]string{"pass", "a", "T"}, [4]string{"pass", "a"}),
+			in:  "# warning\n" + lines(line{"pass", "a", "T"}, line{"pass", "a"}),
 			out: "# warning\nok       1.5 s  a                                1 passed\n", passes: "1", ok: true,
 		},
 	} {
@@ -97,7 +101,8 @@ func TestReport(t *testing.T) {
 				}
 				return s
 			}
-			want := tc.out + tc.failed + "\n" + count(tc.passes) + " passed, " + count(tc.fails) + " failed, " + count(tc.leavesOut) + " skipped\n"
+			want := tc.out + tc.failed + "\n" + count(tc.passes) + " passed, " + count(tc.fails) + " failed, " +
+				count(tc.leavesOut) + " skipped\n"
 			if diff := cmp.Diff(want, strings.ReplaceAll(out.String(), skips, "SKIPPED")); diff != "" {
 				t.Errorf("printed (-want +got):\n%s", diff)
 			}
@@ -110,12 +115,13 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestFilesOfTheReport: the list of skips is written anew, failures are added. One that cannot be written is an error.
+// TestFilesOfTheReport: the list of skips is written anew, and failures are appended. A file that cannot be
+// written is an error.
 func TestFilesOfTheReport(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	skips, failures := filepath.Join(dir, "skipped"), filepath.Join(dir, "failed")
-	in := lines([4]string{"output", "a", "T", "wrong\n"}, [4]string{"fail", "a", "T"}, [4]string{"skip", "a", "U"}, [4]string{"fail", "a"})
+	in := lines(line{"output", "a", "T", "wrong\n"}, line{"fail", "a", "T"}, line{"skip", "a", "U"}, line{"fail", "a"})
 	for range 2 {
 		if _, err := report(strings.NewReader(in), &strings.Builder{}, skips, failures); err != nil {
 			t.Fatal(err)

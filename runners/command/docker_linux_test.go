@@ -19,7 +19,7 @@ func container(t *testing.T) []string {
 	image := cmp.Or(os.Getenv("SALLYPORT_TEST_IMAGE"), "sallyport/runtime:latest")
 	docker := leftout.NeedDocker(t, image)
 	out, err := exec.Command(docker, "run", "--detach", "--rm", "--label", "dev.sallyport.test=command", "--network", "none",
-		"--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--pids-limit", "1000", "--memory", "600m", "--memory-swap", "600m",
+		"--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--pids-limit", "300", "--memory", "256m", "--memory-swap", "256m",
 		"--user", "1000:1000", "--read-only", "--tmpfs", "/tmp:mode=1777", "--tmpfs", "/home/agent:mode=1777", "--env", "HOME=/home/agent",
 		"--volume", program+":/opt/sallyport-supervisor:ro", "--entrypoint", "/opt/sallyport-supervisor", image, "--init").CombinedOutput()
 	if err != nil {

@@ -33,6 +33,8 @@ type Options struct {
 	Warn func(error)
 	// Progress is told how installations go before an environment opens; nil: nobody is told.
 	Progress docker.Report
+	// Judge limits how long one request is judged; 0: as long as the engine allows by itself.
+	Judge time.Duration
 
 	// What cases put in place of the real thing; all may be nil.
 	policies func(context.Context, *config.Loaded) (*rego.Evaluator, error)
@@ -40,7 +42,6 @@ type Options struct {
 	history  engine.Ledger
 	now      func() time.Time
 	clock    func() time.Time // of plugins
-	judge    time.Duration    // for one request
 }
 
 // Sallyport is a gate and the parts that are asked for more than a decision.
@@ -190,7 +191,7 @@ func gateOptions(l *config.Loaded, o Options) (engine.Options, error) {
 		Limits: engine.Limits{
 			Timeout: time.Duration(l.Timeout), MaxTimeout: time.Duration(l.Limits.MaxTimeout),
 			Grace: time.Duration(l.Limits.Grace), Approve: time.Duration(l.Limits.Approval), Output: int(l.Limits.Output),
-			Judge: o.judge,
+			Judge: o.Judge,
 		},
 		Subject: subject,
 		Now:     o.now,

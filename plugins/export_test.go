@@ -16,7 +16,7 @@ import (
 // Within gives a custom policy so much time, and a request and its plugins more than a test lasts. What time a plugin
 // has it learns from clock.
 func (o Options) Within(timeout time.Duration, clock func() time.Time) Options {
-	o.judge, o.clock = await.Guard, clock
+	o.Judge, o.clock = await.Guard, clock
 	o.policies = func(ctx context.Context, l *config.Loaded) (*rego.Evaluator, error) {
 		r, err := regoOptions(l, nil)
 		if err != nil {

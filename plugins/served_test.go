@@ -99,7 +99,7 @@ func TestServed(t *testing.T) {
 	server.serves(t, "one")
 	l := servedConfig(t, fmt.Sprintf("policies: [%q]\npolicy_servers: [{url: %q, timeout: 5m, polling: {min: 1s, max: 1s}, decision_logs: true, status: true, labels: {room: \"12\"}}]\n", server.URL+"/team.tar.gz", server.URL))
 	var warned []string
-	s, err := Assemble(t.Context(), l, Options{Version: "test", Follow: true, judge: await.Guard, Warn: func(err error) { warned = append(warned, err.Error()) }})
+	s, err := Assemble(t.Context(), l, Options{Version: "test", Follow: true, Judge: await.Guard, Warn: func(err error) { warned = append(warned, err.Error()) }})
 	if err != nil {
 		t.Fatal(err)
 	}

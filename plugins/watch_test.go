@@ -46,7 +46,7 @@ func TestWatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Assemble(t.Context(), Precompiled(t, l), Options{Version: "test", judge: await.Guard})
+	s, err := Assemble(t.Context(), Precompiled(t, l), Options{Version: "test", Judge: await.Guard})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/shell/inline"
 	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/background"
+	"github.com/sallyport-dev/sallyport/internal/filetools"
 	"github.com/sallyport-dev/sallyport/internal/mcpserver"
 	"github.com/sallyport-dev/sallyport/runners/local"
 )
@@ -251,6 +252,28 @@ func refuses(b *testing.B, s slow, limits engine.Limits) {
 // BenchmarkPromiseJudging: policies that take longer than they may are a fault, which denies
 // (docs/writing-policies.md; there the limit is 5 s).
 func BenchmarkPromiseJudging(b *testing.B) { refuses(b, slow{}, engine.Limits{Judge: limit}) }
+
+// BenchmarkPromiseLargeBatch: the largest batch of files that a call may name is judged within those 5 s.
+func BenchmarkPromiseLargeBatch(b *testing.B) {
+	l := configured(b, "rules: {deletion/read_before_delete: off}\n")
+	for i := range 5000 {
+		dir := filepath.Join(string(l.Workspace), "logs", fmt.Sprint(i/100))
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			b.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), nil, 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	g := assembled(b, l, true)
+	late(b, 5*time.Second, func() {
+		tool := filetools.DeleteFilesBatch(filetools.DeleteFilesBatchInput{BasePath: "logs"})
+		r := engine.Request{Tool: tool.Result().Operation, Operation: tool}
+		if out, err := g.Check(context.Background(), r); err != nil || len(out.Input.Paths) < 5000 {
+			b.Fatalf("%+v, %v", out.Fault, err)
+		}
+	})
+}
 
 // BenchmarkPromiseApproval: no answer within limits.approval refuses (docs/configuration.md).
 func BenchmarkPromiseApproval(b *testing.B) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/filetools"
 	"github.com/sallyport-dev/sallyport/plugins"
 )
@@ -53,7 +54,7 @@ func newGuarded(t *testing.T, more string, files map[string]string) *guarded {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := plugins.Assemble(t.Context(), l, plugins.Options{Version: "test"})
+	s, err := plugins.Assemble(t.Context(), l, plugins.Options{Version: "test", Judge: await.Guard})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/internal/filetools"
@@ -242,7 +241,7 @@ func TestErrorsTellNothingOfOtherPlaces(t *testing.T) {
 	}
 }
 
-// TestLargeBatchIsJudged: the largest batch that a call may name is judged within the limit of a judgement.
+// TestLargeBatchIsJudged: the largest batch that a call may name is judged whole. internal/bench times it.
 func TestLargeBatchIsJudged(t *testing.T) {
 	g := newGuarded(t, "rules: {deletion/read_before_delete: off}\n", nil)
 	for i := range 50 {
@@ -259,12 +258,8 @@ func TestLargeBatchIsJudged(t *testing.T) {
 	for _, tool := range []filetools.Tool{cloneAll("logs", "copy"), removeAll("logs")} {
 		request := engine.Request{Tool: tool.Result().Operation, Operation: tool}
 		out, err := g.gate.Check(t.Context(), request)
-		for tries := 1; tries < 5 && out.Fault != nil; tries++ { // the machine may be busy with something else
-			out, err = g.gate.Check(t.Context(), request)
-		}
 		if err != nil || out.Fault != nil || out.Decision.Effect != engine.Allow || len(out.Input.Paths) < 5000 {
 			t.Errorf("%s: %v %+v %+v", tool.Result().Operation, err, out.Fault, out.Decision)
 		}
-		t.Logf("%s of 5,000 files: %d paths judged in %v", tool.Result().Operation, len(out.Input.Paths), time.Duration(out.Decision.ElapsedUS)*time.Microsecond)
 	}
 }

@@ -51,7 +51,7 @@ func newWorld(t *testing.T, text string, edit func(*Options)) *world {
 	}
 	l.Limits.Approval = config.Duration(2 * await.Guard)
 	approver := NewApprover()
-	parts, err := plugins.Assemble(t.Context(), l, plugins.Options{Approver: approver, Version: "test"})
+	parts, err := plugins.Assemble(t.Context(), l, plugins.Options{Approver: approver, Version: "test", Judge: await.Guard})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,10 +37,11 @@ report = $(GO) run ./internal/leftout/report -skipped $(BIN)/skipped-$(1).txt -f
 PROGRAMS := cmd/sallyport|internal/endtoend|internal/mcpclients|internal/baddays|internal/escapes|internal/bench|internal/architecture
 
 test: build rego-test ## run the tests that need neither root nor Docker, npm or a long time
+	@rm -f $(BIN)/failed.txt
 	@$(GO) test -json -short -timeout 30m ./... | $(call report,test)
 
 test-all: build rego-test ## run all tests, most of them under the race detector, and fuzz for a while: on a throw-away machine
-	@status=0; for part in programs race fuzz; do $(MAKE) --no-print-directory $$part || status=1; done; exit $$status
+	@rm -f $(BIN)/failed.txt; status=0; for part in programs race fuzz; do $(MAKE) --no-print-directory $$part || status=1; done; exit $$status
 
 programs: build ## run all tests that start our programs, one package at a time
 	@$(GO) test -json -p 1 -timeout 60m $$($(GO) list ./... | grep -E '/($(PROGRAMS))$$') | $(call report,programs)
@@ -75,7 +76,8 @@ fuzz: ## run every fuzz target for FUZZTIME (default 5s)
 	  echo "== $$pkg $$f"; \
 	  $(GO) test -vet=off -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg </dev/null >$(BIN)/fuzz.log 2>&1 && passed=yes || passed=no; \
 	  cat $(BIN)/fuzz.log; \
-	  [ $$passed = yes ] || { grep -qx ' *context deadline exceeded' $(BIN)/fuzz.log && ! grep -q 'Failing input written' $(BIN)/fuzz.log; } || exit 1; \
+	  [ $$passed = yes ] || { grep -qx ' *context deadline exceeded' $(BIN)/fuzz.log && ! grep -q 'Failing input written' $(BIN)/fuzz.log; } || \
+	    { { echo "FAIL $$pkg $$f"; cat $(BIN)/fuzz.log; } >>$(BIN)/failed.txt; exit 1; }; \
 	done
 
 lint: $(LINT) ## gofmt, vet and golangci-lint

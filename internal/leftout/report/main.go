@@ -138,8 +138,8 @@ func (r *run) endTest(pkg string, e event, res, all *result) {
 }
 
 func (r *run) endPackage(pkg string, e event, all *result) {
-	if e.Action == "skip" && all.passed+all.skipped == 0 {
-		return // it has no tests
+	if e.Action != "fail" && all.passed+all.skipped == 0 {
+		return // it has no tests, or none that this run selects
 	}
 	word := "ok"
 	if e.Action == "fail" {

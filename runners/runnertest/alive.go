@@ -4,9 +4,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
-
-	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 // style is a way in which a process can try to outlive its command. The text starts it in the
@@ -72,6 +69,3 @@ func Tagged(tag string) (pids []int) {
 	}
 	return pids
 }
-
-// Await is await.Holds: no test depends on a limit of its own.
-func Await(_ time.Duration, holds func() bool) bool { return await.Holds(holds) }

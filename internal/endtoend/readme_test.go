@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
 // TestReadmeTranscript runs every command of the README's transcripts as it is written there and holds the
@@ -21,7 +19,6 @@ func TestReadmeTranscript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	leftout.Command(t, "python3")
 	commands := transcript(string(text))
 	if len(commands) < 4 {
 		t.Fatalf("%d commands found in the README's transcripts", len(commands))

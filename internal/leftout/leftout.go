@@ -76,16 +76,21 @@ func NeedDocker(t testing.TB, images ...string) string {
 	return docker
 }
 
-// Command returns the path of a program, or skips the test.
+// Command returns the path of a program, or skips the test. Bubblewrap must also be able to make a sandbox.
 func Command(t testing.TB, name string) string {
 	t.Helper()
+	cause := Programs
+	if name == "bwrap" {
+		cause = Bubblewrap
+	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		cause := Programs
-		if name == "bwrap" {
-			cause = Bubblewrap
-		}
 		Skip(t, cause, fmt.Sprintf("no %s on PATH", name))
+	}
+	if cause == Bubblewrap {
+		if out, err := exec.Command(path, "--unshare-all", "--ro-bind", "/", "/", "true").CombinedOutput(); err != nil {
+			Skip(t, cause, "it makes no sandbox: "+string(out))
+		}
 	}
 	return path
 }

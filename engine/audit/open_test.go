@@ -64,7 +64,7 @@ func TestOpenRefusesPlaces(t *testing.T) {
 			mustClose(t, l)
 			mustClose(t, mustOpen(t, o)) // it would open
 			if err := tt.spoil(&o); errors.Is(err, errSkip) {
-				leftout.Skip(t, leftout.Root, "only root can give files away: run as root")
+				leftout.Skip(t, leftout.Root, "only root can give files away")
 			} else if err != nil {
 				t.Fatal(err)
 			}
@@ -251,7 +251,7 @@ func TestRealFullDisk(t *testing.T) {
 	t.Parallel()
 	dir, ok := smallDisk(t, 256<<10)
 	if !ok {
-		leftout.Skip(t, leftout.Root, "a small tmpfs cannot be mounted here: run as root, with the right to mount")
+		leftout.Skip(t, leftout.Root, "no small tmpfs can be mounted")
 	}
 	o := Options{Dir: filepath.Join(dir, "audit"), Reserve: 32 << 10, CheckpointEvery: -1}
 	l := mustOpen(t, o)

@@ -41,7 +41,7 @@ func TestCacheOfOthersIsNotUsed(t *testing.T) {
 			}
 			if err := tt.spoil(dir, files[0]); err != nil {
 				if os.Geteuid() != 0 {
-					leftout.Skip(t, leftout.Root, "only root can give files away: run the tests as root")
+					leftout.Skip(t, leftout.Root, "only root can give files away")
 				}
 				t.Fatal(err)
 			}

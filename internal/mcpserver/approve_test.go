@@ -242,6 +242,9 @@ func TestAQuestionEndsWithItsCall(t *testing.T) {
 	w.next(t) // the second question, which the end of input leaves without an answer
 	w.end(t)
 	for m := range w.got {
+		if m.Method == "notifications/cancelled" {
+			continue // of the second question
+		}
 		if r := resultOf(t, m); !r.IsError || r.is("ran") {
 			t.Errorf("got %s", r.Text)
 		}

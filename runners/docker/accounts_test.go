@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
@@ -36,9 +37,7 @@ func TestAccounts(t *testing.T) {
 // TestUserWithAName holds that whoever owns the workspace is somebody in the container.
 func TestUserWithAName(t *testing.T) {
 	t.Parallel()
-	if os.Geteuid() != 0 {
-		t.Skip("only root can make a workspace of another user; the container's own is tested everywhere")
-	}
+	leftout.NeedRoot(t) // to make a workspace of another user
 	for name, l := range map[string]*lab{"docker": newLab(t), "docker-sudo": newSudoLab(t)} {
 		must(t, os.Chown(l.workspace, 1234, 1235))
 		env := l.open(l.spec())

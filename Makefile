@@ -63,7 +63,7 @@ opa-wasm: ## install OPA's SDK for Node, by which a test evaluates the compiled 
 	cd $(OPAWASM) && npm ci --loglevel=error
 
 race: ## run all other tests under the race detector
-	@$(GO) test -json -race -timeout 60m -vet=off $$($(GO) list ./... | grep -vE '/($(PROGRAMS))$$') | $(call report,race)
+	@CGO_ENABLED=1 $(GO) test -json -race -timeout 60m -vet=off $$($(GO) list ./... | grep -vE '/($(PROGRAMS))$$') | $(call report,race)
 
 bench: build $(OPA) ## measure, as ratios against a named baseline in the same run
 	SALLYPORT_BIN=$(CURDIR)/$(BIN)/sallyport OPA_BIN=$(CURDIR)/$(OPA) $(GO) test -run '^$$' -bench . -benchtime 3s ./internal/bench ./policies

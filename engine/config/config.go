@@ -177,7 +177,7 @@ type Local struct {
 	Network string `yaml:"network" jsonschema:"enum=host,enum=none"`
 	// Commands in a sandbox may make sockets of the family AF_UNIX, for programs that do not work without, such as browsers and gpg.
 	UnixSockets bool `yaml:"unix_sockets"`
-	// How much /tmp, /dev/shm and the home directory of a sandbox may hold, each. They lie in memory.
+	// How much /tmp, /var/tmp, /dev/shm and the home directory of a sandbox may hold, each. They lie in memory.
 	Scratch Size `yaml:"scratch"`
 	// Processes and threads that may exist in a sandbox at once.
 	PIDs int `yaml:"pids"`

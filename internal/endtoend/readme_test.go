@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
 // TestReadmeTranscript runs every command of the README's transcripts as it is written there and holds the
@@ -19,6 +21,7 @@ func TestReadmeTranscript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	leftout.Command(t, "bwrap") // without it, each command begins with a warning
 	commands := transcript(string(text))
 	if len(commands) < 4 {
 		t.Fatalf("%d commands found in the README's transcripts", len(commands))

@@ -24,6 +24,7 @@ import (
 // TestSSH runs the suite on a machine that is reached by ssh: this one, by an sshd of its own on
 // the loopback with keys that nobody else has.
 func TestSSH(t *testing.T) {
+	leftout.Full(t, leftout.Slow)
 	words := ssh(t, "restrict")
 	o := runnertest.Options{Parts: []string{"streams", "surroundings", "output", "ends", "signals", "terminal", "leaks"}} // the rest is as over any stream
 	runnertest.RunIn(t, o, func(t *testing.T) engine.Environment {

@@ -62,15 +62,16 @@ func newMatcher() *matcher {
 
 // scanner looks through one text.
 type scanner struct {
-	s       string
-	element bool // s is an element of a list, not a text with shell syntax around it
-	found   []finding
-	piping  bool   // the accounts for chpasswd were looked for
-	quotes  []byte // the shell quote that is open at each byte; nil until asked for
-	covered int    // end of the last finding: what lies in it need not be looked at
-	parsed  int    // end of the command whose words were looked at last
-	read    int    // bytes that were looked at outside of patterns, some again and again
-	match   func(re *regexp.Regexp, text string) []int
+	s        string
+	element  bool // s is an element of a list, not a text with shell syntax around it
+	found    []finding
+	piping   bool   // the accounts for chpasswd were looked for
+	quotes   []byte // the shell quote that is open at each byte; nil until asked for
+	covered  int    // end of the last finding: what lies in it need not be looked at
+	parsed   int    // end of the command whose words were looked at last
+	rejected int    // end of the last header that was read to its end and is no secret
+	read     int    // bytes that were looked at outside of patterns, some again and again
+	match    func(re *regexp.Regexp, text string) []int
 }
 
 // detect returns the secrets that the built-in detectors find in s.
@@ -98,8 +99,8 @@ func (s *scanner) scan() []finding {
 	return s.found
 }
 
-// reach bounds how far a token or a header is followed, in bytes, so that a text full of keywords
-// still takes linear time. Private keys alone may be longer.
+// reach bounds how far a token is followed, in bytes, so that a text full of keywords still takes
+// linear time. Only private keys and headers may be longer.
 const reach = 16 << 10
 
 func (s *scanner) from(at int) string { return s.s[at:min(len(s.s), at+reach)] }

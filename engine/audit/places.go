@@ -48,23 +48,28 @@ func (s *scanner) cookie(at int) {
 		})
 }
 
-// header reports what stands before the end of a header, if its beginning can be a secret.
+// header reports what stands before the end of a header, if it can be a secret. To stay linear, a text is read
+// beyond maxValue only where that covers it, or where no rejected header was read to its end before.
 func (s *scanner) header(start int, name string, ends func(byte) bool, secret func(string) (string, bool)) {
-	for _, limit := range []int{maxValue, reach} { // it is read to its end only where it is a secret
-		end := start
-		for end < min(len(s.s), start+limit) && !ends(s.s[end]) {
+	end := start
+	follow := func(limit int) string {
+		from := end
+		for end < min(len(s.s), limit) && !ends(s.s[end]) {
 			end++
 		}
-		s.read += end - start
-		value, ok := secret(s.s[start:end])
-		if !ok {
-			return
-		}
-		if end < start+limit || limit == reach {
-			s.add(start, start+len(value), name, value)
-			return
-		}
+		s.read += end - from
+		return s.s[start:end]
 	}
+	_, ok := secret(follow(start + maxValue))
+	if !ok && (end < start+maxValue || start < s.rejected) {
+		return
+	}
+	value, whole := secret(follow(len(s.s)))
+	if !ok && !whole {
+		s.rejected = end
+		return
+	}
+	s.add(start, start+len(value), name, value)
 }
 
 // url finds the password in scheme://user:password@host, also one with characters that should

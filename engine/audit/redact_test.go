@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -150,12 +151,53 @@ func TestRedactIsLinear(t *testing.T) {
 			if byte(first) != k.word[0] {
 				continue // the same word in upper case
 			}
-			for _, after := range []string{"", " ", ": ", " = ", "=$(x ", "='", "=<<< | "} {
+			for _, after := range []string{"", " ", ": ", " = ", "=$(x ", ": $", "='", "=<<< | "} {
 				for _, element := range []bool{false, true} {
 					of := func(size int) int { return read(strings.Repeat(k.word+after, 1+size/len(k.word+after)), element) }
 					if short, long := of(2<<10), of(8<<10); long > 6*(short+2<<10) {
 						t.Errorf("%q, element %v: %d bytes are read of 2 KiB, %d of 8 KiB", k.word+after, element, short, long)
 					}
+				}
+			}
+		}
+	}
+}
+
+// Finding and replacing together take memory in proportion to the text. The test counts the allocations of the
+// whole process, so it is not parallel.
+func TestRedactAllocatesLinearly(t *testing.T) {
+	red := NewRedactor([]byte("k"), Redact{Literals: []string{"swordfish"}, Patterns: []*regexp.Regexp{regexp.MustCompile(`ACME-[0-9]+`)}})
+	for _, unit := range []string{"TOKEN=hunter2abc ", "swordfish ACME-42 ", "mysql -pswordfish; ", "authorization: hunter2abc\n"} {
+		of := func(size int) uint64 {
+			text := strings.Repeat(unit, size/len(unit))
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			red.String(text)
+			runtime.ReadMemStats(&after)
+			return after.TotalAlloc - before.TotalAlloc
+		}
+		of(4 << 10) // what is made once
+		if short, long := of(4<<10), of(32<<10); long > 16*short {
+			t.Errorf("%q: %d bytes for 4 KiB, %d for 32 KiB", unit, short, long)
+		}
+	}
+}
+
+// A header is redacted to its end, however long it is and whatever it begins with.
+func TestLongHeaders(t *testing.T) {
+	t.Parallel()
+	red := NewRedactor(nil, Redact{})
+	for _, size := range []int{20 << 10, 100 << 10} {
+		for _, begins := range []string{"", strings.Repeat("*", 2*maxValue)} {
+			value := begins + strings.Repeat("s3cr3t", size/6)
+			for text, want := range map[string]string{
+				"Authorization: Bearer " + value + "\nnext":                      "Authorization: Bearer [redacted:authorization]\nnext",
+				"curl -H 'Authorization: Bearer " + value + "' h":                "curl -H 'Authorization: Bearer [redacted:authorization]' h",
+				"curl -H \"Authorization: Basic " + value + " rest\" h":          "curl -H \"Authorization: Basic [redacted:authorization]\" h",
+				"curl -H 'Cookie: session=" + value + "; other=" + value + "' h": "curl -H 'Cookie: [redacted:cookie]' h",
+			} {
+				if got := red.String(text); got != want {
+					t.Errorf("%d bytes in %.40q: %d bytes are left, %.120q", len(value), text, len(got), got)
 				}
 			}
 		}

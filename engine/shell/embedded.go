@@ -73,6 +73,8 @@ func moduleFiles(lang, name string) []string {
 		return []string{name, name + ".rb"}
 	case "lua":
 		return []string{strings.ReplaceAll(name, ".", "/") + ".lua"}
+	case "awk":
+		return []string{name, name + ".awk"}
 	default:
 		return nil
 	}

@@ -126,6 +126,9 @@ options:
 		case p.lang == "fish" && (text == "-C" || text == "--init-command") && i+1 < len(args):
 			i++
 			w.childShell(inv, p.lang, args[i], nil, name+" -C")
+		case p.lang == "fish" && strings.HasPrefix(text, "--init-command="):
+			_, value, _ := strings.Cut(text, "=")
+			w.childShell(inv, p.lang, args[i].cutAt(len("--init-command="), value), nil, name+" -C")
 		case text == "--command" || strings.HasPrefix(text, "--command="):
 			command = true
 			if _, value, ok := strings.Cut(text, "="); ok {
@@ -294,7 +297,7 @@ func (w *walker) preload(inv *invocation, p interpreter, o optionUse) Code {
 }
 
 // loadsModules are the languages in which the name of a library can stand for a file to load.
-var loadsModules = nameSet("node ruby lua awk scheme elisp")
+var loadsModules = nameSet("node ruby lua awk")
 
 // runBefore looks through a file that runs before the program, and returns its Code where that is not known.
 func (w *walker) runBefore(inv *invocation, lang string, file arg) Code {

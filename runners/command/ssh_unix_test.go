@@ -112,8 +112,13 @@ func ssh(t testing.TB, options string) []string {
 			t.Logf("sshd says: %s, %v", log, err)
 		}
 	})
-	return []string{client, "-F", "none", "-i", at("mine"), "-p", port, "-o", "UserKnownHostsFile=" + at("known"), "-o", "StrictHostKeyChecking=yes",
+	words := []string{client, "-F", "none", "-i", at("mine"), "-p", port, "-o", "UserKnownHostsFile=" + at("known"), "-o", "StrictHostKeyChecking=yes",
 		"-o", "IdentitiesOnly=yes", "-o", "BatchMode=yes", me.Username + "@127.0.0.1"}
+	// Authentication fails for an account without a login shell.
+	if out, err := exec.Command(client, append(words[1:], "true")...).CombinedOutput(); strings.Contains(string(out), "Permission denied") {
+		leftout.Skip(t, leftout.Platform, fmt.Sprintf("%s may not log in: %v: %s", me.Username, err, out))
+	}
+	return words
 }
 
 // answer starts a program for each connection, and ends those that are left when there are no more.

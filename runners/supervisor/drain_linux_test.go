@@ -79,7 +79,7 @@ func TestTerminalIsReadBeforeItIsLeft(t *testing.T) {
 	}
 	write()
 	whole := make(chan bool)
-	go func() { whole <- s.finish(nil) }()
+	go func() { whole <- s.finish(nil, nil) }()
 	await.True(t, "the end is looked for", func() bool {
 		s.view.mu.Lock()
 		defer s.view.mu.Unlock()

@@ -14,6 +14,9 @@ const (
 	leftoverGrace = 100 * time.Millisecond
 	// drainTime is how long output is waited for after every process is gone. What has come by then is kept.
 	drainTime = time.Second
+	// endMost bounds the wait for the end of what has been killed and needs nothing but a processor for it.
+	// Only processes that start others faster than they are found, or that /proc does not show, use it up.
+	endMost = time.Minute
 	// reapTime bounds the wait for a shell that could not be ended.
 	reapTime = 2 * time.Second
 )
@@ -146,19 +149,24 @@ func (p *Process) conclude(exit *engine.Exit, ended <-chan struct{}) {
 		<-ended
 		return p.root.reap()
 	}
-	if exit.Survivors == 0 || p.endsWithin(reapTime, ended) {
+	limit := reapTime
+	if exit.Survivors == 0 {
+		limit = endMost // nothing was seen to live, but /proc need not show all
+	}
+	if p.endsWithin(limit, ended) {
 		st, err := reap()
 		exit.Code, exit.Signal = st.code, st.signal
 		exit.UserTime, exit.SystemTime, exit.MaxRSS = st.user, st.system, st.maxRSS
 		exit.Error = err
 	} else {
+		exit.Survivors = max(1, exit.Survivors)
 		exit.Error = errors.New("wait for command: the shell does not die: its process may hang in the kernel")
 		go func() { _, _ = reap() }() // leave no zombie, should it end after all
 	}
 	over, stop := p.clock.within(drainTime)
 	defer stop()
-	whole := p.stdout.finish(over)
-	whole = p.stderr.finish(over) && whole
+	whole := p.stdout.finish(over, p.clock)
+	whole = p.stderr.finish(over, p.clock) && whole
 	if !whole && exit.Error == nil {
 		exit.Error = fmt.Errorf("read output: a process or a writer held it open for longer than %s: the end may be missing", drainTime)
 	}
@@ -173,6 +181,6 @@ func (p *Process) endsWithin(limit time.Duration, ended <-chan struct{}) bool {
 	case <-ended:
 		return true
 	case <-over:
-		return false
+		return closed(ended)
 	}
 }

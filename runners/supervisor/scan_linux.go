@@ -16,7 +16,8 @@ type scan struct {
 type scans struct {
 	turn sync.Mutex // held during a look
 	mu   sync.Mutex
-	next *scan // has not begun; nil when nobody waits for one
+	next *scan                  // has not begun; nil when nobody waits for one
+	read func() ([]proc, error) // nil for processes
 }
 
 // take returns a look that began after the call.
@@ -36,7 +37,11 @@ func (s *scans) take() *scan {
 	s.mu.Lock()
 	s.next = nil
 	s.mu.Unlock()
-	own.all, own.err = processes()
+	read := s.read
+	if read == nil {
+		read = processes
+	}
+	own.all, own.err = read()
 	own.children = make(map[int][]proc, len(own.all))
 	for _, p := range own.all {
 		own.children[p.ppid] = append(own.children[p.ppid], p)

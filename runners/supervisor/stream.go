@@ -95,13 +95,18 @@ func (s *stream) rest(buf []byte) (ended bool) {
 	return false
 }
 
-// last is rest when the time is over. Our other children have the pipe open between their fork and their exec, and
-// close it a moment after that has begun. So none is forked meanwhile, and those on their way get that moment.
+// last is rest when the time is over. Our other children have the pipe open between their fork and their
+// exec, and close it a moment after that has begun. So no child is forked during a look, and those on their
+// way get that moment between two looks. The lock is not held for longer: no command starts meanwhile.
 func (s *stream) last(buf []byte) (ended bool) {
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
+	s.view.leave() // nobody waits for a viewer within the lock
+	look := func() bool {
+		syscall.ForkLock.RLock()
+		defer syscall.ForkLock.RUnlock()
+		return s.rest(buf)
+	}
 	for range 50 {
-		if s.rest(buf) {
+		if look() {
 			return true
 		}
 		time.Sleep(time.Millisecond)
@@ -111,7 +116,7 @@ func (s *stream) last(buf []byte) (ended bool) {
 
 // finish waits for the end of the stream until the time is over: somebody else may hold the pipe for ever, and a
 // viewer may block. It reports whether the end was reached, by the viewer too.
-func (s *stream) finish(over <-chan struct{}) bool {
+func (s *stream) finish(over <-chan struct{}, c clock) bool {
 	if !s.held || s.r.SetReadDeadline(time.Now()) != nil {
 		_ = s.w.Close() // it may be closed already
 	}
@@ -125,5 +130,5 @@ func (s *stream) finish(over <-chan struct{}) bool {
 		}
 		<-s.drained
 	}
-	return s.view.seen(over) && !s.cut
+	return s.view.seen(over, c) && !s.cut
 }

@@ -114,6 +114,7 @@ func TestBlockedWriter(t *testing.T) {
 	c.Stdout = w
 	p := start(t, s, c)
 	shows(t, p, "before\n")
+	called(t, p.stdout.view)
 	p.Kill("test")
 	clock.pass(t, drainTime)
 	x := p.Wait()

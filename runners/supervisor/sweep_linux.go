@@ -19,11 +19,11 @@ func (h *host) began(pid int) {
 // sweep ends what was left alone because two commands could own it (see only). Once every command has
 // ended it belongs to none that lives. It returns how many processes it could not end.
 func (h *host) sweep() int {
-	hopeless, stop := h.deadlines()
-	defer stop()
+	bounds := newBounds(h.clock)
+	defer bounds.stop()
 	for step := time.Millisecond; ; step = min(2*step, 20*time.Millisecond) {
 		left := h.strays()
-		if len(left) == 0 || hopeless(left) {
+		if len(left) == 0 || bounds.hopeless(left, nil) {
 			return len(left)
 		}
 		signalAll(left, unix.SIGKILL, func(proc) bool { return true })

@@ -3,7 +3,6 @@ package supervisor
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"syscall"
 	"time"
 
@@ -30,11 +29,9 @@ const (
 	brief = 500 * time.Millisecond
 	// fewPIDs is up to how many ids it is cheaper to look at each than at all processes.
 	fewPIDs = 128
-	// endTime bounds the killing of what may never end: it hangs in the kernel, or is not ours to kill. What has
-	// been killed and needs nothing but a processor for its end gets endMost, which only those use up that
-	// start others faster than they are found.
+	// endTime bounds the killing of what may never end: it hangs in the kernel, or is not ours to kill.
+	// What needs nothing but a processor for its end gets endMost.
 	endTime = 2 * time.Second
-	endMost = time.Minute
 	// stopRounds bounds the rounds in which newly found processes are stopped before any is killed.
 	stopRounds = 16
 )
@@ -57,14 +54,14 @@ func (r *root) end(ended <-chan struct{}, grace time.Duration) int {
 	if closed(ended) && r.nothingLeft() {
 		return 0
 	}
-	left := r.tree()
+	left, _ := r.tree()
 	once := func(proc) bool { return false } // nobody is asked twice
 	signalAll(left, unix.SIGTERM, once)
 	signalAll(left, unix.SIGCONT, once) // a stopped process acts on TERM only when it goes on
 	over, stop := r.host.clock.within(grace)
 	defer stop()
 	for step := time.Millisecond; ; step = min(2*step, 20*time.Millisecond) {
-		if left = r.tree(); len(left) == 0 {
+		if r.empty() {
 			return 0
 		}
 		select {
@@ -81,11 +78,11 @@ func (r *root) destroy() int {
 	stopped := map[int]uint64{}
 	step := time.Millisecond
 	killed := false
-	hopeless, stop := r.host.deadlines()
-	defer stop()
+	bounds := newBounds(r.host.clock)
+	defer bounds.stop()
 	for round := 0; ; round++ {
-		left := r.tree()
-		if len(left) == 0 || hopeless(left) {
+		left, err := r.tree()
+		if len(left) == 0 || bounds.hopeless(left, err) {
 			return len(left)
 		}
 		sig := unix.SIGKILL
@@ -106,21 +103,6 @@ func (r *root) destroy() int {
 			step = min(2*step, 20*time.Millisecond)
 		}
 	}
-}
-
-// deadlines returns what says that it makes no sense to wait for the end of what is being killed.
-func (h *host) deadlines() (hopeless func([]proc) bool, stop func()) {
-	soon, stopSoon := h.clock.within(endTime)
-	last, stopLast := h.clock.within(endMost)
-	hopeless = func(left []proc) bool {
-		return closed(last) || closed(soon) && slices.ContainsFunc(left, proc.beyond)
-	}
-	return hopeless, func() { stopSoon(); stopLast() }
-}
-
-// beyond reports whether SIGKILL may never end the process.
-func (p proc) beyond() bool {
-	return p.state == 'D' || errors.Is(unix.Kill(p.pid, 0), unix.EPERM)
 }
 
 // signalAll signals process groups first: that reaches all members at once, so that not even a
@@ -147,32 +129,38 @@ func signalAll(left []proc, sig unix.Signal, each func(proc) bool) {
 // and, for commands of a moment, much cheaper than looking at all processes.
 func (r *root) nothingLeft() bool {
 	if time.Since(r.began) > brief {
-		return len(r.tree()) == 0
+		return r.empty()
 	}
 	for from := r.pid; ; {
 		last, err := lastPID()
 		if err != nil || last < from || last-from > fewPIDs {
-			return len(r.tree()) == 0
+			return r.empty()
 		}
 		if last == from {
 			return true // none was started since the last look, so none was missed
 		}
 		for pid := from + 1; pid <= last; pid++ {
 			if p, err := readProc(pid); err == nil && r.host.suspect(p, r) {
-				return len(r.tree()) == 0
+				return r.empty()
 			}
 		}
 		from = last
 	}
 }
 
+// empty reports whether no process of the command lives.
+func (r *root) empty() bool {
+	left, _ := r.tree()
+	return len(left) == 0
+}
+
 // tree returns the living processes of the command, the shell among them, and reaps its orphans
-// that have ended.
-func (r *root) tree() []proc {
+// that have ended. With an error it returns the shell, which may have ended.
+func (r *root) tree() ([]proc, error) {
 	look := r.host.scans.take()
 	if look.err != nil {
 		// Without /proc the shell's group is what we know. newHost made sure that there is one.
-		return []proc{{pid: r.pid, pgid: r.pid, sid: r.pid}}
+		return []proc{{pid: r.pid, pgid: r.pid, sid: r.pid}}, look.err
 	}
 	var next []proc
 	r.host.mu.Lock()
@@ -188,7 +176,7 @@ func (r *root) tree() []proc {
 	left, used := r.host.grown(look, next, r.pid)
 	r.used.add(used)
 	r.host.mu.Unlock()
-	return left
+	return left, nil
 }
 
 // grown returns the living among some processes and all that descend from them. Orphans among them that

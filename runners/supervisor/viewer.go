@@ -27,6 +27,9 @@ type viewer struct {
 	room    int  // bytes that may
 	over    bool // nothing more comes
 	gone    bool // the writer failed: the command is to run on without it
+	busy    bool // a call of the writer is under way, or none follows
+	left    bool // nobody waits for room any more
+	missed  bool // there was no room for a piece that came since
 }
 
 // newViewer begins to pass on; nil for no writer.
@@ -58,30 +61,36 @@ func (v *viewer) pass() {
 func (v *viewer) next() ([]byte, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.busy = false
 	for len(v.waiting) == 0 && !v.over {
 		v.moved.Wait()
 	}
+	v.busy = true
+	v.moved.Broadcast()
 	if len(v.waiting) == 0 {
 		return nil, false
 	}
 	piece := v.waiting[0]
 	v.waiting = v.waiting[1:]
 	v.held -= len(piece)
-	v.moved.Broadcast()
 	return piece, true
 }
 
-// show hands over a piece, and waits for room for it.
+// show hands over a piece, and waits for room for it unless the writer was left.
 func (v *viewer) show(b []byte) {
 	if v == nil || len(b) == 0 {
 		return
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for v.held >= v.room && !v.gone {
+	for v.held >= v.room && !v.gone && !v.left {
 		v.moved.Wait()
 	}
-	if !v.gone {
+	switch {
+	case v.gone:
+	case v.held >= v.room:
+		v.missed = true
+	default:
 		v.waiting = append(v.waiting, bytes.Clone(b))
 		v.held += len(b)
 		v.moved.Broadcast()
@@ -102,24 +111,47 @@ func (v *viewer) end() {
 	}
 }
 
-// leave lets what comes from here on pass a writer by that is too slow. What waits for it goes on waiting.
+// leave ends the wait for room: what comes from here on and finds none passes the writer by.
 func (v *viewer) leave() {
 	if v != nil {
-		v.change(func() { v.gone = true })
+		v.change(func() { v.left = true })
 	}
 }
 
-// seen waits until the writer has it all, or the time is over, and reports whether it has.
-func (v *viewer) seen(over <-chan struct{}) bool {
+// seen waits until the writer has it all, or the time is over, and reports whether it has. Nothing more
+// comes. If no call of the writer is under way when the time is over, the writer is not slow: there was no
+// processor to call it. The time begins anew with the next call.
+func (v *viewer) seen(over <-chan struct{}, c clock) bool {
 	if v == nil {
 		return true
 	}
 	select {
 	case <-v.done:
-		return true
 	case <-over:
-		return closed(v.done)
+		if v.called() {
+			break
+		}
+		over, stop := c.within(drainTime)
+		defer stop()
+		select {
+		case <-v.done:
+		case <-over:
+		}
 	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return closed(v.done) && !v.missed
+}
+
+// called waits until the writer is called, or is not to be called any more. It reports whether that was so
+// before.
+func (v *viewer) called() (before bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for before = v.busy; !v.busy; {
+		v.moved.Wait()
+	}
+	return before
 }
 
 func (v *viewer) change(f func()) {

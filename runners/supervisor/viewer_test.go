@@ -4,7 +4,9 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
@@ -16,6 +18,16 @@ type stuck struct{ open chan struct{} }
 func (s stuck) Write(p []byte) (int, error) {
 	<-s.open
 	return len(p), nil
+}
+
+// called waits until the writer of a viewer is called.
+func called(t *testing.T, v *viewer) {
+	t.Helper()
+	await.True(t, "the writer is called", func() bool {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		return v.busy
+	})
 }
 
 // What is kept is whole however slow a viewer is, and the error says that the viewer lacks the end.
@@ -30,6 +42,7 @@ func TestSlowViewer(t *testing.T) {
 	c := command("exec " + head + " -c 327680 /dev/zero")
 	c.Stdout, c.Output = v, 1<<20
 	p := start(t, s, c)
+	called(t, p.stdout.view)
 	clock.pass(t, drainTime)
 	x := p.Wait()
 	if x.Stdout.Bytes != size || x.Code != 0 || x.Error == nil || !strings.Contains(x.Error.Error(), "the end may be missing") {
@@ -64,7 +77,62 @@ func TestViewer(t *testing.T) {
 	none.show([]byte("x"))
 	none.ending()
 	none.end()
-	if newViewer(nil) != none || !none.seen(nil) {
+	if newViewer(nil) != none || !none.seen(nil, nil) {
 		t.Error("no writer is waited for")
+	}
+}
+
+// TestLeftViewer: when nobody waits for the writer any more, output for which there is room still reaches
+// it. It has not seen all when there was none, even if it reads on and finishes.
+func TestLeftViewer(t *testing.T) {
+	t.Parallel()
+	for pieces, whole := range map[int]bool{viewerRoom / chunk: true, viewerRoom/chunk + 1: false} {
+		w := stuck{make(chan struct{})}
+		v := newViewer(w)
+		v.show([]byte("first"))
+		called(t, v)
+		v.leave()
+		for range pieces {
+			v.show(make([]byte, chunk))
+		}
+		v.end()
+		close(w.open)
+		await.Receive(t, "end", v.done)
+		if v.seen(nil, nil) != whole {
+			t.Errorf("%d pieces: whole is %t", pieces, !whole)
+		}
+	}
+}
+
+// TestUncalledViewer: a writer that was not called before the time was over gets the time anew, and not more.
+func TestUncalledViewer(t *testing.T) {
+	t.Parallel()
+	for _, blocks := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			var clock handClock
+			w := stuck{make(chan struct{})}
+			v := &viewer{to: w, done: make(chan struct{}), room: viewerRoom}
+			v.moved = sync.NewCond(&v.mu)
+			v.show([]byte("all"))
+			v.end()
+			over, seen := make(chan struct{}), make(chan bool, 1)
+			close(over)
+			go func() { seen <- v.seen(over, clock.clock) }()
+			synctest.Wait() // the time is over, and the writer was not called
+			go v.pass()
+			synctest.Wait()
+			if !clock.waits(drainTime) {
+				t.Fatal("the time does not begin anew")
+			}
+			if blocks {
+				clock.pass(t, drainTime)
+				defer close(w.open)
+			} else {
+				close(w.open)
+			}
+			if <-seen == blocks {
+				t.Errorf("blocks is %t, seen is %t", blocks, blocks)
+			}
+		})
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
-// Within gives a custom policy so much time, and a request and its plugins more than a test lasts. What time a plugin
+// Within sets the time limit of a custom policy, and a request and its plugins more than a test lasts. What time a plugin
 // has it learns from clock.
 func (o Options) Within(timeout time.Duration, clock func() time.Time) Options {
 	o.Judge, o.clock = await.Guard, clock

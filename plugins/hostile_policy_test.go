@@ -111,7 +111,7 @@ func TestHostilePolicies(t *testing.T) {
 	}
 }
 
-// What would be endless by its text alone is not loaded.
+// A rule that is endless by its text alone is not loaded.
 func TestRecursivePolicies(t *testing.T) {
 	t.Parallel()
 	for name, rule := range map[string]string{

@@ -14,7 +14,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"sallyport": main,
-		// What a command makes of a signal is tried where it has all the time to do it, or none.
+		// The handling of a signal is tested where a command has all the time for it, or none.
 		"patient-sallyport": func() { os.Exit(leaving(2 * await.Guard)) },
 		"hasty-sallyport":   func() { os.Exit(leaving(time.Millisecond)) },
 	})

@@ -48,7 +48,7 @@ func (s *scanner) cookie(at int) {
 		})
 }
 
-// header reports what stands before the end of a header, if it can be a secret. To stay linear, a text is read
+// header returns the text up to the end of a header, if it can be a secret. To stay linear, a text is read
 // beyond maxValue only where that covers it, or where no rejected header was read to its end before.
 func (s *scanner) header(start int, name string, ends func(byte) bool, secret func(string) (string, bool)) {
 	end := start

@@ -104,7 +104,7 @@ func (e *endless) limit(ctx context.Context, _ time.Duration) (context.Context, 
 	}
 }
 
-// beLate ends the time of what is evaluated, not of what comes later.
+// beLate ends the time of the current evaluation, not of a later one.
 func (e *endless) beLate() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -169,7 +169,7 @@ func TestEndlessRuleIsNamed(t *testing.T) {
 	}
 }
 
-// Not parallel: what others take or give back would count.
+// Not parallel: memory that other tests allocate or free would count.
 func TestHeapCountsWhatIsInUse(t *testing.T) {
 	runtime.GC()
 	before := heap()

@@ -93,7 +93,7 @@ func builtinOf(profile string, tested bool) func() (*Evaluator, error) {
 	})
 }
 
-// unbounded keeps what else the machine does from ending an evaluation.
+// unbounded lifts the bounds, so that other load on the machine ends no evaluation.
 func unbounded(opts Options) Options {
 	if opts.Timeout == 0 {
 		opts.Timeout = await.Guard

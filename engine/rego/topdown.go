@@ -31,7 +31,7 @@ type interpreter struct {
 	decision, explanation opa.PreparedEvalQuery
 }
 
-// bounds are what ends an evaluation that does not end by itself. Tests put events in their place.
+// bounds end an evaluation that does not end by itself. Tests put events in their place.
 type bounds struct {
 	limit func(context.Context, time.Duration) (context.Context, context.CancelFunc) // nil: context.WithTimeout
 	heap  func() uint64                                                              // nil: heap

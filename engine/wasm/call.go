@@ -32,7 +32,7 @@ const (
 
 var errTime = errors.New("it did not end in time")
 
-// newCall begins a call that has so much time. What its own clock says next is now.
+// newCall begins a call with the given time limit. The next reading of its own clock is now.
 func (c *compiled) newCall(ctx context.Context, limit time.Duration, now uint64) (context.Context, *call) {
 	begun := &call{ctx: ctx, deadline: c.clock().Add(limit), clock: c.clock, now: now}
 	if d, ok := ctx.Deadline(); ok && d.Before(begun.deadline) {

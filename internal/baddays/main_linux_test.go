@@ -105,7 +105,7 @@ func (h *home) container(t testing.TB) docker.Options {
 	return docker.Options{Environ: os.Environ(), Supervisor: supervisor, State: h.state, Image: image(t)}
 }
 
-// image is what containers are made from.
+// image is the image of the containers.
 func image(t testing.TB) string {
 	t.Helper()
 	ref := cmp.Or(os.Getenv("SALLYPORT_TEST_IMAGE"), docker.RuntimeImage)

@@ -67,7 +67,7 @@ func BenchmarkPromiseTimeLimit(b *testing.B) {
 	})
 }
 
-// BenchmarkPromiseGrace: what ignores TERM is killed after limits.grace (docs/configuration.md).
+// BenchmarkPromiseGrace: a command that ignores TERM is killed after limits.grace (docs/configuration.md).
 func BenchmarkPromiseGrace(b *testing.B) {
 	const grace = 200 * time.Millisecond
 	g := assembled(b, configured(b, "limits: {grace: 200ms}\n"), false)
@@ -95,7 +95,7 @@ type first func()
 
 func (f first) Write(p []byte) (int, error) { f(); return len(p), nil }
 
-// BenchmarkPromiseLeftBehind: what a command left running with its output open delays no answer (SECURITY.md).
+// BenchmarkPromiseLeftBehind: a process left running with its output open delays no answer (SECURITY.md).
 func BenchmarkPromiseLeftBehind(b *testing.B) {
 	g := gate(b, false)
 	late(b, 0, func() {

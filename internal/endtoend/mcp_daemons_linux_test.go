@@ -115,7 +115,7 @@ func (p *pack) gone() {
 	await.True(p.t, "all kinds are gone", func() bool { return len(p.left()) == 0 })
 }
 
-// TestDaemonsSurvive shows what the kinds do where nothing keeps them: each outlives a bash that is killed.
+// TestDaemonsSurvive shows that each kind of daemon outlives a killed bash without a supervisor.
 func TestDaemonsSurvive(t *testing.T) {
 	t.Parallel()
 	leftout.Command(t, "bash")

@@ -21,7 +21,7 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
-// builder is an engine for tests that build, with the images that they build on. What they build is gone after
+// builder is an engine for tests that build, with the images that they build on. Their images are gone after
 // the test.
 func builder(t *testing.T, on ...string) (*Engine, func(string) string) {
 	t.Helper()

@@ -69,7 +69,7 @@ type lab struct {
 	o         Options
 }
 
-// newLab skips the test where there is no engine or no image. What it makes is gone after the test.
+// newLab skips the test where there is no engine or no image. Its containers are gone after the test.
 func newLab(t testing.TB) *lab {
 	t.Helper()
 	return newLabOf(t, Options{Image: testImage()})

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bounds tells when it makes no sense to wait any longer for the end of what is being killed.
+// bounds tells when it makes no sense to wait any longer for the end of processes being killed.
 type bounds struct {
 	clock clock
 	last  <-chan struct{}       // closed after endMost

@@ -52,7 +52,7 @@ func beGateway(mode string) int {
 }
 
 // TestDeathOfGateway kills processes that run a Supervisor, without any chance to clean up: first one without a
-// watcher, which shows that what is left would live on.
+// watcher, which shows that processes left behind would live on.
 func TestDeathOfGateway(t *testing.T) {
 	unwatched, watched := gateway(t, "unwatched"), gateway(t, "watched")
 	await.True(t, "nothing of the watched one is left", func() bool { return len(tagged(t, watched)) == 0 })
@@ -61,7 +61,7 @@ func TestDeathOfGateway(t *testing.T) {
 	}
 }
 
-// gateway starts a process that runs a Supervisor, kills it, and returns the tag of what it started.
+// gateway starts a process that runs a Supervisor, kills it, and returns the tag of its commands.
 func gateway(t *testing.T, mode string) (tag string) {
 	t.Helper()
 	tag = newTag()

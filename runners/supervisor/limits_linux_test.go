@@ -50,7 +50,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestLeftovers: what a command leaves behind gets TERM, and KILL when its own, shorter grace period has passed.
+// TestLeftovers: processes that outlive a command get TERM, and KILL after their own, shorter grace period.
 func TestLeftovers(t *testing.T) {
 	t.Parallel()
 	var clock handClock

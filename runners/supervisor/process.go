@@ -12,9 +12,9 @@ import (
 const (
 	// leftoverGrace is what processes get that outlive their shell: TERM, this time, KILL.
 	leftoverGrace = 100 * time.Millisecond
-	// drainTime is how long output is waited for after every process is gone. What has come by then is kept.
+	// drainTime bounds the wait for output after every process is gone. Output that has come by then is kept.
 	drainTime = time.Second
-	// endMost bounds the wait for the end of what has been killed and needs nothing but a processor for it.
+	// endMost bounds the wait for the end of killed processes that need nothing but a processor for it.
 	// Only processes that start others faster than they are found, or that /proc does not show, use it up.
 	endMost = time.Minute
 	// reapTime bounds the wait for a shell that could not be ended.

@@ -76,7 +76,7 @@ func (s *stream) take(b []byte) {
 	s.view.show(b)
 }
 
-// restMost bounds what is read of a process that could not be ended and writes on: more than any pipe holds.
+// restMost bounds the output read of a process that could not be ended and writes on: more than any pipe holds.
 const restMost = 16 * chunk
 
 // rest reads what there is, without waiting for more, and reports whether that was the end. With a terminal it

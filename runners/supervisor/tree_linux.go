@@ -29,8 +29,8 @@ const (
 	brief = 500 * time.Millisecond
 	// fewPIDs is up to how many ids it is cheaper to look at each than at all processes.
 	fewPIDs = 128
-	// endTime bounds the killing of what may never end: it hangs in the kernel, or is not ours to kill.
-	// What needs nothing but a processor for its end gets endMost.
+	// endTime bounds the killing of processes that may never end: they hang in the kernel, or belong to others.
+	// A process that needs nothing but a processor for its end gets endMost.
 	endTime = 2 * time.Second
 	// stopRounds bounds the rounds in which newly found processes are stopped before any is killed.
 	stopRounds = 16

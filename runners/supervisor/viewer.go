@@ -111,7 +111,7 @@ func (v *viewer) end() {
 	}
 }
 
-// leave ends the wait for room: what comes from here on and finds none passes the writer by.
+// leave ends the wait for room: output that finds none from here on is dropped.
 func (v *viewer) leave() {
 	if v != nil {
 		v.change(func() { v.left = true })

@@ -15,7 +15,7 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
-// honest is a supervisor that starts everything at once. What it starts ends by itself, or when it is killed.
+// honest is a supervisor that starts everything at once. Its commands end by themselves, or when killed.
 func honest(t *testing.T, byItself bool) *Environment {
 	return liar(t, func(st net.Conn, o opening) {
 		if o.For != forProcess {

@@ -57,7 +57,7 @@ type Options struct {
 	limits limits // of tests
 }
 
-// limits bound how long Start waits for bundles, and Close for what is to be sent. Zero values mean the usual ones.
+// limits bound how long Start waits for bundles, and Close for pending reports. Zero values mean the defaults.
 type limits struct{ start, closing time.Duration }
 
 // Log takes what an operator should know. Refused hears of each bundle that came and was not taken, once as

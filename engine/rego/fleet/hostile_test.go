@@ -83,7 +83,7 @@ func TestHostileServer(t *testing.T) {
 	})
 }
 
-// A server that takes too long is given up, each time anew, and what was accepted before judges.
+// The client gives up each request to a slow server, and the last accepted bundle judges.
 func TestSlowServer(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t)

@@ -247,7 +247,7 @@ func fill(o fleet.Options) fleet.Options {
 	return o
 }
 
-// age makes what is kept too old to be used without asking.
+// age makes the stored bundle too old to be used without asking the server.
 func age(t *testing.T, dir string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.tar.gz"))

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A token goes into a header: what is no single printable word is refused before a request is made of it.
+// A token goes into a header: the client refuses any that is not a single printable word, before a request.
 func TestToken(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -3,7 +3,9 @@ package supervisor
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -83,64 +85,59 @@ func number(b []byte) int {
 	return n
 }
 
-// processes reads all processes. The kernel gives no picture of one moment, and a process that
-// starts another and ends while we read could be missed, and the other with it. Hence two rules:
-// what was started since the reading began is read as well, and a process whose parent is not
-// among those read, for it has ended, is read again and then shows its new parent.
-//
-// Threads of processes may be among the result; they look like their process.
-func processes() ([]proc, error) {
-	from, err := lastPID()
-	if err != nil {
-		return nil, err
-	}
-	all, err := listed()
-	if err != nil {
-		return nil, err
-	}
+// processes reads all processes. The kernel gives no picture of one moment: a process may start another and
+// end while we read, so that neither is seen. Hence the names are listed again until a list holds no name
+// that was not read. A process that is missing from the last list was being started during it by one that
+// was read and lived; and a process whose parent was not found is read again, for it has another parent now.
+func processes() ([]proc, error) { return look(listed, readProc) }
+
+// look is processes, with the ways to list and to read them.
+func look(list func() ([]int, error), read func(pid int) (proc, error)) ([]proc, error) {
+	have := map[int]proc{}
+	tried := map[int]bool{}
 	for range 100 { // each round is shorter than the one before, unless the machine does nothing but fork
-		to, err := lastPID()
+		pids, err := list()
 		if err != nil {
 			return nil, err
 		}
-		if to == from {
+		pids = slices.DeleteFunc(pids, func(pid int) bool { return tried[pid] })
+		if len(pids) == 0 {
 			break
 		}
-		if to < from || to-from > 1024 {
-			if all, err = listed(); err != nil {
-				return nil, err
+		for _, pid := range pids {
+			tried[pid] = true
+			if p, err := read(pid); err == nil {
+				have[pid] = p
 			}
 		}
-		for pid := max(from, to-1024) + 1; pid <= to; pid++ {
-			if p, err := readProc(pid); err == nil {
-				all = append(all, p)
-			}
-		}
-		from = to
 	}
-	return rejoin(all), nil
+	rejoin(have, read)
+	return slices.Collect(maps.Values(have)), nil
 }
 
-// rejoin reads those again whose parent has ended.
-func rejoin(all []proc) []proc {
-	have := make(map[int]bool, len(all))
-	for _, p := range all {
-		have[p.pid] = true
-	}
-	for i, p := range all {
-		for tries := 0; p.ppid != 0 && !have[p.ppid] && tries < 3; tries++ {
-			now, err := readProc(p.pid)
-			if err != nil {
-				break // it has ended too
+// rejoin reads those again whose parent has ended, and drops those that have ended themselves.
+func rejoin(have map[int]proc, read func(pid int) (proc, error)) {
+	for again := true; again; {
+		again = false
+		for pid, p := range have {
+			if _, ok := have[p.ppid]; ok || p.ppid == 0 {
+				continue
 			}
-			p = now
+			now, err := read(pid)
+			switch {
+			case err != nil:
+				delete(have, pid) // those that it started are children of another now
+				again = true
+			case now.ppid != p.ppid:
+				have[pid] = now
+				again = true
+			}
 		}
-		all[i] = p
 	}
-	return all
 }
 
-func listed() ([]proc, error) {
+// listed returns the ids of the processes that /proc lists.
+func listed() ([]int, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil, err
@@ -150,15 +147,13 @@ func listed() ([]proc, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := make([]proc, 0, len(names))
+	pids := make([]int, 0, len(names))
 	for _, name := range names {
 		if pid := number([]byte(name)); pid > 0 {
-			if p, err := readProc(pid); err == nil {
-				all = append(all, p)
-			}
+			pids = append(pids, pid)
 		}
 	}
-	return all, nil
+	return pids, nil
 }
 
 // lastPID returns the process id that the kernel gave out last in this pid namespace: the last

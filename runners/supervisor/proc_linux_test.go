@@ -3,9 +3,11 @@ package supervisor
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -38,6 +40,68 @@ func FuzzParseStat(f *testing.F) {
 			t.Errorf("%+v", p)
 		}
 	})
+}
+
+// TestLook changes the processes while they are listed and read.
+func TestLook(t *testing.T) {
+	t.Parallel()
+	const root, first, second, third = 10, 11, 12, 13
+	for name, test := range map[string]struct {
+		listed func(time int) map[int]int // the processes with their parents when a list is made, and until the next
+		read   func(time int) map[int]int // those when the list is read, where others
+		want   map[int]int
+	}{
+		"nothing changes": {
+			listed: func(int) map[int]int { return map[int]int{root: 0, first: root, second: first} },
+			want:   map[int]int{root: 0, first: root, second: first},
+		},
+		"a process ends that was starting another": {
+			listed: func(time int) map[int]int {
+				return []map[int]int{{root: 0, first: root}, {root: 0, second: root}}[min(time, 1)]
+			},
+			read: func(time int) map[int]int { return map[int]int{root: 0, second: root} },
+			want: map[int]int{root: 0, second: root},
+		},
+		"each starts the next and ends": {
+			listed: func(time int) map[int]int { return map[int]int{root: 0, first + min(time, 5): root} },
+			want:   map[int]int{root: 0, first: root, first + 1: root, first + 2: root, first + 3: root, first + 4: root, first + 5: root},
+		},
+		"the parent of a parent ends, then the parent": {
+			listed: func(time int) map[int]int { return map[int]int{root: 0, second: first, third: second} },
+			want:   map[int]int{root: 0, third: root},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lists, reads := 0, map[int]int{}
+			list := func() ([]int, error) {
+				lists++
+				return slices.Collect(maps.Keys(test.listed(lists - 1))), nil
+			}
+			read := func(pid int) (proc, error) {
+				now := test.listed
+				if test.read != nil {
+					now = test.read
+				}
+				parents := now(lists - 1)
+				if reads[pid]++; reads[pid] > 1 { // by now, those without a parent have ended or got another
+					parents = test.want
+				}
+				parent, ok := parents[pid]
+				if !ok {
+					return proc{}, unix.ESRCH
+				}
+				return proc{pid: pid, ppid: parent}, nil
+			}
+			all, err := look(list, read)
+			got := map[int]int{}
+			for _, p := range all {
+				got[p.pid] = p.ppid
+			}
+			if err != nil || !maps.Equal(got, test.want) {
+				t.Errorf("got %v, %v, want %v", got, err, test.want)
+			}
+		})
+	}
 }
 
 // BenchmarkProcesses measures one look at all processes of the machine.

@@ -35,7 +35,7 @@ func newSite(b *testing.B) *site {
 			b.Fatal(err)
 		}
 	}
-	s := &site{base + "/workspace", base + "/state", supervisor(b)}
+	s := &site{base + "/workspace", base + "/state", supervisorFile(b)}
 	if err := os.Mkdir(s.workspace, 0o777); err != nil {
 		b.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package bench
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -23,6 +24,7 @@ type mcpServer struct {
 	args    string // JSON
 	answers string // what is in each right answer
 	last    int
+	killed  bool // what its end says is no error
 }
 
 func startMCP(b *testing.B, dir string, tool, args, answers string, argv ...string) *mcpServer {
@@ -52,10 +54,10 @@ func startMCP(b *testing.B, dir string, tool, args, answers string, argv ...stri
 }
 
 func (s *mcpServer) stop() {
-	if err := s.in.Close(); err != nil {
+	if err := s.in.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
 		s.b.Error(err)
 	}
-	if err := s.cmd.Wait(); err != nil {
+	if err := s.cmd.Wait(); err != nil && !s.killed {
 		s.b.Error(err)
 	}
 }

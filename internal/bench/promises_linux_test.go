@@ -153,28 +153,12 @@ func running(b *testing.B, text string) (*exec.Cmd, []int) {
 	}
 	home := b.TempDir()
 	cmd := exec.Command(bin, "exec", "-c", text)
-	file := filepath.Join(home, "c.yaml")
-	if err := os.WriteFile(file, []byte("version: 1\nlocal: {sandbox: none}\n"), 0o600); err != nil {
-		b.Fatal(err)
-	}
 	cmd.Dir = home
-	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home+"/state", "SALLYPORT_CONFIG="+file)
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home+"/state", "SALLYPORT_CONFIG="+unconfined(b))
 	if err := cmd.Start(); err != nil {
 		b.Fatal(err)
 	}
-	var pids []int
-	await.True(b, "the command runs", func() bool {
-		pids = nil
-		written, _ := os.ReadFile(filepath.Join(home, "pids"))
-		for word := range strings.FieldsSeq(string(written)) {
-			var pid int
-			if _, err := fmt.Sscan(word, &pid); err == nil {
-				pids = append(pids, pid)
-			}
-		}
-		return strings.Count(string(written), "\n") == 2
-	})
-	return cmd, pids
+	return cmd, written(b, filepath.Join(home, "pids"), 2)
 }
 
 // BenchmarkPromiseKilled: when sallyport is killed, all that it started dies with it (docs/cli.md).

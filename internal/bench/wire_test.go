@@ -16,8 +16,8 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/local"
 )
 
-// supervisor builds the program that commands elsewhere are run by.
-func supervisor(b *testing.B) string {
+// supervisorFile builds the program that commands elsewhere are run by.
+func supervisorFile(b *testing.B) string {
 	b.Helper()
 	file := filepath.Join(b.TempDir(), "sallyport-supervisor")
 	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", file, "github.com/sallyport-dev/sallyport/cmd/sallyport-supervisor")
@@ -49,7 +49,7 @@ func environment(b *testing.B, r engine.Runner, err error) engine.Environment {
 func sides(b *testing.B) (near, far engine.Environment) {
 	l, err := local.New(local.Options{})
 	near = environment(b, l, err)
-	c, err := command.New(command.Options{Name: "box", Command: []string{supervisor(b)}, Host: os.Environ()})
+	c, err := command.New(command.Options{Name: "box", Command: []string{supervisorFile(b)}, Host: os.Environ()})
 	return near, environment(b, c, err)
 }
 
@@ -131,5 +131,5 @@ func BenchmarkElsewhereDecide(b *testing.B) {
 // gateElsewhere is like gate, with a supervisor in another process.
 func gateElsewhere(b *testing.B) *plugins.Sallyport {
 	b.Helper()
-	return assembled(b, configured(b, fmt.Sprintf("runner: box\nrunners: {box: {command: [%s]}}\n", supervisor(b))), true)
+	return assembled(b, configured(b, fmt.Sprintf("runner: box\nrunners: {box: {command: [%s]}}\n", supervisorFile(b))), true)
 }

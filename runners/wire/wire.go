@@ -72,7 +72,7 @@ const (
 	// aliveEvery is how often each side looks whether the other is still there, and writeTime is how
 	// long that and a single write may take.
 	aliveEvery = 15 * time.Second
-	writeTime  = 45 * time.Second
+	writeTime  = 40 * time.Second
 	// endMargin is what a supervisor gets, past the time limit and the grace period of a command, to say
 	// how it ended: more than the minute that it takes at most to end what the command started.
 	endMargin = 90 * time.Second

@@ -13,8 +13,8 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
-// Within sets the time limit of a custom policy, and a request and its plugins more than a test lasts. What time a plugin
-// has it learns from clock.
+// Within sets the time limit of a custom policy, and a request and its plugins to more than a test lasts. The
+// deadlines of plugins read clock.
 func (o Options) Within(timeout time.Duration, clock func() time.Time) Options {
 	o.Judge, o.clock = await.Guard, clock
 	o.policies = func(ctx context.Context, l *config.Loaded) (*rego.Evaluator, error) {

@@ -49,7 +49,7 @@ func TestBatchesAreJudgedByLinearWork(t *testing.T) {
 			}
 			return after.Mallocs - before.Mallocs
 		}
-		judge(few) // what is made once, at the first evaluation
+		judge(few) // the first evaluation allocates more
 		small, large := judge(few), judge(few*factor)
 		t.Logf("read %v: %d allocations for %d files, %d for %d", read, small, few, large, few*factor)
 		if large > 12*small {

@@ -67,7 +67,7 @@ type scanner struct {
 	found    []finding
 	piping   bool   // the accounts for chpasswd were looked for
 	quotes   []byte // the shell quote that is open at each byte; nil until asked for
-	covered  int    // end of the last finding: what lies in it need not be looked at
+	covered  int    // end of the last finding; text before it is not searched again
 	parsed   int    // end of the command whose words were looked at last
 	rejected int    // end of the last header that was read to its end and is no secret
 	read     int    // bytes that were looked at outside of patterns, some again and again

@@ -176,14 +176,14 @@ func TestRedactAllocatesLinearly(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			return after.TotalAlloc - before.TotalAlloc
 		}
-		of(4 << 10) // what is made once
+		of(4 << 10) // the first call allocates more
 		if short, long := of(4<<10), of(32<<10); long > 16*short {
 			t.Errorf("%q: %d bytes for 4 KiB, %d for 32 KiB", unit, short, long)
 		}
 	}
 }
 
-// A header is redacted to its end, however long it is and whatever it begins with.
+// A header is redacted to its end, at any length and with any beginning.
 func TestLongHeaders(t *testing.T) {
 	t.Parallel()
 	red := NewRedactor(nil, Redact{})

@@ -25,7 +25,7 @@ type endless struct {
 	release chan struct{} // closed: nothing is held any more
 	free    func()        // closes it
 	mu      sync.Mutex
-	late    chan struct{} // closed at the deadline of what is evaluated
+	late    chan struct{} // closed at the deadline of the evaluation
 	grows   bool
 	bytes   uint64
 }

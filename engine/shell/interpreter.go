@@ -274,7 +274,7 @@ func awkVariable(a arg) value {
 // phpFiles are settings that name a file to run before or after the program.
 var phpFiles = nameSet("auto_prepend_file auto_append_file")
 
-// preload looks through what an interpreter runs before its program: a file, a module that this text has
+// preload reads the code that an interpreter runs before its program: a file, a module that this text has
 // written, or with Perl the words behind -M, which are code: use NAME …;
 func (w *walker) preload(inv *invocation, p interpreter, o optionUse) Code {
 	via := w.commands[inv.idx].Name + " " + o.name
@@ -310,7 +310,7 @@ func (w *walker) runBefore(inv *invocation, lang string, file arg) Code {
 	return code
 }
 
-// keepUnseen makes code that could not be looked through that of the command, whatever else it runs.
+// keepUnseen makes code that could not be read the code of the command. Other code does not replace it.
 func (w *walker) keepUnseen(inv *invocation, code Code) {
 	if code.From != CodeNone {
 		w.commands[inv.idx].Code = code

@@ -81,7 +81,7 @@ type world struct {
 	clock   *clock
 }
 
-// clock is that of a Manager. It stands still but for what a test advances it by.
+// clock is a Manager's clock. Only the test advances it.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time

@@ -13,8 +13,8 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
-// TestDescriptors has commands that close their descriptors, or put others in their place: what they say
-// before is there, and the end is told as it is, without waiting for what they left running.
+// TestDescriptors runs commands that close or replace their descriptors. Output from before is kept, and the
+// result comes at the end of the command, without a wait for processes that still run.
 func TestDescriptors(t *testing.T) {
 	each(t, func(t *testing.T, h *home, r engine.Runner) {
 		env := open(t, r, h.spec())

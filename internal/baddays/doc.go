@@ -3,6 +3,6 @@
 // that it can get.
 //
 // It has no code of its own, and all of it is part of the full run. The tests run the real runners against a
-// real engine; one that must die is started for that. What they hold: each gives a clear error or result that
-// names the mend, nothing hangs, no result is lost, and nothing survives.
+// real engine; a test that ends an engine starts its own. Each asserts a clear error or result that names the
+// remedy, no hang, no lost result and no surviving process.
 package baddays

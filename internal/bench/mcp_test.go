@@ -24,7 +24,7 @@ type mcpServer struct {
 	args    string // JSON
 	answers string // what is in each right answer
 	last    int
-	killed  bool // what its end says is no error
+	killed  bool // a failed end is expected
 }
 
 func startMCP(b *testing.B, dir string, tool, args, answers string, argv ...string) *mcpServer {

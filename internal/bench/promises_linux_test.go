@@ -26,7 +26,7 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/local"
 )
 
-// The benchmarks of this file time what the documents promise of time, one each. Tests show the same by the
+// Each benchmark of this file times one promise of the documents. Tests show the same by the
 // order of events. How late something comes is printed; nothing fails for being late.
 
 // late reports by how many milliseconds more than promised f takes, at the median.

@@ -28,8 +28,8 @@ type site struct {
 	images    []string
 }
 
-// dockerSite makes one, or skips the test where there is no engine or no such image. What it makes goes with
-// it.
+// dockerSite makes one, or skips the test where there is no engine or no such image. Its containers are
+// removed at the end of the test.
 func dockerSite(t *testing.T, image string) *site {
 	t.Helper()
 	s := &site{t: t, docker: leftout.NeedDocker(t, image)}

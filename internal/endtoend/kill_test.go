@@ -12,8 +12,8 @@ import (
 )
 
 // TestSuddenDeath kills the program with SIGKILL around the start of its command: at once, after the log has
-// grown, and after the command has run, each time some looks later. What it had written by then must verify,
-// and no command may have run whose decision is not on record.
+// grown, and after the command has run, each time some looks later. The log must verify up to that point,
+// and it must hold the decision of each command that ran.
 func TestSuddenDeath(t *testing.T) {
 	t.Parallel()
 	workspace, env := home(t)

@@ -29,7 +29,7 @@ func TestDeathByKill(t *testing.T) {
 
 // overrun starts all kinds with a time limit, twice as long each time until it ends after all of them were
 // up, and checks each time that none outlives it. It returns the number of its calls. The function call makes
-// the call and returns what tells whether it has ended.
+// the call and returns a function that reports whether it has ended.
 func (s *server) overrun(call func(arguments map[string]any) (ended func() bool)) (calls int) {
 	s.t.Helper()
 	p := newPack(s.t)

@@ -7,6 +7,5 @@
 // touched, something stayed behind, or the kernel let through what it was to refuse.
 //
 // It has no code of its own, and all tries are part of the full run. docs/escapes.md is made from the corpus.
-// Its subject is what a command can do once it runs; what may run at all is for policies to say and is tested
-// with them.
+// Its subject is a command that runs. Policies decide which commands may run; their own tests show that.
 package escapes

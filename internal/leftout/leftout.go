@@ -1,7 +1,7 @@
 // Package leftout skips tests that this machine, or this run, cannot carry out, and names the cause.
 //
 // It is for tests only. `go test -short` is the run of `make test`: everything that needs neither root nor
-// Docker, npm packages or a long time. Without -short, `go test` runs whatever the machine can. Every skip
+// Docker, npm packages or a long time. Without -short, `go test` runs all tests that the machine can run. Every skip
 // has one of a few causes, so that a report can count them and say what to install. With
 // SALLYPORT_TEST_COMPLETE=1 a test fails where the machine, not the run, is the cause.
 package leftout

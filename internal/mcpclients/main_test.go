@@ -177,8 +177,8 @@ func (p place) configure(t *testing.T, text string) {
 }
 
 // settings adds to the configuration of every test here: a time limit that is not reached, and no sandbox,
-// since that is not what they are about. Where it is said, there is no warning of it, and a server that is
-// well says nothing.
+// which is not their subject. A configured absence of a sandbox gives no warning, so that a healthy server is
+// silent.
 func (p place) settings(t *testing.T, text string) {
 	t.Helper()
 	dir := filepath.Join(p.home, ".config", "sallyport")
@@ -227,7 +227,7 @@ func (p place) run(t *testing.T, stdin string, argv ...string) result {
 	cmd.Stdin = strings.NewReader(stdin)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	cmd.WaitDelay = await.Guard // for what the program has left behind with its streams
+	cmd.WaitDelay = await.Guard // for processes that still hold the program's streams
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {

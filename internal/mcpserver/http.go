@@ -25,7 +25,7 @@ type HTTPOptions struct {
 	// Ready, when not nil, is told the address of the endpoint once it is open.
 	Ready func(url string)
 
-	times httpTimes // what tests put in place of the real ones; zero values mean those
+	times httpTimes // set by tests; a zero value means the default
 }
 
 // httpTimes bound the parts of an exchange.

@@ -81,7 +81,7 @@ func events(dir, name string) (out []journal.Event) {
 // TestConformance holds that being logged changes nothing about an environment.
 func TestConformance(t *testing.T) {
 	r := journal.Wrap(localRunner(t), journal.Options{Dir: t.TempDir()})
-	// How processes end is for whoever keeps them to show.
+	// The tests of each runner show how processes end.
 	o := runnertest.Options{Parts: []string{"status", "streams", "refusals", "output", "ends", "signals", "terminal", "leaks"}}
 	runnertest.RunIn(t, o, func(t *testing.T) engine.Environment { return open(t, r) })
 }

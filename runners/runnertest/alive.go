@@ -7,7 +7,7 @@ import (
 )
 
 // style is a way in which a process can try to outlive its command. The text starts it in the
-// background, with $TAG among its arguments; what it starts lives longer than any test waits.
+// background, with $TAG among its arguments; its processes live longer than any test waits.
 type style struct {
 	name, text string
 	want       int // processes with the tag that show that it works

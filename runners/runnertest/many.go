@@ -133,7 +133,7 @@ func (s *suite) leaks(t *testing.T) {
 		work()
 	}
 	await.True(t, "its goroutines end", func() bool { return runtime.NumGoroutine() <= routines+2 })
-	await.True(t, "its files are closed", func() bool { return openFiles(t) <= files }) // who looks at processes has some open for a moment
+	await.True(t, "its files are closed", func() bool { return openFiles(t) <= files }) // a walk of /proc opens some for a moment
 	await.True(t, "its children are waited for", func() bool { return zombies(t) == 0 })
 }
 

@@ -193,7 +193,7 @@ func (s *suite) terminalEnds(t *testing.T, p *place) {
 	})
 	t.Run("a flood that nobody reads", func(t *testing.T) {
 		q := p.atTerminal(t, "sleep 1200")
-		q.types("x\r") // what is typed arrives
+		q.types("x\r") // input arrives
 		q.awaits("x")
 		go func() { _, _ = io.WriteString(q.keys, strings.Repeat("x", 1<<20)) }()
 		q.awaits(strings.Repeat("x", 1000))

@@ -33,7 +33,7 @@ func (b *bounds) stop() {
 	}
 }
 
-// hopeless takes what a look showed. A process that was beyond SIGKILL at one look may end soon: it waits
+// hopeless takes the result of a look. A process that was beyond SIGKILL at one look may end soon: it waits
 // for a disk. Only one that was so at every look of endTime is given up. If the looks themselves fail for
 // that long, nothing tells whether there is anything left to kill.
 func (b *bounds) hopeless(left []proc, err error) bool {

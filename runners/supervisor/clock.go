@@ -3,7 +3,7 @@ package supervisor
 import "time"
 
 // clock calls a function once a time has passed, unless it is stopped before. Limits, grace periods and the
-// bounds of what is waited for are kept by it; tests set their own.
+// It keeps the bounds of all waits; tests set their own.
 type clock func(d time.Duration, f func()) (stop func() bool)
 
 func realClock(d time.Duration, f func()) (stop func() bool) { return time.AfterFunc(d, f).Stop }

@@ -13,9 +13,9 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
-// TestHeldStreams has somebody hold the pipe of one stream when the command has ended, as a child of another
-// command does between its fork and its exec. Only one that holds it longer than it is waited for is told of, and
-// what came is kept. Such a child is always waited for.
+// TestHeldStreams holds the pipe of one stream open after the end of the command, as a child of another command
+// does between its fork and its exec. The result mentions a holder only if it outlasts the wait, and keeps the
+// output so far. The wait for a child before its exec has no bound.
 func TestHeldStreams(t *testing.T) {
 	t.Parallel()
 	for i, until := range []string{"for a moment", "for a moment", "for ever", "for ever", "until its exec", "until its exec"} {

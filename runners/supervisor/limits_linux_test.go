@@ -14,7 +14,7 @@ func TestLimits(t *testing.T) {
 	for name, tc := range map[string]struct {
 		text, stdout, signal string
 		code                 int
-		grace, passes        time.Duration // given, and what has to pass after TERM
+		grace, passes        time.Duration // the grace period, and the time to pass after TERM
 	}{
 		"ends by TERM":    {"echo up; exec sleep 3600", "up\n", "SIGTERM", 128 + 15, grace, 0},
 		"obeys TERM":      {"trap 'echo bye; exit 7' TERM; echo up; while :; do sleep 0.01; done", "up\nbye\n", "", 7, grace, 0},

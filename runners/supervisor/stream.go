@@ -79,10 +79,10 @@ func (s *stream) take(b []byte) {
 // restMost bounds the output read of a process that could not be ended and writes on: more than any pipe holds.
 const restMost = 16 * chunk
 
-// rest reads what there is, without waiting for more, and reports whether that was the end. With a terminal it
-// comes before the end that was held is let go of: Linux moves what is written to where it is read in the
-// background, and a read that was on its way when the last writer closed may be told the end before all of it. One
-// that begins after the last write waits for it.
+// rest reads the output that is there, without waiting for more, and reports whether that was the end. A
+// terminal is read before its held end is closed: Linux moves written bytes to the reader in the background, and
+// a read that was under way when the last writer closed may return the end before all bytes. A read that begins
+// after the last write waits for them.
 func (s *stream) rest(buf []byte) (ended bool) {
 	for sum := 0; sum <= restMost; {
 		n, err := readNow(s.r, buf)

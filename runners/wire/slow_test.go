@@ -28,8 +28,8 @@ func (fixed) Evaluate(context.Context, *facts.Input) (engine.Judgement, error) {
 	return engine.Judgement{Effect: engine.Allow}, nil
 }
 
-// TestSlowSupervisor has answers not come before the time of a request is over. It is not judged by what is known by
-// then, nor does it wait; and the connection stays, for a slow line is no fault.
+// TestSlowSupervisor delays answers past the deadline of a request. The request is refused, without the facts so far
+// and without a longer wait. The connection stays open: a slow line is no fault.
 func TestSlowSupervisor(t *testing.T) {
 	t.Parallel()
 	slow, judged := make(chan struct{}), make(chan struct{})

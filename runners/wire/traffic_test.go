@@ -59,7 +59,7 @@ func TestFloodStallsNobody(t *testing.T) {
 	env := pair(t, wire.Options{})
 	v := &valve{open: make(chan struct{})}
 	flood := start(t, env, "while :; do echo flood flood flood flood flood flood flood; done", func(c *engine.Command) { c.Stdout, c.Stderr = v, v })
-	const room = 1 << 19 // between the flood and the valve: the window of a stream, and what waits for the reader
+	const room = 1 << 19 // between the flood and the valve: the window of a stream, and the queue of the reader
 	await.True(t, "the flood fills the room", func() bool { out, _ := flood.Output(); return v.bytes.Load() > 0 && out.Bytes >= room })
 	for range 20 {
 		if x := start(t, env, "echo through", func(c *engine.Command) { c.Stdout = io.Discard }).Wait(); x.Stdout.Text != "through\n" || x.Error != nil {

@@ -46,7 +46,7 @@ func pair(t testing.TB, o wire.Options) *wire.Environment {
 }
 
 func TestConformance(t *testing.T) {
-	// How processes end is for whoever keeps them to show.
+	// The tests of each runner show how processes end.
 	o := runnertest.Options{Parts: []string{"streams", "surroundings", "refusals", "output", "ends", "signals", "terminal", "many", "files", "leaks"}}
 	runnertest.RunIn(t, o, func(t *testing.T) engine.Environment { return pair(t, wire.Options{}) })
 }

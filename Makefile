@@ -87,8 +87,9 @@ lint: $(LINT) ## gofmt, vet and golangci-lint
 	$(GO) vet ./...
 	$(LINT) run
 
-cover: ## statement coverage of the engine; fails below 85 %
-	$(GO) test -vet=off -coverprofile=$(COVER) -coverpkg=./engine/... ./engine/... ./policies/... > /dev/null
+cover: build ## run the tests of `make test`, with the engine's statement coverage; fails below 85 %
+	@rm -f $(BIN)/failed.txt
+	@$(GO) test -json -short -timeout 30m -coverprofile=$(COVER) -coverpkg=./engine/... ./... | $(call report,test)
 	@$(GO) tool cover -func=$(COVER) | awk '/^total:/ {print; sub("%", "", $$3); exit ($$3 < 85)}'
 
 CROSS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64

@@ -121,8 +121,16 @@ func (b *Builder) Build(req Ask) *Input {
 			content, whole, err := b.fs.ReadFile(p, scriptBytes)
 			return string(content), whole && err == nil
 		},
+		IsDir:  func(p string) bool { dir, there := view.kind(p); return there && dir },
+		IsFile: func(p string) bool { dir, there := view.kind(p); return there && !dir },
 	})
 	return b.build(req, view, work, prog, err)
+}
+
+// kind reports whether something is at a path, and whether that is a directory, links followed.
+func (v *view) kind(p string) (dir, there bool) {
+	_, n := v.real(p, false)
+	return n.mode.IsDir(), n.exists
 }
 
 // scriptBytes is the longest script that is looked through; shell.Parse has the same bound for a text.

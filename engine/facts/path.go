@@ -107,12 +107,16 @@ func (w *build) locate(t touch) *spot {
 		dir = shell.Dir{Path: w.homeDir(), Known: w.homeDir() != ""}
 	}
 	abs := absolute(text, dir)
+	if s.certainty == shell.Partial && leaves(t.word) {
+		s.certainty = shell.Unknown
+	}
 	if s.certainty == shell.Unknown || abs == "" {
 		s.certainty = shell.Unknown
 		if isCIFile(t.word) {
 			s.labels.add(labelCIOutput)
 		}
 		if t.word.Certainty == shell.Exact {
+			s.labels.add(labelUnknownDir)
 			s.asIfEmpty = path.Clean("/" + text)
 		}
 		w.label(s)
@@ -146,6 +150,13 @@ func (w *build) locate(t touch) *spot {
 		w.label(s)
 	}
 	return s
+}
+
+// leaves reports a word whose known beginning does not contain it: .. follows the unknown part, or may be made of it.
+func leaves(w shell.Word) bool {
+	last := w.Prefix[strings.LastIndexByte(w.Prefix, '/')+1:]
+	rest := strings.TrimPrefix(w.Text, w.Prefix)
+	return last == "." || last == ".." || strings.Contains(withoutUnknown(rest), "..") || strings.HasSuffix(rest, "/.")
 }
 
 // isCIFile reports whether a word is one of the variables of a CI system and nothing else: the

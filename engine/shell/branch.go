@@ -11,18 +11,14 @@ func (w *walker) ifClause(c *syntax.IfClause) {
 	}
 	cond := w.block(c.Cond)
 	yes := w.branch(cond.ok, func() { w.stmts(c.Then) })
-	failed := w.merge(cond.bad, cond.rare)
-	if failed == nil {
-		failed = cond.ok
-	}
-	no := failed
-	if c.Else != nil {
-		no = w.branch(failed, func() { w.deepElse(c.Else) })
-	} else if no == w.ctx.st {
+	no := cond.bad
+	switch {
+	case c.Else != nil && no == nil:
+		w.branch(cond.ok, func() { w.deepElse(c.Else) }) // it does not run, but its commands are listed all the same
+	case c.Else != nil:
+		no = w.branch(no, func() { w.deepElse(c.Else) })
+	case no == w.ctx.st:
 		no = w.fork(no)
-	}
-	if cond.bad == nil && c.Else == nil {
-		no = w.merge(cond.rare, nil)
 	}
 	w.settle(w.merge(yes, no))
 }

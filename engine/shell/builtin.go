@@ -81,6 +81,9 @@ func set(w *walker, inv *invocation) {
 			if i < len(args) && a.Text[0] == '+' && args[i].Text == "history" {
 				w.mark(inv.idx, MarkHistory)
 			}
+			st.physical = st.physical || i < len(args) && (args[i].Certainty != Exact || args[i].Text == "physical")
+		case strings.Contains(a.Text, "P"):
+			st.physical = true
 		}
 	}
 	if len(args) == 0 {
@@ -185,6 +188,9 @@ func shopt(w *walker, inv *invocation) {
 	for _, a := range inv.args[1:] {
 		if a.Text == "lastpipe" || a.Certainty != Exact {
 			w.ctx.st.lastpipe = true
+		}
+		if strings.HasPrefix(a.Text, "cd") || a.Certainty != Exact { // cdable_vars, cdspell
+			w.ctx.st.physical = true
 		}
 	}
 	w.printUnknown(inv)

@@ -52,7 +52,8 @@ func (w *walker) change(c carrier) func(*context) {
 		}
 		x.st = w.fork(x.st)
 		if c.away {
-			x.st.dir, x.st.old = Dir{}, Dir{}
+			x.st.place(Dir{})
+			x.st.old = Dir{}
 		}
 		if c.elevated { // who it runs as decides these
 			for _, name := range []string{"HOME", "USER", "LOGNAME", "SHELL", "PATH", "MAIL"} {
@@ -157,7 +158,7 @@ func (w *walker) movesTo(dir arg, change func(*context)) func(*context) {
 		change(x)
 		x.st = w.fork(x.st)
 		to, ok := w.pathOf(dir)
-		x.st.dir = Dir{Path: to, Known: ok}
+		x.st.place(Dir{Path: to, Known: ok})
 	}
 }
 

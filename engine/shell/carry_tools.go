@@ -100,8 +100,9 @@ func (w *walker) ssh(inv *invocation, name string, c carrier) {
 func (w *walker) foreign() *state {
 	st := w.child()
 	st.base, st.vars = nil, map[string]variable{}
-	st.dir, st.old, st.stack = Dir{}, Dir{}, nil
-	st.files = map[string]written{}
+	st.place(Dir{})
+	st.old, st.stack = Dir{}, nil
+	st.files, st.made, st.removed = map[string]written{}, map[string]bool{}, true
 	return st
 }
 

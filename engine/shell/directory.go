@@ -1,69 +1,164 @@
 package shell
 
 import (
-	"slices"
+	"maps"
+	"path"
 	"strings"
 )
 
+// A command that changes the directory may fail, and the shell then goes on where it was. Only a change to a
+// directory that is there, or that the text made, is sure; of any other both directories stay possible.
+
+// cd implements the builtin cd [-L|-P|-e|-@] [dir].
 func cd(w *walker, inv *invocation) {
 	st := w.ctx.st
+	before := w.fork(st)
 	operands := inv.args[1:]
+	plain := !st.physical
 	for len(operands) > 0 && len(operands[0].Text) > 1 && operands[0].Text[0] == '-' && operands[0].Certainty == Exact {
-		stop := operands[0].Text == "--"
+		option := operands[0].Text
 		operands = operands[1:]
-		if stop {
+		if option == "--" {
 			break
 		}
+		plain = plain && option == "-L"
 	}
-	target := st.old
-	switch {
-	case len(operands) == 0:
-		home, ok := st.lookupVar("HOME").val.exact()
-		target = Dir{Path: home, Known: ok && home != ""}
-	case operands[0].Text == "-":
-	default:
-		target = w.dirOf(operands[0])
-		// CDPATH sends a plain name elsewhere.
-		_, inEnv := st.base["CDPATH"]
-		if _, set := st.vars["CDPATH"]; (set || inEnv) && !strings.HasPrefix(operands[0].Text, "/") && !strings.HasPrefix(operands[0].Text, ".") {
-			target = Dir{}
+	to, named := st.lookupVar("HOME").val, false
+	if len(operands) > 0 {
+		to, named = operands[0].val, true
+		if text, ok := to.exact(); ok && text == "-" {
+			to, named = st.lookupVar("OLDPWD").val, false
 		}
 	}
-	st.dir, st.old = target, st.dir
+	target, sure := Dir{}, len(operands) < 2
+	if text, ok := to.place(); ok && text != "" && plain && (len(operands) == 0 || !operands[0].Glob) {
+		_, set := st.vars["CDPATH"]
+		_, inEnv := st.base["CDPATH"]
+		if !named || !set && !inEnv || strings.HasPrefix(text, "/") || strings.HasPrefix(text, ".") {
+			p, known := absolute(st.dir, text)
+			target = Dir{Path: p, Known: known}
+		}
+		sure = sure && !climbs(text)
+	}
+	w.enterDir(target, before, sure)
 }
 
-// dirOf resolves a directory operand.
-func (w *walker) dirOf(a arg) Dir {
-	p, ok := w.pathOf(a)
-	return Dir{Path: p, Known: ok}
+// climbs reports a path with .. behind a name: the shell fails where that name is no directory.
+func climbs(p string) bool {
+	named := false
+	for part := range strings.SplitSeq(p, "/") {
+		if part == ".." && named {
+			return true
+		}
+		named = named || part != ".." && part != "." && part != ""
+	}
+	return false
 }
 
+// enterDir makes target the directory. Unless the change is sure, the state before it is kept as the failure of
+// the command.
+func (w *walker) enterDir(target Dir, before *state, sure bool) {
+	st := w.ctx.st
+	st.old = st.dir
+	st.place(target)
+	for _, name := range []string{"PWD", "OLDPWD"} { // the shell sets both
+		delete(st.vars, name)
+	}
+	if !sure || !w.isDir(target) {
+		w.stay = before
+	}
+}
+
+// isDir reports a directory that is there when a command of the text enters it.
+func (w *walker) isDir(d Dir) bool {
+	st := w.ctx.st
+	if !d.Known {
+		return false
+	}
+	if st.made[d.Path] {
+		return true
+	}
+	for at := d.Path; at != "/"; at = path.Dir(at) {
+		if made, ok := st.made[at]; ok && !made {
+			return false
+		}
+	}
+	return !st.removed && w.opts.IsDir != nil && w.opts.IsDir(d.Path)
+}
+
+// makeDirs notes the directories that mkdir makes. Without -p it fails where the parent is not there.
+func (w *walker) makeDirs(inv *invocation) {
+	options, operands := getopt(inv.args[1:], "mZ", []string{"--mode", "--context"})
+	_, parents := option(options, "-p", "--parents")
+	for _, a := range operands {
+		abs, ok := w.pathOf(a)
+		if !ok || climbs(a.Text) || !parents && !w.isDir(Dir{Path: path.Dir(abs), Known: true}) {
+			continue
+		}
+		if w.opts.IsFile != nil && w.opts.IsFile(abs) {
+			continue
+		}
+		for at := abs; !w.ctx.st.made[at] && at != "/"; at = path.Dir(at) {
+			w.ctx.st.made[at] = true
+			if !parents {
+				break
+			}
+		}
+	}
+}
+
+// removeDirs notes the directories that rm, rmdir or mv takes away.
+func (w *walker) removeDirs(inv *invocation, name string) {
+	st := w.ctx.st
+	options, operands := getopt(inv.args[1:], "tS", nil)
+	if name == "rm" && len(options) == 0 {
+		return // it removes no directory
+	}
+	for _, a := range operands {
+		abs, ok := w.pathOf(a)
+		if !ok {
+			clear(st.made)
+			st.removed = true
+			return
+		}
+		maps.DeleteFunc(st.made, func(dir string, _ bool) bool { return strings.HasPrefix(dir, abs+"/") })
+		st.made[abs] = false
+	}
+}
+
+// pushd implements the builtin pushd [-n] [dir]. Of its options and rotations nothing is known afterwards.
 func pushd(w *walker, inv *invocation) {
 	st := w.ctx.st
-	operands := slices.DeleteFunc(slices.Clone(inv.args[1:]), func(a arg) bool { return a.Text == "-n" || a.Text == "--" })
-	switch {
-	case len(operands) == 0 && len(st.stack) > 0:
-		top := len(st.stack) - 1
-		stack := slices.Clone(st.stack)
-		st.dir, stack[top] = stack[top], st.dir
-		st.stack = stack
-	case len(operands) == 0 || strings.HasPrefix(operands[0].Text, "+") || strings.HasPrefix(operands[0].Text, "-"):
-		st.dir, st.stack = Dir{}, nil
+	before := w.fork(st)
+	operands := inv.args[1:]
+	defer w.printUnknown(inv)
+	switch top := len(st.stack) - 1; {
+	case len(operands) == 0 && top >= 0:
+		target := st.stack[top]
+		st.stack = append(append([]Dir{}, st.stack[:top]...), st.dir)
+		w.enterDir(target, before, true)
+	case len(operands) == 1 && operands[0].Certainty == Exact && !st.physical &&
+		!strings.HasPrefix(operands[0].Text, "-") && !strings.HasPrefix(operands[0].Text, "+"):
+		p, ok := w.pathOf(operands[0])
+		st.stack = append(append([]Dir{}, st.stack...), st.dir)
+		w.enterDir(Dir{Path: p, Known: ok}, before, !climbs(operands[0].Text))
 	default:
-		st.stack = append(slices.Clone(st.stack), st.dir)
-		st.old, st.dir = st.dir, w.dirOf(operands[0])
+		st.stack = nil
+		w.enterDir(Dir{}, before, false)
 	}
-	w.printUnknown(inv)
 }
 
 func popd(w *walker, inv *invocation) {
 	st := w.ctx.st
-	if len(st.stack) == 0 || len(inv.args) > 1 {
-		st.dir, st.stack = Dir{}, nil
+	before := w.fork(st)
+	top := len(st.stack) - 1
+	if top < 0 || len(inv.args) > 1 {
+		st.stack = nil
+		w.enterDir(Dir{}, before, false)
 		return
 	}
-	top := len(st.stack) - 1
-	st.old, st.dir = st.dir, st.stack[top]
-	st.stack = slices.Clone(st.stack[:top])
+	target := st.stack[top]
+	st.stack = st.stack[:top:top]
+	w.enterDir(target, before, true)
 	w.printUnknown(inv)
 }

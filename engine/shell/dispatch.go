@@ -7,12 +7,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// dispatch does what a recorded command does to the rest of the walk. It reports whether
-// the command does not fail in practice.
-func (w *walker) dispatch(inv *invocation) bool {
+// dispatch does what a recorded command does to the rest of the walk.
+func (w *walker) dispatch(inv *invocation) {
 	if len(inv.args) == 0 {
 		w.held(inv, "")
-		return true
+		return
 	}
 	name := w.commands[inv.idx].Name
 	w.held(inv, name)
@@ -21,13 +20,13 @@ func (w *walker) dispatch(inv *invocation) bool {
 	}
 	if name == "" {
 		w.unknownCommand(inv)
-		return false
+		return
 	}
 	written := inv.args[0].Text
 	if w.ctx.via == nil || !strings.HasSuffix(w.ctx.via[len(w.ctx.via)-1], "command") {
 		if defs := w.ctx.st.funcs[written]; len(defs) > 0 {
 			w.callFunctions(inv, defs)
-			return false
+			return
 		}
 		if body, ok := w.ctx.st.aliases[written]; ok && !slices.Contains(w.ctx.running, "alias "+written) {
 			w.callAlias(inv, written, body)
@@ -41,31 +40,24 @@ func (w *walker) dispatch(inv *invocation) bool {
 	w.subscripts(inv, name)
 	if abs, ok := w.inPath(written); ok {
 		w.runPath(inv, abs)
-		return false
+		return
 	}
 	if f := builtin(name); f != nil && !strings.Contains(written, "/") {
 		f(w, inv)
-		return sureCommands[name]
+		return
 	}
 	if c, ok := carrierOf(name); ok {
 		w.carry(inv, name, c)
-		return false
+		return
 	}
 	if lang, ok := interpreterOf(name); ok {
 		w.interpret(inv, lang)
-		return false
+		return
 	}
 	if strings.Contains(written, "/") && (w.runCopy(inv) || w.runScript(inv)) {
-		return false
+		return
 	}
 	w.print(inv, name)
-	return sureCommands[name]
-}
-
-// sureCommands do not fail in practice: what follows && runs.
-var sureCommands = map[string]bool{
-	"echo": true, "printf": true, "true": true, ":": true, "export": true, "set": true, "unset": true, "shopt": true,
-	"alias": true, "umask": true, "pwd": true, "mkdir": true, "local": true, "readonly": true, "trap": true,
 }
 
 // unknownCommand handles a command word that is not known. What it prints is not known

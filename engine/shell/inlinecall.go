@@ -13,9 +13,9 @@ func (w *walker) inlineCall(inv *invocation, code Code, call inline.Call, via st
 	change := func(x *context) {
 		if call.Dir != nil {
 			st := *x.st
-			st.dir = Dir{}
+			st.place(Dir{})
 			if p, ok := absolute(x.st.dir, call.Dir.Text); ok && call.Dir.Exact {
-				st.dir = Dir{Path: p, Known: true}
+				st.place(Dir{Path: p, Known: true})
 			}
 			x.st = &st
 		}

@@ -284,6 +284,7 @@ func (w *walker) blur(c changes) {
 		}
 	}
 	if c.dir {
-		w.ctx.st.dir, w.ctx.st.old, w.ctx.st.stack = Dir{}, Dir{}, nil
+		w.ctx.st.place(Dir{})
+		w.ctx.st.old, w.ctx.st.stack = Dir{}, nil
 	}
 }

@@ -113,7 +113,7 @@ func (w *walker) socketShells() {
 
 // ordinary reports names of programs that a text has no good reason to redefine.
 func ordinary(name string) bool {
-	if builtin(name) != nil || quiet[name] || sureCommands[name] {
+	if builtin(name) != nil || quiet[name] {
 		return true
 	}
 	if _, ok := carriers[name]; ok {
@@ -123,7 +123,7 @@ func ordinary(name string) bool {
 		return true
 	}
 	switch name {
-	case "ls", "cat", "grep", "sed", "dd", "tee", "tar", "curl", "wget", "make", "go", "cargo", "npm", "pip", "ps", "df", "du", "head", "tail",
+	case "echo", "printf", "pwd", "ls", "cat", "grep", "sed", "dd", "tee", "tar", "curl", "wget", "make", "go", "cargo", "npm", "pip", "ps", "df", "du", "head", "tail",
 		"sort", "cut", "tr", "wc", "which", "date", "hostname", "id", "whoami", "ssh-keygen", "scp", "rsync", "mount", "umount", "systemctl",
 		"apt", "apt-get", "yum", "dnf", "brew", "crontab", "passwd", "pytest", "diff", "less", "vim", "vi", "nano", "man":
 		return true

@@ -12,10 +12,13 @@ import (
 func (w *walker) print(inv *invocation, name string) {
 	if quiet[name] {
 		switch name {
-		case "cp", "mv", "install", "ln":
-			if w.copyFile(inv) {
-				return
-			}
+		case "mkdir":
+			w.makeDirs(inv)
+		case "rm", "rmdir", "mv":
+			w.removeDirs(inv, name)
+		}
+		if (name == "cp" || name == "mv" || name == "install" || name == "ln") && w.copyFile(inv) {
+			return
 		}
 		w.touchArguments(inv, name)
 		return
@@ -158,8 +161,16 @@ func (w *walker) mktemp(args []arg) (value, bool) {
 	if _, ok := options["-t"]; ok {
 		inTmp = true
 	}
+	_, directory := option(options, "-d", "--directory")
+	made := func(before, x string) (value, bool) {
+		v := value{{text: before, known: true}, {text: w.random(x), data: true}}
+		if abs, ok := absolute(w.ctx.st.dir, v.text()); ok && directory && w.isDir(Dir{Path: path.Dir(abs), Known: true}) {
+			w.ctx.st.made[abs] = true
+		}
+		return v, true
+	}
 	if len(rest) == 0 {
-		return value{{text: dir + "/tmp.", known: true}, {text: w.random("XXXXXXXXXX"), data: true}}, true
+		return made(dir+"/tmp.", "XXXXXXXXXX")
 	}
 	template, ok := rest[0].val.exact()
 	if !ok {
@@ -172,7 +183,7 @@ func (w *walker) mktemp(args []arg) (value, bool) {
 	if at < 0 {
 		return nil, false
 	}
-	return value{{text: template[:at], known: true}, {text: w.random(template[at:]), data: true}}, true
+	return made(template[:at], template[at:])
 }
 
 // random stands for a random part of a name. Each one is another.

@@ -144,6 +144,8 @@ type walker struct {
 	holes     []piece          // unknown parts of texts that are parsed again
 	fds       map[string]value // content of process substitutions, by their path
 	defs      []*function      // functions in the order of their definition
+	stay      *state           // where the current command, if it fails, leaves the shell: set by cd and its like
+	dirs      map[int][]string // of commands whose directory is not known, those that it may be
 	ctx       context
 }
 
@@ -190,7 +192,7 @@ type input struct {
 func newWalker(text string, o Options) *walker {
 	st := &state{
 		base: o.Env, vars: map[string]variable{}, funcs: map[string][]*function{}, aliases: map[string]string{},
-		files: map[string]written{}, sockets: map[int]bool{},
+		files: map[string]written{}, sockets: map[int]bool{}, made: map[string]bool{},
 	}
 	st.zero = known("bash") // the text runs as bash -c TEXT
 	if o.POSIX {
@@ -202,7 +204,7 @@ func newWalker(text string, o Options) *walker {
 	if old, ok := o.Env["OLDPWD"]; ok {
 		st.old = Dir{Path: old, Known: true}
 	}
-	w := &walker{opts: o, lim: o.Limits, fds: map[string]value{}}
+	w := &walker{opts: o, lim: o.Limits, fds: map[string]value{}, dirs: map[int][]string{}}
 	w.ctx = context{st: st, src: text, out: &sink{}, current: -1}
 	if o.Stdin {
 		w.ctx.in = &input{from: CodeStdin, text: unknown("", nil), via: "standard input"}
@@ -262,7 +264,11 @@ func (w *walker) hasMark(idx int, m Mark) bool {
 // finish builds the program from what was found.
 func (w *walker) finish() *Program {
 	w.socketShells()
-	p := &Program{Commands: w.commands, Certainty: Exact, Budget: w.budget}
+	commands, ok := alternatives(w.commands, w.dirs, w.lim.Commands)
+	if !ok {
+		w.spend("commands")
+	}
+	p := &Program{Commands: commands, Certainty: Exact, Budget: w.budget}
 	for i := range p.Commands {
 		p.Certainty = min(p.Certainty, p.Commands[i].Certainty)
 	}

@@ -155,6 +155,8 @@ type Options struct {
 	// ReadFile returns the content of a script file that would run, if it exists, is a regular file and is
 	// not longer than Limits.Bytes. Nil follows no script files.
 	ReadFile func(path string) (content string, ok bool)
+	// IsDir and IsFile report a directory, or something else, at an absolute path. Nil knows of neither.
+	IsDir, IsFile func(path string) bool
 }
 
 // Program is what a text would do.

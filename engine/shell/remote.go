@@ -112,7 +112,7 @@ func (w *walker) git(inv *invocation, args []arg) {
 			_, more = getopt(more[1:], "", nil)
 			w.runText(inv, code, joined(more), "git submodule foreach", func(x *context) {
 				st := *x.st
-				st.dir = Dir{}
+				st.place(Dir{})
 				x.st = &st
 			})
 		}

@@ -113,5 +113,7 @@ func testOptions() Options {
 			text, ok := files[path]
 			return text, ok
 		},
+		IsDir:  func(path string) bool { return files[path] == "" && !strings.Contains(path, "nosuch") },
+		IsFile: func(path string) bool { return files[path] != "" },
 	}
 }

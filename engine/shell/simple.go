@@ -27,14 +27,13 @@ type redirection struct {
 	sockets bool // some descriptor is a network socket
 }
 
-// call walks a simple command and reports whether it does not fail in practice.
-func (w *walker) call(c *syntax.CallExpr, redirs []*syntax.Redirect) bool {
+// call walks a simple command.
+func (w *walker) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	idx, ok := w.reserve()
 	if !ok {
-		return false
+		return
 	}
 	w.place(idx, c)
-	sure := false
 	w.within(idx, func() {
 		inv := invocation{idx: idx, args: w.fields(c.Args)}
 		inv.redir = w.redirects(redirs)
@@ -43,9 +42,8 @@ func (w *walker) call(c *syntax.CallExpr, redirs []*syntax.Redirect) bool {
 			inv.assigns = append(inv.assigns, w.assignment(a, bare)...)
 		}
 		inv.prefix = !bare
-		sure = w.run(&inv)
+		w.run(&inv)
 	})
-	return sure
 }
 
 // place records where a command stands, and what encloses it.
@@ -56,7 +54,11 @@ func (w *walker) place(idx int, n syntax.Node) {
 		c.Start, c.End = int(n.Pos().Offset()), int(n.End().Offset())
 	}
 	c.Via, c.Elevated, c.Script = w.ctx.via, w.ctx.elevated, w.ctx.script
-	c.Pipeline, c.Dir, c.Background = w.ctx.pipe, w.ctx.st.dir, w.ctx.background
+	c.Pipeline, c.Background = w.ctx.pipe, w.ctx.background
+	c.Dir = w.ctx.st.dir
+	if dirs := w.ctx.st.dirs; dirs != nil {
+		w.dirs[idx] = dirs
+	}
 	if c.Pipeline.Length == 0 {
 		w.pipelines++
 		c.Pipeline = Pipeline{ID: w.pipelines, Length: 1}
@@ -93,7 +95,7 @@ func (w *walker) stdin() *input {
 
 // run records an invocation and does what it does: to the shell's state, to what is nested
 // in it, to its output.
-func (w *walker) run(inv *invocation) bool {
+func (w *walker) run(inv *invocation) {
 	c := &w.commands[inv.idx]
 	c.Words, c.Assigns = words(inv.args), inv.assigns
 	c.Redirects = slices.Concat(inv.redir.list, w.ctx.redirs)
@@ -121,14 +123,13 @@ func (w *walker) run(inv *invocation) bool {
 	outer := w.ctx.out
 	w.ctx.out = out
 	restore := w.lend(inv)
-	sure := w.dispatch(inv)
+	w.dispatch(inv)
 	restore()
 	w.ctx.out = outer
 	w.ctx.in = saved.in
 	outer.cmds = append(outer.cmds, out.cmds...)
 	w.deliver(inv.redir, out)
 	w.copies(inv, c.Name)
-	return sure
 }
 
 // lend sets the variables in front of a command while it runs, and returns what puts the

@@ -18,6 +18,7 @@ type state struct {
 	bound    bool    // params are known
 	zero     value   // $0
 	dir      Dir
+	dirs     []string // where dir is not known, the directories that it may be; nil for any
 	old      Dir
 	stack    []Dir
 	files    map[string]written // files this text has written so far, by absolute path
@@ -25,6 +26,9 @@ type state struct {
 	in       *input             // standard input after exec <file
 	handsOn  bool               // export -f: child shells have the functions too
 	lastpipe bool               // shopt -s lastpipe: the last stage of a pipe is no subshell
+	made     map[string]bool    // directories that this text made, or with false removed
+	removed  bool               // a command may have removed a directory
+	physical bool               // an option changes the way in which cd finds a directory
 	ended    bool               // the way here ends in exit, return, break or continue
 }
 
@@ -66,7 +70,7 @@ type written struct {
 func (w *walker) fork(st *state) *state {
 	c := *st
 	c.vars, c.funcs, c.aliases = maps.Clone(st.vars), maps.Clone(st.funcs), maps.Clone(st.aliases)
-	c.files, c.sockets = maps.Clone(st.files), maps.Clone(st.sockets)
+	c.files, c.sockets, c.made = maps.Clone(st.files), maps.Clone(st.sockets), maps.Clone(st.made)
 	w.step(1 + (len(st.vars)+len(st.funcs)+len(st.files))/8)
 	return &c
 }
@@ -98,7 +102,15 @@ func (w *walker) merge(a, b *state) *state {
 	maps.Copy(m.aliases, b.aliases)
 	maps.Copy(m.sockets, b.sockets)
 	m.files = mergeFiles(a.files, b.files)
-	m.dir, m.old = mergeDir(a.dir, b.dir), mergeDir(a.old, b.old)
+	maps.DeleteFunc(m.made, func(dir string, there bool) bool { return there && !b.made[dir] })
+	for dir, there := range b.made {
+		if !there {
+			m.made[dir] = false
+		}
+	}
+	m.removed, m.physical = a.removed || b.removed, a.physical || b.physical
+	m.mergeDirs(a, b)
+	m.old = mergeDir(a.old, b.old)
 	if !slices.Equal(a.stack, b.stack) {
 		m.stack = nil
 	}
@@ -276,7 +288,7 @@ func (w *walker) subshell(f func()) {
 	saved := w.ctx
 	w.ctx.st = w.fork(saved.st)
 	f()
-	files := w.ctx.st.files
+	after := w.ctx.st
 	w.ctx = saved
-	w.ctx.st.files = files
+	w.ctx.st.files, w.ctx.st.made, w.ctx.st.removed = after.files, after.made, after.removed
 }

@@ -8,9 +8,8 @@ import (
 
 // outcome holds the states in which a statement may leave the shell.
 type outcome struct {
-	ok   *state // after success
-	bad  *state // after failure; nil for what does not fail in practice, such as echo
-	rare *state // after a failed cd, which is assumed not to happen unless || follows it
+	ok  *state // after success
+	bad *state // after failure; nil for a statement that cannot fail
 }
 
 // after returns what holds whatever happened.
@@ -60,7 +59,7 @@ func (w *walker) outcome(s *syntax.Stmt) outcome {
 	}
 	o := w.bare(s)
 	if s.Negated {
-		all := w.merge(w.merge(o.ok, o.bad), o.rare)
+		all := w.after(o)
 		return outcome{ok: all, bad: all}
 	}
 	return o
@@ -72,16 +71,17 @@ func (w *walker) bare(s *syntax.Stmt) outcome {
 	switch c := s.Cmd.(type) {
 	case nil:
 		w.redirectOnly(s)
-		return outcome{ok: st}
+		return outcome{ok: st, bad: st}
 	case *syntax.CallExpr:
-		before := st
-		if goesElsewhere(c) {
-			before = w.fork(st)
-		}
-		sure := w.call(c, s.Redirs)
+		sure := w.succeeds(c, s.Redirs)
+		outer := w.stay
+		w.stay = nil
+		w.call(c, s.Redirs)
+		stay := w.stay
+		w.stay = outer
 		switch {
-		case before != st:
-			return outcome{ok: st, rare: before}
+		case stay != nil:
+			return outcome{ok: st, bad: stay}
 		case sure:
 			return outcome{ok: st}
 		default:
@@ -89,7 +89,7 @@ func (w *walker) bare(s *syntax.Stmt) outcome {
 		}
 	case *syntax.DeclClause:
 		w.declare(c, s.Redirs)
-		return outcome{ok: st}
+		return outcome{ok: st, bad: st}
 	case *syntax.BinaryCmd:
 		if len(s.Redirs) == 0 && (c.Op == syntax.AndStmt || c.Op == syntax.OrStmt) {
 			return w.chain(c)
@@ -100,17 +100,27 @@ func (w *walker) bare(s *syntax.Stmt) outcome {
 	return o
 }
 
-// goesElsewhere recognises a plain cd, pushd or popd.
-func goesElsewhere(c *syntax.CallExpr) bool {
-	if len(c.Args) == 0 {
+// succeeds reports a command that cannot fail: the builtins : and true, and an assignment that substitutes
+// no command (POSIX.1-2024, 2.9.1.2). A redirect may fail.
+func (w *walker) succeeds(c *syntax.CallExpr, redirs []*syntax.Redirect) bool {
+	if len(redirs) > 0 {
 		return false
 	}
-	switch c.Args[0].Lit() {
-	case "cd", "pushd", "popd":
-		return true
-	default:
-		return false
+	if len(c.Args) > 0 {
+		name := c.Args[0].Lit()
+		return (name == ":" || name == "true") && len(w.ctx.st.funcs[name]) == 0 && w.ctx.st.aliases[name] == ""
 	}
+	substitutes := false
+	for _, a := range c.Assigns {
+		syntax.Walk(a, func(n syntax.Node) bool {
+			switch n.(type) {
+			case *syntax.CmdSubst, *syntax.ProcSubst:
+				substitutes = true
+			}
+			return !substitutes
+		})
+	}
+	return !substitutes
 }
 
 // compound walks a compound command whose redirects are in place.
@@ -204,20 +214,17 @@ func (w *walker) chain(c *syntax.BinaryCmd) outcome {
 func (w *walker) and(x outcome, y *syntax.Stmt) outcome {
 	sure := x.bad == nil
 	r := w.from(x.ok, y, sure)
-	return outcome{ok: r.ok, bad: w.merge(x.bad, r.bad), rare: w.merge(x.rare, r.rare)}
+	return outcome{ok: r.ok, bad: w.merge(x.bad, r.bad)}
 }
 
 // or walks y, which runs only after failure.
 func (w *walker) or(x outcome, y *syntax.Stmt) outcome {
-	failed := w.merge(x.bad, x.rare)
-	if failed == nil {
-		failed = x.ok // cannot fail, but what stands behind || is looked through all the same
+	if x.bad == nil {
+		w.from(x.ok, y, false) // it does not run, but its commands are listed all the same
+		return x
 	}
-	r := w.from(failed, y, false)
-	if x.bad == nil && x.rare == nil {
-		return outcome{ok: x.ok}
-	}
-	return outcome{ok: w.merge(x.ok, r.ok), bad: r.bad, rare: r.rare}
+	r := w.from(x.bad, y, false)
+	return outcome{ok: w.merge(x.ok, r.ok), bad: r.bad}
 }
 
 // from walks s in a copy of the state st.

@@ -45,6 +45,7 @@ _named_outside(p) if "ci_output" in p.labels
 # A redirect to a variable that nothing in the text sets: the environment names the file.
 _named_outside(p) if {
 	p.source == "redirect"
+	not "unknown_dir" in p.labels
 	count(input.commands[p.command].inputs) == 0
 }
 

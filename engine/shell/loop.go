@@ -1,13 +1,20 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxTurns is how often the body of a loop over a known list is walked.
+// maxTurns is how often the body of a loop over numbers is walked. More numbers count as one that is not known;
+// a longer list of anything else is walked to its end, or to the limit of commands.
 const maxTurns = 64
+
+// eachTurn reports whether the body of a loop is walked once for each item.
+func eachTurn(items []string) bool {
+	return len(items) <= maxTurns || slices.ContainsFunc(items, func(item string) bool { return strings.Trim(item, "0123456789") != "" })
+}
 
 // while walks while and until loops. A loop that reads known lines is walked line by line;
 // of any other the body is walked once, with everything that it assigns unknown.
@@ -39,13 +46,13 @@ func (w *walker) readsKnownLines(c *syntax.WhileClause) bool {
 		return false
 	}
 	text, ok := w.ctx.in.text.exact()
-	return ok && strings.Count(text, "\n") <= maxTurns
+	return ok && eachTurn(strings.Fields(text))
 }
 
 func (w *walker) eachLine(c *syntax.WhileClause, changed changes) {
 	in := *w.ctx.in // read consumes lines from it
 	w.ctx.in = &in
-	for range maxTurns {
+	for {
 		text, _ := in.text.exact()
 		if text == "" || w.budget != "" {
 			break
@@ -111,11 +118,11 @@ func (w *walker) forWords(c *syntax.ForClause, l *syntax.WordIter) {
 	items, bound := w.loopItems(l)
 	changed := w.changes(c.Do)
 	name := l.Name.Value
-	static := bound && !c.Select && len(items) > 0 && len(items) <= maxTurns
+	static := bound && !c.Select && eachTurn(texts(items)) &&
+		slices.ContainsFunc(items, func(a arg) bool { return a.Certainty != Unknown })
 	straight := !changed.jumps
 	for _, a := range items {
-		static = static && a.Certainty != Unknown
-		straight = straight && !a.Glob // a pattern stands for many turns
+		straight = straight && !a.Glob && a.Certainty != Unknown // these stand for many turns
 	}
 	if static {
 		w.eachItem(c, name, items, changed, straight)
@@ -136,6 +143,15 @@ func (w *walker) forWords(c *syntax.ForClause, l *syntax.WordIter) {
 	w.ctx.st.ended = false
 }
 
+// texts returns the text of each word.
+func texts(args []arg) []string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		out[i] = a.Text
+	}
+	return out
+}
+
 func (w *walker) loopItems(l *syntax.WordIter) ([]arg, bool) {
 	if l.InPos.IsValid() {
 		return w.fields(l.Items), true
@@ -152,6 +168,9 @@ func (w *walker) loopItems(l *syntax.WordIter) ([]arg, bool) {
 
 // eachItem walks the body once per item. A pattern stays one item: its matches go the same way.
 func (w *walker) eachItem(c *syntax.ForClause, name string, items []arg, changed changes, straight bool) {
+	loop := w.ctx.loop
+	defer func() { w.ctx.loop = loop }()
+	w.ctx.loop = loop || !straight
 	for _, a := range items {
 		if w.budget != "" {
 			return

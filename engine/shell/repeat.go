@@ -107,8 +107,12 @@ func (w *walker) items(lines bool, separator string, file arg) ([]arg, bool) {
 		split = func(s string) []string { return strings.Split(strings.TrimRight(s, "\n"), "\n") }
 	}
 	var items []arg
-	for _, f := range split(text) {
-		if len(items) >= maxTurns || !w.step(1) {
+	words := split(text)
+	if !eachTurn(words) {
+		return nil, false
+	}
+	for _, f := range words {
+		if !w.step(1) {
 			return nil, false
 		}
 		a := literalArg(strings.TrimLeft(f, " \t"))
@@ -177,7 +181,7 @@ func (w *walker) parallel(inv *invocation, name string, c carrier) {
 	}
 	text := joined(command)
 	marked := strings.Contains(text.text(), "{")
-	if len(items) == 0 || len(items) > maxTurns {
+	if len(items) == 0 || !eachTurn(texts(items)) {
 		var inputs []int
 		if in := w.stdin(); in != nil {
 			inputs = in.cmds

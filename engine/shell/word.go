@@ -94,7 +94,8 @@ func withoutTabs(word *syntax.Word) *syntax.Word {
 	return out
 }
 
-// maxBraces is how many words a brace expansion may make; one that makes more stays unknown.
+// maxBraces is how many words a brace expansion may make. A longer range of numbers stays unknown; more words of any
+// other kind are past the limit of steps.
 const maxBraces = 1024
 
 // braces returns the words that brace expansion makes of word, if they are not too many.
@@ -108,8 +109,12 @@ func (w *walker) braces(word *syntax.Word) ([]*syntax.Word, bool) {
 	}
 	split := &syntax.Word{Parts: slices.Clone(word.Parts)} // SplitBraces writes to its argument
 	syntax.SplitBraces(split)
+	numbers := strings.Trim(word.Lit(), "{.}0123456789") == ""
 	var all []*syntax.Word
 	for one, err := range expand.BracesSeq(nil, split) {
+		if len(all) == maxBraces && !numbers {
+			w.spend("steps")
+		}
 		if err != nil || len(all) == maxBraces || !w.step(1) {
 			return nil, false
 		}

@@ -25,7 +25,14 @@ type call struct {
 
 	noFirst, noLast bool
 	inCode          bool // found in code of another language than the shell
-	selects         bool // find: a test picks some of what is found
+	search          *search
+	carriers        []int // the commands that carry this one, outermost first
+}
+
+// search is the work of find: the places where it starts, and the name that an entry must have, "" for any.
+type search struct {
+	roots  []shell.Word
+	filter string
 }
 
 // newCall reads a command's words.

@@ -31,7 +31,7 @@ func (w *build) program(prog *shell.Program) {
 		depth := len(cmd.Via)
 		if depth > 0 && depth <= len(carriers) {
 			c.inCode = !isShell(prog.Commands[carriers[depth-1]].Code.Language)
-			c.deletesFound(w.calls[carriers[depth-1]])
+			c.carriers = slices.Clone(carriers[:depth])
 		}
 		carriers = append(carriers[:min(depth, len(carriers))], i)
 		for _, m := range cmd.Marks {
@@ -72,6 +72,7 @@ func (w *build) command(prog *shell.Program, i int) {
 	if cmd.Dir.Known {
 		out.Dir = cmd.Dir.Path
 	}
+	w.entries(i, c)
 	w.paths(i, c)
 	w.untracked(i, c)
 	out.Code = w.code(cmd, c, inputs)

@@ -111,6 +111,7 @@ func find(c *call) {
 	}
 	c.effects |= doesRead
 	filter, remove := c.findExpression(words[i:])
+	c.search = &search{roots, filter}
 	if !slices.ContainsFunc(words[i:], func(w shell.Word) bool {
 		return strings.HasPrefix(w.Text, "-printf") || strings.HasPrefix(w.Text, "-exec")
 	}) {
@@ -125,23 +126,6 @@ func find(c *call) {
 	}
 }
 
-// takesAll are the words of a find expression that leave nothing out, or no more than a kind of file.
-const takesAll = " -type -mindepth -depth -d -print -print0 -ls -xdev -mount -follow -ignore_readdir_race -noleaf -o -or -a -and -true -delete -exec -execdir -ok -okdir -quit "
-
-// deletesFound: "find DIR -exec rm -rf {} +" without a test deletes DIR, as rm -rf DIR does.
-func (c *call) deletesFound(carrier *call) {
-	if carrier.selects || c.cmd.Name == "rmdir" || !strings.Contains(" find gfind bfs ", " "+carrier.cmd.Name+" ") {
-		return
-	}
-	c.each(deletes, func(t *touch) {
-		if t.word.Raw == "{}" && t.word.Certainty == shell.Partial {
-			raw := t.word.Raw
-			t.word = exact(t.word.Prefix)
-			t.word.Raw, t.recursive = raw, true
-		}
-	})
-}
-
 // findExpression reads the tests and actions. filter is the one name that an entry must have to
 // be deleted, "" when there is none.
 func (c *call) findExpression(words []shell.Word) (filter string, remove bool) {
@@ -153,9 +137,6 @@ func (c *call) findExpression(words []shell.Word) (filter string, remove bool) {
 				return words[i]
 			}
 			return shell.Word{}
-		}
-		if isOption(words[i]) && !strings.Contains(takesAll, " "+words[i].Text+" ") {
-			c.selects = true
 		}
 		switch words[i].Text {
 		case "-delete":

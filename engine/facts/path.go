@@ -81,7 +81,7 @@ func (w *build) add(p Path) {
 		c := &w.in.Commands[p.Command]
 		for _, i := range c.Paths {
 			q := &w.in.Paths[i]
-			if q.Access == p.Access && q.Raw == p.Raw && q.Source == p.Source && q.Path == p.Path && q.Recursive == p.Recursive {
+			if q.Access == p.Access && q.Raw == p.Raw && q.Source == p.Source && q.Path == p.Path && q.Recursive == p.Recursive && q.Certainty == p.Certainty {
 				return
 			}
 		}
@@ -141,6 +141,7 @@ func (w *build) locate(t touch) *spot {
 	case s.certainty != shell.Exact:
 		s.node, s.targets = node{}, nil
 		w.label(s)
+		w.credentialsAt(&s.labels, abs)
 	case t.filter != "":
 		s.labels.add(labelFiltered)
 		w.labelBoth(s, path.Join(s.path, t.filter), path.Join(s.real, t.filter))
@@ -150,6 +151,22 @@ func (w *build) locate(t touch) *spot {
 		w.label(s)
 	}
 	return s
+}
+
+// credentialsAt labels a path of which only the beginning is known as the credentials that begin so.
+func (w *build) credentialsAt(labels *bitset, beginning string) {
+	dir, _ := w.view.real(beginning[:strings.LastIndexByte(beginning, '/')+1], false)
+	entries, _ := w.view.list(dir)
+	for _, e := range entries {
+		at := join(dir, e.Name())
+		var names bitset
+		if strings.HasPrefix(e.Name(), beginning[strings.LastIndexByte(beginning, '/')+1:]) {
+			atlases().names(&names, at)
+		}
+		if names.meets(credentialLabels) {
+			labels.union(names)
+		}
+	}
 }
 
 // leaves reports a word whose known beginning does not contain it: .. follows the unknown part, or may be made of it.

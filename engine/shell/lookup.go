@@ -81,37 +81,22 @@ func (w *walker) copies(inv *invocation, name string) {
 	}
 }
 
-// foundItems are what xargs gets from find where that is not filtered: the places where find
-// starts, or all below them. Filtered results are names below those places.
-//
-// Only for programs that take files away the difference between all and some is told: what
-// reads all the files that find lists does not read each of them by name.
-func (w *walker) foundItems(inputs []int, command string) []arg {
+// foundItems are the names that xargs gets from find: entries of the places where find starts.
+func (w *walker) foundItems(inputs []int) []arg {
 	var items []arg
 	for _, i := range inputs {
 		if i >= len(w.commands) || w.commands[i].Name != "find" {
 			continue
 		}
-		words := w.commands[i].Words[1:]
-		end := slices.IndexFunc(words, func(word Word) bool { return word.Text != "" && strings.ContainsAny(word.Text[:1], "-(!") })
-		if end < 0 {
-			end = len(words)
-		}
-		for _, root := range words[:end] {
-			if root.Certainty != Exact {
-				continue
+		for _, root := range w.commands[i].Words[1:] {
+			if root.Text != "" && strings.ContainsAny(root.Text[:1], "-(!") {
+				break
 			}
-			v := value{{text: root.Text, known: true, quoted: true, inputs: inputs}}
-			below := piece{text: strings.TrimSuffix(root.Text, "/") + "/", known: true, quoted: true, inputs: inputs}
-			some := value{below, {text: "{}", quoted: true, data: true, inputs: inputs}}
-			every := value{below, {text: "*", known: true, glob: true, inputs: inputs}}
-			switch {
-			case filtered(words[end:]) || len(inputs) > 1 || !removes[command]:
-				items = append(items, newArg(some, ""))
-			case onlyBelow(words[end:]):
-				items = append(items, newArg(every, ""))
-			default:
-				items = append(items, newArg(v, ""), newArg(every, ""))
+			if root.Certainty == Exact {
+				items = append(items, newArg(value{
+					{text: strings.TrimSuffix(root.Text, "/") + "/", known: true, quoted: true, inputs: inputs},
+					{text: "{}", quoted: true, data: true, inputs: inputs},
+				}, ""))
 			}
 		}
 	}
@@ -119,33 +104,6 @@ func (w *walker) foundItems(inputs []int, command string) []arg {
 		items = []arg{unknownArg("", inputs)}
 	}
 	return items
-}
-
-// removes are programs after which a file, or what it held, is gone.
-var removes = nameSet("rm unlink shred srm rmdir truncate mv")
-
-// filtered reports whether the expression of find picks some of the files.
-func filtered(expression []Word) bool {
-	for i, word := range expression {
-		switch word.Text {
-		case "-print", "-print0", "-type", "-maxdepth", "-mindepth", "-xdev", "-mount", "-depth", "-d", "-f", "-L", "-H", "-P", "f", "d", "l", "f,l", "f,d":
-		default:
-			if i == 0 || expression[i-1].Text != "-maxdepth" && expression[i-1].Text != "-mindepth" {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// onlyBelow reports whether find leaves its starting places out.
-func onlyBelow(expression []Word) bool {
-	for i, word := range expression {
-		if i > 0 && (expression[i-1].Text == "-type" && word.Text != "d" || expression[i-1].Text == "-mindepth" && word.Text != "0") {
-			return true
-		}
-	}
-	return false
 }
 
 // subscripts walks what a subscript in the name of a variable runs: read 'a[$(cmd)]',

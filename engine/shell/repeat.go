@@ -38,7 +38,7 @@ func (w *walker) xargs(inv *invocation, name string, c carrier) {
 			}
 			return
 		}
-		if found := w.foundItems(inputs, baseName(rest[0].Text)); len(found) > 1 || found[0].Prefix != "" {
+		if found := w.foundItems(inputs); len(found) > 1 || found[0].Prefix != "" {
 			for _, item := range found {
 				w.inner(inv, w.substituteMark(rest, mark, item.val), name, nil)
 			}
@@ -49,7 +49,7 @@ func (w *walker) xargs(inv *invocation, name string, c carrier) {
 		return
 	}
 	if !static {
-		items = w.foundItems(inputs, baseName(rest[0].Text))
+		items = w.foundItems(inputs)
 	}
 	w.inner(inv, slices.Concat(rest, items), name, nil)
 }

@@ -9,6 +9,7 @@
 #     - rm -rf .git
 #     - git init -q sub && rm -rf .git
 #     - mv .git /tmp/old
+#     - find . -name .git -exec rm -rf {} +
 #   lookalikes:
 #     - rm -f .git/index.lock
 #     - rm -rf .github/cache
@@ -47,7 +48,6 @@ ask contains {"path": i, "msg": $"a repository lies below {p.path}"} if {
 	some i in lib.with_label.contains_git
 	p := input.paths[i]
 	p.access == "delete"
-	not "filtered" in p.labels
 	not i in _history
 	not _own(p)
 }

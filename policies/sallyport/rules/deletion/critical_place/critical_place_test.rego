@@ -35,6 +35,6 @@ test_allows_temporary_and_generated_places if {
 	rule.ask == set() with input as _delete({"labels": ["contains_git"], "generated": true})
 }
 
-test_allows_what_a_search_picks_out if {
-	rule.ask == set() with input as _delete({"recursive": true, "labels": ["contains_git", "filtered"]})
+test_asks_for_a_repository_that_a_search_picks_out if {
+	rule.ask == {{"path": 0, "msg": "a repository lies below /ws/p"}} with input as _delete({"recursive": true, "labels": ["contains_git", "filtered"]})
 }

@@ -1,0 +1,107 @@
+package facts
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell"
+)
+
+// Names flow from a command that lists files to one that reads or changes them: find -exec, find | xargs,
+// rm $(ls …), find | while read. Such a word is not known, but it stands for entries of the places that were
+// listed, and the access is judged as one to these.
+
+// maxSources bounds the places from which a name may come. A name from more of them may be any file.
+const maxSources = 64
+
+// entries adds the accesses to entries that carriers and other commands listed.
+func (w *build) entries(i int, c *call) {
+	if c.cmd.Name == "rmdir" {
+		return // it takes only what is empty
+	}
+	reached := map[int]bool{}
+	for _, t := range slices.Clone(c.touches) {
+		if t.word.Certainty == shell.Exact || t.role.metadata || !isEntry(t.word) {
+			continue
+		}
+		clear(reached)
+		var sources []touch
+		add := func(j int) {
+			if j != i && j < len(w.calls) && !reached[j] && w.calls[j] != nil {
+				reached[j] = true
+				sources = append(sources, w.listed(w.calls[j])...)
+			}
+		}
+		for _, j := range t.word.Inputs {
+			add(j)
+			for _, k := range w.inputs[j] {
+				add(k)
+			}
+		}
+		if strings.HasSuffix(t.word.Text, "{}") {
+			for _, j := range c.carriers {
+				add(j)
+			}
+		}
+		if len(sources) > maxSources {
+			sources = []touch{{word: exact("/"), recursive: true}}
+		}
+		for _, s := range sources {
+			found := t
+			found.word, found.dir, found.filter, found.recursive = s.word, s.dir, s.filter, t.recursive || s.recursive
+			if t.moved && s.recursive { // entries go, not the place
+				found.word, found.filter, found.recursive = entriesOf(s.word, s.filter), "", false
+			}
+			found.word.Raw = t.word.Raw
+			c.touches = append(c.touches, found)
+		}
+	}
+}
+
+// isEntry reports a word that may be a whole name from a listing: nothing is known in front of the unknown part, or
+// only the place that was listed.
+func isEntry(w shell.Word) bool {
+	return w.Prefix == "" || strings.HasSuffix(w.Text, "/{}") && len(w.Prefix) == len(w.Text)-len("{}")
+}
+
+// entriesOf returns a word for the entries of a place that have a name, "" for one that is not known.
+func entriesOf(place shell.Word, name string) shell.Word {
+	text := strings.TrimSuffix(place.Text, "/") + "/"
+	if name == "" {
+		return shell.Word{Text: text + "{}", Prefix: text, Certainty: min(place.Certainty, shell.Partial)}
+	}
+	return shell.Word{Text: text + name, Prefix: text + name, Certainty: place.Certainty, Glob: true}
+}
+
+// listed returns the places whose entries a command prints, or hands to the command that it carries.
+func (w *build) listed(c *call) []touch {
+	var out []touch
+	switch {
+	case c.search != nil:
+		for _, root := range c.search.roots {
+			out = append(out, touch{word: root, dir: c.dir, recursive: true, filter: c.search.filter})
+		}
+	case c.cmd.Name == "printf" || c.cmd.Name == "echo":
+		for _, word := range c.cmd.Words[1:] {
+			if word.Glob {
+				out = append(out, touch{word: word, dir: c.dir})
+			}
+		}
+	case c.flags.has(flagListsNames):
+		for _, t := range c.touches {
+			if t.access != reads || t.word.Certainty != shell.Exact {
+				continue
+			}
+			if abs := absolute(t.word.Text, t.dir); abs != "" && !t.word.Glob && !c.has("d", "directory") && !t.recursive {
+				if dir, _ := w.view.kind(path.Clean(abs)); dir && t.word.Text != "." {
+					continue // the names that ls prints lack it
+				} else if dir {
+					t.word = entriesOf(t.word, "")
+				}
+			}
+			out = append(out, touch{word: t.word, dir: t.dir, recursive: t.recursive})
+		}
+	}
+	return out
+}

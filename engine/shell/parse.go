@@ -75,6 +75,9 @@ func parseSyntax(text string, posix bool) (*syntax.File, *Error) {
 		return nil, &Error{Kind: ErrSyntax, Offset: -1, Detail: "comments that end with a backslash: remove them"}
 	}
 	file, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(text), "")
+	if err == nil && !heredocsAgree(file, text) {
+		return nil, &Error{Kind: ErrSyntax, Offset: -1, Detail: "a here-document whose end is not clear: write it plainly"}
+	}
 	if err == nil {
 		return file, nil
 	}

@@ -95,7 +95,7 @@ func (c *call) has(names ...string) bool {
 
 func (c *call) option1(name string) (optionUse, bool) {
 	for _, o := range c.options {
-		if o.name == name {
+		if o.name == name || len(name) > 1 && strings.TrimLeft(o.full, "-") == name {
 			return o, true
 		}
 	}

@@ -12,7 +12,7 @@ var textRows = []row{
 	{cmd: "comm join", does: "read", args: "read", opts: "-a =-; -e =-; -o =-; -t =-; -v =-; -j =-; --output-delimiter =-"},
 	{cmd: "paste", does: "read", args: "read", opts: "-d --delimiters =-"},
 	{cmd: "column fold fmt pr expand unexpand colrm look ul iconv recode", does: "read", args: "read", opts: "-s --separator =-; -w --width =-; -t --table --tabs =?-; -f --from-code =-; -c --columns =-; -o --output =write; -N --table-columns =-; -l --length =-; -h --header =-; --to-code =-"},
-	{cmd: "grep egrep fgrep zgrep zegrep zfgrep bzgrep xzgrep ggrep pcregrep", does: "read", args: "-,read", hook: grepDefault,
+	{cmd: "grep egrep fgrep rgrep zgrep zegrep zfgrep bzgrep xzgrep ggrep pcregrep", does: "read", args: "-,read", hook: grepDefault,
 		opts: "-e --regexp =- > @first; -f --file =read > @first; -rR --recursive --dereference-recursive > recursive; -m --max-count =-; -A --after-context =-; -B --before-context =-; -C --context =-; -D --devices =-; -d --directories =-; --include =-; --exclude =-; --exclude-dir =-; --exclude-from =read; --label =-; --color --colour =?-; --binary-files =-; --group-separator =-"},
 	{cmd: "rg ripgrep", does: "read recursive", args: "-,read", hook: grepDefault,
 		opts: "-e --regexp =- > @first; -f --file =read > @first; --files > @first; --pre =- > execute escape; --pre-glob =-; -g --glob --iglob =-; -t --type =-; -T --type-not =-; -m --max-count =-; -A --after-context =-; -B --before-context =-; -C --context =-; -d --max-depth =-; -j --threads =-; -M --max-columns =-; -r --replace =-; --color =-; --colors =-; --sort --sortr =-; -E --encoding =-; --ignore-file =read; --type-add =-; --max-filesize =-; --path-separator =-; --context-separator =-"},

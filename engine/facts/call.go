@@ -11,6 +11,7 @@ import (
 type call struct {
 	table    *table
 	cmd      *shell.Command
+	source   source
 	spec     *spec // the deepest row that matched; nil for an unknown command
 	base     *spec // the row of the command itself
 	sub      []string
@@ -29,8 +30,8 @@ type call struct {
 }
 
 // newCall reads a command's words.
-func newCall(t *table, cmd *shell.Command) *call {
-	c := &call{table: t, cmd: cmd, dir: cmd.Dir}
+func newCall(t *table, cmd *shell.Command, from source) *call {
+	c := &call{table: t, cmd: cmd, source: from, dir: cmd.Dir}
 	if cmd.Name == "" || len(cmd.Words) == 0 {
 		return c
 	}

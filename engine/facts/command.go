@@ -27,7 +27,7 @@ func (w *build) program(prog *shell.Program) {
 	var carriers []int // by depth, the last command there
 	for i := range prog.Commands {
 		cmd := &prog.Commands[i]
-		c := w.configured(newCall(w.table, cmd))
+		c := w.configured(newCall(w.table, cmd, source{w: w, cmds: prog.Commands, at: i}))
 		depth := len(cmd.Via)
 		if depth > 0 && depth <= len(carriers) {
 			c.inCode = !isShell(prog.Commands[carriers[depth-1]].Code.Language)

@@ -115,36 +115,39 @@ func xxd(c *call) {
 	c.each(writes, func(t *touch) { t.access = reads })
 }
 
-// editorEscape: vim -c ':!sh', +'!sh' and :py start programs; -c and + with other words do not.
-func editorEscape(c *call) {
-	check := func(text string) {
-		text = strings.TrimLeft(text, ":+ ")
-		if strings.Contains(text, "!") || strings.Contains(text, "system(") || strings.Contains(text, "shell") || strings.HasPrefix(text, "py") ||
-			strings.HasPrefix(text, "lua") || strings.HasPrefix(text, "ruby") || strings.HasPrefix(text, "perl") || strings.Contains(text, "term") {
-			c.flags.add(flagEscape)
-			c.effects |= doesExecute
+// editorScript: -c, +COMMAND and, in Ex mode, the input tell an editor what to do.
+func editorScript(c *call) {
+	for _, w := range c.cmd.Words[1:] {
+		if strings.HasPrefix(w.Text, ":") { // wherever it stands: -es and -s take words in more than one way
+			c.told(w.Text)
 		}
 	}
 	for _, o := range c.options {
-		if (o.name == "c" || o.name == "cmd") && o.given {
-			check(o.value.Text)
+		if o.given && (o.name == "S" || o.name == "u") {
+			c.told(c.source.text(o.value))
 		}
 	}
-	for _, w := range c.cmd.Words[1:] {
-		if strings.HasPrefix(w.Text, ":") { // wherever it stands: -es and -s take words in more than one way
-			check(w.Text)
-		}
+	if c.has("s") && c.cmd.Name != "ex" && !c.has("e", "E") {
+		c.escapes() // keys, of a file
 	}
 	kept := c.touches[:0]
+	var told []string
 	for _, t := range c.touches {
-		if strings.HasPrefix(t.word.Text, "+") {
-			check(t.word.Text)
+		if text, ok := strings.CutPrefix(t.word.Text, "+"); ok {
+			told = append(told, text)
 			continue
 		}
 		kept = append(kept, t)
 	}
 	c.touches = kept
+	for _, text := range told {
+		c.told(text)
+	}
+	c.tells(" c cmd ")
 }
+
+// edScript: the commands of ed come in.
+func edScript(c *call) { c.tells("") }
 
 // lispStarts: the Lisp that an editor is given may start programs, as its functions with these names do.
 func lispStarts(c *call) {

@@ -25,7 +25,7 @@ func (s source) text(word shell.Word) string {
 	switch {
 	case word.Text == "-" || word.Text == "/dev/stdin" || word.Text == "/dev/fd/0":
 		return s.input(cmd)
-	case isProcessSubstitution(word):
+	case isProcessSubstitution(word) || strings.HasPrefix(word.Text, "/dev/fd/") && len(word.Inputs) > 0:
 		return s.outputs(word.Inputs)
 	case word.Certainty != shell.Exact:
 		return ""
@@ -80,8 +80,7 @@ func (s source) written(file string) (text string, found bool) {
 	return text, found
 }
 
-// outputs is what the commands print, of those that print their words or what flows in. Lines that
-// printf makes of its words are told apart, whatever its format does with them.
+// outputs is what the commands print, of those that print their words or what flows in.
 func (s source) outputs(list []int) string {
 	var b strings.Builder
 	for _, i := range list {
@@ -95,11 +94,42 @@ func (s source) outputs(list []int) string {
 		case "echo", "print":
 			b.WriteString(strings.ReplaceAll(strings.Join(words[1:], " "), `\n`, "\n"))
 		case "printf":
-			b.WriteString(strings.ReplaceAll(strings.Join(words[1:], "\n"), `\n`, "\n"))
+			b.WriteString(printed(words[1:]))
 		case "cat", "tee":
 			b.WriteString(from.input(cmd))
 		}
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// printed is what printf makes of a format and its arguments; a conversion other than %s counts as one.
+func printed(words []string) string {
+	if len(words) == 0 {
+		return ""
+	}
+	format, rest := strings.ReplaceAll(words[0], `\n`, "\n"), words[1:]
+	var b strings.Builder
+	for {
+		before := len(rest)
+		for i, part := range strings.Split(format, "%") {
+			if i == 0 {
+				b.WriteString(part)
+				continue
+			}
+			end := strings.IndexAny(part, "sbqdiuxXcefg")
+			if end < 0 {
+				b.WriteString(part)
+				continue
+			}
+			if len(rest) > 0 {
+				b.WriteString(rest[0])
+				rest = rest[1:]
+			}
+			b.WriteString(part[end+1:])
+		}
+		if len(rest) == 0 || len(rest) == before {
+			return b.String()
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"path"
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
@@ -18,9 +19,34 @@ func grepDefault(c *call) {
 	if files <= 0 && c.flags.has(flagRecursive) && c.cmd.Pipeline.Index == 0 {
 		c.touch(exact("."), role{access: reads, recursive: true})
 	}
+	c.searched()
 	if c.base.flags.has(flagRecursive) {
 		// rg and ag look through directories by nature; it is no option of theirs.
 		c.flags.remove(flagRecursive)
+	}
+}
+
+// searched: a search below directories that is told to look into files of secrets reads these.
+func (c *call) searched() {
+	var roots []shell.Word
+	for _, t := range c.touches {
+		if t.recursive && t.access == reads && t.word.Certainty == shell.Exact {
+			roots = append(roots, t.word)
+		}
+	}
+	for _, o := range c.options {
+		if !o.given || o.full != "--include" && o.full != "--glob" && o.full != "--iglob" && o.full != "-g" {
+			continue
+		}
+		var labels bitset
+		if atlases().names(&labels, "/x/"+strings.Trim(path.Base(o.value.Text), "*?")); !labels.meets(credentialLabels) && !labels.has(labelEnvFile) {
+			continue
+		}
+		for _, root := range roots {
+			file := exact(path.Join(root.Text, path.Base(o.value.Text)))
+			file.Glob = strings.ContainsAny(o.value.Text, "*?[")
+			c.path(file, reads)
+		}
 	}
 }
 

@@ -1,5 +1,7 @@
 package facts
 
+const grepOptions = "-e --regexp =- > @first; -f --file =read > @first; -rR --recursive --dereference-recursive > recursive; -m --max-count =-; -A --after-context =-; -B --before-context =-; -C --context =-; -D --devices =-; -d --directories =-; --include =-; --exclude =-; --exclude-dir =-; --exclude-from =read; --label =-; --color --colour =?-; --binary-files =-; --group-separator =-"
+
 // textRows: commands that read text, and editors.
 var textRows = []row{
 	{cmd: "cat gcat tac nl rev zcat gzcat bzcat xzcat zstdcat lz4cat bat batcat catv", does: "read", args: "read", opts: "-b --body-numbering =?-; -l --language =-; --style =-; --paging =-; --color =-"},
@@ -12,8 +14,9 @@ var textRows = []row{
 	{cmd: "comm join", does: "read", args: "read", opts: "-a =-; -e =-; -o =-; -t =-; -v =-; -j =-; --output-delimiter =-"},
 	{cmd: "paste", does: "read", args: "read", opts: "-d --delimiters =-"},
 	{cmd: "column fold fmt pr expand unexpand colrm look ul iconv recode", does: "read", args: "read", opts: "-s --separator =-; -w --width =-; -t --table --tabs =?-; -f --from-code =-; -c --columns =-; -o --output =write; -N --table-columns =-; -l --length =-; -h --header =-; --to-code =-"},
-	{cmd: "grep egrep fgrep rgrep zgrep zegrep zfgrep bzgrep xzgrep ggrep pcregrep", does: "read", args: "-,read", hook: grepDefault,
-		opts: "-e --regexp =- > @first; -f --file =read > @first; -rR --recursive --dereference-recursive > recursive; -m --max-count =-; -A --after-context =-; -B --before-context =-; -C --context =-; -D --devices =-; -d --directories =-; --include =-; --exclude =-; --exclude-dir =-; --exclude-from =read; --label =-; --color --colour =?-; --binary-files =-; --group-separator =-"},
+	{cmd: "grep egrep fgrep zgrep zegrep zfgrep bzgrep xzgrep ggrep pcregrep", does: "read", args: "-,read", hook: grepDefault,
+		opts: grepOptions},
+	{cmd: "rgrep", does: "read recursive", args: "-,read", hook: grepDefault, opts: grepOptions},
 	{cmd: "rg ripgrep", does: "read recursive", args: "-,read", hook: grepDefault,
 		opts: "-e --regexp =- > @first; -f --file =read > @first; --files > @first; --pre =- > execute escape; --pre-glob =-; -g --glob --iglob =-; -t --type =-; -T --type-not =-; -m --max-count =-; -A --after-context =-; -B --before-context =-; -C --context =-; -d --max-depth =-; -j --threads =-; -M --max-columns =-; -r --replace =-; --color =-; --colors =-; --sort --sortr =-; -E --encoding =-; --ignore-file =read; --type-add =-; --max-filesize =-; --path-separator =-; --context-separator =-"},
 	{cmd: "ag ack ugrep", does: "read recursive", args: "-,read", hook: grepDefault, opts: "-e =- > @first; -G --file-search-regex =-; -A =-; -B =-; -C =-; -m =-; --ignore =-; --ignore-dir =-; --type =-"},

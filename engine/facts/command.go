@@ -96,6 +96,12 @@ func (w *build) paths(i int, c *call) {
 		if t.source == "argument" {
 			t.source = source
 		}
+		if home := strings.HasPrefix(t.word.Text, "~/"); c.inCode && (home || t.word.Text == "~") {
+			t.word, t.atHome = cut(t.word, min(2, len(t.word.Text))), true
+			if t.word.Text == "" {
+				t.word = exact(".")
+			}
+		}
 		s := w.place(t, i)
 		if t.ifFile && !s.node.exists {
 			continue // a word of no known role that is no file

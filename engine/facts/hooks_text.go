@@ -2,6 +2,7 @@ package facts
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
@@ -71,12 +72,19 @@ func sedInPlace(c *call) {
 	})
 }
 
-// awkAssignments: name=value among the files is not a file. -i inplace writes them.
+// awkAssignments: name=value among the files is not a file, unless the program prints to what the name stands for.
+// -i inplace writes them.
 func awkAssignments(c *call) {
 	kept := c.touches[:0]
-	for _, t := range c.touches {
+	for _, t := range slices.Clone(c.touches) {
 		name, _, ok := strings.Cut(t.word.Text, "=")
 		if ok && !strings.ContainsAny(name, "/.") {
+			program := strings.Join(strings.Fields(c.operand(0)), "")
+			if strings.Contains(program, "print") && (strings.Contains(program, ">"+name+"}") || strings.Contains(program, ">"+name+";")) {
+				t.word, t.access = cut(t.word, len(name)+1), writes
+				c.effects |= doesWrite
+				kept = append(kept, t)
+			}
 			continue
 		}
 		if c.value("i", "include") == "inplace" {

@@ -183,7 +183,11 @@ func commandName(text string, single bool) (name, rest string) {
 		return text[:1], text[1:]
 	}
 	end := 0
-	for end < len(text) && (text[end] >= 'a' && text[end] <= 'z' || text[end] >= 'A' && text[end] <= 'Z' || text[end] == '_' || end > 1 && text[end] >= '0' && text[end] <= '9') {
+	for end < len(text) {
+		letter := text[end] == '_' || 'a' <= text[end]|0x20 && text[end]|0x20 <= 'z'
+		if digit := text[end] >= '0' && text[end] <= '9'; !letter && (!digit || end < 2) {
+			break
+		}
 		end++
 	}
 	if single && end > 1 && !strings.HasPrefix(text, "wq") {

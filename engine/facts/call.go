@@ -11,6 +11,7 @@ import (
 type call struct {
 	table    *table
 	cmd      *shell.Command
+	source   source
 	spec     *spec // the deepest row that matched; nil for an unknown command
 	base     *spec // the row of the command itself
 	sub      []string
@@ -36,8 +37,8 @@ type search struct {
 }
 
 // newCall reads a command's words.
-func newCall(t *table, cmd *shell.Command) *call {
-	c := &call{table: t, cmd: cmd, dir: cmd.Dir}
+func newCall(t *table, cmd *shell.Command, from source) *call {
+	c := &call{table: t, cmd: cmd, source: from, dir: cmd.Dir}
 	if cmd.Name == "" || len(cmd.Words) == 0 {
 		return c
 	}
@@ -102,7 +103,7 @@ func (c *call) has(names ...string) bool {
 
 func (c *call) option1(name string) (optionUse, bool) {
 	for _, o := range c.options {
-		if o.name == name {
+		if o.name == name || len(name) > 1 && strings.TrimLeft(o.full, "-") == name {
 			return o, true
 		}
 	}

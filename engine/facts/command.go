@@ -27,7 +27,7 @@ func (w *build) program(prog *shell.Program) {
 	var carriers []int // by depth, the last command there
 	for i := range prog.Commands {
 		cmd := &prog.Commands[i]
-		c := w.configured(newCall(w.table, cmd))
+		c := w.configured(newCall(w.table, cmd, source{w: w, cmds: prog.Commands, at: i}))
 		depth := len(cmd.Via)
 		if depth > 0 && depth <= len(carriers) {
 			c.inCode = !isShell(prog.Commands[carriers[depth-1]].Code.Language)
@@ -96,6 +96,12 @@ func (w *build) paths(i int, c *call) {
 	for _, t := range c.touches {
 		if t.source == "argument" {
 			t.source = source
+		}
+		if home := strings.HasPrefix(t.word.Text, "~/"); c.inCode && (home || t.word.Text == "~") {
+			t.word, t.atHome = cut(t.word, min(2, len(t.word.Text))), true
+			if t.word.Text == "" {
+				t.word = exact(".")
+			}
 		}
 		s := w.place(t, i)
 		if t.ifFile && !s.node.exists {

@@ -7,9 +7,6 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/shell"
 )
 
-// configBytes is how much of a configuration file of curl is looked at.
-const configBytes = 64 << 10
-
 // configured reads the files that curl -K names: each line of one is an option more. The call that comes back has what
 // these do; its own options stay those of the text, because such files are where passwords are kept.
 func (w *build) configured(c *call) *call {
@@ -18,22 +15,17 @@ func (w *build) configured(c *call) *call {
 	}
 	var more []shell.Word
 	for _, o := range c.options {
-		if o.name != "K" && o.name != "config" || o.value.Certainty != shell.Exact {
+		if o.name != "K" && o.full != "--config" {
 			continue
 		}
-		if file := absolute(o.value.Text, c.dir); file != "" {
-			text, whole, err := w.fs.ReadFile(clean(file), configBytes)
-			if err == nil && whole {
-				more = append(more, configWords(string(text))...)
-			}
-		}
+		more = append(more, configWords(c.source.text(o.value))...)
 	}
 	if more == nil {
 		return c
 	}
 	cmd := *c.cmd
 	cmd.Words = slices.Concat(cmd.Words, more)
-	whole := newCall(w.table, &cmd)
+	whole := newCall(w.table, &cmd, c.source)
 	whole.options = c.options
 	return whole
 }

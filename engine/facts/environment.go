@@ -11,13 +11,23 @@ import (
 // environmentFlags says what it means to set a variable. Names that end in * stand for all
 // that begin so.
 var environmentFlags = map[flag]string{
-	flagLoaderEnv: `LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT LD_* DYLD_* PYTHONSTARTUP PYTHONHOME NODE_OPTIONS PERL5OPT PERL5DB RUBYOPT JAVA_TOOL_OPTIONS
-		_JAVA_OPTIONS GCONV_PATH`,
+	flagLoaderEnv: `LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT LD_* DYLD_* PYTHONSTARTUP PYTHONHOME NODE_OPTIONS PERL5OPT RUBYOPT JAVA_TOOL_OPTIONS
+		_JAVA_OPTIONS GCONV_PATH
+		JDK_JAVA_OPTIONS JAVA_OPTS MAVEN_OPTS GRADLE_OPTS R_PROFILE R_PROFILE_USER R_ENVIRON R_ENVIRON_USER`,
 	flagPathEnv:     "PATH",
 	flagSelfControl: "SALLYPORT_CONFIG",
-	flagHookEnv: `BASH_ENV ENV PROMPT_COMMAND SHELLOPTS BASHOPTS PS4 GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS
+	flagHookEnv: `BASH_ENV ENV PROMPT_COMMAND SHELLOPTS BASHOPTS PS0 PS4 GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS
 		GIT_PROXY_COMMAND GIT_CONFIG_* GIT_TEMPLATE_DIR GIT_EXEC_PATH LESSOPEN LESSCLOSE PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER EDITOR VISUAL
-		GIT_EDITOR GIT_SEQUENCE_EDITOR FCEDIT BROWSER RUSTC_WRAPPER MAKEFLAGS CARGO_BUILD_RUSTC_WRAPPER RESTIC_PASSWORD_COMMAND BORG_PASSCOMMAND GROFF_BIN_PATH AUTOM4TE AUTOCONF AUTOMAKE ACLOCAL`,
+		GIT_EDITOR GIT_SEQUENCE_EDITOR FCEDIT BROWSER RUSTC_WRAPPER MAKEFLAGS CARGO_BUILD_RUSTC_WRAPPER RESTIC_PASSWORD_COMMAND BORG_PASSCOMMAND
+		TAR_OPTIONS MAKEFILES GNUMAKEFLAGS GOFLAGS PERL5OPT PERL5DB LUA_INIT* DOTNET_STARTUP_HOOKS PHPRC PHP_INI_SCAN_DIR
+		RSYNC_RSH CVS_RSH SVN_SSH PSQL_PAGER DELTA_PAGER BAT_PAGER GH_PAGER AWS_PAGER SUDO_EDITOR SYSTEMD_EDITOR KUBE_EDITOR HGEDITOR SVN_EDITOR
+		npm_config_script_shell NPM_CONFIG_SCRIPT_SHELL YARN_YARN_PATH GROFF_BIN_PATH AUTOM4TE AUTOCONF AUTOMAKE ACLOCAL`,
+}
+
+// environmentFiles are variables that name a file which the programs that know them read, write or run.
+var environmentFiles = map[access]string{
+	writes:   "GIT_TRACE* SSLKEYLOGFILE LD_DEBUG_OUTPUT MALLOC_TRACE",
+	executes: "PYTHONSTARTUP R_PROFILE R_PROFILE_USER R_ENVIRON R_ENVIRON_USER BASH_ENV ENV MAKEFILES DOTNET_STARTUP_HOOKS YARN_YARN_PATH",
 }
 
 // quietPrograms are harmless values of the variables that name a program.
@@ -32,6 +42,12 @@ func (c *call) environment(shared func(dir string) bool) {
 				continue
 			}
 			c.flags.add(f)
+		}
+		for access, names := range environmentFiles {
+			if listed(names, a.Name) && strings.Contains(a.Value.Text, "/") {
+				c.path(a.Value, access)
+				c.effects |= effect(access)
+			}
 		}
 		if strings.Contains(searchPaths, " "+a.Name+" ") && opens(a.Value, shared, a.Name == "PATH") {
 			c.flags.add(flagOpenPath)
@@ -48,9 +64,33 @@ var loadingOptions = map[string][]string{
 	"NODE_OPTIONS":      {"--require", "-r", "--import", "--loader", "--experimental-loader", "--eval", "-e", "--openssl-config"},
 	"RUBYOPT":           {"-r", "-I", "-e", "-S"},
 	"PERL5OPT":          {"-M", "-m", "-I", "-d", "-D"},
-	"JAVA_TOOL_OPTIONS": {"-javaagent", "-agentpath", "-agentlib", "-XX:OnError", "-XX:OnOutOfMemoryError", "@"},
-	"_JAVA_OPTIONS":     {"-javaagent", "-agentpath", "-agentlib", "-XX:OnError", "-XX:OnOutOfMemoryError", "@"},
+	"JAVA_TOOL_OPTIONS": javaLoading,
+	"_JAVA_OPTIONS":     javaLoading,
+	"JDK_JAVA_OPTIONS":  javaLoading,
+	"JAVA_OPTS":         javaLoading,
+	"MAVEN_OPTS":        javaLoading,
+	"GRADLE_OPTS":       javaLoading,
 }
+
+var javaLoading = []string{"-javaagent", "-agentpath", "-agentlib", "-XX:OnError", "-XX:OnOutOfMemoryError", "@"}
+
+// runningParts are what makes a variable with options run a program, or reach beyond what its program is asked to do.
+// With other options (MAKEFLAGS=-j4, TAR_OPTIONS=--no-same-owner) nothing happens. A semicolon ends the use that -M of
+// perl makes.
+var runningParts = map[string][]string{
+	"TAR_OPTIONS":  {"exec", "command", "program", "script", "-I", "-F", "-P", "--abs", "--trans", "--xf", "--to", "--use", "--rsh", "--rmt", "--inf", "--new", "--remove"},
+	"MAKEFLAGS":    makeRunning,
+	"GNUMAKEFLAGS": makeRunning,
+	"GOFLAGS":      {"exec"},
+	"PERL5OPT":     {";", "(", "=>", "{", "-d", "`"},
+	"PS0":          prompting,
+	"PS4":          prompting,
+}
+
+var (
+	makeRunning = []string{"--ev", "-E", "SHELL", "-f", "--fil", "--mak", "$("}
+	prompting   = []string{"$(", "`", "${"}
+)
 
 // loadsNothing reports whether a loader's variable is set to something that loads no other code than
 // the program's own: options that name none, or library directories of the project. A file that
@@ -64,9 +104,6 @@ func (c *call) loadsNothing(a shell.Assign, shared func(string) bool) bool {
 	}
 	options, ok := loadingOptions[a.Name]
 	if !ok {
-		if a.Name == "PYTHONSTARTUP" {
-			c.path(a.Value, executes)
-		}
 		return strings.TrimSpace(a.Value.Text) == ""
 	}
 	quiet, words := true, strings.Fields(a.Value.Text)
@@ -122,10 +159,13 @@ func quiet(name string, v shell.Word) bool {
 	if len(fields) == 0 {
 		return true
 	}
+	if parts := runningParts[name]; parts != nil {
+		return !slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(v.Text, part) })
+	}
 	if strings.ContainsAny(v.Text, ";|&$`<>()!\n") || name == "BASH_ENV" || name == "ENV" {
 		return false
 	}
-	if strings.HasPrefix(fields[0], "-") || name == "MAKEFLAGS" || name == "SHELLOPTS" || name == "BASHOPTS" || name == "PS4" {
+	if strings.HasPrefix(fields[0], "-") || name == "SHELLOPTS" || name == "BASHOPTS" {
 		return true // options of a pager, or names that run nothing by themselves
 	}
 	for _, f := range fields[1:] {

@@ -104,7 +104,7 @@ func (c *call) runInner(words []shell.Word) {
 	if inner.Name == c.cmd.Name {
 		return
 	}
-	sub := newCall(c.table, &inner)
+	sub := newCall(c.table, &inner, source{})
 	if !sub.known {
 		return
 	}

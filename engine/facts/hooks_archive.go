@@ -9,9 +9,18 @@ import (
 // tarValues are tar's short options that take a value.
 const tarValues = "fCTXIbgKLNVHF"
 
-// tarCommands are the options of tar that start a program.
-var tarCommands = map[string]bool{
-	"to-command": true, "use-compress-program": true, "rsh-command": true, "info-script": true, "new-volume-script": true, "rmt-command": true,
+// tarLong says what tar's long options are: a letter of letter, or behind = one of value that takes the value,
+// behind =? an attached one only.
+var tarLong = map[string]string{
+	"create": "c", "append": "r", "update": "u", "catenate": "A", "concatenate": "A", "delete": "c", "extract": "x", "get": "x", "list": "t",
+	"diff": "d", "compare": "d", "test-label": "t", "absolute-names": "P", "remove-files": "R",
+	"file": "=f", "directory": "=C", "cd": "=C", "files-from": "=T", "exclude-from": "=X", "index-file": "=w", "volno-file": "=e",
+	"listed-incremental": "=e", "add-file": "=m", "one-top-level": "=?o", "checkpoint-action": "=k",
+	"to-command": "=I", "use-compress-program": "=I", "rsh-command": "=I", "info-script": "=I", "new-volume-script": "=I", "rmt-command": "=I",
+	"exclude": "=-", "exclude-tag": "=-", "transform": "=-", "xform": "=-", "owner": "=-", "group": "=-", "owner-map": "=X", "group-map": "=X", "mode": "=-",
+	"mtime": "=-", "strip-components": "=-", "format": "=-", "blocking-factor": "=-", "record-size": "=-", "tape-length": "=-", "label": "=-", "newer": "=-",
+	"newer-mtime": "=-", "after-date": "=-", "suffix": "=-", "sort": "=-", "warning": "=-", "starting-file": "=-", "pax-option": "=-", "level": "=-",
+	"checkpoint": "=?-", "backup": "=?-", "totals": "=?-", "occurrence": "=?-", "atime-preserve": "=?-",
 }
 
 // tarJob is what a tar command line asks for.
@@ -19,8 +28,9 @@ type tarJob struct {
 	c        *call
 	create   bool
 	extract  bool
-	list     bool
 	remove   bool // --remove-files
+	absolute bool // -P: names in an archive go where they say
+	listing  int  // lists that name lists
 	archives []shell.Word
 	members  []touch
 	into     []shell.Dir
@@ -58,48 +68,31 @@ func (j *tarJob) long(words []shell.Word, i int) int {
 	} else if i+1 < len(words) {
 		value, used = words[i+1], 1
 	}
-	switch name {
-	case "create", "append", "update", "catenate", "concatenate":
-		j.create = true
-	case "extract", "get":
-		j.extract = true
-	case "list", "diff", "compare", "test-label":
-		j.list = true
-	case "delete":
-		j.create = true
-	case "remove-files":
-		j.remove = true
-	case "file":
-		j.archives = append(j.archives, value)
-		return used
-	case "directory", "cd":
-		j.chdir(value)
-		return used
-	case "files-from", "exclude-from", "volno-file", "index-file", "listed-incremental":
-		j.c.path(value, reads)
-		return used
-	case "checkpoint-action":
-		if strings.HasPrefix(value.Text, "exec") {
-			j.escape()
-		}
-		return used
-	case "exclude", "transform", "xform", "owner", "group", "mode", "mtime", "strip-components", "format", "blocking-factor", "label", "newer", "after-date", "suffix", "sort", "warning", "one-top-level":
-		return used
-	default:
-		if tarCommands[name] {
-			if !harmlessCompressor(value.Text) {
-				j.escape()
-			}
-			return used
+	mean, ok := tarLong[name]
+	for full, m := range tarLong {
+		if !ok && len(name) > 2 && strings.HasPrefix(full, name) && (mean == "" || m > mean) {
+			mean = m
 		}
 	}
-	return 0
+	kind, takes := strings.CutPrefix(mean, "=")
+	kind, attached := strings.CutPrefix(kind, "?")
+	switch {
+	case mean == "":
+		return 0
+	case !takes:
+		j.letter(kind[0])
+		return 0
+	case attached && !given:
+		return 0
+	}
+	j.value(kind[0], value)
+	return used
 }
 
 // harmlessCompressor reports whether the program of -I is one of the usual compressors.
 func harmlessCompressor(text string) bool {
 	fields := strings.Fields(text)
-	return len(fields) > 0 && strings.Contains(" gzip pigz bzip2 pbzip2 xz pixz zstd pzstd zstdmt lz4 lzip lzop brotli lzma ", " "+fields[0]+" ")
+	return len(fields) > 0 && !strings.ContainsAny(text, ";|&$`<>()\n") && strings.Contains(" gzip pigz bzip2 pbzip2 xz pixz zstd pzstd zstdmt lz4 lzip lzop brotli lzma ", " "+fields[0]+" ")
 }
 
 // short reads a cluster behind one dash; the value of an option is the rest of the word or the next word.
@@ -142,8 +135,10 @@ func (j *tarJob) letter(b byte) {
 		j.create = true
 	case 'x':
 		j.extract = true
-	case 't', 'd':
-		j.list = true
+	case 'P':
+		j.absolute = true
+	case 'R':
+		j.remove = true
 	}
 }
 
@@ -153,11 +148,49 @@ func (j *tarJob) value(b byte, w shell.Word) {
 		j.archives = append(j.archives, w)
 	case 'C':
 		j.chdir(w)
-	case 'T', 'X', 'g':
+	case 'T':
 		j.c.path(w, reads)
+		j.listed(w)
+	case 'X':
+		j.c.path(w, reads)
+	case 'w':
+		j.c.path(w, writes)
+	case 'e', 'g':
+		j.c.path(w, reads|writes)
+	case 'm':
+		j.members = append(j.members, touch{word: w, dir: j.c.dir})
+	case 'o':
+		j.chdir(w)
+	case 'k':
+		if strings.HasPrefix(w.Text, "exec") {
+			j.escape()
+		}
 	case 'I', 'F':
 		if !harmlessCompressor(w.Text) {
 			j.escape()
+		}
+	}
+}
+
+// listed reads the names in a list, as far as that is known. Options may stand among them.
+func (j *tarJob) listed(w shell.Word) {
+	if j.listing++; j.listing > 4 {
+		return
+	}
+	text := j.c.source.text(w)
+	if !strings.Contains(text, "\n") {
+		text = strings.ReplaceAll(text, "\x00", "\n")
+	}
+	for line := range strings.Lines(text) {
+		words := []shell.Word{exact(strings.TrimRight(line, "\n"))}
+		switch name := words[0].Text; {
+		case name == "":
+		case strings.HasPrefix(name, "--"):
+			j.long(words, 0)
+		case strings.HasPrefix(name, "-"):
+			j.short(words, 0, cut(words[0], 1))
+		default:
+			j.members = append(j.members, touch{word: words[0], dir: j.c.dir})
 		}
 	}
 }
@@ -181,6 +214,9 @@ func (j *tarJob) finish() {
 		c.effects |= doesWrite
 	}
 	for _, w := range j.archives {
+		if w.Text == "-" {
+			continue
+		}
 		if host, remote := remoteHost(w.Text); remote {
 			c.hosts = appendHost(c.hosts, host)
 			c.effects |= doesNetwork
@@ -208,6 +244,9 @@ func (j *tarJob) finish() {
 			into = j.into[len(j.into)-1]
 		}
 		w := exact(".")
+		if j.absolute {
+			w = shell.Word{} // whatever the archive names
+		}
 		c.touches = append(c.touches, touch{word: w, access: writes, source: "argument", dir: into})
 	}
 }

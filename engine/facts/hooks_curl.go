@@ -15,10 +15,10 @@ func curl(c *call) {
 		if !o.given {
 			continue
 		}
-		switch o.name {
+		switch name := strings.TrimLeft(o.full, "-"); strings.TrimPrefix(name, "expand-") {
 		case "d", "data", "data-ascii", "data-binary", "json":
 			c.curlData(o.value, 0)
-		case "data-urlencode":
+		case "data-urlencode", "url-query", "variable":
 			if i := strings.IndexByte(o.value.Text, '@'); i >= 0 && !strings.Contains(o.value.Text[:i], "=") {
 				c.curlData(o.value, i)
 			} else {
@@ -35,8 +35,21 @@ func curl(c *call) {
 			}
 		case "T", "upload-file":
 			c.send(o.value)
-		case "data-raw", "H", "header", "u", "user", "b", "cookie":
+		case "H", "header", "proxy-header":
+			c.curlData(o.value, 0)
+		case "b", "cookie":
+			if o.value.Certainty == shell.Exact && !strings.Contains(o.value.Text, "=") {
+				c.path(o.value, reads)
+			}
 			c.curlSubstituted(o.value)
+		case "data-raw", "u", "user":
+			c.curlSubstituted(o.value)
+		case "w", "write-out":
+			c.curlWrites(o.value)
+		case "url":
+			if strings.HasPrefix(o.value.Text, "@") {
+				c.path(cut(o.value, 1), reads)
+			}
 		}
 	}
 	for _, w := range c.operands {
@@ -45,13 +58,50 @@ func curl(c *call) {
 	if c.has("G", "get") && c.has("d", "data") {
 		c.curlSubstituted(shell.Word{})
 	}
+	into := c.dir
+	if o, ok := c.option1("output-dir"); ok {
+		into = enter(c.dir, o.value)
+		c.each(writes, func(t *touch) {
+			if c.isOutput(t.word) {
+				t.dir = into
+			}
+		})
+	}
 	if c.has("O", "remote-name", "remote-name-all", "J", "remote-header-name") {
+		c.dir, into = into, c.dir
 		c.writeNamedAfterURL()
+		c.dir = into
 	}
 	c.request(c.value("X", "request"), append(texts(c.operands), c.value("url")))
 	if len(c.operands) == 0 && c.value("url") == "" && (c.has("version", "V", "h", "help", "M", "manual")) {
 		c.effects &^= doesNetwork
 		c.flags.remove(flagDownloads)
+	}
+}
+
+// isOutput reports whether a word is what -o names: --output-dir is for these alone.
+func (c *call) isOutput(w shell.Word) bool {
+	for _, o := range c.options {
+		if (o.name == "o" || o.full == "--output") && o.value.Text == w.Text {
+			return true
+		}
+	}
+	return false
+}
+
+// curlWrites: a format of -w stands in a file behind @, and %output{FILE} writes one.
+func (c *call) curlWrites(w shell.Word) {
+	if strings.HasPrefix(w.Text, "@") {
+		c.path(cut(w, 1), reads)
+	}
+	for rest := w.Text; ; {
+		_, behind, found := strings.Cut(rest, "%output{")
+		if !found {
+			return
+		}
+		file, next, _ := strings.Cut(behind, "}")
+		c.path(exact(strings.TrimPrefix(file, ">>")), writes)
+		rest = next
 	}
 }
 

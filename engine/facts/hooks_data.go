@@ -12,21 +12,73 @@ func sql(c *call) {
 	for _, o := range c.options {
 		if o.given && slices.Contains([]string{"c", "command", "e", "execute", "eval", "q", "query", "Q", "cmd"}, o.name) {
 			c.statement(o.value.Text)
+			c.told(o.value.Text)
 		}
 	}
 	for _, w := range c.operands {
 		c.statement(w.Text)
+		c.told(w.Text)
 	}
-	for _, r := range c.cmd.Redirects {
-		if r.Mode == shell.RedirectHere {
-			c.statement(r.Body.Text)
+	if fed := c.source.text(exact("-")); fed != "" {
+		c.statement(fed)
+		c.told(fed)
+	}
+}
+
+// sqlFiles are the words of SQL, as databases in a file know it, behind which the name of a file stands.
+var sqlFiles = map[string]access{
+	"ATTACH": reads | writes, "DATABASE": reads | writes, "INTO": writes, "TO": writes, "FROM": reads, "WRITEFILE(": writes, "READFILE(": reads,
+}
+
+// files touches the files that a statement names in quotes.
+func (c *call) files(text string) {
+	for i, part := range strings.Split(text, "'") {
+		if i%2 == 1 {
+			continue
+		}
+		words := strings.Fields(strings.ToUpper(part))
+		if len(words) == 0 {
+			continue
+		}
+		word := words[len(words)-1]
+		if at := strings.LastIndexAny(strings.TrimSuffix(word, "("), "(,="); at >= 0 {
+			word = word[at+1:]
+		}
+		if verb := map[string]string{"INTO": "VACUUM", "TO": "COPY"}[word]; !strings.Contains(strings.ToUpper(text), verb) {
+			continue // INSERT INTO 'table'
+		}
+		file, _, ok := strings.Cut(text[quoted(text, i):], "'")
+		if a := sqlFiles[word]; a != 0 && ok && (a != reads || strings.Contains(word, "(") || looksLikePath(file)) {
+			c.path(exact(strings.TrimPrefix(file, "file:")), a)
+			c.effects |= effect(a)
 		}
 	}
 }
 
-// statement looks for what destroys in SQL, or in the mongo shell's language, word by word,
-// without comments and string literals.
+// quoted is where the part behind the quote that ends part i begins.
+func quoted(text string, i int) int {
+	at := 0
+	for range i + 1 {
+		j := strings.IndexByte(text[at:], '\'')
+		if j < 0 {
+			return len(text)
+		}
+		at += j + 1
+	}
+	return at
+}
+
+// statement reads SQL, or the language of the mongo shell.
 func (c *call) statement(text string) {
+	if dialects[c.cmd.Name] == sqliteDialect {
+		c.files(text)
+	}
+	c.destroying(text)
+}
+
+// destroying looks for what destroys in SQL, or in the mongo shell's language, word by word,
+// without comments and string literals.
+func (c *call) destroying(text string) {
 	words := strings.FieldsFunc(strings.ToUpper(stripSQL(text)), func(r rune) bool {
 		return !(r == '_' || r == '.' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9')
 	})

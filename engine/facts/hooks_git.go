@@ -2,6 +2,7 @@ package facts
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
@@ -12,7 +13,13 @@ var gitRunners = []string{
 	"core.pager", "core.editor", "core.sshcommand", "core.fsmonitor", "core.hookspath", "core.askpass", "core.gitproxy", "core.alternaterefscommand",
 	"diff.external", "sequence.editor", "credential.helper", "gpg.program", "gpg.ssh.program", "uploadpack.packobjectshook", "http.proxycommand",
 	"interactive.difffilter", "ssh.variant", "sendemail.smtpserver", "web.browser", "gc.recentobjectshook", "trailer.", "pager.", "filter.", "difftool.", "mergetool.",
-	"man.", "browser.", "protocol.ext.allow", "init.templatedir", "include.path", "includeif.",
+	"man.", "browser.", "guitool.", "instaweb.", "protocol.ext.allow", "init.templatedir", "include.path", "includeif.", "imap.tunnel",
+}
+
+// gitRunning are the last names of keys whose value is a program: remote.NAME.uploadpack.
+var gitRunning = []string{
+	".textconv", ".driver", ".uploadpack", ".receivepack", ".program", ".tocmd", ".cccmd", ".headercmd", ".clean", ".smudge", ".process",
+	".vcs",
 }
 
 // runsProgram reports whether setting a git configuration key makes git run something.
@@ -22,8 +29,16 @@ func runsProgram(key, value string) bool {
 	if strings.HasPrefix(key, "alias.") {
 		return strings.HasPrefix(value, "!")
 	}
-	if strings.HasSuffix(key, ".textconv") || strings.HasSuffix(key, ".command") && strings.HasPrefix(key, "diff.") || strings.HasSuffix(key, ".driver") {
+	running := func(end string) bool { return strings.HasSuffix(key, end) }
+	section, _, _ := strings.Cut(key, ".")
+	switch {
+	case section == "gpg" && quiet("", exact(value)):
+		return false
+	case slices.ContainsFunc(gitRunning, running), running(".command") && (section == "diff" || section == "tar" || section == "hook"),
+		section == "submodule" && running(".update") && strings.HasPrefix(value, "!"):
 		return true
+	case section == "credential" && running(".helper"):
+		key = "credential.helper"
 	}
 	for _, name := range gitRunners {
 		if key != name && !(strings.HasSuffix(name, ".") && strings.HasPrefix(key, name)) {
@@ -45,9 +60,16 @@ func runsProgram(key, value string) bool {
 	return false
 }
 
-// git reads the options in front of the subcommand: -c NAME=VALUE can name a program.
+// git reads the options in front of the subcommand: -c NAME=VALUE can name a program, and --config-env
+// takes a value that is not known here.
 func git(c *call) {
 	for _, o := range c.options {
+		if key, _, ok := strings.Cut(o.value.Text, "="); o.name == "config-env" && o.given {
+			if !ok || o.value.Certainty != shell.Exact || runsProgram(key, "!") {
+				c.flags.add(flagConfigExec)
+			}
+			continue
+		}
 		if !o.given || o.name != "c" && o.name != "config" {
 			continue
 		}
@@ -55,7 +77,7 @@ func git(c *call) {
 		if strings.EqualFold(key, "core.hookspath") {
 			c.flags.add(flagBypassesHooks)
 		}
-		if o.value.Certainty != shell.Exact && o.value.Prefix == "" || ok && runsProgram(key, value) {
+		if o.value.Certainty != shell.Exact && o.value.Prefix == "" || ok && (runsProgram(key, value) || strings.HasPrefix(strings.ToLower(key), "alias.")) {
 			if sub := strings.Join(c.sub, " "); o.name == "c" && sub != "clone" && o.known != c.base.short['c'] {
 				continue // -c of commit, switch and branch is something else
 			}
@@ -206,6 +228,43 @@ func (c *call) sets(key string) bool {
 		}
 	}
 	return false
+}
+
+// gitNoIndex: with --no-index git compares and searches any files, and those outside of a repository without it.
+func gitNoIndex(c *call) {
+	words := c.operands
+	if c.sub[len(c.sub)-1] == "grep" && !c.has("e", "f") && len(words) > 0 {
+		words = words[1:]
+	}
+	none := c.has("no-index")
+	for _, w := range words {
+		if none || looksLikePath(w.Text) {
+			c.touch(w, role{access: reads, recursive: none})
+		}
+	}
+	if none && len(words) == 0 {
+		c.touch(exact("."), role{access: reads, recursive: true})
+	}
+}
+
+// gitInit makes a repository where it is told to, or where it stands.
+func gitInit(c *call) {
+	made := len(c.operands) == 0
+	for _, o := range c.options {
+		if o.name == "git-dir" && o.given {
+			c.path(o.value, writes)
+			made = false
+		}
+	}
+	for _, a := range c.cmd.Assigns {
+		if a.Name == "GIT_DIR" || a.Name == "GIT_OBJECT_DIRECTORY" {
+			c.path(a.Value, writes)
+			made = made && a.Name != "GIT_DIR"
+		}
+	}
+	if made {
+		c.path(exact(".git"), writes)
+	}
 }
 
 // gitRm: --cached leaves the files alone.

@@ -27,6 +27,11 @@ func (c *call) send(w shell.Word) {
 
 func wget(c *call) {
 	c.request(c.value("method"), texts(c.operands))
+	for _, o := range c.options {
+		if o.full == "-e" || o.full == "--execute" {
+			c.wgetrc(o.value)
+		}
+	}
 	if c.value("O", "output-document") == "-" || c.has("spider") {
 		return
 	}
@@ -37,6 +42,30 @@ func wget(c *call) {
 		c.dir = enter(c.dir, exact(dir))
 	}
 	c.writeNamedAfterURL()
+}
+
+// wgetOptions are the commands of .wgetrc, which -e takes, that are called otherwise than the option: "output_document"
+// is --output-document.
+var wgetOptions = map[string]string{"dirprefix": "directoryprefix", "logfile": "outputfile", "input": "inputfile", "cookiesfile": "loadcookies"}
+
+// wgetrc does what a command of .wgetrc would do as an option. Case, dashes and underscores of its name do not matter.
+func (c *call) wgetrc(w shell.Word) {
+	name, _, ok := strings.Cut(w.Text, "=")
+	if !ok {
+		return
+	}
+	plain := strings.NewReplacer("_", "", "-", "", " ", "")
+	name, at := plain.Replace(strings.ToLower(name)), len(name)+1
+	if other := wgetOptions[name]; other != "" {
+		name = other
+	}
+	at += len(w.Text[at:]) - len(strings.TrimLeft(w.Text[at:], " "))
+	for long, o := range c.spec.long {
+		if plain.Replace(long) == name && o.value != nil {
+			c.use(optionUse{name: long, full: "--" + long, known: o, value: cut(w, at), given: true})
+			return
+		}
+	}
 }
 
 // httpie: METHOD URL ITEM…; name@file sends a file, and so does what flows in.

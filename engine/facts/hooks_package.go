@@ -159,17 +159,43 @@ func pythonModule(c *call) {
 
 // perlInPlace: perl -i CODE FILES writes the files.
 func perlInPlace(c *call) {
-	if !c.flags.has(flagInPlace) {
-		return
-	}
 	first := 1
 	if c.noFirst {
 		first = 0
+	}
+	if c.cmd.Name == "perl" && c.has("n", "p", "a") && len(c.operands) > first {
+		for _, w := range c.operands[first:] {
+			c.magic(w)
+		}
+	}
+	if !c.flags.has(flagInPlace) {
+		return
 	}
 	c.touches = c.touches[:0]
 	for i, w := range c.operands {
 		if i >= first {
 			c.path(w, reads|writes)
+		}
+	}
+}
+
+// magic: the loop that -n and -p put around a program opens its arguments as open with two does.
+func (c *call) magic(w shell.Word) {
+	text := strings.TrimSpace(w.Text)
+	switch {
+	case strings.HasPrefix(text, "|") || strings.HasSuffix(text, "|"):
+		c.escapes()
+	case strings.HasPrefix(text, ">"):
+		c.path(exact(strings.TrimLeft(text, "> ")), writes)
+		c.effects |= doesWrite
+	}
+}
+
+// nodeModule: a module that is loaded first may be a text of its own.
+func nodeModule(c *call) {
+	for _, o := range c.options {
+		if o.given && strings.HasPrefix(o.value.Text, "data:") && o.name != "e" && o.name != "eval" && o.name != "p" && o.name != "print" {
+			c.escapes()
 		}
 	}
 }

@@ -83,16 +83,7 @@ func wrapper(c *call) {
 			}
 		}
 		c.flags.add(flagDumpsEnv)
-	case "xargs", "gxargs":
-		for i, w := range c.cmd.Words {
-			if (w.Text == "-a" || w.Text == "--arg-file") && i+1 < len(c.cmd.Words) {
-				c.path(c.cmd.Words[i+1], reads)
-			} else if v, ok := strings.CutPrefix(w.Text, "--arg-file="); ok {
-				c.path(cut(w, len(w.Text)-len(v)), reads)
-			}
-		}
-		c.effects |= doesExecute
-	case "nohup", "setsid", "time", "nice", "timeout", "exec", "command", "builtin", "stdbuf", "disown":
+	case "nohup", "setsid", "nice", "timeout", "exec", "command", "builtin", "stdbuf", "disown":
 	default:
 		c.effects |= doesExecute
 	}

@@ -1,6 +1,8 @@
 package facts
 
 import (
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
@@ -18,9 +20,34 @@ func grepDefault(c *call) {
 	if files <= 0 && c.flags.has(flagRecursive) && c.cmd.Pipeline.Index == 0 {
 		c.touch(exact("."), role{access: reads, recursive: true})
 	}
+	c.searched()
 	if c.base.flags.has(flagRecursive) {
 		// rg and ag look through directories by nature; it is no option of theirs.
 		c.flags.remove(flagRecursive)
+	}
+}
+
+// searched: a search below directories that is told to look into files of secrets reads these.
+func (c *call) searched() {
+	var roots []shell.Word
+	for _, t := range c.touches {
+		if t.recursive && t.access == reads && t.word.Certainty == shell.Exact {
+			roots = append(roots, t.word)
+		}
+	}
+	for _, o := range c.options {
+		if !o.given || o.full != "--include" && o.full != "--glob" && o.full != "--iglob" && o.full != "-g" {
+			continue
+		}
+		var labels bitset
+		if atlases().names(&labels, "/x/"+strings.Trim(path.Base(o.value.Text), "*?")); !labels.meets(credentialLabels) && !labels.has(labelEnvFile) {
+			continue
+		}
+		for _, root := range roots {
+			file := exact(path.Join(root.Text, path.Base(o.value.Text)))
+			file.Glob = strings.ContainsAny(o.value.Text, "*?[")
+			c.path(file, reads)
+		}
 	}
 }
 
@@ -45,12 +72,19 @@ func sedInPlace(c *call) {
 	})
 }
 
-// awkAssignments: name=value among the files is not a file. -i inplace writes them.
+// awkAssignments: name=value among the files is not a file, unless the program prints to what the name stands for.
+// -i inplace writes them.
 func awkAssignments(c *call) {
 	kept := c.touches[:0]
-	for _, t := range c.touches {
+	for _, t := range slices.Clone(c.touches) {
 		name, _, ok := strings.Cut(t.word.Text, "=")
 		if ok && !strings.ContainsAny(name, "/.") {
+			program := strings.Join(strings.Fields(c.operand(0)), "")
+			if strings.Contains(program, "print") && (strings.Contains(program, ">"+name+"}") || strings.Contains(program, ">"+name+";")) {
+				t.word, t.access = cut(t.word, len(name)+1), writes
+				c.effects |= doesWrite
+				kept = append(kept, t)
+			}
 			continue
 		}
 		if c.value("i", "include") == "inplace" {
@@ -115,36 +149,39 @@ func xxd(c *call) {
 	c.each(writes, func(t *touch) { t.access = reads })
 }
 
-// editorEscape: vim -c ':!sh', +'!sh' and :py start programs; -c and + with other words do not.
-func editorEscape(c *call) {
-	check := func(text string) {
-		text = strings.TrimLeft(text, ":+ ")
-		if strings.Contains(text, "!") || strings.Contains(text, "system(") || strings.Contains(text, "shell") || strings.HasPrefix(text, "py") ||
-			strings.HasPrefix(text, "lua") || strings.HasPrefix(text, "ruby") || strings.HasPrefix(text, "perl") || strings.Contains(text, "term") {
-			c.flags.add(flagEscape)
-			c.effects |= doesExecute
+// editorScript: -c, +COMMAND and, in Ex mode, the input tell an editor what to do.
+func editorScript(c *call) {
+	for _, w := range c.cmd.Words[1:] {
+		if strings.HasPrefix(w.Text, ":") { // wherever it stands: -es and -s take words in more than one way
+			c.told(w.Text)
 		}
 	}
 	for _, o := range c.options {
-		if (o.name == "c" || o.name == "cmd") && o.given {
-			check(o.value.Text)
+		if o.given && (o.name == "S" || o.name == "u") {
+			c.told(c.source.text(o.value))
 		}
 	}
-	for _, w := range c.cmd.Words[1:] {
-		if strings.HasPrefix(w.Text, ":") { // wherever it stands: -es and -s take words in more than one way
-			check(w.Text)
-		}
+	if c.has("s") && c.cmd.Name != "ex" && !c.has("e", "E") {
+		c.escapes() // keys, of a file
 	}
 	kept := c.touches[:0]
+	var told []string
 	for _, t := range c.touches {
-		if strings.HasPrefix(t.word.Text, "+") {
-			check(t.word.Text)
+		if text, ok := strings.CutPrefix(t.word.Text, "+"); ok {
+			told = append(told, text)
 			continue
 		}
 		kept = append(kept, t)
 	}
 	c.touches = kept
+	for _, text := range told {
+		c.told(text)
+	}
+	c.tells(" c cmd ")
 }
+
+// edScript: the commands of ed come in.
+func edScript(c *call) { c.tells("") }
 
 // lispStarts: the Lisp that an editor is given may start programs, as its functions with these names do.
 func lispStarts(c *call) {

@@ -115,7 +115,7 @@ func (w *build) locate(t touch) *spot {
 		if isCIFile(t.word) {
 			s.labels.add(labelCIOutput)
 		}
-		if t.word.Certainty == shell.Exact {
+		if t.word.Certainty == shell.Exact && !strings.HasPrefix(text, "~") {
 			s.labels.add(labelUnknownDir)
 			s.asIfEmpty = path.Clean("/" + text)
 		}

@@ -49,7 +49,7 @@ var placeRows = []placeRow{
 
 	{labelGitDir, "**/.git/** **/.hg/** **/.svn/**"},
 	{labelGitHook, "**/.git/hooks/** **/.husky/** **/.githooks/**"},
-	{labelGitConfig, "**/.git/config **/.gitmodules ~/.gitconfig ~/.config/git/** /etc/gitconfig"},
+	{labelGitConfig, "**/.git/config **/info/attributes **/.gitmodules ~/.gitconfig ~/.config/git/** /etc/gitconfig"},
 
 	{labelAuthorizedKeys, "~/.ssh/authorized_keys* /etc/ssh/authorized_keys/**"},
 	{labelSSHDir, "~/.ssh/** /etc/ssh/**"},
@@ -85,6 +85,10 @@ var placeRows = []placeRow{
 	{labelAgentConfig, `**/.claude/** **/.cursor/** **/.codex/** **/.gemini/** **/.windsurf/** **/.mcp.json **/.cursorrules **/.roo/** **/.aider.conf.yml **/.continue/**
 		**/CLAUDE.md **/AGENTS.md **/GEMINI.md ~/.claude.json ~/.config/opencode/** ~/.copilot/** **/.amazonq/** **/.goose/** ~/.config/goose/**
 		~/.config/Claude/** ~/.factory/**`},
+	{labelAgentProgram, `**/.mcp.json **/.claude/settings.json **/.claude/settings.local.json **/.claude/hooks/** **/.cursor/mcp.json **/.cursor/hooks.json
+		**/.cursor/hooks/** **/.gemini/settings.json **/.codex/config.toml **/.codex/hooks.json **/.amazonq/mcp.json **/.roo/mcp.json **/.windsurf/mcp_config.json
+		**/.windsurf/hooks.json **/.continue/config.yaml **/.continue/config.json **/.continue/mcpServers/** **/.goose/config.yaml **/.aider.conf.yml
+		**/.kiro/hooks/** **/.vscode/mcp.json **/.vscode/tasks.json **/.envrc`},
 	{labelEditorConfig, `**/.vscode/** **/.idea/** ~/.vimrc ~/.vim/** ~/.config/nvim/** ~/.emacs ~/.emacs.d/** ~/.config/emacs/** ~/.nanorc ~/.config/Code/User/** ~/.exrc ~/.gdbinit ~/.lldbinit ~/.ideavimrc`},
 	{labelCIConfig, `**/.github/workflows/** **/.github/actions/** **/.gitlab-ci.yml **/.circleci/** **/Jenkinsfile **/azure-pipelines.yml **/.travis.yml **/.drone.yml
 		**/bitbucket-pipelines.yml **/.buildkite/** **/.woodpecker/** **/.pre-commit-config.yaml`},
@@ -96,7 +100,7 @@ var placeRows = []placeRow{
 var notPlaces = []placeRow{
 	{labelEnvFile, "**/.env.example **/.env.sample **/.env.template **/.env.dist **/.env.defaults **/example.env **/sample.env **/template.env"},
 	{labelSSHKey, "**/*.pub **/id_rsa.pub"},
-	{labelGitDir, "**/.git/info/exclude"},
+	{labelGitDir, "**/info/exclude **/.git/COMMIT_EDITMSG **/.git/description"},
 	{labelStdDevice, "/dev/pts"},
 	{labelCloudCredential, "~/.aws/config ~/.kube/cache/**"},
 	{labelAuthDatabase, "/etc/security/limits.conf /etc/security/limits.d/**"},

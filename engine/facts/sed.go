@@ -2,13 +2,17 @@ package facts
 
 import "strings"
 
-// sedScript: a script of sed can run programs (the command e, the flag e of s///) and write
-// files (w, W, the flag w); see sed(1) of GNU. Other commands touch nothing.
+// sedScript: a script of sed can run programs (the command e, the flag e of s///), write files (w, W, the flag w)
+// and read them (r, R); see sed(1) of GNU. Other commands touch nothing.
 func sedScript(c *call) {
 	script := ""
 	for _, o := range c.options {
-		if (o.name == "e" || o.name == "expression") && o.given {
+		switch {
+		case !o.given:
+		case o.name == "e" || o.full == "--expression":
 			script += "\n" + o.value.Text
+		case o.name == "f" || o.full == "--file":
+			script += "\n" + c.source.text(o.value)
 		}
 	}
 	if script == "" && !c.noFirst {
@@ -21,8 +25,8 @@ func sedScript(c *call) {
 			c.effects |= doesExecute
 		}
 		if s.file != "" {
-			c.path(exact(s.file), writes)
-			c.effects |= doesWrite
+			c.path(exact(s.file), s.access)
+			c.effects |= effect(s.access)
 		}
 	}
 	sedInPlace(c)
@@ -32,7 +36,9 @@ func sedScript(c *call) {
 type sedReader struct {
 	text string
 	runs bool   // the command runs a program
-	file string // the file that the command writes
+	file string // the file that the command names
+
+	access access // what it does with that
 }
 
 // next reads one command and reports whether there was one.
@@ -50,11 +56,13 @@ func (s *sedReader) next() bool {
 		s.line()
 		s.runs = true
 	case 'w', 'W':
-		s.file = s.line()
+		s.file, s.access = s.line(), writes
+	case 'r', 'R':
+		s.file, s.access = s.line(), reads
 	case 'a', 'i', 'c': // a backslash at its end continues the text on the next line
 		for strings.HasSuffix(s.line(), "\\") && s.text != "" {
 		}
-	case 'r', 'R', ':', 'b', 't', 'T', '#':
+	case ':', 'b', 't', 'T', '#':
 		s.line()
 	case 's', 'y':
 		s.substitute(command == 's')
@@ -97,7 +105,7 @@ func (s *sedReader) substitute(flags bool) {
 		case 'e':
 			s.runs = true
 		case 'w':
-			s.file = s.line()
+			s.file, s.access = s.line(), writes
 			return
 		}
 	}

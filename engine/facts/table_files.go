@@ -32,7 +32,8 @@ var fileRows = []row{
 	{cmd: "fallocate", does: "write", args: "write", opts: "-l --length =-; -o --offset =-"},
 	{cmd: "tee", does: "write", args: "write", opts: "--output-error =?-"},
 	{cmd: "sponge", does: "write", args: "write"},
-	{cmd: "split csplit", does: "read write", args: "read,-", opts: "-b --bytes =-; -l --lines =-; -n --number =-; -C --line-bytes =-; -a --suffix-length =-; -f --prefix =-; -t --separator =-; --filter =- > execute; --additional-suffix =-"},
+	{cmd: "split gsplit", does: "read write", args: "read,write", opts: "-b --bytes =-; -l --lines =-; -n --number =-; -C --line-bytes =-; -a --suffix-length =-; -t --separator =-; --filter =- > execute; --additional-suffix =-; --numeric-suffixes --hex-suffixes =?-"},
+	{cmd: "csplit gcsplit", does: "read write", args: "read,-", opts: "-f --prefix =write; -b --suffix-format =-; -n --digits =-"},
 
 	{cmd: "ls dir vdir gls exa eza lsd ll la l", does: "read lists_names", hook: listsHere, args: "read?", opts: "-R --recursive > recursive; -I --ignore =-; -w --width =-; -T --tabsize =-; --color =?-; --hide =-; --sort =?-; --time =?-; --format =?-; --time-style =-; --indicator-style =-; --level =-"},
 	{cmd: "tree", does: "read recursive", args: "read?", opts: "-L =-; -I =-; -P =-; -o =write; --filelimit =-; --charset =-"},

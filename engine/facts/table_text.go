@@ -1,5 +1,7 @@
 package facts
 
+const grepOptions = "-e --regexp =- > @first; -f --file =read > @first; -rR --recursive --dereference-recursive > recursive; -m --max-count =-; -A --after-context =-; -B --before-context =-; -C --context =-; -D --devices =-; -d --directories =-; --include =-; --exclude =-; --exclude-dir =-; --exclude-from =read; --label =-; --color --colour =?-; --binary-files =-; --group-separator =-"
+
 // textRows: commands that read text, and editors.
 var textRows = []row{
 	{cmd: "cat gcat tac nl rev zcat gzcat bzcat xzcat zstdcat lz4cat bat batcat catv", does: "read", args: "read", opts: "-b --body-numbering =?-; -l --language =-; --style =-; --paging =-; --color =-"},
@@ -13,7 +15,8 @@ var textRows = []row{
 	{cmd: "paste", does: "read", args: "read", opts: "-d --delimiters =-"},
 	{cmd: "column fold fmt pr expand unexpand colrm look ul iconv recode", does: "read", args: "read", opts: "-s --separator =-; -w --width =-; -t --table --tabs =?-; -f --from-code =-; -c --columns =-; -o --output =write; -N --table-columns =-; -l --length =-; -h --header =-; --to-code =-"},
 	{cmd: "grep egrep fgrep zgrep zegrep zfgrep bzgrep xzgrep ggrep pcregrep", does: "read", args: "-,read", hook: grepDefault,
-		opts: "-e --regexp =- > @first; -f --file =read > @first; -rR --recursive --dereference-recursive > recursive; -m --max-count =-; -A --after-context =-; -B --before-context =-; -C --context =-; -D --devices =-; -d --directories =-; --include =-; --exclude =-; --exclude-dir =-; --exclude-from =read; --label =-; --color --colour =?-; --binary-files =-; --group-separator =-"},
+		opts: grepOptions},
+	{cmd: "rgrep", does: "read recursive", args: "-,read", hook: grepDefault, opts: grepOptions},
 	{cmd: "rg ripgrep", does: "read recursive", args: "-,read", hook: grepDefault,
 		opts: "-e --regexp =- > @first; -f --file =read > @first; --files > @first; --pre =- > execute escape; --pre-glob =-; -g --glob --iglob =-; -t --type =-; -T --type-not =-; -m --max-count =-; -A --after-context =-; -B --before-context =-; -C --context =-; -d --max-depth =-; -j --threads =-; -M --max-columns =-; -r --replace =-; --color =-; --colors =-; --sort --sortr =-; -E --encoding =-; --ignore-file =read; --type-add =-; --max-filesize =-; --path-separator =-; --context-separator =-"},
 	{cmd: "ag ack ugrep", does: "read recursive", args: "-,read", hook: grepDefault, opts: "-e =- > @first; -G --file-search-regex =-; -A =-; -B =-; -C =-; -m =-; --ignore =-; --ignore-dir =-; --type =-"},
@@ -35,8 +38,8 @@ var textRows = []row{
 	{cmd: "shuf tsort", does: "read", args: "read", opts: "-n --head-count =-; -i --input-range =-; -o --output =write; --random-source =read"},
 	{cmd: "nroff troff groff man2html col colcrt detex dos2unix unix2dos", does: "read", args: "read", opts: "-T =-; -m =-"},
 
-	{cmd: "vi vim nvim view vimdiff ex gvim rvim nvi elvis vimtutor", does: "read write", args: "edit", opts: "-c =-; --cmd =-; -S =exec > escape; -u =read; -s =read; -i =-; -w -W =write; -t =-; -T =-; -r =?read; --startuptime =write; --servername =-", hook: editorEscape},
+	{cmd: "vi vim nvim view vimdiff ex gvim rvim nvi elvis vimtutor", does: "read write", args: "edit", opts: "-c =-; --cmd =-; -S =exec > escape; -u =read; -s; -e; -E; -i =-; -w -W =write; -t =-; -T =-; -r =?read; --startuptime =write; --servername =-", hook: editorScript},
 	{cmd: "nano pico emacs emacsclient joe jed micro mg kak hx helix ne mcedit gedit kate code subl atom xed kwrite notepad", does: "read write", args: "edit", hook: lispStarts, opts: "-e --eval =- > execute; -f --funcall =- > execute; -l --load =exec > execute escape; -s --speller =- > execute escape; --install-extension =-; -a --alternate-editor =-"},
-	{cmd: "ed red", does: "read write", args: "edit", opts: "-p =-"},
+	{cmd: "ed red", does: "read write", args: "edit", opts: "-p =-", hook: edScript},
 	{cmd: "sensible-editor select-editor editor xdg-open open start", does: "read", args: "auto", opts: "-a =-"},
 }

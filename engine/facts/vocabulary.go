@@ -210,6 +210,7 @@ const (
 	labelBrowserProfile
 	labelKeyring
 	labelAgentConfig
+	labelAgentProgram
 	labelEditorConfig
 	labelCIConfig
 	labelCache
@@ -254,7 +255,7 @@ var labelNames = []string{
 	labelCloudCredential: "cloud_credential", labelTokenFile: "token_file", labelEnvFile: "env_file",
 	labelAuthDatabase: "auth_database", labelAccountDatabase: "account_database", labelHistoryFile: "history_file",
 	labelSystemLog: "system_log", labelLoaderConfig: "loader_config", labelDockerSocket: "docker_socket",
-	labelBrowserProfile: "browser_profile", labelKeyring: "keyring", labelAgentConfig: "agent_config",
+	labelBrowserProfile: "browser_profile", labelKeyring: "keyring", labelAgentConfig: "agent_config", labelAgentProgram: "agent_program",
 	labelEditorConfig: "editor_config", labelCIConfig: "ci_config", labelCache: "cache",
 
 	labelSelfBinary: "self_binary", labelSelfConfig: "self_config", labelSelfPolicy: "self_policy", labelSelfAudit: "self_audit", labelSelfKey: "self_key",

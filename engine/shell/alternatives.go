@@ -17,11 +17,11 @@ func (st *state) possible() []string {
 }
 
 // mergeDirs makes the directory of m the one in which both a and b are, or else leaves both open.
-func (m *state) mergeDirs(a, b *state) {
-	if m.dir, m.dirs = a.dir, a.dirs; a.dir == b.dir && slices.Equal(a.dirs, b.dirs) {
+func (st *state) mergeDirs(a, b *state) {
+	if st.dir, st.dirs = a.dir, a.dirs; a.dir == b.dir && slices.Equal(a.dirs, b.dirs) {
 		return
 	}
-	m.dir, m.dirs = Dir{}, nil
+	st.dir, st.dirs = Dir{}, nil
 	x, y := a.possible(), b.possible()
 	if x == nil || y == nil {
 		return
@@ -29,7 +29,7 @@ func (m *state) mergeDirs(a, b *state) {
 	all := slices.Concat(x, y)
 	slices.Sort(all)
 	if all = slices.Compact(all); len(all) <= maxDirs {
-		m.dirs = all
+		st.dirs = all
 	}
 }
 

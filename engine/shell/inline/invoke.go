@@ -15,6 +15,9 @@ func (s *scan) invoke(fn, recv value, args []argument, head, tok int, emit bool)
 			}
 		}
 	}
+	if s.g.name == "node" {
+		name, args = s.applied(name, args, tok)
+	}
 	if emit {
 		if tok >= len(s.toks) {
 			tok = len(s.toks) - 1
@@ -26,6 +29,29 @@ func (s *scan) invoke(fn, recv value, args []argument, head, tok int, emit bool)
 		s.passed(name, recv, args, s.callToken(head, tok))
 	}
 	return s.result(name, recv, args)
+}
+
+// applied is a function that is called by its own method: f.call(this, x), f.apply(this, [x]).
+func (s *scan) applied(name string, args []argument, tok int) (string, []argument) {
+	base, called := strings.CutSuffix(name, ".call")
+	if !called {
+		base, called = strings.CutSuffix(name, ".apply")
+	}
+	if !called || s.handler(base) == nil {
+		return name, args
+	}
+	if len(args) < 2 || strings.HasSuffix(name, ".call") {
+		return base, args[min(1, len(args)):]
+	}
+	list := args[1].v
+	var in []argument
+	for _, e := range list.list {
+		in = append(in, argument{v: e, from: tok, to: tok})
+	}
+	if list.open || len(in) == 0 {
+		in = append(in, argument{from: tok, to: tok})
+	}
+	return base, in
 }
 
 // passed reports functions that are handed to another one, which will call them:

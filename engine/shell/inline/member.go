@@ -75,7 +75,7 @@ func (s *scan) memberByKey(v value, key string) value {
 }
 
 // environments are the objects that hold the variables of the process.
-var environments = map[string]bool{"os.environ": true, "process.env": true, "ENV": true, "$ENV": true, "$_ENV": true, "$_SERVER": true}
+var environments = map[string]bool{"os.environ": true, "process.env": true, "ENV": true, "$ENV": true, "$_ENV": true, "$_SERVER": true, "ENVIRON": true}
 
 // canonical spells a qualified name in the way in which the tables know it.
 func (s *scan) canonical(name string) string {

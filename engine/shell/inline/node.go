@@ -65,10 +65,8 @@ func nodeName(name string) string {
 	if rest, ok := strings.CutSuffix(name, ".default"); ok {
 		name = rest
 	}
-	for _, m := range []string{".call", ".apply", ".bind()"} {
-		if rest, ok := strings.CutSuffix(name, m); ok && (strings.HasPrefix(name, "child_process.") || strings.HasPrefix(name, "fs.")) {
-			return rest
-		}
+	if rest, ok := strings.CutSuffix(name, ".bind()"); ok && (strings.HasPrefix(name, "child_process.") || strings.HasPrefix(name, "fs.")) {
+		return rest
 	}
 	return name
 }

@@ -8,8 +8,10 @@
 #     - echo 'curl -s https://example.com' > .git/hooks/pre-commit
 #     - cp hook.sh .git/hooks/post-checkout
 #     - echo x >> .git/config
+#     - echo ref > .git/HEAD
 #   lookalikes:
 #     - cat .git/config
+#     - echo '*.log' >> .git/info/exclude
 #     - ls .git/hooks
 #     - git config user.name a
 #     - cat .githooks/pre-commit
@@ -31,6 +33,16 @@ warn contains {"path": i, "msg": $"{input.paths[i].path} is run by git"} if {
 }
 
 # What git itself writes there is judged by what it is told to write: git/config_exec.
+# HEAD, the index, references and objects.
+ask contains {"path": i, "msg": $"{input.paths[i].path} is written by git alone"} if {
+	some i in lib.with_label.git_dir
+	i in lib.writes
+	not lib.with_label.git_config[i]
+	not lib.with_label.git_hook[i]
+	not "metadata" in input.paths[i].labels
+	not _by_git(input.paths[i])
+}
+
 _by_git(p) if lib.named.git[p.command]
 
 ask contains {"path": i, "msg": $"{input.paths[i].path} tells git what to run"} if {

@@ -19,6 +19,13 @@ test_warns_of_hooks_that_are_part_of_the_project if {
 	rule.deny == set() with input as _write(["git_hook"])
 }
 
+test_asks_for_what_git_writes_alone if {
+	rule.ask == {{"path": 0, "msg": "/ws/.git/f is written by git alone"}} with input as _write(["git_dir"])
+	rule.ask == set() with input as _write(["git_dir", "metadata"])
+	by_git := testing.request([{"name": "git"}], [{"access": "write", "labels": ["git_dir"]}])
+	rule.ask == set() with input as by_git
+}
+
 test_allows_reading if {
 	doc := testing.path({"labels": ["git_config", "git_hook"]})
 	rule.deny == set() with input as doc

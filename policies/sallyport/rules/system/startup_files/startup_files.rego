@@ -8,8 +8,10 @@
 #     - echo "alias ls=rm" >> ~/.bashrc
 #     - cp x ~/.profile
 #     - rm ~/.zshrc
+#     - echo '{}' > .claude/settings.json
 #   lookalikes:
 #     - cat ~/.bashrc
+#     - echo 'Prefer small commits.' >> CLAUDE.md
 #     - source ~/.bashrc
 #     - cp ~/.bashrc copy.txt
 package sallyport.rules.system.startup_files
@@ -28,7 +30,8 @@ ask contains {"path": i, "msg": $"{p.path} runs in every new shell"} if {
 	p.access == "write"
 }
 
-# What tells ssh, git, editors and agents in the home directory which programs to run.
+# What tells ssh, git, editors and agents in the home directory which programs to run; and what tells agents and
+# editors so anywhere.
 _configuration := {"agent_config", "editor_config", "git_config"}
 
 _configures contains i if {
@@ -41,6 +44,8 @@ _configures contains i if {
 }
 
 _configuring(p) if "ssh_dir" in p.labels
+
+_configuring(p) if "agent_program" in p.labels
 
 _configuring(p) if {
 	p.zone == "home"

@@ -26,6 +26,11 @@ test_asks_for_configuration_at_home if {
 	rule.ask == {{"path": 0, "msg": "/h/.ssh/config tells other programs what to run"}} with input as doc
 }
 
+test_asks_for_programs_of_agents_in_the_project if {
+	doc := testing.path({"path": "/w/.mcp.json", "access": "write", "labels": ["agent_config", "agent_program"]})
+	rule.ask == {{"path": 0, "msg": "/w/.mcp.json tells other programs what to run"}} with input as doc
+}
+
 test_allows_configuration_of_the_project if {
 	rule.ask == set() with input as testing.path({"access": "write", "labels": ["agent_config"]})
 }

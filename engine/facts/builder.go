@@ -115,6 +115,7 @@ func (b *Builder) Build(req Ask) *Input {
 	prog, err := shell.Parse(req.Request.Command, shell.Options{
 		Dir:   work,
 		Env:   req.Env,
+		Whole: req.Env != nil,
 		POSIX: b.layout.POSIX,
 		Stdin: req.Request.Stdin,
 		ReadFile: func(p string) (string, bool) {

@@ -103,6 +103,9 @@ func (w *build) paths(i int, c *call) {
 				t.word = exact(".")
 			}
 		}
+		if t.word.Certainty == shell.Exact && t.word.Text == "" {
+			continue // no file has an empty name
+		}
 		s := w.place(t, i)
 		if t.ifFile && !s.node.exists {
 			continue // a word of no known role that is no file

@@ -76,8 +76,8 @@ func TestMatches(t *testing.T) {
 		{"git status -s", Matches{Deny: []int{}, Exempt: []int{}}},
 		{"git   push x", Matches{Deny: []int{0}, Exempt: []int{}}},
 		{"/usr/bin/rm -rf build", Matches{Deny: []int{1}, Exempt: []int{1}}},
-		{"$X -l", Matches{Deny: []int{}, Exempt: []int{}}},
-		{"ls $X", Matches{Allow: true, Deny: []int{}, Exempt: []int{}}},
+		{"$HOSTNAME -l", Matches{Deny: []int{}, Exempt: []int{}}},
+		{"ls $HOSTNAME", Matches{Allow: true, Deny: []int{}, Exempt: []int{}}},
 		{"A=1", Matches{Deny: []int{}, Exempt: []int{}}},
 	} {
 		if diff := cmp.Diff(c.want, b.Build(testAsk(c.text)).Commands[0].Matches); diff != "" {
@@ -164,7 +164,7 @@ func TestOrigins(t *testing.T) {
 		"cat run.sh | sort | sh":         "file",
 		"sort < run.sh | sh":             "dynamic",
 		"bash":                           "",
-		"bash $UNKNOWN.sh":               "dynamic",
+		"bash $HOSTNAME.sh":               "dynamic",
 		"gzip -dc x.gz | sh":             "decoded",
 		"ssh h cat x | sh":               "network",
 		"some-tool | sh":                 "dynamic",

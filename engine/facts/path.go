@@ -2,7 +2,6 @@ package facts
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
@@ -112,9 +111,6 @@ func (w *build) locate(t touch) *spot {
 	}
 	if s.certainty == shell.Unknown || abs == "" {
 		s.certainty = shell.Unknown
-		if isCIFile(t.word) {
-			s.labels.add(labelCIOutput)
-		}
 		if t.word.Certainty == shell.Exact && !strings.HasPrefix(text, "~") {
 			s.labels.add(labelUnknownDir)
 			s.asIfEmpty = path.Clean("/" + text)
@@ -174,14 +170,6 @@ func leaves(w shell.Word) bool {
 	last := w.Prefix[strings.LastIndexByte(w.Prefix, '/')+1:]
 	rest := strings.TrimPrefix(w.Text, w.Prefix)
 	return last == "." || last == ".." || strings.Contains(withoutUnknown(rest), "..") || strings.HasSuffix(rest, "/.")
-}
-
-// isCIFile reports whether a word is one of the variables of a CI system and nothing else: the
-// text does not set it, so it holds what the system gave it.
-func isCIFile(w shell.Word) bool {
-	name, ok := strings.CutPrefix(w.Text, "$")
-	name = strings.TrimSuffix(strings.TrimPrefix(name, "{"), "}")
-	return ok && len(w.Inputs) == 0 && strings.Trim(w.Raw, `"`) == w.Text && slices.Contains(ciFiles, name)
 }
 
 // absolute joins a word with the directory in which it is looked up, not cleaned; "" when that is not known.

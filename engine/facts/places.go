@@ -135,10 +135,3 @@ var (
 	processMemory = []string{"environ", "mem"}
 	processFiles  = []string{"root", "cwd", "fd", "map_files"}
 )
-
-// ciFiles are variables in which a CI system gives a step the name of a file that it may append to:
-// results, variables of later steps, the summary. The step does not choose the file.
-var ciFiles = []string{
-	"GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_STATE", "GITHUB_STEP_SUMMARY", "GITHUB_PATH", "FORGEJO_OUTPUT", "FORGEJO_ENV", "GITEA_OUTPUT", "GITEA_ENV",
-	"BUILDKITE_ENV_FILE",
-}

@@ -232,7 +232,6 @@ const (
 	labelSymlinkOut
 	labelMetadata
 	labelFiltered
-	labelCIOutput
 	labelUnknownDir
 	labelProcessMemory
 	labelWideRoot
@@ -263,7 +262,7 @@ var labelNames = []string{
 	labelContainsProtected: "contains_protected", labelContainsPermissionRoot: "contains_permission_root",
 	labelContainsHome: "contains_home", labelContainsSelf: "contains_self", labelContainsCredential: "contains_credential",
 	labelDownloaded: "downloaded", labelGeneratedHere: "generated_here", labelSymlinkOut: "symlink_out",
-	labelMetadata: "metadata", labelFiltered: "filtered", labelCIOutput: "ci_output", labelUnknownDir: "unknown_dir",
+	labelMetadata: "metadata", labelFiltered: "filtered", labelUnknownDir: "unknown_dir",
 	labelProcessMemory: "process_memory", labelWideRoot: "wide_root",
 	labelCriticalName: "critical_name", labelContainsCriticalName: "contains_critical_name",
 }

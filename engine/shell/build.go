@@ -179,7 +179,7 @@ func makeExpand(text string, vars map[string]string) string {
 		}
 	}
 	for _, automatic := range []string{"$@", "$<", "$^", "$?", "$*"} {
-		text = strings.ReplaceAll(text, automatic, "${MAKE_NAME}")
+		text = strings.ReplaceAll(text, automatic, "${BASH_NAME}")
 	}
 	return strings.ReplaceAll(text, dollar, "$")
 }

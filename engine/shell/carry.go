@@ -55,11 +55,7 @@ func (w *walker) change(c carrier) func(*context) {
 			x.st.place(Dir{})
 			x.st.old = Dir{}
 		}
-		if c.elevated { // who it runs as decides these
-			for _, name := range []string{"HOME", "USER", "LOGNAME", "SHELL", "PATH", "MAIL"} {
-				x.st.vars[name] = variable{val: unknown("$"+name, nil), exported: true}
-			}
-		}
+		x.st.base, x.st.whole, x.st.vars = nil, false, map[string]variable{}
 	}
 }
 
@@ -74,7 +70,7 @@ func (w *walker) environment(change func(*context), options map[string]arg, assi
 		change(x)
 		x.st = w.fork(x.st)
 		if empty {
-			x.st.base, x.st.vars = nil, map[string]variable{}
+			x.st.base, x.st.whole, x.st.vars = nil, false, map[string]variable{}
 		}
 		if unsets {
 			x.st.vars[gone.Text] = variable{unset: true}

@@ -99,7 +99,7 @@ func (w *walker) ssh(inv *invocation, name string, c carrier) {
 // foreign is the state on another machine: nothing is known there.
 func (w *walker) foreign() *state {
 	st := w.child()
-	st.base, st.vars = nil, map[string]variable{}
+	st.base, st.whole, st.vars = nil, false, map[string]variable{}
 	st.place(Dir{})
 	st.old, st.stack = Dir{}, nil
 	st.files, st.made, st.removed = map[string]written{}, map[string]bool{}, true

@@ -24,13 +24,15 @@ func (w *walker) runText(inv *invocation, code Code, v value, via string, change
 		w.commands[inv.idx].Code = code
 		return
 	}
-	read := false
-	if code.Language == "fish" || code.Language == "csh" {
-		// Their grammar is not bash's: what parses is told, but it is not all.
-		w.reparse(inv.idx, w.source(v), via, change)
-	} else {
-		read = w.reparse(inv.idx, w.source(v), via, change)
-	}
+	bourne := code.Language == "sh" || code.Language == "bash"
+	read := w.reparse(inv.idx, w.source(v), via, func(c *context) {
+		if change != nil {
+			change(c)
+		}
+		c.st.whole = c.st.whole && bourne
+	})
+	// The grammar of fish and csh is not bash's: what parses is listed, but it is not all.
+	read = read && code.Language != "fish" && code.Language != "csh"
 	code.Static = full && read
 	code.Truncated = !read
 	if !read {
@@ -108,6 +110,11 @@ func isShell(lang string) bool {
 
 // runFile walks a script file that the command runs; with here it runs in this very shell.
 func (w *walker) runFile(inv *invocation, lang string, file arg, params []arg, here bool) {
+	defer func() {
+		if here && !w.commands[inv.idx].Code.Static && !w.absent(file) {
+			w.blur(changes{all: true, dir: true})
+		}
+	}()
 	code := Code{Language: lang, From: CodeFile, File: file.Word}
 	w.commands[inv.idx].Code = code
 	text, _ := file.val.place()
@@ -130,6 +137,16 @@ func (w *walker) runFile(inv *invocation, lang string, file arg, params []arg, h
 		return
 	}
 	w.script(inv, code, lang, abs, file, params, here)
+}
+
+// absent reports a file that is not there, and that this text does not make: reading it fails.
+func (w *walker) absent(file arg) bool {
+	abs, ok := w.pathOf(file)
+	if !ok || w.opts.IsFile == nil || w.opts.IsFile(abs) || w.opts.IsDir(abs) {
+		return false
+	}
+	_, written := w.ctx.st.files[abs]
+	return !written
 }
 
 // runScript follows a command word that is a path: the file's first line says what runs it.
@@ -261,9 +278,6 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, 
 		if f := w.ctx.st.files[abs]; f.edited && len(f.content) > 0 { // written by this text, and then changed
 			w.mark(inv.idx, MarkDynamicCode)
 		}
-	}
-	if here && !w.commands[inv.idx].Code.Static {
-		w.forget()
 	}
 }
 

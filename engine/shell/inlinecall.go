@@ -82,6 +82,7 @@ func (w *walker) inlineShell(inv *invocation, code Code, call inline.Call, text 
 	}
 	read := w.reparse(inv.idx, w.source(text.val), via, func(x *context) {
 		x.st = w.child()
+		x.st.base, x.st.whole = nil, false // the program may have set variables
 		change(x)
 	})
 	own := &w.commands[inv.idx].Code

@@ -168,7 +168,7 @@ options:
 	case len(rest) > 0 && !fromStdin && rest[0].Text != "/dev/stdin" && rest[0].Text != "/dev/fd/0":
 		w.runFile(inv, p.lang, rest[0], rest[1:], false)
 	default:
-		w.stdinProgram(inv, p.lang, name, nil)
+		w.stdinProgram(inv, p.lang, name, func(c *context) { bindParams(c.st, append([]arg{literalArg(name)}, rest...)) })
 	}
 }
 

@@ -86,7 +86,7 @@ func (w *walker) base(p *syntax.ParamExp, raw string) (list []value, all bool) {
 		case !st.bound || n < 1:
 			return []value{unknown(raw, nil)}, false
 		case n > len(st.params):
-			return []value{unknown(raw, nil)}, false
+			return []value{known("")}, false
 		default:
 			return []value{st.params[n-1]}, false
 		}
@@ -99,9 +99,7 @@ func (w *walker) base(p *syntax.ParamExp, raw string) (list []value, all bool) {
 		return []value{unknown(raw, v.inputs())}, false
 	}
 	if v.unset {
-		// Known to be unset here; a value that the caller did not see may still come from
-		// outside (set -u, a function's caller), so it is never taken as empty.
-		return []value{unknown(raw, nil)}, false
+		return []value{known("")}, false
 	}
 	return []value{rewritten(v.val, name, raw)}, false
 }
@@ -178,6 +176,7 @@ func (w *walker) defaulted(p *syntax.ParamExp, list []value, all bool, raw strin
 	if n, err := strconv.Atoi(p.Param.Value); err == nil && n > 0 {
 		dead = w.ctx.st.bound && n > len(w.ctx.st.params)
 	}
+	exact = exact && !dead
 	switch p.Exp.Op {
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
 		switch {

@@ -194,7 +194,7 @@ type input struct {
 
 func newWalker(text string, o Options) *walker {
 	st := &state{
-		base: o.Env, vars: map[string]variable{}, funcs: map[string][]*function{}, aliases: map[string]string{},
+		base: o.Env, whole: o.Whole, vars: map[string]variable{}, funcs: map[string][]*function{}, aliases: map[string]string{},
 		files: map[string]written{}, sockets: map[int]bool{}, made: map[string]bool{},
 	}
 	st.zero = known("bash") // the text runs as bash -c TEXT

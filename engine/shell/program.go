@@ -148,7 +148,8 @@ type Limits struct {
 // Options is what Parse may know about the place where the text would run. The zero value knows nothing.
 type Options struct {
 	Dir    string            // absolute working directory
-	Env    map[string]string // variables of the child process; one that is missing counts as not known
+	Env    map[string]string // variables of the child process
+	Whole  bool              // Env holds all of them: another variable has no value
 	POSIX  bool              // judge with the POSIX grammar: the environment has no bash
 	Stdin  bool              // the text gets a standard input, of which nothing is known
 	Limits Limits

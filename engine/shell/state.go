@@ -11,6 +11,7 @@ import (
 // state is what a shell knows at one place of the text: variables, functions, directory.
 type state struct {
 	base     map[string]string // the environment that Parse was given; never written
+	whole    bool              // a variable that is in neither base nor vars has no value
 	vars     map[string]variable
 	funcs    map[string][]*function // several when branches define it differently
 	aliases  map[string]string
@@ -84,6 +85,9 @@ func (w *walker) merge(a, b *state) *state {
 		return b
 	}
 	m := w.fork(a)
+	if !b.whole {
+		m.base, m.whole = b.base, false
+	}
 	for name := range b.vars {
 		if _, ok := m.vars[name]; !ok {
 			m.vars[name] = a.lookupVar(name)
@@ -174,10 +178,11 @@ func (st *state) lookupVar(name string) variable {
 			break
 		}
 		if v.ref == "" {
-			if v.unset && name == "IFS" {
+			switch {
+			case v.unset && name == "IFS":
 				v.val = known(" \t\n")
-			} else if v.unset {
-				v.val = unknown("$"+name, nil)
+			case v.unset && setByShells(name):
+				v = variable{val: unknown("$"+name, nil)}
 			}
 			return v
 		}
@@ -198,9 +203,27 @@ func (st *state) lookupVar(name string) variable {
 		if text, ok := st.base[name]; ok {
 			return variable{val: known(text), exported: true}
 		}
+		if st.whole && !setByShells(name) {
+			return variable{unset: true}
+		}
 	}
 	return variable{val: unknown("$"+name, nil)}
 }
+
+// setByShells reports a variable that bash or dash may set by itself (bash(1), "Shell Variables"), so that
+// its absence from the environment says nothing.
+func setByShells(name string) bool {
+	for _, prefix := range []string{"BASH", "COMP", "COPROC", "EPOCH", "HIST", "READLINE_"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return !syntax.ValidName(name) || strings.Contains(shellVariables, " "+name+" ")
+}
+
+const shellVariables = " _ CDPATH COLUMNS DIRSTACK ERRNO EUID FUNCNAME FUNCNEST GROUPS HOME HOSTNAME HOSTTYPE IFS LINENO LINES " +
+	"LOGNAME MACHTYPE MAILCHECK MAPFILE OLDPWD OPTARG OPTERR OPTIND OSTYPE PATH PIPESTATUS PPID PS1 PS2 PS3 PS4 PWD " +
+	"RANDOM REPLY SECONDS SHELL SHELLOPTS SHLVL SRANDOM TERM TIMEFORMAT UID USER "
 
 // maxPieces is how many known and unknown parts a variable may hold.
 const maxPieces = 64
@@ -232,8 +255,9 @@ func (w *walker) assignUnknown(name string, inputs []int) {
 	w.assign(name, unknown("$"+name, inputs))
 }
 
-// forget makes unknown every variable that the text has set: unknown code has run.
+// forget makes every variable unknown: unknown code has run.
 func (w *walker) forget() {
+	w.ctx.st.base, w.ctx.st.whole = nil, false
 	for name, v := range w.ctx.st.vars {
 		if v.ref == anyVariable {
 			continue
@@ -247,7 +271,7 @@ func (w *walker) child() *state {
 	st := w.fork(w.ctx.st)
 	for name, v := range st.vars {
 		if !v.exported {
-			delete(st.vars, name)
+			st.vars[name] = variable{unset: true}
 		}
 	}
 	if !st.handsOn {

@@ -10,8 +10,8 @@
 #   examples:
 #     - rm -rf "$1"
 #     - rm -rf "$(cat list.txt)"
-#     - rm -rf "$UNKNOWN_DIR"/*
-#     - rm -rf /$name
+#     - read -r dir; rm -rf "$dir"/*
+#     - read -r name; rm -rf /$name
 #   lookalikes:
 #     - d=build; rm -rf "$d"
 #     - rm -rf "./out/$name"

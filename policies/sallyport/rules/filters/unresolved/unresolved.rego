@@ -7,7 +7,7 @@
 #   config:
 #     commands: {deny: ['git push']}
 #   examples:
-#     - $TOOL push
+#     - read -r TOOL; $TOOL push
 #     - '"$(cat tool.txt)" push'
 #   lookalikes:
 #     - c=ls; $c

@@ -40,8 +40,6 @@ _open contains i if {
 }
 
 # The file that a CI system gives a step to write to.
-_named_outside(p) if "ci_output" in p.labels
-
 # A redirect to a variable that nothing in the text sets: the environment names the file.
 _named_outside(p) if {
 	p.source == "redirect"

@@ -35,12 +35,6 @@ test_warns_of_a_redirect_that_the_environment_names if {
 	rule.ask == set() with input as doc
 }
 
-test_warns_of_the_files_of_a_ci_system if {
-	doc := _write({"inputs": [0]}, {"labels": ["ci_output"]})
-	rule.warn == {_finding} with input as doc
-	rule.ask == set() with input as doc
-}
-
 test_asks_for_a_redirect_that_another_command_names if {
 	doc := _write({"inputs": [0]}, {"source": "redirect"})
 	rule.ask == {_finding} with input as doc

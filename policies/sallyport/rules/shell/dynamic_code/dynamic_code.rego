@@ -7,7 +7,7 @@
 #   severity: high
 #   remediation: Run the commands directly, or write them to a script in the workspace and run that.
 #   examples:
-#     - eval "$x"
+#     - read -r x; eval "$x"
 #     - bash -c "$1"
 #     - source <(./generate.sh)
 #     - eval "$(cat snippet.txt)"

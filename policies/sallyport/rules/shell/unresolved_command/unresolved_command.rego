@@ -7,12 +7,12 @@
 #   severity: high
 #   remediation: Write the program's name out; use variables for its arguments only.
 #   examples:
-#     - $CMD --all
+#     - read -r CMD; $CMD --all
 #     - "$(cat tool.txt) --all"
-#     - "${TOOLS[0]} x"
+#     - "mapfile -t TOOLS < list; ${TOOLS[0]} x"
 #   lookalikes:
 #     - c=ls; $c -l
-#     - echo "$CMD"
+#     - read -r CMD; echo "$CMD"
 #     - $(echo ls) -l
 package sallyport.rules.shell.unresolved_command
 

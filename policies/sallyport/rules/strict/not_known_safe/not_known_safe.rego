@@ -9,7 +9,7 @@
 #   profile: strict
 #   examples:
 #     - some-program --of-mine
-#     - cat "$UNKNOWN"
+#     - cat "$HOSTNAME"
 #     - curl https://example.com
 #   lookalikes:
 #     - ls -la

@@ -200,6 +200,7 @@ func openssl(c *call) {
 		c.sub = []string{words[0].Text}
 	}
 	sub := c.operand(0)
+	public, printed := false, false
 	for i, w := range words {
 		name := strings.TrimLeft(w.Text, "-")
 		if name == w.Text {
@@ -210,10 +211,18 @@ func openssl(c *call) {
 			next = words[i+1]
 		}
 		switch name {
-		case "in", "inkey", "key", "cert", "CAfile", "CA", "CAkey", "config", "certfile", "signature", "verify", "prverify", "cert_chain", "extfile", "CApath":
+		case "inkey", "key", "cert", "CAfile", "CA", "CAkey", "certfile", "sign", "cert_chain", "CApath":
+			if !isOption(next) {
+				c.touch(next, role{word: "key", access: reads})
+			}
+		case "in", "config", "signature", "verify", "prverify", "extfile":
 			if !isOption(next) && (name != "verify" || sub == "dgst") {
 				c.path(next, reads)
 			}
+		case "noout", "pubout":
+			public = true
+		case "text":
+			printed = true
 		case "out", "keyout", "sess_out", "writerand":
 			c.path(next, writes)
 			c.effects |= doesWrite
@@ -229,6 +238,11 @@ func openssl(c *call) {
 				c.flags.add(flagEscape)
 				c.path(next, executes)
 			}
+		}
+	}
+	for i := range c.touches {
+		if public && !printed && c.touches[i].access == reads { // a key that is checked, or of which the public half is printed
+			c.touches[i].role.word = "key"
 		}
 	}
 	switch sub {

@@ -211,7 +211,20 @@ func ssh(c *call) {
 	sshOptions(c)
 }
 
-// sshOptions: -o ProxyCommand and its like start a program here.
+// sshKeygen only reads the file of -f where it prints what is public of it.
+func sshKeygen(c *call) {
+	prints := false
+	for _, o := range c.options {
+		prints = prints || strings.Contains("l y e B L", o.name)
+	}
+	for i := range c.touches {
+		if prints && c.touches[i].access == reads|writes {
+			c.touches[i].access, c.touches[i].role = reads, role{word: "key", access: reads}
+		}
+	}
+}
+
+// sshOptions: -o ProxyCommand and its like start a program here, -o IdentityFile names a key.
 func sshOptions(c *call) {
 	for _, o := range c.options {
 		if o.name != "o" || !o.given {
@@ -222,6 +235,8 @@ func sshOptions(c *call) {
 		case strings.HasPrefix(text, "proxycommand") || strings.HasPrefix(text, "localcommand") || strings.HasPrefix(text, "knownhostscommand"):
 			c.flags.add(flagEscape)
 			c.effects |= doesExecute
+		case strings.HasPrefix(text, "identityfile") && len(text) > len("identityfile="):
+			c.touch(cut(o.value, len("identityfile=")), role{word: "key", access: reads})
 		case strings.HasPrefix(text, "stricthostkeychecking") && strings.HasSuffix(text, "no"):
 			c.flags.add(flagInsecureTLS)
 		}

@@ -29,6 +29,9 @@ func (w *build) place(t touch, command int) *spot {
 	if t.role.metadata {
 		s.labels.add(labelMetadata)
 	}
+	if t.role.word == "key" {
+		s.labels.add(labelOwnKey)
+	}
 	zone, permission := w.zoneOf(s.path, s.real, s.labels), w.permission(s.real)
 	if permission == "write" && w.isProtected(w.folded(s.real)) {
 		permission = "read"

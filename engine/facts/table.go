@@ -70,6 +70,7 @@ var roleAccess = map[string]access{
 	"edit":   reads | writes,
 	"delete": deletes,
 	"exec":   executes,
+	"key":    reads, // the client's own key or settings, which it uses and does not print
 	"auto":   reads, // a path only if it looks like one
 	"dir":    0,     // the command works there instead of its directory
 	"host":   0,     // a host, user@host or URL

@@ -4,7 +4,7 @@ package facts
 var dataRows = []row{
 	{cmd: "dropdb dropuser pg_resetwal", does: "delete destroys_data", args: "-", opts: "-h --host =host; -p =-; -U =-; -f --force > force; -i --interactive > interactive"},
 	{cmd: "psql pgcli", does: "network", args: "-", hook: sql, opts: "-c --command =-; -f --file =read; -h --host =host; -p --port =-; -U --username =-; -d --dbname =-; -o --output =write; -L --log-file =write; -v --set --variable =-; -P --pset =-; -F -R =-; -T =-"},
-	{cmd: "mysql mariadb mycli", does: "network", args: "-", hook: sql, opts: "-e --execute =-; -h --host =host; -P --port =-; -u --user =-; -p --password =?-; -D --database =-; -S --socket =-; --defaults-file --defaults-extra-file =read; --tee =write; --default-character-set --ssl-ca --protocol =-"},
+	{cmd: "mysql mariadb mycli", does: "network", args: "-", hook: sql, opts: "-e --execute =-; -h --host =host; -P --port =-; -u --user =-; -p --password =?-; -D --database =-; -S --socket =-; --defaults-file --defaults-extra-file =key; --tee =write; --default-character-set --ssl-ca --protocol =-"},
 	{cmd: "mysqladmin mariadb-admin", does: "network", args: "-", hook: mysqladmin, opts: "-h --host =host; -u --user =-; -p --password =?-; -P --port =-; -S --socket =-; -f --force > force"},
 	{cmd: "sqlite3 sqlite duckdb litecli", does: "read write", args: "edit,-", hook: sql, opts: "-init =read; -cmd -c =-; -separator -nullvalue =-", style: styleLong},
 	{cmd: "mongo mongosh", does: "network", args: "-", hook: sql, opts: "--eval =-; --host =host; --port =-; -u --username =-; -p --password =-; --authenticationDatabase =-; -f --file =read"},
@@ -14,7 +14,7 @@ var dataRows = []row{
 	{cmd: "pg_restore mongorestore myloader", does: "network write", args: "read", opts: "-d --dbname --db =-; -h --host =host; -U --username =-; -p --port =-; -c --clean --drop > destroys_data; -j --jobs =-"},
 	{cmd: "createdb createuser initdb pg_ctl pg_isready pg_ctlcluster pg_lsclusters mysql_install_db mysqld mysqld_safe mariadbd mongod redis-server postgres memcached clickhouse-server minio elasticsearch kibana logstash influxd nats-server rabbitmq-server etcd zookeeper kafka-server-start vacuumdb reindexdb clusterdb pgbench mysqlcheck mysqlimport mysqlshow mysql_secure_installation pg_upgrade", does: "execute", args: "auto", opts: "-D --pgdata =write; -h --host =-; -U --username =-; -p --port =-; -d =-"},
 	{cmd: "pg_dropcluster", does: "delete destroys_data", args: "-"},
-	{cmd: "nginx apachectl apache2ctl httpd apache2 caddy haproxy traefik envoy lighttpd varnishd squid uwsgi php-fpm named dnsmasq postfix dovecot sshd vsftpd proftpd smbd nmbd slapd cupsd exim4 snmpd rsyncd", does: "network listens execute", args: "-", hook: serverTest, opts: "-c -f --config =read; -s =- > service_control; -g =-; -p =-"},
+	{cmd: "nginx apachectl apache2ctl httpd apache2 caddy haproxy traefik envoy lighttpd varnishd squid uwsgi php-fpm named dnsmasq postfix dovecot sshd vsftpd proftpd smbd nmbd slapd cupsd exim4 snmpd rsyncd", does: "network listens execute", args: "-", hook: serverTest, opts: "-c -f --config =key; -s =- > service_control; -g =-; -p =-"},
 }
 
 // secretRows: encryption, key stores and what prints secrets.
@@ -22,8 +22,8 @@ var secretRows = []row{
 	{cmd: "gpg gpg2", does: "read", args: "auto", hook: gpg, opts: "-o --output =write; -d --decrypt > decodes; --export-secret-keys --export-secret-subkeys =?- > prints_secret; --delete-secret-keys --delete-secret-and-public-key > destroys_data; --recv-keys --search-keys --refresh-keys > network; --send-keys > network uploads publishes; --keyserver =host; -r --recipient =-; -u --local-user =-; --passphrase =-; --passphrase-file =read; --homedir =read; --import =read; --export; --cipher-algo --s2k-mode --trust-model --pinentry-mode --status-fd --passphrase-fd =-"},
 	{cmd: "gpgconf gpg-agent gpg-connect-agent gpgv gpgsm gpg-wks-client pinentry dirmngr", does: "process", args: "auto"},
 	{cmd: "openssl libressl", does: "read", style: styleNone, hook: openssl},
-	{cmd: "age rage", does: "read", args: "read", opts: "-o --output =write; -i --identity =read; -r --recipient =-; -R --recipients-file =read; -d --decrypt > decodes"},
-	{cmd: "age-keygen minisign signify ssh-keysign certtool certutil cfssl cfssljson mkcert step step-ca certbot acme.sh lego easyrsa easy-rsa pk12util pkcs11-tool", does: "read write", args: "auto", opts: "-o =write; -s =read; -p =read; -m =-"},
+	{cmd: "age rage", does: "read", args: "read", opts: "-o --output =write; -i --identity =key; -r --recipient =-; -R --recipients-file =read; -d --decrypt > decodes"},
+	{cmd: "age-keygen minisign signify ssh-keysign certtool certutil cfssl cfssljson mkcert step step-ca certbot acme.sh lego easyrsa easy-rsa pk12util pkcs11-tool", does: "read write", args: "auto", opts: "-o =write; -s =key; -p =read; -m =-"},
 	{cmd: "ccrypt mcrypt bcrypt aescrypt encfs gocryptfs veracrypt tomb", does: "read write", args: "auto"},
 	{cmd: "sops", does: "read", args: "read", opts: "-d --decrypt > decodes prints_secret; -i --in-place > in_place write; --output =write; --input-type --output-type --age --kms --pgp --set --extract --config =-"},
 	{cmd: "pass gopass", does: "prints_secret", args: "-", hook: secretStore},

@@ -67,7 +67,7 @@ var packageRows = []row{
 	{cmd: "composer", sub: "install,update,require,create-project,global require,self-update,upgrade,reinstall", does: "network downloads package_install", args: "-", opts: "-d --working-dir =dir"},
 	{cmd: "composer", sub: "remove", does: "package_remove", args: "-"},
 	{cmd: "composer", sub: "dump-autoload,dumpautoload,show,info,validate,run,run-script,exec,outdated,why,init,config,diagnose,search,test,check-platform-reqs,licenses,fund,audit,archive,status,clear-cache,depends", does: "read", args: "-"},
-	{cmd: "helm", style: styleGlobal, args: "-", does: "network remote", opts: "-n --namespace =-; -f --values =read; --set --set-string --set-file --version --repo --kube-context --timeout =-; --kubeconfig =read; --dry-run =?- > dry_run"},
+	{cmd: "helm", style: styleGlobal, args: "-", does: "network remote", opts: "-n --namespace =-; -f --values =read; --set --set-string --set-file --version --repo --kube-context --timeout =-; --kubeconfig =key; --dry-run =?- > dry_run"},
 	{cmd: "helm", sub: "uninstall,delete,del,un", does: "destroys_data", args: "-"},
 	{cmd: "helm", sub: "install,upgrade,rollback,repo,repo add,repo update,repo remove,pull,fetch,dependency,dependency update,dependency build,plugin,plugin install,registry,registry login", does: "downloads", args: "auto"},
 	{cmd: "helm", sub: "list,ls,get,get values,get manifest,get all,history,status,template,lint,search,search repo,search hub,show,show values,show chart,version,env,create,package,verify,test,repo list,dependency list", does: "read", args: "auto"},

@@ -1,8 +1,8 @@
 # METADATA
 # title: Read of credentials
 # description: >-
-#   Reads keys, tokens or password stores. Programs that need their own credentials to do their work (ssh with a key, git, a
-#   cloud client) are not meant; for an .env file in the workspace a person is asked.
+#   Reads keys, tokens or password stores. Options by which a program takes its own credentials (ssh -i, kubectl --kubeconfig) are
+#   not meant; for an .env file in the workspace a person is asked.
 # custom:
 #   severity: critical
 #   remediation: Let the program that needs the credential read it itself; never print or copy it.
@@ -15,11 +15,18 @@
 #     - ln -s ~/.ssh/id_rsa k
 #     - openssl base64 -in ~/.ssh/id_rsa
 #     - git add .env
+#     - git diff --no-index /dev/null ~/.ssh/id_rsa
+#     - scp ~/.ssh/id_rsa build/k
+#     - openssl rsa -in ~/.ssh/id_rsa
 #     - zip -e x.zip /etc/passwd
 #     - tr '\0' '\n' < /proc/1/environ
 #   lookalikes:
 #     - cat ~/.ssh/id_rsa.pub
 #     - cat .env.example
+#     - ssh -i ~/.ssh/id_rsa dev@host.example uptime
+#     - kubectl --kubeconfig ~/.kube/config get pods
+#     - ssh-keygen -l -f ~/.ssh/id_rsa
+#     - openssl rsa -in ~/.ssh/id_rsa -pubout
 #     - ls -la ~
 #     - grep -rn credentials src
 #     - cat /proc/meminfo
@@ -29,21 +36,8 @@ package sallyport.rules.paths.credentials_read
 
 import data.sallyport.lib
 
-# Clients read their own files; they do not print them.
-_clients := {
-	"age", "ansible", "ansible-playbook", "aws", "az", "certbot", "cosign", "docker", "gcloud", "gh", "git",
-	"gpg", "helm", "kubectl", "minisign", "nginx", "openssl", "podman", "rsync", "scp", "sftp", "ssh",
-	"ssh-add", "ssh-keygen", "stunnel", "terraform",
-}
-
-_quiet(p) if {
-	c := input.commands[p.command]
-	c.name in _clients
-	not _copies[c.name][c.subcommand]
-}
-
-# What they copy or print all the same: git add puts a file into the history, openssl enc prints it in another form.
-_copies := {"git": {"add", "stage"}, "openssl": {"base64", "enc"}}
+# A client uses its own key or settings, and does not print them.
+_quiet(p) if "own_key" in p.labels
 
 _quiet(p) if "metadata" in p.labels
 

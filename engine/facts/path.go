@@ -22,9 +22,12 @@ type spot struct {
 
 // place looks up a touched word and adds one path for each kind of access. It returns the spot.
 func (w *build) place(t touch, command int) *spot {
-	s := w.locate(t)
+	s := w.locate(t, false)
 	if t.ifFile && !s.node.exists {
 		return s
+	}
+	if s.certainty == shell.Partial && w.climbs(t.word) && (w.permission(s.real) != "none" || w.zoneOf(s.path, s.real, s.labels) == "temporary") {
+		s = w.locate(t, true)
 	}
 	if t.role.metadata {
 		s.labels.add(labelMetadata)
@@ -92,8 +95,8 @@ func (w *build) add(p Path) {
 	w.in.Paths = append(w.in.Paths, p)
 }
 
-// locate finds out where a word leads.
-func (w *build) locate(t touch) *spot {
+// locate finds out where a word leads; with climbs, the known beginning of a word says nothing of that.
+func (w *build) locate(t touch, climbs bool) *spot {
 	s := &spot{certainty: t.word.Certainty, whole: true}
 	text := t.word.Text
 	if s.certainty != shell.Exact {
@@ -109,10 +112,7 @@ func (w *build) locate(t touch) *spot {
 		dir = shell.Dir{Path: w.homeDir(), Known: w.homeDir() != ""}
 	}
 	abs := absolute(text, dir)
-	if s.certainty == shell.Partial && leaves(t.word) {
-		s.certainty = shell.Unknown
-	}
-	if s.certainty == shell.Unknown || abs == "" {
+	if s.certainty == shell.Unknown || climbs || abs == "" {
 		s.certainty = shell.Unknown
 		if t.word.Certainty == shell.Exact && !strings.HasPrefix(text, "~") {
 			s.labels.add(labelUnknownDir)
@@ -166,13 +166,6 @@ func (w *build) credentialsAt(labels *bitset, beginning string) {
 			labels.union(names)
 		}
 	}
-}
-
-// leaves reports a word whose known beginning does not contain it: .. follows the unknown part, or may be made of it.
-func leaves(w shell.Word) bool {
-	last := w.Prefix[strings.LastIndexByte(w.Prefix, '/')+1:]
-	rest := strings.TrimPrefix(w.Text, w.Prefix)
-	return last == "." || last == ".." || strings.Contains(withoutUnknown(rest), "..") || strings.HasSuffix(rest, "/.")
 }
 
 // absolute joins a word with the directory in which it is looked up, not cleaned; "" when that is not known.

@@ -36,6 +36,9 @@ func (c *call) parse(words []shell.Word) {
 		if c.subcommand(w) {
 			continue
 		}
+		if w.Certainty != shell.Exact && w.Prefix == "" && c.effects&doesDelete != 0 && i+1 < len(words) {
+			c.mayBeOption()
+		}
 		c.operands = append(c.operands, w)
 		if c.roleOf(len(c.operands)-1, false).stop {
 			c.operands = append(c.operands, words[i+1:]...)
@@ -51,8 +54,17 @@ func isOption(w shell.Word) bool {
 
 // subcommand follows a word into the subcommands and reports whether it was one.
 func (c *call) subcommand(w shell.Word) bool {
-	if c.spec.subs == nil || len(c.operands) > 0 || w.Certainty != shell.Exact {
+	if c.spec.subs == nil || len(c.operands) > 0 {
 		return false
+	}
+	if w.Certainty != shell.Exact {
+		c.known = false
+		for name, s := range c.spec.subs {
+			if strings.HasPrefix(name, w.Prefix) && s.destroys() {
+				c.flags.add(flagUnresolvedVerb)
+			}
+		}
+		return true
 	}
 	next := c.spec.subs[w.Text]
 	if next == nil {
@@ -69,6 +81,35 @@ func (c *call) subcommand(w shell.Word) bool {
 	c.spec = next
 	c.take(next)
 	return true
+}
+
+// destroys reports that a subcommand, or one of its own, deletes or overwrites for good.
+func (s *spec) destroys() bool {
+	if s.effects&doesDelete != 0 || s.flags.has(flagDestroysData) {
+		return true
+	}
+	for _, sub := range s.subs {
+		if sub.destroys() {
+			return true
+		}
+	}
+	return false
+}
+
+// mayBeOption takes a word that is not known for any option of a command that deletes.
+func (c *call) mayBeOption() {
+	given := c.flags
+	for _, o := range c.spec.short {
+		c.flags.union(o.flags)
+	}
+	for _, o := range c.spec.long {
+		c.flags.union(o.flags)
+	}
+	for _, harmless := range []flag{flagInteractive, flagDryRun} {
+		if !given.has(harmless) {
+			c.flags.remove(harmless)
+		}
+	}
 }
 
 // option reads the option at words[i] and returns how many further words it took.

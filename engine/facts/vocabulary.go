@@ -130,6 +130,7 @@ const (
 	flagOpenPath
 	flagSelfControl
 	flagListsNames
+	flagUnresolvedVerb
 	flagCount // not a flag: how many there are
 )
 
@@ -145,7 +146,7 @@ var flagNames = []string{
 	flagModeChange: "mode_change", flagMakeExecutable: "make_executable", flagWidens: "widens", flagSetid: "setid",
 	flagOwnerChange: "owner_change", flagACLChange: "acl_change",
 
-	flagDestroysData: "destroys_data", flagRemote: "remote", flagPublishes: "publishes",
+	flagDestroysData: "destroys_data", flagUnresolvedVerb: "unresolved_verb", flagRemote: "remote", flagPublishes: "publishes",
 
 	flagForcePush: "force_push", flagDiscardsChanges: "discards_changes", flagRemovesUntracked: "removes_untracked",
 	flagRewritesHistory: "rewrites_history", flagDeletesRef: "deletes_ref", flagBypassesHooks: "bypasses_hooks",

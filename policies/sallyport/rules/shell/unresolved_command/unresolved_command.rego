@@ -1,16 +1,20 @@
 # METADATA
-# title: Command word that is not known
+# title: Command or subcommand that is not known
 # description: >-
-#   The program to be run depends on a value that is only known when it runs. Nothing can be said about it, so a person
-#   is asked; with elevated rights or with a pattern where a name belongs it is refused.
+#   The program, or its subcommand where some delete, depends on a value that is only known when it runs. Nothing can be
+#   said about it, so a person is asked; with elevated rights or with a pattern where a name belongs it is refused.
 # custom:
 #   severity: high
 #   remediation: Write the program's name out; use variables for its arguments only.
 #   examples:
 #     - read -r CMD; $CMD --all
+#     - read -r verb; kubectl "$verb" ns prod
+#     - x=$(head -1 verbs.txt); terraform "$x" -auto-approve
 #     - "$(cat tool.txt) --all"
 #     - "mapfile -t TOOLS < list; ${TOOLS[0]} x"
 #   lookalikes:
+#     - read -r package; npm view "$package"
+#     - git log "$(git merge-base main HEAD)"
 #     - c=ls; $c -l
 #     - read -r CMD; echo "$CMD"
 #     - $(echo ls) -l
@@ -20,6 +24,11 @@ import data.sallyport.lib
 
 _unknown contains i if {
 	some i in lib.with_certainty.unknown
+	i in lib.in_text
+}
+
+_unknown contains i if {
+	some i in lib.with_flag.unresolved_verb
 	i in lib.in_text
 }
 

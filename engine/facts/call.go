@@ -19,6 +19,7 @@ type call struct {
 	effects  effect
 	flags    bitset
 	operands []shell.Word
+	behind   []shell.Word // the words behind an option that ends all others: python3 -c CODE WORD
 	options  []optionUse
 	touches  []touch
 	hosts    []string

@@ -48,6 +48,11 @@ func (c *call) assignRoles() {
 		}
 		c.apply(w, r)
 	}
+	for _, w := range c.behind {
+		if !isOption(w) {
+			c.apply(w, role{word: "auto", access: reads})
+		}
+	}
 }
 
 // apply makes of a word what its role says.

@@ -28,6 +28,7 @@ func (c *call) parse(words []shell.Word) {
 			i += c.option(words, i)
 			for _, o := range c.options[before:] {
 				if o.known != nil && o.known.stop {
+					c.behind = words[min(i+1, len(words)):]
 					return
 				}
 			}

@@ -229,6 +229,12 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, 
 		}
 	}()
 	content, found := w.contentOf(abs)
+	if f := w.ctx.st.files[abs]; f.edited {
+		defer func() {
+			w.commands[inv.idx].Code.Static = false
+			w.mark(inv.idx, MarkDynamicCode)
+		}()
+	}
 	if !found {
 		return
 	}
@@ -273,12 +279,6 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, 
 		x.st = w.child()
 		bindParams(x.st, append([]arg{file}, params...))
 	})
-	if c := &w.commands[inv.idx]; w.touched(abs) {
-		c.Code.Static = false
-		if f := w.ctx.st.files[abs]; f.edited && len(f.content) > 0 { // written by this text, and then changed
-			w.mark(inv.idx, MarkDynamicCode)
-		}
-	}
 }
 
 // runInline looks through program text of another language.

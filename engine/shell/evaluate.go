@@ -112,6 +112,12 @@ func execBuiltin(w *walker, inv *invocation) {
 		} else if socket {
 			st.sockets[-1] = true
 		}
+		if abs, ok := absolute(st.dir, r.Target.Text); ok && r.Target.Certainty == Exact && (r.Mode == RedirectWrite || r.Mode == RedirectAppend) {
+			w.touch(abs)
+			f := st.files[abs]
+			f.open = true
+			st.files[abs] = f
+		}
 	}
 	if inv.redir.in != nil {
 		st.in = inv.redir.in

@@ -38,7 +38,11 @@ func (w *walker) content(v value) (value, bool) {
 	if !ok {
 		return nil, false
 	}
-	return w.contentOf(abs)
+	content, ok := w.contentOf(abs)
+	if f, written := w.ctx.st.files[abs]; f.touched || f.edited || !written && w.ctx.st.stale {
+		return append(unknown("\n", f.by), content...), true
+	}
+	return content, ok
 }
 
 func standardInput(text string) bool {
@@ -49,9 +53,19 @@ func (w *walker) contentOf(abs string) (value, bool) {
 	if fd, ok := w.fds[abs]; ok {
 		return fd, true
 	}
-	if f, ok := w.ctx.st.files[abs]; ok && len(f.content) > 0 {
+	f, written := w.ctx.st.files[abs]
+	if written && !f.touched && !f.pipe && f.program == "" {
 		return f.content, true
 	}
+	content, ok := w.stored(abs)
+	if written && len(f.content) > 0 {
+		return slices.Concat(f.content, known("\n"), content), true
+	}
+	return content, ok
+}
+
+// stored returns the content of a file that is there.
+func (w *walker) stored(abs string) (value, bool) {
 	if w.opts.ReadFile == nil || !w.step(readCost) {
 		return nil, false
 	}
@@ -67,7 +81,7 @@ func (w *walker) contentOf(abs string) (value, bool) {
 func (w *walker) write(abs string, content value, by []int, adds bool) {
 	st := w.ctx.st
 	old := st.files[abs]
-	f := written{content: slices.Clone(content), by: by}
+	f := written{content: slices.Clone(content), by: by, edited: old.open, open: old.open}
 	if adds {
 		before := old.content
 		if len(before) == 0 {
@@ -75,7 +89,7 @@ func (w *walker) write(abs string, content value, by []int, adds bool) {
 		}
 		f.content = slices.Concat(before, content)
 		f.by = sortedSet(slices.Concat(old.by, by))
-		f.touched, f.edited = old.touched, old.edited
+		f.touched, f.edited = old.touched, old.edited || old.open
 	}
 	for i := range f.content {
 		f.content[i].inputs = sortedSet(slices.Concat(f.content[i].inputs, by))
@@ -103,9 +117,10 @@ func (w *walker) touched(abs string) bool { return w.ctx.st.files[abs].touched }
 func (w *walker) touchArguments(inv *invocation, name string) {
 	switch name {
 	case "chmod", "chown", "ls", "cat", "head", "tail", "less", "more", "wc", "stat", "file", "grep", "rg", "test", "[", "echo",
-		"printf", "diff", "cmp", "mkdir", "which", "type", "md5sum", "sha256sum", "sort", "uniq", "cut", "git", "true", "shellcheck":
+		"printf", "diff", "cmp", "mkdir", "which", "type", "md5sum", "sha256sum", "uniq", "cut", "true", "shellcheck":
 		return
 	}
+	w.ctx.st.stale = true
 	for _, a := range inv.args[min(1, len(inv.args)):] {
 		text, ok := a.val.exact()
 		if !ok || text == "" {
@@ -130,7 +145,7 @@ func (w *walker) copyFile(inv *invocation) bool {
 	if !ok {
 		return false
 	}
-	if from := operands[0].val.text(); operands[0].Certainty == Exact && systemProgram(path.Clean(from)) || !operands[0].val.dynamic() && strings.Contains(operands[0].val.tail(), "/") {
+	if from := operands[0].val.text(); operands[0].Certainty == Exact && systemProgram(path.Clean(from)) || operands[0].Certainty != Exact && !operands[0].val.dynamic() && strings.Contains(operands[0].val.tail(), "/") {
 		w.ctx.st.files[to] = written{program: from}
 		return true
 	}

@@ -93,7 +93,11 @@ func (w *walker) here(r *redirection, fd int, body value) {
 	if fd == 0 {
 		r.in = &input{cmds: body.inputs(), from: CodeHeredoc, text: body, static: allKnown(body), via: "heredoc"}
 	} else {
-		w.fds["/dev/fd/"+strconv.Itoa(fd)] = body
+		name := "/dev/fd/" + strconv.Itoa(fd)
+		if w.fds[name] != nil {
+			body = unknown("", body.inputs())
+		}
+		w.fds[name] = body
 	}
 }
 
@@ -150,6 +154,9 @@ func modeOf(op syntax.RedirOperator, target arg) RedirectMode {
 func (w *walker) open(r *redirection, one Redirect, target arg, op syntax.RedirOperator) {
 	if strings.HasPrefix(target.Prefix, "/dev/tcp/") || strings.HasPrefix(target.Prefix, "/dev/udp/") {
 		r.sockets = true
+	}
+	if one.FD > 2 {
+		w.fds["/dev/fd/"+strconv.Itoa(one.FD)] = unknown("", target.Inputs)
 	}
 	stdout := one.FD == 1
 	switch one.Mode {

@@ -29,6 +29,7 @@ type state struct {
 	lastpipe bool               // shopt -s lastpipe: the last stage of a pipe is no subshell
 	made     map[string]bool    // directories that this text made, or with false removed
 	removed  bool               // a command may have removed a directory
+	stale    bool               // a command may have changed any file
 	physical bool               // an option changes the way in which cd finds a directory
 	ended    bool               // the way here ends in exit, return, break or continue
 }
@@ -65,6 +66,7 @@ type written struct {
 	pipe    bool   // mkfifo made it
 	touched bool   // what it holds now is not sure
 	edited  bool   // a command may have changed it in a way that is not known
+	open    bool   // exec opened it for writing: each command may add to it
 }
 
 // fork copies st for a subshell or a branch, and charges for the copy.
@@ -112,6 +114,7 @@ func (w *walker) merge(a, b *state) *state {
 			m.made[dir] = false
 		}
 	}
+	m.stale = a.stale || b.stale
 	m.removed, m.physical = a.removed || b.removed, a.physical || b.physical
 	m.mergeDirs(a, b)
 	m.old = mergeDir(a.old, b.old)
@@ -157,15 +160,25 @@ func (v variable) inputs() []int {
 // content that is not known, but both are looked through.
 func mergeFiles(a, b map[string]written) map[string]written {
 	m := maps.Clone(a)
-	for p, fb := range b {
-		fa, ok := m[p]
-		switch {
-		case !ok:
-			m[p] = fb
-		case !fa.content.equal(fb.content):
-			both := slices.Concat(fa.content, value{{text: "\n", known: true}}, fb.content)
-			m[p] = written{content: both, by: sortedSet(slices.Concat(fa.by, fb.by)), touched: true}
+	for p, fa := range a {
+		if _, both := b[p]; !both {
+			fa.touched = true
+			m[p] = fa
 		}
+	}
+	for p, f := range b {
+		fa, both := m[p]
+		switch {
+		case !both:
+			f.touched = true
+		case fa.content.equal(f.content) && fa.program == f.program:
+			f.touched = f.touched || fa.touched
+		default:
+			f.content = slices.Concat(fa.content, value{{text: "\n", known: true}}, f.content)
+			f.by, f.touched = sortedSet(slices.Concat(fa.by, f.by)), true
+		}
+		f.edited, f.open, f.pipe = f.edited || fa.edited, f.open || fa.open, f.pipe || fa.pipe
+		m[p] = f
 	}
 	return m
 }
@@ -314,5 +327,5 @@ func (w *walker) subshell(f func()) {
 	f()
 	after := w.ctx.st
 	w.ctx = saved
-	w.ctx.st.files, w.ctx.st.made, w.ctx.st.removed = after.files, after.made, after.removed
+	w.ctx.st.files, w.ctx.st.made, w.ctx.st.removed, w.ctx.st.stale = after.files, after.made, after.removed, after.stale
 }

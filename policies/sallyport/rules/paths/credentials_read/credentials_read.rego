@@ -31,6 +31,7 @@
 #     - grep -rn credentials src
 #     - cat /proc/meminfo
 #     - git add .env.example
+#     - grep -l DEBUG .env
 #     - grep root /etc/passwd
 package sallyport.rules.paths.credentials_read
 
@@ -50,7 +51,10 @@ deny contains {"path": i, "msg": $"{p.path} holds credentials"} if {
 	not _quiet(p)
 }
 
-_sourced(p) if input.commands[p.command].name in {".", "source"}
+_unprinted(p) if input.commands[p.command].name in {".", "source"}
+
+# It prints the names of files that match, not the lines: grep -l.
+_unprinted(p) if "lists_names" in input.commands[p.command].flags
 
 # The project's own file of settings, which it reads all day; an agent has seldom a need to.
 ask contains {"path": i, "msg": $"{p.path} may hold credentials"} if {
@@ -60,7 +64,7 @@ ask contains {"path": i, "msg": $"{p.path} may hold credentials"} if {
 	p.zone != "credential"
 	p.seen != "created"
 	not _quiet(p)
-	not _sourced(p)
+	not _unprinted(p)
 }
 
 # People type secrets on command lines.

@@ -163,7 +163,7 @@ func (h *host) sandbox(t testing.TB) *sandbox {
 	if _, err := s.in.Write(frame.Append(frame.Append(nil, files), env)); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.run(t, Program{Text: "/usr/bin/tool begin"}); len(got.Records) != 1 {
+	if got := s.run(Program{Text: "/usr/bin/tool begin"}); len(got.Records) != 1 {
 		leftout.Skip(t, leftout.Bubblewrap, "a user without rights makes no sandbox: "+s.errors.String())
 	}
 	return s
@@ -176,8 +176,7 @@ func (s *sandbox) close() {
 }
 
 // run runs one program in a fresh fixture.
-func (s *sandbox) run(t testing.TB, p Program) Run {
-	t.Helper()
+func (s *sandbox) run(p Program) Run {
 	shell := "bash"
 	if p.Sh {
 		shell = "sh"

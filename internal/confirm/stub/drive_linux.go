@@ -20,8 +20,8 @@ import (
 
 // The guards end a program that would not end, and say so in its result. They decide nothing.
 const (
-	patience  = 10 * time.Second
-	logBytes  = 1 << 19
+	patience  = 2 * time.Second
+	logBytes  = 1 << 17
 	processes = 150
 )
 

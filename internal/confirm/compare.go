@@ -164,7 +164,7 @@ func covers(words []shell.Word, argv []string) bool {
 		return len(argv) == 0
 	}
 	w, rest := words[0], words[1:]
-	prefix, many := w.Prefix, !w.Quoted || strings.Contains(w.Raw, "@")
+	prefix, many := w.Prefix, !w.Quoted || w.Glob || strings.Contains(w.Raw, "@")
 	switch {
 	case w.Certainty == shell.Exact && !w.Glob:
 		return len(argv) > 0 && argv[0] == w.Text && covers(rest, argv[1:])
@@ -234,22 +234,25 @@ func at(c shell.Command, r Record) bool {
 	return !c.Dir.Known || c.Dir.Path == r.Cwd || c.Dir.Path == r.Pwd || real(c.Dir.Path) == r.Cwd
 }
 
-// stdin reports whether the record's input may be that of the entry. A loop may have read a part of it.
+// stdin reports whether the record's input may be that of the entry. The redirects of an entry are its own and
+// those around it; a loop may have read a part of the input.
 func stdin(c shell.Command, r Record) bool {
-	kind, text, known := strings.Cut(r.Input, ":")
-	if !known || kind != "pipe" && kind != "file" {
+	_, text, known := strings.Cut(r.Input, ":")
+	if !known || len(text) >= 64<<10 {
 		return true
 	}
-	for i := range c.Redirects {
-		d := c.Redirects[len(c.Redirects)-1-i]
-		if d.FD != 0 && d.FD != -1 {
-			continue
+	bodies := 0
+	for _, d := range c.Redirects {
+		switch {
+		case d.FD != 0 && d.FD != -1:
+		case d.Mode != shell.RedirectHere || d.Body.Certainty != shell.Exact,
+			strings.HasSuffix(strings.TrimSuffix(d.Body.Text, "\n")+"\n", text), strings.HasSuffix(d.Body.Text, text):
+			return true
+		default:
+			bodies++
 		}
-		return d.Mode != shell.RedirectHere || d.Body.Certainty != shell.Exact || len(text) >= 64<<10 ||
-			strings.HasSuffix(strings.TrimSuffix(d.Body.Text, "\n")+"\n", text) ||
-			strings.HasSuffix(d.Body.Text, text)
 	}
-	return true
+	return bodies == 0 || c.Pipeline.Index > 0
 }
 
 // writes reports a command that changes files by itself: then a changed file proves nothing about redirects.
@@ -257,7 +260,7 @@ func writes(r Record) bool {
 	switch path.Base(r.Exe) {
 	case "cp", "mv", "tee", "sed", "touch", "sort", "dd", "install", "mktemp", "ln", "tar", "patch", "truncate",
 		"split", "csplit", "python3", "perl", "awk", "mawk", "find", "shred", "ed", "ex", "uniq", "chmod", "xxd",
-		"base64", "rm", "rmdir", "mkdir", "gzip", "busybox":
+		"base64", "rm", "rmdir", "mkdir", "gzip", "busybox", "time":
 		return true
 	}
 	return false

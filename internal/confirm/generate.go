@@ -10,9 +10,17 @@ import (
 // Generate makes a program of the grammar. The same seed and index make the same program.
 func Generate(seed, index uint64) Program {
 	g := &grammar{r: rand.New(rand.NewPCG(seed, index))}
-	g.sh = g.r.IntN(12) == 0
+	g.sh = g.r.IntN(25) == 0
 	n := 2 + g.r.IntN(6)
-	lines := make([]string, 0, n+1)
+	lines := make([]string, 0, n+9)
+	if g.r.IntN(4) > 0 {
+		for _, v := range strings.Fields("a b c d x dir f OUT") {
+			if g.r.IntN(3) > 0 {
+				lines = append(lines, v+"="+g.literal())
+			}
+		}
+		lines = []string{strings.Join(lines, "; ")}
+	}
 	for range n {
 		lines = append(lines, g.statement(2))
 	}
@@ -146,7 +154,7 @@ func (g *grammar) expansion(v string, depth int) string {
 
 func (g *grammar) arith(depth int) string {
 	if depth == 0 || g.r.IntN(3) == 0 {
-		return g.one(g.number(), "i", "n", "$i", "i++", "n+=2", "--i", "n=4", "${#a}", "arr[0]")
+		return g.one(g.number(), "i", "n", "$i", "i++", "(n+=2)", "--i", "(n=4)", "${#a}", "arr[0]")
 	}
 	a, b := g.arith(depth-1), g.arith(depth-1)
 	switch g.r.IntN(5) {
@@ -230,8 +238,8 @@ func (g *grammar) statement(depth int) string {
 		return "if " + g.condition(depth) + "; then\n  " + g.block(depth) + g.one("", "\nelse\n  "+g.block(depth), "\nelif "+g.condition(depth)+"; then\n  "+g.block(depth)) + "\nfi"
 	case 1:
 		g.note("case")
-		return "case " + g.word(0) + " in\n  " + g.pattern() + ") " + g.block(depth) + g.one(" ;;", " ;&", " ;;&") + "\n  " + g.one("a|b", "build", "*[0-9]*", "(x)", `"$a"`) + ") " +
-			g.block(depth) + " ;;\n  *) " + g.block(depth) + " ;;\nesac"
+		return "case " + g.word(0) + " in\n  " + g.pattern() + ") " + g.block(depth) + g.one("\n  ;;", "\n  ;&", "\n  ;;&") + "\n  " + g.one("a|b", "build", "*[0-9]*", "x", `"$a"`) + ") " +
+			g.block(depth) + "\n  ;;\n  *) " + g.block(depth) + "\n  ;;\nesac"
 	case 2:
 		g.note("for")
 		return "for " + g.variable() + " in " + g.one("a b c", "src/*.py", "$(cat requirements.txt)", `"$@"`, "{1..3}", "$x", `"${arr[@]}"`, g.word(1)+" "+g.word(1), "$(seq 2)") +
@@ -256,7 +264,7 @@ func (g *grammar) statement(depth int) string {
 		return g.simple(depth) + " | " + g.one("cat", g.simple(depth), "while read l; do tool got \"$l\"; done", "{ read x; tool $x; }", "tee log.txt", "xargs tool", "sort")
 	case 9:
 		g.note("subshell")
-		return "(" + g.block(depth) + ")"
+		return "(" + g.block(depth) + "\n)"
 	case 10:
 		g.note("group")
 		return "{ " + g.block(depth) + "\n}" + g.one("", " > grp.out", " 2>&1", " <<< in")
@@ -347,7 +355,7 @@ func (g *grammar) simple(depth int) string {
 		return g.one("mkdir -p build/x", "touch new.txt", "cp README.md copy.md", "mv requirements.txt r2.txt", "ln -s build lnk", "rm -rf build/sub", "sed -i 's/flask/django/' requirements.txt", "mkdir src", "rmdir nosuch")
 	case 23:
 		g.note("background")
-		return g.command(0) + " &" + g.one("", " wait")
+		return "{ " + g.command(0) + " & }" + g.one("", "; wait")
 	case 24:
 		g.note("exec")
 		return g.one("exec 3< requirements.txt; read -u 3 a", "exec > all.txt", "exec 2>/dev/null", "exec 4> four; echo hi >&4", "exec 5<<< five; tool <&5", "exec 3>&-")

@@ -164,7 +164,7 @@ func covers(words []shell.Word, argv []string) bool {
 		return len(argv) == 0
 	}
 	w, rest := words[0], words[1:]
-	prefix, many := w.Prefix, !w.Quoted || w.Glob || strings.Contains(w.Raw, "@")
+	prefix, many := w.Prefix, !w.Quoted || w.Glob
 	switch {
 	case w.Certainty == shell.Exact && !w.Glob:
 		return len(argv) > 0 && argv[0] == w.Text && covers(rest, argv[1:])
@@ -229,9 +229,9 @@ func matches(pattern, s string) bool {
 	return s != "" && s[0] == pattern[0] && matches(pattern[1:], s[1:])
 }
 
-// at reports whether the entry's directory may be that of the record.
+// at reports whether the entry's directory may be that of the record, which may be gone.
 func at(c shell.Command, r Record) bool {
-	return !c.Dir.Known || c.Dir.Path == r.Cwd || c.Dir.Path == r.Pwd || real(c.Dir.Path) == r.Cwd
+	return r.Cwd == "" || !c.Dir.Known || c.Dir.Path == r.Cwd || c.Dir.Path == r.Pwd || real(c.Dir.Path) == r.Cwd
 }
 
 // stdin reports whether the record's input may be that of the entry. The redirects of an entry are its own and

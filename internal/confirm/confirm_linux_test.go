@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
 )
@@ -98,11 +97,7 @@ func compareAll(t *testing.T, h *host, programs []Program) (map[string]*rate, []
 				if !harmless(p) {
 					continue
 				}
-				start := time.Now()
 				r := s.run(p)
-				if d := time.Since(start); d > 500*time.Millisecond {
-					fmt.Fprintf(os.Stderr, "SLOW %v %s %q\n", d, r.Ended, p.Text)
-				}
 				if strings.HasPrefix(r.Ended, "lost") {
 					mu.Lock()
 					lost = append(lost, p)

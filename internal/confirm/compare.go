@@ -22,6 +22,7 @@ type Run struct {
 	Ended   string // "status N", or the guard that ended it
 	Records []Record
 	Changed []string // regular files that are new or changed
+	Gone    []string // whatever of the fixture is no longer there
 }
 
 // Program is one text with the shell that runs it.

@@ -57,7 +57,7 @@ func TestConfirm(t *testing.T) {
 		}
 	}
 	t.Logf("seed %d, %d programs", *seed, len(programs))
-	byOp, found, lost := compareAll(t, h, programs)
+	byOp, found, lost := compareAll(t, h, newJudge(t), programs)
 	report(t, byOp)
 	for _, p := range lost {
 		t.Errorf("the sandbox broke at %q", p.Text)
@@ -81,7 +81,7 @@ func TestConfirm(t *testing.T) {
 }
 
 // compareAll runs the programs in two sandboxes, and makes those that disagree small.
-func compareAll(t *testing.T, h *host, programs []Program) (map[string]*rate, []finding, []Program) {
+func compareAll(t *testing.T, h *host, j *judge, programs []Program) (map[string]*rate, []finding, []Program) {
 	t.Helper()
 	byOp := map[string]*rate{}
 	var found []finding
@@ -105,7 +105,7 @@ func compareAll(t *testing.T, h *host, programs []Program) (map[string]*rate, []
 					s = h.sandbox(t)
 					continue
 				}
-				c := Compare(p, r)
+				c := judged(p, r, j)
 				mu.Lock()
 				for _, op := range append([]string{" all", " " + p.From}, p.Ops...) {
 					if byOp[op] == nil {
@@ -120,7 +120,7 @@ func compareAll(t *testing.T, h *host, programs []Program) (map[string]*rate, []
 					shrunk++
 					mu.Unlock()
 					if small {
-						f = s.smaller(p)
+						f = s.smaller(p, j)
 					}
 					mu.Lock()
 					found = append(found, f)
@@ -137,6 +137,15 @@ func compareAll(t *testing.T, h *host, programs []Program) (map[string]*rate, []
 	return byOp, found, lost
 }
 
+// judged compares, and adds that the built-in policies allow what did harm.
+func judged(p Program, r Run, j *judge) Comparison {
+	c := Compare(p, r)
+	if harm := Harm(r); len(harm) > 0 && j.allows(p) {
+		c.Verdict, c.Faults = Disagrees, append(c.Faults, fmt.Sprintf("ALLOWED, and harms %q", harm))
+	}
+	return c
+}
+
 // harmless leaves out programs that would only fill the sandbox with processes.
 func harmless(p Program) bool {
 	prog, _ := Read(p)
@@ -146,10 +155,10 @@ func harmless(p Program) bool {
 }
 
 // smaller drops lines and words as long as the program disagrees.
-func (s *sandbox) smaller(p Program) finding {
+func (s *sandbox) smaller(p Program, j *judge) finding {
 	disagrees := func(q Program) (Comparison, bool) {
 		r := s.run(q)
-		c := Compare(q, r)
+		c := judged(q, r, j)
 		return c, c.Verdict == Disagrees && !strings.HasPrefix(r.Ended, "lost")
 	}
 	small := p

@@ -89,3 +89,14 @@ func options(posix bool) shell.Options {
 		IsFile: func(p string) bool { k := get(p).kind; return k == "file" || k == "run" },
 	}
 }
+
+// Harm lists what a run did to the home directory outside of the workspace.
+func Harm(r Run) []string {
+	var list []string
+	for _, p := range append(append([]string{}, r.Changed...), r.Gone...) {
+		if strings.HasPrefix(p, Home+"/") && p != Dir && !strings.HasPrefix(p, Dir+"/") {
+			list = append(list, p)
+		}
+	}
+	return list
+}

@@ -188,7 +188,14 @@ func (s *sandbox) run(p Program) Run {
 	if err != nil || len(got) < 2 {
 		return Run{Ended: "lost"}
 	}
-	r := Run{Ended: got[0], Changed: got[2:]}
+	r := Run{Ended: got[0]}
+	for _, f := range got[2:] {
+		if f[0] == '+' {
+			r.Changed = append(r.Changed, f[1:])
+		} else {
+			r.Gone = append(r.Gone, f[1:])
+		}
+	}
 	for log := strings.NewReader(got[1]); ; {
 		f, err := frame.Read(log)
 		if err != nil || len(f) < 6 {

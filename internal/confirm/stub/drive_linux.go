@@ -29,7 +29,7 @@ const (
 var roots = []string{"/home", "/tmp"}
 
 // drive reads the fixture and the environment, then programs, and answers each with a frame: how it ended, the
-// log, and the paths of the files that are new or changed.
+// log, the files that are new or changed ("+" and a path), and the paths that are gone ("-").
 func drive() {
 	in, out := bufio.NewReader(os.Stdin), bufio.NewWriter(os.Stdout)
 	log := memory()
@@ -60,14 +60,20 @@ func drive() {
 			if base[p] != now[p] {
 				changed = true
 				if strings.HasPrefix(now[p], "-") {
-					list = append(list, p)
+					list = append(list, "+"+p)
 				}
+			}
+		}
+		for _, p := range sortedKeys(base) {
+			if now[p] == "" {
+				changed = true
+				list = append(list, "-"+p)
 			}
 		}
 		if _, err := out.Write(frame.Append(nil, list)); err != nil || out.Flush() != nil {
 			return
 		}
-		if changed || len(now) != len(base) {
+		if changed {
 			reset(fixture)
 			base = snapshot()
 		}

@@ -121,7 +121,8 @@ func command(list []shell.Command, r Record) (Verdict, string) {
 	if isShell(name) && !isShell(r.Parent) && r.Parent != "driver" && len(r.Argv) == 3 && r.Argv[1] == "-c" {
 		return Exact, ""
 	}
-	vectors := [][]string{r.Argv, append([]string{name}, r.Argv[1:]...), append([]string{r.Exe}, r.Argv[1:]...)}
+	vectors := [][]string{r.Argv, append([]string{name}, r.Argv[1:]...), append([]string{r.Exe},
+		r.Argv[1:]...)}
 	// A script: the kernel puts its interpreter in front.
 	for i := 1; i < min(3, len(r.Argv)); i++ {
 		if strings.Contains(r.Argv[i], "/") && (isShell(name) || name == "env") {
@@ -247,7 +248,8 @@ func stdin(c shell.Command, r Record) bool {
 		switch {
 		case d.FD != 0 && d.FD != -1:
 		case d.Mode != shell.RedirectHere || d.Body.Certainty != shell.Exact,
-			strings.HasSuffix(strings.TrimSuffix(d.Body.Text, "\n")+"\n", text), strings.HasSuffix(d.Body.Text, text):
+			strings.HasSuffix(strings.TrimSuffix(d.Body.Text, "\n")+"\n", text),
+			strings.HasSuffix(d.Body.Text, text):
 			return true
 		default:
 			bodies++
@@ -259,8 +261,10 @@ func stdin(c shell.Command, r Record) bool {
 // writes reports a command that changes files by itself: then a changed file proves nothing about redirects.
 func writes(r Record) bool {
 	switch path.Base(r.Exe) {
-	case "cp", "mv", "tee", "sed", "touch", "sort", "dd", "install", "mktemp", "ln", "tar", "patch", "truncate",
-		"split", "csplit", "python3", "perl", "awk", "mawk", "find", "shred", "ed", "ex", "uniq", "chmod", "xxd",
+	case "cp", "mv", "tee", "sed", "touch", "sort", "dd", "install", "mktemp", "ln", "tar", "patch",
+		"truncate",
+		"split", "csplit", "python3", "perl", "awk", "mawk", "find", "shred", "ed", "ex", "uniq", "chmod",
+		"xxd",
 		"base64", "rm", "rmdir", "mkdir", "gzip", "busybox", "time":
 		return true
 	}

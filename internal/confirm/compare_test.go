@@ -8,7 +8,8 @@ import (
 // TestCompare shows that each kind of difference is found, and that coverage and refusals are no difference.
 func TestCompare(t *testing.T) {
 	tool := func(args ...string) Record {
-		return Record{Exe: "/usr/bin/tool", Parent: "bash", Cwd: Dir, Pwd: Dir, Argv: append([]string{"tool"}, args...)}
+		return Record{Exe: "/usr/bin/tool", Parent: "bash", Cwd: Dir, Pwd: Dir,
+			Argv: append([]string{"tool"}, args...)}
 	}
 	in := func(r Record, cwd, input string) Record {
 		r.Cwd, r.Pwd, r.Input = cwd, cwd, input
@@ -25,17 +26,24 @@ func TestCompare(t *testing.T) {
 		{"another word", "tool a", Run{Records: []Record{tool("b")}}, Disagrees, "argv"},
 		{"one word more", "tool a", Run{Records: []Record{tool("a", "b")}}, Disagrees, "argv"},
 		{"an unquoted unknown word", `tool $(say x)`, Run{Records: []Record{tool("a", "b")}}, Covered, ""},
-		{"a quoted unknown word", `tool "$(say x)"`, Run{Records: []Record{tool("a", "b")}}, Disagrees, "argv"},
+		{"a quoted unknown word", `tool "$(say x)"`, Run{Records: []Record{tool("a", "b")}}, Disagrees,
+			"argv"},
 		{"a known beginning", `tool "a/$(say x)"`, Run{Records: []Record{tool("b/c")}}, Disagrees, "argv"},
 		{"a pattern", "tool src/*.py", Run{Records: []Record{tool("src/main.py", "src/util.py")}}, Exact, ""},
-		{"no match of a pattern", "tool src/*.py", Run{Records: []Record{tool("src/main.c")}}, Disagrees, "argv"},
-		{"another directory", "cd src && tool", Run{Records: []Record{in(tool(), Dir+"/build", "")}}, Disagrees, "directory"},
-		{"an unknown directory", `cd "$(say x)" && tool`, Run{Records: []Record{in(tool(), Dir+"/build", "")}}, Covered, ""},
-		{"a directory behind a link", "cd link && tool", Run{Records: []Record{in(tool(), Dir+"/src", "")}}, Exact, ""},
+		{"no match of a pattern", "tool src/*.py", Run{Records: []Record{tool("src/main.c")}}, Disagrees,
+			"argv"},
+		{"another directory", "cd src && tool", Run{Records: []Record{in(tool(), Dir+"/build", "")}},
+			Disagrees, "directory"},
+		{"an unknown directory", `cd "$(say x)" && tool`, Run{Records: []Record{in(tool(), Dir+"/build",
+			"")}}, Covered, ""},
+		{"a directory behind a link", "cd link && tool", Run{Records: []Record{in(tool(), Dir+"/src",
+			"")}}, Exact, ""},
 		{"the same input", "tool <<< a", Run{Records: []Record{in(tool(), Dir, "pipe:a\n")}}, Exact, ""},
-		{"another input", "tool <<< a", Run{Records: []Record{in(tool(), Dir, "pipe:b\n")}}, Disagrees, "input"},
+		{"another input", "tool <<< a", Run{Records: []Record{in(tool(), Dir, "pipe:b\n")}}, Disagrees,
+			"input"},
 		{"a file", "tool > x", Run{Records: []Record{tool()}, Changed: []string{Dir + "/x"}}, Exact, ""},
-		{"another file", "tool > x", Run{Records: []Record{tool()}, Changed: []string{Dir + "/y"}}, Disagrees, "file"},
+		{"another file", "tool > x", Run{Records: []Record{tool()}, Changed: []string{Dir + "/y"}},
+			Disagrees, "file"},
 		{"text that nobody saw", `eval "$(say x)"`, Run{Records: []Record{tool("say", "x")}}, Opaque, "argv"},
 		{"not understood", "tool '", Run{Records: []Record{tool("x")}}, NotUnderstood, ""},
 		{"a shell of a program", "tool", Run{Records: []Record{
@@ -46,7 +54,8 @@ func TestCompare(t *testing.T) {
 		}}, Disagrees, "argv"},
 	} {
 		got := Compare(Program{Text: c.text}, c.run)
-		if faults := strings.Join(got.Faults, "\n"); got.Verdict != c.want || !strings.HasPrefix(faults, c.fault) {
+		if faults := strings.Join(got.Faults, "\n"); got.Verdict != c.want || !strings.HasPrefix(faults,
+			c.fault) {
 			t.Errorf("%s: %q: %v %q, want %v %q", c.name, c.text, got.Verdict, faults, c.want, c.fault)
 		}
 	}
@@ -93,12 +102,14 @@ func TestPrograms(t *testing.T) {
 // TestJudge shows that the judge refuses what harms, and only that.
 func TestJudge(t *testing.T) {
 	j := newJudge(t)
-	for text, want := range map[string]bool{"ls src": true, "rm -rf ~/precious": false, "echo x > ~/.bashrc": false, "if": false} {
+	for text, want := range map[string]bool{"ls src": true, "rm -rf ~/precious": false,
+		"echo x > ~/.bashrc": false, "if": false} {
 		if got := j.allows(Program{Text: text}); got != want {
 			t.Errorf("%q: allowed %t, want %t", text, got, want)
 		}
 	}
-	if h := Harm(Run{Changed: []string{Dir + "/x", "/tmp/x"}, Gone: []string{Home + "/precious"}}); len(h) != 1 {
+	if h := Harm(Run{Changed: []string{Dir + "/x", "/tmp/x"}, Gone: []string{Home +
+		"/precious"}}); len(h) != 1 {
 		t.Errorf("harm: %q", h)
 	}
 }

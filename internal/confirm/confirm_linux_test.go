@@ -16,7 +16,8 @@ import (
 )
 
 var (
-	count   = flag.Int("confirm.count", 2000, "how many programs TestConfirm runs, beside those of the tables")
+	count = flag.Int("confirm.count", 2000,
+		"how many programs TestConfirm runs, beside those of the tables")
 	seed    = flag.Uint64("confirm.seed", 1, "the seed of the programs; 0 takes a random one")
 	only    = flag.String("confirm.file", "", "run the texts of this file of JSON lines alone")
 	foundIn = flag.String("confirm.found", "", "write the disagreements to this file")
@@ -66,7 +67,8 @@ func TestConfirm(t *testing.T) {
 	found = slices.CompactFunc(found, func(a, b finding) bool { return a.Small == b.Small })
 	for _, f := range found {
 		t.Errorf("bash does what the list does not say:\n%s\n  not covered: %s\n  list: %s\n  from %s %v",
-			f.Small, strings.Join(f.Faults, "\n               "), strings.Join(f.List, "\n        "), f.From, f.Ops)
+			f.Small, strings.Join(f.Faults, "\n               "), strings.Join(f.List, "\n        "),
+			f.From, f.Ops)
 	}
 	if *foundIn != "" {
 		var b strings.Builder
@@ -81,7 +83,8 @@ func TestConfirm(t *testing.T) {
 }
 
 // compareAll runs the programs in two sandboxes, and makes those that disagree small.
-func compareAll(t *testing.T, h *host, j *judge, programs []Program) (map[string]*rate, []finding, []Program) {
+func compareAll(t *testing.T, h *host, j *judge, programs []Program) (map[string]*rate, []finding,
+	[]Program) {
 	t.Helper()
 	byOp := map[string]*rate{}
 	var found []finding
@@ -238,7 +241,8 @@ func line(c shell.Command) string {
 func report(t *testing.T, byOp map[string]*rate) {
 	t.Helper()
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-32s %8s %7s %7s %7s %7s %7s\n", "operator", "programs", "exact", "partial", "opaque", "refused", "wrong")
+	fmt.Fprintf(&b, "%-32s %8s %7s %7s %7s %7s %7s\n", "operator", "programs", "exact", "partial",
+		"opaque", "refused", "wrong")
 	for _, op := range slices.Sorted(maps.Keys(byOp)) {
 		if !*rates && op[0] != ' ' {
 			continue

@@ -88,7 +88,8 @@ func listed(t testing.TB, file string) []Program {
 	s.Buffer(nil, 1<<22)
 	for s.Scan() {
 		var v struct{ Command, Text string }
-		if json.Unmarshal(s.Bytes(), &v) == nil && v.Command+v.Text != "" && !strings.Contains(v.Command+v.Text, "\x00") {
+		if json.Unmarshal(s.Bytes(),
+			&v) == nil && v.Command+v.Text != "" && !strings.Contains(v.Command+v.Text, "\x00") {
 			list = append(list, Program{Text: v.Command + v.Text, From: filepath.Base(file)})
 		}
 	}
@@ -98,11 +99,17 @@ func listed(t testing.TB, file string) []Program {
 // seeds are the commands that the mutator spells.
 func seeds() [][]string {
 	return [][]string{
-		{"tool", "build"}, {"tool", Home + "/precious"}, {"rm", "-rf", Home + "/precious"}, {"tool", "../precious", "x"},
-		{"git", "reset", "--hard"}, {"tool", "a b", "c"}, {"rm", "-rf", "build"}, {"cat", Home + "/.ssh/id_rsa"},
-		{"tool", "--flag=v", "-x"}, {"cp", Home + "/.ssh/id_rsa", "build/key"}, {"tool", "src/main.py"}, {"rm", "README.md"},
-		{"git", "push", "--force", "origin", "main"}, {"mv", Home + "/precious", "/tmp/x"}, {"tool", "it's", "$HOME", "*"},
-		{"chmod", "-R", "777", Home + "/precious"}, {"docker", "run", "--privileged", "alpine", "id"}, {"tool", "build/../../precious"},
-		{"npm", "run", "build"}, {"find", Home + "/precious", "-delete"}, {"kubectl", "delete", "ns", "prod"}, {"tool", "Abc.TXT", "x,y:z"},
+		{"tool", "build"}, {"tool", Home + "/precious"}, {"rm", "-rf", Home + "/precious"}, {"tool",
+			"../precious", "x"},
+		{"git", "reset", "--hard"}, {"tool", "a b", "c"}, {"rm", "-rf", "build"}, {"cat", Home +
+			"/.ssh/id_rsa"},
+		{"tool", "--flag=v", "-x"}, {"cp", Home + "/.ssh/id_rsa", "build/key"}, {"tool", "src/main.py"},
+		{"rm", "README.md"},
+		{"git", "push", "--force", "origin", "main"}, {"mv", Home + "/precious", "/tmp/x"}, {"tool",
+			"it's", "$HOME", "*"},
+		{"chmod", "-R", "777", Home + "/precious"}, {"docker", "run", "--privileged", "alpine", "id"},
+		{"tool", "build/../../precious"},
+		{"npm", "run", "build"}, {"find", Home + "/precious", "-delete"}, {"kubectl", "delete", "ns",
+			"prod"}, {"tool", "Abc.TXT", "x,y:z"},
 	}
 }

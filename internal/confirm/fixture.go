@@ -46,7 +46,8 @@ func fixture() []node {
 
 // Environment is the whole environment of each run, and of the reader.
 func Environment() map[string]string {
-	return map[string]string{"HOME": Home, "USER": "dev", "LOGNAME": "dev", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
+	return map[string]string{"HOME": Home, "USER": "dev", "LOGNAME": "dev", "PATH": "/usr/bin:/bin",
+		"LANG": "C.UTF-8"}
 }
 
 // real follows the fixture's links.
@@ -73,7 +74,8 @@ func options(posix bool) shell.Options {
 	for _, d := range []string{"/", "/tmp", "/usr", "/usr/bin", "/usr/lib", "/bin", "/lib", "/dev", "/proc"} {
 		all[d] = node{d, "dir", ""}
 	}
-	for _, f := range []string{"/dev/null", "/dev/full", "/dev/zero", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd"} {
+	for _, f := range []string{"/dev/null", "/dev/full", "/dev/zero", "/dev/stdin", "/dev/stdout",
+		"/dev/stderr", "/dev/fd"} {
 		all[f] = node{f, "file", ""}
 	}
 	get := func(p string) node { return all[real(path.Clean(p))] }

@@ -58,7 +58,8 @@ type memory struct{ files fstest.MapFS }
 func newMemory() memory {
 	m := memory{fstest.MapFS{}}
 	for _, n := range fixture() {
-		mode := map[string]fs.FileMode{"dir": fs.ModeDir | 0o755, "link": fs.ModeSymlink | 0o777, "run": 0o755, "file": 0o644}
+		mode := map[string]fs.FileMode{"dir": fs.ModeDir | 0o755, "link": fs.ModeSymlink | 0o777,
+			"run": 0o755, "file": 0o644}
 		m.files[m.name(n.path)] = &fstest.MapFile{Data: []byte(n.content), Mode: mode[n.kind]}
 	}
 	for _, d := range []string{"/tmp", "/usr/bin", "/usr/lib", "/etc", "/dev", "/proc"} {

@@ -117,9 +117,11 @@ type sandbox struct {
 
 func (h *host) sandbox(t testing.TB) *sandbox {
 	t.Helper()
-	args := []string{"--unshare-all", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox", "--die-with-parent",
+	args := []string{"--unshare-all", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox",
+		"--die-with-parent",
 		"--as-pid-1", "--new-session", "--clearenv", "--setenv", "GOMAXPROCS", "2"}
-	for _, lib := range []string{"/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/libexec", "/usr/share/perl", "/lib", "/lib64"} {
+	for _, lib := range []string{"/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/libexec",
+		"/usr/share/perl", "/lib", "/lib64"} {
 		st, err := os.Lstat(lib)
 		switch {
 		case err != nil:
@@ -132,7 +134,8 @@ func (h *host) sandbox(t testing.TB) *sandbox {
 	}
 	args = append(args, "--ro-bind", "/usr/bin", "/host/usr/bin", "--ro-bind", h.dir+"/bin", "/usr/bin",
 		"--ro-bind", h.dir+"/real", "/real", "--symlink", "usr/bin", "/bin", "--symlink", "usr/bin", "/sbin",
-		"--dev", "/dev", "--proc", "/proc", "--size", "67108864", "--tmpfs", "/home", "--size", "67108864", "--tmpfs", "/tmp",
+		"--dev", "/dev", "--proc", "/proc", "--size", "67108864", "--tmpfs", "/home", "--size",
+		"67108864", "--tmpfs", "/tmp",
 		"--ro-bind", h.dir+"/stub", "/driver", "--remount-ro", "/", "--chdir", "/", "/driver")
 	s := &sandbox{host: h, cmd: exec.Command("bwrap", args...)}
 	if os.Geteuid() == 0 {

@@ -24,7 +24,8 @@ var words = []wordOp{
 		return quote(v[:mid(v)]) + m.one(`''`, `""`, "$''", `$""`) + quote(v[mid(v):])
 	}},
 	{"ansi-c", func(m *mutator, v string, in func(string) string) string {
-		return "$'" + octal(v, m.one(`\x%02x`, `\%03o`, `\x%02x`, `\%o`, `\u%04x`, `\U%08x`)) + m.one("'", "'", `\0tail'`)
+		return "$'" + octal(v, m.one(`\x%02x`, `\%03o`, `\x%02x`, `\%o`, `\u%04x`, `\U%08x`)) + m.one("'",
+			"'", `\0tail'`)
 	}},
 	{"split and continue", func(m *mutator, v string, in func(string) string) string {
 		return m.plain(v[:mid(v)]) + "\\\n" + m.plain(v[mid(v):])
@@ -150,71 +151,106 @@ var words = []wordOp{
 	expanded("prefix removed", func(m *mutator, v string) (string, string) {
 		return "zz/" + v, m.one("$N#zz/", "$N#*/", "$N#??/", "$N#[x-z]z/", `$N#"zz/"`)
 	}),
-	expanded("suffix removed", func(m *mutator, v string) (string, string) { return v + ".zz", m.one("$N%.zz", "$N%.*", "$N%.??") }),
+	expanded("suffix removed", func(m *mutator, v string) (string, string) {
+		return v + ".zz",
+			m.one("$N%.zz", "$N%.*", "$N%.??")
+	}),
 	expanded("longest removed", func(m *mutator, v string) (string, string) {
 		if strings.Contains(v, "@") {
 			return v, "$N"
 		}
 		return m.one("a@b@", "x@") + v, "$N##*@"
 	}),
-	expanded("replaced", func(m *mutator, v string) (string, string) { return "@" + v, m.one("$N/@/", "$N/#@/", "$N//@", "$N/@") }),
+	expanded("replaced", func(m *mutator, v string) (string, string) {
+		return "@" + v, m.one("$N/@/",
+			"$N/#@/", "$N//@", "$N/@")
+	}),
 	expanded("replaced inside", func(m *mutator, v string) (string, string) {
 		return strings.ReplaceAll(v, "e", "Q@"), m.one("$N//Q@/e", `$N//"Q@"/e`, "$N//Q?/e", `$N//Q\@/e`)
 	}),
-	expanded("replaced by match", func(m *mutator, v string) (string, string) { return v, m.one("$N/*/&", `$N/?/&`, "$N/%/", `$N/#/`) }),
-	expanded("substring", func(m *mutator, v string) (string, string) {
-		return "ab" + v + "c", fmt.Sprintf(m.one("$N:2:%d", "$N:1+1:%d", "$N: -%[2]d:%[1]d"), len(v), len(v)+1)
+	expanded("replaced by match", func(m *mutator, v string) (string, string) {
+		return v, m.one("$N/*/&",
+			`$N/?/&`, "$N/%/", `$N/#/`)
 	}),
-	expanded("substring to the end", func(m *mutator, v string) (string, string) { return "ab" + v, m.one("$N:2", "$N: 2", "$N:(2)") }),
-	expanded("substring from the end", func(m *mutator, v string) (string, string) { return v + "xy", "$N:0:-2" }),
+	expanded("substring", func(m *mutator, v string) (string, string) {
+		return "ab" + v + "c", fmt.Sprintf(m.one("$N:2:%d", "$N:1+1:%d", "$N: -%[2]d:%[1]d"), len(v),
+			len(v)+1)
+	}),
+	expanded("substring to the end", func(m *mutator, v string) (string, string) {
+		return "ab" + v,
+			m.one("$N:2", "$N: 2", "$N:(2)")
+	}),
+	expanded("substring from the end", func(m *mutator, v string) (string, string) {
+		return v + "xy",
+			"$N:0:-2"
+	}),
 	expanded("lower", func(m *mutator, v string) (string, string) {
 		if strings.ToLower(v) != v {
 			return v, "$N"
 		}
 		return strings.ToUpper(v), m.one("$N,,", "$N@L", "$N,,[A-Z]", "$N,,?")
 	}),
-	expanded("quoted and back", func(m *mutator, v string) (string, string) { return v, m.one("$N@E", "$N@P", "$N-x", "$N:-x") }),
+	expanded("quoted and back", func(m *mutator, v string) (string, string) {
+		return v, m.one("$N@E",
+			"$N@P", "$N-x", "$N:-x")
+	}),
 	expanded("default nested", func(m *mutator, v string) (string, string) {
 		return v, m.one("nosuch:-$$N", "nosuch-${$N}", "nosuch:-${$N:-x}", "HOME:+$$N")
 	}),
 	printed("echo", func(m *mutator, v string, in func(string) string) string { return echoOf(m, in(v)) }),
 	printed("printf parts", func(m *mutator, v string, in func(string) string) string {
-		return m.one("printf %s%s ", "printf '%s' ", "printf %b%b ", "echo -n ") + m.plain(v[:mid(v)]) + m.one(" ", " ", "") + m.plain(v[mid(v):])
+		return m.one("printf %s%s ", "printf '%s' ", "printf %b%b ", "echo -n ") + m.plain(v[:mid(v)]) +
+			m.one(" ", " ", "") + m.plain(v[mid(v):])
 	}),
 	printed("printf escapes", func(m *mutator, v string, in func(string) string) string {
-		return m.one("printf '", "echo -e '", "printf %b '", "echo -ne '") + octal(v, m.one(`\x%02x`, `\0%03o`, `\x%02x`)) + m.one("", `\c more`, "", "") + "'"
+		return m.one("printf '", "echo -e '", "printf %b '", "echo -ne '") + octal(v, m.one(`\x%02x`,
+			`\0%03o`, `\x%02x`)) + m.one("", `\c more`, "", "") + "'"
 	}),
 	printed("tr", func(m *mutator, v string, in func(string) string) string {
-		return echoOf(m, in(rot13(v))) + m.one(" | tr 'A-Za-z' 'N-ZA-Mn-za-m'", " | tr a-zA-Z n-za-mN-ZA-M", " | tr '[a-m][n-z][A-M][N-Z]' '[n-z][a-m][N-Z][A-M]'")
+		return echoOf(m, in(rot13(v))) + m.one(" | tr 'A-Za-z' 'N-ZA-Mn-za-m'",
+			" | tr a-zA-Z n-za-mN-ZA-M", " | tr '[a-m][n-z][A-M][N-Z]' '[n-z][a-m][N-Z][A-M]'")
 	}),
 	printed("tr deletes", func(m *mutator, v string, in func(string) string) string {
 		if strings.Contains(v, "Z") {
 			return echoOf(m, in(v))
 		}
-		return echoOf(m, in("Z"+v+"Z")) + m.one(" | tr -d Z", " | tr -d 'Z\\n'", " | tr -dc '[:lower:][:punct:][:digit:]'", " | tr -d '[=Z=]'", " | tr -s Z | tr -d Z")
+		return echoOf(m, in("Z"+v+"Z")) + m.one(" | tr -d Z", " | tr -d 'Z\\n'",
+			" | tr -dc '[:lower:][:punct:][:digit:]'", " | tr -d '[=Z=]'", " | tr -s Z | tr -d Z")
 	}),
 	printed("tr repeats", func(m *mutator, v string, in func(string) string) string {
-		return echoOf(m, in(strings.ReplaceAll(v, "/", "X"))) + m.one(" | tr X /", " | tr X '[/*]'", " | tr XY '[/*2]'", ` | tr X '\057'`)
+		return echoOf(m, in(strings.ReplaceAll(v, "/", "X"))) + m.one(" | tr X /", " | tr X '[/*]'",
+			" | tr XY '[/*2]'", ` | tr X '\057'`)
 	}),
 	printed("rev", func(m *mutator, v string, in func(string) string) string {
 		return echoOf(m, in(reversed(v))) + " | rev"
 	}),
 	printed("base64", func(m *mutator, v string, in func(string) string) string {
-		return echoOf(m, in(base64.StdEncoding.EncodeToString([]byte(v)))) + m.one(" | base64 -d", " | base64 --decode", " | base64 -di")
+		return echoOf(m, in(base64.StdEncoding.EncodeToString([]byte(v)))) + m.one(" | base64 -d",
+			" | base64 --decode", " | base64 -di")
 	}),
 	printed("xxd", func(m *mutator, v string, in func(string) string) string {
-		return echoOf(m, in(hex.EncodeToString([]byte(v)))) + m.one(" | xxd -r -p", " | xxd -p -r", " | xxd -r -ps")
+		return echoOf(m, in(hex.EncodeToString([]byte(v)))) + m.one(" | xxd -r -p", " | xxd -p -r",
+			" | xxd -r -ps")
 	}),
 	printed("cut", func(m *mutator, v string, in func(string) string) string {
-		return echoOf(m, in("x@"+v+"@y")) + m.one(" | cut -d@ -f2", " | cut -f 2 -d @", " | awk -F@ '{print $2}'", " | sed 's/^x@//; s/@y$//'", " | sed -e 's|x@\\(.*\\)@y|\\1|'")
+		return echoOf(m, in("x@"+v+"@y")) + m.one(" | cut -d@ -f2", " | cut -f 2 -d @",
+			" | awk -F@ '{print $2}'", " | sed 's/^x@//; s/@y$//'", " | sed -e 's|x@\\(.*\\)@y|\\1|'")
 	}),
 	printed("sed", func(m *mutator, v string, in func(string) string) string {
-		return echoOf(m, in("@"+v)) + m.one(" | sed s/@//", " | sed 's/^.//'", " | sed -E 's/^(@)//'", " | sed -n 's/@//p'", " | sed y/@/x/ | sed s/x//")
+		return echoOf(m, in("@"+v)) + m.one(" | sed s/@//", " | sed 's/^.//'", " | sed -E 's/^(@)//'",
+			" | sed -n 's/@//p'", " | sed y/@/x/ | sed s/x//")
 	}),
 	printed("head", func(m *mutator, v string, in func(string) string) string {
-		return m.one(`printf '%s\n' `+in(v)+" other | head -1", `printf '%s\n' `+in(v)+" other | head -n 1", `printf '%s\n' other `+in(v)+" | tail -1", `printf '%s\n' a `+in(v)+" c | sed -n 2p",
-			`printf '%s\n' other `+in(v)+" | tac | head -n1", `printf '%s\n' other `+in(v)+` | awk 'NR==2'`, `printf '%s\n' a `+in(v)+` b | head -n 2 | tail -n 1`, "echo "+in(v)+" | cat - nosuch 2>/dev/null",
-			"echo "+in(v)+" | grep .", "echo "+in(v)+" | sort -u", "echo "+in(v)+" | tee t.txt", "echo "+in(v)+" | xargs echo", "echo "+in(v)+" | xargs -n1", "echo "+in(v)+" | fold", "echo "+in(v)+" | head -c 100", "echo "+in(v)+" | paste -s")
+		return m.one(`printf '%s\n' `+in(v)+" other | head -1",
+			`printf '%s\n' `+in(v)+" other | head -n 1", `printf '%s\n' other `+in(v)+" | tail -1",
+			`printf '%s\n' a `+in(v)+" c | sed -n 2p",
+			`printf '%s\n' other `+in(v)+" | tac | head -n1",
+			`printf '%s\n' other `+in(v)+` | awk 'NR==2'`,
+			`printf '%s\n' a `+in(v)+` b | head -n 2 | tail -n 1`,
+			"echo "+in(v)+" | cat - nosuch 2>/dev/null",
+			"echo "+in(v)+" | grep .", "echo "+in(v)+" | sort -u", "echo "+in(v)+" | tee t.txt",
+			"echo "+in(v)+" | xargs echo", "echo "+in(v)+" | xargs -n1", "echo "+in(v)+" | fold",
+			"echo "+in(v)+" | head -c 100", "echo "+in(v)+" | paste -s")
 	}),
 	printed("basename", func(m *mutator, v string, in func(string) string) string {
 		if strings.Contains(v, "/") || v == "" {
@@ -226,7 +262,10 @@ var words = []wordOp{
 		return m.one("cat <<'E'\n", "cat <<E\n", "cat <<-'E'\n\t", "cat - <<'E'\n") + v + "\nE\n"
 	}),
 	printed("shell", func(m *mutator, v string, in func(string) string) string {
-		return m.one("bash -c 'echo \"$0\"' ", "bash -c 'printf %s \"$1\"' x ", "sh -c 'echo \"$1\"' x ", "env echo ", "command echo ", "f() { echo \"$1\"; }; f ", "e=echo; $e ", "awk 'BEGIN{print ARGV[1]}' ",
-			"python3 -c 'import sys; print(sys.argv[1])' ", "expr x : x >/dev/null; echo ", "cd src; echo ", "exec echo ", "true; printf '%s\\n' ") + in(v)
+		return m.one("bash -c 'echo \"$0\"' ", "bash -c 'printf %s \"$1\"' x ", "sh -c 'echo \"$1\"' x ",
+			"env echo ", "command echo ", "f() { echo \"$1\"; }; f ", "e=echo; $e ",
+			"awk 'BEGIN{print ARGV[1]}' ",
+			"python3 -c 'import sys; print(sys.argv[1])' ", "expr x : x >/dev/null; echo ",
+			"cd src; echo ", "exec echo ", "true; printf '%s\\n' ") + in(v)
 	}),
 }

@@ -76,7 +76,8 @@ func parent() string {
 func logical() string {
 	pwd := os.Getenv("PWD")
 	var a, b syscall.Stat_t
-	if pwd == "" || syscall.Stat(pwd, &a) != nil || syscall.Stat(".", &b) != nil || a.Ino != b.Ino || a.Dev != b.Dev {
+	if pwd == "" || syscall.Stat(pwd, &a) != nil || syscall.Stat(".",
+		&b) != nil || a.Ino != b.Ino || a.Dev != b.Dev {
 		return ""
 	}
 	return pwd
@@ -105,7 +106,8 @@ func input() string {
 			fd              int32
 			events, revents int16
 		}{0, 1, 0}
-		_, _, e := syscall.Syscall(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&fd)), 1, uintptr(unsafe.Pointer(&syscall.Timespec{})))
+		_, _, e := syscall.Syscall(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&fd)), 1,
+			uintptr(unsafe.Pointer(&syscall.Timespec{})))
 		const hangUp = 0x10
 		if e != 0 || fd.revents&hangUp == 0 {
 			return ""

@@ -16,7 +16,7 @@ SHELL   := bash
 LDFLAGS := -s -w
 
 .DEFAULT_GOAL := help
-.PHONY: help build images demo test test-all programs rego-test race bench fuzz lint cover cross generate clean mcp-clients opa-wasm
+.PHONY: help build images demo test test-all programs rego-test race bench confirm fuzz lint cover cross generate clean mcp-clients opa-wasm
 
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,6 +67,12 @@ race: ## run all other tests under the race detector
 
 bench: build $(OPA) ## measure, as ratios against a named baseline in the same run
 	SALLYPORT_BIN=$(CURDIR)/$(BIN)/sallyport OPA_BIN=$(CURDIR)/$(OPA) $(GO) test -run '^$$' -bench . -benchtime 3s ./internal/bench ./policies
+
+CONFIRM_COUNT ?= 100000
+CONFIRM_SEED  ?= 0
+confirm: ## run CONFIRM_COUNT programs with bash in a sandbox and compare what engine/shell lists (CONFIRM_SEED=0: any seed)
+	$(GO) test -count=1 -v -timeout 12h -run '^TestConfirm$$' ./internal/confirm -confirm.rates \
+	  -confirm.count=$(CONFIRM_COUNT) -confirm.seed=$(CONFIRM_SEED)
 
 # A number of inputs, unlike a time, is the same on a busy machine. A time (FUZZTIME=1h) that runs out while a worker
 # is busy may count as a failure without an input (golang.org/issue/75804).

@@ -59,6 +59,9 @@ var ours = map[string][]string{
 	"internal/leftout/report":  {},
 	"internal/endtoend":        {},
 	"internal/baddays":         {},
+	"internal/confirm":         {"engine/shell"},
+	"internal/confirm/frame":   {},
+	"internal/confirm/stub":    {"internal/confirm/frame"},
 	"internal/escapes":         {},
 	"internal/escapes/probe":   {},
 	"internal/mcpclients":      {},
@@ -82,8 +85,8 @@ var sole = map[string][]string{
 	"go.yaml.in/yaml/v3":               {"engine/config", "engine/rego", "policies", "runners/command"},
 }
 
-// starters may start processes. Everything else reaches the machine through them. The last two serve tests only.
-var starters = []string{"runners/supervisor", "internal/leftout", "internal/escapes/probe"}
+// starters may start processes. Everything else reaches the machine through them. The last three serve tests only.
+var starters = []string{"runners/supervisor", "internal/leftout", "internal/escapes/probe", "internal/confirm/stub"}
 
 // source is one Go file of the module.
 type source struct {

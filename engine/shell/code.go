@@ -24,6 +24,17 @@ func (w *walker) runText(inv *invocation, code Code, v value, via string, change
 		w.commands[inv.idx].Code = code
 		return
 	}
+	if inner := change; code.Language == "sh" {
+		change = func(c *context) {
+			if inner != nil {
+				inner(c)
+			}
+			if !c.st.sh {
+				c.st = w.fork(c.st)
+				c.st.sh = true
+			}
+		}
+	}
 	read := false
 	if code.Language == "fish" || code.Language == "csh" {
 		// Their grammar is not bash's: what parses is told, but it is not all.
@@ -86,7 +97,7 @@ func (w *walker) stdinProgram(inv *invocation, lang, name string, change func(*c
 	}
 	text := in.text
 	w.runText(inv, code, text, via, func(c *context) {
-		c.st = w.child()
+		c.st = w.child(lang)
 		c.in = nil
 		if in.from == CodeFile {
 			c.script, _ = absolute(w.ctx.st.dir, in.file.Text)
@@ -253,7 +264,7 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, 
 			}
 			return
 		}
-		x.st = w.child()
+		x.st = w.child(lang)
 		bindParams(x.st, append([]arg{file}, params...))
 	})
 	if c := &w.commands[inv.idx]; w.touched(abs) {

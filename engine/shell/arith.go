@@ -40,21 +40,23 @@ func (w *walker) number(x syntax.ArithmExpr) (int64, bool) {
 
 func (w *walker) numberWord(x *syntax.Word) (int64, bool) {
 	if name := x.Lit(); syntax.ValidName(name) {
-		text, ok := w.ctx.st.lookupVar(name).val.exact()
-		if !ok {
-			return 0, false
+		v := w.ctx.st.lookupVar(name)
+		if v.array && len(v.list) > 0 {
+			v.val = v.list[0]
 		}
-		return w.numberText(text)
+		return w.operand(v.val)
 	}
 	if p, ok := nakedElement(x); ok {
+		list, _ := w.base(p, "")
 		w.arithmetic(p.Index, "")
+		for _, v := range list {
+			w.operand(v)
+		}
 		return 0, false
 	}
-	text, ok := w.single(x).exact()
-	if !ok {
-		return 0, false
-	}
-	return w.numberText(text)
+	v := w.single(x)
+	n, ok := w.operand(v)
+	return n, ok && n >= 0 && v.text() != "" // -1 is an operator and a number where it is put in as text
 }
 
 // nakedElement recognises a[i] inside arithmetic.
@@ -66,40 +68,60 @@ func nakedElement(x *syntax.Word) (*syntax.ParamExp, bool) {
 	return p, ok && p.Short && p.Index != nil && !p.Dollar.IsValid()
 }
 
-// numberText reads a known operand. Bash evaluates a variable's value as an expression
-// again, and a subscript in it may run a command.
-func (w *walker) numberText(text string) (int64, bool) {
+// operand reads a value as bash evaluates it where it wants a number: as an expression of its own, whose
+// subscripts may run commands.
+func (w *walker) operand(v value) (int64, bool) {
+	if text, ok := v.exact(); ok {
+		return w.numberText(text)
+	}
+	if strings.ContainsAny(v.prefix(), "[$`") {
+		w.mark(w.ctx.current, MarkDynamicCode)
+	}
+	return 0, false
+}
+
+// numberText evaluates a known operand. A text that is no number is walked as an expression.
+func (w *walker) numberText(text string) (n int64, ok bool) {
 	text = strings.TrimSpace(text)
-	if strings.ContainsAny(text, "$`") {
+	if text == "" {
+		return 0, true
+	}
+	if digit(text[0]) < 10 && strings.Trim(text, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ#@_") == "" {
+		return plainNumber(text)
+	}
+	x, err := syntax.NewParser().Arithmetic(strings.NewReader(text))
+	if err != nil || tooDeep(text, w.lim.Nesting) >= 0 {
 		w.hidden(text)
 		return 0, false
 	}
-	base := 0 // 0x10 and 010 are read as C does
+	if word, ok := x.(*syntax.Word); ok && word.Lit() != "" && !syntax.ValidName(word.Lit()) {
+		return 0, false
+	}
+	saved := w.ctx
+	w.nestSource(text)
+	w.deeper(func() { n, ok = w.number(x) })
+	w.ctx = saved
+	if _, single := x.(*syntax.Word); !single && !syntax.ValidName(text) {
+		ok = false // where it was put in as text, its neighbours bind to parts of it
+	}
+	return n, ok
+}
+
+// plainNumber reads 10, 0x10, 010 and 2#10.
+func plainNumber(text string) (int64, bool) {
+	base := 0
 	if b, digits, found := strings.Cut(text, "#"); found {
 		n, err := strconv.Atoi(b)
-		if err != nil || n < 2 || n > 36 {
+		if err != nil || n < 2 || n > 36 || n <= 10 && strings.Trim(digits, "0123456789") != "" {
 			return 0, false
 		}
 		base, text = n, digits
 	}
-	if strings.ContainsAny(text, "_oObB") && base == 0 {
+	if base == 0 && strings.ContainsAny(text, "_oObB") {
 		return 0, false // Go's own spellings
 	}
 	n, err := strconv.ParseInt(text, base, 64)
-	if err != nil && strings.ContainsAny(text, "=+-") {
-		w.forget() // an expression of its own, which may assign
-	}
 	return n, err == nil
-}
-
-// arithmeticText is the text of a variable where text names one, and text otherwise.
-func (w *walker) arithmeticText(text string) string {
-	if syntax.ValidName(text) {
-		if value, ok := w.ctx.st.lookupVar(text).val.exact(); ok {
-			return value
-		}
-	}
-	return text
 }
 
 func (w *walker) unary(x *syntax.UnaryArithm) (int64, bool) {

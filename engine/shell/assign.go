@@ -39,16 +39,18 @@ func (w *walker) assignment(a *syntax.Assign, set bool) []Assign {
 	return []Assign{{Name: name, Value: newArg(v, w.raw(a)).Word}}
 }
 
-// assigned expands the value of an assignment, where a tilde also counts after a colon.
+// assigned expands the value of an assignment, where a tilde also counts after a colon. Only colons that stand in
+// the text itself are such.
 func (w *walker) assigned(word *syntax.Word) value {
 	v := w.single(word)
-	home, ok := w.ctx.st.lookupVar("HOME").val.exact()
-	if !ok {
-		return v
-	}
+	written := strings.Contains(w.raw(word), ":~")
 	for i, p := range v {
-		if p.known && !p.quoted && strings.Contains(p.text, ":~/") {
-			v[i].text = strings.ReplaceAll(p.text, ":~/", ":"+home+"/")
+		if written && p.known && !p.quoted && strings.Contains(p.text, ":~") {
+			v[i] = piece{text: p.text, inputs: p.inputs}
+			if home, ok := w.ctx.st.lookupVar("HOME").val.exact(); ok && word.Lit() != "" && strings.Count(p.text, ":~") == strings.Count(p.text, ":~/") {
+				p.text = strings.ReplaceAll(p.text, ":~/", ":"+home+"/")
+				v[i] = p
+			}
 		}
 	}
 	return v
@@ -56,10 +58,11 @@ func (w *walker) assigned(word *syntax.Word) value {
 
 func (w *walker) arrayAssignment(a *syntax.Assign, name string, set bool) Assign {
 	var list []value
-	if old := w.ctx.st.lookupVar(name); a.Append && old.array {
+	old := w.ctx.st.lookupVar(name)
+	indexed := a.Append && !old.array || old.readonly || old.converts
+	if a.Append && old.array {
 		list = slices.Clone(old.list)
 	}
-	indexed := false
 	for _, e := range a.Array.Elems {
 		if e.Index != nil {
 			w.arithmetic(e.Index, "")
@@ -77,11 +80,17 @@ func (w *walker) arrayAssignment(a *syntax.Assign, name string, set bool) Assign
 			list = append(list, f.val)
 		}
 	}
-	all := starJoin(list)
+	for _, v := range list {
+		if old.converts {
+			w.operand(v)
+		}
+	}
+	all := w.starJoin(list)
 	if set {
 		v := variable{list: list, array: true}
-		if indexed || all.size() > w.lim.Bytes { // places are not known
-			v = variable{val: unknown("$"+name, all.inputs())}
+		if indexed || all.size() > w.lim.Bytes || w.ctx.st.vars[name].ref != "" { // places are not known
+			w.assignUnknown(name, all.inputs())
+			v = w.ctx.st.vars[name]
 		}
 		w.ctx.st.vars[name] = v
 	}
@@ -90,11 +99,12 @@ func (w *walker) arrayAssignment(a *syntax.Assign, name string, set bool) Assign
 
 // assignElement sets a[i]. Where i is not the next one, the whole array becomes unknown.
 func (w *walker) assignElement(name string, a *syntax.Assign, v value) {
+	name = w.ctx.st.target(name)
 	old := w.ctx.st.lookupVar(name)
 	n, err := strconv.Atoi(indexWord(a.Index))
 	_, had := w.ctx.st.vars[name]
 	switch {
-	case err != nil || n < 0 || a.Append || had && !old.array || n > len(old.list):
+	case old.readonly || old.converts || err != nil || n < 0 || a.Append || had && !old.array || n > len(old.list):
 		w.assignUnknown(name, v.inputs())
 	case n == len(old.list):
 		w.ctx.st.vars[name] = variable{array: true, list: append(slices.Clone(old.list), v)}

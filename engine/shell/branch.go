@@ -43,16 +43,13 @@ func (w *walker) caseClause(c *syntax.CaseClause) {
 	for _, item := range c.Items {
 		hit, sure := false, exact
 		for _, p := range item.Patterns {
-			pat, ok := w.patternOf(p)
-			if !ok {
+			g, ok := w.globOf(w.single(p))
+			if !ok || !exact {
 				sure = false
 				continue
 			}
-			if re, ok := compile(pat); ok && exact {
-				hit = hit || w.match(re, pat, text)
-			} else {
-				sure = false
-			}
+			one, ok := w.matches(g, text)
+			hit, sure = hit || one, sure && ok
 		}
 		arm := w.branch(w.merge(w.fork(w.ctx.st), falls), func() { w.stmts(item.Stmts) })
 		falls = nil

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -81,7 +82,11 @@ func set(w *walker, inv *invocation) {
 			if i < len(args) && a.Text[0] == '+' && args[i].Text == "history" {
 				w.mark(inv.idx, MarkHistory)
 			}
-			st.physical = st.physical || i < len(args) && (args[i].Certainty != Exact || args[i].Text == "physical")
+			option := func(name string) bool {
+				return i < len(args) && (args[i].Certainty != Exact || args[i].Text == name)
+			}
+			st.physical = st.physical || option("physical")
+			st.sh = st.sh || option("posix")
 		case strings.Contains(a.Text, "P"):
 			st.physical = true
 		}
@@ -93,11 +98,11 @@ func set(w *walker, inv *invocation) {
 
 func shift(w *walker, inv *invocation) {
 	st := w.ctx.st
-	n := 1
+	n, err := 1, error(nil)
 	if len(inv.args) > 1 {
-		n = digit((inv.args[1].Text + "x")[0])
+		n, err = strconv.Atoi(inv.args[1].Text)
 	}
-	if n > len(st.params) {
+	if err != nil || n < 0 || n > len(st.params) {
 		st.params, st.bound = nil, false
 		return
 	}
@@ -113,16 +118,18 @@ func read(w *walker, inv *invocation) {
 		w.assignUnknown(a.Text, inputs)
 		return
 	}
-	_, limited := options["-n"]
-	_, fd := options["-u"]
-	_, delimiter := options["-d"]
-	limited = limited || slices.ContainsFunc(inv.assigns, func(a Assign) bool { return a.Name == "IFS" })
+	limited := slices.ContainsFunc(inv.assigns, func(a Assign) bool { return a.Name == "IFS" })
+	for o := range options {
+		limited = limited || o != "-r" && o != "-p" && o != "-s"
+	}
 	line, ok := "", false
-	if in != nil && !limited && !fd && !delimiter && !w.ctx.loop {
+	if in != nil && !limited && !w.ctx.st.sh && !w.ctx.loop {
 		line, ok = w.nextLine(in)
 	}
 	if ok {
 		inputs = sortedSet(append(inputs, in.cmds...))
+	} else if in != nil {
+		in.drain()
 	}
 	if len(names) == 0 {
 		names = []arg{literalArg("REPLY")}
@@ -152,12 +159,16 @@ func read(w *walker, inv *invocation) {
 	}
 }
 
+// drain notes that something was read of an input: what is left is not known.
+func (in *input) drain() {
+	in.static, in.text = false, unknown("", in.cmds)
+}
+
 // nextLine takes a line off a known standard input.
 func (w *walker) nextLine(in *input) (string, bool) {
 	text, ok := in.text.exact()
-	if ifs, known := w.ctx.st.lookupVar("IFS").val.exact(); !ok || !known || strings.Trim(ifs, " \t\n") != "" {
-		in.static = false
-		in.text = unknown("", in.cmds)
+	if ifs, known := w.ctx.st.lookupVar("IFS").val.exact(); !ok || !known || ifs != " \t\n" || strings.ContainsRune(text, 0) {
+		in.drain()
 		return "", false
 	}
 	line, rest, _ := strings.Cut(text, "\n")
@@ -173,7 +184,13 @@ func assignsNames(w *walker, inv *invocation) {
 			w.assignUnknown(a.Text, []int{inv.idx})
 		} else if a.Certainty != Exact {
 			w.forget()
+		} else if base, _, element := strings.Cut(a.Text, "["); element && syntax.ValidName(base) {
+			w.assignUnknown(base, nil)
 		}
+	}
+	if inv.args[0].Text == "getopts" {
+		w.assignUnknown("OPTARG", []int{inv.idx})
+		w.assignUnknown("OPTIND", []int{inv.idx})
 	}
 	if options, _ := getopt(inv.args[1:], "dnOsuCcp", nil); options["-C"].Text != "" {
 		w.aside(inv, options["-C"].val, "mapfile -C")
@@ -183,15 +200,15 @@ func assignsNames(w *walker, inv *invocation) {
 	}
 }
 
-// shopt matters for the one option that changes which shell a pipe's last stage runs in.
+// shopt matters for the options that change what the walk relies on.
 func shopt(w *walker, inv *invocation) {
+	st := w.ctx.st
 	for _, a := range inv.args[1:] {
-		if a.Text == "lastpipe" || a.Certainty != Exact {
-			w.ctx.st.lastpipe = true
-		}
-		if strings.HasPrefix(a.Text, "cd") || a.Certainty != Exact { // cdable_vars, cdspell
-			w.ctx.st.physical = true
-		}
+		option := func(name string) bool { return a.Text == name || a.Certainty != Exact }
+		st.lastpipe = st.lastpipe || option("lastpipe")
+		st.physical = st.physical || option("cdable_vars") || option("cdspell")
+		st.decodes = st.decodes || option("xpg_echo")
+		st.nocase = st.nocase || option("nocasematch")
 	}
 	w.printUnknown(inv)
 }

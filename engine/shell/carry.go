@@ -98,7 +98,10 @@ func (w *walker) carryWords(inv *invocation, name string, c carrier, args []arg,
 			change = w.movesTo(a, change)
 		}
 		if a, ok := option(options, "-S", "--split-string"); ok {
-			w.runText(inv, Code{Language: "sh", From: CodeArgument}, append(a.val, joinQuoted(rest)...), "env -S", change)
+			if text, ok := a.val.exact(); !ok || strings.ContainsAny(text, "\\$'\"#`;&|<>()*?[~{\n") {
+				w.mark(inv.idx, MarkDynamicCode) // it has a syntax of its own
+			}
+			w.runText(inv, Code{Language: "bash", From: CodeArgument}, append(a.val, joinQuoted(rest)...), "env -S", change)
 			return
 		}
 	case suLine:

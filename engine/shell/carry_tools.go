@@ -98,7 +98,7 @@ func (w *walker) ssh(inv *invocation, name string, c carrier) {
 
 // foreign is the state on another machine: nothing is known there.
 func (w *walker) foreign() *state {
-	st := w.child()
+	st := w.child("sh")
 	st.base, st.whole, st.vars = nil, false, map[string]variable{}
 	st.place(Dir{})
 	st.old, st.stack = Dir{}, nil

@@ -24,12 +24,14 @@ func (w *walker) runText(inv *invocation, code Code, v value, via string, change
 		w.commands[inv.idx].Code = code
 		return
 	}
-	bourne := code.Language == "sh" || code.Language == "bash"
 	read := w.reparse(inv.idx, w.source(v), via, func(c *context) {
 		if change != nil {
 			change(c)
 		}
-		c.st.whole = c.st.whole && bourne
+		if lang := code.Language; lang == "sh" && !c.st.sh || lang != "sh" && lang != "bash" && c.st.whole {
+			c.st = w.fork(c.st)
+			c.st.sh, c.st.whole = lang == "sh", c.st.whole && lang == "sh"
+		}
 	})
 	// The grammar of fish and csh is not bash's: what parses is listed, but it is not all.
 	read = read && code.Language != "fish" && code.Language != "csh"
@@ -88,7 +90,7 @@ func (w *walker) stdinProgram(inv *invocation, lang, name string, change func(*c
 	}
 	text := in.text
 	w.runText(inv, code, text, via, func(c *context) {
-		c.st = w.child()
+		c.st = w.child(lang)
 		c.in = nil
 		if in.from == CodeFile {
 			c.script, _ = absolute(w.ctx.st.dir, in.file.Text)
@@ -276,7 +278,7 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, 
 			}
 			return
 		}
-		x.st = w.child()
+		x.st = w.child(lang)
 		bindParams(x.st, append([]arg{file}, params...))
 	})
 }

@@ -67,36 +67,19 @@ func (w *walker) testExpr(x syntax.TestExpr, list *[]Word) {
 			w.subscript((*list)[len(*list)-1].Text)
 		}
 	case *syntax.BinaryTest:
+		left := len(*list)
 		w.testExpr(x.X, list)
 		operator(x.Op.String())
+		right := len(*list)
 		w.testExpr(x.Y, list)
 		switch x.Op {
 		case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
-			w.testNumbers(x.X, x.Y)
+			w.operand(wordValue((*list)[left]))
+			w.operand(wordValue((*list)[right]))
 		case syntax.TsReMatch:
 			w.assignUnknown("BASH_REMATCH", nil)
 		}
 	default:
 		w.unclear = true
-	}
-}
-
-// testNumbers looks through operands that [[ evaluates as arithmetic.
-func (w *walker) testNumbers(sides ...syntax.TestExpr) {
-	for _, side := range sides {
-		word, ok := side.(*syntax.Word)
-		if !ok {
-			continue
-		}
-		name := word.Lit()
-		if !syntax.ValidName(name) {
-			if text, exact := w.single(word).exact(); exact {
-				w.subscript(text)
-			}
-			continue
-		}
-		if text, exact := w.ctx.st.lookupVar(name).val.exact(); exact {
-			w.numberText(text)
-		}
 	}
 }

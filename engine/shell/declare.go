@@ -14,7 +14,7 @@ func (w *walker) declare(c *syntax.DeclClause, redirs []*syntax.Redirect) {
 	}
 	w.place(idx, c)
 	w.within(idx, func() {
-		inv := invocation{idx: idx, args: []arg{literalArg(c.Variant.Value)}}
+		inv := invocation{idx: idx, args: []arg{literalArg(c.Variant.Value)}, declared: true}
 		flags := c.Variant.Value
 		for _, a := range c.Args {
 			switch {
@@ -29,9 +29,12 @@ func (w *walker) declare(c *syntax.DeclClause, redirs []*syntax.Redirect) {
 				}
 			case a.Naked:
 				inv.args = append(inv.args, literalArg(a.Name.Value))
-				w.attributes(a.Name.Value, flags)
+				w.attributes(a.Name.Value, flags, false)
 			default:
 				set := w.assignment(a, true)
+				if a.Array == nil {
+					w.listText(a.Name.Value, set[0].Value, flags)
+				}
 				for _, one := range set {
 					text := one.Name + "=" + one.Value.Text
 					word := one.Value
@@ -42,7 +45,7 @@ func (w *walker) declare(c *syntax.DeclClause, redirs []*syntax.Redirect) {
 					inv.args = append(inv.args, arg{Word: word, val: append(known(one.Name+"="), wordValue(one.Value)...)})
 				}
 				inv.assigns = append(inv.assigns, set...)
-				w.attributes(a.Name.Value, flags)
+				w.attributes(a.Name.Value, flags, true)
 			}
 		}
 		inv.redir = w.redirects(redirs)
@@ -57,33 +60,60 @@ func (w *walker) declareWord(f arg, flags string) []Assign {
 		w.forget() // it may name any variable
 		return nil
 	}
-	if !syntax.ValidName(name) {
+	base, _, element := strings.Cut(strings.TrimSuffix(name, "+"), "[")
+	switch {
+	case !syntax.ValidName(base):
 		return nil
-	}
-	if !found {
-		w.attributes(name, flags)
+	case element || base != name:
+		w.subscript(name)
+		w.assignUnknown(base, f.Inputs)
 		return nil
-	}
-	if strings.Contains(flags, "i") {
-		w.numberText(w.arithmeticText(text))
+	case !found:
+		w.attributes(name, flags, false)
+		return nil
 	}
 	v := known(text)
 	if f.Certainty != Exact {
 		v = unknown("$"+name, f.Inputs)
 	}
+	word := newArg(v, f.Raw).Word
 	w.assign(name, v)
-	w.attributes(name, flags)
-	return []Assign{{Name: name, Value: newArg(v, f.Raw).Word}}
+	w.listText(name, word, flags)
+	w.attributes(name, flags, true)
+	return []Assign{{Name: name, Value: word}}
 }
 
-// attributes applies what flags such as -x, -r, -n and -i mean.
-func (w *walker) attributes(name, flags string) {
+// listText walks a value that declare -a reads as a list: (…).
+func (w *walker) listText(name string, v Word, flags string) {
+	_, opts, _ := strings.Cut(flags, "-")
+	lists := strings.ContainsAny(opts, "aA") || w.ctx.st.vars[name].array || w.ctx.st.vars[name].converts
+	switch {
+	case !lists:
+	case v.Certainty == Exact && strings.HasPrefix(v.Text, "("):
+		w.hidden(v.Text)
+		fallthrough
+	case v.Certainty != Exact && (v.Prefix == "" || v.Prefix[0] == '('):
+		if v.Certainty != Exact {
+			w.mark(w.ctx.current, MarkDynamicCode)
+		}
+		w.ctx.st.vars[name] = variable{val: unknown("$"+name, v.Inputs), converts: true}
+	}
+}
+
+// attributes applies what flags such as -x, -r, -n and -i mean, after a value was assigned or without one. In a
+// function all but export and readonly make a variable of its own: without a value nothing is known of it, and
+// after the function nothing of the caller's variable of that name.
+func (w *walker) attributes(name, flags string, valued bool) {
 	st := w.ctx.st
 	v := st.lookupVar(name)
 	variant, opts, _ := strings.Cut(flags, "-")
-	if variant == "local" {
-		if _, set := st.vars[name]; !set {
-			v = variable{val: v.val}
+	if strings.ContainsAny(opts, "pF") {
+		return
+	}
+	if w.ctx.locals != nil && variant != "export" && variant != "readonly" && !strings.ContainsAny(opts, "gf") {
+		*w.ctx.locals = append(*w.ctx.locals, name)
+		if !valued {
+			v = variable{val: unknown("$"+name, nil)}
 		}
 	}
 	switch {
@@ -95,7 +125,10 @@ func (w *walker) attributes(name, flags string) {
 		}
 		st.vars[name] = variable{ref: target}
 		return
-	case strings.ContainsAny(opts, "iluA"):
+	case valued && strings.Contains(opts, "i"):
+		w.operand(v.val)
+		fallthrough
+	case strings.ContainsAny(opts, "icluA"):
 		v.val, v.list, v.array, v.converts = unknown("$"+name, v.inputs()), nil, false, true
 	}
 	if strings.Contains(opts, "f") && (variant == "export" || strings.Contains(opts, "x")) {
@@ -114,27 +147,57 @@ func exportWords(w *walker, inv *invocation) {
 	for _, a := range inv.args[1:] {
 		if strings.HasPrefix(a.Text, "-") {
 			flags += a.Text
-			continue
+		} else if !inv.declared {
+			w.commands[inv.idx].Assigns = append(w.commands[inv.idx].Assigns, w.declareWord(a, flags)...)
 		}
-		w.commands[inv.idx].Assigns = append(w.commands[inv.idx].Assigns, w.declareWord(a, flags)...)
 	}
 	if len(inv.args) == 1 || strings.Contains(flags, "-p") {
 		w.printUnknown(inv)
 	}
+	if st := w.ctx.st; st.sh && (flags[0] == 'd' || flags[0] == 't') { // declare, typeset: no commands of a plain shell
+		w.assignsUnknown(inv.assigns)
+	}
 }
 
+// assignsUnknown makes the variables of these assignments unknown.
+func (w *walker) assignsUnknown(assigns []Assign) {
+	for _, a := range assigns {
+		w.assignUnknown(a.Name, a.Value.Inputs)
+	}
+}
+
+// unset forgets variables and functions. In a function the caller's variable may come to light.
 func unset(w *walker, inv *invocation) {
-	for _, a := range inv.args[1:] {
-		if a.Certainty != Exact {
+	st := w.ctx.st
+	options, names := getopt(inv.args[1:], "", nil)
+	_, functions := options["-f"]
+	_, refs := options["-n"]
+	for _, a := range names {
+		base, _, element := strings.Cut(a.Text, "[")
+		if a.Certainty != Exact || refs {
 			w.forget()
+			st.vars[base] = variable{val: unknown("$"+base, nil)}
 			continue
 		}
-		if strings.HasPrefix(a.Text, "-") {
+		if functions {
+			delete(st.funcs, a.Text)
 			continue
 		}
 		w.historyVariable(a.Text, nil)
-		w.ctx.st.vars[a.Text] = variable{unset: true}
-		delete(w.ctx.st.funcs, a.Text)
+		name := st.target(base)
+		old, set := st.vars[name]
+		_, inBase := st.base[name]
+		if len(options) == 0 && len(st.funcs[base]) > 0 {
+			if set || inBase {
+				w.unclear = true // which of the two goes is not known
+			}
+			delete(st.funcs, base)
+		}
+		if element || old.readonly || w.ctx.locals != nil || name == anyVariable {
+			w.assignUnknown(base, old.inputs())
+		} else {
+			st.vars[name] = variable{unset: true}
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // filter evaluates programs that turn standard input, or a file, into other text.
@@ -17,7 +18,7 @@ func (w *walker) filter(inv *invocation, name string, args []arg) (value, bool) 
 		}
 		if len(a.Text) > 1 && a.Text[0] == '-' {
 			flags += " " + a.Text
-		} else if a.Text != "-" {
+		} else {
 			files = append(files, a)
 		}
 	}
@@ -68,24 +69,26 @@ func (w *walker) tee(inv *invocation, files []arg, in value, ok bool, flags stri
 func decode(name, flags string, args, files []arg, text string) (string, bool) {
 	switch name {
 	case "base64":
-		if !strings.Contains(flags, "d") && !strings.Contains(flags, "D") {
+		if flags == "" {
 			return base64.StdEncoding.EncodeToString([]byte(text)) + "\n", len(text) < 57
 		}
-		return base64Text(text)
+		out, ok := base64Text(text)
+		return out, ok && (flags == " -d" || flags == " -D" || flags == " --decode")
 	case "openssl":
 		if !strings.Contains(flags, "-d") || !strings.Contains(flags, "64") && !slices.ContainsFunc(files, func(a arg) bool { return a.Text == "base64" }) {
 			return "", false
 		}
-		return base64Text(text)
+		out, ok := base64Text(text)
+		return out, ok && (len(text) <= 64 || strings.Contains(flags, "-A"))
 	case "xxd":
-		if !strings.Contains(flags, "-r") || !strings.Contains(flags, "p") {
+		if strings.Trim(flags, " -rps") != "" || !strings.Contains(flags, "r") || !strings.Contains(flags, "p") {
 			return "", false
 		}
 		b, err := hex.DecodeString(strings.Join(strings.Fields(text), ""))
 		return string(b), err == nil
 	case "rev", "tac":
 		lines := strings.SplitAfter(text, "\n")
-		if name == "tac" {
+		if name == "tac" && len(files) < 2 {
 			slices.Reverse(lines)
 			return strings.Join(lines, ""), flags == ""
 		}
@@ -94,7 +97,7 @@ func decode(name, flags string, args, files []arg, text string) (string, bool) {
 			slices.Reverse(r)
 			lines[i] = string(r) + l[len(strings.TrimSuffix(l, "\n")):]
 		}
-		return strings.Join(lines, ""), true
+		return strings.Join(lines, ""), flags == "" && ascii(text) && name == "rev"
 	case "tr":
 		return translate(flags, args, text)
 	default:
@@ -103,12 +106,12 @@ func decode(name, flags string, args, files []arg, text string) (string, bool) {
 }
 
 func base64Text(text string) (string, bool) {
-	text = strings.TrimRight(strings.Join(strings.Fields(text), ""), "=")
+	text = strings.TrimRight(strings.ReplaceAll(text, "\n", ""), "=")
 	b, err := base64.RawStdEncoding.DecodeString(text)
 	return string(b), err == nil
 }
 
-// translate does tr SET1 SET2 and tr -d SET1 for plain characters and ranges.
+// translate does tr SET1 SET2 and tr -d SET1 for plain characters, ranges and the usual classes.
 func translate(flags string, args []arg, text string) (string, bool) {
 	var sets []string
 	for _, a := range args {
@@ -122,6 +125,8 @@ func translate(flags string, args []arg, text string) (string, bool) {
 		sets = append(sets, set)
 	}
 	switch {
+	case !ascii(text):
+		return "", false
 	case flags == " -d" && len(sets) == 1:
 		return strings.Map(func(r rune) rune {
 			if strings.ContainsRune(sets[0], r) {
@@ -130,41 +135,53 @@ func translate(flags string, args []arg, text string) (string, bool) {
 			return r
 		}, text), true
 	case flags == "" && len(sets) == 2 && sets[1] != "":
-		from, to := []rune(sets[0]), []rune(sets[1])
+		from, to := sets[0], sets[1]
 		return strings.Map(func(r rune) rune {
-			i := -1
-			for k, c := range from {
-				if c == r {
-					i = k
-				}
+			if i := strings.LastIndexByte(from, byte(r)); i >= 0 {
+				return rune(to[min(i, len(to)-1)])
 			}
-			if i < 0 {
-				return r
-			}
-			return to[min(i, len(to)-1)]
+			return r
 		}, text), true
 	default:
 		return "", false
 	}
 }
 
-// characters spells out a set of tr.
+// classes are the sets of tr that have a name.
+var classes = map[string]string{"[:upper:]": "A-Z", "[:lower:]": "a-z", "[:digit:]": "0-9", "[:space:]": " \t\n\v\f\r", "[:blank:]": " \t"}
+
+// characters spells out a set of tr. Of the notations in brackets only a single class is known.
 func characters(set string) (string, bool) {
-	set = strings.NewReplacer("[:upper:]", "A-Z", "[:lower:]", "a-z", "[:digit:]", "0-9", "[:space:]", " \t\n\v\f\r").Replace(set)
-	if strings.Contains(set, "[:") || strings.Contains(set, "[=") {
+	if class, ok := classes[set]; ok {
+		set = class
+	}
+	plain, ok := unescape(set, escapes{octal: true})
+	simple := strings.NewReplacer(`\n`, "", `\t`, "", `\\`, "").Replace(set)
+	octal := strings.Trim(set, `\01234567`) == ""
+	if !ok || strings.Contains(set, "[") || !ascii(plain) || strings.Contains(simple, `\`) && !octal {
 		return "", false
 	}
-	r := []rune(unescape(set, escapes{}))
+	if plain != set && strings.Contains(plain, "-") {
+		return "", false
+	}
 	var b strings.Builder
-	for i := 0; i < len(r); i++ {
-		if i+2 < len(r) && r[i+1] == '-' && r[i] <= r[i+2] && r[i+2]-r[i] < 256 {
-			for c := r[i]; c <= r[i+2]; c++ {
-				b.WriteRune(c)
-			}
-			i += 2
+	for i := 0; i < len(plain); i++ {
+		if i+2 >= len(plain) || plain[i+1] != '-' {
+			b.WriteByte(plain[i])
 			continue
 		}
-		b.WriteRune(r[i])
+		if plain[i] > plain[i+2] {
+			return "", false
+		}
+		for c := plain[i]; c <= plain[i+2]; c++ {
+			b.WriteByte(c)
+		}
+		i += 2
 	}
 	return b.String(), true
+}
+
+// ascii reports text that means the same in every locale.
+func ascii(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }

@@ -60,6 +60,9 @@ func climbs(p string) bool {
 func (w *walker) enterDir(target Dir, before *state, sure bool) {
 	st := w.ctx.st
 	st.old = st.dir
+	if _, set := st.vars["PWD"]; set {
+		st.old = Dir{}
+	}
 	st.place(target)
 	for _, name := range []string{"PWD", "OLDPWD"} { // the shell sets both
 		delete(st.vars, name)

@@ -51,9 +51,7 @@ func (b *fieldBuilder) parts(parts []syntax.WordPart, quoted bool) {
 		case *syntax.SglQuoted:
 			b.open = true
 			if p.Dollar {
-				v := b.w.fill(ansiC(p.Value), true)
-				v[0].decoded = strings.ContainsAny(p.Value, `\`)
-				b.add(v)
+				b.ansi(p)
 			} else {
 				b.add(b.w.fill(p.Value, true))
 			}
@@ -81,6 +79,18 @@ func (b *fieldBuilder) parts(parts []syntax.WordPart, quoted bool) {
 			b.add(unknown(b.w.raw(part), nil))
 		}
 	}
+}
+
+// ansi adds $'…', which is a plain dollar in front of quotes to some shells.
+func (b *fieldBuilder) ansi(p *syntax.SglQuoted) {
+	text, ok := ansiC(p.Value)
+	if !ok || b.w.ctx.st.sh {
+		b.add(value{{text: b.w.raw(p), quoted: true}})
+		return
+	}
+	v := b.w.fill(text, true)
+	v[0].decoded = strings.ContainsAny(p.Value, `\`)
+	b.add(v)
 }
 
 // onlyAt reports "$@" and "${a[@]}".
@@ -206,9 +216,14 @@ func (b *fieldBuilder) split(p piece, ifs string) {
 
 // param adds a parameter expansion, which may be several fields.
 func (b *fieldBuilder) param(p *syntax.ParamExp, quoted bool) {
-	list, all := b.w.parameter(p, quoted)
+	list, all := b.w.parameter(p)
 	if !all {
-		b.expansion(list[0], quoted)
+		many := p.Param != nil && (p.Param.Value == "@" || indexWord(p.Index) == "@") && !allKnown(list[0])
+		b.expansion(list[0], quoted && !many)
+		return
+	}
+	if star := p.Param.Value == "*" || indexWord(p.Index) == "*"; star && (quoted || b.whole) {
+		b.expansion(b.w.starJoin(list), quoted)
 		return
 	}
 	for i, v := range list {

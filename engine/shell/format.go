@@ -1,29 +1,29 @@
 package shell
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // printf formats known arguments. With -v it assigns instead of printing.
 func (w *walker) printf(args []arg) (value, bool) {
-	variable := ""
-	if len(args) > 1 && args[0].Text == "-v" {
-		variable = args[1].Text
-		args = args[2:]
-	}
-	if len(args) > 0 && args[0].Text == "--" {
-		args = args[1:]
-	}
-	if len(args) == 0 {
+	options, rest := getopt(args, "v", nil)
+	target, assigns := options["-v"]
+	variable := target.Text
+	if len(rest) == 0 || len(options) > 1 || !assigns && len(options) > 0 {
 		return nil, false
 	}
-	v, ok := format(args[0], args[1:])
-	if variable == "" {
+	v, ok := format(rest[0], rest[1:], w.ctx.st.sh)
+	if !assigns {
 		return v, ok
 	}
-	if !ok {
+	if !ok || w.ctx.st.sh { // -v is an error to some shells
 		v = unknown("$"+variable, argInputs(args))
+	}
+	if target.Certainty != Exact {
+		w.forget()
+		return known(""), true
 	}
 	w.assign(variable, v)
 	return known(""), true
@@ -31,25 +31,33 @@ func (w *walker) printf(args []arg) (value, bool) {
 
 // format does what printf does with %s, %b, %d, %x, %c and %%. The format is used again as
 // long as arguments are left.
-func format(f arg, args []arg) (value, bool) {
+// With plain set only those escapes count that every shell knows.
+func format(f arg, args []arg, plain bool) (value, bool) {
 	text, ok := f.val.exact()
-	if !ok {
+	if !ok || f.Glob || plain && !plainEscapes(f, args) {
 		return nil, false
 	}
+	form := escapes{octal: true, quotes: true}
 	decoded := strings.Contains(text, `\x`) || strings.Contains(text, `\0`) || strings.Contains(text, `\1`)
 	var v value
-	add := func(s string, dec bool) { v = append(v, piece{text: s, known: true, decoded: dec}) }
+	add := func(s string, dec bool) bool {
+		text, ok := unescape(s, form)
+		v = append(v, piece{text: text, known: true, decoded: dec})
+		return ok
+	}
 	for turn := 0; turn < 1000; turn++ {
 		used := 0
 		rest := text
 		for rest != "" {
 			at := strings.IndexByte(rest, '%')
 			if at < 0 {
-				add(unescape(rest, escapes{quotes: true}), decoded)
-				break
+				at = len(rest)
 			}
-			if at > 0 {
-				add(unescape(rest[:at], escapes{quotes: true}), decoded)
+			if at > 0 && !add(rest[:at], decoded) {
+				return nil, false
+			}
+			if at == len(rest) {
+				break
 			}
 			end := at + 1
 			for end < len(rest) && strings.IndexByte("-+ 0123456789.#", rest[end]) >= 0 {
@@ -83,6 +91,16 @@ func format(f arg, args []arg) (value, bool) {
 	return nil, false
 }
 
+// plainEscapes reports that the words hold no escape which some shell does not know.
+func plainEscapes(f arg, args []arg) bool {
+	for _, a := range append(slices.Clone(args), f) {
+		if strings.Contains(strings.NewReplacer(`\n`, "", `\t`, "", `\\`, "").Replace(a.Text), `\`) {
+			return false
+		}
+	}
+	return true
+}
+
 func formatOne(verb byte, flags string, a arg) (value, bool) {
 	if a.Glob || flags != "" && verb != 'x' && verb != 'd' && verb != 'o' {
 		return nil, false
@@ -92,25 +110,21 @@ func formatOne(verb byte, flags string, a arg) (value, bool) {
 	case 's':
 		return a.val, true
 	case 'b':
-		if !exact {
+		out, ok := unescape(text, escapes{octal: true, zeroOctal: true})
+		return value{{text: out, known: true, decoded: strings.Contains(text, `\`)}}, exact && ok
+	case 'c':
+		return known(text[:min(1, len(text))]), exact && text != "" && text[0] < 0x80
+	case 'd', 'i', 'x', 'o':
+		n, err := strconv.ParseInt(text, 10, 32)
+		if !exact || err != nil || strconv.FormatInt(n, 10) != text || n < 0 && (verb == 'x' || verb == 'o' || flags != "") {
 			return nil, false
 		}
-		return value{{text: unescape(text, escapes{zeroOctal: true}), known: true, decoded: strings.Contains(text, `\`)}}, true
-	case 'q':
-		return nil, false
-	case 'd', 'i', 'x', 'o', 'c':
-		if verb == 'c' && exact && text != "" {
-			return known(text[:1]), true
-		}
-		n, err := strconv.ParseInt(text, 0, 64)
-		if !exact || err != nil {
-			return nil, false
-		}
-		base := map[byte]int{'d': 10, 'i': 10, 'x': 16, 'o': 8}[verb]
-		out := strconv.FormatInt(n, base)
-		if flags == "02" && len(out) < 2 || flags == "03" && len(out) < 3 {
-			out = strings.Repeat("0", int(flags[1]-'0')-len(out)) + out
-		} else if flags != "" && flags != "02" && flags != "03" {
+		out := strconv.FormatInt(n, map[byte]int{'d': 10, 'i': 10, 'x': 16, 'o': 8}[verb])
+		switch flags {
+		case "":
+		case "02", "03":
+			out = strings.Repeat("0", max(0, int(flags[1]-'0')-len(out))) + out
+		default:
 			return nil, false
 		}
 		return known(out), true

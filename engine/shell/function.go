@@ -83,30 +83,19 @@ func (w *walker) callFunction(inv *invocation, fn *function, st *state) {
 	}
 	w.ctx.running = append(slices.Clone(saved.running), "function "+fn.name)
 	w.ctx.redirs = w.commands[inv.idx].Redirects
+	var locals []string
+	w.ctx.locals = &locals
 	w.deeper(func() {
 		w.stmt(fn.decl.Body)
 		if changed.jumps {
 			w.blur(changes{names: changed.names, dir: changed.dir, all: changed.all})
 		}
 	})
-	w.forgetLocals(fn)
+	for _, name := range locals {
+		st.vars[name] = variable{val: unknown("$"+name, nil)}
+	}
 	st.params, st.bound, st.ended = params, bound, ended
 	w.ctx = saved
-}
-
-// forgetLocals forgets what local variables of fn held: the caller's of the same name are
-// not told apart from them.
-func (w *walker) forgetLocals(fn *function) {
-	syntax.Walk(fn.decl.Body, func(n syntax.Node) bool {
-		if d, ok := n.(*syntax.DeclClause); ok && d.Variant.Value == "local" {
-			for _, a := range d.Args {
-				if a.Name != nil {
-					w.assignUnknown(a.Name.Value, nil)
-				}
-			}
-		}
-		return w.step(1)
-	})
 }
 
 // uncalled walks the bodies of functions that nothing called, once, so that what stands in
@@ -130,7 +119,7 @@ func (w *walker) uncalled() {
 		if !mayCall && fn.name != "command_not_found_handle" {
 			w.ctx.marks = append(slices.Clone(w.ctx.marks), MarkNeverCalled)
 		}
-		w.ctx.out = &sink{}
+		w.ctx.out, w.ctx.locals = &sink{}, &[]string{}
 		w.deeper(func() { w.stmt(fn.decl.Body) })
 		w.ctx = saved
 	}

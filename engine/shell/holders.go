@@ -82,7 +82,7 @@ func (w *walker) heldOptions(inv *invocation, name string) {
 func (w *walker) aside(inv *invocation, v value, via string) {
 	if hasCode(v) && strings.TrimSpace(v.text()) != "" {
 		w.reparse(inv.idx, w.source(v), via, func(c *context) {
-			c.st, c.in = w.child(), nil
+			c.st, c.in = w.child("sh"), nil
 			c.st.base, c.st.whole = nil, false // the program may have set variables
 		})
 	}

@@ -81,7 +81,7 @@ func (w *walker) inlineShell(inv *invocation, code Code, call inline.Call, text 
 		return
 	}
 	read := w.reparse(inv.idx, w.source(text.val), via, func(x *context) {
-		x.st = w.child()
+		x.st = w.child("sh")
 		x.st.base, x.st.whole = nil, false // the program may have set variables
 		change(x)
 	})

@@ -121,6 +121,8 @@ options:
 		case (text == "--rcfile" || text == "--init-file") && i+1 < len(args):
 			i++
 			rc = args[i]
+		case text == "--posix" && p.lang == "bash":
+			p.lang = "sh"
 		case text == "--emulate" && p.lang == "zsh":
 			i++
 		case p.lang == "fish" && (text == "-C" || text == "--init-command") && i+1 < len(args):
@@ -147,7 +149,13 @@ options:
 			fromStdin = fromStdin || text[0] == '-' && strings.Contains(letters, "s")
 			interactive = interactive || text[0] == '-' && strings.Contains(letters, "i")
 			if glued.Text == "" && strings.ContainsAny(letters, "oO") {
+				values := args[min(i+1, len(args)):]
 				i += strings.Count(letters, "o") + strings.Count(letters, "O")
+				for _, a := range values[:min(len(values), strings.Count(letters, "o")+strings.Count(letters, "O"))] {
+					if p.lang == "bash" && (a.Certainty != Exact || a.Text == "posix" || a.Text == "xpg_echo") {
+						p.lang = "sh" // it reads and prints as other shells do
+					}
+				}
 			}
 		default:
 			break options
@@ -175,7 +183,7 @@ options:
 // childShell walks the text of sh -c, with $0, $1, … bound to the words behind it.
 func (w *walker) childShell(inv *invocation, lang string, text arg, rest []arg, via string) {
 	w.runText(inv, Code{Language: lang, From: CodeArgument}, text.val, via, func(c *context) {
-		c.st = w.child()
+		c.st = w.child(lang)
 		bindParams(c.st, rest)
 	})
 }

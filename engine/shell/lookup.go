@@ -123,8 +123,9 @@ func (w *walker) subscripts(inv *invocation, name string) {
 	}
 }
 
+// subscript walks what a name with a subscript evaluates: a[$(rm x)].
 func (w *walker) subscript(text string) {
-	if open := strings.IndexByte(text, '['); open > 0 && strings.ContainsAny(text[open:], "$`") {
-		w.hidden(text)
+	if _, inner, found := strings.Cut(text, "["); found {
+		w.numberText(strings.TrimSuffix(inner, "]"))
 	}
 }

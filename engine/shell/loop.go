@@ -20,8 +20,7 @@ func eachTurn(items []string) bool {
 // of any other the body is walked once, with everything that it assigns unknown.
 func (w *walker) while(c *syntax.WhileClause) {
 	changed := w.changes(c.Cond, c.Do)
-	if w.readsKnownLines(c) {
-		w.eachLine(c, changed)
+	if w.readsKnownLines(c) && w.eachLine(c, changed) {
 		return
 	}
 	before := w.fork(w.ctx.st)
@@ -42,20 +41,26 @@ func (w *walker) readsKnownLines(c *syntax.WhileClause) bool {
 		return false
 	}
 	call, ok := c.Cond[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Args) == 0 || call.Args[0].Lit() != "read" || len(c.Cond[0].Redirs) > 0 {
+	if !ok || len(call.Args) == 0 || call.Args[0].Lit() != "read" || len(c.Cond[0].Redirs) > 0 || len(call.Assigns) > 0 {
 		return false
+	}
+	for _, a := range call.Args[1:] {
+		if text := a.Lit(); text != "-r" && !syntax.ValidName(text) {
+			return false
+		}
 	}
 	text, ok := w.ctx.in.text.exact()
 	return ok && eachTurn(strings.Fields(text))
 }
 
-func (w *walker) eachLine(c *syntax.WhileClause, changed changes) {
+// eachLine is false when something else than the loop has read of its input: what is left is not known.
+func (w *walker) eachLine(c *syntax.WhileClause, changed changes) bool {
 	in := *w.ctx.in // read consumes lines from it
 	w.ctx.in = &in
 	for {
-		text, _ := in.text.exact()
+		text, ok := in.text.exact()
 		if text == "" || w.budget != "" {
-			break
+			return ok
 		}
 		before := w.fork(w.ctx.st)
 		if changed.jumps {
@@ -68,7 +73,7 @@ func (w *walker) eachLine(c *syntax.WhileClause, changed changes) {
 			w.settle(w.merge(w.ctx.st, before))
 		}
 		if rest, _ := in.text.exact(); rest == text {
-			break // nothing was read
+			return true // nothing was read
 		}
 	}
 }
@@ -183,6 +188,10 @@ func (w *walker) eachItem(c *syntax.ForClause, name string, items []arg, changed
 		if text := v.text(); a.Glob && allKnown(v) {
 			v = value{{text: text, known: true, glob: true, inputs: v.inputs()}}
 		}
+		if w.ctx.st.vars[name].ref != "" { // it refers to another variable in each turn
+			w.forget()
+			w.ctx.st.vars[name] = variable{ref: anyVariable}
+		}
 		w.assign(name, v)
 		w.stmts(c.Do)
 		w.ctx.st.ended = false
@@ -282,13 +291,14 @@ func (w *walker) collectCall(c *changes, n *syntax.CallExpr, seen map[*syntax.Fu
 		c.jumps = true
 	case "eval", ".", "source", "":
 		c.all = true
-	case "read", "printf", "mapfile", "readarray", "getopts", "unset", "let", "declare", "export", "local", "wait", "set", "command", "builtin":
+	case "read", "printf", "mapfile", "readarray", "getopts", "unset", "let", "declare", "typeset", "readonly", "export", "local", "wait", "set", "command", "builtin":
 		for _, a := range n.Args[1:] {
 			lit, _, _ := strings.Cut(a.Lit(), "=")
 			c.names[strings.TrimPrefix(lit, "-v")] = true
 		}
-		c.names["REPLY"] = true
-		c.names["MAPFILE"] = true
+		for _, name := range []string{"REPLY", "MAPFILE", "OPTARG", "OPTIND"} {
+			c.names[name] = true
+		}
 	}
 }
 

@@ -52,16 +52,15 @@ func (w *walker) output(inv *invocation, name string) (value, bool) {
 	args := inv.args[1:]
 	switch name {
 	case "echo":
-		if w.opts.POSIX && slices.ContainsFunc(args, func(a arg) bool { return strings.Contains(a.Text, `\`) }) {
-			return nil, false // some shells decode escapes without -e
-		}
-		return echo(args)
+		return w.echo(args)
 	case "printf":
 		return w.printf(args)
 	case "pwd":
 		return w.ctx.st.lookupVar("PWD").val, w.ctx.st.dir.Known && len(args) == 0
-	case "dirname", "basename":
-		return pathPart(name, args)
+	case "dirname":
+		return dirname(args)
+	case "basename":
+		return basename(args)
 	case "mktemp":
 		return w.mktemp(args)
 	case "seq":
@@ -77,9 +76,17 @@ func (w *walker) output(inv *invocation, name string) (value, bool) {
 
 func line(text string) value { return known(text + "\n") }
 
-func echo(args []arg) (value, bool) {
+// echo joins its arguments. Shells differ in their options and escapes.
+func (w *walker) echo(args []arg) (value, bool) {
+	st := w.ctx.st
+	if (st.sh || st.decodes) && slices.ContainsFunc(args, func(a arg) bool { return strings.Contains(a.Text, `\`) }) {
+		return nil, false
+	}
 	escapesOn, newline := false, true
 	for len(args) > 0 && args[0].Certainty == Exact && len(args[0].Text) > 1 && args[0].Text[0] == '-' && strings.Trim(args[0].Text[1:], "neE") == "" {
+		if st.sh && args[0].Text != "-n" {
+			return nil, false
+		}
 		for _, c := range args[0].Text[1:] {
 			switch c {
 			case 'n':
@@ -96,15 +103,13 @@ func echo(args []arg) (value, bool) {
 		return nil, false
 	}
 	v := joined(args)
-	if escapesOn {
-		for i, p := range v {
-			if p.known && strings.Contains(p.text, `\`) {
-				text, stop := unescapeStop(p.text, escapes{zeroOctal: true, stop: true})
-				v[i].text, v[i].decoded = text, true
-				if stop {
-					return v[:i+1], true
-				}
+	for i, p := range v {
+		if escapesOn && p.known && strings.Contains(p.text, `\`) {
+			text, ok := unescape(p.text, escapes{zeroOctal: true})
+			if !ok {
+				return nil, false
 			}
+			v[i].text, v[i].decoded = text, true
 		}
 	}
 	if newline {
@@ -113,31 +118,49 @@ func echo(args []arg) (value, bool) {
 	return v, true
 }
 
-func pathPart(name string, args []arg) (value, bool) {
-	if len(args) == 0 || strings.HasPrefix(args[0].Text, "-") || args[0].Glob {
+// dirname and basename take one path apart by its letters: a part .. stays one.
+func dirname(args []arg) (value, bool) {
+	if len(args) != 1 || strings.HasPrefix(args[0].Text, "-") || args[0].Glob {
 		return nil, false
 	}
-	text, ok := args[0].val.exact()
-	if !ok {
-		// Of a path whose beginning is known its directory's beginning is.
-		dir := path.Dir(args[0].Prefix)
-		if name == "dirname" && dir != "." {
-			return value{{text: dir, known: true}, {}}, true
-		}
+	text, exact := args[0].val.exact()
+	if !exact {
+		text = args[0].Prefix // the directory of the known beginning is known
+	}
+	dir := strings.TrimRight(text, "/")
+	cut := strings.LastIndexByte(dir, '/')
+	switch {
+	case cut >= 0:
+		dir = strings.TrimRight(dir[:cut], "/")
+	case dir != "" || text == "":
+		dir = "."
+	}
+	if dir == "" {
+		dir = "/"
+	}
+	if !exact && cut <= 0 {
 		return nil, false
 	}
-	if name == "dirname" {
-		return line(path.Dir(strings.TrimRight(text, "/") + map[bool]string{true: "/x"}[strings.Trim(text, "/") == "" && text != ""])), true
+	if !exact {
+		return value{{text: dir, known: true}, {}}, true
 	}
-	base := path.Base(text)
-	if len(args) > 1 {
-		suffix, ok := args[1].val.exact()
-		if !ok {
-			return nil, false
-		}
-		if base != suffix {
-			base = strings.TrimSuffix(base, suffix)
-		}
+	return line(dir), true
+}
+
+func basename(args []arg) (value, bool) {
+	if len(args) == 0 || len(args) > 2 || strings.HasPrefix(args[0].Text, "-") {
+		return nil, false
+	}
+	if slices.ContainsFunc(args, func(a arg) bool { return a.Certainty != Exact || a.Glob }) {
+		return nil, false
+	}
+	base := strings.TrimRight(args[0].Text, "/")
+	if base == "" && args[0].Text != "" {
+		return line("/"), true
+	}
+	base = base[strings.LastIndexByte(base, '/')+1:]
+	if len(args) == 2 && base != args[1].Text {
+		base = strings.TrimSuffix(base, args[1].Text)
 	}
 	return line(base), true
 }

@@ -2,16 +2,15 @@ package shell
 
 import (
 	"strconv"
-	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
 // parameter expands $name and ${name…}. With all set the list holds one value per element
 // ($@, ${a[@]}); otherwise it holds exactly one value.
-func (w *walker) parameter(p *syntax.ParamExp, quoted bool) (list []value, all bool) {
+func (w *walker) parameter(p *syntax.ParamExp) (list []value, all bool) {
 	raw := w.raw(p)
-	if p.Index != nil {
+	if word := indexWord(p.Index); p.Index != nil && word != "@" && word != "*" {
 		w.arithmetic(p.Index, raw)
 	}
 	if p.Param == nil {
@@ -23,6 +22,8 @@ func (w *walker) parameter(p *syntax.ParamExp, quoted bool) (list []value, all b
 		list = []value{w.indirect(p, list[0], raw)}
 	}
 	switch {
+	case p.Excl && all: // the subscripts
+		return []value{unknown(raw, nil)}, false
 	case p.Names != 0, p.Width, p.Flags != nil, len(p.Modifiers) > 0:
 		return []value{unknown(raw, nil)}, false
 	case p.Length:
@@ -36,17 +37,16 @@ func (w *walker) parameter(p *syntax.ParamExp, quoted bool) (list []value, all b
 	case p.Slice != nil:
 		return w.sliced(p, list, all, raw)
 	}
-	if all && quoted && (p.Param.Value == "*" || indexWord(p.Index) == "*") {
-		return []value{starJoin(list)}, false
-	}
 	return list, all
 }
 
-func starJoin(list []value) value {
+// starJoin joins the elements as "$*" does: with the first character of IFS between them.
+func (w *walker) starJoin(list []value) value {
 	v := value{}
+	ifs, ok := w.ctx.st.lookupVar("IFS").val.exact()
 	for i, e := range list {
-		if i > 0 {
-			v = append(v, piece{text: " ", known: true})
+		if i > 0 && (!ok || ifs != "") {
+			v = append(v, piece{text: (ifs + " ")[:1], known: ok && ifs[0] < 0x80})
 		}
 		v = append(v, e...)
 	}
@@ -153,10 +153,10 @@ func (w *walker) length(list []value, all bool, raw string) value {
 		return known(strconv.Itoa(len(list)))
 	}
 	text, ok := list[0].exact()
-	if !ok {
+	if !ok || !ascii(text) {
 		return unknown(raw, list[0].inputs())
 	}
-	return known(strconv.Itoa(utf8.RuneCountInString(text)))
+	return known(strconv.Itoa(len(text)))
 }
 
 // defaulted handles ${x:-word}, ${x:=word}, ${x:+word} and ${x:?word}. The word is always
@@ -164,7 +164,7 @@ func (w *walker) length(list []value, all bool, raw string) value {
 func (w *walker) defaulted(p *syntax.ParamExp, list []value, all bool, raw string) ([]value, bool) {
 	word := w.single(p.Exp.Word)
 	text, exact := "x", len(list) > 0
-	if !all {
+	if !all || len(list) == 1 {
 		text, exact = list[0].exact()
 	}
 	null := false
@@ -180,6 +180,8 @@ func (w *walker) defaulted(p *syntax.ParamExp, list []value, all bool, raw strin
 	switch p.Exp.Op {
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
 		switch {
+		case dead && p.Param.Value == "@":
+			return nil, true
 		case dead, exact && null:
 			return []value{known("")}, false
 		case exact:
@@ -194,6 +196,9 @@ func (w *walker) defaulted(p *syntax.ParamExp, list []value, all bool, raw strin
 		if exact || dead {
 			if p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull {
 				w.assign(p.Param.Value, word)
+				if v := w.ctx.st.lookupVar(p.Param.Value).val; !allKnown(v) { // declare -i
+					word = v
+				}
 			}
 			return []value{word}, false
 		}
@@ -241,22 +246,24 @@ func (w *walker) sliced(p *syntax.ParamExp, list []value, all bool, raw string) 
 		return []value{unknown(raw, nil)}, false
 	}
 	if all {
-		if p.Param.Value == "@" || p.Param.Value == "*" {
+		parameters := p.Param.Value == "@" || p.Param.Value == "*"
+		if parameters && from > 0 {
 			from-- // ${@:1} starts at $1
+		} else if parameters && from == 0 {
+			return []value{unknown(raw, nil)}, false // it begins with $0
 		}
 		lo, hi, ok := bounds(from, length, len(list), none)
-		if !ok {
+		if !ok || length < 0 {
 			return []value{unknown(raw, nil)}, false
 		}
 		return list[lo:hi], true
 	}
 	return w.each(list, func(s string) (string, bool) {
-		runes := []rune(s)
-		lo, hi, ok := bounds(from, length, len(runes), none)
-		if !ok {
+		lo, hi, ok := bounds(from, length, len(s), none)
+		if !ok || !ascii(s) {
 			return "", false
 		}
-		return string(runes[lo:hi]), true
+		return s[lo:hi], true
 	}), false
 }
 

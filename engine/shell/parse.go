@@ -2,7 +2,6 @@ package shell
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -168,11 +167,12 @@ type context struct {
 	out        *sink      // standard output
 	pipe       Pipeline
 	marks      []Mark
-	depth      int      // nested shells, scripts, functions and substitutions
-	nest       int      // nested statements
-	running    []string // functions and scripts that are being walked
-	current    int      // the command that is being built, -1 for none
-	loop       bool     // in a loop whose turns are not walked one by one
+	depth      int       // nested shells, scripts, functions and substitutions
+	nest       int       // nested statements
+	running    []string  // functions and scripts that are being walked
+	current    int       // the command that is being built, -1 for none
+	locals     *[]string // names that the running function has declared; nil outside of functions
+	loop       bool      // in a loop whose turns are not walked one by one
 }
 
 // sink gathers what commands write to one standard output.
@@ -199,7 +199,7 @@ func newWalker(text string, o Options) *walker {
 	}
 	st.zero = known("bash") // the text runs as bash -c TEXT
 	if o.POSIX {
-		st.zero = known("sh")
+		st.zero, st.sh = known("sh"), true
 	}
 	if o.Dir != "" {
 		st.dir = Dir{Path: o.Dir, Known: true}
@@ -227,11 +227,6 @@ func (w *walker) step(n int) bool {
 // pay spends the steps for a value that was built, and reports whether the walk may go on.
 func (w *walker) pay(v value) bool {
 	return w.step(1 + len(v)/4 + v.size()/bytesPerStep)
-}
-
-// match reports whether text matches a pattern, for what that costs.
-func (w *walker) match(re *regexp.Regexp, pat, text string) bool {
-	return w.step(1+len(text)*(1+len(pat))/16) && re.MatchString(text)
 }
 
 // spend records that a limit was reached; the first one is kept, and the walk ends.

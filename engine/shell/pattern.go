@@ -1,12 +1,10 @@
 package shell
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"mvdan.cc/sh/v3/pattern"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -26,53 +24,39 @@ func (w *walker) trimmer(p *syntax.ParamExp, raw string) func(string) (string, b
 	if p.Exp.Op == syntax.OtherParamOps {
 		return w.transformer(p, unknownTo)
 	}
-	pat, ok := w.patternOf(p.Exp.Word)
-	if !ok {
-		return unknownTo
-	}
-	switch p.Exp.Op {
+	word := w.single(p.Exp.Word)
+	op := p.Exp.Op
+	switch op {
 	case syntax.UpperFirst, syntax.UpperAll, syntax.LowerFirst, syntax.LowerAll:
-		if pat != "" && pat != "?" {
+		if text, ok := word.exact(); !ok || text != "" && text != "?" {
 			return unknownTo
 		}
-		op := p.Exp.Op
-		return func(s string) (string, bool) { return changeCase(s, op), true }
+		return func(s string) (string, bool) { return changeCase(s, op), ascii(s) }
 	case syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix:
 	default:
 		return unknownTo
 	}
-	re, ok := compile(pat)
+	g, ok := w.globOf(word)
 	if !ok {
 		return unknownTo
 	}
-	op := p.Exp.Op
 	return func(s string) (string, bool) {
-		if !w.step(1 + len(s)*len(s)/4096) {
+		suffix := op == syntax.RemSmallSuffix || op == syntax.RemLargeSuffix
+		shortest, longest, ok := w.lengths(g, s, suffix)
+		if op == syntax.RemSmallPrefix || op == syntax.RemSmallSuffix {
+			longest = shortest
+		}
+		switch {
+		case !ok:
 			return raw, false
-		}
-		return remove(s, re, op), true
-	}
-}
-
-// remove takes the shortest or longest match of re off one end of s.
-func remove(s string, re *regexp.Regexp, op syntax.ParExpOperator) string {
-	for k := 0; k <= len(s); k++ {
-		n := k // how much of s to take
-		if op == syntax.RemLargePrefix || op == syntax.RemLargeSuffix {
-			n = len(s) - k
-		}
-		switch op {
-		case syntax.RemSmallPrefix, syntax.RemLargePrefix:
-			if re.MatchString(s[:n]) {
-				return s[n:]
-			}
+		case longest < 0:
+			return s, true
+		case suffix:
+			return s[:len(s)-longest], true
 		default:
-			if re.MatchString(s[len(s)-n:]) {
-				return s[:len(s)-n]
-			}
+			return s[longest:], true
 		}
 	}
-	return s
 }
 
 func changeCase(s string, op syntax.ParExpOperator) string {
@@ -101,16 +85,14 @@ func (w *walker) transformer(p *syntax.ParamExp, unknownTo func(string) (string,
 	}
 	switch op {
 	case "U":
-		return func(s string) (string, bool) { return strings.ToUpper(s), true }
+		return func(s string) (string, bool) { return strings.ToUpper(s), ascii(s) }
 	case "L":
-		return func(s string) (string, bool) { return strings.ToLower(s), true }
+		return func(s string) (string, bool) { return strings.ToLower(s), ascii(s) }
 	case "u":
-		return func(s string) (string, bool) { return changeCase(s, syntax.UpperFirst), true }
-	case "E":
-		return func(s string) (string, bool) { return ansiC(s), true }
+		return func(s string) (string, bool) { return changeCase(s, syntax.UpperFirst), ascii(s) }
 	case "P":
 		list, _ := w.base(p, "")
-		if text, ok := starJoin(list).exact(); ok {
+		if text, ok := w.starJoin(list).exact(); ok && !p.Excl && !strings.Contains(text, `\`) {
 			w.hidden(text)
 		} else {
 			w.mark(w.ctx.current, MarkDynamicCode)
@@ -119,87 +101,27 @@ func (w *walker) transformer(p *syntax.ParamExp, unknownTo func(string) (string,
 	return unknownTo
 }
 
-// patternOf expands word as a pattern: what was quoted in it matches itself.
-func (w *walker) patternOf(word *syntax.Word) (string, bool) {
-	if word == nil {
-		return "", true
-	}
-	return patternText(w.single(word))
-}
-
-func patternText(v value) (string, bool) {
-	var b strings.Builder
-	for _, p := range v {
-		switch {
-		case !p.known:
-			return "", false
-		case p.quoted:
-			b.WriteString(pattern.QuoteMeta(p.text, pattern.ExtendedOperators))
-		default:
-			b.WriteString(p.text)
-		}
-	}
-	return b.String(), true
-}
-
-// compile makes a regular expression that matches whole strings.
-func compile(pat string) (*regexp.Regexp, bool) {
-	expr, err := pattern.Regexp(pat, pattern.EntireString|pattern.NoGlobStar|pattern.ExtendedOperators|pattern.GlobLeadingDot)
-	if err != nil || len(expr) > 1000 {
-		return nil, false
-	}
-	re, err := regexp.Compile(expr)
-	return re, err == nil
-}
-
 // replacer returns what ${x/pattern/with} does to a known value.
 func (w *walker) replacer(p *syntax.ParamExp, raw string) func(string) (string, bool) {
-	pat, okPat := w.patternOf(p.Repl.Orig)
-	with, okWith := "", true
-	if p.Repl.With != nil {
-		with, okWith = w.single(p.Repl.With).exact()
-	}
+	orig, with := w.single(p.Repl.Orig), w.single(p.Repl.With)
 	unknownTo := func(string) (string, bool) { return raw, false }
-	if !okPat || !okWith || pat == "" {
-		return unknownTo
+	for _, piece := range with { // & is what matched, to some versions
+		if !piece.known || !piece.quoted && strings.ContainsAny(piece.text, `&\`) {
+			return unknownTo
+		}
 	}
 	anchor := byte(0)
-	if !p.Repl.All && (pat[0] == '#' || pat[0] == '%') {
-		anchor, pat = pat[0], pat[1:]
+	if len(orig) > 0 && !p.Repl.All && !orig[0].quoted && orig[0].text != "" && (orig[0].text[0] == '#' || orig[0].text[0] == '%') {
+		anchor, orig = orig[0].text[0], orig.after(1)
 	}
-	expr, err := pattern.Regexp(pat, pattern.NoGlobStar|pattern.ExtendedOperators|pattern.GlobLeadingDot)
-	if err != nil || len(expr) > 1000 {
+	g, ok := w.globOf(orig)
+	if !ok || len(g) == 0 {
 		return unknownTo
-	}
-	switch anchor {
-	case '#':
-		expr = "^(?:" + expr + ")"
-	case '%':
-		expr = "(?:" + expr + ")$"
-	}
-	re, err := regexp.Compile(expr)
-	if err != nil {
-		return unknownTo
-	}
-	re.Longest()
-	plain := anchor == 0 && !pattern.HasMeta(pat, pattern.ExtendedOperators) && !strings.Contains(pat, `\`)
-	count := 1
-	if p.Repl.All {
-		count = -1
 	}
 	return func(s string) (string, bool) {
-		if len(with)*(len(s)+1) > 16*w.lim.Bytes || !w.step(1+len(s)*(1+len(pat))/4) {
+		if len(with.text())*(len(s)+1) > 16*w.lim.Bytes {
 			return raw, false
 		}
-		if plain {
-			return strings.Replace(s, pat, with, count), true
-		}
-		if p.Repl.All {
-			return re.ReplaceAllLiteralString(s, with), true
-		}
-		if m := re.FindStringIndex(s); m != nil {
-			return s[:m[0]] + with + s[m[1]:], true
-		}
-		return s, true
+		return w.replace(g, s, with.text(), anchor, p.Repl.All)
 	}
 }

@@ -3,89 +3,84 @@ package shell
 import (
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
-// ansiC decodes the escapes of $'…' (Bash manual 3.1.2.4).
-func ansiC(s string) string {
-	return unescape(s, escapes{zeroOctal: false, quotes: true})
+// ansiC decodes the escapes of $'…' (Bash manual 3.1.2.4), as far as they read the same in every locale. A NUL
+// ends the text: what follows it in the same quotes is lost.
+func ansiC(s string) (string, bool) {
+	text, ok := unescape(s, escapes{octal: true, quotes: true})
+	text, _, _ = strings.Cut(text, "\x00")
+	return text, ok
 }
 
-// escapes says which escapes a program knows.
+// escapes says which escapes a program knows besides \n and its like, \xHH and \uHHHH.
 type escapes struct {
-	zeroOctal bool // \0nnn as in echo -e and printf %b; otherwise \nnn only
+	zeroOctal bool // \0nnn, as in echo -e and printf %b
+	octal     bool // \nnn
 	quotes    bool // \' \" \? as in $'…' and printf formats
-	stop      bool // \c ends the output, as in echo -e and printf %b
 }
 
-// unescape replaces backslash escapes. What is no escape stays as it is.
-func unescape(s string, e escapes) string {
-	text, _ := unescapeStop(s, e)
-	return text
-}
-
-// unescapeStop is unescape that also reports whether \c ended the text.
-func unescapeStop(s string, e escapes) (string, bool) {
-	if strings.IndexByte(s, '\\') < 0 {
-		return s, false
-	}
+// unescape replaces backslash escapes. What is no escape to any program stays as it is. The result is false where
+// programs, their versions or locales differ: \c, \x{…}, characters outside ASCII, octal numbers past a byte.
+func unescape(s string, e escapes) (string, bool) {
 	const simple = "abefnrtvE\\"
 	const values = "\a\b\x1b\f\n\r\t\v\x1b\\"
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' || i+1 == len(s) {
+		if s[i] != '\\' {
 			b.WriteByte(s[i])
 			continue
 		}
-		i++
-		c := s[i]
-		if k := strings.IndexByte(simple, c); k >= 0 {
-			b.WriteByte(values[k])
-			continue
+		if i++; i == len(s) {
+			return "", false
 		}
+		c := s[i]
+		digits, base, most := s[i+1:], 16, byte(0x7F)
 		switch {
-		case c == 'c' && e.stop:
-			return b.String(), true
-		case c == 'c' && e.quotes && i+1 < len(s):
-			i++
-			b.WriteByte(s[i] & 0x1F)
+		case strings.IndexByte(simple, c) >= 0:
+			b.WriteByte(values[strings.IndexByte(simple, c)])
+			continue
 		case e.quotes && (c == '\'' || c == '"' || c == '?'):
 			b.WriteByte(c)
+			continue
 		case c == 'x':
-			i += number(&b, s, i, 1, 2, 16, false)
+			digits, most = upTo(digits, 2, base), 0xFF
 		case c == 'u':
-			i += number(&b, s, i, 1, 4, 16, true)
+			digits = upTo(digits, 4, base)
 		case c == 'U':
-			i += number(&b, s, i, 1, 8, 16, true)
+			digits = upTo(digits, 8, base)
 		case c == '0' && e.zeroOctal:
-			i += number(&b, s, i, 1, 3, 8, false)
-		case c >= '0' && c <= '7':
-			i += number(&b, s, i, 0, 3, 8, false)
+			base, most = 8, 0xFF
+			digits = "0" + upTo(digits, 3, base)
+			i--
+		case c >= '0' && c <= '7' && e.octal:
+			base, most = 8, 0xFF
+			digits = upTo(s[i:], 3, base)
+			i--
+		case c == 'c' || c == '\'' || c == '"' || c == '?' || digit(c) < 8:
+			return "", false
 		default:
 			b.WriteByte('\\')
 			b.WriteByte(c)
+			continue
 		}
+		n, err := strconv.ParseUint(digits, base, 32)
+		if err != nil || n > uint64(most) || base == 16 && n == 0 && c != 'x' {
+			return "", false
+		}
+		b.WriteByte(byte(n))
+		i += len(digits)
 	}
-	return b.String(), false
+	return b.String(), true
 }
 
-// number decodes up to most digits that stand from s[i+skip] on and returns how far to move.
-func number(b *strings.Builder, s string, i, skip, most, base int, char bool) int {
-	end := i + skip
-	for end < len(s) && end-i-skip < most && digit(s[end]) < base {
+// upTo returns the digits that s begins with, at most n.
+func upTo(s string, n, base int) string {
+	end := 0
+	for end < len(s) && end < n && digit(s[end]) < base {
 		end++
 	}
-	n, err := strconv.ParseUint("0"+s[i+skip:end], base, 64)
-	switch {
-	case err != nil, end == i+skip && base == 16:
-		b.WriteByte('\\')
-		b.WriteByte(s[i])
-	case char && n <= utf8.MaxRune:
-		b.WriteRune(rune(n))
-	default:
-		b.WriteByte(byte(n))
-	}
-	return end - i - 1
+	return s[:end]
 }
 
 func digit(c byte) int {

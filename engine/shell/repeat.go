@@ -7,7 +7,8 @@ import (
 
 // xargs runs its command with words from standard input at the end, or in place of {}.
 func (w *walker) xargs(inv *invocation, name string, c carrier) {
-	options, rest := getopt(inv.args[1:], c.short, c.long)
+	args, clear := longOptions(inv.args[1:], xargsOptions)
+	options, rest := getopt(args, c.short, c.long)
 	if len(rest) == 0 {
 		rest = []arg{literalArg("echo")}
 	}
@@ -18,19 +19,25 @@ func (w *walker) xargs(inv *invocation, name string, c carrier) {
 	if replace && mark.Text == "" {
 		mark = literalArg("{}")
 	}
+	file, reads := option(options, "-a", "--arg-file")
 	var inputs []int
-	if in := w.stdin(); in != nil {
+	if in := w.stdin(); in != nil && !reads {
 		inputs = in.cmds
 	}
 	_, null := option(options, "-0", "--null")
-	_, delimiter := option(options, "-d", "--delimiter")
-	split := ""
-	if d, _ := option(options, "-d", "--delimiter"); null {
+	d, delimiter := option(options, "-d", "--delimiter")
+	_, eof := option(options, "-E", "-e", "--eof")
+	split, known := "", !eof && clear
+	if null {
 		split = "\x00"
 	} else if delimiter {
-		split = unescape(d.Text, escapes{})
+		split, known = unescape(d.Text, escapes{octal: true})
 	}
-	items, static := w.items(replace, split, options["-a"])
+	var items []arg
+	static := false
+	if known {
+		items, static = w.items(replace, split, file)
+	}
 	if replace {
 		if static {
 			for _, item := range items {
@@ -52,6 +59,33 @@ func (w *walker) xargs(inv *invocation, name string, c carrier) {
 		items = w.foundItems(inputs)
 	}
 	w.inner(inv, slices.Concat(rest, items), name, nil)
+}
+
+// xargsOptions are the long options of xargs.
+var xargsOptions = strings.Fields("--null --arg-file --delimiter --eof --replace --max-lines --max-args --interactive --open-tty" +
+	" --max-procs --process-slot-var --no-run-if-empty --max-chars --verbose --show-limits --exit")
+
+// longOptions spells out long options that are shortened. It is false where one is not known, or stands for several.
+func longOptions(args []arg, names []string) ([]arg, bool) {
+	out, clear := slices.Clone(args), true
+	for i, a := range out {
+		if a.Text == "--" || !strings.HasPrefix(a.Text, "-") {
+			break
+		}
+		name, value, glued := strings.Cut(a.Text, "=")
+		if !strings.HasPrefix(name, "--") || slices.Contains(names, name) {
+			continue
+		}
+		long := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !strings.HasPrefix(n, name) })
+		if clear = clear && len(long) == 1; len(long) != 1 {
+			continue
+		}
+		out[i] = literalArg(long[0])
+		if glued {
+			out[i] = literalArg(long[0] + "=" + value)
+		}
+	}
+	return out, clear
 }
 
 // listsNames reports whether all of these commands print names of files and the like, which
@@ -97,7 +131,7 @@ func (w *walker) items(lines bool, separator string, file arg) ([]arg, bool) {
 		return nil, false
 	}
 	text, ok := in.text.exact()
-	if !ok || separator == "" && strings.ContainsAny(text, `'"\`) {
+	if !ok || separator == "" && strings.ContainsAny(text, "'\"\\\v\f\r") {
 		return nil, false
 	}
 	split := strings.Fields
@@ -202,7 +236,7 @@ func (w *walker) parallel(inv *invocation, name string, c carrier) {
 // argumentText walks text in which only arguments may be unknown: they are data that the
 // carrier quotes, and do not make the text unknown code.
 func (w *walker) argumentText(inv *invocation, code Code, v value, via string) {
-	code.Static = w.reparse(inv.idx, w.source(v), via, func(c *context) { c.st = w.child() })
+	code.Static = w.reparse(inv.idx, w.source(v), via, func(c *context) { c.st = w.child(code.Language) })
 	code.Truncated = !code.Static
 	w.commands[inv.idx].Code = code
 }

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -10,11 +11,12 @@ import (
 
 // invocation is one command that is about to run: its words are expanded.
 type invocation struct {
-	idx     int
-	args    []arg
-	assigns []Assign
-	prefix  bool // assigns hold for this command only
-	redir   redirection
+	idx      int
+	args     []arg
+	assigns  []Assign
+	prefix   bool // assigns hold for this command only
+	declared bool // what its words declare is done
+	redir    redirection
 }
 
 // redirection is what the redirects of one command or compound command do.
@@ -37,13 +39,26 @@ func (w *walker) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	w.within(idx, func() {
 		inv := invocation{idx: idx, args: w.fields(c.Args)}
 		inv.redir = w.redirects(redirs)
-		bare := len(inv.args) == 0
-		for _, a := range c.Assigns {
-			inv.assigns = append(inv.assigns, w.assignment(a, bare)...)
-		}
-		inv.prefix = !bare
+		w.prefix(c, &inv)
 		w.run(&inv)
 	})
+}
+
+// prefix expands the assignments of a command. Those in front of words hold for the command only, but each sees
+// the ones before it.
+func (w *walker) prefix(c *syntax.CallExpr, inv *invocation) {
+	inv.prefix = len(inv.args) > 0
+	st := w.ctx.st
+	if inv.prefix && len(c.Assigns) > 1 {
+		w.ctx.st = w.fork(st)
+		defer func() {
+			st.files, st.made, st.removed = w.ctx.st.files, w.ctx.st.made, w.ctx.st.removed
+			w.ctx.st = st
+		}()
+	}
+	for _, a := range c.Assigns {
+		inv.assigns = append(inv.assigns, w.assignment(a, !inv.prefix || len(c.Assigns) > 1)...)
+	}
 }
 
 // place records where a command stands, and what encloses it.
@@ -125,11 +140,30 @@ func (w *walker) run(inv *invocation) {
 	restore := w.lend(inv)
 	w.dispatch(inv)
 	restore()
+	if in := w.stdin(); in != nil && inv.redir.in == nil && drains(inv, c.Name) {
+		in.drain()
+	}
 	w.ctx.out = outer
 	w.ctx.in = saved.in
 	outer.cmds = append(outer.cmds, out.cmds...)
 	w.deliver(inv.redir, out)
 	w.copies(inv, c.Name)
+}
+
+// drainers read standard input to its end, or to a place that is not known, unless they have more operands than this.
+var drainers = map[string]int{"tr": 99, "tee": 99, "xargs": 99, "ssh": 99, "cat": 0, "tac": 0, "rev": 0, "base64": 0, "base32": 0, "xxd": 0, "head": 0,
+	"tail": 0, "sort": 0, "uniq": 0, "wc": 0, "cut": 0, "bash": 0, "sh": 0, "dash": 0, "python": 0, "python3": 0, "perl": 0, "node": 0, "sed": 1, "awk": 1, "grep": 1}
+
+// drains reports that the command reads of the standard input which it shares with others.
+func drains(inv *invocation, name string) bool {
+	limit, reads := drainers[name]
+	operands := 0
+	for _, a := range inv.args[min(1, len(inv.args)):] {
+		if !strings.HasPrefix(a.Text, "-") {
+			operands++
+		}
+	}
+	return reads && operands <= limit
 }
 
 // lend sets the variables in front of a command while it runs, and returns what puts the
@@ -139,18 +173,18 @@ func (w *walker) lend(inv *invocation) (restore func()) {
 		return func() {}
 	}
 	st := w.ctx.st
-	old := map[string]variable{}
+	old := maps.Clone(st.vars)
 	for _, a := range inv.assigns {
-		if v, ok := st.vars[a.Name]; ok {
-			old[a.Name] = v
-		}
 		st.vars[a.Name] = variable{val: wordValue(a.Value), exported: true}
 	}
+	keeps := keepsPrefix[w.commands[inv.idx].Name] || st.sh && len(st.funcs[inv.args[0].Text]) > 0
 	return func() {
 		for _, a := range inv.assigns {
 			now := st.vars[a.Name]
 			before, had := old[a.Name]
 			switch {
+			case keeps: // in some shells and modes, or for what the command declares
+				st.vars[a.Name] = variable{val: unknown("$"+a.Name, now.inputs()), exported: now.exported}
 			case !now.val.equal(wordValue(a.Value)) && allKnown(now.val):
 				w.assignUnknown(a.Name, now.inputs())
 			case had:
@@ -161,6 +195,10 @@ func (w *walker) lend(inv *invocation) (restore func()) {
 		}
 	}
 }
+
+// keepsPrefix are the builtins after which the variables in front of them may stay set.
+var keepsPrefix = nameSet(": . source break continue eval exec exit export readonly return set shift times trap unset" +
+	" declare typeset local command builtin")
 
 // maxOutput is how many known and unknown parts an output may hold.
 const maxOutput = 1000

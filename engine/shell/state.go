@@ -31,6 +31,9 @@ type state struct {
 	removed  bool               // a command may have removed a directory
 	stale    bool               // a command may have changed any file
 	physical bool               // an option changes the way in which cd finds a directory
+	sh       bool               // a plain shell, which may be dash, bash or another one
+	decodes  bool               // an option may make echo decode escapes: shopt -s xpg_echo
+	nocase   bool               // an option may make patterns match without regard to case
 	ended    bool               // the way here ends in exit, return, break or continue
 }
 
@@ -116,6 +119,7 @@ func (w *walker) merge(a, b *state) *state {
 	}
 	m.stale = a.stale || b.stale
 	m.removed, m.physical = a.removed || b.removed, a.physical || b.physical
+	m.sh, m.decodes, m.nocase = a.sh || b.sh, a.decodes || b.decodes, a.nocase || b.nocase
 	m.mergeDirs(a, b)
 	m.old = mergeDir(a.old, b.old)
 	if !slices.Equal(a.stack, b.stack) {
@@ -183,14 +187,30 @@ func mergeFiles(a, b map[string]written) map[string]written {
 	return m
 }
 
+// volatile are the variables that the shell sets by itself: an assignment to one does not say what it holds.
+var volatile = nameSet("_ RANDOM SRANDOM SECONDS LINENO EPOCHSECONDS EPOCHREALTIME BASHPID BASH_COMMAND BASH_SUBSHELL BASH_LINENO" +
+	" BASH_SOURCE BASH_ARGV BASH_ARGC BASH_ARGV0 BASH_EXECUTION_STRING BASH_REMATCH BASH_CMDS BASH_ALIASES BASH_VERSION BASH_VERSINFO" +
+	" BASHOPTS SHELLOPTS SHLVL FUNCNAME PIPESTATUS DIRSTACK GROUPS HISTCMD UID EUID PPID")
+
+// maxRefs is how long a chain of namerefs may be.
+const maxRefs = 8
+
+// target follows namerefs from name. The result is anyVariable where their end is not known.
+func (st *state) target(name string) string {
+	for range maxRefs {
+		ref := st.vars[name].ref
+		if ref == "" || name == anyVariable {
+			return name
+		}
+		name = ref
+	}
+	return anyVariable
+}
+
 // lookupVar returns a variable as this state knows it.
 func (st *state) lookupVar(name string) variable {
-	for range 8 { // a chain of namerefs
-		v, ok := st.vars[name]
-		if !ok {
-			break
-		}
-		if v.ref == "" {
+	if name = st.target(name); !volatile[name] {
+		if v, ok := st.vars[name]; ok {
 			switch {
 			case v.unset && name == "IFS":
 				v.val = known(" \t\n")
@@ -199,7 +219,6 @@ func (st *state) lookupVar(name string) variable {
 			}
 			return v
 		}
-		name = v.ref
 	}
 	switch name {
 	case "PWD":
@@ -213,7 +232,7 @@ func (st *state) lookupVar(name string) variable {
 	case "IFS":
 		return variable{val: known(" \t\n")}
 	default:
-		if text, ok := st.base[name]; ok {
+		if text, ok := st.base[name]; ok && !volatile[name] {
 			return variable{val: known(text), exported: true}
 		}
 		if st.whole && !setByShells(name) {
@@ -247,16 +266,15 @@ func (w *walker) assign(name string, v value) {
 	if base, _, element := strings.Cut(name, "["); element { // read a[0]
 		name, v = base, unknown("$"+base, v.inputs())
 	}
-	old := st.vars[name]
-	if old.ref == anyVariable {
+	if name = st.target(name); name == anyVariable {
 		w.forget()
 		return
 	}
-	if old.ref != "" && old.ref != name {
-		name = old.ref
-		old = st.vars[name]
+	old := st.vars[name]
+	if old.converts {
+		w.operand(v)
 	}
-	if old.readonly || old.converts || v.size() > w.lim.Bytes || len(v) > maxPieces {
+	if old.readonly || old.converts || old.array || v.size() > w.lim.Bytes || len(v) > maxPieces {
 		v = unknown("$"+name, v.inputs())
 	}
 	_, inBase := st.base[name]
@@ -272,16 +290,16 @@ func (w *walker) assignUnknown(name string, inputs []int) {
 func (w *walker) forget() {
 	w.ctx.st.base, w.ctx.st.whole = nil, false
 	for name, v := range w.ctx.st.vars {
-		if v.ref == anyVariable {
-			continue
+		if v.ref == "" {
+			w.assignUnknown(name, v.inputs())
 		}
-		w.assignUnknown(name, v.inputs())
 	}
 }
 
-// child returns the state in which a new shell starts: exported variables, no functions.
-func (w *walker) child() *state {
+// child returns the state in which a new shell of the language starts: exported variables, no functions.
+func (w *walker) child(lang string) *state {
 	st := w.fork(w.ctx.st)
+	st.sh, st.decodes, st.nocase = lang == "sh", false, false
 	for name, v := range st.vars {
 		if !v.exported {
 			st.vars[name] = variable{unset: true}

@@ -188,6 +188,9 @@ func (w *walker) substitution(p *syntax.CmdSubst) value {
 	}
 	v = v.with(false, out.cmds)
 	for i := range v {
+		if v[i].known { // the shell drops NUL
+			v[i].text = strings.ReplaceAll(v[i].text, "\x00", "")
+		}
 		if !v[i].known && v[i].text == "" {
 			v[i].text = raw
 		}

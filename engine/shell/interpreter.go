@@ -192,7 +192,9 @@ func (w *walker) startupFiles(interactive, login bool) []arg {
 	var files []arg
 	for _, name := range []string{"BASH_ENV", "ENV"} {
 		if v := st.vars[name]; v.exported && !v.unset && interactive == (name == "ENV") {
-			files = append(files, newArg(v.val, "$"+name))
+			if _, found := w.content(v.val); found {
+				files = append(files, newArg(v.val, "$"+name))
+			}
 		}
 	}
 	var names []string

@@ -167,7 +167,7 @@ func (w *walker) setNumber(x syntax.ArithmExpr, n int64, ok bool) {
 	}
 	switch {
 	case !syntax.ValidName(name):
-	case ok:
+	case ok && !w.ctx.st.sh:
 		w.assign(name, known(strconv.FormatInt(n, 10)))
 	default:
 		w.assignUnknown(name, nil)

@@ -26,9 +26,18 @@ func (w *walker) assignment(a *syntax.Assign, set bool) []Assign {
 		w.arithmetic(a.Index, "")
 		if set {
 			w.assignElement(name, a, v)
+			if w.ctx.st.vars[name].converts {
+				w.operand(v)
+			}
 		}
 	} else {
 		if a.Append {
+			if w.ctx.st.vars[name].converts {
+				w.operand(v)
+			}
+			if w.ctx.st.sh { // some shells take it for the name of a command
+				v = unknown("$"+name, v.inputs())
+			}
 			v = slices.Concat(w.ctx.st.lookupVar(name).val, v)
 		}
 		if set {
@@ -72,7 +81,9 @@ func (w *walker) arrayAssignment(a *syntax.Assign, name string, set bool) Assign
 			continue
 		}
 		if e.Index != nil {
-			list = append(list, w.single(e.Value))
+			v := w.single(e.Value)
+			w.standIn(name, e.Index, v)
+			list = append(list, v)
 			continue
 		}
 		for _, f := range w.fields([]*syntax.Word{e.Value}) {
@@ -97,9 +108,24 @@ func (w *walker) arrayAssignment(a *syntax.Assign, name string, set bool) Assign
 	return Assign{Name: name, Value: newArg(all, w.raw(a)).Word}
 }
 
+// standIn notes that BASH_ALIASES or BASH_CMDS makes a name stand for a command.
+func (w *walker) standIn(array string, index syntax.ArithmExpr, v value) {
+	if array != "BASH_ALIASES" && array != "BASH_CMDS" {
+		return
+	}
+	name := indexWord(index)
+	text, ok := v.exact()
+	if name == "" || !ok {
+		w.mark(w.ctx.current, MarkDynamicCode)
+	}
+	w.ctx.st.aliases[name] = text
+	w.mark(w.ctx.current, MarkShadow)
+}
+
 // assignElement sets a[i]. Where i is not the next one, the whole array becomes unknown.
 func (w *walker) assignElement(name string, a *syntax.Assign, v value) {
 	name = w.ctx.st.target(name)
+	w.standIn(name, a.Index, v)
 	old := w.ctx.st.lookupVar(name)
 	n, err := strconv.Atoi(indexWord(a.Index))
 	_, had := w.ctx.st.vars[name]

@@ -50,8 +50,14 @@ func builtin(name string) func(*walker, *invocation) {
 		return history
 	case "ztcp":
 		return ztcp
-	case "complete":
+	case "complete", "compgen":
 		return complete
+	case "fc":
+		return fc
+	case "enable":
+		return enable
+	case "bind":
+		return bind
 	default:
 		return nil
 	}
@@ -114,8 +120,9 @@ func read(w *walker, inv *invocation) {
 	options, names := getopt(inv.args[1:], "adinNptu", nil)
 	in := w.stdin()
 	inputs := []int{inv.idx}
+	made := in != nil && (in.static || slices.ContainsFunc(in.text, func(p piece) bool { return p.made }))
 	if a, ok := options["-a"]; ok {
-		w.assignUnknown(a.Text, inputs)
+		w.assign(a.Text, value{{text: "$" + a.Text, inputs: inputs, made: made}})
 		return
 	}
 	limited := slices.ContainsFunc(inv.assigns, func(a Assign) bool { return a.Name == "IFS" })
@@ -145,7 +152,7 @@ func read(w *walker, inv *invocation) {
 			continue
 		}
 		if !ok {
-			w.assignUnknown(name, inputs)
+			w.assign(name, value{{text: "$" + name, inputs: inputs, made: made}})
 			continue
 		}
 		var field string
@@ -181,6 +188,9 @@ func (w *walker) nextLine(in *input) (string, bool) {
 func assignsNames(w *walker, inv *invocation) {
 	for _, a := range inv.args[1:] {
 		if syntax.ValidName(a.Text) {
+			if w.ctx.st.vars[a.Text].converts { // each line is evaluated
+				w.mark(inv.idx, MarkDynamicCode)
+			}
 			w.assignUnknown(a.Text, []int{inv.idx})
 		} else if a.Certainty != Exact {
 			w.forget()
@@ -193,7 +203,7 @@ func assignsNames(w *walker, inv *invocation) {
 		w.assignUnknown("OPTIND", []int{inv.idx})
 	}
 	if options, _ := getopt(inv.args[1:], "dnOsuCcp", nil); options["-C"].Text != "" {
-		w.aside(inv, options["-C"].val, "mapfile -C")
+		w.aside(inv, withMore(options["-C"].val), "mapfile -C")
 	}
 	if n := inv.args[0].Text; n == "mapfile" || n == "readarray" {
 		w.assignUnknown("MAPFILE", []int{inv.idx})

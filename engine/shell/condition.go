@@ -10,6 +10,7 @@ func (w *walker) arithCommand(c *syntax.ArithmCmd) {
 		return
 	}
 	w.fillBare(idx, c, nil)
+	w.unclear = w.unclear || w.ctx.st.sh // two subshells to some shells
 	w.commands[idx].Name = "(("
 	w.within(idx, func() {
 		w.number(c.X)

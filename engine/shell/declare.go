@@ -85,18 +85,14 @@ func (w *walker) declareWord(f arg, flags string) []Assign {
 
 // listText walks a value that declare -a reads as a list: (…).
 func (w *walker) listText(name string, v Word, flags string) {
-	_, opts, _ := strings.Cut(flags, "-")
-	lists := strings.ContainsAny(opts, "aA") || w.ctx.st.vars[name].array || w.ctx.st.vars[name].converts
+	variant, opts, _ := strings.Cut(flags, "-")
 	switch {
-	case !lists:
-	case v.Certainty == Exact && strings.HasPrefix(v.Text, "("):
+	case variant == "export" || !strings.HasPrefix(v.Prefix+"(", "("):
+	case v.Certainty == Exact && v.Text != "":
 		w.hidden(v.Text)
-		fallthrough
-	case v.Certainty != Exact && (v.Prefix == "" || v.Prefix[0] == '('):
-		if v.Certainty != Exact {
-			w.mark(w.ctx.current, MarkDynamicCode)
-		}
-		w.ctx.st.vars[name] = variable{val: unknown("$"+name, v.Inputs), converts: true}
+		w.assignUnknown(name, v.Inputs)
+	case v.Certainty != Exact && strings.ContainsAny(opts, "aA"):
+		w.mark(w.ctx.current, MarkDynamicCode)
 	}
 }
 

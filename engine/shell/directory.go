@@ -136,11 +136,11 @@ func pushd(w *walker, inv *invocation) {
 	operands := inv.args[1:]
 	defer w.printUnknown(inv)
 	switch top := len(st.stack) - 1; {
-	case len(operands) == 0 && top >= 0:
+	case len(operands) == 0 && top >= 0 && !st.sh:
 		target := st.stack[top]
 		st.stack = append(append([]Dir{}, st.stack[:top]...), st.dir)
 		w.enterDir(target, before, true)
-	case len(operands) == 1 && operands[0].Certainty == Exact && !st.physical &&
+	case len(operands) == 1 && operands[0].Certainty == Exact && !st.physical && !st.sh &&
 		!strings.HasPrefix(operands[0].Text, "-") && !strings.HasPrefix(operands[0].Text, "+"):
 		p, ok := w.pathOf(operands[0])
 		st.stack = append(append([]Dir{}, st.stack...), st.dir)
@@ -155,7 +155,7 @@ func popd(w *walker, inv *invocation) {
 	st := w.ctx.st
 	before := w.fork(st)
 	top := len(st.stack) - 1
-	if top < 0 || len(inv.args) > 1 {
+	if top < 0 || len(inv.args) > 1 || st.sh {
 		st.stack = nil
 		w.enterDir(Dir{}, before, false)
 		return

@@ -156,11 +156,20 @@ func wordValue(word Word) value {
 
 // callAlias walks the text of an alias in front of the other words.
 func (w *walker) callAlias(inv *invocation, name, body string) {
-	rest := joinQuoted(inv.args[1:])
-	v := append(known(body), rest...)
-	w.reparse(inv.idx, w.source(v), "alias "+name, func(c *context) {
+	rest := inv.args[1:]
+	for next := body; strings.TrimRight(next, " \t") != next && len(rest) > 0; rest = rest[1:] {
+		found := false
+		if next, found = w.ctx.st.aliases[rest[0].Text]; !found { // behind a blank the next word may be an alias too
+			break
+		}
+		body += next
+	}
+	v := append(known(body), joinQuoted(rest)...)
+	if !w.reparse(inv.idx, w.source(v), "alias "+name, func(c *context) {
 		c.running = append(slices.Clone(c.running), "alias "+name)
-	})
+	}) {
+		w.unclear = true
+	}
 }
 
 // joinQuoted writes words so that they read back as they are.

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -33,6 +34,9 @@ func source(w *walker, inv *invocation) {
 		return
 	}
 	w.runFile(inv, "bash", args[0], args[1:], true)
+	if w.ctx.st.sh && inv.args[0].Text == "source" { // no command of some shells
+		w.forget()
+	}
 }
 
 // trap runs its first operand as text, later.
@@ -99,8 +103,14 @@ func alias(w *walker, inv *invocation) {
 
 // execBuiltin replaces the shell, or with redirects only changes its descriptors.
 func execBuiltin(w *walker, inv *invocation) {
-	_, rest := getopt(inv.args[1:], "a", nil)
+	options, rest := getopt(inv.args[1:], "a", nil)
 	if len(rest) > 0 {
+		if _, login := options["-l"]; login || strings.HasPrefix(options["-a"].Text, "-") {
+			rest = slices.Insert(slices.Clone(rest), 1, literalArg("-l"))
+			if p, ok := interpreterOf(baseName(rest[0].Text)); !ok || !p.shell {
+				rest = slices.Delete(rest, 1, 2)
+			}
+		}
 		w.inner(inv, rest, "exec", nil)
 		return
 	}
@@ -130,16 +140,88 @@ func hash(w *walker, inv *invocation) {
 	program, ok := options["-p"]
 	for _, a := range names {
 		if ok {
+			if program.Certainty != Exact {
+				w.mark(inv.idx, MarkDynamicCode)
+			}
 			w.ctx.st.aliases[a.Text] = program.Text
 			w.mark(inv.idx, MarkShadow)
 		}
 	}
 }
 
-// complete runs text when a key is pressed; it is looked through.
+// complete runs text when a key is pressed, and compgen at once; it is looked through.
 func complete(w *walker, inv *invocation) {
 	options, _ := getopt(inv.args[1:], "ACFGoPSWX", nil)
 	if a, ok := options["-C"]; ok {
-		w.runText(inv, Code{Language: "bash", From: CodeArgument}, a.val, "complete -C", nil)
+		w.runText(inv, Code{Language: "bash", From: CodeArgument}, withMore(a.val), "complete -C", nil)
 	}
+	if a, ok := options["-W"]; ok {
+		if text, exact := a.val.exact(); exact {
+			w.hidden(text)
+		} else {
+			w.mark(inv.idx, MarkDynamicCode)
+		}
+	}
+	if a, ok := options["-F"]; ok {
+		w.inner(inv, []arg{a, unknownArg("word", nil)}, "complete -F", nil)
+	}
+	w.printUnknown(inv)
+}
+
+// withMore is the text of a command to which more arguments are added.
+func withMore(v value) value {
+	return slices.Concat(v, value{{text: " ", known: true}, {text: "…", data: true, quoted: true}})
+}
+
+// fc edits commands of the history and runs them: text that is not known.
+func fc(w *walker, inv *invocation) {
+	options, _ := getopt(inv.args[1:], "e", nil)
+	if a, ok := options["-e"]; ok {
+		w.aside(inv, withMore(a.val), "fc -e")
+	}
+	if _, lists := options["-l"]; !lists {
+		w.mark(inv.idx, MarkDynamicCode)
+	}
+	w.printUnknown(inv)
+}
+
+// enable -f loads a builtin out of a library.
+func enable(w *walker, inv *invocation) {
+	if options, _ := getopt(inv.args[1:], "f", nil); options["-f"].Text != "" {
+		w.mark(inv.idx, MarkDynamicCode)
+	}
+}
+
+// bind -x runs a command when a key is pressed.
+func bind(w *walker, inv *invocation) {
+	options, _ := getopt(inv.args[1:], "fmqrux", nil)
+	if a, ok := options["-x"]; ok {
+		at := strings.IndexByte(a.Prefix, ':') + 1
+		w.aside(inv, a.val.after(at), "bind -x")
+	}
+}
+
+// prompts are the variables whose value the shell expands as a prompt.
+var prompts = nameSet("PS0 PS1 PS2 PS4")
+
+// prompt walks the commands in a variable that an interactive shell, or one with -x, expands or runs.
+func (w *walker) prompt(name string, v value) {
+	if prompts[name] {
+		w.hidden(promptText(v.prefix()))
+	}
+}
+
+// promptText decodes the octal escapes of a prompt, which come before its expansion.
+func promptText(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if digits := upTo(text[min(i+1, len(text)):], 3, 8); text[i] == '\\' && len(digits) == 3 {
+			n, _ := strconv.ParseUint(digits, 8, 16)
+			b.WriteByte(byte(n))
+			i += len(digits)
+			continue
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
 }

@@ -58,6 +58,9 @@ func (b *fieldBuilder) parts(parts []syntax.WordPart, quoted bool) {
 		case *syntax.DblQuoted:
 			// "$@" without parameters is no field at all; "" is one.
 			b.open = b.open || !onlyAt(p)
+			if p.Dollar && b.w.ctx.st.sh {
+				b.add(unknown(b.w.raw(p), nil))
+			}
 			b.parts(p.Parts, true)
 		case *syntax.ParamExp:
 			b.param(p, quoted)

@@ -21,6 +21,7 @@ func (w *walker) printf(args []arg) (value, bool) {
 	if !ok || w.ctx.st.sh { // -v is an error to some shells
 		v = unknown("$"+variable, argInputs(args))
 	}
+	w.subscript(variable)
 	if target.Certainty != Exact {
 		w.forget()
 		return known(""), true

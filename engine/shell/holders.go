@@ -55,7 +55,10 @@ func (w *walker) heldVariables(inv *invocation, assigns []Assign) {
 		case a.Name == "BASH_ALIASES":
 			w.aside(inv, wordValue(a.Value), a.Name)
 		}
-		if commandVariables[a.Name] {
+		if inv.prefix {
+			w.prompt(a.Name, wordValue(a.Value))
+		}
+		if commandVariables[a.Name] || a.Name == "PROMPT_COMMAND" {
 			v := wordValue(a.Value)
 			w.aside(inv, v.after(len(a.Value.Prefix)-len(strings.TrimLeft(a.Value.Prefix, "|-! "))), a.Name)
 		}

@@ -109,7 +109,7 @@ func (w *walker) shell(inv *invocation, p interpreter) {
 	args := inv.args[1:]
 	command, fromStdin := false, false
 	var glued, rc arg
-	interactive := false
+	interactive, login := false, false
 	i := 0
 options:
 	for ; i < len(args); i++ {
@@ -137,6 +137,7 @@ options:
 				glued = args[i].cutAt(len("--command="), value)
 			}
 		case strings.HasPrefix(text, "--"):
+			login = login || text == "--login"
 		case len(text) > 1 && (text[0] == '-' || text[0] == '+') && args[i].Certainty != Unknown:
 			letters := text[1:]
 			if c := strings.IndexByte(letters, 'c'); c >= 0 && text[0] == '-' {
@@ -148,6 +149,7 @@ options:
 			}
 			fromStdin = fromStdin || text[0] == '-' && strings.Contains(letters, "s")
 			interactive = interactive || text[0] == '-' && strings.Contains(letters, "i")
+			login = login || text[0] == '-' && strings.Contains(letters, "l")
 			if glued.Text == "" && strings.ContainsAny(letters, "oO") {
 				values := args[min(i+1, len(args)):]
 				i += strings.Count(letters, "o") + strings.Count(letters, "O")
@@ -165,6 +167,9 @@ options:
 	if rc.Text != "" && (interactive || !command && len(rest) == 0) {
 		defer w.keepUnseen(inv, w.runBefore(inv, p.lang, rc))
 	}
+	for _, file := range w.startupFiles(interactive, login) {
+		defer w.keepUnseen(inv, w.runBefore(inv, p.lang, file))
+	}
 	via := name + " -c"
 	switch {
 	case command && glued.Text != "":
@@ -178,6 +183,34 @@ options:
 	default:
 		w.stdinProgram(inv, p.lang, name, func(c *context) { bindParams(c.st, append([]arg{literalArg(name)}, rest...)) })
 	}
+}
+
+// startupFiles are the files that a shell runs first, as far as the text has written them or set the variables that
+// name them.
+func (w *walker) startupFiles(interactive, login bool) []arg {
+	st := w.ctx.st
+	var files []arg
+	for _, name := range []string{"BASH_ENV", "ENV"} {
+		if v := st.vars[name]; v.exported && !v.unset && interactive == (name == "ENV") {
+			if _, found := w.content(v.val); found {
+				files = append(files, newArg(v.val, "$"+name))
+			}
+		}
+	}
+	var names []string
+	if interactive {
+		names = []string{".bashrc"}
+	}
+	if login {
+		names = append(names, ".bash_profile", ".bash_login", ".profile")
+	}
+	home, _ := st.lookupVar("HOME").val.exact()
+	for _, name := range names {
+		if abs, ok := absolute(st.dir, home+"/"+name); ok && len(st.files[abs].content) > 0 {
+			files = append(files, literalArg(abs))
+		}
+	}
+	return files
 }
 
 // childShell walks the text of sh -c, with $0, $1, … bound to the words behind it.

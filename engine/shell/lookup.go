@@ -114,7 +114,7 @@ func (w *walker) subscripts(inv *invocation, name string) {
 		for _, a := range inv.args[1:] {
 			w.subscript(a.Text)
 		}
-	case "printf", "test", "[":
+	case "test", "[":
 		for i, a := range inv.args[1:] {
 			if inv.args[i].Text == "-v" && i > 0 {
 				w.subscript(a.Text)

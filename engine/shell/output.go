@@ -27,11 +27,19 @@ func (w *walker) print(inv *invocation, name string) {
 	if !ok || v.size() > w.lim.Bytes {
 		w.touchArguments(inv, name)
 		w.printUnknown(inv)
+		climbs := slices.ContainsFunc(inv.args, func(a arg) bool { return strings.Contains(a.Text, "..") })
+		if n := len(w.ctx.out.text); n > 0 && (evaluators[name] || climbs) {
+			w.ctx.out.text[n-1].made = true
+		}
 		return
 	}
 	w.step(v.size() / bytesPerStep)
 	w.ctx.out.text = append(w.ctx.out.text, v.with(false, []int{inv.idx})...)
 }
+
+// evaluators are the programs of which output follows the result: what they print, and this does not, is made of
+// their words and their input.
+var evaluators = nameSet("echo printf dirname basename tr rev tac cat base64 base32 xxd openssl head tail cut sed awk sort uniq")
 
 // printUnknown records output that is not known.
 func (w *walker) printUnknown(inv *invocation) {

@@ -203,6 +203,9 @@ func (w *walker) defaulted(p *syntax.ParamExp, list []value, all bool, raw strin
 			return []value{word}, false
 		}
 		if p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull {
+			if w.ctx.st.vars[p.Param.Value].converts {
+				w.operand(word)
+			}
 			w.assignUnknown(p.Param.Value, word.inputs())
 		}
 		inputs := append(word.inputs(), list[0].inputs()...)
@@ -221,7 +224,7 @@ func (w *walker) each(list []value, f func(string) (string, bool)) []value {
 			continue
 		}
 		if text, ok = f(text); !ok {
-			out[i] = unknown(text, v.inputs())
+			out[i] = value{{text: text, inputs: v.inputs(), made: true}}
 			continue
 		}
 		out[i] = value{{text: text, known: true, inputs: v.inputs(), decoded: v.decoded()}}

@@ -92,8 +92,8 @@ func (w *walker) transformer(p *syntax.ParamExp, unknownTo func(string) (string,
 		return func(s string) (string, bool) { return changeCase(s, syntax.UpperFirst), ascii(s) }
 	case "P":
 		list, _ := w.base(p, "")
-		if text, ok := w.starJoin(list).exact(); ok && !p.Excl && !strings.Contains(text, `\`) {
-			w.hidden(text)
+		if text, ok := w.starJoin(list).exact(); ok && !p.Excl {
+			w.hidden(promptText(text))
 		} else {
 			w.mark(w.ctx.current, MarkDynamicCode)
 		}

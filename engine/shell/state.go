@@ -265,6 +265,7 @@ func (w *walker) assign(name string, v value) {
 	st := w.ctx.st
 	if base, _, element := strings.Cut(name, "["); element { // read a[0]
 		name, v = base, unknown("$"+base, v.inputs())
+		w.standIn(base, nil, v)
 	}
 	if name = st.target(name); name == anyVariable {
 		w.forget()
@@ -274,6 +275,7 @@ func (w *walker) assign(name string, v value) {
 	if old.converts {
 		w.operand(v)
 	}
+	w.prompt(name, v)
 	if old.readonly || old.converts || old.array || v.size() > w.lim.Bytes || len(v) > maxPieces {
 		v = unknown("$"+name, v.inputs())
 	}

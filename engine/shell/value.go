@@ -14,6 +14,7 @@ type piece struct {
 	quoted  bool  // not subject to word splitting and globbing
 	glob    bool  // a pattern that stands for each of its matches
 	data    bool  // not known, but a name: what find found, the path that which prints
+	made    bool  // not known, and made of known text in a way that is not followed: it may be anything
 	decoded bool  // came out of a decoder: base64 -d, printf escapes, $'\x72'
 	inputs  []int // commands whose output this is
 }
@@ -54,8 +55,11 @@ func (v value) text() string {
 	return b.String()
 }
 
-// prefix returns the known text before the first unknown part.
+// prefix returns the known text before the first unknown part. There is none where a part may lead anywhere.
 func (v value) prefix() string {
+	if slices.ContainsFunc(v, func(p piece) bool { return p.made }) {
+		return ""
+	}
 	for i, p := range v {
 		if !p.known {
 			return v[:i].text()

@@ -109,6 +109,13 @@ func (w *walker) braces(word *syntax.Word) ([]*syntax.Word, bool) {
 	}
 	split := &syntax.Word{Parts: slices.Clone(word.Parts)} // SplitBraces writes to its argument
 	syntax.SplitBraces(split)
+	expands := func(p syntax.WordPart) bool {
+		_, ok := p.(*syntax.BraceExp)
+		return ok
+	}
+	if w.ctx.st.sh && slices.ContainsFunc(split.Parts, expands) {
+		return nil, false // some shells know no braces
+	}
 	numbers := strings.Trim(word.Lit(), "{.}0123456789") == ""
 	var all []*syntax.Word
 	for one, err := range expand.BracesSeq(nil, split) {

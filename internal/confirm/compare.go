@@ -106,9 +106,10 @@ func Compare(p Program, r Run) Comparison {
 	return c
 }
 
-// opaque reports that an entry stands for text that nobody has seen.
+// opaque reports that an entry stands for text that nobody has seen, or for a command that may be a shell.
 func opaque(c shell.Command) bool {
-	return slices.Contains(c.Marks, shell.MarkDynamicCode) || c.Code.Truncated ||
+	return len(c.Words) > 0 && c.Certainty == shell.Unknown || slices.Contains(c.Marks,
+		shell.MarkDynamicCode) || c.Code.Truncated ||
 		c.Code.From != shell.CodeNone && !c.Code.Static
 }
 
@@ -265,7 +266,7 @@ func writes(r Record) bool {
 		"truncate",
 		"split", "csplit", "python3", "perl", "awk", "mawk", "find", "shred", "ed", "ex", "uniq", "chmod",
 		"xxd",
-		"base64", "rm", "rmdir", "mkdir", "gzip", "busybox", "time":
+		"base64", "rm", "rmdir", "mkdir", "gzip", "gunzip", "bzip2", "busybox", "time":
 		return true
 	}
 	return false

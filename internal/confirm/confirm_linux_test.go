@@ -171,7 +171,7 @@ func (s *sandbox) smaller(p Program, j *judge) finding {
 			small = q
 		}
 	}
-	budget := 120
+	budget := 60
 	for _, cut := range []string{"\n", ";", " ", "\n", ";", " "} {
 		parts := strings.SplitAfter(small.Text, cut)
 		for size := max(1, len(parts)/2); size >= 1 && budget > 0; size /= 2 {

@@ -92,9 +92,10 @@ func set(w *walker, inv *invocation) {
 				return i < len(args) && (args[i].Certainty != Exact || args[i].Text == name)
 			}
 			st.physical = st.physical || option("physical")
-			st.sh = st.sh || option("posix")
-		case strings.Contains(a.Text, "P"):
-			st.physical = true
+			st.sh = st.sh || option("posix") || a.Text[0] == '+' && option("braceexpand")
+		default:
+			st.physical = st.physical || strings.Contains(a.Text, "P")
+			st.sh = st.sh || a.Text[0] == '+' && strings.Contains(a.Text, "B") // no braces, as in plain shells
 		}
 	}
 	if len(args) == 0 {

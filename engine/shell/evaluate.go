@@ -58,8 +58,13 @@ func trap(w *walker, inv *invocation) {
 		w.blur(still)
 		c.out = &sink{}
 	})
-	if text, ok := args[0].val.exact(); !ok || strings.Contains(text, "=") || strings.Contains(text, "cd ") {
-		w.blur(changes{all: true, dir: true}) // it may run at any time from here on
+	atEnd := !slices.ContainsFunc(args[1:], func(a arg) bool { return a.Text != "EXIT" && a.Text != "0" })
+	if text, _ := args[0].val.exact(); !atEnd { // it may run at any time from here on
+		changed := changes{all: true, dir: true}
+		if file, err := parseSyntax(text, false); err == nil && text != "" {
+			changed = w.changes(file.Stmts)
+		}
+		w.blur(changed)
 	}
 }
 

@@ -107,8 +107,17 @@ func onlyAt(q *syntax.DblQuoted) bool {
 
 // literal adds text that stands in the source, with its backslashes.
 func (b *fieldBuilder) literal(text string, quoted, first, more bool) {
-	if first && strings.HasPrefix(text, "~") {
+	switch name, rest, found := strings.Cut(text, "="); {
+	case !first:
+	case strings.HasPrefix(text, "~"):
 		text = b.tilde(text, more)
+	case found && !b.whole && syntax.ValidName(name) && (strings.HasPrefix(rest, "~") || strings.Contains(rest, ":~")):
+		b.add(known(name + "=")) // bash takes it for an assignment, other shells do not
+		if strings.Contains(rest, ":~") || b.w.ctx.st.sh {
+			b.add(value{{text: rest}})
+			return
+		}
+		text = b.tilde(rest, more)
 	}
 	escaped := func(c byte) bool {
 		return !quoted || strings.IndexByte("$`\\\n", c) >= 0 || c == '"' && !b.heredoc
@@ -155,8 +164,7 @@ func (b *fieldBuilder) tilde(text string, more bool) string {
 	case user == "root":
 		v = known("/root")
 	default:
-		// Homes lie elsewhere on some systems: known enough to be seen, not to be trusted.
-		v = value{{text: "/home/", known: true}, {text: user}}
+		v = value{{text: "~" + user}} // it stays as it is where there is no such user
 	}
 	if v.text() == "" {
 		b.open = true
@@ -219,7 +227,7 @@ func (b *fieldBuilder) split(p piece, ifs string) {
 
 // param adds a parameter expansion, which may be several fields.
 func (b *fieldBuilder) param(p *syntax.ParamExp, quoted bool) {
-	list, all := b.w.parameter(p)
+	list, all := b.w.parameter(p, quoted || b.heredoc)
 	if !all {
 		many := p.Param != nil && (p.Param.Value == "@" || indexWord(p.Index) == "@") && !allKnown(list[0])
 		b.expansion(list[0], quoted && !many)

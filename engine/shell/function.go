@@ -43,7 +43,7 @@ func (w *walker) callFunctions(inv *invocation, defs []*function) {
 	if bomb {
 		w.mark(inv.idx, MarkForkBomb)
 	}
-	if slices.Contains(w.ctx.running, "function "+name) {
+	if slices.Contains(w.ctx.running, "again "+name) || bomb && slices.Contains(w.ctx.running, "function "+name) {
 		w.printUnknown(inv)
 		return
 	}
@@ -74,6 +74,12 @@ func (w *walker) callFunction(inv *invocation, fn *function, st *state) {
 	}
 	changed := w.changes([]*syntax.Stmt{fn.decl.Body})
 	w.ctx.st, w.ctx.src = st, fn.ctx.src
+	running := "function " + fn.name
+	if slices.Contains(saved.running, running) { // it calls itself: once more, with whatever a deeper call may find
+		running = "again " + fn.name
+		st.params, st.bound = nil, false
+		w.blur(changed)
+	}
 	if fn.ctx.script != "" {
 		w.ctx.script = fn.ctx.script
 	}
@@ -81,7 +87,7 @@ func (w *walker) callFunction(inv *invocation, fn *function, st *state) {
 		w.ctx.nested = true
 		w.ctx.start, w.ctx.end = w.commands[inv.idx].Start, w.commands[inv.idx].End
 	}
-	w.ctx.running = append(slices.Clone(saved.running), "function "+fn.name)
+	w.ctx.running = append(slices.Clone(saved.running), running)
 	w.ctx.redirs = w.commands[inv.idx].Redirects
 	var locals []string
 	w.ctx.locals = &locals

@@ -1,14 +1,16 @@
 package shell
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
 // parameter expands $name and ${name…}. With all set the list holds one value per element
 // ($@, ${a[@]}); otherwise it holds exactly one value.
-func (w *walker) parameter(p *syntax.ParamExp) (list []value, all bool) {
+func (w *walker) parameter(p *syntax.ParamExp, quoted bool) (list []value, all bool) {
 	raw := w.raw(p)
 	if word := indexWord(p.Index); p.Index != nil && word != "@" && word != "*" {
 		w.arithmetic(p.Index, raw)
@@ -29,7 +31,7 @@ func (w *walker) parameter(p *syntax.ParamExp) (list []value, all bool) {
 	case p.Length:
 		return []value{w.length(list, all, raw)}, false
 	case p.Exp != nil && p.Exp.Op <= syntax.AssignUnsetOrNull && p.Exp.Op != syntax.OtherParamOps && isDefaultOp(p.Exp.Op):
-		return w.defaulted(p, list, all, raw)
+		return w.defaulted(p, list, all, raw, quoted)
 	case p.Exp != nil:
 		return w.each(list, w.trimmer(p, raw)), all
 	case p.Repl != nil:
@@ -161,8 +163,14 @@ func (w *walker) length(list []value, all bool, raw string) value {
 
 // defaulted handles ${x:-word}, ${x:=word}, ${x:+word} and ${x:?word}. The word is always
 // expanded, for what its substitutions run.
-func (w *walker) defaulted(p *syntax.ParamExp, list []value, all bool, raw string) ([]value, bool) {
+func (w *walker) defaulted(p *syntax.ParamExp, list []value, all bool, raw string, quoted bool) ([]value, bool) {
 	word := w.single(p.Exp.Word)
+	if quoted && p.Exp.Word != nil && (strings.HasPrefix(p.Exp.Word.Lit(), "~") || slices.ContainsFunc(p.Exp.Word.Parts, func(part syntax.WordPart) bool {
+		_, single := part.(*syntax.SglQuoted)
+		return single
+	})) {
+		word = unknown(raw, word.inputs()) // inside double quotes these are characters
+	}
 	text, exact := "x", len(list) > 0
 	if !all || len(list) == 1 {
 		text, exact = list[0].exact()

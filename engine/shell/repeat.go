@@ -2,6 +2,7 @@ package shell
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -57,6 +58,18 @@ func (w *walker) xargs(inv *invocation, name string, c carrier) {
 	}
 	if !static {
 		items = w.foundItems(inputs)
+		for i := range items { // a name with a blank is several words, and there may be none
+			items[i] = newArg(items[i].val.with(false, nil), items[i].Raw)
+		}
+	}
+	n, each := option(options, "-n", "--max-args")
+	size, err := strconv.Atoi(n.Text)
+	if _, lines := option(options, "-L", "-l", "--max-lines"); static && (lines || each && (err != nil || size < 1)) {
+		items, each = []arg{unknownArg("{}", argInputs(items))}, false
+	}
+	for each && static && len(items) > size {
+		w.inner(inv, slices.Concat(rest, items[:size]), name, nil)
+		items = items[size:]
 	}
 	w.inner(inv, slices.Concat(rest, items), name, nil)
 }
@@ -269,10 +282,24 @@ func (w *walker) find(inv *invocation, name string) {
 			}
 		}
 		command := args[start:min(i, len(args))]
+		many := i < len(args) && args[i].Text == "+" || option == "-X" || option == "--exec-batch"
+		var change func(*context)
+		if option == "-execdir" || option == "-okdir" {
+			change = func(x *context) {
+				x.st = w.fork(x.st)
+				x.st.place(Dir{})
+			}
+		}
 		if strings.HasPrefix(name, "fd") && !slices.ContainsFunc(command, func(a arg) bool { return strings.Contains(a.Text, "{") }) {
 			command = append(slices.Clone(command), unknownArg("{}", nil))
 		}
-		w.inner(inv, w.substitute(command, "{}", found), name+" "+option, nil)
+		command = w.substitute(command, "{}", found)
+		for i, a := range command {
+			if many && strings.Contains(a.Text, "{}") {
+				command[i] = newArg(a.val.with(false, nil), a.Raw)
+			}
+		}
+		w.inner(inv, command, name+" "+option, change)
 	}
 }
 

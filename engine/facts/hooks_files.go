@@ -117,6 +117,9 @@ func find(c *call) {
 	}) {
 		c.flags.add(flagListsNames)
 	}
+	for _, r := range roots[1:] {
+		remove = remove || r.Certainty == shell.Unknown // it may be -delete
+	}
 	for _, r := range roots {
 		c.touches = append(c.touches, touch{word: r, access: reads, source: "argument", dir: c.dir, role: role{access: reads, metadata: true}, recursive: true})
 		if remove {
@@ -164,6 +167,8 @@ func (c *call) findExpression(words []shell.Word) (filter string, remove bool) {
 			for i < len(words) && words[i].Text != ";" && words[i].Text != "+" {
 				i++
 			}
+		default:
+			remove = remove || words[i].Certainty == shell.Unknown // it may be -delete
 		}
 	}
 	if alternatives {

@@ -253,7 +253,7 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, 
 	via := "script " + file.Text
 	enter := func(x *context) {
 		x.running = append(slices.Clone(x.running), running)
-		if w.fds[abs] == nil {
+		if _, made := w.ctx.st.files[abs]; w.fds[abs] == nil && !made { // a script that the text made is part of it
 			x.script = abs
 		}
 	}

@@ -1,7 +1,7 @@
 # METADATA
 # title: Delete of something that is not known
 # description: >-
-#   A recursive or forced delete whose target depends on a value that is only known when it runs. An empty variable
+#   A delete or move whose target depends on a value that is only known when it runs. An empty variable
 #   turns rm -rf "$dir/"* into a delete of everything. A known beginning below the workspace or a temporary
 #   directory is enough.
 # custom:
@@ -10,6 +10,7 @@
 #   examples:
 #     - rm -rf "$1"
 #     - rm -rf "$(cat list.txt)"
+#     - read -r f; mv "$f" /tmp/
 #     - read -r dir; rm -rf "$dir"/*
 #     - read -r name; rm -rf /$name
 #   lookalikes:
@@ -17,6 +18,8 @@
 #     - rm -rf "./out/$name"
 #     - rm -rf /tmp/work.$$
 #     - ls -R "$1"
+#     - ls build | while read -r f; do rm "build/$f"; done
+#     - find build -name '*.o' -exec rm {} +
 #     - ls *.txt | xargs -I {} mv {} old-{}
 package sallyport.rules.dangerous.unresolved_delete
 
@@ -78,10 +81,27 @@ ask contains {"path": i, "msg": $"a script deletes {p.raw}, which is not known b
 }
 
 ask contains {"path": i, "msg": $"what {p.raw} stands for is not known before it runs"} if {
-	some i in _deletes
+	some i in lib.deletes
 	p := input.paths[i]
 	p.certainty == "unknown"
-	not p.recursive
+	p.source == "argument"
+	not _many_at_once(p)
 	not _in_script(p)
-	"force" in input.commands[p.command].flags
+	not _listed(p)
+}
+
+_many_at_once(p) if {
+	p.recursive
+	not lib.with_flag.moves[p.command]
+}
+
+# A name from a listing stands for the entries of the places listed, which are judged.
+_listed(p) if {
+	some j in input.commands[p.command].inputs
+	"lists_names" in input.commands[j].flags
+}
+
+_listed(p) if {
+	some carrier in input.commands[p.command].via
+	startswith(carrier, "find -")
 }

@@ -198,6 +198,7 @@ func running() (n int) {
 // reset makes the fixture anew: triples of path, kind and content; everything else goes.
 func reset(fixture []string) {
 	for _, root := range roots {
+		_ = os.Chmod(root, 0o755)
 		entries, _ := os.ReadDir(root)
 		for _, e := range entries {
 			p := filepath.Join(root, e.Name())

@@ -71,7 +71,8 @@ func TestPrograms(t *testing.T) {
 	const n = 3000
 	for i := range uint64(n) {
 		a, b := Mutate(3, i, seeds()), Mutate(3, i, seeds())
-		if a.Text != b.Text || Generate(3, i).Text != Generate(3, i).Text {
+		c, d := Generate(3, i), Generate(3, i)
+		if a.Text != b.Text || c.Text != d.Text {
 			t.Fatalf("program %d is not the same again", i)
 		}
 		for _, op := range a.Ops {
@@ -80,7 +81,7 @@ func TestPrograms(t *testing.T) {
 		if _, why := Read(a); why != "" {
 			refused++
 		}
-		if _, why := Read(Generate(3, i)); why != "" {
+		if _, why := Read(c); why != "" {
 			refused++
 		}
 	}

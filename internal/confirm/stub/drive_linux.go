@@ -30,16 +30,19 @@ var roots = []string{"/home", "/tmp"}
 
 // drive reads the fixture and the environment, then programs, and answers each with a frame: how it ended, the
 // log, the files that are new or changed ("+" and a path), and the paths that are gone ("-").
-func drive() {
+func drive() error {
 	in, out := bufio.NewReader(os.Stdin), bufio.NewWriter(os.Stdout)
-	log := memory()
+	log, err := memory()
+	if err != nil {
+		return err
+	}
 	fixture, err := frame.Read(in)
 	if err != nil {
-		os.Exit(2)
+		return err
 	}
 	env, err := frame.Read(in)
 	if err != nil {
-		os.Exit(2)
+		return err
 	}
 	reset(fixture)
 	base := snapshot()
@@ -47,7 +50,7 @@ func drive() {
 	for {
 		program, err := frame.Read(in)
 		if err != nil || len(program) != 3 {
-			return
+			return err
 		}
 		mode, _ := strconv.Atoi(program[2])
 		_ = syscall.Ftruncate(log, 0)
@@ -70,8 +73,11 @@ func drive() {
 				list = append(list, "-"+p)
 			}
 		}
-		if _, err := out.Write(frame.Append(nil, list)); err != nil || out.Flush() != nil {
-			return
+		if _, err := out.Write(frame.Append(nil, list)); err != nil {
+			return err
+		}
+		if err := out.Flush(); err != nil {
+			return err
 		}
 		if changed {
 			reset(fixture)
@@ -81,12 +87,12 @@ func drive() {
 }
 
 // memory is the log: descriptor 9 of process 1.
-func memory() int {
+func memory() (int, error) {
 	fd, err := unix.MemfdCreate("log", unix.MFD_CLOEXEC)
-	if err != nil || syscall.Dup3(fd, 9, syscall.O_CLOEXEC) != nil {
-		os.Exit(2)
+	if err != nil {
+		return 0, err
 	}
-	return 9
+	return 9, syscall.Dup3(fd, 9, syscall.O_CLOEXEC)
 }
 
 func contents(log int) string {
@@ -192,6 +198,7 @@ func running() (n int) {
 // reset makes the fixture anew: triples of path, kind and content; everything else goes.
 func reset(fixture []string) {
 	for _, root := range roots {
+		_ = os.Chmod(root, 0o755)
 		entries, _ := os.ReadDir(root)
 		for _, e := range entries {
 			p := filepath.Join(root, e.Name())
@@ -234,7 +241,7 @@ func snapshot() map[string]string {
 	all := map[string]string{}
 	var b bytes.Buffer
 	for _, root := range roots {
-		_ = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		_ = filepath.WalkDir(root, func(p string, d fs.DirEntry, _ error) error {
 			if d == nil {
 				return nil
 			}

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command stub stands for every external command in the sandbox of package confirm, and drives it.
 //
 // As process 1 it is the driver: it makes the fixture, runs one program after another in it, and returns the log and
@@ -22,7 +24,9 @@ const logFile = "/proc/1/fd/9"
 
 func main() {
 	if os.Getpid() == 1 {
-		drive()
+		if drive() != nil {
+			os.Exit(2)
+		}
 		return
 	}
 	exe, _ := os.Readlink("/proc/self/exe")
@@ -39,7 +43,7 @@ func main() {
 		for i := range len(a) {
 			h = (h ^ uint32(a[i])) * 16777619
 		}
-		h = (h ^ 0) * 16777619
+		h *= 16777619
 	}
 	h ^= h >> 13
 	if strings.HasPrefix(name, "say") {

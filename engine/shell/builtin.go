@@ -92,9 +92,12 @@ func set(w *walker, inv *invocation) {
 				return i < len(args) && (args[i].Certainty != Exact || args[i].Text == name)
 			}
 			st.physical = st.physical || option("physical")
-			st.sh = st.sh || option("posix")
-		case strings.Contains(a.Text, "P"):
-			st.physical = true
+			st.sh = st.sh || option("posix") || option("braceexpand")
+			w.unclear = w.unclear || option("keyword")
+		default:
+			st.physical = st.physical || strings.Contains(a.Text, "P")
+			st.sh = st.sh || strings.Contains(a.Text, "B")
+			w.unclear = w.unclear || strings.Contains(a.Text, "k") // assignments behind the command
 		}
 	}
 	if len(args) == 0 {

@@ -107,6 +107,16 @@ func onlyAt(q *syntax.DblQuoted) bool {
 
 // literal adds text that stands in the source, with its backslashes.
 func (b *fieldBuilder) literal(text string, quoted, first, more bool) {
+	if name, rest, found := strings.Cut(text, "="); first && found && !b.whole && syntax.ValidName(name) {
+		switch { // bash expands what looks like an assignment as one
+		case strings.HasPrefix(rest, "~") && b.w.ctx.st.sh, strings.Contains(rest, ":~"):
+			b.add(value{{text: text, made: true}})
+			return
+		case strings.HasPrefix(rest, "~"):
+			b.add(known(name + "="))
+			text = rest
+		}
+	}
 	if first && strings.HasPrefix(text, "~") {
 		text = b.tilde(text, more)
 	}
@@ -154,9 +164,11 @@ func (b *fieldBuilder) tilde(text string, more bool) string {
 		v = b.w.ctx.st.lookupVar("OLDPWD").val
 	case user == "root":
 		v = known("/root")
-	default:
-		// Homes lie elsewhere on some systems: known enough to be seen, not to be trusted.
-		v = value{{text: "/home/", known: true}, {text: user}}
+	default: // the home of that user, or the text itself where there is none
+		v = unknown("~"+user, nil)
+	}
+	if plus := user == "+" || user == "-"; plus && b.w.ctx.st.sh {
+		v = unknown("~"+user, nil)
 	}
 	if v.text() == "" {
 		b.open = true
@@ -219,7 +231,7 @@ func (b *fieldBuilder) split(p piece, ifs string) {
 
 // param adds a parameter expansion, which may be several fields.
 func (b *fieldBuilder) param(p *syntax.ParamExp, quoted bool) {
-	list, all := b.w.parameter(p)
+	list, all := b.w.parameter(p, quoted)
 	if !all {
 		many := p.Param != nil && (p.Param.Value == "@" || indexWord(p.Index) == "@") && !allKnown(list[0])
 		b.expansion(list[0], quoted && !many)

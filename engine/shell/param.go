@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strconv"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -8,7 +9,7 @@ import (
 
 // parameter expands $name and ${name…}. With all set the list holds one value per element
 // ($@, ${a[@]}); otherwise it holds exactly one value.
-func (w *walker) parameter(p *syntax.ParamExp) (list []value, all bool) {
+func (w *walker) parameter(p *syntax.ParamExp, quoted bool) (list []value, all bool) {
 	raw := w.raw(p)
 	if word := indexWord(p.Index); p.Index != nil && word != "@" && word != "*" {
 		w.arithmetic(p.Index, raw)
@@ -29,7 +30,11 @@ func (w *walker) parameter(p *syntax.ParamExp) (list []value, all bool) {
 	case p.Length:
 		return []value{w.length(list, all, raw)}, false
 	case p.Exp != nil && p.Exp.Op <= syntax.AssignUnsetOrNull && p.Exp.Op != syntax.OtherParamOps && isDefaultOp(p.Exp.Op):
-		return w.defaulted(p, list, all, raw)
+		list, all = w.defaulted(p, list, all, raw)
+		if quoted && p.Exp.Word != nil && slices.ContainsFunc(p.Exp.Word.Parts, singleQuoted) {
+			return []value{unknown(raw, nil)}, false // in double quotes they are characters
+		}
+		return list, all
 	case p.Exp != nil:
 		return w.each(list, w.trimmer(p, raw)), all
 	case p.Repl != nil:
@@ -38,6 +43,11 @@ func (w *walker) parameter(p *syntax.ParamExp) (list []value, all bool) {
 		return w.sliced(p, list, all, raw)
 	}
 	return list, all
+}
+
+func singleQuoted(p syntax.WordPart) bool {
+	_, ok := p.(*syntax.SglQuoted)
+	return ok
 }
 
 // starJoin joins the elements as "$*" does: with the first character of IFS between them.

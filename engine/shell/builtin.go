@@ -92,10 +92,14 @@ func set(w *walker, inv *invocation) {
 				return i < len(args) && (args[i].Certainty != Exact || args[i].Text == name)
 			}
 			st.physical = st.physical || option("physical")
-			st.sh = st.sh || option("posix") || a.Text[0] == '+' && option("braceexpand")
+			st.exports = st.exports || option("allexport")
+			st.sh = st.sh || option("posix") || option("braceexpand")
+			w.unclear = w.unclear || option("keyword")
 		default:
 			st.physical = st.physical || strings.Contains(a.Text, "P")
-			st.sh = st.sh || a.Text[0] == '+' && strings.Contains(a.Text, "B") // no braces, as in plain shells
+			st.exports = st.exports || strings.Contains(a.Text, "a")
+			st.sh = st.sh || strings.Contains(a.Text, "B")
+			w.unclear = w.unclear || strings.Contains(a.Text, "k") // assignments behind the command
 		}
 	}
 	if len(args) == 0 {

@@ -5,8 +5,16 @@ import (
 	"strings"
 )
 
-// carry walks what a carrier runs.
+// carry walks what a carrier runs: in a process of its own, but for what runs builtins of this shell.
 func (w *walker) carry(inv *invocation, name string, c carrier) {
+	if c.special == commandLine || name == "builtin" {
+		w.carried(inv, name, c)
+	} else {
+		w.subshell(func() { w.carried(inv, name, c) })
+	}
+}
+
+func (w *walker) carried(inv *invocation, name string, c carrier) {
 	change := w.change(c)
 	args := inv.args[1:]
 	switch c.special {

@@ -135,7 +135,12 @@ func (w *walker) reparse(idx int, text, via string, change func(*context)) bool 
 	if change != nil {
 		change(&w.ctx)
 	}
-	w.deeper(func() { w.stmts(file.Stmts) })
+	w.deeper(func() {
+		w.stmts(file.Stmts)
+		if changed := w.changes(file.Stmts); changed.jumps && via != "trap" {
+			w.blur(changed) // what stands behind a return may not have run
+		}
+	})
 	return w.budget == ""
 }
 

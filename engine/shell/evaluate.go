@@ -58,13 +58,14 @@ func trap(w *walker, inv *invocation) {
 		w.blur(still)
 		c.out = &sink{}
 	})
-	atEnd := !slices.ContainsFunc(args[1:], func(a arg) bool { return a.Text != "EXIT" && a.Text != "0" })
-	if text, _ := args[0].val.exact(); !atEnd { // it may run at any time from here on
-		changed := changes{all: true, dir: true}
-		if file, err := parseSyntax(text, false); err == nil && text != "" {
-			changed = w.changes(file.Stmts)
+	text, ok := args[0].val.exact()
+	if !ok || strings.Contains(text, "=") || strings.Contains(text, "cd ") {
+		w.blur(changes{all: true, dir: true}) // it may run at any time from here on
+	}
+	if file, err := parseSyntax(text, false); err == nil && !(len(args) == 2 && (args[1].Text == "EXIT" || args[1].Text == "0")) {
+		for name := range w.changes(file.Stmts).names {
+			w.ctx.st.vars[name] = variable{val: unknown("$"+name, nil), readonly: true}
 		}
-		w.blur(changed)
 	}
 }
 

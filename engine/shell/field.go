@@ -107,17 +107,18 @@ func onlyAt(q *syntax.DblQuoted) bool {
 
 // literal adds text that stands in the source, with its backslashes.
 func (b *fieldBuilder) literal(text string, quoted, first, more bool) {
-	switch name, rest, found := strings.Cut(text, "="); {
-	case !first:
-	case strings.HasPrefix(text, "~"):
-		text = b.tilde(text, more)
-	case found && !b.whole && syntax.ValidName(name) && (strings.HasPrefix(rest, "~") || strings.Contains(rest, ":~")):
-		b.add(known(name + "=")) // bash takes it for an assignment, other shells do not
-		if strings.Contains(rest, ":~") || b.w.ctx.st.sh {
-			b.add(value{{text: rest}})
+	if name, rest, found := strings.Cut(text, "="); first && found && !b.whole && syntax.ValidName(name) {
+		switch { // bash expands what looks like an assignment as one
+		case strings.HasPrefix(rest, "~") && b.w.ctx.st.sh, strings.Contains(rest, ":~"):
+			b.add(value{{text: text, made: true}})
 			return
+		case strings.HasPrefix(rest, "~"):
+			b.add(known(name + "="))
+			text = rest
 		}
-		text = b.tilde(rest, more)
+	}
+	if first && strings.HasPrefix(text, "~") {
+		text = b.tilde(text, more)
 	}
 	escaped := func(c byte) bool {
 		return !quoted || strings.IndexByte("$`\\\n", c) >= 0 || c == '"' && !b.heredoc
@@ -163,8 +164,11 @@ func (b *fieldBuilder) tilde(text string, more bool) string {
 		v = b.w.ctx.st.lookupVar("OLDPWD").val
 	case user == "root":
 		v = known("/root")
-	default:
-		v = value{{text: "~" + user}} // it stays as it is where there is no such user
+	default: // the home of that user, or the text itself where there is none
+		v = unknown("~"+user, nil)
+	}
+	if plus := user == "+" || user == "-"; plus && b.w.ctx.st.sh {
+		v = unknown("~"+user, nil)
 	}
 	if v.text() == "" {
 		b.open = true
@@ -227,7 +231,7 @@ func (b *fieldBuilder) split(p piece, ifs string) {
 
 // param adds a parameter expansion, which may be several fields.
 func (b *fieldBuilder) param(p *syntax.ParamExp, quoted bool) {
-	list, all := b.w.parameter(p, quoted || b.heredoc)
+	list, all := b.w.parameter(p, quoted)
 	if !all {
 		many := p.Param != nil && (p.Param.Value == "@" || indexWord(p.Index) == "@") && !allKnown(list[0])
 		b.expansion(list[0], quoted && !many)

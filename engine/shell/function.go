@@ -43,7 +43,13 @@ func (w *walker) callFunctions(inv *invocation, defs []*function) {
 	if bomb {
 		w.mark(inv.idx, MarkForkBomb)
 	}
-	if slices.Contains(w.ctx.running, "again "+name) || bomb && slices.Contains(w.ctx.running, "function "+name) {
+	again := 0
+	for _, r := range w.ctx.running {
+		if r == "function "+name {
+			again++
+		}
+	}
+	if again > 1 || again > 0 && bomb {
 		w.printUnknown(inv)
 		return
 	}
@@ -51,7 +57,7 @@ func (w *walker) callFunctions(inv *invocation, defs []*function) {
 	var after *state
 	for _, fn := range defs {
 		st := w.fork(before)
-		w.callFunction(inv, fn, st)
+		w.callFunction(inv, fn, st, again > 0)
 		after = w.merge(st, after)
 	}
 	if len(defs) > 1 {
@@ -60,8 +66,9 @@ func (w *walker) callFunctions(inv *invocation, defs []*function) {
 	w.settle(after)
 }
 
-// callFunction walks one body with the arguments bound, in the state st.
-func (w *walker) callFunction(inv *invocation, fn *function, st *state) {
+// callFunction walks one body with the arguments bound, in the state st. With again set it stands for all calls
+// that the function makes of itself: nothing is known of their arguments and variables.
+func (w *walker) callFunction(inv *invocation, fn *function, st *state, again bool) {
 	saved := w.ctx
 	params, bound, ended := st.params, st.bound, st.ended
 	st.params, st.bound = nil, true
@@ -69,17 +76,11 @@ func (w *walker) callFunction(inv *invocation, fn *function, st *state) {
 		st.params = append(st.params, a.val)
 		st.bound = st.bound && spelled(a)
 	}
-	if !st.bound {
+	if st.bound = st.bound && !again; !st.bound {
 		st.params = nil
 	}
 	changed := w.changes([]*syntax.Stmt{fn.decl.Body})
 	w.ctx.st, w.ctx.src = st, fn.ctx.src
-	running := "function " + fn.name
-	if slices.Contains(saved.running, running) { // it calls itself: once more, with whatever a deeper call may find
-		running = "again " + fn.name
-		st.params, st.bound = nil, false
-		w.blur(changed)
-	}
 	if fn.ctx.script != "" {
 		w.ctx.script = fn.ctx.script
 	}
@@ -87,10 +88,13 @@ func (w *walker) callFunction(inv *invocation, fn *function, st *state) {
 		w.ctx.nested = true
 		w.ctx.start, w.ctx.end = w.commands[inv.idx].Start, w.commands[inv.idx].End
 	}
-	w.ctx.running = append(slices.Clone(saved.running), running)
+	w.ctx.running = append(slices.Clone(saved.running), "function "+fn.name)
 	w.ctx.redirs = w.commands[inv.idx].Redirects
 	var locals []string
 	w.ctx.locals = &locals
+	if again {
+		w.blur(changes{all: true, dir: changed.dir})
+	}
 	w.deeper(func() {
 		w.stmt(fn.decl.Body)
 		if changed.jumps {

@@ -60,6 +60,12 @@ func (w *walker) eachLine(c *syntax.WhileClause, changed changes) bool {
 	for {
 		text, ok := in.text.exact()
 		if text == "" || w.budget != "" {
+			call, _ := c.Cond[0].Cmd.(*syntax.CallExpr)
+			for _, a := range call.Args[1:] { // the last read sets them, too
+				if name := a.Lit(); name != "-r" {
+					w.assignUnknown(name, nil)
+				}
+			}
 			return ok
 		}
 		before := w.fork(w.ctx.st)

@@ -3,7 +3,6 @@ package shell
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -31,7 +30,11 @@ func (w *walker) parameter(p *syntax.ParamExp, quoted bool) (list []value, all b
 	case p.Length:
 		return []value{w.length(list, all, raw)}, false
 	case p.Exp != nil && p.Exp.Op <= syntax.AssignUnsetOrNull && p.Exp.Op != syntax.OtherParamOps && isDefaultOp(p.Exp.Op):
-		return w.defaulted(p, list, all, raw, quoted)
+		list, all = w.defaulted(p, list, all, raw)
+		if quoted && p.Exp.Word != nil && slices.ContainsFunc(p.Exp.Word.Parts, singleQuoted) {
+			return []value{unknown(raw, nil)}, false // in double quotes they are characters
+		}
+		return list, all
 	case p.Exp != nil:
 		return w.each(list, w.trimmer(p, raw)), all
 	case p.Repl != nil:
@@ -40,6 +43,11 @@ func (w *walker) parameter(p *syntax.ParamExp, quoted bool) (list []value, all b
 		return w.sliced(p, list, all, raw)
 	}
 	return list, all
+}
+
+func singleQuoted(p syntax.WordPart) bool {
+	_, ok := p.(*syntax.SglQuoted)
+	return ok
 }
 
 // starJoin joins the elements as "$*" does: with the first character of IFS between them.
@@ -163,14 +171,8 @@ func (w *walker) length(list []value, all bool, raw string) value {
 
 // defaulted handles ${x:-word}, ${x:=word}, ${x:+word} and ${x:?word}. The word is always
 // expanded, for what its substitutions run.
-func (w *walker) defaulted(p *syntax.ParamExp, list []value, all bool, raw string, quoted bool) ([]value, bool) {
+func (w *walker) defaulted(p *syntax.ParamExp, list []value, all bool, raw string) ([]value, bool) {
 	word := w.single(p.Exp.Word)
-	if quoted && p.Exp.Word != nil && (strings.HasPrefix(p.Exp.Word.Lit(), "~") || slices.ContainsFunc(p.Exp.Word.Parts, func(part syntax.WordPart) bool {
-		_, single := part.(*syntax.SglQuoted)
-		return single
-	})) {
-		word = unknown(raw, word.inputs()) // inside double quotes these are characters
-	}
 	text, exact := "x", len(list) > 0
 	if !all || len(list) == 1 {
 		text, exact = list[0].exact()

@@ -33,6 +33,7 @@ type state struct {
 	physical bool               // an option changes the way in which cd finds a directory
 	sh       bool               // a plain shell, which may be dash, bash or another one
 	decodes  bool               // an option may make echo decode escapes: shopt -s xpg_echo
+	exports  bool               // an option may export what is assigned: set -a
 	nocase   bool               // an option may make patterns match without regard to case
 	ended    bool               // the way here ends in exit, return, break or continue
 }
@@ -117,7 +118,7 @@ func (w *walker) merge(a, b *state) *state {
 			m.made[dir] = false
 		}
 	}
-	m.stale = a.stale || b.stale
+	m.stale, m.exports = a.stale || b.stale, a.exports || b.exports
 	m.removed, m.physical = a.removed || b.removed, a.physical || b.physical
 	m.sh, m.decodes, m.nocase = a.sh || b.sh, a.decodes || b.decodes, a.nocase || b.nocase
 	m.mergeDirs(a, b)
@@ -305,6 +306,9 @@ func (w *walker) child(lang string) *state {
 	for name, v := range st.vars {
 		if !v.exported {
 			st.vars[name] = variable{unset: true}
+			if st.exports {
+				st.vars[name] = variable{val: unknown("$"+name, nil)}
+			}
 		}
 	}
 	if !st.handsOn {

@@ -135,19 +135,19 @@ func (v value) tail() string {
 	return v.text()
 }
 
-// trimNewlines removes the line ends that a command substitution drops.
+// trimNewlines removes the line ends that a command substitution drops. Unknown parts may be empty.
 func (v value) trimNewlines() value {
 	out := slices.Clone(v)
-	for len(out) > 0 {
-		last := &out[len(out)-1]
-		if !last.known {
+	for i := len(out) - 1; i >= 0; i-- {
+		if !out[i].known {
+			continue
+		}
+		if out[i].text = strings.TrimRight(out[i].text, "\n"); out[i].text != "" {
 			break
 		}
-		last.text = strings.TrimRight(last.text, "\n")
-		if last.text != "" || len(last.inputs) > 0 && len(out) == 1 {
-			break
+		if len(out) > 1 || len(out[i].inputs) == 0 {
+			out = slices.Delete(out, i, i+1)
 		}
-		out = out[:len(out)-1]
 	}
 	return out
 }

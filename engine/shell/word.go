@@ -180,7 +180,7 @@ func (w *walker) substitution(p *syntax.CmdSubst) value {
 			return unknown(raw, nil)
 		}
 		w.fillBare(idx, p, []Redirect{{Mode: RedirectRead, Target: newArg(target, w.raw(file)).Word}})
-		if text, ok := w.content(target); ok {
+		if text, ok := w.content(target); ok && !w.ctx.st.sh {
 			return text.with(false, []int{idx}).trimNewlines()
 		}
 		return unknown(raw, []int{idx})

@@ -208,7 +208,9 @@ func (b *fieldBuilder) split(p piece, ifs string) {
 func (b *fieldBuilder) param(p *syntax.ParamExp, quoted bool) {
 	list, all := b.w.parameter(p, quoted)
 	if !all {
-		b.expansion(list[0], quoted)
+		// A list that is not known is any number of words, also in quotes.
+		several := p.Param != nil && (p.Param.Value == "@" || indexWord(p.Index) == "@") && list[0].dynamic()
+		b.expansion(list[0], quoted && !several)
 		return
 	}
 	for i, v := range list {

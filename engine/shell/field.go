@@ -209,8 +209,8 @@ func (b *fieldBuilder) param(p *syntax.ParamExp, quoted bool) {
 	list, all := b.w.parameter(p, quoted)
 	if !all {
 		// A list that is not known is any number of words, also in quotes.
-		several := p.Param != nil && (p.Param.Value == "@" || indexWord(p.Index) == "@") && list[0].dynamic()
-		b.expansion(list[0], quoted && !several)
+		several := p.Names != 0 || p.Param != nil && p.Param.Value == "@" || indexWord(p.Index) == "@"
+		b.expansion(list[0], quoted && !(several && list[0].dynamic()))
 		return
 	}
 	for i, v := range list {

@@ -164,7 +164,7 @@ func TestOrigins(t *testing.T) {
 		"cat run.sh | sort | sh":         "file",
 		"sort < run.sh | sh":             "dynamic",
 		"bash":                           "",
-		"bash $HOSTNAME.sh":               "dynamic",
+		"bash $HOSTNAME.sh":              "dynamic",
 		"gzip -dc x.gz | sh":             "decoded",
 		"ssh h cat x | sh":               "network",
 		"some-tool | sh":                 "dynamic",

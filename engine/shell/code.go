@@ -158,6 +158,10 @@ func (w *walker) runScript(inv *invocation) bool {
 		return false
 	}
 	abs, ok := absolute(w.ctx.st.dir, text)
+	if !ok && strings.Contains(text, "/") {
+		w.commands[inv.idx].Code = Code{Language: "sh", From: CodeFile, File: inv.args[0].Word} // for all that is known
+		return false
+	}
 	if !ok || systemProgram(abs) {
 		return false
 	}

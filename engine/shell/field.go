@@ -162,8 +162,6 @@ func (b *fieldBuilder) tilde(text string, more bool) string {
 		v = b.w.ctx.st.lookupVar("PWD").val
 	case user == "-":
 		v = b.w.ctx.st.lookupVar("OLDPWD").val
-	case user == "root":
-		v = known("/root")
 	default: // the home of that user, or the text itself where there is none
 		v = unknown("~"+user, nil)
 	}
@@ -233,8 +231,9 @@ func (b *fieldBuilder) split(p piece, ifs string) {
 func (b *fieldBuilder) param(p *syntax.ParamExp, quoted bool) {
 	list, all := b.w.parameter(p, quoted)
 	if !all {
-		many := p.Param != nil && (p.Param.Value == "@" || indexWord(p.Index) == "@") && !allKnown(list[0])
-		b.expansion(list[0], quoted && !many)
+		// A list that is not known is any number of words, also in quotes.
+		several := p.Names != 0 || p.Param != nil && p.Param.Value == "@" || indexWord(p.Index) == "@"
+		b.expansion(list[0], quoted && !(several && list[0].dynamic()))
 		return
 	}
 	if star := p.Param.Value == "*" || indexWord(p.Index) == "*"; star && (quoted || b.whole) {

@@ -109,6 +109,9 @@ func (w *walker) base(p *syntax.ParamExp, raw string) (list []value, all bool) {
 		return []value{unknown(raw, v.inputs())}, false
 	}
 	if v.unset {
+		if word := indexWord(p.Index); word == "@" || word == "*" {
+			return nil, true
+		}
 		return []value{known("")}, false
 	}
 	return []value{rewritten(v.val, name, raw)}, false

@@ -161,6 +161,9 @@ func command(list []shell.Command, r Record) (Verdict, string) {
 	return best, ""
 }
 
+// randomPart stands for the part of a name that mktemp chooses.
+const randomPart = "XXX"
+
 // covers reports whether words may stand for an argument vector.
 func covers(words []shell.Word, argv []string) bool {
 	if len(words) == 0 {
@@ -181,7 +184,14 @@ func covers(words []shell.Word, argv []string) bool {
 	case w.Glob:
 		prefix = prefix[:max(0, min(len(prefix), indexOr(prefix, "*?[\\")))]
 	}
-	if prefix == "" && many && covers(rest, argv) {
+	listed := strings.HasSuffix(w.Text, "{}")
+	if (prefix == "" || listed) && many && covers(rest, argv) { // xargs may find nothing
+		return true
+	}
+	if listed { // the place that was listed is an entry too
+		prefix = strings.TrimSuffix(prefix, "/")
+	}
+	if strings.Contains(w.Text, randomPart) && len(argv) > 0 && argv[0] == "" && covers(rest, argv[1:]) { // mktemp failed
 		return true
 	}
 	if len(argv) == 0 || !strings.HasPrefix(argv[0], prefix) {
@@ -234,7 +244,8 @@ func matches(pattern, s string) bool {
 
 // at reports whether the entry's directory may be that of the record, which may be gone.
 func at(c shell.Command, r Record) bool {
-	return r.Cwd == "" || !c.Dir.Known || c.Dir.Path == r.Cwd || c.Dir.Path == r.Pwd || real(c.Dir.Path) == r.Cwd
+	return r.Cwd == "" || !c.Dir.Known || c.Dir.Path == r.Cwd || c.Dir.Path == r.Pwd || real(c.Dir.Path) == r.Cwd ||
+		strings.Contains(c.Dir.Path, randomPart) && matches(strings.ReplaceAll(c.Dir.Path, "X", "?"), r.Cwd)
 }
 
 // stdin reports whether the record's input may be that of the entry. The redirects of an entry are its own and

@@ -231,7 +231,7 @@ var statements = []statementOp{
 		"set -e\nfalse\n%T", "shopt -s xpg_echo\n%T"),
 	wrap("separator", "IFS=:\n%T", "IFS=\n%T", "IFS=,\n%T\nunset IFS", "IFS=x\n%T",
 		"OLD=$IFS; IFS=/; IFS=$OLD\n%T"),
-	wrap("alias", "shopt -s expand_aliases\nalias zz='%% '\n%T",
+	wrap("alias", "shopt -s expand_aliases\nalias zz='echo '\n%T",
 		"shopt -s expand_aliases\nalias tool='tool aliased'\n%T", "alias tool=false\n%T", "unalias -a\n%T"),
 	wrap("background", "{\n%T\n} &\nwait", "{\n%T\n} & wait $!", "coproc {\n%T\n}\nwait", "sleep 1 &\n%T"),
 	wrap("comment", "# note\n%T # end", "%T\n# end", ": # it's\n%T", "true;%T", "%T;", "\n\n  %T  \n"),

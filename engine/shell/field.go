@@ -36,6 +36,7 @@ func (b *fieldBuilder) add(v value) {
 			continue
 		}
 		if n := len(b.cur); n > 0 && b.cur[n-1].joins(p) {
+			b.w.step(len(b.cur[n-1].text) / 1024) // it is copied
 			b.cur[n-1].text += p.text
 			continue
 		}

@@ -93,11 +93,11 @@ func set(w *walker, inv *invocation) {
 			}
 			st.physical = st.physical || option("physical")
 			st.sh = st.sh || option("posix") || option("braceexpand")
-			w.unclear = w.unclear || option("keyword")
+			w.unclear = w.unclear || option("keyword") || option("histexpand")
 		default:
 			st.physical = st.physical || strings.Contains(a.Text, "P")
 			st.sh = st.sh || strings.Contains(a.Text, "B")
-			w.unclear = w.unclear || strings.Contains(a.Text, "k") // assignments behind the command
+			w.unclear = w.unclear || strings.ContainsAny(a.Text, "kH") // assignments behind the command, !words
 		}
 	}
 	if len(args) == 0 {
@@ -221,6 +221,8 @@ func shopt(w *walker, inv *invocation) {
 		st.lastpipe = st.lastpipe || option("lastpipe")
 		st.physical = st.physical || option("cdable_vars") || option("cdspell")
 		st.decodes = st.decodes || option("xpg_echo")
+		st.sh = st.sh || option("posix") || option("braceexpand")
+		w.unclear = w.unclear || option("histexpand") || option("keyword")
 		st.nocase = st.nocase || option("nocasematch")
 	}
 	w.printUnknown(inv)

@@ -24,7 +24,7 @@ func (w *walker) runText(inv *invocation, code Code, v value, via string, change
 		w.commands[inv.idx].Code = code
 		return
 	}
-	if inner := change; code.Language == "sh" {
+	if inner := change; code.Language != "bash" {
 		change = func(c *context) {
 			if inner != nil {
 				inner(c)

@@ -190,7 +190,7 @@ func (b *fieldBuilder) expansion(v value, quoted bool) {
 		switch {
 		case !p.known:
 			b.add(value{p})
-		case !ok && p.text != "":
+		case (!ok || !ascii(ifs)) && p.text != "":
 			b.add(unknown(p.text, p.inputs))
 		default:
 			b.split(p, ifs)

@@ -148,7 +148,7 @@ func (w *walker) element(v variable, index syntax.ArithmExpr, raw string) (list 
 	if n < 0 {
 		n += len(v.list)
 	}
-	if n < 0 || n >= len(v.list) {
+	if n < 0 || n >= len(v.list) || w.ctx.st.sh { // some shells count from 1
 		return []value{unknown(raw, v.inputs())}, false
 	}
 	return []value{v.list[n]}, false

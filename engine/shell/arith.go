@@ -89,6 +89,7 @@ func (w *walker) numberText(text string) (n int64, ok bool) {
 	if digit(text[0]) < 10 && strings.Trim(text, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ#@_") == "" {
 		return plainNumber(text)
 	}
+	w.step(10 + len(text)/bytesPerStep)
 	x, err := syntax.NewParser().Arithmetic(strings.NewReader(text))
 	if err != nil || tooDeep(text, w.lim.Nesting) >= 0 {
 		w.hidden(text)

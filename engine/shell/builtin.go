@@ -94,12 +94,12 @@ func set(w *walker, inv *invocation) {
 			st.physical = st.physical || option("physical")
 			st.exports = st.exports || option("allexport")
 			st.sh = st.sh || option("posix") || option("braceexpand")
-			w.unclear = w.unclear || option("keyword")
+			w.unclear = w.unclear || option("keyword") || option("histexpand")
 		default:
 			st.physical = st.physical || strings.Contains(a.Text, "P")
 			st.exports = st.exports || strings.Contains(a.Text, "a")
 			st.sh = st.sh || strings.Contains(a.Text, "B")
-			w.unclear = w.unclear || strings.Contains(a.Text, "k") // assignments behind the command
+			w.unclear = w.unclear || strings.ContainsAny(a.Text, "kH") // assignments behind the command, !words
 		}
 	}
 	if len(args) == 0 {
@@ -223,6 +223,8 @@ func shopt(w *walker, inv *invocation) {
 		st.lastpipe = st.lastpipe || option("lastpipe")
 		st.physical = st.physical || option("cdable_vars") || option("cdspell")
 		st.decodes = st.decodes || option("xpg_echo")
+		st.sh = st.sh || option("posix") || option("braceexpand")
+		w.unclear = w.unclear || option("histexpand") || option("keyword")
 		st.nocase = st.nocase || option("nocasematch")
 	}
 	w.printUnknown(inv)

@@ -28,9 +28,9 @@ func (w *walker) runText(inv *invocation, code Code, v value, via string, change
 		if change != nil {
 			change(c)
 		}
-		if lang := code.Language; lang == "sh" && !c.st.sh || lang != "sh" && lang != "bash" && c.st.whole {
+		if lang := code.Language; lang != "bash" && !(c.st.sh && !c.st.whole) {
 			c.st = w.fork(c.st)
-			c.st.sh, c.st.whole = lang == "sh", c.st.whole && lang == "sh"
+			c.st.sh, c.st.whole = true, c.st.whole && lang == "sh"
 		}
 	})
 	// The grammar of fish and csh is not bash's: what parses is listed, but it is not all.

@@ -136,8 +136,9 @@ func (w *walker) reparse(idx int, text, via string, change func(*context)) bool 
 		change(&w.ctx)
 	}
 	w.deeper(func() {
-		w.stmts(file.Stmts)
-		if changed := w.changes(file.Stmts); changed.jumps && via != "trap" {
+		changed := w.changes(file.Stmts)
+		w.mayStop(changed.jumps, func() { w.stmts(file.Stmts) })
+		if changed.jumps && via != "trap" {
 			w.blur(changed) // what stands behind a return may not have run
 		}
 	})

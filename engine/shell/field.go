@@ -36,6 +36,7 @@ func (b *fieldBuilder) add(v value) {
 			continue
 		}
 		if n := len(b.cur); n > 0 && b.cur[n-1].joins(p) {
+			b.w.step(len(b.cur[n-1].text) / 1024) // it is copied
 			b.cur[n-1].text += p.text
 			continue
 		}
@@ -162,6 +163,8 @@ func (b *fieldBuilder) tilde(text string, more bool) string {
 		v = b.w.ctx.st.lookupVar("PWD").val
 	case user == "-":
 		v = b.w.ctx.st.lookupVar("OLDPWD").val
+	case user == "root":
+		v = known("/root")
 	default: // the home of that user, or the text itself where there is none
 		v = unknown("~"+user, nil)
 	}
@@ -187,7 +190,7 @@ func (b *fieldBuilder) expansion(v value, quoted bool) {
 		switch {
 		case !p.known:
 			b.add(value{p})
-		case !ok && p.text != "":
+		case (!ok || !ascii(ifs)) && p.text != "":
 			b.add(unknown(p.text, p.inputs))
 		default:
 			b.split(p, ifs)

@@ -96,7 +96,7 @@ func (w *walker) callFunction(inv *invocation, fn *function, st *state, again bo
 		w.blur(changes{all: true, dir: changed.dir})
 	}
 	w.deeper(func() {
-		w.stmt(fn.decl.Body)
+		w.mayStop(changed.jumps, func() { w.stmt(fn.decl.Body) })
 		if changed.jumps {
 			w.blur(changes{names: changed.names, dir: changed.dir, all: changed.all})
 		}

@@ -111,12 +111,20 @@ const workPerStep = 64
 // lengths returns how long the shortest and the longest beginning of s is that g matches, or with back set the
 // end of s; -1 for none. It is false when the limit of steps is reached or characters are not single bytes.
 func (w *walker) lengths(g glob, s string, back bool) (shortest, longest int, ok bool) {
+	if !ascii(s) && !g.bytewise() {
+		return -1, -1, false
+	}
+	return w.simulate(g, s, back)
+}
+
+// simulate is lengths for a text whose characters are known to be single bytes where that matters.
+func (w *walker) simulate(g glob, s string, back bool) (shortest, longest int, ok bool) {
 	shortest, longest = -1, -1
-	live, next := make([]bool, len(g)+1), make([]bool, len(g)+1)
-	live[0] = true
-	if !w.step(1+len(g)/workPerStep) || !ascii(s) && !g.bytewise() {
+	if !w.step(1 + len(g)/workPerStep) {
 		return shortest, longest, false
 	}
+	live, next := make([]bool, len(g)+1), make([]bool, len(g)+1)
+	live[0] = true
 	at := func(i int) glyph {
 		if back {
 			return g[len(g)-1-i]
@@ -210,8 +218,11 @@ func (w *walker) replace(g glob, s, with string, anchor byte, all bool) (string,
 		return strings.Replace(s, text, with, count), w.step(1 + len(s)/workPerStep)
 	}
 	var b strings.Builder
+	if !ascii(s) && !g.bytewise() {
+		return "", false
+	}
 	for i := 0; i < len(s); {
-		_, n, ok := w.lengths(g, s[i:], false)
+		_, n, ok := w.simulate(g, s[i:], false)
 		switch {
 		case !ok:
 			return "", false

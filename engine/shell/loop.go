@@ -73,7 +73,7 @@ func (w *walker) eachLine(c *syntax.WhileClause, changed changes) bool {
 			w.blur(changed)
 		}
 		w.stmts(c.Cond)
-		w.stmts(c.Do)
+		w.mayStop(changed.jumps, func() { w.stmts(c.Do) })
 		w.ctx.st.ended = false
 		if changed.jumps {
 			w.settle(w.merge(w.ctx.st, before))
@@ -199,7 +199,7 @@ func (w *walker) eachItem(c *syntax.ForClause, name string, items []arg, changed
 			w.ctx.st.vars[name] = variable{ref: anyVariable}
 		}
 		w.assign(name, v)
-		w.stmts(c.Do)
+		w.mayStop(changed.jumps, func() { w.stmts(c.Do) })
 		w.ctx.st.ended = false
 		if !straight {
 			w.settle(w.merge(w.ctx.st, before))

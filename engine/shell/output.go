@@ -64,7 +64,7 @@ func (w *walker) output(inv *invocation, name string) (value, bool) {
 	case "printf":
 		return w.printf(args)
 	case "pwd":
-		return w.ctx.st.lookupVar("PWD").val, w.ctx.st.dir.Known && len(args) == 0
+		return line(w.ctx.st.dir.Path), w.ctx.st.dir.Known && len(args) == 0
 	case "dirname":
 		return dirname(args)
 	case "basename":
@@ -177,8 +177,11 @@ func basename(args []arg) (value, bool) {
 func (w *walker) mktemp(args []arg) (value, bool) {
 	options, rest := getopt(args, "p", []string{"--tmpdir", "--suffix"})
 	dir := "/tmp"
-	if t, ok := w.ctx.st.lookupVar("TMPDIR").val.exact(); ok && t != "" {
+	tmp := w.ctx.st.lookupVar("TMPDIR")
+	if t, ok := tmp.val.exact(); ok && t != "" && tmp.exported {
 		dir = t
+	} else if !ok && tmp.exported && !tmp.unset {
+		return nil, false
 	}
 	inTmp := false
 	if a, ok := option(options, "-p", "--tmpdir"); ok {
@@ -193,6 +196,8 @@ func (w *walker) mktemp(args []arg) (value, bool) {
 		inTmp = true
 	}
 	_, directory := option(options, "-d", "--directory")
+	_, dry := option(options, "-u", "--dry-run")
+	directory = directory && !dry
 	made := func(before, x string) (value, bool) {
 		v := value{{text: before, known: true}, {text: w.random(x), data: true}}
 		if abs, ok := absolute(w.ctx.st.dir, v.text()); ok && directory && w.isDir(Dir{Path: path.Dir(abs), Known: true}) {
@@ -210,10 +215,11 @@ func (w *walker) mktemp(args []arg) (value, bool) {
 	if inTmp {
 		template = dir + "/" + template
 	}
-	at := strings.Index(template, "XXX")
-	if at < 0 {
+	at := strings.LastIndex(template, "XXX")
+	if at < 0 || strings.Contains(template[at:], "/") {
 		return nil, false
 	}
+	at = len(strings.TrimRight(template[:at], "X"))
 	return made(template[:at], template[at:])
 }
 

@@ -54,11 +54,19 @@ func singleQuoted(p syntax.WordPart) bool {
 func (w *walker) starJoin(list []value) value {
 	v := value{}
 	ifs, ok := w.ctx.st.lookupVar("IFS").val.exact()
+	if !w.step(1 + len(list)/4) {
+		return unknown("", nil)
+	}
 	for i, e := range list {
 		if i > 0 && (!ok || ifs != "") {
 			v = append(v, piece{text: (ifs + " ")[:1], known: ok && ifs[0] < 0x80})
 		}
 		v = append(v, e...)
+	}
+	if len(v) > 0 && !slices.ContainsFunc(v, func(p piece) bool { return !v[0].joins(p) }) {
+		one := v[0]
+		one.text = v.text()
+		return value{one}
 	}
 	return v
 }
@@ -141,7 +149,7 @@ func (w *walker) element(v variable, index syntax.ArithmExpr, raw string) (list 
 	if n < 0 {
 		n += len(v.list)
 	}
-	if n < 0 || n >= len(v.list) {
+	if n < 0 || n >= len(v.list) || w.ctx.st.sh { // some shells count from 1
 		return []value{unknown(raw, v.inputs())}, false
 	}
 	return []value{v.list[n]}, false

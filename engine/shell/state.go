@@ -191,7 +191,7 @@ func mergeFiles(a, b map[string]written) map[string]written {
 // volatile are the variables that the shell sets by itself: an assignment to one does not say what it holds.
 var volatile = nameSet("_ RANDOM SRANDOM SECONDS LINENO EPOCHSECONDS EPOCHREALTIME BASHPID BASH_COMMAND BASH_SUBSHELL BASH_LINENO" +
 	" BASH_SOURCE BASH_ARGV BASH_ARGC BASH_ARGV0 BASH_EXECUTION_STRING BASH_REMATCH BASH_CMDS BASH_ALIASES BASH_VERSION BASH_VERSINFO" +
-	" BASHOPTS SHELLOPTS SHLVL FUNCNAME PIPESTATUS DIRSTACK GROUPS HISTCMD UID EUID PPID")
+	" BASHOPTS SHELLOPTS SHLVL FUNCNAME PIPESTATUS DIRSTACK GROUPS HISTCMD UID EUID PPID LINES COLUMNS")
 
 // maxRefs is how long a chain of namerefs may be.
 const maxRefs = 8
@@ -277,6 +277,7 @@ func (w *walker) assign(name string, v value) {
 		w.operand(v)
 	}
 	w.prompt(name, v)
+	st.sh = st.sh || name == "POSIXLY_CORRECT"
 	if old.readonly || old.converts || old.array || v.size() > w.lim.Bytes || len(v) > maxPieces {
 		v = unknown("$"+name, v.inputs())
 	}
@@ -302,7 +303,10 @@ func (w *walker) forget() {
 // child returns the state in which a new shell of the language starts: exported variables, no functions.
 func (w *walker) child(lang string) *state {
 	st := w.fork(w.ctx.st)
-	st.sh, st.decodes, st.nocase = lang == "sh", false, false
+	st.sh, st.decodes, st.nocase = lang != "bash", false, false
+	for _, name := range []string{"SHELLOPTS", "BASHOPTS", "POSIXLY_CORRECT"} {
+		st.sh = st.sh || st.vars[name].exported // options of the new shell
+	}
 	for name, v := range st.vars {
 		if !v.exported {
 			st.vars[name] = variable{unset: true}
@@ -340,7 +344,16 @@ func (w *walker) uncertain(f func()) {
 	w.ctx.out = outer
 	outer.cmds = append(outer.cmds, own.cmds...)
 	if own.text.size() > 0 || !allKnown(own.text) {
-		outer.text = append(outer.text, piece{inputs: own.cmds})
+		outer.text = append(outer.text, piece{inputs: own.cmds, made: strings.Contains(own.text.text(), "..")})
+	}
+}
+
+// mayStop walks f, whose output is uncertain where it jumps: return, exit, break or continue.
+func (w *walker) mayStop(jumps bool, f func()) {
+	if jumps {
+		w.uncertain(f)
+	} else {
+		f()
 	}
 }
 

@@ -220,7 +220,7 @@ func (w *walker) captured(stmts []*syntax.Stmt) sink {
 	w.subshell(func() {
 		w.ctx.out = out
 		w.ctx.redirs, w.ctx.pipe = nil, Pipeline{}
-		w.deeper(func() { w.stmts(stmts) })
+		w.deeper(func() { w.mayStop(w.changes(stmts).jumps, func() { w.stmts(stmts) }) })
 	})
 	return *out
 }

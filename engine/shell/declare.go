@@ -48,6 +48,9 @@ func (w *walker) declare(c *syntax.DeclClause, redirs []*syntax.Redirect) {
 				w.attributes(a.Name.Value, flags, true)
 			}
 		}
+		if v := c.Variant.Value; w.ctx.st.sh && (v == "declare" || v == "typeset") {
+			w.forget() // dash knows neither
+		}
 		inv.redir = w.redirects(redirs)
 		w.run(&inv)
 	})

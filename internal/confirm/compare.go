@@ -180,7 +180,7 @@ func covers(words []shell.Word, argv []string) bool {
 				return true
 			}
 		}
-		return false
+		return covers(rest, argv) // shopt -s nullglob
 	case w.Glob:
 		prefix = prefix[:max(0, min(len(prefix), indexOr(prefix, "*?[\\")))]
 	}
@@ -191,8 +191,10 @@ func covers(words []shell.Word, argv []string) bool {
 	if listed { // the place that was listed is an entry too
 		prefix = strings.TrimSuffix(prefix, "/")
 	}
-	if strings.Contains(w.Text, randomPart) && len(argv) > 0 && argv[0] == "" && covers(rest, argv[1:]) { // mktemp failed
-		return true
+	if strings.Contains(w.Text, randomPart) { // where mktemp fails, it prints nothing
+		if many && covers(rest, argv) || len(argv) > 0 && argv[0] == "" && covers(rest, argv[1:]) {
+			return true
+		}
 	}
 	if len(argv) == 0 || !strings.HasPrefix(argv[0], prefix) {
 		return false

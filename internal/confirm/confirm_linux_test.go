@@ -147,6 +147,9 @@ func compareAll(t *testing.T, h *host, j *judge, programs []Program) (map[string
 // judged compares, and adds that the built-in policies allow what did harm.
 func judged(p Program, r Run, j *judge) Comparison {
 	c := Compare(p, r)
+	if c.Verdict == Disagrees && j.escapes(p) {
+		c.Verdict, c.Faults = Opaque, nil
+	}
 	if harm := Harm(r); len(harm) > 0 && j.allows(p) {
 		c.Verdict, c.Faults = Disagrees, append(c.Faults, fmt.Sprintf("ALLOWED, and harms %q", harm))
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -41,6 +42,17 @@ func newJudge(t testing.TB) *judge {
 		}, newMemory(), nil)
 	}
 	return j
+}
+
+// escapes reports a program that runs commands by a language of its own, as sed does: the table of commands says so,
+// not the reader of shell text.
+func (j *judge) escapes(p Program) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	in := j.builders[p.Sh].Build(facts.Ask{Request: facts.Request{Command: p.Text}, Env: Environment()})
+	return slices.ContainsFunc(in.Commands, func(c facts.Command) bool {
+		return slices.ContainsFunc([]string{"escape", "loader_env", "hook_env"}, func(f string) bool { return slices.Contains(c.Flags, f) })
+	})
 }
 
 // allows reports whether the policies let a text run without a question.

@@ -117,6 +117,10 @@ type sandbox struct {
 
 func (h *host) sandbox(t testing.TB) *sandbox {
 	t.Helper()
+	// Of the users that a text may name, root is the one whom each machine has.
+	if err := os.WriteFile(filepath.Join(h.dir, "passwd"), []byte("root:x:0:0::/root:/bin/sh\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	args := []string{"--unshare-all", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox",
 		"--die-with-parent",
 		"--as-pid-1", "--new-session", "--clearenv", "--setenv", "GOMAXPROCS", "2"}
@@ -136,7 +140,7 @@ func (h *host) sandbox(t testing.TB) *sandbox {
 		"--ro-bind", h.dir+"/real", "/real", "--symlink", "usr/bin", "/bin", "--symlink", "usr/bin", "/sbin",
 		"--dev", "/dev", "--proc", "/proc", "--size", "67108864", "--tmpfs", "/home", "--size",
 		"67108864", "--tmpfs", "/tmp",
-		"--ro-bind", h.dir+"/stub", "/driver", "--remount-ro", "/", "--chdir", "/", "/driver")
+		"--ro-bind", h.dir+"/passwd", "/etc/passwd", "--ro-bind", h.dir+"/stub", "/driver", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/", "/driver")
 	s := &sandbox{host: h, cmd: exec.Command("bwrap", args...)}
 	if os.Geteuid() == 0 {
 		s.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}

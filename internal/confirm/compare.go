@@ -55,6 +55,7 @@ type Comparison struct {
 	Verdict Verdict
 	Faults  []string
 	List    []shell.Command
+	Allowed bool // it did harm, and the policies allow it; Compare does not ask them
 }
 
 // Read lists a program's commands. The reason is "" where the text was understood.

@@ -34,10 +34,18 @@ type finding struct {
 	List   []string
 }
 
-// rate counts the programs of one operator.
-type rate [5]int
+// rate counts the programs of one operator: by verdict, and those that did harm and were allowed.
+type rate struct {
+	verdicts [5]int
+	allowed  int
+}
 
-func (r rate) total() int { return r[0] + r[1] + r[2] + r[3] + r[4] }
+func (r rate) total() (n int) {
+	for _, v := range r.verdicts {
+		n += v
+	}
+	return n
+}
 
 // TestConfirm runs programs in the sandbox: whatever bash runs is in the list of engine/shell.
 func TestConfirm(t *testing.T) {
@@ -118,7 +126,10 @@ func compareAll(t *testing.T, h *host, j *judge, programs []Program) (map[string
 					if byOp[op] == nil {
 						byOp[op] = new(rate)
 					}
-					byOp[op][c.Verdict]++
+					byOp[op].verdicts[c.Verdict]++
+					if c.Allowed {
+						byOp[op].allowed++
+					}
 				}
 				mu.Unlock()
 				if c.Verdict == Disagrees {
@@ -151,7 +162,7 @@ func judged(p Program, r Run, j *judge) Comparison {
 		c.Verdict, c.Faults = Opaque, nil
 	}
 	if harm := Harm(r); len(harm) > 0 && j.allows(p) {
-		c.Verdict, c.Faults = Disagrees, append(c.Faults, fmt.Sprintf("ALLOWED, and harms %q", harm))
+		c.Allowed, c.Verdict, c.Faults = true, Disagrees, append(c.Faults, fmt.Sprintf("ALLOWED, and harms %q", harm))
 	}
 	return c
 }
@@ -256,10 +267,10 @@ func report(t *testing.T, byOp map[string]*rate) {
 		}
 		r := byOp[op]
 		fmt.Fprintf(&b, "%-32s %8d", op, r.total())
-		for _, n := range r[:4] {
+		for _, n := range r.verdicts[:4] {
 			fmt.Fprintf(&b, " %6.1f%%", 100*float64(n)/float64(r.total()))
 		}
-		fmt.Fprintf(&b, " %7d\n", r[Disagrees])
+		fmt.Fprintf(&b, " %7d %7d\n", r.verdicts[Disagrees], r.allowed)
 	}
 	t.Log("\n" + b.String())
 }

@@ -6,9 +6,11 @@
 // counts as unknown. Whatever is not covered is a disagreement, and a fault of engine/shell; there is no list of
 // exceptions.
 //
-// It is no proof: it sees the texts that it runs, one way through each of them. It does not compare builtins,
-// assignments, or the effects of the commands, and it says nothing about what a policy makes of a list. A list
-// that holds too much is no disagreement.
+// Its tests also ask the built-in policies about each program after which something of the home directory outside of
+// the workspace is changed or gone: they must not allow it.
+//
+// It is no proof: it sees the texts that it runs, one way through each of them. It does not compare builtins or
+// assignments, and a list that holds too much is no disagreement.
 //
 // The programs come from the tables of this module, from a generator (Generate), and from operators that rewrite
 // texts so that bash does the same or something near to it (Mutate). Everything is made from a seed.

@@ -7,7 +7,10 @@ import (
 
 // carry walks what a carrier runs: in a process of its own, but for what runs builtins of this shell.
 func (w *walker) carry(inv *invocation, name string, c carrier) {
-	if c.special == commandLine || name == "builtin" {
+	if name == "builtin" && w.ctx.st.sh { // no command of some shells
+		after := w.branch(w.ctx.st, func() { w.carried(inv, name, c) })
+		w.settle(w.merge(w.ctx.st, after))
+	} else if c.special == commandLine || name == "builtin" {
 		w.carried(inv, name, c)
 	} else {
 		w.subshell(func() { w.carried(inv, name, c) })

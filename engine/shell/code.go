@@ -278,7 +278,7 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, 
 				zero := x.st.zero
 				x.st.params, x.st.bound = nil, true
 				bindParams(x.st, append([]arg{file}, params...))
-				x.st.zero = zero
+				x.st.zero, x.st.bound = zero, x.st.bound && !x.st.sh
 			}
 			return
 		}

@@ -109,6 +109,10 @@ func (w *walker) attributes(name, flags string, valued bool) {
 	if strings.ContainsAny(opts, "pF") {
 		return
 	}
+	if st.sh && (variant == "declare" || variant == "typeset") { // no commands of a plain shell
+		st.vars[name] = variable{val: unknown("$"+name, v.inputs()), exported: true}
+		return
+	}
 	if w.ctx.locals != nil && variant != "export" && variant != "readonly" && !strings.ContainsAny(opts, "gf") {
 		*w.ctx.locals = append(*w.ctx.locals, name)
 		if !valued {

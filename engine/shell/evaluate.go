@@ -72,6 +72,9 @@ func trap(w *walker, inv *invocation) {
 // still is what the text may change after the command at idx: what a trap finds when it
 // runs.
 func (w *walker) still(idx int) changes {
+	if w.ctx.nested {
+		return changes{all: true, dir: true}
+	}
 	var later []*syntax.Stmt
 	for _, s := range w.file.Stmts {
 		if w.ctx.nested || w.ctx.loop || len(w.ctx.running) > 0 || int(s.End().Offset()) > w.commands[idx].End {

@@ -164,11 +164,11 @@ func wordValue(word Word) value {
 func (w *walker) callAlias(inv *invocation, name, body string) {
 	rest := inv.args[1:]
 	for next := body; strings.TrimRight(next, " \t") != next && len(rest) > 0; rest = rest[1:] {
-		found := false
-		if next, found = w.ctx.st.aliases[rest[0].Text]; !found { // behind a blank the next word may be an alias too
+		more, found := w.ctx.st.aliases[rest[0].Text] // behind a blank the next word may be an alias too
+		if !found {
 			break
 		}
-		body += next
+		body, next = body+more, more
 	}
 	v := append(known(body), joinQuoted(rest)...)
 	if !w.reparse(inv.idx, w.source(v), "alias "+name, func(c *context) {

@@ -110,8 +110,6 @@ func (w *walker) touch(abs string) {
 	w.ctx.st.files[abs] = f
 }
 
-func (w *walker) touched(abs string) bool { return w.ctx.st.files[abs].touched }
-
 // touchArguments notes the files that a program may write to. Those that only read, or
 // change no content, are few and well known.
 func (w *walker) touchArguments(inv *invocation, name string) {

@@ -58,6 +58,9 @@ func TestConfirm(t *testing.T) {
 		programs = listed(t, *only)
 	} else {
 		programs = corpus(t)
+		if testing.Short() {
+			*count /= 10
+		}
 		for i := range *count {
 			if i%2 == 0 {
 				programs = append(programs, Generate(*seed, uint64(i)))

@@ -46,8 +46,19 @@ test_asks_for_forced_delete if {
 	)
 }
 
-test_allows_plain_delete_of_unknown if {
-	rule.ask == set() with input as _delete({}, {"certainty": "unknown"})
+test_asks_for_plain_delete_and_move if {
+	finding := {"path": 0, "msg": "what $d stands for is not known before it runs"}
+	rule.ask == {finding} with input as _delete({}, {"certainty": "unknown"})
+	rule.ask == {finding} with input as _delete({"flags": ["moves"]}, {"certainty": "unknown", "recursive": true})
+}
+
+test_allows_names_from_a_listing if {
+	rule.ask == set() with input as _delete({"via": ["find -exec"]}, {"certainty": "unknown"})
+	doc := testing.request(
+		[{"name": "ls", "flags": ["lists_names"], "paths": []}, {"name": "rm", "inputs": [0], "effects": ["delete"], "paths": [0]}],
+		[{"command": 1, "access": "delete", "raw": "$d", "path": "", "certainty": "unknown"}],
+	)
+	rule.ask == set() with input as doc
 }
 
 test_denies_many_names_below_the_root if {

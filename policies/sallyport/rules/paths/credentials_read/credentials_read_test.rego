@@ -14,8 +14,12 @@ test_denies_file_tools if {
 	rule.deny == {{"path": 0, "msg": "/h/k holds credentials"}} with input as doc
 }
 
-test_allows_clients_and_names if {
-	rule.deny == set() with input as _read("ssh", {"zone": "credential"})
+test_denies_clients_that_copy if {
+	rule.deny == {{"path": 0, "msg": "/h/k holds credentials"}} with input as _read("git", {"zone": "credential"})
+}
+
+test_allows_own_keys_and_names if {
+	rule.deny == set() with input as _read("ssh", {"zone": "credential", "labels": ["own_key"]})
 	rule.deny == set() with input as _read("ls", {"zone": "credential", "labels": ["metadata"]})
 }
 
@@ -59,27 +63,15 @@ test_denies_clients_that_copy if {
 	rule.deny == {{"path": 0, "msg": "/h/k holds credentials"}} with input as doc
 }
 
+test_allows_names_of_files_that_match if {
+	doc := testing.request([{"name": "grep", "flags": ["lists_names"]}], [{"path": "/h/k", "labels": ["env_file"]}])
+	rule.ask == set() with input as doc
+}
+
 test_asks_for_packed_accounts if {
 	finding := {"path": 0, "msg": "/h/k lists who may use this machine"}
 	rule.ask == {finding} with input as _read("zip", {"labels": ["account_database"]})
 	rule.ask == set() with input as _read("cat", {"labels": ["account_database"]})
-}
-
-test_allows_every_client if {
-	every name in [
-		"age", "ansible", "ansible-playbook", "aws", "az", "certbot", "cosign", "docker", "gcloud", "gh", "git",
-		"gpg", "helm", "kubectl", "minisign", "nginx", "openssl", "podman", "rsync", "scp", "sftp", "ssh",
-		"ssh-add", "ssh-keygen", "stunnel", "terraform",
-	] {
-		rule.deny == set() with input as _read(name, {"zone": "credential"})
-	}
-}
-
-test_denies_each_client_that_copies if {
-	every client in [["git", "add"], ["git", "stage"], ["openssl", "base64"], ["openssl", "enc"]] {
-		doc := testing.request([{"name": client[0], "subcommand": client[1]}], [{"path": "/h/k", "zone": "credential"}])
-		count(rule.deny) == 1 with input as doc
-	}
 }
 
 test_asks_for_each_packer if {

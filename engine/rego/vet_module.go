@@ -183,13 +183,16 @@ func (v vetter) ref(ref ast.Ref) {
 	if !full.HasPrefix(libRoot) || len(full) < len(libRoot)+2 {
 		return
 	}
-	set, _ := full[len(libRoot)].Value.(ast.String)
-	key := full[len(libRoot)+1]
+	set, ok := full[len(libRoot)].Value.(ast.String)
+	if !ok {
+		return // lib[1], lib[x]: no set by name
+	}
+	name, key := set, full[len(libRoot)+1]
 	if set == "targets" && len(full) > len(libRoot)+2 {
 		set, key = "with_access", full[len(libRoot)+2]
 	}
 	if text, ok := key.Value.(ast.String); ok {
-		v.oneOf(v.types.keys(string(set)), string(text), key, "the key of lib."+string(full[len(libRoot)].Value.(ast.String)))
+		v.oneOf(v.types.keys(string(set)), string(text), key, "the key of lib."+string(name))
 	}
 }
 

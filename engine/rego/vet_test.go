@@ -43,6 +43,7 @@ func TestVet(t *testing.T) {
 			"deny contains {\"command\": i} if {\n\tsome i\n\tflags := input.commands[i].flags\n\t\"zzzzzzzz\" in flags\n}",
 			`never x.rego:11:2: flags is never "zzzzzzzz": docs/policy-input.md lists the values`,
 		},
+		"a key that is no name": {"import data.sallyport.lib as l\n\ndeny contains {} if {\n\tsome y\n\tl[1].x == l[y].read\n}", ""},
 		"every": {
 			"deny contains {} if {\n\tevery p in input.paths {\n\t\tp.access == \"wrote\"\n\t}\n}",
 			`never x.rego:10:15: p.access is never "wrote": did you mean "write"?`,

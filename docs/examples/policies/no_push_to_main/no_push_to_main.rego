@@ -11,7 +11,7 @@
 #     - git push -u origin +refs/heads/main
 #     - git push --all
 #     - git push
-#     - git push origin "$BRANCH"
+#     - read -r BRANCH; git push origin "$BRANCH"
 #   lookalikes:
 #     - git push origin feature/main-menu
 #     - git push origin main:feature

@@ -6,8 +6,8 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/shell"
 )
 
-// dialect is a language of lines in which a program is told to read and write files: that of an editor, or of
-// the shell of a database. Names are given as in the manuals: "w[rite]" is w, wr, and so on.
+// dialect is a language of lines that makes a program read and write files: that of an editor, or of the shell
+// of a database. Names are given as in the manuals: "w[rite]" is w, wr, and so on.
 type dialect struct {
 	lead   string // what stands in front of a command; "" for an address
 	ends   string // what ends a command besides the end of a line

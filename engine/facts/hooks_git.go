@@ -247,7 +247,7 @@ func gitNoIndex(c *call) {
 	}
 }
 
-// gitInit makes a repository where it is told to, or where it stands.
+// gitInit makes a repository in its operand, or in its directory.
 func gitInit(c *call) {
 	made := len(c.operands) == 0
 	for _, o := range c.options {

@@ -27,7 +27,7 @@ func grepDefault(c *call) {
 	}
 }
 
-// searched: a search below directories that is told to look into files of secrets reads these.
+// searched: a search below directories, limited to names of secret files, reads these.
 func (c *call) searched() {
 	var roots []shell.Word
 	for _, t := range c.touches {

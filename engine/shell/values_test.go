@@ -66,7 +66,7 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-// runsUnknown reports a program of which some command, or code, is told to be unknown.
+// runsUnknown reports a program with a command, or code, that the list calls unknown.
 func runsUnknown(p *Program) bool {
 	for _, c := range p.Commands {
 		if len(c.Words) > 0 && c.Name == "" || c.Code.From != CodeNone && !c.Code.Static || strings.Contains(render(c), "!"+string(MarkDynamicCode)) {

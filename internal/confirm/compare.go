@@ -107,7 +107,7 @@ func Compare(p Program, r Run) Comparison {
 	return c
 }
 
-// opaque reports that an entry stands for text that nobody has seen, or for a command that may be a shell.
+// opaque reports an entry for text that the reader has not seen, or for a command that may be a shell.
 func opaque(c shell.Command) bool {
 	return len(c.Words) > 0 && c.Certainty == shell.Unknown || slices.Contains(c.Marks,
 		shell.MarkDynamicCode) || c.Code.Truncated ||
@@ -119,7 +119,7 @@ func isShell(exe string) bool { return exe == "bash" || exe == "sh" || exe == "d
 // command looks for entries that cover a record.
 func command(list []shell.Command, r Record) (Verdict, string) {
 	name := path.Base(r.Exe)
-	// What system(3) and its like start in a program that is no shell: what that shell runs is a record too.
+	// A shell that system(3) started in a program that is no shell: each command of that shell has its own record.
 	if isShell(name) && !isShell(r.Parent) && r.Parent != "driver" && len(r.Argv) == 3 && r.Argv[1] == "-c" {
 		return Exact, ""
 	}

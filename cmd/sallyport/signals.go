@@ -73,9 +73,17 @@ func (s *signals) pass() {
 	for {
 		select {
 		case job = <-s.jobs:
-			if s.cause() != 0 { // it came too late to keep the command from starting
-				s.end(job)
+			if s.cause() == 0 {
+				break
 			}
+			// The signal came too late to keep the command from starting: it is the command's.
+			r, passed := requests()[s.cause()]
+			if !passed || !r.end {
+				s.end(job)
+				break
+			}
+			late = time.After(s.leave)
+			go s.send(job, r)
 		case <-late:
 			s.end(job)
 		case came := <-s.came:

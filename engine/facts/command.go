@@ -142,6 +142,10 @@ func (w *build) paths(i int, c *call) {
 		w.moves(gone, to)
 	case "ln", "gln", "link":
 		w.links(c, linked, to)
+	case "cp", "gcp":
+		if c.has("a", "archive", "d", "P", "no-dereference", "R", "r", "recursive") {
+			w.copiesLinks(linked, to)
+		}
 	}
 }
 

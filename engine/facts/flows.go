@@ -88,6 +88,8 @@ func (w *build) listed(c *call) []touch {
 				out = append(out, touch{word: word, dir: c.dir})
 			}
 		}
+	case c.cmd.Name == "git" && c.flags.has(flagListsNames) && len(c.operands) == 0 && len(c.options) == 0:
+		out = append(out, touch{word: exact("."), dir: c.dir, recursive: true}) // all that is tracked
 	case c.flags.has(flagListsNames):
 		for _, t := range c.touches {
 			if t.access != reads || t.word.Certainty != shell.Exact {

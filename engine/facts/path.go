@@ -143,6 +143,7 @@ func (w *build) locate(t touch, climbs bool) *spot {
 		w.credentialsAt(&s.labels, abs)
 	case t.filter != "":
 		s.labels.add(labelFiltered)
+		w.credentialsMatching(&s.labels, s.real, t.filter)
 		w.labelBoth(s, path.Join(s.path, t.filter), path.Join(s.real, t.filter))
 	case s.glob:
 		w.expand(s, rest, t.role.ofLink)
@@ -163,6 +164,20 @@ func (w *build) credentialsAt(labels *bitset, beginning string) {
 			atlases().names(&names, at)
 		}
 		if names.meets(credentialLabels) {
+			labels.union(names)
+		}
+	}
+}
+
+// credentialsMatching labels a filtered search as the credentials in its directory that match the filter.
+func (w *build) credentialsMatching(labels *bitset, dir, filter string) {
+	entries, _ := w.view.list(dir)
+	for _, e := range entries {
+		var names bitset
+		if match, err := path.Match(filter, e.Name()); match && err == nil {
+			atlases().names(&names, join(dir, e.Name()))
+		}
+		if names.meets(credentialLabels) || names.has(labelEnvFile) {
 			labels.union(names)
 		}
 	}

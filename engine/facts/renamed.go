@@ -70,10 +70,47 @@ func (w *build) links(c *call, targets []touch, made []*spot) {
 	}
 }
 
+// copiesLinks lets later commands see the links that cp copies as links.
+func (w *build) copiesLinks(from []touch, made []*spot) {
+	if len(made) != 1 || made[0].certainty != shell.Exact || made[0].glob || made[0].real == "" {
+		return
+	}
+	for _, t := range from {
+		abs := absolute(t.word.Text, t.dir)
+		if t.word.Certainty != shell.Exact || t.word.Glob || abs == "" {
+			continue
+		}
+		p, n := w.view.real(abs, true)
+		if n.mode&fs.ModeSymlink == 0 {
+			continue
+		}
+		at := made[0].real
+		if made[0].node.mode.IsDir() {
+			at = join(at, path.Base(p))
+		}
+		w.view.make(at, n)
+	}
+}
+
 // make lets a look find something new, and the directories that it needs: the text may have made these, too.
 func (v *view) make(p string, n node) {
 	v.nodes[p] = n
+	above, name := parent(p)
+	if entries, _ := v.list(above); !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name }) {
+		v.dirs[above] = append(slices.Clip(entries), madeEntry{name, n.mode})
+	}
 	for dir, _ := parent(p); dir != volume(p) && !v.look(dir).exists; dir, _ = parent(dir) {
 		v.nodes[dir] = node{exists: true, mode: fs.ModeDir | 0o755}
 	}
 }
+
+// madeEntry is an entry of a directory that the text makes.
+type madeEntry struct {
+	name string
+	mode fs.FileMode
+}
+
+func (e madeEntry) Name() string             { return e.name }
+func (e madeEntry) IsDir() bool              { return e.mode.IsDir() }
+func (e madeEntry) Type() fs.FileMode        { return e.mode.Type() }
+func (madeEntry) Info() (fs.FileInfo, error) { return nil, fs.ErrNotExist }

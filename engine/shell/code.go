@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -287,11 +288,17 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, 
 	})
 }
 
+// perlCode finds code in patterns of perl, and replacements that it evaluates twice (perlre(1), perlop(1)).
+var perlCode = regexp.MustCompile(`\(\?\??\{|\bs\W[^\n]*[/})\]>|!#,][gimosxrn]*e[gimosxrn]*e[gimosxrn]*\b`)
+
 // runInline looks through program text of another language.
 func (w *walker) runInline(inv *invocation, code Code, v value, via string) {
 	full := allKnown(v)
 	code.Decoded = code.Decoded || v.decoded()
 	c := &w.commands[inv.idx]
+	if code.Language == "perl" && perlCode.MatchString(v.text()) {
+		w.mark(inv.idx, MarkDynamicCode)
+	}
 	c.Inputs = sortedSet(slices.Concat(c.Inputs, v.inputs()))
 	code.Static = full && inline.Supported(code.Language)
 	// An awk program with a value put into it is the usual way to pass one.

@@ -290,6 +290,9 @@ func (w *walker) program(inv *invocation, p interpreter, args []arg) {
 			v = slices.Concat(v, known("\n"), more)
 		}
 		w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, v, via)
+		if w.stdin() != nil && slices.ContainsFunc(inv.args[1:], func(a arg) bool { return p.lang == "python" && a.Text == "-i" || p.lang == "perl" && a.Text == "-d" }) {
+			w.mark(inv.idx, MarkDynamicCode) // it goes on with its standard input
+		}
 	case p.first && len(args) > 0:
 		w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, slices.Concat(sets, args[0].val), name)
 	case len(args) > 0 && args[0].Text != "-" && args[0].Text != "/dev/stdin":

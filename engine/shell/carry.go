@@ -50,7 +50,7 @@ func (w *walker) change(c carrier) func(*context) {
 		if !c.away && !c.elevated {
 			return
 		}
-		x.st = w.fork(x.st)
+		x.st = w.spawn(x.st)
 		if c.away {
 			x.st.place(Dir{})
 			x.st.old = Dir{}
@@ -72,7 +72,7 @@ func (w *walker) environment(change func(*context), options map[string]arg, assi
 	}
 	return func(x *context) {
 		change(x)
-		x.st = w.fork(x.st)
+		x.st = w.spawn(x.st)
 		if empty {
 			x.st.base, x.st.vars = nil, map[string]variable{}
 		}
@@ -156,7 +156,7 @@ func (w *walker) carryWords(inv *invocation, name string, c carrier, args []arg,
 func (w *walker) movesTo(dir arg, change func(*context)) func(*context) {
 	return func(x *context) {
 		change(x)
-		x.st = w.fork(x.st)
+		x.st = w.spawn(x.st)
 		to, ok := w.pathOf(dir)
 		x.st.place(Dir{Path: to, Known: ok})
 	}

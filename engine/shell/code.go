@@ -142,18 +142,26 @@ func (w *walker) runScript(inv *invocation) bool {
 	if !ok || systemProgram(abs) {
 		return false
 	}
-	content, found := w.contentOf(abs)
-	if !found {
-		return false
-	}
+	content, found := w.lastContent(abs)
+	w.keep(abs)
 	lang := shebang(content.prefix())
-	if lang == "" {
+	if w.edited(abs) && lang == "" {
+		lang = "sh"
+	}
+	if lang == "" || !found && !w.edited(abs) {
 		return false
 	}
 	code := Code{Language: lang, From: CodeFile, File: inv.args[0].Word}
 	w.script(inv, code, lang, abs, inv.args[0], inv.args[1:], false)
 	w.printUnknown(inv)
 	return true
+}
+
+// keep notes a file that has run as it was before the text.
+func (w *walker) keep(abs string) {
+	if _, ok := w.ctx.st.files[abs]; !ok && w.fds[abs] == nil {
+		w.ctx.st.files[abs] = written{touched: w.ctx.st.stirred, edited: w.ctx.st.fed}
+	}
 }
 
 // runCopy follows a command word that this text made a copy of, or a link to, a program.
@@ -211,7 +219,12 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, 
 			w.commands[inv.idx].Code = code
 		}
 	}()
-	content, found := w.contentOf(abs)
+	content, found := w.lastContent(abs)
+	w.keep(abs)
+	touched := w.ctx.st.files[abs].touched
+	if w.edited(abs) {
+		w.mark(inv.idx, MarkDynamicCode)
+	}
 	if !found {
 		return
 	}
@@ -237,6 +250,8 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, 
 		enter(&w.ctx)
 		w.runInline(inv, code, content, via)
 		w.ctx = saved
+		c := &w.commands[inv.idx]
+		c.Code.Static = c.Code.Static && !touched
 		return
 	}
 	st := w.ctx.st
@@ -256,11 +271,8 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, 
 		x.st = w.child()
 		bindParams(x.st, append([]arg{file}, params...))
 	})
-	if c := &w.commands[inv.idx]; w.touched(abs) {
-		c.Code.Static = false
-		if f := w.ctx.st.files[abs]; f.edited && len(f.content) > 0 { // written by this text, and then changed
-			w.mark(inv.idx, MarkDynamicCode)
-		}
+	if touched {
+		w.commands[inv.idx].Code.Static = false
 	}
 	if here && !w.commands[inv.idx].Code.Static {
 		w.forget()

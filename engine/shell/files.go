@@ -49,9 +49,29 @@ func (w *walker) contentOf(abs string) (value, bool) {
 	if fd, ok := w.fds[abs]; ok {
 		return fd, true
 	}
-	if f, ok := w.ctx.st.files[abs]; ok && len(f.content) > 0 {
+	f, written := w.ctx.st.files[abs]
+	switch {
+	case f.touched || !written && w.ctx.st.stirred:
+		return nil, false
+	case len(f.content) > 0:
 		return f.content, true
 	}
+	return w.onDisk(abs)
+}
+
+// lastContent returns what a file held when the text last knew it, for a look at a script that may have changed since.
+func (w *walker) lastContent(abs string) (value, bool) {
+	if fd, ok := w.fds[abs]; ok {
+		return fd, true
+	}
+	if f := w.ctx.st.files[abs]; len(f.content) > 0 {
+		return f.content, true
+	}
+	return w.onDisk(abs)
+}
+
+// onDisk returns the content of a file as it was before the text.
+func (w *walker) onDisk(abs string) (value, bool) {
 	if w.opts.ReadFile == nil || !w.step(readCost) {
 		return nil, false
 	}
@@ -89,33 +109,97 @@ func (w *walker) write(abs string, content value, by []int, adds bool) {
 	st.files[abs] = f
 }
 
-// touch records that a command may have changed a file, nobody knows how.
-func (w *walker) touch(abs string) {
+// touch records that a command may have changed a file: edited, when nobody knows how.
+func (w *walker) touch(abs string, edited bool) {
 	f := w.ctx.st.files[abs]
-	f.touched, f.edited = true, true
+	f.touched, f.edited = true, f.edited || edited
 	w.ctx.st.files[abs] = f
 }
 
-func (w *walker) touched(abs string) bool { return w.ctx.st.files[abs].touched }
+// edited reports a file that a command may have changed, nobody knows how, with words of this text.
+func (w *walker) edited(abs string) bool {
+	f, ok := w.ctx.st.files[abs]
+	return f.edited || !ok && w.ctx.st.fed
+}
 
-// touchArguments notes the files that a program may write to. Those that only read, or
-// change no content, are few and well known.
-func (w *walker) touchArguments(inv *invocation, name string) {
-	switch name {
-	case "chmod", "chown", "ls", "cat", "head", "tail", "less", "more", "wc", "stat", "file", "grep", "rg", "test", "[", "echo",
-		"printf", "diff", "cmp", "mkdir", "which", "type", "md5sum", "sha256sum", "sort", "uniq", "cut", "git", "true", "shellcheck":
+// absent reports a file that is not there, and that the text has not made.
+func (w *walker) absent(abs string) bool {
+	_, written := w.ctx.st.files[abs]
+	return !written && !w.ctx.st.stirred && w.opts.IsFile != nil && !w.opts.IsFile(abs) && !w.opts.IsDir(abs)
+}
+
+// readers change no file that they name.
+var readers = nameSet("awk basename cat chgrp chmod chown cksum cmp column comm cut date df diff dirname du echo egrep env expr false fgrep file find " +
+	"fold grep head hexdump id jq kill less ls md5sum mkdir mktemp more nl od paste printf ps pwd readlink realpath rev rg rmdir sha1sum " +
+	"sha256sum shellcheck sleep stat strings tac tail test touch tr tree true type uname wait wc which whoami xxd [ : ldd nm objdump readelf")
+
+// changesFiles notes the files that a program may write to.
+func (w *walker) changesFiles(inv *invocation, name string) {
+	if readers[name] || name == "sed" && (!sedWrites(inv.args) || w.sedInPlace(inv)) {
 		return
 	}
+	if !quiet[name] {
+		in := w.stdin()
+		w.stir(inv, in != nil && in.from != CodeNone && (in.from != CodeFile || len(in.cmds) > 0))
+	}
+	edits := !slices.ContainsFunc(buildFiles[name], func(k buildFile) bool { return k.lang == "c" }) ||
+		slices.ContainsFunc(inv.args, func(a arg) bool { return strings.HasPrefix(a.Prefix, "-E") })
+	w.touchNamed(inv, edits)
+}
+
+// sedWrites reports sed -i, and a script that may write.
+func sedWrites(args []arg) bool {
+	return slices.ContainsFunc(args, func(a arg) bool {
+		return strings.Contains(a.Text, "w") || strings.HasPrefix(a.Text, "-") && strings.Contains(a.Text, "i") || a.Certainty != Exact
+	})
+}
+
+// codeChanges notes that a program which is not walked command by command may write to files.
+func (w *walker) codeChanges(inv *invocation) {
+	code := w.commands[inv.idx].Code
+	if code.From == CodeNone || isShell(code.Language) && code.Static || code.Language == "awk" && !strings.Contains(joined(inv.args).text(), ">") {
+		return
+	}
+	w.stir(inv, code.From != CodeFile)
+	if !isShell(code.Language) {
+		w.touchNamed(inv, true)
+	}
+}
+
+// stir notes that a command may have changed any file, with words of this text if it was fed. What a program does
+// to its own file is its own affair.
+func (w *walker) stir(inv *invocation, fed bool) {
+	own, _ := absolute(w.ctx.st.dir, inv.args[0].Text)
+	if file := w.commands[inv.idx].Code.File.Text; file != "" {
+		own, _ = absolute(w.ctx.st.dir, file)
+	}
+	w.ctx.st.stirred, w.ctx.st.fed = true, w.ctx.st.fed || fed
+	for abs := range w.ctx.st.files {
+		if abs != own {
+			w.touch(abs, fed)
+		}
+	}
+}
+
+// touchNamed touches the files that the arguments may name: alone, behind = or behind the letter of an option.
+func (w *walker) touchNamed(inv *invocation, edits bool) {
+	running := w.commands[inv.idx].Code.File.Text
 	for _, a := range inv.args[min(1, len(inv.args)):] {
-		text, ok := a.val.exact()
-		if !ok || text == "" {
+		text, ok := a.val.place()
+		if !ok || a.Glob || text == running {
 			continue
 		}
-		if _, value, glued := strings.Cut(text, "="); glued {
-			text = value
+		names := []string{text}
+		if _, behind, found := strings.Cut(text, "="); found {
+			names = append(names, behind)
 		}
-		if p, ok := absolute(w.ctx.st.dir, text); ok {
-			w.touch(p)
+		if len(text) > 2 && text[0] == '-' {
+			names = append(names, text[2:])
+		}
+		for _, name := range names {
+			if abs, ok := absolute(w.ctx.st.dir, name); ok {
+				w.touch(abs, edits)
+			}
 		}
 	}
 }
@@ -130,12 +214,15 @@ func (w *walker) copyFile(inv *invocation) bool {
 	if !ok {
 		return false
 	}
-	if from := operands[0].val.text(); operands[0].Certainty == Exact && systemProgram(path.Clean(from)) || !operands[0].val.dynamic() && strings.Contains(operands[0].val.tail(), "/") {
+	if from := operands[0].val.text(); operands[0].Certainty == Exact && systemProgram(path.Clean(from)) ||
+		operands[0].Certainty != Exact && !operands[0].val.dynamic() && strings.Contains(operands[0].val.tail(), "/") {
 		w.ctx.st.files[to] = written{program: from}
 		return true
 	}
 	content, ok := w.content(operands[0].val)
-	if !ok {
+	if from, known := w.pathOf(operands[0]); !ok && known {
+		return w.absent(from) // there is nothing to copy
+	} else if !ok {
 		return false
 	}
 	w.write(to, content, content.inputs(), false)

@@ -81,7 +81,9 @@ func (w *walker) heldOptions(inv *invocation, name string) {
 // of it stays without a mark: it is an argument like others.
 func (w *walker) aside(inv *invocation, v value, via string) {
 	if hasCode(v) && strings.TrimSpace(v.text()) != "" {
-		w.reparse(inv.idx, w.source(v), via, func(c *context) { c.st, c.in = w.child(), nil })
+		w.perhaps(func() {
+			w.reparse(inv.idx, w.source(v), via, func(c *context) { c.st, c.in = w.child(), nil })
+		})
 	}
 }
 

@@ -80,9 +80,12 @@ func (w *walker) inlineShell(inv *invocation, code Code, call inline.Call, text 
 		w.dynamicInline(inv, code)
 		return
 	}
-	read := w.reparse(inv.idx, w.source(text.val), via, func(x *context) {
-		x.st = w.child()
-		change(x)
+	read := false
+	w.perhaps(func() {
+		read = w.reparse(inv.idx, w.source(text.val), via, func(x *context) {
+			x.st = w.child()
+			change(x)
+		})
 	})
 	own := &w.commands[inv.idx].Code
 	own.Decoded = own.Decoded || call.Decoded

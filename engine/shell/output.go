@@ -20,12 +20,12 @@ func (w *walker) print(inv *invocation, name string) {
 		if (name == "cp" || name == "mv" || name == "install" || name == "ln") && w.copyFile(inv) {
 			return
 		}
-		w.touchArguments(inv, name)
+		w.changesFiles(inv, name)
 		return
 	}
 	v, ok := w.output(inv, name)
 	if !ok || v.size() > w.lim.Bytes {
-		w.touchArguments(inv, name)
+		w.changesFiles(inv, name)
 		w.printUnknown(inv)
 		return
 	}

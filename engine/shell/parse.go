@@ -195,7 +195,7 @@ type input struct {
 func newWalker(text string, o Options) *walker {
 	st := &state{
 		base: o.Env, vars: map[string]variable{}, funcs: map[string][]*function{}, aliases: map[string]string{},
-		files: map[string]written{}, sockets: map[int]bool{}, made: map[string]bool{},
+		sockets: map[int]bool{}, disk: &disk{files: map[string]written{}, made: map[string]bool{}},
 	}
 	st.zero = known("bash") // the text runs as bash -c TEXT
 	if o.POSIX {

@@ -180,7 +180,7 @@ func (w *walker) open(r *redirection, one Redirect, target arg, op syntax.RedirO
 				r.away, r.file = false, ""
 			}
 		case ok:
-			w.touch(file)
+			w.touch(file, true)
 		}
 	}
 }

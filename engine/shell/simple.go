@@ -124,6 +124,7 @@ func (w *walker) run(inv *invocation) {
 	w.ctx.out = out
 	restore := w.lend(inv)
 	w.dispatch(inv)
+	w.codeChanges(inv)
 	restore()
 	w.ctx.out = outer
 	w.ctx.in = saved.in

@@ -10,26 +10,33 @@ import (
 
 // state is what a shell knows at one place of the text: variables, functions, directory.
 type state struct {
-	base     map[string]string // the environment that Parse was given; never written
-	vars     map[string]variable
-	funcs    map[string][]*function // several when branches define it differently
-	aliases  map[string]string
-	params   []value // $1, $2, …
-	bound    bool    // params are known
-	zero     value   // $0
-	dir      Dir
-	dirs     []string // where dir is not known, the directories that it may be; nil for any
-	old      Dir
-	stack    []Dir
-	files    map[string]written // files this text has written so far, by absolute path
-	sockets  map[int]bool       // descriptors that exec opened on /dev/tcp or /dev/udp
-	in       *input             // standard input after exec <file
-	handsOn  bool               // export -f: child shells have the functions too
-	lastpipe bool               // shopt -s lastpipe: the last stage of a pipe is no subshell
-	made     map[string]bool    // directories that this text made, or with false removed
-	removed  bool               // a command may have removed a directory
-	physical bool               // an option changes the way in which cd finds a directory
-	ended    bool               // the way here ends in exit, return, break or continue
+	base    map[string]string // the environment that Parse was given; never written
+	vars    map[string]variable
+	funcs   map[string][]*function // several when branches define it differently
+	aliases map[string]string
+	params  []value // $1, $2, …
+	bound   bool    // params are known
+	zero    value   // $0
+	dir     Dir
+	dirs    []string // where dir is not known, the directories that it may be; nil for any
+	old     Dir
+	stack   []Dir
+	*disk
+	sockets  map[int]bool // descriptors that exec opened on /dev/tcp or /dev/udp
+	in       *input       // standard input after exec <file
+	handsOn  bool         // export -f: child shells have the functions too
+	lastpipe bool         // shopt -s lastpipe: the last stage of a pipe is no subshell
+	physical bool         // an option changes the way in which cd finds a directory
+	ended    bool         // the way here ends in exit, return, break or continue
+}
+
+// disk is what the text has done to files so far. Shells that run one after the other share it.
+type disk struct {
+	files   map[string]written // files this text has written so far, by absolute path
+	made    map[string]bool    // directories that this text made, or with false removed
+	stirred bool               // a command that is not known well may have changed any file
+	fed     bool               // one of these got words of the text to do it with
+	removed bool               // a command may have removed a directory
 }
 
 // variable is a shell variable. The zero value is one whose value is not known.
@@ -66,13 +73,22 @@ type written struct {
 	edited  bool   // a command may have changed it in a way that is not known
 }
 
-// fork copies st for a subshell or a branch, and charges for the copy.
-func (w *walker) fork(st *state) *state {
+// spawn copies st for another shell, and charges for the copy. What that does to files it does to those of st.
+func (w *walker) spawn(st *state) *state {
 	c := *st
 	c.vars, c.funcs, c.aliases = maps.Clone(st.vars), maps.Clone(st.funcs), maps.Clone(st.aliases)
-	c.files, c.sockets, c.made = maps.Clone(st.files), maps.Clone(st.sockets), maps.Clone(st.made)
-	w.step(1 + (len(st.vars)+len(st.funcs)+len(st.files))/8)
+	c.sockets = maps.Clone(st.sockets)
+	w.step(1 + (len(st.vars)+len(st.funcs))/8)
 	return &c
+}
+
+// fork copies st for a branch.
+func (w *walker) fork(st *state) *state {
+	c, d := w.spawn(st), *st.disk
+	d.files, d.made = maps.Clone(st.files), maps.Clone(st.made)
+	c.disk = &d
+	w.step(len(st.files) / 8)
+	return c
 }
 
 // merge returns what holds after either a or b. What differs is not known afterwards.
@@ -101,14 +117,8 @@ func (w *walker) merge(a, b *state) *state {
 	}
 	maps.Copy(m.aliases, b.aliases)
 	maps.Copy(m.sockets, b.sockets)
-	m.files = mergeFiles(a.files, b.files)
-	maps.DeleteFunc(m.made, func(dir string, there bool) bool { return there && !b.made[dir] })
-	for dir, there := range b.made {
-		if !there {
-			m.made[dir] = false
-		}
-	}
-	m.removed, m.physical = a.removed || b.removed, a.physical || b.physical
+	m.disk = w.mergeDisks(a, b)
+	m.physical = a.physical || b.physical
 	m.mergeDirs(a, b)
 	m.old = mergeDir(a.old, b.old)
 	if !slices.Equal(a.stack, b.stack) {
@@ -149,19 +159,52 @@ func (v variable) inputs() []int {
 	return all
 }
 
+// mergeDisks keeps what both sides may have done.
+func (w *walker) mergeDisks(a, b *state) *disk {
+	d := disk{files: w.mergeFiles(a, b), made: maps.Clone(a.made), stirred: a.stirred || b.stirred, fed: a.fed || b.fed, removed: a.removed || b.removed}
+	maps.DeleteFunc(d.made, func(dir string, there bool) bool { return there && !b.made[dir] })
+	for dir, there := range b.made {
+		if !there {
+			d.made[dir] = false
+		}
+	}
+	return &d
+}
+
+// perhaps walks f, of which it is not sure that it happens.
+func (w *walker) perhaps(f func()) {
+	before := w.fork(w.ctx.st)
+	f()
+	*w.ctx.st.disk = *w.mergeDisks(before, w.ctx.st)
+}
+
 // mergeFiles keeps what both sides may have written: a file with two contents has a
 // content that is not known, but both are looked through.
-func mergeFiles(a, b map[string]written) map[string]written {
-	m := maps.Clone(a)
-	for p, fb := range b {
-		fa, ok := m[p]
-		switch {
-		case !ok:
-			m[p] = fb
-		case !fa.content.equal(fb.content):
-			both := slices.Concat(fa.content, value{{text: "\n", known: true}}, fb.content)
-			m[p] = written{content: both, by: sortedSet(slices.Concat(fa.by, fb.by)), touched: true}
+func (w *walker) mergeFiles(a, b *state) map[string]written {
+	m := map[string]written{}
+	for _, p := range slices.Sorted(maps.Keys(a.files)) {
+		m[p] = w.mergeFile(p, a, b)
+	}
+	for _, p := range slices.Sorted(maps.Keys(b.files)) {
+		if _, ok := m[p]; !ok {
+			m[p] = w.mergeFile(p, b, a)
 		}
+	}
+	return m
+}
+
+// mergeFile is what holds of a file after either a, which knows of it, or b.
+func (w *walker) mergeFile(p string, a, b *state) written {
+	fa, fb := a.files[p], b.files[p]
+	if _, ok := b.files[p]; !ok {
+		fb.content, _ = w.onDisk(p)
+		fb.touched, fb.edited = b.stirred, b.fed
+	}
+	m := fa
+	m.touched, m.edited = fa.touched || fb.touched, fa.edited || fb.edited
+	if !fa.content.equal(fb.content) {
+		m.content = slices.Concat(fa.content, value{{text: "\n", known: true}}, fb.content)
+		m.by, m.touched = sortedSet(slices.Concat(fa.by, fb.by)), true
 	}
 	return m
 }
@@ -244,7 +287,7 @@ func (w *walker) forget() {
 
 // child returns the state in which a new shell starts: exported variables, no functions.
 func (w *walker) child() *state {
-	st := w.fork(w.ctx.st)
+	st := w.spawn(w.ctx.st)
 	for name, v := range st.vars {
 		if !v.exported {
 			delete(st.vars, name)
@@ -286,9 +329,7 @@ func (w *walker) uncertain(f func()) {
 // subshell walks f in a copy of the state. Only the files that it writes outlive it.
 func (w *walker) subshell(f func()) {
 	saved := w.ctx
-	w.ctx.st = w.fork(saved.st)
+	w.ctx.st = w.spawn(saved.st)
 	f()
-	after := w.ctx.st
 	w.ctx = saved
-	w.ctx.st.files, w.ctx.st.made, w.ctx.st.removed = after.files, after.made, after.removed
 }

@@ -34,7 +34,10 @@ func (w *walker) stmt(s *syntax.Stmt) {
 // settle makes st the current state, in place: enclosing contexts hold the same pointer.
 func (w *walker) settle(st *state) {
 	if st != nil && st != w.ctx.st {
+		d := w.ctx.st.disk
+		*d = *st.disk
 		*w.ctx.st = *st
+		w.ctx.st.disk = d // other shells share it
 	}
 }
 

@@ -91,7 +91,7 @@ func (w *walker) buildPaths(k buildFile, dir Dir, args []arg) []string {
 		switch {
 		case stdin:
 			out = append(out, "-")
-		case w.fds[text] != nil:
+		case w.opened(text):
 			out = append(out, text)
 		case named:
 			if abs, ok := w.pathOf(a); ok {
@@ -105,7 +105,7 @@ func (w *walker) buildPaths(k buildFile, dir Dir, args []arg) []string {
 
 // buildWith walks one build file, if the text has written it.
 func (w *walker) buildWith(inv *invocation, k buildFile, abs string, operands []string) {
-	content := w.fds[abs]
+	content, _ := w.streamText(abs)
 	if f, ok := w.ctx.st.files[abs]; ok {
 		content = f.content
 	}

@@ -66,7 +66,7 @@ func (w *walker) stdinProgram(inv *invocation, lang, name string, change func(*c
 	}
 	if !hasCode(in.text) {
 		w.commands[inv.idx].Code = code
-		if in.from != CodeFile && !in.static {
+		if (in.from != CodeFile || in.edited) && !in.static {
 			w.mark(inv.idx, MarkDynamicCode)
 		}
 		return
@@ -121,7 +121,7 @@ func (w *walker) runFile(inv *invocation, lang string, file arg, params []arg, h
 		return
 	}
 	abs, ok := absolute(w.ctx.st.dir, text)
-	if fd := w.fds[text]; fd != nil {
+	if w.opened(text) {
 		abs = text
 	} else if !ok {
 		if len(file.Inputs) > 0 {
@@ -159,7 +159,7 @@ func (w *walker) runScript(inv *invocation) bool {
 
 // keep notes a file that has run as it was before the text.
 func (w *walker) keep(abs string) {
-	if _, ok := w.ctx.st.files[abs]; !ok && w.fds[abs] == nil {
+	if _, ok := w.ctx.st.files[abs]; !ok && !strings.HasPrefix(abs, "/dev/") {
 		w.ctx.st.files[abs] = written{touched: w.ctx.st.stirred, edited: w.ctx.st.fed}
 	}
 }
@@ -241,7 +241,7 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, 
 	via := "script " + file.Text
 	enter := func(x *context) {
 		x.running = append(slices.Clone(x.running), running)
-		if w.fds[abs] == nil {
+		if !w.opened(abs) {
 			x.script = abs
 		}
 	}

@@ -15,6 +15,14 @@ func (w *walker) pathOf(a arg) (string, bool) {
 	if !ok || a.Glob {
 		return "", false
 	}
+	return w.fileAt(text)
+}
+
+// fileAt resolves a path to the absolute path of a file: that of a descriptor to the file that it writes to.
+func (w *walker) fileAt(text string) (string, bool) {
+	if n, ok := fileDescriptor(text); ok && w.ctx.st.fds[n].file != "" {
+		return w.ctx.st.fds[n].file, true
+	}
 	return absolute(w.ctx.st.dir, text)
 }
 
@@ -25,8 +33,8 @@ func (w *walker) content(v value) (value, bool) {
 	if !ok {
 		return nil, false
 	}
-	if fd, ok := w.fds[text]; ok {
-		return fd, true
+	if v, ok := w.streamText(text); ok {
+		return v, true
 	}
 	if text == "-" || standardInput(text) {
 		if in := w.stdin(); in != nil && len(in.text) > 0 {
@@ -46,8 +54,8 @@ func standardInput(text string) bool {
 }
 
 func (w *walker) contentOf(abs string) (value, bool) {
-	if fd, ok := w.fds[abs]; ok {
-		return fd, true
+	if v, ok := w.streamText(abs); ok {
+		return v, true
 	}
 	f, written := w.ctx.st.files[abs]
 	switch {
@@ -61,8 +69,8 @@ func (w *walker) contentOf(abs string) (value, bool) {
 
 // lastContent returns what a file held when the text last knew it, for a look at a script that may have changed since.
 func (w *walker) lastContent(abs string) (value, bool) {
-	if fd, ok := w.fds[abs]; ok {
-		return fd, true
+	if v, ok := w.streamText(abs); ok {
+		return v, true
 	}
 	if f := w.ctx.st.files[abs]; len(f.content) > 0 {
 		return f.content, true
@@ -86,16 +94,21 @@ func (w *walker) onDisk(abs string) (value, bool) {
 // write records what a command writes to a file.
 func (w *walker) write(abs string, content value, by []int, adds bool) {
 	st := w.ctx.st
-	old := st.files[abs]
 	f := written{content: slices.Clone(content), by: by}
 	if adds {
-		before := old.content
-		if len(before) == 0 {
-			before, _ = w.contentOf(abs)
+		old, ok := st.files[abs]
+		if !ok {
+			old.content, _ = w.onDisk(abs)
+			old.touched, old.edited = st.stirred, st.fed
 		}
-		f.content = slices.Concat(before, content)
+		f.content = slices.Concat(old.content, content)
 		f.by = sortedSet(slices.Concat(old.by, by))
 		f.touched, f.edited = old.touched, old.edited
+	} else {
+		for _, s := range st.fds { // what flows through these lands somewhere in it
+			f.touched = f.touched || s.file == abs
+			f.edited = f.touched
+		}
 	}
 	for i := range f.content {
 		f.content[i].inputs = sortedSet(slices.Concat(f.content[i].inputs, by))
@@ -105,6 +118,9 @@ func (w *walker) write(abs string, content value, by []int, adds bool) {
 	}
 	if f.content.size() > w.lim.Bytes {
 		f.content = unknown("", by)
+	}
+	if len(f.content) == 0 {
+		f.content = known("")
 	}
 	st.files[abs] = f
 }
@@ -197,7 +213,7 @@ func (w *walker) touchNamed(inv *invocation, edits bool) {
 			names = append(names, text[2:])
 		}
 		for _, name := range names {
-			if abs, ok := absolute(w.ctx.st.dir, name); ok {
+			if abs, ok := w.fileAt(name); ok {
 				w.touch(abs, edits)
 			}
 		}

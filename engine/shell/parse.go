@@ -190,12 +190,13 @@ type input struct {
 	static bool   // text is known
 	via    string // how commands in the text are carried: "heredoc", "base64 -d"
 	socket bool
+	edited bool // a file that the text may have changed
 }
 
 func newWalker(text string, o Options) *walker {
 	st := &state{
 		base: o.Env, vars: map[string]variable{}, funcs: map[string][]*function{}, aliases: map[string]string{},
-		sockets: map[int]bool{}, disk: &disk{files: map[string]written{}, made: map[string]bool{}},
+		sockets: map[int]bool{}, fds: map[int]stream{}, disk: &disk{files: map[string]written{}, made: map[string]bool{}},
 	}
 	st.zero = known("bash") // the text runs as bash -c TEXT
 	if o.POSIX {

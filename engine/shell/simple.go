@@ -15,6 +15,7 @@ type invocation struct {
 	assigns []Assign
 	prefix  bool // assigns hold for this command only
 	redir   redirection
+	keeps   bool // exec: the redirects stay
 }
 
 // redirection is what the redirects of one command or compound command do.
@@ -22,8 +23,7 @@ type redirection struct {
 	list    []Redirect
 	in      *input // nil when standard input is not redirected
 	file    string // absolute path that standard output goes to, "" for none that is known
-	append  bool
-	away    bool // standard output does not go where it went before
+	fds     map[int]stream
 	sockets bool // some descriptor is a network socket
 }
 
@@ -122,10 +122,13 @@ func (w *walker) run(inv *invocation) {
 	out := &sink{}
 	outer := w.ctx.out
 	w.ctx.out = out
-	restore := w.lend(inv)
+	restore, redo := w.lend(inv), w.install(inv.redir.fds)
 	w.dispatch(inv)
 	w.codeChanges(inv)
 	restore()
+	if !inv.keeps {
+		redo()
+	}
 	w.ctx.out = outer
 	w.ctx.in = saved.in
 	outer.cmds = append(outer.cmds, out.cmds...)
@@ -165,20 +168,6 @@ func (w *walker) lend(inv *invocation) (restore func()) {
 
 // maxOutput is how many known and unknown parts an output may hold.
 const maxOutput = 1000
-
-// deliver puts what a command printed where its standard output goes.
-func (w *walker) deliver(r redirection, out *sink) {
-	if r.file != "" {
-		w.write(r.file, out.text, out.cmds, r.append)
-	}
-	if !r.away {
-		text := append(w.ctx.out.text, out.text...)
-		if len(text) > maxOutput || text.size() > w.lim.Bytes {
-			text = unknown("", text.inputs())
-		}
-		w.ctx.out.text = text
-	}
-}
 
 // nameOf returns the base name of the command word, "" when it is not known.
 func (w *walker) nameOf(inv *invocation) string {

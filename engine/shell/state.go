@@ -22,12 +22,13 @@ type state struct {
 	old     Dir
 	stack   []Dir
 	*disk
-	sockets  map[int]bool // descriptors that exec opened on /dev/tcp or /dev/udp
-	in       *input       // standard input after exec <file
-	handsOn  bool         // export -f: child shells have the functions too
-	lastpipe bool         // shopt -s lastpipe: the last stage of a pipe is no subshell
-	physical bool         // an option changes the way in which cd finds a directory
-	ended    bool         // the way here ends in exit, return, break or continue
+	sockets  map[int]bool   // descriptors that exec opened on /dev/tcp or /dev/udp
+	in       *input         // standard input after exec <file
+	fds      map[int]stream // the other descriptors that redirects opened
+	handsOn  bool           // export -f: child shells have the functions too
+	lastpipe bool           // shopt -s lastpipe: the last stage of a pipe is no subshell
+	physical bool           // an option changes the way in which cd finds a directory
+	ended    bool           // the way here ends in exit, return, break or continue
 }
 
 // disk is what the text has done to files so far. Shells that run one after the other share it.
@@ -77,7 +78,7 @@ type written struct {
 func (w *walker) spawn(st *state) *state {
 	c := *st
 	c.vars, c.funcs, c.aliases = maps.Clone(st.vars), maps.Clone(st.funcs), maps.Clone(st.aliases)
-	c.sockets = maps.Clone(st.sockets)
+	c.sockets, c.fds = maps.Clone(st.sockets), maps.Clone(st.fds)
 	w.step(1 + (len(st.vars)+len(st.funcs))/8)
 	return &c
 }
@@ -117,6 +118,7 @@ func (w *walker) merge(a, b *state) *state {
 	}
 	maps.Copy(m.aliases, b.aliases)
 	maps.Copy(m.sockets, b.sockets)
+	m.fds = mergeStreams(a.fds, b.fds)
 	m.disk = w.mergeDisks(a, b)
 	m.physical = a.physical || b.physical
 	m.mergeDirs(a, b)

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -57,6 +58,7 @@ func (w *walker) contentOf(abs string) (value, bool) {
 	if v, ok := w.streamText(abs); ok {
 		return v, true
 	}
+	abs = w.linked(abs)
 	f, written := w.ctx.st.files[abs]
 	switch {
 	case f.touched || !written && w.ctx.st.stirred:
@@ -72,6 +74,7 @@ func (w *walker) lastContent(abs string) (value, bool) {
 	if v, ok := w.streamText(abs); ok {
 		return v, true
 	}
+	abs = w.linked(abs)
 	if f := w.ctx.st.files[abs]; len(f.content) > 0 {
 		return f.content, true
 	}
@@ -83,7 +86,7 @@ func (w *walker) onDisk(abs string) (value, bool) {
 	if w.opts.ReadFile == nil || !w.step(readCost) {
 		return nil, false
 	}
-	text, ok := w.opts.ReadFile(abs)
+	text, ok := w.opts.ReadFile(w.origin(abs))
 	if !ok || len(text) > w.lim.Bytes || strings.ContainsRune(text, holeOpen) {
 		return nil, false
 	}
@@ -123,18 +126,28 @@ func (w *walker) write(abs string, content value, by []int, adds bool) {
 		f.content = known("")
 	}
 	st.files[abs] = f
+	if behind := w.linked(abs); behind != abs {
+		f.touched = true // the link may be gone by now
+		st.files[abs], st.files[behind] = f, f
+	}
 }
 
 // touch records that a command may have changed a file: edited, when nobody knows how.
 func (w *walker) touch(abs string, edited bool) {
-	f := w.ctx.st.files[abs]
-	f.touched, f.edited = true, f.edited || edited
-	w.ctx.st.files[abs] = f
+	for _, abs := range []string{abs, w.linked(abs)} {
+		f := w.ctx.st.files[abs]
+		f.touched, f.edited = true, f.edited || edited
+		w.ctx.st.files[abs] = f
+	}
 }
 
 // edited reports a file that a command may have changed, nobody knows how, with words of this text.
 func (w *walker) edited(abs string) bool {
+	abs = w.linked(abs)
 	f, ok := w.ctx.st.files[abs]
+	for dir := path.Dir(abs); !ok && dir != "/"; dir = path.Dir(dir) {
+		f.edited = f.edited || w.ctx.st.files[dir].edited
+	}
 	return f.edited || !ok && w.ctx.st.fed
 }
 
@@ -220,27 +233,98 @@ func (w *walker) touchNamed(inv *invocation, edits bool) {
 	}
 }
 
-// copyFile makes what is known of one file known of another: cp, mv, install, ln.
-func (w *walker) copyFile(inv *invocation) bool {
-	_, operands := getopt(inv.args[1:], "tmogS", nil)
-	if len(operands) != 2 {
-		return false
+// copyFiles makes what is known of one file known of another: cp, mv, install, ln. It reports whether all is known.
+func (w *walker) copyFiles(inv *invocation, name string) bool {
+	options, operands := getopt(inv.args[1:], "tmogS", []string{"--target-directory", "--mode", "--owner", "--group", "--suffix"})
+	to, into := option(options, "-t", "--target-directory")
+	if !into && len(operands) > 1 {
+		to, operands = operands[len(operands)-1], operands[:len(operands)-1]
+		into = len(operands) > 1
 	}
-	to, ok := w.pathOf(operands[1])
-	if !ok {
-		return false
+	dest, ok := w.pathOf(to)
+	_, symbolic := option(options, "-s", "--symbolic")
+	for _, from := range operands {
+		if from.Glob || !ok {
+			return false
+		}
+		at := dest
+		if into || w.isDir(Dir{Path: dest, Known: true}) {
+			at = path.Join(dest, path.Base(from.Text))
+		}
+		if symbolic && name == "ln" && from.Certainty == Exact && !path.IsAbs(from.Text) {
+			from = literalArg(path.Join(path.Dir(at), from.Text))
+		}
+		ok = w.copyFile(from, at, name == "ln", name == "mv")
 	}
-	if from := operands[0].val.text(); operands[0].Certainty == Exact && systemProgram(path.Clean(from)) ||
-		operands[0].Certainty != Exact && !operands[0].val.dynamic() && strings.Contains(operands[0].val.tail(), "/") {
-		w.ctx.st.files[to] = written{program: from}
+	return ok && len(operands) > 0
+}
+
+// copyFile makes to a copy of from, or a link to it.
+func (w *walker) copyFile(from arg, to string, link, gone bool) bool {
+	text := from.val.text()
+	if from.Certainty == Exact && systemProgram(path.Clean(text)) ||
+		from.Certainty != Exact && !from.val.dynamic() && strings.Contains(from.val.tail(), "/") {
+		w.ctx.st.files[to] = written{program: text}
 		return true
 	}
-	content, ok := w.content(operands[0].val)
-	if from, known := w.pathOf(operands[0]); !ok && known {
-		return w.absent(from) // there is nothing to copy
-	} else if !ok {
+	abs, ok := w.pathOf(from)
+	st := w.ctx.st
+	f, written := st.files[w.linked(abs)]
+	delete(st.files, to)
+	switch {
+	case !ok:
 		return false
+	case link:
+		st.moved = append(st.moved, moved{abs, to, true})
+	case written:
+		st.files[to] = f
+	case strings.HasPrefix(abs, "/dev/"):
+		content, known := w.content(from.val)
+		w.write(to, content, content.inputs(), false)
+		if !known {
+			w.touch(to, true)
+		}
+	default:
+		st.moved = append(st.moved, moved{w.origin(abs), to, false})
+		for file, f := range maps.Clone(st.files) {
+			if rest, below := strings.CutPrefix(file, abs+"/"); below {
+				st.files[path.Join(to, rest)] = f
+			}
+		}
 	}
-	w.write(to, content, content.inputs(), false)
+	if gone {
+		w.touch(abs, false)
+	}
 	return true
+}
+
+// moved is a new place of a file or a tree.
+type moved struct {
+	from, to string
+	link     bool
+}
+
+// origin is where a file lay on the disk that the text has not written, but moved.
+func (w *walker) origin(abs string) string {
+	for _, m := range slices.Backward(w.ctx.st.moved) {
+		abs = m.back(abs)
+	}
+	return abs
+}
+
+func (m moved) back(abs string) string {
+	if rest, ok := strings.CutPrefix(abs, m.to); ok && (rest == "" || rest[0] == '/') {
+		return m.from + rest
+	}
+	return abs
+}
+
+// linked is the file behind the links that the text made.
+func (w *walker) linked(abs string) string {
+	for _, m := range slices.Backward(w.ctx.st.moved) {
+		if m.link {
+			abs = m.back(abs)
+		}
+	}
+	return abs
 }

@@ -11,16 +11,15 @@ import (
 // programs that build or decode text out of known text, and those that print nothing.
 func (w *walker) print(inv *invocation, name string) {
 	if quiet[name] {
+		if name != "cp" && name != "mv" && name != "install" && name != "ln" || !w.copyFiles(inv, name) {
+			w.changesFiles(inv, name)
+		}
 		switch name {
 		case "mkdir":
 			w.makeDirs(inv)
 		case "rm", "rmdir", "mv":
 			w.removeDirs(inv, name)
 		}
-		if (name == "cp" || name == "mv" || name == "install" || name == "ln") && w.copyFile(inv) {
-			return
-		}
-		w.changesFiles(inv, name)
 		return
 	}
 	v, ok := w.output(inv, name)

@@ -35,6 +35,7 @@ type state struct {
 type disk struct {
 	files   map[string]written // files this text has written so far, by absolute path
 	made    map[string]bool    // directories that this text made, or with false removed
+	moved   []moved            // what the text moved, copied and linked without knowing its content
 	stirred bool               // a command that is not known well may have changed any file
 	fed     bool               // one of these got words of the text to do it with
 	removed bool               // a command may have removed a directory
@@ -163,7 +164,7 @@ func (v variable) inputs() []int {
 
 // mergeDisks keeps what both sides may have done.
 func (w *walker) mergeDisks(a, b *state) *disk {
-	d := disk{files: w.mergeFiles(a, b), made: maps.Clone(a.made), stirred: a.stirred || b.stirred, fed: a.fed || b.fed, removed: a.removed || b.removed}
+	d := disk{moved: slices.Concat(a.moved, b.moved), files: w.mergeFiles(a, b), made: maps.Clone(a.made), stirred: a.stirred || b.stirred, fed: a.fed || b.fed, removed: a.removed || b.removed}
 	maps.DeleteFunc(d.made, func(dir string, there bool) bool { return there && !b.made[dir] })
 	for dir, there := range b.made {
 		if !there {

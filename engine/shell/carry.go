@@ -18,6 +18,7 @@ func (w *walker) carry(inv *invocation, name string, c carrier) {
 		w.parallel(inv, name, c)
 	case findLine:
 		w.find(inv, name)
+		w.changesFiles(inv, name)
 	case sshLine:
 		w.ssh(inv, name, c)
 	case containerLine:
@@ -26,6 +27,9 @@ func (w *walker) carry(inv *invocation, name string, c carrier) {
 		w.afterDashes(inv, name, args)
 	case gitLine:
 		w.git(inv, args)
+		if slices.ContainsFunc(args, func(a arg) bool { return gitWrites[a.Text] || a.Certainty != Exact }) {
+			w.changesFiles(inv, name)
+		}
 	case appletLine:
 		w.applet(inv, name, args)
 	case stdinLine:
@@ -41,6 +45,9 @@ func (w *walker) carry(inv *invocation, name string, c carrier) {
 	}
 	w.printUnknown(inv)
 }
+
+// gitWrites are the subcommands of git that change files of the work tree.
+var gitWrites = nameSet("apply am checkout switch restore pull merge rebase stash reset clone cherry-pick revert read-tree checkout-index submodule worktree mv archive format-patch")
 
 // change returns what the carrier does to the context of its command.
 func (w *walker) change(c carrier) func(*context) {
@@ -124,6 +131,7 @@ func (w *walker) carryWords(inv *invocation, name string, c carrier, args []arg,
 		}
 	case scriptLine:
 		w.typescript(inv, name, args, rest, options, change)
+		w.touchNamed(inv, true)
 		return
 	case flockLine:
 		if len(rest) == 0 {

@@ -118,7 +118,7 @@ func exportWords(w *walker, inv *invocation) {
 		}
 		w.commands[inv.idx].Assigns = append(w.commands[inv.idx].Assigns, w.declareWord(a, flags)...)
 	}
-	if len(inv.args) == 1 || strings.Contains(flags, "-p") {
+	if len(inv.args) == 1 || strings.ContainsAny(strings.TrimPrefix(flags, inv.args[0].Text), "pfF") {
 		w.printUnknown(inv)
 	}
 }

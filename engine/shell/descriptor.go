@@ -38,6 +38,13 @@ func (w *walker) stream(r *redirection, n int) stream {
 		return s
 	}
 	if s, ok := w.ctx.st.fds[n]; ok {
+		if s.in != nil && s.in.path != "" { // the file may have another content by now
+			if now, ok := w.contentOf(s.in.path); !ok || !now.equal(s.in.text) {
+				in := *s.in
+				in.text, in.static, in.edited = unknown("", s.in.cmds), false, true
+				s.in = &in
+			}
+		}
 		return s
 	}
 	switch n {
@@ -107,7 +114,8 @@ func (w *walker) streamText(text string) (value, bool) {
 		return v, true
 	}
 	n, ok := fileDescriptor(text)
-	s, open := w.ctx.st.fds[n]
+	_, open := w.ctx.st.fds[n]
+	s := w.stream(&redirection{}, n)
 	switch {
 	case !ok || n == 0 || !open:
 		return nil, false

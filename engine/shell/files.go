@@ -160,21 +160,24 @@ func (w *walker) absent(abs string) bool {
 // readers change no file that they name.
 var readers = nameSet("awk basename cat chgrp chmod chown cksum cmp column comm cut date df diff dirname du echo egrep env expr false fgrep file find " +
 	"fold grep head hexdump id jq kill less ls md5sum mkdir mktemp more nl od paste printf ps pwd readlink realpath rev rg rmdir sha1sum " +
-	"sha256sum shellcheck sleep stat strings tac tail test touch tr tree true type uname wait wc which whoami xxd [ : ldd nm objdump readelf")
+	"sha256sum shellcheck sleep stat strings tac tail test touch tr tree true type uname wait wc which whoami [ : ldd nm objdump readelf")
 
 // changesFiles notes the files that a program may write to.
 func (w *walker) changesFiles(inv *invocation, name string) {
-	if readers[name] || name == "sed" && (!sedWrites(inv.args) || w.sedInPlace(inv)) {
+	if readers[name] && !slices.ContainsFunc(inv.args, func(a arg) bool { return strings.HasPrefix(a.Prefix, "-fp") || a.Prefix == "-fls" }) || name == "sed" && (!sedWrites(inv.args) || w.sedInPlace(inv)) {
 		return
 	}
 	if !quiet[name] {
 		in := w.stdin()
-		w.stir(inv, in != nil && in.from != CodeNone && (in.from != CodeFile || len(in.cmds) > 0))
+		w.stir(inv, in != nil && in.from != CodeNone && (in.from != CodeFile || len(in.cmds) > 0) || scripted[name] && len(inv.args) > 1)
 	}
 	edits := !slices.ContainsFunc(buildFiles[name], func(k buildFile) bool { return k.lang == "c" }) ||
 		slices.ContainsFunc(inv.args, func(a arg) bool { return strings.HasPrefix(a.Prefix, "-E") })
 	w.touchNamed(inv, edits)
 }
+
+// scripted are programs whose arguments are a language in which files can be written.
+var scripted = nameSet("sqlite3 duckdb psql mysql mariadb ed red ex vi vim nvim m4 gdb lldb jq yq xsltproc")
 
 // sedWrites reports sed -i, and a script that may write.
 func sedWrites(args []arg) bool {
@@ -213,6 +216,9 @@ func (w *walker) stir(inv *invocation, fed bool) {
 // touchNamed touches the files that the arguments may name: alone, behind = or behind the letter of an option.
 func (w *walker) touchNamed(inv *invocation, edits bool) {
 	running := w.commands[inv.idx].Code.File.Text
+	if edits && slices.ContainsFunc(inv.args[min(1, len(inv.args)):], w.wroteIt) {
+		w.stir(inv, true)
+	}
 	for _, a := range inv.args[min(1, len(inv.args)):] {
 		text, ok := a.val.place()
 		if !ok || a.Glob || text == running {
@@ -231,6 +237,13 @@ func (w *walker) touchNamed(inv *invocation, edits bool) {
 			}
 		}
 	}
+}
+
+// wroteIt reports a word that names a file which this text has written.
+func (w *walker) wroteIt(a arg) bool {
+	abs, ok := w.pathOf(a)
+	f, written := w.ctx.st.files[abs]
+	return ok && written && (len(f.content) > 0 || f.edited)
 }
 
 // copyFiles makes what is known of one file known of another: cp, mv, install, ln. It reports whether all is known.

@@ -28,6 +28,9 @@ func (w *walker) print(inv *invocation, name string) {
 		w.printUnknown(inv)
 		return
 	}
+	if name == "openssl" || name == "xxd" { // which can write to a file
+		w.touchNamed(inv, true)
+	}
 	w.step(v.size() / bytesPerStep)
 	w.ctx.out.text = append(w.ctx.out.text, v.with(false, []int{inv.idx})...)
 }

@@ -190,7 +190,8 @@ type input struct {
 	static bool   // text is known
 	via    string // how commands in the text are carried: "heredoc", "base64 -d"
 	socket bool
-	edited bool // a file that the text may have changed
+	edited bool   // a file that the text may have changed
+	path   string // that file
 }
 
 func newWalker(text string, o Options) *walker {

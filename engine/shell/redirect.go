@@ -190,7 +190,8 @@ func (w *walker) fileInput(target arg) *input {
 	if abs, ok := w.pathOf(target); ok && w.ctx.st.files[abs].pipe {
 		in.from = CodeStdin // who writes to it may stand anywhere
 	} else if ok {
-		in.edited = w.edited(abs)
+		in.edited = w.edited(abs) || !allKnown(w.ctx.st.files[abs].content)
+		in.path = abs
 	}
 	if text, ok := w.content(target.val); ok {
 		in.text, in.static = text, allKnown(text)

@@ -252,7 +252,11 @@ func (w *walker) coproc(c *syntax.CoprocClause) {
 	}
 	saved := w.ctx
 	w.ctx.background = true
-	w.subshell(func() { w.stmt(c.Stmt) })
+	stmt := *c.Stmt
+	if stmt.Cmd == nil && c.Name != nil { // coproc COMMAND >file: only a compound command has a name
+		stmt.Cmd = &syntax.CallExpr{Args: []*syntax.Word{c.Name}}
+	}
+	w.subshell(func() { w.stmt(&stmt) })
 	w.ctx = saved
 	w.assignUnknown(name, nil)
 }

@@ -165,6 +165,9 @@ func (w *walker) pythonModule(inv *invocation, p interpreter, args []arg) {
 		if _, operands := getopt(rest, "cosm", nil); len(operands) > 0 && strings.HasSuffix(operands[0].Text, ".py") {
 			w.runFile(inv, p.lang, operands[0], operands[1:], false)
 		}
+		if name == "pdb" && w.stdin() != nil {
+			w.inspected(inv, p.lang, via)
+		}
 	default:
 		w.runModule(inv, p.lang, name, via)
 	}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -73,6 +74,8 @@ func moduleFiles(lang, name string) []string {
 		return []string{name, name + ".rb"}
 	case "lua":
 		return []string{strings.ReplaceAll(name, ".", "/") + ".lua"}
+	case "perl":
+		return []string{strings.ReplaceAll(name, "::", "/") + ".pm", name, name + ".pl"}
 	case "awk":
 		return []string{name, name + ".awk"}
 	default:
@@ -107,16 +110,16 @@ func (w *walker) imports(inv *invocation, lang, text, via string) {
 	if len(w.ctx.st.files) == 0 || moduleFiles(lang, "x") == nil {
 		return
 	}
-	var names []string
-	for abs := range w.ctx.st.files {
-		name := strings.TrimSuffix(path.Base(abs), path.Ext(abs))
-		if dir, _ := absolute(w.ctx.st.dir, "."); path.Dir(abs) == dir && name != "" && mentions(text, name) {
-			names = append(names, name)
+	for _, abs := range slices.Sorted(maps.Keys(w.ctx.st.files)) {
+		f, running := w.ctx.st.files[abs], "module "+abs
+		loads := slices.ContainsFunc(strings.Split(strings.TrimSuffix(abs, path.Ext(abs)), "/"), func(name string) bool { return name != "" && mentions(text, name) })
+		if !loads || len(f.content) == 0 || slices.Contains(w.ctx.running, running) || slices.Contains(w.ctx.running, "script "+abs) {
+			continue
 		}
-	}
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		w.runModule(inv, lang, name, via)
+		saved, code := w.ctx, w.commands[inv.idx].Code
+		w.ctx.running = append(slices.Clone(w.ctx.running), running)
+		w.runInline(inv, Code{Language: lang, From: CodeFile}, f.content, via+" "+path.Base(abs))
+		w.ctx, w.commands[inv.idx].Code = saved, code
 	}
 }
 
@@ -170,5 +173,6 @@ func (w *walker) pythonModule(inv *invocation, p interpreter, args []arg) {
 		}
 	default:
 		w.runModule(inv, p.lang, name, via)
+		w.build(inv, name)
 	}
 }

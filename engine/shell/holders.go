@@ -28,6 +28,11 @@ var commandVariables = nameSet("PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER PSQL_PAGE
 	" SYSTEMD_EDITOR SUDO_EDITOR KUBE_EDITOR FCEDIT HGEDITOR SVN_EDITOR GIT_SSH_COMMAND GIT_PROXY_COMMAND GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS" +
 	" RSYNC_RSH CVS_RSH SVN_SSH FZF_DEFAULT_COMMAND BORG_PASSCOMMAND RESTIC_PASSWORD_COMMAND BROWSER LESSOPEN LESSCLOSE")
 
+// optionVariables name files that an interpreter, or git, loads before its work.
+var optionVariables = map[string]string{
+	"NODE_OPTIONS": "node", "RUBYOPT": "ruby", "PERL5OPT": "perl", "PYTHONSTARTUP": "python", "GIT_CONFIG_GLOBAL": "git", "GIT_CONFIG_SYSTEM": "git", "GIT_CONFIG": "git",
+}
+
 // nameSet is the set of the names in a list.
 func nameSet(list string) map[string]bool {
 	out := map[string]bool{}
@@ -54,6 +59,18 @@ func (w *walker) heldVariables(inv *invocation, assigns []Assign) {
 			w.aside(inv, wordValue(a.Value).after(len("()")), a.Name)
 		case a.Name == "BASH_ALIASES":
 			w.aside(inv, wordValue(a.Value), a.Name)
+		}
+		if lang := optionVariables[a.Name]; lang != "" {
+			for _, word := range strings.FieldsFunc(a.Value.Text, func(r rune) bool { return strings.ContainsRune(" \t=:", r) }) {
+				abs, ok := absolute(w.ctx.st.dir, strings.TrimPrefix(word, "-r"))
+				if f := w.ctx.st.files[abs]; ok && lang == "git" && len(f.content) > 0 {
+					for _, text := range gitCommands(f.content.text(), nil) {
+						w.aside(inv, known(text), a.Name)
+					}
+				} else if ok && len(f.content) > 0 {
+					w.runInline(inv, Code{Language: lang, From: CodeFile}, f.content, a.Name)
+				}
+			}
 		}
 		if commandVariables[a.Name] {
 			v := wordValue(a.Value)

@@ -308,6 +308,8 @@ func (w *walker) preload(inv *invocation, p interpreter, o optionUse) Code {
 		if text, ok := o.value.val.exact(); ok && strings.ContainsAny(text, ";({") {
 			w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, known("use "+text+";"), via)
 		}
+		module, _, _ := strings.Cut(text, "=")
+		w.runModule(inv, p.lang, module, via)
 		return Code{}
 	}
 	if w.runModule(inv, p.lang, text, via) {

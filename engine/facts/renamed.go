@@ -46,7 +46,8 @@ func (w *build) moves(from []*spot, made []*spot) {
 
 // copies lets later commands of the text see the links that a copy takes along.
 func (w *build) copies(c *call, sources []touch, made []*spot) {
-	keeps := c.has("a", "archive", "d", "P", "no-dereference", "R", "r", "recursive", "l", "links") && !c.has("L", "dereference")
+	keeps := c.has("a", "archive", "d", "P", "no-dereference", "R", "r", "recursive", "l", "links")
+	keeps = keeps && !c.has("L", "dereference")
 	if len(made) != 1 || made[0].certainty != shell.Exact || made[0].glob || made[0].real == "" || !keeps {
 		return
 	}
@@ -57,7 +58,8 @@ func (w *build) copies(c *call, sources []touch, made []*spot) {
 		}
 		from, _ := w.view.real(abs, true)
 		base, at := path.Base(t.word.Text), made[0].real
-		whole := strings.HasSuffix(t.word.Text, "/.") || base == "." || c.cmd.Name == "rsync" && strings.HasSuffix(t.word.Text, "/")
+		slash := c.cmd.Name == "rsync" && strings.HasSuffix(t.word.Text, "/")
+		whole := slash || base == "." || strings.HasSuffix(t.word.Text, "/.")
 		if made[0].node.mode.IsDir() && !whole {
 			at = join(at, base)
 		}

@@ -112,8 +112,13 @@ func (w *walker) imports(inv *invocation, lang, text, via string) {
 	}
 	for _, abs := range slices.Sorted(maps.Keys(w.ctx.st.files)) {
 		f, running := w.ctx.st.files[abs], "module "+abs
-		loads := slices.ContainsFunc(strings.Split(strings.TrimSuffix(abs, path.Ext(abs)), "/"), func(name string) bool { return name != "" && mentions(text, name) })
-		if !loads || len(f.content) == 0 || slices.Contains(w.ctx.running, running) || slices.Contains(w.ctx.running, "script "+abs) {
+		if len(f.content) == 0 || slices.Contains(w.ctx.running, running) || slices.Contains(w.ctx.running, "script "+abs) {
+			continue
+		}
+		loads := func(name string) bool {
+			return name != "" && w.step(1+len(text)/bytesPerStep) && mentions(text, name)
+		}
+		if !slices.ContainsFunc(strings.Split(strings.TrimSuffix(abs, path.Ext(abs)), "/"), loads) {
 			continue
 		}
 		saved, code := w.ctx, w.commands[inv.idx].Code

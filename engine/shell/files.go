@@ -158,18 +158,21 @@ func (w *walker) absent(abs string) bool {
 }
 
 // readers change no file that they name.
-var readers = nameSet("awk basename cat chgrp chmod chown cksum cmp column comm cut date df diff dirname du echo egrep env expr false fgrep file find " +
-	"fold grep head hexdump id jq kill less ls md5sum mkdir mktemp more nl od paste printf ps pwd readlink realpath rev rg rmdir sha1sum " +
-	"sha256sum shellcheck sleep stat strings tac tail test touch tr tree true type uname wait wc which whoami [ : ldd nm objdump readelf")
+var readers = nameSet("awk basename cat chgrp chmod chown cksum cmp column comm cut date df diff dirname du echo egrep" +
+	" env expr false fgrep file find fold grep head hexdump id jq kill ldd less ls md5sum mkdir mktemp more nl nm objdump od" +
+	" paste printf ps pwd readelf readlink realpath rev rg rmdir sha1sum sha256sum shellcheck sleep stat strings tac tail test" +
+	" touch tr tree true type uname wait wc which whoami [ :")
 
 // changesFiles notes the files that a program may write to.
 func (w *walker) changesFiles(inv *invocation, name string) {
-	if readers[name] && !slices.ContainsFunc(inv.args, func(a arg) bool { return strings.HasPrefix(a.Prefix, "-fp") || a.Prefix == "-fls" }) || name == "sed" && (!sedWrites(inv.args) || w.sedInPlace(inv)) {
+	prints := func(a arg) bool { return strings.HasPrefix(a.Prefix, "-fp") || a.Prefix == "-fls" } // of find
+	if readers[name] && !slices.ContainsFunc(inv.args, prints) || name == "sed" && (!sedWrites(inv.args) || w.sedInPlace(inv)) {
 		return
 	}
 	if !quiet[name] {
 		in := w.stdin()
-		w.stir(inv, in != nil && in.from != CodeNone && (in.from != CodeFile || len(in.cmds) > 0) || scripted[name] && len(inv.args) > 1)
+		flows := in != nil && in.from != CodeNone && (in.from != CodeFile || len(in.cmds) > 0)
+		w.stir(inv, flows || scripted[name] && len(inv.args) > 1)
 	}
 	edits := !slices.ContainsFunc(buildFiles[name], func(k buildFile) bool { return k.lang == "c" }) ||
 		slices.ContainsFunc(inv.args, func(a arg) bool { return strings.HasPrefix(a.Prefix, "-E") })
@@ -182,14 +185,15 @@ var scripted = nameSet("sqlite3 duckdb psql mysql mariadb ed red ex vi vim nvim 
 // sedWrites reports sed -i, and a script that may write.
 func sedWrites(args []arg) bool {
 	return slices.ContainsFunc(args, func(a arg) bool {
-		return strings.Contains(a.Text, "w") || strings.HasPrefix(a.Text, "-") && strings.Contains(a.Text, "i") || a.Certainty != Exact
+		return a.Certainty != Exact || strings.Contains(a.Text, "w") || strings.HasPrefix(a.Text, "-") && strings.Contains(a.Text, "i")
 	})
 }
 
 // codeChanges notes that a program which is not walked command by command may write to files.
 func (w *walker) codeChanges(inv *invocation) {
 	code := w.commands[inv.idx].Code
-	if code.From == CodeNone || isShell(code.Language) && code.Static || code.Language == "awk" && !strings.Contains(joined(inv.args).text(), ">") {
+	if code.From == CodeNone || isShell(code.Language) && code.Static ||
+		code.Language == "awk" && !strings.Contains(joined(inv.args).text(), ">") {
 		return
 	}
 	w.stir(inv, code.From != CodeFile)
@@ -206,6 +210,7 @@ func (w *walker) stir(inv *invocation, fed bool) {
 		own, _ = absolute(w.ctx.st.dir, file)
 	}
 	w.ctx.st.stirred, w.ctx.st.fed = true, w.ctx.st.fed || fed
+	w.step(len(w.ctx.st.files) / 8)
 	for abs := range w.ctx.st.files {
 		if abs != own {
 			w.touch(abs, fed)
@@ -248,7 +253,8 @@ func (w *walker) wroteIt(a arg) bool {
 
 // copyFiles makes what is known of one file known of another: cp, mv, install, ln. It reports whether all is known.
 func (w *walker) copyFiles(inv *invocation, name string) bool {
-	options, operands := getopt(inv.args[1:], "tmogS", []string{"--target-directory", "--mode", "--owner", "--group", "--suffix"})
+	long := []string{"--target-directory", "--mode", "--owner", "--group", "--suffix"}
+	options, operands := getopt(inv.args[1:], "tmogS", long)
 	to, into := option(options, "-t", "--target-directory")
 	if !into && len(operands) > 1 {
 		to, operands = operands[len(operands)-1], operands[:len(operands)-1]
@@ -288,7 +294,7 @@ func (w *walker) copyFile(from arg, to string, link, gone bool) bool {
 	case !ok:
 		return false
 	case link:
-		st.moved = append(st.moved, moved{abs, to, true})
+		st.moved = append(slices.Clip(st.moved), moved{abs, to, true})
 	case written:
 		st.files[to] = f
 	case strings.HasPrefix(abs, "/dev/"):
@@ -298,7 +304,8 @@ func (w *walker) copyFile(from arg, to string, link, gone bool) bool {
 			w.touch(to, true)
 		}
 	default:
-		st.moved = append(st.moved, moved{w.origin(abs), to, false})
+		st.moved = append(slices.Clip(st.moved), moved{w.origin(abs), to, false})
+		w.step((len(st.moved) + len(st.files)) / 8)
 		for file, f := range maps.Clone(st.files) {
 			if rest, below := strings.CutPrefix(file, abs+"/"); below {
 				st.files[path.Join(to, rest)] = f

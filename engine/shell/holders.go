@@ -30,7 +30,8 @@ var commandVariables = nameSet("PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER PSQL_PAGE
 
 // optionVariables name files that an interpreter, or git, loads before its work.
 var optionVariables = map[string]string{
-	"NODE_OPTIONS": "node", "RUBYOPT": "ruby", "PERL5OPT": "perl", "PYTHONSTARTUP": "python", "GIT_CONFIG_GLOBAL": "git", "GIT_CONFIG_SYSTEM": "git", "GIT_CONFIG": "git",
+	"NODE_OPTIONS": "node", "RUBYOPT": "ruby", "PERL5OPT": "perl", "PYTHONSTARTUP": "python",
+	"GIT_CONFIG_GLOBAL": "git", "GIT_CONFIG_SYSTEM": "git", "GIT_CONFIG": "git",
 }
 
 // nameSet is the set of the names in a list.
@@ -61,20 +62,28 @@ func (w *walker) heldVariables(inv *invocation, assigns []Assign) {
 			w.aside(inv, wordValue(a.Value), a.Name)
 		}
 		if lang := optionVariables[a.Name]; lang != "" {
-			for _, word := range strings.FieldsFunc(a.Value.Text, func(r rune) bool { return strings.ContainsRune(" \t=:", r) }) {
-				abs, ok := absolute(w.ctx.st.dir, strings.TrimPrefix(word, "-r"))
-				if f := w.ctx.st.files[abs]; ok && lang == "git" && len(f.content) > 0 {
-					for _, text := range gitCommands(f.content.text(), nil) {
-						w.aside(inv, known(text), a.Name)
-					}
-				} else if ok && len(f.content) > 0 {
-					w.runInline(inv, Code{Language: lang, From: CodeFile}, f.content, a.Name)
-				}
-			}
+			w.heldFiles(inv, a, lang)
 		}
 		if commandVariables[a.Name] {
 			v := wordValue(a.Value)
 			w.aside(inv, v.after(len(a.Value.Prefix)-len(strings.TrimLeft(a.Value.Prefix, "|-! "))), a.Name)
+		}
+	}
+}
+
+// heldFiles looks through files of this text that the options in a variable name.
+func (w *walker) heldFiles(inv *invocation, a Assign, lang string) {
+	for _, word := range strings.FieldsFunc(a.Value.Text, func(r rune) bool { return strings.ContainsRune(" \t=:", r) }) {
+		abs, ok := absolute(w.ctx.st.dir, strings.TrimPrefix(word, "-r"))
+		f := w.ctx.st.files[abs]
+		switch {
+		case !ok || len(f.content) == 0:
+		case lang == "git":
+			for _, text := range gitCommands(f.content.text(), nil) {
+				w.aside(inv, known(text), a.Name)
+			}
+		default:
+			w.runInline(inv, Code{Language: lang, From: CodeFile}, f.content, a.Name)
 		}
 	}
 }

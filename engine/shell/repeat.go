@@ -30,7 +30,8 @@ func (w *walker) xargs(inv *invocation, name string, c carrier) {
 	} else if delimiter {
 		split = unescape(d.Text, escapes{})
 	}
-	items, static := w.items(replace, split, options["-a"])
+	file, _ := option(options, "-a", "--arg-file")
+	items, static := w.items(replace, split, file)
 	if replace {
 		if static {
 			for _, item := range items {

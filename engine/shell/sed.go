@@ -64,7 +64,8 @@ func substituted(script, text string) (string, bool) {
 	replacement, flags := sedPart(rest, script[1])
 	re, ok := basicPattern(pattern, script[1])
 	replacement = strings.ReplaceAll(replacement, `\`+script[1:2], script[1:2])
-	if !ok || strings.ContainsAny(replacement, "&\\\n") || flags != "" && flags != "g" || !strings.HasSuffix(script, script[1:2]+flags) {
+	whole := (flags == "" || flags == "g") && strings.HasSuffix(script, script[1:2]+flags)
+	if !ok || !whole || strings.ContainsAny(replacement, "&\\\n") {
 		return "", false
 	}
 	lines := strings.Split(text, "\n")
@@ -87,7 +88,7 @@ func basicPattern(pattern string, delimiter byte) (*regexp.Regexp, bool) {
 	var b strings.Builder
 	for i := 0; i < len(pattern); i++ {
 		switch c := pattern[i]; {
-		case c == '\\' && i+1 < len(pattern) && (pattern[i+1] == delimiter || slices.Contains([]byte(`.*[]^$\`), pattern[i+1])):
+		case c == '\\' && i+1 < len(pattern) && slices.Contains(append([]byte(`.*[]^$\`), delimiter), pattern[i+1]):
 			i++
 			b.WriteString(regexp.QuoteMeta(pattern[i : i+1]))
 		case c == '\\' || c == '*' || c == '[' || c == '\n' || c == '^' && i > 0 || c == '$' && i < len(pattern)-1:

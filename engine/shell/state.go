@@ -164,7 +164,15 @@ func (v variable) inputs() []int {
 
 // mergeDisks keeps what both sides may have done.
 func (w *walker) mergeDisks(a, b *state) *disk {
-	d := disk{moved: slices.Concat(a.moved, b.moved), files: w.mergeFiles(a, b), made: maps.Clone(a.made), stirred: a.stirred || b.stirred, fed: a.fed || b.fed, removed: a.removed || b.removed}
+	same := 0
+	for same < min(len(a.moved), len(b.moved)) && a.moved[same] == b.moved[same] {
+		same++
+	}
+	w.step((len(a.files) + len(b.files) + len(b.moved)) / 8)
+	d := disk{
+		files: w.mergeFiles(a, b), made: maps.Clone(a.made), moved: slices.Concat(a.moved, b.moved[same:]),
+		stirred: a.stirred || b.stirred, fed: a.fed || b.fed, removed: a.removed || b.removed,
+	}
 	maps.DeleteFunc(d.made, func(dir string, there bool) bool { return there && !b.made[dir] })
 	for dir, there := range b.made {
 		if !there {

@@ -42,8 +42,9 @@ var buildFiles = map[string][]buildFile{
 	"bundle": {rubies}, "rspec": {rubies}, "rails": {rubies}, "gem": {rubies},
 	"nox": {modules}, "unittest": {modules}, "git": {gitFiles, {names: gitHooks, any: true, recipes: wholeText}},
 	"python": {customs}, "python3": {customs}, "gdb": {{names: []string{".gdb", ".gdbinit"}, any: true, recipes: hatched("gdb")}},
-	"sqlite3": {{names: []string{".sql"}, any: true, recipes: hatched("sqlite3")}}, "vim": {{names: []string{".vim", ".exrc", ".vimrc"}, any: true, recipes: hatched("vim")}},
-	"just": {{names: []string{"justfile", "Justfile", ".justfile"}, recipes: makeRecipes}}, "task": {{names: []string{"Taskfile.yml", "Taskfile.yaml"}, recipes: listedCommands}},
+	"sqlite3": {{names: []string{".sql"}, any: true, recipes: hatched("sqlite3")}},
+	"vim":     {{names: []string{".vim", ".exrc", ".vimrc"}, any: true, recipes: hatched("vim")}},
+	"just":    {{names: []string{"justfile", "Justfile", ".justfile"}, recipes: makeRecipes}}, "task": {{names: []string{"Taskfile.yml", "Taskfile.yaml"}, recipes: listedCommands}},
 	"rake": {rubies}, "pytest": {modules}, "pip": {setup}, "pip3": {setup}, "tox": {modules},
 	"cmake": {{names: []string{"CMakeLists.txt", ".cmake"}, recipes: cmakeCommands}}, "cargo": {gos},
 	"gcc": {sources}, "cc": {sources}, "clang": {sources}, "g++": {sources}, "c++": {sources}, "clang++": {sources}, "tcc": {sources}, "rustc": {sources}, "go": {sources, gos}, "javac": {sources}, "java": {sources}, "kotlinc": {sources}, "swift": {sources}, "swiftc": {sources},
@@ -144,7 +145,8 @@ func gitCommands(content string, _ []string) []string {
 }
 
 // gitKeys are keys whose value git runs.
-var gitKeys = nameSet("fsmonitor sshcommand pager editor askpass clean smudge process textconv command cmd helper program gitproxy uploadpack receivepack driver external alternaterefscommand packobjectshook")
+var gitKeys = nameSet("fsmonitor sshcommand pager editor askpass clean smudge process textconv command cmd helper" +
+	" program gitproxy uploadpack receivepack driver external alternaterefscommand packobjectshook")
 
 // hatched finds the commands in a file of a program's own language.
 func hatched(name string) func(string, []string) []string {

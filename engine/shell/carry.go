@@ -47,7 +47,8 @@ func (w *walker) carry(inv *invocation, name string, c carrier) {
 }
 
 // gitWrites are the subcommands of git that change files of the work tree.
-var gitWrites = nameSet("apply am checkout switch restore pull merge rebase stash reset clone cherry-pick revert read-tree checkout-index submodule worktree mv archive format-patch")
+var gitWrites = nameSet("apply am checkout switch restore pull merge rebase stash reset clone cherry-pick" +
+	" revert read-tree checkout-index submodule worktree mv archive format-patch")
 
 // change returns what the carrier does to the context of its command.
 func (w *walker) change(c carrier) func(*context) {

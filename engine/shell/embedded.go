@@ -112,7 +112,8 @@ func (w *walker) imports(inv *invocation, lang, text, via string) {
 	}
 	for _, abs := range slices.Sorted(maps.Keys(w.ctx.st.files)) {
 		f, running := w.ctx.st.files[abs], "module "+abs
-		if len(f.content) == 0 || slices.Contains(w.ctx.running, running) || slices.Contains(w.ctx.running, "script "+abs) {
+		runs := func(r string) bool { return r == running || r == "script "+abs }
+		if len(f.content) == 0 || slices.ContainsFunc(w.ctx.running, runs) {
 			continue
 		}
 		loads := func(name string) bool {

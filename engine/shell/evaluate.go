@@ -105,7 +105,7 @@ func execBuiltin(w *walker, inv *invocation) {
 		return
 	}
 	st := w.ctx.st
-	inv.keeps = true
+	inv.keeps, w.exec = true, true
 	for _, r := range inv.redir.list {
 		socket := strings.HasPrefix(r.Target.Prefix, "/dev/tcp/") || strings.HasPrefix(r.Target.Prefix, "/dev/udp/")
 		if r.FD >= 0 && r.Mode != RedirectHere {

@@ -69,7 +69,8 @@ func (w *walker) contentOf(abs string) (value, bool) {
 	return w.onDisk(abs)
 }
 
-// lastContent returns what a file held when the text last knew it, for a look at a script that may have changed since.
+// lastContent returns what a file held when the text last knew it, for a look at a script that may have
+// changed since.
 func (w *walker) lastContent(abs string) (value, bool) {
 	if v, ok := w.streamText(abs); ok {
 		return v, true
@@ -166,13 +167,16 @@ var readers = nameSet("awk basename cat chgrp chmod chown cksum cmp column comm 
 // changesFiles notes the files that a program may write to.
 func (w *walker) changesFiles(inv *invocation, name string) {
 	prints := func(a arg) bool { return strings.HasPrefix(a.Prefix, "-fp") || a.Prefix == "-fls" } // of find
-	if readers[name] && !slices.ContainsFunc(inv.args, prints) || name == "sed" && (!sedWrites(inv.args) || w.sedInPlace(inv)) {
+	if readers[name] && !slices.ContainsFunc(inv.args, prints) {
+		return
+	}
+	if name == "sed" && (!sedWrites(inv.args) || w.sedInPlace(inv)) {
 		return
 	}
 	if !quiet[name] {
 		in := w.stdin()
 		flows := in != nil && in.from != CodeNone && (in.from != CodeFile || len(in.cmds) > 0)
-		w.stir(inv, flows || scripted[name] && len(inv.args) > 1)
+		w.stir(inv, flows || w.made(inv) || scripted[name] && len(inv.args) > 1)
 	}
 	edits := !slices.ContainsFunc(buildFiles[name], func(k buildFile) bool { return k.lang == "c" }) ||
 		slices.ContainsFunc(inv.args, func(a arg) bool { return strings.HasPrefix(a.Prefix, "-E") })
@@ -185,7 +189,8 @@ var scripted = nameSet("sqlite3 duckdb psql mysql mariadb ed red ex vi vim nvim 
 // sedWrites reports sed -i, and a script that may write.
 func sedWrites(args []arg) bool {
 	return slices.ContainsFunc(args, func(a arg) bool {
-		return a.Certainty != Exact || strings.Contains(a.Text, "w") || strings.HasPrefix(a.Text, "-") && strings.Contains(a.Text, "i")
+		return a.Certainty != Exact || strings.Contains(a.Text, "w") ||
+			strings.HasPrefix(a.Text, "-") && strings.Contains(a.Text, "i")
 	})
 }
 
@@ -196,14 +201,14 @@ func (w *walker) codeChanges(inv *invocation) {
 		code.Language == "awk" && !strings.Contains(joined(inv.args).text(), ">") {
 		return
 	}
-	w.stir(inv, code.From != CodeFile)
+	w.stir(inv, code.From != CodeFile || w.made(inv))
 	if !isShell(code.Language) {
 		w.touchNamed(inv, true)
 	}
 }
 
-// stir notes that a command may have changed any file, with words of this text if it was fed. What a program does
-// to its own file is its own affair.
+// stir notes that a command may have changed any file, with words of this text if it was fed. What a
+// program does to its own file is its own affair.
 func (w *walker) stir(inv *invocation, fed bool) {
 	own, _ := absolute(w.ctx.st.dir, inv.args[0].Text)
 	if file := w.commands[inv.idx].Code.File.Text; file != "" {
@@ -244,6 +249,18 @@ func (w *walker) touchNamed(inv *invocation, edits bool) {
 	}
 }
 
+// made reports a program, or the file that it runs, that the text has written or built.
+func (w *walker) made(inv *invocation) bool {
+	for _, name := range []string{inv.args[0].Text, w.commands[inv.idx].Code.File.Text} {
+		abs, ok := absolute(w.ctx.st.dir, name)
+		f := w.ctx.st.files[abs]
+		if ok && strings.ContainsAny(name, "./") && (len(f.content) > 0 || f.touched) {
+			return true
+		}
+	}
+	return false
+}
+
 // wroteIt reports a word that names a file which this text has written.
 func (w *walker) wroteIt(a arg) bool {
 	abs, ok := w.pathOf(a)
@@ -251,7 +268,8 @@ func (w *walker) wroteIt(a arg) bool {
 	return ok && written && (len(f.content) > 0 || f.edited)
 }
 
-// copyFiles makes what is known of one file known of another: cp, mv, install, ln. It reports whether all is known.
+// copyFiles makes what is known of one file known of another: cp, mv, install, ln. It reports whether all
+// is known.
 func (w *walker) copyFiles(inv *invocation, name string) bool {
 	long := []string{"--target-directory", "--mode", "--owner", "--group", "--suffix"}
 	options, operands := getopt(inv.args[1:], "tmogS", long)

@@ -73,7 +73,8 @@ func (w *walker) heldVariables(inv *invocation, assigns []Assign) {
 
 // heldFiles looks through files of this text that the options in a variable name.
 func (w *walker) heldFiles(inv *invocation, a Assign, lang string) {
-	for _, word := range strings.FieldsFunc(a.Value.Text, func(r rune) bool { return strings.ContainsRune(" \t=:", r) }) {
+	separates := func(r rune) bool { return strings.ContainsRune(" \t=:", r) }
+	for _, word := range strings.FieldsFunc(a.Value.Text, separates) {
 		abs, ok := absolute(w.ctx.st.dir, strings.TrimPrefix(word, "-r"))
 		f := w.ctx.st.files[abs]
 		switch {

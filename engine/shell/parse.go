@@ -149,6 +149,7 @@ type walker struct {
 	defs      []*function      // functions in the order of their definition
 	stay      *state           // where the current command, if it fails, leaves the shell: set by cd and its like
 	dirs      map[int][]string // of commands whose directory is not known, those that it may be
+	exec      bool             // exec has changed the descriptors of the shell, for who carries it: command, builtin
 	ctx       context
 }
 

@@ -87,7 +87,8 @@ func (w *walker) redirect(r *redirection, s *syntax.Redirect) {
 }
 
 func (w *walker) here(r *redirection, fd int, body value) {
-	r.lead(fd, stream{in: &input{cmds: body.inputs(), from: CodeHeredoc, text: body, static: allKnown(body), via: "heredoc"}})
+	in := &input{cmds: body.inputs(), from: CodeHeredoc, text: body, static: allKnown(body), via: "heredoc"}
+	r.lead(fd, stream{in: in})
 }
 
 // quotedDelimiter reports <<'EOF', whose body is taken as it stands.
@@ -178,7 +179,8 @@ func (w *walker) open(r *redirection, one Redirect, target arg, op syntax.RedirO
 			w.touch(file, true)
 		}
 		r.lead(one.FD, s)
-		if op == syntax.RdrAll || op == syntax.AppAll || op == syntax.DplOut {
+		switch op {
+		case syntax.RdrAll, syntax.AppAll, syntax.RdrAllClob, syntax.AppAllClob, syntax.DplOut:
 			r.lead(2, s)
 		}
 	}

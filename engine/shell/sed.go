@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// sedInPlace works out what sed -i makes of files whose content is known, by substitutions that need no more than
-// plain text, the dot, and the anchors. It reports whether all is known.
+// sedInPlace works out what sed -i makes of files whose content is known, by substitutions that need no more
+// than plain text, the dot, and the anchors. It reports whether all is known.
 func (w *walker) sedInPlace(inv *invocation) bool {
 	var scripts []string
 	var files []arg

@@ -123,10 +123,11 @@ func (w *walker) run(inv *invocation) {
 	outer := w.ctx.out
 	w.ctx.out = out
 	restore, redo := w.lend(inv), w.install(inv.redir.fds)
+	w.exec = false
 	w.dispatch(inv)
 	w.codeChanges(inv)
 	restore()
-	if !inv.keeps {
+	if !inv.keeps && !(w.exec && (c.Name == "command" || c.Name == "builtin")) {
 		redo()
 	}
 	w.ctx.out = outer

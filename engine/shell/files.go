@@ -155,7 +155,11 @@ func (w *walker) edited(abs string) bool {
 // absent reports a file that is not there, and that the text has not made.
 func (w *walker) absent(abs string) bool {
 	_, written := w.ctx.st.files[abs]
-	return !written && !w.ctx.st.stirred && w.opts.IsFile != nil && !w.opts.IsFile(abs) && !w.opts.IsDir(abs)
+	if written || w.ctx.st.stirred || w.edited(abs) || w.opts.IsFile == nil {
+		return false
+	}
+	was := w.origin(abs)
+	return !w.opts.IsFile(was) && !w.opts.IsDir(was)
 }
 
 // readers change no file that they name.

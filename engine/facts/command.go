@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -142,9 +143,15 @@ func (w *build) paths(i int, c *call) {
 		w.moves(gone, to)
 	case "ln", "gln", "link":
 		w.links(c, linked, to)
-	case "cp", "gcp":
-		if c.has("a", "archive", "d", "P", "no-dereference", "R", "r", "recursive") {
-			w.copiesLinks(linked, to)
+	case "cp", "gcp", "rsync":
+		if w.copies(c, linked, to); c.cmd.Name != "rsync" && c.has("s", "symbolic-link", "l", "link") {
+			w.links(c, linked, to)
+		}
+	case "mkdir":
+		for _, s := range to {
+			if s.certainty == shell.Exact && !s.glob && s.real != "" && !s.node.exists {
+				w.view.make(s.real, node{exists: true, mode: fs.ModeDir | 0o755})
+			}
 		}
 	}
 }

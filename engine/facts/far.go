@@ -69,7 +69,7 @@ func (v *view) foresee(paths ...string) {
 	}
 	for p, n := range far.Walk(wanted) {
 		if _, known := v.nodes[p]; !known {
-			v.nodes[p] = node{n.Exists, n.Mode, n.Link}
+			v.nodes[p] = node{exists: n.Exists, mode: n.Mode, link: n.Link}
 		}
 	}
 }

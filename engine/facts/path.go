@@ -135,6 +135,11 @@ func (w *build) locate(t touch, climbs bool) *spot {
 		w.label(s)
 		return s
 	}
+	if s.real == "" { // a link that the text made leads nobody knows where
+		*s = spot{certainty: shell.Unknown, whole: true, asIfEmpty: s.path}
+		w.label(s)
+		return s
+	}
 	s.targets = []string{s.real}
 	switch {
 	case s.certainty != shell.Exact:

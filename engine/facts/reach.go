@@ -210,8 +210,16 @@ func (w *build) unread(s *spot, t touch) Unread {
 		return w.history == nil || w.history.Seen(p) == "none"
 	}
 	whole := s.whole
+	var targets []string
 	for _, p := range s.targets {
-		p = w.before(p)
+		targets = append(targets, w.before(p))
+		for _, m := range w.moved {
+			if t.recursive && below(m.to, p) {
+				targets = append(targets, m.from)
+			}
+		}
+	}
+	for _, p := range targets {
 		n := w.view.look(p)
 		if t.filter == "" && n.mode.IsRegular() && n.exists {
 			if unknown(p) {

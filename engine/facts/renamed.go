@@ -14,8 +14,11 @@ type renamed struct{ from, to string } // real paths
 
 // before is where what lies at a place was before the text moved it there: what was not read under its old name
 // is not known under the new one.
-func (w *build) before(p string) string {
-	for _, m := range slices.Backward(w.moved) {
+func (w *build) before(p string) string { return origin(w.moved, p) }
+
+// origin is where what lies at a place was before these moves.
+func origin(moves []renamed, p string) string {
+	for _, m := range slices.Backward(moves) {
 		if within(p, m.to) {
 			p = m.from + strings.TrimPrefix(p, m.to)
 		}
@@ -36,7 +39,40 @@ func (w *build) moves(from []*spot, made []*spot) {
 				at = join(at, path.Base(p))
 			}
 			w.moved = append(w.moved, renamed{w.before(p), at})
+			w.view.carry(p, at)
 		}
+	}
+}
+
+// copies lets later commands of the text see the links that a copy takes along.
+func (w *build) copies(c *call, sources []touch, made []*spot) {
+	keeps := c.has("a", "archive", "d", "P", "no-dereference", "R", "r", "recursive", "l", "links")
+	keeps = keeps && !c.has("L", "dereference")
+	if len(made) != 1 || made[0].certainty != shell.Exact || made[0].glob || made[0].real == "" || !keeps {
+		return
+	}
+	for _, t := range sources {
+		abs := absolute(t.word.Text, t.dir)
+		if t.word.Certainty != shell.Exact || t.word.Glob || abs == "" {
+			continue
+		}
+		from, _ := w.view.real(abs, true)
+		base, at := path.Base(t.word.Text), made[0].real
+		slash := c.cmd.Name == "rsync" && strings.HasSuffix(t.word.Text, "/")
+		whole := slash || base == "." || strings.HasSuffix(t.word.Text, "/.")
+		if made[0].node.mode.IsDir() && !whole {
+			at = join(at, base)
+		}
+		w.view.carry(from, at)
+	}
+}
+
+// carry lets a look find at a new place what a link or a tree of links looks like at its old one.
+func (v *view) carry(from, to string) {
+	if n := v.look(from); n.mode&fs.ModeSymlink != 0 {
+		v.make(to, n)
+	} else if _, n := v.real(from, false); n.mode.IsDir() || origin(v.moved, from) != from {
+		v.moved = append(v.moved, renamed{origin(v.moved, from), to})
 	}
 }
 
@@ -46,71 +82,40 @@ func (w *build) links(c *call, targets []touch, made []*spot) {
 	if len(made) != 1 || made[0].certainty != shell.Exact || made[0].glob || made[0].real == "" {
 		return
 	}
-	symbolic, as := c.has("s", "symbolic"), made[0]
+	symbolic, as := c.has("s", "symbolic", "symbolic-link"), made[0]
 	dir, there := w.view.real(as.path, c.has("n", "no-dereference") || c.has("T", "no-target-directory"))
 	for _, t := range targets {
-		if t.word.Certainty != shell.Exact || t.word.Glob || t.word.Text == "" {
-			continue
-		}
+		lost := t.word.Certainty != shell.Exact || t.word.Glob
 		at, taken := as.real, as.node
 		if there.exists && there.mode.IsDir() {
+			if lost {
+				continue // its name is not known, either
+			}
 			at = join(dir, path.Base(t.word.Text))
 			taken = w.view.look(at)
 		}
-		if taken.exists && !c.has("f", "force") {
+		if t.word.Text == "" || taken.exists && !c.has("f", "force") && c.cmd.Name == "ln" {
 			continue // ln fails
 		}
 		target := t.word.Text
-		if !symbolic {
+		if !symbolic || c.has("r", "relative") {
 			target = absolute(target, c.dir)
 		}
 		if target != "" {
-			w.view.make(at, node{exists: true, mode: fs.ModeSymlink | 0o777, link: target})
+			w.view.make(at, node{exists: true, mode: fs.ModeSymlink | 0o777, link: target, lost: lost})
 		}
-	}
-}
-
-// copiesLinks lets later commands see the links that cp copies as links.
-func (w *build) copiesLinks(from []touch, made []*spot) {
-	if len(made) != 1 || made[0].certainty != shell.Exact || made[0].glob || made[0].real == "" {
-		return
-	}
-	for _, t := range from {
-		abs := absolute(t.word.Text, t.dir)
-		if t.word.Certainty != shell.Exact || t.word.Glob || abs == "" {
-			continue
-		}
-		p, n := w.view.real(abs, true)
-		if n.mode&fs.ModeSymlink == 0 {
-			continue
-		}
-		at := made[0].real
-		if made[0].node.mode.IsDir() {
-			at = join(at, path.Base(p))
-		}
-		w.view.make(at, n)
 	}
 }
 
 // make lets a look find something new, and the directories that it needs: the text may have made these, too.
 func (v *view) make(p string, n node) {
-	v.nodes[p] = n
-	above, name := parent(p)
-	if entries, _ := v.list(above); !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name }) {
-		v.dirs[above] = append(slices.Clip(entries), madeEntry{name, n.mode})
+	if v.added == nil {
+		v.added = map[string][]string{}
 	}
-	for dir, _ := parent(p); dir != volume(p) && !v.look(dir).exists; dir, _ = parent(dir) {
-		v.nodes[dir] = node{exists: true, mode: fs.ModeDir | 0o755}
+	for there := false; !there && p != volume(p); n = (node{exists: true, mode: fs.ModeDir | 0o755}) {
+		v.nodes[p] = n
+		dir, name := parent(p)
+		v.added[dir] = append(v.added[dir], name)
+		p, there = dir, v.look(dir).exists
 	}
 }
-
-// madeEntry is an entry of a directory that the text makes.
-type madeEntry struct {
-	name string
-	mode fs.FileMode
-}
-
-func (e madeEntry) Name() string             { return e.name }
-func (e madeEntry) IsDir() bool              { return e.mode.IsDir() }
-func (e madeEntry) Type() fs.FileMode        { return e.mode.Type() }
-func (madeEntry) Info() (fs.FileInfo, error) { return nil, fs.ErrNotExist }

@@ -20,6 +20,9 @@ type view struct {
 	// walked are the paths that a journey was made for; see foresee.
 	walked map[string]bool
 	user   user // for whom paths are resolved
+	// added are the names that the text made in directories, moved the trees that it moved or copied.
+	added map[string][]string
+	moved []renamed
 }
 
 // node is what lies at a path.
@@ -27,6 +30,7 @@ type node struct {
 	exists bool
 	mode   fs.FileMode
 	link   string // target of a symbolic link
+	lost   bool   // a link that leads nobody knows where
 }
 
 func newView(f FS, steps int) *view {
@@ -59,10 +63,14 @@ func (v *view) list(p string) (entries []fs.DirEntry, whole bool) {
 		}
 		var err error
 		if entries, err = v.fs.ReadDir(p); err != nil {
-			v.dirs[p] = nil
-			return nil, true
+			entries = nil
 		}
 		v.dirs[p] = entries
+	}
+	for _, name := range v.added[p] {
+		if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name }) {
+			entries = append(slices.Clip(entries), entry{name, v.look(join(p, name)).mode})
+		}
 	}
 	v.steps -= 1 + len(entries)
 	if v.steps < 0 {
@@ -70,6 +78,17 @@ func (v *view) list(p string) (entries []fs.DirEntry, whole bool) {
 	}
 	return entries, true
 }
+
+// entry is one of a directory that the text makes.
+type entry struct {
+	name string
+	mode fs.FileMode
+}
+
+func (e entry) Name() string             { return e.name }
+func (e entry) IsDir() bool              { return e.mode.IsDir() }
+func (e entry) Type() fs.FileMode        { return e.mode.Type() }
+func (entry) Info() (fs.FileInfo, error) { return nil, fs.ErrNotExist }
 
 // real resolves an absolute path as the kernel would: link by link, so that the ".." behind a
 // link leads to the parent of its target. The last link is followed unless ofLink is set and
@@ -110,6 +129,18 @@ func (v *view) real(p string, ofLink bool) (string, node) {
 			continue
 		}
 		n = v.look(next)
+		if !n.exists && len(v.moved) > 0 {
+			from := v.look(origin(v.moved, next))
+			if from.mode&fs.ModeSymlink != 0 {
+				n = from
+			} else if from.exists && rest != "" {
+				at = next
+				continue
+			}
+		}
+		if n.lost && (!ofLink || rest != "") {
+			return "", node{}
+		}
 		if n.mode&fs.ModeSymlink == 0 || n.link == "" || ofLink && rest == "" {
 			at = next
 			if !n.exists {

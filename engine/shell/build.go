@@ -14,6 +14,7 @@ import (
 // buildFile is a file that a program reads, and how commands stand in it.
 type buildFile struct {
 	names []string // in the working directory; one that begins with a dot is the ending of an operand
+	any   bool     // wherever the text has written it
 	lang  string   // a language of package inline; "" when recipes finds the commands
 	// recipes returns shell texts. args are the operands: targets, names of scripts.
 	recipes func(content string, args []string) []string
@@ -21,19 +22,32 @@ type buildFile struct {
 
 var (
 	makefile = buildFile{names: []string{"GNUmakefile", "makefile", "Makefile", ".mk"}, recipes: makeRecipes}
+	included = buildFile{names: []string{".mk"}, any: true, recipes: makeRecipes}
 	scripts  = buildFile{names: []string{"package.json", "composer.json"}, recipes: packageScripts}
 	sources  = buildFile{names: []string{".c", ".cc", ".cpp", ".cxx", ".go", ".rs", ".java", ".kt", ".swift"}, lang: "c"}
-	setup    = buildFile{names: []string{"setup.py"}, lang: "python"}
+	setup    = buildFile{names: []string{"setup.py"}, any: true, lang: "python"}
+	modules  = buildFile{names: []string{".py"}, any: true, lang: "python"}
+	nodes    = buildFile{names: []string{".js", ".cjs", ".mjs", ".ts"}, any: true, lang: "node"}
+	rubies   = buildFile{names: []string{".rb", ".rake", ".gemspec", "Gemfile", "Rakefile", "rakefile"}, any: true, lang: "ruby"}
+	gos      = buildFile{names: []string{".go", ".rs"}, any: true, lang: "c"}
+	gitFiles = buildFile{names: []string{"config", ".gitconfig"}, any: true, recipes: gitCommands}
+	customs  = buildFile{names: []string{"sitecustomize.py", "usercustomize.py"}, any: true, lang: "python"}
 )
 
 // buildFiles lists them by program.
 var buildFiles = map[string][]buildFile{
-	"make": {makefile}, "gmake": {makefile}, "bmake": {makefile}, "remake": {makefile},
-	"npm": {scripts}, "pnpm": {scripts}, "yarn": {scripts}, "bun": {scripts}, "composer": {scripts},
-	"just": {{names: []string{"justfile", "Justfile", ".justfile"}, recipes: makeRecipes}}, "task": {{names: []string{"Taskfile.yml", "Taskfile.yaml"}, recipes: listedCommands}},
-	"rake": {{names: []string{"Rakefile", "rakefile", "Rakefile.rb"}, lang: "ruby"}}, "pytest": {{names: []string{"conftest.py"}, lang: "python"}}, "pip": {setup}, "pip3": {setup}, "tox": {setup},
-	"cmake": {{names: []string{"CMakeLists.txt", ".cmake"}, recipes: cmakeCommands}}, "cargo": {{names: []string{"build.rs", "src/main.rs"}, lang: "rust"}},
-	"gcc": {sources}, "cc": {sources}, "clang": {sources}, "g++": {sources}, "c++": {sources}, "clang++": {sources}, "tcc": {sources}, "rustc": {sources}, "go": {sources}, "javac": {sources}, "java": {sources}, "kotlinc": {sources}, "swift": {sources}, "swiftc": {sources},
+	"make": {makefile, included}, "gmake": {makefile, included}, "bmake": {makefile}, "remake": {makefile},
+	"npm": {scripts, nodes}, "pnpm": {scripts, nodes}, "yarn": {scripts, nodes}, "bun": {scripts, nodes}, "composer": {scripts},
+	"npx": {nodes}, "jest": {nodes}, "vitest": {nodes}, "mocha": {nodes}, "webpack": {nodes}, "vite": {nodes}, "eslint": {nodes}, "rollup": {nodes}, "gulp": {nodes}, "grunt": {nodes}, "next": {nodes},
+	"bundle": {rubies}, "rspec": {rubies}, "rails": {rubies}, "gem": {rubies},
+	"nox": {modules}, "unittest": {modules}, "git": {gitFiles, {names: gitHooks, any: true, recipes: wholeText}},
+	"python": {customs}, "python3": {customs}, "gdb": {{names: []string{".gdb", ".gdbinit"}, any: true, recipes: hatched("gdb")}},
+	"sqlite3": {{names: []string{".sql"}, any: true, recipes: hatched("sqlite3")}},
+	"vim":     {{names: []string{".vim", ".exrc", ".vimrc"}, any: true, recipes: hatched("vim")}},
+	"just":    {{names: []string{"justfile", "Justfile", ".justfile"}, recipes: makeRecipes}}, "task": {{names: []string{"Taskfile.yml", "Taskfile.yaml"}, recipes: listedCommands}},
+	"rake": {rubies}, "pytest": {modules}, "pip": {setup}, "pip3": {setup}, "tox": {modules},
+	"cmake": {{names: []string{"CMakeLists.txt", ".cmake"}, recipes: cmakeCommands}}, "cargo": {gos},
+	"gcc": {sources}, "cc": {sources}, "clang": {sources}, "g++": {sources}, "c++": {sources}, "clang++": {sources}, "tcc": {sources}, "rustc": {sources}, "go": {sources, gos}, "javac": {sources}, "java": {sources}, "kotlinc": {sources}, "swift": {sources}, "swiftc": {sources},
 	"direnv": {{names: []string{".envrc"}, recipes: wholeText}},
 }
 
@@ -85,13 +99,16 @@ func (w *walker) buildPaths(k buildFile, dir Dir, args []arg) []string {
 		}
 	}
 	for i, a := range args {
+		if k.any {
+			break
+		}
 		text := a.Text
 		stdin := text == "-" || text == "-f-" || text == "/dev/stdin"
 		named := i > 0 && (args[i-1].Text == "-f" || args[i-1].Text == "-P") || slices.Contains(k.names, path.Ext(text)) && path.Ext(text) != ""
 		switch {
 		case stdin:
 			out = append(out, "-")
-		case w.fds[text] != nil:
+		case w.opened(text):
 			out = append(out, text)
 		case named:
 			if abs, ok := w.pathOf(a); ok {
@@ -99,15 +116,61 @@ func (w *walker) buildPaths(k buildFile, dir Dir, args []arg) []string {
 			}
 		}
 	}
+	for abs := range w.ctx.st.files {
+		named := func(name string) bool { return strings.HasSuffix(abs, "/"+name) || path.Ext(abs) == name }
+		if k.any && slices.ContainsFunc(k.names, named) {
+			out = append(out, abs)
+		}
+	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
+// gitHooks are the files that git runs by itself.
+var gitHooks = strings.Fields("hooks/" + strings.Join(strings.Fields("applypatch-msg pre-applypatch post-applypatch pre-commit"+
+	" pre-merge-commit prepare-commit-msg commit-msg post-commit pre-rebase post-checkout post-merge pre-push pre-receive update"+
+	" post-receive post-update reference-transaction pre-auto-gc post-rewrite fsmonitor-watchman post-index-change"), " hooks/"))
+
+// gitCommands are the commands in a configuration of git: the values of the keys that name a program.
+func gitCommands(content string, _ []string) []string {
+	var out []string
+	for line := range strings.SplitSeq(content, "\n") {
+		key, value, _ := strings.Cut(line, "=")
+		key, value = strings.ToLower(strings.TrimSpace(key)), strings.Trim(strings.TrimSpace(value), `"`)
+		if command, alias := strings.CutPrefix(value, "!"); alias || gitKeys[key] {
+			out = append(out, command)
+		}
+	}
+	return out
+}
+
+// gitKeys are keys whose value git runs.
+var gitKeys = nameSet("fsmonitor sshcommand pager editor askpass clean smudge process textconv command cmd helper" +
+	" program gitproxy uploadpack receivepack driver external alternaterefscommand packobjectshook")
+
+// hatched finds the commands in a file of a program's own language.
+func hatched(name string) func(string, []string) []string {
+	return func(content string, _ []string) []string {
+		var out []string
+		for line := range strings.SplitSeq(content, "\n") {
+			for _, e := range hatches[name] {
+				if text, ok := e.find(line); ok {
+					out = append(out, text)
+				}
+			}
+		}
+		return out
+	}
+}
+
 // buildWith walks one build file, if the text has written it.
 func (w *walker) buildWith(inv *invocation, k buildFile, abs string, operands []string) {
-	content := w.fds[abs]
+	content, _ := w.streamText(abs)
 	if f, ok := w.ctx.st.files[abs]; ok {
 		content = f.content
+		if !k.any && f.edited && !strings.HasPrefix(path.Base(abs), ".") && k.lang != "c" {
+			w.mark(inv.idx, MarkDynamicCode)
+		}
 	}
 	if in := w.stdin(); abs == "-" && in != nil {
 		content = in.text

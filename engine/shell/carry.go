@@ -29,6 +29,7 @@ func (w *walker) carried(inv *invocation, name string, c carrier) {
 		w.parallel(inv, name, c)
 	case findLine:
 		w.find(inv, name)
+		w.changesFiles(inv, name)
 	case sshLine:
 		w.ssh(inv, name, c)
 	case containerLine:
@@ -37,6 +38,9 @@ func (w *walker) carried(inv *invocation, name string, c carrier) {
 		w.afterDashes(inv, name, args)
 	case gitLine:
 		w.git(inv, args)
+		if slices.ContainsFunc(args, func(a arg) bool { return gitWrites[a.Text] || a.Certainty != Exact }) {
+			w.changesFiles(inv, name)
+		}
 	case appletLine:
 		w.applet(inv, name, args)
 	case stdinLine:
@@ -53,6 +57,10 @@ func (w *walker) carried(inv *invocation, name string, c carrier) {
 	w.printUnknown(inv)
 }
 
+// gitWrites are the subcommands of git that change files of the work tree.
+var gitWrites = nameSet("apply am checkout switch restore pull merge rebase stash reset clone cherry-pick" +
+	" revert read-tree checkout-index submodule worktree mv archive format-patch")
+
 // change returns what the carrier does to the context of its command.
 func (w *walker) change(c carrier) func(*context) {
 	return func(x *context) {
@@ -61,7 +69,7 @@ func (w *walker) change(c carrier) func(*context) {
 		if !c.away && !c.elevated {
 			return
 		}
-		x.st = w.fork(x.st)
+		x.st = w.spawn(x.st)
 		if c.away {
 			x.st.place(Dir{})
 			x.st.old = Dir{}
@@ -79,7 +87,7 @@ func (w *walker) environment(change func(*context), options map[string]arg, assi
 	}
 	return func(x *context) {
 		change(x)
-		x.st = w.fork(x.st)
+		x.st = w.spawn(x.st)
 		if empty {
 			x.st.base, x.st.whole, x.st.vars = nil, false, map[string]variable{}
 		}
@@ -134,6 +142,7 @@ func (w *walker) carryWords(inv *invocation, name string, c carrier, args []arg,
 		}
 	case scriptLine:
 		w.typescript(inv, name, args, rest, options, change)
+		w.touchNamed(inv, true)
 		return
 	case flockLine:
 		if len(rest) == 0 {
@@ -166,7 +175,7 @@ func (w *walker) carryWords(inv *invocation, name string, c carrier, args []arg,
 func (w *walker) movesTo(dir arg, change func(*context)) func(*context) {
 	return func(x *context) {
 		change(x)
-		x.st = w.fork(x.st)
+		x.st = w.spawn(x.st)
 		to, ok := w.pathOf(dir)
 		x.st.place(Dir{Path: to, Known: ok})
 	}

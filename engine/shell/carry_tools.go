@@ -102,7 +102,7 @@ func (w *walker) foreign() *state {
 	st.base, st.whole, st.vars = nil, false, map[string]variable{}
 	st.place(Dir{})
 	st.old, st.stack = Dir{}, nil
-	st.files, st.made, st.removed = map[string]written{}, map[string]bool{}, true
+	st.disk = &disk{files: map[string]written{}, made: map[string]bool{}, removed: true}
 	return st
 }
 

@@ -71,7 +71,7 @@ func (w *walker) stdinProgram(inv *invocation, lang, name string, change func(*c
 	}
 	if !hasCode(in.text) {
 		w.commands[inv.idx].Code = code
-		if in.from != CodeFile && !in.static {
+		if (in.from != CodeFile || in.edited) && !in.static {
 			w.mark(inv.idx, MarkDynamicCode)
 		}
 		return
@@ -114,7 +114,7 @@ func isShell(lang string) bool {
 // runFile walks a script file that the command runs; with here it runs in this very shell.
 func (w *walker) runFile(inv *invocation, lang string, file arg, params []arg, here bool) {
 	defer func() {
-		if here && !w.commands[inv.idx].Code.Static && !w.absent(file) {
+		if abs, ok := w.pathOf(file); here && !w.commands[inv.idx].Code.Static && !(ok && w.absent(abs)) {
 			w.blur(changes{all: true, dir: true})
 		}
 	}()
@@ -131,7 +131,7 @@ func (w *walker) runFile(inv *invocation, lang string, file arg, params []arg, h
 		return
 	}
 	abs, ok := absolute(w.ctx.st.dir, text)
-	if fd := w.fds[text]; fd != nil {
+	if w.opened(text) {
 		abs = text
 	} else if !ok {
 		if len(file.Inputs) > 0 {
@@ -140,16 +140,6 @@ func (w *walker) runFile(inv *invocation, lang string, file arg, params []arg, h
 		return
 	}
 	w.script(inv, code, lang, abs, file, params, here)
-}
-
-// absent reports a file that is not there, and that this text does not make: reading it fails.
-func (w *walker) absent(file arg) bool {
-	abs, ok := w.pathOf(file)
-	if !ok || w.opts.IsFile == nil || w.opts.IsFile(abs) || w.opts.IsDir(abs) {
-		return false
-	}
-	_, written := w.ctx.st.files[abs]
-	return !written
 }
 
 // runScript follows a command word that is a path: the file's first line says what runs it.
@@ -166,18 +156,26 @@ func (w *walker) runScript(inv *invocation) bool {
 	if !ok || systemProgram(abs) {
 		return false
 	}
-	content, found := w.contentOf(abs)
-	if !found {
-		return false
-	}
+	content, found := w.lastContent(abs)
+	w.keep(abs)
 	lang := shebang(content.prefix())
-	if lang == "" {
+	if w.edited(abs) && lang == "" {
+		lang = "sh"
+	}
+	if lang == "" || !found && !w.edited(abs) {
 		return false
 	}
 	code := Code{Language: lang, From: CodeFile, File: inv.args[0].Word}
 	w.script(inv, code, lang, abs, inv.args[0], inv.args[1:], false)
 	w.printUnknown(inv)
 	return true
+}
+
+// keep notes a file that has run as it was before the text.
+func (w *walker) keep(abs string) {
+	if _, ok := w.ctx.st.files[abs]; !ok && !strings.HasPrefix(abs, "/dev/") {
+		w.ctx.st.files[abs] = written{touched: w.ctx.st.stirred, edited: w.ctx.st.fed}
+	}
 }
 
 // runCopy follows a command word that this text made a copy of, or a link to, a program.
@@ -235,12 +233,12 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, 
 			w.commands[inv.idx].Code = code
 		}
 	}()
-	content, found := w.contentOf(abs)
-	if f := w.ctx.st.files[abs]; f.edited {
-		defer func() {
-			w.commands[inv.idx].Code.Static = false
-			w.mark(inv.idx, MarkDynamicCode)
-		}()
+	content, found := w.lastContent(abs)
+	w.keep(abs)
+	f := w.ctx.st.files[abs]
+	touched, made := f.touched, len(f.content) > 0 || w.edited(abs) // what the text made is part of it
+	if w.edited(abs) {
+		w.mark(inv.idx, MarkDynamicCode)
 	}
 	if !found {
 		return
@@ -258,7 +256,7 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, 
 	via := "script " + file.Text
 	enter := func(x *context) {
 		x.running = append(slices.Clone(x.running), running)
-		if _, made := w.ctx.st.files[abs]; w.fds[abs] == nil && !made { // a script that the text made is part of it
+		if !w.opened(abs) && !made {
 			x.script = abs
 		}
 	}
@@ -267,6 +265,8 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, 
 		enter(&w.ctx)
 		w.runInline(inv, code, content, via)
 		w.ctx = saved
+		c := &w.commands[inv.idx]
+		c.Code.Static = c.Code.Static && !touched
 		return
 	}
 	st := w.ctx.st
@@ -286,6 +286,9 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, 
 		x.st = w.child(lang)
 		bindParams(x.st, append([]arg{file}, params...))
 	})
+	if touched {
+		w.commands[inv.idx].Code.Static = false
+	}
 }
 
 // perlCode finds code in patterns of perl, and replacements that it evaluates twice (perlre(1), perlop(1)).

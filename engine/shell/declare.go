@@ -154,7 +154,7 @@ func exportWords(w *walker, inv *invocation) {
 			w.commands[inv.idx].Assigns = append(w.commands[inv.idx].Assigns, w.declareWord(a, flags)...)
 		}
 	}
-	if len(inv.args) == 1 || strings.Contains(flags, "-p") {
+	if len(inv.args) == 1 || strings.ContainsAny(strings.TrimPrefix(flags, inv.args[0].Text), "pfF") {
 		w.printUnknown(inv)
 	}
 	if st := w.ctx.st; st.sh && (flags[0] == 'd' || flags[0] == 't') { // declare, typeset: no commands of a plain shell

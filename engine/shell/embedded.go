@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -73,6 +74,8 @@ func moduleFiles(lang, name string) []string {
 		return []string{name, name + ".rb"}
 	case "lua":
 		return []string{strings.ReplaceAll(name, ".", "/") + ".lua"}
+	case "perl":
+		return []string{strings.ReplaceAll(name, "::", "/") + ".pm", name, name + ".pl"}
 	case "awk":
 		return []string{name, name + ".awk"}
 	default:
@@ -107,16 +110,22 @@ func (w *walker) imports(inv *invocation, lang, text, via string) {
 	if len(w.ctx.st.files) == 0 || moduleFiles(lang, "x") == nil {
 		return
 	}
-	var names []string
-	for abs := range w.ctx.st.files {
-		name := strings.TrimSuffix(path.Base(abs), path.Ext(abs))
-		if dir, _ := absolute(w.ctx.st.dir, "."); path.Dir(abs) == dir && name != "" && mentions(text, name) {
-			names = append(names, name)
+	for _, abs := range slices.Sorted(maps.Keys(w.ctx.st.files)) {
+		f, running := w.ctx.st.files[abs], "module "+abs
+		runs := func(r string) bool { return r == running || r == "script "+abs }
+		if len(f.content) == 0 || slices.ContainsFunc(w.ctx.running, runs) {
+			continue
 		}
-	}
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		w.runModule(inv, lang, name, via)
+		loads := func(name string) bool {
+			return name != "" && w.step(1+len(text)/bytesPerStep) && mentions(text, name)
+		}
+		if !slices.ContainsFunc(strings.Split(strings.TrimSuffix(abs, path.Ext(abs)), "/"), loads) {
+			continue
+		}
+		saved, code := w.ctx, w.commands[inv.idx].Code
+		w.ctx.running = append(slices.Clone(w.ctx.running), running)
+		w.runInline(inv, Code{Language: lang, From: CodeFile}, f.content, via+" "+path.Base(abs))
+		w.ctx, w.commands[inv.idx].Code = saved, code
 	}
 }
 
@@ -165,7 +174,11 @@ func (w *walker) pythonModule(inv *invocation, p interpreter, args []arg) {
 		if _, operands := getopt(rest, "cosm", nil); len(operands) > 0 && strings.HasSuffix(operands[0].Text, ".py") {
 			w.runFile(inv, p.lang, operands[0], operands[1:], false)
 		}
+		if name == "pdb" && w.stdin() != nil {
+			w.inspected(inv, p.lang, via)
+		}
 	default:
 		w.runModule(inv, p.lang, name, via)
+		w.build(inv, name)
 	}
 }

@@ -124,18 +124,13 @@ func execBuiltin(w *walker, inv *invocation) {
 		return
 	}
 	st := w.ctx.st
+	inv.keeps, w.exec = true, true
 	for _, r := range inv.redir.list {
 		socket := strings.HasPrefix(r.Target.Prefix, "/dev/tcp/") || strings.HasPrefix(r.Target.Prefix, "/dev/udp/")
 		if r.FD >= 0 && r.Mode != RedirectHere {
 			st.sockets[r.FD] = socket || r.Mode == RedirectDup && inv.redir.sockets
 		} else if socket {
 			st.sockets[-1] = true
-		}
-		if abs, ok := absolute(st.dir, r.Target.Text); ok && r.Target.Certainty == Exact && (r.Mode == RedirectWrite || r.Mode == RedirectAppend) {
-			w.touch(abs)
-			f := st.files[abs]
-			f.open = true
-			st.files[abs] = f
 		}
 	}
 	if inv.redir.in != nil {

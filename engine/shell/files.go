@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -15,6 +16,14 @@ func (w *walker) pathOf(a arg) (string, bool) {
 	if !ok || a.Glob {
 		return "", false
 	}
+	return w.fileAt(text)
+}
+
+// fileAt resolves a path to the absolute path of a file: that of a descriptor to the file that it writes to.
+func (w *walker) fileAt(text string) (string, bool) {
+	if n, ok := fileDescriptor(text); ok && w.ctx.st.fds[n].file != "" {
+		return w.ctx.st.fds[n].file, true
+	}
 	return absolute(w.ctx.st.dir, text)
 }
 
@@ -25,8 +34,8 @@ func (w *walker) content(v value) (value, bool) {
 	if !ok {
 		return nil, false
 	}
-	if fd, ok := w.fds[text]; ok {
-		return fd, true
+	if v, ok := w.streamText(text); ok {
+		return v, true
 	}
 	if text == "-" || standardInput(text) {
 		if in := w.stdin(); in != nil && len(in.text) > 0 {
@@ -38,11 +47,7 @@ func (w *walker) content(v value) (value, bool) {
 	if !ok {
 		return nil, false
 	}
-	content, ok := w.contentOf(abs)
-	if f, written := w.ctx.st.files[abs]; f.touched || f.edited || !written && w.ctx.st.stale {
-		return append(unknown("\n", f.by), content...), true
-	}
-	return content, ok
+	return w.contentOf(abs)
 }
 
 func standardInput(text string) bool {
@@ -50,26 +55,39 @@ func standardInput(text string) bool {
 }
 
 func (w *walker) contentOf(abs string) (value, bool) {
-	if fd, ok := w.fds[abs]; ok {
-		return fd, true
+	if v, ok := w.streamText(abs); ok {
+		return v, true
 	}
+	abs = w.linked(abs)
 	f, written := w.ctx.st.files[abs]
-	if written && !f.touched && !f.pipe && f.program == "" {
+	switch {
+	case f.touched || !written && w.ctx.st.stirred:
+		return nil, false
+	case len(f.content) > 0:
 		return f.content, true
 	}
-	content, ok := w.stored(abs)
-	if written && len(f.content) > 0 {
-		return slices.Concat(f.content, known("\n"), content), true
-	}
-	return content, ok
+	return w.onDisk(abs)
 }
 
-// stored returns the content of a file that is there.
-func (w *walker) stored(abs string) (value, bool) {
+// lastContent returns what a file held when the text last knew it, for a look at a script that may have
+// changed since.
+func (w *walker) lastContent(abs string) (value, bool) {
+	if v, ok := w.streamText(abs); ok {
+		return v, true
+	}
+	abs = w.linked(abs)
+	if f := w.ctx.st.files[abs]; len(f.content) > 0 {
+		return f.content, true
+	}
+	return w.onDisk(abs)
+}
+
+// onDisk returns the content of a file as it was before the text.
+func (w *walker) onDisk(abs string) (value, bool) {
 	if w.opts.ReadFile == nil || !w.step(readCost) {
 		return nil, false
 	}
-	text, ok := w.opts.ReadFile(abs)
+	text, ok := w.opts.ReadFile(w.origin(abs))
 	if !ok || len(text) > w.lim.Bytes || strings.ContainsRune(text, holeOpen) {
 		return nil, false
 	}
@@ -80,16 +98,21 @@ func (w *walker) stored(abs string) (value, bool) {
 // write records what a command writes to a file.
 func (w *walker) write(abs string, content value, by []int, adds bool) {
 	st := w.ctx.st
-	old := st.files[abs]
-	f := written{content: slices.Clone(content), by: by, edited: old.open, open: old.open}
+	f := written{content: slices.Clone(content), by: by}
 	if adds {
-		before := old.content
-		if len(before) == 0 {
-			before, _ = w.contentOf(abs)
+		old, ok := st.files[abs]
+		if !ok {
+			old.content, _ = w.onDisk(abs)
+			old.touched, old.edited = st.stirred, st.fed
 		}
-		f.content = slices.Concat(before, content)
+		f.content = slices.Concat(old.content, content)
 		f.by = sortedSet(slices.Concat(old.by, by))
-		f.touched, f.edited = old.touched, old.edited || old.open
+		f.touched, f.edited = old.touched, old.edited
+	} else {
+		for _, s := range st.fds { // what flows through these lands somewhere in it
+			f.touched = f.touched || s.file == abs
+			f.edited = f.touched
+		}
 	}
 	for i := range f.content {
 		f.content[i].inputs = sortedSet(slices.Concat(f.content[i].inputs, by))
@@ -100,57 +123,250 @@ func (w *walker) write(abs string, content value, by []int, adds bool) {
 	if f.content.size() > w.lim.Bytes {
 		f.content = unknown("", by)
 	}
+	if len(f.content) == 0 {
+		f.content = known("")
+	}
 	st.files[abs] = f
+	if behind := w.linked(abs); behind != abs {
+		f.touched = true // the link may be gone by now
+		st.files[abs], st.files[behind] = f, f
+	}
 }
 
-// touch records that a command may have changed a file, nobody knows how.
-func (w *walker) touch(abs string) {
-	f := w.ctx.st.files[abs]
-	f.touched, f.edited = true, true
-	w.ctx.st.files[abs] = f
+// touch records that a command may have changed a file: edited, when nobody knows how.
+func (w *walker) touch(abs string, edited bool) {
+	for _, abs := range []string{abs, w.linked(abs)} {
+		f := w.ctx.st.files[abs]
+		f.touched, f.edited = true, f.edited || edited
+		w.ctx.st.files[abs] = f
+	}
 }
 
-// touchArguments notes the files that a program may write to. Those that only read, or
-// change no content, are few and well known.
-func (w *walker) touchArguments(inv *invocation, name string) {
-	switch name {
-	case "chmod", "chown", "ls", "cat", "head", "tail", "less", "more", "wc", "stat", "file", "grep", "rg", "test", "[", "echo",
-		"printf", "diff", "cmp", "mkdir", "which", "type", "md5sum", "sha256sum", "uniq", "cut", "true", "shellcheck":
+// edited reports a file that a command may have changed, nobody knows how, with words of this text.
+func (w *walker) edited(abs string) bool {
+	abs = w.linked(abs)
+	f, ok := w.ctx.st.files[abs]
+	for dir := path.Dir(abs); !ok && dir != "/"; dir = path.Dir(dir) {
+		f.edited = f.edited || w.ctx.st.files[dir].edited
+	}
+	return f.edited || !ok && w.ctx.st.fed
+}
+
+// absent reports a file that is not there, and that the text has not made.
+func (w *walker) absent(abs string) bool {
+	_, written := w.ctx.st.files[abs]
+	if written || w.ctx.st.stirred || w.edited(abs) || w.opts.IsFile == nil {
+		return false
+	}
+	was := w.origin(abs)
+	return !w.opts.IsFile(was) && !w.opts.IsDir(was)
+}
+
+// readers change no file that they name.
+var readers = nameSet("awk basename cat chgrp chmod chown cksum cmp column comm cut date df diff dirname du echo egrep" +
+	" env expr false fgrep file find fold grep head hexdump id jq kill ldd less ls md5sum mkdir mktemp more nl nm objdump od" +
+	" paste printf ps pwd readelf readlink realpath rev rg rmdir sha1sum sha256sum shellcheck sleep stat strings tac tail test" +
+	" touch tr tree true type uname wait wc which whoami [ :")
+
+// changesFiles notes the files that a program may write to.
+func (w *walker) changesFiles(inv *invocation, name string) {
+	prints := func(a arg) bool { return strings.HasPrefix(a.Prefix, "-fp") || a.Prefix == "-fls" } // of find
+	if readers[name] && !slices.ContainsFunc(inv.args, prints) {
 		return
 	}
-	w.ctx.st.stale = true
-	for _, a := range inv.args[min(1, len(inv.args)):] {
-		text, ok := a.val.exact()
-		if !ok || text == "" {
-			continue
-		}
-		if _, value, glued := strings.Cut(text, "="); glued {
-			text = value
-		}
-		if p, ok := absolute(w.ctx.st.dir, text); ok {
-			w.touch(p)
+	if name == "sed" && (!sedWrites(inv.args) || w.sedInPlace(inv)) {
+		return
+	}
+	if !quiet[name] {
+		in := w.stdin()
+		flows := in != nil && in.from != CodeNone && (in.from != CodeFile || len(in.cmds) > 0)
+		w.stir(inv, flows || w.made(inv) || scripted[name] && len(inv.args) > 1)
+	}
+	edits := !slices.ContainsFunc(buildFiles[name], func(k buildFile) bool { return k.lang == "c" }) ||
+		slices.ContainsFunc(inv.args, func(a arg) bool { return strings.HasPrefix(a.Prefix, "-E") })
+	w.touchNamed(inv, edits)
+}
+
+// scripted are programs whose arguments are a language in which files can be written.
+var scripted = nameSet("sqlite3 duckdb psql mysql mariadb ed red ex vi vim nvim m4 gdb lldb jq yq xsltproc")
+
+// sedWrites reports sed -i, and a script that may write.
+func sedWrites(args []arg) bool {
+	return slices.ContainsFunc(args, func(a arg) bool {
+		return a.Certainty != Exact || strings.Contains(a.Text, "w") ||
+			strings.HasPrefix(a.Text, "-") && strings.Contains(a.Text, "i")
+	})
+}
+
+// codeChanges notes that a program which is not walked command by command may write to files.
+func (w *walker) codeChanges(inv *invocation) {
+	code := w.commands[inv.idx].Code
+	if code.From == CodeNone || isShell(code.Language) && code.Static ||
+		code.Language == "awk" && !strings.Contains(joined(inv.args).text(), ">") {
+		return
+	}
+	w.stir(inv, code.From != CodeFile || w.made(inv))
+	if !isShell(code.Language) {
+		w.touchNamed(inv, true)
+	}
+}
+
+// stir notes that a command may have changed any file, with words of this text if it was fed. What a
+// program does to its own file is its own affair.
+func (w *walker) stir(inv *invocation, fed bool) {
+	own, _ := absolute(w.ctx.st.dir, inv.args[0].Text)
+	if file := w.commands[inv.idx].Code.File.Text; file != "" {
+		own, _ = absolute(w.ctx.st.dir, file)
+	}
+	w.ctx.st.stirred, w.ctx.st.fed = true, w.ctx.st.fed || fed
+	w.step(len(w.ctx.st.files) / 8)
+	for abs := range w.ctx.st.files {
+		if abs != own {
+			w.touch(abs, fed)
 		}
 	}
 }
 
-// copyFile makes what is known of one file known of another: cp, mv, install, ln.
-func (w *walker) copyFile(inv *invocation) bool {
-	_, operands := getopt(inv.args[1:], "tmogS", nil)
-	if len(operands) != 2 {
-		return false
+// touchNamed touches the files that the arguments may name: alone, behind = or behind the letter of an option.
+func (w *walker) touchNamed(inv *invocation, edits bool) {
+	running := w.commands[inv.idx].Code.File.Text
+	if edits && slices.ContainsFunc(inv.args[min(1, len(inv.args)):], w.wroteIt) {
+		w.stir(inv, true)
 	}
-	to, ok := w.pathOf(operands[1])
-	if !ok {
-		return false
+	for _, a := range inv.args[min(1, len(inv.args)):] {
+		text, ok := a.val.place()
+		if !ok || a.Glob || text == running {
+			continue
+		}
+		names := []string{text}
+		if _, behind, found := strings.Cut(text, "="); found {
+			names = append(names, behind)
+		}
+		if len(text) > 2 && text[0] == '-' {
+			names = append(names, text[2:])
+		}
+		for _, name := range names {
+			if abs, ok := w.fileAt(name); ok {
+				w.touch(abs, edits)
+			}
+		}
 	}
-	if from := operands[0].val.text(); operands[0].Certainty == Exact && systemProgram(path.Clean(from)) || operands[0].Certainty != Exact && !operands[0].val.dynamic() && strings.Contains(operands[0].val.tail(), "/") {
-		w.ctx.st.files[to] = written{program: from}
+}
+
+// made reports a program, or the file that it runs, that the text has written or built.
+func (w *walker) made(inv *invocation) bool {
+	for _, name := range []string{inv.args[0].Text, w.commands[inv.idx].Code.File.Text} {
+		abs, ok := absolute(w.ctx.st.dir, name)
+		f := w.ctx.st.files[abs]
+		if ok && strings.ContainsAny(name, "./") && (len(f.content) > 0 || f.touched) {
+			return true
+		}
+	}
+	return false
+}
+
+// wroteIt reports a word that names a file which this text has written.
+func (w *walker) wroteIt(a arg) bool {
+	abs, ok := w.pathOf(a)
+	f, written := w.ctx.st.files[abs]
+	return ok && written && (len(f.content) > 0 || f.edited)
+}
+
+// copyFiles makes what is known of one file known of another: cp, mv, install, ln. It reports whether all
+// is known.
+func (w *walker) copyFiles(inv *invocation, name string) bool {
+	long := []string{"--target-directory", "--mode", "--owner", "--group", "--suffix"}
+	options, operands := getopt(inv.args[1:], "tmogS", long)
+	to, into := option(options, "-t", "--target-directory")
+	if !into && len(operands) > 1 {
+		to, operands = operands[len(operands)-1], operands[:len(operands)-1]
+		into = len(operands) > 1
+	}
+	dest, ok := w.pathOf(to)
+	_, symbolic := option(options, "-s", "--symbolic")
+	for _, from := range operands {
+		if from.Glob || !ok {
+			return false
+		}
+		at := dest
+		if into || w.isDir(Dir{Path: dest, Known: true}) {
+			at = path.Join(dest, path.Base(from.Text))
+		}
+		if symbolic && name == "ln" && from.Certainty == Exact && !path.IsAbs(from.Text) {
+			from = literalArg(path.Join(path.Dir(at), from.Text))
+		}
+		ok = w.copyFile(from, at, name == "ln", name == "mv")
+	}
+	return ok && len(operands) > 0
+}
+
+// copyFile makes to a copy of from, or a link to it.
+func (w *walker) copyFile(from arg, to string, link, gone bool) bool {
+	text := from.val.text()
+	if from.Certainty == Exact && systemProgram(path.Clean(text)) ||
+		from.Certainty != Exact && !from.val.dynamic() && strings.Contains(from.val.tail(), "/") {
+		w.ctx.st.files[to] = written{program: text}
 		return true
 	}
-	content, ok := w.content(operands[0].val)
-	if !ok {
+	abs, ok := w.pathOf(from)
+	st := w.ctx.st
+	f, written := st.files[w.linked(abs)]
+	delete(st.files, to)
+	switch {
+	case !ok:
 		return false
+	case link:
+		st.moved = append(slices.Clip(st.moved), moved{abs, to, true})
+	case written:
+		st.files[to] = f
+	case strings.HasPrefix(abs, "/dev/"):
+		content, known := w.content(from.val)
+		w.write(to, content, content.inputs(), false)
+		if !known {
+			w.touch(to, true)
+		}
+	default:
+		st.moved = append(slices.Clip(st.moved), moved{w.origin(abs), to, false})
+		w.step((len(st.moved) + len(st.files)) / 8)
+		for file, f := range maps.Clone(st.files) {
+			if rest, below := strings.CutPrefix(file, abs+"/"); below {
+				st.files[path.Join(to, rest)] = f
+			}
+		}
 	}
-	w.write(to, content, content.inputs(), false)
+	if gone {
+		w.touch(abs, false)
+	}
 	return true
+}
+
+// moved is a new place of a file or a tree.
+type moved struct {
+	from, to string
+	link     bool
+}
+
+// origin is where a file lay on the disk that the text has not written, but moved.
+func (w *walker) origin(abs string) string {
+	for _, m := range slices.Backward(w.ctx.st.moved) {
+		abs = m.back(abs)
+	}
+	return abs
+}
+
+func (m moved) back(abs string) string {
+	if rest, ok := strings.CutPrefix(abs, m.to); ok && (rest == "" || rest[0] == '/') {
+		return m.from + rest
+	}
+	return abs
+}
+
+// linked is the file behind the links that the text made.
+func (w *walker) linked(abs string) string {
+	for _, m := range slices.Backward(w.ctx.st.moved) {
+		if m.link {
+			abs = m.back(abs)
+		}
+	}
+	return abs
 }

@@ -28,6 +28,12 @@ var commandVariables = nameSet("PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER PSQL_PAGE
 	" SYSTEMD_EDITOR SUDO_EDITOR KUBE_EDITOR FCEDIT HGEDITOR SVN_EDITOR GIT_SSH_COMMAND GIT_PROXY_COMMAND GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS" +
 	" RSYNC_RSH CVS_RSH SVN_SSH FZF_DEFAULT_COMMAND BORG_PASSCOMMAND RESTIC_PASSWORD_COMMAND BROWSER LESSOPEN LESSCLOSE")
 
+// optionVariables name files that an interpreter, or git, loads before its work.
+var optionVariables = map[string]string{
+	"NODE_OPTIONS": "node", "RUBYOPT": "ruby", "PERL5OPT": "perl", "PYTHONSTARTUP": "python",
+	"GIT_CONFIG_GLOBAL": "git", "GIT_CONFIG_SYSTEM": "git", "GIT_CONFIG": "git",
+}
+
 // nameSet is the set of the names in a list.
 func nameSet(list string) map[string]bool {
 	out := map[string]bool{}
@@ -58,9 +64,30 @@ func (w *walker) heldVariables(inv *invocation, assigns []Assign) {
 		if inv.prefix {
 			w.prompt(a.Name, wordValue(a.Value))
 		}
+		if lang := optionVariables[a.Name]; lang != "" {
+			w.heldFiles(inv, a, lang)
+		}
 		if commandVariables[a.Name] || a.Name == "PROMPT_COMMAND" {
 			v := wordValue(a.Value)
 			w.aside(inv, v.after(len(a.Value.Prefix)-len(strings.TrimLeft(a.Value.Prefix, "|-! "))), a.Name)
+		}
+	}
+}
+
+// heldFiles looks through files of this text that the options in a variable name.
+func (w *walker) heldFiles(inv *invocation, a Assign, lang string) {
+	separates := func(r rune) bool { return strings.ContainsRune(" \t=:", r) }
+	for _, word := range strings.FieldsFunc(a.Value.Text, separates) {
+		abs, ok := absolute(w.ctx.st.dir, strings.TrimPrefix(word, "-r"))
+		f := w.ctx.st.files[abs]
+		switch {
+		case !ok || len(f.content) == 0:
+		case lang == "git":
+			for _, text := range gitCommands(f.content.text(), nil) {
+				w.aside(inv, known(text), a.Name)
+			}
+		default:
+			w.runInline(inv, Code{Language: lang, From: CodeFile}, f.content, a.Name)
 		}
 	}
 }
@@ -84,9 +111,11 @@ func (w *walker) heldOptions(inv *invocation, name string) {
 // of it stays without a mark: it is an argument like others.
 func (w *walker) aside(inv *invocation, v value, via string) {
 	if hasCode(v) && strings.TrimSpace(v.text()) != "" {
-		w.reparse(inv.idx, w.source(v), via, func(c *context) {
-			c.st, c.in = w.child("sh"), nil
-			c.st.base, c.st.whole = nil, false // the program may have set variables
+		w.perhaps(func() {
+			w.reparse(inv.idx, w.source(v), via, func(c *context) {
+				c.st, c.in = w.child("sh"), nil
+				c.st.whole = false // the program may have set variables
+			})
 		})
 	}
 }

@@ -80,10 +80,13 @@ func (w *walker) inlineShell(inv *invocation, code Code, call inline.Call, text 
 		w.dynamicInline(inv, code)
 		return
 	}
-	read := w.reparse(inv.idx, w.source(text.val), via, func(x *context) {
-		x.st = w.child("sh")
-		x.st.base, x.st.whole = nil, false // the program may have set variables
-		change(x)
+	read := false
+	w.perhaps(func() {
+		read = w.reparse(inv.idx, w.source(text.val), via, func(x *context) {
+			x.st = w.child("sh")
+			x.st.whole = false // the program may have set variables
+			change(x)
+		})
 	})
 	own := &w.commands[inv.idx].Code
 	own.Decoded = own.Decoded || call.Decoded

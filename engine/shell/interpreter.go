@@ -18,15 +18,16 @@ type interpreter struct {
 	module  string   // the option after which everything belongs to a module: python -m
 	verbs   bool     // a verb stands first: deno run, bun run, go run
 	session bool     // without a program it reads standard input
+	inspect string   // the letter of the option with which it reads standard input behind a program, too
 }
 
 var (
 	posixShell = interpreter{lang: "sh", shell: true}
-	python     = interpreter{lang: "python", code: []string{"-c"}, short: "WX", module: "-m", session: true}
+	python     = interpreter{lang: "python", code: []string{"-c"}, short: "WX", module: "-m", session: true, inspect: "i"}
 	awk        = interpreter{lang: "awk", code: []string{"-e", "--source"}, short: "Fvolb", long: []string{"--assign", "--field-separator", "--load"}, before: []string{"-i", "--include"}, file: []string{"-f", "--file"}, first: true}
 	node       = interpreter{lang: "node", code: []string{"-e", "--eval", "-p", "--print", "-pe"}, short: "C", long: []string{"--conditions", "--env-file"},
-		before: []string{"-r", "--require", "--import", "--loader", "--experimental-loader"}, session: true}
-	lua = interpreter{lang: "lua", code: []string{"-e"}, before: []string{"-l"}, session: true}
+		before: []string{"-r", "--require", "--import", "--loader", "--experimental-loader"}, session: true, inspect: "i"}
+	lua = interpreter{lang: "lua", code: []string{"-e"}, before: []string{"-l"}, session: true, inspect: "i"}
 )
 
 // interpreters lists them by name, without version numbers.
@@ -38,7 +39,7 @@ var interpreters = map[string]interpreter{
 	"fish": {lang: "fish", shell: true}, "osh": {lang: "bash", shell: true},
 	"csh": {lang: "csh", shell: true}, "tcsh": {lang: "csh", shell: true},
 	"python": python, "pypy": python, "ipython": python, "micropython": {lang: "python", code: []string{"-c"}, module: "-m", session: true},
-	"perl":  {lang: "perl", code: []string{"-e", "-E"}, short: "ICx", session: true},
+	"perl":  {lang: "perl", code: []string{"-e", "-E"}, short: "ICx", session: true, inspect: "d"},
 	"ruby":  {lang: "ruby", code: []string{"-e"}, short: "ICEWT", before: []string{"-r"}, session: true},
 	"jruby": {lang: "ruby", code: []string{"-e"}, short: "ICEWT", before: []string{"-r"}, session: true},
 	"node":  node, "nodejs": node,
@@ -255,6 +256,9 @@ func (w *walker) program(inv *invocation, p interpreter, args []arg) {
 			i++
 			break
 		}
+		if p.inspects(text) && w.stdin() != nil {
+			defer w.inspected(inv, p.lang, name)
+		}
 		o := p.option(args[i:])
 		switch {
 		case o.module:
@@ -290,9 +294,6 @@ func (w *walker) program(inv *invocation, p interpreter, args []arg) {
 			v = slices.Concat(v, known("\n"), more)
 		}
 		w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, v, via)
-		if w.stdin() != nil && slices.ContainsFunc(inv.args[1:], func(a arg) bool { return p.lang == "python" && a.Text == "-i" || p.lang == "perl" && a.Text == "-d" }) {
-			w.mark(inv.idx, MarkDynamicCode) // it goes on with its standard input
-		}
 	case p.first && len(args) > 0:
 		w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, slices.Concat(sets, args[0].val), name)
 	case len(args) > 0 && args[0].Text != "-" && args[0].Text != "/dev/stdin":
@@ -303,6 +304,27 @@ func (w *walker) program(inv *invocation, p interpreter, args []arg) {
 		w.embedded(inv, baseName(args[0].Text), args[1:])
 	case p.session:
 		w.stdinProgram(inv, p.lang, name, nil)
+	}
+}
+
+// inspects reports a word with the option after which standard input is code, too.
+func (p interpreter) inspects(text string) bool {
+	letters, _, _ := strings.Cut(strings.TrimLeft(text, "-"), "=")
+	if strings.HasPrefix(text, "--") {
+		return p.inspect == "i" && letters == "interactive"
+	}
+	if end := strings.IndexAny(letters, "ceEpmMI"); end >= 0 {
+		letters = letters[:end]
+	}
+	return p.inspect != "" && strings.Contains(letters, p.inspect)
+}
+
+// inspected walks the code that an interpreter reads from standard input when its program has ended.
+func (w *walker) inspected(inv *invocation, lang, name string) {
+	before := w.commands[inv.idx].Code
+	w.stdinProgram(inv, lang, name, nil)
+	if code := &w.commands[inv.idx].Code; before.From != CodeNone && (code.Static || !before.Static) {
+		*code = before
 	}
 }
 
@@ -327,6 +349,8 @@ func (w *walker) preload(inv *invocation, p interpreter, o optionUse) Code {
 		if text, ok := o.value.val.exact(); ok && strings.ContainsAny(text, ";({") {
 			w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, known("use "+text+";"), via)
 		}
+		module, _, _ := strings.Cut(text, "=")
+		w.runModule(inv, p.lang, module, via)
 		return Code{}
 	}
 	if w.runModule(inv, p.lang, text, via) {

@@ -62,7 +62,7 @@ func (w *walker) copies(inv *invocation, name string) {
 				to, _ = w.pathOf(a.cutAt(len("of="), a.Text[len("of="):]))
 			}
 		}
-		if in := inv.redir.in; from == "" && to != "" && in != nil {
+		if in := inv.redir.in; from == "" && to != "" && in != nil && len(inv.args) == 2 {
 			w.write(to, in.text, in.cmds, false)
 			return
 		}

@@ -11,27 +11,29 @@ import (
 // programs that build or decode text out of known text, and those that print nothing.
 func (w *walker) print(inv *invocation, name string) {
 	if quiet[name] {
+		if name != "cp" && name != "mv" && name != "install" && name != "ln" || !w.copyFiles(inv, name) {
+			w.changesFiles(inv, name)
+		}
 		switch name {
 		case "mkdir":
 			w.makeDirs(inv)
 		case "rm", "rmdir", "mv":
 			w.removeDirs(inv, name)
 		}
-		if (name == "cp" || name == "mv" || name == "install" || name == "ln") && w.copyFile(inv) {
-			return
-		}
-		w.touchArguments(inv, name)
 		return
 	}
 	v, ok := w.output(inv, name)
 	if !ok || v.size() > w.lim.Bytes {
-		w.touchArguments(inv, name)
+		w.changesFiles(inv, name)
 		w.printUnknown(inv)
 		climbs := slices.ContainsFunc(inv.args, func(a arg) bool { return strings.Contains(a.Text, "..") })
 		if n := len(w.ctx.out.text); n > 0 && (evaluators[name] || climbs) {
 			w.ctx.out.text[n-1].made = true
 		}
 		return
+	}
+	if name == "openssl" || name == "xxd" { // which can write to a file
+		w.touchNamed(inv, true)
 	}
 	w.step(v.size() / bytesPerStep)
 	w.ctx.out.text = append(w.ctx.out.text, v.with(false, []int{inv.idx})...)

@@ -148,6 +148,7 @@ type walker struct {
 	defs      []*function      // functions in the order of their definition
 	stay      *state           // where the current command, if it fails, leaves the shell: set by cd and its like
 	dirs      map[int][]string // of commands whose directory is not known, those that it may be
+	exec      bool             // exec has changed the descriptors of the shell, for who carries it: command, builtin
 	ctx       context
 }
 
@@ -190,12 +191,14 @@ type input struct {
 	static bool   // text is known
 	via    string // how commands in the text are carried: "heredoc", "base64 -d"
 	socket bool
+	edited bool   // a file that the text may have changed
+	path   string // that file
 }
 
 func newWalker(text string, o Options) *walker {
 	st := &state{
 		base: o.Env, whole: o.Whole, vars: map[string]variable{}, funcs: map[string][]*function{}, aliases: map[string]string{},
-		files: map[string]written{}, sockets: map[int]bool{}, made: map[string]bool{},
+		sockets: map[int]bool{}, fds: map[int]stream{}, disk: &disk{files: map[string]written{}, made: map[string]bool{}},
 	}
 	st.zero = known("bash") // the text runs as bash -c TEXT
 	if o.POSIX {

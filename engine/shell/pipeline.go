@@ -22,6 +22,9 @@ func (w *walker) pipeline(c *syntax.BinaryCmd) {
 		start := len(w.commands)
 		stage := func() {
 			w.ctx.in, w.ctx.out = in, out
+			if !last {
+				delete(w.ctx.st.fds, 1)
+			}
 			w.ctx.pipe = Pipeline{ID: id, Index: i, Length: len(stages)}
 			w.settle(w.after(w.outcome(s)))
 		}

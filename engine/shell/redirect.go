@@ -19,13 +19,11 @@ func (w *walker) redirected(s *syntax.Stmt, f func()) {
 	if r.in != nil {
 		w.ctx.in = r.in
 	}
-	out := &sink{}
-	w.ctx.out = out
+	redo := w.install(r.fds)
 	start := len(w.commands)
 	f()
+	redo()
 	w.ctx = saved
-	w.ctx.out.cmds = append(w.ctx.out.cmds, out.cmds...)
-	w.deliver(r, out)
 	if r.sockets {
 		for i := start; i < len(w.commands); i++ {
 			w.mark(i, MarkSocket)
@@ -46,7 +44,6 @@ func (w *walker) redirectOnly(s *syntax.Stmt) {
 		if r.sockets {
 			w.mark(idx, MarkSocket)
 		}
-		w.deliver(r, &sink{})
 	})
 	w.grade(idx)
 }
@@ -90,15 +87,8 @@ func (w *walker) redirect(r *redirection, s *syntax.Redirect) {
 }
 
 func (w *walker) here(r *redirection, fd int, body value) {
-	if fd == 0 {
-		r.in = &input{cmds: body.inputs(), from: CodeHeredoc, text: body, static: allKnown(body), via: "heredoc"}
-	} else {
-		name := "/dev/fd/" + strconv.Itoa(fd)
-		if w.fds[name] != nil {
-			body = unknown("", body.inputs())
-		}
-		w.fds[name] = body
-	}
+	in := &input{cmds: body.inputs(), from: CodeHeredoc, text: body, static: allKnown(body), via: "heredoc"}
+	r.lead(fd, stream{in: in})
 }
 
 // quotedDelimiter reports <<'EOF', whose body is taken as it stands.
@@ -155,39 +145,43 @@ func (w *walker) open(r *redirection, one Redirect, target arg, op syntax.RedirO
 	if strings.HasPrefix(target.Prefix, "/dev/tcp/") || strings.HasPrefix(target.Prefix, "/dev/udp/") {
 		r.sockets = true
 	}
-	if one.FD > 2 {
-		w.fds["/dev/fd/"+strconv.Itoa(one.FD)] = unknown("", target.Inputs)
-	}
-	stdout := one.FD == 1
 	switch one.Mode {
 	case RedirectDup:
 		n, err := strconv.Atoi(strings.TrimSuffix(target.Text, "-"))
 		socket := err == nil && w.ctx.st.sockets[n] || err != nil && target.Certainty != Exact && len(w.ctx.st.sockets) > 0
 		r.sockets = r.sockets || socket
-		if one.FD == 0 && op == syntax.DplIn {
+		w.duplicate(r, one.FD, target)
+		if one.FD == 0 && op == syntax.DplIn && (socket || r.in == nil) {
 			r.in = &input{from: CodeStdin, text: unknown("", nil), via: "descriptor", socket: socket}
 		}
-		if stdout && target.Text != "1" {
-			r.away, r.file = true, ""
-		}
 	case RedirectRead, RedirectReadWrite:
-		if one.FD == 0 {
-			r.in = w.fileInput(target)
-			r.in.socket = r.sockets
+		s := stream{in: w.fileInput(target)}
+		if s.in.socket = r.sockets; r.sockets {
+			s.in.from = CodeStdin
 		}
+		if file, ok := w.pathOf(target); ok && one.Mode == RedirectReadWrite {
+			s.file = file
+			w.touch(file, true)
+		}
+		r.lead(one.FD, s)
 	case RedirectWrite, RedirectAppend:
+		s := stream{}
 		file, ok := w.pathOf(target)
-		switch {
-		case stdout:
-			r.away, r.file, r.append = true, "", one.Mode == RedirectAppend
-			if ok {
-				r.file = file
+		if n, own := fileDescriptor(target.Text); own {
+			s = w.stream(r, n)
+		} else if ok {
+			s.file = file
+			if one.Mode == RedirectWrite {
+				w.write(file, nil, []int{w.ctx.current}, false)
 			}
-			if ok && (file == "/dev/stdout" || file == "/dev/fd/1" || file == "/proc/self/fd/1") {
-				r.away, r.file = false, ""
-			}
-		case ok:
-			w.touch(file)
+		}
+		if ok && one.FD != 1 { // programs write there, too
+			w.touch(file, true)
+		}
+		r.lead(one.FD, s)
+		switch op {
+		case syntax.RdrAll, syntax.AppAll, syntax.RdrAllClob, syntax.AppAllClob, syntax.DplOut:
+			r.lead(2, s)
 		}
 	}
 }
@@ -197,6 +191,9 @@ func (w *walker) fileInput(target arg) *input {
 	in := &input{from: CodeFile, file: target.Word, text: unknown("", target.Inputs), cmds: target.Inputs, via: "<"}
 	if abs, ok := w.pathOf(target); ok && w.ctx.st.files[abs].pipe {
 		in.from = CodeStdin // who writes to it may stand anywhere
+	} else if ok {
+		in.edited = w.edited(abs) || !allKnown(w.ctx.st.files[abs].content)
+		in.path = abs
 	}
 	if text, ok := w.content(target.val); ok {
 		in.text, in.static = text, allKnown(text)
@@ -216,6 +213,7 @@ func (w *walker) process(p *syntax.ProcSubst) value {
 	w.fds[name] = unknown("", nil)
 	w.subshell(func() {
 		w.ctx.in = nil
+		delete(w.ctx.st.fds, 1)
 		if w.ctx.current >= 0 {
 			w.ctx.in = &input{cmds: []int{w.ctx.current}, from: CodeStdin, text: unknown("", nil), via: ">(…)"}
 		}

@@ -113,7 +113,9 @@ func testOptions() Options {
 			text, ok := files[path]
 			return text, ok
 		},
-		IsDir:  func(path string) bool { return files[path] == "" && !strings.Contains(path, "nosuch") },
+		IsDir: func(path string) bool {
+			return files[path] == "" && !strings.Contains(path, "nosuch") && !strings.Contains(path, ".sh") && !strings.HasSuffix(path, "/ls")
+		},
 		IsFile: func(path string) bool { return files[path] != "" },
 	}
 }

@@ -17,6 +17,7 @@ type invocation struct {
 	prefix   bool // assigns hold for this command only
 	declared bool // what its words declare is done
 	redir    redirection
+	keeps    bool // exec: the redirects stay
 }
 
 // redirection is what the redirects of one command or compound command do.
@@ -24,8 +25,7 @@ type redirection struct {
 	list    []Redirect
 	in      *input // nil when standard input is not redirected
 	file    string // absolute path that standard output goes to, "" for none that is known
-	append  bool
-	away    bool // standard output does not go where it went before
+	fds     map[int]stream
 	sockets bool // some descriptor is a network socket
 }
 
@@ -137,11 +137,16 @@ func (w *walker) run(inv *invocation) {
 	out := &sink{}
 	outer := w.ctx.out
 	w.ctx.out = out
-	restore := w.lend(inv)
+	restore, redo := w.lend(inv), w.install(inv.redir.fds)
+	w.exec = false
 	w.dispatch(inv)
+	w.codeChanges(inv)
 	restore()
 	if in := w.stdin(); in != nil && inv.redir.in == nil && drains(inv, c.Name) {
 		in.drain()
+	}
+	if !inv.keeps && !(w.exec && (c.Name == "command" || c.Name == "builtin")) {
+		redo()
 	}
 	w.ctx.out = outer
 	w.ctx.in = saved.in
@@ -202,20 +207,6 @@ var keepsPrefix = nameSet(": . source break continue eval exec exit export reado
 
 // maxOutput is how many known and unknown parts an output may hold.
 const maxOutput = 1000
-
-// deliver puts what a command printed where its standard output goes.
-func (w *walker) deliver(r redirection, out *sink) {
-	if r.file != "" {
-		w.write(r.file, out.text, out.cmds, r.append)
-	}
-	if !r.away {
-		text := append(w.ctx.out.text, out.text...)
-		if len(text) > maxOutput || text.size() > w.lim.Bytes {
-			text = unknown("", text.inputs())
-		}
-		w.ctx.out.text = text
-	}
-}
 
 // nameOf returns the base name of the command word, "" when it is not known.
 func (w *walker) nameOf(inv *invocation) string {

@@ -10,32 +10,40 @@ import (
 
 // state is what a shell knows at one place of the text: variables, functions, directory.
 type state struct {
-	base     map[string]string // the environment that Parse was given; never written
-	whole    bool              // a variable that is in neither base nor vars has no value
-	vars     map[string]variable
-	funcs    map[string][]*function // several when branches define it differently
-	aliases  map[string]string
-	params   []value // $1, $2, …
-	bound    bool    // params are known
-	zero     value   // $0
-	dir      Dir
-	dirs     []string // where dir is not known, the directories that it may be; nil for any
-	old      Dir
-	stack    []Dir
-	files    map[string]written // files this text has written so far, by absolute path
-	sockets  map[int]bool       // descriptors that exec opened on /dev/tcp or /dev/udp
-	in       *input             // standard input after exec <file
-	handsOn  bool               // export -f: child shells have the functions too
-	lastpipe bool               // shopt -s lastpipe: the last stage of a pipe is no subshell
-	made     map[string]bool    // directories that this text made, or with false removed
-	removed  bool               // a command may have removed a directory
-	stale    bool               // a command may have changed any file
-	physical bool               // an option changes the way in which cd finds a directory
-	sh       bool               // a plain shell, which may be dash, bash or another one
-	decodes  bool               // an option may make echo decode escapes: shopt -s xpg_echo
-	exports  bool               // an option may export what is assigned: set -a
-	nocase   bool               // an option may make patterns match without regard to case
-	ended    bool               // the way here ends in exit, return, break or continue
+	base    map[string]string // the environment that Parse was given; never written
+	whole   bool              // a variable that is in neither base nor vars has no value
+	vars    map[string]variable
+	funcs   map[string][]*function // several when branches define it differently
+	aliases map[string]string
+	params  []value // $1, $2, …
+	bound   bool    // params are known
+	zero    value   // $0
+	dir     Dir
+	dirs    []string // where dir is not known, the directories that it may be; nil for any
+	old     Dir
+	stack   []Dir
+	*disk
+	sockets  map[int]bool   // descriptors that exec opened on /dev/tcp or /dev/udp
+	in       *input         // standard input after exec <file
+	fds      map[int]stream // the other descriptors that redirects opened
+	handsOn  bool           // export -f: child shells have the functions too
+	lastpipe bool           // shopt -s lastpipe: the last stage of a pipe is no subshell
+	physical bool           // an option changes the way in which cd finds a directory
+	sh       bool           // a plain shell, which may be dash, bash or another one
+	decodes  bool           // an option may make echo decode escapes: shopt -s xpg_echo
+	exports  bool           // an option may export what is assigned: set -a
+	nocase   bool           // an option may make patterns match without regard to case
+	ended    bool           // the way here ends in exit, return, break or continue
+}
+
+// disk is what the text has done to files so far. Shells that run one after the other share it.
+type disk struct {
+	files   map[string]written // files this text has written so far, by absolute path
+	made    map[string]bool    // directories that this text made, or with false removed
+	moved   []moved            // what the text moved, copied and linked without knowing its content
+	stirred bool               // a command that is not known well may have changed any file
+	fed     bool               // one of these got words of the text to do it with
+	removed bool               // a command may have removed a directory
 }
 
 // variable is a shell variable. The zero value is one whose value is not known.
@@ -70,16 +78,24 @@ type written struct {
 	pipe    bool   // mkfifo made it
 	touched bool   // what it holds now is not sure
 	edited  bool   // a command may have changed it in a way that is not known
-	open    bool   // exec opened it for writing: each command may add to it
 }
 
-// fork copies st for a subshell or a branch, and charges for the copy.
-func (w *walker) fork(st *state) *state {
+// spawn copies st for another shell, and charges for the copy. What that does to files it does to those of st.
+func (w *walker) spawn(st *state) *state {
 	c := *st
 	c.vars, c.funcs, c.aliases = maps.Clone(st.vars), maps.Clone(st.funcs), maps.Clone(st.aliases)
-	c.files, c.sockets, c.made = maps.Clone(st.files), maps.Clone(st.sockets), maps.Clone(st.made)
-	w.step(1 + (len(st.vars)+len(st.funcs)+len(st.files))/8)
+	c.sockets, c.fds = maps.Clone(st.sockets), maps.Clone(st.fds)
+	w.step(1 + (len(st.vars)+len(st.funcs))/8)
 	return &c
+}
+
+// fork copies st for a branch.
+func (w *walker) fork(st *state) *state {
+	c, d := w.spawn(st), *st.disk
+	d.files, d.made = maps.Clone(st.files), maps.Clone(st.made)
+	c.disk = &d
+	w.step(len(st.files) / 8)
+	return c
 }
 
 // merge returns what holds after either a or b. What differs is not known afterwards.
@@ -111,15 +127,10 @@ func (w *walker) merge(a, b *state) *state {
 	}
 	maps.Copy(m.aliases, b.aliases)
 	maps.Copy(m.sockets, b.sockets)
-	m.files = mergeFiles(a.files, b.files)
-	maps.DeleteFunc(m.made, func(dir string, there bool) bool { return there && !b.made[dir] })
-	for dir, there := range b.made {
-		if !there {
-			m.made[dir] = false
-		}
-	}
-	m.stale, m.exports = a.stale || b.stale, a.exports || b.exports
-	m.removed, m.physical = a.removed || b.removed, a.physical || b.physical
+	m.fds = mergeStreams(a.fds, b.fds)
+	m.disk = w.mergeDisks(a, b)
+	m.exports = a.exports || b.exports
+	m.physical = a.physical || b.physical
 	m.sh, m.decodes, m.nocase = a.sh || b.sh, a.decodes || b.decodes, a.nocase || b.nocase
 	m.mergeDirs(a, b)
 	m.old = mergeDir(a.old, b.old)
@@ -161,29 +172,44 @@ func (v variable) inputs() []int {
 	return all
 }
 
-// mergeFiles keeps what both sides may have written: a file with two contents has a
-// content that is not known, but both are looked through.
-func mergeFiles(a, b map[string]written) map[string]written {
-	m := maps.Clone(a)
-	for p, fa := range a {
-		if _, both := b[p]; !both {
-			fa.touched = true
-			m[p] = fa
+// mergeDisks keeps what both sides may have done.
+func (w *walker) mergeDisks(a, b *state) *disk {
+	same := 0
+	for same < min(len(a.moved), len(b.moved)) && a.moved[same] == b.moved[same] {
+		same++
+	}
+	w.step((len(a.files) + len(b.files) + len(b.moved)) / 8)
+	d := disk{
+		files: w.mergeFiles(a, b), made: maps.Clone(a.made), moved: slices.Concat(a.moved, b.moved[same:]),
+		stirred: a.stirred || b.stirred, fed: a.fed || b.fed, removed: a.removed || b.removed,
+	}
+	maps.DeleteFunc(d.made, func(dir string, there bool) bool { return there && !b.made[dir] })
+	for dir, there := range b.made {
+		if !there {
+			d.made[dir] = false
 		}
 	}
-	for p, f := range b {
-		fa, both := m[p]
-		switch {
-		case !both:
-			f.touched = true
-		case fa.content.equal(f.content) && fa.program == f.program:
-			f.touched = f.touched || fa.touched
-		default:
-			f.content = slices.Concat(fa.content, value{{text: "\n", known: true}}, f.content)
-			f.by, f.touched = sortedSet(slices.Concat(fa.by, f.by)), true
+	return &d
+}
+
+// perhaps walks f, of which it is not sure that it happens.
+func (w *walker) perhaps(f func()) {
+	before := w.fork(w.ctx.st)
+	f()
+	*w.ctx.st.disk = *w.mergeDisks(before, w.ctx.st)
+}
+
+// mergeFiles keeps what both sides may have written: a file with two contents has a
+// content that is not known, but both are looked through.
+func (w *walker) mergeFiles(a, b *state) map[string]written {
+	m := map[string]written{}
+	for _, p := range slices.Sorted(maps.Keys(a.files)) {
+		m[p] = w.mergeFile(p, a, b)
+	}
+	for _, p := range slices.Sorted(maps.Keys(b.files)) {
+		if _, ok := m[p]; !ok {
+			m[p] = w.mergeFile(p, b, a)
 		}
-		f.edited, f.open, f.pipe = f.edited || fa.edited, f.open || fa.open, f.pipe || fa.pipe
-		m[p] = f
 	}
 	return m
 }
@@ -206,6 +232,22 @@ func (st *state) target(name string) string {
 		name = ref
 	}
 	return anyVariable
+}
+
+// mergeFile is what holds of a file after either a, which knows of it, or b.
+func (w *walker) mergeFile(p string, a, b *state) written {
+	fa, fb := a.files[p], b.files[p]
+	if _, ok := b.files[p]; !ok {
+		fb.content, _ = w.onDisk(p)
+		fb.touched, fb.edited = b.stirred, b.fed
+	}
+	m := fa
+	m.touched, m.edited = fa.touched || fb.touched, fa.edited || fb.edited
+	if !fa.content.equal(fb.content) {
+		m.content = slices.Concat(fa.content, value{{text: "\n", known: true}}, fb.content)
+		m.by, m.touched = sortedSet(slices.Concat(fa.by, fb.by)), true
+	}
+	return m
 }
 
 // lookupVar returns a variable as this state knows it.
@@ -302,7 +344,7 @@ func (w *walker) forget() {
 
 // child returns the state in which a new shell of the language starts: exported variables, no functions.
 func (w *walker) child(lang string) *state {
-	st := w.fork(w.ctx.st)
+	st := w.spawn(w.ctx.st)
 	st.sh, st.decodes, st.nocase = lang != "bash", false, false
 	for _, name := range []string{"SHELLOPTS", "BASHOPTS", "POSIXLY_CORRECT"} {
 		st.sh = st.sh || st.vars[name].exported // options of the new shell
@@ -360,9 +402,7 @@ func (w *walker) mayStop(jumps bool, f func()) {
 // subshell walks f in a copy of the state. Only the files that it writes outlive it.
 func (w *walker) subshell(f func()) {
 	saved := w.ctx
-	w.ctx.st = w.fork(saved.st)
+	w.ctx.st = w.spawn(saved.st)
 	f()
-	after := w.ctx.st
 	w.ctx = saved
-	w.ctx.st.files, w.ctx.st.made, w.ctx.st.removed, w.ctx.st.stale = after.files, after.made, after.removed, after.stale
 }

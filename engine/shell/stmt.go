@@ -34,7 +34,10 @@ func (w *walker) stmt(s *syntax.Stmt) {
 // settle makes st the current state, in place: enclosing contexts hold the same pointer.
 func (w *walker) settle(st *state) {
 	if st != nil && st != w.ctx.st {
+		d := w.ctx.st.disk
+		*d = *st.disk
 		*w.ctx.st = *st
+		w.ctx.st.disk = d // other shells share it
 	}
 }
 
@@ -249,7 +252,11 @@ func (w *walker) coproc(c *syntax.CoprocClause) {
 	}
 	saved := w.ctx
 	w.ctx.background = true
-	w.subshell(func() { w.stmt(c.Stmt) })
+	stmt := *c.Stmt
+	if stmt.Cmd == nil && c.Name != nil { // coproc COMMAND >file: only a compound command has a name
+		stmt.Cmd = &syntax.CallExpr{Args: []*syntax.Word{c.Name}}
+	}
+	w.subshell(func() { w.stmt(&stmt) })
 	w.ctx = saved
 	w.assignUnknown(name, nil)
 }

@@ -219,6 +219,7 @@ func (w *walker) captured(stmts []*syntax.Stmt) sink {
 	out := &sink{}
 	w.subshell(func() {
 		w.ctx.out = out
+		delete(w.ctx.st.fds, 1)
 		w.ctx.redirs, w.ctx.pipe = nil, Pipeline{}
 		w.deeper(func() { w.mayStop(w.changes(stmts).jumps, func() { w.stmts(stmts) }) })
 	})

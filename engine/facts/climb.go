@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -49,9 +50,13 @@ func (w *build) plain(i int, seen map[int]bool) bool {
 	}
 	seen[i] = true
 	c := w.calls[i]
-	for _, word := range c.cmd.Words {
-		if word.Certainty != shell.Exact && !slices.ContainsFunc(word.Inputs, func(j int) bool { return j != i && w.plain(j, seen) }) ||
-			strings.Contains(word.Text, "..") || slices.Contains(makesText, c.cmd.Name) && strings.Contains(strings.ReplaceAll(word.Text, `\.`, ""), ".") {
+	unplain := func(j int) bool { return j != i && !w.plain(j, seen) }
+	for at, word := range c.cmd.Words {
+		switch {
+		case at == 0 && path.Dir(word.Text) != "." && path.Dir(word.Text) != "/bin" && path.Dir(word.Text) != "/usr/bin",
+			at == 0 && strings.HasPrefix(word.Text, "./"),
+			word.Certainty != shell.Exact && (len(word.Inputs) == 0 || slices.ContainsFunc(word.Inputs, unplain)),
+			strings.Contains(word.Text, ".."), spellsCharacters(c.cmd.Name, word.Text):
 			return false
 		}
 	}
@@ -66,7 +71,22 @@ func (w *build) plain(i int, seen map[int]bool) bool {
 		slices.ContainsFunc(c.touches, func(t touch) bool { return t.access&reads != 0 }) {
 		return false
 	}
-	return !slices.ContainsFunc(w.inputs[i], func(j int) bool { return j != i && !w.plain(j, seen) })
+	return !slices.ContainsFunc(w.inputs[i], unplain)
+}
+
+// spellsCharacters reports an argument by which a command may print a dot that no input holds: as it stands, or as an
+// octal, hexadecimal or decimal escape of find, stat, tr, sed and awk.
+func spellsCharacters(name, text string) bool {
+	digits := "0123456789"
+	if name == "sed" {
+		digits = "" // \1 is a part of the line
+	}
+	for i := 0; i+1 < len(text); i++ {
+		if text[i] == '\\' && strings.IndexByte("xodcu"+digits, text[i+1]) >= 0 {
+			return true
+		}
+	}
+	return slices.Contains(makesText, name) && strings.Contains(strings.ReplaceAll(text, `\.`, ""), ".")
 }
 
 var (
@@ -76,5 +96,5 @@ var (
 	}
 	gitPlain    = []string{"branch", "describe", "ls-files", "rev-list", "rev-parse", "symbolic-ref", "tag"}
 	printsParts = []string{"cat", "cut", "grep", "head", "read", "sort", "tail", "uniq", "xargs", "tr", "sed", "awk"}
-	makesText   = []string{"tr", "sed", "awk"} // prints what its words say as well
+	makesText   = []string{"tr", "sed", "awk"} // they print text of their words, too
 )

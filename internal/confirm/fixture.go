@@ -92,11 +92,14 @@ func options(posix bool) shell.Options {
 	}
 }
 
+// history is what an interactive Python keeps of itself, where it may.
+const history = Home + "/.python_history"
+
 // Harm lists what a run did to the home directory outside of the workspace.
 func Harm(r Run) []string {
 	var list []string
 	for _, p := range append(append([]string{}, r.Changed...), r.Gone...) {
-		if strings.HasPrefix(p, Home+"/") && p != Dir && !strings.HasPrefix(p, Dir+"/") {
+		if strings.HasPrefix(p, Home+"/") && p != history && p != Dir && !strings.HasPrefix(p, Dir+"/") {
 			list = append(list, p)
 		}
 	}

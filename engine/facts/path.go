@@ -115,7 +115,6 @@ func (w *build) locate(t touch, climbs bool) *spot {
 	if s.certainty == shell.Unknown || climbs || abs == "" {
 		s.certainty = shell.Unknown
 		if t.word.Certainty == shell.Exact && !strings.HasPrefix(text, "~") {
-			s.labels.add(labelUnknownDir)
 			s.asIfEmpty = path.Clean("/" + text)
 		}
 		w.label(s)

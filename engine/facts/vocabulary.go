@@ -234,7 +234,6 @@ const (
 	labelMetadata
 	labelOwnKey
 	labelFiltered
-	labelUnknownDir
 	labelProcessMemory
 	labelWideRoot
 	labelCriticalName
@@ -264,7 +263,7 @@ var labelNames = []string{
 	labelContainsProtected: "contains_protected", labelContainsPermissionRoot: "contains_permission_root",
 	labelContainsHome: "contains_home", labelContainsSelf: "contains_self", labelContainsCredential: "contains_credential",
 	labelDownloaded: "downloaded", labelGeneratedHere: "generated_here", labelSymlinkOut: "symlink_out",
-	labelMetadata: "metadata", labelOwnKey: "own_key", labelFiltered: "filtered", labelUnknownDir: "unknown_dir",
+	labelMetadata: "metadata", labelOwnKey: "own_key", labelFiltered: "filtered",
 	labelProcessMemory: "process_memory", labelWideRoot: "wide_root",
 	labelCriticalName: "critical_name", labelContainsCriticalName: "contains_critical_name",
 }

@@ -115,9 +115,22 @@ func (w *walker) aside(inv *invocation, v value, via string) {
 			w.reparse(inv.idx, w.source(v), via, func(c *context) {
 				c.st, c.in = w.child("sh"), nil
 				c.st.whole = false // the program may have set variables
+				if name, _, _ := strings.Cut(via, " "); name == "split" {
+					c.st.vars["FILE"] = variable{val: splitName(inv.args[1:])}
+				}
 			})
 		})
 	}
+}
+
+// splitName is the name of a piece that split writes: its second operand, or x, and a suffix.
+func splitName(args []arg) value {
+	_, operands := getopt(args, "abClnt", nil)
+	prefix := known("x")
+	if len(operands) > 1 {
+		prefix = operands[1].val
+	}
+	return append(slices.Clone(prefix), piece{text: "aa", data: true})
 }
 
 // hatch is a way in which the language of a program runs shell text.

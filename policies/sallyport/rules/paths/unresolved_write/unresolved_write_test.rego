@@ -29,10 +29,10 @@ test_allows_in_scripts_and_code if {
 	rule.ask == set() with input as _write({}, {"source": "code"})
 }
 
-test_warns_of_a_redirect_that_the_environment_names if {
+test_asks_for_a_redirect_to_a_variable if {
 	doc := _write({}, {"source": "redirect"})
-	rule.warn == {_finding} with input as doc
-	rule.ask == set() with input as doc
+	rule.ask == {_finding} with input as doc
+	rule.warn == set() with input as doc
 }
 
 test_asks_for_a_redirect_that_another_command_names if {

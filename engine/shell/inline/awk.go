@@ -17,10 +17,28 @@ func awkGrammar() *grammar {
 		strings: func(l *lexer) bool {
 			return l.quoted(map[byte]literal{'"': {closer: `"`, esc: escC, line: true}})
 		},
-		bind:   genericBind,
+		bind:   awkBind,
 		walk:   awkWalk,
 		calls:  map[string]handler{"system": shellText},
 		values: map[string]evaluator{"sprintf": awkSprintf, "tolower": lowerArg},
+	}
+}
+
+// awkBind binds what sub, gsub, split and getline change besides what assignments do.
+func awkBind(s *scan) {
+	genericBind(s)
+	for i := 0; i+1 < len(s.toks); i++ {
+		t := &s.toks[i]
+		switch {
+		case t.word("getline") && s.toks[i+1].kind == tokIdent:
+			s.bindAt(i+1, 0, bindUnknown, 0)
+		case (t.word("sub") || t.word("gsub") || t.word("split") || t.word("match")) && s.toks[i+1].is("("):
+			for j := i + 2; j < min(s.match[i+1], len(s.toks)); j = s.after(j) {
+				if s.toks[j].kind == tokIdent && s.toks[j-1].is(",") {
+					s.bindAt(j, 0, bindUnknown, 0)
+				}
+			}
+		}
 	}
 }
 

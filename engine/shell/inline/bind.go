@@ -166,11 +166,17 @@ func (s *scan) bindingValue(b *binding) value {
 	before := s.capped
 	s.capped = false
 	var v value
-	if b.kind == bindEachOf {
+	stop := s.stop
+	switch s.stop = 0; b.kind {
+	case bindEachOf:
 		v = s.chain(b.expr, b.index)
-	} else {
+	case bindEach, bindFirst:
+		s.stop = b.index
+		fallthrough
+	default:
 		v, _ = s.expr(b.expr, false)
 	}
+	s.stop = stop
 	switch b.kind {
 	case bindAppend:
 		// The value before this place: all earlier bindings, without this one.

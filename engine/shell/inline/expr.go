@@ -22,6 +22,9 @@ func (s *scan) expr(i int, inBrackets bool) (value, int) {
 // ends reports whether the expression before token i ends there.
 func (s *scan) ends(i int, inBrackets, first bool) bool {
 	t := &s.toks[i]
+	if s.stop > 0 && i >= s.stop {
+		return true
+	}
 	if t.newline && !inBrackets && !first && s.g.newlineEnds && !s.continues(i) {
 		return true
 	}

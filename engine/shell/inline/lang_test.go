@@ -133,6 +133,8 @@ func TestLua(t *testing.T) {
 
 func TestAwk(t *testing.T) {
 	runCases(t, "awk", []scanCase{
+		{"substitution", `BEGIN { c = "Xm"; gsub("X", "r", c); system(c); d = "ls"; system(d) }`, []string{"shell [Xm]", "shell […]", "shell [ls]"}},
+		{"read into a variable", `BEGIN { c = "ls"; "date" | getline c; system(c) }`, []string{"shell [ls]", "shell […]", "shell [date]"}},
 		{"system", `BEGIN { system("rm -rf /srv") }`, []string{"shell [rm -rf /srv]"}},
 		{"field", `{ system("rm " $1) }`, []string{"shell [rm …]"}},
 		{"getline", `BEGIN { "id" | getline x; while (("ls " d) | getline) print; getline y < "/etc/hosts" }`, []string{"shell [id]", "shell [ls …]", "read [/etc/hosts]"}},

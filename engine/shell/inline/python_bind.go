@@ -196,17 +196,28 @@ func (s *scan) pythonFor(i int) {
 	if j+1 >= len(s.toks) || !s.toks[j].word("in") {
 		return
 	}
+	end := s.clauseEnd(j + 1)
 	if len(names) == 1 {
-		s.bindAt(names[0], j+1, bindEach, 0)
+		s.bindAt(names[0], j+1, bindEach, end)
 		return
 	}
 	for k, n := range names {
 		if k == 0 {
-			s.bindAt(n, j+1, bindFirst, 0)
+			s.bindAt(n, j+1, bindFirst, end)
 		} else {
 			s.bindAt(n, 0, bindUnknown, 0)
 		}
 	}
+}
+
+// clauseEnd is the token at which the next clause of a comprehension begins, 0 for none.
+func (s *scan) clauseEnd(i int) int {
+	for ; i < len(s.toks) && !s.ends(i, true, false) && s.b.step(); i = s.after(i) {
+		if t := &s.toks[i]; t.word("for") || t.word("if") || t.word("async") {
+			return i
+		}
+	}
+	return 0
 }
 
 // pythonWith binds the names of "with a as x, b as y:".

@@ -86,9 +86,26 @@ func (s *scan) walk() {
 			s.report("`", value{}, []argument{{v: s.pieces(t)}}, i)
 		}
 		if s.head(i) {
-			s.operand(i, true)
+			if v, _ := s.operand(i, true); v.kind == object && s.handler(v.name) != nil && s.stored(i) {
+				s.report(v.name, value{}, []argument{{from: i, to: i}}, i)
+			}
 		}
 	}
+}
+
+// stored reports that the operand at token i is an element of a literal, from which it is called later, if at all.
+func (s *scan) stored(i int) bool {
+	if i == 0 || !s.toks[i-1].is(":") && !(s.g.indented && (s.toks[i-1].is(",") || s.toks[i-1].is("[") || s.toks[i-1].is("("))) {
+		return false
+	}
+	open := i - 1
+	for open >= 0 && s.match[open] <= i && s.b.step() {
+		open--
+	}
+	if open < 0 || s.after(open) < len(s.toks) && s.toks[s.after(open)].is("=") { // const {exec: e} = …
+		return false
+	}
+	return s.toks[open].is("{") || open == 0 || !s.toks[open-1].operandEnd()
 }
 
 // head reports whether a chain of members and calls may begin at i.

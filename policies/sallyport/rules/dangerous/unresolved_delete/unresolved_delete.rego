@@ -13,11 +13,13 @@
 #     - read -r f; mv "$f" /tmp/
 #     - read -r dir; rm -rf "$dir"/*
 #     - read -r name; rm -rf /$name
+#     - python3 -c 'import os, sys; os.remove(sys.argv[1])' x
 #   lookalikes:
 #     - d=build; rm -rf "$d"
 #     - rm -rf "./out/$name"
 #     - rm -rf /tmp/work.$$
 #     - ls -R "$1"
+#     - python3 -c 'import os; os.remove("build/x")'
 #     - ls build | while read -r f; do rm "build/$f"; done
 #     - find build -name '*.o' -exec rm {} +
 #     - ls *.txt | xargs -I {} mv {} old-{}
@@ -84,7 +86,7 @@ ask contains {"path": i, "msg": $"what {p.raw} stands for is not known before it
 	some i in lib.deletes
 	p := input.paths[i]
 	p.certainty == "unknown"
-	p.source == "argument"
+	p.source in {"argument", "code"}
 	not _many_at_once(p)
 	not _in_script(p)
 	not _listed(p)

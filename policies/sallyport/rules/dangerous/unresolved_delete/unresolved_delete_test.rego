@@ -87,3 +87,11 @@ test_allows_caches if {
 test_allows_moves if {
 	rule.deny == set() with input as _delete({"flags": ["moves"]}, {"certainty": "unknown", "recursive": true})
 }
+
+test_asks_for_a_delete_by_code if {
+	rule.ask == {{"path": 0, "msg": "what $d stands for is not known before it runs"}} with input as _delete({}, {
+		"certainty": "unknown",
+		"source": "code",
+		"path": "",
+	})
+}

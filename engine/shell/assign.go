@@ -69,7 +69,7 @@ func (w *walker) arrayAssignment(a *syntax.Assign, name string, set bool) Assign
 	var list []value
 	old := w.ctx.st.lookupVar(name)
 	indexed := a.Append && !old.array || old.readonly || old.converts
-	if a.Append && old.array && w.step(1+len(old.list)/4) {
+	if a.Append && old.array && w.step(1+len(old.list)) {
 		list = slices.Clone(old.list)
 	}
 	for _, e := range a.Array.Elems {
@@ -127,7 +127,7 @@ func (w *walker) assignElement(name string, a *syntax.Assign, v value) {
 	name = w.ctx.st.target(name)
 	w.standIn(name, a.Index, v)
 	old := w.ctx.st.lookupVar(name)
-	w.step(len(old.list) / 4) // it is copied
+	w.step(len(old.list)) // it is copied
 	n, err := strconv.Atoi(indexWord(a.Index))
 	_, had := w.ctx.st.vars[name]
 	switch {

@@ -54,7 +54,7 @@ func singleQuoted(p syntax.WordPart) bool {
 func (w *walker) starJoin(list []value) value {
 	v := value{}
 	ifs, ok := w.ctx.st.lookupVar("IFS").val.exact()
-	if !w.step(1 + len(list)/4) {
+	if !w.step(1 + 2*len(list)) {
 		return unknown("", nil)
 	}
 	for i, e := range list {

@@ -229,7 +229,7 @@ func (w *walker) step(n int) bool {
 
 // pay spends the steps for a value that was built, and reports whether the walk may go on.
 func (w *walker) pay(v value) bool {
-	return w.step(1 + len(v)/4 + v.size()/bytesPerStep)
+	return w.step(1 + len(v) + v.size()/bytesPerStep)
 }
 
 // spend records that a limit was reached; the first one is kept, and the walk ends.

@@ -173,6 +173,7 @@ func (w *walker) items(lines bool, separator string, file arg) ([]arg, bool) {
 // substitute replaces mark in args by v.
 func (w *walker) substitute(args []arg, mark string, v value) []arg {
 	out := make([]arg, len(args))
+	w.step(2 * len(args))
 	for i, a := range args {
 		out[i] = a
 		if mark == "" || !strings.Contains(a.Text, mark) {

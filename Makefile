@@ -66,7 +66,7 @@ race: ## run all other tests under the race detector
 	@CGO_ENABLED=1 $(GO) test -json -race -timeout 60m -vet=off $$($(GO) list ./... | grep -vE '/($(PROGRAMS))$$') | $(call report,race)
 
 bench: build $(OPA) ## measure, as ratios against a named baseline in the same run
-	SALLYPORT_BIN=$(CURDIR)/$(BIN)/sallyport OPA_BIN=$(CURDIR)/$(OPA) $(GO) test -run '^$$' -bench . -benchtime 3s ./internal/bench ./policies
+	SALLYPORT_BIN=$(CURDIR)/$(BIN)/sallyport OPA_BIN=$(CURDIR)/$(OPA) $(GO) test -run '^$$' -bench . -benchtime 3s ./internal/bench ./policies ./engine/shell
 
 CONFIRM_COUNT ?= 100000
 CONFIRM_SEED  ?= 0

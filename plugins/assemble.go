@@ -16,6 +16,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/engine/ledger"
+	"github.com/sallyport-dev/sallyport/engine/redact"
 	"github.com/sallyport-dev/sallyport/engine/rego"
 	"github.com/sallyport-dev/sallyport/engine/wasm"
 	"github.com/sallyport-dev/sallyport/runners/docker"
@@ -254,18 +255,18 @@ func AcceptBreak(l *config.Loaded, version string) (bool, error) {
 }
 
 func logOptions(l *config.Loaded, version string) audit.Options {
-	redact := make([]*regexp.Regexp, len(l.Audit.Redact))
+	patterns := make([]*regexp.Regexp, len(l.Audit.Redact))
 	for i, p := range l.Audit.Redact {
-		redact[i] = regexp.MustCompile(string(p)) // config has compiled it already
+		patterns[i] = regexp.MustCompile(string(p)) // config has compiled it already
 	}
 	return audit.Options{
 		Dir: string(l.Audit.Dir), Agent: l.Agent, Version: version,
-		Redact: audit.Redact{Patterns: redact}, CheckpointEvery: time.Duration(l.Audit.Checkpoint.Every),
+		Redact: redact.Extra{Patterns: patterns}, CheckpointEvery: time.Duration(l.Audit.Checkpoint.Every),
 	}
 }
 
 // journalOptions are for the logs of environments. They are redacted as the audit log is.
-func journalOptions(l *config.Loaded, r *audit.Redactor, warn func(error)) journal.Options {
+func journalOptions(l *config.Loaded, r *redact.Redactor, warn func(error)) journal.Options {
 	return journal.Options{Dir: l.EnvironmentsDir(), Redact: r.Together, Warn: warn, Keep: forgetAfter}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine/audit"
 	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/engine/redact"
 	"github.com/sallyport-dev/sallyport/runners/bubblewrap"
 	"github.com/sallyport-dev/sallyport/runners/docker"
 	"github.com/sallyport-dev/sallyport/runners/journal"
@@ -173,9 +174,9 @@ func noteRemoval(l *config.Loaded, e Environment, by string) {
 	if e.Log == "" {
 		return
 	}
-	redactor, err := audit.RedactorFor(string(l.Audit.Dir), audit.Redact{})
+	redactor, err := audit.RedactorFor(string(l.Audit.Dir), redact.Extra{})
 	if err != nil {
-		redactor = audit.NewRedactor(nil, audit.Redact{})
+		redactor = redact.New(nil, redact.Extra{})
 	}
 	id := journal.Identity{Runner: e.Runner, Agent: e.Agent, Session: e.Session, Workspace: e.Workspace}
 	journal.Tell(journalOptions(l, redactor, nil), e.Name, id, "remove", map[string]any{"container": e.Container, "by": by})

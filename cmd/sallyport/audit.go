@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"os"
@@ -19,10 +20,11 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/audit"
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/redact"
 )
 
 func (a *app) auditCommand() *cobra.Command {
-	return group("audit", "Read and verify the audit log", a.auditList(), a.auditShow(), a.auditTail(), a.auditVerify(), a.auditAcceptBreak())
+	return group("audit", "Read and verify the audit log", a.auditList(), a.auditShow(), a.auditTail(), a.auditHash(), a.auditVerify(), a.auditAcceptBreak())
 }
 
 // logDir returns the directory of the log, which must be there.
@@ -48,6 +50,7 @@ func existingLog(l *config.Loaded) (string, error) {
 // filterFlags select records.
 type filterFlags struct {
 	since, until, kind, effect, rule, decision string
+	named                                      bool
 	last                                       int
 }
 
@@ -59,11 +62,13 @@ func (f *filterFlags) add(cmd *cobra.Command, last int) {
 	flags.StringVar(&f.effect, "effect", "", "only decisions with this `effect`: allow, ask, deny")
 	flags.StringVar(&f.rule, "rule", "", "only decisions with a reason of this `rule`")
 	flags.StringVar(&f.decision, "decision", "", "only records of this decision `id`")
+	flags.BoolVar(&f.named, "named-secrets", false, "only records in which a path, host or program contains what the agent calls a secret")
 	flags.IntVarP(&f.last, "last", "n", last, "only the last `n` records; 0 for all")
 }
 
 func (f *filterFlags) filter(now time.Time) (audit.Filter, error) {
-	out := audit.Filter{Kind: engine.Kind(f.kind), Effect: engine.Effect(f.effect), Rule: f.rule, Decision: f.decision, Last: f.last}
+	out := audit.Filter{Kind: engine.Kind(f.kind), Effect: engine.Effect(f.effect), Rule: f.rule, Decision: f.decision,
+		Named: f.named, Last: f.last}
 	if f.last < 0 {
 		return out, usageError{errors.New("--last: want 0 or more")}
 	}
@@ -145,6 +150,43 @@ func (a *app) auditTail() *cobra.Command {
 			return nil
 		}
 		return err
+	}
+	return cmd
+}
+
+// maxValue is how many bytes of a value audit hash reads.
+const maxValue = 1 << 20
+
+func (a *app) auditHash() *cobra.Command {
+	cmd := &cobra.Command{Use: "hash VALUE|-", Short: "List the records in which a tag stands for a value", Args: exactly(1, "a value, or - to read it from stdin")}
+	cmd.Long = "List the records in which a tag stands for a value: [redacted:<detector>:<digits>].\n\n" +
+		"With -, the value is what stdin holds, without a newline at its end: it shows in no list of processes."
+	format := formatFlag(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		value := args[0]
+		if value == "-" {
+			text, err := io.ReadAll(io.LimitReader(a.in, maxValue))
+			if err != nil {
+				return fmt.Errorf("read value from stdin: %w", err)
+			}
+			value = strings.TrimSuffix(string(text), "\n")
+		}
+		dir, err := a.logDir()
+		if err != nil {
+			return err
+		}
+		red, err := audit.RedactorFor(dir, redact.Extra{})
+		if err != nil {
+			return err
+		}
+		digest := red.Digest(value)
+		if digest == "" {
+			return fmt.Errorf("find a value in audit log %s: the key of its tags is gone: put keys/audit.redact.key back", dir)
+		}
+		if *format != formatJSON {
+			fmt.Fprintf(a.out, "digits %s\n", digest)
+		}
+		return a.writeEntries(audit.Read(dir, audit.Filter{Digest: digest}), *format)
 	}
 	return cmd
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/redact"
 )
 
 // BenchmarkRecord compares one durable record with a bare write and sync of as many bytes, in turns
@@ -80,7 +81,7 @@ func BenchmarkRecord64Writers(b *testing.B) {
 }
 
 func BenchmarkEncode(b *testing.B) {
-	red := NewRedactor([]byte("k"), Redact{})
+	red := redact.New([]byte("k"), redact.Extra{})
 	r := decision("0123456789abcdef", "git status && npm run build", engine.Deny)
 	for b.Loop() {
 		if _, err := encode(r, testTime, red, defaultRecord); err != nil {

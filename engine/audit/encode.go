@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/redact"
 )
 
 // timeFormat has a fixed width, so that times sort as text.
@@ -28,7 +29,7 @@ type payload struct {
 }
 
 // reserved are the members of the envelope. A body must not name them.
-var reserved = []string{"seq", "time", "kind", "decision_id", "writer", "redacted", "cut", "prev"}
+var reserved = []string{"seq", "time", "kind", "decision_id", "writer", "redacted", "named_secrets", "cut", "prev"}
 
 // cuts are tried in order until a record fits. The first keeps every text that the gate accepts
 // (64 KiB) whole, so that ordinary decisions can be replayed.
@@ -44,7 +45,7 @@ const (
 
 // encode marshals the body of a record, replaces secrets and cuts it to size. A panic of a
 // marshaller is an error like any other: the record is not written, and the gate denies.
-func encode(r engine.Record, now time.Time, red *Redactor, maxRecord int) (p payload, err error) {
+func encode(r engine.Record, now time.Time, red *redact.Redactor, maxRecord int) (p payload, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("encode audit record: panic: %v", v)
@@ -60,8 +61,8 @@ func encode(r engine.Record, now time.Time, red *Redactor, maxRecord int) (p pay
 	if err != nil {
 		return payload{}, fmt.Errorf("encode audit record: %s: %w", r.Kind, err)
 	}
-	redacted := red.node(&n)
-	body, err := fit(n, redacted, maxRecord-envelopeSz-6*len(r.Decision))
+	report := conceal(red, r.Kind, &n)
+	body, err := fit(n, report, maxRecord-envelopeSz-6*len(r.Decision))
 	if err != nil {
 		return payload{}, fmt.Errorf("encode audit record: %s: %w", r.Kind, err)
 	}
@@ -97,7 +98,7 @@ func bodyNode(body any) (node, error) {
 }
 
 // fit writes the body with the mildest cut that keeps it below limit bytes.
-func fit(n node, redacted []string, limit int) ([]byte, error) {
+func fit(n node, report redact.Report, limit int) ([]byte, error) {
 	var notes []cutNote
 	for _, l := range cuts {
 		notes = mergeNotes(notes, n.cut("", l, nil))
@@ -105,7 +106,10 @@ func fit(n node, redacted []string, limit int) ([]byte, error) {
 		if len(n.kids) > 0 {
 			b = n.appendFields(append(b, ','))
 		}
-		b, err := appendMember(b, "redacted", redacted, len(redacted))
+		b, err := appendMember(b, "redacted", report.Redacted, len(report.Redacted))
+		if err == nil {
+			b, err = appendMember(b, "named_secrets", report.Named, len(report.Named))
+		}
 		if err == nil {
 			b, err = appendMember(b, "cut", notes, len(notes))
 		}

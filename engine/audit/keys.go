@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"github.com/sallyport-dev/sallyport/engine/redact"
 )
 
 // keys are the secrets of one log. They lie beside the audit directory, not in it, so that the log
@@ -150,4 +152,22 @@ func readSecret(fsys fileSystem, name string) (string, error) {
 	}
 	b, err := readAll(fsys, name, 4096)
 	return strings.TrimSpace(string(b)), err
+}
+
+// RedactorFor makes the redactor of the log in dir, whose tags are those in its records, without
+// opening the log. Before the log has a key the tags have no hex digits.
+func RedactorFor(dir string, extra redact.Extra) (*redact.Redactor, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read redaction key: %w", err)
+	}
+	_, _, name := keyPaths(dir)
+	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+		return redact.New(nil, extra), nil
+	}
+	key, err := redactKey(osFS{}, name)
+	if err != nil {
+		return nil, err
+	}
+	return redact.New(key, extra), nil
 }

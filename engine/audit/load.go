@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/redact"
 )
 
 // load finds the end of the log on disk. The caller holds the lock.
@@ -20,7 +21,7 @@ func (l *Log) load() error {
 	if err := l.loadKeys(len(segments) > 0); err != nil {
 		return err
 	}
-	l.red = NewRedactor(l.keys.redact, l.o.Redact)
+	l.red = redact.New(l.keys.redact, l.o.Redact)
 	var err error
 	if l.anchor, _, err = readAnchor(l.o.fs, l.o.Dir, l.keys.public); err != nil && !l.rekeyed {
 		if err = l.breakAt(err); err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/redact"
 )
 
 // ErrClosed is returned by Record after Close.
@@ -26,7 +27,7 @@ var ErrFull = errors.New("no space left for the audit log: free space or set aud
 type Log struct {
 	o      Options
 	keys   keys
-	red    *Redactor
+	red    *redact.Redactor
 	writer string // who writes: see self
 
 	mu     sync.Mutex
@@ -83,7 +84,7 @@ func Open(o Options) (*Log, error) {
 }
 
 // Redactor returns the redactor of the log, whose tags are those in its records.
-func (l *Log) Redactor() *Redactor { return l.red }
+func (l *Log) Redactor() *redact.Redactor { return l.red }
 
 // PublicKey returns the verifier key of the log's checkpoints.
 func (l *Log) PublicKey() string { return l.keys.public }

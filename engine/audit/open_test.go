@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/redact"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
@@ -224,7 +225,7 @@ func FuzzEncode(f *testing.F) {
 	f.Add("echo hi", "d-1", `{"a":[1,{"b":null}],"c":"\u2028"}`)
 	f.Add("a\nb\x00\x1b[31m\u202e\xff\"\\", "\n\"", `{"a":1,"a":2}`)
 	f.Add("TOKEN=abc", "{}", `{"x":"\ud800","y":1e400}`)
-	red := NewRedactor([]byte("k"), Redact{})
+	red := redact.New([]byte("k"), redact.Extra{})
 	f.Fuzz(func(t *testing.T, text, id, raw string) {
 		for _, body := range []any{map[string]string{"t": text, text + "k": text}, json.RawMessage(raw)} {
 			p, err := encode(engine.Record{Kind: engine.KindStop, Decision: id, Body: body}, testTime, red, defaultRecord)

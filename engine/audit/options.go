@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"time"
+
+	"github.com/sallyport-dev/sallyport/engine/redact"
 )
 
 // Options say where a log lies and how it is kept. Only Dir must be given.
@@ -17,7 +18,7 @@ type Options struct {
 	// name of the machine.
 	Host, Agent, Version string
 	// Redact is what the operator adds to the built-in secret detectors.
-	Redact Redact
+	Redact redact.Extra
 	// Clock gives the time of records that carry none; default time.Now.
 	Clock func() time.Time
 
@@ -33,12 +34,6 @@ type Options struct {
 	AcceptBreak bool
 
 	fs fileSystem // tests fail it step by step
-}
-
-// Redact is the operator's own list of secrets.
-type Redact struct {
-	Literals []string // replaced wherever they occur
-	Patterns []*regexp.Regexp
 }
 
 const (

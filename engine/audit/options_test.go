@@ -7,6 +7,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/redact"
 )
 
 // A secret that is an option's value is one in every place where the input has it, however it was written.
@@ -29,7 +30,7 @@ func TestValuesOfOptionsAreRedacted(t *testing.T) {
 			}
 		}
 		in := facts.NewBuilder(facts.Layout{Workspace: "/ws", Home: "/home/u"}, facts.OSFS{}, nil).Build(facts.Ask{Request: facts.Request{Command: text, WorkDir: "/ws"}})
-		p, err := encode(engine.Record{Kind: engine.KindDecision, Body: engine.DecisionBody{Input: in}}, time.Now(), NewRedactor([]byte("k"), Redact{}), 1<<20)
+		p, err := encode(engine.Record{Kind: engine.KindDecision, Body: engine.DecisionBody{Input: in}}, time.Now(), redact.New([]byte("k"), redact.Extra{}), 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,6 +24,8 @@ type Filter struct {
 	Effect       engine.Effect // of decisions: other kinds are left out; "" for any
 	Rule         string        // decisions with a reason of this rule
 	Decision     string        // records of this decision
+	Digest       string        // records with a tag of these hex digits: see redact.Redactor.Digest
+	Named        bool          // records in which a name contains what some text calls a secret
 	Last         int           // only so many of the newest; 0 for all
 }
 
@@ -103,7 +105,9 @@ func (f Filter) match(e Entry) bool {
 	case !f.Since.IsZero() && e.Time.Before(f.Since),
 		!f.Until.IsZero() && !e.Time.Before(f.Until),
 		f.Kind != "" && e.Kind != f.Kind,
-		f.Decision != "" && e.DecisionID != f.Decision:
+		f.Decision != "" && e.DecisionID != f.Decision,
+		f.Digest != "" && !bytes.Contains(e.Raw, []byte(":"+f.Digest+"]")),
+		f.Named && !bytes.Contains(e.Raw, []byte(`,"named_secrets":[`)): // in a text the quotes would be escaped
 		return false
 	case f.Effect == "" && f.Rule == "":
 		return true

@@ -258,24 +258,3 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkParse(b *testing.B) {
-	texts := map[string]string{
-		"short":    "ls -la src",
-		"usual":    "cd x && go test ./... 2>&1 | tail -50",
-		"commit":   "git commit -m \"$(cat <<'E'\nfix: a thing\nE\n)\"",
-		"nested":   `sudo env A=1 bash -c 'for i in a b; do rm -rf "/srv/$i"; done'`,
-		"pipeline": strings.Repeat("grep -v x | ", 19) + "sort",
-	}
-	for name, text := range texts {
-		b.Run(name, func(b *testing.B) {
-			o := testOptions()
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := Parse(text, o); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

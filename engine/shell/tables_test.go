@@ -79,7 +79,7 @@ func parseForTable(text string) []string {
 	return lines
 }
 
-func readTable(t *testing.T, file string) []tableCase {
+func readTable(t testing.TB, file string) []tableCase {
 	t.Helper()
 	f, err := os.Open(file)
 	if err != nil {

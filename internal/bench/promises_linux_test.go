@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
-	"github.com/sallyport-dev/sallyport/engine/audit"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/redact"
 	"github.com/sallyport-dev/sallyport/engine/shell"
 	"github.com/sallyport-dev/sallyport/engine/shell/inline"
 	"github.com/sallyport-dev/sallyport/internal/await"
@@ -306,7 +306,7 @@ func BenchmarkPromiseBody(b *testing.B) {
 // BenchmarkPromiseLinear: the time and the memory for a text grow with its length. The metrics are those for eight
 // times the text, divided by eight times those for it: 1 is linear, 8 is quadratic.
 func BenchmarkPromiseLinear(b *testing.B) {
-	red := audit.NewRedactor([]byte("bench"), audit.Redact{})
+	red := redact.New([]byte("bench"), redact.Extra{})
 	bash := func(s string) { _, _ = shell.Parse(s, shell.Options{}) }
 	for name, c := range map[string]struct {
 		unit string

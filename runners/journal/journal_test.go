@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sallyport-dev/sallyport/engine"
-	"github.com/sallyport-dev/sallyport/engine/audit"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/redact"
 	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/runners/journal"
@@ -162,7 +162,7 @@ func TestNoSecretIsKept(t *testing.T) {
 	token := "gh" + "p_" + strings.Repeat("k3Jq9ZtR", 4) + "abcd"
 	plain := "correct-horse-battery-9"
 	pem := "-----BEGIN OPENSSH PRIVATE KEY-----\n" + strings.Repeat(strings.Repeat("Zm9v", 16)+"\n", 60) + "-----END OPENSSH PRIVATE KEY-----\n"
-	redactor := audit.NewRedactor([]byte("key"), audit.Redact{})
+	redactor := redact.New([]byte("key"), redact.Extra{})
 	env := open(t, journal.Wrap(localRunner(t), journal.Options{Dir: dir, Redact: redactor.Together}))
 	for i, text := range []string{
 		"echo " + token,
@@ -290,7 +290,7 @@ func BenchmarkLogged(b *testing.B) {
 		b.Run(fmt.Sprintf("log=%v", logged), func(b *testing.B) {
 			r := localRunner(b)
 			if logged {
-				redactor := audit.NewRedactor([]byte("key"), audit.Redact{})
+				redactor := redact.New([]byte("key"), redact.Extra{})
 				r = journal.Wrap(r, journal.Options{Dir: b.TempDir(), Redact: redactor.Together})
 			}
 			env := open(b, r)

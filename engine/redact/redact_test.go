@@ -1,21 +1,17 @@
-package audit
+package redact
 
 import (
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/sallyport-dev/sallyport/engine"
-	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
 func TestPlantedSecrets(t *testing.T) {
 	t.Parallel()
-	red := NewRedactor([]byte("0123456789abcdef"), Redact{})
+	red := New([]byte("0123456789abcdef"), Extra{})
 	for name, p := range planted() {
 		text, secret := plant(p[0], p[1]), p[1]
 		got := red.String(text)
@@ -38,7 +34,7 @@ func TestPlantedSecrets(t *testing.T) {
 
 func TestLookalikes(t *testing.T) {
 	t.Parallel()
-	red := NewRedactor(nil, Redact{})
+	red := New(nil, Extra{})
 	for _, s := range lookalikes() {
 		if got := red.String(s); got != s {
 			t.Errorf("changed\n  %s\n  %s", s, got)
@@ -46,82 +42,9 @@ func TestLookalikes(t *testing.T) {
 	}
 }
 
-// Through a whole record: the secret stands in the text, in arguments and in what the walk made of
-// variables, and must be gone from the line.
-func TestPlantedSecretsInRecords(t *testing.T) {
-	t.Parallel()
-	red := NewRedactor([]byte("0123456789abcdef"), Redact{})
-	for name, p := range planted() {
-		text, secret := plant(p[0], p[1]), p[1]
-		r := decision("d", text, engine.Allow)
-		in := r.Body.(engine.DecisionBody).Input
-		in.Commands = []facts.Command{{Name: "bash", Argv: []string{"bash", "-c", text}}}
-		in.Paths = []facts.Path{{Raw: "x"}}
-		got, err := encode(r, time.Time{}, red, defaultRecord)
-		if err != nil {
-			t.Fatal(err)
-		}
-		quoted, _ := json.Marshal(secret)
-		if strings.Contains(string(got.body), strings.Trim(string(quoted), `"`)) {
-			t.Errorf("%s: leaked: %s", name, got.body)
-		}
-	}
-}
-
-func TestArguments(t *testing.T) {
-	t.Parallel()
-	red := NewRedactor(nil, Redact{})
-	tests := []struct {
-		argv []string
-		want string
-	}{
-		{[]string{"tool", "--password", "hunter2", "x"}, `["tool","--password","[redacted:argument]","x"]`},
-		{[]string{"tool", "--password", "--verbose"}, `["tool","--password","--verbose"]`},
-		{[]string{"tool", "--password=a b & c"}, `["tool","--password=[redacted:assignment]"]`},
-		{[]string{"curl", "-u", "me:sw ord", "http://h"}, `["curl","-u","me:[redacted:argument]","http://h"]`},
-		{[]string{"/usr/bin/mysql", "-pswordfish"}, `["/usr/bin/mysql","-p[redacted:argument]"]`},
-		{[]string{"curl", "-H", "Authorization: Bearer abcdef"}, `["curl","-H","Authorization: Bearer [redacted:authorization]"]`},
-		{[]string{"tool", "--max-token", "4096"}, `["tool","--max-token","4096"]`},
-		{[]string{"tool", "--token", "./token.txt"}, `["tool","--token","./token.txt"]`},
-		{[]string{"docker", "run", "-p", "80:80"}, `["docker","run","-p","80:80"]`},
-		{[]string{"docker", "login", "-p", "swordfish"}, `["docker","login","-p","[redacted:argument]"]`},
-		{[]string{"aws", "configure", "set", "aws_session_token", "abc"}, `["aws","configure","set","aws_session_token","[redacted:argument]"]`},
-	}
-	for _, tt := range tests {
-		n, err := bodyNode(map[string]any{"argv": tt.argv})
-		if err != nil {
-			t.Fatal(err)
-		}
-		red.node(&n)
-		if got := string(n.kids[0].appendTo(nil)); got != tt.want {
-			t.Errorf("got  %s\nwant %s", got, tt.want)
-		}
-	}
-}
-
-func TestRedactedElsewhere(t *testing.T) {
-	t.Parallel()
-	red := NewRedactor([]byte("k"), Redact{})
-	n, err := bodyNode(map[string]any{
-		"command": "T=x; SECRET=open-sesame; curl -H \"X: $SECRET\" h", "z": []any{"curl", "-H", "X: open-sesame", map[string]any{"token": "abc"}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	changed := fmt.Sprint(red.node(&n))
-	if want := "[/command /z/2 /z/3/token]"; changed != want {
-		t.Errorf("changed %s, want %s", changed, want)
-	}
-	line := string(n.appendTo(nil))
-	tag := red.Tag("assignment", "open-sesame")
-	if strings.Contains(line, "sesame") || strings.Count(line, tag) != 2 {
-		t.Errorf("line: %s", line)
-	}
-}
-
 func TestConfiguredSecrets(t *testing.T) {
 	t.Parallel()
-	red := NewRedactor(nil, Redact{Literals: []string{"Project Falcon", ""}, Patterns: []*regexp.Regexp{regexp.MustCompile(`ACME-\d+`), regexp.MustCompile(`x*`)}})
+	red := New(nil, Extra{Literals: []string{"Project Falcon", ""}, Patterns: []*regexp.Regexp{regexp.MustCompile(`ACME-\d+`), regexp.MustCompile(`x*`)}})
 	if got, want := red.String("about Project Falcon, ACME-42 and ACME"), "about [redacted:configured], [redacted:configured] and ACME"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -166,7 +89,7 @@ func TestRedactIsLinear(t *testing.T) {
 // Finding and replacing together take memory in proportion to the text. The test counts the allocations of the
 // whole process, so it is not parallel.
 func TestRedactAllocatesLinearly(t *testing.T) {
-	red := NewRedactor([]byte("k"), Redact{Literals: []string{"swordfish"}, Patterns: []*regexp.Regexp{regexp.MustCompile(`ACME-[0-9]+`)}})
+	red := New([]byte("k"), Extra{Literals: []string{"swordfish"}, Patterns: []*regexp.Regexp{regexp.MustCompile(`ACME-[0-9]+`)}})
 	for _, unit := range []string{"TOKEN=hunter2abc ", "swordfish ACME-42 ", "mysql -pswordfish; ", "authorization: hunter2abc\n"} {
 		of := func(size int) uint64 {
 			text := strings.Repeat(unit, size/len(unit))
@@ -186,7 +109,7 @@ func TestRedactAllocatesLinearly(t *testing.T) {
 // A header is redacted to its end, at any length and with any beginning.
 func TestLongHeaders(t *testing.T) {
 	t.Parallel()
-	red := NewRedactor(nil, Redact{})
+	red := New(nil, Extra{})
 	for _, size := range []int{20 << 10, 100 << 10} {
 		for _, begins := range []string{"", strings.Repeat("*", 2*maxValue)} {
 			value := begins + strings.Repeat("s3cr3t", size/6)
@@ -204,24 +127,6 @@ func TestLongHeaders(t *testing.T) {
 	}
 }
 
-// The redactor of a log can be had with and without opening the log, and gives the same tags.
-func TestRedactorFor(t *testing.T) {
-	t.Parallel()
-	o := testOptions(t)
-	r, err := RedactorFor(o.Dir, Redact{})
-	if err != nil || r.String("TOKEN=abcdef") != "TOKEN=[redacted:assignment]" {
-		t.Errorf("before there is a log: %v", err)
-	}
-	l := mustOpen(t, o)
-	defer mustClose(t, l)
-	if r, err = RedactorFor(o.Dir, Redact{}); err != nil {
-		t.Fatal(err)
-	}
-	if want, got := l.Redactor().Tag("assignment", "abcdef"), r.String("TOKEN=abcdef"); got != "TOKEN="+want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-}
-
 func FuzzRedact(f *testing.F) {
 	for _, p := range planted() {
 		f.Add(plant(p[0], p[1]))
@@ -229,10 +134,9 @@ func FuzzRedact(f *testing.F) {
 	for _, s := range lookalikes() {
 		f.Add(s)
 	}
-	red := NewRedactor([]byte("k"), Redact{})
+	red := New([]byte("k"), Extra{})
 	f.Fuzz(func(t *testing.T, s string) {
-		n := node{kind: 'a', kids: []node{{kind: 's', text: s}, {kind: 's', text: "--password"}, {kind: 's', text: s}}}
-		red.node(&n)
+		red.Texts([]Text{{List: 1, Value: s}, {List: 1, Value: "--password"}, {List: 1, Value: s}, {Class: Name, Value: s}})
 		_ = red.String(s)
 	})
 }
@@ -240,7 +144,7 @@ func FuzzRedact(f *testing.F) {
 func BenchmarkRedact(b *testing.B) {
 	short := "cd /srv/app && npm run build -- --mode production && cp -r dist/assets public/ && git add -A && git commit -m 'build: update assets' && curl -s http://localhost:8080/health | jq .status && ls -la dist"
 	script := strings.Repeat("for f in src/*.go; do gofmt -l \"$f\" | tee -a /tmp/out.log; done # check all of them\n", 100)
-	red := NewRedactor([]byte("k"), Redact{})
+	red := New([]byte("k"), Extra{})
 	for name, s := range map[string]string{"200B": short[:200], "8KB": script[:8192], "8KB-secret": script[:8000] + "\nTOKEN=abcdefgh123 ./run\n"} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(s)))
@@ -248,5 +152,89 @@ func BenchmarkRedact(b *testing.B) {
 				red.String(s)
 			}
 		})
+	}
+}
+
+// The secret stands in a text, in arguments and in the values of variables, and must be gone from all of them.
+func TestPlantedSecretsTogether(t *testing.T) {
+	t.Parallel()
+	red := New([]byte("0123456789abcdef"), Extra{})
+	for name, p := range planted() {
+		text, secret := plant(p[0], p[1]), p[1]
+		texts := []Text{{Value: text}, {List: 1, Value: "bash"}, {List: 1, Value: "-c"}, {List: 1, Value: text}, {Class: Name, Value: "x"}}
+		red.Texts(texts)
+		for _, x := range texts {
+			if strings.Contains(x.Value, secret) {
+				t.Errorf("%s: leaked: %s", name, x.Value)
+			}
+		}
+	}
+}
+
+func TestNamesStay(t *testing.T) {
+	t.Parallel()
+	red := New([]byte("0123456789abcdef"), Extra{Literals: []string{"Project Falcon"}})
+	token := "ghp_" + strings.Repeat("a1", 18)
+	texts := []Text{
+		{At: "/command", Value: "API_TOKEN=backdoor.sh; touch backdoor.sh " + token + "; curl evil.example"},
+		{At: "/argv/1", List: 1, Value: "backdoor.sh"},
+		{At: "/path", Class: Name, Value: "/ws/backdoor.sh"},
+		{At: "/token", Class: Name, Value: "/ws/" + token},
+		{At: "/falcon", Class: Name, Value: "/ws/Project Falcon"},
+		{At: "/assigned", Class: Name, Value: "/ws/PASSWORD=evil.example"},
+		{At: "/rule", Class: Own, Value: "Project Falcon " + token},
+	}
+	report := red.Texts(texts)
+	tag := red.Tag("assignment", "backdoor.sh")
+	want := []string{
+		"API_TOKEN=" + tag + "; touch backdoor.sh " + red.Tag("github", token) + "; curl evil.example", "backdoor.sh",
+		"/ws/backdoor.sh", "/ws/" + red.Tag("github", token), "/ws/" + red.Tag("configured", "Project Falcon"),
+		"/ws/PASSWORD=evil.example", "Project Falcon " + token,
+	}
+	for i, x := range texts {
+		if x.Value != want[i] {
+			t.Errorf("%s is %q, want %q", x.At, x.Value, want[i])
+		}
+	}
+	if got := report.Redacted; !slices.Equal(got, []string{"/command", "/token", "/falcon"}) {
+		t.Errorf("redacted %q", got)
+	}
+	if n := (Named{At: "/path", From: "/command", Tag: tag}); !slices.Contains(report.Named, n) {
+		t.Errorf("named %q", report.Named)
+	}
+}
+
+func TestArguments(t *testing.T) {
+	t.Parallel()
+	red := New(nil, Extra{})
+	tests := []struct {
+		argv []string
+		want string
+	}{
+		{[]string{"tool", "--password", "hunter2", "x"}, `["tool","--password","[redacted:argument]","x"]`},
+		{[]string{"tool", "--password", "--verbose"}, `["tool","--password","--verbose"]`},
+		{[]string{"tool", "--password=a b & c"}, `["tool","--password=[redacted:assignment]"]`},
+		{[]string{"curl", "-u", "me:sw ord", "http://h"}, `["curl","-u","me:[redacted:argument]","http://h"]`},
+		{[]string{"/usr/bin/mysql", "-pswordfish"}, `["/usr/bin/mysql","-p[redacted:argument]"]`},
+		{[]string{"curl", "-H", "Authorization: Bearer abcdef"}, `["curl","-H","Authorization: Bearer [redacted:authorization]"]`},
+		{[]string{"tool", "--max-token", "4096"}, `["tool","--max-token","4096"]`},
+		{[]string{"tool", "--token", "./token.txt"}, `["tool","--token","./token.txt"]`},
+		{[]string{"docker", "run", "-p", "80:80"}, `["docker","run","-p","80:80"]`},
+		{[]string{"docker", "login", "-p", "swordfish"}, `["docker","login","-p","[redacted:argument]"]`},
+		{[]string{"aws", "configure", "set", "aws_session_token", "abc"}, `["aws","configure","set","aws_session_token","[redacted:argument]"]`},
+	}
+	for _, tt := range tests {
+		var texts []Text
+		for _, a := range tt.argv {
+			texts = append(texts, Text{List: 1, Value: a})
+		}
+		red.Texts(texts)
+		var got []string
+		for _, x := range texts {
+			got = append(got, x.Value)
+		}
+		if text, _ := json.Marshal(got); string(text) != tt.want {
+			t.Errorf("got  %s\nwant %s", text, tt.want)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package audit
+package redact
 
 // format is a kind of token that is known by its form alone. Patterns stand at one of the words.
 type format struct {

@@ -1,0 +1,299 @@
+// Package redact replaces secrets in text by tags: "[redacted:<detector>:<16 hex>]".
+//
+// It knows the formats of common tokens, values that stand beside names such as PASSWORD or
+// Authorization, passwords in URLs, and the options by which well-known programs take passwords. It does not
+// find a secret that stands in no such place, or that is encoded; an operator names such values ([Extra]).
+//
+// An agent chooses the texts, and so it chooses what looks like a secret. [Class] says of each text how far
+// that may go: what names a path, a host or a program stays readable, and what Sallyport wrote stays as it is.
+//
+// The package imports nothing of this module, keeps no state and reads no files.
+package redact
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Redactor replaces secrets. The hex digits of its tags are an HMAC-SHA-256 of the secret under its key, cut to
+// 64 bits: the same secret has the same digits throughout a log, and nobody without the key can test a guess.
+// It is safe for concurrent use. A nil Redactor changes nothing.
+type Redactor struct {
+	key      []byte
+	literals []string
+	patterns []*regexp.Regexp
+}
+
+// Extra is the operator's own list of secrets.
+type Extra struct {
+	Literals []string // replaced wherever they occur
+	Patterns []*regexp.Regexp
+}
+
+// New makes a redactor. With a nil key the tags have no hex digits.
+func New(key []byte, extra Extra) *Redactor {
+	r := &Redactor{key: key, patterns: slices.Clone(extra.Patterns)}
+	for _, s := range extra.Literals {
+		if s != "" {
+			r.literals = append(r.literals, s)
+		}
+	}
+	return r
+}
+
+// Class says whose words a text is made of. The zero value is redacted in full.
+type Class uint8
+
+const (
+	// Free text is an agent's or a program's: every secret is replaced.
+	Free Class = iota
+	// Name is a path, a host or a program. A token that is known by its form is replaced in it, the password of
+	// a URL, and what the operator lists. What only stands somewhere else as a secret is not: an agent cannot
+	// hide a name by calling it a token.
+	Name
+	// Own text is Sallyport's: nothing is replaced.
+	Own
+)
+
+// Text is one of several texts that belong together, as those of a record do.
+type Text struct {
+	At    string // where it stands: a JSON pointer (RFC 6901)
+	Key   string // the key that it stands under; "" for none
+	List  int    // texts with the same number, other than 0, are the elements of one list: a command line, perhaps
+	Class Class
+	Value string
+}
+
+// Report says what Texts did.
+type Report struct {
+	Redacted []string // where a secret was replaced
+	Named    []Named  // names that contain a secret
+}
+
+// Named is a name that contains what some text calls a secret. The name is left as it is, unless the secret is
+// known by its form.
+type Named struct {
+	At   string `json:"at"`   // the name
+	From string `json:"from"` // where the value is called a secret
+	Tag  string `json:"tag"`  // what stands for the value there
+}
+
+// maxNamed is how many of them a report has at most.
+const maxNamed = 64
+
+// String returns s with its secrets replaced.
+func (r *Redactor) String(s string) string { return r.Together(s)[0] }
+
+// Together returns texts that belong together with their secrets replaced: what is told to be a secret by what
+// stands beside it in one of them is also replaced where it stands alone in another.
+func (r *Redactor) Together(values ...string) []string {
+	texts := make([]Text, len(values))
+	for i, v := range values {
+		texts[i].Value = v
+	}
+	r.Texts(texts)
+	out := make([]string, len(values))
+	for i := range texts {
+		out[i] = texts[i].Value
+	}
+	return out
+}
+
+// Tag returns what stands in place of a secret that a detector found.
+func (r *Redactor) Tag(detector, secret string) string {
+	if digits := r.Digest(secret); digits != "" {
+		detector += ":" + digits
+	}
+	return "[redacted:" + detector + "]"
+}
+
+// Digest returns the hex digits of the tags of a secret; "" without a key.
+func (r *Redactor) Digest(secret string) string {
+	if len(r.key) == 0 {
+		return ""
+	}
+	h := hmac.New(sha256.New, r.key)
+	h.Write([]byte(secret))
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// finding is a secret in a text: the bytes [start, end).
+type finding struct {
+	start, end int
+	detector   string
+	secret     string // what it is without quotes, to look for elsewhere
+}
+
+// learned is a secret that one text told.
+type learned struct {
+	secret, detector, from string
+	name                   bool // it is part of a name: it is replaced only where it was found
+}
+
+// Texts replaces the secrets in the values of texts. What is found in one of them is also replaced where it
+// stands alone in another: the shell walk puts values of variables into argument lists, where no name is beside
+// them.
+func (r *Redactor) Texts(texts []Text) Report {
+	var report Report
+	if r == nil {
+		return report
+	}
+	found := r.findAll(texts)
+	all := learn(texts, found)
+	for i := range all {
+		l := &all[i]
+		for _, t := range texts {
+			if t.Class != Name || !strings.Contains(t.Value, l.secret) {
+				continue
+			}
+			l.name = !byForm(l.detector)
+			if len(report.Named) < maxNamed {
+				report.Named = append(report.Named, Named{At: t.At, From: l.from, Tag: r.Tag(l.detector, l.secret)})
+			}
+		}
+	}
+	for i := range texts {
+		t := &texts[i]
+		for _, l := range all {
+			if t.Class == Free && !l.name {
+				found[i] = append(found[i], occurrences(t.Value, l.secret, l.detector)...)
+			}
+		}
+		if len(found[i]) > 0 {
+			t.Value = r.replace(t.Value, found[i])
+			report.Redacted = append(report.Redacted, t.At)
+		}
+	}
+	return report
+}
+
+// findAll returns the secrets in each text by itself, or by the other elements of its list.
+func (r *Redactor) findAll(texts []Text) [][]finding {
+	found := make([][]finding, len(texts))
+	for i, t := range texts {
+		switch t.Class {
+		case Own:
+			continue
+		case Name:
+			found[i] = slices.DeleteFunc(r.find(t.Value, true), func(f finding) bool { return !byForm(f.detector) })
+			continue
+		}
+		found[i] = append(found[i], r.find(t.Value, t.List != 0)...)
+		if len(found[i]) == 0 && secretName(t.Key) && plausible(t.Value, true) {
+			found[i] = []finding{{0, len(t.Value), "named", t.Value}}
+		}
+	}
+	for from := 0; from < len(texts); {
+		to := from + 1
+		for to < len(texts) && texts[to].List == texts[from].List {
+			to++
+		}
+		if texts[from].List != 0 && texts[from].Class == Free {
+			words := make([]word, to-from)
+			for i := range words {
+				words[i].text = texts[from+i].Value
+			}
+			for _, f := range arguments(words) {
+				found[from+f.word] = append(found[from+f.word], f.finding)
+			}
+		}
+		from = to
+	}
+	return found
+}
+
+// byForm reports a detector that tells a secret by its own form, or that the operator configured.
+func byForm(detector string) bool {
+	return detector == "configured" || detector == "url" ||
+		slices.ContainsFunc(formats, func(f format) bool { return f.name == detector })
+}
+
+// learn returns the secrets that are distinct enough to be looked for in other texts.
+func learn(texts []Text, found [][]finding) []learned {
+	var all []learned
+	seen := map[string]bool{}
+	for i, list := range found {
+		for _, f := range list {
+			if worthLearning(f.secret) && !seen[f.secret] {
+				seen[f.secret] = true
+				all = append(all, learned{secret: f.secret, detector: f.detector, from: texts[i].At})
+			}
+		}
+	}
+	return all
+}
+
+func occurrences(s, secret, detector string) []finding {
+	var out []finding
+	for from := 0; ; {
+		i := strings.Index(s[from:], secret)
+		if i < 0 {
+			return out
+		}
+		from += i
+		out = append(out, finding{from, from + len(secret), detector, secret})
+		from += len(secret)
+	}
+}
+
+// find returns the secrets in one text; element says that it is an element of a list.
+func (r *Redactor) find(s string, element bool) []finding {
+	found := detect(s, element)
+	for _, l := range r.literals {
+		found = append(found, occurrences(s, l, "configured")...)
+	}
+	for _, p := range r.patterns {
+		for _, m := range p.FindAllStringIndex(s, -1) {
+			if m[0] < m[1] {
+				found = append(found, finding{m[0], m[1], "configured", s[m[0]:m[1]]})
+			}
+		}
+	}
+	return found
+}
+
+// replace puts tags in place of findings. Overlapping ones become one.
+func (r *Redactor) replace(s string, found []finding) string {
+	slices.SortFunc(found, func(a, b finding) int {
+		if a.start != b.start {
+			return a.start - b.start
+		}
+		if a.end != b.end {
+			return b.end - a.end
+		}
+		return strings.Compare(a.detector, b.detector)
+	})
+	var b strings.Builder
+	at := 0
+	for i := 0; i < len(found); {
+		f := found[i]
+		whole := true
+		for i++; i < len(found) && found[i].start < f.end; i++ {
+			if found[i].end > f.end {
+				f.end, whole = found[i].end, false
+			}
+		}
+		secret := f.secret
+		if !whole || secret == "" {
+			secret = s[f.start:f.end]
+		}
+		b.WriteString(s[at:f.start])
+		b.WriteString(r.Tag(f.detector, secret))
+		at = f.end
+	}
+	b.WriteString(s[at:])
+	return b.String()
+}
+
+// worthLearning says whether a secret is so distinct that it may be replaced wherever it stands.
+// A name is not: it is a variable of some program, or what a manual puts in place of a secret.
+func worthLearning(s string) bool {
+	if secretName(s) || strings.Trim(s, "abcdefghijklmnopqrstuvwxyz_") == "" && strings.Contains(s, "_") {
+		return false
+	}
+	return len(s) >= 8 || len(s) >= 6 && classes(s) >= 2
+}

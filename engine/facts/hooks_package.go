@@ -131,15 +131,6 @@ func bcFiles(c *call) {
 	}
 }
 
-// agentCLI: another agent with its checks switched off.
-func agentCLI(c *call) {
-	for _, o := range c.options {
-		if strings.Contains(o.name, "dangerously") || o.name == "yolo" || o.name == "full-auto" {
-			c.flags.add(flagForce)
-		}
-	}
-}
-
 // pythonModule: python -m NAME is the program NAME.
 func pythonModule(c *call) {
 	scriptTask(c)

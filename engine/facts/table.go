@@ -115,7 +115,7 @@ type table struct {
 var commands = sync.OnceValue(func() *table {
 	return newTable(fileRows, textRows, archiveRows, diskRows, permissionRows, networkRows, transferRows,
 		gitRows, systemRows, processRows, packageRows, buildRows, containerRows, cloudRows, dataRows, secretRows,
-		shellRows, interpreterRows, harmlessRows)
+		shellRows, interpreterRows, harmlessRows, agentRows)
 })
 
 func newTable(tables ...[]row) *table {

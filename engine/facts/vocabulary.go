@@ -129,6 +129,7 @@ const (
 	flagHTTPDelete
 	flagOpenPath
 	flagSelfControl
+	flagFreesAgent
 	flagListsNames
 	flagUnresolvedVerb
 	flagCount // not a flag: how many there are
@@ -168,7 +169,8 @@ var flagNames = []string{
 	flagPrivilegedContainer: "privileged_container", flagHostMount: "host_mount", flagHostNamespace: "host_namespace",
 
 	flagEscape: "escape", flagRunsDownloaded: "runs_downloaded", flagDecodes: "decodes",
-	flagInsecureTLS: "insecure_tls", flagHTTPDelete: "http_delete", flagOpenPath: "open_path", flagSelfControl: "self_control", flagListsNames: "lists_names",
+	flagInsecureTLS: "insecure_tls", flagHTTPDelete: "http_delete", flagOpenPath: "open_path", flagSelfControl: "self_control", flagFreesAgent: "frees_agent",
+	flagListsNames: "lists_names",
 }
 
 // label is one entry of Path.Labels.

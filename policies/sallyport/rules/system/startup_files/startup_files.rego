@@ -9,6 +9,7 @@
 #     - cp x ~/.profile
 #     - rm ~/.zshrc
 #     - echo '{}' > .claude/settings.json
+#     - rm .claude/settings.json
 #   lookalikes:
 #     - cat ~/.bashrc
 #     - echo 'Prefer small commits.' >> CLAUDE.md
@@ -54,3 +55,16 @@ _configuring(p) if {
 }
 
 ask contains {"path": i, "msg": $"{input.paths[i].path} tells other programs what to run"} if some i in _configures
+
+# A hook that is gone asks nobody any more.
+ask contains {"path": i, "msg": $"{input.paths[i].path} tells an agent what it may do"} if {
+	some i in lib.deletes
+	_guides(input.paths[i])
+}
+
+_guides(p) if "agent_program" in p.labels
+
+_guides(p) if {
+	p.recursive
+	"agent_config" in p.labels
+}

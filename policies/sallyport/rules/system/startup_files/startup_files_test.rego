@@ -34,3 +34,17 @@ test_asks_for_programs_of_agents_in_the_project if {
 test_allows_configuration_of_the_project if {
 	rule.ask == set() with input as testing.path({"access": "write", "labels": ["agent_config"]})
 }
+
+test_asks_for_deletes_of_agents_settings if {
+	msg := "/w/.claude tells an agent what it may do"
+	rule.ask == {{"path": 0, "msg": msg}} with input as testing.path({
+		"path": "/w/.claude", "access": "delete", "recursive": true, "labels": ["agent_config"],
+	})
+	rule.ask == {{"path": 0, "msg": msg}} with input as testing.path({
+		"path": "/w/.claude", "access": "delete", "labels": ["agent_config", "agent_program"],
+	})
+}
+
+test_allows_deletes_of_notes_for_agents if {
+	rule.ask == set() with input as testing.path({"path": "/w/CLAUDE.md", "access": "delete", "labels": ["agent_config"]})
+}

@@ -34,7 +34,7 @@ func newMatcher() *matcher {
 	for _, f := range formats {
 		re := regexp.MustCompile(`^(?:` + f.pattern + `)`)
 		for _, word := range f.words {
-			add(word, func(s *scanner, at int) { s.format(f.name, re, at) })
+			add(word, func(s *scanner, at int) { s.format(&f, re, at) })
 		}
 	}
 	for _, word := range secretWords {
@@ -57,6 +57,9 @@ func newMatcher() *matcher {
 	add("with password", (*scanner).sql)
 	add("encrypted password", (*scanner).sql)
 	add("login ", (*scanner).netrc)
+	for _, word := range []string{"password is", "passphrase is", "passcode is", "token is", "secret is", "key is", "pin is"} {
+		add(word, (*scanner).prose)
+	}
 	return m
 }
 
@@ -129,25 +132,24 @@ func (s *scanner) add(start, end int, detector, secret string) {
 	}
 }
 
-// format reports a token. A letter or digit before it means that it is a part of something else,
-// except for tokens that are long enough to be told anyway.
-func (s *scanner) format(name string, re *regexp.Regexp, at int) {
+// format reports a token. Of one that is told by its middle, the beginning belongs to it.
+func (s *scanner) format(f *format, re *regexp.Regexp, at int) {
 	text := s.from(at)
-	if name == "private-key" {
+	if f.name == "private-key" {
 		text = s.s[at:]
 	}
 	loc := s.match(re, text)
-	if loc == nil {
-		return
-	}
-	end := at + loc[1]
-	switch {
-	case name == "openai" && (!strings.ContainsAny(text[:loc[1]], "0123456789") || (at > 0 && isWord(s.s[at-1]))):
-		return // task-2024-… is no key
-	case (name == "aws" || name == "jwt" || name == "npm" || name == "huggingface" || name == "sendgrid" || name == "databricks") && at > 0 && isWord(s.s[at-1]):
+	if loc == nil || f.apart && at > 0 && isWord(s.s[at-1]) {
 		return // base64 is full of such letters
 	}
-	s.add(at, end, name, s.s[at:end])
+	if f.name == "openai" && (!strings.ContainsAny(text[:loc[1]], "0123456789") || at > 0 && isWord(s.s[at-1])) {
+		return // task-2024-… is no key
+	}
+	start, end := at, at+loc[1]
+	for f.name == "terraform" && start > s.covered && start > at-20 && isWord(s.s[start-1]) {
+		start--
+	}
+	s.add(start, end, f.name, s.s[start:end])
 }
 
 // openQuote returns the shell quote that is open at a place, or 0. The quotes of a text are

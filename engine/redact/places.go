@@ -104,7 +104,7 @@ func (s *scanner) url(at int) {
 	user, password, ok := strings.Cut(authority[:i], ":")
 	from := start + len(user) + 1
 	if !ok {
-		if !entropic(user) {
+		if !entropic(user) && (len(user) < 32 || strings.Trim(user, "0123456789abcdef") != "") {
 			return
 		}
 		password, from = user, start // a token in place of a user
@@ -121,6 +121,23 @@ var (
 
 func (s *scanner) sql(at int)   { s.captured(sqlPassword, at, "sql") }
 func (s *scanner) netrc(at int) { s.captured(netrcPassword, at, "netrc") }
+
+var told = regexp.MustCompile(`^(?i)(?:pass(?:word|phrase|code)|token|secret|key|pin) is(?: now|:)? +['"` + "`" + `]?([^\s'"` + "`" + `]{4,})`)
+
+// prose finds what a sentence calls a password. A plain word is part of the sentence: "the password is wrong".
+func (s *scanner) prose(at int) {
+	m := s.match(told, s.s[at:min(len(s.s), at+256)])
+	if m == nil {
+		return
+	}
+	start, end := at+m[2], at+m[3]
+	for end > start && strings.IndexByte(".,;:!?)", s.s[end-1]) >= 0 {
+		end--
+	}
+	if value := s.s[start:end]; classes(value) >= 2 && len(value) >= 6 && plausible(value, true) && !isPath(value) && strings.IndexByte("$<({", value[0]) < 0 {
+		s.add(start, end, "told", value)
+	}
+}
 
 func (s *scanner) captured(re *regexp.Regexp, at int, name string) {
 	if m := s.match(re, s.s[at:min(len(s.s), at+1024)]); m != nil && plausible(s.s[at+m[2]:at+m[3]], true) {

@@ -51,6 +51,10 @@ var passwordFlags = []programFlags{
 	{programs: []string{"openssl"}, flags: []string{"-k", "-K"}},
 	{programs: []string{"openssl"}, attached: "pass:"},
 	{programs: []string{"xfreerdp"}, attached: "/p:"},
+	{programs: []string{"kubectl", "oc"}, needs: "secret", flags: []string{"--from-literal"}, attached: "--from-literal=", after: "="},
+	{programs: []string{"keytool", "jarsigner"}, flags: []string{"-storepass", "-keypass", "-srcstorepass", "-deststorepass", "-srckeypass", "-destkeypass", "-new"}},
+	{programs: []string{"doctl"}, needs: "auth", flags: []string{"-t"}},
+	{programs: []string{"nmcli"}, flags: []string{"password", "wifi-sec.psk", "802-11-wireless-security.psk", "802-1x.password"}},
 	{programs: []string{"vault"}, flags: []string{"login"}},
 }
 
@@ -173,7 +177,7 @@ func (p programFlags) find(words []word, at int, add func(i, from int, name stri
 			if i+1 < len(words) && !strings.HasPrefix(words[i+1].text, "-") {
 				part(i+1, 0)
 			}
-		case p.attached != "" && strings.HasPrefix(t, p.attached) && !strings.HasPrefix(t, "--") && len(t) > len(p.attached):
+		case p.attached != "" && strings.HasPrefix(t, p.attached) && strings.HasPrefix(t, "--") == strings.HasPrefix(p.attached, "--") && len(t) > len(p.attached):
 			part(i, len(p.attached))
 		}
 	}
@@ -198,7 +202,8 @@ func configValue(words []word, found func(i int)) {
 }
 
 // pipedWords mark programs that read a secret from their input.
-var pipedWords = []string{"chpasswd", "--stdin", "--password-stdin", "--with-token", "sudo -s", "--passphrase-fd 0", "gcloud auth", "secret create"}
+var pipedWords = []string{"chpasswd", "--stdin", "--password-stdin", "--with-token", "sudo -s", "--passphrase-fd 0", "gcloud auth", "secret create",
+	"vncpasswd", "smbpasswd", "cryptsetup", "openssl passwd"}
 
 var (
 	echoed     = regexp.MustCompile(`(?:echo|printf)\s+(?:-[neE]+\s+|['"]?%s(?:\\n)?['"]?\s+)*(?:"([^"]+)"|'([^']+)'|([^\s'"|;&]+))\s*$`)

@@ -184,7 +184,7 @@ type Exit struct {
 	Started              time.Time
 	Duration             time.Duration
 	UserTime, SystemTime time.Duration
-	MaxRSS               int64 // bytes
+	MaxRSS               int64 // bytes; 0 for less than the gateway itself has used, which the kernel does not tell apart
 	OOMKills             int   // processes of the environment that the kernel killed meanwhile for want of memory
 	Stdout, Stderr       Stream
 	// Error says why the process could not run or why its end is not fully known; nil otherwise.

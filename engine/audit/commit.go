@@ -14,7 +14,14 @@ import (
 
 // process brings one batch to the disk and answers its requests.
 func (l *Log) process(batch []*request, checkpoint bool) {
-	if err := l.acquire(); err != nil {
+	last, others := split(batch)
+	err := l.acquire(l.o.LockWait)
+	if errors.Is(err, errBusy) && len(last) > 0 {
+		answer(others, err)
+		batch, others = last, nil
+		err = l.acquire(lastWaits * l.o.LockWait)
+	}
+	if err != nil {
 		answer(batch, err)
 		return
 	}
@@ -23,7 +30,6 @@ func (l *Log) process(batch []*request, checkpoint bool) {
 		answer(batch, err)
 		return
 	}
-	last, others := split(batch)
 	if len(others) > 0 {
 		if err := l.keepReserve(); err != nil {
 			answer(others, err)
@@ -33,7 +39,7 @@ func (l *Log) process(batch []*request, checkpoint bool) {
 	if len(batch) == 0 && !checkpoint {
 		return
 	}
-	err := l.write(batch, checkpoint)
+	err = l.write(batch, checkpoint)
 	if isFull(err) {
 		err = fmt.Errorf("%w: %w", ErrFull, err)
 		if len(last) < len(batch) {
@@ -46,6 +52,9 @@ func (l *Log) process(batch []*request, checkpoint bool) {
 	}
 	answer(batch, err)
 }
+
+// lastWaits is how many times longer than others a record waits for the lock that says what has happened already.
+const lastWaits = 30
 
 // writeLast writes the outcomes of what already ran into the space that was set aside for them.
 func (l *Log) writeLast(batch []*request) error {

@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
 func memOptions(d *memDisk) Options {
 	return Options{Dir: "/s/audit", Host: "h", Clock: func() time.Time { return testTime }, Reserve: 512, CheckpointEvery: -1,
-		CheckpointCount: 3, SegmentSize: 6 << 10, LockWait: 3 * time.Millisecond, fs: d}
+		CheckpointCount: 3, SegmentSize: 6 << 10, LockWait: await.Guard, fs: d}
 }
 
 // session opens a log, records some commands, and returns the ids of what was acknowledged.

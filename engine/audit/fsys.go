@@ -32,8 +32,8 @@ type file interface {
 	Truncate(size int64) error
 	// Sync returns nil only when all bytes and the size are on stable storage.
 	Sync() error
-	// TryLock takes the exclusive lock of the file without waiting.
-	TryLock() (bool, error)
+	// Lock takes the exclusive lock of the file. Those that wait for it get it in the order in which they came.
+	Lock() error
 	Unlock() error
 }
 
@@ -90,9 +90,9 @@ func (f osFile) Stat() (info, error) {
 	return infoOf(fi), nil
 }
 
-func (f osFile) Sync() error            { return dataSync(f.File) }
-func (f osFile) TryLock() (bool, error) { return tryLock(f.File) }
-func (f osFile) Unlock() error          { return unlock(f.File) }
+func (f osFile) Sync() error   { return dataSync(f.File) }
+func (f osFile) Lock() error   { return lock(f.File) }
+func (f osFile) Unlock() error { return unlock(f.File) }
 
 // checkDir refuses a place in which somebody else could exchange the log under us.
 func checkDir(fsys fileSystem, dir string) error {
@@ -202,22 +202,27 @@ func replace(fsys fileSystem, name string, content []byte) error {
 	return fsys.Rename(tmp, name)
 }
 
+// errBusy says that the lock of the log was not free in time.
+var errBusy = errors.New("another process held it")
+
 // lockFor takes the lock of f, waiting at most the given time: a process that was stopped while it
-// held the lock must not hang the gate for ever.
+// held the lock must not hang the gate for ever. With errBusy f is given up: it is closed when its turn comes.
 func lockFor(f file, wait time.Duration) error {
-	pause := 20 * time.Microsecond
-	for deadline := time.Now().Add(wait); ; {
-		ok, err := f.TryLock()
+	done := make(chan error, 1)
+	go func() { done <- f.Lock() }()
+	timeout := time.NewTimer(wait)
+	defer timeout.Stop()
+	select {
+	case err := <-done:
 		if err != nil {
 			return fmt.Errorf("lock audit log: %w", err)
 		}
-		if ok {
-			return nil
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("lock audit log: another process held it for %v: look for a stopped sallyport process", wait)
-		}
-		time.Sleep(pause)
-		pause = min(2*pause, time.Millisecond)
+		return nil
+	case <-timeout.C:
+		go func() {
+			<-done
+			_ = f.Close() // which frees the lock
+		}()
+		return fmt.Errorf("lock audit log: %w for %v: look for a stopped sallyport process", errBusy, wait)
 	}
 }

@@ -35,18 +35,17 @@ func syncDir(name string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-func tryLock(f *os.File) (bool, error) {
+// lock waits in two queues, of which the kernel serves each in order: whoever has just freed the log stands at the
+// end of the first, and so passes nobody who waits.
+func lock(f *os.File) error {
+	turn, err := takeTurn(f)
+	if err != nil {
+		return err
+	}
+	defer turn()
 	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		switch {
-		case err == nil:
-			return true, nil
-		case errors.Is(err, unix.EINTR):
-			continue
-		case errors.Is(err, unix.EWOULDBLOCK):
-			return false, nil
-		default:
-			return false, err
+		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
+			return err
 		}
 	}
 }

@@ -68,7 +68,7 @@ func Open(o Options) (*Log, error) {
 		return nil, err
 	}
 	l := &Log{o: o, writer: self(), wake: make(chan struct{}, 1), done: make(chan struct{})}
-	if err := l.acquire(); err != nil {
+	if err := l.acquire(l.o.LockWait); err != nil {
 		return nil, err
 	}
 	err := l.load()
@@ -200,7 +200,7 @@ func (l *Log) take() (batch []*request, closed bool) {
 
 // finish writes the last checkpoint. That it fails loses no record, but the caller should know.
 func (l *Log) finish() error {
-	err := l.acquire()
+	err := l.acquire(l.o.LockWait)
 	if err == nil {
 		if err = l.ready(); err == nil && l.st.since > 0 {
 			err = l.write(nil, true)
@@ -230,7 +230,7 @@ func (l *Log) path(name string) string { return filepath.Join(l.o.Dir, name) }
 
 // acquire takes the lock that all writers of this log share. A lock file that was removed or
 // replaced would let two of them in at once, so the one at the path counts.
-func (l *Log) acquire() error {
+func (l *Log) acquire(wait time.Duration) error {
 	name := l.path("lock")
 	for range 10 {
 		if l.lock == nil {
@@ -240,7 +240,10 @@ func (l *Log) acquire() error {
 			}
 			l.lock = f
 		}
-		if err := lockFor(l.lock, l.o.LockWait); err != nil {
+		if err := lockFor(l.lock, wait); err != nil {
+			if errors.Is(err, errBusy) {
+				l.lock = nil
+			}
 			return err
 		}
 		ours, err := l.lock.Stat()

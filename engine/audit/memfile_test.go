@@ -103,21 +103,22 @@ func (f *memFile) Close() error {
 	x := f.d.step("close")
 	if f.n.locked == f {
 		f.n.locked = nil // the descriptor is gone whatever close says
+		f.d.freed.Broadcast()
 	}
 	return x.err()
 }
 
-func (f *memFile) TryLock() (bool, error) {
+func (f *memFile) Lock() error {
 	f.d.mu.Lock()
 	defer f.d.mu.Unlock()
 	if x := f.d.step("lock"); x != none {
-		return false, x.err()
+		return x.err()
 	}
-	if f.n.locked != nil && f.n.locked != f {
-		return false, nil
+	for f.n.locked != nil && f.n.locked != f {
+		f.d.freed.Wait()
 	}
 	f.n.locked = f
-	return true, nil
+	return nil
 }
 
 func (f *memFile) Unlock() error {
@@ -127,6 +128,7 @@ func (f *memFile) Unlock() error {
 		return x.err()
 	}
 	f.n.locked = nil
+	f.d.freed.Broadcast()
 	return nil
 }
 

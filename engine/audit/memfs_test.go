@@ -16,6 +16,7 @@ import (
 // that failed marks its pages clean although they never arrived, as Linux does.
 type memDisk struct {
 	mu       sync.Mutex
+	freed    *sync.Cond          // a lock was freed
 	entries  map[string]*memNode // as processes see them
 	durable  map[string]*memNode // as they are after a power cut
 	inodes   uint64
@@ -41,6 +42,7 @@ var errDead = errors.New("the process was killed")
 
 func newMemDisk() *memDisk {
 	d := &memDisk{entries: map[string]*memNode{}, durable: map[string]*memNode{}}
+	d.freed = sync.NewCond(&d.mu)
 	d.entries["/"] = &memNode{dir: true, mode: fs.ModeDir | 0o700, links: 1}
 	d.durable["/"] = d.entries["/"]
 	return d
@@ -199,6 +201,7 @@ func (d *memDisk) restart(powerCut bool, r *rand.Rand) {
 	for _, n := range d.entries {
 		n.locked = nil
 	}
+	d.freed.Broadcast()
 	if !powerCut {
 		return
 	}

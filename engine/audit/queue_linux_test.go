@@ -1,0 +1,108 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/await"
+)
+
+// waiting counts those that wait for a lock of a file: lines with "->" in /proc/locks (proc(5)).
+func waiting(t *testing.T, name string) int {
+	t.Helper()
+	var st syscall.Stat_t
+	if err := syscall.Stat(name, &st); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile("/proc/locks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for line := range strings.Lines(string(b)) {
+		if strings.Contains(line, "->") && strings.Contains(line, fmt.Sprintf(":%d ", st.Ino)) {
+			n++
+		}
+	}
+	return n
+}
+
+// Writers get the log in the order in which they ask for it, the one that has just had it behind all others.
+func TestWritersQueue(t *testing.T) {
+	t.Parallel()
+	o := testOptions(t)
+	const others = 6
+	logs := []*Log{mustOpen(t, o)}
+	for range others {
+		logs = append(logs, mustOpen(t, o))
+	}
+	if err := logs[0].acquire(o.LockWait); err != nil {
+		t.Fatal(err)
+	}
+	lock := logs[0].path("lock")
+	done := make(chan error, others+1)
+	for i := 1; i <= others; i++ {
+		go func() { done <- logs[i].Record(context.Background(), decision(fmt.Sprint(i), "x", engine.Deny)) }()
+		await.True(t, "the next one waits", func() bool { return waiting(t, lock) == i })
+	}
+	logs[0].release()
+	go func() { done <- logs[0].Record(context.Background(), decision("again", "x", engine.Deny)) }()
+	for range others + 1 {
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	var order []string
+	for e, err := range Read(o.Dir, Filter{Kind: engine.KindDecision}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.DecisionID != "again" {
+			order = append(order, e.DecisionID)
+		}
+	}
+	if got := strings.Join(order, " "); got != "1 2 3 4 5 6" {
+		t.Errorf("served in the order %s", got)
+	}
+	for _, l := range logs {
+		mustClose(t, l)
+	}
+}
+
+// While another process holds the lock, a decision is refused after LockWait. An outcome waits on: it has happened.
+func TestOutcomesWaitLonger(t *testing.T) {
+	t.Parallel()
+	o := testOptions(t)
+	holder := mustOpen(t, o)
+	if err := holder.acquire(o.LockWait); err != nil {
+		t.Fatal(err)
+	}
+	waits := o
+	waits.LockWait = time.Millisecond
+	holder.release()
+	l := mustOpen(t, o)
+	l.o.LockWait = waits.LockWait
+	if err := holder.acquire(o.LockWait); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Record(context.Background(), decision("refused", "x", engine.Allow)); !errors.Is(err, errBusy) {
+		t.Errorf("a decision while the log is locked: %v", err)
+	}
+	l.o.LockWait = await.Guard
+	last := make(chan error, 1)
+	go func() { last <- l.Record(context.Background(), outcome("ran")) }()
+	await.True(t, "the outcome waits", func() bool { return waiting(t, holder.path("lock")) > 0 })
+	holder.release()
+	if err := <-last; err != nil {
+		t.Errorf("an outcome behind a lock: %v", err)
+	}
+	mustClose(t, l)
+	mustClose(t, holder)
+}

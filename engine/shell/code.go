@@ -58,7 +58,7 @@ func (w *walker) session(inv *invocation, lang string) {
 // stdinProgram walks the program that an interpreter reads from standard input.
 func (w *walker) stdinProgram(inv *invocation, lang, name string, change func(*context)) {
 	in := w.stdin()
-	if in == nil {
+	if in == nil || in.from == CodeFile && isTerminal(in.file.Text) {
 		w.session(inv, lang)
 		return
 	}
@@ -100,6 +100,11 @@ func (w *walker) stdinProgram(inv *invocation, lang, name string, change func(*c
 			change(c)
 		}
 	})
+}
+
+// isTerminal reports the name of a terminal.
+func isTerminal(name string) bool {
+	return name == "/dev/tty" || name == "/dev/console" || name == "$(tty)" || strings.HasPrefix(name, "/dev/pts/")
 }
 
 func isShell(lang string) bool {

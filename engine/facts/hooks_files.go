@@ -168,7 +168,7 @@ func (c *call) findExpression(words []shell.Word) (filter string, remove bool) {
 				i++
 			}
 		default:
-			remove = remove || words[i].Certainty == shell.Unknown // it may be -delete
+			remove = remove || acts(words[i])
 		}
 	}
 	if alternatives {
@@ -181,6 +181,13 @@ func (c *call) findExpression(words []shell.Word) (filter string, remove bool) {
 		}
 	}
 	return filter, remove
+}
+
+// acts reports a word that is not known and may be -delete or run a command.
+func acts(w shell.Word) bool {
+	return w.Certainty != shell.Exact && slices.ContainsFunc([]string{"-delete", "-execdir", "-okdir"}, func(action string) bool {
+		return strings.HasPrefix(action, w.Prefix)
+	})
 }
 
 // rsync: --delete empties the destination of what the source lacks; -a is recursive.

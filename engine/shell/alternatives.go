@@ -5,8 +5,13 @@ import "slices"
 // maxDirs is how many directories a command may run in before its directory counts as unknown.
 const maxDirs = 4
 
-// place puts the shell into the directory d.
-func (st *state) place(d Dir) { st.dir, st.dirs = d, nil }
+// place puts the shell into the directory d, unless a trap may change it at any time.
+func (st *state) place(d Dir) {
+	if st.restless.dir {
+		d = Dir{}
+	}
+	st.dir, st.dirs = d, nil
+}
 
 // possible returns the directories that a state leaves open, nil when these are not known.
 func (st *state) possible() []string {

@@ -74,14 +74,7 @@ func set(w *walker, inv *invocation) {
 			if a.Text == "--" && a.Certainty == Exact {
 				i++
 			}
-			st.params, st.bound = nil, true
-			for _, p := range args[i:] {
-				st.params = append(st.params, p.val)
-				st.bound = st.bound && spelled(p)
-			}
-			if !st.bound {
-				st.params = nil
-			}
+			st.bindArgs(args[i:])
 			return
 		case strings.HasSuffix(a.Text, "o"):
 			i++
@@ -114,7 +107,7 @@ func shift(w *walker, inv *invocation) {
 		n, err = strconv.Atoi(inv.args[1].Text)
 	}
 	if err != nil || n < 0 || n > len(st.params) {
-		st.params, st.bound = nil, false
+		st.bind(nil, false)
 		return
 	}
 	st.params = st.params[n:]

@@ -164,7 +164,7 @@ func (w *walker) runScript(inv *invocation) bool {
 	content, found := w.lastContent(abs)
 	w.keep(abs)
 	lang := shebang(content.prefix())
-	if w.edited(abs) && lang == "" {
+	if lang == "" && (w.edited(abs) || !allKnown(content)) {
 		lang = "sh"
 	}
 	if lang == "" || !found && !w.edited(abs) {
@@ -276,15 +276,15 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, 
 	}
 	st := w.ctx.st
 	outer, bound := st.params, st.bound
-	defer func() { st.params, st.bound = outer, bound }()
+	defer func() { st.bind(outer, bound) }()
 	w.runText(inv, code, content, via, func(x *context) {
 		enter(x)
 		if here {
 			if len(params) > 0 {
 				zero := x.st.zero
-				x.st.params, x.st.bound = nil, true
 				bindParams(x.st, append([]arg{file}, params...))
-				x.st.zero, x.st.bound = zero, x.st.bound && !x.st.sh
+				x.st.zero = zero
+				x.st.bind(x.st.params, x.st.bound && !x.st.sh)
 			}
 			return
 		}

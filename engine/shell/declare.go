@@ -113,6 +113,7 @@ func (w *walker) attributes(name, flags string, valued bool) {
 		st.vars[name] = variable{val: unknown("$"+name, v.inputs()), exported: true}
 		return
 	}
+	outside := variant == "local" && w.ctx.locals == nil // where it fails
 	if w.ctx.locals != nil && variant != "export" && variant != "readonly" && !strings.ContainsAny(opts, "gf") {
 		*w.ctx.locals = append(*w.ctx.locals, name)
 		if !valued {
@@ -122,11 +123,14 @@ func (w *walker) attributes(name, flags string, valued bool) {
 	switch {
 	case strings.Contains(opts, "n"):
 		target, ok := v.val.exact()
-		if !ok || !syntax.ValidName(target) {
+		if !ok || !syntax.ValidName(target) || outside {
 			w.forget()
 			target = anyVariable
 		}
 		st.vars[name] = variable{ref: target}
+		return
+	case outside:
+		w.assignUnknown(name, v.inputs())
 		return
 	case valued && strings.Contains(opts, "i"):
 		w.operand(v.val)

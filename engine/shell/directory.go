@@ -24,17 +24,21 @@ func cd(w *walker, inv *invocation) {
 		plain = plain && option == "-L"
 	}
 	to, named := st.lookupVar("HOME").val, false
+	_, set := st.vars["CDPATH"]
+	_, inEnv := st.base["CDPATH"]
+	searches := set || inEnv
 	if len(operands) > 0 {
 		to, named = operands[0].val, true
+		if searches || operands[0].Certainty == Unknown || operands[0].Text == "-" {
+			w.printUnknown(inv) // it writes the directory that it found
+		}
 		if text, ok := to.exact(); ok && text == "-" {
 			to, named = st.lookupVar("OLDPWD").val, false
 		}
 	}
 	target, sure := Dir{}, len(operands) < 2
 	if text, ok := to.place(); ok && text != "" && plain && (len(operands) == 0 || !operands[0].Glob) {
-		_, set := st.vars["CDPATH"]
-		_, inEnv := st.base["CDPATH"]
-		if !named || !set && !inEnv || strings.HasPrefix(text, "/") || strings.HasPrefix(text, ".") {
+		if !named || !searches || strings.HasPrefix(text, "/") || strings.HasPrefix(text, ".") {
 			p, known := absolute(st.dir, text)
 			target = Dir{Path: p, Known: known}
 		}

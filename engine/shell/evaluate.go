@@ -52,20 +52,26 @@ func trap(w *walker, inv *invocation) {
 	if len(args) < 2 || args[0].Text == "-" || args[0].Text == "" && args[0].Certainty == Exact {
 		return
 	}
-	still := w.still(inv.idx)
-	w.runText(inv, Code{Language: "bash", From: CodeArgument}, args[0].val, "trap", func(c *context) {
-		c.st = w.fork(c.st) // c is the walker's own context
-		w.blur(still)
-		c.out = &sink{}
-	})
-	text, ok := args[0].val.exact()
-	if !ok || strings.Contains(text, "=") || strings.Contains(text, "cd ") {
-		w.blur(changes{all: true, dir: true}) // it may run at any time from here on
+	last := !slices.ContainsFunc(args[1:], func(a arg) bool { return a.Text != "EXIT" && a.Text != "0" })
+	if !last {
+		text, known := args[0].val.exact()
+		changed := w.changes()
+		w.textChanges(&changed, text, known, map[string]bool{})
+		w.ctx.st.disturb(changed)
+		w.ctx.st.trapped += text + "\n"
 	}
-	if file, err := parseSyntax(text, false); err == nil && !(len(args) == 2 && (args[1].Text == "EXIT" || args[1].Text == "0")) {
-		for name := range w.changes(file.Stmts).names {
-			w.ctx.st.vars[name] = variable{val: unknown("$"+name, nil), readonly: true}
-		}
+	still := w.still(inv.idx)
+	walk := func() {
+		w.runText(inv, Code{Language: "bash", From: CodeArgument}, args[0].val, "trap", func(c *context) {
+			c.st = w.spawn(c.st) // c is the walker's own context
+			w.blur(still)
+			c.out = &sink{}
+		})
+	}
+	if last {
+		w.branch(w.ctx.st, walk)
+	} else {
+		w.meanwhile(walk)
 	}
 }
 
@@ -73,7 +79,7 @@ func trap(w *walker, inv *invocation) {
 // runs.
 func (w *walker) still(idx int) changes {
 	if w.ctx.nested {
-		return changes{all: true, dir: true}
+		return anything
 	}
 	var later []*syntax.Stmt
 	for _, s := range w.file.Stmts {
@@ -81,7 +87,9 @@ func (w *walker) still(idx int) changes {
 			later = append(later, s)
 		}
 	}
-	return w.changes(later)
+	changed := w.changes(later)
+	changed.params = changed.params || len(w.ctx.running) > 0
+	return changed
 }
 
 // alias records NAME=text.

@@ -98,7 +98,7 @@ func (w *walker) onDisk(abs string) (value, bool) {
 // write records what a command writes to a file.
 func (w *walker) write(abs string, content value, by []int, adds bool) {
 	st := w.ctx.st
-	f := written{content: slices.Clone(content), by: by}
+	f := written{content: slices.Clone(content), by: by, touched: st.loose[abs], edited: st.loose[abs]}
 	if adds {
 		old, ok := st.files[abs]
 		if !ok {
@@ -107,11 +107,11 @@ func (w *walker) write(abs string, content value, by []int, adds bool) {
 		}
 		f.content = slices.Concat(old.content, content)
 		f.by = sortedSet(slices.Concat(old.by, by))
-		f.touched, f.edited = old.touched, old.edited
+		f.touched, f.edited = f.touched || old.touched, f.edited || old.edited
 	} else {
 		for _, s := range st.fds { // what flows through these lands somewhere in it
 			f.touched = f.touched || s.file == abs
-			f.edited = f.touched
+			f.edited = f.edited || f.touched
 		}
 	}
 	for i := range f.content {

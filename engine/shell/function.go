@@ -2,6 +2,7 @@ package shell
 
 import (
 	"slices"
+	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -23,6 +24,10 @@ func (w *walker) define(c *syntax.FuncDecl) {
 	w.commands[idx].Words = []Word{literalArg("function").Word, literalArg(name).Word}
 	fn := &function{name: name, decl: c, ctx: w.ctx, index: idx}
 	w.ctx.st.funcs[name] = []*function{fn}
+	if strings.Contains(w.ctx.st.trapped, name) {
+		w.ctx.st.disturb(w.changes([]*syntax.Stmt{c.Body}))
+		w.ctx.st.trapped += w.raw(c)
+	}
 	w.defs = append(w.defs, fn)
 	if ordinary(name) {
 		w.mark(idx, MarkShadow)
@@ -71,13 +76,9 @@ func (w *walker) callFunctions(inv *invocation, defs []*function) {
 func (w *walker) callFunction(inv *invocation, fn *function, st *state, again bool) {
 	saved := w.ctx
 	params, bound, ended := st.params, st.bound, st.ended
-	st.params, st.bound = nil, true
-	for _, a := range inv.args[1:] {
-		st.params = append(st.params, a.val)
-		st.bound = st.bound && spelled(a)
-	}
-	if st.bound = st.bound && !again; !st.bound {
-		st.params = nil
+	st.bindArgs(inv.args[1:])
+	if again {
+		st.bind(nil, false)
 	}
 	changed := w.changes([]*syntax.Stmt{fn.decl.Body})
 	w.ctx.st, w.ctx.src = st, fn.ctx.src
@@ -104,7 +105,8 @@ func (w *walker) callFunction(inv *invocation, fn *function, st *state, again bo
 	for _, name := range locals {
 		st.vars[name] = variable{val: unknown("$"+name, nil)}
 	}
-	st.params, st.bound, st.ended = params, bound, ended
+	st.bind(params, bound)
+	st.ended = ended
 	w.ctx = saved
 }
 
@@ -123,8 +125,7 @@ func (w *walker) uncalled() {
 		saved := w.ctx
 		w.ctx = fn.ctx
 		w.ctx.st = w.fork(fn.ctx.st)
-		w.blur(changes{dir: true, all: true})
-		w.ctx.st.params, w.ctx.st.bound = nil, false
+		w.blur(anything)
 		w.ctx.running = append(slices.Clone(w.ctx.running), "function "+fn.name)
 		if !mayCall && fn.name != "command_not_found_handle" {
 			w.ctx.marks = append(slices.Clone(w.ctx.marks), MarkNeverCalled)

@@ -228,16 +228,8 @@ func bindParams(st *state, rest []arg) {
 		return
 	}
 	st.zero = rest[0].val
-	for _, a := range rest[1:] {
-		st.params = append(st.params, a.val)
-		st.bound = st.bound && spelled(a)
-	}
-	if !spelled(rest[0]) {
-		st.bound = false
-	}
-	if !st.bound {
-		st.params = nil
-	}
+	st.bindArgs(rest[1:])
+	st.bind(st.params, st.bound && spelled(rest[0]))
 }
 
 // program reads the command line of an interpreter that is no shell.

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -23,16 +24,52 @@ func (w *walker) while(c *syntax.WhileClause) {
 	if w.readsKnownLines(c) && w.eachLine(c, changed) {
 		return
 	}
+	w.turns(changed, false, func() {
+		cond := w.block(c.Cond)
+		body := w.branch(cond.ok, func() { w.stmts(c.Do) })
+		body.ended = false
+		w.settle(w.merge(body, cond.bad))
+	})
+	w.ctx.st.ended = false
+}
+
+// turns walks one turn of a loop that may be any of them, with everything unknown that the loop assigns. Where a
+// turn leaves behind something else, such as a function or a file, one more turn is walked that may find it, unless
+// this is the only one.
+func (w *walker) turns(changed changes, once bool, turn func()) {
 	before := w.fork(w.ctx.st)
 	w.blur(changed)
-	cond := w.block(c.Cond)
 	loop := w.ctx.loop
 	w.ctx.loop = true
-	body := w.branch(cond.ok, func() { w.stmts(c.Do) })
-	w.ctx.loop = loop
+	body := w.branch(w.ctx.st, turn)
 	body.ended = false
-	w.settle(w.merge(w.merge(before, body), cond.bad))
-	w.ctx.st.ended = false
+	if !once && !loop && body.differs(w.ctx.st) {
+		w.settle(w.merge(w.ctx.st, body))
+		w.blur(changed)
+		body = w.branch(w.ctx.st, turn)
+		body.ended = false
+	}
+	w.ctx.loop = loop
+	w.settle(w.merge(before, body))
+}
+
+// differs reports that something else than variables and the directory is not the same in both states.
+func (st *state) differs(o *state) bool {
+	return !maps.Equal(st.fds, o.fds) || !maps.Equal(st.aliases, o.aliases) || st.in != o.in ||
+		st.sh != o.sh || st.decodes != o.decodes || st.exports != o.exports || st.nocase != o.nocase ||
+		st.physical != o.physical || st.fed != o.fed || st.removed != o.removed || !maps.Equal(st.made, o.made) ||
+		!slices.Equal(st.moved, o.moved) || !maps.EqualFunc(st.funcs, o.funcs, slices.Equal[[]*function]) || st.writtenBeside(o) || o.writtenBeside(st)
+}
+
+// writtenBeside reports a file of which st knows something else than o.
+func (st *state) writtenBeside(o *state) bool {
+	for abs, f := range st.files {
+		other := o.files[abs]
+		if !f.content.equal(other.content) || f.program != other.program || f.edited != other.edited || f.pipe != other.pipe {
+			return true
+		}
+	}
+	return false
 }
 
 // readsKnownLines reports "while read x" over a here-document or a static pipe.
@@ -106,22 +143,15 @@ func (w *walker) cStyle(c *syntax.ForClause, l *syntax.CStyleLoop) {
 	if l.Init != nil {
 		w.number(l.Init)
 	}
-	before := w.fork(w.ctx.st)
-	w.blur(changed)
-	if l.Cond != nil {
-		w.number(l.Cond)
-	}
-	loop := w.ctx.loop
-	w.ctx.loop = true
-	body := w.branch(w.ctx.st, func() {
+	w.turns(changed, false, func() {
+		if l.Cond != nil {
+			w.number(l.Cond)
+		}
 		w.stmts(c.Do)
 		if l.Post != nil {
 			w.number(l.Post)
 		}
 	})
-	w.ctx.loop = loop
-	body.ended = false
-	w.settle(w.merge(before, body))
 }
 
 // forWords walks a loop over words: once per value when the list is known.
@@ -139,18 +169,14 @@ func (w *walker) forWords(c *syntax.ForClause, l *syntax.WordIter) {
 		w.eachItem(c, name, items, changed, straight)
 		return
 	}
-	before := w.fork(w.ctx.st)
-	w.blur(changed)
-	w.assignUnknown(name, argInputs(items))
-	if c.Select {
-		w.assignUnknown("REPLY", nil)
-	}
-	loop := w.ctx.loop
-	w.ctx.loop = true
-	body := w.branch(w.ctx.st, func() { w.stmts(c.Do) })
-	w.ctx.loop = loop
-	body.ended = false
-	w.settle(w.merge(before, body))
+	changed.names[name] = true
+	w.turns(changed, false, func() {
+		w.assign(name, unknown("$"+name, argInputs(items)))
+		if c.Select {
+			w.assignUnknown("REPLY", nil)
+		}
+		w.stmts(c.Do)
+	})
 	w.ctx.st.ended = false
 }
 
@@ -179,147 +205,27 @@ func (w *walker) loopItems(l *syntax.WordIter) ([]arg, bool) {
 
 // eachItem walks the body once per item. A pattern stays one item: its matches go the same way.
 func (w *walker) eachItem(c *syntax.ForClause, name string, items []arg, changed changes, straight bool) {
-	loop := w.ctx.loop
-	defer func() { w.ctx.loop = loop }()
-	w.ctx.loop = loop || !straight
 	for _, a := range items {
 		if w.budget != "" {
 			return
-		}
-		before := w.fork(w.ctx.st)
-		if !straight {
-			w.blur(changed)
 		}
 		v := a.val.with(false, nil)
 		if text := v.text(); a.Glob && allKnown(v) {
 			v = value{{text: text, known: true, glob: true, inputs: v.inputs()}}
 		}
-		if w.ctx.st.vars[name].ref != "" { // it refers to another variable in each turn
-			w.forget()
-			w.ctx.st.vars[name] = variable{ref: anyVariable}
+		turn := func() {
+			if w.ctx.st.vars[name].ref != "" { // it refers to another variable in each turn
+				w.forget()
+				w.ctx.st.vars[name] = variable{ref: anyVariable}
+			}
+			w.assign(name, v)
+			w.mayStop(changed.jumps, func() { w.stmts(c.Do) })
 		}
-		w.assign(name, v)
-		w.mayStop(changed.jumps, func() { w.stmts(c.Do) })
+		if straight {
+			turn()
+		} else {
+			w.turns(changed, !a.Glob && a.Certainty != Unknown, turn)
+		}
 		w.ctx.st.ended = false
-		if !straight {
-			w.settle(w.merge(w.ctx.st, before))
-		}
-	}
-}
-
-// changes is what statements may change in the shell that runs them.
-type changes struct {
-	names map[string]bool
-	dir   bool // cd, pushd, popd
-	all   bool // eval or source: any variable
-	jumps bool // break, continue, return: the way through is not straight
-}
-
-// changes collects what the statements assign, without walking them.
-func (w *walker) changes(lists ...[]*syntax.Stmt) changes {
-	c := changes{names: map[string]bool{}}
-	seen := map[*syntax.FuncDecl]bool{}
-	for _, list := range lists {
-		for _, s := range list {
-			w.collect(&c, s, seen)
-		}
-	}
-	return c
-}
-
-func (w *walker) collect(c *changes, root syntax.Node, seen map[*syntax.FuncDecl]bool) {
-	syntax.Walk(root, func(n syntax.Node) bool {
-		if n != nil {
-			w.step(1)
-		}
-		switch n := n.(type) {
-		case *syntax.Assign:
-			if n.Name != nil {
-				c.names[n.Name.Value] = true
-			}
-		case *syntax.WordIter:
-			c.names[n.Name.Value] = true
-		case *syntax.ParamExp:
-			if n.Exp != nil && n.Param != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) {
-				c.names[n.Param.Value] = true
-			}
-		case *syntax.BinaryArithm, *syntax.UnaryArithm:
-			c.arithmetic(n)
-		case *syntax.CallExpr:
-			w.collectCall(c, n, seen)
-		}
-		return w.budget == ""
-	})
-}
-
-func (c *changes) arithmetic(n syntax.Node) {
-	syntax.Walk(n, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.BinaryArithm:
-			if _, assigns := compound[n.Op]; assigns || n.Op == syntax.Assgn {
-				c.target(n.X)
-			}
-		case *syntax.UnaryArithm:
-			if n.Op == syntax.Inc || n.Op == syntax.Dec {
-				c.target(n.X)
-			}
-		}
-		return true
-	})
-}
-
-func (c *changes) target(x syntax.ArithmExpr) {
-	if word, ok := x.(*syntax.Word); ok {
-		name := word.Lit()
-		if p, isElement := nakedElement(word); isElement {
-			name = p.Param.Value
-		}
-		c.names[name] = true
-	}
-}
-
-// collectCall adds what a builtin or a function of the text assigns.
-func (w *walker) collectCall(c *changes, n *syntax.CallExpr, seen map[*syntax.FuncDecl]bool) {
-	if len(n.Args) == 0 {
-		return
-	}
-	name := n.Args[0].Lit()
-	for _, fn := range w.ctx.st.funcs[name] {
-		if !seen[fn.decl] {
-			seen[fn.decl] = true
-			w.collect(c, fn.decl.Body, seen)
-		}
-	}
-	switch name {
-	case "cd", "pushd", "popd":
-		c.dir = true
-	case "break", "continue", "return", "exit":
-		c.jumps = true
-	case "eval", ".", "source", "":
-		c.all = true
-	case "read", "printf", "mapfile", "readarray", "getopts", "unset", "let", "declare", "typeset", "readonly", "export", "local", "wait", "set", "command", "builtin":
-		for _, a := range n.Args[1:] {
-			lit, _, _ := strings.Cut(a.Lit(), "=")
-			c.names[strings.TrimPrefix(lit, "-v")] = true
-		}
-		for _, name := range []string{"REPLY", "MAPFILE", "OPTARG", "OPTIND"} {
-			c.names[name] = true
-		}
-	}
-}
-
-// blur makes what c names unknown.
-func (w *walker) blur(c changes) {
-	if c.all {
-		w.forget()
-	}
-	for name := range c.names {
-		if syntax.ValidName(name) {
-			w.assignUnknown(name, w.ctx.st.vars[name].inputs())
-		}
-	}
-	if c.dir {
-		w.ctx.st.place(Dir{})
-		w.ctx.st.old, w.ctx.st.stack = Dir{}, nil
 	}
 }

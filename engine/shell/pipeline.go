@@ -1,14 +1,12 @@
 package shell
 
 import (
-	"slices"
-
 	"mvdan.cc/sh/v3/syntax"
 )
 
 // pipeline walks the stages of a | b | c, each in a subshell of its own.
 func (w *walker) pipeline(c *syntax.BinaryCmd) {
-	stages := stagesOf(c)
+	stages := w.stagesOf(&syntax.Stmt{Cmd: c}, true)
 	w.pipelines++
 	id := w.pipelines
 	outer := w.ctx
@@ -42,30 +40,72 @@ func (w *walker) pipeline(c *syntax.BinaryCmd) {
 	w.ctx.in, w.ctx.out = outer.in, outer.out
 }
 
-func stagesOf(c *syntax.BinaryCmd) []*syntax.Stmt {
-	pipe := func(s *syntax.Stmt) (*syntax.BinaryCmd, bool) {
-		b, ok := s.Cmd.(*syntax.BinaryCmd)
-		return b, ok && (b.Op == syntax.Pipe || b.Op == syntax.PipeAll) && !s.Negated && !s.Background && len(s.Redirs) == 0
+// stagesOf returns the stages of a pipeline. The word time is a keyword only in front of the first.
+func (w *walker) stagesOf(s *syntax.Stmt, first bool) []*syntax.Stmt {
+	if s.Negated || s.Background || len(s.Redirs) > 0 {
+		return []*syntax.Stmt{s}
 	}
-	var left, right []*syntax.Stmt
-	for {
-		left = append(left, c.Y)
-		x, ok := pipe(c.X)
-		if !ok {
-			left = append(left, c.X)
-			break
+	switch c := s.Cmd.(type) {
+	case *syntax.BinaryCmd:
+		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
+			return append(w.stagesOf(c.X, first), w.stagesOf(c.Y, false)...)
 		}
-		c = x
-	}
-	slices.Reverse(left)
-	for { // in case the parser nests to the right
-		last := left[len(left)-1]
-		y, ok := pipe(last)
-		if !ok {
-			return slices.Concat(left, right)
+	case *syntax.TimeClause:
+		if !first {
+			return w.stagesOf(w.timeCommand(c, c.Stmt), true)
 		}
-		left = append(left[:len(left)-1], y.X, y.Y)
 	}
+	return []*syntax.Stmt{s}
+}
+
+// timed walks time …, which bash takes for a keyword and other shells for a program.
+func (w *walker) timed(c *syntax.TimeClause) outcome {
+	st := w.ctx.st
+	switch {
+	case st.sh:
+		w.stmt(w.timeCommand(c, c.Stmt))
+		if c.Stmt != nil {
+			w.blur(w.changes([]*syntax.Stmt{c.Stmt}))
+		}
+	case c.Stmt != nil:
+		return w.outcome(c.Stmt)
+	}
+	return outcome{ok: st, bad: st}
+}
+
+// timeCommand returns s, the command behind time, as one that the program time runs.
+func (w *walker) timeCommand(c *syntax.TimeClause, s *syntax.Stmt) *syntax.Stmt {
+	call := &syntax.CallExpr{}
+	made := syntax.Stmt{Position: c.Pos()}
+	if s != nil {
+		made = *s
+		switch cmd := s.Cmd.(type) {
+		case *syntax.BinaryCmd:
+			pipe := *cmd
+			pipe.X = w.timeCommand(c, cmd.X)
+			made.Cmd = &pipe
+			return &made
+		case *syntax.CallExpr:
+			*call = *cmd
+			w.unclear = w.unclear || len(cmd.Assigns) > 0 // their values are names of programs then
+		case nil:
+		default:
+			w.unclear = w.unclear || !w.ctx.st.sh // no program takes a compound command
+			return s
+		}
+	}
+	words := []*syntax.Word{timeWord(c.Time, "time")}
+	if c.PosixFormat {
+		words = append(words, timeWord(c.Time, "-p"))
+	}
+	call.Args = append(words, call.Args...)
+	made.Cmd = call
+	return &made
+}
+
+func timeWord(at syntax.Pos, text string) *syntax.Word {
+	end := syntax.NewPos(at.Offset()+uint(len(text)), at.Line(), at.Col()+uint(len(text)))
+	return &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{ValuePos: at, ValueEnd: end, Value: text}}}
 }
 
 // stageName names the command at index start, as it would be shown in Via: a decoder with

@@ -34,6 +34,8 @@ type state struct {
 	exports  bool           // an option may export what is assigned: set -a
 	nocase   bool           // an option may make patterns match without regard to case
 	ended    bool           // the way here ends in exit, return, break or continue
+	restless changes        // what a trap may change at any time
+	trapped  string         // the text of these traps, and of the functions that they may call
 }
 
 // disk is what the text has done to files so far. Shells that run one after the other share it.
@@ -44,6 +46,7 @@ type disk struct {
 	stirred bool               // a command that is not known well may have changed any file
 	fed     bool               // one of these got words of the text to do it with
 	removed bool               // a command may have removed a directory
+	loose   map[string]bool    // files that a trap or a command in the background may write at any time
 }
 
 // variable is a shell variable. The zero value is one whose value is not known.
@@ -92,7 +95,7 @@ func (w *walker) spawn(st *state) *state {
 // fork copies st for a branch.
 func (w *walker) fork(st *state) *state {
 	c, d := w.spawn(st), *st.disk
-	d.files, d.made = maps.Clone(st.files), maps.Clone(st.made)
+	d.files, d.made, d.loose = maps.Clone(st.files), maps.Clone(st.made), maps.Clone(st.loose)
 	c.disk = &d
 	w.step(len(st.files) / 8)
 	return c
@@ -134,11 +137,16 @@ func (w *walker) merge(a, b *state) *state {
 	m.sh, m.decodes, m.nocase = a.sh || b.sh, a.decodes || b.decodes, a.nocase || b.nocase
 	m.mergeDirs(a, b)
 	m.old = mergeDir(a.old, b.old)
+	m.restless = a.restless
+	m.disturb(b.restless)
+	if !strings.HasPrefix(a.trapped, b.trapped) {
+		m.trapped += b.trapped
+	}
 	if !slices.Equal(a.stack, b.stack) {
 		m.stack = nil
 	}
 	if a.bound != b.bound || !slices.EqualFunc(a.params, b.params, value.equal) {
-		m.bound, m.params = false, nil
+		m.bind(nil, false)
 	}
 	if m.in == nil {
 		m.in = b.in
@@ -181,8 +189,9 @@ func (w *walker) mergeDisks(a, b *state) *disk {
 	w.step((len(a.files) + len(b.files) + len(b.moved)) / 8)
 	d := disk{
 		files: w.mergeFiles(a, b), made: maps.Clone(a.made), moved: slices.Concat(a.moved, b.moved[same:]),
-		stirred: a.stirred || b.stirred, fed: a.fed || b.fed, removed: a.removed || b.removed,
+		stirred: a.stirred || b.stirred, fed: a.fed || b.fed, removed: a.removed || b.removed, loose: maps.Clone(a.loose),
 	}
+	maps.Copy(d.loose, b.loose)
 	maps.DeleteFunc(d.made, func(dir string, there bool) bool { return there && !b.made[dir] })
 	for dir, there := range b.made {
 		if !there {
@@ -197,6 +206,18 @@ func (w *walker) perhaps(f func()) {
 	before := w.fork(w.ctx.st)
 	f()
 	*w.ctx.st.disk = *w.mergeDisks(before, w.ctx.st)
+}
+
+// meanwhile walks f, which may happen at any time from here on.
+func (w *walker) meanwhile(f func()) {
+	before := w.fork(w.ctx.st)
+	w.perhaps(f)
+	for abs, file := range w.ctx.st.files {
+		if old := before.files[abs]; !file.content.equal(old.content) || file.program != old.program {
+			file.touched, file.edited = true, true
+			w.ctx.st.files[abs], w.ctx.st.loose[abs] = file, true
+		}
+	}
 }
 
 // mergeFiles keeps what both sides may have written: a file with two contents has a
@@ -252,7 +273,12 @@ func (w *walker) mergeFile(p string, a, b *state) written {
 
 // lookupVar returns a variable as this state knows it.
 func (st *state) lookupVar(name string) variable {
-	if name = st.target(name); !volatile[name] {
+	if name = st.target(name); st.restless.all || st.restless.names[name] {
+		v := st.vars[name]
+		v.val, v.list, v.array, v.unset = unknown("$"+name, v.inputs()), nil, false, false
+		return v
+	}
+	if !volatile[name] {
 		if v, ok := st.vars[name]; ok {
 			switch {
 			case v.unset && name == "IFS":
@@ -299,6 +325,36 @@ func setByShells(name string) bool {
 const shellVariables = " _ CDPATH COLUMNS DIRSTACK ERRNO EUID FUNCNAME FUNCNEST GROUPS HOME HOSTNAME HOSTTYPE IFS LINENO LINES " +
 	"LOGNAME MACHTYPE MAILCHECK MAPFILE OLDPWD OPTARG OPTERR OPTIND OSTYPE PATH PIPESTATUS PPID PS1 PS2 PS3 PS4 PWD " +
 	"RANDOM REPLY SECONDS SHELL SHELLOPTS SHLVL SRANDOM TERM TIMEFORMAT UID USER "
+
+// bind sets $1, $2, …, where they are known.
+func (st *state) bind(params []value, known bool) {
+	if st.params, st.bound = params, known && !st.restless.params; !st.bound {
+		st.params = nil
+	}
+}
+
+// bindArgs sets $1, $2, … to words of a command.
+func (st *state) bindArgs(args []arg) {
+	params, known := make([]value, len(args)), true
+	for i, a := range args {
+		params[i] = a.val
+		known = known && spelled(a)
+	}
+	st.bind(params, known)
+}
+
+// disturb notes what a trap may change from here on, at any time.
+func (st *state) disturb(c changes) {
+	if !c.all && !c.dir && !c.params && len(c.names) == 0 {
+		return
+	}
+	st.restless = st.restless.plus(c)
+	st.bind(st.params, st.bound)
+	if c.dir {
+		st.place(Dir{})
+		st.old, st.stack = Dir{}, nil
+	}
+}
 
 // maxPieces is how many known and unknown parts a variable may hold.
 const maxPieces = 64
@@ -361,7 +417,9 @@ func (w *walker) child(lang string) *state {
 		st.funcs = map[string][]*function{}
 	}
 	st.aliases = map[string]string{}
-	st.params, st.bound, st.zero, st.in, st.ended = nil, true, nil, nil, false
+	st.restless, st.trapped = changes{}, ""
+	st.bind(nil, true)
+	st.zero, st.in, st.ended = nil, nil, false
 	return st
 }
 

@@ -57,7 +57,7 @@ func (w *walker) outcome(s *syntax.Stmt) outcome {
 	defer func() { w.ctx = saved }()
 	if s.Background || s.Coprocess || s.Disown {
 		w.ctx.background = true
-		w.subshell(func() { w.settle(w.after(w.bare(s))) })
+		w.meanwhile(func() { w.subshell(func() { w.settle(w.after(w.bare(s))) }) })
 		return outcome{ok: st}
 	}
 	o := w.bare(s)
@@ -152,9 +152,7 @@ func (w *walker) compound(cmd syntax.Command) outcome {
 		w.define(c)
 		return outcome{ok: st}
 	case *syntax.TimeClause:
-		if c.Stmt != nil {
-			return w.outcome(c.Stmt)
-		}
+		return w.timed(c)
 	case *syntax.CoprocClause:
 		w.coproc(c)
 	case *syntax.ArithmCmd:
@@ -256,7 +254,7 @@ func (w *walker) coproc(c *syntax.CoprocClause) {
 	if stmt.Cmd == nil && c.Name != nil { // coproc COMMAND >file: only a compound command has a name
 		stmt.Cmd = &syntax.CallExpr{Args: []*syntax.Word{c.Name}}
 	}
-	w.subshell(func() { w.stmt(&stmt) })
+	w.meanwhile(func() { w.subshell(func() { w.stmt(&stmt) }) })
 	w.ctx = saved
 	w.assignUnknown(name, nil)
 }

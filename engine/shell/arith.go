@@ -12,6 +12,7 @@ import (
 func (w *walker) arithmetic(x syntax.ArithmExpr, raw string) value {
 	n, ok := w.number(x)
 	if !ok {
+		w.aborts = true
 		return unknown(raw, nil)
 	}
 	return known(strconv.FormatInt(n, 10))

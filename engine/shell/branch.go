@@ -38,8 +38,9 @@ func (w *walker) caseClause(c *syntax.CaseClause) {
 	subject := w.single(c.Word)
 	text, exact := subject.exact()
 	var after *state
-	taken := false // an arm is known to be the one
-	var falls *state
+	taken := false            // an arm is known to be the one
+	start := w.fork(w.ctx.st) // in which the next patterns are tried
+	var falls *state          // in which the next arm is entered without a look at its patterns
 	for _, item := range c.Items {
 		hit, sure := false, exact
 		for _, p := range item.Patterns {
@@ -51,13 +52,17 @@ func (w *walker) caseClause(c *syntax.CaseClause) {
 			one, ok := w.matches(g, text)
 			hit, sure = hit || one, sure && ok
 		}
-		arm := w.branch(w.merge(w.fork(w.ctx.st), falls), func() { w.stmts(item.Stmts) })
+		fell := falls != nil
+		arm := w.branch(w.merge(w.fork(start), falls), func() { w.stmts(item.Stmts) })
 		falls = nil
-		if item.Op != syntax.Break {
+		switch {
+		case item.Op == syntax.Fallthrough:
 			falls = arm
+		case item.Op != syntax.Break:
+			start = w.merge(start, arm)
 		}
 		switch {
-		case taken || sure && !hit && item.Op == syntax.Break:
+		case taken || sure && !hit && !fell && item.Op == syntax.Break:
 			// looked through, but not the way it goes
 		case sure && hit && after == nil && item.Op == syntax.Break:
 			after, taken = arm, true
@@ -66,7 +71,7 @@ func (w *walker) caseClause(c *syntax.CaseClause) {
 		}
 	}
 	if !taken {
-		after = w.merge(w.fork(w.ctx.st), after)
+		after = w.merge(start, after)
 	}
 	w.settle(after)
 }

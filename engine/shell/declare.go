@@ -31,21 +31,7 @@ func (w *walker) declare(c *syntax.DeclClause, redirs []*syntax.Redirect) {
 				inv.args = append(inv.args, literalArg(a.Name.Value))
 				w.attributes(a.Name.Value, flags, false)
 			default:
-				set := w.assignment(a, true)
-				if a.Array == nil {
-					w.listText(a.Name.Value, set[0].Value, flags)
-				}
-				for _, one := range set {
-					text := one.Name + "=" + one.Value.Text
-					word := one.Value
-					word.Text, word.Prefix, word.Raw = text, one.Name+"="+one.Value.Prefix, w.raw(a)
-					if word.Certainty == Unknown {
-						word.Certainty = Partial
-					}
-					inv.args = append(inv.args, arg{Word: word, val: append(known(one.Name+"="), wordValue(one.Value)...)})
-				}
-				inv.assigns = append(inv.assigns, set...)
-				w.attributes(a.Name.Value, flags, true)
+				w.declareAssign(&inv, a, flags)
 			}
 		}
 		if v := c.Variant.Value; w.ctx.st.sh && (v == "declare" || v == "typeset") {
@@ -54,6 +40,31 @@ func (w *walker) declare(c *syntax.DeclClause, redirs []*syntax.Redirect) {
 		inv.redir = w.redirects(redirs)
 		w.run(&inv)
 	})
+}
+
+// declareAssign handles NAME=value, of which braces make several.
+func (w *walker) declareAssign(inv *invocation, a *syntax.Assign, flags string) {
+	values, ok := []*syntax.Word{a.Value}, true
+	if a.Value != nil {
+		values, ok = w.braces(a.Value)
+	}
+	for _, value := range values {
+		one := *a
+		one.Value = value
+		set := w.assignment(&one, true)
+		if a.Array == nil {
+			w.listText(a.Name.Value, set[0].Value, flags)
+		}
+		for _, s := range set {
+			v := append(known(s.Name+"="), wordValue(s.Value)...)
+			inv.args = append(inv.args, newArg(v.with(true, nil), w.raw(a)))
+		}
+		inv.assigns = append(inv.assigns, set...)
+	}
+	if !ok || len(values) > 1 {
+		w.assignUnknown(a.Name.Value, nil)
+	}
+	w.attributes(a.Name.Value, flags, true)
 }
 
 // declareWord handles a word that becomes an assignment only after expansion.
@@ -113,7 +124,6 @@ func (w *walker) attributes(name, flags string, valued bool) {
 		st.vars[name] = variable{val: unknown("$"+name, v.inputs()), exported: true}
 		return
 	}
-	outside := variant == "local" && w.ctx.locals == nil // where it fails
 	if w.ctx.locals != nil && variant != "export" && variant != "readonly" && !strings.ContainsAny(opts, "gf") {
 		*w.ctx.locals = append(*w.ctx.locals, name)
 		if !valued {
@@ -121,16 +131,16 @@ func (w *walker) attributes(name, flags string, valued bool) {
 		}
 	}
 	switch {
+	case variant == "local" && w.ctx.locals == nil: // it fails outside of functions
+		w.assignUnknown(name, v.inputs())
+		return
 	case strings.Contains(opts, "n"):
 		target, ok := v.val.exact()
-		if !ok || !syntax.ValidName(target) || outside {
+		if !ok || !syntax.ValidName(target) {
 			w.forget()
 			target = anyVariable
 		}
 		st.vars[name] = variable{ref: target}
-		return
-	case outside:
-		w.assignUnknown(name, v.inputs())
 		return
 	case valued && strings.Contains(opts, "i"):
 		w.operand(v.val)

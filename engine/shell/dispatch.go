@@ -137,7 +137,7 @@ func (w *walker) reparse(idx int, text, via string, change func(*context)) bool 
 	}
 	w.deeper(func() {
 		changed := w.changes(file.Stmts)
-		w.mayStop(changed.jumps, func() { w.stmts(file.Stmts) })
+		w.mayStop(changed.jumps, func() { w.lines(file.Stmts) })
 		if changed.jumps && via != "trap" {
 			w.blur(changed) // what stands behind a return may not have run
 		}

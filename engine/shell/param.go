@@ -22,8 +22,10 @@ func (w *walker) parameter(p *syntax.ParamExp, quoted bool) (list []value, all b
 	if p.Excl && !all {
 		list = []value{w.indirect(p, list[0], raw)}
 	}
+	foreign := p.Excl || p.Repl != nil || p.Slice != nil || p.Exp != nil && p.Exp.Op >= syntax.UpperFirst
 	switch {
-	case p.Excl && all: // the subscripts
+	case foreign && w.ctx.st.sh, p.Excl && all: // which some shells refuse; the subscripts
+		w.aborts = true
 		return []value{unknown(raw, nil)}, false
 	case p.Names != 0, p.Width, p.Flags != nil, len(p.Modifiers) > 0:
 		return []value{unknown(raw, nil)}, false
@@ -160,6 +162,7 @@ func (w *walker) indirect(p *syntax.ParamExp, v value, raw string) value {
 	name, ok := v.exact()
 	w.subscript(name)
 	if !ok || !syntax.ValidName(name) || p.Index != nil {
+		w.aborts = true
 		return unknown(raw, v.inputs())
 	}
 	target := w.ctx.st.lookupVar(name)
@@ -278,6 +281,7 @@ func (w *walker) sliced(p *syntax.ParamExp, list []value, all bool, raw string) 
 		}
 		lo, hi, ok := bounds(from, length, len(list), none)
 		if !ok || length < 0 {
+			w.aborts = true
 			return []value{unknown(raw, nil)}, false
 		}
 		return list[lo:hi], true
@@ -285,6 +289,7 @@ func (w *walker) sliced(p *syntax.ParamExp, list []value, all bool, raw string) 
 	return w.each(list, func(s string) (string, bool) {
 		lo, hi, ok := bounds(from, length, len(s), none)
 		if !ok || !ascii(s) {
+			w.aborts = true
 			return "", false
 		}
 		return s[lo:hi], true

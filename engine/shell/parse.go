@@ -58,7 +58,7 @@ func Parse(text string, o Options) (*Program, error) {
 	}
 	w := newWalker(text, o)
 	w.file = file
-	w.stmts(file.Stmts)
+	w.lines(file.Stmts)
 	w.uncalled()
 	return w.finish(), nil
 }
@@ -148,6 +148,7 @@ type walker struct {
 	defs      []*function      // functions in the order of their definition
 	stay      *state           // where the current command, if it fails, leaves the shell: set by cd and its like
 	dirs      map[int][]string // of commands whose directory is not known, those that it may be
+	aborts    bool             // an expansion may fail, after which bash goes on with the next line of the text
 	exec      bool             // exec has changed the descriptors of the shell, for who carries it: command, builtin
 	ctx       context
 }

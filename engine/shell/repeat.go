@@ -21,6 +21,15 @@ func (w *walker) xargs(inv *invocation, name string, c carrier) {
 		mark = literalArg("{}")
 	}
 	file, reads := option(options, "-a", "--arg-file")
+	_, terminal := option(options, "-o", "--open-tty")
+	change := func(x *context) {
+		if !reads { // its command reads of /dev/null
+			x.in = &input{from: CodeFile, text: known(""), static: !terminal}
+		}
+		if terminal {
+			x.in = nil
+		}
+	}
 	var inputs []int
 	if in := w.stdin(); in != nil && !reads {
 		inputs = in.cmds
@@ -42,18 +51,18 @@ func (w *walker) xargs(inv *invocation, name string, c carrier) {
 	if replace {
 		if static {
 			for _, item := range items {
-				w.inner(inv, w.substituteMark(rest, mark, item.val), name, nil)
+				w.inner(inv, w.substituteMark(rest, mark, item.val), name, change)
 			}
 			return
 		}
 		if found := w.foundItems(inputs); len(found) > 1 || found[0].Prefix != "" {
 			for _, item := range found {
-				w.inner(inv, w.substituteMark(rest, mark, item.val), name, nil)
+				w.inner(inv, w.substituteMark(rest, mark, item.val), name, change)
 			}
 			return
 		}
 		item := value{{text: mark.Text, inputs: inputs, data: w.listsNames(inputs)}}
-		w.inner(inv, w.substitute(rest, mark.Text, item), name, nil)
+		w.inner(inv, w.substitute(rest, mark.Text, item), name, change)
 		return
 	}
 	if !static {
@@ -68,10 +77,10 @@ func (w *walker) xargs(inv *invocation, name string, c carrier) {
 		items, each = []arg{unknownArg("{}", argInputs(items))}, false
 	}
 	for each && static && len(items) > size {
-		w.inner(inv, slices.Concat(rest, items[:size]), name, nil)
+		w.inner(inv, slices.Concat(rest, items[:size]), name, change)
 		items = items[size:]
 	}
-	w.inner(inv, slices.Concat(rest, items), name, nil)
+	w.inner(inv, slices.Concat(rest, items), name, change)
 }
 
 // xargsOptions are the long options of xargs.

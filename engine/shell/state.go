@@ -371,6 +371,7 @@ func (w *walker) assign(name string, v value) {
 		return
 	}
 	old := st.vars[name]
+	w.aborts = w.aborts || old.readonly
 	if old.converts {
 		w.operand(v)
 	}
@@ -459,8 +460,11 @@ func (w *walker) mayStop(jumps bool, f func()) {
 
 // subshell walks f in a copy of the state. Only the files that it writes outlive it.
 func (w *walker) subshell(f func()) {
-	saved := w.ctx
-	w.ctx.st = w.spawn(saved.st)
+	saved, aborts := w.ctx, w.aborts
+	w.ctx.st, w.aborts = w.spawn(saved.st), false
 	f()
-	w.ctx = saved
+	if out := w.ctx.out; w.aborts { // after which it ends
+		out.text = value{{inputs: out.cmds, made: true}}
+	}
+	w.ctx, w.aborts = saved, aborts
 }

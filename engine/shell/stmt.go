@@ -25,6 +25,24 @@ func (w *walker) stmts(list []*syntax.Stmt) {
 	}
 }
 
+// lines walks the statements of a text. Where an expansion may fail, bash drops the rest of the line.
+func (w *walker) lines(list []*syntax.Stmt) {
+	aborts := w.aborts
+	for from := 0; from < len(list); {
+		to := from + 1
+		for to < len(list) && list[to].Pos().Line() == list[to-1].End().Line() {
+			to++
+		}
+		w.aborts = false
+		w.stmts(list[from:to])
+		if w.aborts {
+			w.blur(w.changes(list[from:to]))
+		}
+		from = to
+	}
+	w.aborts = aborts
+}
+
 // stmt walks one statement and leaves the state that holds after it.
 func (w *walker) stmt(s *syntax.Stmt) {
 	o := w.outcome(s)

@@ -75,6 +75,9 @@ func (w *walker) operand(v value) (int64, bool) {
 	if text, ok := v.exact(); ok {
 		return w.numberText(text)
 	}
+	if strings.Contains(v.text(), "=") {
+		w.forget() // it may assign
+	}
 	if strings.ContainsAny(v.prefix(), "[$`") {
 		w.mark(w.ctx.current, MarkDynamicCode)
 	}

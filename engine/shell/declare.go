@@ -51,6 +51,7 @@ func (w *walker) declareAssign(inv *invocation, a *syntax.Assign, flags string) 
 	for _, value := range values {
 		one := *a
 		one.Value = value
+		w.unlink(a.Name.Value, flags)
 		set := w.assignment(&one, true)
 		if a.Array == nil {
 			w.listText(a.Name.Value, set[0].Value, flags)
@@ -91,10 +92,18 @@ func (w *walker) declareWord(f arg, flags string) []Assign {
 		v = unknown("$"+name, f.Inputs)
 	}
 	word := newArg(v, f.Raw).Word
+	w.unlink(name, flags)
 	w.assign(name, v)
 	w.listText(name, word, flags)
 	w.attributes(name, flags, true)
 	return []Assign{{Name: name, Value: word}}
+}
+
+// unlink makes a name that is declared with -n refer to no other, before it gets its value.
+func (w *walker) unlink(name, flags string) {
+	if _, opts, _ := strings.Cut(flags, "-"); strings.Contains(opts, "n") && w.ctx.st.vars[name].ref != "" {
+		w.ctx.st.vars[name] = variable{}
+	}
 }
 
 // listText walks a value that declare -a reads as a list: (…).

@@ -182,6 +182,8 @@ func covers(words []shell.Word, argv []string) bool {
 			}
 		}
 		return covers(rest, argv) // shopt -s nullglob
+	case w.Glob && covers(rest, argv): // shopt -s nullglob
+		return true
 	case w.Glob:
 		prefix = prefix[:max(0, min(len(prefix), indexOr(prefix, "*?[\\")))]
 	}

@@ -223,8 +223,17 @@ func shopt(w *walker, inv *invocation) {
 	w.printUnknown(inv)
 }
 
-// ends notes that this way through the text stops here.
-func ends(w *walker, _ *invocation) { w.ctx.st.ended = true }
+// ends notes that this way through the text stops here. Outside of functions and loops only exit ends it.
+func ends(w *walker, inv *invocation) {
+	switch w.commands[inv.idx].Name {
+	case "exit":
+		w.ctx.st.ended = true
+	case "return":
+		w.ctx.st.ended = w.ctx.locals != nil
+	default:
+		w.ctx.st.ended = w.ctx.breaks
+	}
+}
 
 // history -c and its like.
 func history(w *walker, inv *invocation) {

@@ -157,7 +157,7 @@ func (w *walker) collectCall(c *changes, words []*syntax.Word, seen map[string]b
 		return
 	}
 	for _, fn := range w.ctx.st.funcs[name] {
-		if key := "function " + name; !seen[key] {
+		if key := "function " + name; fn != nil && !seen[key] {
 			seen[key] = true
 			params := c.params
 			w.collect(c, fn.decl.Body, seen)

@@ -248,7 +248,7 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, 
 	if !found {
 		return
 	}
-	running := "script " + abs
+	running := "script " + abs + " " + content.text() // it may have been written again since it started
 	if slices.Contains(w.ctx.running, running) {
 		// It starts itself: with & or in a pipe it does so without end.
 		if w.ctx.background || w.ctx.pipe.Length > 1 {

@@ -24,7 +24,10 @@ func (w *walker) dispatch(inv *invocation) {
 	}
 	written := inv.args[0].Text
 	if w.ctx.via == nil || !strings.HasSuffix(w.ctx.via[len(w.ctx.via)-1], "command") {
-		if defs := w.ctx.st.funcs[written]; len(defs) > 0 {
+		if defs := w.ctx.st.funcs[written]; slices.Contains(defs, nil) {
+			after := w.branch(w.ctx.st, func() { w.callFunctions(inv, defs) })
+			defer func() { w.settle(w.merge(w.ctx.st, after)) }()
+		} else if len(defs) > 0 {
 			w.callFunctions(inv, defs)
 			return
 		}
@@ -107,7 +110,7 @@ func (w *walker) inner(inv *invocation, args []arg, via string, change func(*con
 // enter makes the context that of something carried by the command idx.
 func (w *walker) enter(idx int, via string) {
 	c := &w.commands[idx]
-	w.ctx.start, w.ctx.end, w.ctx.nested = c.Start, c.End, true
+	w.ctx.start, w.ctx.end, w.ctx.nested, w.ctx.breaks = c.Start, c.End, true, false
 	w.ctx.via = append(slices.Clone(w.ctx.via), via)
 	if c.Redirects != nil {
 		w.ctx.redirs = c.Redirects

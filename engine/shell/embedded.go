@@ -112,7 +112,7 @@ func (w *walker) imports(inv *invocation, lang, text, via string) {
 	}
 	for _, abs := range slices.Sorted(maps.Keys(w.ctx.st.files)) {
 		f, running := w.ctx.st.files[abs], "module "+abs
-		runs := func(r string) bool { return r == running || r == "script "+abs }
+		runs := func(r string) bool { return r == running || strings.HasPrefix(r, "script "+abs+" ") }
 		if len(f.content) == 0 || slices.ContainsFunc(w.ctx.running, runs) {
 			continue
 		}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -230,9 +231,19 @@ func (b *fieldBuilder) split(p piece, ifs string) {
 	flush(len(text))
 }
 
+func hasQuotes(p syntax.WordPart) bool {
+	_, double := p.(*syntax.DblQuoted)
+	return double || singleQuoted(p)
+}
+
 // param adds a parameter expansion, which may be several fields.
 func (b *fieldBuilder) param(p *syntax.ParamExp, quoted bool) {
 	list, all := b.w.parameter(p, quoted)
+	if e := p.Exp; e != nil && isDefaultOp(e.Op) && e.Word != nil && !quoted && !b.whole &&
+		slices.ContainsFunc(e.Word.Parts, hasQuotes) && strings.ContainsAny(list[0].text(), " \t\n*?[") {
+		b.add(unknown(b.w.raw(p), list[0].inputs())) // what stands in quotes is not split
+		return
+	}
 	if !all {
 		// A list that is not known is any number of words, also in quotes.
 		several := p.Names != 0 || p.Param != nil && p.Param.Value == "@" || indexWord(p.Index) == "@"

@@ -41,6 +41,7 @@ func (w *walker) define(c *syntax.FuncDecl) {
 func (w *walker) callFunctions(inv *invocation, defs []*function) {
 	name := inv.args[0].Text
 	bomb := false
+	defs = slices.DeleteFunc(slices.Clone(defs), func(fn *function) bool { return fn == nil })
 	for _, fn := range defs {
 		fn.called = true
 		bomb = bomb || w.replicates(fn)
@@ -81,7 +82,7 @@ func (w *walker) callFunction(inv *invocation, fn *function, st *state, again bo
 		st.bind(nil, false)
 	}
 	changed := w.changes([]*syntax.Stmt{fn.decl.Body})
-	w.ctx.st, w.ctx.src = st, fn.ctx.src
+	w.ctx.st, w.ctx.src, w.ctx.breaks = st, fn.ctx.src, false
 	if fn.ctx.script != "" {
 		w.ctx.script = fn.ctx.script
 	}

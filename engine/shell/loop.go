@@ -121,15 +121,20 @@ func (w *walker) eachLine(c *syntax.WhileClause, changed changes) bool {
 	}
 }
 
-// forClause walks for and select loops.
-func (w *walker) forClause(c *syntax.ForClause) {
-	switch l := c.Loop.(type) {
-	case *syntax.CStyleLoop:
-		w.cStyle(c, l)
-	case *syntax.WordIter:
-		w.forWords(c, l)
-	default:
-		w.unclear = true
+// loop walks a loop.
+func (w *walker) loop(c syntax.Command) {
+	switch c := c.(type) {
+	case *syntax.WhileClause:
+		w.while(c)
+	case *syntax.ForClause:
+		switch l := c.Loop.(type) {
+		case *syntax.CStyleLoop:
+			w.cStyle(c, l)
+		case *syntax.WordIter:
+			w.forWords(c, l)
+		default:
+			w.unclear = true
+		}
 	}
 }
 

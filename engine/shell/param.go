@@ -34,6 +34,9 @@ func (w *walker) parameter(p *syntax.ParamExp, quoted bool) (list []value, all b
 	case p.Exp != nil && p.Exp.Op <= syntax.AssignUnsetOrNull && p.Exp.Op != syntax.OtherParamOps && isDefaultOp(p.Exp.Op):
 		list, all = w.defaulted(p, list, all, raw)
 		if quoted && p.Exp.Word != nil && slices.ContainsFunc(p.Exp.Word.Parts, singleQuoted) {
+			if p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull {
+				w.assignUnknown(p.Param.Value, nil)
+			}
 			return []value{unknown(raw, nil)}, false // in double quotes they are characters
 		}
 		return list, all

@@ -174,6 +174,7 @@ type context struct {
 	running    []string  // functions and scripts that are being walked
 	current    int       // the command that is being built, -1 for none
 	locals     *[]string // names that the running function has declared; nil outside of functions
+	breaks     bool      // in a loop that break ends
 	loop       bool      // in a loop whose turns are not walked one by one
 }
 

@@ -13,7 +13,7 @@ type state struct {
 	base    map[string]string // the environment that Parse was given; never written
 	whole   bool              // a variable that is in neither base nor vars has no value
 	vars    map[string]variable
-	funcs   map[string][]*function // several when branches define it differently
+	funcs   map[string][]*function // several when branches define it differently, nil for one that does not
 	aliases map[string]string
 	params  []value // $1, $2, …
 	bound   bool    // params are known
@@ -119,14 +119,23 @@ func (w *walker) merge(a, b *state) *state {
 		}
 	}
 	for name, v := range m.vars {
-		m.vars[name] = mergeVar(v, b.lookupVar(name), name)
+		switch ref := a.vars[name].ref; {
+		case ref != b.vars[name].ref:
+			m.vars[name] = variable{ref: anyVariable}
+		case ref == "":
+			m.vars[name] = mergeVar(v, b.lookupVar(name), name)
+		}
+	}
+	for name := range m.funcs {
+		if len(b.funcs[name]) == 0 {
+			m.funcs[name] = withFunctions(m.funcs[name], nil)
+		}
 	}
 	for name, defs := range b.funcs {
-		for _, d := range defs {
-			if !slices.Contains(m.funcs[name], d) {
-				m.funcs[name] = append(slices.Clone(m.funcs[name]), d)
-			}
+		if len(a.funcs[name]) == 0 {
+			defs = withFunctions(defs, nil)
 		}
+		m.funcs[name] = withFunctions(m.funcs[name], defs...)
 	}
 	maps.Copy(m.aliases, b.aliases)
 	maps.Copy(m.sockets, b.sockets)
@@ -154,6 +163,16 @@ func (w *walker) merge(a, b *state) *state {
 	return m
 }
 
+// withFunctions adds the functions that list lacks.
+func withFunctions(list []*function, more ...*function) []*function {
+	for _, fn := range more {
+		if !slices.Contains(list, fn) {
+			list = append(slices.Clone(list), fn)
+		}
+	}
+	return list
+}
+
 func mergeDir(a, b Dir) Dir {
 	if a != b {
 		return Dir{}
@@ -162,7 +181,7 @@ func mergeDir(a, b Dir) Dir {
 }
 
 func mergeVar(a, b variable, name string) variable {
-	same := a.array == b.array && a.unset == b.unset && a.ref == b.ref &&
+	same := a.array == b.array && a.unset == b.unset &&
 		slices.EqualFunc(a.list, b.list, value.equal)
 	if same && (a.array || a.unset || a.val.equal(b.val)) {
 		return a
@@ -419,6 +438,7 @@ func (w *walker) child(lang string) *state {
 	}
 	st.aliases = map[string]string{}
 	st.restless, st.trapped = changes{}, ""
+	w.ctx.locals, w.ctx.breaks = nil, false // the context is that of the new shell
 	st.bind(nil, true)
 	st.zero, st.in, st.ended = nil, nil, false
 	return st

@@ -160,10 +160,11 @@ func (w *walker) compound(cmd syntax.Command) outcome {
 		w.pipeline(c)
 	case *syntax.IfClause:
 		w.ifClause(c)
-	case *syntax.WhileClause:
-		w.while(c)
-	case *syntax.ForClause:
-		w.forClause(c)
+	case *syntax.WhileClause, *syntax.ForClause:
+		breaks := w.ctx.breaks
+		w.ctx.breaks = true
+		w.loop(c)
+		w.ctx.breaks = breaks
 	case *syntax.CaseClause:
 		w.caseClause(c)
 	case *syntax.FuncDecl:

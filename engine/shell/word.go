@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -98,6 +99,9 @@ func withoutTabs(word *syntax.Word) *syntax.Word {
 // other kind are past the limit of steps.
 const maxBraces = 1024
 
+// adjoined finds a name that braces make longer: $x{a,b} is $xa $xb.
+var adjoined = regexp.MustCompile(`\$\w+(\{|(,[^{}]*)?\}\w)`)
+
 // braces returns the words that brace expansion makes of word, if they are not too many.
 func (w *walker) braces(word *syntax.Word) ([]*syntax.Word, bool) {
 	brace := func(p syntax.WordPart) bool {
@@ -115,6 +119,9 @@ func (w *walker) braces(word *syntax.Word) ([]*syntax.Word, bool) {
 	}
 	if w.ctx.st.sh && slices.ContainsFunc(split.Parts, expands) {
 		return nil, false // some shells know no braces
+	}
+	if adjoined.MatchString(w.raw(word)) {
+		return nil, false
 	}
 	numbers := strings.Trim(word.Lit(), "{.}0123456789") == ""
 	var all []*syntax.Word

@@ -185,9 +185,8 @@ func (c *call) findExpression(words []shell.Word) (filter string, remove bool) {
 
 // acts reports a word that is not known and may be -delete or run a command.
 func acts(w shell.Word) bool {
-	return w.Certainty != shell.Exact && slices.ContainsFunc([]string{"-delete", "-execdir", "-okdir"}, func(action string) bool {
-		return strings.HasPrefix(action, w.Prefix)
-	})
+	completes := func(action string) bool { return strings.HasPrefix(action, w.Prefix) }
+	return w.Certainty != shell.Exact && slices.ContainsFunc([]string{"-delete", "-execdir", "-okdir"}, completes)
 }
 
 // rsync: --delete empties the destination of what the source lacks; -a is recursive.

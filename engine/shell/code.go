@@ -93,8 +93,9 @@ func (w *walker) stdinProgram(inv *invocation, lang, name string, change func(*c
 	w.runText(inv, code, text, via, func(c *context) {
 		c.st = w.child(lang)
 		c.in = nil
-		if in.from == CodeFile && !in.edited && !w.opened(in.file.Text) && len(w.ctx.st.files[in.path].content) == 0 {
-			c.script = in.path // what the text made is part of it
+		made := in.edited || w.opened(in.file.Text) || len(w.ctx.st.files[in.path].content) > 0
+		if in.from == CodeFile && !made { // what the text made is part of it
+			c.script = in.path
 		}
 		if change != nil {
 			change(c)

@@ -101,7 +101,8 @@ func (w *walker) declareWord(f arg, flags string) []Assign {
 
 // unlink makes a name that is declared with -n refer to no other, before it gets its value.
 func (w *walker) unlink(name, flags string) {
-	if _, opts, _ := strings.Cut(flags, "-"); strings.Contains(opts, "n") && w.ctx.st.vars[name].ref != "" {
+	variant, opts, _ := strings.Cut(flags, "-")
+	if variant != "export" && strings.Contains(opts, "n") && w.ctx.st.vars[name].ref != "" {
 		w.ctx.st.vars[name] = variable{}
 	}
 }
@@ -142,6 +143,10 @@ func (w *walker) attributes(name, flags string, valued bool) {
 	switch {
 	case variant == "local" && w.ctx.locals == nil: // it fails outside of functions
 		w.assignUnknown(name, v.inputs())
+		return
+	case strings.Contains(opts, "n") && variant == "export":
+		v.exported = false
+		st.vars[name] = v
 		return
 	case strings.Contains(opts, "n"):
 		target, ok := v.val.exact()

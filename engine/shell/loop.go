@@ -33,9 +33,9 @@ func (w *walker) while(c *syntax.WhileClause) {
 	w.ctx.st.ended = false
 }
 
-// turns walks one turn of a loop that may be any of them, with everything unknown that the loop assigns. Where a
-// turn leaves behind something else, such as a function or a file, one more turn is walked that may find it, unless
-// this is the only one.
+// turns walks one turn of a loop that may be any of them, with everything unknown that the loop assigns. Where
+// a turn leaves behind something else, such as a function or a file, one more turn is walked that may find it,
+// unless this is the only one.
 func (w *walker) turns(changed changes, once bool, turn func()) {
 	before := w.fork(w.ctx.st)
 	w.blur(changed)
@@ -58,14 +58,16 @@ func (st *state) differs(o *state) bool {
 	return !maps.Equal(st.fds, o.fds) || !maps.Equal(st.aliases, o.aliases) || st.in != o.in ||
 		st.sh != o.sh || st.decodes != o.decodes || st.exports != o.exports || st.nocase != o.nocase ||
 		st.physical != o.physical || st.fed != o.fed || st.removed != o.removed || !maps.Equal(st.made, o.made) ||
-		!slices.Equal(st.moved, o.moved) || !maps.EqualFunc(st.funcs, o.funcs, slices.Equal[[]*function]) || st.writtenBeside(o) || o.writtenBeside(st)
+		!slices.Equal(st.moved, o.moved) || !maps.EqualFunc(st.funcs, o.funcs, slices.Equal[[]*function]) ||
+		st.writtenBeside(o) || o.writtenBeside(st)
 }
 
 // writtenBeside reports a file of which st knows something else than o.
 func (st *state) writtenBeside(o *state) bool {
 	for abs, f := range st.files {
 		other := o.files[abs]
-		if !f.content.equal(other.content) || f.program != other.program || f.edited != other.edited || f.pipe != other.pipe {
+		if !f.content.equal(other.content) || f.program != other.program || f.edited != other.edited ||
+			f.pipe != other.pipe {
 			return true
 		}
 	}

@@ -200,7 +200,8 @@ type input struct {
 func newWalker(text string, o Options) *walker {
 	st := &state{
 		base: o.Env, whole: o.Whole, vars: map[string]variable{}, funcs: map[string][]*function{}, aliases: map[string]string{},
-		sockets: map[int]bool{}, fds: map[int]stream{}, disk: &disk{files: map[string]written{}, made: map[string]bool{}, loose: map[string]bool{}},
+		sockets: map[int]bool{}, fds: map[int]stream{},
+		disk: &disk{files: map[string]written{}, made: map[string]bool{}, loose: map[string]bool{}},
 	}
 	st.zero = known("bash") // the text runs as bash -c TEXT
 	if o.POSIX {

@@ -208,7 +208,8 @@ func (w *walker) mergeDisks(a, b *state) *disk {
 	w.step((len(a.files) + len(b.files) + len(b.moved)) / 8)
 	d := disk{
 		files: w.mergeFiles(a, b), made: maps.Clone(a.made), moved: slices.Concat(a.moved, b.moved[same:]),
-		stirred: a.stirred || b.stirred, fed: a.fed || b.fed, removed: a.removed || b.removed, loose: maps.Clone(a.loose),
+		stirred: a.stirred || b.stirred, fed: a.fed || b.fed, removed: a.removed || b.removed,
+		loose: maps.Clone(a.loose),
 	}
 	maps.Copy(d.loose, b.loose)
 	maps.DeleteFunc(d.made, func(dir string, there bool) bool { return there && !b.made[dir] })

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -121,14 +122,14 @@ Exits with 0 when the log holds, 1 when it does not or cannot be read.`,
 	cmd.RunE = func(*cobra.Command, []string) error {
 		o := audit.VerifyOptions{AllowPruned: pruned}
 		if key != "" {
-			text, err := os.ReadFile(key)
+			text, err := readSmall(key)
 			if err != nil {
 				return fmt.Errorf("read public key: %w", err)
 			}
 			o.PublicKey = string(text)
 		}
 		if checkpoint != "" {
-			text, err := os.ReadFile(checkpoint)
+			text, err := readSmall(checkpoint)
 			if err != nil {
 				return fmt.Errorf("read checkpoint: %w", err)
 			}
@@ -153,6 +154,23 @@ Exits with 0 when the log holds, 1 when it does not or cannot be read.`,
 		return exitStatus(exitBroken)
 	}
 	return cmd
+}
+
+// maxNote is how many bytes a key or a checkpoint may have.
+const maxNote = 64 << 10
+
+// readSmall reads a key or a checkpoint. A file that is far too long, or has no end, is neither.
+func readSmall(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // read only: nothing can be lost
+	text, err := io.ReadAll(io.LimitReader(f, maxNote+1))
+	if err == nil && len(text) > maxNote {
+		err = fmt.Errorf("%s is longer than %d bytes: name the file that sallyport wrote", name, maxNote)
+	}
+	return text, err
 }
 
 func (a *app) auditAcceptBreak() *cobra.Command {

@@ -50,7 +50,11 @@ func (v *verifier) count(h head, line []byte, at place) {
 		}
 		v.r.Recoveries++
 		if b.Break {
-			v.r.Breaks = append(v.r.Breaks, Problem{File: b.File, Seq: h.seq, What: "an accepted break: " + b.Reason})
+			what := "nobody accepted this break: "
+			if b.Accepted {
+				what = "an accepted break: "
+			}
+			v.r.Breaks = append(v.r.Breaks, Problem{File: b.File, Seq: h.seq, What: what + b.Reason})
 		}
 	}
 }
@@ -145,6 +149,40 @@ func (v *verifier) finish() {
 	slices.SortFunc(v.r.Orphans, bySeq)
 	slices.SortFunc(v.r.Running, bySeq)
 	v.r.OK = v.r.ProblemCount == 0
+	v.unproved()
+}
+
+// maxBackwards is how far the records of two processes may be out of order: each takes its time before it waits for
+// the log.
+const maxBackwards = 5 * time.Minute
+
+// time counts the records that are older than the one before.
+func (v *verifier) time(h head) {
+	t, err := time.Parse(time.RFC3339, string(h.time))
+	if err != nil {
+		v.here("a record without a time")
+		return
+	}
+	if t.Before(v.newest.Add(-maxBackwards)) {
+		v.r.Backwards++
+	}
+	if t.After(v.newest) {
+		v.newest = t
+	}
+}
+
+// unproved says what was not compared.
+func (v *verifier) unproved() {
+	say := func(what string) { v.r.Unproved = append(v.r.Unproved, what) }
+	if !v.given {
+		say("no checkpoint from elsewhere was compared: who has the key can write another log, or end this one earlier (--checkpoint)")
+	}
+	if !v.r.KeyGiven {
+		say("the public key is the one beside the log: who can write the log can exchange it (--public-key)")
+	}
+	if !v.noted && v.r.Checkpoints > 0 {
+		say("the checkpoint file is gone, although the log has checkpoints: an end that was cut off does not show")
+	}
 }
 
 func (v *verifier) orphan(id string, at place) (Orphan, error) {

@@ -141,6 +141,7 @@ func (l *Log) tornName(segment string) (string, error) {
 func (l *Log) relative(name string) string { return "torn/" + filepath.Base(name) }
 
 func (l *Log) noteRecovery(b recoveryBody) error {
+	b.Accepted = b.Break && l.o.AcceptBreak
 	p, err := l.ownPayload(engine.KindRecovery, b)
 	if err == nil {
 		l.own = append(l.own, p)

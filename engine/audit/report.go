@@ -26,8 +26,10 @@ type Report struct {
 	KeyFromLog  bool      `json:"key_from_log"` // no public key was given: the one beside the log was used
 	KeyGiven    bool      `json:"key_given"`
 	Recoveries  int64     `json:"recoveries"`
-	Breaks      []Problem `json:"breaks"` // that an operator accepted
-	Torn        int64     `json:"torn"`   // bytes of an incomplete last record, which the next writer moves away
+	Breaks      []Problem `json:"breaks"`    // where the log says that it does not go on from what was before
+	Backwards   int64     `json:"backwards"` // records that are older than the one before: the clock was set back, or processes disagree about the time
+	Unproved    []string  `json:"unproved"`  // what was not compared, and so may be wrong in a log that is OK
+	Torn        int64     `json:"torn"`      // bytes of an incomplete last record, which the next writer moves away
 
 	ProblemCount int64     `json:"problem_count"`
 	Problems     []Problem `json:"problems"` // the first of them
@@ -82,6 +84,9 @@ func (r Report) String() string {
 	if r.Torn > 0 {
 		line("torn", "%d bytes of an incomplete last record; the next writer moves them away", r.Torn)
 	}
+	if r.Backwards > 0 {
+		line("clock", "%d records are older than the one before them: the clock was set back", r.Backwards)
+	}
 	for _, o := range r.Orphans {
 		line("orphan", "%s: allowed at %s, no outcome, its process %s is gone", o.Decision, o.Time.Format(time.RFC3339), o.Writer)
 	}
@@ -91,9 +96,15 @@ func (r Report) String() string {
 	if more := r.ProblemCount - int64(len(r.Problems)); more > 0 {
 		line("problem", "and %d more", more)
 	}
-	verdict := "ok: every record is as it was written"
-	if !r.OK {
+	for _, u := range r.Unproved {
+		line("unproved", "%s", u)
+	}
+	verdict := "ok: every record is as it was written, as far as it was compared"
+	switch {
+	case !r.OK:
 		verdict = fmt.Sprintf("NOT OK: problems %d", r.ProblemCount)
+	case len(r.Unproved) == 0:
+		verdict = "ok: every record is as it was written"
 	}
 	line("verdict", "%s", verdict)
 	return b.String()

@@ -89,8 +89,10 @@ type recoveryBody struct {
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"` // of the bytes that were moved away
 	Saved  string `json:"saved"`  // where to, below the audit directory; "" for nothing
-	Break  bool   `json:"break"`  // more than a torn tail: somebody accepted a break
-	Reason string `json:"reason"`
+	Break  bool   `json:"break"`  // more than a torn tail: the log does not go on from what was before
+	// Accepted says that an operator told sallyport to go on after the break.
+	Accepted bool   `json:"accepted"`
+	Reason   string `json:"reason"`
 }
 
 // bodyOf decodes the body of a line into v, which names the members it wants.

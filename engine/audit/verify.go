@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -62,6 +63,9 @@ type verifier struct {
 	tail     []tailLine
 	r        Report
 	last     []byte           // time of the last record
+	newest   time.Time        // the latest time of a record
+	given    bool             // a checkpoint from elsewhere was compared
+	noted    bool             // there is a checkpoint file
 	shift    int64            // by how much the numbers of records have gone wrong so far
 	open     map[string]place // decisions that allow and have no outcome yet
 	granted  map[string]bool  // those that wait for an approval: not open until it is given
@@ -166,6 +170,7 @@ func (v *verifier) check(r *lineReader, line []byte) {
 	}
 	v.r.Records++
 	v.last = append(v.last[:0], h.time...)
+	v.time(h)
 	off := v.st.off
 	v.count(h, line, place{v.st.segment, off, len(line)})
 	v.st.advance(len(line), leaf)

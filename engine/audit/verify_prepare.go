@@ -86,6 +86,7 @@ func (v *verifier) readAnchors(given []byte) error {
 	case err != nil:
 		return err
 	case ok:
+		v.noted = true
 		v.anchors = append(v.anchors, anchor{c, "checkpoint file"})
 	}
 	if given != nil {
@@ -93,6 +94,7 @@ func (v *verifier) readAnchors(given []byte) error {
 		if err != nil {
 			return err
 		}
+		v.given = true
 		v.anchors = append(v.anchors, anchor{c, "given checkpoint"})
 	}
 	return nil

@@ -220,8 +220,7 @@ func lockFor(f file, wait time.Duration) error {
 		return nil
 	case <-timeout.C:
 		go func() {
-			<-done
-			_ = f.Close() // which frees the lock
+			_ = errors.Join(<-done, f.Close()) // closing frees the lock, if it was taken
 		}()
 		return fmt.Errorf("lock audit log: %w for %v: look for a stopped sallyport process", errBusy, wait)
 	}

@@ -61,7 +61,12 @@ func joined(args []arg) value {
 		if i > 0 {
 			v = append(v, piece{text: " ", known: true})
 		}
-		v = append(v, a.val...)
+		for _, p := range a.val {
+			if p.known && (p.glob || !p.quoted && hasGlob(p.text)) { // the names that it stands for are split once more
+				p.known = false
+			}
+			v = append(v, p)
+		}
 	}
 	return v
 }

@@ -36,7 +36,7 @@ func (w *walker) assignment(a *syntax.Assign, set bool) []Assign {
 				w.operand(v)
 			}
 			if w.ctx.st.sh { // some shells take it for the name of a command
-				v = unknown("$"+name, v.inputs())
+				v = blurred("$"+name, v)
 			}
 			v = slices.Concat(w.ctx.st.lookupVar(name).val, v)
 		}

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -70,6 +71,10 @@ func (w *walker) collect(c *changes, root syntax.Node, seen map[string]bool) {
 			if n.Name != nil {
 				c.names[n.Name.Value] = true
 			}
+		case *syntax.DeclClause:
+			if slices.ContainsFunc(n.Args, refers) { // what is assigned to the name later changes another variable
+				c.all = true
+			}
 		case *syntax.WordIter:
 			c.names[n.Name.Value] = true
 		case *syntax.ParamExp:
@@ -88,6 +93,11 @@ func (w *walker) collect(c *changes, root syntax.Node, seen map[string]bool) {
 		}
 		return w.budget == ""
 	})
+}
+
+// refers reports the option of declare that makes a name stand for another variable.
+func refers(a *syntax.Assign) bool {
+	return a.Naked && a.Value != nil && strings.HasPrefix(a.Value.Lit(), "-") && strings.Contains(a.Value.Lit(), "n")
 }
 
 func (c *changes) arithmetic(n syntax.Node) {

@@ -131,7 +131,7 @@ func (w *walker) attributes(name, flags string, valued bool) {
 		return
 	}
 	if st.sh && (variant == "declare" || variant == "typeset") { // no commands of a plain shell
-		st.vars[name] = variable{val: unknown("$"+name, v.inputs()), exported: true}
+		st.vars[name] = variable{val: v.blurred("$" + name), exported: true}
 		return
 	}
 	if w.ctx.locals != nil && variant != "export" && variant != "readonly" && !strings.ContainsAny(opts, "gf") {
@@ -160,7 +160,7 @@ func (w *walker) attributes(name, flags string, valued bool) {
 		w.operand(v.val)
 		fallthrough
 	case strings.ContainsAny(opts, "icluA"):
-		v.val, v.list, v.array, v.converts = unknown("$"+name, v.inputs()), nil, false, true
+		v.val, v.list, v.array, v.converts = v.blurred("$"+name), nil, false, true
 	}
 	if strings.Contains(opts, "f") && (variant == "export" || strings.Contains(opts, "x")) {
 		st.handsOn = true

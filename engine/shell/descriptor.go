@@ -161,7 +161,7 @@ func (w *walker) deliver(r redirection, out *sink) {
 	}
 	text := append(to.out.text, out.text...)
 	if len(text) > maxOutput || text.size() > w.lim.Bytes {
-		text = unknown("", text.inputs())
+		text = blurred("", text)
 	} else if !own { // whether this part of the text runs is not known there
 		text = append(text, piece{inputs: out.cmds})
 	}

@@ -235,6 +235,9 @@ func (w *walker) touchNamed(inv *invocation, edits bool) {
 	}
 	for _, a := range inv.args[min(1, len(inv.args)):] {
 		text, ok := a.val.place()
+		if !ok || a.Glob {
+			w.stir(inv, false)
+		}
 		if !ok || a.Glob || text == running {
 			continue
 		}

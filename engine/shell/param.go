@@ -119,7 +119,7 @@ func (w *walker) base(p *syntax.ParamExp, raw string) (list []value, all bool) {
 		return w.element(v, p.Index, raw)
 	}
 	if idx := indexWord(p.Index); p.Index != nil && idx != "0" && idx != "@" && idx != "*" {
-		return []value{unknown(raw, v.inputs())}, false
+		return []value{v.blurred(raw)}, false
 	}
 	if v.unset {
 		if word := indexWord(p.Index); word == "@" || word == "*" {
@@ -133,7 +133,7 @@ func (w *walker) base(p *syntax.ParamExp, raw string) (list []value, all bool) {
 // rewritten shows an unknown variable as it was written at this place.
 func rewritten(v value, name, raw string) value {
 	if len(v) == 1 && !v[0].known && v[0].text == "$"+name {
-		return unknown(raw, v[0].inputs)
+		return blurred(raw, v)
 	}
 	return v
 }
@@ -147,7 +147,7 @@ func (w *walker) element(v variable, index syntax.ArithmExpr, raw string) (list 
 	if index != nil {
 		text, ok := w.arithmetic(index, raw).exact()
 		if !ok {
-			return []value{unknown(raw, v.inputs())}, false
+			return []value{v.blurred(raw)}, false
 		}
 		n, _ = strconv.Atoi(text)
 	}
@@ -155,7 +155,7 @@ func (w *walker) element(v variable, index syntax.ArithmExpr, raw string) (list 
 		n += len(v.list)
 	}
 	if n < 0 || n >= len(v.list) || w.ctx.st.sh { // some shells count from 1
-		return []value{unknown(raw, v.inputs())}, false
+		return []value{v.blurred(raw)}, false
 	}
 	return []value{v.list[n]}, false
 }
@@ -166,11 +166,11 @@ func (w *walker) indirect(p *syntax.ParamExp, v value, raw string) value {
 	w.subscript(name)
 	if !ok || !syntax.ValidName(name) || p.Index != nil {
 		w.aborts = true
-		return unknown(raw, v.inputs())
+		return blurred(raw, v)
 	}
 	target := w.ctx.st.lookupVar(name)
 	if target.array || target.unset {
-		return unknown(raw, target.inputs())
+		return target.blurred(raw)
 	}
 	return rewritten(target.val, name, raw)
 }
@@ -181,7 +181,7 @@ func (w *walker) length(list []value, all bool, raw string) value {
 	}
 	text, ok := list[0].exact()
 	if !ok || !ascii(text) {
-		return unknown(raw, list[0].inputs())
+		return blurred(raw, list[0])
 	}
 	return known(strconv.Itoa(len(text)))
 }
@@ -233,12 +233,10 @@ func (w *walker) defaulted(p *syntax.ParamExp, list []value, all bool, raw strin
 			if w.ctx.st.vars[p.Param.Value].converts {
 				w.operand(word)
 			}
-			w.assignUnknown(p.Param.Value, word.inputs())
+			w.assign(p.Param.Value, blurred("$"+p.Param.Value, word, list[0]))
 		}
-		inputs := append(word.inputs(), list[0].inputs()...)
-		return []value{unknown(raw, inputs)}, false
 	}
-	return []value{unknown(raw, append(word.inputs(), list[0].inputs()...))}, false
+	return []value{blurred(raw, word, list[0])}, false
 }
 
 // each applies f to the known values of list.
@@ -247,7 +245,7 @@ func (w *walker) each(list []value, f func(string) (string, bool)) []value {
 	for i, v := range list {
 		text, ok := v.exact()
 		if !ok {
-			out[i] = unknown(v.text(), v.inputs())
+			out[i] = blurred(v.text(), v)
 			continue
 		}
 		if text, ok = f(text); !ok {

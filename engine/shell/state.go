@@ -186,8 +186,7 @@ func mergeVar(a, b variable, name string) variable {
 	if same && (a.array || a.unset || a.val.equal(b.val)) {
 		return a
 	}
-	inputs := sortedSet(slices.Concat(a.inputs(), b.inputs()))
-	return variable{val: unknown("$"+name, inputs), exported: a.exported || b.exported}
+	return variable{val: blurred("$"+name, a.blurred("$"+name), b.blurred("$"+name)), exported: a.exported || b.exported}
 }
 
 // inputs returns the commands whose output is in the variable.
@@ -197,6 +196,11 @@ func (v variable) inputs() []int {
 		all = append(all, e.inputs()...)
 	}
 	return all
+}
+
+// blurred is a value of which only the commands are known, and whether it may lead up.
+func (v variable) blurred(written string) value {
+	return blurred(written, slices.Concat(v.list, []value{v.val})...)
 }
 
 // mergeDisks keeps what both sides may have done.
@@ -295,7 +299,7 @@ func (w *walker) mergeFile(p string, a, b *state) written {
 func (st *state) lookupVar(name string) variable {
 	if name = st.target(name); st.restless.all || st.restless.names[name] {
 		v := st.vars[name]
-		v.val, v.list, v.array, v.unset = unknown("$"+name, v.inputs()), nil, false, false
+		v.val, v.list, v.array, v.unset = v.blurred("$"+name), nil, false, false
 		return v
 	}
 	if !volatile[name] {
@@ -383,7 +387,7 @@ const maxPieces = 64
 func (w *walker) assign(name string, v value) {
 	st := w.ctx.st
 	if base, _, element := strings.Cut(name, "["); element { // read a[0]
-		name, v = base, unknown("$"+base, v.inputs())
+		name, v = base, blurred("$"+base, v)
 		w.standIn(base, nil, v)
 	}
 	if name = st.target(name); name == anyVariable {
@@ -398,7 +402,7 @@ func (w *walker) assign(name string, v value) {
 	w.prompt(name, v)
 	st.sh = st.sh || name == "POSIXLY_CORRECT"
 	if old.readonly || old.converts || old.array || v.size() > w.lim.Bytes || len(v) > maxPieces {
-		v = unknown("$"+name, v.inputs())
+		v = blurred("$"+name, v)
 	}
 	_, inBase := st.base[name]
 	st.vars[name] = variable{val: v, exported: old.exported || inBase, readonly: old.readonly, converts: old.converts}

@@ -33,6 +33,16 @@ func unknown(written string, inputs []int) value {
 	return value{{text: written, inputs: inputs}}
 }
 
+// blurred is an unknown value made of others. It may lead up if one of them does.
+func blurred(written string, of ...value) value {
+	p := piece{text: written}
+	for _, v := range of {
+		p.inputs = append(p.inputs, v.inputs()...)
+		p.made = p.made || strings.Contains(v.text(), "..") || slices.ContainsFunc(v, func(p piece) bool { return p.made })
+	}
+	return value{p}
+}
+
 // exact returns the text of v if all of it is known. A pattern that stands for its matches is not.
 func (v value) exact() (string, bool) {
 	for _, p := range v {

@@ -99,6 +99,7 @@ type build struct {
 	view    *view
 	in      *Input
 	calls   []*call
+	exposed int             // directory entries that may still be read for what recursive reads reach
 	inputs  [][]int         // of each command, directly or through others
 	written map[string]bool // real paths that earlier commands of the text write
 	moved   []renamed       // what earlier commands of the text moved
@@ -156,7 +157,7 @@ func (b *Builder) build(req Ask, v *view, work string, prog *shell.Program, err 
 			in.Shell.Error = string(e.Kind)
 		}
 	}
-	w := &build{Builder: b, view: v, in: in, written: map[string]bool{}, fetched: map[string]bool{}}
+	w := &build{Builder: b, view: v, in: in, exposed: readMost, written: map[string]bool{}, fetched: map[string]bool{}}
 	if in.Shell.Parsed {
 		in.Shell.Certainty, in.Shell.Budget = prog.Certainty.String(), prog.Budget
 		w.program(prog)

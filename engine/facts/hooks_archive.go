@@ -17,7 +17,7 @@ var tarLong = map[string]string{
 	"file": "=f", "directory": "=C", "cd": "=C", "files-from": "=T", "exclude-from": "=X", "index-file": "=w", "volno-file": "=e",
 	"listed-incremental": "=e", "add-file": "=m", "one-top-level": "=?o", "checkpoint-action": "=k",
 	"to-command": "=I", "use-compress-program": "=I", "rsh-command": "=I", "info-script": "=I", "new-volume-script": "=I", "rmt-command": "=I",
-	"exclude": "=-", "exclude-tag": "=-", "transform": "=-", "xform": "=-", "owner": "=-", "group": "=-", "owner-map": "=X", "group-map": "=X", "mode": "=-",
+	"exclude": "=x", "exclude-tag": "=-", "transform": "=-", "xform": "=-", "owner": "=-", "group": "=-", "owner-map": "=X", "group-map": "=X", "mode": "=-",
 	"mtime": "=-", "strip-components": "=-", "format": "=-", "blocking-factor": "=-", "record-size": "=-", "tape-length": "=-", "label": "=-", "newer": "=-",
 	"newer-mtime": "=-", "after-date": "=-", "suffix": "=-", "sort": "=-", "warning": "=-", "starting-file": "=-", "pax-option": "=-", "level": "=-",
 	"checkpoint": "=?-", "backup": "=?-", "totals": "=?-", "occurrence": "=?-", "atime-preserve": "=?-",
@@ -33,6 +33,7 @@ type tarJob struct {
 	listing  int  // lists that name lists
 	archives []shell.Word
 	members  []touch
+	sieve    sieve
 	into     []shell.Dir
 }
 
@@ -153,6 +154,8 @@ func (j *tarJob) value(b byte, w shell.Word) {
 		j.listed(w)
 	case 'X':
 		j.c.path(w, reads)
+	case 'x':
+		j.sieve.keepOut(w, true)
 	case 'w':
 		j.c.path(w, writes)
 	case 'e', 'g':
@@ -231,6 +234,7 @@ func (j *tarJob) finish() {
 	case j.create:
 		for _, m := range j.members {
 			m.access, m.source, m.recursive = reads, "argument", true
+			m.sieve = &j.sieve
 			if j.remove {
 				m.access |= deletes
 				c.effects |= doesDelete
@@ -265,6 +269,7 @@ func unzip(c *call) {
 // zip: -m moves the files into the archive, and -r is about them, not about the archive.
 func zip(c *call) {
 	c.each(writes, func(t *touch) { t.recursive = false })
+	c.sift(c.sifted())
 	if !c.has("m", "move") {
 		return
 	}

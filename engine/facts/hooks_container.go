@@ -62,7 +62,7 @@ func (c *call) mount(w shell.Word, source string, skip int, readOnly bool) {
 	if readOnly {
 		a = reads
 	}
-	c.touch(word, role{access: a, recursive: true})
+	c.touch(word, role{word: "mount", access: a, recursive: true})
 	p := source
 	if len(p) > 1 {
 		p = strings.TrimRight(p, "/")
@@ -107,6 +107,7 @@ func containerCopy(c *call) {
 	for _, f := range []flag{flagRemote, flagUploads, flagDownloads} {
 		c.flags.remove(f)
 	}
+	c.each(reads, func(t *touch) { t.recursive = true })
 }
 
 // podCopy: POD:PATH lies in the cluster.

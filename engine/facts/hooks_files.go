@@ -3,7 +3,9 @@ package facts
 import (
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
 )
@@ -94,6 +96,19 @@ func listsHere(c *call) {
 	}
 }
 
+// fdSearch: fd goes through all below its places, and passes over what is hidden or ignored.
+func fdSearch(c *call) {
+	listsHere(c)
+	c.each(reads, func(t *touch) { t.recursive = true })
+	s := c.sifted()
+	for _, o := range c.options {
+		if o.given && (o.name == "e" || o.name == "extension") && o.value.Certainty == shell.Exact {
+			s.letIn(exact("*." + o.value.Text))
+		}
+	}
+	c.sift(s)
+}
+
 // find: roots, then an expression. -exec has been opened by the shell walk.
 func find(c *call) {
 	words := c.operands
@@ -111,7 +126,7 @@ func find(c *call) {
 	}
 	c.effects |= doesRead
 	filter, remove := c.findExpression(words[i:])
-	c.search = &search{roots, filter}
+	c.search = &search{roots, filter, findSieve(words[i:])}
 	if !slices.ContainsFunc(words[i:], func(w shell.Word) bool {
 		return strings.HasPrefix(w.Text, "-printf") || strings.HasPrefix(w.Text, "-exec")
 	}) {
@@ -147,10 +162,17 @@ func (c *call) findExpression(words []shell.Word) (filter string, remove bool) {
 		case "-o", "-or", "!", "-not", ",":
 			alternatives = true
 		case "-name", "-iname":
+			anyCase := words[i].Text == "-iname"
 			if w := next(); w.Certainty == shell.Exact && !isEverything(w.Text) {
-				filter = w.Text
+				if filter = w.Text; anyCase {
+					filter = inAnyCase(filter)
+				}
 			}
-		case "-path", "-wholename", "-ipath", "-regex", "-iregex":
+		case "-path", "-wholename":
+			if w := next(); w.Certainty == shell.Exact && filter == "" {
+				filter = nameOfPath(w.Text)
+			}
+		case "-regex", "-iregex":
 			if w := next(); w.Certainty == shell.Exact && filter == "" {
 				if _, base := parent("/" + w.Text); !isEverything(base) && !strings.HasPrefix(base, ".*") && !strings.ContainsAny(base, `\(|`) {
 					filter = base
@@ -189,11 +211,102 @@ func acts(w shell.Word) bool {
 	return w.Certainty != shell.Exact && slices.ContainsFunc([]string{"-delete", "-execdir", "-okdir"}, completes)
 }
 
+// nameOfPath is what the pattern of a whole path says of the last name, "" for nothing: * and ? stand for slashes, too.
+func nameOfPath(pattern string) string {
+	i := strings.LastIndexAny(pattern, "*?/")
+	name := pattern[i+1:]
+	if i >= 0 && pattern[i] != '/' && name != "" {
+		name = "*" + name
+	}
+	return name
+}
+
+// inAnyCase is a pattern that matches a name in small and in big letters.
+func inAnyCase(pattern string) string {
+	if strings.Contains(pattern, "[") {
+		return "*"
+	}
+	var b strings.Builder
+	for _, r := range pattern {
+		if low, up := unicode.ToLower(r), unicode.ToUpper(r); low != up {
+			b.WriteString("[" + string(low) + string(up) + "]")
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// findSieve reads which files a search finds: the names of its alternatives where each has one, what it passes over,
+// and how deep it goes.
+func findSieve(words []shell.Word) *sieve {
+	s := &sieve{}
+	var names, out []pick
+	bounded, named, pruned := true, false, false
+	end := func() {
+		bounded, named, pruned = bounded && (named || pruned), false, false
+	}
+	var last []pick // of the alternative
+	for i := 0; i < len(words); i++ {
+		word := words[i].Text
+		value := shell.Word{}
+		if i+1 < len(words) {
+			value = words[i+1]
+		}
+		if (word == "!" || word == "-not") && value.Text == "(" {
+			return &sieve{depth: s.depth, alternatives: true}
+		}
+		not := i > 0 && (words[i-1].Text == "!" || words[i-1].Text == "-not")
+		switch word {
+		case "-o", "-or", ",":
+			end()
+			names, last, s.alternatives = append(names, last...), nil, true
+		case "-prune":
+			pruned = true
+			for _, p := range last {
+				p.in, p.dir = false, true
+				out = append(out, p)
+			}
+			last = nil
+		case "-maxdepth":
+			s.depth, _ = strconv.Atoi(value.Text)
+		case "-name", "-iname", "-path", "-ipath", "-wholename":
+			if value.Certainty != shell.Exact {
+				continue
+			}
+			p := pick{glob: value.Text, in: !not, path: strings.HasSuffix(word, "path") || word == "-wholename"}
+			if word[1] == 'i' {
+				p.glob = inAnyCase(p.glob)
+			}
+			if not {
+				out = append(out, p)
+			} else {
+				last, named = append(last, p), true
+			}
+		case "-exec", "-execdir", "-ok", "-okdir":
+			for i < len(words) && words[i].Text != ";" && words[i].Text != "+" {
+				i++
+			}
+		}
+	}
+	end()
+	if bounded {
+		s.rules = append(names, last...)
+	}
+	for _, p := range out {
+		if p.dir || !s.alternatives {
+			s.rules = append(s.rules, p)
+		}
+	}
+	return s
+}
+
 // rsync: --delete empties the destination of what the source lacks; -a is recursive.
 func rsync(c *call) {
 	if rsh := strings.TrimSpace(c.value("e", "rsh")); rsh != "" && rsh != "ssh" && !strings.HasPrefix(rsh, "ssh ") {
 		c.escapes()
 	}
+	c.sift(c.sifted())
 	if len(c.operands) < 2 {
 		return
 	}

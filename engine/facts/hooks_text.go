@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -13,6 +14,10 @@ func grepDefault(c *call) {
 	if c.has("l", "files-with-matches", "L", "files-without-match", "files") {
 		c.flags.add(flagListsNames)
 	}
+	if strings.HasPrefix("recurse", cmp.Or(c.value("d", "directories"), "-")) && strings.HasSuffix(c.cmd.Name, "grep") {
+		c.flags.add(flagRecursive)
+		c.each(reads, func(t *touch) { t.recursive = true })
+	}
 	files := len(c.operands)
 	if !c.noFirst {
 		files--
@@ -20,6 +25,7 @@ func grepDefault(c *call) {
 	if files <= 0 && c.flags.has(flagRecursive) && c.cmd.Pipeline.Index == 0 {
 		c.touch(exact("."), role{access: reads, recursive: true})
 	}
+	c.sift(c.sifted())
 	c.searched()
 	if c.base.flags.has(flagRecursive) {
 		// rg and ag look through directories by nature; it is no option of theirs.

@@ -67,7 +67,10 @@ func (w *build) place(t touch, command int) *spot {
 		labels := s.labels
 		p.Access = name
 		if t.recursive && !t.role.metadata {
-			w.reach(&labels, s, t)
+			shows := a == reads && t.source != "tool" && t.role.word != "mount"
+			if w.reach(&labels, s, t, shows); shows {
+				w.exposesAll(&labels, s, t)
+			}
 		}
 		if a == deletes && !t.moved && !p.Generated {
 			p.Unread = w.unread(s, t)

@@ -98,8 +98,8 @@ func (w *build) matches(s *spot, dirs []string, pattern string) []string {
 	return out
 }
 
-// reach adds what lies below a recursive access.
-func (w *build) reach(set *bitset, s *spot, t touch) {
+// reach adds what lies below a recursive access; with shows, the credentials there are left to exposes.
+func (w *build) reach(set *bitset, s *spot, t touch, shows bool) {
 	targets := s.targets
 	if s.glob && !s.whole {
 		targets = append([]string{s.real}, targets...) // too many matches: it may be any of them
@@ -107,6 +107,9 @@ func (w *build) reach(set *bitset, s *spot, t touch) {
 	for _, p := range targets {
 		if t.filter == "" {
 			w.containsPlaces(set, p)
+			if !shows || !t.sieve.chooses() {
+				w.containsSecrets(set, p)
+			}
 		}
 		w.walk(p, func(at string, e fs.DirEntry) bool {
 			if t.filter != "" && !matchName(t.filter, e.Name()) {
@@ -117,7 +120,7 @@ func (w *build) reach(set *bitset, s *spot, t touch) {
 			}
 			var names bitset
 			atlases().names(&names, at)
-			if names.meets(credentialLabels) {
+			if names.meets(credentialLabels) && !shows {
 				set.add(labelContainsCredential)
 			}
 			if (slices.Contains(criticalNames, e.Name()) || names.has(labelEnvFile)) && w.keeps(at, e.IsDir()) {
@@ -161,6 +164,10 @@ func (w *build) containsPlaces(set *bitset, p string) {
 			set.add(labelContainsGit)
 		}
 	}
+}
+
+// containsSecrets compares a directory with the places of credentials that have well-known names.
+func (w *build) containsSecrets(set *bitset, p string) {
 	for _, q := range w.secrets {
 		if below(q, p) && w.view.look(q).exists {
 			set.add(labelContainsCredential)

@@ -49,7 +49,7 @@ var fileRows = []row{
 	{cmd: "fuser", does: "read", args: "read?", opts: "-k --kill > process kills_unknown; -s --signal =-; -n --namespace =-"},
 	{cmd: "lsof", does: "read", args: "read?", opts: "-i =?-; -p =-; -u =-; -c =-; -d =-; -s =?-; -F =?-"},
 	{cmd: "find gfind", style: styleNone, hook: find},
-	{cmd: "fd fdfind", does: "read lists_names", hook: listsHere, args: "-,read?*", opts: "-x -X --exec --exec-batch > execute @stop; -e --extension =-; -t --type =-; -E --exclude =-; -d --max-depth =-; -j --threads =-; -S --size =-; --changed-within =-; --changed-before =-; --base-directory =dir"},
+	{cmd: "fd fdfind", does: "read lists_names", hook: fdSearch, args: "-,read?*", opts: "-x -X --exec --exec-batch > execute @stop; -e --extension =-; -t --type =-; -E --exclude =-; -d --max-depth =-; -j --threads =-; -S --size =-; --changed-within =-; --changed-before =-; --base-directory =dir"},
 	{cmd: "locate mlocate plocate", args: "-", opts: "-d --database =read; -l --limit -n =-"},
 	{cmd: "updatedb", does: "read write"},
 	{cmd: "rsync grsync", does: "read write", args: "read~,>write~", hook: rsync,

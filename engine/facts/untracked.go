@@ -2,6 +2,7 @@ package facts
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"path"
 	"strings"
@@ -106,6 +107,9 @@ func (g *cleaning) open(start string) bool {
 // read it is not known what it tracks, and then everything counts as untracked.
 func (g *cleaning) track(file string) {
 	content, whole, err := g.w.fs.ReadFile(file, indexBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		g.tracked = map[string]struct{}{}
+	}
 	if err != nil || !whole {
 		return
 	}

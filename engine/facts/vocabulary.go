@@ -230,6 +230,7 @@ const (
 	labelContainsHome
 	labelContainsSelf
 	labelContainsCredential
+	labelContainsUnseen
 	labelDownloaded
 	labelGeneratedHere
 	labelSymlinkOut
@@ -263,7 +264,7 @@ var labelNames = []string{
 	labelSelfBinary: "self_binary", labelSelfConfig: "self_config", labelSelfPolicy: "self_policy", labelSelfAudit: "self_audit", labelSelfKey: "self_key",
 	labelProtected: "protected", labelContainsGit: "contains_git", labelContainsWorkspace: "contains_workspace",
 	labelContainsProtected: "contains_protected", labelContainsPermissionRoot: "contains_permission_root",
-	labelContainsHome: "contains_home", labelContainsSelf: "contains_self", labelContainsCredential: "contains_credential",
+	labelContainsHome: "contains_home", labelContainsSelf: "contains_self", labelContainsCredential: "contains_credential", labelContainsUnseen: "contains_unseen",
 	labelDownloaded: "downloaded", labelGeneratedHere: "generated_here", labelSymlinkOut: "symlink_out",
 	labelMetadata: "metadata", labelOwnKey: "own_key", labelFiltered: "filtered",
 	labelProcessMemory: "process_memory", labelWideRoot: "wide_root",

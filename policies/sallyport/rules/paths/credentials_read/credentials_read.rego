@@ -2,10 +2,14 @@
 # title: Read of credentials
 # description: >-
 #   Reads keys, tokens or password stores. Options by which a program takes its own credentials (ssh -i, kubectl --kubeconfig) are
-#   not meant; for an .env file in the workspace a person is asked.
+#   not meant; for an .env file in the workspace a person is asked, and for a search, a copy or an archive that reaches one.
 # custom:
 #   severity: critical
-#   remediation: Let the program that needs the credential read it itself; never print or copy it.
+#   remediation: >-
+#     Let the program that needs the credential read it itself; never print or copy it. Leave it out of searches and archives, for
+#     example by --exclude='.env*', or search with git grep.
+#   config:
+#     files: {keys/.env: A=1, keys/a.txt: x}
 #   examples:
 #     - cat ~/.ssh/id_rsa
 #     - cat ~/.aws/credentials
@@ -20,7 +24,16 @@
 #     - openssl rsa -in ~/.ssh/id_rsa
 #     - zip -e x.zip /etc/passwd
 #     - tr '\0' '\n' < /proc/1/environ
+#     - grep -r DB_PASSWORD keys
+#     - tar czf x.tgz keys
+#     - find keys -type f | xargs cat
+#     - find . -type f -exec cat {} +
 #   lookalikes:
+#     - grep -rn TODO src
+#     - rg TODO
+#     - grep -r DB_PASSWORD keys --exclude='.env*'
+#     - find keys -name '*.txt' -exec cat {} +
+#     - tar czf x.tgz src
 #     - cat ~/.ssh/id_rsa.pub
 #     - cat .env.example
 #     - ssh -i ~/.ssh/id_rsa dev@host.example uptime
@@ -55,6 +68,20 @@ _unprinted(p) if input.commands[p.command].name in {".", "source"}
 
 # It prints the names of files that match, not the lines: grep -l.
 _unprinted(p) if "lists_names" in input.commands[p.command].flags
+
+# It changes files where they are: sed -i.
+_unprinted(p) if {
+	p.recursive
+	"in_place" in input.commands[p.command].flags
+}
+
+# It prints numbers that stand for the content.
+_unprinted(p) if {
+	p.recursive
+	input.commands[p.command].name in _measures
+}
+
+_measures := {"b2sum", "cksum", "cloc", "file", "md5sum", "sha1sum", "sha256sum", "sha512sum", "sum", "tokei", "wc"}
 
 # The project's own file of settings, which it reads all day; an agent has seldom a need to.
 ask contains {"path": i, "msg": $"{p.path} may hold credentials"} if {
@@ -94,12 +121,29 @@ ask contains {"path": i, "msg": $"{p.path} holds what a program keeps to itself"
 	not _quiet(p)
 }
 
-# A search through a whole tree that has credentials in it.
+# A read of a whole tree that has credentials in it, or may have: of a very big one not all is looked at.
 ask contains {"path": i, "msg": $"credentials lie below {p.path}"} if {
 	some i in lib.with_label.contains_credential
 	p := input.paths[i]
+	_whole(p)
+}
+
+ask contains {"path": i, "msg": $"credentials may lie below {p.path}, where too much lies to look at"} if {
+	some i in lib.with_label.contains_unseen
+	p := input.paths[i]
+	_whole(p)
+	p.zone != "system"
+}
+
+_whole(p) if {
 	p.access == "read"
 	p.recursive
-	not p.zone in {"workspace", "temporary", "credential"}
+	p.zone != "credential"
 	not _quiet(p)
+	not _kept(p)
+}
+
+_kept(p) if {
+	p.zone in {"workspace", "temporary"}
+	_unprinted(p)
 }

@@ -39,8 +39,36 @@ test_asks_for_wide_searches if {
 	rule.ask == {{"path": 0, "msg": "credentials lie below /h/k"}} with input as doc
 }
 
-test_allows_searches_in_the_workspace if {
-	rule.ask == set() with input as _read("grep", {"recursive": true, "labels": ["contains_credential"]})
+test_asks_for_searches_in_the_workspace if {
+	finding := {"path": 0, "msg": "credentials lie below /h/k"}
+	rule.ask == {finding} with input as _read("grep", {"recursive": true, "labels": ["contains_credential"]})
+	rule.ask == {finding} with input as _read("tar", {"zone": "temporary", "recursive": true, "labels": ["contains_credential"]})
+}
+
+test_asks_where_too_much_lies if {
+	finding := {"path": 0, "msg": "credentials may lie below /h/k, where too much lies to look at"}
+	rule.ask == {finding} with input as _read("grep", {"recursive": true, "labels": ["contains_unseen"]})
+	rule.ask == set() with input as _read("grep", {"zone": "system", "recursive": true, "labels": ["contains_unseen"]})
+}
+
+test_allows_searches_that_show_nothing if {
+	whole := {"recursive": true, "labels": ["contains_credential"]}
+	rule.ask == set() with input as _read("wc", whole)
+	rule.ask == set() with input as testing.request(
+		[{"name": "sed", "flags": ["in_place"]}],
+		[object.union({"path": "/h/k"}, whole)],
+	)
+	listing := [{"name": "grep", "flags": ["lists_names"]}]
+	rule.ask == set() with input as testing.request(listing, [object.union({"path": "/h/k"}, whole)])
+	abroad := object.union({"path": "/h/k", "zone": "home"}, whole)
+	count(rule.ask) == 1 with input as testing.request(listing, [abroad])
+}
+
+test_asks_for_each_file_that_is_measured if {
+	count(rule.ask) == 1 with input as _read("wc", {"labels": ["env_file"]})
+}
+
+test_allows_plain_reads if {
 	rule.ask == set() with input as _read("cat", {})
 	rule.deny == set() with input as _read("cat", {})
 }
@@ -103,7 +131,6 @@ test_denies_and_does_not_ask_for_credentials if {
 }
 
 test_allows_searches_elsewhere if {
-	rule.ask == set() with input as _read("grep", {"zone": "temporary", "recursive": true, "labels": ["contains_credential"]})
 	rule.ask == set() with input as _read("grep", {"zone": "home", "labels": ["contains_credential"]})
 	rule.ask == set() with input as _read(".", {"labels": ["env_file"]})
 }

@@ -95,6 +95,6 @@ var (
 		"sha256sum", "stat", "uname", "uuidgen", "wc", "whoami",
 	}
 	gitPlain    = []string{"branch", "describe", "ls-files", "rev-list", "rev-parse", "symbolic-ref", "tag"}
-	printsParts = []string{"cat", "cut", "grep", "head", "read", "sort", "tail", "uniq", "xargs", "tr", "sed", "awk"}
+	printsParts = []string{"cat", "cut", "egrep", "fgrep", "grep", "head", "mapfile", "read", "readarray", "sort", "tail", "uniq", "xargs", "tr", "sed", "awk"}
 	makesText   = []string{"tr", "sed", "awk"} // they print text of their words, too
 )

@@ -119,3 +119,62 @@ func (w *build) listed(c *call, onlyRead bool) []touch {
 	}
 	return out
 }
+
+// plainName reports whether a word that is not known is a name in a directory that is not, a parameter of a script,
+// or comes from names that are there and from nothing else: an entry that find hands on, or what commands print that
+// print such names.
+func (w *build) plainName(word shell.Word, i int) bool {
+	if word.Certainty == shell.Exact || strings.HasPrefix(word.Raw, "-") {
+		return true
+	}
+	if i < 0 || i >= len(w.calls) || w.calls[i] == nil {
+		return false
+	}
+	c, inputs := w.calls[i], word.Inputs
+	if len(inputs) == 0 && positional(word.Text) {
+		return true
+	}
+	if len(inputs) == 0 && (word.Prefix == "" || strings.HasSuffix(word.Text, "{}")) && len(c.cmd.Via) > 0 {
+		if slices.ContainsFunc(c.cmd.Via, func(via string) bool {
+			return strings.HasPrefix(via, "find -") || strings.HasPrefix(via, "fd -")
+		}) {
+			return true
+		}
+		inputs = w.inputs[i]
+	}
+	return len(inputs) > 0 && !slices.ContainsFunc(inputs, func(j int) bool { return !w.printsNames(j) })
+}
+
+// printsNames reports a command whose output is names of files that are there, or parts of such names.
+func (w *build) printsNames(i int) bool {
+	if w.plain(i, map[int]bool{}) {
+		return true
+	}
+	if i >= len(w.calls) || w.calls[i] == nil {
+		return false
+	}
+	c := w.calls[i]
+	return (c.flags.has(flagListsNames) || slices.Contains([]string{"which", "pwd", "dirname", "realpath", "tree"}, c.cmd.Name)) &&
+		!slices.ContainsFunc(c.cmd.Words, func(word shell.Word) bool {
+			return word.Certainty != shell.Exact && slices.ContainsFunc(word.Inputs, func(j int) bool { return !w.printsNames(j) })
+		})
+}
+
+// positional reports a word whose unknown parts are parameters that the caller of a script or a function gives.
+func positional(text string) bool {
+	found := false
+	for i := 0; i < len(text); i++ {
+		if text[i] == '`' {
+			return false
+		}
+		if text[i] == '$' && i+1 < len(text) {
+			n := parameter(text[i+1:])
+			name := strings.TrimLeft(text[i+1:i+1+n], "{")
+			if name == "" || !strings.Contains("0123456789@*#", name[:1]) {
+				return false
+			}
+			i, found = i+n, true
+		}
+	}
+	return found
+}

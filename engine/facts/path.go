@@ -32,6 +32,9 @@ func (w *build) place(t touch, command int) *spot {
 	if t.role.metadata {
 		s.labels.add(labelMetadata)
 	}
+	if s.certainty == shell.Unknown && t.access&reads != 0 && !t.role.metadata && w.plainName(t.word, command) {
+		s.labels.add(labelPlainName)
+	}
 	if t.role.word == "key" {
 		s.labels.add(labelOwnKey)
 	}
@@ -148,6 +151,9 @@ func (w *build) locate(t touch, climbs bool) *spot {
 		s.node, s.targets = node{}, nil
 		w.label(s)
 		w.credentialsAt(&s.labels, abs)
+		if t.access&reads != 0 && !t.role.metadata && unclear(strings.TrimPrefix(t.word.Text, t.word.Prefix)) {
+			w.secretsFrom(&s.labels, abs, t.word)
+		}
 	case t.filter != "":
 		s.labels.add(labelFiltered)
 		w.credentialsMatching(&s.labels, s.real, t.filter)
@@ -172,6 +178,21 @@ func (w *build) credentialsAt(labels *bitset, beginning string) {
 		}
 		if names.meets(credentialLabels) {
 			labels.union(names)
+		}
+	}
+}
+
+// secretsFrom labels a path of which only the beginning is known by the credentials with well-known names that begin
+// so, and end as the path does.
+func (w *build) secretsFrom(labels *bitset, beginning string, word shell.Word) {
+	end := word.Text[strings.LastIndexAny(word.Text, "$`)}")+1:]
+	if i := strings.LastIndexByte(word.Text, '$'); i >= 0 && i+1 < len(word.Text) && !strings.ContainsAny(word.Text[i:], ")}`") {
+		end = word.Text[i+1+parameter(word.Text[i+1:]):]
+	}
+	for _, q := range w.secrets {
+		if strings.HasPrefix(q, beginning) && strings.HasSuffix(q, end) && w.view.look(q).exists {
+			labels.add(labelContainsCredential)
+			return
 		}
 	}
 }

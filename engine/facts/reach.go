@@ -108,7 +108,7 @@ func (w *build) reach(set *bitset, s *spot, t touch, shows bool) {
 		if t.filter == "" {
 			w.containsPlaces(set, p)
 			if !shows || !t.sieve.chooses() {
-				w.containsSecrets(set, p)
+				w.containsSecrets(set, p, t.sieve)
 			}
 		}
 		w.walk(p, func(at string, e fs.DirEntry) bool {
@@ -167,9 +167,9 @@ func (w *build) containsPlaces(set *bitset, p string) {
 }
 
 // containsSecrets compares a directory with the places of credentials that have well-known names.
-func (w *build) containsSecrets(set *bitset, p string) {
+func (w *build) containsSecrets(set *bitset, p string, s *sieve) {
 	for _, q := range w.secrets {
-		if below(q, p) && w.view.look(q).exists {
+		if below(q, p) && s.deep(q, p) && w.view.look(q).exists {
 			set.add(labelContainsCredential)
 			break
 		}

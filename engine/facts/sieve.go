@@ -71,6 +71,11 @@ func (s *sieve) chooses() bool {
 	return s != nil && !s.open && slices.ContainsFunc(s.rules, func(p pick) bool { return p.in })
 }
 
+// deep reports whether a read goes as deep as a file below root lies.
+func (s *sieve) deep(at, root string) bool {
+	return s == nil || s.depth == 0 || strings.Count(strings.Trim(strings.TrimPrefix(at, root), "/"), "/") < s.depth
+}
+
 // mayReach reports whether a file of credentials that was not looked at may pass, by names that such files have.
 func (w *build) mayReach(t touch) bool {
 	return slices.ContainsFunc(secretNames, func(name string) bool {
@@ -97,7 +102,7 @@ func (w *build) reaches(s *sieve, at, root, spelled string) bool {
 	if !decided && named && !s.open || decided && !chosen {
 		return false
 	}
-	if s.depth > 0 && strings.Count(rel, "/") >= s.depth {
+	if !s.deep(at, root) {
 		return false
 	}
 	if s.visible && !chosen && (strings.HasPrefix(rel, ".") || strings.Contains(rel, "/.")) {
@@ -140,6 +145,10 @@ func (s *sieve) enters(at, root, spelled string) bool {
 func (w *build) exposes(set *bitset, p, spelled string, t touch) {
 	budget := w.view.steps
 	w.view.steps = w.exposed
+	if w.zoneOf(p, p, bitset{}) == "system" {
+		w.view.steps = min(w.exposed, readSteps) // what matters there has names that are known
+	}
+	given := w.view.steps
 	output := w.isGenerated(p, true)
 	whole := w.walk(p, func(at string, e fs.DirEntry) bool {
 		if set.has(labelContainsCredential) {
@@ -153,7 +162,7 @@ func (w *build) exposes(set *bitset, p, spelled string, t touch) {
 		}
 		return e.IsDir() && e.Name() != ".git" && (output || !w.isGenerated(at, true)) && t.sieve.enters(at, p, spelled)
 	})
-	w.exposed, w.view.steps = max(0, w.view.steps), budget
+	w.exposed, w.view.steps = w.exposed-given+max(0, w.view.steps), budget
 	if !whole && !output && !set.has(labelContainsCredential) && w.mayReach(t) {
 		set.add(labelContainsUnseen)
 	}

@@ -238,6 +238,7 @@ const (
 	labelOwnKey
 	labelFiltered
 	labelProcessMemory
+	labelPlainName
 	labelWideRoot
 	labelCriticalName
 	labelContainsCriticalName
@@ -266,7 +267,7 @@ var labelNames = []string{
 	labelContainsProtected: "contains_protected", labelContainsPermissionRoot: "contains_permission_root",
 	labelContainsHome: "contains_home", labelContainsSelf: "contains_self", labelContainsCredential: "contains_credential", labelContainsUnseen: "contains_unseen",
 	labelDownloaded: "downloaded", labelGeneratedHere: "generated_here", labelSymlinkOut: "symlink_out",
-	labelMetadata: "metadata", labelOwnKey: "own_key", labelFiltered: "filtered",
+	labelMetadata: "metadata", labelOwnKey: "own_key", labelFiltered: "filtered", labelPlainName: "plain_name",
 	labelProcessMemory: "process_memory", labelWideRoot: "wide_root",
 	labelCriticalName: "critical_name", labelContainsCriticalName: "contains_critical_name",
 }

@@ -17,6 +17,7 @@ type spot struct {
 	targets    []string // the real paths that are touched: one, or the matches of a glob
 	whole      bool     // targets are all matches
 	labels     bitset
+	code       bool     // code names it: listings in other languages show hidden entries, too
 	asIfEmpty  string // absolute path with unknown parts left out; for its names only
 }
 
@@ -159,6 +160,7 @@ func (w *build) locate(t touch, climbs bool) *spot {
 		w.credentialsMatching(&s.labels, s.real, t.filter)
 		w.labelBoth(s, path.Join(s.path, t.filter), path.Join(s.real, t.filter))
 	case s.glob:
+		s.code = t.source == "code" && t.access == reads
 		w.expand(s, rest, t.role.ofLink)
 	default:
 		w.label(s)
@@ -168,6 +170,9 @@ func (w *build) locate(t touch, climbs bool) *spot {
 
 // credentialsAt labels a path of which only the beginning is known as the credentials that begin so.
 func (w *build) credentialsAt(labels *bitset, beginning string) {
+	if i := strings.IndexAny(beginning, "*?["); i >= 0 {
+		beginning = beginning[:i]
+	}
 	dir, _ := w.view.real(beginning[:strings.LastIndexByte(beginning, '/')+1], false)
 	entries, _ := w.view.list(dir)
 	for _, e := range entries {

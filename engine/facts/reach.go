@@ -82,7 +82,7 @@ func (w *build) matches(s *spot, dirs []string, pattern string) []string {
 		entries, whole := w.view.list(dir)
 		s.whole = s.whole && whole
 		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(pattern, ".") {
+			if strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(pattern, ".") && !s.code {
 				continue
 			}
 			if ok, err := path.Match(pattern, e.Name()); err != nil || !ok {

@@ -49,6 +49,12 @@ func (w *walker) inlineCall(inv *invocation, code Code, call inline.Call, via st
 		if code.From == CodeFile && !slices.ContainsFunc(args, func(a arg) bool { return a.Prefix != "" }) {
 			return // a script that opens what it was given: nothing to point at
 		}
+		if call.Kind == inline.Read && call.Recursive {
+			for _, a := range call.Args {
+				w.inner(inv, w.treeRead(a), via, change)
+			}
+			return
+		}
 		if words := synthesized(call); len(words) > 0 {
 			for i := range args {
 				if call.Kind != inline.Signal { // a process may be -1
@@ -107,6 +113,23 @@ func (w *walker) inlineArg(a inline.Arg) arg {
 		return newArg(value{{text: a.Text, known: true, glob: true}}, "")
 	}
 	return newArg(value{{text: a.Text, known: true, quoted: true}, {text: "…", quoted: true}}, "")
+}
+
+// treeRead is the command that reads all files below a place, or those with the last name of a pattern.
+func (w *walker) treeRead(a inline.Arg) []arg {
+	words := []arg{literalArg("grep"), literalArg("-r")}
+	if i := strings.LastIndexByte(a.Text, '/'); a.Glob && i >= 0 {
+		if name := a.Text[i+1:]; name != "*" && name != "**" {
+			words = append(words, literalArg("--include="+name))
+		}
+		a.Text = a.Text[:max(i, 1)]
+		a.Glob = strings.ContainsAny(a.Text, "*?[")
+		a.Exact = !a.Glob
+		if home, ok := w.ctx.st.lookupVar("HOME").val.exact(); ok && (a.Text == "~" || strings.HasPrefix(a.Text, "~/")) {
+			a.Text = home + a.Text[1:]
+		}
+	}
+	return append(words, literalArg(""), guard(w.inlineArg(a)))
 }
 
 // guard keeps a path that begins with a dash from reading as an option.

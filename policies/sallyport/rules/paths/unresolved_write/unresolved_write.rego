@@ -9,6 +9,7 @@
 #     - read -r f < list; echo x > "$f"
 #     - cp a.txt "$(cat target.txt)"
 #     - cat list | xargs touch
+#     - python3 -c 'import sys; open(sys.argv[1], "w").write("x")' a
 #     - trap "cd .." 0; read -r HOME; echo x > ~/o
 #   lookalikes:
 #     - f=out.txt; echo x > "$f"
@@ -35,7 +36,7 @@ deny contains {"path": i, "msg": $"what {p.raw} stands for is not known before i
 _open contains i if {
 	some i in _unknown
 	p := input.paths[i]
-	p.source in {"argument", "redirect"}
+	p.source in {"argument", "redirect", "code"}
 	not _in_script(p)
 	not input.commands[p.command].elevated
 }

@@ -96,14 +96,16 @@ func NewBuilder(l Layout, files FS, h History) *Builder {
 // build is the work on one request.
 type build struct {
 	*Builder
-	view    *view
-	in      *Input
-	calls   []*call
-	exposed int             // directory entries that may still be read for what recursive reads reach
-	inputs  [][]int         // of each command, directly or through others
-	written map[string]bool // real paths that earlier commands of the text write
-	moved   []renamed       // what earlier commands of the text moved
-	fetched map[string]bool // of these, the ones whose content comes from the network
+	view     *view
+	in       *Input
+	calls    []*call
+	exposed  int             // directory entries that may still be read for what recursive reads reach
+	dotglob  bool            // a glob may stand for hidden names
+	globstar bool            // ** may stand for directories at any depth, and for none
+	inputs   [][]int         // of each command, directly or through others
+	written  map[string]bool // real paths that earlier commands of the text write
+	moved    []renamed       // what earlier commands of the text moved
+	fetched  map[string]bool // of these, the ones whose content comes from the network
 }
 
 // Build reads a request. It never fails: what cannot be read or understood is said in the input.

@@ -25,20 +25,31 @@ func (w *build) program(prog *shell.Program) {
 	w.inputs = closure(prog.Commands)
 	w.calls = make([]*call, len(prog.Commands))
 	w.in.Commands = make([]Command, 0, len(prog.Commands))
-	var carriers []int // by depth, the last command there
+	var carriers []int // by depth, the command that carries the next
+	var latest [][]int // by depth, the last commands there
 	for i := range prog.Commands {
 		cmd := &prog.Commands[i]
 		c := w.configured(newCall(w.table, cmd, source{w: w, cmds: prog.Commands, at: i}))
 		depth := len(cmd.Via)
 		if depth > 0 && depth <= len(carriers) {
+			carriers[depth-1] = carrierOf(prog.Commands, latest[depth-1], i)
 			c.inCode = !isShell(prog.Commands[carriers[depth-1]].Code.Language)
 			c.carriers = slices.Clone(carriers[:depth])
 		}
-		carriers = append(carriers[:min(depth, len(carriers))], i)
+		at := min(depth, len(carriers))
+		carriers = append(carriers[:at], i)
+		if latest = latest[:min(at+1, len(latest))]; len(latest) == at {
+			latest = append(latest, nil)
+		}
+		latest[at] = append(latest[at], i)
 		for _, m := range cmd.Marks {
 			if f, ok := markFlags[m]; ok {
 				c.flags.add(f)
 			}
+		}
+		if words := texts(cmd.Words); cmd.Name == "shopt" {
+			w.dotglob = w.dotglob || slices.Contains(words, "dotglob")
+			w.globstar = w.globstar || slices.Contains(words, "globstar")
 		}
 		c.environment(w.shared)
 		c.shellWords()
@@ -47,6 +58,17 @@ func (w *build) program(prog *shell.Program) {
 	for i := range prog.Commands {
 		w.command(prog, i)
 	}
+}
+
+// carrierOf returns the last of some commands around command i. Between a carrier and what it carries stand the commands
+// of its own substitutions: find "$(pwd)" -exec cat {} +.
+func carrierOf(cmds []shell.Command, list []int, i int) int {
+	for _, k := range slices.Backward(list[max(0, len(list)-maxSources):]) {
+		if cmds[k].Start <= cmds[i].Start && cmds[i].End <= cmds[k].End {
+			return k
+		}
+	}
+	return list[len(list)-1]
 }
 
 // isShell reports whether a language is that of a shell; "" is what carriers without code have.

@@ -302,3 +302,13 @@ func gzip(c *call) {
 		c.effects &^= doesWrite
 	}
 }
+
+// cpioNames: the names of what is packed come in.
+func cpioNames(c *call) {
+	if !c.has("o", "create", "p", "pass-through") {
+		return
+	}
+	for line := range strings.Lines(c.source.text(exact("-"))) {
+		c.path(exact(strings.TrimSpace(line)), reads)
+	}
+}

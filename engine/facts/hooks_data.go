@@ -27,7 +27,7 @@ func sql(c *call) {
 
 // sqlFiles are the words of SQL, as databases in a file know it, behind which the name of a file stands.
 var sqlFiles = map[string]access{
-	"ATTACH": reads | writes, "DATABASE": reads | writes, "INTO": writes, "TO": writes, "FROM": reads, "WRITEFILE(": writes, "READFILE(": reads,
+	"INFILE": reads, "ATTACH": reads | writes, "DATABASE": reads | writes, "INTO": writes, "TO": writes, "FROM": reads, "WRITEFILE(": writes, "READFILE(": reads,
 }
 
 // files touches the files that a statement names in quotes.
@@ -70,8 +70,16 @@ func quoted(text string, i int) int {
 
 // statement reads SQL, or the language of the mongo shell.
 func (c *call) statement(text string) {
-	if dialects[c.cmd.Name] == sqliteDialect {
+	upper := strings.ToUpper(text)
+	if dialects[c.cmd.Name] == sqliteDialect || strings.Contains(upper, "INFILE") {
 		c.files(text)
+	}
+	if words := strings.Fields(text); len(words) > 3 && words[0] == `\copy` {
+		for i, word := range words[:len(words)-1] {
+			if strings.EqualFold(word, "from") && looksLikePath(strings.Trim(words[i+1], "'")) {
+				c.path(exact(strings.Trim(words[i+1], "'")), reads)
+			}
+		}
 	}
 	c.destroying(text)
 }

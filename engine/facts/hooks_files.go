@@ -98,7 +98,9 @@ func listsHere(c *call) {
 
 // fdSearch: fd goes through all below its places, and passes over what is hidden or ignored.
 func fdSearch(c *call) {
-	listsHere(c)
+	if len(c.operands) < 2 {
+		c.touch(exact("."), role{access: reads, metadata: true})
+	}
 	c.each(reads, func(t *touch) { t.recursive = true })
 	s := c.sifted()
 	for _, o := range c.options {

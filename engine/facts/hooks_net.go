@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
@@ -75,7 +76,7 @@ func httpie(c *call) {
 		c.request(c.operand(0), texts(c.operands[1:2]))
 	}
 	for _, w := range c.operands {
-		if name, _, ok := strings.Cut(w.Text, "@"); ok && !strings.Contains(name, "/") && !strings.Contains(name, "=") && !strings.Contains(name, ":") && name != "" && !strings.Contains(w.Text, "://") {
+		if name, _, ok := strings.Cut(w.Text, "@"); ok && !strings.Contains(name, "/") && !strings.Contains(name, "=") && !strings.Contains(name, ":") && (name != "" || looksLikePath(cmp.Or(strings.TrimPrefix(w.Text, "@"), "-"))) && !strings.Contains(w.Text, "://") {
 			c.send(cut(w, len(name)+1))
 			continue
 		}
@@ -282,5 +283,20 @@ func showsKeys(c *call) {
 	case c.cmd.Name == "wg" && (c.operand(0) == "showconf" || c.operand(0) == "show" && c.operand(2) == "private-key"),
 		c.cmd.Name == "nmcli" && c.has("s", "show-secrets"):
 		c.flags.add(flagPrintsSecret)
+	}
+}
+
+// sftpBatch: the commands that come in put files there.
+func sftpBatch(c *call) {
+	sshOptions(c)
+	for line := range strings.Lines(c.source.text(exact("-"))) {
+		words := strings.Fields(line)
+		for i := 1; i < len(words) && (words[0] == "put" || words[0] == "mput" || words[0] == "reput" || words[0] == "send"); i++ {
+			if words[i][0] != '-' {
+				c.path(exact(words[i]), reads)
+				c.flags.add(flagUploads)
+				break
+			}
+		}
 	}
 }

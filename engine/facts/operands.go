@@ -98,10 +98,19 @@ func (c *call) apply(w shell.Word, r role) {
 // touch notes that a word names a path, unless it plainly does not. A word without a text may be one
 // that only the run brings, such as what xargs reads: then it names something that is not known.
 func (c *call) touch(w shell.Word, r role) {
-	if w.Text == "" && w.Certainty == shell.Exact || w.Text == "-" || strings.Contains(w.Text, "://") || isProcessSubstitution(w) {
+	if w.Text == "" && w.Certainty == shell.Exact || w.Text == "-" || isURL(w) || isProcessSubstitution(w) {
 		return
 	}
 	c.touches = append(c.touches, touch{word: w, access: r.access, source: "argument", dir: c.dir, role: r, recursive: r.recursive})
+}
+
+// isURL reports a word whose known parts are those of a URL: in $(curl http://h/x) nothing is known.
+func isURL(w shell.Word) bool {
+	text := w.Text
+	if w.Certainty != shell.Exact {
+		text = withoutUnknown(text)
+	}
+	return strings.Contains(text, "://")
 }
 
 // touchFile notes a word that is a path only if such a file exists. Then the flag found, unless

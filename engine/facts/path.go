@@ -17,7 +17,7 @@ type spot struct {
 	targets    []string // the real paths that are touched: one, or the matches of a glob
 	whole      bool     // targets are all matches
 	labels     bitset
-	code       bool     // code names it: listings in other languages show hidden entries, too
+	hidden     bool   // globs stand for hidden entries, too, as listings in other languages do
 	asIfEmpty  string // absolute path with unknown parts left out; for its names only
 }
 
@@ -124,6 +124,9 @@ func (w *build) locate(t touch, climbs bool) *spot {
 		if t.word.Certainty == shell.Exact && !strings.HasPrefix(text, "~") {
 			s.asIfEmpty = path.Clean("/" + text)
 		}
+		if i := strings.IndexAny(t.word.Text, "$`"); i > 0 && isAbs(t.word.Text[:i]) { // it may be split, and begin so
+			w.credentialsAt(&s.labels, t.word.Text[:i])
+		}
 		w.label(s)
 		return s
 	}
@@ -160,7 +163,7 @@ func (w *build) locate(t touch, climbs bool) *spot {
 		w.credentialsMatching(&s.labels, s.real, t.filter)
 		w.labelBoth(s, path.Join(s.path, t.filter), path.Join(s.real, t.filter))
 	case s.glob:
-		s.code = t.source == "code" && t.access == reads
+		s.hidden = w.dotglob || t.source == "code" && t.access == reads
 		w.expand(s, rest, t.role.ofLink)
 	default:
 		w.label(s)

@@ -32,8 +32,11 @@ func (w *build) expand(s *spot, rest string, ofLink bool) {
 		s.all = s.all && isEverything(name)
 	}
 	found := []string{s.real}
-	for _, name := range names {
-		found = w.matches(s, found, name)
+	for i, name := range names {
+		here := found
+		if found = w.matches(s, found, name); name == "**" && w.globstar && i < len(names)-1 {
+			found = append(here, w.directories(s, here)...)
+		}
 	}
 	s.targets = found
 	s.node = node{exists: len(found) > 0}
@@ -60,6 +63,22 @@ func (w *build) expand(s *spot, rest string, ofLink bool) {
 	}
 }
 
+// directories lists what lies below directories and is one, as ** does.
+func (w *build) directories(s *spot, dirs []string) (out []string) {
+	for _, dir := range dirs {
+		s.whole = w.walk(dir, func(at string, e fs.DirEntry) bool {
+			if strings.HasPrefix(e.Name(), ".") && !s.hidden || len(out) == maxMatches {
+				return false
+			}
+			if e.IsDir() {
+				out = append(out, at)
+			}
+			return true
+		}) && s.whole && len(out) < maxMatches
+	}
+	return out
+}
+
 // isEverything reports whether a name pattern stands for all entries, or all hidden ones.
 func isEverything(name string) bool {
 	switch name {
@@ -82,7 +101,7 @@ func (w *build) matches(s *spot, dirs []string, pattern string) []string {
 		entries, whole := w.view.list(dir)
 		s.whole = s.whole && whole
 		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(pattern, ".") && !s.code {
+			if strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(pattern, ".") && !s.hidden {
 				continue
 			}
 			if ok, err := path.Match(pattern, e.Name()); err != nil || !ok {

@@ -29,7 +29,7 @@ func TestSieve(t *testing.T) {
 		"find . -type f -exec grep -l DB {} + | xargs cat", "find . -name '.*' -exec cat {} +", "find . -iname '.ENV' -exec cat {} +",
 		"find . -path '*e*' -exec cat {} +", "find . \\( -name a -o -name '.e*' \\) -exec cat {} +", "find . -name a -o -type f -exec cat {} +",
 		"find . ! -name a.txt -type f -exec cat {} +", "find . ! \\( -name .env -name x \\) -exec cat {} +", "find . -path ./src -prune -o -type f -exec cat {} +",
-		"cat $(ls -A)", "ls -a | xargs cat", "git ls-files -o | xargs cat", "fd -H -t f | xargs cat", "fd -u . | xargs cat",
+		"cat $(ls -A)", "find \"$(pwd)\" -type f -exec cat {} +", "fd -H -t f -x cat", "ls -a | xargs cat", "git ls-files -o | xargs cat", "fd -H -t f | xargs cat", "fd -u . | xargs cat",
 	}
 	passing := []string{
 		"grep -r DB src", "grep -r --include='*.go' DB .", "grep -r DB . --include=*.go --include=*.md", "grep -r --exclude=.env DB .",
@@ -40,7 +40,7 @@ func TestSieve(t *testing.T) {
 		"find . \\( -name '*.go' -o -name '*.md' \\) -type f -exec cat {} +", "find . -type f ! -name .env -exec cat {} +",
 		"find . -type f -not -path '*/.*' -exec cat {} +", "find . -name '.*' -prune -o -type f -exec cat {} +", "find src -type f | xargs cat",
 		"find . -path '*/src/*.go' -exec cat {} +", "find . -type f", "ls -laR .", "du -a .", "ls | xargs cat", "git ls-files | xargs cat",
-		"git ls-files | while read -r f; do cat \"$f\"; done", "docker run -v .:/w alpine ls", "grep -r DB node_modules", "git add .",
+		"fd -t f -x cat", "git ls-files | while read -r f; do cat \"$f\"; done", "docker run -v .:/w alpine ls", "grep -r DB node_modules", "git add .",
 	}
 	for want, list := range map[bool][]string{true: reaching, false: passing} {
 		for _, text := range list {

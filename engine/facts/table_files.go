@@ -54,6 +54,6 @@ var fileRows = []row{
 	{cmd: "updatedb", does: "read write"},
 	{cmd: "rsync grsync", does: "read write", args: "read~,>write~", hook: rsync,
 		opts: "-ra --recursive --archive > recursive; --delete --delete-before --delete-during --delete-del --delete-delay --delete-after --delete-excluded --del > delete; --delete-missing-args > delete; --remove-source-files > delete; -n --dry-run > dry_run; -e --rsh =-; --rsync-path =-; -f --filter =-; --exclude =-; --include =-; --exclude-from =read; --include-from =read; --files-from =read; -T --temp-dir =write; --backup-dir =write; --suffix =-; --link-dest =read; --compare-dest =read; --copy-dest =read; --log-file =write; --partial-dir =-; -B --block-size =-; --bwlimit =-; --timeout =-; --port =-; --password-file =key; --out-format =-; --info =-; --chmod =-; --chown =- > owner_change; --max-size =-; --min-size =-; --skip-compress =-; --debug =-; --max-delete =-; -M --remote-option =-; --force > force; --partial --backup"},
-	{cmd: "cpio", does: "read write", opts: "-F --file =read; -D --directory =dir; -E --pattern-file =read; -H --format =-", args: "auto"},
+	{cmd: "cpio", does: "read write", hook: cpioNames, opts: "-F --file =read; -D --directory =dir; -E --pattern-file =read; -H --format =-", args: "auto"},
 	{cmd: "pax", does: "read write", opts: "-f =edit; -s =-; -x =-", args: "read*"},
 }

@@ -3,7 +3,7 @@ package facts
 // networkRows: looking at and talking to the network.
 var networkRows = []row{
 	{cmd: "ping ping6 fping hping3 arping traceroute traceroute6 tracepath mtr dig nslookup host drill kdig whois delv", does: "network", args: "host", opts: "-c =-; -i =-; -W =-; -w =-; -I =-; -s =-; -t =-; -m =-; -p =-; -q =-; -x =host"},
-	{cmd: "nmap masscan zmap rustscan naabu", does: "network", args: "host", opts: "-p =-; -oN -oX -oG -oA =-; -T =-; --script =-; -iL =-; -e =-; --rate =-; --top-ports =-", style: styleLong},
+	{cmd: "nmap masscan zmap rustscan naabu", does: "network", args: "host", opts: "-p =-; -oN -oX -oG -oA =-; -T =-; --script =-; -iL =read; -e =-; --rate =-; --top-ports =-", style: styleLong},
 	{cmd: "telnet rlogin rsh", does: "network remote", args: "host,-", opts: "-l =-; -p =-"},
 	{cmd: "nc ncat netcat nc.traditional nc.openbsd pwncat", does: "network", args: "host,-", opts: "-e --exec =- > execute escape socket_shell; -c --sh-exec =- > execute escape socket_shell; --lua-exec =- > execute escape; -l --listen > listens; -p --source-port =-; -w --wait =-; -q =-; -s --source =-; -i --idle-timeout =-; -x --proxy =host; -X --proxy-type =-; -o --output =write; -m =-", hook: netcat},
 	{cmd: "socat", does: "network", style: styleNone, hook: socat},
@@ -34,8 +34,8 @@ var transferRows = []row{
 	{cmd: "ssh autossh mosh dbclient slogin", does: "network remote", args: "host|,cmd", hook: ssh,
 		opts: "-i =key; -F =key; -p =-; -l =-; -o =-; -L =- > tunnel; -R =- > tunnel; -D =- > tunnel; -w =- > tunnel; -W =- > tunnel; -J =-; -b =-; -c =-; -e =-; -E =write; -m =-; -O =-; -Q =-; -S =-; -B =-; -P =-; -M =?-"},
 	{cmd: "scp pscp", does: "read write", args: "read~,>write~", hook: sshOptions, opts: "-r > recursive; -i =key; -F =key; -P =-; -o =-; -c =-; -J =-; -l =-; -S =exec > execute escape; -D =-; -X =-"},
-	{cmd: "sftp", does: "network remote downloads", args: "host", opts: "-b =read; -i =key; -F =key; -P =-; -o =-; -S =exec > execute escape; -l =-; -R =-; -B =-; -c =-; -D =-; -J =-; -s =-"},
-	{cmd: "ftp lftp ncftp tnftp curlftpfs", does: "network remote downloads uploads", args: "host,-", opts: "-c -e =-; -f =read; -u =-; -p =-"},
+	{cmd: "sftp", does: "network remote downloads", args: "host", hook: sftpBatch, opts: "-b =read; -i =key; -F =key; -P =-; -o =-; -S =exec > execute escape; -l =-; -R =-; -B =-; -c =-; -D =-; -J =-; -s =-"},
+	{cmd: "ftp lftp ncftp tnftp curlftpfs", does: "network remote downloads uploads", args: "host,-", hook: sftpBatch, opts: "-c -e =-; -f =read; -u =-; -p =-"},
 	{cmd: "tftp", does: "network remote downloads uploads", args: "host,-", opts: "-c =- > @stop; -m =-"},
 	{cmd: "ncftpput ftp-upload wput", does: "network remote uploads", args: "host,-,read", opts: "-u =-; -p =-"},
 	{cmd: "smbclient smbget rpcclient", does: "network remote downloads uploads", args: "host,-", opts: "-c =-; -U =-; -N -L =host; -A =key"},

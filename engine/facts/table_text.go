@@ -4,7 +4,7 @@ const grepOptions = "-e --regexp =- > @first; -f --file =read > @first; -rR --re
 
 // textRows: commands that read text, and editors.
 var textRows = []row{
-	{cmd: "cat gcat tac nl rev zcat gzcat bzcat xzcat zstdcat lz4cat bat batcat catv", does: "read", args: "read", opts: "-b --body-numbering =?-; -l --language =-; --style =-; --paging =-; --color =-"},
+	{cmd: "cat gcat tac nl rev zcat gzcat bzcat xzcat zstdcat lz4cat bat batcat catv pv", does: "read", args: "read", opts: "-b --body-numbering =?-; -l --language =-; --style =-; --paging =-; --color =-"},
 	{cmd: "head ghead tail gtail", does: "read", args: "read", opts: "-n --lines =-; -c --bytes =-; -s --sleep-interval =-; --pid =-; --follow =?-"},
 	{cmd: "less more most pg", does: "read", args: "read", opts: "-b =-; -h =-; -j =-; -k =read; -o -O =write; -p --pattern =-; -P =-; -t =-; -T =-; -x =-; -y =-; -z =-"},
 	{cmd: "wc", does: "read", args: "read", opts: "--files0-from =read; --total =-"},

@@ -3,6 +3,8 @@ package shell
 import (
 	"slices"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // interpreter describes the command line of a program that runs a language.
@@ -287,6 +289,9 @@ func (w *walker) program(inv *invocation, p interpreter, args []arg) {
 		}
 		w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, v, via)
 	case p.first && len(args) > 0:
+		for _, a := range args[1:] { // an operand may assign, too: awk '{ print > f }' f=out.txt data
+			sets = slices.Concat(sets, awkVariable(a))
+		}
 		w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, slices.Concat(sets, args[0].val), name)
 	case len(args) > 0 && args[0].Text != "-" && args[0].Text != "/dev/stdin":
 		w.runFile(inv, p.lang, args[0], args[1:], false)
@@ -320,10 +325,10 @@ func (w *walker) inspected(inv *invocation, lang, name string) {
 	}
 }
 
-// awkVariable is what -v NAME=VALUE sets, as program text.
+// awkVariable is what NAME=VALUE sets, as program text.
 func awkVariable(a arg) value {
 	name, text, found := strings.Cut(a.Text, "=")
-	if !found || a.Certainty != Exact {
+	if !found || a.Certainty != Exact || !syntax.ValidName(name) {
 		return nil
 	}
 	return known("BEGIN{" + name + "=\"" + strings.ReplaceAll(strings.ReplaceAll(text, `"`, `\"`), "\n", `\n`) + "\"}\n")

@@ -189,7 +189,7 @@ func (w *walker) lend(inv *invocation) (restore func()) {
 			before, had := old[a.Name]
 			switch {
 			case keeps: // in some shells and modes, or for what the command declares
-				st.vars[a.Name] = variable{val: now.blurred("$"+a.Name), exported: now.exported}
+				st.vars[a.Name] = variable{val: now.blurred("$" + a.Name), exported: now.exported}
 			case !now.val.equal(wordValue(a.Value)) && allKnown(now.val):
 				w.assignUnknown(a.Name, now.inputs())
 			case had:

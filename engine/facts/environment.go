@@ -16,6 +16,8 @@ var environmentFlags = map[flag]string{
 		JDK_JAVA_OPTIONS JAVA_OPTS MAVEN_OPTS GRADLE_OPTS R_PROFILE R_PROFILE_USER R_ENVIRON R_ENVIRON_USER`,
 	flagPathEnv:     "PATH",
 	flagSelfControl: "SALLYPORT_CONFIG",
+	flagFreesAgent: `OPENCODE_PERMISSION OPENCODE_CONFIG OPENCODE_CONFIG_CONTENT OPENCODE_CONFIG_DIR CLAUDE_CONFIG_DIR CODEX_HOME
+		GEMINI_CLI_SYSTEM_SETTINGS_PATH GEMINI_CLI_TRUST_WORKSPACE COPILOT_ALLOW_ALL GOOSE_MODE`,
 	flagHookEnv: `BASH_ENV ENV PROMPT_COMMAND SHELLOPTS BASHOPTS PS0 PS4 GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS
 		GIT_PROXY_COMMAND GIT_CONFIG_* GIT_TEMPLATE_DIR GIT_EXEC_PATH LESSOPEN LESSCLOSE PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER EDITOR VISUAL
 		GIT_EDITOR GIT_SEQUENCE_EDITOR FCEDIT BROWSER RUSTC_WRAPPER MAKEFLAGS CARGO_BUILD_RUSTC_WRAPPER RESTIC_PASSWORD_COMMAND BORG_PASSCOMMAND
@@ -38,7 +40,8 @@ const quietPrograms = " cat less more most head tail vi vim nvim nano emacs ed m
 func (c *call) environment(shared func(dir string) bool) {
 	for _, a := range c.cmd.Assigns {
 		for f, names := range environmentFlags {
-			if !listed(names, a.Name) || f == flagHookEnv && quiet(a.Name, a.Value) || f == flagLoaderEnv && c.loadsNothing(a, shared) {
+			if !listed(names, a.Name) || f == flagHookEnv && quiet(a.Name, a.Value) || f == flagLoaderEnv && c.loadsNothing(a, shared) ||
+				a.Name == "GOOSE_MODE" && a.Value.Certainty == shell.Exact && a.Value.Text != "auto" {
 				continue
 			}
 			c.flags.add(f)

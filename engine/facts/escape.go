@@ -2,6 +2,7 @@ package facts
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
@@ -116,5 +117,11 @@ func (c *call) runInner(words []shell.Word) {
 	}
 }
 
-// runsOperands is for commands whose operands are another command.
-func runsOperands(c *call) { c.runInner(c.operands) }
+// runsOperands is for commands whose operands are another command. npm exec takes away a "--" behind its name.
+func runsOperands(c *call) {
+	words := c.operands
+	if len(words) > 1 && words[1].Text == "--" {
+		words = slices.Delete(slices.Clone(words), 1, 2)
+	}
+	c.runInner(words)
+}

@@ -84,17 +84,30 @@ var placeRows = []placeRow{
 
 	{labelAgentConfig, `**/.claude/** **/.cursor/** **/.codex/** **/.gemini/** **/.windsurf/** **/.mcp.json **/.cursorrules **/.roo/** **/.aider.conf.yml **/.continue/**
 		**/CLAUDE.md **/AGENTS.md **/GEMINI.md ~/.claude.json ~/.config/opencode/** ~/.copilot/** **/.amazonq/** **/.goose/** ~/.config/goose/**
-		~/.config/Claude/** ~/.factory/**`},
-	{labelAgentProgram, `**/.mcp.json **/.claude/settings.json **/.claude/settings.local.json **/.claude/hooks/** **/.cursor/mcp.json **/.cursor/hooks.json
-		**/.cursor/hooks/** **/.gemini/settings.json **/.codex/config.toml **/.codex/hooks.json **/.amazonq/mcp.json **/.roo/mcp.json **/.windsurf/mcp_config.json
-		**/.windsurf/hooks.json **/.continue/config.yaml **/.continue/config.json **/.continue/mcpServers/** **/.goose/config.yaml **/.aider.conf.yml
-		**/.kiro/hooks/** **/.vscode/mcp.json **/.vscode/tasks.json **/.envrc`},
+		~/.config/Claude/** ~/.config/amp/** ~/.config/crush/** ~/.codeium/windsurf/** **/.factory/** **/.opencode/** **/.qwen/** **/.amp/** **/.kiro/**
+		**/.kilocode/** **/.junie/** **/.windsurfrules **/.clinerules **/.clinerules/** **/.github/copilot-instructions.md **/.github/instructions/**`},
+	{labelAgentSettings, agentSettings},
+	{labelAgentProgram, agentSettings + " **/.aider.conf.yml **/.vscode/tasks.json **/.envrc"},
 	{labelEditorConfig, `**/.vscode/** **/.idea/** ~/.vimrc ~/.vim/** ~/.config/nvim/** ~/.emacs ~/.emacs.d/** ~/.config/emacs/** ~/.nanorc ~/.config/Code/User/** ~/.exrc ~/.gdbinit ~/.lldbinit ~/.ideavimrc`},
 	{labelCIConfig, `**/.github/workflows/** **/.github/actions/** **/.gitlab-ci.yml **/.circleci/** **/Jenkinsfile **/azure-pipelines.yml **/.travis.yml **/.drone.yml
 		**/bitbucket-pipelines.yml **/.buildkite/** **/.woodpecker/** **/.pre-commit-config.yaml`},
 	{labelCache, `~/.cache/** ~/.npm/** ~/.cargo/registry/** ~/.gradle/caches/** ~/.m2/repository/** ~/.nuget/packages/** ~/go/pkg/mod/** ~/Library/Caches/** ~/.local/share/Trash/**
 		/var/cache/** /var/lib/apt/lists/** **/__pycache__/** **/.pytest_cache/** **/.mypy_cache/** **/.ruff_cache/** **/node_modules/.cache/**`},
 }
+
+// agentSettings are the files of agents that say which hooks and servers they start and what they may do. What
+// only instructs them (CLAUDE.md, rules, skills) is not among them.
+const agentSettings = `**/.mcp.json **/.claude/settings.json **/.claude/settings.local.json **/.claude/hooks/** ~/.claude.json
+	/etc/claude-code/** **/claude_desktop_config.json **/.codex/config.toml **/.codex/hooks.json **/.codex/rules/** /etc/codex/**
+	**/.gemini/settings.json **/.gemini/policies/** **/.gemini/trustedFolders.json /etc/gemini-cli/** **/.qwen/settings.json
+	**/.cursor/mcp.json **/.cursor/hooks.json **/.cursor/hooks/** **/.cursor/cli.json **/.cursor/cli-config.json **/.cursor/permissions.json
+	**/.vscode/mcp.json **/.github/hooks/** ~/.copilot/config.json ~/.copilot/mcp-config.json
+	**/opencode.json **/opencode.jsonc **/.opencode/plugin/** **/.opencode/plugins/** **/crush.json **/.crush.json
+	**/.amp/settings.json ~/.config/amp/settings.json **/.factory/settings.json **/.factory/hooks.json **/.factory/mcp.json
+	**/.windsurf/mcp_config.json **/windsurf/mcp_config.json **/.windsurf/hooks.json **/.roo/mcp.json **/.kilocode/mcp.json
+	**/.amazonq/mcp.json **/.amazonq/cli-agents/** **/.kiro/hooks/** **/.kiro/agents/** **/settings/mcp.json **/.junie/mcp/**
+	**/.continue/config.yaml **/.continue/config.json **/.continue/mcpServers/** **/.goose/config.yaml **/goose/config.yaml
+	**/goose/permission.yaml`
 
 // notPlaces takes labels away again: what looks like a secret by its name and is not one.
 var notPlaces = []placeRow{

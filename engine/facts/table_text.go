@@ -39,7 +39,7 @@ var textRows = []row{
 	{cmd: "nroff troff groff man2html col colcrt detex dos2unix unix2dos", does: "read", args: "read", opts: "-T =-; -m =-"},
 
 	{cmd: "vi vim nvim view vimdiff ex gvim rvim nvi elvis vimtutor", does: "read write", args: "edit", opts: "-c =-; --cmd =-; -S =exec > escape; -u =read; -s; -e; -E; -i =-; -w -W =write; -t =-; -T =-; -r =?read; --startuptime =write; --servername =-", hook: editorScript},
-	{cmd: "nano pico emacs emacsclient joe jed micro mg kak hx helix ne mcedit gedit kate code subl atom xed kwrite notepad", does: "read write", args: "edit", hook: lispStarts, opts: "-e --eval =- > execute; -f --funcall =- > execute; -l --load =exec > execute escape; -s --speller =- > execute escape; --install-extension =-; -a --alternate-editor =-"},
+	{cmd: "nano pico emacs emacsclient joe jed micro mg kak hx helix ne mcedit gedit kate code subl atom xed kwrite notepad", does: "read write", args: "edit", hook: lispStarts, opts: "--add-mcp =- > frees_agent; -e --eval =- > execute; -f --funcall =- > execute; -l --load =exec > execute escape; -s --speller =- > execute escape; --install-extension =-; -a --alternate-editor =-"},
 	{cmd: "ed red", does: "read write", args: "edit", opts: "-p =-", hook: edScript},
 	{cmd: "sensible-editor select-editor editor xdg-open open start", does: "read", args: "auto", opts: "-a =-"},
 }

@@ -214,6 +214,7 @@ const (
 	labelKeyring
 	labelAgentConfig
 	labelAgentProgram
+	labelAgentSettings
 	labelEditorConfig
 	labelCIConfig
 	labelCache
@@ -260,6 +261,7 @@ var labelNames = []string{
 	labelAuthDatabase: "auth_database", labelAccountDatabase: "account_database", labelHistoryFile: "history_file",
 	labelSystemLog: "system_log", labelLoaderConfig: "loader_config", labelDockerSocket: "docker_socket",
 	labelBrowserProfile: "browser_profile", labelKeyring: "keyring", labelAgentConfig: "agent_config", labelAgentProgram: "agent_program",
+	labelAgentSettings: "agent_settings",
 	labelEditorConfig: "editor_config", labelCIConfig: "ci_config", labelCache: "cache",
 
 	labelSelfBinary: "self_binary", labelSelfConfig: "self_config", labelSelfPolicy: "self_policy", labelSelfAudit: "self_audit", labelSelfKey: "self_key",

@@ -1,8 +1,8 @@
 # METADATA
 # title: Agent set free
 # description: >-
-#   An agent is started so that it acts without asking anybody, or what it may do is changed. What it then runs
-#   passes no gate.
+#   An agent is started so that it acts without asking anybody, or what it may do is changed: its permissions, its
+#   hooks and the servers that it starts. What it then runs passes no gate.
 # custom:
 #   severity: critical
 #   remediation: Start agents with their own questions on; ask the operator to change what an agent may do.
@@ -14,6 +14,9 @@
 #     - gemini --yolo -p x
 #     - npx @anthropic-ai/claude-code --dangerously-skip-permissions
 #     - claude mcp add helper -- npx helper
+#     - CLAUDE_CONFIG_DIR=/tmp/c claude -p x
+#     - echo '{}' > .claude/settings.json
+#     - rm .cursor/hooks.json
 #   lookalikes:
 #     - claude --version
 #     - claude -p 'summarise README.md'
@@ -21,8 +24,26 @@
 #     - codex exec -s read-only 'explain this'
 #     - gemini -p 'explain this'
 #     - claude mcp list
+#     - cat .claude/settings.json
+#     - echo 'Prefer small commits.' >> CLAUDE.md
 package sallyport.rules.system.freed_agent
 
 import data.sallyport.lib
 
 deny contains {"command": i} if some i in lib.with_flag.frees_agent
+
+# Files that git brings along are those of the project.
+deny contains {"path": i, "msg": $"{p.path} says what an agent may do and which programs it starts"} if {
+	some i in lib.with_label.agent_settings
+	p := input.paths[i]
+	p.access == "write"
+	not "metadata" in p.labels
+	not lib.named.git[p.command]
+}
+
+# A hook that is gone asks nobody any more.
+deny contains {"path": i, "msg": $"{p.path} says what an agent may do and which programs it starts"} if {
+	some i in lib.with_label.agent_settings
+	p := input.paths[i]
+	p.access == "delete"
+}

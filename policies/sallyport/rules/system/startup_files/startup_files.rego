@@ -8,8 +8,8 @@
 #     - echo "alias ls=rm" >> ~/.bashrc
 #     - cp x ~/.profile
 #     - rm ~/.zshrc
-#     - echo '{}' > .claude/settings.json
-#     - rm .claude/settings.json
+#     - echo '{}' > .vscode/tasks.json
+#     - rm -rf .claude
 #   lookalikes:
 #     - cat ~/.bashrc
 #     - echo 'Prefer small commits.' >> CLAUDE.md
@@ -55,6 +55,15 @@ _configuring(p) if {
 }
 
 ask contains {"path": i, "msg": $"{input.paths[i].path} tells other programs what to run"} if some i in _configures
+
+# Notes for agents change every day; who reads the log sees it.
+warn contains {"path": i, "msg": $"{input.paths[i].path} instructs agents"} if {
+	some i in lib.with_label.agent_config
+	p := input.paths[i]
+	p.access == "write"
+	not _configuring(p)
+	not lib.named.git[p.command]
+}
 
 # A hook that is gone asks nobody any more.
 ask contains {"path": i, "msg": $"{input.paths[i].path} tells an agent what it may do"} if {

@@ -48,3 +48,9 @@ test_asks_for_deletes_of_agents_settings if {
 test_allows_deletes_of_notes_for_agents if {
 	rule.ask == set() with input as testing.path({"path": "/w/CLAUDE.md", "access": "delete", "labels": ["agent_config"]})
 }
+
+test_warns_of_notes_for_agents if {
+	rule.warn == {{"path": 0, "msg": "/w/CLAUDE.md instructs agents"}} with input as testing.path({
+		"path": "/w/CLAUDE.md", "access": "write", "labels": ["agent_config"],
+	})
+}

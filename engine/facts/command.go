@@ -53,6 +53,9 @@ func (w *build) program(prog *shell.Program) {
 		}
 		c.environment(w.shared)
 		c.shellWords()
+		c.packageSource()
+		c.emptiesData()
+		c.exhausts()
 		w.calls[i] = c
 	}
 	for i := range prog.Commands {

@@ -3,6 +3,8 @@ package facts
 import (
 	"slices"
 	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell"
 )
 
 // kubectlSecret: showing a secret with its data; cp, exec and others are rows of their own.
@@ -24,7 +26,7 @@ func kubectlDelete(c *call) {
 		for _, name := range strings.Split(w.Text, ",") {
 			kind, _, _ := strings.Cut(name, "/")
 			switch strings.TrimSuffix(kind, "s") {
-			case "n", "namespace", "pv", "pvc", "persistentvolume", "persistentvolumeclaim", "crd", "customresourcedefinition", "node", "all", "statefulset", "st":
+			case "n", "namespace", "pv", "pvc", "persistentvolume", "persistentvolumeclaim", "crd", "customresourcedefinition", "node", "all", "statefulset", "st", "project", "all.apps":
 				c.flags.add(flagDestroysData)
 			}
 		}
@@ -32,6 +34,15 @@ func kubectlDelete(c *call) {
 	if c.flags.has(flagAll) {
 		c.flags.add(flagDestroysData)
 	}
+	if !c.flags.has(flagDestroysData) && !slices.ContainsFunc(c.operands, isTransient) {
+		c.flags.add(flagUnreviewed)
+	}
+}
+
+// isTransient: what its controller makes anew, or what has done its work.
+func isTransient(w shell.Word) bool {
+	kind, _, _ := strings.Cut(w.Text, "/")
+	return listedWord("pod pods po job jobs event events ev lease leases", kind)
 }
 
 // kubectlRun: kubectl run starts a program there, unless it only makes the manifest.
@@ -39,8 +50,17 @@ func kubectlRun(c *call) {
 	if c.sub[0] == "run" && !c.flags.has(flagDryRun) {
 		c.flags.add(flagRemoteExec)
 	}
-	if c.sub[0] == "drain" {
-		c.flags.add(flagForce)
+	words := strings.Join(append(slices.Clone(c.sub), texts(c.operands)...), " ")
+	switch {
+	case c.flags.has(flagDryRun):
+	case c.sub[0] == "drain", c.sub[0] == "taint" && strings.Contains(words, ":NoExecute"), c.sub[0] == "replace" && c.flags.has(flagForce),
+		c.sub[0] == "scale" && c.value("replicas") == "0", c.sub[0] == "apply" && (c.has("prune") || strings.Contains(c.value("f", "filename"), "://")),
+		strings.HasPrefix(words, "certificate approve"), strings.HasPrefix(words, "set subject"):
+		c.flags.add(flagUnreviewed)
+	}
+	if strings.Contains(words, "rolebinding") && (c.sub[0] == "create" || c.sub[0] == "patch" || c.sub[0] == "edit") ||
+		strings.Contains(words, "policy add-") || strings.HasPrefix(words, "set subject") || strings.HasPrefix(words, "create token") {
+		c.flags.add(flagGrants)
 	}
 }
 
@@ -49,6 +69,21 @@ func terraformState(c *call) {
 	last := c.sub[len(c.sub)-1]
 	if last == "rm" || last == "delete" || last == "push" || c.has("destroy") && last != "plan" {
 		c.flags.add(flagDestroysData)
+	}
+	if last == "apply" && (c.value("auto-approve") == "true" || c.has("auto-approve") && c.value("auto-approve") == "" ||
+		c.sub[0] == "run-all" || c.has("terragrunt-non-interactive", "non-interactive")) {
+		c.flags.add(flagUnreviewed)
+	}
+}
+
+// deployed marks a deployment that is told to show nobody what it will change.
+func deployed(c *call) {
+	last := c.sub[len(c.sub)-1]
+	switch {
+	case last == "preview" || last == "diff" || c.flags.has(flagDryRun):
+	case c.has("y", "yes", "skip-preview", "auto-approve", "no-confirm-changeset") && !c.has("n", "no"),
+		c.value("require-approval") == "never":
+		c.flags.add(flagUnreviewed)
 	}
 }
 
@@ -79,13 +114,94 @@ func aws(c *call) {
 		c.flags.add(flagDestroysData)
 		c.effects |= doesDelete
 	}
+	c.awsChange(words[0], verb)
 	if strings.Contains(verb, "get-secret") || verb == "get-parameter" && c.has("with-decryption") {
 		c.flags.add(flagPrintsSecret)
 	}
 }
 
+// awsChanges are the first parts of verbs that change what runs and what others reach; awsGrants of those that give
+// somebody rights. awsContent are those of them by which a service is used, not changed.
+var (
+	awsChanges = []string{"modify-", "disable-", "stop-", "reboot-", "suspend-", "update-", "reset-", "restore-", "replace-", "release-",
+		"failover-", "execute-change-set", "change-", "cancel-", "disassociate-", "detach-", "deactivate-", "leave-", "promote-", "rotate-",
+		"set-", "put-bucket-", "put-scaling-", "put-secret-value", "put-parameter", "put-rule", "put-resource-policy", "put-lifecycle-",
+		"create-stack", "run-instances", "request-spot-", "create-nat-", "start-pipeline", "enable-", "import-key", "move-", "abort-", "swap-",
+		"rebuild-", "purchase-", "transfer-", "unassign-", "untag-", "deploy"}
+	awsGrants = []string{"attach-", "add-user-to-group", "add-permission", "add-layer-version-permission", "add-role-to-", "authorize-",
+		"create-user", "create-login-profile", "update-login-profile", "create-policy-version", "set-default-policy-version", "create-grant",
+		"create-role", "create-access-key", "create-service-specific", "update-assume-role-policy", "put-user-policy", "put-role-policy",
+		"put-group-policy", "put-role-permissions", "put-user-permissions", "put-key-policy", "put-bucket-acl", "put-bucket-policy",
+		"put-object-acl", "put-public-access-block", "put-permission", "set-repository-policy", "put-registry-policy",
+		"modify-snapshot-attribute", "modify-image-attribute", "modify-db-snapshot-attribute", "share-", "create-resource-share",
+		"upload-ssh-public-key", "create-account-assignment", "associate-iam-instance-profile", "create-key-pair", "import-key-pair"}
+	awsContent = []string{"update-kubeconfig", "update-item", "stop-query", "cancel-query", "update-table-statistics", "set-cookie",
+		"change-message-visibility", "set-identity-pool-configuration", "abort-multipart-upload", "stop-query-execution", "update-contact"}
+	// awsRecords are verbs that switch off what records or protects.
+	awsRecords = []string{"stop-logging", "delete-trail", "stop-configuration-recorder", "delete-configuration-recorder", "delete-flow-logs",
+		"delete-detector", "disable-security-hub", "disable-macie", "delete-delivery-channel", "deactivate-mfa-device",
+		"disassociate-from-master-account", "disassociate-from-administrator-account", "delete-alarms", "disable-alarm-actions",
+		"delete-web-acl", "disassociate-web-acl", "delete-analyzer"}
+)
+
+func (c *call) awsChange(service, verb string) {
+	starts := func(list []string) bool {
+		return slices.ContainsFunc(list, func(v string) bool { return strings.HasPrefix(verb, v) })
+	}
+	acl := c.value("acl")
+	switch {
+	case slices.Contains(awsRecords, verb):
+		c.flags.add(flagDisablesSecurity)
+	case starts(awsGrants), strings.HasPrefix(acl, "public-") || acl == "authenticated-read":
+		c.flags.add(flagGrants)
+	case service == "s3" || service == "configure" || service == "s3api" && verb == "put-object" || starts(awsContent):
+	case service == "ssm" && (verb == "send-command" || verb == "start-session"), service == "ecs" && verb == "execute-command":
+		c.flags.add(flagRemoteExec)
+	case starts(awsChanges):
+		c.flags.add(flagUnreviewed)
+	}
+}
+
+// cloudChanges are words, in their order, with which the other clouds change what runs; cloudGrants of those with which they
+// give rights or make something public.
+var (
+	cloudChanges = []string{"instances stop", "instances reset", "instances suspend", "instances resize", "clusters resize", "clusters upgrade",
+		"services disable", "update-traffic", "vm deallocate", "vm stop", "vm restart", "vm redeploy", "vm resize", "deployment group create", "deployment sub create",
+		"deployment create", "deployments create", "deployments update", "instance-groups managed resize", "sql instances patch",
+		"sql instances restart", "sql instances restore-backup", "sql instances failover", "record-sets update", "record-sets create",
+		"record-set a add-record", "scale", "ps:scale", "maintenance:on", "ps:stop", "config:unset", "node drain", "drain", "job stop", "force-leave",
+		"leave", "job revert", "update cluster", "rolling-update", "upgrade apply", "droplet-action", "app sync", "uninstall", "suspend",
+		"schema apply", "db push", "keyvault set-policy", "secrets unset", "secrets:unset", "machine stop", "apps suspend", "server poweroff",
+		"server shutdown", "server stop", "server rebuild", "server reboot", "nodepool", "fault-tolerance", "set_permissions", "stop_app", "evict"}
+	cloudGrants = []string{"add-iam-policy-binding", "set-iam-policy", "iam ch", "iam set", "acl ch", "acl set", "defacl ch", "defacl set", "role assignment create",
+		"container set-permission", "create-for-rbac", "service-accounts keys create", "keys create", "firewall-rules create",
+		"firewall-rules update", "nsg rule create", "nsg rule update", "server firewall-rule create", "firewall add-rules", "anonymous set", "policy set", "credential reset",
+		"access:add", "sharing:add", "members:add", "orgs invite", "access add", "policy write", "policy attach", "set_user_tags", "setacl", "accesspolicy"}
+)
+
+// cloudChange compares the plain words of a client with those, and its options with those that ask nobody.
+func (c *call) cloudChange(words []string) {
+	all := " " + strings.Join(words, " ") + " "
+	has := func(list []string) bool {
+		return slices.ContainsFunc(list, func(v string) bool { return strings.Contains(all, " "+v+" ") })
+	}
+	given := texts(c.cmd.Words)
+	option := func(list ...string) bool {
+		return slices.ContainsFunc(given, func(w string) bool { return slices.Contains(list, w) })
+	}
+	switch {
+	case has(cloudGrants), option("--allow-unauthenticated", "--acl-public", "--public-access=blob", "--public-access=container"),
+		strings.Contains(strings.Join(given, "="), "allow-blob-public-access=true"):
+		c.flags.add(flagGrants)
+	case c.cmd.Name == "argocd" && has([]string{"app sync"}) && !option("--prune", "--force", "--replace"),
+		c.cmd.Name == "supabase" && has([]string{"db push"}), c.cmd.Name == "prisma" && has([]string{"db push"}):
+	case has(cloudChanges), option("--approve", "--auto-approve", "--accept-data-loss") && !option("--dry-run"):
+		c.flags.add(flagUnreviewed)
+	}
+}
+
 // destroyers are the words with which the command lines of clouds, hosts and backups destroy.
-var destroyers = []string{"delete", "destroy", "rm", "remove", "terminate", "purge", "drop", "prune", "forget", "rb", "reset", "unlink-all", "wipe", "del", "nuke", "delete-volume", "undeploy", "apps:destroy", "revoke", "rdelete", "unregister", "pg:reset", "db:reset", "db:drop", "hosting:disable", "firestore:delete", "database:remove", "delete_vhost", "force_reset", "force-reset", "mb-delete", "clean", "dropAll", "drop-all", "undo:all", "db:migrate:undo:all", "deleteall", "secrets:delete"}
+var destroyers = []string{"delete", "destroy", "rm", "remove", "terminate", "purge", "drop", "prune", "forget", "rb", "reset", "unlink-all", "wipe", "del", "nuke", "delete-volume", "undeploy", "apps:destroy", "revoke", "rdelete", "unregister", "pg:reset", "db:reset", "db:drop", "hosting:disable", "firestore:delete", "database:remove", "delete_vhost", "force_reset", "force-reset", "mb-delete", "clean", "dropAll", "drop-all", "undo:all", "db:migrate:undo:all", "deleteall", "schema:drop", "schema:fresh", "migration:fresh", "fresh", "db:wipe", "rollback-count", "secrets:delete"}
 
 // destroyingVerbs are those that they put in front of a noun.
 var destroyingVerbs = []string{"delete", "remove", "destroy", "purge", "clear", "revoke", "forget", "drop", "terminate", "wipe", "erase", "flush"}
@@ -106,7 +222,7 @@ var uploaders = []string{"deploy", "publish", "push", "upload", "rsync", "put"}
 func cloudWords(c *call) {
 	words := texts(c.operands)
 	switch c.cmd.Name {
-	case "restic", "borg", "borgmatic", "kopia", "duplicacy", "rdiff-backup", "bup", "tarsnap", "rsnapshot", "etcdctl", "rabbitmqctl", "vault", "doppler", "op", "infisical", "chamber", "prisma", "sequelize", "knex", "typeorm", "dbmate", "liquibase", "flyway", "goose", "atlas":
+	case "restic", "borg", "borgmatic", "kopia", "duplicacy", "rdiff-backup", "bup", "tarsnap", "rsnapshot", "etcdctl", "rabbitmqctl", "vault", "doppler", "op", "infisical", "chamber", "prisma", "sequelize", "knex", "typeorm", "dbmate", "liquibase", "flyway", "goose", "atlas", "sequelize-cli", "sqlx", "aerich", "edgedb", "gel":
 	default:
 		c.flags.add(flagRemote)
 	}
@@ -123,7 +239,8 @@ func cloudWords(c *call) {
 		c.destroys()
 	}
 	for _, o := range c.options {
-		if o.name == "delete" || o.name == "force-reset" || strings.HasPrefix(o.name, "delete-") {
+		if o.name == "delete" || o.name == "force-reset" || o.name == "accept-data-loss" || o.name == "all" && slices.Contains(words, "migrate:rollback") ||
+			o.name == "force" && c.cmd.Name == "drizzle-kit" || strings.HasPrefix(o.name, "delete-") {
 			c.destroys()
 		}
 	}
@@ -154,6 +271,7 @@ func cloudWords(c *call) {
 			c.flags.add(flagPrintsSecret)
 		}
 	}
+	c.cloudChange(words)
 	c.objectCopy(words)
 }
 

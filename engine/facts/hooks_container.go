@@ -156,6 +156,9 @@ func composeDown(c *call) {
 	if len(c.sub) > 0 && c.sub[0] != "compose" && !c.has("volumes") || len(c.sub) > 0 && c.sub[len(c.sub)-1] == "rm" {
 		c.flags.remove(flagDestroysData)
 	}
+	if c.allContainers() {
+		c.flags.add(flagDestroysData)
+	}
 }
 
 // destroyWords: virtual machines and stacks are destroyed by a word.
@@ -166,4 +169,26 @@ func destroyWords(c *call) {
 			c.flags.add(flagDestroysData)
 		}
 	}
+}
+
+// allContainers reports a removal of all containers, pods or nodes of a swarm there are, by an option or by a list of them:
+// rm -f $(docker ps -aq).
+func (c *call) allContainers() bool {
+	kind := c.sub[0]
+	if kind == "compose" || listedWord("rmi image network builder buildx context machine manifest plugin secret config service stack node", kind) {
+		return false
+	}
+	if c.flags.has(flagAll) {
+		return true
+	}
+	for _, w := range c.operands {
+		for _, i := range w.Inputs {
+			if i < len(c.source.cmds) && slices.Contains(texts(c.source.cmds[i].Words), "ps") {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(c.cmd.Inputs, func(i int) bool {
+		return i < len(c.source.cmds) && c.source.cmds[i].Name == c.cmd.Name && slices.Contains(texts(c.source.cmds[i].Words), "ps")
+	})
 }

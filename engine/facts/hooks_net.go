@@ -160,13 +160,9 @@ func socat(c *call) {
 
 // ipRoute: show and list look, the rest changes.
 func ipRoute(c *call) {
+	networkConfig(c)
 	for _, w := range c.operands {
 		switch w.Text {
-		case "add", "del", "delete", "set", "flush", "change", "replace", "append":
-			c.effects |= doesSystem
-			if w.Text == "flush" {
-				c.flags.add(flagFirewall)
-			}
 		case "exec":
 			c.effects |= doesExecute | doesPrivilege
 		}
@@ -279,6 +275,7 @@ func tunnelLooks(c *call) {
 
 // showsKeys: the configuration of a private network with its keys.
 func showsKeys(c *call) {
+	networkConfig(c)
 	switch {
 	case c.cmd.Name == "wg" && (c.operand(0) == "showconf" || c.operand(0) == "show" && c.operand(2) == "private-key"),
 		c.cmd.Name == "nmcli" && c.has("s", "show-secrets"):

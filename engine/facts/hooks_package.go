@@ -231,13 +231,44 @@ func printsOnly(c *call) {
 var scriptTasks = map[string][]string{
 	"artisan":   {"migrate:fresh", "migrate:reset", "migrate:refresh", "db:wipe"},
 	"console":   {"doctrine:database:drop", "doctrine:schema:drop"},
-	"manage.py": {"flush", "reset_db", "reset_schema"},
+	"manage.py": {"flush", "reset_db", "reset_schema", "drop_test_database"},
+}
+
+// emptying are words of the tools of databases and their frameworks, in their order, that empty one or go back to nothing;
+// "$" stands for the end of the command.
+var emptying = map[string][]string{
+	"alembic": {"downgrade base"}, "flask": {"db downgrade base"}, "django-admin": {"flush", "reset_db", "zero"}, "manage.py": {"zero"},
+	"mix": {"ecto.drop", "ecto.reset", "ecto.rollback --all"}, "migrate": {"drop", "down$"},
+	"sqlx": {"database drop", "database reset", "db drop"}, "dotnet": {"ef database drop", "ef database update 0"}, "dotnet-ef": {"database drop", "database update 0"},
+	"edgedb": {"database drop", "database wipe", "branch drop", "branch wipe", "instance destroy"}, "gel": {"database drop", "branch drop", "branch wipe", "instance destroy"},
+	"aerich": {"downgrade"}, "yoyo": {"rollback"}, "goose": {"down-to 0", "reset"}, "diesel": {"migration revert --all", "migration redo --all"},
+	"sea-orm-cli": {"migrate fresh", "migrate reset", "migrate refresh"}, "hasura": {"metadata clear"},
+	"hanami": {"db drop"}, "symfony": {"doctrine:database:drop", "doctrine:schema:drop"}, "console": {"doctrine:schema:drop"}, "wp": {"db reset", "db drop", "db clean", "site empty"},
+	"drush":   {"sql:drop", "sql-drop", "site:install"},
+	"airflow": {"db reset", "db clean", "dags delete"}, "superset": {"db downgrade"}, "mlflow": {"gc", "db downgrade", "experiments delete"},
+	"dvc": {"gc", "destroy"}, "celery": {"purge"}, "rq": {"empty"}, "ray": {"down"}, "dagster": {"instance reset", "run wipe"}, "prefect": {"database reset", "server database reset"},
+}
+
+// emptiesData compares the words of a command with those.
+func (c *call) emptiesData() {
+	list := emptying[c.cmd.Name]
+	if list == nil || c.flags.has(flagDryRun) || c.has("dry-run", "sql", "help") {
+		return
+	}
+	all := " " + strings.Join(texts(c.cmd.Words[1:]), " ") + " "
+	if slices.ContainsFunc(list, func(phrase string) bool {
+		phrase, end := strings.CutSuffix(phrase, "$")
+		return !end && strings.Contains(all, " "+phrase+" ") || end && strings.HasSuffix(all, " "+phrase+" ")
+	}) {
+		c.destroys()
+	}
 }
 
 func scriptTask(c *call) {
 	words := texts(c.cmd.Words)
 	for i, word := range words[:len(words)-1] {
-		if slices.Contains(scriptTasks[path.Base(word)], words[i+1]) {
+		name, task := path.Base(word), words[i+1]
+		if slices.Contains(scriptTasks[name], task) || name == "manage.py" && task == "migrate" && words[len(words)-1] == "zero" {
 			c.destroys()
 		}
 	}

@@ -41,6 +41,7 @@ func kill(c *call) {
 }
 
 func (c *call) victim(w shell.Word) {
+	c.signalsOwn(w)
 	switch {
 	case w.Text == "-1":
 		c.flags.add(flagKillsAll)
@@ -58,6 +59,7 @@ func (c *call) victim(w shell.Word) {
 // pkill: a pattern that matches everything kills everything.
 func pkill(c *call) {
 	words := c.operands
+	killall(c)
 	if len(words) == 0 {
 		if !c.has("F", "pidfile", "P", "parent", "g", "pgroup", "s", "session", "t", "terminal") {
 			c.flags.add(flagKillsAll)
@@ -104,6 +106,9 @@ var (
 
 // debugger: -ex takes a command of the debugger, most of which only look.
 func debugger(c *call) {
+	if c.attaches() {
+		c.flags.add(flagProcessMemory)
+	}
 	for _, o := range c.options {
 		if !o.given || o.name != "ex" && o.name != "eval-command" && o.name != "one-line" {
 			continue
@@ -114,5 +119,68 @@ func debugger(c *call) {
 			slices.Contains(debuggerCalls, verb) && strings.Contains(text, "(") {
 			c.escapes()
 		}
+	}
+}
+
+// attaches reports a debugger, tracer or profiler that is let into a process that runs already: -p PID, strace -fp PID,
+// gdb PROGRAM PID, perf record -a.
+func (c *call) attaches() bool {
+	clusters := c.cmd.Name == "strace" || c.cmd.Name == "ltrace"
+	for _, w := range c.cmd.Words[1:] {
+		name, _, _ := strings.Cut(w.Text, "=")
+		switch {
+		case !isOption(w):
+			if clusters {
+				return false // what it starts has options of its own
+			}
+		case slices.Contains([]string{"-p", "-pid", "--pid", "--attach", "--attach-pid", "--attach-name"}, name):
+			return true
+		case c.cmd.Name == "perf" && (name == "-a" || name == "--all-cpus"), c.cmd.Name == "lldb" && name == "-n":
+			return true
+		case clusters && name[1] != '-' && strings.Contains(name, "p"):
+			return strings.Trim(name, "-CDFcdfhiknqrtTvVwxXyYzZpP0123456789") == ""
+		case name == "--args":
+			return false
+		}
+	}
+	words := c.cmd.Words
+	last := words[len(words)-1].Text
+	return c.cmd.Name == "gdb" && len(words) > 2 && last != "" && strings.Trim(last, "0123456789") == ""
+}
+
+// heapDump: the memory of a process, as a file; other questions to it only tell sizes and names.
+func heapDump(c *call) {
+	for _, w := range c.cmd.Words[1:] {
+		if strings.HasPrefix(w.Text, "-dump") || strings.Contains(w.Text, "heap_dump") || w.Text == "dumpheap" || w.Text == "load" ||
+			strings.HasPrefix(w.Text, "JVMTI.") {
+			c.flags.add(flagProcessMemory)
+		}
+	}
+}
+
+// ownProgram is the longest name of a program of Sallyport. A pattern that is part of it finds one.
+const ownProgram = "sallyport-supervisor"
+
+func isOwn(pattern string) bool {
+	return strings.Contains(pattern, "sallyport") || len(pattern) > 3 && strings.Contains(ownProgram, strings.Trim(pattern, "^$.*"))
+}
+
+// signalsOwn marks a signal to Sallyport, which is the parent of what it runs.
+func (c *call) signalsOwn(w shell.Word) {
+	own := isOwn(w.Text) || strings.Contains(w.Raw, "$PPID") || strings.Contains(w.Raw, "${PPID}")
+	for _, i := range w.Inputs {
+		if i < len(c.source.cmds) {
+			own = own || slices.ContainsFunc(texts(c.source.cmds[i].Words), isOwn)
+		}
+	}
+	if own {
+		c.flags.add(flagSelfControl)
+	}
+}
+
+// killall: names of programs.
+func killall(c *call) {
+	for _, w := range c.operands {
+		c.signalsOwn(w)
 	}
 }

@@ -88,6 +88,11 @@ var placeRows = []placeRow{
 		**/.kilocode/** **/.junie/** **/.windsurfrules **/.clinerules **/.clinerules/** **/.github/copilot-instructions.md **/.github/instructions/**`},
 	{labelAgentSettings, agentSettings},
 	{labelAgentProgram, agentSettings + " **/.aider.conf.yml **/.vscode/tasks.json **/.envrc"},
+	{labelPackageSource, `**/pip.conf ~/.config/pip/** ~/.pip/** **/uv.toml ~/.config/uv/** **/.npmrc **/.yarnrc **/.yarnrc.yml **/bunfig.toml **/.gemrc
+		**/.bundle/config **/.cargo/config **/.cargo/config.toml **/.condarc **/.mambarc **/nuget.config **/NuGet.Config ~/.config/NuGet/** ~/.config/go/env
+		~/.m2/settings.xml ~/.config/composer/config.json ~/.composer/config.json /etc/apt/sources.list /etc/apt/sources.list.d/** /etc/apt/apt.conf
+		/etc/apt/apt.conf.d/** /etc/apt/preferences.d/** /etc/apt/trusted.gpg.d/** /etc/yum.repos.d/** /etc/zypp/repos.d/** /etc/apk/repositories /etc/pacman.conf
+		/etc/pacman.d/** /etc/pip.conf /etc/npmrc /etc/docker/daemon.json /etc/containers/registries.conf ~/.config/containers/registries.conf`},
 	{labelEditorConfig, `**/.vscode/** **/.idea/** ~/.vimrc ~/.vim/** ~/.config/nvim/** ~/.emacs ~/.emacs.d/** ~/.config/emacs/** ~/.nanorc ~/.config/Code/User/** ~/.exrc ~/.gdbinit ~/.lldbinit ~/.ideavimrc`},
 	{labelCIConfig, `**/.github/workflows/** **/.github/actions/** **/.gitlab-ci.yml **/.circleci/** **/Jenkinsfile **/azure-pipelines.yml **/.travis.yml **/.drone.yml
 		**/bitbucket-pipelines.yml **/.buildkite/** **/.woodpecker/** **/.pre-commit-config.yaml`},

@@ -130,6 +130,12 @@ const (
 	flagOpenPath
 	flagSelfControl
 	flagFreesAgent
+	flagRedirectsSource
+	flagNetworkConfig
+	flagProcessMemory
+	flagExhausts
+	flagUnreviewed
+	flagGrants
 	flagListsNames
 	flagUnresolvedVerb
 	flagCount // not a flag: how many there are
@@ -170,7 +176,8 @@ var flagNames = []string{
 
 	flagEscape: "escape", flagRunsDownloaded: "runs_downloaded", flagDecodes: "decodes",
 	flagInsecureTLS: "insecure_tls", flagHTTPDelete: "http_delete", flagOpenPath: "open_path", flagSelfControl: "self_control", flagFreesAgent: "frees_agent",
-	flagListsNames: "lists_names",
+	flagListsNames: "lists_names", flagRedirectsSource: "redirects_source", flagNetworkConfig: "network_config",
+	flagProcessMemory: "process_memory", flagExhausts: "exhausts", flagUnreviewed: "unreviewed", flagGrants: "grants_access",
 }
 
 // label is one entry of Path.Labels.
@@ -215,6 +222,7 @@ const (
 	labelAgentConfig
 	labelAgentProgram
 	labelAgentSettings
+	labelPackageSource
 	labelEditorConfig
 	labelCIConfig
 	labelCache
@@ -261,7 +269,7 @@ var labelNames = []string{
 	labelAuthDatabase: "auth_database", labelAccountDatabase: "account_database", labelHistoryFile: "history_file",
 	labelSystemLog: "system_log", labelLoaderConfig: "loader_config", labelDockerSocket: "docker_socket",
 	labelBrowserProfile: "browser_profile", labelKeyring: "keyring", labelAgentConfig: "agent_config", labelAgentProgram: "agent_program",
-	labelAgentSettings: "agent_settings",
+	labelAgentSettings: "agent_settings", labelPackageSource: "package_source",
 	labelEditorConfig: "editor_config", labelCIConfig: "ci_config", labelCache: "cache",
 
 	labelSelfBinary: "self_binary", labelSelfConfig: "self_config", labelSelfPolicy: "self_policy", labelSelfAudit: "self_audit", labelSelfKey: "self_key",

@@ -53,6 +53,9 @@ func (w *build) program(prog *shell.Program) {
 		}
 		c.environment(w.shared)
 		c.shellWords()
+		if c.checksOnly() {
+			c.flags.remove(flagDynamicCode)
+		}
 		c.packageSource()
 		c.emptiesData()
 		c.exhausts()
@@ -103,6 +106,7 @@ func (w *build) command(prog *shell.Program, i int) {
 	w.untracked(i, c)
 	out.Code = w.code(cmd, c, inputs)
 	w.downloads(i, c)
+	w.runsFed(i, c)
 	out.Effects, out.Flags = c.effects.list(), c.flags.list(flagNames)
 	out.Hosts, out.Options = fill(c.hosts), c.optionValues()
 	out.Matches = w.layout.matches(texts(cmd.Words), cmd.Name, cmd.Certainty == shell.Unknown, w.in.Request.Time)

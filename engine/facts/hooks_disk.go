@@ -103,3 +103,11 @@ func fsckLooks(c *call) {
 	c.effects = doesRead
 	c.each(writes, func(t *touch) { t.access, t.role.metadata = reads, true })
 }
+
+// mdadmLooks: what an array is like.
+func mdadmLooks(c *call) {
+	if c.has("D", "detail", "Q", "query", "E", "examine", "X", "examine-bitmap", "detail-platform") && !c.flags.has(flagDiskWrite) {
+		c.effects = doesRead
+		c.each(writes, func(t *touch) { t.access = reads; t.role.metadata = true })
+	}
+}

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
@@ -51,7 +52,7 @@ func (c *call) victim(w shell.Word) {
 		// the jobs of this shell
 	case strings.HasPrefix(w.Text, "%") || w.Text == "$!" || w.Text == "$$" || w.Text == "${!}":
 		// a job of this shell, its last child, or itself
-	case w.Certainty != shell.Exact && len(w.Inputs) > 0:
+	case w.Certainty != shell.Exact && len(w.Inputs) > 0 && !c.portUsers(w):
 		c.flags.add(flagKillsUnknown)
 	}
 }
@@ -183,4 +184,25 @@ func killall(c *call) {
 	for _, w := range c.operands {
 		c.signalsOwn(w)
 	}
+}
+
+// portUsers reports that a word is what uses one port that anybody may open: $(lsof -t -i:3000).
+func (c *call) portUsers(w shell.Word) bool {
+	return len(w.Inputs) == 1 && w.Inputs[0] < len(c.source.cmds) && usesPort(texts(c.source.cmds[w.Inputs[0]].Words))
+}
+
+func usesPort(words []string) bool {
+	if words[0] != "lsof" || !slices.ContainsFunc(words, func(w string) bool { return w == "-t" || strings.HasPrefix(w, "-ti") }) {
+		return false
+	}
+	port := 0
+	for _, w := range words[1:] {
+		_, number, found := strings.Cut(w, ":")
+		if n, err := strconv.Atoi(number); found && err == nil {
+			port = n
+		} else if w != "-t" && w != "-i" && w != "-ti" && w != "-sTCP:LISTEN" {
+			return false
+		}
+	}
+	return port >= 1024
 }

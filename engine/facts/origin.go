@@ -35,7 +35,7 @@ func closure(cmds []shell.Command) [][]int {
 func (w *build) code(cmd *shell.Command, c *call, inputs []int) Code {
 	k := cmd.Code
 	code := Code{Language: k.Language, From: string(k.From), Resolved: k.Static && !k.Truncated}
-	if k.From == shell.CodeNone || k.From == shell.CodeSession && informs(cmd, nil) {
+	if k.From == shell.CodeNone || k.From == shell.CodeSession && informs(cmd, nil) || c.checksOnly() {
 		return Code{}
 	}
 	c.effects |= doesExecute

@@ -18,7 +18,7 @@ var diskRows = []row{
 	{cmd: "pvremove vgremove lvremove pvcreate vgcreate lvreduce", does: "write system disk_write destroys_data", args: "write", opts: "-f --force > force; -L --size =-; -l --extents =-; -n --name =-"},
 	{cmd: "lvcreate lvextend vgextend lvresize lvrename vgrename lvchange vgchange pvresize pvmove", does: "write system", args: "auto", opts: "-L --size =-; -l --extents =-; -n --name =-; -a --activate =-"},
 	{cmd: "pvs vgs lvs pvdisplay vgdisplay lvdisplay pvscan vgscan lvscan", does: "read"},
-	{cmd: "mdadm", does: "write system", args: "write", opts: "--zero-superblock > disk_write formats_disk; --stop -S > disk_write; --create -C > disk_write formats_disk; --fail --remove =?- > disk_write; -l --level =-; -n --raid-devices =-"},
+	{cmd: "mdadm", does: "write system", args: "write", hook: mdadmLooks, opts: "--zero-superblock > disk_write formats_disk; --stop -S > disk_write; --create -C > disk_write formats_disk; --fail --remove =?- > disk_write; -l --level =-; -n --raid-devices =-"},
 	{cmd: "zpool", sub: "destroy,labelclear,create,remove,offline,detach", does: "write disk_write destroys_data", args: "auto", opts: "-f > force"},
 	{cmd: "zpool", sub: "list,status,get,history,iostat,import,export,scrub,online,clear,set", does: "read system", args: "-"},
 	{cmd: "zfs", sub: "destroy,rollback", does: "delete destroys_data", args: "-", opts: "-r -R > recursive; -f > force; -n > dry_run"},

@@ -50,12 +50,31 @@ _everything(p) if {
 	label in {"home_root", "root", "top_level"}
 }
 
+# All entries of the workspace, which stay in it: mv * new/.
+_kept(p) if {
+	lib.with_flag.moves[p.command]
+	"wildcard_all" in p.labels
+	"workspace_root" in p.labels
+	count(_targets(p.command)) > 0
+	every target in _targets(p.command) {
+		target.zone == "workspace"
+		target.certainty != "unknown"
+	}
+}
+
+_targets(command) := {target |
+	some j in input.commands[command].paths
+	target := input.paths[j]
+	target.access == "write"
+}
+
 deny contains {"path": i, "msg": $"this deletes {place}: {p.path}"} if {
 	some i in lib.deletes
 	p := input.paths[i]
 	p.certainty == "exact"
 	_whole(p)
 	not _picked(p)
+	not _kept(p)
 
 	# Assigned before it is used: a template of something undefined is a text, and the rule would fire.
 	place := _place(p.labels)

@@ -48,3 +48,16 @@ test_denies_a_search_through_all if {
 		"labels": ["contains_workspace", "filtered", "root"],
 	})
 }
+
+_moved(zone) := testing.request(
+	[{"name": "mv", "flags": ["moves"], "paths": [0, 1]}],
+	[
+		{"path": "/w", "access": "delete", "command": 0, "labels": ["wildcard_all", "workspace_root"]},
+		{"path": "/w/new", "access": "write", "command": 0, "zone": zone},
+	],
+)
+
+test_allows_moving_all_within_the_workspace if {
+	rule.deny == set() with input as _moved("workspace")
+	count(rule.deny) == 1 with input as _moved("temporary")
+}

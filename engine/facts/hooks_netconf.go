@@ -55,6 +55,7 @@ func networkConfig(c *call) {
 	given := 0
 	if len(c.operands) > 2 && slices.Contains(changes, c.operand(0)+"+") {
 		c.flags.add(flagNetworkConfig)
+		c.effects |= doesSystem
 	}
 	for _, w := range c.cmd.Words[1:] {
 		if !isOption(w) {

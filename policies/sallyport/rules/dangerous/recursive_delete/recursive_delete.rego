@@ -55,11 +55,20 @@ _kept(p) if {
 	lib.with_flag.moves[p.command]
 	"wildcard_all" in p.labels
 	"workspace_root" in p.labels
+	not _wider(p)
 	count(_targets(p.command)) > 0
 	every target in _targets(p.command) {
 		target.zone == "workspace"
 		target.certainty != "unknown"
 	}
+}
+
+# The same words may name more than the workspace: a place with the home directory or the workspace in it.
+_wider(p) if p.zone != "workspace"
+
+_wider(p) if {
+	some label in p.labels
+	label in {"contains_home", "contains_workspace", "home_root", "root", "top_level"}
 }
 
 _targets(command) := {target |

@@ -49,15 +49,23 @@ test_denies_a_search_through_all if {
 	})
 }
 
-_moved(zone) := testing.request(
+_moved(zone, labels, to) := testing.request(
 	[{"name": "mv", "flags": ["moves"], "paths": [0, 1]}],
 	[
-		{"path": "/w", "access": "delete", "command": 0, "labels": ["wildcard_all", "workspace_root"]},
-		{"path": "/w/new", "access": "write", "command": 0, "zone": zone},
+		{"path": "/w", "access": "delete", "command": 0, "zone": zone, "labels": array.concat(["wildcard_all", "workspace_root"], labels)},
+		{"path": "/w/new", "access": "write", "command": 0, "zone": to},
 	],
 )
 
 test_allows_moving_all_within_the_workspace if {
-	rule.deny == set() with input as _moved("workspace")
-	count(rule.deny) == 1 with input as _moved("temporary")
+	rule.deny == set() with input as _moved("workspace", [], "workspace")
+}
+
+test_denies_moving_all_out_of_it if {
+	count(rule.deny) == 1 with input as _moved("workspace", [], "temporary")
+}
+
+test_denies_moving_all_around_it_into_it if {
+	count(rule.deny) == 1 with input as _moved("home", ["home_root"], "workspace")
+	count(rule.deny) == 1 with input as _moved("workspace", ["contains_workspace"], "workspace")
 }

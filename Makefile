@@ -51,11 +51,12 @@ rego-test: $(OPA) ## check and test the policies with the stock opa
 	$(OPA) fmt --list --fail policies/
 	$(OPA) test --fail-on-empty --ignore testdata,compiled policies/
 
-mcp-clients: ## install the MCP clients that tests drive, at their pinned versions (needs npm)
+mcp-clients: ## install the clients and the witness that tests drive, at their pinned versions (needs npm)
 	@mkdir -p $(CLIENTS)
 	cp internal/mcpclients/testdata/npm/package.json internal/mcpclients/testdata/npm/package-lock.json internal/mcpclients/testdata/npm/.npmrc $(CLIENTS)/
 	cd $(CLIENTS) && npm ci --loglevel=error
 	cd internal/mcpclients/testdata/gosdk && $(GO) build -o /dev/null .
+	cd engine/audit/publish/testdata/witness && $(GO) build -o /dev/null .
 
 opa-wasm: ## install OPA's SDK for Node, by which a test evaluates the compiled rules (needs npm)
 	@mkdir -p $(OPAWASM)

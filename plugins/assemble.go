@@ -13,6 +13,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/audit"
+	"github.com/sallyport-dev/sallyport/engine/audit/publish"
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/engine/ledger"
@@ -58,6 +59,7 @@ type Sallyport struct {
 	exempt    []facts.Exemption
 	runner    io.Closer  // what of the runner goes on besides its environments; nil for nothing
 	served    *following // nil where no servers are followed
+	published *publish.Publisher
 }
 
 // Close closes the gate and then its log, so that the last records are written.
@@ -77,6 +79,9 @@ func (s *Sallyport) Close() error {
 	}
 	if s.log != nil {
 		err = errors.Join(err, s.log.Close())
+	}
+	if s.published != nil {
+		s.unpublish()
 	}
 	return errors.Join(err, closeAll(s.plugins))
 }
@@ -205,10 +210,17 @@ func gateOptions(l *config.Loaded, o Options) (engine.Options, error) {
 
 // record has the gate write what it does: to the audit log, to servers that want it, and to the logs of environments.
 func (s *Sallyport) record(l *config.Loaded, o Options, options *engine.Options) error {
-	var err error
-	if s.log, err = audit.Open(logOptions(l, o.Version)); err != nil {
+	log := logOptions(l, o.Version)
+	out, err := newPublisher(l, o.Warn)
+	if err != nil {
+		return err
+	}
+	log.Checkpoint = out.Offer
+	if s.log, err = audit.Open(log); err != nil {
 		return fmt.Errorf("%w: nothing runs without a record", err)
 	}
+	s.published = out
+	out.Start(s.log.PublicKey())
 	options.Recorder = s.log
 	if s.served != nil && s.served.SendsDecisions() {
 		options.Recorder = copying{s.log, s.served.Fleet}

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/audit/publish"
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/runners/bubblewrap"
 	"github.com/sallyport-dev/sallyport/runners/command"
@@ -175,8 +176,10 @@ func RunnerNamed(l *config.Loaded, name string) (Runner, error) {
 func honoured(l *config.Loaded) error {
 	var problems []config.Problem
 	no := func(key, text string) { problems = append(problems, l.At(key, text)) }
-	if len(l.Audit.Checkpoint.Publish) > 0 {
-		no("audit.checkpoint.publish", "this build does not publish checkpoints: remove the key")
+	for i, place := range l.Audit.Checkpoint.Publish {
+		if err := publish.Check(place); err != nil {
+			no(fmt.Sprintf("audit.checkpoint.publish[%d]", i), err.Error())
+		}
 	}
 	if l.Runner == "local" && !bubblewrap.Supported {
 		if l.Local.Sandbox == "bubblewrap" {

@@ -95,12 +95,13 @@ func TestWhatCannotBeHonouredIsRefused(t *testing.T) {
 		"plugins: [rule.wasm]\n":     "rule.manifest.json: no such file or directory: every module needs one",
 		"rules: {plugin/x/y: off}\n": `3:21: rules.plugin/x/y: no rule "plugin/x/y": no plugin named x is loaded`,
 		"exemptions: [{rule: plugin/x/y, match: a, reason: r, expires: 2999-01-01}]\n": "3:21: exemptions[0].rule: no rule",
-		"policies: [bundle.tar.gz]\n":           "bundle.tar.gz: read bundle: ",
-		"policy_keys: [file]\n":                 "file: read key: the key is no PEM",
-		"audit: {checkpoint: {publish: [x]}}\n": "3:31: audit.checkpoint.publish: this build does not publish",
-		"rules: {a/b: off}\n":                   `no rule "a/b"`,
-		"audit: {dir: file/audit}\n":            "nothing runs without a record",
-		"environment: {venv: custom}\n":         "virtual environment",
+		"policies: [bundle.tar.gz]\n":                                "bundle.tar.gz: read bundle: ",
+		"policy_keys: [file]\n":                                      "file: read key: the key is no PEM",
+		"audit: {checkpoint: {publish: [\"ftp://x\"]}}\n":            `3:32: audit.checkpoint.publish[0]: publish checkpoints to "ftp://x": want an absolute path`,
+		"audit: {dir: audit, checkpoint: {publish: [audit/copy]}}\n": "it lies beside the log",
+		"rules: {a/b: off}\n":                                        `no rule "a/b"`,
+		"audit: {dir: file/audit}\n":                                 "nothing runs without a record",
+		"environment: {venv: custom}\n":                              "virtual environment",
 	} {
 		s, err := plugins.Assemble(t.Context(), load(t, text), plugins.Options{})
 		if err == nil {

@@ -2,9 +2,12 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +15,8 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/audit"
+	"github.com/sallyport-dev/sallyport/engine/audit/publish"
+	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/plugins"
 )
 
@@ -110,7 +115,8 @@ func (a *app) auditVerify() *cobra.Command {
 		Long: `Check that the log is what was written: every link, every checkpoint, the order of decisions and outcomes.
 
 Who can write the log's directory can write all of it anew, with its key. Only a checkpoint or a public key
-that was kept elsewhere shows that: give them.
+that was kept elsewhere shows that: give them. Where the configuration has checkpoints published to a file
+(audit.checkpoint.publish), the newest one there is compared without being named.
 
 Exits with 0 when the log holds, 1 when it does not or cannot be read.`,
 		Args: noArgs,
@@ -133,13 +139,23 @@ Exits with 0 when the log holds, 1 when it does not or cannot be read.`,
 			if err != nil {
 				return fmt.Errorf("read checkpoint: %w", err)
 			}
-			o.Checkpoint = text
+			o.Checkpoint = publish.Newest(text)
 		}
-		dir, err := a.logDir()
+		l, err := a.load()
 		if err != nil {
 			return err
 		}
-		report, err := audit.Verify(dir, o)
+		dir, err := existingLog(l)
+		if err != nil {
+			return err
+		}
+		if o.Checkpoint == nil {
+			o.Checkpoint, err = publishedCheckpoint(l)
+		}
+		if err != nil {
+			return err
+		}
+		report, err := verified(dir, l, o)
 		if err != nil {
 			return err
 		}
@@ -154,6 +170,42 @@ Exits with 0 when the log holds, 1 when it does not or cannot be read.`,
 		return exitStatus(exitBroken)
 	}
 	return cmd
+}
+
+// publishedCheckpoint returns the newest checkpoint in the first file to which the configuration has them published;
+// nil where no such file is there yet.
+func publishedCheckpoint(l *config.Loaded) ([]byte, error) {
+	for _, place := range l.Audit.Checkpoint.Publish {
+		if name := publish.File(place); name != "" {
+			text, err := publish.Last(name)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			return text, err
+		}
+	}
+	return nil, nil
+}
+
+// verified is the report on a log, with the ages of its checkpoints outside.
+func verified(dir string, l *config.Loaded, o audit.VerifyOptions) (audit.Report, error) {
+	report, err := audit.Verify(dir, o)
+	if err != nil {
+		return report, err
+	}
+	taken, err := publish.Read(dir)
+	if err != nil {
+		report.Unproved = append(report.Unproved, err.Error())
+	}
+	for _, place := range l.Audit.Checkpoint.Publish {
+		i := slices.IndexFunc(taken, func(t publish.Taken) bool { return t.Target == place })
+		out := audit.Outside{Target: place, Failed: "no checkpoint was published yet"}
+		if i >= 0 {
+			out = audit.Outside{Target: place, Size: taken[i].Size, Time: taken[i].Time, Failed: taken[i].Failed}
+		}
+		report.Published = append(report.Published, out)
+	}
+	return report, nil
 }
 
 // maxNote is how many bytes a key or a checkpoint may have.

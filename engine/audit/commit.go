@@ -292,8 +292,11 @@ func (l *Log) setAnchor(msg []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := replace(l.o.fs, l.path(anchorName), msg); err == nil {
+	if err := replace(l.o.fs, l.path(CheckpointFile), msg); err == nil {
 		l.anchor = c
+	}
+	if l.o.Checkpoint != nil {
+		l.o.Checkpoint(msg)
 	}
 	return nil
 }

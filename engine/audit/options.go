@@ -29,6 +29,9 @@ type Options struct {
 	CheckpointCount int           // records; default 1024
 	LockWait        time.Duration // how long another process may hold the lock; default 10 s
 
+	// Checkpoint, if set, gets each new signed checkpoint. It must not block.
+	Checkpoint func(note []byte)
+
 	// AcceptBreak opens a log that was tampered with: what cannot be linked is moved to torn/, and a
 	// recovery record says so. The same holds for a log whose signing key is gone. Without it, Open refuses such a log.
 	AcceptBreak bool

@@ -31,6 +31,9 @@ type Report struct {
 	Unproved    []string  `json:"unproved"`  // what was not compared, and so may be wrong in a log that is OK
 	Torn        int64     `json:"torn"`      // bytes of an incomplete last record, which the next writer moves away
 
+	// Published tells which checkpoints lie outside, as far as the log's directory says: it proves nothing.
+	Published []Outside `json:"published"`
+
 	ProblemCount int64     `json:"problem_count"`
 	Problems     []Problem `json:"problems"` // the first of them
 }
@@ -42,6 +45,29 @@ type Orphan struct {
 	Time     time.Time `json:"time"`
 	Writer   string    `json:"writer"`
 	Running  bool      `json:"running"`
+}
+
+// Outside is a place to which checkpoints are published.
+type Outside struct {
+	Target string    `json:"target"`
+	Size   int64     `json:"size"`   // records under its newest checkpoint; 0 for none
+	Time   time.Time `json:"time"`   // when it took that
+	Failed string    `json:"failed"` // why a newer one did not get there
+}
+
+// line says how old the newest checkpoint of a place is.
+func (o Outside) line(last string) string {
+	text := "nothing is there"
+	if o.Size > 0 {
+		text = fmt.Sprintf("%d records, at %s", o.Size, o.Time.Format(time.RFC3339))
+		if t, err := time.Parse(time.RFC3339, last); err == nil && t.After(o.Time) {
+			text += fmt.Sprintf(", %s before the last record", t.Sub(o.Time).Round(time.Second))
+		}
+	}
+	if o.Failed != "" {
+		text += "; " + o.Failed
+	}
+	return o.Target + ": " + text
 }
 
 // Problem is a place where the log is not what was written.
@@ -75,6 +101,9 @@ func (r Report) String() string {
 	}
 	line("decisions", "%d, outcomes %d, orphans %d, still running %d", r.Decisions, r.Outcomes, len(r.Orphans), len(r.Running))
 	line("checkpoints", "%d hold, %s", r.Checkpoints, r.key())
+	for _, o := range r.Published {
+		line("published", "%s", o.line(r.Last))
+	}
 	if r.Recoveries > 0 {
 		line("recoveries", "%d", r.Recoveries)
 	}

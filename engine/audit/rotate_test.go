@@ -68,7 +68,7 @@ func TestCheckpointByTime(t *testing.T) {
 	l := mustOpen(t, o)
 	fill(t, l, 0, 1)
 	await.True(t, "a checkpoint covers more than the first two records, which are signed at once", func() bool {
-		b, err := os.ReadFile(l.path(anchorName))
+		b, err := os.ReadFile(l.path(CheckpointFile))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -209,7 +209,7 @@ func lastCheckpoint(f file, size int64, key string) (state, bool, error) {
 // readAnchor reads the checkpoint file: the newest note, which also covers the last checkpoint
 // record itself. ok is false where there is none yet.
 func readAnchor(fsys fileSystem, dir string, keys ...string) (c Checkpoint, ok bool, err error) {
-	b, err := readAll(fsys, filepath.Join(dir, anchorName), 64<<10)
+	b, err := readAll(fsys, filepath.Join(dir, CheckpointFile), 64<<10)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Checkpoint{}, false, nil
 	}
@@ -218,9 +218,10 @@ func readAnchor(fsys fileSystem, dir string, keys ...string) (c Checkpoint, ok b
 	}
 	c, err = OpenCheckpoint(b, keys...)
 	if err != nil {
-		return Checkpoint{}, false, &BreakError{File: anchorName, What: strings.TrimPrefix(err.Error(), "open checkpoint: ")}
+		return Checkpoint{}, false, &BreakError{File: CheckpointFile, What: strings.TrimPrefix(err.Error(), "open checkpoint: ")}
 	}
 	return c, true, nil
 }
 
-const anchorName = "checkpoint"
+// CheckpointFile is the name of the file in the directory of a log that holds its newest checkpoint.
+const CheckpointFile = "checkpoint"

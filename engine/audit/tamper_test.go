@@ -136,7 +136,7 @@ func TestReportNamesThePlace(t *testing.T) {
 func TestCheckpointKeptElsewhere(t *testing.T) {
 	t.Parallel()
 	o, _ := smallLog(t, 5)
-	kept, err := os.ReadFile(filepath.Join(o.Dir, anchorName))
+	kept, err := os.ReadFile(filepath.Join(o.Dir, CheckpointFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestCheckpointKeptElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{segmentName(1), anchorName} {
+	for _, name := range []string{segmentName(1), CheckpointFile} {
 		if err := os.Remove(filepath.Join(o.Dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +188,7 @@ func TestOpenRefusesTampering(t *testing.T) {
 		"garbage":      func(l []string, _ Options) []string { return slices.Insert(l, len(l)-3, "garbage\n") },
 		"all gone":     func(l []string, o Options) []string { return nil },
 		"forged anchor": func(l []string, o Options) []string {
-			_ = os.WriteFile(filepath.Join(o.Dir, anchorName), []byte("x"), 0o600)
+			_ = os.WriteFile(filepath.Join(o.Dir, CheckpointFile), []byte("x"), 0o600)
 			return l
 		},
 	}
@@ -202,13 +202,13 @@ func TestOpenRefusesTampering(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			anchor, err := os.ReadFile(filepath.Join(o.Dir, anchorName))
+			anchor, err := os.ReadFile(filepath.Join(o.Dir, CheckpointFile))
 			if err != nil {
 				t.Fatal(err)
 			}
 			mustClose(t, l)
 			if name != "end cut off" { // as after a crash: Open reads from the first checkpoint on
-				if err := os.WriteFile(filepath.Join(o.Dir, anchorName), anchor, 0o600); err != nil {
+				if err := os.WriteFile(filepath.Join(o.Dir, CheckpointFile), anchor, 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -82,7 +82,7 @@ func (v *verifier) readAnchors(given []byte) error {
 	var broken *BreakError
 	switch {
 	case errors.As(err, &broken):
-		v.problem(anchorName, 0, 0, broken.What)
+		v.problem(CheckpointFile, 0, 0, broken.What)
 	case err != nil:
 		return err
 	case ok:

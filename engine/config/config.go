@@ -215,7 +215,7 @@ type Audit struct {
 type Checkpoint struct {
 	// Time between checkpoints of a log that is written to.
 	Every Duration `yaml:"every"`
-	// Where checkpoints are published besides the log: files or https addresses.
+	// Places outside the log that get each checkpoint: a file, syslog:, journald:, command:PATH or https://WITNESS#KEY.
 	Publish []string `yaml:"publish"`
 }
 

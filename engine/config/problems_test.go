@@ -135,7 +135,6 @@ func TestProblems(t *testing.T) {
 		{"version: 1\nrunners: {b: {command: [ssh], workspace: work}}\n", `"work" is not an absolute path`},
 		{"version: 1\nrunners: {b: {command: [ssh], isolation: total}}\n", `unknown value "total"`},
 		{"version: 1\naudit: {checkpoint: {every: 0s}}\n", `2:29: audit.checkpoint.every: must be greater than zero`},
-		{"version: 1\naudit: {checkpoint: {publish: [\"ftp://x\"]}}\n", `the scheme ftp is not taken`},
 		{"version: 1\naudit: {redact: [\"(?=x)\"]}\n", `lookahead (?=…) is not in RE2`},
 		{"version: 1\nagent: &a x\n", `anchors and aliases are not taken`},
 		{"version: 1\n<<: {agent: x}\n", `a key must be plain text`},

@@ -18,12 +18,12 @@ const module = "github.com/sallyport-dev/sallyport"
 // ours lists, for each package, the packages of this module that its code (tests aside) may import.
 // A new package gets a row here: imports run from the top of this table to its bottom.
 var ours = map[string][]string{
-	"cmd/sallyport":            {"images", "internal/background", "internal/mcpserver", "plugins", "policies", "runners/docker", "runners/journal", "engine", "engine/audit", "engine/config", "engine/facts", "engine/rego", "engine/redact", "engine/shell", "engine/wasm"},
+	"cmd/sallyport":            {"images", "internal/background", "internal/mcpserver", "plugins", "policies", "runners/docker", "runners/journal", "engine", "engine/audit", "engine/audit/publish", "engine/config", "engine/facts", "engine/rego", "engine/redact", "engine/shell", "engine/wasm"},
 	"internal/mcpserver":       {"internal/background", "internal/docstring", "internal/filetools", "engine", "engine/facts"},
 	"internal/background":      {"engine"},
 	"internal/filetools":       {"internal/docstring", "engine", "engine/facts"},
 	"internal/docstring":       {},
-	"plugins":                  {"policies", "runners/bubblewrap", "runners/command", "runners/docker", "runners/wire", "runners/local", "engine", "engine/audit", "engine/config", "engine/facts", "engine/ledger", "engine/redact", "engine/rego", "engine/rego/fleet", "engine/wasm", "runners/journal"},
+	"plugins":                  {"policies", "runners/bubblewrap", "runners/command", "runners/docker", "runners/wire", "runners/local", "runners/supervisor", "engine", "engine/audit", "engine/audit/publish", "engine/config", "engine/facts", "engine/ledger", "engine/redact", "engine/rego", "engine/rego/fleet", "engine/wasm", "runners/journal"},
 	"cmd/sallyport-supervisor": {"runners/canary", "runners/wire", "runners/identity", "runners/local", "runners/supervisor", "engine", "engine/facts"},
 	"runners/command":          {"runners/wire", "runners/local", "runners/supervisor", "engine", "engine/facts"},
 	"runners/docker":           {"images", "runners/envfile", "runners/looks", "runners/identity", "runners/mounts", "runners/wire", "runners/local", "runners/supervisor", "engine", "engine/facts"},
@@ -44,6 +44,7 @@ var ours = map[string][]string{
 	"engine/rego":              {"engine", "engine/facts"},
 	"engine/rego/fleet":        {"engine/rego"},
 	"engine/wasm":              {"engine", "engine/facts"},
+	"engine/audit/publish":     {"engine/audit"},
 	"engine/audit":             {"engine", "engine/facts", "engine/redact"},
 	"engine/redact":            {},
 	"engine/ledger":            {"engine/facts"},

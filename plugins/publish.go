@@ -38,7 +38,7 @@ func runOnce(ctx context.Context, program string, in []byte) error {
 		return err
 	}
 	defer context.AfterFunc(ctx, func() { _ = p.Close() })()
-	defer p.Close()
+	defer func() { _ = p.Close() }()
 	_, err = p.Write(in)
 	err = errors.Join(err, p.CloseInput())
 	_, _ = io.Copy(io.Discard, p) // it ends with the program

@@ -198,7 +198,7 @@ func (w *build) secretsFrom(labels *bitset, beginning string, word shell.Word) {
 		end = word.Text[i+1+parameter(word.Text[i+1:]):]
 	}
 	for _, q := range w.secrets {
-		if strings.HasPrefix(q, beginning) && strings.HasSuffix(q, end) && w.view.look(q).exists {
+		if strings.HasPrefix(q, beginning) && strings.HasSuffix(q, end) {
 			labels.add(labelContainsCredential)
 			return
 		}

@@ -6,8 +6,6 @@
 # custom:
 #   severity: medium
 #   remediation: Write the path out, or begin it with a known directory, for example "./in/$name".
-#   config:
-#     files: {'{home}/.ssh/id_rsa': a key}
 #   examples:
 #     - n=$(date +../.ssh/id_rsa); cat ./$n
 #     - cat "$(head -1 names.txt)"

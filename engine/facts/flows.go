@@ -124,17 +124,23 @@ func (w *build) listed(c *call, onlyRead bool) []touch {
 // or comes from names that are there and from nothing else: an entry that find hands on, or what commands print that
 // print such names.
 func (w *build) plainName(word shell.Word, i int) bool {
-	if word.Certainty == shell.Exact || strings.HasPrefix(word.Raw, "-") {
-		return true
-	}
+	return word.Certainty == shell.Exact || strings.HasPrefix(word.Raw, "-") || len(word.Inputs) == 0 && positional(word.Text) ||
+		w.from(word, i, w.printsNames)
+}
+
+// listedName reports whether a word that is not known is the name of an entry of a place that a search or a listing
+// goes through.
+func (w *build) listedName(word shell.Word, i int) bool {
+	return w.from(word, i, func(j int) bool { return w.lists(j, map[int]bool{}) })
+}
+
+// from reports whether a word comes from a search that hands its entries on, or from commands that print such names.
+func (w *build) from(word shell.Word, i int, names func(int) bool) bool {
 	if i < 0 || i >= len(w.calls) || w.calls[i] == nil {
 		return false
 	}
 	c, inputs := w.calls[i], word.Inputs
-	if len(inputs) == 0 && positional(word.Text) {
-		return true
-	}
-	if len(inputs) == 0 && (word.Prefix == "" || strings.HasSuffix(word.Text, "{}")) && len(c.cmd.Via) > 0 {
+	if len(inputs) == 0 && (word.Text == "" || strings.Contains(word.Text, "{}")) && len(c.cmd.Via) > 0 {
 		if slices.ContainsFunc(c.cmd.Via, func(via string) bool {
 			return strings.HasPrefix(via, "find -") || strings.HasPrefix(via, "fd -")
 		}) {
@@ -142,7 +148,24 @@ func (w *build) plainName(word shell.Word, i int) bool {
 		}
 		inputs = w.inputs[i]
 	}
-	return len(inputs) > 0 && !slices.ContainsFunc(inputs, func(j int) bool { return !w.printsNames(j) })
+	return len(inputs) > 0 && !slices.ContainsFunc(inputs, func(j int) bool { return !names(j) })
+}
+
+// passesOn are programs that print lines of their input, or read them, and add nothing.
+var passesOn = []string{"egrep", "fgrep", "grep", "head", "mapfile", "read", "readarray", "sort", "tail", "uniq", "xargs"}
+
+// lists reports a command that prints names of entries, or lines of what such commands print.
+func (w *build) lists(i int, seen map[int]bool) bool {
+	if i >= len(w.calls) || w.calls[i] == nil || seen[i] {
+		return false
+	}
+	seen[i] = true
+	c := w.calls[i]
+	if c.flags.has(flagListsNames) {
+		return !slices.ContainsFunc(c.cmd.Words, func(word shell.Word) bool { return spellsCharacters(c.cmd.Name, word.Text) })
+	}
+	return slices.Contains(passesOn, c.cmd.Name) && len(w.inputs[i]) > 0 &&
+		!slices.ContainsFunc(w.inputs[i], func(j int) bool { return j != i && !w.lists(j, seen) })
 }
 
 // printsNames reports a command whose output is names of files that are there, or parts of such names.

@@ -36,6 +36,9 @@ func (w *build) place(t touch, command int) *spot {
 	if s.certainty == shell.Unknown && t.access&reads != 0 && !t.role.metadata && w.plainName(t.word, command) {
 		s.labels.add(labelPlainName)
 	}
+	if s.certainty == shell.Unknown && w.listedName(t.word, command) {
+		s.labels.add(labelListedName)
+	}
 	if t.role.word == "key" {
 		s.labels.add(labelOwnKey)
 	}

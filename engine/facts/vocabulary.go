@@ -248,6 +248,7 @@ const (
 	labelFiltered
 	labelProcessMemory
 	labelPlainName
+	labelListedName
 	labelWideRoot
 	labelCriticalName
 	labelContainsCriticalName
@@ -277,7 +278,7 @@ var labelNames = []string{
 	labelContainsProtected: "contains_protected", labelContainsPermissionRoot: "contains_permission_root",
 	labelContainsHome: "contains_home", labelContainsSelf: "contains_self", labelContainsCredential: "contains_credential", labelContainsUnseen: "contains_unseen",
 	labelDownloaded: "downloaded", labelGeneratedHere: "generated_here", labelSymlinkOut: "symlink_out",
-	labelMetadata: "metadata", labelOwnKey: "own_key", labelFiltered: "filtered", labelPlainName: "plain_name",
+	labelMetadata: "metadata", labelOwnKey: "own_key", labelFiltered: "filtered", labelPlainName: "plain_name", labelListedName: "listed_name",
 	labelProcessMemory: "process_memory", labelWideRoot: "wide_root",
 	labelCriticalName: "critical_name", labelContainsCriticalName: "contains_critical_name",
 }

@@ -11,6 +11,7 @@
 #     - rm -rf "$1"
 #     - rm -rf "$(cat list.txt)"
 #     - read -r f; mv "$f" /tmp/
+#     - find . -maxdepth 0 -exec bash -c 'read -r f; mv "$f" /tmp/' \;
 #     - read -r dir; rm -rf "$dir"/*
 #     - read -r name; rm -rf /$name
 #     - python3 -c 'import os, sys; os.remove(sys.argv[1])' x
@@ -98,12 +99,4 @@ _many_at_once(p) if {
 }
 
 # A name from a listing stands for the entries of the places listed, which are judged.
-_listed(p) if {
-	some j in input.commands[p.command].inputs
-	"lists_names" in input.commands[j].flags
-}
-
-_listed(p) if {
-	some carrier in input.commands[p.command].via
-	startswith(carrier, "find -")
-}
+_listed(p) if "listed_name" in p.labels

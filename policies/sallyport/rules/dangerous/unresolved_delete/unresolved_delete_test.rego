@@ -53,12 +53,8 @@ test_asks_for_plain_delete_and_move if {
 }
 
 test_allows_names_from_a_listing if {
-	rule.ask == set() with input as _delete({"via": ["find -exec"]}, {"certainty": "unknown"})
-	doc := testing.request(
-		[{"name": "ls", "flags": ["lists_names"], "paths": []}, {"name": "rm", "inputs": [0], "effects": ["delete"], "paths": [0]}],
-		[{"command": 1, "access": "delete", "raw": "$d", "path": "", "certainty": "unknown"}],
-	)
-	rule.ask == set() with input as doc
+	rule.ask == set() with input as _delete({}, {"certainty": "unknown", "labels": ["listed_name"]})
+	count(rule.ask) == 1 with input as _delete({"via": ["find -exec", "bash -c"]}, {"certainty": "unknown"})
 }
 
 test_denies_many_names_below_the_root if {

@@ -24,9 +24,12 @@ test_allows_known_beginning if {
 	rule.ask == set() with input as _write({}, {"certainty": "partial", "path": "/ws/out"})
 }
 
-test_allows_in_scripts_and_code if {
+test_allows_in_scripts if {
 	rule.ask == set() with input as _write({"script": "./x.sh"}, {})
-	rule.ask == set() with input as _write({}, {"source": "code"})
+}
+
+test_asks_for_code if {
+	rule.ask == {_finding} with input as _write({}, {"source": "code"})
 }
 
 test_asks_for_a_redirect_to_a_variable if {

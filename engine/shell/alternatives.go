@@ -1,6 +1,9 @@
 package shell
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // maxDirs is how many directories a command may run in before its directory counts as unknown.
 const maxDirs = 4
@@ -11,6 +14,24 @@ func (st *state) place(d Dir) {
 		d = Dir{}
 	}
 	st.dir, st.dirs = d, nil
+	st.nowhere()
+}
+
+// nowhere numbers a directory that is not known.
+func (st *state) nowhere() {
+	*st.spots++
+	st.spot = *st.spots
+}
+
+// unplaced begins the paths of files in directories that are not known.
+const unplaced = "/\x00"
+
+// here is the directory in which files are looked up. One that is not known has a name that no file has.
+func (st *state) here() Dir {
+	if st.dir.Known {
+		return st.dir
+	}
+	return Dir{Path: unplaced + strconv.Itoa(st.spot), Known: true}
 }
 
 // possible returns the directories that a state leaves open, nil when these are not known.
@@ -23,10 +44,11 @@ func (st *state) possible() []string {
 
 // mergeDirs makes the directory of m the one in which both a and b are, or else leaves both open.
 func (st *state) mergeDirs(a, b *state) {
-	if st.dir, st.dirs = a.dir, a.dirs; a.dir == b.dir && slices.Equal(a.dirs, b.dirs) {
+	if st.dir, st.dirs = a.dir, a.dirs; a.dir == b.dir && slices.Equal(a.dirs, b.dirs) && (a.dir.Known || a.spot == b.spot) {
 		return
 	}
 	st.dir, st.dirs = Dir{}, nil
+	st.nowhere()
 	x, y := a.possible(), b.possible()
 	if x == nil || y == nil {
 		return

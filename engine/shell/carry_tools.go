@@ -102,7 +102,8 @@ func (w *walker) foreign() *state {
 	st.base, st.whole, st.vars = nil, false, map[string]variable{}
 	st.place(Dir{})
 	st.old, st.stack = Dir{}, nil
-	st.disk = &disk{files: map[string]written{}, made: map[string]bool{}, removed: true}
+	st.disk = newDisk()
+	st.removed = true
 	return st
 }
 

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -70,11 +71,21 @@ func (w *walker) collect(c *changes, root syntax.Node, seen map[string]bool) {
 		case *syntax.Assign:
 			if n.Name != nil {
 				c.names[n.Name.Value] = true
+				if w.ctx.st.lookupVar(n.Name.Value).converts && n.Value != nil {
+					c.evaluated(n.Value)
+				}
 			}
 		case *syntax.DeclClause:
-			if slices.ContainsFunc(n.Args, refers) { // what is assigned to the name later changes another variable
-				c.all = true
+			for _, a := range n.Args {
+				if a.Naked && a.Value != nil && hasOption(a.Value.Lit(), "n") { // what is assigned to the name changes another variable
+					c.all = true
+				}
 			}
+			if slices.ContainsFunc(n.Args, func(a *syntax.Assign) bool { return a.Naked && a.Value != nil && hasOption(a.Value.Lit(), "i") }) {
+				c.evaluated(n)
+			}
+		case *syntax.LetClause:
+			c.evaluated(n)
 		case *syntax.WordIter:
 			c.names[n.Name.Value] = true
 		case *syntax.ParamExp:
@@ -95,9 +106,28 @@ func (w *walker) collect(c *changes, root syntax.Node, seen map[string]bool) {
 	})
 }
 
-// refers reports the option of declare that makes a name stand for another variable.
-func refers(a *syntax.Assign) bool {
-	return a.Naked && a.Value != nil && strings.HasPrefix(a.Value.Lit(), "-") && strings.Contains(a.Value.Lit(), "n")
+// hasOption reports whether a word of declare holds an option.
+func hasOption(word, letter string) bool {
+	return strings.HasPrefix(word, "-") && strings.Contains(word, letter)
+}
+
+// evaluated adds all names in a text that is arithmetic, such as the argument of let.
+func (c *changes) evaluated(n syntax.Node) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		text := ""
+		switch n := n.(type) {
+		case *syntax.Lit:
+			text = n.Value
+		case *syntax.SglQuoted:
+			text = n.Value
+		case *syntax.ParamExp, *syntax.CmdSubst:
+			c.all = true
+		}
+		for _, name := range strings.FieldsFunc(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			c.names[name] = true
+		}
+		return true
+	})
 }
 
 func (c *changes) arithmetic(n syntax.Node) {
@@ -124,6 +154,12 @@ func (c *changes) target(x syntax.ArithmExpr) {
 		}
 		c.names[name] = true
 	}
+}
+
+// begins reports whether the plain beginning of a word, such as that of X="$y", holds a text.
+func begins(word *syntax.Word, text string) bool {
+	lit, ok := word.Parts[0].(*syntax.Lit)
+	return ok && strings.Contains(lit.Value, text)
 }
 
 // spelledOut returns a word of plain letters and quotes.
@@ -203,6 +239,8 @@ func (w *walker) collectCall(c *changes, words []*syntax.Word, seen map[string]b
 		*c = c.plus(anything)
 	case "shift":
 		c.params = true
+	case "shopt":
+		c.all = true
 	case "set":
 		for i := 0; i < len(rest); i++ {
 			option := rest[i].Lit()
@@ -214,8 +252,17 @@ func (w *walker) collectCall(c *changes, words []*syntax.Word, seen map[string]b
 	case "read", "printf", "mapfile", "readarray", "getopts", "unset", "let", "declare", "typeset", "readonly", "export",
 		"local", "wait":
 		for _, a := range rest {
-			lit, _, _ := strings.Cut(a.Lit(), "=")
+			text, ok := spelledOut(a)
+			lit, _, _ := strings.Cut(text, "=")
 			c.names[strings.TrimPrefix(lit, "-v")] = true
+			c.all = c.all || !ok && name != "printf" && name != "wait" && !begins(a, "=")
+			if name == "let" {
+				c.evaluated(a)
+			}
+		}
+		if i := slices.IndexFunc(rest, func(a *syntax.Word) bool { return strings.HasPrefix(a.Lit(), "-v") }); name == "printf" && i >= 0 {
+			_, ok := spelledOut(rest[min(i+1, len(rest)-1)])
+			c.all = c.all || !ok
 		}
 		for _, name := range []string{"REPLY", "MAPFILE", "OPTARG", "OPTIND"} {
 			c.names[name] = true
@@ -228,6 +275,7 @@ func (w *walker) blur(c changes) {
 	st := w.ctx.st
 	if c.all {
 		w.forget()
+		st.lastpipe = true
 	}
 	for name := range c.names {
 		if syntax.ValidName(name) {

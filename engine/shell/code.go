@@ -35,13 +35,20 @@ func (w *walker) runText(inv *invocation, code Code, v value, via string, change
 		}
 	})
 	// The grammar of fish and csh is not bash's: what parses is listed, but it is not all.
-	read = read && code.Language != "fish" && code.Language != "csh"
+	read = read && code.Language != "fish" && code.Language != "csh" && !cutOff(code, v)
 	code.Static = full && read
 	code.Truncated = !read
-	if !read {
-		w.unclear = w.unclear || full && code.From != CodeFile
+	if ofText := code.From != CodeFile || w.opened(code.File.Text); !read && full && ofText {
+		w.unclear = true
+		w.mark(inv.idx, MarkDynamicCode)
 	}
 	w.commands[inv.idx].Code = code
+}
+
+// cutOff reports a program that a shell reads up to a backslash at its end: bash drops it there, and keeps it behind -c.
+func cutOff(code Code, v value) bool {
+	text := v.text()
+	return code.From != CodeArgument && (len(text)-len(strings.TrimRight(text, `\`)))%2 == 1
 }
 
 // hasCode reports whether some of a program's text is known, or that all of it is: then
@@ -136,7 +143,7 @@ func (w *walker) runFile(inv *invocation, lang string, file arg, params []arg, h
 		})
 		return
 	}
-	abs, ok := absolute(w.ctx.st.dir, text)
+	abs, ok := absolute(w.ctx.st.here(), text)
 	if w.opened(text) {
 		abs = text
 	} else if !ok {
@@ -154,7 +161,7 @@ func (w *walker) runScript(inv *invocation) bool {
 	if !ok {
 		return false
 	}
-	abs, ok := absolute(w.ctx.st.dir, text)
+	abs, ok := absolute(w.ctx.st.here(), text)
 	if !ok && strings.Contains(text, "/") {
 		w.commands[inv.idx].Code = Code{Language: "sh", From: CodeFile, File: inv.args[0].Word} // for all that is known
 		return false
@@ -180,7 +187,8 @@ func (w *walker) runScript(inv *invocation) bool {
 // keep notes a file that has run as it was before the text.
 func (w *walker) keep(abs string) {
 	if _, ok := w.ctx.st.files[abs]; !ok && !strings.HasPrefix(abs, "/dev/") {
-		w.ctx.st.files[abs] = written{touched: w.ctx.st.stirred, edited: w.ctx.st.fed}
+		edited := w.edited(abs)
+		w.ctx.st.files[abs] = written{touched: w.ctx.st.stirred || edited, edited: edited}
 	}
 }
 

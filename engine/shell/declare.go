@@ -134,6 +134,9 @@ func (w *walker) attributes(name, flags string, valued bool) {
 		st.vars[name] = variable{val: v.blurred("$" + name), exported: true}
 		return
 	}
+	if w.ctx.locals != nil && strings.Contains(opts, "g") { // the function may have a variable of that name
+		v.val, v.list, v.array, v.unset = v.blurred("$"+name), nil, false, false
+	}
 	if w.ctx.locals != nil && variant != "export" && variant != "readonly" && !strings.ContainsAny(opts, "gf") {
 		*w.ctx.locals = append(*w.ctx.locals, name)
 		if !valued {

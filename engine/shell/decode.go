@@ -60,7 +60,7 @@ func (w *walker) tee(inv *invocation, files []arg, in value, ok bool, flags stri
 		in = unknown("", nil)
 	}
 	for _, f := range files {
-		if p, found := w.pathOf(f); found {
+		if p, found := w.fileHere(f); found {
 			w.write(p, in, []int{inv.idx}, strings.Contains(flags, "a"))
 		}
 	}

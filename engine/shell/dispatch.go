@@ -187,7 +187,10 @@ func joinQuoted(args []arg) value {
 	for _, a := range args {
 		v = append(v, piece{text: " ", known: true})
 		for _, p := range a.val {
-			if p.known && !p.glob {
+			switch {
+			case p.known && !p.quoted && hasGlob(p.text):
+				p.known = false
+			case p.known && !p.glob:
 				if q, err := syntax.Quote(p.text, syntax.LangBash); err == nil && p.text != "" {
 					p.text = q
 				}

@@ -86,7 +86,7 @@ func moduleFiles(lang, name string) []string {
 // runModule looks through a module that this text has written. It reports whether there is one.
 func (w *walker) runModule(inv *invocation, lang, name, via string) bool {
 	for _, file := range moduleFiles(lang, name) {
-		abs, ok := absolute(w.ctx.st.dir, file)
+		abs, ok := absolute(w.ctx.st.here(), file)
 		f, written := w.ctx.st.files[abs]
 		running := "module " + abs
 		if !ok || !written || len(f.content) == 0 || slices.Contains(w.ctx.running, running) {

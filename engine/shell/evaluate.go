@@ -66,6 +66,7 @@ func trap(w *walker, inv *invocation) {
 			c.st = w.spawn(c.st) // c is the walker's own context
 			w.blur(still)
 			c.out = &sink{}
+			c.redirs = slices.DeleteFunc(slices.Clone(c.redirs), func(r Redirect) bool { return r.Mode == RedirectHere }) // it reads where it runs
 		})
 	}
 	if last {

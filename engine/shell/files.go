@@ -27,6 +27,16 @@ func (w *walker) fileAt(text string) (string, bool) {
 	return absolute(w.ctx.st.dir, text)
 }
 
+// fileHere is pathOf, also for files in a directory that is not known.
+func (w *walker) fileHere(a arg) (string, bool) {
+	if abs, ok := w.pathOf(a); ok {
+		return abs, true
+	}
+	text, ok := a.val.place()
+	abs, found := absolute(w.ctx.st.here(), text)
+	return abs, ok && !a.Glob && found
+}
+
 // content returns the content of the file that v names: one that this text has written, a
 // process substitution, or one that is there.
 func (w *walker) content(v value) (value, bool) {
@@ -43,7 +53,7 @@ func (w *walker) content(v value) (value, bool) {
 		}
 		return nil, false
 	}
-	abs, ok := absolute(w.ctx.st.dir, text)
+	abs, ok := absolute(w.ctx.st.here(), text)
 	if !ok {
 		return nil, false
 	}
@@ -61,7 +71,7 @@ func (w *walker) contentOf(abs string) (value, bool) {
 	abs = w.linked(abs)
 	f, written := w.ctx.st.files[abs]
 	switch {
-	case f.touched || !written && w.ctx.st.stirred:
+	case f.touched || !written && (w.ctx.st.stirred || w.ctx.st.strewn[path.Base(abs)]):
 		return nil, false
 	case len(f.content) > 0:
 		return f.content, true
@@ -84,7 +94,7 @@ func (w *walker) lastContent(abs string) (value, bool) {
 
 // onDisk returns the content of a file as it was before the text.
 func (w *walker) onDisk(abs string) (value, bool) {
-	if w.opts.ReadFile == nil || !w.step(readCost) {
+	if w.opts.ReadFile == nil || strings.HasPrefix(abs, unplaced) || !w.step(readCost) {
 		return nil, false
 	}
 	text, ok := w.opts.ReadFile(w.origin(abs))
@@ -103,7 +113,7 @@ func (w *walker) write(abs string, content value, by []int, adds bool) {
 		old, ok := st.files[abs]
 		if !ok {
 			old.content, _ = w.onDisk(abs)
-			old.touched, old.edited = st.stirred, st.fed
+			old.touched, old.edited = st.stirred || strings.HasPrefix(abs, unplaced), st.fed
 		}
 		f.content = slices.Concat(old.content, content)
 		f.by = sortedSet(slices.Concat(old.by, by))
@@ -127,9 +137,17 @@ func (w *walker) write(abs string, content value, by []int, adds bool) {
 		f.content = known("")
 	}
 	st.files[abs] = f
+	w.strew(abs)
 	if behind := w.linked(abs); behind != abs {
 		f.touched = true // the link may be gone by now
 		st.files[abs], st.files[behind] = f, f
+	}
+}
+
+// strew notes the name of a file in a directory that is not known: any file of that name may be it.
+func (w *walker) strew(abs string) {
+	if strings.HasPrefix(abs, unplaced) {
+		w.ctx.st.strewn[path.Base(abs)] = true
 	}
 }
 
@@ -139,6 +157,7 @@ func (w *walker) touch(abs string, edited bool) {
 		f := w.ctx.st.files[abs]
 		f.touched, f.edited = true, f.edited || edited
 		w.ctx.st.files[abs] = f
+		w.strew(abs)
 	}
 }
 
@@ -149,13 +168,13 @@ func (w *walker) edited(abs string) bool {
 	for dir := path.Dir(abs); !ok && dir != "/"; dir = path.Dir(dir) {
 		f.edited = f.edited || w.ctx.st.files[dir].edited
 	}
-	return f.edited || !ok && w.ctx.st.fed
+	return f.edited || !ok && (w.ctx.st.fed || w.ctx.st.strewn[path.Base(abs)])
 }
 
 // absent reports a file that is not there, and that the text has not made.
 func (w *walker) absent(abs string) bool {
 	_, written := w.ctx.st.files[abs]
-	if written || w.ctx.st.stirred || w.edited(abs) || w.opts.IsFile == nil {
+	if written || w.ctx.st.stirred || strings.HasPrefix(abs, unplaced) || w.edited(abs) || w.opts.IsFile == nil {
 		return false
 	}
 	was := w.origin(abs)
@@ -214,9 +233,9 @@ func (w *walker) codeChanges(inv *invocation) {
 // stir notes that a command may have changed any file, with words of this text if it was fed. What a
 // program does to its own file is its own affair.
 func (w *walker) stir(inv *invocation, fed bool) {
-	own, _ := absolute(w.ctx.st.dir, inv.args[0].Text)
+	own, _ := absolute(w.ctx.st.here(), inv.args[0].Text)
 	if file := w.commands[inv.idx].Code.File.Text; file != "" {
-		own, _ = absolute(w.ctx.st.dir, file)
+		own, _ = absolute(w.ctx.st.here(), file)
 	}
 	w.ctx.st.stirred, w.ctx.st.fed = true, w.ctx.st.fed || fed
 	w.step(len(w.ctx.st.files) / 8)
@@ -249,7 +268,7 @@ func (w *walker) touchNamed(inv *invocation, edits bool) {
 			names = append(names, text[2:])
 		}
 		for _, name := range names {
-			if abs, ok := w.fileAt(name); ok {
+			if abs, ok := w.fileHere(literalArg(name)); ok {
 				w.touch(abs, edits)
 			}
 		}
@@ -259,7 +278,7 @@ func (w *walker) touchNamed(inv *invocation, edits bool) {
 // made reports a program, or the file that it runs, that the text has written or built.
 func (w *walker) made(inv *invocation) bool {
 	for _, name := range []string{inv.args[0].Text, w.commands[inv.idx].Code.File.Text} {
-		abs, ok := absolute(w.ctx.st.dir, name)
+		abs, ok := absolute(w.ctx.st.here(), name)
 		f := w.ctx.st.files[abs]
 		if ok && strings.ContainsAny(name, "./") && (len(f.content) > 0 || f.touched) {
 			return true

@@ -80,7 +80,7 @@ func (w *walker) heldVariables(inv *invocation, assigns []Assign) {
 func (w *walker) heldFiles(inv *invocation, a Assign, lang string) {
 	separates := func(r rune) bool { return strings.ContainsRune(" \t=:", r) }
 	for _, word := range strings.FieldsFunc(a.Value.Text, separates) {
-		abs, ok := absolute(w.ctx.st.dir, strings.TrimPrefix(word, "-r"))
+		abs, ok := absolute(w.ctx.st.here(), strings.TrimPrefix(word, "-r"))
 		f := w.ctx.st.files[abs]
 		switch {
 		case !ok || len(f.content) == 0:

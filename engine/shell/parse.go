@@ -199,9 +199,10 @@ type input struct {
 
 func newWalker(text string, o Options) *walker {
 	st := &state{
-		base: o.Env, whole: o.Whole, vars: map[string]variable{}, funcs: map[string][]*function{}, aliases: map[string]string{},
+		spots: new(int),
+		base:  o.Env, whole: o.Whole, vars: map[string]variable{}, funcs: map[string][]*function{}, aliases: map[string]string{},
 		sockets: map[int]bool{}, fds: map[int]stream{},
-		disk: &disk{files: map[string]written{}, made: map[string]bool{}, loose: map[string]bool{}},
+		disk: newDisk(),
 	}
 	st.zero = known("bash") // the text runs as bash -c TEXT
 	if o.POSIX {

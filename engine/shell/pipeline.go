@@ -26,9 +26,11 @@ func (w *walker) pipeline(c *syntax.BinaryCmd) {
 			w.ctx.pipe = Pipeline{ID: id, Index: i, Length: len(stages)}
 			w.settle(w.after(w.outcome(s)))
 		}
-		if last && w.ctx.st.lastpipe {
+		if last && w.ctx.st.lastpipe { // perhaps: a trap or a loop may have set it
+			before := w.fork(w.ctx.st)
 			stage()
 			w.ctx = outer
+			w.settle(w.merge(w.ctx.st, before))
 			break
 		}
 		w.subshell(stage)

@@ -159,14 +159,14 @@ func (w *walker) open(r *redirection, one Redirect, target arg, op syntax.RedirO
 		if s.in.socket = r.sockets; r.sockets {
 			s.in.from = CodeStdin
 		}
-		if file, ok := w.pathOf(target); ok && one.Mode == RedirectReadWrite {
+		if file, ok := w.fileHere(target); ok && one.Mode == RedirectReadWrite {
 			s.file = file
 			w.touch(file, true)
 		}
 		r.lead(one.FD, s)
 	case RedirectWrite, RedirectAppend:
 		s := stream{}
-		file, ok := w.pathOf(target)
+		file, ok := w.fileHere(target)
 		if n, own := fileDescriptor(target.Text); own {
 			s = w.stream(r, n)
 		} else if ok {
@@ -189,7 +189,7 @@ func (w *walker) open(r *redirection, one Redirect, target arg, op syntax.RedirO
 // fileInput is standard input from a file.
 func (w *walker) fileInput(target arg) *input {
 	in := &input{from: CodeFile, file: target.Word, text: unknown("", target.Inputs), cmds: target.Inputs, via: "<"}
-	if abs, ok := w.pathOf(target); ok && w.ctx.st.files[abs].pipe {
+	if abs, ok := w.fileHere(target); ok && w.ctx.st.files[abs].pipe {
 		in.from = CodeStdin // who writes to it may stand anywhere
 	} else if ok {
 		in.edited = w.edited(abs) || !allKnown(w.ctx.st.files[abs].content)

@@ -20,6 +20,8 @@ type state struct {
 	zero    value   // $0
 	dir     Dir
 	dirs    []string // where dir is not known, the directories that it may be; nil for any
+	spot    int      // where dir is not known, its number: a file that is written there can be found there again
+	spots   *int     // the last of these numbers
 	old     Dir
 	stack   []Dir
 	*disk
@@ -46,7 +48,12 @@ type disk struct {
 	stirred bool               // a command that is not known well may have changed any file
 	fed     bool               // one of these got words of the text to do it with
 	removed bool               // a command may have removed a directory
+	strewn  map[string]bool    // names of files that the text has written in directories that are not known
 	loose   map[string]bool    // files that a trap or a command in the background may write at any time
+}
+
+func newDisk() *disk {
+	return &disk{files: map[string]written{}, made: map[string]bool{}, loose: map[string]bool{}, strewn: map[string]bool{}}
 }
 
 // variable is a shell variable. The zero value is one whose value is not known.
@@ -96,6 +103,7 @@ func (w *walker) spawn(st *state) *state {
 func (w *walker) fork(st *state) *state {
 	c, d := w.spawn(st), *st.disk
 	d.files, d.made, d.loose = maps.Clone(st.files), maps.Clone(st.made), maps.Clone(st.loose)
+	d.strewn = maps.Clone(st.strewn)
 	c.disk = &d
 	w.step(len(st.files) / 8)
 	return c
@@ -142,7 +150,7 @@ func (w *walker) merge(a, b *state) *state {
 	m.fds = mergeStreams(a.fds, b.fds)
 	m.disk = w.mergeDisks(a, b)
 	m.exports = a.exports || b.exports
-	m.physical = a.physical || b.physical
+	m.physical, m.lastpipe = a.physical || b.physical, a.lastpipe || b.lastpipe
 	m.sh, m.decodes, m.nocase = a.sh || b.sh, a.decodes || b.decodes, a.nocase || b.nocase
 	m.mergeDirs(a, b)
 	m.old = mergeDir(a.old, b.old)
@@ -213,9 +221,10 @@ func (w *walker) mergeDisks(a, b *state) *disk {
 	d := disk{
 		files: w.mergeFiles(a, b), made: maps.Clone(a.made), moved: slices.Concat(a.moved, b.moved[same:]),
 		stirred: a.stirred || b.stirred, fed: a.fed || b.fed, removed: a.removed || b.removed,
-		loose: maps.Clone(a.loose),
+		loose: maps.Clone(a.loose), strewn: maps.Clone(a.strewn),
 	}
 	maps.Copy(d.loose, b.loose)
+	maps.Copy(d.strewn, b.strewn)
 	maps.DeleteFunc(d.made, func(dir string, there bool) bool { return there && !b.made[dir] })
 	for dir, there := range b.made {
 		if !there {
@@ -373,6 +382,7 @@ func (st *state) disturb(c changes) {
 		return
 	}
 	st.restless = st.restless.plus(c)
+	st.lastpipe = st.lastpipe || c.all
 	st.bind(st.params, st.bound)
 	if c.dir {
 		st.place(Dir{})

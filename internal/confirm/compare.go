@@ -266,7 +266,7 @@ func stdin(c shell.Command, r Record) bool {
 		case d.FD != 0 && d.FD != -1:
 		case d.Mode != shell.RedirectHere || d.Body.Certainty != shell.Exact,
 			strings.HasSuffix(strings.TrimSuffix(d.Body.Text, "\n")+"\n", text),
-			strings.HasSuffix(d.Body.Text, text):
+			strings.HasSuffix(d.Body.Text, text), strings.HasSuffix(d.Body.Text+"\n", text): // of a here-string
 			return true
 		default:
 			bodies++

@@ -20,7 +20,11 @@ func (g *Gate) recordDecision(ctx context.Context, j *judged) error {
 	if j.fault != nil {
 		body.Fault = &FaultBody{ID: j.fault.ID, Part: j.fault.Part, Error: j.fault.Err.Error()}
 	}
-	return g.record(ctx, KindDecision, j.decision.ID, body)
+	runs := j.decision.Effect != Deny || j.decision.Mode == Monitor
+	return g.o.Recorder.Record(context.WithoutCancel(ctx), Record{
+		Kind: KindDecision, Time: g.o.Now().UTC(), Decision: j.decision.ID, Body: body,
+		Sign: runs && g.o.Runner.Describe().Isolation == "none",
+	})
 }
 
 // recordStart writes the start record before the first decision.

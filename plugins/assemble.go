@@ -189,7 +189,7 @@ func gateOptions(l *config.Loaded, o Options) (engine.Options, error) {
 	if err != nil {
 		return engine.Options{}, fmt.Errorf("hash configuration: %w", err)
 	}
-	subject := facts.Subject{Agent: l.Agent, Session: o.Session, User: userName(), Client: facts.Client{Name: "sallyport", Version: o.Version}}
+	subject := facts.Subject{Agent: l.Agent, Session: o.Session, User: UserName(), Client: facts.Client{Name: "sallyport", Version: o.Version}}
 	return engine.Options{
 		Layout:   l.Layout(),
 		Approver: o.Approver,
@@ -250,10 +250,11 @@ func (s session) Begin(in *facts.Input, fs facts.FS) func(facts.FS, int) error {
 	return s.Ledger.Begin(in, fs).End
 }
 
-// AcceptBreak opens the log even where it was tampered with, which is then on record, and closes it
-// again. It reports whether there was anything to accept.
-func AcceptBreak(l *config.Loaded, version string) (bool, error) {
+// AcceptBreak opens the log even where it was tampered with, accepts on record all breaks that nobody has accepted,
+// and closes it again. It reports whether there was anything to accept.
+func AcceptBreak(l *config.Loaded, version, by, reason string) (bool, error) {
 	o := logOptions(l, version)
+	o.AcceptedBy = by
 	log, err := audit.Open(o)
 	accepted := errors.Is(err, audit.ErrTampered) || errors.Is(err, audit.ErrNoKey)
 	if accepted {
@@ -263,7 +264,8 @@ func AcceptBreak(l *config.Loaded, version string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return accepted, log.Close()
+	n, err := log.Accept(by, reason)
+	return accepted || n > 0, errors.Join(err, log.Close())
 }
 
 func logOptions(l *config.Loaded, version string) audit.Options {
@@ -282,8 +284,8 @@ func journalOptions(l *config.Loaded, r *redact.Redactor, warn func(error)) jour
 	return journal.Options{Dir: l.EnvironmentsDir(), Redact: r.Together, Warn: warn, Keep: forgetAfter}
 }
 
-// userName names the operating system user: by the system, not by a variable that anybody may set.
-func userName() string {
+// UserName names the operating system user: by the system, not by a variable that anybody may set.
+func UserName() string {
 	if u, err := user.Current(); err == nil {
 		return u.Username
 	}

@@ -226,15 +226,20 @@ func readSmall(name string) ([]byte, error) {
 }
 
 func (a *app) auditAcceptBreak() *cobra.Command {
-	return &cobra.Command{
+	var by, reason string
+	cmd := &cobra.Command{
 		Use:   "accept-break",
-		Short: "Go on with a log whose end was tampered with or whose key is gone",
-		Long: `Go on with a log that sallyport refuses because its end was tampered with or its signing key is gone. What
-does not fit is moved to torn/ beside the records, and a record says so: later verifications show the break.
+		Short: "Accept by name that the log was cut, replaced or lost its key",
+		Long: `Accept that the log was cut, replaced, tampered with at its end, or lost its signing key. audit verify fails until
+then. Where sallyport refuses the log, what does not fit is moved to torn/ beside the records. A record says who accepted
+the break and why, and later verifications show it.
 
 Find out first what happened, and copy the log. A log that is sound is left as it is.`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if by == "" {
+				by = plugins.UserName()
+			}
 			l, err := a.load()
 			if err != nil {
 				return err
@@ -243,16 +248,19 @@ Find out first what happened, and copy the log. A log that is sound is left as i
 			if err != nil {
 				return err
 			}
-			accepted, err := plugins.AcceptBreak(l, version().Sallyport)
+			accepted, err := plugins.AcceptBreak(l, version().Sallyport, by, reason)
 			if err != nil {
 				return err
 			}
 			if !accepted {
-				a.say("there is no break that keeps %s from being written: nothing was done", printable(dir))
+				a.say("there is no break in %s that nobody has accepted: nothing was done", printable(dir))
 				return nil
 			}
-			a.say("accepted: %s is written again; sallyport audit verify shows the break", printable(dir))
+			a.say("accepted by %s: sallyport audit verify shows the break in %s", printable(by), printable(dir))
 			return nil
 		},
 	}
+	cmd.Flags().StringVar(&by, "by", "", "`name` of who accepts (default: the user's)")
+	cmd.Flags().StringVar(&reason, "reason", "", "`text`: why the log may go on")
+	return cmd
 }

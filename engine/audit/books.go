@@ -50,11 +50,12 @@ func (v *verifier) count(h head, line []byte, at place) {
 		}
 		v.r.Recoveries++
 		if b.Break {
-			what := "nobody accepted this break: "
-			if b.Accepted {
-				what = "an accepted break: "
+			v.r.Breaks = append(v.r.Breaks, Break{Seq: h.seq, File: b.File, Reason: b.Reason, Accepted: b.Accepted, By: b.By})
+		}
+		for i, known := range v.r.Breaks {
+			if slices.Contains(b.Accepts, known.Seq) {
+				v.r.Breaks[i].Accepted, v.r.Breaks[i].By = true, b.By
 			}
-			v.r.Breaks = append(v.r.Breaks, Problem{File: b.File, Seq: h.seq, What: what + b.Reason})
 		}
 	}
 }
@@ -128,6 +129,11 @@ func runs(line []byte) int {
 
 func (v *verifier) finish() {
 	v.r.Last = string(v.last)
+	for _, b := range v.r.Breaks {
+		if !b.Accepted {
+			v.problem(b.File, 0, b.Seq, b.String()+": find out what happened, then: sallyport audit accept-break")
+		}
+	}
 	for _, a := range v.anchors {
 		if a.Size > v.st.tree.size {
 			v.problem(segmentName(v.st.segment), v.line, v.st.tree.size, fmt.Sprintf("the log ends after %d records, but the %s speaks of %d: its end was cut off", v.st.tree.size, a.from, a.Size))

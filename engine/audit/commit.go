@@ -1,11 +1,13 @@
 package audit
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -27,8 +29,12 @@ func (l *Log) process(batch []*request, checkpoint bool) {
 	}
 	defer l.release()
 	if err := l.ready(); err != nil {
-		answer(batch, err)
-		return
+		if !l.noteCut(err) {
+			answer(batch, err)
+			return
+		}
+		answer(others, err)
+		batch, others = last, nil
 	}
 	if len(others) > 0 {
 		if err := l.keepReserve(); err != nil {
@@ -166,6 +172,12 @@ func (l *Log) write(batch []*request, checkpoint bool) error {
 		return fmt.Errorf("write audit log: %w", err)
 	}
 	l.st, l.seg, l.own, l.sure = st, f, nil, st.off
+	for line := range bytes.Lines(l.buf) {
+		l.keep(bytes.TrimSuffix(line, []byte("\n")))
+	}
+	if err := l.announceKey(); err != nil {
+		return err
+	}
 	if note != nil {
 		return l.setAnchor(note)
 	}
@@ -249,6 +261,7 @@ func (l *Log) compose(st *state, batch []*request, checkpoint bool) (note []byte
 	for _, r := range batch {
 		l.add(st, r.payload)
 	}
+	checkpoint = checkpoint || slices.ContainsFunc(batch, func(r *request) bool { return r.sign })
 	if st.since >= l.o.CheckpointCount || (checkpoint && st.since > 0) {
 		return l.addCheckpoint(st)
 	}

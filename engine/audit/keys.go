@@ -24,6 +24,9 @@ type keys struct {
 	verifier note.Verifier
 	public   string
 	redact   []byte // HMAC key of redaction tags
+	// unused says that nothing was signed yet: the public key is written with the first record. So a key that a
+	// killed process left is not taken for that of a log that is gone.
+	unused bool
 }
 
 // keyPaths names the key files of the log in dir.
@@ -71,11 +74,8 @@ func loadKeys(o *Options, mayCreate bool) (keys, error) {
 	if k.verifier, err = note.NewVerifier(k.public); err != nil {
 		return keys{}, fmt.Errorf("read signing key %s: %w", sign, err)
 	}
-	if old, err := readAll(o.fs, public, 4096); err != nil || strings.TrimSpace(string(old)) != k.public {
-		if err := replace(o.fs, public, []byte(k.public+"\n")); err != nil {
-			return keys{}, fmt.Errorf("write public key: %w", err)
-		}
-	}
+	old, err := readAll(o.fs, public, 4096)
+	k.unused = err != nil || strings.TrimSpace(string(old)) != k.public
 	k.redact, err = redactKey(o.fs, redact)
 	return k, err
 }

@@ -49,9 +49,12 @@ func (l *Log) loadKeys(records bool) error {
 	_, old := l.o.fs.Lstat(sign)
 	var err error
 	l.keys, err = loadKeys(&l.o, !records)
-	if err == nil && old == nil && !records {
+	if err == nil && old == nil && !records && !l.keys.unused {
 		// A removed log must not be followed by one that looks like the first.
 		return l.noteRecovery(recoveryBody{Break: true, Reason: "the signing key is older than the log: what it signed before is not here"})
+	}
+	if err == nil && records {
+		err = l.announceKey()
 	}
 	if !errors.Is(err, ErrNoKey) || !l.o.AcceptBreak {
 		return err
@@ -61,6 +64,19 @@ func (l *Log) loadKeys(records bool) error {
 	}
 	l.rekeyed = true
 	return l.noteRecovery(recoveryBody{Break: true, Reason: "the signing key was lost; a new one signs from here on"})
+}
+
+// announceKey writes the public key beside the log.
+func (l *Log) announceKey() error {
+	if !l.keys.unused {
+		return nil
+	}
+	_, public, _ := keyPaths(l.o.Dir)
+	if err := replace(l.o.fs, public, []byte(l.keys.public+"\n")); err != nil {
+		return fmt.Errorf("write public key: %w", err)
+	}
+	l.keys.unused = false
+	return nil
 }
 
 // findStart sets l.st and l.seg to a place near the end from which the rest can be read.
@@ -191,6 +207,7 @@ func (l *Log) accept(r *lineReader, line []byte, whole bool) string {
 	if h.kind == string(engine.KindCheckpoint) {
 		l.st.since = 0
 	}
+	l.keep(line)
 	if l.st.tree.size == l.anchor.Size {
 		if l.st.tree.root() != l.anchor.Root {
 			return "the checkpoint file speaks of other records"

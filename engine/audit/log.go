@@ -44,6 +44,7 @@ type Log struct {
 	sure    int64       // up to here the newest file is durable beyond doubt
 	orphan  orphanWrite // what a failed write may have left on disk
 	own     []payload   // records of the log itself that wait for the next batch
+	recent  []string    // lines since the last checkpoint, the newest of them: see keep
 	anchor  Checkpoint  // newest note on disk; zero size for none
 	rekeyed bool        // the signing key was lost: earlier checkpoints cannot be checked
 	buf     []byte
@@ -54,6 +55,7 @@ var _ engine.Recorder = (*Log)(nil)
 // request is a record on its way to the disk.
 type request struct {
 	payload
+	sign   bool       // with a checkpoint
 	result chan error // 1
 }
 
@@ -107,7 +109,11 @@ func (l *Log) Record(ctx context.Context, r engine.Record) error {
 	if err != nil {
 		return err
 	}
-	req := &request{payload: p, result: make(chan error, 1)}
+	return l.enqueue(p, r.Sign)
+}
+
+func (l *Log) enqueue(p payload, sign bool) error {
+	req := &request{payload: p, sign: sign, result: make(chan error, 1)}
 	l.mu.Lock()
 	if l.closed {
 		l.mu.Unlock()

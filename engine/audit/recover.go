@@ -141,7 +141,9 @@ func (l *Log) tornName(segment string) (string, error) {
 func (l *Log) relative(name string) string { return "torn/" + filepath.Base(name) }
 
 func (l *Log) noteRecovery(b recoveryBody) error {
-	b.Accepted = b.Break && l.o.AcceptBreak
+	if b.Accepted = b.Break && l.o.AcceptBreak; b.Accepted {
+		b.By = l.o.AcceptedBy
+	}
 	p, err := l.ownPayload(engine.KindRecovery, b)
 	if err == nil {
 		l.own = append(l.own, p)

@@ -22,14 +22,14 @@ type Report struct {
 	Running   []Orphan `json:"running"` // the same, but the process lives
 	Unasked   int64    `json:"unasked"` // outcomes without a decision that allows them; each is a problem
 
-	Checkpoints int64     `json:"checkpoints"`  // that were found to hold
-	KeyFromLog  bool      `json:"key_from_log"` // no public key was given: the one beside the log was used
-	KeyGiven    bool      `json:"key_given"`
-	Recoveries  int64     `json:"recoveries"`
-	Breaks      []Problem `json:"breaks"`    // where the log says that it does not go on from what was before
-	Backwards   int64     `json:"backwards"` // records that are older than the one before: the clock was set back, or processes disagree about the time
-	Unproved    []string  `json:"unproved"`  // what was not compared, and so may be wrong in a log that is OK
-	Torn        int64     `json:"torn"`      // bytes of an incomplete last record, which the next writer moves away
+	Checkpoints int64    `json:"checkpoints"`  // that were found to hold
+	KeyFromLog  bool     `json:"key_from_log"` // no public key was given: the one beside the log was used
+	KeyGiven    bool     `json:"key_given"`
+	Recoveries  int64    `json:"recoveries"`
+	Breaks      []Break  `json:"breaks"`    // where the log says that it does not go on from what was before
+	Backwards   int64    `json:"backwards"` // records that are older than the one before: the clock was set back, or processes disagree about the time
+	Unproved    []string `json:"unproved"`  // what was not compared, and so may be wrong in a log that is OK
+	Torn        int64    `json:"torn"`      // bytes of an incomplete last record, which the next writer moves away
 
 	// Published tells which checkpoints lie outside, as far as the log's directory says: it proves nothing.
 	Published []Outside `json:"published"`
@@ -68,6 +68,25 @@ func (o Outside) line(last string) string {
 		text += "; " + o.Failed
 	}
 	return o.Target + ": " + text
+}
+
+// Break is a place where the log does not go on from what was before. One that nobody accepted is a problem.
+type Break struct {
+	Seq      int64  `json:"seq"` // of the record that says so
+	File     string `json:"file"`
+	Reason   string `json:"reason"`
+	Accepted bool   `json:"accepted"`
+	By       string `json:"by"` // who accepted it
+}
+
+func (b Break) String() string {
+	switch {
+	case !b.Accepted:
+		return fmt.Sprintf("nobody accepted this break: %s", b.Reason)
+	case b.By == "":
+		return fmt.Sprintf("an accepted break: %s", b.Reason)
+	}
+	return fmt.Sprintf("a break, accepted by %s: %s", b.By, b.Reason)
 }
 
 // Problem is a place where the log is not what was written.

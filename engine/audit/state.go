@@ -93,6 +93,19 @@ type recoveryBody struct {
 	// Accepted says that an operator told sallyport to go on after the break.
 	Accepted bool   `json:"accepted"`
 	Reason   string `json:"reason"`
+	// Known is the end of the log as a running process knew it, where it found the log cut or replaced.
+	Known *knownEnd `json:"known,omitempty"`
+	// Accepts are the numbers of earlier records of breaks that an operator accepts with this record.
+	Accepts []int64 `json:"accepts,omitempty"`
+	By      string  `json:"by,omitempty"` // who accepted
+}
+
+// knownEnd is the end of a log from the memory of a process.
+type knownEnd struct {
+	Size  int64    `json:"size"`  // records
+	Last  string   `json:"last"`  // leaf hash of the last of them, hex
+	Root  string   `json:"root"`  // of the Merkle tree over them, hex
+	Lines []string `json:"lines"` // the last of them, back to the last checkpoint as far as they were kept
 }
 
 // bodyOf decodes the body of a line into v, which names the members it wants.

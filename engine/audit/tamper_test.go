@@ -155,8 +155,11 @@ func TestCheckpointKeptElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	fill(t, l, 50, 2)
+	if n, err := l.Accept("the forger", ""); err != nil || n != 1 {
+		t.Errorf("accepted %d breaks, %v", n, err)
+	}
 	mustClose(t, l)
-	mustVerify(t, o.Dir) // nothing in the directory can tell
+	mustVerify(t, o.Dir) // nothing else in the directory can tell
 	r, err := Verify(o.Dir, VerifyOptions{Checkpoint: kept, PublicKey: key})
 	if err != nil || r.OK || !strings.Contains(r.String(), "given checkpoint") {
 		t.Errorf("%v\n%s", err, r)

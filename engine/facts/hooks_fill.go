@@ -51,7 +51,7 @@ func (c *call) exhausts() {
 		slices.ContainsFunc(c.cmd.Redirects, func(r shell.Redirect) bool {
 			return r.Mode == shell.RedirectRead && slices.Contains(endless, r.Target.Text)
 		})
-	much := false
+	var much bool
 	switch c.cmd.Name {
 	case "fallocate":
 		much = amount(c.value("l", "length")) >= fills

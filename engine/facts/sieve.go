@@ -49,8 +49,7 @@ func (s *sieve) keepOut(glob shell.Word, dir bool) {
 	if glob.Certainty != shell.Exact || glob.Text == "" {
 		return // what is kept out is not known
 	}
-	text, anchored := strings.TrimSuffix(glob.Text, "/"), false
-	text, anchored = strings.CutPrefix(strings.TrimPrefix(text, "./"), "/")
+	text, anchored := strings.CutPrefix(strings.TrimPrefix(strings.TrimSuffix(glob.Text, "/"), "./"), "/")
 	if !strings.Contains(text, "/") && !anchored {
 		s.rules = append(s.rules, pick{glob: text, dir: dir})
 		return

@@ -1,0 +1,180 @@
+package audit
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sallyport-dev/sallyport/engine"
+)
+
+// truncateAfter cuts a segment behind its nth line.
+func truncateAfter(t *testing.T, name string, lines int) {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := 0
+	for range lines {
+		end += strings.IndexByte(string(text[end:]), '\n') + 1
+	}
+	if err := os.Truncate(name, int64(end)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What a running process finds cut off, replaced or removed is on record, with the lines that it knew, until somebody
+// accepts it. A cut that no process saw verifies: that is the control.
+func TestCutIsRemembered(t *testing.T) {
+	t.Parallel()
+	for name, cut := range map[string]func(t *testing.T, dir string){
+		"cut": func(t *testing.T, dir string) { truncateAfter(t, filepath.Join(dir, segmentName(1)), 4) },
+		"emptied": func(t *testing.T, dir string) {
+			removeAll(t, dir)
+			writeFile(t, filepath.Join(dir, segmentName(1)), "")
+		},
+		"removed": func(t *testing.T, dir string) { removeAll(t, dir) },
+		"replaced": func(t *testing.T, dir string) {
+			text, err := os.ReadFile(filepath.Join(dir, segmentName(1)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			removeAll(t, dir)
+			writeFile(t, filepath.Join(dir, segmentName(1)), string(text))
+			truncateAfter(t, filepath.Join(dir, segmentName(1)), 3)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := testOptions(t)
+			o.CheckpointEvery, o.CheckpointCount = -1, 1000
+			l := mustOpen(t, o)
+			for _, id := range []string{"a", "b", "c"} {
+				if err := l.Record(t.Context(), decision(id, "touch "+id, engine.Allow)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cut(t, o.Dir)
+			if name == "cut" {
+				if r, err := Verify(o.Dir, VerifyOptions{}); err != nil || !r.OK {
+					t.Fatalf("the control: a cut that nobody has noticed yet: %v, %v", r, err)
+				}
+			}
+			if err := l.Record(t.Context(), decision("d", "touch d", engine.Allow)); !errors.Is(err, ErrTampered) {
+				t.Errorf("the decision behind the cut: %v", err)
+			}
+			if err := l.Record(t.Context(), decision("e", "touch e", engine.Allow)); err != nil {
+				t.Errorf("the decision after it: %v", err)
+			}
+			mustClose(t, l)
+			r, err := Verify(o.Dir, VerifyOptions{})
+			if err != nil || r.OK || !strings.Contains(r.String(), "nobody accepted this break") {
+				t.Fatalf("the log verifies:\n%v%v", r, err)
+			}
+			if k := known(t, o.Dir); k.Size != 5 || len(k.Lines) != 3 || !strings.Contains(k.Lines[2], "touch c") {
+				t.Errorf("on record: %+v", k)
+			}
+			mustClose(t, mustOpen(t, o)) // another process does not forget it
+			if r, err := Verify(o.Dir, VerifyOptions{}); err != nil || r.OK {
+				t.Errorf("after another process: %v, %v", r.OK, err)
+			}
+			l = mustOpen(t, o)
+			if n, err := l.Accept("ann", "a disk was exchanged"); err != nil || n == 0 {
+				t.Errorf("accepted %d, %v", n, err)
+			}
+			mustClose(t, l)
+			if r := mustVerify(t, o.Dir); !strings.Contains(r.String(), "accepted by ann") {
+				t.Errorf("accepted:\n%v", r)
+			}
+		})
+	}
+}
+
+// The outcome of a command that cut the log is not lost, though no decision of it is left.
+func TestOutcomeBehindACut(t *testing.T) {
+	t.Parallel()
+	o := testOptions(t)
+	o.CheckpointEvery, o.CheckpointCount = -1, 1000
+	l := mustOpen(t, o)
+	if err := l.Record(t.Context(), decision("a", "./cut", engine.Allow)); err != nil {
+		t.Fatal(err)
+	}
+	truncateAfter(t, filepath.Join(o.Dir, segmentName(1)), 2)
+	if err := l.Record(t.Context(), outcome("a")); err != nil {
+		t.Errorf("the outcome: %v", err)
+	}
+	mustClose(t, l)
+	found := false
+	for e, err := range Read(o.Dir, Filter{Kind: engine.KindOutcome}) {
+		found = found || err == nil && e.DecisionID == "a"
+	}
+	if k := known(t, o.Dir); !found || len(k.Lines) != 1 || !strings.Contains(k.Lines[0], "./cut") {
+		t.Errorf("outcome %v, known %+v", found, k)
+	}
+}
+
+// Where even the checkpoint speaks of more than is left, nothing is written behind the rest, and what was known is
+// saved beside it.
+func TestCutBehindTheCheckpoint(t *testing.T) {
+	t.Parallel()
+	o := testOptions(t)
+	o.CheckpointEvery, o.CheckpointCount = -1, 3
+	l := mustOpen(t, o)
+	fill(t, l, 0, 10)
+	truncateAfter(t, filepath.Join(o.Dir, segmentName(1)), 2)
+	for range 2 {
+		if err := l.Record(t.Context(), decision("d", "touch d", engine.Allow)); !errors.Is(err, ErrTampered) {
+			t.Errorf("a decision: %v", err)
+		}
+	}
+	_ = l.Close() // it fails as well
+	saved, err := filepath.Glob(filepath.Join(o.Dir, "torn", "*cut.json"))
+	if err != nil || len(saved) == 0 {
+		t.Errorf("saved: %v, %v", saved, err)
+	}
+}
+
+// known returns what the newest recovery record says of the end of the log.
+func known(t *testing.T, dir string) (k knownEnd) {
+	t.Helper()
+	for e, err := range Read(dir, Filter{Kind: engine.KindRecovery}) {
+		var b recoveryBody
+		if err == nil {
+			err = json.Unmarshal(e.Raw, &b)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.Known != nil {
+			k = *b.Known
+		}
+	}
+	return k
+}
+
+// removeAll removes the records and checkpoints of a log, and leaves its keys.
+func removeAll(t *testing.T, dir string) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if base := filepath.Base(name); strings.HasPrefix(base, "audit-") || base == CheckpointFile {
+			if err := os.Remove(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func writeFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

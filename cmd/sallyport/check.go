@@ -45,7 +45,7 @@ With --batch, 0 says that every line has its decision.`,
 				}
 				return a.batch(cmd.Context(), f)
 			}
-			text, err := textOf(f.text, given, words)
+			text, err := textOf(f.text, given, words, f.workDir)
 			if err != nil {
 				return err
 			}
@@ -149,6 +149,10 @@ func checkStatus(e engine.Effect) int {
 
 func (a *app) writeDecision(out engine.Outcome, traces []rego.RuleTrace, exemptions []plugins.Considered, explain bool) error {
 	mode := ""
+	if out.Fault != nil {
+		_, err := fmt.Fprintln(a.out, styleOf(a.out).red("error")) // no rule denied it
+		return err
+	}
 	if out.Decision.Mode == engine.Monitor {
 		mode = " (monitor mode: it would run all the same)"
 	}

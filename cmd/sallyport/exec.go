@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"syscall"
 	"time"
 
@@ -39,14 +38,14 @@ Exits with the status of the command; 124 when it ran too long, 125 when sallypo
   sallyport exec --timeout 5m -c 'make build && make test'
   sallyport exec --tty --timeout 1h -- python3`,
 		RunE: func(cmd *cobra.Command, words []string) error {
-			text, err := textOf(f.text, cmd.Flags().Changed("command"), words)
+			text, err := textOf(f.text, cmd.Flags().Changed("command"), words, f.workDir)
 			if err != nil {
 				return err
 			}
 			if cmd.Flags().Changed("timeout") && f.timeout <= 0 {
 				return usageError{fmt.Errorf("--timeout %v: it must be greater than zero", f.timeout)}
 			}
-			return a.exec(cmd.Context(), text, words, f)
+			return a.exec(cmd.Context(), text, f)
 		},
 	}
 	flags := cmd.Flags()
@@ -63,7 +62,7 @@ Exits with the status of the command; 124 when it ran too long, 125 when sallypo
 	return cmd
 }
 
-func (a *app) exec(ctx context.Context, text string, words []string, f execFlags) error {
+func (a *app) exec(ctx context.Context, text string, f execFlags) error {
 	var screen *screen
 	if f.tty {
 		if *f.format == formatJSON {
@@ -111,7 +110,7 @@ func (a *app) exec(ctx context.Context, text string, words []string, f execFlags
 		}
 		return status(code)
 	}
-	a.explainExec(out, words, code)
+	a.explainExec(out)
 	return status(code)
 }
 
@@ -134,7 +133,7 @@ func execStatus(out engine.Outcome, interrupted syscall.Signal) int {
 }
 
 // explainExec tells a person what the command itself cannot: why it did not run, or how it ended.
-func (a *app) explainExec(out engine.Outcome, words []string, code int) {
+func (a *app) explainExec(out engine.Outcome) {
 	if !out.Ran {
 		a.explainDenial(out)
 		return
@@ -144,8 +143,6 @@ func (a *app) explainExec(out engine.Outcome, words []string, code int) {
 		a.say("timed out after %s: give it more with --timeout", granted(out))
 	case out.Exit.Error != nil:
 		a.say("%s", printable(out.Exit.Error.Error()))
-	case code == execNotFound && len(words) == 1 && strings.Contains(words[0], " "):
-		a.say("hint: words are taken exactly, so this was looked up as one program: run text with -c")
 	}
 	if n := out.Exit.OOMKills; n > 0 {
 		a.say("the kernel killed %d processes of the environment for want of memory: give it more, or use less", n)
@@ -171,7 +168,10 @@ func granted(out engine.Outcome) time.Duration {
 
 func (a *app) explainDenial(out engine.Outcome) {
 	word := "denied"
-	if out.Decision.Effect == engine.Ask {
+	switch {
+	case out.Fault != nil:
+		word = "error" // no rule denied it
+	case out.Decision.Effect == engine.Ask:
 		word = "not approved"
 	}
 	a.say("%s: it did not run", styleOf(a.err).red(word))

@@ -38,9 +38,9 @@ func TestDockerDoctor(t *testing.T) {
 		t.Errorf("after a change from outside: %+v", r)
 	}
 	for _, tc := range [][3]string{
-		{"host: \"unix:///nowhere\"", "fail  engine", "mend: start the engine"},
-		{"image: \"sallyport-test/none:1\"", "fail  image ", "mend: "},
-		{"network: host", "warn  network", "mend: "},
+		{"host: \"unix:///nowhere\"", "fail  engine", "fix: start the engine"},
+		{"image: \"sallyport-test/none:1\"", "fail  image ", "fix: "},
+		{"network: host", "warn  network", "fix: "},
 	} {
 		r := s.do(s.config("bad", tc[0], "agent: other"), "doctor")
 		if !strings.Contains(r.stdout, tc[1]) || !strings.Contains(r.stdout, tc[2]) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -205,11 +206,12 @@ func (a *app) writeFindings(findings []finding) error {
 	s := styleOf(a.out)
 	for _, f := range findings {
 		state := map[string]func(string) string{"ok": s.green, "warn": s.yellow, "fail": s.red}[f.State](fmt.Sprintf("%-4s", f.State))
-		if _, err := fmt.Fprintf(a.out, "%s  %-14s %s\n", state, f.Check, printable(f.Detail)); err != nil {
+		line := wrap(fmt.Sprintf("%-4s  %-14s %s\n", f.State, f.Check, printable(f.Detail)), widthOf(a.out), 21)
+		if _, err := io.WriteString(a.out, state+line[4:]); err != nil {
 			return err
 		}
 		if f.Fix != "" {
-			fmt.Fprintf(a.out, "      %-14s fix: %s\n", "", printable(f.Fix))
+			_, _ = io.WriteString(a.out, wrap(fmt.Sprintf("      %-14s fix: %s\n", "", printable(f.Fix)), widthOf(a.out), 0))
 		}
 	}
 	return nil

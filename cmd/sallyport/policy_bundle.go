@@ -42,7 +42,10 @@ makes it: for programs that evaluate policies by OPA's SDKs. Sallyport judges by
 			return usageError{fmt.Errorf("--serial %d: want a number above zero", serial)}
 		}
 		if !rego.IsBundle(out) || rego.IsRemote(out) {
-			return usageError{fmt.Errorf("-o %q: want the name of a file that ends in .tar.gz", out)}
+			if out == "" {
+				return usageError{errors.New("missing -o FILE.tar.gz")}
+			}
+			return usageError{fmt.Errorf("-o %q: the name must end in .tar.gz", out)}
 		}
 		dirs, err := a.policyDirs(args)
 		if err != nil {

@@ -3,7 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os/exec"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,13 +38,13 @@ func looksLikeText(word, dir string) bool {
 	if !strings.ContainsAny(word, " \t\r\n|&;<>()`$") {
 		return false
 	}
-	candidates := []string{word}
-	if strings.Contains(word, "/") && !filepath.IsAbs(word) {
-		candidates = append(candidates, filepath.Join(dir, word))
+	dirs := filepath.SplitList(os.Getenv("PATH"))
+	if strings.Contains(word, "/") {
+		dirs = []string{"", dir}
 	}
-	return !slices.ContainsFunc(candidates, func(program string) bool {
-		_, err := exec.LookPath(program)
-		return err == nil
+	return !slices.ContainsFunc(dirs, func(in string) bool {
+		info, err := os.Stat(filepath.Join(in, word))
+		return err == nil && !info.IsDir()
 	})
 }
 

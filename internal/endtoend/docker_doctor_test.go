@@ -13,7 +13,7 @@ func TestDockerDoctor(t *testing.T) {
 	t.Parallel()
 	s := dockerSite(t, runtimeImage())
 	c := s.config("c", "keep: true, memory: 1g, cpus: 2")
-	var findings []struct{ Check, State, Detail, Mend string }
+	var findings []struct{ Check, State, Detail, Fix string }
 	r := s.do(c, "doctor", "--format", "json")
 	if err := json.Unmarshal([]byte(r.stdout), &findings); err != nil || r.code != 0 {
 		t.Fatalf("%v: %+v", err, r)
@@ -21,7 +21,7 @@ func TestDockerDoctor(t *testing.T) {
 	count := map[string]int{}
 	for _, f := range findings {
 		count[f.Check]++
-		if f.Check == "container" && f.State != "ok" || f.State != "ok" && f.Mend == "" {
+		if f.Check == "container" && f.State != "ok" || f.State != "ok" && f.Fix == "" {
 			t.Errorf("%+v", f)
 		}
 	}

@@ -36,7 +36,7 @@ install: $(if $(filter-out $(wildcard $(BIN)/*),$(PROGRAMFILES)),build) ## insta
 images: build ## build the runtime images on a base of Debian's packages (needs a Docker engine, debootstrap, root)
 	@as=""; [ "$$(id -u)" = 0 ] || as="sudo -E"; $$as $(BIN)/sallyport image build --sudo --base debootstrap
 
-demo: build ## show the main job on real commands in a scratch workspace
+demo: build ## run a short tour in a temporary folder
 	@docs/demo.sh $(BIN)/sallyport
 
 # report prints a line for each package, one for each cause of skipped tests, and failures last.

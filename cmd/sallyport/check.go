@@ -30,8 +30,8 @@ func (a *app) checkCommand() *cobra.Command {
 		Long: `Decide about a command and run nothing. Nothing is recorded either.
 
 With --batch, each line of stdin is a JSON object: {"command": TEXT}, with "work_dir", "tool", "session" and
-"agent" as needed. For each line, in order, one decision is printed on one line; a line that makes no sense
-gets a denial with an "error".
+"agent" as needed. For each line, in order, one decision is printed on one line; an invalid line
+yields a deny with "error".
 
 Exits with 0 for allow, 3 for deny, 4 for ask, 2 for a wrong command line, 1 when something is broken.
 With --batch, 0 says that every line has its decision.`,

@@ -51,7 +51,7 @@ Exits with the status of the command; 124 when it ran too long, 125 when sallypo
 	flags := cmd.Flags()
 	flags.SetInterspersed(false) // what follows the first word belongs to the command
 	flags.StringVarP(&f.text, "command", "c", "", "bash `text` to run")
-	flags.StringVar(&f.runner, "runner", "", "where to run it: a `name` (default from the configuration)")
+	flags.StringVar(&f.runner, "runner", "", "where to run it: local, docker, docker-sudo, or a `name` from runners: (default from the configuration)")
 	flags.StringVar(&f.workDir, "work-dir", "", "`directory` to run it in: absolute, or relative to the workspace (default: the workspace)")
 	flags.BoolVar(&f.stdin, "stdin", false, "pass on standard input; policies are told that it is not judged")
 	flags.BoolVarP(&f.tty, "tty", "t", false, "give it a terminal, at which what is typed here arrives; it is not judged, as with --stdin")

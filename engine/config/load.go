@@ -190,7 +190,10 @@ func find(flag string, host Host) (file, source string, err error) {
 
 func read(file string) (string, error) {
 	f, err := os.Open(file)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", errors.New("no such file: check the path")
+	case err != nil:
 		return "", fmt.Errorf("read configuration: %w: check the path", err)
 	}
 	defer f.Close()

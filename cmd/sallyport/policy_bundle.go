@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -145,6 +146,9 @@ func readKey(file string) ([]byte, error) {
 		return nil, nil
 	}
 	key, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read key: %w: make one with: openssl ecparam -name prime256v1 -genkey -noout -out key.pem", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read key: %w", err)
 	}

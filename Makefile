@@ -14,21 +14,29 @@ FUZZTIME ?= 1000x
 SHELL   := bash
 .SHELLFLAGS := -o pipefail -c
 LDFLAGS := -s -w
+PREFIX  ?= /usr/local
+COMMANDS := $(notdir $(wildcard cmd/*))
+PROGRAMFILES = $(addprefix $(BIN)/,$(COMMANDS))
 
 .DEFAULT_GOAL := help
-.PHONY: help build images demo test test-all programs rego-test race bench confirm fuzz lint cover cross generate clean mcp-clients opa-wasm
+.PHONY: help build install images demo test test-all programs rego-test race bench confirm fuzz lint cover cross generate clean mcp-clients opa-wasm
 
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## build bin/sallyport and bin/sallyport-supervisor
+build: ## build the programs into bin: sallyport, sallyport-supervisor and what belongs to them
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/sallyport ./cmd/sallyport
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/sallyport-supervisor ./cmd/sallyport-supervisor
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ $(patsubst %,./cmd/%,$(filter-out sallyport,$(COMMANDS)))
+
+# As root it installs what is there: Go's caches stay those of the user who has built it.
+install: $(if $(filter-out $(wildcard $(BIN)/*),$(PROGRAMFILES)),build) ## install the programs into PREFIX/bin (default /usr/local/bin), below DESTDIR if set
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(PROGRAMFILES) $(DESTDIR)$(PREFIX)/bin/
 
 images: build ## build the runtime images on a base of Debian's packages (needs a Docker engine, debootstrap, root)
 	@as=""; [ "$$(id -u)" = 0 ] || as="sudo -E"; $$as $(BIN)/sallyport image build --sudo --base debootstrap
 
-demo: build ## show the main job on real commands in a scratch workspace
+demo: build ## run a short tour in a temporary folder
 	@docs/demo.sh $(BIN)/sallyport
 
 # report prints a line for each package, one for each cause of skipped tests, and failures last.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The main job on real commands, in a scratch workspace that is removed at the end:
+# A short tour with real commands, in a temporary folder that is removed at the end:
 #   docs/demo.sh path/to/sallyport
 # Needs no configuration, no network and no Docker. What is refused here would do little if it ran:
 # the point is to see it refused.
@@ -56,7 +56,7 @@ show 126 exec -c 'a=su b=do; echo "${a}${b} id" | base64 | base64 -d | sh'
 show 3 check -c 'cd / && r\m -fr "$PWD"*'
 
 echo
-echo "4. All of it is on record, and the record shows if it is changed."
+echo "4. Everything is logged, and tampering shows."
 show 0 audit list
 show 0 audit verify
 

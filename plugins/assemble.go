@@ -109,6 +109,9 @@ func Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, err
 
 // assemble makes one part after the other. What is open when it fails is in s. Places in named are those of the file.
 func (s *Sallyport) assemble(ctx context.Context, named *config.Loaded, o Options) error {
+	if wide := named.TooWide(); wide != "" {
+		return fmt.Errorf("workspace: %s", wide)
+	}
 	l := pluginsLast(named)
 	evaluator, load, err := s.judges(ctx, l, o)
 	if err != nil {

@@ -73,7 +73,7 @@ func Environments(ctx context.Context, l *config.Loaded) ([]Environment, error) 
 	}
 	slices.SortStableFunc(out, func(a, b Environment) int { return cmp.Compare(-a.lastUsed(), -b.lastUsed()) })
 	if unasked != nil && usesDocker(l, out) {
-		err = errors.Join(err, fmt.Errorf("what there is of containers is not known: %w", unasked))
+		err = errors.Join(err, fmt.Errorf("cannot list containers: %w", unasked))
 	}
 	return out, err
 }

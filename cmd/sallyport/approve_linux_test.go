@@ -70,7 +70,7 @@ func TestPersonAtTheTerminal(t *testing.T) {
 			// Standard input and output are an agent's: answering there must not count.
 			cmd := exec.Command("sallyport", "--config", file, "exec", "--", "touch", "mark")
 			cmd.Dir, cmd.Stdin = dir, strings.NewReader("yes\n")
-			cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME="+dir, "NO_COLOR=1")
+			cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_STATE_HOME="+dir, "NO_COLOR=1")
 			cmd.ExtraFiles = []*os.File{slave}
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 3}
 			screen := make(chan string, 1)

@@ -30,8 +30,8 @@ func (a *app) checkCommand() *cobra.Command {
 		Long: `Decide about a command and run nothing. Nothing is recorded either.
 
 With --batch, each line of stdin is a JSON object: {"command": TEXT}, with "work_dir", "tool", "session" and
-"agent" as needed. For each line, in order, one decision is printed on one line; a line that makes no sense
-gets a denial with an "error".
+"agent" as needed. For each line, in order, one decision is printed on one line; an invalid line
+yields a deny with "error".
 
 Exits with 0 for allow, 3 for deny, 4 for ask, 2 for a wrong command line, 1 when something is broken.
 With --batch, 0 says that every line has its decision.`,
@@ -45,7 +45,7 @@ With --batch, 0 says that every line has its decision.`,
 				}
 				return a.batch(cmd.Context(), f)
 			}
-			text, err := textOf(f.text, given, words)
+			text, err := textOf(f.text, given, words, f.workDir)
 			if err != nil {
 				return err
 			}
@@ -149,6 +149,10 @@ func checkStatus(e engine.Effect) int {
 
 func (a *app) writeDecision(out engine.Outcome, traces []rego.RuleTrace, exemptions []plugins.Considered, explain bool) error {
 	mode := ""
+	if out.Fault != nil {
+		_, err := fmt.Fprintln(a.out, styleOf(a.out).red("error")) // no rule denied it
+		return err
+	}
 	if out.Decision.Mode == engine.Monitor {
 		mode = " (monitor mode: it would run all the same)"
 	}

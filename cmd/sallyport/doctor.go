@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -23,29 +24,29 @@ type finding struct {
 	Check  string `json:"check"`
 	State  string `json:"state"` // ok, warn, fail
 	Detail string `json:"detail"`
-	Mend   string `json:"mend"` // what to do; "" when nothing is to be done
+	Fix    string `json:"fix"` // what to do; "" when nothing is to be done
 }
 
 // doctor gathers findings.
 type doctor struct{ findings []finding }
 
-func (d *doctor) add(check, state, detail, mend string) {
-	d.findings = append(d.findings, finding{check, state, detail, mend})
+func (d *doctor) add(check, state, detail, fix string) {
+	d.findings = append(d.findings, finding{check, state, detail, fix})
 }
 
-func (d *doctor) fail(check string, err error, mend string) {
-	d.add(check, "fail", err.Error(), mend)
+func (d *doctor) fail(check string, err error, fix string) {
+	d.add(check, "fail", err.Error(), fix)
 }
 
 func (a *app) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what works on this machine and what does not, with the mend",
-		Long: `Say what works on this machine and what does not, with the mend. Nothing is changed or created, but for a container
-that is made to be looked at where the runner is docker, and removed again.
+		Short: "Check this machine and suggest fixes",
+		Long: `Check this machine and suggest fixes. Nothing is changed. With the runner docker, a container is started for the
+check and removed.
 
 Exits with 0 when sallyport can work, 1 when something keeps it from working or the log was tampered with.
-Warnings are for you to weigh.`,
+Warnings do not change the exit code.`,
 		Args: noArgs,
 	}
 	f := formatFlag(cmd)
@@ -103,11 +104,12 @@ func (d *doctor) configuration(l *config.Loaded) {
 		d.add("configuration", "warn", note, "")
 	}
 	for _, w := range l.Warnings() {
-		what, mend := w, ""
-		if i := strings.LastIndex(w, ": "); i >= 0 {
-			what, mend = w[:i], w[i+2:]
+		what, fix := apart(errors.New(w))
+		state := "warn"
+		if w == l.TooWide() {
+			state = "fail"
 		}
-		d.add("configuration", "warn", what, mend)
+		d.add("configuration", state, what, fix)
 	}
 }
 
@@ -129,7 +131,7 @@ func (d *doctor) policies(ctx context.Context, l *config.Loaded) {
 	if by, aside := e.By(); aside == "" {
 		d.add("evaluator", "ok", by, "")
 	} else {
-		d.add("evaluator", "warn", by+": "+aside, "decisions are the same and take longer; mend it, or set evaluator to topdown")
+		d.add("evaluator", "warn", by+": "+aside, "decisions are the same and take longer; fix it, or set evaluator to topdown")
 	}
 	d.served(ctx, l)
 }
@@ -204,11 +206,12 @@ func (a *app) writeFindings(findings []finding) error {
 	s := styleOf(a.out)
 	for _, f := range findings {
 		state := map[string]func(string) string{"ok": s.green, "warn": s.yellow, "fail": s.red}[f.State](fmt.Sprintf("%-4s", f.State))
-		if _, err := fmt.Fprintf(a.out, "%s  %-14s %s\n", state, f.Check, printable(f.Detail)); err != nil {
+		line := wrap(fmt.Sprintf("%-4s  %-14s %s\n", f.State, f.Check, printable(f.Detail)), widthOf(a.out), 21)
+		if _, err := io.WriteString(a.out, state+line[4:]); err != nil {
 			return err
 		}
-		if f.Mend != "" {
-			fmt.Fprintf(a.out, "      %-14s mend: %s\n", "", printable(f.Mend))
+		if f.Fix != "" {
+			_, _ = io.WriteString(a.out, wrap(fmt.Sprintf("      %-14s fix: %s\n", "", printable(f.Fix)), widthOf(a.out), 0))
 		}
 	}
 	return nil

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/plugins"
@@ -16,8 +18,8 @@ func (d *doctor) runner(ctx context.Context, l *config.Loaded) {
 	}
 	tried, err := plugins.Trial(ctx, l)
 	if err != nil {
-		what, mend := apart(err.Error())
-		d.add("runner", "fail", what, mend)
+		what, fix := apart(err)
+		d.add("runner", "fail", what, fix)
 		return
 	}
 	d.add("runner", "ok", fmt.Sprintf("%s: isolation %s, network %s", tried.Name, tried.Isolation, tried.Network), "")
@@ -26,8 +28,8 @@ func (d *doctor) runner(ctx context.Context, l *config.Loaded) {
 		d.add("sandbox", "ok", fmt.Sprintf("%s: what it promises was tried and holds; repositories that are guarded: %v", tool, tried.Made["repositories"]), "")
 	}
 	for _, w := range tried.Wanting {
-		what, mend := apart(w)
-		d.add("runner", "warn", what, mend)
+		what, fix := apart(errors.New(w))
+		d.add("runner", "warn", what, fix)
 	}
 	d.container(l, tried)
 	if tried.Isolation == "none" {
@@ -39,8 +41,8 @@ func (d *doctor) runner(ctx context.Context, l *config.Loaded) {
 func (d *doctor) engine(ctx context.Context, l *config.Loaded) bool {
 	e, err := plugins.LookAtEngine(ctx, l)
 	if err != nil {
-		what, mend := apart(err.Error())
-		d.add("engine", "fail", what, mend)
+		what, fix := apart(err)
+		d.add("engine", "fail", what, fix)
 		return false
 	}
 	if e == nil {
@@ -59,11 +61,11 @@ func (d *doctor) engine(ctx context.Context, l *config.Loaded) bool {
 	}
 	if !e.ImagePresent {
 		state := "fail"
-		mend := e.HowToGet
+		fix := e.HowToGet
 		if l.Docker.Pull == "missing" {
-			state, mend = "warn", "the first command pulls it; or get it now: docker pull "+e.Image.Ref
+			state, fix = "warn", "the first command pulls it; or get it now: docker pull "+e.Image.Ref
 		}
-		d.add("image", state, e.Image.Ref+" is not there", mend)
+		d.add("image", state, e.Image.Ref+" is not there", fix)
 		return false
 	}
 	d.add("image", "ok", fmt.Sprintf("%s, %s, made %.10s, %d MB", e.Image.Ref, e.Image.ID, e.ImageCreated, e.ImageSize/1e6), "")
@@ -108,10 +110,23 @@ func (d *doctor) container(l *config.Loaded, tried plugins.Tried) {
 	}
 }
 
-// apart takes the mend, which stands behind the last colon of what our parts say, from the rest.
-func apart(text string) (what, mend string) {
-	if i := strings.LastIndex(text, ": "); i >= 0 {
-		return text[:i], text[i+2:]
+// apart divides what our parts say into the problem and its fix, which follows the last colon outside of parentheses.
+// An error of the system that stands there is no fix.
+func apart(err error) (problem, fix string) {
+	text, depth := err.Error(), 0
+	var system syscall.Errno
+	if errors.As(err, &system) && strings.HasSuffix(text, system.Error()) {
+		return text, ""
+	}
+	for i := len(text) - 1; i > 0; i-- {
+		switch {
+		case text[i] == ')':
+			depth++
+		case text[i] == '(':
+			depth--
+		case depth == 0 && text[i-1:i+1] == ": ":
+			return text[:i-1], text[i+1:]
+		}
 	}
 	return text, ""
 }

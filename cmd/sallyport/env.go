@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) envCommand() *cobra.Command {
-	return group("env", "Look after environments: what runs where, its log, its end", a.envList(), a.envLogs(), a.envRemove(), a.envPrune())
+	return group("env", "List, inspect and remove sandboxes and containers", a.envList(), a.envLogs(), a.envRemove(), a.envPrune())
 }
 
 func (a *app) envList() *cobra.Command {

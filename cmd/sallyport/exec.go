@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"syscall"
 	"time"
 
@@ -39,20 +38,20 @@ Exits with the status of the command; 124 when it ran too long, 125 when sallypo
   sallyport exec --timeout 5m -c 'make build && make test'
   sallyport exec --tty --timeout 1h -- python3`,
 		RunE: func(cmd *cobra.Command, words []string) error {
-			text, err := textOf(f.text, cmd.Flags().Changed("command"), words)
+			text, err := textOf(f.text, cmd.Flags().Changed("command"), words, f.workDir)
 			if err != nil {
 				return err
 			}
 			if cmd.Flags().Changed("timeout") && f.timeout <= 0 {
 				return usageError{fmt.Errorf("--timeout %v: it must be greater than zero", f.timeout)}
 			}
-			return a.exec(cmd.Context(), text, words, f)
+			return a.exec(cmd.Context(), text, f)
 		},
 	}
 	flags := cmd.Flags()
 	flags.SetInterspersed(false) // what follows the first word belongs to the command
 	flags.StringVarP(&f.text, "command", "c", "", "bash `text` to run")
-	flags.StringVar(&f.runner, "runner", "", "where to run it: a `name` (default from the configuration)")
+	flags.StringVar(&f.runner, "runner", "", "where to run it: local, docker, docker-sudo, or a `name` from runners: (default from the configuration)")
 	flags.StringVar(&f.workDir, "work-dir", "", "`directory` to run it in: absolute, or relative to the workspace (default: the workspace)")
 	flags.BoolVar(&f.stdin, "stdin", false, "pass on standard input; policies are told that it is not judged")
 	flags.BoolVarP(&f.tty, "tty", "t", false, "give it a terminal, at which what is typed here arrives; it is not judged, as with --stdin")
@@ -63,7 +62,7 @@ Exits with the status of the command; 124 when it ran too long, 125 when sallypo
 	return cmd
 }
 
-func (a *app) exec(ctx context.Context, text string, words []string, f execFlags) error {
+func (a *app) exec(ctx context.Context, text string, f execFlags) error {
 	var screen *screen
 	if f.tty {
 		if *f.format == formatJSON {
@@ -111,7 +110,7 @@ func (a *app) exec(ctx context.Context, text string, words []string, f execFlags
 		}
 		return status(code)
 	}
-	a.explainExec(out, words, code)
+	a.explainExec(out)
 	return status(code)
 }
 
@@ -134,7 +133,7 @@ func execStatus(out engine.Outcome, interrupted syscall.Signal) int {
 }
 
 // explainExec tells a person what the command itself cannot: why it did not run, or how it ended.
-func (a *app) explainExec(out engine.Outcome, words []string, code int) {
+func (a *app) explainExec(out engine.Outcome) {
 	if !out.Ran {
 		a.explainDenial(out)
 		return
@@ -144,8 +143,6 @@ func (a *app) explainExec(out engine.Outcome, words []string, code int) {
 		a.say("timed out after %s: give it more with --timeout", granted(out))
 	case out.Exit.Error != nil:
 		a.say("%s", printable(out.Exit.Error.Error()))
-	case code == execNotFound && len(words) == 1 && strings.Contains(words[0], " "):
-		a.say("hint: words are taken exactly, so this was looked up as one program: run text with -c")
 	}
 	if n := out.Exit.OOMKills; n > 0 {
 		a.say("the kernel killed %d processes of the environment for want of memory: give it more, or use less", n)
@@ -171,7 +168,10 @@ func granted(out engine.Outcome) time.Duration {
 
 func (a *app) explainDenial(out engine.Outcome) {
 	word := "denied"
-	if out.Decision.Effect == engine.Ask {
+	switch {
+	case out.Fault != nil:
+		word = "error" // no rule denied it
+	case out.Decision.Effect == engine.Ask:
 		word = "not approved"
 	}
 	a.say("%s: it did not run", styleOf(a.err).red(word))

@@ -26,7 +26,7 @@ type gated struct {
 
 func newGated(t *testing.T) gated {
 	dir := t.TempDir()
-	return gated{dir, append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME="+filepath.Join(dir, "state"), "XDG_CONFIG_HOME="+filepath.Join(dir, "config"))}
+	return gated{dir, append(os.Environ(), "HOME="+t.TempDir(), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "XDG_CONFIG_HOME="+filepath.Join(dir, "config"))}
 }
 
 // sallyport makes a command whose output goes into a buffer.

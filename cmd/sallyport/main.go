@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,6 +51,7 @@ type app struct {
 
 func (a *app) run(args []string) int {
 	root := a.root()
+	strict(root)
 	root.SetArgs(args)
 	root.SetIn(a.in)
 	root.SetOut(a.out)
@@ -80,20 +82,39 @@ func (a *app) root() *cobra.Command {
   sallyport check -c 'rm -rf build'   only decide; run nothing
   sallyport audit tail                watch what is decided
   sallyport policy list               the rules and their levels
-  sallyport doctor                    what works on this machine and what does not`,
+  sallyport doctor                    check this machine and suggest fixes`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
-		RunE:          helpOrUnknown,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if wanted, _ := cmd.Flags().GetBool("version"); wanted && len(args) == 0 {
+				return a.writeVersion(formatText)
+			}
+			return helpOrUnknown(cmd, args)
+		},
 	}
-	root.PersistentFlags().StringVar(&a.config, "config", "", "configuration `file` (default: $SALLYPORT_CONFIG, the user's, the system's)")
-	root.PersistentFlags().CountVarP(&a.verbose, "verbose", "v", "tell more on stderr; twice for all")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	for _, sub := range []func() *cobra.Command{
-		a.execCommand, a.checkCommand, a.mcpCommand, a.policyCommand, a.pluginCommand, a.envCommand, a.imageCommand, a.auditCommand, a.configCommand, a.doctorCommand, a.versionCommand,
+	root.PersistentFlags().StringVar(&a.config, "config", "", "configuration `file` (default: $SALLYPORT_CONFIG, else ~/.config/sallyport/config.yaml, else /etc/sallyport/config.yaml)")
+	root.PersistentFlags().CountVarP(&a.verbose, "verbose", "v", "log to stderr (-vv: everything)")
+	root.SetFlagErrorFunc(wrongFlag)
+	root.Flags().Bool("version", false, "print version and build information")
+	for _, g := range []struct {
+		title string
+		subs  []func() *cobra.Command
+	}{
+		{"Run and judge commands:", []func() *cobra.Command{a.execCommand, a.checkCommand, a.mcpCommand}},
+		{"Set up and look up:", []func() *cobra.Command{a.auditCommand, a.configCommand, a.doctorCommand, a.policyCommand}},
+		{"Sandboxes, containers and plugins:", []func() *cobra.Command{a.envCommand, a.imageCommand, a.pluginCommand}},
 	} {
-		root.AddCommand(sub())
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, sub := range g.subs {
+			c := sub()
+			c.GroupID = g.title
+			root.AddCommand(c)
+		}
 	}
+	root.AddCommand(a.versionCommand())
+	a.completeValues(root)
+	a.fitHelp(root)
 	return root
 }
 
@@ -120,6 +141,30 @@ func helpOrUnknown(cmd *cobra.Command, args []string) error {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return usageError{fmt.Errorf("unknown command %q: %s", args[0], hint)}
+}
+
+// strict makes errors of unknown topics and shells for cobra's own commands.
+func strict(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.PersistentPreRunE = func(*cobra.Command, []string) error { return nil }
+			c.Run, c.RunE = nil, helpOn
+		case "completion":
+			c.Args, c.RunE = cobra.ArbitraryArgs, helpOrUnknown
+		}
+	}
+}
+
+// helpOn is the command help: a topic that does not exist is an error.
+func helpOn(cmd *cobra.Command, args []string) error {
+	topic, rest, err := cmd.Root().Find(args)
+	if err != nil || topic == nil || len(rest) > 0 {
+		return helpOrUnknown(cmp.Or(topic, cmd.Root()), rest)
+	}
+	return topic.Help()
 }
 
 // load reads the configuration.

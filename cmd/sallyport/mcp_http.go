@@ -28,7 +28,7 @@ const tokenVariable = "SALLYPORT_HTTP_TOKEN"
 func (f *httpFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.address, "http", "", "serve over HTTP at `host:port` and not on stdin and stdout; port 0 takes a free one")
-	flags.StringVar(&f.tokenFile, "http-token-file", "", "`file` that holds the token which clients must send (default $"+tokenVariable+", or one that is made and told)")
+	flags.StringVar(&f.tokenFile, "http-token-file", "", "`file` that holds the token which clients must send (default $"+tokenVariable+", otherwise one is generated and printed)")
 	flags.BoolVar(&f.public, "http-public", false, "let --http be an address that other machines can reach")
 }
 

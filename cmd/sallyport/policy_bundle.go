@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -42,7 +43,10 @@ makes it: for programs that evaluate policies by OPA's SDKs. Sallyport judges by
 			return usageError{fmt.Errorf("--serial %d: want a number above zero", serial)}
 		}
 		if !rego.IsBundle(out) || rego.IsRemote(out) {
-			return usageError{fmt.Errorf("-o %q: want the name of a file that ends in .tar.gz", out)}
+			if out == "" {
+				return usageError{errors.New("missing -o FILE.tar.gz")}
+			}
+			return usageError{fmt.Errorf("-o %q: the name must end in .tar.gz", out)}
 		}
 		dirs, err := a.policyDirs(args)
 		if err != nil {
@@ -142,6 +146,9 @@ func readKey(file string) ([]byte, error) {
 		return nil, nil
 	}
 	key, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read key: %w: make one with: openssl ecparam -name prime256v1 -genkey -noout -out key.pem", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read key: %w", err)
 	}

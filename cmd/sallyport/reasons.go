@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/shell"
 )
 
 // writeReasons tells a person why a decision is as it is: for each reason the rule, what it
@@ -26,10 +28,26 @@ func writeReasons(w io.Writer, prefix, text string, d engine.Decision) {
 				line("    %s", s.red(mark))
 			}
 		}
+		if r.Rule == "shell/unparseable" {
+			if at := unreadable(text); at != "" {
+				line("    %s", printable(at))
+			}
+		}
 		if r.Remediation != "" {
 			line("  instead: %s", printable(r.Remediation))
 		}
 	}
+}
+
+// unreadable says where and why a text is no bash: "line 1, column 6: reached EOF without closing quote".
+func unreadable(text string) string {
+	_, err := shell.Parse(text, shell.Options{})
+	e, ok := errors.AsType[*shell.Error](err)
+	if !ok || e.Offset < 0 || e.Offset > len(text) || e.Detail == "" {
+		return ""
+	}
+	before := text[:e.Offset]
+	return fmt.Sprintf("line %d, column %d: %s", 1+strings.Count(before, "\n"), 1+utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]), e.Detail)
 }
 
 func (s style) effect(e engine.Effect) string {

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"unicode"
@@ -57,9 +59,11 @@ func writeIndented(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// writeTable aligns rows under a head. Cells are made printable: they may hold an agent's text.
+// writeTable aligns rows under a head; where they are wider than the terminal, each row is a paragraph of its own. Cells
+// are made printable: they may hold an agent's text.
 func writeTable(w io.Writer, head []string, rows [][]string) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var text bytes.Buffer
+	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	for _, row := range append([][]string{head}, rows...) {
 		cells := make([]string, len(row))
 		for i, c := range row {
@@ -67,7 +71,26 @@ func writeTable(w io.Writer, head []string, rows [][]string) error {
 		}
 		fmt.Fprintln(t, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	width := widthOf(w)
+	fits := func(line string) bool { return utf8.RuneCountInString(line) <= width }
+	if width == 0 || !slices.ContainsFunc(strings.Split(text.String(), "\n"), func(line string) bool { return !fits(line) }) {
+		_, err := w.Write(text.Bytes())
+		return err
+	}
+	text.Reset()
+	for _, row := range rows {
+		for i, c := range row {
+			if i < len(head) && c != "" {
+				text.WriteString(wrap(head[i]+": "+printable(c)+"\n", width, 2))
+			}
+		}
+		text.WriteString("\n")
+	}
+	_, err := w.Write(text.Bytes())
+	return err
 }
 
 // printable makes one line of a text that a terminal shows as it is: control characters, those

@@ -49,16 +49,18 @@ func version() versions {
 }
 
 func (a *app) versionCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "version", Short: "Say what this sallyport is made of", Args: noArgs}
+	cmd := &cobra.Command{Use: "version", Short: "Print version and build information", Args: noArgs}
 	f := formatFlag(cmd)
-	cmd.RunE = func(*cobra.Command, []string) error {
-		v := version()
-		if *f == formatJSON {
-			return writeIndented(a.out, v)
-		}
-		return writeTable(a.out, []string{"sallyport", v.Sallyport}, [][]string{
-			{"commit", v.Commit}, {"go", v.Go}, {"opa", v.OPA}, {"platform", v.Platform}, {"policies", v.Policies},
-		})
-	}
+	cmd.RunE = func(*cobra.Command, []string) error { return a.writeVersion(*f) }
 	return cmd
+}
+
+func (a *app) writeVersion(f format) error {
+	v := version()
+	if f == formatJSON {
+		return writeIndented(a.out, v)
+	}
+	return writeTable(a.out, []string{"sallyport", v.Sallyport}, [][]string{
+		{"commit", v.Commit}, {"go", v.Go}, {"opa", v.OPA}, {"platform", v.Platform}, {"policies", v.Policies},
+	})
 }

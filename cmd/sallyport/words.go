@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
@@ -10,8 +12,8 @@ import (
 )
 
 // textOf is the bash text of a request: -c TEXT as it is, or words that are quoted so that the
-// program gets exactly these arguments.
-func textOf(text string, given bool, words []string) (string, error) {
+// program gets exactly these arguments. A program with a relative path may lie below dir.
+func textOf(text string, given bool, words []string, dir string) (string, error) {
 	switch {
 	case given && len(words) > 0:
 		return "", usageError{errors.New("want either -c TEXT or words, not both")}
@@ -19,12 +21,31 @@ func textOf(text string, given bool, words []string) (string, error) {
 		return text, nil
 	case len(words) == 0:
 		return "", usageError{errors.New("no command: give words after --, or -c TEXT")}
+	case len(words) == 1 && looksLikeText(words[0], dir):
+		return "", usageError{fmt.Errorf("this is bash text, and no program has that name: use -c %s",
+			printable(quote(shorten(words[0], 60), false)))}
 	}
 	quoted := make([]string, len(words))
 	for i, w := range words {
 		quoted[i] = quote(w, i == 0)
 	}
 	return strings.Join(quoted, " "), nil
+}
+
+// looksLikeText reports whether a word that stands alone is bash text. As a word it would be judged as the name of an
+// unknown program. A program may have such a name.
+func looksLikeText(word, dir string) bool {
+	if !strings.ContainsAny(word, " \t\r\n|&;<>()`$") {
+		return false
+	}
+	dirs := filepath.SplitList(os.Getenv("PATH"))
+	if strings.Contains(word, "/") {
+		dirs = []string{"", dir}
+	}
+	return !slices.ContainsFunc(dirs, func(in string) bool {
+		info, err := os.Stat(filepath.Join(in, word))
+		return err == nil && !info.IsDir()
+	})
 }
 
 // quote writes a word as bash reads it back. What is plain stays as it is; control characters

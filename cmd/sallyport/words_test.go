@@ -15,7 +15,7 @@ func TestWordsReachTheProgramExactly(t *testing.T) {
 		{"line\nbreak", "tab\tbell\a", "carriage\rreturn", "esc\x1b1", "\xff\xfe", "\xff9", "it's\n", "back\\slash\n"},
 		{"if", "FOO=bar", "time", "{", "}", "[[", "!"},
 	} {
-		text, err := textOf("", false, append([]string{"printf", `%s\0`}, words...))
+		text, err := textOf("", false, append([]string{"printf", `%s\0`}, words...), "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +35,7 @@ func TestWordsReachTheProgramExactly(t *testing.T) {
 func TestFirstWordIsAProgram(t *testing.T) {
 	t.Parallel()
 	for _, word := range []string{"if", "time", "FOO=bar", "!", "{", "function", "no such program"} {
-		text, err := textOf("", false, []string{word, "x"})
+		text, err := textOf("", false, []string{word, "x"}, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,8 +60,11 @@ func TestTextOf(t *testing.T) {
 		{"", false, []string{"git", "commit", "-m", "a b"}, "git commit -m 'a b'", false},
 		{"", false, nil, "", true},
 		{"x", true, []string{"y"}, "", true},
+		{"", false, []string{"ls\nid"}, "", true},
+		{"", false, []string{"ls\tx"}, "", true},
+		{"", false, []string{"ls\nid", "x"}, `$'ls\nid' x`, false},
 	} {
-		got, err := textOf(test.text, test.given, test.words)
+		got, err := textOf(test.text, test.given, test.words, "")
 		if got != test.want || (err != nil) != test.bad {
 			t.Errorf("textOf(%q, %v, %q) = %q, %v", test.text, test.given, test.words, got, err)
 		}

@@ -47,6 +47,7 @@ type Loaded struct {
 	Notes []string
 
 	host     Host
+	unnamed  bool // the file names no workspace
 	where    map[string]position
 	compiled string // CompiledDir of the configuration that this one tries out; "" for its own
 }
@@ -189,7 +190,10 @@ func find(flag string, host Host) (file, source string, err error) {
 
 func read(file string) (string, error) {
 	f, err := os.Open(file)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", errors.New("no such file: check the path")
+	case err != nil:
 		return "", fmt.Errorf("read configuration: %w: check the path", err)
 	}
 	defer f.Close()
@@ -216,7 +220,11 @@ func Parse(text, file, source string, host Host) (*Loaded, error) {
 	whole := true
 	if file != "" {
 		d.base = filepath.Dir(file)
+		l.Workspace = unset
 		whole = d.document(text, &l.Config)
+	}
+	if l.unnamed = file == "" || l.Workspace == unset; l.unnamed {
+		l.Workspace = Path(host.Dir)
 	}
 	if whole {
 		check(l, d)
@@ -228,6 +236,9 @@ func Parse(text, file, source string, host Host) (*Loaded, error) {
 	l.Ignored = inWorkspace(string(l.Workspace), file)
 	return l, nil
 }
+
+// unset is what no file can say of a path.
+const unset = Path("\x00")
 
 // inWorkspace lists the files in the workspace that look like a configuration and are not the
 // one that is used.
@@ -252,7 +263,7 @@ func (l *Loaded) Environ() []string { return l.host.Environ }
 func (l *Loaded) Trial(home, workspace, profile, more string) (*Loaded, error) {
 	t := *l
 	t.compiled = l.CompiledDir() // what is compiled is the same there, and takes its time
-	t.host.Home, t.Workspace, t.Profile = home, Path(workspace), profile
+	t.host.Home, t.Workspace, t.Profile, t.unnamed = home, Path(workspace), profile, false
 	t.Runner = "local" // rules are tried out here, wherever commands run
 	t.host.Environ = []string{"HOME=" + home}
 	for _, v := range l.host.Environ {

@@ -163,7 +163,7 @@ func TestWarnings(t *testing.T) {
 	}
 	all := strings.Join(l.Warnings(), "\n")
 	for _, want := range []string{
-		"c.yaml is writable by everybody", "is writable by its group", "c.yaml lies in", ".env lies in", "pass_all", "rules lies in", "p.wasm lies in", "log lies in", "holds the home directory",
+		"c.yaml is writable by everybody", "is writable by its group", "c.yaml lies in", ".env lies in", "pass_all", "rules lies in", "p.wasm lies in", "log lies in", "contains your home directory",
 		"mode is monitor", "sallyport.yml is not read",
 	} {
 		if !strings.Contains(all, want) {

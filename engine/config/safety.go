@@ -11,7 +11,14 @@ import (
 // change it, and what it grants. They are for a person to weigh; nothing is refused.
 func (l *Loaded) Warnings() []string {
 	out := l.exposed()
+	wide := l.TooWide()
+	if wide != "" {
+		out = append(out, wide)
+	}
 	for _, r := range l.Layout().Roots {
+		if r.Path == l.there() && wide != "" {
+			continue
+		}
 		if r.Write && (holds(r.Path, l.host.Home) || r.Path == "/") {
 			out = append(out, fmt.Sprintf("%s is granted for writing and holds the home directory or all of the machine: grant a smaller place", r.Path))
 		}
@@ -29,6 +36,32 @@ func (l *Loaded) Warnings() []string {
 		out = append(out, fmt.Sprintf("%s is not read: a configuration in the workspace could come from the agent: name it with --config if it is yours", p))
 	}
 	return out
+}
+
+// TooWide says why commands cannot work in this workspace: sallyport was started in a home directory or at the root
+// of the machine, and the configuration does not name that directory. It is "" for a workspace that can be used.
+func (l *Loaded) TooWide() string {
+	w := l.there()
+	if r, ok := l.Elsewhere(); !l.unnamed || ok && r.Workspace != "" {
+		return ""
+	}
+	what := ""
+	for _, p := range []string{w, real(w)} {
+		switch {
+		case p == filepath.Dir(p):
+			what = "is the root of the file system"
+		case real(p) == real(l.host.Home):
+			what = "is your home directory"
+		case holds(p, l.host.Home):
+			what = "contains your home directory"
+		case p == "/root", slices.Contains([]string{"/home", "/Users"}, filepath.Dir(p)):
+			what = "is a home directory"
+		}
+	}
+	if what == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s %s, and agents could write to all of it: change to a project directory, or set `workspace` in the configuration", w, what)
 }
 
 // exposed says which of the places that hold an agent could be changed by others or by commands.

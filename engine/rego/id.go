@@ -28,7 +28,7 @@ func CheckCustomID(id string) error {
 		case slices.Contains(ast.KeywordsForRegoVersion(ast.RegoV1), part):
 			return fmt.Errorf("rule id %q: %s is a keyword of Rego: choose another name", id, part)
 		case !identifier.MatchString(part):
-			return fmt.Errorf("rule id %q: %q is no name: want small letters, digits and _, as in no_push", id, part)
+			return fmt.Errorf("rule id %q: %q: rule names use lower-case letters, digits and _, as in no_push", id, part)
 		case strings.HasSuffix(part, "_test"):
 			return fmt.Errorf("rule id %q: %s would be taken for a test: choose a name that does not end in _test", id, part)
 		}

@@ -15,15 +15,15 @@ func TestCheckCustomID(t *testing.T) {
 		"custom":              "want custom/CATEGORY/NAME",
 		"custom/x":            "want custom/CATEGORY/NAME",
 		"":                    "below custom",
-		"custom/git/no-push":  "want small letters",
-		"custom/git/":         "want small letters",
-		"custom/../../etc":    "want small letters",
+		"custom/git/no-push":  "use lower-case letters",
+		"custom/git/":         "use lower-case letters",
+		"custom/../../etc":    "use lower-case letters",
 		"custom/git/package":  "is a keyword of Rego",
 		"custom/git/x_test":   "would be taken for a test",
-		"custom/git/no push":  "want small letters",
-		"custom/Git/push":     "want small letters",
-		"custom/git/pu\nsh":   "want small letters",
-		"custom/git/no\\push": "want small letters",
+		"custom/git/no push":  "use lower-case letters",
+		"custom/Git/push":     "use lower-case letters",
+		"custom/git/pu\nsh":   "use lower-case letters",
+		"custom/git/no\\push": "use lower-case letters",
 	} {
 		err := CheckCustomID(id)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

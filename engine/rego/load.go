@@ -205,7 +205,7 @@ func (s *fileSet) parse() {
 	close(next)
 	workers.Wait()
 	for i, err := range errs {
-		s.failed(s.sources[i].name, err)
+		s.failed(s.sources[i].name, placed(err, s.sources[i].text))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/mod/modfile"
@@ -83,6 +84,32 @@ func TestLinksLeadSomewhere(t *testing.T) {
 				t.Errorf("%s links to %s, and no heading there is called so", doc, m[1])
 			}
 		}
+	}
+}
+
+// widest is how many characters a line of prose may have; tables and blocks have what they need.
+const widest = 110
+
+// TestProseIsNarrow holds that README and docs can be read in a terminal. The list of rules is made of their metadata.
+func TestProseIsNarrow(t *testing.T) {
+	lines := 0
+	for _, doc := range documents(t) {
+		rel, err := filepath.Rel(root, doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rel != "README.md" && filepath.Dir(rel) != "docs" || rel == "docs/rules.md" || rel == "docs/audit-log.md" {
+			continue
+		}
+		for line := range strings.Lines(prose(t, doc)) {
+			lines++
+			if line = strings.TrimSpace(line); !strings.HasPrefix(line, "|") && utf8.RuneCountInString(line) > widest {
+				t.Errorf("%s: %d characters, at most %d: %s", rel, utf8.RuneCountInString(line), widest, line)
+			}
+		}
+	}
+	if lines < 500 {
+		t.Errorf("%d lines of prose found: the test looks in the wrong place", lines)
 	}
 }
 

@@ -154,7 +154,7 @@ func running(b *testing.B, text string) (*exec.Cmd, []int) {
 	home := b.TempDir()
 	cmd := exec.Command(bin, "exec", "-c", text)
 	cmd.Dir = home
-	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home+"/state", "SALLYPORT_CONFIG="+unconfined(b))
+	cmd.Env = append(os.Environ(), "HOME="+b.TempDir(), "XDG_STATE_HOME="+home+"/state", "SALLYPORT_CONFIG="+unconfined(b))
 	if err := cmd.Start(); err != nil {
 		b.Fatal(err)
 	}

@@ -13,7 +13,7 @@ func TestDockerDoctor(t *testing.T) {
 	t.Parallel()
 	s := dockerSite(t, runtimeImage())
 	c := s.config("c", "keep: true, memory: 1g, cpus: 2")
-	var findings []struct{ Check, State, Detail, Mend string }
+	var findings []struct{ Check, State, Detail, Fix string }
 	r := s.do(c, "doctor", "--format", "json")
 	if err := json.Unmarshal([]byte(r.stdout), &findings); err != nil || r.code != 0 {
 		t.Fatalf("%v: %+v", err, r)
@@ -21,7 +21,7 @@ func TestDockerDoctor(t *testing.T) {
 	count := map[string]int{}
 	for _, f := range findings {
 		count[f.Check]++
-		if f.Check == "container" && f.State != "ok" || f.State != "ok" && f.Mend == "" {
+		if f.Check == "container" && f.State != "ok" || f.State != "ok" && f.Fix == "" {
 			t.Errorf("%+v", f)
 		}
 	}
@@ -38,9 +38,9 @@ func TestDockerDoctor(t *testing.T) {
 		t.Errorf("after a change from outside: %+v", r)
 	}
 	for _, tc := range [][3]string{
-		{"host: \"unix:///nowhere\"", "fail  engine", "mend: start the engine"},
-		{"image: \"sallyport-test/none:1\"", "fail  image ", "mend: "},
-		{"network: host", "warn  network", "mend: "},
+		{"host: \"unix:///nowhere\"", "fail  engine", "fix: start the engine"},
+		{"image: \"sallyport-test/none:1\"", "fail  image ", "fix: "},
+		{"network: host", "warn  network", "fix: "},
 	} {
 		r := s.do(s.config("bad", tc[0], "agent: other"), "doctor")
 		if !strings.Contains(r.stdout, tc[1]) || !strings.Contains(r.stdout, tc[2]) {

@@ -66,6 +66,18 @@ func (e *Engine) ping(ctx context.Context) error {
 // errGone is wrapped by the error of a container that went away while it was being reached.
 var errGone = errors.New("the container is gone")
 
+// silent is an engine that does not answer. What the client says of it says the same again.
+type silent struct {
+	at  string
+	err error
+}
+
+func (s silent) Error() string {
+	return fmt.Sprintf("no Docker engine: nothing answers at %s: start the engine (sudo systemctl start docker), or set docker.host or $DOCKER_HOST", s.at)
+}
+
+func (s silent) Unwrap() error { return s.err }
+
 // explain says what to do about an error of the engine.
 func (e *Engine) explain(doing string, err error) error {
 	text := err.Error()
@@ -77,8 +89,10 @@ func (e *Engine) explain(doing string, err error) error {
 		mend = fmt.Sprintf("this user may not use %s: join the group docker (sudo usermod -aG docker $USER, then log in again), or use a rootless engine", e.at.shown())
 	case strings.HasPrefix(e.at.host, "ssh://") && (client.IsErrConnectionFailed(err) || strings.Contains(text, "ssh")):
 		mend = fmt.Sprintf("try \"ssh %s docker version\": it must answer without a question", strings.TrimPrefix(e.at.host, "ssh://"))
+	case strings.Contains(text, "x509") || strings.Contains(text, "tls:"):
+		mend = "check DOCKER_CERT_PATH, or the certificates of the context"
 	case client.IsErrConnectionFailed(err) || errors.Is(err, os.ErrNotExist):
-		mend = fmt.Sprintf("nothing answers at %s: start the engine (sudo systemctl start docker), or name another under docker.host or in $DOCKER_HOST", e.at.shown())
+		return silent{e.at.shown(), err}
 	case errors.Is(err, context.DeadlineExceeded):
 		mend = fmt.Sprintf("the engine at %s does not answer in time: look at its log (journalctl -u docker)", e.at.shown())
 	case strings.Contains(text, "seccomp is not enabled"):
@@ -89,8 +103,6 @@ func (e *Engine) explain(doing string, err error) error {
 		mend = "set docker.cpus to no more than the engine has"
 	case strings.Contains(text, "no space left on device"):
 		mend = "the engine's disk is full: free some with \"sallyport env prune\" or \"docker system df\""
-	case strings.Contains(text, "x509") || strings.Contains(text, "tls:"):
-		mend = "check DOCKER_CERT_PATH, or the certificates of the context"
 	}
 	if mend == "" {
 		return fmt.Errorf("%s: %w", doing, err)

@@ -222,6 +222,7 @@ func (w *walker) conditional(x *syntax.BinaryArithm) (int64, bool) {
 		return 0, false
 	}
 	b, okB := w.number(arms.X)
+	*w.ctx.st = *w.merge(w.ctx.st, before) // the other arm finds what either holds
 	c, okC := w.number(arms.Y)
 	*w.ctx.st = *w.merge(w.ctx.st, before)
 	if a != 0 {

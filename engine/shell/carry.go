@@ -222,8 +222,8 @@ func withoutVersion(args []arg) []arg {
 func (w *walker) words(inv *invocation, c carrier, options map[string]arg, rest []arg, via string, change func(*context)) {
 	var assigns []Assign
 	for c.assigns && len(rest) > 0 {
-		name, _, found := strings.Cut(rest[0].Text, "=")
-		if !found || strings.Contains(name, "/") || rest[0].Certainty == Unknown {
+		name, _, found := strings.Cut(rest[0].Prefix, "=")
+		if !found || strings.Contains(name, "/") {
 			break
 		}
 		assigns = append(assigns, Assign{Name: name, Value: rest[0].cutAt(len(name)+1, rest[0].Text[len(name)+1:]).Word})

@@ -38,11 +38,17 @@ func (w *walker) runText(inv *invocation, code Code, v value, via string, change
 	read = read && code.Language != "fish" && code.Language != "csh" && !cutOff(code, v)
 	code.Static = full && read
 	code.Truncated = !read
-	if ofText := code.From != CodeFile || w.opened(code.File.Text); !read && full && ofText {
+	if !read && full && (code.From != CodeFile || w.wrote(code.File.Text)) {
 		w.unclear = true
 		w.mark(inv.idx, MarkDynamicCode)
 	}
 	w.commands[inv.idx].Code = code
+}
+
+// wrote reports a script that the text hands over or has written.
+func (w *walker) wrote(file string) bool {
+	abs, ok := absolute(w.ctx.st.here(), file)
+	return w.opened(file) || ok && len(w.ctx.st.files[abs].content) > 0
 }
 
 // cutOff reports a program that a shell reads up to a backslash at its end: bash drops it there, and keeps it behind -c.
@@ -162,7 +168,7 @@ func (w *walker) runScript(inv *invocation) bool {
 		return false
 	}
 	abs, ok := absolute(w.ctx.st.here(), text)
-	if !ok && strings.Contains(text, "/") {
+	if unknown := strings.HasPrefix(abs, unplaced) && !w.edited(abs) && w.ctx.st.files[abs].content == nil; (!ok || unknown) && strings.Contains(text, "/") {
 		w.commands[inv.idx].Code = Code{Language: "sh", From: CodeFile, File: inv.args[0].Word} // for all that is known
 		return false
 	}

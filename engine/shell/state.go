@@ -370,7 +370,10 @@ func (st *state) bind(params []value, known bool) {
 func (st *state) bindArgs(args []arg) {
 	params, known := make([]value, len(args)), true
 	for i, a := range args {
-		params[i] = a.val
+		params[i] = slices.Clone(a.val)
+		for j, p := range params[i] { // each is one of the names that a pattern stands for
+			params[i][j].glob = p.glob || p.known && !p.quoted && hasGlob(p.text)
+		}
 		known = known && spelled(a)
 	}
 	st.bind(params, known)

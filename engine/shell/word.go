@@ -71,6 +71,9 @@ func (w *walker) document(word *syntax.Word, quoted, tabs bool) value {
 	}
 	b.heredoc = true
 	b.parts(word.Parts, true)
+	for i, p := range b.cur { // a name that a pattern stood for
+		b.cur[i].known = p.known && !p.glob
+	}
 	return b.cur
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -58,9 +59,7 @@ An environment is worth what it keeps in. This page lists %d ways out that the t
 
 ` + "```sh\ngo test -v ./internal/escapes                          # all\ngo test -v ./internal/escapes -run 'TestDocker$/Proc'    # processes, in docker\n```" + `
 
-Each try is first shown to get out where nothing confines it, by a supervisor or a shell that is a plain process of the machine, or, where that would harm the machine, as root in namespaces of their own. A try that fails
-there is a mistake in the test. Then it is made in ` + "`bubblewrap`, `docker` and `docker-sudo`" + `; in the last also as root, by an elevated command. It got out if the host shows it: a secret came back, a file that was not
-granted or is protected changed, a listener was called, a process of the host was touched, a set-id file or a device lies in the workspace, something is left, the keeper is gone, or the kernel let through what it was to refuse.
+Each try is first shown to get out where nothing confines it, by a supervisor or a shell that is a plain process of the machine, or, where that would harm the machine, as root in namespaces of their own. A try that fails there is a mistake in the test. Then it is made in ` + "`bubblewrap`, `docker` and `docker-sudo`" + `; in the last also as root, by an elevated command. It got out if the host shows it: a secret came back, a file that was not granted or is protected changed, a listener was called, a process of the host was touched, a set-id file or a device lies in the workspace, something is left, the keeper is gone, or the kernel let through what it was to refuse.
 
 None gets out, but for what is marked *not stopped*. *Root may* marks what an elevated command in docker-sudo may do: the container and its keeper are its own, and what it does there ends with the container; the host does not notice.
 
@@ -89,6 +88,36 @@ func written(families []family) string {
 			}
 			fmt.Fprintf(&b, "| %s | %s%s | %s |\n", c.name, c.bubblewrap, c.not(inBubblewrap, ""), docker)
 		}
+	}
+	return wrapped(b.String())
+}
+
+// wrapped breaks lines of prose at 110 characters. Tables, blocks and comments stay as they are.
+func wrapped(text string) string {
+	var b strings.Builder
+	block := false
+	for line := range strings.Lines(text) {
+		block = block != strings.HasPrefix(line, "```")
+		if block || strings.HasPrefix(line, "|") || strings.HasPrefix(line, "<!--") || len(strings.Fields(line)) == 0 {
+			b.WriteString(line)
+			continue
+		}
+		width := 0
+		for i, word := range strings.Fields(line) {
+			n := utf8.RuneCountInString(word)
+			switch {
+			case i == 0:
+			case width+1+n > 110:
+				b.WriteString("\n")
+				width = 0
+			default:
+				b.WriteString(" ")
+				width++
+			}
+			b.WriteString(word)
+			width += n
+		}
+		b.WriteString("\n")
 	}
 	return b.String()
 }

@@ -213,9 +213,9 @@ func (w *walker) conditional(x *syntax.BinaryArithm) (int64, bool) {
 		b, okB := w.number(x.Y)
 		*w.ctx.st = *w.merge(w.ctx.st, before)
 		if x.Op == syntax.AndArit {
-			return truth(a != 0 && b != 0), okA && (a == 0 || okB)
+			return truth(a != 0 && b != 0), okA && okB
 		}
-		return truth(a != 0 || b != 0), okA && (a != 0 || okB)
+		return truth(a != 0 || b != 0), okA && okB
 	}
 	arms, ok := x.Y.(*syntax.BinaryArithm)
 	if !ok {
@@ -225,10 +225,11 @@ func (w *walker) conditional(x *syntax.BinaryArithm) (int64, bool) {
 	*w.ctx.st = *w.merge(w.ctx.st, before) // the other arm finds what either holds
 	c, okC := w.number(arms.Y)
 	*w.ctx.st = *w.merge(w.ctx.st, before)
+	ok = okA && okB && okC // what is put into an arm may be no expression
 	if a != 0 {
-		return b, okA && okB
+		return b, ok
 	}
-	return c, okA && okC
+	return c, ok
 }
 
 var compound = map[syntax.BinAritOperator]syntax.BinAritOperator{

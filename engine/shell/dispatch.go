@@ -124,19 +124,20 @@ func (w *walker) reparse(idx int, text, via string, change func(*context)) bool 
 		return false
 	}
 	w.step(1 + len(text)/bytesPerStep)
-	file, err := parseSyntax(text, w.opts.POSIX)
-	if err != nil && w.opts.POSIX {
-		file, err = parseSyntax(text, false)
-	}
-	if err != nil {
-		return false
-	}
 	saved := w.ctx
 	defer func() { w.ctx = saved }()
 	w.enter(idx, via)
 	w.ctx.src = text
 	if change != nil {
 		change(&w.ctx)
+	}
+	posix := w.opts.POSIX && w.ctx.st.sh
+	file, err := parseSyntax(text, posix)
+	if err != nil && posix {
+		file, err = parseSyntax(text, false)
+	}
+	if err != nil {
+		return false
 	}
 	w.deeper(func() {
 		changed := w.changes(file.Stmts)

@@ -71,7 +71,7 @@ func (w *walker) redirect(r *redirection, s *syntax.Redirect) {
 		w.here(r, one.FD, body)
 	case syntax.WordHdoc:
 		one.Mode = RedirectHere
-		body := append(w.assigned(s.Word), piece{text: "\n", known: true})
+		body := append(withoutNames(w.assigned(s.Word)), piece{text: "\n", known: true})
 		one.Body = newArg(body[:len(body)-1], w.raw(s.Word)).Word
 		w.here(r, one.FD, body)
 	default:

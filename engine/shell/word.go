@@ -71,10 +71,16 @@ func (w *walker) document(word *syntax.Word, quoted, tabs bool) value {
 	}
 	b.heredoc = true
 	b.parts(word.Parts, true)
-	for i, p := range b.cur { // a name that a pattern stood for
-		b.cur[i].known = p.known && !p.glob
+	return withoutNames(b.cur)
+}
+
+// withoutNames makes names that a pattern stood for unknown.
+func withoutNames(v value) value {
+	v = slices.Clone(v)
+	for i, p := range v {
+		v[i].known = p.known && !p.glob
 	}
-	return b.cur
+	return v
 }
 
 // withoutTabs copies the body of <<- without the tabs that begin its lines.

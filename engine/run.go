@@ -20,9 +20,13 @@ func (g *Gate) recordDecision(ctx context.Context, j *judged) error {
 	if j.fault != nil {
 		body.Fault = &FaultBody{ID: j.fault.ID, Part: j.fault.Part, Error: j.fault.Err.Error()}
 	}
-	runs := j.decision.Effect != Deny || j.decision.Mode == Monitor
+	return g.recordBefore(ctx, KindDecision, j.decision.ID, body, j.decision.Effect != Deny || j.decision.Mode == Monitor)
+}
+
+// recordBefore records what a command may run on, signed if the command is not confined.
+func (g *Gate) recordBefore(ctx context.Context, k Kind, decision string, body any, runs bool) error {
 	return g.o.Recorder.Record(context.WithoutCancel(ctx), Record{
-		Kind: KindDecision, Time: g.o.Now().UTC(), Decision: j.decision.ID, Body: body,
+		Kind: k, Time: g.o.Now().UTC(), Decision: decision, Body: body,
 		Sign: runs && g.o.Runner.Describe().Isolation == "none",
 	})
 }
@@ -69,7 +73,7 @@ func (g *Gate) approve(ctx context.Context, j *judged) (Approval, error) {
 	if err != nil {
 		body.Error = err.Error()
 	}
-	return a, g.record(ctx, KindApproval, j.decision.ID, body)
+	return a, g.recordBefore(ctx, KindApproval, j.decision.ID, body, a.Granted)
 }
 
 func (g *Gate) askPerson(ctx context.Context, j *judged) (a Approval, err error) {

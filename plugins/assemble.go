@@ -257,7 +257,7 @@ func (s session) Begin(in *facts.Input, fs facts.FS) func(facts.FS, int) error {
 // and closes it again. It reports whether there was anything to accept.
 func AcceptBreak(l *config.Loaded, version, by, reason string) (bool, error) {
 	o := logOptions(l, version)
-	o.AcceptedBy = by
+	o.AcceptedBy, o.AcceptedWhy = by, reason
 	log, err := audit.Open(o)
 	accepted := errors.Is(err, audit.ErrTampered) || errors.Is(err, audit.ErrNoKey)
 	if accepted {

@@ -179,7 +179,10 @@ func (l *Log) write(batch []*request, checkpoint bool) error {
 		return err
 	}
 	if note != nil {
-		return l.setAnchor(note)
+		err = l.setAnchor(note)
+	}
+	if err != nil && slices.ContainsFunc(batch, func(r *request) bool { return r.sign }) {
+		return fmt.Errorf("write checkpoint before a command that is not confined: %w", err)
 	}
 	return nil
 }
@@ -305,11 +308,12 @@ func (l *Log) setAnchor(msg []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := replace(l.o.fs, l.path(CheckpointFile), msg); err == nil {
+	err = replace(l.o.fs, l.path(CheckpointFile), msg)
+	if err == nil {
 		l.anchor = c
 	}
 	if l.o.Checkpoint != nil {
 		l.o.Checkpoint(msg)
 	}
-	return nil
+	return err
 }

@@ -4,7 +4,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"io/fs"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine"
 )
@@ -12,19 +17,11 @@ import (
 // recentBytes bounds the lines that a process keeps in memory to put them on record again.
 const recentBytes = 256 << 10
 
-// keep remembers a line that was written or read, until there are enough since the last checkpoint.
+// keep remembers a line that was written or read. Those of commands that still run are among the newest.
 func (l *Log) keep(line []byte) {
-	if l.st.since == 0 {
-		l.recent = nil
-		return
-	}
 	l.recent = append(l.recent, string(line))
-	size := 0
-	for i := len(l.recent) - 1; i >= 0; i-- {
-		if size += len(l.recent[i]); size > recentBytes || len(l.recent)-i > l.st.since {
-			l.recent = l.recent[i+1:]
-			return
-		}
+	for l.recentSize += len(line); l.recentSize > recentBytes; l.recent = l.recent[1:] {
+		l.recentSize -= len(l.recent[0])
 	}
 }
 
@@ -41,7 +38,7 @@ func (l *Log) noteCut(cause error) bool {
 		Size: was.tree.size, Last: hex.EncodeToString(was.last[:]), Root: hex.EncodeToString(root[:]), Lines: l.recent,
 	}}
 	if err := l.startAnew(); err != nil {
-		l.st = was
+		l.st, l.recent = was, b.Known.Lines
 		l.saveCut(b)
 		_ = l.drop() // the next batch finds the same, and says so
 		return false
@@ -58,7 +55,8 @@ func (l *Log) startAnew() error {
 	if err := l.drop(); err != nil {
 		return err
 	}
-	l.orphan, l.recent, l.sure, l.own, l.st = orphanWrite{}, nil, 0, nil, state{segment: 1}
+	l.orphan, l.sure, l.own, l.st = orphanWrite{}, 0, nil, state{segment: 1}
+	l.recent, l.recentSize = nil, 0
 	segments, err := segmentsIn(l.o.fs, l.o.Dir)
 	if err == nil {
 		l.anchor, _, err = readAnchor(l.o.fs, l.o.Dir, l.keys.public)
@@ -78,8 +76,25 @@ func (l *Log) startAnew() error {
 	return err
 }
 
-// saveCut writes what is known of a cut below torn/. It does what it can: the request is refused either way.
+// cutSuffix ends the names of files below torn/ that tell of a cut. An accepted one gets another name.
+const cutSuffix = "-cut.json"
+
+// cutsIn returns the names of the files that tell of cuts which nobody has accepted.
+func cutsIn(fsys fileSystem, dir string) ([]string, error) {
+	names, err := fsys.ReadDir(filepath.Join(dir, "torn"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return slices.DeleteFunc(names, func(n string) bool { return !strings.HasSuffix(n, cutSuffix) }), err
+}
+
+// saveCut writes what is known of a cut below torn/, once for each end of the log. It does what it can: the request is
+// refused either way.
 func (l *Log) saveCut(b recoveryBody) {
+	if l.saved == b.Known.Size {
+		return
+	}
+	l.saved = b.Known.Size
 	name, err := l.tornName("cut.json")
 	if err != nil {
 		return
@@ -115,22 +130,28 @@ func unaccepted(dir string) ([]int64, error) {
 		}
 	}
 	var all []int64
-	for seq := range open {
-		all = append(all, seq)
-	}
-	return all, nil
+	return append(all, slices.Sorted(maps.Keys(open))...), nil
 }
 
-// Accept puts on record that an operator knows of the breaks in the log that nobody has accepted yet. It returns how
-// many there were.
-func (l *Log) Accept(by, reason string) (int, error) {
+// Accept puts on record that an operator knows of the breaks in the log, and of the cuts that a process saved, which
+// nobody has accepted yet. It returns how many there were.
+func (l *Log) Accept(by, why string) (int, error) {
 	open, err := unaccepted(l.o.Dir)
-	if err != nil || len(open) == 0 {
-		return 0, err
-	}
-	p, err := l.ownPayload(engine.KindRecovery, recoveryBody{Accepts: open, By: by, Reason: reason})
 	if err != nil {
 		return 0, err
 	}
-	return len(open), l.enqueue(p, false)
+	cuts, err := cutsIn(l.o.fs, l.o.Dir)
+	if err != nil || len(open)+len(cuts) == 0 {
+		return 0, err
+	}
+	p, err := l.ownPayload(engine.KindRecovery, recoveryBody{Accepts: open, Cuts: cuts, By: by, Why: why})
+	if err == nil {
+		err = l.enqueue(p, false)
+	}
+	for _, name := range cuts {
+		if err == nil {
+			err = l.o.fs.Rename(l.path("torn/"+name), l.path("torn/"+strings.TrimSuffix(name, cutSuffix)+"-accepted.json"))
+		}
+	}
+	return len(open) + len(cuts), err
 }

@@ -75,7 +75,7 @@ func TestCutIsRemembered(t *testing.T) {
 			if err != nil || r.OK || !strings.Contains(r.String(), "nobody accepted this break") {
 				t.Fatalf("the log verifies:\n%v%v", r, err)
 			}
-			if k := known(t, o.Dir); k.Size != 5 || len(k.Lines) != 3 || !strings.Contains(k.Lines[2], "touch c") {
+			if k := known(t, o.Dir); k.Size != 5 || len(k.Lines) != 5 || !strings.Contains(k.Lines[4], "touch c") {
 				t.Errorf("on record: %+v", k)
 			}
 			mustClose(t, mustOpen(t, o)) // another process does not forget it
@@ -112,7 +112,7 @@ func TestOutcomeBehindACut(t *testing.T) {
 	for e, err := range Read(o.Dir, Filter{Kind: engine.KindOutcome}) {
 		found = found || err == nil && e.DecisionID == "a"
 	}
-	if k := known(t, o.Dir); !found || len(k.Lines) != 1 || !strings.Contains(k.Lines[0], "./cut") {
+	if k := known(t, o.Dir); !found || len(k.Lines) != 3 || !strings.Contains(k.Lines[2], "./cut") {
 		t.Errorf("outcome %v, known %+v", found, k)
 	}
 }
@@ -133,8 +133,50 @@ func TestCutBehindTheCheckpoint(t *testing.T) {
 	}
 	_ = l.Close() // it fails as well
 	saved, err := filepath.Glob(filepath.Join(o.Dir, "torn", "*cut.json"))
-	if err != nil || len(saved) == 0 {
+	if err != nil || len(saved) != 1 {
 		t.Errorf("saved: %v, %v", saved, err)
+	}
+	// Without the checkpoint the rest would pass for the whole.
+	if err := os.Remove(filepath.Join(o.Dir, CheckpointFile)); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := Verify(o.Dir, VerifyOptions{}); err != nil || r.OK || !strings.Contains(r.String(), "found the log cut") {
+		t.Errorf("the cut is forgotten: %v\n%v", err, r)
+	}
+	l = mustOpen(t, o)
+	if n, err := l.Accept("ann", "tried"); err != nil || n == 0 {
+		t.Errorf("accepted %d, %v", n, err)
+	}
+	mustClose(t, l)
+	mustVerify(t, o.Dir)
+}
+
+// A decision that is to be signed is refused where its checkpoint cannot be written.
+func TestSignedOrRefused(t *testing.T) {
+	t.Parallel()
+	o := testOptions(t)
+	o.CheckpointEvery = -1
+	l := mustOpen(t, o)
+	defer l.Close()
+	r := decision("a", "./x", engine.Allow)
+	r.Sign = true
+	if err := l.Record(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	c, ok, err := readAnchor(osFS{}, o.Dir, l.PublicKey())
+	if err != nil || !ok || c.Size < 3 {
+		t.Errorf("signed: %+v, %v, %v", c, ok, err)
+	}
+	name := filepath.Join(o.Dir, CheckpointFile)
+	if err := errors.Join(os.Remove(name), os.MkdirAll(filepath.Join(name, "x"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Record(t.Context(), decision("b", "./x", engine.Allow)); err != nil {
+		t.Errorf("the control, which needs no checkpoint: %v", err)
+	}
+	r.Decision = "c"
+	if err := l.Record(t.Context(), r); err == nil {
+		t.Error("a decision whose checkpoint is not written is recorded")
 	}
 }
 

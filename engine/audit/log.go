@@ -38,16 +38,18 @@ type Log struct {
 	final  error         // of Close; read after done
 
 	// What follows belongs to the committer.
-	lock    file
-	seg     file // nil while poisoned
-	st      state
-	sure    int64       // up to here the newest file is durable beyond doubt
-	orphan  orphanWrite // what a failed write may have left on disk
-	own     []payload   // records of the log itself that wait for the next batch
-	recent  []string    // lines since the last checkpoint, the newest of them: see keep
-	anchor  Checkpoint  // newest note on disk; zero size for none
-	rekeyed bool        // the signing key was lost: earlier checkpoints cannot be checked
-	buf     []byte
+	lock       file
+	seg        file // nil while poisoned
+	st         state
+	sure       int64       // up to here the newest file is durable beyond doubt
+	orphan     orphanWrite // what a failed write may have left on disk
+	own        []payload   // records of the log itself that wait for the next batch
+	recent     []string    // the newest lines: see keep
+	saved      int64       // records of the log whose cut was saved last
+	recentSize int         // bytes of recent
+	anchor     Checkpoint  // newest note on disk; zero size for none
+	rekeyed    bool        // the signing key was lost: earlier checkpoints cannot be checked
+	buf        []byte
 }
 
 var _ engine.Recorder = (*Log)(nil)
@@ -208,9 +210,11 @@ func (l *Log) take() (batch []*request, closed bool) {
 func (l *Log) finish() error {
 	err := l.acquire(l.o.LockWait)
 	if err == nil {
-		if err = l.ready(); err == nil && l.st.since > 0 {
+		err = l.ready()
+		if err == nil && l.st.since > 0 {
 			err = l.write(nil, true)
 		}
+		l.noteCut(err)
 		l.release()
 	}
 	if err != nil {

@@ -36,6 +36,7 @@ type Options struct {
 	// recovery record says so. The same holds for a log whose signing key is gone. Without it, Open refuses such a log.
 	AcceptBreak bool
 	AcceptedBy  string // who accepts, for the record
+	AcceptedWhy string // and the reason
 
 	fs fileSystem // tests fail it step by step
 }

@@ -142,7 +142,7 @@ func (l *Log) relative(name string) string { return "torn/" + filepath.Base(name
 
 func (l *Log) noteRecovery(b recoveryBody) error {
 	if b.Accepted = b.Break && l.o.AcceptBreak; b.Accepted {
-		b.By = l.o.AcceptedBy
+		b.By, b.Why = l.o.AcceptedBy, l.o.AcceptedWhy
 	}
 	p, err := l.ownPayload(engine.KindRecovery, b)
 	if err == nil {

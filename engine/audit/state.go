@@ -96,8 +96,10 @@ type recoveryBody struct {
 	// Known is the end of the log as a running process knew it, where it found the log cut or replaced.
 	Known *knownEnd `json:"known,omitempty"`
 	// Accepts are the numbers of earlier records of breaks that an operator accepts with this record.
-	Accepts []int64 `json:"accepts,omitempty"`
-	By      string  `json:"by,omitempty"` // who accepted
+	Accepts []int64  `json:"accepts,omitempty"`
+	Cuts    []string `json:"cuts,omitempty"` // files below torn/ that tell of cuts, accepted as well
+	By      string   `json:"by,omitempty"`   // who accepted
+	Why     string   `json:"why,omitempty"`
 }
 
 // knownEnd is the end of a log from the memory of a process.
@@ -105,7 +107,7 @@ type knownEnd struct {
 	Size  int64    `json:"size"`  // records
 	Last  string   `json:"last"`  // leaf hash of the last of them, hex
 	Root  string   `json:"root"`  // of the Merkle tree over them, hex
-	Lines []string `json:"lines"` // the last of them, back to the last checkpoint as far as they were kept
+	Lines []string `json:"lines"` // the last of them
 }
 
 // bodyOf decodes the body of a line into v, which names the members it wants.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -38,6 +39,13 @@ func (v *verifier) prepare(o VerifyOptions) error {
 	} else if first := v.segments[0].number; first > 1 && !o.AllowPruned {
 		v.problem(segmentName(1), 0, 0, fmt.Sprintf("the files before %s are missing: if they were removed on purpose, say so with --allow-pruned", segmentName(first)))
 	}
+	cuts, err := cutsIn(v.fs, v.dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range cuts {
+		v.problem("torn/"+name, 0, 0, "a process found the log cut, and nobody accepted that: find out what happened, then: sallyport audit accept-break")
+	}
 	v.readKeys(o.PublicKey)
 	return v.readAnchors(o.Checkpoint)
 }
@@ -59,7 +67,10 @@ func (v *verifier) snapshotLock() (unlock func(), err error) {
 func (v *verifier) readKeys(given string) {
 	if given == "" {
 		var err error
-		if given, err = publicKey(v.fs, v.dir); err != nil {
+		if given, err = publicKey(v.fs, v.dir); errors.Is(err, fs.ErrNotExist) &&
+			!slices.ContainsFunc(v.segments, func(s segmentPart) bool { return s.size > 0 }) {
+			return // nothing was signed yet
+		} else if err != nil {
 			v.problem("", 0, 0, "no public key beside the log: give one with --public-key")
 			return
 		}

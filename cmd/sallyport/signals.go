@@ -78,11 +78,15 @@ func (s *signals) pass() {
 			}
 			// The signal came too late to keep the command from starting: it is the command's.
 			r, passed := requests()[s.cause()]
-			if !passed || !r.end {
+			switch {
+			case !passed:
 				s.end(job)
-				break
+				continue
+			case r.end:
+				late = time.After(s.leave)
+			default:
+				s.why.Store(0) // the command may go on
 			}
-			late = time.After(s.leave)
 			go s.send(job, r)
 		case <-late:
 			s.end(job)

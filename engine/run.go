@@ -23,7 +23,7 @@ func (g *Gate) recordDecision(ctx context.Context, j *judged) error {
 	return g.recordBefore(ctx, KindDecision, j.decision.ID, body, j.decision.Effect != Deny || j.decision.Mode == Monitor)
 }
 
-// recordBefore records what a command may run on, signed if the command is not confined.
+// recordBefore makes a record durable on which a command may run, signed if the command is not confined.
 func (g *Gate) recordBefore(ctx context.Context, k Kind, decision string, body any, runs bool) error {
 	return g.o.Recorder.Record(context.WithoutCancel(ctx), Record{
 		Kind: k, Time: g.o.Now().UTC(), Decision: decision, Body: body,

@@ -24,7 +24,7 @@ type finding struct {
 	Check  string `json:"check"`
 	State  string `json:"state"` // ok, warn, fail
 	Detail string `json:"detail"`
-	Fix    string `json:"fix"` // what to do; "" when nothing is to be done
+	Fix    string `json:"fix"` // the step that solves it; "" for none
 }
 
 // doctor gathers findings.

@@ -110,7 +110,7 @@ func (d *doctor) container(l *config.Loaded, tried plugins.Tried) {
 	}
 }
 
-// apart divides what our parts say into the problem and its fix, which follows the last colon outside of parentheses.
+// apart divides a message into the problem and its fix, which follows the last colon outside of parentheses.
 // An error of the system that stands there is no fix.
 func apart(err error) (problem, fix string) {
 	text, depth := err.Error(), 0

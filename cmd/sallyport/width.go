@@ -12,7 +12,7 @@ import (
 	"golang.org/x/term"
 )
 
-// widthOf is how many columns w shows: $COLUMNS, or those of its terminal. It is 0 for what is not shown.
+// widthOf is how many columns w shows: $COLUMNS, or those of its terminal. It is 0 without a terminal.
 func widthOf(w io.Writer) int {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		return n
@@ -28,7 +28,7 @@ func widthOf(w io.Writer) int {
 	return n
 }
 
-// wrap breaks the lines of a text that are longer than width at blanks. What follows is indented as the line is, and by
+// wrap breaks the lines of a text that are longer than width at blanks. Later lines are indented as the line is, and by
 // more. A width of 0 breaks nothing.
 func wrap(text string, width, more int) string {
 	if width <= 0 {

@@ -177,7 +177,7 @@ func (v *verifier) time(h head) {
 	}
 }
 
-// unproved says what was not compared.
+// unproved lists the comparisons that were not made.
 func (v *verifier) unproved() {
 	say := func(what string) { v.r.Unproved = append(v.r.Unproved, what) }
 	if !v.given {

@@ -59,7 +59,7 @@ func (l *Log) process(batch []*request, checkpoint bool) {
 	answer(batch, err)
 }
 
-// lastWaits is how many times longer than others a record waits for the lock that says what has happened already.
+// lastWaits is how many times longer than others a record of a past event waits for the lock.
 const lastWaits = 30
 
 // writeLast writes the outcomes of what already ran into the space that was set aside for them.

@@ -25,8 +25,8 @@ func (l *Log) keep(line []byte) {
 	}
 }
 
-// noteCut puts on record that the log is shorter than this process left it, was replaced or is gone, with what the
-// process knows of its end, and goes on behind. Where nothing can be written behind the rest, it saves this beside the
+// noteCut puts on record that the log is shorter than this process left it, was replaced or is gone, with its end as the
+// process remembers it, and goes on behind. Where nothing can be written behind the rest, it saves that end beside the
 // records and reports false.
 func (l *Log) noteCut(cause error) bool {
 	if !errors.Is(cause, ErrTampered) {
@@ -88,7 +88,7 @@ func cutsIn(fsys fileSystem, dir string) ([]string, error) {
 	return slices.DeleteFunc(names, func(n string) bool { return !strings.HasSuffix(n, cutSuffix) }), err
 }
 
-// saveCut writes what is known of a cut below torn/, once for each end of the log. It does what it can: the request is
+// saveCut writes the remembered end below torn/, once for each end of the log. An error is dropped: the request is
 // refused either way.
 func (l *Log) saveCut(b recoveryBody) {
 	if l.saved == b.Known.Size {

@@ -27,7 +27,7 @@ func truncateAfter(t *testing.T, name string, lines int) {
 	}
 }
 
-// What a running process finds cut off, replaced or removed is on record, with the lines that it knew, until somebody
+// A cut, a replacement or a removal that a running process finds is on record, with the lines that it knew, until somebody
 // accepts it. A cut that no process saw verifies: that is the control.
 func TestCutIsRemembered(t *testing.T) {
 	t.Parallel()
@@ -117,8 +117,8 @@ func TestOutcomeBehindACut(t *testing.T) {
 	}
 }
 
-// Where even the checkpoint speaks of more than is left, nothing is written behind the rest, and what was known is
-// saved beside it.
+// Where even the checkpoint speaks of more than is left, nothing is written behind the rest, and the
+// remembered end is saved beside it.
 func TestCutBehindTheCheckpoint(t *testing.T) {
 	t.Parallel()
 	o := testOptions(t)
@@ -180,7 +180,7 @@ func TestSignedOrRefused(t *testing.T) {
 	}
 }
 
-// known returns what the newest recovery record says of the end of the log.
+// known returns the end of the log that the newest recovery record holds.
 func known(t *testing.T, dir string) (k knownEnd) {
 	t.Helper()
 	for e, err := range Read(dir, Filter{Kind: engine.KindRecovery}) {

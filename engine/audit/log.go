@@ -42,7 +42,7 @@ type Log struct {
 	seg        file // nil while poisoned
 	st         state
 	sure       int64       // up to here the newest file is durable beyond doubt
-	orphan     orphanWrite // what a failed write may have left on disk
+	orphan     orphanWrite // bytes that a failed write may have left on disk
 	own        []payload   // records of the log itself that wait for the next batch
 	recent     []string    // the newest lines: see keep
 	saved      int64       // records of the log whose cut was saved last

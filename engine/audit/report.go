@@ -28,7 +28,7 @@ type Report struct {
 	Recoveries  int64    `json:"recoveries"`
 	Breaks      []Break  `json:"breaks"`    // where the log says that it does not go on from what was before
 	Backwards   int64    `json:"backwards"` // records that are older than the one before: the clock was set back, or processes disagree about the time
-	Unproved    []string `json:"unproved"`  // what was not compared, and so may be wrong in a log that is OK
+	Unproved    []string `json:"unproved"`  // comparisons that were not made: these parts may be wrong in a log that is OK
 	Torn        int64    `json:"torn"`      // bytes of an incomplete last record, which the next writer moves away
 
 	// Published tells which checkpoints lie outside, as far as the log's directory says: it proves nothing.
@@ -76,7 +76,7 @@ type Break struct {
 	File     string `json:"file"`
 	Reason   string `json:"reason"`
 	Accepted bool   `json:"accepted"`
-	By       string `json:"by"` // who accepted it
+	By       string `json:"by"` // name of the accepting operator
 }
 
 func (b Break) String() string {

@@ -98,7 +98,7 @@ type recoveryBody struct {
 	// Accepts are the numbers of earlier records of breaks that an operator accepts with this record.
 	Accepts []int64  `json:"accepts,omitempty"`
 	Cuts    []string `json:"cuts,omitempty"` // files below torn/ that tell of cuts, accepted as well
-	By      string   `json:"by,omitempty"`   // who accepted
+	By      string   `json:"by,omitempty"`   // name of the accepting operator
 	Why     string   `json:"why,omitempty"`
 }
 

@@ -211,7 +211,7 @@ func (c checker) audit() {
 	for i, p := range c.l.Audit.Checkpoint.Publish {
 		key := fmt.Sprintf("audit.checkpoint.publish[%d]", i)
 		if strings.Contains(p, ":") && !filepath.IsAbs(p) {
-			continue // no file: the publisher knows what it takes
+			continue // no file: the publisher checks it
 		}
 		full, err := absolute(p, c.base, c.home)
 		if err != nil || p == "" {

@@ -99,7 +99,7 @@ type build struct {
 	view     *view
 	in       *Input
 	calls    []*call
-	exposed  int             // directory entries that may still be read for what recursive reads reach
+	exposed  int             // directory entries that may still be read to find credentials that recursive reads reach
 	dotglob  bool            // a glob may stand for hidden names
 	globstar bool            // ** may stand for directories at any depth, and for none
 	inputs   [][]int         // of each command, directly or through others

@@ -121,8 +121,8 @@ func (w *build) listed(c *call, onlyRead bool) []touch {
 }
 
 // plainName reports whether a word that is not known is a name in a directory that is not, a parameter of a script,
-// or comes from names that are there and from nothing else: an entry that find hands on, or what commands print that
-// print such names.
+// or comes from names that are there and from nothing else: an entry that find hands on, or the output of commands
+// that print such names.
 func (w *build) plainName(word shell.Word, i int) bool {
 	return word.Certainty == shell.Exact || strings.HasPrefix(word.Raw, "-") || len(word.Inputs) == 0 && positional(word.Text) ||
 		w.from(word, i, w.printsNames)
@@ -154,7 +154,7 @@ func (w *build) from(word shell.Word, i int, names func(int) bool) bool {
 // passesOn are programs that print lines of their input, or read them, and add nothing.
 var passesOn = []string{"egrep", "fgrep", "grep", "head", "mapfile", "read", "readarray", "sort", "tail", "uniq", "xargs"}
 
-// lists reports a command that prints names of entries, or lines of what such commands print.
+// lists reports a command that prints names of entries, or lines of their output.
 func (w *build) lists(i int, seen map[int]bool) bool {
 	if i >= len(w.calls) || w.calls[i] == nil || seen[i] {
 		return false

@@ -303,7 +303,7 @@ func gzip(c *call) {
 	}
 }
 
-// cpioNames: the names of what is packed come in.
+// cpioNames reads the names of the packed files from the input.
 func cpioNames(c *call) {
 	if !c.has("o", "create", "p", "pass-through") {
 		return

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// busMeanings say what calls over D-Bus do, by a part of the name of the interface and by the first letters of the method.
-// The first that fits holds. What is read, and what an own program or the desktop offers, has no meaning here.
+// busMeanings give the effects of calls over D-Bus, by a part of the name of the interface and by the first letters of the method.
+// The first that fits holds. Reads, and services of own programs or the desktop, have no meaning here.
 var busMeanings = []struct {
 	at, methods string
 	flag        flag

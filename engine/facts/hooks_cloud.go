@@ -39,7 +39,7 @@ func kubectlDelete(c *call) {
 	}
 }
 
-// isTransient: what its controller makes anew, or what has done its work.
+// isTransient reports an object that its controller makes anew, or that has done its work.
 func isTransient(w shell.Word) bool {
 	kind, _, _ := strings.Cut(w.Text, "/")
 	return listedWord("pod pods po job jobs event events ev lease leases", kind)
@@ -120,7 +120,7 @@ func aws(c *call) {
 	}
 }
 
-// awsChanges are the first parts of verbs that change what runs and what others reach; awsGrants of those that give
+// awsChanges are the first parts of verbs that change workloads and public access; awsGrants of those that give
 // somebody rights. awsContent are those of them by which a service is used, not changed.
 var (
 	awsChanges = []string{"modify-", "disable-", "stop-", "reboot-", "suspend-", "update-", "reset-", "restore-", "replace-", "release-",
@@ -137,7 +137,7 @@ var (
 		"upload-ssh-public-key", "create-account-assignment", "associate-iam-instance-profile", "create-key-pair", "import-key-pair"}
 	awsContent = []string{"update-kubeconfig", "update-item", "stop-query", "cancel-query", "update-table-statistics", "set-cookie",
 		"change-message-visibility", "set-identity-pool-configuration", "abort-multipart-upload", "stop-query-execution", "update-contact"}
-	// awsRecords are verbs that switch off what records or protects.
+	// awsRecords are verbs that switch off records or protection.
 	awsRecords = []string{"stop-logging", "delete-trail", "stop-configuration-recorder", "delete-configuration-recorder", "delete-flow-logs",
 		"delete-detector", "disable-security-hub", "disable-macie", "delete-delivery-channel", "deactivate-mfa-device",
 		"disassociate-from-master-account", "disassociate-from-administrator-account", "delete-alarms", "disable-alarm-actions",
@@ -162,7 +162,7 @@ func (c *call) awsChange(service, verb string) {
 	}
 }
 
-// cloudChanges are words, in their order, with which the other clouds change what runs; cloudGrants of those with which they
+// cloudChanges are words, in their order, by which other clouds change workloads; cloudGrants of those with which they
 // give rights or make something public.
 var (
 	cloudChanges = []string{"instances stop", "instances reset", "instances suspend", "instances resize", "clusters resize", "clusters upgrade",

@@ -104,7 +104,7 @@ func fsckLooks(c *call) {
 	c.each(writes, func(t *touch) { t.access, t.role.metadata = reads, true })
 }
 
-// mdadmLooks: what an array is like.
+// mdadmLooks are the options that only describe an array.
 func mdadmLooks(c *call) {
 	if c.has("D", "detail", "Q", "query", "E", "examine", "X", "examine-bitmap", "detail-platform") && !c.flags.has(flagDiskWrite) {
 		c.effects = doesRead

@@ -96,7 +96,7 @@ func listsHere(c *call) {
 	}
 }
 
-// fdSearch: fd goes through all below its places, and passes over what is hidden or ignored.
+// fdSearch: fd goes through all below its places, and passes over hidden and ignored files.
 func fdSearch(c *call) {
 	if len(c.operands) < 2 {
 		c.touch(exact("."), role{access: reads, metadata: true})
@@ -213,7 +213,7 @@ func acts(w shell.Word) bool {
 	return w.Certainty != shell.Exact && slices.ContainsFunc([]string{"-delete", "-execdir", "-okdir"}, completes)
 }
 
-// nameOfPath is what the pattern of a whole path says of the last name, "" for nothing: * and ? stand for slashes, too.
+// nameOfPath is the part of a path pattern that matches the last name, "" for nothing: * and ? stand for slashes, too.
 func nameOfPath(pattern string) string {
 	i := strings.LastIndexAny(pattern, "*?/")
 	name := pattern[i+1:]

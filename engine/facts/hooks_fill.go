@@ -35,10 +35,10 @@ func amount(text string) float64 {
 	return n
 }
 
-// filling are the commands that are looked at: others do not write what they read.
+// filling are the commands that are looked at: others do not write their input.
 var filling = strings.Fields("fallocate dd gdd dcfldd dc3dd head ghead yes tail gtail sort gsort tac gtac cat gcat cp gcp tee base64 xxd od hexdump tr pv rev")
 
-// exhausts marks what fills a disk, the memory or a processor: endless output that nothing ends, or very much.
+// exhausts marks commands that fill a disk, the memory or a processor: endless output that nothing ends, or very much.
 func (c *call) exhausts() {
 	if !slices.Contains(filling, c.cmd.Name) {
 		return

@@ -48,7 +48,7 @@ var abbreviating = map[string][]string{
 	"nmcli": {"show", "status", "list", "monitor", "permissions", "help", "hostname", "export"},
 }
 
-// networkConfig marks what changes the interfaces, routes, names or radio of the machine.
+// networkConfig marks commands that change the interfaces, routes, names or radio of the machine.
 func networkConfig(c *call) {
 	name := strings.ToLower(c.cmd.Name)
 	changes := strings.Fields(networkChanges[name])

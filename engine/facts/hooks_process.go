@@ -132,7 +132,7 @@ func (c *call) attaches() bool {
 		switch {
 		case !isOption(w):
 			if clusters {
-				return false // what it starts has options of its own
+				return false // the program behind it has options of its own
 			}
 		case slices.Contains([]string{"-p", "-pid", "--pid", "--attach", "--attach-pid", "--attach-name"}, name):
 			return true
@@ -166,7 +166,7 @@ func isOwn(pattern string) bool {
 	return strings.Contains(pattern, "sallyport") || len(pattern) > 3 && strings.Contains(ownProgram, strings.Trim(pattern, "^$.*"))
 }
 
-// signalsOwn marks a signal to Sallyport, which is the parent of what it runs.
+// signalsOwn marks a signal to Sallyport, which is the parent of its commands.
 func (c *call) signalsOwn(w shell.Word) {
 	own := isOwn(w.Text) || strings.Contains(w.Raw, "$PPID") || strings.Contains(w.Raw, "${PPID}")
 	for _, i := range w.Inputs {
@@ -186,7 +186,7 @@ func killall(c *call) {
 	}
 }
 
-// portUsers reports that a word is what uses one port that anybody may open: $(lsof -t -i:3000).
+// portUsers reports a word that lists the users of one unprivileged port: $(lsof -t -i:3000).
 func (c *call) portUsers(w shell.Word) bool {
 	return len(w.Inputs) == 1 && w.Inputs[0] < len(c.source.cmds) && usesPort(texts(c.source.cmds[w.Inputs[0]].Words))
 }

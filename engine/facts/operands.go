@@ -18,7 +18,7 @@ type touch struct {
 	moved     bool   // the source of a move: nothing is lost unless it goes to the null device
 	ifFile    bool   // counts only if it exists
 	found     flag   // with ifFile: what the command then does
-	sieve     *sieve // what a recursive read leaves out
+	sieve     *sieve // files that a recursive read leaves out
 	filter    string // only entries below whose base name matches: find ROOT -name PATTERN -delete
 }
 

@@ -63,7 +63,7 @@ func (w *build) expand(s *spot, rest string, ofLink bool) {
 	}
 }
 
-// directories lists what lies below directories and is one, as ** does.
+// directories lists the directories below others, as ** does.
 func (w *build) directories(s *spot, dirs []string) (out []string) {
 	for _, dir := range dirs {
 		s.whole = w.walk(dir, func(at string, e fs.DirEntry) bool {
@@ -117,7 +117,7 @@ func (w *build) matches(s *spot, dirs []string, pattern string) []string {
 	return out
 }
 
-// reach adds what lies below a recursive access; with shows, the credentials there are left to exposes.
+// reach adds the entries below a recursive access; with shows, the credentials there are left to exposes.
 func (w *build) reach(set *bitset, s *spot, t touch, shows bool) {
 	targets := s.targets
 	if s.glob && !s.whole {

@@ -47,7 +47,7 @@ func (p pick) matches(spelled, name string) bool {
 // keepOut adds the values of options that keep files out, with all below them where dir is set.
 func (s *sieve) keepOut(glob shell.Word, dir bool) {
 	if glob.Certainty != shell.Exact || glob.Text == "" {
-		return // what is kept out is not known
+		return // the excluded files are not known
 	}
 	text, anchored := strings.CutPrefix(strings.TrimPrefix(strings.TrimSuffix(glob.Text, "/"), "./"), "/")
 	if !strings.Contains(text, "/") && !anchored {
@@ -145,7 +145,7 @@ func (w *build) exposes(set *bitset, p, spelled string, t touch) {
 	budget := w.view.steps
 	w.view.steps = w.exposed
 	if w.zoneOf(p, p, bitset{}) == "system" {
-		w.view.steps = min(w.exposed, readSteps) // what matters there has names that are known
+		w.view.steps = min(w.exposed, readSteps) // credentials there have known names
 	}
 	given := w.view.steps
 	output := w.isGenerated(p, true)
@@ -195,7 +195,7 @@ func (c *call) sift(s *sieve) {
 	}
 }
 
-// sifted reads the options by which a command keeps files out of what it searches, packs or copies.
+// sifted reads the options by which a command excludes files from its search, archive or copy.
 func (c *call) sifted() *sieve {
 	s := &sieve{open: c.cmd.Name == "rsync" || c.cmd.Name == "grsync"}
 	open := c.times("u", "unrestricted")

@@ -51,7 +51,7 @@ func TestSieve(t *testing.T) {
 	}
 }
 
-// TestSieveAsksGit holds that ignored and tracked files are what git says.
+// TestSieveAsksGit compares ignored and tracked files with git.
 func TestSieveAsksGit(t *testing.T) {
 	t.Parallel()
 	const there = "/home/dev/ws/prod.env\n/home/dev/ws/.git/HEAD\n/home/dev/ws/a.go\n"

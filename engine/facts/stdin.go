@@ -50,7 +50,7 @@ func (w *build) runsFed(i int, c *call) {
 	}
 }
 
-// isStdin reports names of the standard input and of what a shell has opened besides.
+// isStdin reports names of the standard input and of other descriptors that a shell has opened.
 func isStdin(text string) bool {
 	return text == "/dev/stdin" || strings.HasPrefix(text, "/dev/fd/") || strings.HasPrefix(text, "/proc/self/fd/")
 }

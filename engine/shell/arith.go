@@ -225,7 +225,7 @@ func (w *walker) conditional(x *syntax.BinaryArithm) (int64, bool) {
 	*w.ctx.st = *w.merge(w.ctx.st, before) // the other arm finds what either holds
 	c, okC := w.number(arms.Y)
 	*w.ctx.st = *w.merge(w.ctx.st, before)
-	ok = okA && okB && okC // what is put into an arm may be no expression
+	ok = okA && okB && okC // text that is put into an arm may be no expression
 	if a != 0 {
 		return b, ok
 	}

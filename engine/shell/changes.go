@@ -77,7 +77,7 @@ func (w *walker) collect(c *changes, root syntax.Node, seen map[string]bool) {
 			}
 		case *syntax.DeclClause:
 			for _, a := range n.Args {
-				if a.Naked && a.Value != nil && hasOption(a.Value.Lit(), "n") { // what is assigned to the name changes another variable
+				if a.Naked && a.Value != nil && hasOption(a.Value.Lit(), "n") { // assignments change another variable
 					c.all = true
 				}
 			}

@@ -107,7 +107,7 @@ func (w *walker) stdinProgram(inv *invocation, lang, name string, change func(*c
 		c.st = w.child(lang)
 		c.in = nil
 		made := in.edited || w.opened(in.file.Text) || len(w.ctx.st.files[in.path].content) > 0
-		if in.from == CodeFile && !made { // what the text made is part of it
+		if in.from == CodeFile && !made { // a file that the text made is part of it
 			c.script = in.path
 		}
 		if change != nil {
@@ -256,7 +256,7 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, 
 	content, found := w.lastContent(abs)
 	w.keep(abs)
 	f := w.ctx.st.files[abs]
-	touched, made := f.touched, len(f.content) > 0 || w.edited(abs) // what the text made is part of it
+	touched, made := f.touched, len(f.content) > 0 || w.edited(abs) // a file that the text made is part of it
 	if w.edited(abs) {
 		w.mark(inv.idx, MarkDynamicCode)
 	}

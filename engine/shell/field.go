@@ -241,7 +241,7 @@ func (b *fieldBuilder) param(p *syntax.ParamExp, quoted bool) {
 	list, all := b.w.parameter(p, quoted)
 	if e := p.Exp; e != nil && isDefaultOp(e.Op) && e.Word != nil && !quoted && !b.whole &&
 		slices.ContainsFunc(e.Word.Parts, hasQuotes) && (list[0].text() == "" || strings.ContainsAny(list[0].text(), " \t\n*?[")) {
-		b.add(blurred(b.w.raw(p), list[0])) // what stands in quotes is not split, and is a word though it is empty
+		b.add(blurred(b.w.raw(p), list[0])) // quoted parts are not split, and are words even if empty
 		return
 	}
 	if !all {

@@ -87,7 +87,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// widest is how many characters a line of prose may have; tables and blocks have what they need.
+// widest is how many characters a line of prose may have; tables and blocks have no limit.
 const widest = 110
 
 // TestProseIsNarrow holds that README and docs can be read in a terminal. The list of rules is made of their metadata.

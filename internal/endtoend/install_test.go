@@ -9,7 +9,7 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
-// TestInstall installs what was built below another root, as a packager does, and runs it from there.
+// TestInstall installs the build below another root, as a packager does, and runs it from there.
 func TestInstall(t *testing.T) {
 	t.Parallel()
 	leftout.Command(t, "make")

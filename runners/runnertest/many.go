@@ -128,8 +128,8 @@ func (s *suite) leaks(t *testing.T) {
 		}
 		wg.Wait()
 	}
-	before := zombies(t) // what a gateway that another test killed has left, and nobody waits for
-	work()               // what is taken once for all is no leak
+	before := zombies(t) // of a gateway that another test killed: nobody waits for them
+	work()               // resources taken once are no leak
 	files, routines := openFiles(t), runtime.NumGoroutine()
 	for range 5 {
 		work()

@@ -31,11 +31,11 @@ type Note struct {
 
 // target is a place that takes checkpoints.
 type target interface {
-	// take hands the note over and returns what the place signed, if it signs. It returns when ctx is done.
+	// take hands the note over and returns the signed note of a place that signs. It returns when ctx is done.
 	take(ctx context.Context, n Note) (signed []byte, err error)
 }
 
-// Options say what is published where.
+// Options name the log and the places.
 type Options struct {
 	Dir     string           // of the audit log
 	Targets []string         // as in the configuration, see Check
@@ -47,7 +47,7 @@ type Options struct {
 // Run runs a program with a text on its standard input, until it ends or ctx is done.
 type Run func(ctx context.Context, program string, in []byte) error
 
-// Taken is what one place took last.
+// Taken describes the last checkpoint of one place.
 type Taken struct {
 	Target string    `json:"target"`
 	Size   int64     `json:"size"`   // records under the newest checkpoint that the place has; 0 for none
@@ -69,7 +69,7 @@ type Publisher struct {
 	closing chan struct{}
 	cancel  context.CancelFunc
 	all     sync.WaitGroup
-	mu      sync.Mutex // guards the file of what was taken, and late
+	mu      sync.Mutex // guards the state file and late
 	late    map[string]error
 }
 
@@ -130,7 +130,7 @@ func (p *Publisher) Offer(text []byte) {
 	}
 }
 
-// Close makes a last attempt for what waits, and gives up when ctx is done. The error names the places that lack
+// Close makes a last attempt for waiting checkpoints, and gives up when ctx is done. The error names the places that lack
 // the newest checkpoint, of which Warn knows already.
 func (p *Publisher) Close(ctx context.Context) error {
 	close(p.closing)
@@ -202,13 +202,13 @@ func (p *Publisher) attempt(ctx context.Context, key string, to place, text []by
 	return err
 }
 
-// stateName is the file, beside the log, that says what each place took last.
+// stateName is the file, beside the log, with the last checkpoint of each place.
 const stateName = "published.json"
 
 // remember notes how an attempt went. Two processes may overwrite each other's notes: the file informs, and
 // proves nothing.
 func (p *Publisher) remember(name string, size int64, signed []byte, failed error) error {
-	all, _ := Read(p.o.Dir) // what cannot be read is begun anew
+	all, _ := Read(p.o.Dir) // an unreadable file is replaced
 	of := map[string]Taken{}
 	for _, t := range all {
 		of[t.Target] = t
@@ -248,10 +248,10 @@ func replace(name string, text []byte) error {
 	return nil
 }
 
-// maxState bounds the file of what was taken, in bytes.
+// maxState bounds the state file, in bytes.
 const maxState = 1 << 20
 
-// Read tells what each place took last from the log in dir. There is nothing before the first attempt.
+// Read returns the last checkpoint of each place for the log in dir; none before the first attempt.
 func Read(dir string) ([]Taken, error) {
 	text, err := tail(filepath.Join(dir, stateName), maxState)
 	if errors.Is(err, os.ErrNotExist) {
@@ -279,7 +279,7 @@ func Newest(text []byte) []byte {
 	return text
 }
 
-// Check reports what is wrong with a place as the configuration names it: an absolute path, "syslog:",
+// Check validates a place of the configuration: an absolute path, "syslog:",
 // "journald:", "command:PATH", or the address of a witness, "https://HOST/PATH#VERIFIERKEY".
 func Check(text string) error {
 	_, err := parse(Options{}, text)

@@ -164,7 +164,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// started is a publisher of one place, a command that does what run says.
+// started is a publisher of one place, a command that calls run.
 func started(t *testing.T, l *writer, warn func(error), run Run) *Publisher {
 	t.Helper()
 	p, err := New(Options{Dir: l.dir, Targets: []string{"command:/bin/x"}, Warn: warn, Run: run})
@@ -175,7 +175,7 @@ func started(t *testing.T, l *writer, warn func(error), run Run) *Publisher {
 	return p
 }
 
-// A place that never answers holds up neither the log nor the end, and the newest checkpoint is what it lacks.
+// A place that never answers holds up neither the log nor the end, and lacks the newest checkpoint.
 func TestLatePlace(t *testing.T) {
 	t.Parallel()
 	l := openLog(t, filepath.Join(t.TempDir(), "audit"))
@@ -201,7 +201,7 @@ func TestLatePlace(t *testing.T) {
 	}
 }
 
-// What one process could not publish the next does, without a new checkpoint; and it is told once.
+// The next process publishes a checkpoint that one process could not. The failure is told once.
 func TestNextProcess(t *testing.T) {
 	t.Parallel()
 	l := openLog(t, filepath.Join(t.TempDir(), "audit"))

@@ -66,7 +66,7 @@ func (w *witness) take(ctx context.Context, n Note) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer hashes.Close() // what was written is checked when it is used
+	defer hashes.Close() // its content is checked when it is used
 	for range 2 {
 		if w.size > n.Checkpoint.Size {
 			return nil, fmt.Errorf("the witness has seen %d records, and the log has %d: it was cut off or is an older copy", w.size, n.Checkpoint.Size)
@@ -171,7 +171,7 @@ func (c cosigner) Verify(text, sig []byte) bool {
 	return ed25519.Verify(c.key, message, sig[8:])
 }
 
-// hashFile holds the hashes of the tree over all records, in the order of tlog.StoredHashIndex. What a place holds
+// hashFile holds the hashes of the tree over all records, in the order of tlog.StoredHashIndex. Each place
 // depends on the log alone, so several processes may write it at once.
 type hashFile struct {
 	*os.File

@@ -18,7 +18,7 @@
 #     - pip install requests
 #     - pip install torch --index-url https://download.pytorch.org/whl/cpu
 #     - pip install git+https://github.com/psf/requests
-#     - npm install --registry https://registry.npmjs.org left-pad
+#     - npm install left-pad
 #     - npm config get registry
 #     - GOPROXY=direct go mod download
 #     - cat ~/.config/pip/pip.conf

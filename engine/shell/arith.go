@@ -10,12 +10,50 @@ import (
 // arithmetic walks an arithmetic expression, for its substitutions and assignments, and
 // returns its value if that is known.
 func (w *walker) arithmetic(x syntax.ArithmExpr, raw string) value {
-	n, ok := w.number(x)
+	n, ok := w.expression(x)
 	if !ok {
 		w.aborts = true
 		return unknown(raw, nil)
 	}
 	return known(strconv.FormatInt(n, 10))
+}
+
+// index returns the value of a subscript. Bash evaluates one once, twice or not at all, so that the variables
+// that it assigns are not known afterwards.
+func (w *walker) index(x syntax.ArithmExpr, raw string) value {
+	v := w.arithmetic(x, raw)
+	assigned := changes{names: map[string]bool{}}
+	assigned.arithmetic(x)
+	if len(assigned.names) == 0 {
+		return v
+	}
+	w.blur(assigned)
+	return unknown(raw, nil)
+}
+
+// expression expands the words of x, all of them before the first operator, and evaluates it.
+func (w *walker) expression(x syntax.ArithmExpr) (int64, bool) {
+	defer func(outer map[*syntax.Word]value) { w.expanded = outer }(w.expanded)
+	w.expandOperands(x)
+	return w.number(x)
+}
+
+// expandOperands expands each word of the expressions that number does not read by its name.
+func (w *walker) expandOperands(list ...syntax.ArithmExpr) {
+	w.expanded = map[*syntax.Word]value{}
+	for _, x := range list {
+		syntax.Walk(x, func(n syntax.Node) bool {
+			word, ok := n.(*syntax.Word)
+			if !ok || word.Lit() != "" {
+				return true
+			}
+			if _, ok := nakedElement(word); ok {
+				return true
+			}
+			w.expanded[word] = w.single(word)
+			return false
+		})
+	}
 }
 
 // number evaluates x. Both sides of every operator are evaluated, as the substitutions in
@@ -48,14 +86,17 @@ func (w *walker) numberWord(x *syntax.Word) (int64, bool) {
 		return w.operand(v.val)
 	}
 	if p, ok := nakedElement(x); ok {
+		w.index(p.Index, "")
 		list, _ := w.base(p, "")
-		w.arithmetic(p.Index, "")
 		for _, v := range list {
 			w.operand(v)
 		}
 		return 0, false
 	}
-	v := w.single(x)
+	v, ok := w.expanded[x]
+	if !ok {
+		v = w.single(x)
+	}
 	n, ok := w.operand(v)
 	return n, ok && n >= 0 && v.text() != "" // -1 is an operator and a number where it is put in as text
 }
@@ -86,7 +127,7 @@ func (w *walker) operand(v value) (int64, bool) {
 
 // numberText evaluates a known operand. A text that is no number is walked as an expression.
 func (w *walker) numberText(text string) (n int64, ok bool) {
-	text = strings.TrimSpace(text)
+	text = strings.Trim(text, " \t\n")
 	if text == "" {
 		return 0, true
 	}
@@ -187,7 +228,7 @@ func (w *walker) binary(x *syntax.BinaryArithm) (int64, bool) {
 		n, ok := w.number(x.Y)
 		if word, isWord := x.X.(*syntax.Word); isWord {
 			if p, isElement := nakedElement(word); isElement {
-				w.arithmetic(p.Index, "")
+				w.index(p.Index, "")
 			}
 		}
 		w.setNumber(x.X, n, ok)

@@ -23,7 +23,7 @@ func (w *walker) assignment(a *syntax.Assign, set bool) []Assign {
 		v = w.assigned(a.Value)
 	}
 	if a.Index != nil {
-		w.arithmetic(a.Index, "")
+		w.index(a.Index, "")
 		if set {
 			w.assignElement(name, a, v)
 			if w.ctx.st.vars[name].converts {
@@ -74,7 +74,7 @@ func (w *walker) arrayAssignment(a *syntax.Assign, name string, set bool) Assign
 	}
 	for _, e := range a.Array.Elems {
 		if e.Index != nil {
-			w.arithmetic(e.Index, "")
+			w.index(e.Index, "")
 			indexed = true
 		}
 		if e.Value == nil {

@@ -24,9 +24,6 @@ func precheck(text string, l Limits) *Error {
 	if i := strings.IndexByte(text, 0); i >= 0 {
 		return &Error{Kind: ErrNUL, Offset: i, Detail: "remove the NUL byte"}
 	}
-	if i := strings.IndexByte(text, '\r'); i >= 0 {
-		return &Error{Kind: ErrCR, Offset: i, Detail: `write line ends as \n, and a carriage return as $'\r'`}
-	}
 	for i, r := range text {
 		if r == utf8.RuneError {
 			if _, size := utf8.DecodeRuneInString(text[i:]); size == 1 {

@@ -13,7 +13,7 @@ func (w *walker) arithCommand(c *syntax.ArithmCmd) {
 	w.unclear = w.unclear || w.ctx.st.sh // two subshells to some shells
 	w.commands[idx].Name = "(("
 	w.within(idx, func() {
-		w.number(c.X)
+		w.expression(c.X)
 		w.commands[idx].Words = []Word{literalArg("((").Word, literalArg(w.raw(c.X)).Word, literalArg("))").Word}
 	})
 }
@@ -27,8 +27,11 @@ func (w *walker) let(c *syntax.LetClause) {
 	w.commands[idx].Name = "let"
 	list := []Word{literalArg("let").Word}
 	w.within(idx, func() {
+		w.expandOperands(c.Exprs...)
 		for _, x := range c.Exprs {
-			w.arithmetic(x, "")
+			if _, ok := w.number(x); !ok {
+				w.aborts = true
+			}
 			list = append(list, literalArg(w.raw(x)).Word)
 		}
 	})

@@ -148,15 +148,15 @@ func (w *walker) cStyle(c *syntax.ForClause, l *syntax.CStyleLoop) {
 		}
 	}
 	if l.Init != nil {
-		w.number(l.Init)
+		w.expression(l.Init)
 	}
 	w.turns(changed, false, func() {
 		if l.Cond != nil {
-			w.number(l.Cond)
+			w.expression(l.Cond)
 		}
 		w.stmts(c.Do)
 		if l.Post != nil {
-			w.number(l.Post)
+			w.expression(l.Post)
 		}
 	})
 }

@@ -12,7 +12,7 @@ import (
 func (w *walker) parameter(p *syntax.ParamExp, quoted bool) (list []value, all bool) {
 	raw := w.raw(p)
 	if word := indexWord(p.Index); p.Index != nil && word != "@" && word != "*" {
-		w.arithmetic(p.Index, raw)
+		w.index(p.Index, raw)
 	}
 	if p.Param == nil {
 		w.unclear = true
@@ -145,7 +145,7 @@ func (w *walker) element(v variable, index syntax.ArithmExpr, raw string) (list 
 	}
 	n := 0
 	if index != nil {
-		text, ok := w.arithmetic(index, raw).exact()
+		text, ok := w.index(index, raw).exact()
 		if !ok {
 			return []value{v.blurred(raw)}, false
 		}

@@ -65,6 +65,9 @@ func Parse(text string, o Options) (*Program, error) {
 
 // parseSyntax parses one text, without regard to limits.
 func parseSyntax(text string, posix bool) (*syntax.File, *Error) {
+	if i := strings.IndexByte(text, '\r'); i >= 0 {
+		return nil, &Error{Kind: ErrCR, Offset: i, Detail: `write line ends as \n, and a carriage return as $'\r'`}
+	}
 	lang := syntax.LangBash
 	if posix {
 		lang = syntax.LangPOSIX
@@ -142,14 +145,15 @@ type walker struct {
 	budget    string // the limit that was reached first
 	steps     int
 	pipelines int
-	temps     int              // names that mktemp made
-	holes     []piece          // unknown parts of texts that are parsed again
-	fds       map[string]value // content of process substitutions, by their path
-	defs      []*function      // functions in the order of their definition
-	stay      *state           // where the current command, if it fails, leaves the shell: set by cd and its like
-	dirs      map[int][]string // of commands whose directory is not known, those that it may be
-	aborts    bool             // an expansion may fail, after which bash goes on with the next line of the text
-	exec      bool             // exec has changed the descriptors of the shell, for who carries it: command, builtin
+	temps     int                    // names that mktemp made
+	holes     []piece                // unknown parts of texts that are parsed again
+	fds       map[string]value       // content of process substitutions, by their path
+	defs      []*function            // functions in the order of their definition
+	stay      *state                 // where the current command, if it fails, leaves the shell: set by cd and its like
+	dirs      map[int][]string       // of commands whose directory is not known, those that it may be
+	expanded  map[*syntax.Word]value // operands of the arithmetic expression that is evaluated
+	aborts    bool                   // an expansion may fail, after which bash goes on with the next line of the text
+	exec      bool                   // exec has changed the descriptors of the shell, for who carries it: command, builtin
 	ctx       context
 }
 

@@ -116,7 +116,7 @@ func (g *grammar) word(depth int) string {
 		return g.one(`"${arr[0]}"`, `"${arr[@]}"`, `"${arr[*]}"`, `${arr[1]}`, `${#arr[@]}`,
 			`"${arr[-1]}"`, `"${arr[@]:1}"`, `"${!arr[@]}"`,
 			`"${arr[@]/a/b}"`, `"${arr[@]#?}"`, `"$arr"`, `"pre${arr[@]}post"`, `"${m[k]}"`,
-			`"${arr[i]}"`, `"${arr[@]:0:2}"`, `"${arr[@]^}"`)
+			`"${arr[i]}"`, `"${arr[@]:0:2}"`, `"${arr[@]^}"`, `"${arr[i++]}"`, `"${arr[n=1]:-x}"`, `"${#arr[i++]}"`)
 	case 20, 21:
 		g.note("arithmetic")
 		return "$((" + g.arith(2) + "))"
@@ -149,7 +149,7 @@ func (g *grammar) expansion(v string, depth int) string {
 	case "^", "^^", ",", ",,":
 		return "${" + v + form + g.one("", "", "[a-m]", "?") + "}"
 	case "sub":
-		return "${" + v + ":" + g.one("1", "0", " -2", "2", "9", "$i", "i+1") + "}"
+		return "${" + v + ":" + g.one("1", "0", " -2", "2", "9", "$i", "i+1", "i++") + "}"
 	case "sub2":
 		return "${" + v + ":" + g.one("0", "1", " -3", "2") + ":" + g.one("1", "2", "-1", "3", "0") + "}"
 	case "len":
@@ -164,7 +164,8 @@ func (g *grammar) expansion(v string, depth int) string {
 
 func (g *grammar) arith(depth int) string {
 	if depth == 0 || g.r.IntN(3) == 0 {
-		return g.one(g.number(), "i", "n", "$i", "i++", "(n+=2)", "--i", "(n=4)", "${#a}", "arr[0]")
+		return g.one(g.number(), "i", "n", "$i", "i++", "(n+=2)", "--i", "(n=4)", "${#a}", "arr[0]",
+			"arr[i++]", "$((i++))", "${n:=3}", "$n", "$(tool $i $n >/dev/null; echo 1)")
 	}
 	a, b := g.arith(depth-1), g.arith(depth-1)
 	switch g.r.IntN(5) {
@@ -383,7 +384,7 @@ func (g *grammar) simple(depth int) string {
 		return "unset " + v
 	case 15:
 		g.note("let")
-		return g.one("let i="+g.one("1", "2", "'i+1'"), "((i++))", "(( n = "+g.arith(2)+" ))",
+		return g.one("let i="+g.one("1", "2", "'i+1'"), "((i++))", "let n=i++ i=$n", "arr[i++]=$i", "((arr[i++]++))", "(( n = "+g.arith(2)+" ))",
 			"i=$((i+1))", "let 'n=3'", "((a=5))")
 	case 16:
 		g.note("echo to file")

@@ -86,11 +86,13 @@ func set(w *walker, inv *invocation) {
 			}
 			st.physical = st.physical || option("physical")
 			st.exports = st.exports || option("allexport")
+			st.traced = st.traced || option("xtrace") || option("verbose")
 			st.sh = st.sh || option("posix") || option("braceexpand")
 			w.unclear = w.unclear || option("keyword") || option("histexpand")
 		default:
 			st.physical = st.physical || strings.Contains(a.Text, "P")
 			st.exports = st.exports || strings.Contains(a.Text, "a")
+			st.traced = st.traced || strings.ContainsAny(a.Text, "xv")
 			st.sh = st.sh || strings.Contains(a.Text, "B")
 			w.unclear = w.unclear || strings.ContainsAny(a.Text, "kH") // assignments behind the command, !words
 		}
@@ -219,6 +221,7 @@ func shopt(w *walker, inv *invocation) {
 		st.sh = st.sh || option("posix") || option("braceexpand")
 		w.unclear = w.unclear || option("histexpand") || option("keyword")
 		st.nocase = st.nocase || option("nocasematch")
+		st.traced = st.traced || option("xtrace") || option("verbose")
 	}
 	w.printUnknown(inv)
 }

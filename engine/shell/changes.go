@@ -223,6 +223,8 @@ func (w *walker) collectCall(c *changes, words []*syntax.Word, seen map[string]b
 		c.dir = true
 	case "break", "continue", "return", "exit":
 		c.jumps = true
+	case "exec":
+		c.jumps = c.jumps || len(rest) > 0
 	case "eval":
 		texts := make([]string, len(rest))
 		for i, word := range rest {

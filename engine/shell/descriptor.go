@@ -145,9 +145,23 @@ func mergeStreams(a, b map[int]stream) map[int]stream {
 	return m
 }
 
-// deliver puts what a command printed where its standard output goes.
-func (w *walker) deliver(r redirection, out *sink) {
-	to := w.stream(&r, 1)
+// wordless commands print no messages.
+var wordless = nameSet("echo printf : true false pwd")
+
+// deliver puts what a command printed where its standard output goes, and its messages where those go.
+func (w *walker) deliver(inv *invocation, out *sink) {
+	to, messages := w.stream(&inv.redir, 1), w.stream(&inv.redir, 2)
+	if wordless[w.commands[inv.idx].Name] && !w.ctx.st.traced {
+		messages = stream{}
+	}
+	switch {
+	case messages == to && to != stream{}:
+		out.text = value{{inputs: out.cmds}}
+	case messages.file != "":
+		w.write(messages.file, unknown("", out.cmds), out.cmds, true)
+	case messages.out != nil:
+		messages.out.text = append(messages.out.text, piece{inputs: out.cmds})
+	}
 	if to.file != "" {
 		w.write(to.file, out.text, out.cmds, true)
 	}

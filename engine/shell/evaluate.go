@@ -60,21 +60,30 @@ func trap(w *walker, inv *invocation) {
 		w.ctx.st.disturb(changed)
 		w.ctx.st.trapped += text + "\n"
 	}
-	still := w.still(inv.idx)
+	still, out := w.still(inv.idx), &sink{}
 	walk := func() {
 		w.runText(inv, Code{Language: "bash", From: CodeArgument}, args[0].val, "trap", func(c *context) {
 			c.st = w.spawn(c.st) // c is the walker's own context
 			w.blur(still)
-			c.out = &sink{}
+			c.out = out
 			c.redirs = slices.DeleteFunc(slices.Clone(c.redirs), func(r Redirect) bool { return r.Mode == RedirectHere }) // it reads where it runs
 		})
 	}
-	if last {
+	if last && !w.ctx.st.sub {
 		w.branch(w.ctx.st, walk)
 	} else {
 		w.meanwhile(walk)
 	}
+	if c := w.commands[inv.idx].Code; len(out.text) > 0 || !c.Static {
+		w.speaks = max(w.speaks, atEnd)
+		if slices.ContainsFunc(args[1:], func(a arg) bool { return !plainSignals[a.Text] }) {
+			w.speaks = always
+		}
+	}
 }
+
+// plainSignals are the conditions of which subshells do not inherit the trap, whatever options they have.
+var plainSignals = nameSet("EXIT 0 INT TERM HUP QUIT PIPE ALRM USR1 USR2 CHLD SIGINT SIGTERM SIGHUP SIGQUIT SIGPIPE 1 2 3 13 14 15")
 
 // still is what the text may change after the command at idx: what a trap finds when it
 // runs.
@@ -219,6 +228,9 @@ var prompts = nameSet("PS0 PS1 PS2 PS4")
 
 // prompt walks the commands in a variable that an interactive shell, or one with -x, expands or runs.
 func (w *walker) prompt(name string, v value) {
+	if name == "BASH_XTRACEFD" {
+		w.speaks = always
+	}
 	if prompts[name] {
 		w.hidden(promptText(v.prefix()))
 	}

@@ -146,8 +146,16 @@ func (w *walker) write(abs string, content value, by []int, adds bool) {
 
 // strew notes the name of a file in a directory that is not known: any file of that name may be it.
 func (w *walker) strew(abs string) {
-	if strings.HasPrefix(abs, unplaced) {
-		w.ctx.st.strewn[path.Base(abs)] = true
+	if !strings.HasPrefix(abs, unplaced) {
+		return
+	}
+	name := path.Base(abs)
+	w.ctx.st.strewn[name] = true
+	for other, f := range w.ctx.st.files {
+		if path.Base(other) == name && other != abs {
+			f.touched, f.edited = true, true
+			w.ctx.st.files[other] = f
+		}
 	}
 }
 

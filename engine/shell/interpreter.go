@@ -112,7 +112,7 @@ func (w *walker) shell(inv *invocation, p interpreter) {
 	args := inv.args[1:]
 	command, fromStdin := false, false
 	var glued, rc arg
-	interactive, login := false, false
+	interactive, login, traced := false, false, false
 	i := 0
 options:
 	for ; i < len(args); i++ {
@@ -140,7 +140,7 @@ options:
 				glued = args[i].cutAt(len("--command="), value)
 			}
 		case strings.HasPrefix(text, "--"):
-			login = login || text == "--login"
+			login, traced = login || text == "--login", traced || text == "--verbose"
 		case len(text) > 1 && (text[0] == '-' || text[0] == '+') && args[i].Certainty != Unknown:
 			letters := text[1:]
 			if c := strings.IndexByte(letters, 'c'); c >= 0 && text[0] == '-' {
@@ -153,6 +153,7 @@ options:
 			fromStdin = fromStdin || text[0] == '-' && strings.Contains(letters, "s")
 			interactive = interactive || text[0] == '-' && strings.Contains(letters, "i")
 			login = login || text[0] == '-' && strings.Contains(letters, "l")
+			traced = traced || strings.ContainsAny(letters, "xvo")
 			if glued.Text == "" && strings.ContainsAny(letters, "oO") {
 				values := args[min(i+1, len(args)):]
 				i += strings.Count(letters, "o") + strings.Count(letters, "O")
@@ -172,6 +173,10 @@ options:
 	}
 	for _, file := range w.startupFiles(interactive, login) {
 		defer w.keepUnseen(inv, w.runBefore(inv, p.lang, file))
+	}
+	if st := w.ctx.st; traced && !st.traced { // which the new shell takes over
+		st.traced = true
+		defer func() { st.traced = false }()
 	}
 	via := name + " -c"
 	switch {

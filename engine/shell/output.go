@@ -11,6 +11,9 @@ import (
 // programs that build or decode text out of known text, and those that print nothing.
 func (w *walker) print(inv *invocation, name string) {
 	if quiet[name] {
+		if speaks(name, inv.args[1:]) {
+			w.printUnknown(inv)
+		}
 		if name != "cp" && name != "mv" && name != "install" && name != "ln" || !w.copyFiles(inv, name) {
 			w.changesFiles(inv, name)
 		}
@@ -55,6 +58,28 @@ var quiet = map[string]bool{
 	"mkdir": true, "rm": true, "rmdir": true, "cp": true, "mv": true, "ln": true, "touch": true, "chmod": true, "chown": true, "install": true,
 	"true": true, "false": true, ":": true, "test": true, "[": true, "sleep": true, "kill": true, "wait": true, "umask": true, "mkfifo": true,
 	"let": true, "enable": true, "disown": true, "truncate": true, "unlink": true,
+}
+
+// speaks reports that a quiet command prints: with -v, -c, --help and their like, or with an argument that may be one.
+func speaks(name string, args []arg) bool {
+	switch name {
+	case ":", "true", "false", "test", "[", "let", "wait":
+		return false
+	case "umask":
+		return len(args) != 1 || args[0].Certainty != Exact || strings.HasPrefix(args[0].Text, "-")
+	case "enable":
+		return true
+	}
+	return slices.ContainsFunc(args, func(a arg) bool {
+		long, isLong := strings.CutPrefix(a.Text, "--")
+		switch {
+		case a.Certainty != Exact && a.Prefix == "":
+			return !a.Glob
+		case isLong:
+			return long != "" && strings.ContainsRune("vhcld", rune(long[0]))
+		}
+		return strings.HasPrefix(a.Text, "-") && strings.ContainsAny(a.Text, "vcl")
+	})
 }
 
 // output evaluates a command whose output follows from known text.

@@ -152,6 +152,7 @@ type walker struct {
 	stay      *state                 // where the current command, if it fails, leaves the shell: set by cd and its like
 	dirs      map[int][]string       // of commands whose directory is not known, those that it may be
 	expanded  map[*syntax.Word]value // operands of the arithmetic expression that is evaluated
+	speaks    speech                 // of the shell's traps
 	aborts    bool                   // an expansion may fail, after which bash goes on with the next line of the text
 	exec      bool                   // exec has changed the descriptors of the shell, for who carries it: command, builtin
 	ctx       context
@@ -181,6 +182,15 @@ type context struct {
 	breaks     bool      // in a loop that break ends
 	loop       bool      // in a loop whose turns are not walked one by one
 }
+
+// speech is what traps print.
+type speech int
+
+const (
+	silent speech = iota
+	atEnd         // to the output of the shell that set them
+	always        // to those of its subshells too
+)
 
 // sink gathers what commands write to one standard output.
 type sink struct {

@@ -138,9 +138,14 @@ func (w *walker) run(inv *invocation) {
 	outer := w.ctx.out
 	w.ctx.out = out
 	restore, redo := w.lend(inv), w.install(inv.redir.fds)
-	w.exec = false
+	speaks := w.speaks
+	w.exec, w.speaks = false, inherited(speaks)
 	w.dispatch(inv)
 	w.codeChanges(inv)
+	if w.speaks > silent {
+		out.text = unknown("", out.cmds)
+	}
+	w.speaks = max(w.speaks, speaks)
 	restore()
 	if in := w.stdin(); in != nil && inv.redir.in == nil && drains(inv, c.Name) {
 		in.drain()
@@ -151,7 +156,7 @@ func (w *walker) run(inv *invocation) {
 	w.ctx.out = outer
 	w.ctx.in = saved.in
 	outer.cmds = append(outer.cmds, out.cmds...)
-	w.deliver(inv.redir, out)
+	w.deliver(inv, out)
 	w.copies(inv, c.Name)
 }
 

@@ -34,7 +34,9 @@ type state struct {
 	sh       bool           // a plain shell, which may be dash, bash or another one
 	decodes  bool           // an option may make echo decode escapes: shopt -s xpg_echo
 	exports  bool           // an option may export what is assigned: set -a
+	traced   bool           // an option may make the shell print what it runs: set -x, set -v
 	nocase   bool           // an option may make patterns match without regard to case
+	sub      bool           // a shell after which another goes on
 	ended    bool           // the way here ends in exit, return, break or continue
 	restless changes        // what a trap may change at any time
 	trapped  string         // the text of these traps, and of the functions that they may call
@@ -149,7 +151,7 @@ func (w *walker) merge(a, b *state) *state {
 	maps.Copy(m.sockets, b.sockets)
 	m.fds = mergeStreams(a.fds, b.fds)
 	m.disk = w.mergeDisks(a, b)
-	m.exports = a.exports || b.exports
+	m.exports, m.traced = a.exports || b.exports, a.traced || b.traced
 	m.physical, m.lastpipe = a.physical || b.physical, a.lastpipe || b.lastpipe
 	m.sh, m.decodes, m.nocase = a.sh || b.sh, a.decodes || b.decodes, a.nocase || b.nocase
 	m.mergeDirs(a, b)
@@ -439,7 +441,7 @@ func (w *walker) forget() {
 // child returns the state in which a new shell of the language starts: exported variables, no functions.
 func (w *walker) child(lang string) *state {
 	st := w.spawn(w.ctx.st)
-	st.sh, st.decodes, st.nocase = lang != "bash", false, false
+	st.sh, st.decodes, st.nocase, st.sub = lang != "bash", false, false, true
 	for _, name := range []string{"SHELLOPTS", "BASHOPTS", "POSIXLY_CORRECT"} {
 		st.sh = st.sh || st.vars[name].exported // options of the new shell
 	}
@@ -496,13 +498,22 @@ func (w *walker) mayStop(jumps bool, f func()) {
 	}
 }
 
+// inherited is what traps print in a subshell.
+func inherited(s speech) speech {
+	if s == always {
+		return always
+	}
+	return silent
+}
+
 // subshell walks f in a copy of the state. Only the files that it writes outlive it.
 func (w *walker) subshell(f func()) {
-	saved, aborts := w.ctx, w.aborts
-	w.ctx.st, w.aborts = w.spawn(saved.st), false
+	saved, aborts, speaks := w.ctx, w.aborts, w.speaks
+	w.ctx.st, w.aborts, w.speaks = w.spawn(saved.st), false, inherited(speaks)
+	w.ctx.st.sub = true
 	f()
-	if out := w.ctx.out; w.aborts { // after which it ends
+	if out := w.ctx.out; w.aborts || w.speaks > silent {
 		out.text = value{{inputs: out.cmds, made: true}}
 	}
-	w.ctx, w.aborts = saved, aborts
+	w.ctx, w.aborts, w.speaks = saved, aborts, speaks
 }

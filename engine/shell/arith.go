@@ -83,6 +83,7 @@ func (w *walker) numberWord(x *syntax.Word) (int64, bool) {
 		if v.array && len(v.list) > 0 {
 			v.val = v.list[0]
 		}
+		w.ends(v.val)
 		return w.operand(v.val)
 	}
 	if p, ok := nakedElement(x); ok {

@@ -18,6 +18,8 @@ func builtin(name string) func(*walker, *invocation) {
 		return pushd
 	case "popd":
 		return popd
+	case "dirs":
+		return dirs
 	case "export", "declare", "typeset", "local", "readonly":
 		return exportWords
 	case "unset":
@@ -87,14 +89,16 @@ func set(w *walker, inv *invocation) {
 			st.physical = st.physical || option("physical")
 			st.exports = st.exports || option("allexport")
 			st.traced = st.traced || option("xtrace") || option("verbose")
+			st.nounset, st.errexit = st.nounset || option("nounset"), st.errexit || option("errexit")
 			st.sh = st.sh || option("posix") || option("braceexpand")
-			w.unclear = w.unclear || option("keyword") || option("histexpand")
+			w.unclear = w.unclear || option("keyword") || option("histexpand") || option("noclobber")
 		default:
 			st.physical = st.physical || strings.Contains(a.Text, "P")
 			st.exports = st.exports || strings.Contains(a.Text, "a")
 			st.traced = st.traced || strings.ContainsAny(a.Text, "xv")
+			st.nounset, st.errexit = st.nounset || strings.Contains(a.Text, "u"), st.errexit || strings.Contains(a.Text, "e")
 			st.sh = st.sh || strings.Contains(a.Text, "B")
-			w.unclear = w.unclear || strings.ContainsAny(a.Text, "kH") // assignments behind the command, !words
+			w.unclear = w.unclear || strings.ContainsAny(a.Text, "kHC") // assignments behind the command, !words, writes that fail
 		}
 	}
 	if len(args) == 0 {
@@ -219,9 +223,12 @@ func shopt(w *walker, inv *invocation) {
 		st.physical = st.physical || option("cdable_vars") || option("cdspell")
 		st.decodes = st.decodes || option("xpg_echo")
 		st.sh = st.sh || option("posix") || option("braceexpand")
-		w.unclear = w.unclear || option("histexpand") || option("keyword")
+		w.unclear = w.unclear || option("histexpand") || option("keyword") || option("nocaseglob") || option("noclobber") ||
+			strings.HasPrefix(a.Text, "compat")
 		st.nocase = st.nocase || option("nocasematch")
+		st.handsE = st.handsE || option("inherit_errexit")
 		st.traced = st.traced || option("xtrace") || option("verbose")
+		st.nounset, st.errexit = st.nounset || option("nounset"), st.errexit || option("errexit")
 	}
 	w.printUnknown(inv)
 }

@@ -155,7 +155,7 @@ func (w *walker) deliver(inv *invocation, out *sink) {
 		messages = stream{}
 	}
 	switch {
-	case messages == to && to != stream{}:
+	case messages == to && to != stream{}, w.mayEnd && w.ctx.st.sub:
 		out.text = value{{inputs: out.cmds}}
 	case messages.file != "":
 		w.write(messages.file, unknown("", out.cmds), out.cmds, true)

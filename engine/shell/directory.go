@@ -155,6 +155,14 @@ func pushd(w *walker, inv *invocation) {
 	}
 }
 
+// dirs prints the stack of directories, or with -c empties it.
+func dirs(w *walker, inv *invocation) {
+	if len(inv.args) > 1 {
+		w.ctx.st.stack = nil
+	}
+	w.printUnknown(inv)
+}
+
 func popd(w *walker, inv *invocation) {
 	st := w.ctx.st
 	before := w.fork(st)

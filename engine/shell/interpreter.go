@@ -106,13 +106,17 @@ func informs(lang, option string) bool {
 	}
 }
 
+// plainOptions of bash -o and -O change nothing that the walk relies on.
+var plainOptions = nameSet("errexit nounset pipefail xtrace verbose noglob nullglob dotglob globstar extglob" +
+	" expand_aliases inherit_errexit errtrace functrace history monitor notify hashall onecmd noexec failglob lastpipe")
+
 // shell reads the command line of a shell.
 func (w *walker) shell(inv *invocation, p interpreter) {
 	name := w.commands[inv.idx].Name
 	args := inv.args[1:]
 	command, fromStdin := false, false
 	var glued, rc arg
-	interactive, login, traced := false, false, false
+	interactive, login, traced, strict, ends := false, false, false, false, false
 	i := 0
 options:
 	for ; i < len(args); i++ {
@@ -153,13 +157,18 @@ options:
 			fromStdin = fromStdin || text[0] == '-' && strings.Contains(letters, "s")
 			interactive = interactive || text[0] == '-' && strings.Contains(letters, "i")
 			login = login || text[0] == '-' && strings.Contains(letters, "l")
-			traced = traced || strings.ContainsAny(letters, "xvo")
+			traced, strict = traced || strings.ContainsAny(letters, "xvo"), strict || strings.ContainsAny(letters, "uo")
+			ends = ends || strings.ContainsAny(letters, "eo")
+			w.unclear = w.unclear || glued.Text == "" && strings.ContainsAny(letters, "aBCHkP")
 			if glued.Text == "" && strings.ContainsAny(letters, "oO") {
 				values := args[min(i+1, len(args)):]
 				i += strings.Count(letters, "o") + strings.Count(letters, "O")
 				for _, a := range values[:min(len(values), strings.Count(letters, "o")+strings.Count(letters, "O"))] {
-					if p.lang == "bash" && (a.Certainty != Exact || a.Text == "posix" || a.Text == "xpg_echo") {
+					switch {
+					case a.Text == "posix" || a.Text == "xpg_echo":
 						p.lang = "sh" // it reads and prints as other shells do
+					case !plainOptions[a.Text]:
+						w.unclear = true
 					}
 				}
 			}
@@ -174,10 +183,9 @@ options:
 	for _, file := range w.startupFiles(interactive, login) {
 		defer w.keepUnseen(inv, w.runBefore(inv, p.lang, file))
 	}
-	if st := w.ctx.st; traced && !st.traced { // which the new shell takes over
-		st.traced = true
-		defer func() { st.traced = false }()
-	}
+	st, was := w.ctx.st, *w.ctx.st
+	st.traced, st.nounset, st.errexit = was.traced || traced, was.nounset || strict, was.errexit || ends // the new shell takes them over
+	defer func() { st.traced, st.nounset, st.errexit = was.traced, was.nounset, was.errexit }()
 	via := name + " -c"
 	switch {
 	case command && glued.Text != "":

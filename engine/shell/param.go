@@ -19,6 +19,9 @@ func (w *walker) parameter(p *syntax.ParamExp, quoted bool) (list []value, all b
 		return []value{unknown(raw, nil)}, false
 	}
 	list, all = w.base(p, raw)
+	if len(list) == 1 && (p.Exp == nil || !isDefaultOp(p.Exp.Op)) {
+		w.ends(list[0])
+	}
 	if p.Excl && !all {
 		list = []value{w.indirect(p, list[0], raw)}
 	}
@@ -48,6 +51,13 @@ func (w *walker) parameter(p *syntax.ParamExp, quoted bool) (list []value, all b
 		return w.sliced(p, list, all, raw)
 	}
 	return list, all
+}
+
+// ends notes that with set -u a subshell ends where a variable is not set.
+func (w *walker) ends(v value) {
+	if text, ok := v.exact(); w.ctx.st.nounset && w.ctx.st.sub && (!ok || text == "") {
+		w.mayEnd = true
+	}
 }
 
 func singleQuoted(p syntax.WordPart) bool {

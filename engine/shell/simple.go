@@ -140,8 +140,15 @@ func (w *walker) run(inv *invocation) {
 	restore, redo := w.lend(inv), w.install(inv.redir.fds)
 	speaks := w.speaks
 	w.exec, w.speaks = false, inherited(speaks)
-	w.dispatch(inv)
-	w.codeChanges(inv)
+	run := func() {
+		w.dispatch(inv)
+		w.codeChanges(inv)
+	}
+	if w.mayEnd && w.ctx.st.sub {
+		w.perhaps(run)
+	} else {
+		run()
+	}
 	if w.speaks > silent {
 		out.text = unknown("", out.cmds)
 	}

@@ -35,6 +35,9 @@ type state struct {
 	decodes  bool           // an option may make echo decode escapes: shopt -s xpg_echo
 	exports  bool           // an option may export what is assigned: set -a
 	traced   bool           // an option may make the shell print what it runs: set -x, set -v
+	nounset  bool           // set -u: a subshell may end at a variable that is not set
+	errexit  bool           // set -e: it may end at a command that fails
+	handsE   bool           // command substitutions take set -e over
 	nocase   bool           // an option may make patterns match without regard to case
 	sub      bool           // a shell after which another goes on
 	ended    bool           // the way here ends in exit, return, break or continue
@@ -151,7 +154,8 @@ func (w *walker) merge(a, b *state) *state {
 	maps.Copy(m.sockets, b.sockets)
 	m.fds = mergeStreams(a.fds, b.fds)
 	m.disk = w.mergeDisks(a, b)
-	m.exports, m.traced = a.exports || b.exports, a.traced || b.traced
+	m.exports, m.traced, m.nounset = a.exports || b.exports, a.traced || b.traced, a.nounset || b.nounset
+	m.errexit, m.handsE = a.errexit || b.errexit, a.handsE || b.handsE
 	m.physical, m.lastpipe = a.physical || b.physical, a.lastpipe || b.lastpipe
 	m.sh, m.decodes, m.nocase = a.sh || b.sh, a.decodes || b.decodes, a.nocase || b.nocase
 	m.mergeDirs(a, b)
@@ -415,6 +419,14 @@ func (w *walker) assign(name string, v value) {
 		w.operand(v)
 	}
 	w.prompt(name, v)
+	switch name {
+	case "DIRSTACK":
+		st.stack = nil
+	case "BASH_ARGV0":
+		st.zero = unknown("$0", nil)
+	case "BASH_COMPAT":
+		w.unclear = true
+	}
 	st.sh = st.sh || name == "POSIXLY_CORRECT"
 	if old.readonly || old.converts || old.array || v.size() > w.lim.Bytes || len(v) > maxPieces {
 		v = blurred("$"+name, v)
@@ -442,11 +454,11 @@ func (w *walker) forget() {
 func (w *walker) child(lang string) *state {
 	st := w.spawn(w.ctx.st)
 	st.sh, st.decodes, st.nocase, st.sub = lang != "bash", false, false, true
-	for _, name := range []string{"SHELLOPTS", "BASHOPTS", "POSIXLY_CORRECT"} {
+	for _, name := range []string{"SHELLOPTS", "BASHOPTS", "POSIXLY_CORRECT", "BASH_COMPAT"} {
 		st.sh = st.sh || st.vars[name].exported // options of the new shell
 	}
 	for name, v := range st.vars {
-		if !v.exported {
+		if !v.exported || v.array {
 			st.vars[name] = variable{unset: true}
 			if st.exports {
 				st.vars[name] = variable{val: unknown("$"+name, nil)}
@@ -455,6 +467,9 @@ func (w *walker) child(lang string) *state {
 	}
 	if !st.handsOn {
 		st.funcs = map[string][]*function{}
+	}
+	for _, name := range []string{"IFS", "PWD", "PS1"} { // which a shell sets itself
+		delete(st.vars, name)
 	}
 	st.aliases = map[string]string{}
 	st.restless, st.trapped = changes{}, ""
@@ -508,12 +523,12 @@ func inherited(s speech) speech {
 
 // subshell walks f in a copy of the state. Only the files that it writes outlive it.
 func (w *walker) subshell(f func()) {
-	saved, aborts, speaks := w.ctx, w.aborts, w.speaks
-	w.ctx.st, w.aborts, w.speaks = w.spawn(saved.st), false, inherited(speaks)
+	saved, aborts, speaks, mayEnd := w.ctx, w.aborts, w.speaks, w.mayEnd
+	w.ctx.st, w.aborts, w.speaks, w.mayEnd = w.spawn(saved.st), false, inherited(speaks), false
 	w.ctx.st.sub = true
 	f()
 	if out := w.ctx.out; w.aborts || w.speaks > silent {
 		out.text = value{{inputs: out.cmds, made: true}}
 	}
-	w.ctx, w.aborts, w.speaks = saved, aborts, speaks
+	w.ctx, w.aborts, w.speaks, w.mayEnd = saved, aborts, speaks, mayEnd
 }

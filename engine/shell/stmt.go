@@ -47,6 +47,17 @@ func (w *walker) lines(list []*syntax.Stmt) {
 func (w *walker) stmt(s *syntax.Stmt) {
 	o := w.outcome(s)
 	w.settle(w.after(o))
+	w.mayEnd = w.mayEnd || o.bad != nil && w.ctx.st.errexit && w.ctx.st.sub && !prints(s)
+}
+
+// prints reports a plain echo or printf, which fails only where its output is gone.
+func prints(s *syntax.Stmt) bool {
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(s.Redirs) > 0 || len(call.Args) == 0 {
+		return false
+	}
+	name := call.Args[0].Lit()
+	return name == "echo" || name == "printf"
 }
 
 // settle makes st the current state, in place: enclosing contexts hold the same pointer.

@@ -132,7 +132,11 @@ func (w *walker) braces(word *syntax.Word) ([]*syntax.Word, bool) {
 	if adjoined.MatchString(w.raw(word)) {
 		return nil, false
 	}
-	numbers := strings.Trim(word.Lit(), "{.}0123456789") == ""
+	lit := word.Lit()
+	if i := strings.Index(lit, ".."); i > 0 && i+2 < len(lit) && upper(lit[i-1]) != upper(lit[i+2]) {
+		return nil, false // letters of both cases, and what stands between them
+	}
+	numbers := strings.Trim(lit, "{.}0123456789") == ""
 	var all []*syntax.Word
 	for one, err := range expand.BracesSeq(nil, split) {
 		if len(all) == maxBraces && !numbers {
@@ -141,9 +145,29 @@ func (w *walker) braces(word *syntax.Word) ([]*syntax.Word, bool) {
 		if err != nil || len(all) == maxBraces || !w.step(1) {
 			return nil, false
 		}
-		all = append(all, one)
+		all = append(all, joinLiterals(one))
 	}
 	return all, true
+}
+
+func upper(c byte) bool { return c >= 'A' && c <= 'Z' }
+
+// joinLiterals makes one literal of those that stand together: {~,b}x is ~x.
+func joinLiterals(word *syntax.Word) *syntax.Word {
+	joined := &syntax.Word{}
+	for _, p := range word.Parts {
+		lit, ok := p.(*syntax.Lit)
+		if ok && len(joined.Parts) > 0 {
+			if last, follows := joined.Parts[len(joined.Parts)-1].(*syntax.Lit); follows {
+				both := *last
+				both.Value += lit.Value
+				joined.Parts[len(joined.Parts)-1] = &both
+				continue
+			}
+		}
+		joined.Parts = append(joined.Parts, p)
+	}
+	return joined
 }
 
 // raw returns the source text of a node.
@@ -235,6 +259,7 @@ func (w *walker) captured(stmts []*syntax.Stmt) sink {
 	out := &sink{}
 	w.subshell(func() {
 		w.ctx.out = out
+		w.ctx.st.errexit = w.ctx.st.errexit && (w.ctx.st.handsE || w.ctx.st.sh)
 		delete(w.ctx.st.fds, 1)
 		w.ctx.redirs, w.ctx.pipe = nil, Pipeline{}
 		w.deeper(func() { w.mayStop(w.changes(stmts).jumps, func() { w.stmts(stmts) }) })

@@ -3,6 +3,7 @@ package confirm
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -174,7 +175,7 @@ func covers(words []shell.Word, argv []string) bool {
 	prefix, many := w.Prefix, !w.Quoted || w.Glob
 	switch {
 	case w.Certainty == shell.Exact && !w.Glob:
-		return len(argv) > 0 && argv[0] == w.Text && covers(rest, argv[1:])
+		return len(argv) > 0 && (argv[0] == w.Text || isPipe(argv[0]) && isPipe(w.Text)) && covers(rest, argv[1:])
 	case w.Certainty == shell.Exact:
 		for i := 0; i < len(argv) && (matches(w.Text, argv[i]) || argv[i] == w.Text); i++ {
 			if covers(rest, argv[i+1:]) {
@@ -213,6 +214,14 @@ func covers(words []shell.Word, argv []string) bool {
 	return false
 }
 
+// isPipe reports the path of a process substitution. Bash chooses its number by the descriptors that are open.
+func isPipe(path string) bool {
+	return len(path) == len("/dev/fd/63") && strings.HasPrefix(path, "/dev/fd/6")
+}
+
+// random are the places of a directory's path that mktemp chooses.
+var random = regexp.MustCompile(`XXX+\d*`)
+
 func indexOr(s, chars string) int {
 	if i := strings.IndexAny(s, chars); i >= 0 {
 		return i
@@ -250,7 +259,7 @@ func matches(pattern, s string) bool {
 // at reports whether the entry's directory may be that of the record, which may be gone.
 func at(c shell.Command, r Record) bool {
 	return r.Cwd == "" || !c.Dir.Known || c.Dir.Path == r.Cwd || c.Dir.Path == r.Pwd || real(c.Dir.Path) == r.Cwd ||
-		strings.Contains(c.Dir.Path, randomPart) && matches(strings.ReplaceAll(c.Dir.Path, "X", "?"), r.Cwd)
+		strings.Contains(c.Dir.Path, randomPart) && matches(random.ReplaceAllString(c.Dir.Path, "*"), r.Cwd)
 }
 
 // stdin reports whether the record's input may be that of the entry. The redirects of an entry are its own and

@@ -96,9 +96,11 @@ func set(w *walker, inv *invocation) {
 			st.physical = st.physical || strings.Contains(a.Text, "P")
 			st.exports = st.exports || strings.Contains(a.Text, "a")
 			st.traced = st.traced || strings.ContainsAny(a.Text, "xv")
-			st.nounset, st.errexit = st.nounset || strings.Contains(a.Text, "u"), st.errexit || strings.Contains(a.Text, "e")
+			st.nounset = st.nounset || strings.Contains(a.Text, "u")
+			st.errexit = st.errexit || strings.Contains(a.Text, "e")
 			st.sh = st.sh || strings.Contains(a.Text, "B")
-			w.unclear = w.unclear || strings.ContainsAny(a.Text, "kHC") // assignments behind the command, !words, writes that fail
+			// assignments behind the command, !words, writes that fail
+			w.unclear = w.unclear || strings.ContainsAny(a.Text, "kHC")
 		}
 	}
 	if len(args) == 0 {
@@ -223,8 +225,8 @@ func shopt(w *walker, inv *invocation) {
 		st.physical = st.physical || option("cdable_vars") || option("cdspell")
 		st.decodes = st.decodes || option("xpg_echo")
 		st.sh = st.sh || option("posix") || option("braceexpand")
-		w.unclear = w.unclear || option("histexpand") || option("keyword") || option("nocaseglob") || option("noclobber") ||
-			strings.HasPrefix(a.Text, "compat")
+		w.unclear = w.unclear || option("histexpand") || option("keyword") || option("nocaseglob") ||
+			option("noclobber") || strings.HasPrefix(a.Text, "compat")
 		st.nocase = st.nocase || option("nocasematch")
 		st.handsE = st.handsE || option("inherit_errexit")
 		st.traced = st.traced || option("xtrace") || option("verbose")

@@ -157,7 +157,8 @@ options:
 			fromStdin = fromStdin || text[0] == '-' && strings.Contains(letters, "s")
 			interactive = interactive || text[0] == '-' && strings.Contains(letters, "i")
 			login = login || text[0] == '-' && strings.Contains(letters, "l")
-			traced, strict = traced || strings.ContainsAny(letters, "xvo"), strict || strings.ContainsAny(letters, "uo")
+			traced = traced || strings.ContainsAny(letters, "xvo")
+			strict = strict || strings.ContainsAny(letters, "uo")
 			ends = ends || strings.ContainsAny(letters, "eo")
 			w.unclear = w.unclear || glued.Text == "" && strings.ContainsAny(letters, "aBCHkP")
 			if glued.Text == "" && strings.ContainsAny(letters, "oO") {
@@ -184,7 +185,7 @@ options:
 		defer w.keepUnseen(inv, w.runBefore(inv, p.lang, file))
 	}
 	st, was := w.ctx.st, *w.ctx.st
-	st.traced, st.nounset, st.errexit = was.traced || traced, was.nounset || strict, was.errexit || ends // the new shell takes them over
+	st.traced, st.nounset, st.errexit = was.traced || traced, was.nounset || strict, was.errexit || ends
 	defer func() { st.traced, st.nounset, st.errexit = was.traced, was.nounset, was.errexit }()
 	via := name + " -c"
 	switch {

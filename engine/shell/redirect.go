@@ -77,11 +77,11 @@ func (w *walker) redirect(r *redirection, s *syntax.Redirect) {
 	default:
 		target = newArg(w.single(s.Word), w.raw(s.Word))
 		one.Target = target.Word
-		one.Mode = modeOf(s.Op, target)
+		one.Mode = w.modeOf(s, target)
 		w.open(r, one, target, s.Op)
 	}
 	if s.N != nil && strings.HasPrefix(s.N.Value, "{") {
-		w.assignUnknown(strings.Trim(s.N.Value, "{}"), nil)
+		w.assignDescriptor(strings.Trim(s.N.Value, "{}"))
 	}
 	r.list = append(r.list, one)
 }
@@ -119,8 +119,23 @@ func descriptor(s *syntax.Redirect) int {
 	}
 }
 
-func modeOf(op syntax.RedirOperator, target arg) RedirectMode {
-	switch op {
+// assignDescriptor records that the shell puts the number of a descriptor into name.
+func (w *walker) assignDescriptor(name string) {
+	w.assignUnknown(name, nil)
+	v := w.ctx.st.vars[name]
+	v.descriptor = true
+	w.ctx.st.vars[name] = v
+}
+
+// isDescriptor reports a word that is a variable to which the shell has assigned descriptors.
+func (w *walker) isDescriptor(word *syntax.Word) bool {
+	p, ok := word.Parts[0].(*syntax.ParamExp)
+	return ok && len(word.Parts) == 1 && p.Exp == nil && p.Repl == nil && p.Slice == nil && !p.Excl &&
+		p.Param != nil && w.ctx.st.lookupVar(p.Param.Value).descriptor
+}
+
+func (w *walker) modeOf(s *syntax.Redirect, target arg) RedirectMode {
+	switch s.Op {
 	case syntax.RdrIn:
 		return RedirectRead
 	case syntax.RdrInOut:
@@ -131,10 +146,11 @@ func modeOf(op syntax.RedirOperator, target arg) RedirectMode {
 		return RedirectDup
 	case syntax.DplOut:
 		// >&2 and >&- name descriptors; >&file is &>file.
-		if text := strings.TrimSuffix(target.Text, "-"); target.Certainty == Exact && text != "" && digit(text[0]) > 9 {
-			return RedirectWrite
+		text := strings.TrimSuffix(target.Text, "-")
+		if w.isDescriptor(s.Word) || target.Certainty == Exact && strings.Trim(text, "0123456789") == "" {
+			return RedirectDup
 		}
-		return RedirectDup
+		return RedirectWrite
 	default:
 		return RedirectWrite
 	}
@@ -165,7 +181,8 @@ func (w *walker) open(r *redirection, one Redirect, target arg, op syntax.RedirO
 		}
 		r.lead(one.FD, s)
 	case RedirectWrite, RedirectAppend:
-		s := stream{}
+		s := stream{unclear: op == syntax.DplOut && target.Certainty != Exact}
+		r.sockets = r.sockets || s.unclear && len(w.ctx.st.sockets) > 0
 		file, ok := w.fileHere(target)
 		if n, own := fileDescriptor(target.Text); own {
 			s = w.stream(r, n)

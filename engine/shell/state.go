@@ -63,14 +63,15 @@ func newDisk() *disk {
 
 // variable is a shell variable. The zero value is one whose value is not known.
 type variable struct {
-	val      value
-	list     []value // elements of an indexed array
-	array    bool
-	exported bool
-	unset    bool // known to have no value
-	readonly bool
-	converts bool   // declare -i, -l, -u: what is assigned is not what is kept
-	ref      string // declare -n
+	val        value
+	list       []value // elements of an indexed array
+	array      bool
+	exported   bool
+	unset      bool // known to have no value
+	readonly   bool
+	descriptor bool   // the shell has assigned it, or its elements, the number of a descriptor
+	converts   bool   // declare -i, -l, -u: what is assigned is not what is kept
+	ref        string // declare -n
 }
 
 // anyVariable is the target of a nameref that is not known.
@@ -195,7 +196,7 @@ func mergeDir(a, b Dir) Dir {
 }
 
 func mergeVar(a, b variable, name string) variable {
-	same := a.array == b.array && a.unset == b.unset &&
+	same := a.array == b.array && a.unset == b.unset && a.descriptor == b.descriptor &&
 		slices.EqualFunc(a.list, b.list, value.equal)
 	if same && (a.array || a.unset || a.val.equal(b.val)) {
 		return a

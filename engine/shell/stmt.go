@@ -282,9 +282,9 @@ func (w *walker) coproc(c *syntax.CoprocClause) {
 	w.ctx.background = true
 	stmt := *c.Stmt
 	if stmt.Cmd == nil && c.Name != nil { // coproc COMMAND >file: only a compound command has a name
-		stmt.Cmd = &syntax.CallExpr{Args: []*syntax.Word{c.Name}}
+		name, stmt.Cmd = "COPROC", &syntax.CallExpr{Args: []*syntax.Word{c.Name}}
 	}
 	w.meanwhile(func() { w.subshell(func() { w.stmt(&stmt) }) })
 	w.ctx = saved
-	w.assignUnknown(name, nil)
+	w.assignDescriptor(name)
 }

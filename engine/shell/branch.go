@@ -44,12 +44,12 @@ func (w *walker) caseClause(c *syntax.CaseClause) {
 	for _, item := range c.Items {
 		hit, sure := false, exact
 		for _, p := range item.Patterns {
-			g, ok := w.globOf(w.single(p))
-			if !ok || !exact {
+			g, ok := globOf(w.single(p))
+			if !ok || !exact || w.ctx.st.nocase {
 				sure = false
 				continue
 			}
-			one, ok := w.matches(g, text)
+			one, ok := g.matches(text, w.step)
 			hit, sure = hit || one, sure && ok
 		}
 		fell := falls != nil

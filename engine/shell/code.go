@@ -25,7 +25,7 @@ func (w *walker) runText(inv *invocation, code Code, v value, via string, change
 		w.commands[inv.idx].Code = code
 		return
 	}
-	read := w.reparse(inv.idx, w.source(v), via, func(c *context) {
+	read := w.reparse(inv.idx, w.holes.source(v), via, func(c *context) {
 		if change != nil {
 			change(c)
 		}

@@ -175,7 +175,7 @@ func (w *walker) callAlias(inv *invocation, name, body string) {
 		body, next = body+more, more
 	}
 	v := append(known(body), joinQuoted(rest)...)
-	if !w.reparse(inv.idx, w.source(v), "alias "+name, func(c *context) {
+	if !w.reparse(inv.idx, w.holes.source(v), "alias "+name, func(c *context) {
 		c.running = append(slices.Clone(c.running), "alias "+name)
 	}) {
 		w.unclear = true

@@ -55,7 +55,7 @@ func (b *fieldBuilder) parts(parts []syntax.WordPart, quoted bool) {
 			if p.Dollar {
 				b.ansi(p)
 			} else {
-				b.add(b.w.fill(p.Value, true))
+				b.add(b.w.holes.fill(p.Value, true))
 			}
 		case *syntax.DblQuoted:
 			// "$@" without parameters is no field at all; "" is one.
@@ -74,7 +74,7 @@ func (b *fieldBuilder) parts(parts []syntax.WordPart, quoted bool) {
 			b.add(b.w.process(p))
 		case *syntax.ExtGlob:
 			b.w.hidden(p.Pattern.Value)
-			pattern := b.w.fill(b.w.raw(p), false)
+			pattern := b.w.holes.fill(b.w.raw(p), false)
 			for i := range pattern {
 				pattern[i].glob = pattern[i].known
 			}
@@ -93,7 +93,7 @@ func (b *fieldBuilder) ansi(p *syntax.SglQuoted) {
 		b.add(value{{text: b.w.raw(p), quoted: true}})
 		return
 	}
-	v := b.w.fill(text, true)
+	v := b.w.holes.fill(text, true)
 	v[0].decoded = strings.ContainsAny(p.Value, `\`)
 	b.add(v)
 }
@@ -131,7 +131,7 @@ func (b *fieldBuilder) literal(text string, quoted, first, more bool) {
 			continue
 		}
 		if i > start {
-			b.add(b.w.fill(text[start:i], quoted))
+			b.add(b.w.holes.fill(text[start:i], quoted))
 		}
 		if text[i+1] != '\n' {
 			b.add(value{{text: text[i+1 : i+2], known: true, quoted: true}})
@@ -140,7 +140,7 @@ func (b *fieldBuilder) literal(text string, quoted, first, more bool) {
 		start = i + 1
 	}
 	if start < len(text) {
-		b.add(b.w.fill(text[start:], quoted))
+		b.add(b.w.holes.fill(text[start:], quoted))
 	}
 }
 

@@ -15,10 +15,10 @@ type glyph struct {
 
 // globOf reads v as a pattern: what was quoted in it matches itself. It is false where shells, options or locales
 // read the pattern differently.
-func (w *walker) globOf(v value) (glob, bool) {
+func globOf(v value) (glob, bool) {
 	var g glob
 	for _, p := range v {
-		if !p.known || w.ctx.st.nocase {
+		if !p.known {
 			return nil, false
 		}
 		for i := 0; i < len(p.text); i++ {
@@ -108,19 +108,22 @@ func kind(c byte) int {
 // workPerStep is how many elements of a pattern are compared for one step.
 const workPerStep = 64
 
+// spend takes steps from a limit and reports whether any are left.
+type spend func(steps int) bool
+
 // lengths returns how long the shortest and the longest beginning of s is that g matches, or with back set the
 // end of s; -1 for none. It is false when the limit of steps is reached or characters are not single bytes.
-func (w *walker) lengths(g glob, s string, back bool) (shortest, longest int, ok bool) {
+func (g glob) lengths(s string, back bool, step spend) (shortest, longest int, ok bool) {
 	if !ascii(s) && !g.bytewise() {
 		return -1, -1, false
 	}
-	return w.simulate(g, s, back)
+	return g.simulate(s, back, step)
 }
 
 // simulate is lengths for a text whose characters are known to be single bytes where that matters.
-func (w *walker) simulate(g glob, s string, back bool) (shortest, longest int, ok bool) {
+func (g glob) simulate(s string, back bool, step spend) (shortest, longest int, ok bool) {
 	shortest, longest = -1, -1
-	if !w.step(1 + len(g)/workPerStep) {
+	if !step(1 + len(g)/workPerStep) {
 		return shortest, longest, false
 	}
 	live, next := make([]bool, len(g)+1), make([]bool, len(g)+1)
@@ -144,10 +147,10 @@ func (w *walker) simulate(g glob, s string, back bool) (shortest, longest int, o
 			}
 		}
 		if n == len(s) || !any {
-			return shortest, longest, w.step(work / workPerStep)
+			return shortest, longest, step(work / workPerStep)
 		}
 		if work += len(g) + 1; work >= workPerStep {
-			if !w.step(work / workPerStep) {
+			if !step(work / workPerStep) {
 				return -1, -1, false
 			}
 			work %= workPerStep
@@ -191,16 +194,16 @@ func (g glob) literal() (string, bool) {
 }
 
 // matches reports whether g matches all of s, and whether that is known.
-func (w *walker) matches(g glob, s string) (hit, ok bool) {
-	_, longest, ok := w.lengths(g, s, false)
+func (g glob) matches(s string, step spend) (hit, ok bool) {
+	_, longest, ok := g.lengths(s, false, step)
 	return longest == len(s), ok
 }
 
 // replace puts with in place of the first match of g in s, of the longest one there, or of all matches. An anchor
 // # or % ties the match to the start or the end.
-func (w *walker) replace(g glob, s, with string, anchor byte, all bool) (string, bool) {
+func (g glob) replace(s, with string, anchor byte, all bool, step spend) (string, bool) {
 	if anchor != 0 {
-		_, n, ok := w.lengths(g, s, anchor == '%')
+		_, n, ok := g.lengths(s, anchor == '%', step)
 		switch {
 		case n < 0 || !ok:
 			return s, ok
@@ -215,14 +218,14 @@ func (w *walker) replace(g glob, s, with string, anchor byte, all bool) (string,
 		if all {
 			count = -1
 		}
-		return strings.Replace(s, text, with, count), w.step(1 + len(s)/workPerStep)
+		return strings.Replace(s, text, with, count), step(1 + len(s)/workPerStep)
 	}
 	var b strings.Builder
 	if !ascii(s) && !g.bytewise() {
 		return "", false
 	}
 	for i := 0; i < len(s); {
-		_, n, ok := w.simulate(g, s[i:], false)
+		_, n, ok := g.simulate(s[i:], false, step)
 		switch {
 		case !ok:
 			return "", false

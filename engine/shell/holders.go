@@ -114,7 +114,7 @@ func (w *walker) heldOptions(inv *invocation, name string) {
 func (w *walker) aside(inv *invocation, v value, via string) {
 	if hasCode(v) && strings.TrimSpace(v.text()) != "" {
 		w.perhaps(func() {
-			w.reparse(inv.idx, w.source(v), via, func(c *context) {
+			w.reparse(inv.idx, w.holes.source(v), via, func(c *context) {
 				c.st, c.in = w.child("sh"), nil
 				c.st.whole = false // the program may have set variables
 				if name, _, _ := strings.Cut(via, " "); name == "split" {

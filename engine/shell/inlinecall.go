@@ -88,7 +88,7 @@ func (w *walker) inlineShell(inv *invocation, code Code, call inline.Call, text 
 	}
 	read := false
 	w.perhaps(func() {
-		read = w.reparse(inv.idx, w.source(text.val), via, func(x *context) {
+		read = w.reparse(inv.idx, w.holes.source(text.val), via, func(x *context) {
 			x.st = w.child("sh")
 			x.st.whole = false // the program may have set variables
 			change(x)

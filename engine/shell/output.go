@@ -62,7 +62,7 @@ func (w *walker) output(inv *invocation, name string) (value, bool) {
 	args := inv.args[1:]
 	switch name {
 	case "echo":
-		return w.echo(args)
+		return echo(args, w.ctx.st.sh, w.ctx.st.decodes)
 	case "printf":
 		return w.printf(args)
 	case "pwd":
@@ -86,15 +86,15 @@ func (w *walker) output(inv *invocation, name string) (value, bool) {
 
 func line(text string) value { return known(text + "\n") }
 
-// echo joins its arguments. Shells differ in their options and escapes.
-func (w *walker) echo(args []arg) (value, bool) {
-	st := w.ctx.st
-	if (st.sh || st.decodes) && slices.ContainsFunc(args, func(a arg) bool { return strings.Contains(a.Text, `\`) }) {
+// echo joins its arguments. Shells differ in their options and escapes: with sh set it may be any shell, and with
+// decodes bash may decode escapes without an option.
+func echo(args []arg, sh, decodes bool) (value, bool) {
+	if (sh || decodes) && slices.ContainsFunc(args, func(a arg) bool { return strings.Contains(a.Text, `\`) }) {
 		return nil, false
 	}
 	escapesOn, newline := false, true
 	for len(args) > 0 && args[0].Certainty == Exact && len(args[0].Text) > 1 && args[0].Text[0] == '-' && strings.Trim(args[0].Text[1:], "neE") == "" {
-		if st.sh && args[0].Text != "-n" {
+		if sh && args[0].Text != "-n" {
 			return nil, false
 		}
 		for _, c := range args[0].Text[1:] {

@@ -143,7 +143,7 @@ type walker struct {
 	steps     int
 	pipelines int
 	temps     int              // names that mktemp made
-	holes     []piece          // unknown parts of texts that are parsed again
+	holes     holes            // unknown parts of texts that are parsed again
 	fds       map[string]value // content of process substitutions, by their path
 	defs      []*function      // functions in the order of their definition
 	stay      *state           // where the current command, if it fails, leaves the shell: set by cd and its like

@@ -36,26 +36,32 @@ func (w *walker) trimmer(p *syntax.ParamExp, raw string) func(string) (string, b
 	default:
 		return unknownTo
 	}
-	g, ok := w.globOf(word)
-	if !ok {
+	g, ok := globOf(word)
+	if !ok || w.ctx.st.nocase {
 		return unknownTo
 	}
 	return func(s string) (string, bool) {
-		suffix := op == syntax.RemSmallSuffix || op == syntax.RemLargeSuffix
-		shortest, longest, ok := w.lengths(g, s, suffix)
-		if op == syntax.RemSmallPrefix || op == syntax.RemSmallSuffix {
-			longest = shortest
-		}
-		switch {
-		case !ok:
-			return raw, false
-		case longest < 0:
+		if s, ok := g.trim(op, s, w.step); ok {
 			return s, true
-		case suffix:
-			return s[:len(s)-longest], true
-		default:
-			return s[longest:], true
 		}
+		return raw, false
+	}
+}
+
+// trim removes from s what ${s#g}, ${s##g}, ${s%g} or ${s%%g} removes.
+func (g glob) trim(op syntax.ParExpOperator, s string, step spend) (string, bool) {
+	suffix := op == syntax.RemSmallSuffix || op == syntax.RemLargeSuffix
+	shortest, longest, ok := g.lengths(s, suffix, step)
+	if op == syntax.RemSmallPrefix || op == syntax.RemSmallSuffix {
+		longest = shortest
+	}
+	switch {
+	case !ok || longest < 0:
+		return s, ok
+	case suffix:
+		return s[:len(s)-longest], true
+	default:
+		return s[longest:], true
 	}
 }
 
@@ -114,14 +120,14 @@ func (w *walker) replacer(p *syntax.ParamExp, raw string) func(string) (string, 
 	if len(orig) > 0 && !p.Repl.All && !orig[0].quoted && orig[0].text != "" && (orig[0].text[0] == '#' || orig[0].text[0] == '%') {
 		anchor, orig = orig[0].text[0], orig.after(1)
 	}
-	g, ok := w.globOf(orig)
-	if !ok || len(g) == 0 {
+	g, ok := globOf(orig)
+	if !ok || w.ctx.st.nocase || len(g) == 0 {
 		return unknownTo
 	}
 	return func(s string) (string, bool) {
 		if len(with.text())*(len(s)+1) > 16*w.lim.Bytes {
 			return raw, false
 		}
-		return w.replace(g, s, with.text(), anchor, p.Repl.All)
+		return g.replace(s, with.text(), anchor, p.Repl.All, w.step)
 	}
 }

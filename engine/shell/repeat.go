@@ -259,7 +259,7 @@ func (w *walker) parallel(inv *invocation, name string, c carrier) {
 // argumentText walks text in which only arguments may be unknown: they are data that the
 // carrier quotes, and do not make the text unknown code.
 func (w *walker) argumentText(inv *invocation, code Code, v value, via string) {
-	code.Static = w.reparse(inv.idx, w.source(v), via, func(c *context) { c.st = w.child(code.Language) })
+	code.Static = w.reparse(inv.idx, w.holes.source(v), via, func(c *context) { c.st = w.child(code.Language) })
 	code.Truncated = !code.Static
 	w.commands[inv.idx].Code = code
 }

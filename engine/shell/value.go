@@ -202,8 +202,11 @@ func absolute(dir Dir, p string) (string, bool) {
 	}
 }
 
+// holes are the unknown parts of texts that are parsed again.
+type holes []piece
+
 // source writes v as text to be parsed again: unknown parts become holes.
-func (w *walker) source(v value) string {
+func (h *holes) source(v value) string {
 	if s, ok := v.exact(); ok {
 		return s
 	}
@@ -214,15 +217,15 @@ func (w *walker) source(v value) string {
 			continue
 		}
 		b.WriteRune(holeOpen)
-		b.WriteString(strconv.Itoa(len(w.holes)))
+		b.WriteString(strconv.Itoa(len(*h)))
 		b.WriteRune(holeClose)
-		w.holes = append(w.holes, p)
+		*h = append(*h, p)
 	}
 	return b.String()
 }
 
 // fill turns literal text with holes back into pieces.
-func (w *walker) fill(text string, quoted bool) value {
+func (h holes) fill(text string, quoted bool) value {
 	var v value
 	for {
 		open := strings.IndexRune(text, holeOpen)
@@ -234,13 +237,13 @@ func (w *walker) fill(text string, quoted bool) value {
 			break
 		}
 		n, err := strconv.Atoi(text[open+len(string(holeOpen)) : open+end])
-		if err != nil || n < 0 || n >= len(w.holes) {
+		if err != nil || n < 0 || n >= len(h) {
 			break
 		}
 		if open > 0 {
 			v = append(v, piece{text: text[:open], known: true, quoted: quoted})
 		}
-		hole := w.holes[n]
+		hole := h[n]
 		hole.quoted = quoted
 		v = append(v, hole)
 		text = text[open+end+len(string(holeClose)):]

@@ -64,7 +64,7 @@ func (w *walker) document(word *syntax.Word, quoted, tabs bool) value {
 	if quoted {
 		for _, p := range word.Parts {
 			if lit, ok := p.(*syntax.Lit); ok {
-				b.cur = append(b.cur, w.fill(lit.Value, true)...)
+				b.cur = append(b.cur, w.holes.fill(lit.Value, true)...)
 			}
 		}
 		return b.cur
@@ -154,7 +154,7 @@ func (w *walker) raw(n syntax.Node) string {
 	}
 	raw := w.ctx.src[start:end]
 	if strings.ContainsRune(raw, holeOpen) {
-		return w.fill(raw, false).text()
+		return w.holes.fill(raw, false).text()
 	}
 	return raw
 }

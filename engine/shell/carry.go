@@ -3,6 +3,8 @@ package shell
 import (
 	"slices"
 	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // carry walks what a carrier runs: in a process of its own, but for what runs builtins of this shell.
@@ -38,7 +40,7 @@ func (w *walker) carried(inv *invocation, name string, c carrier) {
 		w.afterDashes(inv, name, args)
 	case gitLine:
 		w.git(inv, args)
-		if slices.ContainsFunc(args, func(a arg) bool { return gitWrites[a.Text] || a.Certainty != Exact }) {
+		if slices.ContainsFunc(args, func(a value.Arg) bool { return gitWrites[a.Text] || a.Certainty != value.Exact }) {
 			w.changesFiles(inv, name)
 		}
 	case appletLine:
@@ -79,7 +81,7 @@ func (w *walker) change(c carrier) func(*context) {
 }
 
 // environment returns change with the variables that env, or sudo, sets for its command.
-func (w *walker) environment(change func(*context), options map[string]arg, assigns []Assign) func(*context) {
+func (w *walker) environment(change func(*context), options map[string]value.Arg, assigns []Assign) func(*context) {
 	_, empty := option(options, "-i", "--ignore-environment")
 	gone, unsets := option(options, "-u", "--unset")
 	if !empty && !unsets && len(assigns) == 0 {
@@ -95,13 +97,13 @@ func (w *walker) environment(change func(*context), options map[string]arg, assi
 			x.st.vars[gone.Text] = variable{unset: true}
 		}
 		for _, a := range assigns {
-			x.st.vars[a.Name] = variable{val: wordValue(a.Value), exported: true}
+			x.st.vars[a.Name] = variable{val: a.Value.Value(), exported: true}
 		}
 	}
 }
 
 // carryWords handles carriers whose command stands behind options and operands.
-func (w *walker) carryWords(inv *invocation, name string, c carrier, args []arg, change func(*context)) {
+func (w *walker) carryWords(inv *invocation, name string, c carrier, args []value.Arg, change func(*context)) {
 	via := name
 	if len(c.verbs)+len(c.others) > 0 {
 		var verb string
@@ -117,10 +119,10 @@ func (w *walker) carryWords(inv *invocation, name string, c carrier, args []arg,
 			change = w.movesTo(a, change)
 		}
 		if a, ok := option(options, "-S", "--split-string"); ok {
-			if text, ok := a.val.exact(); !ok || strings.ContainsAny(text, "\\$'\"#`;&|<>()*?[~{\n") {
+			if text, ok := a.Val.Exact(); !ok || strings.ContainsAny(text, "\\$'\"#`;&|<>()*?[~{\n") {
 				w.mark(inv.idx, MarkDynamicCode) // it has a syntax of its own
 			}
-			w.runText(inv, Code{Language: "bash", From: CodeArgument}, append(a.val, joinQuoted(rest)...), "env -S", change)
+			w.runText(inv, Code{Language: "bash", From: CodeArgument}, append(a.Val, value.Quote(rest)...), "env -S", change)
 			return
 		}
 	case suLine:
@@ -132,8 +134,8 @@ func (w *walker) carryWords(inv *invocation, name string, c carrier, args []arg,
 		}
 	case commandLine:
 		if _, ok := options["-v"]; ok {
-			if v, found := located(rest); found {
-				w.ctx.out.text = v.with(false, []int{inv.idx})
+			if v, found := value.Located(rest); found {
+				w.ctx.out.text = v.With(false, []int{inv.idx})
 			}
 			return
 		}
@@ -150,13 +152,13 @@ func (w *walker) carryWords(inv *invocation, name string, c carrier, args []arg,
 		}
 		rest = rest[1:]
 		if len(rest) > 1 && (rest[0].Text == "-c" || rest[0].Text == "--command") {
-			w.runText(inv, Code{Language: "sh", From: CodeArgument}, rest[1].val, "flock -c", change)
+			w.runText(inv, Code{Language: "sh", From: CodeArgument}, rest[1].Val, "flock -c", change)
 			return
 		}
 	}
 	for _, o := range c.code {
 		if a, ok := options[o]; ok {
-			w.runText(inv, Code{Language: "sh", From: CodeArgument}, a.val, via+" "+o, change)
+			w.runText(inv, Code{Language: "sh", From: CodeArgument}, a.Val, via+" "+o, change)
 		}
 	}
 	if len(c.after) > 0 {
@@ -172,7 +174,7 @@ func (w *walker) carryWords(inv *invocation, name string, c carrier, args []arg,
 }
 
 // movesTo returns change with the command running in the directory dir.
-func (w *walker) movesTo(dir arg, change func(*context)) func(*context) {
+func (w *walker) movesTo(dir value.Arg, change func(*context)) func(*context) {
 	return func(x *context) {
 		change(x)
 		x.st = w.spawn(x.st)
@@ -183,26 +185,26 @@ func (w *walker) movesTo(dir arg, change func(*context)) func(*context) {
 
 // behindVerb returns the words behind the verb that runs a command, nil where another verb
 // stands. The options in front of it stay.
-func (c carrier) behindVerb(args []arg) (string, []arg) {
+func (c carrier) behindVerb(args []value.Arg) (string, []value.Arg) {
 	_, rest := getopt(args, c.short, c.long)
 	if len(rest) == 0 {
 		return "", nil
 	}
 	for _, v := range c.verbs {
 		parts := strings.Fields(v)
-		if len(rest) >= len(parts) && slices.EqualFunc(parts, rest[:len(parts)], func(p string, a arg) bool { return a.Text == p }) {
-			return v, append([]arg{}, rest[len(parts):]...)
+		if len(rest) >= len(parts) && slices.EqualFunc(parts, rest[:len(parts)], func(p string, a value.Arg) bool { return a.Text == p }) {
+			return v, append([]value.Arg{}, rest[len(parts):]...)
 		}
 	}
-	if c.others != "" && rest[0].Certainty == Exact && !slices.Contains(strings.Fields(c.others), rest[0].Text) {
+	if c.others != "" && rest[0].Certainty == value.Exact && !slices.Contains(strings.Fields(c.others), rest[0].Text) {
 		return "", rest
 	}
 	return "", nil
 }
 
 // wordsAfter returns what stands behind the first of these words.
-func wordsAfter(args []arg, marks []string) []arg {
-	i := slices.IndexFunc(args, func(a arg) bool { return slices.Contains(marks, a.Text) })
+func wordsAfter(args []value.Arg, marks []string) []value.Arg {
+	i := slices.IndexFunc(args, func(a value.Arg) bool { return slices.Contains(marks, a.Text) })
 	if i < 0 {
 		return nil
 	}
@@ -210,23 +212,23 @@ func wordsAfter(args []arg, marks []string) []arg {
 }
 
 // withoutVersion takes the version off the package in front: rimraf@5, @scope/tool@latest.
-func withoutVersion(args []arg) []arg {
+func withoutVersion(args []value.Arg) []value.Arg {
 	at := strings.LastIndexByte(args[0].Text, '@')
-	if at <= 0 || args[0].Certainty != Exact {
+	if at <= 0 || args[0].Certainty != value.Exact {
 		return args
 	}
-	return slices.Concat([]arg{literalArg(args[0].Text[:at])}, args[1:])
+	return slices.Concat([]value.Arg{value.Literal(args[0].Text[:at])}, args[1:])
 }
 
 // words runs the command words of a carrier, after the assignments in front of them.
-func (w *walker) words(inv *invocation, c carrier, options map[string]arg, rest []arg, via string, change func(*context)) {
+func (w *walker) words(inv *invocation, c carrier, options map[string]value.Arg, rest []value.Arg, via string, change func(*context)) {
 	var assigns []Assign
 	for c.assigns && len(rest) > 0 {
 		name, _, found := strings.Cut(rest[0].Prefix, "=")
 		if !found || strings.Contains(name, "/") {
 			break
 		}
-		assigns = append(assigns, Assign{Name: name, Value: rest[0].cutAt(len(name)+1, rest[0].Text[len(name)+1:]).Word})
+		assigns = append(assigns, Assign{Name: name, Value: rest[0].Cut(len(name)+1, rest[0].Text[len(name)+1:]).Word})
 		rest = rest[1:]
 	}
 	own := &w.commands[inv.idx]
@@ -247,16 +249,16 @@ func (w *walker) words(inv *invocation, c carrier, options map[string]arg, rest 
 	case c.versioned:
 		rest = withoutVersion(rest)
 	case c.script != "" && strings.HasSuffix(rest[0].Text, ".py"):
-		rest = slices.Concat([]arg{literalArg(c.script)}, rest)
+		rest = slices.Concat([]value.Arg{value.Literal(c.script)}, rest)
 	}
 	if c.each {
 		for _, a := range rest {
-			w.runText(inv, Code{Language: "sh", From: CodeArgument}, a.val, via, change)
+			w.runText(inv, Code{Language: "sh", From: CodeArgument}, a.Val, via, change)
 		}
 		return
 	}
 	if c.text && len(rest) > 0 {
-		w.runText(inv, Code{Language: "sh", From: CodeArgument}, joined(rest), via, change)
+		w.runText(inv, Code{Language: "sh", From: CodeArgument}, value.Join(rest), via, change)
 		return
 	}
 	w.inner(inv, rest, via, change)

@@ -3,10 +3,12 @@ package shell
 import (
 	"slices"
 	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // sudo handles what sudo does without a command behind it, and reports whether that is all.
-func (w *walker) sudo(inv *invocation, name string, options map[string]arg, rest []arg, change func(*context)) bool {
+func (w *walker) sudo(inv *invocation, name string, options map[string]value.Arg, rest []value.Arg, change func(*context)) bool {
 	if _, ok := option(options, "-e", "--edit"); ok {
 		return true
 	}
@@ -16,21 +18,21 @@ func (w *walker) sudo(inv *invocation, name string, options map[string]arg, rest
 	if len(rest) == 0 {
 		w.stdinProgram(inv, "sh", name, change)
 	} else {
-		w.runText(inv, Code{Language: "sh", From: CodeArgument}, joined(rest), "sudo -s", change)
+		w.runText(inv, Code{Language: "sh", From: CodeArgument}, value.Join(rest), "sudo -s", change)
 	}
 	return true
 }
 
 // typescript handles script(1), in the forms of util-linux and of BSD.
-func (w *walker) typescript(inv *invocation, name string, args, rest []arg, options map[string]arg, change func(*context)) {
+func (w *walker) typescript(inv *invocation, name string, args, rest []value.Arg, options map[string]value.Arg, change func(*context)) {
 	for i, a := range rest { // options may follow the file
 		if (a.Text == "-c" || a.Text == "--command") && i+1 < len(rest) {
 			options["-c"] = rest[i+1]
 		}
 	}
 	if a, ok := option(options, "-c", "--command"); ok {
-		w.runText(inv, Code{Language: "sh", From: CodeArgument}, a.val, "script -c", change)
-	} else if i := slices.IndexFunc(args, func(a arg) bool { return a.Text == "--" }); i >= 0 && i+1 < len(args) {
+		w.runText(inv, Code{Language: "sh", From: CodeArgument}, a.Val, "script -c", change)
+	} else if i := slices.IndexFunc(args, func(a value.Arg) bool { return a.Text == "--" }); i >= 0 && i+1 < len(args) {
 		w.inner(inv, args[i+1:], name, change)
 	} else if len(rest) < 2 || !strings.HasPrefix(args[0].Text, "-q") {
 		w.session(inv, "sh")
@@ -40,7 +42,7 @@ func (w *walker) typescript(inv *invocation, name string, args, rest []arg, opti
 }
 
 // su handles su, runuser and sg, where -c gives text and the user may come first.
-func (w *walker) su(inv *invocation, name string, options map[string]arg, rest []arg, change func(*context)) {
+func (w *walker) su(inv *invocation, name string, options map[string]value.Arg, rest []value.Arg, change func(*context)) {
 	code, ok := option(options, "-c", "--command", "--session-command")
 	for i := 0; i < len(rest) && !ok; i++ {
 		if rest[i].Text == "-c" && i+1 < len(rest) {
@@ -48,7 +50,7 @@ func (w *walker) su(inv *invocation, name string, options map[string]arg, rest [
 		}
 	}
 	if ok {
-		w.runText(inv, Code{Language: "sh", From: CodeArgument}, code.val, name+" -c", change)
+		w.runText(inv, Code{Language: "sh", From: CodeArgument}, code.Val, name+" -c", change)
 		return
 	}
 	if _, user := option(options, "-u", "--user"); user && len(rest) > 0 {
@@ -56,7 +58,7 @@ func (w *walker) su(inv *invocation, name string, options map[string]arg, rest [
 		return
 	}
 	if name == "sg" && len(rest) > 1 {
-		w.runText(inv, Code{Language: "sh", From: CodeArgument}, joined(rest[1:]), name, change)
+		w.runText(inv, Code{Language: "sh", From: CodeArgument}, value.Join(rest[1:]), name, change)
 		return
 	}
 	w.stdinProgram(inv, "sh", name, change)
@@ -68,12 +70,12 @@ func (w *walker) ssh(inv *invocation, name string, c carrier) {
 	for _, a := range inv.args[1:] { // any of several -o
 		for _, key := range []string{"ProxyCommand=", "LocalCommand="} {
 			if i := strings.Index(a.Text, key); i >= 0 {
-				w.runText(inv, Code{Language: "sh", From: CodeArgument}, a.val.after(i+len(key)), name+" -o "+strings.TrimSuffix(key, "="), nil)
+				w.runText(inv, Code{Language: "sh", From: CodeArgument}, a.Val.After(i+len(key)), name+" -o "+strings.TrimSuffix(key, "="), nil)
 			}
 		}
 	}
 	if o, ok := options["-o"]; ok && strings.HasPrefix(o.Text, "ProxyCommand ") {
-		w.runText(inv, Code{Language: "sh", From: CodeArgument}, o.val.after(len("ProxyCommand ")), name+" -o ProxyCommand", nil)
+		w.runText(inv, Code{Language: "sh", From: CodeArgument}, o.Val.After(len("ProxyCommand ")), name+" -o ProxyCommand", nil)
 	}
 	if len(rest) == 0 {
 		return
@@ -93,7 +95,7 @@ func (w *walker) ssh(inv *invocation, name string, c carrier) {
 		}
 		return
 	}
-	w.runText(inv, Code{Language: "sh", From: CodeArgument}, joined(more), via, away)
+	w.runText(inv, Code{Language: "sh", From: CodeArgument}, value.Join(more), via, away)
 }
 
 // foreign is the state on another machine: nothing is known there.
@@ -108,15 +110,15 @@ func (w *walker) foreign() *state {
 }
 
 // applet runs busybox APPLET.
-func (w *walker) applet(inv *invocation, name string, args []arg) {
+func (w *walker) applet(inv *invocation, name string, args []value.Arg) {
 	if len(args) > 0 && !strings.HasPrefix(args[0].Text, "--") {
 		w.inner(inv, args, name, nil)
 	}
 }
 
 // ipNetns handles ip netns exec NAME COMMAND.
-func (w *walker) ipNetns(inv *invocation, args []arg) {
-	i := slices.IndexFunc(args, func(a arg) bool { return a.Text == "exec" })
+func (w *walker) ipNetns(inv *invocation, args []value.Arg) {
+	i := slices.IndexFunc(args, func(a value.Arg) bool { return a.Text == "exec" })
 	if i < 1 || i+2 >= len(args) || args[i-1].Text != "netns" && args[i-1].Text != "vrf" {
 		return
 	}

@@ -228,6 +228,10 @@ func (g Pattern) Replace(s, with string, anchor byte, all bool, step Meter) (str
 	if !ASCII(s) && !g.bytewise() {
 		return "", false
 	}
+	if s == "" { // what matches no characters is replaced there, and nowhere else
+		_, n, ok := g.simulate(s, false, step)
+		return s, ok && n < 0
+	}
 	for i := 0; i < len(s); {
 		_, n, ok := g.simulate(s[i:], false, step)
 		switch {

@@ -235,7 +235,7 @@ func (w *walker) step(n int) bool {
 
 // pay spends the steps for a value that was built, and reports whether the walk may go on.
 func (w *walker) pay(v value.Value) bool {
-	return w.step(1 + len(v) + v.Size()/bytesPerStep)
+	return w.step(v.Cost())
 }
 
 // spend records that a limit was reached; the first one is kept, and the walk ends.

@@ -53,18 +53,18 @@ func (w *walker) xargs(inv *invocation, name string, c carrier) {
 	if replace {
 		if static {
 			for _, item := range items {
-				w.inner(inv, w.substituteMark(rest, mark, item.Val), name, change)
+				w.inner(inv, substituteMark(rest, mark, item.Val, w.step), name, change)
 			}
 			return
 		}
 		if found := w.foundItems(inputs); len(found) > 1 || found[0].Prefix != "" {
 			for _, item := range found {
-				w.inner(inv, w.substituteMark(rest, mark, item.Val), name, change)
+				w.inner(inv, substituteMark(rest, mark, item.Val, w.step), name, change)
 			}
 			return
 		}
 		item := value.Value{{Text: mark.Text, Inputs: inputs, Data: w.listsNames(inputs)}}
-		w.inner(inv, w.substitute(rest, mark.Text, item), name, change)
+		w.inner(inv, substitute(rest, mark.Text, item, w.step), name, change)
 		return
 	}
 	if !static {
@@ -85,33 +85,6 @@ func (w *walker) xargs(inv *invocation, name string, c carrier) {
 	w.inner(inv, slices.Concat(rest, items), name, change)
 }
 
-// xargsOptions are the long options of xargs.
-var xargsOptions = strings.Fields("--null --arg-file --delimiter --eof --replace --max-lines --max-args --interactive --open-tty" +
-	" --max-procs --process-slot-var --no-run-if-empty --max-chars --verbose --show-limits --exit")
-
-// longOptions spells out long options that are shortened. It is false where one is not known, or stands for several.
-func longOptions(args []value.Arg, names []string) ([]value.Arg, bool) {
-	out, clear := slices.Clone(args), true
-	for i, a := range out {
-		if a.Text == "--" || !strings.HasPrefix(a.Text, "-") {
-			break
-		}
-		name, val, glued := strings.Cut(a.Text, "=")
-		if !strings.HasPrefix(name, "--") || slices.Contains(names, name) {
-			continue
-		}
-		long := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !strings.HasPrefix(n, name) })
-		if clear = clear && len(long) == 1; len(long) != 1 {
-			continue
-		}
-		out[i] = value.Literal(long[0])
-		if glued {
-			out[i] = value.Literal(long[0] + "=" + val)
-		}
-	}
-	return out, clear
-}
-
 // listsNames reports whether all of these commands print names of files and the like, which
 // are data to those who read them.
 func (w *walker) listsNames(cmds []int) bool {
@@ -123,21 +96,6 @@ func (w *walker) listsNames(cmds []int) bool {
 		}
 	}
 	return len(cmds) > 0
-}
-
-// substituteMark is substitute for a mark of which a part may not be known: what reads the
-// same is the same then.
-func (w *walker) substituteMark(args []value.Arg, mark value.Arg, v value.Value) []value.Arg {
-	if mark.Certainty == value.Exact {
-		return w.substitute(args, mark.Text, v)
-	}
-	out := slices.Clone(args)
-	for i, a := range out {
-		if mark.Text != "" && strings.Contains(a.Text, mark.Text) {
-			out[i] = value.NewArg(value.Known(strings.ReplaceAll(a.Text, mark.Text, v.Text())), a.Raw)
-		}
-	}
-	return out
 }
 
 // items returns what is on a known standard input, or in a known file, as xargs takes it:
@@ -181,39 +139,6 @@ func (w *walker) items(lines bool, separator string, file value.Arg) ([]value.Ar
 	return items, true
 }
 
-// substitute replaces mark in args by v.
-func (w *walker) substitute(args []value.Arg, mark string, v value.Value) []value.Arg {
-	out := make([]value.Arg, len(args))
-	w.step(2 * len(args))
-	for i, a := range args {
-		out[i] = a
-		if mark == "" || !strings.Contains(a.Text, mark) {
-			continue
-		}
-		var made value.Value
-		for _, p := range a.Val {
-			for p.Known && strings.Contains(p.Text, mark) {
-				before, rest, _ := strings.Cut(p.Text, mark)
-				if before != "" {
-					head := p
-					head.Text = before
-					made = append(made, head)
-				}
-				made = append(made, v.With(true, nil)...)
-				p.Text = rest
-			}
-			if p.Text != "" {
-				made = append(made, p)
-			}
-		}
-		if !w.pay(made) {
-			break
-		}
-		out[i] = value.NewArg(made, a.Raw)
-	}
-	return out
-}
-
 // parallel joins its words into shell text, once per argument behind ::: .
 func (w *walker) parallel(inv *invocation, name string, c carrier) {
 	_, rest := getopt(inv.args[1:], c.short, c.long)
@@ -250,7 +175,7 @@ func (w *walker) parallel(inv *invocation, name string, c carrier) {
 	for _, item := range items {
 		var one value.Value
 		if marked {
-			one = value.Join(w.substitute(command, "{}", item.Val))
+			one = value.Join(substitute(command, "{}", item.Val, w.step))
 		} else {
 			one = slices.Concat(text, value.Quote([]value.Arg{item}))
 		}
@@ -264,95 +189,4 @@ func (w *walker) argumentText(inv *invocation, code Code, v value.Value, via str
 	code.Static = w.reparse(inv.idx, w.holes.Source(v), via, func(c *context) { c.st = w.child(code.Language) })
 	code.Truncated = !code.Static
 	w.commands[inv.idx].Code = code
-}
-
-// find walks what -exec and its like run for each file found.
-func (w *walker) find(inv *invocation, name string) {
-	args := inv.args[1:]
-	var roots []value.Arg
-	for _, a := range args {
-		if a.Text != "" && strings.ContainsAny(a.Text[:1], "-(!") {
-			break
-		}
-		roots = append(roots, a)
-	}
-	if strings.HasPrefix(name, "fd") {
-		roots = fdRoots(args)
-	}
-	found := w.findResult(roots)
-	for i := 0; i < len(args); i++ {
-		switch args[i].Text {
-		case "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch":
-		default:
-			continue
-		}
-		option := args[i].Text
-		start := i + 1
-		for i++; i < len(args); i++ {
-			if args[i].Text == ";" || args[i].Text == "+" && args[i-1].Text == "{}" {
-				break
-			}
-		}
-		command := args[start:min(i, len(args))]
-		many := i < len(args) && args[i].Text == "+" || option == "-X" || option == "--exec-batch"
-		var change func(*context)
-		if option == "-execdir" || option == "-okdir" {
-			change = func(x *context) {
-				x.st = w.fork(x.st)
-				x.st.place(Dir{})
-			}
-		}
-		if strings.HasPrefix(name, "fd") && !slices.ContainsFunc(command, func(a value.Arg) bool { return strings.Contains(a.Text, "{") }) {
-			command = append(slices.Clone(command), value.OpaqueArg("{}", nil))
-		}
-		command = w.substitute(command, "{}", found)
-		for i, a := range command {
-			if many && strings.Contains(a.Text, "{}") {
-				command[i] = value.NewArg(a.Val.With(false, nil), a.Raw)
-			}
-		}
-		w.inner(inv, command, name+" "+option, change)
-	}
-}
-
-// fdRoots are the places where fd searches: the operands behind the pattern.
-func fdRoots(args []value.Arg) []value.Arg {
-	var operands []value.Arg
-	for i := 0; i < len(args); i++ {
-		switch text := args[i].Text; {
-		case text == "-x" || text == "-X" || text == "--exec" || text == "--exec-batch":
-			i = len(args)
-		case len(text) > 1 && text[0] == '-':
-			if len(text) == 2 && strings.Contains("tedESojc", text[1:]) || text == "--type" || text == "--extension" || text == "--max-depth" || text == "--exclude" {
-				i++
-			}
-		default:
-			operands = append(operands, args[i])
-		}
-	}
-	return operands[min(1, len(operands)):]
-}
-
-// findResult is the value that {} takes: something below the places where find starts.
-func (w *walker) findResult(roots []value.Arg) value.Value {
-	if len(roots) == 0 {
-		roots = []value.Arg{value.Literal(".")}
-	}
-	if len(roots) > 1 || roots[0].Certainty == value.Unknown {
-		return value.Value{{Text: "{}", Data: true, Inputs: value.Inputs(roots)}}
-	}
-	text := roots[0].Prefix
-	if !strings.HasSuffix(text, "/") {
-		text += "/"
-	}
-	return value.Value{{Text: text, Known: true, Quoted: true, Inputs: roots[0].Inputs}, {Text: "{}", Quoted: true, Data: true}}
-}
-
-func (w *walker) entr(inv *invocation, args []value.Arg) {
-	options, rest := getopt(args, "", nil)
-	if _, ok := options["-s"]; ok && len(rest) > 0 {
-		w.runText(inv, Code{Language: "sh", From: CodeArgument}, rest[0].Val, "entr -s", nil)
-		return
-	}
-	w.inner(inv, w.substitute(rest, "/_", value.Opaque("/_", nil)), "entr", nil)
 }

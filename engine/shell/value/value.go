@@ -218,3 +218,9 @@ func Set(all []int) []int {
 	slices.Sort(all)
 	return slices.Compact(all)
 }
+
+// bytesPerStep is how much text is built for one step.
+const bytesPerStep = 64
+
+// Cost is how many steps it takes to build v.
+func (v Value) Cost() int { return 1 + len(v) + v.Size()/bytesPerStep }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // readSteps is how many directory entries one Build may read over all, for globs and for what
@@ -113,7 +114,7 @@ func (b *Builder) Build(req Ask) *Input {
 	work := b.workDir(req.Request.WorkDir)
 	view := b.viewOf(b.fs, readSteps)
 	if req.Request.Command == "" && len(req.Touches) > 0 {
-		return b.build(req, view, work, &shell.Program{Certainty: shell.Exact}, nil)
+		return b.build(req, view, work, &shell.Program{Certainty: value.Exact}, nil)
 	}
 	prog, err := shell.Parse(req.Request.Command, shell.Options{
 		Dir:   work,
@@ -152,7 +153,7 @@ func (b *Builder) build(req Ask, v *view, work string, prog *shell.Program, err 
 	real, n := v.real(work, false)
 	in.Request.WorkDirState = b.dirState(real, n)
 	in.Request.WorkDirAllowed = b.permission(real) != "none"
-	in.Shell = Shell{Parsed: err == nil && prog != nil, Certainty: shell.Unknown.String(), Legacy: legacy(req.Request.Command)}
+	in.Shell = Shell{Parsed: err == nil && prog != nil, Certainty: value.Unknown.String(), Legacy: legacy(req.Request.Command)}
 	if err != nil {
 		in.Shell.Error = "syntax"
 		if e, ok := errors.AsType[*shell.Error](err); ok {

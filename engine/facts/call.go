@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // call is one command read with the help of the table: its options, operands and what
@@ -18,8 +19,8 @@ type call struct {
 	known    bool
 	effects  effect
 	flags    bitset
-	operands []shell.Word
-	behind   []shell.Word // the words behind an option that ends all others: python3 -c CODE WORD
+	operands []value.Word
+	behind   []value.Word // the words behind an option that ends all others: python3 -c CODE WORD
 	options  []optionUse
 	touches  []touch
 	hosts    []string
@@ -33,7 +34,7 @@ type call struct {
 
 // search is the work of find: the places where it starts, and the name that an entry must have, "" for any.
 type search struct {
-	roots  []shell.Word
+	roots  []value.Word
 	filter string
 	sieve  *sieve
 }
@@ -138,7 +139,7 @@ func informs(cmd *shell.Command, s *spec) bool {
 	if len(words) == 2 && s != nil && s.subs[words[0].Text] != nil {
 		words = words[1:]
 	}
-	if len(words) != 1 || words[0].Certainty != shell.Exact {
+	if len(words) != 1 || words[0].Certainty != value.Exact {
 		return false
 	}
 	switch words[0].Text {

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // climbs reports a word that may lead out of the directory with which it begins: .. follows the unknown part, may be
 // made of it, or is in it for all that is known of the commands that print it.
-func (w *build) climbs(word shell.Word) bool {
+func (w *build) climbs(word value.Word) bool {
 	last := word.Prefix[strings.LastIndexByte(word.Prefix, '/')+1:]
 	rest := strings.TrimPrefix(word.Text, word.Prefix)
 	if last == "." || last == ".." || strings.Contains(withoutUnknown(rest), "..") || strings.HasSuffix(rest, "/.") {
@@ -55,7 +55,7 @@ func (w *build) plain(i int, seen map[int]bool) bool {
 		switch {
 		case at == 0 && path.Dir(word.Text) != "." && path.Dir(word.Text) != "/bin" && path.Dir(word.Text) != "/usr/bin",
 			at == 0 && strings.HasPrefix(word.Text, "./"),
-			word.Certainty != shell.Exact && (len(word.Inputs) == 0 || slices.ContainsFunc(word.Inputs, unplain)),
+			word.Certainty != value.Exact && (len(word.Inputs) == 0 || slices.ContainsFunc(word.Inputs, unplain)),
 			strings.Contains(word.Text, ".."), spellsCharacters(c.cmd.Name, word.Text):
 			return false
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // markFlags gives the flags of the structural marks of the shell walk.
@@ -109,7 +110,7 @@ func (w *build) command(prog *shell.Program, i int) {
 	w.runsFed(i, c)
 	out.Effects, out.Flags = c.effects.list(), c.flags.list(flagNames)
 	out.Hosts, out.Options = fill(c.hosts), c.optionValues()
-	out.Matches = w.layout.matches(texts(cmd.Words), cmd.Name, cmd.Certainty == shell.Unknown, w.in.Request.Time)
+	out.Matches = w.layout.matches(texts(cmd.Words), cmd.Name, cmd.Certainty == value.Unknown, w.in.Request.Time)
 }
 
 // paths adds every path of a command: of its words, its program, its script and its redirects.
@@ -120,7 +121,7 @@ func (w *build) paths(i int, c *call) {
 	if c.inCode {
 		source = "code"
 	}
-	if words := c.cmd.Words; len(words) > 0 && strings.Contains(words[0].Text, "/") && words[0].Certainty != shell.Unknown {
+	if words := c.cmd.Words; len(words) > 0 && strings.Contains(words[0].Text, "/") && words[0].Certainty != value.Unknown {
 		w.run(i, c, words[0], source)
 	}
 	for _, t := range c.touches {
@@ -133,7 +134,7 @@ func (w *build) paths(i int, c *call) {
 				t.word = exact(".")
 			}
 		}
-		if t.word.Certainty == shell.Exact && t.word.Text == "" {
+		if t.word.Certainty == value.Exact && t.word.Text == "" {
 			continue // no file has an empty name
 		}
 		s := w.place(t, i)
@@ -178,7 +179,7 @@ func (w *build) paths(i int, c *call) {
 		}
 	case "mkdir":
 		for _, s := range to {
-			if s.certainty == shell.Exact && !s.glob && s.real != "" && !s.node.exists {
+			if s.certainty == value.Exact && !s.glob && s.real != "" && !s.node.exists {
 				w.view.make(s.real, node{exists: true, mode: fs.ModeDir | 0o755})
 			}
 		}
@@ -186,7 +187,7 @@ func (w *build) paths(i int, c *call) {
 }
 
 // run adds a file that the command executes.
-func (w *build) run(i int, c *call, word shell.Word, source string) {
+func (w *build) run(i int, c *call, word value.Word, source string) {
 	s := w.place(touch{word: word, access: executes, source: source, dir: c.cmd.Dir}, i)
 	c.effects |= doesExecute
 	if s.labels.has(labelDownloaded) {
@@ -232,7 +233,7 @@ func effectOf(s *spot, a access) effect {
 // note remembers what a command writes: later commands of the text see files that were
 // made here, and those whose content came from the network.
 func (w *build) note(i int, c *call, s *spot) {
-	if s.certainty != shell.Exact || s.glob || s.real == "" {
+	if s.certainty != value.Exact || s.glob || s.real == "" {
 		return
 	}
 	w.written[s.real] = true
@@ -247,7 +248,7 @@ func (c *call) passesOn(w *build) bool {
 		return false
 	}
 	for _, word := range c.operands {
-		if abs := absolute(word.Text, c.dir); abs != "" && word.Certainty == shell.Exact {
+		if abs := absolute(word.Text, c.dir); abs != "" && word.Certainty == value.Exact {
 			if real, _ := w.view.real(abs, false); w.fetched[real] {
 				return true
 			}
@@ -256,7 +257,7 @@ func (c *call) passesOn(w *build) bool {
 	return false
 }
 
-func texts(words []shell.Word) []string {
+func texts(words []value.Word) []string {
 	out := make([]string, len(words))
 	for i, w := range words {
 		out[i] = w.Text

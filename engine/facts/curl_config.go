@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // configured reads the files that curl -K names: each line of one is an option more. The call that comes back has what
@@ -13,7 +13,7 @@ func (w *build) configured(c *call) *call {
 	if c.cmd.Name != "curl" && c.cmd.Name != "gcurl" {
 		return c
 	}
-	var more []shell.Word
+	var more []value.Word
 	for _, o := range c.options {
 		if o.name != "K" && o.full != "--config" {
 			continue
@@ -31,8 +31,8 @@ func (w *build) configured(c *call) *call {
 }
 
 // configWords turns the lines of a configuration file of curl into the words that they stand for.
-func configWords(text string) []shell.Word {
-	var words []shell.Word
+func configWords(text string) []value.Word {
+	var words []value.Word
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' {

@@ -3,7 +3,7 @@ package facts
 import (
 	"strings"
 
-	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // dialect is a language of lines that makes a program read and write files: that of an editor, or of the shell
@@ -215,5 +215,5 @@ func (c *call) tells(options string) {
 			c.told(o.value.Text)
 		}
 	}
-	c.told(c.source.text(shell.Word{Text: "-"}))
+	c.told(c.source.text(value.Word{Text: "-"}))
 }

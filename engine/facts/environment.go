@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // environmentFlags says what it means to set a variable. Names that end in * stand for all
@@ -41,7 +42,7 @@ func (c *call) environment(shared func(dir string) bool) {
 	for _, a := range c.cmd.Assigns {
 		for f, names := range environmentFlags {
 			if !listed(names, a.Name) || f == flagHookEnv && quiet(a.Name, a.Value) || f == flagLoaderEnv && c.loadsNothing(a, shared) ||
-				a.Name == "GOOSE_MODE" && a.Value.Certainty == shell.Exact && a.Value.Text != "auto" {
+				a.Name == "GOOSE_MODE" && a.Value.Certainty == value.Exact && a.Value.Text != "auto" {
 				continue
 			}
 			c.flags.add(f)
@@ -99,7 +100,7 @@ var (
 // the program's own: options that name none, or library directories of the project. A file that
 // the value names is executed.
 func (c *call) loadsNothing(a shell.Assign, shared func(string) bool) bool {
-	if a.Value.Certainty != shell.Exact {
+	if a.Value.Certainty != value.Exact {
 		return false
 	}
 	if strings.HasSuffix(a.Name, "LIBRARY_PATH") {
@@ -131,7 +132,7 @@ func (c *call) loadsNothing(a shell.Assign, shared func(string) bool) bool {
 
 // opens reports whether a list of directories, as PATH holds one, names a directory into which
 // others can put files: a temporary one or, if here counts, whatever directory a program is started in.
-func opens(v shell.Word, shared func(dir string) bool, here bool) bool {
+func opens(v value.Word, shared func(dir string) bool, here bool) bool {
 	if v.Text == "" {
 		return false
 	}
@@ -151,8 +152,8 @@ func listed(names, name string) bool {
 
 // quiet reports whether a variable that can run a program is set to one of the usual, or to
 // nothing. GIT_CONFIG_GLOBAL and the like name files, so they are quiet when these are empty.
-func quiet(name string, v shell.Word) bool {
-	if v.Certainty != shell.Exact {
+func quiet(name string, v value.Word) bool {
+	if v.Certainty != value.Exact {
 		return false
 	}
 	if strings.HasPrefix(name, "GIT_CONFIG_") {

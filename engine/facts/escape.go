@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // runningOptions are parts of the names of options whose value is a program, in commands of all
@@ -93,11 +94,11 @@ func isShellName(name string) bool {
 
 // runInner reads the words from at on as a command of its own: npx PROGRAM, bundle exec PROGRAM.
 // What that command does, this one does.
-func (c *call) runInner(words []shell.Word) {
+func (c *call) runInner(words []value.Word) {
 	for len(words) > 0 && isOption(words[0]) {
 		words = words[1:]
 	}
-	if len(words) == 0 || words[0].Certainty != shell.Exact {
+	if len(words) == 0 || words[0].Certainty != value.Exact {
 		return
 	}
 	inner := *c.cmd

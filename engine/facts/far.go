@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // Far is an FS whose every answer is a journey, such as that of another machine. It is asked for all
@@ -141,8 +142,8 @@ const maxForeseen = 500
 // likely lists what a program will have to be known about: words that may be paths, where they would lie.
 func likely(prog *shell.Program) []string {
 	var paths []string
-	add := func(w shell.Word, dir shell.Dir) {
-		if len(paths) < maxForeseen && w.Certainty == shell.Exact && w.Text != "" && !strings.HasPrefix(w.Text, "-") {
+	add := func(w value.Word, dir shell.Dir) {
+		if len(paths) < maxForeseen && w.Certainty == value.Exact && w.Text != "" && !strings.HasPrefix(w.Text, "-") {
 			if p := absolute(w.Text, dir); p != "" {
 				paths = append(paths, p)
 			}

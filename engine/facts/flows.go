@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // Names flow from a command that lists files to one that reads or changes them: find -exec, find | xargs,
@@ -23,7 +23,7 @@ func (w *build) entries(i int, c *call) {
 	reached := map[int]bool{}
 	for _, t := range slices.Clone(c.touches) {
 		onlyReads := t.access == reads
-		if t.word.Certainty == shell.Exact || t.role.metadata || !isEntry(t.word) {
+		if t.word.Certainty == value.Exact || t.role.metadata || !isEntry(t.word) {
 			continue
 		}
 		clear(reached)
@@ -63,17 +63,17 @@ func (w *build) entries(i int, c *call) {
 
 // isEntry reports a word that may be a whole name from a listing: nothing is known in front of the unknown part, or
 // only the place that was listed.
-func isEntry(w shell.Word) bool {
+func isEntry(w value.Word) bool {
 	return w.Prefix == "" || strings.HasSuffix(w.Text, "/{}") && len(w.Prefix) == len(w.Text)-len("{}")
 }
 
 // entriesOf returns a word for the entries of a place that have a name, "" for one that is not known.
-func entriesOf(place shell.Word, name string) shell.Word {
+func entriesOf(place value.Word, name string) value.Word {
 	text := strings.TrimSuffix(place.Text, "/") + "/"
 	if name == "" {
-		return shell.Word{Text: text + "{}", Prefix: text, Certainty: min(place.Certainty, shell.Partial)}
+		return value.Word{Text: text + "{}", Prefix: text, Certainty: min(place.Certainty, value.Partial)}
 	}
-	return shell.Word{Text: text + name, Prefix: text + name, Certainty: place.Certainty, Glob: true}
+	return value.Word{Text: text + name, Prefix: text + name, Certainty: place.Certainty, Glob: true}
 }
 
 // listed returns the places whose entries a command prints, or hands to the command that it carries.
@@ -102,7 +102,7 @@ func (w *build) listed(c *call, onlyRead bool) []touch {
 	case c.flags.has(flagListsNames):
 		hidden := onlyRead && c.cmd.Name != "git" && c.has("a", "all", "A", "almost-all", "f")
 		for _, t := range c.touches {
-			if t.access != reads || t.word.Certainty != shell.Exact {
+			if t.access != reads || t.word.Certainty != value.Exact {
 				continue
 			}
 			if abs := absolute(t.word.Text, t.dir); abs != "" && !t.word.Glob && !c.has("d", "directory") && !t.recursive {
@@ -123,19 +123,19 @@ func (w *build) listed(c *call, onlyRead bool) []touch {
 // plainName reports whether a word that is not known is a name in a directory that is not, a parameter of a script,
 // or comes from names that are there and from nothing else: an entry that find hands on, or the output of commands
 // that print such names.
-func (w *build) plainName(word shell.Word, i int) bool {
-	return word.Certainty == shell.Exact || strings.HasPrefix(word.Raw, "-") || len(word.Inputs) == 0 && positional(word.Text) ||
+func (w *build) plainName(word value.Word, i int) bool {
+	return word.Certainty == value.Exact || strings.HasPrefix(word.Raw, "-") || len(word.Inputs) == 0 && positional(word.Text) ||
 		w.from(word, i, w.printsNames)
 }
 
 // listedName reports whether a word that is not known is the name of an entry of a place that a search or a listing
 // goes through.
-func (w *build) listedName(word shell.Word, i int) bool {
+func (w *build) listedName(word value.Word, i int) bool {
 	return w.from(word, i, func(j int) bool { return w.lists(j, map[int]bool{}) })
 }
 
 // from reports whether a word comes from a search that hands its entries on, or from commands that print such names.
-func (w *build) from(word shell.Word, i int, names func(int) bool) bool {
+func (w *build) from(word value.Word, i int, names func(int) bool) bool {
 	if i < 0 || i >= len(w.calls) || w.calls[i] == nil {
 		return false
 	}
@@ -162,7 +162,7 @@ func (w *build) lists(i int, seen map[int]bool) bool {
 	seen[i] = true
 	c := w.calls[i]
 	if c.flags.has(flagListsNames) {
-		return !slices.ContainsFunc(c.cmd.Words, func(word shell.Word) bool { return spellsCharacters(c.cmd.Name, word.Text) })
+		return !slices.ContainsFunc(c.cmd.Words, func(word value.Word) bool { return spellsCharacters(c.cmd.Name, word.Text) })
 	}
 	return slices.Contains(passesOn, c.cmd.Name) && len(w.inputs[i]) > 0 &&
 		!slices.ContainsFunc(w.inputs[i], func(j int) bool { return j != i && !w.lists(j, seen) })
@@ -178,8 +178,8 @@ func (w *build) printsNames(i int) bool {
 	}
 	c := w.calls[i]
 	return (c.flags.has(flagListsNames) || slices.Contains([]string{"which", "pwd", "dirname", "realpath", "tree"}, c.cmd.Name)) &&
-		!slices.ContainsFunc(c.cmd.Words, func(word shell.Word) bool {
-			return word.Certainty != shell.Exact && slices.ContainsFunc(word.Inputs, func(j int) bool { return !w.printsNames(j) })
+		!slices.ContainsFunc(c.cmd.Words, func(word value.Word) bool {
+			return word.Certainty != value.Exact && slices.ContainsFunc(word.Inputs, func(j int) bool { return !w.printsNames(j) })
 		})
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // tarValues are tar's short options that take a value.
@@ -31,7 +32,7 @@ type tarJob struct {
 	remove   bool // --remove-files
 	absolute bool // -P: names in an archive go where they say
 	listing  int  // lists that name lists
-	archives []shell.Word
+	archives []value.Word
 	members  []touch
 	sieve    sieve
 	into     []shell.Dir
@@ -51,7 +52,7 @@ func tar(c *call) {
 			i += j.long(words, i)
 		case len(w.Text) > 1 && w.Text[0] == '-':
 			i += j.short(words, i, cut(w, 1))
-		case first && w.Certainty == shell.Exact && strings.ContainsAny(w.Text, "cxtruA") && !strings.ContainsAny(w.Text, "/."):
+		case first && w.Certainty == value.Exact && strings.ContainsAny(w.Text, "cxtruA") && !strings.ContainsAny(w.Text, "/."):
 			i += j.bundled(words, i)
 		default:
 			j.members = append(j.members, touch{word: w, dir: c.dir})
@@ -61,9 +62,9 @@ func tar(c *call) {
 	j.finish()
 }
 
-func (j *tarJob) long(words []shell.Word, i int) int {
+func (j *tarJob) long(words []value.Word, i int) int {
 	name, _, given := strings.Cut(strings.TrimPrefix(words[i].Text, "--"), "=")
-	value, used := shell.Word{}, 0
+	value, used := value.Word{}, 0
 	if given {
 		value = cut(words[i], len(name)+3)
 	} else if i+1 < len(words) {
@@ -97,7 +98,7 @@ func harmlessCompressor(text string) bool {
 }
 
 // short reads a cluster behind one dash; the value of an option is the rest of the word or the next word.
-func (j *tarJob) short(words []shell.Word, i int, cluster shell.Word) int {
+func (j *tarJob) short(words []value.Word, i int, cluster value.Word) int {
 	for at := 0; at < len(cluster.Text); at++ {
 		b := cluster.Text[at]
 		if strings.IndexByte(tarValues, b) < 0 {
@@ -117,7 +118,7 @@ func (j *tarJob) short(words []shell.Word, i int, cluster shell.Word) int {
 }
 
 // bundled reads the old spelling: the values follow the word in the order of their letters.
-func (j *tarJob) bundled(words []shell.Word, i int) int {
+func (j *tarJob) bundled(words []value.Word, i int) int {
 	used := 0
 	for _, b := range []byte(words[i].Text) {
 		if strings.IndexByte(tarValues, b) < 0 {
@@ -143,7 +144,7 @@ func (j *tarJob) letter(b byte) {
 	}
 }
 
-func (j *tarJob) value(b byte, w shell.Word) {
+func (j *tarJob) value(b byte, w value.Word) {
 	switch b {
 	case 'f':
 		j.archives = append(j.archives, w)
@@ -176,7 +177,7 @@ func (j *tarJob) value(b byte, w shell.Word) {
 }
 
 // listed reads the names in a list, as far as that is known. Options may stand among them.
-func (j *tarJob) listed(w shell.Word) {
+func (j *tarJob) listed(w value.Word) {
 	if j.listing++; j.listing > 4 {
 		return
 	}
@@ -185,7 +186,7 @@ func (j *tarJob) listed(w shell.Word) {
 		text = strings.ReplaceAll(text, "\x00", "\n")
 	}
 	for line := range strings.Lines(text) {
-		words := []shell.Word{exact(strings.TrimRight(line, "\n"))}
+		words := []value.Word{exact(strings.TrimRight(line, "\n"))}
 		switch name := words[0].Text; {
 		case name == "":
 		case strings.HasPrefix(name, "--"):
@@ -204,7 +205,7 @@ func (j *tarJob) escape() {
 }
 
 // chdir changes the directory for the members that follow, not for the archive.
-func (j *tarJob) chdir(w shell.Word) {
+func (j *tarJob) chdir(w value.Word) {
 	j.c.dir = enter(j.c.dir, w)
 	j.into = append(j.into, j.c.dir)
 }
@@ -249,7 +250,7 @@ func (j *tarJob) finish() {
 		}
 		w := exact(".")
 		if j.absolute {
-			w = shell.Word{} // whatever the archive names
+			w = value.Word{} // whatever the archive names
 		}
 		c.touches = append(c.touches, touch{word: w, access: writes, source: "argument", dir: into})
 	}

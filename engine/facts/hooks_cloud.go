@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // kubectlSecret: showing a secret with its data; cp, exec and others are rows of their own.
@@ -40,7 +40,7 @@ func kubectlDelete(c *call) {
 }
 
 // isTransient reports an object that its controller makes anew, or that has done its work.
-func isTransient(w shell.Word) bool {
+func isTransient(w value.Word) bool {
 	kind, _, _ := strings.Cut(w.Text, "/")
 	return listedWord("pod pods po job jobs event events ev lease leases", kind)
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // systemMounts are host directories that give a container the host.
@@ -48,15 +48,15 @@ func containerRun(c *call) {
 }
 
 // mount notes a bind mount. A named volume has no slash in it.
-func (c *call) mount(w shell.Word, source string, skip int, readOnly bool) {
-	if !strings.ContainsAny(source, "/.~") && w.Certainty == shell.Exact {
+func (c *call) mount(w value.Word, source string, skip int, readOnly bool) {
+	if !strings.ContainsAny(source, "/.~") && w.Certainty == value.Exact {
 		return
 	}
 	word := cut(w, skip)
 	word.Text = source
 	word.Prefix = word.Prefix[:min(len(source), len(word.Prefix))]
 	if len(word.Prefix) == len(source) {
-		word.Certainty = shell.Exact
+		word.Certainty = value.Exact
 	}
 	a := reads | writes
 	if readOnly {
@@ -72,7 +72,7 @@ func (c *call) mount(w shell.Word, source string, skip int, readOnly bool) {
 	}
 }
 
-func (c *call) mountOption(w shell.Word) {
+func (c *call) mountOption(w value.Word) {
 	bind, readOnly, source, at := false, false, "", 0
 	pos := 0
 	for _, field := range strings.Split(w.Text, ",") {

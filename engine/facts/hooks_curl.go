@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // curl: data options whose value starts with @ (or name@ for --data-urlencode) send a file, -F
@@ -38,7 +38,7 @@ func curl(c *call) {
 		case "H", "header", "proxy-header":
 			c.curlData(o.value, 0)
 		case "b", "cookie":
-			if o.value.Certainty == shell.Exact && !strings.Contains(o.value.Text, "=") {
+			if o.value.Certainty == value.Exact && !strings.Contains(o.value.Text, "=") {
 				c.path(o.value, reads)
 			}
 			c.curlSubstituted(o.value)
@@ -56,7 +56,7 @@ func curl(c *call) {
 		c.curlSubstituted(w)
 	}
 	if c.has("G", "get") && c.has("d", "data") {
-		c.curlSubstituted(shell.Word{})
+		c.curlSubstituted(value.Word{})
 	}
 	into := c.dir
 	if o, ok := c.option1("output-dir"); ok {
@@ -80,7 +80,7 @@ func curl(c *call) {
 }
 
 // isOutput reports whether a word is what -o names: --output-dir is for these alone.
-func (c *call) isOutput(w shell.Word) bool {
+func (c *call) isOutput(w value.Word) bool {
 	for _, o := range c.options {
 		if (o.name == "o" || o.full == "--output") && o.value.Text == w.Text {
 			return true
@@ -90,7 +90,7 @@ func (c *call) isOutput(w shell.Word) bool {
 }
 
 // curlWrites: a format of -w stands in a file behind @, and %output{FILE} writes one.
-func (c *call) curlWrites(w shell.Word) {
+func (c *call) curlWrites(w value.Word) {
 	if strings.HasPrefix(w.Text, "@") {
 		c.path(cut(w, 1), reads)
 	}
@@ -106,13 +106,13 @@ func (c *call) curlWrites(w shell.Word) {
 }
 
 // curlSubstituted: a value that holds the output of a command sends that.
-func (c *call) curlSubstituted(w shell.Word) {
+func (c *call) curlSubstituted(w value.Word) {
 	if len(w.Inputs) > 0 {
 		c.flags.add(flagUploads)
 	}
 }
 
-func (c *call) curlData(w shell.Word, at int) {
+func (c *call) curlData(w value.Word, at int) {
 	if len(w.Text) > at && w.Text[at] == '@' {
 		c.send(cut(w, at+1))
 		return
@@ -133,7 +133,7 @@ func (c *call) writeNamedAfterURL() {
 		if name = path.Base("/" + name); !ok || name == "/" || name == "." {
 			continue
 		}
-		if w.Certainty == shell.Exact {
+		if w.Certainty == value.Exact {
 			c.path(exact(name), writes)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // sql: statements in arguments that drop or empty.
@@ -214,7 +215,7 @@ func openssl(c *call) {
 		if name == w.Text {
 			continue
 		}
-		next := shell.Word{}
+		next := value.Word{}
 		if i+1 < len(words) {
 			next = words[i+1]
 		}

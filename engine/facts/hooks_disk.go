@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // shred: with a device it is a disk write; with -u the file goes.
@@ -33,7 +33,7 @@ func (c *call) deviceWrites() {
 }
 
 // isDisk reports whether a word is the well-known name of a block device.
-func isDisk(w shell.Word) bool {
+func isDisk(w value.Word) bool {
 	text := w.Text
 	if !strings.HasPrefix(text, "/dev/") {
 		return false
@@ -88,7 +88,7 @@ func diskutil(c *call) {
 		return
 	}
 	last := c.operands[len(c.operands)-1]
-	if !strings.Contains(last.Text, "/") && last.Certainty == shell.Exact {
+	if !strings.Contains(last.Text, "/") && last.Certainty == value.Exact {
 		c.path(exact("/dev/"+last.Text), writes)
 		return
 	}

@@ -8,15 +8,16 @@ import (
 	"unicode"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // exact makes a word of text that a hook knows.
-func exact(text string) shell.Word {
-	return shell.Word{Text: text, Prefix: text, Raw: text, Certainty: shell.Exact, Quoted: true}
+func exact(text string) value.Word {
+	return value.Word{Text: text, Prefix: text, Raw: text, Certainty: value.Exact, Quoted: true}
 }
 
 // path notes a word as a path with an access.
-func (c *call) path(w shell.Word, a access) { c.touch(w, role{access: a}) }
+func (c *call) path(w value.Word, a access) { c.touch(w, role{access: a}) }
 
 // each changes the touches of operands and options that have an access.
 func (c *call) each(a access, change func(*touch)) {
@@ -30,7 +31,7 @@ func (c *call) each(a access, change func(*touch)) {
 // move: what is moved is not lost, unless it goes to the null device.
 func move(c *call) {
 	for _, w := range c.operands {
-		if w.Certainty == shell.Exact && path.Clean(w.Text) == "/dev/null" {
+		if w.Certainty == value.Exact && path.Clean(w.Text) == "/dev/null" {
 			return
 		}
 	}
@@ -42,7 +43,7 @@ func move(c *call) {
 func link(c *call) {
 	if len(c.operands) == 1 {
 		_, base := parent("/" + strings.TrimSuffix(c.operands[0].Text, "/"))
-		if base != "" && c.operands[0].Certainty == shell.Exact && !c.noLast {
+		if base != "" && c.operands[0].Certainty == value.Exact && !c.noLast {
 			c.touch(exact(base), role{access: writes, ofLink: true})
 		}
 	}
@@ -55,7 +56,7 @@ func link(c *call) {
 	}
 	dest := c.operands[len(c.operands)-1]
 	abs := absolute(dest.Text, c.dir)
-	if abs == "" || dest.Certainty != shell.Exact {
+	if abs == "" || dest.Certainty != value.Exact {
 		return
 	}
 	dir, _ := parent(path.Clean(abs))
@@ -104,7 +105,7 @@ func fdSearch(c *call) {
 	c.each(reads, func(t *touch) { t.recursive = true })
 	s := c.sifted()
 	for _, o := range c.options {
-		if o.given && (o.name == "e" || o.name == "extension") && o.value.Certainty == shell.Exact {
+		if o.given && (o.name == "e" || o.name == "extension") && o.value.Certainty == value.Exact {
 			s.letIn(exact("*." + o.value.Text))
 		}
 	}
@@ -124,18 +125,18 @@ func find(c *call) {
 	}
 	roots := words[start:i]
 	if len(roots) == 0 {
-		roots = []shell.Word{exact(".")}
+		roots = []value.Word{exact(".")}
 	}
 	c.effects |= doesRead
 	filter, remove := c.findExpression(words[i:])
 	c.search = &search{roots, filter, findSieve(words[i:])}
-	if !slices.ContainsFunc(words[i:], func(w shell.Word) bool {
+	if !slices.ContainsFunc(words[i:], func(w value.Word) bool {
 		return strings.HasPrefix(w.Text, "-printf") || strings.HasPrefix(w.Text, "-exec")
 	}) {
 		c.flags.add(flagListsNames)
 	}
 	for _, r := range roots[1:] {
-		remove = remove || r.Certainty == shell.Unknown // it may be -delete
+		remove = remove || r.Certainty == value.Unknown // it may be -delete
 	}
 	for _, r := range roots {
 		c.touches = append(c.touches, touch{word: r, access: reads, source: "argument", dir: c.dir, role: role{access: reads, metadata: true}, recursive: true})
@@ -148,15 +149,15 @@ func find(c *call) {
 
 // findExpression reads the tests and actions. filter is the one name that an entry must have to
 // be deleted, "" when there is none.
-func (c *call) findExpression(words []shell.Word) (filter string, remove bool) {
+func (c *call) findExpression(words []value.Word) (filter string, remove bool) {
 	alternatives := false
 	for i := 0; i < len(words); i++ {
-		next := func() shell.Word {
+		next := func() value.Word {
 			if i+1 < len(words) {
 				i++
 				return words[i]
 			}
-			return shell.Word{}
+			return value.Word{}
 		}
 		switch words[i].Text {
 		case "-delete":
@@ -165,17 +166,17 @@ func (c *call) findExpression(words []shell.Word) (filter string, remove bool) {
 			alternatives = true
 		case "-name", "-iname":
 			anyCase := words[i].Text == "-iname"
-			if w := next(); w.Certainty == shell.Exact && !isEverything(w.Text) {
+			if w := next(); w.Certainty == value.Exact && !isEverything(w.Text) {
 				if filter = w.Text; anyCase {
 					filter = inAnyCase(filter)
 				}
 			}
 		case "-path", "-wholename":
-			if w := next(); w.Certainty == shell.Exact && filter == "" {
+			if w := next(); w.Certainty == value.Exact && filter == "" {
 				filter = nameOfPath(w.Text)
 			}
 		case "-regex", "-iregex":
-			if w := next(); w.Certainty == shell.Exact && filter == "" {
+			if w := next(); w.Certainty == value.Exact && filter == "" {
 				if _, base := parent("/" + w.Text); !isEverything(base) && !strings.HasPrefix(base, ".*") && !strings.ContainsAny(base, `\(|`) {
 					filter = base
 				}
@@ -208,9 +209,9 @@ func (c *call) findExpression(words []shell.Word) (filter string, remove bool) {
 }
 
 // acts reports a word that is not known and may be -delete or run a command.
-func acts(w shell.Word) bool {
+func acts(w value.Word) bool {
 	completes := func(action string) bool { return strings.HasPrefix(action, w.Prefix) }
-	return w.Certainty != shell.Exact && slices.ContainsFunc([]string{"-delete", "-execdir", "-okdir"}, completes)
+	return w.Certainty != value.Exact && slices.ContainsFunc([]string{"-delete", "-execdir", "-okdir"}, completes)
 }
 
 // nameOfPath is the part of a path pattern that matches the last name, "" for nothing: * and ? stand for slashes, too.
@@ -241,7 +242,7 @@ func inAnyCase(pattern string) string {
 
 // findSieve reads which files a search finds: the names of its alternatives where each has one, what it passes over,
 // and how deep it goes.
-func findSieve(words []shell.Word) *sieve {
+func findSieve(words []value.Word) *sieve {
 	s := &sieve{}
 	var names, out []pick
 	bounded, named, pruned := true, false, false
@@ -251,11 +252,11 @@ func findSieve(words []shell.Word) *sieve {
 	var last []pick // of the alternative
 	for i := 0; i < len(words); i++ {
 		word := words[i].Text
-		value := shell.Word{}
+		val := value.Word{}
 		if i+1 < len(words) {
-			value = words[i+1]
+			val = words[i+1]
 		}
-		if (word == "!" || word == "-not") && value.Text == "(" {
+		if (word == "!" || word == "-not") && val.Text == "(" {
 			return &sieve{depth: s.depth, alternatives: true}
 		}
 		not := i > 0 && (words[i-1].Text == "!" || words[i-1].Text == "-not")
@@ -271,12 +272,12 @@ func findSieve(words []shell.Word) *sieve {
 			}
 			last = nil
 		case "-maxdepth":
-			s.depth, _ = strconv.Atoi(value.Text)
+			s.depth, _ = strconv.Atoi(val.Text)
 		case "-name", "-iname", "-path", "-ipath", "-wholename":
-			if value.Certainty != shell.Exact {
+			if val.Certainty != value.Exact {
 				continue
 			}
-			p := pick{glob: value.Text, in: !not, path: strings.HasSuffix(word, "path") || word == "-wholename"}
+			p := pick{glob: val.Text, in: !not, path: strings.HasSuffix(word, "path") || word == "-wholename"}
 			if word[1] == 'i' {
 				p.glob = inAnyCase(p.glob)
 			}

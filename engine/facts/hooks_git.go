@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // gitRunners are the keys of git's configuration whose value is a program that git starts.
@@ -65,7 +65,7 @@ func runsProgram(key, value string) bool {
 func git(c *call) {
 	for _, o := range c.options {
 		if key, _, ok := strings.Cut(o.value.Text, "="); o.name == "config-env" && o.given {
-			if !ok || o.value.Certainty != shell.Exact || runsProgram(key, "!") {
+			if !ok || o.value.Certainty != value.Exact || runsProgram(key, "!") {
 				c.flags.add(flagConfigExec)
 			}
 			continue
@@ -73,11 +73,11 @@ func git(c *call) {
 		if !o.given || o.name != "c" && o.name != "config" {
 			continue
 		}
-		key, value, ok := strings.Cut(o.value.Text, "=")
+		key, val, ok := strings.Cut(o.value.Text, "=")
 		if strings.EqualFold(key, "core.hookspath") {
 			c.flags.add(flagBypassesHooks)
 		}
-		if o.value.Certainty != shell.Exact && o.value.Prefix == "" || ok && (runsProgram(key, value) || strings.HasPrefix(strings.ToLower(key), "alias.")) {
+		if o.value.Certainty != value.Exact && o.value.Prefix == "" || ok && (runsProgram(key, val) || strings.HasPrefix(strings.ToLower(key), "alias.")) {
 			if sub := strings.Join(c.sub, " "); o.name == "c" && sub != "clone" && o.known != c.base.short['c'] {
 				continue // -c of commit, switch and branch is something else
 			}
@@ -103,7 +103,7 @@ func gitRemoteURL(c *call) {
 			c.effects |= doesExecute
 			continue
 		}
-		if host, ok := remoteHost(w.Text); ok && w.Certainty != shell.Unknown {
+		if host, ok := remoteHost(w.Text); ok && w.Certainty != value.Unknown {
 			c.hosts = appendHost(c.hosts, host)
 		}
 	}
@@ -137,7 +137,7 @@ func gitPush(c *call) {
 // gitClone writes a directory that is named after the repository.
 func gitClone(c *call) {
 	gitRemote(c)
-	if len(c.operands) != 1 || c.operands[0].Certainty != shell.Exact {
+	if len(c.operands) != 1 || c.operands[0].Certainty != value.Exact {
 		return
 	}
 	text := strings.TrimSuffix(strings.TrimRight(c.operands[0].Text, "/"), ".git")
@@ -194,9 +194,9 @@ func gitCheckout(c *call) {
 // be no such file any more. Branches are called topic/parser or release/v1.2.
 const sourceNames = " c h cc cpp cxx hpp go rs py js mjs ts tsx jsx java kt rb php cs swift scala sh sql md txt json yaml yml toml xml html css scss vue svelte lock ini cfg "
 
-func namesSource(w shell.Word) bool {
+func namesSource(w value.Word) bool {
 	ext := strings.TrimPrefix(path.Ext(w.Text), ".")
-	return w.Certainty == shell.Exact && strings.Contains(w.Text, "/") && ext != "" && strings.Contains(sourceNames, " "+ext+" ")
+	return w.Certainty == value.Exact && strings.Contains(w.Text, "/") && ext != "" && strings.Contains(sourceNames, " "+ext+" ")
 }
 
 // gitRestore: --staged alone leaves the files as they are.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // fed reports whether something flows into the command: a pipe, a file, a here-document.
@@ -21,7 +22,7 @@ func (c *call) fed() bool {
 }
 
 // send notes that the content of a file, or what flows in ("-"), leaves the machine.
-func (c *call) send(w shell.Word) {
+func (c *call) send(w value.Word) {
 	c.flags.add(flagUploads)
 	c.path(w, reads)
 }
@@ -50,7 +51,7 @@ func wget(c *call) {
 var wgetOptions = map[string]string{"dirprefix": "directoryprefix", "logfile": "outputfile", "input": "inputfile", "cookiesfile": "loadcookies"}
 
 // wgetrc does what a command of .wgetrc would do as an option. Case, dashes and underscores of its name do not matter.
-func (c *call) wgetrc(w shell.Word) {
+func (c *call) wgetrc(w value.Word) {
 	name, _, ok := strings.Cut(w.Text, "=")
 	if !ok {
 		return

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // dpkg and rpm: what asks and what changes.
@@ -31,7 +31,7 @@ func rpm(c *call) {
 }
 
 // curlURL notes that a word is fetched when it is a URL.
-func (c *call) curlURL(w shell.Word) {
+func (c *call) curlURL(w value.Word) {
 	if strings.Contains(w.Text, "://") {
 		c.host(w.Text)
 		c.effects |= doesNetwork
@@ -171,7 +171,7 @@ func perlInPlace(c *call) {
 }
 
 // magic: the loop that -n and -p put around a program opens its arguments as open with two does.
-func (c *call) magic(w shell.Word) {
+func (c *call) magic(w value.Word) {
 	text := strings.TrimSpace(w.Text)
 	switch {
 	case strings.HasPrefix(text, "|") || strings.HasSuffix(text, "|"):

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // kill: a signal, then process ids. A negative id is a process group, -1 is everybody.
@@ -41,7 +41,7 @@ func kill(c *call) {
 	}
 }
 
-func (c *call) victim(w shell.Word) {
+func (c *call) victim(w value.Word) {
 	c.signalsOwn(w)
 	switch {
 	case w.Text == "-1":
@@ -52,7 +52,7 @@ func (c *call) victim(w shell.Word) {
 		// the jobs of this shell
 	case strings.HasPrefix(w.Text, "%") || w.Text == "$!" || w.Text == "$$" || w.Text == "${!}":
 		// a job of this shell, its last child, or itself
-	case w.Certainty != shell.Exact && len(w.Inputs) > 0 && !c.portUsers(w):
+	case w.Certainty != value.Exact && len(w.Inputs) > 0 && !c.portUsers(w):
 		c.flags.add(flagKillsUnknown)
 	}
 }
@@ -167,7 +167,7 @@ func isOwn(pattern string) bool {
 }
 
 // signalsOwn marks a signal to Sallyport, which is the parent of its commands.
-func (c *call) signalsOwn(w shell.Word) {
+func (c *call) signalsOwn(w value.Word) {
 	own := isOwn(w.Text) || strings.Contains(w.Raw, "$PPID") || strings.Contains(w.Raw, "${PPID}")
 	for _, i := range w.Inputs {
 		if i < len(c.source.cmds) {
@@ -187,7 +187,7 @@ func killall(c *call) {
 }
 
 // portUsers reports a word that lists the users of one unprivileged port: $(lsof -t -i:3000).
-func (c *call) portUsers(w shell.Word) bool {
+func (c *call) portUsers(w value.Word) bool {
 	return len(w.Inputs) == 1 && w.Inputs[0] < len(c.source.cmds) && usesPort(texts(c.source.cmds[w.Inputs[0]].Words))
 }
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // sourceRow says how package managers are told where packages come from.
@@ -100,10 +100,10 @@ func (r *sourceRow) redirects(c *call) bool {
 		adds = adds || len(fields) > 0 && len(plain) >= len(fields) && slices.Equal(texts(plain[:len(fields)]), fields)
 	}
 	for i, w := range words {
-		name, value, attached := strings.Cut(strings.TrimLeft(w.Text, "-"), "=")
+		name, val, attached := strings.Cut(strings.TrimLeft(w.Text, "-"), "=")
 		rest := words[i+1:]
 		if attached {
-			rest = []shell.Word{cut(w, len(w.Text)-len(value))}
+			rest = []value.Word{cut(w, len(w.Text)-len(val))}
 		}
 		switch {
 		case strings.Contains(w.Text, "://") && (adds || c.flags.has(flagPackageInstall)) && c.foreign("", w):
@@ -121,8 +121,8 @@ func (r *sourceRow) redirects(c *call) bool {
 		default:
 			setting := func(s string) bool {
 				without, check := strings.CutPrefix(s, "!")
-				return check && strings.Contains(name, without) && value != "false" && value != "0" ||
-					names(name, s) && slices.ContainsFunc(rest, func(v shell.Word) bool { return c.foreign(name, v) })
+				return check && strings.Contains(name, without) && val != "false" && val != "0" ||
+					names(name, s) && slices.ContainsFunc(rest, func(v value.Word) bool { return c.foreign(name, v) })
 			}
 			if slices.ContainsFunc(strings.Fields(r.settings), setting) {
 				return true
@@ -140,8 +140,8 @@ func names(word, setting string) bool {
 
 // foreign reports whether a word names a source that is not public. A name without a host, such as conda-forge, is one of
 // the manager's own; a file or a directory is not fetched. For checks, off is foreign.
-func (c *call) foreign(name string, w shell.Word) bool {
-	if w.Certainty != shell.Exact {
+func (c *call) foreign(name string, w value.Word) bool {
+	if w.Certainty != value.Exact {
 		return w.Text != "" || len(w.Inputs) > 0
 	}
 	for part := range strings.FieldsFuncSeq(w.Text, func(r rune) bool { return r == ' ' || r == ',' || r == '|' }) {

@@ -3,7 +3,7 @@ package facts
 import (
 	"strings"
 
-	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // shutdownNot: shutdown -c cancels one, --help explains it.
@@ -52,7 +52,7 @@ func serviceStatus(c *call) {
 // guards are services that protect or record.
 var guards = []string{"sallyport", "auditd", "apparmor", "firewalld", "ufw", "iptables", "nftables", "fail2ban", "rsyslog", "syslog", "falcon-sensor", "clamav", "selinux", "ossec", "wazuh", "crowdsec", "osquery", "falco", "systemd-journald", "mdatp", "aide", "tripwire", "cbdaemon", "sysmon"}
 
-func (c *call) stopsSecurity(words []shell.Word) {
+func (c *call) stopsSecurity(words []value.Word) {
 	for _, w := range words {
 		for _, g := range guards {
 			if strings.HasPrefix(strings.TrimSuffix(w.Text, ".service"), g) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // grepDefault: grep -r without a file reads the working directory; so does rg.
@@ -35,9 +35,9 @@ func grepDefault(c *call) {
 
 // searched: a search below directories, limited to names of secret files, reads these.
 func (c *call) searched() {
-	var roots []shell.Word
+	var roots []value.Word
 	for _, t := range c.touches {
-		if t.recursive && t.access == reads && t.word.Certainty == shell.Exact {
+		if t.recursive && t.access == reads && t.word.Certainty == value.Exact {
 			roots = append(roots, t.word)
 		}
 	}
@@ -128,7 +128,7 @@ func jqPairs(c *call) {
 	}
 }
 
-func (c *call) dropTouch(w shell.Word) {
+func (c *call) dropTouch(w value.Word) {
 	for i, t := range c.touches {
 		if t.word.Raw == w.Raw && t.word.Text == w.Text {
 			c.touches = append(c.touches[:i], c.touches[i+1:]...)
@@ -196,7 +196,7 @@ func lispStarts(c *call) {
 			continue
 		}
 		for _, name := range []string{"shell", "process", "term", "compile", "load", "eval-"} {
-			if o.value.Certainty != shell.Exact || strings.Contains(o.value.Text, name) {
+			if o.value.Certainty != value.Exact || strings.Contains(o.value.Text, name) {
 				c.escapes()
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 func TestWorkDir(t *testing.T) {
@@ -200,7 +201,7 @@ func TestQuiet(t *testing.T) {
 			t.Errorf("%s=%s: quiet is %v, want %v", c.name, c.value, got, c.want)
 		}
 	}
-	if quiet("PAGER", shell.Word{Text: "$X", Raw: "$X"}) {
+	if quiet("PAGER", value.Word{Text: "$X", Raw: "$X"}) {
 		t.Error("a value that is not known counts as quiet")
 	}
 }

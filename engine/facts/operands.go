@@ -4,11 +4,12 @@ import (
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // touch is one word that names a path, before it is looked up.
 type touch struct {
-	word      shell.Word
+	word      value.Word
 	access    access
 	source    string
 	dir       shell.Dir
@@ -57,7 +58,7 @@ func (c *call) assignRoles() {
 }
 
 // apply makes of a word what its role says.
-func (c *call) apply(w shell.Word, r role) {
+func (c *call) apply(w value.Word, r role) {
 	switch r.word {
 	case "-", "cmd":
 	case "dir":
@@ -97,17 +98,17 @@ func (c *call) apply(w shell.Word, r role) {
 
 // touch notes that a word names a path, unless it plainly does not. A word without a text may be one
 // that only the run brings, such as what xargs reads: then it names something that is not known.
-func (c *call) touch(w shell.Word, r role) {
-	if w.Text == "" && w.Certainty == shell.Exact || w.Text == "-" || isURL(w) || isProcessSubstitution(w) {
+func (c *call) touch(w value.Word, r role) {
+	if w.Text == "" && w.Certainty == value.Exact || w.Text == "-" || isURL(w) || isProcessSubstitution(w) {
 		return
 	}
 	c.touches = append(c.touches, touch{word: w, access: r.access, source: "argument", dir: c.dir, role: r, recursive: r.recursive})
 }
 
 // isURL reports a word whose known parts are those of a URL: in $(curl http://h/x) nothing is known.
-func isURL(w shell.Word) bool {
+func isURL(w value.Word) bool {
 	text := w.Text
-	if w.Certainty != shell.Exact {
+	if w.Certainty != value.Exact {
 		text = withoutUnknown(text)
 	}
 	return strings.Contains(text, "://")
@@ -115,7 +116,7 @@ func isURL(w shell.Word) bool {
 
 // touchFile notes a word that is a path only if such a file exists. Then the flag found, unless
 // it is 0, holds for the command.
-func (c *call) touchFile(w shell.Word, a access, found flag) {
+func (c *call) touchFile(w value.Word, a access, found flag) {
 	n := len(c.touches)
 	c.touch(w, role{access: a})
 	if len(c.touches) > n {
@@ -123,12 +124,12 @@ func (c *call) touchFile(w shell.Word, a access, found flag) {
 	}
 }
 
-func isProcessSubstitution(w shell.Word) bool {
+func isProcessSubstitution(w value.Word) bool {
 	return strings.HasPrefix(w.Raw, "<(") || strings.HasPrefix(w.Raw, ">(")
 }
 
 // guess reads the words of a command that the table does not know.
-func (c *call) guess(words []shell.Word) {
+func (c *call) guess(words []value.Word) {
 	for _, w := range words {
 		if isOption(w) {
 			name, _, ok := strings.Cut(w.Text, "=")
@@ -155,16 +156,16 @@ func looksLikePath(text string) bool {
 
 // plainName reports whether a word could be the name of a file beside the command: such a word
 // counts only if the file exists, which the builder finds out.
-func (c *call) plainName(w shell.Word) bool {
-	return w.Certainty == shell.Exact && w.Text != "" && w.Text[0] != '-' && !strings.ContainsAny(w.Text, "=:\n\t{}()<>|;&$\"'")
+func (c *call) plainName(w value.Word) bool {
+	return w.Certainty == value.Exact && w.Text != "" && w.Text[0] != '-' && !strings.ContainsAny(w.Text, "=:\n\t{}()<>|;&$\"'")
 }
 
 // cut returns the word without its first n bytes.
-func cut(w shell.Word, n int) shell.Word {
+func cut(w value.Word, n int) value.Word {
 	w.Text = w.Text[n:]
 	w.Prefix = w.Prefix[min(n, len(w.Prefix)):]
-	if w.Certainty == shell.Partial && w.Prefix == "" {
-		w.Certainty = shell.Unknown
+	if w.Certainty == value.Partial && w.Prefix == "" {
+		w.Certainty = value.Unknown
 	}
 	return w
 }

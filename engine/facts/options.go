@@ -3,7 +3,7 @@ package facts
 import (
 	"strings"
 
-	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // optionUse is one option as it was given.
@@ -11,12 +11,12 @@ type optionUse struct {
 	name  string // without dashes, as it was given
 	full  string // with dashes, and written out where it was given shorter
 	known *option
-	value shell.Word
+	value value.Word
 	given bool // it has a value
 }
 
 // parse sorts words into options, subcommands and operands.
-func (c *call) parse(words []shell.Word) {
+func (c *call) parse(words []value.Word) {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		if w.Text == "--" {
@@ -37,7 +37,7 @@ func (c *call) parse(words []shell.Word) {
 		if c.subcommand(w) {
 			continue
 		}
-		if w.Certainty != shell.Exact && w.Prefix == "" && c.effects&doesDelete != 0 && i+1 < len(words) {
+		if w.Certainty != value.Exact && w.Prefix == "" && c.effects&doesDelete != 0 && i+1 < len(words) {
 			c.mayBeOption()
 		}
 		c.operands = append(c.operands, w)
@@ -49,16 +49,16 @@ func (c *call) parse(words []shell.Word) {
 }
 
 // isOption reports whether a word is an option: it starts with a dash and is not "-" alone.
-func isOption(w shell.Word) bool {
-	return len(w.Text) > 1 && w.Text[0] == '-' && (w.Certainty == shell.Exact || strings.HasPrefix(w.Prefix, "-"))
+func isOption(w value.Word) bool {
+	return len(w.Text) > 1 && w.Text[0] == '-' && (w.Certainty == value.Exact || strings.HasPrefix(w.Prefix, "-"))
 }
 
 // subcommand follows a word into the subcommands and reports whether it was one.
-func (c *call) subcommand(w shell.Word) bool {
+func (c *call) subcommand(w value.Word) bool {
 	if c.spec.subs == nil || len(c.operands) > 0 {
 		return false
 	}
-	if w.Certainty != shell.Exact {
+	if w.Certainty != value.Exact {
 		c.known = false
 		for name, s := range c.spec.subs {
 			if strings.HasPrefix(name, w.Prefix) && s.destroys() {
@@ -114,7 +114,7 @@ func (c *call) mayBeOption() {
 }
 
 // option reads the option at words[i] and returns how many further words it took.
-func (c *call) option(words []shell.Word, i int) int {
+func (c *call) option(words []value.Word, i int) int {
 	w := words[i]
 	if strings.HasPrefix(w.Text, "--") || c.spec.style == styleLong {
 		return c.longOption(words, i)
@@ -144,7 +144,7 @@ func (c *call) option(words []shell.Word, i int) int {
 	return 0
 }
 
-func (c *call) longOption(words []shell.Word, i int) int {
+func (c *call) longOption(words []value.Word, i int) int {
 	w := words[i]
 	start := len(w.Text) - len(strings.TrimLeft(w.Text, "-"))
 	name, _, hasValue := strings.Cut(w.Text[start:], "=")
@@ -251,8 +251,8 @@ func (c *call) optionValues() []Option {
 		v := Option{Name: o.full, Value: o.value.Text, Certainty: o.value.Certainty.String()}
 		if len(v.Value) > maxOptionValue {
 			v.Value = strings.ToValidUTF8(v.Value[:maxOptionValue], "")
-			if o.value.Certainty == shell.Exact {
-				v.Certainty = shell.Partial.String()
+			if o.value.Certainty == value.Exact {
+				v.Certainty = value.Partial.String()
 			}
 		}
 		list = append(list, v)

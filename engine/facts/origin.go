@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // closure returns for each command the commands whose output reaches it, directly or through
@@ -67,7 +68,7 @@ func (w *build) origin(cmd *shell.Command, c *call, inputs []int) string {
 		return "network"
 	}
 	written := false
-	if cmd.Code.From == shell.CodeFile && cmd.Code.File.Certainty == shell.Exact && !isProcessSubstitution(cmd.Code.File) {
+	if cmd.Code.From == shell.CodeFile && cmd.Code.File.Certainty == value.Exact && !isProcessSubstitution(cmd.Code.File) {
 		if abs := absolute(cmd.Code.File.Text, cmd.Dir); abs != "" {
 			real, _ := w.view.real(abs, false)
 			if w.fetched[real] || w.history != nil && w.history.Downloaded(real) {
@@ -84,7 +85,7 @@ func (w *build) origin(cmd *shell.Command, c *call, inputs []int) string {
 	case cmd.Code.Static && cmd.Code.From != shell.CodeFile:
 		return "text"
 	case cmd.Code.From == shell.CodeFile && !isProcessSubstitution(cmd.Code.File):
-		if cmd.Code.File.Certainty == shell.Exact {
+		if cmd.Code.File.Certainty == value.Exact {
 			return "file"
 		}
 		return "dynamic"
@@ -96,7 +97,7 @@ func (w *build) origin(cmd *shell.Command, c *call, inputs []int) string {
 }
 
 // reaching returns the commands whose output is part of a word, with those behind them.
-func (w *build) reaching(word shell.Word) []int {
+func (w *build) reaching(word value.Word) []int {
 	out := slices.Clone(word.Inputs)
 	for _, i := range word.Inputs {
 		if i >= 0 && i < len(w.inputs) {
@@ -127,7 +128,7 @@ func (w *build) readsFiles(inputs []int) bool {
 			return false
 		}
 		for _, t := range w.calls[i].touches {
-			found = found || t.access&reads != 0 && t.word.Certainty == shell.Exact
+			found = found || t.access&reads != 0 && t.word.Certainty == value.Exact
 		}
 	}
 	return found

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // spot is a touched word after it was looked up: everything about a Path that does not
@@ -12,7 +13,7 @@ import (
 type spot struct {
 	path, real string
 	node       node
-	certainty  shell.Certainty
+	certainty  value.Certainty
 	glob, all  bool     // all: a bare * of the directory path
 	targets    []string // the real paths that are touched: one, or the matches of a glob
 	whole      bool     // targets are all matches
@@ -27,16 +28,16 @@ func (w *build) place(t touch, command int) *spot {
 	if t.ifFile && !s.node.exists {
 		return s
 	}
-	if s.certainty == shell.Partial && w.climbs(t.word) && (w.permission(s.real) != "none" || w.zoneOf(s.path, s.real, s.labels) == "temporary") {
+	if s.certainty == value.Partial && w.climbs(t.word) && (w.permission(s.real) != "none" || w.zoneOf(s.path, s.real, s.labels) == "temporary") {
 		s = w.locate(t, true)
 	}
 	if t.role.metadata {
 		s.labels.add(labelMetadata)
 	}
-	if s.certainty == shell.Unknown && t.access&reads != 0 && !t.role.metadata && w.plainName(t.word, command) {
+	if s.certainty == value.Unknown && t.access&reads != 0 && !t.role.metadata && w.plainName(t.word, command) {
 		s.labels.add(labelPlainName)
 	}
-	if s.certainty == shell.Unknown && w.listedName(t.word, command) {
+	if s.certainty == value.Unknown && w.listedName(t.word, command) {
 		s.labels.add(labelListedName)
 	}
 	if t.role.word == "key" {
@@ -63,7 +64,7 @@ func (w *build) place(t touch, command int) *spot {
 	} else if s.labels.meets(characterDevices) && p.Type == "" && strings.HasPrefix(s.path, "/dev/") {
 		p.Type = "char_device"
 	}
-	if w.history != nil && s.real != "" && s.certainty == shell.Exact {
+	if w.history != nil && s.real != "" && s.certainty == value.Exact {
 		p.Seen = w.history.Seen(s.real)
 	}
 	for i, name := range accessNames {
@@ -109,7 +110,7 @@ func (w *build) add(p Path) {
 func (w *build) locate(t touch, climbs bool) *spot {
 	s := &spot{certainty: t.word.Certainty, whole: true}
 	text := t.word.Text
-	if s.certainty != shell.Exact {
+	if s.certainty != value.Exact {
 		rest := withoutUnknown(text)
 		s.asIfEmpty = path.Clean("/" + rest)
 		if strings.HasPrefix(rest, "/") && strings.Trim(rest, "/*.") == "" {
@@ -122,9 +123,9 @@ func (w *build) locate(t touch, climbs bool) *spot {
 		dir = shell.Dir{Path: w.homeDir(), Known: w.homeDir() != ""}
 	}
 	abs := absolute(text, dir)
-	if s.certainty == shell.Unknown || climbs || abs == "" {
-		s.certainty = shell.Unknown
-		if t.word.Certainty == shell.Exact && !strings.HasPrefix(text, "~") {
+	if s.certainty == value.Unknown || climbs || abs == "" {
+		s.certainty = value.Unknown
+		if t.word.Certainty == value.Exact && !strings.HasPrefix(text, "~") {
 			s.asIfEmpty = path.Clean("/" + text)
 		}
 		if i := strings.IndexAny(t.word.Text, "$`"); i > 0 && isAbs(t.word.Text[:i]) { // it may be split, and begin so
@@ -142,19 +143,19 @@ func (w *build) locate(t touch, climbs bool) *spot {
 	w.view.user = user{other: t.source != "tool", cwd: dir}
 	s.real, s.node = w.view.real(abs, t.role.ofLink && !s.glob)
 	if w.view.user.other && unplaced(s.real) {
-		*s = spot{certainty: shell.Unknown, whole: true, asIfEmpty: s.path}
+		*s = spot{certainty: value.Unknown, whole: true, asIfEmpty: s.path}
 		s.labels.add(labelProcessMemory) // it may be a file of any place
 		w.label(s)
 		return s
 	}
 	if s.real == "" { // a link that the text made leads nobody knows where
-		*s = spot{certainty: shell.Unknown, whole: true, asIfEmpty: s.path}
+		*s = spot{certainty: value.Unknown, whole: true, asIfEmpty: s.path}
 		w.label(s)
 		return s
 	}
 	s.targets = []string{s.real}
 	switch {
-	case s.certainty != shell.Exact:
+	case s.certainty != value.Exact:
 		s.node, s.targets = node{}, nil
 		w.label(s)
 		w.credentialsAt(&s.labels, abs)
@@ -195,7 +196,7 @@ func (w *build) credentialsAt(labels *bitset, beginning string) {
 
 // secretsFrom labels a path of which only the beginning is known by the credentials with well-known names that begin
 // so, and end as the path does.
-func (w *build) secretsFrom(labels *bitset, beginning string, word shell.Word) {
+func (w *build) secretsFrom(labels *bitset, beginning string, word value.Word) {
 	end := word.Text[strings.LastIndexAny(word.Text, "$`)}")+1:]
 	if i := strings.LastIndexByte(word.Text, '$'); i >= 0 && i+1 < len(word.Text) && !strings.ContainsAny(word.Text[i:], ")}`") {
 		end = word.Text[i+1+parameter(word.Text[i+1:]):]
@@ -261,7 +262,7 @@ func (w *build) label(s *spot) {
 	if s.path == "" {
 		return
 	}
-	if s.certainty == shell.Exact {
+	if s.certainty == value.Exact {
 		w.labelBoth(s, s.path, s.real)
 		if w.outside(s.path, s.real) {
 			s.labels.add(labelSymlinkOut)
@@ -345,8 +346,8 @@ func parameter(text string) int {
 }
 
 // enter changes a directory as -C DIR does.
-func enter(dir shell.Dir, w shell.Word) shell.Dir {
-	if w.Certainty != shell.Exact {
+func enter(dir shell.Dir, w value.Word) shell.Dir {
+	if w.Certainty != value.Exact {
 		return shell.Dir{}
 	}
 	abs := absolute(w.Text, dir)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // renamed is a new name of what the text moved.
@@ -28,7 +28,7 @@ func origin(moves []renamed, p string) string {
 
 // moves notes the new names of what a command moves: later commands of the text may delete it under these.
 func (w *build) moves(from []*spot, made []*spot) {
-	if len(made) != 1 || made[0].certainty != shell.Exact || made[0].glob || made[0].real == "" {
+	if len(made) != 1 || made[0].certainty != value.Exact || made[0].glob || made[0].real == "" {
 		return
 	}
 	to := made[0]
@@ -48,12 +48,12 @@ func (w *build) moves(from []*spot, made []*spot) {
 func (w *build) copies(c *call, sources []touch, made []*spot) {
 	keeps := c.has("a", "archive", "d", "P", "no-dereference", "R", "r", "recursive", "l", "links")
 	keeps = keeps && !c.has("L", "dereference")
-	if len(made) != 1 || made[0].certainty != shell.Exact || made[0].glob || made[0].real == "" || !keeps {
+	if len(made) != 1 || made[0].certainty != value.Exact || made[0].glob || made[0].real == "" || !keeps {
 		return
 	}
 	for _, t := range sources {
 		abs := absolute(t.word.Text, t.dir)
-		if t.word.Certainty != shell.Exact || t.word.Glob || abs == "" {
+		if t.word.Certainty != value.Exact || t.word.Glob || abs == "" {
 			continue
 		}
 		from, _ := w.view.real(abs, true)
@@ -79,13 +79,13 @@ func (v *view) carry(from, to string) {
 // links lets later commands of the text see the links that ln makes: what they reach through one lies elsewhere.
 // A hard link is seen as one, too: what is written through either is the same file.
 func (w *build) links(c *call, targets []touch, made []*spot) {
-	if len(made) != 1 || made[0].certainty != shell.Exact || made[0].glob || made[0].real == "" {
+	if len(made) != 1 || made[0].certainty != value.Exact || made[0].glob || made[0].real == "" {
 		return
 	}
 	symbolic, as := c.has("s", "symbolic", "symbolic-link"), made[0]
 	dir, there := w.view.real(as.path, c.has("n", "no-dereference") || c.has("T", "no-target-directory"))
 	for _, t := range targets {
-		lost := t.word.Certainty != shell.Exact || t.word.Glob
+		lost := t.word.Certainty != value.Exact || t.word.Glob
 		at, taken := as.real, as.node
 		if there.exists && there.mode.IsDir() {
 			if lost {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
 
-	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // readMost is how many directory entries one Build may read to find out whether credentials lie below
@@ -45,8 +45,8 @@ func (p pick) matches(spelled, name string) bool {
 }
 
 // keepOut adds the values of options that keep files out, with all below them where dir is set.
-func (s *sieve) keepOut(glob shell.Word, dir bool) {
-	if glob.Certainty != shell.Exact || glob.Text == "" {
+func (s *sieve) keepOut(glob value.Word, dir bool) {
+	if glob.Certainty != value.Exact || glob.Text == "" {
 		return // the excluded files are not known
 	}
 	text, anchored := strings.CutPrefix(strings.TrimPrefix(strings.TrimSuffix(glob.Text, "/"), "./"), "/")
@@ -58,8 +58,8 @@ func (s *sieve) keepOut(glob shell.Word, dir bool) {
 }
 
 // letIn adds a value of an option that names the files to be reached.
-func (s *sieve) letIn(glob shell.Word) {
-	if glob.Certainty != shell.Exact {
+func (s *sieve) letIn(glob value.Word) {
+	if glob.Certainty != value.Exact {
 		glob.Text = "*"
 	}
 	s.rules = append(s.rules, pick{glob: path.Base(glob.Text), in: true})

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // source is where the texts that a command reads come from: its standard input, files that the
@@ -17,7 +18,7 @@ type source struct {
 }
 
 // text is the content of what a word names, as far as it is known: "-" is the standard input.
-func (s source) text(word shell.Word) string {
+func (s source) text(word value.Word) string {
 	if s.w == nil {
 		return ""
 	}
@@ -27,7 +28,7 @@ func (s source) text(word shell.Word) string {
 		return s.input(cmd)
 	case isProcessSubstitution(word) || strings.HasPrefix(word.Text, "/dev/fd/") && len(word.Inputs) > 0:
 		return s.outputs(word.Inputs)
-	case word.Certainty != shell.Exact:
+	case word.Certainty != value.Exact:
 		return ""
 	}
 	file := absolute(word.Text, cmd.Dir)
@@ -67,7 +68,7 @@ func (s source) input(cmd *shell.Command) string {
 func (s source) written(file string) (text string, found bool) {
 	for i := range s.cmds[:s.at] {
 		for _, r := range s.cmds[i].Redirects {
-			if r.Mode != shell.RedirectWrite && r.Mode != shell.RedirectAppend || r.Target.Certainty != shell.Exact {
+			if r.Mode != shell.RedirectWrite && r.Mode != shell.RedirectAppend || r.Target.Certainty != value.Exact {
 				continue
 			}
 			if to := absolute(r.Target.Text, s.cmds[i].Dir); to == "" || clean(to) != file {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // fedPrograms take a program from a file that may be the standard input, or from a URL, and run it; the shell walk does
@@ -63,7 +63,7 @@ var checks = map[string]string{
 // checksOnly reports that nothing of the program runs: bash -n FILE. "+n" takes it back.
 func (c *call) checksOnly() bool {
 	list := checks[c.cmd.Name]
-	if list == "" || len(c.options) == 0 || slices.ContainsFunc(c.cmd.Words, func(w shell.Word) bool { return strings.HasPrefix(w.Text, "+") }) {
+	if list == "" || len(c.options) == 0 || slices.ContainsFunc(c.cmd.Words, func(w value.Word) bool { return strings.HasPrefix(w.Text, "+") }) {
 		return false
 	}
 	return !slices.ContainsFunc(c.options, func(o optionUse) bool { return !listedWord(list, o.name) })

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // tool adds the path that a file tool touches. Its text is the name itself: nothing in it is expanded.
@@ -26,9 +26,9 @@ func (w *build) tool(t Touch) {
 
 // toolWord is the absolute path of a touch. What cannot be the name of a file, or cannot be told in an
 // input, is a place that is not known.
-func (w *build) toolWord(t Touch) shell.Word {
+func (w *build) toolWord(t Touch) value.Word {
 	p := t.Path
-	word := shell.Word{Raw: strings.ToValidUTF8(p, "\uFFFD"), Quoted: true, Certainty: shell.Unknown}
+	word := value.Word{Raw: strings.ToValidUTF8(p, "\uFFFD"), Quoted: true, Certainty: value.Unknown}
 	if p == "" || strings.Contains(p, "\x00") || !utf8.ValidString(p) {
 		return word
 	}
@@ -41,7 +41,7 @@ func (w *build) toolWord(t Touch) shell.Word {
 	if t.Access == "delete" && strings.Trim(p, "/") != "" {
 		p = strings.TrimRight(p, "/") // of a link the link itself goes, however it is spelled
 	}
-	word.Text, word.Prefix, word.Certainty = p, p, shell.Exact
+	word.Text, word.Prefix, word.Certainty = p, p, value.Exact
 	return word
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
 	"github.com/go-git/go-git/v5/plumbing/format/index"
 
-	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 const (
@@ -38,10 +38,10 @@ func (w *build) untracked(i int, c *call) {
 	if len(c.sub) == 0 || c.sub[0] != "clean" || !c.flags.has(flagRemovesUntracked) {
 		return
 	}
-	deletes := func(word shell.Word) {
+	deletes := func(word value.Word) {
 		w.place(touch{word: word, access: deletes, source: "argument", dir: c.dir, role: role{access: deletes, ofLink: true}}, i)
 	}
-	unknown := shell.Word{Raw: "git clean", Certainty: shell.Unknown}
+	unknown := value.Word{Raw: "git clean", Certainty: value.Unknown}
 	if !c.dir.Known {
 		deletes(unknown)
 		return
@@ -54,7 +54,7 @@ func (w *build) untracked(i int, c *call) {
 	g.limit(c)
 	whole := w.walk(start, g.visit)
 	for _, p := range g.found {
-		deletes(shell.Word{Text: p, Prefix: p, Raw: relative(start, p), Certainty: shell.Exact, Quoted: true})
+		deletes(value.Word{Text: p, Prefix: p, Raw: relative(start, p), Certainty: value.Exact, Quoted: true})
 	}
 	if !whole || len(g.found) == untrackedMost {
 		deletes(unknown) // there is more than was looked at
@@ -154,7 +154,7 @@ func (g *cleaning) parts(p string) []string {
 // limit takes the operands for the places to which the work is limited, if each is a plain path.
 func (g *cleaning) limit(c *call) {
 	for _, o := range c.operands {
-		if o.Certainty != shell.Exact || strings.ContainsAny(o.Text, `*?[\`) || strings.HasPrefix(o.Text, ":") {
+		if o.Certainty != value.Exact || strings.ContainsAny(o.Text, `*?[\`) || strings.HasPrefix(o.Text, ":") {
 			g.within = nil
 			return
 		}

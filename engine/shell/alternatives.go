@@ -3,6 +3,8 @@ package shell
 import (
 	"slices"
 	"strconv"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // maxDirs is how many directories a command may run in before its directory counts as unknown.
@@ -104,7 +106,7 @@ func alternatives(commands []Command, dirs map[int][]string, limit int) ([]Comma
 				inputs = append(inputs, at[i]...)
 			}
 		}
-		out[n].Inputs = sortedSet(inputs)
+		out[n].Inputs = value.Set(inputs)
 	}
 	return out, true
 }

@@ -5,22 +5,24 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // arithmetic walks an arithmetic expression, for its substitutions and assignments, and
 // returns its value if that is known.
-func (w *walker) arithmetic(x syntax.ArithmExpr, raw string) value {
+func (w *walker) arithmetic(x syntax.ArithmExpr, raw string) value.Value {
 	n, ok := w.expression(x)
 	if !ok {
 		w.aborts = true
-		return unknown(raw, nil)
+		return value.Opaque(raw, nil)
 	}
-	return known(strconv.FormatInt(n, 10))
+	return value.Known(strconv.FormatInt(n, 10))
 }
 
 // index returns the value of a subscript. Bash evaluates one once, twice or not at all, so that the variables
 // that it assigns are not known afterwards.
-func (w *walker) index(x syntax.ArithmExpr, raw string) value {
+func (w *walker) index(x syntax.ArithmExpr, raw string) value.Value {
 	v := w.arithmetic(x, raw)
 	assigned := changes{names: map[string]bool{}}
 	assigned.arithmetic(x)
@@ -28,19 +30,19 @@ func (w *walker) index(x syntax.ArithmExpr, raw string) value {
 		return v
 	}
 	w.blur(assigned)
-	return unknown(raw, nil)
+	return value.Opaque(raw, nil)
 }
 
 // expression expands the words of x, all of them before the first operator, and evaluates it.
 func (w *walker) expression(x syntax.ArithmExpr) (int64, bool) {
-	defer func(outer map[*syntax.Word]value) { w.expanded = outer }(w.expanded)
+	defer func(outer map[*syntax.Word]value.Value) { w.expanded = outer }(w.expanded)
 	w.expandOperands(x)
 	return w.number(x)
 }
 
 // expandOperands expands each word of the expressions that number does not read by its name.
 func (w *walker) expandOperands(list ...syntax.ArithmExpr) {
-	w.expanded = map[*syntax.Word]value{}
+	w.expanded = map[*syntax.Word]value.Value{}
 	for _, x := range list {
 		syntax.Walk(x, func(n syntax.Node) bool {
 			word, ok := n.(*syntax.Word)
@@ -99,7 +101,7 @@ func (w *walker) numberWord(x *syntax.Word) (int64, bool) {
 		v = w.single(x)
 	}
 	n, ok := w.operand(v)
-	return n, ok && n >= 0 && v.text() != "" // -1 is an operator and a number where it is put in as text
+	return n, ok && n >= 0 && v.Text() != "" // -1 is an operator and a number where it is put in as text
 }
 
 // nakedElement recognises a[i] inside arithmetic.
@@ -113,14 +115,14 @@ func nakedElement(x *syntax.Word) (*syntax.ParamExp, bool) {
 
 // operand reads a value as bash evaluates it where it wants a number: as an expression of its own, whose
 // subscripts may run commands.
-func (w *walker) operand(v value) (int64, bool) {
-	if text, ok := v.exact(); ok {
+func (w *walker) operand(v value.Value) (int64, bool) {
+	if text, ok := v.Exact(); ok {
 		return w.numberText(text)
 	}
-	if strings.Contains(v.text(), "=") {
+	if strings.Contains(v.Text(), "=") {
 		w.forget() // it may assign
 	}
-	if strings.ContainsAny(v.prefix(), "[$`") {
+	if strings.ContainsAny(v.Prefix(), "[$`") {
 		w.mark(w.ctx.current, MarkDynamicCode)
 	}
 	return 0, false
@@ -132,8 +134,8 @@ func (w *walker) numberText(text string) (n int64, ok bool) {
 	if text == "" {
 		return 0, true
 	}
-	if digit(text[0]) < 10 && strings.Trim(text, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ#@_") == "" {
-		return plainNumber(text)
+	if value.Digit(text[0]) < 10 && strings.Trim(text, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ#@_") == "" {
+		return value.Number(text)
 	}
 	w.step(10 + len(text)/bytesPerStep)
 	x, err := syntax.NewParser().Arithmetic(strings.NewReader(text))
@@ -154,23 +156,6 @@ func (w *walker) numberText(text string) (n int64, ok bool) {
 	return n, ok
 }
 
-// plainNumber reads 10, 0x10, 010 and 2#10.
-func plainNumber(text string) (int64, bool) {
-	base := 0
-	if b, digits, found := strings.Cut(text, "#"); found {
-		n, err := strconv.Atoi(b)
-		if err != nil || n < 2 || n > 36 || n <= 10 && strings.Trim(digits, "0123456789") != "" {
-			return 0, false
-		}
-		base, text = n, digits
-	}
-	if base == 0 && strings.ContainsAny(text, "_oObB") {
-		return 0, false // Go's own spellings
-	}
-	n, err := strconv.ParseInt(text, base, 64)
-	return n, err == nil
-}
-
 func (w *walker) unary(x *syntax.UnaryArithm) (int64, bool) {
 	n, ok := w.number(x.X)
 	switch x.Op {
@@ -185,7 +170,7 @@ func (w *walker) unary(x *syntax.UnaryArithm) (int64, bool) {
 		}
 		return after, ok
 	case syntax.Not:
-		return truth(n == 0), ok
+		return value.Truth(n == 0), ok
 	case syntax.BitNegation:
 		return ^n, ok
 	case syntax.Minus:
@@ -193,13 +178,6 @@ func (w *walker) unary(x *syntax.UnaryArithm) (int64, bool) {
 	default:
 		return n, ok
 	}
-}
-
-func truth(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // setNumber assigns to the variable that x names.
@@ -215,7 +193,7 @@ func (w *walker) setNumber(x syntax.ArithmExpr, n int64, ok bool) {
 	switch {
 	case !syntax.ValidName(name):
 	case ok && !w.ctx.st.sh:
-		w.assign(name, known(strconv.FormatInt(n, 10)))
+		w.assign(name, value.Known(strconv.FormatInt(n, 10)))
 	default:
 		w.assignUnknown(name, nil)
 	}
@@ -238,12 +216,12 @@ func (w *walker) binary(x *syntax.BinaryArithm) (int64, bool) {
 	a, okA := w.number(x.X)
 	b, okB := w.number(x.Y)
 	if op, assigns := compound[x.Op]; assigns {
-		n, ok := calculate(op, a, b)
+		n, ok := value.Calculate(op, a, b)
 		ok = ok && okA && okB
 		w.setNumber(x.X, n, ok)
 		return n, ok
 	}
-	n, ok := calculate(x.Op, a, b)
+	n, ok := value.Calculate(x.Op, a, b)
 	return n, ok && okA && okB
 }
 
@@ -255,9 +233,9 @@ func (w *walker) conditional(x *syntax.BinaryArithm) (int64, bool) {
 		b, okB := w.number(x.Y)
 		*w.ctx.st = *w.merge(w.ctx.st, before)
 		if x.Op == syntax.AndArit {
-			return truth(a != 0 && b != 0), okA && okB
+			return value.Truth(a != 0 && b != 0), okA && okB
 		}
-		return truth(a != 0 || b != 0), okA && okB
+		return value.Truth(a != 0 || b != 0), okA && okB
 	}
 	arms, ok := x.Y.(*syntax.BinaryArithm)
 	if !ok {
@@ -274,58 +252,11 @@ func (w *walker) conditional(x *syntax.BinaryArithm) (int64, bool) {
 	return c, ok
 }
 
+// compound are the operators that calculate and assign.
 var compound = map[syntax.BinAritOperator]syntax.BinAritOperator{
 	syntax.AddAssgn: syntax.Add, syntax.SubAssgn: syntax.Sub, syntax.MulAssgn: syntax.Mul, syntax.QuoAssgn: syntax.Quo,
 	syntax.RemAssgn: syntax.Rem, syntax.AndAssgn: syntax.And, syntax.OrAssgn: syntax.Or, syntax.XorAssgn: syntax.Xor,
 	syntax.ShlAssgn: syntax.Shl, syntax.ShrAssgn: syntax.Shr,
 	// Never known, but assigned to:
 	syntax.PowAssgn: syntax.Pow, syntax.AndBoolAssgn: syntax.Pow, syntax.OrBoolAssgn: syntax.Pow, syntax.XorBoolAssgn: syntax.Pow,
-}
-
-// calculate computes what is cheap and certain.
-func calculate(op syntax.BinAritOperator, a, b int64) (int64, bool) {
-	switch op {
-	case syntax.Add:
-		return a + b, true
-	case syntax.Sub:
-		return a - b, true
-	case syntax.Mul:
-		return a * b, true
-	case syntax.Quo:
-		if b == 0 {
-			return 0, false
-		}
-		return a / b, true
-	case syntax.Rem:
-		if b == 0 {
-			return 0, false
-		}
-		return a % b, true
-	case syntax.Eql:
-		return truth(a == b), true
-	case syntax.Neq:
-		return truth(a != b), true
-	case syntax.Lss:
-		return truth(a < b), true
-	case syntax.Leq:
-		return truth(a <= b), true
-	case syntax.Gtr:
-		return truth(a > b), true
-	case syntax.Geq:
-		return truth(a >= b), true
-	case syntax.And:
-		return a & b, true
-	case syntax.Or:
-		return a | b, true
-	case syntax.Xor:
-		return a ^ b, true
-	case syntax.Shl:
-		return a << (uint64(b) & 63), true
-	case syntax.Shr:
-		return a >> (uint64(b) & 63), true
-	case syntax.Comma:
-		return b, true
-	default:
-		return 0, false
-	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // assignment expands NAME=value. With set the shell's state changes; otherwise it holds for
@@ -18,7 +20,7 @@ func (w *walker) assignment(a *syntax.Assign, set bool) []Assign {
 	if a.Array != nil {
 		return []Assign{w.arrayAssignment(a, name, set)}
 	}
-	v := known("")
+	v := value.Known("")
 	if a.Value != nil {
 		v = w.assigned(a.Value)
 	}
@@ -36,28 +38,28 @@ func (w *walker) assignment(a *syntax.Assign, set bool) []Assign {
 				w.operand(v)
 			}
 			if w.ctx.st.sh { // some shells take it for the name of a command
-				v = blurred("$"+name, v)
+				v = value.Blurred("$"+name, v)
 			}
 			v = slices.Concat(w.ctx.st.lookupVar(name).val, v)
 		}
 		if set {
-			w.assign(name, v.with(false, nil))
+			w.assign(name, v.With(false, nil))
 		}
 	}
 	w.historyVariable(name, v)
-	return []Assign{{Name: name, Value: newArg(v, w.raw(a)).Word}}
+	return []Assign{{Name: name, Value: value.NewArg(v, w.raw(a)).Word}}
 }
 
 // assigned expands the value of an assignment, where a tilde also counts after a colon. Only colons that stand in
 // the text itself are such.
-func (w *walker) assigned(word *syntax.Word) value {
+func (w *walker) assigned(word *syntax.Word) value.Value {
 	v := w.single(word)
 	written := strings.Contains(w.raw(word), ":~")
 	for i, p := range v {
-		if written && p.known && !p.quoted && strings.Contains(p.text, ":~") {
-			v[i] = piece{text: p.text, inputs: p.inputs}
-			if home, ok := w.ctx.st.lookupVar("HOME").val.exact(); ok && word.Lit() != "" && strings.Count(p.text, ":~") == strings.Count(p.text, ":~/") {
-				p.text = strings.ReplaceAll(p.text, ":~/", ":"+home+"/")
+		if written && p.Known && !p.Quoted && strings.Contains(p.Text, ":~") {
+			v[i] = value.Piece{Text: p.Text, Inputs: p.Inputs}
+			if home, ok := w.ctx.st.lookupVar("HOME").val.Exact(); ok && word.Lit() != "" && strings.Count(p.Text, ":~") == strings.Count(p.Text, ":~/") {
+				p.Text = strings.ReplaceAll(p.Text, ":~/", ":"+home+"/")
 				v[i] = p
 			}
 		}
@@ -66,7 +68,7 @@ func (w *walker) assigned(word *syntax.Word) value {
 }
 
 func (w *walker) arrayAssignment(a *syntax.Assign, name string, set bool) Assign {
-	var list []value
+	var list []value.Value
 	old := w.ctx.st.lookupVar(name)
 	indexed := a.Append && !old.array || old.readonly || old.converts
 	if a.Append && old.array && w.step(1+len(old.list)) {
@@ -87,8 +89,8 @@ func (w *walker) arrayAssignment(a *syntax.Assign, name string, set bool) Assign
 			continue
 		}
 		for _, f := range w.fields([]*syntax.Word{e.Value}) {
-			indexed = indexed || f.Certainty != Exact && !f.Quoted || f.Glob
-			list = append(list, f.val)
+			indexed = indexed || f.Certainty != value.Exact && !f.Quoted || f.Glob
+			list = append(list, f.Val)
 		}
 	}
 	for _, v := range list {
@@ -99,22 +101,22 @@ func (w *walker) arrayAssignment(a *syntax.Assign, name string, set bool) Assign
 	all := w.starJoin(list)
 	if set {
 		v := variable{list: list, array: true}
-		if indexed || all.size() > w.lim.Bytes || w.ctx.st.vars[name].ref != "" { // places are not known
-			w.assignUnknown(name, all.inputs())
+		if indexed || all.Size() > w.lim.Bytes || w.ctx.st.vars[name].ref != "" { // places are not known
+			w.assignUnknown(name, all.Inputs())
 			v = w.ctx.st.vars[name]
 		}
 		w.ctx.st.vars[name] = v
 	}
-	return Assign{Name: name, Value: newArg(all, w.raw(a)).Word}
+	return Assign{Name: name, Value: value.NewArg(all, w.raw(a)).Word}
 }
 
 // standIn notes that BASH_ALIASES or BASH_CMDS makes a name stand for a command.
-func (w *walker) standIn(array string, index syntax.ArithmExpr, v value) {
+func (w *walker) standIn(array string, index syntax.ArithmExpr, v value.Value) {
 	if array != "BASH_ALIASES" && array != "BASH_CMDS" {
 		return
 	}
 	name := indexWord(index)
-	text, ok := v.exact()
+	text, ok := v.Exact()
 	if name == "" || !ok {
 		w.mark(w.ctx.current, MarkDynamicCode)
 	}
@@ -123,7 +125,7 @@ func (w *walker) standIn(array string, index syntax.ArithmExpr, v value) {
 }
 
 // assignElement sets a[i]. Where i is not the next one, the whole array becomes unknown.
-func (w *walker) assignElement(name string, a *syntax.Assign, v value) {
+func (w *walker) assignElement(name string, a *syntax.Assign, v value.Value) {
 	name = w.ctx.st.target(name)
 	w.standIn(name, a.Index, v)
 	old := w.ctx.st.lookupVar(name)
@@ -132,7 +134,7 @@ func (w *walker) assignElement(name string, a *syntax.Assign, v value) {
 	_, had := w.ctx.st.vars[name]
 	switch {
 	case old.readonly || old.converts || err != nil || n < 0 || a.Append || had && !old.array || n > len(old.list):
-		w.assignUnknown(name, v.inputs())
+		w.assignUnknown(name, v.Inputs())
 	case n == len(old.list):
 		w.ctx.st.vars[name] = variable{array: true, list: append(slices.Clone(old.list), v)}
 	default:

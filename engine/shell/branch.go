@@ -2,6 +2,8 @@ package shell
 
 import (
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 func (w *walker) ifClause(c *syntax.IfClause) {
@@ -36,7 +38,7 @@ func (w *walker) deepElse(c *syntax.IfClause) {
 
 func (w *walker) caseClause(c *syntax.CaseClause) {
 	subject := w.single(c.Word)
-	text, exact := subject.exact()
+	text, exact := subject.Exact()
 	var after *state
 	taken := false            // an arm is known to be the one
 	start := w.fork(w.ctx.st) // in which the next patterns are tried
@@ -44,12 +46,12 @@ func (w *walker) caseClause(c *syntax.CaseClause) {
 	for _, item := range c.Items {
 		hit, sure := false, exact
 		for _, p := range item.Patterns {
-			g, ok := w.globOf(w.single(p))
-			if !ok || !exact {
+			g, ok := value.PatternOf(w.single(p))
+			if !ok || !exact || w.ctx.st.nocase {
 				sure = false
 				continue
 			}
-			one, ok := w.matches(g, text)
+			one, ok := g.Matches(text, w.step)
 			hit, sure = hit || one, sure && ok
 		}
 		fell := falls != nil

@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // A text that writes a build file and starts the build runs what it wrote. Only files that
@@ -85,13 +87,13 @@ func (w *walker) evaluated(inv *invocation, name string, operands []string) {
 			continue
 		}
 		for _, recipe := range makeRecipes(rules, nil) {
-			w.aside(inv, known(recipe), name+" --eval")
+			w.aside(inv, value.Known(recipe), name+" --eval")
 		}
 	}
 }
 
 // buildPaths are the files of the kind that the text has written, or hands over as a descriptor.
-func (w *walker) buildPaths(k buildFile, dir Dir, args []arg) []string {
+func (w *walker) buildPaths(k buildFile, dir Dir, args []value.Arg) []string {
 	var out []string
 	for _, n := range k.names {
 		if abs, ok := absolute(dir, n); ok && (n[0] != '.' || n == ".envrc" || n == ".justfile") {
@@ -183,7 +185,7 @@ func (w *walker) buildWith(inv *invocation, k buildFile, abs string, operands []
 	w.ctx.running = append(slices.Clone(w.ctx.running), running)
 	defer func() { w.ctx = saved }()
 	c := &w.commands[inv.idx]
-	c.Inputs = sortedSet(slices.Concat(c.Inputs, content.inputs()))
+	c.Inputs = value.Set(slices.Concat(c.Inputs, content.Inputs()))
 	via := w.commands[inv.idx].Name + " " + path.Base(abs)
 	if k.recipes == nil {
 		code := w.commands[inv.idx].Code
@@ -191,11 +193,11 @@ func (w *walker) buildWith(inv *invocation, k buildFile, abs string, operands []
 		w.commands[inv.idx].Code = code
 		return
 	}
-	for _, text := range k.recipes(content.text(), operands) {
+	for _, text := range k.recipes(content.Text(), operands) {
 		if !w.step(1 + len(text)/bytesPerStep) {
 			return
 		}
-		w.aside(inv, known(text), via)
+		w.aside(inv, value.Known(text), via)
 	}
 }
 

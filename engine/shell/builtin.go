@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // builtin returns what one of the shell's own commands does to the walk, nil for commands
@@ -72,8 +74,8 @@ func set(w *walker, inv *invocation) {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {
-		case a.Text == "--" || a.Certainty != Exact || !strings.HasPrefix(a.Text, "-") && !strings.HasPrefix(a.Text, "+"):
-			if a.Text == "--" && a.Certainty == Exact {
+		case a.Text == "--" || a.Certainty != value.Exact || !strings.HasPrefix(a.Text, "-") && !strings.HasPrefix(a.Text, "+"):
+			if a.Text == "--" && a.Certainty == value.Exact {
 				i++
 			}
 			st.bindArgs(args[i:])
@@ -84,7 +86,7 @@ func set(w *walker, inv *invocation) {
 				w.mark(inv.idx, MarkHistory)
 			}
 			option := func(name string) bool {
-				return i < len(args) && (args[i].Certainty != Exact || args[i].Text == name)
+				return i < len(args) && (args[i].Certainty != value.Exact || args[i].Text == name)
 			}
 			st.physical = st.physical || option("physical")
 			st.exports = st.exports || option("allexport")
@@ -126,9 +128,9 @@ func read(w *walker, inv *invocation) {
 	options, names := getopt(inv.args[1:], "adinNptu", nil)
 	in := w.stdin()
 	inputs := []int{inv.idx}
-	made := in != nil && (in.static || slices.ContainsFunc(in.text, func(p piece) bool { return p.made }))
+	made := in != nil && (in.static || slices.ContainsFunc(in.text, func(p value.Piece) bool { return p.Made }))
 	if a, ok := options["-a"]; ok {
-		w.assign(a.Text, value{{text: "$" + a.Text, inputs: inputs, made: made}})
+		w.assign(a.Text, value.Value{{Text: "$" + a.Text, Inputs: inputs, Made: made}})
 		return
 	}
 	limited := slices.ContainsFunc(inv.assigns, func(a Assign) bool { return a.Name == "IFS" })
@@ -140,25 +142,25 @@ func read(w *walker, inv *invocation) {
 		line, ok = w.nextLine(in)
 	}
 	if ok {
-		inputs = sortedSet(append(inputs, in.cmds...))
+		inputs = value.Set(append(inputs, in.cmds...))
 	} else if in != nil {
 		in.drain()
 	}
 	if len(names) == 0 {
-		names = []arg{literalArg("REPLY")}
+		names = []value.Arg{value.Literal("REPLY")}
 	}
 	_, rawMode := options["-r"]
 	if !rawMode && strings.Contains(line, `\`) {
 		ok = false
 	}
 	for i, n := range names {
-		name, exact := n.val.exact()
+		name, exact := n.Val.Exact()
 		if !exact {
 			w.forget()
 			continue
 		}
 		if !ok {
-			w.assign(name, value{{text: "$" + name, inputs: inputs, made: made}})
+			w.assign(name, value.Value{{Text: "$" + name, Inputs: inputs, Made: made}})
 			continue
 		}
 		var field string
@@ -168,24 +170,24 @@ func read(w *walker, inv *invocation) {
 		} else {
 			field, line, _ = strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
 		}
-		w.assign(name, value{{text: field, known: true, inputs: inputs}})
+		w.assign(name, value.Value{{Text: field, Known: true, Inputs: inputs}})
 	}
 }
 
 // drain notes that something was read of an input: what is left is not known.
 func (in *input) drain() {
-	in.static, in.text = false, unknown("", in.cmds)
+	in.static, in.text = false, value.Opaque("", in.cmds)
 }
 
 // nextLine takes a line off a known standard input.
 func (w *walker) nextLine(in *input) (string, bool) {
-	text, ok := in.text.exact()
-	if ifs, known := w.ctx.st.lookupVar("IFS").val.exact(); !ok || !known || ifs != " \t\n" || strings.ContainsRune(text, 0) {
+	text, ok := in.text.Exact()
+	if ifs, known := w.ctx.st.lookupVar("IFS").val.Exact(); !ok || !known || ifs != " \t\n" || strings.ContainsRune(text, 0) {
 		in.drain()
 		return "", false
 	}
 	line, rest, _ := strings.Cut(text, "\n")
-	in.text = value{{text: rest, known: true, inputs: in.cmds}}
+	in.text = value.Value{{Text: rest, Known: true, Inputs: in.cmds}}
 	return line, true
 }
 
@@ -198,7 +200,7 @@ func assignsNames(w *walker, inv *invocation) {
 				w.mark(inv.idx, MarkDynamicCode)
 			}
 			w.assignUnknown(a.Text, []int{inv.idx})
-		} else if a.Certainty != Exact {
+		} else if a.Certainty != value.Exact {
 			w.forget()
 		} else if base, _, element := strings.Cut(a.Text, "["); element && syntax.ValidName(base) {
 			w.assignUnknown(base, nil)
@@ -209,7 +211,7 @@ func assignsNames(w *walker, inv *invocation) {
 		w.assignUnknown("OPTIND", []int{inv.idx})
 	}
 	if options, _ := getopt(inv.args[1:], "dnOsuCcp", nil); options["-C"].Text != "" {
-		w.aside(inv, withMore(options["-C"].val), "mapfile -C")
+		w.aside(inv, withMore(options["-C"].Val), "mapfile -C")
 	}
 	if n := inv.args[0].Text; n == "mapfile" || n == "readarray" {
 		w.assignUnknown("MAPFILE", []int{inv.idx})
@@ -220,7 +222,7 @@ func assignsNames(w *walker, inv *invocation) {
 func shopt(w *walker, inv *invocation) {
 	st := w.ctx.st
 	for _, a := range inv.args[1:] {
-		option := func(name string) bool { return a.Text == name || a.Certainty != Exact }
+		option := func(name string) bool { return a.Text == name || a.Certainty != value.Exact }
 		st.lastpipe = st.lastpipe || option("lastpipe")
 		st.physical = st.physical || option("cdable_vars") || option("cdspell")
 		st.decodes = st.decodes || option("xpg_echo")

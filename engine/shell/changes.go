@@ -7,6 +7,8 @@ import (
 	"unicode"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // changes is what a part of the text may change in the shell that runs it.
@@ -188,7 +190,7 @@ func spelledOut(word *syntax.Word) (string, bool) {
 		}
 	}
 	text := b.String()
-	return text, !strings.ContainsRune(text, holeOpen)
+	return text, !strings.ContainsRune(text, value.HoleOpen)
 }
 
 // collectCall adds what a builtin or a function of the text changes.

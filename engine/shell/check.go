@@ -5,14 +5,8 @@ import (
 	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
-)
 
-// Unknown parts of a text that is parsed a second time (eval "rm $x") stand in it as
-// holeOpen, a number, holeClose. Both are Unicode noncharacters, which no text that was
-// asked for may hold, so that a hole cannot be forged.
-const (
-	holeOpen  = '\uFDD0'
-	holeClose = '\uFDD1'
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // precheck refuses what must not reach a parser: what is too long or too deep for it, and
@@ -30,7 +24,7 @@ func precheck(text string, l Limits) *Error {
 				return &Error{Kind: ErrEncoding, Offset: i, Detail: "write the text in UTF-8"}
 			}
 		}
-		if r >= holeOpen && r <= '\uFDEF' {
+		if r >= value.HoleOpen && r <= '\uFDEF' {
 			return &Error{Kind: ErrControl, Offset: i, Detail: "remove the Unicode noncharacter"}
 		}
 	}

@@ -7,25 +7,26 @@ import (
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell/inline"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // runText walks text that the command inv hands to a shell. Text with unknown parts is
 // walked around them: what is seen is true, but it is not all.
-func (w *walker) runText(inv *invocation, code Code, v value, via string, change func(*context)) {
-	full := !v.dynamic()
-	code.Decoded = code.Decoded || v.decoded()
+func (w *walker) runText(inv *invocation, code Code, v value.Value, via string, change func(*context)) {
+	full := !v.Dynamic()
+	code.Decoded = code.Decoded || v.Decoded()
 	if !full {
 		w.mark(inv.idx, MarkDynamicCode)
 	}
-	if in := v.inputs(); len(in) > 0 {
+	if in := v.Inputs(); len(in) > 0 {
 		c := &w.commands[inv.idx]
-		c.Inputs = sortedSet(slices.Concat(c.Inputs, in))
+		c.Inputs = value.Set(slices.Concat(c.Inputs, in))
 	}
 	if !hasCode(v) {
 		w.commands[inv.idx].Code = code
 		return
 	}
-	read := w.reparse(inv.idx, w.source(v), via, func(c *context) {
+	read := w.reparse(inv.idx, w.holes.Source(v), via, func(c *context) {
 		if change != nil {
 			change(c)
 		}
@@ -52,15 +53,15 @@ func (w *walker) wrote(file string) bool {
 }
 
 // cutOff reports a program that a shell reads up to a backslash at its end: bash drops it there, and keeps it behind -c.
-func cutOff(code Code, v value) bool {
-	text := v.text()
+func cutOff(code Code, v value.Value) bool {
+	text := v.Text()
 	return code.From != CodeArgument && (len(text)-len(strings.TrimRight(text, `\`)))%2 == 1
 }
 
 // hasCode reports whether some of a program's text is known, or that all of it is: then
 // there is nothing in it.
-func hasCode(v value) bool {
-	return allKnown(v) && len(v) > 0 || slices.ContainsFunc(v, func(p piece) bool { return p.known && strings.TrimSpace(p.text) != "" })
+func hasCode(v value.Value) bool {
+	return v.Known() && len(v) > 0 || slices.ContainsFunc(v, func(p value.Piece) bool { return p.Known && strings.TrimSpace(p.Text) != "" })
 }
 
 // session records an interpreter that no program was given to.
@@ -131,7 +132,7 @@ func isShell(lang string) bool {
 }
 
 // runFile walks a script file that the command runs; with here it runs in this very shell.
-func (w *walker) runFile(inv *invocation, lang string, file arg, params []arg, here bool) {
+func (w *walker) runFile(inv *invocation, lang string, file value.Arg, params []value.Arg, here bool) {
 	defer func() {
 		if abs, ok := w.pathOf(file); here && !w.commands[inv.idx].Code.Static && !(ok && w.absent(abs)) {
 			w.blur(changes{all: true, dir: true})
@@ -139,7 +140,7 @@ func (w *walker) runFile(inv *invocation, lang string, file arg, params []arg, h
 	}()
 	code := Code{Language: lang, From: CodeFile, File: file.Word}
 	w.commands[inv.idx].Code = code
-	text, _ := file.val.place()
+	text, _ := file.Val.Place()
 	if standardInput(text) || text == "-" {
 		st := w.ctx.st
 		w.stdinProgram(inv, lang, w.commands[inv.idx].Name, func(x *context) {
@@ -163,7 +164,7 @@ func (w *walker) runFile(inv *invocation, lang string, file arg, params []arg, h
 
 // runScript follows a command word that is a path: the file's first line says what runs it.
 func (w *walker) runScript(inv *invocation) bool {
-	text, ok := inv.args[0].val.place()
+	text, ok := inv.args[0].Val.Place()
 	if !ok {
 		return false
 	}
@@ -177,8 +178,8 @@ func (w *walker) runScript(inv *invocation) bool {
 	}
 	content, found := w.lastContent(abs)
 	w.keep(abs)
-	lang := shebang(content.prefix())
-	if lang == "" && (w.edited(abs) || !allKnown(content)) {
+	lang := shebang(content.Prefix())
+	if lang == "" && (w.edited(abs) || !content.Known()) {
 		lang = "sh"
 	}
 	if lang == "" || !found && !w.edited(abs) {
@@ -206,7 +207,7 @@ func (w *walker) runCopy(inv *invocation) bool {
 	}
 	program := w.ctx.st.files[abs].program
 	args := slices.Clone(inv.args)
-	args[0] = literalArg(path.Base(program))
+	args[0] = value.Literal(path.Base(program))
 	w.inner(inv, args, "copy of "+program, nil)
 	return true
 }
@@ -247,7 +248,7 @@ func shebang(content string) string {
 }
 
 // script walks the content of a file that a command runs.
-func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, params []arg, here bool) {
+func (w *walker) script(inv *invocation, code Code, lang, abs string, file value.Arg, params []value.Arg, here bool) {
 	defer func() {
 		if w.commands[inv.idx].Code.From == CodeNone {
 			w.commands[inv.idx].Code = code
@@ -263,7 +264,7 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, 
 	if !found {
 		return
 	}
-	running := "script " + abs + " " + content.text() // it may have been written again since it started
+	running := "script " + abs + " " + content.Text() // it may have been written again since it started
 	if slices.Contains(w.ctx.running, running) {
 		// It starts itself: with & or in a pipe it does so without end.
 		if w.ctx.background || w.ctx.pipe.Length > 1 {
@@ -272,7 +273,7 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, 
 		return
 	}
 	c := &w.commands[inv.idx]
-	c.Inputs = sortedSet(slices.Concat(c.Inputs, content.inputs()))
+	c.Inputs = value.Set(slices.Concat(c.Inputs, content.Inputs()))
 	via := "script " + file.Text
 	enter := func(x *context) {
 		x.running = append(slices.Clone(x.running), running)
@@ -297,14 +298,14 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, 
 		if here {
 			if len(params) > 0 {
 				zero := x.st.zero
-				bindParams(x.st, append([]arg{file}, params...))
+				bindParams(x.st, append([]value.Arg{file}, params...))
 				x.st.zero = zero
 				x.st.bind(x.st.params, x.st.bound && !x.st.sh)
 			}
 			return
 		}
 		x.st = w.child(lang)
-		bindParams(x.st, append([]arg{file}, params...))
+		bindParams(x.st, append([]value.Arg{file}, params...))
 	})
 	if touched {
 		w.commands[inv.idx].Code.Static = false
@@ -315,21 +316,21 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file arg, 
 var perlCode = regexp.MustCompile(`\(\?\??\{|\bs\W[^\n]*[/})\]>|!#,][gimosxrn]*e[gimosxrn]*e[gimosxrn]*\b`)
 
 // runInline looks through program text of another language.
-func (w *walker) runInline(inv *invocation, code Code, v value, via string) {
-	full := allKnown(v)
-	code.Decoded = code.Decoded || v.decoded()
+func (w *walker) runInline(inv *invocation, code Code, v value.Value, via string) {
+	full := v.Known()
+	code.Decoded = code.Decoded || v.Decoded()
 	c := &w.commands[inv.idx]
-	if code.Language == "perl" && perlCode.MatchString(v.text()) {
+	if code.Language == "perl" && perlCode.MatchString(v.Text()) {
 		w.mark(inv.idx, MarkDynamicCode)
 	}
-	c.Inputs = sortedSet(slices.Concat(c.Inputs, v.inputs()))
+	c.Inputs = value.Set(slices.Concat(c.Inputs, v.Inputs()))
 	code.Static = full && inline.Supported(code.Language)
 	// An awk program with a value put into it is the usual way to pass one.
 	if !full && code.Language != "awk" {
 		w.mark(inv.idx, MarkDynamicCode)
 	}
 	c.Code = code
-	text := v.text()
+	text := v.Text()
 	if !w.step(1+len(text)/bytesPerStep) || !inline.Supported(code.Language) {
 		return
 	}

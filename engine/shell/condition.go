@@ -2,6 +2,8 @@ package shell
 
 import (
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 func (w *walker) arithCommand(c *syntax.ArithmCmd) {
@@ -14,7 +16,7 @@ func (w *walker) arithCommand(c *syntax.ArithmCmd) {
 	w.commands[idx].Name = "(("
 	w.within(idx, func() {
 		w.expression(c.X)
-		w.commands[idx].Words = []Word{literalArg("((").Word, literalArg(w.raw(c.X)).Word, literalArg("))").Word}
+		w.commands[idx].Words = []value.Word{value.Literal("((").Word, value.Literal(w.raw(c.X)).Word, value.Literal("))").Word}
 	})
 }
 
@@ -25,14 +27,14 @@ func (w *walker) let(c *syntax.LetClause) {
 	}
 	w.fillBare(idx, c, nil)
 	w.commands[idx].Name = "let"
-	list := []Word{literalArg("let").Word}
+	list := []value.Word{value.Literal("let").Word}
 	w.within(idx, func() {
 		w.expandOperands(c.Exprs...)
 		for _, x := range c.Exprs {
 			if _, ok := w.number(x); !ok {
 				w.aborts = true
 			}
-			list = append(list, literalArg(w.raw(x)).Word)
+			list = append(list, value.Literal(w.raw(x)).Word)
 		}
 	})
 	w.commands[idx].Words = list
@@ -46,20 +48,20 @@ func (w *walker) test(c *syntax.TestClause) {
 	}
 	w.fillBare(idx, c, nil)
 	w.commands[idx].Name = "[["
-	list := []Word{literalArg("[[").Word}
+	list := []value.Word{value.Literal("[[").Word}
 	w.within(idx, func() { w.testExpr(c.X, &list) })
-	w.commands[idx].Words = append(list, literalArg("]]").Word)
+	w.commands[idx].Words = append(list, value.Literal("]]").Word)
 	w.grade(idx)
 }
 
-func (w *walker) testExpr(x syntax.TestExpr, list *[]Word) {
+func (w *walker) testExpr(x syntax.TestExpr, list *[]value.Word) {
 	if !w.step(1) {
 		return
 	}
-	operator := func(text string) { *list = append(*list, literalArg(text).Word) }
+	operator := func(text string) { *list = append(*list, value.Literal(text).Word) }
 	switch x := x.(type) {
 	case *syntax.Word:
-		*list = append(*list, newArg(w.single(x), w.raw(x)).Word)
+		*list = append(*list, value.NewArg(w.single(x), w.raw(x)).Word)
 	case *syntax.ParenTest:
 		operator("(")
 		w.testExpr(x.X, list)
@@ -78,8 +80,8 @@ func (w *walker) testExpr(x syntax.TestExpr, list *[]Word) {
 		w.testExpr(x.Y, list)
 		switch x.Op {
 		case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
-			w.operand(wordValue((*list)[left]))
-			w.operand(wordValue((*list)[right]))
+			w.operand((*list)[left].Value())
+			w.operand((*list)[right].Value())
 		case syntax.TsReMatch:
 			w.assignUnknown("BASH_REMATCH", nil)
 		}

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // declare handles declare, export, local, readonly and typeset.
@@ -14,7 +16,7 @@ func (w *walker) declare(c *syntax.DeclClause, redirs []*syntax.Redirect) {
 	}
 	w.place(idx, c)
 	w.within(idx, func() {
-		inv := invocation{idx: idx, args: []arg{literalArg(c.Variant.Value)}, declared: true}
+		inv := invocation{idx: idx, args: []value.Arg{value.Literal(c.Variant.Value)}, declared: true}
 		flags := c.Variant.Value
 		for _, a := range c.Args {
 			switch {
@@ -28,7 +30,7 @@ func (w *walker) declare(c *syntax.DeclClause, redirs []*syntax.Redirect) {
 					}
 				}
 			case a.Naked:
-				inv.args = append(inv.args, literalArg(a.Name.Value))
+				inv.args = append(inv.args, value.Literal(a.Name.Value))
 				w.attributes(a.Name.Value, flags, false)
 			default:
 				w.declareAssign(&inv, a, flags)
@@ -48,17 +50,17 @@ func (w *walker) declareAssign(inv *invocation, a *syntax.Assign, flags string) 
 	if a.Value != nil {
 		values, ok = w.braces(a.Value)
 	}
-	for _, value := range values {
+	for _, val := range values {
 		one := *a
-		one.Value = value
+		one.Value = val
 		w.unlink(a.Name.Value, flags)
 		set := w.assignment(&one, true)
 		if a.Array == nil {
 			w.listText(a.Name.Value, set[0].Value, flags)
 		}
 		for _, s := range set {
-			v := append(known(s.Name+"="), wordValue(s.Value)...)
-			inv.args = append(inv.args, newArg(v.with(true, nil), w.raw(a)))
+			v := append(value.Known(s.Name+"="), s.Value.Value()...)
+			inv.args = append(inv.args, value.NewArg(v.With(true, nil), w.raw(a)))
 		}
 		inv.assigns = append(inv.assigns, set...)
 	}
@@ -69,9 +71,9 @@ func (w *walker) declareAssign(inv *invocation, a *syntax.Assign, flags string) 
 }
 
 // declareWord handles a word that becomes an assignment only after expansion.
-func (w *walker) declareWord(f arg, flags string) []Assign {
+func (w *walker) declareWord(f value.Arg, flags string) []Assign {
 	name, text, found := strings.Cut(f.Text, "=")
-	if f.Certainty != Exact && !strings.Contains(f.Prefix, "=") {
+	if f.Certainty != value.Exact && !strings.Contains(f.Prefix, "=") {
 		w.forget() // it may name any variable
 		return nil
 	}
@@ -87,11 +89,11 @@ func (w *walker) declareWord(f arg, flags string) []Assign {
 		w.attributes(name, flags, false)
 		return nil
 	}
-	v := known(text)
-	if f.Certainty != Exact {
-		v = unknown("$"+name, f.Inputs)
+	v := value.Known(text)
+	if f.Certainty != value.Exact {
+		v = value.Opaque("$"+name, f.Inputs)
 	}
-	word := newArg(v, f.Raw).Word
+	word := value.NewArg(v, f.Raw).Word
 	w.unlink(name, flags)
 	w.assign(name, v)
 	w.listText(name, word, flags)
@@ -108,14 +110,14 @@ func (w *walker) unlink(name, flags string) {
 }
 
 // listText walks a value that declare -a reads as a list: (…).
-func (w *walker) listText(name string, v Word, flags string) {
+func (w *walker) listText(name string, v value.Word, flags string) {
 	variant, opts, _ := strings.Cut(flags, "-")
 	switch {
 	case variant == "export" || !strings.HasPrefix(v.Prefix+"(", "("):
-	case v.Certainty == Exact && v.Text != "":
+	case v.Certainty == value.Exact && v.Text != "":
 		w.hidden(v.Text)
 		w.assignUnknown(name, v.Inputs)
-	case v.Certainty != Exact && strings.ContainsAny(opts, "aA"):
+	case v.Certainty != value.Exact && strings.ContainsAny(opts, "aA"):
 		w.mark(w.ctx.current, MarkDynamicCode)
 	}
 }
@@ -140,7 +142,7 @@ func (w *walker) attributes(name, flags string, valued bool) {
 	if w.ctx.locals != nil && variant != "export" && variant != "readonly" && !strings.ContainsAny(opts, "gf") {
 		*w.ctx.locals = append(*w.ctx.locals, name)
 		if !valued {
-			v = variable{val: unknown("$"+name, nil)}
+			v = variable{val: value.Opaque("$"+name, nil)}
 		}
 	}
 	switch {
@@ -152,7 +154,7 @@ func (w *walker) attributes(name, flags string, valued bool) {
 		st.vars[name] = v
 		return
 	case strings.Contains(opts, "n"):
-		target, ok := v.val.exact()
+		target, ok := v.val.Exact()
 		if !ok || !syntax.ValidName(target) {
 			w.forget()
 			target = anyVariable
@@ -208,9 +210,9 @@ func unset(w *walker, inv *invocation) {
 	_, refs := options["-n"]
 	for _, a := range names {
 		base, _, element := strings.Cut(a.Text, "[")
-		if a.Certainty != Exact || refs {
+		if a.Certainty != value.Exact || refs {
 			w.forget()
-			st.vars[base] = variable{val: unknown("$"+base, nil)}
+			st.vars[base] = variable{val: value.Opaque("$"+base, nil)}
 			continue
 		}
 		if functions {
@@ -236,8 +238,8 @@ func unset(w *walker, inv *invocation) {
 }
 
 // historyVariable marks assignments that keep the shell from writing its history.
-func (w *walker) historyVariable(name string, v value) {
-	text, _ := v.exact()
+func (w *walker) historyVariable(name string, v value.Value) {
+	text, _ := v.Exact()
 	switch name {
 	case "HISTFILE":
 		if text == "" || text == "/dev/null" {

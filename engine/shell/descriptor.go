@@ -4,6 +4,8 @@ import (
 	"maps"
 	"strconv"
 	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // stream is where a descriptor leads. The zero value is the terminal, or nothing.
@@ -39,9 +41,9 @@ func (w *walker) stream(r *redirection, n int) stream {
 	}
 	if s, ok := w.ctx.st.fds[n]; ok {
 		if s.in != nil && s.in.path != "" { // the file may have another content by now
-			if now, ok := w.contentOf(s.in.path); !ok || !now.equal(s.in.text) {
+			if now, ok := w.contentOf(s.in.path); !ok || !now.Equal(s.in.text) {
 				in := *s.in
-				in.text, in.static, in.edited = unknown("", s.in.cmds), false, true
+				in.text, in.static, in.edited = value.Opaque("", s.in.cmds), false, true
 				s.in = &in
 			}
 		}
@@ -72,11 +74,11 @@ func (r *redirection) lead(n int, s stream) {
 }
 
 // duplicate does N>&M and N<&M, with which descriptors are closed and moved, too.
-func (w *walker) duplicate(r *redirection, n int, target arg) {
+func (w *walker) duplicate(r *redirection, n int, target value.Arg) {
 	text, moves := strings.CutSuffix(target.Text, "-")
 	from, err := strconv.Atoi(text)
 	switch {
-	case target.Certainty != Exact || err != nil && text != "":
+	case target.Certainty != value.Exact || err != nil && text != "":
 		r.lead(n, stream{unclear: true})
 	case text == "":
 		r.lead(n, stream{})
@@ -109,7 +111,7 @@ func (w *walker) install(fds map[int]stream) (restore func()) {
 }
 
 // streamText returns what can be read from a path that names a descriptor.
-func (w *walker) streamText(text string) (value, bool) {
+func (w *walker) streamText(text string) (value.Value, bool) {
 	if v, ok := w.fds[text]; ok {
 		return v, true
 	}
@@ -122,7 +124,7 @@ func (w *walker) streamText(text string) (value, bool) {
 	case s.in != nil:
 		return s.in.text, true
 	default:
-		return unknown("", nil), true
+		return value.Opaque("", nil), true
 	}
 }
 
@@ -156,11 +158,11 @@ func (w *walker) deliver(inv *invocation, out *sink) {
 	}
 	switch {
 	case messages == to && to != stream{}, w.mayEnd && w.ctx.st.sub:
-		out.text = value{{inputs: out.cmds}}
+		out.text = value.Value{{Inputs: out.cmds}}
 	case messages.file != "":
-		w.write(messages.file, unknown("", out.cmds), out.cmds, true)
+		w.write(messages.file, value.Opaque("", out.cmds), out.cmds, true)
 	case messages.out != nil:
-		messages.out.text = append(messages.out.text, piece{inputs: out.cmds})
+		messages.out.text = append(messages.out.text, value.Piece{Inputs: out.cmds})
 	}
 	if to.file != "" {
 		w.write(to.file, out.text, out.cmds, true)
@@ -169,15 +171,15 @@ func (w *walker) deliver(inv *invocation, out *sink) {
 	switch {
 	case to.unclear:
 		to.out = w.ctx.out
-		out.text = unknown("", out.cmds)
+		out.text = value.Opaque("", out.cmds)
 	case to.out == nil:
 		return
 	}
 	text := append(to.out.text, out.text...)
-	if len(text) > maxOutput || text.size() > w.lim.Bytes {
-		text = blurred("", text)
+	if len(text) > maxOutput || text.Size() > w.lim.Bytes {
+		text = value.Blurred("", text)
 	} else if !own { // whether this part of the text runs is not known there
-		text = append(text, piece{inputs: out.cmds})
+		text = append(text, value.Piece{Inputs: out.cmds})
 	}
 	to.out.text = text
 }

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"path"
 	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // A command that changes the directory may fail, and the shell then goes on where it was. Only a change to a
@@ -15,7 +17,7 @@ func cd(w *walker, inv *invocation) {
 	before := w.fork(st)
 	operands := inv.args[1:]
 	plain := !st.physical
-	for len(operands) > 0 && len(operands[0].Text) > 1 && operands[0].Text[0] == '-' && operands[0].Certainty == Exact {
+	for len(operands) > 0 && len(operands[0].Text) > 1 && operands[0].Text[0] == '-' && operands[0].Certainty == value.Exact {
 		option := operands[0].Text
 		operands = operands[1:]
 		if option == "--" {
@@ -28,16 +30,16 @@ func cd(w *walker, inv *invocation) {
 	_, inEnv := st.base["CDPATH"]
 	searches := set || inEnv
 	if len(operands) > 0 {
-		to, named = operands[0].val, true
-		if searches || operands[0].Certainty == Unknown || operands[0].Text == "-" {
+		to, named = operands[0].Val, true
+		if searches || operands[0].Certainty == value.Unknown || operands[0].Text == "-" {
 			w.printUnknown(inv) // it writes the directory that it found
 		}
-		if text, ok := to.exact(); ok && text == "-" {
+		if text, ok := to.Exact(); ok && text == "-" {
 			to, named = st.lookupVar("OLDPWD").val, false
 		}
 	}
 	target, sure := Dir{}, len(operands) < 2
-	if text, ok := to.place(); ok && text != "" && plain && (len(operands) == 0 || !operands[0].Glob) {
+	if text, ok := to.Place(); ok && text != "" && plain && (len(operands) == 0 || !operands[0].Glob) {
 		if !named || !searches || strings.HasPrefix(text, "/") || strings.HasPrefix(text, ".") {
 			p, known := absolute(st.dir, text)
 			target = Dir{Path: p, Known: known}
@@ -144,7 +146,7 @@ func pushd(w *walker, inv *invocation) {
 		target := st.stack[top]
 		st.stack = append(append([]Dir{}, st.stack[:top]...), st.dir)
 		w.enterDir(target, before, true)
-	case len(operands) == 1 && operands[0].Certainty == Exact && !st.physical && !st.sh &&
+	case len(operands) == 1 && operands[0].Certainty == value.Exact && !st.physical && !st.sh &&
 		!strings.HasPrefix(operands[0].Text, "-") && !strings.HasPrefix(operands[0].Text, "+"):
 		p, ok := w.pathOf(operands[0])
 		st.stack = append(append([]Dir{}, st.stack...), st.dir)
@@ -176,4 +178,18 @@ func popd(w *walker, inv *invocation) {
 	st.stack = st.stack[:top:top]
 	w.enterDir(target, before, true)
 	w.printUnknown(inv)
+}
+
+// absolute resolves a path lexically. It is unknown when p is relative and dir is unknown.
+func absolute(dir Dir, p string) (string, bool) {
+	switch {
+	case p == "":
+		return "", false
+	case path.IsAbs(p):
+		return path.Clean(p), true
+	case !dir.Known:
+		return "", false
+	default:
+		return path.Join(dir.Path, p), true
+	}
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // dispatch does what a recorded command does to the rest of the walk.
@@ -87,7 +87,7 @@ func (w *walker) fromSocket(inputs []int, seen map[int]bool) bool {
 }
 
 // inner walks a command that another one carries: sudo, xargs, find -exec.
-func (w *walker) inner(inv *invocation, args []arg, via string, change func(*context)) {
+func (w *walker) inner(inv *invocation, args []value.Arg, via string, change func(*context)) {
 	if len(args) == 0 {
 		return
 	}
@@ -149,21 +149,6 @@ func (w *walker) reparse(idx int, text, via string, change func(*context)) bool 
 	return w.budget == ""
 }
 
-// spelled reports an argument that is known to be one word.
-func spelled(a arg) bool { return a.Quoted || a.Certainty == Exact && !a.Glob }
-
-// wordValue turns a Word back into a value.
-func wordValue(word Word) value {
-	if word.Certainty == Exact {
-		return value{{text: word.Text, known: true, inputs: word.Inputs}}
-	}
-	v := value{{text: word.Text[len(word.Prefix):], inputs: word.Inputs}}
-	if word.Prefix != "" {
-		v = append(value{{text: word.Prefix, known: true}}, v...)
-	}
-	return v
-}
-
 // callAlias walks the text of an alias in front of the other words.
 func (w *walker) callAlias(inv *invocation, name, body string) {
 	rest := inv.args[1:]
@@ -174,30 +159,10 @@ func (w *walker) callAlias(inv *invocation, name, body string) {
 		}
 		body, next = body+more, more
 	}
-	v := append(known(body), joinQuoted(rest)...)
-	if !w.reparse(inv.idx, w.source(v), "alias "+name, func(c *context) {
+	v := append(value.Known(body), value.Quote(rest)...)
+	if !w.reparse(inv.idx, w.holes.Source(v), "alias "+name, func(c *context) {
 		c.running = append(slices.Clone(c.running), "alias "+name)
 	}) {
 		w.unclear = true
 	}
-}
-
-// joinQuoted writes words so that they read back as they are.
-func joinQuoted(args []arg) value {
-	var v value
-	for _, a := range args {
-		v = append(v, piece{text: " ", known: true})
-		for _, p := range a.val {
-			switch {
-			case p.known && !p.quoted && hasGlob(p.text):
-				p.known = false
-			case p.known && !p.glob:
-				if q, err := syntax.Quote(p.text, syntax.LangBash); err == nil && p.text != "" {
-					p.text = q
-				}
-			}
-			v = append(v, p)
-		}
-	}
-	return v
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // embedding is a place on the command line of a program that is no interpreter at which
@@ -26,11 +28,11 @@ var embeddings = map[string][]embedding{
 }
 
 // embedded looks through the program text among args.
-func (w *walker) embedded(inv *invocation, name string, args []arg) {
+func (w *walker) embedded(inv *invocation, name string, args []value.Arg) {
 	for _, e := range embeddings[name] {
 		rest := args
 		if e.verb != "" {
-			i := slices.IndexFunc(args, func(a arg) bool { return a.Text == e.verb })
+			i := slices.IndexFunc(args, func(a value.Arg) bool { return a.Text == e.verb })
 			if i < 0 {
 				continue
 			}
@@ -45,14 +47,14 @@ func (w *walker) embedded(inv *invocation, name string, args []arg) {
 			}
 		case "":
 			if _, operands := getopt(rest, "e", []string{"--environment"}); len(operands) > 0 {
-				w.runInline(inv, code, operands[0].val, via)
+				w.runInline(inv, code, operands[0].Val, via)
 			}
 		default:
 			for i, a := range rest {
 				if a.Text == e.option && i+1 < len(rest) {
-					w.runInline(inv, code, rest[i+1].val, via)
+					w.runInline(inv, code, rest[i+1].Val, via)
 				} else if strings.HasPrefix(a.Prefix, e.option+"=") {
-					w.runInline(inv, code, a.val.after(len(e.option)+1), via)
+					w.runInline(inv, code, a.Val.After(len(e.option)+1), via)
 				}
 			}
 		}
@@ -149,7 +151,7 @@ func mentions(text, name string) bool {
 }
 
 // pythonModule handles python -m NAME.
-func (w *walker) pythonModule(inv *invocation, p interpreter, args []arg) {
+func (w *walker) pythonModule(inv *invocation, p interpreter, args []value.Arg) {
 	if len(args) == 0 {
 		return
 	}
@@ -158,12 +160,12 @@ func (w *walker) pythonModule(inv *invocation, p interpreter, args []arg) {
 	switch name {
 	case "timeit":
 		options, operands := getopt(rest, "nrsu", []string{"--setup", "--number", "--repeat", "--unit"})
-		var text value
+		var text value.Value
 		if s, ok := option(options, "-s", "--setup"); ok {
-			text = slices.Concat(s.val, known("\n"))
+			text = slices.Concat(s.Val, value.Known("\n"))
 		}
 		for _, a := range operands {
-			text = slices.Concat(text, a.val, known("\n"))
+			text = slices.Concat(text, a.Val, value.Known("\n"))
 		}
 		if len(text) > 0 {
 			w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, text, via)

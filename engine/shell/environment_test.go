@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // Where the whole environment is known, a variable that neither it nor the text sets is empty. Code that
@@ -51,7 +52,7 @@ func TestVariablesThatNothingSets(t *testing.T) {
 			}
 			line := "rm"
 			for _, word := range c.Words[1:] {
-				if word.Certainty != shell.Exact {
+				if word.Certainty != value.Exact {
 					line = "rm ?"
 					break
 				}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // eval runs its words as text, in this shell.
@@ -17,7 +19,7 @@ func eval(w *walker, inv *invocation) {
 	if len(args) == 0 {
 		return
 	}
-	v := joined(args)
+	v := value.Join(args)
 	w.runText(inv, Code{Language: "bash", From: CodeArgument}, v, "eval", nil)
 	if !w.commands[inv.idx].Code.Static {
 		w.forget()
@@ -49,12 +51,12 @@ func trap(w *walker, inv *invocation) {
 		}
 		args = args[1:]
 	}
-	if len(args) < 2 || args[0].Text == "-" || args[0].Text == "" && args[0].Certainty == Exact {
+	if len(args) < 2 || args[0].Text == "-" || args[0].Text == "" && args[0].Certainty == value.Exact {
 		return
 	}
-	last := !slices.ContainsFunc(args[1:], func(a arg) bool { return a.Text != "EXIT" && a.Text != "0" })
+	last := !slices.ContainsFunc(args[1:], func(a value.Arg) bool { return a.Text != "EXIT" && a.Text != "0" })
 	if !last {
-		text, known := args[0].val.exact()
+		text, known := args[0].Val.Exact()
 		changed := w.changes()
 		w.textChanges(&changed, text, known, map[string]bool{})
 		w.ctx.st.disturb(changed)
@@ -62,7 +64,7 @@ func trap(w *walker, inv *invocation) {
 	}
 	still, out := w.still(inv.idx), &sink{}
 	walk := func() {
-		w.runText(inv, Code{Language: "bash", From: CodeArgument}, args[0].val, "trap", func(c *context) {
+		w.runText(inv, Code{Language: "bash", From: CodeArgument}, args[0].Val, "trap", func(c *context) {
 			c.st = w.spawn(c.st) // c is the walker's own context
 			w.blur(still)
 			c.out = out
@@ -76,7 +78,7 @@ func trap(w *walker, inv *invocation) {
 	}
 	if c := w.commands[inv.idx].Code; len(out.text) > 0 || !c.Static {
 		w.speaks = max(w.speaks, atEnd)
-		if slices.ContainsFunc(args[1:], func(a arg) bool { return !plainSignals[a.Text] }) {
+		if slices.ContainsFunc(args[1:], func(a value.Arg) bool { return !plainSignals[a.Text] }) {
 			w.speaks = always
 		}
 	}
@@ -115,7 +117,7 @@ func alias(w *walker, inv *invocation) {
 		if ordinary(name) {
 			w.mark(inv.idx, MarkShadow)
 		}
-		if a.Certainty != Exact {
+		if a.Certainty != value.Exact {
 			continue
 		}
 		w.ctx.st.aliases[name] = body
@@ -133,7 +135,7 @@ func execBuiltin(w *walker, inv *invocation) {
 	options, rest := getopt(inv.args[1:], "a", nil)
 	if len(rest) > 0 {
 		if _, login := options["-l"]; login || strings.HasPrefix(options["-a"].Text, "-") {
-			rest = slices.Insert(slices.Clone(rest), 1, literalArg("-l"))
+			rest = slices.Insert(slices.Clone(rest), 1, value.Literal("-l"))
 			if p, ok := interpreterOf(baseName(rest[0].Text)); !ok || !p.shell {
 				rest = slices.Delete(rest, 1, 2)
 			}
@@ -162,7 +164,7 @@ func hash(w *walker, inv *invocation) {
 	program, ok := options["-p"]
 	for _, a := range names {
 		if ok {
-			if program.Certainty != Exact {
+			if program.Certainty != value.Exact {
 				w.mark(inv.idx, MarkDynamicCode)
 			}
 			w.ctx.st.aliases[a.Text] = program.Text
@@ -175,31 +177,31 @@ func hash(w *walker, inv *invocation) {
 func complete(w *walker, inv *invocation) {
 	options, _ := getopt(inv.args[1:], "ACFGoPSWX", nil)
 	if a, ok := options["-C"]; ok {
-		w.runText(inv, Code{Language: "bash", From: CodeArgument}, withMore(a.val), "complete -C", nil)
+		w.runText(inv, Code{Language: "bash", From: CodeArgument}, withMore(a.Val), "complete -C", nil)
 	}
 	if a, ok := options["-W"]; ok {
-		if text, exact := a.val.exact(); exact {
+		if text, exact := a.Val.Exact(); exact {
 			w.hidden(text)
 		} else {
 			w.mark(inv.idx, MarkDynamicCode)
 		}
 	}
 	if a, ok := options["-F"]; ok {
-		w.inner(inv, []arg{a, unknownArg("word", nil)}, "complete -F", nil)
+		w.inner(inv, []value.Arg{a, value.OpaqueArg("word", nil)}, "complete -F", nil)
 	}
 	w.printUnknown(inv)
 }
 
 // withMore is the text of a command to which more arguments are added.
-func withMore(v value) value {
-	return slices.Concat(v, value{{text: " ", known: true}, {text: "…", data: true, quoted: true}})
+func withMore(v value.Value) value.Value {
+	return slices.Concat(v, value.Value{{Text: " ", Known: true}, {Text: "…", Data: true, Quoted: true}})
 }
 
 // fc edits commands of the history and runs them: text that is not known.
 func fc(w *walker, inv *invocation) {
 	options, _ := getopt(inv.args[1:], "e", nil)
 	if a, ok := options["-e"]; ok {
-		w.aside(inv, withMore(a.val), "fc -e")
+		w.aside(inv, withMore(a.Val), "fc -e")
 	}
 	if _, lists := options["-l"]; !lists {
 		w.mark(inv.idx, MarkDynamicCode)
@@ -219,7 +221,7 @@ func bind(w *walker, inv *invocation) {
 	options, _ := getopt(inv.args[1:], "fmqrux", nil)
 	if a, ok := options["-x"]; ok {
 		at := strings.IndexByte(a.Prefix, ':') + 1
-		w.aside(inv, a.val.after(at), "bind -x")
+		w.aside(inv, a.Val.After(at), "bind -x")
 	}
 }
 
@@ -227,12 +229,12 @@ func bind(w *walker, inv *invocation) {
 var prompts = nameSet("PS0 PS1 PS2 PS4")
 
 // prompt walks the commands in a variable that an interactive shell, or one with -x, expands or runs.
-func (w *walker) prompt(name string, v value) {
+func (w *walker) prompt(name string, v value.Value) {
 	if name == "BASH_XTRACEFD" {
 		w.speaks = always
 	}
 	if prompts[name] {
-		w.hidden(promptText(v.prefix()))
+		w.hidden(promptText(v.Prefix()))
 	}
 }
 
@@ -240,7 +242,7 @@ func (w *walker) prompt(name string, v value) {
 func promptText(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
-		if digits := upTo(text[min(i+1, len(text)):], 3, 8); text[i] == '\\' && len(digits) == 3 {
+		if digits := value.UpTo(text[min(i+1, len(text)):], 3, 8); text[i] == '\\' && len(digits) == 3 {
 			n, _ := strconv.ParseUint(digits, 8, 16)
 			b.WriteByte(byte(n))
 			i += len(digits)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
@@ -64,7 +65,7 @@ E
 				continue
 			}
 			for _, w := range c.Words[1:] {
-				exact = exact && w.Certainty == Exact && !w.Glob
+				exact = exact && w.Certainty == value.Exact && !w.Glob
 				got.WriteString(w.Text + "\x00")
 			}
 			if len(c.Words) == 1 {

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // fieldBuilder makes fields out of the parts of one word.
@@ -12,12 +14,12 @@ type fieldBuilder struct {
 	w       *walker
 	whole   bool // no splitting
 	heredoc bool
-	done    []value
-	cur     value
+	done    []value.Value
+	cur     value.Value
 	open    bool // cur is a field even when it is empty
 }
 
-func (b *fieldBuilder) finish() []value {
+func (b *fieldBuilder) finish() []value.Value {
 	b.cut()
 	return b.done
 }
@@ -30,15 +32,15 @@ func (b *fieldBuilder) cut() {
 	b.cur, b.open = nil, false
 }
 
-func (b *fieldBuilder) add(v value) {
+func (b *fieldBuilder) add(v value.Value) {
 	for _, p := range v {
-		if p.known && p.text == "" && len(p.inputs) == 0 {
-			b.open = b.open || p.quoted
+		if p.Known && p.Text == "" && len(p.Inputs) == 0 {
+			b.open = b.open || p.Quoted
 			continue
 		}
-		if n := len(b.cur); n > 0 && b.cur[n-1].joins(p) {
-			b.w.step(len(b.cur[n-1].text) / 1024) // it is copied
-			b.cur[n-1].text += p.text
+		if n := len(b.cur); n > 0 && b.cur[n-1].Joins(p) {
+			b.w.step(len(b.cur[n-1].Text) / 1024) // it is copied
+			b.cur[n-1].Text += p.Text
 			continue
 		}
 		b.cur = append(b.cur, p)
@@ -55,13 +57,13 @@ func (b *fieldBuilder) parts(parts []syntax.WordPart, quoted bool) {
 			if p.Dollar {
 				b.ansi(p)
 			} else {
-				b.add(b.w.fill(p.Value, true))
+				b.add(b.w.holes.Fill(p.Value, true))
 			}
 		case *syntax.DblQuoted:
 			// "$@" without parameters is no field at all; "" is one.
 			b.open = b.open || !onlyAt(p)
 			if p.Dollar && b.w.ctx.st.sh {
-				b.add(unknown(b.w.raw(p), nil))
+				b.add(value.Opaque(b.w.raw(p), nil))
 			}
 			b.parts(p.Parts, true)
 		case *syntax.ParamExp:
@@ -74,27 +76,27 @@ func (b *fieldBuilder) parts(parts []syntax.WordPart, quoted bool) {
 			b.add(b.w.process(p))
 		case *syntax.ExtGlob:
 			b.w.hidden(p.Pattern.Value)
-			pattern := b.w.fill(b.w.raw(p), false)
+			pattern := b.w.holes.Fill(b.w.raw(p), false)
 			for i := range pattern {
-				pattern[i].glob = pattern[i].known
+				pattern[i].Glob = pattern[i].Known
 			}
 			b.add(pattern)
 		default:
 			b.w.unclear = true
-			b.add(unknown(b.w.raw(part), nil))
+			b.add(value.Opaque(b.w.raw(part), nil))
 		}
 	}
 }
 
 // ansi adds $'…', which is a plain dollar in front of quotes to some shells.
 func (b *fieldBuilder) ansi(p *syntax.SglQuoted) {
-	text, ok := ansiC(p.Value)
+	text, ok := value.ANSI(p.Value)
 	if !ok || b.w.ctx.st.sh {
-		b.add(value{{text: b.w.raw(p), quoted: true}})
+		b.add(value.Value{{Text: b.w.raw(p), Quoted: true}})
 		return
 	}
-	v := b.w.fill(text, true)
-	v[0].decoded = strings.ContainsAny(p.Value, `\`)
+	v := b.w.holes.Fill(text, true)
+	v[0].Decoded = strings.ContainsAny(p.Value, `\`)
 	b.add(v)
 }
 
@@ -112,10 +114,10 @@ func (b *fieldBuilder) literal(text string, quoted, first, more bool) {
 	if name, rest, found := strings.Cut(text, "="); first && found && !b.whole && syntax.ValidName(name) {
 		switch { // bash expands what looks like an assignment as one
 		case strings.HasPrefix(rest, "~") && b.w.ctx.st.sh, strings.Contains(rest, ":~"):
-			b.add(value{{text: text, made: true}})
+			b.add(value.Value{{Text: text, Made: true}})
 			return
 		case strings.HasPrefix(rest, "~"):
-			b.add(known(name + "="))
+			b.add(value.Known(name + "="))
 			text = rest
 		}
 	}
@@ -131,16 +133,16 @@ func (b *fieldBuilder) literal(text string, quoted, first, more bool) {
 			continue
 		}
 		if i > start {
-			b.add(b.w.fill(text[start:i], quoted))
+			b.add(b.w.holes.Fill(text[start:i], quoted))
 		}
 		if text[i+1] != '\n' {
-			b.add(value{{text: text[i+1 : i+2], known: true, quoted: true}})
+			b.add(value.Value{{Text: text[i+1 : i+2], Known: true, Quoted: true}})
 		}
 		i++
 		start = i + 1
 	}
 	if start < len(text) {
-		b.add(b.w.fill(text[start:], quoted))
+		b.add(b.w.holes.Fill(text[start:], quoted))
 	}
 }
 
@@ -154,9 +156,9 @@ func (b *fieldBuilder) tilde(text string, more bool) string {
 		end = len(text)
 	}
 	user, rest := text[1:end], text[end:]
-	var v value
+	var v value.Value
 	switch {
-	case strings.ContainsAny(user, `\`+string(holeOpen)):
+	case strings.ContainsAny(user, `\`+string(value.HoleOpen)):
 		return text
 	case user == "":
 		v = b.w.ctx.st.lookupVar("HOME").val
@@ -165,34 +167,34 @@ func (b *fieldBuilder) tilde(text string, more bool) string {
 	case user == "-":
 		v = b.w.ctx.st.lookupVar("OLDPWD").val
 	case user == "root":
-		v = known("/root")
+		v = value.Known("/root")
 	default: // the home of that user, or the text itself where there is none
-		v = unknown("~"+user, nil)
+		v = value.Opaque("~"+user, nil)
 	}
 	if plus := user == "+" || user == "-"; plus && b.w.ctx.st.sh {
-		v = unknown("~"+user, nil)
+		v = value.Opaque("~"+user, nil)
 	}
-	if v.text() == "" {
+	if v.Text() == "" {
 		b.open = true
 	}
-	b.add(v.with(true, nil))
+	b.add(v.With(true, nil))
 	return rest
 }
 
 // expansion adds the result of an expansion: in quotes as it is, otherwise split at IFS.
-func (b *fieldBuilder) expansion(v value, quoted bool) {
+func (b *fieldBuilder) expansion(v value.Value, quoted bool) {
 	if quoted || b.whole {
-		b.add(v.with(quoted, nil))
+		b.add(v.With(quoted, nil))
 		return
 	}
-	ifs, ok := b.w.ctx.st.lookupVar("IFS").val.exact()
+	ifs, ok := b.w.ctx.st.lookupVar("IFS").val.Exact()
 	for _, p := range v {
-		p.quoted = false
+		p.Quoted = false
 		switch {
-		case !p.known:
-			b.add(value{p})
-		case (!ok || !ascii(ifs)) && p.text != "":
-			b.add(unknown(p.text, p.inputs))
+		case !p.Known:
+			b.add(value.Value{p})
+		case (!ok || !value.ASCII(ifs)) && p.Text != "":
+			b.add(value.Opaque(p.Text, p.Inputs))
 		default:
 			b.split(p, ifs)
 		}
@@ -201,16 +203,16 @@ func (b *fieldBuilder) expansion(v value, quoted bool) {
 
 // split cuts known text at the characters of IFS. Blanks run together; any other
 // character of IFS ends a field, an empty one too.
-func (b *fieldBuilder) split(p piece, ifs string) {
-	text := p.text
+func (b *fieldBuilder) split(p value.Piece, ifs string) {
+	text := p.Text
 	start := 0
 	blank := false // a blank has just ended a field: a delimiter after it belongs to it
 	flush := func(end int) {
 		if end > start {
 			blank = false
 			part := p
-			part.text = text[start:end]
-			b.add(value{part})
+			part.Text = text[start:end]
+			b.add(value.Value{part})
 		}
 		start = end + 1
 	}
@@ -240,14 +242,14 @@ func hasQuotes(p syntax.WordPart) bool {
 func (b *fieldBuilder) param(p *syntax.ParamExp, quoted bool) {
 	list, all := b.w.parameter(p, quoted)
 	if e := p.Exp; e != nil && isDefaultOp(e.Op) && e.Word != nil && !quoted && !b.whole &&
-		slices.ContainsFunc(e.Word.Parts, hasQuotes) && (list[0].text() == "" || strings.ContainsAny(list[0].text(), " \t\n*?[")) {
-		b.add(blurred(b.w.raw(p), list[0])) // quoted parts are not split, and are words even if empty
+		slices.ContainsFunc(e.Word.Parts, hasQuotes) && (list[0].Text() == "" || strings.ContainsAny(list[0].Text(), " \t\n*?[")) {
+		b.add(value.Blurred(b.w.raw(p), list[0])) // quoted parts are not split, and are words even if empty
 		return
 	}
 	if !all {
 		// A list that is not known is any number of words, also in quotes.
 		several := p.Names != 0 || p.Param != nil && p.Param.Value == "@" || indexWord(p.Index) == "@"
-		b.expansion(list[0], quoted && !(several && list[0].dynamic()))
+		b.expansion(list[0], quoted && !(several && list[0].Dynamic()))
 		return
 	}
 	if star := p.Param.Value == "*" || indexWord(p.Index) == "*"; star && (quoted || b.whole) {
@@ -257,7 +259,7 @@ func (b *fieldBuilder) param(p *syntax.ParamExp, quoted bool) {
 	for i, v := range list {
 		if i > 0 {
 			if b.whole {
-				b.add(known(" "))
+				b.add(value.Known(" "))
 			} else {
 				b.cut()
 			}

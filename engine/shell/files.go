@@ -5,14 +5,16 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // readCost is what reading a script file costs in steps.
 const readCost = 200
 
 // pathOf resolves a word to an absolute path.
-func (w *walker) pathOf(a arg) (string, bool) {
-	text, ok := a.val.place()
+func (w *walker) pathOf(a value.Arg) (string, bool) {
+	text, ok := a.Val.Place()
 	if !ok || a.Glob {
 		return "", false
 	}
@@ -28,19 +30,19 @@ func (w *walker) fileAt(text string) (string, bool) {
 }
 
 // fileHere is pathOf, also for files in a directory that is not known.
-func (w *walker) fileHere(a arg) (string, bool) {
+func (w *walker) fileHere(a value.Arg) (string, bool) {
 	if abs, ok := w.pathOf(a); ok {
 		return abs, true
 	}
-	text, ok := a.val.place()
+	text, ok := a.Val.Place()
 	abs, found := absolute(w.ctx.st.here(), text)
 	return abs, ok && !a.Glob && found
 }
 
 // content returns the content of the file that v names: one that this text has written, a
 // process substitution, or one that is there.
-func (w *walker) content(v value) (value, bool) {
-	text, ok := v.place()
+func (w *walker) content(v value.Value) (value.Value, bool) {
+	text, ok := v.Place()
 	if !ok {
 		return nil, false
 	}
@@ -64,7 +66,7 @@ func standardInput(text string) bool {
 	return text == "/dev/stdin" || text == "/dev/fd/0" || text == "/proc/self/fd/0"
 }
 
-func (w *walker) contentOf(abs string) (value, bool) {
+func (w *walker) contentOf(abs string) (value.Value, bool) {
 	if v, ok := w.streamText(abs); ok {
 		return v, true
 	}
@@ -81,7 +83,7 @@ func (w *walker) contentOf(abs string) (value, bool) {
 
 // lastContent returns what a file held when the text last knew it, for a look at a script that may have
 // changed since.
-func (w *walker) lastContent(abs string) (value, bool) {
+func (w *walker) lastContent(abs string) (value.Value, bool) {
 	if v, ok := w.streamText(abs); ok {
 		return v, true
 	}
@@ -93,20 +95,20 @@ func (w *walker) lastContent(abs string) (value, bool) {
 }
 
 // onDisk returns the content of a file as it was before the text.
-func (w *walker) onDisk(abs string) (value, bool) {
+func (w *walker) onDisk(abs string) (value.Value, bool) {
 	if w.opts.ReadFile == nil || strings.HasPrefix(abs, unplaced) || !w.step(readCost) {
 		return nil, false
 	}
 	text, ok := w.opts.ReadFile(w.origin(abs))
-	if !ok || len(text) > w.lim.Bytes || strings.ContainsRune(text, holeOpen) {
+	if !ok || len(text) > w.lim.Bytes || strings.ContainsRune(text, value.HoleOpen) {
 		return nil, false
 	}
 	w.step(len(text) / bytesPerStep)
-	return known(text), true
+	return value.Known(text), true
 }
 
 // write records what a command writes to a file.
-func (w *walker) write(abs string, content value, by []int, adds bool) {
+func (w *walker) write(abs string, content value.Value, by []int, adds bool) {
 	st := w.ctx.st
 	f := written{content: slices.Clone(content), by: by, touched: st.loose[abs], edited: st.loose[abs]}
 	if adds {
@@ -116,7 +118,7 @@ func (w *walker) write(abs string, content value, by []int, adds bool) {
 			old.touched, old.edited = st.stirred || strings.HasPrefix(abs, unplaced), st.fed
 		}
 		f.content = slices.Concat(old.content, content)
-		f.by = sortedSet(slices.Concat(old.by, by))
+		f.by = value.Set(slices.Concat(old.by, by))
 		f.touched, f.edited = f.touched || old.touched, f.edited || old.edited
 	} else {
 		for _, s := range st.fds { // what flows through these lands somewhere in it
@@ -125,16 +127,16 @@ func (w *walker) write(abs string, content value, by []int, adds bool) {
 		}
 	}
 	for i := range f.content {
-		f.content[i].inputs = sortedSet(slices.Concat(f.content[i].inputs, by))
-		if !f.content[i].known { // it stands on lines of its own
-			f.content[i].text = "\n"
+		f.content[i].Inputs = value.Set(slices.Concat(f.content[i].Inputs, by))
+		if !f.content[i].Known { // it stands on lines of its own
+			f.content[i].Text = "\n"
 		}
 	}
-	if f.content.size() > w.lim.Bytes {
-		f.content = unknown("", by)
+	if f.content.Size() > w.lim.Bytes {
+		f.content = value.Opaque("", by)
 	}
 	if len(f.content) == 0 {
-		f.content = known("")
+		f.content = value.Known("")
 	}
 	st.files[abs] = f
 	w.strew(abs)
@@ -197,7 +199,7 @@ var readers = nameSet("awk basename cat chgrp chmod chown cksum cmp column comm 
 
 // changesFiles notes the files that a program may write to.
 func (w *walker) changesFiles(inv *invocation, name string) {
-	prints := func(a arg) bool { return strings.HasPrefix(a.Prefix, "-fp") || a.Prefix == "-fls" } // of find
+	prints := func(a value.Arg) bool { return strings.HasPrefix(a.Prefix, "-fp") || a.Prefix == "-fls" } // of find
 	if readers[name] && !slices.ContainsFunc(inv.args, prints) {
 		return
 	}
@@ -210,7 +212,7 @@ func (w *walker) changesFiles(inv *invocation, name string) {
 		w.stir(inv, flows || w.made(inv) || scripted[name] && len(inv.args) > 1)
 	}
 	edits := !slices.ContainsFunc(buildFiles[name], func(k buildFile) bool { return k.lang == "c" }) ||
-		slices.ContainsFunc(inv.args, func(a arg) bool { return strings.HasPrefix(a.Prefix, "-E") })
+		slices.ContainsFunc(inv.args, func(a value.Arg) bool { return strings.HasPrefix(a.Prefix, "-E") })
 	w.touchNamed(inv, edits)
 }
 
@@ -218,9 +220,9 @@ func (w *walker) changesFiles(inv *invocation, name string) {
 var scripted = nameSet("sqlite3 duckdb psql mysql mariadb ed red ex vi vim nvim m4 gdb lldb jq yq xsltproc")
 
 // sedWrites reports sed -i, and a script that may write.
-func sedWrites(args []arg) bool {
-	return slices.ContainsFunc(args, func(a arg) bool {
-		return a.Certainty != Exact || strings.Contains(a.Text, "w") ||
+func sedWrites(args []value.Arg) bool {
+	return slices.ContainsFunc(args, func(a value.Arg) bool {
+		return a.Certainty != value.Exact || strings.Contains(a.Text, "w") ||
 			strings.HasPrefix(a.Text, "-") && strings.Contains(a.Text, "i")
 	})
 }
@@ -229,7 +231,7 @@ func sedWrites(args []arg) bool {
 func (w *walker) codeChanges(inv *invocation) {
 	code := w.commands[inv.idx].Code
 	if code.From == CodeNone || isShell(code.Language) && code.Static ||
-		code.Language == "awk" && !strings.Contains(joined(inv.args).text(), ">") {
+		code.Language == "awk" && !strings.Contains(value.Join(inv.args).Text(), ">") {
 		return
 	}
 	w.stir(inv, code.From != CodeFile || w.made(inv))
@@ -261,7 +263,7 @@ func (w *walker) touchNamed(inv *invocation, edits bool) {
 		w.stir(inv, true)
 	}
 	for _, a := range inv.args[min(1, len(inv.args)):] {
-		text, ok := a.val.place()
+		text, ok := a.Val.Place()
 		if !ok || a.Glob {
 			w.stir(inv, false)
 		}
@@ -276,7 +278,7 @@ func (w *walker) touchNamed(inv *invocation, edits bool) {
 			names = append(names, text[2:])
 		}
 		for _, name := range names {
-			if abs, ok := w.fileHere(literalArg(name)); ok {
+			if abs, ok := w.fileHere(value.Literal(name)); ok {
 				w.touch(abs, edits)
 			}
 		}
@@ -296,7 +298,7 @@ func (w *walker) made(inv *invocation) bool {
 }
 
 // wroteIt reports a word that names a file which this text has written.
-func (w *walker) wroteIt(a arg) bool {
+func (w *walker) wroteIt(a value.Arg) bool {
 	abs, ok := w.pathOf(a)
 	f, written := w.ctx.st.files[abs]
 	return ok && written && (len(f.content) > 0 || f.edited)
@@ -322,8 +324,8 @@ func (w *walker) copyFiles(inv *invocation, name string) bool {
 		if into || w.isDir(Dir{Path: dest, Known: true}) {
 			at = path.Join(dest, path.Base(from.Text))
 		}
-		if symbolic && name == "ln" && from.Certainty == Exact && !path.IsAbs(from.Text) {
-			from = literalArg(path.Join(path.Dir(at), from.Text))
+		if symbolic && name == "ln" && from.Certainty == value.Exact && !path.IsAbs(from.Text) {
+			from = value.Literal(path.Join(path.Dir(at), from.Text))
 		}
 		ok = w.copyFile(from, at, name == "ln", name == "mv")
 	}
@@ -331,10 +333,10 @@ func (w *walker) copyFiles(inv *invocation, name string) bool {
 }
 
 // copyFile makes to a copy of from, or a link to it.
-func (w *walker) copyFile(from arg, to string, link, gone bool) bool {
-	text := from.val.text()
-	if from.Certainty == Exact && systemProgram(path.Clean(text)) ||
-		from.Certainty != Exact && !from.val.dynamic() && strings.Contains(from.val.tail(), "/") {
+func (w *walker) copyFile(from value.Arg, to string, link, gone bool) bool {
+	text := from.Val.Text()
+	if from.Certainty == value.Exact && systemProgram(path.Clean(text)) ||
+		from.Certainty != value.Exact && !from.Val.Dynamic() && strings.Contains(from.Val.Tail(), "/") {
 		w.ctx.st.files[to] = written{program: text}
 		return true
 	}
@@ -350,8 +352,8 @@ func (w *walker) copyFile(from arg, to string, link, gone bool) bool {
 	case written:
 		st.files[to] = f
 	case strings.HasPrefix(abs, "/dev/"):
-		content, known := w.content(from.val)
-		w.write(to, content, content.inputs(), false)
+		content, known := w.content(from.Val)
+		w.write(to, content, content.Inputs(), false)
 		if !known {
 			w.touch(to, true)
 		}

@@ -1,135 +1,27 @@
 package shell
 
-import (
-	"slices"
-	"strconv"
-	"strings"
-)
+import "github.com/sallyport-dev/sallyport/engine/shell/value"
 
 // printf formats known arguments. With -v it assigns instead of printing.
-func (w *walker) printf(args []arg) (value, bool) {
+func (w *walker) printf(args []value.Arg) (value.Value, bool) {
 	options, rest := getopt(args, "v", nil)
 	target, assigns := options["-v"]
 	variable := target.Text
 	if len(rest) == 0 || len(options) > 1 || !assigns && len(options) > 0 {
 		return nil, false
 	}
-	v, ok := format(rest[0], rest[1:], w.ctx.st.sh)
+	v, ok := value.Format(rest[0], rest[1:], w.ctx.st.sh)
 	if !assigns {
 		return v, ok
 	}
 	if !ok || w.ctx.st.sh { // -v is an error to some shells
-		v = unknown("$"+variable, argInputs(args))
+		v = value.Opaque("$"+variable, value.Inputs(args))
 	}
 	w.subscript(variable)
-	if target.Certainty != Exact {
+	if target.Certainty != value.Exact {
 		w.forget()
-		return known(""), true
+		return value.Known(""), true
 	}
 	w.assign(variable, v)
-	return known(""), true
-}
-
-// format does what printf does with %s, %b, %d, %x, %c and %%. The format is used again as
-// long as arguments are left.
-// With plain set only those escapes count that every shell knows.
-func format(f arg, args []arg, plain bool) (value, bool) {
-	text, ok := f.val.exact()
-	if !ok || f.Glob || plain && !plainEscapes(f, args) {
-		return nil, false
-	}
-	form := escapes{octal: true, quotes: true}
-	decoded := strings.Contains(text, `\x`) || strings.Contains(text, `\0`) || strings.Contains(text, `\1`)
-	var v value
-	add := func(s string, dec bool) bool {
-		text, ok := unescape(s, form)
-		v = append(v, piece{text: text, known: true, decoded: dec})
-		return ok
-	}
-	for turn := 0; turn < 1000; turn++ {
-		used := 0
-		rest := text
-		for rest != "" {
-			at := strings.IndexByte(rest, '%')
-			if at < 0 {
-				at = len(rest)
-			}
-			if at > 0 && !add(rest[:at], decoded) {
-				return nil, false
-			}
-			if at == len(rest) {
-				break
-			}
-			end := at + 1
-			for end < len(rest) && strings.IndexByte("-+ 0123456789.#", rest[end]) >= 0 {
-				end++
-			}
-			if end == len(rest) {
-				return nil, false
-			}
-			verb, flags := rest[end], rest[at+1:end]
-			rest = rest[end+1:]
-			if verb == '%' {
-				add("%", false)
-				continue
-			}
-			a := literalArg("")
-			if used < len(args) {
-				a = args[used]
-			}
-			used++
-			one, ok := formatOne(verb, flags, a)
-			if !ok {
-				return nil, false
-			}
-			v = append(v, one...)
-		}
-		if used == 0 || used >= len(args) {
-			return v, true
-		}
-		args = args[used:]
-	}
-	return nil, false
-}
-
-// plainEscapes reports that the words hold no escape which some shell does not know.
-func plainEscapes(f arg, args []arg) bool {
-	for _, a := range append(slices.Clone(args), f) {
-		if strings.Contains(strings.NewReplacer(`\n`, "", `\t`, "", `\\`, "").Replace(a.Text), `\`) {
-			return false
-		}
-	}
-	return true
-}
-
-func formatOne(verb byte, flags string, a arg) (value, bool) {
-	if a.Glob || flags != "" && verb != 'x' && verb != 'd' && verb != 'o' {
-		return nil, false
-	}
-	text, exact := a.val.exact()
-	switch verb {
-	case 's':
-		return a.val, true
-	case 'b':
-		out, ok := unescape(text, escapes{octal: true, zeroOctal: true})
-		return value{{text: out, known: true, decoded: strings.Contains(text, `\`)}}, exact && ok
-	case 'c':
-		return known(text[:min(1, len(text))]), exact && text != "" && text[0] < 0x80
-	case 'd', 'i', 'x', 'o':
-		n, err := strconv.ParseInt(text, 10, 32)
-		if !exact || err != nil || strconv.FormatInt(n, 10) != text || n < 0 && (verb == 'x' || verb == 'o' || flags != "") {
-			return nil, false
-		}
-		out := strconv.FormatInt(n, map[byte]int{'d': 10, 'i': 10, 'x': 16, 'o': 8}[verb])
-		switch flags {
-		case "":
-		case "02", "03":
-			out = strings.Repeat("0", max(0, int(flags[1]-'0')-len(out))) + out
-		default:
-			return nil, false
-		}
-		return known(out), true
-	default:
-		return nil, false
-	}
+	return value.Known(""), true
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // define records a function. Its definition is a command too, so that one which hides an
@@ -21,7 +23,7 @@ func (w *walker) define(c *syntax.FuncDecl) {
 	name := c.Name.Value
 	w.place(idx, c)
 	w.commands[idx].Name = "function"
-	w.commands[idx].Words = []Word{literalArg("function").Word, literalArg(name).Word}
+	w.commands[idx].Words = []value.Word{value.Literal("function").Word, value.Literal(name).Word}
 	fn := &function{name: name, decl: c, ctx: w.ctx, index: idx}
 	w.ctx.st.funcs[name] = []*function{fn}
 	if strings.Contains(w.ctx.st.trapped, name) {
@@ -67,7 +69,7 @@ func (w *walker) callFunctions(inv *invocation, defs []*function) {
 		after = w.merge(st, after)
 	}
 	if len(defs) > 1 {
-		w.ctx.out.text = append(w.ctx.out.text, piece{})
+		w.ctx.out.text = append(w.ctx.out.text, value.Piece{})
 	}
 	w.settle(after)
 }
@@ -104,7 +106,7 @@ func (w *walker) callFunction(inv *invocation, fn *function, st *state, again bo
 		}
 	})
 	for _, name := range locals {
-		st.vars[name] = variable{val: unknown("$"+name, nil)}
+		st.vars[name] = variable{val: value.Opaque("$"+name, nil)}
 	}
 	st.bind(params, bound)
 	st.ended = ended

@@ -3,31 +3,33 @@ package shell
 import (
 	"slices"
 	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // getopt takes the options off args as programs do that stop at the first operand: letters
 // in short take a value, glued or as the next word, and so do the words in long. It
 // returns the values by option ("-u", "--user"), the last one winning, and the operands.
-func getopt(args []arg, short string, long []string) (options map[string]arg, rest []arg) {
-	options = map[string]arg{}
+func getopt(args []value.Arg, short string, long []string) (options map[string]value.Arg, rest []value.Arg) {
+	options = map[string]value.Arg{}
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		text := a.Text
 		switch {
-		case text == "--" && a.Certainty == Exact:
+		case text == "--" && a.Certainty == value.Exact:
 			return options, args[i+1:]
-		case len(text) < 2 || text[0] != '-' || a.Certainty == Unknown:
+		case len(text) < 2 || text[0] != '-' || a.Certainty == value.Unknown:
 			return options, args[i:]
 		case strings.HasPrefix(text, "--"):
-			name, value, glued := strings.Cut(text, "=")
+			name, val, glued := strings.Cut(text, "=")
 			switch {
 			case glued:
-				options[name] = a.cutAt(len(name)+1, value)
+				options[name] = a.Cut(len(name)+1, val)
 			case slices.Contains(long, text) && i+1 < len(args):
 				i++
 				options[text] = args[i]
 			default:
-				options[text] = literalArg("")
+				options[text] = value.Literal("")
 			}
 		default:
 			i += letters(args[i:], short, long, options)
@@ -37,7 +39,7 @@ func getopt(args []arg, short string, long []string) (options map[string]arg, re
 }
 
 // letters reads one word of one-letter options and returns how many further words it took.
-func letters(args []arg, short string, long []string, options map[string]arg) int {
+func letters(args []value.Arg, short string, long []string, options map[string]value.Arg) int {
 	a := args[0]
 	if slices.Contains(long, a.Text) && len(args) > 1 { // -exec and its like
 		options[a.Text] = args[1]
@@ -46,56 +48,28 @@ func letters(args []arg, short string, long []string, options map[string]arg) in
 	for k := 1; k < len(a.Text); k++ {
 		name := "-" + a.Text[k:k+1]
 		if strings.IndexByte(short, a.Text[k]) < 0 {
-			options[name] = literalArg("")
+			options[name] = value.Literal("")
 			continue
 		}
 		if k+1 < len(a.Text) {
-			options[name] = a.cutAt(k+1, a.Text[k+1:])
+			options[name] = a.Cut(k+1, a.Text[k+1:])
 			return 0
 		}
 		if len(args) > 1 {
 			options[name] = args[1]
 			return 1
 		}
-		options[name] = literalArg("")
+		options[name] = value.Literal("")
 	}
 	return 0
 }
 
-// cutAt returns the argument without its first n bytes.
-func (a arg) cutAt(n int, text string) arg {
-	if a.Certainty == Exact {
-		b := literalArg(text)
-		b.Raw, b.Inputs, b.Glob, b.Quoted = a.Raw, a.Inputs, a.Glob, a.Quoted
-		b.val = a.val.after(n)
-		return b
-	}
-	return newArg(a.val.after(n), a.Raw)
-}
-
-// after returns v without its first n bytes.
-func (v value) after(n int) value {
-	out := slices.Clone(v)
-	for len(out) > 0 && n > 0 {
-		if len(out[0].text) > n {
-			out[0].text = out[0].text[n:]
-			break
-		}
-		n -= len(out[0].text)
-		out = out[1:]
-	}
-	if len(out) == 0 {
-		return known("")
-	}
-	return out
-}
-
 // option returns the first of the named options that was given.
-func option(options map[string]arg, names ...string) (arg, bool) {
+func option(options map[string]value.Arg, names ...string) (value.Arg, bool) {
 	for _, n := range names {
 		if a, ok := options[n]; ok {
 			return a, true
 		}
 	}
-	return arg{}, false
+	return value.Arg{}, false
 }

@@ -3,6 +3,8 @@ package shell
 import (
 	"slices"
 	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // Programs that run a command which they are handed in an option, a variable or a line of
@@ -59,19 +61,19 @@ func (w *walker) heldVariables(inv *invocation, assigns []Assign) {
 	for _, a := range assigns {
 		switch {
 		case strings.HasPrefix(a.Name, "BASH_FUNC_"):
-			w.aside(inv, wordValue(a.Value).after(len("()")), a.Name)
+			w.aside(inv, a.Value.Value().After(len("()")), a.Name)
 		case a.Name == "BASH_ALIASES":
-			w.aside(inv, wordValue(a.Value), a.Name)
+			w.aside(inv, a.Value.Value(), a.Name)
 		}
 		if inv.prefix {
-			w.prompt(a.Name, wordValue(a.Value))
+			w.prompt(a.Name, a.Value.Value())
 		}
 		if lang := optionVariables[a.Name]; lang != "" {
 			w.heldFiles(inv, a, lang)
 		}
 		if commandVariables[a.Name] || a.Name == "PROMPT_COMMAND" {
-			v := wordValue(a.Value)
-			w.aside(inv, v.after(len(a.Value.Prefix)-len(strings.TrimLeft(a.Value.Prefix, "|-! "))), a.Name)
+			v := a.Value.Value()
+			w.aside(inv, v.After(len(a.Value.Prefix)-len(strings.TrimLeft(a.Value.Prefix, "|-! "))), a.Name)
 		}
 	}
 }
@@ -85,8 +87,8 @@ func (w *walker) heldFiles(inv *invocation, a Assign, lang string) {
 		switch {
 		case !ok || len(f.content) == 0:
 		case lang == "git":
-			for _, text := range gitCommands(f.content.text(), nil) {
-				w.aside(inv, known(text), a.Name)
+			for _, text := range gitCommands(f.content.Text(), nil) {
+				w.aside(inv, value.Known(text), a.Name)
 			}
 		default:
 			w.runInline(inv, Code{Language: lang, From: CodeFile}, f.content, a.Name)
@@ -100,10 +102,10 @@ func (w *walker) heldOptions(inv *invocation, name string) {
 	for _, option := range holders[name] {
 		for i, a := range args {
 			if a.Text == option && i+1 < len(args) {
-				w.aside(inv, args[i+1].val, name+" "+option)
+				w.aside(inv, args[i+1].Val, name+" "+option)
 			} else if len(a.Prefix) > len(option) && strings.HasPrefix(a.Prefix, option) && (a.Prefix[len(option)] == '=' || len(option) == 2) {
-				rest := a.val.after(len(option))
-				w.aside(inv, rest.after(len(rest.prefix())-len(strings.TrimLeft(rest.prefix(), "=|!"))), name+" "+option)
+				rest := a.Val.After(len(option))
+				w.aside(inv, rest.After(len(rest.Prefix())-len(strings.TrimLeft(rest.Prefix(), "=|!"))), name+" "+option)
 			}
 		}
 	}
@@ -111,10 +113,10 @@ func (w *walker) heldOptions(inv *invocation, name string) {
 
 // aside walks a command that another program runs, as far as it is known. What is not known
 // of it stays without a mark: it is an argument like others.
-func (w *walker) aside(inv *invocation, v value, via string) {
-	if hasCode(v) && strings.TrimSpace(v.text()) != "" {
+func (w *walker) aside(inv *invocation, v value.Value, via string) {
+	if hasCode(v) && strings.TrimSpace(v.Text()) != "" {
 		w.perhaps(func() {
-			w.reparse(inv.idx, w.source(v), via, func(c *context) {
+			w.reparse(inv.idx, w.holes.Source(v), via, func(c *context) {
 				c.st, c.in = w.child("sh"), nil
 				c.st.whole = false // the program may have set variables
 				if name, _, _ := strings.Cut(via, " "); name == "split" {
@@ -126,13 +128,13 @@ func (w *walker) aside(inv *invocation, v value, via string) {
 }
 
 // splitName is the name of a piece that split writes: its second operand, or x, and a suffix.
-func splitName(args []arg) value {
+func splitName(args []value.Arg) value.Value {
 	_, operands := getopt(args, "abClnt", nil)
-	prefix := known("x")
+	prefix := value.Known("x")
 	if len(operands) > 1 {
-		prefix = operands[1].val
+		prefix = operands[1].Val
 	}
-	return append(slices.Clone(prefix), piece{text: "aa", data: true})
+	return append(slices.Clone(prefix), value.Piece{Text: "aa", Data: true})
 }
 
 // hatch is a way in which the language of a program runs shell text.
@@ -167,7 +169,7 @@ func (w *walker) escaped(inv *invocation, name string, e hatch) {
 		sources = append(sources, a.Prefix)
 	}
 	if in := w.stdin(); in != nil && in.from != CodeNone {
-		sources = append(sources, in.text.prefix())
+		sources = append(sources, in.text.Prefix())
 	}
 	for _, source := range sources {
 		if !strings.Contains(source, e.open) || !w.step(1+len(source)/bytesPerStep) {
@@ -175,7 +177,7 @@ func (w *walker) escaped(inv *invocation, name string, e hatch) {
 		}
 		for _, line := range strings.Split(source, "\n") {
 			if text, ok := e.find(line); ok && w.budget == "" {
-				w.aside(inv, known(text), strings.TrimSpace(name+" "+strings.Trim(e.open, " \"'([`$%")))
+				w.aside(inv, value.Known(text), strings.TrimSpace(name+" "+strings.Trim(e.open, " \"'([`$%")))
 			}
 		}
 	}
@@ -215,7 +217,7 @@ func balanced(text string) string {
 }
 
 // sedScripts are the scripts of a sed command line.
-func sedScripts(args []arg) []string {
+func sedScripts(args []value.Arg) []string {
 	options, scripts := 0, []string(nil)
 	for i, a := range args {
 		switch {
@@ -232,7 +234,7 @@ func sedScripts(args []arg) []string {
 	if options > 0 {
 		return scripts
 	}
-	if i := slices.IndexFunc(args, func(a arg) bool { return !strings.HasPrefix(a.Text, "-") }); i >= 0 {
+	if i := slices.IndexFunc(args, func(a value.Arg) bool { return !strings.HasPrefix(a.Text, "-") }); i >= 0 {
 		return []string{args[i].Prefix}
 	}
 	return nil
@@ -244,7 +246,7 @@ func (w *walker) sed(inv *invocation) {
 		for len(script) > 0 && w.step(1) {
 			command, rest := sedCommand(script)
 			if command != "" {
-				w.aside(inv, known(command), "sed e")
+				w.aside(inv, value.Known(command), "sed e")
 			}
 			script = rest
 		}
@@ -267,14 +269,14 @@ func sedCommand(script string) (run, rest string) {
 			}
 			script, delimiter = script[1:], script[1]
 		}
-		_, rest = sedPart(script[1:], delimiter)
+		_, rest = value.SedPart(script[1:], delimiter)
 		return "", rest
 	case 's', 'y':
 		if len(script) < 2 {
 			return "", ""
 		}
-		_, rest = sedPart(script[2:], script[1])
-		replacement, rest := sedPart(rest, script[1])
+		_, rest = value.SedPart(script[2:], script[1])
+		replacement, rest := value.SedPart(rest, script[1])
 		flags := len(rest) - len(strings.TrimLeft(rest, "gpiImMe0123456789"))
 		if c == 's' && strings.Contains(rest[:flags], "e") {
 			return strings.ReplaceAll(replacement, `\`, ""), rest[flags:]
@@ -292,17 +294,4 @@ func sedCommand(script string) (run, rest string) {
 	default:
 		return "", script[1:]
 	}
-}
-
-// sedPart reads up to the delimiter.
-func sedPart(text string, delimiter byte) (part, rest string) {
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case delimiter:
-			return text[:i], text[i+1:]
-		}
-	}
-	return text, ""
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell/inline"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // inlineCall turns one finding in a program of another language into a command, or walks
@@ -20,7 +21,7 @@ func (w *walker) inlineCall(inv *invocation, code Code, call inline.Call, via st
 			x.st = &st
 		}
 	}
-	args := make([]arg, len(call.Args))
+	args := make([]value.Arg, len(call.Args))
 	for i, a := range call.Args {
 		args[i] = w.inlineArg(a)
 	}
@@ -46,7 +47,7 @@ func (w *walker) inlineCall(inv *invocation, code Code, call inline.Call, via st
 	case inline.Dynamic:
 		w.dynamicInline(inv, code)
 	default:
-		if code.From == CodeFile && !slices.ContainsFunc(args, func(a arg) bool { return a.Prefix != "" }) {
+		if code.From == CodeFile && !slices.ContainsFunc(args, func(a value.Arg) bool { return a.Prefix != "" }) {
 			return // a script that opens what it was given: nothing to point at
 		}
 		if call.Kind == inline.Read && call.Recursive {
@@ -75,8 +76,8 @@ func (w *walker) dynamicInline(inv *invocation, code Code) {
 }
 
 // inlineShell walks shell text that a program runs.
-func (w *walker) inlineShell(inv *invocation, code Code, call inline.Call, text arg, via string, change func(*context)) {
-	if text.Certainty == Unknown {
+func (w *walker) inlineShell(inv *invocation, code Code, call inline.Call, text value.Arg, via string, change func(*context)) {
+	if text.Certainty == value.Unknown {
 		// awk '{system($0)}' runs the lines of its input.
 		if in := w.stdin(); code.Language == "awk" && in != nil && hasCode(in.text) {
 			w.aside(inv, in.text, via)
@@ -88,7 +89,7 @@ func (w *walker) inlineShell(inv *invocation, code Code, call inline.Call, text 
 	}
 	read := false
 	w.perhaps(func() {
-		read = w.reparse(inv.idx, w.source(text.val), via, func(x *context) {
+		read = w.reparse(inv.idx, w.holes.Source(text.Val), via, func(x *context) {
 			x.st = w.child("sh")
 			x.st.whole = false // the program may have set variables
 			change(x)
@@ -96,53 +97,53 @@ func (w *walker) inlineShell(inv *invocation, code Code, call inline.Call, text 
 	})
 	own := &w.commands[inv.idx].Code
 	own.Decoded = own.Decoded || call.Decoded
-	if !read || text.Certainty != Exact {
+	if !read || text.Certainty != value.Exact {
 		w.dynamicInline(inv, code)
 	}
 }
 
 // inlineArg makes a word of an argument that a program passes: no shell expands it.
-func (w *walker) inlineArg(a inline.Arg) arg {
+func (w *walker) inlineArg(a inline.Arg) value.Arg {
 	if a.Exact {
-		return newArg(value{{text: a.Text, known: true, quoted: true}}, "")
+		return value.NewArg(value.Value{{Text: a.Text, Known: true, Quoted: true}}, "")
 	}
 	if a.Glob {
-		if home, ok := w.ctx.st.lookupVar("HOME").val.exact(); ok && strings.HasPrefix(a.Text, "~/") {
+		if home, ok := w.ctx.st.lookupVar("HOME").val.Exact(); ok && strings.HasPrefix(a.Text, "~/") {
 			a.Text = home + a.Text[1:]
 		}
-		return newArg(value{{text: a.Text, known: true, glob: true}}, "")
+		return value.NewArg(value.Value{{Text: a.Text, Known: true, Glob: true}}, "")
 	}
-	return newArg(value{{text: a.Text, known: true, quoted: true}, {text: "…", quoted: true}}, "")
+	return value.NewArg(value.Value{{Text: a.Text, Known: true, Quoted: true}, {Text: "…", Quoted: true}}, "")
 }
 
 // treeRead is the command that reads all files below a place, or those with the last name of a pattern.
-func (w *walker) treeRead(a inline.Arg) []arg {
-	words := []arg{literalArg("grep"), literalArg("-r")}
+func (w *walker) treeRead(a inline.Arg) []value.Arg {
+	words := []value.Arg{value.Literal("grep"), value.Literal("-r")}
 	if i := strings.LastIndexByte(a.Text, '/'); a.Glob && i >= 0 {
 		if name := a.Text[i+1:]; name != "*" && name != "**" {
-			words = append(words, literalArg("--include="+name))
+			words = append(words, value.Literal("--include="+name))
 		}
 		a.Text = a.Text[:max(i, 1)]
 		a.Glob = strings.ContainsAny(a.Text, "*?[")
 		a.Exact = !a.Glob
-		if home, ok := w.ctx.st.lookupVar("HOME").val.exact(); ok && (a.Text == "~" || strings.HasPrefix(a.Text, "~/")) {
+		if home, ok := w.ctx.st.lookupVar("HOME").val.Exact(); ok && (a.Text == "~" || strings.HasPrefix(a.Text, "~/")) {
 			a.Text = home + a.Text[1:]
 		}
 	}
-	return append(words, literalArg(""), guard(w.inlineArg(a)))
+	return append(words, value.Literal(""), guard(w.inlineArg(a)))
 }
 
 // guard keeps a path that begins with a dash from reading as an option.
-func guard(a arg) arg {
+func guard(a value.Arg) value.Arg {
 	if len(a.Text) > 0 && a.Text[0] == '-' {
-		return newArg(append(value{{text: "./", known: true, quoted: true}}, a.val...), "")
+		return value.NewArg(append(value.Value{{Text: "./", Known: true, Quoted: true}}, a.Val...), "")
 	}
 	return a
 }
 
 // synthesized is the command that does what a call does. It is empty for calls that no
 // command stands for.
-func synthesized(call inline.Call) []arg {
+func synthesized(call inline.Call) []value.Arg {
 	var words []string
 	switch call.Kind {
 	case inline.Delete:
@@ -185,9 +186,9 @@ func synthesized(call inline.Call) []arg {
 	default:
 		return nil
 	}
-	args := make([]arg, len(words))
+	args := make([]value.Arg, len(words))
 	for i, s := range words {
-		args[i] = literalArg(s)
+		args[i] = value.Literal(s)
 	}
 	return args
 }

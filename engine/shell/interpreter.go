@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // interpreter describes the command line of a program that runs a language.
@@ -115,7 +117,7 @@ func (w *walker) shell(inv *invocation, p interpreter) {
 	name := w.commands[inv.idx].Name
 	args := inv.args[1:]
 	command, fromStdin := false, false
-	var glued, rc arg
+	var glued, rc value.Arg
 	interactive, login, traced, strict, ends := false, false, false, false, false
 	i := 0
 options:
@@ -137,21 +139,21 @@ options:
 			w.childShell(inv, p.lang, args[i], nil, name+" -C")
 		case p.lang == "fish" && strings.HasPrefix(text, "--init-command="):
 			_, value, _ := strings.Cut(text, "=")
-			w.childShell(inv, p.lang, args[i].cutAt(len("--init-command="), value), nil, name+" -C")
+			w.childShell(inv, p.lang, args[i].Cut(len("--init-command="), value), nil, name+" -C")
 		case text == "--command" || strings.HasPrefix(text, "--command="):
 			command = true
 			if _, value, ok := strings.Cut(text, "="); ok {
-				glued = args[i].cutAt(len("--command="), value)
+				glued = args[i].Cut(len("--command="), value)
 			}
 		case strings.HasPrefix(text, "--"):
 			login, traced = login || text == "--login", traced || text == "--verbose"
-		case len(text) > 1 && (text[0] == '-' || text[0] == '+') && args[i].Certainty != Unknown:
+		case len(text) > 1 && (text[0] == '-' || text[0] == '+') && args[i].Certainty != value.Unknown:
 			letters := text[1:]
 			if c := strings.IndexByte(letters, 'c'); c >= 0 && text[0] == '-' {
 				command = true
 				// -c"rm x" glued is no option cluster
 				if strings.ContainsAny(letters[c+1:], " ;|&$/()'\"\t\n") {
-					glued = args[i].cutAt(c+2, letters[c+1:])
+					glued = args[i].Cut(c+2, letters[c+1:])
 				}
 			}
 			fromStdin = fromStdin || text[0] == '-' && strings.Contains(letters, "s")
@@ -198,19 +200,19 @@ options:
 	case len(rest) > 0 && !fromStdin && rest[0].Text != "/dev/stdin" && rest[0].Text != "/dev/fd/0":
 		w.runFile(inv, p.lang, rest[0], rest[1:], false)
 	default:
-		w.stdinProgram(inv, p.lang, name, func(c *context) { bindParams(c.st, append([]arg{literalArg(name)}, rest...)) })
+		w.stdinProgram(inv, p.lang, name, func(c *context) { bindParams(c.st, append([]value.Arg{value.Literal(name)}, rest...)) })
 	}
 }
 
 // startupFiles are the files that a shell runs first, as far as the text has written them or set the variables that
 // name them.
-func (w *walker) startupFiles(interactive, login bool) []arg {
+func (w *walker) startupFiles(interactive, login bool) []value.Arg {
 	st := w.ctx.st
-	var files []arg
+	var files []value.Arg
 	for _, name := range []string{"BASH_ENV", "ENV"} {
 		if v := st.vars[name]; v.exported && !v.unset && interactive == (name == "ENV") {
 			if _, found := w.content(v.val); found {
-				files = append(files, newArg(v.val, "$"+name))
+				files = append(files, value.NewArg(v.val, "$"+name))
 			}
 		}
 	}
@@ -221,43 +223,43 @@ func (w *walker) startupFiles(interactive, login bool) []arg {
 	if login {
 		names = append(names, ".bash_profile", ".bash_login", ".profile")
 	}
-	home, _ := st.lookupVar("HOME").val.exact()
+	home, _ := st.lookupVar("HOME").val.Exact()
 	for _, name := range names {
 		if abs, ok := absolute(st.dir, home+"/"+name); ok && len(st.files[abs].content) > 0 {
-			files = append(files, literalArg(abs))
+			files = append(files, value.Literal(abs))
 		}
 	}
 	return files
 }
 
 // childShell walks the text of sh -c, with $0, $1, … bound to the words behind it.
-func (w *walker) childShell(inv *invocation, lang string, text arg, rest []arg, via string) {
-	w.runText(inv, Code{Language: lang, From: CodeArgument}, text.val, via, func(c *context) {
+func (w *walker) childShell(inv *invocation, lang string, text value.Arg, rest []value.Arg, via string) {
+	w.runText(inv, Code{Language: lang, From: CodeArgument}, text.Val, via, func(c *context) {
 		c.st = w.child(lang)
 		bindParams(c.st, rest)
 	})
 }
 
 // bindParams sets $0, $1, … to the words behind a program.
-func bindParams(st *state, rest []arg) {
+func bindParams(st *state, rest []value.Arg) {
 	if len(rest) == 0 {
 		return
 	}
-	st.zero = rest[0].val
+	st.zero = rest[0].Val
 	st.bindArgs(rest[1:])
-	st.bind(st.params, st.bound && spelled(rest[0]))
+	st.bind(st.params, st.bound && rest[0].Spelled())
 }
 
 // program reads the command line of an interpreter that is no shell.
-func (w *walker) program(inv *invocation, p interpreter, args []arg) {
+func (w *walker) program(inv *invocation, p interpreter, args []value.Arg) {
 	name := w.commands[inv.idx].Name
-	var code []value
-	var sets value // variables of awk -v, as program text
+	var code []value.Value
+	var sets value.Value // variables of awk -v, as program text
 	via := ""
 	i := 0
 	for ; i < len(args); i++ {
 		text := args[i].Text
-		if text == "-" || len(text) < 2 || text[0] != '-' || args[i].Certainty == Unknown {
+		if text == "-" || len(text) < 2 || text[0] != '-' || args[i].Certainty == value.Unknown {
 			break
 		}
 		if text == "--" {
@@ -273,11 +275,11 @@ func (w *walker) program(inv *invocation, p interpreter, args []arg) {
 			if rest := args[i+1:]; len(text) > 2 && strings.HasSuffix(text, p.module[1:]) || text == p.module {
 				w.pythonModule(inv, p, rest)
 			} else if at := strings.IndexByte(text, p.module[1]); at > 0 {
-				w.pythonModule(inv, p, append([]arg{args[i].cutAt(at+1, text[at+1:])}, rest...))
+				w.pythonModule(inv, p, append([]value.Arg{args[i].Cut(at+1, text[at+1:])}, rest...))
 			}
 			return
 		case o.isCode:
-			code = append(code, o.value.val)
+			code = append(code, o.value.Val)
 			via = name + " " + o.name
 		case o.isFile:
 			w.runFile(inv, p.lang, o.value, nil, false)
@@ -290,7 +292,7 @@ func (w *walker) program(inv *invocation, p interpreter, args []arg) {
 			defer w.keepUnseen(inv, w.preload(inv, p, o))
 		}
 		if name, _, _ := strings.Cut(o.value.Text, "="); p.lang == "php" && phpFiles[name] {
-			defer w.keepUnseen(inv, w.runBefore(inv, p.lang, o.value.cutAt(len(name)+1, o.value.Text[len(name)+1:])))
+			defer w.keepUnseen(inv, w.runBefore(inv, p.lang, o.value.Cut(len(name)+1, o.value.Text[len(name)+1:])))
 		}
 		i += o.words
 	}
@@ -299,14 +301,14 @@ func (w *walker) program(inv *invocation, p interpreter, args []arg) {
 	case len(code) > 0:
 		v := code[0]
 		for _, more := range code[1:] {
-			v = slices.Concat(v, known("\n"), more)
+			v = slices.Concat(v, value.Known("\n"), more)
 		}
 		w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, v, via)
 	case p.first && len(args) > 0:
 		for _, a := range args[1:] { // an operand may assign, too: awk '{ print > f }' f=out.txt data
 			sets = slices.Concat(sets, awkVariable(a))
 		}
-		w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, slices.Concat(sets, args[0].val), name)
+		w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, slices.Concat(sets, args[0].Val), name)
 	case len(args) > 0 && args[0].Text != "-" && args[0].Text != "/dev/stdin":
 		w.runFile(inv, p.lang, args[0], args[1:], false)
 		if !w.commands[inv.idx].Code.Static {
@@ -340,12 +342,12 @@ func (w *walker) inspected(inv *invocation, lang, name string) {
 }
 
 // awkVariable is what NAME=VALUE sets, as program text.
-func awkVariable(a arg) value {
+func awkVariable(a value.Arg) value.Value {
 	name, text, found := strings.Cut(a.Text, "=")
-	if !found || a.Certainty != Exact || !syntax.ValidName(name) {
+	if !found || a.Certainty != value.Exact || !syntax.ValidName(name) {
 		return nil
 	}
-	return known("BEGIN{" + name + "=\"" + strings.ReplaceAll(strings.ReplaceAll(text, `"`, `\"`), "\n", `\n`) + "\"}\n")
+	return value.Known("BEGIN{" + name + "=\"" + strings.ReplaceAll(strings.ReplaceAll(text, `"`, `\"`), "\n", `\n`) + "\"}\n")
 }
 
 // phpFiles are settings that name a file to run before or after the program.
@@ -357,8 +359,8 @@ func (w *walker) preload(inv *invocation, p interpreter, o optionUse) Code {
 	via := w.commands[inv.idx].Name + " " + o.name
 	text := o.value.Text
 	if o.name == "-M" {
-		if text, ok := o.value.val.exact(); ok && strings.ContainsAny(text, ";({") {
-			w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, known("use "+text+";"), via)
+		if text, ok := o.value.Val.Exact(); ok && strings.ContainsAny(text, ";({") {
+			w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, value.Known("use "+text+";"), via)
 		}
 		module, _, _ := strings.Cut(text, "=")
 		w.runModule(inv, p.lang, module, via)
@@ -368,7 +370,7 @@ func (w *walker) preload(inv *invocation, p interpreter, o optionUse) Code {
 		return Code{}
 	}
 	// A name without a path is a library of the interpreter's.
-	if module := strings.IndexByte("./", (text + "x")[0]) < 0 && o.value.Certainty == Exact; module &&
+	if module := strings.IndexByte("./", (text + "x")[0]) < 0 && o.value.Certainty == value.Exact; module &&
 		!(p.lang == "awk" && strings.HasSuffix(text, ".awk")) && loadsModules[p.lang] {
 		return Code{}
 	}
@@ -379,7 +381,7 @@ func (w *walker) preload(inv *invocation, p interpreter, o optionUse) Code {
 var loadsModules = nameSet("node ruby lua awk")
 
 // runBefore looks through a file that runs before the program, and returns its Code where that is not known.
-func (w *walker) runBefore(inv *invocation, lang string, file arg) Code {
+func (w *walker) runBefore(inv *invocation, lang string, file value.Arg) Code {
 	w.runFile(inv, lang, file, nil, false)
 	code := w.commands[inv.idx].Code
 	w.commands[inv.idx].Code = Code{}
@@ -407,7 +409,7 @@ func (w *walker) verb(inv *invocation, p interpreter) {
 	case "eval":
 		_, rest := getopt(args[1:], "", []string{"--ext"})
 		if len(rest) > 0 {
-			w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, rest[0].val, w.commands[inv.idx].Name+" eval")
+			w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, rest[0].Val, w.commands[inv.idx].Name+" eval")
 		}
 	case "run":
 		_, rest := getopt(args[1:], "", []string{"--config"})

@@ -3,12 +3,14 @@ package shell
 import (
 	"slices"
 	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // optionUse is what one word of options means to an interpreter.
 type optionUse struct {
 	name   string
-	value  arg
+	value  value.Arg
 	words  int // further words that it took
 	isCode bool
 	isFile bool
@@ -16,7 +18,7 @@ type optionUse struct {
 }
 
 // option reads the option in args[0].
-func (p interpreter) option(args []arg) optionUse {
+func (p interpreter) option(args []value.Arg) optionUse {
 	a := args[0]
 	next := func(o optionUse) optionUse {
 		o.words = 1
@@ -34,7 +36,7 @@ func (p interpreter) option(args []arg) optionUse {
 		return next(o)
 	}
 	if o, takes := kind(name); takes && glued {
-		o.value = a.cutAt(len(name)+1, value)
+		o.value = a.Cut(len(name)+1, value)
 		return o
 	}
 	if strings.HasPrefix(a.Text, "--") {
@@ -51,7 +53,7 @@ func (p interpreter) option(args []arg) optionUse {
 				return optionUse{} // -i.bak, -MModule, -F: take the rest of the word
 			}
 			if p.lang == "perl" && (a.Text[k] == 'M' || a.Text[k] == 'm') {
-				return optionUse{name: "-M", value: a.cutAt(k+1, a.Text[k+1:])}
+				return optionUse{name: "-M", value: a.Cut(k+1, a.Text[k+1:])}
 			}
 			if p.lang == "ruby" && a.Text[k] == 'i' {
 				return optionUse{}
@@ -59,7 +61,7 @@ func (p interpreter) option(args []arg) optionUse {
 			continue
 		}
 		if k+1 < len(a.Text) {
-			o.value = a.cutAt(k+1, a.Text[k+1:])
+			o.value = a.Cut(k+1, a.Text[k+1:])
 			return o
 		}
 		return next(o)

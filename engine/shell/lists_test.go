@@ -3,6 +3,8 @@ package shell
 import (
 	"slices"
 	"testing"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // The last item of a list is seen however long the list is. A list of numbers counts as one number.
@@ -21,7 +23,7 @@ func TestLists(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.ContainsFunc(p.Commands, func(c Command) bool {
-			return c.Name == "cat" && slices.ContainsFunc(c.Words, func(w Word) bool { return w.Text == "/key" && w.Certainty == Exact })
+			return c.Name == "cat" && slices.ContainsFunc(c.Words, func(w value.Word) bool { return w.Text == "/key" && w.Certainty == value.Exact })
 		}) {
 			t.Errorf("%s: no cat /key in %d commands", text, len(p.Commands))
 		}
@@ -33,7 +35,7 @@ func TestLists(t *testing.T) {
 		}
 	}
 	p, err := Parse("for i in b/{1..3000}; do cat $i; done", testOptions())
-	if err != nil || p.Budget == "" || p.Certainty != Unknown {
+	if err != nil || p.Budget == "" || p.Certainty != value.Unknown {
 		t.Errorf("a list past the limit of commands: %+v, %v", p.Budget, err)
 	}
 }

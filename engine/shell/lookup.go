@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // inPath finds a file that this text has written in a directory which it has put into PATH:
@@ -13,7 +15,7 @@ func (w *walker) inPath(name string) (string, bool) {
 	if !changed || strings.Contains(name, "/") {
 		return "", false
 	}
-	for _, dir := range strings.Split(v.val.text(), ":") {
+	for _, dir := range strings.Split(v.val.Text(), ":") {
 		to, ok := absolute(w.ctx.st.dir, dir)
 		if !ok {
 			continue
@@ -31,15 +33,15 @@ func (w *walker) runPath(inv *invocation, abs string) {
 	f := w.ctx.st.files[abs]
 	if f.program != "" {
 		args := slices.Clone(inv.args)
-		args[0] = literalArg(path.Base(f.program))
+		args[0] = value.Literal(path.Base(f.program))
 		w.inner(inv, args, "copy of "+f.program, nil)
 		return
 	}
-	lang := shebang(f.content.prefix())
+	lang := shebang(f.content.Prefix())
 	if lang == "" {
 		lang = "sh" // what is no script and no program known here
 	}
-	file := literalArg(abs)
+	file := value.Literal(abs)
 	w.script(inv, Code{Language: lang, From: CodeFile, File: file.Word}, lang, abs, file, inv.args[1:], false)
 	w.printUnknown(inv)
 }
@@ -51,7 +53,7 @@ func (w *walker) copies(inv *invocation, name string) {
 	switch name {
 	case "cat":
 		if len(inv.args) == 2 {
-			from, _ = inv.args[1].val.exact()
+			from, _ = inv.args[1].Val.Exact()
 		}
 	case "dd":
 		for _, a := range inv.args[1:] {
@@ -59,7 +61,7 @@ func (w *walker) copies(inv *invocation, name string) {
 				from = text
 			}
 			if _, ok := strings.CutPrefix(a.Text, "of="); ok {
-				to, _ = w.pathOf(a.cutAt(len("of="), a.Text[len("of="):]))
+				to, _ = w.pathOf(a.Cut(len("of="), a.Text[len("of="):]))
 			}
 		}
 		if in := inv.redir.in; from == "" && to != "" && in != nil && len(inv.args) == 2 {
@@ -82,8 +84,8 @@ func (w *walker) copies(inv *invocation, name string) {
 }
 
 // foundItems are the names that xargs gets from find: entries of the places where find starts.
-func (w *walker) foundItems(inputs []int) []arg {
-	var items []arg
+func (w *walker) foundItems(inputs []int) []value.Arg {
+	var items []value.Arg
 	for _, i := range inputs {
 		if i >= len(w.commands) || w.commands[i].Name != "find" {
 			continue
@@ -92,16 +94,16 @@ func (w *walker) foundItems(inputs []int) []arg {
 			if root.Text != "" && strings.ContainsAny(root.Text[:1], "-(!") {
 				break
 			}
-			if root.Certainty == Exact {
-				items = append(items, newArg(value{
-					{text: strings.TrimSuffix(root.Text, "/") + "/", known: true, quoted: true, inputs: inputs},
-					{text: "{}", quoted: true, data: true, inputs: inputs},
+			if root.Certainty == value.Exact {
+				items = append(items, value.NewArg(value.Value{
+					{Text: strings.TrimSuffix(root.Text, "/") + "/", Known: true, Quoted: true, Inputs: inputs},
+					{Text: "{}", Quoted: true, Data: true, Inputs: inputs},
 				}, ""))
 			}
 		}
 	}
 	if len(items) == 0 {
-		items = []arg{unknownArg("", inputs)}
+		items = []value.Arg{value.OpaqueArg("", inputs)}
 	}
 	return items
 }

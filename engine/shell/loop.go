@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // maxTurns is how often the body of a loop over numbers is walked. More numbers count as one that is not known;
@@ -66,7 +68,7 @@ func (st *state) differs(o *state) bool {
 func (st *state) writtenBeside(o *state) bool {
 	for abs, f := range st.files {
 		other := o.files[abs]
-		if !f.content.equal(other.content) || f.program != other.program || f.edited != other.edited ||
+		if !f.content.Equal(other.content) || f.program != other.program || f.edited != other.edited ||
 			f.pipe != other.pipe {
 			return true
 		}
@@ -88,7 +90,7 @@ func (w *walker) readsKnownLines(c *syntax.WhileClause) bool {
 			return false
 		}
 	}
-	text, ok := w.ctx.in.text.exact()
+	text, ok := w.ctx.in.text.Exact()
 	return ok && eachTurn(strings.Fields(text))
 }
 
@@ -97,7 +99,7 @@ func (w *walker) eachLine(c *syntax.WhileClause, changed changes) bool {
 	in := *w.ctx.in // read consumes lines from it
 	w.ctx.in = &in
 	for {
-		text, ok := in.text.exact()
+		text, ok := in.text.Exact()
 		if text == "" || w.budget != "" {
 			call, _ := c.Cond[0].Cmd.(*syntax.CallExpr)
 			for _, a := range call.Args[1:] { // the last read sets them, too
@@ -117,7 +119,7 @@ func (w *walker) eachLine(c *syntax.WhileClause, changed changes) bool {
 		if changed.jumps {
 			w.settle(w.merge(w.ctx.st, before))
 		}
-		if rest, _ := in.text.exact(); rest == text {
+		if rest, _ := in.text.Exact(); rest == text {
 			return true // nothing was read
 		}
 	}
@@ -166,11 +168,11 @@ func (w *walker) forWords(c *syntax.ForClause, l *syntax.WordIter) {
 	items, bound := w.loopItems(l)
 	changed := w.changes(c.Do)
 	name := l.Name.Value
-	static := bound && !c.Select && eachTurn(texts(items)) &&
-		slices.ContainsFunc(items, func(a arg) bool { return a.Certainty != Unknown })
+	static := bound && !c.Select && eachTurn(value.Texts(items)) &&
+		slices.ContainsFunc(items, func(a value.Arg) bool { return a.Certainty != value.Unknown })
 	straight := !changed.jumps
 	for _, a := range items {
-		straight = straight && !a.Glob && a.Certainty != Unknown // these stand for many turns
+		straight = straight && !a.Glob && a.Certainty != value.Unknown // these stand for many turns
 	}
 	if static {
 		w.eachItem(c, name, items, changed, straight)
@@ -178,7 +180,7 @@ func (w *walker) forWords(c *syntax.ForClause, l *syntax.WordIter) {
 	}
 	changed.names[name] = true
 	w.turns(changed, false, func() {
-		w.assign(name, unknown("$"+name, argInputs(items)))
+		w.assign(name, value.Opaque("$"+name, value.Inputs(items)))
 		if c.Select {
 			w.assignUnknown("REPLY", nil)
 		}
@@ -187,38 +189,29 @@ func (w *walker) forWords(c *syntax.ForClause, l *syntax.WordIter) {
 	w.ctx.st.ended = false
 }
 
-// texts returns the text of each word.
-func texts(args []arg) []string {
-	out := make([]string, len(args))
-	for i, a := range args {
-		out[i] = a.Text
-	}
-	return out
-}
-
-func (w *walker) loopItems(l *syntax.WordIter) ([]arg, bool) {
+func (w *walker) loopItems(l *syntax.WordIter) ([]value.Arg, bool) {
 	if l.InPos.IsValid() {
 		return w.fields(l.Items), true
 	}
 	if !w.ctx.st.bound {
 		return nil, false
 	}
-	var items []arg
+	var items []value.Arg
 	for _, v := range w.ctx.st.params {
-		items = append(items, newArg(v, `"$@"`))
+		items = append(items, value.NewArg(v, `"$@"`))
 	}
 	return items, true
 }
 
 // eachItem walks the body once per item. A pattern stays one item: its matches go the same way.
-func (w *walker) eachItem(c *syntax.ForClause, name string, items []arg, changed changes, straight bool) {
+func (w *walker) eachItem(c *syntax.ForClause, name string, items []value.Arg, changed changes, straight bool) {
 	for _, a := range items {
 		if w.budget != "" {
 			return
 		}
-		v := a.val.with(false, nil)
-		if text := v.text(); a.Glob && allKnown(v) {
-			v = value{{text: text, known: true, glob: true, inputs: v.inputs()}}
+		v := a.Val.With(false, nil)
+		if text := v.Text(); a.Glob && v.Known() {
+			v = value.Value{{Text: text, Known: true, Glob: true, Inputs: v.Inputs()}}
 		}
 		turn := func() {
 			if w.ctx.st.vars[name].ref != "" { // it refers to another variable in each turn
@@ -231,7 +224,7 @@ func (w *walker) eachItem(c *syntax.ForClause, name string, items []arg, changed
 		if straight {
 			turn()
 		} else {
-			w.turns(changed, !a.Glob && a.Certainty != Unknown, turn)
+			w.turns(changed, !a.Glob && a.Certainty != value.Unknown, turn)
 		}
 		w.ctx.st.ended = false
 	}

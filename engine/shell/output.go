@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // print records what a command writes to its standard output, where that is known: the
@@ -26,20 +28,20 @@ func (w *walker) print(inv *invocation, name string) {
 		return
 	}
 	v, ok := w.output(inv, name)
-	if !ok || v.size() > w.lim.Bytes {
+	if !ok || v.Size() > w.lim.Bytes {
 		w.changesFiles(inv, name)
 		w.printUnknown(inv)
-		climbs := slices.ContainsFunc(inv.args, func(a arg) bool { return strings.Contains(a.Text, "..") })
+		climbs := slices.ContainsFunc(inv.args, func(a value.Arg) bool { return strings.Contains(a.Text, "..") })
 		if n := len(w.ctx.out.text); n > 0 && (evaluators[name] || climbs) {
-			w.ctx.out.text[n-1].made = true
+			w.ctx.out.text[n-1].Made = true
 		}
 		return
 	}
 	if name == "openssl" || name == "xxd" { // which can write to a file
 		w.touchNamed(inv, true)
 	}
-	w.step(v.size() / bytesPerStep)
-	w.ctx.out.text = append(w.ctx.out.text, v.with(false, []int{inv.idx})...)
+	w.step(v.Size() / bytesPerStep)
+	w.ctx.out.text = append(w.ctx.out.text, v.With(false, []int{inv.idx})...)
 }
 
 // evaluators are the programs of which output follows the result: what they print, and this does not, is made of
@@ -48,8 +50,8 @@ var evaluators = nameSet("echo printf dirname basename tr rev tac cat base64 bas
 
 // printUnknown records output that is not known.
 func (w *walker) printUnknown(inv *invocation) {
-	if allKnown(w.ctx.out.text) {
-		w.ctx.out.text = append(w.ctx.out.text, piece{inputs: []int{inv.idx}})
+	if w.ctx.out.text.Known() {
+		w.ctx.out.text = append(w.ctx.out.text, value.Piece{Inputs: []int{inv.idx}})
 	}
 }
 
@@ -61,19 +63,19 @@ var quiet = map[string]bool{
 }
 
 // speaks reports that a quiet command prints: with -v, -c, --help and their like, or with an argument that may be one.
-func speaks(name string, args []arg) bool {
+func speaks(name string, args []value.Arg) bool {
 	switch name {
 	case ":", "true", "false", "test", "[", "let", "wait":
 		return false
 	case "umask":
-		return len(args) != 1 || args[0].Certainty != Exact || strings.HasPrefix(args[0].Text, "-")
+		return len(args) != 1 || args[0].Certainty != value.Exact || strings.HasPrefix(args[0].Text, "-")
 	case "enable":
 		return true
 	}
-	return slices.ContainsFunc(args, func(a arg) bool {
+	return slices.ContainsFunc(args, func(a value.Arg) bool {
 		long, isLong := strings.CutPrefix(a.Text, "--")
 		switch {
-		case a.Certainty != Exact && a.Prefix == "":
+		case a.Certainty != value.Exact && a.Prefix == "":
 			return !a.Glob
 		case isLong:
 			return long != "" && strings.ContainsRune("vhcld", rune(long[0]))
@@ -83,25 +85,25 @@ func speaks(name string, args []arg) bool {
 }
 
 // output evaluates a command whose output follows from known text.
-func (w *walker) output(inv *invocation, name string) (value, bool) {
+func (w *walker) output(inv *invocation, name string) (value.Value, bool) {
 	args := inv.args[1:]
 	switch name {
 	case "echo":
-		return w.echo(args)
+		return value.Echo(args, w.ctx.st.sh, w.ctx.st.decodes)
 	case "printf":
 		return w.printf(args)
 	case "pwd":
-		return line(w.ctx.st.dir.Path), w.ctx.st.dir.Known && len(args) == 0
+		return value.Line(w.ctx.st.dir.Path), w.ctx.st.dir.Known && len(args) == 0
 	case "dirname":
-		return dirname(args)
+		return value.Dirname(args)
 	case "basename":
-		return basename(args)
+		return value.Basename(args)
 	case "mktemp":
 		return w.mktemp(args)
 	case "seq":
-		return seq(args)
+		return value.Seq(args)
 	case "which":
-		return located(args)
+		return value.Located(args)
 	case "cat", "tac", "rev", "base64", "base32", "xxd", "tr", "openssl", "tee":
 		return w.filter(inv, name, args)
 	default:
@@ -109,103 +111,12 @@ func (w *walker) output(inv *invocation, name string) (value, bool) {
 	}
 }
 
-func line(text string) value { return known(text + "\n") }
-
-// echo joins its arguments. Shells differ in their options and escapes.
-func (w *walker) echo(args []arg) (value, bool) {
-	st := w.ctx.st
-	if (st.sh || st.decodes) && slices.ContainsFunc(args, func(a arg) bool { return strings.Contains(a.Text, `\`) }) {
-		return nil, false
-	}
-	escapesOn, newline := false, true
-	for len(args) > 0 && args[0].Certainty == Exact && len(args[0].Text) > 1 && args[0].Text[0] == '-' && strings.Trim(args[0].Text[1:], "neE") == "" {
-		if st.sh && args[0].Text != "-n" {
-			return nil, false
-		}
-		for _, c := range args[0].Text[1:] {
-			switch c {
-			case 'n':
-				newline = false
-			case 'e':
-				escapesOn = true
-			case 'E':
-				escapesOn = false
-			}
-		}
-		args = args[1:]
-	}
-	if slices.ContainsFunc(args, func(a arg) bool { return a.Glob }) {
-		return nil, false
-	}
-	v := joined(args)
-	for i, p := range v {
-		if escapesOn && p.known && strings.Contains(p.text, `\`) {
-			text, ok := unescape(p.text, escapes{zeroOctal: true})
-			if !ok {
-				return nil, false
-			}
-			v[i].text, v[i].decoded = text, true
-		}
-	}
-	if newline {
-		v = append(v, piece{text: "\n", known: true})
-	}
-	return v, true
-}
-
-// dirname and basename take one path apart by its letters: a part .. stays one.
-func dirname(args []arg) (value, bool) {
-	if len(args) != 1 || strings.HasPrefix(args[0].Text, "-") || args[0].Glob {
-		return nil, false
-	}
-	text, exact := args[0].val.exact()
-	if !exact {
-		text = args[0].Prefix // the directory of the known beginning is known
-	}
-	dir := strings.TrimRight(text, "/")
-	cut := strings.LastIndexByte(dir, '/')
-	switch {
-	case cut >= 0:
-		dir = strings.TrimRight(dir[:cut], "/")
-	case dir != "" || text == "":
-		dir = "."
-	}
-	if dir == "" {
-		dir = "/"
-	}
-	if !exact && cut <= 0 {
-		return nil, false
-	}
-	if !exact {
-		return value{{text: dir, known: true}, {}}, true
-	}
-	return line(dir), true
-}
-
-func basename(args []arg) (value, bool) {
-	if len(args) == 0 || len(args) > 2 || strings.HasPrefix(args[0].Text, "-") {
-		return nil, false
-	}
-	if slices.ContainsFunc(args, func(a arg) bool { return a.Certainty != Exact || a.Glob }) {
-		return nil, false
-	}
-	base := strings.TrimRight(args[0].Text, "/")
-	if base == "" && args[0].Text != "" {
-		return line("/"), true
-	}
-	base = base[strings.LastIndexByte(base, '/')+1:]
-	if len(args) == 2 && base != args[1].Text {
-		base = strings.TrimSuffix(base, args[1].Text)
-	}
-	return line(base), true
-}
-
 // mktemp makes a name of which the directory is known.
-func (w *walker) mktemp(args []arg) (value, bool) {
+func (w *walker) mktemp(args []value.Arg) (value.Value, bool) {
 	options, rest := getopt(args, "p", []string{"--tmpdir", "--suffix"})
 	dir := "/tmp"
 	tmp := w.ctx.st.lookupVar("TMPDIR")
-	if t, ok := tmp.val.exact(); ok && t != "" && tmp.exported {
+	if t, ok := tmp.val.Exact(); ok && t != "" && tmp.exported {
 		dir = t
 	} else if !ok && tmp.exported && !tmp.unset {
 		return nil, false
@@ -214,7 +125,7 @@ func (w *walker) mktemp(args []arg) (value, bool) {
 	if a, ok := option(options, "-p", "--tmpdir"); ok {
 		inTmp = true
 		if a.Text != "" {
-			if dir, ok = a.val.exact(); !ok {
+			if dir, ok = a.Val.Exact(); !ok {
 				return nil, false
 			}
 		}
@@ -225,9 +136,9 @@ func (w *walker) mktemp(args []arg) (value, bool) {
 	_, directory := option(options, "-d", "--directory")
 	_, dry := option(options, "-u", "--dry-run")
 	directory = directory && !dry
-	made := func(before, x string) (value, bool) {
-		v := value{{text: before, known: true}, {text: w.random(x), data: true}}
-		if abs, ok := absolute(w.ctx.st.dir, v.text()); ok && directory && w.isDir(Dir{Path: path.Dir(abs), Known: true}) {
+	made := func(before, x string) (value.Value, bool) {
+		v := value.Value{{Text: before, Known: true}, {Text: w.random(x), Data: true}}
+		if abs, ok := absolute(w.ctx.st.dir, v.Text()); ok && directory && w.isDir(Dir{Path: path.Dir(abs), Known: true}) {
 			w.ctx.st.made[abs] = true
 		}
 		return v, true
@@ -235,7 +146,7 @@ func (w *walker) mktemp(args []arg) (value, bool) {
 	if len(rest) == 0 {
 		return made(dir+"/tmp.", "XXXXXXXXXX")
 	}
-	template, ok := rest[0].val.exact()
+	template, ok := rest[0].Val.Exact()
 	if !ok {
 		return nil, false
 	}
@@ -257,41 +168,4 @@ func (w *walker) random(x string) string {
 		return x
 	}
 	return x + strconv.Itoa(w.temps)
-}
-
-// located is the path of a program: its directory is not known, its name is.
-func located(args []arg) (value, bool) {
-	if len(args) != 1 || args[0].Certainty != Exact || strings.ContainsAny(args[0].Text, "/- \t\n") {
-		return nil, false
-	}
-	return value{{data: true}, {text: "/" + args[0].Text + "\n", known: true}}, true
-}
-
-func seq(args []arg) (value, bool) {
-	n := []int64{1, 1, 1}
-	for i, a := range args {
-		text, ok := a.val.exact()
-		x, err := strconv.ParseInt(text, 10, 32)
-		if !ok || err != nil || i > 2 {
-			return nil, false
-		}
-		n[i] = x
-	}
-	from, step, to := int64(1), int64(1), n[0]
-	switch len(args) {
-	case 0:
-		return nil, false
-	case 2:
-		from, to = n[0], n[1]
-	case 3:
-		from, step, to = n[0], n[1], n[2]
-	}
-	if step <= 0 || (to-from)/step > 1000 {
-		return nil, false
-	}
-	var b strings.Builder
-	for ; from <= to; from += step {
-		b.WriteString(strconv.FormatInt(from, 10) + "\n")
-	}
-	return known(b.String()), true
 }

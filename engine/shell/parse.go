@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // Default limits. They let through every command that people and agents write, and stop
@@ -42,7 +44,7 @@ func (l Limits) orDefaults() Limits {
 // caller who drops the error still holds one whose Certainty is Unknown.
 func Parse(text string, o Options) (*Program, error) {
 	o.Limits = o.Limits.orDefaults()
-	bad := &Program{Certainty: Unknown}
+	bad := &Program{Certainty: value.Unknown}
 	if err := precheck(text, o.Limits); err != nil {
 		return bad, err
 	}
@@ -145,17 +147,17 @@ type walker struct {
 	budget    string // the limit that was reached first
 	steps     int
 	pipelines int
-	temps     int                    // names that mktemp made
-	holes     []piece                // unknown parts of texts that are parsed again
-	fds       map[string]value       // content of process substitutions, by their path
-	defs      []*function            // functions in the order of their definition
-	stay      *state                 // where the current command, if it fails, leaves the shell: set by cd and its like
-	dirs      map[int][]string       // of commands whose directory is not known, those that it may be
-	expanded  map[*syntax.Word]value // operands of the arithmetic expression that is evaluated
-	speaks    speech                 // of the shell's traps
-	mayEnd    bool                   // this subshell may have ended before the next command: set -e, set -u
-	aborts    bool                   // an expansion may fail, after which bash goes on with the next line of the text
-	exec      bool                   // exec has changed the descriptors of the shell, for who carries it: command, builtin
+	temps     int                          // names that mktemp made
+	holes     value.Holes                  // unknown parts of texts that are parsed again
+	fds       map[string]value.Value       // content of process substitutions, by their path
+	defs      []*function                  // functions in the order of their definition
+	stay      *state                       // where the current command, if it fails, leaves the shell: set by cd and its like
+	dirs      map[int][]string             // of commands whose directory is not known, those that it may be
+	expanded  map[*syntax.Word]value.Value // operands of the arithmetic expression that is evaluated
+	speaks    speech                       // of the shell's traps
+	mayEnd    bool                         // this subshell may have ended before the next command: set -e, set -u
+	aborts    bool                         // an expansion may fail, after which bash goes on with the next line of the text
+	exec      bool                         // exec has changed the descriptors of the shell, for who carries it: command, builtin
 	ctx       context
 }
 
@@ -196,15 +198,15 @@ const (
 // sink gathers what commands write to one standard output.
 type sink struct {
 	cmds []int
-	text value // an unknown part with no text stands for output that is not known
+	text value.Value // an unknown part with no text stands for output that is not known
 }
 
 // input is where a standard input comes from.
 type input struct {
 	cmds   []int
-	from   CodeFrom // CodeStdin, CodeHeredoc or CodeFile
-	file   Word     // with CodeFile
-	text   value
+	from   CodeFrom   // CodeStdin, CodeHeredoc or CodeFile
+	file   value.Word // with CodeFile
+	text   value.Value
 	static bool   // text is known
 	via    string // how commands in the text are carried: "heredoc", "base64 -d"
 	socket bool
@@ -219,9 +221,9 @@ func newWalker(text string, o Options) *walker {
 		sockets: map[int]bool{}, fds: map[int]stream{},
 		disk: newDisk(),
 	}
-	st.zero = known("bash") // the text runs as bash -c TEXT
+	st.zero = value.Known("bash") // the text runs as bash -c TEXT
 	if o.POSIX {
-		st.zero, st.sh = known("sh"), true
+		st.zero, st.sh = value.Known("sh"), true
 	}
 	if o.Dir != "" {
 		st.dir = Dir{Path: o.Dir, Known: true}
@@ -229,10 +231,10 @@ func newWalker(text string, o Options) *walker {
 	if old, ok := o.Env["OLDPWD"]; ok {
 		st.old = Dir{Path: old, Known: true}
 	}
-	w := &walker{opts: o, lim: o.Limits, fds: map[string]value{}, dirs: map[int][]string{}}
+	w := &walker{opts: o, lim: o.Limits, fds: map[string]value.Value{}, dirs: map[int][]string{}}
 	w.ctx = context{st: st, src: text, out: &sink{}, current: -1}
 	if o.Stdin {
-		w.ctx.in = &input{from: CodeStdin, text: unknown("", nil), via: "standard input"}
+		w.ctx.in = &input{from: CodeStdin, text: value.Opaque("", nil), via: "standard input"}
 	}
 	return w
 }
@@ -247,8 +249,8 @@ func (w *walker) step(n int) bool {
 }
 
 // pay spends the steps for a value that was built, and reports whether the walk may go on.
-func (w *walker) pay(v value) bool {
-	return w.step(1 + len(v) + v.size()/bytesPerStep)
+func (w *walker) pay(v value.Value) bool {
+	return w.step(v.Cost())
 }
 
 // spend records that a limit was reached; the first one is kept, and the walk ends.
@@ -288,12 +290,12 @@ func (w *walker) finish() *Program {
 	if !ok {
 		w.spend("commands")
 	}
-	p := &Program{Commands: commands, Certainty: Exact, Budget: w.budget}
+	p := &Program{Commands: commands, Certainty: value.Exact, Budget: w.budget}
 	for i := range p.Commands {
 		p.Certainty = min(p.Certainty, p.Commands[i].Certainty)
 	}
 	if w.budget != "" || w.unclear || len(p.Commands) == 0 {
-		p.Certainty = Unknown
+		p.Certainty = value.Unknown
 	}
 	return p
 }

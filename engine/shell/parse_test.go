@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
@@ -46,7 +47,7 @@ func TestParseRefuses(t *testing.T) {
 			if e.Kind != tt.want || e.Offset != tt.offset {
 				t.Errorf("%s at %d, want %s at %d (%v)", e.Kind, e.Offset, tt.want, tt.offset, e)
 			}
-			if p == nil || p.Certainty != Unknown || len(p.Commands) != 0 {
+			if p == nil || p.Certainty != value.Unknown || len(p.Commands) != 0 {
 				t.Errorf("program %+v, want one that is empty and unknown", p)
 			}
 		})
@@ -98,7 +99,7 @@ func TestBudgets(t *testing.T) {
 		if p.Budget != tt.want {
 			t.Errorf("%s: budget %q, want %q", tt.name, p.Budget, tt.want)
 		}
-		if tt.want != "" && p.Certainty != Unknown {
+		if tt.want != "" && p.Certainty != value.Unknown {
 			t.Errorf("%s: certainty %v after a spent budget", tt.name, p.Certainty)
 		}
 	}
@@ -229,7 +230,7 @@ func FuzzParse(f *testing.F) {
 		if (errA == nil) != (errB == nil) {
 			t.Fatalf("%v, then %v", errA, errB)
 		}
-		if a == nil || errA != nil && a.Certainty != Unknown {
+		if a == nil || errA != nil && a.Certainty != value.Unknown {
 			t.Fatal("an error with a program that looks known")
 		}
 		if diff := cmp.Diff(a, b); diff != "" {
@@ -245,14 +246,14 @@ func FuzzParse(f *testing.F) {
 				}
 			}
 			for _, w := range c.Words {
-				if !strings.HasPrefix(w.Text, w.Prefix) || w.Certainty == Exact && w.Prefix != w.Text {
+				if !strings.HasPrefix(w.Text, w.Prefix) || w.Certainty == value.Exact && w.Prefix != w.Text {
 					t.Fatalf("prefix %q of %q (%v)", w.Prefix, w.Text, w.Certainty)
 				}
-				if strings.ContainsRune(w.Text, holeOpen) {
+				if strings.ContainsRune(w.Text, value.HoleOpen) {
 					t.Fatalf("a hole shows in %q", w.Text)
 				}
 			}
-			if c.Name == "" && len(c.Words) > 0 && c.Certainty != Unknown {
+			if c.Name == "" && len(c.Words) > 0 && c.Certainty != value.Unknown {
 				t.Fatalf("no name but %v: %s", c.Certainty, render(c))
 			}
 		}

@@ -2,10 +2,10 @@ package shell
 
 import (
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 func isDefaultOp(op syntax.ParExpOperator) bool {
@@ -28,52 +28,24 @@ func (w *walker) trimmer(p *syntax.ParamExp, raw string) func(string) (string, b
 	op := p.Exp.Op
 	switch op {
 	case syntax.UpperFirst, syntax.UpperAll, syntax.LowerFirst, syntax.LowerAll:
-		if text, ok := word.exact(); !ok || text != "" && text != "?" {
+		if text, ok := word.Exact(); !ok || text != "" && text != "?" {
 			return unknownTo
 		}
-		return func(s string) (string, bool) { return changeCase(s, op), ascii(s) }
+		return func(s string) (string, bool) { return value.ChangeCase(s, op), value.ASCII(s) }
 	case syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix:
 	default:
 		return unknownTo
 	}
-	g, ok := w.globOf(word)
-	if !ok {
+	g, ok := value.PatternOf(word)
+	if !ok || w.ctx.st.nocase {
 		return unknownTo
 	}
 	return func(s string) (string, bool) {
-		suffix := op == syntax.RemSmallSuffix || op == syntax.RemLargeSuffix
-		shortest, longest, ok := w.lengths(g, s, suffix)
-		if op == syntax.RemSmallPrefix || op == syntax.RemSmallSuffix {
-			longest = shortest
-		}
-		switch {
-		case !ok:
-			return raw, false
-		case longest < 0:
+		if s, ok := g.Trim(op, s, w.step); ok {
 			return s, true
-		case suffix:
-			return s[:len(s)-longest], true
-		default:
-			return s[longest:], true
 		}
+		return raw, false
 	}
-}
-
-func changeCase(s string, op syntax.ParExpOperator) string {
-	switch op {
-	case syntax.UpperAll:
-		return strings.ToUpper(s)
-	case syntax.LowerAll:
-		return strings.ToLower(s)
-	}
-	r, size := utf8.DecodeRuneInString(s)
-	if size == 0 {
-		return s
-	}
-	if op == syntax.UpperFirst {
-		return string(unicode.ToUpper(r)) + s[size:]
-	}
-	return string(unicode.ToLower(r)) + s[size:]
 }
 
 // transformer returns what ${x@op} does. ${x@P} expands the value as a prompt, which runs
@@ -85,14 +57,14 @@ func (w *walker) transformer(p *syntax.ParamExp, unknownTo func(string) (string,
 	}
 	switch op {
 	case "U":
-		return func(s string) (string, bool) { return strings.ToUpper(s), ascii(s) }
+		return func(s string) (string, bool) { return strings.ToUpper(s), value.ASCII(s) }
 	case "L":
-		return func(s string) (string, bool) { return strings.ToLower(s), ascii(s) }
+		return func(s string) (string, bool) { return strings.ToLower(s), value.ASCII(s) }
 	case "u":
-		return func(s string) (string, bool) { return changeCase(s, syntax.UpperFirst), ascii(s) }
+		return func(s string) (string, bool) { return value.ChangeCase(s, syntax.UpperFirst), value.ASCII(s) }
 	case "P":
 		list, _ := w.base(p, "")
-		if text, ok := w.starJoin(list).exact(); ok && !p.Excl {
+		if text, ok := w.starJoin(list).Exact(); ok && !p.Excl {
 			w.hidden(promptText(text))
 		} else {
 			w.mark(w.ctx.current, MarkDynamicCode)
@@ -106,22 +78,22 @@ func (w *walker) replacer(p *syntax.ParamExp, raw string) func(string) (string, 
 	orig, with := w.single(p.Repl.Orig), w.single(p.Repl.With)
 	unknownTo := func(string) (string, bool) { return raw, false }
 	for _, piece := range with { // & is what matched, to some versions
-		if !piece.known || !piece.quoted && strings.ContainsAny(piece.text, `&\`) {
+		if !piece.Known || !piece.Quoted && strings.ContainsAny(piece.Text, `&\`) {
 			return unknownTo
 		}
 	}
 	anchor := byte(0)
-	if len(orig) > 0 && !p.Repl.All && !orig[0].quoted && orig[0].text != "" && (orig[0].text[0] == '#' || orig[0].text[0] == '%') {
-		anchor, orig = orig[0].text[0], orig.after(1)
+	if len(orig) > 0 && !p.Repl.All && !orig[0].Quoted && orig[0].Text != "" && (orig[0].Text[0] == '#' || orig[0].Text[0] == '%') {
+		anchor, orig = orig[0].Text[0], orig.After(1)
 	}
-	g, ok := w.globOf(orig)
-	if !ok || len(g) == 0 {
+	g, ok := value.PatternOf(orig)
+	if !ok || w.ctx.st.nocase || len(g) == 0 {
 		return unknownTo
 	}
 	return func(s string) (string, bool) {
-		if len(with.text())*(len(s)+1) > 16*w.lim.Bytes {
+		if len(with.Text())*(len(s)+1) > 16*w.lim.Bytes {
 			return raw, false
 		}
-		return w.replace(g, s, with.text(), anchor, p.Repl.All)
+		return g.Replace(s, with.Text(), anchor, p.Repl.All, w.step)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // hostile texts try to exhaust the reader. Each must end with few allocations, in
@@ -119,7 +121,7 @@ func TestHostileTextsAreBounded(t *testing.T) {
 			if allocated > 128 {
 				t.Errorf("allocated %d MiB", allocated)
 			}
-			if p.Budget != "" && p.Certainty != Unknown {
+			if p.Budget != "" && p.Certainty != value.Unknown {
 				t.Errorf("budget %q but certainty %v", p.Budget, p.Certainty)
 			}
 			if len(p.Commands) > defaultCommands {

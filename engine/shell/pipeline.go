@@ -37,7 +37,7 @@ func (w *walker) pipeline(c *syntax.BinaryCmd) {
 		if last || w.budget != "" {
 			break
 		}
-		in = &input{cmds: out.cmds, from: CodeStdin, text: out.text, static: allKnown(out.text) && len(out.text) > 0, via: w.stageName(start)}
+		in = &input{cmds: out.cmds, from: CodeStdin, text: out.text, static: out.text.Known() && len(out.text) > 0, via: w.stageName(start)}
 	}
 	w.ctx.in, w.ctx.out = outer.in, outer.out
 }

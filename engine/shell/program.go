@@ -6,46 +6,16 @@
 // It is not an interpreter (nothing runs) and it judges nothing: a caller decides
 // what the facts mean. What it cannot see it marks; it never guesses.
 //
-// It is the only package that imports mvdan.cc/sh.
+// It walks statements in their order and keeps the state that they leave: variables, directories, files. What a word
+// may be is the business of package value. Only these two packages import mvdan.cc/sh.
 package shell
 
-// Certainty says how much of a word or command is known before it runs.
-// The zero value is Unknown.
-type Certainty uint8
-
-const (
-	Unknown Certainty = iota // the text, or the command word, depends on something not known here
-	Partial                  // some of it is known: a word's prefix, or a command's name but not all arguments
-	Exact                    // all of it is known
-)
-
-// String returns "unknown", "partial" or "exact".
-func (c Certainty) String() string {
-	switch c {
-	case Exact:
-		return "exact"
-	case Partial:
-		return "partial"
-	default:
-		return "unknown"
-	}
-}
-
-// Word is one argument after quote removal and those expansions that are static.
-type Word struct {
-	Text      string    // unquoted text; a part that is not known stands as it was written, e.g. "$1"
-	Prefix    string    // the known text before the first unknown part; equal to Text when Certainty is Exact
-	Raw       string    // the source text of the word
-	Certainty Certainty // Exact, Partial (Prefix is not empty) or Unknown
-	Glob      bool      // Text holds unquoted *, ? or [ that the shell would expand
-	Quoted    bool      // the word stood in quotes: an unknown part is one argument, not several
-	Inputs    []int     // indexes of commands whose output is part of this word (substitutions, variables set from them)
-}
+import "github.com/sallyport-dev/sallyport/engine/shell/value"
 
 // Assign is a variable set by or for a command: NAME=value before it, export, declare, read, …
 type Assign struct {
 	Name  string
-	Value Word
+	Value value.Word
 }
 
 // RedirectMode says what a redirect does with its target.
@@ -65,8 +35,8 @@ const (
 type Redirect struct {
 	FD     int // the descriptor that is redirected; -1 when it is given by a variable
 	Mode   RedirectMode
-	Target Word // the file or descriptor
-	Body   Word // here-document or here-string text
+	Target value.Word // the file or descriptor
+	Body   value.Word // here-document or here-string text
 }
 
 // Pipeline places a command in a pipeline. Length 1 stands for no pipeline.
@@ -96,12 +66,12 @@ const (
 
 // Code is the program that a command hands to an interpreter.
 type Code struct {
-	Language  string   // "bash", "sh", "python", "perl", "ruby", "node", "php", "awk", "lua", …; "" with CodeNone
-	From      CodeFrom // where the program comes from
-	File      Word     // the script file with CodeFile
-	Static    bool     // the program's text was known and was looked through; what it runs is in Program.Commands
-	Decoded   bool     // the known text came out of a decoder (base64 -d, xxd -r, printf escapes, rev, tr, …)
-	Truncated bool     // part of the program was not looked through: too long, too deep or not readable
+	Language  string     // "bash", "sh", "python", "perl", "ruby", "node", "php", "awk", "lua", …; "" with CodeNone
+	From      CodeFrom   // where the program comes from
+	File      value.Word // the script file with CodeFile
+	Static    bool       // the program's text was known and was looked through; what it runs is in Program.Commands
+	Decoded   bool       // the known text came out of a decoder (base64 -d, xxd -r, printf escapes, rev, tr, …)
+	Truncated bool       // part of the program was not looked through: too long, too deep or not readable
 }
 
 // Mark is a structural finding that only the walk over the text can make.
@@ -119,17 +89,17 @@ const (
 
 // Command is one simple command. Words[0] is the command word as written after expansion.
 type Command struct {
-	Name       string     // base name of the command word, "" when it is not known
-	Words      []Word     // argv, or nil for a bare assignment or redirect
-	Assigns    []Assign   // assignments for this command, or made by it
-	Redirects  []Redirect // its own and those of enclosing compound commands
-	Via        []string   // what carries it, outermost first: "sudo", "bash -c", "xargs", "find -exec", "heredoc", "python -c", "script ./x.sh"
-	Elevated   bool       // under sudo, su, doas, pkexec, run0, …
-	Script     string     // the script file in which it stands; "" when it stands in the text that was asked for
+	Name       string       // base name of the command word, "" when it is not known
+	Words      []value.Word // argv, or nil for a bare assignment or redirect
+	Assigns    []Assign     // assignments for this command, or made by it
+	Redirects  []Redirect   // its own and those of enclosing compound commands
+	Via        []string     // what carries it, outermost first: "sudo", "bash -c", "xargs", "find -exec", "heredoc", "python -c", "script ./x.sh"
+	Elevated   bool         // under sudo, su, doas, pkexec, run0, …
+	Script     string       // the script file in which it stands; "" when it stands in the text that was asked for
 	Pipeline   Pipeline
 	Dir        Dir
-	Certainty  Certainty // Exact, Partial (some argument is not) or Unknown (the command word is not)
-	Inputs     []int     // indexes of commands whose output reaches it: pipe, process or command substitution, here-document, variable
+	Certainty  value.Certainty // Exact, Partial (some argument is not) or Unknown (the command word is not)
+	Inputs     []int           // indexes of commands whose output reaches it: pipe, process or command substitution, here-document, variable
 	Code       Code
 	Marks      []Mark
 	Background bool // started with &, coproc, nohup, setsid, disown
@@ -162,9 +132,9 @@ type Options struct {
 
 // Program is what a text would do.
 type Program struct {
-	Commands  []Command // in the order of appearance, nested ones after their carrier
-	Certainty Certainty // the lowest certainty of Commands; Unknown after an error or a spent budget
-	Budget    string    // the limit that was reached ("commands", "depth", "steps"), or ""
+	Commands  []Command       // in the order of appearance, nested ones after their carrier
+	Certainty value.Certainty // the lowest certainty of Commands; Unknown after an error or a spent budget
+	Budget    string          // the limit that was reached ("commands", "depth", "steps"), or ""
 }
 
 // ErrorKind says why a text cannot be judged. The values are part of the policy input (shell.error).

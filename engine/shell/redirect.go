@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // redirected walks f with the redirects of the compound command s in place.
@@ -62,20 +64,20 @@ func (w *walker) redirects(list []*syntax.Redirect) redirection {
 
 func (w *walker) redirect(r *redirection, s *syntax.Redirect) {
 	one := Redirect{FD: descriptor(s)}
-	var target arg
+	var target value.Arg
 	switch s.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
 		one.Mode = RedirectHere
 		body := w.document(s.Hdoc, quotedDelimiter(s.Word), s.Op == syntax.DashHdoc)
-		one.Body = newArg(body, w.raw(s.Word)).Word
+		one.Body = value.NewArg(body, w.raw(s.Word)).Word
 		w.here(r, one.FD, body)
 	case syntax.WordHdoc:
 		one.Mode = RedirectHere
-		body := append(withoutNames(w.assigned(s.Word)), piece{text: "\n", known: true})
-		one.Body = newArg(body[:len(body)-1], w.raw(s.Word)).Word
+		body := append(withoutNames(w.assigned(s.Word)), value.Piece{Text: "\n", Known: true})
+		one.Body = value.NewArg(body[:len(body)-1], w.raw(s.Word)).Word
 		w.here(r, one.FD, body)
 	default:
-		target = newArg(w.single(s.Word), w.raw(s.Word))
+		target = value.NewArg(w.single(s.Word), w.raw(s.Word))
 		one.Target = target.Word
 		one.Mode = w.modeOf(s, target)
 		w.open(r, one, target, s.Op)
@@ -86,8 +88,8 @@ func (w *walker) redirect(r *redirection, s *syntax.Redirect) {
 	r.list = append(r.list, one)
 }
 
-func (w *walker) here(r *redirection, fd int, body value) {
-	in := &input{cmds: body.inputs(), from: CodeHeredoc, text: body, static: allKnown(body), via: "heredoc"}
+func (w *walker) here(r *redirection, fd int, body value.Value) {
+	in := &input{cmds: body.Inputs(), from: CodeHeredoc, text: body, static: body.Known(), via: "heredoc"}
 	r.lead(fd, stream{in: in})
 }
 
@@ -134,7 +136,7 @@ func (w *walker) isDescriptor(word *syntax.Word) bool {
 		p.Param != nil && w.ctx.st.lookupVar(p.Param.Value).descriptor
 }
 
-func (w *walker) modeOf(s *syntax.Redirect, target arg) RedirectMode {
+func (w *walker) modeOf(s *syntax.Redirect, target value.Arg) RedirectMode {
 	switch s.Op {
 	case syntax.RdrIn:
 		return RedirectRead
@@ -147,7 +149,7 @@ func (w *walker) modeOf(s *syntax.Redirect, target arg) RedirectMode {
 	case syntax.DplOut:
 		// >&2 and >&- name descriptors; >&file is &>file.
 		text := strings.TrimSuffix(target.Text, "-")
-		if w.isDescriptor(s.Word) || target.Certainty == Exact && strings.Trim(text, "0123456789") == "" {
+		if w.isDescriptor(s.Word) || target.Certainty == value.Exact && strings.Trim(text, "0123456789") == "" {
 			return RedirectDup
 		}
 		return RedirectWrite
@@ -157,18 +159,18 @@ func (w *walker) modeOf(s *syntax.Redirect, target arg) RedirectMode {
 }
 
 // open notes what a redirect to a file or a descriptor does.
-func (w *walker) open(r *redirection, one Redirect, target arg, op syntax.RedirOperator) {
+func (w *walker) open(r *redirection, one Redirect, target value.Arg, op syntax.RedirOperator) {
 	if strings.HasPrefix(target.Prefix, "/dev/tcp/") || strings.HasPrefix(target.Prefix, "/dev/udp/") {
 		r.sockets = true
 	}
 	switch one.Mode {
 	case RedirectDup:
 		n, err := strconv.Atoi(strings.TrimSuffix(target.Text, "-"))
-		socket := err == nil && w.ctx.st.sockets[n] || err != nil && target.Certainty != Exact && len(w.ctx.st.sockets) > 0
+		socket := err == nil && w.ctx.st.sockets[n] || err != nil && target.Certainty != value.Exact && len(w.ctx.st.sockets) > 0
 		r.sockets = r.sockets || socket
 		w.duplicate(r, one.FD, target)
 		if one.FD == 0 && op == syntax.DplIn && (socket || r.in == nil) {
-			r.in = &input{from: CodeStdin, text: unknown("", nil), via: "descriptor", socket: socket}
+			r.in = &input{from: CodeStdin, text: value.Opaque("", nil), via: "descriptor", socket: socket}
 		}
 	case RedirectRead, RedirectReadWrite:
 		s := stream{in: w.fileInput(target)}
@@ -181,7 +183,7 @@ func (w *walker) open(r *redirection, one Redirect, target arg, op syntax.RedirO
 		}
 		r.lead(one.FD, s)
 	case RedirectWrite, RedirectAppend:
-		s := stream{unclear: op == syntax.DplOut && target.Certainty != Exact}
+		s := stream{unclear: op == syntax.DplOut && target.Certainty != value.Exact}
 		r.sockets = r.sockets || s.unclear && len(w.ctx.st.sockets) > 0
 		file, ok := w.fileHere(target)
 		if n, own := fileDescriptor(target.Text); own {
@@ -204,38 +206,38 @@ func (w *walker) open(r *redirection, one Redirect, target arg, op syntax.RedirO
 }
 
 // fileInput is standard input from a file.
-func (w *walker) fileInput(target arg) *input {
-	in := &input{from: CodeFile, file: target.Word, text: unknown("", target.Inputs), cmds: target.Inputs, via: "<"}
+func (w *walker) fileInput(target value.Arg) *input {
+	in := &input{from: CodeFile, file: target.Word, text: value.Opaque("", target.Inputs), cmds: target.Inputs, via: "<"}
 	if abs, ok := w.fileHere(target); ok && w.ctx.st.files[abs].pipe {
 		in.from = CodeStdin // who writes to it may stand anywhere
 	} else if ok {
-		in.edited = w.edited(abs) || !allKnown(w.ctx.st.files[abs].content)
+		in.edited = w.edited(abs) || !w.ctx.st.files[abs].content.Known()
 		in.path = abs
 	}
-	if text, ok := w.content(target.val); ok {
-		in.text, in.static = text, allKnown(text)
-		in.cmds = sortedSet(append(text.inputs(), target.Inputs...))
+	if text, ok := w.content(target.Val); ok {
+		in.text, in.static = text, text.Known()
+		in.cmds = value.Set(append(text.Inputs(), target.Inputs...))
 	}
 	return in
 }
 
 // process walks <( ) and >( ). The word is the descriptor that bash makes of it.
-func (w *walker) process(p *syntax.ProcSubst) value {
+func (w *walker) process(p *syntax.ProcSubst) value.Value {
 	name := "/dev/fd/" + strconv.Itoa(63-len(w.fds))
 	if p.Op != syntax.CmdOut {
 		out := w.captured(p.Stmts)
-		w.fds[name] = out.text.with(false, out.cmds)
-		return value{{text: name, known: true, quoted: true, inputs: out.cmds}}
+		w.fds[name] = out.text.With(false, out.cmds)
+		return value.Value{{Text: name, Known: true, Quoted: true, Inputs: out.cmds}}
 	}
-	w.fds[name] = unknown("", nil)
+	w.fds[name] = value.Opaque("", nil)
 	w.subshell(func() {
 		w.ctx.in = nil
 		delete(w.ctx.st.fds, 1)
 		if w.ctx.current >= 0 {
-			w.ctx.in = &input{cmds: []int{w.ctx.current}, from: CodeStdin, text: unknown("", nil), via: ">(…)"}
+			w.ctx.in = &input{cmds: []int{w.ctx.current}, from: CodeStdin, text: value.Opaque("", nil), via: ">(…)"}
 		}
 		w.ctx.redirs, w.ctx.pipe, w.ctx.out = nil, Pipeline{}, &sink{}
 		w.deeper(func() { w.stmts(p.Stmts) })
 	})
-	return value{{text: name, known: true, quoted: true}}
+	return value.Value{{Text: name, Known: true, Quoted: true}}
 }

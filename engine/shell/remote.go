@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // containerValues are the options of docker run, exec and compose whose value is the next
@@ -18,16 +20,16 @@ const containerValues = " -a -c -e -h -l -m -p -u -v -w -f -H --add-host --annot
 	" --workdir --context --config --host --log-level --file "
 
 // container walks the command of docker run and exec.
-func (w *walker) container(inv *invocation, name string, args []arg) {
+func (l *line) container(name string, args []value.Arg) {
 	verb := ""
-	entry := arg{}
+	entry := value.Arg{}
 	i := 0
 	for ; i < len(args); i++ {
 		text := args[i].Text
 		if strings.HasPrefix(text, "-") {
 			option, value, glued := strings.Cut(text, "=")
 			if option == "--entrypoint" {
-				entry = args[i].cutAt(len(option)+1, value)
+				entry = args[i].Cut(len(option)+1, value)
 				if !glued && i+1 < len(args) {
 					entry = args[i+1]
 				}
@@ -49,10 +51,9 @@ func (w *walker) container(inv *invocation, name string, args []arg) {
 	}
 	command := slices.Clone(args[min(i+1, len(args)):])
 	if entry.Text != "" {
-		command = slices.Concat([]arg{entry}, command)
+		command = slices.Concat([]value.Arg{entry}, command)
 	}
-	away := func(x *context) { x.st = w.foreign() }
-	w.inner(inv, command, name+" "+verb, away)
+	l.add(carried{args: command, via: name + " " + verb, foreign: true})
 }
 
 // takesValue reports an option whose value is the next word; of one-letter options run
@@ -66,14 +67,14 @@ func takesValue(text string) bool {
 
 // afterDashes walks the command of kubectl exec POD -- COMMAND, which also works without
 // the dashes.
-func (w *walker) afterDashes(inv *invocation, name string, args []arg) {
-	i := slices.IndexFunc(args, func(a arg) bool { return a.Text == "exec" || a.Text == "run" || a.Text == "debug" })
+func (l *line) afterDashes(name string, args []value.Arg) {
+	i := slices.IndexFunc(args, func(a value.Arg) bool { return a.Text == "exec" || a.Text == "run" || a.Text == "debug" })
 	if i < 0 {
 		return
 	}
 	via := name + " " + args[i].Text
 	rest := args[i+1:]
-	if d := slices.IndexFunc(rest, func(a arg) bool { return a.Text == "--" }); d >= 0 {
+	if d := slices.IndexFunc(rest, func(a value.Arg) bool { return a.Text == "--" }); d >= 0 {
 		rest = rest[d+1:]
 	} else {
 		_, rest = getopt(rest, "cnf", []string{"--container", "--namespace", "--context", "--filename"})
@@ -82,19 +83,18 @@ func (w *walker) afterDashes(inv *invocation, name string, args []arg) {
 		}
 		rest = rest[1:]
 	}
-	w.inner(inv, rest, via, func(x *context) { x.st = w.foreign() })
+	l.add(carried{args: rest, via: via, foreign: true})
 }
 
 // git walks what git runs on behalf of its own options.
-func (w *walker) git(inv *invocation, args []arg) {
-	code := Code{Language: "sh", From: CodeArgument}
+func (l *line) git(args []value.Arg) {
 	for i := 0; i+1 < len(args); i++ {
 		if args[i].Text != "-c" {
 			continue
 		}
 		// git -c alias.x='!command'
 		if key, value, ok := strings.Cut(args[i+1].Text, "="); ok && strings.HasPrefix(key, "alias.") && strings.HasPrefix(value, "!") {
-			w.runText(inv, code, args[i+1].val.after(len(key)+2), "git alias", nil)
+			l.shell(args[i+1].Val.After(len(key)+2), "git alias")
 		}
 	}
 	_, rest := getopt(args, "Cc", []string{"--git-dir", "--work-tree", "--namespace", "--exec-path"})
@@ -104,27 +104,23 @@ func (w *walker) git(inv *invocation, args []arg) {
 	switch rest[0].Text {
 	case "bisect":
 		if rest[1].Text == "run" {
-			w.inner(inv, rest[2:], "git bisect run", nil)
+			l.words(rest[2:], "git bisect run")
 		}
 	case "submodule":
 		_, more := getopt(rest[1:], "", nil)
 		if len(more) > 1 && more[0].Text == "foreach" {
 			_, more = getopt(more[1:], "", nil)
-			w.runText(inv, code, joined(more), "git submodule foreach", func(x *context) {
-				st := *x.st
-				st.place(Dir{})
-				x.st = &st
-			})
+			l.add(carried{kind: carriedText, lang: "sh", text: value.Join(more), via: "git submodule foreach", moved: true})
 		}
 	case "rebase":
 		options, _ := getopt(rest[1:], "xsXC", []string{"--exec", "--onto", "--strategy"})
 		if a, ok := option(options, "-x", "--exec"); ok {
-			w.runText(inv, code, a.val, "git rebase --exec", nil)
+			l.shell(a.Val, "git rebase --exec")
 		}
 	case "filter-branch":
 		for i, a := range rest[1:] {
 			if strings.HasSuffix(a.Text, "-filter") && i+2 < len(rest) {
-				w.runText(inv, code, rest[i+2].val, "git filter-branch", nil)
+				l.shell(rest[i+2].Val, "git filter-branch")
 			}
 		}
 	}
@@ -132,84 +128,84 @@ func (w *walker) git(inv *invocation, args []arg) {
 
 // readsCommands handles programs that take shell text from standard input or from a few of
 // their words: at, batch, tmux, vagrant ssh -c.
-func (w *walker) readsCommands(inv *invocation, name string, c carrier, args []arg) {
+func (l *line) readsCommands(name string, c carrier, args []value.Arg) {
 	switch name {
 	case "at", "batch":
 		options, _ := getopt(args, "fqt", nil)
 		_, lists := option(options, "-l", "-d", "-r", "-c")
 		if f, ok := options["-f"]; ok {
-			w.runFile(inv, "sh", f, nil, false)
+			l.add(carried{kind: carriedFile, lang: "sh", args: []value.Arg{f}})
 		} else if !lists {
-			w.stdinProgram(inv, "sh", name, w.change(c))
+			l.at = c.place()
+			l.input(name)
 		}
 	case "tmux":
-		w.tmux(inv, args)
+		l.tmux(args)
 	case "vagrant":
 		if len(args) > 2 && args[0].Text == "ssh" {
 			options, _ := getopt(args[1:], "c", []string{"--command"})
 			if a, ok := option(options, "-c", "--command"); ok {
-				w.runText(inv, Code{Language: "sh", From: CodeArgument}, a.val, "vagrant ssh -c", func(x *context) { x.st = w.foreign() })
+				l.add(carried{kind: carriedText, lang: "sh", text: a.Val, via: "vagrant ssh -c", foreign: true})
 			}
 		}
 	case "gdb":
-		if i := slices.IndexFunc(args, func(a arg) bool { return a.Text == "--args" }); i >= 0 {
-			w.inner(inv, args[i+1:], "gdb --args", nil)
+		if i := slices.IndexFunc(args, func(a value.Arg) bool { return a.Text == "--args" }); i >= 0 {
+			l.words(args[i+1:], "gdb --args")
 		}
 	case "expect":
 		options, _ := getopt(args, "c", nil)
 		if a, ok := options["-c"]; ok {
-			w.runInline(inv, Code{Language: "tcl", From: CodeArgument}, a.val, "expect -c")
+			l.add(carried{kind: carriedText, lang: "tcl", text: a.Val, via: "expect -c"})
 		} else if len(args) == 0 {
-			w.stdinProgram(inv, "tcl", name, nil)
+			l.add(carried{kind: carriedInput, lang: "tcl", via: name})
 		}
 	}
 }
 
 // tmux runs the last word of new-session and its like, and what send-keys types.
-func (w *walker) tmux(inv *invocation, args []arg) {
+func (l *line) tmux(args []value.Arg) {
 	_, rest := getopt(args, "cfLSTD", nil)
 	if len(rest) < 2 {
 		return
 	}
-	code := Code{Language: "sh", From: CodeArgument}
 	_, operands := getopt(rest[1:], "cefFnstxyN", nil)
 	if len(operands) == 0 {
 		return
 	}
 	switch rest[0].Text {
 	case "new", "new-session", "neww", "new-window", "split-window", "splitw", "respawn-pane", "respawn-window", "run-shell", "run", "if-shell", "pipe-pane":
-		w.runText(inv, code, joined(operands), "tmux "+rest[0].Text, nil)
+		l.shell(value.Join(operands), "tmux "+rest[0].Text)
 	case "send-keys", "send":
-		keys := slices.DeleteFunc(slices.Clone(operands), func(a arg) bool {
+		keys := slices.DeleteFunc(slices.Clone(operands), func(a value.Arg) bool {
 			return a.Text == "Enter" || a.Text == "C-m" || a.Text == "KPEnter"
 		})
 		if len(keys) < len(operands) && len(keys) > 0 {
-			w.runText(inv, code, joined(keys), "tmux send-keys", nil)
+			l.shell(value.Join(keys), "tmux send-keys")
 		}
 	}
 }
 
 // netcat walks the program behind -e and -c, whose input and output are the connection.
-func (w *walker) netcat(inv *invocation, name string, args []arg) {
-	options := map[string]arg{}
+func (l *line) netcat(name string, args []value.Arg) {
+	options := map[string]value.Arg{}
 	for len(args) > 0 { // options may follow the operands
 		found, rest := getopt(args, "eciIgGmOopPqsTVwXx", []string{"--exec", "--sh-exec", "--lua-exec", "--source", "--source-port", "--wait", "--proxy"})
 		maps.Copy(options, found)
 		args = rest[min(1, len(rest)):]
 	}
-	socket := func(x *context) { x.marks = append(slices.Clone(x.marks), MarkSocketShell) }
+	l.at.socket = true
 	if a, ok := option(options, "-e", "--exec"); ok {
-		w.runText(inv, Code{Language: "sh", From: CodeArgument}, a.val, name+" -e", socket)
+		l.shell(a.Val, name+" -e")
 	}
 	if a, ok := option(options, "-c", "--sh-exec"); ok && a.Text != "" {
-		w.runText(inv, Code{Language: "sh", From: CodeArgument}, a.val, name+" -c", socket)
+		l.shell(a.Val, name+" -c")
 	}
 }
 
 // socat walks EXEC: and SYSTEM: addresses. With a network address on the other side the
 // program is driven from there.
-func (w *walker) socat(inv *invocation, args []arg) {
-	network := slices.ContainsFunc(args, func(a arg) bool {
+func (l *line) socat(args []value.Arg) {
+	l.at.socket = slices.ContainsFunc(args, func(a value.Arg) bool {
 		kind, _, _ := strings.Cut(strings.ToLower(a.Text), ":")
 		return strings.HasPrefix(kind, "tcp") || strings.HasPrefix(kind, "udp") || strings.HasPrefix(kind, "openssl") || strings.HasPrefix(kind, "ssl") || strings.HasPrefix(kind, "sctp")
 	})
@@ -219,15 +215,11 @@ func (w *walker) socat(inv *invocation, args []arg) {
 		if !ok || upper != "EXEC" && upper != "SYSTEM" && upper != "SHELL" {
 			continue
 		}
-		text := a.val.after(len(kind) + 1)
-		if a.Certainty == Exact {
+		text := a.Val.After(len(kind) + 1)
+		if a.Certainty == value.Exact {
 			rest, _, _ = strings.Cut(rest, ",")
-			text = known(strings.Trim(rest, `'"`))
+			text = value.Known(strings.Trim(rest, `'"`))
 		}
-		w.runText(inv, Code{Language: "sh", From: CodeArgument}, text, "socat "+upper, func(x *context) {
-			if network {
-				x.marks = append(slices.Clone(x.marks), MarkSocketShell)
-			}
-		})
+		l.shell(text, "socat "+upper)
 	}
 }

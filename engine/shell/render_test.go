@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // render writes a command on one line, so that tables of tests can be read:
@@ -61,7 +63,7 @@ func render(c Command) string {
 		}
 		parts = append(parts, code+")")
 	}
-	if c.Certainty != Exact {
+	if c.Certainty != value.Exact {
 		parts = append(parts, c.Certainty.String())
 	}
 	if c.Background {
@@ -74,12 +76,12 @@ func render(c Command) string {
 	return b.String()
 }
 
-func renderWord(w Word) string {
+func renderWord(w value.Word) string {
 	text := w.Text
 	switch {
-	case w.Certainty == Exact && (text == "" || strings.ContainsAny(text, " \t\n\\\"")):
+	case w.Certainty == value.Exact && (text == "" || strings.ContainsAny(text, " \t\n\\\"")):
 		text = fmt.Sprintf("%q", text)
-	case w.Certainty != Exact:
+	case w.Certainty != value.Exact:
 		text = strings.ReplaceAll(w.Prefix+"<"+text[len(w.Prefix):]+">", "\n", `\n`)
 	}
 	if w.Glob {

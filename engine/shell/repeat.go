@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // xargs runs its command with words from standard input at the end, or in place of {}.
@@ -11,20 +13,20 @@ func (w *walker) xargs(inv *invocation, name string, c carrier) {
 	args, clear := longOptions(inv.args[1:], xargsOptions)
 	options, rest := getopt(args, c.short, c.long)
 	if len(rest) == 0 {
-		rest = []arg{literalArg("echo")}
+		rest = []value.Arg{value.Literal("echo")}
 	}
 	mark, replace := option(options, "-I", "--replace")
 	if i, ok := options["-i"]; ok {
 		mark, replace = i, true
 	}
 	if replace && mark.Text == "" {
-		mark = literalArg("{}")
+		mark = value.Literal("{}")
 	}
 	file, reads := option(options, "-a", "--arg-file")
 	_, terminal := option(options, "-o", "--open-tty")
 	change := func(x *context) {
 		if !reads { // its command reads of /dev/null
-			x.in = &input{from: CodeFile, text: known(""), static: !terminal}
+			x.in = &input{from: CodeFile, text: value.Known(""), static: !terminal}
 		}
 		if terminal {
 			x.in = nil
@@ -41,9 +43,9 @@ func (w *walker) xargs(inv *invocation, name string, c carrier) {
 	if null {
 		split = "\x00"
 	} else if delimiter {
-		split, known = unescape(d.Text, escapes{octal: true})
+		split, known = value.Unescape(d.Text, value.Escapes{Octal: true})
 	}
-	var items []arg
+	var items []value.Arg
 	static := false
 	if known {
 		items, static = w.items(replace, split, file)
@@ -51,63 +53,36 @@ func (w *walker) xargs(inv *invocation, name string, c carrier) {
 	if replace {
 		if static {
 			for _, item := range items {
-				w.inner(inv, w.substituteMark(rest, mark, item.val), name, change)
+				w.inner(inv, substituteMark(rest, mark, item.Val, w.step), name, change)
 			}
 			return
 		}
 		if found := w.foundItems(inputs); len(found) > 1 || found[0].Prefix != "" {
 			for _, item := range found {
-				w.inner(inv, w.substituteMark(rest, mark, item.val), name, change)
+				w.inner(inv, substituteMark(rest, mark, item.Val, w.step), name, change)
 			}
 			return
 		}
-		item := value{{text: mark.Text, inputs: inputs, data: w.listsNames(inputs)}}
-		w.inner(inv, w.substitute(rest, mark.Text, item), name, change)
+		item := value.Value{{Text: mark.Text, Inputs: inputs, Data: w.listsNames(inputs)}}
+		w.inner(inv, substitute(rest, mark.Text, item, w.step), name, change)
 		return
 	}
 	if !static {
 		items = w.foundItems(inputs)
 		for i := range items { // a name with a blank is several words, and there may be none
-			items[i] = newArg(items[i].val.with(false, nil), items[i].Raw)
+			items[i] = value.NewArg(items[i].Val.With(false, nil), items[i].Raw)
 		}
 	}
 	n, each := option(options, "-n", "--max-args")
 	size, err := strconv.Atoi(n.Text)
 	if _, lines := option(options, "-L", "-l", "--max-lines"); static && (lines || each && (err != nil || size < 1)) {
-		items, each = []arg{unknownArg("{}", argInputs(items))}, false
+		items, each = []value.Arg{value.OpaqueArg("{}", value.Inputs(items))}, false
 	}
 	for each && static && len(items) > size {
 		w.inner(inv, slices.Concat(rest, items[:size]), name, change)
 		items = items[size:]
 	}
 	w.inner(inv, slices.Concat(rest, items), name, change)
-}
-
-// xargsOptions are the long options of xargs.
-var xargsOptions = strings.Fields("--null --arg-file --delimiter --eof --replace --max-lines --max-args --interactive --open-tty" +
-	" --max-procs --process-slot-var --no-run-if-empty --max-chars --verbose --show-limits --exit")
-
-// longOptions spells out long options that are shortened. It is false where one is not known, or stands for several.
-func longOptions(args []arg, names []string) ([]arg, bool) {
-	out, clear := slices.Clone(args), true
-	for i, a := range out {
-		if a.Text == "--" || !strings.HasPrefix(a.Text, "-") {
-			break
-		}
-		name, value, glued := strings.Cut(a.Text, "=")
-		if !strings.HasPrefix(name, "--") || slices.Contains(names, name) {
-			continue
-		}
-		long := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !strings.HasPrefix(n, name) })
-		if clear = clear && len(long) == 1; len(long) != 1 {
-			continue
-		}
-		out[i] = literalArg(long[0])
-		if glued {
-			out[i] = literalArg(long[0] + "=" + value)
-		}
-	}
-	return out, clear
 }
 
 // listsNames reports whether all of these commands print names of files and the like, which
@@ -123,36 +98,21 @@ func (w *walker) listsNames(cmds []int) bool {
 	return len(cmds) > 0
 }
 
-// substituteMark is substitute for a mark of which a part may not be known: what reads the
-// same is the same then.
-func (w *walker) substituteMark(args []arg, mark arg, v value) []arg {
-	if mark.Certainty == Exact {
-		return w.substitute(args, mark.Text, v)
-	}
-	out := slices.Clone(args)
-	for i, a := range out {
-		if mark.Text != "" && strings.Contains(a.Text, mark.Text) {
-			out[i] = newArg(known(strings.ReplaceAll(a.Text, mark.Text, v.text())), a.Raw)
-		}
-	}
-	return out
-}
-
 // items returns what is on a known standard input, or in a known file, as xargs takes it:
 // words, with -I lines, or what separator ends.
-func (w *walker) items(lines bool, separator string, file arg) ([]arg, bool) {
+func (w *walker) items(lines bool, separator string, file value.Arg) ([]value.Arg, bool) {
 	in := w.stdin()
 	if file.Text != "" {
-		content, ok := w.content(file.val)
+		content, ok := w.content(file.Val)
 		if !ok {
 			return nil, false
 		}
-		in = &input{text: content, cmds: content.inputs(), static: allKnown(content)}
+		in = &input{text: content, cmds: content.Inputs(), static: content.Known()}
 	}
 	if in == nil || !in.static {
 		return nil, false
 	}
-	text, ok := in.text.exact()
+	text, ok := in.text.Exact()
 	if !ok || separator == "" && strings.ContainsAny(text, "'\"\\\v\f\r") {
 		return nil, false
 	}
@@ -162,7 +122,7 @@ func (w *walker) items(lines bool, separator string, file arg) ([]arg, bool) {
 	} else if lines {
 		split = func(s string) []string { return strings.Split(strings.TrimRight(s, "\n"), "\n") }
 	}
-	var items []arg
+	var items []value.Arg
 	words := split(text)
 	if !eachTurn(words) {
 		return nil, false
@@ -171,52 +131,19 @@ func (w *walker) items(lines bool, separator string, file arg) ([]arg, bool) {
 		if !w.step(1) {
 			return nil, false
 		}
-		a := literalArg(strings.TrimLeft(f, " \t"))
+		a := value.Literal(strings.TrimLeft(f, " \t"))
 		a.Inputs = in.cmds
-		a.val[0].inputs = in.cmds
+		a.Val[0].Inputs = in.cmds
 		items = append(items, a)
 	}
 	return items, true
-}
-
-// substitute replaces mark in args by v.
-func (w *walker) substitute(args []arg, mark string, v value) []arg {
-	out := make([]arg, len(args))
-	w.step(2 * len(args))
-	for i, a := range args {
-		out[i] = a
-		if mark == "" || !strings.Contains(a.Text, mark) {
-			continue
-		}
-		var made value
-		for _, p := range a.val {
-			for p.known && strings.Contains(p.text, mark) {
-				before, rest, _ := strings.Cut(p.text, mark)
-				if before != "" {
-					head := p
-					head.text = before
-					made = append(made, head)
-				}
-				made = append(made, v.with(true, nil)...)
-				p.text = rest
-			}
-			if p.text != "" {
-				made = append(made, p)
-			}
-		}
-		if !w.pay(made) {
-			break
-		}
-		out[i] = newArg(made, a.Raw)
-	}
-	return out
 }
 
 // parallel joins its words into shell text, once per argument behind ::: .
 func (w *walker) parallel(inv *invocation, name string, c carrier) {
 	_, rest := getopt(inv.args[1:], c.short, c.long)
 	command := rest
-	var items []arg
+	var items []value.Arg
 	for i, a := range rest {
 		if strings.HasPrefix(a.Text, ":::") {
 			command = rest[:i]
@@ -232,25 +159,25 @@ func (w *walker) parallel(inv *invocation, name string, c carrier) {
 			w.stdinProgram(inv, "sh", name, nil)
 		}
 		for _, item := range items {
-			w.runText(inv, code, item.val, name, nil)
+			w.runText(inv, code, item.Val, name, nil)
 		}
 		return
 	}
-	text := joined(command)
-	marked := strings.Contains(text.text(), "{")
-	if len(items) == 0 || !eachTurn(texts(items)) {
+	text := value.Join(command)
+	marked := strings.Contains(text.Text(), "{")
+	if len(items) == 0 || !eachTurn(value.Texts(items)) {
 		var inputs []int
 		if in := w.stdin(); in != nil {
 			inputs = in.cmds
 		}
-		items = []arg{unknownArg("{}", inputs)}
+		items = []value.Arg{value.OpaqueArg("{}", inputs)}
 	}
 	for _, item := range items {
-		var one value
+		var one value.Value
 		if marked {
-			one = joined(w.substitute(command, "{}", item.val))
+			one = value.Join(substitute(command, "{}", item.Val, w.step))
 		} else {
-			one = slices.Concat(text, joinQuoted([]arg{item}))
+			one = slices.Concat(text, value.Quote([]value.Arg{item}))
 		}
 		w.argumentText(inv, code, one, name)
 	}
@@ -258,99 +185,8 @@ func (w *walker) parallel(inv *invocation, name string, c carrier) {
 
 // argumentText walks text in which only arguments may be unknown: they are data that the
 // carrier quotes, and do not make the text unknown code.
-func (w *walker) argumentText(inv *invocation, code Code, v value, via string) {
-	code.Static = w.reparse(inv.idx, w.source(v), via, func(c *context) { c.st = w.child(code.Language) })
+func (w *walker) argumentText(inv *invocation, code Code, v value.Value, via string) {
+	code.Static = w.reparse(inv.idx, w.holes.Source(v), via, func(c *context) { c.st = w.child(code.Language) })
 	code.Truncated = !code.Static
 	w.commands[inv.idx].Code = code
-}
-
-// find walks what -exec and its like run for each file found.
-func (w *walker) find(inv *invocation, name string) {
-	args := inv.args[1:]
-	var roots []arg
-	for _, a := range args {
-		if a.Text != "" && strings.ContainsAny(a.Text[:1], "-(!") {
-			break
-		}
-		roots = append(roots, a)
-	}
-	if strings.HasPrefix(name, "fd") {
-		roots = fdRoots(args)
-	}
-	found := w.findResult(roots)
-	for i := 0; i < len(args); i++ {
-		switch args[i].Text {
-		case "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch":
-		default:
-			continue
-		}
-		option := args[i].Text
-		start := i + 1
-		for i++; i < len(args); i++ {
-			if args[i].Text == ";" || args[i].Text == "+" && args[i-1].Text == "{}" {
-				break
-			}
-		}
-		command := args[start:min(i, len(args))]
-		many := i < len(args) && args[i].Text == "+" || option == "-X" || option == "--exec-batch"
-		var change func(*context)
-		if option == "-execdir" || option == "-okdir" {
-			change = func(x *context) {
-				x.st = w.fork(x.st)
-				x.st.place(Dir{})
-			}
-		}
-		if strings.HasPrefix(name, "fd") && !slices.ContainsFunc(command, func(a arg) bool { return strings.Contains(a.Text, "{") }) {
-			command = append(slices.Clone(command), unknownArg("{}", nil))
-		}
-		command = w.substitute(command, "{}", found)
-		for i, a := range command {
-			if many && strings.Contains(a.Text, "{}") {
-				command[i] = newArg(a.val.with(false, nil), a.Raw)
-			}
-		}
-		w.inner(inv, command, name+" "+option, change)
-	}
-}
-
-// fdRoots are the places where fd searches: the operands behind the pattern.
-func fdRoots(args []arg) []arg {
-	var operands []arg
-	for i := 0; i < len(args); i++ {
-		switch text := args[i].Text; {
-		case text == "-x" || text == "-X" || text == "--exec" || text == "--exec-batch":
-			i = len(args)
-		case len(text) > 1 && text[0] == '-':
-			if len(text) == 2 && strings.Contains("tedESojc", text[1:]) || text == "--type" || text == "--extension" || text == "--max-depth" || text == "--exclude" {
-				i++
-			}
-		default:
-			operands = append(operands, args[i])
-		}
-	}
-	return operands[min(1, len(operands)):]
-}
-
-// findResult is the value that {} takes: something below the places where find starts.
-func (w *walker) findResult(roots []arg) value {
-	if len(roots) == 0 {
-		roots = []arg{literalArg(".")}
-	}
-	if len(roots) > 1 || roots[0].Certainty == Unknown {
-		return value{{text: "{}", data: true, inputs: argInputs(roots)}}
-	}
-	text := roots[0].Prefix
-	if !strings.HasSuffix(text, "/") {
-		text += "/"
-	}
-	return value{{text: text, known: true, quoted: true, inputs: roots[0].Inputs}, {text: "{}", quoted: true, data: true}}
-}
-
-func (w *walker) entr(inv *invocation, args []arg) {
-	options, rest := getopt(args, "", nil)
-	if _, ok := options["-s"]; ok && len(rest) > 0 {
-		w.runText(inv, Code{Language: "sh", From: CodeArgument}, rest[0].val, "entr -s", nil)
-		return
-	}
-	w.inner(inv, w.substitute(rest, "/_", unknown("/_", nil)), "entr", nil)
 }

@@ -7,12 +7,14 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // invocation is one command that is about to run: its words are expanded.
 type invocation struct {
 	idx      int
-	args     []arg
+	args     []value.Arg
 	assigns  []Assign
 	prefix   bool // assigns hold for this command only
 	declared bool // what its words declare is done
@@ -79,7 +81,7 @@ func (w *walker) place(idx int, n syntax.Node) {
 		c.Pipeline = Pipeline{ID: w.pipelines, Length: 1}
 	}
 	c.Marks = slices.Clone(w.ctx.marks)
-	c.Certainty = Exact
+	c.Certainty = value.Exact
 	if in := w.stdin(); in != nil {
 		c.Inputs = slices.Clone(in.cmds)
 	}
@@ -112,19 +114,19 @@ func (w *walker) stdin() *input {
 // in it, to its output.
 func (w *walker) run(inv *invocation) {
 	c := &w.commands[inv.idx]
-	c.Words, c.Assigns = words(inv.args), inv.assigns
+	c.Words, c.Assigns = value.Words(inv.args), inv.assigns
 	c.Redirects = slices.Concat(inv.redir.list, w.ctx.redirs)
 	if inv.redir.in != nil {
 		c.Inputs = slices.Clone(inv.redir.in.cmds)
 	}
-	inputs := slices.Concat(c.Inputs, argInputs(inv.args))
+	inputs := slices.Concat(c.Inputs, value.Inputs(inv.args))
 	for _, a := range inv.assigns {
 		inputs = append(inputs, a.Value.Inputs...)
 	}
 	for _, r := range inv.redir.list {
 		inputs = slices.Concat(inputs, r.Target.Inputs, r.Body.Inputs)
 	}
-	c.Inputs = slices.DeleteFunc(sortedSet(inputs), func(i int) bool { return i == inv.idx })
+	c.Inputs = slices.DeleteFunc(value.Set(inputs), func(i int) bool { return i == inv.idx })
 	c.Name = w.nameOf(inv)
 	w.grade(inv.idx)
 	if inv.redir.sockets {
@@ -150,7 +152,7 @@ func (w *walker) run(inv *invocation) {
 		run()
 	}
 	if w.speaks > silent {
-		out.text = unknown("", out.cmds)
+		out.text = value.Opaque("", out.cmds)
 	}
 	w.speaks = max(w.speaks, speaks)
 	restore()
@@ -192,7 +194,7 @@ func (w *walker) lend(inv *invocation) (restore func()) {
 	st := w.ctx.st
 	old := maps.Clone(st.vars)
 	for _, a := range inv.assigns {
-		st.vars[a.Name] = variable{val: wordValue(a.Value), exported: true}
+		st.vars[a.Name] = variable{val: a.Value.Value(), exported: true}
 	}
 	keeps := keepsPrefix[w.commands[inv.idx].Name] || st.sh && len(st.funcs[inv.args[0].Text]) > 0
 	return func() {
@@ -202,7 +204,7 @@ func (w *walker) lend(inv *invocation) (restore func()) {
 			switch {
 			case keeps: // in some shells and modes, or for what the command declares
 				st.vars[a.Name] = variable{val: now.blurred("$" + a.Name), exported: now.exported}
-			case !now.val.equal(wordValue(a.Value)) && allKnown(now.val):
+			case !now.val.Equal(a.Value.Value()) && now.val.Known():
 				w.assignUnknown(a.Name, now.inputs())
 			case had:
 				st.vars[a.Name] = before
@@ -226,7 +228,7 @@ func (w *walker) nameOf(inv *invocation) string {
 		return ""
 	}
 	first := inv.args[0]
-	if text, ok := first.val.exact(); ok && !first.Glob {
+	if text, ok := first.Val.Exact(); ok && !first.Glob {
 		if strings.HasSuffix(text, "/") {
 			return ""
 		}
@@ -238,13 +240,13 @@ func (w *walker) nameOf(inv *invocation) string {
 	if first.Raw == "$SHELL" || first.Raw == "${SHELL}" || first.Raw == `"$SHELL"` || first.Raw == `"${SHELL}"` || first.Raw == "$BASH" {
 		return "sh" // whatever it is set to, it is a shell
 	}
-	if strings.HasPrefix(first.Prefix, "/proc/") && strings.HasSuffix(first.val.tail(), "/exe") {
+	if strings.HasPrefix(first.Prefix, "/proc/") && strings.HasSuffix(first.Val.Tail(), "/exe") {
 		return "bash"
 	}
 	// "$VENV/bin/python", $(which python): the directory is not known, the program is.
-	tail := first.val.tail()
+	tail := first.Val.Tail()
 	slash := strings.LastIndexByte(tail, '/')
-	if slash < 0 || first.Glob || !first.Quoted && !plainVariable(first.Raw) && first.val.dynamic() {
+	if slash < 0 || first.Glob || !first.Quoted && !plainVariable(first.Raw) && first.Val.Dynamic() {
 		return ""
 	}
 	return tail[slash+1:]
@@ -271,10 +273,10 @@ func baseName(text string) string {
 // grade sets the certainty of a command from its words.
 func (w *walker) grade(idx int) {
 	c := &w.commands[idx]
-	c.Certainty = Exact
-	partial := func(word Word) {
-		if word.Certainty != Exact {
-			c.Certainty = min(c.Certainty, Partial)
+	c.Certainty = value.Exact
+	partial := func(word value.Word) {
+		if word.Certainty != value.Exact {
+			c.Certainty = min(c.Certainty, value.Partial)
 		}
 	}
 	for _, word := range c.Words {
@@ -286,6 +288,6 @@ func (w *walker) grade(idx int) {
 		}
 	}
 	if len(c.Words) > 0 && c.Name == "" {
-		c.Certainty = Unknown
+		c.Certainty = value.Unknown
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // state is what a shell knows at one place of the text: variables, functions, directory.
@@ -15,9 +17,9 @@ type state struct {
 	vars    map[string]variable
 	funcs   map[string][]*function // several when branches define it differently, nil for one that does not
 	aliases map[string]string
-	params  []value // $1, $2, …
-	bound   bool    // params are known
-	zero    value   // $0
+	params  []value.Value // $1, $2, …
+	bound   bool          // params are known
+	zero    value.Value   // $0
 	dir     Dir
 	dirs    []string // where dir is not known, the directories that it may be; nil for any
 	spot    int      // where dir is not known, its number: a file that is written there can be found there again
@@ -63,8 +65,8 @@ func newDisk() *disk {
 
 // variable is a shell variable. The zero value is one whose value is not known.
 type variable struct {
-	val        value
-	list       []value // elements of an indexed array
+	val        value.Value
+	list       []value.Value // elements of an indexed array
 	array      bool
 	exported   bool
 	unset      bool // known to have no value
@@ -88,7 +90,7 @@ type function struct {
 
 // written is a file whose content this text has made.
 type written struct {
-	content value
+	content value.Value
 	by      []int  // the commands that wrote it
 	program string // it is a copy of this program
 	pipe    bool   // mkfifo made it
@@ -169,7 +171,7 @@ func (w *walker) merge(a, b *state) *state {
 	if !slices.Equal(a.stack, b.stack) {
 		m.stack = nil
 	}
-	if a.bound != b.bound || !slices.EqualFunc(a.params, b.params, value.equal) {
+	if a.bound != b.bound || !slices.EqualFunc(a.params, b.params, value.Value.Equal) {
 		m.bind(nil, false)
 	}
 	if m.in == nil {
@@ -197,25 +199,25 @@ func mergeDir(a, b Dir) Dir {
 
 func mergeVar(a, b variable, name string) variable {
 	same := a.array == b.array && a.unset == b.unset && a.descriptor == b.descriptor &&
-		slices.EqualFunc(a.list, b.list, value.equal)
-	if same && (a.array || a.unset || a.val.equal(b.val)) {
+		slices.EqualFunc(a.list, b.list, value.Value.Equal)
+	if same && (a.array || a.unset || a.val.Equal(b.val)) {
 		return a
 	}
-	return variable{val: blurred("$"+name, a.blurred("$"+name), b.blurred("$"+name)), exported: a.exported || b.exported}
+	return variable{val: value.Blurred("$"+name, a.blurred("$"+name), b.blurred("$"+name)), exported: a.exported || b.exported}
 }
 
 // inputs returns the commands whose output is in the variable.
 func (v variable) inputs() []int {
-	all := v.val.inputs()
+	all := v.val.Inputs()
 	for _, e := range v.list {
-		all = append(all, e.inputs()...)
+		all = append(all, e.Inputs()...)
 	}
 	return all
 }
 
 // blurred is a value of which only the commands are known, and whether it may lead up.
-func (v variable) blurred(written string) value {
-	return blurred(written, slices.Concat(v.list, []value{v.val})...)
+func (v variable) blurred(written string) value.Value {
+	return value.Blurred(written, slices.Concat(v.list, []value.Value{v.val})...)
 }
 
 // mergeDisks keeps what both sides may have done.
@@ -253,7 +255,7 @@ func (w *walker) meanwhile(f func()) {
 	before := w.fork(w.ctx.st)
 	w.perhaps(f)
 	for abs, file := range w.ctx.st.files {
-		if old := before.files[abs]; !file.content.equal(old.content) || file.program != old.program {
+		if old := before.files[abs]; !file.content.Equal(old.content) || file.program != old.program {
 			file.touched, file.edited = true, true
 			w.ctx.st.files[abs], w.ctx.st.loose[abs] = file, true
 		}
@@ -304,9 +306,9 @@ func (w *walker) mergeFile(p string, a, b *state) written {
 	}
 	m := fa
 	m.touched, m.edited = fa.touched || fb.touched, fa.edited || fb.edited
-	if !fa.content.equal(fb.content) {
-		m.content = slices.Concat(fa.content, value{{text: "\n", known: true}}, fb.content)
-		m.by, m.touched = sortedSet(slices.Concat(fa.by, fb.by)), true
+	if !fa.content.Equal(fb.content) {
+		m.content = slices.Concat(fa.content, value.Value{{Text: "\n", Known: true}}, fb.content)
+		m.by, m.touched = value.Set(slices.Concat(fa.by, fb.by)), true
 	}
 	return m
 }
@@ -322,9 +324,9 @@ func (st *state) lookupVar(name string) variable {
 		if v, ok := st.vars[name]; ok {
 			switch {
 			case v.unset && name == "IFS":
-				v.val = known(" \t\n")
+				v.val = value.Known(" \t\n")
 			case v.unset && setByShells(name):
-				v = variable{val: unknown("$"+name, nil)}
+				v = variable{val: value.Opaque("$"+name, nil)}
 			}
 			return v
 		}
@@ -332,23 +334,23 @@ func (st *state) lookupVar(name string) variable {
 	switch name {
 	case "PWD":
 		if st.dir.Known {
-			return variable{val: known(st.dir.Path), exported: true}
+			return variable{val: value.Known(st.dir.Path), exported: true}
 		}
 	case "OLDPWD":
 		if st.old.Known {
-			return variable{val: known(st.old.Path), exported: true}
+			return variable{val: value.Known(st.old.Path), exported: true}
 		}
 	case "IFS":
-		return variable{val: known(" \t\n")}
+		return variable{val: value.Known(" \t\n")}
 	default:
 		if text, ok := st.base[name]; ok && !volatile[name] {
-			return variable{val: known(text), exported: true}
+			return variable{val: value.Known(text), exported: true}
 		}
 		if st.whole && !setByShells(name) {
 			return variable{unset: true}
 		}
 	}
-	return variable{val: unknown("$"+name, nil)}
+	return variable{val: value.Opaque("$"+name, nil)}
 }
 
 // setByShells reports a variable that bash or dash may set by itself (bash(1), "Shell Variables"), so that
@@ -367,21 +369,21 @@ const shellVariables = " _ CDPATH COLUMNS DIRSTACK ERRNO EUID FUNCNAME FUNCNEST 
 	"RANDOM REPLY SECONDS SHELL SHELLOPTS SHLVL SRANDOM TERM TIMEFORMAT UID USER "
 
 // bind sets $1, $2, …, where they are known.
-func (st *state) bind(params []value, known bool) {
+func (st *state) bind(params []value.Value, known bool) {
 	if st.params, st.bound = params, known && !st.restless.params; !st.bound {
 		st.params = nil
 	}
 }
 
 // bindArgs sets $1, $2, … to words of a command.
-func (st *state) bindArgs(args []arg) {
-	params, known := make([]value, len(args)), true
+func (st *state) bindArgs(args []value.Arg) {
+	params, known := make([]value.Value, len(args)), true
 	for i, a := range args {
-		params[i] = slices.Clone(a.val)
+		params[i] = slices.Clone(a.Val)
 		for j, p := range params[i] { // each is one of the names that a pattern stands for
-			params[i][j].glob = p.glob || p.known && !p.quoted && hasGlob(p.text)
+			params[i][j].Glob = p.Glob || p.Known && !p.Quoted && value.HasGlob(p.Text)
 		}
-		known = known && spelled(a)
+		known = known && a.Spelled()
 	}
 	st.bind(params, known)
 }
@@ -404,10 +406,10 @@ func (st *state) disturb(c changes) {
 const maxPieces = 64
 
 // assign sets a scalar. A value that is too long to keep becomes unknown.
-func (w *walker) assign(name string, v value) {
+func (w *walker) assign(name string, v value.Value) {
 	st := w.ctx.st
 	if base, _, element := strings.Cut(name, "["); element { // read a[0]
-		name, v = base, blurred("$"+base, v)
+		name, v = base, value.Blurred("$"+base, v)
 		w.standIn(base, nil, v)
 	}
 	if name = st.target(name); name == anyVariable {
@@ -424,13 +426,13 @@ func (w *walker) assign(name string, v value) {
 	case "DIRSTACK":
 		st.stack = nil
 	case "BASH_ARGV0":
-		st.zero = unknown("$0", nil)
+		st.zero = value.Opaque("$0", nil)
 	case "BASH_COMPAT":
 		w.unclear = true
 	}
 	st.sh = st.sh || name == "POSIXLY_CORRECT"
-	if old.readonly || old.converts || old.array || v.size() > w.lim.Bytes || len(v) > maxPieces {
-		v = blurred("$"+name, v)
+	if old.readonly || old.converts || old.array || v.Size() > w.lim.Bytes || len(v) > maxPieces {
+		v = value.Blurred("$"+name, v)
 	}
 	_, inBase := st.base[name]
 	st.vars[name] = variable{val: v, exported: old.exported || inBase, readonly: old.readonly, converts: old.converts}
@@ -438,7 +440,7 @@ func (w *walker) assign(name string, v value) {
 
 // assignUnknown records that name got a value that is not known.
 func (w *walker) assignUnknown(name string, inputs []int) {
-	w.assign(name, unknown("$"+name, inputs))
+	w.assign(name, value.Opaque("$"+name, inputs))
 }
 
 // forget makes every variable unknown: unknown code has run.
@@ -462,7 +464,7 @@ func (w *walker) child(lang string) *state {
 		if !v.exported || v.array {
 			st.vars[name] = variable{unset: true}
 			if st.exports {
-				st.vars[name] = variable{val: unknown("$"+name, nil)}
+				st.vars[name] = variable{val: value.Opaque("$"+name, nil)}
 			}
 		}
 	}
@@ -500,8 +502,8 @@ func (w *walker) uncertain(f func()) {
 	f()
 	w.ctx.out = outer
 	outer.cmds = append(outer.cmds, own.cmds...)
-	if own.text.size() > 0 || !allKnown(own.text) {
-		outer.text = append(outer.text, piece{inputs: own.cmds, made: strings.Contains(own.text.text(), "..")})
+	if own.text.Size() > 0 || !own.text.Known() {
+		outer.text = append(outer.text, value.Piece{Inputs: own.cmds, Made: strings.Contains(own.text.Text(), "..")})
 	}
 }
 
@@ -529,7 +531,7 @@ func (w *walker) subshell(f func()) {
 	w.ctx.st.sub = true
 	f()
 	if out := w.ctx.out; w.aborts || w.speaks > silent {
-		out.text = value{{inputs: out.cmds, made: true}}
+		out.text = value.Value{{Inputs: out.cmds, Made: true}}
 	}
 	w.ctx, w.aborts, w.speaks, w.mayEnd = saved, aborts, speaks, mayEnd
 }

@@ -274,7 +274,7 @@ func (w *walker) from(st *state, s *syntax.Stmt, sure bool) outcome {
 func (w *walker) coproc(c *syntax.CoprocClause) {
 	name := "COPROC"
 	if c.Name != nil {
-		if text, ok := w.single(c.Name).exact(); ok {
+		if text, ok := w.single(c.Name).Exact(); ok {
 			name = text
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 var update = flag.Bool("update", false, "write what Parse returns into testdata/*.txt; read the diff before you commit it")
@@ -66,7 +68,7 @@ func parseForTable(text string) []string {
 		return []string{"error " + string(e.Kind)}
 	}
 	lines := renderAll(p)
-	lowest := Exact
+	lowest := value.Exact
 	for _, c := range p.Commands {
 		lowest = min(lowest, c.Certainty)
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // TestValuesAreThoseOfBash runs the texts of testdata/values.list with bash. Each run of the program show must be
@@ -44,7 +46,7 @@ func TestValuesAreThoseOfBash(t *testing.T) {
 			ReadFile: func(name string) (string, bool) { return "readme\n", name == filepath.Join(dir, "README.md") },
 			IsDir:    func(name string) bool { return name == dir || name == filepath.Join(dir, "sub") },
 		})
-		if err != nil || p.Certainty == Unknown || runsUnknown(p) {
+		if err != nil || p.Certainty == value.Unknown || runsUnknown(p) {
 			continue
 		}
 		out, err := os.ReadFile(shown)
@@ -84,11 +86,11 @@ func listed(p *Program, args []string) bool {
 		}
 		rest, same := args, true
 		for _, w := range c.Words[1:] {
-			if w.Certainty != Exact && !w.Quoted || w.Glob {
+			if w.Certainty != value.Exact && !w.Quoted || w.Glob {
 				rest = nil // it may be any number of arguments
 				break
 			}
-			if same = len(rest) > 0 && (rest[0] == w.Text || w.Certainty != Exact && strings.HasPrefix(rest[0], w.Prefix)); !same {
+			if same = len(rest) > 0 && (rest[0] == w.Text || w.Certainty != value.Exact && strings.HasPrefix(rest[0], w.Prefix)); !same {
 				break
 			}
 			rest = rest[1:]

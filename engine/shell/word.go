@@ -7,19 +7,21 @@ import (
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // fields expands words as the arguments of a command: braces, tilde, parameters,
 // substitutions, word splitting and quote removal, in bash's order. File names are not
 // expanded; a word that bash would match against files carries Glob.
-func (w *walker) fields(list []*syntax.Word) []arg {
-	var args []arg
+func (w *walker) fields(list []*syntax.Word) []value.Arg {
+	var args []value.Arg
 	for _, word := range list {
 		raw := w.raw(word)
 		list, ok := w.braces(word)
 		if !ok {
 			w.single(word) // for the substitutions in it
-			args = append(args, newArg(unknown(raw, nil), raw))
+			args = append(args, value.NewArg(value.Opaque(raw, nil), raw))
 			continue
 		}
 		for _, one := range list {
@@ -32,7 +34,7 @@ func (w *walker) fields(list []*syntax.Word) []arg {
 				if !w.pay(v) {
 					return args
 				}
-				args = append(args, newArg(v, raw))
+				args = append(args, value.NewArg(v, raw))
 			}
 		}
 	}
@@ -41,9 +43,9 @@ func (w *walker) fields(list []*syntax.Word) []arg {
 
 // single expands a word where bash does not split it: assignments, redirect targets,
 // case words, here-strings.
-func (w *walker) single(word *syntax.Word) value {
+func (w *walker) single(word *syntax.Word) value.Value {
 	if word == nil || !w.step(1) {
-		return known("")
+		return value.Known("")
 	}
 	b := fieldBuilder{w: w, whole: true}
 	b.parts(word.Parts, false)
@@ -53,9 +55,9 @@ func (w *walker) single(word *syntax.Word) value {
 
 // document expands the body of a here-document.
 // With tabs set the body's lines lose their leading tabs.
-func (w *walker) document(word *syntax.Word, quoted, tabs bool) value {
+func (w *walker) document(word *syntax.Word, quoted, tabs bool) value.Value {
 	if word == nil {
-		return known("")
+		return value.Known("")
 	}
 	if tabs {
 		word = withoutTabs(word)
@@ -64,7 +66,7 @@ func (w *walker) document(word *syntax.Word, quoted, tabs bool) value {
 	if quoted {
 		for _, p := range word.Parts {
 			if lit, ok := p.(*syntax.Lit); ok {
-				b.cur = append(b.cur, w.fill(lit.Value, true)...)
+				b.cur = append(b.cur, w.holes.Fill(lit.Value, true)...)
 			}
 		}
 		return b.cur
@@ -75,10 +77,10 @@ func (w *walker) document(word *syntax.Word, quoted, tabs bool) value {
 }
 
 // withoutNames makes names that a pattern stood for unknown.
-func withoutNames(v value) value {
+func withoutNames(v value.Value) value.Value {
 	v = slices.Clone(v)
 	for i, p := range v {
-		v[i].known = p.known && !p.glob
+		v[i].Known = p.Known && !p.Glob
 	}
 	return v
 }
@@ -177,8 +179,8 @@ func (w *walker) raw(n syntax.Node) string {
 		return ""
 	}
 	raw := w.ctx.src[start:end]
-	if strings.ContainsRune(raw, holeOpen) {
-		return w.fill(raw, false).text()
+	if strings.ContainsRune(raw, value.HoleOpen) {
+		return w.holes.Fill(raw, false).Text()
 	}
 	return raw
 }
@@ -210,36 +212,36 @@ func (w *walker) nestSource(text string) {
 }
 
 // substitution walks $( ) and returns what it prints, without the last line ends.
-func (w *walker) substitution(p *syntax.CmdSubst) value {
+func (w *walker) substitution(p *syntax.CmdSubst) value.Value {
 	raw := w.raw(p)
 	if file, ok := readSubstitution(p); ok {
 		// $(<file)
 		target := w.single(file)
 		idx, ok := w.reserve()
 		if !ok {
-			return unknown(raw, nil)
+			return value.Opaque(raw, nil)
 		}
-		w.fillBare(idx, p, []Redirect{{Mode: RedirectRead, Target: newArg(target, w.raw(file)).Word}})
+		w.fillBare(idx, p, []Redirect{{Mode: RedirectRead, Target: value.NewArg(target, w.raw(file)).Word}})
 		if text, ok := w.content(target); ok && !w.ctx.st.sh {
-			return text.with(false, []int{idx}).trimNewlines()
+			return text.With(false, []int{idx}).TrimNewlines()
 		}
-		return unknown(raw, []int{idx})
+		return value.Opaque(raw, []int{idx})
 	}
 	out := w.captured(p.Stmts)
-	v := out.text.trimNewlines()
+	v := out.text.TrimNewlines()
 	if len(v) == 0 && len(out.cmds) > 0 {
-		v = known("")
+		v = value.Known("")
 	}
-	if v.size() > w.lim.Bytes {
-		v = unknown(raw, nil)
+	if v.Size() > w.lim.Bytes {
+		v = value.Opaque(raw, nil)
 	}
-	v = v.with(false, out.cmds)
+	v = v.With(false, out.cmds)
 	for i := range v {
-		if v[i].known { // the shell drops NUL
-			v[i].text = strings.ReplaceAll(v[i].text, "\x00", "")
+		if v[i].Known { // the shell drops NUL
+			v[i].Text = strings.ReplaceAll(v[i].Text, "\x00", "")
 		}
-		if !v[i].known && v[i].text == "" {
-			v[i].text = raw
+		if !v[i].Known && v[i].Text == "" {
+			v[i].Text = raw
 		}
 	}
 	return v

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // Record is one command that ran.
@@ -68,7 +69,7 @@ func Read(p Program) (*shell.Program, string) {
 	case prog.Budget != "":
 		return prog, "budget " + prog.Budget
 	}
-	lowest := shell.Exact
+	lowest := value.Exact
 	for _, c := range prog.Commands {
 		lowest = min(lowest, c.Certainty)
 	}
@@ -110,7 +111,7 @@ func Compare(p Program, r Run) Comparison {
 
 // opaque reports an entry for text that the reader has not seen, or for a command that may be a shell.
 func opaque(c shell.Command) bool {
-	return len(c.Words) > 0 && c.Certainty == shell.Unknown || slices.Contains(c.Marks,
+	return len(c.Words) > 0 && c.Certainty == value.Unknown || slices.Contains(c.Marks,
 		shell.MarkDynamicCode) || c.Code.Truncated ||
 		c.Code.From != shell.CodeNone && !c.Code.Static
 }
@@ -147,7 +148,7 @@ func command(list []shell.Command, r Record) (Verdict, string) {
 		}
 		in = true
 		v := Covered
-		if c.Certainty == shell.Exact && c.Dir.Known {
+		if c.Certainty == value.Exact && c.Dir.Known {
 			v = Exact
 		}
 		best = min(best, v)
@@ -167,16 +168,16 @@ func command(list []shell.Command, r Record) (Verdict, string) {
 const randomPart = "XXX"
 
 // covers reports whether words may stand for an argument vector.
-func covers(words []shell.Word, argv []string) bool {
+func covers(words []value.Word, argv []string) bool {
 	if len(words) == 0 {
 		return len(argv) == 0
 	}
 	w, rest := words[0], words[1:]
 	prefix, many := w.Prefix, !w.Quoted || w.Glob
 	switch {
-	case w.Certainty == shell.Exact && !w.Glob:
+	case w.Certainty == value.Exact && !w.Glob:
 		return len(argv) > 0 && (argv[0] == w.Text || isPipe(argv[0]) && isPipe(w.Text)) && covers(rest, argv[1:])
-	case w.Certainty == shell.Exact:
+	case w.Certainty == value.Exact:
 		for i := 0; i < len(argv) && (matches(w.Text, argv[i]) || argv[i] == w.Text); i++ {
 			if covers(rest, argv[i+1:]) {
 				return true
@@ -273,7 +274,7 @@ func stdin(c shell.Command, r Record) bool {
 	for _, d := range c.Redirects {
 		switch {
 		case d.FD != 0 && d.FD != -1:
-		case d.Mode != shell.RedirectHere || d.Body.Certainty != shell.Exact,
+		case d.Mode != shell.RedirectHere || d.Body.Certainty != value.Exact,
 			strings.HasSuffix(strings.TrimSuffix(d.Body.Text, "\n")+"\n", text),
 			strings.HasSuffix(d.Body.Text, text), strings.HasSuffix(d.Body.Text+"\n", text): // of a here-string
 			return true
@@ -307,7 +308,7 @@ func written(list []shell.Command, file string) bool {
 				continue
 			}
 			w := d.Target
-			prefix, whole := w.Prefix, w.Certainty == shell.Exact && !w.Glob
+			prefix, whole := w.Prefix, w.Certainty == value.Exact && !w.Glob
 			if w.Glob {
 				prefix = prefix[:indexOr(prefix, "*?[\\")]
 			}

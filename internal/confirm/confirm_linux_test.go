@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 var (
@@ -239,9 +240,9 @@ func line(c shell.Command) string {
 	var b strings.Builder
 	for _, w := range c.Words {
 		switch {
-		case w.Certainty == shell.Exact && w.Glob:
+		case w.Certainty == value.Exact && w.Glob:
 			fmt.Fprintf(&b, "~%s ", w.Text)
-		case w.Certainty == shell.Exact:
+		case w.Certainty == value.Exact:
 			fmt.Fprintf(&b, "%q ", w.Text)
 		default:
 			fmt.Fprintf(&b, "%s<%s> ", w.Prefix, strings.TrimPrefix(w.Text, w.Prefix))

@@ -1,9 +1,13 @@
-package shell
+package value
 
-import "strings"
+import (
+	"strings"
 
-// glob is a pattern of the shell: * ? […] and plain bytes.
-type glob []glyph
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Pattern is a pattern of the shell: * ? […] and plain bytes.
+type Pattern []glyph
 
 // glyph is one element of a pattern.
 type glyph struct {
@@ -13,25 +17,25 @@ type glyph struct {
 	set  string // one of these bytes
 }
 
-// globOf reads v as a pattern: what was quoted in it matches itself. It is false where shells, options or locales
+// PatternOf reads v as a pattern: what was quoted in it matches itself. It is false where shells, options or locales
 // read the pattern differently.
-func (w *walker) globOf(v value) (glob, bool) {
-	var g glob
+func PatternOf(v Value) (Pattern, bool) {
+	var g Pattern
 	for _, p := range v {
-		if !p.known || w.ctx.st.nocase {
+		if !p.Known {
 			return nil, false
 		}
-		for i := 0; i < len(p.text); i++ {
-			c := p.text[i]
+		for i := 0; i < len(p.Text); i++ {
+			c := p.Text[i]
 			switch {
-			case p.quoted:
-				g = append(g, glyph{set: p.text[i : i+1]})
+			case p.Quoted:
+				g = append(g, glyph{set: p.Text[i : i+1]})
 			case c == '*':
 				g = append(g, glyph{star: true})
 			case c == '?':
 				g = append(g, glyph{any: true})
 			case c == '[':
-				one, n := bracket(p.text[i:])
+				one, n := bracket(p.Text[i:])
 				if n == 0 {
 					return nil, false
 				}
@@ -40,7 +44,7 @@ func (w *walker) globOf(v value) (glob, bool) {
 			case c == '\\' || c == '(': // an escape out of a variable, and what extglob changes
 				return nil, false
 			default:
-				g = append(g, glyph{set: p.text[i : i+1]})
+				g = append(g, glyph{set: p.Text[i : i+1]})
 			}
 		}
 	}
@@ -70,7 +74,7 @@ func bracket(text string) (one glyph, n int) {
 		return glyph{}, 0
 	}
 	body := bracketClasses.Replace(inner[:end])
-	if strings.ContainsAny(body, `[\/`) || !ascii(body) {
+	if strings.ContainsAny(body, `[\/`) || !ASCII(body) {
 		return glyph{}, 0
 	}
 	var set strings.Builder
@@ -108,19 +112,22 @@ func kind(c byte) int {
 // workPerStep is how many elements of a pattern are compared for one step.
 const workPerStep = 64
 
-// lengths returns how long the shortest and the longest beginning of s is that g matches, or with back set the
+// Meter takes steps from a limit and reports whether any are left.
+type Meter func(steps int) bool
+
+// Lengths returns how long the shortest and the longest beginning of s is that g matches, or with back set the
 // end of s; -1 for none. It is false when the limit of steps is reached or characters are not single bytes.
-func (w *walker) lengths(g glob, s string, back bool) (shortest, longest int, ok bool) {
-	if !ascii(s) && !g.bytewise() {
+func (g Pattern) Lengths(s string, back bool, step Meter) (shortest, longest int, ok bool) {
+	if !ASCII(s) && !g.bytewise() {
 		return -1, -1, false
 	}
-	return w.simulate(g, s, back)
+	return g.simulate(s, back, step)
 }
 
 // simulate is lengths for a text whose characters are known to be single bytes where that matters.
-func (w *walker) simulate(g glob, s string, back bool) (shortest, longest int, ok bool) {
+func (g Pattern) simulate(s string, back bool, step Meter) (shortest, longest int, ok bool) {
 	shortest, longest = -1, -1
-	if !w.step(1 + len(g)/workPerStep) {
+	if !step(1 + len(g)/workPerStep) {
 		return shortest, longest, false
 	}
 	live, next := make([]bool, len(g)+1), make([]bool, len(g)+1)
@@ -144,10 +151,10 @@ func (w *walker) simulate(g glob, s string, back bool) (shortest, longest int, o
 			}
 		}
 		if n == len(s) || !any {
-			return shortest, longest, w.step(work / workPerStep)
+			return shortest, longest, step(work / workPerStep)
 		}
 		if work += len(g) + 1; work >= workPerStep {
-			if !w.step(work / workPerStep) {
+			if !step(work / workPerStep) {
 				return -1, -1, false
 			}
 			work %= workPerStep
@@ -169,7 +176,7 @@ func (w *walker) simulate(g glob, s string, back bool) (shortest, longest int, o
 }
 
 // bytewise reports a pattern that matches the same whatever a character is.
-func (g glob) bytewise() bool {
+func (g Pattern) bytewise() bool {
 	for _, e := range g {
 		if e.any || e.not || len(e.set) > 1 {
 			return false
@@ -179,7 +186,7 @@ func (g glob) bytewise() bool {
 }
 
 // literal returns the text that g stands for where it is not a pattern.
-func (g glob) literal() (string, bool) {
+func (g Pattern) literal() (string, bool) {
 	var b strings.Builder
 	for _, e := range g {
 		if e.star || e.any || e.not || len(e.set) != 1 {
@@ -190,17 +197,17 @@ func (g glob) literal() (string, bool) {
 	return b.String(), true
 }
 
-// matches reports whether g matches all of s, and whether that is known.
-func (w *walker) matches(g glob, s string) (hit, ok bool) {
-	_, longest, ok := w.lengths(g, s, false)
+// Matches reports whether g matches all of s, and whether that is known.
+func (g Pattern) Matches(s string, step Meter) (hit, ok bool) {
+	_, longest, ok := g.Lengths(s, false, step)
 	return longest == len(s), ok
 }
 
-// replace puts with in place of the first match of g in s, of the longest one there, or of all matches. An anchor
+// Replace puts with in place of the first match of g in s, of the longest one there, or of all matches. An anchor
 // # or % ties the match to the start or the end.
-func (w *walker) replace(g glob, s, with string, anchor byte, all bool) (string, bool) {
+func (g Pattern) Replace(s, with string, anchor byte, all bool, step Meter) (string, bool) {
 	if anchor != 0 {
-		_, n, ok := w.lengths(g, s, anchor == '%')
+		_, n, ok := g.Lengths(s, anchor == '%', step)
 		switch {
 		case n < 0 || !ok:
 			return s, ok
@@ -215,14 +222,18 @@ func (w *walker) replace(g glob, s, with string, anchor byte, all bool) (string,
 		if all {
 			count = -1
 		}
-		return strings.Replace(s, text, with, count), w.step(1 + len(s)/workPerStep)
+		return strings.Replace(s, text, with, count), step(1 + len(s)/workPerStep)
 	}
 	var b strings.Builder
-	if !ascii(s) && !g.bytewise() {
+	if !ASCII(s) && !g.bytewise() {
 		return "", false
 	}
+	if s == "" { // what matches no characters is replaced there, and nowhere else
+		_, n, ok := g.simulate(s, false, step)
+		return s, ok && n < 0
+	}
 	for i := 0; i < len(s); {
-		_, n, ok := w.simulate(g, s[i:], false)
+		_, n, ok := g.simulate(s[i:], false, step)
 		switch {
 		case !ok:
 			return "", false
@@ -238,4 +249,21 @@ func (w *walker) replace(g glob, s, with string, anchor byte, all bool) (string,
 		}
 	}
 	return b.String(), true
+}
+
+// Trim removes from s what ${s#g}, ${s##g}, ${s%g} or ${s%%g} removes.
+func (g Pattern) Trim(op syntax.ParExpOperator, s string, step Meter) (string, bool) {
+	suffix := op == syntax.RemSmallSuffix || op == syntax.RemLargeSuffix
+	shortest, longest, ok := g.Lengths(s, suffix, step)
+	if op == syntax.RemSmallPrefix || op == syntax.RemSmallSuffix {
+		longest = shortest
+	}
+	switch {
+	case !ok || longest < 0:
+		return s, ok
+	case suffix:
+		return s[:len(s)-longest], true
+	default:
+		return s[longest:], true
+	}
 }

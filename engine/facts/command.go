@@ -265,7 +265,7 @@ func texts(words []value.Word) []string {
 	return out
 }
 
-func assigned(as []shell.Assign) []string {
+func assigned(as []value.Assign) []string {
 	out := make([]string, 0, len(as))
 	for _, a := range as {
 		if !slices.Contains(out, a.Name) {

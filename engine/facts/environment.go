@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sallyport-dev/sallyport/engine/shell"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
@@ -99,7 +98,7 @@ var (
 // loadsNothing reports whether a loader's variable is set to something that loads no other code than
 // the program's own: options that name none, or library directories of the project. A file that
 // the value names is executed.
-func (c *call) loadsNothing(a shell.Assign, shared func(string) bool) bool {
+func (c *call) loadsNothing(a value.Assign, shared func(string) bool) bool {
 	if a.Value.Certainty != value.Exact {
 		return false
 	}

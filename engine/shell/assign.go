@@ -12,13 +12,13 @@ import (
 
 // assignment expands NAME=value. With set the shell's state changes; otherwise it holds for
 // one command only.
-func (w *walker) assignment(a *syntax.Assign, set bool) []Assign {
+func (w *walker) assignment(a *syntax.Assign, set bool) []value.Assign {
 	if a.Name == nil {
 		return nil
 	}
 	name := a.Name.Value
 	if a.Array != nil {
-		return []Assign{w.arrayAssignment(a, name, set)}
+		return []value.Assign{w.arrayAssignment(a, name, set)}
 	}
 	v := value.Known("")
 	if a.Value != nil {
@@ -47,7 +47,7 @@ func (w *walker) assignment(a *syntax.Assign, set bool) []Assign {
 		}
 	}
 	w.historyVariable(name, v)
-	return []Assign{{Name: name, Value: value.NewArg(v, w.raw(a)).Word}}
+	return []value.Assign{{Name: name, Value: value.NewArg(v, w.raw(a)).Word}}
 }
 
 // assigned expands the value of an assignment, where a tilde also counts after a colon. Only colons that stand in
@@ -67,7 +67,7 @@ func (w *walker) assigned(word *syntax.Word) value.Value {
 	return v
 }
 
-func (w *walker) arrayAssignment(a *syntax.Assign, name string, set bool) Assign {
+func (w *walker) arrayAssignment(a *syntax.Assign, name string, set bool) value.Assign {
 	var list []value.Value
 	old := w.ctx.st.lookupVar(name)
 	indexed := a.Append && !old.array || old.readonly || old.converts
@@ -107,7 +107,7 @@ func (w *walker) arrayAssignment(a *syntax.Assign, name string, set bool) Assign
 		}
 		w.ctx.st.vars[name] = v
 	}
-	return Assign{Name: name, Value: value.NewArg(all, w.raw(a)).Word}
+	return value.Assign{Name: name, Value: value.NewArg(all, w.raw(a)).Word}
 }
 
 // standIn notes that BASH_ALIASES or BASH_CMDS makes a name stand for a command.

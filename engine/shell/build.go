@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/shell/command"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
@@ -147,7 +148,7 @@ func gitCommands(content string, _ []string) []string {
 }
 
 // gitKeys are keys whose value git runs.
-var gitKeys = nameSet("fsmonitor sshcommand pager editor askpass clean smudge process textconv command cmd helper" +
+var gitKeys = command.Names("fsmonitor sshcommand pager editor askpass clean smudge process textconv command cmd helper" +
 	" program gitproxy uploadpack receivepack driver external alternaterefscommand packobjectshook")
 
 // hatched finds the commands in a file of a program's own language.

@@ -7,6 +7,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/sallyport-dev/sallyport/engine/shell/command"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
@@ -125,7 +126,7 @@ func shift(w *walker, inv *invocation) {
 
 // read binds variables to a line of standard input.
 func read(w *walker, inv *invocation) {
-	options, names := getopt(inv.args[1:], "adinNptu", nil)
+	options, names := command.Getopt(inv.args[1:], "adinNptu", nil)
 	in := w.stdin()
 	inputs := []int{inv.idx}
 	made := in != nil && (in.static || slices.ContainsFunc(in.text, func(p value.Piece) bool { return p.Made }))
@@ -133,7 +134,7 @@ func read(w *walker, inv *invocation) {
 		w.assign(a.Text, value.Value{{Text: "$" + a.Text, Inputs: inputs, Made: made}})
 		return
 	}
-	limited := slices.ContainsFunc(inv.assigns, func(a Assign) bool { return a.Name == "IFS" })
+	limited := slices.ContainsFunc(inv.assigns, func(a value.Assign) bool { return a.Name == "IFS" })
 	for o := range options {
 		limited = limited || o != "-r" && o != "-p" && o != "-s"
 	}
@@ -210,7 +211,7 @@ func assignsNames(w *walker, inv *invocation) {
 		w.assignUnknown("OPTARG", []int{inv.idx})
 		w.assignUnknown("OPTIND", []int{inv.idx})
 	}
-	if options, _ := getopt(inv.args[1:], "dnOsuCcp", nil); options["-C"].Text != "" {
+	if options, _ := command.Getopt(inv.args[1:], "dnOsuCcp", nil); options["-C"].Text != "" {
 		w.aside(inv, withMore(options["-C"].Val), "mapfile -C")
 	}
 	if n := inv.args[0].Text; n == "mapfile" || n == "readarray" {

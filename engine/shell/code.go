@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/shell/command"
 	"github.com/sallyport-dev/sallyport/engine/shell/inline"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
@@ -237,8 +238,8 @@ func shebang(content string) string {
 	for len(fields) > 0 {
 		name := path.Base(fields[0])
 		if name != "env" && !strings.HasPrefix(fields[0], "-") && !strings.Contains(fields[0], "=") {
-			if p, ok := interpreterOf(name); ok {
-				return p.lang
+			if p, ok := command.InterpreterOf(name); ok {
+				return p.Lang()
 			}
 			return ""
 		}

@@ -5,6 +5,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/sallyport-dev/sallyport/engine/shell/command"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
@@ -71,7 +72,7 @@ func (w *walker) declareAssign(inv *invocation, a *syntax.Assign, flags string) 
 }
 
 // declareWord handles a word that becomes an assignment only after expansion.
-func (w *walker) declareWord(f value.Arg, flags string) []Assign {
+func (w *walker) declareWord(f value.Arg, flags string) []value.Assign {
 	name, text, found := strings.Cut(f.Text, "=")
 	if f.Certainty != value.Exact && !strings.Contains(f.Prefix, "=") {
 		w.forget() // it may name any variable
@@ -98,7 +99,7 @@ func (w *walker) declareWord(f value.Arg, flags string) []Assign {
 	w.assign(name, v)
 	w.listText(name, word, flags)
 	w.attributes(name, flags, true)
-	return []Assign{{Name: name, Value: word}}
+	return []value.Assign{{Name: name, Value: word}}
 }
 
 // unlink makes a name that is declared with -n refer to no other, before it gets its value.
@@ -196,7 +197,7 @@ func exportWords(w *walker, inv *invocation) {
 }
 
 // assignsUnknown makes the variables of these assignments unknown.
-func (w *walker) assignsUnknown(assigns []Assign) {
+func (w *walker) assignsUnknown(assigns []value.Assign) {
 	for _, a := range assigns {
 		w.assignUnknown(a.Name, a.Value.Inputs)
 	}
@@ -205,7 +206,7 @@ func (w *walker) assignsUnknown(assigns []Assign) {
 // unset forgets variables and functions. In a function the caller's variable may come to light.
 func unset(w *walker, inv *invocation) {
 	st := w.ctx.st
-	options, names := getopt(inv.args[1:], "", nil)
+	options, names := command.Getopt(inv.args[1:], "", nil)
 	_, functions := options["-f"]
 	_, refs := options["-n"]
 	for _, a := range names {

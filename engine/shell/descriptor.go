@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/shell/command"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
@@ -148,7 +149,7 @@ func mergeStreams(a, b map[int]stream) map[int]stream {
 }
 
 // wordless commands print no messages.
-var wordless = nameSet("echo printf : true false pwd")
+var wordless = command.Names("echo printf : true false pwd")
 
 // deliver puts what a command printed where its standard output goes, and its messages where those go.
 func (w *walker) deliver(inv *invocation, out *sink) {

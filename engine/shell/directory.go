@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/shell/command"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
@@ -97,8 +98,8 @@ func (w *walker) isDir(d Dir) bool {
 
 // makeDirs notes the directories that mkdir makes. Without -p it fails where the parent is not there.
 func (w *walker) makeDirs(inv *invocation) {
-	options, operands := getopt(inv.args[1:], "mZ", []string{"--mode", "--context"})
-	_, parents := option(options, "-p", "--parents")
+	options, operands := command.Getopt(inv.args[1:], "mZ", []string{"--mode", "--context"})
+	_, parents := command.Option(options, "-p", "--parents")
 	for _, a := range operands {
 		abs, ok := w.pathOf(a)
 		if !ok || climbs(a.Text) || !parents && !w.isDir(Dir{Path: path.Dir(abs), Known: true}) {
@@ -119,7 +120,7 @@ func (w *walker) makeDirs(inv *invocation) {
 // removeDirs notes the directories that rm, rmdir or mv takes away.
 func (w *walker) removeDirs(inv *invocation, name string) {
 	st := w.ctx.st
-	options, operands := getopt(inv.args[1:], "tS", nil)
+	options, operands := command.Getopt(inv.args[1:], "tS", nil)
 	if name == "rm" && len(options) == 0 {
 		return // it removes no directory
 	}

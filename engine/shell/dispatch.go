@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/shell/command"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
@@ -49,11 +50,11 @@ func (w *walker) dispatch(inv *invocation) {
 		f(w, inv)
 		return
 	}
-	if c, ok := carrierOf(name); ok {
+	if c, ok := command.CarrierOf(name); ok {
 		w.carry(inv, name, c)
 		return
 	}
-	if lang, ok := interpreterOf(name); ok {
+	if lang, ok := command.InterpreterOf(name); ok {
 		w.interpret(inv, lang)
 		return
 	}

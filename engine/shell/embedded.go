@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/sallyport-dev/sallyport/engine/shell/command"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
@@ -46,7 +47,7 @@ func (w *walker) embedded(inv *invocation, name string, args []value.Arg) {
 				w.stdinProgram(inv, e.lang, name, nil)
 			}
 		case "":
-			if _, operands := getopt(rest, "e", []string{"--environment"}); len(operands) > 0 {
+			if _, operands := command.Getopt(rest, "e", []string{"--environment"}); len(operands) > 0 {
 				w.runInline(inv, code, operands[0].Val, via)
 			}
 		default:
@@ -132,7 +133,7 @@ func (w *walker) imports(inv *invocation, lang, text, via string) {
 }
 
 // loading are the words with which languages load a module.
-var loading = nameSet("import from require require_relative load __import__ import_module use")
+var loading = command.Names("import from require require_relative load __import__ import_module use")
 
 // mentions reports whether a line of text imports name.
 func mentions(text, name string) bool {
@@ -148,39 +149,4 @@ func mentions(text, name string) bool {
 		}
 	}
 	return false
-}
-
-// pythonModule handles python -m NAME.
-func (w *walker) pythonModule(inv *invocation, p interpreter, args []value.Arg) {
-	if len(args) == 0 {
-		return
-	}
-	name, rest := args[0].Text, args[1:]
-	via := w.commands[inv.idx].Name + " -m " + name
-	switch name {
-	case "timeit":
-		options, operands := getopt(rest, "nrsu", []string{"--setup", "--number", "--repeat", "--unit"})
-		var text value.Value
-		if s, ok := option(options, "-s", "--setup"); ok {
-			text = slices.Concat(s.Val, value.Known("\n"))
-		}
-		for _, a := range operands {
-			text = slices.Concat(text, a.Val, value.Known("\n"))
-		}
-		if len(text) > 0 {
-			w.runInline(inv, Code{Language: p.lang, From: CodeArgument}, text, via)
-		}
-	case "code":
-		w.stdinProgram(inv, p.lang, w.commands[inv.idx].Name, nil)
-	case "pdb", "cProfile", "profile", "trace", "runpy", "coverage":
-		if _, operands := getopt(rest, "cosm", nil); len(operands) > 0 && strings.HasSuffix(operands[0].Text, ".py") {
-			w.runFile(inv, p.lang, operands[0], operands[1:], false)
-		}
-		if name == "pdb" && w.stdin() != nil {
-			w.inspected(inv, p.lang, via)
-		}
-	default:
-		w.runModule(inv, p.lang, name, via)
-		w.build(inv, name)
-	}
 }

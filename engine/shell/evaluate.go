@@ -7,6 +7,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/sallyport-dev/sallyport/engine/shell/command"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
@@ -85,7 +86,7 @@ func trap(w *walker, inv *invocation) {
 }
 
 // plainSignals are the conditions of which subshells do not inherit the trap, whatever options they have.
-var plainSignals = nameSet("EXIT 0 INT TERM HUP QUIT PIPE ALRM USR1 USR2 CHLD SIGINT SIGTERM SIGHUP SIGQUIT SIGPIPE 1 2 3 13 14 15")
+var plainSignals = command.Names("EXIT 0 INT TERM HUP QUIT PIPE ALRM USR1 USR2 CHLD SIGINT SIGTERM SIGHUP SIGQUIT SIGPIPE 1 2 3 13 14 15")
 
 // still is what the text may change after the command at idx: what a trap finds when it
 // runs.
@@ -132,11 +133,11 @@ func alias(w *walker, inv *invocation) {
 
 // execBuiltin replaces the shell, or with redirects only changes its descriptors.
 func execBuiltin(w *walker, inv *invocation) {
-	options, rest := getopt(inv.args[1:], "a", nil)
+	options, rest := command.Getopt(inv.args[1:], "a", nil)
 	if len(rest) > 0 {
 		if _, login := options["-l"]; login || strings.HasPrefix(options["-a"].Text, "-") {
 			rest = slices.Insert(slices.Clone(rest), 1, value.Literal("-l"))
-			if p, ok := interpreterOf(baseName(rest[0].Text)); !ok || !p.shell {
+			if p, ok := command.InterpreterOf(command.Base(rest[0].Text)); !ok || !p.Shell() {
 				rest = slices.Delete(rest, 1, 2)
 			}
 		}
@@ -160,7 +161,7 @@ func execBuiltin(w *walker, inv *invocation) {
 
 // hash -p makes a name stand for another program.
 func hash(w *walker, inv *invocation) {
-	options, names := getopt(inv.args[1:], "p", nil)
+	options, names := command.Getopt(inv.args[1:], "p", nil)
 	program, ok := options["-p"]
 	for _, a := range names {
 		if ok {
@@ -175,7 +176,7 @@ func hash(w *walker, inv *invocation) {
 
 // complete runs text when a key is pressed, and compgen at once; it is looked through.
 func complete(w *walker, inv *invocation) {
-	options, _ := getopt(inv.args[1:], "ACFGoPSWX", nil)
+	options, _ := command.Getopt(inv.args[1:], "ACFGoPSWX", nil)
 	if a, ok := options["-C"]; ok {
 		w.runText(inv, Code{Language: "bash", From: CodeArgument}, withMore(a.Val), "complete -C", nil)
 	}
@@ -199,7 +200,7 @@ func withMore(v value.Value) value.Value {
 
 // fc edits commands of the history and runs them: text that is not known.
 func fc(w *walker, inv *invocation) {
-	options, _ := getopt(inv.args[1:], "e", nil)
+	options, _ := command.Getopt(inv.args[1:], "e", nil)
 	if a, ok := options["-e"]; ok {
 		w.aside(inv, withMore(a.Val), "fc -e")
 	}
@@ -211,14 +212,14 @@ func fc(w *walker, inv *invocation) {
 
 // enable -f loads a builtin out of a library.
 func enable(w *walker, inv *invocation) {
-	if options, _ := getopt(inv.args[1:], "f", nil); options["-f"].Text != "" {
+	if options, _ := command.Getopt(inv.args[1:], "f", nil); options["-f"].Text != "" {
 		w.mark(inv.idx, MarkDynamicCode)
 	}
 }
 
 // bind -x runs a command when a key is pressed.
 func bind(w *walker, inv *invocation) {
-	options, _ := getopt(inv.args[1:], "fmqrux", nil)
+	options, _ := command.Getopt(inv.args[1:], "fmqrux", nil)
 	if a, ok := options["-x"]; ok {
 		at := strings.IndexByte(a.Prefix, ':') + 1
 		w.aside(inv, a.Val.After(at), "bind -x")
@@ -226,7 +227,7 @@ func bind(w *walker, inv *invocation) {
 }
 
 // prompts are the variables whose value the shell expands as a prompt.
-var prompts = nameSet("PS0 PS1 PS2 PS4")
+var prompts = command.Names("PS0 PS1 PS2 PS4")
 
 // prompt walks the commands in a variable that an interactive shell, or one with -x, expands or runs.
 func (w *walker) prompt(name string, v value.Value) {

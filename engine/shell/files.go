@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/shell/command"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
@@ -192,7 +193,7 @@ func (w *walker) absent(abs string) bool {
 }
 
 // readers change no file that they name.
-var readers = nameSet("awk basename cat chgrp chmod chown cksum cmp column comm cut date df diff dirname du echo egrep" +
+var readers = command.Names("awk basename cat chgrp chmod chown cksum cmp column comm cut date df diff dirname du echo egrep" +
 	" env expr false fgrep file find fold grep head hexdump id jq kill ldd less ls md5sum mkdir mktemp more nl nm objdump od" +
 	" paste printf ps pwd readelf readlink realpath rev rg rmdir sha1sum sha256sum shellcheck sleep stat strings tac tail test" +
 	" touch tr tree true type uname wait wc which whoami [ :")
@@ -217,7 +218,7 @@ func (w *walker) changesFiles(inv *invocation, name string) {
 }
 
 // scripted are programs whose arguments are a language in which files can be written.
-var scripted = nameSet("sqlite3 duckdb psql mysql mariadb ed red ex vi vim nvim m4 gdb lldb jq yq xsltproc")
+var scripted = command.Names("sqlite3 duckdb psql mysql mariadb ed red ex vi vim nvim m4 gdb lldb jq yq xsltproc")
 
 // sedWrites reports sed -i, and a script that may write.
 func sedWrites(args []value.Arg) bool {
@@ -308,14 +309,14 @@ func (w *walker) wroteIt(a value.Arg) bool {
 // is known.
 func (w *walker) copyFiles(inv *invocation, name string) bool {
 	long := []string{"--target-directory", "--mode", "--owner", "--group", "--suffix"}
-	options, operands := getopt(inv.args[1:], "tmogS", long)
-	to, into := option(options, "-t", "--target-directory")
+	options, operands := command.Getopt(inv.args[1:], "tmogS", long)
+	to, into := command.Option(options, "-t", "--target-directory")
 	if !into && len(operands) > 1 {
 		to, operands = operands[len(operands)-1], operands[:len(operands)-1]
 		into = len(operands) > 1
 	}
 	dest, ok := w.pathOf(to)
-	_, symbolic := option(options, "-s", "--symbolic")
+	_, symbolic := command.Option(options, "-s", "--symbolic")
 	for _, from := range operands {
 		if from.Glob || !ok {
 			return false

@@ -1,10 +1,13 @@
 package shell
 
-import "github.com/sallyport-dev/sallyport/engine/shell/value"
+import (
+	"github.com/sallyport-dev/sallyport/engine/shell/command"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
+)
 
 // printf formats known arguments. With -v it assigns instead of printing.
 func (w *walker) printf(args []value.Arg) (value.Value, bool) {
-	options, rest := getopt(args, "v", nil)
+	options, rest := command.Getopt(args, "v", nil)
 	target, assigns := options["-v"]
 	variable := target.Text
 	if len(rest) == 0 || len(options) > 1 || !assigns && len(options) > 0 {

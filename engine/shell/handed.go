@@ -3,11 +3,11 @@ package shell
 import (
 	"slices"
 
-	"github.com/sallyport-dev/sallyport/engine/shell/value"
+	"github.com/sallyport-dev/sallyport/engine/shell/command"
 )
 
 // carry walks what a carrier runs: in a process of its own, but for what runs builtins of this shell.
-func (w *walker) carry(inv *invocation, name string, c carrier) {
+func (w *walker) carry(inv *invocation, name string, c command.Carrier) {
 	if name == "builtin" && w.ctx.st.sh { // no command of some shells
 		after := w.branch(w.ctx.st, func() { w.carried(inv, name, c) })
 		w.settle(w.merge(w.ctx.st, after))
@@ -18,101 +18,99 @@ func (w *walker) carry(inv *invocation, name string, c carrier) {
 	}
 }
 
-func (w *walker) carried(inv *invocation, name string, c carrier) {
-	switch c.special {
-	case xargsLine:
-		w.xargs(inv, name, c)
-	case parallelLine:
-		w.parallel(inv, name, c)
+func (w *walker) carried(inv *invocation, name string, c command.Carrier) {
+	args := inv.args[1:]
+	switch {
+	case c.Xargs():
+		w.xargs(inv, name, c.ReadXargs(args))
+	case c.Parallel():
+		words, items := c.ReadParallel(args)
+		w.parallel(inv, name, words, items)
 	default:
-		for _, r := range c.carries(name, inv.args[1:], w.step) {
+		for _, r := range c.Runs(name, args, w.step) {
 			w.hand(inv, r)
 		}
 	}
-	switch c.special {
-	case findLine:
+	switch c.Effect(args) {
+	case command.ChangesFiles:
 		w.changesFiles(inv, name)
-	case gitLine:
-		if slices.ContainsFunc(inv.args[1:], func(a value.Arg) bool { return gitWrites[a.Text] || a.Certainty != value.Exact }) {
-			w.changesFiles(inv, name)
-		}
-	case scriptLine:
+	case command.ChangesNamed:
 		w.touchNamed(inv, true)
 	}
 	w.printUnknown(inv)
 }
 
 // hand walks one thing that a command runs.
-func (w *walker) hand(inv *invocation, r carried) {
+func (w *walker) hand(inv *invocation, r command.Run) {
 	own := &w.commands[inv.idx]
-	own.Assigns = append(slices.Clone(own.Assigns), r.assigns...)
-	w.heldVariables(inv, r.assigns)
-	if r.unsure {
+	own.Assigns = append(slices.Clone(own.Assigns), r.Assigns...)
+	w.heldVariables(inv, r.Assigns)
+	if r.Unsure {
 		w.mark(inv.idx, MarkDynamicCode)
 	}
 	change := w.placed(r)
-	switch code := (Code{Language: r.lang, From: CodeArgument}); r.kind {
-	case carriedWords:
-		w.inner(inv, r.args, r.via, change)
-	case carriedText:
-		if isShell(r.lang) {
-			w.runText(inv, code, r.text, r.via, change)
+	switch code := (Code{Language: r.Lang, From: CodeArgument}); r.Kind {
+	case command.Words:
+		w.inner(inv, r.Args, r.Via, change)
+	case command.Text:
+		if isShell(r.Lang) {
+			w.runText(inv, code, r.Text, r.Via, change)
 		} else {
-			w.runInline(inv, code, r.text, r.via)
+			w.runInline(inv, code, r.Text, r.Via)
 		}
-	case carriedInput:
-		if r.given && w.stdin() == nil {
+	case command.Input:
+		if r.Given && w.stdin() == nil {
 			return
 		}
-		w.stdinProgram(inv, r.lang, r.via, change)
-	case carriedFile:
-		w.runFile(inv, r.lang, r.args[0], r.args[1:], false)
-	case carriedSession:
-		w.session(inv, r.lang)
-	case carriedName:
-		w.ctx.out.text = r.text.With(false, []int{inv.idx})
+		w.stdinProgram(inv, r.Lang, r.Via, change)
+	case command.File:
+		w.runFile(inv, r.Lang, r.Args[0], r.Args[1:], false)
+	case command.Session:
+		w.session(inv, r.Lang)
+	case command.Name:
+		w.ctx.out.text = r.Text.With(false, []int{inv.idx})
 	}
 }
 
 // placed returns what the place of r does to the context of what runs there.
-func (w *walker) placed(r carried) func(*context) {
+func (w *walker) placed(r command.Run) func(*context) {
 	return func(x *context) {
-		x.elevated = x.elevated || r.elevated
-		x.background = x.background || r.behind
-		if r.socket {
+		x.elevated = x.elevated || r.Elevated
+		x.background = x.background || r.Behind
+		if r.Socket {
 			x.marks = append(slices.Clone(x.marks), MarkSocketShell)
 		}
 		switch {
-		case r.foreign:
+		case r.Foreign:
 			x.st = w.foreign()
-		case r.moved:
+		case r.Moved:
 			x.st = w.fork(x.st)
 			x.st.place(Dir{})
 		}
-		if r.away || r.bare {
+		if r.Away || r.Bare {
 			x.st = w.spawn(x.st)
-			if r.away {
+			if r.Away {
 				x.st.place(Dir{})
 				x.st.old = Dir{}
 			}
 			x.st.base, x.st.whole, x.st.vars = nil, false, map[string]variable{}
 		}
-		if r.dir != nil {
+		if r.Dir != nil {
 			x.st = w.spawn(x.st)
-			to, ok := w.pathOf(*r.dir)
+			to, ok := w.pathOf(*r.Dir)
 			x.st.place(Dir{Path: to, Known: ok})
 		}
-		if !r.empty && r.unset == nil && len(r.assigns) == 0 {
+		if !r.Empty && r.Unset == nil && len(r.Assigns) == 0 {
 			return
 		}
 		x.st = w.spawn(x.st)
-		if r.empty {
+		if r.Empty {
 			x.st.base, x.st.whole, x.st.vars = nil, false, map[string]variable{}
 		}
-		if r.unset != nil {
-			x.st.vars[r.unset.Text] = variable{unset: true}
+		if r.Unset != nil {
+			x.st.vars[r.Unset.Text] = variable{unset: true}
 		}
-		for _, a := range r.assigns {
+		for _, a := range r.Assigns {
 			x.st.vars[a.Name] = variable{val: a.Value.Value(), exported: true}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/shell/command"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
@@ -28,7 +29,7 @@ var holders = map[string][]string{
 }
 
 // commandVariables hold a command that some program runs. Most are run with more arguments.
-var commandVariables = nameSet("PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER PSQL_PAGER DELTA_PAGER BAT_PAGER GH_PAGER AWS_PAGER EDITOR VISUAL GIT_EDITOR GIT_SEQUENCE_EDITOR" +
+var commandVariables = command.Names("PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER PSQL_PAGER DELTA_PAGER BAT_PAGER GH_PAGER AWS_PAGER EDITOR VISUAL GIT_EDITOR GIT_SEQUENCE_EDITOR" +
 	" SYSTEMD_EDITOR SUDO_EDITOR KUBE_EDITOR FCEDIT HGEDITOR SVN_EDITOR GIT_SSH_COMMAND GIT_PROXY_COMMAND GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS" +
 	" RSYNC_RSH CVS_RSH SVN_SSH FZF_DEFAULT_COMMAND BORG_PASSCOMMAND RESTIC_PASSWORD_COMMAND BROWSER LESSOPEN LESSCLOSE")
 
@@ -36,15 +37,6 @@ var commandVariables = nameSet("PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER PSQL_PAGE
 var optionVariables = map[string]string{
 	"NODE_OPTIONS": "node", "RUBYOPT": "ruby", "PERL5OPT": "perl", "PYTHONSTARTUP": "python",
 	"GIT_CONFIG_GLOBAL": "git", "GIT_CONFIG_SYSTEM": "git", "GIT_CONFIG": "git",
-}
-
-// nameSet is the set of the names in a list.
-func nameSet(list string) map[string]bool {
-	out := map[string]bool{}
-	for _, name := range strings.Fields(list) {
-		out[name] = true
-	}
-	return out
 }
 
 // held walks the commands that an invocation hands to the program it starts.
@@ -57,7 +49,7 @@ func (w *walker) held(inv *invocation, name string) {
 }
 
 // heldVariables walks the commands that variables hold for the programs that read them.
-func (w *walker) heldVariables(inv *invocation, assigns []Assign) {
+func (w *walker) heldVariables(inv *invocation, assigns []value.Assign) {
 	for _, a := range assigns {
 		switch {
 		case strings.HasPrefix(a.Name, "BASH_FUNC_"):
@@ -79,7 +71,7 @@ func (w *walker) heldVariables(inv *invocation, assigns []Assign) {
 }
 
 // heldFiles looks through files of this text that the options in a variable name.
-func (w *walker) heldFiles(inv *invocation, a Assign, lang string) {
+func (w *walker) heldFiles(inv *invocation, a value.Assign, lang string) {
 	separates := func(r rune) bool { return strings.ContainsRune(" \t=:", r) }
 	for _, word := range strings.FieldsFunc(a.Value.Text, separates) {
 		abs, ok := absolute(w.ctx.st.here(), strings.TrimPrefix(word, "-r"))
@@ -129,7 +121,7 @@ func (w *walker) aside(inv *invocation, v value.Value, via string) {
 
 // splitName is the name of a piece that split writes: its second operand, or x, and a suffix.
 func splitName(args []value.Arg) value.Value {
-	_, operands := getopt(args, "abClnt", nil)
+	_, operands := command.Getopt(args, "abClnt", nil)
 	prefix := value.Known("x")
 	if len(operands) > 1 {
 		prefix = operands[1].Val

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/command"
 )
 
 // replicates reports whether a function starts itself more than once, or in the background
@@ -113,13 +115,7 @@ func (w *walker) socketShells() {
 
 // ordinary reports names of programs that a text has no good reason to redefine.
 func ordinary(name string) bool {
-	if builtin(name) != nil || quiet[name] {
-		return true
-	}
-	if _, ok := carriers[name]; ok {
-		return true
-	}
-	if _, ok := interpreterOf(name); ok {
+	if builtin(name) != nil || quiet[name] || command.Wraps(name) {
 		return true
 	}
 	switch name {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/shell/command"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
@@ -46,7 +47,7 @@ func (w *walker) print(inv *invocation, name string) {
 
 // evaluators are the programs of which output follows the result: what they print, and this does not, is made of
 // their words and their input.
-var evaluators = nameSet("echo printf dirname basename tr rev tac cat base64 base32 xxd openssl head tail cut sed awk sort uniq")
+var evaluators = command.Names("echo printf dirname basename tr rev tac cat base64 base32 xxd openssl head tail cut sed awk sort uniq")
 
 // printUnknown records output that is not known.
 func (w *walker) printUnknown(inv *invocation) {
@@ -113,7 +114,7 @@ func (w *walker) output(inv *invocation, name string) (value.Value, bool) {
 
 // mktemp makes a name of which the directory is known.
 func (w *walker) mktemp(args []value.Arg) (value.Value, bool) {
-	options, rest := getopt(args, "p", []string{"--tmpdir", "--suffix"})
+	options, rest := command.Getopt(args, "p", []string{"--tmpdir", "--suffix"})
 	dir := "/tmp"
 	tmp := w.ctx.st.lookupVar("TMPDIR")
 	if t, ok := tmp.val.Exact(); ok && t != "" && tmp.exported {
@@ -122,7 +123,7 @@ func (w *walker) mktemp(args []value.Arg) (value.Value, bool) {
 		return nil, false
 	}
 	inTmp := false
-	if a, ok := option(options, "-p", "--tmpdir"); ok {
+	if a, ok := command.Option(options, "-p", "--tmpdir"); ok {
 		inTmp = true
 		if a.Text != "" {
 			if dir, ok = a.Val.Exact(); !ok {
@@ -133,8 +134,8 @@ func (w *walker) mktemp(args []value.Arg) (value.Value, bool) {
 	if _, ok := options["-t"]; ok {
 		inTmp = true
 	}
-	_, directory := option(options, "-d", "--directory")
-	_, dry := option(options, "-u", "--dry-run")
+	_, directory := command.Option(options, "-d", "--directory")
+	_, dry := command.Option(options, "-u", "--dry-run")
 	directory = directory && !dry
 	made := func(before, x string) (value.Value, bool) {
 		v := value.Value{{Text: before, Known: true}, {Text: w.random(x), Data: true}}

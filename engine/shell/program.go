@@ -7,16 +7,11 @@
 // what the facts mean. What it cannot see it marks; it never guesses.
 //
 // It walks statements in their order and keeps the state that they leave: variables, directories, files. What a word
-// may be is the business of package value. Only these two packages import mvdan.cc/sh.
+// may be is the business of package value, and what a command line runs that of package command. Only shell and value
+// import mvdan.cc/sh.
 package shell
 
 import "github.com/sallyport-dev/sallyport/engine/shell/value"
-
-// Assign is a variable set by or for a command: NAME=value before it, export, declare, read, …
-type Assign struct {
-	Name  string
-	Value value.Word
-}
 
 // RedirectMode says what a redirect does with its target.
 type RedirectMode uint8
@@ -89,13 +84,13 @@ const (
 
 // Command is one simple command. Words[0] is the command word as written after expansion.
 type Command struct {
-	Name       string       // base name of the command word, "" when it is not known
-	Words      []value.Word // argv, or nil for a bare assignment or redirect
-	Assigns    []Assign     // assignments for this command, or made by it
-	Redirects  []Redirect   // its own and those of enclosing compound commands
-	Via        []string     // what carries it, outermost first: "sudo", "bash -c", "xargs", "find -exec", "heredoc", "python -c", "script ./x.sh"
-	Elevated   bool         // under sudo, su, doas, pkexec, run0, …
-	Script     string       // the script file in which it stands; "" when it stands in the text that was asked for
+	Name       string         // base name of the command word, "" when it is not known
+	Words      []value.Word   // argv, or nil for a bare assignment or redirect
+	Assigns    []value.Assign // assignments for this command, or made by it
+	Redirects  []Redirect     // its own and those of enclosing compound commands
+	Via        []string       // what carries it, outermost first: "sudo", "bash -c", "xargs", "find -exec", "heredoc", "python -c", "script ./x.sh"
+	Elevated   bool           // under sudo, su, doas, pkexec, run0, …
+	Script     string         // the script file in which it stands; "" when it stands in the text that was asked for
 	Pipeline   Pipeline
 	Dir        Dir
 	Certainty  value.Certainty // Exact, Partial (some argument is not) or Unknown (the command word is not)

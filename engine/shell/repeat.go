@@ -2,69 +2,33 @@ package shell
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/shell/command"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // xargs runs its command with words from standard input at the end, or in place of {}.
-func (w *walker) xargs(inv *invocation, name string, c carrier) {
-	args, clear := longOptions(inv.args[1:], xargsOptions)
-	options, rest := getopt(args, c.short, c.long)
-	if len(rest) == 0 {
-		rest = []value.Arg{value.Literal("echo")}
-	}
-	mark, replace := option(options, "-I", "--replace")
-	if i, ok := options["-i"]; ok {
-		mark, replace = i, true
-	}
-	if replace && mark.Text == "" {
-		mark = value.Literal("{}")
-	}
-	file, reads := option(options, "-a", "--arg-file")
-	_, terminal := option(options, "-o", "--open-tty")
+func (w *walker) xargs(inv *invocation, name string, l command.XargsLine) {
 	change := func(x *context) {
-		if !reads { // its command reads of /dev/null
-			x.in = &input{from: CodeFile, text: value.Known(""), static: !terminal}
+		if !l.Reads { // its command reads of /dev/null
+			x.in = &input{from: CodeFile, text: value.Known(""), static: !l.Terminal}
 		}
-		if terminal {
+		if l.Terminal {
 			x.in = nil
 		}
 	}
 	var inputs []int
-	if in := w.stdin(); in != nil && !reads {
+	if in := w.stdin(); in != nil && !l.Reads {
 		inputs = in.cmds
-	}
-	_, null := option(options, "-0", "--null")
-	d, delimiter := option(options, "-d", "--delimiter")
-	_, eof := option(options, "-E", "-e", "--eof")
-	split, known := "", !eof && clear
-	if null {
-		split = "\x00"
-	} else if delimiter {
-		split, known = value.Unescape(d.Text, value.Escapes{Octal: true})
 	}
 	var items []value.Arg
 	static := false
-	if known {
-		items, static = w.items(replace, split, file)
+	if l.Known {
+		items, static = w.items(l.Replace, l.Split, l.File)
 	}
-	if replace {
-		if static {
-			for _, item := range items {
-				w.inner(inv, substituteMark(rest, mark, item.Val, w.step), name, change)
-			}
-			return
-		}
-		if found := w.foundItems(inputs); len(found) > 1 || found[0].Prefix != "" {
-			for _, item := range found {
-				w.inner(inv, substituteMark(rest, mark, item.Val, w.step), name, change)
-			}
-			return
-		}
-		item := value.Value{{Text: mark.Text, Inputs: inputs, Data: w.listsNames(inputs)}}
-		w.inner(inv, substitute(rest, mark.Text, item, w.step), name, change)
+	if l.Replace {
+		w.replaced(inv, name, l, items, static, inputs, change)
 		return
 	}
 	if !static {
@@ -73,16 +37,30 @@ func (w *walker) xargs(inv *invocation, name string, c carrier) {
 			items[i] = value.NewArg(items[i].Val.With(false, nil), items[i].Raw)
 		}
 	}
-	n, each := option(options, "-n", "--max-args")
-	size, err := strconv.Atoi(n.Text)
-	if _, lines := option(options, "-L", "-l", "--max-lines"); static && (lines || each && (err != nil || size < 1)) {
-		items, each = []value.Arg{value.OpaqueArg("{}", value.Inputs(items))}, false
+	if static && l.Each < 0 {
+		items = []value.Arg{value.OpaqueArg("{}", value.Inputs(items))}
 	}
-	for each && static && len(items) > size {
-		w.inner(inv, slices.Concat(rest, items[:size]), name, change)
-		items = items[size:]
+	for static && l.Each > 0 && len(items) > l.Each {
+		w.inner(inv, slices.Concat(l.Command, items[:l.Each]), name, change)
+		items = items[l.Each:]
 	}
-	w.inner(inv, slices.Concat(rest, items), name, change)
+	w.inner(inv, slices.Concat(l.Command, items), name, change)
+}
+
+// replaced walks the command of xargs -I, once for each item.
+func (w *walker) replaced(inv *invocation, name string, l command.XargsLine, items []value.Arg, static bool, inputs []int, change func(*context)) {
+	if !static {
+		items = w.foundItems(inputs)
+		static = len(items) > 1 || items[0].Prefix != ""
+	}
+	if static {
+		for _, item := range items {
+			w.inner(inv, command.SubstituteMark(l.Command, l.Mark, item.Val, w.step), name, change)
+		}
+		return
+	}
+	item := value.Value{{Text: l.Mark.Text, Inputs: inputs, Data: w.listsNames(inputs)}}
+	w.inner(inv, command.Substitute(l.Command, l.Mark.Text, item, w.step), name, change)
 }
 
 // listsNames reports whether all of these commands print names of files and the like, which
@@ -140,21 +118,9 @@ func (w *walker) items(lines bool, separator string, file value.Arg) ([]value.Ar
 }
 
 // parallel joins its words into shell text, once per argument behind ::: .
-func (w *walker) parallel(inv *invocation, name string, c carrier) {
-	_, rest := getopt(inv.args[1:], c.short, c.long)
-	command := rest
-	var items []value.Arg
-	for i, a := range rest {
-		if strings.HasPrefix(a.Text, ":::") {
-			command = rest[:i]
-			if a.Text == ":::" || a.Text == ":::+" {
-				items = rest[i+1:]
-			}
-			break
-		}
-	}
+func (w *walker) parallel(inv *invocation, name string, words, items []value.Arg) {
 	code := Code{Language: "sh", From: CodeArgument}
-	if len(command) == 0 { // the arguments are commands themselves
+	if len(words) == 0 { // the arguments are commands themselves
 		if len(items) == 0 {
 			w.stdinProgram(inv, "sh", name, nil)
 		}
@@ -163,7 +129,7 @@ func (w *walker) parallel(inv *invocation, name string, c carrier) {
 		}
 		return
 	}
-	text := value.Join(command)
+	text := value.Join(words)
 	marked := strings.Contains(text.Text(), "{")
 	if len(items) == 0 || !eachTurn(value.Texts(items)) {
 		var inputs []int
@@ -175,7 +141,7 @@ func (w *walker) parallel(inv *invocation, name string, c carrier) {
 	for _, item := range items {
 		var one value.Value
 		if marked {
-			one = value.Join(substitute(command, "{}", item.Val, w.step))
+			one = value.Join(command.Substitute(words, "{}", item.Val, w.step))
 		} else {
 			one = slices.Concat(text, value.Quote([]value.Arg{item}))
 		}

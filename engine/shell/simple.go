@@ -8,6 +8,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/sallyport-dev/sallyport/engine/shell/command"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
@@ -15,7 +16,7 @@ import (
 type invocation struct {
 	idx      int
 	args     []value.Arg
-	assigns  []Assign
+	assigns  []value.Assign
 	prefix   bool // assigns hold for this command only
 	declared bool // what its words declare is done
 	redir    redirection
@@ -216,7 +217,7 @@ func (w *walker) lend(inv *invocation) (restore func()) {
 }
 
 // keepsPrefix are the builtins after which the variables in front of them may stay set.
-var keepsPrefix = nameSet(": . source break continue eval exec exit export readonly return set shift times trap unset" +
+var keepsPrefix = command.Names(": . source break continue eval exec exit export readonly return set shift times trap unset" +
 	" declare typeset local command builtin")
 
 // maxOutput is how many known and unknown parts an output may hold.
@@ -235,7 +236,7 @@ func (w *walker) nameOf(inv *invocation) string {
 		if strings.HasPrefix(text, "/proc/") && path.Base(text) == "exe" {
 			return "bash" // this very shell
 		}
-		return baseName(text)
+		return command.Base(text)
 	}
 	if first.Raw == "$SHELL" || first.Raw == "${SHELL}" || first.Raw == `"$SHELL"` || first.Raw == `"${SHELL}"` || first.Raw == "$BASH" {
 		return "sh" // whatever it is set to, it is a shell
@@ -261,13 +262,6 @@ func plainVariable(raw string) bool {
 	}
 	name = strings.TrimSuffix(strings.TrimPrefix(name[1:], "{"), "}")
 	return syntax.ValidName(name)
-}
-
-func baseName(text string) string {
-	if !strings.Contains(text, "/") {
-		return text
-	}
-	return path.Base(text)
 }
 
 // grade sets the certainty of a command from its words.

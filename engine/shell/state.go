@@ -7,6 +7,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/sallyport-dev/sallyport/engine/shell/command"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
@@ -278,7 +279,7 @@ func (w *walker) mergeFiles(a, b *state) map[string]written {
 }
 
 // volatile are the variables that the shell sets by itself: an assignment to one does not say what it holds.
-var volatile = nameSet("_ RANDOM SRANDOM SECONDS LINENO EPOCHSECONDS EPOCHREALTIME BASHPID BASH_COMMAND BASH_SUBSHELL BASH_LINENO" +
+var volatile = command.Names("_ RANDOM SRANDOM SECONDS LINENO EPOCHSECONDS EPOCHREALTIME BASHPID BASH_COMMAND BASH_SUBSHELL BASH_LINENO" +
 	" BASH_SOURCE BASH_ARGV BASH_ARGC BASH_ARGV0 BASH_EXECUTION_STRING BASH_REMATCH BASH_CMDS BASH_ALIASES BASH_VERSION BASH_VERSINFO" +
 	" BASHOPTS SHELLOPTS SHLVL FUNCNAME PIPESTATUS DIRSTACK GROUPS HISTCMD UID EUID PPID LINES COLUMNS")
 

@@ -40,6 +40,12 @@ type Word struct {
 	Inputs    []int     // indexes of commands whose output is part of this word (substitutions, variables set from them)
 }
 
+// Assign is a variable set by or for a command: NAME=value before it, export, declare, read, …
+type Assign struct {
+	Name  string
+	Value Word
+}
+
 // Arg is a Word together with the pieces that it was made of.
 type Arg struct {
 	Word
@@ -171,3 +177,6 @@ func Texts(args []Arg) []string {
 	}
 	return out
 }
+
+// IsName reports a name that a variable may have.
+func IsName(text string) bool { return syntax.ValidName(text) }

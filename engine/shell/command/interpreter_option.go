@@ -1,4 +1,4 @@
-package shell
+package command
 
 import (
 	"slices"
@@ -18,7 +18,7 @@ type optionUse struct {
 }
 
 // option reads the option in args[0].
-func (p interpreter) option(args []value.Arg) optionUse {
+func (p Interpreter) option(args []value.Arg) optionUse {
 	a := args[0]
 	next := func(o optionUse) optionUse {
 		o.words = 1

@@ -1,7 +1,7 @@
-package shell
+package command
 
-// carrier describes a program that runs another command, which stands behind its options.
-type carrier struct {
+// Carrier describes a program that runs another command, which stands behind its options.
+type Carrier struct {
 	short    string   // one-letter options that take a value, glued or as the next word
 	long     []string // other options whose value is the next word
 	skip     int      // operands before the command: timeout DURATION, chroot DIR
@@ -51,7 +51,7 @@ const (
 
 // carriers lists them by name. The arity of options follows the programs' manuals (GNU
 // coreutils 9, util-linux 2.40, sudo 1.9, OpenSSH 9, Docker 27, kubectl 1.31).
-var carriers = map[string]carrier{
+var carriers = map[string]Carrier{
 	// privileges
 	"sudo": {short: "CDghpRrtTUu", long: []string{"--close-from", "--chdir", "--group", "--host", "--prompt", "--chroot", "--role", "--type", "--command-timeout", "--other-user", "--user"}, assigns: true, elevated: true, special: sudoLine},
 	"doas": {short: "Cu", elevated: true}, "pkexec": {long: []string{"--user"}, elevated: true},

@@ -1,4 +1,4 @@
-package shell
+package command
 
 import (
 	"slices"
@@ -9,10 +9,10 @@ import (
 
 // sudo handles what sudo does without a command behind it, and reports whether that is all.
 func (l *line) sudo(name string, options map[string]value.Arg, rest []value.Arg) bool {
-	if _, ok := option(options, "-e", "--edit"); ok {
+	if _, ok := Option(options, "-e", "--edit"); ok {
 		return true
 	}
-	if _, ok := option(options, "-i", "-s", "--login", "--shell"); !ok {
+	if _, ok := Option(options, "-i", "-s", "--login", "--shell"); !ok {
 		return false
 	}
 	if len(rest) == 0 {
@@ -30,12 +30,12 @@ func (l *line) typescript(name string, args, rest []value.Arg, options map[strin
 			options["-c"] = rest[i+1]
 		}
 	}
-	if a, ok := option(options, "-c", "--command"); ok {
+	if a, ok := Option(options, "-c", "--command"); ok {
 		l.shell(a.Val, "script -c")
 	} else if i := slices.IndexFunc(args, func(a value.Arg) bool { return a.Text == "--" }); i >= 0 && i+1 < len(args) {
 		l.words(args[i+1:], name)
 	} else if len(rest) < 2 || !strings.HasPrefix(args[0].Text, "-q") {
-		l.add(carried{kind: carriedSession, lang: "sh"})
+		l.add(Run{Kind: Session, Lang: "sh"})
 	} else {
 		l.words(rest[1:], name) // BSD: script -q FILE COMMAND
 	}
@@ -43,7 +43,7 @@ func (l *line) typescript(name string, args, rest []value.Arg, options map[strin
 
 // su handles su, runuser and sg, where -c gives text and the user may come first.
 func (l *line) su(name string, options map[string]value.Arg, rest []value.Arg) {
-	code, ok := option(options, "-c", "--command", "--session-command")
+	code, ok := Option(options, "-c", "--command", "--session-command")
 	for i := 0; i < len(rest) && !ok; i++ {
 		if rest[i].Text == "-c" && i+1 < len(rest) {
 			code, ok = rest[i+1], true
@@ -53,7 +53,7 @@ func (l *line) su(name string, options map[string]value.Arg, rest []value.Arg) {
 		l.shell(code.Val, name+" -c")
 		return
 	}
-	if _, user := option(options, "-u", "--user"); user && len(rest) > 0 {
+	if _, user := Option(options, "-u", "--user"); user && len(rest) > 0 {
 		l.words(rest, name)
 		return
 	}
@@ -65,8 +65,8 @@ func (l *line) su(name string, options map[string]value.Arg, rest []value.Arg) {
 }
 
 // ssh runs its words, joined, on another machine.
-func (l *line) ssh(name string, c carrier, args []value.Arg) {
-	options, rest := getopt(args, c.short, nil)
+func (l *line) ssh(name string, c Carrier, args []value.Arg) {
+	options, rest := Getopt(args, c.short, nil)
 	for _, a := range args { // any of several -o
 		for _, key := range []string{"ProxyCommand=", "LocalCommand="} {
 			if i := strings.Index(a.Text, key); i >= 0 {
@@ -85,14 +85,14 @@ func (l *line) ssh(name string, c carrier, args []value.Arg) {
 	if len(rest) > 0 && rest[0].Text == "--" {
 		rest = rest[1:]
 	}
-	_, more := getopt(rest, c.short, nil) // options may follow the host
+	_, more := Getopt(rest, c.short, nil) // options may follow the host
 	if len(more) == 0 {
-		if _, forward := option(options, "-N", "-f"); !forward {
-			l.add(carried{kind: carriedInput, lang: "sh", via: via, given: true, foreign: true})
+		if _, forward := Option(options, "-N", "-f"); !forward {
+			l.add(Run{Kind: Input, Lang: "sh", Via: via, Given: true, Foreign: true})
 		}
 		return
 	}
-	l.add(carried{kind: carriedText, lang: "sh", text: value.Join(more), via: via, foreign: true})
+	l.add(Run{Kind: Text, Lang: "sh", Text: value.Join(more), Via: via, Foreign: true})
 }
 
 // applet runs busybox APPLET.
@@ -108,5 +108,5 @@ func (l *line) ipNetns(args []value.Arg) {
 	if i < 1 || i+2 >= len(args) || args[i-1].Text != "netns" && args[i-1].Text != "vrf" {
 		return
 	}
-	l.add(carried{args: args[i+2:], via: "ip netns exec", elevated: true})
+	l.add(Run{Args: args[i+2:], Via: "ip netns exec", Elevated: true})
 }

@@ -1,10 +1,10 @@
-package shell
+package command
 
 // packageRunners are tools of languages and environments that run a command of the caller's:
 // those of package managers, version managers, task runners and clouds. The verbs follow
 // their manuals (npm 10, pnpm 9, yarn 4, uv 0.8, pipx 1.7, poetry 2, bundler 2.6, conda 25,
 // nix 2.28, mise 2025).
-var packageRunners = map[string]carrier{
+var packageRunners = map[string]Carrier{
 	// JavaScript
 	"npx": {short: "pc", long: []string{"--package", "--call", "--workspace"}, code: []string{"-c", "--call"}, versioned: true},
 	"npm": {short: "pcwC", long: []string{"--package", "--call", "--workspace", "--prefix"}, verbs: []string{"exec", "x"}, code: []string{"-c", "--call"}, versioned: true},
@@ -53,16 +53,23 @@ var packageRunners = map[string]carrier{
 }
 
 var (
-	condaRun = carrier{short: "np", long: []string{"--name", "--prefix", "--cwd"}, verbs: []string{"run"}}
-	miseExec = carrier{short: "cC", long: []string{"--command", "--cd"}, verbs: []string{"exec", "x"}, code: []string{"-c", "--command"}, after: []string{"--"}}
-	terminal = carrier{after: []string{"-e", "-x"}}
+	condaRun = Carrier{short: "np", long: []string{"--name", "--prefix", "--cwd"}, verbs: []string{"run"}}
+	miseExec = Carrier{short: "cC", long: []string{"--command", "--cd"}, verbs: []string{"exec", "x"}, code: []string{"-c", "--command"}, after: []string{"--"}}
+	terminal = Carrier{after: []string{"-e", "-x"}}
 )
 
-// carrierOf finds the carrier of that name.
-func carrierOf(name string) (carrier, bool) {
+// CarrierOf finds the carrier of that name.
+func CarrierOf(name string) (Carrier, bool) {
 	if c, ok := carriers[name]; ok {
 		return c, true
 	}
 	c, ok := packageRunners[name]
 	return c, ok
+}
+
+// Wraps reports a name that stands for an interpreter, or for a carrier that is no tool of a language.
+func Wraps(name string) bool {
+	_, carries := carriers[name]
+	_, interprets := InterpreterOf(name)
+	return carries || interprets
 }

@@ -1,4 +1,4 @@
-package shell
+package command
 
 import (
 	"slices"
@@ -38,13 +38,13 @@ func (l *line) find(name string, args []value.Arg, step value.Meter) {
 		if strings.HasPrefix(name, "fd") && !slices.ContainsFunc(command, func(a value.Arg) bool { return strings.Contains(a.Text, "{") }) {
 			command = append(slices.Clone(command), value.OpaqueArg("{}", nil))
 		}
-		command = substitute(command, "{}", found, step)
+		command = Substitute(command, "{}", found, step)
 		for i, a := range command {
 			if many && strings.Contains(a.Text, "{}") {
 				command[i] = value.NewArg(a.Val.With(false, nil), a.Raw)
 			}
 		}
-		l.add(carried{args: command, via: name + " " + option, moved: option == "-execdir" || option == "-okdir"})
+		l.add(Run{Args: command, Via: name + " " + option, Moved: option == "-execdir" || option == "-okdir"})
 	}
 }
 
@@ -83,12 +83,12 @@ func findResult(roots []value.Arg) value.Value {
 
 // entr adds what entr runs when a file changes.
 func (l *line) entr(args []value.Arg, step value.Meter) {
-	options, rest := getopt(args, "", nil)
+	options, rest := Getopt(args, "", nil)
 	if _, ok := options["-s"]; ok && len(rest) > 0 {
 		l.shell(rest[0].Val, "entr -s")
 		return
 	}
-	l.words(substitute(rest, "/_", value.Opaque("/_", nil), step), "entr")
+	l.words(Substitute(rest, "/_", value.Opaque("/_", nil), step), "entr")
 }
 
 // xargsOptions are the long options of xargs.
@@ -118,11 +118,11 @@ func longOptions(args []value.Arg, names []string) ([]value.Arg, bool) {
 	return out, clear
 }
 
-// substituteMark is substitute for a mark of which a part may not be known: what reads the
+// SubstituteMark is Substitute for a mark of which a part may not be known: what reads the
 // same is the same then.
-func substituteMark(args []value.Arg, mark value.Arg, v value.Value, step value.Meter) []value.Arg {
+func SubstituteMark(args []value.Arg, mark value.Arg, v value.Value, step value.Meter) []value.Arg {
 	if mark.Certainty == value.Exact {
-		return substitute(args, mark.Text, v, step)
+		return Substitute(args, mark.Text, v, step)
 	}
 	out := slices.Clone(args)
 	for i, a := range out {
@@ -133,8 +133,8 @@ func substituteMark(args []value.Arg, mark value.Arg, v value.Value, step value.
 	return out
 }
 
-// substitute replaces mark in args by v.
-func substitute(args []value.Arg, mark string, v value.Value, step value.Meter) []value.Arg {
+// Substitute replaces mark in args by v.
+func Substitute(args []value.Arg, mark string, v value.Value, step value.Meter) []value.Arg {
 	out := make([]value.Arg, len(args))
 	step(2 * len(args))
 	for i, a := range args {

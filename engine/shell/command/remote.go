@@ -1,4 +1,4 @@
-package shell
+package command
 
 import (
 	"maps"
@@ -53,7 +53,7 @@ func (l *line) container(name string, args []value.Arg) {
 	if entry.Text != "" {
 		command = slices.Concat([]value.Arg{entry}, command)
 	}
-	l.add(carried{args: command, via: name + " " + verb, foreign: true})
+	l.add(Run{Args: command, Via: name + " " + verb, Foreign: true})
 }
 
 // takesValue reports an option whose value is the next word; of one-letter options run
@@ -77,13 +77,13 @@ func (l *line) afterDashes(name string, args []value.Arg) {
 	if d := slices.IndexFunc(rest, func(a value.Arg) bool { return a.Text == "--" }); d >= 0 {
 		rest = rest[d+1:]
 	} else {
-		_, rest = getopt(rest, "cnf", []string{"--container", "--namespace", "--context", "--filename"})
+		_, rest = Getopt(rest, "cnf", []string{"--container", "--namespace", "--context", "--filename"})
 		if len(rest) < 2 || strings.HasPrefix(rest[1].Text, "-") {
 			return
 		}
 		rest = rest[1:]
 	}
-	l.add(carried{args: rest, via: via, foreign: true})
+	l.add(Run{Args: rest, Via: via, Foreign: true})
 }
 
 // git walks what git runs on behalf of its own options.
@@ -97,7 +97,7 @@ func (l *line) git(args []value.Arg) {
 			l.shell(args[i+1].Val.After(len(key)+2), "git alias")
 		}
 	}
-	_, rest := getopt(args, "Cc", []string{"--git-dir", "--work-tree", "--namespace", "--exec-path"})
+	_, rest := Getopt(args, "Cc", []string{"--git-dir", "--work-tree", "--namespace", "--exec-path"})
 	if len(rest) < 2 {
 		return
 	}
@@ -107,14 +107,14 @@ func (l *line) git(args []value.Arg) {
 			l.words(rest[2:], "git bisect run")
 		}
 	case "submodule":
-		_, more := getopt(rest[1:], "", nil)
+		_, more := Getopt(rest[1:], "", nil)
 		if len(more) > 1 && more[0].Text == "foreach" {
-			_, more = getopt(more[1:], "", nil)
-			l.add(carried{kind: carriedText, lang: "sh", text: value.Join(more), via: "git submodule foreach", moved: true})
+			_, more = Getopt(more[1:], "", nil)
+			l.add(Run{Kind: Text, Lang: "sh", Text: value.Join(more), Via: "git submodule foreach", Moved: true})
 		}
 	case "rebase":
-		options, _ := getopt(rest[1:], "xsXC", []string{"--exec", "--onto", "--strategy"})
-		if a, ok := option(options, "-x", "--exec"); ok {
+		options, _ := Getopt(rest[1:], "xsXC", []string{"--exec", "--onto", "--strategy"})
+		if a, ok := Option(options, "-x", "--exec"); ok {
 			l.shell(a.Val, "git rebase --exec")
 		}
 	case "filter-branch":
@@ -128,13 +128,13 @@ func (l *line) git(args []value.Arg) {
 
 // readsCommands handles programs that take shell text from standard input or from a few of
 // their words: at, batch, tmux, vagrant ssh -c.
-func (l *line) readsCommands(name string, c carrier, args []value.Arg) {
+func (l *line) readsCommands(name string, c Carrier, args []value.Arg) {
 	switch name {
 	case "at", "batch":
-		options, _ := getopt(args, "fqt", nil)
-		_, lists := option(options, "-l", "-d", "-r", "-c")
+		options, _ := Getopt(args, "fqt", nil)
+		_, lists := Option(options, "-l", "-d", "-r", "-c")
 		if f, ok := options["-f"]; ok {
-			l.add(carried{kind: carriedFile, lang: "sh", args: []value.Arg{f}})
+			l.add(Run{Kind: File, Lang: "sh", Args: []value.Arg{f}})
 		} else if !lists {
 			l.at = c.place()
 			l.input(name)
@@ -143,9 +143,9 @@ func (l *line) readsCommands(name string, c carrier, args []value.Arg) {
 		l.tmux(args)
 	case "vagrant":
 		if len(args) > 2 && args[0].Text == "ssh" {
-			options, _ := getopt(args[1:], "c", []string{"--command"})
-			if a, ok := option(options, "-c", "--command"); ok {
-				l.add(carried{kind: carriedText, lang: "sh", text: a.Val, via: "vagrant ssh -c", foreign: true})
+			options, _ := Getopt(args[1:], "c", []string{"--command"})
+			if a, ok := Option(options, "-c", "--command"); ok {
+				l.add(Run{Kind: Text, Lang: "sh", Text: a.Val, Via: "vagrant ssh -c", Foreign: true})
 			}
 		}
 	case "gdb":
@@ -153,22 +153,22 @@ func (l *line) readsCommands(name string, c carrier, args []value.Arg) {
 			l.words(args[i+1:], "gdb --args")
 		}
 	case "expect":
-		options, _ := getopt(args, "c", nil)
+		options, _ := Getopt(args, "c", nil)
 		if a, ok := options["-c"]; ok {
-			l.add(carried{kind: carriedText, lang: "tcl", text: a.Val, via: "expect -c"})
+			l.add(Run{Kind: Text, Lang: "tcl", Text: a.Val, Via: "expect -c"})
 		} else if len(args) == 0 {
-			l.add(carried{kind: carriedInput, lang: "tcl", via: name})
+			l.add(Run{Kind: Input, Lang: "tcl", Via: name})
 		}
 	}
 }
 
 // tmux runs the last word of new-session and its like, and what send-keys types.
 func (l *line) tmux(args []value.Arg) {
-	_, rest := getopt(args, "cfLSTD", nil)
+	_, rest := Getopt(args, "cfLSTD", nil)
 	if len(rest) < 2 {
 		return
 	}
-	_, operands := getopt(rest[1:], "cefFnstxyN", nil)
+	_, operands := Getopt(rest[1:], "cefFnstxyN", nil)
 	if len(operands) == 0 {
 		return
 	}
@@ -189,15 +189,15 @@ func (l *line) tmux(args []value.Arg) {
 func (l *line) netcat(name string, args []value.Arg) {
 	options := map[string]value.Arg{}
 	for len(args) > 0 { // options may follow the operands
-		found, rest := getopt(args, "eciIgGmOopPqsTVwXx", []string{"--exec", "--sh-exec", "--lua-exec", "--source", "--source-port", "--wait", "--proxy"})
+		found, rest := Getopt(args, "eciIgGmOopPqsTVwXx", []string{"--exec", "--sh-exec", "--lua-exec", "--source", "--source-port", "--wait", "--proxy"})
 		maps.Copy(options, found)
 		args = rest[min(1, len(rest)):]
 	}
-	l.at.socket = true
-	if a, ok := option(options, "-e", "--exec"); ok {
+	l.at.Socket = true
+	if a, ok := Option(options, "-e", "--exec"); ok {
 		l.shell(a.Val, name+" -e")
 	}
-	if a, ok := option(options, "-c", "--sh-exec"); ok && a.Text != "" {
+	if a, ok := Option(options, "-c", "--sh-exec"); ok && a.Text != "" {
 		l.shell(a.Val, name+" -c")
 	}
 }
@@ -205,7 +205,7 @@ func (l *line) netcat(name string, args []value.Arg) {
 // socat walks EXEC: and SYSTEM: addresses. With a network address on the other side the
 // program is driven from there.
 func (l *line) socat(args []value.Arg) {
-	l.at.socket = slices.ContainsFunc(args, func(a value.Arg) bool {
+	l.at.Socket = slices.ContainsFunc(args, func(a value.Arg) bool {
 		kind, _, _ := strings.Cut(strings.ToLower(a.Text), ":")
 		return strings.HasPrefix(kind, "tcp") || strings.HasPrefix(kind, "udp") || strings.HasPrefix(kind, "openssl") || strings.HasPrefix(kind, "ssl") || strings.HasPrefix(kind, "sctp")
 	})

@@ -1,4 +1,4 @@
-package shell
+package command
 
 import (
 	"slices"
@@ -7,8 +7,9 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
-// carries returns what a carrier of that name runs when it gets args.
-func (c carrier) carries(name string, args []value.Arg, step value.Meter) []carried {
+// Runs returns what a carrier of that name runs when it gets args. Those of xargs and parallel depend on their
+// input: ReadXargs and ReadParallel read their command lines.
+func (c Carrier) Runs(name string, args []value.Arg, step value.Meter) []Run {
 	l := &line{}
 	switch c.special {
 	case plain, envLine, sudoLine, suLine, commandLine, scriptLine, flockLine:
@@ -41,16 +42,40 @@ func (c carrier) carries(name string, args []value.Arg, step value.Meter) []carr
 }
 
 // place is where a carrier runs its command.
-func (c carrier) place() carried {
-	return carried{elevated: c.elevated, behind: c.behind, away: c.away, bare: c.elevated}
+func (c Carrier) place() Run {
+	return Run{Elevated: c.elevated, Behind: c.behind, Away: c.away, Bare: c.elevated}
+}
+
+// Effect says which files a carrier itself may change, beside what it runs.
+type Effect uint8
+
+const (
+	ChangesNothing Effect = iota
+	ChangesNamed          // those that its words name
+	ChangesFiles          // any, below its directory or the places that its words name
+)
+
+// Effect returns what c does to files when it gets args.
+func (c Carrier) Effect(args []value.Arg) Effect {
+	switch c.special {
+	case findLine:
+		return ChangesFiles
+	case gitLine:
+		if slices.ContainsFunc(args, func(a value.Arg) bool { return gitWrites[a.Text] || a.Certainty != value.Exact }) {
+			return ChangesFiles
+		}
+	case scriptLine:
+		return ChangesNamed
+	}
+	return ChangesNothing
 }
 
 // gitWrites are the subcommands of git that change files of the work tree.
-var gitWrites = nameSet("apply am checkout switch restore pull merge rebase stash reset clone cherry-pick" +
+var gitWrites = Names("apply am checkout switch restore pull merge rebase stash reset clone cherry-pick" +
 	" revert read-tree checkout-index submodule worktree mv archive format-patch")
 
 // carryWords handles carriers whose command stands behind options and operands.
-func (l *line) carryWords(name string, c carrier, args []value.Arg) {
+func (l *line) carryWords(name string, c Carrier, args []value.Arg) {
 	via := name
 	if len(c.verbs)+len(c.others) > 0 {
 		var verb string
@@ -59,16 +84,16 @@ func (l *line) carryWords(name string, c carrier, args []value.Arg) {
 		}
 		via = strings.TrimSpace(name + " " + verb)
 	}
-	options, rest := getopt(args, c.short, c.long)
+	options, rest := Getopt(args, c.short, c.long)
 	switch c.special {
 	case envLine:
-		if a, ok := option(options, "-C", "--chdir"); ok {
-			l.at.dir = &a
+		if a, ok := Option(options, "-C", "--chdir"); ok {
+			l.at.Dir = &a
 		}
-		if a, ok := option(options, "-S", "--split-string"); ok {
+		if a, ok := Option(options, "-S", "--split-string"); ok {
 			text, ok := a.Val.Exact()
 			unsure := !ok || strings.ContainsAny(text, "\\$'\"#`;&|<>()*?[~{\n") // it has a syntax of its own
-			l.add(carried{kind: carriedText, lang: "bash", text: slices.Concat(a.Val, value.Quote(rest)), via: "env -S", unsure: unsure})
+			l.add(Run{Kind: Text, Lang: "bash", Text: slices.Concat(a.Val, value.Quote(rest)), Via: "env -S", Unsure: unsure})
 			return
 		}
 	case suLine:
@@ -81,7 +106,7 @@ func (l *line) carryWords(name string, c carrier, args []value.Arg) {
 	case commandLine:
 		if _, ok := options["-v"]; ok {
 			if v, found := value.Located(rest); found {
-				l.add(carried{kind: carriedName, text: v})
+				l.add(Run{Kind: Name, Text: v})
 			}
 			return
 		}
@@ -113,15 +138,15 @@ func (l *line) carryWords(name string, c carrier, args []value.Arg) {
 		if len(rest) <= c.skip {
 			return
 		}
-		_, rest = getopt(rest[c.skip:], c.short, c.long)
+		_, rest = Getopt(rest[c.skip:], c.short, c.long)
 	}
 	l.command(c, options, rest, via)
 }
 
 // behindVerb returns the words behind the verb that runs a command, nil where another verb
 // stands. The options in front of it stay.
-func (c carrier) behindVerb(args []value.Arg) (string, []value.Arg) {
-	_, rest := getopt(args, c.short, c.long)
+func (c Carrier) behindVerb(args []value.Arg) (string, []value.Arg) {
+	_, rest := Getopt(args, c.short, c.long)
 	if len(rest) == 0 {
 		return "", nil
 	}
@@ -155,20 +180,20 @@ func withoutVersion(args []value.Arg) []value.Arg {
 	return slices.Concat([]value.Arg{value.Literal(args[0].Text[:at])}, args[1:])
 }
 
-// command adds the command words of a carrier, after the assignments in front of them.
-func (l *line) command(c carrier, options map[string]value.Arg, rest []value.Arg, via string) {
+// command adds the command words of a Carrier, after the assignments in front of them.
+func (l *line) command(c Carrier, options map[string]value.Arg, rest []value.Arg, via string) {
 	for c.assigns && len(rest) > 0 {
 		name, _, found := strings.Cut(rest[0].Prefix, "=")
 		if !found || strings.Contains(name, "/") {
 			break
 		}
-		l.at.assigns = append(l.at.assigns, Assign{Name: name, Value: rest[0].Cut(len(name)+1, rest[0].Text[len(name)+1:]).Word})
+		l.at.Assigns = append(l.at.Assigns, value.Assign{Name: name, Value: rest[0].Cut(len(name)+1, rest[0].Text[len(name)+1:]).Word})
 		rest = rest[1:]
 	}
 	if c.special == envLine { // -u of sudo is a user
-		_, l.at.empty = option(options, "-i", "--ignore-environment")
-		if a, ok := option(options, "-u", "--unset"); ok {
-			l.at.unset = &a
+		_, l.at.Empty = Option(options, "-i", "--ignore-environment")
+		if a, ok := Option(options, "-u", "--unset"); ok {
+			l.at.Unset = &a
 		}
 	}
 	if len(rest) == 0 {
@@ -177,7 +202,7 @@ func (l *line) command(c carrier, options map[string]value.Arg, rest []value.Arg
 	}
 	switch {
 	case c.prefix != "" && rest[0].Text == c.prefix:
-		_, rest = getopt(rest[1:], c.short, c.long)
+		_, rest = Getopt(rest[1:], c.short, c.long)
 	case c.versioned:
 		rest = withoutVersion(rest)
 	case c.script != "" && strings.HasSuffix(rest[0].Text, ".py"):

@@ -1,4 +1,4 @@
-package shell
+package command
 
 import (
 	"slices"
@@ -7,10 +7,10 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
-// getopt takes the options off args as programs do that stop at the first operand: letters
+// Getopt takes the options off args as programs do that stop at the first operand: letters
 // in short take a value, glued or as the next word, and so do the words in long. It
 // returns the values by option ("-u", "--user"), the last one winning, and the operands.
-func getopt(args []value.Arg, short string, long []string) (options map[string]value.Arg, rest []value.Arg) {
+func Getopt(args []value.Arg, short string, long []string) (options map[string]value.Arg, rest []value.Arg) {
 	options = map[string]value.Arg{}
 	for i := 0; i < len(args); i++ {
 		a := args[i]
@@ -64,8 +64,8 @@ func letters(args []value.Arg, short string, long []string, options map[string]v
 	return 0
 }
 
-// option returns the first of the named options that was given.
-func option(options map[string]value.Arg, names ...string) (value.Arg, bool) {
+// Option returns the first of the named options that was given.
+func Option(options map[string]value.Arg, names ...string) (value.Arg, bool) {
 	for _, n := range names {
 		if a, ok := options[n]; ok {
 			return a, true

@@ -317,3 +317,136 @@ func (l *Log) setAnchor(msg []byte) error {
 	}
 	return err
 }
+
+// orphanWrite is what a failed write may have left in a file that could not be cut back.
+type orphanWrite struct {
+	segment int
+	off     int64
+	bytes   []byte
+}
+
+func (l *Log) poison(f file, segment int, start int64) {
+	if err := f.Truncate(start); err != nil {
+		l.orphan = orphanWrite{segment, start, bytes.Clone(l.buf)}
+	}
+	_ = f.Close() // the file is given up; its state is found out by reading it again
+	l.seg = nil
+}
+
+// reopen opens the newest file that was good and checks that it still ends as it did.
+func (l *Log) reopen() error {
+	if err := l.removeOrphan(); err != nil {
+		return fmt.Errorf("reopen audit log: %w", err)
+	}
+	flag := os.O_RDWR
+	if l.st.off == 0 {
+		flag |= os.O_CREATE
+	}
+	name := segmentName(l.st.segment)
+	f, err := openChecked(l.o.fs, l.path(name), flag)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("reopen audit log: %s is gone: %w: put it back", name, ErrTampered)
+	}
+	if err != nil {
+		return fmt.Errorf("reopen audit log: %w", err)
+	}
+	if n := l.st.off - l.st.lastOff; n > 0 {
+		line := make([]byte, n)
+		if got, err := f.ReadAt(line, l.st.lastOff); int64(got) < n || tlog.RecordHash(line[:n-1]) != l.st.last || line[n-1] != '\n' {
+			if err == nil || errors.Is(err, io.EOF) {
+				err = &BreakError{File: name, Offset: l.st.lastOff, Seq: l.st.tree.size - 1, What: "the record is not the one that was written"}
+			}
+			return errors.Join(fmt.Errorf("reopen audit log: %w", err), f.Close())
+		}
+	}
+	l.seg = f
+	return nil
+}
+
+// removeOrphan cuts off what a failed write left behind. Its pages may never have reached the disk
+// although they can be read, so no record may be linked to it. What another process has since
+// linked to it stays.
+func (l *Log) removeOrphan() error {
+	o := l.orphan
+	if o.bytes == nil {
+		return nil
+	}
+	f, err := openChecked(l.o.fs, l.path(segmentName(o.segment)), os.O_RDWR)
+	if errors.Is(err, fs.ErrNotExist) {
+		l.orphan = orphanWrite{}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	rest := make([]byte, len(o.bytes)+1)
+	n, err := f.ReadAt(rest, o.off)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	if err == nil && n > 0 && bytes.HasPrefix(o.bytes, rest[:n]) {
+		if err = f.Truncate(o.off); err == nil {
+			err = f.Sync()
+		}
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		l.orphan = orphanWrite{}
+	}
+	return err
+}
+
+const reserveName = "reserve"
+
+// keepReserve makes sure that the space for outcomes is set aside before anything new may run. On
+// file systems that compress or share blocks the zeros may take less than they seem to.
+func (l *Log) keepReserve() error {
+	if l.o.Reserve < 0 {
+		return nil
+	}
+	name := l.path(reserveName)
+	fi, err := l.o.fs.Lstat(name)
+	if err == nil && fi.Size >= l.o.Reserve {
+		return nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("keep audit reserve: %w", err)
+	}
+	if err := l.makeReserve(name); err != nil {
+		if isFull(err) {
+			err = fmt.Errorf("%w: %w", ErrFull, err)
+		}
+		return fmt.Errorf("keep audit reserve of %d bytes: %w", l.o.Reserve, err)
+	}
+	return nil
+}
+
+func (l *Log) makeReserve(name string) error {
+	f, err := openChecked(l.o.fs, name, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(make([]byte, l.o.Reserve), 0)
+	if err == nil {
+		err = f.Sync() // until then a file system may only have promised the space
+	}
+	if err != nil {
+		// A part of the reserve is worth less than the space it takes from an outcome.
+		return errors.Join(err, f.Truncate(0), f.Close())
+	}
+	return f.Close()
+}
+
+// freeReserve gives the space back, for records of what has already happened.
+func (l *Log) freeReserve() error {
+	f, err := openChecked(l.o.fs, l.path(reserveName), os.O_RDWR)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = errors.Join(f.Truncate(0), f.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("free audit reserve: %w", err)
+	}
+	return nil
+}

@@ -253,22 +253,14 @@ func (s session) Begin(in *facts.Input, fs facts.FS) func(facts.FS, int) error {
 	return s.Ledger.Begin(in, fs).End
 }
 
-// AcceptBreak opens the log even where it was tampered with, accepts on record all breaks that nobody has accepted,
-// and closes it again. It reports whether there was anything to accept.
-func AcceptBreak(l *config.Loaded, version, by, reason string) (bool, error) {
-	o := logOptions(l, version)
-	o.AcceptedBy, o.AcceptedWhy = by, reason
-	log, err := audit.Open(o)
-	accepted := errors.Is(err, audit.ErrTampered) || errors.Is(err, audit.ErrNoKey)
-	if accepted {
-		o.AcceptBreak = true
-		log, err = audit.Open(o)
-	}
-	if err != nil {
-		return false, err
-	}
-	n, err := log.Accept(by, reason)
-	return accepted || n > 0, errors.Join(err, log.Close())
+// Breaks returns the breaks of the audit log that nobody has accepted.
+func Breaks(l *config.Loaded, version string) ([]audit.Break, error) {
+	return audit.Breaks(logOptions(l, version))
+}
+
+// AcceptBreaks puts on record that an operator accepts the breaks of the audit log with these ids.
+func AcceptBreaks(l *config.Loaded, version string, ids []string, by, reason string) error {
+	return audit.AcceptBreaks(logOptions(l, version), ids, by, reason)
 }
 
 func logOptions(l *config.Loaded, version string) audit.Options {

@@ -228,18 +228,14 @@ func readSmall(name string) ([]byte, error) {
 func (a *app) auditAcceptBreak() *cobra.Command {
 	var by, reason string
 	cmd := &cobra.Command{
-		Use:   "accept-break",
+		Use:   "accept-break ID…",
 		Short: "Accept by name that the log was cut, replaced or lost its key",
 		Long: `Accept that the log was cut, replaced, tampered with at its end, or lost its signing key. audit verify fails until
 then. Where sallyport refuses the log, what does not fit is moved to torn/ beside the records. A record says who accepted
 the break and why, and later verifications show it.
 
-Find out first what happened, and copy the log. A log that is sound is left as it is.`,
-		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			if by == "" {
-				by = plugins.UserName()
-			}
+Find out first what happened, and copy the log. Without an ID, the breaks that nobody has accepted are listed.`,
+		RunE: func(_ *cobra.Command, ids []string) error {
 			l, err := a.load()
 			if err != nil {
 				return err
@@ -248,19 +244,39 @@ Find out first what happened, and copy the log. A log that is sound is left as i
 			if err != nil {
 				return err
 			}
-			accepted, err := plugins.AcceptBreak(l, version().Sallyport, by, reason)
-			if err != nil {
+			if len(ids) == 0 {
+				return a.listBreaks(l, dir)
+			}
+			if strings.TrimSpace(reason) == "" {
+				return usageError{errors.New("--reason is missing: say why the log may go on, for the record")}
+			}
+			if by == "" {
+				by = plugins.UserName()
+			}
+			if err := plugins.AcceptBreaks(l, version().Sallyport, ids, by, reason); err != nil {
 				return err
 			}
-			if !accepted {
-				a.say("there is no break in %s that nobody has accepted: nothing was done", printable(dir))
-				return nil
-			}
-			a.say("accepted by %s: sallyport audit verify shows the break in %s", printable(by), printable(dir))
+			a.say("%s accepted %s: sallyport audit verify shows that in %s", printable(by), strings.Join(ids, ", "), printable(dir))
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&by, "by", "", "`name` of who accepts (default: the user's)")
 	cmd.Flags().StringVar(&reason, "reason", "", "`text`: why the log may go on")
 	return cmd
+}
+
+// listBreaks prints the breaks that nobody has accepted. That there are any is an error: none was named.
+func (a *app) listBreaks(l *config.Loaded, dir string) error {
+	breaks, err := plugins.Breaks(l, version().Sallyport)
+	if err != nil {
+		return err
+	}
+	if len(breaks) == 0 {
+		a.say("there is no break in %s that nobody has accepted: nothing was done", printable(dir))
+		return nil
+	}
+	for _, b := range breaks {
+		fmt.Fprintf(a.out, "%s  %s\n", b.ID, printable(b.Reason))
+	}
+	return usageError{errors.New("nothing was accepted: name each break that you accept by its id, with --reason")}
 }

@@ -50,7 +50,7 @@ func (v *verifier) count(h head, line []byte, at place) {
 		}
 		v.r.Recoveries++
 		if b.Break {
-			v.r.Breaks = append(v.r.Breaks, Break{Seq: h.seq, File: b.File, Reason: b.Reason, Accepted: b.Accepted, By: b.By})
+			v.r.Breaks = append(v.r.Breaks, b.on(h.seq, line))
 		}
 		for i, known := range v.r.Breaks {
 			if slices.Contains(b.Accepts, known.Seq) {
@@ -131,7 +131,7 @@ func (v *verifier) finish() {
 	v.r.Last = string(v.last)
 	for _, b := range v.r.Breaks {
 		if !b.Accepted {
-			v.problem(b.File, 0, b.Seq, b.String()+": find out what happened, then: sallyport audit accept-break")
+			v.problem(b.File, 0, b.Seq, b.unaccepted())
 		}
 	}
 	for _, a := range v.anchors {

@@ -99,7 +99,11 @@ func (l *Log) ready() error {
 			return err
 		}
 	}
-	if err := l.inPlace(); err != nil {
+	err := l.inPlace()
+	if err == nil {
+		err = l.holdsLast(l.seg)
+	}
+	if err != nil {
 		return errors.Join(err, l.drop())
 	}
 	if err := l.catchUp(); err != nil {
@@ -350,17 +354,30 @@ func (l *Log) reopen() error {
 	if err != nil {
 		return fmt.Errorf("reopen audit log: %w", err)
 	}
-	if n := l.st.off - l.st.lastOff; n > 0 {
-		line := make([]byte, n)
-		if got, err := f.ReadAt(line, l.st.lastOff); int64(got) < n || tlog.RecordHash(line[:n-1]) != l.st.last || line[n-1] != '\n' {
-			if err == nil || errors.Is(err, io.EOF) {
-				err = &BreakError{File: name, Offset: l.st.lastOff, Seq: l.st.tree.size - 1, What: "the record is not the one that was written"}
-			}
-			return errors.Join(fmt.Errorf("reopen audit log: %w", err), f.Close())
-		}
+	if err := l.holdsLast(f); err != nil {
+		return errors.Join(fmt.Errorf("reopen audit log: %w", err), f.Close())
 	}
 	l.seg = f
 	return nil
+}
+
+// holdsLast makes sure that the last known record still stands where it stood. The size of the file does not tell: another
+// process may have written on behind a cut, past the end that this one remembers.
+func (l *Log) holdsLast(f file) error {
+	n := l.st.off - l.st.lastOff
+	if n == 0 {
+		return nil
+	}
+	line := make([]byte, n)
+	got, err := f.ReadAt(line, l.st.lastOff)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read audit log: %w", err)
+	}
+	if int64(got) == n && line[n-1] == '\n' && tlog.RecordHash(line[:n-1]) == l.st.last {
+		return nil
+	}
+	return &BreakError{File: segmentName(l.st.segment), Offset: l.st.lastOff, Seq: l.st.tree.size - 1,
+		What: "the record is not the one that was written"}
 }
 
 // removeOrphan cuts off what a failed write left behind. Its pages may never have reached the disk

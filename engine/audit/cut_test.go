@@ -3,6 +3,7 @@ package audit
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,16 +83,124 @@ func TestCutIsRemembered(t *testing.T) {
 			if r, err := Verify(o.Dir, VerifyOptions{}); err != nil || r.OK {
 				t.Errorf("after another process: %v, %v", r.OK, err)
 			}
-			l = mustOpen(t, o)
-			if n, err := l.Accept("ann", "a disk was exchanged"); err != nil || n == 0 {
-				t.Errorf("accepted %d, %v", n, err)
-			}
-			mustClose(t, l)
+			acceptAll(t, o)
 			if r := mustVerify(t, o.Dir); !strings.Contains(r.String(), "accepted by ann") {
 				t.Errorf("accepted:\n%v", r)
 			}
 		})
 	}
+}
+
+// acceptAll accepts what Breaks returns, as an operator does.
+func acceptAll(t *testing.T, o Options) {
+	t.Helper()
+	breaks, err := Breaks(o)
+	if err != nil || len(breaks) == 0 {
+		t.Fatalf("breaks: %v, %v", breaks, err)
+	}
+	var ids []string
+	for _, b := range breaks {
+		ids = append(ids, b.ID)
+	}
+	if err := AcceptBreaks(o, ids, "ann", "a disk was exchanged"); err != nil {
+		t.Fatalf("accept %v: %v", breaks, err)
+	}
+}
+
+// A second process that writes on behind a cut, past the end that the first one remembers, does not hide it.
+func TestCutBehindASecondWriter(t *testing.T) {
+	t.Parallel()
+	pad := func(n int) string { return strings.Repeat("x", n) }
+	for name, behind := range map[string][]string{
+		"nothing behind":               nil,
+		"ends in the next record":      {pad(8000)},
+		"whole records past the end":   {pad(100), pad(8000), pad(100), pad(100)},
+		"checkpoints past the end":     {pad(3000), pad(3000), pad(3000), pad(3000), pad(3000), pad(3000)},
+		"shorter than the end, in all": {pad(10)},
+	} {
+		for _, cut := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, cut %v", name, cut), func(t *testing.T) {
+				t.Parallel()
+				o := testOptions(t)
+				o.CheckpointCount = 5
+				first := mustOpen(t, o)
+				if err := first.Record(t.Context(), decision("a", pad(4000), engine.Allow)); err != nil {
+					t.Fatal(err)
+				}
+				if cut {
+					truncateAfter(t, filepath.Join(o.Dir, segmentName(1)), 2)
+				}
+				second := mustOpen(t, o)
+				for _, command := range behind {
+					if err := second.Record(t.Context(), decision("b", command, engine.Deny)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				err := first.Record(t.Context(), decision("c", "touch c", engine.Deny))
+				if cut != errors.Is(err, ErrTampered) || !cut && err != nil {
+					t.Errorf("the next decision of the first: %v", err)
+				}
+				mustClose(t, second)
+				mustClose(t, first)
+				r, err := Verify(o.Dir, VerifyOptions{})
+				if err != nil || r.OK == cut {
+					t.Errorf("verify: %v\n%s", err, r)
+				}
+				if k := known(t, o.Dir); cut && (k.Size != 3 || len(k.Lines) != 3) {
+					t.Errorf("on record: %+v", k)
+				}
+			})
+		}
+	}
+}
+
+// Each break is accepted by its own id, with a name and a reason.
+func TestAcceptByID(t *testing.T) {
+	t.Parallel()
+	o := testOptions(t)
+	o.CheckpointCount = 1000
+	var logs []*Log
+	for range 2 { // two processes remember the same end, and tell of the same cut
+		logs = append(logs, mustOpen(t, o))
+	}
+	for i, l := range logs {
+		if err := l.Record(t.Context(), decision(fmt.Sprint(i), "true", engine.Deny)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	truncateAfter(t, filepath.Join(o.Dir, segmentName(1)), 2)
+	for _, l := range logs {
+		if err := l.Close(); !errors.Is(err, ErrTampered) {
+			t.Errorf("close: %v", err)
+		}
+	}
+	open, err := Breaks(o)
+	if err != nil || len(open) != 2 || open[0].ID == open[1].ID {
+		t.Fatalf("breaks: %v, %v", open, err)
+	}
+	for _, bad := range []struct{ id, by, why string }{
+		{open[0].ID, "", "why"}, {open[0].ID, "ann", " "}, {"B00000000", "ann", "why"}, {"", "ann", "why"},
+	} {
+		if err := AcceptBreaks(o, []string{bad.id}, bad.by, bad.why); err == nil {
+			t.Errorf("%q: accepted", bad)
+		}
+	}
+	if err := AcceptBreaks(o, []string{open[1].ID}, "ann", "why"); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := Breaks(o); err != nil || len(left) != 1 || left[0].ID != open[0].ID {
+		t.Errorf("left: %v, %v", left, err)
+	}
+	if r, err := Verify(o.Dir, VerifyOptions{}); err != nil || r.OK || !strings.Contains(r.String(), "accept-break "+open[0].ID) {
+		t.Errorf("verify: %v\n%s", err, r)
+	}
+	if err := AcceptBreaks(o, []string{open[1].ID}, "ann", "again"); err == nil {
+		t.Error("accepted twice")
+	}
+	if err := AcceptBreaks(o, []string{open[0].ID}, "ann", "why"); err != nil {
+		t.Fatal(err)
+	}
+	mustVerify(t, o.Dir)
 }
 
 // The outcome of a command that cut the log is not lost, though no decision of it is left.
@@ -143,11 +252,7 @@ func TestCutBehindTheCheckpoint(t *testing.T) {
 	if r, err := Verify(o.Dir, VerifyOptions{}); err != nil || r.OK || !strings.Contains(r.String(), "found the log cut") {
 		t.Errorf("the cut is forgotten: %v\n%v", err, r)
 	}
-	l = mustOpen(t, o)
-	if n, err := l.Accept("ann", "tried"); err != nil || n == 0 {
-		t.Errorf("accepted %d, %v", n, err)
-	}
-	mustClose(t, l)
+	acceptAll(t, o)
 	mustVerify(t, o.Dir)
 }
 

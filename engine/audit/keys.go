@@ -57,7 +57,7 @@ func loadKeys(o *Options, mayCreate bool) (keys, error) {
 	skey, err := readSecret(o.fs, sign)
 	if errors.Is(err, fs.ErrNotExist) {
 		if !mayCreate {
-			return keys{}, fmt.Errorf("read %s: %w: restore it, or go on with a new one: sallyport audit accept-break", sign, ErrNoKey)
+			return keys{}, fmt.Errorf("read %s: %w: restore it", sign, ErrNoKey)
 		}
 		skey, err = createSigner(o, sign)
 	}

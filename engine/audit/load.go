@@ -15,8 +15,13 @@ import (
 // load finds the end of the log on disk. The caller holds the lock.
 func (l *Log) load() error {
 	segments, gap := segmentsIn(l.o.fs, l.o.Dir)
-	if gap != nil && !(l.o.AcceptBreak && errors.Is(gap, ErrTampered)) {
-		return gap
+	if gap != nil {
+		if !errors.Is(gap, ErrTampered) {
+			return gap
+		}
+		if !l.passes(gap) {
+			return refusal(gap)
+		}
 	}
 	if err := l.loadKeys(len(segments) > 0); err != nil {
 		return err
@@ -42,8 +47,8 @@ func (l *Log) load() error {
 	return l.checkAnchor()
 }
 
-// loadKeys reads the keys. A log that has records but no signing key is continued with a new one
-// only when breaks are accepted; its checkpoints so far are then held against their trees alone.
+// loadKeys reads the keys. A log that has records but no signing key is continued with a new one only when an operator
+// accepts that; its checkpoints so far are then compared with their trees alone.
 func (l *Log) loadKeys(records bool) error {
 	sign, _, _ := keyPaths(l.o.Dir)
 	_, old := l.o.fs.Lstat(sign)
@@ -56,14 +61,18 @@ func (l *Log) loadKeys(records bool) error {
 	if err == nil && records {
 		err = l.announceKey()
 	}
-	if !errors.Is(err, ErrNoKey) || !l.o.AcceptBreak {
+	if !errors.Is(err, ErrNoKey) {
 		return err
 	}
+	if !l.passes(err) {
+		return refusal(err)
+	}
+	lost := err
 	if l.keys, err = loadKeys(&l.o, true); err != nil {
 		return err
 	}
 	l.rekeyed = true
-	return l.noteRecovery(recoveryBody{Break: true, Reason: "the signing key was lost; a new one signs from here on"})
+	return l.noteBreak(recoveryBody{Reason: "the signing key was lost; a new one signs from here on"}, lost)
 }
 
 // announceKey writes the public key beside the log.
@@ -171,7 +180,7 @@ func (l *Log) ingest(size int64, more bool) error {
 		if later || more {
 			return l.breakAt(broken)
 		}
-		return l.cutTail(size, "the last record is not complete", false)
+		return l.cutTail(size, nil)
 	}
 }
 

@@ -48,6 +48,7 @@ type Log struct {
 	saved      int64       // records of the log whose cut was saved last
 	recentSize int         // bytes of recent
 	anchor     Checkpoint  // newest note on disk; zero size for none
+	passing    bool        // Open goes on behind a break: see passes
 	rekeyed    bool        // the signing key was lost: earlier checkpoints cannot be checked
 	buf        []byte
 }
@@ -76,6 +77,7 @@ func Open(o Options) (*Log, error) {
 		return nil, err
 	}
 	err := l.load()
+	l.passing, l.o.accept.ids = false, nil
 	if err == nil && len(l.own) > 0 {
 		err = l.write(nil, false)
 	}

@@ -33,13 +33,8 @@ type Options struct {
 	// Checkpoint, if set, gets each new signed checkpoint. It must not block.
 	Checkpoint func(note []byte)
 
-	// AcceptBreak opens a log that was tampered with: what cannot be linked is moved to torn/, and a
-	// recovery record says so. The same holds for a log whose signing key is gone. Without it, Open refuses such a log.
-	AcceptBreak bool
-	AcceptedBy  string // name of the accepting operator, for the record
-	AcceptedWhy string // and the reason
-
-	fs fileSystem // tests fail it step by step
+	accept acceptance // see AcceptBreaks
+	fs     fileSystem // tests fail it step by step
 }
 
 const (

@@ -7,11 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine"
 )
@@ -27,12 +24,15 @@ func (l *Log) checkAnchor() error {
 
 // breakAt refuses a break, or, when the operator accepts breaks, makes the log end before it.
 func (l *Log) breakAt(err error) error {
-	if !l.o.AcceptBreak || !errors.Is(err, ErrTampered) {
-		return fmt.Errorf("open audit log: %w: look at it with sallyport audit verify; to go on after the break: sallyport audit accept-break", err)
+	if !errors.Is(err, ErrTampered) {
+		return fmt.Errorf("open audit log: %w", err)
+	}
+	if !l.passes(err) {
+		return refusal(err)
 	}
 	l.anchor = Checkpoint{} // it speaks of a log that is no more
 	if l.seg == nil {
-		return l.noteRecovery(recoveryBody{Break: true, Reason: err.Error()})
+		return l.noteBreak(recoveryBody{}, err)
 	}
 	segments, gap := segmentsIn(l.o.fs, l.o.Dir)
 	if gap != nil && !errors.Is(gap, ErrTampered) {
@@ -40,7 +40,7 @@ func (l *Log) breakAt(err error) error {
 	}
 	for _, n := range segments {
 		if n > l.st.segment {
-			if err := l.moveAway(n, err.Error()); err != nil {
+			if err := l.moveAway(n, err); err != nil {
 				return err
 			}
 		}
@@ -49,7 +49,7 @@ func (l *Log) breakAt(err error) error {
 	if statErr != nil {
 		return fmt.Errorf("read audit log: %w", statErr)
 	}
-	return l.cutTail(fi.Size, err.Error(), true)
+	return l.cutTail(fi.Size, err)
 }
 
 // closeGap moves the segments behind a gap away: nothing links them to those before it.
@@ -59,7 +59,7 @@ func (l *Log) closeGap(segments []int, gap error) ([]int, error) {
 		keep++
 	}
 	for _, n := range segments[keep:] {
-		if err := l.moveAway(n, gap.Error()); err != nil {
+		if err := l.moveAway(n, gap); err != nil {
 			return nil, err
 		}
 	}
@@ -67,7 +67,7 @@ func (l *Log) closeGap(segments []int, gap error) ([]int, error) {
 	return segments[:keep], nil
 }
 
-func (l *Log) moveAway(segment int, reason string) error {
+func (l *Log) moveAway(segment int, why error) error {
 	name := segmentName(segment)
 	to, err := l.tornName(name)
 	if err != nil {
@@ -76,13 +76,14 @@ func (l *Log) moveAway(segment int, reason string) error {
 	if err := l.o.fs.Rename(l.path(name), to); err != nil {
 		return fmt.Errorf("move %s away: %w", name, err)
 	}
-	return l.noteRecovery(recoveryBody{File: name, Saved: l.relative(to), Break: true, Reason: reason})
+	return l.noteBreak(recoveryBody{File: name, Saved: l.relative(to)}, why)
 }
 
-// cutTail moves the bytes from the end of the log to size to torn/ and cuts them off.
-func (l *Log) cutTail(size int64, reason string, isBreak bool) error {
+// cutTail moves the bytes from the end of the log to size to torn/ and cuts them off. Without a break that explains them
+// they are what a crash left of a record.
+func (l *Log) cutTail(size int64, why error) error {
 	name := segmentName(l.st.segment)
-	b := recoveryBody{File: name, Offset: l.st.off, Bytes: size - l.st.off, Break: isBreak, Reason: reason}
+	b := recoveryBody{File: name, Offset: l.st.off, Bytes: size - l.st.off}
 	if b.Bytes > 0 {
 		to, err := l.tornName(name)
 		if err != nil {
@@ -96,6 +97,10 @@ func (l *Log) cutTail(size int64, reason string, isBreak bool) error {
 			return fmt.Errorf("cut %s: %w", name, err)
 		}
 	}
+	if why != nil {
+		return l.noteBreak(b, why)
+	}
+	b.Reason = "the last record is not complete"
 	return l.noteRecovery(b)
 }
 
@@ -144,10 +149,18 @@ func (l *Log) tornName(segment string) (string, error) {
 
 func (l *Log) relative(name string) string { return "torn/" + filepath.Base(name) }
 
-func (l *Log) noteRecovery(b recoveryBody) error {
-	if b.Accepted = b.Break && l.o.AcceptBreak; b.Accepted {
-		b.By, b.Why = l.o.AcceptedBy, l.o.AcceptedWhy
+// noteBreak puts a break on record behind which Open goes on, and whether the operator accepted it.
+func (l *Log) noteBreak(b recoveryBody, cause error) error {
+	if b.Break = true; b.Reason == "" {
+		b.Reason = cause.Error()
 	}
+	if b.Accepted = l.o.accept.has(cause); b.Accepted {
+		b.By, b.Why = l.o.accept.by, l.o.accept.why
+	}
+	return l.noteRecovery(b)
+}
+
+func (l *Log) noteRecovery(b recoveryBody) error {
 	p, err := l.ownPayload(engine.KindRecovery, b)
 	if err == nil {
 		l.own = append(l.own, p)
@@ -220,15 +233,6 @@ func (l *Log) startAnew() error {
 // cutSuffix ends the names of files below torn/ that tell of a cut. An accepted one gets another name.
 const cutSuffix = "-cut.json"
 
-// cutsIn returns the names of the files that tell of cuts which nobody has accepted.
-func cutsIn(fsys fileSystem, dir string) ([]string, error) {
-	names, err := fsys.ReadDir(filepath.Join(dir, "torn"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return slices.DeleteFunc(names, func(n string) bool { return !strings.HasSuffix(n, cutSuffix) }), err
-}
-
 // saveCut writes the remembered end below torn/, once for each end of the log. An error is dropped: the request is
 // refused either way.
 func (l *Log) saveCut(b recoveryBody) {
@@ -250,49 +254,4 @@ func (l *Log) saveCut(b recoveryBody) {
 	}
 	_, _ = f.WriteAt(append(text, '\n'), 0)
 	_ = errors.Join(f.Sync(), f.Close())
-}
-
-// unaccepted returns the numbers of the records of breaks that nobody has accepted.
-func unaccepted(dir string) ([]int64, error) {
-	open := map[int64]bool{}
-	for e, err := range Read(dir, Filter{Kind: engine.KindRecovery}) {
-		if err != nil {
-			return nil, err
-		}
-		var b recoveryBody
-		if err := bodyOf(e.Raw, &b); err != nil {
-			return nil, err
-		}
-		if b.Break && !b.Accepted {
-			open[e.Seq] = true
-		}
-		for _, seq := range b.Accepts {
-			delete(open, seq)
-		}
-	}
-	var all []int64
-	return append(all, slices.Sorted(maps.Keys(open))...), nil
-}
-
-// Accept puts on record that an operator knows of the breaks in the log, and of the cuts that a process saved, which
-// nobody has accepted yet. It returns how many there were.
-func (l *Log) Accept(by, why string) (int, error) {
-	open, err := unaccepted(l.o.Dir)
-	if err != nil {
-		return 0, err
-	}
-	cuts, err := cutsIn(l.o.fs, l.o.Dir)
-	if err != nil || len(open)+len(cuts) == 0 {
-		return 0, err
-	}
-	p, err := l.ownPayload(engine.KindRecovery, recoveryBody{Accepts: open, Cuts: cuts, By: by, Why: why})
-	if err == nil {
-		err = l.enqueue(p, false)
-	}
-	for _, name := range cuts {
-		if err == nil {
-			err = l.o.fs.Rename(l.path("torn/"+name), l.path("torn/"+strings.TrimSuffix(name, cutSuffix)+"-accepted.json"))
-		}
-	}
-	return len(open) + len(cuts), err
 }

@@ -86,11 +86,8 @@ func TestLostKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.AcceptBreak = true
-	l, err := Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	acceptAll(t, o)
+	l := mustOpen(t, o)
 	fill(t, l, 10, 1)
 	mustClose(t, l)
 	fresh, err := publicKey(osFS{}, o.Dir)

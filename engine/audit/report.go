@@ -72,11 +72,17 @@ func (o Outside) line(last string) string {
 
 // Break is a place where the log does not go on from what was before. One that nobody accepted is a problem.
 type Break struct {
-	Seq      int64  `json:"seq"` // of the record that says so
-	File     string `json:"file"`
+	ID       string `json:"id"`   // by which an operator accepts it
+	Seq      int64  `json:"seq"`  // of the record that says so; -1 for none
+	File     string `json:"file"` // in which the log does not go on
 	Reason   string `json:"reason"`
 	Accepted bool   `json:"accepted"`
 	By       string `json:"by"` // name of the accepting operator
+}
+
+// unaccepted says how an operator accepts b.
+func (b Break) unaccepted() string {
+	return b.String() + ": find out what happened, then: sallyport audit accept-break " + b.ID
 }
 
 func (b Break) String() string {

@@ -267,8 +267,8 @@ func (v *verifier) prepare(o VerifyOptions) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range cuts {
-		v.problem("torn/"+name, 0, 0, "a process found the log cut, and nobody accepted that: find out what happened, then: sallyport audit accept-break")
+	for _, b := range cuts {
+		v.problem(b.File, 0, 0, "a process found the log cut: "+b.unaccepted())
 	}
 	v.readKeys(o.PublicKey)
 	return v.readAnchors(o.Checkpoint)

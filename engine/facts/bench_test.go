@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/sallyport-dev/sallyport/engine/commands"
 )
 
 // bench builds a text again and again, as the gate would, on real files.
@@ -46,7 +48,7 @@ func BenchmarkBuildLarge(b *testing.B) {
 // BenchmarkTable is what the first request pays for the command table.
 func BenchmarkTable(b *testing.B) {
 	for b.Loop() {
-		newTable(fileRows, packageRows, gitRows, buildRows).find("git")
+		newTable(commands.Index()).find("git")
 	}
 }
 

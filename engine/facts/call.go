@@ -58,7 +58,7 @@ func newCall(t *table, cmd *shell.Command, from source) *call {
 	}
 	c.take(c.spec)
 	words := cmd.Words[1:]
-	if c.spec.style == styleNone {
+	if c.spec.style == "none" {
 		c.operands = words
 	} else {
 		c.parse(words)

@@ -49,7 +49,7 @@ func (c *call) shellInWords() {
 // opens reports whether operand i belongs to words that the shell walk has opened.
 func (c *call) opens(i int) bool {
 	for at := 0; at <= i && c.spec != nil; at++ {
-		if c.roleOf(at, false).word == "cmd" {
+		if c.roleOf(at, false).word == "command" {
 			return true
 		}
 	}

@@ -32,7 +32,7 @@ func (c *call) roleOf(i int, last bool) role {
 		i++
 	}
 	if len(c.spec.args) == 0 {
-		return role{word: "-"}
+		return role{word: "text"}
 	}
 	return c.spec.args[min(i, len(c.spec.args)-1)]
 }
@@ -42,7 +42,7 @@ func (c *call) assignRoles() {
 	for i, w := range c.operands {
 		last := i > 0 && i == len(c.operands)-1
 		r := c.roleOf(i, last)
-		if r.word == "cmd" {
+		if r.word == "command" {
 			return
 		}
 		if destination := last && c.spec.last != nil && !c.noLast; c.flags.has(flagRecursive) && !destination {
@@ -52,7 +52,7 @@ func (c *call) assignRoles() {
 	}
 	for _, w := range c.behind {
 		if !isOption(w) {
-			c.apply(w, role{word: "auto", access: reads})
+			c.apply(w, role{word: "path-like", access: reads})
 		}
 	}
 }
@@ -60,8 +60,8 @@ func (c *call) assignRoles() {
 // apply makes of a word what its role says.
 func (c *call) apply(w value.Word, r role) {
 	switch r.word {
-	case "-", "cmd":
-	case "dir":
+	case "text", "number", "package", "command":
+	case "directory":
 		c.dir = enter(c.dir, w)
 	case "host":
 		c.host(w.Text)
@@ -71,8 +71,8 @@ func (c *call) apply(w value.Word, r role) {
 			return
 		}
 		c.host(w.Text)
-	case "assign":
-	case "auto":
+	case "assignment":
+	case "path-like":
 		if looksLikePath(w.Text) {
 			c.touch(w, r)
 		} else if c.plainName(w) {
@@ -141,7 +141,7 @@ func (c *call) guess(words []value.Word) {
 		} else {
 			c.operands = append(c.operands, w)
 		}
-		c.apply(w, role{word: "auto", access: reads})
+		c.apply(w, role{word: "path-like", access: reads})
 		if strings.Contains(w.Text, "://") {
 			c.host(w.Text)
 		}

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
@@ -60,14 +61,14 @@ func (c *call) subcommand(w value.Word) bool {
 	}
 	if w.Certainty != value.Exact {
 		c.known = false
-		for name, s := range c.spec.subs {
-			if strings.HasPrefix(name, w.Prefix) && s.destroys() {
+		for name := range c.spec.subs {
+			if s := c.spec.sub(c.table, name); strings.HasPrefix(name, w.Prefix) && s != nil && s.destroys(c.table) {
 				c.flags.add(flagUnresolvedVerb)
 			}
 		}
 		return true
 	}
-	next := c.spec.subs[w.Text]
+	next := c.spec.sub(c.table, w.Text)
 	if next == nil {
 		// An unlisted subcommand still has a name. What it does is not known.
 		if len(c.sub) == 0 {
@@ -85,12 +86,12 @@ func (c *call) subcommand(w value.Word) bool {
 }
 
 // destroys reports that a subcommand, or one of its own, deletes or overwrites for good.
-func (s *spec) destroys() bool {
+func (s *spec) destroys(t *table) bool {
 	if s.effects&doesDelete != 0 || s.flags.has(flagDestroysData) {
 		return true
 	}
-	for _, sub := range s.subs {
-		if sub.destroys() {
+	for name := range s.subs {
+		if sub := s.sub(t, name); sub != nil && sub.destroys(t) {
 			return true
 		}
 	}
@@ -116,7 +117,7 @@ func (c *call) mayBeOption() {
 // option reads the option at words[i] and returns how many further words it took.
 func (c *call) option(words []value.Word, i int) int {
 	w := words[i]
-	if strings.HasPrefix(w.Text, "--") || c.spec.style == styleLong {
+	if strings.HasPrefix(w.Text, "--") || c.spec.style == "single-dash" {
 		return c.longOption(words, i)
 	}
 	for at := 1; at < len(w.Text); at++ {
@@ -169,7 +170,7 @@ func (c *call) findShort(b byte) *option {
 	if o := c.spec.short[b]; o != nil {
 		return o
 	}
-	if c.base.style == styleGlobal {
+	if c.base.style == "everywhere" {
 		return c.base.short[b]
 	}
 	return nil
@@ -181,22 +182,27 @@ func (c *call) findLong(name string) *option {
 	if o := c.spec.findLong(name); o != nil {
 		return o
 	}
-	if c.base.style == styleGlobal || c.base.style == styleLong {
+	if c.base.style == "everywhere" || c.base.style == "single-dash" {
 		return c.base.findLong(name)
 	}
 	return nil
 }
 
 func (s *spec) findLong(name string) *option {
-	if o := s.long[name]; o != nil || s.style == styleLong {
+	if o := s.long[name]; o != nil || s.style == "single-dash" {
 		return o
 	}
-	var found *option
-	for full, o := range s.long {
-		if len(name) < 2 || !strings.HasPrefix(full, name) || o == found {
-			continue
+	var fits []string
+	for full := range s.long {
+		if len(name) > 1 && strings.HasPrefix(full, name) {
+			fits = append(fits, full)
 		}
-		if found == nil {
+	}
+	slices.Sort(fits)
+	var found *option
+	for _, full := range fits {
+		o := s.long[full]
+		if found == nil || o == found {
 			found = o
 			continue
 		}
@@ -214,7 +220,7 @@ func (s *spec) findLong(name string) *option {
 // writtenOut is the full name of a long option, with its dashes. An abbreviation that fits several stays as it is.
 func (c *call) writtenOut(name string, known *option) string {
 	dashes := "--"
-	if c.spec.style == styleLong {
+	if c.spec.style == "single-dash" {
 		dashes = "-"
 	}
 	full := ""
@@ -265,7 +271,7 @@ func (c *call) use(u optionUse) {
 	o := u.known
 	if o == nil {
 		if u.given && looksLikePath(u.value.Text) {
-			c.touch(u.value, role{word: "auto", access: reads})
+			c.touch(u.value, role{word: "path-like", access: reads})
 		}
 		return
 	}

@@ -49,11 +49,12 @@ var ours = map[string][]string{
 	"engine/redact":            {},
 	"engine/ledger":            {"engine/facts"},
 	"engine":                   {"engine/facts"},
-	"engine/facts":             {"engine/shell", "engine/shell/value"},
+	"engine/facts":             {"engine/commands", "engine/shell", "engine/shell/value"},
 	"engine/facts/schemagen":   {"engine/facts"},
 	"engine/shell":             {"engine/shell/command", "engine/shell/inline", "engine/shell/value"},
 	"engine/shell/command":     {"engine/shell/value"},
 	"engine/shell/value":       {},
+	"engine/commands":          {},
 	"engine/shell/inline":      {},
 	"images":                   {},
 	"policies":                 {},
@@ -86,7 +87,7 @@ var sole = map[string][]string{
 	"github.com/creack/pty":            {"runners/supervisor"},
 	"golang.org/x/term":                {"cmd/sallyport"},
 	"github.com/joho/godotenv":         {"runners/envfile"},
-	"go.yaml.in/yaml/v3":               {"engine/config", "engine/rego", "policies", "runners/command"},
+	"go.yaml.in/yaml/v3":               {"engine/commands", "engine/config", "engine/rego", "policies", "runners/command"},
 }
 
 // starters may start processes. Everything else reaches the machine through them. The last three serve tests only.

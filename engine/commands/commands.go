@@ -1,0 +1,215 @@
+// Package commands is the table of what programs do with their words: which options take a value, what an
+// operand is, what follows from an option. It is data, one YAML file a family of commands below table/, checked
+// by schema.json. The package indexes and reads it; it does not know what an effect or a flag means, and it
+// judges nothing.
+//
+// A row is read when its command is first asked for: a text names a handful of the two thousand commands.
+package commands
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed table/*.yaml
+var files embed.FS
+
+// Schema is the JSON Schema of a file of the table.
+//
+//go:embed schema.json
+var Schema []byte
+
+// Row is what the table says of a command or of a subcommand. What a command always does, its subcommands do, too.
+type Row struct {
+	Like     string            `yaml:"like,omitempty"`     // the row of another name holds; nothing else stands here
+	Does     string            `yaml:"does,omitempty"`     // effects and flags of every call
+	Operands []string          `yaml:"operands,omitempty"` // their kinds; the last one holds for all further operands
+	Last     string            `yaml:"last,omitempty"`     // kind of the last operand where there are two or more
+	Style    string            `yaml:"style,omitempty"`    // a word of Styles; "" for GNU's
+	Hook     string            `yaml:"hook,omitempty"`     // a Go function for what no row can say
+	Options  map[string]Option `yaml:"options,omitempty"`  // by names: "-f, --force"
+	// Subcommands by their names: "push", "volume rm, volume prune".
+	Subcommands map[string]Row `yaml:"subcommands,omitempty"`
+}
+
+// Option is what the table says of an option.
+type Option struct {
+	Value    string `yaml:"value,omitempty"`    // kind of its value, in the same word or the next one
+	Attached string `yaml:"attached,omitempty"` // kind of its value, which only stands in the same word
+	Does     string `yaml:"does,omitempty"`     // effects and flags
+	Replaces string `yaml:"replaces,omitempty"` // "first" or "last": there is no such special operand any more
+	Ends     bool   `yaml:"ends,omitempty"`     // the words behind belong to another program
+}
+
+// Styles are the ways in which commands spell options, by name.
+var Styles = map[string]string{
+	"":            "-a -bc --long --long=value, and abbreviations of long names",
+	"single-dash": "-name value, --name=value",
+	"none":        "every word is an operand",
+	"everywhere":  "as GNU's; the command's own options stand behind a subcommand, too",
+}
+
+// Kinds are the words with which a kind begins: what an operand or a value is.
+var Kinds = map[string]string{
+	"text":       "neither a path nor a host",
+	"number":     "a number or a size",
+	"package":    "a package, by name or by where it comes from",
+	"read":       "a path that is read",
+	"write":      "a path that is written",
+	"edit":       "a path that is read and written",
+	"delete":     "a path that is removed",
+	"execute":    "a path that is run or loaded",
+	"key":        "a path of a key or settings that the command uses and does not print",
+	"path-like":  "a path that is read, if it looks like one",
+	"directory":  "where the command works",
+	"host":       "a host, user@host or URL",
+	"url":        "a URL, or else a host; file: is a path that is read",
+	"command":    "another program, and its words behind it",
+	"assignment": "NAME=value",
+}
+
+// Qualifiers may stand behind a kind.
+var Qualifiers = map[string]string{
+	"link":     "the link itself, not its target",
+	"tree":     "all that lies below, too",
+	"metadata": "names, sizes and modes, not content",
+	"remote":   "HOST:PATH is a place elsewhere",
+	"stop":     "options end here: the rest belongs to what this word names",
+}
+
+// Entry is a row that is read when it is asked for.
+type Entry struct {
+	Names    []string
+	text     section
+	indent   string
+	siblings func(name string) *Entry
+
+	once sync.Once
+	row  Row
+	subs []*Entry
+	err  error
+}
+
+// Table finds rows by command name. It is safe for concurrent use.
+type Table struct{ entries map[string][]*Entry }
+
+// Builtin is the table that comes with the program, indexed once.
+var Builtin = sync.OnceValue(Index)
+
+// Index indexes the table that comes with the program.
+func Index() *Table {
+	t := &Table{entries: make(map[string][]*Entry, 4096)}
+	list, _ := files.ReadDir("table")
+	for _, f := range list {
+		text, _ := files.ReadFile("table/" + f.Name())
+		t.index(string(text))
+	}
+	return t
+}
+
+// index notes the rows of a text: a line at its left margin names one.
+func (t *Table) index(text string) {
+	first := func(name string) *Entry {
+		if list := t.entries[name]; len(list) > 0 {
+			return list[0]
+		}
+		return nil
+	}
+	rows, _ := split(text, "") // a test holds that the files can be read
+	for _, e := range entries(rows, "") {
+		e.siblings = first
+		for _, name := range e.Names {
+			t.entries[name] = append(t.entries[name], e)
+		}
+	}
+}
+
+func entries(sections []section, indent string) []*Entry {
+	list := make([]*Entry, len(sections))
+	for i, s := range sections {
+		list[i] = &Entry{Names: strings.Split(s.key, ", "), text: s, indent: indent}
+	}
+	return list
+}
+
+// Find returns the rows of a command; several together say what it does.
+func (t *Table) Find(name string) []*Entry { return t.entries[name] }
+
+// Each calls f with every command and its rows.
+func (t *Table) Each(f func(name string, rows []*Entry)) {
+	for name, rows := range t.entries {
+		f(name, rows)
+	}
+}
+
+// Row reads the row. Its subcommands are rows of their own.
+func (e *Entry) Row() (Row, []*Entry, error) {
+	e.once.Do(func() {
+		if err := e.read(); err != nil {
+			e.err = fmt.Errorf("read row %s: %w", e.Names[0], err)
+		}
+	})
+	return e.row, e.subs, e.err
+}
+
+func (e *Entry) read() error {
+	fields := []section{e.text}
+	if e.text.rest == "" {
+		list, err := split(e.text.below, e.indent+"  ")
+		if err != nil {
+			return err
+		}
+		fields = list
+	}
+	for _, s := range fields {
+		if s.key == "subcommands" {
+			list, err := split(s.below, e.indent+"    ")
+			if err != nil {
+				return err
+			}
+			e.subs = entries(list, e.indent+"    ")
+			continue
+		}
+		n, err := s.node(e.indent + "  ")
+		if err != nil {
+			return err
+		}
+		if s.rest != "" && s == e.text {
+			for _, f := range n.fields {
+				if err := e.row.set(f.key, f.node); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		if err := e.row.set(s.key, n); err != nil {
+			return err
+		}
+	}
+	for _, s := range e.subs {
+		s.siblings = e.sub
+	}
+	if e.row.Like == "" {
+		return nil
+	}
+	same := e.siblings(e.row.Like)
+	if same == nil || same == e {
+		return fmt.Errorf("there is no row %q to be like", e.row.Like)
+	}
+	var err error
+	e.row, e.subs, err = same.Row()
+	return err
+}
+
+// sub finds a subcommand by its words.
+func (e *Entry) sub(words string) *Entry {
+	for _, s := range e.subs {
+		if slices.Contains(s.Names, words) {
+			return s
+		}
+	}
+	return nil
+}

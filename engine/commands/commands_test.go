@@ -1,0 +1,168 @@
+package commands
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"go.yaml.in/yaml/v3"
+)
+
+// document reads a file as YAML libraries do that know nothing of this package.
+func document(t *testing.T, file string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(into); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}
+
+func tableFiles(t *testing.T) []string {
+	t.Helper()
+	list, err := filepath.Glob("table/*.yaml")
+	if err != nil || len(list) == 0 {
+		t.Fatalf("find the table: %v, %d files", err, len(list))
+	}
+	return list
+}
+
+func TestFilesFitTheSchema(t *testing.T) {
+	t.Parallel()
+	read, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("schema.json", read); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range tableFiles(t) {
+		var d any
+		document(t, file, &d)
+		if err := schema.Validate(d); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+	for text, why := range map[string]string{
+		"cp: {reads: all}": "unknown field", "cp: {operands: [red]}": "unknown kind", "cp: {does: deletes}": "unknown effect",
+		"cp: {options: {f: {}}}": "option without a dash", "cp: {options: {-f: {value: read, attached: read}}}": "two values",
+	} {
+		var d any
+		if err := yaml.Unmarshal([]byte(text), &d); err != nil {
+			t.Fatal(err)
+		}
+		if schema.Validate(d) == nil {
+			t.Errorf("the schema takes %q: %s", text, why)
+		}
+	}
+}
+
+// TestIndexReadsAllOfTheFiles compares the rows that the index finds by their indentation with the whole documents.
+func TestIndexReadsAllOfTheFiles(t *testing.T) {
+	t.Parallel()
+	want := map[string][]Row{}
+	for _, file := range tableFiles(t) {
+		rows := map[string]Row{}
+		document(t, file, &rows)
+		for names, r := range rows {
+			for name := range strings.SplitSeq(names, ", ") {
+				want[name] = append(want[name], r)
+			}
+		}
+	}
+	n := 0
+	Index().Each(func(name string, entries []*Entry) {
+		n++
+		if len(want[name]) != len(entries) {
+			t.Errorf("%s has %d rows in the index, %d in the files", name, len(entries), len(want[name]))
+			return
+		}
+		for _, e := range entries {
+			row, subs, err := e.Row()
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			whole := row
+			whole.Subcommands = nil
+			for _, s := range subs {
+				r, _, err := s.Row()
+				if err != nil {
+					t.Error(err)
+				}
+				if whole.Subcommands == nil {
+					whole.Subcommands = map[string]Row{}
+				}
+				whole.Subcommands[strings.Join(s.Names, ", ")] = r
+			}
+			if !slices.ContainsFunc(want[name], func(r Row) bool { return same(resolve(want, r), whole) }) {
+				t.Errorf("the index reads another row of %s than the file has: %+v", name, whole)
+			}
+		}
+	})
+	if n != len(want) || n < 2000 {
+		t.Errorf("the index has %d commands, the files have %d", n, len(want))
+	}
+}
+
+// resolve follows "like" in a whole document.
+func resolve(all map[string][]Row, r Row) Row {
+	if r.Like != "" {
+		r = all[r.Like][0]
+	}
+	subs := maps.Clone(r.Subcommands)
+	for names, s := range subs {
+		for other, same := range r.Subcommands {
+			if s.Like != "" && slices.Contains(strings.Split(other, ", "), s.Like) {
+				subs[names] = same
+			}
+		}
+	}
+	r.Subcommands = subs
+	return r
+}
+
+func same(a, b Row) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+func TestSchemaListsTheWords(t *testing.T) {
+	t.Parallel()
+	var s struct {
+		Definitions map[string]struct {
+			Pattern    string
+			Properties map[string]struct{ Enum []string }
+		}
+	}
+	if err := json.Unmarshal(Schema, &s); err != nil {
+		t.Fatal(err)
+	}
+	kind := s.Definitions["kind"].Pattern
+	for _, word := range slices.Concat(slices.Collect(maps.Keys(Kinds)), slices.Collect(maps.Keys(Qualifiers))) {
+		if !strings.Contains(kind, "("+word+"|") && !strings.Contains(kind, "|"+word+"|") && !strings.Contains(kind, "|"+word+")") {
+			t.Errorf("the schema lacks the kind or qualifier %q", word)
+		}
+	}
+	for style := range Styles {
+		if style != "" && !slices.Contains(s.Definitions["command"].Properties["style"].Enum, style) {
+			t.Errorf("the schema lacks the style %q", style)
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package commands
+
+import (
+	"fmt"
+	"strings"
+)
+
+// node is a piece of a document: a scalar, a list or fields.
+type node struct {
+	scalar string
+	list   []node
+	fields []field
+}
+
+type field struct {
+	key  string
+	node node
+}
+
+// The files are read by hand, in the part of YAML that they keep to: a key and a scalar, a list or a map on one
+// line, or deeper lines below the key. So the supervisor, which holds this package, needs no YAML library, and
+// a row costs microseconds. A test reads the same files by a library and compares.
+
+// cutKey splits a line into a key and the rest.
+func cutKey(line string) (key, rest string, ok bool) {
+	line = strings.TrimRight(line, " \n")
+	if key, ok = strings.CutSuffix(line, ":"); ok && !strings.Contains(line, ": ") {
+		return strings.Trim(key, ` "`), "", true
+	}
+	key, rest, ok = strings.Cut(line, ": ")
+	return strings.Trim(key, ` "`), strings.TrimSpace(rest), ok
+}
+
+// section is a key at some indentation, and the text below it.
+type section struct{ key, rest, below string }
+
+// split cuts a text into the sections of an indentation. Comments and deeper lines belong to the section before.
+func split(text, indent string) ([]section, error) {
+	var list []section
+	below := 0
+	for at := 0; at < len(text); {
+		end := strings.IndexByte(text[at:], '\n') + at + 1
+		if end == at {
+			end = len(text)
+		}
+		line := text[at:end]
+		if b := line[min(len(indent), len(line)-1)]; strings.HasPrefix(line, indent) && b > ' ' && b != '#' {
+			if len(list) > 0 {
+				list[len(list)-1].below = text[below:at]
+			}
+			key, rest, ok := cutKey(line)
+			if !ok {
+				return nil, fmt.Errorf("line %q has no key", line)
+			}
+			list = append(list, section{key: key, rest: rest})
+			below = end
+		}
+		at = end
+	}
+	if len(list) > 0 {
+		list[len(list)-1].below = text[below:]
+	}
+	return list, nil
+}
+
+// node reads what stands in a section.
+func (s section) node(indent string) (node, error) {
+	if s.rest != "" {
+		n, left := flow(s.rest)
+		if left = strings.TrimSpace(left); left != "" && left[0] != '#' {
+			return n, fmt.Errorf("%s: %q is left over", s.key, left)
+		}
+		return n, nil
+	}
+	var n node
+	indent += "  "
+	list, err := split(s.below, indent)
+	for _, sub := range list {
+		value, e := sub.node(indent)
+		if err == nil {
+			err = e
+		}
+		n.fields = append(n.fields, field{sub.key, value})
+	}
+	return n, err
+}
+
+// flow reads a scalar, [a, b] or {a: b}, and returns the text behind it.
+func flow(text string) (n node, left string) {
+	text = strings.TrimLeft(text, " ")
+	switch {
+	case strings.HasPrefix(text, "["):
+		text = text[1:]
+		for !strings.HasPrefix(text, "]") && text != "" {
+			var item node
+			item, text = flow(text)
+			n.list = append(n.list, item)
+			text = strings.TrimLeft(text, ", ")
+		}
+		return n, strings.TrimPrefix(text, "]")
+	case strings.HasPrefix(text, "{"):
+		text = text[1:]
+		for !strings.HasPrefix(text, "}") && text != "" {
+			key, rest, _ := strings.Cut(text, ": ")
+			var item node
+			item, text = flow(rest)
+			n.fields = append(n.fields, field{strings.Trim(key, `"`), item})
+			text = strings.TrimLeft(text, ", ")
+		}
+		return n, strings.TrimPrefix(text, "}")
+	case strings.HasPrefix(text, `"`):
+		n.scalar, left, _ = strings.Cut(text[1:], `"`)
+		return n, left
+	}
+	end := strings.IndexAny(text, ",]}")
+	if end < 0 {
+		end = len(text)
+	}
+	if comment := strings.Index(text[:end], " #"); comment >= 0 {
+		end = comment
+	}
+	n.scalar = strings.TrimSpace(text[:end])
+	return n, text[end:]
+}
+
+// set takes one field of a row.
+func (r *Row) set(key string, n node) error {
+	switch key {
+	case "like":
+		r.Like = n.scalar
+	case "does":
+		r.Does = n.scalar
+	case "operands":
+		for _, kind := range n.list {
+			r.Operands = append(r.Operands, kind.scalar)
+		}
+	case "last":
+		r.Last = n.scalar
+	case "style":
+		r.Style = n.scalar
+	case "hook":
+		r.Hook = n.scalar
+	case "options":
+		r.Options = make(map[string]Option, len(n.fields))
+		for _, f := range n.fields {
+			var o Option
+			if err := o.set(f.node); err != nil {
+				return fmt.Errorf("option %s: %w", f.key, err)
+			}
+			r.Options[f.key] = o
+		}
+	default:
+		return fmt.Errorf("unknown field %q", key)
+	}
+	return nil
+}
+
+func (o *Option) set(n node) error {
+	for _, f := range n.fields {
+		switch f.key {
+		case "value":
+			o.Value = f.node.scalar
+		case "attached":
+			o.Attached = f.node.scalar
+		case "does":
+			o.Does = f.node.scalar
+		case "replaces":
+			o.Replaces = f.node.scalar
+		case "ends":
+			o.Ends = f.node.scalar == "true"
+		default:
+			return fmt.Errorf("unknown field %q", f.key)
+		}
+	}
+	return nil
+}

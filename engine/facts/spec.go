@@ -1,0 +1,253 @@
+package facts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/sallyport-dev/sallyport/engine/commands"
+)
+
+// role says what an operand or an option's value is.
+type role struct {
+	word      string // a word of commands.Kinds
+	access    access
+	ofLink    bool // the link itself, not what it points to
+	recursive bool // everything below as well
+	metadata  bool // names, sizes and modes, not content
+	remote    bool // HOST:PATH names a place elsewhere
+	stop      bool // options end here: the rest belongs to what this names
+}
+
+// access is a set of ways to touch a path.
+type access uint8
+
+const (
+	reads access = 1 << iota
+	writes
+	deletes
+	executes
+)
+
+var accessNames = [...]string{"read", "write", "delete", "execute"}
+
+// roleAccess gives the access of the kinds that are paths.
+var roleAccess = map[string]access{
+	"read":      reads,
+	"write":     writes,
+	"edit":      reads | writes,
+	"delete":    deletes,
+	"execute":   executes,
+	"key":       reads,
+	"path-like": reads,
+}
+
+// option is what the table knows of one option.
+type option struct {
+	value    *role // nil when it takes none
+	attached bool  // the value only stands in the same word
+	effects  effect
+	flags    bitset
+	noFirst  bool
+	noLast   bool
+	stop     bool
+}
+
+// spec is what rows of the table say of a command or a subcommand, compiled.
+type spec struct {
+	effects effect
+	flags   bitset
+	args    []role
+	last    *role
+	short   map[byte]*option
+	long    map[string]*option
+	style   string
+	hook    func(*call)
+	subs    map[string]*spec
+	listed  bool // a row names it; false for "docker volume", which only leads to subcommands
+
+	pending []*commands.Entry // its rows, until they are asked for
+	once    sync.Once
+	err     error
+}
+
+// table finds specs by command name, and makes them when they are first asked for.
+type table struct {
+	rows  *commands.Table
+	hooks map[string]func(*call)
+	specs sync.Map // string to *spec
+}
+
+// builtin is the table of the rows that come with the program.
+var builtin = sync.OnceValue(func() *table { return newTable(commands.Builtin()) })
+
+func newTable(rows *commands.Table) *table { return &table{rows: rows, hooks: hooks()} }
+
+// find returns the spec of a command, nil when there is none. A row that cannot be read makes
+// its command unknown; a test reads them all.
+func (t *table) find(name string) *spec {
+	rows := t.rows.Find(name)
+	if rows == nil {
+		return nil
+	}
+	if s, ok := t.specs.Load(name); ok {
+		return s.(*spec)
+	}
+	s := &spec{pending: rows}
+	if s.load(t) != nil {
+		return nil
+	}
+	kept, _ := t.specs.LoadOrStore(name, s)
+	return kept.(*spec)
+}
+
+// sub returns the spec of a subcommand, nil when there is none.
+func (s *spec) sub(t *table, word string) *spec {
+	next := s.subs[word]
+	if next == nil || next.load(t) != nil {
+		return nil
+	}
+	return next
+}
+
+// load reads the rows of a spec when it is first asked for.
+func (s *spec) load(t *table) error {
+	s.once.Do(func() {
+		for _, e := range s.pending {
+			row, subs, err := e.Row()
+			if err == nil {
+				err = s.include(t, row)
+			}
+			if err != nil {
+				s.err = fmt.Errorf("compile row %q: %w", e.Names[0], err)
+				return
+			}
+			for _, sub := range subs {
+				for _, name := range sub.Names {
+					next := s.place(strings.Fields(name))
+					next.pending = append(next.pending, sub)
+				}
+			}
+		}
+		s.pending = nil
+	})
+	return s.err
+}
+
+// place finds or makes the spec of some subcommand words.
+func (s *spec) place(sub []string) *spec {
+	for _, word := range sub {
+		if s.subs == nil {
+			s.subs = make(map[string]*spec)
+		}
+		next := s.subs[word]
+		if next == nil {
+			next = &spec{}
+			s.subs[word] = next
+		}
+		s = next
+	}
+	return s
+}
+
+// include adds what a row says.
+func (s *spec) include(t *table, r commands.Row) error {
+	s.listed = s.listed || len(r.Operands)+len(r.Options) > 0 || r.Does+r.Hook+r.Style+r.Last != ""
+	s.style += r.Style
+	if err := words(r.Does, &s.effects, &s.flags); err != nil {
+		return err
+	}
+	if r.Hook != "" {
+		if s.hook = t.hooks[r.Hook]; s.hook == nil {
+			return fmt.Errorf("no such hook %q", r.Hook)
+		}
+	}
+	for _, kind := range r.Operands {
+		operand, err := parseRole(kind)
+		if err != nil {
+			return err
+		}
+		s.args = append(s.args, operand)
+	}
+	if r.Last != "" {
+		last, err := parseRole(r.Last)
+		if err != nil {
+			return err
+		}
+		s.last = &last
+	}
+	for names, o := range r.Options {
+		if err := s.includeOption(names, o); err != nil {
+			return fmt.Errorf("read option %s: %w", names, err)
+		}
+	}
+	return nil
+}
+
+func (s *spec) includeOption(names string, from commands.Option) error {
+	o := &option{attached: from.Attached != "", stop: from.Ends, noFirst: from.Replaces == "first", noLast: from.Replaces == "last"}
+	if err := words(from.Does, &o.effects, &o.flags); err != nil {
+		return err
+	}
+	if kind := from.Value + from.Attached; kind != "" {
+		value, err := parseRole(kind)
+		if err != nil {
+			return err
+		}
+		o.value = &value
+	}
+	for name := range strings.SplitSeq(names, ", ") {
+		bare := strings.TrimLeft(name, "-")
+		switch {
+		case bare == name || bare == "":
+			return fmt.Errorf("%q is not an option", name)
+		case s.style == "single-dash" || strings.HasPrefix(name, "--"):
+			if s.long == nil {
+				s.long = make(map[string]*option)
+			}
+			s.long[bare] = o
+		case len(bare) > 1 || bare[0] >= 128 || s.short[bare[0]] != nil:
+			return fmt.Errorf("short option %s is longer than a letter or stands there twice", name)
+		default:
+			if s.short == nil {
+				s.short = make(map[byte]*option)
+			}
+			s.short[bare[0]] = o
+		}
+	}
+	return nil
+}
+
+// words adds effects and flags by their names.
+func words(text string, e *effect, f *bitset) error {
+	for word := range strings.FieldsSeq(text) {
+		if i := slices.Index(effectNames[:], word); i >= 0 {
+			*e |= 1 << i
+		} else if i := slices.Index(flagNames, word); i >= 0 {
+			f.add(uint8(i))
+		} else {
+			return fmt.Errorf("no such effect or flag %q", word)
+		}
+	}
+	return nil
+}
+
+// parseRole reads a kind: "delete link tree".
+func parseRole(kind string) (role, error) {
+	words := strings.Fields(kind)
+	if len(words) == 0 || commands.Kinds[words[0]] == "" {
+		return role{}, fmt.Errorf("no such kind %q", kind)
+	}
+	for _, q := range words[1:] {
+		if commands.Qualifiers[q] == "" {
+			return role{}, fmt.Errorf("no such qualifier %q in kind %q", q, kind)
+		}
+	}
+	is := func(q string) bool { return slices.Contains(words[1:], q) }
+	return role{
+		word: words[0], access: roleAccess[words[0]],
+		ofLink: is("link"), recursive: is("tree"), metadata: is("metadata"), remote: is("remote"),
+		stop: is("stop") || words[0] == "command",
+	}, nil
+}

@@ -73,7 +73,7 @@ func (w *walker) session(inv *invocation, lang string) {
 // stdinProgram walks the program that an interpreter reads from standard input.
 func (w *walker) stdinProgram(inv *invocation, lang, name string, change func(*context)) {
 	in := w.stdin()
-	if in == nil || in.from == CodeFile && isTerminal(in.file.Text) {
+	if in == nil || in.from == CodeFile && command.IsTerminal(in.file.Text) {
 		w.session(inv, lang)
 		return
 	}
@@ -100,7 +100,7 @@ func (w *walker) stdinProgram(inv *invocation, lang, name string, change func(*c
 	case CodeFile:
 		via = "script " + in.file.Text
 	}
-	if !isShell(lang) {
+	if !command.IsShell(lang) {
 		w.runInline(inv, code, in.text, via)
 		return
 	}
@@ -116,20 +116,6 @@ func (w *walker) stdinProgram(inv *invocation, lang, name string, change func(*c
 			change(c)
 		}
 	})
-}
-
-// isTerminal reports the name of a terminal.
-func isTerminal(name string) bool {
-	return name == "/dev/tty" || name == "/dev/console" || name == "$(tty)" || strings.HasPrefix(name, "/dev/pts/")
-}
-
-func isShell(lang string) bool {
-	switch lang {
-	case "sh", "bash", "zsh", "ksh", "fish", "csh":
-		return true
-	default:
-		return false
-	}
 }
 
 // runFile walks a script file that the command runs; with here it runs in this very shell.
@@ -174,12 +160,12 @@ func (w *walker) runScript(inv *invocation) bool {
 		w.commands[inv.idx].Code = Code{Language: "sh", From: CodeFile, File: inv.args[0].Word} // for all that is known
 		return false
 	}
-	if !ok || systemProgram(abs) {
+	if !ok || command.SystemProgram(abs) {
 		return false
 	}
 	content, found := w.lastContent(abs)
 	w.keep(abs)
-	lang := shebang(content.Prefix())
+	lang := command.Shebang(content.Prefix())
 	if lang == "" && (w.edited(abs) || !content.Known()) {
 		lang = "sh"
 	}
@@ -211,41 +197,6 @@ func (w *walker) runCopy(inv *invocation) bool {
 	args[0] = value.Literal(path.Base(program))
 	w.inner(inv, args, "copy of "+program, nil)
 	return true
-}
-
-// systemProgram reports the places where programs are, and not scripts of a project: they
-// are known by name.
-func systemProgram(abs string) bool {
-	switch path.Dir(abs) {
-	case "/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin":
-		return true
-	default:
-		return false
-	}
-}
-
-// shebang returns the language that a file's first line names: sh when it has none and
-// looks like text, "" when it is no script.
-func shebang(content string) string {
-	if !strings.HasPrefix(content, "#!") {
-		if len(content) == 0 || strings.IndexByte(content, 0) >= 0 || strings.HasPrefix(content, "\x7fELF") {
-			return ""
-		}
-		return "sh"
-	}
-	line, _, _ := strings.Cut(content[2:], "\n")
-	fields := strings.Fields(line)
-	for len(fields) > 0 {
-		name := path.Base(fields[0])
-		if name != "env" && !strings.HasPrefix(fields[0], "-") && !strings.Contains(fields[0], "=") {
-			if p, ok := command.InterpreterOf(name); ok {
-				return p.Lang()
-			}
-			return ""
-		}
-		fields = fields[1:]
-	}
-	return ""
 }
 
 // script walks the content of a file that a command runs.
@@ -282,7 +233,7 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file value
 			x.script = abs
 		}
 	}
-	if !isShell(lang) {
+	if !command.IsShell(lang) {
 		saved := w.ctx
 		enter(&w.ctx)
 		w.runInline(inv, code, content, via)

@@ -36,9 +36,6 @@ func (w *walker) dispatch(inv *invocation) {
 			w.callAlias(inv, written, body)
 		}
 	}
-	if name == "sed" || name == "gsed" {
-		w.sed(inv)
-	}
 	w.build(inv, name)
 	w.embedded(inv, name, inv.args[1:])
 	w.subscripts(inv, name)

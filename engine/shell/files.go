@@ -212,7 +212,7 @@ func (w *walker) changesFiles(inv *invocation, name string) {
 		flows := in != nil && in.from != CodeNone && (in.from != CodeFile || len(in.cmds) > 0)
 		w.stir(inv, flows || w.made(inv) || scripted[name] && len(inv.args) > 1)
 	}
-	edits := !slices.ContainsFunc(buildFiles[name], func(k buildFile) bool { return k.lang == "c" }) ||
+	edits := !slices.ContainsFunc(command.BuildFiles(name), func(k command.BuildFile) bool { return k.Lang == "c" }) ||
 		slices.ContainsFunc(inv.args, func(a value.Arg) bool { return strings.HasPrefix(a.Prefix, "-E") })
 	w.touchNamed(inv, edits)
 }
@@ -231,12 +231,12 @@ func sedWrites(args []value.Arg) bool {
 // codeChanges notes that a program which is not walked command by command may write to files.
 func (w *walker) codeChanges(inv *invocation) {
 	code := w.commands[inv.idx].Code
-	if code.From == CodeNone || isShell(code.Language) && code.Static ||
+	if code.From == CodeNone || command.IsShell(code.Language) && code.Static ||
 		code.Language == "awk" && !strings.Contains(value.Join(inv.args).Text(), ">") {
 		return
 	}
 	w.stir(inv, code.From != CodeFile || w.made(inv))
-	if !isShell(code.Language) {
+	if !command.IsShell(code.Language) {
 		w.touchNamed(inv, true)
 	}
 }
@@ -336,7 +336,7 @@ func (w *walker) copyFiles(inv *invocation, name string) bool {
 // copyFile makes to a copy of from, or a link to it.
 func (w *walker) copyFile(from value.Arg, to string, link, gone bool) bool {
 	text := from.Val.Text()
-	if from.Certainty == value.Exact && systemProgram(path.Clean(text)) ||
+	if from.Certainty == value.Exact && command.SystemProgram(path.Clean(text)) ||
 		from.Certainty != value.Exact && !from.Val.Dynamic() && strings.Contains(from.Val.Tail(), "/") {
 		w.ctx.st.files[to] = written{program: text}
 		return true

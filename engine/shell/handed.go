@@ -53,7 +53,7 @@ func (w *walker) hand(inv *invocation, r command.Run) {
 	case command.Words:
 		w.inner(inv, r.Args, r.Via, change)
 	case command.Text:
-		if isShell(r.Lang) {
+		if command.IsShell(r.Lang) {
 			w.runText(inv, code, r.Text, r.Via, change)
 		} else {
 			w.runInline(inv, code, r.Text, r.Via)

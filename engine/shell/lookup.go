@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/shell/command"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
@@ -37,7 +38,7 @@ func (w *walker) runPath(inv *invocation, abs string) {
 		w.inner(inv, args, "copy of "+f.program, nil)
 		return
 	}
-	lang := shebang(f.content.Prefix())
+	lang := command.Shebang(f.content.Prefix())
 	if lang == "" {
 		lang = "sh" // what is no script and no program known here
 	}
@@ -78,7 +79,7 @@ func (w *walker) copies(inv *invocation, name string) {
 	default:
 		return
 	}
-	if to != "" && systemProgram(path.Clean(from)) {
+	if to != "" && command.SystemProgram(path.Clean(from)) {
 		w.ctx.st.files[to] = written{program: from}
 	}
 }

@@ -1,0 +1,224 @@
+package command
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// BuildFile is a file that a program reads, and how commands stand in it.
+type BuildFile struct {
+	Names []string // in the working directory; one that begins with a dot is the ending of an operand
+	Any   bool     // wherever the text has written it
+	Lang  string   // the language that it is written in; "" when Recipes finds the commands
+	// Recipes returns shell texts. args are the operands: targets, names of scripts.
+	Recipes func(content string, args []string) []string
+}
+
+// BuildFiles returns the files that a program of that name reads.
+func BuildFiles(name string) []BuildFile { return buildFiles[name] }
+
+// MakeRules returns the rules among the operands of make: those that --eval gives. What $(shell …) runs is in Escapes.
+func MakeRules(name string, operands []string) (recipes []string) {
+	for i, text := range operands {
+		rules, ok := strings.CutPrefix(text, "--eval=")
+		if text == "--eval" && i+1 < len(operands) {
+			rules, ok = operands[i+1], true
+		}
+		if ok && strings.HasSuffix(name, "make") && !strings.HasPrefix(rules, "$(shell ") {
+			recipes = append(recipes, makeRecipes(rules, nil)...)
+		}
+	}
+	return recipes
+}
+
+var (
+	makefile = BuildFile{Names: []string{"GNUmakefile", "makefile", "Makefile", ".mk"}, Recipes: makeRecipes}
+	included = BuildFile{Names: []string{".mk"}, Any: true, Recipes: makeRecipes}
+	scripts  = BuildFile{Names: []string{"package.json", "composer.json"}, Recipes: packageScripts}
+	sources  = BuildFile{Names: []string{".c", ".cc", ".cpp", ".cxx", ".go", ".rs", ".java", ".kt", ".swift"}, Lang: "c"}
+	setup    = BuildFile{Names: []string{"setup.py"}, Any: true, Lang: "python"}
+	modules  = BuildFile{Names: []string{".py"}, Any: true, Lang: "python"}
+	nodes    = BuildFile{Names: []string{".js", ".cjs", ".mjs", ".ts"}, Any: true, Lang: "node"}
+	rubies   = BuildFile{Names: []string{".rb", ".rake", ".gemspec", "Gemfile", "Rakefile", "rakefile"}, Any: true, Lang: "ruby"}
+	gos      = BuildFile{Names: []string{".go", ".rs"}, Any: true, Lang: "c"}
+	gitFiles = BuildFile{Names: []string{"config", ".gitconfig"}, Any: true, Recipes: GitCommands}
+	customs  = BuildFile{Names: []string{"sitecustomize.py", "usercustomize.py"}, Any: true, Lang: "python"}
+)
+
+// buildFiles lists them by program.
+var buildFiles = map[string][]BuildFile{
+	"make": {makefile, included}, "gmake": {makefile, included}, "bmake": {makefile}, "remake": {makefile},
+	"npm": {scripts, nodes}, "pnpm": {scripts, nodes}, "yarn": {scripts, nodes}, "bun": {scripts, nodes}, "composer": {scripts},
+	"npx": {nodes}, "jest": {nodes}, "vitest": {nodes}, "mocha": {nodes}, "webpack": {nodes}, "vite": {nodes}, "eslint": {nodes}, "rollup": {nodes}, "gulp": {nodes}, "grunt": {nodes}, "next": {nodes},
+	"bundle": {rubies}, "rspec": {rubies}, "rails": {rubies}, "gem": {rubies},
+	"nox": {modules}, "unittest": {modules}, "git": {gitFiles, {Names: gitHooks, Any: true, Recipes: wholeText}},
+	"python": {customs}, "python3": {customs}, "gdb": {{Names: []string{".gdb", ".gdbinit"}, Any: true, Recipes: hatched("gdb")}},
+	"sqlite3": {{Names: []string{".sql"}, Any: true, Recipes: hatched("sqlite3")}},
+	"vim":     {{Names: []string{".vim", ".exrc", ".vimrc"}, Any: true, Recipes: hatched("vim")}},
+	"just":    {{Names: []string{"justfile", "Justfile", ".justfile"}, Recipes: makeRecipes}}, "task": {{Names: []string{"Taskfile.yml", "Taskfile.yaml"}, Recipes: listedCommands}},
+	"rake": {rubies}, "pytest": {modules}, "pip": {setup}, "pip3": {setup}, "tox": {modules},
+	"cmake": {{Names: []string{"CMakeLists.txt", ".cmake"}, Recipes: cmakeCommands}}, "cargo": {gos},
+	"gcc": {sources}, "cc": {sources}, "clang": {sources}, "g++": {sources}, "c++": {sources}, "clang++": {sources}, "tcc": {sources}, "rustc": {sources}, "go": {sources, gos}, "javac": {sources}, "java": {sources}, "kotlinc": {sources}, "swift": {sources}, "swiftc": {sources},
+	"direnv": {{Names: []string{".envrc"}, Recipes: wholeText}},
+}
+
+// gitHooks are the files that git runs by itself.
+var gitHooks = strings.Fields("hooks/" + strings.Join(strings.Fields("applypatch-msg pre-applypatch post-applypatch pre-commit"+
+	" pre-merge-commit prepare-commit-msg commit-msg post-commit pre-rebase post-checkout post-merge pre-push pre-receive update"+
+	" post-receive post-update reference-transaction pre-auto-gc post-rewrite fsmonitor-watchman post-index-change"), " hooks/"))
+
+// GitCommands are the commands in a configuration of git: the values of the keys that name a program.
+func GitCommands(content string, _ []string) []string {
+	var out []string
+	for line := range strings.SplitSeq(content, "\n") {
+		key, value, _ := strings.Cut(line, "=")
+		key, value = strings.ToLower(strings.TrimSpace(key)), strings.Trim(strings.TrimSpace(value), `"`)
+		if command, alias := strings.CutPrefix(value, "!"); alias || gitKeys[key] {
+			out = append(out, command)
+		}
+	}
+	return out
+}
+
+// gitKeys are keys whose value git runs.
+var gitKeys = Names("fsmonitor sshcommand pager editor askpass clean smudge process textconv command cmd helper" +
+	" program gitproxy uploadpack receivepack driver external alternaterefscommand packobjectshook")
+
+// hatched finds the commands in a file of a program's own language.
+func hatched(name string) func(string, []string) []string {
+	return func(content string, _ []string) []string {
+		var out []string
+		for line := range strings.SplitSeq(content, "\n") {
+			for _, e := range hatches[name] {
+				if text, ok := e.find(line); ok {
+					out = append(out, text)
+				}
+			}
+		}
+		return out
+	}
+}
+
+func wholeText(content string, _ []string) []string { return []string{content} }
+
+// makeRecipes are the lines of recipes, and what $(shell …) runs.
+func makeRecipes(content string, _ []string) []string {
+	vars := map[string]string{}
+	var out []string
+	for _, line := range strings.Split(strings.ReplaceAll(content, "\\\n", " "), "\n") {
+		for rest := line; ; {
+			_, after, found := strings.Cut(rest, "$(shell ")
+			if !found {
+				break
+			}
+			out = append(out, makeExpand(balanced(after), vars))
+			rest = after
+		}
+		recipe := strings.TrimLeft(line, " \t")
+		if recipe == line { // not indented: a variable, or a rule that may carry a command
+			if _, value, found := strings.Cut(line, "!="); found {
+				out = append(out, makeExpand(value, vars))
+			} else if name, value, found := strings.Cut(line, "="); found && !strings.Contains(name, ";") {
+				vars[strings.TrimRight(name, " :?+")] = strings.TrimSpace(value)
+				continue
+			}
+			_, recipe, _ = strings.Cut(line, ";")
+		}
+		if recipe = strings.TrimLeft(recipe, "@-+ \t"); recipe != "" {
+			out = append(out, makeExpand(recipe, vars))
+		}
+	}
+	return out
+}
+
+// makeExpand fills in the variables of a makefile. Those that it does not know become
+// variables of the shell that are not known either.
+func makeExpand(text string, vars map[string]string) string {
+	const dollar = "\x00"
+	text = strings.ReplaceAll(text, "$$", dollar)
+	for name, value := range vars {
+		if name != "" && len(text)+len(value) < 1<<16 {
+			text = strings.NewReplacer("$("+name+")", value, "${"+name+"}", value).Replace(text)
+		}
+	}
+	for _, automatic := range []string{"$@", "$<", "$^", "$?", "$*"} {
+		text = strings.ReplaceAll(text, automatic, "${BASH_NAME}")
+	}
+	return strings.ReplaceAll(text, dollar, "$")
+}
+
+// packageScripts are the scripts of a package.json that the operands start, with those that
+// come before and after them.
+func packageScripts(content string, args []string) []string {
+	var file struct {
+		Scripts map[string]any `json:"scripts"`
+	}
+	if json.Unmarshal([]byte(content), &file) != nil {
+		return nil
+	}
+	var out []string
+	for _, name := range startedScripts(args) {
+		switch script := file.Scripts[name].(type) {
+		case string:
+			out = append(out, script)
+		case []any:
+			for _, s := range script {
+				if text, ok := s.(string); ok {
+					out = append(out, text)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// startedScripts are the names of the scripts that a command line starts.
+func startedScripts(args []string) []string {
+	var names []string
+	for _, a := range args {
+		switch a {
+		case "install", "i", "ci", "add", "":
+			names = append(names, "preinstall", "install", "postinstall", "prepublish", "preprepare", "prepare", "postprepare", "pre-install-cmd", "post-install-cmd", "post-update-cmd")
+		case "pack", "publish":
+			names = append(names, "prepublishOnly", "prepack", "postpack", "publish", "postpublish")
+		case "t", "tst":
+			a = "test"
+		}
+		names = append(names, "pre"+a, a, "post"+a)
+	}
+	if len(args) == 0 {
+		return startedScripts([]string{"install"})
+	}
+	return names
+}
+
+// listedCommands are the items of the lists in a Taskfile.
+func listedCommands(content string, _ []string) []string {
+	var out []string
+	for _, line := range strings.Split(content, "\n") {
+		line = strings.TrimSpace(line)
+		if _, list, found := strings.Cut(line, "cmds: ["); found {
+			out = append(out, strings.Split(strings.TrimRight(list, " ]"), ",")...)
+			continue
+		}
+		item, found := strings.CutPrefix(line, "- ")
+		if !found {
+			item, found = strings.CutPrefix(line, "cmd: ")
+		}
+		if found {
+			out = append(out, strings.Trim(strings.TrimPrefix(item, "cmd: "), `"'`))
+		}
+	}
+	return out
+}
+
+// cmakeCommands are the commands of execute_process and its like.
+func cmakeCommands(content string, _ []string) []string {
+	var out []string
+	for rest, found := content, true; found; {
+		if _, rest, found = strings.Cut(rest, "COMMAND "); found {
+			out = append(out, balanced(rest))
+		}
+	}
+	return out
+}

@@ -1,12 +1,16 @@
 # Tools, each at one version. They are built from the Go module proxy into bin/tools.
 OPA_VERSION      := v1.22.0
 GOLANGCI_VERSION := v2.15.0
+NFPM_VERSION     := v2.45.0
+SBOM_VERSION     := v1.10.0
 
 GO      ?= go
 BIN     := bin
 TOOLS   := $(BIN)/tools
 OPA     := $(TOOLS)/opa-$(OPA_VERSION)
 LINT    := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
+NFPM    := $(TOOLS)/nfpm-$(NFPM_VERSION)
+SBOM    := $(TOOLS)/cyclonedx-gomod-$(SBOM_VERSION)
 CLIENTS := $(BIN)/mcp-clients
 OPAWASM := $(BIN)/opa-wasm
 COVER   := coverage.out
@@ -19,7 +23,7 @@ COMMANDS := $(notdir $(wildcard cmd/*))
 PROGRAMFILES = $(addprefix $(BIN)/,$(COMMANDS))
 
 .DEFAULT_GOAL := help
-.PHONY: help build install images demo test test-all programs rego-test race bench confirm fuzz lint cover cross generate clean mcp-clients opa-wasm
+.PHONY: help build install images demo test test-all programs rego-test race bench confirm fuzz lint cover cross release generate clean mcp-clients opa-wasm
 
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -115,6 +119,9 @@ cross: ## compile for linux, darwin and windows on amd64 and arm64
 	  echo "$$at"; GOOS=$${at%/*} GOARCH=$${at#*/} CGO_ENABLED=0 $(GO) build -o /dev/null ./... || exit 1; \
 	done
 
+release: $(NFPM) $(SBOM) ## build archives, packages, images and checksums of VERSION into dist (PLATFORMS: linux/amd64 ...)
+	NFPM=$(CURDIR)/$(NFPM) SBOM=$(CURDIR)/$(SBOM) VERSION='$(VERSION)' PLATFORMS='$(PLATFORMS)' packaging/release
+
 generate: ## write generated files anew: schemas, rule and configuration documents
 	$(GO) generate ./...
 	$(GO) test -count=1 ./policies -run TestRulesDocument -update
@@ -132,3 +139,13 @@ $(LINT):
 	@mkdir -p $(TOOLS)
 	GOBIN=$(CURDIR)/$(TOOLS) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 	@mv $(TOOLS)/golangci-lint $@
+
+$(NFPM):
+	@mkdir -p $(TOOLS)
+	GOBIN=$(CURDIR)/$(TOOLS) $(GO) install github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM_VERSION)
+	@mv $(TOOLS)/nfpm $@
+
+$(SBOM):
+	@mkdir -p $(TOOLS)
+	CGO_ENABLED=0 GOBIN=$(CURDIR)/$(TOOLS) $(GO) install -trimpath github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@$(SBOM_VERSION)
+	@mv $(TOOLS)/cyclonedx-gomod $@

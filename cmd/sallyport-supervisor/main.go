@@ -18,7 +18,6 @@ import (
 	"os/signal"
 	"os/user"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +25,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/internal/release"
 	"github.com/sallyport-dev/sallyport/runners/canary"
 	"github.com/sallyport-dev/sallyport/runners/identity"
 	"github.com/sallyport-dev/sallyport/runners/local"
@@ -49,7 +49,7 @@ Runs commands for a sallyport at the other end of its standard input and output:
 func run(args []string, in io.ReadCloser, out io.WriteCloser, errs io.Writer) int {
 	switch {
 	case slices.Equal(args, []string{"--version"}):
-		fmt.Fprintf(out, "sallyport-supervisor %s, protocol %d, %s/%s\n", release(), wire.Version, runtime.GOOS, runtime.GOARCH)
+		fmt.Fprintf(out, "sallyport-supervisor %s, protocol %d, %s/%s\n", release.Version(), wire.Version, runtime.GOOS, runtime.GOARCH)
 		return 0
 	case slices.Equal(args, []string{"--help"}) || slices.Equal(args, []string{"-h"}):
 		fmt.Fprint(out, usage)
@@ -152,7 +152,7 @@ func surroundings(s wire.Settings) []string {
 
 // place tells where this is.
 func place(r *local.Runner, env engine.Environment) wire.Place {
-	p := wire.Place{Release: release(), OS: runtime.GOOS, Arch: runtime.GOARCH, POSIX: r.Shell().POSIX}
+	p := wire.Place{Release: release.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, POSIX: r.Shell().POSIX}
 	p.Home, _ = os.UserHomeDir()      // none is a fact, not an error
 	p.Executable, _ = os.Executable() // likewise
 	p.Temporary = []string{"/tmp", "/var/tmp"}
@@ -163,12 +163,4 @@ func place(r *local.Runner, env engine.Environment) wire.Place {
 		p.Shortcomings = e.Shortcomings()
 	}
 	return p
-}
-
-// release is the version that was built, as sallyport itself has it.
-func release() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "unknown"
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sallyport-dev/sallyport/internal/release"
 	"github.com/sallyport-dev/sallyport/policies"
 )
 
@@ -22,23 +23,12 @@ type versions struct {
 // version reads what the linker and the go command left in the binary.
 func version() versions {
 	v := versions{
-		Sallyport: "unknown", Commit: "unknown", OPA: "unknown",
+		Sallyport: release.Version(), Commit: release.Commit(), OPA: "unknown",
 		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Policies: policies.Revision(),
 	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v
-	}
-	if info.Main.Version != "" {
-		v.Sallyport = info.Main.Version
-	}
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			v.Commit = s.Value
-		case s.Key == "vcs.modified" && s.Value == "true":
-			v.Commit += " (modified)"
-		}
 	}
 	for _, dep := range info.Deps {
 		if dep.Path == "github.com/open-policy-agent/opa" {

@@ -18,13 +18,13 @@ const module = "github.com/sallyport-dev/sallyport"
 // ours lists, for each package, the packages of this module that its code (tests aside) may import.
 // A new package gets a row here: imports run from the top of this table to its bottom.
 var ours = map[string][]string{
-	"cmd/sallyport":            {"images", "internal/background", "internal/mcpserver", "plugins", "policies", "runners/docker", "runners/journal", "engine", "engine/audit", "engine/audit/publish", "engine/config", "engine/facts", "engine/rego", "engine/redact", "engine/shell", "engine/wasm"},
+	"cmd/sallyport":            {"images", "internal/background", "internal/mcpserver", "internal/release", "plugins", "policies", "runners/docker", "runners/journal", "engine", "engine/audit", "engine/audit/publish", "engine/config", "engine/facts", "engine/rego", "engine/redact", "engine/shell", "engine/wasm"},
 	"internal/mcpserver":       {"internal/background", "internal/docstring", "internal/filetools", "engine", "engine/facts"},
 	"internal/background":      {"engine"},
 	"internal/filetools":       {"internal/docstring", "engine", "engine/facts"},
 	"internal/docstring":       {},
 	"plugins":                  {"policies", "runners/bubblewrap", "runners/command", "runners/docker", "runners/wire", "runners/local", "runners/supervisor", "engine", "engine/audit", "engine/audit/publish", "engine/config", "engine/facts", "engine/ledger", "engine/redact", "engine/rego", "engine/rego/fleet", "engine/wasm", "runners/journal"},
-	"cmd/sallyport-supervisor": {"runners/canary", "runners/wire", "runners/identity", "runners/local", "runners/supervisor", "engine", "engine/facts"},
+	"cmd/sallyport-supervisor": {"internal/release", "runners/canary", "runners/wire", "runners/identity", "runners/local", "runners/supervisor", "engine", "engine/facts"},
 	"runners/command":          {"runners/wire", "runners/local", "runners/supervisor", "engine", "engine/facts"},
 	"runners/docker":           {"images", "runners/envfile", "runners/looks", "runners/identity", "runners/mounts", "runners/wire", "runners/local", "runners/supervisor", "engine", "engine/facts"},
 	"runners/bubblewrap":       {"runners/canary", "runners/identity", "runners/looks", "runners/mounts", "runners/wire", "runners/local", "runners/supervisor", "engine", "engine/facts"},
@@ -62,6 +62,8 @@ var ours = map[string][]string{
 	"internal/await":           {},
 	"internal/leftout":         {},
 	"internal/leftout/report":  {},
+	"internal/release":         {},
+	"internal/release/pack":    {},
 	"internal/endtoend":        {},
 	"internal/baddays":         {},
 	"internal/confirm":         {"engine/shell", "engine/shell/value"},

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/opencontainers/go-digest"
+	"github.com/opencontainers/image-spec/specs-go"
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+)
+
+// image is one image for one platform, made from nothing: its layer is all that is in it.
+type image struct {
+	name, version     string
+	system, processor string
+	at                time.Time
+}
+
+// loaded is the entry of manifest.json, the file by which engines older than the OCI layout load an image.
+type loaded struct {
+	Config   string
+	RepoTags []string
+	Layers   []string
+}
+
+// write writes an archive that is an image layout (https://github.com/opencontainers/image-spec,
+// image-layout.md) and that `docker load` takes as well.
+func (i image) write(w io.Writer, dir string) error {
+	blobs := &layout{out: tar.NewWriter(w), at: i.at}
+	var layer bytes.Buffer
+	plain := sha256.New()
+	z, err := gzip.NewWriterLevel(&layer, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(writeTar(io.MultiWriter(z, plain), dir, "", i.at), z.Close()); err != nil {
+		return err
+	}
+	config := v1.Image{
+		Created:  &i.at,
+		Platform: v1.Platform{OS: i.system, Architecture: i.processor},
+		Config: v1.ImageConfig{
+			Entrypoint: []string{"/usr/bin/sallyport"}, WorkingDir: "/workspace", User: "65534:65534",
+			Env: []string{"PATH=/usr/bin:/bin"},
+			Labels: map[string]string{
+				v1.AnnotationVersion: i.version, v1.AnnotationTitle: i.name, v1.AnnotationLicenses: "Apache-2.0",
+			},
+		},
+		RootFS:  v1.RootFS{Type: "layers", DiffIDs: []digest.Digest{digest.NewDigest(digest.SHA256, plain)}},
+		History: []v1.History{{Created: &i.at, CreatedBy: "packaging/release"}},
+	}
+	manifest := v1.Manifest{
+		Versioned: specs.Versioned{SchemaVersion: 2},
+		MediaType: v1.MediaTypeImageManifest,
+		Config:    blobs.object(v1.MediaTypeImageConfig, config),
+		Layers:    []v1.Descriptor{blobs.blob(v1.MediaTypeImageLayerGzip, layer.Bytes())},
+	}
+	top := blobs.object(v1.MediaTypeImageManifest, manifest)
+	top.Platform = &config.Platform
+	tag := i.name + ":" + i.version
+	top.Annotations = map[string]string{v1.AnnotationRefName: tag}
+	blobs.file(v1.ImageIndexFile, v1.Index{
+		Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: v1.MediaTypeImageIndex, Manifests: []v1.Descriptor{top},
+	})
+	blobs.file("manifest.json", []loaded{{
+		Config: place(manifest.Config.Digest), RepoTags: []string{tag}, Layers: []string{place(manifest.Layers[0].Digest)},
+	}})
+	blobs.file(v1.ImageLayoutFile, v1.ImageLayout{Version: v1.ImageLayoutVersion})
+	return errors.Join(blobs.err, blobs.out.Close())
+}
+
+// place is where a layout has a blob.
+func place(d digest.Digest) string {
+	return v1.ImageBlobsDir + "/" + d.Algorithm().String() + "/" + d.Encoded()
+}
+
+// layout writes the files of an image layout. It keeps the first error.
+type layout struct {
+	out *tar.Writer
+	at  time.Time
+	err error
+}
+
+func (l *layout) put(name string, content []byte) {
+	if l.err != nil {
+		return
+	}
+	h := &tar.Header{
+		Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: int64(len(content)), ModTime: l.at, Format: tar.FormatPAX,
+	}
+	if l.err = l.out.WriteHeader(h); l.err == nil {
+		_, l.err = l.out.Write(content)
+	}
+}
+
+func (l *layout) file(name string, v any) {
+	text, err := json.Marshal(v)
+	l.err = errors.Join(l.err, err)
+	l.put(name, text)
+}
+
+func (l *layout) blob(mediaType string, content []byte) v1.Descriptor {
+	d := v1.Descriptor{MediaType: mediaType, Digest: digest.FromBytes(content), Size: int64(len(content))}
+	l.put(place(d.Digest), content)
+	return d
+}
+
+func (l *layout) object(mediaType string, v any) v1.Descriptor {
+	text, err := json.Marshal(v)
+	if err != nil {
+		l.err = errors.Join(l.err, fmt.Errorf("write %s: %w", mediaType, err))
+	}
+	return l.blob(mediaType, text)
+}

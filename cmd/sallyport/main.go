@@ -78,6 +78,7 @@ func (a *app) root() *cobra.Command {
 		Short: "A policy gate between an AI agent and a computer",
 		Long: `sallyport judges shell commands by policies, records every decision, and runs what is allowed.
 
+  sallyport setup                     connect an agent
   sallyport exec -- pytest -q         run a command through the gate
   sallyport check -c 'rm -rf build'   only decide; run nothing
   sallyport audit tail                watch what is decided
@@ -102,7 +103,7 @@ func (a *app) root() *cobra.Command {
 		subs  []func() *cobra.Command
 	}{
 		{"Run and judge commands:", []func() *cobra.Command{a.execCommand, a.checkCommand, a.mcpCommand}},
-		{"Set up and look up:", []func() *cobra.Command{a.auditCommand, a.configCommand, a.doctorCommand, a.policyCommand}},
+		{"Set up and look up:", []func() *cobra.Command{a.setupCommand, a.auditCommand, a.configCommand, a.doctorCommand, a.policyCommand}},
 		{"Sandboxes, containers and plugins:", []func() *cobra.Command{a.envCommand, a.imageCommand, a.pluginCommand}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})

@@ -150,6 +150,9 @@ func (l *Loaded) CompiledDir() string {
 // $XDG_STATE_HOME nor a home directory.
 func (l *Loaded) StateDir() string { return xdg(l.host, "XDG_STATE_HOME", ".local/state", "") }
 
+// Named reports whether the file names the workspace.
+func (l *Loaded) Named() bool { return !l.unnamed }
+
 // Home is the home directory of who runs sallyport; "" for none.
 func (l *Loaded) Home() string { return l.host.Home }
 

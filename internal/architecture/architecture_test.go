@@ -18,7 +18,7 @@ const module = "github.com/sallyport-dev/sallyport"
 // ours lists, for each package, the packages of this module that its code (tests aside) may import.
 // A new package gets a row here: imports run from the top of this table to its bottom.
 var ours = map[string][]string{
-	"cmd/sallyport":            {"images", "internal/background", "internal/mcpserver", "internal/release", "plugins", "policies", "runners/docker", "runners/journal", "engine", "engine/audit", "engine/audit/publish", "engine/config", "engine/facts", "engine/rego", "engine/redact", "engine/shell", "engine/wasm"},
+	"cmd/sallyport":            {"images", "internal/background", "internal/mcpserver", "internal/release", "internal/setup", "plugins", "policies", "runners/docker", "runners/journal", "engine", "engine/audit", "engine/audit/publish", "engine/config", "engine/facts", "engine/rego", "engine/redact", "engine/shell", "engine/wasm"},
 	"internal/mcpserver":       {"internal/background", "internal/docstring", "internal/filetools", "engine", "engine/facts"},
 	"internal/background":      {"engine"},
 	"internal/filetools":       {"internal/docstring", "engine", "engine/facts"},
@@ -64,6 +64,7 @@ var ours = map[string][]string{
 	"internal/leftout/report":  {},
 	"internal/release":         {},
 	"internal/release/pack":    {},
+	"internal/setup":           {},
 	"internal/endtoend":        {},
 	"internal/baddays":         {},
 	"internal/confirm":         {"engine/shell", "engine/shell/value"},
@@ -89,7 +90,9 @@ var sole = map[string][]string{
 	"github.com/creack/pty":            {"runners/supervisor"},
 	"golang.org/x/term":                {"cmd/sallyport"},
 	"github.com/joho/godotenv":         {"runners/envfile"},
-	"go.yaml.in/yaml/v3":               {"engine/commands", "engine/config", "engine/rego", "policies", "runners/command"},
+	"github.com/tailscale/hujson":      {"internal/setup"},
+	"github.com/pelletier/go-toml":     {"internal/setup"},
+	"go.yaml.in/yaml/v3":               {"engine/commands", "engine/config", "engine/rego", "internal/setup", "policies", "runners/command"},
 }
 
 // starters may start processes. Everything else reaches the machine through them. The last three serve tests only.

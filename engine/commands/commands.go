@@ -31,6 +31,7 @@ type Row struct {
 	Style    string            `yaml:"style,omitempty"`    // a word of Styles; "" for GNU's
 	Hook     string            `yaml:"hook,omitempty"`     // a Go function for what no row can say
 	Options  map[string]Option `yaml:"options,omitempty"`  // by names: "-f, --force"
+	Runs     *Runs             `yaml:"runs,omitempty"`     // what it runs; nil for nothing
 	// Subcommands by their names: "push", "volume rm, volume prune".
 	Subcommands map[string]Row `yaml:"subcommands,omitempty"`
 }
@@ -42,6 +43,31 @@ type Option struct {
 	Does     string `yaml:"does,omitempty"`     // effects and flags
 	Replaces string `yaml:"replaces,omitempty"` // "first" or "last": there is no such special operand any more
 	Ends     bool   `yaml:"ends,omitempty"`     // the words behind belong to another program
+}
+
+// Runs says what a command runs: another command among its words, or program text of a language.
+type Runs struct {
+	Command     bool     `yaml:"command,omitempty"`     // the words behind its options; every other field but language implies it
+	Shape       string   `yaml:"shape,omitempty"`       // a command line that options and operands alone do not describe
+	Skip        int      `yaml:"skip,omitempty"`        // operands before the command: timeout DURATION, chroot DIR
+	Verbs       []string `yaml:"verbs,omitempty"`       // words of which one stands before the command: "exec", "tool run"
+	Others      []string `yaml:"others,omitempty"`      // its own verbs; any other first operand is a command
+	Behind      []string `yaml:"behind,omitempty"`      // words behind which the command stands, wherever that is
+	Prefix      string   `yaml:"prefix,omitempty"`      // a word that may stand before the command
+	Assignments bool     `yaml:"assignments,omitempty"` // NAME=value words stand before the command
+	Joined      bool     `yaml:"joined,omitempty"`      // the words are joined and run by a shell
+	Each        bool     `yaml:"each,omitempty"`        // each operand is run by a shell
+	Versioned   bool     `yaml:"versioned,omitempty"`   // the command may be a package with a version: rimraf@5
+	Script      string   `yaml:"script,omitempty"`      // runs a file of that language given in place of a command
+	Elevated    bool     `yaml:"elevated,omitempty"`    // the command has other rights than the caller
+	Away        bool     `yaml:"away,omitempty"`        // the command runs on another machine, or in another root
+	Background  bool     `yaml:"background,omitempty"`  // the command goes on after the caller
+
+	Language string `yaml:"language,omitempty"` // what an interpreter runs
+	Shell    bool   `yaml:"shell,omitempty"`    // the language is that of a shell
+	Verb     bool   `yaml:"verb,omitempty"`     // a verb stands first: deno run, bun run
+	Input    bool   `yaml:"input,omitempty"`    // without a program it reads standard input
+	Inspect  string `yaml:"inspect,omitempty"`  // letter of the option with which it does so behind a program, too
 }
 
 // Styles are the ways in which commands spell options, by name.
@@ -68,6 +94,10 @@ var Kinds = map[string]string{
 	"host":       "a host, user@host or URL",
 	"url":        "a URL, or else a host; file: is a path that is read",
 	"command":    "another program, and its words behind it",
+	"code":       "program text, in the language that the row names, or of a shell",
+	"script":     "a file of program text",
+	"library":    "a file or a module that is loaded before the program",
+	"module":     "a program that the language finds by its name; all further words are its own",
 	"assignment": "NAME=value",
 }
 
@@ -94,7 +124,10 @@ type Entry struct {
 }
 
 // Table finds rows by command name. It is safe for concurrent use.
-type Table struct{ entries map[string][]*Entry }
+type Table struct {
+	entries  map[string][]*Entry
+	commands sync.Map // string to *Command
+}
 
 // Builtin is the table that comes with the program, indexed once.
 var Builtin = sync.OnceValue(Index)

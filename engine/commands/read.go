@@ -2,6 +2,7 @@ package commands
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -74,6 +75,13 @@ func (s section) node(indent string) (node, error) {
 	}
 	var n node
 	indent += "  "
+	if strings.HasPrefix(s.below, indent+"- ") {
+		for line := range strings.Lines(s.below) {
+			item, _ := strings.CutPrefix(strings.TrimSpace(line), "- ")
+			n.list = append(n.list, node{scalar: item})
+		}
+		return n, nil
+	}
 	list, err := split(s.below, indent)
 	for _, sub := range list {
 		value, e := sub.node(indent)
@@ -123,6 +131,15 @@ func flow(text string) (n node, left string) {
 	return n, text[end:]
 }
 
+// texts are the scalars of a list, or the words of the lines that it has.
+func (n node) texts() []string {
+	var list []string
+	for _, item := range n.list {
+		list = append(list, strings.Fields(item.scalar)...)
+	}
+	return list
+}
+
 // set takes one field of a row.
 func (r *Row) set(key string, n node) error {
 	switch key {
@@ -140,11 +157,14 @@ func (r *Row) set(key string, n node) error {
 		r.Style = n.scalar
 	case "hook":
 		r.Hook = n.scalar
+	case "runs":
+		r.Runs = &Runs{}
+		return n.each(r.Runs.set)
 	case "options":
 		r.Options = make(map[string]Option, len(n.fields))
 		for _, f := range n.fields {
 			var o Option
-			if err := o.set(f.node); err != nil {
+			if err := f.node.each(o.set); err != nil {
 				return fmt.Errorf("option %s: %w", f.key, err)
 			}
 			r.Options[f.key] = o
@@ -155,22 +175,79 @@ func (r *Row) set(key string, n node) error {
 	return nil
 }
 
-func (o *Option) set(n node) error {
+func (n node) each(set func(key string, value node) error) error {
 	for _, f := range n.fields {
-		switch f.key {
-		case "value":
-			o.Value = f.node.scalar
-		case "attached":
-			o.Attached = f.node.scalar
-		case "does":
-			o.Does = f.node.scalar
-		case "replaces":
-			o.Replaces = f.node.scalar
-		case "ends":
-			o.Ends = f.node.scalar == "true"
-		default:
-			return fmt.Errorf("unknown field %q", f.key)
+		if err := set(f.key, f.node); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+func (o *Option) set(key string, n node) error {
+	switch key {
+	case "value":
+		o.Value = n.scalar
+	case "attached":
+		o.Attached = n.scalar
+	case "does":
+		o.Does = n.scalar
+	case "replaces":
+		o.Replaces = n.scalar
+	case "ends":
+		o.Ends = n.scalar == "true"
+	default:
+		return fmt.Errorf("unknown field %q", key)
+	}
+	return nil
+}
+
+func (r *Runs) set(key string, n node) (err error) {
+	switch is := n.scalar == "true"; key {
+	case "command":
+		r.Command = is
+	case "shape":
+		r.Shape = n.scalar
+	case "skip":
+		r.Skip, err = strconv.Atoi(n.scalar)
+	case "verbs":
+		for _, verb := range n.list {
+			r.Verbs = append(r.Verbs, verb.scalar)
+		}
+	case "others":
+		r.Others = n.texts()
+	case "behind":
+		r.Behind = n.texts()
+	case "prefix":
+		r.Prefix = n.scalar
+	case "assignments":
+		r.Assignments = is
+	case "joined":
+		r.Joined = is
+	case "each":
+		r.Each = is
+	case "versioned":
+		r.Versioned = is
+	case "script":
+		r.Script = n.scalar
+	case "elevated":
+		r.Elevated = is
+	case "away":
+		r.Away = is
+	case "background":
+		r.Background = is
+	case "language":
+		r.Language = n.scalar
+	case "shell":
+		r.Shell = is
+	case "verb":
+		r.Verb = is
+	case "input":
+		r.Input = is
+	case "inspect":
+		r.Inspect = n.scalar
+	default:
+		err = fmt.Errorf("unknown field %q", key)
+	}
+	return err
 }

@@ -60,7 +60,7 @@ func (c *call) assignRoles() {
 // apply makes of a word what its role says.
 func (c *call) apply(w value.Word, r role) {
 	switch r.word {
-	case "text", "number", "package", "command":
+	case "text", "number", "package", "command", "code", "library", "module":
 	case "directory":
 		c.dir = enter(c.dir, w)
 	case "host":

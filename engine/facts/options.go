@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/commands"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
@@ -115,54 +116,41 @@ func (c *call) mayBeOption() {
 }
 
 // option reads the option at words[i] and returns how many further words it took.
-func (c *call) option(words []value.Word, i int) int {
+func (c *call) option(words []value.Word, i int) (more int) {
 	w := words[i]
-	if strings.HasPrefix(w.Text, "--") || c.spec.style == "single-dash" {
-		return c.longOption(words, i)
-	}
-	for at := 1; at < len(w.Text); at++ {
-		o := c.findShort(w.Text[at])
-		use := optionUse{name: w.Text[at : at+1], full: "-" + w.Text[at:at+1], known: o}
-		if o == nil || o.value == nil {
-			c.use(use)
-			continue
+	for _, u := range commands.Read(w.Text, c.spec.style, c.arity) {
+		use := optionUse{name: strings.TrimLeft(u.Name, "-"), full: u.Name, known: c.findOption(u.Name)}
+		if len(u.Name) > 2 {
+			use.full = c.writtenOut(use.name, use.known)
 		}
-		rest := cut(w, at+1)
 		switch {
-		case rest.Text != "":
-			use.value, use.given = rest, true
-			c.use(use)
-			return 0
-		case o.attached || i+1 >= len(words):
-			c.use(use)
-			return 0
-		default:
-			use.value, use.given = words[i+1], true
-			c.use(use)
-			return 1
+		case u.At > 0:
+			use.value, use.given = cut(w, u.At), true
+		case u.Next && i+1 < len(words):
+			use.value, use.given, more = words[i+1], true, 1
 		}
+		c.use(use)
 	}
-	return 0
+	return more
 }
 
-func (c *call) longOption(words []value.Word, i int) int {
-	w := words[i]
-	start := len(w.Text) - len(strings.TrimLeft(w.Text, "-"))
-	name, _, hasValue := strings.Cut(w.Text[start:], "=")
-	use := optionUse{name: name, known: c.findLong(name)}
-	use.full = c.writtenOut(name, use.known)
-	if hasValue {
-		use.value, use.given = cut(w, start+len(name)+1), true
-		c.use(use)
-		return 0
+func (c *call) arity(name string) commands.Arity {
+	if o := c.findOption(name); o != nil {
+		return o.arity
 	}
-	if use.known != nil && use.known.value != nil && !use.known.attached && i+1 < len(words) {
-		use.value, use.given = words[i+1], true
-		c.use(use)
-		return 1
+	return commands.Unknown
+}
+
+// findOption looks for an option by its name with dashes.
+func (c *call) findOption(name string) *option {
+	bare := strings.TrimLeft(name, "-")
+	switch {
+	case c.spec.style == "single-dash" || strings.HasPrefix(name, "--"):
+		return c.findLong(bare)
+	case len(bare) == 1:
+		return c.findShort(bare[0])
 	}
-	c.use(use)
-	return 0
+	return c.spec.words[name]
 }
 
 // findShort looks in the subcommand's options, then in the command's own where these hold everywhere.
@@ -210,7 +198,7 @@ func (s *spec) findLong(name string) *option {
 		both.effects |= o.effects
 		both.flags.union(o.flags)
 		if both.value == nil {
-			both.value, both.attached = o.value, o.attached
+			both.value, both.arity = o.value, o.arity
 		}
 		found = &both
 	}

@@ -41,17 +41,18 @@ var roleAccess = map[string]access{
 	"execute":   executes,
 	"key":       reads,
 	"path-like": reads,
+	"script":    reads,
 }
 
 // option is what the table knows of one option.
 type option struct {
-	value    *role // nil when it takes none
-	attached bool  // the value only stands in the same word
-	effects  effect
-	flags    bitset
-	noFirst  bool
-	noLast   bool
-	stop     bool
+	value   *role // nil when it takes none
+	arity   commands.Arity
+	effects effect
+	flags   bitset
+	noFirst bool
+	noLast  bool
+	stop    bool
 }
 
 // spec is what rows of the table say of a command or a subcommand, compiled.
@@ -62,6 +63,7 @@ type spec struct {
 	last    *role
 	short   map[byte]*option
 	long    map[string]*option
+	words   map[string]*option // "-eval", with one dash
 	style   string
 	hook    func(*call)
 	subs    map[string]*spec
@@ -84,8 +86,8 @@ var builtin = sync.OnceValue(func() *table { return newTable(commands.Builtin())
 
 func newTable(rows *commands.Table) *table { return &table{rows: rows, hooks: hooks()} }
 
-// find returns the spec of a command, nil when there is none. A row that cannot be read makes
-// its command unknown; a test reads them all.
+// find returns the spec of a command, nil when there is none. A row that cannot be read makes its command unknown;
+// a test reads them all. So does one that only says what the command runs.
 func (t *table) find(name string) *spec {
 	rows := t.rows.Find(name)
 	if rows == nil {
@@ -95,7 +97,7 @@ func (t *table) find(name string) *spec {
 		return s.(*spec)
 	}
 	s := &spec{pending: rows}
-	if s.load(t) != nil {
+	if s.load(t) != nil || !s.listed && s.subs == nil {
 		return nil
 	}
 	kept, _ := t.specs.LoadOrStore(name, s)
@@ -153,7 +155,7 @@ func (s *spec) place(sub []string) *spec {
 
 // include adds what a row says.
 func (s *spec) include(t *table, r commands.Row) error {
-	s.listed = s.listed || len(r.Operands)+len(r.Options) > 0 || r.Does+r.Hook+r.Style+r.Last != ""
+	s.listed = s.listed || len(r.Operands) > 0 || r.Does+r.Hook+r.Style+r.Last != ""
 	s.style += r.Style
 	if err := words(r.Does, &s.effects, &s.flags); err != nil {
 		return err
@@ -186,7 +188,7 @@ func (s *spec) include(t *table, r commands.Row) error {
 }
 
 func (s *spec) includeOption(names string, from commands.Option) error {
-	o := &option{attached: from.Attached != "", stop: from.Ends, noFirst: from.Replaces == "first", noLast: from.Replaces == "last"}
+	o := &option{arity: from.Arity(), stop: from.Ends, noFirst: from.Replaces == "first", noLast: from.Replaces == "last"}
 	if err := words(from.Does, &o.effects, &o.flags); err != nil {
 		return err
 	}
@@ -207,8 +209,13 @@ func (s *spec) includeOption(names string, from commands.Option) error {
 				s.long = make(map[string]*option)
 			}
 			s.long[bare] = o
-		case len(bare) > 1 || bare[0] >= 128 || s.short[bare[0]] != nil:
-			return fmt.Errorf("short option %s is longer than a letter or stands there twice", name)
+		case len(bare) > 1:
+			if s.words == nil {
+				s.words = make(map[string]*option)
+			}
+			s.words[name] = o
+		case bare[0] >= 128 || s.short[bare[0]] != nil:
+			return fmt.Errorf("option %s stands there twice", name)
 		default:
 			if s.short == nil {
 				s.short = make(map[byte]*option)

@@ -52,7 +52,7 @@ var ours = map[string][]string{
 	"engine/facts":             {"engine/commands", "engine/shell", "engine/shell/value"},
 	"engine/facts/schemagen":   {"engine/facts"},
 	"engine/shell":             {"engine/shell/command", "engine/shell/inline", "engine/shell/value"},
-	"engine/shell/command":     {"engine/shell/value"},
+	"engine/shell/command":     {"engine/commands", "engine/shell/value"},
 	"engine/shell/value":       {},
 	"engine/commands":          {},
 	"engine/shell/inline":      {},

@@ -11,31 +11,31 @@ import (
 // input: ReadXargs and ReadParallel read their command lines.
 func (c Carrier) Runs(name string, args []value.Arg, step value.Meter) []Run {
 	l := &line{}
-	switch c.special {
-	case plain, envLine, sudoLine, suLine, commandLine, scriptLine, flockLine:
+	switch c.Shape {
+	case "", "env", "sudo", "su", "command", "script", "flock":
 		l.at = c.place()
 		l.carryWords(name, c, args)
-	case findLine:
+	case "find":
 		l.find(name, args, step)
-	case sshLine:
+	case "ssh":
 		l.ssh(name, c, args)
-	case containerLine:
+	case "container":
 		l.container(name, args)
-	case kubectlLine:
+	case "kubectl":
 		l.afterDashes(name, args)
-	case gitLine:
+	case "git":
 		l.git(args)
-	case appletLine:
+	case "applet":
 		l.applet(name, args)
-	case stdinLine:
+	case "stdin":
 		l.readsCommands(name, c, args)
-	case socatLine:
+	case "socat":
 		l.socat(args)
-	case netcatLine:
+	case "netcat":
 		l.netcat(name, args)
-	case entrLine:
+	case "entr":
 		l.entr(args, step)
-	case ipLine:
+	case "ip":
 		l.ipNetns(args)
 	}
 	return l.list
@@ -43,7 +43,7 @@ func (c Carrier) Runs(name string, args []value.Arg, step value.Meter) []Run {
 
 // place is where a carrier runs its command.
 func (c Carrier) place() Run {
-	return Run{Elevated: c.elevated, Behind: c.behind, Away: c.away, Bare: c.elevated}
+	return Run{Elevated: c.Elevated, Behind: c.Background, Away: c.Away, Bare: c.Elevated}
 }
 
 // Effect says which files a carrier itself may change, beside what it runs.
@@ -57,14 +57,14 @@ const (
 
 // Effect returns what c does to files when it gets args.
 func (c Carrier) Effect(args []value.Arg) Effect {
-	switch c.special {
-	case findLine:
+	switch c.Shape {
+	case "find":
 		return ChangesFiles
-	case gitLine:
+	case "git":
 		if slices.ContainsFunc(args, func(a value.Arg) bool { return gitWrites[a.Text] || a.Certainty != value.Exact }) {
 			return ChangesFiles
 		}
-	case scriptLine:
+	case "script":
 		return ChangesNamed
 	}
 	return ChangesNothing
@@ -77,16 +77,16 @@ var gitWrites = Names("apply am checkout switch restore pull merge rebase stash 
 // carryWords handles carriers whose command stands behind options and operands.
 func (l *line) carryWords(name string, c Carrier, args []value.Arg) {
 	via := name
-	if len(c.verbs)+len(c.others) > 0 {
+	if len(c.Verbs)+len(c.Others) > 0 {
 		var verb string
 		if verb, args = c.behindVerb(args); args == nil {
 			return
 		}
 		via = strings.TrimSpace(name + " " + verb)
 	}
-	options, rest := Getopt(args, c.short, c.long)
-	switch c.special {
-	case envLine:
+	options, rest := c.getopt(args)
+	switch c.Shape {
+	case "env":
 		if a, ok := Option(options, "-C", "--chdir"); ok {
 			l.at.Dir = &a
 		}
@@ -96,14 +96,14 @@ func (l *line) carryWords(name string, c Carrier, args []value.Arg) {
 			l.add(Run{Kind: Text, Lang: "bash", Text: slices.Concat(a.Val, value.Quote(rest)), Via: "env -S", Unsure: unsure})
 			return
 		}
-	case suLine:
+	case "su":
 		l.su(name, options, rest)
 		return
-	case sudoLine:
+	case "sudo":
 		if l.sudo(name, options, rest) {
 			return
 		}
-	case commandLine:
+	case "command":
 		if _, ok := options["-v"]; ok {
 			if v, found := value.Located(rest); found {
 				l.add(Run{Kind: Name, Text: v})
@@ -113,10 +113,10 @@ func (l *line) carryWords(name string, c Carrier, args []value.Arg) {
 		if _, ok := options["-V"]; ok {
 			return
 		}
-	case scriptLine:
+	case "script":
 		l.typescript(name, args, rest, options)
 		return
-	case flockLine:
+	case "flock":
 		if len(rest) == 0 {
 			return
 		}
@@ -126,19 +126,19 @@ func (l *line) carryWords(name string, c Carrier, args []value.Arg) {
 			return
 		}
 	}
-	for _, o := range c.code {
+	for _, o := range c.options.Options("code") {
 		if a, ok := options[o]; ok {
 			l.shell(a.Val, via+" "+o)
 		}
 	}
-	if len(c.after) > 0 {
-		rest = wordsAfter(args, c.after)
+	if len(c.Behind) > 0 {
+		rest = wordsAfter(args, c.Behind)
 	}
-	if c.skip > 0 {
-		if len(rest) <= c.skip {
+	if c.Skip > 0 {
+		if len(rest) <= c.Skip {
 			return
 		}
-		_, rest = Getopt(rest[c.skip:], c.short, c.long)
+		_, rest = c.getopt(rest[c.Skip:])
 	}
 	l.command(c, options, rest, via)
 }
@@ -146,17 +146,17 @@ func (l *line) carryWords(name string, c Carrier, args []value.Arg) {
 // behindVerb returns the words behind the verb that runs a command, nil where another verb
 // stands. The options in front of it stay.
 func (c Carrier) behindVerb(args []value.Arg) (string, []value.Arg) {
-	_, rest := Getopt(args, c.short, c.long)
+	_, rest := c.getopt(args)
 	if len(rest) == 0 {
 		return "", nil
 	}
-	for _, v := range c.verbs {
+	for _, v := range c.Verbs {
 		parts := strings.Fields(v)
 		if len(rest) >= len(parts) && slices.EqualFunc(parts, rest[:len(parts)], func(p string, a value.Arg) bool { return a.Text == p }) {
 			return v, append([]value.Arg{}, rest[len(parts):]...)
 		}
 	}
-	if c.others != "" && rest[0].Certainty == value.Exact && !slices.Contains(strings.Fields(c.others), rest[0].Text) {
+	if len(c.Others) > 0 && rest[0].Certainty == value.Exact && !slices.Contains(c.Others, rest[0].Text) {
 		return "", rest
 	}
 	return "", nil
@@ -182,7 +182,7 @@ func withoutVersion(args []value.Arg) []value.Arg {
 
 // command adds the command words of a Carrier, after the assignments in front of them.
 func (l *line) command(c Carrier, options map[string]value.Arg, rest []value.Arg, via string) {
-	for c.assigns && len(rest) > 0 {
+	for c.Assignments && len(rest) > 0 {
 		name, _, found := strings.Cut(rest[0].Prefix, "=")
 		if !found || strings.Contains(name, "/") {
 			break
@@ -190,7 +190,7 @@ func (l *line) command(c Carrier, options map[string]value.Arg, rest []value.Arg
 		l.at.Assigns = append(l.at.Assigns, value.Assign{Name: name, Value: rest[0].Cut(len(name)+1, rest[0].Text[len(name)+1:]).Word})
 		rest = rest[1:]
 	}
-	if c.special == envLine { // -u of sudo is a user
+	if c.Shape == "env" { // -u of sudo is a user
 		_, l.at.Empty = Option(options, "-i", "--ignore-environment")
 		if a, ok := Option(options, "-u", "--unset"); ok {
 			l.at.Unset = &a
@@ -201,20 +201,20 @@ func (l *line) command(c Carrier, options map[string]value.Arg, rest []value.Arg
 		return
 	}
 	switch {
-	case c.prefix != "" && rest[0].Text == c.prefix:
-		_, rest = Getopt(rest[1:], c.short, c.long)
-	case c.versioned:
+	case c.Prefix != "" && rest[0].Text == c.Prefix:
+		_, rest = c.getopt(rest[1:])
+	case c.Versioned:
 		rest = withoutVersion(rest)
-	case c.script != "" && strings.HasSuffix(rest[0].Text, ".py"):
-		rest = slices.Concat([]value.Arg{value.Literal(c.script)}, rest)
+	case c.Script != "" && strings.HasSuffix(rest[0].Text, ".py"):
+		rest = slices.Concat([]value.Arg{value.Literal(c.Script)}, rest)
 	}
-	if c.each {
+	if c.Each {
 		for _, a := range rest {
 			l.shell(a.Val, via)
 		}
 		return
 	}
-	if c.text && len(rest) > 0 {
+	if c.Joined && len(rest) > 0 {
 		l.shell(value.Join(rest), via)
 		return
 	}

@@ -66,7 +66,7 @@ func (l *line) su(name string, options map[string]value.Arg, rest []value.Arg) {
 
 // ssh runs its words, joined, on another machine.
 func (l *line) ssh(name string, c Carrier, args []value.Arg) {
-	options, rest := Getopt(args, c.short, nil)
+	options, rest := c.getopt(args)
 	for _, a := range args { // any of several -o
 		for _, key := range []string{"ProxyCommand=", "LocalCommand="} {
 			if i := strings.Index(a.Text, key); i >= 0 {
@@ -85,7 +85,7 @@ func (l *line) ssh(name string, c Carrier, args []value.Arg) {
 	if len(rest) > 0 && rest[0].Text == "--" {
 		rest = rest[1:]
 	}
-	_, more := Getopt(rest, c.short, nil) // options may follow the host
+	_, more := c.getopt(rest) // options may follow the host
 	if len(more) == 0 {
 		if _, forward := Option(options, "-N", "-f"); !forward {
 			l.add(Run{Kind: Input, Lang: "sh", Via: via, Given: true, Foreign: true})

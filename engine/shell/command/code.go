@@ -46,7 +46,7 @@ func Shebang(content string) string {
 		name := path.Base(fields[0])
 		if name != "env" && !strings.HasPrefix(fields[0], "-") && !strings.Contains(fields[0], "=") {
 			if p, ok := InterpreterOf(name); ok {
-				return p.lang
+				return p.Language
 			}
 			return ""
 		}

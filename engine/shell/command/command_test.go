@@ -186,7 +186,7 @@ func TestReadXargs(t *testing.T) {
 		{"-0|-n|2|rm", command.XargsLine{Known: true, Split: "\x00", Each: 2}},
 		{"-I|@|mv|@|x", command.XargsLine{Known: true, Replace: true}},
 		{"--arg|f|rm", command.XargsLine{Known: true, Reads: true}},
-		{"--max|1|rm", command.XargsLine{}},
+		{"--max|1|rm", command.XargsLine{Each: 1}},
 		{"-n|$x|rm", command.XargsLine{Known: true, Each: -1}},
 		{"-o|vi", command.XargsLine{Known: true, Terminal: true}},
 	} {

@@ -91,10 +91,6 @@ func (l *line) entr(args []value.Arg, step value.Meter) {
 	l.words(Substitute(rest, "/_", value.Opaque("/_", nil), step), "entr")
 }
 
-// xargsOptions are the long options of xargs.
-var xargsOptions = strings.Fields("--null --arg-file --delimiter --eof --replace --max-lines --max-args --interactive --open-tty" +
-	" --max-procs --process-slot-var --no-run-if-empty --max-chars --verbose --show-limits --exit")
-
 // longOptions spells out long options that are shortened. It is false where one is not known, or stands for several.
 func longOptions(args []value.Arg, names []string) ([]value.Arg, bool) {
 	out, clear := slices.Clone(args), true

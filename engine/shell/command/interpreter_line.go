@@ -29,19 +29,19 @@ type Options struct {
 }
 
 // Shell reports an interpreter of shell text.
-func (p Interpreter) Shell() bool { return p.shell }
+func (p Interpreter) Shell() bool { return p.runs.Shell }
 
 // Lang is the language that p runs.
-func (p Interpreter) Lang() string { return p.lang }
+func (p Interpreter) Lang() string { return p.Language }
 
 // Read reads a command line of p, which was called by name.
 func (p Interpreter) Read(name string, args []value.Arg) Interpretation {
 	switch {
-	case len(args) == 1 && informs(p.lang, args[0].Text):
+	case len(args) == 1 && informs(p.Language, args[0].Text):
 		return Interpretation{Run: Run{Kind: Nothing}}
-	case p.shell:
+	case p.runs.Shell:
 		return p.readShell(name, args)
-	case p.verbs:
+	case p.Verb:
 		return p.readVerb(name, args)
 	default:
 		return p.readProgram(name, args)
@@ -64,7 +64,7 @@ func informs(lang, option string) bool {
 
 // readProgram reads the command line of an interpreter that is no shell.
 func (p Interpreter) readProgram(name string, args []value.Arg) Interpretation {
-	out := Interpretation{Run: Run{Kind: Nothing, Lang: p.lang}}
+	out := Interpretation{Run: Run{Kind: Nothing, Lang: p.Language}}
 	var code []value.Value
 	var sets value.Value // variables of awk -v, as program text
 	i := 0
@@ -80,29 +80,28 @@ func (p Interpreter) readProgram(name string, args []value.Arg) Interpretation {
 		out.Inspects = out.Inspects || p.inspects(text)
 		o := p.option(args[i:])
 		switch {
-		case o.module:
-			if rest := args[i+1:]; len(text) > 2 && strings.HasSuffix(text, p.module[1:]) || text == p.module {
-				return p.pythonModule(name, rest, out)
-			} else if at := strings.IndexByte(text, p.module[1]); at > 0 {
-				return p.pythonModule(name, append([]value.Arg{args[i].Cut(at+1, text[at+1:])}, rest...), out)
+		case o.kind == "module":
+			rest := args[i+1:]
+			if o.words == 0 {
+				rest = append([]value.Arg{o.value}, rest...)
 			}
-			return out
-		case o.isCode:
+			return p.pythonModule(name, rest, out)
+		case o.kind == "code":
 			code = append(code, o.value.Val)
 			out.Via = name + " " + o.name
-		case o.isFile:
+		case o.kind == "script":
 			out.Kind, out.Args = File, []value.Arg{o.value}
 			return out
 		}
-		if p.first && (o.name == "-v" || o.name == "--assign") {
+		if p.Language == "awk" && (o.name == "-v" || o.name == "--assign") {
 			sets = slices.Concat(sets, awkVariable(o.value))
 		}
-		if slices.Contains(p.before, o.name) || o.name == "-M" {
+		if o.kind == "library" || o.kind == "execute" {
 			out.Before = append(out.Before, p.preload(name, o)...)
 		}
-		if name, _, _ := strings.Cut(o.value.Text, "="); p.lang == "php" && phpFiles[name] {
+		if name, _, _ := strings.Cut(o.value.Text, "="); p.Language == "php" && phpFiles[name] {
 			file := o.value.Cut(len(name)+1, o.value.Text[len(name)+1:])
-			out.Before = append(out.Before, Run{Kind: File, Lang: p.lang, Args: []value.Arg{file}})
+			out.Before = append(out.Before, Run{Kind: File, Lang: p.Language, Args: []value.Arg{file}})
 		}
 		i += o.words
 	}
@@ -110,14 +109,14 @@ func (p Interpreter) readProgram(name string, args []value.Arg) Interpretation {
 	switch {
 	case len(code) > 0:
 		out.Kind, out.Text = Text, lines(code)
-	case p.first && len(args) > 0:
+	case p.Language == "awk" && len(args) > 0:
 		for _, a := range args[1:] { // an operand may assign, too: awk '{ print > f }' f=out.txt data
 			sets = slices.Concat(sets, awkVariable(a))
 		}
 		out.Kind, out.Text, out.Via = Text, slices.Concat(sets, args[0].Val), name
 	case len(args) > 0 && args[0].Text != "-" && args[0].Text != "/dev/stdin":
 		out.Kind, out.Args = File, args
-	case p.session:
+	case p.Input:
 		out.Kind, out.Via = Input, name
 	}
 	return out
@@ -136,12 +135,12 @@ func lines(texts []value.Value) value.Value {
 func (p Interpreter) inspects(text string) bool {
 	letters, _, _ := strings.Cut(strings.TrimLeft(text, "-"), "=")
 	if strings.HasPrefix(text, "--") {
-		return p.inspect == "i" && letters == "interactive"
+		return p.Inspect == "i" && letters == "interactive"
 	}
 	if end := strings.IndexAny(letters, "ceEpmMI"); end >= 0 {
 		letters = letters[:end]
 	}
-	return p.inspect != "" && strings.Contains(letters, p.inspect)
+	return p.Inspect != "" && strings.Contains(letters, p.Inspect)
 }
 
 // awkVariable is what NAME=VALUE sets, as program text.
@@ -161,22 +160,22 @@ var phpFiles = Names("auto_prepend_file auto_append_file")
 func (p Interpreter) preload(name string, o optionUse) []Run {
 	via := name + " " + o.name
 	text := o.value.Text
-	if o.name == "-M" {
+	if p.Language == "perl" {
 		var out []Run
 		if text, ok := o.value.Val.Exact(); ok && strings.ContainsAny(text, ";({") {
-			out = append(out, Run{Kind: Text, Lang: p.lang, Text: value.Known("use " + text + ";"), Via: via})
+			out = append(out, Run{Kind: Text, Lang: p.Language, Text: value.Known("use " + text + ";"), Via: via})
 		}
 		module, _, _ := strings.Cut(text, "=")
-		return append(out, Run{Kind: Module, Lang: p.lang, Args: []value.Arg{value.Literal(module)}, Via: via})
+		return append(out, Run{Kind: Module, Lang: p.Language, Args: []value.Arg{value.Literal(module)}, Via: via})
 	}
 	// A name without a path is a library of the interpreter's.
 	library := strings.IndexByte("./", (text + "x")[0]) < 0 && o.value.Certainty == value.Exact &&
-		!(p.lang == "awk" && strings.HasSuffix(text, ".awk")) && loadsModules[p.lang]
+		!(p.Language == "awk" && strings.HasSuffix(text, ".awk")) && loadsModules[p.Language]
 	kind := File
 	if library {
 		kind = Module
 	}
-	return []Run{{Kind: kind, Lang: p.lang, Args: []value.Arg{o.value}, Via: via}}
+	return []Run{{Kind: kind, Lang: p.Language, Args: []value.Arg{o.value}, Via: via}}
 }
 
 // loadsModules are the languages in which the name of a library can stand for a file to load.
@@ -217,7 +216,7 @@ func (p Interpreter) pythonModule(name string, args []value.Arg, out Interpretat
 
 // readVerb reads deno eval TEXT, deno run FILE and bun run FILE.
 func (p Interpreter) readVerb(name string, args []value.Arg) Interpretation {
-	out := Interpretation{Run: Run{Kind: Nothing, Lang: p.lang}}
+	out := Interpretation{Run: Run{Kind: Nothing, Lang: p.Language}}
 	if len(args) == 0 {
 		out.Kind = Session
 		return out

@@ -21,15 +21,15 @@ type XargsLine struct {
 }
 
 // Xargs reports a carrier whose command gets words of its input, as xargs does.
-func (c Carrier) Xargs() bool { return c.special == xargsLine }
+func (c Carrier) Xargs() bool { return c.Shape == "xargs" }
 
 // Parallel reports a carrier that runs its command once for each of its arguments.
-func (c Carrier) Parallel() bool { return c.special == parallelLine }
+func (c Carrier) Parallel() bool { return c.Shape == "parallel" }
 
 // ReadXargs reads the words behind xargs.
 func (c Carrier) ReadXargs(words []value.Arg) XargsLine {
-	args, clear := longOptions(words, xargsOptions)
-	options, rest := Getopt(args, c.short, c.long)
+	args, clear := longOptions(words, c.options.Names())
+	options, rest := c.getopt(args)
 	if len(rest) == 0 {
 		rest = []value.Arg{value.Literal("echo")}
 	}
@@ -66,7 +66,7 @@ func (c Carrier) ReadXargs(words []value.Arg) XargsLine {
 
 // ReadParallel reads the words behind parallel: the command, and the arguments behind ::: if they stand there.
 func (c Carrier) ReadParallel(words []value.Arg) (command, items []value.Arg) {
-	_, rest := Getopt(words, c.short, c.long)
+	_, rest := c.getopt(words)
 	for i, a := range rest {
 		if !strings.HasPrefix(a.Text, ":::") {
 			continue

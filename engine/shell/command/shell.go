@@ -21,7 +21,7 @@ type shellLine struct {
 
 // readShell reads the command line of a shell.
 func (p Interpreter) readShell(name string, args []value.Arg) Interpretation {
-	l := shellLine{lang: p.lang}
+	l := shellLine{lang: p.Language}
 	i := 0
 	for ; i < len(args); i++ {
 		text := args[i].Text
@@ -30,7 +30,7 @@ func (p Interpreter) readShell(name string, args []value.Arg) Interpretation {
 			break
 		}
 		if !strings.HasPrefix(text, "--") && (len(text) < 2 || text[0] != '-' && text[0] != '+' || args[i].Certainty == value.Unknown) &&
-			!(p.lang == "fish" && text == "-C") {
+			!(p.Language == "fish" && text == "-C") {
 			break
 		}
 		i += l.option(name, args[i:])

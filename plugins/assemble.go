@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/user"
 	"regexp"
@@ -220,7 +221,11 @@ func (s *Sallyport) record(l *config.Loaded, o Options, options *engine.Options)
 	}
 	log.Checkpoint = out.Offer
 	if s.log, err = audit.Open(log); err != nil {
-		return fmt.Errorf("%w: nothing runs without a record", err)
+		err = fmt.Errorf("%w: nothing runs without a record", err)
+		if _, place := errors.AsType[*fs.PathError](err); place {
+			err = fmt.Errorf("%w: make the directory writable, or set audit.dir or $XDG_STATE_HOME", err)
+		}
+		return err
 	}
 	s.published = out
 	out.Start(s.log.PublicKey())

@@ -9,18 +9,21 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/audit"
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/internal/mcpserver"
+	"github.com/sallyport-dev/sallyport/plugins"
 )
 
 // completer gives the values of a flag or an argument to a shell.
 type completer = cobra.CompletionFunc
 
-// completeValues lets the shell complete the values of flags, wherever they are, and the ids of rules.
+// completeValues lets the shell complete the values of flags, wherever they are, and ids and names as arguments.
 func (a *app) completeValues(cmd *cobra.Command) {
 	runners := a.configured(func(l *config.Loaded) []string { return runnersOf(l) })
 	values := map[string]completer{
-		"format": fixed("text", "json"), "effect": fixed("allow", "ask", "deny"), "runner": runners, "rule": a.ruleIDs,
+		"format": fixed("text", "json"), "effect": fixed("allow", "ask", "deny"), "runner": runners, "rule": a.ruleIDs, "decision": a.decisionIDs,
 		"kind": fixed("decision", "outcome", "approval", "start"), "tools": fixed(mcpserver.Sets()...),
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -28,9 +31,13 @@ func (a *app) completeValues(cmd *cobra.Command) {
 			_ = cmd.RegisterFlagCompletionFunc(f.Name, v) // fails for a flag that has one already
 		}
 	})
-	switch {
-	case cmd.CommandPath() == "sallyport policy show":
-		cmd.ValidArgsFunction = a.ruleIDs
+	arguments := map[string]completer{
+		"sallyport policy show": a.ruleIDs, "sallyport audit show": a.decisionIDs,
+		"sallyport env logs": a.environmentNames, "sallyport env rm": a.environmentNames,
+	}
+	switch names, known := arguments[cmd.CommandPath()]; {
+	case known:
+		cmd.ValidArgsFunction = names
 	case cmd.Args != nil && !cmd.HasSubCommands() && !strings.ContainsAny(cmd.Use, " "):
 		cmd.ValidArgsFunction = cobra.NoFileCompletions // it takes no arguments
 	}
@@ -72,6 +79,45 @@ func (a *app) ruleIDs(cmd *cobra.Command, _ []string, _ string) ([]string, cobra
 		ids[i] = r.ID + "\t" + r.Title
 	}
 	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+// shownDecisions is how many of the newest decisions are offered.
+const shownDecisions = 50
+
+// decisionIDs completes the ids of decisions, the newest first, with what each was about.
+func (a *app) decisionIDs(_ *cobra.Command, _ []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
+	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	dir, err := a.logDir()
+	if err != nil {
+		return nil, directive
+	}
+	for e, err := range audit.Read(dir, audit.Filter{Kind: engine.KindDecision, Last: shownDecisions}) {
+		if err != nil {
+			continue
+		}
+		about := ""
+		if body, err := e.Decision(); err == nil && body.Input != nil {
+			about = string(body.Decision.Effect) + " " + printable(shorten(body.Input.Request.Command, 60))
+		}
+		ids = append(ids, e.DecisionID+"\t"+about)
+	}
+	slices.Reverse(ids)
+	return ids, directive
+}
+
+// environmentNames completes the names of environments.
+func (a *app) environmentNames(cmd *cobra.Command, given []string, _ string) (names []string, _ cobra.ShellCompDirective) {
+	l, err := a.load()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	all, _ := plugins.Environments(cmd.Context(), l) // what is known is offered
+	for _, e := range all {
+		if !slices.Contains(given, e.Name) {
+			names = append(names, e.Name+"\t"+e.Runner+", "+e.State)
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // wrongFlag is the error of a flag, with the flag that was probably meant.

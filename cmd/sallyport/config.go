@@ -21,7 +21,9 @@ import (
 var sample []byte
 
 func (a *app) configCommand() *cobra.Command {
-	return group("config", "Make, show and check the configuration",
+	return group("config", "Make, show and check the configuration", `  sallyport config init
+  sallyport config check sallyport.yaml
+`,
 		a.configInit(), a.configShow(), a.configCheck(), a.configSchema())
 }
 

@@ -96,7 +96,8 @@ func (a *app) examine(ctx context.Context) []finding {
 
 func (d *doctor) configuration(l *config.Loaded) {
 	if l.File == "" {
-		d.add("configuration", "ok", "no file, the defaults; workspace "+string(l.Workspace), "")
+		d.add("configuration", "ok", "no file, the defaults; workspace "+string(l.Workspace),
+			"sallyport setup writes one and connects an agent")
 	} else {
 		d.add("configuration", "ok", fmt.Sprintf("%s (%s); workspace %s", l.File, l.Source, l.Workspace), "")
 	}

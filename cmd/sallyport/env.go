@@ -12,7 +12,10 @@ import (
 )
 
 func (a *app) envCommand() *cobra.Command {
-	return group("env", "List, inspect and remove sandboxes and containers", a.envList(), a.envLogs(), a.envRemove(), a.envPrune())
+	return group("env", "List, inspect and remove sandboxes and containers", `  sallyport env list
+  sallyport env logs --follow
+  sallyport env prune --older-than 24h
+`, a.envList(), a.envLogs(), a.envRemove(), a.envPrune())
 }
 
 func (a *app) envList() *cobra.Command {

@@ -17,7 +17,9 @@ import (
 )
 
 func (a *app) imageCommand() *cobra.Command {
-	return group("image", "Build, list and prune the images of the runners docker and docker-sudo",
+	return group("image", "Build, list and prune the images of the runners docker and docker-sudo", `  sallyport image build
+  sallyport image list
+`,
 		a.imageBuild(), a.imagePrepare(), a.imageList(), a.imagePrune())
 }
 

@@ -120,8 +120,8 @@ func (a *app) root() *cobra.Command {
 }
 
 // group makes a command that only holds others.
-func group(use, short string, subs ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, RunE: helpOrUnknown}
+func group(use, short, example string, subs ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short, Example: strings.TrimSuffix(example, "\n"), Args: cobra.ArbitraryArgs, RunE: helpOrUnknown}
 	c.AddCommand(subs...)
 	return c
 }

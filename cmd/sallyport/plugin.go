@@ -15,7 +15,9 @@ import (
 )
 
 func (a *app) pluginCommand() *cobra.Command {
-	return group("plugin", "Show and seal plugins: of rules, and runners", a.pluginList(), a.pluginInspect(), a.pluginSeal())
+	return group("plugin", "Show and seal plugins: of rules, and runners", `  sallyport plugin inspect no_weekend.wasm
+  sallyport plugin seal no_weekend.wasm
+`, a.pluginList(), a.pluginInspect(), a.pluginSeal())
 }
 
 // measuredCalls is how many calls of a plugin are timed.

@@ -15,7 +15,11 @@ import (
 )
 
 func (a *app) policyCommand() *cobra.Command {
-	return group("policy", "Show, write and try the rules", a.policyList(), a.policyShow(), a.policyNew(), a.policyCheck(), a.policyTest(), a.policyReplay(), a.policySchema(),
+	return group("policy", "Show, write and try the rules", `  sallyport policy list
+  sallyport policy show git/force_push
+  sallyport policy new rule custom/git/no_push --dir policies
+  sallyport policy test policies
+`, a.policyList(), a.policyShow(), a.policyNew(), a.policyCheck(), a.policyTest(), a.policyReplay(), a.policySchema(),
 		a.policyBuild(), a.policySign(), a.policyVerify())
 }
 

@@ -54,7 +54,7 @@ They are put below --dir, by default the first directory that the configuration 
 		}
 		return err
 	}
-	all := group("new", "Write new policies", rule)
+	all := group("new", "Write new policies", "", rule)
 	all.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 && rego.CheckCustomID(args[0]) == nil {
 			return usageError{fmt.Errorf("unknown command %q: did you mean: sallyport policy new rule %s", args[0], args[0])}

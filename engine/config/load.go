@@ -195,7 +195,7 @@ func read(file string) (string, error) {
 	f, err := os.Open(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", errors.New("no such file: check the path")
+		return "", errors.New("no such configuration file: check the path")
 	case err != nil:
 		return "", fmt.Errorf("read configuration: %w: check the path", err)
 	}

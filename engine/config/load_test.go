@@ -67,7 +67,7 @@ func TestUnreadableFileIsAnError(t *testing.T) {
 	t.Parallel()
 	h := testHost(t)
 	for name, test := range map[string]struct{ file, want string }{
-		"missing":      {filepath.Join(h.Dir, "none.yaml"), "no such file"},
+		"missing":      {filepath.Join(h.Dir, "none.yaml"), "no such configuration file"},
 		"directory":    {h.Dir, "it is a directory"},
 		"below a file": {filepath.Join(h.Dir, "notes.txt", "c.yaml"), "not a directory"},
 		"not UTF-8":    {write(t, filepath.Join(h.Dir, "bad.yaml"), "version: 1\nagent: \xff\n"), "not valid UTF-8"},

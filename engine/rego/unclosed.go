@@ -51,5 +51,6 @@ func unclosed(text string) string {
 		return ""
 	}
 	last := open[len(open)-1]
-	return fmt.Sprintf("the %c of line %d is not closed", last.what, last.line)
+	shown := strings.TrimSpace(strings.Split(text, "\n")[last.line-1])
+	return fmt.Sprintf("the %c of line %d is not closed: %s", last.what, last.line, shown)
 }

@@ -67,6 +67,7 @@ type Runs struct {
 	Shell    bool   `yaml:"shell,omitempty"`    // the language is that of a shell
 	Verb     bool   `yaml:"verb,omitempty"`     // a verb stands first: deno run, bun run
 	Input    bool   `yaml:"input,omitempty"`    // without a program it reads standard input
+	Edits    bool   `yaml:"edits,omitempty"`    // its operands are files to edit, not a program
 	Inspect  string `yaml:"inspect,omitempty"`  // letter of the option with which it does so behind a program, too
 }
 
@@ -120,6 +121,7 @@ type Entry struct {
 	once sync.Once
 	row  Row
 	subs []*Entry
+	like *Entry
 	err  error
 }
 
@@ -234,7 +236,16 @@ func (e *Entry) read() error {
 	}
 	var err error
 	e.row, e.subs, err = same.Row()
+	e.like = same
 	return err
+}
+
+// Original is the entry that holds the row itself: another one where this one says "like".
+func (e *Entry) Original() *Entry {
+	if _, _, err := e.Row(); err != nil || e.like == nil {
+		return e
+	}
+	return e.like
 }
 
 // sub finds a subcommand by its words.

@@ -244,6 +244,8 @@ func (r *Runs) set(key string, n node) (err error) {
 		r.Verb = is
 	case "input":
 		r.Input = is
+	case "edits":
+		r.Edits = is
 	case "inspect":
 		r.Inspect = n.scalar
 	default:

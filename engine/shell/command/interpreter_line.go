@@ -114,7 +114,7 @@ func (p Interpreter) readProgram(name string, args []value.Arg) Interpretation {
 			sets = slices.Concat(sets, awkVariable(a))
 		}
 		out.Kind, out.Text, out.Via = Text, slices.Concat(sets, args[0].Val), name
-	case len(args) > 0 && args[0].Text != "-" && args[0].Text != "/dev/stdin":
+	case len(args) > 0 && !p.Edits && args[0].Text != "-" && args[0].Text != "/dev/stdin":
 		out.Kind, out.Args = File, args
 	case p.Input:
 		out.Kind, out.Via = Input, name

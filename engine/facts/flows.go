@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/shell"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
@@ -200,4 +201,335 @@ func positional(text string) bool {
 		}
 	}
 	return found
+}
+
+// closure returns for each command the commands whose output reaches it, directly or through
+// others, sorted.
+func closure(cmds []shell.Command) [][]int {
+	out := make([][]int, len(cmds))
+	seen := make([]int, len(cmds)) // the command for which an index was last seen, plus one
+	var stack []int
+	for i := range cmds {
+		reached := []int{}
+		stack = append(stack[:0], cmds[i].Inputs...)
+		for len(stack) > 0 {
+			j := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			if j < 0 || j >= len(cmds) || seen[j] == i+1 || j == i {
+				continue
+			}
+			seen[j] = i + 1
+			reached = append(reached, j)
+			stack = append(stack, cmds[j].Inputs...)
+		}
+		slices.Sort(reached)
+		out[i] = reached
+	}
+	return out
+}
+
+// code says what program a command interprets and where that comes from.
+func (w *build) code(cmd *shell.Command, c *call, inputs []int) Code {
+	k := cmd.Code
+	code := Code{Language: k.Language, From: string(k.From), Resolved: k.Static && !k.Truncated}
+	if k.From == shell.CodeNone || k.From == shell.CodeSession && informs(cmd, nil) || c.checksOnly() {
+		return Code{}
+	}
+	c.effects |= doesExecute
+	code.Origin = w.origin(cmd, c, inputs)
+	if code.Origin == "network" && k.From == shell.CodeFile && !isProcessSubstitution(k.File) {
+		c.flags.add(flagRunsDownloaded)
+	}
+	return code
+}
+
+// origin names the least trusted source of the program: the network, a decoder, this very
+// text, something not known, a file, the text.
+func (w *build) origin(cmd *shell.Command, c *call, inputs []int) string {
+	if cmd.Code.From == shell.CodeSession {
+		return ""
+	}
+	sources := inputs
+	switch cmd.Code.From {
+	case shell.CodeFile:
+		sources = w.reaching(cmd.Code.File)
+	case shell.CodeArgument:
+		// What flows into the program is its data. Its text is among its words.
+		sources = nil
+		for _, word := range cmd.Words {
+			sources = append(sources, w.reaching(word)...)
+		}
+	}
+	if w.fromNetwork(sources) {
+		return "network"
+	}
+	written := false
+	if cmd.Code.From == shell.CodeFile && cmd.Code.File.Certainty == value.Exact && !isProcessSubstitution(cmd.Code.File) {
+		if abs := absolute(cmd.Code.File.Text, cmd.Dir); abs != "" {
+			real, _ := w.view.real(abs, false)
+			if w.fetched[real] || w.history != nil && w.history.Downloaded(real) {
+				return "network"
+			}
+			written = w.written[real]
+		}
+	}
+	switch {
+	case cmd.Code.Decoded || w.any(sources, flagDecodes):
+		return "decoded"
+	case written:
+		return "generated"
+	case cmd.Code.Static && cmd.Code.From != shell.CodeFile:
+		return "text"
+	case cmd.Code.From == shell.CodeFile && !isProcessSubstitution(cmd.Code.File):
+		if cmd.Code.File.Certainty == value.Exact {
+			return "file"
+		}
+		return "dynamic"
+	case w.readsFiles(sources) || cmd.Code.From == shell.CodeStdin && len(sources) == 0 && readsFrom(cmd):
+		return "file"
+	default:
+		return "dynamic"
+	}
+}
+
+// reaching returns the commands whose output is part of a word, with those behind them.
+func (w *build) reaching(word value.Word) []int {
+	out := slices.Clone(word.Inputs)
+	for _, i := range word.Inputs {
+		if i >= 0 && i < len(w.inputs) {
+			out = append(out, w.inputs[i]...)
+		}
+	}
+	return out
+}
+
+// fromNetwork reports whether one of the commands reaches over the network.
+func (w *build) fromNetwork(inputs []int) bool {
+	return slices.ContainsFunc(inputs, func(i int) bool {
+		return i < len(w.calls) && w.calls[i].effects&doesNetwork != 0
+	})
+}
+
+func (w *build) any(inputs []int, f flag) bool {
+	return slices.ContainsFunc(inputs, func(i int) bool {
+		return i < len(w.calls) && w.calls[i].flags.has(f)
+	})
+}
+
+// readsFiles reports whether all that flows in is the content of files that are known.
+func (w *build) readsFiles(inputs []int) bool {
+	found := false
+	for _, i := range inputs {
+		if i >= len(w.calls) {
+			return false
+		}
+		for _, t := range w.calls[i].touches {
+			found = found || t.access&reads != 0 && t.word.Certainty == value.Exact
+		}
+	}
+	return found
+}
+
+// readsFrom reports whether the standard input of a command is a file.
+func readsFrom(cmd *shell.Command) bool {
+	return slices.ContainsFunc(cmd.Redirects, func(r shell.Redirect) bool { return r.Mode == shell.RedirectRead && r.FD == 0 })
+}
+
+// downloads marks a command that executes, by whatever way, a file that came from the network.
+func (w *build) downloads(i int, c *call) {
+	for _, p := range w.in.Commands[i].Paths {
+		path := &w.in.Paths[p]
+		if path.Access == "execute" && slices.Contains(path.Labels, labelNames[labelDownloaded]) {
+			c.flags.add(flagRunsDownloaded)
+		}
+	}
+}
+
+// source is where the texts that a command reads come from: its standard input, files that the
+// same text has written, and files that are there.
+type source struct {
+	w     *build
+	cmds  []shell.Command
+	at    int
+	depth int // of what flows from command to command
+}
+
+// text is the content of what a word names, as far as it is known: "-" is the standard input.
+func (s source) text(word value.Word) string {
+	if s.w == nil {
+		return ""
+	}
+	cmd := &s.cmds[s.at]
+	switch {
+	case word.Text == "-" || word.Text == "/dev/stdin" || word.Text == "/dev/fd/0":
+		return s.input(cmd)
+	case isProcessSubstitution(word) || strings.HasPrefix(word.Text, "/dev/fd/") && len(word.Inputs) > 0:
+		return s.outputs(word.Inputs)
+	case word.Certainty != value.Exact:
+		return ""
+	}
+	file := absolute(word.Text, cmd.Dir)
+	if file == "" {
+		return ""
+	}
+	file = clean(file)
+	if text, written := s.written(file); written {
+		return text
+	}
+	text, whole, err := s.w.fs.ReadFile(file, scriptBytes)
+	if err != nil || !whole {
+		return ""
+	}
+	return string(text)
+}
+
+// input is what flows into a command.
+func (s source) input(cmd *shell.Command) string {
+	for _, r := range slices.Backward(cmd.Redirects) {
+		switch {
+		case r.Mode == shell.RedirectHere:
+			return r.Body.Text
+		case r.Mode == shell.RedirectRead && r.FD == 0 && r.Target.Text != "-" && r.Target.Text != "/dev/stdin":
+			return s.text(r.Target)
+		}
+	}
+	if cmd.Pipeline.Index == 0 {
+		return ""
+	}
+	return s.outputs(slices.DeleteFunc(slices.Clone(cmd.Inputs), func(j int) bool {
+		return j < 0 || j >= len(s.cmds) || s.cmds[j].Pipeline.ID != cmd.Pipeline.ID || s.cmds[j].Pipeline.Index != cmd.Pipeline.Index-1
+	}))
+}
+
+// written is what the commands before this one have redirected into a file.
+func (s source) written(file string) (text string, found bool) {
+	for i := range s.cmds[:s.at] {
+		for _, r := range s.cmds[i].Redirects {
+			if r.Mode != shell.RedirectWrite && r.Mode != shell.RedirectAppend || r.Target.Certainty != value.Exact {
+				continue
+			}
+			if to := absolute(r.Target.Text, s.cmds[i].Dir); to == "" || clean(to) != file {
+				continue
+			}
+			text += s.outputs([]int{i})
+			found = true
+		}
+	}
+	return text, found
+}
+
+// outputs is what the commands print, of those that print their words or what flows in.
+func (s source) outputs(list []int) string {
+	var b strings.Builder
+	for _, i := range list {
+		if i < 0 || i >= len(s.cmds) || s.depth > 4 {
+			continue
+		}
+		cmd := &s.cmds[i]
+		from := source{s.w, s.cmds, i, s.depth + 1}
+		words := texts(cmd.Words)
+		switch cmd.Name {
+		case "echo", "print":
+			b.WriteString(strings.ReplaceAll(strings.Join(words[1:], " "), `\n`, "\n"))
+		case "printf":
+			b.WriteString(printed(words[1:]))
+		case "cat", "tee":
+			b.WriteString(from.input(cmd))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// printed is what printf makes of a format and its arguments; a conversion other than %s counts as one.
+func printed(words []string) string {
+	if len(words) == 0 {
+		return ""
+	}
+	format, rest := strings.ReplaceAll(words[0], `\n`, "\n"), words[1:]
+	var b strings.Builder
+	for {
+		before := len(rest)
+		for i, part := range strings.Split(format, "%") {
+			if i == 0 {
+				b.WriteString(part)
+				continue
+			}
+			end := strings.IndexAny(part, "sbqdiuxXcefg")
+			if end < 0 {
+				b.WriteString(part)
+				continue
+			}
+			if len(rest) > 0 {
+				b.WriteString(rest[0])
+				rest = rest[1:]
+			}
+			b.WriteString(part[end+1:])
+		}
+		if len(rest) == 0 || len(rest) == before {
+			return b.String()
+		}
+	}
+}
+
+// fedPrograms take a program from a file that may be the standard input, or from a URL, and run it; the shell walk does
+// not know their language.
+var fedPrograms = strings.Fields(`Rscript R deno bun julia tsx ts-node groovy groovysh jshell scala kotlin elixir iex erl escript ghci
+	runghc runhaskell ocaml sbcl clisp ecl racket guile gosh chicken csi gst octave matlab scilab maxima gap sage nu xonsh elvish murex janet bb clojure
+	clj hy gnuplot gs ghostscript qjs quickjs gjs jsc mujs swipl gforth raku perl6 crystal nim nimble dart swift v just make gmake bmake gdb lldb cmake
+	ansible-playbook nix-instantiate nix-build nix-shell bpftrace expect tclsh wish pwsh powershell m4 dc ed ex vim nvim emacs psql sqlite3 mysql mariadb
+	mongosh duckdb terraform fennel haxe wasmtime wasmer java luajit wolframscript pike rexx snobol4 yosys ngspice tmux
+	screen crontab at batch irb pry ipython ammonite amm osascript`)
+
+// readsAlone are those of them that take the standard input without being told so.
+var readsAlone = strings.Fields(`R julia jshell scala groovysh iex erl ghci ocaml sbcl clisp ecl racket guile gosh csi gst octave matlab scilab maxima gap sage nu
+	xonsh elvish murex janet bb clojure clj hy gnuplot gs ghostscript qjs quickjs gjs jsc mujs swipl gforth raku perl6 expect tclsh wish pwsh powershell
+	m4 dc ed ex tsx ts-node deno wolframscript irb pry amm osascript`)
+
+// runsFed marks an interpreter whose program comes from the network without having been a file: curl URL | Rscript -.
+func (w *build) runsFed(i int, c *call) {
+	cmd := c.cmd
+	if !slices.Contains(fedPrograms, cmd.Name) || len(cmd.Words) == 0 {
+		return
+	}
+	plain := 0
+	for _, word := range cmd.Words[1:] {
+		switch {
+		case word.Text == "-" || isStdin(word.Text):
+			if w.fromNetwork(w.inputs[i]) {
+				c.flags.add(flagRunsDownloaded)
+			}
+		case isProcessSubstitution(word):
+			if w.fromNetwork(w.reaching(word)) {
+				c.flags.add(flagRunsDownloaded)
+			}
+		case strings.Contains(word.Text, "://") && slices.Contains([]string{"deno", "bun", "groovy", "jshell", "swipl", "kotlin"}, cmd.Name):
+			c.flags.add(flagRunsDownloaded)
+		}
+		if !isOption(word) {
+			plain++
+		}
+	}
+	if plain == 0 && slices.Contains(readsAlone, cmd.Name) && !c.has("e", "eval", "c", "version") && c.fed() && w.fromNetwork(w.inputs[i]) {
+		c.flags.add(flagRunsDownloaded)
+	}
+}
+
+// isStdin reports names of the standard input and of other descriptors that a shell has opened.
+func isStdin(text string) bool {
+	return text == "/dev/stdin" || strings.HasPrefix(text, "/dev/fd/") || strings.HasPrefix(text, "/proc/self/fd/")
+}
+
+// checks are the options with which an interpreter only checks the grammar of a program; with further options it may do more.
+var checks = map[string]string{
+	"bash": "n", "sh": "n", "dash": "n", "zsh": "n", "ksh": "n", "mksh": "n", "ash": "n", "node": "check c", "php": "l", "ruby": "c",
+}
+
+// checksOnly reports that nothing of the program runs: bash -n FILE. "+n" takes it back.
+func (c *call) checksOnly() bool {
+	list := checks[c.cmd.Name]
+	if list == "" || len(c.options) == 0 || slices.ContainsFunc(c.cmd.Words, func(w value.Word) bool { return strings.HasPrefix(w.Text, "+") }) {
+		return false
+	}
+	return !slices.ContainsFunc(c.options, func(o optionUse) bool { return !listedWord(list, o.name) })
 }

@@ -2,8 +2,11 @@ package facts
 
 import (
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // spellings find the one name that a file has where .GIT and .git are the same, as on macOS and
@@ -124,4 +127,115 @@ func swapped(name string) string {
 		}
 		return r
 	}, name)
+}
+
+// renamed is a new name of what the text moved.
+type renamed struct{ from, to string } // real paths
+
+// before is where what lies at a place was before the text moved it there: what was not read under its old name
+// is not known under the new one.
+func (w *build) before(p string) string { return origin(w.moved, p) }
+
+// origin is where what lies at a place was before these moves.
+func origin(moves []renamed, p string) string {
+	for _, m := range slices.Backward(moves) {
+		if within(p, m.to) {
+			p = m.from + strings.TrimPrefix(p, m.to)
+		}
+	}
+	return p
+}
+
+// moves notes the new names of what a command moves: later commands of the text may delete it under these.
+func (w *build) moves(from []*spot, made []*spot) {
+	if len(made) != 1 || made[0].certainty != value.Exact || made[0].glob || made[0].real == "" {
+		return
+	}
+	to := made[0]
+	for _, s := range from {
+		for _, p := range s.targets {
+			at := to.real
+			if to.node.mode.IsDir() {
+				at = join(at, path.Base(p))
+			}
+			w.moved = append(w.moved, renamed{w.before(p), at})
+			w.view.carry(p, at)
+		}
+	}
+}
+
+// copies lets later commands of the text see the links that a copy takes along.
+func (w *build) copies(c *call, sources []touch, made []*spot) {
+	keeps := c.has("a", "archive", "d", "P", "no-dereference", "R", "r", "recursive", "l", "links")
+	keeps = keeps && !c.has("L", "dereference")
+	if len(made) != 1 || made[0].certainty != value.Exact || made[0].glob || made[0].real == "" || !keeps {
+		return
+	}
+	for _, t := range sources {
+		abs := absolute(t.word.Text, t.dir)
+		if t.word.Certainty != value.Exact || t.word.Glob || abs == "" {
+			continue
+		}
+		from, _ := w.view.real(abs, true)
+		base, at := path.Base(t.word.Text), made[0].real
+		slash := c.cmd.Name == "rsync" && strings.HasSuffix(t.word.Text, "/")
+		whole := slash || base == "." || strings.HasSuffix(t.word.Text, "/.")
+		if made[0].node.mode.IsDir() && !whole {
+			at = join(at, base)
+		}
+		w.view.carry(from, at)
+	}
+}
+
+// carry lets a look find at a new place what a link or a tree of links looks like at its old one.
+func (v *view) carry(from, to string) {
+	if n := v.look(from); n.mode&fs.ModeSymlink != 0 {
+		v.make(to, n)
+	} else if _, n := v.real(from, false); n.mode.IsDir() || origin(v.moved, from) != from {
+		v.moved = append(v.moved, renamed{origin(v.moved, from), to})
+	}
+}
+
+// links lets later commands of the text see the links that ln makes: what they reach through one lies elsewhere.
+// A hard link is seen as one, too: what is written through either is the same file.
+func (w *build) links(c *call, targets []touch, made []*spot) {
+	if len(made) != 1 || made[0].certainty != value.Exact || made[0].glob || made[0].real == "" {
+		return
+	}
+	symbolic, as := c.has("s", "symbolic", "symbolic-link"), made[0]
+	dir, there := w.view.real(as.path, c.has("n", "no-dereference") || c.has("T", "no-target-directory"))
+	for _, t := range targets {
+		lost := t.word.Certainty != value.Exact || t.word.Glob
+		at, taken := as.real, as.node
+		if there.exists && there.mode.IsDir() {
+			if lost {
+				continue // its name is not known, either
+			}
+			at = join(dir, path.Base(t.word.Text))
+			taken = w.view.look(at)
+		}
+		if t.word.Text == "" || taken.exists && !c.has("f", "force") && c.cmd.Name == "ln" {
+			continue // ln fails
+		}
+		target := t.word.Text
+		if !symbolic || c.has("r", "relative") {
+			target = absolute(target, c.dir)
+		}
+		if target != "" {
+			w.view.make(at, node{exists: true, mode: fs.ModeSymlink | 0o777, link: target, lost: lost})
+		}
+	}
+}
+
+// make lets a look find something new, and the directories that it needs: the text may have made these, too.
+func (v *view) make(p string, n node) {
+	if v.added == nil {
+		v.added = map[string][]string{}
+	}
+	for there := false; !there && p != volume(p); n = (node{exists: true, mode: fs.ModeDir | 0o755}) {
+		v.nodes[p] = n
+		dir, name := parent(p)
+		v.added[dir] = append(v.added[dir], name)
+		p, there = dir, v.look(dir).exists
+	}
 }

@@ -2,6 +2,8 @@ package facts
 
 import (
 	"cmp"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
@@ -297,4 +299,252 @@ func sftpBatch(c *call) {
 			}
 		}
 	}
+}
+
+// curl: data options whose value starts with @ (or name@ for --data-urlencode) send a file, -F
+// name=@file and name=<file too, -T sends one, @- sends what flows in. -O writes a file named
+// after the URL.
+func curl(c *call) {
+	for _, o := range c.options {
+		if !o.given {
+			continue
+		}
+		switch name := strings.TrimLeft(o.full, "-"); strings.TrimPrefix(name, "expand-") {
+		case "d", "data", "data-ascii", "data-binary", "json":
+			c.curlData(o.value, 0)
+		case "data-urlencode", "url-query", "variable":
+			if i := strings.IndexByte(o.value.Text, '@'); i >= 0 && !strings.Contains(o.value.Text[:i], "=") {
+				c.curlData(o.value, i)
+			} else {
+				c.curlSubstituted(o.value)
+			}
+		case "F", "form":
+			if i := strings.IndexByte(o.value.Text, '='); i >= 0 && i+1 < len(o.value.Text) && strings.IndexByte("@<", o.value.Text[i+1]) >= 0 {
+				file := cut(o.value, i+2)
+				if j := strings.IndexByte(file.Text, ';'); j >= 0 {
+					file.Text = file.Text[:j]
+					file.Prefix = file.Prefix[:min(j, len(file.Prefix))]
+				}
+				c.send(file)
+			}
+		case "T", "upload-file":
+			c.send(o.value)
+		case "H", "header", "proxy-header":
+			c.curlData(o.value, 0)
+		case "b", "cookie":
+			if o.value.Certainty == value.Exact && !strings.Contains(o.value.Text, "=") {
+				c.path(o.value, reads)
+			}
+			c.curlSubstituted(o.value)
+		case "data-raw", "u", "user":
+			c.curlSubstituted(o.value)
+		case "w", "write-out":
+			c.curlWrites(o.value)
+		case "url":
+			if strings.HasPrefix(o.value.Text, "@") {
+				c.path(cut(o.value, 1), reads)
+			}
+		}
+	}
+	for _, w := range c.operands {
+		c.curlSubstituted(w)
+	}
+	if c.has("G", "get") && c.has("d", "data") {
+		c.curlSubstituted(value.Word{})
+	}
+	into := c.dir
+	if o, ok := c.option1("output-dir"); ok {
+		into = enter(c.dir, o.value)
+		c.each(writes, func(t *touch) {
+			if c.isOutput(t.word) {
+				t.dir = into
+			}
+		})
+	}
+	if c.has("O", "remote-name", "remote-name-all", "J", "remote-header-name") {
+		c.dir, into = into, c.dir
+		c.writeNamedAfterURL()
+		c.dir = into
+	}
+	c.request(c.value("X", "request"), append(texts(c.operands), c.value("url")))
+	if len(c.operands) == 0 && c.value("url") == "" && (c.has("version", "V", "h", "help", "M", "manual")) {
+		c.effects &^= doesNetwork
+		c.flags.remove(flagDownloads)
+	}
+}
+
+// isOutput reports whether a word is what -o names: --output-dir is for these alone.
+func (c *call) isOutput(w value.Word) bool {
+	for _, o := range c.options {
+		if (o.name == "o" || o.full == "--output") && o.value.Text == w.Text {
+			return true
+		}
+	}
+	return false
+}
+
+// curlWrites: a format of -w stands in a file behind @, and %output{FILE} writes one.
+func (c *call) curlWrites(w value.Word) {
+	if strings.HasPrefix(w.Text, "@") {
+		c.path(cut(w, 1), reads)
+	}
+	for rest := w.Text; ; {
+		_, behind, found := strings.Cut(rest, "%output{")
+		if !found {
+			return
+		}
+		file, next, _ := strings.Cut(behind, "}")
+		c.path(exact(strings.TrimPrefix(file, ">>")), writes)
+		rest = next
+	}
+}
+
+// curlSubstituted: a value that holds the output of a command sends that.
+func (c *call) curlSubstituted(w value.Word) {
+	if len(w.Inputs) > 0 {
+		c.flags.add(flagUploads)
+	}
+}
+
+func (c *call) curlData(w value.Word, at int) {
+	if len(w.Text) > at && w.Text[at] == '@' {
+		c.send(cut(w, at+1))
+		return
+	}
+	c.curlSubstituted(w)
+}
+
+// writeNamedAfterURL: the file is the last name of the URL, in the directory of the command.
+func (c *call) writeNamedAfterURL() {
+	for _, w := range c.operands {
+		text, _, _ := strings.Cut(w.Text, "?")
+		text, _, _ = strings.Cut(text, "#")
+		_, rest, ok := strings.Cut(text, "://")
+		if !ok {
+			rest = text
+		}
+		_, name, ok := strings.Cut(rest, "/")
+		if name = path.Base("/" + name); !ok || name == "/" || name == "." {
+			continue
+		}
+		if w.Certainty == value.Exact {
+			c.path(exact(name), writes)
+		}
+	}
+}
+
+// storePorts are the ports at which data stores are managed over HTTP, by their own documentation:
+// etcd, CouchDB, Qdrant, Meilisearch, Typesense, InfluxDB, ClickHouse, Consul, ArangoDB, Solr,
+// Elasticsearch and OpenSearch.
+var storePorts = []string{"2379", "5984", "6333", "7700", "8108", "8086", "8123", "8500", "8529", "8983", "9200"}
+
+// storedItems are names in a URL of these below which there is one item, not a collection of them.
+var storedItems = []string{"_doc", "documents", "points", "_search", "scroll"}
+
+// request adds what an HTTP request asks of a server by its method and its URL.
+func (c *call) request(method string, urls []string) {
+	for _, url := range urls {
+		host, rest := splitURL(url)
+		last := strings.ToLower(path.Base(rest))
+		switch strings.ToUpper(method) {
+		case "DELETE":
+			c.flags.add(flagHTTPDelete)
+			_, port, _ := strings.Cut(host, ":")
+			names := strings.Split(rest, "/")
+			one := slices.ContainsFunc(names, func(name string) bool { return slices.Contains(storedItems, name) })
+			if slices.Contains(storePorts, port) && !one {
+				c.destroys()
+			}
+		case "POST":
+			if destroysBy(last) || destroysBy(strings.TrimPrefix(last, "do")) || strings.HasPrefix(last, "_delete") {
+				c.flags.add(flagHTTPDelete)
+			}
+		}
+	}
+}
+
+// splitURL returns host[:port] and path of a URL, without its query.
+func splitURL(url string) (host, rest string) {
+	if _, after, ok := strings.Cut(url, "://"); ok {
+		url = after
+	}
+	url, _, _ = strings.Cut(url, "?")
+	url, _, _ = strings.Cut(url, "#")
+	host, rest, _ = strings.Cut(url, "/")
+	if at := strings.LastIndexByte(host, '@'); at >= 0 {
+		host = host[at+1:]
+	}
+	return host, strings.TrimSuffix(rest, "/")
+}
+
+// configured reads the files that curl -K names: each line of one is an option more. The call that comes back has what
+// these do; its own options stay those of the text, because such files are where passwords are kept.
+func (w *build) configured(c *call) *call {
+	if c.cmd.Name != "curl" && c.cmd.Name != "gcurl" {
+		return c
+	}
+	var more []value.Word
+	for _, o := range c.options {
+		if o.name != "K" && o.full != "--config" {
+			continue
+		}
+		more = append(more, configWords(c.source.text(o.value))...)
+	}
+	if more == nil {
+		return c
+	}
+	cmd := *c.cmd
+	cmd.Words = slices.Concat(cmd.Words, more)
+	whole := newCall(w.table, &cmd, c.source)
+	whole.options = c.options
+	return whole
+}
+
+// configWords turns the lines of a configuration file of curl into the words that they stand for.
+func configWords(text string) []value.Word {
+	var words []value.Word
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		end := strings.IndexAny(line, " \t=:")
+		name, value := line, ""
+		if end >= 0 {
+			name, value = line[:end], strings.TrimLeft(line[end:], " \t=:")
+		}
+		if name == "" {
+			continue
+		}
+		if name[0] != '-' {
+			name = "--" + name
+		}
+		words = append(words, exact(name))
+		if value != "" {
+			words = append(words, exact(configValue(value)))
+		}
+	}
+	return words
+}
+
+// configValue is a value without its quotes, or up to the first blank.
+func configValue(text string) string {
+	if text[0] != '"' {
+		if end := strings.IndexAny(text, " \t\r\v\f"); end > 0 {
+			text = text[:end]
+		}
+		return text
+	}
+	var b strings.Builder
+	for i := 1; i < len(text) && text[i] != '"'; i++ {
+		if text[i] == '\\' && i+1 < len(text) {
+			i++
+			if at := strings.IndexByte("tnrv", text[i]); at >= 0 {
+				b.WriteByte("\t\n\r\v"[at])
+				continue
+			}
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
 }

@@ -224,3 +224,157 @@ func parent(p string) (dir, base string) {
 	}
 	return p[:i], p[i+1:]
 }
+
+// placeRow says which labels a kind of place has. A pattern is one of
+//
+//	/etc/shadow      that path
+//	~/.ssh/config    below any home directory
+//	**/.git/config   anywhere, by its last one or two names
+//	…/**             the place and everything below it
+//
+// The last name may hold *, ? and [ (path.Match); no other may.
+type placeRow struct {
+	label    label
+	patterns string
+}
+
+var placeRows = []placeRow{
+	{labelRoot, "/ C:/"},
+	{labelTopLevel, `/bin /boot /dev /etc /lib /lib32 /lib64 /libx32 /media /mnt /opt /proc /run /sbin /srv /sys /usr /var
+		/usr/bin /usr/lib /usr/lib64 /usr/local /usr/sbin /usr/share /var/lib /var/log
+		/Applications /Library /Network /System /Volumes /cores /private /private/etc /private/var
+		C:/Windows C:/Users C:/ProgramData`},
+	{labelSystemRoot, `/bin/** /boot/** /dev /etc/** /lib/** /lib32/** /lib64/** /libx32/** /proc /sbin/** /sys
+		/usr /usr/* /usr/bin/** /usr/sbin/** /usr/lib/** /usr/lib32/** /usr/lib64/** /usr/libexec/** /usr/share/** /usr/include/** /var /var/*
+		/var/lib /var/lib/dpkg/** /var/lib/rpm/** /var/lib/pacman/** /var/lib/systemd/** /run/systemd/**
+		/System/** /Library /private /private/etc/** /private/var C:/Windows/**`},
+	{labelHomeRoot, "~ /home /Users /root"},
+
+	{labelDiskDevice, `/dev/sd?* /dev/nvme?* /dev/vd?* /dev/xvd?* /dev/hd?* /dev/mmcblk* /dev/loop[0-9]*
+		/dev/md[0-9]* /dev/dm-* /dev/sr[0-9]* /dev/disk[0-9]* /dev/rdisk[0-9]* /dev/nbd[0-9]* /dev/zram* /dev/zd[0-9]*
+		/dev/disk/** /dev/mapper/** /dev/md/** /dev/zvol/** /dev/bcache*`},
+	{labelNullDevice, "/dev/null /dev/zero /dev/full"},
+	{labelStdDevice, "/dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/fd/** /dev/pts/** /proc/self/fd/**"},
+	{labelMemoryDevice, "/dev/mem /dev/kmem /dev/port /proc/kcore /proc/kmem"},
+	{labelProcfs, "/proc/**"},
+	{labelSysfs, "/sys/**"},
+	{labelKernelControl, "/proc/sysrq-trigger /proc/sys/** /sys/kernel/** /sys/power/** /sys/module/** /sys/firmware/** /sys/fs/cgroup/** /sys/class/** /sys/bus/** /sys/block/**"},
+
+	{labelShellStartup, `~/.bashrc ~/.bash_profile ~/.bash_login ~/.bash_logout ~/.bash_aliases ~/.profile ~/.zshrc ~/.zshenv ~/.zprofile
+		~/.zlogin ~/.zlogout ~/.kshrc ~/.cshrc ~/.tcshrc ~/.inputrc ~/.xinitrc ~/.xprofile ~/.xsession ~/.xsessionrc ~/.pam_environment
+		~/.config/fish/** ~/.config/autostart/** ~/.oh-my-zsh/** ~/.pythonrc ~/.Rprofile ~/.config/environment.d/**
+		/etc/profile /etc/profile.d/** /etc/bash.bashrc /etc/bashrc /etc/zsh/** /etc/zshrc /etc/zshenv /etc/environment /etc/csh.cshrc
+		/etc/rc.local /etc/X11/xinit/** /etc/xdg/autostart/** /etc/update-motd.d/**`},
+	{labelCron, `/etc/crontab /etc/anacrontab /etc/cron.d/** /etc/cron.hourly/** /etc/cron.daily/** /etc/cron.weekly/** /etc/cron.monthly/**
+		/var/spool/cron/** /var/spool/at/** /var/cron/** /etc/cron.allow /etc/cron.deny /etc/periodic/** /etc/at.allow /etc/at.deny`},
+	{labelServiceUnit, `/etc/systemd/** /usr/lib/systemd/** /lib/systemd/** /run/systemd/** /usr/local/lib/systemd/** /etc/init.d/** /etc/init/**
+		/etc/rc0.d/** /etc/rc1.d/** /etc/rc2.d/** /etc/rc3.d/** /etc/rc4.d/** /etc/rc5.d/** /etc/rc6.d/** /etc/rcS.d/**
+		/etc/inittab /etc/xinetd.d/** /etc/udev/** /etc/supervisor/** ~/.config/systemd/** ~/.local/share/systemd/**
+		/Library/LaunchAgents/** /Library/LaunchDaemons/** /System/Library/LaunchDaemons/** ~/Library/LaunchAgents/**`},
+
+	{labelGitDir, "**/.git/** **/.hg/** **/.svn/**"},
+	{labelGitHook, "**/.git/hooks/** **/.husky/** **/.githooks/**"},
+	{labelGitConfig, "**/.git/config **/info/attributes **/.gitmodules ~/.gitconfig ~/.config/git/** /etc/gitconfig"},
+
+	{labelAuthorizedKeys, "~/.ssh/authorized_keys* /etc/ssh/authorized_keys/**"},
+	{labelSSHDir, "~/.ssh/** /etc/ssh/**"},
+	{labelSSHKey, `**/id_rsa **/id_dsa **/id_ecdsa **/id_ed25519 **/id_ecdsa_sk **/id_ed25519_sk **/id_rsa.* **/id_ed25519.* **/ssh_host_*_key
+		~/.ssh ~/.ssh/id_* ~/.ssh/*.pem ~/.ssh/*.key ~/.ssh/*_rsa ~/.ssh/*_ed25519 ~/.ssh/identity`},
+	{labelCloudCredential, `~/.aws/** **/.aws/credentials ~/.azure/** ~/.config/gcloud/** **/application_default_credentials.json ~/.config/doctl/**
+		~/.oci/** ~/.kube/** **/.kube/config ~/.config/hcloud/** ~/.config/scw/** ~/.config/ibmcloud/** ~/.bluemix/** ~/.aliyun/**
+		~/.terraform.d/credentials.tfrc.json ~/.config/rclone/** ~/.boto ~/.s3cfg ~/.linode-cli ~/.fly/** ~/.config/helm/**
+		/etc/kubernetes/** /var/run/secrets/** /run/secrets/** /etc/rancher/**`},
+	{labelTokenFile, `~/.netrc ~/_netrc ~/.npmrc ~/.pypirc ~/.git-credentials ~/.docker/config.json ~/.config/gh/** ~/.config/hub ~/.config/glab-cli/**
+		~/.cargo/credentials ~/.cargo/credentials.toml ~/.gem/credentials ~/.composer/auth.json ~/.config/composer/auth.json ~/.m2/settings.xml
+		~/.gradle/gradle.properties ~/.pgpass ~/.my.cnf ~/.mylogin.cnf ~/.vault-token ~/.huggingface/token ~/.cache/huggingface/token
+		~/.config/configstore/** ~/.config/op/** ~/.config/git/credentials ~/.yarnrc.yml ~/.config/containers/auth.json ~/.databrickscfg
+		~/.kaggle/kaggle.json ~/.config/heroku/** ~/.config/netlify/** ~/.config/vercel/** ~/.local/share/com.vercel.cli/auth.json
+		~/.openai/** ~/.config/openai/** ~/.claude/.credentials.json ~/.claude.json ~/.codex/auth.json ~/.gemini/oauth_creds.json
+		~/.config/github-copilot/** ~/.wgetrc ~/.smbcredentials /etc/ppp/chap-secrets /etc/wireguard/** /etc/openvpn/** /etc/krb5.keytab /etc/ipsec.secrets /tmp/krb5cc_*
+		**/.git-credentials **/.htpasswd **/*.kdbx **/*.keytab`},
+	{labelEnvFile, "**/.env **/.env.* **/*.env **/.envrc"},
+	{labelAuthDatabase, `/etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/sudoers /etc/sudoers.d/** /etc/master.passwd /etc/spwd.db /etc/doas.conf
+		/etc/security/** /etc/pam.d/** /etc/pam.conf /private/etc/master.passwd /private/etc/sudoers /private/etc/sudoers.d/** /etc/polkit-1/**
+		/var/db/dslocal/** /var/lib/sss/** /etc/ssl/private/** /etc/pki/tls/private/** /etc/letsencrypt/** /etc/opasswd C:/Windows/System32/config/**`},
+	{labelAccountDatabase, "/etc/passwd /etc/passwd- /etc/group /etc/group- /etc/subuid /etc/subgid /etc/nsswitch.conf /etc/login.defs"},
+	{labelHistoryFile, "~/.bash_history ~/.zsh_history ~/.sh_history ~/.history ~/.python_history ~/.node_repl_history ~/.mysql_history ~/.psql_history ~/.sqlite_history ~/.lesshst ~/.viminfo ~/.local/share/fish/fish_history ~/.zsh_sessions/** ~/.ash_history ~/.rediscli_history"},
+	{labelSystemLog, "/var/log/** /private/var/log/** /run/log/** /var/run/utmp /run/utmp /var/account/** ~/Library/Logs/**"},
+	{labelLoaderConfig, "/etc/ld.so.preload /etc/ld.so.conf /etc/ld.so.conf.d/** /etc/ld.so.cache"},
+	{labelDockerSocket, "/var/run/docker.sock /run/docker.sock /run/containerd/containerd.sock /var/run/containerd/containerd.sock /run/podman/podman.sock /run/crio/crio.sock ~/.docker/run/docker.sock **/docker.sock"},
+	{labelBrowserProfile, `~/.mozilla/** ~/.config/google-chrome/** ~/.config/chromium/** ~/.config/BraveSoftware/** ~/.config/microsoft-edge/** ~/.config/vivaldi/** ~/.config/opera/**
+		~/.thunderbird/** ~/snap/firefox/** ~/Library/Cookies/** ~/Library/Safari/** ~/Library/Mail/** ~/Library/Messages/** ~/.config/Slack/** ~/.config/discord/**
+		**/Login?Data **/Cookies.binarycookies ~/.electrum/** ~/.bitcoin/** ~/.ethereum/** ~/.config/solana/**`},
+	{labelKeyring, `~/.gnupg/** ~/.password-store/** ~/.local/share/keyrings/** ~/.local/share/kwalletd/** ~/Library/Keychains/** /Library/Keychains/** ~/.config/keepassxc/**
+		~/.config/1Password/** ~/.config/Bitwarden/** ~/.config/sops/** ~/.config/age/** ~/.minikube/** ~/.step/**`},
+
+	{labelAgentConfig, `**/.claude/** **/.cursor/** **/.codex/** **/.gemini/** **/.windsurf/** **/.mcp.json **/.cursorrules **/.roo/** **/.aider.conf.yml **/.continue/**
+		**/CLAUDE.md **/AGENTS.md **/GEMINI.md ~/.claude.json ~/.config/opencode/** ~/.copilot/** **/.amazonq/** **/.goose/** ~/.config/goose/**
+		~/.config/Claude/** ~/.config/amp/** ~/.config/crush/** ~/.codeium/windsurf/** **/.factory/** **/.opencode/** **/.qwen/** **/.amp/** **/.kiro/**
+		**/.kilocode/** **/.junie/** **/.windsurfrules **/.clinerules **/.clinerules/** **/.github/copilot-instructions.md **/.github/instructions/**`},
+	{labelAgentSettings, agentSettings},
+	{labelAgentProgram, agentSettings + " **/.aider.conf.yml **/.vscode/tasks.json **/.envrc"},
+	{labelPackageSource, `**/pip.conf ~/.config/pip/** ~/.pip/** **/uv.toml ~/.config/uv/** **/.npmrc **/.yarnrc **/.yarnrc.yml **/bunfig.toml **/.gemrc
+		**/.bundle/config **/.cargo/config **/.cargo/config.toml **/.condarc **/.mambarc **/nuget.config **/NuGet.Config ~/.config/NuGet/** ~/.config/go/env
+		~/.m2/settings.xml ~/.config/composer/config.json ~/.composer/config.json /etc/apt/sources.list /etc/apt/sources.list.d/** /etc/apt/apt.conf
+		/etc/apt/apt.conf.d/** /etc/apt/preferences.d/** /etc/apt/trusted.gpg.d/** /etc/yum.repos.d/** /etc/zypp/repos.d/** /etc/apk/repositories /etc/pacman.conf
+		/etc/pacman.d/** /etc/pip.conf /etc/npmrc /etc/docker/daemon.json /etc/containers/registries.conf ~/.config/containers/registries.conf`},
+	{labelEditorConfig, `**/.vscode/** **/.idea/** ~/.vimrc ~/.vim/** ~/.config/nvim/** ~/.emacs ~/.emacs.d/** ~/.config/emacs/** ~/.nanorc ~/.config/Code/User/** ~/.exrc ~/.gdbinit ~/.lldbinit ~/.ideavimrc`},
+	{labelCIConfig, `**/.github/workflows/** **/.github/actions/** **/.gitlab-ci.yml **/.circleci/** **/Jenkinsfile **/azure-pipelines.yml **/.travis.yml **/.drone.yml
+		**/bitbucket-pipelines.yml **/.buildkite/** **/.woodpecker/** **/.pre-commit-config.yaml`},
+	{labelCache, `~/.cache/** ~/.npm/** ~/.cargo/registry/** ~/.gradle/caches/** ~/.m2/repository/** ~/.nuget/packages/** ~/go/pkg/mod/** ~/Library/Caches/** ~/.local/share/Trash/**
+		/var/cache/** /var/lib/apt/lists/** **/__pycache__/** **/.pytest_cache/** **/.mypy_cache/** **/.ruff_cache/** **/node_modules/.cache/**`},
+}
+
+// agentSettings are the files of agents that say which hooks and servers they start and what they may do. What
+// only instructs them (CLAUDE.md, rules, skills) is not among them.
+const agentSettings = `**/.mcp.json **/.claude/settings.json **/.claude/settings.local.json **/.claude/hooks/** ~/.claude.json
+	/etc/claude-code/** **/claude_desktop_config.json **/.codex/config.toml **/.codex/hooks.json **/.codex/rules/** /etc/codex/**
+	**/.gemini/settings.json **/.gemini/policies/** **/.gemini/trustedFolders.json /etc/gemini-cli/** **/.qwen/settings.json
+	**/.cursor/mcp.json **/.cursor/hooks.json **/.cursor/hooks/** **/.cursor/cli.json **/.cursor/cli-config.json **/.cursor/permissions.json
+	**/.vscode/mcp.json **/.github/hooks/** ~/.copilot/config.json ~/.copilot/mcp-config.json
+	**/opencode.json **/opencode.jsonc **/.opencode/plugin/** **/.opencode/plugins/** **/crush.json **/.crush.json
+	**/.amp/settings.json ~/.config/amp/settings.json **/.factory/settings.json **/.factory/hooks.json **/.factory/mcp.json
+	**/.windsurf/mcp_config.json **/windsurf/mcp_config.json **/.windsurf/hooks.json **/.roo/mcp.json **/.kilocode/mcp.json
+	**/.amazonq/mcp.json **/.amazonq/cli-agents/** **/.kiro/hooks/** **/.kiro/agents/** **/settings/mcp.json **/.junie/mcp/**
+	**/.continue/config.yaml **/.continue/config.json **/.continue/mcpServers/** **/.goose/config.yaml **/goose/config.yaml
+	**/goose/permission.yaml`
+
+// notPlaces takes labels away again: what looks like a secret by its name and is not one.
+var notPlaces = []placeRow{
+	{labelEnvFile, "**/.env.example **/.env.sample **/.env.template **/.env.dist **/.env.defaults **/example.env **/sample.env **/template.env"},
+	{labelSSHKey, "**/*.pub **/id_rsa.pub"},
+	{labelGitDir, "**/info/exclude **/.git/COMMIT_EDITMSG **/.git/description"},
+	{labelStdDevice, "/dev/pts"},
+	{labelCloudCredential, "~/.aws/config ~/.kube/cache/**"},
+	{labelAuthDatabase, "/etc/security/limits.conf /etc/security/limits.d/**"},
+}
+
+// credentialLabels make a place one of zone "credential". An .env file is labelled only: it
+// belongs to the project around it, which reads and writes it all day.
+var credentialLabels = setOf(labelSSHKey, labelCloudCredential, labelTokenFile, labelAuthDatabase, labelBrowserProfile, labelKeyring)
+
+func setOf(labels ...label) (s bitset) {
+	for _, l := range labels {
+		s.add(l)
+	}
+	return s
+}
+
+// homes are the directories whose children are home directories, and home directories by name.
+var (
+	homeParents = []string{"/home", "/Users", "C:/Users", "/c/Users", "/mnt/c/Users", "/var/home", "/usr/home", "/export/home"}
+	homeNames   = []string{"/root", "/var/root", "/private/var/root"}
+)
+
+// systemDirs are of zone "system" unless something deeper says otherwise.
+var systemDirs = []string{
+	"/", "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/lost+found", "/opt", "/proc", "/run", "/sbin", "/snap", "/sys", "/usr", "/var",
+	"/Applications", "/Library", "/System", "/cores", "/private/etc", "/private/var", "C:/Windows", "C:/Program Files", "C:/Program Files (x86)", "C:/ProgramData",
+}
+
+// processMemory are the names below /proc/PID by which the environment and the memory of a process are
+// read. By processFiles the files are reached that another one has open or sees: /proc/1/root/etc/shadow.
+var (
+	processMemory = []string{"environ", "mem"}
+	processFiles  = []string{"root", "cwd", "fd", "map_files"}
+)

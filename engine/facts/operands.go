@@ -1,8 +1,10 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/commands"
 	"github.com/sallyport-dev/sallyport/engine/shell"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
@@ -168,4 +170,268 @@ func cut(w value.Word, n int) value.Word {
 		w.Certainty = value.Unknown
 	}
 	return w
+}
+
+// optionUse is one option as it was given.
+type optionUse struct {
+	name  string // without dashes, as it was given
+	full  string // with dashes, and written out where it was given shorter
+	known *option
+	value value.Word
+	given bool // it has a value
+}
+
+// parse sorts words into options, subcommands and operands.
+func (c *call) parse(words []value.Word) {
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		if w.Text == "--" {
+			c.operands = append(c.operands, words[i+1:]...)
+			return
+		}
+		if isOption(w) {
+			before := len(c.options)
+			i += c.option(words, i)
+			for _, o := range c.options[before:] {
+				if o.known != nil && o.known.stop {
+					c.behind = words[min(i+1, len(words)):]
+					return
+				}
+			}
+			continue
+		}
+		if c.subcommand(w) {
+			continue
+		}
+		if w.Certainty != value.Exact && w.Prefix == "" && c.effects&doesDelete != 0 && i+1 < len(words) {
+			c.mayBeOption()
+		}
+		c.operands = append(c.operands, w)
+		if c.roleOf(len(c.operands)-1, false).stop {
+			c.operands = append(c.operands, words[i+1:]...)
+			return
+		}
+	}
+}
+
+// isOption reports whether a word is an option: it starts with a dash and is not "-" alone.
+func isOption(w value.Word) bool {
+	return len(w.Text) > 1 && w.Text[0] == '-' && (w.Certainty == value.Exact || strings.HasPrefix(w.Prefix, "-"))
+}
+
+// subcommand follows a word into the subcommands and reports whether it was one.
+func (c *call) subcommand(w value.Word) bool {
+	if c.spec.subs == nil || len(c.operands) > 0 {
+		return false
+	}
+	if w.Certainty != value.Exact {
+		c.known = false
+		for name := range c.spec.subs {
+			if s := c.spec.sub(c.table, name); strings.HasPrefix(name, w.Prefix) && s != nil && s.destroys(c.table) {
+				c.flags.add(flagUnresolvedVerb)
+			}
+		}
+		return true
+	}
+	next := c.spec.sub(c.table, w.Text)
+	if next == nil {
+		// An unlisted subcommand still has a name. What it does is not known.
+		if len(c.sub) == 0 {
+			c.sub = append(c.sub, w.Text)
+			c.known = false
+			c.spec = &spec{listed: true, args: c.spec.args, style: c.spec.style}
+			return true
+		}
+		return false
+	}
+	c.sub = append(c.sub, w.Text)
+	c.spec = next
+	c.take(next)
+	return true
+}
+
+// destroys reports that a subcommand, or one of its own, deletes or overwrites for good.
+func (s *spec) destroys(t *table) bool {
+	if s.effects&doesDelete != 0 || s.flags.has(flagDestroysData) {
+		return true
+	}
+	for name := range s.subs {
+		if sub := s.sub(t, name); sub != nil && sub.destroys(t) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayBeOption takes a word that is not known for any option of a command that deletes.
+func (c *call) mayBeOption() {
+	given := c.flags
+	for _, o := range c.spec.short {
+		c.flags.union(o.flags)
+	}
+	for _, o := range c.spec.long {
+		c.flags.union(o.flags)
+	}
+	for _, harmless := range []flag{flagInteractive, flagDryRun} {
+		if !given.has(harmless) {
+			c.flags.remove(harmless)
+		}
+	}
+}
+
+// option reads the option at words[i] and returns how many further words it took.
+func (c *call) option(words []value.Word, i int) (more int) {
+	w := words[i]
+	for _, u := range commands.Read(w.Text, c.spec.style, c.arity) {
+		use := optionUse{name: strings.TrimLeft(u.Name, "-"), full: u.Name, known: c.findOption(u.Name)}
+		if len(u.Name) > 2 {
+			use.full = c.writtenOut(use.name, use.known)
+		}
+		switch {
+		case u.At > 0:
+			use.value, use.given = cut(w, u.At), true
+		case u.Next && i+1 < len(words):
+			use.value, use.given, more = words[i+1], true, 1
+		}
+		c.use(use)
+	}
+	return more
+}
+
+func (c *call) arity(name string) commands.Arity {
+	if o := c.findOption(name); o != nil {
+		return o.arity
+	}
+	return commands.Unknown
+}
+
+// findOption looks for an option by its name with dashes.
+func (c *call) findOption(name string) *option {
+	bare := strings.TrimLeft(name, "-")
+	switch {
+	case c.spec.style == "single-dash" || strings.HasPrefix(name, "--"):
+		return c.findLong(bare)
+	case len(bare) == 1:
+		return c.findShort(bare[0])
+	}
+	return c.spec.words[name]
+}
+
+// findShort looks in the subcommand's options, then in the command's own where these hold everywhere.
+func (c *call) findShort(b byte) *option {
+	if o := c.spec.short[b]; o != nil {
+		return o
+	}
+	if c.base.style == "everywhere" {
+		return c.base.short[b]
+	}
+	return nil
+}
+
+// findLong takes a name or an abbreviation of one. An abbreviation that fits several options
+// counts as all of them: what the command would reject is not told from what it would do.
+func (c *call) findLong(name string) *option {
+	if o := c.spec.findLong(name); o != nil {
+		return o
+	}
+	if c.base.style == "everywhere" || c.base.style == "single-dash" {
+		return c.base.findLong(name)
+	}
+	return nil
+}
+
+func (s *spec) findLong(name string) *option {
+	if o := s.long[name]; o != nil || s.style == "single-dash" {
+		return o
+	}
+	var fits []string
+	for full := range s.long {
+		if len(name) > 1 && strings.HasPrefix(full, name) {
+			fits = append(fits, full)
+		}
+	}
+	slices.Sort(fits)
+	var found *option
+	for _, full := range fits {
+		o := s.long[full]
+		if found == nil || o == found {
+			found = o
+			continue
+		}
+		both := *found
+		both.effects |= o.effects
+		both.flags.union(o.flags)
+		if both.value == nil {
+			both.value, both.arity = o.value, o.arity
+		}
+		found = &both
+	}
+	return found
+}
+
+// writtenOut is the full name of a long option, with its dashes. An abbreviation that fits several stays as it is.
+func (c *call) writtenOut(name string, known *option) string {
+	dashes := "--"
+	if c.spec.style == "single-dash" {
+		dashes = "-"
+	}
+	full := ""
+	for _, s := range []*spec{c.spec, c.base} {
+		for candidate, o := range s.long {
+			switch {
+			case candidate == name:
+				return dashes + name
+			case o != known || !strings.HasPrefix(candidate, name):
+			case full == "" || len(candidate) < len(full) || len(candidate) == len(full) && candidate < full:
+				full = candidate
+			}
+		}
+	}
+	if full == "" || known == nil {
+		full = name
+	}
+	return dashes + full
+}
+
+// Bounds of what the input tells of options. Every word is in argv besides.
+const (
+	maxOptions     = 64
+	maxOptionValue = 1024
+)
+
+// optionValues lists the options that were given a value. What is cut off is not wholly known.
+func (c *call) optionValues() []Option {
+	list := []Option{}
+	for _, o := range c.options {
+		if !o.given || len(list) == maxOptions {
+			continue
+		}
+		v := Option{Name: o.full, Value: o.value.Text, Certainty: o.value.Certainty.String()}
+		if len(v.Value) > maxOptionValue {
+			v.Value = strings.ToValidUTF8(v.Value[:maxOptionValue], "")
+			if o.value.Certainty == value.Exact {
+				v.Certainty = value.Partial.String()
+			}
+		}
+		list = append(list, v)
+	}
+	return list
+}
+
+func (c *call) use(u optionUse) {
+	c.options = append(c.options, u)
+	o := u.known
+	if o == nil {
+		if u.given && looksLikePath(u.value.Text) {
+			c.touch(u.value, role{word: "path-like", access: reads})
+		}
+		return
+	}
+	c.effects |= o.effects
+	c.flags.union(o.flags)
+	c.noFirst = c.noFirst || o.noFirst
+	c.noLast = c.noLast || o.noLast
+	if o.value != nil && u.given {
+		c.apply(u.value, *o.value)
+	}
 }

@@ -42,7 +42,7 @@ Every call passes the gate: it is judged, the decision is recorded, and only the
 ends, and everything that it started with it, when stdin is closed or on SIGINT or SIGTERM; then it exits with 0.
 
 With --http it serves HTTP instead, on this machine only, to clients that send the token.`,
-		Example: `  claude mcp add sallyport -- sallyport mcp
+		Example: `  sallyport setup --agent claude-code
   sallyport mcp --tools shell,files --session review
   sallyport mcp --http 127.0.0.1:8080`,
 		Args: noArgs,

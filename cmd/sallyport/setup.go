@@ -87,14 +87,14 @@ func (r *setupRun) run(ctx context.Context) error {
 		defer tty.Close()
 		r.lines, r.screen = bufio.NewReader(tty), tty
 	}
-	if r.now, err = r.app.load(); err != nil {
+	if r.undo { // of a configuration that is broken, too
+		if r.now, err = config.Parse("", "", "defaults", r.host); err == nil {
+			err = r.takeBack()
+		}
 		return err
 	}
-	if r.now.StateDir() == "" {
-		return errors.New("there is no place for copies of the files: set HOME or XDG_STATE_HOME")
-	}
-	if r.undo {
-		return r.takeBack()
+	if r.now, err = r.app.load(); err != nil {
+		return err
 	}
 	if err := r.ask(); err != nil {
 		return err
@@ -112,7 +112,11 @@ func (r *setupRun) run(ctx context.Context) error {
 	if err := r.confirm(); err != nil {
 		return err
 	}
-	at, err := setup.Apply(filepath.Join(r.now.StateDir(), "setup"), changes)
+	dir, err := r.records()
+	if err != nil {
+		return err
+	}
+	at, err := setup.Apply(dir, changes)
 	if err != nil {
 		return err
 	}
@@ -316,7 +320,7 @@ func (r *setupRun) show(changes []setup.Change) {
 	s := styleOf(r.app.out)
 	for _, c := range changes {
 		for line := range strings.Lines(c.Diff()) {
-			line = printable(strings.TrimSuffix(line, "\n"))
+			line = printable(strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "    "))
 			switch {
 			case strings.HasPrefix(line, "+"):
 				line = s.green(line)
@@ -346,6 +350,14 @@ func (r *setupRun) warn(ctx context.Context, next *config.Loaded) {
 	}
 }
 
+// records is where the copies of files are kept.
+func (r *setupRun) records() (string, error) {
+	if r.now.StateDir() == "" {
+		return "", errors.New("there is no place for copies of the files: set HOME or XDG_STATE_HOME")
+	}
+	return filepath.Join(r.now.StateDir(), "setup"), nil
+}
+
 // confirm returns nil for a yes.
 func (r *setupRun) confirm() error {
 	if r.yes {
@@ -368,7 +380,11 @@ func (r *setupRun) takeBack() error {
 			return usageError{fmt.Errorf("--undo takes no --%s: it takes back the whole of the last run", flag)}
 		}
 	}
-	changes, at, kept, err := setup.Last(filepath.Join(r.now.StateDir(), "setup"))
+	dir, err := r.records()
+	if err != nil {
+		return err
+	}
+	changes, at, kept, err := setup.Last(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return errors.New("there is nothing to take back: setup has changed nothing")
 	}

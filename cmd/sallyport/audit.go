@@ -242,8 +242,9 @@ func summary(e audit.Entry) (effect, what string) {
 				rules = append(rules, r.Rule)
 			}
 		}
+		effect = string(d.Decision.Effect)
 		if d.Fault != nil {
-			rules = append(rules, "fault "+d.Fault.ID)
+			effect, rules = "error", append(rules, "fault "+d.Fault.ID) // no rule denied it
 		}
 		if d.Input != nil {
 			what = asked(d.Input)
@@ -251,7 +252,7 @@ func summary(e audit.Entry) (effect, what string) {
 		if len(rules) > 0 {
 			what = shorten(what, 60) + "  [" + strings.Join(rules, " ") + "]"
 		}
-		return string(d.Decision.Effect), what
+		return effect, what
 	case engine.KindOutcome:
 		o, err := e.Outcome()
 		if err != nil {

@@ -21,9 +21,16 @@ func textOf(text string, given bool, words []string, dir string) (string, error)
 		return text, nil
 	case len(words) == 0:
 		return "", usageError{errors.New("no command: give words after --, or -c TEXT")}
-	case len(words) == 1 && looksLikeText(words[0], dir):
-		return "", usageError{fmt.Errorf("this is bash text, and no program has that name: use -c %s",
-			printable(quote(shorten(words[0], 60), false)))}
+	case strings.ContainsAny(words[0], " \t\r\n|&;<>()`$") && !isProgram(words[0], dir):
+		first := ""
+		if len(words) > 1 {
+			first = "put options first and "
+		}
+		return "", usageError{fmt.Errorf("this is bash text, and no program has that name: %suse -c %s",
+			first, printable(quote(shorten(words[0], 60), false)))}
+	case assigns(words[0]) && !isProgram(words[0], dir):
+		return "", usageError{fmt.Errorf("%s is an assignment, and no program has that name: put env before it, or use -c TEXT",
+			printable(shorten(words[0], 60)))}
 	}
 	quoted := make([]string, len(words))
 	for i, w := range words {
@@ -32,17 +39,24 @@ func textOf(text string, given bool, words []string, dir string) (string, error)
 	return strings.Join(quoted, " "), nil
 }
 
-// looksLikeText reports whether a word that stands alone is bash text. As a word it would be judged as the name of an
-// unknown program. A program may have such a name.
-func looksLikeText(word, dir string) bool {
-	if !strings.ContainsAny(word, " \t\r\n|&;<>()`$") {
-		return false
+// assigns reports whether bash takes a word at the beginning of a command for an assignment. Taken exactly, it would
+// be judged as the name of an unknown program, and the command behind it as that program's arguments.
+func assigns(word string) bool {
+	name, _, ok := strings.Cut(word, "=")
+	name, _, _ = strings.Cut(strings.TrimSuffix(name, "+"), "[")
+	other := func(c rune) bool {
+		return c != '_' && (c > unicode.MaxASCII || !unicode.IsLetter(c) && !unicode.IsDigit(c))
 	}
+	return ok && name != "" && !unicode.IsDigit(rune(name[0])) && !strings.ContainsFunc(name, other)
+}
+
+// isProgram reports whether a file has the name of a word that could as well be bash text.
+func isProgram(word, dir string) bool {
 	dirs := filepath.SplitList(os.Getenv("PATH"))
 	if strings.Contains(word, "/") {
 		dirs = []string{"", dir}
 	}
-	return !slices.ContainsFunc(dirs, func(in string) bool {
+	return slices.ContainsFunc(dirs, func(in string) bool {
 		info, err := os.Stat(filepath.Join(in, word))
 		return err == nil && !info.IsDir()
 	})

@@ -38,8 +38,11 @@ func (l *Loaded) Warnings() []string {
 	return out
 }
 
-// TooWide says why commands cannot work in this workspace: sallyport was started in a home directory or at the root
-// of the machine, and the configuration does not name that directory. It is "" for a workspace that can be used.
+// system are directories that belong to the operating system, by hier(7).
+var system = []string{"/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr", "/var"}
+
+// TooWide says why commands cannot work in this workspace: sallyport was started in a home directory, in a directory
+// of the system or at its root, and the configuration does not name that directory. It is "" for a workspace that can be used.
 func (l *Loaded) TooWide() string {
 	w := l.there()
 	if r, ok := l.Elsewhere(); !l.unnamed || ok && r.Workspace != "" {
@@ -56,6 +59,8 @@ func (l *Loaded) TooWide() string {
 			what = "contains your home directory"
 		case p == "/root", slices.Contains([]string{"/home", "/Users"}, filepath.Dir(p)):
 			what = "is a home directory"
+		case slices.Contains(system, p):
+			what = "is a directory of the system"
 		}
 	}
 	if what == "" {

@@ -46,7 +46,11 @@ func (p *page) verdict(v verdict) {
 		}
 	}
 	if v.DecisionID != "" {
-		p.line("decision %s: %s; runner %s (isolation %s)", v.DecisionID, v.Effect, orNone(v.Runner), orNone(v.Isolation))
+		effect := v.Effect
+		if v.Fault != "" {
+			effect = "error" // no rule denied it
+		}
+		p.line("decision %s: %s; runner %s (isolation %s)", v.DecisionID, effect, orNone(v.Runner), orNone(v.Isolation))
 	}
 }
 

@@ -138,3 +138,32 @@ func TestDependenciesAreExplained(t *testing.T) {
 		t.Errorf("docs/dependencies.md does not explain what go.mod requires (-go.mod +explained):\n%s", diff)
 	}
 }
+
+// TestReadmeIsShort holds the README to a few screens, and its badges to what the repository says.
+func TestReadmeIsShort(t *testing.T) {
+	read := func(file string) string {
+		t.Helper()
+		text, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	const longest = 150
+	if n := strings.Count(read("README.md"), "\n"); n > longest {
+		t.Errorf("README.md has %d lines, at most %d", n, longest)
+	}
+	mod, err := modfile.Parse("go.mod", []byte(read("go.mod")), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := strings.TrimSuffix(mod.Go.Version, ".0")
+	for file, says := range map[string]string{"docs/pictures/go.svg": ">" + version + "<", "README.md": "![Go " + version + "]"} {
+		if !strings.Contains(read(file), says) {
+			t.Errorf("%s does not say %q, as go.mod does", file, says)
+		}
+	}
+	if licence := strings.Join(strings.Fields(read("LICENSE")), " "); !strings.HasPrefix(licence, "Apache License Version 2.0,") {
+		t.Errorf("the badge says Apache-2.0, and the licence begins with %.40s", licence)
+	}
+}

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Records a terminal session as an animated SVG, for README:
+#   docs/recording.sh path/to/sallyport > docs/pictures/recording.svg
+# The commands run in a temporary folder that is removed at the end. A test compares the picture with a new
+# recording.
+set -euo pipefail
+
+sallyport=$(realpath "${1:?usage: docs/recording.sh path/to/sallyport}")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export HOME="$scratch/ann" PATH="$(dirname "$sallyport"):$PATH" NO_COLOR=1
+unset SALLYPORT_CONFIG XDG_STATE_HOME XDG_CONFIG_HOME
+mkdir -p "$HOME/project" && cd "$HOME/project"
+printf '%s\n' 'test "$((6 * 7))" = 42 && echo "area: ok"' > test.sh
+
+record() {
+  local command
+  while IFS= read -r command; do
+    printf '$ %s\n' "$command"
+    bash -c "$command" 2>&1 </dev/null || true # a refusal has a status of its own
+  done | sed "s|$scratch|/home|g"
+}
+
+# Each line is hidden until its time has come. Without animations, all of them are visible.
+style='
+  rect { fill: #f6f8fa; stroke: #d0d7de }
+  text { font: 13px monospace; fill: #1f2328; animation-name: wait }
+  .in { font-weight: bold } .no { fill: #cf222e } .yes { fill: #1a7f37 }
+  @keyframes wait { from, to { opacity: 0 } }
+  @media (prefers-reduced-motion: reduce) { text { animation-name: none } }
+  @media (prefers-color-scheme: dark) {
+    rect { fill: #161b22; stroke: #30363d }
+    text { fill: #e6edf3 } .no { fill: #ff7b72 } .yes { fill: #3fb950 }
+  }'
+
+draw() {
+  STYLE=$style awk '
+    { line[NR] = $0; if (length($0) > columns) columns = length($0) }
+    END {
+      width = columns * 7.9 + 32; height = NR * 19 + 24
+      printf "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\">\n", width, height
+      print "<title>A recorded session</title>\n<style>" ENVIRON["STYLE"] "\n</style>"
+      printf "<rect x=\"1\" y=\"1\" width=\"%d\" height=\"%d\" rx=\"8\"/>\n", width - 2, height - 2
+      for (i = 1; i <= NR; i++) {
+        text = line[i]; kind = "out"
+        if (text ~ /^\$ /) { kind = "in"; seconds += 2 }
+        else if (line[i - 1] ~ /^\$ /) seconds += 1
+        if (text ~ /\^\^|denied|^deny/) kind = "no"
+        if (text ~ /^(allow|area|verdict)/) kind = "yes"
+        gsub(/&/, "\\&amp;", text); gsub(/</, "\\&lt;", text); gsub(/>/, "\\&gt;", text)
+        printf "<text class=\"%s\" x=\"16\" y=\"%d\" xml:space=\"preserve\"", kind, i * 19 + 10
+        printf " style=\"animation-duration: %ds\">%s</text>\n", seconds, text
+      }
+      print "</svg>"
+    }'
+}
+
+record <<'END' | draw
+sallyport exec -- bash test.sh
+sallyport check -c 'X=rm; $X -rf ~/notes'
+sallyport exec -c 'git push --force origin main'
+sallyport exec -c 'echo c3VkbyBpZAo= | base64 -d | sh'
+sallyport audit list --kind decision
+sallyport audit verify | tail -n 1
+END

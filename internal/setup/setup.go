@@ -93,7 +93,7 @@ func claude(env func(string) string, home string, s Server) []place {
 	return []place{
 		{servers, formatJSON, []edit{{
 			Path:  []string{"mcpServers", "sallyport"},
-			Value: map[string]any{"type": "stdio", "command": s.Command, "args": s.Args},
+			Value: map[string]any{"type": "stdio", "command": s.Command, "args": s.Args, "alwaysLoad": true},
 		}}},
 		{settings, formatJSON, []edit{
 			{Path: []string{"permissions", "allow"}, Among: true, Value: []string{"mcp__sallyport"}},
@@ -115,6 +115,7 @@ func codex(env func(string) string, home string, s Server) []place {
 		{Path: []string{"mcp_servers", "sallyport", "command"}, Value: s.Command},
 		{Path: []string{"mcp_servers", "sallyport", "args"}, Value: s.Args},
 		{Path: []string{"mcp_servers", "sallyport", "tool_timeout_sec"}, Value: 3600},
+		{Path: []string{"mcp_servers", "sallyport", "default_tools_approval_mode"}, Value: "approve"},
 		{Path: []string{"features", "shell_tool"}, Value: false},
 		{Path: []string{"features", "unified_exec"}, Value: false},
 	}}}
@@ -125,7 +126,7 @@ func gemini(_ func(string) string, home string, s Server) []place {
 	return []place{{filepath.Join(home, ".gemini", "settings.json"), formatJSON, []edit{
 		{
 			Path:  []string{"mcpServers", "sallyport"},
-			Value: map[string]any{"command": s.Command, "args": s.Args, "timeout": 3600000},
+			Value: map[string]any{"command": s.Command, "args": s.Args, "timeout": 3600000, "trust": true},
 		},
 		{Path: []string{"tools", "exclude"}, Among: true, Value: []string{"run_shell_command", "write_file", "replace"}},
 	}}}

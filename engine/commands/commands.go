@@ -118,11 +118,12 @@ type Entry struct {
 	indent   string
 	siblings func(name string) *Entry
 
-	once sync.Once
-	row  Row
-	subs []*Entry
-	like *Entry
-	err  error
+	known bool // the row is read already: it is an operator's
+	once  sync.Once
+	row   Row
+	subs  []*Entry
+	like  *Entry
+	err   error
 }
 
 // Table finds rows by command name. It is safe for concurrent use.
@@ -183,7 +184,14 @@ func (t *Table) Each(f func(name string, rows []*Entry)) {
 // Row reads the row. Its subcommands are rows of their own.
 func (e *Entry) Row() (Row, []*Entry, error) {
 	e.once.Do(func() {
-		if err := e.read(); err != nil {
+		var err error
+		if !e.known {
+			err = e.read()
+		}
+		if err == nil && e.row.Like != "" {
+			err = e.follow()
+		}
+		if err != nil {
 			e.err = fmt.Errorf("read row %s: %w", e.Names[0], err)
 		}
 	})
@@ -227,9 +235,11 @@ func (e *Entry) read() error {
 	for _, s := range e.subs {
 		s.siblings = e.sub
 	}
-	if e.row.Like == "" {
-		return nil
-	}
+	return nil
+}
+
+// follow takes over the row that this one is like.
+func (e *Entry) follow() error {
 	same := e.siblings(e.row.Like)
 	if same == nil || same == e {
 		return fmt.Errorf("there is no row %q to be like", e.row.Like)

@@ -26,6 +26,7 @@ func check(l *Loaded, d *decoder) {
 	c.rules()
 	c.generated()
 	c.policies()
+	c.table()
 	c.environment()
 	c.local()
 	c.docker()

@@ -101,6 +101,8 @@ type Commands struct {
 	Allow []Pattern `yaml:"allow"`
 	// No command in the text may match one of these from its start: "git push" also matches "git push-fake", "git push( |$)" does not.
 	Deny []Pattern `yaml:"deny"`
+	// Files with rows of your own for the command table, in the format of docs/command-table.md. Commands of the built-in table can only be restricted.
+	Table []Path `yaml:"table"`
 }
 
 // Exemption waives the findings of one rule on the commands that match.

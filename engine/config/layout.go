@@ -17,6 +17,7 @@ func (l *Loaded) Layout() facts.Layout {
 		Temporary: l.temporary(),
 		Self:      l.self(),
 		Generated: l.Generated,
+		Table:     l.table,
 	}
 	for _, g := range l.Paths {
 		out.Roots = append(out.Roots, facts.Root{
@@ -76,6 +77,9 @@ func (l *Loaded) self() []facts.Place {
 	}
 	for _, p := range l.PolicyKeys {
 		add(string(p), "self_policy")
+	}
+	for _, p := range l.Commands.Table {
+		add(string(p), "self_config")
 	}
 	for _, p := range l.Plugins {
 		add(string(p), "self_policy")

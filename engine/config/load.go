@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/sallyport-dev/sallyport/engine/commands"
 )
 
 // Host is what a configuration takes from the machine and the process that read it.
@@ -46,6 +48,7 @@ type Loaded struct {
 	// Notes are what an operator should know and what is no problem: an exemption that has expired, a place that is not there.
 	Notes []string
 
+	table    *commands.Table // with the rows of Commands.Table; nil for the built-in one
 	host     Host
 	unnamed  bool // the file names no workspace
 	where    map[string]position
@@ -286,6 +289,7 @@ func (l *Loaded) Trial(home, workspace, profile, more string) (*Loaded, error) {
 		return l.host.Getenv(name)
 	}
 	t.Paths, t.Rules, t.Exemptions, t.Commands, t.Plugins = nil, nil, nil, Commands{}, nil
+	t.table = nil
 	if more == "" {
 		return &t, nil
 	}

@@ -50,7 +50,7 @@ type grant struct {
 // NewBuilder prepares a layout: every place is looked up once, so that it is known under its
 // real path, too. h may be nil: then nothing has been seen.
 func NewBuilder(l Layout, files FS, h History) *Builder {
-	b := &Builder{layout: l, table: builtin(), fs: files, history: h}
+	b := &Builder{layout: l, table: tableOf(l.Table), fs: files, history: h}
 	b.folds = newSpellings(files, l.Workspace, l.Home)
 	v := b.viewOf(files, 0)
 	spellings := func(p string) []string {
@@ -122,6 +122,7 @@ func (b *Builder) Build(req Ask) *Input {
 		Whole: req.Env != nil,
 		POSIX: b.layout.POSIX,
 		Stdin: req.Request.Stdin,
+		Table: b.layout.Table,
 		ReadFile: func(p string) (string, bool) {
 			content, whole, err := b.fs.ReadFile(p, scriptBytes)
 			return string(content), whole && err == nil

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"time"
+
+	"github.com/sallyport-dev/sallyport/engine/commands"
 )
 
 // Layout is the operator's configuration as far as facts need it: places, patterns and limits,
@@ -23,6 +25,7 @@ type Layout struct {
 	Exemptions []Exemption      // in the operator's order: policies know them by index
 	Generated  []string         // patterns of generated files, matched below a root: "__pycache__", "*.log", …
 	POSIX      bool             // the environment has no bash
+	Table      *commands.Table  // what commands do; nil for the table that comes with the program
 }
 
 // Exemption waives a rule for the commands that match, until it expires. The zero value waives nothing.

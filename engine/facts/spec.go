@@ -84,7 +84,39 @@ type table struct {
 // builtin is the table of the rows that come with the program.
 var builtin = sync.OnceValue(func() *table { return newTable(commands.Builtin()) })
 
+func tableOf(rows *commands.Table) *table {
+	if rows == nil {
+		return builtin()
+	}
+	return newTable(rows)
+}
+
 func newTable(rows *commands.Table) *table { return &table{rows: rows, hooks: hooks()} }
+
+// CheckTable reads the rows of some names in a table and returns the first error in them.
+func CheckTable(rows *commands.Table, names []string) error {
+	t := newTable(rows)
+	for _, name := range names {
+		s := &spec{pending: rows.Find(name)}
+		if err := s.loadAll(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadAll reads the rows of a spec and of its subcommands.
+func (s *spec) loadAll(t *table) error {
+	if err := s.load(t); err != nil {
+		return err
+	}
+	for _, sub := range s.subs {
+		if err := sub.loadAll(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // find returns the spec of a command, nil when there is none. A row that cannot be read makes its command unknown;
 // a test reads them all. So does one that only says what the command runs.

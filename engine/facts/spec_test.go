@@ -16,7 +16,9 @@ func TestTableCompiles(t *testing.T) {
 	table := newTable(commands.Index())
 	commands.Index().Each(func(name string, entries []*commands.Entry) {
 		s := &spec{pending: entries}
-		compileAll(t, table, name, s)
+		if err := s.loadAll(table); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 		for _, e := range entries {
 			row, subs, _ := e.Row()
 			delete(unused, row.Hook)
@@ -28,16 +30,6 @@ func TestTableCompiles(t *testing.T) {
 	})
 	for name := range unused {
 		t.Errorf("no row names the hook %s", name)
-	}
-}
-
-func compileAll(t *testing.T, table *table, name string, s *spec) {
-	t.Helper()
-	if err := s.load(table); err != nil {
-		t.Errorf("%s: %v", name, err)
-	}
-	for word, sub := range s.subs {
-		compileAll(t, table, name+" "+word, sub)
 	}
 }
 
@@ -56,5 +48,32 @@ func TestSchemaOfTheTableListsEffectsAndFlags(t *testing.T) {
 	slices.Sort(want)
 	if !slices.Equal(got, want) || pattern != "^("+first+")( ("+first+"))*$" {
 		t.Errorf("the pattern of does in engine/commands/schema.json lists\n%v, want\n%v", got, want)
+	}
+}
+
+// TestRowsOfTheOperator holds that a table of the layout is used for facts and for what commands run.
+func TestRowsOfTheOperator(t *testing.T) {
+	t.Parallel()
+	table, err := commands.Builtin().With(map[string]commands.Row{
+		"deploytool": {Does: "network publishes", Operands: []string{"read"}},
+		"git":        {Subcommands: map[string]commands.Row{"ship": {Does: "publishes"}, "status": {Does: "network"}}},
+		"inbox":      {Does: "execute", Operands: []string{"command"}, Runs: &commands.Runs{Command: true}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = "deploytool a.txt; git ship; git status; inbox rm a.txt"
+	l := testLayout()
+	for _, c := range []struct {
+		table *commands.Table
+		want  string
+	}{
+		{nil, "read (read a.txt) + git + git read + inbox read (read a.txt)"},
+		{table, "read network publishes (read a.txt) + git publishes + git read network + inbox execute + rm delete (delete a.txt)"},
+	} {
+		l.Table = c.table
+		if got := compact(NewBuilder(l, newMemFS(machine), nil).Build(testAsk(text))); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
 	}
 }

@@ -47,11 +47,11 @@ func (w *walker) dispatch(inv *invocation) {
 		f(w, inv)
 		return
 	}
-	if c, ok := command.CarrierOf(name); ok {
+	if c, ok := command.CarrierOf(w.opts.Table, name); ok {
 		w.carry(inv, name, c)
 		return
 	}
-	if lang, ok := command.InterpreterOf(name); ok {
+	if lang, ok := command.InterpreterOf(w.opts.Table, name); ok {
 		w.interpret(inv, lang)
 		return
 	}

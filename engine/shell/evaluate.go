@@ -137,7 +137,7 @@ func execBuiltin(w *walker, inv *invocation) {
 	if len(rest) > 0 {
 		if _, login := options["-l"]; login || strings.HasPrefix(options["-a"].Text, "-") {
 			rest = slices.Insert(slices.Clone(rest), 1, value.Literal("-l"))
-			if p, ok := command.InterpreterOf(command.Base(rest[0].Text)); !ok || !p.Shell() {
+			if p, ok := command.InterpreterOf(w.opts.Table, command.Base(rest[0].Text)); !ok || !p.Shell() {
 				rest = slices.Delete(rest, 1, 2)
 			}
 		}

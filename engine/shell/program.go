@@ -11,7 +11,10 @@
 // import mvdan.cc/sh.
 package shell
 
-import "github.com/sallyport-dev/sallyport/engine/shell/value"
+import (
+	"github.com/sallyport-dev/sallyport/engine/commands"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
+)
 
 // RedirectMode says what a redirect does with its target.
 type RedirectMode uint8
@@ -123,6 +126,8 @@ type Options struct {
 	ReadFile func(path string) (content string, ok bool)
 	// IsDir and IsFile report a directory, or something else, at an absolute path. Nil knows of neither.
 	IsDir, IsFile func(path string) bool
+	// Table says which programs run others, and how. Nil is the one that comes with the program.
+	Table *commands.Table
 }
 
 // Program is what a text would do.

@@ -45,7 +45,7 @@ func Shebang(content string) string {
 	for len(fields) > 0 {
 		name := path.Base(fields[0])
 		if name != "env" && !strings.HasPrefix(fields[0], "-") && !strings.Contains(fields[0], "=") {
-			if p, ok := InterpreterOf(name); ok {
+			if p, ok := InterpreterOf(nil, name); ok {
 				return p.Language
 			}
 			return ""

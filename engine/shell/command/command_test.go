@@ -105,7 +105,7 @@ func TestRuns(t *testing.T) {
 		{"ip|netns|exec|n|rm|x", []string{"words: rm|x [elevated]"}},
 	} {
 		args := arguments(c.line)
-		carrier, ok := command.CarrierOf(args[0].Text)
+		carrier, ok := command.CarrierOf(nil, args[0].Text)
 		if !ok {
 			t.Errorf("%s: no carrier", c.line)
 			continue
@@ -154,7 +154,7 @@ func TestRead(t *testing.T) {
 		{"python3|$x", "file python: $x"},
 	} {
 		args := arguments(c.line)
-		p, ok := command.InterpreterOf(args[0].Text)
+		p, ok := command.InterpreterOf(nil, args[0].Text)
 		if !ok {
 			t.Errorf("%s: no interpreter", c.line)
 			continue
@@ -177,7 +177,7 @@ func TestRead(t *testing.T) {
 }
 
 func TestReadXargs(t *testing.T) {
-	xargs, _ := command.CarrierOf("xargs")
+	xargs, _ := command.CarrierOf(nil, "xargs")
 	for _, c := range []struct {
 		line string
 		want command.XargsLine

@@ -33,20 +33,27 @@ func (c Carrier) getopt(args []value.Arg) (options map[string]value.Arg, rest []
 	return given, rest
 }
 
-// CarrierOf finds the carrier of that name.
-func CarrierOf(name string) (Carrier, bool) {
-	c := commands.Builtin().Command(name)
+// CarrierOf finds the carrier of that name in a table, nil for the one that comes with the program.
+func CarrierOf(t *commands.Table, name string) (Carrier, bool) {
+	c := orBuiltin(t).Command(name)
 	if c == nil || c.Runs == nil || c.Runs.Language != "" && !c.Runs.Carries() {
 		return Carrier{}, false
 	}
 	return Carrier{*c.Runs, c}, true
 }
 
+func orBuiltin(t *commands.Table) *commands.Table {
+	if t == nil {
+		return commands.Builtin()
+	}
+	return t
+}
+
 // InterpreterOf finds the interpreter that a name stands for: python3.12 and perl5.36 too.
-func InterpreterOf(name string) (Interpreter, bool) {
+func InterpreterOf(t *commands.Table, name string) (Interpreter, bool) {
 	for _, n := range []string{name, strings.TrimRight(name, "0123456789.-"), strings.ToLower(name)} {
 		// The last one is for file systems that fold case: /BIN/SH.
-		c := commands.Builtin().Command(n)
+		c := orBuiltin(t).Command(n)
 		if c != nil && c.Runs != nil && c.Runs.Language != "" && (n != strings.ToLower(name) || n == name || c.Runs.Shell) {
 			return Interpreter{*c.Runs, c}, true
 		}
@@ -56,7 +63,7 @@ func InterpreterOf(name string) (Interpreter, bool) {
 
 // Wraps reports a name that stands for an interpreter, or for a carrier that does nothing else.
 func Wraps(name string) bool {
-	c, carries := CarrierOf(name)
-	_, interprets := InterpreterOf(name)
+	c, carries := CarrierOf(nil, name)
+	_, interprets := InterpreterOf(nil, name)
 	return carries && len(c.Verbs) == 0 || interprets
 }

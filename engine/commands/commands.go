@@ -9,6 +9,7 @@ package commands
 import (
 	"embed"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -101,6 +102,9 @@ var Kinds = map[string]string{
 	"module":     "a program that the language finds by its name; all further words are its own",
 	"assignment": "NAME=value",
 }
+
+// KindNames lists the kinds by their names.
+func KindNames() []string { return slices.Sorted(maps.Keys(Kinds)) }
 
 // Qualifiers may stand behind a kind.
 var Qualifiers = map[string]string{

@@ -109,7 +109,7 @@ func (w *build) command(prog *shell.Program, i int) {
 	w.downloads(i, c)
 	w.runsFed(i, c)
 	out.Effects, out.Flags = c.effects.list(), c.flags.list(flagNames)
-	out.Hosts, out.Options = fill(c.hosts), c.optionValues()
+	out.Hosts, out.Options, out.Operands = fill(c.hosts), c.optionValues(), c.operandFacts()
 	out.Matches = w.layout.matches(texts(cmd.Words), cmd.Name, cmd.Certainty == value.Unknown, w.in.Request.Time)
 }
 

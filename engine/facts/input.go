@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/sallyport-dev/sallyport/engine/commands"
 )
 
 // Version is the version of the policy input that this package builds.
@@ -87,28 +89,29 @@ type Shell struct {
 
 // Command is one simple command anywhere in the text.
 type Command struct {
-	Name       string   `json:"name"`       // base name after unquoting and resolving; "" when unresolved
-	Program    string   `json:"program"`    // the command word as written: "/usr/bin/rm", "./x.sh"
-	Subcommand string   `json:"subcommand"` // "push" of git push, "rm" of docker volume rm: words joined by a space ("volume rm")
-	Known      bool     `json:"known"`      // the command table has an entry for it
-	Argv       []string `json:"argv"`
-	Options    []Option `json:"options"`   // those that were given a value; at most 64
-	Env        []string `json:"env"`       // names of the variables assigned for it or by it
-	Certainty  string   `json:"certainty"` // "exact", "partial": some argument is dynamic, "unknown": the command word is
-	Via        []string `json:"via"`       // wrappers and carriers, outermost first
-	Script     string   `json:"script"`    // the script file it stands in; "" for the text itself
-	Elevated   bool     `json:"elevated"`
-	Background bool     `json:"background"`
-	Pipeline   Pipeline `json:"pipeline"`
-	Inputs     []int    `json:"inputs"`  // commands whose output reaches it, directly or through others
-	Effects    []string `json:"effects"` // subset of read, write, delete, execute, network, privilege, process, system
-	Flags      []string `json:"flags"`   // what its options and its structure mean; docs/policy-input.md lists them
-	Code       Code     `json:"code"`
-	Hosts      []string `json:"hosts"` // network hosts named in its arguments, lower case, without port
-	Matches    Matches  `json:"matches"`
-	Dir        string   `json:"dir"`   // working directory in which it runs; "" when unknown
-	Paths      []int    `json:"paths"` // indexes of its paths
-	Span       Span     `json:"span"`
+	Name       string    `json:"name"`       // base name after unquoting and resolving; "" when unresolved
+	Program    string    `json:"program"`    // the command word as written: "/usr/bin/rm", "./x.sh"
+	Subcommand string    `json:"subcommand"` // "push" of git push, "rm" of docker volume rm: words joined by a space ("volume rm")
+	Known      bool      `json:"known"`      // the command table has an entry for it
+	Argv       []string  `json:"argv"`
+	Options    []Option  `json:"options"`   // those that were given a value; at most 64
+	Operands   []Operand `json:"operands"`  // its other words, without those of a command that it runs; at most 64
+	Env        []string  `json:"env"`       // names of the variables assigned for it or by it
+	Certainty  string    `json:"certainty"` // "exact", "partial": some argument is dynamic, "unknown": the command word is
+	Via        []string  `json:"via"`       // wrappers and carriers, outermost first
+	Script     string    `json:"script"`    // the script file it stands in; "" for the text itself
+	Elevated   bool      `json:"elevated"`
+	Background bool      `json:"background"`
+	Pipeline   Pipeline  `json:"pipeline"`
+	Inputs     []int     `json:"inputs"`  // commands whose output reaches it, directly or through others
+	Effects    []string  `json:"effects"` // subset of read, write, delete, execute, network, privilege, process, system
+	Flags      []string  `json:"flags"`   // what its options and its structure mean; docs/policy-input.md lists them
+	Code       Code      `json:"code"`
+	Hosts      []string  `json:"hosts"` // network hosts named in its arguments, lower case, without port
+	Matches    Matches   `json:"matches"`
+	Dir        string    `json:"dir"`   // working directory in which it runs; "" when unknown
+	Paths      []int     `json:"paths"` // indexes of its paths
+	Span       Span      `json:"span"`
 }
 
 // Option is an option with its value, however the two were written: "--registry URL", "--registry=URL", "-rURL".
@@ -116,6 +119,13 @@ type Option struct {
 	Name      string `json:"name"`      // with dashes; an abbreviation that fits one option alone is written out
 	Value     string `json:"value"`     // at most 1024 bytes
 	Certainty string `json:"certainty"` // of the value: "exact", "partial", "unknown"
+}
+
+// Operand is a word of a command that is no option, no value of one and no subcommand.
+type Operand struct {
+	Value     string `json:"value"`     // at most 1024 bytes
+	Kind      string `json:"kind"`      // what the command table says that it is: "read", "host", "package", …
+	Certainty string `json:"certainty"` // "exact", "partial", "unknown"
 }
 
 // Pipeline places a command in a pipeline.
@@ -204,6 +214,7 @@ func values(path string) []string {
 		".shell.budget":           " commands depth steps",
 		".shell.legacy":           "rm_rf_root mv_dev_null dd disk_redirect fork_bomb sudo su chown chmod",
 		".commands.certainty":     "exact partial unknown",
+		".commands.operands.kind": strings.Join(commands.KindNames(), " "),
 		".commands.code.from":     " argument stdin heredoc file session",
 		".commands.code.origin":   " text file decoded network generated dynamic",
 		".paths.access":           "read write delete execute",

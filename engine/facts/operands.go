@@ -393,27 +393,50 @@ func (c *call) writtenOut(name string, known *option) string {
 	return dashes + full
 }
 
-// Bounds of what the input tells of options. Every word is in argv besides.
+// Bounds of what the input tells of options and operands. Every word is in argv besides.
 const (
-	maxOptions     = 64
-	maxOptionValue = 1024
+	maxOptions = 64
+	maxValue   = 1024
 )
 
-// optionValues lists the options that were given a value. What is cut off is not wholly known.
+// shown is a word as the input tells of it. What is cut off is not wholly known.
+func shown(w value.Word) (text, certainty string) {
+	text, certainty = w.Text, w.Certainty.String()
+	if len(text) > maxValue {
+		text = strings.ToValidUTF8(text[:maxValue], "")
+		if w.Certainty == value.Exact {
+			certainty = value.Partial.String()
+		}
+	}
+	return text, certainty
+}
+
+// operandFacts lists the operands, up to the command that this one runs.
+func (c *call) operandFacts() []Operand {
+	list := []Operand{}
+	for i, w := range c.operands[:min(len(c.operands), maxOptions)] {
+		kind := "path-like"
+		if c.spec != nil {
+			kind = c.roleOf(i, i > 0 && i == len(c.operands)-1).word
+		}
+		if kind == "command" {
+			break
+		}
+		text, certainty := shown(w)
+		list = append(list, Operand{Value: text, Kind: kind, Certainty: certainty})
+	}
+	return list
+}
+
+// optionValues lists the options that were given a value.
 func (c *call) optionValues() []Option {
 	list := []Option{}
 	for _, o := range c.options {
 		if !o.given || len(list) == maxOptions {
 			continue
 		}
-		v := Option{Name: o.full, Value: o.value.Text, Certainty: o.value.Certainty.String()}
-		if len(v.Value) > maxOptionValue {
-			v.Value = strings.ToValidUTF8(v.Value[:maxOptionValue], "")
-			if o.value.Certainty == value.Exact {
-				v.Certainty = value.Partial.String()
-			}
-		}
-		list = append(list, v)
+		text, certainty := shown(o.value)
+		list = append(list, Option{Name: o.full, Value: text, Certainty: certainty})
 	}
 	return list
 }

@@ -56,7 +56,7 @@ func TestOptionValuesAreBounded(t *testing.T) {
 	}
 	in = testBuilder().Build(testAsk("curl -H '" + strings.Repeat("\u00e9", 2000) + "' https://h/"))
 	o := in.Commands[0].Options[0]
-	if len(o.Value) > maxOptionValue || !utf8.ValidString(o.Value) || o.Certainty != "partial" {
+	if len(o.Value) > maxValue || !utf8.ValidString(o.Value) || o.Certainty != "partial" {
 		t.Errorf("%d bytes, %s", len(o.Value), o.Certainty)
 	}
 }

@@ -75,6 +75,7 @@ _command := {
 	"code": {"language": "", "from": "", "origin": "", "resolved": false},
 	"hosts": [],
 	"options": [],
+	"operands": [],
 	"matches": {"allow": false, "deny": [], "exempt": []},
 	"dir": "/ws",
 	"paths": [],

@@ -23,7 +23,7 @@ import data.sallyport.lib
 
 deny contains {"command": i, "msg": $"{word} is a protected branch"} if {
 	some i, c in _pushes
-	some word in c.argv
+	some word in {o.value | some o in c.operands}
 	some branch in lists.protected
 	_names(word, branch)
 }
@@ -35,7 +35,7 @@ deny contains {"command": i, "msg": "all branches would be pushed"} if {
 
 ask contains {"command": i, "msg": "which branch would be pushed is not said"} if {
 	some i, c in _pushes
-	count(_operands(c)) < 2
+	count(c.operands) < 2
 }
 
 ask contains {"command": i, "msg": "which branch would be pushed is not known"} if {
@@ -53,11 +53,3 @@ _names(word, branch) if word in {branch, $"+{branch}", $"refs/heads/{branch}", $
 _names(word, branch) if endswith(word, $":{branch}")
 
 _names(word, branch) if endswith(word, $":refs/heads/{branch}")
-
-# The words behind push that are no options and no values of options: the remote, and what is pushed.
-_operands(c) := [word |
-	some i, word in c.argv
-	"push" in array.slice(c.argv, 0, i)
-	not startswith(word, "-")
-	not c.argv[i - 1] in {"-o", "--push-option", "--repo", "--receive-pack", "--exec"}
-]

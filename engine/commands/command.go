@@ -13,7 +13,8 @@ type Command struct {
 	options map[string]Option // by a name with its dashes
 }
 
-// Command returns what the rows of a name say, nil where there are none. A row that cannot be read counts as none.
+// Command returns what the rows of a name say, nil where there are none. A row that cannot be read counts as
+// none.
 func (t *Table) Command(name string) *Command {
 	rows := t.entries[name]
 	if rows == nil {
@@ -42,8 +43,8 @@ func (t *Table) Command(name string) *Command {
 	return c
 }
 
-// Find returns an option by its name, or by what is left of a long name that is shortened. Of several that a shortened
-// name may mean, one that takes a value counts.
+// Find returns an option by its name, or by what is left of a long name that is shortened. Of several that a
+// shortened name may mean, one that takes a value counts.
 func (c *Command) Find(name string) (full string, o Option, ok bool) {
 	if o, ok := c.options[name]; ok {
 		return name, o, true
@@ -84,8 +85,8 @@ func (c *Command) Options(kind string) []string {
 
 // Carries reports that a command runs another one, not only a language.
 func (r *Runs) Carries() bool {
-	return r.Command || r.Shape != "" || r.Skip > 0 || r.Assignments || r.Joined || r.Each || r.Versioned || r.Elevated ||
-		r.Away || r.Background || r.Prefix+r.Script != "" || len(r.Verbs)+len(r.Others)+len(r.Behind) > 0
+	return r.Command || r.Shape != "" || r.Skip > 0 || r.Assignments || r.Joined || r.Each || r.Versioned ||
+		r.Elevated || r.Away || r.Background || r.Prefix+r.Script != "" || len(r.Verbs)+len(r.Others)+len(r.Behind) > 0
 }
 
 // Kind is the first word of the kind of its value, "" where it takes none.

@@ -1,7 +1,7 @@
 // Package commands is the table of what programs do with their words: which options take a value, what an
-// operand is, what follows from an option. It is data, one YAML file a family of commands below table/, checked
-// by schema.json. The package indexes and reads it; it does not know what an effect or a flag means, and it
-// judges nothing.
+// operand is, what follows from an option. It is data, one YAML file a family of commands below table/,
+// checked by schema.json. The package indexes and reads it; it does not know what an effect or a flag means,
+// and it judges nothing.
 //
 // A row is read when its command is first asked for: a text names a handful of the two thousand commands.
 package commands
@@ -23,16 +23,20 @@ var files embed.FS
 //go:embed schema.json
 var Schema []byte
 
-// Row is what the table says of a command or of a subcommand. What a command always does, its subcommands do, too.
+// Row is what the table says of a command or of a subcommand. What a command always does, its subcommands do,
+// too.
 type Row struct {
-	Like     string            `yaml:"like,omitempty"`     // the row of another name holds; nothing else stands here
-	Does     string            `yaml:"does,omitempty"`     // effects and flags of every call
-	Operands []string          `yaml:"operands,omitempty"` // their kinds; the last one holds for all further operands
-	Last     string            `yaml:"last,omitempty"`     // kind of the last operand where there are two or more
-	Style    string            `yaml:"style,omitempty"`    // a word of Styles; "" for GNU's
-	Hook     string            `yaml:"hook,omitempty"`     // a Go function for what no row can say
-	Options  map[string]Option `yaml:"options,omitempty"`  // by names: "-f, --force"
-	Runs     *Runs             `yaml:"runs,omitempty"`     // what it runs; nil for nothing
+	// The row of another name holds; nothing else stands here.
+	Like string `yaml:"like,omitempty"`
+	Does string `yaml:"does,omitempty"` // effects and flags of every call
+	// Their kinds; the last one holds for all further operands.
+	Operands []string `yaml:"operands,omitempty"`
+	// Kind of the last operand where there are two or more.
+	Last    string            `yaml:"last,omitempty"`
+	Style   string            `yaml:"style,omitempty"`   // a word of Styles; "" for GNU's
+	Hook    string            `yaml:"hook,omitempty"`    // a Go function for what no row can say
+	Options map[string]Option `yaml:"options,omitempty"` // by names: "-f, --force"
+	Runs    *Runs             `yaml:"runs,omitempty"`    // what it runs; nil for nothing
 	// Subcommands by their names: "push", "volume rm, volume prune".
 	Subcommands map[string]Row `yaml:"subcommands,omitempty"`
 }
@@ -48,28 +52,36 @@ type Option struct {
 
 // Runs says what a command runs: another command among its words, or program text of a language.
 type Runs struct {
-	Command     bool     `yaml:"command,omitempty"`     // the words behind its options; every other field but language implies it
-	Shape       string   `yaml:"shape,omitempty"`       // a command line that options and operands alone do not describe
-	Skip        int      `yaml:"skip,omitempty"`        // operands before the command: timeout DURATION, chroot DIR
-	Verbs       []string `yaml:"verbs,omitempty"`       // words of which one stands before the command: "exec", "tool run"
-	Others      []string `yaml:"others,omitempty"`      // its own verbs; any other first operand is a command
-	Behind      []string `yaml:"behind,omitempty"`      // words behind which the command stands, wherever that is
+	// The words behind its options; every other field but language implies it.
+	Command bool `yaml:"command,omitempty"`
+	// A command line that options and operands alone do not describe.
+	Shape string `yaml:"shape,omitempty"`
+	// Operands before the command: timeout DURATION, chroot DIR.
+	Skip int `yaml:"skip,omitempty"`
+	// Words of which one stands before the command: "exec", "tool run".
+	Verbs  []string `yaml:"verbs,omitempty"`
+	Others []string `yaml:"others,omitempty"` // its own verbs; any other first operand is a command
+	// Words behind which the command stands, wherever that is.
+	Behind      []string `yaml:"behind,omitempty"`
 	Prefix      string   `yaml:"prefix,omitempty"`      // a word that may stand before the command
 	Assignments bool     `yaml:"assignments,omitempty"` // NAME=value words stand before the command
 	Joined      bool     `yaml:"joined,omitempty"`      // the words are joined and run by a shell
 	Each        bool     `yaml:"each,omitempty"`        // each operand is run by a shell
 	Versioned   bool     `yaml:"versioned,omitempty"`   // the command may be a package with a version: rimraf@5
-	Script      string   `yaml:"script,omitempty"`      // runs a file of that language given in place of a command
-	Elevated    bool     `yaml:"elevated,omitempty"`    // the command has other rights than the caller
-	Away        bool     `yaml:"away,omitempty"`        // the command runs on another machine, or in another root
-	Background  bool     `yaml:"background,omitempty"`  // the command goes on after the caller
+	// Runs a file of that language given in place of a command.
+	Script   string `yaml:"script,omitempty"`
+	Elevated bool   `yaml:"elevated,omitempty"` // the command has other rights than the caller
+	// The command runs on another machine, or in another root.
+	Away       bool `yaml:"away,omitempty"`
+	Background bool `yaml:"background,omitempty"` // the command goes on after the caller
 
 	Language string `yaml:"language,omitempty"` // what an interpreter runs
 	Shell    bool   `yaml:"shell,omitempty"`    // the language is that of a shell
 	Verb     bool   `yaml:"verb,omitempty"`     // a verb stands first: deno run, bun run
 	Input    bool   `yaml:"input,omitempty"`    // without a program it reads standard input
 	Edits    bool   `yaml:"edits,omitempty"`    // its operands are files to edit, not a program
-	Inspect  string `yaml:"inspect,omitempty"`  // letter of the option with which it does so behind a program, too
+	// Letter of the option with which it does so behind a program, too.
+	Inspect string `yaml:"inspect,omitempty"`
 }
 
 // Styles are the ways in which commands spell options, by name.

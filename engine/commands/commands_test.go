@@ -72,7 +72,8 @@ func TestFilesFitTheSchema(t *testing.T) {
 	}
 }
 
-// TestIndexReadsAllOfTheFiles compares the rows that the index finds by their indentation with the whole documents.
+// TestIndexReadsAllOfTheFiles compares the rows that the index finds by their indentation with the whole
+// documents.
 func TestIndexReadsAllOfTheFiles(t *testing.T) {
 	t.Parallel()
 	want := map[string][]Row{}

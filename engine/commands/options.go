@@ -30,8 +30,8 @@ type Use struct {
 	Next bool   // its value is the next word
 }
 
-// Read reads a word of options: one long option, or letters run together. Options that arity does not know take no
-// value but behind "=".
+// Read reads a word of options: one long option, or letters run together. Options that arity does not know
+// take no value but behind "=".
 func Read(word, style string, arity func(name string) Arity) []Use {
 	name, _, glued := strings.Cut(word, "=")
 	whole := strings.HasPrefix(word, "--") || style == "single-dash" || len(name) > 2 && arity(name) != Unknown

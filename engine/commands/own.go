@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// exempting are the flags with which a rule is silent. Rows of an operator's own may not give them to a command that
-// the table has.
+// exempting are the flags with which a rule is silent. Rows of an operator's own may not give them to a
+// command that the table has.
 var exempting = []string{"dry_run", "interactive", "moves", "lists_names", "in_place", "remote"}
 
-// With returns a table that has rows besides those of t. A name that t does not have may say anything. Of a command
-// that t has, a row may add effects and flags, new subcommands and new options without a value; it may neither say
-// again what the table says nor give it a flag with which a rule is silent.
+// With returns a table that has rows besides those of t. A name that t does not have may say anything. Of a
+// command that t has, a row may add effects and flags, new subcommands and new options without a value; it
+// may neither say again what the table says nor give it a flag with which a rule is silent.
 func (t *Table) With(rows map[string]Row) (*Table, error) {
 	out := &Table{entries: maps.Clone(t.entries)}
 	for _, names := range slices.Sorted(maps.Keys(rows)) {
@@ -51,7 +51,8 @@ func own(names []string, row Row) *Entry {
 // tightens reports an error where a row says more of a command of the table than that it does more.
 func (t *Table) tightens(name string, row Row) error {
 	if row.Like+row.Style+row.Hook+row.Last != "" || len(row.Operands) > 0 || row.Runs != nil {
-		return fmt.Errorf("%s: the table has this command: a row may add does, subcommands and options without a value", name)
+		return fmt.Errorf("%s: the table has this command: "+
+			"a row may add does, subcommands and options without a value", name)
 	}
 	if err := t.addsOnly(name, nil, row); err != nil {
 		return err
@@ -83,7 +84,8 @@ func (t *Table) addsOnly(name string, known *Entry, row Row) error {
 		}
 		for _, flag := range exempting {
 			if slices.Contains(strings.Fields(o.Does), flag) {
-				return fmt.Errorf("%s %s: a row may not add %s to a command of the table: rules would be silent", name, names, flag)
+				return fmt.Errorf("%s %s: a row may not add %s to a command of the table: rules would be silent",
+					name, names, flag)
 			}
 		}
 		for option := range strings.SplitSeq(names, ", ") {

@@ -18,9 +18,9 @@ type field struct {
 	node node
 }
 
-// The files are read by hand, in the part of YAML that they keep to: a key and a scalar, a list or a map on one
-// line, or deeper lines below the key. So the supervisor, which holds this package, needs no YAML library, and
-// a row costs microseconds. A test reads the same files by a library and compares.
+// The files are read by hand, in the part of YAML that they keep to: a key and a scalar, a list or a map on
+// one line, or deeper lines below the key. So the supervisor, which holds this package, needs no YAML
+// library, and a row costs microseconds. A test reads the same files by a library and compares.
 
 // cutKey splits a line into a key and the rest.
 func cutKey(line string) (key, rest string, ok bool) {
@@ -35,7 +35,8 @@ func cutKey(line string) (key, rest string, ok bool) {
 // section is a key at some indentation, and the text below it.
 type section struct{ key, rest, below string }
 
-// split cuts a text into the sections of an indentation. Comments and deeper lines belong to the section before.
+// split cuts a text into the sections of an indentation. Comments and deeper lines belong to the section
+// before.
 func split(text, indent string) ([]section, error) {
 	var list []section
 	below := 0

@@ -13,8 +13,9 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/commands"
 )
 
-// TestTableCases holds testdata/table/*.txt: a command line and, behind "=>", what the facts say of it. The test fails
-// for a row, and for an option of a row, that no line uses; -update writes what stands behind "=>".
+// TestTableCases holds testdata/table/*.txt: a command line and, behind "=>", what the facts say of it. The
+// test fails for a row, and for an option of a row, that no line uses; -update writes what stands behind
+// "=>".
 func TestTableCases(t *testing.T) {
 	t.Parallel()
 	b := testBuilder()
@@ -57,7 +58,8 @@ func TestTableCases(t *testing.T) {
 	}
 }
 
-// compact writes the facts on one line: effects and flags, hosts, paths; "+ name" in front of a further command.
+// compact writes the facts on one line: effects and flags, hosts, paths; "+ name" in front of a further
+// command.
 func compact(in *Input) string {
 	var out []string
 	for i, c := range in.Commands {

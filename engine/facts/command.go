@@ -67,8 +67,8 @@ func (w *build) program(prog *shell.Program) {
 	}
 }
 
-// carrierOf returns the last of some commands around command i. Between a carrier and its command stand the commands
-// of its own substitutions: find "$(pwd)" -exec cat {} +.
+// carrierOf returns the last of some commands around command i. Between a carrier and its command stand the
+// commands of its own substitutions: find "$(pwd)" -exec cat {} +.
 func carrierOf(cmds []shell.Command, list []int, i int) int {
 	for _, k := range slices.Backward(list[max(0, len(list)-maxSources):]) {
 		if cmds[k].Start <= cmds[i].Start && cmds[i].End <= cmds[k].End {

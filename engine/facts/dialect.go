@@ -6,8 +6,8 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
-// dialect is a language of lines that makes a program read and write files: that of an editor, or of the shell
-// of a database. Names are given as in the manuals: "w[rite]" is w, wr, and so on.
+// dialect is a language of lines that makes a program read and write files: that of an editor, or of the
+// shell of a database. Names are given as in the manuals: "w[rite]" is w, wr, and so on.
 type dialect struct {
 	lead   string // what stands in front of a command; "" for an address
 	ends   string // what ends a command besides the end of a line
@@ -218,8 +218,8 @@ func (c *call) tells(options string) {
 	c.told(c.source.text(value.Word{Text: "-"}))
 }
 
-// sedScript: a script of sed can run programs (the command e, the flag e of s///), write files (w, W, the flag w)
-// and read them (r, R); see sed(1) of GNU. Other commands touch nothing.
+// sedScript: a script of sed can run programs (the command e, the flag e of s///), write files (w, W, the
+// flag w) and read them (r, R); see sed(1) of GNU. Other commands touch nothing.
 func sedScript(c *call) {
 	script := ""
 	for _, o := range c.options {

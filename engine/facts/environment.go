@@ -78,9 +78,9 @@ var loadingOptions = map[string][]string{
 
 var javaLoading = []string{"-javaagent", "-agentpath", "-agentlib", "-XX:OnError", "-XX:OnOutOfMemoryError", "@"}
 
-// runningParts are what makes a variable with options run a program, or reach beyond what its program is asked to do.
-// With other options (MAKEFLAGS=-j4, TAR_OPTIONS=--no-same-owner) nothing happens. A semicolon ends the use that -M of
-// perl makes.
+// runningParts are what makes a variable with options run a program, or reach beyond what its program is
+// asked to do. With other options (MAKEFLAGS=-j4, TAR_OPTIONS=--no-same-owner) nothing happens. A semicolon
+// ends the use that -M of perl makes.
 var runningParts = map[string][]string{
 	"TAR_OPTIONS":  {"exec", "command", "program", "script", "-I", "-F", "-P", "--abs", "--trans", "--xf", "--to", "--use", "--rsh", "--rmt", "--inf", "--new", "--remove"},
 	"MAKEFLAGS":    makeRunning,

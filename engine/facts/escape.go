@@ -118,7 +118,8 @@ func (c *call) runInner(words []value.Word) {
 	}
 }
 
-// runsOperands is for commands whose operands are another command. npm exec takes away a "--" behind its name.
+// runsOperands is for commands whose operands are another command. npm exec takes away a "--" behind its
+// name.
 func runsOperands(c *call) {
 	words := c.operands
 	if len(words) > 1 && words[1].Text == "--" {
@@ -127,8 +128,8 @@ func runsOperands(c *call) {
 	c.runInner(words)
 }
 
-// climbs reports a word that may lead out of the directory with which it begins: .. follows the unknown part, may be
-// made of it, or is in it for all that is known of the commands that print it.
+// climbs reports a word that may lead out of the directory with which it begins: .. follows the unknown part,
+// may be made of it, or is in it for all that is known of the commands that print it.
 func (w *build) climbs(word value.Word) bool {
 	last := word.Prefix[strings.LastIndexByte(word.Prefix, '/')+1:]
 	rest := strings.TrimPrefix(word.Text, word.Prefix)
@@ -161,8 +162,8 @@ func unclear(text string) bool {
 // numbers are the parameters of bash that hold nothing else.
 var numbers = []string{"$", "!", "?", "RANDOM", "SECONDS", "PPID", "UID", "EUID", "BASHPID", "EPOCHSECONDS", "LINENO"}
 
-// plain reports a command whose output holds no .. that it was not given: it prints names of files that are there,
-// numbers and dates, or parts of the lines that such commands print.
+// plain reports a command whose output holds no .. that it was not given: it prints names of files that are
+// there, numbers and dates, or parts of the lines that such commands print.
 func (w *build) plain(i int, seen map[int]bool) bool {
 	if i >= len(w.calls) || w.calls[i] == nil || seen[i] {
 		return false
@@ -193,8 +194,8 @@ func (w *build) plain(i int, seen map[int]bool) bool {
 	return !slices.ContainsFunc(w.inputs[i], unplain)
 }
 
-// spellsCharacters reports an argument by which a command may print a dot that no input holds: as it stands, or as an
-// octal, hexadecimal or decimal escape of find, stat, tr, sed and awk.
+// spellsCharacters reports an argument by which a command may print a dot that no input holds: as it stands,
+// or as an octal, hexadecimal or decimal escape of find, stat, tr, sed and awk.
 func spellsCharacters(name, text string) bool {
 	digits := "0123456789"
 	if name == "sed" {

@@ -17,8 +17,8 @@ type Far interface {
 	FS
 	// Walk tells what the function Walk finds there. What it leaves out is asked for one by one.
 	Walk(paths []string) map[string]Node
-	// Until returns the same files, which from t on, and not before, are errors at once. Whoever waits for facts must not
-	// wait as long as a place that answers slowly likes.
+	// Until returns the same files, which from t on, and not before, are errors at once. Whoever waits for facts
+	// must not wait as long as a place that answers slowly likes.
 	Until(t time.Time) FS
 }
 

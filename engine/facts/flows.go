@@ -62,8 +62,8 @@ func (w *build) entries(i int, c *call) {
 	}
 }
 
-// isEntry reports a word that may be a whole name from a listing: nothing is known in front of the unknown part, or
-// only the place that was listed.
+// isEntry reports a word that may be a whole name from a listing: nothing is known in front of the unknown
+// part, or only the place that was listed.
 func isEntry(w value.Word) bool {
 	return w.Prefix == "" || strings.HasSuffix(w.Text, "/{}") && len(w.Prefix) == len(w.Text)-len("{}")
 }
@@ -121,21 +121,22 @@ func (w *build) listed(c *call, onlyRead bool) []touch {
 	return out
 }
 
-// plainName reports whether a word that is not known is a name in a directory that is not, a parameter of a script,
-// or comes from names that are there and from nothing else: an entry that find hands on, or the output of commands
-// that print such names.
+// plainName reports whether a word that is not known is a name in a directory that is not, a parameter of a
+// script, or comes from names that are there and from nothing else: an entry that find hands on, or the
+// output of commands that print such names.
 func (w *build) plainName(word value.Word, i int) bool {
 	return word.Certainty == value.Exact || strings.HasPrefix(word.Raw, "-") || len(word.Inputs) == 0 && positional(word.Text) ||
 		w.from(word, i, w.printsNames)
 }
 
-// listedName reports whether a word that is not known is the name of an entry of a place that a search or a listing
-// goes through.
+// listedName reports whether a word that is not known is the name of an entry of a place that a search or a
+// listing goes through.
 func (w *build) listedName(word value.Word, i int) bool {
 	return w.from(word, i, func(j int) bool { return w.lists(j, map[int]bool{}) })
 }
 
-// from reports whether a word comes from a search that hands its entries on, or from commands that print such names.
+// from reports whether a word comes from a search that hands its entries on, or from commands that print such
+// names.
 func (w *build) from(word value.Word, i int, names func(int) bool) bool {
 	if i < 0 || i >= len(w.calls) || w.calls[i] == nil {
 		return false
@@ -184,7 +185,8 @@ func (w *build) printsNames(i int) bool {
 		})
 }
 
-// positional reports a word whose unknown parts are parameters that the caller of a script or a function gives.
+// positional reports a word whose unknown parts are parameters that the caller of a script or a function
+// gives.
 func positional(text string) bool {
 	found := false
 	for i := 0; i < len(text); i++ {
@@ -472,8 +474,8 @@ func printed(words []string) string {
 	}
 }
 
-// fedPrograms take a program from a file that may be the standard input, or from a URL, and run it; the shell walk does
-// not know their language.
+// fedPrograms take a program from a file that may be the standard input, or from a URL, and run it; the shell
+// walk does not know their language.
 var fedPrograms = strings.Fields(`Rscript R deno bun julia tsx ts-node groovy groovysh jshell scala kotlin elixir iex erl escript ghci
 	runghc runhaskell ocaml sbcl clisp ecl racket guile gosh chicken csi gst octave matlab scilab maxima gap sage nu xonsh elvish murex janet bb clojure
 	clj hy gnuplot gs ghostscript qjs quickjs gjs jsc mujs swipl gforth raku perl6 crystal nim nimble dart swift v just make gmake bmake gdb lldb cmake
@@ -486,7 +488,8 @@ var readsAlone = strings.Fields(`R julia jshell scala groovysh iex erl ghci ocam
 	xonsh elvish murex janet bb clojure clj hy gnuplot gs ghostscript qjs quickjs gjs jsc mujs swipl gforth raku perl6 expect tclsh wish pwsh powershell
 	m4 dc ed ex tsx ts-node deno wolframscript irb pry amm osascript`)
 
-// runsFed marks an interpreter whose program comes from the network without having been a file: curl URL | Rscript -.
+// runsFed marks an interpreter whose program comes from the network without having been a file: curl URL |
+// Rscript -.
 func (w *build) runsFed(i int, c *call) {
 	cmd := c.cmd
 	if !slices.Contains(fedPrograms, cmd.Name) || len(cmd.Words) == 0 {
@@ -520,7 +523,8 @@ func isStdin(text string) bool {
 	return text == "/dev/stdin" || strings.HasPrefix(text, "/dev/fd/") || strings.HasPrefix(text, "/proc/self/fd/")
 }
 
-// checks are the options with which an interpreter only checks the grammar of a program; with further options it may do more.
+// checks are the options with which an interpreter only checks the grammar of a program; with further options
+// it may do more.
 var checks = map[string]string{
 	"bash": "n", "sh": "n", "dash": "n", "zsh": "n", "ksh": "n", "mksh": "n", "ash": "n", "node": "check c", "php": "l", "ruby": "c",
 }

@@ -132,8 +132,8 @@ func swapped(name string) string {
 // renamed is a new name of what the text moved.
 type renamed struct{ from, to string } // real paths
 
-// before is where what lies at a place was before the text moved it there: what was not read under its old name
-// is not known under the new one.
+// before is where what lies at a place was before the text moved it there: what was not read under its old
+// name is not known under the new one.
 func (w *build) before(p string) string { return origin(w.moved, p) }
 
 // origin is where what lies at a place was before these moves.
@@ -196,8 +196,8 @@ func (v *view) carry(from, to string) {
 	}
 }
 
-// links lets later commands of the text see the links that ln makes: what they reach through one lies elsewhere.
-// A hard link is seen as one, too: what is written through either is the same file.
+// links lets later commands of the text see the links that ln makes: what they reach through one lies
+// elsewhere. A hard link is seen as one, too: what is written through either is the same file.
 func (w *build) links(c *call, targets []touch, made []*spot) {
 	if len(made) != 1 || made[0].certainty != value.Exact || made[0].glob || made[0].real == "" {
 		return

@@ -13,8 +13,8 @@ import (
 // tarValues are tar's short options that take a value.
 const tarValues = "fCTXIbgKLNVHF"
 
-// tarLong says what tar's long options are: a letter of letter, or behind = one of value that takes the value,
-// behind =? an attached one only.
+// tarLong says what tar's long options are: a letter of letter, or behind = one of value that takes the
+// value, behind =? an attached one only.
 var tarLong = map[string]string{
 	"create": "c", "append": "r", "update": "u", "catenate": "A", "concatenate": "A", "delete": "c", "extract": "x", "get": "x", "list": "t",
 	"diff": "d", "compare": "d", "test-label": "t", "absolute-names": "P", "remove-files": "R",
@@ -386,7 +386,8 @@ func sedInPlace(c *call) {
 	})
 }
 
-// awkAssignments: name=value among the files is not a file, unless the program prints to what the name stands for.
+// awkAssignments: name=value among the files is not a file, unless the program prints to what the name stands
+// for.
 // -i inplace writes them.
 func awkAssignments(c *call) {
 	kept := c.touches[:0]

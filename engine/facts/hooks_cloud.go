@@ -120,8 +120,8 @@ func aws(c *call) {
 	}
 }
 
-// awsChanges are the first parts of verbs that change workloads and public access; awsGrants of those that give
-// somebody rights. awsContent are those of them by which a service is used, not changed.
+// awsChanges are the first parts of verbs that change workloads and public access; awsGrants of those that
+// give somebody rights. awsContent are those of them by which a service is used, not changed.
 var (
 	awsChanges = []string{"modify-", "disable-", "stop-", "reboot-", "suspend-", "update-", "reset-", "restore-", "replace-", "release-",
 		"failover-", "execute-change-set", "change-", "cancel-", "disassociate-", "detach-", "deactivate-", "leave-", "promote-", "rotate-",
@@ -162,8 +162,8 @@ func (c *call) awsChange(service, verb string) {
 	}
 }
 
-// cloudChanges are words, in their order, by which other clouds change workloads; cloudGrants of those with which they
-// give rights or make something public.
+// cloudChanges are words, in their order, by which other clouds change workloads; cloudGrants of those with
+// which they give rights or make something public.
 var (
 	cloudChanges = []string{"instances stop", "instances reset", "instances suspend", "instances resize", "clusters resize", "clusters upgrade",
 		"services disable", "update-traffic", "vm deallocate", "vm stop", "vm restart", "vm redeploy", "vm resize", "deployment group create", "deployment sub create",
@@ -490,8 +490,8 @@ func destroyWords(c *call) {
 	}
 }
 
-// allContainers reports a removal of all containers, pods or nodes of a swarm there are, by an option or by a list of them:
-// rm -f $(docker ps -aq).
+// allContainers reports a removal of all containers, pods or nodes of a swarm there are, by an option or by a
+// list of them: rm -f $(docker ps -aq).
 func (c *call) allContainers() bool {
 	kind := c.sub[0]
 	if kind == "compose" || listedWord("rmi image network builder buildx context machine manifest plugin secret config service stack node", kind) {

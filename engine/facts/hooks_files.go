@@ -214,7 +214,8 @@ func acts(w value.Word) bool {
 	return w.Certainty != value.Exact && slices.ContainsFunc([]string{"-delete", "-execdir", "-okdir"}, completes)
 }
 
-// nameOfPath is the part of a path pattern that matches the last name, "" for nothing: * and ? stand for slashes, too.
+// nameOfPath is the part of a path pattern that matches the last name, "" for nothing: * and ? stand for
+// slashes, too.
 func nameOfPath(pattern string) string {
 	i := strings.LastIndexAny(pattern, "*?/")
 	name := pattern[i+1:]
@@ -240,8 +241,8 @@ func inAnyCase(pattern string) string {
 	return b.String()
 }
 
-// findSieve reads which files a search finds: the names of its alternatives where each has one, what it passes over,
-// and how deep it goes.
+// findSieve reads which files a search finds: the names of its alternatives where each has one, what it
+// passes over, and how deep it goes.
 func findSieve(words []value.Word) *sieve {
 	s := &sieve{}
 	var names, out []pick
@@ -509,7 +510,8 @@ func amount(text string) float64 {
 // filling are the commands that are looked at: others do not write their input.
 var filling = strings.Fields("fallocate dd gdd dcfldd dc3dd head ghead yes tail gtail sort gsort tac gtac cat gcat cp gcp tee base64 xxd od hexdump tr pv rev")
 
-// exhausts marks commands that fill a disk, the memory or a processor: endless output that nothing ends, or very much.
+// exhausts marks commands that fill a disk, the memory or a processor: endless output that nothing ends, or
+// very much.
 func (c *call) exhausts() {
 	if !slices.Contains(filling, c.cmd.Name) {
 		return

@@ -230,7 +230,8 @@ func (c *call) sets(key string) bool {
 	return false
 }
 
-// gitNoIndex: with --no-index git compares and searches any files, and those outside of a repository without it.
+// gitNoIndex: with --no-index git compares and searches any files, and those outside of a repository without
+// it.
 func gitNoIndex(c *call) {
 	words := c.operands
 	if c.sub[len(c.sub)-1] == "grep" && !c.has("e", "f") && len(words) > 0 {
@@ -403,7 +404,8 @@ const sourceVariables = `PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_FIND_LINKS PIP_TR
 	COMPOSER_REPO_PACKAGIST CONDA_CHANNELS CONDA_CHANNEL_ALIAS HOMEBREW_BOTTLE_DOMAIN HOMEBREW_API_DOMAIN HOMEBREW_BREW_GIT_REMOTE
 	HOMEBREW_CORE_GIT_REMOTE NUGET_SOURCE* PERL_CPANM_OPT PLAYWRIGHT_DOWNLOAD_HOST ELECTRON_MIRROR NVM_NODEJS_ORG_MIRROR HF_ENDPOINT`
 
-// publicSources are the registries and forges that everybody uses, and their mirrors. Their subdomains count, too.
+// publicSources are the registries and forges that everybody uses, and their mirrors. Their subdomains count,
+// too.
 var publicSources = strings.Fields(`localhost 127.0.0.1 ::1 pypi.org pythonhosted.org pytorch.org pypi.nvidia.com ngc.nvidia.com
 	developer.download.nvidia.com nvidia.github.io data.pyg.org data.dgl.ai wheels.vllm.ai download.openmmlab.com
 	pypi.tuna.tsinghua.edu.cn mirrors.tuna.tsinghua.edu.cn mirrors.ustc.edu.cn pypi.mirrors.ustc.edu.cn mirrors.aliyun.com
@@ -420,8 +422,8 @@ var publicSources = strings.Fields(`localhost 127.0.0.1 ::1 pypi.org pythonhoste
 	pkgs.dev.azure.com center.conan.io center2.conan.io github.com gitlab.com bitbucket.org codeberg.org githubusercontent.com
 	huggingface.co ppa.launchpad.net ppa.launchpadcontent.net keyserver.ubuntu.com keys.openpgp.org`)
 
-// packageSource marks a package manager that is told to fetch from somewhere that is not public, by an option, a setting
-// or a variable, or to give up the checks that find a wrong package.
+// packageSource marks a package manager that is told to fetch from somewhere that is not public, by an
+// option, a setting or a variable, or to give up the checks that find a wrong package.
 func (c *call) packageSource() {
 	for _, a := range c.cmd.Assigns {
 		if listed(sourceVariables, a.Name) && c.foreign(a.Name, a.Value) {
@@ -486,8 +488,8 @@ func names(word, setting string) bool {
 		strings.HasSuffix(setting, ".") && strings.HasPrefix(word, setting) || strings.Contains(setting, "::") && strings.Contains(word, setting)
 }
 
-// foreign reports whether a word names a source that is not public. A name without a host, such as conda-forge, is one of
-// the manager's own; a file or a directory is not fetched. For checks, off is foreign.
+// foreign reports whether a word names a source that is not public. A name without a host, such as
+// conda-forge, is one of the manager's own; a file or a directory is not fetched. For checks, off is foreign.
 func (c *call) foreign(name string, w value.Word) bool {
 	if w.Certainty != value.Exact {
 		return w.Text != "" || len(w.Inputs) > 0

@@ -48,11 +48,12 @@ func wget(c *call) {
 	c.writeNamedAfterURL()
 }
 
-// wgetOptions are the commands of .wgetrc, which -e takes, that are called otherwise than the option: "output_document"
-// is --output-document.
+// wgetOptions are the commands of .wgetrc, which -e takes, that are called otherwise than the option:
+// "output_document" is --output-document.
 var wgetOptions = map[string]string{"dirprefix": "directoryprefix", "logfile": "outputfile", "input": "inputfile", "cookiesfile": "loadcookies"}
 
-// wgetrc does what a command of .wgetrc would do as an option. Case, dashes and underscores of its name do not matter.
+// wgetrc does what a command of .wgetrc would do as an option. Case, dashes and underscores of its name do
+// not matter.
 func (c *call) wgetrc(w value.Word) {
 	name, _, ok := strings.Cut(w.Text, "=")
 	if !ok {
@@ -477,8 +478,8 @@ func splitURL(url string) (host, rest string) {
 	return host, strings.TrimSuffix(rest, "/")
 }
 
-// configured reads the files that curl -K names: each line of one is an option more. The call that comes back has what
-// these do; its own options stay those of the text, because such files are where passwords are kept.
+// configured reads the files that curl -K names: each line of one is an option more. The call that comes back
+// has what these do; its own options stay those of the text, because such files are where passwords are kept.
 func (w *build) configured(c *call) *call {
 	if c.cmd.Name != "curl" && c.cmd.Name != "gcurl" {
 		return c

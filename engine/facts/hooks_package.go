@@ -235,8 +235,8 @@ var scriptTasks = map[string][]string{
 	"manage.py": {"flush", "reset_db", "reset_schema", "drop_test_database"},
 }
 
-// emptying are words of the tools of databases and their frameworks, in their order, that empty one or go back to nothing;
-// "$" stands for the end of the command.
+// emptying are words of the tools of databases and their frameworks, in their order, that empty one or go
+// back to nothing; "$" stands for the end of the command.
 var emptying = map[string][]string{
 	"alembic": {"downgrade base"}, "flask": {"db downgrade base"}, "django-admin": {"flush", "reset_db", "zero"}, "manage.py": {"zero"},
 	"mix": {"ecto.drop", "ecto.reset", "ecto.rollback --all"}, "migrate": {"drop", "down$"},
@@ -390,8 +390,8 @@ func debugger(c *call) {
 	}
 }
 
-// attaches reports a debugger, tracer or profiler that is let into a process that runs already: -p PID, strace -fp PID,
-// gdb PROGRAM PID, perf record -a.
+// attaches reports a debugger, tracer or profiler that is let into a process that runs already: -p PID,
+// strace -fp PID, gdb PROGRAM PID, perf record -a.
 func (c *call) attaches() bool {
 	clusters := c.cmd.Name == "strace" || c.cmd.Name == "ltrace"
 	for _, w := range c.cmd.Words[1:] {
@@ -481,7 +481,8 @@ var free = map[string]string{
 	"approval-mode": "yolo auto_edit", "auto": "high",
 }
 
-// freedAgent reads the values that let an agent act without asking, and settings that are given as name=value.
+// freedAgent reads the values that let an agent act without asking, and settings that are given as
+// name=value.
 func freedAgent(c *call) {
 	for _, o := range c.options {
 		if !o.given {

@@ -241,8 +241,9 @@ func mdadmLooks(c *call) {
 	}
 }
 
-// busMeanings give the effects of calls over D-Bus, by a part of the name of the interface and by the first letters of the method.
-// The first that fits holds. Reads, and services of own programs or the desktop, have no meaning here.
+// busMeanings give the effects of calls over D-Bus, by a part of the name of the interface and by the first
+// letters of the method. The first that fits holds. Reads, and services of own programs or the desktop, have
+// no meaning here.
 var busMeanings = []struct {
 	at, methods string
 	flag        flag
@@ -277,8 +278,8 @@ func busWords(c *call) {
 	busCall(c)
 }
 
-// busCall reads the words of busctl, gdbus, dbus-send, qdbus: names with dots, of which the last part of one is the method,
-// or a method of its own.
+// busCall reads the words of busctl, gdbus, dbus-send, qdbus: names with dots, of which the last part of one
+// is the method, or a method of its own.
 func busCall(c *call) {
 	words := texts(c.cmd.Words[1:])
 	calls := strings.HasPrefix(c.cmd.Name, "qdbus") || c.cmd.Name == "dbus-send"
@@ -301,7 +302,8 @@ func busCall(c *call) {
 	}
 }
 
-// isMethod: of "org.freedesktop.login1.Manager.Reboot" the last part counts. A property that is set has the method Set.
+// isMethod: of "org.freedesktop.login1.Manager.Reboot" the last part counts. A property that is set has the
+// method Set.
 func isMethod(word, methods string) bool {
 	if strings.ContainsAny(word, "/=:-") {
 		return false
@@ -313,9 +315,9 @@ func isMethod(word, methods string) bool {
 	return slices.ContainsFunc(strings.Fields(methods), func(m string) bool { return strings.HasPrefix(word, m) })
 }
 
-// networkChanges are the words with which the tools of the network change it. "*" stands for any word, "**" for any second
-// one: "ifconfig eth0" looks, "ifconfig eth0 down" changes. A word with "+" needs two behind it: "resolvectl dns eth0" looks.
-// A tool that none of its words makes change only looks.
+// networkChanges are the words with which the tools of the network change it. "*" stands for any word, "**"
+// for any second one: "ifconfig eth0" looks, "ifconfig eth0 down" changes. A word with "+" needs two behind
+// it: "resolvectl dns eth0" looks. A tool that none of its words makes change only looks.
 var networkChanges = map[string]string{
 	"route":           "add del delete change flush -f",
 	"ifconfig":        "**",
@@ -378,8 +380,8 @@ func networkConfig(c *call) {
 	}
 }
 
-// changesBy compares a word with one that changes. The first word of a tool that knows abbreviations is its object:
-// "ip a" shows addresses.
+// changesBy compares a word with one that changes. The first word of a tool that knows abbreviations is its
+// object: "ip a" shows addresses.
 func (c *call) changesBy(word, change string, given int) bool {
 	if option, _, _ := strings.Cut(word, "="); option == change || change[0] == '-' && len(change) > 2 && c.cmd.Name == "networksetup" && strings.HasPrefix(word, change) {
 		return true

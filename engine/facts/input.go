@@ -32,8 +32,8 @@ type Input struct {
 	Paths    []Path    `json:"paths"`
 }
 
-// Text is s as every reader of an input has it, which is as JSON can hold it (RFC 8259, section 8.1): a byte that
-// is not UTF-8 becomes U+FFFD. Names of files can hold such bytes, and records could not.
+// Text is s as every reader of an input has it, which is as JSON can hold it (RFC 8259, section 8.1): a byte
+// that is not UTF-8 becomes U+FFFD. Names of files can hold such bytes, and records could not.
 func Text(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -114,7 +114,8 @@ type Command struct {
 	Span       Span      `json:"span"`
 }
 
-// Option is an option with its value, however the two were written: "--registry URL", "--registry=URL", "-rURL".
+// Option is an option with its value, however the two were written: "--registry URL", "--registry=URL",
+// "-rURL".
 type Option struct {
 	Name      string `json:"name"`      // with dashes; an abbreviation that fits one option alone is written out
 	Value     string `json:"value"`     // at most 1024 bytes

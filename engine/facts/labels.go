@@ -325,8 +325,8 @@ var placeRows = []placeRow{
 		/var/cache/** /var/lib/apt/lists/** **/__pycache__/** **/.pytest_cache/** **/.mypy_cache/** **/.ruff_cache/** **/node_modules/.cache/**`},
 }
 
-// agentSettings are the files of agents that say which hooks and servers they start and what they may do. What
-// only instructs them (CLAUDE.md, rules, skills) is not among them.
+// agentSettings are the files of agents that say which hooks and servers they start and what they may do.
+// What only instructs them (CLAUDE.md, rules, skills) is not among them.
 const agentSettings = `**/.mcp.json **/.claude/settings.json **/.claude/settings.local.json **/.claude/hooks/** ~/.claude.json
 	/etc/claude-code/** **/claude_desktop_config.json **/.codex/config.toml **/.codex/hooks.json **/.codex/rules/** /etc/codex/**
 	**/.gemini/settings.json **/.gemini/policies/** **/.gemini/trustedFolders.json /etc/gemini-cli/** **/.qwen/settings.json

@@ -46,7 +46,8 @@ type Root struct {
 	File      bool     // Path is a single file: nothing beside it is granted
 }
 
-// Place is a labelled path of sallyport's own: "self_binary", "self_config", "self_policy", "self_audit", "self_key".
+// Place is a labelled path of sallyport's own: "self_binary", "self_config", "self_policy", "self_audit",
+// "self_key".
 type Place struct {
 	Path  string
 	Label string

@@ -369,7 +369,8 @@ func (s *spec) findLong(name string) *option {
 	return found
 }
 
-// writtenOut is the full name of a long option, with its dashes. An abbreviation that fits several stays as it is.
+// writtenOut is the full name of a long option, with its dashes. An abbreviation that fits several stays as
+// it is.
 func (c *call) writtenOut(name string, known *option) string {
 	dashes := "--"
 	if c.spec.style == "single-dash" {

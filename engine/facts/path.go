@@ -196,8 +196,8 @@ func (w *build) credentialsAt(labels *bitset, beginning string) {
 	}
 }
 
-// secretsFrom labels a path of which only the beginning is known by the credentials with well-known names that begin
-// so, and end as the path does.
+// secretsFrom labels a path of which only the beginning is known by the credentials with well-known names
+// that begin so, and end as the path does.
 func (w *build) secretsFrom(labels *bitset, beginning string, word value.Word) {
 	end := word.Text[strings.LastIndexAny(word.Text, "$`)}")+1:]
 	if i := strings.LastIndexByte(word.Text, '$'); i >= 0 && i+1 < len(word.Text) && !strings.ContainsAny(word.Text[i:], ")}`") {

@@ -394,7 +394,8 @@ func (s *sieve) deep(at, root string) bool {
 	return s == nil || s.depth == 0 || strings.Count(strings.Trim(strings.TrimPrefix(at, root), "/"), "/") < s.depth
 }
 
-// mayReach reports whether a file of credentials that was not looked at may pass, by names that such files have.
+// mayReach reports whether a file of credentials that was not looked at may pass, by names that such files
+// have.
 func (w *build) mayReach(t touch) bool {
 	return slices.ContainsFunc(secretNames, func(name string) bool {
 		return (t.filter == "" || matchName(t.filter, name)) && w.reaches(t.sieve, "/"+name, "", "")

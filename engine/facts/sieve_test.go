@@ -70,7 +70,8 @@ func TestSieveAsksGit(t *testing.T) {
 	}
 }
 
-// TestSieveLeavesOwnFiles holds that what the session has made and what tools install is no secret of anybody's.
+// TestSieveLeavesOwnFiles holds that what the session has made and what tools install is no secret of
+// anybody's.
 func TestSieveLeavesOwnFiles(t *testing.T) {
 	t.Parallel()
 	files := newMemFS("/home/dev/ws/.env\n/home/dev/ws/node_modules/m/.env\n/home/dev/ws/a.go")

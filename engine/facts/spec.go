@@ -118,8 +118,8 @@ func (s *spec) loadAll(t *table) error {
 	return nil
 }
 
-// find returns the spec of a command, nil when there is none. A row that cannot be read makes its command unknown;
-// a test reads them all. So does one that only says what the command runs.
+// find returns the spec of a command, nil when there is none. A row that cannot be read makes its command
+// unknown; a test reads them all. So does one that only says what the command runs.
 func (t *table) find(name string) *spec {
 	rows := t.rows.Find(name)
 	if rows == nil {

@@ -10,8 +10,8 @@ import (
 // zone is a place with the zone that it and what lies below it is in.
 type zone struct{ path, name string }
 
-// zonesOf are the zones of a layout, the deepest first; of equal places the one that was added last: a root beats the
-// system's view of it.
+// zonesOf are the zones of a layout, the deepest first; of equal places the one that was added last: a root
+// beats the system's view of it.
 func zonesOf(l Layout, spellings func(string) []string) (zones []zone) {
 	add := func(name string, places ...string) {
 		for _, p := range places {

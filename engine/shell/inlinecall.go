@@ -95,8 +95,6 @@ func (w *walker) inlineShell(inv *invocation, code Code, call inline.Call, text 
 			change(x)
 		})
 	})
-	own := &w.commands[inv.idx].Code
-	own.Decoded = own.Decoded || call.Decoded
 	if !read || text.Certainty != value.Exact {
 		w.dynamicInline(inv, code)
 	}

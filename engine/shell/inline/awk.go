@@ -5,31 +5,37 @@ import "strings"
 // awkGrammar is awk: POSIX and the network of gawk.
 func awkGrammar() *grammar {
 	return &grammar{
-		name:         "awk",
-		lineComments: []string{"#"},
-		operators:    []string{"|&", "==", "!=", "<=", ">=", "&&", "||", ">>", "+=", "-=", "++", "--", "**", "!~"},
-		newlineEnds:  true,
-		adjacent:     true,
-		regexes:      true,
-		sigils:       "$",
-		terminators:  set("getline in"),
-		stops:        set("| |& > >> <"),
+		operators:   []string{"|&", "==", "!=", "<=", ">=", "&&", "||", ">>", "+=", "-=", "++", "--", "**", "!~"},
+		newlineEnds: true,
+		regexes:     true,
+		terminators: set("getline in"),
+		stops:       set("| |& > >> <"),
 		strings: func(l *lexer) bool {
-			return l.quoted(map[byte]literal{'"': {closer: `"`, esc: escC, line: true}})
+			from := l.i
+			if l.src[from] != '"' {
+				return false
+			}
+			l.i++
+			text, pieces := l.read(literal{closer: `"`, esc: escC, line: true})
+			l.add(tokString, text, pieces, from)
+			return true
 		},
 		bind:   awkBind,
 		walk:   awkWalk,
 		calls:  map[string]handler{"system": shellText},
-		values: map[string]evaluator{"sprintf": awkSprintf, "tolower": lowerArg},
+		values: map[string]evaluator{"sprintf": awkSprintf},
 	}
 }
 
 // awkBind binds what sub, gsub, split and getline change besides what assignments do.
 func awkBind(s *scan) {
-	genericBind(s)
 	for i := 0; i+1 < len(s.toks); i++ {
 		t := &s.toks[i]
 		switch {
+		case t.is("=") && i > 0 && s.toks[i-1].kind == tokIdent:
+			s.bindAt(i-1, i+1, bindSet, 0)
+		case t.is("+=") && i > 0 && s.toks[i-1].kind == tokIdent, t.word("in") && i > 0 && s.toks[i-1].kind == tokIdent:
+			s.bindAt(i-1, 0, bindUnknown, 0)
 		case t.word("getline") && s.toks[i+1].kind == tokIdent:
 			s.bindAt(i+1, 0, bindUnknown, 0)
 		case (t.word("sub") || t.word("gsub") || t.word("split") || t.word("match")) && s.toks[i+1].is("("):

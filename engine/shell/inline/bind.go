@@ -11,9 +11,7 @@ const (
 	bindEach                    // for name in expr: one element at a time
 	bindUnknown                 // a parameter, or something that is not followed
 	bindElement                 // a, b = expr: element index of it
-	bindEachOf                  // list.each { |name| … }: the list is the chain up to token index
 	bindFirst                   // for root, dirs, files in os.walk(…): the first of a tuple
-	bindBelow                   // what is somewhere below a directory: $_ in File::Find
 )
 
 // binding is one place at which a variable gets a value.
@@ -44,11 +42,6 @@ func (s *scan) bindAt(tok, expr int, kind bindKind, index int) {
 // bindIn is bindAt for a name of the given function.
 func (s *scan) bindIn(tok, expr int, kind bindKind, index, scope int, nested bool) {
 	s.keep(&binding{name: s.toks[tok].text, kind: kind, expr: expr, tok: tok, index: index, nested: nested}, scope)
-}
-
-// bindName binds a name that does not stand in the text, at token tok.
-func (s *scan) bindName(name string, tok, expr int, kind bindKind) {
-	s.keep(&binding{name: name, kind: kind, expr: expr, tok: tok, nested: true}, s.scopes[tok])
 }
 
 func (s *scan) keep(b *binding, scope int) {
@@ -168,8 +161,6 @@ func (s *scan) bindingValue(b *binding) value {
 	var v value
 	stop := s.stop
 	switch s.stop = 0; b.kind {
-	case bindEachOf:
-		v = s.chain(b.expr, b.index)
 	case bindEach, bindFirst:
 		s.stop = b.index
 		fallthrough
@@ -184,7 +175,7 @@ func (s *scan) bindingValue(b *binding) value {
 		if b.nested && v.kind == text { // any number of times
 			v = openText(v)
 		}
-	case bindEach, bindEachOf:
+	case bindEach:
 		v = element(v)
 	case bindElement:
 		if v.kind == list && b.index < len(v.list) && !v.open {
@@ -192,8 +183,6 @@ func (s *scan) bindingValue(b *binding) value {
 		} else {
 			v = value{}
 		}
-	case bindBelow:
-		v = s.below(element(listValue(v)), "**/*")
 	case bindFirst:
 		if v.kind != text {
 			v = value{}
@@ -259,9 +248,6 @@ func (s *scan) layout() {
 			depth--
 		}
 		s.nested[i] = depth
-		if s.g.wordBlocks { // blocks that end with "end": nothing is known to be straight
-			s.nested[i] = 1
-		}
 		if t.is("{") {
 			depth++
 		}

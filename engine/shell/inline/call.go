@@ -131,7 +131,7 @@ func touch(k Kind, keys ...string) handler { return touchAt(k, 0, keys...) }
 func touchAt(k Kind, n int, keys ...string) handler {
 	return func(c *call) {
 		if v, ok := c.arg(n, keys...); ok {
-			c.add(k, c.paths(v)...).Decoded = v.decoded
+			c.add(k, c.paths(v)...)
 		}
 	}
 }
@@ -141,23 +141,6 @@ func tree(k Kind, keys ...string) handler {
 	return func(c *call) {
 		if v, ok := c.arg(0, keys...); ok {
 			c.add(k, c.paths(v)...).Recursive = true
-		}
-	}
-}
-
-// touchAll reports an access to the paths that all the arguments name.
-func touchAll(k Kind) handler {
-	return func(c *call) {
-		if l := c.positional(); len(l.list) > 0 {
-			c.add(k, c.paths(l)...)
-		}
-	}
-}
-
-func treeAll(k Kind) handler {
-	return func(c *call) {
-		if l := c.positional(); len(l.list) > 0 {
-			c.add(k, c.paths(l)...).Recursive = true
 		}
 	}
 }

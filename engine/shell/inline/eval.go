@@ -2,7 +2,6 @@ package inline
 
 import (
 	"slices"
-	"strings"
 )
 
 // evaluator computes what a function returns from its receiver and arguments.
@@ -63,19 +62,13 @@ func (s *scan) primary(i int, emit bool) (value, int) {
 func (s *scan) name(i int, emit bool) (value, int) {
 	t := &s.toks[i]
 	switch t.text {
-	case "True", "False", "None", "true", "false", "nil", "null", "undefined", "TRUE", "FALSE", "NULL", "T":
+	case "True", "False", "None":
 		return wordValue(t.text), i + 1
-	case "new", "await", "not", "typeof", "void", "my", "our", "local", "return", "yield", "echo", "go", "defer":
+	case "await", "not", "return", "yield":
 		if i+1 < len(s.toks) && !s.toks[i+1].newline && !s.toks[i+1].is("(") && !s.toks[i+1].is("=") && !s.toks[i+1].is(".") && !emit {
 			return s.operand(i+1, false)
 		}
 		return value{}, i + 1
-	}
-	if other, ok := s.g.globals[t.text]; ok {
-		if other == "~" {
-			return textValue(home), i + 1
-		}
-		return objectValue(other), i + 1
 	}
 	v := s.lookup(t.text, i)
 	return v, i + 1
@@ -92,40 +85,21 @@ func (s *scan) prefixed(i int) (value, int) {
 		}
 		return argList(args), s.after(i)
 	case "[":
-		if s.g.braceList && s.match[i] == i+1 && i+3 < len(s.toks) && s.toks[i+3].is("{") { // []string{…}
-			return argList(s.arguments(i + 3)), s.after(i + 3)
-		}
 		return argList(s.arguments(i)), s.after(i)
 	case "{":
-		if s.g.braceList {
-			return argList(s.arguments(i)), s.after(i)
-		}
 		return value{}, s.after(i)
 	case "-":
 		if v, next := s.operand(i+1, false); v.kind == word {
 			return wordValue("-" + v.alts[0].Text), next
 		}
 		return value{}, i + 1
-	case "&": // &{"name"}(…) in Perl
-		if s.g.functions && i+1 < len(s.toks) && s.toks[i+1].is("{") {
-			if args := s.arguments(i + 1); len(args) == 1 {
-				return args[0].v, s.after(i + 1)
-			}
-		}
-		if i+1 < len(s.toks) && !s.toks[i+1].newline {
-			return s.operand(i+1, false)
-		}
-	case "\\", "@", "*", "**", "...", "!":
+	case "@", "*", "**", "!":
 		if i+1 < len(s.toks) && !s.toks[i+1].newline {
 			v, next := s.operand(i+1, false)
 			if t.text == "!" {
 				return value{}, next
 			}
 			return v, next
-		}
-	case ".": // a member of what is meant anyway: \system in PHP, ::File in Ruby
-		if i+1 < len(s.toks) && s.toks[i+1].kind == tokIdent {
-			return s.lookup(s.toks[i+1].text, i+1), i + 2
 		}
 	}
 	return value{}, s.after(i)
@@ -163,64 +137,28 @@ func (s *scan) suffixes(v value, head, i int, emit bool) (value, int) {
 		t := &s.toks[i]
 		switch {
 		case t.is(".") && i+1 < len(s.toks) && s.toks[i+1].kind == tokIdent:
-			v = s.bare(v, recv, i)
 			recv = v
 			v = s.member(v, s.toks[i+1].text)
 			i += 2
 			continue
-		case t.is("."): // a member by an expression: $obj->{…}, "a".(…)
-			i++
-			if i < len(s.toks) && (s.toks[i].is("(") || s.toks[i].is("[")) {
-				continue
-			}
-			return value{}, i
 		case t.is("(") && (!t.newline || !s.g.newlineEnds) && !s.keywordBefore(i):
 			v, recv = s.invoke(v, recv, s.arguments(i), head, i, emit), value{}
 			i = s.after(i)
 			continue
-		case t.is("[") && s.match[i] == i+1 && i+2 < len(s.toks) && s.toks[i+2].is("{") && s.g.braceList: // new String[]{…}
-			return argList(s.arguments(i + 2)), s.after(i + 2)
-		case t.is("[") && (!t.newline || !s.g.newlineEnds) && !(t.space && s.g.parenless) && s.toks[i-1].operandEnd():
+		case t.is("[") && (!t.newline || !s.g.newlineEnds) && s.toks[i-1].operandEnd():
 			recv = v
 			v = s.index(v, i)
 			i = s.after(i)
 			continue
-		case t.kind == tokString && s.g.name == "lua" && v.kind == object, t.is("{") && s.g.name == "lua" && v.kind == object:
-			a, next := s.primary(i, false)
-			v, recv = s.invoke(v, recv, []argument{{v: a, from: i, to: next}}, head, i, emit), value{}
-			i = next
-			continue
 		}
 		break
-	}
-	if i == s.stop {
-		v = s.bare(v, recv, i)
-	}
-	if s.g.parenless && i != s.stop && v.kind == object && (s.handler(v.name) != nil || s.g.values[v.name] != nil) && (i == 0 || !s.toks[min(i, len(s.toks))-1].is(")")) {
-		if args, next, ok := s.command(i); ok {
-			return s.invoke(v, recv, args, head, i-1, emit), next
-		}
 	}
 	return v, i
 }
 
-// bare is the value of a call that has neither brackets nor arguments, in Ruby; of all else it is v.
-func (s *scan) bare(v, recv value, i int) value {
-	if s.g.name != "ruby" || v.kind != object || s.g.values[v.name] == nil || !isMethod(v.name) || s.toks[i-1].is(")") {
-		return v
-	}
-	return s.result(v.name, recv, nil)
-}
-
-// isMethod reports a qualified name whose last part is no class.
-func isMethod(name string) bool {
-	last := name[strings.LastIndexByte(name, '.')+1:]
-	return len(last) < len(name) && last != "" && last[0] >= 'a' && last[0] <= 'z'
-}
-
 // keywordBefore keeps "if (…)" and "return (…)" from being read as calls.
 func (s *scan) keywordBefore(i int) bool {
-	return i > 0 && s.toks[i-1].kind == tokIdent && (statementWords[s.toks[i-1].text] || s.g.indented && s.toks[i-1].text == "import") && !(i > 1 && s.toks[i-2].is("."))
+	return i > 0 && s.toks[i-1].kind == tokIdent && statementWords[s.toks[i-1].text] && !(i > 1 && s.toks[i-2].is("."))
 }
 
-var statementWords = set("if elsif elif else unless while until for foreach return and or not in is yield await case when switch catch do then")
+var statementWords = set("if elif else while for return and or not in is yield await do import")

@@ -42,19 +42,19 @@ func (s *scan) ends(i int, inBrackets, first bool) bool {
 		if first {
 			return false
 		}
-		return s.g.terminators[t.text] || s.g.juxtaposed && t.text != "and" && t.text != "or" && s.toks[i-1].operandEnd()
+		return s.g.terminators[t.text]
 	}
 	return false
 }
 
-// continues reports whether the line that begins at token i goes on with the expression
-// before it, as an operator at either end of the line says.
+// continues reports whether the line that begins at token i goes on with the expression before it, as an operator at
+// either end of the line says.
 func (s *scan) continues(i int) bool {
-	if t := &s.toks[i]; t.kind == tokOp && (t.text == "." || t.text == "+" || t.text == "||" || t.text == "&&" || t.text == "?") && s.g.name != "python" {
-		return true
+	if s.g.indented {
+		return false
 	}
-	p := &s.toks[i-1]
-	return p.kind == tokOp && !p.operandEnd() && p.text != ";" && s.g.name != "python"
+	t, p := &s.toks[i], &s.toks[i-1]
+	return t.is("||") || t.is("&&") || t.is("?") || p.kind == tokOp && !p.operandEnd() && p.text != ";"
 }
 
 // conditional is Python's "v if condition else other".
@@ -106,7 +106,7 @@ func (s *scan) arguments(open int) []argument {
 func (s *scan) list(i, end int) []argument {
 	var out []argument
 	for i < end && s.b.step() {
-		if s.toks[i].is(",") || s.toks[i].is(";") || s.toks[i].is("=>") {
+		if s.toks[i].is(",") || s.toks[i].is(";") {
 			i++
 			continue
 		}
@@ -115,10 +115,10 @@ func (s *scan) list(i, end int) []argument {
 			a.key = key
 			i += skip
 		}
-		a.splat = s.toks[i].is("*") || s.toks[i].is("**") || s.toks[i].is("...") || s.toks[i].kind == tokIdent && s.toks[i].text[0] == '@' && s.g.name == "perl"
+		a.splat = s.toks[i].is("*") || s.toks[i].is("**")
 		var n int
 		a.v, n = s.expr(i, true)
-		for n < end && !s.toks[n].is(",") && !(s.toks[n].is("=>") && a.key == "") && s.b.step() {
+		for n < end && !s.toks[n].is(",") && s.b.step() {
 			n = s.after(n)
 		}
 		i = min(max(n, i+1), end)
@@ -128,70 +128,10 @@ func (s *scan) list(i, end int) []argument {
 	return out
 }
 
-// keyword recognises name=value, name: value and name => value, and returns the tokens before the value.
+// keyword recognises name=value, and returns the tokens before the value.
 func (s *scan) keyword(i int) (string, int) {
-	t := &s.toks[i]
-	if t.kind != tokIdent && t.kind != tokString || i+1 >= len(s.toks) {
-		return "", 0
-	}
-	switch n := &s.toks[i+1]; {
-	case n.is("=") && t.kind == tokIdent && s.g.keywords == "=",
-		n.is(":") && s.g.keywords == ":",
-		n.is("=>"):
-		return t.text, 2
+	if s.g.indented && s.toks[i].kind == tokIdent && i+1 < len(s.toks) && s.toks[i+1].is("=") {
+		return s.toks[i].text, 2
 	}
 	return "", 0
-}
-
-// command evaluates the arguments of a call without brackets: all up to the end of the statement.
-func (s *scan) command(i int) ([]argument, int, bool) {
-	if i >= len(s.toks) {
-		return nil, i, true
-	}
-	t := &s.toks[i]
-	switch {
-	case t.newline && s.g.newlineEnds, t.kind == tokIdent && s.g.terminators[t.text]:
-		return nil, i, true
-	case t.kind == tokOp:
-		switch t.text {
-		case ";", ")", "]", "}", ",", "||", "&&", "?", ":", ".", "==", "!=", "=>", "|":
-			return nil, i, true
-		case "{":
-			if s.g.name == "ruby" { // a block
-				return nil, i, true
-			}
-		case "[", "(":
-			if !t.space {
-				return nil, i, false
-			}
-		case "=":
-			return nil, i, false
-		}
-	}
-	var out []argument
-	for i < len(s.toks) && s.b.step() {
-		a := argument{from: i}
-		if key, skip := s.keyword(i); skip > 0 && i+skip < len(s.toks) {
-			a.key = key
-			i += skip
-		}
-		if s.toks[i].is("{") && len(out) == 0 && s.g.name == "perl" && s.match[i] < len(s.toks) { // exec {program} @argv
-			a.v, _ = s.expr(i+1, true)
-			i = s.after(i)
-			a.key, a.to = "{}", i
-			out = append(out, a)
-			continue
-		}
-		a.splat = s.toks[i].is("*") || s.toks[i].kind == tokIdent && s.toks[i].text[0] == '@' && s.g.name == "perl"
-		var n int
-		a.v, n = s.expr(i, false)
-		i = max(n, i+1)
-		a.to = min(i, len(s.toks))
-		out = append(out, a)
-		if i >= len(s.toks) || !s.toks[i].is(",") && !s.toks[i].is("=>") {
-			break
-		}
-		i++
-	}
-	return out, min(i, len(s.toks)), true
 }

@@ -68,7 +68,6 @@ type Call struct {
 	Args      []Arg  // a variable with several possible values gives several paths, or several calls
 	Mode      string // with Chmod: octal digits without prefix, or a symbolic mode; with Signal: the signal; "" when not known
 	Recursive bool   // the access reaches everything below
-	Decoded   bool   // the text came out of a decoder: base64, hex, rot13, character codes
 	Dir       *Arg   // with Shell and Exec: the directory it runs in, when the program sets one
 	Offset    int    // in bytes, where the call stands in the scanned text
 }
@@ -79,13 +78,15 @@ type Call struct {
 
 // Supported reports whether Scan knows the language: "python", "perl", "ruby", "node",
 // "php", "lua", "awk", … or a usual other name of one, such as "python3.12" or "deno".
-func Supported(lang string) bool { return language(lang) != nil }
+func Supported(lang string) bool {
+	g, p := language(lang)
+	return g != nil || p != nil
+}
 
 // Scan returns what src does, in the order of appearance. A language that is not supported
 // gives one Dynamic call, since nothing is known about its text.
 func Scan(lang, src string) []Call {
-	g := language(lang)
-	if g == nil {
+	if !Supported(lang) {
 		return []Call{{Kind: Dynamic, Name: "language"}}
 	}
 	b := &budget{limit: maxSteps}
@@ -93,11 +94,20 @@ func Scan(lang, src string) []Call {
 	if cut {
 		src = src[:Limit]
 	}
-	calls := scanProgram(g, src, b, nil, 0)
+	calls := scanText(lang, src, b)
 	if cut || b.spent() {
 		calls = append(calls, Call{Kind: Dynamic, Name: "limit", Offset: len(src)})
 	}
 	return calls
+}
+
+// scanText looks through a text of a language that is supported.
+func scanText(lang, src string, b *budget) []Call {
+	g, p := language(lang)
+	if p != nil {
+		return scanPlain(p, src, b)
+	}
+	return scanProgram(g, src, b, nil, 0)
 }
 
 // budget counts the work of one Scan, over all nested programs. Every loop that can run over the same text

@@ -4,37 +4,20 @@ import "strings"
 
 // grammar is what the scanner knows about one family of languages.
 type grammar struct {
-	name         string
-	lineComments []string
-	blockOpen    string
-	blockClose   string
-	sigils       string               // characters that begin a variable: "$@%"
-	identExtra   string               // characters allowed in names besides letters, digits and _
-	operators    []string             // those of more than one character, longest first
-	spelling     map[string]string    // operators that mean "." (member) or "+" (join)
-	keywords     string               // what stands between the name and the value of a keyword argument
-	juxtaposed   bool                 // nothing but a new operand shows that a statement ends
-	newlineEnds  bool                 // a line ends a statement
-	indented     bool                 // blocks are indented
-	wordBlocks   bool                 // blocks end with a word
-	adjacent     bool                 // literals side by side are joined
-	parenless    bool                 // arguments need no brackets
-	regexes      bool                 // /…/ is a literal where an operand may stand
-	braceList    bool                 // {…} is a list
-	functions    bool                 // a text can be called as the function of that name
-	terminators  map[string]bool      // words that end an expression
-	stops        map[string]bool      // operators that do
-	modules      map[string]bool      // modules of which an unknown member may be anything
-	globals      map[string]string    // names that stand for something else; "~" for the home directory
-	calls        map[string]handler   // what functions do
-	values       map[string]evaluator // what functions return
-	constants    map[string]value     // members that are known without a call
-	strings      func(l *lexer) bool  // reads a string literal, if one begins here
-	start        func(l *lexer)       // before the first token
-	line         func(l *lexer) bool  // at the start of a line: true when it consumed something
-	bind         func(s *scan)        // collects the variables and imports
-	walk         func(s *scan)        // replaces the usual walk over the tokens
-	canonical    func(string) string  // spells a qualified name as the tables do
+	operators   []string             // those of more than one character, longest first
+	newlineEnds bool                 // a line ends a statement
+	indented    bool                 // blocks are indented
+	regexes     bool                 // /…/ is a literal where an operand may stand
+	terminators map[string]bool      // words that end an expression
+	stops       map[string]bool      // operators that do
+	modules     map[string]bool      // modules of which an unknown member may be anything
+	calls       map[string]handler   // what functions do
+	values      map[string]evaluator // what functions return
+	constants   map[string]value     // members that are known without a call
+	strings     func(l *lexer) bool  // reads a string literal, if one begins here
+	bind        func(s *scan)        // collects the variables and imports
+	walk        func(s *scan)        // replaces the usual walk over the tokens
+	canonical   func(string) string  // spells a qualified name as the tables do
 }
 
 // lexer cuts a text into tokens.
@@ -47,23 +30,16 @@ type lexer struct {
 	space   bool
 	col     int
 	b       *budget
-	pending []heredoc // here-documents whose body begins on the next line
-	subs    []sub     // code inside of literals
+	subs    []sub // code inside of literals
 }
 
-// sub is code that stands inside a literal: an interpolation, a replacement that is evaluated.
-type sub struct {
-	from, to int
-	g        *grammar // nil for the same language
-}
+// sub is code that stands inside a literal: an interpolation.
+type sub struct{ from, to int }
 
 func lex(g *grammar, src string, b *budget) ([]token, []sub) {
 	l := &lexer{g: g, src: src, newline: true, b: b}
 	if strings.HasPrefix(src, "#!") {
 		l.skipLine()
-	}
-	if g.start != nil {
-		g.start(l)
 	}
 	for l.i < len(src) && b.step() {
 		l.next()
@@ -109,13 +85,7 @@ func (l *lexer) operand() bool {
 }
 
 // beforeOperand are words after which an operand stands although they look like one.
-var beforeOperand = map[string]bool{
-	"return": true, "and": true, "or": true, "not": true, "if": true, "unless": true, "while": true, "until": true,
-	"split": true, "grep": true, "map": true, "join": true, "print": true, "puts": true, "typeof": true, "case": true,
-	"when": true, "in": true, "of": true, "x": true, "else": true, "elsif": true, "do": true, "then": true, "push": true,
-	"system": true, "exec": true, "unlink": true, "eval": true, "die": true, "spawn": true, "await": true, "yield": true,
-	"rm": true, "rm_rf": true, "rm_r": true, "rm_f": true, "open": true, "chmod": true, "p": true, "echo": true,
-}
+var beforeOperand = set("return in print printf getline")
 
 func (l *lexer) next() {
 	c := l.src[l.i]
@@ -135,17 +105,21 @@ func (l *lexer) next() {
 	}
 	if l.newline && l.col < 0 {
 		l.col = l.i - strings.LastIndexByte(l.src[:l.i], '\n') - 1
-		if l.g.line != nil && l.g.line(l) {
-			return
-		}
 	}
-	if l.comment() || l.g.strings(l) {
+	if c == '#' {
+		l.skipLine()
+		return
+	}
+	if l.g.strings(l) {
 		return
 	}
 	from := l.i
 	switch {
-	case l.variable():
-	case isIdentStart(c) || strings.IndexByte(l.g.identExtra, c) >= 0 && c != '.' && c != '-':
+	case c == '$': // a field in awk
+		l.i++
+		l.ident()
+		l.add(tokIdent, l.src[from:l.i], nil, from)
+	case isIdentStart(c):
 		l.ident()
 		l.add(tokIdent, l.src[from:l.i], nil, from)
 	case isDigit(c) || c == '.' && isDigit(l.at(1)) && l.operand():
@@ -158,95 +132,16 @@ func (l *lexer) next() {
 	}
 }
 
-// endLine is called behind a newline: it reads the bodies of here-documents.
-func (l *lexer) endLine() {
-	l.newline, l.space, l.col = true, true, -1
-	pending := l.pending
-	l.pending = nil
-	for _, h := range pending {
-		l.hereBody(h)
-	}
-}
-
-func (l *lexer) comment() bool {
-	for _, s := range l.g.lineComments {
-		if l.has(s) {
-			l.skipLine()
-			return true
-		}
-	}
-	if l.g.blockOpen == "" || !l.has(l.g.blockOpen) {
-		return false
-	}
-	n := strings.Index(l.src[l.i+len(l.g.blockOpen):], l.g.blockClose)
-	if n < 0 {
-		l.i = len(l.src)
-		return true
-	}
-	end := l.i + len(l.g.blockOpen) + n + len(l.g.blockClose)
-	l.newline = l.newline || strings.Contains(l.src[l.i:end], "\n")
-	l.space = true
-	l.i = end
-	return true
-}
+func (l *lexer) endLine() { l.newline, l.space, l.col = true, true, -1 }
 
 func (l *lexer) ident() {
 	for l.i < len(l.src) {
 		c := l.src[l.i]
-		if !isIdent(c) && (c == 0 || strings.IndexByte(l.g.identExtra, c) < 0) {
+		if !isIdent(c) {
 			return
 		}
 		l.i++
 	}
-}
-
-// variable reads a name with a sigil: $x, @x, ${x}, $_, $0.
-func (l *lexer) variable() bool {
-	c := l.src[l.i]
-	if strings.IndexByte(l.g.sigils, c) < 0 {
-		return false
-	}
-	n := l.at(1)
-	// % and & are operators where no operand can begin.
-	if (c == '%' || c == '&') && !l.operand() || c == '@' && !isIdentStart(n) && n != '@' {
-		return false
-	}
-	from := l.i
-	switch {
-	case isIdentStart(n) || n == ':' && l.at(2) == ':':
-		l.i++
-		l.ident()
-		for l.has("::") && isIdentStart(l.at(2)) {
-			l.i += 2
-			l.ident()
-		}
-	case n == '@' && c == '@':
-		l.i += 2
-		l.ident()
-	case n == '{' && c == '$' && isIdentStart(l.at(2)):
-		end := l.i + 2
-		for end < len(l.src) && isIdent(l.src[end]) {
-			end++
-		}
-		if end >= len(l.src) || l.src[end] != '}' {
-			return false
-		}
-		name := "$" + l.src[l.i+2:end]
-		l.i = end + 1
-		l.add(tokIdent, name, nil, from)
-		return true
-	case c == '$' && isDigit(n):
-		l.i++
-		l.ident()
-	case c == '$' && n != 0 && strings.IndexByte("_!@&/\\,;.0<>()[]^", n) >= 0 && l.g.name != "php":
-		l.i += 2
-	case c == '$' && n == '$' && !isIdentStart(l.at(2)):
-		l.i += 2
-	default:
-		return false
-	}
-	l.add(tokIdent, l.src[from:l.i], nil, from)
-	return true
 }
 
 func (l *lexer) number() {
@@ -264,19 +159,12 @@ func (l *lexer) operator() {
 	for _, op := range l.g.operators {
 		if l.has(op) {
 			l.i += len(op)
-			l.addOp(op, from)
+			l.add(tokOp, op, nil, from)
 			return
 		}
 	}
 	l.i++
-	l.addOp(l.src[from:l.i], from)
-}
-
-func (l *lexer) addOp(op string, from int) {
-	if other, ok := l.g.spelling[op]; ok {
-		op = other
-	}
-	l.add(tokOp, op, nil, from)
+	l.add(tokOp, l.src[from:l.i], nil, from)
 }
 
 // regex skips a regular expression literal with its flags; false when the line ends before it does.

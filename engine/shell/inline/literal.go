@@ -10,22 +10,16 @@ type escapes uint8
 
 const (
 	escRaw    escapes = iota // it is an ordinary character
-	escSingle                // only before itself and the quote
 	escC                     // as in C; an unknown one stands for the character behind it
 	escPython                // as in C; an unknown one keeps its backslash
-	escLua                   // as in C; three digits are decimal
 )
 
 // interpolation says what in a literal is replaced by values.
 type interpolation uint8
 
 const (
-	interNone     interpolation = iota
-	interBraces                 // {expr}, with {{ and }} for braces
-	interTemplate               // ${expr}
-	interHash                   // #{expr}
-	interSigil                  // $name, ${name}, {$expr}, @name
-	interGroovy                 // $name, ${expr}
+	interNone   interpolation = iota
+	interBraces               // {expr}, with {{ and }} for braces
 )
 
 // literal describes how to read one string.
@@ -108,16 +102,6 @@ func (l *lexer) escape(r *reader, q literal) {
 		l.i++
 		return
 	}
-	if q.esc == escSingle {
-		if c == '\\' || c == q.closer[0] || q.opener != 0 && c == q.opener {
-			r.buf.WriteByte(c)
-		} else {
-			r.buf.WriteByte('\\')
-			r.buf.WriteByte(c)
-		}
-		l.i += 2
-		return
-	}
 	l.i += 2
 	switch {
 	case c == '\n':
@@ -139,11 +123,7 @@ func (l *lexer) escape(r *reader, q literal) {
 		r.gap(0, 0)
 	case isDigit(c):
 		l.i--
-		l.digits(r, q.esc)
-	case q.esc == escLua && c == 'z':
-		for l.i < len(l.src) && strings.IndexByte(" \t\r\n", l.src[l.i]) >= 0 {
-			l.i++
-		}
+		l.digits(r)
 	default:
 		if n := strings.IndexByte("abfnrtve", c); n >= 0 && !(q.esc == escPython && c == 'e') {
 			r.buf.WriteByte("\a\b\f\n\r\t\v\x1b"[n])
@@ -174,15 +154,12 @@ func (l *lexer) hex(r *reader, n int, raw bool) {
 	l.char(r, v, raw)
 }
 
-// digits reads a numeric escape: three decimal digits in Lua, three octal ones elsewhere.
-func (l *lexer) digits(r *reader, esc escapes) {
-	base, v := 8, 0
-	if esc == escLua {
-		base = 10
-	}
+// digits reads up to three octal digits.
+func (l *lexer) digits(r *reader) {
+	v := 0
 	start := l.i
-	for l.i-start < 3 && l.at(0) >= '0' && int(l.at(0)-'0') < base {
-		v = v*base + int(l.at(0)-'0')
+	for l.i-start < 3 && l.at(0) >= '0' && l.at(0) < '8' {
+		v = v*8 + int(l.at(0)-'0')
 		l.i++
 	}
 	if l.i == start { // \8 and \9 are no octal digits

@@ -29,9 +29,6 @@ func (s *scan) index(v value, open int) value {
 		return value{}
 	}
 	key := args[0].v
-	if v.kind == object && s.g.values[v.name+".[]"] != nil { // Dir["*"]
-		return s.g.values[v.name+".[]"](s, v, args)
-	}
 	if v.kind == list {
 		if n, ok := key.number(); ok && !v.open {
 			if n < 0 {
@@ -41,12 +38,6 @@ func (s *scan) index(v value, open int) value {
 				return v.list[n]
 			}
 		}
-		return value{}
-	}
-	if v.kind == text && s.toks[open+1].is(":") && args[0].to-args[0].from == 4 && s.toks[open+2].is(":") && s.toks[open+3].is("-") {
-		return s.mapText(v, true, reverse)
-	}
-	if v.kind == object && v.name[0] == '$' && !environments[v.name] { // an element of an array
 		return value{}
 	}
 	if v.kind == object {
@@ -75,7 +66,7 @@ func (s *scan) memberByKey(v value, key string) value {
 }
 
 // environments are the objects that hold the variables of the process.
-var environments = map[string]bool{"os.environ": true, "process.env": true, "ENV": true, "$ENV": true, "$_ENV": true, "$_SERVER": true, "ENVIRON": true}
+var environments = map[string]bool{"os.environ": true, "ENVIRON": true}
 
 // canonical spells a qualified name in the way in which the tables know it.
 func (s *scan) canonical(name string) string {

@@ -8,11 +8,6 @@ import "strings"
 // pattern is glob(PATTERN).
 func pattern(s *scan, _ value, args []argument) value { return s.matches(first(s, value{}, args)) }
 
-// homePattern is glob("~/…") in languages in which a tilde there means the home directory.
-func homePattern(s *scan, _ value, args []argument) value {
-	return s.matches(expandHome(s, first(s, value{}, args)))
-}
-
 // matches are the names that v, a pattern, stands for.
 func (s *scan) matches(v value) value {
 	if v.kind == list {

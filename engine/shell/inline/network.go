@@ -1,10 +1,5 @@
 package inline
 
-import "strings"
-
-// fetch reports a connection to the URL that is the n-th argument.
-func fetch(n int, keys ...string) handler { return connects(Network, n, keys...) }
-
 func connects(k Kind, n int, keys ...string) handler {
 	return func(c *call) {
 		v, ok := c.arg(n, keys...)
@@ -167,14 +162,4 @@ func (s *scan) conclude() {
 		return
 	}
 	s.add(Call{Kind: SocketShell, Name: "socket", Offset: at - 1})
-}
-
-// standardStream reports whether a descriptor or handle is a standard stream.
-func standardStream(v value) bool {
-	s, _ := v.exact()
-	switch strings.ToUpper(s) {
-	case "0", "1", "2", "STDIN", "STDOUT", "STDERR":
-		return true
-	}
-	return false
 }

@@ -11,7 +11,7 @@ func (s *scan) operator(v value, i int, inBrackets bool) (value, int) {
 			return r, n
 		}
 	}
-	if (t.kind == tokString || s.g.name == "awk" && t.kind != tokRegex) && s.g.adjacent {
+	if t.kind == tokString || !s.g.indented && t.kind != tokRegex { // literals side by side, and in awk all values, are joined
 		r, n := s.operand(i, false)
 		return s.concat(v, r), n
 	}
@@ -55,7 +55,7 @@ func (s *scan) symbol(v value, i int, inBrackets bool) (value, int) {
 	case "*":
 		r, n := s.right(i, inBrackets)
 		return s.repeat(v, r), n
-	case "||", "??", "//":
+	case "||":
 		r, n := s.right(i, inBrackets)
 		return union(v, r), n
 	case "?":
@@ -67,7 +67,7 @@ func (s *scan) symbol(v value, i int, inBrackets bool) (value, int) {
 		return value{}, n
 	case "&&":
 		return s.right(i, inBrackets)
-	case "=", ":=", "<-", ".=", "+=": // an assignment has the value of its right side
+	case "=", ":=", "+=": // an assignment has the value of its right side
 		return s.expr(i+1, inBrackets)
 	}
 	_, n := s.right(i, inBrackets)
@@ -83,13 +83,6 @@ func (s *scan) wordOperator(v value, i int, inBrackets bool) (value, int, bool) 
 	case "and":
 		r, n := s.right(i, inBrackets)
 		return r, n, true
-	case "x":
-		if s.g.name == "perl" {
-			r, n := s.right(i, inBrackets)
-			return s.repeat(v, r), n, true
-		}
-	case "as": // TypeScript: a type, which says nothing about the value
-		return v, i + 2, true
 	case "if":
 		r, n := s.conditional(v, i, inBrackets)
 		return r, n, true
@@ -99,7 +92,7 @@ func (s *scan) wordOperator(v value, i int, inBrackets bool) (value, int, bool) 
 			i = s.after(i)
 		}
 		return value{kind: list, open: true, list: []value{v}}, i, true
-	case "in", "is", "not", "lambda", "instanceof":
+	case "in", "is", "not", "lambda":
 		_, n := s.right(i, inBrackets)
 		return value{}, n, true
 	}
@@ -109,5 +102,5 @@ func (s *scan) wordOperator(v value, i int, inBrackets bool) (value, int, bool) 
 // tighter reports an operator that binds its operands tighter than + does.
 func (s *scan) tighter(i int) bool {
 	t := &s.toks[i]
-	return t.is("*") || t.is("%") || s.g.name == "perl" && t.word("x")
+	return t.is("*") || t.is("%")
 }

@@ -146,7 +146,7 @@ func (s *scan) tuple(last, eq int) {
 	for first >= 2 && s.toks[first-1].is(",") && s.toks[first-2].kind == tokIdent && !s.toks[first].newline {
 		first -= 2
 	}
-	if s.g.keywords == "=" && first > 0 && !s.toks[first].newline && !s.toks[first-1].is(";") && !s.toks[first-1].is(":") {
+	if first > 0 && !s.toks[first].newline && !s.toks[first-1].is(";") && !s.toks[first-1].is(":") {
 		return // keyword arguments of a call
 	}
 	// The right side is a tuple without brackets: each name gets the expression at its place.

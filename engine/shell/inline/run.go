@@ -24,7 +24,7 @@ func (c *call) shell(v value) {
 	c.s.ev.command(c, v)
 	for _, a := range v.texts() {
 		out := c.add(Shell, a)
-		out.Decoded, out.Dir = v.decoded, c.directory()
+		out.Dir = c.directory()
 	}
 }
 
@@ -44,7 +44,6 @@ func (c *call) exec(v value) {
 		l = listValue(v)
 	}
 	var args []Arg
-	decoded := v.decoded
 	for i, e := range l.list {
 		if i >= 1024 {
 			l.open = true
@@ -55,14 +54,13 @@ func (c *call) exec(v value) {
 			a = t[0]
 		} else if i == 0 { // which program it is matters: one call each
 			for _, t := range e.texts() {
-				rest := append([]value{{kind: text, alts: []Arg{t}, decoded: e.decoded}}, l.list[1:]...)
+				rest := append([]value{{kind: text, alts: []Arg{t}}}, l.list[1:]...)
 				c.exec(value{kind: list, list: rest, open: l.open})
 			}
 			return
 		} else {
 			a = common(t)
 		}
-		decoded = decoded || e.decoded
 		args = append(args, a)
 	}
 	if l.open || len(args) == 0 {
@@ -74,7 +72,7 @@ func (c *call) exec(v value) {
 		k = Spawn
 	}
 	out := c.add(k, args...)
-	out.Decoded, out.Dir = decoded, c.directory()
+	out.Dir = c.directory()
 }
 
 // common is what is known when an argument may be one of several.
@@ -149,20 +147,6 @@ func programList(n int) handler {
 	}
 }
 
-// commandOrArgv is what most scripting languages do: one text goes to a shell, several are an argv.
-func commandOrArgv(c *call) {
-	l := c.positional()
-	switch {
-	case len(l.list) == 0:
-	case len(l.list) == 1 && !l.open && l.list[0].kind != list:
-		c.shell(l.list[0])
-	case len(l.list) == 1 && l.list[0].kind == list:
-		c.exec(l.list[0])
-	default:
-		c.exec(l)
-	}
-}
-
 // runs scans the text of an inner program in the same language.
 func runs(n int, keys ...string) handler {
 	return func(c *call) {
@@ -181,7 +165,7 @@ func plain(k Kind) handler { return func(c *call) { c.add(k) } }
 // forks reports a copy of the process, and a fork bomb where it stands in an endless loop.
 func forks(c *call) {
 	k := Fork
-	if c.s.endless(c.tok) {
+	if endless(c.s.src, c.pos) {
 		k = ForkBomb
 	}
 	c.add(k)
@@ -191,13 +175,6 @@ func forks(c *call) {
 func signal(c *call) {
 	if l := c.positional().list; len(l) > 0 {
 		c.signal(l[min(1, len(l)-1)], l[:1])
-	}
-}
-
-// signalFirst is kill(signal, processes…), as Perl and Ruby have it.
-func signalFirst(c *call) {
-	if l := c.positional().list; len(l) > 1 {
-		c.signal(l[0], l[1:])
 	}
 }
 

@@ -22,7 +22,6 @@ type scan struct {
 	at      map[int]*binding // bindings by the token of their value
 	scopes  []int            // the function in which each token stands, 0 for none
 	nested  []int            // the depth of blocks around each token
-	loops   []span           // bodies of endless loops, as tokens
 	dir     *Arg             // the directory after a change of directory
 	chooses *bool            // whether it has conditions, once that was asked for
 	stop    int              // the token at which a chain is cut short, 0 for none
@@ -30,9 +29,6 @@ type scan struct {
 	calls []Call
 	ev    evidence
 }
-
-// span is a range of tokens [from, to).
-type span struct{ from, to int }
 
 type memo struct {
 	next int
@@ -61,7 +57,6 @@ func scanProgram(g *grammar, src string, b *budget, outer *scan, level int) []Ca
 	if g.bind != nil {
 		g.bind(s)
 	}
-	s.findLoops()
 	if g.walk != nil {
 		g.walk(s)
 	} else {
@@ -78,12 +73,8 @@ func (s *scan) walk() {
 		if s.b.spent() {
 			return
 		}
-		t := &s.toks[i]
 		if b := s.at[i]; b != nil {
 			s.bindingValue(b)
-		}
-		if t.kind == tokCommand {
-			s.report("`", value{}, []argument{{v: s.pieces(t)}}, i)
 		}
 		if s.head(i) {
 			if v, _ := s.operand(i, true); v.kind == object && s.handler(v.name) != nil && s.stored(i) {
@@ -118,9 +109,6 @@ func (s *scan) head(i int) bool {
 	case tokIdent, tokString:
 		return true
 	case tokOp:
-		if t.is("&") && s.g.functions && i+1 < len(s.toks) && s.toks[i+1].is("{") { // &{"name"}(…)
-			return true
-		}
 		return (t.text == "(" || t.text == "[" || t.text == ".") && (i == 0 || t.newline || !s.toks[i-1].operandEnd())
 	default:
 		return false
@@ -133,11 +121,7 @@ func (s *scan) runSubs(subs []sub) {
 		if s.b.spent() {
 			return
 		}
-		g := s.g
-		if sub.g != nil {
-			g = sub.g
-		}
-		inner := scanProgram(g, s.src[sub.from:sub.to], s.b, s, s.level+1)
+		inner := scanProgram(s.g, s.src[sub.from:sub.to], s.b, s, s.level+1)
 		for _, c := range inner {
 			c.Offset += sub.from
 			s.add(c)
@@ -150,7 +134,7 @@ func (s *scan) runSubs(subs []sub) {
 func (s *scan) runText(g *grammar, name string, v value, offset int) {
 	for _, a := range v.texts() {
 		if !a.Exact {
-			s.add(Call{Kind: Dynamic, Name: name, Args: []Arg{a}, Decoded: v.decoded, Offset: offset})
+			s.add(Call{Kind: Dynamic, Name: name, Args: []Arg{a}, Offset: offset})
 			continue
 		}
 		if !s.fold(len(a.Text)) {
@@ -158,7 +142,6 @@ func (s *scan) runText(g *grammar, name string, v value, offset int) {
 		}
 		for _, c := range scanProgram(g, a.Text, s.b, s, s.level+1) {
 			c.Offset = offset
-			c.Decoded = c.Decoded || v.decoded
 			s.add(c)
 		}
 	}
@@ -194,7 +177,7 @@ func (s *scan) pieces(t *token) value {
 
 // homeCode are expressions for the home directory as they stand inside of literals.
 var homeCode = map[string]bool{
-	"Dir.home": true, `ENV["HOME"]`: true, `ENV['HOME']`: true, "os.homedir()": true, "process.env.HOME": true, "Path.home()": true, "pathlib.Path.home()": true,
+	"Path.home()": true, "pathlib.Path.home()": true,
 	`os.environ["HOME"]`: true, `os.environ['HOME']`: true, `os.path.expanduser("~")`: true, `os.path.expanduser('~')`: true, `os.getenv("HOME")`: true, `os.getenv('HOME')`: true,
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var allLanguages = []string{"python", "node", "perl", "ruby", "php", "lua", "awk", "r", "c", "tcl", "osascript", "powershell"}
+var allLanguages = []string{"python", "node", "perl", "ruby", "php", "lua", "awk", "r", "c"}
 
 func TestSupported(t *testing.T) {
 	t.Parallel()
@@ -123,7 +123,7 @@ func TestHostileWorkIsLinear(t *testing.T) {
 		b.limit = 1 << 16
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		scanProgram(language(lang), src, &b, nil, 0)
+		scanText(lang, src, &b)
 		runtime.ReadMemStats(&after)
 		return b, after.TotalAlloc - before.TotalAlloc
 	}
@@ -150,8 +150,7 @@ func TestHostileWorkIsLinear(t *testing.T) {
 func TestRepeatedSearchesAreCounted(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ lang, again, last string }{
-		{"perl", "=/[", ""}, {"ruby", "=/[", ""}, {"node", "=/[", ""}, {"perl", "5 <a ", ""}, {"perl", "5 <a ", ">"},
-		{"python", "'\\N{'\n", ""}, {"awk", ") | getline ", ""}, {"python", "from %c import *\nx\n", ""},
+		{"awk", "=/[", ""}, {"python", "'\\N{'\n", ""}, {"awk", ") | getline ", ""}, {"python", "from %c import *\nx\n", ""},
 	} {
 		steps := func(n int) int {
 			var src strings.Builder
@@ -163,10 +162,7 @@ func TestRepeatedSearchesAreCounted(t *testing.T) {
 				}
 			}
 			b := &budget{limit: math.MaxInt}
-			g := language(tt.lang)
-			if lex(g, src.String()+tt.last, b); tt.lang == "awk" || tt.lang == "python" {
-				scanProgram(g, src.String(), b, nil, 0)
-			}
+			scanText(tt.lang, src.String()+tt.last, b)
 			return b.steps
 		}
 		if few, many := steps(1000), steps(2000); many < 3*few {
@@ -184,7 +180,7 @@ func FuzzScan(f *testing.F) {
 	for _, src := range []string{
 		"import os as o\nfor x in ['a','b']:\n  o.remove(x)", "with open('a') as f, b as c: pass", "const {a: b} = require('fs'); b('x')",
 		"my ($a, $b) = (1, 2); open(F, \">$a\");", "%w[a b].each { |f| File.delete(f) }", "$x = <<<EOT\na\nEOT;\n", "x = [==[ a ]==]", "{ print $1 | \"a\" }",
-		"x <<~A\n#{`id`}\nA\n", "s{a}{b}e; tr/a/b/; qw(a b)", "do shell script \"a\" & b", "iex $x; rm -Recurse a", "f'{a!r:>{w}}' rb'\\x' '''a", "set e [eval \"exec $c\"]",
+		"x <<~A\n#{`id`}\nA\n", "s{a}{b}e; tr/a/b/; qw(a b)", "f'{a!r:>{w}}' rb'\\x' '''a",
 	} {
 		for i := range allLanguages {
 			f.Add(i, src)

@@ -4,10 +4,9 @@ package inline
 type tokenKind uint8
 
 const (
-	tokEnd     tokenKind = iota
-	tokIdent             // a name, with its sigil where the language has them: "$x"
-	tokString            // text: the decoded value
-	tokCommand           // pieces: text that a shell runs, `…`
+	tokEnd    tokenKind = iota
+	tokIdent            // a name, with its sigil where the language has them: "$x"
+	tokString           // text: the decoded value
 	tokNumber
 	tokRegex
 	tokOp // text: the operator; "." stands for every way to reach a member, "+" for every way to join texts
@@ -39,7 +38,7 @@ func (t *token) word(name string) bool { return t.kind == tokIdent && t.text == 
 // operandEnd reports whether a value may end with t, so that what follows is an operator.
 func (t *token) operandEnd() bool {
 	switch t.kind {
-	case tokIdent, tokString, tokCommand, tokNumber, tokRegex:
+	case tokIdent, tokString, tokNumber, tokRegex:
 		return true
 	case tokOp:
 		return t.text == ")" || t.text == "]" || t.text == "}"

@@ -18,12 +18,11 @@ const (
 
 // value is what an expression may be.
 type value struct {
-	kind    valueKind
-	alts    []Arg
-	list    []value
-	open    bool
-	name    string // qualified: "os", "os.system", "socket.socket()"
-	decoded bool
+	kind valueKind
+	alts []Arg
+	list []value
+	open bool
+	name string // qualified: "os", "os.system", "socket.socket()"
 }
 
 // pathName is the type of path objects: texts that join with a slash and have methods.
@@ -43,7 +42,7 @@ func objectValue(name string) value {
 
 func pathValue(v value) value {
 	if v.kind != text {
-		v = value{kind: text, alts: []Arg{{}}, decoded: v.decoded}
+		v = value{kind: text, alts: []Arg{{}}}
 	}
 	v.name = pathName
 	return v
@@ -115,7 +114,7 @@ func (s *scan) concat(a, b value) value {
 		l.open = true
 		return l
 	}
-	out := value{kind: text, decoded: a.decoded || b.decoded, name: a.name}
+	out := value{kind: text, name: a.name}
 	if a.kind == object {
 		out.name = ""
 	}
@@ -175,7 +174,7 @@ func union(a, b value) value {
 	if a.kind == word && b.kind == word {
 		kind = word
 	}
-	out := value{kind: kind, decoded: a.decoded || b.decoded, name: a.name}
+	out := value{kind: kind, name: a.name}
 	out.alts = append(append(out.alts, a.texts()...), b.texts()...)
 	return limitAlts(out)
 }
@@ -206,22 +205,6 @@ func (s *scan) fold(n int) bool {
 	return s.b.fold <= maxFold
 }
 
-// mapText applies f to every known text; what is not known stays so, without its prefix.
-func (s *scan) mapText(v value, decoded bool, f func(string) (string, bool)) value {
-	if v.kind != text && v.kind != word {
-		return value{decoded: decoded || v.decoded}
-	}
-	out := value{kind: text, decoded: decoded || v.decoded}
-	for _, a := range v.alts {
-		t, ok := "", false
-		if a.Exact && s.fold(len(a.Text)) {
-			t, ok = f(a.Text)
-		}
-		out.alts = append(out.alts, Arg{Text: t, Exact: ok})
-	}
-	return limitAlts(out)
-}
-
 // format fills the placeholders of a format text as far as the values are known.
 func (s *scan) format(f value, args []value, next func(string) (before, after string, ok bool)) value {
 	form, ok := f.exact()
@@ -248,7 +231,6 @@ func (s *scan) format(f value, args []value, next func(string) (before, after st
 		out = s.concat(out, v)
 		form = after
 	}
-	out.decoded = f.decoded
 	return out
 }
 

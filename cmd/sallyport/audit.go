@@ -27,7 +27,8 @@ func (a *app) auditCommand() *cobra.Command {
 	return group("audit", "Read and verify the audit log", `  sallyport audit list --since 2h --effect deny
   sallyport audit show 01a1fc23-2858-7d01-a4f9-fe72a27e2b83
   sallyport audit verify
-`, a.auditList(), a.auditShow(), a.auditTail(), a.auditHash(), a.auditVerify(), a.auditAcceptBreak())
+`, a.auditList(), a.auditShow(), a.auditTail(), a.auditHash(), a.auditVerify(),
+		a.auditProve(), a.auditCheckProof(), a.auditAcceptBreak())
 }
 
 // logDir returns the directory of the log, which must be there.

@@ -135,11 +135,11 @@ Exits with 0 when the log holds, 1 when it does not or cannot be read.`,
 			o.PublicKey = string(text)
 		}
 		if checkpoint != "" {
-			text, err := readSmall(checkpoint)
+			text, err := readCheckpoint(checkpoint)
 			if err != nil {
 				return fmt.Errorf("read checkpoint: %w", err)
 			}
-			o.Checkpoint = publish.Newest(text)
+			o.Checkpoint = text
 		}
 		l, err := a.load()
 		if err != nil {
@@ -208,19 +208,34 @@ func verified(dir string, l *config.Loaded, o audit.VerifyOptions) (audit.Report
 	return report, nil
 }
 
-// maxNote is how many bytes a key or a checkpoint may have.
-const maxNote = 64 << 10
+// maxNote and maxProof are how many bytes a key or a checkpoint, and a proof, may have.
+const (
+	maxNote  = 64 << 10
+	maxProof = 64 << 20
+)
 
-// readSmall reads a key or a checkpoint. A file that is far too long, or has no end, is neither.
-func readSmall(name string) ([]byte, error) {
+// readCheckpoint reads the last signed note of a file. A file to which all are appended may have any length.
+func readCheckpoint(name string) ([]byte, error) {
+	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+		return publish.Last(name)
+	}
+	text, err := readSmall(name)
+	return publish.Newest(text), err
+}
+
+// readSmall reads a key or a checkpoint.
+func readSmall(name string) ([]byte, error) { return readUpTo(name, maxNote) }
+
+// readUpTo reads a file that sallyport wrote. One that is far too long, or has no end, is none.
+func readUpTo(name string, limit int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() // read only: nothing can be lost
-	text, err := io.ReadAll(io.LimitReader(f, maxNote+1))
-	if err == nil && len(text) > maxNote {
-		err = fmt.Errorf("%s is longer than %d bytes: name the file that sallyport wrote", name, maxNote)
+	text, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(text)) > limit {
+		err = fmt.Errorf("%s is longer than %d bytes: name the file that sallyport wrote", name, limit)
 	}
 	return text, err
 }

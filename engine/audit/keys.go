@@ -45,6 +45,15 @@ func publicKey(fsys fileSystem, dir string) (string, error) {
 	return strings.TrimSpace(string(b)), nil
 }
 
+// PublicKey returns the verifier key that lies beside the log in dir. Who can write the log can exchange it.
+func PublicKey(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("read public key: %w", err)
+	}
+	return publicKey(osFS{}, dir)
+}
+
 // ErrNoKey is in the chain of the error about a log that has records but no signing key.
 var ErrNoKey = errors.New("the signing key is gone")
 

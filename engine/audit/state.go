@@ -224,7 +224,7 @@ func lastCheckpoint(f file, size int64, key string) (state, bool, error) {
 // readAnchor reads the checkpoint file: the newest note, which also covers the last checkpoint
 // record itself. ok is false where there is none yet.
 func readAnchor(fsys fileSystem, dir string, keys ...string) (c Checkpoint, ok bool, err error) {
-	b, err := readAll(fsys, filepath.Join(dir, CheckpointFile), 64<<10)
+	b, err := readAll(fsys, filepath.Join(dir, CheckpointFile), maxNote)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Checkpoint{}, false, nil
 	}
@@ -237,6 +237,9 @@ func readAnchor(fsys fileSystem, dir string, keys ...string) (c Checkpoint, ok b
 	}
 	return c, true, nil
 }
+
+// maxNote bounds a signed note, in bytes.
+const maxNote = 64 << 10
 
 // CheckpointFile is the name of the file in the directory of a log that holds its newest checkpoint.
 const CheckpointFile = "checkpoint"

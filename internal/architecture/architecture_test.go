@@ -25,6 +25,7 @@ var ours = map[string][]string{
 	"internal/docstring":       {},
 	"plugins":                  {"policies", "runners/bubblewrap", "runners/command", "runners/docker", "runners/wire", "runners/local", "runners/supervisor", "engine", "engine/audit", "engine/audit/publish", "engine/config", "engine/facts", "engine/ledger", "engine/redact", "engine/rego", "engine/rego/fleet", "engine/wasm", "runners/journal"},
 	"cmd/sallyport-supervisor": {"internal/release", "runners/canary", "runners/wire", "runners/identity", "runners/local", "runners/supervisor", "engine", "engine/facts"},
+	"cmd/sallyport-verify":     {}, // a second reading of the format, which shares nothing with the first
 	"runners/command":          {"runners/wire", "runners/local", "runners/supervisor", "engine", "engine/facts"},
 	"runners/docker":           {"images", "runners/envfile", "runners/looks", "runners/identity", "runners/mounts", "runners/wire", "runners/local", "runners/supervisor", "engine", "engine/facts"},
 	"runners/bubblewrap":       {"runners/canary", "runners/identity", "runners/looks", "runners/mounts", "runners/wire", "runners/local", "runners/supervisor", "engine", "engine/facts"},
@@ -197,6 +198,26 @@ func TestSoleImporters(t *testing.T) {
 				t.Errorf("%s imports os/exec; only %v start processes", s.name, starters)
 			}
 		}
+	}
+}
+
+// The verifier of others shares no code with the engine, and an auditor can read it whole.
+func TestVerifierStandsAlone(t *testing.T) {
+	fset, files := sources(t)
+	lines := 0
+	for _, s := range files {
+		if s.pkg != "cmd/sallyport-verify" || s.test {
+			continue
+		}
+		lines += fset.File(s.file.Pos()).LineCount()
+		for _, imp := range imports(s.file) {
+			if strings.Contains(imp, ".") && !below(imp, "golang.org/x/mod/sumdb") {
+				t.Errorf("%s imports %s; want the standard library and golang.org/x/mod/sumdb alone", s.name, imp)
+			}
+		}
+	}
+	if lines == 0 || lines > 1000 {
+		t.Errorf("the verifier has %d lines, want at most 1000", lines)
 	}
 }
 

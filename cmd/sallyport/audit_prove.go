@@ -1,0 +1,132 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sallyport-dev/sallyport/engine/audit"
+)
+
+func (a *app) auditProve() *cobra.Command {
+	var out, checkpoint string
+	cmd := &cobra.Command{
+		Use: "prove ID", Short: "Prove that the records of one decision stand in the log", Args: exactly(1, "the id of one decision, or of a fault"),
+		Long: `Write a proof that the records of one decision stood in the log when a checkpoint was signed. Who has the log's public
+key checks it without the log: with sallyport audit check-proof, with sallyport-verify, or by hand.
+
+The proof has the records themselves. It is made under the newest checkpoint of the log, or under one that was kept
+elsewhere: that one also proves the time.`,
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", "", "`file` to write the proof to, instead of stdout; it must not exist yet")
+	cmd.Flags().StringVar(&checkpoint, "checkpoint", "", "`file` with a signed checkpoint, kept elsewhere")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		dir, err := a.logDir()
+		if err != nil {
+			return err
+		}
+		var note []byte
+		if checkpoint != "" {
+			if note, err = readCheckpoint(checkpoint); err != nil {
+				return fmt.Errorf("read checkpoint: %w", err)
+			}
+		}
+		id := args[0]
+		if strings.HasPrefix(id, "F-") {
+			id = decisionOfFault(dir, id)
+		}
+		proof, err := audit.Prove(dir, id, note)
+		if err != nil {
+			return err
+		}
+		if out == "" {
+			return writeIndented(a.out, proof)
+		}
+		text, err := json.MarshalIndent(proof, "", "  ")
+		if err != nil {
+			return fmt.Errorf("write proof: %w", err)
+		}
+		f, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return fmt.Errorf("write proof: %w", err)
+		}
+		_, err = f.Write(append(text, '\n'))
+		if closed := f.Close(); err == nil {
+			err = closed
+		}
+		return err
+	}
+	return cmd
+}
+
+func (a *app) auditCheckProof() *cobra.Command {
+	var key string
+	cmd := &cobra.Command{
+		Use: "check-proof FILE", Short: "Check a proof that audit prove made", Args: exactly(1, "the file of a proof"),
+		Long: `Check that the records of a proof lie under its signed checkpoint, and list them.
+
+Without --public-key the key beside the log of this configuration is used: who can write that log can exchange it.
+Exits with 0 when the proof holds, 1 when it does not or cannot be read.`,
+	}
+	cmd.Flags().StringVar(&key, "public-key", "", "`file` with the log's public key, kept elsewhere")
+	format := formatFlag(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		keys, err := a.proofKeys(key)
+		if err != nil {
+			return err
+		}
+		text, err := readUpTo(args[0], maxProof)
+		if err != nil {
+			return fmt.Errorf("read proof: %w", err)
+		}
+		proof, err := audit.ParseProof(text)
+		if err != nil {
+			return err
+		}
+		c, err := proof.Check(keys...)
+		if err != nil {
+			return err
+		}
+		entries, err := proof.Entries()
+		if err != nil {
+			return err
+		}
+		if err := a.writeEntries(each(entries), *format); err != nil {
+			return err
+		}
+		a.say("the proof holds: these records lie under the checkpoint of %s over %d records", printable(c.Origin), c.Size)
+		return nil
+	}
+	return cmd
+}
+
+// proofKeys reads the keys of a file, or the one beside the log.
+func (a *app) proofKeys(file string) ([]string, error) {
+	if file == "" {
+		dir, err := a.logDir()
+		if err != nil {
+			return nil, err
+		}
+		key, err := audit.PublicKey(dir)
+		return []string{key}, err
+	}
+	text, err := readSmall(file)
+	if err != nil {
+		return nil, fmt.Errorf("read public key: %w", err)
+	}
+	return strings.Fields(string(text)), nil
+}
+
+// each yields entries without errors.
+func each(all []audit.Entry) func(yield func(audit.Entry, error) bool) {
+	return func(yield func(audit.Entry, error) bool) {
+		for _, e := range all {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}

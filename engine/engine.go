@@ -65,9 +65,10 @@ type Approver interface {
 	Approve(ctx context.Context, r ApprovalRequest) (Approval, error)
 }
 
-// Recorder keeps audit records. Record returns nil only after the record is durable.
+// Recorder keeps audit records. Record returns nil only after all of them are durable, in their order and one behind the
+// other. After an error none of them counts.
 type Recorder interface {
-	Record(ctx context.Context, r Record) error
+	Record(ctx context.Context, r ...Record) error
 }
 
 // Ledger remembers what a session has done.

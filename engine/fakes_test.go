@@ -83,17 +83,23 @@ func (p *fakePolicy) Evaluate(ctx context.Context, in *facts.Input) (engine.Judg
 }
 
 type fakeRecorder struct {
-	log   *events
-	fail  engine.Kind
-	after func(engine.Kind)
+	log    *events
+	fail   engine.Kind
+	after  func(engine.Kind)
+	writes []int // how many records each call had
 }
 
-func (r *fakeRecorder) Record(_ context.Context, rec engine.Record) error {
-	if rec.Kind == r.fail {
-		return errors.New("disk full")
+func (r *fakeRecorder) Record(_ context.Context, all ...engine.Record) error {
+	for _, rec := range all {
+		if rec.Kind == r.fail {
+			return errors.New("disk full")
+		}
 	}
-	r.log.add("record %s", rec.Kind)
-	r.after(rec.Kind)
+	r.writes = append(r.writes, len(all))
+	for _, rec := range all {
+		r.log.add("record %s", rec.Kind)
+		r.after(rec.Kind)
+	}
 	return nil
 }
 

@@ -22,6 +22,7 @@ type Options struct {
 	Limits     Limits
 	Subject    facts.Subject // for requests that name none
 	Start      StartBody     // what the start record says about this process
+	Once       bool          // the gate ends with the first command that it runs: outcome and stop are one write
 
 	// Now and NewID stand in for the clock and for decision ids in tests.
 	Now   func() time.Time
@@ -182,8 +183,7 @@ func (g *Gate) Close() error {
 	}
 	g.jobs.kill()
 	if started && !already {
-		errs = append(errs, g.o.Recorder.Record(context.Background(),
-			Record{Kind: KindStop, Time: g.o.Now().UTC(), Body: StopBody{PID: g.o.Start.PID}}))
+		errs = append(errs, g.o.Recorder.Record(context.Background(), g.stopRecord()))
 	}
 	return errors.Join(errs...)
 }

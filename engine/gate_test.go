@@ -190,6 +190,29 @@ func TestCloseEndsAndRefuses(t *testing.T) {
 	}
 }
 
+// A gate for one command writes outcome and stop together, refuses a second command, and closes without another record.
+func TestOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.options.Once = true
+	g := w.gate(t)
+	for i, want := range []engine.Effect{engine.Allow, engine.Deny} {
+		if out, err := g.Do(t.Context(), engine.Request{Command: "true"}); err != nil || out.Decision.Effect != want {
+			t.Errorf("command %d: %+v, %v", i, out.Decision, err)
+		}
+	}
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"record start", "record decision", "start true", "record outcome", "record stop", "record decision", "close"}
+	if diff := cmp.Diff(want, w.log.lines()); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]int{2, 2, 1}, w.recorder.writes); diff != "" {
+		t.Errorf("records of each write (-want +got):\n%s", diff)
+	}
+}
+
 func TestLedgerSeesBeforeAndAfter(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -13,9 +13,6 @@ var errNoRecorder = errors.New("no audit log: without a record nothing runs")
 
 // recordDecision makes the decision durable. It does not end with ctx: a request that is cancelled now was judged all the same.
 func (g *Gate) recordDecision(ctx context.Context, j *judged) error {
-	if err := g.recordStart(ctx); err != nil {
-		return err
-	}
 	body := DecisionBody{Decision: j.decision, Exempted: j.exempted, Input: j.input}
 	if j.fault != nil {
 		body.Fault = &FaultBody{ID: j.fault.ID, Part: j.fault.Part, Error: j.fault.Err.Error()}
@@ -25,25 +22,25 @@ func (g *Gate) recordDecision(ctx context.Context, j *judged) error {
 
 // recordBefore makes a record durable on which a command may run, signed if the command is not confined.
 func (g *Gate) recordBefore(ctx context.Context, k Kind, decision string, body any, runs bool) error {
-	return g.o.Recorder.Record(context.WithoutCancel(ctx), Record{
-		Kind: k, Time: g.o.Now().UTC(), Decision: decision, Body: body,
-		Sign: runs && g.o.Runner.Describe().Isolation == "none",
-	})
+	r := g.newRecord(k, decision, body)
+	r.Sign = runs && g.o.Runner.Describe().Isolation == "none"
+	return g.recordBehindStart(ctx, r)
 }
 
-// recordStart writes the start record before the first decision.
-func (g *Gate) recordStart(ctx context.Context) error {
+// recordBehindStart makes a record durable, together with the start record if it is the first.
+func (g *Gate) recordBehindStart(ctx context.Context, r Record) error {
 	if g.o.Recorder == nil {
 		return errNoRecorder
 	}
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	if g.started {
-		return nil
+		g.mu.Unlock()
+		return g.o.Recorder.Record(context.WithoutCancel(ctx), r)
 	}
+	defer g.mu.Unlock()
 	body := g.o.Start
 	body.Mode, body.Policy, body.Runner = g.o.Mode, policyOf(g.evaluators()), g.o.Runner.Describe()
-	if err := g.record(ctx, KindStart, "", body); err != nil {
+	if err := g.o.Recorder.Record(context.WithoutCancel(ctx), g.newRecord(KindStart, "", body), r); err != nil {
 		return err
 	}
 	g.started = true
@@ -52,16 +49,14 @@ func (g *Gate) recordStart(ctx context.Context) error {
 
 // RecordPolicy puts on record that other policies judge from now on, or that new ones could not be taken.
 func (g *Gate) RecordPolicy(ctx context.Context, body PolicyBody) error {
-	if err := g.recordStart(ctx); err != nil {
-		return err
-	}
-	return g.record(ctx, KindPolicy, "", body)
+	return g.recordBehindStart(ctx, g.newRecord(KindPolicy, "", body))
 }
 
-func (g *Gate) record(ctx context.Context, k Kind, decision string, body any) error {
-	return g.o.Recorder.Record(context.WithoutCancel(ctx),
-		Record{Kind: k, Time: g.o.Now().UTC(), Decision: decision, Body: body})
+func (g *Gate) newRecord(k Kind, decision string, body any) Record {
+	return Record{Kind: k, Time: g.o.Now().UTC(), Decision: decision, Body: body}
 }
+
+func (g *Gate) stopRecord() Record { return g.newRecord(KindStop, "", StopBody{PID: g.o.Start.PID}) }
 
 // approve asks a person, if there is one, and records the answer. The error is about the record.
 func (g *Gate) approve(ctx context.Context, j *judged) (Approval, error) {

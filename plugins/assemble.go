@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/user"
 	"regexp"
+	"sync/atomic"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
@@ -32,6 +33,7 @@ type Options struct {
 	Version   string          // of sallyport, for the audit log
 	CheckOnly bool            // decide and run nothing; no audit log is opened
 	Follow    bool            // it lives long: servers of policies are followed until Close
+	Once      bool            // it ends with the first command that it runs
 	// Warn takes what the operator has to know and what stops nothing; nil: nobody is told.
 	Warn func(error)
 	// Progress is told how installations go before an environment opens; nil: nobody is told.
@@ -204,6 +206,7 @@ func gateOptions(l *config.Loaded, o Options) (engine.Options, error) {
 			Judge: o.Judge,
 		},
 		Subject: subject,
+		Once:    o.Once,
 		Now:     o.now,
 		Start: engine.StartBody{
 			Version: o.Version, PID: os.Getpid(), Config: l.File, Digest: fmt.Sprintf("%x", sha256.Sum256(effective)),
@@ -219,7 +222,15 @@ func (s *Sallyport) record(l *config.Loaded, o Options, options *engine.Options)
 	if err != nil {
 		return err
 	}
+	copies := copying{note: &atomic.Pointer[string]{}}
 	log.Checkpoint = out.Offer
+	if s.served != nil && s.served.SendsDecisions() {
+		copies.to = s.served.Fleet
+		log.Checkpoint = func(note []byte) {
+			out.Offer(note)
+			copies.sendCheckpoint(note)
+		}
+	}
 	if s.log, err = audit.Open(log); err != nil {
 		err = fmt.Errorf("%w: nothing runs without a record", err)
 		if _, place := errors.AsType[*fs.PathError](err); place {
@@ -230,8 +241,8 @@ func (s *Sallyport) record(l *config.Loaded, o Options, options *engine.Options)
 	s.published = out
 	out.Start(s.log.PublicKey())
 	options.Recorder = s.log
-	if s.served != nil && s.served.SendsDecisions() {
-		options.Recorder = copying{s.log, s.served.Fleet}
+	if copies.Log = s.log; copies.to != nil {
+		options.Recorder = copies
 	}
 	options.Runner = journal.Wrap(options.Runner, journalOptions(l, s.log.Redactor(), o.Warn))
 	return s.Policies.Accept()

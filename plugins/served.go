@@ -1,13 +1,16 @@
 package plugins
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
@@ -235,20 +238,61 @@ func (w *following) listen(tell func(engine.PolicyBody, error)) {
 	w.tell = tell
 }
 
-// copying is a log whose decisions are also sent to servers. The log alone counts.
+// copying is a log whose decisions, outcomes and checkpoints are also sent to servers. The log alone counts.
 type copying struct {
 	*audit.Log
-	to *fleet.Fleet
+	to   *fleet.Fleet
+	note *atomic.Pointer[string] // the newest signed checkpoint
 }
 
 // Record returns what the log returns. A copy is made only of what is on record.
-func (c copying) Record(ctx context.Context, r engine.Record) error {
-	err := c.Log.Record(ctx, r)
-	body, ok := r.Body.(engine.DecisionBody)
-	if err == nil && ok && r.Kind == engine.KindDecision {
-		policies := map[string]string{"sallyport": body.Decision.Policy.Revision}
-		maps.Copy(policies, body.Decision.Policy.Bundles)
-		c.to.Send(fleet.Decision{ID: r.Decision, Time: r.Time, Policies: policies, Body: func() ([]byte, error) { return c.Redacted(r) }})
+func (c copying) Record(ctx context.Context, records ...engine.Record) error {
+	err := c.Log.Record(ctx, records...)
+	for _, r := range records {
+		if err == nil {
+			c.send(r)
+		}
 	}
 	return err
+}
+
+func (c copying) send(r engine.Record) {
+	e := fleet.Event{ID: r.Decision, Time: r.Time}
+	body, _ := r.Body.(engine.DecisionBody)
+	switch r.Kind {
+	case engine.KindDecision:
+		e.Path = fleet.DecisionPath
+		e.Policies = map[string]string{"sallyport": body.Decision.Policy.Revision}
+		maps.Copy(e.Policies, body.Decision.Policy.Bundles)
+		note := c.note.Load()
+		e.Body = func() ([]byte, error) { return c.decision(r, note) }
+	case engine.KindOutcome:
+		e.Path = fleet.OutcomePath
+		e.Body = func() ([]byte, error) {
+			text, err := c.Redacted(r)
+			return append(append([]byte(`{"result":`), text...), '}'), err
+		}
+	default:
+		return
+	}
+	c.to.Send(e)
+}
+
+// decision is the record of a decision with the checkpoint that was the newest behind it.
+func (c copying) decision(r engine.Record, note *string) ([]byte, error) {
+	text, err := c.Redacted(r)
+	if err != nil || note == nil {
+		return text, err
+	}
+	member, err := json.Marshal(*note)
+	return slices.Concat(bytes.TrimSuffix(text, []byte("}")), []byte(`,"checkpoint":`), member, []byte("}")), err
+}
+
+// sendCheckpoint sends a signed checkpoint as an event of its own. It does not block.
+func (c copying) sendCheckpoint(note []byte) {
+	text := string(note)
+	c.note.Store(&text)
+	c.to.Send(fleet.Event{Path: fleet.CheckpointPath, Time: time.Now(), Body: func() ([]byte, error) {
+		return json.Marshal(map[string]any{"result": map[string]string{"note": text}})
+	}})
 }

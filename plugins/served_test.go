@@ -15,8 +15,10 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/audit"
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/rego"
+	"github.com/sallyport-dev/sallyport/engine/rego/fleet"
 	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/policies"
 )
@@ -152,6 +154,34 @@ func TestServed(t *testing.T) {
 	}
 	if len(server.logs) < 4 || strings.Contains(string(text), "correcthorse9battery") || !strings.Contains(string(text), "[redacted:") || !strings.Contains(string(text), `"room":"12"`) {
 		t.Errorf("%d decisions were sent: %.2000s", len(server.logs), text)
+	}
+	sent := map[string]int{}
+	for _, event := range server.logs {
+		path, _ := event["path"].(string)
+		note := ""
+		switch result, _ := event["result"].(map[string]any); path {
+		case fleet.CheckpointPath:
+			note, _ = result["note"].(string)
+		case fleet.OutcomePath:
+			if result["exit_code"] == nil || event["decision_id"] == "" {
+				t.Errorf("outcome: %v", event)
+			}
+		case fleet.DecisionPath:
+			custom, _ := event["custom"].(map[string]any)
+			note, _ = custom["checkpoint"].(string)
+		}
+		if note != "" {
+			path += " with a checkpoint"
+			if _, err := audit.OpenCheckpoint([]byte(note), s.log.PublicKey()); err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+		sent[path]++
+	}
+	for _, path := range []string{fleet.DecisionPath + " with a checkpoint", fleet.OutcomePath, fleet.CheckpointPath + " with a checkpoint"} {
+		if sent[path] == 0 {
+			t.Errorf("nothing was sent as %s: %v", path, sent)
+		}
 	}
 	if got := policyRecords(t, l); got != "taken kept" {
 		t.Errorf("on record: %s", got)

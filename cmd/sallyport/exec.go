@@ -77,7 +77,9 @@ func (a *app) exec(ctx context.Context, text string, f execFlags) error {
 	if err != nil {
 		return err
 	}
-	s, err := plugins.Assemble(ctx, l, plugins.Options{Session: f.session, Approver: terminal(), Version: version().Sallyport, Warn: a.warn, Progress: a.viewProgress().report})
+	s, err := plugins.Assemble(ctx, l, plugins.Options{
+		Session: f.session, Approver: terminal(), Version: version().Sallyport, Once: true, Warn: a.warn, Progress: a.viewProgress().report,
+	})
 	if err != nil {
 		return err
 	}

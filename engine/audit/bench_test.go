@@ -102,7 +102,7 @@ func BenchmarkVerify(b *testing.B) {
 	}
 	batch := make([]*request, 1000)
 	for i := range batch {
-		batch[i] = &request{payload: p, result: make(chan error, n)}
+		batch[i] = &request{records: []payload{p}, result: make(chan error, n)}
 	}
 	for range n / len(batch) {
 		l.process(batch, false) // the committer is idle: nothing is queued

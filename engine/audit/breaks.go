@@ -157,7 +157,7 @@ func (l *Log) noteAcceptance(records []int64, cuts []string) error {
 	a := l.o.accept
 	p, err := l.ownPayload(engine.KindRecovery, recoveryBody{Accepts: records, Cuts: cuts, By: a.by, Why: a.why})
 	if err == nil {
-		err = l.enqueue(p, false)
+		err = l.enqueue(&request{records: []payload{p}, result: make(chan error, 1)})
 	}
 	for _, name := range cuts {
 		if err == nil {

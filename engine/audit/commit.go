@@ -83,7 +83,7 @@ func answer(batch []*request, err error) {
 // those without which nothing happens.
 func split(batch []*request) (last, others []*request) {
 	for _, r := range batch {
-		if r.kind == engine.KindOutcome || r.kind == engine.KindStop {
+		if r.has(engine.KindOutcome, engine.KindStop) {
 			last = append(last, r)
 		} else {
 			others = append(others, r)
@@ -146,7 +146,7 @@ func (l *Log) inPlace() error {
 func (l *Log) write(batch []*request, checkpoint bool) error {
 	size := int64(0)
 	for _, r := range batch {
-		size += int64(len(r.body)) + envelopeSz
+		size += int64(r.size())
 	}
 	st, f := l.st.clone(), l.seg
 	if st.off > 0 && st.off+size > l.o.SegmentSize {
@@ -185,6 +185,7 @@ func (l *Log) write(batch []*request, checkpoint bool) error {
 	if note != nil {
 		err = l.setAnchor(note)
 	}
+	l.stopped = l.anchor.Size == st.tree.size && len(batch) > 0 && batch[len(batch)-1].has(engine.KindStop)
 	if err != nil && slices.ContainsFunc(batch, func(r *request) bool { return r.sign }) {
 		return fmt.Errorf("write checkpoint before a command that is not confined: %w", err)
 	}
@@ -266,9 +267,11 @@ func (l *Log) compose(st *state, batch []*request, checkpoint bool) (note []byte
 		l.add(st, p)
 	}
 	for _, r := range batch {
-		l.add(st, r.payload)
+		for _, p := range r.records {
+			l.add(st, p)
+		}
+		checkpoint = checkpoint || r.sign || r.has(engine.KindStop)
 	}
-	checkpoint = checkpoint || slices.ContainsFunc(batch, func(r *request) bool { return r.sign })
 	if st.since >= l.o.CheckpointCount || (checkpoint && st.since > 0) {
 		return l.addCheckpoint(st)
 	}

@@ -198,7 +198,7 @@ func TestFullDiskMixedBatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		batch = append(batch, &request{payload: p, result: make(chan error, 1)})
+		batch = append(batch, &request{records: []payload{p}, result: make(chan error, 1)})
 	}
 	l.process(batch, false) // the committer is idle: nothing is queued
 	if err := <-batch[0].result; !errors.Is(err, ErrFull) {

@@ -205,23 +205,60 @@ func replace(fsys fileSystem, name string, content []byte) error {
 // errBusy says that the lock of the log was not free in time.
 var errBusy = errors.New("another process held it")
 
-// lockFor takes the lock of f, waiting at most the given time: a process that was stopped while it
+// patience says how long to wait for a lock.
+type patience struct {
+	wait  time.Duration
+	after func(time.Duration) <-chan time.Time
+	// moved reports whether the log has grown since it was last asked. While it does, the queue before the waiting process
+	// gets shorter, however slow the disk is.
+	moved func() bool
+}
+
+// lockFor takes the lock of f. It gives up when nothing has moved for the given time: a process that was stopped while it
 // held the lock must not hang the gate for ever. With errBusy f is given up: it is closed when its turn comes.
-func lockFor(f file, wait time.Duration) error {
+func lockFor(f file, p patience) error {
 	done := make(chan error, 1)
 	go func() { done <- f.Lock() }()
-	timeout := time.NewTimer(wait)
-	defer timeout.Stop()
-	select {
-	case err := <-done:
-		if err != nil {
-			return fmt.Errorf("lock audit log: %w", err)
+	for {
+		select {
+		case err := <-done:
+			if err != nil {
+				return fmt.Errorf("lock audit log: %w", err)
+			}
+			return nil
+		case <-p.after(p.wait):
+			if p.moved() {
+				continue
+			}
+			go func() {
+				_ = errors.Join(<-done, f.Close()) // closing frees the lock, if it was taken
+			}()
+			return fmt.Errorf("lock audit log: %w for %v: look for a stopped sallyport process", errBusy, p.wait)
 		}
-		return nil
-	case <-timeout.C:
-		go func() {
-			_ = errors.Join(<-done, f.Close()) // closing frees the lock, if it was taken
-		}()
-		return fmt.Errorf("lock audit log: %w for %v: look for a stopped sallyport process", errBusy, wait)
+	}
+}
+
+// movement returns a function that reports whether the newest file of a log has changed since the last call.
+func movement(fsys fileSystem, dir string) func() bool {
+	type end struct {
+		segment int
+		size    int64
+	}
+	now := func() (e end) {
+		segments, err := segmentsIn(fsys, dir)
+		if err != nil || len(segments) == 0 {
+			return end{}
+		}
+		e.segment = segments[len(segments)-1]
+		if fi, err := fsys.Lstat(filepath.Join(dir, segmentName(e.segment))); err == nil {
+			e.size = fi.Size
+		}
+		return e
+	}
+	last := end{segment: -1}
+	return func() bool {
+		before := last
+		last = now()
+		return last != before
 	}
 }

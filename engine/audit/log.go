@@ -48,6 +48,7 @@ type Log struct {
 	saved      int64       // records of the log whose cut was saved last
 	recentSize int         // bytes of recent
 	anchor     Checkpoint  // newest note on disk; zero size for none
+	stopped    bool        // the last batch ended with a stop record and its checkpoint
 	passing    bool        // Open goes on behind a break: see passes
 	rekeyed    bool        // the signing key was lost: earlier checkpoints cannot be checked
 	buf        []byte
@@ -55,11 +56,25 @@ type Log struct {
 
 var _ engine.Recorder = (*Log)(nil)
 
-// request is a record on its way to the disk.
+// request is some records on their way to the disk, which stand there together or not at all.
 type request struct {
-	payload
-	sign   bool       // with a checkpoint
-	result chan error // 1
+	records []payload
+	sign    bool       // with a checkpoint, or not at all
+	result  chan error // 1
+}
+
+// size bounds the bytes that the request takes in the log.
+func (r *request) size() int {
+	n := 0
+	for _, p := range r.records {
+		n += len(p.body) + envelopeSz
+	}
+	return n
+}
+
+// has reports whether a record is of one of the kinds.
+func (r *request) has(kinds ...engine.Kind) bool {
+	return slices.ContainsFunc(r.records, func(p payload) bool { return slices.Contains(kinds, p.kind) })
 }
 
 // Open opens the log in o.Dir for writing and creates it where there is none. A torn last record,
@@ -95,29 +110,33 @@ func (l *Log) Redactor() *redact.Redactor { return l.red }
 // PublicKey returns the verifier key of the log's checkpoints.
 func (l *Log) PublicKey() string { return l.keys.public }
 
-// Record writes r and returns nil only when it is on stable storage. A context that is done
-// refuses r; once r is queued its end no longer matters: a record is never given up half way.
-// Secrets in r.Body are replaced before anything is hashed or written.
-func (l *Log) Record(ctx context.Context, r engine.Record) error {
+// Record writes records with one sync and returns nil only when all are on stable storage. A context that is done
+// refuses them; once they are queued its end no longer matters: a record is never given up half way. Secrets in their
+// bodies are replaced before anything is hashed or written. A stop record is followed by a checkpoint.
+func (l *Log) Record(ctx context.Context, records ...engine.Record) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("write audit record: %w", err)
 	}
-	switch r.Kind {
-	case engine.KindRecovery, engine.KindCheckpoint, engine.KindSegment:
-		return fmt.Errorf("write audit record: kind %q belongs to the log itself", r.Kind)
+	req := &request{result: make(chan error, 1)}
+	for _, r := range records {
+		switch r.Kind {
+		case engine.KindRecovery, engine.KindCheckpoint, engine.KindSegment:
+			return fmt.Errorf("write audit record: kind %q belongs to the log itself", r.Kind)
+		}
+		if !slices.Contains(kinds, r.Kind) {
+			return fmt.Errorf("write audit record: unknown kind %q", r.Kind)
+		}
+		p, err := encode(r, l.o.Clock(), l.red, l.o.MaxRecord)
+		if err != nil {
+			return err
+		}
+		req.records = append(req.records, p)
+		req.sign = req.sign || r.Sign
 	}
-	if !slices.Contains(kinds, r.Kind) {
-		return fmt.Errorf("write audit record: unknown kind %q", r.Kind)
-	}
-	p, err := encode(r, l.o.Clock(), l.red, l.o.MaxRecord)
-	if err != nil {
-		return err
-	}
-	return l.enqueue(p, r.Sign)
+	return l.enqueue(req)
 }
 
-func (l *Log) enqueue(p payload, sign bool) error {
-	req := &request{payload: p, sign: sign, result: make(chan error, 1)}
+func (l *Log) enqueue(req *request) error {
 	l.mu.Lock()
 	if l.closed {
 		l.mu.Unlock()
@@ -199,8 +218,8 @@ func (l *Log) take() (batch []*request, closed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n, size := 0, 0
-	for n < len(l.queue) && (n == 0 || size+len(l.queue[n].body) <= maxBatch) {
-		size += len(l.queue[n].body) + envelopeSz
+	for n < len(l.queue) && (n == 0 || size+l.queue[n].size() <= maxBatch) {
+		size += l.queue[n].size()
 		n++
 	}
 	batch = slices.Clone(l.queue[:n])
@@ -208,8 +227,12 @@ func (l *Log) take() (batch []*request, closed bool) {
 	return batch, l.closed
 }
 
-// finish writes the last checkpoint. That it fails loses no record, but the caller should know.
+// finish writes the last checkpoint, if it was not written with a stop record. That it fails loses no record, but the
+// caller should know.
 func (l *Log) finish() error {
+	if l.stopped {
+		return l.closeFiles()
+	}
 	err := l.acquire(l.o.LockWait)
 	if err == nil {
 		err = l.ready()
@@ -252,7 +275,7 @@ func (l *Log) acquire(wait time.Duration) error {
 			}
 			l.lock = f
 		}
-		if err := lockFor(l.lock, wait); err != nil {
+		if err := lockFor(l.lock, patience{wait, l.o.after, movement(l.o.fs, l.o.Dir)}); err != nil {
 			if errors.Is(err, errBusy) {
 				l.lock = nil
 			}

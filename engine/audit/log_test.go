@@ -78,6 +78,26 @@ func mustVerify(t testing.TB, dir string) Report {
 	return r
 }
 
+// Records that are written together stand one behind the other, or not at all; a stop brings the last checkpoint.
+func TestRecordsTogether(t *testing.T) {
+	t.Parallel()
+	o := testOptions(t)
+	l := mustOpen(t, o)
+	bad := engine.Record{Kind: "nonsense"}
+	if err := l.Record(t.Context(), decision("bad", "true", engine.Allow), bad); err == nil {
+		t.Error("a record that is none is written")
+	}
+	if err := l.Record(t.Context(), decision("a", "true", engine.Allow), outcome("a"), engine.Record{Kind: engine.KindStop}); err != nil {
+		t.Fatal(err)
+	}
+	before := mustVerify(t, o.Dir)
+	mustClose(t, l)
+	r := mustVerify(t, o.Dir)
+	if r.Decisions != 1 || r.Outcomes != 1 || r.Records != 2+3+1 || r.Records != before.Records {
+		t.Errorf("report:\n%s", r)
+	}
+}
+
 func TestRecordAndVerify(t *testing.T) {
 	t.Parallel()
 	o := testOptions(t)

@@ -28,13 +28,14 @@ type Options struct {
 	Reserve         int64         // bytes set aside for outcomes on a full disk; default 1 MiB, negative for none
 	CheckpointEvery time.Duration // default 10 s, negative for never by time
 	CheckpointCount int           // records; default 1024
-	LockWait        time.Duration // how long another process may hold the lock; default 10 s
+	LockWait        time.Duration // how long the log may stand still in the hands of others; default 10 s
 
 	// Checkpoint, if set, gets each new signed checkpoint. It must not block.
 	Checkpoint func(note []byte)
 
-	accept acceptance // see AcceptBreaks
-	fs     fileSystem // tests fail it step by step
+	after  func(time.Duration) <-chan time.Time // default time.After
+	accept acceptance                           // see AcceptBreaks
+	fs     fileSystem                           // tests fail it step by step
 }
 
 const (
@@ -61,6 +62,9 @@ func (o *Options) complete() error {
 	}
 	if o.Clock == nil {
 		o.Clock = time.Now
+	}
+	if o.after == nil {
+		o.after = time.After
 	}
 	if o.fs == nil {
 		o.fs = osFS{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"syscall"
@@ -105,4 +106,85 @@ func TestOutcomesWaitLonger(t *testing.T) {
 	}
 	mustClose(t, l)
 	mustClose(t, holder)
+}
+
+// slowDisk syncs only when the test lets it.
+type slowDisk struct {
+	osFS
+	syncs chan chan struct{} // one for each sync that waits
+}
+
+type slowFile struct {
+	file
+	syncs chan chan struct{}
+}
+
+func (d slowDisk) OpenFile(name string, flag int, perm fs.FileMode) (file, error) {
+	f, err := d.osFS.OpenFile(name, flag, perm)
+	if err != nil || !strings.HasSuffix(name, ".jsonl") {
+		return f, err
+	}
+	return slowFile{f, d.syncs}, nil
+}
+
+func (f slowFile) Sync() error {
+	done := make(chan struct{})
+	f.syncs <- done
+	<-done
+	return f.file.Sync()
+}
+
+// 64 processes that start and run a command at once are all served, and all of their outcomes are on record, although a
+// process waits longer than LockWait: the log moves on. TestOutcomesWaitLonger has one that stands still.
+func TestManyProcessesOnASlowDisk(t *testing.T) {
+	t.Parallel()
+	const processes = 64
+	o := testOptions(t)
+	mustClose(t, mustOpen(t, o))
+	disk := slowDisk{syncs: make(chan chan struct{})}
+	o.fs, o.LockWait = disk, time.Second
+	over := make(chan time.Time) // each LockWait of every process is over when the test says so
+	o.after = func(time.Duration) <-chan time.Time { return over }
+	done := make(chan error, processes)
+	for i := range processes {
+		go func() {
+			l, err := Open(o)
+			id := fmt.Sprint("p-", i)
+			if err == nil {
+				err = l.Record(context.Background(), engine.Record{Kind: engine.KindStart}, decision(id, "true", engine.Allow))
+			}
+			if err == nil {
+				err = l.Record(context.Background(), outcome(id), engine.Record{Kind: engine.KindStop})
+			}
+			if err == nil {
+				err = l.Close()
+			}
+			done <- err
+		}()
+	}
+	syncs, waits := 0, 0
+	for ended := 0; ended < processes; {
+		select {
+		case sync := <-disk.syncs:
+			syncs++
+			select {
+			case over <- time.Time{}: // one of those that wait loses its patience, if it has reason to
+				waits++
+			default:
+			}
+			close(sync)
+		case err := <-done:
+			if ended++; err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if syncs < processes || waits == 0 {
+		t.Errorf("%d syncs, %d ends of LockWait: nobody had to wait", syncs, waits)
+	}
+	r := mustVerify(t, o.Dir)
+	if r.Decisions != processes || r.Outcomes != processes || len(r.Orphans)+len(r.Running) > 0 {
+		t.Errorf("report:\n%s", r)
+	}
+	t.Logf("%d syncs, %d ends of LockWait", syncs, waits)
 }

@@ -282,7 +282,7 @@ func (v *verifier) snapshotLock() (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := lockFor(f, defaultLockWait); err != nil {
+	if err := lockFor(f, patience{defaultLockWait, time.After, movement(v.fs, v.dir)}); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return func() { _ = f.Close() }, nil // closing frees the lock; nothing was written

@@ -41,15 +41,17 @@ type records struct {
 	bad   engine.Kind
 }
 
-func (r *records) Record(_ context.Context, rec engine.Record) error {
+func (r *records) Record(_ context.Context, all ...engine.Record) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if rec.Kind == r.bad {
-		return os.ErrPermission
-	}
-	r.kinds[rec.Kind]++
-	if body, ok := rec.Body.(engine.OutcomeBody); ok {
-		r.last = body
+	for _, rec := range all {
+		if rec.Kind == r.bad {
+			return os.ErrPermission
+		}
+		r.kinds[rec.Kind]++
+		if body, ok := rec.Body.(engine.OutcomeBody); ok {
+			r.last = body
+		}
 	}
 	return nil
 }

@@ -208,7 +208,7 @@ func (slow) Approve(ctx context.Context, _ engine.ApprovalRequest) (engine.Appro
 	return engine.Approval{}, ctx.Err()
 }
 
-func (slow) Record(context.Context, engine.Record) error { return nil }
+func (slow) Record(context.Context, ...engine.Record) error { return nil }
 
 // refuses times how long a gate waits that gets no answer.
 func refuses(b *testing.B, s slow, limits engine.Limits) {

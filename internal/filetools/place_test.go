@@ -38,7 +38,7 @@ func (a *allow) Evaluate(_ context.Context, in *facts.Input) (engine.Judgement, 
 
 type forgetful struct{}
 
-func (forgetful) Record(context.Context, engine.Record) error { return nil }
+func (forgetful) Record(context.Context, ...engine.Record) error { return nil }
 
 // newPlace makes a workspace of files; a name with a slash at its end is a directory, a content that
 // starts with "-> " a symbolic link.

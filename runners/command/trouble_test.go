@@ -74,7 +74,7 @@ func (j *judge) Policy() engine.PolicyInfo { return engine.PolicyInfo{} }
 
 type records struct{}
 
-func (records) Record(context.Context, engine.Record) error { return nil }
+func (records) Record(context.Context, ...engine.Record) error { return nil }
 
 // A gate whose environment is lost opens another for the next request, and judges by that.
 func TestGateOpensAnother(t *testing.T) {

@@ -22,8 +22,8 @@ func (fixed) Describe() facts.Runner { return facts.Runner{Name: "box", Isolatio
 func (f fixed) Open(context.Context, engine.EnvironmentSpec) (engine.Environment, error) {
 	return f.env, nil
 }
-func (fixed) Policy() engine.PolicyInfo                   { return engine.PolicyInfo{} }
-func (fixed) Record(context.Context, engine.Record) error { return nil }
+func (fixed) Policy() engine.PolicyInfo                      { return engine.PolicyInfo{} }
+func (fixed) Record(context.Context, ...engine.Record) error { return nil }
 func (fixed) Evaluate(context.Context, *facts.Input) (engine.Judgement, error) {
 	return engine.Judgement{Effect: engine.Allow}, nil
 }

@@ -11,20 +11,28 @@ import (
 	"github.com/open-policy-agent/opa/v1/storage"
 )
 
-// Decision is a decision record as it is sent: redacted already.
-type Decision struct {
-	ID       string
+// Event is a record as it is sent in a decision log: redacted already.
+type Event struct {
+	ID       string // of the decision; "" for none
+	Path     string // DecisionPath, OutcomePath or CheckpointPath
 	Time     time.Time
 	Policies map[string]string // revisions by name
-	// Body returns the record: an object with the members result and input. It is called off the way of the request.
+	// Body returns the record: an object with the members result and, for a decision, input. All others are sent as
+	// custom. It is called off the way of the request.
 	Body func() ([]byte, error)
 }
+
+// Paths of events, by which a collector tells them apart.
+const (
+	DecisionPath   = "sallyport/main/decision"
+	OutcomePath    = "sallyport/main/outcome"
+	CheckpointPath = "sallyport/main/checkpoint"
+)
 
 const (
 	decisionsWaiting = 1024     // records that wait to be encoded
 	maxUnsent        = 32 << 20 // bytes that wait to be sent
 	maxUpload        = 4 << 20  // bytes of one request: a decision record fits
-	decisionPath     = "sallyport/main/decision"
 )
 
 // SendsDecisions reports whether any server wants copies of decisions.
@@ -37,8 +45,8 @@ func (f *Fleet) SendsDecisions() bool {
 	return false
 }
 
-// Send takes a copy of a decision. It never waits: what does not fit is left out and counted, for the audit log has it.
-func (f *Fleet) Send(d Decision) {
+// Send takes a copy of a record. It never waits: what does not fit is left out and counted, for the audit log has it.
+func (f *Fleet) Send(d Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.decisions == nil {
@@ -59,12 +67,12 @@ func (f *Fleet) send() {
 	f.mu.Unlock()
 	for d := range decisions {
 		if err := f.sendOne(d); err != nil {
-			f.o.Log.Warn(fmt.Sprintf("the copy of decision %s is not sent: %v; the audit log has it", d.ID, err))
+			f.o.Log.Warn(fmt.Sprintf("the copy of a record of decision %q is not sent: %v; the audit log has it", d.ID, err))
 		}
 	}
 }
 
-func (f *Fleet) sendOne(d Decision) error {
+func (f *Fleet) sendOne(d Event) error {
 	text, err := d.Body()
 	if err != nil {
 		return err
@@ -73,10 +81,13 @@ func (f *Fleet) sendOne(d Decision) error {
 	if err := json.Unmarshal(text, &body); err != nil {
 		return err
 	}
-	input, result := body["input"], body["result"]
+	result := body["result"]
+	info := opa.Info{DecisionID: d.ID, Timestamp: d.Time, Path: d.Path, Results: &result, Custom: body, Bundles: map[string]opa.BundleInfo{}}
+	if input, ok := body["input"]; ok {
+		info.Input = &input
+	}
 	delete(body, "input")
 	delete(body, "result")
-	info := opa.Info{DecisionID: d.ID, Timestamp: d.Time, Path: decisionPath, Input: &input, Results: &result, Custom: body, Bundles: map[string]opa.BundleInfo{}}
 	for name, revision := range d.Policies {
 		info.Bundles[name] = opa.BundleInfo{Revision: revision}
 	}

@@ -169,7 +169,7 @@ func TestReports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Send(fleet.Decision{ID: "d-1", Time: time.Now(), Policies: map[string]string{"p": "r"}, Body: func() ([]byte, error) {
+	f.Send(fleet.Event{ID: "d-1", Path: fleet.DecisionPath, Time: time.Now(), Policies: map[string]string{"p": "r"}, Body: func() ([]byte, error) {
 		return []byte(`{"result":{"effect":"deny"},"input":{"version":1},"redacted":["/x"]}`), nil
 	}})
 	var status, decision map[string]any
@@ -201,7 +201,7 @@ func TestReports(t *testing.T) {
 		}
 	})
 	for range 5000 {
-		f.Send(fleet.Decision{ID: "d", Time: time.Now(), Body: func() ([]byte, error) { return []byte(`{"result":{},"input":{}}`), nil }})
+		f.Send(fleet.Event{ID: "d", Path: fleet.OutcomePath, Time: time.Now(), Body: func() ([]byte, error) { return []byte(`{"result":{},"input":{}}`), nil }})
 	}
 	f.Close(context.Background())
 }

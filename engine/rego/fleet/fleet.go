@@ -82,7 +82,7 @@ type Fleet struct {
 	mu   sync.Mutex
 	wake chan struct{} // closed and made anew whenever something has changed
 
-	decisions chan Decision
+	decisions chan Event
 	lost      atomic.Int64
 	sending   sync.WaitGroup
 }
@@ -100,7 +100,7 @@ type State struct {
 
 // Open prepares to follow servers. It asks nobody.
 func Open(o Options) (*Fleet, error) {
-	f := &Fleet{o: o, wake: make(chan struct{}), decisions: make(chan Decision, decisionsWaiting)}
+	f := &Fleet{o: o, wake: make(chan struct{}), decisions: make(chan Event, decisionsWaiting)}
 	for _, hear := range []*func(string){&f.o.Log.Debug, &f.o.Log.Warn} {
 		if *hear == nil {
 			*hear = func(string) {}

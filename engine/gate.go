@@ -24,6 +24,9 @@ type Options struct {
 	Start      StartBody     // what the start record says about this process
 	Once       bool          // the gate ends with the first command that it runs: outcome and stop are one write
 
+	// Faulted hears of each fault of the audit log, which may not be on record; nil: nobody does.
+	Faulted func(*Fault)
+
 	// Now and NewID stand in for the clock and for decision ids in tests.
 	Now   func() time.Time
 	NewID func() string

@@ -20,6 +20,7 @@ const (
 	KindRecovery   Kind = "recovery"   // a torn tail was cut off
 	KindCheckpoint Kind = "checkpoint" // the log's size and root hash, signed
 	KindSegment    Kind = "segment"    // a new file continues the log
+	KindFull       Kind = "full"       // requests were refused, because the disk was full
 )
 
 // Record is one entry of the audit log before it is redacted, numbered, chained and written.

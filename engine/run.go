@@ -117,6 +117,9 @@ func (g *Gate) outcomeBody(out Outcome) OutcomeBody {
 // faulted adds a fault to an outcome. A decision that had not been acted on becomes a denial.
 func (g *Gate) faulted(out Outcome, part string, err error) Outcome {
 	out.Fault = newFault(part, err)
+	if part == "audit" && g.o.Faulted != nil {
+		g.o.Faulted(out.Fault)
+	}
 	out.Decision.Fault = out.Fault.ID
 	if !out.Ran {
 		out.Decision.Effect = Deny

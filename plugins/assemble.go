@@ -36,6 +36,8 @@ type Options struct {
 	Once      bool            // it ends with the first command that it runs
 	// Warn takes what the operator has to know and what stops nothing; nil: nobody is told.
 	Warn func(error)
+	// Faulted takes each fault of the audit log, which may not be on record; syslog gets it too. nil: only syslog.
+	Faulted func(error)
 	// Progress is told how installations go before an environment opens; nil: nobody is told.
 	Progress docker.Report
 	// Judge limits how long one request is judged; 0: as long as the engine allows by itself.
@@ -207,6 +209,7 @@ func gateOptions(l *config.Loaded, o Options) (engine.Options, error) {
 		},
 		Subject: subject,
 		Once:    o.Once,
+		Faulted: func(f *engine.Fault) { tellFault(l, f, o.Faulted) },
 		Now:     o.now,
 		Start: engine.StartBody{
 			Version: o.Version, PID: os.Getpid(), Config: l.File, Digest: fmt.Sprintf("%x", sha256.Sum256(effective)),

@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/audit/publish"
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/runners/supervisor"
@@ -43,4 +44,14 @@ func runOnce(ctx context.Context, program string, in []byte) error {
 	err = errors.Join(err, p.CloseInput())
 	_, _ = io.Copy(io.Discard, p) // it ends with the program
 	return errors.Join(p.Wait(), err, ctx.Err())
+}
+
+// tellFault tells of a fault of the audit log, on which no record may say so.
+func tellFault(l *config.Loaded, f *engine.Fault, told func(error)) {
+	ctx, cancel := context.WithTimeout(context.Background(), lastCheckpoint)
+	defer cancel()
+	_ = publish.Alert(ctx, l.Audit.Checkpoint.Publish, f.Error()) // not every machine has a syslog
+	if told != nil {
+		told(f)
+	}
 }

@@ -82,7 +82,7 @@ func (f *filterFlags) filter(now time.Time) (audit.Filter, error) {
 		return out, usageError{fmt.Errorf("--effect %s: want allow, ask or deny", f.effect)}
 	}
 	kinds := []engine.Kind{engine.KindStart, engine.KindStop, engine.KindPolicy, engine.KindConfig, engine.KindDecision, engine.KindApproval,
-		engine.KindOutcome, engine.KindRecovery, engine.KindCheckpoint, engine.KindSegment}
+		engine.KindOutcome, engine.KindRecovery, engine.KindCheckpoint, engine.KindSegment, engine.KindFull}
 	if out.Kind != "" && !slices.Contains(kinds, out.Kind) {
 		return out, usageError{fmt.Errorf("--kind %s: there is no such kind of record", f.kind)}
 	}

@@ -88,7 +88,7 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 		return err
 	}
 	approver := mcpserver.NewApprover()
-	s, err := plugins.Assemble(ctx, l, plugins.Options{Session: f.session, Approver: approver, Version: version().Sallyport, Warn: a.warn, Follow: true, Progress: a.viewProgress().report})
+	s, err := plugins.Assemble(ctx, l, plugins.Options{Session: f.session, Approver: approver, Version: version().Sallyport, Warn: a.warn, Faulted: a.complain, Follow: true, Progress: a.viewProgress().report})
 	if err != nil {
 		return err
 	}

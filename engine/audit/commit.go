@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -38,6 +39,7 @@ func (l *Log) process(batch []*request, checkpoint bool) {
 	}
 	if len(others) > 0 {
 		if err := l.keepReserve(); err != nil {
+			l.noteFull(others, err)
 			answer(others, err)
 			batch = last
 		}
@@ -48,6 +50,7 @@ func (l *Log) process(batch []*request, checkpoint bool) {
 	err = l.write(batch, checkpoint)
 	if isFull(err) {
 		err = fmt.Errorf("%w: %w", ErrFull, err)
+		l.noteFull(others, err)
 		if len(last) < len(batch) {
 			answer(others, err)
 			batch = last
@@ -83,7 +86,7 @@ func answer(batch []*request, err error) {
 // those without which nothing happens.
 func split(batch []*request) (last, others []*request) {
 	for _, r := range batch {
-		if r.has(engine.KindOutcome, engine.KindStop) {
+		if r.past() {
 			last = append(last, r)
 		} else {
 			others = append(others, r)
@@ -160,6 +163,14 @@ func (l *Log) write(batch []*request, checkpoint bool) error {
 		f = next
 		st.segment, st.off, st.lastOff = st.segment+1, 0, 0
 	}
+	own, tell := l.own, l.refused.Refused > 0 && slices.ContainsFunc(batch, func(r *request) bool { return !r.past() })
+	if tell {
+		p, err := l.ownPayload(engine.KindFull, l.refused)
+		if err != nil {
+			return err
+		}
+		l.own = append(slices.Clip(own), p)
+	}
 	start, sure := st.off, l.sure
 	if start == 0 {
 		sure = 0
@@ -172,10 +183,14 @@ func (l *Log) write(batch []*request, checkpoint bool) error {
 		err = errors.Join(err, l.drop())
 	}
 	if err != nil {
+		l.own = own
 		l.poison(f, st.segment, start)
 		return fmt.Errorf("write audit log: %w", err)
 	}
 	l.st, l.seg, l.own, l.sure = st, f, nil, st.off
+	if tell {
+		l.clearFull()
+	}
 	for line := range bytes.Lines(l.buf) {
 		l.keep(bytes.TrimSuffix(line, []byte("\n")))
 	}
@@ -423,6 +438,9 @@ func (l *Log) keepReserve() error {
 	if l.o.Reserve < 0 {
 		return nil
 	}
+	if err := l.keepRefused(); err != nil {
+		return err
+	}
 	name := l.path(reserveName)
 	fi, err := l.o.fs.Lstat(name)
 	if err == nil && fi.Size >= l.o.Reserve {
@@ -469,4 +487,70 @@ func (l *Log) freeReserve() error {
 		return fmt.Errorf("free audit reserve: %w", err)
 	}
 	return nil
+}
+
+// refusedName is a file of refusedSize bytes that is made while there is space, so that it can be written over when there
+// is none: it keeps what will be a full record.
+const (
+	refusedName = "refused"
+	refusedSize = 256
+)
+
+// keepRefused makes the file for refusals where it is missing.
+func (l *Log) keepRefused() error {
+	fi, err := l.o.fs.Lstat(l.path(refusedName))
+	if err == nil && fi.Size >= refusedSize {
+		return nil
+	}
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = l.writeRefused(fullBody{}, os.O_CREATE)
+	}
+	if isFull(err) {
+		err = fmt.Errorf("%w: %w", ErrFull, err)
+	}
+	if err != nil {
+		return fmt.Errorf("keep audit reserve: %w", err)
+	}
+	return nil
+}
+
+func (l *Log) writeRefused(b fullBody, flag int) error {
+	text, err := json.Marshal(b)
+	if err != nil {
+		return err
+	}
+	f, err := openChecked(l.o.fs, l.path(refusedName), os.O_RDWR|flag)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(append(text, bytes.Repeat([]byte{' '}, refusedSize-len(text))...), 0)
+	return errors.Join(err, f.Close())
+}
+
+// noteFull counts requests that are refused because there is no space. That it cannot be kept changes nothing for them.
+func (l *Log) noteFull(refused []*request, err error) {
+	if !errors.Is(err, ErrFull) || len(refused) == 0 {
+		return
+	}
+	now := l.o.Clock().UTC()
+	if l.refused.Refused == 0 {
+		l.refused.First = now
+	}
+	l.refused.Refused += int64(len(refused))
+	l.refused.Last = now
+	_ = l.writeRefused(l.refused, 0)
+}
+
+// clearFull forgets the refusals, which are on record now.
+func (l *Log) clearFull() {
+	l.refused = fullBody{}
+	_ = l.writeRefused(l.refused, 0) // a second record of the same refusals does no harm
+}
+
+// loadRefused reads what an earlier process kept of refusals. What cannot be read is lost: it proves nothing.
+func (l *Log) loadRefused() {
+	text, err := readAll(l.o.fs, l.path(refusedName), refusedSize)
+	if err != nil || json.Unmarshal(text, &l.refused) != nil {
+		l.refused = fullBody{}
+	}
 }

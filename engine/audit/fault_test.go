@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -172,11 +173,42 @@ func TestFullDiskKeepsOutcomes(t *testing.T) {
 	if err := l.Record(ctx, decision("yes", "true", engine.Deny)); err != nil {
 		t.Fatalf("decision after space was freed: %v", err)
 	}
+	if got := refusals(d); !slices.Equal(got, []int64{4}) {
+		t.Errorf("on record after space was freed: %v refusals", got)
+	}
+	d.mu.Lock()
+	d.capacity = d.used() + 100
+	d.mu.Unlock()
+	if err := l.Record(ctx, decision("no", "true", engine.Allow)); !errors.Is(err, ErrFull) {
+		t.Fatalf("decision on a full disk again: %v", err)
+	}
+	_ = l.Close() // the last checkpoint may not fit
+	d.mu.Lock()
+	d.capacity = 0
+	d.mu.Unlock()
+	l = mustOpen(t, o) // another process tells of what the first one refused
+	if err := l.Record(ctx, decision("more", "true", engine.Deny)); err != nil {
+		t.Fatal(err)
+	}
+	if got := refusals(d); !slices.Equal(got, []int64{4, 1}) {
+		t.Errorf("on record from another process: %v refusals", got)
+	}
 	mustClose(t, l)
 	r, err := verify(d, "/s/audit", VerifyOptions{})
-	if err != nil || !r.OK || r.Decisions != 2 || r.Outcomes != 1 {
+	if err != nil || !r.OK || r.Decisions != 3 || r.Outcomes != 1 {
 		t.Errorf("%v\n%s", err, r)
 	}
+}
+
+// refusals lists the counts of the full records on a disk.
+func refusals(d *memDisk) (counts []int64) {
+	for line := range strings.Lines(d.synced("/s/audit")) {
+		var b fullBody
+		if strings.Contains(line, `"kind":"full"`) && bodyOf([]byte(line), &b) == nil {
+			counts = append(counts, b.Refused)
+		}
+	}
+	return counts
 }
 
 // A batch that mixes outcomes and decisions on a full disk loses only the decisions.

@@ -109,6 +109,25 @@ func checkDir(fsys fileSystem, dir string) error {
 	case fi.UID >= 0 && fi.Mode.Perm()&0o022 != 0:
 		return fmt.Errorf("open audit directory %s: others may write to it (mode %04o): chmod 700 it", dir, fi.Mode.Perm())
 	}
+	return checkParents(fsys, dir)
+}
+
+// checkParents refuses a directory above in which everybody could put another one in place of ours. Where only owners may
+// rename (the sticky bit, as in /tmp), nobody can.
+func checkParents(fsys fileSystem, dir string) error {
+	for parent := filepath.Dir(dir); ownersKnown; parent = filepath.Dir(parent) {
+		fi, err := fsys.Lstat(parent)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("open audit directory: %w", err)
+		}
+		if fi.Mode.IsDir() && fi.Mode.Perm()&0o002 != 0 && fi.Mode&fs.ModeSticky == 0 {
+			return fmt.Errorf("open audit directory %s: everybody may rename it, because %s has mode %04o: chmod o-w that",
+				dir, parent, fi.Mode.Perm())
+		}
+		if parent == filepath.Dir(parent) {
+			break
+		}
+	}
 	return nil
 }
 

@@ -44,6 +44,7 @@ func (l *Log) load() error {
 	if err := l.catchUp(); err != nil {
 		return err
 	}
+	l.loadRefused()
 	return l.checkAnchor()
 }
 

@@ -48,6 +48,7 @@ type Log struct {
 	saved      int64       // records of the log whose cut was saved last
 	recentSize int         // bytes of recent
 	anchor     Checkpoint  // newest note on disk; zero size for none
+	refused    fullBody    // what found no space since the last decision that did
 	stopped    bool        // the last batch ended with a stop record and its checkpoint
 	passing    bool        // Open goes on behind a break: see passes
 	rekeyed    bool        // the signing key was lost: earlier checkpoints cannot be checked
@@ -71,6 +72,9 @@ func (r *request) size() int {
 	}
 	return n
 }
+
+// past reports whether the request speaks of what has happened already.
+func (r *request) past() bool { return r.has(engine.KindOutcome, engine.KindStop) }
 
 // has reports whether a record is of one of the kinds.
 func (r *request) has(kinds ...engine.Kind) bool {
@@ -120,7 +124,7 @@ func (l *Log) Record(ctx context.Context, records ...engine.Record) error {
 	req := &request{result: make(chan error, 1)}
 	for _, r := range records {
 		switch r.Kind {
-		case engine.KindRecovery, engine.KindCheckpoint, engine.KindSegment:
+		case engine.KindRecovery, engine.KindCheckpoint, engine.KindSegment, engine.KindFull:
 			return fmt.Errorf("write audit record: kind %q belongs to the log itself", r.Kind)
 		}
 		if !slices.Contains(kinds, r.Kind) {

@@ -29,20 +29,21 @@ func TestOpenRefusesPlaces(t *testing.T) {
 		spoil func(o *Options) error
 		want  string
 	}{
-		"no directory":       {func(o *Options) error { o.Dir = ""; return nil }, "no directory given"},
-		"world-writable":     {func(o *Options) error { return os.Chmod(o.Dir, 0o777) }, "others may write"},
-		"group-writable":     {func(o *Options) error { return os.Chmod(o.Dir, 0o770) }, "others may write"},
-		"file":               {func(o *Options) error { o.Dir = filepath.Join(o.Dir, segmentName(1)); return nil }, "not a directory"},
-		"symlink":            {func(o *Options) error { l := o.Dir + "2"; err := os.Symlink(o.Dir, l); o.Dir = l; return err }, "symbolic link"},
-		"log is a symlink":   {func(o *Options) error { return toLink(filepath.Join(o.Dir, segmentName(1))) }, "open audit log"},
-		"log is a directory": {func(o *Options) error { return toDir(filepath.Join(o.Dir, segmentName(1))) }, "open"},
-		"lock is a symlink":  {func(o *Options) error { return toLink(filepath.Join(o.Dir, "lock")) }, "lock audit log"},
-		"log is writable":    {func(o *Options) error { return os.Chmod(filepath.Join(o.Dir, segmentName(1)), 0o666) }, "others may write"},
-		"key is readable":    {func(o *Options) error { k, _, _ := keyPaths(o.Dir); return os.Chmod(k, 0o644) }, "others may read"},
-		"key is garbage":     {func(o *Options) error { k, _, _ := keyPaths(o.Dir); return os.WriteFile(k, []byte("x"), 0o600) }, "read signing key"},
-		"tags are garbage":   {func(o *Options) error { _, _, k := keyPaths(o.Dir); return os.WriteFile(k, []byte("x"), 0o600) }, "read redaction key"},
-		"keys are writable":  {func(o *Options) error { k, _, _ := keyPaths(o.Dir); return os.Chmod(filepath.Dir(k), 0o777) }, "others may write"},
-		"tiny records":       {func(o *Options) error { o.MaxRecord = 10; return nil }, "too small"},
+		"no directory":        {func(o *Options) error { o.Dir = ""; return nil }, "no directory given"},
+		"world-writable":      {func(o *Options) error { return os.Chmod(o.Dir, 0o777) }, "others may write"},
+		"group-writable":      {func(o *Options) error { return os.Chmod(o.Dir, 0o770) }, "others may write"},
+		"parent of everybody": {func(o *Options) error { return os.Chmod(filepath.Dir(o.Dir), 0o777) }, "everybody may rename it"},
+		"file":                {func(o *Options) error { o.Dir = filepath.Join(o.Dir, segmentName(1)); return nil }, "not a directory"},
+		"symlink":             {func(o *Options) error { l := o.Dir + "2"; err := os.Symlink(o.Dir, l); o.Dir = l; return err }, "symbolic link"},
+		"log is a symlink":    {func(o *Options) error { return toLink(filepath.Join(o.Dir, segmentName(1))) }, "open audit log"},
+		"log is a directory":  {func(o *Options) error { return toDir(filepath.Join(o.Dir, segmentName(1))) }, "open"},
+		"lock is a symlink":   {func(o *Options) error { return toLink(filepath.Join(o.Dir, "lock")) }, "lock audit log"},
+		"log is writable":     {func(o *Options) error { return os.Chmod(filepath.Join(o.Dir, segmentName(1)), 0o666) }, "others may write"},
+		"key is readable":     {func(o *Options) error { k, _, _ := keyPaths(o.Dir); return os.Chmod(k, 0o644) }, "others may read"},
+		"key is garbage":      {func(o *Options) error { k, _, _ := keyPaths(o.Dir); return os.WriteFile(k, []byte("x"), 0o600) }, "read signing key"},
+		"tags are garbage":    {func(o *Options) error { _, _, k := keyPaths(o.Dir); return os.WriteFile(k, []byte("x"), 0o600) }, "read redaction key"},
+		"keys are writable":   {func(o *Options) error { k, _, _ := keyPaths(o.Dir); return os.Chmod(filepath.Dir(k), 0o777) }, "others may write"},
+		"tiny records":        {func(o *Options) error { o.MaxRecord = 10; return nil }, "too small"},
 		"other owner": {func(o *Options) error {
 			if os.Geteuid() != 0 {
 				return errSkip

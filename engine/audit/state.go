@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -80,6 +81,13 @@ type checkpointBody struct {
 	Size int64    `json:"size"` // records before this one
 	Note string   `json:"note"` // signed note
 	Tree []string `json:"tree"` // edge of the Merkle tree, whose root the note has
+}
+
+// fullBody is the body of a full record, and the content of the file that keeps it while nothing can be added to the log.
+type fullBody struct {
+	Refused int64     `json:"refused"` // writes of decisions and approvals; their commands did not run
+	First   time.Time `json:"first"`
+	Last    time.Time `json:"last"`
 }
 
 // recoveryBody is the body of a recovery record.

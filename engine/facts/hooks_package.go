@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -433,9 +434,16 @@ func isOwn(pattern string) bool {
 	return strings.Contains(pattern, "sallyport") || len(pattern) > 3 && strings.Contains(ownProgram, strings.Trim(pattern, "^$.*"))
 }
 
+// parentID is part of the names of a parent's process id: $PPID, os.getppid(), process.ppid, ps -o ppid=, PPid in
+// /proc/self/status. A text that asks for it and signals a process that is not known is taken to signal that one.
+const parentID = "ppid"
+
 // signalsOwn marks a signal to Sallyport, which is the parent of its commands.
 func (c *call) signalsOwn(w value.Word) {
-	own := isOwn(w.Text) || strings.Contains(w.Raw, "$PPID") || strings.Contains(w.Raw, "${PPID}")
+	own := isOwn(w.Text) || strings.Contains(strings.ToLower(w.Raw), parentID) || strings.Trim(w.Text, "-") == strconv.Itoa(os.Getpid())
+	if c.source.w != nil && w.Certainty != value.Exact {
+		own = own || strings.Contains(strings.ToLower(c.source.w.in.Request.Command), parentID)
+	}
 	for _, i := range w.Inputs {
 		if i < len(c.source.cmds) {
 			own = own || slices.ContainsFunc(texts(c.source.cmds[i].Words), isOwn)

@@ -72,8 +72,34 @@ func (c command) take(ctx context.Context, n Note) ([]byte, error) {
 // syslog sends a note to the system's log as one line (RFC 3164), with the note as JSON.
 type syslog struct{ socket string }
 
-// severity is notice of the facility authpriv.
-const severity = 10<<3 | 5
+// severity is notice of the facility authpriv, alarm is critical.
+const (
+	severity = 10<<3 | 5
+	alarm    = 10<<3 | 2
+)
+
+// Alert sends a line to the syslog among the places of a configuration; without one to the system's.
+func Alert(ctx context.Context, places []string, text string) error {
+	socket := devLog
+	for _, place := range places {
+		if t, err := parse(Options{}, place); err == nil {
+			if s, ok := t.(syslog); ok {
+				socket = s.socket
+			}
+		}
+	}
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, text)
+	line := fmt.Sprintf("<%d>%s sallyport[%d]: %s", alarm, time.Now().Format(time.Stamp), os.Getpid(), text)
+	return datagram(ctx, socket, []byte(line))
+}
+
+// devLog is the socket of the system's log.
+const devLog = "/dev/log"
 
 func (s syslog) take(ctx context.Context, n Note) ([]byte, error) {
 	text, err := json.Marshal(map[string]any{"origin": n.Checkpoint.Origin, "size": n.Checkpoint.Size, "note": string(n.Text)})

@@ -305,7 +305,7 @@ func parse(o Options, text string) (target, error) {
 		}
 		return file(text), nil
 	case kind == "syslog":
-		return syslog{at(rest, "/dev/log")}, nil
+		return syslog{at(rest, devLog)}, nil
 	case kind == "journald":
 		return journal{at(rest, "/run/systemd/journal/socket")}, nil
 	case kind == "command" && filepath.IsAbs(rest):

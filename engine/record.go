@@ -20,6 +20,7 @@ const (
 	KindRecovery   Kind = "recovery"   // a torn tail was cut off
 	KindCheckpoint Kind = "checkpoint" // the log's size and root hash, signed
 	KindSegment    Kind = "segment"    // a new file continues the log
+	KindPrune      Kind = "prune"      // old files of the log were removed
 	KindFull       Kind = "full"       // requests were refused, because the disk was full
 )
 

@@ -282,6 +282,11 @@ func AcceptBreaks(l *config.Loaded, version string, ids []string, by, reason str
 	return audit.AcceptBreaks(logOptions(l, version), ids, by, reason)
 }
 
+// Prune removes files of the audit log whose records are all from before a time.
+func Prune(l *config.Loaded, version string, before time.Time, by string) (audit.Pruned, error) {
+	return audit.Prune(logOptions(l, version), before, by)
+}
+
 func logOptions(l *config.Loaded, version string) audit.Options {
 	patterns := make([]*regexp.Regexp, len(l.Audit.Redact))
 	for i, p := range l.Audit.Redact {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/audit"
@@ -140,6 +141,47 @@ func TestProof(t *testing.T) {
 	write(t, name, text)
 	if code, out := tried("proof", name, "--public-key", other); code != 1 {
 		t.Errorf("with another key: %d\n%s", code, out)
+	}
+}
+
+// A log whose old files were pruned holds by their hashes, and not without them.
+func TestPruned(t *testing.T) {
+	t.Parallel()
+	dir, key := madeLog(t, 40)
+	o := audit.Options{Dir: dir, CheckpointCount: 5, CheckpointEvery: -1, Reserve: -1, SegmentSize: 8 << 10}
+	for i := range 3 {
+		l, err := audit.Open(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			if err := l.Record(t.Context(), engine.Record{Kind: engine.KindStart}); err != nil {
+				t.Fatal(i, err)
+			}
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if done, err := audit.Prune(o, time.Now().Add(time.Hour), "ann"); err != nil || done.Files == 0 {
+		t.Fatalf("pruned %+v, %v", done, err)
+	}
+	if code, out := tried("log", dir, "--public-key", key); code != 0 {
+		t.Fatalf("pruned: %d\n%s", code, out)
+	}
+	name := filepath.Join(dir, "audit-000001.hashes")
+	whole := read(t, name)
+	changed := bytes.Clone(whole)
+	changed[len(changed)-1] ^= 1
+	write(t, name, changed)
+	if code, out := tried("log", dir, "--public-key", key); code != 1 {
+		t.Errorf("with another hash: %d\n%s", code, out)
+	}
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	if code, out := tried("log", dir, "--public-key", key); code != 1 {
+		t.Errorf("without hashes: %d\n%s", code, out)
 	}
 }
 

@@ -28,7 +28,7 @@ func (a *app) auditCommand() *cobra.Command {
   sallyport audit show 01a1fc23-2858-7d01-a4f9-fe72a27e2b83
   sallyport audit verify
 `, a.auditList(), a.auditShow(), a.auditTail(), a.auditHash(), a.auditVerify(),
-		a.auditProve(), a.auditCheckProof(), a.auditAcceptBreak())
+		a.auditProve(), a.auditCheckProof(), a.auditPrune(), a.auditAcceptBreak())
 }
 
 // logDir returns the directory of the log, which must be there.
@@ -82,7 +82,7 @@ func (f *filterFlags) filter(now time.Time) (audit.Filter, error) {
 		return out, usageError{fmt.Errorf("--effect %s: want allow, ask or deny", f.effect)}
 	}
 	kinds := []engine.Kind{engine.KindStart, engine.KindStop, engine.KindPolicy, engine.KindConfig, engine.KindDecision, engine.KindApproval,
-		engine.KindOutcome, engine.KindRecovery, engine.KindCheckpoint, engine.KindSegment, engine.KindFull}
+		engine.KindOutcome, engine.KindRecovery, engine.KindCheckpoint, engine.KindSegment, engine.KindFull, engine.KindPrune}
 	if out.Kind != "" && !slices.Contains(kinds, out.Kind) {
 		return out, usageError{fmt.Errorf("--kind %s: there is no such kind of record", f.kind)}
 	}

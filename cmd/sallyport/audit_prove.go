@@ -2,13 +2,17 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sallyport-dev/sallyport/engine/audit"
+	"github.com/sallyport-dev/sallyport/plugins"
 )
 
 func (a *app) auditProve() *cobra.Command {
@@ -129,4 +133,61 @@ func each(all []audit.Entry) func(yield func(audit.Entry, error) bool) {
 			}
 		}
 	}
+}
+
+func (a *app) auditPrune() *cobra.Command {
+	var older string
+	cmd := &cobra.Command{
+		Use: "prune", Short: "Remove old files of the log, and keep their hashes", Args: noArgs,
+		Long: `Remove the oldest files of the log whose records are all older than audit.retention, or than --older-than. The newest
+file stays. Archive files first that may be needed: nothing brings them back.
+
+The hashes of the removed records stay beside the log, and a signed record says who removed which file. So the rest
+verifies and has proofs as before. A log that does not verify is not pruned.`,
+		Example: "  sallyport audit prune --older-than 90d\n",
+	}
+	cmd.Flags().StringVar(&older, "older-than", "", "`age` of the records that are removed: 90d, 2160h (default: audit.retention)")
+	format := formatFlag(cmd)
+	cmd.RunE = func(*cobra.Command, []string) error {
+		l, err := a.load()
+		if err != nil {
+			return err
+		}
+		if _, err := existingLog(l); err != nil {
+			return err
+		}
+		age := time.Duration(l.Audit.Retention)
+		if older != "" {
+			if age, err = ageOf(older); err != nil {
+				return usageError{fmt.Errorf("--older-than %w", err)}
+			}
+		}
+		if age <= 0 {
+			return usageError{errors.New("the configuration has no audit.retention: give --older-than")}
+		}
+		pruned, err := plugins.Prune(l, version().Sallyport, time.Now().Add(-age), plugins.UserName())
+		if err != nil {
+			return err
+		}
+		if *format == formatJSON {
+			return writeIndented(a.out, pruned)
+		}
+		_, err = fmt.Fprintf(a.out, "%d files with %d records, %d bytes, were removed\n", pruned.Files, pruned.Records, pruned.Bytes)
+		return err
+	}
+	return cmd
+}
+
+// ageOf reads a span, in days too.
+func ageOf(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n > 0 && n < 100_000 {
+			return time.Duration(n) * 24 * time.Hour, nil
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("%q: want 90d or 2160h", text)
+	}
+	return d, nil
 }

@@ -33,13 +33,16 @@ func (v *verifier) count(h head, line []byte, at place) {
 		delete(v.granted, string(h.decision))
 	case engine.KindOutcome:
 		v.r.Outcomes++
-		if _, ok := v.open[string(h.decision)]; !ok {
-			v.r.Unasked++
-			v.here("an outcome without a decision that allows it: " + string(h.decision))
+		if _, ok := v.open[string(h.decision)]; !ok && v.r.Pruned > 0 {
+			v.unasked = append(v.unasked, string(h.decision))
+		} else if !ok {
+			v.unaskedFor(string(h.decision))
 		}
 		delete(v.open, string(h.decision))
 	case engine.KindSegment:
 		v.signer(line)
+	case engine.KindPrune:
+		v.prune(line)
 	case engine.KindCheckpoint:
 		v.checkpoint(h, line)
 	case engine.KindRecovery:
@@ -57,6 +60,28 @@ func (v *verifier) count(h head, line []byte, at place) {
 				v.r.Breaks[i].Accepted, v.r.Breaks[i].By = true, b.By
 			}
 		}
+	}
+}
+
+// unaskedFor reports an outcome of which no decision is on record.
+func (v *verifier) unaskedFor(decision string) {
+	v.r.Unasked++
+	v.here("an outcome without a decision that allows it: " + decision)
+}
+
+// prune takes what a prune record says of files that are gone.
+func (v *verifier) prune(line []byte) {
+	var b pruneBody
+	if bodyOf(line, &b) != nil {
+		v.here("a prune record that cannot be read")
+	}
+	for _, p := range b.Pruned {
+		if v.removed[p.Segment] == p.SHA256 {
+			delete(v.removed, p.Segment)
+		}
+	}
+	for _, id := range b.Open {
+		v.excused[id] = true
 	}
 }
 
@@ -129,6 +154,14 @@ func runs(line []byte) int {
 
 func (v *verifier) finish() {
 	v.r.Last = string(v.last)
+	for _, id := range v.unasked {
+		if !v.excused[id] {
+			v.unaskedFor(id)
+		}
+	}
+	for n := range v.removed {
+		v.problem(segmentName(n), 0, 0, "the file was removed, and no record tells of that")
+	}
 	for _, b := range v.r.Breaks {
 		if !b.Accepted {
 			v.problem(b.File, 0, b.Seq, b.unaccepted())

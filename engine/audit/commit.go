@@ -134,6 +134,11 @@ func (l *Log) inPlace() error {
 		return fmt.Errorf("write audit log: %w", err)
 	}
 	there, err := l.o.fs.Lstat(l.path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		if passed, err := l.passPruned(); passed || err != nil {
+			return err
+		}
+	}
 	if errors.Is(err, fs.ErrNotExist) || (ownersKnown && err == nil && (ours.Nlink == 0 || ours.ID != there.ID)) {
 		return fmt.Errorf("write audit log: %s was deleted or replaced: %w: put it back", name, ErrTampered)
 	}

@@ -245,7 +245,7 @@ func kindString(b []byte) string {
 }
 
 var kinds = []engine.Kind{engine.KindDecision, engine.KindOutcome, engine.KindApproval, engine.KindCheckpoint, engine.KindStart,
-	engine.KindStop, engine.KindPolicy, engine.KindConfig, engine.KindRecovery, engine.KindSegment, engine.KindFull}
+	engine.KindStop, engine.KindPolicy, engine.KindConfig, engine.KindRecovery, engine.KindSegment, engine.KindFull, engine.KindPrune}
 
 func hashFromHex(h *tlog.Hash, src []byte) bool {
 	for i := range h {

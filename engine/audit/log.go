@@ -124,7 +124,7 @@ func (l *Log) Record(ctx context.Context, records ...engine.Record) error {
 	req := &request{result: make(chan error, 1)}
 	for _, r := range records {
 		switch r.Kind {
-		case engine.KindRecovery, engine.KindCheckpoint, engine.KindSegment, engine.KindFull:
+		case engine.KindRecovery, engine.KindCheckpoint, engine.KindSegment, engine.KindFull, engine.KindPrune:
 			return fmt.Errorf("write audit record: kind %q belongs to the log itself", r.Kind)
 		}
 		if !slices.Contains(kinds, r.Kind) {

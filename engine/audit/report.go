@@ -12,7 +12,7 @@ type Report struct {
 	OK       bool   `json:"ok"` // no problems; read Torn, Orphans and Breaks as well
 	Records  int64  `json:"records"`
 	Segments int    `json:"segments"`
-	Pruned   int64  `json:"pruned"` // records in files that are gone, not verified
+	Pruned   int64  `json:"pruned"` // records in files that are gone; where they left hashes, these were verified
 	First    string `json:"first"`  // time of the first record
 	Last     string `json:"last"`
 
@@ -122,7 +122,7 @@ func (r Report) String() string {
 	line("log", "%s", r.Dir)
 	line("records", "%d in %d files%s", r.Records, r.Segments, r.span())
 	if r.Pruned > 0 {
-		line("pruned", "%d records before the first file are not there and were not verified", r.Pruned)
+		line("pruned", "%d records before the first file are not there any more", r.Pruned)
 	}
 	line("decisions", "%d, outcomes %d, orphans %d, still running %d", r.Decisions, r.Outcomes, len(r.Orphans), len(r.Running))
 	line("checkpoints", "%d hold, %s", r.Checkpoints, r.key())

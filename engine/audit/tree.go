@@ -157,6 +157,31 @@ func hashesOf(dir string, next, end int64, yield func(tlog.Hash, error) bool) er
 	if err != nil {
 		return err
 	}
+	hashed, err := prunedIn(osFS{}, dir)
+	if err != nil {
+		return err
+	}
+	for _, n := range hashed {
+		p, leaves, err := hashesIn(osFS{}, dir, n)
+		if err != nil {
+			return err
+		}
+		at := p.First
+		for leaf, err := range leaves {
+			if err != nil {
+				return err
+			}
+			if at == next && next < end {
+				if next++; !yield(leaf, nil) {
+					return nil
+				}
+			}
+			at++
+		}
+	}
+	if next == end {
+		return nil
+	}
 	from := 0 // the last file that begins at or before next
 	for i, n := range segments {
 		seq, err := firstIn(dir, n)

@@ -41,9 +41,14 @@ func verify(fsys fileSystem, dir string, o VerifyOptions) (Report, error) {
 	if err != nil {
 		return Report{}, fmt.Errorf("verify audit log: %w", err)
 	}
-	v := verifier{dir: dir, fs: fsys, open: map[string]place{}, granted: map[string]bool{}}
+	v := verifier{dir: dir, fs: fsys, open: map[string]place{}, granted: map[string]bool{}, removed: map[int]string{}, excused: map[string]bool{}}
 	if err := v.prepare(o); err != nil {
 		return Report{}, fmt.Errorf("verify audit log: %w", err)
+	}
+	for _, n := range v.hashed {
+		if err := v.prunedFile(n); err != nil {
+			return Report{}, fmt.Errorf("verify audit log: %w", err)
+		}
 	}
 	for i, s := range v.segments {
 		if err := v.segment(s, i == len(v.segments)-1); err != nil {
@@ -69,6 +74,10 @@ type verifier struct {
 	given    bool             // a checkpoint from elsewhere was compared
 	noted    bool             // there is a checkpoint file
 	shift    int64            // by how much the numbers of records have gone wrong so far
+	hashed   []int            // files of which only hashes are left
+	removed  map[int]string   // the digests of these, as long as no prune record has them
+	excused  map[string]bool  // decisions that were open in them
+	unasked  []string         // outcomes of decisions that may have stood in them
 	open     map[string]place // decisions that allow and have no outcome yet
 	granted  map[string]bool  // those that wait for an approval: not open until it is given
 }
@@ -193,7 +202,7 @@ func (v *verifier) check(r *lineReader, line []byte) {
 // begin takes over the tree from the first record of a log whose oldest files are gone.
 func (v *verifier) begin(h head, line []byte) {
 	segment := v.st.segment
-	if h.seq == 0 || segment == 1 {
+	if h.seq == 0 || segment == 1 || v.st.tree.size > 0 {
 		return
 	}
 	st, err := segmentStart(h, line)
@@ -209,6 +218,32 @@ func (v *verifier) begin(h head, line []byte) {
 			v.problem("", 0, a.Size, fmt.Sprintf("the %s speaks of %d records, which lie before the first file that is left", a.from, a.Size))
 		}
 	}
+}
+
+// prunedFile takes the hashes of a file in place of its records.
+func (v *verifier) prunedFile(n int) error {
+	p, leaves, err := hashesIn(v.fs, v.dir, n)
+	if errors.Is(err, ErrTampered) || err == nil && p.First != v.st.tree.size {
+		v.problem(hashesName(n), 0, v.st.tree.size, "it does not have the hashes of the records that belong there")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	v.removed[n] = p.SHA256
+	for leaf, err := range leaves {
+		if err != nil {
+			return err
+		}
+		v.st.advance(0, leaf)
+		for _, a := range v.anchors {
+			if a.Size == v.st.tree.size {
+				v.compare(a)
+			}
+		}
+	}
+	v.r.Pruned = v.st.tree.size
+	return nil
 }
 
 func (v *verifier) compare(a anchor) {
@@ -250,6 +285,9 @@ func (v *verifier) prepare(o VerifyOptions) error {
 	if err != nil {
 		v.problem("", 0, 0, err.Error())
 	}
+	if v.hashed, err = prunedIn(v.fs, v.dir); err != nil {
+		return err
+	}
 	for _, n := range numbers {
 		fi, err := v.fs.Lstat(filepath.Join(v.dir, segmentName(n)))
 		if err != nil {
@@ -260,7 +298,8 @@ func (v *verifier) prepare(o VerifyOptions) error {
 	v.r.Segments = len(v.segments)
 	if len(v.segments) == 0 {
 		v.problem("", 0, 0, "no audit-*.jsonl here")
-	} else if first := v.segments[0].number; first > 1 && !o.AllowPruned {
+	} else if first, left := v.segments[0].number, len(v.hashed); first > 1 && !o.AllowPruned &&
+		(left != first-1 || v.hashed[0] != 1) {
 		v.problem(segmentName(1), 0, 0, fmt.Sprintf("the files before %s are missing: if they were removed on purpose, say so with --allow-pruned", segmentName(first)))
 	}
 	cuts, err := cutsIn(v.fs, v.dir)

@@ -209,6 +209,8 @@ type Audit struct {
 	Dir Path `yaml:"dir"`
 	// Regular expressions (RE2) whose matches are redacted, besides the built-in ones.
 	Redact []Pattern `yaml:"redact"`
+	// How long records are kept: sallyport audit prune removes files that are older. 2160h are 90 days. Left out: for ever.
+	Retention Duration `yaml:"retention"`
 	// Signed checkpoints.
 	Checkpoint Checkpoint `yaml:"checkpoint"`
 }

@@ -131,7 +131,6 @@ type finding struct {
 // learned is a secret that one text told.
 type learned struct {
 	secret, detector, from string
-	name                   bool // it is part of a name: it is replaced only where it was found
 }
 
 // Texts replaces the secrets in the values of texts. What is found in one of them is also replaced where it
@@ -144,24 +143,27 @@ func (r *Redactor) Texts(texts []Text) Report {
 	}
 	found := r.findAll(texts)
 	all := learn(texts, found)
-	for i := range all {
-		l := &all[i]
-		for _, t := range texts {
-			if t.Class != Name || !strings.Contains(t.Value, l.secret) {
-				continue
-			}
-			l.name = !byForm(l.detector)
+	var everywhere []learned // those that are part of no name
+	for i, names := range namesWith(texts, all) {
+		l := all[i]
+		for _, at := range names {
 			if len(report.Named) < maxNamed {
-				report.Named = append(report.Named, Named{At: t.At, From: l.from, Tag: r.Tag(l.detector, l.secret)})
+				report.Named = append(report.Named, Named{At: texts[at].At, From: l.from, Tag: r.Tag(l.detector, l.secret)})
 			}
 		}
+		if len(names) == 0 || byForm(l.detector) {
+			everywhere = append(everywhere, l)
+		}
 	}
+	m := newAutomaton(everywhere)
 	for i := range texts {
 		t := &texts[i]
-		for _, l := range all {
-			if t.Class == Free && !l.name {
-				found[i] = append(found[i], occurrences(t.Value, l.secret, l.detector)...)
-			}
+		if t.Class == Free && len(everywhere) > 0 {
+			m.each(t.Value, func(secret, start, end int) bool {
+				l := everywhere[secret]
+				found[i] = append(found[i], finding{start, end, l.detector, l.secret})
+				return false // the longest one covers the others that end there
+			})
 		}
 		if len(found[i]) > 0 {
 			t.Value = r.replace(t.Value, found[i])
@@ -169,6 +171,28 @@ func (r *Redactor) Texts(texts []Text) Report {
 		}
 	}
 	return report
+}
+
+// namesWith returns, for each secret, the texts that are names and contain it.
+func namesWith(texts []Text, all []learned) [][]int {
+	in := make([][]int, len(all))
+	if len(all) == 0 {
+		return in
+	}
+	m := newAutomaton(all)
+	for i, t := range texts {
+		if t.Class != Name {
+			continue
+		}
+		m.each(t.Value, func(secret, _, _ int) bool {
+			if n := len(in[secret]); n > 0 && in[secret][n-1] == i {
+				return false // it was met in this name, and so were the shorter ones that it ends with
+			}
+			in[secret] = append(in[secret], i)
+			return true
+		})
+	}
+	return in
 }
 
 // findAll returns the secrets in each text by itself, or by the other elements of its list.

@@ -2,6 +2,9 @@ package redact
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
 	"regexp"
 	"runtime"
 	"slices"
@@ -245,6 +248,48 @@ func TestArguments(t *testing.T) {
 		}
 		if text, _ := json.Marshal(got); string(text) != tt.want {
 			t.Errorf("got  %s\nwant %s", text, tt.want)
+		}
+	}
+}
+
+// The automaton finds what a search for each secret by itself finds, also where secrets overlap and contain each other.
+func TestAutomaton(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	text := func(n int) string {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = "ab"[r.IntN(2)]
+		}
+		return string(b)
+	}
+	for range 500 {
+		var all []learned
+		seen := map[string]bool{}
+		for range 1 + r.IntN(12) {
+			if s := text(1 + r.IntN(6)); !seen[s] {
+				seen[s] = true
+				all = append(all, learned{secret: s})
+			}
+		}
+		s := text(40)
+		got, want := map[string]bool{}, map[string]bool{}
+		newAutomaton(all).each(s, func(secret, start, end int) bool {
+			got[fmt.Sprint(start, end)] = true
+			if s[start:end] != all[secret].secret {
+				t.Fatalf("%q is not %q", s[start:end], all[secret].secret)
+			}
+			return true
+		})
+		for _, l := range all {
+			for i := range s {
+				if strings.HasPrefix(s[i:], l.secret) {
+					want[fmt.Sprint(i, i+len(l.secret))] = true
+				}
+			}
+		}
+		if !maps.Equal(got, want) {
+			t.Fatalf("%q: got %v, want %v", s, got, want)
 		}
 	}
 }

@@ -2,9 +2,10 @@ package engine
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
 
 // Terminal is one that a command gets in place of separate streams, so that programs which talk with a person
@@ -27,7 +28,7 @@ func (s WindowSize) Check() error {
 }
 
 // terminalName is what names of terminals look like (term(7)).
-var terminalName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9+._-]{0,63}$`)
+var terminalName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9+._-]{0,63}$`)
 
 // checkTerminal returns an error for a request that cannot have the terminal it asks for.
 func (r Request) checkTerminal() error {

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"regexp"
 	"runtime"
 	"slices"
 	"sync"
@@ -19,6 +18,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/audit"
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
 
 // Replayed is a recorded decision and what it would be under other policies.
@@ -217,7 +217,7 @@ func (r *replayer) one(ctx context.Context, e audit.Entry) error {
 
 // verdict returns the place of a judgement: the same for inputs that are judged alike.
 func (r *replayer) verdict(input []byte) *verdict {
-	at := varying.FindSubmatchIndex(input)
+	at := varying.Get().FindSubmatchIndex(input)
 	if !r.alike || at == nil {
 		return &verdict{}
 	}
@@ -234,7 +234,7 @@ func (r *replayer) verdict(input []byte) *verdict {
 }
 
 // varying is how every input begins: the version, and what differs between requests that are otherwise the same.
-var varying = regexp.MustCompile(`^(\{"version":[0-9]+,)"request":\{"id":"[^"\\]*","time":"[^"\\]*",`)
+var varying = lazyregexp.New(`^(\{"version":[0-9]+,)"request":\{"id":"[^"\\]*","time":"[^"\\]*",`)
 
 var errVersion = errors.New("its input is of another version of sallyport")
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"embed"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"text/template"
 
 	"github.com/spf13/cobra"
 
@@ -69,9 +67,9 @@ func scaffoldRule(dir, id string) ([]string, error) {
 	parts := strings.Split(id, "/")
 	name := parts[len(parts)-1]
 	title := strings.ReplaceAll(name, "_", " ")
-	about := map[string]string{
-		"ID": id, "Name": name, "Package": strings.Join(parts, "."), "Title": strings.ToUpper(title[:1]) + title[1:],
-	}
+	about := strings.NewReplacer(
+		"{{ID}}", id, "{{Name}}", name, "{{Package}}", strings.Join(parts, "."), "{{Title}}", strings.ToUpper(title[:1])+title[1:],
+	)
 	place := filepath.Join(dir, filepath.FromSlash(id))
 	if _, err := os.Lstat(place); err == nil {
 		return nil, fmt.Errorf("write rule %s: %s is there already: choose another name or take it away", id, place)
@@ -85,16 +83,12 @@ func scaffoldRule(dir, id string) ([]string, error) {
 	for _, f := range []struct{ from, to string }{
 		{"rule.rego", name + ".rego"}, {"test.rego", name + "_test.rego"}, {"cases.yaml", name + ".cases.yaml"},
 	} {
-		t, err := template.ParseFS(scaffold, "scaffold/"+f.from+".tmpl")
+		text, err := scaffold.ReadFile("scaffold/" + f.from + ".tmpl")
 		if err != nil {
 			return written, fmt.Errorf("write rule %s: %w", id, err)
 		}
-		var text bytes.Buffer
-		if err := t.Execute(&text, about); err != nil {
-			return written, fmt.Errorf("write rule %s: %w", id, err)
-		}
 		file := filepath.Join(place, f.to)
-		if err := os.WriteFile(file, text.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(about.Replace(string(text))), 0o644); err != nil {
 			return written, fmt.Errorf("write rule %s: %w", id, err)
 		}
 		written = append(written, file)

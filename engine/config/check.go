@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
 
 // checker looks at a decoded configuration as a whole.
@@ -53,11 +54,11 @@ func (c checker) bad(key string) bool {
 }
 
 var (
-	agentName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
-	ruleID     = regexp.MustCompile(`^[a-z][a-z0-9_]*(/[a-z][a-z0-9_]*)+$`)
-	runnerName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
-	dockerUser = regexp.MustCompile(`^[1-9][0-9]{0,8}(:[1-9][0-9]{0,8})?$`)
-	envName    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	agentName  = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
+	ruleID     = lazyregexp.New(`^[a-z][a-z0-9_]*(/[a-z][a-z0-9_]*)+$`)
+	runnerName = lazyregexp.New(`^[a-z][a-z0-9_-]{0,63}$`)
+	dockerUser = lazyregexp.New(`^[1-9][0-9]{0,8}(:[1-9][0-9]{0,8})?$`)
+	envName    = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
 // BuiltinRunners are the names of runners that need no entry under runners.

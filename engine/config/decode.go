@@ -7,12 +7,13 @@ import (
 	"io"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
 
 // decoder fills a struct from YAML nodes. It goes on after a problem, so that an operator sees
@@ -52,7 +53,7 @@ func (d *decoder) document(text string, v any) bool {
 	return doc.Content[0].Kind == yaml.MappingNode
 }
 
-var yamlLine = regexp.MustCompile(`^(?:yaml: )?line ([0-9]+): `)
+var yamlLine = lazyregexp.New(`^(?:yaml: )?line ([0-9]+): `)
 
 // syntaxProblem takes the line out of an error of the YAML parser, which has it in its text only.
 func syntaxProblem(err error) Problem {

@@ -3,15 +3,16 @@ package config
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
 
 // debianName is a name with a version or a release, or the path of a .deb file. What apt-get would take for something else, such as
 // a name with "-" behind it, which removes the package, is not among them.
-var debianName = regexp.MustCompile(`^([a-z0-9][a-z0-9+.-]*[a-z0-9+](:[a-z0-9-]+)?([=/][A-Za-z0-9.+:~_-]+)?|/.*\.deb)$`)
+var debianName = lazyregexp.New(`^([a-z0-9][a-z0-9+.-]*[a-z0-9+](:[a-z0-9-]+)?([=/][A-Za-z0-9.+:~_-]+)?|/.*\.deb)$`)
 
 // packages checks what is to be installed before a container starts.
 func (c checker) packages() {

@@ -3,10 +3,11 @@ package config
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
 
 // Path is a path of this machine. A relative one is relative to the directory of the file it
@@ -46,7 +47,7 @@ func (d Duration) MarshalText() ([]byte, error) {
 type Size int64
 
 // sizePattern splits a size into its number and its unit.
-var sizePattern = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]*)$`)
+var sizePattern = lazyregexp.New(`^([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]*)$`)
 
 var sizeUnits = map[string]float64{
 	"": 1, "b": 1,

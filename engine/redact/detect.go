@@ -1,9 +1,10 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
 
 // keyword starts a closer look at the place in a text where it stands. Looking for keywords first
@@ -32,7 +33,7 @@ func newMatcher() *matcher {
 		}
 	}
 	for _, f := range formats {
-		re := regexp.MustCompile(`^(?:` + f.pattern + `)`)
+		re := lazyregexp.New(`^(?:` + f.pattern + `)`)
 		for _, word := range f.words {
 			add(word, func(s *scanner, at int) { s.format(&f, re, at) })
 		}
@@ -74,12 +75,12 @@ type scanner struct {
 	parsed   int    // end of the command whose words were looked at last
 	rejected int    // end of the last header that was read to its end and is no secret
 	read     int    // bytes that were looked at outside of patterns, some again and again
-	match    func(re *regexp.Regexp, text string) []int
+	match    func(re *lazyregexp.Regexp, text string) []int
 }
 
 // detect returns the secrets that the built-in detectors find in s.
 func detect(s string, element bool) []finding {
-	sc := scanner{s: s, element: element, match: (*regexp.Regexp).FindStringSubmatchIndex}
+	sc := scanner{s: s, element: element, match: (*lazyregexp.Regexp).FindStringSubmatchIndex}
 	return sc.scan()
 }
 
@@ -133,7 +134,7 @@ func (s *scanner) add(start, end int, detector, secret string) {
 }
 
 // format reports a token. Of one that is told by its middle, the beginning belongs to it.
-func (s *scanner) format(f *format, re *regexp.Regexp, at int) {
+func (s *scanner) format(f *format, re *lazyregexp.Regexp, at int) {
 	text := s.from(at)
 	if f.name == "private-key" {
 		text = s.s[at:]

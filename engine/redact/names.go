@@ -1,8 +1,9 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
 
 // secretWords end the names of secrets: PGPASSWORD, auth_token, --api-key.
@@ -75,7 +76,7 @@ func (s *scanner) name(at, length int, strong bool) {
 	s.add(v.start, v.end, "assignment", v.secret)
 }
 
-var shellDefault = regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_]*:?[-=]([^$}]+)\}$`)
+var shellDefault = lazyregexp.New(`^\$\{[A-Za-z_][A-Za-z0-9_]*:?[-=]([^$}]+)\}$`)
 
 // nameEnd skips a number after a name (TOKEN_2, SECRET_KEY_BASE) and returns -1 where the name goes
 // on to say something else (tokenizer, PASSWORD_FILE, --password-stdin).

@@ -1,11 +1,12 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
 
-var bearerToken = regexp.MustCompile(`^(?i)bearer +([A-Za-z0-9._~+/=-]{12,})`)
+var bearerToken = lazyregexp.New(`^(?i)bearer +([A-Za-z0-9._~+/=-]{12,})`)
 
 func (s *scanner) bearer(at int) {
 	m := s.match(bearerToken, s.from(at))
@@ -18,7 +19,7 @@ func (s *scanner) bearer(at int) {
 	}
 }
 
-var authorizationHead = regexp.MustCompile(`^(?i)authorization\\?["']?\s*[:=]\s*(?:\\?["'])?(?:(?:bearer|basic|token|digest|negotiate|apikey|bot|key)[ :]+)?`)
+var authorizationHead = lazyregexp.New(`^(?i)authorization\\?["']?\s*[:=]\s*(?:\\?["'])?(?:(?:bearer|basic|token|digest|negotiate|apikey|bot|key)[ :]+)?`)
 
 // authorization takes all that follows the scheme, up to the end of the quotes or the line.
 func (s *scanner) authorization(at int) {
@@ -115,14 +116,14 @@ func (s *scanner) url(at int) {
 }
 
 var (
-	sqlPassword   = regexp.MustCompile(`^(?i)(?:identified +by|(?:with|encrypted) +password)(?: +password)? *\\?['"]([^'"]+)['"]`)
-	netrcPassword = regexp.MustCompile(`^(?i)login\s+\S+\s+password\s+(\S+)`)
+	sqlPassword   = lazyregexp.New(`^(?i)(?:identified +by|(?:with|encrypted) +password)(?: +password)? *\\?['"]([^'"]+)['"]`)
+	netrcPassword = lazyregexp.New(`^(?i)login\s+\S+\s+password\s+(\S+)`)
 )
 
 func (s *scanner) sql(at int)   { s.captured(sqlPassword, at, "sql") }
 func (s *scanner) netrc(at int) { s.captured(netrcPassword, at, "netrc") }
 
-var told = regexp.MustCompile(`^(?i)(?:pass(?:word|phrase|code)|token|secret|key|pin) is(?: now|:)? +['"` + "`" + `]?([^\s'"` + "`" + `]{4,})`)
+var told = lazyregexp.New(`^(?i)(?:pass(?:word|phrase|code)|token|secret|key|pin) is(?: now|:)? +['"` + "`" + `]?([^\s'"` + "`" + `]{4,})`)
 
 // prose finds what a sentence calls a password. A plain word is part of the sentence: "the password is wrong".
 func (s *scanner) prose(at int) {
@@ -139,7 +140,7 @@ func (s *scanner) prose(at int) {
 	}
 }
 
-func (s *scanner) captured(re *regexp.Regexp, at int, name string) {
+func (s *scanner) captured(re *lazyregexp.Regexp, at int, name string) {
 	if m := s.match(re, s.s[at:min(len(s.s), at+1024)]); m != nil && plausible(s.s[at+m[2]:at+m[3]], true) {
 		s.add(at+m[2], at+m[3], name, s.s[at+m[2]:at+m[3]])
 	}

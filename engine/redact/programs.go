@@ -2,9 +2,10 @@ package redact
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
 
 // word is an argument of a program: its text without quotes, and where that begins.
@@ -206,9 +207,9 @@ var pipedWords = []string{"chpasswd", "--stdin", "--password-stdin", "--with-tok
 	"vncpasswd", "smbpasswd", "cryptsetup", "openssl passwd"}
 
 var (
-	echoed     = regexp.MustCompile(`(?:echo|printf)\s+(?:-[neE]+\s+|['"]?%s(?:\\n)?['"]?\s+)*(?:"([^"]+)"|'([^']+)'|([^\s'"|;&]+))\s*$`)
-	hereString = regexp.MustCompile(`^[^\n;|&]*<<<\s*(?:"([^"]+)"|'([^']+)'|([^\s'"|;&]+))`)
-	accounts   = regexp.MustCompile(`(?m)(?:^|['"\s])[a-z_][a-z0-9_-]*:([^\s'":/]{3,})`)
+	echoed     = lazyregexp.New(`(?:echo|printf)\s+(?:-[neE]+\s+|['"]?%s(?:\\n)?['"]?\s+)*(?:"([^"]+)"|'([^']+)'|([^\s'"|;&]+))\s*$`)
+	hereString = lazyregexp.New(`^[^\n;|&]*<<<\s*(?:"([^"]+)"|'([^']+)'|([^\s'"|;&]+))`)
+	accounts   = lazyregexp.New(`(?m)(?:^|['"\s])[a-z_][a-z0-9_-]*:([^\s'":/]{3,})`)
 )
 
 // pipeReach is how far around a program its input is looked for, in bytes.
@@ -219,7 +220,7 @@ func (s *scanner) piped(at int) {
 	if !s.piping && hasFold(s.s[at:], "chpasswd") {
 		s.piping = true
 		s.read += len(s.s)
-		for _, m := range accounts.FindAllStringSubmatchIndex(s.s, 64) {
+		for _, m := range accounts.Get().FindAllStringSubmatchIndex(s.s, 64) {
 			s.pipedValue(m[2], m[3])
 		}
 	}

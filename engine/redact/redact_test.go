@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
 
 func TestPlantedSecrets(t *testing.T) {
@@ -64,10 +66,10 @@ func TestRedactIsLinear(t *testing.T) {
 	read := func(text string, element bool) int {
 		s := scanner{s: text, element: element}
 		patterns := 0
-		s.match = func(re *regexp.Regexp, text string) []int {
+		s.match = func(re *lazyregexp.Regexp, text string) []int {
 			r := strings.NewReader(text)
 			defer func() { patterns += len(text) - r.Len() }()
-			return re.FindReaderSubmatchIndex(r)
+			return re.Get().FindReaderSubmatchIndex(r)
 		}
 		s.scan()
 		return patterns + s.read

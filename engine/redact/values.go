@@ -2,8 +2,9 @@ package redact
 
 import (
 	"math"
-	"regexp"
 	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
 
 // span is a value in a text and what it is without its quotes.
@@ -128,8 +129,8 @@ func (s *scanner) likely(word string, start int, strong bool, a assignment, v sp
 }
 
 var (
-	call   = regexp.MustCompile(`^(?:await +|new +)?[A-Za-z_][A-Za-z0-9_.:]*[(\[]`)
-	dotted = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)+$`)
+	call   = lazyregexp.New(`^(?:await +|new +)?[A-Za-z_][A-Za-z0-9_.:]*[(\[]`)
+	dotted = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)+$`)
 )
 
 // isCode says whether an unquoted value is an expression of a programming language.
@@ -168,11 +169,11 @@ func plausible(v string, strong bool) bool {
 	return strings.Trim(v, "*xX.-_ ") != ""
 }
 
-var variables = regexp.MustCompile(`\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-]|\{[A-Za-z_][A-Za-z0-9_]*\})|[:;, ]`)
+var variables = lazyregexp.New(`\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-]|\{[A-Za-z_][A-Za-z0-9_]*\})|[:;, ]`)
 
 func shellDefaultOnly(v string) bool { return strings.HasPrefix(v, "${") && strings.HasSuffix(v, "}") }
 
-var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
+var uuid = lazyregexp.New(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
 
 // entropic says whether v looks random: 20 or more characters of which no few are frequent, digits
 // and letters mixed, and neither a hash nor a UUID nor a file name.

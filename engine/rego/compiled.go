@@ -66,11 +66,7 @@ func (c *Compiled) describe() (description, error) {
 }
 
 // rules are the rules of a description, as load makes them of sources.
-func (c *Compiled) rules(revision string) ([]*rule, error) {
-	d, err := c.describe()
-	if err != nil {
-		return nil, err
-	}
+func (d description) rules(revision string) ([]*rule, error) {
 	if d.Revision != revision {
 		return nil, fmt.Errorf("read compiled policies: %w: %q, not %q: run go generate ./policies", ErrOtherBundle, d.Revision, revision)
 	}
@@ -91,10 +87,6 @@ type compiledRules struct {
 
 // start makes the machine for what was loaded. The module has all rules, and learns their levels from data.
 func (c *Compiled) start(ctx context.Context, p *ruleSet) (*compiledRules, error) {
-	d, err := c.describe()
-	if err != nil {
-		return nil, err
-	}
 	m := &compiledRules{ids: map[string]bool{}}
 	levels, optional := map[string]string{}, []string{}
 	var ids []string
@@ -102,7 +94,7 @@ func (c *Compiled) start(ctx context.Context, p *ruleSet) (*compiledRules, error
 		if !r.custom() {
 			ids = append(ids, r.id)
 			m.ids[r.id], levels[r.id] = true, r.setting.level
-			if !r.off() && slices.Contains(d.Optional, r.category()) && !slices.Contains(optional, r.category()) {
+			if !r.off() && slices.Contains(p.optional, r.category()) && !slices.Contains(optional, r.category()) {
 				optional = append(optional, r.category())
 			}
 		}

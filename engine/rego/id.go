@@ -2,11 +2,12 @@ package rego
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
 
 // CheckCustomID says what is wrong with the id of a custom rule, such as custom/git/no_push: it is to
@@ -36,4 +37,4 @@ func CheckCustomID(id string) error {
 	return nil
 }
 
-var identifier = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+var identifier = lazyregexp.New(`^[a-z][a-z0-9_]*$`)

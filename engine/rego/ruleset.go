@@ -19,6 +19,7 @@ type ruleSet struct {
 	digest    string           // of those that topdown judges and that are not off
 	revisions map[string]string
 	serials   map[string]int64 // of the signed bundles that have one, by place
+	optional  []string         // of a description; nil where topdown judges all
 	// whole interprets the compiled rules, too: of the same files, as they were read. nil where topdown judges all.
 	whole func() (*ruleSet, error)
 }
@@ -31,7 +32,11 @@ func load(opts Options) (*ruleSet, error) {
 	if opts.Compiled == nil {
 		return set.load(opts, nil, nil)
 	}
-	compiled, err := opts.Compiled.rules(opts.Revision)
+	described, err := opts.Compiled.describe()
+	if err != nil {
+		return nil, err
+	}
+	compiled, err := described.rules(opts.Revision)
 	if err != nil {
 		return nil, err
 	}
@@ -41,6 +46,7 @@ func load(opts Options) (*ruleSet, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.optional = described.Optional
 	opts.Compiled = nil
 	p.whole = func() (*ruleSet, error) { return whole.load(opts, nil, p.data) }
 	return p, nil

@@ -2,10 +2,10 @@ package shell
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 	"github.com/sallyport-dev/sallyport/engine/shell/command"
 	"github.com/sallyport-dev/sallyport/engine/shell/inline"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
@@ -265,7 +265,7 @@ func (w *walker) script(inv *invocation, code Code, lang, abs string, file value
 }
 
 // perlCode finds code in patterns of perl, and replacements that it evaluates twice (perlre(1), perlop(1)).
-var perlCode = regexp.MustCompile(`\(\?\??\{|\bs\W[^\n]*[/})\]>|!#,][gimosxrn]*e[gimosxrn]*e[gimosxrn]*\b`)
+var perlCode = lazyregexp.New(`\(\?\??\{|\bs\W[^\n]*[/})\]>|!#,][gimosxrn]*e[gimosxrn]*e[gimosxrn]*\b`)
 
 // runInline looks through program text of another language.
 func (w *walker) runInline(inv *invocation, code Code, v value.Value, via string) {

@@ -1,14 +1,15 @@
 package shell
 
 import (
-	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
 
 // plainDelimiter is a delimiter of a here-document from which every shell removes the same quotes.
-var plainDelimiter = regexp.MustCompile(`^(?:[\w.:@%+=,/!-]|\\\w|'[^'\\\n\r]*'|"[^"\\\n\r$` + "`" + `]*")+$`)
+var plainDelimiter = lazyregexp.New(`^(?:[\w.:@%+=,/!-]|\\\w|'[^'\\\n\r]*'|"[^"\\\n\r$` + "`" + `]*")+$`)
 
 // unquoteDelimiter removes the quotes of a plain delimiter.
 var unquoteDelimiter = strings.NewReplacer(`\`, "", `'`, "", `"`, "")

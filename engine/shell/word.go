@@ -1,13 +1,13 @@
 package shell
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
@@ -111,7 +111,7 @@ func withoutTabs(word *syntax.Word) *syntax.Word {
 const maxBraces = 1024
 
 // adjoined finds a name that braces make longer: $x{a,b} is $xa $xb.
-var adjoined = regexp.MustCompile(`\$\w+(\{|(,[^{}]*)?\}\w)`)
+var adjoined = lazyregexp.New(`\$\w+(\{|(,[^{}]*)?\}\w)`)
 
 // braces returns the words that brace expansion makes of word, if they are not too many.
 func (w *walker) braces(word *syntax.Word) ([]*syntax.Word, bool) {

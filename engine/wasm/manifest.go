@@ -9,10 +9,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
 
 // Interface is the version of the interface between plugins and this package (docs/writing-plugins.md).
@@ -172,9 +173,9 @@ func prefixed(key string, err error) error {
 }
 
 var (
-	namePattern    = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
-	versionPattern = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$`)
-	digestPattern  = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	namePattern    = lazyregexp.New(`^[a-z][a-z0-9_]{0,63}$`)
+	versionPattern = lazyregexp.New(`^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$`)
+	digestPattern  = lazyregexp.New(`^[0-9a-f]{64}$`)
 )
 
 func (m Manifest) check() error {

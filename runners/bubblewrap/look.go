@@ -69,7 +69,10 @@ func (v *view) live(p string) (looks.Shown, bool) {
 // key is a digest of all by which one sandbox differs from another, and of what may keep the next one from holding though the
 // last one did: the kernel since it started, what it allows us, and the very files of the programs.
 func (e *Environment) key(v *view) (string, error) {
-	type made struct{ Kind, At, Source, Mode, Data string }
+	type made struct {
+		Kind, At, Source, Mode string
+		Data                   [sha256.Size]byte
+	}
 	var all struct {
 		Programs []string
 		System   map[string]string
@@ -95,7 +98,7 @@ func (e *Environment) key(v *view) (string, error) {
 	all.Options.Otherwise = nil
 	all.Layout.Workspace, all.Layout.Home, all.Layout.Roots = e.spec.Layout.Workspace, e.spec.Layout.Home, e.spec.Layout.Roots
 	for _, m := range v.sorted() {
-		all.Mounts = append(all.Mounts, made{m.kind, m.at, m.source, m.mode, string(m.data)})
+		all.Mounts = append(all.Mounts, made{m.kind, m.at, m.source, m.mode, sha256.Sum256(m.data)})
 	}
 	text, err := json.Marshal(all)
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
@@ -88,10 +88,10 @@ func loadPlugin(file string) (p Plugin, text []byte, err error) {
 }
 
 var (
-	namePattern    = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
-	versionPattern = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$`)
-	digestPattern  = regexp.MustCompile(`^[0-9a-f]{64}$`)
-	digestLine     = regexp.MustCompile(`(?m)^sha256:.*$`)
+	namePattern    = lazyregexp.New(`^[a-z][a-z0-9_-]{0,63}$`)
+	versionPattern = lazyregexp.New(`^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$`)
+	digestPattern  = lazyregexp.New(`^[0-9a-f]{64}$`)
+	digestLine     = lazyregexp.New(`(?m)^sha256:.*$`)
 )
 
 func (m Manifest) check() error {
@@ -181,7 +181,7 @@ func SealPlugin(file string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(digestLine.FindAll(text, -1)) != 1 {
+	if len(digestLine.Get().FindAll(text, -1)) != 1 {
 		return "", fmt.Errorf("seal plugin %s: it needs one line \"sha256:\" to write to", file)
 	}
 	f, sum, err := digest(p.Program)
@@ -189,7 +189,7 @@ func SealPlugin(file string) (string, error) {
 		return "", fmt.Errorf("seal plugin %s: %w", file, err)
 	}
 	_ = f.Close() // it was only read
-	if err := os.WriteFile(file, digestLine.ReplaceAll(text, []byte("sha256: "+sum)), 0o644); err != nil {
+	if err := os.WriteFile(file, digestLine.Get().ReplaceAll(text, []byte("sha256: "+sum)), 0o644); err != nil {
 		return "", fmt.Errorf("seal plugin %s: %w", file, err)
 	}
 	return sum, nil

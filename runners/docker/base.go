@@ -9,11 +9,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"time"
 
+	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 	"github.com/sallyport-dev/sallyport/images"
 	"github.com/sallyport-dev/sallyport/runners/supervisor"
 )
@@ -28,7 +28,7 @@ type Base struct {
 }
 
 // debianWord is what a suite or a mirror may be: no option, and nothing that sources.list reads as more than one word.
-var debianWord = regexp.MustCompile(`^[A-Za-z0-9][^\s\[\]]*$`)
+var debianWord = lazyregexp.New(`^[A-Za-z0-9][^\s\[\]]*$`)
 
 // MakeBase makes a base image with debootstrap, which runs here, as root: it is the operator who asks for it. The engine gets
 // the result as a tar.

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
 
 // Progress is one thing that is told while an image is made: a step that begins, or a line of output of the one that runs.
@@ -43,10 +44,10 @@ type message struct {
 }
 
 // stepLine is how the engine says which step of a Dockerfile it begins.
-var stepLine = regexp.MustCompile(`^Step (\d+/\d+) : (.*)`)
+var stepLine = lazyregexp.New(`^Step (\d+/\d+) : (.*)`)
 
 // colour is what the engine puts around standard error.
-var colour = regexp.MustCompile("\x1b\\[[0-9;]*m")
+var colour = lazyregexp.New("\x1b\\[[0-9;]*m")
 
 // longStep is how much of an instruction is told, in bytes.
 const longStep = 100

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/config"
+
+	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
 
 // discovered reads what a discovery bundle says. Only the bundles count: a server names policies, and neither
@@ -52,7 +53,7 @@ func (h discovered) OnConfigDiscovery(_ context.Context, c *config.Config) (*con
 }
 
 // discoveredName is what a bundle may be called.
-var discoveredName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+var discoveredName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
 // named reads the bundles of a discovered configuration.
 func (s *server) named(text json.RawMessage) (map[string]*resource, error) {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +14,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/plugins/discovery"
 	"github.com/open-policy-agent/opa/v1/plugins/rest"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
+
+	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
 
 // server is one server with the OPA plugins that follow it.
@@ -50,7 +51,7 @@ func newServer(f *Fleet, o Server) (*server, error) {
 }
 
 // oddCharacters are those that a name of a bundle cannot have.
-var oddCharacters = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+var oddCharacters = lazyregexp.New(`[^A-Za-z0-9._-]+`)
 
 // nameOf is what a bundle is called in reports: its path below the server.
 func (s *server) nameOf(place string) string {

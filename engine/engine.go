@@ -99,8 +99,8 @@ type EnvironmentSpec struct {
 	Agent   string
 	Session string
 	Layout  facts.Layout // places and permissions, for environments that confine
-	// Note, when not nil, takes down what a runner does to make, find and remove the environment, for those who
-	// look after it. It decides nothing. Details marshal to JSON and hold names of variables, never values.
+	// Note, if set, receives the environment's lifecycle events, for its operator's log. It decides nothing. Details
+	// marshal to JSON and hold names of variables, never values.
 	Note func(event string, details map[string]any)
 }
 

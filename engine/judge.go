@@ -124,11 +124,11 @@ func (g *Gate) read(ctx context.Context, env Environment, builder *facts.Builder
 	if err := lost(env); err != nil {
 		return newFault("environment", err), nil
 	}
-	if limited && !time.Now().Before(until) { // the clock by which files are given up; ctx can be a moment behind it
+	if limited && !time.Now().Before(until) { // the file reader uses this deadline; ctx may fire later
 		return newFault("facts", context.DeadlineExceeded), nil
 	}
 	if len(j.input.Paths) < len(touches) {
-		return newFault("facts", fmt.Errorf("%d facts about %d touches", len(j.input.Paths), len(touches))), nil
+		return newFault("facts", fmt.Errorf("have facts for %d of %d paths", len(j.input.Paths), len(touches))), nil
 	}
 	return nil, nil
 }

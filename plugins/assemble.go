@@ -62,7 +62,7 @@ type Sallyport struct {
 	ledger    *ledger.Ledger
 	plugins   []*wasm.Plugin
 	exempt    []facts.Exemption
-	runner    io.Closer  // what of the runner goes on besides its environments; nil for nothing
+	runner    io.Closer  // background work of the runner; may be nil
 	served    *following // nil where no servers are followed
 	published *publish.Publisher
 }

@@ -29,9 +29,9 @@ func main() {
 	os.Exit((&app{in: os.Stdin, out: os.Stdout, err: os.Stderr, leave: leaveTime}).run(os.Args[1:]))
 }
 
-// collectLate puts the garbage collector off until the heap has 128 MiB. Compiling the policies
-// makes garbage that a process which lives for a moment need not collect: it was two fifths of the
-// time of a check. Who sets GOGC or GOMEMLIMIT is obeyed.
+// collectLate disables the garbage collector until the heap reaches 128 MiB. A short process need not collect the
+// garbage of compiling policies: that was two fifths of the time of a check. GOGC and GOMEMLIMIT, if set, take
+// precedence.
 func collectLate() {
 	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetGCPercent(-1)

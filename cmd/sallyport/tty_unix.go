@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// notifyResize has a channel told when the size of our terminal changes.
+// notifyResize relays SIGWINCH, a change of the terminal's size, to ch.
 func notifyResize(ch chan<- os.Signal) error {
 	signal.Notify(ch, syscall.SIGWINCH)
 	return nil

@@ -18,7 +18,7 @@ type Config struct {
 	Version int `yaml:"version" jsonschema:"required,enum=1"`
 	// Name of the agent: the subject of every decision and record. Letters, digits, ".", "_" and "-", at most 64.
 	Agent string `yaml:"agent"`
-	// Read-write root and default working directory. Left out: the directory in which sallyport is started.
+	// Read-write root and default working directory. Default: the directory in which sallyport is started.
 	Workspace Path `yaml:"workspace"`
 	// Preset of rule levels.
 	Profile string `yaml:"profile" jsonschema:"enum=standard,enum=strict,enum=readonly,enum=massgen"`
@@ -34,7 +34,7 @@ type Config struct {
 	Paths []Grant `yaml:"paths"`
 	// The operator's own patterns for commands.
 	Commands Commands `yaml:"commands"`
-	// Level of single rules, by rule id: off, warn, ask or deny. Stronger than the profile.
+	// Level of single rules, by rule id: off, warn, ask or deny. Overrides the profile.
 	Rules map[string]string `yaml:"rules" jsonschema:"enum=off,enum=warn,enum=ask,enum=deny"`
 	// Findings of one rule that are waived for commands that match a pattern, until a date.
 	Exemptions []Exemption `yaml:"exemptions"`
@@ -56,7 +56,7 @@ type Config struct {
 	Local Local `yaml:"local"`
 	// Settings of the runners docker and docker-sudo.
 	Docker Docker `yaml:"docker"`
-	// sallyport-supervisor, the program that runs commands in sandboxes and containers. Left out: the one beside sallyport, or in PATH.
+	// sallyport-supervisor, the program that runs commands in sandboxes and containers. Default: the one beside sallyport, or in PATH.
 	Supervisor Path `yaml:"supervisor"`
 	// Runners of the operator's own, by name: any command that reaches a supervisor.
 	Runners map[string]Remote `yaml:"runners"`
@@ -70,7 +70,7 @@ type Limits struct {
 	MaxTimeout Duration `yaml:"max_timeout"`
 	// Time between TERM and KILL when a command is ended.
 	Grace Duration `yaml:"grace"`
-	// How long a person is waited for when a decision says ask.
+	// How long to wait for approval when a decision says ask.
 	Approval Duration `yaml:"approval"`
 	// Output kept per stream, half from its beginning and half from its end.
 	Output Size `yaml:"output"`
@@ -84,9 +84,9 @@ type Limits struct {
 type Grant struct {
 	// File or directory. A file grants itself and nothing beside it.
 	Path Path `yaml:"path" jsonschema:"required"`
-	// read or write. Left out: read.
+	// read or write. Default: read.
 	Access string `yaml:"access" jsonschema:"enum=read,enum=write"`
-	// What the place is to the policies: context (given material) or temporary (scratch). Left out: context.
+	// What the place is to the policies: context (given material) or temporary (scratch). Default: context.
 	Zone string `yaml:"zone" jsonschema:"enum=context,enum=temporary"`
 	// Places below path that stay read-only: absolute, or relative to path. They need not exist.
 	Protected []string `yaml:"protected"`
@@ -113,7 +113,7 @@ type Exemption struct {
 	Match Pattern `yaml:"match" jsonschema:"required"`
 	// Why, for those who read the audit log.
 	Reason string `yaml:"reason" jsonschema:"required"`
-	// Last day (UTC) on which it holds, as 2026-12-31, or an RFC 3339 time. Two weeks before, it is told of; a server that runs on ends it, too.
+	// Last day (UTC) on which it holds, as 2026-12-31, or an RFC 3339 time. Sallyport warns two weeks ahead. A running server drops it when it expires.
 	Expires Date `yaml:"expires" jsonschema:"required"`
 }
 
@@ -125,7 +125,7 @@ type PolicyServer struct {
 	InsecureHTTP bool `yaml:"insecure_http"`
 	// File with a token that is sent as "Authorization: Bearer". It is read anew for every request.
 	TokenFile Path `yaml:"token_file"`
-	// Certificates (PEM) of authorities that vouch for the server. Left out: those of the system.
+	// Certificates (PEM) of authorities that vouch for the server. Default: those of the system.
 	CAFile Path `yaml:"ca_file"`
 	// Certificate (PEM) by which the server knows this machine.
 	CertFile Path `yaml:"cert_file"`
@@ -133,9 +133,9 @@ type PolicyServer struct {
 	KeyFile Path `yaml:"key_file"`
 	// How often the server is asked.
 	Polling Polling `yaml:"polling"`
-	// How long one answer may take. Left out: 30s.
+	// How long one answer may take. Default: 30s.
 	Timeout Duration `yaml:"timeout"`
-	// Largest bundle. Left out: 16MiB.
+	// Largest bundle. Default: 16MiB.
 	MaxSize Size `yaml:"max_size"`
 	// Path below url of a discovery bundle that names the bundles of this machine, in place of addresses under policies.
 	Discovery string `yaml:"discovery"`
@@ -149,9 +149,9 @@ type PolicyServer struct {
 
 // Polling is how often a server is asked: after a random time between both.
 type Polling struct {
-	// Left out: 60s.
+	// Default: 60s.
 	Min Duration `yaml:"min"`
-	// Left out: 120s. How long a bundle counts as fresh at a start, without asking.
+	// How long a bundle counts as fresh at a start, without asking. Default: 120s.
 	Max Duration `yaml:"max"`
 }
 
@@ -183,7 +183,7 @@ type Local struct {
 	Scratch Size `yaml:"scratch"`
 	// Processes and threads that may exist in a sandbox at once.
 	PIDs int `yaml:"pids"`
-	// Memory of a sandbox, such as 4g. Left out: three quarters of what the machine has. It needs a control group that sallyport may make.
+	// Memory of a sandbox, such as 4g. Default: three quarters of what the machine has. It needs a control group that sallyport may make.
 	Memory Size `yaml:"memory"`
 }
 
@@ -195,17 +195,17 @@ type Remote struct {
 	Plugin Path `yaml:"plugin"`
 	// Further words of an installed runner's command line.
 	Args []string `yaml:"args"`
-	// Workspace there, an absolute path. Left out: the same path as here.
+	// Workspace there, an absolute path. Default: the same path as here.
 	Workspace string `yaml:"workspace"`
-	// What confines commands there. Policies are told, nothing else follows from it. Left out: remote.
+	// What confines commands there. Policies are told, nothing else follows from it. Default: remote.
 	Isolation string `yaml:"isolation" jsonschema:"enum=remote,enum=container,enum=namespace,enum=none"`
-	// Network that commands have there. Policies are told, nothing else follows from it. Left out: unknown.
+	// Network that commands have there. Policies are told, nothing else follows from it. Default: unknown.
 	Network string `yaml:"network" jsonschema:"enum=unknown,enum=none,enum=bridge,enum=host"`
 }
 
 // Audit are the settings of the audit log.
 type Audit struct {
-	// Directory of the log. Left out: $XDG_STATE_HOME/sallyport/audit.
+	// Directory of the log. Default: $XDG_STATE_HOME/sallyport/audit.
 	Dir Path `yaml:"dir"`
 	// Regular expressions (RE2) whose matches are redacted, besides the built-in ones.
 	Redact []Pattern `yaml:"redact"`

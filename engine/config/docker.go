@@ -2,39 +2,39 @@ package config
 
 // Docker are the settings of the runners docker and docker-sudo.
 type Docker struct {
-	// Image to start. Left out: the runtime image of this release.
+	// Image to start. Default: the runtime image of this release.
 	Image string `yaml:"image"`
-	// Address of the daemon. Left out: $DOCKER_HOST, or the daemon's default.
+	// Address of the daemon. Default: $DOCKER_HOST, or the daemon's default.
 	Host string `yaml:"host"`
-	// Memory limit, such as 2g. Left out: none.
+	// Memory limit, such as 2g. Default: none.
 	Memory Size `yaml:"memory"`
-	// Processors, such as 1.5. Left out: no limit.
+	// Processors, such as 1.5. Default: no limit.
 	CPUs float64 `yaml:"cpus"`
 	// Network of the container.
 	Network string `yaml:"network" jsonschema:"enum=none,enum=bridge,enum=host"`
 	// never: an absent image is an error that says how to build it; missing: it is pulled.
 	Pull string `yaml:"pull" jsonschema:"enum=never,enum=missing"`
-	// Who commands run as in the container, in numbers: uid or uid:gid, and never root. Left out: the owner of the workspace.
+	// User of commands in the container, in numbers: uid or uid:gid, and never root. Default: the owner of the workspace.
 	User string `yaml:"user"`
 	// Processes and threads that may exist in the container at once. Some sixty are sallyport's own.
 	PIDs int `yaml:"pids"`
 	// Files that a process may have open at once.
 	OpenFiles int `yaml:"open_files"`
-	// Largest file that a process may write. Left out: no limit.
+	// Largest file that a process may write. Default: no limit.
 	FileSize Size `yaml:"file_size"`
 	// Size of /tmp, which lies in memory.
 	Tmp Size `yaml:"tmp"`
-	// read-only: commands write to the granted places, their home, /tmp and what the image leaves to them; writable: anywhere that their user may. Left out: read-only. Under docker-sudo it is writable.
+	// read-only: commands write to the granted places, their home, /tmp and what the image leaves to them; writable: anywhere that their user may. Default: read-only. Under docker-sudo it is writable.
 	Root string `yaml:"root" jsonschema:"enum=read-only,enum=writable"`
 	// Commands may use sockets of the file system. With them they reach every program of this machine that listens in a granted place.
 	UnixSockets bool `yaml:"unix_sockets"`
-	// Runtime of the engine, such as runsc. Left out: the engine's default.
+	// Runtime of the engine, such as runsc. Default: the engine's default.
 	Runtime string `yaml:"runtime"`
 	// The container stays when the session ends, for the next session of the same name.
 	Keep bool `yaml:"keep"`
-	// mount: the container gets sallyport-supervisor as a mount; copy: by way of a volume, for an engine on another machine. Left out: copy where the engine is not reached through a socket of this machine.
+	// mount: the container gets sallyport-supervisor as a mount; copy: by way of a volume, for an engine on another machine. Default: `copy` for remote engines, else `mount`.
 	Deliver string `yaml:"deliver" jsonschema:"enum=mount,enum=copy"`
-	// What of the operator's own identity the container gets. A file that is not there is left out, with a warning.
+	// Parts of the operator's own identity that the container gets. An absent file is skipped, with a warning.
 	Credentials Credentials `yaml:"credentials"`
 	// Packages to install when the container starts.
 	Packages Packages `yaml:"packages"`
@@ -75,8 +75,8 @@ type Packages struct {
 type Mount struct {
 	// File or directory of this machine.
 	Source Path `yaml:"source" jsonschema:"required"`
-	// Absolute path in the container. Left out: the same as source.
+	// Absolute path in the container. Default: the same as source.
 	Target string `yaml:"target"`
-	// read or write. Left out: read.
+	// read or write. Default: read.
 	Access string `yaml:"access" jsonschema:"enum=read,enum=write"`
 }

@@ -108,7 +108,7 @@ func New(ctx context.Context, opts Options) (*Evaluator, error) {
 		}
 		return newInterpreter(context.WithoutCancel(ctx), whole, opts)
 	})
-	runtime.AddCleanup(e, func(m Machine) { _ = m.Close() }, e.machine.machine) // nobody is left to hear of it
+	runtime.AddCleanup(e, func(m Machine) { _ = m.Close() }, e.machine.machine) // no caller remains to receive the error
 	return e, nil
 }
 

@@ -132,7 +132,7 @@ func (v vetter) member(element, collection *ast.Term) {
 	}
 }
 
-// collection finds a data file's single value where a list is looked through: nothing is ever in it.
+// collection flags an iteration over a single value of a data file: its body never matches.
 func (v vetter) collection(t *ast.Term) {
 	ref, ok := t.Value.(ast.Ref)
 	if !ok {

@@ -14,7 +14,7 @@ import (
 //     makes calls a fifth slower (Go, compiled); the runtime's own way to stop a module at a
 //     deadline makes them three to five times as slow. Without either, a loop would stop the whole
 //     process at its next garbage collection.
-//   - Functions that the host does better are let do their work by the host (policy.go).
+//   - Selected functions are replaced by host calls (policy.go).
 //   - Tables and memories get the limits of this package.
 //   - The module's idea of how large its memory is becomes a global of its own. The memory itself may
 //     be larger, so that a module which grows it a little for each call can be put back: the real

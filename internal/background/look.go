@@ -79,7 +79,7 @@ func (m *Manager) Kill(ctx context.Context, id, reason string) (s Shell, already
 	case <-ctx.Done():
 		_, s, err := m.find(id)
 		if err == nil && !s.Ended() {
-			err = fmt.Errorf("kill %s: %w: it is being ended all the same", id, ctx.Err())
+			err = fmt.Errorf("kill %s: %w (termination continues)", id, ctx.Err())
 		}
 		return s, false, err
 	}

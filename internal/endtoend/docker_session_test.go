@@ -166,7 +166,7 @@ func TestDockerStrangersContainer(t *testing.T) {
 	// Another state directory's container is a stranger's too.
 	s.sh(s.config("kept", "keep: true"), "true", "--session", "mine")
 	if r := s.do(c, "env", "prune"); r.code != 0 || !strings.Contains(r.stderr, "left, since docker.keep says so: 1 container; --kept") {
-		t.Errorf("prune beside one that is kept: %+v", r)
+		t.Errorf("prune removed a kept container or does not say so: %+v", r)
 	}
 	env := s.env
 	s.env = append(s.env, "XDG_STATE_HOME="+filepath.Join(s.home, "other-state"))
@@ -193,7 +193,7 @@ func TestDockerRemove(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	if r := m.result(m.reply(reply)); !r.IsError && r.Structured.Success {
-		t.Errorf("the command ended well: %+v", r)
+		t.Errorf("the command succeeded, want failure: %+v", r)
 	}
 	m.alive() // in another container
 	if now := s.list(c)[0]; now.Container == e.Container || now.State != "running" {

@@ -9,8 +9,8 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/filetools"
 )
 
-// TestALinkThatComesBetweenIsNotFollowed: a directory becomes a link while a batch is under way.
-func TestALinkThatComesBetweenIsNotFollowed(t *testing.T) {
+// TestSymlinkRaceNotFollowed: a directory becomes a link while a batch is under way.
+func TestSymlinkRaceNotFollowed(t *testing.T) {
 	t.Parallel()
 	for name, tool := range map[string]filetools.Tool{
 		"copy batch": cloneAll("src", "dst"), "copy tree": clone("src", "dst"), "delete batch": removeAll("dst"), "delete tree": remove("dst"),

@@ -113,8 +113,8 @@ func (s *served) bearing(t *testing.T) string {
 	return proxy.URL + to.Path
 }
 
-// TestHTTPTellsTheTokenThatItMade has no token given: the one that is made is told, and opens.
-func TestHTTPTellsTheTokenThatItMade(t *testing.T) {
+// TestHTTPPrintsGeneratedToken starts without a token: the server generates one, prints it, and accepts it.
+func TestHTTPPrintsGeneratedToken(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	cmd := exec.Command(program, "mcp", "--http", "127.0.0.1:0")

@@ -116,7 +116,7 @@ func TestEveryEndIsToldTruthfully(t *testing.T) {
 	}
 }
 
-func TestWordsOfOursStandOnLinesOfTheirOwn(t *testing.T) {
+func TestOwnMessagesOnSeparateLines(t *testing.T) {
 	t.Parallel()
 	for want, got := range map[string]string{
 		"":        withNotes("", nil),

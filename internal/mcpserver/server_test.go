@@ -209,7 +209,7 @@ func TestCheckRunsAndRecordsNothing(t *testing.T) {
 	asking := connect(t, newWorld(t, settings, nil).Server)
 	asking.hello(t, canAsk)
 	if how := asking.call(t, "check_command", map[string]any{"command": "touch mark"}).str("how_to_allow"); how != "" {
-		t.Errorf("nobody was asked, and one that can be: %q", how)
+		t.Errorf("the client supports elicitation, and the answer says how to allow it: %q", how)
 	}
 	if world.has("other") || world.has("mark") {
 		t.Error("it ran")

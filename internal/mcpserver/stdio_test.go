@@ -51,7 +51,7 @@ func TestLastLineNeedsNoLineFeed(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoRequestIsAnsweredAndTheServerLives(t *testing.T) {
+func TestInvalidMessageGetsErrorResponse(t *testing.T) {
 	t.Parallel()
 	w := connect(t, plain(t, func(_ context.Context, r engine.Request) (engine.Outcome, error) { return allowed(r), nil },
 		func(o *Options) { o.Line = 1 << 20 }))

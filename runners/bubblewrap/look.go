@@ -34,7 +34,7 @@ func look(ctx context.Context, o Options, spec engine.EnvironmentSpec, notice fu
 	if err != nil || o.State == "" {
 		return opened(ctx) // which says what is wrong
 	}
-	key, err := e.key(v)
+	key, err := e.cacheKey(v)
 	if err != nil {
 		return opened(ctx)
 	}
@@ -66,9 +66,9 @@ func (v *view) live(p string) (looks.Shown, bool) {
 	return looks.Shown{Source: m.source, Rest: strings.TrimPrefix(strings.TrimPrefix(p, m.at), "/")}, true
 }
 
-// key is a digest of all by which one sandbox differs from another, and of what may keep the next one from holding though the
-// last one did: the kernel since it started, what it allows us, and the very files of the programs.
-func (e *Environment) key(v *view) (string, error) {
+// cacheKey hashes every input that affects a sandbox's contents or isolation: its view, the kernel and its start, the
+// kernel's settings, and the identity of the programs' files.
+func (e *Environment) cacheKey(v *view) (string, error) {
 	type made struct {
 		Kind, At, Source, Mode string
 		Data                   [sha256.Size]byte

@@ -22,8 +22,8 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
-// accounts are the files by which a container knows the names of users and groups. Commands run under the
-// numbers of whoever owns the workspace; ssh, sudo and others want a name and a home for them.
+// accounts are the files by which a container knows the names of users and groups. Commands run under the ids
+// of the workspace's owner; ssh, sudo and others need a name and a home for them.
 type accounts struct {
 	passwd, group string
 	dir           string // where they lie on this machine, to be mounted; "" where they are copied in
@@ -35,7 +35,7 @@ const (
 	groupFile  = "/etc/group"
 )
 
-// accounts returns what a container needs besides what its image has; nil for nothing.
+// accounts returns the files that a container needs besides those of its image; nil for none.
 func (e *Engine) accounts(ctx context.Context, o Options, image Image, u wire.User) (*accounts, error) {
 	have, err := e.accountsOf(ctx, o, image)
 	if err != nil {
@@ -52,7 +52,8 @@ func (e *Engine) accounts(ctx context.Context, o Options, image Image, u wire.Us
 	return &want, errors.Join(keep(filepath.Join(want.dir, "passwd"), want.passwd), keep(filepath.Join(want.dir, "group"), want.group))
 }
 
-// accountsOf reads the accounts of an image, or what an earlier session read: an image does not change.
+// accountsOf reads the accounts of an image, or returns those that an earlier session read: an image does not
+// change.
 func (e *Engine) accountsOf(ctx context.Context, o Options, image Image) (accounts, error) {
 	var have accounts
 	cache := func(name string) string { return filepath.Join(o.State, "accounts", digest(image.ID), name) }
@@ -130,7 +131,7 @@ func (e *Engine) filesOf(ctx context.Context, image Image, names ...string) (map
 	return out, nil
 }
 
-// onlyFile reads the one file of an archive; what is no file is "".
+// onlyFile reads the one file of an archive; "" if the entry is not a file.
 func onlyFile(archive io.Reader) (string, error) {
 	r := tar.NewReader(archive)
 	h, err := r.Next()
@@ -159,8 +160,8 @@ func (a *accounts) mounts() []mount.Mount {
 	return []mount.Mount{bind("passwd", passwdFile), bind("group", groupFile)}
 }
 
-// put copies the accounts into a container that was made and does not run yet, where they are not mounted.
-// One whose root is read-only takes no copies: there the user has no name.
+// put copies the accounts into a container that was created and does not run yet, where they are not mounted.
+// A container with a read-only root takes no copies: there the user has no name.
 func (a *accounts) put(ctx context.Context, e *Engine, id string, readOnly bool) error {
 	if a == nil || a.dir != "" || readOnly {
 		return nil

@@ -22,16 +22,16 @@ import (
 type Base struct {
 	Tag     string // its name, with a tag
 	Suite   string // release of Debian
-	Mirror  string // where its packages come from; "" for what debootstrap takes
+	Mirror  string // origin of its packages; "" for debootstrap's default
 	Environ []string
 	Report  Report
 }
 
-// debianWord is what a suite or a mirror may be: no option, and nothing that sources.list reads as more than one word.
+// debianWord matches a suite or a mirror: no option, and one word to sources.list(5).
 var debianWord = lazyregexp.New(`^[A-Za-z0-9][^\s\[\]]*$`)
 
-// MakeBase makes a base image with debootstrap, which runs here, as root: it is the operator who asks for it. The engine gets
-// the result as a tar.
+// MakeBase makes a base image with debootstrap, which runs on this machine as root, at the operator's
+// request. The engine gets the result as a tar.
 func (e *Engine) MakeBase(ctx context.Context, b Base) (err error) {
 	switch {
 	case !debianWord.MatchString(b.Suite):
@@ -69,7 +69,7 @@ func (e *Engine) MakeBase(ctx context.Context, b Base) (err error) {
 		return fmt.Errorf("make base image: %w", err)
 	}
 	b.Report.step("import %s", b.Tag)
-	// What a container has of its own is left out, and so is what apt-get can have again.
+	// Leave out files that every container brings along, and files that apt-get can download again.
 	words = []string{
 		"tar", "--create", "--numeric-owner", "--directory", root, "--exclude=./dev/*", "--exclude=./proc/*", "--exclude=./sys/*",
 		"--exclude=./var/cache/apt/archives/*.deb", "--exclude=./var/lib/apt/lists/*", "--exclude=./var/log/*.log", ".",

@@ -17,18 +17,18 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/mounts"
 )
 
-// view is what a container shows of this machine.
+// view is the part of this machine that a container shows.
 type view struct {
 	binds     []mounts.Mount // in the order in which they are made
 	workspace mounts.Mount
 	masks     map[string]mounts.Mask
 	roots     []facts.Root // at their real paths
 	guarded   mounts.Protection
-	looked    time.Duration // how long it took to find what is guarded
+	looked    time.Duration // time spent on finding guarded places
 }
 
-// view works out the mounts of files of this machine: what is granted, at the same paths; on top of it
-// what must not be changed; and what the operator adds.
+// view plans the mounts of this machine's files: the granted places at the same paths, then the protected
+// places on top of them, then the operator's own mounts.
 func (o Options) view(e *Engine, l facts.Layout) (view, error) {
 	guard := o.guard(e, l)
 	places, err := mounts.Resolve(l.Roots)
@@ -52,7 +52,7 @@ func (o Options) view(e *Engine, l facts.Layout) (view, error) {
 		return view{}, err
 	}
 	v.workspace = at[l.Workspace]
-	for _, target := range slices.Sorted(maps.Keys(at)) { // what lies around another comes before it
+	for _, target := range slices.Sorted(maps.Keys(at)) { // an outer target comes before an inner one
 		if err := free(target); err != nil {
 			return view{}, err
 		}
@@ -65,7 +65,7 @@ func (o Options) view(e *Engine, l facts.Layout) (view, error) {
 	return v, nil
 }
 
-// protect mounts on itself what must not be changed in the granted places: read-only, or only so that it
+// protect mounts the protected places within granted ones on themselves: read-only, or only so that they
 // cannot be renamed.
 func (o Options) protect(v *view, at map[string]mounts.Mount, l facts.Layout, places map[string]mounts.Place) error {
 	self := slices.Concat(l.Self, []facts.Place{{Path: o.State}, {Path: o.Supervisor}})
@@ -96,7 +96,7 @@ func (o Options) protect(v *view, at map[string]mounts.Mount, l facts.Layout, pl
 	return nil
 }
 
-// moved returns roots at their real paths, with what is protected in them.
+// moved returns roots at their real paths, with the protected places in them.
 func moved(roots []facts.Root, places map[string]mounts.Place) []facts.Root {
 	out := slices.Clone(roots)
 	for i, r := range roots {
@@ -131,8 +131,8 @@ func (o Options) additional(at map[string]mounts.Mount, guard mounts.Guard) erro
 	return nil
 }
 
-// missingIn returns the place of this machine that something is to be mounted on, if it lies in what is
-// shown already and is not there.
+// missingIn returns the place of this machine under a mount target, if it lies in a place that is shown
+// already and does not exist.
 func missingIn(at map[string]mounts.Mount, target string) string {
 	for dir := path.Dir(target); dir != "/"; dir = path.Dir(dir) {
 		around, ok := at[dir]
@@ -147,7 +147,7 @@ func missingIn(at map[string]mounts.Mount, target string) string {
 	return ""
 }
 
-// guard knows what of this machine must not be shown.
+// guard knows the places of this machine that must not be shown.
 func (o Options) guard(e *Engine, l facts.Layout) mounts.Guard {
 	g := mounts.Guard{Home: o.Home, Own: []string{o.State}}
 	if socket, ok := strings.CutPrefix(e.at.host, "unix://"); ok {
@@ -177,7 +177,7 @@ func real(place string) string {
 	return place
 }
 
-// free makes sure that nothing is mounted over what the container needs to be one.
+// free refuses targets that would hide places that every container needs.
 func free(target string) error {
 	own := path.Dir(program)
 	needed := target == "/" || target == own || strings.HasPrefix(target, own+"/")
@@ -190,8 +190,8 @@ func free(target string) error {
 	return nil
 }
 
-// put makes what stands in for places that are missing, and leaves out of the view what cannot be made:
-// what sallyport cannot make there, commands cannot make either.
+// put creates masks for missing places, and drops those from the view that cannot be created: where sallyport
+// cannot create a file, commands cannot either.
 func (v *view) put(m *mounts.Masks) error {
 	for _, place := range slices.Sorted(maps.Keys(v.masks)) {
 		err := m.Put(place, v.masks[place])

@@ -26,7 +26,7 @@ type Build struct {
 	Report     Report
 }
 
-// BuildImage builds an image and returns its id. The engine pulls what it is built on, if that is absent.
+// BuildImage builds an image and returns its id. The engine pulls the base image if it is absent.
 func (e *Engine) BuildImage(ctx context.Context, b Build) (string, error) {
 	args := map[string]*string{}
 	for name, value := range b.Args {
@@ -53,7 +53,7 @@ func (e *Engine) BuildImage(ctx context.Context, b Build) (string, error) {
 	return id, nil
 }
 
-// unreachable says what to do when an image could not be had from a registry.
+// unreachable adds the fix to an error of an image that a registry did not deliver.
 func unreachable(err error) error {
 	text := err.Error()
 	for _, sign := range []string{"no such host", "dial tcp", "i/o timeout", "TLS handshake timeout", "connection refused", "pull access denied", "manifest unknown"} {
@@ -103,15 +103,15 @@ func (e *Engine) Images(ctx context.Context) ([]Built, error) {
 	return all, nil
 }
 
-// PruneImages removes the images of ours that have no name any more, and with prepared those that hold packages. It leaves what a
-// container or another image is made from, and returns what it removed.
+// PruneImages removes sallyport's images that have no name any more, and with prepared those that hold
+// packages. It keeps images that a container or another image needs, and returns those that it removed.
 func (e *Engine) PruneImages(ctx context.Context, prepared bool) ([]Built, error) {
 	all, err := e.Images(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var removed []Built
-	for _, b := range all { // the youngest first, so that what one was made from goes after it
+	for _, b := range all { // the youngest first, so that a parent goes after its child
 		if len(b.Names) > 0 && (!prepared || b.Kind != "prepared") {
 			continue
 		}

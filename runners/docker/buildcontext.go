@@ -17,7 +17,8 @@ import (
 // sentDockerfile is the name under which a Dockerfile is sent: none that a directory has of its own.
 const sentDockerfile = ".sallyport.Dockerfile"
 
-// maxContext bounds what is sent besides a Dockerfile, in bytes. More is nearly always a directory that was not meant.
+// maxContext bounds the files that are sent with a Dockerfile, in bytes. More is nearly always a wrong
+// directory.
 const maxContext = 1 << 30
 
 // packed returns a tar of a Dockerfile and the directory that it may copy from, made while it is read. done frees it.
@@ -32,7 +33,7 @@ func packed(dockerfile []byte, dir string) (r io.Reader, done func()) {
 		if err == nil && dir != "" {
 			err = packDir(tw, dir)
 		}
-		if err == nil { // a tar that is closed is whole to who reads it
+		if err == nil { // readers take a closed tar for a complete one
 			err = tw.Close()
 		}
 		_ = pw.CloseWithError(err)
@@ -40,7 +41,7 @@ func packed(dockerfile []byte, dir string) (r io.Reader, done func()) {
 	return pr, func() { _ = pr.Close() }
 }
 
-// packDir adds a directory, without what its .dockerignore names. It follows no link.
+// packDir adds a directory, without the files that its .dockerignore names. It follows no link.
 func packDir(tw *tar.Writer, dir string) error {
 	ignored, err := ignoredBy(filepath.Join(dir, ".dockerignore"))
 	if err != nil {
@@ -93,7 +94,7 @@ func ignoredBy(file string) (*patternmatcher.PatternMatcher, error) {
 	return m, nil
 }
 
-// packFile adds one file, as root's: who owns it here is nothing to the image.
+// packFile adds one file, owned by root: its owner on this machine means nothing in the image.
 func packFile(tw *tar.Writer, path, name string, info fs.FileInfo) error {
 	link := ""
 	if info.Mode()&fs.ModeSymlink != 0 {
@@ -115,6 +116,6 @@ func packFile(tw *tar.Writer, path, name string, info fs.FileInfo) error {
 		return err
 	}
 	defer f.Close()
-	_, err = io.CopyN(tw, f, h.Size) // what grows meanwhile is cut: the header is out
+	_, err = io.CopyN(tw, f, h.Size) // cut growing files: the header is written
 	return err
 }

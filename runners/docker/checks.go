@@ -14,14 +14,14 @@ import (
 // Check is one property that keeps a container in bounds, as the engine itself describes it.
 type Check struct {
 	Name   string
-	Detail string // what was found
-	Mend   string // what to do where OK is false
+	Detail string // the finding
+	Mend   string // the fix, if OK is false
 	OK     bool
 }
 
-// Checks looks at a container as the engine describes it. o is what it was made from: what an operator
-// chose, such as a network, is told but is no failure. Each property holds by what is there, not by what
-// was asked for.
+// Checks examines a container as the engine describes it. o is its specification: an operator's choice, such
+// as a network, is reported and is no failure. Each property is taken from the container, not from the
+// request that created it.
 func Checks(found container.InspectResponse, o Options) []Check {
 	if found.ContainerJSONBase == nil || found.HostConfig == nil || found.Config == nil {
 		return []Check{{Name: "description", Detail: "the engine does not describe the container", Mend: "use an engine with API 1.41 or later"}}
@@ -36,7 +36,7 @@ type checks struct {
 	o     Options
 }
 
-// mendAgain is what helps against most of it: settings come from here, so a container that differs was changed.
+// mendAgain fixes most findings: settings come from here, so a container that differs was changed.
 const mendAgain = "remove the container (sallyport env rm); it is made anew at the next request"
 
 func check(name string, ok bool, detail string) Check {
@@ -47,7 +47,7 @@ func check(name string, ok bool, detail string) Check {
 	return c
 }
 
-// rights are what processes may do.
+// rights checks the privileges of processes.
 func (c checks) rights() []Check {
 	added := bare(c.host.CapAdd)
 	extra := slices.DeleteFunc(slices.Clone(added), func(s string) bool { return slices.Contains(c.o.capabilities(), s) })
@@ -83,7 +83,7 @@ func (c checks) rights() []Check {
 	}
 }
 
-// namespaces are what it shares with the machine.
+// namespaces checks the namespaces that it shares with the machine.
 func (c checks) namespaces() []Check {
 	mode := string(c.host.NetworkMode)
 	var others []string
@@ -106,7 +106,7 @@ func (c checks) namespaces() []Check {
 	}
 }
 
-// limits are what it may use up.
+// limits checks its resource limits.
 func (c checks) limits() []Check {
 	pids := int64(0)
 	if c.host.PidsLimit != nil {
@@ -132,7 +132,7 @@ func (c checks) limits() []Check {
 	}
 }
 
-// files are what it can see and write.
+// files checks the files that it can see and write.
 func (c checks) files() []Check {
 	root := check("root read-only", c.host.ReadonlyRootfs || c.o.Writable, onOff(c.host.ReadonlyRootfs))
 	if c.o.Writable && !c.host.ReadonlyRootfs {
@@ -164,7 +164,7 @@ func (c checks) files() []Check {
 	}
 }
 
-// unplanned are the mounts that differ from those that were asked for, by what the engine reports.
+// unplanned returns the mounts that differ from the requested ones, as the engine reports them.
 func (c checks) unplanned() []string {
 	asked := map[string]mount.Mount{}
 	for _, m := range c.host.Mounts {

@@ -10,7 +10,8 @@ import (
 	"github.com/docker/go-units"
 )
 
-// config is what runs in the container: a supervisor that only idles. Nothing of the image's own is started.
+// config describes the process of the container: a supervisor that only idles. Nothing of the image's own
+// starts.
 func (o Options) config(p *plan) *container.Config {
 	return &container.Config{
 		Image:      p.image.ID, // and not its name, which may mean another one by now
@@ -22,14 +23,14 @@ func (o Options) config(p *plan) *container.Config {
 		Env:        []string{"HOME=" + home},
 		StopSignal: "SIGTERM",
 		Healthcheck: &container.HealthConfig{
-			Test: []string{"NONE"}, // the image's own would run beside what is judged
+			Test: []string{"NONE"}, // the image's own would run beside judged commands
 		},
 	}
 }
 
-// capabilities are what the supervisor has: to become the user of a command, and to end what that
-// user started. Commands have none of them, since they are of another user. With sudo they reach what
-// package managers need inside the container, and nothing that reaches out of it.
+// capabilities are those of the supervisor: to become the user of a command, and to end that user's
+// processes. Commands have none of them, since they run as another user. With sudo they cover the needs of
+// package managers inside the container, and nothing that reaches out of it.
 func (o Options) capabilities() []string {
 	caps := []string{"KILL", "SETGID", "SETUID"}
 	if o.Elevated {
@@ -39,7 +40,7 @@ func (o Options) capabilities() []string {
 	return caps
 }
 
-// hostConfig is what confines it.
+// hostConfig confines the container.
 func (o Options) hostConfig(p *plan) *container.HostConfig {
 	limit := func(name string, n int64) *container.Ulimit { return &units.Ulimit{Name: name, Soft: n, Hard: n} }
 	h := &container.HostConfig{
@@ -81,8 +82,8 @@ func (o Options) hostConfig(p *plan) *container.HostConfig {
 	return h
 }
 
-// writable adds the places that any environment can write to: /tmp in memory, and the home and what
-// else the image says in volumes, which the engine fills from the image and which go with the container.
+// writable adds the places that commands can write to in any environment: /tmp in memory, and the home and
+// the image's other volumes, which the engine fills from the image and which go with the container.
 func (o Options) writable(p *plan, h *container.HostConfig) {
 	size := fmt.Sprintf("size=%d", o.Temporary)
 	h.Tmpfs["/tmp"] = "rw,nosuid,nodev,exec,mode=1777," + size

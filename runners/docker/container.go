@@ -31,7 +31,7 @@ func (e *Engine) container(ctx context.Context, p *plan) (id string, made bool, 
 		if err == nil || found.State.Running {
 			return found.ID, false, err
 		}
-		why = "it does not start: " + err.Error() // what was mounted may be gone
+		why = "it does not start: " + err.Error() // a mount's source may be gone
 	}
 	used, err := e.inUse(ctx, found)
 	if err != nil {
@@ -47,7 +47,7 @@ func (e *Engine) container(ctx context.Context, p *plan) (id string, made bool, 
 	return e.create(ctx, p)
 }
 
-// outdated says why a container cannot be what is planned; "" if it can.
+// outdated says why a container does not match its plan; "" if it does.
 func (p *plan) outdated(found container.InspectResponse) string {
 	switch {
 	case found.Config.Labels[labelSpec] != p.labels[labelSpec]:
@@ -120,7 +120,7 @@ func (e *Engine) stop(ctx context.Context, id string) error {
 	return nil
 }
 
-// discard removes a container of ours with its volumes, whatever it is doing.
+// discard removes a container of ours with its volumes, running or not.
 func (e *Engine) discard(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, engineTime)
 	defer cancel()

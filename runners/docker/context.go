@@ -72,7 +72,7 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// readJSON reads a file of the docker command; what else it holds is none of ours.
+// readJSON reads a file of the docker command and ignores unknown keys.
 func readJSON(file string, v any) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

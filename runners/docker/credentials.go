@@ -14,11 +14,11 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/envfile"
 )
 
-// Credentials says what of the operator's identity commands in a container get.
+// Credentials are the parts of the operator's identity that commands in a container get.
 type Credentials struct {
 	Mount        []string // kinds: see credentialPlaces
 	EnvFile      string   // file of NAME=value lines; "" for none
-	EnvFileNames []string // what to take of the file; empty for all of it
+	EnvFileNames []string // names to take from the file; empty for all
 	Env          []string // names of variables of this process
 	PassAll      bool     // all of them that do not say where things are here
 }
@@ -42,9 +42,9 @@ func credentialPlaces() map[string]place {
 	}
 }
 
-// Grant returns the options with credentials added to them: mounts, read-only and in the home directory of whoever commands run
-// as, and variables, of which those of a name are stronger than all, and these than the file's. What is not to be had is left
-// out: warnings say so, and never a value.
+// Grant returns the options with credentials added: mounts, read-only and in the home directory of the
+// commands' user, and variables. A single variable overrides a named list, and that overrides the file.
+// Unavailable credentials are skipped: warnings say so, and never contain a value.
 func (o Options) Grant(c Credentials, workspace string) (_ Options, warnings []string, err error) {
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
 	o.Mounts, o.Given = slices.Clone(o.Mounts), slices.Clone(o.Given)
@@ -76,7 +76,7 @@ func (o Options) Grant(c Credentials, workspace string) (_ Options, warnings []s
 	return o, warnings, nil
 }
 
-// credential finds one kind. A link is followed once and for all: what is mounted is what it leads to now.
+// credential finds one kind. A link is followed once: the mount shows its present target.
 func (o Options) credential(kind string) (Mount, error) {
 	p, ok := credentialPlaces()[kind]
 	if !ok {
@@ -146,8 +146,8 @@ func aFileHere(value string) bool {
 	return filepath.IsAbs(value) && exists(value)
 }
 
-// ofThisMachine tells the variables that say where things are here and would mislead a command elsewhere, and those that would
-// make it run something else. Who wants one of them names it.
+// ofThisMachine reports variables that describe this machine and would mislead a command elsewhere, and those
+// that would make it run another program. An operator who wants one of them names it.
 func ofThisMachine(name string) bool {
 	switch name {
 	case "PATH", "HOME", "PWD", "OLDPWD", "SHLVL", "_", "SHELL", "USER", "LOGNAME", "USERNAME", "HOSTNAME", "HOST", "MAIL", "TMPDIR", "TMP", "TEMP", "EDITOR",

@@ -60,7 +60,7 @@ func (o Options) delivery(e *Engine) (delivery, error) {
 	return d, nil
 }
 
-// mount is what the container gets of it.
+// mount is the part that the container gets.
 func (d delivery) mount() mount.Mount {
 	if d.volume == "" {
 		return mount.Mount{

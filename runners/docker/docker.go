@@ -12,7 +12,7 @@
 // mounts at the same paths), without capabilities, devices or network unless the operator says
 // otherwise; Checks tells from the engine's own description whether that came true.
 //
-// It judges no command. It does not build images from what an agent writes, and the agent has no
+// It judges no command. It does not build images from files of an agent, and the agent has no
 // parameter that reaches it. It touches no container, volume or image that does not carry its labels.
 package docker
 
@@ -29,7 +29,7 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/mounts"
 )
 
-// Options are what a Runner is made of. The zero value of a field is its default.
+// Options configure a Runner. The zero value of a field is its default.
 type Options struct {
 	Elevated bool // docker-sudo: commands that were judged to may use sudo inside
 
@@ -38,15 +38,15 @@ type Options struct {
 	Environ []string // NAME=value, where DOCKER_* is looked for
 	Home    string   // holds .docker with its contexts
 
-	// What is started.
+	// The container's image.
 	Image      string // "" for the image of this release
 	Pull       string // "missing": an absent image is pulled; else never
 	Supervisor string // file of the supervisor's program for the engine's system
 	Copy       bool   // it is copied into a volume: the engine does not see our files
-	Mount      bool   // it is mounted, whatever Copy and the engine's address say
+	Mount      bool   // it is mounted, regardless of Copy and the engine's address
 	Runtime    string // one of the engine's runtimes, such as runsc; "" for its default
 
-	// What confines it.
+	// The container's confinement.
 	User      string // "uid" or "uid:gid"; "" for the owner of the workspace
 	Network   string // none, bridge or host; "" for none
 	Memory    int64  // bytes, swap included; 0 for no limit
@@ -57,13 +57,14 @@ type Options struct {
 	Temporary int64 // bytes of /tmp; 0 for 1 GiB
 	Writable  bool  // the root file system can be written to; with Elevated it always can
 	Mounts    []Mount
-	// UnixSockets lets commands make sockets of the file system, by which they reach what listens in granted places.
+	// UnixSockets lets commands use sockets of the file system, by which they reach every listener in granted
+	// places.
 	UnixSockets bool
 	Packages    Packages
 	Keep        bool   // the container stays when the session ends
-	State       string // directory of what sallyport remembers; containers are ours by it
+	State       string // state directory of sallyport; it identifies our containers
 
-	// What commands find.
+	// The environment of commands.
 	Venv, Prefix string
 	Given        []string // variables of every command, NAME=value
 }
@@ -80,7 +81,7 @@ type Runner struct {
 	o Options
 
 	report  Report          // told of installations
-	tell    func(string)    // told what people must know
+	tell    func(string)    // receives messages for people
 	life    context.Context // of installations; see Close
 	end     func()
 	working sync.WaitGroup
@@ -126,7 +127,7 @@ func (o Options) complete() (Options, error) {
 	set(&o.Pull, "never")
 	if o.Elevated {
 		set(&o.Image, RuntimeSudoImage)
-		o.Writable = true // what sudo is used for is to install
+		o.Writable = true // sudo is there to install packages
 	}
 	set(&o.Image, RuntimeImage)
 	number(&o.PIDs, 512)
@@ -141,7 +142,7 @@ func (o Options) complete() (Options, error) {
 		return o, fmt.Errorf("open runner %s: pull %q: use never or missing", o.name(), o.Pull)
 	}
 	if strings.TrimSpace(o.Prefix) != "" {
-		o.Venv = "none" // that is what a prefix is for
+		o.Venv = "none" // a prefix sets up its own
 	}
 	set(&o.Venv, "auto")
 	return o, nil
@@ -160,7 +161,7 @@ func (r *Runner) Describe() facts.Runner {
 	return facts.Runner{Name: r.o.name(), Isolation: "container", Network: r.o.Network, Elevated: r.o.Elevated}
 }
 
-// Notify says who is told what people must know. It is called before the first environment is opened.
+// Notify sets the receiver of messages for people. It is called before the first environment is opened.
 func (r *Runner) Notify(f func(string)) { r.tell = f }
 
 func (r *Runner) notice(text string) {
@@ -218,7 +219,7 @@ func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 	r.last = env
 	r.mu.Unlock()
 	if before != nil && before.Environment.Err() != nil {
-		if err := before.release(); err != nil { // nobody closes what broke
+		if err := before.release(); err != nil { // no caller closes a broken one
 			spec.Tell("masks", map[string]any{"error": err.Error()})
 		}
 	}
@@ -244,7 +245,7 @@ func (r *Runner) open(ctx context.Context, e *Engine, spec engine.EnvironmentSpe
 	}
 }
 
-// masks is where it is noted what stands in for places that are missing.
+// masks is the file that records the masks of missing places.
 func (o Options) masks() string {
 	if o.State == "" {
 		return ""
@@ -252,7 +253,7 @@ func (o Options) masks() string {
 	return filepath.Join(o.State, "masks")
 }
 
-// enter is one attempt: the container, then the supervisor in it, then whether it sees what it should.
+// enter is one attempt: start the container, then the supervisor in it, then compare its view with the plan.
 func (r *Runner) enter(ctx context.Context, e *Engine, p *plan) (*environment, error) {
 	id, made, err := e.container(ctx, p)
 	if err != nil {
@@ -262,7 +263,7 @@ func (r *Runner) enter(ctx context.Context, e *Engine, p *plan) (*environment, e
 	if err == nil {
 		err = env.verify()
 	}
-	if err != nil && env != nil && !made { // what lies behind a mount was replaced since: starting mounts anew
+	if err != nil && env != nil && !made { // a mount's source was replaced since: starting mounts anew
 		env.leave(ctx)
 		if env, err = r.restart(ctx, e, p, id, err); err == nil {
 			err = env.verify()
@@ -275,7 +276,7 @@ func (r *Runner) enter(ctx context.Context, e *Engine, p *plan) (*environment, e
 		env.leave(ctx)
 	}
 	if made {
-		_ = e.discard(context.WithoutCancel(ctx), id) // what cannot be used is nobody's session
+		_ = e.discard(context.WithoutCancel(ctx), id) // an unusable container serves no session
 	}
 	return nil, err
 }

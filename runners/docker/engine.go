@@ -20,10 +20,10 @@ import (
 type Engine struct {
 	cli   *client.Client
 	at    endpoint
-	state string // hash of the state directory: what carries it is ours
+	state string // hash of the state directory: its bearers are ours
 }
 
-// engineTime bounds what an engine is asked, but for pulls.
+// engineTime bounds the requests to an engine, but for pulls.
 const engineTime = 30 * time.Second
 
 // Connect connects to the engine that the options lead to, and makes sure that it answers.
@@ -48,7 +48,7 @@ func Connect(ctx context.Context, o Options) (*Engine, error) {
 	return e, nil
 }
 
-// Client is the connected client, for what this package builds on it.
+// Client is the connected client, for the rest of this package.
 func (e *Engine) Client() *client.Client { return e.cli }
 
 // Close closes the connection.
@@ -66,7 +66,7 @@ func (e *Engine) ping(ctx context.Context) error {
 // errGone is wrapped by the error of a container that went away while it was being reached.
 var errGone = errors.New("the container is gone")
 
-// silent is an engine that does not answer. What the client says of it says the same again.
+// silent is an engine that does not answer. The client's own error would repeat the message.
 type silent struct {
 	at  string
 	err error
@@ -78,7 +78,7 @@ func (s silent) Error() string {
 
 func (s silent) Unwrap() error { return s.err }
 
-// explain says what to do about an error of the engine.
+// explain adds the fix to an error of the engine.
 func (e *Engine) explain(doing string, err error) error {
 	text := err.Error()
 	mend := ""
@@ -113,7 +113,7 @@ func (e *Engine) explain(doing string, err error) error {
 // endpoint is where an engine listens.
 type endpoint struct {
 	host      string // unix:///var/run/docker.sock, tcp://…, ssh://…
-	from      string // what named it, for people
+	from      string // the setting that named it, for people
 	ca        string // files of TLS; "" for none
 	cert, key string
 	tls       bool
@@ -167,8 +167,8 @@ func (o Options) findEndpoint(env func(string) string) (endpoint, error) {
 	return endpoint{host: client.DefaultDockerHost, from: "default"}, nil
 }
 
-// withEnvironment takes what the docker command takes for TLS: DOCKER_TLS_VERIFY turns it on with
-// checks, DOCKER_CERT_PATH says where the files lie.
+// withEnvironment applies the docker command's variables for TLS: DOCKER_TLS_VERIFY turns it on with checks,
+// DOCKER_CERT_PATH is the directory of the files.
 func (a *endpoint) withEnvironment(env func(string) string, dir string) {
 	certs := env("DOCKER_CERT_PATH")
 	verify := env("DOCKER_TLS_VERIFY") != ""

@@ -76,7 +76,7 @@ func (r *Runner) attach(ctx context.Context, e *Engine, p *plan, id string) (*en
 	return env, nil
 }
 
-// wire is what the supervisor is asked for, and what it is not told.
+// wire are the options of the connection to the supervisor.
 func (r *Runner) wire(p *plan) wire.Options {
 	o := wire.Options{Settings: r.settings(p)}
 	if prefix := strings.TrimSpace(r.o.Prefix); prefix != "" {
@@ -85,7 +85,7 @@ func (r *Runner) wire(p *plan) wire.Options {
 	return o
 }
 
-// settings are what the supervisor is asked for.
+// settings are the supervisor's settings.
 func (r *Runner) settings(p *plan) wire.Settings {
 	s := wire.Settings{
 		Workspace: p.spec.Layout.Workspace, Venv: r.o.Venv, Env: slices.Concat(p.image.Env, r.o.Given), Home: home, User: &p.user,
@@ -127,11 +127,11 @@ func (e *Engine) unreached(ctx context.Context, p *plan, id, exec string, err er
 	case errors.Is(err, context.DeadlineExceeded):
 		mend = "the container does not answer in time: is the machine overloaded, or the container's memory used up?"
 	}
-	return fmt.Errorf("reach the supervisor in container %s: %w (%s): %s", p.name, err, how(said, code), mend)
+	return fmt.Errorf("reach the supervisor in container %s: %w (%s): %s", p.name, err, exitReason(said, code), mend)
 }
 
-// how puts together what is known about the end of a supervisor.
-func how(said string, code int) string {
+// exitReason describes why a supervisor ended.
+func exitReason(said string, code int) string {
 	var known []string
 	if code != 0 {
 		known = append(known, fmt.Sprintf("exit status %d", code))
@@ -159,7 +159,7 @@ func (e *Engine) lost(p *plan, id string, err error, said string) error {
 // fateTime is how long the engine gets to notice that a container has ended: the stream breaks first.
 const fateTime = 10 * time.Second
 
-// fate says what became of a container.
+// fate describes the end of a container.
 func (e *Engine) fate(ctx context.Context, id string) string {
 	for deadline := time.Now().Add(fateTime); ; time.Sleep(50 * time.Millisecond) {
 		found, err := e.cli.ContainerInspect(ctx, id)
@@ -188,7 +188,7 @@ func (e *Engine) lives(ctx context.Context, found container.InspectResponse) boo
 	return err == nil && slices.ContainsFunc(top.Processes, func(row []string) bool { return slices.Contains(row, first) })
 }
 
-// Shortcomings says, for people, what does not hold in this container.
+// Shortcomings lists, for people, the promises that do not hold in this container.
 func (v *environment) Shortcomings() []string {
 	all := append(v.Environment.Shortcomings(), v.p.guarded.Notes...)
 	if v.r.o.Elevated && !v.has("sudo") {
@@ -208,8 +208,8 @@ func (v *environment) has(name string) bool {
 	})
 }
 
-// Layout adds what of the container is there for commands to write to and lasts no longer than it, and what
-// the operator mounts besides the granted places: who mounts something grants it.
+// Layout adds the places of the container that commands can write to and that last no longer than it, and the
+// operator's mounts besides the granted places: a mount is a grant.
 func (v *environment) Layout(l facts.Layout) facts.Layout {
 	return v.r.layout(v.p, l, v.Environment.Layout)
 }
@@ -232,7 +232,7 @@ func (v *environment) Close() error {
 	return v.closed
 }
 
-// release takes away what stood in for places that are missing, and looks for repositories a last time.
+// release removes the masks of missing places, and looks for repositories a last time.
 func (v *environment) release() error {
 	var err error
 	v.released.Do(func() {
@@ -281,12 +281,12 @@ func (v *environment) remove() error {
 	found.ExecIDs = slices.DeleteFunc(found.ExecIDs, func(id string) bool { return id == v.exec })
 	used, err := v.e.inUse(ctx, found)
 	if used {
-		v.awaitEnd(ctx) // or the last one to leave would take us for somebody who stays
+		v.awaitEnd(ctx) // or the last one to leave would count us as present
 	}
 	if err != nil || used {
 		return err
 	}
-	if v.p.keep { // at its next start it mounts what is there then
+	if v.p.keep { // its next start mounts the present files
 		v.p.spec.Tell("stop", map[string]any{"container": v.p.name})
 		return v.e.stop(ctx, v.id)
 	}
@@ -304,7 +304,7 @@ func (v *environment) awaitEnd(ctx context.Context) {
 	}
 }
 
-// Hardening is what keeps the container in bounds, as the engine describes it now.
+// Hardening describes the confinement of the container, as the engine reports it now.
 func (v *environment) Hardening(ctx context.Context) ([]Check, error) {
 	ctx, cancel := context.WithTimeout(ctx, engineTime)
 	defer cancel()
@@ -315,7 +315,7 @@ func (v *environment) Hardening(ctx context.Context) ([]Check, error) {
 	return Checks(found, v.r.o), nil
 }
 
-// Made is what the environment is made of, for those who look after it.
+// Made describes the environment, for its operator.
 func (v *environment) Made() map[string]any {
 	o, shown := v.r.o, make([]string, len(v.p.binds))
 	for i, b := range v.p.binds {

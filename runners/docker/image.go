@@ -14,12 +14,12 @@ import (
 	"github.com/docker/docker/api/types/image"
 )
 
-// Image is what a container is made from.
+// Image is the image of a container.
 type Image struct {
 	Ref      string   // by which it was asked for
 	ID       string   // digest of its content
-	OS, Arch string   // what it was built for
-	Env      []string // what it gives to every process, NAME=value
+	OS, Arch string   // its platform
+	Env      []string // variables of every process, NAME=value
 	Writable []string // directories in it that any user may write to
 }
 

@@ -21,13 +21,15 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
-// install installs the packages of a step in a container of their own and keeps that as an image. The container has nothing of
-// the workspace: it gets what a session gets that commands cannot write to, and the operator's variables, which the image does not.
+// install installs the packages of a step in a separate container and keeps that as an image. The container
+// has nothing of the workspace: it gets the mounts of a session that commands cannot write to, and the
+// operator's variables, which the image does not.
 func (e *Engine) install(ctx context.Context, o Options, from Image, u wire.User, binds []mounts.Mount, s step, key string, report Report) error {
 	config, host := o.installer(from, u, binds)
 	config.Labels = map[string]string{labelState: e.state, labelRunner: o.name(), labelSpec: key, labelKeep: "false"}
 	maps.Copy(config.Labels, self().labels())
-	// The engine goes on with what nobody waits for any more, and then nobody knows of the container: so it is waited for.
+	// The engine goes on after a cancelled request, and the container would be unknown: so wait for the
+	// answer.
 	creating, cancel := context.WithTimeout(context.WithoutCancel(ctx), engineTime)
 	defer cancel()
 	name := fmt.Sprintf("sallyport-install-%s-%08x", key, rand.Uint32()) // one that was left behind is in nobody's way
@@ -45,8 +47,8 @@ func (e *Engine) install(ctx context.Context, o Options, from Image, u wire.User
 	return e.keep(ctx, made.ID, from, s, key)
 }
 
-// installer is the container of an installation: like that of a session but for its network, a root that can be written to, and
-// what package managers need of root's rights.
+// installer is the container of an installation: like that of a session but for its network, a writable root,
+// and the rights of root that package managers need.
 func (o Options) installer(from Image, u wire.User, binds []mounts.Mount) (*container.Config, *container.HostConfig) {
 	network := o.Packages.Network
 	if network == "" {

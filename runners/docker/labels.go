@@ -10,23 +10,23 @@ import (
 
 // Labels of our containers.
 const (
-	labelState     = "dev.sallyport.state"     // hash of the state directory: who owns the container
+	labelState     = "dev.sallyport.state"     // hash of the state directory: the owner of the container
 	labelRunner    = "dev.sallyport.runner"    // docker or docker-sudo
-	labelAgent     = "dev.sallyport.agent"     // whose it is
+	labelAgent     = "dev.sallyport.agent"     // its agent
 	labelSession   = "dev.sallyport.session"   // for which session
 	labelWorkspace = "dev.sallyport.workspace" // and where
-	labelSpec      = "dev.sallyport.spec"      // digest of what it was made from
+	labelSpec      = "dev.sallyport.spec"      // digest of its specification
 	labelPID       = "dev.sallyport.pid"       // of the sallyport that made it
 	labelStarted   = "dev.sallyport.started"   // when that started, as its machine counts
 	labelMachine   = "dev.sallyport.machine"   // on which machine
 	labelKeep      = "dev.sallyport.keep"      // "true": it stays
 	labelMade      = "dev.sallyport.made"      // places that were made to be mounted on, as JSON
-	labelPackages  = "dev.sallyport.packages"  // of a prepared image: what was installed in it
+	labelPackages  = "dev.sallyport.packages"  // of a prepared image: the packages installed in it
 	// labelWritable is one of images: directories, separated by blanks, that any user may write to.
 	labelWritable = "dev.sallyport.writable"
 )
 
-// digest is a short hash of what identifies something, for names and labels.
+// digest is a short hash of identifying values, for names and labels.
 func digest(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -55,7 +55,7 @@ func containerName(runner, state, workspace, agent, session string) string {
 	return strings.Join(append(parts, digest(runner, state, workspace, agent, session)), "-")
 }
 
-// clean keeps of a text what the name of a container may hold.
+// clean keeps the characters of a text that are valid in the name of a container.
 func clean(s string) string {
 	kept := strings.Map(func(r rune) rune {
 		switch {

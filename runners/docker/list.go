@@ -65,7 +65,7 @@ func containerOf(c container.Summary) Container {
 // ErrNotOurs is wrapped by the error about a container that is not sallyport's, or not of this state directory.
 var ErrNotOurs = errors.New("it is not sallyport's, or belongs to another user's")
 
-// Remove removes a container of ours by its id or name, with whatever runs in it.
+// Remove removes a container of ours by its id or name, with everything that runs in it.
 func Remove(ctx context.Context, o Options, id string) error {
 	e, err := Connect(ctx, o)
 	if err != nil {
@@ -87,8 +87,8 @@ func Remove(ctx context.Context, o Options, id string) error {
 	return e.discard(ctx, found.ID)
 }
 
-// Prune removes what sessions left behind whose sallyport lives no more, in workspaces too, with kept also the containers that were to
-// stay and that nobody is in. It returns what was removed.
+// Prune removes the remains of sessions of dead sallyport processes, in workspaces too, with kept also kept
+// containers without a session. It returns those that it removed.
 func Prune(ctx context.Context, o Options, kept bool) ([]Container, error) {
 	e, err := Connect(ctx, o)
 	if err != nil {
@@ -115,9 +115,9 @@ func Prune(ctx context.Context, o Options, kept bool) ([]Container, error) {
 	return removed, errors.Join(append(errs, e.pruneVolumes(ctx))...)
 }
 
-// Survey is what an engine offers, and whether the image is there.
+// Survey describes an engine, and says whether the image is there.
 type Survey struct {
-	Host, From             string // its address, and what named it
+	Host, From             string // its address, and the setting that named it
 	Version, API           string
 	OS, Arch, Kernel       string
 	Cgroup                 string // version
@@ -134,7 +134,7 @@ type Survey struct {
 	Containers, OurRunning int
 }
 
-// Look asks an engine what it is.
+// Look describes an engine.
 func Look(ctx context.Context, o Options) (Survey, error) {
 	o, err := o.complete()
 	if err != nil {

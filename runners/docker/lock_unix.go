@@ -51,7 +51,7 @@ func tryLock(state, name string) (unlock func(), err error) {
 	}
 	if err == nil && isAt(f, file) {
 		return func() {
-			_ = os.Remove(file) // those who wait for it see that it is not there any more
+			_ = os.Remove(file) // waiters see that it is gone
 			_ = f.Close()
 		}, nil
 	}

@@ -22,8 +22,9 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
-// Look tells what commands would see. A container of the session that runs is entered and left as it is. Where there is none, its
-// mounts are looked at here, and one is made only for what is not known of another made of the same things.
+// Look previews a session. A running container of the session is entered and left running. Without one, its
+// mounts are looked at here, and a container is created only for facts that no container of the same
+// specification has shown.
 func (r *Runner) Look(ctx context.Context, spec engine.EnvironmentSpec) (engine.Environment, error) {
 	env, err := r.look(ctx, spec)
 	if errors.Is(err, looks.ErrAsk) {
@@ -61,19 +62,19 @@ func (r *Runner) look(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 		env.leave(ctx)
 		return nil, looks.ErrAsk
 	}
-	return visit{env}, nil
+	return attached{env}, nil
 }
 
-// visit is a container that is left as it was found.
-type visit struct{ *environment }
+// attached is a running container that keeps running after Close.
+type attached struct{ *environment }
 
 // Start is an error.
-func (visit) Start(context.Context, engine.Command) (engine.Process, error) {
+func (attached) Start(context.Context, engine.Command) (engine.Process, error) {
 	return nil, errors.New("start command: the container was entered to look at it")
 }
 
 // Close leaves.
-func (v visit) Close() error {
+func (v attached) Close() error {
 	v.leave(context.Background())
 	return nil
 }
@@ -90,9 +91,9 @@ func (f foreseen) Layout(l facts.Layout) facts.Layout {
 	return f.r.layout(f.p, l, f.Environment.Layout)
 }
 
-// foresee shows what a container would that is made as it is planned.
+// foresee previews a container that would be created as planned.
 func (r *Runner) foresee(ctx context.Context, e *Engine, p *plan) (engine.Environment, error) {
-	host, free, err := eyes(p.user)
+	host, free, err := hostView(p.user)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +142,8 @@ func (r *Runner) openAsSelf(ctx context.Context, e *Engine, spec engine.Environm
 	return env.(*environment), nil
 }
 
-// live says what of this machine a path shows: of the deepest mount around it, if that is of this machine.
+// live says which path of this machine a path shows: by the deepest mount around it, if that is of this
+// machine.
 func (p *plan) live(at string) (shown looks.Shown, ok bool) {
 	deepest := 0
 	on := func(target string) bool {
@@ -170,7 +172,7 @@ func (p *plan) live(at string) (shown looks.Shown, ok bool) {
 	return shown, ok
 }
 
-// maskOf is what stands in for what a mount shows, should that be missing; 0 for nothing.
+// maskOf is the kind of mask for a missing source of a mount; 0 for none.
 func (p *plan) maskOf(b mounts.Mount) fs.FileMode {
 	switch mask, ok := p.masks[b.Source]; {
 	case !ok:
@@ -181,7 +183,7 @@ func (p *plan) maskOf(b mounts.Mount) fs.FileMode {
 	return 0o644
 }
 
-// masked are the places of a container where something stands in for what is missing.
+// masked are the places of a container where masks stand for missing places.
 func (p *plan) masked() (targets []string) {
 	for _, b := range p.binds {
 		if p.maskOf(b) != 0 && !exists(b.Source) {

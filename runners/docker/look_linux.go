@@ -16,8 +16,8 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
-// eyes are the files of this machine as a user of the container may see them, until they are freed.
-func eyes(u wire.User) (_ facts.FS, free func(), _ error) {
+// hostView is this machine's file system with the permissions of a user of the container, until it is freed.
+func hostView(u wire.User) (_ facts.FS, free func(), _ error) {
 	if os.Geteuid() == 0 {
 		rights, err := identity.NewRights(identity.User{UID: u.UID, GID: u.GID, Groups: u.Groups})
 		if err != nil {
@@ -32,7 +32,8 @@ func eyes(u wire.User) (_ facts.FS, free func(), _ error) {
 	return fewer{local.FS(nil), u, slices.DeleteFunc(groups, func(g int) bool { return g == u.GID })}, func() {}, nil
 }
 
-// fewer shows files to a user who is in some groups here and not in the container: what depends on one of these cannot be told.
+// fewer shows files to a user with fewer groups in the container than here: an answer that depends on one of
+// the other groups is ErrAsk.
 type fewer struct {
 	facts.FS
 	user   wire.User
@@ -41,7 +42,7 @@ type fewer struct {
 
 // tell returns ErrAsk where a right on a path, or on one around it, comes from such a group.
 func (f fewer) tell(p string) error {
-	for ; path.Dir(p) != "/proc/self"; p = path.Dir(p) { // where what is mounted begins: see looks
+	for ; path.Dir(p) != "/proc/self"; p = path.Dir(p) { // where the mounted part begins: see looks
 		if info, err := os.Stat(p); err == nil {
 			st, ok := info.Sys().(*syscall.Stat_t)
 			mode := info.Mode().Perm()

@@ -8,5 +8,5 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
-// eyes are for Linux: elsewhere the engine has a machine of its own.
-func eyes(wire.User) (_ facts.FS, free func(), _ error) { return nil, nil, looks.ErrAsk }
+// hostView is for Linux: elsewhere the engine has a machine of its own.
+func hostView(wire.User) (_ facts.FS, free func(), _ error) { return nil, nil, looks.ErrAsk }

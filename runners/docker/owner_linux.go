@@ -37,7 +37,7 @@ func startedAt(pid int) string {
 	return digest(string(boot)) + ":" + fields[19]
 }
 
-// gone reports whether a process has ended, whoever may have its id now.
+// gone reports whether a process has ended, even if its id is in use again.
 func gone(pid int, started string) bool {
 	if errors.Is(unix.Kill(pid, 0), unix.ESRCH) {
 		return true

@@ -16,12 +16,12 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
-// Packages are what is installed before a container is made. It is the operator who asks for them, in the configuration: nothing
-// of an agent has a part in it, so nothing is judged, and what was done stands in the log of the environment.
+// Packages are installed before a container is created. The operator asks for them, in the configuration: an
+// agent has no part in it, so nothing is judged, and the log of the environment records it.
 type Packages struct {
 	System, Python, NPM []string
 	Network             string // of the installation; "" for that of the container
-	Continue            bool   // what cannot be installed is left out
+	Continue            bool   // skip packages that cannot be installed
 }
 
 // step is one call of one installer.
@@ -36,7 +36,7 @@ type step struct {
 const aptScript = `for name; do case "$name" in /*) ;; *) apt-get update -q || exit; break ;; esac; done
 apt-get install -q --yes --no-install-recommends -o Dpkg::Use-Pty=0 -- "$@" && rm -rf /var/lib/apt/lists/*`
 
-// steps are the installations in their order: what the system has, others are built with.
+// steps are the installations in their order: others are built with the system's packages.
 func (p Packages) steps() []step {
 	all := []step{
 		{"system", p.System, []string{"/bin/sh", "-c", aptScript, "sh"}, true},
@@ -53,7 +53,8 @@ func (p Packages) steps() []step {
 	return steps
 }
 
-// user is whom an installer runs as: who commands run as, so that they can change what it installed; the system's is root.
+// user is the user of an installer: that of commands, so that they can change its files; root for the
+// system's packages.
 func (s step) user(u wire.User) wire.User {
 	if s.elevated {
 		return wire.User{}
@@ -61,8 +62,8 @@ func (s step) user(u wire.User) wire.User {
 	return u
 }
 
-// key tells installations apart: from which image, by whom, of what. A package that is a file in one of the mounts counts by
-// what is in it.
+// key identifies an installation: its image, its user, its packages. A package that is a file in one of the
+// mounts counts by its content.
 func (s step) key(from Image, u wire.User, binds []mounts.Mount) (string, error) {
 	parts := []string{"1", from.ID, s.kind, fmt.Sprint(s.user(u))}
 	for _, name := range s.names {
@@ -99,7 +100,8 @@ func deepest(binds []mounts.Mount, target string) (found mounts.Mount, ok bool) 
 
 func within(target, dir string) bool { return target == dir || strings.HasPrefix(target, dir+"/") }
 
-// forInstaller keeps of the mounts of a session those that commands cannot write to: an installer must not run what an agent left.
+// forInstaller keeps those mounts of a session that commands cannot write to: an installer must not run a
+// file of an agent.
 func forInstaller(binds []mounts.Mount) []mounts.Mount {
 	var kept []mounts.Mount
 	for _, b := range binds {

@@ -21,14 +21,14 @@ type plan struct {
 	user  wire.User
 	view
 	delivery delivery
-	accounts *accounts // nil: the image has what is needed
+	accounts *accounts // nil: the image has them
 	profile  string    // filter of system calls; "" for the engine's
 	labels   map[string]string
 	config   *container.Config
 	host     *container.HostConfig
 	spec     engine.EnvironmentSpec
 	keep     bool
-	state    string // directory of what sallyport remembers
+	state    string // state directory of sallyport
 	stateID  string // its digest, by which things are ours
 }
 
@@ -38,8 +38,8 @@ const home = "/home/sallyport"
 // program is where the supervisor lies in a container.
 const program = "/.sallyport/sallyport-supervisor"
 
-// plan works out what is to be there. It makes nothing but the image, where packages are to be in it, and
-// what stands in for places that are missing; without masks not that.
+// plan works out a container. It creates nothing but the image, where packages go into it, and masks for
+// missing places; without masks not those.
 func (r *Runner) plan(ctx context.Context, e *Engine, spec engine.EnvironmentSpec, masks *mounts.Masks) (*plan, error) {
 	o := r.o
 	p := &plan{spec: spec, keep: o.Keep, state: o.State, stateID: e.state}
@@ -85,7 +85,7 @@ func (r *Runner) plan(ctx context.Context, e *Engine, spec engine.EnvironmentSpe
 	return p, nil
 }
 
-// start is what a container starts with: its image, with packages where they are asked for, and its user.
+// start is the image of a container, with packages where configured, and its user.
 func (r *Runner) start(ctx context.Context, e *Engine, spec engine.EnvironmentSpec, binds []mounts.Mount) (Image, wire.User, error) {
 	image, err := e.image(ctx, r.o, spec.Tell)
 	if err != nil {
@@ -101,7 +101,7 @@ func (r *Runner) start(ctx context.Context, e *Engine, spec engine.EnvironmentSp
 	return image, user, nil
 }
 
-// userOf is who commands run as: who is named, else who owns the workspace.
+// userOf is the user of commands: the named one, else the owner of the workspace.
 func userOf(named, workspace string) (wire.User, error) {
 	if named == "" {
 		return ownerOfFile(workspace)

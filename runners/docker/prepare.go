@@ -17,7 +17,7 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
-// preparedName is the name of images with packages in them; their tag is the key of what they hold.
+// preparedName is the name of images with packages in them; their tag is the key of their packages.
 const preparedName = "sallyport/prepared"
 
 // installTime bounds one installation.
@@ -31,8 +31,8 @@ type preparation struct {
 	err    error
 }
 
-// prepared returns the image with the packages of the options in it. It is made when it is not there, and that goes on when ctx
-// ends: whoever asks next has it sooner. It ends with the runner.
+// prepared returns the image with the packages of the options in it. If absent it is built, and the build
+// goes on when ctx ends: the next caller has it sooner. It ends with the runner.
 func (r *Runner) prepared(ctx context.Context, e *Engine, from Image, u wire.User, binds []mounts.Mount, spec engine.EnvironmentSpec) (Image, error) {
 	if len(r.o.Packages.steps()) == 0 {
 		return from, nil
@@ -69,7 +69,7 @@ func (r *Runner) preparing(e *Engine, from Image, u wire.User, binds []mounts.Mo
 	return p
 }
 
-// prepare goes from image to image, by one installation each: what an earlier session installed is there already.
+// prepare goes from image to image, by one installation each: those of an earlier session are there already.
 func (r *Runner) prepare(ctx context.Context, e *Engine, from Image, u wire.User, binds []mounts.Mount, p *preparation) error {
 	p.image = from
 	for _, s := range r.o.Packages.steps() {
@@ -143,7 +143,7 @@ func (r *Runner) Prepare(ctx context.Context, spec engine.EnvironmentSpec) (Imag
 	if err != nil {
 		return Image{}, fmt.Errorf("open runner %s: %w", r.o.name(), err)
 	}
-	there := slices.DeleteFunc(v.binds, func(b mounts.Mount) bool { return !exists(b.Source) }) // what is masked is not
+	there := slices.DeleteFunc(v.binds, func(b mounts.Mount) bool { return !exists(b.Source) }) // masked sources do not exist
 	image, _, err := r.start(ctx, e, spec, there)
 	return image, err
 }
@@ -151,7 +151,7 @@ func (r *Runner) Prepare(ctx context.Context, spec engine.EnvironmentSpec) (Imag
 // Watch lets somebody see how installations go. It is called before the first environment is opened.
 func (r *Runner) Watch(report Report) { r.report = report }
 
-// Close ends what the runner does besides its environments: installations. Their containers are gone when it returns.
+// Close ends the runner's background work: installations. Their containers are gone when it returns.
 func (r *Runner) Close() error {
 	r.end()
 	r.working.Wait()

@@ -10,12 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// noSetUID is the default filter of system calls of a current engine, whatever the age of the one in use,
-// with one more rule: no file gets the bit by which it runs with its owner's rights. Root in a container owns what it makes, and a file that it makes
-// in a mounted place is one of the machine: for that it needs no capability at all.
+// noSetUID is the default filter of system calls of a current engine, regardless of the age of the one in
+// use, with one more rule: no file gets the set-user-id bit. Root in a container owns its files, and a file
+// that it creates in a mounted place is one of the machine: that needs no capability at all.
 //
-// The bit for the group is left: packages set it on directories, where it means something else. What is
-// in granted places loses it after each elevated command.
+// The set-group-id bit is left: packages set it on directories, where it has another meaning. Files in
+// granted places lose it after each elevated command.
 func noSetUID() (string, error) {
 	p := seccomp.DefaultProfile()
 	if p == nil {

@@ -2,6 +2,6 @@
 
 package docker
 
-// noSetUID is "" here: what the default filter is, is known on Linux only. What elevated commands leave
-// in granted places loses the bit all the same, after each of them.
+// noSetUID is "" here: the default filter is known on Linux only. Files that elevated commands leave in
+// granted places lose the bit all the same, after each of them.
 func noSetUID() (string, error) { return "", nil }

@@ -46,13 +46,14 @@ type message struct {
 // stepLine is how the engine says which step of a Dockerfile it begins.
 var stepLine = lazyregexp.New(`^Step (\d+/\d+) : (.*)`)
 
-// colour is what the engine puts around standard error.
+// colour matches the escape sequences that the engine puts around standard error.
 var colour = lazyregexp.New("\x1b\\[[0-9;]*m")
 
 // longStep is how much of an instruction is told, in bytes.
 const longStep = 100
 
-// messages reads what the engine answers to its end, tells it, and returns the id of what was made, if any is told.
+// messages reads the engine's answer to its end, reports it, and returns the id of the result, if there is
+// one.
 func (r Report) messages(body io.Reader) (id string, err error) {
 	for d := json.NewDecoder(body); ; {
 		var m message

@@ -16,7 +16,7 @@ import (
 type stream struct {
 	conn types.HijackedResponse
 	out  *io.PipeReader
-	said supervisor.Tail // what it writes to standard error
+	said supervisor.Tail // its standard error
 
 	once sync.Once
 }
@@ -42,10 +42,10 @@ func (e *Engine) exec(ctx context.Context, id string, o container.ExecOptions) (
 	return s, made.ID, nil
 }
 
-// Read reads what the process writes.
+// Read reads the output of the process.
 func (s *stream) Read(b []byte) (int, error) { return s.out.Read(b) }
 
-// Write writes to what the process reads.
+// Write writes to the input of the process.
 func (s *stream) Write(b []byte) (int, error) { return s.conn.Conn.Write(b) }
 
 // Close ends the input of the process and hears no more of it.

@@ -21,13 +21,13 @@ func (e *Engine) ours(ctx context.Context) ([]container.Summary, error) {
 	return all, nil
 }
 
-// stateFilter finds what is of a state directory.
+// stateFilter finds the objects of a state directory.
 func stateFilter(state string) filters.Args {
 	return filters.NewArgs(filters.Arg("label", labelState+"="+state))
 }
 
-// sweep removes what sessions left behind whose sallyport died. It is done in passing: what cannot be
-// removed now is removed the next time.
+// sweep removes the remains of sessions of dead sallyport processes. It is best effort: the rest is removed
+// the next time.
 func (e *Engine) sweep(ctx context.Context, p *plan) {
 	all, err := e.ours(ctx)
 	if err != nil {

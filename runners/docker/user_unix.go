@@ -10,7 +10,7 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
-// ownerOfFile is who owns a place.
+// ownerOfFile is the owner of a place.
 func ownerOfFile(path string) (wire.User, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -7,8 +7,7 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
-// ownerOfFile has no numbers here: the engine's machine shows the files of this one as those of anybody
-// who asks.
+// ownerOfFile has no numbers here: the engine's machine shows the files of this one as those of any user.
 func ownerOfFile(string) (wire.User, error) { return wire.User{UID: 1000, GID: 1000}, nil }
 
 // fileVersion tells the versions of a file apart.

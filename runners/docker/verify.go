@@ -12,7 +12,7 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
-// seen remembers when the mounts were last found to be as they should, and what became of them.
+// seen caches the last check of the mounts.
 type seen struct {
 	mu    sync.Mutex
 	last  time.Time
@@ -22,10 +22,9 @@ type seen struct {
 // lookEvery bounds how often the mounts are looked at.
 const lookEvery = 50 * time.Millisecond
 
-// Err says why the environment cannot be used any more. Besides a connection that broke, that is a mount
-// that came off: a file that is replaced outside (as git replaces its configuration) takes what is mounted
-// on it along, and commands could write to the new one. The container is started anew then; as long as
-// commands run in it, it is left to them.
+// Err says why the environment cannot be used any more. Besides a broken connection, that is a detached
+// mount: if a file is replaced outside (as git replaces its configuration), its mount does not cover the new
+// file, and commands could write to it. The container is then restarted, as soon as no commands run in it.
 func (v *environment) Err() error {
 	v.seen.mu.Lock()
 	defer v.seen.mu.Unlock()
@@ -46,9 +45,8 @@ func (v *environment) Err() error {
 	return v.seen.stale
 }
 
-// verify makes sure that the container shows what was granted: each mount is there and no more writable
-// than it should be, and behind it lies what was looked at when the grant was judged, which somebody may
-// have replaced since.
+// verify makes sure that the container shows the granted places: each mount is there and no more writable
+// than planned, and its source is the one that was judged, which could have been replaced since.
 func (v *environment) verify() error {
 	if err := v.mounted(); err != nil {
 		return err

@@ -29,11 +29,11 @@ type below struct {
 // follow no symbolic link, a path that begins with a root leads nowhere else.
 func Below(roots []string, files engine.Files) (engine.Files, error) {
 	if len(roots) == 0 {
-		return nil, errors.New("keep files below roots: there are none")
+		return nil, errors.New("restrict files: no roots given")
 	}
 	for _, r := range roots {
 		if !path.IsAbs(r) || path.Clean(r) != r || strings.Contains(r, "\x00") {
-			return nil, fmt.Errorf("keep files below %q: not an absolute, clean path", r)
+			return nil, fmt.Errorf("restrict files to %q: not an absolute, clean path", r)
 		}
 	}
 	return below{roots, files}, nil

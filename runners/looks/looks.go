@@ -46,7 +46,7 @@ type Options struct {
 }
 
 // ErrAsk is wrapped by the error of a Host that cannot tell what commands would see.
-var ErrAsk = errors.New("only the environment itself can tell")
+var ErrAsk = errors.New("cannot answer without opening the environment")
 
 // Opened is an environment as its runner opens it.
 type Opened interface {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// gitSettings are what of git's configuration says where it finds programs and more configuration.
+// gitSettings are the keys of git-config(1) that name programs or further configuration files.
 type gitSettings struct {
 	hooks    string   // core.hooksPath, as it is written
 	worktree string   // core.worktree

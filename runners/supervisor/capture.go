@@ -56,8 +56,8 @@ func (c *capture) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// stream returns what is kept, as text. A character that the cut went through is left out;
-// a run of bytes that are no UTF-8 is shown as one U+FFFD.
+// stream returns the kept output as text. A character that the cut went through is dropped; a run of bytes
+// that are no UTF-8 is shown as one U+FFFD.
 func (c *capture) stream() engine.Stream {
 	c.mu.Lock()
 	defer c.mu.Unlock()

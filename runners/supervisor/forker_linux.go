@@ -10,14 +10,14 @@ import (
 )
 
 // forker starts processes on one thread. They are to be killed when sallyport dies, and the kernel takes the
-// thread that started them for sallyport (PR_SET_PDEATHSIG, prctl(2)): so it lives on. What the thread has
-// given up, its children never had.
+// thread that started them for sallyport (PR_SET_PDEATHSIG, prctl(2)): so it lives on. Rights that the thread
+// has given up, its children never had.
 type forker struct {
 	work chan func()
 	stop <-chan struct{}
 }
 
-// newForker makes the thread and lets it give up what gives says.
+// newForker creates the thread; gives drops the thread's rights.
 func newForker(stop <-chan struct{}, gives func() error) (*forker, error) {
 	f := &forker{work: make(chan func()), stop: stop}
 	ready := make(chan error, 1)
@@ -88,8 +88,8 @@ func (o Options) refused() (rules []seccomp.Rule) {
 	return rules
 }
 
-// dropInheritable takes away what a program with capabilities of its own could be given by this one. What
-// else root has ends with the change of the user.
+// dropInheritable drops the capabilities that a program with capabilities of its own could inherit. The other
+// rights of root end with the change of the user.
 func dropInheritable() error {
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var sets [2]unix.CapUserData

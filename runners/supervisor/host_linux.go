@@ -21,13 +21,13 @@ type host struct {
 	self int // our pid
 	sid  int // our session
 
-	user       *identity.User   // who commands run as; nil for who we are
+	user       *identity.User   // user of commands; nil for our own
 	rights     *identity.Rights // theirs on files
 	expendable bool
 	clock      clock
 
-	plain *forker // starts what may gain rights, and the watcher
-	bare  *forker // starts what may not; the same where nothing is taken away
+	plain *forker // starts processes that may gain rights, and the watcher
+	bare  *forker // starts processes that may not; the same where no right is dropped
 	stop  chan struct{}
 
 	scans scans
@@ -55,8 +55,8 @@ func newHost(o Options) (*host, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open environment: read own session: %w", err)
 	}
-	// Descriptors that whoever started sallyport left open are not for commands. Those that sallyport
-	// opened itself are closed in its children anyway.
+	// Descriptors that sallyport inherited open are not for commands. Those that sallyport opened itself are
+	// closed in its children anyway.
 	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		closeOnExec()
 	}
@@ -211,8 +211,8 @@ func (h *host) collect() {
 	}
 }
 
-// close ends the helpers and what may be left. Every command has ended before. It returns how many
-// processes could not be ended.
+// close ends the helpers and remaining processes. Every command has ended before. It returns the number of
+// processes that could not be ended.
 func (h *host) close() int {
 	left := h.sweep()
 	close(h.stop)

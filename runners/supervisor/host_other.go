@@ -12,8 +12,8 @@ import (
 // endTime bounds the killing.
 const endTime = 2 * time.Second
 
-// host is this machine as a place to keep processes. Outside Linux nothing tells what descends
-// from a command once it left its process group, and nothing lives on to end it after us.
+// host is this machine as a place to keep processes. Outside Linux, no interface lists the descendants of a
+// command that left its process group, and no helper lives on to end them after us.
 type host struct{ clock clock }
 
 func newHost(o Options) (*host, error) {
@@ -52,8 +52,8 @@ func (h *host) start(l launch, files [3]*os.File) (*root, error) {
 // waitEnd blocks until the shell has ended.
 func (r *root) waitEnd() { r.state, r.err = r.process.Wait() }
 
-// end ends what can be reached and returns how many processes it could not end, as far as that
-// can be told: 1 stands for some.
+// end ends the processes within reach and returns the number that it could not end, as far as that is known:
+// 1 stands for some.
 func (r *root) end(ended <-chan struct{}, grace time.Duration) int {
 	if r.gone(ended, 0) {
 		return 0

@@ -20,7 +20,8 @@ const (
 // ownGroup makes the shell the leader of a session and with it of a process group.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// ownSession is ownGroup for a command whose standard input may be a terminal: then it is that of the session.
+// ownSession is ownGroup for a command with a possible terminal on its standard input: then that becomes the
+// session's controlling terminal.
 func ownSession(terminal bool) *syscall.SysProcAttr {
 	attr := ownGroup()
 	attr.Setctty = terminal

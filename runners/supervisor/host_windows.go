@@ -39,5 +39,5 @@ func statusOf(s *os.ProcessState) status { return status{code: s.ExitCode()} }
 // enterable reports whether a process of ours can enter dir, as far as can be told.
 func enterable(string) error { return nil }
 
-// closeOnExec does nothing: on Windows a child inherits only what it is given.
+// closeOnExec does nothing: on Windows a child inherits only handles that are passed explicitly.
 func closeOnExec() {}

@@ -15,9 +15,9 @@ import (
 // kernel kills the shells of a supervisor with it, and the end of an orphan is told at once.
 const initLook = 2 * time.Second
 
-// BeInit is what the first process of a container does until ctx ends: nothing. It starts nothing either, so
-// whatever becomes its child has lost a supervisor, which would have kept it, and is ended with all that
-// descends from it. When the first process ends, the kernel ends everything in the container.
+// BeInit is the first process of a container until ctx ends. It does nothing and starts nothing: a process
+// that becomes its child has lost the supervisor that kept it, and is ended with all its descendants. When
+// the first process ends, the kernel ends everything in the container.
 func BeInit(ctx context.Context) error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil { // for those that are not the first
 		return fmt.Errorf("become init: %w", err)

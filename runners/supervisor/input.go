@@ -6,17 +6,17 @@ import (
 	"sync"
 )
 
-// input is what a command reads: nothing, or what a reader gives.
+// input is the standard input of a command: empty, or the data of a reader.
 type input struct {
-	r    *os.File       // for the process; nil where that reads from what it writes to
+	r    *os.File       // for the process; nil if it reads from the file that it writes to
 	w    io.WriteCloser // nil for nothing
 	from io.Reader
 
 	closing sync.Once
 }
 
-// newInput opens what a process gets as its standard input. A reader is always behind a pipe: a file of ours,
-// which may be a terminal, is nothing for a command.
+// newInput opens the standard input of a process. A reader is always behind a pipe: a file of ours, which may
+// be a terminal, must not reach a command.
 func newInput(from io.Reader) (*input, error) {
 	if from == nil {
 		null, err := os.Open(os.DevNull)
@@ -32,7 +32,7 @@ func (i *input) abandon() {
 	i.end()
 }
 
-// begin closes our copy of what the process has now, and passes on what the reader gives.
+// begin closes our copy of the process's end, and passes on the reader's data.
 func (i *input) begin() {
 	_ = i.r.Close()
 	if i.w == nil {
@@ -44,12 +44,13 @@ func (i *input) begin() {
 	}()
 }
 
-// end is the end of what the process reads. A reader that does not return is left to itself.
+// end closes the input of the process. A reader that does not return is abandoned.
 func (i *input) end() {
 	if i.w != nil {
 		i.closing.Do(func() { _ = i.w.Close() })
 	}
 }
 
-// onlyWriter hides what else a file can do: splicing would move a terminal's or a socket's bytes by another way.
+// onlyWriter hides the other methods of a file: splicing would move the bytes of a terminal or a socket by
+// another way.
 type onlyWriter struct{ io.Writer }

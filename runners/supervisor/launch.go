@@ -23,7 +23,7 @@ type launch struct {
 	terminal bool // its descriptors are a terminal, which is to be its own
 }
 
-// prepare checks what can be checked before a process exists.
+// prepare makes the checks that need no process.
 func prepare(c engine.Command, o Options) (launch, error) {
 	switch {
 	case c.ID == "" || strings.ContainsAny(c.ID, "\x00="):
@@ -67,12 +67,12 @@ func prepare(c engine.Command, o Options) (launch, error) {
 	}, nil
 }
 
-// environ returns the environment of the command's shell: what is given, and the marker.
+// environ returns the environment of the command's shell: the given variables, and the marker.
 func environ(c engine.Command) ([]string, error) {
 	env := make([]string, 0, len(c.Env)+1)
 	for _, kv := range c.Env {
 		name, _, ok := strings.Cut(kv, "=")
-		// Windows keeps the current directory of each drive in variables whose name begins with "=".
+		// Windows keeps the current directory of each drive in variables with names that begin with "=".
 		if !ok || name == "" || strings.Contains(kv, "\x00") {
 			return nil, fmt.Errorf("start command: environment entry %q is not NAME=value", name)
 		}
@@ -93,8 +93,8 @@ func lookup(env []string, name string) string {
 	return ""
 }
 
-// checkDir says why dir cannot be a working directory. The start itself would only say that
-// something was not found, and not what.
+// checkDir says why dir cannot be a working directory. The error of the start itself would not name the
+// missing file.
 func checkDir(dir string) error {
 	if !filepath.IsAbs(dir) {
 		return errors.New("not an absolute path")

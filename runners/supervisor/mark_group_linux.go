@@ -16,12 +16,12 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/identity"
 )
 
-// groupMarks marks by a group that nothing else uses, besides those of the user: batch systems tell the
-// processes of a job in the same way. Only root can give a process other groups, so a process without a mark
-// descends from one that became root. No file belongs to the group, so it gives no rights.
+// groupMarks marks processes by a supplementary group that has no other use, besides those of the user: batch
+// systems identify the processes of a job in the same way. Only root can change the groups of a process, so a
+// process without a mark descends from one that became root. No file belongs to the group, so it gives no
+// rights.
 //
-// It is for processes of another user, whose limits nobody can set or read without a right that a
-// supervisor does not have.
+// It is for processes of another user: a supervisor has no right to set or read their limits.
 type groupMarks struct {
 	prefix uint64
 	digits int

@@ -27,8 +27,8 @@ const (
 	leastMark  = markLow * markCount // 10^18 microseconds are 31,000 years
 )
 
-// newLimitMarks chooses a prefix. There are none where this process itself is limited: either it runs
-// under another Sallyport, whose marks must stay, or somebody wants the limit.
+// newLimitMarks chooses a prefix. There are none if this process itself is limited: either it runs under
+// another Sallyport, whose marks must stay, or its user wants the limit.
 func newLimitMarks() (*limitMarks, error) {
 	var own unix.Rlimit
 	if err := unix.Prlimit(0, unix.RLIMIT_RTTIME, nil, &own); err != nil {

@@ -7,7 +7,8 @@ package supervisor
 type marks interface {
 	// next chooses the mark of a command. The caller holds host.mu.
 	next(live map[int]*root) uint64
-	// of returns what a process has in the place of a mark. The error is ESRCH when there is no such process.
+	// of returns the mark field of a process, marked or not. The error is ESRCH if the process does not
+	// exist.
 	of(pid int) (uint64, error)
 	mine(mark uint64) bool
 	// foreign reports whether it is the mark of another Supervisor, in this process or around it.

@@ -113,8 +113,8 @@ func (c oomCounter) read() (n int, ok bool) {
 	return 0, false
 }
 
-// sacrifice makes a process, and what it will start, one that the kernel ends before us when memory runs out:
-// ours are few and small, but bigger than a shell. Where it may not be said, the kernel chooses by size.
+// sacrifice makes the kernel end a process and its future children before us when memory runs out: ours are
+// few and small, but bigger than a shell. If that is not permitted, the kernel chooses by size.
 func sacrifice(pid int) {
 	_ = os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte("300"), 0)
 }

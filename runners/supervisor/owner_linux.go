@@ -10,9 +10,9 @@ import (
 //
 // Everything that descends from its shell. While a process and those between it and the shell
 // live, /proc shows that. When one between ends, the kernel makes the process our child, for we
-// are the subreaper: then it is an orphan, and whose it is shows from, in this order,
+// are the subreaper: then it is an orphan, and its owner shows from, in this order,
 //
-//   - its mark (see marks), which it keeps whatever it does,
+//   - its mark (see marks), which it cannot shed,
 //   - its session, unless it made its own,
 //   - the marker in its environment, unless that was cleared,
 //   - the time at which it started, if it changed its mark: no command owns a process that is

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// proc is what /proc/PID/stat says of a process (proc_pid_stat(5)).
+// proc is a parsed /proc/PID/stat (proc_pid_stat(5)).
 type proc struct {
 	pid, ppid, pgid, sid int
 	state                byte
@@ -19,8 +19,8 @@ type proc struct {
 	start                uint64 // clock ticks since boot; with pid it names a process for good
 }
 
-// alive reports whether any thread of the process can still run. A process whose first thread
-// has ended shows as a zombie while the others go on.
+// alive reports whether any thread of the process can still run. A process with an ended
+// first thread shows as a zombie while the others go on.
 func (p proc) alive() bool {
 	return p.state != 'X' && (p.state != 'Z' || p.threads > 1)
 }
@@ -72,8 +72,8 @@ func parseStat(pid int, line []byte) (proc, error) {
 	return p, errStat
 }
 
-// number reads a decimal number, which is what the kernel wrote. Anything else gives 0 or less
-// and so matches no process.
+// number reads a decimal number, as the kernel writes it. Other text gives 0 or less and so matches no
+// process.
 func number(b []byte) int {
 	n := 0
 	for _, c := range b {
@@ -85,10 +85,10 @@ func number(b []byte) int {
 	return n
 }
 
-// processes reads all processes. The kernel gives no picture of one moment: a process may start another and
-// end while we read, so that neither is seen. Hence the names are listed again until a list holds no name
-// that was not read. A process that is missing from the last list was being started during it by one that
-// was read and lived; and a process whose parent was not found is read again, for it has another parent now.
+// processes reads all processes. The kernel gives no snapshot: a process may start another and end while we
+// read, so that neither is seen. Hence the names are listed again until a list holds no unread name. A
+// process that is missing from the last list was being started meanwhile by a living one that was read; and a
+// process whose parent was not found is read again, for it has another parent now.
 func processes() ([]proc, error) { return look(listed, readProc) }
 
 // look is processes, with the ways to list and to read them.
@@ -115,7 +115,7 @@ func look(list func() ([]int, error), read func(pid int) (proc, error)) ([]proc,
 	return slices.Collect(maps.Values(have)), nil
 }
 
-// rejoin reads those again whose parent has ended, and drops those that have ended themselves.
+// rejoin reads processes again if their parent has ended, and drops ended ones.
 func rejoin(have map[int]proc, read func(pid int) (proc, error)) {
 	for again := true; again; {
 		again = false
@@ -202,8 +202,8 @@ func marked(environ []byte, id string) bool {
 	return bytes.HasPrefix(environ, entry[1:]) || bytes.Contains(environ, entry)
 }
 
-// highWater is the greatest resident size of this program so far, in KiB. What getrusage(2) tells of this process
-// may be larger: it is also that of the program which started this one.
+// highWater is the greatest resident size of this program so far, in KiB. The value of getrusage(2) may be
+// larger: it includes the program that started this one.
 func highWater() int64 {
 	status, _ := os.ReadFile("/proc/self/status")
 	_, rest, _ := bytes.Cut(status, []byte("\nVmHWM:"))

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// leftoverGrace is what processes get that outlive their shell: TERM, this time, KILL.
+	// leftoverGrace is the time that processes get which outlive their shell: TERM, this time, KILL.
 	leftoverGrace = 100 * time.Millisecond
 	// drainTime bounds the wait for output after every process is gone. Output that has come by then is kept.
 	drainTime = time.Second
@@ -33,7 +33,7 @@ type Process struct {
 	stdout, stderr *stream
 
 	oomKills func() int   // how many processes were killed for want of memory since the start; nil where nobody counts
-	after    func() error // what is to be done when it has ended; nil for nothing
+	after    func() error // runs after its end; may be nil
 
 	kill chan string // the first reason given to Kill
 	done chan struct{}
@@ -97,7 +97,7 @@ func (p *Process) PID() int { return p.root.pid }
 // Shell returns the shell that runs the text.
 func (p *Process) Shell() Shell { return p.shell }
 
-// Output returns what is kept so far of both streams.
+// Output returns the output of both streams that is kept so far.
 func (p *Process) Output() (stdout, stderr engine.Stream) {
 	return p.stdout.kept.stream(), p.stderr.kept.stream()
 }

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// Program is a program of the operator's whose standard input and output are a stream of bytes: what
-// leads to a supervisor elsewhere. It is no command of an agent and is not confined, judged or bounded
-// in time. When this process dies its input ends, and with it the program, if it is any good.
+// Program is a program of the operator's with a byte stream on its standard input and output: the line to a
+// supervisor elsewhere. It is no command of an agent: it is not confined, judged or bounded in time. When
+// this process dies its input ends, which ends a well-behaved program.
 type Program struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
@@ -26,10 +26,10 @@ type Program struct {
 	end   error // why it ended; set before ended is closed
 }
 
-// leaveTime is what a program gets to end by itself when its input has ended.
+// leaveTime is the time that a program gets to end by itself after the end of its input.
 const leaveTime = 3 * time.Second
 
-// ProgramOptions are what a Program is started with.
+// ProgramOptions describe the start of a Program.
 type ProgramOptions struct {
 	// Command is its path or name, and its arguments. A name without a slash is looked for in the directory
 	// Beside, if it is not "", and then in PATH.
@@ -37,11 +37,11 @@ type ProgramOptions struct {
 	Beside  string
 	Env     []string
 	Files   []*os.File // its descriptors from 3 on; they stay the caller's
-	// Open is the program itself, open already: this very file is run, whatever lies at the path Command[0] by
-	// then, where the system can do that. Nil runs what Command[0] leads to.
+	// Open is the program itself, already open: the system runs this very file where it can, even if the path
+	// Command[0] leads to another one by then. Nil runs the file at Command[0].
 	Open *os.File
-	// Bound says that it asks the kernel to die with what started it. The kernel takes a thread for that,
-	// not the process: so one is kept for as long as the program lives.
+	// Bound means that the program asks the kernel to die with its parent. The kernel takes a thread for
+	// that, not the process: so one thread is kept for the life of the program.
 	Bound bool
 }
 
@@ -123,13 +123,13 @@ func findProgram(command []string, beside string) (string, error) {
 	return path, nil
 }
 
-// Read reads what the program writes.
+// Read reads the output of the program.
 func (p *Program) Read(b []byte) (int, error) { return p.out.Read(b) }
 
-// Write writes to what the program reads.
+// Write writes to the input of the program.
 func (p *Program) Write(b []byte) (int, error) { return p.in.Write(b) }
 
-// CloseInput ends the program's input; what it writes can still be read.
+// CloseInput ends the program's input; its output can still be read.
 func (p *Program) CloseInput() error { return p.in.Close() }
 
 // Close ends the program's input, gives it a moment to end, and kills it and its process group then.
@@ -147,8 +147,8 @@ func (p *Program) Close() error {
 	return nil
 }
 
-// Wait returns when the program has ended: nil if with success, else how, and what it wrote to standard error last. What it
-// writes must be read meanwhile, or it may never end.
+// Wait returns when the program has ended: nil after success, else its status and the end of its standard
+// error. Its output must be read meanwhile, or it may never end.
 func (p *Program) Wait() error {
 	<-p.ended
 	if p.end == nil {
@@ -160,8 +160,8 @@ func (p *Program) Wait() error {
 	return fmt.Errorf("run %s: %w", p.cmd.Args[0], p.end)
 }
 
-// Explain adds to an error of the stream how the program ended and what it wrote to standard error last.
-// It waits a moment for that.
+// Explain adds the program's end and the end of its standard error to an error of the stream. It waits a
+// moment for that.
 func (p *Program) Explain(err error) error {
 	how := ""
 	select {

@@ -2,5 +2,5 @@ package supervisor
 
 import "os"
 
-// killGroup kills a program. What it started is not known here.
+// killGroup kills a program. Its children are not known here.
 func killGroup(p *os.Process) { _ = p.Kill() }

@@ -10,9 +10,8 @@ type scan struct {
 	done     chan struct{} // closed when it is complete
 }
 
-// scans lets those who look at the same time share one look: to end many commands at once then costs
-// about as much as to end one. A look that has begun is not joined, since what happened before somebody
-// asked must show in the answer.
+// scans lets concurrent callers share one scan: to end many commands at once then costs about as much as to
+// end one. A caller does not join a scan that has begun, since the answer must show events before the call.
 type scans struct {
 	turn sync.Mutex // held during a look
 	mu   sync.Mutex

@@ -14,9 +14,8 @@ type Shell struct {
 	POSIX bool // not bash: texts must be judged with the POSIX grammar
 }
 
-// FindShell looks for bash in the directories of path, then at /bin/bash, then for sh in the
-// same way. Relative directories are passed over: they would let whoever writes to the working
-// directory choose the shell.
+// FindShell searches for bash in the directories of path, then at /bin/bash, then for sh in the same way.
+// Relative directories are skipped: with them, write access to the working directory would choose the shell.
 func FindShell(path string) (Shell, error) {
 	dirs := filepath.SplitList(path)
 	if runtime.GOOS != "windows" {
@@ -41,8 +40,8 @@ func executable(file string) bool {
 	return err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0)
 }
 
-// elsewhere reports whether the shells of a directory do not run on this system: Windows keeps
-// there what starts the Linux beside it, which has other files.
+// elsewhere reports whether the shells of a directory do not run on this system: Windows keeps the launchers
+// of its Linux subsystem there, which has other files.
 func elsewhere(dir string) bool {
 	name := filepath.Base(dir)
 	return runtime.GOOS == "windows" && (strings.EqualFold(name, "System32") || strings.EqualFold(name, "WindowsApps"))

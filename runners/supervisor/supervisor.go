@@ -5,10 +5,10 @@
 // within sallyport's own process; a program that runs inside a container or on another machine
 // can use it in the same way, since a Supervisor needs nothing but the machine it stands on.
 //
-// It confines nothing: a command sees what the user who runs sallyport sees. It judges nothing
+// It confines nothing: a command sees all files of sallyport's user. It judges nothing
 // and does not choose the environment of a command.
 //
-// # What becomes of the processes of a command
+// # The end of a command's processes
 //
 // A command runs in a session of its own. When it ends, is killed or exceeds its time, every
 // process that descends from it is ended too. On Linux that holds for descendants that changed
@@ -16,8 +16,8 @@
 // their descriptors (owner_linux.go tells how they are found), and also when sallyport itself is
 // killed. It does not hold for processes of another user, which nobody but root can end: they are
 // counted as survivors; nor, when sallyport is killed, for a process that has lowered its limit of
-// real-time processor time on purpose (ulimit -R), since by then that is what it is known by. On other
-// systems only the process group is reached. Shortcomings says, at run time, what does not hold.
+// real-time processor time on purpose (ulimit -R), since that was its mark. On other
+// systems only the process group is reached. Shortcomings says, at run time, the exceptions.
 //
 // # Commands of another user
 //
@@ -45,16 +45,16 @@ const Marker = "SALLYPORT_COMMAND"
 // DefaultGrace is the time between TERM and KILL of a command that names none.
 const DefaultGrace = 400 * time.Millisecond
 
-// Options are what a Supervisor is made of.
+// Options configure a Supervisor.
 type Options struct {
 	// Shell runs the texts. Nil looks for bash and then sh on the PATH of each command.
 	Shell *Shell
-	// User is who commands run as; nil for who this process runs as. It takes root with the capabilities to
-	// set users and groups and to end processes of others, on Linux.
+	// User is the user of commands; nil for that of this process. It takes root with the capabilities to set
+	// users and groups and to end processes of others, on Linux.
 	User *identity.User
 	// Rights are the User's on files; nil for those of this process. They stay the caller's.
 	Rights *identity.Rights
-	// NoSetID keeps commands, but for elevated ones, from making files that change who runs them.
+	// NoSetID keeps commands, but for elevated ones, from making set-user-id and set-group-id files.
 	NoSetID bool
 	// NoUnixSockets keeps them, but for elevated ones, from sockets of this machine.
 	NoUnixSockets bool
@@ -91,9 +91,8 @@ func New(opts Options) (*Supervisor, error) {
 	return &Supervisor{opts: opts, host: h, oom: findOOMCounter(), live: map[*Process]struct{}{}}, nil
 }
 
-// Shortcomings says, for people, what this machine does not let a Supervisor do. It is empty
-// where every process of a command is ended even when sallyport itself is killed. Some of it shows
-// only once a first command has started.
+// Shortcomings lists, for people, promises that this machine cannot keep. It is empty if every process of a
+// command is ended even when sallyport itself is killed. Some show only after a first command has started.
 func (s *Supervisor) Shortcomings() []string { return s.host.shortcomings() }
 
 // Start begins c and returns at once. When ctx ends, the command is killed: a command that is
@@ -140,7 +139,7 @@ func (s *Supervisor) enter() error {
 	return nil
 }
 
-// standard makes what a command reads and writes.
+// standard opens the standard streams of a command.
 func standard(c engine.Command) (stdin *input, stdout, stderr *stream, err error) {
 	if c.Terminal != nil {
 		return atTerminal(c)
@@ -164,7 +163,7 @@ func (s *Supervisor) launch(c engine.Command, l launch) (*Process, error) {
 	var stdin *input
 	var stdout, stderr *stream
 	var err error
-	// The pipes are the user's: who writes to /dev/stderr by name opens one anew.
+	// The pipes belong to the user: a command that writes to /dev/stderr by name opens a new one.
 	s.opts.Rights.Do(func() { stdin, stdout, stderr, err = standard(c) })
 	if err != nil {
 		return nil, fmt.Errorf("start command: %w", err)

@@ -16,8 +16,8 @@ func (h *host) began(pid int) {
 	}
 }
 
-// sweep ends what was left alone because two commands could own it (see only). Once every command has
-// ended it belongs to none that lives. It returns how many processes it could not end.
+// sweep ends processes that were spared because two commands could own them (see only). After the end of
+// every command, no living command owns them. It returns the number of processes that it could not end.
 func (h *host) sweep() int {
 	bounds := newBounds(h.clock)
 	defer bounds.stop()
@@ -31,7 +31,7 @@ func (h *host) sweep() int {
 	}
 }
 
-// strays returns orphans without an owner that bear a mark of ours or changed it, and what descends from them.
+// strays returns orphans without an owner that bear a mark of ours or changed it, and their descendants.
 func (h *host) strays() []proc {
 	look := h.scans.take()
 	if look.err != nil {

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// Tail keeps the end of what is written to it: what a program said last, for the error about it. It is safe for
-// concurrent use.
+// Tail keeps the end of the data written to it: the last words of a program, for an error about it. It is
+// safe for concurrent use.
 type Tail struct {
 	mu  sync.Mutex
 	end []byte

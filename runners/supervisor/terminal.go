@@ -34,8 +34,8 @@ type keyboard struct{ ours *os.File }
 // Write types.
 func (k keyboard) Write(p []byte) (int, error) { return k.ours.Write(p) }
 
-// Close types the end of the input (Ctrl-D). A terminal whose input is full, as nobody reads it, gets none. That is tried
-// before any time is set: on a busy machine that can be over before the first try.
+// Close types the end of the input (Ctrl-D). A terminal with a full input, which no process reads, gets none.
+// The first try comes before any deadline: on a busy machine that could pass before it.
 func (k keyboard) Close() error {
 	const endOfInput = "\x04"
 	if n, err := writeNow(k.ours, []byte(endOfInput)); n == 1 && err == nil {

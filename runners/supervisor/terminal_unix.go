@@ -43,7 +43,7 @@ func resize(ours *os.File, size engine.WindowSize) error {
 	})
 }
 
-// readNow reads what there is, without waiting for more: unix.EAGAIN when that is nothing.
+// readNow reads the available bytes, without waiting for more: unix.EAGAIN if there are none.
 func readNow(ours *os.File, buf []byte) (n int, err error) {
 	err = onDescriptor(ours, func(fd int) (err error) {
 		n, err = unix.Read(fd, buf)
@@ -52,7 +52,7 @@ func readNow(ours *os.File, buf []byte) (n int, err error) {
 	return n, err
 }
 
-// writeNow writes what there is room for, without waiting for more, and without regard to a deadline.
+// writeNow writes as many bytes as there is room for, without waiting, and without regard to a deadline.
 func writeNow(ours *os.File, b []byte) (n int, err error) {
 	err = onDescriptor(ours, func(fd int) (err error) {
 		n, err = unix.Write(fd, b)

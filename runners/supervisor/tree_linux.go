@@ -49,7 +49,7 @@ func waitFor(pid, options int) error {
 	}
 }
 
-// end ends what is left of the tree and returns how many processes it could not end.
+// end ends the rest of the tree and returns the number of processes that it could not end.
 func (r *root) end(ended <-chan struct{}, grace time.Duration) int {
 	if closed(ended) && r.nothingLeft() {
 		return 0
@@ -105,11 +105,11 @@ func (r *root) destroy() int {
 	}
 }
 
-// signalAll signals process groups first: that reaches all members at once, so that not even a
-// process that starts others without end slips through between two of them. A group whose
-// member descends from a command holds nothing else, for groups do not reach across sessions.
+// signalAll signals process groups first: that reaches all members at once, so that a process which starts
+// others without end has no gap to slip through. A group with a descendant of a command holds no other
+// processes, for groups do not reach across sessions.
 //
-// Those that each names get the signal by themselves, too, and those without a group of their own.
+// Processes that each names get the signal by themselves, too, and so do those without a group of their own.
 func signalAll(left []proc, sig unix.Signal, each func(proc) bool) {
 	groups := map[int]bool{}
 	for _, p := range left {
@@ -159,7 +159,7 @@ func (r *root) empty() bool {
 func (r *root) tree() ([]proc, error) {
 	look := r.host.scans.take()
 	if look.err != nil {
-		// Without /proc the shell's group is what we know. newHost made sure that there is one.
+		// Without /proc only the shell's group is known. newHost ensures that there is one.
 		return []proc{{pid: r.pid, pgid: r.pid, sid: r.pid}}, look.err
 	}
 	var next []proc
@@ -179,8 +179,8 @@ func (r *root) tree() ([]proc, error) {
 	return left, nil
 }
 
-// grown returns the living among some processes and all that descend from them. Orphans among them that
-// have ended are reaped, except for the shell, whose status is waited for. The caller holds host.mu.
+// grown returns the living among some processes and all their descendants. Ended orphans among them are
+// reaped, except for the shell, whose status another call waits for. The caller holds host.mu.
 func (h *host) grown(look *scan, from []proc, shell int) (living []proc, used use) {
 	seen := map[int]bool{}
 	for len(from) > 0 {
@@ -200,7 +200,7 @@ func (h *host) grown(look *scan, from []proc, shell int) (living []proc, used us
 	return living, used
 }
 
-// use is what processes used.
+// use is the resource usage of processes.
 type use struct {
 	user, system time.Duration
 	maxRSS       int64 // bytes
@@ -252,8 +252,8 @@ func (r *root) reap() (status, error) {
 	st := waitStatus(ws)
 	st.user = time.Duration(ru.Utime.Nano()) + r.used.user
 	st.system = time.Duration(ru.Stime.Nano()) + r.used.system
-	// The kernel counts the memory in which a process lives between fork and exec, and that is
-	// ours. Only what is above says something about the command.
+	// The kernel counts the memory of a process between fork and exec, which is ours. Only a larger value is
+	// the command's.
 	if st.maxRSS = r.used.maxRSS; ru.Maxrss > r.floor {
 		st.maxRSS = max(st.maxRSS, ru.Maxrss<<10)
 	}

@@ -10,12 +10,13 @@ const (
 	// viewerRoom is how many bytes of output may wait for a viewer while the command runs. More than that
 	// holds the command up, as a full pipe would.
 	viewerRoom = 4 * chunk
-	// viewerRest is how many more may wait when the command has ended: what was left in its pipe.
+	// viewerRest is the number of further bytes that may wait after the end of the command: the rest in its
+	// pipe.
 	viewerRest = 8 * chunk
 )
 
-// viewer passes output on to whoever looks at it as it comes. Somebody slow holds up the command, but
-// when that has ended its output is kept whole all the same, however much of it the viewer has seen.
+// viewer passes output on to a reader as it comes. A slow reader holds up the command, but after its end the
+// whole output is kept, seen or not.
 type viewer struct {
 	to   io.Writer
 	done chan struct{} // closed when all was passed on, or cannot be
@@ -97,7 +98,7 @@ func (v *viewer) show(b []byte) {
 	}
 }
 
-// ending makes room for what is left in a pipe whose command has ended.
+// ending makes room for the rest in the pipe of an ended command.
 func (v *viewer) ending() {
 	if v != nil {
 		v.change(func() { v.room = viewerRoom + viewerRest })

@@ -9,11 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watcher is a small shell process that outlives sallyport for a moment. The kernel kills the
-// shells of commands when sallyport dies, but not what they started. The watcher reads from a
-// pipe whose other end only sallyport holds: when that end closes without a word, sallyport was
-// killed, and the watcher kills all processes that bear one of its marks. It costs commands
-// nothing, since it need not be told of them.
+// watcher is a small shell process that outlives sallyport for a moment. The kernel kills the shells of
+// commands when sallyport dies, but not their children. The watcher reads from a pipe whose other end only
+// sallyport holds: when that end closes without a word, sallyport was killed, and the watcher kills all
+// processes that bear one of its marks. It costs commands nothing, since it needs no notice of them.
 type watcher struct {
 	pid  int
 	pipe *os.File
@@ -44,7 +43,7 @@ func (h *host) startWatcher(shell string) {
 	if !missing {
 		return
 	}
-	_ = h.plain.run(func() error { // as what may gain rights: it is to end what has
+	_ = h.plain.run(func() error { // like processes that may gain rights, which it has to end
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		if h.watch != nil {
@@ -93,7 +92,7 @@ func (w *watcher) close() {
 	if w.pipe == nil {
 		return
 	}
-	_, _ = w.pipe.WriteString("done\n") // an error means that it is gone, and that is what is wanted
+	_, _ = w.pipe.WriteString("done\n") // an error means that it has ended, as wanted
 	w.pipe.Close()
 	for {
 		if _, err := unix.Wait4(w.pid, nil, 0, nil); err != unix.EINTR {

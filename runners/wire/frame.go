@@ -11,11 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// errProtocol is wrapped by the error for what the other side must not send.
-var errProtocol = errors.New("it does not keep to the protocol")
+// errProtocol is wrapped by the error for a message that the other side must not send.
+var errProtocol = errors.New("protocol violation")
 
-// errTooLarge is wrapped by the error for a frame that is not sent since nobody takes it.
-var errTooLarge = errors.New("more than the protocol takes")
+// errTooLarge is wrapped by the error for a frame that is not sent, since no peer accepts it.
+var errTooLarge = errors.New("frame too large")
 
 func violation(format string, args ...any) error {
 	return fmt.Errorf(format+": %w", append(args, errProtocol)...)

@@ -13,8 +13,8 @@ import (
 // maxSurvivors is more than any machine has processes.
 const maxSurvivors = 1 << 22
 
-// checked turns an exit into what the gate takes, or refuses it. What it tells may be untrue, but it
-// is of a form that records and people can deal with.
+// checked converts an exit for the gate, or refuses it. Its statements may be untrue, but it has a form that
+// records and people can deal with.
 func (x *exit) checked(stdout, stderr engine.Stream) (engine.Exit, error) {
 	switch {
 	case x.Code < -1 || int64(x.Code) > math.MaxUint32:

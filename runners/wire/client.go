@@ -20,23 +20,23 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// Options are what Connect needs besides the stream.
+// Options configure Connect, besides the stream.
 type Options struct {
 	Settings
 	// Prefixed turns the text that was asked for into the one to judge and run; nil leaves it as it is.
 	// A supervisor changes no text.
 	Prefixed func(text string, posix bool) string
-	// Explain adds to the error of a connection that broke what is known about the stream; nil adds nothing.
+	// Explain adds facts about the stream to the error of a broken connection; nil adds nothing.
 	Explain func(error) error
 }
 
-// ErrLost is wrapped by every error of an Environment whose connection broke.
+// ErrLost is wrapped by every error of an Environment with a broken connection.
 var ErrLost = errors.New("the connection to the environment is lost")
 
 var errClosed = errors.New("environment is closed")
 
-// Environment is what a supervisor elsewhere offers. It breaks for good: after the first answer that
-// is missing or makes no sense, everything of it is an error.
+// Environment is the environment of a supervisor elsewhere. It breaks for good: after the first missing or
+// invalid answer, every call is an error.
 type Environment struct {
 	o       Options
 	place   Place
@@ -82,7 +82,7 @@ func Connect(ctx context.Context, stream io.ReadWriteCloser, o Options) (*Enviro
 	return e, nil
 }
 
-// introduce greets and says what is wanted.
+// introduce greets and sends the settings.
 func introduce(conn *connection, s Settings) (Place, error) {
 	if err := expectPeer(conn.reader); err != nil {
 		return Place{}, err
@@ -103,16 +103,16 @@ func introduce(conn *connection, s Settings) (Place, error) {
 	return w.place()
 }
 
-// Place is what the supervisor told about where it stands.
+// Place is the supervisor's description of its place.
 func (e *Environment) Place() Place { return e.place }
 
-// Shortcomings says, for people, what the place does not let the environment do.
+// Shortcomings lists, for people, the promises that the place cannot keep.
 func (e *Environment) Shortcomings() []string { return slices.Clone(e.place.Shortcomings) }
 
-// Layout puts in what is otherwise there than here.
+// Layout adds the differences between the place and this machine.
 func (e *Environment) Layout(l facts.Layout) facts.Layout { return e.place.Layout(l, e.FS()) }
 
-// Layout puts in what is otherwise there than here. files are those of the place.
+// Layout adds the differences between the place and this machine. files are those of the place.
 func (p Place) Layout(l facts.Layout, files facts.FS) facts.Layout {
 	l.Home, l.POSIX = slashed(p.Home), p.POSIX
 	l.Temporary = nil
@@ -137,8 +137,8 @@ func slashed(p string) string {
 	return path.Clean(strings.ReplaceAll(p, `\`, "/"))
 }
 
-// Err says why the environment is broken; nil as long as it is not. It waits for what is known about it:
-// who hears of a break wants to know what to do.
+// Err says why the environment is broken; nil as long as it is not. It waits for the explanation: a caller
+// that learns of a break needs the fix.
 func (e *Environment) Err() error {
 	e.mu.Lock()
 	broken := e.err != nil
@@ -152,7 +152,7 @@ func (e *Environment) Err() error {
 	return e.lost()
 }
 
-// lost is what everything ends with once the environment is broken. The caller holds e.mu.
+// lost is the error of every call once the environment is broken. The caller holds e.mu.
 func (e *Environment) lost() error {
 	if e.closed {
 		return errClosed
@@ -234,7 +234,7 @@ func (e *Environment) Close() error {
 	return nil
 }
 
-// begin opens a stream and says what it is for.
+// begin opens a stream and states its purpose.
 func (e *Environment) begin(o opening) (net.Conn, error) {
 	st, err := e.session.OpenStream()
 	if err != nil {

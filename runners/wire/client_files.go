@@ -11,7 +11,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// remoteFS is what facts see of the place.
+// remoteFS is the place's file system, for facts.
 type remoteFS struct {
 	e     *Environment
 	until time.Time // after which everything is an error; zero for never
@@ -30,7 +30,7 @@ func (f remoteFS) Until(t time.Time) facts.FS { return remoteFS{f.e, t} }
 func (f remoteFS) Lstat(path string) (fs.FileInfo, error) { return f.e.look(f.ask(opLstat, path)) }
 func (f remoteFS) ReadLink(path string) (string, error)   { return f.e.follow(f.ask(opReadLink, path)) }
 
-// maxNodes bounds what a walk may find: some hundred paths through a few directories and links each.
+// maxNodes bounds the results of a walk: some hundred paths through a few directories and links each.
 const maxNodes = 1 << 15
 
 // Walk asks at once for all that lies on the ways to paths. When it fails, asking for one by one fails too.
@@ -159,7 +159,7 @@ func (e *Environment) list(q request, lstat func(string) (fs.FileInfo, error)) (
 	}
 }
 
-// Open reads a file. What was read is whole only when io.EOF has come.
+// Open reads a file. The content is complete only after io.EOF.
 func (f remoteFiles) Open(path string) (io.ReadCloser, error) {
 	c, err := f.e.dial(request{Op: opFilesOpen, Path: exact(path)})
 	if err != nil {

@@ -20,7 +20,7 @@ type process struct {
 	pid     int
 	started time.Time
 	live    []<-chan struct{} // each output that is seen as it comes, closed at its end
-	input   net.Conn          // what it reads; nil for nothing
+	input   net.Conn          // its input; nil for none
 
 	mu     sync.Mutex
 	reason string      // the first given to Kill
@@ -147,7 +147,7 @@ func (p *process) begin() error {
 	return nil
 }
 
-// feed passes on what the command is to read, up to its end. What cannot be sent nobody reads any more.
+// feed passes on the command's input, up to its end. A failed send means that no reader is left.
 func (p *process) feed() {
 	_, _ = io.Copy(onlyWriter{p.input}, p.command.Stdin)
 	p.closeInput()
@@ -159,7 +159,7 @@ func (p *process) closeInput() {
 	}
 }
 
-// lost is the error of a start whose answer did not come.
+// lost is the error of a start without an answer.
 func (p *process) lost(err error) error {
 	return fmt.Errorf("start command: it may have run, and was ended with the connection: %w", p.e.broke(fmt.Errorf("start: %w", broken(err))))
 }
@@ -176,14 +176,14 @@ func pass(st net.Conn, to io.Writer) <-chan struct{} {
 	go func() {
 		defer close(done)
 		if _, err := io.Copy(onlyWriter{to}, st); err != nil {
-			_, _ = io.Copy(io.Discard, st) // the connection tells what is wrong with it
+			_, _ = io.Copy(io.Discard, st) // the connection reports its own error
 		}
 		_ = st.Close()
 	}()
 	return done
 }
 
-// onlyWriter hides what else a writer can do, so that all output passes Write in pieces.
+// onlyWriter hides a writer's other methods, so that all output passes Write in pieces.
 type onlyWriter struct{ io.Writer }
 
 // PID returns the process id of the shell, where it runs.
@@ -244,7 +244,8 @@ func (p *process) order(o order) {
 	_ = writeFrame(p.st, o)
 }
 
-// Output returns what is kept so far of both streams; nothing when the other side does not say.
+// Output returns the output of both streams that is kept so far; nothing without an answer from the other
+// side.
 func (p *process) Output() (stdout, stderr engine.Stream) {
 	p.showing.Lock()
 	defer p.showing.Unlock()
@@ -299,7 +300,7 @@ func (p *process) attend() {
 	p.exit = exit
 }
 
-// reports reads what the supervisor tells, up to the exit.
+// reports reads the supervisor's reports, up to the exit.
 func (p *process) reports() (engine.Exit, error) {
 	for {
 		var r report
@@ -335,7 +336,7 @@ func (p *process) reports() (engine.Exit, error) {
 	}
 }
 
-// kept reads the text of a stream and checks what is said about it.
+// kept reads the text of a stream and checks its description.
 func (p *process) kept(s stream) (engine.Stream, error) {
 	// Each byte that is no UTF-8 becomes three, and a line says how much was left out.
 	most := 3*int64(p.command.Output) + 256

@@ -35,7 +35,8 @@ func writeFrame(w io.Writer, v any) error {
 	return err
 }
 
-// readFrame reads one document into v. Its memory grows with what arrives, not with what is announced.
+// readFrame reads one document into v. Its memory grows with the received bytes, not with the announced
+// length.
 func readFrame(r io.Reader, v any) error {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -142,8 +143,8 @@ func sendChunks(w io.Writer, r io.Reader) (n int64, read, write error) {
 	}
 }
 
-// chunks reads what sendChunks sent. Only the end that was sent is io.EOF; a stream that breaks off is
-// an error, so that half a file is never taken for a whole one.
+// chunks reads the data of sendChunks. Only its explicit end is io.EOF; a stream that breaks off is an error,
+// so that half a file never counts as a whole one.
 type chunks struct {
 	r    io.Reader
 	left int

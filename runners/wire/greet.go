@@ -11,23 +11,23 @@ import (
 	"time"
 )
 
-// Settings are what sallyport asks of a supervisor, for all commands.
+// Settings are sallyport's settings for a supervisor, for all commands.
 type Settings struct {
 	Workspace string   // where a virtual environment is looked for, besides the working directory
 	Venv      string   // "auto", "none" or the directory of a virtual environment there
-	Env       []string // NAME=value, on top of what the place gives
-	// User is who commands run as, and whose rights calls of files have; nil for the supervisor's own user.
-	// The supervisor itself keeps its user, so that no command can end it.
+	Env       []string // NAME=value, on top of the place's own
+	// User is the user of commands, and of file calls; nil for the supervisor's own user. The supervisor
+	// itself keeps its user, so that no command can end it.
 	User *User
 	// Home is the home of commands; "" for the one that the place gives.
 	Home string
-	// Roots are the files and directories that Files stays at and below; empty for everywhere. What facts are
-	// told of (FS) is not bounded by them.
+	// Roots bound Files to these files and directories; empty for no bound. They do not bound FS, the files
+	// of facts.
 	Roots []string
-	// Reown are directories in which, after an elevated command, what is root's becomes the user's and no file
+	// Reown are directories in which, after an elevated command, root's files become the user's and no file
 	// keeps a bit that changes the user or the group.
 	Reown []string
-	// NoSetID keeps commands from making files that change who runs them. It does not hold for elevated ones.
+	// NoSetID keeps commands, but for elevated ones, from making set-user-id and set-group-id files.
 	NoSetID bool
 	// NoUnixSockets keeps them from sockets of the place, wherever their files lie. It does not hold for elevated ones.
 	NoUnixSockets bool
@@ -39,7 +39,7 @@ type User struct {
 	Groups   []int // besides GID
 }
 
-// Place is what a supervisor tells about where it stands.
+// Place is a supervisor's description of its place.
 type Place struct {
 	Release      string // of the supervisor
 	OS, Arch     string
@@ -47,10 +47,10 @@ type Place struct {
 	Home         string
 	Temporary    []string
 	Executable   string   // the supervisor's own file
-	Shortcomings []string // what it cannot do there, for people
+	Shortcomings []string // promises that it cannot keep there, for people
 }
 
-// hello is what sallyport says first.
+// hello is sallyport's first frame.
 type hello struct {
 	Workspace exact   `json:"workspace"`
 	Venv      exact   `json:"venv"`
@@ -92,7 +92,7 @@ func (h hello) settings() Settings {
 	return s
 }
 
-// welcome is what a supervisor answers.
+// welcome is a supervisor's answer.
 type welcome struct {
 	Error        string  `json:"error,omitempty"` // why there will be nothing; the rest is empty then
 	Release      exact   `json:"release"`
@@ -161,8 +161,8 @@ func expectPeer(r *bufio.Reader) error {
 	return nil
 }
 
-// firstLine reads a line without its end. What was read of a longer one, or of one without end, is
-// returned with the error.
+// firstLine reads a line without its end. The beginning of a longer or unfinished line is returned with the
+// error.
 func firstLine(r io.ByteReader) (string, error) {
 	var line bytes.Buffer
 	for line.Len() < 256 {

@@ -10,7 +10,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// info is a fs.FileInfo. The bits of its mode are those of package fs, whatever the system.
+// info is a fs.FileInfo. The bits of its mode are those of package fs, on every system.
 type info struct {
 	File  exact  `json:"name"`
 	Bytes int64  `json:"size"`
@@ -34,13 +34,13 @@ func (f fileInfo) Mode() fs.FileMode { return fs.FileMode(f.Bits) }
 func (f fileInfo) IsDir() bool       { return f.Mode().IsDir() }
 func (f fileInfo) Sys() any          { return nil }
 
-// Same is what engine.SameFile asks for.
+// Same implements the comparison of engine.SameFile.
 func (f fileInfo) Same(other fs.FileInfo) bool {
 	o, ok := other.(fileInfo)
 	return ok && f.ID != "" && f.ID == o.ID
 }
 
-// ModTime is within the years that can be written down, whatever was sent.
+// ModTime is within the years that can be encoded, regardless of the received value.
 func (f fileInfo) ModTime() time.Time {
 	const first, last = -62135596800, 253402300799 // of the years 1 and 9999
 	return time.Unix(min(max(f.Sec, first), last), int64(f.Nano))
@@ -97,7 +97,7 @@ func nodesOf(found map[string]facts.Node) []node {
 	return nodes
 }
 
-// failure is an error that happened elsewhere, and what errors.Is is to find in it.
+// failure is an error that happened elsewhere, and the errors that errors.Is finds in it.
 type failure struct {
 	Is   string `json:"is,omitempty"`
 	Text string `json:"text"`

@@ -6,7 +6,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 )
 
-// What a stream is for.
+// The purposes of a stream.
 const (
 	forCalls   = "calls"
 	forProcess = "process"
@@ -21,13 +21,13 @@ type opening struct {
 	Stderr  bool   `json:"stderr,omitempty"`  // of output: standard error
 }
 
-// order is what sallyport sends on a process stream: first start, then any of the others.
+// order is a message of sallyport on a process stream: first start, then any of the others.
 type order struct {
 	Start  *start        `json:"start,omitempty"`
 	Kill   *exact        `json:"kill,omitempty"` // the reason
 	Signal engine.Signal `json:"signal,omitempty"`
 	Resize *size         `json:"resize,omitempty"`
-	Show   bool          `json:"show,omitempty"` // what is kept so far
+	Show   bool          `json:"show,omitempty"` // the output kept so far
 }
 
 // start is an engine.Command.
@@ -67,8 +67,8 @@ func (s *start) command() engine.Command {
 	}
 }
 
-// report is what a supervisor sends on a process stream: first started or error, in the end exit.
-// Behind kept and exit come the texts of standard output and standard error, in chunks.
+// report is a message of a supervisor on a process stream: first started or error, in the end exit. The texts
+// of standard output and standard error follow kept and exit, in chunks.
 type report struct {
 	Started *started `json:"started,omitempty"`
 	Error   *failure `json:"error,omitempty"`

@@ -15,14 +15,14 @@ type connection struct {
 	stream io.ReadWriteCloser
 	reader *bufio.Reader
 	frames frames
-	held   []byte // the header of a frame whose body comes with the next Write
+	held   []byte // the header of a frame; its body comes with the next Write
 }
 
 func newConnection(stream io.ReadWriteCloser) *connection {
 	return &connection{stream: stream, reader: bufio.NewReaderSize(stream, maxChunk), frames: frames{calls: burst, now: time.Now}}
 }
 
-// Read passes on what keeps to the rules.
+// Read passes on valid frames.
 func (c *connection) Read(p []byte) (int, error) {
 	n, err := c.reader.Read(p)
 	if bad := c.frames.pass(p[:n]); bad != nil {
@@ -58,7 +58,7 @@ func mux(c *connection, dialer bool) (*yamux.Session, error) {
 	o.ConnectionWriteTimeout = writeTime
 	o.StreamCloseTimeout = answerTime
 	o.StreamOpenTimeout = answerTime
-	o.LogOutput = io.Discard // what matters comes back as an error
+	o.LogOutput = io.Discard // errors that matter are returned
 	if dialer {
 		s, err := yamux.Client(c, o)
 		if err != nil {
@@ -77,8 +77,8 @@ const (
 	flagSYN    = 1
 )
 
-// burst is how many pings may come at once; then one a second. Each is answered by a goroutine of its
-// own, so that one who sends them without end and reads no answer could fill the memory.
+// burst is the number of pings that may come at once; then one a second. Each is answered by a goroutine of
+// its own, so a peer that sends them without end and reads no answer could fill the memory.
 const burst = 64
 
 // frames looks at the headers of yamux that pass.
@@ -91,7 +91,7 @@ type frames struct {
 	now   func() time.Time
 }
 
-// pass returns an error for a ping too many. What else is wrong with a frame yamux finds out itself.
+// pass returns an error for a ping too many. yamux itself finds other defects of a frame.
 func (f *frames) pass(p []byte) error {
 	for len(p) > 0 {
 		if f.skip > 0 {

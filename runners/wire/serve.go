@@ -14,8 +14,8 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 )
 
-// Serve greets whoever holds the other end of stream and serves the environment that open makes until
-// the stream or ctx ends. Then it ends everything that was started. The stream is closed.
+// Serve greets the peer at the other end of stream and serves the environment that open makes until the
+// stream or ctx ends. Then it ends everything that was started. The stream is closed.
 //
 // The end of the stream without a word is the usual end, and no error.
 func Serve(ctx context.Context, stream io.ReadWriteCloser, open func(Settings) (engine.Environment, Place, error)) error {
@@ -46,7 +46,7 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, open func(Settings) (
 
 // receive greets and opens the environment that was asked for.
 func receive(conn *connection, open func(Settings) (engine.Environment, Place, error)) (engine.Environment, error) {
-	// The supervisor speaks first: what else speaks there is told from it before anything is sent to it.
+	// The supervisor speaks first: another program on this stream shows before anything is sent to it.
 	if err := introduceSelf(conn.stream); err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ type server struct {
 	env engine.Environment
 
 	mu    sync.Mutex
-	pipes map[pipe]chan net.Conn // streams of output and input, and those who wait for them
+	pipes map[pipe]chan net.Conn // streams of output and input, and their waiters
 }
 
 // pipe names one output of one process, or its input.
@@ -102,7 +102,7 @@ func (s *server) accept(session *yamux.Session) {
 	}
 }
 
-// serve reads what a stream is for. A stream that breaks the rules is closed; the others go on.
+// serve reads the purpose of a stream. A stream that breaks the rules is closed; the others go on.
 func (s *server) serve(st net.Conn) {
 	keep := false
 	defer func() {

@@ -33,7 +33,7 @@ func (s *server) calls(st net.Conn) {
 	}
 }
 
-// answer does what fits in one reply.
+// answer handles calls with a single reply.
 func (s *server) answer(q request) (r reply) {
 	var err error
 	look := func(i fs.FileInfo, e error) {

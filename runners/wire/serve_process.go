@@ -118,7 +118,7 @@ type reporter struct {
 	over bool // the exit was sent, or sending failed
 }
 
-// show sends what is kept so far. After the end nothing is sent: the exit has it all.
+// show sends the output that is kept so far. After the end nothing is sent: the exit has it all.
 func (r *reporter) show(p engine.Process, ended <-chan struct{}) {
 	select {
 	case <-ended:
@@ -129,8 +129,8 @@ func (r *reporter) show(p engine.Process, ended <-chan struct{}) {
 	r.send(report{Kept: &kept{streamOf(stdout), streamOf(stderr)}}, stdout.Text, stderr.Text)
 }
 
-// send writes a report and the texts that belong to it. An error needs no telling: the end of the
-// stream is what follows from it, and that ends the command.
+// send writes a report and the texts that belong to it. An error needs no report: the stream ends after it,
+// and that ends the command.
 func (r *reporter) send(m report, texts ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

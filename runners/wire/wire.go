@@ -1,4 +1,4 @@
-// Package wire is how sallyport speaks to a supervisor elsewhere: in a container, on another machine,
+// Package wire is the protocol between sallyport and a supervisor elsewhere: in a container, on another machine,
 // behind any stream of bytes that reaches one.
 //
 // Serve stands where commands run and hands an environment of that place to the other end. Connect
@@ -10,32 +10,32 @@
 //
 // # The protocol
 //
-// Each side first sends a line with its version, the supervisor before sallyport, then one frame: what
-// sallyport asks for, and what the supervisor tells of its place.
-// What follows is yamux: streams that sallyport opens, each with flow control of its own,
-// so that the output of one command cannot hold up another. A stream begins with a frame that says
-// what it is for:
+// Each side first sends a line with its version, the supervisor before sallyport, then one frame:
+// sallyport's settings, and the supervisor's description of its place.
+// Then comes yamux: streams that sallyport opens, each with flow control of its own,
+// so that the output of one command cannot hold up another. A stream begins with a frame that states
+// its purpose:
 //
 //   - calls: a request and its reply, one after the other. Contents of files follow in chunks. A file is
 //     replaced within one call, by a draft that is renamed when it is whole: nothing renames otherwise.
 //   - process: starts one command; then orders (kill, a signal of a closed list, the size of its
-//     terminal, show what is kept) one way, reports the other. An order that cannot be carried out ends it.
+//     terminal, show the kept output) one way, reports the other. An order that cannot be carried out ends it.
 //     The last report is the exit, with the kept output behind it.
-//   - output: the output of that command as it comes, raw, if somebody wants to see it.
-//   - input: what the command reads, raw, if it is to read anything. At a terminal that is what is typed.
+//   - output: the output of that command as it comes, raw, if requested.
+//   - input: the input of the command, raw, if it has any. At a terminal that is the typed text.
 //
 // A frame is a length and one JSON document with known fields only. Text that is no UTF-8 arrives as
-// it was: what runs must be what was judged.
+// it was: the text that runs must be the one that was judged.
 //
-// # What each side believes
+// # Trust
 //
-// The supervisor serves whoever holds the other end, for that is who started it. When the end goes
+// The supervisor serves the peer at the other end, which has started it. When the end goes
 // away, silently too, everything is ended that it started. Time limits are kept by the supervisor and
 // need nobody at the other end.
 //
 // Sallyport takes an environment for hostile: sizes, counts, names and times are bounded, it accepts
-// no stream from there, nothing is waited for without end, and what breaks a rule breaks the
-// connection. It cannot know whether answers are true. A broken Environment stays broken: what was
+// no stream from there, no wait is unbounded, and a broken rule breaks the
+// connection. It cannot know whether answers are true. A broken Environment stays broken: a command
 // judged by its answers does not start after it came back, and no command is ever sent twice.
 package wire
 
@@ -56,7 +56,7 @@ const (
 	// maxEntries bounds the directory entries in one frame, and maxListing those of a directory.
 	maxEntries = 1 << 10
 	maxListing = 1 << 20
-	// maxContent bounds what ReadFile returns.
+	// maxContent bounds the result of ReadFile.
 	maxContent = 1 << 20
 	// maxVariables bounds the variables of an environment.
 	maxVariables = 10_000
@@ -73,8 +73,8 @@ const (
 	// long that and a single write may take.
 	aliveEvery = 15 * time.Second
 	writeTime  = 40 * time.Second
-	// endMargin is what a supervisor gets, past the time limit and the grace period of a command, to say
-	// how it ended: more than the minute that it takes at most to end what the command started.
+	// endMargin is the time that a supervisor gets, past the timeout and the grace period of a command, to
+	// report its end: more than the minute that it takes at most to end the command's processes.
 	endMargin = 90 * time.Second
 	// drainTime bounds the wait for a slow reader of output after the command has ended.
 	drainTime = 10 * time.Second

@@ -33,7 +33,7 @@ const (
 	commentField  = "comment"
 	commentLength = 500
 
-	// What is longer than a dialog is likely to show.
+	// Limits of a text that a dialog is likely to show in full.
 	longText, longLines = 600, 12
 )
 
@@ -62,7 +62,7 @@ func (a *Approver) Approve(ctx context.Context, r engine.ApprovalRequest) (engin
 	}
 	bound := boundTo(c, r, question.Message)
 	if c.request.Params.RequestState == "" {
-		// Answers without a state of ours are answers to nothing: whoever sent them was not asked.
+		// An answer without a state of ours answers no question of ours: its sender was not asked.
 		state, err := a.states.issue(bound, r.Expires)
 		if err != nil {
 			return engine.Approval{}, err
@@ -111,7 +111,7 @@ func orUnknown(name string) string {
 	return name
 }
 
-// questionFor is what the person sees: exactly what would be done, where, and why that is a question.
+// questionFor is the text of the dialog: the exact action, its place, and the reason for the question.
 func questionFor(c *call, r engine.ApprovalRequest) mcp.ElicitationParams {
 	var p page
 	p.line("%s asks for approval of %s in %s:", orUnknown(visible(r.Request.Subject.Agent)), c.tool.name, visible(r.WorkDir))
@@ -155,7 +155,7 @@ func whatWouldBeDone(c *call, r engine.ApprovalRequest) []string {
 // linkedMost is how many paths are shown that lead elsewhere.
 const linkedMost = 100
 
-// linked shows which paths are really others: a name says nothing of what a link leads to.
+// linked shows the real paths behind links: a name does not show its target.
 func linked(paths []facts.Path) (out []string) {
 	for _, p := range paths {
 		if p.Real != p.Path && p.Real != "" && len(out) < linkedMost {

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// param is one argument of a tool. The schema that clients see and the check of what they send are both
-// made from it, so the two cannot differ.
+// param is one argument of a tool. The schema for clients and the check of their values are both made from
+// it, so the two cannot differ.
 type param struct {
 	name     string
 	kind     kind
 	about    string
 	required bool
-	standard any      // what it is when left out, for the schema
+	standard any      // its default, for the schema
 	choices  []string // of a text
 	least    *float64 // of a number
 }
@@ -34,7 +34,7 @@ const (
 	texts   kind = "array"
 )
 
-// says tells a person what a kind is.
+// says describes a kind for people.
 func (k kind) says() string {
 	switch k {
 	case text:
@@ -112,11 +112,11 @@ func paramsOf(t reflect.Type) []param {
 	return out
 }
 
-// arguments are what a client sent, checked: every value has the kind of its param.
+// arguments are a client's arguments, checked: every value has the kind of its param.
 type arguments map[string]any
 
-// readArguments checks what a client sent against the params of a tool and reports all that is wrong at
-// once. null counts as left out: the predecessors declared optional arguments so.
+// readArguments checks a client's arguments against the params of a tool and reports all problems at once.
+// null counts as omitted: the predecessors declared optional arguments so.
 func readArguments(sent any, params []param) (arguments, error) {
 	object, err := object(sent)
 	if err != nil {
@@ -164,7 +164,7 @@ func object(sent any) (map[string]any, error) {
 	}
 }
 
-// read returns a value as its kind, or what is wrong with it.
+// read returns a value as its kind, or a description of the problem.
 func (p param) read(value any) (v any, problem string) {
 	wrong := func() string { return fmt.Sprintf("%s must be %s, not %s", p.name, p.kind.says(), jsonKind(value)) }
 	switch p.kind {
@@ -229,7 +229,7 @@ func jsonKind(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
-// usage says in a line what a tool takes, the required arguments first.
+// usage lists a tool's arguments in a line, the required ones first.
 func usage(params []param) string {
 	if len(params) == 0 {
 		return "no arguments"

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Bounds of what one client may have under way. The messages are held in memory meanwhile.
+// Bounds of the calls that one client may have under way. Their messages are held in memory meanwhile.
 const (
 	waitingMost  = 1000      // calls that wait for their turn
 	messageBytes = 256 << 20 // of all messages under way
@@ -144,7 +144,7 @@ func (q *calls) endListening() {
 	}
 }
 
-// endAll ends what runs, abandons what waits and takes up nothing more. All of them answer.
+// endAll ends running calls, abandons waiting ones, and accepts no more. All of them are answered.
 func (q *calls) endAll() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

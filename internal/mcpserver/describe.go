@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// describe writes the fields of a struct for a reader: short ones as "name: value", texts of several lines
-// as blocks, lists with an element on each line. What is empty, and nil, writes nothing.
+// describe writes the fields of a struct for a reader: short ones as "name: value", texts of several lines as
+// blocks, lists with an element on each line. Empty and nil fields write nothing.
 func (p *page) describe(v any) {
 	if v == nil {
 		return

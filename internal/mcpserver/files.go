@@ -10,7 +10,7 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/filetools"
 )
 
-// fileResult is what a file tool answers: one envelope for all of them, with Details of its own.
+// fileResult is the result of a file tool: one envelope for all of them, with Details of its own.
 type fileResult[Details any] struct {
 	Success   bool     `json:"success"`
 	Operation string   `json:"operation"`
@@ -29,7 +29,7 @@ type batchResult[Summary, Details any] struct {
 	verdict
 }
 
-// described is what the clients are told of a file tool.
+// described is the description of a file tool for clients.
 type described struct {
 	name, title, about string
 	hints              hints
@@ -55,8 +55,8 @@ func batchTool[In, Summary, Details any](d described, operation func(In) filetoo
 	})
 }
 
-// operationTool is what all file tools are: arguments into an operation, the operation through the gate, and
-// what it did into a result.
+// operationTool is the common form of file tools: arguments into an operation, the operation through the
+// gate, and its result for the client.
 func operationTool[In any](d described, operation func(In) filetools.Tool, output any, answer func(filetools.Result, string, verdict) result) tool {
 	refuse := func(_ *call, why string) result { return answer(filetools.Result{}, why, undecided()) }
 	return tool{
@@ -84,7 +84,7 @@ func operationTool[In any](d described, operation func(In) filetools.Tool, outpu
 	}
 }
 
-// failureText says what went wrong with an operation that ran, "" for nothing.
+// failureText describes the failure of an operation that ran, "" for none.
 func failureText(out engine.Outcome) string {
 	e := out.Exit
 	switch {
@@ -122,7 +122,7 @@ func (r batchResult[Summary, Details]) mirror() string {
 	return fileMirror(r.Operation, r.Success, r.Error, pointee(r.Summary), pointee(r.Details), r.verdict)
 }
 
-// pointee returns what a pointer points at, or nil.
+// pointee returns the value that a pointer points at, or nil.
 func pointee[T any](p *T) any {
 	if p == nil {
 		return nil

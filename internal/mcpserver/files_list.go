@@ -4,8 +4,8 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/filetools"
 )
 
-// fileTools lists the file tools. What they have in common is told in the instructions: every path is
-// judged, a relative one starts at the workspace, and no link leads out of the granted places.
+// fileTools lists the file tools. The instructions describe their common rules: every path is judged, a
+// relative one starts at the workspace, and no link leads out of the granted places.
 func fileTools() []tool {
 	changes := hints{destructive: true}
 	looks := hints{readOnly: true, idempotent: true}

@@ -14,8 +14,8 @@ import (
 // goneEvery is how often a stream is looked at.
 const goneEvery = 20 * time.Millisecond
 
-// readerGone returns a channel that is closed when nobody can read any more what is written to out: the
-// client is dead, and its calls run for nobody. It tells nothing about what is neither pipe nor socket.
+// readerGone returns a channel that is closed when out has no reader any more: the client is dead, and its
+// calls run for nobody. It reports nothing about an out that is neither pipe nor socket.
 func readerGone(ctx context.Context, out io.Writer) <-chan struct{} {
 	gone := make(chan struct{})
 	f, ok := out.(*os.File)

@@ -14,11 +14,11 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// HTTPOptions says where to serve over HTTP, and to whom.
+// HTTPOptions configure the HTTP server and its access.
 type HTTPOptions struct {
 	Address string // host:port; port 0 takes a free one
 	Public  bool   // Address may be one that other machines reach; without it only loopback is served
-	Token   string // what every client must send as bearer token
+	Token   string // bearer token, required of every client
 	// End is called when the server stops. It must end all calls that are under way, as closing their gate
 	// does; their answers are still sent.
 	End func() error
@@ -66,7 +66,8 @@ func serveHTTP(ctx context.Context, m *server.MCPServer, log hclog.Logger, o HTT
 	if err != nil {
 		return err
 	}
-	// What mcp-go tells is mostly of clients that hang up: for who looks for it. What net/http tells is rare.
+	// Messages of mcp-go are mostly about clients that hang up: debug. Messages of net/http are rare:
+	// warnings.
 	quiet, loud := slogTo(log, hclog.Debug), slogTo(log, hclog.Warn)
 	transport := server.NewStreamableHTTPServer(m,
 		server.WithStateful(true), // a session id that this process did not give out is not one
@@ -83,8 +84,8 @@ func serveHTTP(ctx context.Context, m *server.MCPServer, log hclog.Logger, o HTT
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    headerBytes,
 		ErrorLog:          slog.NewLogLogger(loud, slog.LevelWarn),
-		// What ctx ends may still be answered, so calls do not end with it but with End. Each also ends with
-		// the connection that it came on: an answer cannot be fetched later, so it would run for nobody.
+		// A call that ctx ends may still be answered, so calls do not end with it but with End. Each also
+		// ends with its connection: an answer cannot be fetched later, so it would run for nobody.
 		BaseContext: func(net.Listener) context.Context { return calls },
 	}
 	served := make(chan error, 1)
@@ -100,7 +101,7 @@ func serveHTTP(ctx context.Context, m *server.MCPServer, log hclog.Logger, o HTT
 	return stop(web, transport, times.answer, o.End, cancelCalls)
 }
 
-// slogTo hands what is logged on to log, at a level of ours.
+// slogTo passes log entries on to log, at a level of ours.
 func slogTo(log hclog.Logger, level hclog.Level) slog.Handler {
 	return slog.NewTextHandler(log.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: level}), &slog.HandlerOptions{
 		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {

@@ -22,7 +22,7 @@ type beginning struct {
 
 type beginningKey struct{}
 
-// noting lets next's handlers wait for what they write by the way.
+// noting lets next's handlers wait until their notifications are written.
 func noting(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b := &beginning{ResponseWriter: w, written: make(chan struct{})}
@@ -35,7 +35,7 @@ func (b *beginning) Write(p []byte) (int, error) {
 	return b.ResponseWriter.Write(p)
 }
 
-// Flush is what mcp-go asks for before it streams.
+// Flush implements http.Flusher, which mcp-go needs for streams.
 func (b *beginning) Flush() { _ = http.NewResponseController(b.ResponseWriter).Flush() }
 
 // Unwrap is for http.ResponseController.

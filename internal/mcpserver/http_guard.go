@@ -40,7 +40,7 @@ func checkToken(token string) error {
 	return nil
 }
 
-// guard lets through to next only what a client with the token sent, and no web page of elsewhere.
+// guard passes on to next only requests of a client with the token, and no web page of elsewhere.
 type guard struct {
 	want      [sha256.Size]byte // hash of the token
 	bodyBytes int64
@@ -85,8 +85,8 @@ func (g *guard) post(w http.ResponseWriter, r *http.Request) {
 }
 
 // sameSite reports whether neither Host nor Origin shows a web page of elsewhere behind the request. On
-// loopback both must name loopback: a page whose name was made to resolve to this machine (DNS rebinding)
-// still says its own name in both. On other addresses no name can be trusted, so no page is served.
+// loopback both must name loopback: a page with a name that resolves to this machine (DNS rebinding) still
+// sends its own name in both. On other addresses no name can be trusted, so no page is served.
 func sameSite(r *http.Request) bool {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok {
@@ -131,8 +131,8 @@ func (g *guard) authorized(r *http.Request) bool {
 	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(got[:], g.want[:]) == 1
 }
 
-// takeBody reads the whole body within its bounds and reports whether the request goes on. The deadline
-// for it is set here and not in the server, whose ReadTimeout would also end calls that take longer.
+// takeBody reads the whole body within its bounds and reports whether the request goes on. It sets the
+// deadline here and not in the server, since its ReadTimeout would also end calls that take longer.
 func (g *guard) takeBody(w http.ResponseWriter, r *http.Request) bool {
 	deadline := http.NewResponseController(w).SetReadDeadline
 	if err := deadline(time.Now().Add(g.bodyTime)); err != nil {

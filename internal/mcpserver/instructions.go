@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// instructions tell an agent, once and before its first call, what it works with.
+// instructions introduce an agent, once and before its first call, to the tools.
 func instructions(sets []string, place string) string {
 	parts := []string{`Everything here passes a policy gate. Each request is judged and recorded before anything happens.
 

@@ -39,7 +39,7 @@ func lines(ctx context.Context, in io.Reader, most int) <-chan line {
 	return out
 }
 
-// readLine reads one line without its end. What stands after the last line break counts as a line.
+// readLine reads one line without its end. Text after the last line break counts as a line.
 func readLine(r *bufio.Reader, most int) (l line, end bool) {
 	var kept bytes.Buffer
 	for {

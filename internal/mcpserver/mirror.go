@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// page builds the text mirror of a result: a headline, then what matters to who reads it.
+// page builds the text mirror of a result: a headline, then the parts that matter to the reader.
 type page struct{ strings.Builder }
 
 func (p *page) line(format string, args ...any) {
@@ -24,7 +24,7 @@ func (p *page) block(title, text string) {
 	}
 }
 
-// verdict writes the reasons and what names the decision.
+// verdict writes the reasons and the id of the decision.
 func (p *page) verdict(v verdict) {
 	for _, r := range v.Reasons {
 		p.line("- %s %s (%s): %s", r.Effect, r.Rule, r.Severity, r.Message)
@@ -72,7 +72,7 @@ func shortened(s string, n int) string {
 	return string(r[:n-1]) + "…"
 }
 
-// echoed is a text of the client's as its result repeats it. Whatever runs is shorter than the cut, for no
+// echoed is a text of the client's as its result repeats it. A text that runs is shorter than the cut, for no
 // longer text can be judged; a refusal need not give megabytes back to a model.
 func echoed(s string) string {
 	const most = 64 << 10

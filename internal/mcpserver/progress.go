@@ -17,8 +17,8 @@ const (
 	progressMethod = "notifications/progress"
 )
 
-// progress tells a client that a call goes on, while it does. Nothing is told to who did not ask, and
-// nothing after the reply.
+// progress reports to a client that its call goes on. Only a client that asked gets reports, and none comes
+// after the reply.
 type progress struct {
 	stdout, stderr tail
 	wanted         bool // the output is to be seen
@@ -108,7 +108,7 @@ func (c *call) notify(ctx context.Context, n mcp.JSONRPCNotification) {
 	}
 }
 
-// tail counts what is written to it and keeps the last line.
+// tail counts the bytes written to it and keeps the last line.
 type tail struct {
 	mu    sync.Mutex
 	bytes int64

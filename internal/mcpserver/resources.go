@@ -12,8 +12,8 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 )
 
-// Policy is what clients may know of the policies in force: which rules there are and how strict they are.
-// It has no place for the operator's patterns, nor for where anything stands.
+// Policy is the part of the policies in force that clients may know: the rules and their levels. It has no
+// place for the operator's patterns, nor for paths.
 type Policy struct {
 	Profile  string `json:"profile"`
 	Mode     string `json:"mode"`
@@ -24,7 +24,7 @@ type Policy struct {
 // Rule is one rule of a Policy.
 type Rule struct {
 	ID          string   `json:"id"`
-	Level       string   `json:"level"`   // off, warn, ask or deny; own: what the rule itself says
+	Level       string   `json:"level"`   // off, warn, ask or deny; own: the rule's own
 	Effects     []string `json:"effects"` // that the rule itself has
 	Severity    string   `json:"severity"`
 	Title       string   `json:"title"`
@@ -40,7 +40,7 @@ const (
 	recentCommand = 500 // characters of a command that are shown
 )
 
-// addResources registers what clients may read besides the tools.
+// addResources registers the resources that clients may read besides the tools.
 func (s *Server) addResources() {
 	if s.o.Policy != nil {
 		s.addResource(policyURI, "policy", "Policy in force",
@@ -62,7 +62,7 @@ func (s *Server) addResource(uri, name, title, about string, content func(contex
 				text, err = json.MarshalIndent(value, "", "  ")
 			}
 			if err != nil {
-				// What is wrong with a policy may name its place: that is for the operator.
+				// The error of a policy may name its path: that is for the operator.
 				s.o.Log.Error("read resource", "uri", uri, "error", err)
 				return nil, fmt.Errorf("%s cannot be read now", uri)
 			}

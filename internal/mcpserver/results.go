@@ -8,7 +8,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 )
 
-// verdict is the part of a result that tells what was decided. All tools have it.
+// verdict is the part of a result that describes the decision. All tools have it.
 type verdict struct {
 	DecisionID string    `json:"decision_id" jsonschema:"Names the decision in the audit log; empty when nothing had to be decided."`
 	Effect     string    `json:"effect" choices:"allow|ask|deny|none" jsonschema:"What the policies said; none when nothing had to be decided."`
@@ -21,7 +21,7 @@ type verdict struct {
 	Fault      string    `json:"fault,omitempty" jsonschema:"Names in the audit log what of sallyport broke."`
 }
 
-// reason is one finding of one rule, without what only the operator should see: files and patterns.
+// reason is one finding of one rule, without the operator's files and patterns.
 type reason struct {
 	Rule        string `json:"rule"`
 	Effect      string `json:"effect" choices:"warn|ask|deny"`
@@ -71,7 +71,7 @@ func reasonsOf(all []engine.Reason) []reason {
 	return out
 }
 
-// howToAllow tells a person what they can do where no answer could be had.
+// howToAllow describes a person's options after a question that nobody could answer.
 func (c *call) howToAllow(d engine.Decision) string {
 	text := "A person has to allow this"
 	if c.note == "" {
@@ -109,8 +109,8 @@ func unique(all []string) []string {
 	return out
 }
 
-// refusalText is what an agent reads when something was not done. Its beginnings are those that agents
-// know from the predecessor; it never holds a pattern of the operator.
+// refusalText explains to an agent that nothing was done. Its beginnings are those that agents know from the
+// predecessor; it never holds a pattern of the operator.
 func (c *call) refusalText(out engine.Outcome) string {
 	d := out.Decision
 	switch {
@@ -141,15 +141,15 @@ func (c *call) refusalText(out engine.Outcome) string {
 	return "Refused by policy."
 }
 
-// reasonText is what a reason says.
+// reasonText is the text of a reason.
 func reasonText(r engine.Reason) string { return cmp.Or(r.Message, r.Title) }
 
-// requestText is what an agent reads about a request that makes no sense, whatever the policies say.
+// requestText explains to an agent that its request is invalid, regardless of the policies.
 func requestText(err error) string {
 	return upperFirst(strings.TrimPrefix(err.Error(), engine.ErrRequest.Error()+": ")) + "."
 }
 
-// firstMessage is what the first reason of an effect says.
+// firstMessage is the text of the first reason of an effect.
 func firstMessage(d engine.Decision, e engine.Effect) string {
 	for _, r := range d.Reasons {
 		if r.Effect == e {

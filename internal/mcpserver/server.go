@@ -1,16 +1,16 @@
 // Package mcpserver serves the tools of sallyport to an agent over the Model Context Protocol.
 //
-// Every tool is a thin door to engine.Gate: it reads its arguments, hands the gate a request and puts what
-// became of it into a result. Nothing here judges, starts a process or touches a file. The gate is asked
+// Every tool is a thin layer over engine.Gate: it reads its arguments, hands the gate a request and puts the
+// outcome into a result. Nothing here judges, starts a process or touches a file. The gate is asked
 // inside each tool's handler, so no path through the protocol (tasks, batches, middleware that is skipped)
-// leads around it, and the arguments are read strictly here, whatever the client was told by a schema.
+// leads around it, and the arguments are read strictly here, independent of the schema that the client has.
 //
-//	server.go      what a server is made of, and which tools it has: shell.go, shells.go, files.go
+//	server.go      the server and its tools: shell.go, shells.go, files.go
 //	tool.go        from a tools/call to a tool and back; arguments.go reads, results.go and mirror.go answer
 //	stdio.go       one client on a pair of streams: lines, queue, cancellation, end of input
 //	http.go        many clients over HTTP, on this machine
-//	approve.go     what a policy asks a person, asked through the client; states.go ties answers to questions
-//	resources.go   what clients may read besides
+//	approve.go     questions of policies to a person, through the client; states.go ties answers to questions
+//	resources.go   other data that clients may read
 package mcpserver
 
 import (
@@ -35,7 +35,7 @@ type Gate interface {
 	Do(ctx context.Context, r engine.Request) (engine.Outcome, error)
 }
 
-// Options is what a Server is made of. Gate, Approver and Redact are required.
+// Options configure a Server. Gate, Approver and Redact are required.
 type Options struct {
 	Gate       Gate
 	Approver   *Approver           // the one that the gate asks
@@ -44,7 +44,7 @@ type Options struct {
 	Sets       []string            // tool sets to serve; none: all of them
 	Version    string
 	WorkDir    string // of calls that name none; "" for the workspace
-	Place      string // what an agent should know of where commands run; "" for nothing
+	Place      string // description of the commands' environment for agents; "" for none
 
 	Calls int           // calls of one stdio client that run at once; default 32
 	Line  int           // bytes of the longest message on stdio; default 32 MiB
@@ -53,9 +53,9 @@ type Options struct {
 
 	Progress time.Duration // between signs of life of a long call; default 1 s
 
-	// Policy says what clients may know of the policies in force; nil: nothing.
+	// Policy describes the policies in force for clients; nil: no description.
 	Policy func(context.Context) (Policy, error)
-	// Redact takes secrets out of what clients read of earlier requests.
+	// Redact removes secrets from the earlier requests that clients read.
 	Redact func(string) string
 }
 

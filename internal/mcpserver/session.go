@@ -93,35 +93,35 @@ func (s *session) SetClientInfo(info mcp.Implementation) {
 	s.info = info
 }
 
-// GetClientCapabilities returns what the client says it can do.
+// GetClientCapabilities returns the client's capabilities.
 func (s *session) GetClientCapabilities() mcp.ClientCapabilities {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.capabilities
 }
 
-// SetClientCapabilities notes what the client says it can do.
+// SetClientCapabilities stores the client's capabilities.
 func (s *session) SetClientCapabilities(c mcp.ClientCapabilities) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.capabilities = c
 }
 
-// ProtocolVersion returns what was negotiated, or "".
+// ProtocolVersion returns the negotiated version, or "".
 func (s *session) ProtocolVersion() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.version
 }
 
-// SetProtocolVersion notes what was negotiated.
+// SetProtocolVersion stores the negotiated version.
 func (s *session) SetProtocolVersion(v string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.version = v
 }
 
-// notify sends a notification at once: what is written after it arrives after it.
+// notify sends a notification at once: messages that are written later arrive later.
 func (s *session) notify(n mcp.JSONRPCNotification) { s.out.send(n) }
 
 var errNoAnswer = errors.New("the client has closed its side and answers no more")

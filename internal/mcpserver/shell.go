@@ -46,7 +46,7 @@ func shellTools() []tool {
 	}
 }
 
-// commandResult is what execute_command answers. Its first seven fields are those of the predecessor.
+// commandResult is the result of execute_command. Its first seven fields are those of the predecessor.
 type commandResult struct {
 	Success         bool    `json:"success" jsonschema:"It ran to its end and exited with 0."`
 	ExitCode        int     `json:"exit_code" jsonschema:"Exit status; 128+n after signal n; -1 when it did not run or did not end by itself."`
@@ -140,7 +140,7 @@ func oomText(kills int) string {
 	return fmt.Sprintf("The kernel killed %d processes of this environment for want of memory while the command ran", kills)
 }
 
-// judgedText is the text that was judged, with a configured prefix; where none was, what was asked for.
+// judgedText is the judged text, with a configured prefix; else the requested one.
 func judgedText(out engine.Outcome, asked string) string {
 	if out.Input != nil && out.Input.Request.Command != "" {
 		return out.Input.Request.Command
@@ -148,7 +148,7 @@ func judgedText(out engine.Outcome, asked string) string {
 	return asked
 }
 
-// withNotes puts words of ours on lines of their own below what a command wrote.
+// withNotes adds our own messages on separate lines below the output of a command.
 func withNotes(text string, notes []string) string {
 	for _, n := range notes {
 		if text != "" && !strings.HasSuffix(text, "\n") {
@@ -198,7 +198,7 @@ func leftOut(bytes int64) string {
 	return fmt.Sprintf(" (%d bytes left out in the middle)", bytes)
 }
 
-// checkResult is what check_command answers.
+// checkResult is the result of check_command.
 type checkResult struct {
 	Success  bool   `json:"success" jsonschema:"The command could be judged, whatever the decision."`
 	WouldRun bool   `json:"would_run" jsonschema:"execute_command would run it without asking anybody."`

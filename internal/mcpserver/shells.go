@@ -70,7 +70,7 @@ func backgroundTools() []tool {
 	}
 }
 
-// startResult is what start_background_shell answers.
+// startResult is the result of start_background_shell.
 type startResult struct {
 	Success bool   `json:"success"`
 	ShellID string `json:"shell_id" jsonschema:"Names the shell in the other tools; empty when none was started."`
@@ -118,7 +118,7 @@ func (r startResult) mirror() string {
 	return p.text()
 }
 
-// outputResult is what get_background_shell_output answers.
+// outputResult is the result of get_background_shell_output.
 type outputResult struct {
 	Success       bool   `json:"success"`
 	ShellID       string `json:"shell_id"`

@@ -8,7 +8,7 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/background"
 )
 
-// shellStatusFields is what is known of one background shell.
+// shellStatusFields describe one background shell.
 type shellStatusFields struct {
 	ShellID         string  `json:"shell_id"`
 	Status          string  `json:"status" jsonschema:"running, stopped (exited with 0), failed (exited otherwise) or killed."`
@@ -52,7 +52,7 @@ func (f shellStatusFields) line(p *page) {
 	}
 }
 
-// statusResult is what get_background_shell_status answers.
+// statusResult is the result of get_background_shell_status.
 type statusResult struct {
 	Success bool `json:"success"`
 	shellStatusFields
@@ -78,7 +78,7 @@ func (r statusResult) mirror() string {
 	return p.text()
 }
 
-// killResult is what kill_background_shell answers.
+// killResult is the result of kill_background_shell.
 type killResult struct {
 	Success  bool   `json:"success"`
 	ShellID  string `json:"shell_id"`
@@ -125,7 +125,7 @@ func (r killResult) mirror() string {
 // listedCommand is how many characters of each command a list shows; the status of one shows all.
 const listedCommand = 500
 
-// listResult is what list_background_shells answers.
+// listResult is the result of list_background_shells.
 type listResult struct {
 	Success bool                `json:"success"`
 	Shells  []shellStatusFields `json:"shells"`

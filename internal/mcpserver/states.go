@@ -16,8 +16,8 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 )
 
-// bound is what an answer is tied to: another command, directory, policy or session needs another answer,
-// and so does a reason that the person has not seen.
+// bound is the request that an answer is tied to: another command, directory, policy or session needs another
+// answer, and so does a reason that the person has not seen.
 type bound struct {
 	Tool, Command, WorkDir, Arguments, Revision, Agent, Session string
 	Rules                                                       []string
@@ -38,7 +38,7 @@ func boundTo(c *call, r engine.ApprovalRequest, shown string) bound {
 	}
 }
 
-// digest is the same for the same arguments, whatever their order.
+// digest is independent of the order of the arguments.
 func (c *call) digest() string {
 	text, err := json.Marshal(c.args)
 	if err != nil {
@@ -49,8 +49,8 @@ func (c *call) digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// states makes the tokens that clients bring back with an answer, and takes each of them once. A token says
-// nothing by itself: it is a mac over what the answer is bound to.
+// states makes the tokens that clients return with an answer, and accepts each of them once. A token has no
+// content of its own: it is a MAC over the bound request.
 type states struct {
 	key []byte
 	now func() time.Time
@@ -65,7 +65,7 @@ func newStates() states {
 	return states{key: key, now: time.Now, mu: &sync.Mutex{}, used: map[string]time.Time{}}
 }
 
-// token is what a client carries.
+// token is the value that a client carries.
 type token struct {
 	Nonce   string `json:"n"`
 	Expires int64  `json:"e"` // unix milliseconds
@@ -127,7 +127,7 @@ func (s states) redeem(text string, b bound) error {
 	return nil
 }
 
-// mac authenticates a token together with what it is bound to.
+// mac authenticates a token together with its bound request.
 func (s states) mac(t token, b bound) ([]byte, error) {
 	text, err := json.Marshal(struct {
 		Nonce   string

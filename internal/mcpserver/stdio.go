@@ -17,8 +17,8 @@ import (
 )
 
 // ServeStdio serves one client: it reads messages from in and writes replies to out, a line each, until in
-// ends or ctx does. What is under way at the end of input gets its replies out; whatever then makes no
-// progress is ended. The error is about the streams; a client that goes away is none.
+// ends or ctx does. Calls under way at the end of input are answered; those without progress are ended. The
+// error is about the streams; a client that goes away is none.
 //
 // mcp-go has a stdio server of its own. It is not used because it loses replies at the end of input, runs
 // calls that were cancelled while they waited, and lets notifications overtake each other.
@@ -89,8 +89,8 @@ func hungUp(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EIO) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, fs.ErrClosed)
 }
 
-// envelope is what is needed of a message to know where it belongs. mcp-go reads the same names in the
-// same way, so both see one message.
+// envelope is the part of a message that its routing needs. mcp-go reads the same names in the same way, so
+// both see one message.
 type envelope struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -98,7 +98,7 @@ type envelope struct {
 	Error  json.RawMessage `json:"error"`
 }
 
-// serve takes up one message. It returns at once for what may take time.
+// serve handles one message. It returns at once if that may take time.
 func (p *pump) serve(message []byte) {
 	message = bytes.TrimSpace(message)
 	if len(message) == 0 {

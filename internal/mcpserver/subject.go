@@ -9,10 +9,10 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// nameLength bounds what a client says about itself: it goes into every record.
+// nameLength bounds a client's description of itself: it goes into every record.
 const nameLength = 100
 
-// subject is who asks, with the client as it calls itself.
+// subject is the author of a request, with the client's name for itself.
 func (s *Server) subject(ctx context.Context) facts.Subject {
 	subject := s.o.Subject
 	info := clientInfo(ctx)
@@ -22,7 +22,7 @@ func (s *Server) subject(ctx context.Context) facts.Subject {
 	return subject
 }
 
-// clientInfo is what the client says about itself: with each request in the modern era, once in the
+// clientInfo is the client's description of itself: with each request in the modern era, once in the
 // handshake before it.
 func clientInfo(ctx context.Context) mcp.Implementation {
 	if p := server.RequestProtocolInfoFromContext(ctx); p != nil && p.Modern {

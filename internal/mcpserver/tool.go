@@ -13,7 +13,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// tool is one tool: what clients are told of it and what it does.
+// tool is one tool: its description for clients, and its handler.
 type tool struct {
 	name, title, set string
 	about            string
@@ -26,17 +26,17 @@ type tool struct {
 	refuse func(c *call, why string) result
 }
 
-// hints are what a client may assume of a tool. They bind nobody: the gate judges each call.
+// hints are the properties of a tool that a client may assume. They bind nobody: the gate judges each call.
 type hints struct {
 	readOnly, destructive, idempotent, openWorld bool
 }
 
-// result is what a tool answers. It is the structured content; mirror says the same to hosts and models
-// that see text only.
+// result is the result of a tool. It is the structured content; mirror has the same facts for hosts and
+// models that see text only.
 type result interface {
 	mirror() string
-	// failed reports whether the tool could not do what it is for. A command that ran and exited with
-	// another status than 0 is no such case.
+	// failed reports whether the tool could not do its work. A command that ran and exited with another
+	// status than 0 has not failed in this sense.
 	failed() bool
 }
 
@@ -49,7 +49,7 @@ type call struct {
 	args    arguments
 
 	// Set by the approver while the gate works on this call.
-	ask  *server.InputRequestBuilder // what the client has to ask before it calls again
+	ask  *server.InputRequestBuilder // questions for the client to ask before it calls again
 	note string                      // why an answer does not count
 }
 
@@ -83,8 +83,8 @@ func (s *Server) add(t tool) error {
 	return nil
 }
 
-// handle serves one call. Whatever goes wrong in it becomes a result: a model can read that and go on,
-// while an error of the protocol may end its turn.
+// handle serves one call. Every failure in it becomes a result: a model can read that and go on, while an
+// error of the protocol may end its turn.
 func (s *Server) handle(ctx context.Context, t tool, r mcp.CallToolRequest) (answer *mcp.CallToolResult) {
 	c := &call{server: s, tool: t, request: r, subject: s.subject(ctx)}
 	defer func() {

@@ -30,7 +30,7 @@ func (e *Evaluator) Agree(ctx context.Context, in *facts.Input) (both bool, err 
 	return true, fmt.Errorf("the evaluators disagree about %s: compiled: %s; topdown: %s", inShort(in), said(ours, oursErr), said(theirs, theirsErr))
 }
 
-// inShort names an input by what was asked.
+// inShort names an input by its request.
 func inShort(in *facts.Input) string {
 	if in == nil {
 		return "no input"

@@ -51,7 +51,7 @@ func bounded(text []byte) error {
 // that a bundle gives.
 const keyID = "sallyport"
 
-// BundleOptions say what a bundle is made of.
+// BundleOptions describe a bundle.
 type BundleOptions struct {
 	Builtin  fs.FS    // the built-in policies, which custom ones may refer to; they are no part of it
 	Dirs     []string // directories of policies
@@ -62,7 +62,7 @@ type BundleOptions struct {
 }
 
 // BuildBundle packs directories of policies into a bundle in OPA's format: modules without tests, and data.
-// What could not be loaded is not packed.
+// Policies that do not load are not packed.
 func BuildBundle(ctx context.Context, o BundleOptions) ([]byte, error) {
 	loaded, err := load(Options{Bundle: o.Builtin, Custom: o.Dirs})
 	if err != nil {
@@ -139,7 +139,7 @@ func SignBundle(text, key []byte) ([]byte, error) {
 }
 
 func pack(b *bundle.Bundle, key []byte) ([]byte, error) {
-	// What is hashed is the text as it is written: both take it from JSON.
+	// The hash covers the written text: both sides take it from JSON.
 	data, err := asJSON(b.Data)
 	if err != nil {
 		return nil, fmt.Errorf("write bundle: %w", err)
@@ -161,7 +161,7 @@ func pack(b *bundle.Bundle, key []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// BundleInfo is what a bundle says of itself.
+// BundleInfo is a bundle's description of itself.
 type BundleInfo struct {
 	Revision string   `json:"revision"`
 	Serial   int64    `json:"serial"` // 0 for none
@@ -169,7 +169,7 @@ type BundleInfo struct {
 	Signed   bool     `json:"signed"`
 }
 
-// VerifyBundle reads a bundle and says what is in it. With keys it must be signed by one of them.
+// VerifyBundle reads a bundle and describes it. With keys it must be signed by one of them.
 func VerifyBundle(text []byte, keys [][]byte) (BundleInfo, error) {
 	b, err := openBundle(text, keys)
 	if err != nil {
@@ -187,8 +187,8 @@ func VerifyBundle(text []byte, keys [][]byte) (BundleInfo, error) {
 	return info, nil
 }
 
-// openBundle reads a bundle. The algorithm of a signature is that of the key, whatever the bundle says:
-// otherwise a public key could be used as a shared secret.
+// openBundle reads a bundle. The key decides the algorithm of a signature, not the bundle: otherwise a public
+// key could be used as a shared secret.
 func openBundle(text []byte, keys [][]byte) (bundle.Bundle, error) {
 	if err := bounded(text); err != nil {
 		return bundle.Bundle{}, fmt.Errorf("read bundle: %w", err)
@@ -225,7 +225,7 @@ func openBundle(text []byte, keys [][]byte) (bundle.Bundle, error) {
 	return bundle.Bundle{}, fmt.Errorf("verify bundle: no configured key fits: %w", errors.Join(errs...))
 }
 
-// CheckKey says what is wrong with a public key.
+// CheckKey reports the problem with a public key.
 func CheckKey(key []byte) error {
 	_, err := algorithmOf(key, false)
 	return err

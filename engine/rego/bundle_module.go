@@ -49,7 +49,8 @@ func (o BundleOptions) addModule(ctx context.Context, loaded *ruleSet, b *bundle
 	return nil
 }
 
-// selfContained refuses a rule that asks for what is configured: a module that is run by others does not know.
+// selfContained refuses a rule that reads the configuration: other programs that run the module do not have
+// it.
 func (p *ruleSet) selfContained(r *rule) error {
 	for _, verb := range r.verbs() {
 		set := ast.NewBody(ast.NewExpr(ast.NewTerm(r.pkg.Append(ast.StringTerm(verb)))))

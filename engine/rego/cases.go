@@ -20,13 +20,13 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// Case is a command, where and when it is asked for, and what all rules together must say of it. A file
-// of cases is *.cases.yaml beside the policies; docs/writing-policies.md describes it.
+// Case is a command, its surroundings, and the expected decision of all rules together. A file of cases is
+// *.cases.yaml beside the policies; docs/writing-policies.md describes it.
 type Case struct {
 	Name    string            `yaml:"name"`
 	Command string            `yaml:"command"`
 	Tool    string            `yaml:"tool"`     // a file tool, in place of a command
-	Touches []string          `yaml:"touches"`  // what it would touch: "read a.txt", "delete* build"
+	Touches []string          `yaml:"touches"`  // paths that it would touch: "read a.txt", "delete* build"
 	WorkDir string            `yaml:"work_dir"` // relative to the workspace
 	Agent   string            `yaml:"agent"`
 	Session string            `yaml:"session"`
@@ -35,7 +35,7 @@ type Case struct {
 	Time    time.Time         `yaml:"time"`   // RFC 3339; the zero value for now
 	Runner  Surroundings      `yaml:"runner"`
 	Files   map[string]string `yaml:"files"`  // below the workspace or {home}; "-> target" makes a symbolic link
-	Seen    map[string]string `yaml:"seen"`   // of the same names, what the session did with them: read, created
+	Seen    map[string]string `yaml:"seen"`   // of the same names, their use by the session: read, created
 	Config  map[string]any    `yaml:"config"` // parts of the operator's configuration
 	Effect  engine.Effect     `yaml:"effect"`
 	Rules   []string          `yaml:"rules"` // must be among the reasons; others may be
@@ -54,7 +54,7 @@ func (c Case) Text() string {
 	return c.Command
 }
 
-// Surroundings are what a case says about the runner; what it leaves out is that of the local one.
+// Surroundings describe the runner of a case; an omitted field is that of the local one.
 type Surroundings struct {
 	Name      string `yaml:"name"`
 	Isolation string `yaml:"isolation"`
@@ -62,7 +62,7 @@ type Surroundings struct {
 	Elevated  bool   `yaml:"elevated"`
 }
 
-// Facts is what policies are told about the runner.
+// Facts are the facts about the runner.
 func (s Surroundings) Facts() facts.Runner {
 	return facts.Runner{
 		Name: cmp.Or(s.Name, "local"), Isolation: cmp.Or(s.Isolation, "none"), Network: cmp.Or(s.Network, "host"), Elevated: s.Elevated,

@@ -28,8 +28,8 @@ var (
 	customRoot  = ast.MustParseRef("data.custom")
 )
 
-// check finds the rule packages, and what OPA does not mind but would keep a rule from being
-// heard: names that are almost right, sets that are none, packages in the wrong place.
+// check finds the rule packages, and mistakes that OPA accepts but that would silence a rule: names that are
+// almost right, rules that are no sets, packages in the wrong place.
 func (s *fileSet) check() []*rule {
 	packages := map[string]*rule{}
 	var order []string
@@ -75,8 +75,8 @@ func (s *fileSet) check() []*rule {
 	return rules
 }
 
-// inPlace holds custom packages below custom, and built-in ones where their files are: a rule
-// whose package is misspelt would be somewhere else, and silent.
+// inPlace keeps custom packages below custom, and built-in ones at their files: a rule with a misspelt
+// package would be somewhere else, and silent.
 func (s *fileSet) inPlace(src *source) bool {
 	pkg := src.module.Package
 	if src.custom {
@@ -93,8 +93,8 @@ func (s *fileSet) inPlace(src *source) bool {
 	return true
 }
 
-// belowCustom is the name that a package should have: its own with custom in front, or, where it
-// begins with what is almost custom, with that put right.
+// belowCustom is the name that a package should have: its own with custom in front, or with a misspelt custom
+// corrected.
 func belowCustom(pkg ast.Ref) string {
 	names := words(pkg[1:])
 	if len(names) > 1 && nearest(names[0], []string{"custom"}) != "" {
@@ -103,8 +103,8 @@ func belowCustom(pkg ast.Ref) string {
 	return strings.Join(append([]string{"custom"}, names...), ".")
 }
 
-// checkVerbs notes the sets that a module defines, and refuses whatever has such a name and is
-// not a partial set: the entrypoint would find nothing in it.
+// checkVerbs notes the sets that a module defines, and refuses a rule of such a name that is not a partial
+// set: the entrypoint would find nothing in it.
 func (s *fileSet) checkVerbs(src *source, r *rule) {
 	for _, definition := range src.module.Rules {
 		name := ruleName(definition)

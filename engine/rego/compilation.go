@@ -15,8 +15,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/compile"
 )
 
-// Compile makes the form for WebAssembly of the built-in policies: the module, and what it does not say
-// about its rules. The same policies give the same bytes.
+// Compile makes the form for WebAssembly of the built-in policies: the module, and the facts about its rules
+// that it lacks. The same policies give the same bytes.
 func Compile(ctx context.Context, policies fs.FS, revision string) (module, rules []byte, err error) {
 	loaded, err := load(Options{Bundle: policies, Revision: revision})
 	if err != nil {
@@ -46,8 +46,8 @@ func Compile(ctx context.Context, policies fs.FS, revision string) (module, rule
 	return module, append(rules, '\n'), nil
 }
 
-// sure are the builtin functions that cannot fail on what the type checker lets through, given facts, and
-// that say the same in OPA's runtime for WebAssembly as in topdown.
+// sure are the builtin functions that cannot fail on well-typed facts, and that agree in OPA's runtime for
+// WebAssembly and in topdown.
 var sure = []string{
 	"and", "array.concat", "assign", "concat", "count", "endswith", "eq", "equal", "gt", "gte", "internal.member_2", "internal.member_3",
 	"internal.template_string", "is_array", "is_boolean", "is_string", "lt", "lte", "minus", "neq", "object.get", "object.keys", "object.union", "or", "plus", "startswith",

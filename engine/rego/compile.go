@@ -11,9 +11,9 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// capabilities is what policies may use: every builtin whose result depends on nothing but its
-// arguments. So no policy can reach the network, read the clock or the environment, or roll dice,
-// and a recorded input is judged again as it was judged before.
+// capabilities are the builtins that policies may use: every builtin with a result that depends on nothing
+// but its arguments. So no policy can reach the network, read the clock or the environment, or roll dice, and
+// a recorded input is judged again as it was judged before.
 var capabilities = sync.OnceValue(func() *ast.Capabilities {
 	c := ast.CapabilitiesForThisVersion()
 	c.Builtins = slices.DeleteFunc(c.Builtins, func(b *ast.Builtin) bool { return b.Nondeterministic })
@@ -21,8 +21,7 @@ var capabilities = sync.OnceValue(func() *ast.Capabilities {
 	return c
 })
 
-// Capabilities is the OPA capabilities document of what policies may use, for
-// `opa check --capabilities` and editors.
+// Capabilities is the OPA capabilities document for policies, for `opa check --capabilities` and editors.
 func Capabilities() ([]byte, error) {
 	document, err := asJSON(capabilities())
 	if err != nil {
@@ -87,8 +86,8 @@ var onlyChecks = []ast.StageID{
 	ast.StageCheckRuleConflicts, ast.StageCheckRecursion, ast.StageCheckTypes,
 }
 
-// blameCustom drops what OPA reports about built-in modules where it also reports custom ones: a
-// custom rule that reads the decision makes every rule on the way to it recursive.
+// blameCustom drops OPA's reports about built-in modules if it also reports custom ones: a custom rule that
+// reads the decision makes every rule on the way to it recursive.
 func (s *fileSet) blameCustom() {
 	custom := map[string]bool{}
 	for _, src := range s.sources {
@@ -104,7 +103,7 @@ func newCompiler() *ast.Compiler {
 	return ast.NewCompiler().WithStrict(true).WithCapabilities(capabilities()).SetErrorLimit(0)
 }
 
-// modules is what is compiled, by file name.
+// modules are the modules to compile, by file name.
 func (s *fileSet) modules(registry string) (map[string]*ast.Module, error) {
 	modules := make(map[string]*ast.Module, len(s.sources)+1)
 	for _, src := range s.sources {

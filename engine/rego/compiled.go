@@ -20,7 +20,7 @@ import (
 // Compiled is the built-in bundle in the form for WebAssembly, as Compile makes it.
 type Compiled struct {
 	Module []byte
-	Rules  []byte // what the module does not say of its rules; JSON
+	Rules  []byte // facts about its rules that the module lacks; JSON
 	// Open makes a machine that runs a module with the document data, JSON.
 	Open func(ctx context.Context, module, data []byte) (Machine, error)
 }
@@ -30,7 +30,8 @@ var ErrOtherBundle = errors.New("they are of another revision than the bundle")
 
 // Machine runs a compiled module. It is safe for concurrent use.
 type Machine interface {
-	// Evaluate returns what an entrypoint says of an input: OPA's list of results, JSON, with sets as lists.
+	// Evaluate returns the result of an entrypoint for an input: OPA's list of results, JSON, with sets as
+	// lists.
 	Evaluate(ctx context.Context, entrypoint string, in *facts.Input) ([]byte, error)
 	Close() error
 }
@@ -41,7 +42,7 @@ const (
 	explanationEntry = "sallyport/main/explanation"
 )
 
-// description is what Compiled.Rules holds.
+// description is the content of Compiled.Rules.
 type description struct {
 	Revision string          `json:"revision"` // of the bundle that was compiled
 	Optional []string        `json:"optional"` // categories that are judged only where one of their rules is on
@@ -56,7 +57,7 @@ type describedRule struct {
 	Defined     map[engine.Effect]engine.Location `json:"defined"`
 }
 
-// describe reads what is said about the module.
+// describe reads the description of the module.
 func (c *Compiled) describe() (description, error) {
 	var d description
 	if err := strictly(c.Rules, &d); err != nil {
@@ -85,7 +86,7 @@ type compiledRules struct {
 	ids     map[string]bool
 }
 
-// start makes the machine for what was loaded. The module has all rules, and learns their levels from data.
+// start makes the machine for the loaded rules. The module has all rules, and takes their levels from data.
 func (c *Compiled) start(ctx context.Context, p *ruleSet) (*compiledRules, error) {
 	m := &compiledRules{ids: map[string]bool{}}
 	levels, optional := map[string]string{}, []string{}
@@ -151,7 +152,7 @@ func strictly(text []byte, into any) error {
 	return nil
 }
 
-// foundJSON and what it holds are the forms of decision.go for JSON. What is missing stays nil.
+// foundJSON and its parts are the forms of decision.go for JSON. Missing parts stay nil.
 type foundJSON struct {
 	Command *int    `json:"command"`
 	Path    *int    `json:"path"`
@@ -244,7 +245,7 @@ func (f *foundJSON) decode() (finding, error) {
 	return out, nil
 }
 
-// explain evaluates the explanation: of each rule what it found, and how much of it is exempt.
+// explain evaluates the explanation: the findings of each rule, and the exempt ones among them.
 func (c *compiledRules) explain(ctx context.Context, in *facts.Input) (map[string]explained, error) {
 	text, err := c.evaluate(ctx, explanationEntry, in)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// levels are what an operator or a profile may set for a rule.
+// levels are the levels that an operator or a profile may set for a rule.
 var levels = []string{"off", "warn", "ask", "deny", "own"}
 
 // checkConfig holds the configuration, and the profile it names, against the rules that exist,
@@ -54,7 +54,7 @@ func (s *fileSet) checkProfile(name string, profile map[string]any, p *ruleSet) 
 	}
 }
 
-// setting is what is set for a rule, and where.
+// setting is the level of a rule, and its origin.
 type setting struct{ level, from string }
 
 // setting resolves the level of a rule: the operator's for it, then the profile's for the rule,

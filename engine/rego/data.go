@@ -39,7 +39,7 @@ func readData(name string, text []byte) (map[string]any, error) {
 	return value, nil
 }
 
-// yamlText is what the YAML parser says, on one line.
+// yamlText is the message of the YAML parser, on one line.
 func yamlText(err error) string {
 	return strings.Join(strings.Fields(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:")), " ")
 }
@@ -47,8 +47,8 @@ func yamlText(err error) string {
 // uniqueKeys finds a key that an object of a sound JSON text has twice.
 func uniqueKeys(text []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
-	var open []map[string]bool // what is open: the keys of an object so far, nil for an array
-	key := false               // what comes next is a key, where an object is open
+	var open []map[string]bool // open values: the keys of an object so far, nil for an array
+	key := false               // a key comes next, if an object is open
 	for {
 		token, err := decoder.Token()
 		if err == io.EOF {

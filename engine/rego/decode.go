@@ -23,23 +23,23 @@ type reason struct {
 	finding finding
 }
 
-// finding is what a rule points at. Indexes are -1 where it names none.
+// finding is the place that a rule points at. Indexes are -1 if it names none.
 type finding struct {
 	command, path int
 	message       string
 }
 
-// Bounds of what policies may find in one request..
+// Bounds of the findings of policies in one request.
 const (
 	maxReasons = 10_000
 	maxMessage = 64 << 10
 )
 
-// errNotEvaluated is what it means when a decision is about other rules than those that were loaded: one
-// that vanished on the way cannot refuse.
+// errNotEvaluated means that a decision is about other rules than the loaded ones: a rule that vanished on
+// the way cannot refuse.
 var errNotEvaluated = errors.New("the rules that were loaded were not all evaluated, or not they alone")
 
-// add adds what others have found.
+// add adds the findings of others.
 func (d *decision) add(other decision) {
 	d.reasons = append(d.reasons, other.reasons...)
 	if other.effect == engine.Deny || other.effect == engine.Ask && d.effect == engine.Allow {

@@ -14,7 +14,7 @@ import (
 // An encoder turns a Go value into the Rego value that its JSON form would become, without the
 // JSON in between. It is built once for a type; keys are terms that all values share.
 //
-// It knows what facts are made of: structs, slices, strings, booleans, integers, floats and
+// It knows the types of facts: structs, slices, strings, booleans, integers, floats and
 // times. Fields are always present: a tag with omitempty is an error at construction.
 type encoder struct {
 	encode func(reflect.Value) *ast.Term
@@ -25,7 +25,7 @@ func encoderOf[T any]() (encoder, error) {
 	return encoder{encode}, err
 }
 
-// value encodes what pointer points to.
+// value encodes the value behind a pointer.
 func (e encoder) value(pointer any) ast.Value {
 	return e.encode(reflect.ValueOf(pointer).Elem()).Value
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
 
-// CheckCustomID says what is wrong with the id of a custom rule, such as custom/git/no_push: it is to
-// be a package and a name in Rego.
+// CheckCustomID reports the problem with the id of a custom rule, such as custom/git/no_push: it must be a
+// package and a name in Rego.
 func CheckCustomID(id string) error {
 	parts := strings.Split(id, "/")
 	if parts[0] != "custom" {

@@ -23,7 +23,7 @@ const (
 	Plugin  Origin = "plugin" // of a rule plugin: package plugins tells about those
 )
 
-// RuleInfo is what is known about a rule that was loaded.
+// RuleInfo describes a loaded rule.
 type RuleInfo struct {
 	ID          string          `json:"id"`
 	Title       string          `json:"title"`
@@ -36,7 +36,7 @@ type RuleInfo struct {
 	Profile     string          `json:"profile"` // under which the examples are meant
 	Examples    []string        `json:"examples"`
 	Lookalikes  []string        `json:"lookalikes"`
-	Config      map[string]any  `json:"config,omitempty"` // what the examples are meant under: commands, paths, rules; files of the scratch set-up
+	Config      map[string]any  `json:"config,omitempty"` // the configuration of the examples: commands, paths, rules; files of the scratch set-up
 	File        string          `json:"file"`
 	Row         int             `json:"row"`
 	Origin      Origin          `json:"origin"`
@@ -82,7 +82,7 @@ func (r *rule) info() (RuleInfo, error) {
 	return info, nil
 }
 
-// RuleOutcome is what became of one rule in one evaluation.
+// RuleOutcome is the result of one rule in one evaluation.
 type RuleOutcome string
 
 const (
@@ -103,8 +103,8 @@ type RuleTrace struct {
 	Exempted  int             `json:"exempted"` // how many findings an exemption took away
 }
 
-// Explain judges in as Evaluate does, and tells of each rule, sorted by id, what it found and
-// what was made of that. It reads the very sets that the decision is made from.
+// Explain judges in as Evaluate does, and lists for each rule, sorted by id, its findings and their effect.
+// It reads the very sets that the decision is made from.
 func (e *Evaluator) Explain(ctx context.Context, in *facts.Input) (engine.Judgement, []RuleTrace, error) {
 	judgement, err := e.Evaluate(ctx, in)
 	if err != nil {
@@ -123,13 +123,13 @@ func (e *Evaluator) Explain(ctx context.Context, in *facts.Input) (engine.Judgem
 	return judgement, traces, nil
 }
 
-// explained is what one rule found, before levels and exemptions, and what of it is exempt.
+// explained are the findings of one rule, before levels and exemptions, and the exempt ones among them.
 type explained struct {
 	found    map[engine.Effect][]finding
 	exempted []reason
 }
 
-// found is what each rule found.
+// found are the findings of each rule.
 func (e *Evaluator) found(ctx context.Context, in *facts.Input) (found map[string]explained, err error) {
 	if e.machine != nil {
 		if found, err = e.machine.explain(ctx, in); err != nil {
@@ -147,8 +147,8 @@ func (e *Evaluator) found(ctx context.Context, in *facts.Input) (found map[strin
 	return found, nil
 }
 
-// exempted is what exemptions take away. A decision does not tell; the explanation does, which takes longer and is
-// asked only where an exemption matches a command.
+// exempted are the findings that exemptions remove. A decision does not list them; the explanation does,
+// which takes longer and is evaluated only if an exemption matches a command.
 func (e *Evaluator) exempted(ctx context.Context, in *facts.Input) ([]engine.Reason, error) {
 	if !slices.ContainsFunc(in.Commands, func(c facts.Command) bool { return len(c.Matches.Exempt) > 0 }) {
 		return nil, nil

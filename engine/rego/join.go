@@ -9,8 +9,8 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// join makes a judgement of a decision: it holds the findings against the input and adds what
-// the rules say about themselves. A finding that points nowhere is an error.
+// join makes a judgement of a decision: it compares the findings with the input and adds the rules' metadata.
+// A finding that points nowhere is an error.
 func (e *Evaluator) join(in *facts.Input, d decision) (engine.Judgement, error) {
 	j := engine.Judgement{Effect: d.effect, Reasons: make([]engine.Reason, len(d.reasons))}
 	for i, r := range d.reasons {
@@ -78,7 +78,7 @@ func (r *rule) location(effect engine.Effect) engine.Location {
 	return engine.Location{}
 }
 
-// message says what a finding without a text of its own points at.
+// message describes the place of a finding without a text of its own.
 func message(in *facts.Input, title string, f finding) string {
 	var at string
 	switch {
@@ -99,8 +99,8 @@ func message(in *facts.Input, title string, f finding) string {
 // excerptLength bounds, in bytes, how much of a command's text a message repeats.
 const excerptLength = 120
 
-// excerpt is the text of a command as it was asked for. What another command carries is shown as it
-// would run, with its carrier: its own span is the carrier's and may not spell it.
+// excerpt is the text of a command as it was requested. A carried command is shown as it would run, with its
+// carrier: its own span is the carrier's and may not spell it.
 func excerpt(text string, c facts.Command) string {
 	if len(c.Via) > 0 && len(c.Argv) > 0 {
 		return shorten(strings.Join(c.Argv, " ")) + " (by way of " + shorten(strings.Join(c.Via, ", ")) + ")"

@@ -21,7 +21,7 @@ import (
 
 // source is a Rego file.
 type source struct {
-	name   string // as shown: below the bundle's root, or the custom directory's path and what follows
+	name   string // as shown: below the bundle's root, or below the custom directory's path
 	text   string
 	custom bool
 	module *ast.Module
@@ -88,7 +88,7 @@ func (s *fileSet) read(files fs.FS, root string, custom bool, wanted func(string
 		case entry.IsDir(), !wanted(name) && !isData(name):
 			return nil
 		}
-		// What is no file may never end, or not even open: a named pipe waits for a writer.
+		// A special file may never end, or not even open: a named pipe waits for a writer.
 		if info, err := fs.Stat(files, name); err == nil && !info.Mode().IsRegular() {
 			s.problem(shown, "read policies: not a regular file").suggest("take it away")
 			return nil
@@ -209,7 +209,7 @@ func (s *fileSet) parse() {
 	}
 }
 
-// data merges the data files, with the configuration over what the bundle says of it.
+// data merges the data files, with the configuration over the bundle's copy of it.
 func (s *fileSet) data(config Config) (map[string]any, error) {
 	root := map[string]any{}
 	for _, d := range s.documents {
@@ -247,7 +247,7 @@ func (c Config) filled() Config {
 	return c
 }
 
-// asJSON turns a value into what its JSON form decodes to, with numbers as OPA wants them.
+// asJSON turns a value into the decoded form of its JSON, with numbers as OPA wants them.
 func asJSON(v any) (any, error) {
 	text, err := json.Marshal(v)
 	if err != nil {

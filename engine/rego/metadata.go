@@ -11,13 +11,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// metadata is what a rule package says about itself.
+// metadata is a rule package's description of itself.
 type metadata struct {
 	title, description    string
 	severity, remediation string
 	profile               string // under which the examples are meant; "" for standard
 	examples, lookalikes  []string
-	config                map[string]any // what the operator has set where the examples are meant
+	config                map[string]any // the operator's settings for the examples
 }
 
 var severities = []string{"low", "medium", "high", "critical"}
@@ -35,7 +35,7 @@ func (s *fileSet) checkMetadata(rules []*rule) {
 	}
 }
 
-// readMetadata parses the package's annotations and checks them. What is missing stays empty.
+// readMetadata parses the package's annotations and checks them. Missing parts stay empty.
 func (r *rule) readMetadata() (metadata, []Problem) {
 	s := &fileSet{}
 	var found *ast.Annotations
@@ -156,7 +156,7 @@ func keyLocation(a *ast.Annotations, key string) *ast.Location {
 // settings are the keys of custom.config: parts of the operator's configuration, and files.
 var settings = []string{"commands", "files", "paths", "rules"}
 
-// config checks the form of custom.config. What its parts hold is checked by who tries the examples.
+// config checks the form of custom.config. The test of the examples checks the content of its parts.
 func (s *fileSet) config(a *ast.Annotations, value any) map[string]any {
 	config, ok := value.(map[string]any)
 	if !ok {
@@ -180,7 +180,7 @@ func stringsOf(v any) ([]string, bool) {
 	return texts, ok
 }
 
-// metadata returns what the rule says about itself, or what is wrong with it as an error.
+// metadata returns the rule's description of itself, or its problems as an error.
 func (r *rule) metadata() (metadata, error) {
 	m, problems := r.about()
 	if len(problems) > 0 {

@@ -10,14 +10,14 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// Problem is one thing that is wrong with the policies or with what is configured about them.
+// Problem is one problem of the policies or of their configuration.
 type Problem struct {
 	File       string `json:"file"` // "" for the configuration
 	Row        int    `json:"row"`  // from 1; 0 for the whole file
 	Col        int    `json:"col"`
 	Kind       string `json:"kind"` // one word: parse, package, name, metadata, type, …; docs/cli.md lists them
 	Message    string `json:"message"`
-	Suggestion string `json:"suggestion"` // what to do about it; "" where the message says all
+	Suggestion string `json:"suggestion"` // the fix; "" if the message says all
 }
 
 // String returns file:row:col: message: suggestion, as far as there is a place.
@@ -42,7 +42,7 @@ func (p *Problem) as(kind string) *Problem {
 	return p
 }
 
-// suggest says what to do about a problem.
+// suggest sets the fix of a problem.
 func (p *Problem) suggest(format string, args ...any) *Problem {
 	p.Suggestion = fmt.Sprintf(format, args...)
 	return p
@@ -66,20 +66,20 @@ func (e *LoadError) Error() string {
 	return b.String()
 }
 
-// problem adds a problem that has no row. What it returns holds until the next one is added.
+// problem adds a problem without a row. Its result is valid until the next one is added.
 func (s *fileSet) problem(file, format string, args ...any) *Problem {
 	s.problems = append(s.problems, Problem{File: file, Kind: "load", Message: fmt.Sprintf(format, args...)})
 	return &s.problems[len(s.problems)-1]
 }
 
-// at adds a problem with a place. What it returns holds until the next one is added.
+// at adds a problem with a place. Its result is valid until the next one is added.
 func (s *fileSet) at(l *ast.Location, format string, args ...any) *Problem {
 	p := s.problem(l.File, format, args...)
 	p.Row, p.Col = l.Row, l.Col
 	return p
 }
 
-// failed adds what OPA reports, one problem for each of its errors.
+// failed adds OPA's errors, one problem for each of them.
 func (s *fileSet) failed(file string, err error) {
 	if err == nil {
 		return
@@ -117,7 +117,7 @@ func (s *fileSet) err() error {
 	return &LoadError{s.problems}
 }
 
-// advise says what to do about an error of OPA's, where that can be read from it.
+// advise adds the fix to an error of OPA's, if the error shows it.
 func (p *Problem) advise(e *ast.Error) {
 	if e.Message == "empty module" {
 		p.suggest("write a package line, or take the file away")

@@ -4,8 +4,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// Reads reports whether any policy may look at a field of the input, or at all of what it is part of. With
-// false, inputs that differ in that field alone are judged alike.
+// Reads reports whether any policy may read a field of the input, or a value that contains it. With false,
+// inputs that differ in that field alone are judged alike.
 func (e *Evaluator) Reads(field ...string) (bool, error) {
 	all, err := e.all()
 	if err != nil {
@@ -35,7 +35,7 @@ func (e *Evaluator) Reads(field ...string) (bool, error) {
 	return false, nil
 }
 
-// reaches reports whether a ref may lead to a field, through it, or to what it is part of.
+// reaches reports whether a ref may lead to a field, through it, or to a value that contains it.
 func reaches(ref, field ast.Ref) bool {
 	for i := 0; i < len(ref) && i < len(field); i++ {
 		if ref[i].Equal(field[i]) {

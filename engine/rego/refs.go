@@ -8,10 +8,10 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// branch is a place in data: what stands below it, by name.
+// branch is a place in data: its children, by name.
 type branch struct {
 	below map[string]*branch
-	value bool // a rule or a value stands here: what lies below it is not known beforehand
+	value bool // a rule or a value is here: its children are not known beforehand
 }
 
 func (p *branch) child(name string) *branch {
@@ -24,7 +24,7 @@ func (p *branch) child(name string) *branch {
 	return p.below[name]
 }
 
-// document adds what a data file holds.
+// document adds the content of a data file.
 func (p *branch) document(value any) {
 	object, ok := value.(map[string]any)
 	if !ok || len(object) == 0 {
@@ -36,7 +36,7 @@ func (p *branch) document(value any) {
 	}
 }
 
-// places maps all of data: rules, and what the data files hold.
+// places maps all of data: rules, and the content of the data files.
 func (s *fileSet) places(data map[string]any) *branch {
 	root := &branch{}
 	root.document(data)
@@ -56,8 +56,8 @@ func (s *fileSet) places(data map[string]any) *branch {
 	return root
 }
 
-// checkRefs finds what custom modules read from data and nothing provides: a misspelt import or list
-// is undefined, and the rule that asks for it would be silent for ever.
+// checkRefs finds reads of custom modules from data that nothing provides: a misspelt import or list is
+// undefined, and its rule would be silent for ever.
 func (s *fileSet) checkRefs(data map[string]any) {
 	if !slices.ContainsFunc(s.sources, func(src *source) bool { return src.custom }) {
 		return

@@ -24,9 +24,9 @@ func registry(rules []*rule, waitsFor func(r *rule, verb string) []fact) string 
 	return writeRegistry(rules, waitsFor, false)
 }
 
-// levelsElsewhere is the registry of a bundle that is compiled before it is known what is configured: it has
-// all rules, and their levels come from data. The level off lets no finding through (main._applied). What is off
-// without configuration is not asked unless its category is named in data.sallyport.optional.
+// levelsElsewhere is the registry of a bundle that is compiled before the configuration is known: it has all
+// rules, and their levels come from data. The level off drops all findings (main._applied). A rule that is
+// off by default is evaluated only if data.sallyport.optional names its category.
 func levelsElsewhere(rules []*rule) string { return writeRegistry(rules, (*rule).waitsFor, true) }
 
 // optional are the categories of the rules that are off.
@@ -96,7 +96,7 @@ func writeRegistry(rules []*rule, waitsFor func(r *rule, verb string) []fact, el
 	} else {
 		b.WriteString("\noptional := [] if true\n")
 	}
-	if len(when) == 0 { // OPA refuses a lookup in what cannot hold anything
+	if len(when) == 0 { // OPA refuses a lookup in an empty object
 		b.WriteString("\nwhen.named[\"\"] := {\"deny\": {}} if true\n")
 	}
 	for _, f := range slices.SortedFunc(maps.Keys(when), fact.compare) {
@@ -105,7 +105,7 @@ func writeRegistry(rules []*rule, waitsFor func(r *rule, verb string) []fact, el
 	return b.String()
 }
 
-// setsByVerb holds the rules whose sets of a verb belong together.
+// setsByVerb groups the rules by the verb of their sets.
 type setsByVerb map[string][]*rule
 
 func (s setsByVerb) add(verb string, r *rule) { s[verb] = append(s[verb], r) }

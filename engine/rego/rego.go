@@ -2,10 +2,10 @@
 //
 // It is the only package that imports OPA. It compiles the policies once, strictly and with a
 // set of builtins that can neither reach the network nor see the clock, and evaluates one
-// entrypoint, data.sallyport.main.decision. What that returns is decoded without leniency and
+// entrypoint, data.sallyport.main.decision. The result is decoded strictly and
 // joined here with the rules' metadata.
 //
-// It judges nothing itself. Whatever it cannot take as a sound decision is an error, and
+// It judges nothing itself. Every result that is no sound decision is an error, and
 // callers refuse on errors: an undefined or misshapen result, a rule that was loaded and not
 // evaluated, a builtin that failed, a panic, a deadline.
 package rego
@@ -27,11 +27,11 @@ import (
 // DefaultTimeout bounds one evaluation where Options name no other.
 const DefaultTimeout = 5 * time.Second
 
-// Options say what an Evaluator judges by.
+// Options configure an Evaluator.
 type Options struct {
 	Bundle   fs.FS             // the built-in policies, as policies.FS returns them
 	Tested   bool              // a test has loaded Bundle without this: where nothing is Custom, mistakes are not looked for anew
-	Revision string            // what the bundle is called in decisions
+	Revision string            // name of the bundle in decisions
 	Custom   []string          // directories, bundles and addresses of bundles with policies of the operator, packages below custom
 	Texts    map[string][]byte // the bundles of those that are addresses: fetching is not for this package
 	Keys     [][]byte          // public keys in PEM, one of which must have signed each bundle; nil for bundles that are not signed
@@ -67,7 +67,7 @@ type Exemption struct {
 // Evaluator judges inputs by one set of policies. It is safe for concurrent use.
 //
 // Where Options give it their Compiled form, the built-in rules are judged by that and only those of
-// the operator by topdown, which then has no part in a decision without any. What both find is one decision:
+// the operator by topdown, which then has no part in a decision without any. Their findings are one decision:
 // rules do not know of each other, so that it is the same as if one had found it.
 type Evaluator struct {
 	policies *ruleSet
@@ -112,7 +112,7 @@ func New(ctx context.Context, opts Options) (*Evaluator, error) {
 	return e, nil
 }
 
-// Policy names what the evaluator judges by.
+// Policy names the evaluator's policies.
 func (e *Evaluator) Policy() engine.PolicyInfo {
 	return engine.PolicyInfo{Revision: e.info.Revision, Bundles: maps.Clone(e.info.Bundles)}
 }
@@ -121,7 +121,8 @@ func (e *Evaluator) Policy() engine.PolicyInfo {
 // from then on.
 func (e *Evaluator) Accept() error { return e.serials.Accept(e.policies.serials) }
 
-// By tells by what the built-in rules are judged, for people, and why that is not what was wanted; "" where it is.
+// By names the evaluator of the built-in rules, for people, and the reason if it is not the configured one;
+// else "".
 func (e *Evaluator) By() (what, aside string) {
 	if e.machine == nil {
 		return "topdown", e.aside
@@ -132,7 +133,7 @@ func (e *Evaluator) By() (what, aside string) {
 	return "wasm", ""
 }
 
-// Reference is an evaluator of the same policies that judges all by topdown: what this one is held against.
+// Reference is an evaluator of the same policies that judges all by topdown, for comparison.
 func (e *Evaluator) Reference() (*Evaluator, error) {
 	all, err := e.all()
 	if err != nil {

@@ -15,16 +15,16 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// Reloading is an evaluator that follows the directories of policies: what changes there is compiled aside
-// and takes the place of all at once, or not at all. It starts nothing: who uses it calls Reload.
+// Reloading is an evaluator that follows the directories of policies: changes are compiled aside and take
+// effect all at once, or not at all. It starts nothing: its user calls Reload.
 type Reloading struct {
 	dirs    []string
 	load    func(context.Context) (*Evaluator, error)
 	current atomic.Pointer[Evaluator]
 
 	mu     sync.Mutex // one change at a time
-	loaded string     // what the directories looked like when they were last loaded, well or not
-	seen   string     // what they looked like when they were last looked at
+	loaded string     // state of the directories at the last load, good or bad
+	seen   string     // their state at the last look
 }
 
 // NewReloading follows dirs, from which e was loaded; load does that anew.
@@ -38,21 +38,21 @@ func NewReloading(e *Evaluator, dirs []string, load func(context.Context) (*Eval
 // Current is the evaluator that judges now.
 func (r *Reloading) Current() engine.Evaluator { return r.current.Load() }
 
-// Policies is Current, for who asks it more than for a decision.
+// Policies is Current, for callers that need more than a decision.
 func (r *Reloading) Policies() *Evaluator { return r.current.Load() }
 
-// Policy names what judges now.
+// Policy names the policies in force.
 func (r *Reloading) Policy() engine.PolicyInfo { return r.current.Load().Policy() }
 
-// Evaluate judges by what judges now.
+// Evaluate judges by the policies in force.
 func (r *Reloading) Evaluate(ctx context.Context, in *facts.Input) (engine.Judgement, error) {
 	return r.current.Load().Evaluate(ctx, in)
 }
 
-// Reload looks at the directories. When they have changed, and are the same twice in a row, so that nobody
-// is still writing, it loads them. accept hears of a change before it holds; an error of accept puts it off
-// to the next call. accept also hears of what keeps new policies from being loaded; then those that judge
-// go on.
+// Reload looks at the directories. When they have changed, and are the same twice in a row, so that no write
+// is under way, it loads them. accept hears of a change before it takes effect; an error of accept puts it
+// off to the next call. accept also hears of errors that keep new policies from being loaded; then the old
+// ones stay in force.
 func (r *Reloading) Reload(ctx context.Context, accept func(engine.PolicyBody) error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -78,8 +78,8 @@ func (r *Reloading) Reload(ctx context.Context, accept func(engine.PolicyBody) e
 	return nil
 }
 
-// Take lets what load returns judge from now on, as Reload does with what changed on this machine. An error of
-// load or accept changes nothing and is the caller's to tell.
+// Take puts the result of load in force, as Reload does with changes on this machine. An error of load or
+// accept changes nothing and is the caller's to report.
 func (r *Reloading) Take(ctx context.Context, load func(context.Context) (*Evaluator, error), accept func(engine.PolicyBody) error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -105,13 +105,13 @@ func (r *Reloading) swap(before engine.PolicyInfo, next *Evaluator, accept func(
 	return nil
 }
 
-// look says what directories look like, without reading the files: their names, sizes and times. What
-// cannot be looked at is part of it.
+// look is a summary of directories, without the content of the files: their names, sizes and times. Errors
+// are part of it.
 func look(dirs []string) string {
 	sum := sha256.New()
 	for _, dir := range dirs {
 		if IsRemote(dir) {
-			continue // what comes of it is taken by Take
+			continue // Take handles its result
 		}
 		if IsBundle(dir) {
 			info, err := os.Stat(dir)
@@ -137,7 +137,7 @@ func look(dirs []string) string {
 				fmt.Fprintf(sum, "%q\n", name)
 				return nil
 			}
-			// What a link leads to counts: a mounted configuration changes by its links.
+			// The target of a link counts: a mounted configuration changes by its links.
 			info, err := fs.Stat(files, name)
 			if err != nil {
 				fmt.Fprintf(sum, "%q %v\n", name, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// ruleSet is a compiled set of policies with what is known about its rules.
+// ruleSet is a compiled set of policies with the facts about its rules.
 type ruleSet struct {
 	compiler  *ast.Compiler // nil: there is nothing for topdown to judge
 	registry  string        // the text of the registry
@@ -52,8 +52,8 @@ func load(opts Options) (*ruleSet, error) {
 	return p, nil
 }
 
-// load checks and compiles what was read. The compiled rules stand beside those that are to be interpreted.
-// data is what the documents come to, nil if that is not known yet.
+// load checks and compiles the sources. The compiled rules are there besides the interpreted ones. data is
+// the merged documents, nil if not known yet.
 func (s *fileSet) load(opts Options, compiled []*rule, data map[string]any) (*ruleSet, error) {
 	s.parse()
 	rules := s.check()

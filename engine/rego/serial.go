@@ -17,11 +17,11 @@ import (
 	"github.com/open-policy-agent/opa/v1/bundle"
 )
 
-// serialKey is where the metadata of a bundle's manifest tells its serial. It is part of what is signed.
+// serialKey is the key of the serial in the metadata of a bundle's manifest. The signature covers it.
 const serialKey = "sallyport_serial"
 
-// serialOf is the serial of a bundle; 0 where it has none. One that is no whole number above zero is an error:
-// a bundle whose place in the order cannot be read has none.
+// serialOf is the serial of a bundle; 0 without one. One that is no whole number above zero is an error: a
+// bundle without a readable serial has no place in the order.
 func serialOf(m bundle.Manifest) (int64, error) {
 	value, ok := m.Metadata[serialKey]
 	if !ok {
@@ -45,12 +45,12 @@ func serialOf(m bundle.Manifest) (int64, error) {
 	return n, nil
 }
 
-// Serials remembers, for each place that bundles come from, the highest serial that judged: a signed bundle that is
-// older stays out, for whoever can put an old bundle in its place could bring back what was mended. The zero value
-// remembers nothing and refuses nothing.
+// Serials remembers, for each origin of bundles, the highest serial that judged: an older signed bundle is
+// rejected, since somebody who can put an old bundle in its place could undo a fix. The zero value remembers
+// nothing and refuses nothing.
 //
-// What is remembered is the set of names in a directory, of which the highest counts. So several processes may
-// write at once and none can lower it.
+// The memory is the set of names in a directory, of which the highest counts. So several processes may write
+// at once and none can lower it.
 type Serials struct {
 	Dir string // 0700; made with the first serial
 }

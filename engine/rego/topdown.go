@@ -18,7 +18,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// interpreter is OPA's topdown, ready to evaluate a set of rules: the reference for what they mean.
+// interpreter is OPA's topdown, ready to evaluate a set of rules: the reference for their meaning.
 type interpreter struct {
 	policies *ruleSet
 	timeout  time.Duration
@@ -156,7 +156,7 @@ const (
 	maxGrowth   = 256 << 20
 )
 
-// heap is the memory in use by the whole process; what is not yet collected counts.
+// heap is the memory in use by the whole process, uncollected garbage included.
 func heap() uint64 {
 	sample := []memory.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	memory.Read(sample)

@@ -8,7 +8,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// placed adds the bracket that was not closed to the errors of a module whose end comes too soon.
+// placed adds the unclosed bracket to the errors of a module that ends too soon.
 func placed(err error, text string) error {
 	all, ok := errors.AsType[ast.Errors](err)
 	if !ok {

@@ -30,7 +30,7 @@ type TestOptions struct {
 	Coverage bool // tell which lines of the policies under test no test reaches
 }
 
-// TestReport is what became of unit tests.
+// TestReport is the result of unit tests.
 type TestReport struct {
 	Results  []TestResult
 	Coverage []FileCoverage // of the files under test that are no tests, by name; nil unless it was asked for
@@ -56,12 +56,12 @@ const (
 	TestSkip  TestOutcome = "skip"
 )
 
-// TestResult is what became of one unit test.
+// TestResult is the result of one unit test.
 type TestResult struct {
 	Name     string        `json:"name"` // data.package.test_name
 	Outcome  TestOutcome   `json:"outcome"`
 	Detail   string        `json:"detail"` // the error, or why it failed where that is known
-	Output   string        `json:"output"` // what print wrote
+	Output   string        `json:"output"` // the output of print
 	File     string        `json:"file"`
 	Row      int           `json:"row"`
 	Duration time.Duration `json:"duration_ns"`

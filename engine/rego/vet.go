@@ -11,17 +11,17 @@ import (
 	"github.com/open-policy-agent/opa/v1/format"
 )
 
-// Vetted is what Vet found.
+// Vetted is the result of Vet.
 type Vetted struct {
 	Files    int       `json:"files"`
 	Problems []Problem `json:"problems"`
 }
 
-// Vet looks through the policies of directories, tests included, for whatever keeps them from being
-// loaded, and for what loads and yet does nothing: a rule that can never fire, a finding that the
-// engine cannot read, a pattern that does not compile. It also wants the format of opa fmt.
+// Vet checks the policies of directories, tests included, for errors that keep them from being loaded, and
+// for code that loads and has no effect: a rule that can never fire, a finding that the engine cannot read, a
+// pattern that does not compile. It also requires the format of opa fmt.
 //
-// bundle is what the policies and their tests may refer to, as policies.Kit returns it.
+// bundle is the code that the policies and their tests may refer to, as policies.Kit returns it.
 func Vet(bundle fs.FS, dirs []string) (Vetted, error) {
 	schema, err := inputForm()
 	if err != nil {
@@ -57,7 +57,7 @@ func Vet(bundle fs.FS, dirs []string) (Vetted, error) {
 
 func isRego(name string) bool { return strings.HasSuffix(name, ".rego") }
 
-// distinct drops what OPA says again of a place where something better was said.
+// distinct drops OPA's messages about a place that has a better one.
 func (s *fileSet) distinct() []Problem {
 	at := func(p Problem) string { return fmt.Sprintf("%s:%d", p.File, p.Row) }
 	said := map[string]map[string]bool{"unknown": {}, "never": {}}
@@ -98,7 +98,7 @@ func (s *fileSet) vetFormat(src *source) {
 		as("format").suggest("sallyport policy check --fix, or opa fmt --write %s", src.name)
 }
 
-// vetModule looks for what compiles and does nothing.
+// vetModule finds code that compiles and has no effect.
 func (s *fileSet) vetModule(src *source, schema *form, data map[string]any) {
 	if src.module == nil || src.test() {
 		return

@@ -6,11 +6,11 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// findingKeys are what a finding may say.
+// findingKeys are the keys of a finding.
 var findingKeys = []string{"command", "msg", "path"}
 
-// finding holds what a rule adds to its set against what the engine can read. What it cannot read
-// is a fault, and denies every request for which the rule fires.
+// finding compares the elements that a rule adds to its set with the engine's format. An unreadable one is a
+// fault, and denies every request for which the rule fires.
 func (v vetter) finding(t *ast.Term, body ast.Body) {
 	if variable, ok := t.Value.(ast.Var); ok {
 		if t = assigned(variable, body); t == nil {
@@ -61,7 +61,7 @@ func (v vetter) findingField(key, value *ast.Term) {
 	}
 }
 
-// assigned is what a body assigns to a variable, or nil.
+// assigned is the value that a body assigns to a variable, or nil.
 func assigned(v ast.Var, body ast.Body) *ast.Term {
 	for _, e := range body {
 		if e.IsAssignment() && e.Operand(0).Value.Compare(v) == 0 {

@@ -20,7 +20,7 @@ type vetter struct {
 
 // body looks for expressions that can never hold, or never together.
 func (v vetter) body(body ast.Body) {
-	is := map[string]*ast.Term{} // what a ref was compared with
+	is := map[string]*ast.Term{} // the value that a ref was compared with
 	for _, e := range body {
 		if t, ok := e.Terms.(*ast.Term); ok && !e.Negated && t.Value.Compare(ast.Boolean(false)) == 0 {
 			v.at(e.Location, "this never holds").as("never").suggest("take the rule away, or say when it does")
@@ -63,7 +63,7 @@ func (v vetter) term(t *ast.Term) {
 	}
 }
 
-// call holds constants in calls against what the other side may be.
+// call compares constants in calls with the possible values of the other side.
 func (v vetter) call(operator ast.Ref, args []*ast.Term) {
 	switch name := operator.String(); {
 	case len(args) >= 2 && slices.Contains([]string{"eq", "equal", "neq"}, name):

@@ -48,11 +48,11 @@ func (f *form) never(constant ast.Value) bool {
 	return known && have != ast.ValueName(constant)
 }
 
-// types knows what the variables of a rule stand for, as far as that can be read from its text.
+// types are the forms of a rule's variables, as far as its text shows them.
 type types struct {
 	module *ast.Module
 	input  *form
-	bound  map[ast.Var][]*ast.Term // variable to what it is an element of, or is
+	bound  map[ast.Var][]*ast.Term // a variable to the value that it is, or is an element of
 	within map[ast.Var]bool        // the terms are collections, of which the variable is an element
 }
 
@@ -132,7 +132,7 @@ func (t types) at(term *ast.Term, steps int) *form {
 	return nil
 }
 
-// result is the form of what a function of the library returns.
+// result is the form of the result of a library function.
 func (t types) result(call ast.Call) *form {
 	operator, ok := call[0].Value.(ast.Ref)
 	if !ok {

@@ -36,7 +36,7 @@ var (
 )
 
 // waitsFor returns facts without any of which the set of a verb is empty, or none if that is not
-// sure. It is sure of what it can read from the form of the rules: each body that adds to the set
+// sure. It goes by the form of the rules: each body that adds to the set
 // has an expression that fails without them, namely one that takes an element out of a shared set
 // of facts, or out of a set of the package of which the same is true.
 //
@@ -155,7 +155,7 @@ func plain(t *ast.Term) ast.Ref {
 	return nil
 }
 
-// resolved replaces the name of an import at the head of a ref by what it stands for.
+// resolved replaces the name of an import at the head of a ref by its target.
 func resolved(module *ast.Module, ref ast.Ref) ast.Ref {
 	for _, imported := range module.Imports {
 		if path, ok := imported.Path.Value.(ast.Ref); ok && imported.Name().Equal(ref[0].Value) {

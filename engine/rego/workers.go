@@ -27,7 +27,7 @@ func (w *workers) work(f func()) {
 	jobs := make(chan func(), 1)
 	for ok := true; ok; f, ok = <-jobs {
 		f()
-		f = nil //nolint:ineffassign,wastedassign // what it refers to need not live while nothing is to do
+		f = nil //nolint:ineffassign,wastedassign // free its variables while there is no work
 		select {
 		case w.idle <- jobs:
 		default:

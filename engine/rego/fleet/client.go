@@ -45,7 +45,7 @@ func newClient(o Server) (*http.Client, error) {
 			ForceAttemptHTTP2:      true,
 			MaxResponseHeaderBytes: 64 << 10,
 			IdleConnTimeout:        90 * time.Second,
-			DisableCompression:     true, // a bundle is packed already, and what unpacks itself has no bound
+			DisableCompression:     true, // a bundle is packed already, and automatic decompression has no bound
 		},
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
 			if req.URL.Scheme != via[0].URL.Scheme || req.URL.Host != via[0].URL.Host {

@@ -30,7 +30,7 @@ func (d *delivery) fresh(within time.Duration) bool {
 	return age >= 0 && age < within
 }
 
-// admit verifies a bundle: its signature, and its place in the order of what judged before.
+// admit verifies a bundle: its signature, and its place in the order of earlier ones.
 func (f *Fleet) admit(place string, text []byte, etag string) (*delivery, error) {
 	info, err := rego.VerifyBundle(text, f.o.Keys)
 	if err != nil {
@@ -45,20 +45,20 @@ func (f *Fleet) admit(place string, text []byte, etag string) (*delivery, error)
 	return &delivery{text: text, digest: hex.EncodeToString(sum[:]), etag: etag, info: info, asked: time.Now()}, nil
 }
 
-// about is what is kept beside a bundle.
+// about is the description beside a cached bundle.
 type about struct {
 	Place  string `json:"place"`
 	ETag   string `json:"etag"`
 	SHA256 string `json:"sha256"` // of the bundle that the etag belongs to
 }
 
-// file is where the bundle of a place is kept. What is known about it stands beside it, in file + ".json".
+// file is the path of a cached bundle. Its description is beside it, in file + ".json".
 func (f *Fleet) file(place string) string {
 	sum := sha256.Sum256([]byte(place))
 	return filepath.Join(f.o.Dir, hex.EncodeToString(sum[:16])+".tar.gz")
 }
 
-// kept reads what is kept of a place; nil where there is nothing.
+// kept reads the cached bundle of a place; nil if there is none.
 func (f *Fleet) kept(place string) (*delivery, error) {
 	if f.o.Dir == "" {
 		return nil, nil
@@ -117,7 +117,7 @@ func (f *Fleet) confirmed(place string) {
 	}
 }
 
-// replace writes a file whole: who reads it sees the old or the new one.
+// replace writes a file whole: a reader sees the old or the new one.
 func replace(file string, text []byte) error {
 	part, err := os.CreateTemp(filepath.Dir(file), ".part-*")
 	if err != nil {

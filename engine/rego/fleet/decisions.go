@@ -45,7 +45,8 @@ func (f *Fleet) SendsDecisions() bool {
 	return false
 }
 
-// Send takes a copy of a record. It never waits: what does not fit is left out and counted, for the audit log has it.
+// Send takes a copy of a decision. It never waits: entries that do not fit are dropped and counted, for the
+// audit log has them.
 func (f *Fleet) Send(d Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

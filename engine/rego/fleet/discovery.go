@@ -14,11 +14,11 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
 
-// discovered reads what a discovery bundle says. Only the bundles count: a server names policies, and neither
-// other servers nor keys.
+// discovered reads a discovery bundle. Only its bundles count: a server names policies, and neither other
+// servers nor keys.
 type discovered struct{ s *server }
 
-// OnConfigDiscovery replaces a discovered configuration by what counts of it.
+// OnConfigDiscovery replaces a discovered configuration by the part that counts.
 func (h discovered) OnConfigDiscovery(_ context.Context, c *config.Config) (*config.Config, error) {
 	s, f := h.s, h.s.f
 	place := s.o.URL + "/" + s.o.Discovery
@@ -34,7 +34,7 @@ func (h discovered) OnConfigDiscovery(_ context.Context, c *config.Config) (*con
 	d := r.pending
 	for address, old := range s.resources {
 		if now, stays := bundles[address]; stays && now.name == old.name || old.discovery {
-			bundles[address] = old // with what is known of it
+			bundles[address] = old // with its state
 		}
 	}
 	s.resources = bundles
@@ -52,7 +52,7 @@ func (h discovered) OnConfigDiscovery(_ context.Context, c *config.Config) (*con
 	return &config.Config{Bundles: text}, nil
 }
 
-// discoveredName is what a bundle may be called.
+// discoveredName matches valid names of bundles.
 var discoveredName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
 // named reads the bundles of a discovered configuration.

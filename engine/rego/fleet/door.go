@@ -14,7 +14,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/rego"
 )
 
-// resource is a bundle, and what became of it so far. What can change is guarded by Fleet.mu.
+// resource is a bundle and its state. Fleet.mu guards the fields that change.
 type resource struct {
 	name      string // for OPA, and in its reports
 	place     string // its address
@@ -22,7 +22,7 @@ type resource struct {
 
 	active  *delivery
 	pending *delivery // it passed the door, and OPA has its receipt
-	tried   bool      // what is kept was handed on once
+	tried   bool      // the cached copy was passed on once
 	reached bool      // the server was asked
 	failed  bool      // and there is nothing else to try for the moment
 	asked   time.Time
@@ -79,8 +79,8 @@ func outward(req *http.Request) *http.Request {
 	return out
 }
 
-// fetch returns the bundle that OPA is to have a receipt for; nil says that what it has is still current.
-// As long as nothing is active, what is kept stands in for what cannot be had.
+// fetch returns the bundle that OPA is to get a receipt for; nil if OPA's version is still current. As long
+// as nothing is active, the cached copy replaces an unavailable one.
 func (s *server) fetch(req *http.Request, r *resource) (*delivery, error) {
 	f := s.f
 	f.mu.Lock()
@@ -150,7 +150,7 @@ func (s *server) ask(req *http.Request, r *resource, kept *delivery) (*delivery,
 	}
 }
 
-// unchanged notes that the server has confirmed what it sent before.
+// unchanged notes that the server has confirmed its last bundle.
 func (f *Fleet) unchanged(r *resource) {
 	f.confirmed(r.place)
 	f.mu.Lock()
@@ -200,8 +200,8 @@ func answer(req *http.Request, status int, etag string, body []byte) *http.Respo
 // digestKey is where a receipt names the bundle that it stands for.
 const digestKey = "sha256"
 
-// receipt is what OPA gets in place of a bundle: its name and its digest. A discovery bundle it gets itself, because
-// it must read it. Both are signed by the seal.
+// receipt is OPA's replacement for a bundle: its name and its digest. OPA gets a discovery bundle itself,
+// because it must read it. Both are signed by the seal.
 func (s *server) receipt(r *resource, d *delivery) ([]byte, error) {
 	if r.discovery {
 		if err := harmless(d.text); err != nil {
@@ -223,7 +223,8 @@ func (s *server) receipt(r *resource, d *delivery) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// harmless refuses a discovery bundle whose modules could do more than compute: OPA evaluates them with all builtins.
+// harmless refuses a discovery bundle with modules that could do more than compute: OPA evaluates them with
+// all builtins.
 func harmless(text []byte) error {
 	allowed, err := rego.Capabilities()
 	if err != nil {

@@ -1,12 +1,12 @@
 // Package fleet gets bundles of policies from servers, the way a fleet of machines is run: with the plugins of OPA,
-// so that whatever serves bundles to OPA serves them here.
+// so that every server of bundles for OPA works here.
 //
-// OPA's bundle, discovery, status and decision log plugins do the asking, the waiting, the ETags and the reports. What
-// they ask passes one door, which is ours: it verifies a bundle by the keys of the configuration, refuses what is older
-// than what judged before, bounds size and time, and follows no redirect to elsewhere. OPA gets a receipt in
+// OPA's bundle, discovery, status and decision log plugins do the asking, the waiting, the ETags and the reports. Their
+// requests pass one door, which is ours: it verifies a bundle by the keys of the configuration, refuses a bundle older
+// than the last one, bounds size and time, and follows no redirect to elsewhere. OPA gets a receipt in
 // place of the bundle, signed by a key that lives as long as the process; so nothing that has not passed the door can
 // become active. It becomes active in the moment in which OPA's store commits the receipt: there the bundle itself
-// is handed on, and what cannot judge is refused there, so that OPA goes on with what it had and reports the error.
+// is handed on, and a bundle that cannot judge is refused there, so that OPA keeps the old one and reports the error.
 //
 // The last bundle that was accepted is kept, with its signature, and is good enough to start with where a server is
 // away. It is verified anew whenever it is read.
@@ -39,19 +39,19 @@ type Server struct {
 	Timeout          time.Duration // for a whole answer
 	MaxSize          int64         // of a bundle as it is sent
 
-	Status    bool // report what is in use
+	Status    bool // report the policies in use
 	Decisions bool // send copies of decision records
 	Labels    map[string]string
 }
 
-// Options say where bundles come from and what they must be like.
+// Options name the servers of bundles and the requirements on bundles.
 type Options struct {
 	Servers []Server
 	Keys    [][]byte     // public keys in PEM, one of which must have signed each bundle; nil for bundles that are not signed
 	Serials rego.Serials // which signed bundles judged before
 	Dir     string       // where the last accepted bundles are kept, 0700
 	Name    string       // of this process, in reports
-	Look    bool         // ask even where what is kept is fresh, and keep nothing
+	Look    bool         // ask even if the cached copy is fresh, and cache nothing
 	Log     Log
 
 	limits limits // of tests
@@ -60,15 +60,15 @@ type Options struct {
 // limits bound how long Start waits for bundles, and Close for pending reports. Zero values mean the defaults.
 type limits struct{ start, closing time.Duration }
 
-// Log takes what an operator should know. Refused hears of each bundle that came and was not taken, once as
-// long as nothing changes; it is more than a word in a log.
+// Log receives messages for the operator. Refused hears of each rejected bundle, once as long as nothing
+// changes; it is more than a log message.
 type Log struct {
 	Debug, Warn func(string)
 	Refused     func(place string, err error)
 }
 
-// Activate takes the bundles that are to judge together from now on, by address. What it returns an error for does not
-// judge, and what judged before goes on.
+// Activate takes the bundles that judge together from now on, by address. After an error the old ones stay in
+// force.
 type Activate func(ctx context.Context, texts map[string][]byte) error
 
 // Fleet follows servers. It is safe for concurrent use.
@@ -87,13 +87,13 @@ type Fleet struct {
 	sending   sync.WaitGroup
 }
 
-// State is what is known of one bundle.
+// State is the state of one bundle.
 type State struct {
 	Place    string
 	Revision string
 	Serial   int64     // 0 for none
 	Digest   string    // SHA-256 in hex; "" while none is in use
-	Kept     bool      // it is what was kept from before, and the server has not confirmed it since
+	Kept     bool      // it is the cached copy, and the server has not confirmed it since
 	Asked    time.Time // when the server last confirmed it or sent it
 	Trouble  error     // why the last answer of the server was not taken, or there was none
 }
@@ -145,8 +145,8 @@ func (f *Fleet) Kept() (texts map[string][]byte, ok bool) {
 	return texts, true
 }
 
-// Start follows the servers until Close. It returns when all bundles are there and active: from their servers, or as
-// they were kept where a server does not answer. Where a bundle cannot be had at all, it ends what it began and says why.
+// Start follows the servers until Close. It returns when all bundles are active: from their servers, or from
+// the cache if a server does not answer. If a bundle is unavailable, it ends its work and says why.
 func (f *Fleet) Start(ctx context.Context, activate Activate) error {
 	f.activate = activate
 	wait := time.Second
@@ -218,7 +218,7 @@ func (f *Fleet) failed() error {
 	return errors.Join(errs...)
 }
 
-// changed wakes who waits. f.mu is held.
+// changed wakes the waiters. f.mu is held.
 func (f *Fleet) changed() {
 	close(f.wake)
 	f.wake = make(chan struct{})
@@ -266,7 +266,7 @@ func (f *Fleet) States() []State {
 	return all
 }
 
-// Close asks no more and sends what it can in a moment.
+// Close stops asking and sends the rest within a moment.
 func (f *Fleet) Close(ctx context.Context) {
 	closing := 3 * time.Second
 	if f.o.limits.closing > 0 {

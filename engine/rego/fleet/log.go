@@ -6,7 +6,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/logging"
 )
 
-// opaLog hears what OPA's plugins say. Its level keeps them from telling headers and bodies.
+// opaLog receives the messages of OPA's plugins. Its level keeps headers and bodies out of them.
 type opaLog struct {
 	to  Log
 	url string
@@ -19,10 +19,10 @@ func (l opaLog) say(to func(string), format string, args []any) {
 // Debug hears nothing: requests and answers would be in it.
 func (opaLog) Debug(string, ...any) {}
 
-// Info hears of what works.
+// Info receives messages of success.
 func (l opaLog) Info(format string, args ...any) { l.say(l.to.Debug, format, args) }
 
-// Warn and Error hear of what does not. What concerns a bundle is told by Log.Refused, in full.
+// Warn and Error receive messages of failure. Log.Refused reports the failures of bundles, in full.
 func (l opaLog) Warn(format string, args ...any)  { l.say(l.to.Debug, format, args) }
 func (l opaLog) Error(format string, args ...any) { l.say(l.to.Debug, format, args) }
 

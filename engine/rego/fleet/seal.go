@@ -10,7 +10,7 @@ import (
 	"fmt"
 )
 
-// seal signs what passed the door, for OPA to verify. Its key is never written.
+// seal signs verified bundles, for OPA to check. Its key is never written.
 type seal struct{ private, public string }
 
 // sealID is the name of the key for OPA.

@@ -53,7 +53,7 @@ func newServer(f *Fleet, o Server) (*server, error) {
 // oddCharacters are those that a name of a bundle cannot have.
 var oddCharacters = lazyregexp.New(`[^A-Za-z0-9._-]+`)
 
-// nameOf is what a bundle is called in reports: its path below the server.
+// nameOf is the name of a bundle in reports: its path below the server.
 func (s *server) nameOf(place string) string {
 	name := strings.TrimPrefix(strings.TrimPrefix(place, s.o.URL), "/")
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".tar")
@@ -160,13 +160,13 @@ func (d door) Start(context.Context) error {
 func (door) Stop(context.Context)             {}
 func (door) Reconfigure(context.Context, any) {}
 
-// NewClient returns a client whose every request passes the door.
+// NewClient returns a client that verifies every response.
 func (d door) NewClient(rest.Config) (*http.Client, error) { return &http.Client{Transport: d.s}, nil }
 
 // Prepare does nothing: the token is put on at the door, where it is told if there is none.
 func (door) Prepare(*http.Request) error { return nil }
 
-// take lets the bundles become active whose receipts OPA is about to commit.
+// take activates the bundles of the receipts that OPA is about to commit.
 func (s *server) take(ctx context.Context, digests map[string]string) error {
 	f := s.f
 	f.swap.Lock()
@@ -192,7 +192,8 @@ func (s *server) take(ctx context.Context, digests map[string]string) error {
 		err = f.activate(ctx, texts)
 	}
 	if err != nil && len(next) == 0 {
-		// A bundle is no longer one of this machine's. OPA cannot be told no to that; those who judged go on.
+		// A bundle is no longer one of this machine's. OPA cannot be refused here; the policies in force go
+		// on.
 		f.o.Log.Refused(s.o.URL, err)
 		return nil
 	}

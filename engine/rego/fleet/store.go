@@ -10,14 +10,14 @@ import (
 	"github.com/open-policy-agent/opa/v1/storage"
 )
 
-// receipts is the store into which OPA's bundle plugin writes. When receipts are committed, the bundles that they
-// stand for become active, or the commit fails: so what OPA holds to be active is what judges.
+// receipts is the store into which OPA's bundle plugin writes. When receipts are committed, their bundles
+// become active, or the commit fails: so the bundles that OPA takes for active are those that judge.
 type receipts struct {
 	storage.Store
 	take func(ctx context.Context, digests map[string]string) error
 
 	writing sync.Map          // ids of transactions that write
-	have    map[string]string // by bundle, of what is committed; there is one writer at a time
+	have    map[string]string // committed receipts by bundle; there is one writer at a time
 }
 
 // NewTransaction notes which transactions write.

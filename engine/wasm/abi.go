@@ -10,7 +10,7 @@ import (
 
 // An abi is how one speaks with the modules of a kind.
 type abi interface {
-	// check holds what a module exports against what is called.
+	// check compares a module's exports with the called functions.
 	check(exports map[string]api.FunctionDefinition) error
 	// begin lets a new instance set itself up.
 	begin(ctx context.Context, i *instance) error

@@ -117,8 +117,8 @@ func (r *reader) end() {
 	}
 }
 
-// A writer puts a binary together, each number in its shortest form. What a module contains is
-// read and written anew, number by number, so that what runs is what was looked at.
+// A writer puts a binary together, each number in its shortest form. The content of a module is read and
+// written anew, number by number, so that the running module is the inspected one.
 type writer struct{ b []byte }
 
 func (w *writer) byte(b ...byte) { w.b = append(w.b, b...) }

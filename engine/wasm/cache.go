@@ -11,9 +11,9 @@ import (
 	"github.com/tetratelabs/wazero"
 )
 
-// openCache opens the directory of compiled modules. It holds native code that this process will
-// run: whoever can write there runs code here, so that a directory which is not ours alone is an
-// error. One that cannot be made or written is only slow. The text says where compiled forms are kept.
+// openCache opens the directory of compiled modules. It holds native code that this process will run: write
+// access to it runs code here, so that a directory with other writers is an error. A directory that cannot be
+// created or written is only slow. The text names the place of compiled modules.
 func openCache(dir string) (wazero.CompilationCache, string, error) {
 	if dir == "" {
 		return nil, "memory: there is no state directory", nil
@@ -42,8 +42,8 @@ func openCache(dir string) (wazero.CompilationCache, string, error) {
 // forgetAfter is how long a compiled form is kept. It is made anew in a second.
 const forgetAfter = 60 * 24 * time.Hour
 
-// ownTree refuses a directory in which anything could have been put by somebody else, and removes
-// what is old. Other processes may add and remove files meanwhile.
+// ownTree refuses a directory with files that somebody else could have put there, and removes old ones. Other
+// processes may add and remove files meanwhile.
 func ownTree(dir string) error {
 	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		var info fs.FileInfo

@@ -4,6 +4,6 @@ package wasm
 
 import "io/fs"
 
-// others says nothing: the mode bits of this system do not tell who may write. A user's state
-// directory there is the user's own by the rights that it inherits.
+// others is "" here: the mode bits of this system do not show writers. A user's state directory there is the
+// user's own by the rights that it inherits.
 func others(fs.FileInfo) string { return "" }

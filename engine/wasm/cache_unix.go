@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// others says who beside this user could change a file; "" for nobody.
+// others names the other users that could change a file; "" for none.
 func others(info fs.FileInfo) string {
 	switch mode := info.Mode().Perm(); {
 	case mode&0o002 != 0:

@@ -16,8 +16,8 @@ type call struct {
 	ctx      context.Context
 	deadline time.Time
 	clock    func() time.Time
-	now      uint64 // what its clock says next
-	said     []byte // the beginning of what it wrote to its standard streams
+	now      uint64 // the next time of its clock
+	said     []byte // the beginning of the output to its standard streams
 }
 
 type callKey struct{}
@@ -60,7 +60,7 @@ func tick(ctx context.Context, _ api.Module, stack []uint64) {
 	stack[0] = quantum
 }
 
-// saying adds to an error what the plugin wrote before it.
+// saying adds the plugin's earlier output to an error.
 func (c *call) saying(err error) error {
 	said := strings.TrimSpace(strings.ToValidUTF8(string(c.said), "�"))
 	if err == nil || said == "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// evaluation is an instance with what it is used by.
+// evaluation is an instance with the state of its use.
 type evaluation struct {
 	*instance
 	context uint64 // of an evaluation, in memory, with the data set
@@ -22,7 +22,7 @@ type evaluation struct {
 	input   layouts // its base is where the last input was written
 }
 
-// begin makes an instance with the data and what inputs share.
+// begin makes an instance with the data and the constants that inputs share.
 func (p *Policies) begin(ctx context.Context) (*evaluation, error) {
 	i, err := (&pool{compiled: p.compiled, module: &metered{}}).instantiate(ctx)
 	if err != nil {
@@ -55,7 +55,7 @@ func (p *Policies) prepare(ctx context.Context, e *evaluation) error {
 	} else if e.data == 0 {
 		return errors.New("its data is not understood")
 	}
-	// What inputs share lies at the address that the same room is given twice.
+	// The shared constants lie at the address that the second allocation of the same size returns.
 	var l layouts
 	l.share(p.keys)
 	if at, err = e.call(ctx, policyMalloc, uint64(len(l.b))); err != nil {
@@ -77,7 +77,7 @@ func (p *Policies) prepare(ctx context.Context, e *evaluation) error {
 	return err
 }
 
-// Names of what else a compiled policy exports.
+// Names of the other exports of a compiled policy.
 const (
 	policyContext  = "opa_eval_ctx_new"
 	policySetData  = "opa_eval_ctx_set_data"

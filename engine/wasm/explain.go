@@ -9,8 +9,8 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// RuleInfo is what is known of a rule without calling its plugin. What a rule plugin finds says itself what it is
-// about; only of a compiled policy that stands in the manifest.
+// RuleInfo describes a rule without a call of its plugin. The findings of a rule plugin describe themselves;
+// only for a compiled policy the manifest does.
 type RuleInfo struct {
 	ID    string
 	File  string // the module
@@ -33,14 +33,14 @@ func (p *Plugin) Rules() []RuleInfo {
 	return all
 }
 
-// Found is what one rule found in one evaluation.
+// Found are the findings of one rule in one evaluation.
 type Found struct {
 	RuleInfo
 	Reasons []engine.Reason // before levels and exemptions
 	Exempt  int             // how many of them an exemption takes away
 }
 
-// Explain judges in as Evaluate does, and tells what each rule found, sorted by id.
+// Explain judges in as Evaluate does, and lists the findings of each rule, sorted by id.
 func (p *Plugin) Explain(ctx context.Context, in *facts.Input) (engine.Judgement, []Found, error) {
 	found := map[string]*Found{}
 	for _, r := range p.Rules() {

@@ -11,13 +11,13 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// maxFindings bounds what one call may find.
+// maxFindings bounds the findings of one call.
 const maxFindings = 1000
 
 var severities = []string{"low", "medium", "high", "critical"}
 
-// judgement reads what a plugin gave back. Nothing is taken for granted: see decodeObject, and
-// every finding must be of a rule that the manifest names and point into the input.
+// judgement reads the result of a plugin and checks all of it: see decodeObject. Every finding must be of a
+// rule that the manifest names and point into the input.
 func (p *Plugin) judgement(in *facts.Input, outputs [][]byte) (engine.Judgement, error) {
 	return p.judged(in, outputs, func(engine.Reason, bool) {})
 }
@@ -82,8 +82,8 @@ func (p *Plugin) findings(outputs [][]byte) ([]engine.Reason, error) {
 	return found, nil
 }
 
-// policyFindings reads the results of a compiled policy, one for each entrypoint: the findings are as
-// those of rules in Rego, and what they are about stands in the manifest.
+// policyFindings reads the results of a compiled policy, one for each entrypoint: the findings are as those
+// of rules in Rego, and the manifest describes them.
 func (p *Plugin) policyFindings(outputs [][]byte) ([]engine.Reason, error) {
 	var found []engine.Reason
 	for n, e := range p.policy.entries {
@@ -116,7 +116,7 @@ func (p *Plugin) policyFindings(outputs [][]byte) ([]engine.Reason, error) {
 	return found, nil
 }
 
-// complete checks a finding and adds what follows from it.
+// complete checks a finding and adds the derived fields.
 func (p *Plugin) complete(in *facts.Input, r *engine.Reason) error {
 	r.Location = engine.Location{File: filepath.Base(p.file)} // where it lies is nothing for the agent
 	switch {

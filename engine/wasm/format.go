@@ -2,7 +2,7 @@ package wasm
 
 // The binary format of WebAssembly 2.0, as far as metering must know it.
 
-// Kinds of what is imported and exported.
+// Kinds of imports and exports.
 const (
 	kindFunc byte = iota
 	kindTable

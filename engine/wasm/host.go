@@ -11,13 +11,13 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// A hostFunction is what a module can import. Types are written i for 32 bits and I for 64.
+// A hostFunction is a function that a module can import. Types are written i for 32 bits and I for 64.
 type hostFunction struct {
 	params, results string
 	call            api.GoModuleFunc
 }
 
-// unknownImports lists what a module asks for and nobody has.
+// unknownImports lists the imports of a module that are not provided.
 func unknownImports(all []imported, provided map[imported]hostFunction) []string {
 	var unknown []string
 	for _, i := range all {
@@ -28,8 +28,8 @@ func unknownImports(all []imported, provided map[imported]hostFunction) []string
 	return unknown
 }
 
-// instantiateHost makes the modules that a compiled module imports from: the tick that metering
-// added, and of what is provided that which it asks for, under the very types that it asks for.
+// instantiateHost makes the modules that a compiled module imports from: the tick of the metering, and those
+// provided functions that it imports, with the same types.
 func instantiateHost(ctx context.Context, r wazero.Runtime, compiled wazero.CompiledModule, provided map[imported]hostFunction) error {
 	builders := map[string]wazero.HostModuleBuilder{}
 	made := map[imported]bool{}

@@ -27,10 +27,10 @@ type Info struct {
 // Reset says how state is kept from surviving a call.
 type Reset struct {
 	How string `json:"how"` // "snapshot" or "new instance"
-	Why string `json:"why"` // what cannot be put back; "" for a snapshot
+	Why string `json:"why"` // the state that cannot be reset; "" for a snapshot
 }
 
-// Cost is what was measured on this machine, in microseconds.
+// Cost is measured on this machine, in microseconds.
 type Cost struct {
 	Load     float64 `json:"load_us"`     // compiling, or reading the compiled form
 	Instance float64 `json:"instance_us"` // making an instance
@@ -41,7 +41,7 @@ type Cost struct {
 
 func micros(d time.Duration) float64 { return float64(d.Nanoseconds()/100) / 10 }
 
-// Info tells what is known of the plugin, and measures as many calls as are asked for.
+// Info describes the plugin, and measures the given number of calls.
 func (p *Plugin) Info(ctx context.Context, calls int) (Info, error) {
 	m := p.manifest
 	info := Info{

@@ -23,7 +23,7 @@ type instance struct {
 	data      uint64 // where the data of a compiled policy lies in memory
 }
 
-// call calls an exported function, whose type has been checked. Functions without a result give 0.
+// call calls an exported function of checked type. Functions without a result give 0.
 func (i *instance) call(ctx context.Context, name string, args ...uint64) (uint64, error) {
 	f := i.functions[name]
 	if f == nil {
@@ -103,7 +103,7 @@ func (i *instance) snapshot() (*snapshot, error) {
 // needs more costs its instance.
 const headroom = 32 // pages
 
-// restorePage is what is compared at once: memory that was only read is not written.
+// restorePage is the unit of comparison: memory that was only read is not written.
 const restorePage = 4096
 
 // restore puts an instance back to a snapshot. Its memory has the same size every time, so that not

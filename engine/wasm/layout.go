@@ -25,7 +25,7 @@ const (
 	numberInt = 1
 	numberRef = 2
 
-	booleanSize = 8 // 2, and room for what comes next to be aligned
+	booleanSize = 8 // 2, and padding to align the next value
 	numberSize  = 24
 	stringSize  = 12 // and its bytes
 	arraySize   = 16
@@ -97,7 +97,7 @@ type shared struct {
 // indexes of arrays up to this length are shared.
 const sharedIndexes = 256
 
-// share lays out what inputs have in common.
+// share lays out the constants that inputs share.
 func (l *layouts) share(names []string) shared {
 	s := shared{keys: make(map[string]uint32, len(names))}
 	boolean := func(v byte) uint32 {
@@ -126,8 +126,8 @@ func (s *shared) index(l *layouts, i int) uint32 {
 	return l.integer(int64(i))
 }
 
-// A form lays values of one Go type out as the JSON that they stand for would be. Forms know what facts
-// are made of, and are built once for a type.
+// A form lays values of one Go type out as their JSON would be. Forms know the types of facts, and are built
+// once for a type.
 type form func(l *layouts, s *shared, v reflect.Value) uint32
 
 // formOf also names the keys of all objects.

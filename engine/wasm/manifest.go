@@ -19,21 +19,20 @@ import (
 // Interface is the version of the interface between plugins and this package (docs/writing-plugins.md).
 const Interface = 1
 
-// Manifest is what stands beside a module and says what it is. A module that does not match its
-// manifest is not loaded.
+// Manifest is the description beside a module. A module that does not match its manifest is not loaded.
 type Manifest struct {
 	Name      string   `json:"name"`
 	Version   string   `json:"version"`
 	Interface int      `json:"interface"`
 	SHA256    string   `json:"sha256"` // of the module, hex
 	Rules     []string `json:"rules"`  // names without "plugin/<name>/"
-	// Policy says that the module is a policy compiled by OPA, which says nothing about its rules, and
-	// what they are about, by name. nil: it is a rule plugin.
+	// Policy marks a policy compiled by OPA, which has no description of its rules, and describes them by
+	// name. nil: it is a rule plugin.
 	Policy map[string]About `json:"policy,omitempty"`
 	Limits Limits           `json:"limits"`
 }
 
-// About is what METADATA says of a rule in Rego.
+// About is the METADATA of a rule in Rego.
 type About struct {
 	Title       string `json:"title"`
 	Severity    string `json:"severity"`
@@ -103,7 +102,7 @@ func parseManifest(file string) (Manifest, error) {
 	return m, nil
 }
 
-// abouts reads what the rules of a compiled policy are about: of each of them, and of no other.
+// abouts reads the descriptions of a compiled policy's rules: of each of them, and of no other.
 func abouts(text []byte, rules []string) (map[string]About, error) {
 	parts, into := make([]json.RawMessage, len(rules)), map[string]any{}
 	for i, r := range rules {
@@ -134,8 +133,8 @@ func abouts(text []byte, rules []string) (map[string]About, error) {
 	return all, nil
 }
 
-// Seal writes the digest of a module into the manifest beside it: what the author of a plugin does
-// after building it. It returns the digest.
+// Seal writes the digest of a module into the manifest beside it, for the author of a plugin after a build.
+// It returns the digest.
 func Seal(module string) (string, error) {
 	file := ManifestFile(module)
 	m, err := parseManifest(file)

@@ -9,7 +9,7 @@ import (
 // Metering rewrites a module before it is compiled:
 //
 //   - A counter of steps is added, and code at the head of every function and loop that takes the
-//     price of one passage from it; what works on many bytes at once is charged by their number.
+//     price of one passage from it; bulk instructions are charged by their number of bytes.
 //     When the counter is spent the module calls the host, which ends it or lets it go on. This
 //     makes calls a fifth slower (Go, compiled); the runtime's own way to stop a module at a
 //     deadline makes them three to five times as slow. Without either, a loop would stop the whole
@@ -30,13 +30,13 @@ const (
 	maxTypes   = 1 << 16
 )
 
-// A metered module and what was seen while it was rewritten.
+// A metered module and the facts that were gathered while it was rewritten.
 type metered struct {
 	binary  []byte
 	imports []imported
 	exports map[string]byte // name to kind
 	globals []string        // exported names of the mutable globals
-	// lasting says what state the module can have that cannot be put back; "" for none.
+	// lasting names the state of the module that cannot be reset; "" for none.
 	lasting string
 }
 
@@ -53,7 +53,7 @@ type meter struct {
 	functions []uint32
 	pages     uint32 // limit of the memory
 	memories  int
-	replace   map[string]string // functions of the module, by name, whose work the host does instead; and the host's names
+	replace   map[string]string // functions of the module, by name, that the host replaces; and the host's names
 	imported  uint32            // functions that the module imports; also the index of the tick
 	hosted    map[uint32]uint32 // index of a replaced function to that of the host's
 	mutable   []uint32          // indexes of the mutable globals
@@ -62,8 +62,8 @@ type meter struct {
 	out       map[byte]*writer
 }
 
-// rewrite makes a metered module whose memory grows to at most the given number of pages. replace
-// names functions of the module and what of the host does their work instead.
+// rewrite makes a metered module with a memory of at most the given number of pages. replace names functions
+// of the module and their replacements by the host.
 func rewrite(binary []byte, pages uint32, replace map[string]string) (*metered, error) {
 	m := &meter{
 		metered: metered{exports: map[string]byte{}}, sections: map[byte]*reader{}, pages: pages, out: map[byte]*writer{},

@@ -65,7 +65,7 @@ func cause(err error) string {
 	return ": " + err.Error()
 }
 
-// wrongType says in JSON's words what encoding/json says in Go's.
+// wrongType translates a type error of encoding/json from Go's terms to JSON's.
 func wrongType(err error) error {
 	var mismatch *json.UnmarshalTypeError
 	if !errors.As(err, &mismatch) {

@@ -15,7 +15,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// Options say which plugin to open and what the operator has set for its rules.
+// Options name the plugin to open and the operator's settings for its rules.
 type Options struct {
 	Module string // the .wasm file, or a bundle of OPA's (.tar.gz) with a compiled policy; its manifest stands beside it
 	Cache  string // directory of compiled modules; "" for none
@@ -48,7 +48,7 @@ type Plugin struct {
 
 var _ engine.Evaluator = (*Plugin)(nil)
 
-// Open loads a plugin, compiles it and tries it on a sample. What is wrong with it is an error.
+// Open loads a plugin, compiles it and tries it on a sample. Its defects are errors.
 func Open(ctx context.Context, o Options) (*Plugin, error) {
 	p, err := open(ctx, o)
 	if err != nil {
@@ -132,7 +132,7 @@ func (p *Plugin) setLevels(o Options) error {
 	return nil
 }
 
-// Names of what a module exports.
+// Names of a module's exports.
 const (
 	exportMemory    = "memory"
 	exportInterface = "sallyport_interface"
@@ -142,7 +142,7 @@ const (
 	exportStart     = "_start"
 )
 
-// kind is what differs between rule plugins and compiled policies.
+// kind is the difference between rule plugins and compiled policies.
 type kind struct {
 	speaks   abi
 	binary   []byte
@@ -172,7 +172,7 @@ func (p *Plugin) kind(file []byte, o Options) (kind, error) {
 	return kind{p.policy, file, native(), p.policy.imports(), []string{policyEval, policyEntrypoints, policyBuiltins}}, nil
 }
 
-// checkShape refuses what cannot be a plugin before it costs a compilation.
+// checkShape refuses a module that cannot be a plugin before it costs a compilation.
 func checkShape(m *metered, k kind) error {
 	if _, compiled := m.exports[policyEval]; compiled && k.replace == nil {
 		return errors.New("it is a policy compiled by OPA: say in its manifest what its rules are about, under policy")
@@ -200,8 +200,8 @@ func checkShape(m *metered, k kind) error {
 	return fmt.Errorf("it does not export %s%s", strings.Join(missing, ", "), hint)
 }
 
-// sampleInput is what a plugin is tried on: "cat notes.txt", a harmless command that reads a file.
-// What a plugin makes once for every kind of fact, it has made then.
+// sampleInput is the input of a trial: "cat notes.txt", a harmless command that reads a file. It makes a
+// plugin create the values that it creates once for every kind of fact.
 func sampleInput() *facts.Input {
 	return &facts.Input{
 		Version: facts.Version,
@@ -227,7 +227,7 @@ func sampleInput() *facts.Input {
 // Name is the plugin's name, as in its manifest.
 func (p *Plugin) Name() string { return p.manifest.Name }
 
-// Policy names what the evaluator judges by.
+// Policy names the evaluator's policies.
 func (p *Plugin) Policy() engine.PolicyInfo {
 	return engine.PolicyInfo{
 		Revision: p.manifest.Name + "@" + p.manifest.Version,

@@ -16,7 +16,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// PoliciesOptions say what Policies are made of.
+// PoliciesOptions configure Policies.
 type PoliciesOptions struct {
 	Module []byte // as Metered returns it
 	Data   []byte // the document data, JSON
@@ -48,7 +48,7 @@ const (
 	keptMemory     = 16 << 20
 )
 
-// maxResult bounds what an evaluation says, in bytes.
+// maxResult bounds the result of an evaluation, in bytes.
 const maxResult = 16 << 20
 
 // Metered makes of a module that OPA has compiled one that can be stopped (meter.go). It is done where the
@@ -128,8 +128,8 @@ func (p *Policies) Close() error { return p.compiled.close() }
 // Kept says where the compiled form is kept, for people: a directory, or "memory: " and why.
 func (p *Policies) Kept() string { return p.compiled.kept }
 
-// Evaluate returns what an entrypoint says of an input: JSON, with sets as lists in no order. Any
-// error ends the instance, and says nothing of the next evaluation.
+// Evaluate returns the result of an entrypoint for an input: JSON, with sets as lists in no order. An error
+// ends the instance, and does not affect the next evaluation.
 func (p *Policies) Evaluate(ctx context.Context, entrypoint string, in *facts.Input) (_ []byte, err error) {
 	entry, ok := p.entries[entrypoint]
 	if !ok {

@@ -17,9 +17,9 @@ import (
 // result of "" means undefined.
 type Function = func(ctx context.Context, args []string) (string, error)
 
-// native lists the functions of OPA's own runtime that the host does instead, and as what. That
-// runtime has regular expressions and globs of its own: with more than a hundred patterns they
-// corrupt its memory, a glob does not match a line break, and a broken pattern is no error.
+// native lists the functions of OPA's own runtime that the host replaces, and their replacements. That
+// runtime has regular expressions and globs of its own: with more than a hundred patterns they corrupt its
+// memory, a glob does not match a line break, and a broken pattern is no error.
 func native() map[string]string {
 	return map[string]string{
 		"opa_regex_match":                    "regex.match",
@@ -47,7 +47,7 @@ type entry struct {
 	rule, effect string
 }
 
-// Names of what a compiled policy exports and imports.
+// Names of the exports and imports of a compiled policy.
 const (
 	policyModule      = "env"
 	policyVersion     = "opa_wasm_abi_version"
@@ -70,7 +70,7 @@ func (p *policy) check(all map[string]api.FunctionDefinition) error {
 	})
 }
 
-// functionsOf is what a compiled policy can import.
+// imports are the functions that a compiled policy can import.
 func (p *policy) imports() map[imported]hostFunction {
 	all := map[imported]hostFunction{
 		{policyModule, "opa_abort"}:   {"i", "", abort},
@@ -188,7 +188,7 @@ func (p *policy) begin(ctx context.Context, i *instance) error {
 	return err
 }
 
-// learn asks the module what it has and what it needs.
+// learn asks the module for its entrypoints and its requirements.
 func (p *policy) learn(ctx context.Context, i *instance) error {
 	var needs, has map[string]uint32
 	for name, into := range map[string]*map[string]uint32{policyBuiltins: &needs, policyEntrypoints: &has} {

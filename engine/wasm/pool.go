@@ -9,15 +9,14 @@ import (
 	"time"
 )
 
-// A pool gives every call an instance that no other call has left anything in.
+// A pool gives every call an instance without traces of other calls.
 //
-// Where all that a module can change is its memory and its globals, the first instance is kept as a
-// snapshot when it has begun and has judged a sample, and every other instance, and every one
-// after a call, is put back to that: a copy of the memory, some hundred microseconds, after the
-// answer is given. Where it can change more (its tables, its segments), each call gets a new
-// instance, which is made beforehand.
+// If memory and globals are all the state that a module can change, the first instance is kept as a snapshot
+// after its start and a sample, and every other instance, and every one after a call, is reset to that: a
+// copy of the memory, some hundred microseconds, after the answer is given. If it can change more (its
+// tables, its segments), each call gets a new instance, which is made beforehand.
 //
-// An instance in which anything went wrong, or whose memory grew, is thrown away.
+// An instance with an error, or with grown memory, is discarded.
 type pool struct {
 	compiled *compiled
 	module   *metered
@@ -34,7 +33,7 @@ type pool struct {
 
 var errClosed = errors.New("it is closed")
 
-// newPool makes a pool, and returns what its first instance says of the sample.
+// newPool makes a pool, and returns the result of its first instance for the sample.
 func newPool(ctx context.Context, c *compiled, m *metered, speaks abi, l Limits) (*pool, [][]byte, error) {
 	if err := speaks.check(c.module.ExportedFunctions()); err != nil {
 		return nil, nil, err
@@ -59,8 +58,8 @@ func newPool(ctx context.Context, c *compiled, m *metered, speaks abi, l Limits)
 	return p, outputs, nil
 }
 
-// keep lets the first instance judge a sample, returns what it says, and makes of it the snapshot
-// that every instance is put back to, itself included.
+// keep lets the first instance judge a sample, returns the result, and makes it the snapshot to which every
+// instance is reset, itself included.
 func (p *pool) keep(ctx context.Context, first *instance) ([][]byte, error) {
 	input, err := encode(sampleInput())
 	if err != nil {
@@ -107,7 +106,7 @@ func (p *pool) judge(ctx context.Context, i *instance, input []byte) ([][]byte, 
 	return outputs, c.saying(err)
 }
 
-// evaluate lets an instance judge an encoded input and returns what it gives back.
+// evaluate lets an instance judge an encoded input and returns the result.
 func (p *pool) evaluate(ctx context.Context, input []byte) ([][]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -154,7 +153,7 @@ func (p *pool) putBack(i *instance, sound bool) {
 	}
 }
 
-// close waits for what is going on and frees everything.
+// close waits for calls under way and frees everything.
 func (p *pool) close() error {
 	var err error
 	p.once.Do(func() {
@@ -162,7 +161,7 @@ func (p *pool) close() error {
 		for range cap(p.slots) { // each is free once no call and no putBack has it
 			p.slots <- struct{}{}
 		}
-		for range cap(p.slots) { // who waits for one finds the pool closed
+		for range cap(p.slots) { // waiters find the pool closed
 			<-p.slots
 		}
 		err = p.compiled.close()

@@ -17,8 +17,8 @@ func (f *function) pay() {
 	f.settle()
 }
 
-// small is the cost of a function that neither loops nor calls and need not be paid for: whoever
-// calls it pays for the call.
+// small is the cost of a function that neither loops nor calls and need not be paid for: its caller pays for
+// the call.
 const small = 32
 
 // before pays for the function ahead of an instruction that could lead out of its first straight
@@ -87,15 +87,15 @@ func (f *function) charge(up int) {
 	f.settle()
 }
 
-// What a unit of a bulk instruction costs, as a power of two: eight bytes are a step.
+// The cost of a unit of a bulk instruction, as a power of two: eight bytes are a step.
 const (
 	perByte  = -3
 	perEntry = 0
 	perPage  = 13
 )
 
-// memory rewrites memory.size and memory.grow. The size is the global's. Growing takes from what the
-// memory has beyond that, and only then makes it larger.
+// memory rewrites memory.size and memory.grow. The size is the global's. Growing first uses the part of the
+// memory beyond that, and only then makes it larger.
 func (f *function) memory(op byte) {
 	w, size, delta := &f.w, f.m.size(), f.size()
 	get := func(op byte, index uint32) {

@@ -2,7 +2,7 @@ package wasm
 
 import "fmt"
 
-// What a module lays out before it runs: constants, elements of tables, data, names.
+// The initial state of a module: constants, elements of tables, data, names.
 
 // constant copies a constant expression.
 func (m *meter) constant(r *reader, w *writer) {

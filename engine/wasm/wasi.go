@@ -7,8 +7,8 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// wasiModule is what toolchains expect of a system, WASI preview 1. A plugin gets none of it: each
-// function is a stub that refuses, or that says the same in every call.
+// wasiModule is the system interface of toolchains, WASI preview 1. A plugin gets none of it: each function
+// is a stub that refuses, or that gives the same answer in every call.
 const wasiModule = "wasi_snapshot_preview1"
 
 // Error numbers of WASI.
@@ -62,7 +62,7 @@ func stubs() map[string]stub {
 
 const wasiExit = "proc_exit"
 
-// wasiFunctions is what rule plugins can import.
+// wasiFunctions are the functions that rule plugins can import.
 func wasiFunctions() map[imported]hostFunction {
 	all := map[imported]hostFunction{{wasiModule, wasiExit}: {"i", "", exit}}
 	for name, s := range stubs() {
@@ -74,7 +74,7 @@ func wasiFunctions() map[imported]hostFunction {
 func (s stub) call() api.GoModuleFunc {
 	return func(ctx context.Context, m api.Module, stack []uint64) {
 		c := callOf(ctx)
-		c.mustGoOn() // what a stub does is not metered, so that each call of one is a step of its own
+		c.mustGoOn() // the work of a stub is not metered, so that each call of one is a step of its own
 		memory := m.Memory()
 		if memory == nil {
 			stack[0] = wasiFault
@@ -117,15 +117,15 @@ func random(_ *call, m api.Memory, p []uint64) uint32 {
 	return stored(ok)
 }
 
-// Layout of what poll reads and writes.
+// Layout of the arguments and results of poll.
 const (
 	subscriptionSize, subscriptionKind, subscriptionTime, subscriptionAbsolute = 48, 8, 24, 40
 	eventSize, eventError, eventKind                                           = 32, 8, 10
 	maxSubscriptions                                                           = 64
 )
 
-// poll answers at once: who waits for a time finds that its clock has come there, who waits for a
-// file that there is none. A toolchain that cannot sleep gives up before it has said why.
+// poll answers at once: a wait for a time is over, a wait for a file fails. A toolchain that cannot sleep
+// gives up before it reports the reason.
 func poll(c *call, m api.Memory, p []uint64) uint32 {
 	in, out, n := uint32(p[0]), uint32(p[1]), uint32(p[2])
 	if n == 0 || n > maxSubscriptions {
@@ -156,11 +156,10 @@ func poll(c *call, m api.Memory, p []uint64) uint32 {
 	return stored(m.WriteUint32Le(uint32(p[3]), n))
 }
 
-// maxSaid is how much of what a plugin says is kept for the operator, in bytes.
+// maxSaid bounds the output of a plugin that is kept for the operator, in bytes.
 const maxSaid = 2048
 
-// write takes what is written to standard output and error, and keeps the beginning: it says why a
-// plugin ended.
+// write keeps the beginning of standard output and error: it shows the reason for a plugin's end.
 func write(c *call, m api.Memory, p []uint64) uint32 {
 	fd, list, n, result := uint32(p[0]), uint32(p[1]), uint32(p[2]), uint32(p[3])
 	if fd != 1 && fd != 2 {

@@ -6,7 +6,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// Effect is what a decision says. The zero value denies, and so does every value not named here.
+// Effect is the effect of a decision. The zero value denies, and so does every value not named here.
 type Effect string
 
 const (
@@ -62,11 +62,11 @@ type PolicyInfo struct {
 	Bundles  map[string]string `json:"bundles"` // name to revision
 }
 
-// Judgement is what one Evaluator says of an input. The zero value denies.
+// Judgement is the result of one Evaluator for an input. The zero value denies.
 type Judgement struct {
 	Effect   Effect
 	Reasons  []Reason
-	Exempted []Reason // what was found and an exemption took away, with the effects of the rules themselves
+	Exempted []Reason // findings that an exemption removed, with the effects of the rules themselves
 	Spent    []Spent  // where the time went, where the evaluator is made of several parts
 }
 
@@ -76,7 +76,7 @@ type Spent struct {
 	Time time.Duration
 }
 
-// ApprovalRequest is what an Approver is asked about.
+// ApprovalRequest is a question to an Approver.
 type ApprovalRequest struct {
 	Decision Decision
 	Request  Request // its command is as it was asked for
@@ -89,6 +89,6 @@ type ApprovalRequest struct {
 // Approval is a person's answer. The zero value refuses.
 type Approval struct {
 	Granted bool
-	By      string // who answered and how: "terminal:alice", "elicitation"; "" where nobody could be asked
+	By      string // origin of the answer: "terminal:alice", "elicitation"; "" if nobody could be asked
 	Comment string
 }

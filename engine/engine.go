@@ -9,7 +9,7 @@
 //   - One way through. Nothing starts a process, touches a file for an agent or writes an audit
 //     record except by way of Gate.
 //   - No record, no run. A process starts only after the record of its decision is durable.
-//   - What is unclear is refused. Zero values deny; an error, an unknown value, a timeout or a
+//   - Unclear requests are refused. Zero values deny; an error, an unknown value, a timeout or a
 //     panic in any part is a Fault, and a Fault denies.
 //   - A denial is a value with reasons, never an error.
 //
@@ -27,19 +27,19 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// Request is what somebody asks for. It carries no trust: every field may come from an agent.
+// Request is a request to the gate. It carries no trust: every field may come from an agent.
 type Request struct {
 	Tool       string        // "execute_command", …
 	Command    string        // bash text
-	Operation  Operation     // what a file tool does, in place of a command
+	Operation  Operation     // the work of a file tool, in place of a command
 	WorkDir    string        // absolute or relative to the workspace; "" for the workspace
 	Timeout    time.Duration // 0 for the configured default; capped by the configured maximum
 	Background bool          // it is meant to last: its default timeout is the maximum
 	Subject    facts.Subject
 	// Stdout and Stderr, when not nil, see the output as it comes.
 	Stdout, Stderr io.Writer
-	// Stdin is what the command reads; nil for nothing. It is a person's choice and never an agent's: what it
-	// holds is not judged.
+	// Stdin is the input of the command; nil for none. It is a person's choice and never an agent's: its
+	// content is not judged.
 	Stdin io.Reader
 	// Terminal, when not nil, is one that the command gets for Stdin and Stdout; nothing comes to Stderr then.
 	Terminal *Terminal
@@ -49,18 +49,18 @@ type Request struct {
 type Evaluator interface {
 	// Evaluate must not keep or change in. It ends when ctx does.
 	Evaluate(ctx context.Context, in *facts.Input) (Judgement, error)
-	// Policy names what it judges by.
+	// Policy names its policies.
 	Policy() PolicyInfo
 }
 
-// Changing is an Evaluator whose place others take while the gate works. A request is judged, as a whole, by the
-// one that Current returned when it came.
+// Changing is an Evaluator that can be replaced while the gate works. A request is judged, as a whole, by the
+// one that Current returned at its arrival.
 type Changing interface {
 	Evaluator
 	Current() Evaluator
 }
 
-// Approver asks a person about a decision whose effect is ask. An error, or no answer, refuses.
+// Approver asks a person about a decision with the effect ask. An error, or no answer, refuses.
 type Approver interface {
 	Approve(ctx context.Context, r ApprovalRequest) (Approval, error)
 }
@@ -71,11 +71,11 @@ type Recorder interface {
 	Record(ctx context.Context, r ...Record) error
 }
 
-// Ledger remembers what a session has done.
+// Ledger remembers the actions of a session.
 type Ledger interface {
 	facts.History
-	// Begin notes, before the run, what of in's paths exists; the returned function notes, after it,
-	// what was read, created, downloaded and deleted.
+	// Begin notes, before the run, which of in's paths exist; the returned function notes, after it, the
+	// paths that were read, created, downloaded and deleted.
 	Begin(in *facts.Input, fs facts.FS) (end func(fs facts.FS, exitCode int) error)
 }
 
@@ -86,15 +86,15 @@ type Runner interface {
 	Open(ctx context.Context, spec EnvironmentSpec) (Environment, error)
 }
 
-// Looker is a Runner that can show what the environment of Open would without making it, or with less effort. A gate
-// that only decides asks for that.
+// Looker is a Runner that can preview the environment of Open without making it, or with less effort. A gate
+// that only decides uses it.
 type Looker interface {
 	Runner
 	// Look returns an Environment of the same files and variables, in which nothing can be started.
 	Look(ctx context.Context, spec EnvironmentSpec) (Environment, error)
 }
 
-// EnvironmentSpec is what an environment is built from.
+// EnvironmentSpec is the specification of an environment.
 type EnvironmentSpec struct {
 	Agent   string
 	Session string
@@ -113,11 +113,11 @@ func (s EnvironmentSpec) Tell(event string, details map[string]any) {
 
 // Environment runs processes in one place. It is safe for concurrent use.
 type Environment interface {
-	// Start begins c and returns at once. What cannot be started at all (no such directory,
-	// no shell) is an error; what starts and fails is an Exit.
+	// Start begins c and returns at once. A command that cannot be started at all (no such directory, no
+	// shell) is an error; one that starts and fails is an Exit.
 	Start(ctx context.Context, c Command) (Process, error)
 	// Prepare completes a command without starting it: the text that will really run, with a configured
-	// prefix, and the whole environment of its process. This is what gets judged.
+	// prefix, and the whole environment of its process. The gate judges the result.
 	Prepare(text, workDir string) (Command, error)
 	// FS shows the environment's files, as its processes would see them.
 	FS() facts.FS
@@ -127,17 +127,17 @@ type Environment interface {
 	Close() error
 }
 
-// Remote is an Environment that is reached over a stream, which can break. Once broken it stays so: the
-// gate opens another for the next request, and what was judged by this one does not start there.
+// Remote is an Environment behind a stream, which can break. Once broken it stays so: the gate opens another
+// for the next request, and a command judged by the broken one does not start there.
 type Remote interface {
 	Environment
-	// Layout puts in what is otherwise there than here: home, temporary places, the shell.
+	// Layout adds the differences between the place and this machine: home, temporary places, the shell.
 	Layout(l facts.Layout) facts.Layout
 	// Err says why it is broken; nil as long as it is not.
 	Err() error
 }
 
-// Command is what an environment runs: the text that was judged, never another.
+// Command is a command for an environment: the text that was judged, never another.
 type Command struct {
 	ID      string        // the decision id; part of the environment of the process, so that its children can be told
 	Text    string        // bash text
@@ -146,10 +146,10 @@ type Command struct {
 	Timeout time.Duration // enforced by the environment
 	Grace   time.Duration // between TERM and KILL
 	Output  int           // bytes kept per stream, half from its head and half from its tail; all is counted
-	// Stdout and Stderr, when not nil, see the output as it comes, besides what is kept.
+	// Stdout and Stderr, if not nil, receive the output as it comes, besides the kept part.
 	Stdout, Stderr io.Writer
-	// Stdin is what the process reads; nil for nothing at all. An environment may leave a Read behind that
-	// does not return when the process has ended.
+	// Stdin is the input of the process; nil for none at all. An environment may leave a Read behind that
+	// does not return after the end of the process.
 	Stdin io.Reader
 	// Terminal, when not nil, is the size of a terminal of its own that the process gets, at which Stdin types and
 	// from which all output comes as Stdout.
@@ -165,13 +165,13 @@ type Process interface {
 	Wait() Exit
 	// Kill ends the whole tree: TERM, the grace period, KILL. It returns at once.
 	Kill(reason string)
-	// Signal sends a signal to the process group of the command, as a terminal would: to what the command
-	// started and did not put elsewhere. One that has ended gets none. An error says that nothing was sent.
+	// Signal sends a signal to the process group of the command, as a terminal would: to all its processes
+	// that did not leave the group. An ended command gets none. An error means that no signal was sent.
 	Signal(s Signal) error
 	// Resize changes the size of the terminal. An error says that there is none, or cannot be one of this size.
 	Resize(s WindowSize) error
 	PID() int
-	// Output returns what is kept so far of both streams.
+	// Output returns the output of both streams that is kept so far.
 	Output() (stdout, stderr Stream)
 }
 
@@ -200,13 +200,13 @@ type Stream struct {
 	SHA256  string // of all bytes, hex
 }
 
-// Outcome is what became of a request.
+// Outcome is the outcome of a request.
 type Outcome struct {
 	Decision Decision
 	Input    *facts.Input // the facts that were judged
 	Approval *Approval    // nil unless the effect was ask
 	WorkDir  string
-	Fault    *Fault // what of ours broke, for the operator; nil when nothing did
+	Fault    *Fault // failure of sallyport itself, for the operator; nil for none
 	Exempted []Exempted
 	Spent    []Spent // where the time of the decision went: the environment, facts, then each evaluator
 	Ran      bool

@@ -10,7 +10,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// Options is what a Gate is made of. Evaluators, Runner and Recorder are required to run anything.
+// Options configure a Gate. Evaluators, Runner and Recorder are required to run anything.
 type Options struct {
 	Layout     facts.Layout
 	Evaluators []Evaluator // every one judges; the strictest effect holds
@@ -24,7 +24,6 @@ type Options struct {
 	Start      StartBody     // what the start record says about this process
 	Once       bool          // the gate ends with the first command that it runs: outcome and stop are one write
 
-	// Faulted hears of each fault of the audit log, which may not be on record; nil: nobody does.
 	Faulted func(*Fault)
 
 	// Now and NewID stand in for the clock and for decision ids in tests.
@@ -56,7 +55,7 @@ type Gate struct {
 	closed  error // why the gate takes no more requests; nil while it does
 }
 
-// ErrRequest is wrapped by the error for a request that makes no sense, whatever the policies say.
+// ErrRequest is wrapped by the error for a request that is invalid, regardless of the policies.
 var ErrRequest = errors.New("invalid request")
 
 // errClosed is why a closed gate refuses.
@@ -115,9 +114,9 @@ func (g *Gate) Check(ctx context.Context, r Request) (Outcome, error) {
 	return j.outcome(), nil
 }
 
-// Do takes a request all the way: judge, record, approve, run, record. When ctx ends, what runs is
-// killed. The error is only ever about a request that makes no sense (ErrRequest); a denial, and a
-// fault of ours, are part of the Outcome.
+// Do takes a request all the way: judge, record, approve, run, record. When ctx ends, its processes are
+// killed. The error is only ever about an invalid request (ErrRequest); a denial, and a fault of ours, are
+// part of the Outcome.
 func (g *Gate) Do(ctx context.Context, r Request) (Outcome, error) {
 	job, err := g.Start(ctx, r)
 	if err != nil {
@@ -128,8 +127,8 @@ func (g *Gate) Do(ctx context.Context, r Request) (Outcome, error) {
 	return job.Wait(), nil
 }
 
-// Start takes a request as far as its run: judge, record, approve, start. What was started outlives
-// ctx and ends with the gate; its outcome goes on record when it is over. The error is as that of Do.
+// Start takes a request as far as its run: judge, record, approve, start. The process outlives ctx and ends
+// with the gate; its outcome goes on record at its end. The error is as that of Do.
 func (g *Gate) Start(ctx context.Context, r Request) (*Job, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -156,7 +155,7 @@ func (g *Gate) settle(ctx context.Context, j *judged) (out Outcome, allowed bool
 		return g.faulted(out, "audit", err), false
 	}
 	if out.Decision.Mode != Enforce {
-		return out, j.env != nil // without an environment nothing can run, whatever the mode
+		return out, j.env != nil // without an environment nothing can run, in any mode
 	}
 	if out.Decision.Effect != Ask {
 		return out, out.Decision.Effect == Allow
@@ -171,7 +170,7 @@ func (g *Gate) settle(ctx context.Context, j *judged) (out Outcome, allowed bool
 
 // Close ends everything that runs, records how it ended, closes the environment and records the stop.
 func (g *Gate) Close() error {
-	g.close() // what waits for a person or for an environment waits no longer
+	g.close() // end the waits for a person or for an environment
 	g.mu.Lock()
 	env, started := g.env, g.started
 	already := g.closed != nil

@@ -11,18 +11,18 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// Job is a request that was judged, with what it started. A refused one has nothing and is over at once.
+// Job is a judged request with its process. A refused one has none and is over at once.
 type Job struct {
 	out  Outcome // until done is closed: the decision, without an exit
 	kill func(reason string)
-	sent Process // what takes signals and sizes; nil where no process was started
+	sent Process // receiver of signals and sizes; nil if no process was started
 	pid  int
 	peek func() (stdout, stderr Stream)
 	done chan struct{}
 	end  Outcome // set before done is closed
 }
 
-// Outcome is what is known so far: the decision at once, the exit when the job is done.
+// Outcome is the outcome so far: the decision at once, the exit when the job is done.
 func (j *Job) Outcome() Outcome {
 	select {
 	case <-j.done:
@@ -44,7 +44,7 @@ func (j *Job) Wait() Outcome {
 	return j.end
 }
 
-// Kill ends what was started, as Process.Kill does. It returns at once.
+// Kill ends the process, as Process.Kill does. It returns at once.
 func (j *Job) Kill(reason string) {
 	if j.kill != nil {
 		j.kill(reason)
@@ -131,7 +131,7 @@ func (s *jobs) kill() {
 	s.all.Wait()
 }
 
-// launch starts what was judged. The job outlives ctx; leave is called when its outcome is on record.
+// launch starts the judged command. The job outlives ctx; leave is called when its outcome is on record.
 func (g *Gate) launch(ctx context.Context, j *judged, out Outcome, leave func()) *Job {
 	noted := func(int) error { return nil }
 	if g.o.Ledger != nil && !rehearses(j.request.Operation) {
@@ -166,13 +166,13 @@ func (g *Gate) launch(ctx context.Context, j *judged, out Outcome, leave func())
 	return job
 }
 
-// elevated reports whether a command may gain rights: only where that stays within the environment, and only
-// if what was judged asks for it. Nothing else makes it so.
+// elevated reports whether a command may gain rights: only if that stays within the environment, and only if
+// the judged text asks for it. Nothing else makes it so.
 func elevated(in *facts.Input) bool {
 	return in.Runner.Elevated && slices.ContainsFunc(in.Commands, func(c facts.Command) bool { return c.Elevated })
 }
 
-// foresee is what the ledger sees of the files of a request. It gets as long for it as judging does.
+// foresee is the ledger's view of the files of a request. It has the same time limit as judging.
 func (g *Gate) foresee(j *judged) facts.FS {
 	return facts.Foresee(j.env.FS(), j.input.Paths, time.Now().Add(g.o.Limits.Judge))
 }
@@ -221,19 +221,19 @@ func (g *Gate) operate(ctx context.Context, j *judged) (e Exit) {
 	return e
 }
 
-// conclude notes what was done and records how it ended.
+// conclude notes the actions and records the outcome.
 func (g *Gate) conclude(j *judged, out Outcome, e Exit, noted func(int) error) Outcome {
 	out.Exit = e
 	if err := noted(e.Code); err != nil {
 		out.Fault = newFault("ledger", err)
 	}
+		// The outcome cannot be put on record: the output stays here and no other request passes.
 	records := []Record{g.newRecord(KindOutcome, j.decision.ID, g.outcomeBody(out))}
 	if g.o.Once {
 		records = append(records, g.stopRecord())
 		defer g.shut(errClosed)
 	}
 	if err := g.o.Recorder.Record(context.Background(), records...); err != nil {
-		// What happened cannot be put on record: the output stays here and nothing more passes.
 		g.shut(fmt.Errorf("audit log refused an outcome: %w", err))
 		out.Exit.Stdout.Text, out.Exit.Stderr.Text = "", ""
 		return g.faulted(out, "audit", err)
@@ -241,7 +241,7 @@ func (g *Gate) conclude(j *judged, out Outcome, e Exit, noted func(int) error) O
 	return out
 }
 
-// Output returns what is kept so far of a command's streams.
+// Output returns the kept output of a command's streams.
 func (j *Job) Output() (stdout, stderr Stream) {
 	if j.peek == nil {
 		e := j.Outcome().Exit
@@ -250,8 +250,8 @@ func (j *Job) Output() (stdout, stderr Stream) {
 	return j.peek()
 }
 
-// timeoutOf returns the time that a request gets: its own or the default, and never more than the
-// maximum. In the background the maximum is the default, since what runs there is meant to last.
+// timeoutOf returns the time that a request gets: its own or the default, and never more than the maximum. In
+// the background the maximum is the default, since background work is meant to last.
 func (l Limits) timeoutOf(r Request) time.Duration {
 	asked := r.Timeout
 	switch {

@@ -15,11 +15,11 @@ import (
 type judged struct {
 	request  Request
 	env      Environment
-	command  Command // what would run; complete but for its id
+	command  Command // the command to run; complete but for its id
 	input    *facts.Input
 	decision Decision
 	fault    *Fault
-	by       []Evaluator // who judges it
+	by       []Evaluator // its evaluators
 	exempted []Exempted
 	spent    []Spent
 }
@@ -133,7 +133,7 @@ func (g *Gate) read(ctx context.Context, env Environment, builder *facts.Builder
 	return nil, nil
 }
 
-// decide combines what the evaluators say: deny beats ask beats allow, and allow needs all of them.
+// decide combines the results of the evaluators: deny beats ask beats allow, and allow needs all of them.
 func (g *Gate) decide(ctx context.Context, j *judged) (f *Fault) {
 	defer catch(&f, "policy")
 	effect := Allow

@@ -13,19 +13,19 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// Operation is what a file tool asks for, in place of a command. The gate calls Plan, has the touches
-// judged, records the decision and only then calls Run, with a view that holds what was judged.
+// Operation is the work of a file tool, in place of a command. The gate calls Plan, has the touches judged,
+// records the decision and only then calls Run, with a view of the judged paths.
 type Operation interface {
 	// Plan names every path that Run needs. To expand a pattern it may look at files, which shows the
 	// granted roots only. It changes nothing. An error is about the request (ErrRequest).
 	Plan(files facts.FS) ([]facts.Touch, error)
-	// Run does it. paths are the judged facts about the planned touches, in their order: what is to be
-	// used is each one's Real, in which no element is a symbolic link. It ends when ctx does.
+	// Run does the work. paths are the judged facts about the planned touches, in their order: Run uses the
+	// Real path of each, in which no element is a symbolic link. It ends when ctx does.
 	Run(ctx context.Context, files Files, paths []facts.Path) error
 }
 
-// Rehearsal is an Operation that may only say what it would do. It is judged and recorded like the work
-// itself, and the ledger notes nothing of it: nothing was read and nothing was made.
+// Rehearsal is an Operation that may only report its effects. It is judged and recorded like the work itself,
+// and the ledger notes nothing of it: nothing was read and nothing was made.
 type Rehearsal interface {
 	Operation
 	Rehearses() bool
@@ -51,7 +51,7 @@ type Files interface {
 	Write(path string, content io.Reader, o WriteOptions) (int64, error)
 	// Mkdir makes a directory and those above it. One that is there already is no error.
 	Mkdir(path string) error
-	// Symlink makes a symbolic link. What is there already is an error.
+	// Symlink makes a symbolic link. An existing file is an error.
 	Symlink(target, path string) error
 	// Remove removes one file, symbolic link or empty directory.
 	Remove(path string) error
@@ -65,8 +65,8 @@ type WriteOptions struct {
 	Like fs.FileInfo
 }
 
-// SameFile reports whether two descriptions are of one file, as os.SameFile does for files of this
-// machine. What describes a file elsewhere tells by a method Same.
+// SameFile reports whether two descriptions are of one file, as os.SameFile does for files of this machine.
+// The description of a file elsewhere has a method Same.
 func SameFile(a, b fs.FileInfo) bool {
 	if far, ok := a.(interface{ Same(fs.FileInfo) bool }); ok {
 		return far.Same(b)
@@ -74,8 +74,8 @@ func SameFile(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b)
 }
 
-// judgedFiles is a view of files that holds the paths that were judged, each with the access that was
-// judged, and nothing besides: whatever an Operation computes, it cannot reach further.
+// judgedFiles is a view of files that holds the judged paths, each with its judged access, and nothing
+// besides: an Operation cannot reach further.
 type judgedFiles struct {
 	files     Files
 	at, below map[string][]string // accesses by real path: to the path itself, and to all that lies below it

@@ -16,7 +16,7 @@ const (
 	KindConfig     Kind = "config"     // a configuration was loaded
 	KindDecision   Kind = "decision"   // a request was judged
 	KindApproval   Kind = "approval"   // a person answered, or could not be asked
-	KindOutcome    Kind = "outcome"    // what was allowed has ended
+	KindOutcome    Kind = "outcome"    // an allowed request has ended
 	KindRecovery   Kind = "recovery"   // a torn tail was cut off
 	KindCheckpoint Kind = "checkpoint" // the log's size and root hash, signed
 	KindSegment    Kind = "segment"    // a new file continues the log
@@ -63,12 +63,12 @@ type PolicyBody struct {
 // DecisionBody is the body of a decision record: enough to judge the request again.
 type DecisionBody struct {
 	Decision Decision     `json:"result"`
-	Exempted []Exempted   `json:"exempted,omitempty"` // what refused nothing because the operator exempted it
+	Exempted []Exempted   `json:"exempted,omitempty"` // findings that refused nothing because the operator exempted them
 	Input    *facts.Input `json:"input"`
 	Fault    *FaultBody   `json:"fault,omitempty"`
 }
 
-// FaultBody is what a decision record keeps of a fault; the agent sees its id only.
+// FaultBody is the record of a fault; the agent sees its id only.
 type FaultBody struct {
 	ID    string `json:"id"`
 	Part  string `json:"part"`
@@ -103,7 +103,7 @@ type OutcomeBody struct {
 	Error      string     `json:"error"`
 }
 
-// StreamBody is what an outcome record keeps of an output stream.
+// StreamBody is the record of an output stream.
 type StreamBody struct {
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`

@@ -25,7 +25,7 @@ func Signals() []Signal {
 	return []Signal{SignalInterrupt, SignalTerminate, SignalHangup, SignalQuit, SignalUser1, SignalUser2}
 }
 
-// Check returns an error for what is none of Signals.
+// Check returns an error for a signal that is not one of Signals.
 func (s Signal) Check() error {
 	if !slices.Contains(Signals(), s) {
 		return fmt.Errorf("send signal %.40q to command: not one of %v", string(s), Signals())

@@ -11,7 +11,7 @@ import (
 // Terminal is one that a command gets in place of separate streams, so that programs which talk with a person
 // do. It is a person's choice, as Request.Stdin is.
 type Terminal struct {
-	Name string // what kind it is, as in TERM
+	Name string // its kind, as in TERM
 	Size WindowSize
 }
 
@@ -27,7 +27,7 @@ func (s WindowSize) Check() error {
 	return nil
 }
 
-// terminalName is what names of terminals look like (term(7)).
+// terminalName matches names of terminals (term(7)).
 var terminalName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9+._-]{0,63}$`)
 
 // checkTerminal returns an error for a request that cannot have the terminal it asks for.

@@ -8,8 +8,8 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// asked is the request that an example stands for: a command, or what a file tool asks for in the
-// notation of facts.ReadTouches.
+// asked is the request of an example: a command, or the paths of a file tool in the notation of
+// facts.ReadTouches.
 func asked(text string) engine.Request {
 	if tool, touches, ok := facts.ReadTouches(text); ok {
 		return engine.Request{Tool: tool, Operation: planned(touches)}

@@ -26,15 +26,15 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/journal"
 )
 
-// Options are what a gate needs besides the configuration.
+// Options configure a gate, besides the configuration.
 type Options struct {
 	Session   string          // of the subject; "" for none
 	Approver  engine.Approver // nil: nobody can be asked, so ask refuses
 	Version   string          // of sallyport, for the audit log
 	CheckOnly bool            // decide and run nothing; no audit log is opened
 	Follow    bool            // it lives long: servers of policies are followed until Close
+	// Warn receives messages for the operator that stop nothing; may be nil.
 	Once      bool            // it ends with the first command that it runs
-	// Warn takes what the operator has to know and what stops nothing; nil: nobody is told.
 	Warn func(error)
 	// Faulted takes each fault of the audit log, which may not be on record; syslog gets it too. nil: only syslog.
 	Faulted func(error)
@@ -43,7 +43,7 @@ type Options struct {
 	// Judge limits how long one request is judged; 0: as long as the engine allows by itself.
 	Judge time.Duration
 
-	// What cases put in place of the real thing; all may be nil.
+	// Replacements for cases; all may be nil.
 	policies func(context.Context, *config.Loaded) (*rego.Evaluator, error)
 	runner   func(engine.Runner) engine.Runner
 	history  engine.Ledger
@@ -101,7 +101,7 @@ func (s *Sallyport) Redact(text string) string { return s.log.Redactor().String(
 //	plugins   l.Plugins                  ─▶ wasm.Plugin, … │
 //	runner    l.Runner from the catalog  ─▶ engine.Runner  ├─▶ engine.Gate
 //	log       l.Audit.Dir                ─▶ audit.Log      │
-//	ledger    what the session has done  ─▶ ledger.Ledger  ┘
+//	ledger    the session's actions      ─▶ ledger.Ledger  ┘
 //
 // Nothing is half made: an error in any part is the error of the whole.
 func Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, error) {
@@ -112,7 +112,8 @@ func Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, err
 	return s, nil
 }
 
-// assemble makes one part after the other. What is open when it fails is in s. Places in named are those of the file.
+// assemble makes one part after the other. After a failure, s holds the open ones. Paths in named are those
+// of the file.
 func (s *Sallyport) assemble(ctx context.Context, named *config.Loaded, o Options) error {
 	if wide := named.TooWide(); wide != "" {
 		return fmt.Errorf("workspace: %s", wide)
@@ -161,7 +162,7 @@ func (s *Sallyport) assemble(ctx context.Context, named *config.Loaded, o Option
 	return nil
 }
 
-// openRunner makes the runner of the configuration, and tells the operator what there is to know of it.
+// openRunner makes the runner of the configuration, and passes its warnings to the operator.
 func (s *Sallyport) openRunner(l *config.Loaded, o Options) (Opened, error) {
 	chosen, err := RunnerNamed(l, l.Runner)
 	if err != nil {
@@ -191,7 +192,7 @@ func (s *Sallyport) openRunner(l *config.Loaded, o Options) (Opened, error) {
 	return r, nil
 }
 
-// gateOptions is what a gate gets from the configuration alone.
+// gateOptions are the options of a gate that follow from the configuration alone.
 func gateOptions(l *config.Loaded, o Options) (engine.Options, error) {
 	effective, err := l.YAML()
 	if err != nil {
@@ -218,7 +219,8 @@ func gateOptions(l *config.Loaded, o Options) (engine.Options, error) {
 	}, nil
 }
 
-// record has the gate write what it does: to the audit log, to servers that want it, and to the logs of environments.
+// record sends the gate's records to the audit log, to the servers that want them, and to the logs of
+// environments.
 func (s *Sallyport) record(l *config.Loaded, o Options, options *engine.Options) error {
 	log := logOptions(l, o.Version)
 	out, err := newPublisher(l, o.Warn)
@@ -265,7 +267,7 @@ func openLedger(l *config.Loaded, name string) (*ledger.Ledger, error) {
 	return ledger.Open(l.SessionsDir(), l.Agent+"/"+name)
 }
 
-// session is what the gate sees of a ledger.
+// session is the gate's view of a ledger.
 type session struct{ *ledger.Ledger }
 
 func (s session) Begin(in *facts.Input, fs facts.FS) func(facts.FS, int) error {

@@ -19,7 +19,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/rego"
 )
 
-// CaseResult is what became of a case. Wrong is empty where it holds.
+// CaseResult is the result of a case. Wrong is empty if it holds.
 type CaseResult struct {
 	Name   string        `json:"name"`
 	File   string        `json:"file"`
@@ -98,7 +98,7 @@ func byBoth(l *config.Loaded) *config.Loaded {
 	return &c
 }
 
-// agree holds what the two evaluators say of an input against each other.
+// agree compares the results of the two evaluators for an input.
 func agree(ctx context.Context, s *Sallyport, in *facts.Input) (both bool, err error) {
 	if in == nil {
 		return false, nil
@@ -106,7 +106,7 @@ func agree(ctx context.Context, s *Sallyport, in *facts.Input) (both bool, err e
 	return s.Policies.Agree(ctx, in)
 }
 
-// held holds a decision against what its case demands.
+// held compares a decision with the expectation of its case.
 func held(c rego.Case, got engine.Outcome) CaseResult {
 	r := CaseResult{Name: c.Name, File: c.File, Row: c.Row, Effect: got.Decision.Effect, Rules: []string{}}
 	for _, reason := range got.Decision.Reasons {
@@ -133,10 +133,10 @@ func held(c rego.Case, got engine.Outcome) CaseResult {
 	return r
 }
 
-// remembered is what a session has done before a case: real paths, and read or created.
+// remembered are the earlier actions of a case's session: real paths, and read or created.
 type remembered map[string]string
 
-// seenIn places what a case says about the session in the world that is made in dir.
+// seenIn places a case's session facts in the world that is made in dir.
 func seenIn(dir string, seen map[string]string) remembered {
 	if real, err := filepath.EvalSymlinks(filepath.Dir(dir)); err == nil {
 		dir = filepath.Join(real, filepath.Base(dir))
@@ -154,7 +154,7 @@ func seenIn(dir string, seen map[string]string) remembered {
 	return r
 }
 
-// Seen returns what the session did with a file.
+// Seen returns the session's use of a file.
 func (r remembered) Seen(path string) string { return cmp.Or(r[path], "none") }
 
 // Downloaded reports that nothing came from the network.

@@ -1,9 +1,8 @@
-// Package plugins is where the parts of sallyport are put together: one table of what this build
-// has, and one function that makes a gate of a configuration. Who wants to know what is wired to
-// what reads these two.
+// Package plugins assembles the parts of sallyport: one table of the parts of this build, and one
+// function that makes a gate of a configuration. These two show all of the wiring.
 //
-// It registers nothing behind anybody's back and decides nothing about commands. A setting that
-// no part of this build can honour is an error here, never passed over.
+// It has no hidden registration and decides nothing about commands. A setting that no part of this
+// build can honour is an error here, never ignored.
 package plugins
 
 import (
@@ -31,11 +30,11 @@ type Runner struct {
 	Open    func(*config.Loaded) (Opened, error)
 }
 
-// Opened is a runner that is ready, and what the reading of texts must know about it.
+// Opened is a runner that is ready, and the facts about it that readers of texts need.
 type Opened struct {
 	engine.Runner
 	POSIX    bool     // its shell is not bash
-	Warnings []string // what the operator asked for and does not get, and what is risky in it
+	Warnings []string // requests of the operator that cannot be met, and risks
 }
 
 // Runners lists the runners of this build.
@@ -63,7 +62,7 @@ func openLocal(l *config.Loaded) (Opened, error) {
 	return opened, err
 }
 
-// openSandbox makes the runner that confines what bare would run.
+// openSandbox makes the runner that confines the commands of bare.
 func openSandbox(l *config.Loaded, bare *local.Runner) (engine.Runner, error) {
 	o := bubblewrap.Options{
 		Supervisor: string(l.Supervisor), Beside: besides(), Network: l.Local.Network, UnixSockets: l.Local.UnixSockets,
@@ -85,7 +84,7 @@ func besides() string {
 	return filepath.Dir(exe)
 }
 
-// openDocker makes a runner whose commands run in containers.
+// openDocker makes a runner for containers.
 func openDocker(l *config.Loaded) (Opened, error) {
 	e := l.Environment
 	given, err := local.Given(local.Options{EnvFile: string(e.EnvFile), EnvFileNames: e.EnvFileNames, Env: e.Env, Host: l.Environ()})
@@ -105,11 +104,11 @@ func openDocker(l *config.Loaded) (Opened, error) {
 		return Opened{}, fmt.Errorf("open runner %s: %w", l.Runner, err)
 	}
 	r, err := docker.New(o)
-	return Opened{Runner: r, Warnings: warnings}, err // its environment tells what shell there is
+	return Opened{Runner: r, Warnings: warnings}, err // its environment names its shell
 }
 
-// DockerOptions are what a configuration says about the engine and its containers, but for variables
-// of commands.
+// DockerOptions are a configuration's options of the engine and its containers, but for variables of
+// commands.
 func DockerOptions(l *config.Loaded) docker.Options {
 	d := l.Docker
 	o := docker.Options{
@@ -153,7 +152,7 @@ func openCommand(l *config.Loaded) (Opened, error) {
 		o.Isolation, o.Network = cmp.Or(own.Isolation, p.Isolation), cmp.Or(own.Network, p.Network)
 	}
 	r, err := command.New(o)
-	return Opened{Runner: r}, err // its environment tells what shell there is
+	return Opened{Runner: r}, err // its environment names its shell
 }
 
 // RunnerNamed finds a runner of this build, or one of the operator's own.

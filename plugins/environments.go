@@ -17,7 +17,7 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/journal"
 )
 
-// Environment is what is known of an environment: from its log, and from who keeps it.
+// Environment describes an environment: from its log, and from its keeper.
 type Environment struct {
 	Name      string    `json:"name"`
 	Runner    string    `json:"runner"`
@@ -39,14 +39,14 @@ const (
 	envStopped = "stopped" // its container is there and does not run
 	envDead    = "dead"    // the sallyport that had it lives no more, and did not close it
 	envGone    = "gone"    // nothing of it is left but its log
-	envUnknown = "unknown" // who keeps it cannot be asked
+	envUnknown = "unknown" // its keeper cannot be asked
 )
 
-// engineTime bounds the wait for an engine that only adds to what is known.
+// engineTime bounds the wait for an engine that only adds to the log.
 const engineTime = 15 * time.Second
 
-// Environments lists the environments of the state directory, the one that was used last first. What cannot be found
-// out is an error beside what can.
+// Environments lists the environments of the state directory, the last used one first. An incomplete list
+// comes with an error.
 func Environments(ctx context.Context, l *config.Loaded) ([]Environment, error) {
 	logs, err := journal.List(l.EnvironmentsDir())
 	ctx, cancel := context.WithTimeout(ctx, engineTime)
@@ -92,7 +92,7 @@ func usesDocker(l *config.Loaded, all []Environment) bool {
 	return isDocker(l.Runner) || slices.ContainsFunc(all, func(e Environment) bool { return isDocker(e.Runner) })
 }
 
-// environmentOf is what the log tells.
+// environmentOf is the log's description.
 func environmentOf(j journal.Environment) Environment {
 	image, _ := j.Details["image"].(string)
 	e := Environment{
@@ -110,7 +110,7 @@ func environmentOf(j journal.Environment) Environment {
 	return e
 }
 
-// contained puts in what the engine says.
+// contained adds the engine's description.
 func (e *Environment) contained(c docker.Container) {
 	open := e.State == envRunning
 	e.Container, e.Created, e.Kept = c.ID, c.Created, c.Kept
@@ -182,15 +182,15 @@ func noteRemoval(l *config.Loaded, e Environment, by string) {
 	journal.Tell(journalOptions(l, redactor, nil), e.Name, id, "remove", map[string]any{"container": e.Container, "by": by})
 }
 
-// Pruned is what was removed.
+// Pruned lists the removed objects.
 type Pruned struct {
 	Containers []string `json:"containers"` // names
 	Logs       []string `json:"logs"`       // names of environments
 	Kept       int      `json:"kept"`       // containers that were to stay, and are still there
 }
 
-// PruneEnvironments removes the containers of sessions whose sallyport lives no more, with kept also those that were to
-// stay, and the logs that nobody has written to since a time.
+// PruneEnvironments removes the containers of sessions of dead sallyport processes, with kept also kept ones,
+// and the logs without an entry since a time.
 func PruneEnvironments(ctx context.Context, l *config.Loaded, kept bool, before time.Time) (Pruned, error) {
 	all, err := Environments(ctx, l)
 	p := Pruned{Containers: []string{}, Logs: []string{}}

@@ -15,9 +15,9 @@ import (
 // errInterpreted is why auto leaves WebAssembly alone on some machines.
 var errInterpreted = errors.New("this machine does not run WebAssembly as native code")
 
-// evaluator makes the evaluator that a configuration asks for. With auto, what keeps the compiled form of
-// the built-in rules from being used before anything is judged leaves them to topdown, which decides the
-// same. What goes wrong in a decision is a fault, whichever of the two makes it.
+// evaluator makes the configured evaluator. With auto, an error of the compiled form of the built-in rules
+// before any judgement leaves them to topdown, which decides the same. An error in a decision is a fault, in
+// either of the two.
 func evaluator(ctx context.Context, l *config.Loaded, o rego.Options) (*rego.Evaluator, error) {
 	if l.Evaluator == "topdown" {
 		return rego.New(ctx, o)

@@ -18,7 +18,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/rego"
 )
 
-// Example is a command that a rule's metadata names, and whether the rule did with it what it says.
+// Example is a command of a rule's metadata, and whether the rule found it as stated.
 type Example struct {
 	Rule    string `json:"rule"`
 	Command string `json:"command"`
@@ -28,7 +28,7 @@ type Example struct {
 	Differ  string `json:"differ,omitempty"` // how they disagree
 }
 
-// Holds reports whether the rule did what its metadata says, by whichever evaluator.
+// Holds reports whether the rule behaved as its metadata says, in both evaluators.
 func (e Example) Holds() bool { return e.Want == e.Found && e.Differ == "" }
 
 // Examples lets every rule judge the examples and look-alikes of its own metadata, under the profile
@@ -98,7 +98,7 @@ func exampleWorld(ctx context.Context, l *config.Loaded, dir string, rule rego.R
 	return newWorld(ctx, l, dir, setting{rule.Profile, settings, files}, Options{CheckOnly: true})
 }
 
-// texts are the files of custom.config, which holds whatever its author wrote.
+// texts are the files of custom.config, whose form is unchecked.
 func texts(files any) (map[string]string, error) {
 	if files == nil {
 		return nil, nil
@@ -116,7 +116,7 @@ func texts(files any) (map[string]string, error) {
 	return out, nil
 }
 
-// setting is what is to hold in a world.
+// setting is the configuration of a world.
 type setting struct {
 	profile string
 	config  map[string]any    // parts of the operator's configuration
@@ -145,7 +145,7 @@ func newWorld(ctx context.Context, l *config.Loaded, dir string, s setting, o Op
 		}
 		more = w.place.Replace(string(text))
 	}
-	here := *l // what is relative there is relative to the workspace
+	here := *l // its relative paths are relative to the workspace
 	here.Policies = slices.Clone(l.Policies)
 	for i, p := range here.Policies {
 		if here.Policies[i], err = filepath.Abs(p); err != nil {
@@ -191,7 +191,7 @@ func (w *world) files(dir, workspace string, files map[string]string) error {
 	return nil
 }
 
-// effect returns the strictest effect that one rule has on an example, "" for none, and what was judged.
+// effect returns the strictest effect that one rule has on an example, "" for none, and the judged input.
 func (s *Sallyport) effect(ctx context.Context, rule, command string) (engine.Effect, *facts.Input, error) {
 	out, err := s.Check(ctx, asked(command))
 	if err != nil {

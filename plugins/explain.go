@@ -65,7 +65,7 @@ func levelFrom(r wasm.RuleInfo) string {
 	return "rule"
 }
 
-// Explain tells of each rule what it found in an input and what was made of that: those of policies, then those of
+// Explain lists for each rule its findings in an input and their effect: those of policies, then those of
 // rule plugins. It takes the same way as a decision.
 func (s *Sallyport) Explain(ctx context.Context, in *facts.Input) ([]rego.RuleTrace, error) {
 	_, traces, err := s.InForce().Explain(ctx, in)
@@ -100,7 +100,7 @@ func (s *Sallyport) Explain(ctx context.Context, in *facts.Input) ([]rego.RuleTr
 	return traces, nil
 }
 
-// Considered is an exemption of a rule that found something, and what came of it.
+// Considered is an exemption of a rule that found something, and its outcome.
 type Considered struct {
 	Rule    string    `json:"rule"`
 	Match   string    `json:"match"`

@@ -42,8 +42,7 @@ func (s *Sallyport) judges(ctx context.Context, l *config.Loaded, o Options) (*r
 	return e, load, err
 }
 
-// Check reports what keeps a configuration from being used, policies and plugins included. It leaves
-// nothing open.
+// Check reports the errors of a configuration, policies and plugins included. It leaves nothing open.
 func Check(ctx context.Context, l *config.Loaded) error {
 	if _, err := Policies(ctx, l); err != nil {
 		return err
@@ -52,8 +51,8 @@ func Check(ctx context.Context, l *config.Loaded) error {
 	return errors.Join(err, closeAll(all))
 }
 
-// Policies loads and compiles the policies that a configuration names. Servers are asked where what is kept of them
-// is not fresh.
+// Policies loads and compiles the policies that a configuration names. It asks servers if their cached
+// bundles are not fresh.
 func Policies(ctx context.Context, l *config.Loaded) (*rego.Evaluator, error) {
 	if err := honoured(l); err != nil {
 		return nil, err
@@ -107,7 +106,7 @@ func policyKeys(l *config.Loaded) ([][]byte, error) {
 	return keys, nil
 }
 
-// regoConfig is what policies see of a configuration.
+// regoConfig is the part of a configuration that policies see.
 func regoConfig(l *config.Loaded) rego.Config {
 	var exemptions []rego.Exemption
 	for _, e := range pluginsLast(l).Exemptions {
@@ -116,7 +115,7 @@ func regoConfig(l *config.Loaded) rego.Config {
 		}
 	}
 	workspace, err := filepath.EvalSymlinks(string(l.Workspace))
-	if err != nil { // rules that ask for it then find nothing in it, and no path lies in what is not there
+	if err != nil { // rules that read it then find nothing in it, and no path lies in a missing place
 		workspace = ""
 	}
 	return rego.Config{

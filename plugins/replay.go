@@ -21,7 +21,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
 
-// Replayed is a recorded decision and what it would be under other policies.
+// Replayed is a recorded decision and the decision under other policies.
 type Replayed struct {
 	Seq      int64         `json:"seq"`
 	Time     time.Time     `json:"time"`
@@ -41,7 +41,7 @@ type Replayed struct {
 // Changed reports whether anything would be different.
 func (r Replayed) Changed() bool { return r.Before != r.After || len(r.More)+len(r.Less) > 0 }
 
-// Replay is what became of a log.
+// Replay is the result for a log.
 type Replay struct {
 	Decisions int        `json:"decisions"` // that were read
 	Judged    int        `json:"judged"`
@@ -51,7 +51,7 @@ type Replay struct {
 	All       []Replayed `json:"-"`        // those that were asked for, in the order of the log
 }
 
-// ReplayOptions say what is looked at.
+// ReplayOptions select the records.
 type ReplayOptions struct {
 	Since, Until time.Time
 	Keep         func(Replayed) bool // whether a decision is to be in All
@@ -83,7 +83,7 @@ func (o ReplayOptions) Judge(ctx context.Context, l *config.Loaded, entries iter
 	layout := l.Layout()
 	r := &replayer{
 		options: o, evaluators: []engine.Evaluator{policies}, layout: &layout, known: map[[sha256.Size]byte]*verdict{},
-		// What a plugin looks at is not known.
+		// The facts that a plugin reads are unknown.
 		alike: len(rules) == 0 && !timed && !named && len(l.Exemptions) == 0, // which expire
 	}
 	for _, rule := range rules {
@@ -233,7 +233,8 @@ func (r *replayer) verdict(input []byte) *verdict {
 	return r.known[key]
 }
 
-// varying is how every input begins: the version, and what differs between requests that are otherwise the same.
+// varying matches the beginning of every input: the version, and the fields that differ between otherwise
+// equal requests.
 var varying = lazyregexp.New(`^(\{"version":[0-9]+,)"request":\{"id":"[^"\\]*","time":"[^"\\]*",`)
 
 var errVersion = errors.New("its input is of another version of sallyport")
@@ -257,7 +258,7 @@ func (r *replayer) judge(ctx context.Context, v *verdict, input []byte) {
 		case ctx.Err() != nil:
 			v.err = context.Cause(ctx)
 			return
-		case err != nil: // a fault, which denies whatever the others say
+		case err != nil: // a fault, which denies regardless of the others
 			v.effect, v.fault = engine.Deny, err.Error()
 		default:
 			v.effect = stricter(v.effect, judgement.Effect)

@@ -10,7 +10,7 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/command"
 )
 
-// RunnerPlugin is an installed runner: a manifest, and what is wrong with the program that it describes.
+// RunnerPlugin is an installed runner: a manifest, and the problem of its program.
 type RunnerPlugin struct {
 	Kind      string   `json:"kind"` // "runner"
 	Name      string   `json:"name"`

@@ -20,7 +20,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/rego/fleet"
 )
 
-// serials is what is remembered of signed bundles that judged.
+// serials are the remembered serials of signed bundles that judged.
 func serials(l *config.Loaded) rego.Serials {
 	dir := l.PoliciesDir()
 	if dir == "" {
@@ -122,16 +122,16 @@ func withTexts(ctx context.Context, l *config.Loaded, texts map[string][]byte) (
 	return loadPolicies(ctx, &named, texts)
 }
 
-// following is what a gate has to do with servers that are followed.
+// following is a gate's part in following servers.
 type following struct {
 	*fleet.Fleet
 	l    *config.Loaded
 	warn func(error)
 
 	mu    sync.Mutex
-	first *rego.Evaluator                // what judges until there is a gate
+	first *rego.Evaluator                // judges until there is a gate
 	gate  *Sallyport                     // nil until there is one
-	early []engine.PolicyBody            // what was refused until then
+	early []engine.PolicyBody            // rejections until then
 	tell  func(engine.PolicyBody, error) // nil until somebody listens
 }
 
@@ -155,14 +155,14 @@ func follow(ctx context.Context, l *config.Loaded, warn func(error)) (*following
 	return w, nil
 }
 
-// initial is what judges until there is a gate.
+// initial is the evaluator until there is a gate.
 func (w *following) initial() *rego.Evaluator {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.first
 }
 
-// load makes an evaluator of what is there now: of this machine, and of the servers.
+// load makes an evaluator of the present policies: of this machine, and of the servers.
 func (w *following) load(ctx context.Context) (*rego.Evaluator, error) {
 	return withTexts(ctx, w.l, w.Texts())
 }
@@ -212,10 +212,10 @@ func (w *following) refused(place string, why error) {
 	w.mu.Unlock()
 	body.Before = gate.reloading.Policy()
 	body.Policy = body.Before
-	_ = w.record(body) // told; and what judges stays as it is
+	_ = w.record(body) // reported; the policies in force stay
 }
 
-// join hands over to a gate that is whole: what came in the meantime judges from its first request on.
+// join hands over to a complete gate: policies that arrived in the meantime judge from its first request on.
 func (w *following) join(ctx context.Context, s *Sallyport) error {
 	w.mu.Lock()
 	early := w.early
@@ -238,14 +238,14 @@ func (w *following) listen(tell func(engine.PolicyBody, error)) {
 	w.tell = tell
 }
 
-// copying is a log whose decisions, outcomes and checkpoints are also sent to servers. The log alone counts.
+// copying is a log that also sends decisions to servers. The log alone counts.
 type copying struct {
 	*audit.Log
 	to   *fleet.Fleet
 	note *atomic.Pointer[string] // the newest signed checkpoint
 }
 
-// Record returns what the log returns. A copy is made only of what is on record.
+// Record returns the result of the log. Only recorded decisions are copied.
 func (c copying) Record(ctx context.Context, records ...engine.Record) error {
 	err := c.Log.Record(ctx, records...)
 	for _, r := range records {

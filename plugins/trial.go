@@ -14,17 +14,17 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
-// Tried is what came of opening a runner.
+// Tried is the result of opening a runner.
 type Tried struct {
 	facts.Runner
 	Place      string         // where a supervisor elsewhere stands; "" for none
 	Supervisor string         // its release
-	Made       map[string]any // what the environment says it is made of; nil for nothing
-	Wanting    []string       // for people: what the environment cannot do there
-	Bounds     []docker.Check // what keeps the environment in bounds, by what is there and not by what was asked for
+	Made       map[string]any // the environment's description of itself; nil for none
+	Wanting    []string       // promises that the environment cannot keep there, for people
+	Bounds     []docker.Check // confinement of the environment, as found and not as requested
 }
 
-// placed is an environment whose supervisor stands elsewhere.
+// placed is an environment with its supervisor elsewhere.
 type placed interface {
 	engine.Environment
 	Place() wire.Place
@@ -48,7 +48,7 @@ func Trial(ctx context.Context, l *config.Loaded) (Tried, error) {
 		return Tried{}, err
 	}
 	env, err := r.Open(ctx, spec)
-	t := Tried{Runner: r.Describe()} // after it was opened: what it found is part of it
+	t := Tried{Runner: r.Describe()} // after it was opened: its findings are part of it
 	if err != nil {
 		return t, fmt.Errorf("open environment: %w", err)
 	}
@@ -76,7 +76,7 @@ func forTrial(ctx context.Context, l *config.Loaded) (*config.Loaded, engine.Env
 	return &own, spec
 }
 
-// look asks an open environment what there is to tell of it.
+// look collects an open environment's description.
 func (t *Tried) look(ctx context.Context, l *config.Loaded, env engine.Environment) error {
 	if e, ok := env.(interface{ Shortcomings() []string }); ok {
 		t.Wanting = append(t.Wanting, e.Shortcomings()...)
@@ -106,13 +106,13 @@ func (t *Tried) look(ctx context.Context, l *config.Loaded, env engine.Environme
 	return err
 }
 
-// Engine is what there is to know of the engine of a configuration before a container is made.
+// Engine describes the engine of a configuration before a container is made.
 type Engine struct {
 	docker.Survey
 	HowToGet string // the image, where it is absent
 }
 
-// LookAtEngine asks the engine of a configuration what it is. There is none for a runner without containers.
+// LookAtEngine describes the engine of a configuration. There is none for a runner without containers.
 func LookAtEngine(ctx context.Context, l *config.Loaded) (*Engine, error) {
 	if !isDocker(l.Runner) {
 		return nil, nil

@@ -14,9 +14,9 @@ const watchPause = time.Second
 // InForce are the policies that judge now.
 func (s *Sallyport) InForce() *rego.Evaluator { return s.reloading.Policies() }
 
-// Watch follows the directories of policies, and tells of what comes from servers, until ctx ends. What changes there is compiled aside and judges,
-// as a whole, from the next request on; what cannot be loaded changes nothing. Both are on record before
-// they hold. tell hears of both, and of a record that could not be made, which also changes nothing.
+// Watch follows the directories of policies, and reports bundles from servers, until ctx ends. Changes are
+// compiled aside and judge, as a whole, from the next request on; invalid policies change nothing. Both are
+// on record before they take effect. tell receives both, and failed records, which also change nothing.
 //
 // Rule plugins and the configuration itself are not followed.
 func (s *Sallyport) Watch(ctx context.Context, tell func(engine.PolicyBody, error)) {

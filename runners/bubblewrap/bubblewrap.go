@@ -1,9 +1,9 @@
 // Package bubblewrap confines the commands of the local runner: they run on this machine, as the same
 // user, in namespaces of their own that bubblewrap (bwrap) makes.
 //
-// What a command sees is built up from nothing: the granted places, the system's programs read-only, a
-// small /etc, and a home and a /tmp that are empty and of a bounded size. What is not put there is not
-// there, so no list of secrets has to be kept. Its processes see each other and no others, a filter
+// The view of a command is built up from nothing: the granted places, the system's programs read-only, a
+// small /etc, and a home and a /tmp that are empty and of a bounded size. Other files do not
+// exist there, so no list of secrets is needed. Its processes see each other and no others, a filter
 // refuses the system calls that lead out of sandboxes, and places in the workspace that the user's own
 // programs would run (.git/hooks and their like) are read-only.
 //
@@ -11,8 +11,8 @@
 //	engine.Gate ─▶ wire.Environment ══ stdin, stdout ══╯
 //
 // One sandbox serves all commands of an environment, so that only the first pays for it. When sallyport
-// dies, so does everything in it. What the sandbox claims is tried when it starts, in itself and, to show
-// that the trial can tell, outside of it: one that does not hold is not used.
+// dies, so does everything in it. At its start the sandbox is tested, from inside and, to show that the
+// test can fail, from outside: one that does not hold is not used.
 //
 // It does not judge, and it does not bound processors. Memory and processes of all commands together are bounded
 // where sallyport may make control groups; elsewhere a limit of the user bounds processes, and nothing memory.
@@ -30,7 +30,7 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/mounts"
 )
 
-// Options are what a Runner is made of.
+// Options configure a Runner.
 type Options struct {
 	Bwrap       string   // the program; "" to look for bwrap in PATH
 	Supervisor  string   // path of sallyport-supervisor; "" to look beside Beside, then in PATH
@@ -40,7 +40,7 @@ type Options struct {
 	Scratch     int64    // bytes that /tmp, /dev/shm and HOME may hold each; 0 for 1 GiB
 	PIDs        int64    // processes and threads at once; 0 for 2048
 	Memory      int64    // bytes; 0 for three quarters of the machine's
-	State       string   // directory in which is noted what must be removed after a crash; "" for none
+	State       string   // directory that records the files to remove after a crash; "" for none
 	Environ     []string // variables of every command, NAME=value
 	Venv        string   // see local.Options
 	Prefix      string
@@ -61,7 +61,7 @@ type Runner struct {
 
 var _ engine.Looker = (*Runner)(nil)
 
-// defaultScratch is what HOME and /tmp may hold each: they lie in memory.
+// defaultScratch bounds HOME and /tmp each, in bytes: they lie in memory.
 const defaultScratch = 1 << 30
 
 // defaultPIDs is how many processes and threads there may be at once.
@@ -83,7 +83,7 @@ func New(o Options) (*Runner, error) {
 		o.Scratch = defaultScratch
 	}
 	if strings.TrimSpace(o.Prefix) != "" {
-		o.Venv = "none" // that is what a prefix is for
+		o.Venv = "none" // a prefix sets up its own
 	}
 	if o.PIDs <= 0 {
 		o.PIDs = defaultPIDs
@@ -91,11 +91,11 @@ func New(o Options) (*Runner, error) {
 	return &Runner{o: o}, nil
 }
 
-// Prune takes away what sandboxes of dead sessions left outside. State is that of Options.
+// Prune removes the files that sandboxes of dead sessions left outside. State is that of Options.
 func Prune(state string) error { return mounts.SweepMasks(state) }
 
-// Notify says who is told what people must know: that commands are not confined, and why; what a sandbox
-// left behind that is worth a look.
+// Notify sets the receiver of messages for people: commands are not confined, and why; suspicious files that
+// a sandbox left.
 func (r *Runner) Notify(f func(string)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -112,7 +112,8 @@ func (r *Runner) tell(text string) {
 	}
 }
 
-// Describe tells policies what confines a command. Before Open has told what can be had, it is the least.
+// Describe describes the confinement of commands for policies. Before Open has determined it, it is the
+// least.
 func (r *Runner) Describe() facts.Runner {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,14 +123,14 @@ func (r *Runner) Describe() facts.Runner {
 	return facts.Runner{Name: "local", Isolation: "namespace", Network: r.o.Network}
 }
 
-// Open starts a sandbox and tries it. Where there is none to be had it opens what is there otherwise, and
-// stays with that. Once there was one, there is no way back: then it is an error.
+// Open starts a sandbox and tries it. If sandboxes are not available it opens the unconfined environment, and
+// stays with that. After a first sandbox, there is no way back: then it is an error.
 func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.Environment, error) {
 	return r.open(ctx, r.o, spec)
 }
 
-// Look tells what the sandbox of Open would be. Where one made of the same things has held, that is taken from it; else one is
-// made and tried, in which nothing can be written, so that nothing has to be protected in it.
+// Look previews the sandbox of Open. If one of the same specification has held, its cached facts are used;
+// else one is made and tried, in which nothing can be written, so that nothing has to be protected in it.
 func (r *Runner) Look(ctx context.Context, spec engine.EnvironmentSpec) (engine.Environment, error) {
 	o := r.o
 	o.onlyLook = true
@@ -189,7 +190,7 @@ type bare struct {
 	why error
 }
 
-// Shortcomings says, for people, what is missing.
+// Shortcomings lists, for people, the missing promises.
 func (b bare) Shortcomings() []string {
 	all := []string{"commands are not confined: " + b.why.Error()}
 	if e, ok := b.Environment.(interface{ Shortcomings() []string }); ok {
@@ -201,7 +202,7 @@ func (b bare) Shortcomings() []string {
 // errUnavailable is wrapped by errors that say that there can be no sandbox here.
 var errUnavailable = errors.New("no sandbox")
 
-// unavailable says why there can be no sandbox, and what to do about it.
+// unavailable is the reason for which there can be no sandbox, and the fix.
 func unavailable(mend, format string, args ...any) error {
 	return fmt.Errorf("%w: %w: %s", errUnavailable, fmt.Errorf(format, args...), mend)
 }

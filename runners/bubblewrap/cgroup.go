@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// group bounds what everything in a sandbox uses together, where sallyport may make control groups: as
+// group bounds the resources of everything in a sandbox together, if sallyport may make control groups: as
 // root, or below one that was delegated to its user (cgroups(7)). Version 1 has a directory for each
 // resource, version 2 one for all.
 type group struct {
@@ -71,7 +71,7 @@ func (h hierarchy) parents() []string {
 	for dir := h.own; within(dir, h.at) && len(out) < 4; dir = filepath.Dir(dir) {
 		b, err := os.ReadFile(filepath.Join(dir, "cgroup.subtree_control"))
 		given := strings.Fields(string(b))
-		// Who moves a process must be allowed to in the group that holds both places, which is this one.
+		// Moving a process takes write access to the group that holds both places, which is this one.
 		if err == nil && unix.Access(filepath.Join(dir, "cgroup.procs"), unix.W_OK) == nil && slices.Contains(given, "pids") && slices.Contains(given, "memory") {
 			out = append(out, dir)
 		}
@@ -112,7 +112,7 @@ func (g *group) add(h hierarchy, dir string, pids, memory int64) (err error) {
 	return nil
 }
 
-// join puts a process and what it will start into the group.
+// join puts a process and its future children into the group.
 func (g *group) join(pid int) error {
 	for _, dir := range g.dirs {
 		if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), strconv.AppendInt(nil, int64(pid), 10), 0); err != nil {
@@ -122,7 +122,7 @@ func (g *group) join(pid int) error {
 	return nil
 }
 
-// remove takes the group away. What was in it has ended; the kernel may take a moment to notice.
+// remove removes the group. Its processes have ended; the kernel may take a moment to notice.
 func (g *group) remove() {
 	for _, dir := range g.dirs {
 		for range 100 {
@@ -207,7 +207,7 @@ func (h *hierarchy) find(table, path string) bool {
 	return false
 }
 
-// mostMemory is what a sandbox may use when nobody says how much: three quarters of the machine's.
+// mostMemory is the default memory of a sandbox: three quarters of the machine's.
 func mostMemory() int64 {
 	var s unix.Sysinfo_t
 	if unix.Sysinfo(&s) != nil {

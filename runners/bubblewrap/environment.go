@@ -33,8 +33,8 @@ func open(ctx context.Context, o Options, spec engine.EnvironmentSpec, notice fu
 	if errors.Is(err, errUnavailable) {
 		return nil, err
 	}
-	// Whether there can be a sandbox at all must not depend on what lies in the workspace, where commands
-	// write: else they could do away with it. So one is tried that shows nothing of it.
+	// The availability of sandboxes must not depend on files in the workspace, where commands write: else
+	// they could disable it. So the trial shows nothing of the workspace.
 	spec.Layout.Roots, spec.Layout.Self, spec.Layout.Workspace = nil, nil, ""
 	empty, failed := confine(ctx, o, spec, notice)
 	if failed != nil {
@@ -57,7 +57,7 @@ type Environment struct {
 	lookout *mounts.Lookout // nil: nobody looks for repositories that commands make
 	masks   *mounts.Masks
 	group   *group
-	loose   []string // what is not bounded, for people
+	loose   []string // unbounded resources, for people
 
 	tidy   sync.Once
 	untidy error
@@ -65,7 +65,7 @@ type Environment struct {
 
 var _ engine.Remote = (*Environment)(nil)
 
-// plan works out what a sandbox is to show.
+// plan determines the view of a sandbox.
 func plan(o Options, spec engine.EnvironmentSpec, notice func(string)) (*Environment, *view, error) {
 	resolved, err := mounts.Resolve(spec.Layout.Roots)
 	if err != nil {
@@ -112,7 +112,7 @@ func confine(ctx context.Context, o Options, spec engine.EnvironmentSpec, notice
 		e.group.remove()
 		return nil, errors.Join(err, e.masks.Close())
 	}
-	go func() { // also when it ends unasked: nobody closes what broke
+	go func() { // also when it ends unasked: no caller closes a broken one
 		<-e.program.Done()
 		e.cleanUp()
 	}()
@@ -132,7 +132,7 @@ func confine(ctx context.Context, o Options, spec engine.EnvironmentSpec, notice
 	return e, nil
 }
 
-// moved returns roots at their real paths, with what is protected in them.
+// moved returns roots at their real paths, with the protected places in them.
 func moved(roots []facts.Root, resolved map[string]mounts.Place) []facts.Root {
 	out := slices.Clone(roots)
 	for i, r := range roots {
@@ -148,7 +148,7 @@ func moved(roots []facts.Root, resolved map[string]mounts.Place) []facts.Root {
 	return out
 }
 
-// protect puts on top of the granted places what must not be changed in them.
+// protect puts the protected places on top of the granted places.
 func (e *Environment) protect(v *view) error {
 	began := time.Now()
 	self := e.spec.Layout.Self
@@ -201,7 +201,7 @@ func (e *Environment) joinGroup() {
 	}
 }
 
-// unbounded notes what is not bounded for want of a control group.
+// unbounded notes the resources that are unbounded for want of a control group.
 func (e *Environment) unbounded(why error) {
 	if why == nil {
 		return
@@ -219,7 +219,7 @@ func (e *Environment) unbounded(why error) {
 // unwritable reports whether a place cannot be made because nobody of our rights can make something there.
 func unwritable(err error) bool { return errors.Is(err, os.ErrPermission) || isReadOnlyFS(err) }
 
-// Shortcomings says, for people, what the sandbox does not do.
+// Shortcomings lists, for people, the promises that the sandbox does not keep.
 func (e *Environment) Shortcomings() []string {
 	all := slices.Concat(e.box.Shortcomings(), e.guarded.Notes, e.loose)
 	if e.lookout == nil {
@@ -231,7 +231,7 @@ func (e *Environment) Shortcomings() []string {
 	return all
 }
 
-// Made says what the sandbox is made of.
+// Made describes the sandbox.
 func (e *Environment) Made() map[string]any {
 	writable := []string{}
 	for _, r := range e.roots {
@@ -245,7 +245,7 @@ func (e *Environment) Made() map[string]any {
 	}
 }
 
-// Close ends everything in the sandbox and takes away what it left on the host.
+// Close ends everything in the sandbox and removes its files on the host.
 func (e *Environment) Close() error {
 	err := e.box.Close()
 	<-e.program.Done()
@@ -279,7 +279,7 @@ func (e *Environment) cleanUp() {
 	})
 }
 
-// host is what the base of the view is made from.
+// host is the part of the host that the base of the view is made from.
 func (o Options) host(spec engine.EnvironmentSpec) host {
 	name := valueOf(o.Environ, "USER")
 	if u, err := user.Current(); err == nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// explain says what to do about a sandbox that cannot be made or that broke.
+// explain adds the fix to the error of a sandbox that cannot be made or that broke.
 func explain(err error, reached bool) error {
 	if reached {
 		return fmt.Errorf("the sandbox ended: %w: the next request makes a new one", err)
@@ -16,7 +16,7 @@ func explain(err error, reached bool) error {
 	return fmt.Errorf("start sandbox: %w: %s", err, mend(err.Error()))
 }
 
-// mend tells what keeps bwrap from working.
+// mend names the reason for which bwrap does not work, and the fix.
 func mend(said string) string {
 	switch {
 	case strings.Contains(said, "Unknown option"):

@@ -10,15 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Offsets in struct seccomp_data. Of an argument only the lower half is looked at: of what is compared
-// here the kernel looks at no more.
+// Offsets in struct seccomp_data. Only the lower half of an argument is compared: the kernel reads no more of
+// these.
 const (
 	offNumber = 0
 	offArch   = 4
 	offArgs   = 16
 )
 
-// What a filter returns.
+// Return values of a filter.
 const (
 	retKill  = 0x80000000 // the whole process
 	retErrno = 0x00050000
@@ -34,8 +34,8 @@ const (
 		unix.CLONE_NEWNET | unix.CLONE_NEWCGROUP | unix.CLONE_NEWTIME
 )
 
-// denied are system calls that no command needs and that have led out of sandboxes: of other processes'
-// memory, of keys that the kernel keeps for the user, of mounts, of what the kernel runs for its callers.
+// denied are system calls that no command needs and that have led out of sandboxes: access to other
+// processes' memory, the user's keyrings, mounts, programs that the kernel runs for its callers.
 func denied() []uint32 {
 	return append(deniedHere(),
 		unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP,
@@ -123,9 +123,9 @@ func onBits(n uint32, arg int, bits uint32) []bpf.Instruction {
 	return onArg(n, arg, bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: bits, SkipTrue: 1}, errno(unix.EPERM))
 }
 
-// keeper is what spares the supervisor, which is the first process: the kernel keeps from it what would end it
-// unconditionally, and this what it would end of by itself. Its own threads still stop each other (URG), as
-// the runtime of Go does.
+// keeper spares the supervisor, which is the first process: the kernel withholds signals from it that would
+// end it unconditionally, and this filter those that would end it by default. Its own threads still stop each
+// other (URG), as the runtime of Go does.
 func keeper() []bpf.Instruction {
 	const first = 1
 	refuse := []bpf.Instruction{bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: first, SkipTrue: 1}, errno(unix.EPERM)}
@@ -141,8 +141,8 @@ func keeper() []bpf.Instruction {
 		errno(unix.EPERM))...)
 }
 
-// tracing leaves of ptrace what the supervisor needs to hold a shell until it is marked: a child lets
-// itself be traced, and is let go. Nothing else can be attached to, looked into or changed by that.
+// tracing leaves the part of ptrace that the supervisor needs to hold a shell until it is marked: a child
+// lets itself be traced, and is let go. Nothing else can be attached to, read or changed by that.
 func tracing() []bpf.Instruction {
 	return onArg(unix.SYS_PTRACE, 0,
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.PTRACE_TRACEME, SkipTrue: 2},
@@ -159,9 +159,9 @@ func terminals() []bpf.Instruction {
 	)
 }
 
-// sockets lets pass what reaches a network, and netlink, by which programs ask what network there is.
-// A socket of AF_UNIX would reach whatever listens on this machine: agents of keys, container engines,
-// the desktop. Pairs of sockets (socketpair) reach nothing and are left alone.
+// sockets allows sockets that reach a network, and netlink, by which programs list networks. A socket of
+// AF_UNIX would reach every listener on this machine: agents of keys, container engines, the desktop. Pairs
+// of sockets (socketpair) reach nothing and are left alone.
 func sockets(unixSockets bool) []bpf.Instruction {
 	families := []uint32{unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
 	if unixSockets {

@@ -21,24 +21,24 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/looks"
 )
 
-// look shows what a sandbox would, and makes one only for what is not known of one made of the same things.
+// look previews a sandbox, and makes one only for facts that no sandbox of the same specification has shown.
 func look(ctx context.Context, o Options, spec engine.EnvironmentSpec, notice func(string)) (engine.Environment, error) {
 	opened := func(ctx context.Context) (looks.Opened, error) {
 		env, err := open(ctx, o, spec, notice)
 		if err != nil {
 			return nil, err
 		}
-		return env.(*Environment), nil // which is what it opens where it can
+		return env.(*Environment), nil // the type that it opens if it can
 	}
 	e, v, err := plan(o, spec, notice)
 	if err != nil || o.State == "" {
-		return opened(ctx) // which says what is wrong
+		return opened(ctx) // its error says what is wrong
 	}
 	key, err := e.cacheKey(v)
 	if err != nil {
 		return opened(ctx)
 	}
-	rights, err := identity.WithoutCapabilities() // what is root's may read everything; in the sandbox it has no capabilities
+	rights, err := identity.WithoutCapabilities() // root's rights may read everything; in the sandbox it has no capabilities
 	if err != nil {
 		return opened(ctx)
 	}
@@ -54,7 +54,7 @@ func look(ctx context.Context, o Options, spec engine.EnvironmentSpec, notice fu
 
 // live says which place of this machine a path shows.
 func (v *view) live(p string) (looks.Shown, bool) {
-	for _, own := range []string{"/proc", "/dev", filepath.Dir(supervisorAt)} { // on top of whatever was granted
+	for _, own := range []string{"/proc", "/dev", filepath.Dir(supervisorAt)} { // on top of every grant
 		if within(p, own) {
 			return looks.Shown{}, false
 		}
@@ -118,7 +118,8 @@ func identityOf(name string) (string, error) {
 	return string(text), err
 }
 
-// system is what the kernel is and allows this process. A file that a kernel does not have is empty.
+// system describes the kernel and its permissions for this process. A file that a kernel does not have is
+// empty.
 func system() (map[string]string, error) {
 	out := map[string]string{}
 	for _, name := range []string{

@@ -15,7 +15,7 @@ import (
 // ENOSPC counts only where it is our own error.
 var transient = []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE}
 
-// passes returns what to say where a sandbox failed for something that passes; nil where it did not.
+// passes returns the message for a sandbox that failed for a transient error; nil for other errors.
 func passes(err error) error {
 	text := strings.ToLower(err.Error())
 	short := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)

@@ -71,13 +71,13 @@ type box struct {
 	ended   atomic.Pointer[string] // why we ended it; nil while we did not
 }
 
-// end ends everything in the sandbox at once, and says why to who asks.
+// end ends everything in the sandbox at once, and keeps the reason for later callers.
 func (b *box) end(why string) {
 	b.ended.Store(&why)
 	_ = unix.Kill(b.init, unix.SIGKILL)
 }
 
-// explain says what to do about a connection that cannot be made or broke.
+// explain adds the fix to the error of a connection that cannot be made or broke.
 func (b *box) explain(err error, reached bool) error {
 	if why := b.ended.Load(); why != nil {
 		return fmt.Errorf("the sandbox was ended: %s: the next request makes a new one", *why)
@@ -126,7 +126,7 @@ func start(ctx context.Context, o Options, v *view, workspace string) (*box, err
 	return b, nil
 }
 
-// wire is what the supervisor is asked for.
+// wire are the supervisor's options.
 func (o Options) wire(workspace string) wire.Options {
 	out := wire.Options{Settings: wire.Settings{Workspace: workspace, Venv: o.Venv, Env: o.Environ}}
 	if prefix := strings.TrimSpace(o.Prefix); prefix != "" {
@@ -135,11 +135,11 @@ func (o Options) wire(workspace string) wire.Options {
 	return out
 }
 
-// arrange puts together what bwrap is told.
+// arrange builds the arguments of bwrap.
 func (l *launch) arrange(v *view) error {
 	l.args = append(l.args,
 		"--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session", "--cap-drop", "ALL",
-		"--as-pid-1", // the kernel keeps KILL and STOP of what it started from it
+		"--as-pid-1", // the kernel withholds KILL and STOP of its descendants from it
 		"--hostname", "sandbox", "--clearenv")
 	if l.o.Network == "host" {
 		l.args = append(l.args, "--share-net")
@@ -172,8 +172,8 @@ func (l *launch) arrange(v *view) error {
 	return nil
 }
 
-// outer are the variables of bwrap and of the supervisor themselves: those that say where things are.
-// What a command gets travels over the stream, where no process list shows it.
+// outer are the variables of bwrap and of the supervisor themselves: those that name places. The variables of
+// a command travel over the stream, where no process list shows them.
 func outer(environ []string) []string {
 	var out []string
 	for _, kv := range environ {
@@ -185,7 +185,8 @@ func outer(environ []string) []string {
 	return out
 }
 
-// initOf reads the process id of the sandbox's first process from what bwrap has written by the time at which that runs.
+// initOf reads the process id of the sandbox's first process from bwrap's output, which is complete before
+// that process runs.
 func initOf(status *os.File) (int, error) {
 	var s struct {
 		Child int `json:"child-pid"`
@@ -227,7 +228,7 @@ func (o *Options) locate(roots []facts.Root) error {
 	return nil
 }
 
-// lookUp finds a program in one of several directories, outside of what roots grant for writing.
+// lookUp finds a program in one of several directories, outside of the roots that grant writing.
 func lookUp(name string, dirs []string, roots []facts.Root) string {
 	for _, dir := range dirs {
 		if !filepath.IsAbs(dir) {

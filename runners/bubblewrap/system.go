@@ -13,7 +13,7 @@ import (
 // supervisorAt is where the supervisor lies in a sandbox: /run is empty but for it.
 const supervisorAt = "/run/sallyport/sallyport-supervisor"
 
-// host is what the base of a view is made from.
+// host is the part of the host that the base of a view is made from.
 type host struct {
 	home    string
 	temp    string // $TMPDIR
@@ -24,13 +24,13 @@ type host struct {
 	scratch int64
 }
 
-// systemPlaces hold programs and what these need. None of them belongs to a user.
+// systemPlaces hold programs and their dependencies. None of them belongs to a user.
 func systemPlaces() []string {
 	return []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store", "/run/current-system"}
 }
 
-// configuration is what programs read of /etc to start, to speak a language, to trust certificates and
-// to choose among alternatives. The rest of it, keys and passwords among it, is not there.
+// configuration is the part of /etc that programs read to start, to speak a language, to trust certificates
+// and to choose among alternatives. The rest of it, keys and passwords among it, is not there.
 func configuration() []string {
 	return strings.Fields(`ld.so.cache alternatives localtime timezone locale.alias locale.conf
 		ssl/certs ssl/openssl.cnf ssl/cert.pem pki/ca-trust pki/tls/certs pki/tls/cert.pem pki/tls/openssl.cnf crypto-policies
@@ -70,7 +70,7 @@ func (v *view) base(h host) {
 	}
 }
 
-// system shows a place of the host as it is: a symlink as one, if what it leads to is shown too.
+// system shows a place of the host as it is: a symlink as one, if its target is shown too.
 func (v *view) system(p string) {
 	info, err := os.Lstat(p)
 	if err != nil {
@@ -109,7 +109,7 @@ func (v *view) original(at, source string, info os.FileInfo) {
 	v.add(mount{kind: readOnly, at: at, source: source})
 }
 
-// passwd has a line for the user, as programs want one to know who they run as.
+// passwd has a line for the user, since programs look up their own user.
 func (h host) passwd() string {
 	line := func(name string, uid, gid int, home string) string {
 		return fmt.Sprintf("%s:x:%d:%d::%s:/bin/sh\n", name, uid, gid, home)
@@ -150,7 +150,7 @@ func field(s string) string {
 	return s
 }
 
-// read returns a small file of the host, or what to take in its place.
+// read returns a small file of the host, or the given replacement.
 func read(path, otherwise string) []byte {
 	b, err := os.ReadFile(path)
 	if err != nil || len(b) > 1<<20 {
@@ -189,8 +189,8 @@ func (v *view) bind(path string, write bool) {
 	v.add(mount{kind: kind, at: path, source: path})
 }
 
-// uncover takes out of the base what a granted place shows by itself. Empty places that are there to
-// hide something stay, but for the home of a user whose home was granted.
+// uncover removes the places from the base that a granted place shows by itself. Empty places that hide
+// something stay, but for the home of a user with a granted home.
 func (v *view) uncover(granted string) {
 	kept := v.mounts[:0]
 	for _, m := range v.mounts {

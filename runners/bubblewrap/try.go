@@ -19,14 +19,14 @@ import (
 // trialAt is where a directory of the host is shown read-only, for the trial.
 const trialAt = "/run/sallyport/trial"
 
-// trial is what is set up on the host to be tried from inside.
+// trial are the objects on the host for a trial from inside.
 type trial struct {
 	canary.Trial
 	dir       string
 	listeners []net.Listener
 }
 
-// prepare sets a trial up in a place that a view hides, and shows of it what is to be read-only.
+// prepare sets a trial up in a place that a view hides, and shows the read-only part of it.
 func prepare(v *view, o Options) (t *trial, err error) {
 	t = &trial{}
 	defer func() {
@@ -90,7 +90,7 @@ func (t *trial) listen(network, address string) error {
 	return nil
 }
 
-// remove takes away what was set up.
+// remove removes the objects of a trial.
 func (t *trial) remove() {
 	for _, l := range t.listeners {
 		_ = l.Close()

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mounted is what the kernel tells of a mount (proc_pid_mountinfo(5)).
+// mounted is the kernel's description of a mount (proc_pid_mountinfo(5)).
 type mounted struct {
 	id     string
 	device string // major:minor
@@ -56,8 +56,8 @@ func unescape(s string) string {
 	return out.String()
 }
 
-// verify compares what the sandbox shows with what it was to show. Between the look at a path and its
-// mount somebody may have put a link there.
+// verify compares the sandbox's mounts with the plan. Between the check of a path and its mount somebody may
+// have put a link there.
 func (e *Environment) verify(v *view) error {
 	inside, err := mountsOf(strconv.Itoa(e.init))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 type mount struct {
 	kind   string // see below
 	at     string // absolute and clean
-	source string // what is put there, for those kinds that have one; the target of a symlink
+	source string // its content, for those kinds that have one; the target of a symlink
 	size   int64  // of a tmpfs
 	mode   string // of a tmpfs, octal
 	data   []byte // of a file
@@ -31,8 +31,8 @@ const (
 	content   = "file"
 )
 
-// view is everything that a sandbox shows. What lies deeper is put on top of what lies around it,
-// whatever the order in which it was added; of two at one place the later one holds.
+// view is everything that a sandbox shows. Inner places go on top of outer ones, regardless of the order in
+// which they were added; of two at one place the later one holds.
 type view struct{ mounts []mount }
 
 func (v *view) add(m mount) {
@@ -46,7 +46,7 @@ func (v *view) sorted() []mount {
 	slices.SortFunc(all, func(a, b mount) int {
 		return cmp.Or(cmp.Compare(depth(a.at), depth(b.at)), cmp.Compare(a.order, b.order))
 	})
-	// Of two at one place only the last is made: what is hidden below it would only have to be there.
+	// Of two at one place only the last is made: the source of a hidden one would have to exist for nothing.
 	last := map[string]int{}
 	for i, m := range all {
 		last[m.at] = i

@@ -61,7 +61,7 @@ func (e *Environment) gone(v *view) string {
 	return ""
 }
 
-// lose ends a sandbox whose protection has a hole, and tells who must look.
+// lose ends a sandbox with a hole in its protection, and notifies the operator.
 func (e *Environment) lose(place string) {
 	why := place + " was exchanged outside, so that nothing lay on it any more"
 	e.end(why)

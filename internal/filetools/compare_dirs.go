@@ -8,7 +8,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// Bounds of what compare_directories looks at and shows.
+// Bounds of the work and the result of compare_directories.
 const (
 	maxCompareSeen  = 100_000 // entries of both directories
 	maxDirDiff      = 100     // lines of one file's diff
@@ -37,7 +37,7 @@ type CompareDirectoriesDetails struct {
 	Counts       CompareCounts     `json:"counts"`
 }
 
-// CompareCounts counts what compare_directories found.
+// CompareCounts counts the findings of compare_directories.
 type CompareCounts struct {
 	OnlyInDir1  int `json:"only_in_dir1"`
 	OnlyInDir2  int `json:"only_in_dir2"`

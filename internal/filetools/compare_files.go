@@ -11,7 +11,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// Bounds of what compare_files shows.
+// Bounds of the result of compare_files.
 const (
 	maxFileDiff       = 500 // lines
 	maxContextLines   = 100
@@ -83,10 +83,10 @@ func (t *compareFiles) Result() Result {
 	return Result{Operation: "compare_files", Success: t.ok, Details: &t.details}
 }
 
-// comparison is what reading two files showed.
+// comparison is the result of reading two files.
 type comparison struct {
 	same bool
-	a, b []byte // what was read, for a diff; empty when there can be none
+	a, b []byte // their content, for a diff; empty if there can be none
 	note string // why there can be no diff of files that differ
 }
 

@@ -43,7 +43,7 @@ func (r *dirRun) dir(rel string, depth int) error {
 // errTooMuch is why a comparison does not go on.
 var errTooMuch = fmt.Errorf("more than %d entries, or too many names for the patterns: compare inner directories, or exclude some", maxCompareSeen)
 
-// list reads a directory of one side, without what the request excludes.
+// list reads a directory of one side, without the excluded entries.
 func (r *dirRun) list(side, rel string) ([]fs.DirEntry, error) {
 	if err := alive(r.ctx); err != nil {
 		return nil, err

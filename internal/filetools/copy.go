@@ -18,7 +18,7 @@ type CopyFileInput struct {
 	DryRun          bool   `json:"dry_run,omitempty" jsonschema:"only say what would be copied; policies judge it all the same (default false)"`
 }
 
-// CopyFileDetails is what copy_file did.
+// CopyFileDetails is the result of copy_file.
 type CopyFileDetails struct {
 	Type        string    `json:"type" jsonschema:"file or directory"`
 	Source      string    `json:"source" jsonschema:"absolute"`
@@ -89,8 +89,8 @@ func (t *copyFile) planFile(source, destination found) error {
 	return nil
 }
 
-// planTree names each file that will be written, so that each is judged for what it is. The source is
-// read as a whole.
+// planTree names each file that will be written, so that each is judged by itself. The source is read as a
+// whole.
 func (t *copyFile) planTree(files facts.FS, touches []facts.Touch, source fs.FileInfo) (_ []facts.Touch, err error) {
 	if within(files, source, t.in.DestinationPath) {
 		return nil, t.itself()

@@ -20,14 +20,14 @@ type CopyFilesBatchInput struct {
 	DryRun              bool     `json:"dry_run,omitempty" jsonschema:"only say what would be copied; policies judge it all the same (default false)"`
 }
 
-// CopySummary counts what copy_files_batch did.
+// CopySummary counts the work of copy_files_batch.
 type CopySummary struct {
 	Copied  int `json:"copied"`
 	Skipped int `json:"skipped"`
 	Errors  int `json:"errors"`
 }
 
-// CopyFilesBatchDetails is what copy_files_batch did. Each list has at most 1000 entries.
+// CopyFilesBatchDetails is the result of copy_files_batch. Each list has at most 1000 entries.
 type CopyFilesBatchDetails struct {
 	CopiedFiles  []CopiedFile `json:"copied_files" jsonschema:"what was copied; with dry_run, what would be"`
 	SkippedFiles []Skipped    `json:"skipped_files"`
@@ -107,7 +107,8 @@ func (t *copyBatch) destination(files facts.FS) (fs.FileInfo, error) {
 	return f.info, nil
 }
 
-// touches names the directory, and each file as it is read and as it is written. A link is only written: what it leads to is not read.
+// touches names the directory, and each file as it is read and as it is written. A link is only written: its
+// target is not read.
 func (t *copyBatch) touches() []facts.Touch {
 	out := []facts.Touch{{Path: t.in.SourceBasePath, Access: "read"}}
 	t.steps = nil

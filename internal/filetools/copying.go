@@ -18,14 +18,14 @@ type step struct {
 	to   int // index of the touch that writes it
 }
 
-// copied is what became of a step.
+// copied is the result of a step.
 type copied struct {
 	size    int64
 	link    bool
 	skipped string // why it was left out; "" when it was copied
 }
 
-// copier carries steps out. What is there and may not be replaced is skipped; nothing is ever deleted.
+// copier carries steps out. An existing file that may not be replaced is skipped; nothing is ever deleted.
 type copier struct {
 	files     engine.Files
 	paths     []facts.Path

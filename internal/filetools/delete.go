@@ -17,7 +17,7 @@ type DeleteFileInput struct {
 	DryRun    bool   `json:"dry_run,omitempty" jsonschema:"only say what would go; policies judge it all the same (default false)"`
 }
 
-// DeleteFileDetails is what delete_file did.
+// DeleteFileDetails is the result of delete_file.
 type DeleteFileDetails struct {
 	Type      string `json:"type" jsonschema:"file, directory, symlink, fifo, socket or device"`
 	Path      string `json:"path" jsonschema:"what went, absolute"`
@@ -103,7 +103,7 @@ func (t *deleteFile) directory(ctx context.Context, files engine.Files, real str
 // maxDeletedDepth bounds how deep delete_file goes; the system's own bound on paths is about here.
 const maxDeletedDepth = 2000
 
-// below deletes a directory and what is in it, or counts that.
+// below deletes a directory and its content, or counts that.
 func (t *deleteFile) below(ctx context.Context, files engine.Files, dir string, depth int) error {
 	if depth > maxDeletedDepth {
 		return fmt.Errorf("delete %s: more than %d directories inside each other: delete inner ones first", dir, maxDeletedDepth)

@@ -18,14 +18,14 @@ type DeleteFilesBatchInput struct {
 	DryRun          bool     `json:"dry_run,omitempty" jsonschema:"only say what would go; policies judge it all the same (default false)"`
 }
 
-// DeleteSummary counts what delete_files_batch did.
+// DeleteSummary counts the work of delete_files_batch.
 type DeleteSummary struct {
 	Deleted int `json:"deleted"`
 	Skipped int `json:"skipped"`
 	Errors  int `json:"errors"`
 }
 
-// DeleteFilesBatchDetails is what delete_files_batch did. Each list has at most 1000 entries.
+// DeleteFilesBatchDetails is the result of delete_files_batch. Each list has at most 1000 entries.
 type DeleteFilesBatchDetails struct {
 	DeletedFiles       []DeletedFile `json:"deleted_files" jsonschema:"what went; with dry_run, what would go"`
 	RemovedDirectories []string      `json:"removed_directories" jsonschema:"directories that this left empty and that went, too, relative to base_path"`

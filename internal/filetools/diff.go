@@ -9,7 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// Bounds of what is compared line by line, and of how much of that is shown.
+// Bounds of a comparison line by line, and of its result.
 const (
 	maxCompared    = 10 << 20 // bytes of one file
 	maxComparedAll = 200_000  // lines of one file
@@ -35,8 +35,8 @@ type lineDiff struct {
 	changes  []change
 }
 
-// compareLines finds the lines that differ. The time that it takes is that of sorting the lines, even
-// when they have nothing in common: lines that occur once in both texts are what holds it together.
+// compareLines finds the lines that differ. It takes the time of sorting the lines, even when they have
+// nothing in common: lines that occur once in both texts align them.
 func compareLines(a, b []byte) lineDiff {
 	d := lineDiff{}
 	d.old, d.oldTail = splitLines(a)

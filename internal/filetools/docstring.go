@@ -10,20 +10,20 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/docstring"
 )
 
-// Bounds of what read_docstring reads and returns.
+// Bounds of the work and the result of read_docstring.
 const (
 	maxSource    = 4 << 20   // bytes of the source
 	maxDocstring = 128 << 10 // bytes
 	maxFunctions = 500
 )
 
-// ReadDocstringInput asks what a Python source says about one of its functions.
+// ReadDocstringInput names a function of a Python source.
 type ReadDocstringInput struct {
 	FilePath     string `json:"file_path" jsonschema:"Python source; it is read, never run"`
 	FunctionName string `json:"function_name,omitempty" jsonschema:"function, class or Class.method; empty for the module itself and a list of its public functions"`
 }
 
-// ReadDocstringDetails is what a Python source says.
+// ReadDocstringDetails is the documentation in a Python source.
 type ReadDocstringDetails struct {
 	FilePath     string            `json:"file_path" jsonschema:"absolute"`
 	FunctionName string            `json:"function_name" jsonschema:"as asked for; empty for the module"`

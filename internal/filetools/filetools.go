@@ -3,8 +3,8 @@
 //
 // An operation names every path that it needs (Plan), and later works on exactly the real paths that
 // were judged (Run), through the engine.Files that the gate hands to it. It never opens a file by
-// itself and it judges nothing: what may be touched is for policies to say. Errors here are about
-// requests that make no sense, about bounds, and about what the file system answers.
+// itself and it judges nothing: policies decide which paths it may touch. Errors here are about
+// invalid requests, bounds, and answers of the file system.
 //
 // It knows nothing of the protocol by which a call came in: an entrance fills an input struct, hands the
 // operation to the gate and, when that is done, asks for the Result.
@@ -27,12 +27,12 @@ import (
 // Tool is one call of a file tool. It serves for one request at a time.
 type Tool interface {
 	engine.Operation
-	// Result tells what was done. It is meaningful once the gate's outcome says that the operation ran;
-	// after an error it holds what had been done until then.
+	// Result describes the work. It is meaningful once the gate's outcome says that the operation ran; after
+	// an error it describes the work until then.
 	Result() Result
 }
 
-// Result is what a call did.
+// Result is the result of a call.
 type Result struct {
 	Operation string // the tool's name
 	Success   bool   // false when it ended with an error, or when everything that it should do failed
@@ -58,8 +58,8 @@ const maxListed = 1000
 // maxPath bounds a path of a request, in bytes; no system takes longer ones.
 const maxPath = 4096
 
-// clean checks the text of a path and returns it with slashes and without one at its end. A ~ stands for
-// nothing here, and somebody who writes ~/x does not mean a directory of that name.
+// clean checks the text of a path and returns it with slashes and without one at its end. A ~ has no special
+// meaning here, and the author of ~/x does not mean a directory of that name.
 func clean(parameter, p string) (string, error) {
 	switch {
 	case p == "":
@@ -81,12 +81,12 @@ func clean(parameter, p string) (string, error) {
 	return p, nil
 }
 
-// below joins a base and a path below it. It does not clean them, so that "./~x" stays what it is.
+// below joins a base and a path below it. It does not clean them, so that "./~x" stays as it is.
 func below(base, rel string) string {
 	return strings.TrimSuffix(base, "/") + "/" + rel
 }
 
-// found is what a request's path leads to.
+// found is the target of a request's path.
 type found struct {
 	info    fs.FileInfo // nil where nothing is granted
 	granted bool
@@ -95,8 +95,8 @@ type found struct {
 // maxLinks is how many symbolic links one path may go through.
 const maxLinks = 40
 
-// look finds out what a path leads to, following links. What lies where nothing is granted is not
-// looked at and no error: its bare touch lets the policies refuse it, with their reason.
+// look finds the target of a path, following links. A place that is not granted is not looked at and no
+// error: its bare touch lets the policies refuse it, with their reason.
 func look(files facts.FS, p string) (found, error) {
 	at := p
 	for range maxLinks {

@@ -87,7 +87,7 @@ func (p patterns) matchAllBelow(dir string) bool {
 	return false
 }
 
-// selection is what a batch takes of a tree.
+// selection is the part of a tree that a batch takes.
 type selection struct{ include, exclude patterns }
 
 func parseSelection(include, exclude []string) (s selection, err error) {

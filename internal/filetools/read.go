@@ -24,7 +24,7 @@ type ReadFileInput struct {
 	LineCount *int   `json:"line_count,omitempty" jsonschema:"how many lines to return at most (default: all that fit into 256 KiB)"`
 }
 
-// ReadFileDetails is what read_file returns.
+// ReadFileDetails is the result of read_file.
 type ReadFileDetails struct {
 	Path       string `json:"path" jsonschema:"the file, absolute"`
 	Content    string `json:"content" jsonschema:"the lines, unchanged and without line numbers"`
@@ -129,7 +129,7 @@ func (w *window) add(piece []byte, line int, starts bool) {
 	w.lines--
 }
 
-// lines reads to the end of the file, to know its size, and keeps what was asked for.
+// lines reads to the end of the file, to know its size, and keeps the requested lines.
 func (t *readFile) lines(r *bufio.Reader) error {
 	d := &t.details
 	w := window{from: d.Offset, to: math.MaxInt}
@@ -157,7 +157,7 @@ func (t *readFile) lines(r *bufio.Reader) error {
 	}
 }
 
-// finish fills in the content, where to go on, and the note about what is not shown.
+// finish fills in the content, the next offset, and the note about omitted parts.
 func (t *readFile) finish(w window) {
 	d := &t.details
 	d.LineCount = w.lines

@@ -10,8 +10,8 @@ import (
 // headBytes is how much of a file tells whether it is text.
 const headBytes = 8 << 10
 
-// binary looks at the first bytes of a file and says what it is, or "" for text. Text in another
-// encoding than UTF-8 counts as text as long as no byte of it is zero.
+// binary looks at the first bytes of a file and names its kind, or "" for text. Text in another encoding than
+// UTF-8 counts as text as long as no byte of it is zero.
 func binary(head []byte) string {
 	switch {
 	case len(head) == 0:

@@ -11,7 +11,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// Bounds of what one call expands before it is judged.
+// Bounds of the files that one call expands to before it is judged.
 const (
 	maxFiles    = 5000    // files and links that one call may name
 	maxSeen     = 50_000  // directory entries that it may look at to find them
@@ -26,7 +26,7 @@ type item struct {
 	link string // target of a symbolic link
 }
 
-// tree is what a batch takes of a directory. Links are never followed.
+// tree is the part of a directory that a batch takes. Links are never followed.
 type tree struct {
 	files []item // everything that is no directory, in the order of names
 	// emptied are directories of which every entry was taken, inner ones first; hollow are those that
@@ -46,7 +46,7 @@ type grower struct {
 	matching int
 }
 
-// grow looks through a directory for what a selection takes. It reads no file.
+// grow searches a directory for selected files. It reads no file.
 func grow(files facts.FS, base string, takes selection, avoid fs.FileInfo) (tree, error) {
 	g := grower{fs: files, base: base, takes: takes, avoid: avoid}
 	if _, err := g.dir("", 0); err != nil {

@@ -18,7 +18,7 @@ type WriteFileInput struct {
 	Overwrite *bool  `json:"overwrite,omitempty" jsonschema:"replace a file that is there already (default true)"`
 }
 
-// WriteFileDetails is what write_file did.
+// WriteFileDetails is the result of write_file.
 type WriteFileDetails struct {
 	Path         string `json:"path" jsonschema:"the file, absolute"`
 	BytesWritten int64  `json:"bytes_written" jsonschema:"bytes of the content"`
@@ -32,7 +32,7 @@ type writeFile struct {
 	ok      bool
 }
 
-// WriteFile writes a file, whole or not at all. A link is followed to what was judged.
+// WriteFile writes a file, whole or not at all. A link is followed to its judged target.
 func WriteFile(in WriteFileInput) Tool { return &writeFile{in: in} }
 
 func (t *writeFile) overwrite() bool { return t.in.Overwrite == nil || *t.in.Overwrite }
@@ -45,7 +45,7 @@ func (t *writeFile) Plan(files facts.FS) (_ []facts.Touch, err error) {
 	if err == nil && f.granted && f.info.IsDir() {
 		return nil, fmt.Errorf("write %s: it is a directory: name a file", t.in.Path)
 	}
-	return []facts.Touch{{Path: t.in.Path, Access: "write"}}, nil // what is missing will be made
+	return []facts.Touch{{Path: t.in.Path, Access: "write"}}, nil // missing parts will be made
 }
 
 func (t *writeFile) Run(ctx context.Context, files engine.Files, paths []facts.Path) error {

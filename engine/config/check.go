@@ -47,8 +47,8 @@ func problemAt(where map[string]position, key, text string) Problem {
 	}
 }
 
-// bad reports whether the decoder has already refused what stands at key, so that one mistake is
-// not told twice.
+// bad reports whether the decoder has already refused the value at key, so that one mistake is not reported
+// twice.
 func (c checker) bad(key string) bool {
 	return slices.ContainsFunc(c.problems, func(p Problem) bool { return p.Key == key })
 }

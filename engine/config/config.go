@@ -1,12 +1,12 @@
 // Package config reads sallyport.yaml: strictly, and all problems at once.
 //
-// A key that is not known, a value of the wrong type, a pattern that RE2 cannot take, a place
-// that is not there: each is a Problem with its line, and a configuration with a problem is not
-// used at all. What this package returns is ready for use: defaults filled in, paths absolute,
+// An unknown key, a value of the wrong type, a pattern that RE2 refuses, a missing place: each is
+// a Problem with its line, and a configuration with a problem is not used at all. The result of
+// this package is ready for use: defaults filled in, paths absolute,
 // patterns compiled.
 //
 // It holds no judgement about commands and loads no policies. It does not know which runners or
-// kinds of bundle this build has: package plugins refuses what it cannot honour.
+// kinds of bundle this build has: package plugins refuses settings that it cannot honour.
 package config
 
 import "time"
@@ -46,7 +46,7 @@ type Config struct {
 	PolicyKeys []Path `yaml:"policy_keys"`
 	// How servers are reached from which policies come. An address under policies that none of these covers is reached by their defaults.
 	PolicyServers []PolicyServer `yaml:"policy_servers"`
-	// What judges the built-in rules: topdown, OPA's interpreter; wasm, the same rules compiled to WebAssembly; auto: wasm where this machine runs it as native code. Decisions are the same.
+	// Evaluator of the built-in rules: topdown, OPA's interpreter; wasm, the same rules compiled to WebAssembly; auto: wasm where this machine runs it as native code. Decisions are the same.
 	Evaluator string `yaml:"evaluator" jsonschema:"enum=auto,enum=topdown,enum=wasm"`
 	// Rules compiled to WebAssembly: .wasm files, and bundles (.tar.gz) made by "opa build -t wasm". A manifest stands beside each.
 	Plugins []Path `yaml:"plugins"`
@@ -86,7 +86,7 @@ type Grant struct {
 	Path Path `yaml:"path" jsonschema:"required"`
 	// read or write. Default: read.
 	Access string `yaml:"access" jsonschema:"enum=read,enum=write"`
-	// What the place is to the policies: context (given material) or temporary (scratch). Default: context.
+	// Zone of the place for policies: context (given material) or temporary (scratch). Default: context.
 	Zone string `yaml:"zone" jsonschema:"enum=context,enum=temporary"`
 	// Places below path that stay read-only: absolute, or relative to path. They need not exist.
 	Protected []string `yaml:"protected"`
@@ -111,7 +111,7 @@ type Exemption struct {
 	Rule string `yaml:"rule" jsonschema:"required"`
 	// Regular expression (RE2) that the command must match wholly, matched as under commands.
 	Match Pattern `yaml:"match" jsonschema:"required"`
-	// Why, for those who read the audit log.
+	// Reason, for readers of the audit log.
 	Reason string `yaml:"reason" jsonschema:"required"`
 	// Last day (UTC) on which it holds, as 2026-12-31, or an RFC 3339 time. Sallyport warns two weeks ahead. A running server drops it when it expires.
 	Expires Date `yaml:"expires" jsonschema:"required"`
@@ -121,7 +121,7 @@ type Exemption struct {
 type PolicyServer struct {
 	// Beginning of its addresses, such as https://policies.example.com/fleet: https, or http on this machine.
 	URL string `yaml:"url" jsonschema:"required"`
-	// http is taken from other machines, too. Without policy_keys whoever is on the way could then change the policies.
+	// Accept http from other machines, too. Without policy_keys, anyone on the way could then change the policies.
 	InsecureHTTP bool `yaml:"insecure_http"`
 	// File with a token that is sent as "Authorization: Bearer". It is read anew for every request.
 	TokenFile Path `yaml:"token_file"`
@@ -139,9 +139,9 @@ type PolicyServer struct {
 	MaxSize Size `yaml:"max_size"`
 	// Path below url of a discovery bundle that names the bundles of this machine, in place of addresses under policies.
 	Discovery string `yaml:"discovery"`
-	// Tell the server which bundles are in use and what is wrong with them: POST to /status below url.
+	// Report the bundles in use and their errors to the server: POST to /status below url.
 	Status bool `yaml:"status"`
-	// Send a copy of each decision record, redacted as in the audit log: POST to /logs below url. The audit log stays what counts.
+	// Send a copy of each decision record, redacted as in the audit log: POST to /logs below url. The audit log remains the record.
 	DecisionLogs bool `yaml:"decision_logs"`
 	// Labels of this machine in status and decision logs.
 	Labels map[string]string `yaml:"labels"`
@@ -155,7 +155,7 @@ type Polling struct {
 	Max Duration `yaml:"max"`
 }
 
-// Environment says what commands find in their environment besides the basic variables.
+// Environment configures the environment of commands, besides the basic variables.
 type Environment struct {
 	// auto: .venv of the working directory or of the workspace, if there is one; none; or the directory of a virtual environment.
 	Venv string `yaml:"venv"`
@@ -183,7 +183,7 @@ type Local struct {
 	Scratch Size `yaml:"scratch"`
 	// Processes and threads that may exist in a sandbox at once.
 	PIDs int `yaml:"pids"`
-	// Memory of a sandbox, such as 4g. Default: three quarters of what the machine has. It needs a control group that sallyport may make.
+	// Memory of a sandbox, such as 4g. Default: three quarters of the machine's. It needs a control group that sallyport may make.
 	Memory Size `yaml:"memory"`
 }
 
@@ -197,7 +197,7 @@ type Remote struct {
 	Args []string `yaml:"args"`
 	// Workspace there, an absolute path. Default: the same path as here.
 	Workspace string `yaml:"workspace"`
-	// What confines commands there. Policies are told, nothing else follows from it. Default: remote.
+	// Confinement of commands there, for policies. It has no other effect. Default: remote.
 	Isolation string `yaml:"isolation" jsonschema:"enum=remote,enum=container,enum=namespace,enum=none"`
 	// Network that commands have there. Policies are told, nothing else follows from it. Default: unknown.
 	Network string `yaml:"network" jsonschema:"enum=unknown,enum=none,enum=bridge,enum=host"`
@@ -207,7 +207,7 @@ type Remote struct {
 type Audit struct {
 	// Directory of the log. Default: $XDG_STATE_HOME/sallyport/audit.
 	Dir Path `yaml:"dir"`
-	// Regular expressions (RE2) whose matches are redacted, besides the built-in ones.
+	// Regular expressions (RE2) to redact, besides the built-in ones.
 	Redact []Pattern `yaml:"redact"`
 	// How long records are kept: sallyport audit prune removes files that are older. 2160h are 90 days. Left out: for ever.
 	Retention Duration `yaml:"retention"`
@@ -223,7 +223,7 @@ type Checkpoint struct {
 	Publish []string `yaml:"publish"`
 }
 
-// Defaults returns what holds where the file is silent. host gives the places.
+// Defaults returns the default configuration. host gives the places.
 func Defaults(host Host) Config {
 	return Config{
 		Version:   1,

@@ -16,8 +16,8 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
 
-// decoder fills a struct from YAML nodes. It goes on after a problem, so that an operator sees
-// all of them at once. It takes no aliases, tags or merge keys: what a file says stands in it.
+// decoder fills a struct from YAML nodes. It goes on after a problem, so that an operator sees all of them at
+// once. It takes no aliases, tags or merge keys: a file has no hidden content.
 type decoder struct {
 	base     string // directory that relative paths start from
 	home     string

@@ -24,7 +24,7 @@ type Docker struct {
 	FileSize Size `yaml:"file_size"`
 	// Size of /tmp, which lies in memory.
 	Tmp Size `yaml:"tmp"`
-	// read-only: commands write to the granted places, their home, /tmp and what the image leaves to them; writable: anywhere that their user may. Default: read-only. Under docker-sudo it is writable.
+	// read-only: commands write to the granted places, their home, /tmp and places that the image leaves to them; writable: anywhere that their user may. Default: read-only. Under docker-sudo it is writable.
 	Root string `yaml:"root" jsonschema:"enum=read-only,enum=writable"`
 	// Commands may use sockets of the file system. With them they reach every program of this machine that listens in a granted place.
 	UnixSockets bool `yaml:"unix_sockets"`
@@ -42,7 +42,7 @@ type Docker struct {
 	Mounts []Mount `yaml:"mounts"`
 }
 
-// Credentials is what a container gets of the operator's identity. Files are mounted read-only.
+// Credentials are the parts of the operator's identity that a container gets. Files are mounted read-only.
 type Credentials struct {
 	// Well-known files of the home directory: ~/.ssh, ~/.gitconfig, ~/.config/gh, ~/.npmrc, ~/.pypirc, ~/.claude, ~/.codex and ~/.gemini.
 	Mount []string `yaml:"mount" jsonschema:"enum=ssh_keys,enum=git_config,enum=gh_config,enum=npm_config,enum=pypi_config,enum=claude_config,enum=codex_config,enum=gemini_config"`
@@ -67,7 +67,7 @@ type Packages struct {
 	NPM []string `yaml:"npm"`
 	// Network of the installation alone; same: that of the container.
 	Network string `yaml:"network" jsonschema:"enum=same,enum=none,enum=bridge,enum=host"`
-	// What a failed installation means: stop, or continue without these packages.
+	// Effect of a failed installation: stop, or continue without these packages.
 	OnFailure string `yaml:"on_failure" jsonschema:"enum=stop,enum=continue"`
 }
 

@@ -49,7 +49,7 @@ func (l *Loaded) temporary() []string {
 	return places
 }
 
-// self lists what an agent must not change, because it is what holds the agent.
+// self lists the places that an agent must not change, because they are sallyport's own.
 func (l *Loaded) self() []facts.Place {
 	var places []facts.Place
 	add := func(p, label string) {
@@ -92,7 +92,7 @@ func (l *Loaded) self() []facts.Place {
 		}
 	}
 	add(l.PoliciesDir(), "self_policy")
-	add(l.CompiledDir(), "self_policy") // what lies there is run in this process
+	add(l.CompiledDir(), "self_policy") // its files are run in this process
 	add(string(l.Audit.Dir), "self_audit")
 	add(filepath.Join(filepath.Dir(string(l.Audit.Dir)), "keys"), "self_key") // where the log keeps its keys
 	add(l.SessionsDir(), "self_audit")

@@ -17,7 +17,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/commands"
 )
 
-// Host is what a configuration takes from the machine and the process that read it.
+// Host is the part of the machine and of the process that a configuration depends on.
 type Host struct {
 	Dir        string // working directory of the process
 	Home       string // home directory; "" for none
@@ -45,7 +45,7 @@ type Loaded struct {
 	Source string // how File was found: "--config", "$SALLYPORT_CONFIG", "user", "system"; "defaults" for none
 	// Ignored are configuration files in the workspace. They are never read: an agent could have written them.
 	Ignored []string
-	// Notes are what an operator should know and what is no problem: an exemption that has expired, a place that is not there.
+	// Notes are for the operator and no problem: an exemption that has expired, a missing place.
 	Notes []string
 
 	table    *commands.Table // with the rows of Commands.Table; nil for the built-in one
@@ -134,8 +134,8 @@ func (l *Loaded) EnvironmentsDir() string {
 	return xdg(l.host, "XDG_STATE_HOME", ".local/state", "environments")
 }
 
-// SandboxDir is where it is noted what sandboxes must take away again, beside the sessions. It is "" when there is
-// neither $XDG_STATE_HOME nor a home directory.
+// SandboxDir is the record of files that sandboxes must remove again, beside the sessions. It is "" if there
+// is neither $XDG_STATE_HOME nor a home directory.
 func (l *Loaded) SandboxDir() string {
 	return xdg(l.host, "XDG_STATE_HOME", ".local/state", "sandboxes")
 }
@@ -156,7 +156,7 @@ func (l *Loaded) StateDir() string { return xdg(l.host, "XDG_STATE_HOME", ".loca
 // Named reports whether the file names the workspace.
 func (l *Loaded) Named() bool { return !l.unnamed }
 
-// Home is the home directory of who runs sallyport; "" for none.
+// Home is the home directory of sallyport's user; "" for none.
 func (l *Loaded) Home() string { return l.host.Home }
 
 // xdg returns the path of sallyport's name below an XDG base directory
@@ -218,8 +218,8 @@ func read(file string) (string, error) {
 	return string(text), nil
 }
 
-// Parse reads the text of a configuration. file is what it was read from; "" means that there is
-// none, and then text must be empty: the defaults are checked alone.
+// Parse reads the text of a configuration. file is its path; "" means that there is none, and then text must
+// be empty: the defaults are checked alone.
 func Parse(text, file, source string, host Host) (*Loaded, error) {
 	l := &Loaded{Config: Defaults(host), File: file, Source: source, host: host}
 	d := &decoder{base: host.Dir, home: host.Home, where: map[string]position{}}
@@ -243,7 +243,7 @@ func Parse(text, file, source string, host Host) (*Loaded, error) {
 	return l, nil
 }
 
-// unset is what no file can say of a path.
+// unset is a value that no file can give a path.
 const unset = Path("\x00")
 
 // inWorkspace lists the files in the workspace that look like a configuration and are not the
@@ -268,7 +268,7 @@ func (l *Loaded) Environ() []string { return l.host.Environ }
 // text as in sallyport.yaml that holds on top; "" for none.
 func (l *Loaded) Trial(home, workspace, profile, more string) (*Loaded, error) {
 	t := *l
-	t.compiled = l.CompiledDir() // what is compiled is the same there, and takes its time
+	t.compiled = l.CompiledDir() // compiled modules are the same there, and take time to make
 	t.host.Home, t.Workspace, t.Profile, t.unnamed = home, Path(workspace), profile, false
 	t.Runner = "local" // rules are tried out here, wherever commands run
 	t.host.Environ = []string{"HOME=" + home}

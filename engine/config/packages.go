@@ -10,11 +10,11 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
 
-// debianName is a name with a version or a release, or the path of a .deb file. What apt-get would take for something else, such as
-// a name with "-" behind it, which removes the package, is not among them.
+// debianName is a name with a version or a release, or the path of a .deb file. It excludes words with
+// another meaning to apt-get, such as a name with "-" behind it, which removes the package.
 var debianName = lazyregexp.New(`^([a-z0-9][a-z0-9+.-]*[a-z0-9+](:[a-z0-9-]+)?([=/][A-Za-z0-9.+:~_-]+)?|/.*\.deb)$`)
 
-// packages checks what is to be installed before a container starts.
+// packages checks the packages to install before a container starts.
 func (c checker) packages() {
 	p := c.l.Docker.Packages
 	for _, list := range []struct {
@@ -70,7 +70,8 @@ func (d Docker) InstallNetwork() string {
 	return d.Packages.Network
 }
 
-// needNetwork reports whether anything comes from elsewhere: whatever is not a file in the container.
+// needNetwork reports whether any package comes from elsewhere: every one that is not a file in the
+// container.
 func (p Packages) needNetwork() bool {
 	return slices.ContainsFunc(slices.Concat(p.System, p.Python, p.NPM), func(name string) bool {
 		return !path.IsAbs(strings.TrimPrefix(name, "file:"))

@@ -12,12 +12,12 @@ import (
 // the operator wrote it. Where it is anchored depends on the key.
 type Pattern string
 
-// UnmarshalText refuses what RE2 cannot take, and names it.
+// UnmarshalText refuses a construct that RE2 does not have, and names it.
 func (p *Pattern) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		return errors.New("the pattern is empty: it would match everything or nothing")
 	}
-	// Compiled alone first: anchoring must not be what makes or breaks it ("a)(b" would pass).
+	// Compiled alone first: anchors must not make an invalid pattern valid ("a)(b" would pass).
 	if _, err := regexp.Compile(string(text)); err != nil {
 		return fmt.Errorf("%q: %s", text, explain(err))
 	}

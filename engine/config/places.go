@@ -34,7 +34,7 @@ func missing(p string, err error) string {
 	return fmt.Sprintf("%s cannot be looked at: %v", p, err)
 }
 
-// grants fills in what entries leave out and drops optional places that are not there.
+// grants fills in the defaults of entries and drops missing optional places.
 func (c checker) grants() {
 	held := map[string]string{real(string(c.l.Workspace)): "workspace"}
 	kept := make([]Grant, 0, len(c.l.Paths))

@@ -23,7 +23,8 @@ func (l *Loaded) there() string {
 	return string(l.Workspace)
 }
 
-// runners checks the operator's own runners, fills in what they leave out, and checks that the one in use is there.
+// runners checks the operator's own runners, fills in their defaults, and checks that the one in use is
+// there.
 func (c checker) runners() {
 	known := BuiltinRunners()
 	for _, name := range slices.Sorted(maps.Keys(c.l.Runners)) {
@@ -43,10 +44,10 @@ func (c checker) runners() {
 		case slices.ContainsFunc(slices.Concat(r.Command, r.Args), func(word string) bool { return strings.Contains(word, "\x00") }):
 			c.problem(key+".command", "it holds a NUL byte")
 		case r.Plugin == "" && strings.ContainsAny(r.Command[0], `/\`) && !filepath.IsAbs(r.Command[0]):
-			// Relative to what? Often to a place that an agent may write to.
+			// A relative path would often lead to a place that an agent may write to.
 			c.problem(key+".command[0]", "%q is neither a name nor an absolute path", r.Command[0])
 		}
-		if r.Plugin == "" { // whose manifest may say it
+		if r.Plugin == "" { // a plugin's manifest may have it
 			r.Isolation, r.Network = cmp.Or(r.Isolation, "remote"), cmp.Or(r.Network, "unknown")
 		}
 		c.l.Runners[name] = r

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Warnings says what is risky about a configuration that is otherwise sound: who else could
-// change it, and what it grants. They are for a person to weigh; nothing is refused.
+// Warnings lists the risks of a valid configuration: other users who could change it, and wide grants. They
+// are for a person to weigh; nothing is refused.
 func (l *Loaded) Warnings() []string {
 	out := l.exposed()
 	wide := l.TooWide()
@@ -129,8 +129,8 @@ func holds(dir, p string) bool {
 	return dir == p || below(p, dir) || below(real(p), real(dir)) || real(p) == real(dir)
 }
 
-// writableByOthers says who beside the owner could change p by its mode bits; "" for nobody. A
-// directory with the sticky bit keeps others from replacing what is not theirs.
+// writableByOthers names the users besides the owner that could change p by its mode bits; "" for none. A
+// directory with the sticky bit keeps others from replacing files of the owner.
 func writableByOthers(p string) string {
 	info, err := os.Stat(p)
 	if err != nil || info.IsDir() && info.Mode()&os.ModeSticky != 0 {

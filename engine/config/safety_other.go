@@ -4,5 +4,5 @@ package config
 
 import "io/fs"
 
-// writers says nothing: the mode bits of this system do not tell who may write.
+// writers is "" here: the mode bits of this system do not show writers.
 func writers(fs.FileInfo) string { return "" }

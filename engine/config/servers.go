@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// PoliciesDir is where bundles from servers are kept, and what is known of bundles that judged. It is "" when there is
-// neither $XDG_STATE_HOME nor a home directory.
+// PoliciesDir is the cache of bundles from servers, and of facts about bundles that judged. It is "" if there
+// is neither $XDG_STATE_HOME nor a home directory.
 func (l *Loaded) PoliciesDir() string {
 	return xdg(l.host, "XDG_STATE_HOME", ".local/state", "policies")
 }
@@ -71,7 +71,7 @@ func (s *PolicyServer) fill() {
 	s.MaxSize = cmp.Or(s.MaxSize, defaultBundleSize)
 }
 
-// servers checks the servers of policies and fills in what they leave out.
+// servers checks the policy servers and fills in their defaults.
 func (c checker) servers() {
 	seen := map[string]bool{}
 	for i := range c.l.PolicyServers {
@@ -138,8 +138,8 @@ func (c checker) remote(key, p string) {
 	}
 }
 
-// address says what is wrong with the address of a bundle or a server; "" for nothing. It is told in logs and records,
-// so it must hold no secret.
+// address reports the problem with the address of a bundle or a server; "" for none. Logs and records contain
+// it, so it must hold no secret.
 func address(p string, insecure bool) string {
 	u, err := url.Parse(p)
 	switch {

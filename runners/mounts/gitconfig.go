@@ -20,7 +20,7 @@ const (
 	maxIncludes = 10
 )
 
-// parseGitConfig reads a configuration as git does, and leniently: what it cannot read is passed over, for
+// parseGitConfig reads a configuration as git does, and leniently: it skips lines that it cannot read, for
 // git itself refuses to work then.
 func parseGitConfig(text string) gitSettings {
 	var s gitSettings
@@ -102,7 +102,7 @@ func unescaped(c byte) byte {
 	return c
 }
 
-// gitConfig is what a configuration says with all that it includes, and which files it is read from.
+// gitConfig is a configuration with all its includes, and the files that it is read from.
 type gitConfig struct {
 	gitSettings
 	home  string

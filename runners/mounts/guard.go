@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// Guard refuses places of this machine that no environment may be shown, whoever asks for them: what
-// gives rights over the machine, and what others are trusted by. It is about what an operator wrote; the
-// error says what to write instead.
+// Guard refuses places of this machine that no environment may show, regardless of the requester: places that
+// give rights over the machine, and credentials of others. It checks an operator's setting; the error has the
+// fix.
 type Guard struct {
-	Home string   // home directory of who runs sallyport; "" for none
-	Own  []string // sallyport's own places: its log, its keys, what it remembers
+	Home string   // home directory of sallyport's user; "" for none
+	Own  []string // sallyport's own places: its log, its keys, its state
 	// Sockets are those of engines in use, besides the usual ones.
 	Sockets []string
 }
@@ -44,8 +44,8 @@ func (g Guard) Refuse(place string, write bool) error {
 	return nil
 }
 
-// spellings are a path and what it is besides: a drive of Windows is mounted below /mnt in its Linux, and
-// data volumes of macOS below /system.
+// spellings are a path and its other names: a drive of Windows is mounted below /mnt in its Linux, and data
+// volumes of macOS below /system.
 func spellings(p string) []string {
 	out := []string{p}
 	if rest, ok := strings.CutPrefix(p, "/mnt/"); ok && len(rest) > 0 && (len(rest) == 1 || rest[1] == '/') {
@@ -98,7 +98,7 @@ func forbidden() []string {
 	}
 }
 
-// system are places that hold what is the system's, and that may be mounted in part.
+// system are places of the operating system that may be mounted in part.
 func system() []string {
 	return append(programs(), "/opt", "/var", "/var/lib", "/var/cache", "/var/spool", "/var/db")
 }
@@ -110,7 +110,7 @@ func programs() []string {
 	}
 }
 
-// shared are places that hold what is everybody's, and that may be mounted in part.
+// shared are places of all users that may be mounted in part.
 func shared() []string {
 	return []string{
 		"/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/private", "/private/var", "/home", "/users", "/srv", "/mnt", "/media",

@@ -32,8 +32,8 @@ const (
 	lookPause, share = 3 * time.Second, 50
 )
 
-// LookOut begins with what Protect found and how long that took, for the same roots; busy reports whether commands run.
-// It returns nil where to look again would be a burden.
+// LookOut begins with the result of Protect and its duration, for the same roots; busy reports whether
+// commands run. It returns nil if repeated searches would be a burden.
 func LookOut(roots []facts.Root, home string, found Protection, took time.Duration, busy func() bool, tell func(repository, words string)) *Lookout {
 	if took > lookAgain {
 		return nil
@@ -55,7 +55,7 @@ func (l *Lookout) Ran() {
 
 func (l *Lookout) due() {
 	l.mu.Lock()
-	l.next = nil // what starts from here on may write behind our back
+	l.next = nil // commands that start from here on may write unnoticed
 	l.mu.Unlock()
 	if l.busy() {
 		l.Ran()
@@ -63,7 +63,7 @@ func (l *Lookout) due() {
 	l.look(false)
 }
 
-// look tells of what was not there the last time. Nothing is told after the last look.
+// look reports repositories that were not there the last time. Nothing is reported after the last look.
 func (l *Lookout) look(last bool) {
 	l.looking.Lock()
 	defer l.looking.Unlock()

@@ -16,9 +16,9 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/files"
 )
 
-// Masks are what one session put where places are missing. It is noted in a directory before it is made,
-// so that what a killed session could not take away the next one does. Sessions on the same places share
-// them: the last one takes them away.
+// Masks are the placeholders of one session for missing places. A directory records each before it is made,
+// so that the next session removes those that a killed one could not. Sessions on the same places share them:
+// the last one removes them.
 type Masks struct {
 	dir    string   // "" when nothing is noted
 	record *os.File // locked for as long as the session lives
@@ -36,7 +36,7 @@ const (
 	maxRecord    = 4 << 20
 )
 
-// OpenMasks takes away what dead sessions left, and begins a record. Without a directory nothing is noted.
+// OpenMasks removes the masks of dead sessions, and begins a record. Without a directory nothing is recorded.
 func OpenMasks(dir string) (*Masks, error) {
 	m := &Masks{dir: dir}
 	if dir == "" {
@@ -63,7 +63,7 @@ func OpenMasks(dir string) (*Masks, error) {
 	return m, nil
 }
 
-// SweepMasks takes away what dead sessions left. Where none has been, nothing is made.
+// SweepMasks removes the masks of dead sessions. Without earlier sessions, it creates nothing.
 func SweepMasks(dir string) error {
 	if dir == "" || !exists(dir) {
 		return nil
@@ -87,8 +87,8 @@ func (m *Masks) lock() (unlock func(), err error) {
 	return func() { _ = f.Close() }, nil
 }
 
-// Put makes a mask, if the place is still missing. What is there may be the mask of another session: then
-// we have a share in it from now on. Else it is left alone.
+// Put makes a mask, if the place is still missing. An existing file may be the mask of another session: then
+// we share it from now on. Else it is left alone.
 func (m *Masks) Put(path string, mask Mask) error {
 	if m.dir != "" {
 		unlock, err := m.lock()
@@ -119,7 +119,7 @@ func (m *Masks) Put(path string, mask Mask) error {
 	return err
 }
 
-// note writes a line before what it tells of is done.
+// note writes a line before the action that it describes.
 func (m *Masks) note(line noted) error {
 	m.made = append(m.made, line)
 	if m.record == nil {
@@ -206,7 +206,7 @@ func (m *Masks) others() (map[string]bool, error) {
 	return out, err
 }
 
-// sweep takes away what dead sessions left. The lock is held.
+// sweep removes the masks of dead sessions. The lock is held.
 func (m *Masks) sweep() error {
 	others, err := m.others()
 	if err != nil {
@@ -217,7 +217,7 @@ func (m *Masks) sweep() error {
 			return nil
 		}
 		if remove(lines(f), others) != nil {
-			return nil // what could not be taken away now stays noted
+			return nil // a mask that could not be removed stays recorded
 		}
 		return os.Remove(f.Name())
 	})
@@ -254,7 +254,7 @@ func globQuoted(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
-// lines reads a record. The last line of a killed session may be cut off: what it tells of was not made.
+// lines reads a record. The last line of a killed session may be cut off: its mask was not made.
 func lines(f *os.File) []noted {
 	b, err := io.ReadAll(io.LimitReader(f, maxRecord))
 	if err != nil {

@@ -16,38 +16,38 @@ import (
 // Guarded is a place in a writable root that is mounted on itself.
 type Guarded struct {
 	Path string
-	// Write says that it can be written to. It is there all the same, because what is mounted cannot be
-	// renamed, and another cannot be put in its place.
+	// Write means that it can be written to. It is listed all the same, because a mount cannot be renamed,
+	// and another file cannot be put in its place.
 	Write bool
-	// Mask is what stands there while it is missing, so that it cannot be made. Nil: it is there.
+	// Mask is the placeholder of a missing place, so that it cannot be made. Nil: it exists.
 	Mask *Mask
 	// Maskable is Mask whether or not it is missing: another session may have put its mask there.
 	Maskable *Mask
 }
 
-// Mask is what stands in for a place that is missing.
+// Mask is the placeholder of a missing place.
 type Mask struct {
 	Dir     bool   // an empty directory: git does not see one
 	Content string // of a file
 }
 
-// Protection is what is guarded in the writable places of a layout.
+// Protection lists the guarded places within the writable places of a layout.
 type Protection struct {
 	Guarded      []Guarded // those that lie around others before them
 	Repositories []string  // each .git, and each directory that git would take for one
-	Notes        []string  // what cannot be guarded, for people
+	Notes        []string  // places that cannot be guarded, for people
 }
 
-// What a walk through the writable places may come to. An agent can make any number of files, and must
-// not gain by it: beyond these it is an error, and no reason to protect less.
+// Bounds of a walk through the writable places. An agent can make any number of files, and must not gain by
+// it: beyond these it is an error, and no reason to protect less.
 const (
 	maxEntries      = 3_000_000
 	maxRepositories = 200
 )
 
-// Protect finds what in the writable places must not be changed from inside, because programs of the user
-// outside would run it: hooks and configuration of git in every repository, settings of editors and agents;
-// and sallyport's own files. The paths of roots are those that Resolve found.
+// Protect finds the places within the writable ones that must not be changed from inside, because programs of
+// the user outside would run them: hooks and configuration of git in every repository, settings of editors
+// and agents; and sallyport's own files. The paths of roots are those that Resolve found.
 func Protect(roots []facts.Root, home string, self []facts.Place) (Protection, error) {
 	p := &protector{roots: roots, home: home, found: map[string]Guarded{}}
 	for _, r := range roots {
@@ -70,7 +70,7 @@ func Protect(roots []facts.Root, home string, self []facts.Place) (Protection, e
 	return p.result(), nil
 }
 
-// protector gathers what is guarded.
+// protector collects the guarded places.
 type protector struct {
 	roots   []facts.Root
 	home    string
@@ -88,7 +88,7 @@ func (p *protector) result() Protection {
 	return Protection{Guarded: all, Repositories: p.repos, Notes: p.notes}
 }
 
-// note tells people what is not as it should be.
+// note reports problems to people.
 func (p *protector) note(format string, args ...any) {
 	p.notes = append(p.notes, fmt.Sprintf(format, args...))
 }
@@ -105,7 +105,7 @@ func (p *protector) rootOf(path string) (facts.Root, bool) {
 	return best, found
 }
 
-// keep makes a place read-only, if commands could write to it otherwise. What is missing gets the mask;
+// keep makes a place read-only, if commands could write to it otherwise. A missing place gets the mask;
 // without one it is left alone.
 func (p *protector) keep(path string, mask *Mask) {
 	root, ok := p.rootOf(path)
@@ -182,7 +182,7 @@ func (p *protector) own(r facts.Root, place string) {
 	}
 }
 
-// habits keeps what editors, shells and agents of the user's run or obey when they are opened in a directory.
+// habits keeps the files that the user's editors, shells and agents run or obey when they open a directory.
 func (p *protector) habits(dir string) {
 	for _, name := range []string{".vscode", ".idea", ".mcp.json", ".claude", ".envrc"} {
 		p.keep(filepath.Join(dir, name), &Mask{Dir: true})

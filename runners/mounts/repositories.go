@@ -59,7 +59,7 @@ func (p *protector) granted(path string) bool {
 	return ok && r.Path == path
 }
 
-// gitDirectory reports whether git takes a directory with these entries for a repository, whatever its name.
+// gitDirectory reports whether git takes a directory with these entries for a repository, under any name.
 func gitDirectory(entries []fs.DirEntry) bool {
 	has := func(name string) bool {
 		return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name })
@@ -67,7 +67,7 @@ func gitDirectory(entries []fs.DirEntry) bool {
 	return has("HEAD") && (has("objects") && has("refs") || has("commondir"))
 }
 
-// dotGit guards what is called .git in a directory.
+// dotGit guards an entry called .git.
 func (p *protector) dotGit(dir, path string, e fs.DirEntry) {
 	p.habits(dir)
 	switch {
@@ -83,8 +83,8 @@ func (p *protector) dotGit(dir, path string, e fs.DirEntry) {
 	}
 }
 
-// repository guards a repository's own directory. Git works on in it: index, references and objects
-// can be written. What it runs and obeys cannot, and the directory cannot be exchanged as a whole.
+// repository guards a repository's own directory. Git works on in it: index, references and objects can be
+// written. Files that it runs and obeys cannot, and the directory cannot be exchanged as a whole.
 func (p *protector) repository(git, tree string) {
 	if slices.Contains(p.repos, git) {
 		return
@@ -121,7 +121,7 @@ func (p *protector) repository(git, tree string) {
 }
 
 // commonConfig finds the configuration to which a file called .git leads: that of a submodule, or of the
-// repository whose worktree this is.
+// repository of this worktree.
 func commonConfig(dotGit string) string {
 	git := pointer(dotGit, "gitdir:", filepath.Dir(dotGit))
 	if common := pointer(filepath.Join(git, "commondir"), "", git); common != "" {

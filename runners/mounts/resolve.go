@@ -24,7 +24,7 @@ type Link struct{ At, Target string }
 var ErrPlanted = errors.New("it leads over a symbolic link in a place that commands may write to")
 
 // Resolve finds the granted places. Links that the operator made are followed. Those below a place that
-// commands may write to are not: what is granted would be theirs to choose. The result is by the path that was granted.
+// commands may write to are not: commands could choose the grant. The result is by the granted path.
 func Resolve(roots []facts.Root) (map[string]Place, error) {
 	byDepth := slices.Clone(roots)
 	slices.SortStableFunc(byDepth, func(a, b facts.Root) int { return depth(a.Path) - depth(b.Path) })

@@ -160,7 +160,7 @@ func (f files) resolve(p string) (string, error) {
 	return at, nil
 }
 
-// at describes what lies at a path that goes through no link.
+// at describes the file at a path that goes through no link.
 func (f files) at(p string) (fs.FileInfo, error) {
 	if s, ok := f.e.o.Live(p); ok {
 		found, err := f.e.lstat(s)
@@ -184,7 +184,7 @@ func (f files) link(p string) (string, error) {
 	if s, ok := f.e.o.Live(p); ok {
 		source, _, err := f.e.place(s)
 		if err == nil && s.Rest == "" {
-			err = fs.ErrInvalid // what is mounted is no link
+			err = fs.ErrInvalid // a mount is no link
 		}
 		target := ""
 		if err == nil {
@@ -207,7 +207,7 @@ func (f files) link(p string) (string, error) {
 	return n.Link, nil
 }
 
-// missing is why there is nothing to say of a path: it is not there, or closed to who commands run as.
+// missing is the reason for an unknown path: it does not exist, or is closed to the commands' user.
 func missing(op, p string, n facts.Node) error {
 	if n.Absent {
 		return &fs.PathError{Op: op, Path: p, Err: fs.ErrNotExist}
@@ -225,7 +225,7 @@ func ask[T any](f files, question func(facts.FS) (T, error)) (T, error) {
 	return question(real)
 }
 
-// node is what the environment has of its own at a path: as it is known, or as it says now.
+// node is the environment's own file at a path: cached, or asked for now.
 func (f files) node(p string) (facts.Node, error) {
 	f.e.mu.Lock()
 	defer f.e.mu.Unlock()
@@ -253,7 +253,7 @@ func (f files) node(p string) (facts.Node, error) {
 	return n, nil
 }
 
-// straight are files for who resolves links himself.
+// straight are files for callers that resolve links themselves.
 type straight struct {
 	facts.FS
 	f files

@@ -8,16 +8,17 @@ import (
 	"path"
 )
 
-// Shown is what of this machine an environment shows at a path.
+// Shown is the place of this machine that an environment shows at a path.
 type Shown struct {
-	Source string // what is mounted
+	Source string // the mount's source
 	Rest   string // below it; "" for itself
-	// Mask is what stands in for a source that is missing, when the environment is there; 0 for nothing. Its content is not known here.
+	// Mask is the placeholder of a missing source in the environment; 0 for none. Its content is not known
+	// here.
 	Mask fs.FileMode
 }
 
-// place returns a path by which to look at something that is shown. It begins at what is mounted, as in the environment: the way that
-// leads there on this machine may be closed to who commands run as.
+// place returns a path by which to look at a shown place. It begins at the mount, as in the environment: the
+// way to it on this machine may be closed to the commands' user.
 func (e *Environment) place(s Shown) (string, *os.File, error) {
 	e.placing.Lock()
 	defer e.placing.Unlock()
@@ -49,7 +50,7 @@ func (e *Environment) lstat(s Shown) (fs.FileInfo, error) {
 	return e.o.Host.Lstat(source)
 }
 
-// masked reports whether something stands, directly in a directory, for what is missing here.
+// masked reports whether a directory directly contains a mask of a place that is missing here.
 func (e *Environment) masked(dir string) bool {
 	for _, m := range e.o.Masks {
 		if path.Dir(m) == dir {
@@ -59,7 +60,7 @@ func (e *Environment) masked(dir string) bool {
 	return false
 }
 
-// leave closes what was opened to look at it.
+// leave closes the files that were opened.
 func (e *Environment) leave() {
 	e.placing.Lock()
 	defer e.placing.Unlock()

@@ -1,14 +1,14 @@
-// Package looks shows what is in an environment without making it, for those who judge and run nothing.
+// Package looks previews an environment without making it, for callers that judge and run nothing.
 //
-// Most of what such an environment shows are places of this machine: they are looked at here. What else it shows, as its
-// empty home or the accounts in it, is the same each time that one is made of the same things. It is told by one that is
-// opened for it, and kept, so that the next look at it opens nothing:
+// Most places in such an environment are places of this machine: they are looked at here. The rest, such as its empty
+// home or its accounts, is the same in every environment of the same specification. The first one is opened to see it,
+// and the answer is cached, so that the next preview opens nothing:
 //
 //	path ─▶ shown from this machine? ─▶ this machine
-//	        known of one like it?    ─▶ what is kept
-//	        else                     ─▶ the environment itself, which is opened now, and its answer kept
+//	        cached?                  ─▶ the cache
+//	        else                     ─▶ the environment itself, which is opened now, and its answer cached
 //
-// What is kept decides nothing but what is said of a command. Whatever starts one opens the environment, and tries it.
+// The cache affects only the answers of check. A run opens the environment, and tests it.
 package looks
 
 import (
@@ -28,24 +28,25 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
-// Options say what an environment shows, and who tells the rest.
+// Options describe an environment, and the sources of the rest.
 type Options struct {
 	Dir string // where answers are kept; "" to keep none
-	// Key is a digest of all that the environment is made of. What is kept by another is not used.
+	// Key hashes the specification of the environment. Only facts cached under the same key are used.
 	Key string
-	// Wire is what its supervisor is asked for. The values of variables in it are not kept.
+	// Wire are its supervisor's options. The values of variables in it are not cached.
 	Wire wire.Options
-	// Live returns what of this machine the environment shows at a path, if it is something of this machine.
+	// Live returns the place of this machine that the environment shows at a path, if there is one.
 	Live  func(path string) (Shown, bool)
-	Masks []string // paths of what stands in for a place that is missing here: see Shown
-	// Host is this machine, for who commands run as. What it answers with ErrAsk the environment itself is asked.
+	Masks []string // paths of masks for missing places: see Shown
+	// Host is this machine's files for the commands' user. If it answers ErrAsk, the environment itself is
+	// asked.
 	Host facts.FS
 	// Open makes the environment: when nothing is known of it yet, and when something is asked that is not known.
 	Open func(context.Context) (Opened, error)
-	Free func() // what Host holds; nil for nothing
+	Free func() // frees Host; may be nil
 }
 
-// ErrAsk is wrapped by the error of a Host that cannot tell what commands would see.
+// ErrAsk is wrapped by the error of a Host that cannot give the view of commands.
 var ErrAsk = errors.New("cannot answer without opening the environment")
 
 // Opened is an environment as its runner opens it.
@@ -54,7 +55,7 @@ type Opened interface {
 	Place() wire.Place
 }
 
-// Environment is what an environment would be.
+// Environment is the preview of an environment.
 type Environment struct {
 	o Options
 
@@ -110,7 +111,7 @@ func (e *Environment) Start(context.Context, engine.Command) (engine.Process, er
 	return nil, fmt.Errorf("start command: %w", errLook)
 }
 
-// Prepare tells what would run, and with which variables.
+// Prepare returns the command and the variables that would be used.
 func (e *Environment) Prepare(text, workDir string) (engine.Command, error) {
 	venv := e.venv(workDir)
 	e.mu.Lock()
@@ -143,7 +144,7 @@ const pwd = "PWD="
 // venv is the virtual environment that commands in a directory get because it is there; see local.Options.
 func (e *Environment) venv(workDir string) string {
 	if e.o.Wire.Venv != "auto" && e.o.Wire.Venv != "" {
-		return "" // whatever it is, it is the same everywhere
+		return "" // it is the same everywhere
 	}
 	for _, dir := range []string{workDir, e.o.Wire.Workspace} {
 		venv := path.Join(dir, ".venv")
@@ -164,10 +165,10 @@ func (e *Environment) FS() facts.FS { return files{e: e} }
 // Files is nil: nothing is done with files where nothing runs.
 func (e *Environment) Files() engine.Files { return nil }
 
-// Layout puts in what is otherwise there than here.
+// Layout adds the differences between the environment and this machine.
 func (e *Environment) Layout(l facts.Layout) facts.Layout { return e.known.Place.Layout(l, e.FS()) }
 
-// Err says why what had to be asked broke; nil as long as it did not.
+// Err says why the opened environment broke; nil as long as it did not.
 func (e *Environment) Err() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -177,7 +178,7 @@ func (e *Environment) Err() error {
 	return e.opened.Err()
 }
 
-// Close keeps what was learnt, and closes what was opened for it.
+// Close caches the new facts, and closes the environment that was opened for them.
 func (e *Environment) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -192,7 +193,7 @@ func (e *Environment) Close() error {
 	return e.opened.Close()
 }
 
-// info is what is kept of a file.
+// info is the cached description of a file.
 type info struct {
 	name string
 	mode fs.FileMode

@@ -14,7 +14,7 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
-// memory is what is known of environments that are made of the same things.
+// memory is the cache for environments of the same specification.
 type memory struct {
 	Key   string
 	Place wire.Place
@@ -30,7 +30,7 @@ type variable struct {
 	Given bool   `json:",omitempty"`
 }
 
-// Bounds of what is kept. A memory that is full begins anew, and of memories the oldest go.
+// Bounds of the cache. A full one begins anew, and the oldest go first.
 const (
 	maxNodes    = 4096
 	maxEnvirons = 64
@@ -84,7 +84,7 @@ func (m *memory) keepEnviron(venv string, env, given []string) {
 	m.Environs[venv] = kept
 }
 
-// keepNode keeps what lies at a path, unless it changes by itself or cannot be written down.
+// keepNode caches the file at a path, unless it changes by itself or cannot be encoded.
 func (m *memory) keepNode(p string, n facts.Node) bool {
 	for _, dir := range []string{"/proc", "/sys", "/dev/pts"} {
 		if strings.HasPrefix(p, dir+"/") {
@@ -101,7 +101,7 @@ func (m *memory) keepNode(p string, n facts.Node) bool {
 	return true
 }
 
-// recall reads what is kept by a key. What is not whole, or others could have written, is nothing.
+// recall reads the cache of a key. An incomplete file, or one that others could have written, counts as none.
 func recall(dir, key string) (memory, bool) {
 	if dir == "" || !private(dir) {
 		return memory{}, false

@@ -11,7 +11,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 )
 
-// errOutside is what a path is that lies below no root.
+// errOutside is the error for a path below no root.
 var errOutside error = outside{}
 
 type outside struct{}
@@ -39,7 +39,7 @@ func Below(roots []string, files engine.Files) (engine.Files, error) {
 	return below{roots, files}, nil
 }
 
-// check returns an error for what lies outside. An unclean path is one: its names are not where it leads.
+// check returns an error for an outside path. An unclean path is one: its names do not show its target.
 func (b below) check(op, p string) error {
 	if !path.IsAbs(p) || path.Clean(p) != p {
 		return fail(op, p, errUnclean)

@@ -79,8 +79,8 @@ func (h Host) Write(path string, content io.Reader, o engine.WriteOptions) (int6
 type draft struct {
 	dir  *os.Root
 	name string
-	old  fs.FileInfo // what it replaces, or nil
-	like fs.FileInfo // what it is a copy of, or nil
+	old  fs.FileInfo // the replaced file, or nil
+	like fs.FileInfo // the original of a copy, or nil
 	file *os.File    // while it is open
 	made fs.FileInfo // the file as it was made, while it has the draft's name
 }
@@ -146,7 +146,7 @@ func byRename(d *draft, name string) error {
 	return d.moved(renameNew(d.dir, d.name, name))
 }
 
-// moved notes what a rename has done.
+// moved notes the effect of a rename.
 func (d *draft) moved(err error) error {
 	if err == nil {
 		d.made = nil

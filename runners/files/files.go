@@ -1,14 +1,14 @@
 // Package files reaches the files of the machine that it stands on for file tools: each path is walked
 // from the root of the file system, one name after the other, and no symbolic link is followed.
 //
-// So what is opened is what was judged. A link that comes into the place of a directory or a file in
+// So the opened file is the judged one. A link that replaces a directory or a file in
 // between is an error, and a race cannot lead anywhere else: every step is taken from a directory that
-// is open already, and what it opens is no link.
+// is open already, and opens no link.
 //
-// It decides nothing: which paths may be reached, and for what, is the gate's to say. It does not
+// It decides nothing: which paths may be reached, and how, is the gate's decision. It does not
 // protect from bind mounts or from other names (hard links) of a file, except that writing makes a new
-// file and so leaves other names of the old one alone. It does not wait for the disk (fsync): what it
-// promises holds while the machine runs.
+// file and so leaves other names of the old one alone. It does not wait for the disk (fsync): its
+// promises hold while the machine runs.
 package files
 
 import (
@@ -22,8 +22,8 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 )
 
-// ErrChanged is wrapped by the error for a path in which a symbolic link, or another file, has come
-// into the place of what was there.
+// ErrChanged is wrapped by the error for a path in which a symbolic link, or another file, has replaced an
+// earlier file.
 var ErrChanged = errors.New("it is a symbolic link or was changed meanwhile")
 
 // Host is the machine's own files. The zero value is ready. Paths are absolute and clean, with slashes

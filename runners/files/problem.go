@@ -14,14 +14,14 @@ var (
 	errNoDirectory = errors.New("not a directory")
 )
 
-// remedy is what helps against an error.
+// remedy is the fix of an error.
 type remedy struct {
 	err  error
 	text string
 }
 
-// fail says of an error what was done, to what, why it went wrong and what to do; nil stays nil. The
-// system's own words about the step are left out: they name no path that the caller knows.
+// fail adds to an error the action, the path, the reason and the fix; nil stays nil. The system's own words
+// about the step are omitted: they name no path that the caller knows.
 func fail(op, path string, err error) error {
 	if err == nil {
 		return nil
@@ -46,7 +46,7 @@ func general() []remedy {
 	}
 }
 
-// bare takes off what package os wraps around an error of the system.
+// bare unwraps the error of package os around an error of the system.
 func bare(err error) error {
 	for {
 		switch e := err.(type) { //nolint:errorlint // only what lies outermost is taken off

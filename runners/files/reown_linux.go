@@ -13,18 +13,19 @@ import (
 )
 
 const (
-	// reownTime bounds Reown: a person waits for what comes after it.
+	// reownTime bounds Reown: a person waits for the next step.
 	reownTime = 10 * time.Second
 	// reownDepth bounds how deep it goes. Each level holds a descriptor.
 	reownDepth = 256
 )
 
-// Reown gives what is root's at and below some directories to a user, and takes the bits that change the user
-// or the group from every file there, and from directories that were root's. It follows no symbolic link, and each file is looked at and changed
-// through one descriptor, so that none can come into its place. A file of the system's own file system that
-// has other names stays as it is: it may be the system's. What cannot be written (a read-only mount) stays, too.
+// Reown gives root's files at and below some directories to a user, and clears the set-user-id and
+// set-group-id bits of every file there, and of directories that were root's. It follows no symbolic link,
+// and each file is checked and changed through one descriptor, so that no other file can take its place. A
+// file with several names on the system's own file system stays as it is: it may be the system's. Files that
+// cannot be written (a read-only mount) stay, too.
 //
-// The error says what was not done, if it took too long or was not allowed.
+// The error names the rest, if it took too long or was not allowed.
 func Reown(roots []string, user identity.User) error {
 	var system unix.Stat_t
 	if err := unix.Lstat("/", &system); err != nil {
@@ -40,7 +41,7 @@ func Reown(roots []string, user identity.User) error {
 	return errors.Join(errs...)
 }
 
-// errCut is what a walk ends with that takes too long.
+// errCut ends a walk that takes too long.
 var errCut = fmt.Errorf("cut short after %s: the rest may be root's: use smaller directories, or chown it", reownTime)
 
 type reowner struct {

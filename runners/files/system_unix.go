@@ -19,7 +19,7 @@ func keepOwner(f *os.File, old fs.FileInfo) {
 	}
 }
 
-// mends says what helps against errors of the system.
+// mends are the fixes of errors of the system.
 func mends() []remedy {
 	return []remedy{
 		{unix.ENOSPC, "free some space there, or write elsewhere"},
@@ -33,7 +33,7 @@ func mends() []remedy {
 	}
 }
 
-// linksUnsupported reports whether a file system has no hard links. EPERM is what Linux says of vfat.
+// linksUnsupported reports whether a file system has no hard links. Linux returns EPERM for vfat.
 func linksUnsupported(err error) bool {
 	for _, e := range []error{unix.EPERM, unix.ENOTSUP, unix.EOPNOTSUPP, unix.ENOSYS, unix.EMLINK, unix.EINVAL} {
 		if errors.Is(err, e) {

@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// noWaiting is nothing here: what could wait is no file on a drive.
+// noWaiting does nothing here: no file on a drive can block.
 const noWaiting = 0
 
-// keepOwner does nothing: a new file belongs to whom its directory says.
+// keepOwner does nothing: a new file gets the owner of its directory.
 func keepOwner(*os.File, fs.FileInfo) {}
 
-// mends says what helps against errors of the system.
+// mends are the fixes of errors of the system.
 func mends() []remedy {
 	return []remedy{
 		{windows.ERROR_DISK_FULL, "free some space there, or write elsewhere"},

@@ -17,7 +17,7 @@ type at struct {
 
 func (a at) close() { _ = a.dir.Close() }
 
-// walk opens the directory around a path. With create it makes what is missing of it.
+// walk opens the directory around a path. With create it makes missing directories.
 func (h Host) walk(path string, create bool) (at, error) {
 	root, names, err := split(path)
 	if err != nil {
@@ -32,7 +32,7 @@ func (h Host) walk(path string, create bool) (at, error) {
 	return at{dir, names[last]}, err
 }
 
-// directory opens the directory at a path. With create it makes what is missing of it.
+// directory opens the directory at a path. With create it makes missing directories.
 func (h Host) directory(path string, create bool) (*os.Root, error) {
 	root, names, err := split(path)
 	if err != nil {
@@ -73,8 +73,8 @@ func (h Host) descend(root string, names []string, create bool) (*os.Root, error
 	return steps(root, names, create)
 }
 
-// steps walks with nothing but os.Root, which follows links inside a directory: each name is looked at
-// before it is opened, and what was opened is compared with it.
+// steps walks with nothing but os.Root, which follows links inside a directory: each name is checked before
+// it is opened, and compared with the opened file.
 func steps(root string, names []string, create bool) (*os.Root, error) {
 	dir, err := os.OpenRoot(root)
 	if err != nil {

@@ -12,15 +12,15 @@ import (
 // noWaiting keeps an open from waiting for the other end of a pipe, and a terminal from becoming ours.
 const noWaiting = unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_NOFOLLOW
 
-// onlyDirectory opens a directory as a place: what is no directory, a link to one included, fails at
-// once, and a directory that may be passed but not listed (mode 0711) will do.
+// onlyDirectory opens a directory as a place: other files, links to directories included, fail at once, and a
+// directory that may be passed but not listed (mode 0711) will do.
 const onlyDirectory = unix.O_PATH | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 
 // descend opens the directory that the names lead to. The kernel refuses a link in the very call
 // that would follow it. Without /proc this is errors.ErrUnsupported.
 func descend(root string, names []string, create bool) (*os.Root, error) {
 	fd, err := atOnce(root, names)
-	if err != nil { // a kernel or a filter without that call; or it says again, and better, what is wrong
+	if err != nil { // a kernel or a filter without that call, or an error that the other way explains better
 		fd, err = stepDown(root, names, create)
 	}
 	if err != nil {
@@ -44,7 +44,7 @@ func atOnce(root string, names []string) (int, error) {
 	})
 }
 
-// stepDown opens a directory one name after the other. With create it makes what is missing.
+// stepDown opens a directory one name after the other. With create it makes missing ones.
 func stepDown(root string, names []string, create bool) (int, error) {
 	fd, err := openDirectory(unix.AT_FDCWD, root)
 	if err != nil {
@@ -84,8 +84,8 @@ func isLink(dir int, name string) bool {
 	return err == nil && st.Mode&unix.S_IFMT == unix.S_IFLNK
 }
 
-// reopen makes an os.Root of an open place. /proc leads to that very directory, whatever its path is
-// by now; the comparison is for a /proc that is not the kernel's.
+// reopen makes an os.Root of an open place. /proc leads to that very directory, even if its path has changed;
+// the comparison is for a /proc that is not the kernel's.
 func reopen(place *os.File) (*os.Root, error) {
 	want, err := place.Stat()
 	if err != nil {

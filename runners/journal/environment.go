@@ -10,7 +10,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// environment tells the log what its processes do. It adds nothing to them and takes nothing away.
+// environment logs its processes. It changes nothing about them.
 type environment struct {
 	engine.Environment
 	log *log
@@ -28,7 +28,7 @@ type remote struct {
 
 var _ engine.Remote = (*remote)(nil)
 
-// Layout puts in what is otherwise there than here.
+// Layout adds the differences between the environment and this machine.
 func (e *remote) Layout(l facts.Layout) facts.Layout { return e.far.Layout(l) }
 
 // Err says why it is broken, and tells the log when that shows.

@@ -6,10 +6,10 @@ import "time"
 type Kind string
 
 const (
-	KindEnvironment Kind = "environment" // the first line of each file: whose log it is
-	KindOpening     Kind = "opening"     // it is being opened; the details say for what
-	KindStep        Kind = "step"        // what the runner does for it, such as to create or to remove a container
-	KindOpened      Kind = "opened"      // it can be used; the details say what it is made of
+	KindEnvironment Kind = "environment" // the first line of each file: its environment
+	KindOpening     Kind = "opening"     // it is being opened; the details give the purpose
+	KindStep        Kind = "step"        // an action of the runner, such as to create or to remove a container
+	KindOpened      Kind = "opened"      // it can be used; the details describe it
 	KindFailed      Kind = "failed"      // it could not be opened
 	KindCommand     Kind = "command"     // a command is about to start
 	KindOutput      Kind = "output"      // a command that takes long: its output so far

@@ -13,7 +13,7 @@ const (
 	margin      = 16 << 10 // around an excerpt that is looked at for secrets: one may begin before it
 )
 
-// Output is what a log keeps of a stream.
+// Output is the logged part of a stream.
 type Output struct {
 	Bytes int64  `json:"bytes"` // that were written
 	Head  string `json:"head"`
@@ -26,7 +26,7 @@ type wide struct {
 	whole      bool // head is all
 }
 
-// widen takes from a text what has to be looked at for secrets to show size bytes of its head and of its tail.
+// widen returns the part of a text that redaction must read to show size bytes of its head and of its tail.
 func widen(text string, size int) wide {
 	if len(text) <= 2*size {
 		return wide{head: text, whole: true}

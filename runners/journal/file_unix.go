@@ -59,5 +59,5 @@ func flock(f *os.File, how int) error {
 	}
 }
 
-// turnFile puts a full file aside. It stays open: who waits for its lock sees that it has another name now.
+// turnFile renames a full file. It stays open: waiters for its lock see that it has another name now.
 func turnFile(_ *os.File, path, aside string) error { return os.Rename(path, aside) }

@@ -19,7 +19,7 @@ func openFile(path string) (*os.File, error) {
 // readFile opens a file for reading.
 func readFile(path string) (*os.File, error) { return os.Open(path) }
 
-// checkDir has nothing to check: who may write is a matter of the access list that it inherits.
+// checkDir has nothing to check: the inherited access list decides who may write.
 func checkDir(string) error { return nil }
 
 func lockFile(f *os.File) error { return lock(f, windows.LOCKFILE_EXCLUSIVE_LOCK) }

@@ -1,10 +1,10 @@
-// Package journal keeps an environment.log for every environment that a runner opens: what it was made of, when it was
+// Package journal keeps an environment.log for every environment that a runner opens: its specification, when it was
 // opened, broke and was closed, and each command with its end and the head and tail of its output.
 //
 // It is for the people who look after environments. It is no audit record: nothing waits for it, it is bounded and
 // pruned, and it decides nothing. When it cannot be written the operator is told, and the command goes on.
 //
-// A log lies below the state directory, not in the environment, so it outlives what it tells of. Lines are JSON. Texts
+// A log lies below the state directory, not in the environment, so it outlives the environment. Lines are JSON. Texts
 // are redacted as the audit log redacts them; of variables only the names are kept.
 package journal
 
@@ -21,7 +21,7 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
-// Options are what a journal needs.
+// Options configure a journal.
 type Options struct {
 	Dir string // of all environments: each has its own directory below it
 	// Redact takes the secrets out of texts that belong together. Nil keeps texts as they are.
@@ -54,7 +54,7 @@ func (id Identity) Name() string {
 	return name + "-" + hex.EncodeToString(sum[:4])
 }
 
-// harmless keeps of a text what may stand in a file name everywhere, and not more than can be read.
+// harmless keeps the characters of a text that are valid in file names everywhere, up to a readable length.
 func harmless(s string) string {
 	keep := func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '.' {
@@ -85,7 +85,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Wrap makes a runner whose environments are logged.
+// Wrap makes a runner with logged environments.
 func Wrap(r engine.Runner, o Options) engine.Runner { return &runner{r, o.withDefaults()} }
 
 type runner struct {
@@ -122,7 +122,7 @@ func (r *runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 		l.release()
 		return nil, err
 	}
-	l.write(Event{Event: KindOpened, Details: openedDetails(r.Describe(), env)}) // some know only now what they are
+	l.write(Event{Event: KindOpened, Details: openedDetails(r.Describe(), env)}) // some runners have their description only now
 	e := &environment{Environment: env, log: l}
 	if far, ok := env.(engine.Remote); ok {
 		return &remote{e, far}, nil
@@ -146,7 +146,7 @@ func roots(l facts.Layout) (out []string) {
 	return out
 }
 
-// openedDetails is what came of it: what the environment says it is made of, and where its supervisor stands.
+// openedDetails describes the opened environment and the place of its supervisor.
 func openedDetails(d facts.Runner, env engine.Environment) map[string]any {
 	out := map[string]any{"isolation": d.Isolation, "network": d.Network, "elevated": d.Elevated}
 	if m, ok := env.(interface{ Made() map[string]any }); ok {

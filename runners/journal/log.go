@@ -14,7 +14,7 @@ import (
 // The files of an environment's directory.
 const (
 	logName  = "environment.log"
-	oldName  = logName + ".1" // what was written before the last turn
+	oldName  = logName + ".1" // lines before the last turn
 	heldName = "open"         // locked by every gateway that has the environment open
 	lockName = "lock"         // of the runner, for as long as it makes the environment
 )
@@ -36,7 +36,7 @@ func newLog(o Options, id Identity, name string) *log {
 	return &log{o: o, id: id, name: name, dir: filepath.Join(o.Dir, name)}
 }
 
-// write adds a line. What goes wrong is told to the operator, once until it works again.
+// write adds a line. Errors are reported to the operator, once until it works again.
 func (l *log) write(e Event) {
 	e.Time, e.Gateway = l.o.Now().UTC(), os.Getpid()
 	l.clean(&e)
@@ -53,7 +53,7 @@ func (l *log) write(e Event) {
 	}
 }
 
-// clean takes the secrets out of what the runner tells.
+// clean removes the secrets from the runner's messages.
 func (l *log) clean(e *Event) {
 	if e.Details != nil {
 		e.Details, _ = l.cleanValue(e.Details).(map[string]any)
@@ -152,7 +152,7 @@ func (l *log) put(f *os.File, line []byte) (full bool, err error) {
 		if _, err := f.ReadAt(last, size-1); err != nil {
 			return false, err
 		}
-		if last[0] != '\n' { // who wrote it died, and must not spoil this one too
+		if last[0] != '\n' { // its writer died, and must not spoil this one too
 			line = append([]byte{'\n'}, line...)
 		}
 	}

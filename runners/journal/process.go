@@ -46,7 +46,7 @@ func (p *process) tell(x engine.Exit) {
 	})
 }
 
-// excerpts are what the log keeps of two streams.
+// excerpts are the logged parts of two streams.
 func (p *process) excerpts(stdout, stderr engine.Stream, size int) (out, errs *Output) {
 	a, b := widen(stdout.Text, size), widen(stderr.Text, size)
 	clean := p.env.log.o.Redact(a.head, a.tail, b.head, b.tail, p.command.Text, p.variables)

@@ -39,8 +39,8 @@ func Remove(dir, name string) error {
 	remove(filepath.Join(path, oldName))
 	remove(filepath.Join(path, logName))
 	remove(filepath.Join(path, lockName))
-	// The file goes while it is locked: who waits for it sees that it is another. Where an open file cannot be
-	// removed it goes right after.
+	// The file is removed while it is locked: waiters see that it is another. On systems that cannot remove
+	// an open file it is removed right after.
 	if os.Remove(filepath.Join(path, heldName)) != nil {
 		closeLocked(held)
 		remove(filepath.Join(path, heldName))

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// State is what has become of an environment, as far as its log tells.
+// State is the state of an environment, as far as its log shows.
 type State string
 
 const (
@@ -26,7 +26,7 @@ const (
 	Gone    State = "gone"    // it was closed, or broke, or never came to be
 )
 
-// Environment is what a log tells of an environment.
+// Environment is a log's description of an environment.
 type Environment struct {
 	Identity
 	Name    string
@@ -34,12 +34,12 @@ type Environment struct {
 	State   State
 	Since   time.Time      // its first line that is still there
 	Last    time.Time      // its last line
-	Details map[string]any // what it was made of when it was opened last
+	Details map[string]any // its specification when it was opened last
 	Gateway int            // that opened it last
 }
 
-// List reads the logs below a directory, the one that was written to last first. What cannot be read is an error
-// beside the others.
+// List reads the logs below a directory, the last written first. Unreadable logs are an error beside the
+// others.
 func List(dir string) ([]Environment, error) {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -67,7 +67,7 @@ func List(dir string) ([]Environment, error) {
 	return out, errors.Join(errs...)
 }
 
-// read reads what a log tells of its environment.
+// read reads a log's description of its environment.
 func read(dir string) (Environment, error) {
 	env := Environment{Name: filepath.Base(dir), Log: filepath.Join(dir, logName), State: Dead}
 	known := false
@@ -100,7 +100,7 @@ func read(dir string) (Environment, error) {
 	return env, err
 }
 
-// take learns from an event and reports whether it said whose log it is.
+// take learns from an event and reports whether it named the environment.
 func (env *Environment) take(e Event) (known bool) {
 	if env.Since.IsZero() {
 		env.Since = e.Time
@@ -146,7 +146,8 @@ func isHeld(dir string) (bool, error) {
 	return !free && err == nil, err
 }
 
-// tryFree takes the lock that says that nobody has an environment open. Others who look have it for a moment too.
+// tryFree takes the lock that shows that nobody has an environment open. Other readers hold it for a moment
+// too.
 func tryFree(f *os.File) (free bool, err error) {
 	for range 4 {
 		if free, err = tryLockFile(f); free || err != nil {
@@ -265,7 +266,7 @@ func (t *tail) more() [][]byte {
 	if !turned {
 		return out
 	}
-	out = append(out, t.rest()...) // what came between the reading and the turn
+	out = append(out, t.rest()...) // lines between the reading and the turn
 	t.close()
 	t.open()
 	if t.file != nil {

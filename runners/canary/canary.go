@@ -1,6 +1,6 @@
-// Package canary tries what a sandbox is there to prevent. The same trial runs twice: in the sandbox, where
-// every part of it must fail, and outside, where every part must succeed, so that a failure inside shows
-// something. It is the only thing in sallyport that hopes to be refused.
+// Package canary tries the actions that a sandbox must prevent. The same trial runs twice: in the sandbox, where
+// every part of it must fail, and outside, where every part must succeed, so that a failure inside is
+// evidence. It is the only thing in sallyport that hopes to be refused.
 package canary
 
 import (
@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Trial is what is tried. A part that is empty is left out.
+// Trial is a set of attempts. An empty part is skipped.
 type Trial struct {
 	Write   string `json:"write"`   // directory in which to make a file
 	Read    string `json:"read"`    // file to read

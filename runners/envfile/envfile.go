@@ -1,9 +1,9 @@
 // Package envfile reads files of NAME=value lines in the form that dotenv tools share: export, quotes, comments behind a
-// value, values of several lines, and $NAME for what stands above.
+// value, values of several lines, and $NAME for earlier variables.
 //
-// Such a file holds secrets, and it often lies where an agent can write. So an error tells the number of a line and never
-// what is in it, and a variable by which a shell or the loader would run something else is refused. Whether a command gets
-// what the file holds is not decided here.
+// Such a file holds secrets, and it often lies where an agent can write. So an error has the number of a line and never
+// its content, and a variable by which a shell or the loader would run something else is refused. Whether a command gets
+// the variables is not decided here.
 package envfile
 
 import (

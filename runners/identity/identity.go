@@ -1,7 +1,7 @@
 // Package identity lets a program that runs as root use the files of a machine with another user's rights.
 //
-// It is for file calls that are made for somebody. It starts nothing, and does not change who the program
-// is: no process of that user can end it or look into it.
+// It is for file calls that are made for somebody. It starts nothing, and does not change the user of the
+// program: no process of that user can end it or look into it.
 package identity
 
 import (
@@ -16,8 +16,8 @@ type User struct {
 	Groups   []int // besides GID
 }
 
-// Check returns why commands cannot run as a user: who is root keeps every right, and no number may be one
-// that the kernel takes for "leave it as it is".
+// Check returns why commands cannot run as a user: root keeps every right, and no number may be one that the
+// kernel takes for "leave it as it is".
 func (u User) Check() error {
 	if u.UID == 0 {
 		return errors.New("user 0 is root, whose rights nothing takes away")

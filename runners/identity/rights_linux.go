@@ -12,9 +12,9 @@ import (
 // maxIdle is how many threads are kept for further calls.
 const maxIdle = 8
 
-// Rights runs functions on threads that use files with a user's rights (setfsuid(2)). Only that is changed
-// of a thread: who may signal or trace it is still judged by its real user, and that is root. A nil *Rights
-// runs them as they are.
+// Rights runs functions on threads that use files with a user's rights (setfsuid(2)). Only that is changed of
+// a thread: signals and tracing still go by its real user, and that is root. A nil *Rights runs them as they
+// are.
 type Rights struct {
 	become func() error // gives its thread these rights
 	what   string       // for errors
@@ -70,7 +70,7 @@ func (r *Rights) Do(f func()) {
 	}
 }
 
-// Close ends the threads that are kept. What runs is not waited for, and what comes yet is done all the same.
+// Close ends the kept threads. It does not wait for running calls, and later ones still work.
 func (r *Rights) Close() {
 	if r != nil {
 		close(r.stop)
@@ -144,7 +144,7 @@ func (u User) become() error {
 		return fmt.Errorf("set groups: %w", errno)
 	}
 	runtime.KeepAlive(groups)
-	// These two tell no error but what was before, and -1 changes nothing.
+	// These two return no error but the previous value, and -1 changes nothing.
 	_, _ = unix.SetfsgidRetGid(u.GID)
 	_, _ = unix.SetfsuidRetUid(u.UID)
 	gid, _ := unix.SetfsgidRetGid(-1)

@@ -52,11 +52,11 @@ func NewTag() string {
 	return "1200." + strings.Map(func(r rune) rune { return '0' + r%10 }, nonce())
 }
 
-// Tagged lists the living processes of this machine, in whatever namespace, with a tag among their arguments.
+// Tagged lists the living processes of this machine, in all namespaces, with a tag among their arguments.
 func Tagged(tag string) (pids []int) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
-		panic(err) // who looks for what is left must not see nothing because of this
+		panic(err) // a search for survivors must not end empty because of this
 	}
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())

@@ -30,7 +30,7 @@ func (e ending) is(x engine.Exit) bool {
 	return x.Code == e.code && x.Signal == e.signal && x.Stdout.Text == e.stdout && x.Error == nil && x.Survivors == 0
 }
 
-// ends checks how commands are ended and what is told of it.
+// ends checks how commands are ended and the reports of it.
 func (s *suite) ends(t *testing.T) {
 	p := s.place(t)
 	limited := map[string]engine.Process{} // all at once
@@ -115,8 +115,7 @@ func (p *place) tagged(t *testing.T, text string) (c engine.Command, tag string)
 	return c, tag
 }
 
-// escapes checks that nothing outlives its command, whatever it does. Each style is first seen
-// to be there.
+// escapes checks that no process outlives its command. Each style of escape is first seen to be there.
 func (s *suite) escapes(t *testing.T) {
 	p := s.place(t)
 	p.needsProc(t)
@@ -156,7 +155,7 @@ func (s *suite) escapes(t *testing.T) {
 		q := s.place(t)
 		c, tag := q.tagged(t, all.String()+"sleep 1200")
 		proc := q.start(t, c)
-		// What q started may be visible to q alone.
+		// Descendants of q may be visible to q alone.
 		q.awaitCount(t, tag, want)
 		if err := q.env.Close(); err != nil {
 			t.Error(err)

@@ -16,8 +16,8 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
-// files checks how file tools reach the environment's files: they are the ones that commands see, no
-// link is followed, and what is written is there whole or not at all.
+// files checks how file tools reach the environment's files: commands see the same ones, no link is followed,
+// and writes are whole or not at all.
 func (s *suite) files(t *testing.T) {
 	p := s.place(t)
 	for _, part := range []struct {

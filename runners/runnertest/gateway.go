@@ -15,8 +15,8 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/supervisor"
 )
 
-// In the environment of a test binary, asGateway holds the name of what it is to open as a gateway that gets no
-// chance to clean up, tagName what its processes are known by, and limitName what time its command gets.
+// In the environment of a test binary, asGateway holds the name of an environment to open as a gateway that
+// gets no chance to clean up, tagName the tag of its processes, and limitName the timeout of its command.
 const (
 	asGateway = "SALLYPORT_RUNNERTEST_GATEWAY"
 	tagName   = "SALLYPORT_RUNNERTEST_TAG"
@@ -33,7 +33,7 @@ func Gateway(name string, open func() (engine.Environment, error)) {
 	if err := beGateway(open); err != nil {
 		panic(err)
 	}
-	select {} // it does not close: what has to end must end without it
+	select {} // it does not close: its processes must end without it
 }
 
 func beGateway(open func() (engine.Environment, error)) error {
@@ -70,9 +70,9 @@ type Holder struct {
 	tag     string
 }
 
-// Hold starts this test binary once more, to open what it gave to Gateway under a name, with more variables. It
-// returns when the processes of its command are there; where the time limit of the command is shorter than a test
-// waits, when its shell was started, since the others may be ended on their way.
+// Hold starts this test binary once more, to open an environment of Gateway by its name, with more variables.
+// It returns when the processes of its command are there; with a timeout shorter than a test's wait, at the
+// start of its shell, since the others may be ended on their way.
 func Hold(t *testing.T, name string, limit time.Duration, vars ...string) *Holder {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -118,7 +118,7 @@ func (h *Holder) signal(s os.Signal) error {
 	return process.Signal(s)
 }
 
-// gateway kills the process that holds an environment, and looks at what is left of its command.
+// gateway kills the process that holds an environment, and looks for survivors of its command.
 func (s *suite) gateway(t *testing.T) {
 	Hold(t, s.o.Gateway, time.Hour).End(t, os.Kill)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// SameFacts checks that what is said of commands by looking at an environment is what is said of them in the environment: the
-// whole input of policies, and the variables that they would get.
+// SameFacts checks that a preview of an environment gives the same facts as the environment itself: the whole
+// input of policies, and the variables of commands.
 func SameFacts(t *testing.T, l facts.Layout, opened, looked engine.Remote, dirs, texts []string) {
 	t.Helper()
 	if diff := cmp.Diff(opened.Layout(l), looked.Layout(l)); diff != "" {
@@ -29,7 +29,7 @@ func SameFacts(t *testing.T, l facts.Layout, opened, looked engine.Remote, dirs,
 	}
 }
 
-// inputOf is what policies see of a command, as the gate makes it.
+// inputOf is the policy input of a command, as the gate makes it.
 func inputOf(t *testing.T, l facts.Layout, env engine.Remote, dir, text string) *facts.Input {
 	t.Helper()
 	c, err := env.Prepare(text, dir)

@@ -114,7 +114,7 @@ func (p *place) settle(t *testing.T, tag string, want int) {
 	await.True(t, "they sleep", func() bool { return p.run(t, look).Stdout.Text == strings.Repeat("sleep\n", want) })
 }
 
-// leaks checks that an environment gives back what it took of this process.
+// leaks checks that an environment releases its resources of this process.
 func (s *suite) leaks(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		leftout.Skip(t, leftout.Platform, "descriptors and children of this process are counted through /proc: run this on Linux")

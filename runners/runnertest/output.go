@@ -13,14 +13,14 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
-// output checks what is kept of a stream and what is counted.
+// output checks the kept part of a stream and its counts.
 func (s *suite) output(t *testing.T) {
 	p := s.place(t)
 	t.Run("limits", func(t *testing.T) {
 		for _, tc := range []struct {
 			text         string
 			limit        int
-			whole        string // what the command writes
+			whole        string // output of the command
 			wantDrop     int64
 			wantBeginEnd [2]string
 		}{

@@ -1,8 +1,8 @@
-// Package runnertest holds what every runner promises, as tests: what a command sees, how its
-// output and its end are told, that nothing of it is left behind, and how file tools reach the same files.
+// Package runnertest holds the promises of every runner, as tests: the view of a command, the reports of its
+// output and its end, that no process or file is left behind, and how file tools reach the same files.
 //
 // It is for tests only. A runner's own test calls Run with a function that opens an environment; other tests take from
-// here what shows that something is left (Tagged), and a gateway that can be killed (Hold).
+// here the search for survivors (Tagged), and a gateway that can be killed (Hold).
 // All checks go through the environment, so that they hold for containers and other machines
 // too; it needs bash or sh, grep, coreutils and, for most ways to escape, setsid inside.
 package runnertest
@@ -28,7 +28,7 @@ import (
 // planted is the name of a variable of this process that no command may see.
 const planted = "FAKE_API_KEY"
 
-// Options say what a place has besides what every place has. It is tested where it is said.
+// Options describe the extras of a place. Each is tested if set.
 type Options struct {
 	// Memory says that commands have little enough of it that one which takes all it can soon has none.
 	Memory bool
@@ -36,8 +36,8 @@ type Options struct {
 	Processes bool
 	// Gateway is the name by which TestMain calls Gateway; "" where no gateway can be killed.
 	Gateway string
-	// Parts names what to test; empty for all. It is for a place that differs in nothing else from one for which
-	// everything is tested.
+	// Parts names the tests; empty for all. It is for a place that otherwise equals one for which everything
+	// is tested.
 	Parts []string
 }
 
@@ -198,8 +198,8 @@ func nonce() string {
 	return hex.EncodeToString(b[:])
 }
 
-// heed has this process heed interrupts for the length of a test. A script that starts tests in its background has them ignore
-// those, and what a process ignores, the commands that it starts ignore too.
+// heed makes this process heed interrupts for the length of a test. A script that starts tests in its
+// background makes them ignore interrupts, and commands inherit that.
 func heed(t *testing.T) {
 	if !signal.Ignored(os.Interrupt) && !signal.Ignored(syscall.SIGQUIT) {
 		return // and Ctrl-C ends the tests

@@ -44,7 +44,7 @@ func (s *suite) signals(t *testing.T) {
 			if x.Code <= 128 || x.Signal != string(sig) || x.Killed != "" || x.TimedOut || x.Error != nil {
 				t.Errorf("%+v", x)
 			}
-			send(t, proc, sig) // to what has ended: nothing
+			send(t, proc, sig) // to an ended command: nothing
 			other.Kill("test")
 			if x := other.Wait(); x.Signal != "SIGTERM" {
 				t.Errorf("another command: %+v", x)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// surroundings checks what a command finds around it.
+// surroundings checks the environment of a command.
 func (s *suite) surroundings(t *testing.T) {
 	p := s.place(t)
 	t.Run("environment", func(t *testing.T) {
@@ -97,7 +97,7 @@ func (s *suite) descriptors(t *testing.T) {
 	}
 }
 
-// input checks that a command reads what it was given, up to its end, and that a reader who has more, or
+// input checks that a command reads its input, up to its end, and that a reader with more data, or one that
 // waits, holds nothing up.
 func (s *suite) input(t *testing.T, p *place) {
 	c := p.command(t, "cat; echo end")

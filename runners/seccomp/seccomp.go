@@ -1,7 +1,7 @@
-// Package seccomp makes filters that keep a process and all that it starts from certain system calls.
+// Package seccomp makes filters that keep a process and its descendants from certain system calls.
 //
-// A filter here is a list of what is refused; everything else passes. It is made for what permissions of
-// files and namespaces leave open, and is no confinement by itself: what it does not name is allowed.
+// A filter here is a list of refused calls; all others pass. It closes the gaps of file permissions and
+// namespaces, and is no confinement by itself: an unlisted call is allowed.
 package seccomp
 
 import (
@@ -17,11 +17,11 @@ import (
 // Rule refuses a system call.
 type Rule struct {
 	Call  uintptr       // its number on this architecture (unix.SYS_…)
-	Errno syscall.Errno // what the caller sees
+	Errno syscall.Errno // the caller's error
 	When  []Match       // all of them must hold; none for every call
 }
 
-// Match compares the lower half of an argument, by value: what a pointer leads to cannot be looked at.
+// Match compares the lower half of an argument, by value: a filter cannot follow a pointer.
 type Match struct {
 	Arg         int // 0 to 5
 	Mask, Value uint32
@@ -40,14 +40,14 @@ var ErrUnsupported = errors.New("no seccomp filters for " + runtime.GOOS + "/" +
 // Supported reports whether there are filters here.
 func Supported() bool { return auditArch != 0 }
 
-// What a filter returns (seccomp(2)).
+// Return values of a filter (seccomp(2)).
 const (
 	killProcess = 0x80000000
 	returnErrno = 0x00050000
 	allow       = 0x7fff0000
 )
 
-// Where the kernel puts what a filter looks at (struct seccomp_data).
+// Offsets of a filter's input (struct seccomp_data).
 const (
 	offCall = 0
 	offArch = 4
@@ -57,9 +57,8 @@ const (
 // x32 is the bit by which x86-64 tells calls of its 32-bit form, which have numbers of their own.
 const x32 = 0x40000000
 
-// Program assembles a filter in the form that the kernel takes: instructions of 8 bytes each in the order of
-// bytes of this machine. A process of another architecture, whose calls have other numbers, is killed at its
-// first call.
+// Program assembles a filter in the kernel's form: instructions of 8 bytes each in the byte order of this
+// machine. A process of another architecture, with other numbers of calls, is killed at its first call.
 func Program(rules []Rule) ([]byte, error) {
 	raw, err := assemble(rules)
 	if err != nil {
@@ -100,8 +99,8 @@ func assemble(rules []Rule) ([]bpf.RawInstruction, error) {
 	return bpf.Assemble(append(code, bpf.RetConstant{Val: allow}))
 }
 
-// body is what follows once the call is the one of the rule. It ends with the number of the call loaded, as
-// it began, or does not come back.
+// body is the rest after the call matched the rule's. It ends with the number of the call loaded, as it
+// began, or does not come back.
 func (r Rule) body() ([]bpf.Instruction, error) {
 	if r.Errno == 0 || len(r.When) > 16 {
 		return nil, fmt.Errorf("make seccomp filter: call %d: no error to return, or more than 16 comparisons", r.Call)

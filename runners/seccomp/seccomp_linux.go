@@ -12,8 +12,8 @@ import (
 // lowHalf is where the lower half of an argument lies: every architecture here puts it first.
 const lowHalf = 0
 
-// Install puts a filter on this thread, for good, and on what it starts from now on. The goroutine must be
-// locked to its thread, and the thread must have given up new privileges (PR_SET_NO_NEW_PRIVS).
+// Install puts a filter on this thread, for good, and on its children from now on. The goroutine must be
+// locked to its thread, and the thread must have set PR_SET_NO_NEW_PRIVS.
 func Install(rules []Rule) error {
 	raw, err := assemble(rules)
 	if err != nil {
@@ -48,12 +48,12 @@ func NoUnixSockets() []Rule {
 	return []Rule{{unix.SYS_SOCKET, syscall.EPERM, []Match{Equal(0, unix.AF_UNIX)}}}
 }
 
-// setID are the bits of a mode that change the user or the group of who runs the file.
+// setID are the set-user-id and set-group-id bits of a mode.
 const setID = unix.S_ISUID | unix.S_ISGID
 
-// NoSetID refuses every way to make a file that changes the user or the group of who runs it, and devices.
-// Where the kernel takes the mode behind a pointer (openat2), or out of sight (io_uring), or in a call that
-// programs have a way around (fchmodat2), the call does not exist.
+// NoSetID refuses every way to make a set-user-id or set-group-id file, and devices. If the kernel takes the
+// mode behind a pointer (openat2), or out of sight (io_uring), or in a call that programs can do without
+// (fchmodat2), the call does not exist.
 func NoSetID() []Rule {
 	rules := []Rule{
 		{unix.SYS_FCHMOD, syscall.EPERM, []Match{AnyBit(1, setID)}},

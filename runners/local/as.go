@@ -62,7 +62,7 @@ func (u userFiles) ReadDir(path string) ([]fs.DirEntry, error) {
 	return as(u.rights, func() ([]fs.DirEntry, error) { return u.Files.ReadDir(path) })
 }
 
-// Open opens a file; to read what is open takes no right.
+// Open opens a file; reading an open file takes no right.
 func (u userFiles) Open(path string) (io.ReadCloser, error) {
 	return as(u.rights, func() (io.ReadCloser, error) { return u.Files.Open(path) })
 }

@@ -1,7 +1,7 @@
 // Package local runs commands on the machine that sallyport runs on, as the same user.
 //
 // Nothing confines them: Describe says so to policies, in the isolation "none" and the network
-// "host". What the package does is to choose what a command may know: it builds the environment
+// "host". The package chooses the knowledge of a command: it builds the environment
 // of its processes from an allow list, so that no key of the host reaches it unasked, and it
 // puts a Python environment or a command prefix before it. A supervisor in a container uses the package too, and
 // has commands and calls of files run as another user (Options.User).
@@ -22,8 +22,8 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/supervisor"
 )
 
-// Options are what a Runner is made of. The zero value runs commands in the allow-listed
-// environment of the host and detects virtual environments.
+// Options configure a Runner. The zero value runs commands in the allow-listed environment of the host and
+// detects virtual environments.
 type Options struct {
 	// Venv is "auto" or "" to use .venv of the working directory or of the workspace, "none", or the
 	// absolute path of a virtual environment. A Prefix turns it off.
@@ -31,18 +31,18 @@ type Options struct {
 	// Prefix is put before every command: "uv run", "conda run -n tools". See Environment.Prepare.
 	Prefix       string
 	EnvFile      string   // file of NAME=value lines, read once; "" for none
-	EnvFileNames []string // what to take of the file; empty for all of it
+	EnvFileNames []string // names to take from the file; empty for all
 	Env          []string // names of further variables of the host that commands get
 	PassAll      bool     // commands get every variable of the host, secrets included
 	Host         []string // the host's environment, NAME=value; nil for that of this process
 
-	// User is who commands run as, with whose rights files are reached too; nil for who this process runs as.
-	// It is for a supervisor that is root in a container: see supervisor.Options.
+	// User is the user of commands and of file access; nil for that of this process. It is for a supervisor
+	// that is root in a container: see supervisor.Options.
 	User          *identity.User
 	NoSetID       bool     // see supervisor.Options
 	NoUnixSockets bool     // likewise
 	Expendable    bool     // likewise
-	Roots         []string // what file tools stay at and below; empty for everywhere
+	Roots         []string // bounds of file tools; empty for none
 	Reown         []string // given to User after an elevated command; see files.Reown
 }
 
@@ -53,7 +53,7 @@ type Runner struct {
 	shell supervisor.Shell
 }
 
-// New reads what it needs of the host once, so that a command cannot change it for the next.
+// New reads its facts about the host once, so that a command cannot change them for the next.
 func New(opts Options) (*Runner, error) {
 	if opts.Host == nil {
 		opts.Host = os.Environ()
@@ -103,7 +103,7 @@ func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 	return e, nil
 }
 
-// Look makes an environment without what keeps processes.
+// Look makes an environment that cannot start processes.
 func (r *Runner) Look(ctx context.Context, spec engine.EnvironmentSpec) (engine.Environment, error) {
 	e, err := r.look(ctx, spec)
 	if err != nil {
@@ -133,7 +133,7 @@ func (r *Runner) look(ctx context.Context, spec engine.EnvironmentSpec) (*Enviro
 	return e, nil
 }
 
-// after is what follows an elevated command; nil for nothing.
+// after runs after an elevated command; may be nil.
 func (r *Runner) after() func() error {
 	if len(r.opts.Reown) == 0 {
 		return nil
@@ -190,7 +190,7 @@ func (e *Environment) Close() error {
 	return e.supervisor.Close()
 }
 
-// Shortcomings says, for people, what this machine does not let the environment do.
+// Shortcomings lists, for people, the promises that this machine cannot keep.
 func (e *Environment) Shortcomings() []string {
 	if e.supervisor == nil {
 		return nil

@@ -11,15 +11,15 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/identity"
 )
 
-// Prepare turns what was asked for into what would run in workDir: the text to judge and to run,
-// and its whole environment. The text that comes out is the one that policies must see.
+// Prepare turns a requested text into the command for workDir: the text to judge and to run,
+// and its whole environment. Policies must see the resulting text.
 //
 // A prefix stands before a plain command as it is: "uv run" makes "pytest -q" into
 // "uv run pytest -q". Everything else (several commands, redirections, quotes, expansions,
 // builtins of the shell) is handed to a shell of its own, for a prefix would reach only the
 // first of several commands: "uv run bash -c 'cd src && pytest'".
 //
-// With a prefix, no virtual environment is put on PATH: that is what the prefix is for.
+// With a prefix, no virtual environment is put on PATH: the prefix sets it up.
 func (e *Environment) Prepare(text, workDir string) (engine.Command, error) {
 	if !filepath.IsAbs(workDir) {
 		return engine.Command{}, fmt.Errorf("prepare command: working directory %q: not an absolute path", workDir)
@@ -42,7 +42,7 @@ func (e *Environment) Prepare(text, workDir string) (engine.Command, error) {
 	return c, nil
 }
 
-// activate does what a virtual environment's own script does, but for the prompt.
+// activate does the work of a virtual environment's own script, but for the prompt.
 func activate(env []string, dir string) []string {
 	path := filepath.Join(dir, venvBin) + string(os.PathListSeparator) + valueOf(env, "PATH")
 	env = set(env, "PATH", path)
@@ -70,8 +70,8 @@ func quote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// plain reports whether a text is one program with arguments in characters that mean nothing to
-// a shell. It is strict: what is not plain works too, with one more shell.
+// plain reports whether a text is one program with arguments in characters without meaning to a shell. It is
+// strict: other texts work too, with one more shell.
 func plain(text string) bool {
 	text = strings.Trim(text, " ")
 	for _, c := range []byte(text) {
@@ -129,7 +129,7 @@ func (o Options) isVenv(dir string) (found bool) {
 	}
 	rights, err := identity.NewRights(*o.User)
 	if err != nil {
-		return true // Open says what is wrong with the user
+		return true // Open reports the problem with the user
 	}
 	defer rights.Close()
 	rights.Do(func() { found = isVenv(dir) })

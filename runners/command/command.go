@@ -1,9 +1,9 @@
 // Package command runs commands where a command line of the operator's leads: on another machine by
-// ssh, in a container by docker exec or kubectl exec, in a unit by systemd-run. Whatever it is, its
+// ssh, in a container by docker exec or kubectl exec, in a unit by systemd-run. Its
 // standard input and output must reach sallyport-supervisor.
 //
-// What confines a command is what stands around the supervisor there. The package cannot see it: it
-// tells policies what the operator says of it. It does not install the supervisor and keeps nothing
+// The surroundings of the supervisor there confine a command. The package cannot see them: it
+// passes the operator's description on to policies. It does not install the supervisor and keeps nothing
 // alive: when the command line ends, everything ends that ran, and the next request starts it again.
 package command
 
@@ -22,12 +22,12 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
-// Options are what a Runner is made of.
+// Options configure a Runner.
 type Options struct {
 	Name    string   // by which the operator knows it
 	Command []string // the command line
-	Plugin  *Plugin  // whose program the first word of Command is; nil for none
-	// Isolation and Network are what policies are told; "" for "remote" and "unknown".
+	Plugin  *Plugin  // plugin of the program that is the first word of Command; nil for none
+	// Isolation and Network are the facts for policies; "" for "remote" and "unknown".
 	Isolation, Network string
 	Host               []string // environment of the command line itself, NAME=value
 	Beside             string   // directory in which its program is looked for first; "" for none
@@ -53,12 +53,12 @@ func New(o Options) (*Runner, error) {
 		o.Network = "unknown"
 	}
 	if strings.TrimSpace(o.Prefix) != "" {
-		o.Venv = "none" // that is what a prefix is for
+		o.Venv = "none" // a prefix sets up its own
 	}
 	return &Runner{o}, nil
 }
 
-// Describe tells policies what the operator says about the place.
+// Describe gives policies the operator's description of the place.
 func (r *Runner) Describe() facts.Runner {
 	return facts.Runner{Name: r.o.Name, Isolation: r.o.Isolation, Network: r.o.Network}
 }
@@ -93,7 +93,7 @@ func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 	return env, nil
 }
 
-// start starts the command line. What a manifest does not describe is not started.
+// start starts the command line. A program that differs from its manifest is not started.
 func (r *Runner) start() (*supervisor.Program, error) {
 	o := supervisor.ProgramOptions{Command: r.o.Command, Env: r.o.Host, Beside: r.o.Beside}
 	if r.o.Plugin == nil {
@@ -108,7 +108,7 @@ func (r *Runner) start() (*supervisor.Program, error) {
 	return supervisor.OpenProgramWith(o)
 }
 
-// explain says what to do about a connection that cannot be made or broke.
+// explain adds the fix to the error of a connection that cannot be made or broke.
 func (r *Runner) explain(err error, reached bool) error {
 	mend := fmt.Sprintf("try the command line by hand, which must say sallyport-supervisor/%d and nothing before that", wire.Version)
 	switch {

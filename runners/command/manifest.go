@@ -18,7 +18,7 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
-// Manifest makes a command line an installable runner: what it is called, and which program it must be.
+// Manifest makes a command line an installable runner: its name, and the digest of its program.
 type Manifest struct {
 	Name      string `yaml:"name"`
 	Version   string `yaml:"version"`
@@ -27,7 +27,7 @@ type Manifest struct {
 	// from the directory of the manifest.
 	Command []string `yaml:"command"`
 	SHA256  string   `yaml:"sha256"` // of the program, hex
-	// Isolation and Network are what policies are told, unless the operator says something else.
+	// Isolation and Network are the facts for policies, unless the operator sets others.
 	Isolation string `yaml:"isolation"`
 	Network   string `yaml:"network"`
 }
@@ -119,7 +119,7 @@ func (m Manifest) check() error {
 func isolations() []string { return []string{"remote", "container", "namespace", "none"} }
 func networks() []string   { return []string{"unknown", "none", "bridge", "host"} }
 
-// Verify reports what keeps the program from being started; nil for nothing.
+// Verify reports the reason for which the program cannot be started; nil for none.
 func (p Plugin) Verify() error {
 	f, err := p.open()
 	if err != nil {
@@ -128,7 +128,7 @@ func (p Plugin) Verify() error {
 	return f.Close()
 }
 
-// open opens the program and reads it through: what is run is the file that was open then.
+// open opens the program and reads it through: the opened file is the one that runs.
 func (p Plugin) open() (*os.File, error) {
 	f, sum, err := digest(p.Program)
 	if err == nil && sum != p.SHA256 {

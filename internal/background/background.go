@@ -5,8 +5,8 @@
 // policies, runner, environment and records. It judges nothing and shows nothing to anybody: that is
 // for the tools of the server, which is also why the limit here is an error and not a denial.
 //
-// Memory is bounded whatever the shells write: per stream by lines and bytes, in all by the number that
-// run, and by what is kept of those that ended, of which the oldest are forgotten first.
+// Memory is bounded: per stream by lines and bytes, in all by the number of running shells, and by a limit
+// for ended ones, of which the oldest are forgotten first.
 package background
 
 import (
@@ -27,7 +27,7 @@ type Starter interface {
 	Start(ctx context.Context, r engine.Request) (*engine.Job, error)
 }
 
-// Options are what a Manager is made of. Gate and Limit are required to run anything.
+// Options configure a Manager. Gate and Limit are required to run anything.
 type Options struct {
 	Gate  Starter
 	Limit int // shells that may run at once
@@ -58,7 +58,7 @@ type Manager struct {
 	last     int                // number of the last shell
 }
 
-// record is a shell of the Manager. What may change is guarded by the Manager's lock.
+// record is a shell of the Manager. The Manager's lock guards the fields that change.
 type record struct {
 	number         int // in the order of the starts
 	stdout, stderr *ring
@@ -88,9 +88,9 @@ func New(o Options) *Manager {
 // errClosed is why a closed Manager starts nothing.
 var errClosed = errors.New("start background shell: the server is closing")
 
-// Start puts a request through the gate and keeps what it starts. The writers of r are not used.
+// Start puts a request through the gate and keeps its process. The writers of r are not used.
 //
-// Where nothing was started the Shell has no ID, and the Outcome tells why: a refusal, a fault, or a
+// If nothing was started the Shell has no ID, and the Outcome has the reason: a refusal, a fault, or a
 // command that could not be started (Outcome.Exit.Error). The error is a *LimitError, or that of the gate.
 func (m *Manager) Start(ctx context.Context, r engine.Request) (Shell, engine.Outcome, error) {
 	if err := m.reserve(); err != nil {

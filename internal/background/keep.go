@@ -36,7 +36,7 @@ func (m *Manager) ordered() []*record {
 	return all
 }
 
-// forget drops what ended too long ago, and the oldest of what is too much. The caller holds mu.
+// forget drops shells that ended too long ago, and the oldest of too many. The caller holds mu.
 func (m *Manager) forget() {
 	var over []*record
 	bytes := 0
@@ -57,8 +57,8 @@ func (m *Manager) forget() {
 	}
 }
 
-// Close ends all shells at the same time, waits until they are gone, and starts no more. What was
-// being started is refused or ended. The error names shells of which processes are left.
+// Close ends all shells at the same time, waits until they are gone, and starts no more. A shell that is
+// being started is refused or ended. The error names shells with remaining processes.
 func (m *Manager) Close() error {
 	m.mu.Lock()
 	m.closed = true

@@ -5,13 +5,14 @@ import (
 	"fmt"
 )
 
-// Output is what a shell has written, from some place on.
+// Output is the output of a shell, from given offsets on.
 type Output struct {
 	Shell          Shell
 	Stdout, Stderr Chunk
 }
 
-// Since says from where on to read each stream. The zero value reads what is kept from the beginning.
+// Since are the offsets from which each stream is read. The zero value reads the kept output from the
+// beginning.
 type Since struct {
 	Stdout, Stderr int64
 }
@@ -34,10 +35,10 @@ func (m *Manager) Status(id string) (Shell, error) {
 	return s, err
 }
 
-// Output returns what a shell wrote since the given offsets, about limit bytes of each stream at most,
-// or all that is kept where limit is 0. It takes nothing away: the same offsets give the same text as
-// long as it is kept. Of a shell that has ended the last Chunk is the end of its output. The error is an
-// *UnknownError or an *OffsetError.
+// Output returns the output of a shell since the given offsets, about limit bytes of each stream at most, or
+// all that is kept if limit is 0. It consumes nothing: the same offsets give the same text as long as it is
+// kept. The last Chunk of an ended shell is the end of its output. The error is an *UnknownError or an
+// *OffsetError.
 func (m *Manager) Output(id string, since Since, limit int) (Output, error) {
 	// The state comes first: of a shell that has ended by now, everything has been written.
 	rec, s, err := m.find(id)
@@ -59,10 +60,9 @@ func (m *Manager) Output(id string, since Since, limit int) (Output, error) {
 	return o, nil
 }
 
-// Kill ends a shell with everything that it started (TERM, the grace period, KILL), waits until it is
-// gone and returns how it really ended. already reports that it had ended before the kill reached it: then
-// no signal was sent, and Shell.Signal is empty whatever Status says. When ctx ends first, the kill goes on
-// and the error says so.
+// Kill ends a shell with all its processes (TERM, the grace period, KILL), waits until it is gone and returns
+// how it really ended. already reports that it had ended before the kill reached it: then no signal was sent,
+// and Shell.Signal is empty, unlike in Status. When ctx ends first, the kill goes on and the error says so.
 func (m *Manager) Kill(ctx context.Context, id, reason string) (s Shell, already bool, err error) {
 	rec, s, err := m.find(id)
 	if err != nil || s.Ended() {

@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// Chunk is a part of an output stream. Offsets count the bytes that the process wrote, from the first:
-// they stay what they are when older output is dropped, and where the text had to be mended.
+// Chunk is a part of an output stream. Offsets count the bytes of the process's output, from the first: they
+// do not change when older output is dropped, or when invalid text is replaced.
 type Chunk struct {
 	Text    string // valid UTF-8: each byte that is none is one U+FFFD
 	Offset  int64  // of the first byte of Text
-	Next    int64  // what to ask for to read on
-	Dropped int64  // bytes between what was asked for and Offset, which are no longer there
+	Next    int64  // offset of the next read
+	Dropped int64  // bytes between the requested offset and Offset, which are no longer there
 	Total   int64  // bytes written so far
 }
 
@@ -156,9 +156,9 @@ func (r *ring) length(n int) int {
 
 func feeds(p []byte) int { return bytes.Count(p, []byte{'\n'}) }
 
-// read returns what was written from the given offset on, up to limit bytes, or all of it where limit
-// is 0. A character is given whole or not at all: one that is cut at the end waits for its rest, unless
-// the stream has ended.
+// read returns the output from the given offset on, up to limit bytes, or all of it if limit is 0. A
+// character is given whole or not at all: one that is cut at the end waits for its rest, unless the stream
+// has ended.
 func (r *ring) read(from int64, limit int, ended bool) Chunk {
 	r.mu.Lock()
 	oldest := r.total - int64(r.size)
@@ -173,7 +173,7 @@ func (r *ring) read(from int64, limit int, ended bool) Chunk {
 	raw := append(append(make([]byte, 0, len(a)+len(b)), a...), b...)
 	r.mu.Unlock()
 
-	if c.Offset > from { // what was dropped may have ended within a character
+	if c.Offset > from { // the dropped part may have ended within a character
 		cut := continued(raw)
 		raw, limit = raw[cut:], max(0, limit-cut)
 		c.Offset += int64(cut)

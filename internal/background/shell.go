@@ -17,7 +17,7 @@ const (
 	Killed  State = "killed"  // ended by us or by a signal
 )
 
-// Shell is what is known of a background shell at one moment.
+// Shell describes a background shell at one moment.
 type Shell struct {
 	ID       string
 	State    State
@@ -36,7 +36,7 @@ type Shell struct {
 	Survivors int    // processes of it that could not be ended
 	OOMKills  int    // as engine.Exit says it
 	Error     string // why it could not run, or why its end is not fully known; or ""
-	Fault     string // id of what of ours broke, or ""
+	Fault     string // id of a failure of sallyport itself, or ""
 }
 
 // Ended reports whether the shell and everything that it started are gone.

@@ -1,5 +1,5 @@
-// Package docstring reads what a Python source says about its functions: signatures and docstrings. It
-// reads text and runs nothing, so that looking at a module cannot do what the module does.
+// Package docstring reads the documentation of a Python source: signatures and docstrings. It
+// reads text and runs nothing, so that reading a module has none of its effects.
 //
 // It knows as much of the language as that takes: tokens, indentation, and the headers of functions and
 // classes. It does not check whether the rest is valid Python, and it takes the syntax of any Python 3,
@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// Entry is a module, class or function and what its source says about it.
+// Entry is a module, class or function and its documentation.
 type Entry struct {
 	Name      string `json:"name"`      // "f", "Class.method", "outer.inner"; "" for the module
 	Kind      string `json:"kind"`      // "module", "class", "function" or "method"
@@ -26,9 +26,9 @@ type Entry struct {
 // ErrNotFound is wrapped by the error for a name that the source does not define.
 var ErrNotFound = errors.New("not defined there")
 
-// Find returns what a source says about a function, a class or a method ("Class.method"), or about
-// itself (""). A name that is defined several times (a property and its setter, overloads, the branches
-// of an if) is the last of those that have a docstring, or the last of all.
+// Find returns the documentation of a function, a class or a method ("Class.method"), or of the module itself
+// (""). A name that is defined several times (a property and its setter, overloads, the branches of an if) is
+// the last of those that have a docstring, or the last of all.
 func Find(source []byte, name string) (Entry, error) {
 	m, err := parse(source)
 	if err != nil {
@@ -50,13 +50,13 @@ func Find(source []byte, name string) (Entry, error) {
 	return m.entry(&m.definitions[at]), nil
 }
 
-// Bounds of what an error offers.
+// Bounds of the suggestions of an error.
 const (
 	offered     = 20  // names
 	offeredName = 200 // bytes of one
 )
 
-// offer says what could have been meant.
+// offer suggests similar names.
 func (m *module) offer(name string) string {
 	var same, names []string
 	for i := range m.definitions {
@@ -87,8 +87,8 @@ func (m *module) offer(name string) string {
 	return "it defines " + strings.Join(names, ", ")
 }
 
-// Functions returns the public functions of a module, those whose names start with no underscore, in
-// the order in which they are defined.
+// Functions returns the public functions of a module, those with names that start with no underscore, in the
+// order in which they are defined.
 func Functions(source []byte) ([]Entry, error) {
 	m, err := parse(source)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// kind is what a token is, as far as that matters here.
+// kind is the kind of a token, as far as that matters here.
 type kind byte
 
 const (
@@ -30,7 +30,7 @@ type lexer struct {
 	line int
 }
 
-// Bounds of what a source may hold, far above those of real ones. CPython has such bounds, too.
+// Bounds of a source, far above those of real ones. CPython has such bounds, too.
 const (
 	maxNesting  = 100     // strings inside formatted strings
 	maxBrackets = 1000    // brackets inside each other

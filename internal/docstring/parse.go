@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// module is what a source defines.
+// module are the definitions of a source.
 type module struct {
 	doc         string
 	definitions []definition
@@ -13,7 +13,7 @@ type module struct {
 
 // definition is a class or a function.
 type definition struct {
-	name            string // without that of what is around it
+	name            string // without those of the outer scopes
 	around          int    // index of the definition around it; -1 for none
 	kind, signature string
 	doc             string // decoded, indentation and all
@@ -22,8 +22,8 @@ type definition struct {
 	line            int
 }
 
-// fullName is the name with those of what is around it. It is made when it is asked for: in a source that
-// was made for that, all of them together are far longer than the source.
+// fullName is the name with those of the outer scopes. It is made on demand: in a hostile source, all of them
+// together are far longer than the source.
 func (m *module) fullName(d *definition) string {
 	if d.around < 0 {
 		return d.name
@@ -43,7 +43,7 @@ func (m *module) isNamed(d *definition, name string) bool {
 	return name == d.name
 }
 
-// scope is a class or function whose body is being read.
+// scope is a class or function while its body is read.
 type scope struct {
 	column  int
 	at      int // index of its definition
@@ -58,7 +58,7 @@ type parser struct {
 	started bool // the first statement of the module was read
 }
 
-// parse reads a source. What is not UTF-8 is replaced.
+// parse reads a source. Bytes that are not UTF-8 are replaced.
 func parse(source []byte) (*module, error) {
 	text := strings.ToValidUTF8(string(bytes.TrimPrefix(source, []byte("\xef\xbb\xbf"))), "\uFFFD")
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
@@ -77,7 +77,7 @@ func parse(source []byte) (*module, error) {
 	}
 }
 
-// logicalLine takes in one logical line. What is indented deeper than a definition belongs to it.
+// logicalLine reads one logical line. Lines that are indented deeper than a definition belong to it.
 func (p *parser) logicalLine(tokens []token, column int) {
 	for n := len(p.scopes); n > 0 && p.scopes[n-1].column >= column; n-- {
 		p.scopes = p.scopes[:n-1]

@@ -62,7 +62,7 @@ func (l *lexer) str(raw, formatted bool, depth int) error {
 	return l.errorf(line, "a string has no closing quote")
 }
 
-// escape skips a backslash and what it takes its meaning from: never the brace of a field.
+// escape skips a backslash and the escaped characters: never the brace of a field.
 func (l *lexer) escape(raw, formatted bool) {
 	l.at++
 	if l.at == len(l.src) {

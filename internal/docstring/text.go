@@ -29,7 +29,7 @@ func decode(b *strings.Builder, text string) {
 	}
 }
 
-// escape writes what stands behind a backslash, and returns what is behind that.
+// escape writes the character of a backslash escape, and returns the rest.
 func escape(b *strings.Builder, text string) (rest string) {
 	const simple = "\\'\"abfnrtv"
 	const meaning = "\\'\"\a\b\f\n\r\t\v"

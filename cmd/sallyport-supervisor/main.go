@@ -1,7 +1,6 @@
 // Command sallyport-supervisor runs commands for a sallyport elsewhere, which holds the other end of
-// its standard input and output. It judges nothing: what reaches it was decided upon and recorded
-// there. It is started by whoever has the right to run commands here, and runs them as that user, or, where it
-// is root and is asked to, as another.
+// its standard input and output. It judges nothing: the gate there has judged and recorded each
+// command. It runs commands as its own user, or, if it is root and its settings say so, as another.
 //
 // With --init it is the first process of a container and does nothing but clean up.
 //
@@ -56,7 +55,7 @@ func run(args []string, in io.ReadCloser, out io.WriteCloser, errs io.Writer) in
 		return 0
 	case slices.Equal(args, []string{"--init"}):
 		return initial(errs)
-	case len(args) == 2 && args[0] == "--canary": // what is tried in a sandbox before it is used
+	case len(args) == 2 && args[0] == "--canary": // the trial of a sandbox before its use
 		if err := canary.Main(args[1], out); err != nil {
 			fmt.Fprintf(errs, "sallyport-supervisor: %v\n", err)
 			return 1
@@ -70,7 +69,7 @@ func run(args []string, in io.ReadCloser, out io.WriteCloser, errs io.Writer) in
 	// Asked to stop, it ends what it started first. A reader that is gone shows in the stream.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer stop()
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // not to die of it; what is ignored, commands would ignore too
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // not to die of it; commands would inherit an ignored signal
 	if err := wire.Serve(ctx, &pipes{in, out}, open); err != nil {
 		fmt.Fprintf(errs, "sallyport-supervisor: %v\n", err)
 		return 1
@@ -100,7 +99,7 @@ func (p *pipes) Write(b []byte) (int, error) { return p.out.Write(b) }
 
 func (p *pipes) Close() error { return errors.Join(p.ReadCloser.Close(), p.out.Close()) }
 
-// open makes the environment of this machine. What sallyport asks for comes on top of what it has.
+// open makes the environment of this machine. Sallyport's settings come on top of its own.
 func open(s wire.Settings) (engine.Environment, wire.Place, error) {
 	who := surroundings(s)
 	o := local.Options{
@@ -133,7 +132,7 @@ func open(s wire.Settings) (engine.Environment, wire.Place, error) {
 	return env, p, nil
 }
 
-// surroundings are the variables that tell a command who it is, where that is not who we are.
+// surroundings are the variables that name the user of a command, if it is not ours.
 func surroundings(s wire.Settings) []string {
 	if s.User == nil && s.Home == "" {
 		return nil

@@ -21,7 +21,7 @@ type Options struct {
 	Mode       Mode
 	Limits     Limits
 	Subject    facts.Subject // for requests that name none
-	Start      StartBody     // what the start record says about this process
+	Start      StartBody     // the start record of this process
 	Once       bool          // the gate ends with the first command that it runs: outcome and stop are one write
 
 	Faulted func(*Fault)

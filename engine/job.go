@@ -227,13 +227,13 @@ func (g *Gate) conclude(j *judged, out Outcome, e Exit, noted func(int) error) O
 	if err := noted(e.Code); err != nil {
 		out.Fault = newFault("ledger", err)
 	}
-		// The outcome cannot be put on record: the output stays here and no other request passes.
 	records := []Record{g.newRecord(KindOutcome, j.decision.ID, g.outcomeBody(out))}
 	if g.o.Once {
 		records = append(records, g.stopRecord())
 		defer g.shut(errClosed)
 	}
 	if err := g.o.Recorder.Record(context.Background(), records...); err != nil {
+		// The outcome cannot be put on record: the output stays here and no other request passes.
 		g.shut(fmt.Errorf("audit log refused an outcome: %w", err))
 		out.Exit.Stdout.Text, out.Exit.Stderr.Text = "", ""
 		return g.faulted(out, "audit", err)

@@ -33,8 +33,8 @@ type Options struct {
 	Version   string          // of sallyport, for the audit log
 	CheckOnly bool            // decide and run nothing; no audit log is opened
 	Follow    bool            // it lives long: servers of policies are followed until Close
-	// Warn receives messages for the operator that stop nothing; may be nil.
 	Once      bool            // it ends with the first command that it runs
+	// Warn receives messages for the operator that stop nothing; may be nil.
 	Warn func(error)
 	// Faulted takes each fault of the audit log, which may not be on record; syslog gets it too. nil: only syslog.
 	Faulted func(error)

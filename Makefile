@@ -79,11 +79,11 @@ race: ## run all other tests under the race detector
 	@CGO_ENABLED=1 $(GO) test -json -race -timeout 60m -vet=off $$($(GO) list ./... | grep -vE '/($(PROGRAMS))$$') | $(call report,race)
 
 bench: build $(OPA) ## measure, as ratios against a named baseline in the same run
-	SALLYPORT_BIN=$(CURDIR)/$(BIN)/sallyport OPA_BIN=$(CURDIR)/$(OPA) $(GO) test -run '^$$' -bench . -benchtime 3s ./internal/bench ./policies ./engine/shell
+	SALLYPORT_BIN=$(CURDIR)/$(BIN)/sallyport OPA_BIN=$(CURDIR)/$(OPA) $(GO) test -run '^$$' -bench . -benchtime 3s ./internal/bench ./policies ./engine/shell/walk
 
 CONFIRM_COUNT ?= 100000
 CONFIRM_SEED  ?= 0
-confirm: ## run CONFIRM_COUNT programs with bash in a sandbox and compare what engine/shell lists (CONFIRM_SEED=0: any seed)
+confirm: ## run CONFIRM_COUNT programs with bash in a sandbox and compare what engine/shell/walk lists (CONFIRM_SEED=0: any seed)
 	$(GO) test -count=1 -v -timeout 12h -run '^TestConfirm$$' ./internal/confirm -confirm.rates \
 	  -confirm.count=$(CONFIRM_COUNT) -confirm.seed=$(CONFIRM_SEED)
 

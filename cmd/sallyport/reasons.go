@@ -11,6 +11,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/walk"
 )
 
 // writeReasons tells a person why a decision is as it is: for each reason the rule, what it
@@ -41,7 +42,7 @@ func writeReasons(w io.Writer, prefix, text string, d engine.Decision) {
 
 // unreadable says where and why a text is no bash: "line 1, column 6: reached EOF without closing quote".
 func unreadable(text string) string {
-	_, err := shell.Parse(text, shell.Options{})
+	_, err := walk.Parse(text, shell.Options{})
 	e, ok := errors.AsType[*shell.Error](err)
 	if !ok || e.Offset < 0 || e.Offset > len(text) || e.Detail == "" {
 		return ""

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
+	"github.com/sallyport-dev/sallyport/engine/shell/walk"
 )
 
 // readSteps is how many directory entries one Build may read over all, for globs and for what
@@ -116,7 +117,7 @@ func (b *Builder) Build(req Ask) *Input {
 	if req.Request.Command == "" && len(req.Touches) > 0 {
 		return b.build(req, view, work, &shell.Program{Certainty: value.Exact}, nil)
 	}
-	prog, err := shell.Parse(req.Request.Command, shell.Options{
+	prog, err := walk.Parse(req.Request.Command, shell.Options{
 		Dir:   work,
 		Env:   req.Env,
 		Whole: req.Env != nil,

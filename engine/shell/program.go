@@ -1,14 +1,10 @@
-// Package shell turns bash text into a flat list of the commands that would run.
+// Package shell describes the commands that a shell text would run, for those who judge it.
 //
-// It is for seeing what a text does: every simple command anywhere in it, with
-// unquoted words, known constants filled in, wrappers and nested shells opened,
-// redirects, the directory each command runs in, and how sure all of that is.
-// It is not an interpreter (nothing runs) and it judges nothing: a caller decides
-// what the facts mean. What it cannot see it marks; it never guesses.
+// It holds the types that package walk fills: every simple command anywhere in a text, with unquoted words, known
+// constants filled in, wrappers and nested shells opened, redirects, the directory each command runs in, and how sure
+// all of that is. Zero values claim nothing: a command without certainty is unknown.
 //
-// It walks statements in their order and keeps the state that they leave: variables, directories, files. What a word
-// may be is the business of package value, and what a command line runs that of package command. Only shell and value
-// import mvdan.cc/sh.
+// It is no interpreter, and it has no functions but the texts of its errors.
 package shell
 
 import (

@@ -19,6 +19,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/redact"
 	"github.com/sallyport-dev/sallyport/engine/shell"
 	"github.com/sallyport-dev/sallyport/engine/shell/inline"
+	"github.com/sallyport-dev/sallyport/engine/shell/walk"
 	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/background"
 	"github.com/sallyport-dev/sallyport/internal/filetools"
@@ -307,7 +308,7 @@ func BenchmarkPromiseBody(b *testing.B) {
 // times the text, divided by eight times those for it: 1 is linear, 8 is quadratic.
 func BenchmarkPromiseLinear(b *testing.B) {
 	red := redact.New([]byte("bench"), redact.Extra{})
-	bash := func(s string) { _, _ = shell.Parse(s, shell.Options{}) }
+	bash := func(s string) { _, _ = walk.Parse(s, shell.Options{}) }
 	for name, c := range map[string]struct {
 		unit string
 		n    int

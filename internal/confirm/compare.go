@@ -9,6 +9,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
+	"github.com/sallyport-dev/sallyport/engine/shell/walk"
 )
 
 // Record is one command that ran.
@@ -62,7 +63,7 @@ type Comparison struct {
 
 // Read lists a program's commands. The reason is "" where the text was understood.
 func Read(p Program) (*shell.Program, string) {
-	prog, err := shell.Parse(p.Text, options(p.Sh))
+	prog, err := walk.Parse(p.Text, options(p.Sh))
 	switch {
 	case err != nil:
 		return prog, err.Error()

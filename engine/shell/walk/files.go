@@ -1,0 +1,406 @@
+package walk
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/command"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
+)
+
+// readCost is what reading a script file costs in steps.
+const readCost = 200
+
+// pathOf resolves a word to an absolute path.
+func (w *walker) pathOf(a value.Arg) (string, bool) {
+	text, ok := a.Val.Place()
+	if !ok || a.Glob {
+		return "", false
+	}
+	return w.fileAt(text)
+}
+
+// fileAt resolves a path to the absolute path of a file: that of a descriptor to the file that it writes to.
+func (w *walker) fileAt(text string) (string, bool) {
+	if n, ok := fileDescriptor(text); ok && w.ctx.st.fds[n].file != "" {
+		return w.ctx.st.fds[n].file, true
+	}
+	return absolute(w.ctx.st.dir, text)
+}
+
+// fileHere is pathOf, also for files in a directory that is not known.
+func (w *walker) fileHere(a value.Arg) (string, bool) {
+	if abs, ok := w.pathOf(a); ok {
+		return abs, true
+	}
+	text, ok := a.Val.Place()
+	abs, found := absolute(w.ctx.st.here(), text)
+	return abs, ok && !a.Glob && found
+}
+
+// content returns the content of the file that v names: one that this text has written, a
+// process substitution, or one that is there.
+func (w *walker) content(v value.Value) (value.Value, bool) {
+	text, ok := v.Place()
+	if !ok {
+		return nil, false
+	}
+	if v, ok := w.streamText(text); ok {
+		return v, true
+	}
+	if text == "-" || standardInput(text) {
+		if in := w.stdin(); in != nil && len(in.text) > 0 {
+			return in.text, true
+		}
+		return nil, false
+	}
+	abs, ok := absolute(w.ctx.st.here(), text)
+	if !ok {
+		return nil, false
+	}
+	return w.contentOf(abs)
+}
+
+func standardInput(text string) bool {
+	return text == "/dev/stdin" || text == "/dev/fd/0" || text == "/proc/self/fd/0"
+}
+
+func (w *walker) contentOf(abs string) (value.Value, bool) {
+	if v, ok := w.streamText(abs); ok {
+		return v, true
+	}
+	abs = w.linked(abs)
+	f, written := w.ctx.st.files[abs]
+	switch {
+	case f.touched || !written && (w.ctx.st.stirred || w.ctx.st.strewn[path.Base(abs)]):
+		return nil, false
+	case len(f.content) > 0:
+		return f.content, true
+	}
+	return w.onDisk(abs)
+}
+
+// lastContent returns what a file held when the text last knew it, for a look at a script that may have
+// changed since.
+func (w *walker) lastContent(abs string) (value.Value, bool) {
+	if v, ok := w.streamText(abs); ok {
+		return v, true
+	}
+	abs = w.linked(abs)
+	if f := w.ctx.st.files[abs]; len(f.content) > 0 {
+		return f.content, true
+	}
+	return w.onDisk(abs)
+}
+
+// onDisk returns the content of a file as it was before the text.
+func (w *walker) onDisk(abs string) (value.Value, bool) {
+	if w.opts.ReadFile == nil || strings.HasPrefix(abs, unplaced) || !w.step(readCost) {
+		return nil, false
+	}
+	text, ok := w.opts.ReadFile(w.origin(abs))
+	if !ok || len(text) > w.lim.Bytes || strings.ContainsRune(text, value.HoleOpen) {
+		return nil, false
+	}
+	w.step(len(text) / bytesPerStep)
+	return value.Known(text), true
+}
+
+// write records what a command writes to a file.
+func (w *walker) write(abs string, content value.Value, by []int, adds bool) {
+	st := w.ctx.st
+	f := written{content: slices.Clone(content), by: by, touched: st.loose[abs], edited: st.loose[abs]}
+	if adds {
+		old, ok := st.files[abs]
+		if !ok {
+			old.content, _ = w.onDisk(abs)
+			old.touched, old.edited = st.stirred || strings.HasPrefix(abs, unplaced), st.fed
+		}
+		f.content = slices.Concat(old.content, content)
+		f.by = value.Set(slices.Concat(old.by, by))
+		f.touched, f.edited = f.touched || old.touched, f.edited || old.edited
+	} else {
+		for _, s := range st.fds { // what flows through these lands somewhere in it
+			f.touched = f.touched || s.file == abs
+			f.edited = f.edited || f.touched
+		}
+	}
+	for i := range f.content {
+		f.content[i].Inputs = value.Set(slices.Concat(f.content[i].Inputs, by))
+		if !f.content[i].Known { // it stands on lines of its own
+			f.content[i].Text = "\n"
+		}
+	}
+	if f.content.Size() > w.lim.Bytes {
+		f.content = value.Opaque("", by)
+	}
+	if len(f.content) == 0 {
+		f.content = value.Known("")
+	}
+	st.files[abs] = f
+	w.strew(abs)
+	if behind := w.linked(abs); behind != abs {
+		f.touched = true // the link may be gone by now
+		st.files[abs], st.files[behind] = f, f
+	}
+}
+
+// strew notes the name of a file in a directory that is not known: any file of that name may be it.
+func (w *walker) strew(abs string) {
+	if !strings.HasPrefix(abs, unplaced) {
+		return
+	}
+	name := path.Base(abs)
+	w.ctx.st.strewn[name] = true
+	for other, f := range w.ctx.st.files {
+		if path.Base(other) == name && other != abs {
+			f.touched, f.edited = true, true
+			w.ctx.st.files[other] = f
+		}
+	}
+}
+
+// touch records that a command may have changed a file: edited, when nobody knows how.
+func (w *walker) touch(abs string, edited bool) {
+	for _, abs := range []string{abs, w.linked(abs)} {
+		f := w.ctx.st.files[abs]
+		f.touched, f.edited = true, f.edited || edited
+		w.ctx.st.files[abs] = f
+		w.strew(abs)
+	}
+}
+
+// edited reports a file that a command may have changed, nobody knows how, with words of this text.
+func (w *walker) edited(abs string) bool {
+	abs = w.linked(abs)
+	f, ok := w.ctx.st.files[abs]
+	for dir := path.Dir(abs); !ok && dir != "/"; dir = path.Dir(dir) {
+		f.edited = f.edited || w.ctx.st.files[dir].edited
+	}
+	return f.edited || !ok && (w.ctx.st.fed || w.ctx.st.strewn[path.Base(abs)])
+}
+
+// absent reports a file that is not there, and that the text has not made.
+func (w *walker) absent(abs string) bool {
+	_, written := w.ctx.st.files[abs]
+	if written || w.ctx.st.stirred || strings.HasPrefix(abs, unplaced) || w.edited(abs) || w.opts.IsFile == nil {
+		return false
+	}
+	was := w.origin(abs)
+	return !w.opts.IsFile(was) && !w.opts.IsDir(was)
+}
+
+// readers change no file that they name.
+var readers = command.Names("awk basename cat chgrp chmod chown cksum cmp column comm cut date df diff dirname du echo egrep" +
+	" env expr false fgrep file find fold grep head hexdump id jq kill ldd less ls md5sum mkdir mktemp more nl nm objdump od" +
+	" paste printf ps pwd readelf readlink realpath rev rg rmdir sha1sum sha256sum shellcheck sleep stat strings tac tail test" +
+	" touch tr tree true type uname wait wc which whoami [ :")
+
+// changesFiles notes the files that a program may write to.
+func (w *walker) changesFiles(inv *invocation, name string) {
+	prints := func(a value.Arg) bool { return strings.HasPrefix(a.Prefix, "-fp") || a.Prefix == "-fls" } // of find
+	if readers[name] && !slices.ContainsFunc(inv.args, prints) {
+		return
+	}
+	if name == "sed" && (!sedWrites(inv.args) || w.sedInPlace(inv)) {
+		return
+	}
+	if !quiet[name] {
+		in := w.stdin()
+		flows := in != nil && in.from != shell.CodeNone && (in.from != shell.CodeFile || len(in.cmds) > 0)
+		w.stir(inv, flows || w.made(inv) || scripted[name] && len(inv.args) > 1)
+	}
+	edits := !slices.ContainsFunc(command.BuildFiles(name), func(k command.BuildFile) bool { return k.Lang == "c" }) ||
+		slices.ContainsFunc(inv.args, func(a value.Arg) bool { return strings.HasPrefix(a.Prefix, "-E") })
+	w.touchNamed(inv, edits)
+}
+
+// scripted are programs whose arguments are a language in which files can be written.
+var scripted = command.Names("sqlite3 duckdb psql mysql mariadb ed red ex vi vim nvim m4 gdb lldb jq yq xsltproc")
+
+// sedWrites reports sed -i, and a script that may write.
+func sedWrites(args []value.Arg) bool {
+	return slices.ContainsFunc(args, func(a value.Arg) bool {
+		return a.Certainty != value.Exact || strings.Contains(a.Text, "w") ||
+			strings.HasPrefix(a.Text, "-") && strings.Contains(a.Text, "i")
+	})
+}
+
+// codeChanges notes that a program which is not walked command by command may write to files.
+func (w *walker) codeChanges(inv *invocation) {
+	code := w.commands[inv.idx].Code
+	if code.From == shell.CodeNone || command.IsShell(code.Language) && code.Static ||
+		code.Language == "awk" && !strings.Contains(value.Join(inv.args).Text(), ">") {
+		return
+	}
+	w.stir(inv, code.From != shell.CodeFile || w.made(inv))
+	if !command.IsShell(code.Language) {
+		w.touchNamed(inv, true)
+	}
+}
+
+// stir notes that a command may have changed any file, with words of this text if it was fed. What a
+// program does to its own file is its own affair.
+func (w *walker) stir(inv *invocation, fed bool) {
+	own, _ := absolute(w.ctx.st.here(), inv.args[0].Text)
+	if file := w.commands[inv.idx].Code.File.Text; file != "" {
+		own, _ = absolute(w.ctx.st.here(), file)
+	}
+	w.ctx.st.stirred, w.ctx.st.fed = true, w.ctx.st.fed || fed
+	w.step(len(w.ctx.st.files) / 8)
+	for abs := range w.ctx.st.files {
+		if abs != own {
+			w.touch(abs, fed)
+		}
+	}
+}
+
+// touchNamed touches the files that the arguments may name: alone, behind = or behind the letter of an option.
+func (w *walker) touchNamed(inv *invocation, edits bool) {
+	running := w.commands[inv.idx].Code.File.Text
+	if edits && slices.ContainsFunc(inv.args[min(1, len(inv.args)):], w.wroteIt) {
+		w.stir(inv, true)
+	}
+	for _, a := range inv.args[min(1, len(inv.args)):] {
+		text, ok := a.Val.Place()
+		if !ok || a.Glob {
+			w.stir(inv, false)
+		}
+		if !ok || a.Glob || text == running {
+			continue
+		}
+		names := []string{text}
+		if _, behind, found := strings.Cut(text, "="); found {
+			names = append(names, behind)
+		}
+		if len(text) > 2 && text[0] == '-' {
+			names = append(names, text[2:])
+		}
+		for _, name := range names {
+			if abs, ok := w.fileHere(value.Literal(name)); ok {
+				w.touch(abs, edits)
+			}
+		}
+	}
+}
+
+// made reports a program, or the file that it runs, that the text has written or built.
+func (w *walker) made(inv *invocation) bool {
+	for _, name := range []string{inv.args[0].Text, w.commands[inv.idx].Code.File.Text} {
+		abs, ok := absolute(w.ctx.st.here(), name)
+		f := w.ctx.st.files[abs]
+		if ok && strings.ContainsAny(name, "./") && (len(f.content) > 0 || f.touched) {
+			return true
+		}
+	}
+	return false
+}
+
+// wroteIt reports a word that names a file which this text has written.
+func (w *walker) wroteIt(a value.Arg) bool {
+	abs, ok := w.pathOf(a)
+	f, written := w.ctx.st.files[abs]
+	return ok && written && (len(f.content) > 0 || f.edited)
+}
+
+// copyFiles makes what is known of one file known of another: cp, mv, install, ln. It reports whether all
+// is known.
+func (w *walker) copyFiles(inv *invocation, name string) bool {
+	long := []string{"--target-directory", "--mode", "--owner", "--group", "--suffix"}
+	options, operands := command.Getopt(inv.args[1:], "tmogS", long)
+	to, into := command.Option(options, "-t", "--target-directory")
+	if !into && len(operands) > 1 {
+		to, operands = operands[len(operands)-1], operands[:len(operands)-1]
+		into = len(operands) > 1
+	}
+	dest, ok := w.pathOf(to)
+	_, symbolic := command.Option(options, "-s", "--symbolic")
+	for _, from := range operands {
+		if from.Glob || !ok {
+			return false
+		}
+		at := dest
+		if into || w.isDir(shell.Dir{Path: dest, Known: true}) {
+			at = path.Join(dest, path.Base(from.Text))
+		}
+		if symbolic && name == "ln" && from.Certainty == value.Exact && !path.IsAbs(from.Text) {
+			from = value.Literal(path.Join(path.Dir(at), from.Text))
+		}
+		ok = w.copyFile(from, at, name == "ln", name == "mv")
+	}
+	return ok && len(operands) > 0
+}
+
+// copyFile makes to a copy of from, or a link to it.
+func (w *walker) copyFile(from value.Arg, to string, link, gone bool) bool {
+	text := from.Val.Text()
+	if from.Certainty == value.Exact && command.SystemProgram(path.Clean(text)) ||
+		from.Certainty != value.Exact && !from.Val.Dynamic() && strings.Contains(from.Val.Tail(), "/") {
+		w.ctx.st.files[to] = written{program: text}
+		return true
+	}
+	abs, ok := w.pathOf(from)
+	st := w.ctx.st
+	f, written := st.files[w.linked(abs)]
+	delete(st.files, to)
+	switch {
+	case !ok:
+		return false
+	case link:
+		st.moved = append(slices.Clip(st.moved), moved{abs, to, true})
+	case written:
+		st.files[to] = f
+	case strings.HasPrefix(abs, "/dev/"):
+		content, known := w.content(from.Val)
+		w.write(to, content, content.Inputs(), false)
+		if !known {
+			w.touch(to, true)
+		}
+	default:
+		st.moved = append(slices.Clip(st.moved), moved{w.origin(abs), to, false})
+		w.step((len(st.moved) + len(st.files)) / 8)
+		for file, f := range maps.Clone(st.files) {
+			if rest, below := strings.CutPrefix(file, abs+"/"); below {
+				st.files[path.Join(to, rest)] = f
+			}
+		}
+	}
+	if gone {
+		w.touch(abs, false)
+	}
+	return true
+}
+
+// moved is a new place of a file or a tree.
+type moved struct {
+	from, to string
+	link     bool
+}
+
+// origin is where a file lay on the disk that the text has not written, but moved.
+func (w *walker) origin(abs string) string {
+	for _, m := range slices.Backward(w.ctx.st.moved) {
+		abs = m.back(abs)
+	}
+	return abs
+}
+
+func (m moved) back(abs string) string {
+	if rest, ok := strings.CutPrefix(abs, m.to); ok && (rest == "" || rest[0] == '/') {
+		return m.from + rest
+	}
+	return abs
+}
+
+// linked is the file behind the links that the text made.
+func (w *walker) linked(abs string) string {
+	for _, m := range slices.Backward(w.ctx.st.moved) {
+		if m.link {
+			abs = m.back(abs)
+		}
+	}
+	return abs
+}

@@ -52,13 +52,9 @@ var ours = map[string][]string{
 	"engine":                   {"engine/facts"},
 	"engine/facts":             {"engine/commands", "engine/shell", "engine/shell/value", "engine/shell/walk"},
 	"engine/facts/schemagen":   {"engine/facts"},
-<<<<<<< HEAD
-	"engine/shell":             {"engine/commands", "engine/shell/command", "engine/shell/inline", "engine/shell/value"},
-=======
 	"engine/shell/walk":        {"engine/shell", "engine/shell/command", "engine/shell/inline", "engine/shell/source", "engine/shell/value"},
 	"engine/shell/source":      {"engine/shell", "engine/shell/value"},
 	"engine/shell":             {"engine/shell/value"},
->>>>>>> 9009865 (shell: cut the reader into types, source and walk)
 	"engine/shell/command":     {"engine/commands", "engine/shell/value"},
 	"engine/shell/value":       {},
 	"engine/commands":          {},

@@ -6,11 +6,8 @@ import (
 	"slices"
 	"strings"
 
-<<<<<<< HEAD:engine/shell/code.go
 	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
-=======
 	"github.com/sallyport-dev/sallyport/engine/shell"
->>>>>>> 9009865 (shell: cut the reader into types, source and walk):engine/shell/walk/code.go
 	"github.com/sallyport-dev/sallyport/engine/shell/command"
 	"github.com/sallyport-dev/sallyport/engine/shell/inline"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"

@@ -7,12 +7,9 @@ import (
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 
-<<<<<<< HEAD:engine/shell/word.go
 	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
-=======
 	"github.com/sallyport-dev/sallyport/engine/shell"
 	"github.com/sallyport-dev/sallyport/engine/shell/source"
->>>>>>> 9009865 (shell: cut the reader into types, source and walk):engine/shell/walk/word.go
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 

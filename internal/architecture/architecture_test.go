@@ -54,7 +54,7 @@ var ours = map[string][]string{
 	"engine/facts/schemagen":   {"engine/facts"},
 	"engine/shell/walk":        {"engine/shell", "engine/shell/command", "engine/shell/inline", "engine/shell/source", "engine/shell/value"},
 	"engine/shell/source":      {"engine/shell", "engine/shell/value"},
-	"engine/shell":             {"engine/shell/value"},
+	"engine/shell":             {"engine/commands", "engine/shell/value"},
 	"engine/shell/command":     {"engine/commands", "engine/shell/value"},
 	"engine/shell/value":       {},
 	"engine/commands":          {},

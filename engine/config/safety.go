@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Warnings lists the risks of a valid configuration: other users who could change it, and wide grants. They
-// are for a person to weigh; nothing is refused.
+// Warnings lists the risks of a valid configuration: other users with write access, and wide grants. They are for a
+// person to weigh; nothing is refused.
 func (l *Loaded) Warnings() []string {
 	out := l.exposed()
 	wide := l.TooWide()

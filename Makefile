@@ -20,7 +20,7 @@ SHELL   := bash
 LDFLAGS := -s -w
 PREFIX  ?= /usr/local
 COMMANDS := $(notdir $(wildcard cmd/*))
-PROGRAMFILES = $(addprefix $(BIN)/,$(COMMANDS))
+PROGRAMFILES = $(addprefix $(BIN)/,$(COMMANDS) sallyport-full)
 
 .DEFAULT_GOAL := help
 .PHONY: help build install images demo test test-all programs rego-test race bench confirm fuzz lint cover cross release generate clean mcp-clients opa-wasm
@@ -29,7 +29,8 @@ help: ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build the programs into bin: sallyport, sallyport-supervisor and what belongs to them
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/sallyport ./cmd/sallyport
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/sallyport-full ./cmd/sallyport
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/sallyport ./internal/front
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ $(patsubst %,./cmd/%,$(filter-out sallyport,$(COMMANDS)))
 
 # As root it installs what is there: Go's caches stay those of the user who has built it.
@@ -46,7 +47,7 @@ demo: build ## run a short tour in a temporary folder
 # report prints a line for each package, one for each cause of skipped tests, and failures last.
 report = $(GO) run ./internal/leftout/report -skipped $(BIN)/skipped-$(1).txt -failed $(BIN)/failed.txt
 # These start our programs, built without the race detector, and try what commands and engines do.
-PROGRAMS := cmd/sallyport|internal/endtoend|internal/mcpclients|internal/baddays|internal/escapes|internal/bench|internal/architecture
+PROGRAMS := cmd/sallyport|internal/front|internal/endtoend|internal/mcpclients|internal/baddays|internal/escapes|internal/bench|internal/architecture
 
 test: build rego-test ## run the tests that need neither root nor Docker, npm or a long time
 	@rm -f $(BIN)/failed.txt

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/user"
 	"regexp"
 	"sync/atomic"
 	"time"
@@ -22,6 +21,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/redact"
 	"github.com/sallyport-dev/sallyport/engine/rego"
 	"github.com/sallyport-dev/sallyport/engine/wasm"
+	"github.com/sallyport-dev/sallyport/plugins/plain"
 	"github.com/sallyport-dev/sallyport/runners/docker"
 	"github.com/sallyport-dev/sallyport/runners/journal"
 )
@@ -128,10 +128,7 @@ func (s *Sallyport) assemble(ctx context.Context, named *config.Loaded, o Option
 	if err != nil {
 		return err
 	}
-	options, err := gateOptions(l, o)
-	if err != nil {
-		return err
-	}
+	options := gateOptions(l, o)
 	options.Runner, options.Layout.POSIX = r.Runner, r.POSIX
 	s.Subject, s.exempt = options.Subject, options.Layout.Exemptions
 	if s.plugins, err = rulePlugins(ctx, named, o.clock); err != nil {
@@ -141,10 +138,10 @@ func (s *Sallyport) assemble(ctx context.Context, named *config.Loaded, o Option
 	for _, p := range s.plugins {
 		options.Evaluators = append(options.Evaluators, p)
 	}
-	if s.ledger, err = openLedger(l, o.Session); err != nil {
+	if s.ledger, err = plain.OpenLedger(l, o.Session); err != nil {
 		return err
 	}
-	options.Ledger = session{s.ledger}
+	options.Ledger = plain.Session{Ledger: s.ledger}
 	if o.history != nil {
 		options.Ledger = o.history
 	}
@@ -193,35 +190,23 @@ func (s *Sallyport) openRunner(l *config.Loaded, o Options) (Opened, error) {
 }
 
 // gateOptions are the options of a gate that follow from the configuration alone.
-func gateOptions(l *config.Loaded, o Options) (engine.Options, error) {
-	effective, err := l.YAML()
-	if err != nil {
-		return engine.Options{}, fmt.Errorf("hash configuration: %w", err)
-	}
-	subject := facts.Subject{Agent: l.Agent, Session: o.Session, User: UserName(), Client: facts.Client{Name: "sallyport", Version: o.Version}}
-	return engine.Options{
-		Layout:   l.Layout(),
-		Approver: o.Approver,
-		Mode:     engine.Mode(l.Mode),
-		Limits: engine.Limits{
-			Timeout: time.Duration(l.Timeout), MaxTimeout: time.Duration(l.Limits.MaxTimeout),
-			Grace: time.Duration(l.Limits.Grace), Approve: time.Duration(l.Limits.Approval), Output: int(l.Limits.Output),
-			Judge: o.Judge,
-		},
-		Subject: subject,
-		Once:    o.Once,
-		Faulted: func(f *engine.Fault) { tellFault(l, f, o.Faulted) },
-		Now:     o.now,
-		Start: engine.StartBody{
-			Version: o.Version, PID: os.Getpid(), Config: l.File, Digest: fmt.Sprintf("%x", sha256.Sum256(effective)),
-			Profile: l.Profile, Subject: subject,
-		},
-	}, nil
+func gateOptions(l *config.Loaded, o Options) engine.Options {
+	options := plain.GateOptions(l, o.Session, o.Version)
+	options.Approver, options.Limits.Judge, options.Now = o.Approver, o.Judge, o.now
+	return options
 }
 
 // record sends the gate's records to the audit log, to the servers that want them, and to the logs of
 // environments.
 func (s *Sallyport) record(l *config.Loaded, o Options, options *engine.Options) error {
+	effective, err := l.YAML()
+	if err != nil {
+		return fmt.Errorf("hash configuration: %w", err)
+	}
+	options.Start = engine.StartBody{
+		Version: o.Version, PID: os.Getpid(), Config: l.File, Digest: fmt.Sprintf("%x", sha256.Sum256(effective)),
+		Profile: l.Profile, Subject: options.Subject,
+	}
 	log := logOptions(l, o.Version)
 	out, err := newPublisher(l, o.Warn)
 	if err != nil {
@@ -253,27 +238,6 @@ func (s *Sallyport) record(l *config.Loaded, o Options, options *engine.Options)
 	return s.Policies.Accept()
 }
 
-// forgetAfter is how long a session that nobody uses is remembered.
-const forgetAfter = 30 * 24 * time.Hour
-
-// openLedger opens the memory of a session; without a session it lasts as long as the process.
-func openLedger(l *config.Loaded, name string) (*ledger.Ledger, error) {
-	if name == "" {
-		return ledger.Open("", "")
-	}
-	if _, err := ledger.Prune(l.SessionsDir(), time.Now().Add(-forgetAfter)); err != nil {
-		return nil, err
-	}
-	return ledger.Open(l.SessionsDir(), l.Agent+"/"+name)
-}
-
-// session is the gate's view of a ledger.
-type session struct{ *ledger.Ledger }
-
-func (s session) Begin(in *facts.Input, fs facts.FS) func(facts.FS, int) error {
-	return s.Ledger.Begin(in, fs).End
-}
-
 // Breaks returns the breaks of the audit log that nobody has accepted.
 func Breaks(l *config.Loaded, version string) ([]audit.Break, error) {
 	return audit.Breaks(logOptions(l, version))
@@ -302,13 +266,8 @@ func logOptions(l *config.Loaded, version string) audit.Options {
 
 // journalOptions are for the logs of environments. They are redacted as the audit log is.
 func journalOptions(l *config.Loaded, r *redact.Redactor, warn func(error)) journal.Options {
-	return journal.Options{Dir: l.EnvironmentsDir(), Redact: r.Together, Warn: warn, Keep: forgetAfter}
+	return journal.Options{Dir: l.EnvironmentsDir(), Redact: r.Together, Warn: warn, Keep: plain.ForgetAfter}
 }
 
 // UserName names the operating system user: by the system, not by a variable that anybody may set.
-func UserName() string {
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	return fmt.Sprintf("uid %d", os.Getuid())
-}
+func UserName() string { return plain.UserName() }

@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/audit/publish"
 	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/plugins/plain"
 	"github.com/sallyport-dev/sallyport/runners/bubblewrap"
 	"github.com/sallyport-dev/sallyport/runners/command"
 	"github.com/sallyport-dev/sallyport/runners/docker"
@@ -47,41 +47,8 @@ func Runners() []Runner {
 }
 
 func openLocal(l *config.Loaded) (Opened, error) {
-	e := l.Environment
-	r, err := local.New(local.Options{
-		Venv: e.Venv, Prefix: e.Prefix, EnvFile: string(e.EnvFile), EnvFileNames: e.EnvFileNames, Env: e.Env, PassAll: e.PassAll,
-		Host: l.Environ(),
-	})
-	if err != nil {
-		return Opened{}, err
-	}
-	opened := Opened{Runner: r, POSIX: r.Shell().POSIX}
-	if l.Local.Sandbox != "none" {
-		opened.Runner, err = openSandbox(l, r)
-	}
-	return opened, err
-}
-
-// openSandbox makes the runner that confines the commands of bare.
-func openSandbox(l *config.Loaded, bare *local.Runner) (engine.Runner, error) {
-	o := bubblewrap.Options{
-		Supervisor: string(l.Supervisor), Beside: besides(), Network: l.Local.Network, UnixSockets: l.Local.UnixSockets,
-		Scratch: int64(l.Local.Scratch), PIDs: int64(l.Local.PIDs), Memory: int64(l.Local.Memory), State: l.SandboxDir(),
-		Environ: bare.Environ(), Venv: l.Environment.Venv, Prefix: l.Environment.Prefix,
-	}
-	if l.Local.Sandbox == "auto" {
-		o.Otherwise = bare
-	}
-	return bubblewrap.New(o)
-}
-
-// besides is the directory in which a supervisor that belongs to this sallyport lies; "" when that is not known.
-func besides() string {
-	exe, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	return filepath.Dir(exe)
+	r, posix, err := plain.OpenLocal(l)
+	return Opened{Runner: r, POSIX: posix}, err
 }
 
 // openDocker makes a runner for containers.
@@ -127,7 +94,7 @@ func DockerOptions(l *config.Loaded) docker.Options {
 		o.Mounts = append(o.Mounts, docker.Mount{Source: string(m.Source), Target: m.Target, Write: m.Access == "write"})
 	}
 	if o.Supervisor = string(l.Supervisor); o.Supervisor == "" {
-		o.Supervisor = filepath.Join(besides(), "sallyport-supervisor")
+		o.Supervisor = filepath.Join(plain.Beside(), "sallyport-supervisor")
 	}
 	return o
 }
@@ -141,7 +108,7 @@ func openCommand(l *config.Loaded) (Opened, error) {
 	}
 	o := command.Options{
 		Name: l.Runner, Command: own.Command, Isolation: own.Isolation, Network: own.Network,
-		Host: l.Environ(), Venv: e.Venv, Prefix: e.Prefix, Given: given, Beside: besides(),
+		Host: l.Environ(), Venv: e.Venv, Prefix: e.Prefix, Given: given, Beside: plain.Beside(),
 	}
 	if own.Plugin != "" {
 		p, err := command.LoadPlugin(string(own.Plugin))

@@ -8,12 +8,8 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/rego"
-	"github.com/sallyport-dev/sallyport/engine/wasm"
-	"github.com/sallyport-dev/sallyport/policies"
+	"github.com/sallyport-dev/sallyport/plugins/plain"
 )
-
-// errInterpreted is why auto leaves WebAssembly alone on some machines.
-var errInterpreted = errors.New("this machine does not run WebAssembly as native code")
 
 // evaluator makes the configured evaluator. With auto, an error of the compiled form of the built-in rules
 // before any judgement leaves them to topdown, which decides the same. An error in a decision is a fault, in
@@ -24,17 +20,16 @@ func evaluator(ctx context.Context, l *config.Loaded, o rego.Options) (*rego.Eva
 	}
 	compiled := o
 	why := &unusable{}
-	module, rules := policies.Compiled()
-	compiled.Compiled = &rego.Compiled{Module: module, Rules: rules, Open: func(ctx context.Context, module, data []byte) (rego.Machine, error) {
-		if l.Evaluator == "auto" && !wasm.Native() {
-			return nil, why.because(errInterpreted)
-		}
-		m, err := wasm.OpenPolicies(ctx, wasm.PoliciesOptions{Module: module, Data: data, Cache: l.CompiledDir(), Time: cmp.Or(o.Timeout, rego.DefaultTimeout)})
+	bundle := plain.Bundle(l, cmp.Or(o.Timeout, rego.DefaultTimeout))
+	open := bundle.Open
+	bundle.Open = func(ctx context.Context, module, data []byte) (rego.Machine, error) {
+		m, err := open(ctx, module, data)
 		if err != nil {
 			return nil, why.because(err)
 		}
 		return m, nil
-	}}
+	}
+	compiled.Compiled = &bundle
 	e, err := rego.New(ctx, compiled)
 	if l.Evaluator == "auto" && (why.err != nil || errors.Is(err, rego.ErrOtherBundle)) && ctx.Err() == nil {
 		o.Aside = err.Error()

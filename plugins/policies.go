@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/rego"
+	"github.com/sallyport-dev/sallyport/plugins/plain"
 	"github.com/sallyport-dev/sallyport/policies"
 )
 
@@ -107,22 +107,4 @@ func policyKeys(l *config.Loaded) ([][]byte, error) {
 }
 
 // regoConfig is the part of a configuration that policies see.
-func regoConfig(l *config.Loaded) rego.Config {
-	var exemptions []rego.Exemption
-	for _, e := range pluginsLast(l).Exemptions {
-		if !ofPlugin(e.Rule) {
-			exemptions = append(exemptions, rego.Exemption{Rule: e.Rule})
-		}
-	}
-	workspace, err := filepath.EvalSymlinks(string(l.Workspace))
-	if err != nil { // rules that read it then find nothing in it, and no path lies in a missing place
-		workspace = ""
-	}
-	return rego.Config{
-		Profile:    l.Profile,
-		Workspace:  workspace,
-		Levels:     ofPolicies(l.Rules),
-		Filters:    rego.Filters{Allow: len(l.Commands.Allow), Deny: len(l.Commands.Deny)},
-		Exemptions: exemptions,
-	}
-}
+func regoConfig(l *config.Loaded) rego.Config { return plain.PolicyConfig(pluginsLast(l)) }

@@ -11,10 +11,8 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/rego"
 	"github.com/sallyport-dev/sallyport/engine/wasm"
+	"github.com/sallyport-dev/sallyport/plugins/plain"
 )
-
-// pluginRules is how the ids of all rules of rule plugins begin: "plugin/<name>/<rule>".
-const pluginRules = "plugin/"
 
 // RulePlugins opens the rule plugins that a configuration names. Each is an evaluator beside the
 // policies: it can add reasons and take none away.
@@ -56,7 +54,7 @@ func rulePlugins(ctx context.Context, l *config.Loaded, clock func() time.Time) 
 func strangers(l *config.Loaded, named map[string]bool) []config.Problem {
 	var problems []config.Problem
 	check := func(key, id string) {
-		rest, ours := strings.CutPrefix(id, pluginRules)
+		rest, ours := strings.CutPrefix(id, plain.PluginRules)
 		if name, _, _ := strings.Cut(rest, "/"); ours && !named[name] {
 			problems = append(problems, l.At(key, fmt.Sprintf("no rule %q: no plugin named %s is loaded", id, name)))
 		}
@@ -92,7 +90,7 @@ func exempted(l *config.Loaded) []string {
 func pluginsLast(l *config.Loaded) *config.Loaded {
 	var own, others []config.Exemption
 	for _, e := range l.Exemptions {
-		if ofPlugin(e.Rule) {
+		if plain.OfPlugin(e.Rule) {
 			others = append(others, e)
 		} else {
 			own = append(own, e)
@@ -101,17 +99,4 @@ func pluginsLast(l *config.Loaded) *config.Loaded {
 	c := *l
 	c.Exemptions = append(own, others...)
 	return &c
-}
-
-func ofPlugin(id string) bool { return strings.HasPrefix(id, pluginRules) }
-
-// ofPolicies takes the settings of plugins' rules out of those of all rules.
-func ofPolicies(levels map[string]string) map[string]string {
-	own := make(map[string]string, len(levels))
-	for id, level := range levels {
-		if !ofPlugin(id) {
-			own[id] = level
-		}
-	}
-	return own
 }

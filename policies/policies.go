@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -23,14 +24,15 @@ import (
 var embedded embed.FS
 
 //go:embed compiled/policy.wasm
-var module string
+var module []byte
 
 //go:embed compiled/rules.json
-var rules string
+var rules []byte
 
 // Compiled returns the bundle in the form for WebAssembly, and what that does not say about its rules. Both
-// are generated from what FS returns, and are not to be changed. Which bundle they come from stands in rules.
-func Compiled() (wasm, about []byte) { return []byte(module), []byte(rules) }
+// are generated from what FS returns, and are not to be changed: not even by callers. Which bundle they come from
+// stands in rules.
+func Compiled() (wasm, about []byte) { return module, rules }
 
 // FS returns the bundle: Rego modules and data.json files, without the modules that test them.
 func FS() fs.FS { return bundle{files: embedded} }
@@ -44,17 +46,22 @@ var Revision = sync.OnceValue(revision)
 
 func revision() string {
 	sum := sha256.New()
+	buffer := make([]byte, 16<<10) // whole copies of all files would cost each start more than the sum
 	err := fs.WalkDir(FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		content, err := fs.ReadFile(FS(), name)
+		file, err := FS().Open(name)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(sum, "%s\x00%d\x00", name, len(content))
-		sum.Write(content)
-		return nil
+		info, err := file.Stat()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(sum, "%s\x00%d\x00", name, info.Size())
+		_, err = io.CopyBuffer(sum, file, buffer)
+		return errors.Join(err, file.Close())
 	})
 	if err != nil {
 		panic("hash embedded policies: " + err.Error()) // an embedded file is always readable

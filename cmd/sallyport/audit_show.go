@@ -82,7 +82,7 @@ func (a *app) showEntry(e audit.Entry) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, "%s\n  %s (%s), policies %s\n", head, styleOf(a.out).effect(d.Decision.Effect), d.Decision.Mode, d.Decision.Policy.Revision)
+	fmt.Fprintf(a.out, "%s\n  %s (%s), policies %s\n", head, styleOf(a.out).Effect(d.Decision.Effect), d.Decision.Mode, d.Decision.Policy.Revision)
 	text := ""
 	if in := d.Input; in != nil {
 		text = asked(in)

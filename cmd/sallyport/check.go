@@ -12,6 +12,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/engine/rego"
+	"github.com/sallyport-dev/sallyport/internal/show"
 	"github.com/sallyport-dev/sallyport/plugins"
 )
 
@@ -111,7 +112,7 @@ func (a *app) check(ctx context.Context, text string, f checkFlags) error {
 	if out.Fault != nil {
 		return out.Fault
 	}
-	return status(checkStatus(out.Decision.Effect))
+	return status(show.CheckStatus(out.Decision.Effect))
 }
 
 // explained is the JSON form of check --explain.
@@ -137,31 +138,9 @@ func spentOf(out engine.Outcome) []spent {
 	return all
 }
 
-func checkStatus(e engine.Effect) int {
-	switch e {
-	case engine.Allow:
-		return 0
-	case engine.Ask:
-		return exitAsk
-	}
-	return exitDenied
-}
-
 func (a *app) writeDecision(out engine.Outcome, traces []rego.RuleTrace, exemptions []plugins.Considered, explain bool) error {
-	mode := ""
-	if out.Fault != nil {
-		_, err := fmt.Fprintln(a.out, styleOf(a.out).red("error")) // no rule denied it
+	if err := show.WriteDecision(a.out, out); err != nil || out.Fault != nil || !explain || out.Input == nil {
 		return err
-	}
-	if out.Decision.Mode == engine.Monitor {
-		mode = " (monitor mode: it would run all the same)"
-	}
-	if _, err := fmt.Fprintf(a.out, "%s%s\n", styleOf(a.out).effect(out.Decision.Effect), mode); err != nil {
-		return err
-	}
-	writeReasons(a.out, "  ", judgedText(out), out.Decision)
-	if !explain || out.Input == nil {
-		return nil
 	}
 	return a.writeExplanation(out, traces, exemptions)
 }

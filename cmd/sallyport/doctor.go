@@ -206,7 +206,7 @@ func (d *doctor) terminal() {
 func (a *app) writeFindings(findings []finding) error {
 	s := styleOf(a.out)
 	for _, f := range findings {
-		state := map[string]func(string) string{"ok": s.green, "warn": s.yellow, "fail": s.red}[f.State](fmt.Sprintf("%-4s", f.State))
+		state := map[string]func(string) string{"ok": s.Green, "warn": s.Yellow, "fail": s.Red}[f.State](fmt.Sprintf("%-4s", f.State))
 		line := wrap(fmt.Sprintf("%-4s  %-14s %s\n", f.State, f.Check, printable(f.Detail)), widthOf(a.out), 21)
 		if _, err := io.WriteString(a.out, state+line[4:]); err != nil {
 			return err

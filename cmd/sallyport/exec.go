@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/show"
 	"github.com/sallyport-dev/sallyport/plugins"
 )
 
@@ -159,7 +160,7 @@ func (a *app) explainExec(out engine.Outcome) {
 		a.say("monitor mode: it ran although the decision is %s (%s)", out.Decision.Effect, out.Decision.ID)
 	}
 	if out.Approval == nil { // who approved it has seen the reasons
-		writeReasons(a.err, "sallyport: ", judgedText(out), out.Decision)
+		writeReasons(a.err, "sallyport: ", show.JudgedText(out), out.Decision)
 	}
 }
 
@@ -176,8 +177,8 @@ func (a *app) explainDenial(out engine.Outcome) {
 	case out.Decision.Effect == engine.Ask:
 		word = "not approved"
 	}
-	a.say("%s: it did not run", styleOf(a.err).red(word))
-	writeReasons(a.err, "sallyport: ", judgedText(out), out.Decision)
+	a.say("%s: it did not run", styleOf(a.err).Red(word))
+	writeReasons(a.err, "sallyport: ", show.JudgedText(out), out.Decision)
 	if out.Fault != nil {
 		a.complain(out.Fault) // the cause is for the operator, whose command line this is
 	}
@@ -191,13 +192,6 @@ func (a *app) explainDenial(out engine.Outcome) {
 }
 
 // judgedText is the text that spans refer to.
-func judgedText(out engine.Outcome) string {
-	if out.Input == nil {
-		return ""
-	}
-	return out.Input.Request.Command
-}
-
 // execution is the JSON form of an outcome.
 type execution struct {
 	engine.Decision
@@ -228,7 +222,7 @@ type stream struct {
 
 func executed(out engine.Outcome, code int) execution {
 	e := execution{
-		Decision: out.Decision, Approval: out.Approval, Ran: out.Ran, Command: judgedText(out), WorkDir: out.WorkDir,
+		Decision: out.Decision, Approval: out.Approval, Ran: out.Ran, Command: show.JudgedText(out), WorkDir: out.WorkDir,
 		Status: code, ExitCode: -1,
 	}
 	if out.Input != nil {

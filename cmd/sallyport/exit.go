@@ -5,14 +5,14 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sallyport-dev/sallyport/internal/show"
 )
 
 // Exit codes. Those of exec leave the codes of the command itself alone, as timeout(1) and env(1) do.
 const (
 	exitBroken = 1 // something of ours, or what was asked about, is broken
 	exitUsage  = 2
-	exitDenied = 3 // check
-	exitAsk    = 4 // check
 
 	execTimedOut = 124
 	execBroken   = 125 // sallyport itself failed; the command did not run
@@ -75,4 +75,13 @@ func exactly(n int, what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// textOf is show.TextOf for a command line, which is wrong where there is no such text.
+func textOf(text string, given bool, words []string, dir string) (string, error) {
+	text, err := show.TextOf(text, given, words, dir)
+	if err != nil {
+		return "", usageError{err}
+	}
+	return text, nil
 }

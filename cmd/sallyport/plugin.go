@@ -142,7 +142,7 @@ not started.`,
 }
 
 func (a *app) describePlugin(p wasm.Info) error {
-	fmt.Fprintf(a.out, "%s %s\n\n", styleOf(a.out).bold(p.Name), p.Version)
+	fmt.Fprintf(a.out, "%s %s\n\n", styleOf(a.out).Bold(p.Name), p.Version)
 	reset := "its memory is put back to a snapshot after every call"
 	if p.Reset.Why != "" {
 		reset = "every call gets a new instance: it has " + p.Reset.Why

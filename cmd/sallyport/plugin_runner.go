@@ -59,7 +59,7 @@ func (a *app) describePlugins(infos []wasm.Info, runners []plugins.RunnerPlugin)
 }
 
 func (a *app) describeRunner(r plugins.RunnerPlugin) error {
-	fmt.Fprintf(a.out, "%s %s\n\n", styleOf(a.out).bold(r.Name), r.Version)
+	fmt.Fprintf(a.out, "%s %s\n\n", styleOf(a.out).Bold(r.Name), r.Version)
 	state := "the program is the one that the manifest describes"
 	if r.Problem != "" {
 		state = "not started: " + r.Problem

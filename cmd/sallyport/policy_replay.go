@@ -18,6 +18,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/audit"
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/rego"
+	"github.com/sallyport-dev/sallyport/internal/show"
 	"github.com/sallyport-dev/sallyport/plugins"
 )
 
@@ -102,7 +103,7 @@ func (a *app) replay(ctx context.Context, args []string, f replayFlags) error {
 	case found.Broken > 0:
 		return exitStatus(exitBroken)
 	case len(found.All) > 0:
-		return exitStatus(exitDenied)
+		return exitStatus(show.ExitDenied)
 	}
 	return nil
 }

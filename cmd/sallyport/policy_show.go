@@ -75,7 +75,7 @@ func (r *shownRule) tried(dirs []string) error {
 }
 
 func (a *app) writeRule(r shownRule) error {
-	fmt.Fprintf(a.out, "%s: %s\n\n", styleOf(a.out).bold(r.ID), printable(r.Title))
+	fmt.Fprintf(a.out, "%s: %s\n\n", styleOf(a.out).Bold(r.ID), printable(r.Title))
 	if text := strings.TrimSpace(r.Description); text != "" {
 		for line := range strings.SplitSeq(text, "\n") {
 			fmt.Fprintln(a.out, printable(line))

@@ -181,7 +181,7 @@ func (a *app) wrong(found tried, show bool) int {
 			wrong++
 		}
 		if show && (!holds || a.verbose > 0) {
-			word := map[bool]string{true: styleOf(a.out).green("ok"), false: styleOf(a.out).red("wrong")}[holds]
+			word := map[bool]string{true: styleOf(a.out).Green("ok"), false: styleOf(a.out).Red("wrong")}[holds]
 			fmt.Fprintf(a.out, "%s %s\n", word, printable(fmt.Sprintf(format, args...)))
 		}
 	}

@@ -323,9 +323,9 @@ func (r *setupRun) show(changes []setup.Change) {
 			line = printable(strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "    "))
 			switch {
 			case strings.HasPrefix(line, "+"):
-				line = s.green(line)
+				line = s.Green(line)
 			case strings.HasPrefix(line, "-"):
-				line = s.red(line)
+				line = s.Red(line)
 			}
 			fmt.Fprintln(r.app.out, line)
 		}

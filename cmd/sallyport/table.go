@@ -2,18 +2,16 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
+
+	"github.com/sallyport-dev/sallyport/internal/show"
 )
 
 // format is the value of a --format flag.
@@ -44,20 +42,15 @@ func formatFlag(cmd *cobra.Command) *format {
 	return &f
 }
 
-// writeJSON prints v on one line.
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
-}
-
-// writeIndented prints v for people and tools alike.
-func writeIndented(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
-}
+// What decisions look like, as package show has it.
+var (
+	writeJSON     = show.WriteJSON
+	writeIndented = show.WriteIndented
+	writeReasons  = show.WriteReasons
+	printable     = show.Printable
+	shorten       = show.Shorten
+	styleOf       = show.StyleOf
+)
 
 // writeTable aligns rows under a head; where they are wider than the terminal, each row is a paragraph of its own. Cells
 // are made printable: they may hold an agent's text.
@@ -92,54 +85,3 @@ func writeTable(w io.Writer, head []string, rows [][]string) error {
 	_, err := w.Write(text.Bytes())
 	return err
 }
-
-// printable makes one line of a text that a terminal shows as it is: control characters, those
-// that turn the direction of writing and broken UTF-8 are written out.
-func printable(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029':
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteRune(r)
-		}
-		i += size
-	}
-	return b.String()
-}
-
-// shorten cuts a text to n characters for a table.
-func shorten(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n-1]) + "…"
-}
-
-// style colours words where w is a terminal and NO_COLOR (https://no-color.org) is not set.
-type style bool
-
-func styleOf(w io.Writer) style {
-	f, ok := w.(*os.File)
-	return style(ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd())))
-}
-
-func (s style) in(code, text string) string {
-	if !s {
-		return text
-	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
-}
-
-func (s style) red(text string) string    { return s.in("31", text) }
-func (s style) yellow(text string) string { return s.in("33", text) }
-func (s style) green(text string) string  { return s.in("32", text) }
-func (s style) bold(text string) string   { return s.in("1", text) }

@@ -7,6 +7,7 @@ import (
 	"reflect"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/compiled"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
@@ -35,7 +36,7 @@ func inShort(in *facts.Input) string {
 	if in == nil {
 		return "no input"
 	}
-	return fmt.Sprintf("%s %q", in.Request.Tool, shorten(in.Request.Command))
+	return fmt.Sprintf("%s %q", in.Request.Tool, compiled.Shorten(in.Request.Command))
 }
 
 func said(j engine.Judgement, err error) string {

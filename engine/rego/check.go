@@ -10,6 +10,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/compiled"
 )
 
 // rule is a rule package that was loaded: one that defines deny, ask or warn.
@@ -18,12 +19,12 @@ type rule struct {
 	pkg     ast.Ref
 	sources []*source                         // the files of the package
 	defined map[engine.Effect]engine.Location // where each set that it defines stands first
-	setting setting
+	setting compiled.Setting
 	about   func() (metadata, []Problem)
 }
 
 var (
-	verbs       = []engine.Effect{engine.Deny, engine.Ask, engine.Warn}
+	verbs       = compiled.Verbs
 	builtinRoot = ast.MustParseRef("data.sallyport.rules")
 	customRoot  = ast.MustParseRef("data.custom")
 )
@@ -178,7 +179,7 @@ func (r *rule) category() string {
 }
 
 // off reports whether the rule is not evaluated at all.
-func (r *rule) off() bool { return r.setting.level == "off" }
+func (r *rule) off() bool { return r.setting.Level == "off" }
 
 // ruleID is the id of the rules in a package: "git/force_push" for sallyport.rules.git.force_push,
 // "custom/team/x" for custom.team.x, "" for packages that hold no rules.

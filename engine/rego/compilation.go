@@ -13,6 +13,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/bundle"
 	"github.com/open-policy-agent/opa/v1/compile"
+
+	"github.com/sallyport-dev/sallyport/engine/compiled"
 )
 
 // Compile makes the form for WebAssembly of the built-in policies: the module, and the facts about its rules
@@ -29,16 +31,18 @@ func Compile(ctx context.Context, policies fs.FS, revision string) (module, rule
 	set := &fileSet{}
 	set.read(policies, "", false, isModule)
 	set.sources = append(set.sources, &source{name: registryFile + ".rego", text: levelsElsewhere(loaded.rules)})
-	if module, err = set.assemble(ctx, decisionEntry, explanationEntry); err != nil {
+	if module, err = set.assemble(ctx, compiled.DecisionEntry, compiled.ExplanationEntry); err != nil {
 		return nil, nil, err
 	}
-	d := description{Revision: revision, Optional: optional(loaded.rules)}
+	d := compiled.Description{Revision: revision, Optional: optional(loaded.rules)}
 	for _, r := range loaded.rules {
 		about, err := r.metadata()
 		if err != nil {
 			return nil, nil, err
 		}
-		d.Rules = append(d.Rules, describedRule{r.id, about.title, about.severity, about.remediation, r.defined})
+		d.Rules = append(d.Rules, compiled.DescribedRule{
+			ID: r.id, Title: about.title, Severity: about.severity, Remediation: about.remediation, Defined: r.defined,
+		})
 	}
 	if rules, err = json.MarshalIndent(d, "", "\t"); err != nil {
 		return nil, nil, fmt.Errorf("describe compiled policies: %w", err)

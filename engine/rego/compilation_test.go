@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/sallyport-dev/sallyport/engine/compiled"
 )
 
 // A function whose errors would be silence in WebAssembly is not compiled unseen.
@@ -25,7 +27,7 @@ func TestCompileRefusesUnsureFunctions(t *testing.T) {
 
 func TestCompileStartsNoProgram(t *testing.T) {
 	t.Setenv("EXPERIMENTAL_WASM_OPT", "1")
-	if _, err := (&fileSet{}).assemble(t.Context(), decisionEntry); err == nil || !strings.Contains(err.Error(), "unset it") {
+	if _, err := (&fileSet{}).assemble(t.Context(), compiled.DecisionEntry); err == nil || !strings.Contains(err.Error(), "unset it") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/compiled"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/policies"
 )
@@ -42,7 +43,7 @@ func bySaying(t *testing.T, opts Options, says map[string]string) (*Evaluator, *
 		t.Fatal(err)
 	}
 	for entry, text := range says {
-		m.says[entry] = strings.ReplaceAll(text, "DIGEST", e.machine.digest)
+		m.says[entry] = strings.ReplaceAll(text, "DIGEST", e.machine.Digest())
 	}
 	return e, m
 }
@@ -54,7 +55,7 @@ const compiledDeny = `[{"result":{"version":1,"effect":"deny","evaluated":"DIGES
 
 func TestCompiledDecisions(t *testing.T) {
 	t.Parallel()
-	e, m := bySaying(t, Options{Config: Config{Levels: map[string]string{"readonly/changes": "deny", "git/force_push": "off"}}}, map[string]string{decisionEntry: compiledDeny})
+	e, m := bySaying(t, Options{Config: Config{Levels: map[string]string{"readonly/changes": "deny", "git/force_push": "off"}}}, map[string]string{compiled.DecisionEntry: compiledDeny})
 	j, err := e.Evaluate(t.Context(), harmless())
 	if err != nil || j.Effect != engine.Deny || len(j.Reasons) != 2 || j.Reasons[0].Rule != "dangerous/privilege" || j.Reasons[0].Remediation == "" || j.Reasons[0].Location.Row == 0 {
 		t.Fatalf("%+v, %v", j, err)
@@ -104,7 +105,7 @@ func TestCompiledDecisionsThatAreFaults(t *testing.T) {
 		if changed == compiledDeny {
 			t.Errorf("%s is not in the sound decision", test.old)
 		}
-		e, _ := bySaying(t, Options{}, map[string]string{decisionEntry: changed})
+		e, _ := bySaying(t, Options{}, map[string]string{compiled.DecisionEntry: changed})
 		if j, err := e.Evaluate(t.Context(), harmless()); err == nil || !strings.Contains(err.Error(), test.want) || j.Effect != "" {
 			t.Errorf("%s: got %q, %v, want an error with %q", test.changed, j.Effect, err, test.want)
 		}
@@ -133,7 +134,7 @@ func TestCompiledRulesBesideCustomOnes(t *testing.T) {
 	} {
 		dir := customRule(t, test.custom)
 		e, _ := bySaying(t, Options{Custom: []string{dir}}, map[string]string{
-			decisionEntry: test.compiled, explanationEntry: explanation(t),
+			compiled.DecisionEntry: test.compiled, compiled.ExplanationEntry: explanation(t),
 		})
 		j, err := e.Evaluate(t.Context(), harmless())
 		if err != nil || j.Effect != test.want || len(j.Reasons) != test.reasons {
@@ -147,7 +148,7 @@ func TestCompiledRulesBesideCustomOnes(t *testing.T) {
 			t.Errorf("%d rules, %v", len(infos), err)
 		}
 	}
-	e, _ := bySaying(t, Options{Custom: []string{customRule(t, "deny contains {} if 1 / count(input.commands[0].hosts) == 1")}}, map[string]string{decisionEntry: compiledAllow})
+	e, _ := bySaying(t, Options{Custom: []string{customRule(t, "deny contains {} if 1 / count(input.commands[0].hosts) == 1")}}, map[string]string{compiled.DecisionEntry: compiledAllow})
 	if j, err := e.Evaluate(t.Context(), harmless()); err == nil || j.Effect != "" {
 		t.Errorf("a custom rule that fails: %q, %v", j.Effect, err)
 	}
@@ -172,7 +173,7 @@ func TestCompiledExplanationsThatAreFaults(t *testing.T) {
 		strings.Replace(sound, `"exempted":[]`, `"exempted":[["deny"]]`, 1), strings.Replace(sound, `"exempted":[]`, `"exempted":[["allow",{}]]`, 1),
 		strings.Replace(sound, `"exempted":[]`, `"exempted":[["deny",{},1]]`, 1), strings.Replace(sound, `"exempted":[]`, `"exempted":[["deny",{"x":1}]]`, 1),
 	} {
-		e, _ := bySaying(t, Options{}, map[string]string{decisionEntry: compiledAllow, explanationEntry: changed})
+		e, _ := bySaying(t, Options{}, map[string]string{compiled.DecisionEntry: compiledAllow, compiled.ExplanationEntry: changed})
 		if _, _, err := e.Explain(t.Context(), harmless()); err == nil {
 			t.Errorf("%.100s was taken", changed)
 		}

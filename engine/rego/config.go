@@ -5,24 +5,23 @@ import (
 	"maps"
 	"slices"
 	"strings"
-)
 
-// levels are the levels that an operator or a profile may set for a rule.
-var levels = []string{"off", "warn", "ask", "deny", "own"}
+	"github.com/sallyport-dev/sallyport/engine/compiled"
+)
 
 // checkConfig holds the configuration, and the profile it names, against the rules that exist,
 // and settles the level of each rule.
 func (s *fileSet) checkConfig(c Config, p *ruleSet) {
 	sallyport, _ := p.data["sallyport"].(map[string]any)
 	profiles, _ := sallyport["profiles"].(map[string]any)
-	config := c.filled()
+	config := c.Filled()
 	profile, ok := profiles[config.Profile].(map[string]any)
 	if !ok {
 		s.problem("", "profile %q does not exist%s", config.Profile, instead(config.Profile, slices.Sorted(maps.Keys(profiles))))
 	}
 	s.checkProfile(config.Profile, profile, p)
 	for _, r := range p.rules {
-		r.setting = config.setting(r.id, profile)
+		r.setting = config.Setting(r.id, profile)
 	}
 	for _, id := range slices.Sorted(maps.Keys(config.Levels)) {
 		s.checkRuleID(fmt.Sprintf("rules: %s", id), id, p)
@@ -54,31 +53,6 @@ func (s *fileSet) checkProfile(name string, profile map[string]any, p *ruleSet) 
 	}
 }
 
-// setting is the level of a rule, and its origin.
-type setting struct{ level, from string }
-
-// setting resolves the level of a rule: the operator's for it, then the profile's for the rule,
-// for its category and for all. A rule for which nothing is set decides by itself.
-func (c Config) setting(id string, profile map[string]any) setting {
-	category, _, _ := strings.Cut(id, "/")
-	of := func(object any, key string) string {
-		values, _ := object.(map[string]any)
-		level, _ := values[key].(string)
-		return level
-	}
-	for _, s := range []setting{
-		{c.Levels[id], "config"},
-		{of(profile["rules"], id), "profile rule"},
-		{of(profile["categories"], category), "profile category"},
-		{of(profile, "default"), "profile default"},
-	} {
-		if s.level != "" {
-			return s
-		}
-	}
-	return setting{"own", "rule"}
-}
-
 func (s *fileSet) eachLevel(where string, value any, check func(string)) {
 	entries, ok := value.(map[string]any)
 	if !ok {
@@ -98,8 +72,8 @@ func (s *fileSet) checkRuleID(where, id string, p *ruleSet) {
 
 func (s *fileSet) checkLevel(where string, level any) {
 	text, _ := level.(string)
-	if !slices.Contains(levels, text) {
-		s.problem("", "%s: level %q is not one of %s%s", where, level, strings.Join(levels, ", "), instead(text, levels))
+	if !slices.Contains(compiled.Levels, text) {
+		s.problem("", "%s: level %q is not one of %s%s", where, level, strings.Join(compiled.Levels, ", "), instead(text, compiled.Levels))
 	}
 }
 

@@ -3,49 +3,26 @@ package rego
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/compiled"
 )
 
-// decision is data.sallyport.main.decision, shape checked, places in it not.
-type decision struct {
-	effect  engine.Effect
-	reasons []reason
-}
-
-type reason struct {
-	rule    string
-	effect  engine.Effect
-	finding finding
-}
-
-// finding is the place that a rule points at. Indexes are -1 if it names none.
-type finding struct {
-	command, path int
-	message       string
-}
+// What policies decide is read here of terms, and in package compiled of JSON.
+type (
+	decision = compiled.Decision
+	reason   = compiled.Reason
+	finding  = compiled.Finding
+)
 
 // Bounds of the findings of policies in one request.
 const (
 	maxReasons = 10_000
 	maxMessage = 64 << 10
 )
-
-// errNotEvaluated means that a decision is about other rules than the loaded ones: a rule that vanished on
-// the way cannot refuse.
-var errNotEvaluated = errors.New("the rules that were loaded were not all evaluated, or not they alone")
-
-// add adds the findings of others.
-func (d *decision) add(other decision) {
-	d.reasons = append(d.reasons, other.reasons...)
-	if other.effect == engine.Deny || other.effect == engine.Ask && d.effect == engine.Allow {
-		d.effect = other.effect
-	}
-}
 
 // decodeDecision takes nothing for granted: each key is known and present, each value has its
 // type, the rules that were evaluated are those of a digest, and the effect follows from the reasons.
@@ -59,10 +36,10 @@ func decodeDecision(t *ast.Term, loaded string) (decision, error) {
 		return decision{}, fmt.Errorf("version is %v, not 1", version)
 	}
 	if digest, ok := evaluated.Value.(ast.String); !ok || string(digest) != loaded {
-		return decision{}, errNotEvaluated
+		return decision{}, compiled.ErrNotEvaluated
 	}
 	d := decision{}
-	if d.effect, err = decodeEffect(effect, engine.Deny, engine.Ask, engine.Allow); err != nil {
+	if d.Effect, err = decodeEffect(effect, engine.Deny, engine.Ask, engine.Allow); err != nil {
 		return decision{}, err
 	}
 	set, ok := reasons.Value.(ast.Set)
@@ -77,31 +54,9 @@ func decodeDecision(t *ast.Term, loaded string) (decision, error) {
 		if err != nil {
 			return decision{}, err
 		}
-		d.reasons = append(d.reasons, r)
+		d.Reasons = append(d.Reasons, r)
 	}
-	return d, d.consistent()
-}
-
-// consistent reports whether the effect is the worst of the reasons, as it must be. A refusal
-// without a reason is how the entrypoint says that the input has not the shape it knows.
-func (d decision) consistent() error {
-	worst := engine.Allow
-	for _, r := range d.reasons {
-		switch {
-		case r.effect == engine.Deny:
-			worst = engine.Deny
-		case r.effect == engine.Ask && worst != engine.Deny:
-			worst = engine.Ask
-		}
-	}
-	switch {
-	case d.effect == worst:
-		return nil
-	case d.effect == engine.Deny:
-		return errors.New("the effect is deny and no reason says so: the input has not the shape that the policies know")
-	default:
-		return fmt.Errorf("the effect is %s where the reasons say %s", d.effect, worst)
-	}
+	return d, d.Consistent()
 }
 
 func decodeReason(t *ast.Term) (reason, error) {
@@ -121,7 +76,7 @@ func decodeReason(t *ast.Term) (reason, error) {
 	if err != nil {
 		return reason{}, fmt.Errorf("rule %s: %w", id, err)
 	}
-	return reason{string(id), e, f}, nil
+	return reason{Rule: string(id), Effect: e, Finding: f}, nil
 }
 
 func decodeFinding(t *ast.Term) (finding, error) {
@@ -130,12 +85,12 @@ func decodeFinding(t *ast.Term) (finding, error) {
 	if err := fields(t, nil, optional); err != nil {
 		return finding{}, fmt.Errorf("finding %v: %w", t, err)
 	}
-	f := finding{command: -1, path: -1}
+	f := finding{Command: -1, Path: -1}
 	for _, index := range []struct {
 		term *ast.Term
 		into *int
 		name string
-	}{{command, &f.command, "command"}, {path, &f.path, "path"}} {
+	}{{command, &f.Command, "command"}, {path, &f.Path, "path"}} {
 		if index.term == nil {
 			continue
 		}
@@ -153,23 +108,16 @@ func decodeFinding(t *ast.Term) (finding, error) {
 		if len(text) > maxMessage || !utf8.ValidString(string(text)) {
 			return finding{}, fmt.Errorf("a msg of %d bytes is not taken: at most %d, of valid UTF-8", len(text), maxMessage)
 		}
-		f.message = string(text)
+		f.Message = string(text)
 	}
 	return f, nil
 }
 
 func decodeEffect(t *ast.Term, known ...engine.Effect) (engine.Effect, error) {
 	if s, ok := t.Value.(ast.String); ok {
-		return effectOf(string(s), known...)
+		return compiled.EffectOf(string(s), known...)
 	}
 	return engine.Deny, fmt.Errorf("unknown effect %v", t)
-}
-
-func effectOf(text string, known ...engine.Effect) (engine.Effect, error) {
-	if e := engine.Effect(text); slices.Contains(known, e) {
-		return e, nil
-	}
-	return engine.Deny, fmt.Errorf("unknown effect %q", text)
 }
 
 // fields takes an object apart. Every key must be known, and every required one present.

@@ -19,11 +19,11 @@ func TestDecodeDecision(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.effect != engine.Ask || len(got.reasons) != 2 {
+	if got.Effect != engine.Ask || len(got.Reasons) != 2 {
 		t.Errorf("got %+v", got)
 	}
-	for _, r := range got.reasons {
-		if r.rule == "x/a" && r.finding != (finding{1, -1, "m"}) || r.rule == "x/b" && r.finding != (finding{-1, -1, ""}) {
+	for _, r := range got.Reasons {
+		if r.Rule == "x/a" && r.Finding != (finding{Command: 1, Path: -1, Message: "m"}) || r.Rule == "x/b" && r.Finding != (finding{Command: -1, Path: -1}) {
 			t.Errorf("got %+v", r)
 		}
 	}

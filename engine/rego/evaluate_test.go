@@ -11,6 +11,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/compiled"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
@@ -86,7 +87,7 @@ func TestPoliciesNeverAllowADamagedInput(t *testing.T) {
 	t.Parallel()
 	e := builtin(t, "standard").topdown
 	sound := e.encode.value(harmless())
-	if j, err := e.judge(t.Context(), sound); err != nil || j.effect != engine.Allow {
+	if j, err := e.judge(t.Context(), sound); err != nil || j.Effect != engine.Allow {
 		t.Fatalf("the sound input: %v, %v", j, err)
 	}
 	for _, test := range []struct {
@@ -107,12 +108,12 @@ func TestPoliciesNeverAllowADamagedInput(t *testing.T) {
 		{"paths number", "paths", ast.InternedTerm(0)},
 	} {
 		damaged := with(sound.(ast.Object), test.place, test.value)
-		if j, err := e.judge(t.Context(), damaged); err == nil && j.effect == engine.Allow {
+		if j, err := e.judge(t.Context(), damaged); err == nil && j.Effect == engine.Allow {
 			t.Errorf("%s: allowed", test.name)
 		}
 	}
 	for _, nothing := range []ast.Value{nil, ast.NullValue, ast.NewObject(), ast.String("ls"), ast.NewArray()} {
-		if j, err := e.judge(t.Context(), nothing); err == nil && j.effect == engine.Allow {
+		if j, err := e.judge(t.Context(), nothing); err == nil && j.Effect == engine.Allow {
 			t.Errorf("input %v: allowed", nothing)
 		}
 	}
@@ -217,7 +218,7 @@ func TestALostRuleIsAFault(t *testing.T) {
 	bundle := fstest.MapFS{
 		"sallyport/main/main.rego": &fstest.MapFile{Data: []byte(`package sallyport.main
 
-decision := {"version": 1, "effect": "allow", "reasons": set(), "evaluated": "` + digestOf([]string{"x/kept"}) + `"}
+decision := {"version": 1, "effect": "allow", "reasons": set(), "evaluated": "` + compiled.DigestOf([]string{"x/kept"}) + `"}
 
 explanation := {}
 `)},
@@ -227,7 +228,7 @@ explanation := {}
 		"sallyport/rules/x/lost/.hidden.txt": &fstest.MapFile{Data: []byte("not read")},
 	}
 	e := newEvaluator(t, Options{Bundle: bundle})
-	if j, err := e.Evaluate(t.Context(), harmless()); err == nil || !errors.Is(err, errNotEvaluated) {
+	if j, err := e.Evaluate(t.Context(), harmless()); err == nil || !errors.Is(err, compiled.ErrNotEvaluated) {
 		t.Errorf("got %+v, %v", j, err)
 	}
 	delete(bundle, "sallyport/rules/x/lost/lost.rego")

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/compiled"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
@@ -68,18 +68,31 @@ func (r *rule) info() (RuleInfo, error) {
 	}
 	info := RuleInfo{
 		ID: r.id, Title: about.title, Description: about.description, Severity: about.severity, Remediation: about.remediation,
-		Level: r.setting.level, LevelFrom: r.setting.from,
+		Level: r.setting.Level, LevelFrom: r.setting.From,
 		Profile: cmp.Or(about.profile, "standard"), Examples: about.examples, Lookalikes: about.lookalikes, Config: about.config, Origin: Builtin,
 	}
 	for _, verb := range r.verbs() {
 		info.Effects = append(info.Effects, engine.Effect(verb))
 	}
-	at := r.location(info.Effects[0])
+	at := compiled.Rule{Defined: r.defined}.Location(info.Effects[0])
 	info.File, info.Row = at.File, at.Row
 	if r.custom() {
 		info.Origin = Custom
 	}
 	return info, nil
+}
+
+// rule is what a judgement takes from a rule.
+func (e *Evaluator) rule(id string) (compiled.Rule, error) {
+	r := e.policies.byID[id]
+	if r == nil {
+		return compiled.Rule{}, compiled.ErrNotLoaded
+	}
+	about, err := r.metadata()
+	if err != nil {
+		return compiled.Rule{}, err
+	}
+	return compiled.Rule{ID: id, Title: about.title, Severity: about.severity, Remediation: about.remediation, Defined: r.defined, Setting: r.setting}, nil
 }
 
 // RuleOutcome is the result of one rule in one evaluation.
@@ -124,15 +137,12 @@ func (e *Evaluator) Explain(ctx context.Context, in *facts.Input) (engine.Judgem
 }
 
 // explained are the findings of one rule, before levels and exemptions, and the exempt ones among them.
-type explained struct {
-	found    map[engine.Effect][]finding
-	exempted []reason
-}
+type explained = compiled.Explained
 
 // found are the findings of each rule.
 func (e *Evaluator) found(ctx context.Context, in *facts.Input) (found map[string]explained, err error) {
 	if e.machine != nil {
-		if found, err = e.machine.explain(ctx, in); err != nil {
+		if found, err = e.machine.Explain(ctx, in); err != nil {
 			return nil, err
 		}
 	}
@@ -147,33 +157,8 @@ func (e *Evaluator) found(ctx context.Context, in *facts.Input) (found map[strin
 	return found, nil
 }
 
-// exempted are the findings that exemptions remove. A decision does not list them; the explanation does,
-// which takes longer and is evaluated only if an exemption matches a command.
-func (e *Evaluator) exempted(ctx context.Context, in *facts.Input) ([]engine.Reason, error) {
-	if !slices.ContainsFunc(in.Commands, func(c facts.Command) bool { return len(c.Matches.Exempt) > 0 }) {
-		return nil, nil
-	}
-	found, err := e.found(ctx, in)
-	if err != nil {
-		return nil, err
-	}
-	var all []engine.Reason
-	for id, of := range found {
-		for _, r := range of.exempted {
-			r.rule = id
-			joined, err := e.reason(in, r)
-			if err != nil {
-				return nil, fmt.Errorf("read what is exempt: rule %s: %w", id, err)
-			}
-			all = append(all, joined)
-		}
-	}
-	sortReasons(all)
-	return all, nil
-}
-
 func (e *Evaluator) trace(in *facts.Input, r *rule, all map[string]explained) (RuleTrace, error) {
-	trace := RuleTrace{Rule: r.id, Outcome: Silent, Level: r.setting.level, LevelFrom: r.setting.from}
+	trace := RuleTrace{Rule: r.id, Outcome: Silent, Level: r.setting.Level, LevelFrom: r.setting.From}
 	if r.off() {
 		trace.Outcome = Off
 		return trace, nil
@@ -182,16 +167,16 @@ func (e *Evaluator) trace(in *facts.Input, r *rule, all map[string]explained) (R
 	if !ok {
 		return RuleTrace{}, errors.New("it is missing")
 	}
-	trace.Exempted = len(of.exempted)
+	trace.Exempted = len(of.Exempted)
 	for _, verb := range verbs {
-		reasons := make([]engine.Reason, len(of.found[verb]))
-		for i, f := range of.found[verb] {
+		reasons := make([]engine.Reason, len(of.Found[verb]))
+		for i, f := range of.Found[verb] {
 			var err error
-			if reasons[i], err = e.reason(in, reason{r.id, verb, f}); err != nil {
+			if reasons[i], err = compiled.JoinReason(in, reason{Rule: r.id, Effect: verb, Finding: f}, e.rule); err != nil {
 				return RuleTrace{}, err
 			}
 		}
-		sortReasons(reasons)
+		compiled.SortReasons(reasons)
 		trace.Found = append(trace.Found, reasons...)
 	}
 	switch {
@@ -246,7 +231,7 @@ func decodeExplained(t *ast.Term) (explained, error) {
 	if err := fields(found, nil, sets); err != nil {
 		return explained{}, err
 	}
-	one := explained{found: map[engine.Effect][]finding{}}
+	one := explained{Found: map[engine.Effect][]finding{}}
 	taken, ok := exempted.Value.(ast.Set)
 	if !ok {
 		return explained{}, errors.New("exempted is not a set")
@@ -256,7 +241,7 @@ func decodeExplained(t *ast.Term) (explained, error) {
 		if err != nil {
 			return explained{}, fmt.Errorf("exempted: %w", err)
 		}
-		one.exempted = append(one.exempted, r)
+		one.Exempted = append(one.Exempted, r)
 	}
 	for i, verb := range verbs {
 		if terms[i] == nil {
@@ -271,7 +256,7 @@ func decodeExplained(t *ast.Term) (explained, error) {
 			if err != nil {
 				return explained{}, err
 			}
-			one.found[verb] = append(one.found[verb], f)
+			one.Found[verb] = append(one.Found[verb], f)
 		}
 	}
 	return one, nil
@@ -282,23 +267,8 @@ func decodeExempted(t *ast.Term) (r reason, err error) {
 	if !ok || pair.Len() != 2 {
 		return reason{}, fmt.Errorf("%v is not an effect and a finding", t)
 	}
-	if r.effect, err = decodeEffect(pair.Elem(0), verbs...); err == nil {
-		r.finding, err = decodeFinding(pair.Elem(1))
+	if r.Effect, err = decodeEffect(pair.Elem(0), verbs...); err == nil {
+		r.Finding, err = decodeFinding(pair.Elem(1))
 	}
 	return r, err
-}
-
-// sortReasons puts the worst first, then in the order of the text.
-func sortReasons(reasons []engine.Reason) {
-	rank := map[engine.Effect]int{engine.Deny: 0, engine.Ask: 1, engine.Warn: 2}
-	slices.SortStableFunc(reasons, func(a, b engine.Reason) int {
-		return cmp.Or(
-			cmp.Compare(rank[a.Effect], rank[b.Effect]),
-			cmp.Compare(slices.Index(severities, b.Severity), slices.Index(severities, a.Severity)),
-			cmp.Compare(a.Rule, b.Rule),
-			cmp.Compare(a.Command, b.Command),
-			cmp.Compare(a.Path, b.Path),
-			cmp.Compare(a.Message, b.Message),
-		)
-	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/compiled"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/policies"
 )
@@ -53,7 +54,7 @@ func TestExplain(t *testing.T) {
 deny contains {"path": 0} if input.paths[0].access == "read"`)
 	e := newEvaluator(t, Options{
 		Bundle: policies.FS(), Custom: []string{dir},
-		Config: Config{Levels: map[string]string{"custom/team/x": "ask"}, Exemptions: []Exemption{{"dangerous/fork_bomb"}}},
+		Config: Config{Levels: map[string]string{"custom/team/x": "ask"}, Exemptions: []Exemption{{Rule: "dangerous/fork_bomb"}}},
 	})
 	judgement, traces, err := e.Explain(t.Context(), in)
 	if err != nil {
@@ -210,18 +211,18 @@ func TestSettingsGoFromTheParticularToTheGeneral(t *testing.T) {
 	for _, test := range []struct {
 		config  string
 		profile map[string]any
-		want    setting
+		want    compiled.Setting
 	}{
-		{"ask", profile("off", "off", "off"), setting{"ask", "config"}},
-		{"", profile("warn", "off", "off"), setting{"warn", "profile rule"}},
-		{"", profile("", "off", "own"), setting{"off", "profile category"}},
-		{"", profile("", "", "off"), setting{"off", "profile default"}},
-		{"", profile("", "", ""), setting{"own", "rule"}},
-		{"", nil, setting{"own", "rule"}},
-		{"off", nil, setting{"off", "config"}},
+		{"ask", profile("off", "off", "off"), compiled.Setting{Level: "ask", From: "config"}},
+		{"", profile("warn", "off", "off"), compiled.Setting{Level: "warn", From: "profile rule"}},
+		{"", profile("", "off", "own"), compiled.Setting{Level: "off", From: "profile category"}},
+		{"", profile("", "", "off"), compiled.Setting{Level: "off", From: "profile default"}},
+		{"", profile("", "", ""), compiled.Setting{Level: "own", From: "rule"}},
+		{"", nil, compiled.Setting{Level: "own", From: "rule"}},
+		{"off", nil, compiled.Setting{Level: "off", From: "config"}},
 	} {
 		config := Config{Levels: map[string]string{"x/other": "off", "x/one": test.config}}
-		if got := config.setting("x/one", test.profile); got != test.want {
+		if got := config.Setting("x/one", test.profile); got != test.want {
 			t.Errorf("config %q, profile %v: got %v, want %v", test.config, test.profile, got, test.want)
 		}
 	}

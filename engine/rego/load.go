@@ -221,7 +221,7 @@ func (s *fileSet) data(config Config) (map[string]any, error) {
 			s.problem(d.name, "read data: data.%s is given twice", at).as("data")
 		}
 	}
-	overlay, err := asJSON(config.filled())
+	overlay, err := asJSON(config.Filled())
 	if err != nil {
 		return nil, fmt.Errorf("encode configuration: %w", err)
 	}
@@ -231,20 +231,6 @@ func (s *fileSet) data(config Config) (map[string]any, error) {
 	}
 	node["config"] = overlay
 	return root, nil
-}
-
-// filled gives every field a value: rules that read a missing one would be silent.
-func (c Config) filled() Config {
-	if c.Profile == "" {
-		c.Profile = "standard"
-	}
-	if c.Levels == nil {
-		c.Levels = map[string]string{}
-	}
-	if c.Exemptions == nil {
-		c.Exemptions = []Exemption{}
-	}
-	return c
 }
 
 // asJSON turns a value into the decoded form of its JSON, with numbers as OPA wants them.

@@ -188,7 +188,7 @@ func TestLoadHoldsTheConfigurationAgainstTheRules(t *testing.T) {
 	got := problems(t, Options{Bundle: policies.FS(), Config: Config{
 		Profile:    "standart",
 		Levels:     map[string]string{"git/force_psuh": "ask", "git/force_push": "dney", "made/up": "off"},
-		Exemptions: []Exemption{{"git/force_push"}, {"git/froce_push"}},
+		Exemptions: []Exemption{{Rule: "git/force_push"}, {Rule: "git/froce_push"}},
 	}}, "")
 	equal(t, got, []string{
 		`profile "standart" does not exist: did you mean "standard"?`,

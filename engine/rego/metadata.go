@@ -9,6 +9,8 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/sallyport-dev/sallyport/engine/compiled"
 )
 
 // metadata is a rule package's description of itself.
@@ -20,7 +22,7 @@ type metadata struct {
 	config                map[string]any // the operator's settings for the examples
 }
 
-var severities = []string{"low", "medium", "high", "critical"}
+var severities = compiled.Severities
 
 // checkMetadata gives each rule its metadata, read when it is first asked for: parsing YAML for
 // every rule would take as long as all the rest of the start. Only custom rules, which no test

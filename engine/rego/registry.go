@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/sallyport-dev/sallyport/engine/compiled"
 )
 
 const registryFile = "sallyport/registry"
@@ -55,7 +57,7 @@ func writeRegistry(rules []*rule, waitsFor func(r *rule, verb string) []fact, el
 		if r.off() && !elsewhere {
 			continue
 		}
-		level[r.id] = r.setting.level
+		level[r.id] = r.setting.Level
 		for _, verb := range r.verbs() {
 			if sets, ok := more[r.category()]; ok {
 				sets.add(verb, r)
@@ -86,7 +88,7 @@ func writeRegistry(rules []*rule, waitsFor func(r *rule, verb string) []fact, el
 		}
 		b.WriteString("} if true\n")
 	}
-	fmt.Fprintf(&b, "\nrules := %s if true\n\ndigest := %q if true\n\nalways := %s if true\n", asSet(ids), digestOf(ids), always)
+	fmt.Fprintf(&b, "\nrules := %s if true\n\ndigest := %q if true\n\nalways := %s if true\n", asSet(ids), compiled.DigestOf(ids), always)
 	fmt.Fprintf(&b, "\nkinds := %s if true\n\nwaiting := %v if true\n", asSet(keyed), len(when) > 0)
 	if elsewhere {
 		b.WriteString("\noptional := [sets | some category in data.sallyport.optional; sets := _of[category]] if data.sallyport.optional\n")

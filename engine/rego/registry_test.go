@@ -37,8 +37,8 @@ func TestStockOPA(t *testing.T) {
 					t.Fatalf("input %s\ndecides\n%s\nbut over files, with %s,\n%s", asText(t, in), got, name, want)
 				}
 			}
-			for _, r := range decoded(t, e, in).reasons {
-				fired[r.rule]++
+			for _, r := range decoded(t, e, in).Reasons {
+				fired[r.Rule]++
 			}
 		}
 		if silent := len(e.policies.byID) - len(fired); len(fired) < 60 {

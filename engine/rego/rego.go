@@ -12,8 +12,6 @@ package rego
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"runtime"
@@ -21,11 +19,12 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/compiled"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
 // DefaultTimeout bounds one evaluation where Options name no other.
-const DefaultTimeout = 5 * time.Second
+const DefaultTimeout = compiled.DefaultTimeout
 
 // Options configure an Evaluator.
 type Options struct {
@@ -44,25 +43,17 @@ type Options struct {
 	bounds bounds
 }
 
-// Config is the document data.sallyport.config. Its zero value stands for the profile "standard".
-type Config struct {
-	Profile    string            `json:"profile"`
-	Workspace  string            `json:"workspace"` // its real path; "" where there is none
-	Levels     map[string]string `json:"levels"`    // rule id to off, warn, ask, deny or own
-	Filters    Filters           `json:"filters"`
-	Exemptions []Exemption       `json:"exemptions"` // in the order of facts.Layout.Exemptions
-}
+// What policies see of a configuration; package compiled describes it.
+type (
+	Config    = compiled.Config
+	Filters   = compiled.Filters
+	Exemption = compiled.Exemption
+	Compiled  = compiled.Bundle
+	Machine   = compiled.Machine
+)
 
-// Filters counts the operator's patterns, which are matched before policies see the input.
-type Filters struct {
-	Allow int `json:"allow"`
-	Deny  int `json:"deny"`
-}
-
-// Exemption names the rule from which the commands that match it are exempt.
-type Exemption struct {
-	Rule string `json:"rule"`
-}
+// ErrOtherBundle is wrapped by the error for a Compiled that was made of other policies than Options.Bundle.
+var ErrOtherBundle = compiled.ErrOtherBundle
 
 // Evaluator judges inputs by one set of policies. It is safe for concurrent use.
 //
@@ -73,8 +64,8 @@ type Evaluator struct {
 	policies *ruleSet
 	info     engine.PolicyInfo
 	serials  Serials
-	machine  *compiledRules // nil: topdown judges all
-	topdown  *interpreter   // nil: nothing is left for it
+	machine  *compiled.Rules // nil: topdown judges all
+	topdown  *interpreter    // nil: nothing is left for it
 	all      func() (*interpreter, error)
 	aside    string
 }
@@ -93,7 +84,7 @@ func New(ctx context.Context, opts Options) (*Evaluator, error) {
 		e.all = func() (*interpreter, error) { return e.topdown, nil }
 		return e, nil
 	}
-	if e.machine, err = opts.Compiled.start(ctx, loaded); err != nil {
+	if e.machine, err = loaded.start(ctx, opts.Compiled); err != nil {
 		return nil, err
 	}
 	if loaded.compiler != nil {
@@ -108,7 +99,7 @@ func New(ctx context.Context, opts Options) (*Evaluator, error) {
 		}
 		return newInterpreter(context.WithoutCancel(ctx), whole, opts)
 	})
-	runtime.AddCleanup(e, func(m Machine) { _ = m.Close() }, e.machine.machine) // no caller remains to receive the error
+	runtime.AddCleanup(e, func(m Machine) { _ = m.Close() }, e.machine.Machine) // nobody is left to hear of it
 	return e, nil
 }
 
@@ -127,7 +118,7 @@ func (e *Evaluator) By() (what, aside string) {
 	if e.machine == nil {
 		return "topdown", e.aside
 	}
-	if k, ok := e.machine.machine.(interface{ Kept() string }); ok {
+	if k, ok := e.machine.Machine.(interface{ Kept() string }); ok {
 		return "wasm; native code kept in " + k.Kept(), ""
 	}
 	return "wasm", ""
@@ -157,18 +148,18 @@ func (e *Evaluator) Registry() (string, error) {
 // Evaluate judges in. It neither keeps nor changes it. A sound decision is a Judgement; all else
 // is an error.
 func (e *Evaluator) Evaluate(ctx context.Context, in *facts.Input) (engine.Judgement, error) {
-	if err := known(in); err != nil {
+	if err := compiled.Known(in); err != nil {
 		return engine.Judgement{}, err
 	}
-	d := decision{effect: engine.Allow}
+	d := decision{Effect: engine.Allow}
 	var spent []engine.Spent
 	if e.machine != nil {
 		begin := time.Now()
-		found, err := e.machine.decide(ctx, in)
+		found, err := e.machine.Decide(ctx, in)
 		if err != nil {
 			return engine.Judgement{}, err
 		}
-		d.add(found)
+		d.Add(found)
 		spent = append(spent, engine.Spent{By: "wasm", Time: time.Since(begin)})
 	}
 	if e.topdown != nil {
@@ -177,15 +168,15 @@ func (e *Evaluator) Evaluate(ctx context.Context, in *facts.Input) (engine.Judge
 		if err != nil {
 			return engine.Judgement{}, err
 		}
-		d.add(found)
+		d.Add(found)
 		spent = append(spent, engine.Spent{By: "topdown", Time: time.Since(begin)})
 	}
-	j, err := e.join(in, d)
+	j, err := compiled.Join(in, d, e.rule)
 	if err != nil {
 		return engine.Judgement{}, err
 	}
 	begin := time.Now()
-	if j.Exempted, err = e.exempted(ctx, in); err != nil {
+	if j.Exempted, err = compiled.Exempted(ctx, in, e.found, e.rule); err != nil {
 		return engine.Judgement{}, err
 	}
 	if len(j.Exempted) > 0 {
@@ -193,14 +184,4 @@ func (e *Evaluator) Evaluate(ctx context.Context, in *facts.Input) (engine.Judge
 	}
 	j.Spent = spent
 	return j, nil
-}
-
-func known(in *facts.Input) error {
-	if in == nil {
-		return errors.New("evaluate policies: there is no input")
-	}
-	if in.Version != facts.Version {
-		return fmt.Errorf("evaluate policies: the input has version %d, the policies read version %d", in.Version, facts.Version)
-	}
-	return nil
 }

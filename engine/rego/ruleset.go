@@ -2,11 +2,14 @@ package rego
 
 import (
 	"cmp"
+	"context"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/sallyport-dev/sallyport/engine/compiled"
 )
 
 // ruleSet is a compiled set of policies with the facts about its rules.
@@ -18,8 +21,8 @@ type ruleSet struct {
 	byID      map[string]*rule // the same
 	digest    string           // of those that topdown judges and that are not off
 	revisions map[string]string
-	serials   map[string]int64 // of the signed bundles that have one, by place
-	optional  []string         // of a description; nil where topdown judges all
+	serials   map[string]int64     // of the signed bundles that have one, by place
+	described compiled.Description // of the compiled rules; empty where topdown judges all
 	// whole interprets the compiled rules, too: of the same files, as they were read. nil where topdown judges all.
 	whole func() (*ruleSet, error)
 }
@@ -32,38 +35,58 @@ func load(opts Options) (*ruleSet, error) {
 	if opts.Compiled == nil {
 		return set.load(opts, nil, nil)
 	}
-	described, err := opts.Compiled.describe()
-	if err != nil {
-		return nil, err
+	described, err := opts.Compiled.Describe()
+	if err == nil {
+		err = described.CheckRevision(opts.Revision)
 	}
-	compiled, err := described.rules(opts.Revision)
 	if err != nil {
 		return nil, err
 	}
 	whole := set.again()
 	set.leaveOutCompiled()
-	p, err := set.load(opts, compiled, nil)
+	p, err := set.load(opts, rulesOf(described), nil)
 	if err != nil {
 		return nil, err
 	}
-	p.optional = described.Optional
+	p.described = described
 	opts.Compiled = nil
 	p.whole = func() (*ruleSet, error) { return whole.load(opts, nil, p.data) }
 	return p, nil
 }
 
+// rulesOf are the rules of a description, as load makes them of sources.
+func rulesOf(d compiled.Description) []*rule {
+	rules := make([]*rule, len(d.Rules))
+	for i, r := range d.Rules {
+		about := metadata{title: r.Title, severity: r.Severity, remediation: r.Remediation}
+		rules[i] = &rule{id: r.ID, defined: r.Defined, about: func() (metadata, []Problem) { return about, nil }}
+	}
+	return rules
+}
+
+// start makes the machine that judges by the compiled rules, with the levels that were settled.
+func (p *ruleSet) start(ctx context.Context, from *Compiled) (*compiled.Rules, error) {
+	levels := map[string]string{}
+	for _, r := range p.rules {
+		if !r.custom() {
+			levels[r.id] = r.setting.Level
+		}
+	}
+	return from.Start(ctx, p.described, levels, p.data)
+}
+
 // load checks and compiles the sources. The compiled rules are there besides the interpreted ones. data is
 // the merged documents, nil if not known yet.
-func (s *fileSet) load(opts Options, compiled []*rule, data map[string]any) (*ruleSet, error) {
+func (s *fileSet) load(opts Options, native []*rule, data map[string]any) (*ruleSet, error) {
 	s.parse()
 	rules := s.check()
 	if err := s.err(); err != nil {
 		return nil, err
 	}
 	interpreted := rules
-	if compiled != nil {
+	if native != nil {
 		interpreted = slices.DeleteFunc(rules, func(r *rule) bool { return !r.custom() })
-		rules = slices.SortedFunc(slices.Values(slices.Concat(compiled, interpreted)), func(a, b *rule) int { return cmp.Compare(a.id, b.id) })
+		rules = slices.SortedFunc(slices.Values(slices.Concat(native, interpreted)), func(a, b *rule) int { return cmp.Compare(a.id, b.id) })
 	}
 	if data == nil {
 		var err error
@@ -83,9 +106,9 @@ func (s *fileSet) load(opts Options, compiled []*rule, data map[string]any) (*ru
 			ids = append(ids, r.id)
 		}
 	}
-	p.digest = digestOf(ids)
+	p.digest = compiled.DigestOf(ids)
 	s.checkMetadata(interpreted)
-	if compiled != nil && len(interpreted) == 0 {
+	if native != nil && len(interpreted) == 0 {
 		return p, s.err()
 	}
 	p.registry = registry(interpreted, (*rule).waitsFor)

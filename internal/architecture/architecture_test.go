@@ -18,12 +18,12 @@ const module = "github.com/sallyport-dev/sallyport"
 // ours lists, for each package, the packages of this module that its code (tests aside) may import.
 // A new package gets a row here: imports run from the top of this table to its bottom.
 var ours = map[string][]string{
-	"cmd/sallyport":            {"images", "internal/background", "internal/mcpserver", "internal/release", "internal/setup", "plugins", "policies", "runners/docker", "runners/journal", "engine", "engine/audit", "engine/audit/publish", "engine/config", "engine/facts", "engine/rego", "engine/redact", "engine/shell", "engine/shell/walk", "engine/wasm"},
+	"cmd/sallyport":            {"images", "internal/background", "internal/mcpserver", "internal/release", "internal/setup", "plugins", "policies", "runners/docker", "runners/journal", "engine", "engine/audit", "engine/audit/publish", "engine/config", "engine/facts", "engine/rego", "engine/redact", "engine/shell", "engine/wasm", "internal/show"},
 	"internal/mcpserver":       {"internal/background", "internal/docstring", "internal/filetools", "engine", "engine/facts"},
 	"internal/background":      {"engine"},
 	"internal/filetools":       {"internal/docstring", "engine", "engine/facts"},
 	"internal/docstring":       {},
-	"plugins":                  {"policies", "runners/bubblewrap", "runners/command", "runners/docker", "runners/wire", "runners/local", "runners/supervisor", "engine", "engine/audit", "engine/audit/publish", "engine/config", "engine/facts", "engine/ledger", "engine/redact", "engine/rego", "engine/rego/fleet", "engine/wasm", "runners/journal"},
+	"plugins":                  {"policies", "runners/bubblewrap", "runners/command", "runners/docker", "runners/wire", "runners/local", "runners/supervisor", "engine", "engine/audit", "engine/audit/publish", "engine/config", "engine/facts", "engine/ledger", "engine/redact", "engine/rego", "engine/rego/fleet", "engine/wasm", "runners/journal", "plugins/plain", "engine/compiled"},
 	"cmd/sallyport-supervisor": {"internal/release", "runners/canary", "runners/wire", "runners/identity", "runners/local", "runners/supervisor", "engine", "engine/facts"},
 	"cmd/sallyport-verify":     {}, // a second reading of the format, which shares nothing with the first
 	"runners/command":          {"runners/wire", "runners/local", "runners/supervisor", "engine", "engine/facts"},
@@ -41,8 +41,8 @@ var ours = map[string][]string{
 	"runners/supervisor":       {"runners/identity", "runners/seccomp", "engine"},
 	"runners/identity":         {},
 	"runners/seccomp":          {},
-	"engine/config":            {"engine", "engine/commands", "engine/facts"},
-	"engine/rego":              {"engine", "engine/facts"},
+	"engine/config":            {"engine", "engine/facts"},
+	"engine/rego":              {"engine", "engine/facts", "engine/compiled"},
 	"engine/rego/fleet":        {"engine/rego"},
 	"engine/wasm":              {"engine", "engine/facts"},
 	"engine/audit/publish":     {"engine/audit"},
@@ -62,7 +62,11 @@ var ours = map[string][]string{
 	"images":                   {},
 	"policies":                 {},
 	"policies/compilegen":      {"policies", "engine/rego", "engine/wasm"},
+	"plugins/plain":            {"policies", "runners/bubblewrap", "runners/local", "engine", "engine/compiled", "engine/config", "engine/facts", "engine/ledger", "engine/wasm"},
+	"engine/compiled":          {"engine", "engine/facts"},
 	"engine/lazyregexp":        {},
+	"internal/front":           {"internal/release", "internal/show", "plugins/plain", "engine", "engine/config"},
+	"internal/show":            {"internal/release", "policies", "engine", "engine/facts", "engine/shell"},
 	"internal/await":           {},
 	"internal/leftout":         {},
 	"internal/leftout/report":  {},
@@ -95,15 +99,16 @@ var sole = map[string][]string{
 	"github.com/go-git/go-git":         {"engine/facts"},
 	"github.com/spf13/cobra":           {"cmd/sallyport"},
 	"github.com/creack/pty":            {"runners/supervisor"},
-	"golang.org/x/term":                {"cmd/sallyport"},
+	"golang.org/x/term":                {"cmd/sallyport", "internal/show"},
 	"github.com/joho/godotenv":         {"runners/envfile"},
 	"github.com/tailscale/hujson":      {"internal/setup"},
 	"github.com/pelletier/go-toml":     {"internal/setup"},
 	"go.yaml.in/yaml/v3":               {"engine/commands", "engine/config", "engine/rego", "internal/setup", "policies", "runners/command"},
 }
 
-// starters may start processes. Everything else reaches the machine through them. The last three serve tests only.
-var starters = []string{"runners/supervisor", "internal/leftout", "internal/escapes/probe", "internal/confirm/stub"}
+// starters may start processes. Everything else reaches the machine through them. The front becomes
+// sallyport-full, and nothing else. The last three serve tests only.
+var starters = []string{"runners/supervisor", "internal/front", "internal/leftout", "internal/escapes/probe", "internal/confirm/stub"}
 
 // source is one Go file of the module.
 type source struct {

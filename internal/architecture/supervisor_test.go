@@ -45,3 +45,27 @@ func TestSupervisorIsSmall(t *testing.T) {
 		t.Errorf("the supervisor has %d bytes, want at most 8 MiB", info.Size())
 	}
 }
+
+// The front of an installation starts at once: it links nothing that takes long to start, and that it does not use.
+func TestFrontIsSmall(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("go", "list", "-deps", module+"/internal/front").CombinedOutput()
+	if err != nil {
+		t.Fatalf("go list: %v: %s", err, out)
+	}
+	deps := strings.Fields(string(out))
+	if len(deps) < 50 {
+		t.Fatalf("only %d packages: the test looks in the wrong place", len(deps))
+	}
+	for _, dep := range deps {
+		for _, banned := range []string{
+			"github.com/open-policy-agent/opa", "github.com/docker/docker", "github.com/mark3labs/mcp-go", "github.com/spf13/cobra",
+			"github.com/santhosh-tekuri/jsonschema", "net/http", "text/template", module + "/engine/rego",
+			module + "/engine/audit", module + "/runners/docker",
+		} {
+			if below(dep, banned) {
+				t.Errorf("the front holds %s", dep)
+			}
+		}
+	}
+}

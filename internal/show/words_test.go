@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"os/exec"
@@ -15,7 +15,7 @@ func TestWordsReachTheProgramExactly(t *testing.T) {
 		{"line\nbreak", "tab\tbell\a", "carriage\rreturn", "esc\x1b1", "\xff\xfe", "\xff9", "it's\n", "back\\slash\n"},
 		{"if", "FOO=bar", "time", "{", "}", "[[", "!"},
 	} {
-		text, err := textOf("", false, append([]string{"printf", `%s\0`}, words...), "")
+		text, err := TextOf("", false, append([]string{"printf", `%s\0`}, words...), "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +35,7 @@ func TestWordsReachTheProgramExactly(t *testing.T) {
 func TestFirstWordIsAProgram(t *testing.T) {
 	t.Parallel()
 	for _, word := range []string{"if", "time", "!", "{", "function"} {
-		text, err := textOf("", false, []string{word, "x"}, "")
+		text, err := TextOf("", false, []string{word, "x"}, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,9 +69,9 @@ func TestTextOf(t *testing.T) {
 		{"", false, []string{"env", "A=1", "ls"}, "env 'A=1' ls", false},
 		{"", false, []string{"1=A", "ls"}, "'1=A' ls", false},
 	} {
-		got, err := textOf(test.text, test.given, test.words, "")
+		got, err := TextOf(test.text, test.given, test.words, "")
 		if got != test.want || (err != nil) != test.bad {
-			t.Errorf("textOf(%q, %v, %q) = %q, %v", test.text, test.given, test.words, got, err)
+			t.Errorf("TextOf(%q, %v, %q) = %q, %v", test.text, test.given, test.words, got, err)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"bytes"
@@ -52,7 +52,7 @@ func TestReasonsAreShownOnce(t *testing.T) {
 	t.Parallel()
 	span := &facts.Span{Start: 0, End: 4}
 	var out bytes.Buffer
-	writeReasons(&out, "> ", "evil \x1b[2J", engine.Decision{Reasons: []engine.Reason{
+	WriteReasons(&out, "> ", "evil \x1b[2J", engine.Decision{Reasons: []engine.Reason{
 		{Rule: "a/b", Effect: engine.Deny, Severity: "high", Title: "Title", Message: "found \x1b[2J", Remediation: "do this", Span: span},
 		{Rule: "c/d", Effect: engine.Warn, Severity: "low", Title: "Title only", Span: span},
 	}})

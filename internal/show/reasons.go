@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"cmp"
@@ -14,28 +14,28 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/shell/walk"
 )
 
-// writeReasons tells a person why a decision is as it is: for each reason the rule, what it
+// WriteReasons tells a person why a decision is as it is: for each reason the rule, what it
 // found, where in the text, and what to do instead. prefix begins each line.
-func writeReasons(w io.Writer, prefix, text string, d engine.Decision) {
-	s := styleOf(w)
+func WriteReasons(w io.Writer, prefix, text string, d engine.Decision) {
+	s := StyleOf(w)
 	shownBefore := "" // several findings about one place need it shown once
 	line := func(format string, args ...any) { fmt.Fprintf(w, prefix+format+"\n", args...) }
 	for _, r := range d.Reasons {
-		line("%s %s (%s): %s", s.effect(r.Effect), s.bold(r.Rule), r.Severity, printable(cmp.Or(r.Message, r.Title)))
+		line("%s %s (%s): %s", s.Effect(r.Effect), s.Bold(r.Rule), r.Severity, Printable(cmp.Or(r.Message, r.Title)))
 		if r.Span != nil {
 			if shown, mark := underline(text, *r.Span); shown != "" && shown+mark != shownBefore {
 				shownBefore = shown + mark
 				line("    %s", shown)
-				line("    %s", s.red(mark))
+				line("    %s", s.Red(mark))
 			}
 		}
 		if r.Rule == "shell/unparseable" {
 			if at := unreadable(text); at != "" {
-				line("    %s", printable(at))
+				line("    %s", Printable(at))
 			}
 		}
 		if r.Remediation != "" {
-			line("  instead: %s", printable(r.Remediation))
+			line("  instead: %s", Printable(r.Remediation))
 		}
 	}
 }
@@ -51,14 +51,14 @@ func unreadable(text string) string {
 	return fmt.Sprintf("line %d, column %d: %s", 1+strings.Count(before, "\n"), 1+utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]), e.Detail)
 }
 
-func (s style) effect(e engine.Effect) string {
+func (s Style) Effect(e engine.Effect) string {
 	switch e {
 	case engine.Allow:
-		return s.green(string(e))
+		return s.Green(string(e))
 	case engine.Ask, engine.Warn:
-		return s.yellow(string(e))
+		return s.Yellow(string(e))
 	}
-	return s.red(string(e))
+	return s.Red(string(e))
 }
 
 // shownWidth is how much of a long line is shown around what is marked, in characters.
@@ -80,11 +80,11 @@ func underline(text string, span facts.Span) (shown, mark string) {
 		return "", "" // a span that begins with an empty line
 	}
 	end = min(end, last)
-	before, marked, after := printable(text[first:start]), printable(text[start:end]), printable(text[end:last])
+	before, marked, after := Printable(text[first:start]), Printable(text[start:end]), Printable(text[end:last])
 	if utf8.RuneCountInString(before+marked+after) > shownWidth {
 		before = tail(before, shownWidth/2)
-		marked = shorten(marked, shownWidth)
-		after = shorten(after, max(shownWidth-utf8.RuneCountInString(before+marked), 1))
+		marked = Shorten(marked, shownWidth)
+		after = Shorten(after, max(shownWidth-utf8.RuneCountInString(before+marked), 1))
 	}
 	return before + marked + after, strings.Repeat(" ", utf8.RuneCountInString(before)) + strings.Repeat("^", max(utf8.RuneCountInString(marked), 1))
 }

@@ -1,4 +1,4 @@
-package rego
+package compiled
 
 import (
 	"bytes"
@@ -17,15 +17,15 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// Compiled is the built-in bundle in the form for WebAssembly, as Compile makes it.
-type Compiled struct {
+// Bundle is the built-in bundle in the form for WebAssembly, as rego.Compile makes it.
+type Bundle struct {
 	Module []byte
 	Rules  []byte // facts about its rules that the module lacks; JSON
 	// Open makes a machine that runs a module with the document data, JSON.
 	Open func(ctx context.Context, module, data []byte) (Machine, error)
 }
 
-// ErrOtherBundle is wrapped by the error for a Compiled that was made of other policies than Options.Bundle.
+// ErrOtherBundle is wrapped by the error for a Bundle that was made of other policies than it is used with.
 var ErrOtherBundle = errors.New("they are of another revision than the bundle")
 
 // Machine runs a compiled module. It is safe for concurrent use.
@@ -38,18 +38,19 @@ type Machine interface {
 
 // Entrypoints of a compiled bundle.
 const (
-	decisionEntry    = "sallyport/main/decision"
-	explanationEntry = "sallyport/main/explanation"
+	DecisionEntry    = "sallyport/main/decision"
+	ExplanationEntry = "sallyport/main/explanation"
 )
 
-// description is the content of Compiled.Rules.
-type description struct {
+// Description is what Bundle.Rules holds.
+type Description struct {
 	Revision string          `json:"revision"` // of the bundle that was compiled
 	Optional []string        `json:"optional"` // categories that are judged only where one of their rules is on
-	Rules    []describedRule `json:"rules"`    // sorted by id
+	Rules    []DescribedRule `json:"rules"`    // sorted by id
 }
 
-type describedRule struct {
+// DescribedRule is one of its rules.
+type DescribedRule struct {
 	ID          string                            `json:"id"`
 	Title       string                            `json:"title"`
 	Severity    string                            `json:"severity"`
@@ -57,58 +58,54 @@ type describedRule struct {
 	Defined     map[engine.Effect]engine.Location `json:"defined"`
 }
 
-// describe reads the description of the module.
-func (c *Compiled) describe() (description, error) {
-	var d description
+// Describe reads what is said about the module.
+func (c *Bundle) Describe() (Description, error) {
+	var d Description
 	if err := strictly(c.Rules, &d); err != nil {
-		return description{}, fmt.Errorf("read compiled policies: %w", err)
+		return Description{}, fmt.Errorf("read compiled policies: %w", err)
 	}
 	return d, nil
 }
 
-// rules are the rules of a description, as load makes them of sources.
-func (d description) rules(revision string) ([]*rule, error) {
+// CheckRevision returns ErrOtherBundle where the description is of other policies than those of a revision.
+func (d Description) CheckRevision(revision string) error {
 	if d.Revision != revision {
-		return nil, fmt.Errorf("read compiled policies: %w: %q, not %q: run go generate ./policies", ErrOtherBundle, d.Revision, revision)
+		return fmt.Errorf("read compiled policies: %w: %q, not %q: run go generate ./policies", ErrOtherBundle, d.Revision, revision)
 	}
-	rules := make([]*rule, len(d.Rules))
-	for i, r := range d.Rules {
-		about := metadata{title: r.Title, severity: r.Severity, remediation: r.Remediation}
-		rules[i] = &rule{id: r.ID, defined: r.Defined, about: func() (metadata, []Problem) { return about, nil }}
-	}
-	return rules, nil
+	return nil
 }
 
-// compiledRules judges by a compiled bundle.
-type compiledRules struct {
-	machine Machine
+// Rules judges by a compiled bundle. It is safe for concurrent use.
+type Rules struct {
+	Machine Machine
 	digest  string // of its rules
 	ids     map[string]bool
 }
 
-// start makes the machine for the loaded rules. The module has all rules, and takes their levels from data.
-func (c *Compiled) start(ctx context.Context, p *ruleSet) (*compiledRules, error) {
-	m := &compiledRules{ids: map[string]bool{}}
-	levels, optional := map[string]string{}, []string{}
-	var ids []string
-	for _, r := range p.rules {
-		if !r.custom() {
-			ids = append(ids, r.id)
-			m.ids[r.id], levels[r.id] = true, r.setting.level
-			if !r.off() && slices.Contains(p.optional, r.category()) && !slices.Contains(optional, r.category()) {
-				optional = append(optional, r.category())
-			}
+// Start makes the machine for the rules of a description, whose levels are given, and a document data. The module has
+// all rules, and learns their levels from data.
+func (c *Bundle) Start(ctx context.Context, d Description, levels map[string]string, data map[string]any) (*Rules, error) {
+	m := &Rules{ids: map[string]bool{}}
+	optional := []string{}
+	ids := make([]string, len(d.Rules))
+	for i, r := range d.Rules {
+		ids[i], m.ids[r.ID] = r.ID, true
+		category, _, _ := strings.Cut(r.ID, "/")
+		if levels[r.ID] != "off" && slices.Contains(d.Optional, category) && !slices.Contains(optional, category) {
+			optional = append(optional, category)
 		}
 	}
-	m.digest = digestOf(ids)
-	data := map[string]any{"sallyport": overlaid(p.data["sallyport"], map[string]any{"levels": levels, "optional": optional})}
-	text, err := json.Marshal(data)
+	m.digest = DigestOf(ids)
+	text, err := json.Marshal(map[string]any{"sallyport": overlaid(data["sallyport"], map[string]any{"levels": levels, "optional": optional})})
 	if err != nil {
 		return nil, fmt.Errorf("encode data: %w", err)
 	}
-	m.machine, err = c.Open(ctx, c.Module, text)
+	m.Machine, err = c.Open(ctx, c.Module, text)
 	return m, err
 }
+
+// Digest names the rules, as their decisions must.
+func (c *Rules) Digest() string { return c.digest }
 
 // overlaid is an object with more keys.
 func overlaid(object any, more map[string]any) map[string]any {
@@ -120,15 +117,15 @@ func overlaid(object any, more map[string]any) map[string]any {
 	return all
 }
 
-// digestOf names a list of rules, in the order of their ids.
-func digestOf(ids []string) string {
+// DigestOf names a list of rules, in the order of their ids.
+func DigestOf(ids []string) string {
 	sum := sha256.Sum256([]byte(strings.Join(ids, "\n")))
 	return hex.EncodeToString(sum[:16])
 }
 
 // evaluate runs an entrypoint and takes its one result out of the list.
-func (c *compiledRules) evaluate(ctx context.Context, entry string, in *facts.Input) (json.RawMessage, error) {
-	text, err := c.machine.Evaluate(ctx, entry, in)
+func (c *Rules) evaluate(ctx context.Context, entry string, in *facts.Input) (json.RawMessage, error) {
+	text, err := c.Machine.Evaluate(ctx, entry, in)
 	if err != nil {
 		return nil, fmt.Errorf("evaluate compiled policies: %w", err)
 	}
@@ -172,82 +169,82 @@ type decisionJSON struct {
 	Reasons   *[]reasonJSON `json:"reasons"`
 }
 
-// decide evaluates the decision, and takes nothing of it for granted, as decodeDecision does.
-func (c *compiledRules) decide(ctx context.Context, in *facts.Input) (decision, error) {
-	text, err := c.evaluate(ctx, decisionEntry, in)
+// Decide evaluates the decision, and takes nothing of it for granted.
+func (c *Rules) Decide(ctx context.Context, in *facts.Input) (Decision, error) {
+	text, err := c.evaluate(ctx, DecisionEntry, in)
 	if err != nil {
-		return decision{}, err
+		return Decision{}, err
 	}
 	d, err := c.decode(text)
 	if err != nil {
-		return decision{}, fmt.Errorf("read compiled decision: %w", err)
+		return Decision{}, fmt.Errorf("read compiled decision: %w", err)
 	}
 	return d, nil
 }
 
-func (c *compiledRules) decode(text []byte) (decision, error) {
+func (c *Rules) decode(text []byte) (Decision, error) {
 	var from decisionJSON
 	if err := strictly(text, &from); err != nil {
-		return decision{}, err
+		return Decision{}, err
 	}
 	switch {
 	case from.Version == nil || *from.Version != 1:
-		return decision{}, errors.New("version is not 1")
+		return Decision{}, errors.New("version is not 1")
 	case from.Evaluated == nil || *from.Evaluated != c.digest:
-		return decision{}, errNotEvaluated
+		return Decision{}, ErrNotEvaluated
 	case from.Reasons == nil:
-		return decision{}, errors.New("reasons is missing")
+		return Decision{}, errors.New("reasons is missing")
 	}
-	d := decision{}
+	d := Decision{}
 	var err error
-	if d.effect, err = effectOf(from.Effect, engine.Deny, engine.Ask, engine.Allow); err != nil {
-		return decision{}, err
+	if d.Effect, err = EffectOf(from.Effect, engine.Deny, engine.Ask, engine.Allow); err != nil {
+		return Decision{}, err
 	}
 	for _, r := range *from.Reasons {
-		one := reason{rule: r.Rule}
+		one := Reason{Rule: r.Rule}
 		if !c.ids[r.Rule] {
-			return decision{}, fmt.Errorf("rule %q is not loaded", r.Rule)
+			return Decision{}, fmt.Errorf("rule %q is not loaded", r.Rule)
 		}
-		if one.effect, err = effectOf(r.Effect, engine.Deny, engine.Ask, engine.Warn); err == nil {
-			one.finding, err = r.Finding.decode()
+		if one.Effect, err = EffectOf(r.Effect, engine.Deny, engine.Ask, engine.Warn); err == nil {
+			one.Finding, err = r.Finding.decode()
 		}
 		if err != nil {
-			return decision{}, fmt.Errorf("rule %s: %w", r.Rule, err)
+			return Decision{}, fmt.Errorf("rule %s: %w", r.Rule, err)
 		}
-		d.reasons = append(d.reasons, one)
+		d.Reasons = append(d.Reasons, one)
 	}
-	return d, d.consistent()
+	return d, d.Consistent()
 }
 
-func (f *foundJSON) decode() (finding, error) {
+func (f *foundJSON) decode() (Finding, error) {
 	if f == nil {
-		return finding{}, errors.New("finding is missing")
+		return Finding{}, errors.New("finding is missing")
 	}
-	out := finding{command: -1, path: -1}
+	out := Finding{Command: -1, Path: -1}
 	for _, index := range []struct {
 		from *int
 		into *int
 		name string
-	}{{f.Command, &out.command, "command"}, {f.Path, &out.path, "path"}} {
+	}{{f.Command, &out.Command, "command"}, {f.Path, &out.Path, "path"}} {
 		if index.from == nil {
 			continue
 		}
 		if *index.from < -1 {
-			return finding{}, fmt.Errorf("finding: %s is not an index: %d", index.name, *index.from)
+			return Finding{}, fmt.Errorf("finding: %s is not an index: %d", index.name, *index.from)
 		}
 		*index.into = *index.from
 	}
 	if f.Message != nil {
-		if out.message = *f.Message; out.message == "" {
-			return finding{}, errors.New("finding: msg is empty")
+		if out.Message = *f.Message; out.Message == "" {
+			return Finding{}, errors.New("finding: msg is empty")
 		}
 	}
 	return out, nil
 }
 
-// explain evaluates the explanation: the findings of each rule, and the exempt ones among them.
-func (c *compiledRules) explain(ctx context.Context, in *facts.Input) (map[string]explained, error) {
-	text, err := c.evaluate(ctx, explanationEntry, in)
+// Explain evaluates the explanation: of each rule what it found, and how much of it is exempt.
+func (c *Rules) Explain(ctx context.Context, in *facts.Input) (map[string]Explained, error) {
+	text, err := c.evaluate(ctx, ExplanationEntry, in)
 	if err != nil {
 		return nil, err
 	}
@@ -258,21 +255,21 @@ func (c *compiledRules) explain(ctx context.Context, in *facts.Input) (map[strin
 	if err := strictly(text, &from); err != nil {
 		return nil, fmt.Errorf("read compiled explanation: %w", err)
 	}
-	all := make(map[string]explained, len(from))
+	all := make(map[string]Explained, len(from))
 	for id, r := range from {
 		if r.Exempted == nil || r.Found == nil {
 			return nil, fmt.Errorf("read compiled explanation: rule %s: it is not whole", id)
 		}
-		one := explained{found: map[engine.Effect][]finding{}}
+		one := Explained{Found: map[engine.Effect][]Finding{}}
 		for _, pair := range *r.Exempted {
 			taken, err := exemptedJSON(pair)
 			if err != nil {
 				return nil, fmt.Errorf("read compiled explanation: rule %s: exempted: %w", id, err)
 			}
-			one.exempted = append(one.exempted, taken)
+			one.Exempted = append(one.Exempted, taken)
 		}
 		for verb, list := range r.Found {
-			effect, err := effectOf(verb, verbs...)
+			effect, err := EffectOf(verb, Verbs...)
 			if err != nil {
 				return nil, fmt.Errorf("read compiled explanation: rule %s: %w", id, err)
 			}
@@ -281,7 +278,7 @@ func (c *compiledRules) explain(ctx context.Context, in *facts.Input) (map[strin
 				if err != nil {
 					return nil, fmt.Errorf("read compiled explanation: rule %s: %w", id, err)
 				}
-				one.found[effect] = append(one.found[effect], found)
+				one.Found[effect] = append(one.Found[effect], found)
 			}
 		}
 		all[id] = one
@@ -290,21 +287,21 @@ func (c *compiledRules) explain(ctx context.Context, in *facts.Input) (map[strin
 }
 
 // exemptedJSON reads an effect and a finding.
-func exemptedJSON(text []byte) (reason, error) {
+func exemptedJSON(text []byte) (Reason, error) {
 	var effect string
 	var found *foundJSON
 	pair := []any{&effect, &found}
 	if err := strictly(text, &pair); err != nil {
-		return reason{}, err
+		return Reason{}, err
 	}
 	if len(pair) != 2 {
-		return reason{}, fmt.Errorf("%d parts, not two", len(pair))
+		return Reason{}, fmt.Errorf("%d parts, not two", len(pair))
 	}
-	r := reason{}
+	r := Reason{}
 	var err error
-	if r.effect, err = effectOf(effect, verbs...); err != nil {
-		return reason{}, err
+	if r.Effect, err = EffectOf(effect, Verbs...); err != nil {
+		return Reason{}, err
 	}
-	r.finding, err = found.decode()
+	r.Finding, err = found.decode()
 	return r, err
 }

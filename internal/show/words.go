@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"errors"
@@ -11,26 +11,26 @@ import (
 	"unicode/utf8"
 )
 
-// textOf is the bash text of a request: -c TEXT as it is, or words that are quoted so that the
+// TextOf is the bash text of a request: -c TEXT as it is, or words that are quoted so that the
 // program gets exactly these arguments. A program with a relative path may lie below dir.
-func textOf(text string, given bool, words []string, dir string) (string, error) {
+func TextOf(text string, given bool, words []string, dir string) (string, error) {
 	switch {
 	case given && len(words) > 0:
-		return "", usageError{errors.New("want either -c TEXT or words, not both")}
+		return "", errors.New("want either -c TEXT or words, not both")
 	case given:
 		return text, nil
 	case len(words) == 0:
-		return "", usageError{errors.New("no command: give words after --, or -c TEXT")}
+		return "", errors.New("no command: give words after --, or -c TEXT")
 	case strings.ContainsAny(words[0], " \t\r\n|&;<>()`$") && !isProgram(words[0], dir):
 		first := ""
 		if len(words) > 1 {
 			first = "put options first and "
 		}
-		return "", usageError{fmt.Errorf("this is bash text, and no program has that name: %suse -c %s",
-			first, printable(quote(shorten(words[0], 60), false)))}
+		return "", fmt.Errorf("this is bash text, and no program has that name: %suse -c %s",
+			first, Printable(quote(Shorten(words[0], 60), false)))
 	case assigns(words[0]) && !isProgram(words[0], dir):
-		return "", usageError{fmt.Errorf("%s is an assignment, and no program has that name: put env before it, or use -c TEXT",
-			printable(shorten(words[0], 60)))}
+		return "", fmt.Errorf("%s is an assignment, and no program has that name: put env before it, or use -c TEXT",
+			Printable(Shorten(words[0], 60)))
 	}
 	quoted := make([]string, len(words))
 	for i, w := range words {

@@ -1,0 +1,41 @@
+package show
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+
+	"github.com/sallyport-dev/sallyport/internal/release"
+	"github.com/sallyport-dev/sallyport/policies"
+)
+
+// opa is the release of OPA that go.mod requires. A program that does not link OPA has no other way to tell.
+const opa = "v1.22.0"
+
+// Versions is what sallyport is made of.
+type Versions struct {
+	Sallyport string `json:"sallyport"`
+	Commit    string `json:"commit"`
+	Go        string `json:"go"`
+	OPA       string `json:"opa"`
+	Platform  string `json:"platform"`
+	Policies  string `json:"policies"` // revision of the built-in policies
+}
+
+// ThisBuild reads what the linker and the go command left in the program.
+func ThisBuild() Versions {
+	return Versions{
+		Sallyport: release.Version(), Commit: release.Commit(), OPA: opa,
+		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Policies: policies.Revision(),
+	}
+}
+
+// Write prints the versions, as text or as JSON.
+func (v Versions) Write(w io.Writer, json bool) error {
+	if json {
+		return WriteIndented(w, v)
+	}
+	_, err := fmt.Fprintf(w, "sallyport  %s\ncommit     %s\ngo         %s\nopa        %s\nplatform   %s\npolicies   %s\n",
+		Printable(v.Sallyport), Printable(v.Commit), v.Go, v.OPA, v.Platform, v.Policies)
+	return err
+}

@@ -24,6 +24,7 @@ type Options struct {
 	Start      StartBody     // the start record of this process
 	Once       bool          // the gate ends with the first command that it runs: outcome and stop are one write
 
+	// Faulted receives each fault of the audit log, which may not be on record; may be nil.
 	Faulted func(*Fault)
 
 	// Now and NewID stand in for the clock and for decision ids in tests.

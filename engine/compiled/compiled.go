@@ -1,3 +1,8 @@
+// Package compiled decides by the built-in bundle alone, compiled to WebAssembly: it reads the module's answer,
+// checks its shape and joins the findings with the titles and remediations of their rules.
+//
+// It promises the same decision as package rego for the same input, and an error in place of any answer that it
+// cannot check. It knows no Rego and links no OPA: bundles and the rules of the operator belong to package rego.
 package compiled
 
 import (

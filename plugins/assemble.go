@@ -193,6 +193,7 @@ func (s *Sallyport) openRunner(l *config.Loaded, o Options) (Opened, error) {
 func gateOptions(l *config.Loaded, o Options) engine.Options {
 	options := plain.GateOptions(l, o.Session, o.Version)
 	options.Approver, options.Limits.Judge, options.Now = o.Approver, o.Judge, o.now
+	options.Once, options.Faulted = o.Once, func(f *engine.Fault) { tellFault(l, f, o.Faulted) }
 	return options
 }
 

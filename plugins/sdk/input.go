@@ -70,23 +70,25 @@ type Command struct {
 	Subcommand string   `json:"subcommand"` // "push" of git push, "rm" of docker volume rm: words joined by a space ("volume rm")
 	Known      bool     `json:"known"`      // the command table has an entry for it
 	Argv       []string `json:"argv"`
-	Options    []Option `json:"options"`   // those that were given a value; at most 64
-	Env        []string `json:"env"`       // names of the variables assigned for it or by it
-	Certainty  string   `json:"certainty"` // "exact", "partial": some argument is dynamic, "unknown": the command word is
-	Via        []string `json:"via"`       // wrappers and carriers, outermost first
-	Script     string   `json:"script"`    // the script file it stands in; "" for the text itself
-	Elevated   bool     `json:"elevated"`
-	Background bool     `json:"background"`
-	Pipeline   Pipeline `json:"pipeline"`
-	Inputs     []int    `json:"inputs"`  // commands whose output reaches it, directly or through others
-	Effects    []string `json:"effects"` // subset of read, write, delete, execute, network, privilege, process, system
-	Flags      []string `json:"flags"`   // what its options and its structure mean; docs/policy-input.md lists them
-	Code       Code     `json:"code"`
-	Hosts      []string `json:"hosts"` // network hosts named in its arguments, lower case, without port
-	Matches    Matches  `json:"matches"`
-	Dir        string   `json:"dir"`   // working directory in which it runs; "" when unknown
-	Paths      []int    `json:"paths"` // indexes of its paths
-	Span       Span     `json:"span"`
+	Options    []Option `json:"options"` // those that were given a value; at most 64
+	// Operands are the other words, without the subcommand; at most 64.
+	Operands   []Operand `json:"operands"`
+	Env        []string  `json:"env"`       // names of the variables assigned for it or by it
+	Certainty  string    `json:"certainty"` // "exact", "partial": some argument is dynamic, "unknown": the command word is
+	Via        []string  `json:"via"`       // wrappers and carriers, outermost first
+	Script     string    `json:"script"`    // the script file it stands in; "" for the text itself
+	Elevated   bool      `json:"elevated"`
+	Background bool      `json:"background"`
+	Pipeline   Pipeline  `json:"pipeline"`
+	Inputs     []int     `json:"inputs"`  // commands whose output reaches it, directly or through others
+	Effects    []string  `json:"effects"` // subset of read, write, delete, execute, network, privilege, process, system
+	Flags      []string  `json:"flags"`   // what its options and its structure mean; docs/policy-input.md lists them
+	Code       Code      `json:"code"`
+	Hosts      []string  `json:"hosts"` // network hosts named in its arguments, lower case, without port
+	Matches    Matches   `json:"matches"`
+	Dir        string    `json:"dir"`   // working directory in which it runs; "" when unknown
+	Paths      []int     `json:"paths"` // indexes of its paths
+	Span       Span      `json:"span"`
 }
 
 // Option is an option with its value, however the two were written: "--registry URL", "--registry=URL", "-rURL".
@@ -94,6 +96,13 @@ type Option struct {
 	Name      string `json:"name"`      // with dashes; an abbreviation that fits one option alone is written out
 	Value     string `json:"value"`     // at most 1024 bytes
 	Certainty string `json:"certainty"` // of the value: "exact", "partial", "unknown"
+}
+
+// Operand is a word of a command that is no option, no value of one and no subcommand.
+type Operand struct {
+	Value     string `json:"value"`     // at most 1024 bytes
+	Kind      string `json:"kind"`      // by the command table: "read", "host", "package", …
+	Certainty string `json:"certainty"` // "exact", "partial", "unknown"
 }
 
 // Pipeline places a command in a pipeline.

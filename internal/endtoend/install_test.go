@@ -15,12 +15,12 @@ func TestInstall(t *testing.T) {
 	leftout.Command(t, "make")
 	workspace, env := home(t)
 	root := t.TempDir()
-	made := run(t, "../..", os.Environ(), "make", "install", "BIN="+filepath.Dir(program), "DESTDIR="+root, "PREFIX=/opt/sallyport")
+	made := run(t, "../..", os.Environ(), "make", "install", "BIN="+t.TempDir(), "DESTDIR="+root, "PREFIX=/opt/sallyport")
 	if made.code != 0 {
 		t.Fatalf("make install: exit %d\n%s%s", made.code, made.stdout, made.stderr)
 	}
 	bin := filepath.Join(root, "opt/sallyport/bin")
-	for _, name := range []string{"sallyport", "sallyport-supervisor"} {
+	for _, name := range []string{"sallyport", "sallyport-full", "sallyport-supervisor", "sallyport-verify"} {
 		if info, err := os.Stat(filepath.Join(bin, name)); err != nil || info.Mode().Perm() != 0o755 {
 			t.Errorf("%s: %v, %v", name, info, err)
 		}

@@ -17,7 +17,8 @@ import (
 // free are the texts of a decision record that are an agent's or a program's, or may quote them.
 const free = "result/reasons/*/message exempted/*/message exempted/*/reason fault/error input/request/command" +
 	" input/request/env/* input/shell/error input/shell/legacy/* input/commands/*/argv/*" +
-	" input/commands/*/options/*/name input/commands/*/options/*/value input/commands/*/env/*"
+	" input/commands/*/options/*/name input/commands/*/options/*/value input/commands/*/env/*" +
+	" input/commands/*/operands/*/value"
 
 // leaves lists the places of texts in values of type t.
 func leaves(t reflect.Type, at string, out []string) []string {

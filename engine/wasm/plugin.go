@@ -213,7 +213,8 @@ func sampleInput() *facts.Input {
 		Shell:  facts.Shell{Parsed: true, Certainty: "exact", Legacy: []string{}},
 		Commands: []facts.Command{{
 			Name: "cat", Program: "cat", Known: true, Argv: []string{"cat", "notes.txt"}, Env: []string{}, Certainty: "exact", Via: []string{},
-			Pipeline: facts.Pipeline{Length: 1}, Inputs: []int{}, Effects: []string{"read"}, Flags: []string{}, Options: []facts.Option{}, Hosts: []string{},
+			Pipeline: facts.Pipeline{Length: 1}, Inputs: []int{}, Effects: []string{"read"}, Flags: []string{}, Hosts: []string{},
+			Options: []facts.Option{}, Operands: []facts.Operand{{Value: "notes.txt", Kind: "read", Certainty: "exact"}},
 			Matches: facts.Matches{Deny: []int{}, Exempt: []int{}}, Dir: "/work", Paths: []int{0}, Span: facts.Span{End: len("cat notes.txt")},
 		}},
 		Paths: []facts.Path{{

@@ -20,7 +20,7 @@ func corpus(t testing.TB) []Program {
 			list = append(list, Program{Text: text, From: from})
 		}
 	}
-	tables, _ := filepath.Glob("../../engine/shell/testdata/*.txt")
+	tables, _ := filepath.Glob("../../engine/shell/walk/testdata/*.txt")
 	for _, file := range tables {
 		b, err := os.ReadFile(file)
 		if err != nil {

@@ -43,13 +43,17 @@ type Options struct {
 	bounds bounds
 }
 
-// What policies see of a configuration; package compiled describes it.
 type (
-	Config    = compiled.Config
-	Filters   = compiled.Filters
+	// Config is the document data.sallyport.config.
+	Config = compiled.Config
+	// Filters counts the operator's patterns.
+	Filters = compiled.Filters
+	// Exemption names a rule and the commands that are exempt from it.
 	Exemption = compiled.Exemption
-	Compiled  = compiled.Bundle
-	Machine   = compiled.Machine
+	// Compiled is the built-in bundle in the form for WebAssembly.
+	Compiled = compiled.Bundle
+	// Machine runs a compiled bundle.
+	Machine = compiled.Machine
 )
 
 // ErrOtherBundle is wrapped by the error for a Compiled that was made of other policies than Options.Bundle.

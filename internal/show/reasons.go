@@ -51,6 +51,7 @@ func unreadable(text string) string {
 	return fmt.Sprintf("line %d, column %d: %s", 1+strings.Count(before, "\n"), 1+utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]), e.Detail)
 }
 
+// Effect returns the effect in its colour.
 func (s Style) Effect(e engine.Effect) string {
 	switch e {
 	case engine.Allow:

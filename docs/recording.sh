@@ -34,25 +34,23 @@ style='
   }'
 
 draw() {
-  STYLE=$style awk '
-    { line[NR] = $0; if (length($0) > columns) columns = length($0) }
-    END {
-      width = columns * 7.9 + 32; height = NR * 19 + 24
-      printf "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\">\n", width, height
-      print "<title>A recorded session</title>\n<style>" ENVIRON["STYLE"] "\n</style>"
-      printf "<rect x=\"1\" y=\"1\" width=\"%d\" height=\"%d\" rx=\"8\"/>\n", width - 2, height - 2
-      for (i = 1; i <= NR; i++) {
-        text = line[i]; kind = "out"
-        if (text ~ /^\$ /) { kind = "in"; seconds += 2 }
-        else if (line[i - 1] ~ /^\$ /) seconds += 1
-        if (text ~ /\^\^|denied|^deny/) kind = "no"
-        if (text ~ /^(allow|area|verdict)/) kind = "yes"
-        gsub(/&/, "\\&amp;", text); gsub(/</, "\\&lt;", text); gsub(/>/, "\\&gt;", text)
-        printf "<text class=\"%s\" x=\"16\" y=\"%d\" xml:space=\"preserve\"", kind, i * 19 + 10
-        printf " style=\"animation-duration: %ds\">%s</text>\n", seconds, text
-      }
-      print "</svg>"
-    }'
+  local lines kind seconds=0 columns=0 i text before=""
+  mapfile -t lines
+  for text in "${lines[@]}"; do [ "${#text}" -le "$columns" ] || columns=${#text}; done
+  local width=$((columns * 79 / 10 + 32)) height=$((${#lines[@]} * 19 + 24))
+  printf '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img">\n' "$width" "$height"
+  printf '<title>A recorded session</title>\n<style>%s\n</style>\n' "$style"
+  printf '<rect x="1" y="1" width="%d" height="%d" rx="8"/>\n' $((width - 2)) $((height - 2))
+  for i in "${!lines[@]}"; do
+    text=${lines[i]} kind=out
+    case $text in '$ '*) kind=in; seconds=$((seconds + 2)) ;; *) [ "${before:0:2}" != '$ ' ] || seconds=$((seconds + 1)) ;; esac
+    case $text in *^^* | *denied* | deny*) kind=no ;; allow* | area* | verdict*) kind=yes ;; esac
+    before=$text
+    text=$(sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g' <<<"$text")
+    printf '<text class="%s" x="16" y="%d" xml:space="preserve"' "$kind" $((i * 19 + 29))
+    printf ' style="animation-duration: %ds">%s</text>\n' "$seconds" "$text"
+  done
+  echo '</svg>'
 }
 
 record <<'END' | draw

@@ -86,6 +86,7 @@ type fakeRecorder struct {
 	log    *events
 	fail   engine.Kind
 	after  func(engine.Kind)
+	mu     sync.Mutex
 	writes []int // how many records each call had
 }
 
@@ -95,7 +96,9 @@ func (r *fakeRecorder) Record(_ context.Context, all ...engine.Record) error {
 			return errors.New("disk full")
 		}
 	}
+	r.mu.Lock()
 	r.writes = append(r.writes, len(all))
+	r.mu.Unlock()
 	for _, rec := range all {
 		r.log.add("record %s", rec.Kind)
 		r.after(rec.Kind)

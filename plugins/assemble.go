@@ -48,7 +48,7 @@ type Options struct {
 	runner   func(engine.Runner) engine.Runner
 	history  engine.Ledger
 	now      func() time.Time
-	clock    func() time.Time // of plugins
+	wasm     wasm.Options // clock and limit of plugins
 }
 
 // Sallyport is a gate and the parts that are asked for more than a decision.
@@ -131,7 +131,7 @@ func (s *Sallyport) assemble(ctx context.Context, named *config.Loaded, o Option
 	options := gateOptions(l, o)
 	options.Runner, options.Layout.POSIX = r.Runner, r.POSIX
 	s.Subject, s.exempt = options.Subject, options.Layout.Exemptions
-	if s.plugins, err = rulePlugins(ctx, named, o.clock); err != nil {
+	if s.plugins, err = rulePlugins(ctx, named, o.wasm); err != nil {
 		return err
 	}
 	options.Evaluators = []engine.Evaluator{s.reloading}

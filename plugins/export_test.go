@@ -10,13 +10,14 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/rego"
+	"github.com/sallyport-dev/sallyport/engine/wasm"
 	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 // Within sets the time limit of a custom policy, and a request and its plugins to more than a test lasts. The
 // deadlines of plugins read clock.
 func (o Options) Within(timeout time.Duration, clock func() time.Time) Options {
-	o.Judge, o.clock = await.Guard, clock
+	o.Judge, o.wasm = await.Guard, wasm.Options{Clock: clock, Compile: await.Guard}
 	o.policies = func(ctx context.Context, l *config.Loaded) (*rego.Evaluator, error) {
 		r, err := regoOptions(l, nil)
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/rego"
@@ -17,10 +16,10 @@ import (
 // RulePlugins opens the rule plugins that a configuration names. Each is an evaluator beside the
 // policies: it can add reasons and take none away.
 func RulePlugins(ctx context.Context, l *config.Loaded) ([]*wasm.Plugin, error) {
-	return rulePlugins(ctx, l, nil)
+	return rulePlugins(ctx, l, wasm.Options{})
 }
 
-func rulePlugins(ctx context.Context, l *config.Loaded, clock func() time.Time) (_ []*wasm.Plugin, err error) {
+func rulePlugins(ctx context.Context, l *config.Loaded, o wasm.Options) (_ []*wasm.Plugin, err error) {
 	var all []*wasm.Plugin
 	defer func() {
 		if err != nil {
@@ -29,7 +28,7 @@ func rulePlugins(ctx context.Context, l *config.Loaded, clock func() time.Time) 
 	}()
 	var problems []config.Problem
 	named := map[string]bool{}
-	o := wasm.Options{Cache: l.CompiledDir(), Levels: l.Rules, Exemptions: exempted(pluginsLast(l)), Functions: rego.Function, Clock: clock}
+	o.Cache, o.Levels, o.Exemptions, o.Functions = l.CompiledDir(), l.Rules, exempted(pluginsLast(l)), rego.Function
 	for i, module := range l.Plugins {
 		key := fmt.Sprintf("plugins[%d]", i)
 		o.Module = string(module)

@@ -23,18 +23,18 @@ type compiled struct {
 	kept    string // where the compiled form is kept, for people
 }
 
-// compile makes native code of a metered module, or reads it from the cache.
-func compile(ctx context.Context, m *metered, provided map[imported]hostFunction, cacheDir string) (*compiled, error) {
+// compile makes native code of a metered module, or reads it from the cache, within limit.
+func compile(ctx context.Context, m *metered, provided map[imported]hostFunction, cacheDir string, limit time.Duration) (*compiled, error) {
 	start := time.Now()
 	cache, kept, err := openCache(cacheDir)
 	if err != nil {
 		return nil, err
 	}
-	c, err := compileWith(ctx, m, provided, cache)
+	c, err := compileWith(ctx, m, provided, cache, limit)
 	if err != nil && cache != nil && ctx.Err() == nil {
 		// A file of the cache may be damaged or the disk full: neither says anything about the module.
 		kept = fmt.Sprintf("memory: the cache could not be used: %v", err)
-		c, err = compileWith(ctx, m, provided, nil)
+		c, err = compileWith(ctx, m, provided, nil, limit)
 	}
 	if err != nil {
 		return nil, err
@@ -43,7 +43,9 @@ func compile(ctx context.Context, m *metered, provided map[imported]hostFunction
 	return c, nil
 }
 
-func compileWith(ctx context.Context, m *metered, provided map[imported]hostFunction, cache wazero.CompilationCache) (*compiled, error) {
+func compileWith(
+	ctx context.Context, m *metered, provided map[imported]hostFunction, cache wazero.CompilationCache, limit time.Duration,
+) (*compiled, error) {
 	// SIMD is off because metering does not know it.
 	config := wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2.SetEnabled(api.CoreFeatureSIMD, false))
 	if cache != nil {
@@ -59,7 +61,7 @@ func compileWith(ctx context.Context, m *metered, provided map[imported]hostFunc
 		module, err := c.runtime.CompileModule(ctx, m.binary)
 		done <- result{module, err}
 	}()
-	timer := time.NewTimer(maxCompile)
+	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	var err error
 	select {
@@ -68,7 +70,7 @@ func compileWith(ctx context.Context, m *metered, provided map[imported]hostFunc
 	case <-ctx.Done():
 		return nil, fmt.Errorf("compile: %w", ctx.Err())
 	case <-timer.C:
-		return nil, fmt.Errorf("compile: it took more than %v: make the module smaller", maxCompile)
+		return nil, fmt.Errorf("compile: it took more than %v: make the module smaller", limit)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("compile: %w", err), c.close())

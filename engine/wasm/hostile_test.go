@@ -217,7 +217,7 @@ func TestNothingSurvivesACall(t *testing.T) {
 			}
 			// The refusal first: one instance that nobody puts back does find its own traces.
 			l := testLimits()
-			c, err := compile(t.Context(), m, wasiFunctions(), "")
+			c, err := compile(t.Context(), m, wasiFunctions(), "", await.Guard)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,6 +2,7 @@ package wasm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,7 +28,8 @@ type Options struct {
 	// has not, or has and should not use. nil, and a result of nil: there are none.
 	Functions func(name string) Function
 
-	Clock func() time.Time // stands in for the clock in tests
+	Clock   func() time.Time // stands in for the clock in tests
+	Compile time.Duration    // limit on the compilation; 0: one minute
 }
 
 // maxModule bounds the size of a module, in bytes.
@@ -89,7 +91,7 @@ func open(ctx context.Context, o Options) (*Plugin, error) {
 		return nil, err
 	}
 	p.imports = m.imports
-	c, err := compile(ctx, m, k.provided, o.Cache)
+	c, err := compile(ctx, m, k.provided, o.Cache, cmp.Or(o.Compile, maxCompile))
 	if err != nil {
 		return nil, err
 	}

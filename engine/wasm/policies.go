@@ -71,7 +71,7 @@ func OpenPolicies(ctx context.Context, o PoliciesOptions) (*Policies, error) {
 	}
 	p.keys = slices.Sorted(maps.Keys(names))
 	host := &policy{functions: func(string) Function { return nil }}
-	if p.compiled, err = compile(ctx, &metered{binary: o.Module}, host.imports(), o.Cache); err != nil {
+	if p.compiled, err = compile(ctx, &metered{binary: o.Module}, host.imports(), o.Cache, maxCompile); err != nil {
 		return nil, fmt.Errorf("load compiled policies: %w", err)
 	}
 	if o.clock != nil {

@@ -120,8 +120,12 @@ func typeIn(t *testing.T, dir string, env []string, steps []step) {
 		}
 		status, _ := os.ReadFile(fmt.Sprintf("%s/%d.status", record, i))
 		want, got := s.output, string(out)
-		if missing == nil { // bubblewrap is here
+		// Without bubblewrap each command prints the line; a page shows it with its first command.
+		if missing == nil || !confinement.MatchString(want) {
 			want = confinement.ReplaceAllString(want, "")
+			if missing != nil {
+				got = confinement.ReplaceAllString(got, "")
+			}
 		}
 		switch {
 		case s.output != "" && !shows(want, got):

@@ -62,8 +62,9 @@ type Sallyport struct {
 	ledger    *ledger.Ledger
 	plugins   []*wasm.Plugin
 	exempt    []facts.Exemption
-	runner    io.Closer  // background work of the runner; may be nil
-	served    *following // nil where no servers are followed
+	runner    io.Closer     // background work of the runner; may be nil
+	chosen    engine.Runner // of the configuration
+	served    *following    // nil where no servers are followed
 	published *publish.Publisher
 }
 
@@ -90,6 +91,10 @@ func (s *Sallyport) Close() error {
 	}
 	return errors.Join(err, closeAll(s.plugins))
 }
+
+// Unconfined reports that commands run without the sandbox of the configuration, and the reason; nil if they do not.
+// A decision determines it.
+func (s *Sallyport) Unconfined() error { return plain.Unconfined(s.chosen) }
 
 // Redact takes the secrets out of a text as the audit log does.
 func (s *Sallyport) Redact(text string) string { return s.log.Redactor().String(text) }
@@ -177,6 +182,7 @@ func (s *Sallyport) openRunner(l *config.Loaded, o Options) (Opened, error) {
 			n.Notify(func(text string) { o.Warn(errors.New(text)) })
 		}
 	}
+	s.chosen = r.Runner
 	if o.runner != nil {
 		r.Runner = o.runner(r.Runner)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/internal/show"
 	"github.com/sallyport-dev/sallyport/plugins"
 )
 
@@ -22,7 +23,7 @@ const maxLine = 16 << 20
 
 // batchResult is one line of output: a decision, and for a line that makes no sense its error.
 type batchResult struct {
-	engine.Decision
+	show.Checked
 	Error string `json:"error,omitempty"`
 }
 
@@ -87,14 +88,15 @@ func (a *app) decide(ctx context.Context, s *plugins.Sallyport, line []byte, bad
 	if bad == nil {
 		var out engine.Outcome
 		if out, bad = s.Check(ctx, r); bad == nil {
-			result := batchResult{Decision: out.Decision}
+			result := batchResult{Checked: show.CheckedOf(out)}
 			if out.Fault != nil {
 				result.Error = out.Fault.Error()
 			}
 			return result
 		}
 	}
-	return batchResult{engine.Decision{Effect: engine.Deny, Mode: engine.Enforce, Reasons: []engine.Reason{}, Policy: s.Policies.Policy()}, bad.Error()}
+	denied := engine.Decision{Effect: engine.Deny, Mode: engine.Enforce, Reasons: []engine.Reason{}, Policy: s.Policies.Policy()}
+	return batchResult{show.Checked{Decision: denied}, bad.Error()}
 }
 
 // batchRequest reads one line. Unknown keys are refused: one that was meant to matter would be lost.

@@ -99,9 +99,9 @@ func (a *app) check(ctx context.Context, text string, f checkFlags) error {
 	}
 	if *f.format == formatJSON {
 		if f.explain {
-			err = writeIndented(a.out, explained{out.Decision, out.Input, traces, exemptions, spentOf(out)})
+			err = writeIndented(a.out, explained{show.CheckedOf(out), out.Input, traces, exemptions, spentOf(out)})
 		} else {
-			err = writeJSON(a.out, out.Decision)
+			err = writeJSON(a.out, show.CheckedOf(out))
 		}
 	} else {
 		err = a.writeDecision(out, traces, exemptions, f.explain)
@@ -112,12 +112,13 @@ func (a *app) check(ctx context.Context, text string, f checkFlags) error {
 	if out.Fault != nil {
 		return out.Fault
 	}
+	show.WarnUnconfined(a.err, out, s.Unconfined())
 	return status(show.CheckStatus(out.Decision.Effect))
 }
 
 // explained is the JSON form of check --explain.
 type explained struct {
-	engine.Decision
+	show.Checked
 	Input      *facts.Input         `json:"input"`
 	Rules      []rego.RuleTrace     `json:"rules"`
 	Exemptions []plugins.Considered `json:"exemptions"`

@@ -73,6 +73,7 @@ func (a *app) examine(ctx context.Context) []finding {
 	d := &doctor{}
 	v := version()
 	d.add("sallyport", "ok", fmt.Sprintf("%s, %s, OPA %s, %s", v.Sallyport, v.Go, v.OPA, v.Platform), "")
+	d.programs(a.front)
 	l, err := a.load()
 	if err != nil {
 		var bad *config.Error

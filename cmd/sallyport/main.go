@@ -22,11 +22,14 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/internal/show"
 )
 
 func main() {
 	collectLate()
-	os.Exit((&app{in: os.Stdin, out: os.Stdout, err: os.Stderr, leave: leaveTime}).run(os.Args[1:]))
+	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, leave: leaveTime, front: os.Getenv(show.FrontVariable)}
+	_ = os.Unsetenv(show.FrontVariable) // nothing that starts from here needs it
+	os.Exit(a.run(os.Args[1:]))
 }
 
 // collectLate disables the garbage collector until the heap reaches 128 MiB. A short process need not collect the
@@ -47,6 +50,7 @@ type app struct {
 	verbose  int    // -v, counted
 
 	leave time.Duration // leaveTime, but for tests
+	front string        // build of the program that became this one; "" for none
 }
 
 func (a *app) run(args []string) int {

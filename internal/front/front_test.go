@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/sallyport-dev/sallyport/internal/show"
 )
 
 // programs are the front and the whole program, side by side as they are installed.
@@ -42,8 +44,7 @@ func said(t *testing.T, dir string, argv ...string) string {
 }
 
 // TestFrontSaysWhatTheWholeProgramSays compares the two, for what the front answers and for what it hands over.
-func TestFrontSaysWhatTheWholeProgramSays(t *testing.T) {
-	t.Parallel()
+func TestFrontSaysWhatTheWholeProgramSays(t *testing.T) { // not parallel: it sets a variable
 	front, full := programs(t)
 	dir := filepath.Join(t.TempDir(), "project")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -67,13 +68,20 @@ func TestFrontSaysWhatTheWholeProgramSays(t *testing.T) {
 			t.Errorf("%q: the front says\n%s\nthe whole program\n%s", args, got, want)
 		}
 	}
+	if got := said(t, dir, front, "doctor"); !strings.Contains(got, "ok    programs       sallyport and sallyport-full of one build") {
+		t.Errorf("doctor of two programs of one build: %s", got)
+	}
+	t.Setenv(show.FrontVariable, "v0.0.1")
+	if got := said(t, dir, full, "doctor"); !strings.Contains(got, "fail  programs       sallyport is v0.0.1, and ") {
+		t.Errorf("doctor of programs of two builds: %s", got)
+	}
 	if err := os.Remove(full); err != nil {
 		t.Fatal(err)
 	}
 	if got := said(t, dir, front, "check", "--", "ls"); !strings.Contains(got, "exit status 0\nallow\n") {
 		t.Errorf("it needs the whole program for a plain decision: %s", got)
 	}
-	if got := said(t, dir, front, "config", "check"); !strings.Contains(got, "exit status 1\n") || !strings.Contains(got, "install sallyport and sallyport-full together") {
+	if got := said(t, dir, front, "config", "check"); !strings.Contains(got, "exit status 1\n") || !strings.Contains(got, "install both programs of one release") {
 		t.Errorf("without the whole program: %s", got)
 	}
 }

@@ -18,6 +18,7 @@ func handOver() error {
 	}
 	signal.Ignore(os.Interrupt) // it goes to both, and sallyport-full decides what it means
 	cmd := exec.Command(name, os.Args[1:]...)
+	cmd.Env = environ()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	err = cmd.Run()
 	var ended *exec.ExitError

@@ -14,6 +14,6 @@ func handOver() error {
 	if err != nil {
 		return err
 	}
-	err = syscall.Exec(name, os.Args, os.Environ())
+	err = syscall.Exec(name, os.Args, environ())
 	return fmt.Errorf("start %s: %w", name, err)
 }

@@ -16,6 +16,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/config"
@@ -28,7 +30,7 @@ import (
 const broken = 1
 
 func main() {
-	if status, ok := answer(context.Background(), os.Args[1:], os.Stdout); ok {
+	if status, ok := answer(context.Background(), os.Args[1:], os.Stdout, os.Stderr); ok {
 		os.Exit(status)
 	}
 	err := handOver()
@@ -45,19 +47,26 @@ func whole() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find sallyport-full: %w", err)
 	}
-	name := filepath.Join(filepath.Dir(self), "sallyport-full")
+	name := filepath.Join(filepath.Dir(self), show.Whole)
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s does not exist: install sallyport and sallyport-full together", name)
+		return "", fmt.Errorf("%s does not exist, and sallyport alone answers only version and check: install both programs of one release", name)
 	}
 	return name, nil
 }
 
+// environ is the environment of sallyport-full, whose doctor compares the two programs.
+func environ() []string {
+	mine := show.FrontVariable + "="
+	others := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, mine) })
+	return append(others, mine+show.ThisBuild().Build())
+}
+
 // answer does what args say and returns the exit status. ok is false where that is not for this program; then nothing
 // was printed.
-func answer(ctx context.Context, args []string, out io.Writer) (status int, ok bool) {
+func answer(ctx context.Context, args []string, out, errs io.Writer) (status int, ok bool) {
 	a, ok := read(args)
 	switch {
 	case !ok:
@@ -68,11 +77,11 @@ func answer(ctx context.Context, args []string, out io.Writer) (status int, ok b
 		}
 		return 0, true
 	}
-	return check(ctx, a, out)
+	return check(ctx, a, out, errs)
 }
 
 // check decides about a command.
-func check(ctx context.Context, a asked, out io.Writer) (status int, ok bool) {
+func check(ctx context.Context, a asked, out, errs io.Writer) (status int, ok bool) {
 	collectLate()
 	text, err := show.TextOf(a.text, a.given, a.words, a.dir)
 	if err != nil {
@@ -96,18 +105,19 @@ func check(ctx context.Context, a asked, out io.Writer) (status int, ok bool) {
 		return 0, false
 	}
 	if a.json {
-		err = show.WriteJSON(out, decided.Decision)
+		err = show.WriteJSON(out, show.CheckedOf(decided))
 	} else {
 		err = show.WriteDecision(out, decided)
 	}
 	if err != nil {
 		return broken, true
 	}
+	show.WarnUnconfined(errs, decided, g.Unconfined())
 	return show.CheckStatus(decided.Decision.Effect), true
 }
 
-// collectLate puts the garbage collector off, as sallyport-full does: a process that decides once and ends need not
-// collect. Who sets GOGC or GOMEMLIMIT is obeyed.
+// collectLate disables the garbage collector until the heap reaches 128 MiB, as sallyport-full does: a process that
+// decides once and ends need not collect. GOGC and GOMEMLIMIT, if set, take precedence.
 func collectLate() {
 	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetGCPercent(-1)

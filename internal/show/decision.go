@@ -41,6 +41,30 @@ func WriteDecision(w io.Writer, out engine.Outcome) error {
 	return nil
 }
 
+// Checked is the JSON form of the decision about a command that does not run.
+type Checked struct {
+	engine.Decision
+	Isolation string `json:"isolation"` // of the environment in which it would run, as in facts.Runner; "" if unknown
+}
+
+// CheckedOf is the JSON form of an outcome of Check.
+func CheckedOf(out engine.Outcome) Checked {
+	c := Checked{Decision: out.Decision}
+	if out.Input != nil {
+		c.Isolation = out.Input.Runner.Isolation
+	}
+	return c
+}
+
+// WarnUnconfined tells a person that a command which may run would run without the sandbox that the configuration asks
+// for. why is nil where it has the sandbox, or where the configuration asks for none.
+func WarnUnconfined(w io.Writer, out engine.Outcome, why error) {
+	runs := out.Decision.Effect != engine.Deny || out.Decision.Mode == engine.Monitor
+	if why != nil && runs && out.Fault == nil {
+		fmt.Fprintf(w, "sallyport: warning: %s\n", Printable(why.Error()))
+	}
+}
+
 // JudgedText is the text that an outcome is about; "" where it was not read.
 func JudgedText(out engine.Outcome) string {
 	if out.Input == nil {

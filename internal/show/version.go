@@ -30,6 +30,17 @@ func ThisBuild() Versions {
 	}
 }
 
+// Whole is the name of the program that sallyport becomes for all that it does not answer itself.
+const Whole = "sallyport-full"
+
+// FrontVariable is the environment variable by which sallyport passes its Build to sallyport-full.
+const FrontVariable = "SALLYPORT_FRONT"
+
+// Build names one build: programs of one installation have the same.
+func (v Versions) Build() string {
+	return v.Sallyport + " (commit " + v.Commit + ", policies " + v.Policies + ")"
+}
+
 // Write prints the versions, as text or as JSON.
 func (v Versions) Write(w io.Writer, json bool) error {
 	if json {

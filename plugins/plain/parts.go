@@ -59,6 +59,15 @@ func OpenLocal(l *config.Loaded) (_ engine.Runner, posix bool, err error) {
 	return sandbox, r.Shell().POSIX, err
 }
 
+// Unconfined reports that the commands of a runner have lost the sandbox of the configuration, and the reason; nil if
+// they have not.
+func Unconfined(r engine.Runner) error {
+	if u, ok := r.(interface{ Unconfined() error }); ok {
+		return u.Unconfined()
+	}
+	return nil
+}
+
 // openSandbox makes the runner that confines the commands of bare.
 func openSandbox(l *config.Loaded, bare *local.Runner) (engine.Runner, error) {
 	o := bubblewrap.Options{

@@ -96,6 +96,10 @@ func (g *Gate) assemble(ctx context.Context, l *config.Loaded, version string) e
 	return err
 }
 
+// Unconfined reports that commands run without the sandbox of the configuration, and the reason; nil if they do not.
+// A decision determines it.
+func (g *Gate) Unconfined() error { return Unconfined(g.runner) }
+
 // Close closes the gate and its parts.
 func (g *Gate) Close() error {
 	var err error

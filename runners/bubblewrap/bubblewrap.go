@@ -153,18 +153,20 @@ func (r *Runner) open(ctx context.Context, o Options, spec engine.EnvironmentSpe
 	r.holds = r.holds || err == nil
 	fallsBack := err != nil && r.o.Otherwise != nil && !r.holds && ctx.Err() == nil && errors.Is(err, errUnavailable)
 	if fallsBack {
-		r.without = err
+		r.without = fmt.Errorf("commands are not confined: %w", err)
 	}
 	r.mu.Unlock()
 	if !fallsBack {
 		return env, err
 	}
 	spec.Tell("unconfined", map[string]any{"why": err.Error()})
-	r.tell("commands are not confined: " + err.Error())
-	return r.unconfined(ctx, o, spec, err)
+	why := r.Unconfined()
+	r.tell(why.Error())
+	return r.unconfined(ctx, o, spec, why)
 }
 
-// Unconfined says why commands run without a sandbox; nil when they do not.
+// Unconfined reports that commands run without the sandbox that was asked for, and the reason; nil if they do not.
+// Open or Look determines it.
 func (r *Runner) Unconfined() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -192,7 +194,7 @@ type bare struct {
 
 // Shortcomings lists, for people, the missing promises.
 func (b bare) Shortcomings() []string {
-	all := []string{"commands are not confined: " + b.why.Error()}
+	all := []string{b.why.Error()}
 	if e, ok := b.Environment.(interface{ Shortcomings() []string }); ok {
 		all = append(all, e.Shortcomings()...)
 	}

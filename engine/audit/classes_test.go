@@ -18,7 +18,8 @@ import (
 const free = "result/reasons/*/message exempted/*/message exempted/*/reason fault/error input/request/command" +
 	" input/request/env/* input/shell/error input/shell/legacy/* input/commands/*/argv/*" +
 	" input/commands/*/options/*/name input/commands/*/options/*/value input/commands/*/env/*" +
-	" input/commands/*/operands/*/value"
+	" input/commands/*/operands/*/value input/commands/*/packages/*/name input/commands/*/packages/*/version" +
+	" input/commands/*/packages/*/source input/commands/*/variables/*/name input/commands/*/variables/*/value"
 
 // leaves lists the places of texts in values of type t.
 func leaves(t reflect.Type, at string, out []string) []string {

@@ -8,9 +8,10 @@ import (
 
 // Command is what all rows of a command say of its options and of what it runs.
 type Command struct {
-	Runs    *Runs // nil where it runs nothing else
-	Style   string
-	options map[string]Option // by a name with its dashes
+	Runs     *Runs     // nil where it runs nothing else
+	Packages *Packages // nil where it handles none
+	Style    string
+	options  map[string]Option // by a name with its dashes
 }
 
 // Command returns what the rows of a name say, nil where there are none. A row that cannot be read counts as
@@ -32,6 +33,9 @@ func (t *Table) Command(name string) *Command {
 		c.Style += row.Style
 		if row.Runs != nil {
 			c.Runs = row.Runs
+		}
+		if row.Packages != nil {
+			c.Packages = row.Packages
 		}
 		for names, o := range row.Options {
 			for name := range strings.SplitSeq(names, ", ") {

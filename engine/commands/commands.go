@@ -37,6 +37,8 @@ type Row struct {
 	Hook    string            `yaml:"hook,omitempty"`    // a Go function for what no row can say
 	Options map[string]Option `yaml:"options,omitempty"` // by names: "-f, --force"
 	Runs    *Runs             `yaml:"runs,omitempty"`    // what it runs; nil for nothing
+	// How it names packages and their sources; nil where it handles none.
+	Packages *Packages `yaml:"packages,omitempty"`
 	// Subcommands by their names: "push", "volume rm, volume prune".
 	Subcommands map[string]Row `yaml:"subcommands,omitempty"`
 }
@@ -82,6 +84,18 @@ type Runs struct {
 	Edits    bool   `yaml:"edits,omitempty"`    // its operands are files to edit, not a program
 	// Letter of the option with which it does so behind a program, too.
 	Inspect string `yaml:"inspect,omitempty"`
+}
+
+// Packages says how a command names packages and the places where they come from. Options stand here without
+// their dashes.
+type Packages struct {
+	Type    string   `yaml:"type"`              // of a package URL: "npm", "pypi", "deb"
+	Sources []string `yaml:"sources,omitempty"` // options whose value is a source; "!" in front: gives a check up
+	// Names of settings for a source, or parts of them: pip config set global.index-url URL; "!" as above.
+	Settings []string `yaml:"settings,omitempty"`
+	Adds     []string `yaml:"adds,omitempty"`    // subcommands that add a source; "*": each call does
+	Version  []string `yaml:"version,omitempty"` // options whose value is the version
+	Files    []string `yaml:"files,omitempty"`   // options whose value is a file that lists packages
 }
 
 // Styles are the ways in which commands spell options, by name.

@@ -161,6 +161,9 @@ func (r *Row) set(key string, n node) error {
 	case "runs":
 		r.Runs = &Runs{}
 		return n.each(r.Runs.set)
+	case "packages":
+		r.Packages = &Packages{}
+		return n.each(r.Packages.set)
 	case "options":
 		r.Options = make(map[string]Option, len(n.fields))
 		for _, f := range n.fields {
@@ -181,6 +184,28 @@ func (n node) each(set func(key string, value node) error) error {
 		if err := set(f.key, f.node); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+func (p *Packages) set(key string, n node) error {
+	switch key {
+	case "type":
+		p.Type = n.scalar
+	case "sources":
+		p.Sources = n.texts()
+	case "settings":
+		p.Settings = n.texts()
+	case "adds":
+		for _, verb := range n.list {
+			p.Adds = append(p.Adds, verb.scalar)
+		}
+	case "version":
+		p.Version = n.texts()
+	case "files":
+		p.Files = n.texts()
+	default:
+		return fmt.Errorf("unknown field %q", key)
 	}
 	return nil
 }

@@ -24,6 +24,7 @@ type call struct {
 	options  []optionUse
 	touches  []touch
 	hosts    []string
+	packages []Package
 	dir      shell.Dir // where relative words are looked up: Dir of the command, or -C
 
 	noFirst, noLast bool

@@ -58,8 +58,8 @@ func TestTableCases(t *testing.T) {
 	}
 }
 
-// compact writes the facts on one line: effects and flags, hosts, paths; "+ name" in front of a further
-// command.
+// compact writes the facts on one line: effects and flags, hosts, paths, packages; "+ name" in front of
+// a further command.
 func compact(in *Input) string {
 	var out []string
 	for i, c := range in.Commands {
@@ -83,6 +83,9 @@ func compact(in *Input) string {
 		}
 		if len(paths) > 0 {
 			words = append(words, "("+strings.Join(paths, ", ")+")")
+		}
+		for _, p := range c.Packages {
+			words = append(words, strings.Join(strings.Fields("["+p.Manager+" "+p.Name+" "+p.Version), " ")+"]")
 		}
 		if c.Code.From != "" {
 			words = append(words, "code:"+c.Code.Language)
@@ -131,7 +134,7 @@ func (c covered) missing() []string {
 	look := func(base string, e *commands.Entry) {
 		name := strings.TrimSpace(base + " " + e.Names[0])
 		row, _, _ := e.Row()
-		if e.Original() != e || row.Runs == nil && len(row.Options)+len(row.Operands) == 0 && row.Does+row.Hook == "" {
+		if e.Original() != e || row.Runs == nil && row.Packages == nil && len(row.Options)+len(row.Operands) == 0 && row.Does+row.Hook == "" {
 			return
 		}
 		if c[e] == nil {

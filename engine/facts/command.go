@@ -58,6 +58,7 @@ func (w *build) program(prog *shell.Program) {
 			c.flags.remove(flagDynamicCode)
 		}
 		c.packageSource()
+		c.packages = c.packageFacts()
 		c.emptiesData()
 		c.exhausts()
 		w.calls[i] = c
@@ -110,6 +111,7 @@ func (w *build) command(prog *shell.Program, i int) {
 	w.runsFed(i, c)
 	out.Effects, out.Flags = c.effects.list(), c.flags.list(flagNames)
 	out.Hosts, out.Options, out.Operands = fill(c.hosts), c.optionValues(), c.operandFacts()
+	out.Packages, out.Variables = c.packages, variables(cmd.Assigns)
 	out.Matches = w.layout.matches(texts(cmd.Words), cmd.Name, cmd.Certainty == value.Unknown, w.in.Request.Time)
 }
 
@@ -273,6 +275,16 @@ func assigned(as []value.Assign) []string {
 		}
 	}
 	return out
+}
+
+// variables are assignments with their values.
+func variables(as []value.Assign) []Option {
+	list := make([]Option, 0, len(as))
+	for _, a := range as[:min(len(as), maxOptions)] {
+		text, certainty := shown(a.Value)
+		list = append(list, Option{Name: a.Name, Value: text, Certainty: certainty})
+	}
+	return list
 }
 
 // fill makes an empty list of none: every field of the input is present.

@@ -50,6 +50,7 @@ func hooks() map[string]func(*call) {
 		"git-restore":     gitRestore,
 		"git-rm":          gitRm,
 		"git-worktree":    gitWorktree,
+		"go-run":          goRun,
 		"gpg":             gpg,
 		"grep-default":    grepDefault,
 		"gzip":            gzip,

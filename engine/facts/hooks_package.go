@@ -417,6 +417,16 @@ func (c *call) attaches() bool {
 	return c.cmd.Name == "gdb" && len(words) > 2 && last != "" && strings.Trim(last, "0123456789") == ""
 }
 
+// goRun: go run MODULE@VERSION fetches the module.
+func goRun(c *call) {
+	if len(c.operands) > 0 && strings.Contains(c.operands[0].Text, "@") {
+		c.packages = []Package{c.packageOf("golang", c.operands[0])}
+		c.effects |= doesNetwork
+		c.flags.add(flagDownloads)
+		c.flags.add(flagPackageInstall)
+	}
+}
+
 // heapDump: the memory of a process, as a file; other questions to it only tell sizes and names.
 func heapDump(c *call) {
 	for _, w := range c.cmd.Words[1:] {

@@ -96,7 +96,9 @@ type Command struct {
 	Argv       []string  `json:"argv"`
 	Options    []Option  `json:"options"`   // those that were given a value; at most 64
 	Operands   []Operand `json:"operands"`  // its other words, without those of a command that it runs; at most 64
+	Packages   []Package `json:"packages"`  // the packages that it installs, or fetches to run them; at most 64
 	Env        []string  `json:"env"`       // names of the variables assigned for it or by it
+	Variables  []Option  `json:"variables"` // those variables with their values, in order; at most 64
 	Certainty  string    `json:"certainty"` // "exact", "partial": some argument is dynamic, "unknown": the command word is
 	Via        []string  `json:"via"`       // wrappers and carriers, outermost first
 	Script     string    `json:"script"`    // the script file it stands in; "" for the text itself
@@ -126,6 +128,16 @@ type Option struct {
 type Operand struct {
 	Value     string `json:"value"`     // at most 1024 bytes
 	Kind      string `json:"kind"`      // what the command table says that it is: "read", "host", "package", …
+	Certainty string `json:"certainty"` // "exact", "partial", "unknown"
+}
+
+// Package is a package that a command installs, or fetches to run it.
+type Package struct {
+	Manager   string `json:"manager"`   // type of a package URL: "npm", "pypi", "golang", "deb", …
+	Name      string `json:"name"`      // "" where it is not known
+	Version   string `json:"version"`   // as it was written; "" for none
+	Source    string `json:"source"`    // URL, repository, path, registry or file of requirements that the command names; "" for none
+	Pinned    bool   `json:"pinned"`    // the version is one version or a commit, not a range
 	Certainty string `json:"certainty"` // "exact", "partial", "unknown"
 }
 

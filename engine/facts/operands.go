@@ -62,7 +62,11 @@ func (c *call) assignRoles() {
 // apply makes of a word what its role says.
 func (c *call) apply(w value.Word, r role) {
 	switch r.word {
-	case "text", "number", "package", "command", "code", "library", "module":
+	case "package":
+		if looksLikePath(w.Text) {
+			c.touch(w, role{word: "read", access: reads})
+		}
+	case "text", "number", "command", "code", "library", "module":
 	case "directory":
 		c.dir = enter(c.dir, w)
 	case "host":

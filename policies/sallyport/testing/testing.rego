@@ -76,6 +76,8 @@ _command := {
 	"hosts": [],
 	"options": [],
 	"operands": [],
+	"packages": [],
+	"variables": [],
 	"matches": {"allow": false, "deny": [], "exempt": []},
 	"dir": "/ws",
 	"paths": [],

@@ -15,6 +15,7 @@
 #     - npm install left-pad
 #     - pip install --index-url https://packages.example.com/pypi/simple requests
 #     - npm config list
+#     - PIP_INDEX_URL=https://packages.example.com/pypi/simple pip install requests
 #     - curl https://npm.elsewhere.test
 package custom.packages.registries
 
@@ -27,11 +28,11 @@ deny contains {"command": i, "msg": $"{host} is none of our registries"} if {
 	not lib.within_domains(host, lists.registries)
 }
 
-# What a variable is set to is not in the input.
-deny contains {"command": i, "msg": $"{name} chooses a registry"} if {
+deny contains {"command": i, "msg": $"{v.name}={v.value} chooses a registry"} if {
 	some i, c in input.commands
-	some name in c.env
-	name in lists.variables
+	some v in c.variables
+	v.name in lists.variables
+	not v.value in lists.addresses
 }
 
 deny contains {"command": i, "msg": $"{word} chooses a registry for good"} if {

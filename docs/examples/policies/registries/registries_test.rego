@@ -16,6 +16,10 @@ test_another_registry if {
 
 test_no_installation if rule.deny == set() with input as testing.command({"name": "curl", "hosts": ["npm.elsewhere.test"]})
 
-test_variable if count(rule.deny) == 1 with input as testing.command({"name": "pip", "env": ["PIP_INDEX_URL"]})
+_variable(value) := testing.command({"name": "pip", "variables": [{"name": "PIP_INDEX_URL", "value": value, "certainty": "exact"}]})
+
+test_variable if count(rule.deny) == 1 with input as _variable("https://pypi.elsewhere.test")
+
+test_variable_of_ours if rule.deny == set() with input as _variable("https://packages.example.com")
 
 test_setting if count(rule.deny) == 1 with input as testing.command({"name": "npm", "argv": ["npm", "config", "set", "registry", "x"]})

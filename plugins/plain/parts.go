@@ -47,7 +47,7 @@ func OpenLocal(l *config.Loaded) (_ engine.Runner, posix bool, err error) {
 	e := l.Environment
 	r, err := local.New(local.Options{
 		Venv: e.Venv, Prefix: e.Prefix, EnvFile: string(e.EnvFile), EnvFileNames: e.EnvFileNames, Env: e.Env, PassAll: e.PassAll,
-		Host: l.Environ(),
+		Host: l.Environ(), Apart: true,
 	})
 	if err != nil {
 		return nil, false, err

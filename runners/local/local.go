@@ -42,6 +42,7 @@ type Options struct {
 	NoSetID       bool     // see supervisor.Options
 	NoUnixSockets bool     // likewise
 	Expendable    bool     // likewise
+	Apart         bool     // likewise
 	Roots         []string // bounds of file tools; empty for none
 	Reown         []string // given to User after an elevated command; see files.Reown
 }
@@ -95,7 +96,7 @@ func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 		return nil, err
 	}
 	e.supervisor, err = supervisor.New(supervisor.Options{Shell: &r.shell, User: r.opts.User, Rights: e.rights, NoSetID: r.opts.NoSetID,
-		NoUnixSockets: r.opts.NoUnixSockets, Expendable: r.opts.Expendable, After: r.after()})
+		NoUnixSockets: r.opts.NoUnixSockets, Expendable: r.opts.Expendable, Apart: r.opts.Apart, After: r.after()})
 	if err != nil {
 		e.rights.Close()
 		return nil, err

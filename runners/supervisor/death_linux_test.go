@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -26,10 +27,13 @@ func TestMain(m *testing.M) {
 
 // beGateway starts what tries to escape and then waits to be killed.
 func beGateway(mode string) int {
-	s, err := New(Options{})
+	s, err := New(Options{Apart: mode == "apart"})
 	if err != nil {
 		fmt.Println(err)
 		return 1
+	}
+	if mode == "apart" || mode == "direct" {
+		return outlive(s, os.Getenv("TAG"))
 	}
 	if mode == "unwatched" {
 		s.host.watch = &watcher{}
@@ -49,6 +53,46 @@ func beGateway(mode string) int {
 	fmt.Println("up")
 	p.Wait()
 	return 0
+}
+
+// outlive runs a script that kills its parent and then a command that does not, and prints their ends.
+func outlive(s *Supervisor, script string) int {
+	for _, text := range []string{"exec sh " + script, "echo alive"} {
+		p, err := s.Start(context.Background(), command(text))
+		if err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		x := p.Wait()
+		fmt.Printf("%d %s %q %v\n", x.Code, x.Signal, x.Stdout.Text, x.Error)
+	}
+	return 0
+}
+
+// TestParentKilled kills the parent of a command by a script: first without a stand-in, which shows that the
+// script reaches the gateway.
+func TestParentKilled(t *testing.T) {
+	t.Parallel()
+	if findStandIn() == "" {
+		leftout.Skip(t, leftout.Programs, "no setsid in /usr/bin")
+	}
+	script := filepath.Join(t.TempDir(), "script")
+	if err := os.WriteFile(script, []byte("kill -9 $PPID\nsleep 60\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func(mode string) (string, error) {
+		gateway := exec.Command(os.Args[0])
+		gateway.Env = append(os.Environ(), helper+"="+mode, "TAG="+script)
+		out, err := gateway.Output()
+		return string(out), err
+	}
+	if out, err := run("direct"); out != "" || err == nil || err.Error() != "signal: killed" {
+		t.Errorf("without a stand-in: %q, %v: the test shows nothing", out, err)
+	}
+	want := fmt.Sprintf("137 SIGKILL \"\" %v\n0  \"alive\\n\" <nil>\n", errParentLost)
+	if out, err := run("apart"); out != want || err != nil {
+		t.Errorf("with a stand-in: %q, %v, want %q", out, err, want)
+	}
 }
 
 // TestDeathOfGateway kills processes that run a Supervisor, without any chance to clean up: first one without a

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -38,6 +39,9 @@ type host struct {
 	watch *watcher // nil until the first start
 	lack  []string
 
+	standIn  string           // program of stand-ins; "" where commands are our children
+	standIns map[int]struct{} // those that live
+
 	oldest   uint64 // when the first command started; 0 before
 	untraced bool   // tracing is forbidden here
 	used     bool   // a command has run since the janitor last found none
@@ -60,9 +64,13 @@ func newHost(o Options) (*host, error) {
 	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		closeOnExec()
 	}
-	h := &host{self: os.Getpid(), sid: sid, user: o.User, rights: o.Rights, expendable: o.Expendable, clock: o.clock, roots: map[int]*root{}, stop: make(chan struct{})}
+	h := &host{self: os.Getpid(), sid: sid, user: o.User, rights: o.Rights, expendable: o.Expendable, clock: o.clock, roots: map[int]*root{}, standIns: map[int]struct{}{},
+		stop: make(chan struct{})}
 	if err := h.choose(); err != nil {
 		return nil, fmt.Errorf("open environment: %w", err)
+	}
+	if o.Apart && o.User == nil {
+		h.prepareStandIns()
 	}
 	if err := h.prepareForkers(o); err != nil {
 		return nil, fmt.Errorf("open environment: %w", err)
@@ -111,7 +119,7 @@ func (h *host) start(l launch, files [3]*os.File) (*root, error) {
 	err := on.run(func() error {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		err := r.fork(l, fds)
+		err := r.begin(l, fds)
 		if err == nil {
 			h.roots[r.pid] = r
 			h.used = true
@@ -121,6 +129,24 @@ func (h *host) start(l launch, files [3]*os.File) (*root, error) {
 	})
 	runtime.KeepAlive(files)
 	return r, err
+}
+
+// begin starts the shell, below a stand-in where there is one.
+func (r *root) begin(l launch, fds []uintptr) error {
+	h := r.host
+	unwatched := h.watch != nil && h.watch.pipe == nil
+	if h.standIn != "" && (h.untraced || unwatched) {
+		h.withoutStandIns("processes cannot be traced, or no watcher could start")
+	}
+	if h.standIn == "" {
+		return r.fork(l, fds)
+	}
+	err := r.forkApart(l, fds)
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) || errors.Is(err, syscall.ENOSYS) {
+		h.withoutStandIns("start setsid: " + err.Error())
+		return r.fork(l, fds)
+	}
+	return err
 }
 
 // fork starts the shell and marks it before it does anything. It runs on a thread of the host, since

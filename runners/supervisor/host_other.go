@@ -14,20 +14,27 @@ const endTime = 2 * time.Second
 
 // host is this machine as a place to keep processes. Outside Linux, no interface lists the descendants of a
 // command that left its process group, and no helper lives on to end them after us.
-type host struct{ clock clock }
+type host struct {
+	clock clock
+	apart bool // the gate asked for stand-in parents (Options.Apart)
+}
 
 func newHost(o Options) (*host, error) {
 	if o.User != nil || o.NoSetID || o.NoUnixSockets {
 		return nil, errors.New("open environment: run commands as another user: this is no Linux")
 	}
 	closeOnExec()
-	return &host{o.clock}, nil
+	return &host{o.clock, o.Apart}, nil
 }
 
 func (*host) close() int { return 0 }
 
-func (*host) shortcomings() []string {
-	return []string{reach, "the processes of a command outlive sallyport if that is killed"}
+func (h *host) shortcomings() []string {
+	lack := []string{reach, "the processes of a command outlive sallyport if that is killed"}
+	if h.apart {
+		lack = append(lack, "a command that kills its parent process ends sallyport")
+	}
+	return lack
 }
 
 // root is the shell of a command.
@@ -48,6 +55,9 @@ func (h *host) start(l launch, files [3]*os.File) (*root, error) {
 	}
 	return &root{clock: h.clock, pid: p.Pid, process: p}, nil
 }
+
+// parentLost is false: this process is the parent.
+func (*root) parentLost() bool { return false }
 
 // waitEnd blocks until the shell has ended.
 func (r *root) waitEnd() { r.state, r.err = r.process.Wait() }

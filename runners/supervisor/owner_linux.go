@@ -31,7 +31,8 @@ func (h *host) suspect(p proc, r *root) bool {
 
 // known reports whether a child is one that the host itself started.
 func (h *host) known(pid int) bool {
-	return h.roots[pid] != nil || h.watch != nil && h.watch.pid == pid
+	_, between := h.standIns[pid]
+	return between || h.roots[pid] != nil || h.watch != nil && h.watch.pid == pid
 }
 
 // orphan tells whether p is an orphan of a command, and of which one: nil for one that is over.

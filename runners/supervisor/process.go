@@ -21,6 +21,10 @@ const (
 	reapTime = 2 * time.Second
 )
 
+// errParentLost is part of the Exit of a command whose stand-in parent was killed.
+var errParentLost = errors.New("the parent process of the command was killed, and the command ended with it: " +
+	"leave the parent of a command alone")
+
 // Process is a running command.
 type Process struct {
 	command engine.Command
@@ -133,6 +137,9 @@ func (p *Process) supervise(ctx context.Context) {
 	exit.Survivors = p.root.end(ended, grace)
 	p.stdin.end()
 	p.conclude(&exit, ended)
+	if p.root.parentLost() {
+		exit.Error = errors.Join(exit.Error, errParentLost)
+	}
 	exit.Duration = time.Since(p.started)
 	if p.oomKills != nil {
 		exit.OOMKills = p.oomKills()

@@ -63,6 +63,10 @@ type Options struct {
 	// After is called when an elevated command has ended, before that is told; its error becomes one of the Exit.
 	After func() error
 
+	// Apart puts a process between this one and each command, so that a command which kills its parent ends
+	// itself, and not this process. On Linux, without User; Shortcomings tells where that is not possible.
+	Apart bool
+
 	clock clock // nil for that of the machine
 }
 

@@ -3,6 +3,7 @@ package supervisor
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -13,13 +14,15 @@ import (
 
 // root is the shell of a command and stands for all that descends from it.
 type root struct {
-	host  *host
-	id    string // the command's
-	pid   int    // also its session and process group; not reaped, hence not reused, before the end
-	mark  uint64 // 0 when it has none
-	began time.Time
-	floor int64 // our own greatest resident size in KiB when it started
-	used  use   // by orphans that were reaped; guarded by host.mu
+	host   *host
+	id     string // the command's
+	pid    int    // also its session and process group; not reaped, hence not reused, before the end
+	mark   uint64 // 0 when it has none
+	began  time.Time
+	floor  int64       // our own greatest resident size in KiB when it started
+	parent *standIn    // of the shell; nil for this process
+	lost   atomic.Bool // somebody killed the parent
+	used   use         // by orphans that were reaped; guarded by host.mu
 }
 
 const (
@@ -37,7 +40,19 @@ const (
 )
 
 // waitEnd blocks until the shell has ended, and leaves it to be reaped.
-func (r *root) waitEnd() { _ = waitFor(r.pid, unix.WEXITED|unix.WNOWAIT) }
+func (r *root) waitEnd() {
+	if r.parent == nil {
+		_ = waitFor(r.pid, unix.WEXITED|unix.WNOWAIT)
+		return
+	}
+	r.lost.Store(r.parent.waitEnd())
+	r.host.mu.Lock()
+	defer r.host.mu.Unlock()
+	delete(r.host.standIns, r.parent.pid)
+}
+
+// parentLost reports whether the command was ended because somebody killed its parent.
+func (r *root) parentLost() bool { return r.lost.Load() }
 
 // waitFor waits for a change of one known child.
 func waitFor(pid, options int) error {

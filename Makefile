@@ -127,6 +127,7 @@ generate: ## write generated files anew: schemas, rule and configuration documen
 	$(GO) generate ./...
 	$(GO) test -count=1 ./policies -run TestRulesDocument -update
 	$(GO) test -count=1 ./engine/config -update
+	$(GO) test -count=1 ./engine/commands -run TestIndexIsOfTheFiles -update
 
 clean: ## remove what was built
 	rm -rf $(BIN) dist $(COVER)

@@ -17,7 +17,7 @@ type Command struct {
 // Command returns what the rows of a name say, nil where there are none. A row that cannot be read counts as
 // none.
 func (t *Table) Command(name string) *Command {
-	rows := t.entries[name]
+	rows := t.Find(name)
 	if rows == nil {
 		return nil
 	}

@@ -1,22 +1,19 @@
 // Package commands is the table of what programs do with their words: which options take a value, what an
 // operand is, what follows from an option. It is data, one YAML file a family of commands below table/,
-// checked by schema.json. The package indexes and reads it; it does not know what an effect or a flag means,
+// checked by schema.json. The package finds and reads rows; it does not know what an effect or a flag means,
 // and it judges nothing.
 //
 // A row is read when its command is first asked for: a text names a handful of the two thousand commands.
 package commands
 
 import (
-	"embed"
+	_ "embed" // for the schema
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 )
-
-//go:embed table/*.yaml
-var files embed.FS
 
 // Schema is the JSON Schema of a file of the table.
 //
@@ -148,49 +145,13 @@ type Entry struct {
 	indent   string
 	siblings func(name string) *Entry
 
-	known bool // the row is read already: it is an operator's
-	once  sync.Once
-	row   Row
-	subs  []*Entry
-	like  *Entry
-	err   error
-}
-
-// Table finds rows by command name. It is safe for concurrent use.
-type Table struct {
-	entries  map[string][]*Entry
-	commands sync.Map // string to *Command
-}
-
-// Builtin is the table that comes with the program, indexed once.
-var Builtin = sync.OnceValue(Index)
-
-// Index indexes the table that comes with the program.
-func Index() *Table {
-	t := &Table{entries: make(map[string][]*Entry, 4096)}
-	list, _ := files.ReadDir("table")
-	for _, f := range list {
-		text, _ := files.ReadFile("table/" + f.Name())
-		t.index(string(text))
-	}
-	return t
-}
-
-// index notes the rows of a text: a line at its left margin names one.
-func (t *Table) index(text string) {
-	first := func(name string) *Entry {
-		if list := t.entries[name]; len(list) > 0 {
-			return list[0]
-		}
-		return nil
-	}
-	rows, _ := split(text, "") // a test holds that the files can be read
-	for _, e := range entries(rows, "") {
-		e.siblings = first
-		for _, name := range e.Names {
-			t.entries[name] = append(t.entries[name], e)
-		}
-	}
+	known   bool  // the row is read already: it is an operator's
+	damaged error // the row cannot be found
+	once    sync.Once
+	row     Row
+	subs    []*Entry
+	like    *Entry
+	err     error
 }
 
 func entries(sections []section, indent string) []*Entry {
@@ -201,21 +162,11 @@ func entries(sections []section, indent string) []*Entry {
 	return list
 }
 
-// Find returns the rows of a command; several together say what it does.
-func (t *Table) Find(name string) []*Entry { return t.entries[name] }
-
-// Each calls f with every command and its rows.
-func (t *Table) Each(f func(name string, rows []*Entry)) {
-	for name, rows := range t.entries {
-		f(name, rows)
-	}
-}
-
 // Row reads the row. Its subcommands are rows of their own.
 func (e *Entry) Row() (Row, []*Entry, error) {
 	e.once.Do(func() {
-		var err error
-		if !e.known {
+		err := e.damaged
+		if err == nil && !e.known {
 			err = e.read()
 		}
 		if err == nil && e.row.Like != "" {

@@ -3,6 +3,8 @@ package commands
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -68,6 +70,57 @@ func TestFilesFitTheSchema(t *testing.T) {
 		}
 		if schema.Validate(d) == nil {
 			t.Errorf("the schema takes %q: %s", text, why)
+		}
+	}
+}
+
+var update = flag.Bool("update", false, "rewrite index.txt")
+
+// TestIndexIsOfTheFiles compares the index with one that is made anew.
+func TestIndexIsOfTheFiles(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	for _, file := range tableFiles(t) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := split(string(text), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		end, first := len(text), len(lines)
+		for _, r := range slices.Backward(rows) {
+			begin := bytes.LastIndexByte(text[:end-len(r.below)-1], '\n') + 1
+			for name := range strings.SplitSeq(r.key, ", ") {
+				lines = append(lines, fmt.Sprintf("%s\t%s\t%d\t%d\n", name, filepath.Base(file), begin, end))
+			}
+			end = begin
+		}
+		slices.Reverse(lines[first:])
+	}
+	slices.SortStableFunc(lines, func(a, b string) int {
+		a, _, _ = strings.Cut(a, "\t")
+		b, _, _ = strings.Cut(b, "\t")
+		return strings.Compare(a, b)
+	})
+	want := strings.Join(lines, "")
+	if *update {
+		if err := os.WriteFile("index.txt", []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if index != want {
+		t.Error("index.txt is stale: run go test ./engine/commands -update")
+	}
+}
+
+func TestPlacesThatAreDamaged(t *testing.T) {
+	t.Parallel()
+	for _, place := range []string{"", "git.yaml\t0", "git.yaml\t0\tx", "none.yaml\t0\t1", "git.yaml\t5\t4", "git.yaml\t0\t9999999", "git.yaml\t0\t1"} {
+		if _, _, err := (&builtin{}).row(place).Row(); err == nil {
+			t.Errorf("%q was read", place)
 		}
 	}
 }

@@ -15,21 +15,24 @@ var exempting = []string{"dry_run", "interactive", "moves", "lists_names", "in_p
 // command that t has, a row may add effects and flags, new subcommands and new options without a value; it
 // may neither say again what the table says nor give it a flag with which a rule is silent.
 func (t *Table) With(rows map[string]Row) (*Table, error) {
-	out := &Table{entries: maps.Clone(t.entries)}
+	out := &Table{builtin: t.builtin, added: maps.Clone(t.added)}
+	if out.added == nil {
+		out.added = map[string][]*Entry{}
+	}
 	for _, names := range slices.Sorted(maps.Keys(rows)) {
 		row := rows[names]
-		if row.Like != "" && (out.entries[row.Like] == nil || rows[row.Like].Like != "") {
+		if row.Like != "" && (out.Find(row.Like) == nil || rows[row.Like].Like != "") {
 			return nil, fmt.Errorf("%s: there is no row %q to be like: name a command of the table", names, row.Like)
 		}
 		e := own(strings.Split(names, ", "), row)
-		e.siblings = func(name string) *Entry { return t.entries[name][0] }
+		e.siblings = func(name string) *Entry { return t.Find(name)[0] }
 		for _, name := range e.Names {
-			if len(t.entries[name]) > 0 {
+			if len(t.Find(name)) > 0 {
 				if err := t.tightens(name, row); err != nil {
 					return nil, err
 				}
 			}
-			out.entries[name] = append(slices.Clone(out.entries[name]), e)
+			out.added[name] = append(slices.Clone(out.added[name]), e)
 		}
 	}
 	return out, nil
@@ -102,7 +105,7 @@ func (t *Table) hasOption(name string, sub *Entry, option string) bool {
 		row, _, _ := sub.Row()
 		return hasOption(row, option)
 	}
-	return slices.ContainsFunc(t.entries[name], func(e *Entry) bool {
+	return slices.ContainsFunc(t.Find(name), func(e *Entry) bool {
 		row, _, _ := e.Row()
 		return hasOption(row, option)
 	})
@@ -118,7 +121,7 @@ func hasOption(row Row, option string) bool {
 }
 
 func (t *Table) subcommand(name, words string) *Entry {
-	for _, e := range t.entries[name] {
+	for _, e := range t.Find(name) {
 		if _, _, err := e.Row(); err == nil {
 			if sub := e.sub(words); sub != nil {
 				return sub

@@ -23,7 +23,7 @@ COMMANDS := $(notdir $(wildcard cmd/*))
 PROGRAMFILES = $(addprefix $(BIN)/,$(COMMANDS) sallyport-full)
 
 .DEFAULT_GOAL := help
-.PHONY: help build install images demo test test-all programs rego-test race bench confirm fuzz lint cover cross release generate clean mcp-clients opa-wasm
+.PHONY: help build install images demo test test-all programs rego-test race bench confirm faults fuzz lint cover cross release generate clean mcp-clients opa-wasm
 
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,7 +54,7 @@ test: build rego-test ## run the tests that need neither root nor Docker, npm or
 	@$(GO) test -json -short -timeout 30m ./... | $(call report,test)
 
 test-all: build rego-test ## run all tests, most of them under the race detector, and fuzz for a while: on a throw-away machine
-	@rm -f $(BIN)/failed.txt; status=0; for part in programs race "fuzz FUZZSEED=1"; do $(MAKE) --no-print-directory $$part || status=1; done; exit $$status
+	@rm -f $(BIN)/failed.txt; status=0; for part in programs race faults "fuzz FUZZSEED=1"; do $(MAKE) --no-print-directory $$part || status=1; done; exit $$status
 
 programs: build ## run all tests that start our programs, one package at a time
 	@$(GO) test -json -p 1 -timeout 60m $$($(GO) list ./... | grep -E '/($(PROGRAMS))$$') | $(call report,programs)
@@ -87,6 +87,12 @@ CONFIRM_SEED  ?= 0
 confirm: ## run CONFIRM_COUNT programs with bash in a sandbox and compare what engine/shell/walk lists (CONFIRM_SEED=0: any seed)
 	$(GO) test -count=1 -v -timeout 12h -run '^TestConfirm$$' ./internal/confirm -confirm.rates \
 	  -confirm.count=$(CONFIRM_COUNT) -confirm.seed=$(CONFIRM_SEED)
+
+FAULTS     ?= 10000
+FAULTSEED  ?= 1
+faults: ## make FAULTS runs of the audit log with failing system calls, kills and power cuts, and edit a log in every way
+	@mkdir -p $(BIN); $(GO) test -json -count=1 -timeout 60m -run '^Test((Random)?Faults|Every(Edit|BitFlip))$$' ./engine/audit \
+	  -faults.count=$(FAULTS) -faults.seed=$(FAULTSEED) | $(call report,faults)
 
 # A number of inputs, unlike a time, is the same on a busy machine. A time (FUZZTIME=1h) that runs out while a worker
 # is busy may count as a failure without an input (golang.org/issue/75804). With a seed, the inputs depend on the tree

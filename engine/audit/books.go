@@ -219,6 +219,9 @@ func (v *verifier) unproved() {
 	if !v.r.KeyGiven {
 		say("the public key is the one beside the log: who can write the log can exchange it (--public-key)")
 	}
+	if bare := v.st.tree.size - v.covered; bare > 0 && len(v.keys) > 0 {
+		say(fmt.Sprintf("records behind the newest checkpoint, of which only the links were checked: %d", bare))
+	}
 	if !v.noted && v.r.Checkpoints > 0 {
 		say("the checkpoint file is gone, although the log has checkpoints: an end that was cut off does not show")
 	}

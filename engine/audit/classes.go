@@ -72,7 +72,7 @@ func (p *fields) holds() bool { return p != nil && p.text }
 // conceal replaces the secrets in all strings of a record's body.
 func conceal(red *redact.Redactor, k engine.Kind, body *node) redact.Report {
 	c := concealer{kind: k}
-	c.visit(body, "", "", 0, names, own, said)
+	c.visit(body, spot{}, names, own, said)
 	report := red.Texts(c.texts)
 	for i, n := range c.nodes {
 		n.text = c.texts[i].Value
@@ -88,7 +88,15 @@ type concealer struct {
 	lists int
 }
 
-func (c *concealer) visit(n *node, at, key string, list int, names, own, said *fields) {
+// spot is where a string stands.
+type spot struct {
+	at   string // JSON pointer
+	key  string // the member that it is the value of, or the name beside it: {"name": …, "value": …}
+	list int    // of which it is an element
+	of   int    // the command line of which it repeats a part
+}
+
+func (c *concealer) visit(n *node, s spot, names, own, said *fields) {
 	switch n.kind {
 	case 's':
 		class := redact.Free
@@ -98,17 +106,38 @@ func (c *concealer) visit(n *node, at, key string, list int, names, own, said *f
 		case c.kind == engine.KindDecision && names.holds():
 			class = redact.Name
 		}
-		c.texts = append(c.texts, redact.Text{At: at, Key: key, List: list, Class: class, Value: n.text})
+		c.texts = append(c.texts, redact.Text{At: s.at, Key: s.key, Of: s.of, List: s.list, Class: class, Value: n.text})
 		c.nodes = append(c.nodes, n)
 	case 'o':
+		argv := 0
 		for i, k := range n.keys {
-			c.visit(&n.kids[i], at+"/"+n.step(i), k, 0, names.at(k), own.at(k), said.at(k))
+			in := spot{at: s.at + "/" + n.step(i), key: k, of: s.of}
+			switch {
+			case k == "argv":
+				argv = c.lists + 1
+			case k == "options" || k == "operands":
+				in.of = argv
+			case k == "value":
+				in.key = n.member("name")
+			}
+			c.visit(&n.kids[i], in, names.at(k), own.at(k), said.at(k))
 		}
 	case 'a':
 		c.lists++
 		id := c.lists
 		for i := range n.kids {
-			c.visit(&n.kids[i], at+"/"+n.step(i), "", id, names.at("*"), own.at("*"), said.at("*"))
+			in := spot{at: s.at + "/" + n.step(i), list: id, of: s.of}
+			c.visit(&n.kids[i], in, names.at("*"), own.at("*"), said.at("*"))
 		}
 	}
+}
+
+// member is the text of a member of an object; "" for none.
+func (n *node) member(key string) string {
+	for i, k := range n.keys {
+		if k == key && n.kids[i].kind == 's' {
+			return n.kids[i].text
+		}
+	}
+	return ""
 }

@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -90,14 +91,40 @@ func (d *memDisk) dump() string {
 	return b.String()
 }
 
+var (
+	faultRuns = flag.Int("faults.count", 0, "runs of TestRandomFaults; 0 for a few")
+	faultSeed = flag.Uint64("faults.seed", 1, "the first of their seeds")
+)
+
+// faulty are two sessions on one disk, and what was acknowledged in both. Between them the process goes on, is
+// killed, or the power is cut; afterwards nothing acknowledged may be missing.
+func faulty(t *testing.T, powerCut bool, r *rand.Rand, first, second int, fault func(string, int) fault) {
+	t.Helper()
+	d := newMemDisk()
+	d.fault = fault
+	acked := session(t, d, 0, first)
+	if d.dead {
+		d.restart(powerCut, r)
+	}
+	acked = append(acked, session(t, d, first, second)...)
+	d.restart(powerCut, r)
+	holds(t, d, acked)
+}
+
+// operations is the number of operations of two sessions without a fault.
+func operations(t *testing.T, first, second int) int {
+	t.Helper()
+	d := newMemDisk()
+	session(t, d, 0, first)
+	session(t, d, first, second)
+	return d.ops
+}
+
 // Every operation of a session fails in every way, alone and with some of those after it; each time
 // the process then goes on, is killed, or the power is cut.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	clean := newMemDisk()
-	session(t, clean, 0, 2)
-	session(t, clean, 2, 4)
-	total := clean.ops
+	total := operations(t, 2, 4)
 	runs, where := 0, ""
 	var trace []string
 	defer func() {
@@ -116,29 +143,68 @@ func TestFaults(t *testing.T) {
 				runs++
 				where = fmt.Sprintf("%s at operation %d of %d, variant %d", name, at, total, variant)
 				r := rand.New(rand.NewPCG(uint64(at), uint64(variant)))
-				d := newMemDisk()
 				trace = nil
-				d.fault = func(op string, n int) fault {
+				faulty(t, variant&2 == 2, r, 2, 4, func(op string, n int) fault {
 					trace = append(trace, fmt.Sprint(n, op))
 					switch {
 					case n == at, variant&1 == 1 && n > at && n < at+20 && r.IntN(3) == 0:
 						return kind
 					}
 					return none
-				}
-				acked := session(t, d, 0, 2)
-				if d.dead {
-					d.restart(variant&2 == 2, r)
-				}
-				acked = append(acked, session(t, d, 2, 4)...)
-				d.restart(variant&2 == 2, r)
-				holds(t, d, acked)
+				})
 			}
 		}
 	}
 	t.Logf("%d runs, faults at each of %d operations", runs, total)
 	if runs < 10000 && !thin() {
 		t.Errorf("only %d runs", runs)
+	}
+}
+
+// Sessions of random lengths meet faults of all kinds at random operations. make faults makes many such runs.
+func TestRandomFaults(t *testing.T) {
+	t.Parallel()
+	runs := *faultRuns
+	if runs == 0 {
+		runs = 200
+	}
+	totals := map[[2]int]int{}
+	faults, kills, cuts := 0, 0, 0
+	seed := *faultSeed
+	defer func() {
+		if t.Failed() {
+			t.Logf("failed with -faults.seed=%d", seed)
+		}
+	}()
+	for range runs {
+		r := rand.New(rand.NewPCG(seed, 12))
+		sizes := [2]int{1 + r.IntN(4), 1 + r.IntN(5)}
+		if totals[sizes] == 0 {
+			totals[sizes] = operations(t, sizes[0], sizes[1])
+		}
+		at := map[int]fault{}
+		for range 1 + r.IntN(4) {
+			at[1+r.IntN(totals[sizes])] = []fault{ioError, full, short, kill, killed}[r.IntN(5)]
+		}
+		powerCut := r.IntN(2) == 0
+		if powerCut {
+			cuts++
+		}
+		faulty(t, powerCut, r, sizes[0], sizes[1], func(_ string, n int) fault {
+			f := at[n]
+			if f != none {
+				faults++
+			}
+			if f == kill || f == killed {
+				kills++
+			}
+			return f
+		})
+		seed++
+	}
+	t.Logf("%d runs from seed %d: %d faults, %d kills, %d power cuts", runs, *faultSeed, faults, kills, cuts)
+	if faults == 0 || kills == 0 || cuts == 0 {
+		t.Error("some kind of fault was not tried")
 	}
 }
 

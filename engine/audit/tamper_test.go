@@ -3,7 +3,6 @@ package audit
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -80,36 +79,6 @@ func TestEveryBitFlip(t *testing.T) {
 		}
 	}
 	t.Logf("%d flips", 8*len(b))
-}
-
-func TestEveryLineEdit(t *testing.T) {
-	t.Parallel()
-	o, b := smallLog(t, 10)
-	d, n := memCopy(t, o)
-	lines := bytes.SplitAfter(b, []byte("\n"))
-	lines = lines[:len(lines)-1]
-	try := func(what string, edited [][]byte) {
-		t.Helper()
-		if n.data = bytes.Join(edited, nil); memVerify(t, d) {
-			t.Errorf("%s: not detected", what)
-		}
-	}
-	for i := range lines {
-		try(fmt.Sprint("delete ", i), slices.Delete(slices.Clone(lines), i, i+1))
-		try(fmt.Sprint("cut after ", i), slices.Clone(lines[:i]))
-		for j := range lines {
-			if i != j {
-				swapped := slices.Clone(lines)
-				swapped[i], swapped[j] = swapped[j], swapped[i]
-				try(fmt.Sprintf("swap %d and %d", i, j), swapped)
-			}
-			try(fmt.Sprintf("%d again at %d", i, j), slices.Insert(slices.Clone(lines), j, lines[i]))
-		}
-		try(fmt.Sprint("insert at ", i), slices.Insert(slices.Clone(lines), i, []byte("{}\n")))
-	}
-	if n.data = b; !memVerify(t, d) {
-		t.Error("the log as it was is reported")
-	}
 }
 
 // The report names the first bad place.

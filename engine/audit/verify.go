@@ -71,6 +71,7 @@ type verifier struct {
 	r        Report
 	last     []byte           // time of the last record
 	newest   time.Time        // the latest time of a record
+	covered  int64            // records under the newest checkpoint that holds
 	given    bool             // a checkpoint from elsewhere was compared
 	noted    bool             // there is a checkpoint file
 	shift    int64            // by how much the numbers of records have gone wrong so far
@@ -252,6 +253,7 @@ func (v *verifier) compare(a anchor) {
 		return
 	}
 	v.r.Checkpoints++
+	v.covered = max(v.covered, a.Size)
 }
 
 // checkTail parses what follows the last checkpoint of a file. Only there is a record that no

@@ -62,7 +62,8 @@ const (
 // Text is one of several texts that belong together, as those of a record do.
 type Text struct {
 	At    string // where it stands: a JSON pointer (RFC 6901)
-	Key   string // the key that it stands under; "" for none
+	Key   string // the key that it stands under, or the name beside it; "" for none
+	Of    int    // the List of which it repeats a part, such as the value of an option; 0 for none
 	List  int    // texts with the same number, other than 0, are the elements of one list: a command line, perhaps
 	Class Class
 	Value string
@@ -207,7 +208,7 @@ func (r *Redactor) findAll(texts []Text) [][]finding {
 			continue
 		}
 		found[i] = append(found[i], r.find(t.Value, t.List != 0)...)
-		if len(found[i]) == 0 && secretName(t.Key) && plausible(t.Value, true) {
+		if len(found[i]) == 0 && secretName(t.Key) && plausible(t.Value, true) && !directory(t) {
 			found[i] = []finding{{0, len(t.Value), "named", t.Value}}
 		}
 	}
@@ -227,7 +228,34 @@ func (r *Redactor) findAll(texts []Text) [][]finding {
 		}
 		from = to
 	}
+	repeated(texts, found)
 	return found
+}
+
+// directory reports the value of PWD or OLDPWD.
+func directory(t Text) bool {
+	return (t.Key == "PWD" || t.Key == "OLDPWD") && strings.HasPrefix(t.Value, "/")
+}
+
+// repeated finds, in texts that repeat a part of a list, what is a secret there. It need not be distinct: the
+// operand "abc" is the password where the command line has it as one.
+func repeated(texts []Text, found [][]finding) {
+	told := map[int]map[string]string{} // by list, the detector of each secret
+	for i, t := range texts {
+		for _, f := range found[i] {
+			if t.List != 0 && told[t.List] == nil {
+				told[t.List] = map[string]string{}
+			}
+			if t.List != 0 {
+				told[t.List][f.secret] = f.detector
+			}
+		}
+	}
+	for i, t := range texts {
+		if detector := told[t.Of][t.Value]; t.Of != 0 && t.Class == Free && detector != "" && len(found[i]) == 0 {
+			found[i] = []finding{{0, len(t.Value), detector, t.Value}}
+		}
+	}
 }
 
 // byForm reports a detector that tells a secret by its own form, or that the operator configured.

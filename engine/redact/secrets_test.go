@@ -1,6 +1,9 @@
 package redact
 
 import (
+	"maps"
+	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -14,8 +17,14 @@ func random(n int) string {
 func hexes(n int) string { return strings.Repeat("9f86d081884c7d65", 1+n/16)[:n] }
 
 // planted are texts with one secret each; %s is where it stands.
-func planted() map[string][2]string {
+func planted() map[string][2]string { return plantedFrom(random, hexes) }
+
+// plantedFrom is planted with the random parts of a source.
+func plantedFrom(random, hexes func(n int) string) map[string][2]string {
 	r := random
+	base32 := func(n int) string {
+		return strings.NewReplacer("0", "Q", "1", "Z", "8", "X", "9", "Y").Replace(strings.ToUpper(hexes(n)))
+	}
 	jwt := "ey" + "JhbGciOiJIUzI1NiJ9." + "ey" + "JzdWIiOiIxMjM0NTY3ODkwIn0." + r(43)
 	pem := "-----BEGIN OPENSSH PRIVATE KEY-----\n" + r(64) + "\n" + r(60) + "\n-----END OPENSSH PRIVATE KEY-----"
 	return map[string][2]string{
@@ -35,7 +44,7 @@ func planted() map[string][2]string {
 		"npm":               {"echo //npm.example.com/:_authToken=%s >> .npmrc", "np" + "m_" + r(36)},
 		"npm old":           {"echo //npm.example.com/:_authToken=%s >> .npmrc", hexes(36)},
 		"pypi":              {"twine upload -u __token__ %s", "py" + "pi-" + r(100)},
-		"aws id":            {"aws s3 ls # %s", "AK" + "IAIOSFODNN7EXAMPLE"},
+		"aws id":            {"aws s3 ls # %s", "AK" + "IA" + base32(16)},
 		"aws secret":        {"AWS_SECRET_ACCESS_KEY=%s aws s3 ls", r(20) + "/" + r(19)},
 		"aws configure":     {"aws configure set aws_secret_access_key %s", r(20) + "/" + r(19)},
 		"jwt":               {"curl -H 'X: %s' http://a", jwt},
@@ -172,6 +181,44 @@ func planted() map[string][2]string {
 		"signer key":     {"echo %s", "PRIVATE" + "+KEY+example.com+c74f20a3+" + r(44)},
 	}
 }
+
+// Drawn are texts with secrets of one seed, and these secrets: the random parts of tokens differ, and so do the
+// letters and digits of passwords.
+func Drawn(seed uint64) (texts, secrets []string) {
+	r := rand.New(rand.NewPCG(seed, 400))
+	of := func(set string) func(n int) string {
+		return func(n int) string {
+			b := make([]byte, n)
+			for i := range b {
+				b[i] = set[r.IntN(len(set))]
+			}
+			return string(b)
+		}
+	}
+	fixed := planted()
+	drawn := plantedFrom(of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"), of("0123456789abcdef"))
+	for _, name := range slices.Sorted(maps.Keys(drawn)) {
+		p := drawn[name]
+		if p == fixed[name] {
+			p[1] = strings.Map(func(c rune) rune {
+				switch {
+				case c >= 'a' && c <= 'z':
+					return 'a' + r.Int32N(26)
+				case c >= 'A' && c <= 'Z':
+					return 'A' + r.Int32N(26)
+				case c >= '0' && c <= '9':
+					return '0' + r.Int32N(10)
+				}
+				return c
+			}, p[1])
+		}
+		texts, secrets = append(texts, plant(p[0], p[1])), append(secrets, p[1])
+	}
+	return texts, secrets
+}
+
+// Lookalikes are texts without a secret.
+func Lookalikes() []string { return lookalikes() }
 
 func plant(format, secret string) string {
 	if i := strings.LastIndex(format, "%s"); i >= 0 { // the last, so that a printf may have its own

@@ -137,7 +137,7 @@ func read(place string) (section, error) {
 	if err != nil {
 		return section{}, err
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // it is part of the program
 	from, ok := f.(io.ReaderAt)
 	if !ok || at[1] < at[0] {
 		return section{}, fmt.Errorf("%q cannot be read", place)

@@ -66,7 +66,7 @@ func run(args []string, in io.ReadCloser, out io.WriteCloser, errs io.Writer) in
 		return 2
 	}
 	harden()
-	// Asked to stop, it ends what it started first. A reader that is gone shows in the stream.
+	// Asked to stop, it first ends the processes that it started. A reader that is gone shows in the stream.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer stop()
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // not to die of it; commands would inherit an ignored signal

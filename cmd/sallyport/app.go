@@ -8,7 +8,7 @@ import (
 	"github.com/sallyport-dev/sallyport/plugins"
 )
 
-// loadFor reads the configuration for one command, with what its flags say in place of the file.
+// loadFor reads the configuration for one command; its flags override the file.
 func (a *app) loadFor(agent, runner string) (*config.Loaded, error) {
 	l, err := a.load()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/sallyport-dev/sallyport/plugins"
 )
 
-// maxLine bounds a line of a batch, in bytes. It is far above what the gate reads of a command,
+// maxLine bounds a line of a batch, in bytes. It is far above the limit of the gate for a command,
 // so that a long command is refused by the policies and not by this.
 const maxLine = 16 << 20
 
@@ -27,7 +27,7 @@ type batchResult struct {
 	Error string `json:"error,omitempty"`
 }
 
-// batch decides about each line of stdin, in order, and loses none: what cannot be read is denied.
+// batch decides about each line of stdin, in order, and loses none: an unreadable line is denied.
 func (a *app) batch(ctx context.Context, f checkFlags) error {
 	s, err := a.judge(ctx, f)
 	if err != nil {

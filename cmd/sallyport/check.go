@@ -146,7 +146,7 @@ func (a *app) writeDecision(out engine.Outcome, traces []rego.RuleTrace, exempti
 	return a.writeExplanation(out, traces, exemptions)
 }
 
-// writeExplanation shows the facts and what the rules made of them.
+// writeExplanation shows the facts and the outcome of each rule.
 func (a *app) writeExplanation(out engine.Outcome, traces []rego.RuleTrace, exemptions []plugins.Considered) error {
 	in := out.Input
 	fmt.Fprintf(a.out, "\nin %s (%s), understood: %s\n", printable(in.Request.WorkDir), in.Request.WorkDirState, in.Shell.Certainty)

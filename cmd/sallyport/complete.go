@@ -84,7 +84,7 @@ func (a *app) ruleIDs(cmd *cobra.Command, _ []string, _ string) ([]string, cobra
 // shownDecisions is how many of the newest decisions are offered.
 const shownDecisions = 50
 
-// decisionIDs completes the ids of decisions, the newest first, with what each was about.
+// decisionIDs completes the ids of decisions, the newest first, with the command of each.
 func (a *app) decisionIDs(_ *cobra.Command, _ []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
 	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	dir, err := a.logDir()
@@ -111,7 +111,7 @@ func (a *app) environmentNames(cmd *cobra.Command, given []string, _ string) (na
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	all, _ := plugins.Environments(cmd.Context(), l) // what is known is offered
+	all, _ := plugins.Environments(cmd.Context(), l) // on an error, the known ones are offered
 	for _, e := range all {
 		if !slices.Contains(given, e.Name) {
 			names = append(names, e.Name+"\t"+e.Runner+", "+e.State)

@@ -15,7 +15,7 @@ import (
 	"github.com/sallyport-dev/sallyport/plugins"
 )
 
-// sample is what config init writes: a configuration that says the defaults.
+// sample is the file of config init: a configuration that states the defaults.
 //
 //go:embed sample.yaml
 var sample []byte
@@ -121,7 +121,7 @@ func nonNil(s []string) []string {
 	return s
 }
 
-// checked is what config check says, as JSON.
+// checked is the JSON form of config check.
 type checked struct {
 	File     string           `json:"file"`
 	OK       bool             `json:"ok"`

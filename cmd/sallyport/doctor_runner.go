@@ -11,7 +11,7 @@ import (
 	"github.com/sallyport-dev/sallyport/plugins"
 )
 
-// runner looks at where commands would run: first at what that takes, then at an environment itself.
+// runner checks the place where commands would run: first its requirements, then an environment itself.
 func (d *doctor) runner(ctx context.Context, l *config.Loaded) {
 	if !d.engine(ctx, l) {
 		return
@@ -72,7 +72,7 @@ func (d *doctor) engine(ctx context.Context, l *config.Loaded) bool {
 	return true
 }
 
-// supervisor tells which one answered, where one did.
+// supervisor reports the supervisor that answered, if one did.
 func (d *doctor) supervisor(tried plugins.Tried) {
 	if tried.Place == "" {
 		return
@@ -84,7 +84,7 @@ func (d *doctor) supervisor(tried plugins.Tried) {
 	d.add("supervisor", "ok", tried.Place, "")
 }
 
-// container tells what keeps a live container in bounds, and which limits were not set.
+// container reports the bounds of a live container, and the limits that are not set.
 func (d *doctor) container(l *config.Loaded, tried plugins.Tried) {
 	for _, c := range tried.Bounds {
 		if c.OK {

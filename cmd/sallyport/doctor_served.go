@@ -9,7 +9,7 @@ import (
 	"github.com/sallyport-dev/sallyport/plugins"
 )
 
-// served says what comes from servers of policies, after asking them.
+// served reports the bundles of policy servers, which it asks.
 func (d *doctor) served(ctx context.Context, l *config.Loaded) {
 	bundles, err := plugins.Served(ctx, l)
 	if err != nil {

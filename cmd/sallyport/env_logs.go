@@ -51,7 +51,7 @@ The log outlives the environment. It is no audit record: sallyport audit list sh
 		defer stop()
 		w := logWriter{a: a, format: *f, decision: decision}
 		var more iter.Seq2[journal.Event, []byte]
-		if follow { // from here on; what is written while the rest is shown is not lost
+		if follow { // first, so that events which are written meanwhile are not lost
 			more = journal.Follow(ctx, l.EnvironmentsDir(), name)
 		}
 		if err := w.write(lastOf(journal.Read(l.EnvironmentsDir(), name), last, w.wants)); err != nil || !follow {
@@ -62,7 +62,7 @@ The log outlives the environment. It is no audit record: sallyport audit list sh
 	return cmd
 }
 
-// logOf finds the environment whose log is meant.
+// logOf finds the environment of a log by its name.
 func (a *app) logOf(dir string, args []string) (string, error) {
 	all, problem := journal.List(dir)
 	if problem != nil {
@@ -138,7 +138,7 @@ func (w logWriter) write(events iter.Seq2[journal.Event, []byte]) error {
 	return nil
 }
 
-// text prints an event for people: what happened on a line, output indented below it.
+// text prints an event for people: the event on a line, output indented below it.
 func (w logWriter) text(e journal.Event) error {
 	line := fmt.Sprintf("%-20s  %-11s  %s", e.Time.UTC().Format(time.RFC3339), e.Event, printable(told(e)))
 	_, err := fmt.Fprintln(w.a.out, strings.TrimRight(line, " "))
@@ -197,7 +197,7 @@ func ending(e journal.Event) string {
 	return fmt.Sprintf("%s after %s", strings.Join(how, ", "), time.Duration(e.Seconds*float64(time.Second)).Round(time.Millisecond))
 }
 
-// details are what an event tells besides, in the order of their names.
+// details are the other fields of an event, in the order of their names.
 func details(d map[string]any) string {
 	var out []string
 	for _, k := range slices.Sorted(maps.Keys(d)) {
@@ -224,7 +224,7 @@ func details(d map[string]any) string {
 	return strings.Join(out, "; ")
 }
 
-// output prints what was kept of a stream, with a mark before each line.
+// output prints the kept part of a stream, with a mark before each line.
 func (w logWriter) output(mark string, o *journal.Output) error {
 	lines := strings.Split(strings.TrimSuffix(o.Head, "\n"), "\n")
 	if o.Tail != "" {

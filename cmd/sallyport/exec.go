@@ -50,7 +50,7 @@ Exits with the status of the command; 124 when it ran too long, 125 when sallypo
 		},
 	}
 	flags := cmd.Flags()
-	flags.SetInterspersed(false) // what follows the first word belongs to the command
+	flags.SetInterspersed(false) // words behind the first one belong to the command
 	flags.StringVarP(&f.text, "command", "c", "", "bash `text` to run")
 	flags.StringVar(&f.runner, "runner", "", "where to run it: local, docker, docker-sudo, or a `name` from runners: (default from the configuration)")
 	flags.StringVar(&f.workDir, "work-dir", "", "`directory` to run it in: absolute, or relative to the workspace (default: the workspace)")
@@ -135,7 +135,7 @@ func execStatus(out engine.Outcome, interrupted syscall.Signal) int {
 	return out.Exit.Code
 }
 
-// explainExec tells a person what the command itself cannot: why it did not run, or how it ended.
+// explainExec reports why a command did not run, or how it ended.
 func (a *app) explainExec(out engine.Outcome) {
 	if !out.Ran {
 		a.explainDenial(out)
@@ -159,7 +159,7 @@ func (a *app) explainExec(out engine.Outcome) {
 	if out.Decision.Mode == engine.Monitor && out.Decision.Effect != engine.Allow {
 		a.say("monitor mode: it ran although the decision is %s (%s)", out.Decision.Effect, out.Decision.ID)
 	}
-	if out.Approval == nil { // who approved it has seen the reasons
+	if out.Approval == nil { // the person who approved it has seen the reasons
 		writeReasons(a.err, "sallyport: ", show.JudgedText(out), out.Decision)
 	}
 }
@@ -180,7 +180,7 @@ func (a *app) explainDenial(out engine.Outcome) {
 	a.say("%s: it did not run", styleOf(a.err).Red(word))
 	writeReasons(a.err, "sallyport: ", show.JudgedText(out), out.Decision)
 	if out.Fault != nil {
-		a.complain(out.Fault) // the cause is for the operator, whose command line this is
+		a.complain(out.Fault) // the cause is for the operator, who typed the command line
 	}
 	if out.Decision.Effect == engine.Ask && out.Approval != nil && out.Approval.By == "" {
 		a.say("hint: this asks a person and nobody could be asked: run it at a terminal, or allow it in the configuration under rules or exemptions")
@@ -200,7 +200,7 @@ type execution struct {
 	Command   string           `json:"command"` // as judged and run
 	WorkDir   string           `json:"work_dir"`
 	Runner    string           `json:"runner"`
-	Isolation string           `json:"isolation"` // what confined it: none, namespace, container or remote
+	Isolation string           `json:"isolation"` // its confinement: none, namespace, container or remote
 	Status    int              `json:"status"`    // that exec exits with
 	ExitCode  int              `json:"exit_code"` // -1 when it did not run
 	Signal    string           `json:"signal"`

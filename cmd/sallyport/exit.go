@@ -11,7 +11,7 @@ import (
 
 // Exit codes. Those of exec leave the codes of the command itself alone, as timeout(1) and env(1) do.
 const (
-	exitBroken = 1 // something of ours, or what was asked about, is broken
+	exitBroken = 1 // part of sallyport, or the subject of the question, is broken
 	exitUsage  = 2
 
 	execTimedOut = 124
@@ -67,7 +67,7 @@ func atMostOne(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// exactly checks the number of arguments and says what they are.
+// exactly checks the number of arguments and names them in its error.
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != n {

@@ -119,7 +119,7 @@ func (a *app) buildImages(ctx context.Context, f imageFlags) error {
 	return err
 }
 
-// plannedBuilds says what to build, in order, and makes the base of it if that is to be made.
+// plannedBuilds lists the builds in their order, and makes their base if necessary.
 func (a *app) plannedBuilds(ctx context.Context, e *docker.Engine, f imageFlags, view *progressView) ([]docker.Build, error) {
 	args := map[string]string{}
 	switch f.base {
@@ -160,7 +160,7 @@ func (a *app) plannedBuilds(ctx context.Context, e *docker.Engine, f imageFlags,
 	return builds, nil
 }
 
-// makeBase makes the base of Debian's packages, unless it is there: what is built on it stays in the engine's cache that way.
+// makeBase makes the base of Debian's packages, unless it exists: builds on the same base are in the engine's cache.
 func (a *app) makeBase(ctx context.Context, e *docker.Engine, f imageFlags, tag string, view *progressView) error {
 	there, err := e.HasImage(ctx, tag)
 	if err != nil || there && !f.fresh {

@@ -42,7 +42,7 @@ func collectLate() {
 	}
 }
 
-// app is what all subcommands share.
+// app is the state that all subcommands share.
 type app struct {
 	in       io.Reader
 	out, err io.Writer
@@ -130,7 +130,7 @@ func group(use, short, example string, subs ...*cobra.Command) *cobra.Command {
 	return c
 }
 
-// helpOrUnknown is what a command does that only holds others: a misspelt one is an error.
+// helpOrUnknown runs a command that only groups others: it prints help, and a misspelt subcommand is an error.
 func helpOrUnknown(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()
@@ -181,7 +181,7 @@ func (a *app) load() (*config.Loaded, error) {
 	return config.Load(a.config, host)
 }
 
-// log is for operational messages; what a command reports is not logged but printed.
+// log is for operational messages; commands print their results.
 func (a *app) log() hclog.Logger {
 	level := hclog.Warn
 	switch {
@@ -198,10 +198,10 @@ func (a *app) say(format string, args ...any) {
 	fmt.Fprintf(a.err, "sallyport: "+format+"\n", args...)
 }
 
-// warn tells a person what they have to know and what stops nothing.
+// warn prints a warning: it stops nothing.
 func (a *app) warn(err error) { a.say("warning: %s", printable(err.Error())) }
 
-// complain tells a person what went wrong, a line for each line of the error.
+// complain prints an error, a line for each of its lines.
 func (a *app) complain(err error) {
 	var bad *config.Error
 	if errors.As(err, &bad) && len(bad.Problems) > 1 {

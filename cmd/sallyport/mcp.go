@@ -124,7 +124,7 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 	return errors.Join(err, end(), s.Close())
 }
 
-// followPolicies takes up what changes in the directories of policies, until the returned function is called.
+// followPolicies loads policies again when their directories change, until the returned function is called.
 func (a *app) followPolicies(ctx context.Context, s *plugins.Sallyport) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var following sync.WaitGroup
@@ -146,7 +146,7 @@ func (a *app) followPolicies(ctx context.Context, s *plugins.Sallyport) (stop fu
 	}
 }
 
-// collectAsUsual undoes collectLate: a server lives long, and what it made at its start is garbage by now.
+// collectAsUsual undoes collectLate: a server lives long, and the data of its start is garbage by now.
 func collectAsUsual() {
 	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(math.MaxInt64)
@@ -154,7 +154,7 @@ func collectAsUsual() {
 	}
 }
 
-// policyFor is what clients may know of the policies.
+// policyFor describes the policies, as far as clients may know them.
 func policyFor(ctx context.Context, l *config.Loaded, s *plugins.Sallyport) (mcpserver.Policy, error) {
 	infos, err := s.Rules(ctx)
 	if err != nil {

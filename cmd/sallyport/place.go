@@ -7,7 +7,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/config"
 )
 
-// placeFor tells an agent what it has to know of where its commands run, so that it does not find out by failing.
+// placeFor describes the place of commands for an agent, which need not learn its limits from failures.
 func placeFor(l *config.Loaded) string {
 	sudo := l.Runner == "docker-sudo"
 	if l.Runner != "docker" && !sudo {

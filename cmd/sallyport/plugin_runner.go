@@ -8,7 +8,7 @@ import (
 	"github.com/sallyport-dev/sallyport/plugins"
 )
 
-// listed is what is written of plugins as JSON: those of rules first.
+// listed is the JSON form of plugins: those of rules first.
 func listed(infos []wasm.Info, runners []plugins.RunnerPlugin) []any {
 	type rules struct {
 		Kind string `json:"kind"`

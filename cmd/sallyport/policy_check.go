@@ -79,7 +79,7 @@ Exits with 0 when nothing is found, 1 when something is.`,
 	return cmd
 }
 
-// reformat writes files anew whose format is wrong and reports whether there were any.
+// reformat formats files, and reports whether it changed any.
 func (a *app) reformat(problems []rego.Problem) (bool, error) {
 	fixed := false
 	for _, p := range problems {

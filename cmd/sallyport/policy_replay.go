@@ -124,7 +124,7 @@ func (a *app) atMost(n int) func(error) {
 	}
 }
 
-// wouldRefuse picks what monitor mode let pass and enforcement would not.
+// wouldRefuse picks the commands that ran in monitor mode and that enforcement would refuse.
 func wouldRefuse(r plugins.Replayed) bool { return r.Mode == engine.Monitor && r.After != engine.Allow }
 
 // recordsOf opens the log that was named, or that of the configuration, and tells its size in bytes.
@@ -159,7 +159,7 @@ func recordsOf(l *config.Loaded, args []string) (iter.Seq2[audit.Entry, error], 
 	return audit.Read(args[0], audit.Filter{}), size, nil
 }
 
-// tally counts what would change, under one heading.
+// tally counts the changes under one heading.
 type tally struct {
 	Name   string        `json:"name"`
 	Tool   string        `json:"tool,omitempty"`
@@ -233,7 +233,7 @@ func report(found plugins.Replay, monitor bool) replayReport {
 	return r
 }
 
-// sorted puts what happens most often first.
+// sorted puts the most frequent first.
 func sorted(in map[string]*tally) []tally {
 	out := []tally{}
 	for _, t := range in {

@@ -173,7 +173,7 @@ func (a *app) writeTried(found tried, f format) error {
 	return exitStatus(exitBroken)
 }
 
-// wrong counts what does not hold and, where it is to be shown, shows it; with -v all.
+// wrong counts the results that differ and, if show is set, prints them; with -v all results.
 func (a *app) wrong(found tried, show bool) int {
 	wrong := 0
 	tell := func(holds bool, format string, args ...any) {

@@ -11,7 +11,7 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/docker"
 )
 
-// keptLines is how much of the output is shown when what made it failed.
+// keptLines is how many lines of output are shown after a failure.
 const keptLines = 20
 
 // progressView shows how the making of an image goes: the steps each on a line, and at a terminal the last line of output

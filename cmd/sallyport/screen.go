@@ -38,7 +38,7 @@ func (s *screen) terminal() *engine.Terminal {
 	return &engine.Terminal{Name: cmp.Or(os.Getenv("TERM"), "dumb"), Size: s.size()}
 }
 
-// size is how much it shows: where it does not say, what terminals showed when they were things.
+// size is its size in characters; 80 by 24, that of early terminals, if it does not report one.
 func (s *screen) size() engine.WindowSize {
 	columns, rows, err := term.GetSize(int(s.file.Fd()))
 	size := engine.WindowSize{Rows: rows, Columns: columns}
@@ -72,7 +72,7 @@ func (s *screen) lend(job *engine.Job) {
 	}()
 }
 
-// Read reads what is typed for the command.
+// Read reads the input of the person for the command.
 func (s *screen) Read(p []byte) (int, error) {
 	<-s.lent
 	return s.file.Read(p)
@@ -97,7 +97,7 @@ func (w shown) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
-// restore makes the terminal what it was.
+// restore restores the settings of the terminal.
 func (s *screen) restore() {
 	if s == nil || s.before == nil {
 		return

@@ -27,7 +27,7 @@ const noAgent = "none"
 // setupRun is one call of setup.
 type setupRun struct {
 	app                      *app
-	workspace, runner, agent string // answers; "" until one is given, and for what is there already
+	workspace, runner, agent string // answers; "" until one is given, and for a setting that stays
 	yes, undo                bool
 	given                    func(flag string) bool
 
@@ -332,7 +332,7 @@ func (r *setupRun) show(changes []setup.Change) {
 	}
 }
 
-// warn says what would not work, and what is not confined.
+// warn reports settings that would not work, and commands that are not confined.
 func (r *setupRun) warn(ctx context.Context, next *config.Loaded) {
 	for _, w := range next.Warnings() {
 		r.app.warn(errors.New(w))

@@ -11,13 +11,13 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 )
 
-// leaveTime is what a command gets to end by a signal that was passed on to it, before it is made to.
+// leaveTime is how long a command may take to end by a signal that was passed on to it, before it is killed.
 const leaveTime = 5 * time.Second
 
 // request is how a command takes a signal that comes to sallyport.
 type request struct {
 	name engine.Signal
-	end  bool // it asks for an end; what does not may come as often as it likes
+	end  bool // it asks for an end; others may come any number of times
 }
 
 // requests are the signals that are passed on to a command.

@@ -6,7 +6,7 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/show"
 )
 
-// version is what this program is made of.
+// version describes this build.
 func version() show.Versions { return show.ThisBuild() }
 
 func (a *app) versionCommand() *cobra.Command {

@@ -15,7 +15,7 @@ func openFile(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 }
 
-// checkDir has nothing to check: who may write is a matter of the access list that the
+// checkDir has nothing to check: write access depends on the access list that the
 // directory inherits from the profile.
 func checkDir(string) error { return nil }
 

@@ -1,9 +1,9 @@
-// Package ledger remembers what a session has read, created and downloaded, by real path.
+// Package ledger remembers the files that a session has read, created and downloaded, by real path.
 //
 // Rules use it for two questions: has the session seen the file that it is about to delete
 // (Seen), and does the file that it is about to run come from the network (Downloaded). It is
 // a guard against accidents, and no proof: a file that is changed behind its back stays
-// "read", since what counts is that somebody looked at it, and a program that writes files
+// "read", since somebody has looked at it, and a program that writes files
 // which nothing names leaves no trace here. Where it has to err it forgets a read, which asks
 // for another look, and keeps a download.
 //
@@ -31,7 +31,7 @@ const (
 // that the session did not create counts as downloaded.
 const MaxEntries = 10000
 
-// entry is what is known of one path.
+// entry is the knowledge of one path.
 type entry struct {
 	seen       string
 	downloaded bool
@@ -48,7 +48,7 @@ type Ledger struct {
 	store     *store // nil for memory only
 }
 
-// Open returns the ledger of a session, with what is already known of it. With an empty dir,
+// Open returns the ledger of a session, with its earlier entries. With an empty dir,
 // or without a session id, it lives in memory only. The session id may be any text; callers
 // that serve several agents make it part of the id.
 //
@@ -90,7 +90,7 @@ func (l *Ledger) Seen(file string) string {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// What another process noted counts; when its file cannot be read, what is known here does.
+	// The notes of other processes count; if their file cannot be read, those of this process do.
 	_ = l.refresh()
 	if e, ok := l.entries[key(file)]; ok && e.seen != "" {
 		return e.seen
@@ -129,11 +129,11 @@ func (l *Ledger) Created(paths ...string) error { return l.noteAll(opCreated, pa
 // Download notes that a file, or everything below a directory, came from the network.
 func (l *Ledger) Download(paths ...string) error { return l.noteAll(opDownloaded, paths) }
 
-// Forget drops what is known of a path and of everything below it, because it is gone.
+// Forget drops the entries of a path and of everything below it, because it is gone.
 func (l *Ledger) Forget(paths ...string) error { return l.noteAll(opForget, paths) }
 
-// Rename moves what is known of a path, and of everything below it, to a new name. What was
-// known of the new name is dropped.
+// Rename moves the entries of a path, and of everything below it, to a new name. The entry of
+// the new name is dropped.
 func (l *Ledger) Rename(from, to string) error {
 	return l.note(record{Op: opRename, Path: text(key(from)), To: text(key(to))})
 }
@@ -183,7 +183,7 @@ func (l *Ledger) apply(r record) bool {
 		changed := !l.saturated
 		l.saturated = true
 		return changed
-	default: // of a later version: what it means is not known, so it changes nothing
+	default: // of a later version: its meaning is unknown, so it changes nothing
 		return false
 	}
 }

@@ -52,13 +52,13 @@ func (l *Ledger) Begin(in *facts.Input, files facts.FS) *Note {
 	return n
 }
 
-// End notes what the run has done. An exit status of -1 stands for a run that never began.
+// End notes the effects of the run. An exit status of -1 stands for a run that never began.
 //
-// Files that were to be read count as read after status 0 and 1, the latter being what grep
-// and diff end with when they find nothing or something; after any other status it is not
+// Files that were to be read count as read after status 0 and 1, the latter being the status
+// of grep that finds nothing and of diff that finds a difference; after any other status it is not
 // known how far the command came. A file that is written counts as created only if it was not
-// there before. What is gone is forgotten; what was moved keeps what is known of it. What a
-// command wrote that took data from the network, or from a downloaded file, is downloaded,
+// there before. Removed files are forgotten; moved files keep their entries. The output files of a
+// command that took data from the network, or from a downloaded file, count as downloaded,
 // whatever the status.
 //
 // The error says that the notes did not reach the disk; they count in this process anyway.
@@ -118,8 +118,8 @@ func (n *Note) command(p *facts.Path) *facts.Command {
 	return &n.in.Commands[p.Command]
 }
 
-// showsContent tells the commands that show what is in a file from those that only look at
-// its name, its size or its rights.
+// showsContent tells the commands that show the content of a file from those that only read
+// its name, its size or its mode.
 func (n *Note) showsContent(p *facts.Path) bool {
 	c := n.command(p)
 	if c == nil {
@@ -160,8 +160,8 @@ func regular(files facts.FS, p *facts.Path) []string {
 	return out
 }
 
-// made is a path that was not there before, with everything in it; except for what was moved
-// there by this very text, which is older than that.
+// made is a path that was not there before, with everything in it; except for files that this
+// very text moved there, which are older than that.
 func (n *Note) made(files facts.FS, top string) []string {
 	out := []string{top}
 	moved := n.destinations()
@@ -239,7 +239,7 @@ func (n *Note) destinations() map[string]bool {
 	return out
 }
 
-// renames carries what is known of a moved path over to its new name.
+// renames moves the entry of a moved path to its new name.
 func (n *Note) renames(files facts.FS) error {
 	var err error
 	for _, m := range n.moves() {

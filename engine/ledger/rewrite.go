@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// rewrite replaces the file by one that holds only what is still known. Where that does not
-// work, the longer file goes on to be used.
+// rewrite replaces the file by one that holds only the current entries. If that fails, the
+// longer file stays in use.
 func (s *store) rewrite(l *Ledger) {
 	s.next = s.offset * 2
 	var out bytes.Buffer
@@ -72,8 +72,8 @@ func (l *Ledger) evict() {
 	}
 }
 
-// Prune removes the files of sessions that were last used before the given time, and what
-// crashed rewrites left, and returns their number.
+// Prune removes the files of sessions that were last used before the given time, and the
+// leftovers of crashed rewrites, and returns their number.
 func Prune(dir string, before time.Time) (int, error) {
 	files, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {

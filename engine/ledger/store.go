@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// op is what a line of the file notes.
+// op is the kind of a line of the file.
 type op string
 
 const (
@@ -110,7 +110,7 @@ func (s *store) open() error {
 
 func (s *store) close() error { return s.file.Close() }
 
-// refresh applies what other processes have written.
+// refresh applies the lines of other processes.
 func (l *Ledger) refresh() error {
 	s := l.store
 	if s == nil {
@@ -148,7 +148,7 @@ func (s *store) follow(l *Ledger) error {
 		return err
 	}
 	old.Close()
-	if err == nil { // after a removal, what is known here is all there is
+	if err == nil { // after a removal, this process has the only entries
 		l.entries, l.saturated = map[string]entry{}, false
 	}
 	return nil
@@ -175,8 +175,8 @@ func (s *store) load(l *Ledger, size int64) error {
 	return nil
 }
 
-// append applies records and writes those that change something, behind what other processes
-// have written meanwhile. It says whether it came as far as to apply them.
+// append applies records and writes those that change something, behind the lines that other
+// processes have written meanwhile. It reports whether it applied them.
 func (s *store) append(l *Ledger, records []record) (applied bool, err error) {
 	if err := s.lock(l); err != nil {
 		return false, err

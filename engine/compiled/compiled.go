@@ -47,7 +47,7 @@ const (
 	ExplanationEntry = "sallyport/main/explanation"
 )
 
-// Description is what Bundle.Rules holds.
+// Description is the content of Bundle.Rules.
 type Description struct {
 	Revision string          `json:"revision"` // of the bundle that was compiled
 	Optional []string        `json:"optional"` // categories that are judged only where one of their rules is on
@@ -63,7 +63,7 @@ type DescribedRule struct {
 	Defined     map[engine.Effect]engine.Location `json:"defined"`
 }
 
-// Describe reads what is said about the module.
+// Describe reads the description of the module.
 func (c *Bundle) Describe() (Description, error) {
 	var d Description
 	if err := strictly(c.Rules, &d); err != nil {
@@ -247,7 +247,7 @@ func (f *foundJSON) decode() (Finding, error) {
 	return out, nil
 }
 
-// Explain evaluates the explanation: of each rule what it found, and how much of it is exempt.
+// Explain evaluates the explanation: the findings of each rule, and those that are exempt.
 func (c *Rules) Explain(ctx context.Context, in *facts.Input) (map[string]Explained, error) {
 	text, err := c.evaluate(ctx, ExplanationEntry, in)
 	if err != nil {

@@ -36,7 +36,7 @@ func (c Config) Filled() Config {
 	return c
 }
 
-// Levels are what an operator or a profile may set for a rule.
+// Levels are the values that an operator or a profile may set for a rule.
 var Levels = []string{"off", "warn", "ask", "deny", "own"}
 
 // Setting is the level of a rule, and where it is set.

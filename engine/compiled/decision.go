@@ -21,30 +21,30 @@ type Decision struct {
 	Reasons []Reason
 }
 
-// Reason is a finding of a rule, and what the rule makes of it.
+// Reason is a finding of a rule, with its effect.
 type Reason struct {
 	Rule    string
 	Effect  engine.Effect
 	Finding Finding
 }
 
-// Finding is what a rule points at. Indexes are -1 where it names none.
+// Finding is the place that a rule points at. Indexes are -1 where it names none.
 type Finding struct {
 	Command, Path int
 	Message       string
 }
 
-// Explained is what one rule found, before levels and exemptions, and what of it is exempt.
+// Explained holds the findings of one rule, before levels and exemptions, and the exempt ones.
 type Explained struct {
 	Found    map[engine.Effect][]Finding
 	Exempted []Reason
 }
 
-// ErrNotEvaluated is what it means when a decision is about other rules than those that were loaded: one
-// that vanished on the way cannot refuse.
+// ErrNotEvaluated is the error for a decision about other rules than the loaded ones: a rule that is missing
+// cannot refuse.
 var ErrNotEvaluated = errors.New("the rules that were loaded were not all evaluated, or not they alone")
 
-// Add adds what others have found.
+// Add adds the findings of another decision.
 func (d *Decision) Add(other Decision) {
 	d.Reasons = append(d.Reasons, other.Reasons...)
 	if other.Effect == engine.Deny || other.Effect == engine.Ask && d.Effect == engine.Allow {

@@ -14,7 +14,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// ErrUnusual is wrapped by errors for what only package rego can judge by, or tell what is wrong with.
+// ErrUnusual is wrapped by errors for a configuration that only package rego can serve, or explain the mistakes of.
 var ErrUnusual = errors.New("this is for the evaluator that knows Rego")
 
 // DefaultTimeout bounds one evaluation where nothing else is said.
@@ -23,7 +23,7 @@ const DefaultTimeout = 5 * time.Second
 // Options configure an Evaluator.
 type Options struct {
 	Bundle   Bundle
-	Sources  fs.FS  // of what the bundle was compiled: its documents are read there
+	Sources  fs.FS  // from which the bundle was compiled: its documents are read there
 	Revision string // of Sources
 	Config   Config
 }
@@ -36,7 +36,7 @@ type Evaluator struct {
 	revision string
 }
 
-// New makes the evaluator. Where the configuration names what is not there, the error wraps ErrUnusual.
+// New makes the evaluator. If the configuration names a rule or level that does not exist, the error wraps ErrUnusual.
 func New(ctx context.Context, o Options) (*Evaluator, error) {
 	d, err := o.Bundle.Describe()
 	if err == nil {
@@ -165,8 +165,8 @@ func Known(in *facts.Input) error {
 	return nil
 }
 
-// Exempted is what exemptions take away. A decision does not tell; the explanation does, which takes longer and is
-// asked only where an exemption matches a command.
+// Exempted lists the findings that exemptions take away. A decision lacks them; the explanation, which takes longer,
+// has them and is evaluated only if an exemption matches a command.
 func Exempted(
 	ctx context.Context, in *facts.Input,
 	explain func(context.Context, *facts.Input) (map[string]Explained, error), rule func(id string) (Rule, error),

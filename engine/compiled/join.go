@@ -9,7 +9,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// Rule is what a judgement takes from a rule that found something.
+// Rule is the part of a rule that a judgement needs.
 type Rule struct {
 	ID          string
 	Title       string
@@ -19,8 +19,8 @@ type Rule struct {
 	Setting     Setting
 }
 
-// Join makes a judgement of a decision: it holds the findings against the input and adds what
-// the rules say about themselves. A finding that points nowhere is an error.
+// Join makes a judgement of a decision: it checks the findings against the input and adds the
+// titles and remediations of the rules. A finding that points nowhere is an error.
 func Join(in *facts.Input, d Decision, rule func(id string) (Rule, error)) (engine.Judgement, error) {
 	j := engine.Judgement{Effect: d.Effect, Reasons: make([]engine.Reason, len(d.Reasons))}
 	for i, r := range d.Reasons {

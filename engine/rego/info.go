@@ -82,7 +82,7 @@ func (r *rule) info() (RuleInfo, error) {
 	return info, nil
 }
 
-// rule is what a judgement takes from a rule.
+// rule is the part of a rule that a judgement needs.
 func (e *Evaluator) rule(id string) (compiled.Rule, error) {
 	r := e.policies.byID[id]
 	if r == nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/local"
 )
 
-// GateOptions are what a gate gets from the configuration alone.
+// GateOptions are the options of a gate that follow from the configuration alone.
 func GateOptions(l *config.Loaded, session, version string) engine.Options {
 	return engine.Options{
 		Layout: l.Layout(),
@@ -104,10 +104,10 @@ func OpenLedger(l *config.Loaded, name string) (*ledger.Ledger, error) {
 	return ledger.Open(l.SessionsDir(), l.Agent+"/"+name)
 }
 
-// Session is what the gate sees of a ledger.
+// Session is a ledger as the gate uses it.
 type Session struct{ *ledger.Ledger }
 
-// Begin notes what a request is about to do.
+// Begin notes the effects of a request before it runs.
 func (s Session) Begin(in *facts.Input, fs facts.FS) func(facts.FS, int) error {
 	return s.Ledger.Begin(in, fs).End
 }
@@ -130,7 +130,7 @@ func Bundle(l *config.Loaded, timeout time.Duration) compiled.Bundle {
 	}}
 }
 
-// PolicyConfig is what policies see of a configuration.
+// PolicyConfig is the part of a configuration that policies see.
 func PolicyConfig(l *config.Loaded) compiled.Config {
 	var exemptions []compiled.Exemption
 	for _, e := range l.Exemptions {

@@ -2,7 +2,7 @@
 // machine. It links neither OPA nor a client of Docker, so that a program which decides one command starts at once.
 // Package plugins makes the gate of every configuration, of the same parts.
 //
-// It never decides otherwise than that gate: what it does not know is an error, and belongs to package plugins.
+// It never decides otherwise than that gate: a configuration that it does not know is an error, and for package plugins.
 package plain
 
 import (
@@ -37,7 +37,8 @@ func named() bool {
 	return err == nil
 }
 
-// plain reports whether a configuration needs nothing but what is here, and has no mistake that package plugins tells.
+// plain reports whether this package can serve a configuration: it needs no other part, and has no mistake that package
+// plugins reports.
 func plain(l *config.Loaded) bool {
 	ids := slices.Collect(maps.Keys(l.Rules))
 	for _, e := range l.Exemptions {

@@ -5,7 +5,7 @@ import "time"
 // Version is the version of the input that these types describe.
 const Version = 1
 
-// Input is what a plugin judges. Its JSON form is described, field by field, by
+// Input is the subject of a judgement. Its JSON form is described, field by field, by
 // policies/schemas/input.json and docs/policy-input.md; every field is always present.
 type Input struct {
 	Version  int       `json:"version"`
@@ -17,7 +17,7 @@ type Input struct {
 	Paths    []Path    `json:"paths"`
 }
 
-// Request is what was asked, as far as policies may see it.
+// Request is the request, as far as policies may see it.
 type Request struct {
 	ID             string    `json:"id"`
 	Time           time.Time `json:"time"` // UTC, RFC 3339
@@ -28,11 +28,11 @@ type Request struct {
 	WorkDirAllowed bool      `json:"work_dir_allowed"` // its real path lies below a granted root
 	TimeoutSeconds float64   `json:"timeout_seconds"`  // as it will be enforced
 	Background     bool      `json:"background"`
-	Stdin          bool      `json:"stdin"` // it reads what somebody gives it, which nobody has judged
+	Stdin          bool      `json:"stdin"` // it reads input that nobody has judged
 	Env            []string  `json:"env"`   // names of the variables that the child gets
 }
 
-// Subject is who asks.
+// Subject is the origin of a request.
 type Subject struct {
 	Agent   string `json:"agent"`
 	Session string `json:"session"`
@@ -82,7 +82,7 @@ type Command struct {
 	Pipeline   Pipeline  `json:"pipeline"`
 	Inputs     []int     `json:"inputs"`  // commands whose output reaches it, directly or through others
 	Effects    []string  `json:"effects"` // subset of read, write, delete, execute, network, privilege, process, system
-	Flags      []string  `json:"flags"`   // what its options and its structure mean; docs/policy-input.md lists them
+	Flags      []string  `json:"flags"`   // the meaning of its options and structure; docs/policy-input.md lists them
 	Code       Code      `json:"code"`
 	Hosts      []string  `json:"hosts"` // network hosts named in its arguments, lower case, without port
 	Matches    Matches   `json:"matches"`
@@ -120,7 +120,7 @@ type Code struct {
 	Resolved bool   `json:"resolved"` // its text was known and looked through
 }
 
-// Matches holds what the operator's patterns say about a command.
+// Matches holds the operator's patterns that match a command.
 type Matches struct {
 	Allow  bool  `json:"allow"`  // some allow pattern matches it wholly
 	Deny   []int `json:"deny"`   // indexes of the deny patterns that match it from its start
@@ -146,10 +146,10 @@ type Path struct {
 	Exists     bool     `json:"exists"`
 	Type       string   `json:"type"`       // "", "file", "dir", "symlink", "block_device", "char_device", "socket", "fifo"; devices by their well-known names even where absent
 	Zone       string   `json:"zone"`       // "workspace", "context", "temporary", "protected", "outside", "system", "home", "credential", "self"
-	Permission string   `json:"permission"` // what the configured roots grant there: "read", "write", "none"
-	Labels     []string `json:"labels"`     // what kind of place it is and what lies below it; docs/policy-input.md lists them
+	Permission string   `json:"permission"` // of the configured roots: "read", "write", "none"
+	Labels     []string `json:"labels"`     // the kind of the place and of its contents; docs/policy-input.md lists them
 	Seen       string   `json:"seen"`       // "read", "created", "none"
-	Unread     Unread   `json:"unread"`     // with delete: what the session has not read there
+	Unread     Unread   `json:"unread"`     // with delete: the files that the session has not read there
 	Generated  bool     `json:"generated"`  // matches the operator's patterns of generated files, below its root
 	Command    int      `json:"command"`    // index into commands; -1 for a file tool
 }

@@ -26,7 +26,7 @@ import (
 	"fmt"
 )
 
-// Effect is what a finding asks for.
+// Effect is the effect that a finding asks for.
 type Effect string
 
 // The effects. Deny beats ask, and both beat all that others allow; warn refuses nothing.
@@ -50,19 +50,19 @@ const (
 // None is the index of a finding that concerns no command or no path.
 const None = -1
 
-// Finding is what a rule says of an input.
+// Finding is one finding of a rule in an input.
 type Finding struct {
 	Rule        string   `json:"rule"` // "plugin/<name>/<rule>", as the manifest names it
 	Effect      Effect   `json:"effect"`
 	Severity    Severity `json:"severity"`
 	Title       string   `json:"title"`
 	Message     string   `json:"message"`     // "" for the title
-	Remediation string   `json:"remediation"` // what to do instead
+	Remediation string   `json:"remediation"` // the allowed way to the same goal
 	Command     int      `json:"command"`     // index into the input's commands, or None
 	Path        int      `json:"path"`        // index into the input's paths, or None
 }
 
-// Judge does what a call of the plugin does: it decodes an input, judges it and encodes the findings.
+// Judge serves a call of the plugin: it decodes an input, judges it and encodes the findings.
 func Judge(input []byte, judge func(*Input) []Finding) ([]byte, error) {
 	var in Input
 	if err := json.Unmarshal(input, &in); err != nil {

@@ -77,7 +77,7 @@ func judge(in *sdk.Input) []sdk.Finding {
 		time.Sleep(time.Hour)
 	case "wait":
 		<-make(chan int)
-	case "reach": // says what of the machine it gets hold of
+	case "reach": // reports the parts of the machine that it can reach
 		f.Message = reach()
 	case "count":
 		calls++

@@ -1,8 +1,8 @@
-// Package policies embeds the built-in policy bundle: the rules below sallyport/rules, what they
-// share, the profiles and the default configuration; and the same compiled to WebAssembly.
+// Package policies embeds the built-in policy bundle: the rules below sallyport/rules, their
+// library, the profiles and the default configuration; and the same compiled to WebAssembly.
 //
 // It holds no tests (they stand beside the rules in the repository) and knows nothing of Rego:
-// engine/rego compiles and evaluates what is here.
+// engine/rego compiles and evaluates them.
 package policies
 
 import (
@@ -29,9 +29,8 @@ var module []byte
 //go:embed compiled/rules.json
 var rules []byte
 
-// Compiled returns the bundle in the form for WebAssembly, and what that does not say about its rules. Both
-// are generated from what FS returns, and are not to be changed: not even by callers. Which bundle they come from
-// stands in rules.
+// Compiled returns the bundle in the form for WebAssembly, and the data about its rules that the form lacks. Both are
+// generated from the files of FS, and callers must not change them. The data names the revision of the bundle.
 func Compiled() (wasm, about []byte) { return module, rules }
 
 // FS returns the bundle: Rego modules and data.json files, without the modules that test them.
@@ -69,11 +68,11 @@ func revision() string {
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
-// bundle hides tests and what only they use. The go command cannot leave files out of a
+// bundle hides tests and their data. The go command cannot leave files out of a
 // directory that it embeds.
 type bundle struct {
 	files   embed.FS
-	testing bool // with what only tests use
+	testing bool // with the data of tests
 }
 
 func (b bundle) hidden(name string) bool {

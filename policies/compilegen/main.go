@@ -1,5 +1,5 @@
-// Command compilegen compiles the built-in policies to WebAssembly and writes the module, and what it does
-// not say about its rules, to the directory named by its argument. go generate runs it; nothing else needs it.
+// Command compilegen compiles the built-in policies to WebAssembly and writes the module, and the data about
+// its rules that it lacks, to the directory named by its argument. go generate runs it; nothing else needs it.
 package main
 
 import (

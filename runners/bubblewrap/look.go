@@ -32,7 +32,7 @@ func look(ctx context.Context, o Options, spec engine.EnvironmentSpec, notice fu
 	}
 	e, v, err := plan(o, spec, notice)
 	if err != nil || o.State == "" {
-		return opened(ctx) // its error says what is wrong
+		return opened(ctx) // its error names the problem
 	}
 	key, err := e.cacheKey(v)
 	if err != nil {

@@ -2,8 +2,8 @@
 //
 // One container lasts as long as a session of an agent in a workspace. Its first process is
 // sallyport-supervisor, which only idles and reaps; commands are started by a second supervisor, a
-// process of the container's root with no more rights than to become somebody else and to end what it
-// started, whose input and output carry the protocol of package wire:
+// process of the container's root that may only change its user and end its own commands. Its input and
+// output carry the protocol of package wire:
 //
 //	engine.Gate ─▶ wire.Environment ══ hijacked exec of the engine's API ══ sallyport-supervisor ─▶ command
 //	                                                                        root, 3 capabilities     the user, none

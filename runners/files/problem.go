@@ -49,7 +49,7 @@ func general() []remedy {
 // bare unwraps the error of package os around an error of the system.
 func bare(err error) error {
 	for {
-		switch e := err.(type) { //nolint:errorlint // only what lies outermost is taken off
+		switch e := err.(type) { //nolint:errorlint // only the outermost error is unwrapped
 		case *fs.PathError:
 			err = e.Err
 		case *os.LinkError:

@@ -56,7 +56,7 @@ func (s *suite) status(t *testing.T) {
 	})
 	t.Run("use of memory", func(t *testing.T) {
 		p.needs(t, "head", "tail")
-		// tail keeps the whole of a line that has no end. Only what a command uses above what this process does is
+		// tail keeps the whole of a line that has no end. Only the use of a command above that of this process is
 		// told apart from it (see MaxRSS), and this process may have used much before.
 		size := peak(t) + 64<<20
 		x := p.run(t, fmt.Sprintf("head -c %d /dev/zero | tail -n 1 >/dev/null", size))

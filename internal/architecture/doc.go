@@ -1,5 +1,5 @@
 // Package architecture holds the tests that keep the structure of the tree: which package may import
-// which, who alone may import a large dependency, and what every package owes its readers.
+// which, the sole importers of large dependencies, and the documentation of every package.
 //
 // It has no code of its own.
 package architecture

@@ -1,4 +1,4 @@
-// Package baddays tests what happens around environments when something outside of them goes wrong: no
+// Package baddays tests environments when something outside of them fails: no
 // engine, an engine that dies, a container that somebody stops, a full disk, a command that takes all
 // that it can get.
 //

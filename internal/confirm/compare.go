@@ -20,7 +20,7 @@ type Record struct {
 	Argv        []string // with the name that the command was given
 }
 
-// Run is what one text did.
+// Run is the behaviour of one text.
 type Run struct {
 	Ended   string // "status N", or the guard that ended it
 	Records []Record

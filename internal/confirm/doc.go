@@ -1,4 +1,4 @@
-// Package confirm runs shell texts with the real bash and dash, and compares with what engine/shell lists.
+// Package confirm runs shell texts with the real bash and dash, and compares them with the list of engine/shell.
 //
 // It promises: for each text, every argument vector that was run, the directory and the here-document of each
 // command, and every file that the shell opened for writing and changed, is in the list, equal where the list is

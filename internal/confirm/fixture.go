@@ -60,7 +60,7 @@ func real(p string) string {
 	return p
 }
 
-// options is what the reader knows of the place.
+// options is the reader's knowledge of the place.
 func options(posix bool) shell.Options {
 	all := map[string]node{}
 	for _, n := range fixture() {
@@ -92,10 +92,10 @@ func options(posix bool) shell.Options {
 	}
 }
 
-// history is what an interactive Python keeps of itself, where it may.
+// history is the file of commands that an interactive Python keeps, if it can.
 const history = Home + "/.python_history"
 
-// Harm lists what a run did to the home directory outside of the workspace.
+// Harm lists the changes of a run to the home directory outside of the workspace.
 func Harm(r Run) []string {
 	var list []string
 	for _, p := range append(append([]string{}, r.Changed...), r.Gone...) {

@@ -96,7 +96,7 @@ func (t *copyBatch) destination(files facts.FS) (fs.FileInfo, error) {
 	f, err := look(files, t.in.DestinationBasePath)
 	switch {
 	case err != nil || !f.granted:
-		return nil, nil //nolint:nilerr // what is not there will be made, and what is not granted is judged
+		return nil, nil //nolint:nilerr // a missing place will be made, and one that is not granted is judged
 	case !f.info.IsDir():
 		return nil, fmt.Errorf("copy to %s: it is a %s, not a directory", t.in.DestinationBasePath, kindOf(f.info.Mode()))
 	}

@@ -16,7 +16,7 @@ func handOver() error {
 	if err != nil {
 		return err
 	}
-	signal.Ignore(os.Interrupt) // it goes to both, and sallyport-full decides what it means
+	signal.Ignore(os.Interrupt) // it goes to both, and sallyport-full handles it
 	cmd := exec.Command(name, os.Args[1:]...)
 	cmd.Env = environ()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr

@@ -64,8 +64,8 @@ func environ() []string {
 	return append(others, mine+show.ThisBuild().Build())
 }
 
-// answer does what args say and returns the exit status. ok is false where that is not for this program; then nothing
-// was printed.
+// answer runs a command line and returns the exit status. ok is false if the command line is not for this program;
+// then nothing was printed.
 func answer(ctx context.Context, args []string, out, errs io.Writer) (status int, ok bool) {
 	a, ok := read(args)
 	switch {

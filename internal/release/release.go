@@ -1,6 +1,6 @@
 // Package release tells which release of Sallyport a program is, and of which commit. All programs of a
 // release say the same, so that a supervisor elsewhere can be compared with the sallyport that speaks to it.
-// It is no proof: whoever builds a program chooses what it says.
+// It is no proof: the builder of a program chooses its version.
 package release
 
 import "runtime/debug"
@@ -8,7 +8,7 @@ import "runtime/debug"
 // The linker sets both where a release is built (packaging/release).
 var version, commit string
 
-// unknown stands for what a build did not record.
+// unknown stands for data that a build did not record.
 const unknown = "unknown"
 
 // Version is the version that was built: the one of the release, else the one that the go command recorded.

@@ -27,7 +27,7 @@ const (
 type edit struct {
 	Path  []string `json:"path"`
 	Value any      `json:"value"` // as encoding/json has it
-	// Gone removes the key instead, and what holds nothing else then.
+	// Gone removes the key instead, and the tables that are empty then.
 	Gone bool `json:"gone,omitempty"`
 	// Among adds the elements of Value to a list, or with Gone takes them out, and leaves the others alone.
 	Among bool `json:"among,omitempty"`
@@ -170,8 +170,8 @@ func (e edit) reverse(before map[string]any) edit {
 
 // apply edits a text and leaves all of it alone that the edits do not name: other keys, their order,
 // comments. It returns the text as it is if there is nothing to do. A result that does not read back as
-// exactly these edits of what was there is an error: a form of the file that the editor does not know is not
-// spoilt.
+// exactly these edits of the former text is an error: a form of the file that the editor does not know is not
+// damaged.
 func apply(f format, text []byte, edits []edit) ([]byte, error) {
 	was, err := decode(f, text)
 	if err != nil {

@@ -17,7 +17,7 @@ var errForm = errors.New("it is written in a form that setup cannot edit: make t
 func editLines(f format, text []byte, e edit) ([]byte, error) {
 	assign, margin := " = ", `^\s*`
 	if f == formatYAML {
-		assign, margin = ": ", "^" // what is indented is the key of something else
+		assign, margin = ": ", "^" // an indented key belongs to another one
 		if len(e.Path) > 1 {
 			return nil, errForm
 		}
@@ -77,7 +77,7 @@ func editLines(f format, text []byte, e edit) ([]byte, error) {
 var header = regexp.MustCompile(`^\s*\[+\s*([^\]]*?)\s*\]+\s*(#.*)?$`)
 
 // section is the range of the lines of a table, without its header; from is -1 if the table has none. Without
-// a name it is what stands before the first header.
+// a name it is the part before the first header.
 func section(lines []string, table string) (from, end int) {
 	from = -1
 	if table == "" {

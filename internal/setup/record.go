@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// record is what is kept of a run, so that it can be taken back: record.json in a directory of its own, with
-// the files as they were beside it.
+// record describes a run, so that it can be undone: record.json in a directory of its own, beside copies of the
+// former files.
 type record struct {
 	Version int          `json:"version"`
 	Files   []fileRecord `json:"files"`
@@ -26,7 +26,7 @@ type fileRecord struct {
 	File    string `json:"file"`
 	Format  format `json:"format"`
 	Backup  string `json:"backup"` // beside the record; "" where there was no file
-	After   string `json:"after"`  // SHA-256 of what was written
+	After   string `json:"after"`  // SHA-256 of the new content
 	Reverse []edit `json:"reverse"`
 }
 
@@ -113,8 +113,8 @@ func Last(dir string) (changes []Change, at string, kept []string, err error) {
 	return changes, at, kept, nil
 }
 
-// back plans how one file becomes as it was. In a file that others have changed since, only what setup
-// changed is taken back.
+// back plans how one file becomes as it was. In a file that others have changed since, only the keys of setup
+// are restored.
 func (f fileRecord) back(at string) (*Change, error) {
 	_, now, err := read(f.File)
 	if err != nil {

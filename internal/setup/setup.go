@@ -19,7 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// Change is what happens to one file.
+// Change is the change of one file.
 type Change struct {
 	File          string // with its real path: a link stays one
 	Before, After []byte // nil: there is no file
@@ -49,7 +49,7 @@ type Server struct {
 	Args    []string
 }
 
-// place is a file of an agent and what it must say.
+// place is a file of an agent and its wanted keys.
 type place struct {
 	file   string
 	format format
@@ -59,7 +59,7 @@ type place struct {
 // Agent is a program whose settings are known.
 type Agent struct {
 	Name, Title string
-	// Loses says what the agent cannot do any more without the gate.
+	// Loses names the tools of its own that the agent loses.
 	Loses string
 	files func(env func(string) string, home string, s Server) []place
 }
@@ -162,7 +162,7 @@ func Configure(file string, sample []byte, keys map[string]string) (*Change, err
 	return plan(p, sample)
 }
 
-// plan makes a change of what a file must say; nil if it says so.
+// plan makes the change that gives a file its wanted keys; nil if it has them.
 func plan(p place, sample []byte) (*Change, error) {
 	file, before, err := read(p.file)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/shell/walk"
 )
 
-// WriteReasons tells a person why a decision is as it is: for each reason the rule, what it
-// found, where in the text, and what to do instead. prefix begins each line.
+// WriteReasons explains a decision to a person: for each reason the rule, its finding, the place in
+// the text, and the remediation. prefix begins each line.
 func WriteReasons(w io.Writer, prefix, text string, d engine.Decision) {
 	s := StyleOf(w)
 	shownBefore := "" // several findings about one place need it shown once
@@ -62,7 +62,7 @@ func (s Style) Effect(e engine.Effect) string {
 	return s.Red(string(e))
 }
 
-// shownWidth is how much of a long line is shown around what is marked, in characters.
+// shownWidth is how much of a long line is shown around a marked place, in characters.
 const shownWidth = 96
 
 // underline returns the line of text in which span begins, and below it carets under the span.

@@ -1,5 +1,5 @@
-// Package show writes decisions and versions for people: what rules found, under the text that was judged, with colours
-// where a terminal shows them; and it makes texts printable. It also quotes words of a command line as bash text.
+// Package show writes decisions and versions for people: the findings of rules, under the judged text, with colours on
+// a terminal; and it makes texts printable. It also quotes words of a command line as bash text.
 //
 // It decides nothing, and knows no flags.
 package show
@@ -65,7 +65,7 @@ func Shorten(s string, n int) string {
 // Style colours words where w is a terminal and NO_COLOR (https://no-color.org) is not set.
 type Style bool
 
-// StyleOf is the style of what is written to w.
+// StyleOf is the style of output to w.
 func StyleOf(w io.Writer) Style {
 	f, ok := w.(*os.File)
 	return Style(ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd())))

@@ -12,7 +12,7 @@ import (
 // opa is the release of OPA that go.mod requires. A program that does not link OPA has no other way to tell.
 const opa = "v1.22.0"
 
-// Versions is what sallyport is made of.
+// Versions describes a build of sallyport and its parts.
 type Versions struct {
 	Sallyport string `json:"sallyport"`
 	Commit    string `json:"commit"`
@@ -22,7 +22,7 @@ type Versions struct {
 	Policies  string `json:"policies"` // revision of the built-in policies
 }
 
-// ThisBuild reads what the linker and the go command left in the program.
+// ThisBuild reads the data that the linker and the go command put into the program.
 func ThisBuild() Versions {
 	return Versions{
 		Sallyport: release.Version(), Commit: release.Commit(), OPA: opa,

@@ -103,7 +103,7 @@ func contents(log int) string {
 	return string(b[:max(0, n)])
 }
 
-// limit bounds what the programs may take. The driver itself stays far below.
+// limit bounds the resources of the programs. The driver itself stays far below.
 func limit() {
 	for _, l := range []struct {
 		what int

@@ -84,13 +84,13 @@ func swap(w words) (string, error) {
 	return refusedFor(errOf(e), unix.EINVAL)
 }
 
-// reboot gives a number that no kernel takes: only who may not at all gets EPERM.
+// reboot gives a number that no kernel takes: only a caller without the permission gets EPERM.
 func reboot(words) (string, error) {
 	_, _, e := unix.Syscall6(unix.SYS_REBOOT, 0, 0, 0, 0, 0, 0)
 	return refusedFor(errOf(e), unix.EINVAL)
 }
 
-// setClock sets what the tick of the clock is already.
+// setClock sets the tick of the clock to its present value.
 func setClock(words) (string, error) {
 	var now unix.Timex
 	if _, err := unix.Adjtimex(&now); err != nil {

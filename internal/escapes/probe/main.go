@@ -1,8 +1,8 @@
 // Probe is the attacker's tool of the escape corpus: one system call, or a few, that no shell can make.
 // It is static, so that it runs in every environment, and starts no process.
 //
-// It prints the word in $GOT where the kernel let through what a confined process is to be refused, or
-// what it could read, and fails otherwise. It is for tests only; the test builds it.
+// It prints the word in $GOT if the kernel permitted a call that it must refuse to a confined process, or
+// the text that it could read, and fails otherwise. It is for tests only; the test builds it.
 package main
 
 import (

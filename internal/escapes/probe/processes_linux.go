@@ -27,7 +27,7 @@ func address(pid int, told string) (uintptr, error) {
 	return 0x400000, nil // where a static Go program begins, which the supervisor is
 }
 
-// shown is what another's memory says: the secret of the process of the host, or a program.
+// shown is the content of another process's memory: the secret of the process of the host, or a program.
 func shown(b []byte) (string, error) {
 	if bytes.HasPrefix(b, []byte("\x7fELF")) {
 		return got(), nil

@@ -21,7 +21,7 @@ func socketOf(domain, kind, protocol int) func(words) (string, error) {
 // answerTime bounds the wait for a listener that does not answer.
 const answerTime = 5 * time.Minute
 
-// hear passes on what the other end says first.
+// hear prints the first message of the other end.
 func hear(c net.Conn, err error) (string, error) {
 	if err != nil {
 		return "", err
@@ -37,7 +37,7 @@ func hear(c net.Conn, err error) (string, error) {
 func connectUnix(w words) (string, error) { return hear(net.Dial("unix", w.at(0))) }
 func connectTCP(w words) (string, error)  { return hear(net.DialTimeout("tcp", w.at(0), answerTime)) }
 
-// send is for what is not answered: the listener tells.
+// send is for messages without an answer: the listener reports them.
 func send(network, to string) (string, error) {
 	c, err := net.Dial(network, to)
 	if err != nil {

@@ -71,7 +71,7 @@ type entry struct {
 	size int64
 }
 
-// entries lists what is in a directory, sorted. Anything but files and directories is an error.
+// entries lists the contents of a directory, sorted. Anything but files and directories is an error.
 func entries(dir string) (out []entry, err error) {
 	err = filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || file == dir {

@@ -1,4 +1,4 @@
-// Idle is an MCP server on stdio whose only tool does nothing: what the protocol and its library cost.
+// Idle is an MCP server on stdio whose only tool does nothing: it shows the cost of the protocol and its library.
 package main
 
 import (

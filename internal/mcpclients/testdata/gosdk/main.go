@@ -1,5 +1,5 @@
 // Gosdk drives an MCP server with the client of the official Go SDK, which shares no code with the server
-// under test. It reads what to do as JSON from stdin and writes what it saw as JSON to stdout.
+// under test. It reads a Script as JSON from stdin and writes a Report as JSON to stdout.
 //
 // It is a module of its own, so that the SDK is no dependency of the program.
 package main
@@ -21,7 +21,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Script is what to do, in this order, in one session.
+// Script lists the calls of one session, in their order.
 type Script struct {
 	Revision string   `json:"revision"` // of the protocol; "" lets the SDK choose
 	Answer   string   `json:"answer"`   // to every question: accept, decline or cancel; "" cannot be asked
@@ -37,7 +37,7 @@ type Call struct {
 	CancelOn  string          `json:"cancel_on"` // the call is cancelled when this file exists
 }
 
-// Report is what came back.
+// Report holds the answers.
 type Report struct {
 	Revision     string            `json:"revision"`
 	Server       string            `json:"server"`
@@ -49,7 +49,7 @@ type Report struct {
 	Progress     int               `json:"progress"`  // notifications of it
 }
 
-// Result is what a call ended with: one of its fields.
+// Result is the result of a call: one of its fields is set.
 type Result struct {
 	Result *mcp.CallToolResult `json:"result,omitempty"`
 	Error  string              `json:"error,omitempty"`

@@ -18,6 +18,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/internal/setup"
+	"github.com/sallyport-dev/sallyport/internal/show"
 	"github.com/sallyport-dev/sallyport/plugins"
 )
 
@@ -301,19 +302,23 @@ func (r *setupRun) plan() (changes []setup.Change, next *config.Loaded, err erro
 }
 
 // command is the path by which an agent starts this program: the one on PATH, which an upgrade keeps, or its
-// own.
+// own. The program sallyport of an installation stands for the sallyport-full beside it.
 func (r *setupRun) command() string {
-	own, err := os.Stat(r.host.Executable)
+	program := r.host.Executable
+	if name, ok := strings.CutPrefix(filepath.Base(program), show.Whole); ok && r.app.front != "" {
+		program = filepath.Join(filepath.Dir(program), "sallyport"+name)
+	}
+	own, err := os.Stat(program)
 	if err != nil {
 		return "sallyport"
 	}
 	for _, dir := range filepath.SplitList(r.host.Getenv("PATH")) {
-		file := filepath.Join(dir, filepath.Base(r.host.Executable))
+		file := filepath.Join(dir, filepath.Base(program))
 		if info, err := os.Stat(file); err == nil && filepath.IsAbs(dir) && os.SameFile(info, own) {
 			return file
 		}
 	}
-	return r.host.Executable
+	return program
 }
 
 func (r *setupRun) show(changes []setup.Change) {

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -70,6 +71,11 @@ func TestFrontSaysWhatTheWholeProgramSays(t *testing.T) { // not parallel: it se
 	}
 	if got := said(t, dir, front, "doctor"); !strings.Contains(got, "ok    programs       sallyport and sallyport-full of one build") {
 		t.Errorf("doctor of two programs of one build: %s", got)
+	}
+	t.Setenv("CODEX_HOME", filepath.Join(dir, "codex"))
+	said(t, dir, front, "setup", "--agent", "codex", "--yes")
+	if written, err := os.ReadFile(filepath.Join(dir, "codex", "config.toml")); !strings.Contains(string(written), strconv.Quote(front)) {
+		t.Errorf("setup tells the agent to start %s, %v, want %s", written, err, front)
 	}
 	t.Setenv(show.FrontVariable, "v0.0.1")
 	if got := said(t, dir, full, "doctor"); !strings.Contains(got, "fail  programs       sallyport is v0.0.1, and ") {

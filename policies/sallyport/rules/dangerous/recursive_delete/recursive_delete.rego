@@ -1,11 +1,11 @@
 # METADATA
-# title: Delete of a place that holds everything else
+# title: Delete of a root, home or workspace directory
 # description: >-
 #   A delete that reaches the file system's root, a home directory, a directory of the operating system or
 #   the workspace itself, whatever program does it: rm, find -delete, mv, rsync --delete or inline code.
 # custom:
 #   severity: critical
-#   remediation: Name the files or the one subdirectory below the workspace that shall go, for example rm -rf ./build.
+#   remediation: Name the files or the one subdirectory below the workspace to delete, for example rm -rf ./build.
 #   examples:
 #     - rm -fr "/"
 #     - r\m -rf ~

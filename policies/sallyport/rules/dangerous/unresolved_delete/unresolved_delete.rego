@@ -1,5 +1,5 @@
 # METADATA
-# title: Delete of something that is not known
+# title: Delete of an unknown path
 # description: >-
 #   A delete or move whose target depends on a value that is only known when it runs. An empty variable
 #   turns rm -rf "$dir/"* into a delete of everything. A known beginning below the workspace or a temporary

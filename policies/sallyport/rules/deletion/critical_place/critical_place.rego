@@ -1,5 +1,5 @@
 # METADATA
-# title: Delete of what cannot be made again
+# title: Delete of irreplaceable files
 # description: >-
 #   Deletes a repository's history or an environment file; for a directory with a repository in it a person is asked.
 # custom:

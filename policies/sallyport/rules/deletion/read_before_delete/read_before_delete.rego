@@ -1,5 +1,5 @@
 # METADATA
-# title: Delete of files that nobody has looked at
+# title: Delete of files that were not read first
 # description: >-
 #   Deletes files in the workspace or a granted place that this session has neither read nor created. Generated files
 #   (caches, build output, logs) do not count.

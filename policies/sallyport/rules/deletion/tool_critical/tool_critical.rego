@@ -1,12 +1,12 @@
 # METADATA
-# title: File tool deletes what has to stay
+# title: File tool deletes project data
 # description: >-
 #   A file tool would delete a granted place itself, or what a project keeps: a repository's history, an environment file, the
 #   state of agents. So it would with a directory that has these in it. Caches, build output and installed packages, which are
 #   made again, may go.
 # custom:
 #   severity: high
-#   remediation: Delete other files below it by name; what a project keeps is for a person to delete.
+#   remediation: Delete other files below it by name; let a person delete a project's history, settings and state.
 #   config:
 #     paths: [{path: '{home}/other', access: write}]
 #     files: {'{home}/other/main.go': package main, lib/.git/HEAD: x, app/.env: A=1, state/.massgen/log: x}

@@ -1,5 +1,5 @@
 # METADATA
-# title: Command that the operator's lists cannot be held against
+# title: Command that cannot be compared with the operator's lists
 # description: The operator has given patterns, but the command word is only known when it runs, so no pattern can match or fail to match it.
 # custom:
 #   severity: high

@@ -1,9 +1,9 @@
 # METADATA
-# title: Hooks left out
+# title: Git hooks skipped
 # description: The project's own checks do not run before this commit or push. Said and recorded.
 # custom:
 #   severity: low
-#   remediation: Mend what the hook complains about instead of leaving it out.
+#   remediation: Fix the problem that the hook reports, and keep the hook.
 #   examples:
 #     - git commit --no-verify -m x
 #     - git push --no-verify

@@ -3,7 +3,7 @@
 # description: The commits that only this reference holds are lost with it.
 # custom:
 #   severity: medium
-#   remediation: Use git branch -d, which refuses to delete what is not merged, or leave the reference.
+#   remediation: Use git branch -d, which refuses to delete unmerged branches, or keep the reference.
 #   examples:
 #     - git branch -D topic
 #     - git push origin --delete topic

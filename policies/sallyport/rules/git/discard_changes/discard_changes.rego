@@ -1,5 +1,5 @@
 # METADATA
-# title: Uncommitted changes thrown away
+# title: Uncommitted changes discarded
 # description: Overwrites changes in the working tree, or drops a stash, with no way back.
 # custom:
 #   severity: high

@@ -1,5 +1,5 @@
 # METADATA
-# title: History rewritten or its safety net cut
+# title: History rewritten, or its reflog deleted
 # description: Rewrites many commits at once, or deletes the records by which git could bring old ones back.
 # custom:
 #   severity: high

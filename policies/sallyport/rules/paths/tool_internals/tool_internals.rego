@@ -1,11 +1,11 @@
 # METADATA
-# title: File tool changes what a granted project keeps
+# title: File tool changes internals of another project
 # description: >-
 #   A file tool would write a repository's own files, an environment file or the state of agents in a place beside the workspace.
 #   The place was granted for the project's files; in the workspace these are the agent's to set up.
 # custom:
 #   severity: medium
-#   remediation: Write the project's own files only, or show a person what should stand there.
+#   remediation: Write the project's own files only, or show a person the intended content.
 #   config:
 #     paths: [{path: '{home}/other', access: write}]
 #     files: {'{home}/other/main.go': package main}

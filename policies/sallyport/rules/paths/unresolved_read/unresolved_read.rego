@@ -1,5 +1,5 @@
 # METADATA
-# title: Read of a place that is not known
+# title: Read of an unknown path
 # description: >-
 #   What is read depends on a value that is only known when it runs, so it could be a credential. Names that a search or a
 #   listing prints are judged as the places that were searched; so is a known beginning, unless credentials begin so.

@@ -1,5 +1,5 @@
 # METADATA
-# title: Write to a place that is not known
+# title: Write to an unknown path
 # description: The target of a write depends on a value that is only known when it runs, so no permission can be held against it.
 # custom:
 #   severity: medium

@@ -1,5 +1,5 @@
 # METADATA
-# title: Text too large to be looked through
+# title: Text too large to analyse
 # description: >-
 #   Reading stops after a fixed number of steps. What lies beyond has not been seen, so the whole text is refused: padding
 #   must not be a way past the gate.

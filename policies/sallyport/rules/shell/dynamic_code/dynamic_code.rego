@@ -1,5 +1,5 @@
 # METADATA
-# title: Code that is only known when it runs
+# title: Code that cannot be seen in advance
 # description: >-
 #   eval, source, bash -c and the like with text that depends on a variable, a file that is written meanwhile or the output of
 #   another program. What well-known tools print for a shell to evaluate is let through.

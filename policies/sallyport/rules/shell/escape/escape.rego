@@ -1,11 +1,11 @@
 # METADATA
-# title: Shell out of a program that is not one
+# title: Shell started by an editor, pager or other tool
 # description: >-
 #   An editor, archiver, pager or build tool is told by an option to start a shell or another program. That is
 #   how commands are run past guards that look at names.
 # custom:
 #   severity: high
-#   remediation: Run the inner command directly, so that it can be judged for what it is.
+#   remediation: Run the inner command directly, so that it can be judged.
 #   examples:
 #     - vim -c ':!sh'
 #     - tar cf x.tar x --checkpoint=1 --checkpoint-action=exec=sh

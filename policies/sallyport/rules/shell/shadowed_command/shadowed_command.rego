@@ -1,5 +1,5 @@
 # METADATA
-# title: Ordinary command given another meaning
+# title: Common command redefined
 # description: Defines a function or an alias with the name of an ordinary command, so that what reads harmless does something else.
 # custom:
 #   severity: medium

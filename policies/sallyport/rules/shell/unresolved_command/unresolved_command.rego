@@ -1,5 +1,5 @@
 # METADATA
-# title: Command or subcommand that is not known
+# title: Unknown command or subcommand
 # description: >-
 #   The program, or its subcommand where some delete, depends on a value that is only known when it runs. Nothing can be
 #   said about it, so a person is asked; with elevated rights or with a pattern where a name belongs it is refused.

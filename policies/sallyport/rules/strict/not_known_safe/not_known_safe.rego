@@ -1,5 +1,5 @@
 # METADATA
-# title: Not known to be safe
+# title: Not known to be read-only or harmless
 # description: >-
 #   A command that sallyport does not know or cannot read to its end, code that it could not look through, or an
 #   effect beyond reading and writing files. Part of the profiles strict and readonly.

@@ -1,5 +1,5 @@
 # METADATA
-# title: Keys that may log in changed
+# title: Login keys changed
 # description: A key in authorized_keys lets its owner log in to this account; without the file nobody can.
 # custom:
 #   severity: critical

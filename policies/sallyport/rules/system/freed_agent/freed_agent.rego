@@ -1,11 +1,11 @@
 # METADATA
-# title: Agent set free
+# title: Agent started without its own approvals
 # description: >-
 #   An agent is started so that it acts without asking anybody, or what it may do is changed: its permissions, its
 #   hooks and the servers that it starts. What it then runs passes no gate.
 # custom:
 #   severity: critical
-#   remediation: Start agents with their own questions on; ask the operator to change what an agent may do.
+#   remediation: Start agents with their own approvals enabled; ask the operator to change their permissions.
 #   examples:
 #     - claude --dangerously-skip-permissions -p 'fix the tests'
 #     - claude --permission-mode bypassPermissions -p x

@@ -1,5 +1,5 @@
 # METADATA
-# title: Processes killed by name, or not known which
+# title: Processes killed by name, or unknown ones
 # description: Every process with that name is hit, those of other agents and of the agent itself among them.
 # custom:
 #   severity: medium

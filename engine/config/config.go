@@ -209,7 +209,7 @@ type Audit struct {
 	Dir Path `yaml:"dir"`
 	// Regular expressions (RE2) to redact, besides the built-in ones.
 	Redact []Pattern `yaml:"redact"`
-	// How long records are kept: sallyport audit prune removes files that are older. 2160h are 90 days. Left out: for ever.
+	// How long records are kept: sallyport audit prune removes files that are older. 2160h are 90 days. Default: for ever.
 	Retention Duration `yaml:"retention"`
 	// Signed checkpoints.
 	Checkpoint Checkpoint `yaml:"checkpoint"`

@@ -12,7 +12,7 @@ import (
 
 var (
 	commandParam = param{name: "command", kind: text, required: true, about: "Bash text. It is read as bash reads it: pipes, loops and quoting work."}
-	workDirParam = param{name: "work_dir", kind: text, about: "Directory to run in: absolute, or relative to the workspace. Left out: the workspace."}
+	workDirParam = param{name: "work_dir", kind: text, about: "Directory to run in: absolute, or relative to the workspace. Default: the workspace."}
 )
 
 func shellTools() []tool {
@@ -26,7 +26,7 @@ func shellTools() []tool {
 			hints: hints{destructive: true, openWorld: true},
 			params: []param{
 				commandParam,
-				{name: "timeout", kind: number, least: atLeast(0.001), about: "Seconds until the command and all that it started are ended. Left out: the operator's default. The operator sets a maximum."},
+				{name: "timeout", kind: number, least: atLeast(0.001), about: "Seconds until the command and all that it started are ended. Default: the operator's. The operator sets a maximum."},
 				workDirParam,
 			},
 			output: commandResult{},

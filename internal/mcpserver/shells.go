@@ -22,7 +22,7 @@ func backgroundTools() []tool {
 			hints: hints{destructive: true, openWorld: true},
 			params: []param{
 				commandParam, workDirParam,
-				{name: "timeout", kind: number, least: atLeast(0.001), about: "Seconds until it is ended. Left out: the operator's maximum."},
+				{name: "timeout", kind: number, least: atLeast(0.001), about: "Seconds until it is ended. Default: the operator's maximum."},
 			},
 			output: startResult{}, run: startShell,
 			refuse: func(c *call, why string) result {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -149,12 +148,6 @@ Exits with 0 when the log holds, 1 when it does not or cannot be read.`,
 		if err != nil {
 			return err
 		}
-		if o.Checkpoint == nil {
-			o.Checkpoint, err = publishedCheckpoint(l)
-		}
-		if err != nil {
-			return err
-		}
 		report, err := verified(dir, l, o)
 		if err != nil {
 			return err
@@ -172,36 +165,34 @@ Exits with 0 when the log holds, 1 when it does not or cannot be read.`,
 	return cmd
 }
 
-// publishedCheckpoint returns the newest checkpoint in the first file to which the configuration has them published;
-// nil where no such file is there yet.
-func publishedCheckpoint(l *config.Loaded) ([]byte, error) {
-	for _, place := range l.Audit.Checkpoint.Publish {
-		if name := publish.File(place); name != "" {
-			text, err := publish.Last(name)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			return text, err
-		}
-	}
-	return nil, nil
-}
-
-// verified is the report on a log, with the ages of its checkpoints outside.
+// verified is the report on a log that is compared with the checkpoints of the configured places, and the ages of
+// these.
 func verified(dir string, l *config.Loaded, o audit.VerifyOptions) (audit.Report, error) {
+	places := l.Audit.Checkpoint.Publish
+	kept, unusable := publish.Notes(dir, places)
+	for _, k := range kept {
+		o.Published = append(o.Published, k.Published)
+	}
 	report, err := audit.Verify(dir, o)
 	if err != nil {
 		return report, err
 	}
-	taken, err := publish.Read(dir)
-	if err != nil {
-		report.Unproved = append(report.Unproved, err.Error())
+	if unusable != nil {
+		report.Unproved = append(report.Unproved, strings.Split(unusable.Error(), "\n")...)
 	}
-	for _, place := range l.Audit.Checkpoint.Publish {
-		i := slices.IndexFunc(taken, func(t publish.Taken) bool { return t.Target == place })
+	taken, _ := publish.Read(dir) // its error is among those of Notes
+	for _, place := range places {
 		out := audit.Outside{Target: place, Failed: "no checkpoint was published yet"}
-		if i >= 0 {
+		if i := slices.IndexFunc(taken, func(t publish.Taken) bool { return t.Target == place }); i >= 0 {
 			out = audit.Outside{Target: place, Size: taken[i].Size, Time: taken[i].Time, Failed: taken[i].Failed}
+		}
+		i := slices.IndexFunc(kept, func(k publish.Kept) bool { return k.Place == place })
+		switch compared := slices.Contains(report.Compared, place); {
+		case !compared:
+			report.Unproved = append(report.Unproved, "no checkpoint at "+place+" was compared: fetch its newest note (--checkpoint)")
+		case kept[i].Beside:
+			out.Time, out.Signed = kept[i].Signed, true
+			report.Unproved = append(report.Unproved, "the note of "+place+" lies beside the log: who can write there can put an older one there")
 		}
 		report.Published = append(report.Published, out)
 	}

@@ -131,6 +131,27 @@ func checkParents(fsys fileSystem, dir string) error {
 	return nil
 }
 
+// looseParents tells of directories above in which others than everybody could put another one in place of ours.
+func looseParents(fsys fileSystem, dir string) (loose []string) {
+	for parent := filepath.Dir(dir); ownersKnown; parent = filepath.Dir(parent) {
+		fi, err := fsys.Lstat(parent)
+		switch sticky := fi.Mode&fs.ModeSticky != 0; {
+		case err != nil || !fi.Mode.IsDir():
+		case fi.UID != 0 && fi.UID != os.Geteuid():
+			loose = append(loose, fmt.Sprintf("uid %d owns %s and can exchange the log below it", fi.UID, parent))
+		case fi.Mode.Perm()&0o002 != 0 && !sticky:
+			loose = append(loose, fmt.Sprintf("everybody can exchange the log below %s (mode %04o)", parent, fi.Mode.Perm()))
+		case fi.Mode.Perm()&0o020 != 0 && !sticky:
+			loose = append(loose, fmt.Sprintf("the group of %s can exchange the log below it (mode %04o): chmod g-w it, "+
+				"unless its group is yours alone", parent, fi.Mode.Perm()))
+		}
+		if parent == filepath.Dir(parent) {
+			return loose
+		}
+	}
+	return nil
+}
+
 // checkFile refuses what cannot be a file of ours.
 func checkFile(name string, fi info) error {
 	switch {

@@ -33,6 +33,8 @@ type Report struct {
 
 	// Published tells which checkpoints lie outside, as far as the log's directory says: it proves nothing.
 	Published []Outside `json:"published"`
+	Compared  []string  `json:"compared"` // places whose newest checkpoint of this log was compared
+	Loose     []string  `json:"loose"`    // directories above the log that others may write to, and in what way
 
 	ProblemCount int64     `json:"problem_count"`
 	Problems     []Problem `json:"problems"` // the first of them
@@ -52,6 +54,7 @@ type Outside struct {
 	Target string    `json:"target"`
 	Size   int64     `json:"size"`   // records under its newest checkpoint; 0 for none
 	Time   time.Time `json:"time"`   // when it took that
+	Signed bool      `json:"signed"` // Time is in the signature of the place; otherwise this machine noted it
 	Failed string    `json:"failed"` // why a newer one did not get there
 }
 
@@ -60,6 +63,9 @@ func (o Outside) line(last string) string {
 	text := "nothing is there"
 	if o.Size > 0 {
 		text = fmt.Sprintf("%d records, at %s", o.Size, o.Time.Format(time.RFC3339))
+		if o.Signed {
+			text += " by the clock of the place"
+		}
 		if t, err := time.Parse(time.RFC3339, last); err == nil && t.After(o.Time) {
 			text += fmt.Sprintf(", %s before the last record", t.Sub(o.Time).Round(time.Second))
 		}
@@ -128,6 +134,9 @@ func (r Report) String() string {
 	line("checkpoints", "%d hold, %s", r.Checkpoints, r.key())
 	for _, o := range r.Published {
 		line("published", "%s", o.line(r.Last))
+	}
+	for _, l := range r.Loose {
+		line("place", "%s", l)
 	}
 	if r.Recoveries > 0 {
 		line("recoveries", "%d", r.Recoveries)

@@ -21,11 +21,20 @@ type VerifyOptions struct {
 	// Checkpoint is a signed note that was kept elsewhere; nil for none. Only such a note shows
 	// that a log was rewritten as a whole by somebody who has its key.
 	Checkpoint []byte
+	// Published are the notes of places to which checkpoints are published.
+	Published []Published
 	// PublicKey is one or more verifier keys, one a line; "" for the one beside the log, which
 	// proves less, because who can rewrite the log may exchange it too.
 	PublicKey string
 	// AllowPruned accepts that the oldest files are gone. What was in them is not verified.
 	AllowPruned bool
+}
+
+// Published are notes of one place, the newest first. The first that is signed by the log's key counts.
+type Published struct {
+	Place  string
+	Notes  [][]byte
+	Beside bool // they lie beside the log, so that who writes there can put older ones in their place
 }
 
 // maxProblems bounds the report on a log that is broken all over; the total is counted.
@@ -312,7 +321,8 @@ func (v *verifier) prepare(o VerifyOptions) error {
 		v.problem(b.File, 0, 0, "a process found the log cut: "+b.unaccepted())
 	}
 	v.readKeys(o.PublicKey)
-	return v.readAnchors(o.Checkpoint)
+	v.r.Loose = looseParents(v.fs, v.dir)
+	return v.readAnchors(o.Checkpoint, o.Published)
 }
 
 func (v *verifier) snapshotLock() (unlock func(), err error) {
@@ -350,7 +360,7 @@ func (v *verifier) readKeys(given string) {
 	}
 }
 
-func (v *verifier) readAnchors(given []byte) error {
+func (v *verifier) readAnchors(given []byte, published []Published) error {
 	if len(v.keys) == 0 {
 		return nil
 	}
@@ -372,6 +382,18 @@ func (v *verifier) readAnchors(given []byte) error {
 		}
 		v.given = true
 		v.anchors = append(v.anchors, anchor{c, "given checkpoint"})
+	}
+	for _, p := range published {
+		for _, n := range p.Notes {
+			c, err := OpenCheckpoint(n, v.keys...)
+			if err != nil {
+				continue // another log's, or an earlier key's
+			}
+			v.given = v.given || !p.Beside
+			v.anchors = append(v.anchors, anchor{c, "checkpoint at " + p.Place})
+			v.r.Compared = append(v.r.Compared, p.Place)
+			break
+		}
 	}
 	return nil
 }

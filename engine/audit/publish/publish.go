@@ -286,16 +286,6 @@ func Check(text string) error {
 	return err
 }
 
-// File returns the path of a place that is a file, "" for any other.
-func File(text string) string {
-	if t, err := parse(Options{}, text); err == nil {
-		if f, ok := t.(file); ok {
-			return string(f)
-		}
-	}
-	return ""
-}
-
 func parse(o Options, text string) (target, error) {
 	kind, rest, _ := strings.Cut(text, ":")
 	switch {

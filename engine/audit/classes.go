@@ -24,7 +24,7 @@ var (
 		" input/runner/name input/runner/isolation input/runner/network" +
 		" input/shell/certainty input/shell/budget input/commands/*/options/*/certainty input/commands/*/certainty" +
 		" input/commands/*/operands/*/kind input/commands/*/operands/*/certainty" +
-		" input/commands/*/packages/*/manager input/commands/*/packages/*/certainty input/commands/*/variables/*/certainty" +
+		" input/commands/*/packages/*/manager input/commands/*/packages/*/certainty input/commands/*/variables/*/certainty input/commands/*/targets/*/kind input/commands/*/targets/*/certainty" +
 		" input/commands/*/via/* input/commands/*/effects/* input/commands/*/flags/*" +
 		" input/commands/*/code/language input/commands/*/code/from" +
 		" input/paths/*/access input/paths/*/source input/paths/*/certainty input/paths/*/type input/paths/*/zone" +

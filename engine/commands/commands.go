@@ -118,6 +118,8 @@ var Kinds = map[string]string{
 	"directory":  "where the command works",
 	"host":       "a host, user@host or URL",
 	"url":        "a URL, or else a host; file: is a path that is read",
+	"proxy":      "proxies or jump hosts, separated by commas",
+	"address":    "HOST:PORT:ADDRESS, by which a host is another one",
 	"command":    "another program, and its words behind it",
 	"code":       "program text, in the language that the row names, or of a shell",
 	"script":     "a file of program text",

@@ -100,6 +100,7 @@ type build struct {
 	*Builder
 	view     *view
 	in       *Input
+	env      map[string]string // of the child
 	calls    []*call
 	exposed  int             // directory entries that may still be read to find credentials that recursive reads reach
 	dotglob  bool            // a glob may stand for hidden names
@@ -146,7 +147,7 @@ const scriptBytes = 64 << 10
 // build makes the input from a program that was parsed, or from the reason why it was not.
 func (b *Builder) build(req Ask, v *view, work string, prog *shell.Program, err error) *Input {
 	in := &Input{Version: Version, Request: req.Request, Subject: req.Subject, Runner: req.Runner,
-		Commands: []Command{}, Paths: []Path{}}
+		Commands: []Command{}, Paths: []Path{}, Git: Git{Remotes: []Remote{}}}
 	in.Request.WorkDir = work
 	in.Request.Env = sortedKeys(req.Env)
 	if prog != nil {
@@ -162,7 +163,7 @@ func (b *Builder) build(req Ask, v *view, work string, prog *shell.Program, err 
 			in.Shell.Error = string(e.Kind)
 		}
 	}
-	w := &build{Builder: b, view: v, in: in, exposed: readMost, written: map[string]bool{}, fetched: map[string]bool{}}
+	w := &build{Builder: b, view: v, in: in, env: req.Env, exposed: readMost, written: map[string]bool{}, fetched: map[string]bool{}}
 	if in.Shell.Parsed {
 		in.Shell.Certainty, in.Shell.Budget = prog.Certainty.String(), prog.Budget
 		w.program(prog)

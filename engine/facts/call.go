@@ -25,6 +25,7 @@ type call struct {
 	touches  []touch
 	hosts    []string
 	packages []Package
+	targets  []Target
 	dir      shell.Dir // where relative words are looked up: Dir of the command, or -C
 
 	noFirst, noLast bool

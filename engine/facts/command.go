@@ -66,6 +66,7 @@ func (w *build) program(prog *shell.Program) {
 	for i := range prog.Commands {
 		w.command(prog, i)
 	}
+	w.git()
 }
 
 // carrierOf returns the last of some commands around command i. Between a carrier and its command stand the
@@ -111,7 +112,7 @@ func (w *build) command(prog *shell.Program, i int) {
 	w.runsFed(i, c)
 	out.Effects, out.Flags = c.effects.list(), c.flags.list(flagNames)
 	out.Hosts, out.Options, out.Operands = fill(c.hosts), c.optionValues(), c.operandFacts()
-	out.Packages, out.Variables = c.packages, variables(cmd.Assigns)
+	out.Packages, out.Variables, out.Targets = c.packages, variables(cmd.Assigns), w.targetFacts(i, c)
 	out.Matches = w.layout.matches(texts(cmd.Words), cmd.Name, cmd.Certainty == value.Unknown, w.in.Request.Time)
 }
 

@@ -33,6 +33,7 @@ func hooks() map[string]func(*call) {
 		"flag-words":      flagWords,
 		"freed-agent":     freedAgent,
 		"fsck-looks":      fsckLooks,
+		"getent":          getent,
 		"gh":              gh,
 		"gh-auth":         ghAuth,
 		"git":             git,

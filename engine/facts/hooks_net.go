@@ -238,9 +238,26 @@ func sshOptions(c *call) {
 			c.effects |= doesExecute
 		case strings.HasPrefix(text, "identityfile") && len(text) > len("identityfile="):
 			c.touch(cut(o.value, len("identityfile=")), role{word: "key", access: reads})
+		case strings.HasPrefix(text, "proxyjump") && len(text) > len("proxyjump="):
+			c.through(cut(o.value, len("proxyjump=")))
+		case strings.HasPrefix(text, "hostname") && len(text) > len("hostname="):
+			c.targetWord(targetAddress, cut(o.value, len("hostname=")))
+			c.host(o.value.Text[len("hostname="):])
 		case strings.HasPrefix(text, "stricthostkeychecking") && strings.HasSuffix(text, "no"):
 			c.flags.add(flagInsecureTLS)
 		}
+	}
+}
+
+// getent asks the network for the databases of hosts.
+func getent(c *call) {
+	if !slices.Contains([]string{"hosts", "ahosts", "ahostsv4", "ahostsv6"}, c.operand(0)) {
+		return
+	}
+	c.effects |= doesNetwork
+	for _, w := range c.operands[1:] {
+		c.host(w.Text)
+		c.targetWord(targetHost, w)
 	}
 }
 

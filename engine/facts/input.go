@@ -30,6 +30,7 @@ type Input struct {
 	Shell    Shell     `json:"shell"`
 	Commands []Command `json:"commands"`
 	Paths    []Path    `json:"paths"`
+	Git      Git       `json:"git"`
 }
 
 // Text is s as every reader of an input has it, which is as JSON can hold it (RFC 8259, section 8.1): a byte
@@ -109,7 +110,8 @@ type Command struct {
 	Effects    []string  `json:"effects"` // subset of read, write, delete, execute, network, privilege, process, system
 	Flags      []string  `json:"flags"`   // what its options and its structure mean; docs/policy-input.md lists them
 	Code       Code      `json:"code"`
-	Hosts      []string  `json:"hosts"` // network hosts named in its arguments, lower case, without port
+	Hosts      []string  `json:"hosts"`   // network hosts named in its arguments, lower case, without port
+	Targets    []Target  `json:"targets"` // the places to which it connects, as far as they are known; at most 64
 	Matches    Matches   `json:"matches"`
 	Dir        string    `json:"dir"`   // working directory in which it runs; "" when unknown
 	Paths      []int     `json:"paths"` // indexes of its paths
@@ -139,6 +141,28 @@ type Package struct {
 	Source    string `json:"source"`    // URL, repository, path, registry or file of requirements that the command names; "" for none
 	Pinned    bool   `json:"pinned"`    // the version is one version or a commit, not a range
 	Certainty string `json:"certainty"` // "exact", "partial", "unknown"
+}
+
+// Target is a place to which a command connects.
+type Target struct {
+	Kind      string `json:"kind"`      // "host", "proxy", "address", "remote", "registry"
+	Host      string `json:"host"`      // lower case, without port; "" where it is not known
+	Certainty string `json:"certainty"` // "exact", "partial", "unknown"
+}
+
+// Git is the repository of the working directory, as git-config(1) describes its settings.
+type Git struct {
+	Top      string   `json:"top"`      // of the working tree; "" where there is none, and in texts without git
+	Branch   string   `json:"branch"`   // checked out; "" for none
+	Upstream string   `json:"upstream"` // the branch that it follows: "origin/main"; "" for none
+	Remotes  []Remote `json:"remotes"`  // by name; at most 64
+}
+
+// Remote is a remote of a git repository.
+type Remote struct {
+	Name string   `json:"name"`
+	URLs []string `json:"urls"` // for fetch, as insteadOf rewrites them
+	Push []string `json:"push"` // for push
 }
 
 // Pipeline places a command in a pipeline.
@@ -227,6 +251,7 @@ func values(path string) []string {
 		".shell.budget":           " commands depth steps",
 		".shell.legacy":           "rm_rf_root mv_dev_null dd disk_redirect fork_bomb sudo su chown chmod",
 		".commands.certainty":     "exact partial unknown",
+		".commands.targets.kind":  "host proxy address remote registry",
 		".commands.operands.kind": strings.Join(commands.KindNames(), " "),
 		".commands.code.from":     " argument stdin heredoc file session",
 		".commands.code.origin":   " text file decoded network generated dynamic",

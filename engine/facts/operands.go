@@ -71,6 +71,10 @@ func (c *call) apply(w value.Word, r role) {
 		c.dir = enter(c.dir, w)
 	case "host":
 		c.host(w.Text)
+	case "proxy":
+		c.through(w)
+	case "address":
+		c.address(w)
 	case "url":
 		if path, ok := strings.CutPrefix(w.Text, "file://"); ok {
 			c.touch(cut(w, len(w.Text)-len(path)), role{word: "read", access: reads})

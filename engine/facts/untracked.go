@@ -76,22 +76,11 @@ func (c *call) times(names ...string) int {
 
 // open finds the working tree around a directory, and reads which of its files are tracked and ignored.
 func (g *cleaning) open(start string) bool {
-	for g.top = start; !g.w.view.look(join(g.top, ".git")).exists; {
-		up, name := parent(g.top)
-		if name == "" {
-			return false
-		}
-		g.top = up
+	top, git := g.w.gitDir(start)
+	if git == "" {
+		return false
 	}
-	git := join(g.top, ".git")
-	if content, whole, err := g.w.fs.ReadFile(git, ignoreBytes); err == nil && whole { // of a linked working tree, or a submodule
-		if dir, ok := strings.CutPrefix(strings.TrimSpace(string(content)), "gitdir: "); ok {
-			git = clean(dir)
-			if !isAbs(dir) {
-				git = clean(join(g.top, dir))
-			}
-		}
-	}
+	g.top = top
 	g.track(join(git, "index"))
 	g.ignore(join(git, "info/exclude"), g.top)
 	dir := g.top // deeper patterns count more, so they come later

@@ -14,7 +14,7 @@ import (
 )
 
 // repository is a working tree with files of every kind that git clean tells apart.
-func repository(t *testing.T, version string) string {
+func newRepository(t *testing.T, version string) string {
 	t.Helper()
 	leftout.Command(t, "git")
 	top, err := filepath.EvalSymlinks(t.TempDir())
@@ -87,7 +87,7 @@ func wouldClean(t *testing.T, dir string, args ...string) []string {
 func TestGitCleanNamesWhatGitWouldRemove(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"2", "4"} {
-		top := repository(t, version)
+		top := newRepository(t, version)
 		b := NewBuilder(Layout{Workspace: top, Roots: []Root{{Path: top, Write: true, Zone: "workspace"}}}, OSFS{}, nil)
 		for _, c := range []struct{ dir, args string }{
 			{"", "-f"}, {"", "-fd"}, {"", "-fx"}, {"", "-fdx"}, {"", "-ffd"}, {"", "-ffdx"}, {"", "-f -d"}, {"", "--force -d"},
@@ -116,7 +116,7 @@ func TestGitCleanNamesWhatGitWouldRemove(t *testing.T) {
 
 func TestGitCleanThatIsNotClear(t *testing.T) {
 	t.Parallel()
-	top := repository(t, "2")
+	top := newRepository(t, "2")
 	b := NewBuilder(Layout{Workspace: top, Roots: []Root{{Path: top, Write: true, Zone: "workspace"}}}, OSFS{}, nil)
 	deletes := func(text string) (exact, unknown int) {
 		in := b.Build(Ask{Request: Request{Command: text, WorkDir: top}})

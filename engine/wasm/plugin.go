@@ -217,7 +217,7 @@ func sampleInput() *facts.Input {
 			Name: "cat", Program: "cat", Known: true, Argv: []string{"cat", "notes.txt"}, Env: []string{}, Certainty: "exact", Via: []string{},
 			Pipeline: facts.Pipeline{Length: 1}, Inputs: []int{}, Effects: []string{"read"}, Flags: []string{}, Hosts: []string{},
 			Options: []facts.Option{}, Operands: []facts.Operand{{Value: "notes.txt", Kind: "read", Certainty: "exact"}},
-			Packages: []facts.Package{}, Variables: []facts.Option{},
+			Packages: []facts.Package{}, Variables: []facts.Option{}, Targets: []facts.Target{},
 			Matches: facts.Matches{Deny: []int{}, Exempt: []int{}}, Dir: "/work", Paths: []int{0}, Span: facts.Span{End: len("cat notes.txt")},
 		}},
 		Paths: []facts.Path{{
@@ -225,6 +225,7 @@ func sampleInput() *facts.Input {
 			Exists: true, Type: "file", Zone: "workspace", Permission: "write", Labels: []string{}, Seen: "none",
 			Unread: facts.Unread{Examples: []string{}},
 		}},
+		Git: facts.Git{Remotes: []facts.Remote{}},
 	}
 }
 

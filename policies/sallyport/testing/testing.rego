@@ -33,6 +33,7 @@ request(commands, paths) := {
 	"shell": {"parsed": true, "error": "", "certainty": "exact", "budget": "", "legacy": []},
 	"commands": [object.union(_command, fields) | some fields in commands],
 	"paths": [object.union(_path, fields) | some fields in paths],
+	"git": {"top": "", "branch": "", "upstream": "", "remotes": []},
 } if {
 	every fields in commands {
 		_known("command", fields, _command)
@@ -74,6 +75,7 @@ _command := {
 	"flags": [],
 	"code": {"language": "", "from": "", "origin": "", "resolved": false},
 	"hosts": [],
+	"targets": [],
 	"options": [],
 	"operands": [],
 	"packages": [],

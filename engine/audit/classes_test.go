@@ -19,7 +19,8 @@ const free = "result/reasons/*/message exempted/*/message exempted/*/reason faul
 	" input/request/env/* input/shell/error input/shell/legacy/* input/commands/*/argv/*" +
 	" input/commands/*/options/*/name input/commands/*/options/*/value input/commands/*/env/*" +
 	" input/commands/*/operands/*/value input/commands/*/packages/*/name input/commands/*/packages/*/version" +
-	" input/commands/*/packages/*/source input/commands/*/variables/*/name input/commands/*/variables/*/value"
+	" input/commands/*/packages/*/source input/commands/*/variables/*/name input/commands/*/variables/*/value" +
+	" input/git/branch input/git/upstream input/git/remotes/*/name input/git/remotes/*/urls/* input/git/remotes/*/push/*"
 
 // leaves lists the places of texts in values of type t.
 func leaves(t reflect.Type, at string, out []string) []string {

@@ -13,7 +13,8 @@ import (
 var (
 	names = fieldsOf("result/reasons/*/location/file exempted/*/match input/request/work_dir" +
 		" input/commands/*/name input/commands/*/program input/commands/*/subcommand input/commands/*/script" +
-		" input/commands/*/hosts/* input/commands/*/targets/*/host input/git/top input/commands/*/dir input/commands/*/code/origin" +
+		" input/commands/*/hosts/* input/commands/*/targets/*/host input/git/top" +
+		" input/commands/*/dir input/commands/*/code/origin" +
 		" input/paths/*/raw input/paths/*/path input/paths/*/real input/paths/*/unread/examples/*")
 	own = fieldsOf("result/decision_id result/effect result/mode result/fault result/policy/revision result/policy/bundles/*" +
 		" result/reasons/*/rule result/reasons/*/effect result/reasons/*/level result/reasons/*/severity" +
@@ -24,7 +25,8 @@ var (
 		" input/runner/name input/runner/isolation input/runner/network" +
 		" input/shell/certainty input/shell/budget input/commands/*/options/*/certainty input/commands/*/certainty" +
 		" input/commands/*/operands/*/kind input/commands/*/operands/*/certainty" +
-		" input/commands/*/packages/*/manager input/commands/*/packages/*/certainty input/commands/*/variables/*/certainty input/commands/*/targets/*/kind input/commands/*/targets/*/certainty" +
+		" input/commands/*/packages/*/manager input/commands/*/packages/*/certainty input/commands/*/variables/*/certainty" +
+		" input/commands/*/targets/*/kind input/commands/*/targets/*/certainty" +
 		" input/commands/*/via/* input/commands/*/effects/* input/commands/*/flags/*" +
 		" input/commands/*/code/language input/commands/*/code/from" +
 		" input/paths/*/access input/paths/*/source input/paths/*/certainty input/paths/*/type input/paths/*/zone" +

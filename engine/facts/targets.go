@@ -197,6 +197,9 @@ func (w *build) gitTargets(i int, c *call) {
 		c.target(targetRemote, "", "unknown")
 		return
 	}
+	if w.reconfigures(i, c) {
+		c.target(targetRemote, "", "unknown")
+	}
 	r := w.repository(c.dir.Path)
 	if r == nil {
 		return
@@ -230,7 +233,7 @@ func (w *build) gitTargets(i int, c *call) {
 	if proxy := r.last("http", "", "proxy"); proxy != "" {
 		c.through(exact(proxy))
 	}
-	if r.unclear || w.reconfigures(i, c) {
+	if r.unclear {
 		c.target(targetRemote, "", "unknown")
 	}
 }

@@ -1,8 +1,10 @@
 package commands
 
 import (
+	"bytes"
 	"embed"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"maps"
 	"slices"
@@ -14,12 +16,49 @@ import (
 //go:embed table/*.yaml
 var files embed.FS
 
-// index says where the rows of each command lie in the files: lines of a name, a file, and the offsets at which a row
-// begins and ends, with tabs between them, sorted by name. To read it costs a program that starts nothing, whereas to
-// find two thousand rows in the files would take a tenth of the time of a check. A test compares it with the files.
+// ready is an index that was made beforehand, with the checksum of its files on the first line: to find two thousand
+// rows in the files would take a tenth of the time of a check. If the files have changed since, it is made anew.
 //
 //go:embed index.txt
-var index string
+var ready string
+
+// makeIndex makes the index of the files: lines of a name, a file, and the offsets at which a row begins and ends, with
+// tabs between them, sorted by name.
+func makeIndex() string {
+	var lines []string
+	list, _ := files.ReadDir("table")
+	for _, f := range list {
+		text, _ := files.ReadFile("table/" + f.Name())
+		rows, _ := split(string(text), "") // a test holds that the files can be read
+		end, first := len(text), len(lines)
+		for _, r := range slices.Backward(rows) {
+			begin := bytes.LastIndexByte(text[:end-len(r.below)-1], '\n') + 1
+			for name := range strings.SplitSeq(r.key, ", ") {
+				lines = append(lines, fmt.Sprintf("%s\t%s\t%d\t%d\n", name, f.Name(), begin, end))
+			}
+			end = begin
+		}
+		slices.Reverse(lines[first:])
+	}
+	slices.SortStableFunc(lines, func(a, b string) int {
+		a, _, _ = strings.Cut(a, "\t")
+		b, _, _ = strings.Cut(b, "\t")
+		return strings.Compare(a, b)
+	})
+	return strings.Join(lines, "")
+}
+
+// checksum tells one state of the files from another.
+func checksum() string {
+	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	list, _ := files.ReadDir("table")
+	for _, f := range list {
+		text, _ := files.ReadFile("table/" + f.Name())
+		fmt.Fprintf(sum, "%s %d\n", f.Name(), len(text))
+		_, _ = sum.Write(text) // it cannot fail
+	}
+	return fmt.Sprintf("%08x", sum.Sum32())
+}
 
 // Table finds rows by command name. It is safe for concurrent use.
 type Table struct {
@@ -30,6 +69,7 @@ type Table struct {
 
 // builtin are the rows that come with the program.
 type builtin struct {
+	index string
 	found sync.Map // string to []*Entry, for the names of the index alone
 	rows  sync.Map // by file and offset: *Entry, which the names of a row share
 }
@@ -38,7 +78,16 @@ type builtin struct {
 var Builtin = sync.OnceValue(Index)
 
 // Index is the same table, of which nothing is read yet.
-func Index() *Table { return &Table{builtin: &builtin{}} }
+func Index() *Table { return indexed(ready) }
+
+// indexed takes an index that was made beforehand, unless it is of other files.
+func indexed(ready string) *Table {
+	sum, index, _ := strings.Cut(ready, "\n")
+	if sum != checksum() {
+		index = makeIndex()
+	}
+	return &Table{builtin: &builtin{index: index}}
+}
 
 // Find returns the rows of a command; several together say what it does.
 func (t *Table) Find(name string) []*Entry {
@@ -55,7 +104,7 @@ func (t *Table) Each(f func(name string, rows []*Entry)) {
 	if names == nil {
 		names = map[string][]*Entry{}
 	}
-	for line := range strings.Lines(index) {
+	for line := range strings.Lines(t.builtin.index) {
 		name, _, _ := strings.Cut(line, "\t")
 		names[name] = nil
 	}
@@ -69,8 +118,8 @@ func (b *builtin) find(name string) []*Entry {
 		return found.([]*Entry)
 	}
 	var list []*Entry
-	for at := search(name); at < len(index); {
-		line, _, _ := strings.Cut(index[at:], "\n")
+	for at := search(b.index, name); at < len(b.index); {
+		line, _, _ := strings.Cut(b.index[at:], "\n")
 		place, ok := strings.CutPrefix(line, name+"\t")
 		if !ok {
 			break
@@ -85,8 +134,8 @@ func (b *builtin) find(name string) []*Entry {
 	return found.([]*Entry)
 }
 
-// search returns the offset in the index of the first line with a name, or of a line behind it.
-func search(name string) int {
+// search returns the offset in an index of the first line with a name, or of a line behind it.
+func search(index, name string) int {
 	low, high := 0, len(index) // both are beginnings of lines
 	for low < high {
 		middle := strings.LastIndexByte(index[:low+(high-low)/2], '\n') + 1

@@ -48,6 +48,17 @@ func (l *Log) process(batch []*request, checkpoint bool) {
 		return
 	}
 	err = l.write(batch, checkpoint)
+	var stands standing
+	if errors.As(err, &stands) { // written once, they are not written again
+		last, others = split(batch)
+		if isFull(err) {
+			err = fmt.Errorf("%w: %w", ErrFull, err)
+			l.noteFull(others, err)
+		}
+		answer(others, err)
+		answer(last, nil)
+		return
+	}
 	if isFull(err) {
 		err = fmt.Errorf("%w: %w", ErrFull, err)
 		l.noteFull(others, err)
@@ -56,11 +67,19 @@ func (l *Log) process(batch []*request, checkpoint bool) {
 			batch = last
 		}
 		if len(batch) > 0 {
-			err = l.writeLast(batch)
+			if err = l.writeLast(batch); errors.As(err, &stands) {
+				err = nil
+			}
 		}
 	}
 	answer(batch, err)
 }
+
+// standing is the error of a batch whose records are durable, although what belongs to them could not be done.
+// Nothing may begin with it; what has happened is on record.
+type standing struct{ error }
+
+func (s standing) Unwrap() error { return s.error }
 
 // lastWaits is how many times longer than others a record of a past event waits for the lock.
 const lastWaits = 30
@@ -200,14 +219,14 @@ func (l *Log) write(batch []*request, checkpoint bool) error {
 		l.keep(bytes.TrimSuffix(line, []byte("\n")))
 	}
 	if err := l.announceKey(); err != nil {
-		return err
+		return standing{err}
 	}
 	if note != nil {
 		err = l.setAnchor(note)
 	}
 	l.stopped = l.anchor.Size == st.tree.size && len(batch) > 0 && batch[len(batch)-1].has(engine.KindStop)
 	if err != nil && slices.ContainsFunc(batch, func(r *request) bool { return r.sign }) {
-		return fmt.Errorf("write checkpoint before a command that is not confined: %w", err)
+		return standing{fmt.Errorf("write checkpoint before a command that is not confined: %w", err)}
 	}
 	return nil
 }

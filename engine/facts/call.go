@@ -62,6 +62,11 @@ func newCall(t *table, cmd *shell.Command, from source) *call {
 	words := cmd.Words[1:]
 	if c.spec.style == "none" {
 		c.operands = words
+		for _, word := range words {
+			if strings.HasPrefix(word.Text, "$'") || !startsOtherwise(word) {
+				c.mayBeComposed(word)
+			}
+		}
 	} else {
 		c.parse(words)
 	}

@@ -179,10 +179,17 @@ func (w *build) printsNames(i int) bool {
 		return false
 	}
 	c := w.calls[i]
+	returnsWords := c.cmd.Name == "dirname" || c.cmd.Name == "realpath"
 	return (c.flags.has(flagListsNames) || slices.Contains([]string{"which", "pwd", "dirname", "realpath", "tree"}, c.cmd.Name)) &&
 		!slices.ContainsFunc(c.cmd.Words, func(word value.Word) bool {
-			return word.Certainty != value.Exact && slices.ContainsFunc(word.Inputs, func(j int) bool { return !w.printsNames(j) })
+			return returnsWords && word.Certainty == value.Exact && leaves(word.Text) ||
+				word.Certainty != value.Exact && slices.ContainsFunc(word.Inputs, func(j int) bool { return !w.printsNames(j) })
 		})
+}
+
+// leaves reports a path that need not lie below the directory from which it is taken.
+func leaves(text string) bool {
+	return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~") || strings.Contains(text, "..")
 }
 
 // positional reports a word whose unknown parts are parameters that the caller of a script or a function
@@ -276,7 +283,7 @@ func (w *build) origin(cmd *shell.Command, c *call, inputs []int) string {
 		}
 	}
 	switch {
-	case cmd.Code.Decoded || w.any(sources, flagDecodes):
+	case w.any(sources, flagDecodes):
 		return "decoded"
 	case written:
 		return "generated"

@@ -214,6 +214,9 @@ func (c *call) parse(words []value.Word) {
 		if w.Certainty != value.Exact && w.Prefix == "" && c.effects&doesDelete != 0 && i+1 < len(words) {
 			c.mayBeOption()
 		}
+		if !startsOtherwise(w) {
+			c.mayBeComposed(w)
+		}
 		c.operands = append(c.operands, w)
 		if c.roleOf(len(c.operands)-1, false).stop {
 			c.operands = append(c.operands, words[i+1:]...)
@@ -234,6 +237,9 @@ func (c *call) subcommand(w value.Word) bool {
 	}
 	if w.Certainty != value.Exact {
 		c.known = false
+		if c.composed(w) {
+			c.flags.add(flagUnresolvedVerb)
+		}
 		for name := range c.spec.subs {
 			if s := c.spec.sub(c.table, name); strings.HasPrefix(name, w.Prefix) && s != nil && s.destroys(c.table) {
 				c.flags.add(flagUnresolvedVerb)
@@ -271,7 +277,40 @@ func (s *spec) destroys(t *table) bool {
 	return false
 }
 
-// mayBeOption takes a word that is not known for any option of a command that deletes.
+// composers are programs whose output is made of their words and their input.
+var composers = []string{"echo", "printf", "read", "mapfile", "readarray", "rev", "tr", "cut", "head", "tail", "sed", "awk", "sort", "uniq",
+	"tac", "cat", "base64", "base32", "xxd", "openssl", "dirname", "basename"}
+
+// mayBeComposed takes a word that the text composes for the worst option, and where a hook reads the words for
+// something that is not known.
+func (c *call) mayBeComposed(w value.Word) {
+	if !c.composed(w) {
+		return
+	}
+	c.mayBeOption()
+	if c.spec.hook != nil || c.base.hook != nil {
+		c.flags.add(flagUnresolvedVerb)
+	}
+}
+
+// startsOtherwise reports a word that is no option, because its first character is known and no dash.
+func startsOtherwise(w value.Word) bool {
+	text := strings.TrimPrefix(w.Text, "$'")
+	return text != "" && (text == w.Text && strings.IndexByte("$`-{<", text[0]) < 0 ||
+		text != w.Text && strings.IndexByte(`\-'`, text[0]) < 0)
+}
+
+// composed reports a word that the text itself makes, in a way that is not followed: of no file or program that
+// has a say of its own.
+func (c *call) composed(w value.Word) bool {
+	return w.Made && !slices.ContainsFunc(w.Inputs, func(i int) bool {
+		return i < len(c.source.cmds) && slices.ContainsFunc(append(slices.Clone(c.source.w.inputs[i]), i), func(j int) bool {
+			return !slices.Contains(composers, c.source.cmds[j].Name)
+		})
+	})
+}
+
+// mayBeOption takes a word that is not known for any option of the command.
 func (c *call) mayBeOption() {
 	given := c.flags
 	for _, o := range c.spec.short {

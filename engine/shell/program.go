@@ -64,7 +64,6 @@ type Code struct {
 	From      CodeFrom   // where the program comes from
 	File      value.Word // the script file with CodeFile
 	Static    bool       // the program's text was known and was looked through; what it runs is in Program.Commands
-	Decoded   bool       // the known text came out of a decoder (base64 -d, xxd -r, printf escapes, rev, tr, …)
 	Truncated bool       // part of the program was not looked through: too long, too deep or not readable
 }
 

@@ -50,7 +50,7 @@ func (c Carrier) ReadXargs(words []value.Arg) XargsLine {
 	if null {
 		l.Split = "\x00"
 	} else if delimiter {
-		l.Split, l.Known = value.Unescape(d.Text, value.Escapes{Octal: true})
+		l.Split, l.Known = value.Unescape(d.Text, false)
 	}
 	n, each := Option(options, "-n", "--max-args")
 	size, err := strconv.Atoi(n.Text)

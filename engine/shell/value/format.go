@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Format does what printf does with %s, %b, %d, %x, %c and %%. The format is used again as
+// Format does what printf does with %s, %b, %d and %%. The format is used again as
 // long as arguments are left.
 // With plain set only those escapes count that every shell knows.
 func Format(f Arg, args []Arg, plain bool) (Value, bool) {
@@ -14,12 +14,10 @@ func Format(f Arg, args []Arg, plain bool) (Value, bool) {
 	if !ok || f.Glob || plain && !plainEscapes(f, args) {
 		return nil, false
 	}
-	form := Escapes{Octal: true, Quotes: true}
-	decoded := strings.Contains(text, `\x`) || strings.Contains(text, `\0`) || strings.Contains(text, `\1`)
 	var v Value
-	add := func(s string, dec bool) bool {
-		text, ok := Unescape(s, form)
-		v = append(v, Piece{Text: text, Known: true, Decoded: dec})
+	add := func(s string) bool {
+		text, ok := Unescape(s, true)
+		v = append(v, Piece{Text: text, Known: true})
 		return ok
 	}
 	for turn := 0; turn < 1000; turn++ {
@@ -30,7 +28,7 @@ func Format(f Arg, args []Arg, plain bool) (Value, bool) {
 			if at < 0 {
 				at = len(rest)
 			}
-			if at > 0 && !add(rest[:at], decoded) {
+			if at > 0 && !add(rest[:at]) {
 				return nil, false
 			}
 			if at == len(rest) {
@@ -46,7 +44,7 @@ func Format(f Arg, args []Arg, plain bool) (Value, bool) {
 			verb, flags := rest[end], rest[at+1:end]
 			rest = rest[end+1:]
 			if verb == '%' {
-				add("%", false)
+				add("%")
 				continue
 			}
 			a := Literal("")
@@ -79,7 +77,7 @@ func plainEscapes(f Arg, args []Arg) bool {
 }
 
 func formatOne(verb byte, flags string, a Arg) (Value, bool) {
-	if a.Glob || flags != "" && verb != 'x' && verb != 'd' && verb != 'o' {
+	if a.Glob || flags != "" && verb != 'd' {
 		return nil, false
 	}
 	text, exact := a.Val.Exact()
@@ -87,24 +85,21 @@ func formatOne(verb byte, flags string, a Arg) (Value, bool) {
 	case 's':
 		return a.Val, true
 	case 'b':
-		out, ok := Unescape(text, Escapes{Octal: true, ZeroOctal: true})
-		return Value{{Text: out, Known: true, Decoded: strings.Contains(text, `\`)}}, exact && ok
-	case 'c':
-		return Known(text[:min(1, len(text))]), exact && text != "" && text[0] < 0x80
-	case 'd', 'i', 'x', 'o':
+		out, ok := Unescape(text, false)
+		return Known(out), exact && ok
+	case 'd', 'i':
 		n, err := strconv.ParseInt(text, 10, 32)
-		if !exact || err != nil || strconv.FormatInt(n, 10) != text || n < 0 && (verb == 'x' || verb == 'o' || flags != "") {
+		if !exact || err != nil || strconv.FormatInt(n, 10) != text || n < 0 && flags != "" {
 			return nil, false
 		}
-		out := strconv.FormatInt(n, map[byte]int{'d': 10, 'i': 10, 'x': 16, 'o': 8}[verb])
 		switch flags {
 		case "":
 		case "02", "03":
-			out = strings.Repeat("0", max(0, int(flags[1]-'0')-len(out))) + out
+			text = strings.Repeat("0", max(0, int(flags[1]-'0')-len(text))) + text
 		default:
 			return nil, false
 		}
-		return Known(out), true
+		return Known(text), true
 	default:
 		return nil, false
 	}

@@ -197,12 +197,6 @@ func (g Pattern) literal() (string, bool) {
 	return b.String(), true
 }
 
-// Matches reports whether g matches all of s, and whether that is known.
-func (g Pattern) Matches(s string, step Meter) (hit, ok bool) {
-	_, longest, ok := g.Lengths(s, false, step)
-	return longest == len(s), ok
-}
-
 // Replace puts with in place of the first match of g in s, of the longest one there, or of all matches. An anchor
 // # or % ties the match to the start or the end.
 func (g Pattern) Replace(s, with string, anchor byte, all bool, step Meter) (string, bool) {

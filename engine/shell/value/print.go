@@ -2,7 +2,6 @@ package value
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -38,11 +37,11 @@ func Echo(args []Arg, sh, decodes bool) (Value, bool) {
 	v := Join(args)
 	for i, p := range v {
 		if escapesOn && p.Known && strings.Contains(p.Text, `\`) {
-			text, ok := Unescape(p.Text, Escapes{ZeroOctal: true})
+			text, ok := Unescape(p.Text, false)
 			if !ok {
 				return nil, false
 			}
-			v[i].Text, v[i].Decoded = text, true
+			v[i].Text = text
 		}
 	}
 	if newline {
@@ -105,34 +104,4 @@ func Located(args []Arg) (Value, bool) {
 		return nil, false
 	}
 	return Value{{Data: true}, {Text: "/" + args[0].Text + "\n", Known: true}}, true
-}
-
-// Seq is what seq prints.
-func Seq(args []Arg) (Value, bool) {
-	n := []int64{1, 1, 1}
-	for i, a := range args {
-		text, ok := a.Val.Exact()
-		x, err := strconv.ParseInt(text, 10, 32)
-		if !ok || err != nil || i > 2 {
-			return nil, false
-		}
-		n[i] = x
-	}
-	from, step, to := int64(1), int64(1), n[0]
-	switch len(args) {
-	case 0:
-		return nil, false
-	case 2:
-		from, to = n[0], n[1]
-	case 3:
-		from, step, to = n[0], n[1], n[2]
-	}
-	if step <= 0 || (to-from)/step > 1000 {
-		return nil, false
-	}
-	var b strings.Builder
-	for ; from <= to; from += step {
-		b.WriteString(strconv.FormatInt(from, 10) + "\n")
-	}
-	return Known(b.String()), true
 }

@@ -1,4 +1,4 @@
-// Package value says what a word of a shell text may be: its known and unknown parts, and what expansions, decoders
+// Package value says what a word of a shell text may be: its known and unknown parts, and what expansions
 // and formats make of them.
 //
 // It promises that a value which it calls exact is the one that bash computes, in every locale and version that an
@@ -16,19 +16,18 @@ import (
 
 // Piece is a stretch of a word or of a variable's value.
 type Piece struct {
-	Text    string // the known text, or how the unknown part was written
-	Known   bool
-	Quoted  bool  // not subject to word splitting and globbing
-	Glob    bool  // a pattern that stands for each of its matches
-	Data    bool  // not known, but a name: what find found, the path that which prints
-	Made    bool  // not known, and made of known text in a way that is not followed: it may be anything
-	Decoded bool  // came out of a decoder: base64 -d, printf escapes, $'\x72'
-	Inputs  []int // commands whose output this is
+	Text   string // the known text, or how the unknown part was written
+	Known  bool
+	Quoted bool  // not subject to word splitting and globbing
+	Glob   bool  // a pattern that stands for each of its matches
+	Data   bool  // not known, but a name: what find found, the path that which prints
+	Made   bool  // not known, and made of known text in a way that is not followed: it may be anything
+	Inputs []int // commands whose output this is
 }
 
 // Joins reports whether o, which follows p, may become one piece with it.
 func (p Piece) Joins(o Piece) bool {
-	return p.Known && o.Known && p.Quoted == o.Quoted && p.Glob == o.Glob && p.Decoded == o.Decoded && len(p.Inputs)+len(o.Inputs) == 0
+	return p.Known && o.Known && p.Quoted == o.Quoted && p.Glob == o.Glob && len(p.Inputs)+len(o.Inputs) == 0
 }
 
 // Value is the text of a word, a variable or an output as far as it is known.
@@ -42,12 +41,13 @@ func Opaque(written string, inputs []int) Value {
 	return Value{{Text: written, Inputs: inputs}}
 }
 
-// Blurred is an unknown value made of others. It may lead up if one of them does.
+// Blurred is an unknown value made of others. It may lead up, or be an option, if one of them does.
 func Blurred(written string, of ...Value) Value {
 	p := Piece{Text: written}
 	for _, v := range of {
 		p.Inputs = append(p.Inputs, v.Inputs()...)
-		p.Made = p.Made || strings.Contains(v.Text(), "..") || slices.ContainsFunc(v, func(p Piece) bool { return p.Made })
+		text := v.Text()
+		p.Made = p.Made || strings.Contains(text, "..") || strings.HasPrefix(text, "-") || strings.Contains(text, " -") || slices.ContainsFunc(v, func(p Piece) bool { return p.Made })
 	}
 	return Value{p}
 }
@@ -94,11 +94,6 @@ func (v Value) Size() int {
 		n += len(p.Text)
 	}
 	return n
-}
-
-// Decoded reports whether some of v came out of a decoder.
-func (v Value) Decoded() bool {
-	return slices.ContainsFunc(v, func(p Piece) bool { return p.Decoded })
 }
 
 // Inputs returns the commands whose output is part of v, in order and without repeats.

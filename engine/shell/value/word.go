@@ -36,6 +36,7 @@ type Word struct {
 	Raw       string    // the source text of the word
 	Certainty Certainty // Exact, Partial (Prefix is not empty) or Unknown
 	Glob      bool      // Text holds unquoted *, ? or [ that the shell would expand
+	Made      bool      // a part that is not known is made of known text: it may be anything, also an option
 	Quoted    bool      // the word stood in quotes: an unknown part is one argument, not several
 	Inputs    []int     // indexes of commands whose output is part of this word (substitutions, variables set from them)
 }
@@ -59,6 +60,7 @@ func NewArg(v Value, raw string) Arg {
 	for _, p := range v {
 		quoted = quoted || p.Quoted
 		loose = loose || !p.Known && !p.Quoted
+		w.Made = w.Made || p.Made
 		w.Glob = w.Glob || p.Glob || p.Known && !p.Quoted && HasGlob(p.Text)
 	}
 	w.Quoted = quoted && !loose
@@ -93,7 +95,7 @@ func Words(args []Arg) []Word {
 // Join returns the values of args with single spaces between them, as eval and ssh join them.
 func Join(args []Arg) Value {
 	var v Value
-	if !slices.ContainsFunc(args, func(a Arg) bool { return a.Certainty != Exact || a.Glob || len(a.Val) > 1 || a.Val.Decoded() }) {
+	if !slices.ContainsFunc(args, func(a Arg) bool { return a.Certainty != Exact || a.Glob || len(a.Val) > 1 }) {
 		texts := make([]string, len(args))
 		for i, a := range args {
 			texts[i] = a.Text

@@ -136,7 +136,7 @@ func (w *walker) numberText(text string) (n int64, ok bool) {
 	if text == "" {
 		return 0, true
 	}
-	if value.Digit(text[0]) < 10 && strings.Trim(text, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ#@_") == "" {
+	if text[0] >= '0' && text[0] <= '9' && strings.Trim(text, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ#@_") == "" {
 		return value.Number(text)
 	}
 	w.step(10 + len(text)/bytesPerStep)

@@ -40,25 +40,16 @@ func (w *walker) deepElse(c *syntax.IfClause) {
 	w.ctx.nest--
 }
 
+// caseClause walks every arm, as one that may run and may not.
 func (w *walker) caseClause(c *syntax.CaseClause) {
-	subject := w.single(c.Word)
-	text, exact := subject.Exact()
+	w.single(c.Word)
 	var after *state
-	taken := false            // an arm is known to be the one
 	start := w.fork(w.ctx.st) // in which the next patterns are tried
 	var falls *state          // in which the next arm is entered without a look at its patterns
 	for _, item := range c.Items {
-		hit, sure := false, exact
 		for _, p := range item.Patterns {
-			g, ok := value.PatternOf(w.single(p))
-			if !ok || !exact || w.ctx.st.nocase {
-				sure = false
-				continue
-			}
-			one, ok := g.Matches(text, w.step)
-			hit, sure = hit || one, sure && ok
+			w.single(p)
 		}
-		fell := falls != nil
 		arm := w.branch(w.merge(w.fork(start), falls), func() { w.stmts(item.Stmts) })
 		falls = nil
 		switch {
@@ -67,19 +58,9 @@ func (w *walker) caseClause(c *syntax.CaseClause) {
 		case item.Op != syntax.Break:
 			start = w.merge(start, arm)
 		}
-		switch {
-		case taken || sure && !hit && !fell && item.Op == syntax.Break:
-			// looked through, but not the way it goes
-		case sure && hit && after == nil && item.Op == syntax.Break:
-			after, taken = arm, true
-		default:
-			after = w.merge(arm, after)
-		}
+		after = w.merge(arm, after)
 	}
-	if !taken {
-		after = w.merge(start, after)
-	}
-	w.settle(after)
+	w.settle(w.merge(start, after))
 }
 
 func (w *walker) arithCommand(c *syntax.ArithmCmd) {
@@ -175,13 +156,9 @@ func eachTurn(items []string) bool {
 	return len(items) <= maxTurns || slices.ContainsFunc(items, func(item string) bool { return strings.Trim(item, "0123456789") != "" })
 }
 
-// while walks while and until loops. A loop that reads known lines is walked line by line;
-// of any other the body is walked once, with everything that it assigns unknown.
+// while walks while and until loops: the body once, with everything that it assigns unknown.
 func (w *walker) while(c *syntax.WhileClause) {
 	changed := w.changes(c.Cond, c.Do)
-	if w.readsKnownLines(c) && w.eachLine(c, changed) {
-		return
-	}
 	w.turns(changed, false, func() {
 		cond := w.block(c.Cond)
 		body := w.branch(cond.ok, func() { w.stmts(c.Do) })
@@ -230,55 +207,6 @@ func (st *state) writtenBeside(o *state) bool {
 		}
 	}
 	return false
-}
-
-// readsKnownLines reports "while read x" over a here-document or a static pipe.
-func (w *walker) readsKnownLines(c *syntax.WhileClause) bool {
-	if c.Until || len(c.Cond) != 1 || w.ctx.in == nil || !w.ctx.in.static {
-		return false
-	}
-	call, ok := c.Cond[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Args) == 0 || call.Args[0].Lit() != "read" || len(c.Cond[0].Redirs) > 0 || len(call.Assigns) > 0 {
-		return false
-	}
-	for _, a := range call.Args[1:] {
-		if text := a.Lit(); text != "-r" && !syntax.ValidName(text) {
-			return false
-		}
-	}
-	text, ok := w.ctx.in.text.Exact()
-	return ok && eachTurn(strings.Fields(text))
-}
-
-// eachLine is false when something else than the loop has read of its input: what is left is not known.
-func (w *walker) eachLine(c *syntax.WhileClause, changed changes) bool {
-	in := *w.ctx.in // read consumes lines from it
-	w.ctx.in = &in
-	for {
-		text, ok := in.text.Exact()
-		if text == "" || w.budget != "" {
-			call, _ := c.Cond[0].Cmd.(*syntax.CallExpr)
-			for _, a := range call.Args[1:] { // the last read sets them, too
-				if name := a.Lit(); name != "-r" {
-					w.assignUnknown(name, nil)
-				}
-			}
-			return ok
-		}
-		before := w.fork(w.ctx.st)
-		if changed.jumps {
-			w.blur(changed)
-		}
-		w.stmts(c.Cond)
-		w.mayStop(changed.jumps, func() { w.stmts(c.Do) })
-		w.ctx.st.ended = false
-		if changed.jumps {
-			w.settle(w.merge(w.ctx.st, before))
-		}
-		if rest, _ := in.text.Exact(); rest == text {
-			return true // nothing was read
-		}
-	}
 }
 
 // loop walks a loop.

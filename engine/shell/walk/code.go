@@ -17,7 +17,6 @@ import (
 // walked around them: what is seen is true, but it is not all.
 func (w *walker) runText(inv *invocation, code shell.Code, v value.Value, via string, change func(*context)) {
 	full := !v.Dynamic()
-	code.Decoded = code.Decoded || v.Decoded()
 	if !full {
 		w.mark(inv.idx, shell.MarkDynamicCode)
 	}
@@ -272,7 +271,6 @@ var perlCode = lazyregexp.New(`\(\?\??\{|\bs\W[^\n]*[/})\]>|!#,][gimosxrn]*e[gim
 // runInline looks through program text of another language.
 func (w *walker) runInline(inv *invocation, code shell.Code, v value.Value, via string) {
 	full := v.Known()
-	code.Decoded = code.Decoded || v.Decoded()
 	c := &w.commands[inv.idx]
 	if code.Language == "perl" && perlCode.MatchString(v.Text()) {
 		w.mark(inv.idx, shell.MarkDynamicCode)

@@ -243,14 +243,14 @@ func (w *walker) prompt(name string, v value.Value) {
 // promptText decodes the octal escapes of a prompt, which come before its expansion.
 func promptText(text string) string {
 	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if digits := value.UpTo(text[min(i+1, len(text)):], 3, 8); text[i] == '\\' && len(digits) == 3 {
-			n, _ := strconv.ParseUint(digits, 8, 16)
+	for len(text) > 0 {
+		if n, err := strconv.ParseUint(text[1:min(4, len(text))], 8, 16); text[0] == '\\' && len(text) > 3 && err == nil {
 			b.WriteByte(byte(n))
-			i += len(digits)
+			text = text[4:]
 			continue
 		}
-		b.WriteByte(text[i])
+		b.WriteByte(text[0])
+		text = text[1:]
 	}
 	return b.String()
 }

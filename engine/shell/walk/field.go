@@ -90,14 +90,12 @@ func (b *fieldBuilder) parts(parts []syntax.WordPart, quoted bool) {
 
 // ansi adds $'…', which is a plain dollar in front of quotes to some shells.
 func (b *fieldBuilder) ansi(p *syntax.SglQuoted) {
-	text, ok := value.ANSI(p.Value)
+	text, ok := value.Unescape(p.Value, true)
 	if !ok || b.w.ctx.st.sh {
-		b.add(value.Value{{Text: b.w.raw(p), Quoted: true}})
+		b.add(value.Value{{Text: b.w.raw(p), Quoted: true, Made: true}})
 		return
 	}
-	v := b.w.holes.Fill(text, true)
-	v[0].Decoded = strings.ContainsAny(p.Value, `\`)
-	b.add(v)
+	b.add(b.w.holes.Fill(text, true))
 }
 
 // onlyAt reports "$@" and "${a[@]}".

@@ -14,7 +14,6 @@ func TestLists(t *testing.T) {
 	for _, text := range []string{
 		`for i in b/{1..300} /key; do cat "$i"; done`,
 		`set -- b/{1..300} /key; for i; do cat "$i"; done`,
-		`printf '%s\n' b/{1..300} /key | while read -r i; do cat "$i"; done`,
 		`printf '%s\n' b/{1..300} /key | xargs -I{} cat {}`,
 		`printf '%s\n' b/{1..300} /key | xargs cat`,
 		`parallel cat ::: b/{1..300} /key`,

@@ -39,9 +39,6 @@ func (w *walker) print(inv *invocation, name string) {
 		}
 		return
 	}
-	if name == "openssl" || name == "xxd" { // which can write to a file
-		w.touchNamed(inv, true)
-	}
 	w.step(v.Size() / bytesPerStep)
 	w.ctx.out.text = append(w.ctx.out.text, v.With(false, []int{inv.idx})...)
 }
@@ -102,12 +99,8 @@ func (w *walker) output(inv *invocation, name string) (value.Value, bool) {
 		return value.Basename(args)
 	case "mktemp":
 		return w.mktemp(args)
-	case "seq":
-		return value.Seq(args)
-	case "which":
-		return value.Located(args)
-	case "cat", "tac", "rev", "base64", "base32", "xxd", "tr", "openssl", "tee":
-		return w.filter(inv, name, args)
+	case "cat", "tee":
+		return w.copied(inv, name, args)
 	default:
 		return nil, false
 	}
@@ -172,8 +165,8 @@ func (w *walker) random(x string) string {
 	return x + strconv.Itoa(w.temps)
 }
 
-// filter evaluates programs that turn standard input, or a file, into other text.
-func (w *walker) filter(inv *invocation, name string, args []value.Arg) (value.Value, bool) {
+// copied evaluates cat and tee, which print files or their standard input.
+func (w *walker) copied(inv *invocation, name string, args []value.Arg) (value.Value, bool) {
 	var flags string
 	var files []value.Arg
 	for _, a := range args {
@@ -188,7 +181,7 @@ func (w *walker) filter(inv *invocation, name string, args []value.Arg) (value.V
 	}
 	in, ok := value.Value(nil), false
 	switch {
-	case name == "tr" || name == "openssl" || name == "tee" || len(files) == 0:
+	case name == "tee" || len(files) == 0:
 		if s := w.stdin(); s != nil && len(s.text) > 0 {
 			in, ok = s.text, true
 		}
@@ -204,18 +197,7 @@ func (w *walker) filter(inv *invocation, name string, args []value.Arg) (value.V
 		w.tee(inv, files, in, ok, flags)
 		return in, ok
 	}
-	if !ok {
-		return nil, false
-	}
-	if name == "cat" {
-		return in, flags == ""
-	}
-	text, exact := in.Exact()
-	if !exact {
-		return nil, false
-	}
-	out, ok := value.Decode(name, flags, args, files, text)
-	return value.Value{{Text: out, Known: true, Decoded: true}}, ok
+	return in, ok && flags == ""
 }
 
 // tee writes its input to files too.

@@ -266,7 +266,7 @@ func (w *walker) each(list []value.Value, f func(string) (string, bool)) []value
 			out[i] = value.Value{{Text: text, Inputs: v.Inputs(), Made: true}}
 			continue
 		}
-		out[i] = value.Value{{Text: text, Known: true, Inputs: v.Inputs(), Decoded: v.Decoded()}}
+		out[i] = value.Value{{Text: text, Known: true, Inputs: v.Inputs()}}
 	}
 	return out
 }

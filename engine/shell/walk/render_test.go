@@ -59,9 +59,6 @@ func render(c shell.Command) string {
 		if !c.Code.Static {
 			code += "?"
 		}
-		if c.Code.Decoded {
-			code += "*"
-		}
 		parts = append(parts, code+")")
 	}
 	if c.Certainty != value.Exact {

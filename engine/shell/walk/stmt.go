@@ -134,27 +134,13 @@ func (w *walker) bare(s *syntax.Stmt) outcome {
 	return o
 }
 
-// succeeds reports a command that cannot fail: the builtins : and true, and an assignment that substitutes
-// no command (POSIX.1-2024, 2.9.1.2). A redirect may fail.
+// succeeds reports a command that cannot fail: the builtins : and true without a redirect.
 func (w *walker) succeeds(c *syntax.CallExpr, redirs []*syntax.Redirect) bool {
-	if len(redirs) > 0 {
+	if len(redirs) > 0 || len(c.Args) == 0 {
 		return false
 	}
-	if len(c.Args) > 0 {
-		name := c.Args[0].Lit()
-		return (name == ":" || name == "true") && len(w.ctx.st.funcs[name]) == 0 && w.ctx.st.aliases[name] == ""
-	}
-	substitutes := false
-	for _, a := range c.Assigns {
-		syntax.Walk(a, func(n syntax.Node) bool {
-			switch n.(type) {
-			case *syntax.CmdSubst, *syntax.ProcSubst:
-				substitutes = true
-			}
-			return !substitutes
-		})
-	}
-	return !substitutes
+	name := c.Args[0].Lit()
+	return (name == ":" || name == "true") && len(w.ctx.st.funcs[name]) == 0 && w.ctx.st.aliases[name] == ""
 }
 
 // compound walks a compound command whose redirects are in place.

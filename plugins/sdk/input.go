@@ -15,6 +15,7 @@ type Input struct {
 	Shell    Shell     `json:"shell"`
 	Commands []Command `json:"commands"`
 	Paths    []Path    `json:"paths"`
+	Git      Git       `json:"git"`
 }
 
 // Request is the request, as far as policies may see it.
@@ -73,6 +74,9 @@ type Command struct {
 	Options    []Option `json:"options"` // those that were given a value; at most 64
 	// Operands are the other words, without the subcommand; at most 64.
 	Operands   []Operand `json:"operands"`
+	Packages   []Package `json:"packages"`  // the packages that it installs, or fetches to run them; at most 64
+	Targets    []Target  `json:"targets"`   // the places to which it connects, as far as they are known; at most 64
+	Variables  []Option  `json:"variables"` // those of Env with their values, in order; at most 64
 	Env        []string  `json:"env"`       // names of the variables assigned for it or by it
 	Certainty  string    `json:"certainty"` // "exact", "partial": some argument is dynamic, "unknown": the command word is
 	Via        []string  `json:"via"`       // wrappers and carriers, outermost first
@@ -103,6 +107,38 @@ type Operand struct {
 	Value     string `json:"value"`     // at most 1024 bytes
 	Kind      string `json:"kind"`      // by the command table: "read", "host", "package", …
 	Certainty string `json:"certainty"` // "exact", "partial", "unknown"
+}
+
+// Package is a package that a command installs, or fetches to run it.
+type Package struct {
+	Manager   string `json:"manager"`   // type of a package URL: "npm", "pypi", "golang", "deb", …
+	Name      string `json:"name"`      // "" where it is not known
+	Version   string `json:"version"`   // as it was written; "" for none
+	Source    string `json:"source"`    // URL, repository, path, registry or file of requirements that the command names; "" for none
+	Pinned    bool   `json:"pinned"`    // the version is one version or a commit, not a range
+	Certainty string `json:"certainty"` // "exact", "partial", "unknown"
+}
+
+// Target is a place to which a command connects.
+type Target struct {
+	Kind      string `json:"kind"`      // "host", "proxy", "address", "remote", "registry"
+	Host      string `json:"host"`      // lower case, without port; "" where it is not known
+	Certainty string `json:"certainty"` // "exact", "partial", "unknown"
+}
+
+// Git is the repository of the working directory, as git-config(1) describes its settings.
+type Git struct {
+	Top      string   `json:"top"`      // of the working tree; "" where there is none, and in texts without git
+	Branch   string   `json:"branch"`   // checked out; "" for none
+	Upstream string   `json:"upstream"` // the branch that it follows: "origin/main"; "" for none
+	Remotes  []Remote `json:"remotes"`  // by name; at most 64
+}
+
+// Remote is a remote of a git repository.
+type Remote struct {
+	Name string   `json:"name"`
+	URLs []string `json:"urls"` // for fetch, as insteadOf rewrites them
+	Push []string `json:"push"` // for push
 }
 
 // Pipeline places a command in a pipeline.

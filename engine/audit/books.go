@@ -118,15 +118,36 @@ const (
 var (
 	resultMark = []byte(`"result":{"decision_id":`)
 	denyMark   = []byte(`,"effect":"deny","mode":"enforce",`)
+	allowMark  = []byte(`,"effect":"allow","mode":"enforce",`)
+	inputMark  = []byte(`,"input":{"version":1,"request":`)
 )
 
-// runs says what a decision record leads to. A denial is recognized by its fixed place, because a
-// log has many records and encoding/json is slow; everything else is read properly.
+// toolOf is the tool of a decision record, by its fixed place.
+func toolOf(line []byte) (tool []byte, ok bool) {
+	i := bytes.Index(line, inputMark)
+	if i < 0 {
+		return nil, false
+	}
+	_, rest, ok := member(line[i+len(inputMark):], `{"id":"`)
+	if ok {
+		_, rest, ok = member(rest, `,"time":"`)
+	}
+	if ok {
+		tool, _, ok = member(rest, `,"tool":"`)
+	}
+	return tool, ok
+}
+
+// runs says what a decision record leads to. Denials and plain permissions are recognized by their fixed places,
+// because a log has many records and encoding/json is slow; everything else is read properly. No text in a record
+// can look like the marks, because quotes in it are escaped.
 func runs(line []byte) int {
 	if i := bytes.Index(line, resultMark); i >= 0 {
 		rest := line[i+len(resultMark):]
 		if _, rest, ok := member(rest, `"`); ok && bytes.HasPrefix(rest, denyMark) {
 			return runsNot
+		} else if tool, known := toolOf(line); ok && known && bytes.HasPrefix(rest, allowMark) && string(tool) == "execute_command" {
+			return runsNow
 		}
 	}
 	var b struct {

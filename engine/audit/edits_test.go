@@ -200,12 +200,15 @@ func (e *edits) movedDown(i, j int) [][]byte {
 	return e.rest(j+1, append(e.span(i+1, j+1), e.lines[i])...)
 }
 
-// flips changes each bit of the bytes with a number that step divides.
+// flips changes each bit of the bytes with a number that step divides, and of all bytes of the last line.
 func (e *edits) flips(step int) {
 	e.t.Helper()
 	for i, line := range e.lines {
 		changed := slices.Clone(line)
 		rest := e.rest(i + 1)
+		if i == len(e.lines)-1 {
+			step = 1
+		}
 		for at := (step - e.at[i]%step) % step; at < len(line); at += step {
 			for bit := range 8 {
 				changed[at] ^= 1 << bit

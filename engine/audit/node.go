@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"unicode"
 	"unicode/utf16"
@@ -24,6 +25,9 @@ type node struct {
 
 // maxDepth bounds nesting: a record that is deeper is not one of ours.
 const maxDepth = 64
+
+// fewKeys is up to how many keys it is cheaper to compare each than to keep a map.
+const fewKeys = 32
 
 var errSyntax = errors.New("malformed JSON")
 
@@ -115,7 +119,8 @@ func (p *nodeParser) object(depth int) (node, error) {
 		p.i++
 		return n, nil
 	}
-	seen := make(map[string]bool)
+	n.keys, n.kids = make([]string, 0, 8), make([]node, 0, 8)
+	var seen map[string]bool // of an object with many members
 	for {
 		if p.peek() != '"' {
 			return n, errSyntax
@@ -124,10 +129,18 @@ func (p *nodeParser) object(depth int) (node, error) {
 		if err != nil {
 			return n, err
 		}
-		if seen[key] {
+		if len(n.keys) == fewKeys {
+			seen = make(map[string]bool, 2*fewKeys)
+			for _, k := range n.keys {
+				seen[k] = true
+			}
+		}
+		if seen[key] || seen == nil && slices.Contains(n.keys, key) {
 			return n, fmt.Errorf("duplicate key %q", key)
 		}
-		seen[key] = true
+		if seen != nil {
+			seen[key] = true
+		}
 		if p.peek() != ':' {
 			return n, errSyntax
 		}

@@ -141,6 +141,7 @@ func TestRecordRefuses(t *testing.T) {
 		"not a number": {nil, engine.Record{Kind: engine.KindStop, Body: map[string]any{"x": math.NaN()}}, "NaN"},
 		"list":         {nil, engine.Record{Kind: engine.KindStop, Body: []int{1}}, "not an object"},
 		"envelope":     {nil, engine.Record{Kind: engine.KindStop, Body: map[string]any{"prev": "x"}}, "belongs to the envelope"},
+		"two of many":  {nil, engine.Record{Kind: engine.KindStop, Body: json.RawMessage(manyKeys)}, "duplicate key"},
 		"duplicate":    {nil, engine.Record{Kind: engine.KindStop, Body: json.RawMessage(`{"a":1,"a":2}`)}, "duplicate key"},
 		"deep":         {nil, engine.Record{Kind: engine.KindStop, Body: json.RawMessage(`{"a":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`)}, "nested deeper"},
 		"huge": {nil, engine.Record{Kind: engine.KindStop, Body: func() any {
@@ -278,3 +279,12 @@ func TestRealFullDisk(t *testing.T) {
 		t.Errorf("%d acknowledged\n%s", n, r)
 	}
 }
+
+// manyKeys is an object whose first and last keys are equal.
+var manyKeys = func() string {
+	var b strings.Builder
+	for i := range 2 * fewKeys {
+		fmt.Fprintf(&b, `,"k%d":%d`, i, i)
+	}
+	return "{" + b.String()[1:] + `,"k0":0}`
+}()

@@ -2,6 +2,7 @@ package command
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -31,7 +32,47 @@ func MakeRules(name string, operands []string) (recipes []string) {
 	return recipes
 }
 
+// StoredScript returns where a script begins in operand i, which a command stores in a manifest of packages: that of
+// npm pkg set scripts.NAME=TEXT and of composer config scripts.NAME TEXT. It is -1 for any other operand, and whole
+// says that the operand holds all scripts.
+func StoredScript(name string, operands []string, i int) (at int, whole bool) {
+	if name == "composer" {
+		stores := i > 0 && slices.Contains(operands[:i], "config") && strings.HasPrefix(operands[i-1], "scripts.")
+		return map[bool]int{true: 0, false: -1}[stores], false
+	}
+	set := slices.Index(operands, "set")
+	if set < 0 || set >= i || !slices.Contains(operands[:set], "pkg") {
+		return -1, false
+	}
+	key, _, found := strings.Cut(operands[i], "=")
+	if !found || !strings.HasPrefix(key, "scripts") {
+		return -1, false
+	}
+	return len(key) + 1, key == "scripts"
+}
+
+// generated are the commands of the lines //go:generate, which go generate runs (go help generate).
+func generated(content string, args []string) []string {
+	if !slices.Contains(args, "generate") {
+		return nil
+	}
+	var out []string
+	for line := range strings.Lines(content) {
+		text, found := strings.CutPrefix(line, "//go:generate")
+		if !found {
+			continue
+		}
+		if words := strings.Fields(text); len(words) > 2 && words[0] == "-command" {
+			text = strings.Join(words[2:], " ")
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
 var (
+	generators = BuildFile{Names: []string{".go"}, Any: true, Recipes: generated}
+
 	makefile = BuildFile{Names: []string{"GNUmakefile", "makefile", "Makefile", ".mk"}, Recipes: makeRecipes}
 	included = BuildFile{Names: []string{".mk"}, Any: true, Recipes: makeRecipes}
 	scripts  = BuildFile{Names: []string{"package.json", "composer.json"}, Recipes: packageScripts}
@@ -58,7 +99,7 @@ var buildFiles = map[string][]BuildFile{
 	"just":    {{Names: []string{"justfile", "Justfile", ".justfile"}, Recipes: makeRecipes}}, "task": {{Names: []string{"Taskfile.yml", "Taskfile.yaml"}, Recipes: listedCommands}},
 	"rake": {rubies}, "pytest": {modules}, "pip": {setup}, "pip3": {setup}, "tox": {modules},
 	"cmake": {{Names: []string{"CMakeLists.txt", ".cmake"}, Recipes: cmakeCommands}}, "cargo": {gos},
-	"gcc": {sources}, "cc": {sources}, "clang": {sources}, "g++": {sources}, "c++": {sources}, "clang++": {sources}, "tcc": {sources}, "rustc": {sources}, "go": {sources, gos}, "javac": {sources}, "java": {sources}, "kotlinc": {sources}, "swift": {sources}, "swiftc": {sources},
+	"gcc": {sources}, "cc": {sources}, "clang": {sources}, "g++": {sources}, "c++": {sources}, "clang++": {sources}, "tcc": {sources}, "rustc": {sources}, "go": {sources, gos, generators}, "javac": {sources}, "java": {sources}, "kotlinc": {sources}, "swift": {sources}, "swiftc": {sources},
 	"direnv": {{Names: []string{".envrc"}, Recipes: wholeText}},
 }
 

@@ -231,6 +231,7 @@ func shopt(w *walker, inv *invocation) {
 		st.sh = st.sh || option("posix") || option("braceexpand")
 		w.unclear = w.unclear || option("histexpand") || option("keyword") || option("nocaseglob") ||
 			option("noclobber") || strings.HasPrefix(a.Text, "compat")
+		w.failglob = w.failglob || option("failglob")
 		st.nocase = st.nocase || option("nocasematch")
 		st.handsE = st.handsE || option("inherit_errexit")
 		st.traced = st.traced || option("xtrace") || option("verbose")

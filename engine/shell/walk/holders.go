@@ -120,6 +120,14 @@ func (w *walker) build(inv *invocation, name string) {
 	for _, recipe := range command.MakeRules(name, operands) {
 		w.aside(inv, value.Known(recipe), name+" --eval")
 	}
+	for i := range operands {
+		at, whole := command.StoredScript(name, operands, i)
+		if _, exact := inv.args[i+1].Val.Exact(); at >= 0 && (whole || !exact) {
+			w.mark(inv.idx, shell.MarkDynamicCode)
+		} else if at >= 0 {
+			w.aside(inv, inv.args[i+1].Val.After(at), name+" script")
+		}
+	}
 	for _, k := range kinds {
 		for _, abs := range w.buildPaths(k, dir, inv.args[1:]) {
 			w.buildWith(inv, k, abs, operands)

@@ -80,6 +80,7 @@ type walker struct {
 	file      *syntax.File // the text that was asked for
 	lim       shell.Limits
 	commands  []shell.Command
+	failglob  bool   // an option may make a pattern without matches drop the rest of its line
 	unclear   bool   // some node was not understood: the program is Unknown
 	budget    string // the limit that was reached first
 	steps     int

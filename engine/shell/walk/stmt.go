@@ -37,7 +37,7 @@ func (w *walker) lines(list []*syntax.Stmt) {
 		}
 		w.aborts = false
 		w.stmts(list[from:to])
-		if w.aborts {
+		if w.aborts || w.failglob {
 			w.blur(w.changes(list[from:to]))
 		}
 		from = to

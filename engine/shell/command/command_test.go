@@ -197,3 +197,27 @@ func TestReadXargs(t *testing.T) {
 		}
 	}
 }
+
+// A script that a manager of packages stores begins where its text begins.
+func TestStoredScript(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		line, script string // "" for none
+		whole        bool
+	}{
+		{"npm pkg set scripts.x=tool", "tool", false},
+		{"pnpm pkg set scripts[x]=tool", "tool", false},
+		{"npm pkg set scripts={}", "{}", true},
+		{"npm pkg set type=module", "", false},
+		{"npm set scripts.x=tool", "", false},
+		{"composer config scripts.x tool", "tool", false},
+		{"composer config name tool", "", false},
+	} {
+		words := strings.Fields(c.line)
+		last := len(words) - 2
+		at, whole := command.StoredScript(words[0], words[1:], last)
+		if script := words[1:][last]; (at >= 0) != (c.script != "") || at >= 0 && script[at:] != c.script || whole != c.whole {
+			t.Errorf("%s: %d, %v", c.line, at, whole)
+		}
+	}
+}

@@ -140,7 +140,7 @@ func FindEnvironment(all []Environment, name string) (Environment, error) {
 	}
 	switch len(found) {
 	case 0:
-		return Environment{}, fmt.Errorf("no environment is named %q: sallyport env list shows what there is", name)
+		return Environment{}, fmt.Errorf("no environment is named %q: sallyport env list shows all", name)
 	case 1:
 		return found[0], nil
 	}

@@ -41,9 +41,9 @@ func (prompt) Approve(ctx context.Context, r engine.ApprovalRequest) (engine.App
 	}
 	switch {
 	case r.Request.Terminal != nil:
-		fmt.Fprintln(tty, "    (and reads what is typed here, which nobody will judge)")
+		fmt.Fprintln(tty, "    (and reads your typing, which is not judged)")
 	case r.Request.Stdin != nil:
-		fmt.Fprintln(tty, "    (and reads what is piped into it, which nobody has judged)")
+		fmt.Fprintln(tty, "    (and reads piped input, which is not judged)")
 	}
 	fmt.Fprintln(tty)
 	writeReasons(tty, "  ", r.Command, r.Decision)

@@ -59,7 +59,7 @@ With --batch, 0 says that every line has its decision.`,
 	flags.StringVar(&f.workDir, "work-dir", "", "`directory` it would run in")
 	flags.StringVar(&f.session, "session", "", "`name` of the session, for policies")
 	flags.StringVar(&f.agent, "agent", "", "`name` of the agent, for policies")
-	flags.BoolVar(&f.explain, "explain", false, "show what was understood and what each rule made of it")
+	flags.BoolVar(&f.explain, "explain", false, "show the facts, and the outcome of each rule")
 	flags.BoolVar(&f.batch, "batch", false, "read JSON lines from stdin and print a decision for each")
 	f.format = formatFlag(cmd)
 	return cmd

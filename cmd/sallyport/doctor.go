@@ -198,10 +198,10 @@ func existing(dir string) string {
 
 func (d *doctor) terminal() {
 	if terminal() == nil {
-		d.add("approval", "warn", "there is no terminal here: what asks a person is refused", "run sallyport at a terminal, or decide in the configuration under rules")
+		d.add("approval", "warn", "there is no terminal here: commands that need approval are refused", "run sallyport at a terminal, or decide in the configuration under rules")
 		return
 	}
-	d.add("approval", "ok", "what asks a person is asked at this terminal", "")
+	d.add("approval", "ok", "approvals are asked at this terminal", "")
 }
 
 func (a *app) writeFindings(findings []finding) error {

@@ -25,7 +25,7 @@ func (d *doctor) runner(ctx context.Context, l *config.Loaded) {
 	d.add("runner", "ok", fmt.Sprintf("%s: isolation %s, network %s", tried.Name, tried.Isolation, tried.Network), "")
 	d.supervisor(tried)
 	if tool, ok := tried.Made["sandbox"].(string); ok {
-		d.add("sandbox", "ok", fmt.Sprintf("%s: what it promises was tried and holds; repositories that are guarded: %v", tool, tried.Made["repositories"]), "")
+		d.add("sandbox", "ok", fmt.Sprintf("%s: its promises were tried and hold; protected repositories: %v", tool, tried.Made["repositories"]), "")
 	}
 	for _, w := range tried.Wanting {
 		what, fix := apart(errors.New(w))
@@ -103,7 +103,7 @@ func (d *doctor) container(l *config.Loaded, tried plugins.Tried) {
 		d.add("limits", "warn", "processors are not limited", "set docker.cpus, such as 2")
 	}
 	if l.Docker.Network == "host" {
-		d.add("network", "warn", "commands have the network of this machine, with what listens on loopback", "use docker.network: bridge, or none")
+		d.add("network", "warn", "commands have the network of this machine, and reach services on loopback", "use docker.network: bridge, or none")
 	}
 	if l.Docker.Credentials.PassAll {
 		d.add("credentials", "warn", "commands get all variables of sallyport's own environment, secrets included", "name those that are needed under docker.credentials.env")

@@ -22,9 +22,9 @@ func (d *doctor) served(ctx context.Context, l *config.Loaded) {
 			what += fmt.Sprintf(", serial %d", b.Serial)
 		}
 		if b.Trouble != nil {
-			d.add("policies", "warn", fmt.Sprintf("%s, confirmed at %s, is what judges: %v", what, b.Asked.UTC().Format(time.RFC3339), b.Trouble), "look at the server: until it has a bundle that can be taken, nothing changes")
+			d.add("policies", "warn", fmt.Sprintf("%s, confirmed at %s, is in force: %v", what, b.Asked.UTC().Format(time.RFC3339), b.Trouble), "check the server: this bundle stays in force until the server has a valid one")
 			continue
 		}
-		d.add("policies", "ok", what+", as the server has it now", "")
+		d.add("policies", "ok", what+", current at the server", "")
 	}
 }

@@ -26,11 +26,11 @@ func (a *app) envList() *cobra.Command {
 
   running  it is there and works, or a sallyport has it open
   stopped  its container is there and does not run: the next request starts it
-  dead     the sallyport that had it lives no more and did not close it: prune removes what is left
+  dead     its sallyport ended without closing it: prune removes the rest
   gone     nothing of it is left but its log
   unknown  the engine that would know does not answer
 
-Exits with 1 when something could not be found out; what could is listed all the same.`,
+Exits with 1 if an engine does not answer; the known environments are listed all the same.`,
 		Args: noArgs,
 	}
 	f := formatFlag(cmd)
@@ -133,7 +133,7 @@ func (a *app) envPrune() *cobra.Command {
 	var older time.Duration
 	cmd := &cobra.Command{
 		Use:   "prune",
-		Short: "Remove what dead sessions left behind, and old logs",
+		Short: "Remove leftovers of dead sessions, and old logs",
 		Long: `Remove the containers of sessions whose sallyport lives no more, and logs that nobody has written to for long.
 What is in use is left, and so are containers that were to stay (docker.keep), unless --kept is given.`,
 		Args: noArgs,

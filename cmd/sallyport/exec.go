@@ -55,7 +55,7 @@ Exits with the status of the command; 124 when it ran too long, 125 when sallypo
 	flags.StringVar(&f.runner, "runner", "", "where to run it: local, docker, docker-sudo, or a `name` from runners: (default from the configuration)")
 	flags.StringVar(&f.workDir, "work-dir", "", "`directory` to run it in: absolute, or relative to the workspace (default: the workspace)")
 	flags.BoolVar(&f.stdin, "stdin", false, "pass on standard input; policies are told that it is not judged")
-	flags.BoolVarP(&f.tty, "tty", "t", false, "give it a terminal, at which what is typed here arrives; it is not judged, as with --stdin")
+	flags.BoolVarP(&f.tty, "tty", "t", false, "give it a terminal, which gets your input; the input is not judged, as with --stdin")
 	flags.DurationVar(&f.timeout, "timeout", 0, "how long it may run (default from the configuration)")
 	flags.StringVar(&f.session, "session", "", "`name` of the session, for policies and records")
 	flags.StringVar(&f.agent, "agent", "", "`name` of the agent, for policies and records (default from the configuration)")

@@ -56,7 +56,7 @@ With --http it serves HTTP instead, on this machine only, to clients that send t
 	flags := cmd.Flags()
 	flags.StringVar(&f.runner, "runner", "", "where to run commands: local, docker, docker-sudo, or a `name` from runners: (default from the configuration)")
 	flags.StringVar(&f.workDir, "work-dir", "", "`directory` for commands that name none: absolute, or relative to the workspace (default: the workspace)")
-	flags.StringVar(&f.session, "session", "", "`name` of the session: what it has read and created is remembered under it")
+	flags.StringVar(&f.session, "session", "", "`name` of the session, under which files that it has read and created are remembered")
 	flags.StringVar(&f.agent, "agent", "", "`name` of the agent, for policies and records (default from the configuration)")
 	flags.StringSliceVar(&f.sets, "tools", mcpserver.Sets(), "tool `sets` to serve")
 	flags.IntVar(&f.calls, "calls", 0, "`number` of calls of a client on stdio that run at once; more wait (default 32)")

@@ -42,7 +42,7 @@ func pluginInfos(ctx context.Context, l *config.Loaded) (_ []wasm.Info, err erro
 }
 
 func (a *app) pluginList() *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List the plugins of the configuration, with what a call of each costs", Args: noArgs}
+	cmd := &cobra.Command{Use: "list", Short: "List the plugins of the configuration, with the cost of a call", Args: noArgs}
 	f := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		l, err := a.load()
@@ -93,8 +93,8 @@ func duration(us float64) string {
 func (a *app) pluginInspect() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect [FILE…]",
-		Short: "Show what plugins are, what they import, and what a call costs",
-		Long: `Show what plugins are, what they import, and what a call costs: those of the configuration, or the
+		Short: "Show the kind, the imports and the cost of a call of plugins",
+		Long: `Show the kind, the imports and the cost of a call of plugins: those of the configuration, or the
 modules (.wasm) and manifests of runners (.yaml) that are named. A module is loaded and tried as it
 would be for a request; its manifest must stand beside it. A runner is compared with its manifest, and
 not started.`,

@@ -34,7 +34,7 @@ func (a *app) policyReplay() *cobra.Command {
 	var f replayFlags
 	cmd := &cobra.Command{
 		Use:   "replay [LOG]",
-		Short: "Judge recorded requests again and show what would change",
+		Short: "Judge recorded requests again and show the changes",
 		Long: `Judge recorded requests again, under the policies of the configuration or of --policy, and show what would
 change: decisions, and the rules that give reasons. LOG is an audit directory or a file of records, by default the log
 of the configuration. Nothing runs, and nothing is recorded.
@@ -54,7 +54,7 @@ Exits with 0 when nothing would change, 3 when something would, 1 when something
 	flags.StringArrayVar(&f.policies, "policy", nil, "`directory` of policies to judge by, in place of those configured; may be repeated")
 	flags.StringVar(&f.since, "since", "", "records from `when` on: 2h (ago), 2026-01-31, or an RFC 3339 time")
 	flags.StringVar(&f.until, "until", "", "records before `when`")
-	flags.BoolVar(&f.monitor, "monitor", false, "show what enforcement would have refused")
+	flags.BoolVar(&f.monitor, "monitor", false, "show the commands that enforcement would have refused")
 	flags.BoolVar(&f.all, "all", false, "list all commands, not only those that change most often")
 	f.format = formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return a.replay(cmd.Context(), args, f) }

@@ -29,7 +29,7 @@ schema, the builtins that policies may call, the library data.sallyport.lib, and
   opa test kit/lib policies`,
 		Args: noArgs,
 	}
-	cmd.Flags().StringVar(&kit, "kit", "", "`directory` to write into what the stock opa needs")
+	cmd.Flags().StringVar(&kit, "kit", "", "`directory` for the files that the stock opa needs")
 	cmd.RunE = func(*cobra.Command, []string) error {
 		schema, err := facts.Schema()
 		if err != nil {

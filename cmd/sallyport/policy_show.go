@@ -20,7 +20,7 @@ type shownRule struct {
 }
 
 func (a *app) policyShow() *cobra.Command {
-	cmd := &cobra.Command{Use: "show RULE", Short: "Show a rule: what it is about, its examples, tests and text", Args: exactly(1, "the id of one rule")}
+	cmd := &cobra.Command{Use: "show RULE", Short: "Show a rule: its description, examples, tests and text", Args: exactly(1, "the id of one rule")}
 	f := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		l, err := a.load()

@@ -24,7 +24,7 @@ type screen struct {
 func screenOf(in io.Reader) (*screen, error) {
 	file, ok := in.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return nil, errors.New("--tty: standard input is no terminal: run it at one, or leave out --tty; --stdin passes on what is piped in")
+		return nil, errors.New("--tty: standard input is no terminal: run it at one, or leave out --tty; --stdin passes on piped input")
 	}
 	s := &screen{file: file, lent: make(chan struct{}), sizes: make(chan os.Signal, 1)}
 	if err := notifyResize(s.sizes); err != nil {

@@ -197,7 +197,7 @@ func TestTerminal(t *testing.T) {
 		"a question first": func(t *testing.T) {
 			s := sit(t, "version: 1\ncommands: {deny: [cat]}\nrules: {filters/denied: ask}\n", "exec", "-t", "-c", "echo up; cat")
 			s.sees("): ")
-			s.sees("reads what is typed here")
+			s.sees("reads your typing")
 			if !cmp.Equal(s.before, s.termios()) {
 				t.Error("the terminal is lent before the answer")
 			}

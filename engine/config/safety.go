@@ -27,7 +27,7 @@ func (l *Loaded) Warnings() []string {
 		out = append(out, "mode is monitor: everything is recorded and nothing is refused")
 	}
 	if served := l.Servers(); len(l.PolicyKeys) == 0 && slices.ContainsFunc(served, func(s Served) bool { return len(s.Bundles) > 0 || s.Discovery != "" }) {
-		out = append(out, "policies come from servers and policy_keys are not set: who controls a server decides what is allowed: sign the bundles and name the key")
+		out = append(out, "policies come from servers and policy_keys are not set: the owner of a server decides about all commands: sign the bundles and name the key")
 	}
 	if l.Environment.PassAll {
 		out = append(out, "environment.pass_all gives commands every variable of sallyport's own environment, secrets included: name what they need under environment.env")
@@ -74,7 +74,7 @@ func (l *Loaded) exposed() []string {
 	var out []string
 	shared := func(p string) {
 		if who := writableByOthers(p); who != "" {
-			out = append(out, fmt.Sprintf("%s is writable by %s: who changes it changes what is allowed: chmod go-w %s", p, who, p))
+			out = append(out, fmt.Sprintf("%s is writable by %s: they could change the decisions: chmod go-w %s", p, who, p))
 		}
 	}
 	within := func(p, what, instead string) {

@@ -194,7 +194,7 @@ func (c caseReader) one(n *yaml.Node) (Case, bool) {
 	}
 	switch {
 	case one.Name == "":
-		c.fail(n, "a case without a name").suggest("say in a few words what it shows")
+		c.fail(n, "a case without a name").suggest("describe it in a few words")
 	case one.Command == "" && one.Tool == "":
 		c.fail(n, "case %q has no command", one.Name)
 	case slices.ContainsFunc(slices.Collect(maps.Values(one.Seen)), func(s string) bool { return s != "read" && s != "created" }):

@@ -83,7 +83,7 @@ func TestCasesThatAreWrong(t *testing.T) {
 		"a.cases.yaml:4:55: read cases: runner has no key isolatoin: did you mean isolation?",
 		"a.cases.yaml:5:54: read cases: config has no key mode: there are commands, exemptions, paths, profile, rules",
 		got[4],
-		"a.cases.yaml:7:5: read cases: a case without a name: say in a few words what it shows",
+		"a.cases.yaml:7:5: read cases: a case without a name: describe it in a few words",
 		`a.cases.yaml:8:5: read cases: case "six" has no command`,
 		`a.cases.yaml:10:5: read cases: there are two cases named "seven"`,
 		`a.cases.yaml:11:5: read cases: case "eight" has a command and a tool: write two cases`,

@@ -99,7 +99,7 @@ func (s *fileSet) metadata(a *ast.Annotations) metadata {
 		}
 	}
 	if m.remediation == "" {
-		s.at(a.Location, "METADATA has no custom.remediation").as("metadata").suggest("say what to do instead")
+		s.at(a.Location, "METADATA has no custom.remediation").as("metadata").suggest("name the allowed way to the same goal")
 	}
 	if !slices.Contains(severities, m.severity) {
 		p := s.at(keyLocation(a, "severity"), "METADATA has no sound custom.severity: it is %q, not one of %s", m.severity, strings.Join(severities, ", ")).as("metadata")

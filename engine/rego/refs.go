@@ -86,7 +86,7 @@ func (s *fileSet) checkModuleRefs(src *source, root *branch) {
 		}
 		told[missing] = true
 		name := missing[strings.LastIndexByte(missing, '.')+1:]
-		p := s.at(ref[0].Location, "nothing provides %s: what reads it would be silent", missing).as("unknown")
+		p := s.at(ref[0].Location, "nothing provides %s: rules that read it would be silent", missing).as("unknown")
 		names := slices.Sorted(maps.Keys(around.below))
 		switch near := nearest(name, names); {
 		case near != "":

@@ -210,7 +210,7 @@ func (v vetter) lookup(e *ast.Expr) {
 
 func (v vetter) subtraction(right *ast.Term) {
 	if set := v.keyed(right); set != "" {
-		v.at(right.Location, "silent where nothing has this fact: what is subtracted is then undefined").
+		v.at(right.Location, "silent where nothing has this fact: the subtracted value is then undefined").
 			as("silent").suggest("write {x | some x in …; not %s[x]}", set)
 	}
 }

@@ -60,7 +60,7 @@ func TestVet(t *testing.T) {
 		"a text for a truth":              {"deny contains {\"command\": i} if {\n\tsome i, c in input.commands\n\tc.known == \"true\"\n}", "never x.rego:10:13: c.known is never \"true\": its values are of type boolean"},
 		"a text for a number":             {"deny contains {} if input.request.timeout_seconds == \"60\"", "never x.rego:8:54: input.request.timeout_seconds is never \"60\": its values are of type number"},
 		"a text that is there":            {"deny contains {\"command\": i} if {\n\tsome i, c in input.commands\n\tc.name == \"rm\"\n\tc.known == true\n\tc.pipeline.index == 0\n}", ""},
-		"letters that changed places":     {"deny contains {} if data.sallyport.lbi.elevated[_]", "unknown x.rego:8:21: nothing provides data.sallyport.lbi: what reads it would be silent: did you mean lib?"},
+		"letters that changed places":     {"deny contains {} if data.sallyport.lbi.elevated[_]", "unknown x.rego:8:21: nothing provides data.sallyport.lbi: rules that read it would be silent: did you mean lib?"},
 		"constants that differ":           {"deny contains {} if 1 == 2", "never x.rego:8:21: 1 is never 2"},
 		"false":                           {"deny contains {} if false", "never x.rego:8:21: this never holds: take the rule away, or say when it does"},
 		"a shared set by a wrong key":     {"deny contains {} if data.sallyport.lib.with_flag.recursve", `never x.rego:8:50: the key of lib.with_flag is never "recursve": did you mean "recursive"?`},
@@ -71,7 +71,7 @@ func TestVet(t *testing.T) {
 		},
 		"a subtraction": {
 			"deny contains {\"path\": p} if {\n\tsome p in (data.sallyport.lib.changes - data.sallyport.lib.in_zone.workspace)\n}",
-			"silent x.rego:9:42: silent where nothing has this fact: what is subtracted is then undefined: write {x | some x in …; not data.sallyport.lib.in_zone.workspace[x]}",
+			"silent x.rego:9:42: silent where nothing has this fact: the subtracted value is then undefined: write {x | some x in …; not data.sallyport.lib.in_zone.workspace[x]}",
 		},
 		"a finding with a wrong key": {"deny contains {\"comand\": 0}", `shape x.rego:8:16: a finding has no comand: did you mean command?`},
 		"a finding of another key":   {"deny contains {\"severity\": \"high\"}", `shape x.rego:8:16: a finding has no severity: it has command and path, which are indexes into the input, and msg`},
@@ -98,10 +98,10 @@ func TestVet(t *testing.T) {
 			"type x.rego:10:2: type_error: undefined function startwith: did you mean startswith?",
 		},
 		"a misspelt field":   {"deny contains {\"command\": i} if {\n\tsome i\n\tinput.commands[i].comand == \"rm\"\n}", "type x.rego:10:2: type_error: undefined ref: input.commands[i].comand: there are argv, background"},
-		"a misspelt library": {"deny contains {} if data.sallyport.lb.elevated[_]", "unknown x.rego:8:21: nothing provides data.sallyport.lb: what reads it would be silent: did you mean lib?"},
+		"a misspelt library": {"deny contains {} if data.sallyport.lb.elevated[_]", "unknown x.rego:8:21: nothing provides data.sallyport.lb: rules that read it would be silent: did you mean lib?"},
 		"a list that is not there": {
 			"deny contains {\"command\": i} if {\n\tsome i, c in input.commands\n\tc.name in data.custom.names\n}",
-			"unknown x.rego:10:12: nothing provides data.custom.names: what reads it would be silent: put it into a data file below custom, or define it in a package",
+			"unknown x.rego:10:12: nothing provides data.custom.names: rules that read it would be silent: put it into a data file below custom, or define it in a package",
 		},
 		"what only tests have": {"deny contains {} if data.sallyport.testing.command({}).version == 1", "unknown x.rego:8:21: data.sallyport.testing is there in tests only: this is undefined: move it into a file that ends in _test.rego"},
 		"the format":           {"deny contains {}  if input.request.background", "format x.rego:8:1: the format is not that of opa fmt"},
@@ -129,7 +129,7 @@ func TestVetManyFiles(t *testing.T) {
 	want := []string{
 		"package a.rego:1:1: package cutsom.team must be below custom: write package custom.team",
 		`metadata b.rego:4:1: METADATA has no sound custom.severity: it is "hihg", not one of low, medium, high, critical: did you mean "high"?`,
-		"unknown b_test.rego:3:8: nothing provides data.custom.team.limit: what reads it would be silent: did you mean limits?",
+		"unknown b_test.rego:3:8: nothing provides data.custom.team.limit: rules that read it would be silent: did you mean limits?",
 		"never c.rego:1:1: package custom.team.z does nothing: it defines no deny, ask or warn, and nothing refers to it",
 		"never c.rego:3:1: denny is not evaluated: did you mean deny? name a helper with a leading underscore",
 	}

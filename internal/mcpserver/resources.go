@@ -44,7 +44,7 @@ const (
 func (s *Server) addResources() {
 	if s.o.Policy != nil {
 		s.addResource(policyURI, "policy", "Policy in force",
-			"The profile, and each rule with its level and what it is about. The operator's own patterns are not part of it.",
+			"The profile, and each rule with its level and description. The operator's own patterns are not part of it.",
 			func(ctx context.Context) (any, error) { return s.o.Policy(ctx) })
 	}
 	s.addResource(decisionsURI, "decisions", "Recent decisions",

@@ -117,7 +117,7 @@ func answered(r result) *mcp.CallToolResult {
 
 // brokenText is all that an agent learns when something of ours broke.
 func brokenText(id string) string {
-	return fmt.Sprintf("Sallyport itself failed (fault %s). Tell the person whom you work for: the operator finds more under that id.", id)
+	return fmt.Sprintf("Sallyport itself failed (fault %s). Tell your user: the operator finds more under that id.", id)
 }
 
 // outputSchema is the JSON Schema of a result.

@@ -172,7 +172,7 @@ func (e *Engine) inUse(ctx context.Context, c container.InspectResponse) (bool, 
 		switch {
 		case errdefs.IsNotFound(err) || errors.Is(err, errGone):
 		case err != nil:
-			return false, e.explain("look what runs in container "+c.Name, err)
+			return false, e.explain("list processes of container "+c.Name, err)
 		case x.Running:
 			return true, nil
 		}

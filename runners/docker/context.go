@@ -23,7 +23,7 @@ func currentContext(dir, name string) (endpoint, bool, error) {
 		}
 		file := filepath.Join(dir, "config.json")
 		if err := readJSON(file, &config); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return endpoint{}, false, fmt.Errorf("read %s: %w: mend the file, or name the engine under docker.host", file, err)
+			return endpoint{}, false, fmt.Errorf("read %s: %w: fix the file, or name the engine under docker.host", file, err)
 		}
 		name = config.CurrentContext
 	}

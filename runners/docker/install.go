@@ -129,7 +129,7 @@ func (e *Engine) keep(ctx context.Context, id string, from Image, s step, key st
 		Reference: preparedName + ":" + key, Comment: "sallyport: " + s.kind + " packages", Config: config,
 	})
 	if err != nil {
-		return e.explain("keep what was installed", err)
+		return e.explain("keep installed packages", err)
 	}
 	return nil
 }

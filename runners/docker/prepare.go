@@ -82,7 +82,7 @@ func (r *Runner) prepare(ctx context.Context, e *Engine, from Image, u wire.User
 			event["error"] = err.Error()
 			r.report.step("%s packages could not be installed", s.kind)
 			if !r.o.Packages.Continue || ctx.Err() != nil {
-				return fmt.Errorf("install %s packages: %w: mend docker.packages.%s, or set docker.packages.on_failure to continue without them", s.kind, err, s.kind)
+				return fmt.Errorf("install %s packages: %w: fix docker.packages.%s, or set docker.packages.on_failure to continue without them", s.kind, err, s.kind)
 			}
 			r.report.step("commands run without them: %v", err)
 			continue

@@ -16,7 +16,7 @@ var errOutside error = outside{}
 
 type outside struct{}
 
-func (outside) Error() string { return "it is outside of what this environment was given" }
+func (outside) Error() string { return "it is outside of the granted places of this environment" }
 func (outside) Unwrap() error { return fs.ErrPermission }
 
 // below reaches files at and below some roots.

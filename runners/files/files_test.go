@@ -246,7 +246,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			{directory, errDirectory, "read " + dir + "/d: it is a directory"},
 			{file, nil, "list " + dir + "/d/f: not a directory"},
 			{write(h, dir+"/d/f", "", engine.WriteOptions{}), fs.ErrExist, "write " + dir + "/d/f: file already exists: use another name, or replace it"},
-			{h.Remove(dir + "/d"), nil, "delete " + dir + "/d: directory not empty: delete first what is in it"},
+			{h.Remove(dir + "/d"), nil, "delete " + dir + "/d: directory not empty: delete its contents first"},
 			{h.Remove(dir + "/none"), fs.ErrNotExist, "delete " + dir + "/none: no such file or directory: check the path"},
 			{h.Mkdir(dir + "/d/f"), nil, "make directory " + dir + "/d/f: not a directory"},
 			{h.Symlink("x", dir+"/d/f"), fs.ErrExist, "link " + dir + "/d/f: file exists: use another name, or replace it"},

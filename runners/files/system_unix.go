@@ -25,7 +25,7 @@ func mends() []remedy {
 		{unix.ENOSPC, "free some space there, or write elsewhere"},
 		{unix.EDQUOT, "free some space there, or write elsewhere"},
 		{unix.EROFS, "write elsewhere"},
-		{unix.ENOTEMPTY, "delete first what is in it"},
+		{unix.ENOTEMPTY, "delete its contents first"},
 		{unix.ENAMETOOLONG, "use a shorter name"},
 		{unix.EMFILE, "raise the limit of open files (ulimit -n)"},
 		{unix.ENFILE, "close programs that have many files open"},

@@ -21,7 +21,7 @@ func mends() []remedy {
 		{windows.ERROR_HANDLE_DISK_FULL, "free some space there, or write elsewhere"},
 		{windows.ERROR_WRITE_PROTECT, "write elsewhere"},
 		{windows.ERROR_SHARING_VIOLATION, "end the program that has it open"},
-		{windows.ERROR_DIR_NOT_EMPTY, "delete first what is in it"},
+		{windows.ERROR_DIR_NOT_EMPTY, "delete its contents first"},
 		{windows.ERROR_FILENAME_EXCED_RANGE, "use a shorter name"},
 	}
 }

@@ -73,7 +73,7 @@ func follow(p string, writable []string) (Place, error) {
 			continue
 		}
 		if slices.ContainsFunc(writable, func(w string) bool { return within(real, w) }) {
-			return Place{}, fmt.Errorf("%s: %w: grant what it leads to", next, ErrPlanted)
+			return Place{}, fmt.Errorf("%s: %w: grant its target", next, ErrPlanted)
 		}
 		if len(out.Links) == maxLinks {
 			return Place{}, fmt.Errorf("%s: too many symbolic links", p)

@@ -18,7 +18,7 @@ func checkDir(dir string) error {
 	case err != nil:
 		return fmt.Errorf("look at kept bundles: %w", err)
 	case info.Mode().Perm()&0o022 != 0:
-		return fmt.Errorf("%s may be written by others: who writes there decides: chmod 700 it", dir)
+		return fmt.Errorf("%s may be written by others: they could change the rules: chmod 700 it", dir)
 	}
 	return nil
 }

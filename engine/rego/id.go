@@ -19,6 +19,10 @@ func CheckCustomID(id string) error {
 		if nearest(parts[0], []string{"custom"}) != "" {
 			hint = "custom/" + strings.Join(parts[1:], "/")
 		}
+		hint = strings.ReplaceAll(strings.ToLower(hint), "-", "_")
+		if CheckCustomID(hint) != nil {
+			hint = "custom/CATEGORY/NAME"
+		}
 		return fmt.Errorf("rule id %q: rules of your own are below custom: did you mean %q?", id, hint)
 	}
 	if len(parts) < 3 {

@@ -12,6 +12,8 @@ func TestCheckCustomID(t *testing.T) {
 		"custom/a/b/c":        "",
 		"git/no_push":         `did you mean "custom/git/no_push"?`,
 		"cutsom/git/x":        `did you mean "custom/git/x"?`,
+		"Git/no-push":         `did you mean "custom/git/no_push"?`,
+		"git/if":              `did you mean "custom/CATEGORY/NAME"?`,
 		"custom":              "want custom/CATEGORY/NAME",
 		"custom/x":            "want custom/CATEGORY/NAME",
 		"":                    "below custom",

@@ -59,9 +59,6 @@ func (l *Log) loadKeys(records bool) error {
 		// A removed log must not be followed by one that looks like the first.
 		return l.noteRecovery(recoveryBody{Break: true, Reason: "the signing key is older than the log: what it signed before is not here"})
 	}
-	if err == nil && records {
-		err = l.announceKey()
-	}
 	if !errors.Is(err, ErrNoKey) {
 		return err
 	}
@@ -76,7 +73,8 @@ func (l *Log) loadKeys(records bool) error {
 	return l.noteBreak(recoveryBody{Reason: "the signing key was lost; a new one signs from here on"}, lost)
 }
 
-// announceKey writes the public key beside the log.
+// announceKey writes the public key beside the log, once records are durable: a key that is there without a log
+// says that somebody removed the log.
 func (l *Log) announceKey() error {
 	if !l.keys.unused {
 		return nil

@@ -3,6 +3,7 @@ package audit
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -205,13 +206,14 @@ func (d *memDisk) restart(powerCut bool, r *rand.Rand) {
 	if !powerCut {
 		return
 	}
-	for p, n := range d.entries {
+	for _, p := range slices.Sorted(maps.Keys(d.entries)) { // in order, for a seed to give one result
 		if d.durable[p] == nil && r.IntN(2) == 0 && !strings.HasSuffix(p, ".tmp") {
-			d.durable[p] = n
+			d.durable[p] = d.entries[p]
 		}
 	}
 	d.entries = map[string]*memNode{}
-	for p, n := range d.durable {
+	for _, p := range slices.Sorted(maps.Keys(d.durable)) {
+		n := d.durable[p]
 		if !n.dir && len(n.data) > len(n.disk) && r.IntN(2) == 0 && n.hi > len(n.disk) {
 			n.disk = append(n.disk, n.data[len(n.disk):len(n.disk)+r.IntN(len(n.data)-len(n.disk)+1)]...)
 		}

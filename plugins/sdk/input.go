@@ -76,7 +76,7 @@ type Command struct {
 	Operands   []Operand `json:"operands"`
 	Packages   []Package `json:"packages"`  // the packages that it installs, or fetches to run them; at most 64
 	Targets    []Target  `json:"targets"`   // the places to which it connects, as far as they are known; at most 64
-	Variables  []Option  `json:"variables"` // those of Env with their values, in order; at most 64
+	Variables  []Option  `json:"variables"` // those of Env with their values, in order
 	Env        []string  `json:"env"`       // names of the variables assigned for it or by it
 	Certainty  string    `json:"certainty"` // "exact", "partial": some argument is dynamic, "unknown": the command word is
 	Via        []string  `json:"via"`       // wrappers and carriers, outermost first

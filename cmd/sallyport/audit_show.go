@@ -165,7 +165,7 @@ Exits with 0 when the log holds, 1 when it does not or cannot be read.`,
 	return cmd
 }
 
-// verified is the report on a log that is compared with the checkpoints of the configured places, and the ages of
+// verified is the report on a log, compared with the checkpoints of the configured places, and the ages of
 // these.
 func verified(dir string, l *config.Loaded, o audit.VerifyOptions) (audit.Report, error) {
 	places := l.Audit.Checkpoint.Publish
@@ -189,10 +189,12 @@ func verified(dir string, l *config.Loaded, o audit.VerifyOptions) (audit.Report
 		i := slices.IndexFunc(kept, func(k publish.Kept) bool { return k.Place == place })
 		switch compared := slices.Contains(report.Compared, place); {
 		case !compared:
-			report.Unproved = append(report.Unproved, "no checkpoint at "+place+" was compared: fetch its newest note (--checkpoint)")
+			report.Unproved = append(report.Unproved,
+				"no checkpoint at "+place+" was compared: fetch its newest note (--checkpoint)")
 		case kept[i].Beside:
 			out.Time, out.Signed = kept[i].Signed, true
-			report.Unproved = append(report.Unproved, "the note of "+place+" lies beside the log: who can write there can put an older one there")
+			report.Unproved = append(report.Unproved,
+				"the note of "+place+" lies beside the log: who can write there can put an older one there")
 		}
 		report.Published = append(report.Published, out)
 	}

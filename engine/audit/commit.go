@@ -75,8 +75,8 @@ func (l *Log) process(batch []*request, checkpoint bool) {
 	answer(batch, err)
 }
 
-// standing is the error of a batch whose records are durable, although what belongs to them could not be done.
-// Nothing may begin with it; what has happened is on record.
+// standing is the error of a batch with durable records: a later step failed. No command may start on it;
+// outcomes in the batch count as recorded.
 type standing struct{ error }
 
 func (s standing) Unwrap() error { return s.error }

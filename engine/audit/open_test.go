@@ -280,7 +280,7 @@ func TestRealFullDisk(t *testing.T) {
 	}
 }
 
-// manyKeys is an object whose first and last keys are equal.
+// manyKeys is an object in which the first and the last key are equal.
 var manyKeys = func() string {
 	var b strings.Builder
 	for i := range 2 * fewKeys {

@@ -33,7 +33,7 @@ type Report struct {
 
 	// Published tells which checkpoints lie outside, as far as the log's directory says: it proves nothing.
 	Published []Outside `json:"published"`
-	Compared  []string  `json:"compared"` // places whose newest checkpoint of this log was compared
+	Compared  []string  `json:"compared"` // places with a compared checkpoint of this log
 	Loose     []string  `json:"loose"`    // directories above the log that others may write to, and in what way
 
 	ProblemCount int64     `json:"problem_count"`

@@ -34,7 +34,7 @@ type VerifyOptions struct {
 type Published struct {
 	Place  string
 	Notes  [][]byte
-	Beside bool // they lie beside the log, so that who writes there can put older ones in their place
+	Beside bool // they lie beside the log: its writer can put older ones in their place
 }
 
 // maxProblems bounds the report on a log that is broken all over; the total is counted.

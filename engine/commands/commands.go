@@ -1,6 +1,6 @@
 // Package commands is the table of what programs do with their words: which options take a value, what an
 // operand is, what follows from an option. It is data, one YAML file a family of commands below table/,
-// checked by schema.json. The package finds and reads rows; it does not know what an effect or a flag means,
+// checked by schema.json. The package finds and reads rows; it does not know the meaning of an effect or a flag,
 // and it judges nothing.
 //
 // A row is read when its command is first asked for: a text names a handful of the two thousand commands.
@@ -87,12 +87,12 @@ type Runs struct {
 // their dashes.
 type Packages struct {
 	Type    string   `yaml:"type"`              // of a package URL: "npm", "pypi", "deb"
-	Sources []string `yaml:"sources,omitempty"` // options whose value is a source; "!" in front: gives a check up
+	Sources []string `yaml:"sources,omitempty"` // options that take a source; "!" in front: gives a check up
 	// Names of settings for a source, or parts of them: pip config set global.index-url URL; "!" as above.
 	Settings []string `yaml:"settings,omitempty"`
 	Adds     []string `yaml:"adds,omitempty"`    // subcommands that add a source; "*": each call does
-	Version  []string `yaml:"version,omitempty"` // options whose value is the version
-	Files    []string `yaml:"files,omitempty"`   // options whose value is a file that lists packages
+	Version  []string `yaml:"version,omitempty"` // options that take the version
+	Files    []string `yaml:"files,omitempty"`   // options that take a file that lists packages
 }
 
 // Styles are the ways in which commands spell options, by name.

@@ -89,7 +89,7 @@ func indexed(ready string) *Table {
 	return &Table{builtin: &builtin{index: index}}
 }
 
-// Find returns the rows of a command; several together say what it does.
+// Find returns the rows of a command; several add up.
 func (t *Table) Find(name string) []*Entry {
 	rows := t.builtin.find(name)
 	if more := t.added[name]; len(more) > 0 {

@@ -277,9 +277,11 @@ func (s *spec) destroys(t *table) bool {
 	return false
 }
 
-// composers are programs whose output is made of their words and their input.
-var composers = []string{"echo", "printf", "read", "mapfile", "readarray", "rev", "tr", "cut", "head", "tail", "sed", "awk", "sort", "uniq",
-	"tac", "cat", "base64", "base32", "xxd", "openssl", "dirname", "basename"}
+// composers are programs that print their words and their input, changed or not.
+var composers = []string{
+	"echo", "printf", "read", "mapfile", "readarray", "rev", "tr", "cut", "head", "tail", "sed", "awk", "sort", "uniq",
+	"tac", "cat", "base64", "base32", "xxd", "openssl", "dirname", "basename",
+}
 
 // mayBeComposed takes a word that the text composes for the worst option, and where a hook reads the words for
 // something that is not known.

@@ -75,7 +75,7 @@ func (r *recorder) record(t *testing.T, id, text string) {
 	}
 }
 
-// written is all that lies below the place of the log, by decision: what is in other files is under "".
+// written is all text below the place of the log, by decision; that of other files is under "".
 func (r *recorder) written(t *testing.T) map[string]string {
 	t.Helper()
 	if err := r.log.Close(); err != nil {

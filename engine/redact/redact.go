@@ -237,7 +237,7 @@ func directory(t Text) bool {
 	return (t.Key == "PWD" || t.Key == "OLDPWD") && strings.HasPrefix(t.Value, "/")
 }
 
-// repeated finds, in texts that repeat a part of a list, what is a secret there. It need not be distinct: the
+// repeated finds the secrets of a list in texts that repeat a part of it. They need not be distinct: the
 // operand "abc" is the password where the command line has it as one.
 func repeated(texts []Text, found [][]finding) {
 	told := map[int]map[string]string{} // by list, the detector of each secret

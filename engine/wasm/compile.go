@@ -24,7 +24,9 @@ type compiled struct {
 }
 
 // compile makes native code of a metered module, or reads it from the cache, within limit.
-func compile(ctx context.Context, m *metered, provided map[imported]hostFunction, cacheDir string, limit time.Duration) (*compiled, error) {
+func compile(
+	ctx context.Context, m *metered, provided map[imported]hostFunction, cacheDir string, limit time.Duration,
+) (*compiled, error) {
 	start := time.Now()
 	cache, kept, err := openCache(cacheDir)
 	if err != nil {
@@ -44,7 +46,8 @@ func compile(ctx context.Context, m *metered, provided map[imported]hostFunction
 }
 
 func compileWith(
-	ctx context.Context, m *metered, provided map[imported]hostFunction, cache wazero.CompilationCache, limit time.Duration,
+	ctx context.Context, m *metered, provided map[imported]hostFunction,
+	cache wazero.CompilationCache, limit time.Duration,
 ) (*compiled, error) {
 	// SIMD is off because metering does not know it.
 	config := wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2.SetEnabled(api.CoreFeatureSIMD, false))

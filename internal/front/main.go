@@ -57,7 +57,7 @@ func whole() (string, error) {
 	return name, nil
 }
 
-// environ is the environment of sallyport-full, whose doctor compares the two programs.
+// environ is the environment of sallyport-full, so that its doctor compares the two programs.
 func environ() []string {
 	mine := show.FrontVariable + "="
 	others := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, mine) })

@@ -64,8 +64,10 @@ func newHost(o Options) (*host, error) {
 	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		closeOnExec()
 	}
-	h := &host{self: os.Getpid(), sid: sid, user: o.User, rights: o.Rights, expendable: o.Expendable, clock: o.clock, roots: map[int]*root{}, standIns: map[int]struct{}{},
-		stop: make(chan struct{})}
+	h := &host{
+		self: os.Getpid(), sid: sid, user: o.User, rights: o.Rights, expendable: o.Expendable, clock: o.clock,
+		roots: map[int]*root{}, standIns: map[int]struct{}{}, stop: make(chan struct{}),
+	}
 	if err := h.choose(); err != nil {
 		return nil, fmt.Errorf("open environment: %w", err)
 	}

@@ -21,7 +21,7 @@ const (
 	reapTime = 2 * time.Second
 )
 
-// errParentLost is part of the Exit of a command whose stand-in parent was killed.
+// errParentLost is part of the Exit of a command after its stand-in parent was killed.
 var errParentLost = errors.New("the parent process of the command was killed, and the command ended with it: " +
 	"leave the parent of a command alone")
 

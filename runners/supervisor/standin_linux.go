@@ -10,11 +10,11 @@ import (
 )
 
 // standIn is the parent of a shell in place of this process, so that a command which signals its parent does
-// not reach sallyport. It is setsid(1), which forks and whose child becomes the shell; tracing stops it in
+// not reach sallyport. It is setsid(1), which forks; its child becomes the shell. Tracing stops it in
 // that fork for good, and so it never takes the exit status of the shell. When the shell has ended, the
 // stand-in is killed, and the kernel makes the shell a child of ours.
 //
-// A process of the command whose own parent has ended gets sallyport as its parent (host is its reaper).
+// If the parent of a process of the command ends, sallyport becomes its parent (host is the reaper).
 type standIn struct {
 	pid   int // ours to reap
 	self  int // pidfd of it

@@ -22,7 +22,7 @@ type Kept struct {
 
 // Notes returns the notes of the places of a configuration: those at the end of each file, and for a witness
 // the answer that it gave last, which lies beside the log and is signed by the witness. It has none of other
-// places. Errors name the places whose notes cannot be used.
+// places. Errors name the places without a usable note.
 func Notes(dir string, places []string) (kept []Kept, err error) {
 	taken, err := Read(dir)
 	for _, place := range places {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Format does what printf does with %s, %b, %d and %%. The format is used again as
+// Format formats as printf does, with %s, %b, %d and %%. The format is used again as
 // long as arguments are left.
 // With plain set only those escapes count that every shell knows.
 func Format(f Arg, args []Arg, plain bool) (Value, bool) {

@@ -1,5 +1,5 @@
-// Package value says what a word of a shell text may be: its known and unknown parts, and what expansions
-// and formats make of them.
+// Package value describes the values of a word of a shell text: its known and unknown parts, and the results of
+// expansions and formats.
 //
 // It promises that a value which it calls exact is the one that bash computes, in every locale and version that an
 // evaluator here is meant for; everything else it leaves unknown, with the known text before the first unknown part.
@@ -20,9 +20,9 @@ type Piece struct {
 	Known  bool
 	Quoted bool  // not subject to word splitting and globbing
 	Glob   bool  // a pattern that stands for each of its matches
-	Data   bool  // not known, but a name: what find found, the path that which prints
+	Data   bool  // not known, but a name: a result of find, the path that which(1) prints
 	Made   bool  // not known, and made of known text in a way that is not followed: it may be anything
-	Inputs []int // commands whose output this is
+	Inputs []int // commands that print it
 }
 
 // Joins reports whether o, which follows p, may become one piece with it.
@@ -47,7 +47,8 @@ func Blurred(written string, of ...Value) Value {
 	for _, v := range of {
 		p.Inputs = append(p.Inputs, v.Inputs()...)
 		text := v.Text()
-		p.Made = p.Made || strings.Contains(text, "..") || strings.HasPrefix(text, "-") || strings.Contains(text, " -") || slices.ContainsFunc(v, func(p Piece) bool { return p.Made })
+		p.Made = p.Made || strings.Contains(text, "..") || strings.HasPrefix(text, "-") ||
+			strings.Contains(text, " -") || slices.ContainsFunc(v, func(p Piece) bool { return p.Made })
 	}
 	return Value{p}
 }

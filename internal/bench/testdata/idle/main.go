@@ -1,4 +1,4 @@
-// Idle is an MCP server on stdio whose only tool does nothing: it shows the cost of the protocol and its library.
+// Idle is an MCP server on stdio with one tool that does nothing: it shows the cost of the protocol and its library.
 package main
 
 import (

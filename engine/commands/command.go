@@ -10,6 +10,7 @@ import (
 type Command struct {
 	Runs     *Runs     // nil where it runs nothing else
 	Packages *Packages // nil where it handles none
+	Filter   bool      // it prints its words and its input, changed or not, and nothing else
 	Style    string
 	options  map[string]Option // by a name with its dashes
 }
@@ -31,6 +32,7 @@ func (t *Table) Command(name string) *Command {
 			return nil
 		}
 		c.Style += row.Style
+		c.Filter = c.Filter || row.Filter
 		if row.Runs != nil {
 			c.Runs = row.Runs
 		}

@@ -34,6 +34,8 @@ type Row struct {
 	Hook    string            `yaml:"hook,omitempty"`    // a Go function for what no row can say
 	Options map[string]Option `yaml:"options,omitempty"` // by names: "-f, --force"
 	Runs    *Runs             `yaml:"runs,omitempty"`    // what it runs; nil for nothing
+	// It prints its words and its input, changed or not, and nothing else.
+	Filter bool `yaml:"filter,omitempty"`
 	// How it names packages and their sources; nil where it handles none.
 	Packages *Packages `yaml:"packages,omitempty"`
 	// Subcommands by their names: "push", "volume rm, volume prune".

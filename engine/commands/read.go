@@ -158,6 +158,8 @@ func (r *Row) set(key string, n node) error {
 		r.Style = n.scalar
 	case "hook":
 		r.Hook = n.scalar
+	case "filter":
+		r.Filter = n.scalar == "true"
 	case "runs":
 		r.Runs = &Runs{}
 		return n.each(r.Runs.set)

@@ -277,12 +277,6 @@ func (s *spec) destroys(t *table) bool {
 	return false
 }
 
-// composers are programs that print their words and their input, changed or not.
-var composers = []string{
-	"echo", "printf", "read", "mapfile", "readarray", "rev", "tr", "cut", "head", "tail", "sed", "awk", "sort", "uniq",
-	"tac", "cat", "base64", "base32", "xxd", "openssl", "dirname", "basename",
-}
-
 // mayBeComposed takes a word that the text composes for the worst option, and where a hook reads the words for
 // something that is not known.
 func (c *call) mayBeComposed(w value.Word) {
@@ -307,7 +301,8 @@ func startsOtherwise(w value.Word) bool {
 func (c *call) composed(w value.Word) bool {
 	return w.Made && !slices.ContainsFunc(w.Inputs, func(i int) bool {
 		return i < len(c.source.cmds) && slices.ContainsFunc(append(slices.Clone(c.source.w.inputs[i]), i), func(j int) bool {
-			return !slices.Contains(composers, c.source.cmds[j].Name)
+			row := c.table.rows.Command(c.source.cmds[j].Name)
+			return row == nil || !row.Filter
 		})
 	})
 }

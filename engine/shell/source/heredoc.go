@@ -6,6 +6,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
+	"github.com/sallyport-dev/sallyport/engine/shell"
 )
 
 // plainDelimiter is a delimiter of a here-document from which every shell removes the same quotes.
@@ -21,10 +22,11 @@ type bodies struct {
 	next    int // the offset after the last body and its delimiter
 }
 
-// heredocsAgree reports whether bash finds the end of every here-document where the parser found it. The parser
-// minds quotes in ${x:-'} and does not join lines before it looks for the delimiter.
-func heredocsAgree(file *syntax.File, text string) bool {
-	b, agree := bodies{text: text, newline: -1}, true
+// heredocsAgree refuses a text in which bash does not find the end of every here-document where the parser
+// found it, and a text whose nodes nest too deeply to be walked. The parser minds quotes in ${x:-'} and does
+// not join lines before it looks for the delimiter.
+func heredocsAgree(file *syntax.File, text string) *shell.Error {
+	b, agree, deep := bodies{text: text, newline: -1}, true, false
 	var stack []syntax.Node
 	syntax.Walk(file, func(n syntax.Node) bool {
 		if n == nil {
@@ -35,9 +37,17 @@ func heredocsAgree(file *syntax.File, text string) bool {
 			agree = agree && b.agrees(r, stack)
 		}
 		stack = append(stack, n)
-		return true
+		deep = deep || len(stack) == maxTree
+		return !deep
 	})
-	return agree
+	switch {
+	case deep:
+		return &shell.Error{Kind: shell.ErrNesting, Offset: -1, Detail: "split the list into several commands"}
+	case !agree:
+		return &shell.Error{Kind: shell.ErrSyntax, Offset: -1,
+			Detail: "a here-document whose end is not clear: write it plainly"}
+	}
+	return nil
 }
 
 func (b *bodies) agrees(r *syntax.Redirect, around []syntax.Node) bool {

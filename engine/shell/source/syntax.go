@@ -30,10 +30,10 @@ func Parse(text string, posix bool) (*syntax.File, *shell.Error) {
 		return nil, &shell.Error{Kind: shell.ErrSyntax, Offset: -1, Detail: "comments that end with a backslash: remove them"}
 	}
 	file, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(text), "")
-	if err == nil && !heredocsAgree(file, text) {
-		return nil, &shell.Error{Kind: shell.ErrSyntax, Offset: -1, Detail: "a here-document whose end is not clear: write it plainly"}
-	}
 	if err == nil {
+		if err := heredocsAgree(file, text); err != nil {
+			return nil, err
+		}
 		return file, nil
 	}
 	e := &shell.Error{Kind: shell.ErrSyntax, Offset: -1, Detail: err.Error()}
@@ -73,17 +73,27 @@ func endComments(text string, lang syntax.LangVariant) (string, bool) {
 	return "", false
 }
 
+// maxTree is how deep the nodes of a text may nest, so that the stack of a walk stays small: each command of
+// a list or a pipeline lies two nodes below the next one, and no list of half as many commands is read.
+const maxTree = 10_000
+
 // commentEnds are the offsets of the backslashes at the ends of comments.
 func commentEnds(file *syntax.File, text string) []int {
 	var ends []int
+	depth := 0
 	syntax.Walk(file, func(n syntax.Node) bool {
+		if n == nil {
+			depth--
+			return true
+		}
+		depth++
 		if c, ok := n.(*syntax.Comment); ok {
 			from := int(c.Pos().Offset())
 			if end := strings.IndexByte(text[from:], '\n'); end > 0 && text[from+end-1] == '\\' {
 				ends = append(ends, from+end-1)
 			}
 		}
-		return true
+		return depth < maxTree
 	})
 	return ends
 }

@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"iter"
 	"maps"
 	"path"
 	"slices"
@@ -91,12 +92,21 @@ func (w *walker) isDir(d shell.Dir) bool {
 	if st.made[d.Path] {
 		return true
 	}
-	for at := d.Path; at != "/"; at = path.Dir(at) {
+	for at := range w.upward(d.Path) {
 		if made, ok := st.made[at]; ok && !made {
 			return false
 		}
 	}
 	return !st.removed && w.opts.IsDir != nil && w.opts.IsDir(d.Path)
+}
+
+// upward yields a clean absolute path and the directories above it, without the root, while the budget lasts.
+func (w *walker) upward(p string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for len(p) > 1 && w.step(1+len(p)/bytesPerStep) && yield(p) {
+			p = p[:strings.LastIndexByte(p, '/')]
+		}
+	}
 }
 
 // makeDirs notes the directories that mkdir makes. Without -p it fails where the parent is not there.
@@ -111,7 +121,10 @@ func (w *walker) makeDirs(inv *invocation) {
 		if w.opts.IsFile != nil && w.opts.IsFile(abs) {
 			continue
 		}
-		for at := abs; !w.ctx.st.made[at] && at != "/"; at = path.Dir(at) {
+		for at := range w.upward(abs) {
+			if w.ctx.st.made[at] {
+				break
+			}
 			w.ctx.st.made[at] = true
 			if !parents {
 				break
@@ -142,6 +155,9 @@ func (w *walker) removeDirs(inv *invocation, name string) {
 // pushd implements the builtin pushd [-n] [dir]. Of its options and rotations nothing is known afterwards.
 func pushd(w *walker, inv *invocation) {
 	st := w.ctx.st
+	if !w.step(len(st.stack)) { // it is copied
+		return
+	}
 	before := w.fork(st)
 	operands := inv.args[1:]
 	defer w.printUnknown(inv)

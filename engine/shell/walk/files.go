@@ -177,8 +177,10 @@ func (w *walker) touch(abs string, edited bool) {
 func (w *walker) edited(abs string) bool {
 	abs = w.linked(abs)
 	f, ok := w.ctx.st.files[abs]
-	for dir := path.Dir(abs); !ok && dir != "/"; dir = path.Dir(dir) {
-		f.edited = f.edited || w.ctx.st.files[dir].edited
+	if !ok {
+		for dir := range w.upward(path.Dir(abs)) {
+			f.edited = f.edited || w.ctx.st.files[dir].edited
+		}
 	}
 	return f.edited || !ok && (w.ctx.st.fed || w.ctx.st.strewn[path.Base(abs)])
 }

@@ -261,6 +261,9 @@ func (w *walker) parallel(inv *invocation, name string, words, items []value.Arg
 		items = []value.Arg{value.OpaqueArg("{}", inputs)}
 	}
 	for _, item := range items {
+		if w.budget != "" {
+			return
+		}
 		var one value.Value
 		if marked {
 			one = value.Join(command.Substitute(words, "{}", item.Val, w.step))

@@ -26,7 +26,7 @@ const (
 	defaultNesting  = 100
 	defaultDepth    = 12
 	defaultCommands = 2000
-	defaultSteps    = 200_000
+	defaultSteps    = 100_000
 )
 
 // bytesPerStep prices the text that an expansion builds, so that X=$X$X ends in the step
@@ -53,25 +53,33 @@ func withDefaults(l shell.Limits) shell.Limits {
 // caller who drops the error still holds one whose Certainty is Unknown.
 func Parse(text string, o shell.Options) (*shell.Program, error) {
 	o.Limits = withDefaults(o.Limits)
-	bad := &shell.Program{Certainty: value.Unknown}
+	w, err := walkText(text, o)
+	if err != nil {
+		return &shell.Program{Certainty: value.Unknown}, err
+	}
+	return w.finish(), nil
+}
+
+// walkText walks text. The error is an *Error.
+func walkText(text string, o shell.Options) (*walker, error) {
 	if err := source.Check(text, o.Limits); err != nil {
-		return bad, err
+		return nil, err
 	}
 	file, err := source.Parse(text, o.POSIX)
 	if err != nil {
-		return bad, err
+		return nil, err
 	}
 	if len(file.Stmts) == 0 {
-		return bad, &shell.Error{Kind: shell.ErrEmpty, Offset: -1, Detail: "give a command"}
+		return nil, &shell.Error{Kind: shell.ErrEmpty, Offset: -1, Detail: "give a command"}
 	}
 	if err := source.Invisible(file); err != nil {
-		return bad, err
+		return nil, err
 	}
 	w := newWalker(text, o)
 	w.file = file
 	w.lines(file.Stmts)
 	w.uncalled()
-	return w.finish(), nil
+	return w, nil
 }
 
 // walker holds what is the same for the whole of one Parse.

@@ -68,7 +68,36 @@ func hostile() map[string]string {
 		"mutual":                "a(){ b;b; }; b(){ a;a; }; a",
 		"call chain":            callChain(300),
 		"redirects":             "a" + strings.Repeat(" >b", 15000),
+		"branches":              strings.Repeat("if a;then x=1$x;else x=2$x;fi;", 2000) + "rm $x",
+		"arms":                  strings.Repeat("case $a in b) x=$x/b;; c) x=$x/c;; esac;", 1500) + "rm $x",
+		"directories":           strings.Repeat("cd a||cd b;", 5000) + "rm x",
+		"deep directories":      strings.Repeat("cd a;", 12000),
+		"made directories":      strings.Repeat("mkdir a;cd a;touch b;", 3000),
+		"stack of directories":  strings.Repeat("pushd a;", 7000) + strings.Repeat("popd;", 1000),
+		"traps":                 strings.Repeat("trap 'x=$x$x' EXIT DEBUG ERR;a;", 1900),
+		"aliases":               strings.Repeat("alias a='a a'\n", 3000) + strings.Repeat("a\n", 3000),
+		"names of names":        "x=a;" + namesOfNames(2000) + strings.Repeat("r1999=$r1999$r1999;", 500),
+		"elements":              strings.Repeat("a[$i]=${a[*]};", 4000),
+		"written scripts":       strings.Repeat("echo 'bash s; echo x>>s'>>s;bash s;", 1500),
+		"process substitutions": strings.Repeat("diff <(a) <(b) >(c);", 3000),
+		"expressions":           "[[ " + strings.Repeat("-n $x && ", 6000) + "-n $x ]]",
+		"expressions in series": "a=" + strings.Repeat("a", 9999) + strings.Repeat(";[[ $a =~ (a|a)b ]]", 999),
+		"find":                  "find " + strings.Repeat("-exec rm {} + ", 4000),
+		"python":                "python3 -c '" + strings.Repeat("a=[a,a]\n", 7000) + "'",
+		"awk":                   "awk '" + strings.Repeat("{system(x)}", 5000) + "'",
+		"sed":                   "sed '" + strings.Repeat("s/a/b/e;", 7000) + "'",
+		"jumping positions":     "set -- a b c;" + strings.Repeat("set -- $@ $@;shift;", 3000) + "rm $@",
+		"globs":                 "rm " + strings.Repeat("*/", 20000),
 	}
+}
+
+func namesOfNames(n int) string {
+	var b strings.Builder
+	b.WriteString("declare -n r0=x;")
+	for i := 1; i < n; i++ {
+		fmt.Fprintf(&b, "declare -n r%d=r%d;", i, i-1)
+	}
+	return b.String()
 }
 
 func nestedFunctions(n int) string {
@@ -108,19 +137,29 @@ func bashes(n int) string {
 	return text
 }
 
+// TestHostileTextsAreBounded measures work in steps and in allocations, which are the same on every machine.
 func TestHostileTextsAreBounded(t *testing.T) {
 	for name, text := range hostile() {
 		t.Run(name, func(t *testing.T) {
+			o := testOptions()
+			o.Limits = withDefaults(o.Limits)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			p, err := Parse(text, testOptions())
+			w, err := walkText(text, o)
 			runtime.ReadMemStats(&after)
 			allocated := (after.TotalAlloc - before.TotalAlloc) >> 20
-			t.Logf("%d MiB, %d commands, budget %q, error %v", allocated, len(p.Commands), p.Budget, err)
-			// Work is allocation here, and unlike time it is the same on every machine.
-			if allocated > 128 {
+			if allocated > 64 {
 				t.Errorf("allocated %d MiB", allocated)
 			}
+			if err != nil {
+				return
+			}
+			// A charge comes before the work that it pays for, so one text-long charge may pass the limit.
+			if most := defaultSteps + defaultBytes; w.steps > most {
+				t.Errorf("%d steps, at most %d", w.steps, most)
+			}
+			p := w.finish()
+			t.Logf("%d steps, %d MiB, %d commands, budget %q", w.steps, allocated, len(p.Commands), p.Budget)
 			if p.Budget != "" && p.Certainty != value.Unknown {
 				t.Errorf("budget %q but certainty %v", p.Budget, p.Certainty)
 			}

@@ -1,8 +1,8 @@
 # METADATA
 # title: Code that was encoded
 # description: >-
-#   Text goes through a decoder into an interpreter. Where the decoder could be followed, the commands behind it are judged too and
-#   a person is asked; where it could not, it is refused. Honest work has no need to hide its commands.
+#   Text goes through a decoder into an interpreter, which hides the commands from every other rule.
+#   Honest work has no need to encode its commands.
 # custom:
 #   severity: critical
 #   remediation: Write the commands in plain text.
@@ -20,10 +20,4 @@ import data.sallyport.lib
 
 deny contains {"command": i} if {
 	some i in lib.code_origin.decoded
-	not input.commands[i].code.resolved
-}
-
-ask contains {"command": i} if {
-	some i in lib.code_origin.decoded
-	input.commands[i].code.resolved
 }

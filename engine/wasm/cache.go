@@ -1,6 +1,8 @@
 package wasm
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -37,6 +39,21 @@ func openCache(dir string) (wazero.CompilationCache, string, error) {
 		return nil, fmt.Sprintf("memory: %v", err), nil
 	}
 	return cache, dir, nil
+}
+
+// tried names the file that records that this very program, which contains the module, has tried it.
+// It is "" without a directory.
+func tried(dir string) string {
+	name, err := os.Executable()
+	if dir == "" || err != nil {
+		return ""
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return ""
+	}
+	id := sha256.Sum256(fmt.Appendf(nil, "%s\n%d\n%d", name, info.Size(), info.ModTime().UnixNano()))
+	return filepath.Join(dir, "tried-"+hex.EncodeToString(id[:]))
 }
 
 // forgetAfter is how long a compiled form is kept. It is made anew in a second.

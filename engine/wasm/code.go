@@ -11,15 +11,21 @@ func (m *meter) code(r *reader, w *writer) {
 		r.fail(fmt.Errorf("%d bodies for %d functions", n, len(m.functions)))
 		return
 	}
-	w.u32(n)
+	list, kept := &writer{}, uint32(0)
 	for i, t := range m.functions {
 		if int(t) >= len(m.params) {
 			r.fail(fmt.Errorf("type %d does not exist", t))
 			return
 		}
 		body := &reader{b: r.bytes(r.u32())}
-		if host, ok := m.hosted[m.imported+uint32(i)]; ok {
-			w.vector(forward(host, m.params[t]))
+		index := m.imported + uint32(i)
+		if !m.reach.keeps(index) {
+			continue
+		}
+		kept++
+		m.reach.owner = int64(index)
+		if host, ok := m.hosted[index]; ok {
+			list.vector(forward(host, m.params[t]))
 			continue
 		}
 		f := function{m: m, r: body, params: m.params[t]}
@@ -30,8 +36,11 @@ func (m *meter) code(r *reader, w *writer) {
 		if r.err != nil {
 			return
 		}
-		w.vector(f.head.b)
+		list.vector(f.head.b)
 	}
+	m.reach.owner = outside
+	w.u32(kept)
+	w.byte(list.b...)
 }
 
 // forward is a function body that lets another function do its work.

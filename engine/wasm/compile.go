@@ -33,7 +33,7 @@ func compile(
 		return nil, err
 	}
 	c, err := compileWith(ctx, m, provided, cache, limit)
-	if err != nil && cache != nil && ctx.Err() == nil {
+	if err != nil && cache != nil && ctx.Err() == nil && !errors.Is(err, ErrInterpreted) {
 		// A file of the cache may be damaged or the disk full: neither says anything about the module.
 		kept = fmt.Sprintf("memory: the cache could not be used: %v", err)
 		c, err = compileWith(ctx, m, provided, nil, limit)
@@ -49,27 +49,23 @@ func compileWith(
 	ctx context.Context, m *metered, provided map[imported]hostFunction,
 	cache wazero.CompilationCache, limit time.Duration,
 ) (*compiled, error) {
+	config := wazero.NewRuntimeConfig()
+	if m.native {
+		config = wazero.NewRuntimeConfigCompiler()
+	}
 	// SIMD is off because metering does not know it.
-	config := wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2.SetEnabled(api.CoreFeatureSIMD, false))
+	config = config.WithCoreFeatures(api.CoreFeaturesV2.SetEnabled(api.CoreFeatureSIMD, false))
 	if cache != nil {
 		config = config.WithCompilationCache(cache)
 	}
-	c := &compiled{runtime: wazero.NewRuntimeWithConfig(ctx, config), cache: cache, clock: time.Now}
-	type result struct {
-		module wazero.CompiledModule
-		err    error
-	}
-	done := make(chan result, 1)
-	go func() { // compiling cannot be interrupted, only left alone
-		module, err := c.runtime.CompileModule(ctx, m.binary)
-		done <- result{module, err}
-	}()
+	c := &compiled{cache: cache, clock: time.Now}
+	done := make(chan error, 1)
+	go func() { done <- c.make(ctx, m, config) }() // compiling cannot be interrupted, only left alone
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	var err error
 	select {
-	case r := <-done:
-		c.module, err = r.module, r.err
+	case err = <-done:
 	case <-ctx.Done():
 		return nil, fmt.Errorf("compile: %w", ctx.Err())
 	case <-timer.C:
@@ -84,8 +80,31 @@ func compileWith(
 	return c, nil
 }
 
+// ErrInterpreted is the error for a module that must become native code, where modules can only be
+// interpreted, which takes fifty times as long: on processors that the runtime has no compiler for, and where
+// memory cannot be made executable.
+var ErrInterpreted = errors.New("this machine does not run WebAssembly as native code")
+
+// make makes the runtime and the module in it.
+func (c *compiled) make(ctx context.Context, m *metered, config wazero.RuntimeConfig) (err error) {
+	defer func() {
+		if !m.native {
+			return
+		}
+		if cause := recover(); cause != nil { // that is how the compiler says that it cannot work here
+			err = fmt.Errorf("%w: %v", ErrInterpreted, cause)
+		}
+	}()
+	c.runtime = wazero.NewRuntimeWithConfig(ctx, config)
+	c.module, err = c.runtime.CompileModule(ctx, m.binary)
+	return err
+}
+
 func (c *compiled) close() error {
-	err := c.runtime.Close(context.Background())
+	var err error
+	if c.runtime != nil {
+		err = c.runtime.Close(context.Background())
+	}
 	if c.cache != nil {
 		err = errors.Join(err, c.cache.Close(context.Background()))
 	}

@@ -12,11 +12,15 @@ func (m *meter) importing(r *reader, w *writer) {
 		i := imported{r.name(), r.name()}
 		switch kind := r.byte(); kind {
 		case kindFunc:
-			functions.name(i.module)
-			functions.name(i.name)
-			functions.byte(kindFunc)
-			functions.u32(r.u32())
-			m.imports = append(m.imports, i)
+			t := r.u32()
+			if m.reach.keeps(m.imported) {
+				functions.name(i.module)
+				functions.name(i.name)
+				functions.byte(kindFunc)
+				functions.u32(t)
+				m.imports = append(m.imports, i)
+				m.tick++
+			}
 			m.imported++
 		case kindMemory:
 			if m.out[secMemory] == nil {
@@ -33,7 +37,7 @@ func (m *meter) importing(r *reader, w *writer) {
 		}
 	}
 	added := m.replacements(r)
-	w.u32(m.imported + 1 + uint32(len(m.hosted)))
+	w.u32(m.tick + 1 + uint32(len(m.hosted)))
 	w.byte(functions.b...)
 	w.name(tickModule)
 	w.name(tickName)
@@ -60,7 +64,7 @@ func (m *meter) replacements(r *reader) []byte {
 		if _, twice := m.hosted[index]; twice {
 			return
 		}
-		m.hosted[index] = m.imported + 1 + uint32(len(m.hosted))
+		m.hosted[index] = m.tick + 1 + uint32(len(m.hosted))
 		w.name(tickModule)
 		w.name(host)
 		w.byte(kindFunc)
@@ -88,8 +92,10 @@ func (m *meter) functionTypes() []uint32 {
 
 // function is the new index of a function: those of the module's own make room for the host's.
 func (m *meter) function(i uint32) uint32 {
+	m.reach.note(i)
+	place := m.reach.place(i)
 	if i >= m.imported {
-		return i + 1 + uint32(len(m.hosted))
+		return place + 1 + uint32(len(m.hosted))
 	}
-	return i
+	return place
 }

@@ -33,6 +33,7 @@ const (
 // A metered module and the facts that were gathered while it was rewritten.
 type metered struct {
 	binary  []byte
+	native  bool // it is an error to interpret it
 	imports []imported
 	exports map[string]byte // name to kind
 	globals []string        // exported names of the mutable globals
@@ -54,23 +55,34 @@ type meter struct {
 	pages     uint32 // limit of the memory
 	memories  int
 	replace   map[string]string // functions of the module, by name, that the host replaces; and the host's names
-	imported  uint32            // functions that the module imports; also the index of the tick
+	imported  uint32            // functions that the module imports
+	tick      uint32            // index of the tick: after the imports that are kept
 	hosted    map[uint32]uint32 // index of a replaced function to that of the host's
 	mutable   []uint32          // indexes of the mutable globals
 	declared  uint32            // globals; also the index of the counter, after which comes the size of the memory
 	least     uint32            // pages with which the memory begins
 	out       map[byte]*writer
+	reach     reach
+	begin     uint32 // pages that the memory has at least from the beginning
 }
 
 // rewrite makes a metered module with a memory of at most the given number of pages. replace names functions
 // of the module and their replacements by the host.
 func rewrite(binary []byte, pages uint32, replace map[string]string) (*metered, error) {
-	m := &meter{
+	m := newMeter(pages, replace)
+	return &m.metered, m.rewrite(binary)
+}
+
+func newMeter(pages uint32, replace map[string]string) *meter {
+	return &meter{
 		metered: metered{exports: map[string]byte{}}, sections: map[byte]*reader{}, pages: pages, out: map[byte]*writer{},
 		replace: replace, hosted: map[uint32]uint32{},
 	}
+}
+
+func (m *meter) rewrite(binary []byte) error {
 	if err := m.split(binary); err != nil {
-		return nil, err
+		return err
 	}
 	for _, part := range []struct {
 		id   byte
@@ -93,12 +105,12 @@ func rewrite(binary []byte, pages uint32, replace map[string]string) (*metered, 
 		part.do(r, w)
 		r.end()
 		if r.err != nil {
-			return nil, fmt.Errorf("%s: %w", part.name, r.err)
+			return fmt.Errorf("%s: %w", part.name, r.err)
 		}
 		m.out[part.id] = w
 	}
 	m.join()
-	return &m.metered, nil
+	return nil
 }
 
 func (m *meter) split(binary []byte) error {
@@ -164,13 +176,17 @@ func (m *meter) types(r *reader, w *writer) {
 }
 
 func (m *meter) declarations(r *reader, w *writer) {
-	n := r.count()
-	w.u32(n)
-	for range n {
+	list, kept := &writer{}, uint32(0)
+	for i := range r.count() {
 		f := r.u32()
 		m.functions = append(m.functions, f)
-		w.u32(f)
+		if m.reach.keeps(m.imported + i) {
+			list.u32(f)
+			kept++
+		}
 	}
+	w.u32(kept)
+	w.byte(list.b...)
 }
 
 // limits bounds a memory or a table and returns the size with which it begins.
@@ -187,6 +203,9 @@ func (m *meter) limits(r *reader, w *writer, what string, most uint32) uint32 {
 	if low > most {
 		r.fail(fmt.Errorf("a %s begins with a size of %d, the limit is %d", what, low, most))
 		return 0
+	}
+	if what == "memory" {
+		low = min(max(low, m.begin), high)
 	}
 	w.byte(hasMaximum)
 	w.u32(low)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"reflect"
 	"runtime"
 	"slices"
@@ -22,6 +23,7 @@ type PoliciesOptions struct {
 	Data   []byte // the document data, JSON
 	Cache  string // directory of compiled modules; "" for none
 	Time   time.Duration
+	Native bool // true: ErrInterpreted where modules do not become native code
 
 	clock func() time.Time // of tests, in place of time.Now
 }
@@ -41,20 +43,29 @@ type Policies struct {
 	entries  map[string]uint64 // entrypoints, by name
 }
 
-// policiesMemory bounds the memory of an instance, in pages of 64 KiB; one that has taken more than
-// keptMemory is not kept.
+// policiesMemory bounds the memory of an instance, in pages of 64 KiB, and usualMemory is its size at the
+// beginning; an instance that has taken more than keptMemory is not kept.
 const (
 	policiesMemory = 256 << 4
+	usualMemory    = 8
 	keptMemory     = 16 << 20
 )
 
 // maxResult bounds the result of an evaluation, in bytes.
 const maxResult = 16 << 20
 
-// Metered makes of a module that OPA has compiled one that can be stopped (meter.go). It is done where the
-// module is made: at each start it would take a third of the time.
+// Metered makes of a module that OPA has compiled one that can be stopped (meter.go), without the functions
+// that nothing calls, and with memory for the usual evaluation. It is done where the module is made: at each
+// start it would take a third of the time.
 func Metered(module []byte) ([]byte, error) {
-	m, err := rewrite(module, policiesMemory, nil)
+	first, calls := newMeter(policiesMemory, nil), map[int64][]uint32{}
+	first.reach = reach{owner: outside, calls: calls}
+	err := first.rewrite(module)
+	m := newMeter(policiesMemory, nil)
+	if err == nil {
+		m.reach, m.begin = reached(calls), usualMemory
+		err = m.rewrite(module)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("meter compiled policies: %w", err)
 	}
@@ -71,7 +82,8 @@ func OpenPolicies(ctx context.Context, o PoliciesOptions) (*Policies, error) {
 	}
 	p.keys = slices.Sorted(maps.Keys(names))
 	host := &policy{functions: func(string) Function { return nil }}
-	if p.compiled, err = compile(ctx, &metered{binary: o.Module}, host.imports(), o.Cache, maxCompile); err != nil {
+	m := &metered{binary: o.Module, native: o.Native}
+	if p.compiled, err = compile(ctx, m, host.imports(), o.Cache, maxCompile); err != nil {
 		return nil, fmt.Errorf("load compiled policies: %w", err)
 	}
 	if o.clock != nil {
@@ -83,21 +95,25 @@ func OpenPolicies(ctx context.Context, o PoliciesOptions) (*Policies, error) {
 	}) {
 		return nil, fmt.Errorf("load compiled policies: %w", errors.Join(errors.New("they are not metered: nothing could end a loop in them"), p.Close()))
 	}
-	if err := p.try(ctx); err != nil {
+	if err := p.try(ctx, tried(o.Cache)); err != nil {
 		return nil, fmt.Errorf("try compiled policies: %w", errors.Join(err, p.Close()))
 	}
 	return p, nil
 }
 
 // try makes the first instance and lets it judge a sample, laid out and as JSON: if the runtime had
-// another idea of values than layout.go, they would differ.
-func (p *Policies) try(ctx context.Context) error {
+// another idea of values than layout.go, they would differ. The file named tried records that they do not.
+func (p *Policies) try(ctx context.Context, tried string) error {
 	if err := new(policy).check(p.compiled.module.ExportedFunctions()); err != nil {
 		return err
 	}
 	e, err := p.begin(ctx)
 	if err != nil {
 		return err
+	}
+	if _, err := os.Lstat(tried); err == nil {
+		p.idle <- e
+		return nil
 	}
 	in := sampleInput()
 	text, err := encode(in)
@@ -119,6 +135,9 @@ func (p *Policies) try(ctx context.Context) error {
 		}
 	}
 	p.idle <- e
+	if tried != "" {
+		_ = os.WriteFile(tried, nil, 0o600) // without it, the next process tries again
+	}
 	return nil
 }
 

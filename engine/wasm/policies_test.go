@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"reflect"
 	"strings"
 	"sync"
@@ -214,9 +215,41 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-func TestNative(t *testing.T) {
+// A program tries the module once for each cache; without the record of it, it tries again.
+func TestPoliciesAreTriedOnce(t *testing.T) {
 	t.Parallel()
-	if !Native() {
-		t.Log("this machine interprets WebAssembly")
+	module, _ := policies.Compiled()
+	dir := t.TempDir()
+	open := func() {
+		t.Helper()
+		p, err := OpenPolicies(t.Context(), PoliciesOptions{
+			Module: module, Data: []byte(`{"sallyport":{}}`), Cache: dir, Time: await.Guard, clock: steps(),
+			Native: true,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	open()
+	first, err := os.Stat(tried(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	open()
+	if again, err := os.Stat(tried(dir)); err != nil || !again.ModTime().Equal(first.ModTime()) {
+		t.Errorf("it was tried twice, %v", err)
+	}
+	if err := os.Remove(tried(dir)); err != nil {
+		t.Fatal(err)
+	}
+	open()
+	if _, err := os.Stat(tried(dir)); err != nil {
+		t.Errorf("it was not tried again: %v", err)
+	}
+	if tried("") != "" {
+		t.Error("a trial is recorded without a cache")
 	}
 }

@@ -59,7 +59,7 @@ func (f *function) settle() {
 	w.byte(opLocalGet)
 	w.u32(f.counter())
 	w.byte(opI64Const, 0, opI64LtS, opIf, blockEmpty, opCall)
-	w.u32(f.m.imported)
+	w.u32(f.m.tick)
 	w.byte(opGlobalSet)
 	w.u32(f.m.declared)
 	w.byte(opEnd)

@@ -111,7 +111,11 @@ func (m *meter) data(r *reader, w *writer) {
 // there are none. They are for stack traces.
 func (m *meter) functionNames() []byte {
 	list, n := &writer{}, uint32(0)
+	m.reach.calls = nil // a name is no reference
 	m.eachName(func(index uint32, name string) {
+		if !m.reach.keeps(index) {
+			return
+		}
 		list.u32(m.function(index))
 		list.name(name)
 		n++

@@ -2,7 +2,6 @@ package plain
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/user"
@@ -112,17 +111,13 @@ func (s Session) Begin(in *facts.Input, fs facts.FS) func(facts.FS, int) error {
 	return s.Ledger.Begin(in, fs).End
 }
 
-// errInterpreted is why auto leaves WebAssembly alone on some machines.
-var errInterpreted = errors.New("this machine does not run WebAssembly as native code")
-
 // Bundle is the compiled built-in bundle, on the machine that a configuration asks for.
 func Bundle(l *config.Loaded, timeout time.Duration) compiled.Bundle {
 	module, rules := policies.Compiled()
 	return compiled.Bundle{Module: module, Rules: rules, Open: func(ctx context.Context, module, data []byte) (compiled.Machine, error) {
-		if l.Evaluator == "auto" && !wasm.Native() {
-			return nil, errInterpreted
-		}
-		m, err := wasm.OpenPolicies(ctx, wasm.PoliciesOptions{Module: module, Data: data, Cache: l.CompiledDir(), Time: timeout})
+		m, err := wasm.OpenPolicies(ctx, wasm.PoliciesOptions{
+			Module: module, Data: data, Cache: l.CompiledDir(), Time: timeout, Native: l.Evaluator == "auto",
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -114,8 +115,7 @@ func identityOf(name string) (string, error) {
 	if err := unix.Stat(name, &st); err != nil {
 		return "", err
 	}
-	text, err := json.Marshal([]any{name, st.Dev, st.Ino, st.Size, st.Mode, st.Uid, st.Mtim, st.Ctim})
-	return string(text), err
+	return fmt.Sprintf("%q %v", name, []any{st.Dev, st.Ino, st.Size, st.Mode, st.Uid, st.Mtim, st.Ctim}), nil
 }
 
 // system describes the kernel and its permissions for this process. A file that a kernel does not have is

@@ -522,13 +522,14 @@ const (
 
 // keepRefused makes the file for refusals where it is missing.
 func (l *Log) keepRefused() error {
-	fi, err := l.o.fs.Lstat(l.path(refusedName))
-	if err == nil && fi.Size >= refusedSize {
+	if l.kept {
 		return nil
 	}
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
+	fi, err := l.o.fs.Lstat(l.path(refusedName))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && fi.Size < refusedSize {
 		err = l.writeRefused(fullBody{}, os.O_CREATE)
 	}
+	l.kept = err == nil
 	if isFull(err) {
 		err = fmt.Errorf("%w: %w", ErrFull, err)
 	}

@@ -32,8 +32,9 @@ type file interface {
 	Truncate(size int64) error
 	// Sync returns nil only when all bytes and the size are on stable storage.
 	Sync() error
-	// Lock takes the exclusive lock of the file. Those that wait for it get it in the order in which they came.
-	Lock() error
+	// Lock takes the exclusive lock of the file. Those that wait for it get it in the order in which they came. Without
+	// wait it returns errBusy where the lock is taken, or somebody waits for it.
+	Lock(wait bool) error
 	Unlock() error
 }
 
@@ -90,9 +91,9 @@ func (f osFile) Stat() (info, error) {
 	return infoOf(fi), nil
 }
 
-func (f osFile) Sync() error   { return dataSync(f.File) }
-func (f osFile) Lock() error   { return lock(f.File) }
-func (f osFile) Unlock() error { return unlock(f.File) }
+func (f osFile) Sync() error          { return dataSync(f.File) }
+func (f osFile) Lock(wait bool) error { return lock(f.File, wait) }
+func (f osFile) Unlock() error        { return unlock(f.File) }
 
 // checkDir refuses a place in which somebody else could exchange the log under us.
 func checkDir(fsys fileSystem, dir string) error {
@@ -257,8 +258,13 @@ type patience struct {
 // lockFor takes the lock of f. It gives up when nothing has moved for the given time: a process that was stopped while it
 // held the lock must not hang the gate for ever. With errBusy f is given up: it is closed when its turn comes.
 func lockFor(f file, p patience) error {
+	if err := f.Lock(false); err == nil {
+		return nil
+	} else if !errors.Is(err, errBusy) {
+		return fmt.Errorf("lock audit log: %w", err)
+	}
 	done := make(chan error, 1)
-	go func() { done <- f.Lock() }()
+	go func() { done <- f.Lock(true) }()
 	for {
 		select {
 		case err := <-done:

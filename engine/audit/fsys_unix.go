@@ -36,15 +36,29 @@ func syncDir(name string) error {
 }
 
 // lock waits in two queues, of which the kernel serves each in order: whoever has just freed the log stands at the
-// end of the first, and so passes nobody who waits.
-func lock(f *os.File) error {
+// end of the first, and so passes nobody who waits. Without wait it takes the log only if nobody has it or waits for it.
+func lock(f *os.File, wait bool) error {
+	if !wait {
+		err := flock(f, unix.LOCK_EX|unix.LOCK_NB)
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return errBusy
+		}
+		if err == nil && turnTaken(f) {
+			return errors.Join(errBusy, unlock(f))
+		}
+		return err
+	}
 	turn, err := takeTurn(f)
 	if err != nil {
 		return err
 	}
 	defer turn()
+	return flock(f, unix.LOCK_EX)
+}
+
+func flock(f *os.File, how int) error {
 	for {
-		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
+		if err := unix.Flock(int(f.Fd()), how); !errors.Is(err, unix.EINTR) {
 			return err
 		}
 	}

@@ -22,8 +22,16 @@ func infoOf(fi fs.FileInfo) info {
 // syncDir does nothing: NTFS journals directory entries and cannot flush a directory handle.
 func syncDir(string) error { return nil }
 
-func lock(f *os.File) error {
-	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK, 0, 1, 0, new(windows.Overlapped))
+func lock(f *os.File, wait bool) error {
+	how := uint32(windows.LOCKFILE_EXCLUSIVE_LOCK)
+	if !wait {
+		how |= windows.LOCKFILE_FAIL_IMMEDIATELY
+	}
+	err := windows.LockFileEx(windows.Handle(f.Fd()), how, 0, 1, 0, new(windows.Overlapped))
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
+		return errBusy
+	}
+	return err
 }
 
 func unlock(f *os.File) error {

@@ -32,13 +32,16 @@ type Log struct {
 
 	mu     sync.Mutex
 	queue  []*request
+	busy   bool // somebody writes: the committer, or a caller of Record that found nobody
+	due    bool // a checkpoint is due by time
 	closed bool
-	wake   chan struct{} // 1: something is queued, or closed
+	wake   chan struct{} // 1: the committer writes from now on
 	done   chan struct{} // the committer has ended
 	final  error         // of Close; read after done
 
-	// What follows belongs to the committer.
+	// What follows belongs to whoever has set busy.
 	lock       file
+	lockID     fileID
 	seg        file // nil while poisoned
 	st         state
 	sure       int64       // up to here the newest file is durable beyond doubt
@@ -48,6 +51,7 @@ type Log struct {
 	saved      int64       // records of the log whose cut was saved last
 	recentSize int         // bytes of recent
 	anchor     Checkpoint  // newest note on disk; zero size for none
+	kept       bool        // the file for refusals is there
 	refused    fullBody    // what found no space since the last decision that did
 	stopped    bool        // the last batch ended with a stop record and its checkpoint
 	passing    bool        // Open goes on behind a break: see passes
@@ -146,9 +150,19 @@ func (l *Log) enqueue(req *request) error {
 		l.mu.Unlock()
 		return ErrClosed
 	}
-	l.queue = append(l.queue, req)
+	alone := !l.busy
+	if l.busy = true; !alone {
+		l.queue = append(l.queue, req)
+	}
 	l.mu.Unlock()
-	l.poke()
+	if alone { // no other goroutine has to wake up for this
+		l.process([]*request{req}, false)
+		l.mu.Lock()
+		if l.busy = len(l.queue) > 0 || l.due || l.closed; l.busy {
+			l.wake <- struct{}{}
+		}
+		l.mu.Unlock()
+	}
 	return <-req.result
 }
 
@@ -166,8 +180,11 @@ func (l *Log) Close() error {
 	l.mu.Lock()
 	first := !l.closed
 	l.closed = true
+	if !l.busy {
+		l.busy = true
+		l.wake <- struct{}{}
+	}
 	l.mu.Unlock()
-	l.poke()
 	<-l.done
 	if !first {
 		return ErrClosed
@@ -175,15 +192,8 @@ func (l *Log) Close() error {
 	return l.final
 }
 
-func (l *Log) poke() {
-	select {
-	case l.wake <- struct{}{}:
-	default: // the committer has been told already and will see all of the queue
-	}
-}
-
-// run is the committer: the only goroutine that writes. While one batch is on its way to the disk
-// the next collects in the queue.
+// run is the committer: it writes what collects in the queue while one batch is on its way to the disk, and the
+// checkpoints that are due by time.
 func (l *Log) run() {
 	defer close(l.done)
 	var tick <-chan time.Time
@@ -193,24 +203,28 @@ func (l *Log) run() {
 		tick = t.C
 	}
 	for {
-		due := false
 		select {
 		case <-l.wake:
 		case <-tick:
-			due = l.st.since > 0
-		}
-		for {
-			batch, closed := l.take()
-			if len(batch) > 0 || due {
-				l.process(batch, due)
-				due = false
+			l.mu.Lock()
+			l.due = true
+			busy := l.busy
+			l.busy = true
+			l.mu.Unlock()
+			if busy {
 				continue
 			}
-			if closed {
-				l.final = l.finish()
-				return
+		}
+		for {
+			batch, due, closed := l.take()
+			if len(batch) == 0 && !due {
+				if closed {
+					l.final = l.finish()
+					return
+				}
+				break
 			}
-			break
+			l.process(batch, due && l.st.since > 0)
 		}
 	}
 }
@@ -218,7 +232,8 @@ func (l *Log) run() {
 // maxBatch bounds the bytes of one write, so that a lock is not held for long.
 const maxBatch = 1 << 20
 
-func (l *Log) take() (batch []*request, closed bool) {
+// take returns what is to be written next. After nothing, and without a close, the committer has ended its turn.
+func (l *Log) take() (batch []*request, due, closed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n, size := 0, 0
@@ -228,7 +243,9 @@ func (l *Log) take() (batch []*request, closed bool) {
 	}
 	batch = slices.Clone(l.queue[:n])
 	l.queue = slices.Delete(l.queue, 0, n)
-	return batch, l.closed
+	due, l.due = l.due, false
+	l.busy = n > 0 || due || l.closed
+	return batch, due, l.closed
 }
 
 // finish writes the last checkpoint, if it was not written with a stop record. That it fails loses no record, but the
@@ -277,7 +294,11 @@ func (l *Log) acquire(wait time.Duration) error {
 			if err != nil {
 				return fmt.Errorf("lock audit log: %w", err)
 			}
-			l.lock = f
+			fi, err := f.Stat()
+			if err != nil {
+				return errors.Join(fmt.Errorf("lock audit log: %w", err), f.Close())
+			}
+			l.lock, l.lockID = f, fi.ID
 		}
 		if err := lockFor(l.lock, patience{wait, l.o.after, movement(l.o.fs, l.o.Dir)}); err != nil {
 			if errors.Is(err, errBusy) {
@@ -285,18 +306,17 @@ func (l *Log) acquire(wait time.Duration) error {
 			}
 			return err
 		}
-		ours, err := l.lock.Stat()
-		there, err2 := l.o.fs.Lstat(name)
-		if err == nil && err2 == nil && ours.ID == there.ID {
+		there, err := l.o.fs.Lstat(name)
+		if err == nil && l.lockID == there.ID {
 			return nil
 		}
-		if err := errors.Join(err, l.lock.Close()); err != nil {
-			l.lock = nil
-			return fmt.Errorf("lock audit log: %w", err)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
 		}
+		err = errors.Join(err, l.lock.Close())
 		l.lock = nil
-		if err2 != nil && !errors.Is(err2, fs.ErrNotExist) {
-			return fmt.Errorf("lock audit log: %w", err2)
+		if err != nil {
+			return fmt.Errorf("lock audit log: %w", err)
 		}
 	}
 	return errors.New("lock audit log: the lock file is replaced again and again")

@@ -108,13 +108,16 @@ func (f *memFile) Close() error {
 	return x.err()
 }
 
-func (f *memFile) Lock() error {
+func (f *memFile) Lock(wait bool) error {
 	f.d.mu.Lock()
 	defer f.d.mu.Unlock()
 	if x := f.d.step("lock"); x != none {
 		return x.err()
 	}
 	for f.n.locked != nil && f.n.locked != f {
+		if !wait {
+			return errBusy
+		}
 		f.d.freed.Wait()
 	}
 	f.n.locked = f

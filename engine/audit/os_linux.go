@@ -53,6 +53,13 @@ func dataSync(f *os.File) error {
 	}
 }
 
+// turnTaken reports whether somebody waits for the log, with the lock that takeTurn takes.
+func turnTaken(f *os.File) bool {
+	l := unix.Flock_t{Type: unix.F_WRLCK, Len: 1}
+	err := unix.FcntlFlock(f.Fd(), unix.F_OFD_GETLK, &l)
+	return err != nil || l.Type != unix.F_UNLCK
+}
+
 // takeTurn takes a lock of the open file description (fcntl(2), F_OFD_SETLKW), which is none of those of flock(2).
 func takeTurn(f *os.File) (free func(), err error) {
 	l := unix.Flock_t{Type: unix.F_WRLCK, Len: 1}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -61,8 +60,8 @@ func encode(r engine.Record, now time.Time, red *redact.Redactor, maxRecord int)
 	if err != nil {
 		return payload{}, fmt.Errorf("encode audit record: %s: %w", r.Kind, err)
 	}
-	report := conceal(red, r.Kind, &n)
-	body, err := fit(n, report, maxRecord-envelopeSz-6*len(r.Decision))
+	done := conceal(red, r.Kind, &n)
+	body, err := fit(n, done, maxRecord-envelopeSz-6*len(r.Decision))
 	if err != nil {
 		return payload{}, fmt.Errorf("encode audit record: %s: %w", r.Kind, err)
 	}
@@ -89,8 +88,8 @@ func bodyNode(body any) (node, error) {
 	if n.kind != 'o' {
 		return node{}, errors.New("the body is not an object")
 	}
-	for _, k := range n.keys {
-		if slices.Contains(reserved, k) {
+	for i := range n.kids {
+		if k := n.kids[i].key; slices.Contains(reserved, k) {
 			return node{}, fmt.Errorf("the body names %q, which belongs to the envelope", k)
 		}
 	}
@@ -98,17 +97,17 @@ func bodyNode(body any) (node, error) {
 }
 
 // fit writes the body with the mildest cut that keeps it below limit bytes.
-func fit(n node, report redact.Report, limit int) ([]byte, error) {
+func fit(n node, done concealed, limit int) ([]byte, error) {
 	var notes []cutNote
 	for _, l := range cuts {
-		notes = mergeNotes(notes, n.cut("", l, nil))
-		b := make([]byte, 0, 1024)
+		notes = mergeNotes(notes, n.cut(nil, l, nil))
+		b := make([]byte, 0, 4096)
 		if len(n.kids) > 0 {
 			b = n.appendFields(append(b, ','))
 		}
-		b, err := appendMember(b, "redacted", report.Redacted, len(report.Redacted))
+		b, err := appendMember(b, "redacted", done.redacted, len(done.redacted))
 		if err == nil {
-			b, err = appendMember(b, "named_secrets", report.Named, len(report.Named))
+			b, err = appendMember(b, "named_secrets", done.named, len(done.named))
 		}
 		if err == nil {
 			b, err = appendMember(b, "cut", notes, len(notes))
@@ -266,8 +265,4 @@ func unhex(c byte) byte {
 		return c - 'a' + 10
 	}
 	return 0xff
-}
-
-func pointerEscape(s string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(s, "~", "~0"), "/", "~1")
 }

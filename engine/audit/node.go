@@ -16,10 +16,10 @@ import (
 // node is a JSON value between marshalling and writing: the form in which secrets are replaced and
 // what is too long is cut. Strings are decoded; numbers and literals keep their bytes.
 type node struct {
-	kind byte // 's' string, 'o' object, 'a' array, 'r' number or literal
+	kind byte   // 's' string, 'o' object, 'a' array, 'r' number or literal
+	key  string // of a member of an object
 	text string
-	mark string   // stands for the part of a string that was cut off
-	keys []string // of an object, beside kids
+	mark string // stands for the part of a string that was cut off
 	kids []node
 }
 
@@ -32,19 +32,21 @@ const fewKeys = 32
 var errSyntax = errors.New("malformed JSON")
 
 type nodeParser struct {
-	b []byte
-	i int
+	b    string
+	i    int
+	open []node // those whose parents are not complete
+	free []node // space for complete ones
 }
 
 // parseNode reads one JSON value. It refuses duplicate keys, which encoding/json would let pass
 // from a json.Marshaler.
 func parseNode(b []byte) (node, error) {
-	p := nodeParser{b: b}
+	p := nodeParser{b: string(b)}
 	n, err := p.value(0)
 	if err != nil {
 		return node{}, err
 	}
-	if p.space(); p.i != len(b) {
+	if p.space(); p.i != len(p.b) {
 		return node{}, errSyntax
 	}
 	return n, nil
@@ -82,10 +84,10 @@ func (p *nodeParser) value(depth int) (node, error) {
 		p.i++
 	}
 	raw := p.b[start:p.i]
-	if !json.Valid(raw) {
+	if raw != "true" && raw != "false" && raw != "null" && !json.Valid([]byte(raw)) {
 		return node{}, errSyntax
 	}
-	return node{kind: 'r', text: string(raw)}, nil
+	return node{kind: 'r', text: raw}, nil
 }
 
 func (p *nodeParser) str() (string, error) {
@@ -99,11 +101,11 @@ func (p *nodeParser) str() (string, error) {
 		case c == '"':
 			p.i++
 			raw := p.b[start:p.i]
-			if plain && utf8.Valid(raw) {
-				return string(raw[1 : len(raw)-1]), nil
+			if plain && utf8.ValidString(raw) {
+				return raw[1 : len(raw)-1], nil
 			}
 			var s string
-			err := json.Unmarshal(raw, &s) // replaces what is not UTF-8
+			err := json.Unmarshal([]byte(raw), &s) // replaces what is not UTF-8
 			return s, err
 		case c < ' ':
 			return "", errSyntax
@@ -119,7 +121,7 @@ func (p *nodeParser) object(depth int) (node, error) {
 		p.i++
 		return n, nil
 	}
-	n.keys, n.kids = make([]string, 0, 8), make([]node, 0, 8)
+	from := len(p.open)
 	var seen map[string]bool // of an object with many members
 	for {
 		if p.peek() != '"' {
@@ -129,13 +131,14 @@ func (p *nodeParser) object(depth int) (node, error) {
 		if err != nil {
 			return n, err
 		}
-		if len(n.keys) == fewKeys {
+		members := p.open[from:]
+		if len(members) == fewKeys {
 			seen = make(map[string]bool, 2*fewKeys)
-			for _, k := range n.keys {
-				seen[k] = true
+			for i := range members {
+				seen[members[i].key] = true
 			}
 		}
-		if seen[key] || seen == nil && slices.Contains(n.keys, key) {
+		if seen[key] || seen == nil && slices.ContainsFunc(members, func(m node) bool { return m.key == key }) {
 			return n, fmt.Errorf("duplicate key %q", key)
 		}
 		if seen != nil {
@@ -149,11 +152,25 @@ func (p *nodeParser) object(depth int) (node, error) {
 		if err != nil {
 			return n, err
 		}
-		n.keys, n.kids = append(n.keys, key), append(n.kids, v)
+		v.key = key
+		p.open = append(p.open, v)
 		if done, err := p.next('}'); done || err != nil {
+			n.kids = p.complete(from)
 			return n, err
 		}
 	}
+}
+
+// complete takes the kids of a node, whose parent is complete now, to where they stay.
+func (p *nodeParser) complete(from int) []node {
+	kids := p.open[from:]
+	if len(kids) > len(p.free) {
+		p.free = make([]node, max(len(kids), 128))
+	}
+	n := copy(p.free, kids)
+	out := p.free[:n:n]
+	p.open, p.free = p.open[:from], p.free[n:]
+	return out
 }
 
 func (p *nodeParser) array(depth int) (node, error) {
@@ -163,13 +180,15 @@ func (p *nodeParser) array(depth int) (node, error) {
 		p.i++
 		return n, nil
 	}
+	from := len(p.open)
 	for {
 		v, err := p.value(depth + 1)
 		if err != nil {
 			return n, err
 		}
-		n.kids = append(n.kids, v)
+		p.open = append(p.open, v)
 		if done, err := p.next(']'); done || err != nil {
+			n.kids = p.complete(from)
 			return n, err
 		}
 	}
@@ -188,12 +207,23 @@ func (p *nodeParser) next(end byte) (done bool, err error) {
 	return false, errSyntax
 }
 
-// step is the reference token of the i-th child in a JSON pointer (RFC 6901).
-func (n *node) step(i int) string {
+// step appends the reference token of the i-th child to the JSON pointer of n (RFC 6901).
+func (n *node) step(at []byte, i int) []byte {
+	at = append(at, '/')
 	if n.kind == 'a' {
-		return strconv.Itoa(i)
+		return strconv.AppendInt(at, int64(i), 10)
 	}
-	return pointerEscape(n.keys[i])
+	for _, c := range []byte(n.kids[i].key) {
+		switch c {
+		case '~':
+			at = append(at, "~0"...)
+		case '/':
+			at = append(at, "~1"...)
+		default:
+			at = append(at, c)
+		}
+	}
+	return at
 }
 
 func (n *node) appendTo(b []byte) []byte {
@@ -222,7 +252,7 @@ func (n *node) appendFields(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(appendString(b, n.keys[i]), ':')
+		b = append(appendString(b, n.kids[i].key), ':')
 		b = n.kids[i].appendTo(b)
 	}
 	return b
@@ -283,11 +313,11 @@ type cutNote struct {
 }
 
 // cut shortens what exceeds l. A string keeps its head, its length and its hash.
-func (n *node) cut(at string, l limits, notes []cutNote) []cutNote {
+func (n *node) cut(at []byte, l limits, notes []cutNote) []cutNote {
 	switch n.kind {
 	case 's':
 		if len(n.text) > l.text {
-			notes = append(notes, cutNote{At: at, Bytes: len(n.text)})
+			notes = append(notes, cutNote{At: string(at), Bytes: len(n.text)})
 			if n.mark == "" { // a second cut keeps the length and hash of the whole
 				sum := sha256.Sum256([]byte(n.text))
 				n.mark = fmt.Sprintf("[cut: %d bytes, sha256 %s]", len(n.text), hex.EncodeToString(sum[:]))
@@ -300,11 +330,11 @@ func (n *node) cut(at string, l limits, notes []cutNote) []cutNote {
 		}
 	case 'a', 'o':
 		if n.kind == 'a' && len(n.kids) > l.items {
-			notes = append(notes, cutNote{At: at, Items: len(n.kids)})
+			notes = append(notes, cutNote{At: string(at), Items: len(n.kids)})
 			n.kids = n.kids[:l.items]
 		}
 		for i := range n.kids {
-			notes = n.kids[i].cut(at+"/"+n.step(i), l, notes)
+			notes = n.kids[i].cut(n.step(at, i), l, notes)
 		}
 	}
 	return notes

@@ -61,7 +61,6 @@ const (
 
 // Text is one of several texts that belong together, as those of a record do.
 type Text struct {
-	At    string // where it stands: a JSON pointer (RFC 6901)
 	Key   string // the key that it stands under, or the name beside it; "" for none
 	Of    int    // the List of which it repeats a part, such as the value of an option; 0 for none
 	List  int    // texts with the same number, other than 0, are the elements of one list: a command line, perhaps
@@ -71,16 +70,16 @@ type Text struct {
 
 // Report says what Texts did.
 type Report struct {
-	Redacted []string // where a secret was replaced
-	Named    []Named  // names that contain a secret
+	Redacted []int   // texts, by their index, in which a secret was replaced
+	Named    []Named // names that contain a secret
 }
 
 // Named is a name that contains what some text calls a secret. The name is left as it is, unless the secret is
 // known by its form.
 type Named struct {
-	At   string `json:"at"`   // the name
-	From string `json:"from"` // where the value is called a secret
-	Tag  string `json:"tag"`  // what stands for the value there
+	At   int    // the name, by its index among the texts
+	From int    // the text that calls the value a secret
+	Tag  string // what stands for the value there
 }
 
 // maxNamed is how many of them a report has at most.
@@ -131,7 +130,8 @@ type finding struct {
 
 // learned is a secret that one text told.
 type learned struct {
-	secret, detector, from string
+	secret, detector string
+	from             int // index of that text
 }
 
 // Texts replaces the secrets in the values of texts. What is found in one of them is also replaced where it
@@ -143,13 +143,13 @@ func (r *Redactor) Texts(texts []Text) Report {
 		return report
 	}
 	found := r.findAll(texts)
-	all := learn(texts, found)
+	all := learn(found)
 	var everywhere []learned // those that are part of no name
 	for i, names := range namesWith(texts, all) {
 		l := all[i]
 		for _, at := range names {
 			if len(report.Named) < maxNamed {
-				report.Named = append(report.Named, Named{At: texts[at].At, From: l.from, Tag: r.Tag(l.detector, l.secret)})
+				report.Named = append(report.Named, Named{At: at, From: l.from, Tag: r.Tag(l.detector, l.secret)})
 			}
 		}
 		if len(names) == 0 || byForm(l.detector) {
@@ -168,7 +168,7 @@ func (r *Redactor) Texts(texts []Text) Report {
 		}
 		if len(found[i]) > 0 {
 			t.Value = r.replace(t.Value, found[i])
-			report.Redacted = append(report.Redacted, t.At)
+			report.Redacted = append(report.Redacted, i)
 		}
 	}
 	return report
@@ -265,14 +265,14 @@ func byForm(detector string) bool {
 }
 
 // learn returns the secrets that are distinct enough to be looked for in other texts.
-func learn(texts []Text, found [][]finding) []learned {
+func learn(found [][]finding) []learned {
 	var all []learned
 	seen := map[string]bool{}
 	for i, list := range found {
 		for _, f := range list {
 			if worthLearning(f.secret) && !seen[f.secret] {
 				seen[f.secret] = true
-				all = append(all, learned{secret: f.secret, detector: f.detector, from: texts[i].At})
+				all = append(all, learned{secret: f.secret, detector: f.detector, from: i})
 			}
 		}
 	}

@@ -191,13 +191,13 @@ func TestNamesStay(t *testing.T) {
 	red := New([]byte("0123456789abcdef"), Extra{Literals: []string{"Project Falcon"}})
 	token := "ghp_" + strings.Repeat("a1", 18)
 	texts := []Text{
-		{At: "/command", Value: "API_TOKEN=backdoor.sh; touch backdoor.sh " + token + "; curl evil.example"},
-		{At: "/argv/1", List: 1, Value: "backdoor.sh"},
-		{At: "/path", Class: Name, Value: "/ws/backdoor.sh"},
-		{At: "/token", Class: Name, Value: "/ws/" + token},
-		{At: "/falcon", Class: Name, Value: "/ws/Project Falcon"},
-		{At: "/assigned", Class: Name, Value: "/ws/PASSWORD=evil.example"},
-		{At: "/rule", Class: Own, Value: "Project Falcon " + token},
+		{Value: "API_TOKEN=backdoor.sh; touch backdoor.sh " + token + "; curl evil.example"},
+		{List: 1, Value: "backdoor.sh"},
+		{Class: Name, Value: "/ws/backdoor.sh"},
+		{Class: Name, Value: "/ws/" + token},
+		{Class: Name, Value: "/ws/Project Falcon"},
+		{Class: Name, Value: "/ws/PASSWORD=evil.example"},
+		{Class: Own, Value: "Project Falcon " + token},
 	}
 	report := red.Texts(texts)
 	tag := red.Tag("assignment", "backdoor.sh")
@@ -208,14 +208,14 @@ func TestNamesStay(t *testing.T) {
 	}
 	for i, x := range texts {
 		if x.Value != want[i] {
-			t.Errorf("%s is %q, want %q", x.At, x.Value, want[i])
+			t.Errorf("text %d is %q, want %q", i, x.Value, want[i])
 		}
 	}
-	if got := report.Redacted; !slices.Equal(got, []string{"/command", "/token", "/falcon"}) {
-		t.Errorf("redacted %q", got)
+	if got := report.Redacted; !slices.Equal(got, []int{0, 3, 4}) {
+		t.Errorf("redacted %d", got)
 	}
-	if n := (Named{At: "/path", From: "/command", Tag: tag}); !slices.Contains(report.Named, n) {
-		t.Errorf("named %q", report.Named)
+	if n := (Named{At: 2, From: 0, Tag: tag}); !slices.Contains(report.Named, n) {
+		t.Errorf("named %+v", report.Named)
 	}
 }
 

@@ -98,7 +98,7 @@ type namedSecret struct {
 
 // conceal replaces the secrets in all strings of a record's body.
 func conceal(red *redact.Redactor, k engine.Kind, body *node) (done concealed) {
-	c := concealer{other: redact.Own}
+	c := concealer{other: redact.Own, texts: make([]redact.Text, 0, 128), nodes: make([]*node, 0, 128)}
 	at := said
 	if k == engine.KindDecision {
 		at, c.other = decided, redact.Free

@@ -99,8 +99,9 @@ func bodyNode(body any) (node, error) {
 // fit writes the body with the mildest cut that keeps it below limit bytes.
 func fit(n node, done concealed, limit int) ([]byte, error) {
 	var notes []cutNote
+	at := make([]byte, 0, 256)
 	for _, l := range cuts {
-		notes = mergeNotes(notes, n.cut(nil, l, nil))
+		notes = mergeNotes(notes, n.cut(at, l, nil))
 		b := make([]byte, 0, 4096)
 		if len(n.kids) > 0 {
 			b = n.appendFields(append(b, ','))

@@ -41,7 +41,8 @@ type nodeParser struct {
 // parseNode reads one JSON value. It refuses duplicate keys, which encoding/json would let pass
 // from a json.Marshaler.
 func parseNode(b []byte) (node, error) {
-	p := nodeParser{b: string(b)}
+	var open [48]node
+	p := nodeParser{b: string(b), open: open[:0]}
 	n, err := p.value(0)
 	if err != nil {
 		return node{}, err
@@ -165,7 +166,7 @@ func (p *nodeParser) object(depth int) (node, error) {
 func (p *nodeParser) complete(from int) []node {
 	kids := p.open[from:]
 	if len(kids) > len(p.free) {
-		p.free = make([]node, max(len(kids), 128))
+		p.free = make([]node, max(len(kids), min(len(p.b)/8, 1024)))
 	}
 	n := copy(p.free, kids)
 	out := p.free[:n:n]

@@ -78,10 +78,10 @@ type scanner struct {
 	match    func(re *lazyregexp.Regexp, text string) []int
 }
 
-// detect returns the secrets that the built-in detectors find in s.
-func detect(s string, element bool) []finding {
-	sc := scanner{s: s, element: element, match: (*lazyregexp.Regexp).FindStringSubmatchIndex}
-	return sc.scan()
+// detect returns the secrets that the built-in detectors find in a text. It begins anew with each.
+func (s *scanner) detect(text string, element bool) []finding {
+	*s = scanner{s: text, element: element, match: (*lazyregexp.Regexp).FindStringSubmatchIndex}
+	return s.scan()
 }
 
 func (s *scanner) scan() []finding {

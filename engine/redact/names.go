@@ -2,6 +2,7 @@ package redact
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
@@ -17,13 +18,24 @@ var weakWords = []string{"key", "auth", "sig", "signature", "session", "sessioni
 
 // secretName says whether a JSON key names a secret.
 func secretName(name string) bool {
-	for _, w := range secretWords {
+	if name == "" {
+		return false
+	}
+	for _, w := range wordsByEnd()[name[len(name)-1]|0x20] {
 		if i := len(name) - len(w); i >= 0 && hasFold(name[i:], w) && (len(w) > 4 || i == 0 || boundary(name, i)) {
 			return true
 		}
 	}
 	return false
 }
+
+// wordsByEnd are the secretWords by their last letter.
+var wordsByEnd = sync.OnceValue(func() (by [256][]string) {
+	for _, w := range secretWords {
+		by[w[len(w)-1]] = append(by[w[len(w)-1]], w)
+	}
+	return by
+})
 
 // boundary says whether a word begins at i: after a separator, or where camel case begins a word.
 func boundary(s string, i int) bool {

@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
@@ -58,6 +59,17 @@ var passwordFlags = []programFlags{
 	{programs: []string{"nmcli"}, flags: []string{"password", "wifi-sec.psk", "802-11-wireless-security.psk", "802-1x.password"}},
 	{programs: []string{"vault"}, flags: []string{"login"}},
 }
+
+// flagsByProgram are the passwordFlags of each program.
+var flagsByProgram = sync.OnceValue(func() map[string][]programFlags {
+	by := map[string][]programFlags{}
+	for _, p := range passwordFlags {
+		for _, name := range p.programs {
+			by[name] = append(by[name], p)
+		}
+	}
+	return by
+})
 
 // programWords are the keywords of the programs, which the scanner looks for. The names alone are
 // in many texts, so what follows them is split into words only at the start of a word.
@@ -142,10 +154,8 @@ func arguments(words []word) []wordFinding {
 		case name == "htpasswd" && len(words) > i+3 && strings.HasPrefix(words[i+1].text, "-") && strings.Contains(words[i+1].text, "b"):
 			add(len(words)-1, 0, "argument")
 		}
-		for _, p := range passwordFlags {
-			if slices.Contains(p.programs, name) {
-				p.find(words, i, add)
-			}
+		for _, p := range flagsByProgram()[name] {
+			p.find(words, i, add)
 		}
 	}
 	return out

@@ -156,10 +156,13 @@ func (r *Redactor) Texts(texts []Text) Report {
 			everywhere = append(everywhere, l)
 		}
 	}
-	m := newAutomaton(everywhere)
+	var m *automaton
+	if len(everywhere) > 0 {
+		m = newAutomaton(everywhere)
+	}
 	for i := range texts {
 		t := &texts[i]
-		if t.Class == Free && len(everywhere) > 0 {
+		if t.Class == Free && m != nil {
 			m.each(t.Value, func(secret, start, end int) bool {
 				l := everywhere[secret]
 				found[i] = append(found[i], finding{start, end, l.detector, l.secret})
@@ -199,28 +202,31 @@ func namesWith(texts []Text, all []learned) [][]int {
 // findAll returns the secrets in each text by itself, or by the other elements of its list.
 func (r *Redactor) findAll(texts []Text) [][]finding {
 	found := make([][]finding, len(texts))
-	for i, t := range texts {
+	var sc scanner
+	for i := range texts {
+		t := &texts[i]
 		switch t.Class {
 		case Own:
 			continue
 		case Name:
-			found[i] = slices.DeleteFunc(r.find(t.Value, true), func(f finding) bool { return !byForm(f.detector) })
+			found[i] = slices.DeleteFunc(r.find(&sc, t.Value, true), func(f finding) bool { return !byForm(f.detector) })
 			continue
 		}
-		found[i] = append(found[i], r.find(t.Value, t.List != 0)...)
-		if len(found[i]) == 0 && secretName(t.Key) && plausible(t.Value, true) && !directory(t) {
+		found[i] = r.find(&sc, t.Value, t.List != 0)
+		if len(found[i]) == 0 && secretName(t.Key) && plausible(t.Value, true) && !directory(*t) {
 			found[i] = []finding{{0, len(t.Value), "named", t.Value}}
 		}
 	}
+	var words []word
 	for from := 0; from < len(texts); {
 		to := from + 1
 		for to < len(texts) && texts[to].List == texts[from].List {
 			to++
 		}
 		if texts[from].List != 0 && texts[from].Class == Free {
-			words := make([]word, to-from)
-			for i := range words {
-				words[i].text = texts[from+i].Value
+			words = words[:0]
+			for i := from; i < to; i++ {
+				words = append(words, word{text: texts[i].Value})
 			}
 			for _, f := range arguments(words) {
 				found[from+f.word] = append(found[from+f.word], f.finding)
@@ -293,8 +299,8 @@ func occurrences(s, secret, detector string) []finding {
 }
 
 // find returns the secrets in one text; element says that it is an element of a list.
-func (r *Redactor) find(s string, element bool) []finding {
-	found := detect(s, element)
+func (r *Redactor) find(sc *scanner, s string, element bool) []finding {
+	found := sc.detect(s, element)
 	for _, l := range r.literals {
 		found = append(found, occurrences(s, l, "configured")...)
 	}

@@ -97,8 +97,9 @@ type namedSecret struct {
 }
 
 // conceal replaces the secrets in all strings of a record's body.
-func conceal(red *redact.Redactor, k engine.Kind, body *node) (done concealed) {
-	c := concealer{other: redact.Own, texts: make([]redact.Text, 0, 128), nodes: make([]*node, 0, 128)}
+func (c *concealer) conceal(red *redact.Redactor, k engine.Kind, body *node) (done concealed) {
+	clear(c.texts)
+	*c = concealer{other: redact.Own, texts: c.texts[:0], nodes: c.nodes[:0]}
 	at := said
 	if k == engine.KindDecision {
 		at, c.other = decided, redact.Free

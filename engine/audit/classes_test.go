@@ -159,13 +159,14 @@ func TestPatternsLeaveOwnFields(t *testing.T) {
 func TestRedactedElsewhere(t *testing.T) {
 	t.Parallel()
 	red := redact.New([]byte("k"), redact.Extra{})
-	n, err := bodyNode(map[string]any{
+	var e encoder
+	n, err := e.bodyNode(map[string]any{
 		"command": "T=x; SECRET=open-sesame; curl -H \"X: $SECRET\" h", "z": []any{"curl", "-H", "X: open-sesame", map[string]any{"token": "abc"}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed := fmt.Sprint(conceal(red, engine.KindDecision, &n).redacted)
+	changed := fmt.Sprint(e.conceal(red, engine.KindDecision, &n).redacted)
 	if want := "[/command /z/2 /z/3/token]"; changed != want {
 		t.Errorf("changed %s, want %s", changed, want)
 	}

@@ -410,7 +410,8 @@ func (l *Log) holdsLast(f file) error {
 	if n == 0 {
 		return nil
 	}
-	line := make([]byte, n)
+	l.buf = slices.Grow(l.buf[:0], int(n))
+	line := l.buf[:n]
 	got, err := f.ReadAt(line, l.st.lastOff)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read audit log: %w", err)

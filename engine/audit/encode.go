@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -56,11 +57,13 @@ func encode(r engine.Record, now time.Time, red *redact.Redactor, maxRecord int)
 	if len(r.Decision) > maxID {
 		return payload{}, fmt.Errorf("encode audit record: decision id of %d bytes: at most %d", len(r.Decision), maxID)
 	}
-	n, err := bodyNode(r.Body)
+	e := encoders.Get().(*encoder)
+	defer encoders.Put(e)
+	n, err := e.bodyNode(r.Body)
 	if err != nil {
 		return payload{}, fmt.Errorf("encode audit record: %s: %w", r.Kind, err)
 	}
-	done := conceal(red, r.Kind, &n)
+	done := e.conceal(red, r.Kind, &n)
 	body, err := fit(n, done, maxRecord-envelopeSz-6*len(r.Decision))
 	if err != nil {
 		return payload{}, fmt.Errorf("encode audit record: %s: %w", r.Kind, err)
@@ -68,17 +71,26 @@ func encode(r engine.Record, now time.Time, red *redact.Redactor, maxRecord int)
 	return payload{kind: r.Kind, time: r.Time.UTC(), decision: r.Decision, body: body}, nil
 }
 
-func bodyNode(body any) (node, error) {
+// encoder is the space that the encoding of a record takes. It is used again, because a record is made for each command.
+type encoder struct {
+	buf bytes.Buffer
+	nodeParser
+	concealer
+}
+
+var encoders = sync.Pool{New: func() any { return new(encoder) }}
+
+func (e *encoder) bodyNode(body any) (node, error) {
 	if body == nil {
 		return node{kind: 'o'}, nil
 	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
+	e.buf.Reset()
+	enc := json.NewEncoder(&e.buf)
 	enc.SetEscapeHTML(false) // shell text is full of & and >, and people read it
 	if err := enc.Encode(body); err != nil {
 		return node{}, err
 	}
-	n, err := parseNode(buf.Bytes())
+	n, err := e.parse(e.buf.Bytes())
 	if err != nil {
 		return node{}, err
 	}

@@ -35,14 +35,17 @@ type nodeParser struct {
 	b    string
 	i    int
 	open []node // those whose parents are not complete
-	free []node // space for complete ones
+	all  []node // where complete ones stay
 }
 
-// parseNode reads one JSON value. It refuses duplicate keys, which encoding/json would let pass
-// from a json.Marshaler.
-func parseNode(b []byte) (node, error) {
-	var open [48]node
-	p := nodeParser{b: string(b), open: open[:0]}
+// parseNode reads one JSON value.
+func parseNode(b []byte) (node, error) { return new(nodeParser).parse(b) }
+
+// parse reads one JSON value, which is valid until the next. It refuses duplicate keys, which encoding/json would
+// let pass from a json.Marshaler.
+func (p *nodeParser) parse(b []byte) (node, error) {
+	clear(p.all)
+	p.b, p.i, p.open, p.all = string(b), 0, p.open[:0], p.all[:0]
 	n, err := p.value(0)
 	if err != nil {
 		return node{}, err
@@ -165,13 +168,12 @@ func (p *nodeParser) object(depth int) (node, error) {
 // complete takes the kids of a node, whose parent is complete now, to where they stay.
 func (p *nodeParser) complete(from int) []node {
 	kids := p.open[from:]
-	if len(kids) > len(p.free) {
-		p.free = make([]node, max(len(kids), min(len(p.b)/8, 1024)))
+	if n := len(p.all); cap(p.all)-n < len(kids) { // those that are there stay with their parents
+		p.all = make([]node, 0, max(len(kids), min(len(p.b)/8, 1024)))
 	}
-	n := copy(p.free, kids)
-	out := p.free[:n:n]
-	p.open, p.free = p.open[:from], p.free[n:]
-	return out
+	n := len(p.all)
+	p.all, p.open = append(p.all, kids...), p.open[:from]
+	return p.all[n:len(p.all):len(p.all)]
 }
 
 func (p *nodeParser) array(depth int) (node, error) {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -225,6 +226,9 @@ func (l *Log) run() {
 				break
 			}
 			l.process(batch, due && l.st.since > 0)
+			if len(batch) > 1 {
+				runtime.Gosched() // whoever writes again does so before the next batch begins, not behind it
+			}
 		}
 	}
 }

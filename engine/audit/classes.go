@@ -11,26 +11,29 @@ import (
 // object. All others are redacted in full, those of a member that is new as well. Of the other kinds of records
 // only errors and the words of a person are: what else they say, Sallyport wrote.
 var (
-	decided = fieldsOf(map[redact.Class]string{redact.Name: "result/reasons/*/location/file exempted/*/match input/request/work_dir" +
-		" input/commands/*/name input/commands/*/program input/commands/*/subcommand input/commands/*/script" +
-		" input/commands/*/hosts/* input/commands/*/targets/*/host input/git/top" +
-		" input/commands/*/dir input/commands/*/code/origin" +
-		" input/paths/*/raw input/paths/*/path input/paths/*/real input/paths/*/unread/examples/*",
-		redact.Own: "result/decision_id result/effect result/mode result/fault result/policy/revision result/policy/bundles/*" +
-			" result/reasons/*/rule result/reasons/*/effect result/reasons/*/level result/reasons/*/severity" +
-			" result/reasons/*/title result/reasons/*/remediation" +
-			" exempted/*/rule exempted/*/effect exempted/*/expires fault/id fault/part" +
-			" input/request/id input/request/time input/request/tool input/request/work_dir_state" +
-			" input/subject/agent input/subject/session input/subject/user input/subject/client/name input/subject/client/version" +
-			" input/runner/name input/runner/isolation input/runner/network" +
-			" input/shell/certainty input/shell/budget input/commands/*/options/*/certainty input/commands/*/certainty" +
-			" input/commands/*/operands/*/kind input/commands/*/operands/*/certainty" +
-			" input/commands/*/packages/*/manager input/commands/*/packages/*/certainty input/commands/*/variables/*/certainty" +
-			" input/commands/*/targets/*/kind input/commands/*/targets/*/certainty" +
-			" input/commands/*/via/* input/commands/*/effects/* input/commands/*/flags/*" +
-			" input/commands/*/code/language input/commands/*/code/from" +
-			" input/paths/*/access input/paths/*/source input/paths/*/certainty input/paths/*/type input/paths/*/zone" +
-			" input/paths/*/permission input/paths/*/labels/* input/paths/*/seen"})
+	decided = fieldsOf(map[redact.Class]string{
+		redact.Name: "result/reasons/*/location/file exempted/*/match input/request/work_dir" +
+			" input/commands/*/name input/commands/*/program input/commands/*/subcommand input/commands/*/script" +
+			" input/commands/*/hosts/* input/commands/*/targets/*/host input/git/top input/commands/*/dir" +
+			" input/commands/*/code/origin input/paths/*/raw input/paths/*/path input/paths/*/real" +
+			" input/paths/*/unread/examples/*",
+		redact.Own: "result/decision_id result/effect result/mode result/fault result/policy/revision" +
+			" result/policy/bundles/* result/reasons/*/rule result/reasons/*/effect result/reasons/*/level" +
+			" result/reasons/*/severity result/reasons/*/title result/reasons/*/remediation" +
+			" exempted/*/rule exempted/*/effect exempted/*/expires fault/id fault/part input/request/id" +
+			" input/request/time input/request/tool input/request/work_dir_state input/subject/agent" +
+			" input/subject/session input/subject/user input/subject/client/name" +
+			" input/subject/client/version input/runner/name input/runner/isolation input/runner/network" +
+			" input/shell/certainty input/shell/budget input/commands/*/options/*/certainty" +
+			" input/commands/*/certainty input/commands/*/operands/*/kind" +
+			" input/commands/*/operands/*/certainty input/commands/*/packages/*/manager" +
+			" input/commands/*/packages/*/certainty input/commands/*/variables/*/certainty" +
+			" input/commands/*/targets/*/kind input/commands/*/targets/*/certainty input/commands/*/via/*" +
+			" input/commands/*/effects/* input/commands/*/flags/* input/commands/*/code/language" +
+			" input/commands/*/code/from input/paths/*/access input/paths/*/source input/paths/*/certainty" +
+			" input/paths/*/type input/paths/*/zone input/paths/*/permission input/paths/*/labels/*" +
+			" input/paths/*/seen",
+	})
 	said = fieldsOf(map[redact.Class]string{redact.Free: "error comment by"})
 )
 

@@ -71,7 +71,7 @@ func encode(r engine.Record, now time.Time, red *redact.Redactor, maxRecord int)
 	return payload{kind: r.Kind, time: r.Time.UTC(), decision: r.Decision, body: body}, nil
 }
 
-// encoder is the space that the encoding of a record takes. It is used again, because a record is made for each command.
+// encoder is the space that the encoding of a record takes. It is used again for the next record.
 type encoder struct {
 	buf bytes.Buffer
 	nodeParser

@@ -32,8 +32,8 @@ type file interface {
 	Truncate(size int64) error
 	// Sync returns nil only when all bytes and the size are on stable storage.
 	Sync() error
-	// Lock takes the exclusive lock of the file. Those that wait for it get it in the order in which they came. Without
-	// wait it returns errBusy where the lock is taken, or somebody waits for it.
+	// Lock takes the exclusive lock of the file. Those that wait for it get it in the order in which they came.
+	// Without wait it returns errBusy where the lock is taken, or somebody waits for it.
 	Lock(wait bool) error
 	Unlock() error
 }

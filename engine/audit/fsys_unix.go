@@ -36,7 +36,8 @@ func syncDir(name string) error {
 }
 
 // lock waits in two queues, of which the kernel serves each in order: whoever has just freed the log stands at the
-// end of the first, and so passes nobody who waits. Without wait it takes the log only if nobody has it or waits for it.
+// end of the first, and so passes nobody who waits. Without wait it takes the
+// log only if nobody has it or waits for it.
 func lock(f *os.File, wait bool) error {
 	if !wait {
 		err := flock(f, unix.LOCK_EX|unix.LOCK_NB)

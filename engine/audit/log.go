@@ -193,8 +193,8 @@ func (l *Log) Close() error {
 	return l.final
 }
 
-// run is the committer: it writes what collects in the queue while one batch is on its way to the disk, and the
-// checkpoints that are due by time.
+// run is the committer: it writes the records that queue up while another batch is on its way to the disk,
+// and the checkpoints that are due by time.
 func (l *Log) run() {
 	defer close(l.done)
 	var tick <-chan time.Time
@@ -236,7 +236,8 @@ func (l *Log) run() {
 // maxBatch bounds the bytes of one write, so that a lock is not held for long.
 const maxBatch = 1 << 20
 
-// take returns what is to be written next. After nothing, and without a close, the committer has ended its turn.
+// take returns the next batch. The turn of the committer ends with an empty one, unless a checkpoint is due
+// or the log was closed.
 func (l *Log) take() (batch []*request, due, closed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

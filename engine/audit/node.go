@@ -41,8 +41,8 @@ type nodeParser struct {
 // parseNode reads one JSON value.
 func parseNode(b []byte) (node, error) { return new(nodeParser).parse(b) }
 
-// parse reads one JSON value, which is valid until the next. It refuses duplicate keys, which encoding/json would
-// let pass from a json.Marshaler.
+// parse reads one JSON value, which is valid until the next. It refuses duplicate keys, which encoding/json
+// accepts from a json.Marshaler.
 func (p *nodeParser) parse(b []byte) (node, error) {
 	clear(p.all)
 	p.b, p.i, p.open, p.all = string(b), 0, p.open[:0], p.all[:0]

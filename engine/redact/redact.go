@@ -209,7 +209,8 @@ func (r *Redactor) findAll(texts []Text) [][]finding {
 		case Own:
 			continue
 		case Name:
-			found[i] = slices.DeleteFunc(r.find(&sc, t.Value, true), func(f finding) bool { return !byForm(f.detector) })
+			all := r.find(&sc, t.Value, true)
+			found[i] = slices.DeleteFunc(all, func(f finding) bool { return !byForm(f.detector) })
 			continue
 		}
 		found[i] = r.find(&sc, t.Value, t.List != 0)

@@ -227,8 +227,8 @@ func startedScripts(args []string) []string {
 		}
 		names = append(names, "pre"+a, a, "post"+a)
 	}
-	if len(args) == 0 {
-		return startedScripts([]string{"install"})
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") { // without a verb, yarn installs
+		names = append(names, startedScripts([]string{"install"})...)
 	}
 	return names
 }

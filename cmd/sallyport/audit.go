@@ -60,13 +60,15 @@ type filterFlags struct {
 
 func (f *filterFlags) add(cmd *cobra.Command, last int) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.since, "since", "", "records from `when` on: 2h (ago), 2026-01-31, or an RFC 3339 time")
-	flags.StringVar(&f.until, "until", "", "records before `when`")
+	flags.StringVar(&f.since, "since", "", "records since `time`: 2h (ago), 2026-01-31, or an RFC 3339 time")
+	flags.StringVar(&f.until, "until", "", "records before `time`")
 	flags.StringVar(&f.kind, "kind", "", "only records of this `kind`: decision, outcome, approval, start, …")
 	flags.StringVar(&f.effect, "effect", "", "only decisions with this `effect`: allow, ask, deny")
 	flags.StringVar(&f.rule, "rule", "", "only decisions with a reason of this `rule`")
 	flags.StringVar(&f.decision, "decision", "", "only records of this decision `id`")
-	flags.BoolVar(&f.named, "named-secrets", false, "only records in which a path, host or program contains what the agent calls a secret")
+	flags.BoolVar(&f.named, "named-secrets", false,
+		"only records in which a path, host or program contains a value that the agent calls a secret",
+	)
 	flags.IntVarP(&f.last, "last", "n", last, "only the last `n` records; 0 for all")
 }
 
@@ -164,7 +166,7 @@ const maxValue = 1 << 20
 func (a *app) auditHash() *cobra.Command {
 	cmd := &cobra.Command{Use: "hash VALUE|-", Short: "List the records in which a tag stands for a value", Args: exactly(1, "a value, or - to read it from stdin")}
 	cmd.Long = "List the records in which a tag stands for a value: [redacted:<detector>:<digits>].\n\n" +
-		"With -, the value is what stdin holds, without a newline at its end: it shows in no list of processes."
+		"With -, the value is read from stdin, without a newline at its end, so that no list of processes shows it."
 	format := formatFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		value := args[0]

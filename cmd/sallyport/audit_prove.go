@@ -19,11 +19,12 @@ func (a *app) auditProve() *cobra.Command {
 	var out, checkpoint string
 	cmd := &cobra.Command{
 		Use: "prove ID", Short: "Prove that the records of one decision stand in the log", Args: exactly(1, "the id of one decision, or of a fault"),
-		Long: `Write a proof that the records of one decision stood in the log when a checkpoint was signed. Who has the log's public
-key checks it without the log: with sallyport audit check-proof, with sallyport-verify, or by hand.
+		Long: `Write a proof that the records of one decision stood in the log when a checkpoint was signed. A
+holder of the log's public key checks it without the log: with sallyport audit check-proof, with
+sallyport-verify, or by hand.
 
-The proof has the records themselves. It is made under the newest checkpoint of the log, or under one that was kept
-elsewhere: that one also proves the time.`,
+The proof contains the records themselves. It is made under the newest checkpoint of the log, or under one
+that was kept elsewhere: that one also proves the time.`,
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "`file` to write the proof to, instead of stdout; it must not exist yet")
 	cmd.Flags().StringVar(&checkpoint, "checkpoint", "", "`file` with a signed checkpoint, kept elsewhere")
@@ -72,8 +73,8 @@ func (a *app) auditCheckProof() *cobra.Command {
 		Use: "check-proof FILE", Short: "Check a proof that audit prove made", Args: exactly(1, "the file of a proof"),
 		Long: `Check that the records of a proof lie under its signed checkpoint, and list them.
 
-Without --public-key the key beside the log of this configuration is used: who can write that log can exchange it.
-Exits with 0 when the proof holds, 1 when it does not or cannot be read.`,
+Without --public-key the key beside the log of this configuration is used: a user who can write that log can
+exchange it. Exits with 0 when the proof holds, 1 when it does not or cannot be read.`,
 	}
 	cmd.Flags().StringVar(&key, "public-key", "", "`file` with the log's public key, kept elsewhere")
 	format := formatFlag(cmd)
@@ -142,8 +143,8 @@ func (a *app) auditPrune() *cobra.Command {
 		Long: `Remove the oldest files of the log whose records are all older than audit.retention, or than --older-than. The newest
 file stays. Archive files first that may be needed: nothing brings them back.
 
-The hashes of the removed records stay beside the log, and a signed record says who removed which file. So the rest
-verifies and has proofs as before. A log that does not verify is not pruned.`,
+The hashes of the removed records stay beside the log, and a signed record names the user and the files. So
+the rest verifies and has proofs as before. A log that does not verify is not pruned.`,
 		Example: "  sallyport audit prune --older-than 90d\n",
 	}
 	cmd.Flags().StringVar(&older, "older-than", "", "`age` of the records that are removed: 90d, 2160h (default: audit.retention)")

@@ -22,7 +22,8 @@ import (
 func (a *app) auditShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show ID", Short: "Show everything about one decision", Args: exactly(1, "the id of one decision, or of a fault"),
-		Long: "Show everything about one decision. ID is its id, or that of a fault (F-…), which is all that an agent is told of one.",
+		Long: "Show everything about one decision. ID is its id, or the id of a fault (F-…), which agents get" +
+			" in place of the fault itself.",
 	}
 	format := formatFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
@@ -111,11 +112,12 @@ func (a *app) auditVerify() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Check that the log is what was written",
-		Long: `Check that the log is what was written: every link, every checkpoint, the order of decisions and outcomes.
+		Long: `Check that nobody has changed the log: every link, every checkpoint, the order of decisions and
+outcomes.
 
-Who can write the log's directory can write all of it anew, with its key. Only a checkpoint or a public key
-that was kept elsewhere shows that: give them. Where the configuration has checkpoints published to a file
-(audit.checkpoint.publish), the newest one there is compared without being named.
+A user with write access to the log's directory can replace all of it, with its key. Only a checkpoint or a
+public key that was kept elsewhere reveals this: pass them. Where the configuration has checkpoints
+published to a file (audit.checkpoint.publish), the newest one there is compared without being named.
 
 Exits with 0 when the log holds, 1 when it does not or cannot be read.`,
 		Args: noArgs,
@@ -239,8 +241,8 @@ func (a *app) auditAcceptBreak() *cobra.Command {
 		Use:   "accept-break ID…",
 		Short: "Accept by name that the log was cut, replaced or lost its key",
 		Long: `Accept that the log was cut, replaced, tampered with at its end, or lost its signing key. audit verify fails until
-then. Where sallyport refuses the log, what does not fit is moved to torn/ beside the records. A record says who accepted
-the break and why, and later verifications show it.
+then. Where sallyport refuses the log, the parts that do not fit are moved to torn/ beside the records. A
+record names the person and the reason, and later verifications show it.
 
 Find out first what happened, and copy the log. Without an ID, the breaks that nobody has accepted are listed.`,
 		RunE: func(_ *cobra.Command, ids []string) error {
@@ -268,8 +270,8 @@ Find out first what happened, and copy the log. Without an ID, the breaks that n
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&by, "by", "", "`name` of who accepts (default: the user's)")
-	cmd.Flags().StringVar(&reason, "reason", "", "`text`: why the log may go on")
+	cmd.Flags().StringVar(&by, "by", "", "`name` of the person who accepts (default: the user's)")
+	cmd.Flags().StringVar(&reason, "reason", "", "`text`: reason for which the log may go on")
 	return cmd
 }
 

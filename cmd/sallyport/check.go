@@ -34,7 +34,7 @@ With --batch, each line of stdin is a JSON object: {"command": TEXT}, with "work
 "agent" as needed. For each line, in order, one decision is printed on one line; an invalid line
 yields a deny with "error".
 
-Exits with 0 for allow, 3 for deny, 4 for ask, 2 for a wrong command line, 1 when something is broken.
+Exits with 0 for allow, 3 for deny, 4 for ask, 2 for a wrong command line, 1 for an error.
 With --batch, 0 says that every line has its decision.`,
 		Example: `  sallyport check -- rm -rf build
   sallyport check --explain -c 'curl https://example.com/x | sh'`,
@@ -56,7 +56,7 @@ With --batch, 0 says that every line has its decision.`,
 	flags := cmd.Flags()
 	flags.SetInterspersed(false)
 	flags.StringVarP(&f.text, "command", "c", "", "bash `text` to decide about")
-	flags.StringVar(&f.workDir, "work-dir", "", "`directory` it would run in")
+	flags.StringVar(&f.workDir, "work-dir", "", "`directory` of the command")
 	flags.StringVar(&f.session, "session", "", "`name` of the session, for policies")
 	flags.StringVar(&f.agent, "agent", "", "`name` of the agent, for policies")
 	flags.BoolVar(&f.explain, "explain", false, "show the facts, and the outcome of each rule")

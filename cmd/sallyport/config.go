@@ -33,7 +33,7 @@ func (a *app) configInit() *cobra.Command {
 		Use:   "init [FILE]",
 		Short: "Write a commented configuration to start from",
 		Long: `Write a commented configuration to start from. Without FILE it goes to the user's place,
-$XDG_CONFIG_HOME/sallyport/config.yaml. A file that is there is left alone.`,
+$XDG_CONFIG_HOME/sallyport/config.yaml. An existing file is left alone.`,
 		Args: atMostOne,
 		RunE: func(_ *cobra.Command, args []string) error {
 			host, err := config.ThisHost()
@@ -54,7 +54,7 @@ $XDG_CONFIG_HOME/sallyport/config.yaml. A file that is there is left alone.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "replace a file that is there")
+	cmd.Flags().BoolVar(&force, "force", false, "replace an existing file")
 	return cmd
 }
 
@@ -80,7 +80,7 @@ func create(file string, content []byte, force bool) error {
 func (a *app) configShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show",
-		Short: "Show the configuration that holds, defaults included",
+		Short: "Show the configuration in force, defaults included",
 		Args:  noArgs,
 	}
 	f := formatFlag(cmd)

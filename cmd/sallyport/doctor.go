@@ -45,7 +45,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		Long: `Check this machine and suggest fixes. Nothing is changed. With the runner docker, a container is started for the
 check and removed.
 
-Exits with 0 when sallyport can work, 1 when something keeps it from working or the log was tampered with.
+Exits with 0 when sallyport can work, 1 when an error prevents that or the log was tampered with.
 Warnings do not change the exit code.`,
 		Args: noArgs,
 	}

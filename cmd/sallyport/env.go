@@ -21,16 +21,16 @@ func (a *app) envCommand() *cobra.Command {
 func (a *app) envList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List environments, the one that was used last first",
-		Long: `List the environments of this state directory, the one that was used last first.
+		Short: "List environments, the last used first",
+		Long: `List the environments of this state directory, the last used first.
 
-  running  it is there and works, or a sallyport has it open
-  stopped  its container is there and does not run: the next request starts it
+  running  it works, or a sallyport has it open
+  stopped  its container does not run: the next request starts it
   dead     its sallyport ended without closing it: prune removes the rest
-  gone     nothing of it is left but its log
-  unknown  the engine that would know does not answer
+  gone     only its log is left
+  unknown  its engine does not answer
 
-Exits with 1 if an engine does not answer; the known environments are listed all the same.`,
+Exits with 1 if an engine does not answer; the known environments are listed anyway.`,
 		Args: noArgs,
 	}
 	f := formatFlag(cmd)
@@ -134,11 +134,13 @@ func (a *app) envPrune() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prune",
 		Short: "Remove leftovers of dead sessions, and old logs",
-		Long: `Remove the containers of sessions whose sallyport lives no more, and logs that nobody has written to for long.
-What is in use is left, and so are containers that were to stay (docker.keep), unless --kept is given.`,
+		Long: `Remove the containers of sessions whose sallyport has ended, and old logs. Environments in use
+stay, and so do containers that the configuration keeps (docker.keep), unless --kept is given.`,
 		Args: noArgs,
 	}
-	cmd.Flags().BoolVar(&kept, "kept", false, "also containers that were to stay and that nobody is in")
+	cmd.Flags().BoolVar(&kept, "kept", false,
+		"also containers that the configuration keeps and that nobody uses",
+	)
 	cmd.Flags().DurationVar(&older, "older-than", 30*24*time.Hour, "age of the logs that go; `0s` for all of environments that nobody has open")
 	f := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

@@ -25,8 +25,8 @@ func (a *app) envLogs() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs [NAME]",
 		Short: "Show the log of an environment",
-		Long: `Show the log of an environment: what it was made of, its commands with their ends and the head and tail of their
-output. Without NAME it is that of the environment that was used last.
+		Long: `Show the log of an environment: its specification, its commands with their results and the head and
+tail of their output. Without NAME it is the log of the last used environment.
 
 The log outlives the environment. It is no audit record: sallyport audit list shows those.`,
 		Args: atMostOne,

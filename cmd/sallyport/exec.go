@@ -27,13 +27,13 @@ func (a *app) execCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "exec [flags] -- WORDS…  |  exec [flags] -c TEXT",
 		Short: "Run a command through the gate",
-		Long: `Run a command through the gate: it is judged, the decision is recorded, and only then it runs.
+		Long: `Run a command through the gate, which judges it, records the decision, and only then runs it.
 
 WORDS are a program and its arguments, taken exactly. TEXT is bash text.
 
-With --tty it has a terminal of its own, which is shown at yours: for editors, pagers, interpreters.
+With --tty it gets a terminal of its own, shown in yours: for editors, pagers, interpreters.
 
-Exits with the status of the command; 124 when it ran too long, 125 when sallyport itself failed,
+Exits with the status of the command; 124 after a timeout, 125 when sallyport itself failed,
 126 when it was denied, 127 when there is no such command, 128+n when signal n ended it.`,
 		Example: `  sallyport exec -- pytest -q
   sallyport exec --timeout 5m -c 'make build && make test'
@@ -54,9 +54,9 @@ Exits with the status of the command; 124 when it ran too long, 125 when sallypo
 	flags.StringVarP(&f.text, "command", "c", "", "bash `text` to run")
 	flags.StringVar(&f.runner, "runner", "", "where to run it: local, docker, docker-sudo, or a `name` from runners: (default from the configuration)")
 	flags.StringVar(&f.workDir, "work-dir", "", "`directory` to run it in: absolute, or relative to the workspace (default: the workspace)")
-	flags.BoolVar(&f.stdin, "stdin", false, "pass on standard input; policies are told that it is not judged")
+	flags.BoolVar(&f.stdin, "stdin", false, "pass on standard input, which is not judged; policies see that")
 	flags.BoolVarP(&f.tty, "tty", "t", false, "give it a terminal, which gets your input; the input is not judged, as with --stdin")
-	flags.DurationVar(&f.timeout, "timeout", 0, "how long it may run (default from the configuration)")
+	flags.DurationVar(&f.timeout, "timeout", 0, "timeout (default from the configuration)")
 	flags.StringVar(&f.session, "session", "", "`name` of the session, for policies and records")
 	flags.StringVar(&f.agent, "agent", "", "`name` of the agent, for policies and records (default from the configuration)")
 	f.format = formatFlag(cmd)

@@ -38,8 +38,8 @@ func (a *app) imageBuild() *cobra.Command {
 		Use:   "build",
 		Short: "Build the runtime image, or one of your own",
 		Long: `Build the runtime image, sallyport/runtime: Python, Node.js, git and a compiler on Debian. With --sudo
-also sallyport/runtime-sudo, the same with sudo. With --file an image of your own, which may copy from the
-directory of its Dockerfile what .dockerignore does not name.
+also sallyport/runtime-sudo, the same with sudo. With --file it builds an image of your own, which may copy
+from the directory of its Dockerfile all files that .dockerignore does not name.
 
 The image is built on debian:trixie-slim unless --base names another. Where no registry can be reached,
 --base debootstrap makes the base from Debian's packages; that needs debootstrap and root here, once.`,
@@ -180,8 +180,8 @@ func (a *app) imagePrepare() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prepare",
 		Short: "Install the packages of the configuration now, so that no session waits for it",
-		Long: `Install what docker.packages names into an image that the sessions of this configuration start from.
-Without this the first session does it. Where the image is there already, nothing is done.`,
+		Long: `Install the packages under docker.packages into an image from which the sessions of this
+configuration start. Otherwise the first session does so. An existing image is left alone.`,
 		Args: noArgs,
 	}
 	cmd.Flags().StringVar(&runner, "runner", "", "docker or docker-sudo: a `name` (default from the configuration)")
@@ -211,9 +211,9 @@ func (a *app) imagePrune() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prune",
 		Short: "Remove images that sallyport built and that have no name any more",
-		Long: `Remove images that sallyport built and that have no name any more: a newer one has taken it. With
---prepared also those with packages in them; the next session that wants one installs anew, in the
-newest versions. What a container is made from stays.`,
+		Long: `Remove images that sallyport built and whose name a newer image has taken. With --prepared also
+those with packages in them; the next session that needs one installs the newest versions. Images of
+containers stay.`,
 		Args: noArgs,
 	}
 	cmd.Flags().BoolVar(&all, "prepared", false, "also images with the packages of a configuration")

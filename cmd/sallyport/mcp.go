@@ -38,8 +38,8 @@ func (a *app) mcpCommand() *cobra.Command {
 		Short: "Serve tools to an agent over the Model Context Protocol",
 		Long: `Serve tools to an agent over the Model Context Protocol, on stdin and stdout.
 
-Every call passes the gate: it is judged, the decision is recorded, and only then something happens. The server
-ends, and everything that it started with it, when stdin is closed or on SIGINT or SIGTERM; then it exits with 0.
+The gate judges every call, records the decision, and only then acts. The server ends, with every process
+that it started, when stdin is closed or on SIGINT or SIGTERM; then it exits with 0.
 
 With --http it serves HTTP instead, on this machine only, to clients that send the token.`,
 		Example: `  sallyport setup --agent claude-code

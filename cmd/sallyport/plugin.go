@@ -95,8 +95,8 @@ func (a *app) pluginInspect() *cobra.Command {
 		Use:   "inspect [FILE…]",
 		Short: "Show the kind, the imports and the cost of a call of plugins",
 		Long: `Show the kind, the imports and the cost of a call of plugins: those of the configuration, or the
-modules (.wasm) and manifests of runners (.yaml) that are named. A module is loaded and tried as it
-would be for a request; its manifest must stand beside it. A runner is compared with its manifest, and
+modules (.wasm) and manifests of runners (.yaml) that are named. A module is loaded and tried as
+for a request; its manifest must be beside it. A runner is compared with its manifest, and
 not started.`,
 	}
 	f := formatFlag(cmd)

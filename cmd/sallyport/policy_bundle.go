@@ -21,7 +21,8 @@ func (a *app) policyBuild() *cobra.Command {
 		Use:   "build [DIR…] -o FILE",
 		Short: "Pack policies into a bundle",
 		Long: `Pack the policies of directories, by default those that the configuration names, into a bundle in the format of
-OPA: modules without their tests, and data. What could not be loaded is not packed. With --sign the bundle is signed.
+OPA: modules without their tests, and data. Policies that could not be loaded are not packed. With --sign
+the bundle is signed.
 
 A bundle has a serial, by default the time in milliseconds. Where keys are configured, a bundle with a lower serial
 than one that judged before is refused.
@@ -33,7 +34,7 @@ makes it: for programs that evaluate policies by OPA's SDKs. Sallyport judges by
 	cmd.Flags().StringVarP(&out, "output", "o", "", "`file` to write: its name ends in .tar.gz")
 	cmd.Flags().StringVar(&key, "sign", "", "`file` with the private key to sign with, in PEM: EC (P-256) or RSA")
 	cmd.Flags().StringVar(&revision, "revision", "", "`name` of this version of the policies (default: one that follows their content)")
-	cmd.Flags().Int64Var(&serial, "serial", 0, "`number` by which a later bundle is told from an earlier one (default: the time)")
+	cmd.Flags().Int64Var(&serial, "serial", 0, "`number` that grows with each bundle (default: the time)")
 	cmd.Flags().BoolVar(&compiled, "wasm", false, "put the rules compiled to WebAssembly beside their sources")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -99,8 +100,9 @@ func (a *app) policyVerify() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify BUNDLE [--key FILE…]",
 		Short: "Read a bundle and check its signature",
-		Long: `Read a bundle and say what is in it. With --key it must be signed by one of the keys; without, it must not be
-signed, for a signature that nobody checks means nothing. Exits with 0 when all is well and with 1 when it is not.`,
+		Long: `Read a bundle and list its contents. With --key it must be signed by one of the keys; without, it
+must not be signed, for an unchecked signature means nothing. Exits with 0 for a valid bundle, 1 for any
+other.`,
 		Example: "  sallyport policy verify bundle.tar.gz --key key.pub",
 		Args:    exactly(1, "a bundle"),
 	}

@@ -45,15 +45,15 @@ func (a *app) policyCheck() *cobra.Command {
 		Use:   "check [DIR…]",
 		Short: "Look for mistakes in policies",
 		Long: `Look for mistakes in the policies of directories, by default those that the configuration names:
-whatever keeps them from being loaded, fields and values that the input does not have, findings that
+errors that keep them from being loaded, fields and values that the input does not have, findings that
 cannot be read, rules that can never fire, metadata, and the format of opa fmt.
 
-Exits with 0 when nothing is found, 1 when something is.`,
+Exits with 0 without findings, 1 with any.`,
 		Example: `  sallyport policy check policies
   sallyport policy check --fix policies      # put the format right`,
 	}
 	f := formatFlag(cmd)
-	cmd.Flags().BoolVar(&fix, "fix", false, "write files whose format is not that of opa fmt anew")
+	cmd.Flags().BoolVar(&fix, "fix", false, "format files as opa fmt does")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		dirs, err := a.policyDirs(args)
 		if err != nil {

@@ -22,8 +22,9 @@ func (a *app) policyNew() *cobra.Command {
 	rule := &cobra.Command{
 		Use:   "rule custom/CATEGORY/NAME",
 		Short: "Write a new rule with its test and its cases",
-		Long: `Write a new rule with its unit test and a file of cases, ready to be changed. What is there is not overwritten.
-They are put below --dir, by default the first directory that the configuration names, or ./policies.`,
+		Long: `Write a new rule with its unit test and a file of cases, ready to be changed. Existing files are
+not overwritten. The new ones are put below --dir, by default the first directory that the configuration
+names, or ./policies.`,
 		Example: "  sallyport policy new rule custom/git/no_push --dir policies",
 		Args:    exactly(1, "the id of the new rule: custom/CATEGORY/NAME"),
 	}

@@ -35,16 +35,17 @@ func (a *app) policyReplay() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay [LOG]",
 		Short: "Judge recorded requests again and show the changes",
-		Long: `Judge recorded requests again, under the policies of the configuration or of --policy, and show what would
-change: decisions, and the rules that give reasons. LOG is an audit directory or a file of records, by default the log
-of the configuration. Nothing runs, and nothing is recorded.
+		Long: `Judge recorded requests again, under the policies of the configuration or of --policy, and show the
+changes: decisions, and the rules that give reasons. LOG is an audit directory or a file of records, by
+default the log of the configuration. Nothing runs, and nothing is recorded.
 
 The facts are those that were recorded, so a change of paths or of the runner makes no difference here. Patterns of
 commands (allow, deny, exemptions) are those of the configuration.
 
-With --monitor, show what was let pass in monitor mode and enforcement would have refused or asked about.
+With --monitor, show the commands that monitor mode allowed and that enforcement would have refused or asked
+about.
 
-Exits with 0 when nothing would change, 3 when something would, 1 when something is broken.`,
+Exits with 0 without changes, 3 with any, 1 for an error.`,
 		Example: `  sallyport policy replay --policy new-policies --since 168h
   sallyport policy replay --monitor
   sallyport policy replay recorded.jsonl --policy policies --format json`,
@@ -52,8 +53,8 @@ Exits with 0 when nothing would change, 3 when something would, 1 when something
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.policies, "policy", nil, "`directory` of policies to judge by, in place of those configured; may be repeated")
-	flags.StringVar(&f.since, "since", "", "records from `when` on: 2h (ago), 2026-01-31, or an RFC 3339 time")
-	flags.StringVar(&f.until, "until", "", "records before `when`")
+	flags.StringVar(&f.since, "since", "", "records since `time`: 2h (ago), 2026-01-31, or an RFC 3339 time")
+	flags.StringVar(&f.until, "until", "", "records before `time`")
 	flags.BoolVar(&f.monitor, "monitor", false, "show the commands that enforcement would have refused")
 	flags.BoolVar(&f.all, "all", false, "list all commands, not only those that change most often")
 	f.format = formatFlag(cmd)

@@ -19,10 +19,11 @@ func (a *app) policySchema() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of the policy input",
-		Long: `Print the JSON Schema of what policies see as input, for editors and for "opa check --schema".
+		Long: `Print the JSON Schema of the policy input, for editors and for "opa check --schema".
 
-With --kit, write into a directory what the stock opa needs to check and test policies as sallyport does: the
-schema, the builtins that policies may call, the library data.sallyport.lib, and data.sallyport.testing.`,
+With --kit, write into a directory the files with which the stock opa checks and tests policies as sallyport
+does: the schema, the builtins that policies may call, the library data.sallyport.lib, and
+data.sallyport.testing.`,
 		Example: `  sallyport policy schema > input.json
   sallyport policy schema --kit kit
   opa check --strict --schema kit/input.json --capabilities kit/capabilities.json kit/lib policies

@@ -36,17 +36,17 @@ func (a *app) policyTest() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test [DIR…]",
 		Short: "Run the tests of policies, their cases, and the examples in their metadata",
-		Long: `Run what shows that policies do what they should, in directories or, where none is named, in all that the
+		Long: `Run the tests of policies in directories or, where none is named, of all policies that the
 configuration loads, the built-in rules included:
 
   unit tests   test_… in files that end in _test.rego, as "opa test" runs them
-  cases        *.cases.yaml: commands, and what all rules together must say of them
+  cases        *.cases.yaml: commands, and the decision of all rules together on each
   examples     in the metadata of each rule, and look-alikes in which it must find nothing
 
 Commands are judged by the whole engine in a workspace of their own; nothing runs. Each is judged by the compiled
-form of the built-in rules and by OPA's interpreter, which must say the same. -v shows what holds, too.
+form of the built-in rules and by OPA's interpreter, which must agree. -v also shows the tests that pass.
 
-Exits with 0 when all holds, 1 when something does not.`,
+Exits with 0 when all tests pass, 1 when one fails.`,
 		Example: `  sallyport policy test -v policies
   sallyport policy test --coverage policies
   sallyport policy test --rule git/force_push`,

@@ -76,7 +76,7 @@ func (v *verifier) prune(line []byte) {
 		v.here("a prune record that cannot be read")
 	}
 	for _, p := range b.Pruned {
-		if v.removed[p.Segment] == p.SHA256 {
+		if v.removed[p.Segment] == p {
 			delete(v.removed, p.Segment)
 		}
 	}

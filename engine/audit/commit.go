@@ -391,6 +391,9 @@ func (l *Log) reopen() error {
 	name := segmentName(l.st.segment)
 	f, err := openChecked(l.o.fs, l.path(name), flag)
 	if errors.Is(err, fs.ErrNotExist) {
+		if passed, err := l.passPruned(); passed || err != nil {
+			return err
+		}
 		return fmt.Errorf("reopen audit log: %s is gone: %w: put it back", name, ErrTampered)
 	}
 	if err != nil {

@@ -48,7 +48,7 @@ func newEdits(t *testing.T, d *memDisk, n *memNode, o VerifyOptions) *edits {
 	lines := bytes.SplitAfter(e.whole, []byte("\n"))
 	e.lines = lines[:len(lines)-1]
 	v := verifier{dir: "/s/audit", fs: d, open: map[string]place{}, granted: map[string]bool{},
-		removed: map[int]string{}, excused: map[string]bool{}}
+		removed: map[int]prunedFile{}, excused: map[string]bool{}}
 	if err := v.prepare(o); err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ type prunedFile struct {
 	Records int64     `json:"records"` // how many it had
 	Bytes   int64     `json:"bytes"`
 	SHA256  string    `json:"sha256"` // of the whole file, for who finds it in an archive
-	Last    time.Time `json:"last"`   // time of its last record
+	Last    time.Time `json:"last"`   // time of its newest record
 }
 
 // pruneBody is the body of a prune record.
@@ -97,6 +97,9 @@ func hashesOfFile(f file) (text []byte, p prunedFile, err error) {
 	if err := json.Unmarshal(head, &p); err != nil {
 		return nil, p, err
 	}
+	if again, err := json.Marshal(p); err != nil || !bytes.Equal(again, head) {
+		return nil, p, fmt.Errorf("%w: its first line is not as it was written", ErrTampered)
+	}
 	if int64(len(text)) != p.Records*tlog.HashSize {
 		return nil, p, fmt.Errorf("%w: it does not have %d hashes", ErrTampered, p.Records)
 	}
@@ -125,6 +128,7 @@ func Prune(o Options, before time.Time, by string) (Pruned, error) {
 	if !r.OK {
 		return done, fmt.Errorf("prune audit log: it does not verify: find out why first: sallyport audit verify")
 	}
+	o.CheckpointEvery = -1 // nothing but what follows writes
 	l, err := Open(o)
 	if err != nil {
 		return done, err
@@ -134,19 +138,47 @@ func Prune(o Options, before time.Time, by string) (Pruned, error) {
 	if err == nil && len(fresh) > 0 {
 		var p payload
 		if p, err = l.ownPayload(engine.KindPrune, body); err == nil {
+			err = whole(p)
+		}
+		if err == nil {
 			err = l.enqueue(&request{records: []payload{p}, sign: true, result: make(chan error, 1)})
 		}
-		for _, f := range fresh {
-			if err == nil {
-				err = o.fs.Remove(l.path(segmentName(f.Segment)))
-				done.Files, done.Records, done.Bytes = done.Files+1, done.Records+f.Records, done.Bytes+f.Bytes
-			}
+		if err == nil {
+			done, err = l.remove(fresh)
 		}
 	}
 	if err != nil {
 		err = fmt.Errorf("prune audit log: %w", err)
 	}
-	return done, errors.Join(err, l.Close(), o.fs.SyncDir(o.Dir))
+	return done, errors.Join(err, l.Close())
+}
+
+// whole refuses a prune record of which a part was cut off: the files that it leaves out would be missing.
+func whole(p payload) error {
+	if bytes.Contains(p.body, []byte(`,"cut":[`)) {
+		return errors.New("too many files and open decisions for one record: archive the log and begin a new one")
+	}
+	return nil
+}
+
+// remove removes the files one after the other, the oldest first, so that no crash leaves a gap. No process
+// reads the log for its next record meanwhile.
+func (l *Log) remove(files []prunedFile) (done Pruned, err error) {
+	if err := l.acquire(l.o.LockWait); err != nil {
+		return done, err
+	}
+	defer l.release()
+	for _, f := range files {
+		err := l.o.fs.Remove(l.path(segmentName(f.Segment)))
+		if err == nil {
+			err = l.o.fs.SyncDir(l.o.Dir)
+		}
+		if err != nil {
+			return done, err
+		}
+		done.Files, done.Records, done.Bytes = done.Files+1, done.Records+f.Records, done.Bytes+f.Bytes
+	}
+	return done, nil
 }
 
 // condense writes the hashes of the files that are old enough, and returns what the prune record says, and the files that
@@ -177,6 +209,7 @@ func (l *Log) condense(before time.Time) (body pruneBody, fresh []prunedFile, er
 			}
 		}
 	}
+	open := map[string]bool{} // at the end of each file: a crash may leave those behind it
 	for _, n := range segments[:max(0, len(segments)-1)] {
 		p, leaves, err := l.digest(n)
 		if err != nil {
@@ -196,9 +229,14 @@ func (l *Log) condense(before time.Time) (body pruneBody, fresh []prunedFile, er
 			return body, nil, err
 		}
 		body.Pruned, fresh = append(body.Pruned, p), append(fresh, p)
+		for id := range v.open {
+			open[id] = true
+		}
+		for id := range v.granted {
+			open[id] = true
+		}
 	}
-	body.Open = slices.Sorted(maps.Keys(v.open))
-	body.Open = append(body.Open, slices.Sorted(maps.Keys(v.granted))...)
+	body.Open = slices.Sorted(maps.Keys(open))
 	return body, fresh, nil
 }
 
@@ -236,7 +274,9 @@ func (l *Log) digest(segment int) (p prunedFile, leaves []byte, err error) {
 		}
 		leaf := r.leaf(line)
 		leaves = append(leaves, leaf[:]...)
-		p.Records, p.Last = p.Records+1, e.Time
+		if p.Records++; e.Time.After(p.Last) { // the last record is not the newest where the clock was set back
+			p.Last = e.Time
+		}
 	}
 }
 

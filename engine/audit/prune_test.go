@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -78,12 +79,130 @@ func TestPrune(t *testing.T) {
 	refuse("one hash less")
 	writeFile(t, hashes, strings.Replace(string(kept), `"sha256":"`, `"sha256":"0`, 1))
 	refuse("another digest than the record has")
+	writeFile(t, hashes, strings.Replace(string(kept), `"bytes":`, `"bytes":9`, 1))
+	refuse("another size than the record has")
+	writeFile(t, hashes, strings.Replace(string(kept), `{"segment"`, `{"by":"eve","segment"`, 1))
+	refuse("a member that the record does not have")
 	if err := os.Remove(hashes); err != nil {
 		t.Fatal(err)
 	}
 	refuse("no hashes")
 	writeFile(t, hashes, string(kept))
 	mustVerify(t, o.Dir)
+}
+
+// A process that gave up its file, as after a failed write, goes on behind a prune of that file.
+func TestPruneBesideAClosedFile(t *testing.T) {
+	t.Parallel()
+	o := testOptions(t)
+	o.SegmentSize = 6 << 10
+	idle := mustOpen(t, o)
+	fill(t, idle, 0, 1)
+	if err := idle.drop(); err != nil {
+		t.Fatal(err)
+	}
+	l := mustOpen(t, o)
+	fill(t, l, 10, 20)
+	mustClose(t, l)
+	if done, err := Prune(o, testTime.Add(time.Hour), "ann"); err != nil || done.Files == 0 {
+		t.Fatalf("pruned %+v, %v", done, err)
+	}
+	if err := idle.Record(t.Context(), decision("later", "true", engine.Deny)); err != nil {
+		t.Error(err)
+	}
+	mustClose(t, idle)
+	if r := mustVerify(t, o.Dir); len(r.Breaks) > 0 {
+		t.Errorf("a pruned file counts as a break:\n%s", r)
+	}
+}
+
+// The age of a file is that of its newest record, also where the clock was set back before its last one.
+func TestPruneAfterClockStep(t *testing.T) {
+	t.Parallel()
+	o := testOptions(t)
+	o.SegmentSize = 6 << 10
+	l := mustOpen(t, o)
+	for i, at := range []time.Time{testTime, testTime.Add(48 * time.Hour), testTime} {
+		r := decision(fmt.Sprint("clock-", i), "true", engine.Deny)
+		r.Time = at
+		if err := l.Record(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fill(t, l, 0, 30)
+	mustClose(t, l)
+	if done, err := Prune(o, testTime.Add(time.Hour), "ann"); err != nil || done.Files != 0 {
+		t.Errorf("pruned a file with a record from two days later: %+v, %v", done, err)
+	}
+	if done, err := Prune(o, testTime.Add(49*time.Hour), "ann"); err != nil || done.Files == 0 {
+		t.Errorf("pruned %+v, %v once all records are old enough", done, err)
+	}
+}
+
+// A prune that cannot name all open decisions in one record removes nothing.
+func TestPruneWithoutRoom(t *testing.T) {
+	t.Parallel()
+	o := testOptions(t)
+	o.SegmentSize, o.MaxRecord = 256<<10, minRecord
+	l := mustOpen(t, o)
+	for i := range 400 {
+		id := fmt.Sprintf("%0*d", maxID, i)
+		if err := l.Record(t.Context(), decision(id, "sleep 9", engine.Allow)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fill(t, l, 0, 100)
+	mustClose(t, l)
+	done, err := Prune(o, testTime.Add(time.Hour), "ann")
+	if err == nil || !strings.Contains(err.Error(), "archive the log") || done.Files != 0 {
+		t.Errorf("pruned %+v, %v", done, err)
+	}
+	mustVerify(t, o.Dir)
+}
+
+// Whatever operation of a prune fails or is the last of a killed process, the log verifies and goes on. The
+// next prune removes the files.
+func TestPruneFaults(t *testing.T) {
+	t.Parallel()
+	begin := func() *memDisk {
+		d := newMemDisk()
+		session(t, d, 0, 12)
+		return d
+	}
+	prune := func(d *memDisk) (Pruned, error) { return Prune(memOptions(d), testTime.Add(time.Hour), "ann") }
+	d := begin()
+	from := d.ops
+	if done, err := prune(d); err != nil || done.Files < 2 {
+		t.Fatalf("pruned %+v, %v", done, err)
+	}
+	total := d.ops - from
+	step := 1
+	if thin() {
+		step = 7
+	}
+	for _, kind := range []fault{ioError, full, kill, killed} {
+		for at := 1; at <= total; at += step {
+			for _, powerCut := range []bool{false, true} {
+				d := begin()
+				first := d.ops
+				d.fault = func(_ string, n int) fault {
+					if n == first+at {
+						return kind
+					}
+					return none
+				}
+				_, _ = prune(d) // may fail: that is what is tested
+				d.restart(powerCut, rand.New(rand.NewPCG(uint64(at), 1)))
+				holds(t, d, nil)
+				if _, err := prune(d); err != nil {
+					t.Fatalf("fault %d at operation %d of %d: the next prune: %v\n%s", kind, at, total, err, d.dump())
+				}
+				if r, err := verify(d, "/s/audit", VerifyOptions{}); err != nil || !r.OK || r.Segments > 2 {
+					t.Fatalf("fault %d at operation %d of %d: %v\n%s", kind, at, total, err, r)
+				}
+			}
+		}
+	}
 }
 
 // A file that was removed by hand is missed although somebody wrote its hashes: no record tells of it.

@@ -50,7 +50,8 @@ func verify(fsys fileSystem, dir string, o VerifyOptions) (Report, error) {
 	if err != nil {
 		return Report{}, fmt.Errorf("verify audit log: %w", err)
 	}
-	v := verifier{dir: dir, fs: fsys, open: map[string]place{}, granted: map[string]bool{}, removed: map[int]string{}, excused: map[string]bool{}}
+	v := verifier{dir: dir, fs: fsys, open: map[string]place{}, granted: map[string]bool{},
+		removed: map[int]prunedFile{}, excused: map[string]bool{}}
 	if err := v.prepare(o); err != nil {
 		return Report{}, fmt.Errorf("verify audit log: %w", err)
 	}
@@ -78,18 +79,18 @@ type verifier struct {
 	line     int // in the present file
 	tail     []tailLine
 	r        Report
-	last     []byte           // time of the last record
-	newest   time.Time        // the latest time of a record
-	covered  int64            // records under the newest checkpoint that holds
-	given    bool             // a checkpoint from elsewhere was compared
-	noted    bool             // there is a checkpoint file
-	shift    int64            // by how much the numbers of records have gone wrong so far
-	hashed   []int            // files of which only hashes are left
-	removed  map[int]string   // the digests of these, as long as no prune record has them
-	excused  map[string]bool  // decisions that were open in them
-	unasked  []string         // outcomes of decisions that may have stood in them
-	open     map[string]place // decisions that allow and have no outcome yet
-	granted  map[string]bool  // those that wait for an approval: not open until it is given
+	last     []byte             // time of the last record
+	newest   time.Time          // the latest time of a record
+	covered  int64              // records under the newest checkpoint that holds
+	given    bool               // a checkpoint from elsewhere was compared
+	noted    bool               // there is a checkpoint file
+	shift    int64              // by how much the numbers of records have gone wrong so far
+	hashed   []int              // files of which only hashes are left
+	removed  map[int]prunedFile // these, as long as no prune record has them
+	excused  map[string]bool    // decisions that were open in them
+	unasked  []string           // outcomes of decisions that may have stood in them
+	open     map[string]place   // decisions that allow and have no outcome yet
+	granted  map[string]bool    // those that wait for an approval: not open until it is given
 }
 
 // segmentPart is a file up to the size that it had when verification began.
@@ -240,7 +241,7 @@ func (v *verifier) prunedFile(n int) error {
 	if err != nil {
 		return err
 	}
-	v.removed[n] = p.SHA256
+	v.removed[n] = p
 	for leaf, err := range leaves {
 		if err != nil {
 			return err

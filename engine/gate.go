@@ -46,6 +46,7 @@ type Limits struct {
 type Gate struct {
 	o       Options
 	jobs    jobs
+	past    history
 	closing context.Context // ends when the gate is closed
 	close   context.CancelFunc
 
@@ -106,9 +107,9 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Check judges a request and runs nothing. It writes no record.
+// Check judges a request and runs nothing. It writes no record, and the session does not remember it.
 func (g *Gate) Check(ctx context.Context, r Request) (Outcome, error) {
-	j, err := g.judge(ctx, r)
+	j, err := g.judge(ctx, r, false)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -136,13 +137,14 @@ func (g *Gate) Start(ctx context.Context, r Request) (*Job, error) {
 	stop := context.AfterFunc(g.closing, cancel) // nobody is asked any more
 	defer stop()
 	leave := g.jobs.enter()
-	j, err := g.judge(ctx, r)
+	j, err := g.judge(ctx, r, true)
 	if err != nil {
 		leave()
 		return nil, err
 	}
 	out, allowed := g.settle(ctx, j)
 	if !allowed {
+		j.entry.refused()
 		leave()
 		return over(out), nil
 	}
@@ -166,6 +168,7 @@ func (g *Gate) settle(ctx context.Context, j *judged) (out Outcome, allowed bool
 		return g.faulted(out, "audit", err), false
 	}
 	out.Approval = &a
+	j.entry.approved(a.Granted)
 	return out, a.Granted
 }
 

@@ -138,6 +138,7 @@ func (g *Gate) launch(ctx context.Context, j *judged, out Outcome, leave func())
 		end := g.o.Ledger.Begin(j.input, g.foresee(j))
 		noted = func(code int) error { return end(g.foresee(j), code) }
 	}
+	j.entry.runs()
 	out.Ran = true
 	started := g.o.Now()
 	if err := ctx.Err(); err != nil {
@@ -224,6 +225,7 @@ func (g *Gate) operate(ctx context.Context, j *judged) (e Exit) {
 // conclude notes the actions and records the outcome.
 func (g *Gate) conclude(j *judged, out Outcome, e Exit, noted func(int) error) Outcome {
 	out.Exit = e
+	defer j.entry.ended(e.Code)
 	if err := noted(e.Code); err != nil {
 		out.Fault = newFault("ledger", err)
 	}

@@ -22,14 +22,16 @@ type judged struct {
 	by       []Evaluator // its evaluators
 	exempted []Exempted
 	spent    []Spent
+	entry    *entry // its place in the session; nil where nothing remembers it
 }
 
 func (j *judged) outcome() Outcome {
 	return Outcome{Decision: j.decision, Input: j.input, Fault: j.fault, Exempted: j.exempted, Spent: j.spent, WorkDir: j.command.WorkDir}
 }
 
-// judge reads a request and lets every evaluator judge it. The error is about the request itself.
-func (g *Gate) judge(ctx context.Context, r Request) (*judged, error) {
+// judge reads a request and lets every evaluator judge it. The session remembers it if it may run. The
+// error is about the request itself.
+func (g *Gate) judge(ctx context.Context, r Request, mayRun bool) (*judged, error) {
 	if r.Timeout < 0 {
 		return nil, fmt.Errorf("%w: timeout %v: use a positive duration, or none for the default", ErrRequest, r.Timeout)
 	}
@@ -61,12 +63,18 @@ func (g *Gate) judge(ctx context.Context, r Request) (*judged, error) {
 	} else if f != nil {
 		j.fault = f
 	} else {
+		if mayRun {
+			j.entry = g.past.enter(j.input)
+		} else {
+			g.past.look(j.input)
+		}
 		j.spent = append(j.spent, Spent{By: "facts", Time: time.Since(begin)})
 		j.fault = g.decide(ctx, j)
 	}
 	if j.fault != nil {
 		j.decision.Effect, j.decision.Fault = Deny, j.fault.ID
 	}
+	j.entry.decided(j.decision.Effect)
 	j.decision.ElapsedUS = g.o.Now().Sub(start).Microseconds()
 	return j, nil
 }

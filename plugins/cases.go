@@ -60,9 +60,11 @@ func tryCase(ctx context.Context, l *config.Loaded, c rego.Case, dir string, jud
 	}
 	delete(settings, "profile")
 	o := Options{CheckOnly: true, Session: c.Session, policies: judge.of}
-	if !c.Time.IsZero() {
-		o.now = func() time.Time { return c.Time }
+	now := c.Time
+	if now.IsZero() {
+		now = time.Now()
 	}
+	o.now = func() time.Time { return now }
 	o.history = seenIn(dir, c.Seen)
 	o.runner = func(r engine.Runner) engine.Runner { return posing{r, c.Runner.Facts()} }
 	w, err := newWorld(ctx, l, dir, setting{profile, settings, c.Files}, o)
@@ -73,6 +75,16 @@ func tryCase(ctx context.Context, l *config.Loaded, c rego.Case, dir string, jud
 	subject := w.gate.Subject
 	subject.Agent, subject.User = cmp.Or(c.Agent, subject.Agent), cmp.Or(c.User, subject.User)
 	subject.Client.Name = cmp.Or(c.Client, subject.Client.Name)
+	for _, e := range c.History {
+		earlier := asked(w.place.Replace(e.Text()))
+		earlier.WorkDir, earlier.Subject = w.place.Replace(c.WorkDir), subject
+		past := engine.Earlier{
+			Request: earlier, Ago: e.Ago, Effect: e.Effect, State: e.State, Approval: e.Approval, Exit: e.Exit,
+		}
+		if err := w.gate.Recall(ctx, past); err != nil {
+			return CaseResult{}, err
+		}
+	}
 	request := asked(w.place.Replace(c.Text()))
 	request.WorkDir, request.Background, request.Subject = w.place.Replace(c.WorkDir), c.Background, subject
 	got, err := w.gate.Check(ctx, request)

@@ -80,9 +80,17 @@ func (o ReplayOptions) Judge(ctx context.Context, l *config.Loaded, entries iter
 	if err != nil {
 		return Replay{}, err
 	}
+	remembered, err := policies.Reads("session")
+	if err != nil {
+		return Replay{}, err
+	}
 	layout := l.Layout()
 	r := &replayer{
-		options: o, evaluators: []engine.Evaluator{policies}, layout: &layout, known: map[[sha256.Size]byte]*verdict{},
+		remembered: remembered,
+		options:    o,
+		evaluators: []engine.Evaluator{policies},
+		layout:     &layout,
+		known:      map[[sha256.Size]byte]*verdict{},
 		// The facts that a plugin reads are unknown.
 		alike: len(rules) == 0 && !timed && !named && len(l.Exemptions) == 0, // which expire
 	}
@@ -115,6 +123,7 @@ type replayer struct {
 	evaluators []engine.Evaluator
 	layout     *facts.Layout
 	alike      bool // inputs that differ in id and time alone are judged alike
+	remembered bool // some policy reads the session
 
 	mu     sync.Mutex
 	result Replay
@@ -223,7 +232,12 @@ func (r *replayer) verdict(input []byte) *verdict {
 	}
 	same := sha256.New()
 	same.Write(input[at[2]:at[3]])
-	same.Write(input[at[1]:])
+	rest := input[at[1]:]
+	// The session is the last field. No text can hold the mark: there its quotes would be escaped.
+	if i := bytes.LastIndex(rest, []byte(`,"session":{`)); i >= 0 && !r.remembered {
+		rest = rest[:i]
+	}
+	same.Write(rest)
 	key := [sha256.Size]byte(same.Sum(nil))
 	r.mu.Lock()
 	defer r.mu.Unlock()

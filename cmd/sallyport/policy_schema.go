@@ -22,8 +22,8 @@ func (a *app) policySchema() *cobra.Command {
 		Long: `Print the JSON Schema of the policy input, for editors and for "opa check --schema".
 
 With --kit, write into a directory the files with which the stock opa checks and tests policies as sallyport
-does: the schema, the builtins that policies may call, the library data.sallyport.lib, and
-data.sallyport.testing.`,
+does: the schema, the builtins that policies may call, the libraries data.sallyport.lib and
+data.sallyport.session, and data.sallyport.testing.`,
 		Example: `  sallyport policy schema > input.json
   sallyport policy schema --kit kit
   opa check --strict --schema kit/input.json --capabilities kit/capabilities.json kit/lib policies
@@ -55,8 +55,8 @@ func writeKit(dir string, schema []byte) error {
 	files := map[string][]byte{"input.json": schema, "capabilities.json": append(capabilities, '\n')}
 	// With its roots named, opa takes the library beside a bundle of policies: opa run -b team.tar.gz kit/lib.
 	files["lib/.manifest"] = []byte(`{"roots": ["sallyport"], "rego_version": 1}` + "\n")
-	for _, part := range []string{"sallyport/lib", "sallyport/testing", "sallyport/config"} {
-		err := fs.WalkDir(policies.Kit(), part, func(name string, entry fs.DirEntry, err error) error {
+	for _, part := range []string{"lib", "session", "testing", "config"} {
+		err := fs.WalkDir(policies.Kit(), "sallyport/"+part, func(name string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() {
 				return err
 			}

@@ -147,7 +147,8 @@ const scriptBytes = 64 << 10
 // build makes the input from a program that was parsed, or from the reason why it was not.
 func (b *Builder) build(req Ask, v *view, work string, prog *shell.Program, err error) *Input {
 	in := &Input{Version: Version, Request: req.Request, Subject: req.Subject, Runner: req.Runner,
-		Commands: []Command{}, Paths: []Path{}, Git: Git{Remotes: []Remote{}}}
+		Commands: []Command{}, Paths: []Path{}, Git: Git{Remotes: []Remote{}},
+		Session: NoSession()}
 	in.Request.WorkDir = work
 	in.Request.Env = sortedKeys(req.Env)
 	if prog != nil {

@@ -118,7 +118,9 @@ func documented(t *testing.T, heading string) []string {
 func TestEverythingIsDocumented(t *testing.T) {
 	t.Parallel()
 	var all []string
-	for _, h := range []string{"## Top level", "## request", "## subject and runner", "## shell", "## commands", "## paths"} {
+	for _, h := range []string{
+		"## Top level", "## request", "## subject and runner", "## shell", "## commands", "## paths", "## session",
+	} {
 		all = append(all, documented(t, h)...)
 	}
 	for name, lists := range map[string][2][]string{

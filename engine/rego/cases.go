@@ -34,9 +34,10 @@ type Case struct {
 	Client  string            `yaml:"client"` // the program through which it is asked for
 	Time    time.Time         `yaml:"time"`   // RFC 3339; the zero value for now
 	Runner  Surroundings      `yaml:"runner"`
-	Files   map[string]string `yaml:"files"`  // below the workspace or {home}; "-> target" makes a symbolic link
-	Seen    map[string]string `yaml:"seen"`   // of the same names, their use by the session: read, created
-	Config  map[string]any    `yaml:"config"` // parts of the operator's configuration
+	Files   map[string]string `yaml:"files"`   // by name below the workspace or {home}; "-> x" is a link to x
+	Seen    map[string]string `yaml:"seen"`    // of the same names, their use by the session: read, created
+	Config  map[string]any    `yaml:"config"`  // parts of the operator's configuration
+	History []Past            `yaml:"history"` // earlier requests of the session, the newest last
 	Effect  engine.Effect     `yaml:"effect"`
 	Rules   []string          `yaml:"rules"` // must be among the reasons; others may be
 
@@ -52,6 +53,50 @@ func (c Case) Text() string {
 		return c.Tool + ": " + strings.Join(c.Touches, ", ")
 	}
 	return c.Command
+}
+
+// Past is an earlier request of a case's session: a command or a file tool, and how it went.
+type Past struct {
+	Command  string        `yaml:"command"`
+	Tool     string        `yaml:"tool"`
+	Touches  []string      `yaml:"touches"`
+	Ago      time.Duration `yaml:"ago"`
+	Effect   engine.Effect `yaml:"effect"`   // left out: allow, ask with an approval, none for a state deciding
+	State    string        `yaml:"state"`    // left out: refused after a denial, else ended
+	Approval string        `yaml:"approval"` // "granted", "refused"
+	Exit     int           `yaml:"exit"`
+}
+
+// Text is the command of a request, or its file tool in the notation of facts.ReadTouches.
+func (p Past) Text() string { return Case{Command: p.Command, Tool: p.Tool, Touches: p.Touches}.Text() }
+
+// complete fills in what a case leaves out, and says what is wrong with the rest.
+func (p *Past) complete() (problem, fix string) {
+	if p.State == "" {
+		p.State = "ended"
+		if p.Effect == engine.Deny || p.Approval == "refused" {
+			p.State = "refused"
+		}
+	}
+	if p.Effect == "" && p.State != "deciding" {
+		p.Effect = engine.Allow
+	}
+	if p.Effect == "" && p.Approval != "" || p.Effect == engine.Allow && p.Approval != "" {
+		p.Effect = engine.Ask
+	}
+	switch {
+	case (p.Command == "") == (p.Tool == "") || p.Tool != "" && !readable(p.Text()):
+		return "is no request", `write a command, or tool: read_file with touches: ["read a.txt"]`
+	case p.Ago < 0:
+		return fmt.Sprintf("has ago %s", p.Ago), "write a duration such as 30s"
+	case !slices.Contains([]engine.Effect{"", engine.Allow, engine.Ask, engine.Deny}, p.Effect):
+		return fmt.Sprintf("has the effect %q", p.Effect), "want allow, ask or deny"
+	case !slices.Contains([]string{"deciding", "running", "ended", "refused"}, p.State):
+		return fmt.Sprintf("has the state %q", p.State), "want deciding, running, ended or refused"
+	case !slices.Contains([]string{"", "granted", "refused"}, p.Approval):
+		return fmt.Sprintf("has the approval %q", p.Approval), "want granted or refused"
+	}
+	return "", ""
 }
 
 // Surroundings describe the runner of a case; an omitted field is that of the local one.
@@ -175,7 +220,8 @@ func (c caseReader) keys(n *yaml.Node, what string, known ...string) bool {
 }
 
 func (c caseReader) one(n *yaml.Node) (Case, bool) {
-	sound := c.keys(n, "a case", "name", "command", "tool", "touches", "background", "work_dir", "agent", "session", "user", "client", "time", "runner", "files", "seen", "config", "effect", "rules")
+	sound := c.keys(n, "a case", "name", "command", "tool", "touches", "background", "work_dir", "agent",
+		"session", "user", "client", "time", "runner", "files", "seen", "config", "history", "effect", "rules")
 	if !sound {
 		return Case{}, false
 	}
@@ -185,12 +231,23 @@ func (c caseReader) one(n *yaml.Node) (Case, bool) {
 			sound = c.keys(value, "runner", "name", "isolation", "network", "elevated") && sound
 		case "config":
 			sound = c.keys(value, "config", CaseSettings...) && sound
+		case "history":
+			for _, past := range value.Content {
+				sound = c.keys(past, "an entry of history", "command", "tool", "touches", "ago", "effect",
+					"state", "approval", "exit") && sound
+			}
 		}
 	}
 	one := Case{File: c.file, Row: n.Line}
 	if err := n.Decode(&one); err != nil {
 		c.fail(n, "%s", yamlText(err))
 		return one, false
+	}
+	for i := range one.History {
+		if problem, fix := one.History[i].complete(); problem != "" {
+			c.fail(n, "case %q: entry %d of history %s", one.Name, i+1, problem).suggest("%s", fix)
+			return one, false
+		}
 	}
 	switch {
 	case one.Name == "":

@@ -225,7 +225,8 @@ func sampleInput() *facts.Input {
 			Exists: true, Type: "file", Zone: "workspace", Permission: "write", Labels: []string{}, Seen: "none",
 			Unread: facts.Unread{Examples: []string{}},
 		}},
-		Git: facts.Git{Remotes: []facts.Remote{}},
+		Git:     facts.Git{Remotes: []facts.Remote{}},
+		Session: facts.NoSession(),
 	}
 }
 

@@ -16,6 +16,7 @@ type Input struct {
 	Commands []Command `json:"commands"`
 	Paths    []Path    `json:"paths"`
 	Git      Git       `json:"git"`
+	Session  Session   `json:"session"`
 }
 
 // Request is the request, as far as policies may see it.
@@ -139,6 +140,49 @@ type Remote struct {
 	Name string   `json:"name"`
 	URLs []string `json:"urls"` // for fetch, as insteadOf rewrites them
 	Push []string `json:"push"` // for push
+}
+
+// Session is the history of the session before this request, requests in flight included.
+type Session struct {
+	Counts  Counts   `json:"counts"`
+	First   string   `json:"first"`   // time of its first request, RFC 3339; "" for none
+	Last    string   `json:"last"`    // time of its newest request; likewise
+	Labels  []string `json:"labels"`  // of the paths that its requests read, and "downloaded"
+	Dropped Dropped  `json:"dropped"` // its requests that Recent leaves out
+	Recent  []Event  `json:"recent"`  // its newest requests, at most 16, the newest last
+}
+
+// Counts counts the requests of a session by the effect of their decisions.
+type Counts struct {
+	Allow   int `json:"allow"`
+	Deny    int `json:"deny"`
+	Ask     int `json:"ask"`     // whatever the answer
+	Pending int `json:"pending"` // without a decision yet
+	Running int `json:"running"` // of all these, the ones that run now
+}
+
+// Dropped counts requests that are left out.
+type Dropped struct {
+	Count      int     `json:"count"`
+	AgeSeconds float64 `json:"age_seconds"` // of the newest of them; 0 for none
+}
+
+// Event is an earlier request of the session, or one in flight.
+type Event struct {
+	ID         string    `json:"id"` // of its decision
+	Time       time.Time `json:"time"`
+	AgeSeconds float64   `json:"age_seconds"` // at the time of this request; never negative
+	Tool       string    `json:"tool"`
+	Effect     string    `json:"effect"`    // "allow", "deny", "ask"; "pending" until there is a decision
+	State      string    `json:"state"`     // "deciding", "running", "ended", "refused"
+	Approval   string    `json:"approval"`  // "", "granted", "refused"
+	Exit       int       `json:"exit"`      // -1 where it has not ended or did not start
+	Certainty  string    `json:"certainty"` // the lowest of its text and its paths
+	Effects    []string  `json:"effects"`
+	Hosts      []string  `json:"hosts"`    // and those of targets; at most 16; "" for one that is not known
+	Labels     []string  `json:"labels"`   // of the paths that it reads, and "downloaded"
+	Commands   []string  `json:"commands"` // "git push": names with their subcommands; at most 16
+	Cut        bool      `json:"cut"`      // hosts or commands are left out
 }
 
 // Pipeline places a command in a pipeline.

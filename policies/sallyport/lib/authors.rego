@@ -114,3 +114,6 @@ pipeline(i) := {j: command |
 upstream(i) := {j | some j in input.commands[i].inputs}
 
 downstream(i) := {j | some j, command in input.commands; i in command.inputs}
+
+# How many there are, for packages that define a count of their own.
+size(collection) := count(collection)

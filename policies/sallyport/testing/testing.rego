@@ -34,6 +34,7 @@ request(commands, paths) := {
 	"commands": [object.union(_command, fields) | some fields in commands],
 	"paths": [object.union(_path, fields) | some fields in paths],
 	"git": {"top": "", "branch": "", "upstream": "", "remotes": []},
+	"session": session([]),
 } if {
 	every fields in commands {
 		_known("command", fields, _command)
@@ -42,6 +43,30 @@ request(commands, paths) := {
 		_known("path", fields, _path)
 	}
 }
+
+# A session with these requests before the present one, the newest last: an input with it is
+# object.union(testing.command({…}), {"session": testing.session([{"effect": "deny"}])}).
+session(events) := {
+	"counts": {
+		"allow": _events(recent, "effect", "allow"),
+		"deny": _events(recent, "effect", "deny"),
+		"ask": _events(recent, "effect", "ask"),
+		"pending": _events(recent, "effect", "pending"),
+		"running": _events(recent, "state", "running"),
+	},
+	"first": "2025-01-01T00:00:00Z",
+	"last": "2025-01-01T00:00:00Z",
+	"labels": sort({label | some event in recent; event.state != "refused"; some label in event.labels}),
+	"dropped": {"count": 0, "age_seconds": 0},
+	"recent": recent,
+} if {
+	every fields in events {
+		_known("event", fields, _event)
+	}
+	recent := [object.union(_event, fields) | some fields in events]
+}
+
+_events(events, field, value) := count([1 | some event in events; event[field] == value])
 
 _known(what, fields, complete) if {
 	unknown := object.keys(fields) - object.keys(complete)
@@ -104,4 +129,21 @@ _path := {
 	"unread": {"count": 0, "examples": []},
 	"generated": false,
 	"command": 0,
+}
+
+_event := {
+	"id": "earlier",
+	"time": "2025-01-01T00:00:00Z",
+	"age_seconds": 0,
+	"tool": "execute_command",
+	"effect": "allow",
+	"state": "ended",
+	"approval": "",
+	"exit": 0,
+	"certainty": "exact",
+	"effects": [],
+	"hosts": [],
+	"labels": [],
+	"commands": ["prog"],
+	"cut": false,
 }

@@ -1,0 +1,80 @@
+package facts
+
+import (
+	"maps"
+	"slices"
+)
+
+const (
+	eventMost  = 16  // hosts, and likewise commands, of one event
+	eventBytes = 255 // of one of these
+)
+
+// NoSession is a session without earlier requests.
+func NoSession() Session { return Session{Labels: []string{}, Recent: []Event{}} }
+
+// EventOf returns what an input says about its request, for the requests that come after it. The request
+// has no decision yet.
+func EventOf(in *Input) Event {
+	e := Event{
+		ID: in.Request.ID, Time: in.Request.Time, Tool: in.Request.Tool,
+		Effect: "pending", State: "deciding", Exit: -1,
+		Certainty: in.Shell.Certainty, Commands: []string{},
+	}
+	effects, hosts, labels := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for i := range in.Commands {
+		c := &in.Commands[i]
+		for _, effect := range c.Effects {
+			effects[effect] = true
+		}
+		for _, host := range c.Hosts {
+			hosts[host] = true
+		}
+		for _, t := range c.Targets {
+			hosts[t.Host] = true
+		}
+		if slices.Contains(c.Flags, flagNames[flagDownloads]) {
+			labels[labelNames[labelDownloaded]] = true
+		}
+		name := c.Name
+		if c.Subcommand != "" {
+			name += " " + c.Subcommand
+		}
+		if !slices.Contains(e.Commands, name) {
+			e.Commands = append(e.Commands, name)
+		}
+	}
+	for i := range in.Paths {
+		p := &in.Paths[i]
+		if p.Certainty != "exact" && e.Certainty != "unknown" {
+			e.Certainty = p.Certainty
+		}
+		if p.Command < 0 {
+			effects[p.Access] = true
+		}
+		if p.Access != "read" || slices.Contains(p.Labels, labelNames[labelMetadata]) {
+			continue
+		}
+		for _, label := range p.Labels {
+			labels[label] = true
+		}
+	}
+	e.Effects, e.Hosts, e.Labels = sorted(effects), sorted(hosts), sorted(labels)
+	e.Hosts, e.Cut = bounded(e.Hosts, e.Cut)
+	e.Commands, e.Cut = bounded(e.Commands, e.Cut)
+	return e
+}
+
+func sorted(set map[string]bool) []string {
+	list := slices.AppendSeq(make([]string, 0, len(set)), maps.Keys(set))
+	slices.Sort(list)
+	return list
+}
+
+// bounded leaves out what is too long or too much, and reports whether anything was left out, now or before.
+func bounded(list []string, already bool) ([]string, bool) {
+	all := len(list)
+	list = slices.DeleteFunc(list, func(s string) bool { return len(s) > eventBytes })
+	list = list[:min(len(list), eventMost)]
+	return list, already || len(list) < all
+}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -55,8 +56,20 @@ func beGateway(mode string) int {
 	return 0
 }
 
+// noStandIn begins the output of a gateway that cannot have one.
+const noStandIn = "without a stand-in:"
+
 // outlive runs a script that kills its parent and then a command that does not, and prints their ends.
 func outlive(s *Supervisor, script string) int {
+	if s.opts.Apart {
+		if p, err := s.Start(context.Background(), command("true")); err == nil {
+			p.Wait()
+		}
+		if s.host.standIn == "" { // ptrace(2) may be forbidden; that shows with the first command
+			fmt.Println(noStandIn, s.Shortcomings())
+			return 0
+		}
+	}
 	for _, text := range []string{"exec sh " + script, "echo alive"} {
 		p, err := s.Start(context.Background(), command(text))
 		if err != nil {
@@ -90,7 +103,11 @@ func TestParentKilled(t *testing.T) {
 		t.Errorf("without a stand-in: %q, %v: the test shows nothing", out, err)
 	}
 	want := fmt.Sprintf("137 SIGKILL \"\" %v\n0  \"alive\\n\" <nil>\n", errParentLost)
-	if out, err := run("apart"); out != want || err != nil {
+	out, err := run("apart")
+	if err == nil && strings.HasPrefix(out, noStandIn) {
+		leftout.Skip(t, leftout.Platform, "the parent of a command cannot be another process here: "+out)
+	}
+	if out != want || err != nil {
 		t.Errorf("with a stand-in: %q, %v, want %q", out, err, want)
 	}
 }

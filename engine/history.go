@@ -126,7 +126,7 @@ func (s *session) facts(now time.Time) facts.Session {
 	newest := s.newest
 	labels := maps.Clone(s.labels)
 	for i, e := range s.recent {
-		if e.event.State == "deciding" { // it may read what it asks for while this request runs
+		if e.event.State == "deciding" { // it may read its files while this request runs
 			for _, label := range e.event.Labels {
 				labels[label] = true
 			}
@@ -197,7 +197,7 @@ func (e *entry) refused() {
 	e.change(func(event *facts.Event, _ *session) { event.State = "refused" })
 }
 
-// runs notes that the request runs now: whatever it reads is read.
+// runs notes that the request runs now: its reads count from here on.
 func (e *entry) runs() {
 	e.change(func(event *facts.Event, s *session) {
 		event.State = "running"

@@ -221,7 +221,7 @@ func TestRequestsAtOnceCannotPassOneLimit(t *testing.T) {
 	const requests, limit = 3, 1
 	for _, limited := range []bool{true, false} {
 		w := newWorld(t)
-		w.runner.block = true // what runs goes on while the others are judged
+		w.runner.block = true // the first request runs while the others are judged
 		var all, decided sync.WaitGroup
 		all.Add(requests)
 		decided.Add(requests)
@@ -273,7 +273,7 @@ func TestRequestsAtOnceCannotPassOneLimit(t *testing.T) {
 	}
 }
 
-// What is being decided stays in the session, whatever comes behind it.
+// A request that is being decided stays in the session, however many come behind it.
 func TestRequestInFlightIsNotPushedOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -89,13 +89,13 @@ func (p *fields) at(step string) *fields {
 	return p.other
 }
 
-// concealed says what conceal replaced where, by JSON pointers.
+// concealed lists the replacements of conceal by JSON pointers.
 type concealed struct {
 	redacted []string
 	named    []namedSecret
 }
 
-// namedSecret is a name that contains what some text calls a secret: see [redact.Named].
+// namedSecret is a name that contains a value that some text calls a secret: see [redact.Named].
 type namedSecret struct {
 	At   string `json:"at"`
 	From string `json:"from"`

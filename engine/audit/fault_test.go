@@ -43,7 +43,7 @@ func session(t *testing.T, d *memDisk, from, n int) (acked []string) {
 			acked = append(acked, want)
 		}
 	}
-	_ = l.Close() // may fail: that is what is tested
+	_ = l.Close() // the fault under test may hit it
 	return acked
 }
 

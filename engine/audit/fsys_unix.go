@@ -36,7 +36,7 @@ func syncDir(name string) error {
 }
 
 // lock waits in two queues, of which the kernel serves each in order: whoever has just freed the log stands at the
-// end of the first, and so passes nobody who waits. Without wait it takes the
+// end of the first, and so passes no waiting process. Without wait it takes the
 // log only if nobody has it or waits for it.
 func lock(f *os.File, wait bool) error {
 	if !wait {

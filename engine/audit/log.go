@@ -33,14 +33,14 @@ type Log struct {
 
 	mu     sync.Mutex
 	queue  []*request
-	busy   bool // somebody writes: the committer, or a caller of Record that found nobody
+	busy   bool // the committer writes, or a caller of Record that found the log free
 	due    bool // a checkpoint is due by time
 	closed bool
 	wake   chan struct{} // 1: the committer writes from now on
 	done   chan struct{} // the committer has ended
 	final  error         // of Close; read after done
 
-	// What follows belongs to whoever has set busy.
+	// The writer that has set busy owns the fields below.
 	lock       file
 	lockID     fileID
 	seg        file // nil while poisoned
@@ -227,7 +227,7 @@ func (l *Log) run() {
 			}
 			l.process(batch, due && l.st.since > 0)
 			if len(batch) > 1 {
-				runtime.Gosched() // whoever writes again does so before the next batch begins, not behind it
+				runtime.Gosched() // the woken writers may join the next batch
 			}
 		}
 	}

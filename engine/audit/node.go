@@ -109,7 +109,7 @@ func (p *nodeParser) str() (string, error) {
 				return raw[1 : len(raw)-1], nil
 			}
 			var s string
-			err := json.Unmarshal([]byte(raw), &s) // replaces what is not UTF-8
+			err := json.Unmarshal([]byte(raw), &s) // replaces bytes that are not UTF-8
 			return s, err
 		case c < ' ':
 			return "", errSyntax

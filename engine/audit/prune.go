@@ -128,7 +128,7 @@ func Prune(o Options, before time.Time, by string) (Pruned, error) {
 	if !r.OK {
 		return done, fmt.Errorf("prune audit log: it does not verify: find out why first: sallyport audit verify")
 	}
-	o.CheckpointEvery = -1 // nothing but what follows writes
+	o.CheckpointEvery = -1 // only the prune record is written
 	l, err := Open(o)
 	if err != nil {
 		return done, err

@@ -191,7 +191,7 @@ func TestPruneFaults(t *testing.T) {
 					}
 					return none
 				}
-				_, _ = prune(d) // may fail: that is what is tested
+				_, _ = prune(d) // the fault under test may hit it
 				d.restart(powerCut, rand.New(rand.NewPCG(uint64(at), 1)))
 				holds(t, d, nil)
 				if _, err := prune(d); err != nil {

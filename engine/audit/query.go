@@ -25,7 +25,7 @@ type Filter struct {
 	Rule         string        // decisions with a reason of this rule
 	Decision     string        // records of this decision
 	Digest       string        // records with a tag of these hex digits: see redact.Redactor.Digest
-	Named        bool          // records in which a name contains what some text calls a secret
+	Named        bool          // records in which a name contains a value that some text calls a secret
 	Last         int           // only so many of the newest; 0 for all
 }
 

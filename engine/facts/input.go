@@ -166,7 +166,7 @@ type Remote struct {
 	Push []string `json:"push"` // for push
 }
 
-// Session is what the gate has seen of the session before this request, requests in flight included.
+// Session holds the earlier requests of the session, those in flight included.
 type Session struct {
 	Counts  Counts   `json:"counts"`
 	First   string   `json:"first"`   // time of its first request, RFC 3339; "" for none
@@ -180,7 +180,7 @@ type Session struct {
 type Counts struct {
 	Allow   int `json:"allow"`
 	Deny    int `json:"deny"`
-	Ask     int `json:"ask"`     // whatever the answer
+	Ask     int `json:"ask"`     // with any answer
 	Pending int `json:"pending"` // without a decision yet
 	Running int `json:"running"` // of all these, the ones that run now
 }

@@ -13,7 +13,7 @@ const (
 // NoSession is a session without earlier requests.
 func NoSession() Session { return Session{Labels: []string{}, Recent: []Event{}} }
 
-// EventOf returns what an input says about its request, for the requests that come after it. The request
+// EventOf returns the facts of a request that later requests of its session see. The request
 // has no decision yet.
 func EventOf(in *Input) Event {
 	e := Event{
@@ -71,7 +71,7 @@ func sorted(set map[string]bool) []string {
 	return list
 }
 
-// bounded leaves out what is too long or too much, and reports whether anything was left out, now or before.
+// bounded drops texts that are too long and those above the limit, and reports whether any is missing.
 func bounded(list []string, already bool) ([]string, bool) {
 	all := len(list)
 	list = slices.DeleteFunc(list, func(s string) bool { return len(s) > eventBytes })

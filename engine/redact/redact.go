@@ -74,12 +74,12 @@ type Report struct {
 	Named    []Named // names that contain a secret
 }
 
-// Named is a name that contains what some text calls a secret. The name is left as it is, unless the secret is
-// known by its form.
+// Named is a name that contains a value that some text calls a secret. The name is left as it is, unless the
+// secret is known by its form.
 type Named struct {
 	At   int    // the name, by its index among the texts
 	From int    // the text that calls the value a secret
-	Tag  string // what stands for the value there
+	Tag  string // it replaces the value there
 }
 
 // maxNamed is how many of them a report has at most.

@@ -70,7 +70,7 @@ type Past struct {
 // Text is the command of a request, or its file tool in the notation of facts.ReadTouches.
 func (p Past) Text() string { return Case{Command: p.Command, Tool: p.Tool, Touches: p.Touches}.Text() }
 
-// complete fills in what a case leaves out, and says what is wrong with the rest.
+// complete fills in the missing fields of a case, and reports errors in the others.
 func (p *Past) complete() (problem, fix string) {
 	if p.State == "" {
 		p.State = "ended"

@@ -156,7 +156,7 @@ type Session struct {
 type Counts struct {
 	Allow   int `json:"allow"`
 	Deny    int `json:"deny"`
-	Ask     int `json:"ask"`     // whatever the answer
+	Ask     int `json:"ask"`     // with any answer
 	Pending int `json:"pending"` // without a decision yet
 	Running int `json:"running"` // of all these, the ones that run now
 }

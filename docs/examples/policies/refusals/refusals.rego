@@ -5,7 +5,7 @@
 #   within some minutes nothing runs until it was quiet for that time.
 # custom:
 #   severity: medium
-#   remediation: Stop, and tell a person what you want to do and which rule is in the way.
+#   remediation: Stop, and tell a person your goal and the rule that is in the way.
 #   lookalikes:
 #     - ls
 package custom.sessions.refusals

@@ -1,5 +1,5 @@
 # METADATA
-# title: Applied is what was approved
+# title: Only the approved plan is applied
 # description: >-
 #   A person approves a plan. It is good for one application, and for none once a file was written since.
 # custom:

@@ -196,7 +196,7 @@ func verified(dir string, l *config.Loaded, o audit.VerifyOptions) (audit.Report
 		case kept[i].Beside:
 			out.Time, out.Signed = kept[i].Signed, true
 			report.Unproved = append(report.Unproved,
-				"the note of "+place+" lies beside the log: who can write there can put an older one there")
+				"the note of "+place+" lies beside the log: anyone who can write there can put an older one there")
 		}
 		report.Published = append(report.Published, out)
 	}

@@ -235,10 +235,11 @@ func (v *verifier) time(h head) {
 func (v *verifier) unproved() {
 	say := func(what string) { v.r.Unproved = append(v.r.Unproved, what) }
 	if !v.given {
-		say("no checkpoint from elsewhere was compared: who has the key can write another log, or end this one earlier (--checkpoint)")
+		say("no checkpoint from elsewhere was compared: anyone with the key can write another log, " +
+			"or end this one earlier (--checkpoint)")
 	}
 	if !v.r.KeyGiven {
-		say("the public key is the one beside the log: who can write the log can exchange it (--public-key)")
+		say("the public key is the one beside the log: anyone who can write the log can exchange it (--public-key)")
 	}
 	if bare := v.st.tree.size - v.covered; bare > 0 && len(v.keys) > 0 {
 		say(fmt.Sprintf("records behind the newest checkpoint, of which only the links were checked: %d", bare))

@@ -156,15 +156,28 @@ func (l *Log) enqueue(req *request) error {
 		l.queue = append(l.queue, req)
 	}
 	l.mu.Unlock()
-	if alone { // no other goroutine has to wake up for this
-		l.process([]*request{req}, false)
+	if alone {
+		l.turn(req)
+	}
+	return <-req.result
+}
+
+// turn writes one request in the goroutine of its caller, so that no other has to wake up. After a panic the next
+// batch opens the file again, and reads its end.
+func (l *Log) turn(req *request) {
+	done := false
+	defer func() {
+		if !done {
+			_ = l.drop()
+		}
 		l.mu.Lock()
+		defer l.mu.Unlock()
 		if l.busy = len(l.queue) > 0 || l.due || l.closed; l.busy {
 			l.wake <- struct{}{}
 		}
-		l.mu.Unlock()
-	}
-	return <-req.result
+	}()
+	l.process([]*request{req}, false)
+	done = true
 }
 
 // Redacted returns the body of a record as the log has it: a JSON object without secrets, cut to size.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -187,4 +188,52 @@ func TestManyProcessesOnASlowDisk(t *testing.T) {
 		t.Errorf("report:\n%s", r)
 	}
 	t.Logf("%d syncs, %d ends of LockWait", syncs, waits)
+}
+
+// brokenDisk panics in the sync that the test names, once.
+type brokenDisk struct {
+	osFS
+	breaks *atomic.Bool
+}
+
+type brokenFile struct {
+	file
+	breaks *atomic.Bool
+}
+
+func (d brokenDisk) OpenFile(name string, flag int, perm fs.FileMode) (file, error) {
+	f, err := d.osFS.OpenFile(name, flag, perm)
+	return brokenFile{f, d.breaks}, err
+}
+
+func (f brokenFile) Sync() error {
+	if f.breaks.CompareAndSwap(true, false) {
+		panic("sync")
+	}
+	return f.file.Sync()
+}
+
+// A panic in the write of one request, which the gate recovers, leaves the log to the requests behind it.
+func TestLogGoesOnAfterAPanic(t *testing.T) {
+	t.Parallel()
+	o := testOptions(t)
+	breaks := new(atomic.Bool)
+	o.fs = brokenDisk{breaks: breaks}
+	l := mustOpen(t, o)
+	breaks.Store(true)
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the write did not panic")
+			}
+		}()
+		_ = l.Record(context.Background(), decision("first", "true", engine.Allow))
+	}()
+	if err := l.Record(context.Background(), decision("second", "true", engine.Allow)); err != nil {
+		t.Errorf("a decision after a panic: %v", err)
+	}
+	mustClose(t, l)
+	if r := mustVerify(t, o.Dir); len(r.Problems) > 0 {
+		t.Errorf("the log after a panic: %+v", r)
+	}
 }

@@ -106,7 +106,8 @@ func verifyLog(a arguments, keys note.Verifiers, out io.Writer) (bool, error) {
 	l.end()
 	fmt.Fprintf(out, "records %d, checkpoints that hold %d, problems %d\n", l.records, l.signed, l.problems)
 	if a.checkpoint == "" {
-		fmt.Fprintln(out, "not proved: no checkpoint from elsewhere was given: anyone with the key can write another log")
+		fmt.Fprintln(out, "not proved: no checkpoint from elsewhere was given: "+
+			"anyone with the key can write another log")
 	}
 	if l.problems == 0 {
 		fmt.Fprintln(out, "ok")

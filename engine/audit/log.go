@@ -162,8 +162,8 @@ func (l *Log) enqueue(req *request) error {
 	return <-req.result
 }
 
-// turn writes one request in the goroutine of its caller, so that no other has to wake up. After a panic the next
-// batch opens the file again, and reads its end.
+// turn writes one request in the goroutine of its caller, so that no other has to wake up. After a panic the
+// next batch opens the file again, and reads its end.
 func (l *Log) turn(req *request) {
 	done := false
 	defer func() {

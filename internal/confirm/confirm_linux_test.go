@@ -151,8 +151,13 @@ func compareAll(t *testing.T, h *host, j *judge, programs []Program) (map[string
 			}
 		})
 	}
-	for _, p := range programs {
+	for i, p := range programs {
 		next <- p
+		if done := i + 1; done%5000 == 0 {
+			mu.Lock()
+			t.Logf("%d of %d programs, %d disagree", done, len(programs), len(found))
+			mu.Unlock()
+		}
 	}
 	close(next)
 	group.Wait()

@@ -42,7 +42,7 @@ func (c *clock) pass(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// sessions is a gate whose inputs are kept.
+// sessions is a gate that keeps its inputs.
 type sessions struct {
 	*engine.Gate
 	clock  *clock

@@ -165,7 +165,7 @@ func (p *nodeParser) object(depth int) (node, error) {
 	}
 }
 
-// complete takes the kids of a node, whose parent is complete now, to where they stay.
+// complete moves the kids of a complete node to their final place.
 func (p *nodeParser) complete(from int) []node {
 	kids := p.open[from:]
 	if n := len(p.all); cap(p.all)-n < len(kids) { // those that are there stay with their parents

@@ -24,7 +24,7 @@ type VerifyOptions struct {
 	// Published are the notes of places to which checkpoints are published.
 	Published []Published
 	// PublicKey is one or more verifier keys, one a line; "" for the one beside the log, which
-	// proves less, because anyone who can rewrite the log may exchange it too.
+	// proves less, because a user with write access to the log may exchange it too.
 	PublicKey string
 	// AllowPruned accepts that the oldest files are gone. What was in them is not verified.
 	AllowPruned bool

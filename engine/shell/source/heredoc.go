@@ -23,7 +23,7 @@ type bodies struct {
 }
 
 // heredocsAgree refuses a text in which bash does not find the end of every here-document where the parser
-// found it, and a text whose nodes nest too deeply to be walked. The parser minds quotes in ${x:-'} and does
+// found it, and a text with nodes that nest too deeply to walk. The parser minds quotes in ${x:-'} and does
 // not join lines before it looks for the delimiter.
 func heredocsAgree(file *syntax.File, text string) *shell.Error {
 	b, agree, deep := bodies{text: text, newline: -1}, true, false

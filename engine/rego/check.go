@@ -21,6 +21,8 @@ type rule struct {
 	defined map[engine.Effect]engine.Location // where each set that it defines stands first
 	setting compiled.Setting
 	about   func() (metadata, []Problem)
+	shared  bool           // another package may add to its sets
+	data    map[string]any // the data files
 }
 
 var (

@@ -166,7 +166,7 @@ func (e *Evaluator) Evaluate(ctx context.Context, in *facts.Input) (engine.Judge
 		d.Add(found)
 		spent = append(spent, engine.Spent{By: "wasm", Time: time.Since(begin)})
 	}
-	if e.topdown != nil {
+	if e.topdown != nil && e.policies.concerns(in) {
 		begin := time.Now()
 		found, err := e.topdown.decide(ctx, in)
 		if err != nil {

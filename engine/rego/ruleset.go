@@ -20,6 +20,7 @@ type ruleSet struct {
 	rules     []*rule          // sorted by id
 	byID      map[string]*rule // the same
 	digest    string           // of those that topdown judges and that are not off
+	awaited   map[fact]bool    // topdown has nothing to find without any of these; nil: it may always have
 	revisions map[string]string
 	serials   map[string]int64     // of the signed bundles that have one, by place
 	described compiled.Description // of the compiled rules; empty where topdown judges all
@@ -111,9 +112,54 @@ func (s *fileSet) load(opts Options, native []*rule, data map[string]any) (*rule
 	if native != nil && len(interpreted) == 0 {
 		return p, s.err()
 	}
+	s.place(interpreted, data)
 	p.registry = registry(interpreted, (*rule).waitsFor)
+	if native != nil {
+		p.awaited = awaited(interpreted)
+	}
 	p.compiler = s.compile(p.registry, opts.Tested && len(opts.Custom) == 0)
 	return p, s.err()
+}
+
+// place gives rules the parts of their surroundings on which it depends for which facts they wait.
+func (s *fileSet) place(rules []*rule, data map[string]any) {
+	type adding struct{ pkg, at ast.Ref }
+	var elsewhere []adding // rules of the operator's with a name of several parts, and their whole place
+	for _, src := range s.sources {
+		for _, definition := range src.module.Rules {
+			if ref := definition.Head.Ref(); src.custom && len(ref) > 1 {
+				pkg := src.module.Package.Path
+				name := append(slices.Clone(pkg), ast.StringTerm(ruleName(definition)))
+				elsewhere = append(elsewhere, adding{pkg, name.Concat(ref[1:]).GroundPrefix()})
+			}
+		}
+	}
+	for _, r := range rules {
+		r.data = data
+		r.shared = r.custom() && slices.ContainsFunc(elsewhere, func(a adding) bool {
+			return !a.pkg.Equal(r.pkg) && (a.at.HasPrefix(r.pkg) || r.pkg.HasPrefix(a.at))
+		})
+	}
+}
+
+// awaited are the facts without any of which no rule finds anything; nil if that is not sure.
+func awaited(rules []*rule) map[fact]bool {
+	all := map[fact]bool{}
+	for _, r := range rules {
+		if r.off() {
+			continue
+		}
+		for _, verb := range r.verbs() {
+			facts := r.waitsFor(verb)
+			if len(facts) == 0 {
+				return nil
+			}
+			for _, f := range facts {
+				all[f] = true
+			}
+		}
+	}
+	return all
 }
 
 // again is a set of the same files, of which nothing is parsed yet.

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
 // A fact is a key of a shared object of facts: {"with_flag", "force"} is lib.with_flag.force. The
@@ -35,14 +37,25 @@ var (
 	entryOf  = ast.MemberWithKey.Ref() // k, x in ref
 )
 
+// kinds are the fields of commands and paths, by the object of lib that has a key for each of their values.
+var kinds = map[string]map[string]string{
+	"commands": {
+		"name": "named", "flags[]": "with_flag", "effects[]": "with_effect", "certainty": "with_certainty",
+		"code.from": "code_from", "code.origin": "code_origin",
+	},
+	"paths": {"access": "with_access", "labels[]": "with_label", "zone": "in_zone"},
+}
+
 // waitsFor returns facts without any of which the set of a verb is empty, or none if that is not
 // sure. It goes by the form of the rules: each body that adds to the set
 // has an expression that fails without them, namely one that takes an element out of a shared set
-// of facts, or out of a set of the package of which the same is true.
+// of facts, or out of a set of the package of which the same is true, or that compares a field of
+// a command or path with constants.
 //
-// Custom rules wait for nothing: a package of theirs can be added to from the one above it.
+// A custom rule that is not asked must have no error either. So nothing stands before that expression that
+// can fail in another way than by being undefined, and no other package adds to its sets.
 func (r *rule) waitsFor(set string) []fact {
-	if r.custom() {
+	if r.shared {
 		return nil
 	}
 	return r.waits(set, map[string]bool{})
@@ -55,13 +68,17 @@ func (r *rule) waits(set string, above map[string]bool) []fact {
 	above[set] = true
 	defer delete(above, set)
 	var all []fact
+	found := 0
 	for _, src := range r.sources {
 		for _, definition := range src.module.Rules {
 			if ruleName(definition) != set {
 				continue
 			}
-			facts := r.definitionWaits(src.module, definition, above)
-			if len(facts) == 0 {
+			found++
+			w := &waiting{rule: r, module: src.module, above: above}
+			facts := w.definition(definition)
+			// Of several comprehensions each is a value of its own.
+			if len(facts) == 0 || found > 1 && definition.Head.DocKind() != ast.PartialSetDoc {
 				return nil
 			}
 			all = append(all, facts...)
@@ -71,34 +88,93 @@ func (r *rule) waits(set string, above map[string]bool) []fact {
 	return slices.Compact(all)
 }
 
-func (r *rule) definitionWaits(module *ast.Module, definition *ast.Rule, above map[string]bool) []fact {
+// waiting looks through one body after the other of a definition.
+type waiting struct {
+	*rule
+	module *ast.Module
+	above  map[string]bool
+	local  ast.VarSet         // declared in the body
+	items  map[ast.Var]string // local variables that are commands or paths
+}
+
+func (w *waiting) definition(definition *ast.Rule) []fact {
 	head := definition.Head
-	if definition.Default || definition.Else != nil || len(head.Ref()) != 1 || len(head.Args) > 0 || head.DocKind() != ast.PartialSetDoc {
+	if definition.Default || definition.Else != nil || len(head.Ref()) != 1 || len(head.Args) > 0 {
 		return nil
 	}
-	local := declared(definition.Body)
-	for _, expr := range definition.Body {
-		if expr.Negated || len(expr.With) > 0 {
-			continue
+	if head.DocKind() == ast.PartialSetDoc {
+		return w.body(definition.Body)
+	}
+	if len(definition.Body) != 1 || !definition.Body[0].Equal(ast.NewExpr(ast.BooleanTerm(true))) {
+		return nil
+	}
+	switch all := head.Value.Value.(type) { // a complete rule that is what a comprehension gathers
+	case *ast.SetComprehension:
+		return w.body(all.Body)
+	case *ast.ObjectComprehension:
+		return w.body(all.Body)
+	}
+	return nil
+}
+
+func (w *waiting) body(body ast.Body) []fact {
+	w.local, w.items = declared(body), map[ast.Var]string{}
+	for _, expr := range body {
+		if !expr.Negated && len(expr.With) == 0 {
+			if facts := w.expr(expr); len(facts) > 0 {
+				return facts
+			}
+			w.note(expr)
 		}
-		ref, element := taken(expr)
-		if ref == nil || local.Contains(ref[0].Value.(ast.Var)) {
-			continue
-		}
-		if facts := r.refWaits(module, ref, element, above); len(facts) > 0 {
-			return facts
+		if w.custom() && !w.quiet(expr) {
+			return nil
 		}
 	}
 	return nil
 }
 
-// refWaits returns facts without any of which ref is undefined, or, where the expression takes an
-// element out of ref, empty.
-func (r *rule) refWaits(module *ast.Module, ref ast.Ref, element bool, above map[string]bool) []fact {
-	full := resolved(module, ref)
+// expr returns facts without any of which an expression is undefined.
+func (w *waiting) expr(expr *ast.Expr) []fact {
+	if from, element := taken(expr); from != nil {
+		if facts := w.term(from, element); len(facts) > 0 {
+			return facts
+		}
+	}
+	call := called(expr)
+	switch {
+	case len(call) == 3 && (ast.Equal.Ref().Equal(call[0].Value) || ast.Equality.Ref().Equal(call[0].Value)):
+		for i := range 2 {
+			if text, ok := call[1+i].Value.(ast.String); ok {
+				return w.field(call[2-i], false, string(text))
+			}
+		}
+	case len(call) == 3 && memberOf.Equal(call[0].Value) && !isDeclaration(expr):
+		if text, ok := call[1].Value.(ast.String); ok {
+			return w.field(call[2], true, string(text))
+		}
+		return w.field(call[1], false, w.constants(call[2])...)
+	}
+	return nil
+}
+
+// term returns facts without any of which a term is undefined, or, where the expression takes an element
+// out of it, empty.
+func (w *waiting) term(t *ast.Term, element bool) []fact {
+	if call, ok := t.Value.(ast.Call); ok && element && len(call) == 2 {
+		kind := map[string]string{"commands": "named", "paths": "with_access"}
+		if name := w.ofLib(plain(call[0])); kind[name] != "" {
+			return factsOf(kind[name], w.constants(call[1]))
+		}
+		return nil
+	}
+	ref := plain(t)
+	if ref == nil || w.local.Contains(ref[0].Value.(ast.Var)) {
+		return nil
+	}
+	full := resolved(w.module, ref)
 	if !full.HasPrefix(libRoot) {
 		if element && len(full) == 1 || len(full) == 2 {
-			return r.waits(string(full[0].Value.(ast.Var)), above)
+			return w.waits(string(full[0].Value.(ast.Var)), w.above)
 		}
 		return nil
 	}
@@ -121,25 +197,236 @@ func (r *rule) refWaits(module *ast.Module, ref ast.Ref, element bool, above map
 	return nil
 }
 
-// taken returns the ref that an expression needs: that of some x in ref and of x in ref, which take
-// an element out of it, or that of which the expression consists.
-func taken(expr *ast.Expr) (ref ast.Ref, element bool) {
-	var call []*ast.Term
-	switch terms := expr.Terms.(type) {
-	case *ast.Term:
-		return plain(terms), false
-	case *ast.SomeDecl:
-		if len(terms.Symbols) == 1 {
-			call, _ = terms.Symbols[0].Value.(ast.Call)
-		}
-	case []*ast.Term:
-		call = terms
+// ofLib is the name of a ref directly below lib; "" for any other.
+func (w *waiting) ofLib(ref ast.Ref) string {
+	if ref == nil || w.local.Contains(ref[0].Value.(ast.Var)) {
+		return ""
 	}
+	if full := resolved(w.module, ref); full.HasPrefix(libRoot) && len(full) == len(libRoot)+1 {
+		name, _ := full[len(libRoot)].Value.(ast.String)
+		return string(name)
+	}
+	return ""
+}
+
+// field returns the facts of which one is there if a field of a command or path has one of these values,
+// or, with among, holds it.
+func (w *waiting) field(t *ast.Term, among bool, values ...string) []fact {
+	ref := plain(t)
+	if ref == nil || len(values) == 0 {
+		return nil
+	}
+	list, rest := w.items[ref[0].Value.(ast.Var)], ref[1:]
+	if list == "" && len(ref) > 3 && w.isList(ref[:2]) != "" {
+		list, rest = w.isList(ref[:2]), ref[3:]
+	}
+	name := ""
+	for i, part := range rest {
+		switch key, ok := part.Value.(ast.String); {
+		case !ok && i == len(rest)-1 && !among:
+			name += "[]"
+		case !ok:
+			return nil
+		case i == 0:
+			name = string(key)
+		default:
+			name += "." + string(key)
+		}
+	}
+	if among {
+		name += "[]"
+	}
+	if kind := kinds[list][name]; kind != "" {
+		return factsOf(kind, values)
+	}
+	return nil
+}
+
+func factsOf(kind string, names []string) []fact {
+	facts := make([]fact, len(names))
+	for i, name := range names {
+		facts[i] = fact{kind, name}
+	}
+	return facts
+}
+
+// isList is the name of input.commands and input.paths; "" for any other term.
+func (w *waiting) isList(ref ast.Ref) string {
+	for name := range kinds {
+		if ref.Equal(ast.InputRootRef.Append(ast.StringTerm(name))) {
+			return name
+		}
+	}
+	return ""
+}
+
+// note remembers variables that an expression makes commands or paths.
+func (w *waiting) note(expr *ast.Expr) {
+	call := called(expr)
+	if len(call) < 3 {
+		return
+	}
+	item, from := call[len(call)-2], plain(call[len(call)-1])
+	v, ok := item.Value.(ast.Var)
+	switch {
+	case !ok || from == nil:
+	case isDeclaration(expr):
+		w.items[v] = w.isList(from)
+	case expr.IsAssignment() && len(from) == 3:
+		w.items[v] = w.isList(from[:2])
+	}
+}
+
+// constants are the texts in a set or array that stands in the rule, or in the data.
+func (w *waiting) constants(t *ast.Term) []string {
+	value := t.Value
+	if ref := plain(t); ref != nil && !w.local.Contains(ref[0].Value.(ast.Var)) {
+		value = w.given(resolved(w.module, ref))
+	}
+	var terms []*ast.Term
+	switch all := value.(type) {
+	case ast.Set:
+		terms = all.Slice()
+	case *ast.Array:
+		all.Foreach(func(t *ast.Term) { terms = append(terms, t) })
+	}
+	texts := make([]string, len(terms))
+	for i, t := range terms {
+		text, ok := t.Value.(ast.String)
+		if !ok {
+			return nil
+		}
+		texts[i] = string(text)
+	}
+	return texts
+}
+
+// given is the value of a place in the data files; nil for none, and where rules might be beside it.
+func (w *waiting) given(full ast.Ref) ast.Value {
+	if !full.HasPrefix(customRoot) {
+		return nil
+	}
+	var value any = w.data
+	for _, part := range full[1:] {
+		object, _ := value.(map[string]any)
+		name, ok := part.Value.(ast.String)
+		if value = object[string(name)]; !ok || value == nil {
+			return nil
+		}
+	}
+	if _, object := value.(map[string]any); object {
+		return nil
+	}
+	v, err := ast.InterfaceToValue(value)
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
+// quiet reports whether an expression can do nothing but hold or not: it compares, and looks up values of
+// the input, lib and the data files.
+func (w *waiting) quiet(expr *ast.Expr) bool {
+	if t, ok := expr.Terms.(*ast.Term); ok {
+		return len(expr.With) == 0 && w.still(t)
+	}
+	if some, ok := expr.Terms.(*ast.SomeDecl); ok && called(expr) == nil {
+		return !slices.ContainsFunc(some.Symbols, func(t *ast.Term) bool { return !w.still(t) })
+	}
+	call := called(expr)
+	return len(expr.With) == 0 && len(call) > 0 && w.still(ast.CallTerm(call...))
+}
+
+// comparing are the builtin functions that fail for no argument.
+var comparing = []*ast.Builtin{
+	ast.Assign, ast.Equality, ast.Equal, ast.NotEqual, ast.Member, ast.MemberWithKey,
+	ast.LessThan, ast.LessThanEq, ast.GreaterThan, ast.GreaterThanEq,
+}
+
+func (w *waiting) still(t *ast.Term) bool {
+	all := func(terms []*ast.Term) bool {
+		return !slices.ContainsFunc(terms, func(t *ast.Term) bool { return !w.still(t) })
+	}
+	switch v := t.Value.(type) {
+	case ast.Call:
+		known := slices.ContainsFunc(comparing, func(b *ast.Builtin) bool { return b.Ref().Equal(v[0].Value) })
+		return known && all(v[1:])
+	case ast.Var:
+		return v.IsWildcard() || w.local.Contains(v) || v.Equal(ast.InputRootDocument.Value)
+	case ast.Ref:
+		head, ok := v[0].Value.(ast.Var)
+		if !ok || !all(v[1:]) {
+			return false
+		}
+		full := resolved(w.module, v)
+		known := full.HasPrefix(libRoot) || w.given(full.GroundPrefix()) != nil
+		return w.still(v[0]) || known && !w.local.Contains(head)
+	default:
+		return v.IsGround()
+	}
+}
+
+// taken returns the term that an expression needs: that of some x in ref and of x in ref, which take
+// an element out of it, or that of which the expression consists.
+func taken(expr *ast.Expr) (from *ast.Term, element bool) {
+	if t, ok := expr.Terms.(*ast.Term); ok {
+		return t, false
+	}
+	call := called(expr)
 	// One term more than these would be an output, which is there if ref is empty, too.
 	if len(call) == 3 && memberOf.Equal(call[0].Value) || len(call) == 4 && entryOf.Equal(call[0].Value) {
-		return plain(call[len(call)-1]), true
+		return call[len(call)-1], true
 	}
 	return nil, false
+}
+
+// called are the terms of a call: its operator, and what it is given.
+func called(expr *ast.Expr) []*ast.Term {
+	switch terms := expr.Terms.(type) {
+	case *ast.SomeDecl:
+		if len(terms.Symbols) == 1 {
+			call, _ := terms.Symbols[0].Value.(ast.Call)
+			return call
+		}
+	case []*ast.Term:
+		return terms
+	}
+	return nil
+}
+
+func isDeclaration(expr *ast.Expr) bool {
+	_, ok := expr.Terms.(*ast.SomeDecl)
+	return ok
+}
+
+// present calls note for the facts of an input, those of data.sallyport.lib.present, until it returns false.
+func present(in *facts.Input, note func(fact) bool) {
+	each := func(kind string, names ...string) bool {
+		return !slices.ContainsFunc(names, func(name string) bool { return !note(fact{kind, name}) })
+	}
+	for i := range in.Commands {
+		c := &in.Commands[i]
+		if !each("named", c.Name) || !each("with_flag", c.Flags...) || !each("with_effect", c.Effects...) ||
+			!each("with_certainty", c.Certainty) ||
+			!each("code_from", c.Code.From) || !each("code_origin", c.Code.Origin) {
+			return
+		}
+	}
+	for i := range in.Paths {
+		p := &in.Paths[i]
+		if !each("with_access", p.Access) || !each("with_label", p.Labels...) || !each("in_zone", p.Zone) {
+			return
+		}
+	}
+}
+
+// concerns reports whether topdown has to be asked about an input.
+func (p *ruleSet) concerns(in *facts.Input) bool {
+	concerned := p.awaited == nil
+	if !concerned {
+		present(in, func(f fact) bool { concerned = p.awaited[f]; return !concerned })
+	}
+	return concerned
 }
 
 // plain is a term as a ref that begins with a variable, or nil.

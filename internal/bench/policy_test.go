@@ -85,6 +85,44 @@ func BenchmarkEvaluators(b *testing.B) {
 	}
 }
 
+// BenchmarkOwnRules decides a small request with rules of the operator's own, of which none, or one, concerns
+// it, against a decision without any in the same run. The goal is 5 for 1,000 rules.
+func BenchmarkOwnRules(b *testing.B) {
+	decide := func(b *testing.B, rules int) func(text string) {
+		g := assembled(b, configured(b, ownRules(b, rules)+"evaluator: wasm\n"), true)
+		return func(text string) {
+			out, err := g.Check(context.Background(), engine.Request{Tool: "execute_command", Command: text})
+			if err != nil || out.Fault != nil {
+				b.Fatal(err, out.Fault)
+			}
+		}
+	}
+	for _, rules := range []int{1, 10, 100, 1000} {
+		b.Run(fmt.Sprintf("own-rules=%d", rules), func(b *testing.B) {
+			without, with := decide(b, 0), decide(b, rules)
+			var none, unconcerned, concerned, baseline sample
+			for b.Loop() {
+				for _, m := range []struct {
+					to     *sample
+					decide func(string)
+					text   string
+				}{
+					{&none, without, "git status"}, {&unconcerned, with, "git status"},
+					{&baseline, without, "tool0 --force x"}, {&concerned, with, "tool0 --force x"},
+				} {
+					for range 20 {
+						m.to.time(func() { m.decide(m.text) })
+					}
+				}
+			}
+			report(b, "decide", unconcerned)
+			report(b, "decide-concerned", concerned)
+			ratio(b, unconcerned, none, "no-own-rules")
+			ratio(b, concerned, baseline, "no-own-rules-concerned")
+		})
+	}
+}
+
 // BenchmarkReload loads policies as a server does when a file of them has changed, against loading them with
 // the built-in rules interpreted.
 func BenchmarkReload(b *testing.B) {

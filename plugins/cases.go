@@ -67,7 +67,11 @@ func tryCase(ctx context.Context, l *config.Loaded, c rego.Case, dir string, jud
 	o.now = func() time.Time { return now }
 	o.history = seenIn(dir, c.Seen)
 	o.runner = func(r engine.Runner) engine.Runner { return posing{r, c.Runner.Facts()} }
-	w, err := newWorld(ctx, l, dir, setting{profile, settings, c.Files}, o)
+	files, err := withIndex(c.Files, c.Committed)
+	if err != nil {
+		return CaseResult{}, err
+	}
+	w, err := newWorld(ctx, l, dir, setting{profile, settings, files}, o)
 	if err != nil {
 		return CaseResult{}, err
 	}

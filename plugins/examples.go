@@ -94,8 +94,30 @@ func exampleWorld(ctx context.Context, l *config.Loaded, dir string, rule rego.R
 	if err != nil {
 		return nil, err
 	}
+	committed, err := texts(settings["committed"])
+	if err != nil {
+		return nil, err
+	}
 	delete(settings, "files")
+	delete(settings, "committed")
+	if files, err = withIndex(files, committed); err != nil {
+		return nil, err
+	}
 	return newWorld(ctx, l, dir, setting{rule.Profile, settings, files}, Options{CheckOnly: true})
+}
+
+// withIndex adds the index of a repository that holds some contents.
+func withIndex(files, committed map[string]string) (map[string]string, error) {
+	if len(committed) == 0 {
+		return files, nil
+	}
+	index, err := facts.IndexOf(committed)
+	if err != nil {
+		return nil, fmt.Errorf("make the index of a repository: %w", err)
+	}
+	all := map[string]string{".git/index": index}
+	maps.Copy(all, files)
+	return all, nil
 }
 
 // texts are the files of custom.config, whose form is unchecked.

@@ -19,16 +19,17 @@ import (
 
 // aCase is one entry of testdata/cases/*.cases.yaml; the README there says what the fields mean.
 type aCase struct {
-	Name    string            `yaml:"name"`
-	Command string            `yaml:"command"`
-	Tool    string            `yaml:"tool"`
-	Touches []string          `yaml:"touches"`
-	WorkDir string            `yaml:"work_dir"`
-	Files   map[string]string `yaml:"files"`
-	Seen    map[string]string `yaml:"seen"`
-	Config  settings          `yaml:"config"`
-	Effect  engine.Effect     `yaml:"effect"`
-	Rules   []string          `yaml:"rules"`
+	Name      string            `yaml:"name"`
+	Command   string            `yaml:"command"`
+	Tool      string            `yaml:"tool"`
+	Touches   []string          `yaml:"touches"`
+	WorkDir   string            `yaml:"work_dir"`
+	Files     map[string]string `yaml:"files"`
+	Committed map[string]string `yaml:"committed"`
+	Seen      map[string]string `yaml:"seen"`
+	Config    settings          `yaml:"config"`
+	Effect    engine.Effect     `yaml:"effect"`
+	Rules     []string          `yaml:"rules"`
 }
 
 func readCases(t *testing.T) map[string][]aCase {
@@ -98,7 +99,10 @@ func TestCases(t *testing.T) {
 func (c aCase) question(t *testing.T) (question, string) {
 	t.Helper()
 	command := place(c.Command)
-	q := question{command: command, workDir: place(c.WorkDir), files: c.Files, seen: c.Seen, settings: c.Config}
+	q := question{
+		command: command, workDir: place(c.WorkDir), files: c.Files, committed: c.Committed, seen: c.Seen,
+		settings: c.Config,
+	}
 	if c.Tool != "" {
 		command = c.Tool + ": " + strings.Join(c.Touches, ", ")
 		if q = q.ask(command); q.tool != c.Tool || c.Command != "" {
@@ -172,14 +176,15 @@ func meant(t *testing.T, rule rego.RuleInfo) question {
 		t.Fatal(err)
 	}
 	var config struct {
-		settings `yaml:",inline"`
-		Files    map[string]string `yaml:"files"`
+		settings  `yaml:",inline"`
+		Files     map[string]string `yaml:"files"`
+		Committed map[string]string `yaml:"committed"`
 	}
 	if err := yaml.Unmarshal(text, &config); err != nil {
 		t.Fatal(err)
 	}
 	config.Profile = rule.Profile
-	return question{files: config.Files, settings: config.settings}
+	return question{files: config.Files, committed: config.Committed, settings: config.settings}
 }
 
 // A rule of OPA that is easy to forget: in "not x in data.y.z" the set is looked up before the

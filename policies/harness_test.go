@@ -227,6 +227,7 @@ type question struct {
 	tool             string // "" for a command
 	touches          []facts.Touch
 	files            map[string]string // below the workspace, or absolute
+	committed        map[string]string // files below the workspace as git holds them
 	seen             map[string]string // what the session has read or created, likewise
 	settings         settings
 }
@@ -264,7 +265,15 @@ func (q question) input() *facts.Input {
 	if q.settings.Elevated {
 		runner = facts.Runner{Name: "docker-sudo", Isolation: "container", Network: "none", Elevated: true}
 	}
-	files := newMemory(below(q.files), "/tmp", "/var/tmp", "/root")
+	extra := below(q.files)
+	if len(q.committed) > 0 {
+		index, err := facts.IndexOf(q.committed)
+		if err != nil {
+			panic(err)
+		}
+		extra[workspace+"/.git/index"] = index
+	}
+	files := newMemory(extra, "/tmp", "/var/tmp", "/root")
 	return facts.NewBuilder(q.settings.layout(files), files, history(below(q.seen))).Build(facts.Ask{
 		Touches: q.touches,
 		Request: facts.Request{ID: "test", Tool: cmp.Or(q.tool, "execute_command"), Command: q.command, WorkDir: q.workDir, TimeoutSeconds: 60},

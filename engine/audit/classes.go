@@ -16,7 +16,8 @@ var (
 			" input/commands/*/name input/commands/*/program input/commands/*/subcommand input/commands/*/script" +
 			" input/commands/*/hosts/* input/commands/*/targets/*/host input/git/top input/commands/*/dir" +
 			" input/commands/*/code/origin input/paths/*/raw input/paths/*/path input/paths/*/real" +
-			" input/paths/*/unread/examples/* input/session/recent/*/hosts/* input/session/recent/*/commands/*",
+			" input/paths/*/unread/examples/* input/paths/*/git/examples/*" +
+			" input/session/recent/*/hosts/* input/session/recent/*/commands/*",
 		redact.Own: "result/decision_id result/effect result/mode result/fault result/policy/revision" +
 			" result/policy/bundles/* result/reasons/*/rule result/reasons/*/effect result/reasons/*/level" +
 			" result/reasons/*/severity result/reasons/*/title result/reasons/*/remediation" +
@@ -32,7 +33,8 @@ var (
 			" input/commands/*/effects/* input/commands/*/flags/* input/commands/*/code/language" +
 			" input/commands/*/code/from input/paths/*/access input/paths/*/source input/paths/*/certainty" +
 			" input/paths/*/type input/paths/*/zone input/paths/*/permission input/paths/*/labels/*" +
-			" input/paths/*/seen input/session/first input/session/last input/session/labels/*" +
+			" input/paths/*/seen input/paths/*/git/state" +
+			" input/session/first input/session/last input/session/labels/*" +
 			" input/session/recent/*/id input/session/recent/*/time input/session/recent/*/tool" +
 			" input/session/recent/*/effect input/session/recent/*/state input/session/recent/*/approval" +
 			" input/session/recent/*/certainty input/session/recent/*/effects/* input/session/recent/*/labels/*",

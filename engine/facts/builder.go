@@ -102,13 +102,15 @@ type build struct {
 	in       *Input
 	env      map[string]string // of the child
 	calls    []*call
-	exposed  int             // directory entries that may still be read to find credentials that recursive reads reach
-	dotglob  bool            // a glob may stand for hidden names
-	globstar bool            // ** may stand for directories at any depth, and for none
-	inputs   [][]int         // of each command, directly or through others
-	written  map[string]bool // real paths that earlier commands of the text write
-	moved    []renamed       // what earlier commands of the text moved
-	fetched  map[string]bool // of these, the ones whose content comes from the network
+	exposed  int                  // directory entries that may still be read for credentials in recursive reads
+	dotglob  bool                 // a glob may stand for hidden names
+	globstar bool                 // ** may stand for directories at any depth, and for none
+	inputs   [][]int              // of each command, directly or through others
+	written  map[string]bool      // real paths that earlier commands of the text write
+	moved    []renamed            // what earlier commands of the text moved
+	fetched  map[string]bool      // of these, the ones whose content comes from the network
+	trees    map[string]*cleaning // by its top: what a repository holds
+	hashed   int                  // bytes that were compared with it
 }
 
 // Build reads a request. It never fails: what cannot be read or understood is said in the input.
@@ -164,7 +166,8 @@ func (b *Builder) build(req Ask, v *view, work string, prog *shell.Program, err 
 			in.Shell.Error = string(e.Kind)
 		}
 	}
-	w := &build{Builder: b, view: v, in: in, env: req.Env, exposed: readMost, written: map[string]bool{}, fetched: map[string]bool{}}
+	w := &build{Builder: b, view: v, in: in, env: req.Env, exposed: readMost,
+		written: map[string]bool{}, fetched: map[string]bool{}, trees: map[string]*cleaning{}}
 	if in.Shell.Parsed {
 		in.Shell.Certainty, in.Shell.Budget = prog.Certainty.String(), prog.Budget
 		w.program(prog)

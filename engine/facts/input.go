@@ -254,14 +254,24 @@ type Path struct {
 	Labels     []string `json:"labels"`     // what kind of place it is and what lies below it; docs/policy-input.md lists them
 	Seen       string   `json:"seen"`       // "read", "created", "none"
 	Unread     Unread   `json:"unread"`     // with delete: what the session has not read there
+	Git        Versions `json:"git"`        // with delete: what git holds of the files there
 	Generated  bool     `json:"generated"`  // matches the operator's patterns of generated files, below its root
 	Command    int      `json:"command"`    // index into commands; -1 for a file tool
 }
 
-// Unread counts the files that a delete would remove and that the session has neither read nor created.
+// Unread counts the files that a delete would remove, that the session has neither read nor created, and
+// whose content git does not hold.
 type Unread struct {
 	Count    int      `json:"count"`
 	Examples []string `json:"examples"` // at most three, relative to the path
+}
+
+// Versions tells whether git holds the contents of the files that a delete would remove. Files that the
+// session created and generated files do not count.
+type Versions struct {
+	State    string   `json:"state"`    // "none", "clean", "untracked", "changed", "unknown": of the worst
+	Count    int      `json:"count"`    // of the files that are not clean
+	Examples []string `json:"examples"` // at most three of these, relative to the path
 }
 
 //go:generate go run ./schemagen ../../policies/schemas/input.json
@@ -306,6 +316,7 @@ func values(path string) []string {
 		".paths.zone":             "workspace context temporary protected outside system home credential self",
 		".paths.permission":       "read write none",
 		".paths.seen":             "read created none",
+		".paths.git.state":        strings.Join(gitStates, " "),
 
 		".session.recent.effect":    "allow deny ask pending",
 		".session.recent.state":     "deciding running ended refused",

@@ -56,8 +56,10 @@ func (w *build) place(t touch, command int) *spot {
 		Raw: t.word.Raw, Path: s.path, Real: s.real, Source: t.source,
 		Recursive: t.recursive, Glob: s.glob, Certainty: s.certainty.String(),
 		Exists: s.node.exists, Type: typeOf(s.node), Zone: zone, Permission: permission,
-		Seen: "none", Unread: Unread{Examples: []string{}}, Generated: w.generated(s), Command: command,
+		Seen: "none", Generated: w.generated(s), Command: command,
 	}
+	nothing := noLoss()
+	p.Unread, p.Git = nothing.unread, nothing.versions
 	if p.Raw == "" {
 		p.Raw = t.word.Text
 	}
@@ -83,11 +85,12 @@ func (w *build) place(t touch, command int) *spot {
 			}
 		}
 		if a == deletes && !t.moved && !p.Generated {
-			p.Unread = w.unread(s, t)
+			lost := w.loses(s, t)
+			p.Unread, p.Git = lost.unread, lost.versions
 		}
 		p.Labels = labels.list(labelNames)
 		w.add(p)
-		p.Unread = Unread{Examples: []string{}}
+		p.Unread, p.Git = nothing.unread, nothing.versions
 	}
 	return s
 }

@@ -224,59 +224,6 @@ func (w *build) walk(root string, visit func(at string, e fs.DirEntry) (descend 
 	return true
 }
 
-// unread counts the files that a delete would remove and that the session has not read or created,
-// those apart that this text writes and those that are generated. Directories and links lose nothing.
-func (w *build) unread(s *spot, t touch) Unread {
-	u := Unread{Examples: []string{}}
-	miss := func(name string) {
-		u.Count++
-		if len(u.Examples) < 3 {
-			u.Examples = append(u.Examples, name)
-		}
-	}
-	unknown := func(p string) bool {
-		if w.written[p] || w.isGenerated(p, false) {
-			return false
-		}
-		return w.history == nil || w.history.Seen(p) == "none"
-	}
-	whole := s.whole
-	var targets []string
-	for _, p := range s.targets {
-		targets = append(targets, w.before(p))
-		for _, m := range w.moved {
-			if t.recursive && below(m.to, p) {
-				targets = append(targets, m.from)
-			}
-		}
-	}
-	for _, p := range targets {
-		n := w.view.look(p)
-		if t.filter == "" && n.mode.IsRegular() && n.exists {
-			if unknown(p) {
-				miss(relative(s.real, p))
-			}
-			continue
-		}
-		if !t.recursive || !n.mode.IsDir() || w.isGenerated(p, true) {
-			continue
-		}
-		whole = w.walk(p, func(at string, e fs.DirEntry) bool {
-			if e.IsDir() { // a repository's own files are not read one by one: contains_git tells of them
-				return e.Name() != ".git" && !w.isGenerated(at, true)
-			}
-			if e.Type().IsRegular() && (t.filter == "" || matchName(t.filter, e.Name())) && unknown(at) {
-				miss(relative(s.real, at))
-			}
-			return false
-		}) && whole
-	}
-	if !whole {
-		u.Count++ // what was not looked at counts as unread
-	}
-	return u
-}
-
 // relative names a file for the reader: relative to the path, or by its own name when it is the path.
 func relative(root, p string) string {
 	if rest := strings.TrimPrefix(p[min(len(root), len(p)):], "/"); within(p, root) && rest != "" {

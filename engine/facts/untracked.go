@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
 	"github.com/go-git/go-git/v5/plumbing/format/index"
@@ -23,14 +24,15 @@ const (
 // more: what git's settings outside the repository leave alone is named, too.
 type cleaning struct {
 	w       *build
-	top     string              // of the working tree, real
-	tracked map[string]struct{} // tracked files and the directories around them, real; nil when not known
-	within  []string            // only what is at or below one of these, or around it; empty: all
-	ignored bool                // what is ignored is deleted, too
-	enter   bool                // directories without a tracked file are entered
-	nested  bool                // and so are other repositories
+	top     string                  // of the working tree, real
+	tracked map[string]*index.Entry // tracked files, nil for directories around them; nil when not known
+	within  []string                // only what is at or below one of these, or around it; empty: all
+	ignored bool                    // what is ignored is deleted, too
+	enter   bool                    // directories without a tracked file are entered
+	nested  bool                    // and so are other repositories
 	rules   []gitignore.Pattern
 	found   []string
+	written time.Time // of the index; zero where the time of a file does not prove that its content is git's
 }
 
 // untracked names the files that a git clean deletes, each as a path of its own.
@@ -97,7 +99,7 @@ func (g *cleaning) open(start string) bool {
 func (g *cleaning) track(file string) {
 	content, whole, err := g.w.fs.ReadFile(file, indexBytes)
 	if errors.Is(err, fs.ErrNotExist) {
-		g.tracked = map[string]struct{}{}
+		g.tracked = map[string]*index.Entry{}
 	}
 	if err != nil || !whole {
 		return
@@ -106,13 +108,16 @@ func (g *cleaning) track(file string) {
 	if index.NewDecoder(bytes.NewReader(content)).Decode(&idx) != nil {
 		return
 	}
-	g.tracked = make(map[string]struct{}, 2*len(idx.Entries))
+	g.tracked = make(map[string]*index.Entry, 2*len(idx.Entries))
 	for _, e := range idx.Entries {
-		for p := join(g.top, e.Name); p != g.top && within(p, g.top); p, _ = parent(p) {
+		at := join(g.top, e.Name)
+		for p := at; p != g.top && within(p, g.top); p, _ = parent(p) {
 			if _, seen := g.tracked[p]; seen {
 				break
 			}
-			g.tracked[p] = struct{}{}
+			if g.tracked[p] = nil; p == at {
+				g.tracked[p] = e
+			}
 		}
 	}
 }

@@ -23,23 +23,24 @@ import (
 // Case is a command, its surroundings, and the expected decision of all rules together. A file of cases is
 // *.cases.yaml beside the policies; docs/writing-policies.md describes it.
 type Case struct {
-	Name    string            `yaml:"name"`
-	Command string            `yaml:"command"`
-	Tool    string            `yaml:"tool"`     // a file tool, in place of a command
-	Touches []string          `yaml:"touches"`  // paths that it would touch: "read a.txt", "delete* build"
-	WorkDir string            `yaml:"work_dir"` // relative to the workspace
-	Agent   string            `yaml:"agent"`
-	Session string            `yaml:"session"`
-	User    string            `yaml:"user"`
-	Client  string            `yaml:"client"` // the program through which it is asked for
-	Time    time.Time         `yaml:"time"`   // RFC 3339; the zero value for now
-	Runner  Surroundings      `yaml:"runner"`
-	Files   map[string]string `yaml:"files"`   // by name below the workspace or {home}; "-> x" is a link to x
-	Seen    map[string]string `yaml:"seen"`    // of the same names, their use by the session: read, created
-	Config  map[string]any    `yaml:"config"`  // parts of the operator's configuration
-	History []Past            `yaml:"history"` // earlier requests of the session, the newest last
-	Effect  engine.Effect     `yaml:"effect"`
-	Rules   []string          `yaml:"rules"` // must be among the reasons; others may be
+	Name      string            `yaml:"name"`
+	Command   string            `yaml:"command"`
+	Tool      string            `yaml:"tool"`     // a file tool, in place of a command
+	Touches   []string          `yaml:"touches"`  // paths that it would touch: "read a.txt", "delete* build"
+	WorkDir   string            `yaml:"work_dir"` // relative to the workspace
+	Agent     string            `yaml:"agent"`
+	Session   string            `yaml:"session"`
+	User      string            `yaml:"user"`
+	Client    string            `yaml:"client"` // the program through which it is asked for
+	Time      time.Time         `yaml:"time"`   // RFC 3339; the zero value for now
+	Runner    Surroundings      `yaml:"runner"`
+	Files     map[string]string `yaml:"files"`     // by name below the workspace or {home}; "-> x" is a link
+	Committed map[string]string `yaml:"committed"` // files below the workspace as git holds them
+	Seen      map[string]string `yaml:"seen"`      // of the same names, their use by the session: read, created
+	Config    map[string]any    `yaml:"config"`    // parts of the operator's configuration
+	History   []Past            `yaml:"history"`   // earlier requests of the session, the newest last
+	Effect    engine.Effect     `yaml:"effect"`
+	Rules     []string          `yaml:"rules"` // must be among the reasons; others may be
 
 	Background bool `yaml:"background"`
 
@@ -221,7 +222,8 @@ func (c caseReader) keys(n *yaml.Node, what string, known ...string) bool {
 
 func (c caseReader) one(n *yaml.Node) (Case, bool) {
 	sound := c.keys(n, "a case", "name", "command", "tool", "touches", "background", "work_dir", "agent",
-		"session", "user", "client", "time", "runner", "files", "seen", "config", "history", "effect", "rules")
+		"session", "user", "client", "time", "runner", "files", "committed", "seen", "config", "history",
+		"effect", "rules")
 	if !sound {
 		return Case{}, false
 	}

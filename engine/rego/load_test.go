@@ -68,7 +68,8 @@ func TestLoadReportsEveryProblemAtOnce(t *testing.T) {
 				"b.rego:1:1: METADATA has no custom.remediation",
 				"b.rego:4:1: METADATA has no sound custom.severity: it is \"hgih\", not one of low, medium, high, critical: did you mean \"high\"?",
 				"b.rego:5:1: METADATA has a custom.examples that is not a list of texts",
-				"b.rego:7:1: METADATA has an unknown key custom.config.runner: it is not one of commands, files, paths, rules",
+				"b.rego:7:1: METADATA has an unknown key custom.config.runner: it is not one of " +
+					"commands, committed, files, paths, rules",
 				"c.rego:1:1: METADATA has no custom.remediation",
 				"c.rego:1:1: METADATA has no sound custom.severity: it is \"\"",
 				"c.rego:4:1: METADATA has an unknown key custom.severty: did you mean severity?",

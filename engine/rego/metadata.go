@@ -156,7 +156,7 @@ func keyLocation(a *ast.Annotations, key string) *ast.Location {
 }
 
 // settings are the keys of custom.config: parts of the operator's configuration, and files.
-var settings = []string{"commands", "files", "paths", "rules"}
+var settings = []string{"commands", "committed", "files", "paths", "rules"}
 
 // config checks the form of custom.config. The test of the examples checks the content of its parts.
 func (s *fileSet) config(a *ast.Annotations, value any) map[string]any {

@@ -230,11 +230,21 @@ type Path struct {
 	Labels     []string `json:"labels"`     // the kind of the place and of its contents; docs/policy-input.md lists them
 	Seen       string   `json:"seen"`       // "read", "created", "none"
 	Unread     Unread   `json:"unread"`     // with delete: the files that the session has not read there
+	Git        Versions `json:"git"`        // with delete: whether git holds the files there
 	Generated  bool     `json:"generated"`  // matches the operator's patterns of generated files, below its root
 	Command    int      `json:"command"`    // index into commands; -1 for a file tool
 }
 
-// Unread counts the files that a delete would remove and that the session has neither read nor created.
+// Versions tells whether git holds the contents of the files that a delete would remove. Files that the
+// session created and generated files do not count.
+type Versions struct {
+	State    string   `json:"state"`    // "none", "clean", "untracked", "changed", "unknown": of the worst
+	Count    int      `json:"count"`    // of the files that are not clean
+	Examples []string `json:"examples"` // at most three of these, relative to the path
+}
+
+// Unread counts the files that a delete would remove, that the session has neither read nor created, and
+// whose content git does not hold.
 type Unread struct {
 	Count    int      `json:"count"`
 	Examples []string `json:"examples"` // at most three, relative to the path

@@ -127,6 +127,7 @@ _path := {
 	"labels": [],
 	"seen": "none",
 	"unread": {"count": 0, "examples": []},
+	"git": {"state": "none", "count": 0, "examples": []},
 	"generated": false,
 	"command": 0,
 }

@@ -87,6 +87,7 @@ func regoOptions(l *config.Loaded, texts map[string][]byte) (rego.Options, error
 		Keys:     keys,
 		Serials:  serials(l),
 		Config:   regoConfig(l),
+		Checked:  l.CompiledDir(),
 	}, nil
 }
 

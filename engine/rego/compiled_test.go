@@ -193,3 +193,46 @@ func TestCompiledOfOtherPolicies(t *testing.T) {
 		t.Error("a description with an unknown key was read")
 	}
 }
+
+// Policies that were found without mistakes are compiled for the first request that concerns one of them. A
+// forged file in the directory makes a mistake in them a fault, not a silent rule.
+func TestCheckedPolicies(t *testing.T) {
+	t.Parallel()
+	allow := map[string]string{compiled.DecisionEntry: compiledAllow}
+	rules := customRule(t, `deny contains {"command": i} if input.commands[i].name == "ls"`)
+	o := Options{Custom: []string{rules}, Checked: t.TempDir()}
+	if e, _ := bySaying(t, o, allow); e.policies.compiler == nil {
+		t.Fatal("they were not checked")
+	}
+	e, _ := bySaying(t, o, allow)
+	if e.policies.compiler != nil {
+		t.Fatal("they were checked again")
+	}
+	other := request("pwd")
+	other.Commands = []facts.Command{command("pwd")}
+	j, err := e.Evaluate(t.Context(), other)
+	if err != nil || j.Effect != engine.Allow || e.policies.compiler != nil {
+		t.Fatalf("%+v, %v", j, err)
+	}
+	j, err = e.Evaluate(t.Context(), harmless())
+	if err != nil || j.Effect != engine.Deny || j.Reasons[0].Title != "A rule of the team" {
+		t.Fatalf("%+v, %v", j, err)
+	}
+
+	o.Custom = []string{customRule(t, `deny contains {} if { input.commands[_].name == "ls"; input.nothing }`)}
+	o.Bundle, o.Tested, o.Revision, o.Compiled = policies.FS(), true, policies.Revision(), nil
+	var mistakes *LoadError
+	if _, err := New(t.Context(), o); !errors.As(err, &mistakes) {
+		t.Fatalf("a mistake: %v", err)
+	}
+	o.Custom = []string{customRule(t, `deny contains {} if { input.commands[_].name == "ls"; no.such(1) }`)}
+	set := &fileSet{}
+	set.read(o.Bundle, "", false, isModule)
+	set.readCustom(o.Custom, isModule)
+	set.leaveOutCompiled()
+	set.checked(o).remember()
+	e, _ = bySaying(t, o, allow)
+	if j, err := e.Evaluate(t.Context(), harmless()); err == nil {
+		t.Errorf("a mistake in policies that are called checked: %+v", j)
+	}
+}

@@ -146,10 +146,14 @@ func (e *Evaluator) found(ctx context.Context, in *facts.Input) (found map[strin
 			return nil, err
 		}
 	}
-	if e.topdown == nil {
+	if e.own == nil {
 		return found, nil
 	}
-	more, err := e.topdown.explain(ctx, in)
+	topdown, err := e.own()
+	if err != nil {
+		return nil, err
+	}
+	more, err := topdown.explain(ctx, in)
 	if err != nil || found == nil {
 		return more, err
 	}

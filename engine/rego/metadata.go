@@ -26,11 +26,11 @@ var severities = compiled.Severities
 
 // checkMetadata gives each rule its metadata, read when it is first asked for: parsing YAML for
 // every rule would take as long as all the rest of the start. Only custom rules, which no test
-// of this repository has seen, are read at once.
-func (s *fileSet) checkMetadata(rules []*rule) {
+// of this repository has seen, are read at once, unless they were before.
+func (s *fileSet) checkMetadata(rules []*rule, atOnce bool) {
 	for _, r := range rules {
 		r.about = sync.OnceValues(r.readMetadata)
-		if r.custom() {
+		if atOnce && r.custom() {
 			_, problems := r.about()
 			s.problems = append(s.problems, problems...)
 		}

@@ -38,6 +38,7 @@ type Options struct {
 	Config   Config            // becomes data.sallyport.config
 	Timeout  time.Duration     // for one evaluation; 0 means DefaultTimeout
 	Compiled *Compiled         // Bundle in the form for WebAssembly; nil: topdown judges all
+	Checked  string            // directory of its owner alone, in which policies without mistakes are noted
 	Aside    string            // why Compiled is nil where it was wanted, for people
 
 	bounds bounds
@@ -68,8 +69,9 @@ type Evaluator struct {
 	policies *ruleSet
 	info     engine.PolicyInfo
 	serials  Serials
-	machine  *compiled.Rules // nil: topdown judges all
-	topdown  *interpreter    // nil: nothing is left for it
+	machine  *compiled.Rules              // nil: topdown judges all
+	topdown  *interpreter                 // of all policies; nil: beside a machine
+	own      func() (*interpreter, error) // what is left for topdown; nil: nothing
 	all      func() (*interpreter, error)
 	aside    string
 }
@@ -86,14 +88,23 @@ func New(ctx context.Context, opts Options) (*Evaluator, error) {
 			return nil, err
 		}
 		e.all = func() (*interpreter, error) { return e.topdown, nil }
+		e.own = e.all
 		return e, nil
 	}
 	if e.machine, err = loaded.start(ctx, opts.Compiled); err != nil {
 		return nil, err
 	}
-	if loaded.compiler != nil {
-		if e.topdown, err = newInterpreter(ctx, loaded, opts); err != nil {
-			return nil, err
+	if loaded.compile != nil {
+		e.own = sync.OnceValues(func() (*interpreter, error) {
+			if err := loaded.compile(); err != nil {
+				return nil, err
+			}
+			return newInterpreter(context.WithoutCancel(ctx), loaded, opts)
+		})
+		if loaded.compiler != nil {
+			if _, err := e.own(); err != nil {
+				return nil, err
+			}
 		}
 	}
 	e.all = sync.OnceValues(func() (*interpreter, error) {
@@ -134,7 +145,7 @@ func (e *Evaluator) Reference() (*Evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Evaluator{policies: all.policies, info: e.info, topdown: all, all: e.all}, nil
+	return &Evaluator{policies: all.policies, info: e.info, topdown: all, all: e.all, own: e.all}, nil
 }
 
 // Registry is the text of the Rego module that stock OPA needs, besides the files of the bundle and
@@ -166,9 +177,13 @@ func (e *Evaluator) Evaluate(ctx context.Context, in *facts.Input) (engine.Judge
 		d.Add(found)
 		spent = append(spent, engine.Spent{By: "wasm", Time: time.Since(begin)})
 	}
-	if e.topdown != nil && e.policies.concerns(in) {
+	if e.own != nil && e.policies.concerns(in) {
 		begin := time.Now()
-		found, err := e.topdown.decide(ctx, in)
+		topdown, err := e.own()
+		if err != nil {
+			return engine.Judgement{}, err
+		}
+		found, err := topdown.decide(ctx, in)
 		if err != nil {
 			return engine.Judgement{}, err
 		}

@@ -3,6 +3,11 @@ package rego
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +19,8 @@ import (
 
 // ruleSet is a compiled set of policies with the facts about its rules.
 type ruleSet struct {
-	compiler  *ast.Compiler // nil: there is nothing for topdown to judge
+	compiler  *ast.Compiler // nil: there is nothing for topdown to judge, or nothing yet
+	compile   func() error  // makes the compiler; nil: there is nothing for topdown to judge
 	registry  string        // the text of the registry
 	data      map[string]any
 	rules     []*rule          // sorted by id
@@ -108,7 +114,9 @@ func (s *fileSet) load(opts Options, native []*rule, data map[string]any) (*rule
 		}
 	}
 	p.digest = compiled.DigestOf(ids)
-	s.checkMetadata(interpreted)
+	checked := s.checked(opts)
+	known := native != nil && checked.known()
+	s.checkMetadata(interpreted, !known)
 	if native != nil && len(interpreted) == 0 {
 		return p, s.err()
 	}
@@ -117,8 +125,59 @@ func (s *fileSet) load(opts Options, native []*rule, data map[string]any) (*rule
 	if native != nil {
 		p.awaited = awaited(interpreted)
 	}
-	p.compiler = s.compile(p.registry, opts.Tested && len(opts.Custom) == 0)
-	return p, s.err()
+	p.compile = func() error {
+		p.compiler = s.compile(p.registry, known || opts.Tested && len(opts.Custom) == 0)
+		return s.err()
+	}
+	if known && s.err() == nil {
+		return p, nil // compiled for the first request that concerns a rule
+	}
+	err := p.compile()
+	if err == nil && native != nil {
+		checked.remember()
+	}
+	return p, err
+}
+
+// checked is the file whose presence tells that this program has found no mistake in the very same policies
+// and configuration. A mistake in policies with such a file is an error all the same, of a decision.
+type checked string
+
+// checked is "" where nothing can be remembered.
+func (s *fileSet) checked(opts Options) checked {
+	program, err := os.Executable()
+	if opts.Checked == "" || err != nil {
+		return ""
+	}
+	info, err := os.Stat(program)
+	if err != nil {
+		return ""
+	}
+	config, err := json.Marshal(opts.Config)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%q %d %d %q %s\n", program, info.Size(), info.ModTime().UnixNano(), opts.Revision, config)
+	for _, src := range s.sources {
+		fmt.Fprintf(sum, "%q %v %q\n", src.name, src.custom, src.text)
+	}
+	for _, d := range s.documents {
+		fmt.Fprintf(sum, "%q %q %s\n", d.name, d.at, d.sum)
+	}
+	return checked(filepath.Join(opts.Checked, "checked-"+hex.EncodeToString(sum.Sum(nil))))
+}
+
+func (c checked) known() bool {
+	_, err := os.Lstat(string(c))
+	return c != "" && err == nil
+}
+
+// remember does its best: without the file, the same is checked anew.
+func (c checked) remember() {
+	if c != "" {
+		_ = os.WriteFile(string(c), nil, 0o600)
+	}
 }
 
 // place gives rules the parts of their surroundings on which it depends for which facts they wait.

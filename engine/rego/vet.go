@@ -32,7 +32,7 @@ func Vet(bundle fs.FS, dirs []string) (Vetted, error) {
 	set.readCustom(dirs, isRego)
 	set.parse()
 	rules := set.check()
-	set.checkMetadata(rules)
+	set.checkMetadata(rules, true)
 	data, err := set.data(Config{})
 	if err != nil {
 		return Vetted{}, err

@@ -23,8 +23,10 @@ func (s *runs) run(b *testing.B, argv []string) {
 	s.cpu = append(s.cpu, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 }
 
-// BenchmarkStart starts whole programs against a Go program that does nothing. The goals, in processor time, are 3 for
-// `version` and 6 for `check -- ls`, and 35 MB for a program. Beside them stand the same commands by sallyport-full.
+// BenchmarkStart starts whole programs against a Go program that does nothing. The goals, in processor time,
+// are 3 for `version` and 6 for `check -- ls`, and 35 MB for a program. Beside them stand the same commands
+// by sallyport-full, and its check with 100 rules of the operator's own against that without any: the goal
+// is 1.5.
 func BenchmarkStart(b *testing.B) {
 	bin := os.Getenv("SALLYPORT_BIN")
 	if bin == "" {
@@ -43,6 +45,10 @@ func BenchmarkStart(b *testing.B) {
 	configured(b, "") // a home, and a workspace where it stands
 	b.Chdir(filepath.Join(os.Getenv("HOME"), "project"))
 	full := bin + "-full"
+	own := filepath.Join(dir, "own.yaml")
+	if err := os.WriteFile(own, []byte("version: 1\n"+ownRules(b, 100)), 0o600); err != nil {
+		b.Fatal(err)
+	}
 	commands := []struct {
 		name string
 		argv []string
@@ -53,6 +59,7 @@ func BenchmarkStart(b *testing.B) {
 		{name: "check", argv: []string{bin, "check", "--", "ls"}},
 		{name: "full-version", argv: []string{full, "version"}},
 		{name: "full-check", argv: []string{full, "check", "--", "ls"}},
+		{name: "own-rules", argv: []string{full, "--config", own, "check", "--", "ls"}},
 	}
 	for i := range commands { // caches: of files, of compiled rules, of what a sandbox shows
 		commands[i].run(b, commands[i].argv)
@@ -70,6 +77,8 @@ func BenchmarkStart(b *testing.B) {
 			b.ReportMetric(float64(c.wall.quantile(0.5))/float64(commands[0].wall.quantile(0.5)), c.name+"-x-empty-wall")
 		}
 	}
+	last := len(commands) - 1
+	ratio(b, commands[last].cpu, commands[last-1].cpu, "own-rules-100-full-check-cpu")
 	for _, program := range []string{bin, full} {
 		info, err := os.Stat(program)
 		if err != nil {

@@ -19,6 +19,7 @@ type tryFlags struct {
 	run      string
 	rules    []string
 	coverage bool
+	mutate   mutateFlags
 	format   *format
 }
 
@@ -46,19 +47,32 @@ configuration loads, the built-in rules included:
 Commands are judged by the whole engine in a workspace of their own; nothing runs. Each is judged by the compiled
 form of the built-in rules and by OPA's interpreter, which must agree. -v also shows the tests that pass.
 
-Exits with 0 when all tests pass, 1 when one fails.`,
+--mutate changes one place of a policy of your own after the other in a copy: it negates a condition, leaves
+one out, or takes another constant. It lists the changes that no test, case or example notices.
+
+Exits with 0 when all tests pass, 1 when one fails or a change survives.`,
 		Example: `  sallyport policy test -v policies
   sallyport policy test --coverage policies
-  sallyport policy test --rule git/force_push`,
+  sallyport policy test --rule git/force_push
+  sallyport policy test --mutate --mutants 200 policies`,
 	}
 	f.format = formatFlag(cmd)
 	cmd.Flags().StringVar(&f.run, "run", "", "only unit tests whose name matches this regular `expression`")
 	cmd.Flags().StringArrayVar(&f.rules, "rule", nil, "only the examples of the rule with this `id`; may be repeated")
 	cmd.Flags().BoolVar(&f.coverage, "coverage", false, "show the lines that no unit test reaches")
+	cmd.Flags().BoolVar(&f.mutate.on, "mutate", false, "list changes of policies that no test notices")
+	cmd.Flags().IntVar(&f.mutate.most, "mutants", 50, "with --mutate, the largest `number` of changes")
+	cmd.Flags().Uint64Var(&f.mutate.seed, "seed", 1, "with --mutate, the `number` that chooses them")
 	cmd.RunE = func(cmd *cobra.Command, dirs []string) error {
+		if err := f.check(cmd.Flags().Changed); err != nil {
+			return err
+		}
 		l, err := a.load()
 		if err != nil {
 			return err
+		}
+		if f.mutate.on {
+			return a.policyMutate(cmd.Context(), l, dirs, f)
 		}
 		found, err := try(cmd.Context(), l, dirs, f)
 		if err != nil {

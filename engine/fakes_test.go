@@ -181,6 +181,8 @@ type fakeLedger struct{ log *events }
 
 func (l *fakeLedger) Seen(string) string     { return "none" }
 func (l *fakeLedger) Downloaded(string) bool { return false }
+
+func (l *fakeLedger) Labels(string, bool) []string { return nil }
 func (l *fakeLedger) Begin(*facts.Input, facts.FS) func(facts.FS, int) error {
 	l.log.add("ledger begin")
 	return func(_ facts.FS, code int) error {

@@ -34,6 +34,7 @@ type session struct {
 	counts      facts.Counts
 	first, last time.Time
 	labels      map[string]bool // of the requests that ran
+	operator    map[string]bool // and the operator's own
 	recent      []*entry        // the oldest first; all that are being decided are among them
 	dropped     int
 	newest      time.Time // of those that were dropped
@@ -85,7 +86,7 @@ func (h *history) begin(who owner, now time.Time) *session {
 		}
 		delete(h.sessions, oldest)
 	}
-	s := &session{first: now, last: now, labels: map[string]bool{}}
+	s := &session{first: now, last: now, labels: map[string]bool{}, operator: map[string]bool{}}
 	h.sessions[who] = s
 	return s
 }
@@ -124,12 +125,11 @@ func (s *session) facts(now time.Time) facts.Session {
 	of.Counts, of.First, of.Last = s.counts, s.first.Format(time.RFC3339Nano), s.last.Format(time.RFC3339Nano)
 	of.Dropped.Count = s.dropped
 	newest := s.newest
-	labels := maps.Clone(s.labels)
+	labels, operator := maps.Clone(s.labels), maps.Clone(s.operator)
 	for i, e := range s.recent {
 		if e.event.State == "deciding" { // it may read its files while this request runs
-			for _, label := range e.event.Labels {
-				labels[label] = true
-			}
+			add(labels, e.event.Labels)
+			add(operator, e.event.OperatorLabels)
 		}
 		if i < len(s.recent)-recentMost { // more than that many are being decided
 			of.Dropped.Count++
@@ -145,9 +145,20 @@ func (s *session) facts(now time.Time) facts.Session {
 	if of.Dropped.Count > 0 {
 		of.Dropped.AgeSeconds = age(now, newest)
 	}
-	of.Labels = slices.AppendSeq(make([]string, 0, len(labels)), maps.Keys(labels))
-	slices.Sort(of.Labels)
+	of.Labels, of.OperatorLabels = sortedKeys(labels), sortedKeys(operator)
 	return of
+}
+
+func add(set map[string]bool, names []string) {
+	for _, name := range names {
+		set[name] = true
+	}
+}
+
+func sortedKeys(set map[string]bool) []string {
+	list := slices.AppendSeq(make([]string, 0, len(set)), maps.Keys(set))
+	slices.Sort(list)
+	return list
 }
 
 // age is the time between two requests in seconds, in milliseconds' resolution. Requests are entered in
@@ -202,9 +213,8 @@ func (e *entry) runs() {
 	e.change(func(event *facts.Event, s *session) {
 		event.State = "running"
 		s.counts.Running++
-		for _, label := range event.Labels {
-			s.labels[label] = true
-		}
+		add(s.labels, event.Labels)
+		add(s.operator, event.OperatorLabels)
 	})
 }
 

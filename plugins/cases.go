@@ -176,6 +176,9 @@ func (r remembered) Seen(path string) string { return cmp.Or(r[path], "none") }
 // Downloaded reports that nothing came from the network.
 func (remembered) Downloaded(string) bool { return false }
 
+// Labels reports that nothing was copied.
+func (remembered) Labels(string, bool) []string { return nil }
+
 // Begin remembers nothing: a case is judged and not done.
 func (remembered) Begin(*facts.Input, facts.FS) func(facts.FS, int) error {
 	return func(facts.FS, int) error { return nil }

@@ -247,6 +247,8 @@ type history map[string]string
 func (h history) Seen(p string) string   { return cmp.Or(h[p], "none") }
 func (history) Downloaded(_ string) bool { return false }
 
+func (history) Labels(string, bool) []string { return nil }
+
 // below are the keys of a map as absolute paths in the world.
 func below(names map[string]string) map[string]string {
 	out := map[string]string{}

@@ -26,6 +26,7 @@ func check(l *Loaded, d *decoder) {
 	c.grants()
 	c.rules()
 	c.generated()
+	c.labels()
 	c.policies()
 	c.table()
 	c.environment()

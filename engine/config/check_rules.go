@@ -53,6 +53,20 @@ func (c checker) generated() {
 	}
 }
 
+func (c checker) labels() {
+	for name, patterns := range c.l.Labels {
+		if name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+			c.problem("labels", "%q is no label: use lower-case letters, digits and underscores", name)
+		}
+		for i, p := range patterns {
+			key := fmt.Sprintf("labels.%s[%d]", name, i)
+			if _, err := path.Match(p, ""); err != nil || p == "" {
+				c.problem(key, "%q is not a pattern of paths: see https://pkg.go.dev/path#Match", p)
+			}
+		}
+	}
+}
+
 // policies makes local entries absolute. An entry with a scheme stays as it is.
 func (c checker) policies() {
 	c.servers()

@@ -40,6 +40,8 @@ type Config struct {
 	Exemptions []Exemption `yaml:"exemptions"`
 	// Patterns of generated files, which may be deleted unread: matched against a name, or with "/" against a path below its root.
 	Generated []string `yaml:"generated"`
+	// Labels of files and their copies, for policies: names, and patterns of paths.
+	Labels map[string][]string `yaml:"labels"`
 	// The operator's own policies: directories, bundles (.tar.gz), and https addresses of bundles.
 	Policies []string `yaml:"policies"`
 	// Public keys (PEM) for bundles of policies. With any, a bundle must be signed by one of them.

@@ -35,6 +35,7 @@ exemptions:
   - {rule: git/force_push, match: "git push --force origin wip", reason: "own branch", expires: 2026-12-31}
   - {rule: git/force_push, match: "git push -f", reason: "over", expires: 2020-01-01}
 generated: ["*.o"]
+labels: {customer: ["data/customers/**", "~/hr", /srv/people]}
 policies: [./policies, "https://example.com/bundle.tar.gz"]
 plugins: [no-crypto.wasm]
 environment: {venv: auto, prefix: "uv run", env_file: .env, env_file_names: [A], env: [GITHUB_TOKEN]}
@@ -93,6 +94,9 @@ func TestFullConfiguration(t *testing.T) {
 			{Path: in("scratch"), Write: true, Zone: "temporary"},
 		},
 		Temporary: []string{"/tmp", "/var/tmp"},
+		Labels: []facts.PathLabel{{
+			Name: "customer", Patterns: []string{in("work/data/customers/**"), h.Home + "/hr", "/srv/people"},
+		}},
 		Self: []facts.Place{
 			{Path: "/opt/sallyport", Label: "self_binary"},
 			{Path: in("c.yaml"), Label: "self_config"},

@@ -1,8 +1,11 @@
 package config
 
 import (
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/facts"
@@ -18,6 +21,18 @@ func (l *Loaded) Layout() facts.Layout {
 		Self:      l.self(),
 		Generated: l.Generated,
 		Table:     l.table,
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.Labels)) {
+		label := facts.PathLabel{Name: name}
+		for _, p := range l.Labels[name] {
+			if rest, home := strings.CutPrefix(p, "~/"); home {
+				p = path.Join(filepath.ToSlash(l.host.Home), rest)
+			} else if !path.IsAbs(p) && !filepath.IsAbs(p) {
+				p = path.Join(filepath.ToSlash(l.there()), p)
+			}
+			label.Patterns = append(label.Patterns, filepath.ToSlash(p))
+		}
+		out.Labels = append(out.Labels, label)
 	}
 	for _, g := range l.Paths {
 		out.Roots = append(out.Roots, facts.Root{

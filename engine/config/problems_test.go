@@ -79,6 +79,8 @@ func TestProblems(t *testing.T) {
 		{"version: 1\nexemptions: [{rule: a/b, match: , reason: y, expires: 2026-12-31}]\n", `2:33: exemptions[0].match: the pattern is empty`},
 		{"version: 1\nexemptions: [{rule: ab, match: x, reason: y, expires: 2026-12-31}]\n", `"ab" is not a rule id`},
 		{"version: 1\nexemptions: [{rule: a/b, match: x, reason: y, expires: }]\n", `exemptions[0].expires: the date is empty`},
+		{"version: 1\nlabels: {Big: [a]}\n", `"Big" is no label: use lower-case letters, digits and underscores`},
+		{"version: 1\nlabels: {big: [\"[a\"]}\n", `labels.big[0]: "[a" is not a pattern of paths`},
 		{"version: 1\ngenerated: [\"[a\"]\n", `2:13: generated[0]: "[a" is not a file name pattern`},
 		{"version: 1\npolicies: [nowhere]\n", `nowhere does not exist`},
 		{"version: 1\npolicies: [\"http://example.com/b.tar.gz\"]\n", `http is taken from this machine only`},

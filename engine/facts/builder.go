@@ -109,6 +109,7 @@ type build struct {
 	written  map[string]bool      // real paths that earlier commands of the text write
 	moved    []renamed            // what earlier commands of the text moved
 	fetched  map[string]bool      // of these, the ones whose content comes from the network
+	carried  map[string][]string  // the operator's labels of files that earlier commands of the text write
 	trees    map[string]*cleaning // by its top: what a repository holds
 	hashed   int                  // bytes that were compared with it
 }
@@ -167,7 +168,8 @@ func (b *Builder) build(req Ask, v *view, work string, prog *shell.Program, err 
 		}
 	}
 	w := &build{Builder: b, view: v, in: in, env: req.Env, exposed: readMost,
-		written: map[string]bool{}, fetched: map[string]bool{}, trees: map[string]*cleaning{}}
+		written: map[string]bool{}, fetched: map[string]bool{}, trees: map[string]*cleaning{},
+		carried: map[string][]string{}}
 	if in.Shell.Parsed {
 		in.Shell.Certainty, in.Shell.Budget = prog.Certainty.String(), prog.Budget
 		w.program(prog)

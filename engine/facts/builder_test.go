@@ -108,6 +108,8 @@ func (h fakeHistory) Seen(p string) string {
 	return "none"
 }
 
+func (h fakeHistory) Labels(string, bool) []string { return nil }
+
 func (h fakeHistory) Downloaded(p string) bool { return h.downloaded[p] }
 
 func testBuilder() *Builder {

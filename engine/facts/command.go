@@ -171,6 +171,10 @@ func (w *build) paths(i int, c *call) {
 	for _, s := range made {
 		w.note(i, c, s) // not before: a command does not see what it is about to write
 	}
+	if len(w.layout.Labels) > 0 {
+		w.in.Commands[i].Flags = c.flags.list(flagNames)
+		w.carries(i)
+	}
 	switch c.cmd.Name {
 	case "mv", "gmv":
 		w.moves(gone, to)

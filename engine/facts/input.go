@@ -174,6 +174,8 @@ type Session struct {
 	Labels  []string `json:"labels"`  // of the paths that its requests read, and "downloaded"
 	Dropped Dropped  `json:"dropped"` // its requests that Recent leaves out
 	Recent  []Event  `json:"recent"`  // its newest requests, at most 16, the newest last
+	// OperatorLabels are those of the files that its requests read; sorted.
+	OperatorLabels []string `json:"operator_labels"`
 }
 
 // Counts counts the requests of a session by the effect of their decisions.
@@ -207,6 +209,8 @@ type Event struct {
 	Labels     []string  `json:"labels"`   // of the paths that it reads, and "downloaded"
 	Commands   []string  `json:"commands"` // "git push": names with their subcommands; at most 16
 	Cut        bool      `json:"cut"`      // hosts or commands are left out
+	// OperatorLabels are those of the files that it reads; sorted.
+	OperatorLabels []string `json:"operator_labels"`
 }
 
 // Pipeline places a command in a pipeline.
@@ -257,6 +261,8 @@ type Path struct {
 	Git        Versions `json:"git"`        // with delete: what git holds of the files there
 	Generated  bool     `json:"generated"`  // matches the operator's patterns of generated files, below its root
 	Command    int      `json:"command"`    // index into commands; -1 for a file tool
+	// OperatorLabels are those of the files that it reaches, by their place or as copies; sorted.
+	OperatorLabels []string `json:"operator_labels"`
 }
 
 // Unread counts the files that a delete would remove, that the session has neither read nor created, and

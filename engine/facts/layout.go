@@ -24,6 +24,7 @@ type Layout struct {
 	Deny       []*regexp.Regexp // anchored at the start by the loader
 	Exemptions []Exemption      // in the operator's order: policies know them by index
 	Generated  []string         // patterns of generated files, matched below a root: "__pycache__", "*.log", …
+	Labels     []PathLabel      // the operator's names for files
 	POSIX      bool             // the environment has no bash
 	Table      *commands.Table  // what commands do; nil for the table that comes with the program
 }
@@ -68,6 +69,9 @@ type History interface {
 	Seen(path string) string
 	// Downloaded reports whether the file came from the network in this session.
 	Downloaded(path string) bool
+	// Labels returns the operator's labels that copies gave to a file or a directory around it, and with below
+	// to anything below it, too.
+	Labels(path string, below bool) []string
 }
 
 // Touch is one path that a file tool would touch.

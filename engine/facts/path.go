@@ -71,6 +71,10 @@ func (w *build) place(t touch, command int) *spot {
 	if w.history != nil && s.real != "" && s.certainty == value.Exact {
 		p.Seen = w.history.Seen(s.real)
 	}
+	operator := []string{}
+	if len(w.layout.Labels) > 0 {
+		operator = w.operatorLabels(s, t)
+	}
 	for i, name := range accessNames {
 		a := access(1 << i)
 		if t.access&a == 0 {
@@ -89,6 +93,7 @@ func (w *build) place(t touch, command int) *spot {
 			p.Unread, p.Git = lost.unread, lost.versions
 		}
 		p.Labels = labels.list(labelNames)
+		p.OperatorLabels = operator
 		w.add(p)
 		p.Unread, p.Git = nothing.unread, nothing.versions
 	}

@@ -11,7 +11,9 @@ const (
 )
 
 // NoSession is a session without earlier requests.
-func NoSession() Session { return Session{Labels: []string{}, Recent: []Event{}} }
+func NoSession() Session {
+	return Session{Labels: []string{}, OperatorLabels: []string{}, Recent: []Event{}}
+}
 
 // EventOf returns the facts of a request that later requests of its session see. The request
 // has no decision yet.
@@ -22,6 +24,7 @@ func EventOf(in *Input) Event {
 		Certainty: in.Shell.Certainty, Commands: []string{},
 	}
 	effects, hosts, labels := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	operator := map[string]bool{}
 	for i := range in.Commands {
 		c := &in.Commands[i]
 		for _, effect := range c.Effects {
@@ -55,11 +58,11 @@ func EventOf(in *Input) Event {
 		if p.Access != "read" || slices.Contains(p.Labels, labelNames[labelMetadata]) {
 			continue
 		}
-		for _, label := range p.Labels {
-			labels[label] = true
-		}
+		add(labels, p.Labels)
+		add(operator, p.OperatorLabels)
 	}
-	e.Effects, e.Hosts, e.Labels = sorted(effects), sorted(hosts), sorted(labels)
+	e.Effects, e.Hosts = sorted(effects), sorted(hosts)
+	e.Labels, e.OperatorLabels = sorted(labels), sorted(operator)
 	e.Hosts, e.Cut = bounded(e.Hosts, e.Cut)
 	e.Commands, e.Cut = bounded(e.Commands, e.Cut)
 	return e

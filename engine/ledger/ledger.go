@@ -15,6 +15,7 @@ import (
 	"errors"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -35,6 +36,7 @@ const MaxEntries = 10000
 type entry struct {
 	seen       string
 	downloaded bool
+	labels     string // the operator's, separated by spaces and in order
 	age        uint64 // the order of notes; the lowest is the oldest
 }
 
@@ -120,6 +122,37 @@ func (l *Ledger) Downloaded(file string) bool {
 	}
 }
 
+// Labels returns the operator's labels of a file: its own and those of the directories around it, and with
+// below those of all below it, too.
+func (l *Ledger) Labels(file string, below bool) []string {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_ = l.refresh() // as with Seen
+	var out []string
+	real := key(file)
+	for p := real; ; p = path.Dir(p) {
+		out = append(out, strings.Fields(l.entries[p].labels)...)
+		if p == path.Dir(p) {
+			break
+		}
+	}
+	if below {
+		for _, p := range l.below(real) {
+			out = append(out, strings.Fields(l.entries[p].labels)...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Label notes that a file, or everything below a directory, has labels of the operator.
+func (l *Ledger) Label(file string, labels []string) error {
+	return l.note(record{Op: opLabelled, Path: text(key(file)), To: text(strings.Join(labels, " "))})
+}
+
 // Read notes that the session has read a file.
 func (l *Ledger) Read(paths ...string) error { return l.noteAll(opRead, paths) }
 
@@ -175,6 +208,8 @@ func (l *Ledger) apply(r record) bool {
 	switch r.Op {
 	case opRead, opCreated, opDownloaded:
 		return l.mark(file, r.Op)
+	case opLabelled:
+		return l.label(file, to)
 	case opForget:
 		return l.forget(file)
 	case opRename:
@@ -207,13 +242,32 @@ func (l *Ledger) mark(file string, o op) bool {
 	if known && e == before {
 		return false
 	}
+	l.put(file, e)
+	return true
+}
+
+func (l *Ledger) label(file, labels string) bool {
+	if file == "" || labels == "" {
+		return false
+	}
+	e := l.entries[file]
+	all := append(strings.Fields(e.labels), strings.Fields(labels)...)
+	slices.Sort(all)
+	if labels = strings.Join(slices.Compact(all), " "); labels == e.labels {
+		return false
+	}
+	e.labels = labels
+	l.put(file, e)
+	return true
+}
+
+func (l *Ledger) put(file string, e entry) {
 	l.clock++
 	e.age = l.clock
 	l.entries[file] = e
 	if len(l.entries) > MaxEntries+MaxEntries/10 {
 		l.evict()
 	}
-	return true
 }
 
 func (l *Ledger) forget(file string) bool {

@@ -6,9 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
 func open(t *testing.T, dir, session string) *Ledger {
@@ -213,5 +216,88 @@ func TestPrune(t *testing.T) {
 	must(t, err)
 	if len(left) != 2 {
 		t.Errorf("left: %v", left)
+	}
+}
+
+func TestLabels(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l, err := Open(dir, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, note := range []error{
+		l.Label("/a/x", []string{"people"}), l.Label("/a/x", []string{"customer"}), l.Label("/d", []string{"key"}),
+		l.Rename("/a/x", "/a/y"), l.Label("/gone", []string{"key"}), l.Forget("/gone"),
+	} {
+		if note != nil {
+			t.Fatal(note)
+		}
+	}
+	again, err := Open(dir, "s") // as another process has it
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, open := range []*Ledger{l, again} {
+		for _, c := range []struct {
+			path  string
+			below bool
+			want  string
+		}{
+			{"/a/y", false, "customer people"}, {"/a/x", false, ""},
+			{"/a", false, ""}, {"/a", true, "customer people"},
+			{"/d/e/f", false, "key"}, {"/", true, "customer key people"}, {"/gone", false, ""},
+		} {
+			if got := strings.Join(open.Labels(c.path, c.below), " "); got != c.want {
+				t.Errorf("labels of %s: %q, want %q", c.path, got, c.want)
+			}
+		}
+		if err := open.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestLabelsOfCopies holds that a run leaves the labels of its sources on the files that it wrote.
+func TestLabelsOfCopies(t *testing.T) {
+	t.Parallel()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = filepath.ToSlash(dir)
+	l, err := Open("", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := facts.NewBuilder(facts.Layout{
+		Workspace: dir, Roots: []facts.Root{{Path: dir, Write: true, Zone: "workspace"}},
+		Labels: []facts.PathLabel{{Name: "customer", Patterns: []string{dir + "/data/**"}}},
+	}, facts.OSFS{}, l)
+	run := func(text string, makes ...string) *facts.Input {
+		in := build.Build(facts.Ask{Request: facts.Request{Command: text}})
+		n := l.Begin(in, facts.OSFS{})
+		for _, name := range makes {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := n.End(facts.OSFS{}, 0); err != nil {
+			t.Fatal(err)
+		}
+		return in
+	}
+	if err := os.Mkdir(filepath.Join(dir, "data"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	run("echo x > data/a.csv", "data/a.csv")
+	run("cp data/a.csv b.csv", "b.csv")
+	run("cat b.csv | sort > c.csv", "c.csv")
+	run("echo x > d.csv", "d.csv")
+	for name, want := range map[string]string{"b.csv": "customer", "c.csv": "customer", "d.csv": ""} {
+		in := run("cat " + name)
+		if got := strings.Join(in.Paths[0].OperatorLabels, " "); got != want {
+			t.Errorf("%s has %q, want %q", name, got, want)
+		}
 	}
 }

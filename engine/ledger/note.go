@@ -97,7 +97,14 @@ func (n *Note) End(files facts.FS, exitCode int) error {
 		}
 	}
 	// What is gone comes first: another command of the same text may have made it anew.
-	return errors.Join(err, n.l.Forget(gone...), n.l.Read(read...), n.l.Created(created...), n.l.Download(downloaded...))
+	err = errors.Join(err, n.l.Forget(gone...), n.l.Read(read...), n.l.Created(created...))
+	err = errors.Join(err, n.l.Download(downloaded...))
+	for file, labels := range facts.Carried(n.in) {
+		if _, statErr := files.Lstat(file); statErr == nil {
+			err = errors.Join(err, n.l.Label(file, labels))
+		}
+	}
+	return err
 }
 
 // usable reports whether a path is known well enough to note something about it.

@@ -23,6 +23,9 @@ func (s *store) rewrite(l *Ledger) {
 		case SeenCreated:
 			writeRecord(&out, record{Op: opCreated, Path: text(p)})
 		}
+		if e.labels != "" {
+			writeRecord(&out, record{Op: opLabelled, Path: text(p), To: text(e.labels)})
+		}
 		if e.downloaded {
 			writeRecord(&out, record{Op: opDownloaded, Path: text(p)})
 		}
@@ -64,7 +67,7 @@ func (l *Ledger) evict() {
 			if len(l.entries) <= MaxEntries {
 				return
 			}
-			if l.entries[p].downloaded == downloads {
+			if e := l.entries[p]; (e.downloaded || e.labels != "") == downloads {
 				delete(l.entries, p)
 				l.saturated = l.saturated || downloads
 			}

@@ -20,6 +20,7 @@ const (
 	opRead       op = "read"
 	opCreated    op = "created"
 	opDownloaded op = "downloaded"
+	opLabelled   op = "labelled" // To has the labels
 	opForget     op = "forget"
 	opRename     op = "rename"
 	opSaturated  op = "saturated" // downloads were dropped

@@ -116,7 +116,7 @@ func (s Surroundings) Facts() facts.Runner {
 }
 
 // CaseSettings are the parts of a configuration that a case may set.
-var CaseSettings = []string{"commands", "exemptions", "paths", "profile", "rules"}
+var CaseSettings = []string{"commands", "exemptions", "labels", "paths", "profile", "rules"}
 
 // Cases reads the case files in directories, in the order of their names. All that is wrong with
 // them comes back in one *LoadError.

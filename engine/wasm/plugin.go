@@ -223,7 +223,9 @@ func sampleInput() *facts.Input {
 		Paths: []facts.Path{{
 			Raw: "notes.txt", Path: "/srv/notes.txt", Real: "/srv/notes.txt", Access: "read", Source: "argument", Certainty: "exact",
 			Exists: true, Type: "file", Zone: "workspace", Permission: "write", Labels: []string{}, Seen: "none",
-			Unread: facts.Unread{Examples: []string{}}, Git: facts.Versions{State: "none", Examples: []string{}},
+			OperatorLabels: []string{},
+			Unread:         facts.Unread{Examples: []string{}},
+			Git:            facts.Versions{State: "none", Examples: []string{}},
 		}},
 		Git:     facts.Git{Remotes: []facts.Remote{}},
 		Session: facts.NoSession(),

@@ -57,6 +57,11 @@ session(events) := {
 	"first": "2025-01-01T00:00:00Z",
 	"last": "2025-01-01T00:00:00Z",
 	"labels": sort({label | some event in recent; event.state != "refused"; some label in event.labels}),
+	"operator_labels": sort({label |
+		some event in recent
+		event.state != "refused"
+		some label in event.operator_labels
+	}),
 	"dropped": {"count": 0, "age_seconds": 0},
 	"recent": recent,
 } if {
@@ -125,6 +130,7 @@ _path := {
 	"zone": "workspace",
 	"permission": "write",
 	"labels": [],
+	"operator_labels": [],
 	"seen": "none",
 	"unread": {"count": 0, "examples": []},
 	"git": {"state": "none", "count": 0, "examples": []},
@@ -145,6 +151,7 @@ _event := {
 	"effects": [],
 	"hosts": [],
 	"labels": [],
+	"operator_labels": [],
 	"commands": ["prog"],
 	"cut": false,
 }

@@ -18,7 +18,13 @@ import data.sallyport.lib
 
 deny contains {"command": i, "msg": $"a file with the label {label} is read in this session"} if {
 	some label in lists.labels
-	label in _read
+	label in _read.labels
+	some i, c in _outward
+}
+
+deny contains {"command": i, "msg": $"a file with the label {label} is read in this session"} if {
+	some label in lists.operator_labels
+	label in _read.operator_labels
 	some i, c in _outward
 }
 
@@ -32,10 +38,16 @@ ask contains {"command": i, "msg": "what an earlier request read is not known"} 
 }
 
 # Labels of the files that the session has read, and of those that this request reads.
-_read := {label | some label in input.session.labels} | {label |
+_read[kind] contains label if {
+	some kind in {"labels", "operator_labels"}
+	some label in input.session[kind]
+}
+
+_read[kind] contains label if {
+	some kind in {"labels", "operator_labels"}
 	some path in lib.paths({"read"})
 	not "metadata" in path.labels
-	some label in path.labels
+	some label in path[kind]
 }
 
 _outward[i] := c if {

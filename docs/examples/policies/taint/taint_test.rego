@@ -35,3 +35,10 @@ test_unknown_read if {
 	rule.ask == set() with input as _to(["example.com"], [object.union(read, {"state": "refused"})])
 	rule.ask == set() with input as _to(["example.com"], [object.union(read, {"effects": ["write"]})])
 }
+
+test_operator_label_before if {
+	read := {"operator_labels": ["customer"], "effects": ["read"]}
+	count(rule.deny) == 1 with input as _to(["example.com"], [read])
+	rule.deny == set() with input as _to(["a.corp.example.com"], [read])
+	rule.deny == set() with input as _to(["example.com"], [object.union(read, {"operator_labels": ["draft"]})])
+}

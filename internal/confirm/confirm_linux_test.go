@@ -146,6 +146,7 @@ func compareAll(t *testing.T, h *host, j *judge, programs []Program) (map[string
 					}
 					mu.Lock()
 					found = append(found, f)
+					t.Logf("disagrees: %q: %s", f.Small, strings.Join(f.Faults, "; "))
 					mu.Unlock()
 				}
 			}

@@ -51,7 +51,7 @@ func (w *walker) runText(inv *invocation, code shell.Code, v value.Value, via st
 // wrote reports a script that the text hands over or has written.
 func (w *walker) wrote(file string) bool {
 	abs, ok := absolute(w.ctx.st.here(), file)
-	return w.opened(file) || ok && len(w.ctx.st.files[abs].content) > 0
+	return w.opened(file) || ok && len(w.look(abs).content) > 0
 }
 
 // cutOff reports a program that a shell reads up to a backslash at its end: bash drops it there, and keeps it behind -c.
@@ -109,7 +109,7 @@ func (w *walker) stdinProgram(inv *invocation, lang, name string, change func(*c
 	w.runText(inv, code, text, via, func(c *context) {
 		c.st = w.child(lang)
 		c.in = nil
-		made := in.edited || w.opened(in.file.Text) || len(w.ctx.st.files[in.path].content) > 0
+		made := in.edited || w.opened(in.file.Text) || len(w.look(in.path).content) > 0
 		if in.from == shell.CodeFile && !made { // a file that the text made is part of it
 			c.script = in.path
 		}
@@ -157,7 +157,8 @@ func (w *walker) runScript(inv *invocation) bool {
 		return false
 	}
 	abs, ok := absolute(w.ctx.st.here(), text)
-	if unknown := strings.HasPrefix(abs, unplaced) && !w.edited(abs) && w.ctx.st.files[abs].content == nil; (!ok || unknown) && strings.Contains(text, "/") {
+	unknown := strings.HasPrefix(abs, unplaced) && !w.edited(abs) && w.look(abs).content == nil
+	if (!ok || unknown) && strings.Contains(text, "/") {
 		w.commands[inv.idx].Code = shell.Code{Language: "sh", From: shell.CodeFile, File: inv.args[0].Word} // for all that is known
 		return false
 	}
@@ -181,7 +182,7 @@ func (w *walker) runScript(inv *invocation) bool {
 
 // keep notes a file that has run as it was before the text.
 func (w *walker) keep(abs string) {
-	if _, ok := w.ctx.st.files[abs]; !ok && !strings.HasPrefix(abs, "/dev/") {
+	if _, ok := w.lookUp(abs); !ok && !strings.HasPrefix(abs, "/dev/") {
 		edited := w.edited(abs)
 		w.ctx.st.files[abs] = written{touched: w.ctx.st.stirred || edited, edited: edited}
 	}
@@ -190,10 +191,10 @@ func (w *walker) keep(abs string) {
 // runCopy follows a command word that this text made a copy of, or a link to, a program.
 func (w *walker) runCopy(inv *invocation) bool {
 	abs, ok := w.pathOf(inv.args[0])
-	if !ok || w.ctx.st.files[abs].program == "" {
+	if !ok || w.look(abs).program == "" {
 		return false
 	}
-	program := w.ctx.st.files[abs].program
+	program := w.look(abs).program
 	args := slices.Clone(inv.args)
 	args[0] = value.Literal(path.Base(program))
 	w.inner(inv, args, "copy of "+program, nil)
@@ -209,7 +210,7 @@ func (w *walker) script(inv *invocation, code shell.Code, lang, abs string, file
 	}()
 	content, found := w.lastContent(abs)
 	w.keep(abs)
-	f := w.ctx.st.files[abs]
+	f := w.look(abs)
 	touched, made := f.touched, len(f.content) > 0 || w.edited(abs) // a file that the text made is part of it
 	if w.edited(abs) {
 		w.mark(inv.idx, shell.MarkDynamicCode)
@@ -307,7 +308,7 @@ func (w *walker) embedded(inv *invocation, name string, args []value.Arg) {
 func (w *walker) runModule(inv *invocation, lang, name, via string) bool {
 	for _, file := range command.ModuleFiles(lang, name) {
 		abs, ok := absolute(w.ctx.st.here(), file)
-		f, written := w.ctx.st.files[abs]
+		f, written := w.lookUp(abs)
 		running := "module " + abs
 		if !ok || !written || len(f.content) == 0 || slices.Contains(w.ctx.running, running) {
 			continue
@@ -331,7 +332,7 @@ func (w *walker) imports(inv *invocation, lang, text, via string) {
 		return
 	}
 	for _, abs := range slices.Sorted(maps.Keys(w.ctx.st.files)) {
-		f, running := w.ctx.st.files[abs], "module "+abs
+		f, running := w.look(abs), "module "+abs
 		runs := func(r string) bool { return r == running || strings.HasPrefix(r, "script "+abs+" ") }
 		if len(f.content) == 0 || slices.ContainsFunc(w.ctx.running, runs) {
 			continue

@@ -209,9 +209,12 @@ func absolute(dir shell.Dir, p string) (string, bool) {
 		return path.Clean(p), true
 	case !dir.Known:
 		return "", false
-	default:
-		return path.Join(dir.Path, p), true
 	}
+	abs := path.Join(dir.Path, p)
+	if strings.HasPrefix(dir.Path, unplaced) && !strings.HasPrefix(abs, unplaced) { // nothing is known above it
+		abs = dir.Path + "/" + strings.ReplaceAll(path.Clean(p), "..", "\x00")
+	}
+	return abs, true
 }
 
 // maxDirs is how many directories a command may run in before its directory counts as unknown.

@@ -181,7 +181,7 @@ func (w *walker) inPath(name string) (string, bool) {
 			continue
 		}
 		abs := path.Join(to, name)
-		if f, written := w.ctx.st.files[abs]; written && (f.program != "" || len(f.content) > 0) {
+		if f, written := w.lookUp(abs); written && (f.program != "" || len(f.content) > 0) {
 			return abs, true
 		}
 	}
@@ -190,7 +190,7 @@ func (w *walker) inPath(name string) (string, bool) {
 
 // runPath runs the file that inPath found.
 func (w *walker) runPath(inv *invocation, abs string) {
-	f := w.ctx.st.files[abs]
+	f := w.look(abs)
 	if f.program != "" {
 		args := slices.Clone(inv.args)
 		args[0] = value.Literal(path.Base(f.program))
@@ -231,7 +231,7 @@ func (w *walker) copies(inv *invocation, name string) {
 	case "mkfifo":
 		for _, a := range inv.args[1:] {
 			if abs, ok := w.pathOf(a); ok {
-				w.ctx.st.files[abs] = written{pipe: true}
+				w.put(abs, written{pipe: true})
 			}
 		}
 		return
@@ -239,7 +239,7 @@ func (w *walker) copies(inv *invocation, name string) {
 		return
 	}
 	if to != "" && command.SystemProgram(path.Clean(from)) {
-		w.ctx.st.files[to] = written{program: from}
+		w.put(to, written{program: from})
 	}
 }
 

@@ -73,11 +73,13 @@ func trap(w *walker, inv *invocation) {
 			c.redirs = slices.DeleteFunc(slices.Clone(c.redirs), func(r shell.Redirect) bool { return r.Mode == shell.RedirectHere }) // it reads where it runs
 		})
 	}
-	if last && !w.ctx.st.sub {
-		w.branch(w.ctx.st, walk)
-	} else {
-		w.meanwhile(walk)
-	}
+	w.anyTime(func() {
+		if last && !w.ctx.st.sub {
+			w.branch(w.ctx.st, walk)
+		} else {
+			w.meanwhile(walk)
+		}
+	})
 	if c := w.commands[inv.idx].Code; len(out.text) > 0 || !c.Static {
 		w.speaks = max(w.speaks, atEnd)
 		if slices.ContainsFunc(args[1:], func(a value.Arg) bool { return !plainSignals[a.Text] }) {
@@ -97,7 +99,10 @@ func (w *walker) still(idx int) changes {
 	}
 	var later []*syntax.Stmt
 	for _, s := range w.file.Stmts {
-		if w.ctx.nested || w.ctx.loop || len(w.ctx.running) > 0 || int(s.End().Offset()) > w.commands[idx].End {
+		_, simple := s.Cmd.(*syntax.CallExpr)
+		at, end := int(s.Pos().Offset()), int(s.End().Offset())
+		follows := end > w.commands[idx].End && !(simple && at <= w.commands[idx].Start) // End counts a ;
+		if w.ctx.nested || w.ctx.loop || len(w.ctx.running) > 0 || follows {
 			later = append(later, s)
 		}
 	}

@@ -133,6 +133,10 @@ func (b *fieldBuilder) literal(text string, quoted, first, more bool) {
 		if i > start {
 			b.add(b.w.holes.Fill(text[start:i], quoted))
 		}
+		if strings.HasPrefix(text[i+1:], string(value.HoleOpen)) { // it quotes what is not known
+			start = i + 1
+			continue
+		}
 		if text[i+1] != '\n' {
 			b.add(value.Value{{Text: text[i+1 : i+2], Known: true, Quoted: true}})
 		}

@@ -73,7 +73,7 @@ func (w *walker) contentOf(abs string) (value.Value, bool) {
 		return v, true
 	}
 	abs = w.linked(abs)
-	f, written := w.ctx.st.files[abs]
+	f, written := w.lookUp(abs)
 	switch {
 	case f.touched || !written && (w.ctx.st.stirred || w.ctx.st.strewn[path.Base(abs)]):
 		return nil, false
@@ -90,7 +90,7 @@ func (w *walker) lastContent(abs string) (value.Value, bool) {
 		return v, true
 	}
 	abs = w.linked(abs)
-	if f := w.ctx.st.files[abs]; len(f.content) > 0 {
+	if f := w.look(abs); len(f.content) > 0 {
 		return f.content, true
 	}
 	return w.onDisk(abs)
@@ -140,12 +140,12 @@ func (w *walker) write(abs string, content value.Value, by []int, adds bool) {
 	if len(f.content) == 0 {
 		f.content = value.Known("")
 	}
-	st.files[abs] = f
-	w.strew(abs)
 	if behind := w.linked(abs); behind != abs {
 		f.touched = true // the link may be gone by now
-		st.files[abs], st.files[behind] = f, f
+		w.put(behind, f)
 	}
+	w.put(abs, f)
+	w.strew(abs)
 }
 
 // strew notes the name of a file in a directory that is not known: any file of that name may be it.
@@ -166,17 +166,23 @@ func (w *walker) strew(abs string) {
 // touch records that a command may have changed a file: edited, when nobody knows how.
 func (w *walker) touch(abs string, edited bool) {
 	for _, abs := range []string{abs, w.linked(abs)} {
-		f := w.ctx.st.files[abs]
-		f.touched, f.edited = true, f.edited || edited
-		w.ctx.st.files[abs] = f
-		w.strew(abs)
+		w.changed(change{abs: abs, file: w.blurFile(abs, edited)})
 	}
+}
+
+// blurFile is touch for a change that is no part of the journal: of a program that names no file.
+func (w *walker) blurFile(abs string, edited bool) written {
+	f := w.ctx.st.files[abs]
+	f.touched, f.edited = true, f.edited || edited
+	w.ctx.st.files[abs] = f
+	w.strew(abs)
+	return f
 }
 
 // edited reports a file that a command may have changed, nobody knows how, with words of this text.
 func (w *walker) edited(abs string) bool {
 	abs = w.linked(abs)
-	f, ok := w.ctx.st.files[abs]
+	f, ok := w.lookUp(abs)
 	if !ok {
 		for dir := range w.upward(path.Dir(abs)) {
 			f.edited = f.edited || w.ctx.st.files[dir].edited
@@ -187,7 +193,7 @@ func (w *walker) edited(abs string) bool {
 
 // absent reports a file that is not there, and that the text has not made.
 func (w *walker) absent(abs string) bool {
-	_, written := w.ctx.st.files[abs]
+	_, written := w.lookUp(abs)
 	if written || w.ctx.st.stirred || strings.HasPrefix(abs, unplaced) || w.edited(abs) || w.opts.IsFile == nil {
 		return false
 	}
@@ -255,7 +261,8 @@ func (w *walker) stir(inv *invocation, fed bool) {
 	w.step(len(w.ctx.st.files) / 8)
 	for abs := range w.ctx.st.files {
 		if abs != own {
-			w.touch(abs, fed)
+			w.blurFile(abs, fed)
+			w.blurFile(w.linked(abs), fed)
 		}
 	}
 }
@@ -293,7 +300,7 @@ func (w *walker) touchNamed(inv *invocation, edits bool) {
 func (w *walker) made(inv *invocation) bool {
 	for _, name := range []string{inv.args[0].Text, w.commands[inv.idx].Code.File.Text} {
 		abs, ok := absolute(w.ctx.st.here(), name)
-		f := w.ctx.st.files[abs]
+		f := w.look(abs)
 		if ok && strings.ContainsAny(name, "./") && (len(f.content) > 0 || f.touched) {
 			return true
 		}
@@ -304,7 +311,7 @@ func (w *walker) made(inv *invocation) bool {
 // wroteIt reports a word that names a file which this text has written.
 func (w *walker) wroteIt(a value.Arg) bool {
 	abs, ok := w.pathOf(a)
-	f, written := w.ctx.st.files[abs]
+	f, written := w.lookUp(abs)
 	return ok && written && (len(f.content) > 0 || f.edited)
 }
 
@@ -341,20 +348,20 @@ func (w *walker) copyFile(from value.Arg, to string, link, gone bool) bool {
 	text := from.Val.Text()
 	if from.Certainty == value.Exact && command.SystemProgram(path.Clean(text)) ||
 		from.Certainty != value.Exact && !from.Val.Dynamic() && strings.Contains(from.Val.Tail(), "/") {
-		w.ctx.st.files[to] = written{program: text}
+		w.put(to, written{program: text})
 		return true
 	}
 	abs, ok := w.pathOf(from)
 	st := w.ctx.st
-	f, written := st.files[w.linked(abs)]
+	f, written := w.lookUp(w.linked(abs))
 	delete(st.files, to)
 	switch {
 	case !ok:
 		return false
 	case link:
-		st.moved = append(slices.Clip(st.moved), moved{abs, to, true})
+		w.move(moved{abs, to, true})
 	case written:
-		st.files[to] = f
+		w.put(to, f)
 	case strings.HasPrefix(abs, "/dev/"):
 		content, known := w.content(from.Val)
 		w.write(to, content, content.Inputs(), false)
@@ -362,11 +369,11 @@ func (w *walker) copyFile(from value.Arg, to string, link, gone bool) bool {
 			w.touch(to, true)
 		}
 	default:
-		st.moved = append(slices.Clip(st.moved), moved{w.origin(abs), to, false})
+		w.move(moved{w.origin(abs), to, false})
 		w.step((len(st.moved) + len(st.files)) / 8)
 		for file, f := range maps.Clone(st.files) {
 			if rest, below := strings.CutPrefix(file, abs+"/"); below {
-				st.files[path.Join(to, rest)] = f
+				w.put(path.Join(to, rest), f)
 			}
 		}
 	}

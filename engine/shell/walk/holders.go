@@ -69,7 +69,7 @@ func (w *walker) heldFiles(inv *invocation, a value.Assign, lang string) {
 	separates := func(r rune) bool { return strings.ContainsRune(" \t=:", r) }
 	for _, word := range strings.FieldsFunc(a.Value.Text, separates) {
 		abs, ok := absolute(w.ctx.st.here(), strings.TrimPrefix(word, "-r"))
-		f := w.ctx.st.files[abs]
+		f := w.look(abs)
 		switch {
 		case !ok || len(f.content) == 0:
 		case lang == "git":
@@ -108,12 +108,13 @@ func (w *walker) build(inv *invocation, name string) {
 	if len(kinds) == 0 {
 		return
 	}
-	dir := w.ctx.st.dir
+	dir := w.ctx.st.here()
 	var operands []string
 	for i, a := range inv.args[1:] {
 		if (a.Text == "-C" || a.Text == "--directory" || a.Text == "--prefix") && i+2 < len(inv.args) {
-			to, ok := w.pathOf(inv.args[i+2])
-			dir = shell.Dir{Path: to, Known: ok}
+			if dir.Path, dir.Known = w.pathOf(inv.args[i+2]); !dir.Known {
+				dir = shell.Dir{Path: unplaced, Known: true}
+			}
 		}
 		operands = append(operands, a.Text)
 	}
@@ -174,7 +175,7 @@ func (w *walker) buildPaths(k command.BuildFile, dir shell.Dir, args []value.Arg
 // buildWith walks one build file, if the text has written it.
 func (w *walker) buildWith(inv *invocation, k command.BuildFile, abs string, operands []string) {
 	content, _ := w.streamText(abs)
-	if f, ok := w.ctx.st.files[abs]; ok {
+	if f, ok := w.lookUp(abs); ok {
 		content = f.content
 		if !k.Any && f.edited && !strings.HasPrefix(path.Base(abs), ".") && k.Lang != "c" {
 			w.mark(inv.idx, shell.MarkDynamicCode)

@@ -82,7 +82,7 @@ func (w *walker) startupFiles(o command.Options) []value.Arg {
 	}
 	home, _ := st.lookupVar("HOME").val.Exact()
 	for _, name := range names {
-		if abs, ok := absolute(st.dir, home+"/"+name); ok && len(st.files[abs].content) > 0 {
+		if abs, ok := absolute(st.dir, home+"/"+name); ok && len(w.look(abs).content) > 0 {
 			files = append(files, value.Literal(abs))
 		}
 	}

@@ -78,7 +78,9 @@ func walkText(text string, o shell.Options) (*walker, error) {
 	w := newWalker(text, o)
 	w.file = file
 	w.lines(file.Stmts)
+	w.replay()
 	w.uncalled()
+	w.replay()
 	return w, nil
 }
 
@@ -104,6 +106,11 @@ type walker struct {
 	mayEnd    bool                         // this subshell may have ended before the next command: set -e, set -u
 	aborts    bool                         // an expansion may fail, after which bash goes on with the next line of the text
 	exec      bool                         // exec has changed the descriptors of the shell, for who carries it: command, builtin
+	looks     []string                     // files that parts which run beside others have looked at
+	journal   []change                     // files that the text has written
+	deferred  []deferred                   // parts that may find what is written after them
+	beside    int                          // how many of these the walk is in
+	again     bool                         // they are walked a second time
 	ctx       context
 }
 

@@ -211,10 +211,10 @@ func (w *walker) open(r *redirection, one shell.Redirect, target value.Arg, op s
 // fileInput is standard input from a file.
 func (w *walker) fileInput(target value.Arg) *input {
 	in := &input{from: shell.CodeFile, file: target.Word, text: value.Opaque("", target.Inputs), cmds: target.Inputs, via: "<"}
-	if abs, ok := w.fileHere(target); ok && w.ctx.st.files[abs].pipe {
+	if abs, ok := w.fileHere(target); ok && w.look(abs).pipe {
 		in.from = shell.CodeStdin // who writes to it may stand anywhere
 	} else if ok {
-		in.edited = w.edited(abs) || !w.ctx.st.files[abs].content.Known()
+		in.edited = w.edited(abs) || !w.look(abs).content.Known()
 		in.path = abs
 	}
 	if text, ok := w.content(target.Val); ok {
@@ -228,21 +228,27 @@ func (w *walker) fileInput(target value.Arg) *input {
 func (w *walker) process(p *syntax.ProcSubst) value.Value {
 	name := "/dev/fd/" + strconv.Itoa(63-len(w.fds))
 	if p.Op != syntax.CmdOut {
-		out := w.captured(p.Stmts)
+		var out sink
+		w.anyTime(func() { out = w.captured(p.Stmts) })
 		w.fds[name] = out.text.With(false, out.cmds)
 		return value.Value{{Text: name, Known: true, Quoted: true, Inputs: out.cmds}}
 	}
 	w.fds[name] = value.Opaque("", nil)
-	w.subshell(func() {
-		w.ctx.in = nil
-		delete(w.ctx.st.fds, 1)
-		if w.ctx.current >= 0 {
-			w.ctx.in = &input{cmds: []int{w.ctx.current}, from: shell.CodeStdin, text: value.Opaque("", nil), via: ">(…)"}
-		}
-		w.ctx.redirs, w.ctx.pipe, w.ctx.out = nil, shell.Pipeline{}, &sink{}
-		w.deeper(func() { w.stmts(p.Stmts) })
-	})
+	w.anyTime(func() { w.subshell(func() { w.consume(p) }) })
 	return value.Value{{Text: name, Known: true, Quoted: true}}
+}
+
+// consume walks the statements of >( ), whose input is the output of the current command.
+func (w *walker) consume(p *syntax.ProcSubst) {
+	w.ctx.in = nil
+	delete(w.ctx.st.fds, 1)
+	if w.ctx.current >= 0 {
+		w.ctx.in = &input{
+			cmds: []int{w.ctx.current}, from: shell.CodeStdin, text: value.Opaque("", nil), via: ">(…)",
+		}
+	}
+	w.ctx.redirs, w.ctx.pipe, w.ctx.out = nil, shell.Pipeline{}, &sink{}
+	w.deeper(func() { w.stmts(p.Stmts) })
 }
 
 // stream is where a descriptor leads. The zero value is the terminal, or nothing.

@@ -306,6 +306,11 @@ func (w *walker) mergeFile(p string, a, b *state) written {
 		fb.content, _ = w.onDisk(p)
 		fb.touched, fb.edited = b.stirred, b.fed
 	}
+	return either(fa, fb)
+}
+
+// either is a file that is fa or fb. With two contents its content is not known, but both are looked through.
+func either(fa, fb written) written {
 	m := fa
 	m.touched, m.edited = fa.touched || fb.touched, fa.edited || fb.edited
 	if !fa.content.Equal(fb.content) {

@@ -88,7 +88,7 @@ func (w *walker) outcome(s *syntax.Stmt) outcome {
 	defer func() { w.ctx = saved }()
 	if s.Background || s.Coprocess || s.Disown {
 		w.ctx.background = true
-		w.meanwhile(func() { w.subshell(func() { w.settle(w.after(w.bare(s))) }) })
+		w.anyTime(func() { w.meanwhile(func() { w.subshell(func() { w.settle(w.after(w.bare(s))) }) }) })
 		return outcome{ok: st}
 	}
 	o := w.bare(s)
@@ -272,13 +272,24 @@ func (w *walker) coproc(c *syntax.CoprocClause) {
 	if stmt.Cmd == nil && c.Name != nil { // coproc COMMAND >file: only a compound command has a name
 		name, stmt.Cmd = "COPROC", &syntax.CallExpr{Args: []*syntax.Word{c.Name}}
 	}
-	w.meanwhile(func() { w.subshell(func() { w.stmt(&stmt) }) })
+	w.anyTime(func() { w.meanwhile(func() { w.subshell(func() { w.stmt(&stmt) }) }) })
 	w.ctx = saved
 	w.assignDescriptor(name)
 }
 
-// pipeline walks the stages of a | b | c, each in a subshell of its own.
+// pipeline walks the stages of a | b | c, each in a subshell of its own. They run at the same time.
 func (w *walker) pipeline(c *syntax.BinaryCmd) {
+	if w.again {
+		w.stages(c)
+		return
+	}
+	d := deferred{ctx: w.snapshot(), pipeline: true, walk: func() { w.stages(c) }}
+	if d.spans = w.stages(c); len(w.looks) > d.spans[0].looks {
+		w.deferred = append(w.deferred, d)
+	}
+}
+
+func (w *walker) stages(c *syntax.BinaryCmd) (spans []span) {
 	stages := w.stagesOf(&syntax.Stmt{Cmd: c}, true)
 	w.pipelines++
 	id := w.pipelines
@@ -301,18 +312,19 @@ func (w *walker) pipeline(c *syntax.BinaryCmd) {
 		}
 		if last && w.ctx.st.lastpipe { // perhaps: a trap or a loop may have set it
 			before := w.fork(w.ctx.st)
-			stage()
+			spans = append(spans, w.span(stage))
 			w.ctx = outer
 			w.settle(w.merge(w.ctx.st, before))
 			break
 		}
-		w.subshell(stage)
+		spans = append(spans, w.span(func() { w.subshell(stage) }))
 		if last || w.budget != "" {
 			break
 		}
 		in = &input{cmds: out.cmds, from: shell.CodeStdin, text: out.text, static: out.text.Known() && len(out.text) > 0, via: w.stageName(start)}
 	}
 	w.ctx.in, w.ctx.out = outer.in, outer.out
+	return spans
 }
 
 // stagesOf returns the stages of a pipeline. The word time is a keyword only in front of the first.

@@ -33,6 +33,7 @@ var (
 			" input/commands/*/effects/* input/commands/*/flags/* input/commands/*/code/language" +
 			" input/commands/*/code/from input/paths/*/access input/paths/*/source input/paths/*/certainty" +
 			" input/paths/*/type input/paths/*/zone input/paths/*/permission input/paths/*/labels/*" +
+			" input/paths/*/obeyed_by/*/program input/paths/*/obeyed_by/*/starts input/paths/*/obeyed_by/*/severity" +
 			" input/paths/*/seen input/paths/*/git/state input/paths/*/operator_labels/*" +
 			" input/session/operator_labels/* input/session/recent/*/operator_labels/*" +
 			" input/session/first input/session/last input/session/labels/*" +

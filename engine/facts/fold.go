@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/obeyed"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
@@ -103,6 +104,13 @@ func (b *Builder) foldable() map[string]string {
 	for _, rows := range [][]placeRow{placeRows, notPlaces} {
 		for _, r := range rows {
 			for p := range strings.FieldsSeq(r.patterns) {
+				add(p)
+			}
+		}
+	}
+	for _, g := range obeyed.Groups() {
+		for _, f := range g.Files {
+			for p := range strings.FieldsSeq(f.Patterns) {
 				add(p)
 			}
 		}

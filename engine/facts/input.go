@@ -256,6 +256,7 @@ type Path struct {
 	Zone       string   `json:"zone"`       // "workspace", "context", "temporary", "protected", "outside", "system", "home", "credential", "self"
 	Permission string   `json:"permission"` // what the configured roots grant there: "read", "write", "none"
 	Labels     []string `json:"labels"`     // what kind of place it is and what lies below it; docs/policy-input.md lists them
+	ObeyedBy   []Obeyed `json:"obeyed_by"`  // programs of the user that take commands or instructions from it
 	Seen       string   `json:"seen"`       // "read", "created", "none"
 	Unread     Unread   `json:"unread"`     // with delete: what the session has not read there
 	Git        Versions `json:"git"`        // with delete: what git holds of the files there
@@ -263,6 +264,13 @@ type Path struct {
 	Command    int      `json:"command"`    // index into commands; -1 for a file tool
 	// OperatorLabels are those of the files that it reaches, by their place or as copies; sorted.
 	OperatorLabels []string `json:"operator_labels"`
+}
+
+// Obeyed is a program that obeys a file: package engine/obeyed has the table.
+type Obeyed struct {
+	Program  string `json:"program"`
+	Starts   string `json:"starts"`   // completes "PROGRAM starts …"; "" if it starts nothing by the file
+	Severity string `json:"severity"` // "high", "medium", "low": how little the user has to do for it
 }
 
 // Unread counts the files that a delete would remove, that the session has neither read nor created, and
@@ -323,6 +331,8 @@ func values(path string) []string {
 		".paths.permission":       "read write none",
 		".paths.seen":             "read created none",
 		".paths.git.state":        strings.Join(gitStates, " "),
+
+		".paths.obeyed_by.severity": "high medium low",
 
 		".session.recent.effect":    "allow deny ask pending",
 		".session.recent.state":     "deciding running ended refused",

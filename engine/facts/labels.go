@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/sallyport-dev/sallyport/engine/obeyed"
 )
 
 // atlas is the compiled placeRows: for each way of naming a place a map from the text of the
@@ -22,9 +24,13 @@ type atlas struct {
 // mark is what a pattern gives to the paths that it names.
 type mark struct {
 	label label
-	below bool   // and to everything below them
-	not   bool   // takes the label away
-	glob  string // of the last name; "" for none
+	below bool // and to everything below them
+	not   bool // takes the label away
+
+	group    *obeyed.Group // with the label of its kind
+	programs string
+
+	glob string // of the last name; "" for none
 
 	head, tail string // a glob of the form head*tail is compared without a matcher
 	simple     bool
@@ -50,9 +56,38 @@ var atlases = sync.OnceValue(func() *atlas {
 			a.add(p, mark{label: r.label, not: true})
 		}
 	}
+	for _, g := range obeyed.Groups() {
+		a.addObeyed(&g)
+	}
 	a.secrets, a.secretsAtHome = secrets(a.absolute), secrets(a.home)
 	return a
 })
+
+// addObeyed adds the files of a group under the label of its kind.
+func (a *atlas) addObeyed(g *obeyed.Group) {
+	labels := []label{label(slices.Index(labelNames, string(g.Kind)))}
+	if g.Severity != obeyed.Low {
+		labels = append(labels, labelAutorun)
+	}
+	if g.Settings {
+		labels = append(labels, labelAgentSettings)
+	}
+	for i := range g.Files {
+		for _, p := range strings.Fields(g.Files[i].Patterns) {
+			for n, l := range labels {
+				m := mark{label: l}
+				if n == 0 {
+					m.group, m.programs = g, g.Files[i].Programs
+				}
+				a.add(p, m)
+			}
+			dir, _, two := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(p, "**/"), "/**"), "/")
+			if two && dir != ".git" && strings.HasPrefix(dir, ".") && len(labels) > 1 {
+				a.add("**/"+dir, mark{label: labelHoldsAutorun})
+			}
+		}
+	}
+}
 
 // secrets lists the places of a map whose labels are credentials, in a fixed order.
 func secrets(places map[string][]mark) []string {
@@ -99,32 +134,7 @@ func (a *atlas) add(pattern string, m mark) {
 // labels adds what the data says of an absolute clean path. home is the child's home directory.
 func (a *atlas) labels(into *bitset, p, home string) {
 	var gone, found bitset
-	set := &found
-	root := homeOf(p, home)
-	for at := p; ; {
-		self := len(at) == len(p)
-		a.apply(set, &gone, a.absolute[at], self, "")
-		dir, base := parent(at)
-		if base != "" {
-			a.apply(set, &gone, a.name[base], self, "")
-			if i := strings.LastIndexByte(dir, '/'); i >= 0 && len(dir) > 1 {
-				a.apply(set, &gone, a.pair[at[i+1:]], self, "")
-			}
-			a.apply(set, &gone, a.globs[dir], self, base)
-			a.apply(set, &gone, a.globs["**"], self, base)
-		}
-		if root != "" && len(at) >= len(root) {
-			rel := strings.TrimPrefix(at[len(root):], "/")
-			a.apply(set, &gone, a.home[rel], self, "")
-			if rel != "" && base != "" {
-				a.homeGlobs(set, &gone, rel, base, self)
-			}
-		}
-		if base == "" {
-			break
-		}
-		at = dir
-	}
+	a.visit(p, home, func(m *mark) { m.give(&found, &gone) })
 	stream := found.has(labelStdDevice) || into.has(labelStdDevice) // spelled /dev/stdin, really /proc/PID/fd/0
 	if rest, ok := strings.CutPrefix(p, "/proc/"); ok && !stream {
 		names := strings.Split(rest, "/")
@@ -138,20 +148,65 @@ func (a *atlas) labels(into *bitset, p, home string) {
 	into.unionWithout(found, gone)
 }
 
+// obeyedBy adds the programs that obey a path.
+func (a *atlas) obeyedBy(to []Obeyed, p, home string) []Obeyed {
+	a.visit(p, home, func(m *mark) {
+		if m.group == nil {
+			return
+		}
+		for program := range strings.SplitSeq(m.programs, ", ") {
+			o := Obeyed{Program: program, Starts: m.group.Starts, Severity: string(m.group.Severity)}
+			if !slices.Contains(to, o) {
+				to = append(to, o)
+			}
+		}
+	})
+	return to
+}
+
+// visit goes through the marks of a path, and of the places around it that hold for all below them.
+func (a *atlas) visit(p, home string, see func(*mark)) {
+	root := homeOf(p, home)
+	for at := p; ; {
+		self := len(at) == len(p)
+		visit(a.absolute[at], self, "", see)
+		dir, base := parent(at)
+		if base != "" {
+			visit(a.name[base], self, "", see)
+			if i := strings.LastIndexByte(dir, '/'); i >= 0 && len(dir) > 1 {
+				visit(a.pair[at[i+1:]], self, "", see)
+			}
+			visit(a.globs[dir], self, base, see)
+			visit(a.globs["**"], self, base, see)
+		}
+		if root != "" && len(at) >= len(root) {
+			rel := strings.TrimPrefix(at[len(root):], "/")
+			visit(a.home[rel], self, "", see)
+			if rel != "" && base != "" {
+				a.homeGlobs(rel, base, self, see)
+			}
+		}
+		if base == "" {
+			return
+		}
+		at = dir
+	}
+}
+
 // names adds the labels that depend on the last names of a path alone, wherever it lies.
 func (a *atlas) names(into *bitset, p string) {
 	var gone, found bitset
-	set := &found
+	give := func(m *mark) { m.give(&found, &gone) }
 	dir, base := parent(p)
-	a.apply(set, &gone, a.name[base], true, "")
+	visit(a.name[base], true, "", give)
 	if i := strings.LastIndexByte(dir, '/'); i >= 0 && len(dir) > 1 {
-		a.apply(set, &gone, a.pair[p[i+1:]], true, "")
+		visit(a.pair[p[i+1:]], true, "", give)
 	}
-	a.apply(set, &gone, a.globs["**"], true, base)
+	visit(a.globs["**"], true, base, give)
 	into.unionWithout(found, gone)
 }
 
-func (a *atlas) homeGlobs(set, gone *bitset, rel, base string, self bool) {
+func (a *atlas) homeGlobs(rel, base string, self bool, see func(*mark)) {
 	dir := "~"
 	if i := strings.LastIndexByte(rel, '/'); i >= 0 {
 		if rel[:i] != ".ssh" {
@@ -159,25 +214,24 @@ func (a *atlas) homeGlobs(set, gone *bitset, rel, base string, self bool) {
 		}
 		dir = "~/.ssh"
 	}
-	a.apply(set, gone, a.globs[dir], self, base)
+	visit(a.globs[dir], self, base, see)
 }
 
-func (a *atlas) apply(set, gone *bitset, marks []mark, self bool, base string) {
+func visit(marks []mark, self bool, base string, see func(*mark)) {
 	for i := range marks {
 		m := &marks[i]
-		if !self && !m.below {
-			continue
+		if (self || m.below) && (m.glob == "" || m.matches(base)) {
+			see(m)
 		}
-		if m.glob != "" {
-			if !m.matches(base) {
-				continue
-			}
-		}
-		if m.not {
-			gone.add(m.label)
-		} else {
-			set.add(m.label)
-		}
+	}
+}
+
+// give adds the label of a mark to those of a path, or to those that it loses.
+func (m *mark) give(found, gone *bitset) {
+	if m.not {
+		gone.add(m.label)
+	} else {
+		found.add(m.label)
 	}
 }
 
@@ -260,11 +314,6 @@ var placeRows = []placeRow{
 	{labelSysfs, "/sys/**"},
 	{labelKernelControl, "/proc/sysrq-trigger /proc/sys/** /sys/kernel/** /sys/power/** /sys/module/** /sys/firmware/** /sys/fs/cgroup/** /sys/class/** /sys/bus/** /sys/block/**"},
 
-	{labelShellStartup, `~/.bashrc ~/.bash_profile ~/.bash_login ~/.bash_logout ~/.bash_aliases ~/.profile ~/.zshrc ~/.zshenv ~/.zprofile
-		~/.zlogin ~/.zlogout ~/.kshrc ~/.cshrc ~/.tcshrc ~/.inputrc ~/.xinitrc ~/.xprofile ~/.xsession ~/.xsessionrc ~/.pam_environment
-		~/.config/fish/** ~/.config/autostart/** ~/.oh-my-zsh/** ~/.pythonrc ~/.Rprofile ~/.config/environment.d/**
-		/etc/profile /etc/profile.d/** /etc/bash.bashrc /etc/bashrc /etc/zsh/** /etc/zshrc /etc/zshenv /etc/environment /etc/csh.cshrc
-		/etc/rc.local /etc/X11/xinit/** /etc/xdg/autostart/** /etc/update-motd.d/**`},
 	{labelCron, `/etc/crontab /etc/anacrontab /etc/cron.d/** /etc/cron.hourly/** /etc/cron.daily/** /etc/cron.weekly/** /etc/cron.monthly/**
 		/var/spool/cron/** /var/spool/at/** /var/cron/** /etc/cron.allow /etc/cron.deny /etc/periodic/** /etc/at.allow /etc/at.deny`},
 	{labelServiceUnit, `/etc/systemd/** /usr/lib/systemd/** /lib/systemd/** /run/systemd/** /usr/local/lib/systemd/** /etc/init.d/** /etc/init/**
@@ -273,8 +322,6 @@ var placeRows = []placeRow{
 		/Library/LaunchAgents/** /Library/LaunchDaemons/** /System/Library/LaunchDaemons/** ~/Library/LaunchAgents/**`},
 
 	{labelGitDir, "**/.git/** **/.hg/** **/.svn/**"},
-	{labelGitHook, "**/.git/hooks/** **/.husky/** **/.githooks/**"},
-	{labelGitConfig, "**/.git/config **/info/attributes **/.gitmodules ~/.gitconfig ~/.config/git/** /etc/gitconfig"},
 
 	{labelAuthorizedKeys, "~/.ssh/authorized_keys* /etc/ssh/authorized_keys/**"},
 	{labelSSHDir, "~/.ssh/** /etc/ssh/**"},
@@ -307,37 +354,14 @@ var placeRows = []placeRow{
 	{labelKeyring, `~/.gnupg/** ~/.password-store/** ~/.local/share/keyrings/** ~/.local/share/kwalletd/** ~/Library/Keychains/** /Library/Keychains/** ~/.config/keepassxc/**
 		~/.config/1Password/** ~/.config/Bitwarden/** ~/.config/sops/** ~/.config/age/** ~/.minikube/** ~/.step/**`},
 
-	{labelAgentConfig, `**/.claude/** **/.cursor/** **/.codex/** **/.gemini/** **/.windsurf/** **/.mcp.json **/.cursorrules **/.roo/** **/.aider.conf.yml **/.continue/**
-		**/CLAUDE.md **/AGENTS.md **/GEMINI.md ~/.claude.json ~/.config/opencode/** ~/.copilot/** **/.amazonq/** **/.goose/** ~/.config/goose/**
-		~/.config/Claude/** ~/.config/amp/** ~/.config/crush/** ~/.codeium/windsurf/** **/.factory/** **/.opencode/** **/.qwen/** **/.amp/** **/.kiro/**
-		**/.kilocode/** **/.junie/** **/.windsurfrules **/.clinerules **/.clinerules/** **/.github/copilot-instructions.md **/.github/instructions/**`},
-	{labelAgentSettings, agentSettings},
-	{labelAgentProgram, agentSettings + " **/.aider.conf.yml **/.vscode/tasks.json **/.envrc"},
 	{labelPackageSource, `**/pip.conf ~/.config/pip/** ~/.pip/** **/uv.toml ~/.config/uv/** **/.npmrc **/.yarnrc **/.yarnrc.yml **/bunfig.toml **/.gemrc
 		**/.bundle/config **/.cargo/config **/.cargo/config.toml **/.condarc **/.mambarc **/nuget.config **/NuGet.Config ~/.config/NuGet/** ~/.config/go/env
 		~/.m2/settings.xml ~/.config/composer/config.json ~/.composer/config.json /etc/apt/sources.list /etc/apt/sources.list.d/** /etc/apt/apt.conf
 		/etc/apt/apt.conf.d/** /etc/apt/preferences.d/** /etc/apt/trusted.gpg.d/** /etc/yum.repos.d/** /etc/zypp/repos.d/** /etc/apk/repositories /etc/pacman.conf
 		/etc/pacman.d/** /etc/pip.conf /etc/npmrc /etc/docker/daemon.json /etc/containers/registries.conf ~/.config/containers/registries.conf`},
-	{labelEditorConfig, `**/.vscode/** **/.idea/** ~/.vimrc ~/.vim/** ~/.config/nvim/** ~/.emacs ~/.emacs.d/** ~/.config/emacs/** ~/.nanorc ~/.config/Code/User/** ~/.exrc ~/.gdbinit ~/.lldbinit ~/.ideavimrc`},
-	{labelCIConfig, `**/.github/workflows/** **/.github/actions/** **/.gitlab-ci.yml **/.circleci/** **/Jenkinsfile **/azure-pipelines.yml **/.travis.yml **/.drone.yml
-		**/bitbucket-pipelines.yml **/.buildkite/** **/.woodpecker/** **/.pre-commit-config.yaml`},
 	{labelCache, `~/.cache/** ~/.npm/** ~/.cargo/registry/** ~/.gradle/caches/** ~/.m2/repository/** ~/.nuget/packages/** ~/go/pkg/mod/** ~/Library/Caches/** ~/.local/share/Trash/**
 		/var/cache/** /var/lib/apt/lists/** **/__pycache__/** **/.pytest_cache/** **/.mypy_cache/** **/.ruff_cache/** **/node_modules/.cache/**`},
 }
-
-// agentSettings are the files of agents that say which hooks and servers they start and what they may do.
-// What only instructs them (CLAUDE.md, rules, skills) is not among them.
-const agentSettings = `**/.mcp.json **/.claude/settings.json **/.claude/settings.local.json **/.claude/hooks/** ~/.claude.json
-	/etc/claude-code/** **/claude_desktop_config.json **/.codex/config.toml **/.codex/hooks.json **/.codex/rules/** /etc/codex/**
-	**/.gemini/settings.json **/.gemini/policies/** **/.gemini/trustedFolders.json /etc/gemini-cli/** **/.qwen/settings.json
-	**/.cursor/mcp.json **/.cursor/hooks.json **/.cursor/hooks/** **/.cursor/cli.json **/.cursor/cli-config.json **/.cursor/permissions.json
-	**/.vscode/mcp.json **/.github/hooks/** ~/.copilot/config.json ~/.copilot/mcp-config.json
-	**/opencode.json **/opencode.jsonc **/.opencode/plugin/** **/.opencode/plugins/** **/crush.json **/.crush.json
-	**/.amp/settings.json ~/.config/amp/settings.json **/.factory/settings.json **/.factory/hooks.json **/.factory/mcp.json
-	**/.windsurf/mcp_config.json **/windsurf/mcp_config.json **/.windsurf/hooks.json **/.roo/mcp.json **/.kilocode/mcp.json
-	**/.amazonq/mcp.json **/.amazonq/cli-agents/** **/.kiro/hooks/** **/.kiro/agents/** **/settings/mcp.json **/.junie/mcp/**
-	**/.continue/config.yaml **/.continue/config.json **/.continue/mcpServers/** **/.goose/config.yaml **/goose/config.yaml
-	**/goose/permission.yaml`
 
 // notPlaces takes labels away again: what looks like a secret by its name and is not one.
 var notPlaces = []placeRow{

@@ -20,6 +20,7 @@ type spot struct {
 	targets    []string // the real paths that are touched: one, or the matches of a glob
 	whole      bool     // targets are all matches
 	labels     bitset
+	obeyed     []Obeyed
 	hidden     bool   // globs stand for hidden entries, too, as listings in other languages do
 	asIfEmpty  string // absolute path with unknown parts left out; for its names only
 }
@@ -56,7 +57,7 @@ func (w *build) place(t touch, command int) *spot {
 		Raw: t.word.Raw, Path: s.path, Real: s.real, Source: t.source,
 		Recursive: t.recursive, Glob: s.glob, Certainty: s.certainty.String(),
 		Exists: s.node.exists, Type: typeOf(s.node), Zone: zone, Permission: permission,
-		Seen: "none", Generated: w.generated(s), Command: command,
+		ObeyedBy: append([]Obeyed{}, s.obeyed...), Seen: "none", Generated: w.generated(s), Command: command,
 	}
 	nothing := noLoss()
 	p.Unread, p.Git = nothing.unread, nothing.versions
@@ -99,6 +100,11 @@ func (w *build) place(t touch, command int) *spot {
 	}
 	return s
 }
+
+// obeyedLabels are those of files that programs of the user obey.
+var obeyedLabels = setOf(
+	labelAutorun, labelAgentConfig, labelEditorConfig, labelDirectoryConfig, labelGitConfig, labelShellStartup,
+)
 
 var characterDevices = setOf(labelNullDevice, labelStdDevice, labelMemoryDevice)
 
@@ -309,8 +315,34 @@ func (w *build) labelAt(s *spot, p string) {
 	if p == "" {
 		return
 	}
-	atlases().labels(&s.labels, p, w.homeDir())
+	home := w.homeDir()
+	atlases().labels(&s.labels, p, home)
+	if git := w.bare(p); git != "" {
+		p = git
+		atlases().labels(&s.labels, p, home)
+	}
+	if s.labels.meets(obeyedLabels) {
+		s.obeyed = atlases().obeyedBy(s.obeyed, p, home)
+	}
 	w.own(&s.labels, p)
+}
+
+// bare returns the path that a file of git's would have in a .git directory, if it lies in another directory
+// that git takes for a repository: its configuration and its hooks. "" for all others.
+func (w *build) bare(p string) string {
+	dir, base := parent(p)
+	rest := base
+	if _, last := parent(dir); last == "hooks" {
+		dir, _ = parent(dir)
+		rest = "hooks/" + base
+	} else if base != "config" && base != "config.worktree" && base != "commondir" && base != "hooks" {
+		return ""
+	}
+	if _, last := parent(dir); last == ".git" || !w.view.look(join(dir, "HEAD")).exists ||
+		!w.view.look(join(dir, "objects")).exists && !w.view.look(join(dir, "commondir")).exists {
+		return ""
+	}
+	return join(dir, ".git/"+rest)
 }
 
 // withoutUnknown leaves the parameters and substitutions of a word out, as if they were empty.

@@ -220,7 +220,11 @@ const (
 	labelBrowserProfile
 	labelKeyring
 	labelAgentConfig
-	labelAgentProgram
+	labelAutorun
+	labelHoldsAutorun
+	labelDirectoryConfig
+	labelPackageConfig
+	labelHookConfig
 	labelAgentSettings
 	labelPackageSource
 	labelEditorConfig
@@ -269,7 +273,9 @@ var labelNames = []string{
 	labelCloudCredential: "cloud_credential", labelTokenFile: "token_file", labelEnvFile: "env_file",
 	labelAuthDatabase: "auth_database", labelAccountDatabase: "account_database", labelHistoryFile: "history_file",
 	labelSystemLog: "system_log", labelLoaderConfig: "loader_config", labelDockerSocket: "docker_socket",
-	labelBrowserProfile: "browser_profile", labelKeyring: "keyring", labelAgentConfig: "agent_config", labelAgentProgram: "agent_program",
+	labelBrowserProfile: "browser_profile", labelKeyring: "keyring", labelAgentConfig: "agent_config",
+	labelAutorun: "autorun", labelHoldsAutorun: "holds_autorun", labelDirectoryConfig: "directory_config",
+	labelPackageConfig: "package_config", labelHookConfig: "hook_config",
 	labelAgentSettings: "agent_settings", labelPackageSource: "package_source",
 	labelEditorConfig: "editor_config", labelCIConfig: "ci_config", labelCache: "cache",
 

@@ -223,6 +223,7 @@ func sampleInput() *facts.Input {
 		Paths: []facts.Path{{
 			Raw: "notes.txt", Path: "/srv/notes.txt", Real: "/srv/notes.txt", Access: "read", Source: "argument", Certainty: "exact",
 			Exists: true, Type: "file", Zone: "workspace", Permission: "write", Labels: []string{}, Seen: "none",
+			ObeyedBy:       []facts.Obeyed{},
 			OperatorLabels: []string{},
 			Unread:         facts.Unread{Examples: []string{}},
 			Git:            facts.Versions{State: "none", Examples: []string{}},

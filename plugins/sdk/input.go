@@ -232,6 +232,7 @@ type Path struct {
 	Zone       string   `json:"zone"`       // "workspace", "context", "temporary", "protected", "outside", "system", "home", "credential", "self"
 	Permission string   `json:"permission"` // of the configured roots: "read", "write", "none"
 	Labels     []string `json:"labels"`     // the kind of the place and of its contents; docs/policy-input.md lists them
+	ObeyedBy   []Obeyed `json:"obeyed_by"`  // programs of the user that take commands or instructions from it
 	Seen       string   `json:"seen"`       // "read", "created", "none"
 	Unread     Unread   `json:"unread"`     // with delete: the files that the session has not read there
 	Git        Versions `json:"git"`        // with delete: whether git holds the files there
@@ -239,6 +240,13 @@ type Path struct {
 	Command    int      `json:"command"`    // index into commands; -1 for a file tool
 	// OperatorLabels are those of the files that it reaches, by their place or as copies; sorted.
 	OperatorLabels []string `json:"operator_labels"`
+}
+
+// Obeyed is a program that obeys a file.
+type Obeyed struct {
+	Program  string `json:"program"`
+	Starts   string `json:"starts"`   // completes "PROGRAM starts …"; "" if it starts nothing by the file
+	Severity string `json:"severity"` // "high", "medium", "low": how little the user has to do for it
 }
 
 // Versions tells whether git holds the contents of the files that a delete would remove. Files that the

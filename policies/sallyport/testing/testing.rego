@@ -132,6 +132,7 @@ _path := {
 	"labels": [],
 	"operator_labels": [],
 	"seen": "none",
+	"obeyed_by": [],
 	"unread": {"count": 0, "examples": []},
 	"git": {"state": "none", "count": 0, "examples": []},
 	"generated": false,

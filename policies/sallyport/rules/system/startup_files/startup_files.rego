@@ -1,6 +1,8 @@
 # METADATA
-# title: Write to a startup file
-# description: What stands there runs in every new shell, or whenever ssh, git, an editor or an agent starts, outside the gate.
+# title: Write to a file that other programs obey
+# description: >-
+#   Shells, ssh, git, editors, agents, package managers and build pipelines take commands from such a file and
+#   run them outside the gate.
 # custom:
 #   severity: high
 #   remediation: Set variables for the command that needs them, or put them into a file in the workspace that you source.
@@ -10,11 +12,18 @@
 #     - rm ~/.zshrc
 #     - echo '{}' > .vscode/tasks.json
 #     - rm -rf .claude
+#     - cp ci.yml .github/workflows/ci.yml
+#     - mv settings .cursor
+#     - sed -i s/a/b/ lib/.husky/pre-commit
 #   lookalikes:
 #     - cat ~/.bashrc
 #     - echo 'Prefer small commits.' >> CLAUDE.md
 #     - source ~/.bashrc
 #     - cp ~/.bashrc copy.txt
+#     - cat .github/workflows/ci.yml
+#     - mkdir -p .github/workflows
+#     - echo 3.12 > .python-version
+#     - echo all > Makefile
 package sallyport.rules.system.startup_files
 
 import data.sallyport.lib
@@ -31,22 +40,10 @@ ask contains {"path": i, "msg": $"{p.path} runs in every new shell"} if {
 	p.access == "write"
 }
 
-# What tells ssh, git, editors and agents in the home directory which programs to run; and what tells agents and
-# editors so anywhere.
+# Places by which ssh, git, editors and agents start programs or are instructed, in the home directory.
 _configuration := {"agent_config", "editor_config", "git_config"}
 
-_configures contains i if {
-	some i in lib.writes
-	p := input.paths[i]
-	_configuring(p)
-	not "metadata" in p.labels
-	not "shell_startup" in p.labels
-	not lib.named.git[p.command]
-}
-
 _configuring(p) if "ssh_dir" in p.labels
-
-_configuring(p) if "agent_program" in p.labels
 
 _configuring(p) if {
 	p.zone == "home"
@@ -54,7 +51,45 @@ _configuring(p) if {
 	label in _configuration
 }
 
-ask contains {"path": i, "msg": $"{input.paths[i].path} tells other programs what to run"} if some i in _configures
+_configures contains i if {
+	some i in lib.writes
+	p := input.paths[i]
+	_configuring(p)
+	not "metadata" in p.labels
+	not "autorun" in p.labels
+	not lib.named.git[p.command]
+}
+
+ask contains {"path": i, "msg": $"{input.paths[i].path} instructs other programs"} if some i in _configures
+
+# The files of docs/obeyed-files.md. A repository's own directory is judged by git/hooks.
+_starts contains i if {
+	some i in lib.with_label.autorun
+	p := input.paths[i]
+	p.access == "write"
+	not "metadata" in p.labels
+	not "shell_startup" in p.labels
+	not "git_dir" in p.labels
+	not lib.named.git[p.command]
+	not lib.named.mkdir[p.command]
+}
+
+ask contains {"path": i, "msg": $"{p.path} is obeyed: {o.program} starts {o.starts}"} if {
+	some i in _starts
+	p := input.paths[i]
+	some o in p.obeyed_by
+	o.severity != "low"
+}
+
+# A whole directory is put where such files are looked for.
+ask contains {"path": i, "msg": $"{p.path} is where programs look for the commands that they start"} if {
+	some i in lib.with_label.holds_autorun
+	p := input.paths[i]
+	p.access == "write"
+	not "metadata" in p.labels
+	not "autorun" in p.labels
+	not lib.named.mkdir[p.command]
+}
 
 # Notes for agents change every day; who reads the log sees it.
 warn contains {"path": i, "msg": $"{input.paths[i].path} instructs agents"} if {
@@ -62,6 +97,7 @@ warn contains {"path": i, "msg": $"{input.paths[i].path} instructs agents"} if {
 	p := input.paths[i]
 	p.access == "write"
 	not _configuring(p)
+	not "autorun" in p.labels
 	not lib.named.git[p.command]
 }
 
@@ -71,7 +107,10 @@ ask contains {"path": i, "msg": $"{input.paths[i].path} tells an agent what it m
 	_guides(input.paths[i])
 }
 
-_guides(p) if "agent_program" in p.labels
+_guides(p) if {
+	"autorun" in p.labels
+	"agent_config" in p.labels
+}
 
 _guides(p) if {
 	p.recursive

@@ -23,12 +23,35 @@ test_allows_reading if {
 
 test_asks_for_configuration_at_home if {
 	doc := testing.path({"path": "/h/.ssh/config", "access": "write", "zone": "home", "labels": ["ssh_dir"]})
-	rule.ask == {{"path": 0, "msg": "/h/.ssh/config tells other programs what to run"}} with input as doc
+	rule.ask == {{"path": 0, "msg": "/h/.ssh/config instructs other programs"}} with input as doc
 }
 
 test_asks_for_programs_of_agents_in_the_project if {
-	doc := testing.path({"path": "/w/.mcp.json", "access": "write", "labels": ["agent_config", "agent_program"]})
-	rule.ask == {{"path": 0, "msg": "/w/.mcp.json tells other programs what to run"}} with input as doc
+	doc := _obeyed(["agent_config", "autorun"])
+	msg := "/w/.mcp.json is obeyed: Claude Code starts servers"
+	rule.ask == {{"path": 0, "msg": msg}} with input as doc
+	rule.warn == set() with input as doc
+}
+
+_obeyed(labels) := testing.path({
+	"path": "/w/.mcp.json", "access": "write", "labels": labels,
+	"obeyed_by": [
+		{"program": "Claude Code", "starts": "servers", "severity": "high"},
+		{"program": "Notes", "starts": "", "severity": "low"},
+	],
+})
+
+test_leaves_repositories_and_shells_to_other_reasons if {
+	rule.ask == set() with input as _obeyed(["autorun", "git_dir"])
+	rule.ask == set() with input as _obeyed(["autorun", "metadata"])
+	rule.ask == set() with input as _obeyed(["holds_autorun", "metadata"])
+}
+
+test_asks_for_a_directory_that_programs_search if {
+	msg := "/w/.cursor is where programs look for the commands that they start"
+	rule.ask == {{"path": 0, "msg": msg}} with input as testing.path({
+		"path": "/w/.cursor", "access": "write", "labels": ["agent_config", "holds_autorun"],
+	})
 }
 
 test_allows_configuration_of_the_project if {
@@ -41,7 +64,7 @@ test_asks_for_deletes_of_agents_settings if {
 		"path": "/w/.claude", "access": "delete", "recursive": true, "labels": ["agent_config"],
 	})
 	rule.ask == {{"path": 0, "msg": msg}} with input as testing.path({
-		"path": "/w/.claude", "access": "delete", "labels": ["agent_config", "agent_program"],
+		"path": "/w/.claude", "access": "delete", "labels": ["agent_config", "autorun"],
 	})
 }
 

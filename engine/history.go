@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 const (
 	recentMost   = 16  // requests that one input has
 	sessionsMost = 256 // sessions that a gate remembers
+	approvedMost = 64  // programs that a session remembers as approved; of more the first ones
 )
 
 // history is a gate's memory of sessions. It lives as long as the gate, and its size is bounded. The zero
@@ -33,9 +36,10 @@ type session struct {
 	used        uint64
 	counts      facts.Counts
 	first, last time.Time
-	labels      map[string]bool // of the requests that ran
-	operator    map[string]bool // and the operator's own
-	recent      []*entry        // the oldest first; all that are being decided are among them
+	labels      map[string]bool  // of the requests that ran
+	operator    map[string]bool  // and the operator's own
+	approved    []facts.Approved // sorted, each once
+	recent      []*entry         // the oldest first; all that are being decided are among them
 	dropped     int
 	newest      time.Time // of those that were dropped
 }
@@ -45,6 +49,7 @@ type entry struct {
 	of    *history
 	in    *session
 	event facts.Event
+	asks  []facts.Approved // becomes approved with the request
 }
 
 // enter remembers a request and gives its input the requests before it, in one step: of several that arrive
@@ -62,7 +67,7 @@ func (h *history) enter(in *facts.Input) *entry {
 	}
 	h.uses++
 	s.used = h.uses
-	e := &entry{of: h, in: s, event: facts.EventOf(in)}
+	e := &entry{of: h, in: s, event: facts.EventOf(in), asks: facts.ApprovalOf(in)}
 	s.recent = append(s.recent, e)
 	s.counts.Pending++
 	if now.After(s.last) {
@@ -146,6 +151,7 @@ func (s *session) facts(now time.Time) facts.Session {
 		of.Dropped.AgeSeconds = age(now, newest)
 	}
 	of.Labels, of.OperatorLabels = sortedKeys(labels), sortedKeys(operator)
+	of.Approved = append(of.Approved, s.approved...)
 	return of
 }
 
@@ -196,11 +202,34 @@ func (e *entry) decided(effect Effect) {
 
 // approved notes a person's answer.
 func (e *entry) approved(granted bool) {
-	e.change(func(event *facts.Event, _ *session) {
+	e.change(func(event *facts.Event, s *session) {
 		if event.Approval = "refused"; granted {
 			event.Approval = "granted"
+			s.remember(e.asks)
 		}
 	})
+}
+
+// remember adds approved programs, up to the bound.
+func (s *session) remember(programs []facts.Approved) {
+	for _, p := range programs {
+		at, found := slices.BinarySearchFunc(s.approved, p, compareApproved)
+		if !found && len(s.approved) < approvedMost {
+			s.approved = slices.Insert(s.approved, at, p)
+		}
+	}
+}
+
+func compareApproved(a, b facts.Approved) int {
+	unread := cmp.Compare(bit(a.Unread), bit(b.Unread))
+	return cmp.Or(strings.Compare(a.Program, b.Program), strings.Compare(a.Dir, b.Dir), unread)
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // refused notes that nothing of the request runs.

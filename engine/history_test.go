@@ -343,3 +343,41 @@ func TestRecall(t *testing.T) {
 		t.Errorf("recalled %+v", got.Recent)
 	}
 }
+
+// A session remembers the programs that a person approved, each once, sorted and up to a bound.
+func TestSessionRemembersApprovedPrograms(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	granted := false
+	w.options.Approver = approver(func(context.Context) (engine.Approval, error) {
+		return engine.Approval{Granted: granted}, nil
+	})
+	s := remembering(t, w, func(*facts.Input) engine.Effect { return engine.Ask })
+	subject := facts.Subject{Agent: "a", Session: "s"}
+	s.do(t, "refused-program", subject)
+	granted = true
+	for _, command := range []string{"zz-program | ls", "./x y", "zz-program", "python3 made-later.py", "$(cat name) x", `bash -c "aa-program"`} {
+		s.do(t, command, subject)
+	}
+	s.do(t, "true", subject)
+	dir := s.last().Approved[0].Dir
+	want := []facts.Approved{
+		{Program: "./x", Dir: dir},
+		{Program: "aa-program"},
+		{Program: "python3", Unread: true},
+		{Program: "zz-program"},
+	}
+	if diff := cmp.Diff(want, s.last().Approved); diff != "" || dir == "" {
+		t.Errorf("approved programs (-want +got):\n%s", diff)
+	}
+	for i := range 70 {
+		s.do(t, fmt.Sprintf("aa-program-%d", i), subject)
+	}
+	if got := len(s.last().Approved); got != 64 {
+		t.Errorf("%d approved programs, want 64", got)
+	}
+	s.do(t, "true", facts.Subject{Agent: "a", Session: "other"})
+	if got := s.last().Approved; len(got) != 0 {
+		t.Errorf("another session has %v", got)
+	}
+}

@@ -27,6 +27,7 @@ type aCase struct {
 	Files     map[string]string `yaml:"files"`
 	Committed map[string]string `yaml:"committed"`
 	Seen      map[string]string `yaml:"seen"`
+	Approved  []string          `yaml:"approved"`
 	Config    settings          `yaml:"config"`
 	Effect    engine.Effect     `yaml:"effect"`
 	Rules     []string          `yaml:"rules"`
@@ -101,7 +102,7 @@ func (c aCase) question(t *testing.T) (question, string) {
 	command := place(c.Command)
 	q := question{
 		command: command, workDir: place(c.WorkDir), files: c.Files, committed: c.Committed, seen: c.Seen,
-		settings: c.Config,
+		approved: c.Approved, settings: c.Config,
 	}
 	if c.Tool != "" {
 		command = c.Tool + ": " + strings.Join(c.Touches, ", ")

@@ -67,7 +67,7 @@ func TestCompiledIsOfTheseRules(t *testing.T) {
 func TestEvaluatorsAgreeOnChance(t *testing.T) {
 	t.Parallel()
 	e := shared()
-	for i, profile := range []string{"standard", "strict", "readonly", "massgen"} {
+	for i, profile := range []string{"standard", "strict", "readonly", "massgen", "team"} {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
 			evaluator := e.of(t, rego.Config{Profile: profile, Exemptions: []rego.Exemption{{Rule: "git/force_push"}, {Rule: "paths/write_outside"}}})
@@ -107,7 +107,7 @@ func FuzzEvaluatorsAgree(f *testing.F) {
 		f.Add(n, n, "rm -rf /")
 	}
 	f.Add(uint64(9), uint64(9), "\x00\xff\u2028\"\\\n'\U0001F600")
-	profiles := []string{"standard", "strict", "readonly", "massgen"}
+	profiles := []string{"standard", "strict", "readonly", "massgen", "team"}
 	e := shared()
 	f.Fuzz(func(t *testing.T, a, b uint64, text string) {
 		in := chance(rand.New(rand.NewPCG(a, b)))
@@ -122,7 +122,7 @@ func FuzzEvaluatorsAgree(f *testing.F) {
 				in.Paths[i].Path = text
 			}
 		}
-		agree(t, e.of(t, rego.Config{Profile: profiles[b%4]}), in)
+		agree(t, e.of(t, rego.Config{Profile: profiles[b%5]}), in)
 	})
 }
 

@@ -229,6 +229,7 @@ type question struct {
 	files            map[string]string // below the workspace, or absolute
 	committed        map[string]string // files below the workspace as git holds them
 	seen             map[string]string // what the session has read or created, likewise
+	approved         []string          // earlier commands of the session that a person approved
 	settings         settings
 }
 
@@ -276,13 +277,19 @@ func (q question) input() *facts.Input {
 		extra[workspace+"/.git/index"] = index
 	}
 	files := newMemory(extra, "/tmp", "/var/tmp", "/root")
-	return facts.NewBuilder(q.settings.layout(files), files, history(below(q.seen))).Build(facts.Ask{
+	in := facts.NewBuilder(q.settings.layout(files), files, history(below(q.seen))).Build(facts.Ask{
 		Touches: q.touches,
 		Request: facts.Request{ID: "test", Tool: cmp.Or(q.tool, "execute_command"), Command: q.command, WorkDir: q.workDir, TimeoutSeconds: 60},
 		Subject: facts.Subject{Agent: "test", Session: "test", User: "dev"},
 		Runner:  runner,
 		Env:     map[string]string{"HOME": home, "PATH": "/usr/local/bin:/usr/bin:/bin", "USER": "dev", "SHELL": "/bin/bash"},
 	})
+	for _, command := range q.approved {
+		earlier := q
+		earlier.command, earlier.approved = place(command), nil
+		in.Session.Approved = append(in.Session.Approved, facts.ApprovalOf(earlier.input())...)
+	}
+	return in
 }
 
 // answer judges a question as the gate would: facts first, then rules.

@@ -17,7 +17,8 @@ var (
 			" input/commands/*/hosts/* input/commands/*/targets/*/host input/git/top input/commands/*/dir" +
 			" input/commands/*/code/origin input/paths/*/raw input/paths/*/path input/paths/*/real" +
 			" input/paths/*/unread/examples/* input/paths/*/git/examples/*" +
-			" input/session/recent/*/hosts/* input/session/recent/*/commands/*",
+			" input/session/recent/*/hosts/* input/session/recent/*/commands/*" +
+			" input/session/approved/*/program input/session/approved/*/dir",
 		redact.Own: "result/decision_id result/effect result/mode result/fault result/policy/revision" +
 			" result/policy/bundles/* result/reasons/*/rule result/reasons/*/effect result/reasons/*/level" +
 			" result/reasons/*/severity result/reasons/*/title result/reasons/*/remediation" +

@@ -21,7 +21,7 @@ type Config struct {
 	// Read-write root and default working directory. Default: the directory in which sallyport is started.
 	Workspace Path `yaml:"workspace"`
 	// Preset of rule levels.
-	Profile string `yaml:"profile" jsonschema:"enum=standard,enum=strict,enum=readonly,enum=massgen"`
+	Profile string `yaml:"profile" jsonschema:"enum=standard,enum=team,enum=strict,enum=readonly,enum=massgen"`
 	// enforce, or monitor: decide and record everything, refuse nothing.
 	Mode string `yaml:"mode" jsonschema:"enum=enforce,enum=monitor"`
 	// Where commands run: local, docker, docker-sudo, or a name under runners.

@@ -26,7 +26,7 @@ func TestProblems(t *testing.T) {
 		{"version: 1\nagent: true\n", `2:8: agent: want text, found true: write it in quotes`},
 		{"version: 1\nagent: \"a b\"\n", `2:8: agent: "a b" is not a name`},
 		{"version: 1\nmode: enforec\n", `2:7: mode: unknown value "enforec": did you mean "enforce"?`},
-		{"version: 1\nprofile: loose\n", `2:10: profile: unknown value "loose": one of standard, strict, readonly, massgen`},
+		{"version: 1\nprofile: loose\n", `2:10: profile: unknown value "loose": one of standard, team, strict, readonly, massgen`},
 		{"version: 1\nrunner: dokcer\n", `2:9: runner: no runner named "dokcer": did you mean "docker"?`},
 		{"version: 1\ntimeout: 60\n", `2:10: timeout: "60" has no unit: write 60s for seconds`},
 		{"version: 1\ntimeout: soon\n", `2:10: timeout: "soon" is not a duration: write it as 90s, 5m or 1h30m`},

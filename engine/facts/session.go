@@ -3,6 +3,7 @@ package facts
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 const (
@@ -12,7 +13,7 @@ const (
 
 // NoSession is a session without earlier requests.
 func NoSession() Session {
-	return Session{Labels: []string{}, OperatorLabels: []string{}, Recent: []Event{}}
+	return Session{Labels: []string{}, OperatorLabels: []string{}, Recent: []Event{}, Approved: []Approved{}}
 }
 
 // EventOf returns the facts of a request that later requests of its session see. The request
@@ -66,6 +67,29 @@ func EventOf(in *Input) Event {
 	e.Hosts, e.Cut = bounded(e.Hosts, e.Cut)
 	e.Commands, e.Cut = bounded(e.Commands, e.Cut)
 	return e
+}
+
+// ApprovalOf returns the programs that the session remembers once a person has approved the request: those of
+// the text that are not known, and all that run code which could not be looked through. A program whose
+// name is not known, is longer than 255 bytes or depends on a directory that is not known is left out.
+func ApprovalOf(in *Input) []Approved {
+	var all []Approved
+	for i := range in.Commands {
+		c := &in.Commands[i]
+		unknown := !c.Known && len(c.Argv) > 0 && c.Script == ""
+		unread := c.Code.From != "" && !c.Code.Resolved
+		if !unknown && !unread || c.Name == "" || len(c.Program) > eventBytes {
+			continue
+		}
+		a := Approved{Program: c.Program, Unread: unread}
+		if strings.Contains(c.Program, "/") && !strings.HasPrefix(c.Program, "/") {
+			if a.Dir = c.Dir; a.Dir == "" {
+				continue
+			}
+		}
+		all = append(all, a)
+	}
+	return all
 }
 
 func sorted(set map[string]bool) []string {

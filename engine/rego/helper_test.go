@@ -85,6 +85,7 @@ func builtin(t testing.TB, profile string) *Evaluator {
 var builtins = map[string]func() (*Evaluator, error){
 	"standard": builtinOf("standard", false), "strict": builtinOf("strict", true),
 	"readonly": builtinOf("readonly", true), "massgen": builtinOf("massgen", true),
+	"team": builtinOf("team", true),
 }
 
 func builtinOf(profile string, tested bool) func() (*Evaluator, error) {

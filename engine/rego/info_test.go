@@ -135,7 +135,7 @@ func TestMassgenProfile(t *testing.T) {
 
 func TestProfilesTurnTheMassgenRulesOff(t *testing.T) {
 	t.Parallel()
-	for _, profile := range []string{"standard", "strict", "readonly"} {
+	for _, profile := range []string{"standard", "team", "strict", "readonly"} {
 		e := builtin(t, profile)
 		in := harmless()
 		in.Shell.Legacy = []string{"rm_rf_root", "dd", "sudo"}
@@ -145,7 +145,7 @@ func TestProfilesTurnTheMassgenRulesOff(t *testing.T) {
 	}
 }
 
-func TestReadonlyAndStrict(t *testing.T) {
+func TestTeamStrictAndReadonly(t *testing.T) {
 	t.Parallel()
 	writing := harmless()
 	writing.Paths[0].Access = "write"
@@ -157,6 +157,7 @@ func TestReadonlyAndStrict(t *testing.T) {
 		want    engine.Effect
 	}{
 		{"standard", writing, engine.Allow}, {"strict", writing, engine.Allow}, {"readonly", writing, engine.Deny},
+		{"team", writing, engine.Allow}, {"team", unknown, engine.Ask}, {"team", harmless(), engine.Allow},
 		{"standard", unknown, engine.Allow}, {"strict", unknown, engine.Ask}, {"readonly", unknown, engine.Ask},
 		{"strict", harmless(), engine.Allow}, {"readonly", harmless(), engine.Allow},
 	} {

@@ -205,6 +205,8 @@ func checkShape(m *metered, k kind) error {
 // sampleInput is the input of a trial: "cat notes.txt", a harmless command that reads a file. It makes a
 // plugin create the values that it creates once for every kind of fact.
 func sampleInput() *facts.Input {
+	session := facts.NoSession()
+	session.Approved = []facts.Approved{{Program: "./x", Dir: "/work", Unread: true}}
 	return &facts.Input{
 		Version: facts.Version,
 		Request: facts.Request{
@@ -229,7 +231,7 @@ func sampleInput() *facts.Input {
 			Git:            facts.Versions{State: "none", Examples: []string{}},
 		}},
 		Git:     facts.Git{Remotes: []facts.Remote{}},
-		Session: facts.NoSession(),
+		Session: session,
 	}
 }
 

@@ -152,6 +152,17 @@ type Session struct {
 	Recent  []Event  `json:"recent"`  // its newest requests, at most 16, the newest last
 	// OperatorLabels are those of the files that its requests read; sorted.
 	OperatorLabels []string `json:"operator_labels"`
+	// Approved are the unknown programs, and those with unread code, of requests that a person approved; at
+	// most 64, sorted.
+	Approved []Approved `json:"approved"`
+}
+
+// Approved is a program that was not known, or ran code that could not be looked through, in a request of
+// the session that a person approved.
+type Approved struct {
+	Program string `json:"program"` // as written
+	Dir     string `json:"dir"`     // of "./x" and the like: the directory in which it ran; else ""
+	Unread  bool   `json:"unread"`  // it ran code that could not be looked through
 }
 
 // Counts counts the requests of a session by the effect of their decisions.

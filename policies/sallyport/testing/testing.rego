@@ -64,6 +64,7 @@ session(events) := {
 	}),
 	"dropped": {"count": 0, "age_seconds": 0},
 	"recent": recent,
+	"approved": [],
 } if {
 	every fields in events {
 		_known("event", fields, _event)

@@ -356,7 +356,9 @@ func TestSessionRemembersApprovedPrograms(t *testing.T) {
 	subject := facts.Subject{Agent: "a", Session: "s"}
 	s.do(t, "refused-program", subject)
 	granted = true
-	for _, command := range []string{"zz-program | ls", "./x y", "zz-program", "python3 made-later.py", "$(cat name) x", `bash -c "aa-program"`} {
+	for _, command := range []string{
+		"zz-program | ls", "./x y", "zz-program", "python3 made-later.py", "$(cat name) x", `bash -c "aa-program"`,
+	} {
 		s.do(t, command, subject)
 	}
 	s.do(t, "true", subject)

@@ -81,7 +81,8 @@ func TestCasesThatAreWrong(t *testing.T) {
 		"a.cases.yaml:2:17: read cases: a case has no key comand: did you mean command?",
 		`a.cases.yaml:3:5: read cases: case "two" has the effect "no": want allow, ask or deny`,
 		"a.cases.yaml:4:55: read cases: runner has no key isolatoin: did you mean isolation?",
-		"a.cases.yaml:5:54: read cases: config has no key mode: there are commands, exemptions, labels, paths, profile, rules",
+		"a.cases.yaml:5:54: read cases: config has no key mode: there are " +
+			"commands, exemptions, labels, paths, profile, rules",
 		got[4],
 		"a.cases.yaml:7:5: read cases: a case without a name: describe it in a few words",
 		`a.cases.yaml:8:5: read cases: case "six" has no command`,

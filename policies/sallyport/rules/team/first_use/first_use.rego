@@ -1,10 +1,11 @@
 # METADATA
 # title: First use of an unknown program or of unread code
 # description: >-
-#   A command that sallyport does not know, or code that it could not look through, by a program that no person has approved in
-#   this session. Once a person has approved a request, the session remembers its unknown programs, and its programs that ran
-#   such code, by the word as written and, of `./x`, the directory. What the program holds is not compared: an approved `python3`
-#   may run other code, and an approved `./x` may change. Part of the profile team.
+#   A command that sallyport does not know, or code that it could not look through, by a program that no
+#   person has approved in this session. Once a person has approved a request, the session remembers its
+#   unknown programs, and its programs that ran such code, by the word as written and, of `./x`, the
+#   directory. Their contents are not compared: an approved `python3` may run other code, and an approved
+#   `./x` may change. Part of the profile team.
 # custom:
 #   severity: low
 #   remediation: Use plain commands, or have a person confirm the program once in the session.
@@ -20,7 +21,7 @@ package sallyport.rules.team.first_use
 import data.sallyport.lib
 
 # Bare assignments run nothing.
-ask contains {"command": i, "msg": $"{c.program} is not a known command, and not approved in this session"} if {
+ask contains {"command": i, "msg": $"{c.program} is not a known command, and not approved"} if {
 	some i in lib.in_text
 	c := input.commands[i]
 	count(c.argv) > 0

@@ -8,7 +8,7 @@ _input(fields, approved) := object.union(
 	{"session": object.union(testing.session([]), {"approved": approved})},
 )
 
-_unknown := {{"command": 0, "msg": "./x is not a known command, and not approved in this session"}}
+_unknown := {{"command": 0, "msg": "./x is not a known command, and not approved"}}
 
 _unread := {{"command": 0, "msg": "./x runs code that could not be looked through"}}
 

@@ -111,11 +111,10 @@ func withIndex(files, committed map[string]string) (map[string]string, error) {
 	if len(committed) == 0 {
 		return files, nil
 	}
-	index, err := facts.IndexOf(committed)
+	all, err := facts.RepositoryOf(committed)
 	if err != nil {
 		return nil, fmt.Errorf("make the index of a repository: %w", err)
 	}
-	all := map[string]string{".git/index": index}
 	maps.Copy(all, files)
 	return all, nil
 }

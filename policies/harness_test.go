@@ -270,11 +270,13 @@ func (q question) input() *facts.Input {
 	}
 	extra := below(q.files)
 	if len(q.committed) > 0 {
-		index, err := facts.IndexOf(q.committed)
+		repository, err := facts.RepositoryOf(q.committed)
 		if err != nil {
 			panic(err)
 		}
-		extra[workspace+"/.git/index"] = index
+		for name, content := range repository {
+			extra[workspace+"/"+name] = content
+		}
 	}
 	files := newMemory(extra, "/tmp", "/var/tmp", "/root")
 	in := facts.NewBuilder(q.settings.layout(files), files, history(below(q.seen))).Build(facts.Ask{

@@ -33,14 +33,7 @@ func (w *build) repository(start string) *repository {
 	if ref, ok := strings.CutPrefix(string(head), "ref: refs/heads/"); ok && whole && err == nil {
 		r.branch = strings.TrimSpace(ref)
 	}
-	// A linked working tree names the directory of the repository.
-	if common, whole, err := w.fs.ReadFile(join(dir, "commondir"), ignoreBytes); err == nil && whole {
-		if to := strings.TrimSpace(string(common)); isAbs(to) {
-			dir = clean(to)
-		} else {
-			dir = clean(join(dir, to))
-		}
-	}
+	dir = w.commonDir(dir)
 	r.read(w.fs, "/etc/gitconfig")
 	if home := w.homeDir(); home != "" {
 		r.read(w.fs, join(home, ".config/git/config"))
@@ -48,6 +41,18 @@ func (w *build) repository(start string) *repository {
 	}
 	r.read(w.fs, join(dir, "config"))
 	return r
+}
+
+// commonDir is the directory of the repository of a linked working tree, for the one that is its own.
+func (w *build) commonDir(dir string) string {
+	common, whole, err := w.fs.ReadFile(join(dir, "commondir"), ignoreBytes)
+	if err != nil || !whole {
+		return dir
+	}
+	if to := strings.TrimSpace(string(common)); isAbs(to) {
+		return clean(to)
+	}
+	return clean(join(dir, strings.TrimSpace(string(common))))
 }
 
 // gitDir returns the top of the working tree around a real path and its .git directory, "" for none.

@@ -10,12 +10,14 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 	"github.com/go-git/go-git/v5/plumbing/format/index"
 )
 
 const (
-	hashBytes = 1 << 20 // the largest file that is compared by content
-	hashAll   = 8 << 20 // the same for all files of one request
+	hashBytes = 1 << 20  // the largest file that is compared by content
+	hashAll   = 8 << 20  // the same for all files of one request
+	packBytes = 16 << 20 // the largest index of a pack that is read: of half a million objects
 )
 
 // gitStates are the states of Versions, the worst last.
@@ -127,7 +129,7 @@ func (w *build) committed(p string, targets []string) *cleaning {
 	}
 	g, known := w.trees[top]
 	if !known {
-		g = &cleaning{w: w, top: top}
+		g = &cleaning{w: w, top: top, objects: join(w.commonDir(dir), "objects")}
 		w.trees[top] = g
 		file := join(dir, "index")
 		g.track(file)
@@ -182,6 +184,8 @@ func (w *build) gitState(p string, g *cleaning) string {
 	switch {
 	case e.Stage != 0 || e.IntentToAdd || e.SkipWorktree:
 		return "changed"
+	case !g.stored(e.Hash): // git update-index names what it likes
+		return "unknown"
 	case same && e.Mode != filemode.Symlink:
 		return "clean"
 	case info.Size() > hashBytes || w.hashed > hashAll:
@@ -198,17 +202,46 @@ func (w *build) gitState(p string, g *cleaning) string {
 	return "clean"
 }
 
-// IndexOf returns the index (gitformat-index(5)) of a repository that holds files with these contents, by
-// their names in the working tree.
-func IndexOf(contents map[string]string) (string, error) {
+// stored reports whether the repository surely holds an object: as a file of its own, or in a pack whose
+// index (gitformat-pack(5)) has at most packBytes. Objects of another repository do not count.
+func (g *cleaning) stored(hash plumbing.Hash) bool {
+	name := hash.String()
+	if g.w.view.look(join(g.objects, name[:2]+"/"+name[2:])).exists {
+		return true
+	}
+	if g.packs == nil {
+		g.packs = []*idxfile.MemoryIndex{}
+		entries, _ := g.w.fs.ReadDir(join(g.objects, "pack"))
+		for _, e := range entries {
+			idx := idxfile.NewMemoryIndex()
+			content, whole, err := g.w.fs.ReadFile(join(g.objects, "pack/"+e.Name()), packBytes)
+			if path.Ext(e.Name()) == ".idx" && err == nil && whole &&
+				idxfile.NewDecoder(bytes.NewReader(content)).Decode(idx) == nil {
+				g.packs = append(g.packs, idx)
+			}
+		}
+	}
+	return slices.ContainsFunc(g.packs, func(idx *idxfile.MemoryIndex) bool {
+		found, err := idx.Contains(hash)
+		return found && err == nil
+	})
+}
+
+// RepositoryOf returns files of a repository that holds files with these contents, by their names in the
+// working tree: the index (gitformat-index(5)), and an empty file for each object.
+func RepositoryOf(contents map[string]string) (map[string]string, error) {
+	files := map[string]string{}
 	idx := index.Index{Version: 2}
 	for name, text := range contents {
+		hash := plumbing.ComputeHash(plumbing.BlobObject, []byte(text))
 		idx.Entries = append(idx.Entries, &index.Entry{
 			Name: strings.TrimPrefix(path.Clean("/"+name), "/"), Mode: filemode.Regular, Size: uint32(len(text)),
-			Hash: plumbing.ComputeHash(plumbing.BlobObject, []byte(text)), ModifiedAt: time.Unix(1, 0),
+			Hash: hash, ModifiedAt: time.Unix(1, 0),
 		})
+		files[".git/objects/"+hash.String()[:2]+"/"+hash.String()[2:]] = ""
 	}
 	var b strings.Builder
 	err := index.NewEncoder(&b).Encode(&idx)
-	return b.String(), err
+	files[".git/index"] = b.String()
+	return files, err
 }

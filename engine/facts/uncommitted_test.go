@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,8 +70,20 @@ func TestVersions(t *testing.T) {
 		"unchanged directory": {text: "rm -rf src", want: Versions{"clean", 0, none}},
 		"unchanged file":      {text: "rm keep.txt", want: Versions{"clean", 0, none}},
 		"empty file":          {text: "rm empty", want: Versions{"clean", 0, none}},
-		"pattern":             {text: "rm -rf s*", want: Versions{"clean", 0, none}},
-		"search":              {text: "find src -name '*.go' -delete", want: Versions{"clean", 0, none}},
+		"packed objects": {
+			prepare: func(t *testing.T, top string) { inGit(t, top, "gc", "-q") },
+			text:    "rm -rf src", want: Versions{"clean", 0, none},
+		},
+		"entry without an object": {
+			prepare: func(t *testing.T, top string) {
+				writeAt(t, filepath.Join(top, "new.txt"), "new\n")
+				hash := strings.TrimSpace(inGit(t, top, "hash-object", "new.txt"))
+				inGit(t, top, "update-index", "--add", "--cacheinfo", "100644,"+hash+",new.txt")
+			},
+			text: "rm new.txt", want: Versions{"unknown", 1, []string{"new.txt"}}, unread: 1,
+		},
+		"pattern": {text: "rm -rf s*", want: Versions{"clean", 0, none}},
+		"search":  {text: "find src -name '*.go' -delete", want: Versions{"clean", 0, none}},
 		"other time, same content": {
 			prepare: func(t *testing.T, top string) { writeAt(t, filepath.Join(top, "keep.txt"), "one\n") },
 			text:    "rm keep.txt", want: Versions{"clean", 0, none},
@@ -249,15 +262,17 @@ func TestVersionsGoToo(t *testing.T) {
 	}
 }
 
-func TestIndexOf(t *testing.T) {
+func TestRepositoryOf(t *testing.T) {
 	t.Parallel()
-	index, err := IndexOf(map[string]string{"src/a": "one", "b": "two", "./c": "three"})
+	repository, err := RepositoryOf(map[string]string{"src/a": "one", "b": "two", "./c": "three"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	files := newMemFS("/home/dev/ws/src/a: one\n/home/dev/ws/b: new\n/home/dev/ws/c: three\n/home/dev/ws/d: x")
 	files["/home/dev/ws/.git"] = memNode{name: ".git", mode: os.ModeDir}
-	files["/home/dev/ws/.git/index"] = memNode{name: "index", text: index}
+	for name, text := range repository {
+		files["/home/dev/ws/"+name] = memNode{name: filepath.Base(name), text: text}
+	}
 	for text, want := range map[string]string{
 		"rm src/a": "clean", "rm b": "changed", "rm c": "clean", "rm d": "untracked",
 	} {

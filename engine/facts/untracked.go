@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
+	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 	"github.com/go-git/go-git/v5/plumbing/format/index"
 
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
@@ -32,7 +33,10 @@ type cleaning struct {
 	nested  bool                    // and so are other repositories
 	rules   []gitignore.Pattern
 	found   []string
-	written time.Time // of the index; zero where the time of a file does not prove that its content is git's
+	objects string                 // the directory of the objects, "" for none
+	packs   []*idxfile.MemoryIndex // nil until one is looked for
+	// written is the time of the index; zero where the time of a file does not prove that its content is git's.
+	written time.Time
 }
 
 // untracked names the files that a git clean deletes, each as a path of its own.

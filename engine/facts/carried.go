@@ -103,7 +103,7 @@ func Carried(in *Input) map[string][]string {
 	return out
 }
 
-// carries notes what the files have that a command writes, and those that it is part of.
+// carries notes the labels of the files that a command writes, and of the commands around it.
 func (w *build) carries(command int) {
 	maps.Copy(w.carried, carriedBy(w.in, command))
 	c := &w.in.Commands[command]

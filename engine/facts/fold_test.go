@@ -56,7 +56,11 @@ func TestCaseDoesNotMatter(t *testing.T) {
 		{Touch{Path: "/home/dev/ws", Access: "delete", Recursive: true}, "delete* @ (tool) workspace write unread=9[.env a.txt list]: workspace_root permission_root contains_git contains_protected contains_critical_name"},
 		// What is not there keeps its name, and is known for what it would be.
 		{Touch{Path: "New.txt", Access: "write"}, "write @/New.txt (tool) workspace write"},
-		{Touch{Path: ".Git/HOOKS/Pre-Push", Access: "write"}, "write @/.Git/HOOKS/Pre-Push =@/.git/hooks/Pre-Push (tool) workspace write: git_dir git_hook autorun critical_name"},
+		{
+			Touch{Path: ".Git/HOOKS/Pre-Push", Access: "write"},
+			"write @/.Git/HOOKS/Pre-Push =@/.git/hooks/Pre-Push (tool) " +
+				"workspace write: git_dir git_hook autorun critical_name",
+		},
 		{Touch{Path: "new/.ENV", Access: "write"}, "write @/new/.ENV (tool) workspace write: env_file critical_name"},
 		{
 			Touch{Path: "/home/dev/.BASHRC", Access: "write"},

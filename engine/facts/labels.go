@@ -235,6 +235,24 @@ func (m *mark) give(found, gone *bitset) {
 	}
 }
 
+// bare returns the path that a file of git's would have in a .git directory, if it lies in another directory
+// that git takes for a repository: its configuration and its hooks. "" for all others.
+func (w *build) bare(p string) string {
+	dir, base := parent(p)
+	rest := base
+	if _, last := parent(dir); last == "hooks" {
+		dir, _ = parent(dir)
+		rest = "hooks/" + base
+	} else if base != "config" && base != "config.worktree" && base != "commondir" && base != "hooks" {
+		return ""
+	}
+	if _, last := parent(dir); last == ".git" || !w.view.look(join(dir, "HEAD")).exists ||
+		!w.view.look(join(dir, "objects")).exists && !w.view.look(join(dir, "commondir")).exists {
+		return ""
+	}
+	return join(dir, ".git/"+rest)
+}
+
 // homeOf returns the home directory in or at which p lies, "" for none.
 func homeOf(p, home string) string {
 	if home != "" && home != "/" && within(p, home) {
@@ -401,4 +419,9 @@ var systemDirs = []string{
 var (
 	processMemory = []string{"environ", "mem"}
 	processFiles  = []string{"root", "cwd", "fd", "map_files"}
+)
+
+// obeyedLabels are those of files that programs of the user obey.
+var obeyedLabels = setOf(
+	labelAutorun, labelAgentConfig, labelEditorConfig, labelDirectoryConfig, labelGitConfig, labelShellStartup,
 )

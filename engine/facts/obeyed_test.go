@@ -67,7 +67,7 @@ func TestObeyedBy(t *testing.T) {
 		{"echo x > .github/workflows/$name.yml", "GitHub Actions"},
 		{"echo x > .github/CODEOWNERS", ""},
 		{"echo x > CLAUDE.md", "Claude Code"},
-		// Git takes these for repositories by what lies in them.
+		// Git takes these for repositories by their contents.
 		{"echo x > bare/config", "git"},
 		{"echo x > bare/hooks/post-checkout", "git"},
 		{"echo x > tree/config.worktree", "git"},

@@ -101,11 +101,6 @@ func (w *build) place(t touch, command int) *spot {
 	return s
 }
 
-// obeyedLabels are those of files that programs of the user obey.
-var obeyedLabels = setOf(
-	labelAutorun, labelAgentConfig, labelEditorConfig, labelDirectoryConfig, labelGitConfig, labelShellStartup,
-)
-
 var characterDevices = setOf(labelNullDevice, labelStdDevice, labelMemoryDevice)
 
 func (w *build) add(p Path) {
@@ -325,24 +320,6 @@ func (w *build) labelAt(s *spot, p string) {
 		s.obeyed = atlases().obeyedBy(s.obeyed, p, home)
 	}
 	w.own(&s.labels, p)
-}
-
-// bare returns the path that a file of git's would have in a .git directory, if it lies in another directory
-// that git takes for a repository: its configuration and its hooks. "" for all others.
-func (w *build) bare(p string) string {
-	dir, base := parent(p)
-	rest := base
-	if _, last := parent(dir); last == "hooks" {
-		dir, _ = parent(dir)
-		rest = "hooks/" + base
-	} else if base != "config" && base != "config.worktree" && base != "commondir" && base != "hooks" {
-		return ""
-	}
-	if _, last := parent(dir); last == ".git" || !w.view.look(join(dir, "HEAD")).exists ||
-		!w.view.look(join(dir, "objects")).exists && !w.view.look(join(dir, "commondir")).exists {
-		return ""
-	}
-	return join(dir, ".git/"+rest)
 }
 
 // withoutUnknown leaves the parameters and substitutions of a word out, as if they were empty.

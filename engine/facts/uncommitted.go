@@ -40,7 +40,7 @@ func (l *loss) note(state string) {
 }
 
 // loses looks at the files that a delete would remove, except those that this text writes and those that are
-// generated. Directories and links lose nothing, and neither does a file whose content git holds.
+// generated. Directories and links lose nothing, and neither does a file with content that git holds.
 func (w *build) loses(s *spot, t touch) loss {
 	l := noLoss()
 	file := func(p string, g *cleaning) {
@@ -184,7 +184,7 @@ func (w *build) gitState(p string, g *cleaning) string {
 	switch {
 	case e.Stage != 0 || e.IntentToAdd || e.SkipWorktree:
 		return "changed"
-	case !g.stored(e.Hash): // git update-index names what it likes
+	case !g.stored(e.Hash): // git update-index enters any name
 		return "unknown"
 	case same && e.Mode != filemode.Symlink:
 		return "clean"
@@ -202,8 +202,8 @@ func (w *build) gitState(p string, g *cleaning) string {
 	return "clean"
 }
 
-// stored reports whether the repository surely holds an object: as a file of its own, or in a pack whose
-// index (gitformat-pack(5)) has at most packBytes. Objects of another repository do not count.
+// stored reports that the repository surely holds an object: as a file of its own, or in a pack with an
+// index (gitformat-pack(5)) of at most packBytes. Objects of another repository do not count.
 func (g *cleaning) stored(hash plumbing.Hash) bool {
 	name := hash.String()
 	if g.w.view.look(join(g.objects, name[:2]+"/"+name[2:])).exists {

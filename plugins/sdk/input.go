@@ -269,7 +269,7 @@ type Versions struct {
 }
 
 // Unread counts the files that a delete would remove, that the session has neither read nor created, and
-// whose content git does not hold.
+// without their content in git.
 type Unread struct {
 	Count    int      `json:"count"`
 	Examples []string `json:"examples"` // at most three, relative to the path

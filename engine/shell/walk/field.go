@@ -133,7 +133,7 @@ func (b *fieldBuilder) literal(text string, quoted, first, more bool) {
 		if i > start {
 			b.add(b.w.holes.Fill(text[start:i], quoted))
 		}
-		if strings.HasPrefix(text[i+1:], string(value.HoleOpen)) { // it quotes what is not known
+		if strings.HasPrefix(text[i+1:], string(value.HoleOpen)) { // it quotes an unknown part
 			start = i + 1
 			continue
 		}

@@ -33,7 +33,7 @@ type deferred struct {
 	pipeline bool
 }
 
-// lookUp returns what the text has done to a file, and notes the look. In a directory that is not known it
+// lookUp returns the changes of the text to a file, and notes the look. In a directory that is not known it
 // may be any file of that name that the text has written.
 func (w *walker) lookUp(abs string) (written, bool) {
 	if w.beside > 0 && !w.again && abs != "" {
@@ -59,7 +59,7 @@ func (w *walker) look(abs string) written {
 	return f
 }
 
-// put records what the text has done to a file.
+// put records a change of the text to a file.
 func (w *walker) put(abs string, f written) {
 	c := change{abs: abs, file: f}
 	c.file.pipe = f.pipe || w.ctx.st.files[abs].pipe
@@ -110,7 +110,7 @@ func (w *walker) anyTime(f func()) {
 	}
 }
 
-// replay walks the deferred parts again that may find what the text has written elsewhere.
+// replay walks the deferred parts again that may find files which the text has written elsewhere.
 func (w *walker) replay() {
 	w.again = true
 	for _, d := range w.deferred {

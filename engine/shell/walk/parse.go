@@ -108,7 +108,7 @@ type walker struct {
 	exec      bool                         // exec has changed the descriptors of the shell, for who carries it: command, builtin
 	looks     []string                     // files that parts which run beside others have looked at
 	journal   []change                     // files that the text has written
-	deferred  []deferred                   // parts that may find what is written after them
+	deferred  []deferred                   // parts that may find later changes
 	beside    int                          // how many of these the walk is in
 	again     bool                         // they are walked a second time
 	ctx       context

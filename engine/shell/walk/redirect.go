@@ -238,7 +238,7 @@ func (w *walker) process(p *syntax.ProcSubst) value.Value {
 	return value.Value{{Text: name, Known: true, Quoted: true}}
 }
 
-// consume walks the statements of >( ), whose input is the output of the current command.
+// consume walks the statements of >( ). Their input is the output of the current command.
 func (w *walker) consume(p *syntax.ProcSubst) {
 	w.ctx.in = nil
 	delete(w.ctx.st.fds, 1)

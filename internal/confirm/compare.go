@@ -308,23 +308,17 @@ func written(list []shell.Command, file string) bool {
 			default:
 				continue
 			}
-			w := d.Target
-			prefix, whole := w.Prefix, w.Certainty == value.Exact && !w.Glob
-			if w.Glob {
-				prefix = prefix[:indexOr(prefix, "*?[\\")]
+			if d.Target.Certainty != value.Exact || d.Target.Glob {
+				return true // "build/$a" is any file: $a may be ../../x
 			}
-			if prefix == "" && !whole {
-				return true
-			}
-			if !path.IsAbs(prefix) {
+			name := d.Target.Text
+			if !path.IsAbs(name) {
 				if !c.Dir.Known {
 					return true
 				}
-				prefix = c.Dir.Path + "/" + prefix
+				name = c.Dir.Path + "/" + name
 			}
-			if whole && (path.Clean(prefix) == file || real(path.Clean(prefix)) == file) ||
-				!whole && (strings.HasPrefix(file, prefix) || strings.Contains(prefix, "..") ||
-					strings.HasPrefix(file, real(prefix))) {
+			if name = path.Clean(name); name == file || real(name) == file {
 				return true
 			}
 		}

@@ -162,6 +162,7 @@ func (w *walker) unary(x *syntax.UnaryArithm) (int64, bool) {
 	n, ok := w.number(x.X)
 	switch x.Op {
 	case syntax.Inc, syntax.Dec:
+		ok = ok && !w.ctx.st.sh // dash reads two signs: --i is -(-i)
 		after := n + 1
 		if x.Op == syntax.Dec {
 			after = n - 1

@@ -148,7 +148,8 @@ func read(w *walker, inv *invocation) {
 	} else if in != nil {
 		in.drain()
 	}
-	if len(names) == 0 {
+	whole := len(names) == 0
+	if whole { // with its blanks
 		names = []value.Arg{value.Literal("REPLY")}
 	}
 	_, rawMode := options["-r"]
@@ -165,12 +166,15 @@ func read(w *walker, inv *invocation) {
 			w.assign(name, value.Value{{Text: "$" + name, Inputs: inputs, Made: made}})
 			continue
 		}
-		var field string
-		line = strings.TrimLeft(line, " \t")
-		if i == len(names)-1 {
+		field := line
+		if !whole {
+			line = strings.TrimLeft(line, " \t")
 			field = strings.TrimRight(line, " \t")
-		} else {
-			field, line, _ = strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
+		}
+		if end := strings.IndexAny(line, " \t"); end >= 0 && i < len(names)-1 {
+			field, line = line[:end], line[end:]
+		} else if i < len(names)-1 {
+			line = ""
 		}
 		w.assign(name, value.Value{{Text: field, Known: true, Inputs: inputs}})
 	}

@@ -2,6 +2,7 @@ package walk
 
 import (
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,6 +64,44 @@ func (w *walker) redirects(list []*syntax.Redirect) redirection {
 		w.redirect(&r, s)
 	}
 	return r
+}
+
+// childRedirects expands the redirects of a simple command, and returns the variables that they assign. Bash
+// expands those of a program in the program's process, so that <<<$((n=1)) may have no effect on the shell.
+func (w *walker) childRedirects(list []*syntax.Redirect) (redirection, changes) {
+	assigned := changes{names: map[string]bool{}}
+	if !slices.ContainsFunc(list, computes) {
+		return w.redirects(list), assigned
+	}
+	before := maps.Clone(w.ctx.st.vars)
+	r := w.redirects(list)
+	for name, v := range w.ctx.st.vars {
+		old := before[name]
+		if !v.val.Equal(old.val) || v.unset != old.unset || len(v.list) != len(old.list) {
+			assigned.names[name] = true
+		}
+	}
+	return r, assigned
+}
+
+// computes reports a redirect with an expansion that may assign.
+func computes(s *syntax.Redirect) bool {
+	found := false
+	for _, word := range []*syntax.Word{s.Word, s.Hdoc} {
+		if word == nil {
+			continue
+		}
+		syntax.Walk(word, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.ArithmExp:
+				found = true
+			case *syntax.ParamExp:
+				found = found || n.Exp != nil || n.Index != nil || n.Slice != nil || n.Excl
+			}
+			return !found
+		})
+	}
+	return found
 }
 
 func (w *walker) redirect(r *redirection, s *syntax.Redirect) {
@@ -220,6 +259,7 @@ func (w *walker) fileInput(target value.Arg) *input {
 	if text, ok := w.content(target.Val); ok {
 		in.text, in.static = text, text.Known()
 		in.cmds = value.Set(append(text.Inputs(), target.Inputs...))
+		in.edited = in.edited || !in.static && w.opened(target.Text) // the output of <( ), and no file
 	}
 	return in
 }

@@ -42,9 +42,11 @@ func (w *walker) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	w.place(idx, c)
 	w.within(idx, func() {
 		inv := invocation{idx: idx, args: w.fields(c.Args)}
-		inv.redir = w.redirects(redirs)
+		var assigned changes
+		inv.redir, assigned = w.childRedirects(redirs)
 		w.prefix(c, &inv)
 		w.run(&inv)
+		w.blur(assigned)
 	})
 }
 

@@ -15,6 +15,8 @@ import (
 	"testing/fstest"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/facts"
@@ -146,6 +148,7 @@ func (s settings) layout(files memory) facts.Layout {
 			{Path: home + "/.config/sallyport/rules", Label: "self_policy"},
 			{Path: home + "/.local/state/sallyport/audit", Label: "self_audit"},
 		},
+		YAML:      yaml.Unmarshal,
 		Generated: config.Defaults(config.Host{Getenv: func(string) string { return "" }}).Generated,
 	}
 	for _, p := range s.Paths {

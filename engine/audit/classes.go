@@ -15,6 +15,7 @@ var (
 		redact.Name: "result/reasons/*/location/file exempted/*/match input/request/work_dir" +
 			" input/commands/*/name input/commands/*/program input/commands/*/subcommand input/commands/*/script" +
 			" input/commands/*/hosts/* input/commands/*/targets/*/host input/git/top input/commands/*/dir" +
+			" input/commands/*/kube/*/server/value" +
 			" input/commands/*/code/origin input/paths/*/raw input/paths/*/path input/paths/*/real" +
 			" input/paths/*/unread/examples/* input/paths/*/git/examples/*" +
 			" input/session/recent/*/hosts/* input/session/recent/*/commands/*" +
@@ -31,6 +32,9 @@ var (
 			" input/commands/*/operands/*/certainty input/commands/*/packages/*/manager" +
 			" input/commands/*/packages/*/certainty input/commands/*/variables/*/certainty" +
 			" input/commands/*/targets/*/kind input/commands/*/targets/*/certainty input/commands/*/via/*" +
+			" input/commands/*/kube/*/context/certainty input/commands/*/kube/*/cluster/certainty" +
+			" input/commands/*/kube/*/server/certainty input/commands/*/kube/*/namespace/certainty" +
+			" input/commands/*/kube/*/user/certainty" +
 			" input/commands/*/effects/* input/commands/*/flags/* input/commands/*/code/language" +
 			" input/commands/*/code/from input/paths/*/access input/paths/*/source input/paths/*/certainty" +
 			" input/paths/*/type input/paths/*/zone input/paths/*/permission input/paths/*/labels/*" +

@@ -20,6 +20,8 @@ const free = "result/reasons/*/message exempted/*/message exempted/*/reason faul
 	" input/commands/*/options/*/name input/commands/*/options/*/value input/commands/*/env/*" +
 	" input/commands/*/operands/*/value input/commands/*/packages/*/name input/commands/*/packages/*/version" +
 	" input/commands/*/packages/*/source input/commands/*/variables/*/name input/commands/*/variables/*/value" +
+	" input/commands/*/kube/*/context/value input/commands/*/kube/*/cluster/value" +
+	" input/commands/*/kube/*/namespace/value input/commands/*/kube/*/user/value" +
 	" input/git/branch input/git/upstream input/git/remotes/*/name input/git/remotes/*/urls/* input/git/remotes/*/push/*"
 
 // leaves lists the places of texts in values of type t.

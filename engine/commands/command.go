@@ -10,6 +10,7 @@ import (
 type Command struct {
 	Runs     *Runs     // nil where it runs nothing else
 	Packages *Packages // nil where it handles none
+	Kube     *Kube     // nil where it chooses no cluster
 	Filter   bool      // it prints its words and its input, changed or not, and nothing else
 	Style    string
 	options  map[string]Option // by a name with its dashes
@@ -38,6 +39,9 @@ func (t *Table) Command(name string) *Command {
 		}
 		if row.Packages != nil {
 			c.Packages = row.Packages
+		}
+		if row.Kube != nil {
+			c.Kube = row.Kube
 		}
 		for names, o := range row.Options {
 			for name := range strings.SplitSeq(names, ", ") {

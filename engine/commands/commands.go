@@ -38,6 +38,8 @@ type Row struct {
 	Filter bool `yaml:"filter,omitempty"`
 	// How it names packages and their sources; nil where it handles none.
 	Packages *Packages `yaml:"packages,omitempty"`
+	// How it chooses a cluster of Kubernetes; nil where it talks to none by a kubeconfig.
+	Kube *Kube `yaml:"kube,omitempty"`
 	// Subcommands by their names: "push", "volume rm, volume prune".
 	Subcommands map[string]Row `yaml:"subcommands,omitempty"`
 }
@@ -95,6 +97,31 @@ type Packages struct {
 	Adds     []string `yaml:"adds,omitempty"`    // subcommands that add a source; "*": each call does
 	Version  []string `yaml:"version,omitempty"` // options that take the version
 	Files    []string `yaml:"files,omitempty"`   // options that take a file that lists packages
+}
+
+// Kube says how a command chooses the cluster, the namespace and the user by kubeconfig files. Options stand
+// here without their dashes.
+type Kube struct {
+	Config     []string `yaml:"config,omitempty"`     // options that take a kubeconfig file
+	Context    []string `yaml:"context,omitempty"`    // options that take a context
+	Cluster    []string `yaml:"cluster,omitempty"`    // options that take the name of a cluster
+	Server     []string `yaml:"server,omitempty"`     // options that take the address of a server
+	User       []string `yaml:"user,omitempty"`       // options that take the name of a user
+	Namespace  []string `yaml:"namespace,omitempty"`  // options that take a namespace
+	Everywhere []string `yaml:"everywhere,omitempty"` // options for all namespaces
+	// Options with credentials, or with a user to act as, in place of those of the kubeconfig.
+	Credentials []string `yaml:"credentials,omitempty"`
+	// Options with manifests, which may name namespaces of their own.
+	Manifests []string `yaml:"manifests,omitempty"`
+	// Variables of the environment, with the field of which they give the default: HELM_NAMESPACE=namespace.
+	Variables []string `yaml:"variables,omitempty"`
+	// Files below the home directory with further defaults, and variables that name such files: KUBERC.
+	Defaults []string `yaml:"defaults,omitempty"`
+	// Subcommands, or "*" for each call, of which the operand becomes the current context.
+	Switches []string `yaml:"switches,omitempty"`
+	Changes  []string `yaml:"changes,omitempty"` // likewise, those that change a kubeconfig in other ways
+	// Fields that the command takes from elsewhere where no option gives them.
+	Unknown []string `yaml:"unknown,omitempty"`
 }
 
 // Styles are the ways in which commands spell options, by name.

@@ -166,6 +166,9 @@ func (r *Row) set(key string, n node) error {
 	case "packages":
 		r.Packages = &Packages{}
 		return n.each(r.Packages.set)
+	case "kube":
+		r.Kube = &Kube{}
+		return n.each(r.Kube.set)
 	case "options":
 		r.Options = make(map[string]Option, len(n.fields))
 		for _, f := range n.fields {
@@ -208,6 +211,23 @@ func (p *Packages) set(key string, n node) error {
 		p.Files = n.texts()
 	default:
 		return fmt.Errorf("unknown field %q", key)
+	}
+	return nil
+}
+
+func (k *Kube) set(key string, n node) error {
+	fields := map[string]*[]string{
+		"config": &k.Config, "context": &k.Context, "cluster": &k.Cluster, "server": &k.Server,
+		"user": &k.User, "namespace": &k.Namespace, "everywhere": &k.Everywhere, "credentials": &k.Credentials,
+		"manifests": &k.Manifests, "variables": &k.Variables, "defaults": &k.Defaults,
+		"switches": &k.Switches, "changes": &k.Changes, "unknown": &k.Unknown,
+	}
+	list := fields[key]
+	if list == nil {
+		return fmt.Errorf("unknown field %q", key)
+	}
+	for _, item := range n.list {
+		*list = append(*list, item.scalar)
 	}
 	return nil
 }

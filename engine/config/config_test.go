@@ -117,7 +117,7 @@ func TestFullConfiguration(t *testing.T) {
 	}
 	got := l.Layout()
 	patterns := got
-	got.Allow, got.Deny, got.Exemptions = nil, nil, nil
+	got.Allow, got.Deny, got.Exemptions, got.YAML = nil, nil, nil, nil
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("layout (-want +got):\n%s", diff)
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
@@ -21,6 +23,7 @@ func (l *Loaded) Layout() facts.Layout {
 		Self:      l.self(),
 		Generated: l.Generated,
 		Table:     l.table,
+		YAML:      func(content []byte, into any) error { return yaml.Unmarshal(content, into) },
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.Labels)) {
 		label := facts.PathLabel{Name: name}

@@ -86,14 +86,18 @@ func newCall(t *table, cmd *shell.Command, from source) *call {
 
 // lookup finds a command in the table, also under a versioned name: python3.11, gcc-13.
 func (t *table) lookup(name string) *spec {
-	if s := t.find(name); s != nil {
-		return s
+	for _, n := range spellingsOf(name) {
+		if s := t.find(n); s != nil {
+			return s
+		}
 	}
+	return nil
+}
+
+// spellingsOf lists the names under which the table may have a program.
+func spellingsOf(name string) [3]string {
 	lower := strings.TrimSuffix(strings.ToLower(name), ".exe")
-	if s := t.find(lower); s != nil {
-		return s
-	}
-	return t.find(strings.TrimRight(lower, "0123456789.-"))
+	return [3]string{name, lower, strings.TrimRight(lower, "0123456789.-")}
 }
 
 func (c *call) take(s *spec) {

@@ -112,6 +112,7 @@ func (w *build) command(prog *shell.Program, i int) {
 	w.runsFed(i, c)
 	out.Effects, out.Flags = c.effects.list(), c.flags.list(flagNames)
 	out.Hosts, out.Options, out.Operands = fill(c.hosts), c.optionValues(), c.operandFacts()
+	out.Kube = w.kubeFacts(i, c)
 	out.Packages, out.Variables, out.Targets = c.packages, variables(cmd.Assigns), w.targetFacts(i, c)
 	out.Matches = w.layout.matches(texts(cmd.Words), cmd.Name, cmd.Certainty == value.Unknown, w.in.Request.Time)
 }

@@ -113,6 +113,7 @@ type Command struct {
 	Code       Code      `json:"code"`
 	Hosts      []string  `json:"hosts"`   // network hosts named in its arguments, lower case, without port
 	Targets    []Target  `json:"targets"` // the places to which it connects, as far as they are known; at most 64
+	Kube       []Kube    `json:"kube"`    // choices of a Kubernetes cluster that may be in force
 	Matches    Matches   `json:"matches"`
 	Dir        string    `json:"dir"`   // working directory in which it runs; "" when unknown
 	Paths      []int     `json:"paths"` // indexes of its paths
@@ -146,8 +147,24 @@ type Package struct {
 
 // Target is a place to which a command connects.
 type Target struct {
-	Kind      string `json:"kind"`      // "host", "proxy", "address", "remote", "registry"
+	Kind      string `json:"kind"`      // "host", "proxy", "address", "remote", "registry", "cluster"
 	Host      string `json:"host"`      // lower case, without port; "" where it is not known
+	Certainty string `json:"certainty"` // "exact", "partial", "unknown"
+}
+
+// Kube is a choice of a Kubernetes cluster, by the words and variables of a command and by the kubeconfig
+// files of its environment.
+type Kube struct {
+	Context   KubeValue `json:"context"`
+	Cluster   KubeValue `json:"cluster"`   // the name of the cluster in the kubeconfig
+	Server    KubeValue `json:"server"`    // the host of the cluster's server, lower case, without port
+	Namespace KubeValue `json:"namespace"` // "*" for all
+	User      KubeValue `json:"user"`      // the name of the user in the kubeconfig
+}
+
+// KubeValue is a name that is in force.
+type KubeValue struct {
+	Value     string `json:"value"`     // "" where it is not known; at most 1024 bytes
 	Certainty string `json:"certainty"` // "exact", "partial", "unknown"
 }
 
@@ -330,7 +347,7 @@ func values(path string) []string {
 		".shell.budget":           " commands depth steps",
 		".shell.legacy":           "rm_rf_root mv_dev_null dd disk_redirect fork_bomb sudo su chown chmod",
 		".commands.certainty":     "exact partial unknown",
-		".commands.targets.kind":  "host proxy address remote registry",
+		".commands.targets.kind":  "host proxy address remote registry cluster",
 		".commands.operands.kind": strings.Join(commands.KindNames(), " "),
 		".commands.code.from":     " argument stdin heredoc file session",
 		".commands.code.origin":   " text file decoded network generated dynamic",

@@ -27,6 +27,10 @@ type Layout struct {
 	Labels     []PathLabel      // the operator's names for files
 	POSIX      bool             // the environment has no bash
 	Table      *commands.Table  // what commands do; nil for the table that comes with the program
+
+	// YAML decodes YAML, for kubeconfig files; nil where none can be read. The supervisor holds no library
+	// for it.
+	YAML func(content []byte, into any) error
 }
 
 // Exemption waives a rule for the commands that match, until it expires. The zero value waives nothing.

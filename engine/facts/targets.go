@@ -16,6 +16,7 @@ const (
 	targetAddress  = "address"  // the command connects there in place of a host that it names
 	targetRemote   = "remote"   // of a remote of the git repository
 	targetRegistry = "registry" // packages come from there
+	targetCluster  = "cluster"  // the server of a Kubernetes cluster
 )
 
 // proxyVariables name a proxy for the programs that read them.

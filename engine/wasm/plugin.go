@@ -220,6 +220,7 @@ func sampleInput() *facts.Input {
 			Pipeline: facts.Pipeline{Length: 1}, Inputs: []int{}, Effects: []string{"read"}, Flags: []string{}, Hosts: []string{},
 			Options: []facts.Option{}, Operands: []facts.Operand{{Value: "notes.txt", Kind: "read", Certainty: "exact"}},
 			Packages: []facts.Package{}, Variables: []facts.Option{}, Targets: []facts.Target{},
+			Kube:    []facts.Kube{},
 			Matches: facts.Matches{Deny: []int{}, Exempt: []int{}}, Dir: "/work", Paths: []int{0}, Span: facts.Span{End: len("cat notes.txt")},
 		}},
 		Paths: []facts.Path{{

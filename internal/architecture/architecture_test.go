@@ -104,7 +104,8 @@ var sole = map[string][]string{
 	"github.com/joho/godotenv":         {"runners/envfile"},
 	"github.com/tailscale/hujson":      {"internal/setup"},
 	"github.com/pelletier/go-toml":     {"internal/setup"},
-	"go.yaml.in/yaml/v3":               {"engine/commands", "engine/config", "engine/rego", "internal/setup", "policies", "runners/command"},
+	"go.yaml.in/yaml/v3": {"engine/commands", "engine/config", "engine/facts",
+		"engine/rego", "internal/setup", "policies", "runners/command"},
 }
 
 // starters may start processes. Everything else reaches the machine through them. The front becomes

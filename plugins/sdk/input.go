@@ -77,6 +77,7 @@ type Command struct {
 	Operands   []Operand `json:"operands"`
 	Packages   []Package `json:"packages"`  // the packages that it installs, or fetches to run them; at most 64
 	Targets    []Target  `json:"targets"`   // the places to which it connects, as far as they are known; at most 64
+	Kube       []Kube    `json:"kube"`      // choices of a Kubernetes cluster that may be in force
 	Variables  []Option  `json:"variables"` // those of Env with their values, in order
 	Env        []string  `json:"env"`       // names of the variables assigned for it or by it
 	Certainty  string    `json:"certainty"` // "exact", "partial": some argument is dynamic, "unknown": the command word is
@@ -122,8 +123,23 @@ type Package struct {
 
 // Target is a place to which a command connects.
 type Target struct {
-	Kind      string `json:"kind"`      // "host", "proxy", "address", "remote", "registry"
+	Kind      string `json:"kind"`      // "host", "proxy", "address", "remote", "registry", "cluster"
 	Host      string `json:"host"`      // lower case, without port; "" where it is not known
+	Certainty string `json:"certainty"` // "exact", "partial", "unknown"
+}
+
+// Kube is a choice of a Kubernetes cluster, by words and variables and by kubeconfig files.
+type Kube struct {
+	Context   KubeValue `json:"context"`
+	Cluster   KubeValue `json:"cluster"`   // the name of the cluster in the kubeconfig
+	Server    KubeValue `json:"server"`    // the host of the cluster's server, lower case, without port
+	Namespace KubeValue `json:"namespace"` // "*" for all
+	User      KubeValue `json:"user"`      // the name of the user in the kubeconfig
+}
+
+// KubeValue is a name that is in force.
+type KubeValue struct {
+	Value     string `json:"value"`     // "" where it is not known; at most 1024 bytes
 	Certainty string `json:"certainty"` // "exact", "partial", "unknown"
 }
 

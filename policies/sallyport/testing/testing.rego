@@ -107,6 +107,7 @@ _command := {
 	"code": {"language": "", "from": "", "origin": "", "resolved": false},
 	"hosts": [],
 	"targets": [],
+	"kube": [],
 	"options": [],
 	"operands": [],
 	"packages": [],

@@ -28,6 +28,13 @@ _changes[i] := c if {
 	word in lists.names
 }
 
+# The context of kubectl and helm stands in an option, a variable or a file.
+_changes[i] := c if {
+	some i, c in lib.commands(lists.tools)
+	some k in c.kube
+	k.context.value in lists.names
+}
+
 # Which of its targets a command means may not be known.
 _changes[i] := c if {
 	some i, c in lib.commands(lists.tools)

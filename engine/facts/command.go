@@ -220,6 +220,15 @@ func (w *build) redirect(i int, c *call, r shell.Redirect) *spot {
 		host, _, _ := strings.Cut(net[4:], "/")
 		c.hosts = appendHost(c.hosts, canonicalHost(host))
 		c.effects |= doesNetwork
+		reading := func(t touch) bool { return t.access&reads != 0 }
+		fed := func(r shell.Redirect) bool {
+			none := r.Target.Text == "/dev/null" || strings.HasPrefix(r.Target.Text, "/dev/tcp/")
+			return r.Mode == shell.RedirectRead && !none
+		}
+		if a&writes != 0 && (c.cmd.Pipeline.Index > 0 || slices.ContainsFunc(c.touches, reading) ||
+			slices.ContainsFunc(c.cmd.Redirects, fed)) {
+			c.flags.add(flagUploads)
+		}
 		return nil
 	}
 	s := w.place(touch{word: r.Target, access: a, source: "redirect", dir: c.cmd.Dir}, i)

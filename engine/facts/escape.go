@@ -110,6 +110,8 @@ func (c *call) runInner(words []value.Word) {
 	if !sub.known {
 		return
 	}
+	sub.packageSource()
+	c.packages = append(c.packages, sub.packageFacts()...)
 	c.effects |= sub.effects
 	c.flags.union(sub.flags)
 	c.touches = append(c.touches, sub.touches...)

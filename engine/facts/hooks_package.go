@@ -140,7 +140,7 @@ func pythonModule(c *call) {
 	case "http.server", "SimpleHTTPServer", "pyftpdlib", "smtpd":
 		c.flags.add(flagListens)
 		c.effects |= doesNetwork
-	case "pip", "ensurepip", "pipx", "uv", "aider", "py_spy", "alembic":
+	case "pip", "ensurepip", "pipx", "uv", "aider", "py_spy", "alembic", "twine", "pipenv", "poetry":
 		for i, w := range c.cmd.Words {
 			if w.Text == "-m" {
 				c.runInner(c.cmd.Words[i+1:])

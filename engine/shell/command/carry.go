@@ -87,6 +87,9 @@ func (l *line) carryWords(name string, c Carrier, args []value.Arg) {
 	options, rest := c.getopt(args)
 	switch c.Shape {
 	case "env":
+		if len(rest) > 0 && rest[0].Text == "-" { // as -i
+			rest, options["-i"] = rest[1:], value.Arg{}
+		}
 		if a, ok := Option(options, "-C", "--chdir"); ok {
 			l.at.Dir = &a
 		}

@@ -148,6 +148,8 @@ var Kinds = map[string]string{
 	"host":       "a host, user@host or URL",
 	"url":        "a URL, or else a host; file: is a path that is read",
 	"proxy":      "proxies or jump hosts, separated by commas",
+	"image":      "an image of a container; without a registry in its name it is one of docker.io",
+	"reference":  "TRANSPORT:NAME of an image, or a short name, of which settings choose the registry",
 	"address":    "HOST:PORT:ADDRESS, by which a host is another one",
 	"command":    "another program, and its words behind it",
 	"code":       "program text, in the language that the row names, or of a shell",

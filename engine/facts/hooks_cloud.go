@@ -414,6 +414,7 @@ func (c *call) mountOption(w value.Word) {
 // image notes the registry that an image comes from when its name has one.
 func (c *call) image() {
 	name := c.operand(0)
+	name = strings.TrimPrefix(name, "docker://")
 	if host, rest, ok := strings.Cut(name, "/"); ok && rest != "" && strings.ContainsAny(host, ".:") {
 		c.host(host)
 	}

@@ -66,7 +66,7 @@ func (c *call) apply(w value.Word, r role) {
 		if looksLikePath(w.Text) {
 			c.touch(w, role{word: "read", access: reads})
 		}
-	case "text", "number", "command", "code", "library", "module":
+	case "text", "number", "command", "code", "library", "module", "image", "reference":
 	case "directory":
 		c.dir = enter(c.dir, w)
 	case "host":

@@ -15,7 +15,7 @@ const (
 	targetProxy    = "proxy"    // a proxy or a jump host, by an option, a variable or a setting
 	targetAddress  = "address"  // the command connects there in place of a host that it names
 	targetRemote   = "remote"   // of a remote of the git repository
-	targetRegistry = "registry" // packages come from there
+	targetRegistry = "registry" // of packages or images
 	targetCluster  = "cluster"  // the server of a Kubernetes cluster
 )
 
@@ -171,6 +171,8 @@ func (w *build) optionTargets(c *call) {
 			c.targetWord(targetRegistry, o.value)
 		case o.known != nil && o.known.value != nil && o.known.value.namesHost():
 			c.targetWord(targetHost, o.value)
+		case o.known != nil && o.known.value != nil && c.flags.has(flagUploads): // the tag of a build that is pushed
+			c.imageTarget(*o.known.value, o.value)
 		}
 	}
 	for i, word := range c.operands {
@@ -181,9 +183,44 @@ func (w *build) optionTargets(c *call) {
 		if r.namesHost() {
 			c.targetWord(targetHost, word)
 		}
+		c.imageTarget(r, word)
 		if r.stop {
 			break
 		}
+	}
+}
+
+// imageTarget notes the registry of an image (github.com/distribution/reference). Where a name has none,
+// docker takes docker.io; podman and its relatives ask registries.conf.
+func (c *call) imageTarget(r role, w value.Word) {
+	short := r.word == "reference" || r.word == "image" && c.cmd.Name == "podman"
+	if r.word != "image" && !short {
+		return
+	}
+	text := w.Text
+	if short {
+		transport, rest, _ := strings.Cut(text, ":")
+		if listed("dir oci oci-archive docker-archive docker-daemon containers-storage sif ostree tarball", transport) {
+			return
+		}
+		if transport == "docker" {
+			text, short = strings.TrimPrefix(rest, "//"), false
+		}
+	}
+	host, _, named := strings.Cut(text, "/")
+	named = named && (host == "localhost" || strings.ContainsAny(host, ".:"))
+	known := w.Certainty == value.Exact || w.Quoted && strings.Contains(w.Prefix, host+"/")
+	switch {
+	case !known:
+		c.target(targetRegistry, "", w.Certainty.String())
+	case named && hostOf(host) == "index.docker.io":
+		c.target(targetRegistry, "docker.io", "exact")
+	case named:
+		c.target(targetRegistry, hostOf(host), "exact")
+	case short:
+		c.target(targetRegistry, "", "unknown")
+	default:
+		c.target(targetRegistry, "docker.io", "exact")
 	}
 }
 

@@ -11,6 +11,7 @@ type Command struct {
 	Runs     *Runs     // nil where it runs nothing else
 	Packages *Packages // nil where it handles none
 	Kube     *Kube     // nil where it chooses no cluster
+	SSH      bool      // it reaches its hosts by ssh, with the user's settings
 	Filter   bool      // it prints its words and its input, changed or not, and nothing else
 	Style    string
 	options  map[string]Option // by a name with its dashes
@@ -40,6 +41,7 @@ func (t *Table) Command(name string) *Command {
 		if row.Packages != nil {
 			c.Packages = row.Packages
 		}
+		c.SSH = c.SSH || row.SSH
 		if row.Kube != nil {
 			c.Kube = row.Kube
 		}

@@ -36,6 +36,8 @@ type Row struct {
 	Runs    *Runs             `yaml:"runs,omitempty"`    // what it runs; nil for nothing
 	// It prints its words and its input, changed or not, and nothing else.
 	Filter bool `yaml:"filter,omitempty"`
+	// It reaches its hosts by ssh, with the user's settings.
+	SSH bool `yaml:"ssh,omitempty"`
 	// How it names packages and their sources; nil where it handles none.
 	Packages *Packages `yaml:"packages,omitempty"`
 	// How it chooses a cluster of Kubernetes; nil where it talks to none by a kubeconfig.

@@ -160,6 +160,8 @@ func (r *Row) set(key string, n node) error {
 		r.Hook = n.scalar
 	case "filter":
 		r.Filter = n.scalar == "true"
+	case "ssh":
+		r.SSH = n.scalar == "true"
 	case "runs":
 		r.Runs = &Runs{}
 		return n.each(r.Runs.set)

@@ -26,6 +26,7 @@ type call struct {
 	hosts    []string
 	packages []Package
 	targets  []Target
+	remotes  []string  // addresses of the git remotes with which it talks
 	dir      shell.Dir // where relative words are looked up: Dir of the command, or -C
 
 	noFirst, noLast bool

@@ -256,7 +256,7 @@ func (w *build) readKube(files []string, named bool) (kubeSettings, bool) {
 // kubeSwitches lists the contexts that may be the current one when command i runs. whole is false where
 // another command may change the files in a way that is not followed.
 func (w *build) kubeSwitches(i int, files []string, s kubeSettings) (currents []string, whole bool) {
-	currents, whole = []string{s.current}, !w.kubeWritten(i, files)
+	currents, whole = []string{s.current}, !w.filesWritten(i, files)
 	for j, other := range w.calls {
 		k := other.table.kube(other.cmd.Name)
 		switch {
@@ -301,8 +301,8 @@ func (c *call) does(verbs []string) bool {
 	})
 }
 
-// kubeWritten reports that a command before i may write one of the files.
-func (w *build) kubeWritten(i int, files []string) bool {
+// filesWritten reports that a command before i may write one of the files.
+func (w *build) filesWritten(i int, files []string) bool {
 	return slices.ContainsFunc(w.in.Paths, func(p Path) bool {
 		if p.Command >= i || p.Access != "write" && p.Access != "delete" {
 			return false

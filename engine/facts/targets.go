@@ -108,6 +108,7 @@ func (w *build) targetFacts(i int, c *call) []Target {
 		w.variableTargets(c, set)
 		w.optionTargets(c)
 		w.gitTargets(i, c, set)
+		w.sshTargets(i, c)
 	}
 	for _, host := range c.hosts {
 		if !slices.ContainsFunc(c.targets, func(t Target) bool { return t.Host == host }) {
@@ -276,6 +277,7 @@ func (w *build) gitTargets(i int, c *call, set map[string]value.Word) {
 	}
 	for _, name := range names {
 		for _, url := range r.urls(name, push) {
+			c.remotes = append(c.remotes, url)
 			host, elsewhere := remoteHost(url)
 			switch {
 			case elsewhere:

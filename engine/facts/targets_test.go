@@ -2,6 +2,7 @@ package facts
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -139,5 +140,53 @@ func TestCutListsEndUnknown(t *testing.T) {
 	list := b.Build(testAsk("npm install" + packages.String())).Commands[0].Packages
 	if last := list[len(list)-1]; len(list) != maxOptions || last.Name != "" || last.Certainty != "unknown" {
 		t.Errorf("%d packages, the last is %+v", len(list), last)
+	}
+}
+
+// sshFiles are settings of ssh with an alias, a jump host, a condition and an include.
+const sshFiles = "\n" + testHome + `/.ssh/config: Include conf.d/*\nHost prod\n  HostName=big.test\n  ProxyJump hop\nHost hop\n  HostName hop.test\nHost *.lab !no.lab\n  ProxyCommand nc x %h\nHost per\n  HostName %h.test\n
+` + testHome + `/.ssh/conf.d/a: Host inner\n  HostName inner.test\n
+` + testWS + `/c: Host prod\n  HostName other.test\n
+` + testWS + `/m: Host prod\nHostName other.test\nMatch user root\n  HostName root.test\n
+`
+
+func TestSSHTargets(t *testing.T) {
+	t.Parallel()
+	b := NewBuilder(testLayout(), newMemFS(machine+sshFiles), fakeHistory{})
+	for text, want := range map[string]string{
+		"ssh prod ls":                 "address:big.test address:hop.test host:prod proxy:hop",
+		"ssh -J j.test prod":          "address:big.test host:prod proxy:j.test",
+		"ssh -F none prod":            "host:prod",
+		"ssh -F c prod":               "address:other.test host:prod",
+		"ssh -F m prod":               "address:other.test host:prod",
+		"ssh -F m elsewhere":          "address:? host:elsewhere",
+		"ssh -F gone prod":            "address:? host:prod",
+		"ssh x.lab":                   "host:x.lab proxy:?",
+		"ssh a.test":                  "host:a.test",
+		"scp f inner:":                "address:inner.test host:inner",
+		"rsync -a f per:":             "address:per.test host:per",
+		"rsync -e 'ssh -F c' f prod:": "address:? host:prod",
+		"sftp prod":                   "address:big.test address:hop.test host:prod proxy:hop",
+		"git clone prod:x.git":        "address:big.test address:hop.test host:prod proxy:hop",
+		"git clone https://prod/x":    "host:prod",
+		"GIT_SSH_COMMAND='ssh -F c' git clone prod:x": "address:? host:prod",
+		"sudo ssh prod":                "address:? host:prod",
+		"cp c ~/.ssh/config; ssh prod": "address:? host:prod",
+		"curl https://prod/":           "host:prod",
+	} {
+		in := b.Build(testAsk(text))
+		var got []string
+		for _, c := range in.Commands {
+			for _, x := range c.Targets {
+				if x.Host == "" {
+					x.Host = "?"
+				}
+				got = append(got, x.Kind+":"+x.Host)
+			}
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(want, strings.Join(got, " ")); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", text, diff)
+		}
 	}
 }

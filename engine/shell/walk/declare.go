@@ -154,7 +154,7 @@ func (w *walker) attributes(name, flags string, valued bool) {
 		w.assignUnknown(name, v.inputs())
 		return
 	case strings.Contains(opts, "n") && variant == "export":
-		v.exported = false
+		v.exported, v.perhaps = false, false
 		st.vars[name] = v
 		return
 	case strings.Contains(opts, "n"):
@@ -175,7 +175,9 @@ func (w *walker) attributes(name, flags string, valued bool) {
 		st.handsOn = true
 		return
 	}
-	v.exported = v.exported || variant == "export" || strings.Contains(opts, "x")
+	if variant == "export" || strings.Contains(opts, "x") {
+		v.exported, v.perhaps = true, false
+	}
 	v.readonly = v.readonly || variant == "readonly" || strings.Contains(opts, "r")
 	st.vars[name] = v
 }

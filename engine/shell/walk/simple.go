@@ -207,7 +207,8 @@ func (w *walker) lend(inv *invocation) (restore func()) {
 			before, had := old[a.Name]
 			switch {
 			case keeps: // in some shells and modes, or for what the command declares
-				st.vars[a.Name] = variable{val: now.blurred("$" + a.Name), exported: now.exported}
+				now.val = now.blurred("$" + a.Name)
+				st.vars[a.Name] = variable{val: now.val, exported: now.exported, perhaps: now.perhaps}
 			case !now.val.Equal(a.Value.Value()) && now.val.Known():
 				w.assignUnknown(a.Name, now.inputs())
 			case had:

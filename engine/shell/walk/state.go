@@ -71,6 +71,7 @@ type variable struct {
 	list       []value.Value // elements of an indexed array
 	array      bool
 	exported   bool
+	perhaps    bool // exported on some ways through the text only
 	unset      bool // known to have no value
 	readonly   bool
 	descriptor bool   // the shell has assigned it, or its elements, the number of a descriptor
@@ -202,10 +203,15 @@ func mergeDir(a, b shell.Dir) shell.Dir {
 func mergeVar(a, b variable, name string) variable {
 	same := a.array == b.array && a.unset == b.unset && a.descriptor == b.descriptor &&
 		slices.EqualFunc(a.list, b.list, value.Value.Equal)
+	perhaps := a.perhaps || b.perhaps || a.exported != b.exported
 	if same && (a.array || a.unset || a.val.Equal(b.val)) {
+		a.exported, a.perhaps = a.exported || b.exported, perhaps
 		return a
 	}
-	return variable{val: value.Blurred("$"+name, a.blurred("$"+name), b.blurred("$"+name)), exported: a.exported || b.exported}
+	return variable{
+		val:      value.Blurred("$"+name, a.blurred("$"+name), b.blurred("$"+name)),
+		exported: a.exported || b.exported, perhaps: perhaps,
+	}
 }
 
 // inputs returns the commands whose output is in the variable.
@@ -442,7 +448,10 @@ func (w *walker) assign(name string, v value.Value) {
 		v = value.Blurred("$"+name, v)
 	}
 	_, inBase := st.base[name]
-	st.vars[name] = variable{val: v, exported: old.exported || inBase, readonly: old.readonly, converts: old.converts}
+	st.vars[name] = variable{
+		val: v, exported: old.exported || inBase, perhaps: old.perhaps,
+		readonly: old.readonly, converts: old.converts,
+	}
 }
 
 // assignUnknown records that name got a value that is not known.
@@ -468,7 +477,10 @@ func (w *walker) child(lang string) *state {
 		st.sh = st.sh || st.vars[name].exported // options of the new shell
 	}
 	for name, v := range st.vars {
-		if !v.exported || v.array {
+		switch {
+		case v.perhaps && !v.unset:
+			st.vars[name] = variable{val: v.blurred("$" + name), exported: true}
+		case !v.exported || v.array:
 			st.vars[name] = variable{unset: true}
 			if st.exports {
 				st.vars[name] = variable{val: value.Opaque("$"+name, nil)}

@@ -30,7 +30,7 @@ type Layout struct {
 
 	// YAML decodes YAML, for kubeconfig files; nil where none can be read. The supervisor holds no library
 	// for it.
-	YAML func(content []byte, into any) error
+	YAML func(content []byte, into any) error `json:"-"` // a Layout is part of the keys of caches
 }
 
 // Exemption waives a rule for the commands that match, until it expires. The zero value waives nothing.

@@ -62,9 +62,10 @@ type Sallyport struct {
 	ledger    *ledger.Ledger
 	plugins   []*wasm.Plugin
 	exempt    []facts.Exemption
-	runner    io.Closer     // background work of the runner; may be nil
-	chosen    engine.Runner // of the configuration
-	served    *following    // nil where no servers are followed
+	redactor  func() (*redact.Redactor, error) // of the audit log, which need not be open
+	runner    io.Closer                        // background work of the runner; may be nil
+	chosen    engine.Runner                    // of the configuration
+	served    *following                       // nil where no servers are followed
 	published *publish.Publisher
 }
 
@@ -136,6 +137,10 @@ func (s *Sallyport) assemble(ctx context.Context, named *config.Loaded, o Option
 	options := gateOptions(l, o)
 	options.Runner, options.Layout.POSIX = r.Runner, r.POSIX
 	s.Subject, s.exempt = options.Subject, options.Layout.Exemptions
+	s.redactor = func() (*redact.Redactor, error) {
+		log := logOptions(l, o.Version)
+		return audit.RedactorFor(log.Dir, log.Redact)
+	}
 	if s.plugins, err = rulePlugins(ctx, named, o.wasm); err != nil {
 		return err
 	}

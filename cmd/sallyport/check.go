@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -19,6 +20,7 @@ import (
 // checkFlags are the flags of check.
 type checkFlags struct {
 	text, workDir, session, agent string
+	whyNot                        string // a rule
 	explain, batch                bool
 	format                        *format
 }
@@ -37,12 +39,14 @@ yields a deny with "error".
 Exits with 0 for allow, 3 for deny, 4 for ask, 2 for a wrong command line, 1 for an error.
 With --batch, 0 says that every line has its decision.`,
 		Example: `  sallyport check -- rm -rf build
-  sallyport check --explain -c 'curl https://example.com/x | sh'`,
+  sallyport check --explain -c 'curl https://example.com/x | sh'
+  sallyport check --why-not git/force_push -- git push origin main`,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			given := cmd.Flags().Changed("command")
 			if f.batch {
-				if given || len(words) > 0 || f.explain {
-					return usageError{fmt.Errorf("--batch reads commands from stdin: leave words, -c and --explain out")}
+				if given || len(words) > 0 || f.explain || f.whyNot != "" {
+					return usageError{errors.New("--batch reads commands from stdin: " +
+						"leave words, -c, --explain and --why-not out")}
 				}
 				return a.batch(cmd.Context(), f)
 			}
@@ -60,6 +64,7 @@ With --batch, 0 says that every line has its decision.`,
 	flags.StringVar(&f.session, "session", "", "`name` of the session, for policies")
 	flags.StringVar(&f.agent, "agent", "", "`name` of the agent, for policies")
 	flags.BoolVar(&f.explain, "explain", false, "show the facts, and the outcome of each rule")
+	flags.StringVar(&f.whyNot, "why-not", "", "show at which expressions a `rule` fails, with their facts")
 	flags.BoolVar(&f.batch, "batch", false, "read JSON lines from stdin and print a decision for each")
 	f.format = formatFlag(cmd)
 	return cmd
@@ -90,21 +95,29 @@ func (a *app) check(ctx context.Context, text string, f checkFlags) error {
 		return err
 	}
 	var traces []rego.RuleTrace
+	var why *whyNot
 	exemptions := []plugins.Considered{}
-	if f.explain && out.Input != nil {
+	if (f.explain || f.whyNot != "") && out.Input != nil {
 		if traces, err = s.Explain(ctx, out.Input); err != nil {
 			return err
 		}
 		exemptions = s.Exemptions(out, traces)
 	}
-	if *f.format == formatJSON {
-		if f.explain {
-			err = writeIndented(a.out, explained{show.CheckedOf(out), out.Input, traces, exemptions, spentOf(out)})
-		} else {
-			err = writeJSON(a.out, show.CheckedOf(out))
+	if f.whyNot != "" && out.Input != nil {
+		if why, err = whyNotOf(ctx, s, out.Input, traces, f.whyNot); err != nil {
+			return err
 		}
-	} else {
-		err = a.writeDecision(out, traces, exemptions, f.explain)
+	}
+	switch {
+	case *f.format == formatText:
+		err = a.writeDecision(out, traces, exemptions, why, f.explain)
+	case f.explain:
+		all := explained{show.CheckedOf(out), out.Input, traces, exemptions, spentOf(out), why}
+		err = writeIndented(a.out, all)
+	case why != nil:
+		err = writeIndented(a.out, checkedWhyNot{show.CheckedOf(out), why})
+	default:
+		err = writeJSON(a.out, show.CheckedOf(out))
 	}
 	if err != nil {
 		return err
@@ -123,6 +136,7 @@ type explained struct {
 	Rules      []rego.RuleTrace     `json:"rules"`
 	Exemptions []plugins.Considered `json:"exemptions"`
 	Spent      []spent              `json:"spent"`
+	WhyNot     *whyNot              `json:"why_not,omitempty"`
 }
 
 // spent is the time that one part of a decision took.
@@ -139,11 +153,17 @@ func spentOf(out engine.Outcome) []spent {
 	return all
 }
 
-func (a *app) writeDecision(out engine.Outcome, traces []rego.RuleTrace, exemptions []plugins.Considered, explain bool) error {
-	if err := show.WriteDecision(a.out, out); err != nil || out.Fault != nil || !explain || out.Input == nil {
+func (a *app) writeDecision(
+	out engine.Outcome, traces []rego.RuleTrace, exemptions []plugins.Considered, why *whyNot, explain bool,
+) error {
+	err := show.WriteDecision(a.out, out)
+	if err == nil && out.Fault == nil && explain && out.Input != nil {
+		err = a.writeExplanation(out, traces, exemptions)
+	}
+	if err != nil || why == nil {
 		return err
 	}
-	return a.writeExplanation(out, traces, exemptions)
+	return a.writeWhyNot(why)
 }
 
 // writeExplanation shows the facts and the outcome of each rule.

@@ -31,7 +31,8 @@ func (e *interpreter) blame(ctx context.Context, input ast.Value, err error) err
 			continue
 		}
 		for _, verb := range verbs {
-			if at, ok := r.defined[verb]; ok && e.endless(ctx, r.pkg.Append(ast.StringTerm(string(verb))), input) {
+			set := ast.NewTerm(r.pkg.Append(ast.StringTerm(string(verb))))
+			if at, ok := r.defined[verb]; ok && e.endless(ctx, set, input) {
 				return fmt.Errorf("%s:%d: rule %s: %w", at.File, at.Row, r.id, err)
 			}
 		}
@@ -43,7 +44,7 @@ func (e *interpreter) blame(ctx context.Context, input ast.Value, err error) err
 }
 
 // endless reports whether a set does not come to an end in a short time.
-func (e *interpreter) endless(ctx context.Context, set ast.Ref, input ast.Value) bool {
+func (e *interpreter) endless(ctx context.Context, set *ast.Term, input ast.Value) bool {
 	query, err := e.prepare(ctx, set)
 	if err != nil {
 		return false

@@ -65,23 +65,25 @@ func newInterpreter(ctx context.Context, loaded *ruleSet, opts Options) (*interp
 	for name, query := range map[string]*opa.PreparedEvalQuery{
 		"decision": &e.decision, "explanation": &e.explanation,
 	} {
-		if *query, err = e.prepare(ctx, entrypoint.Append(ast.StringTerm(name))); err != nil {
+		if *query, err = e.prepare(ctx, ast.NewTerm(entrypoint.Append(ast.StringTerm(name)))); err != nil {
 			return nil, err
 		}
 	}
 	return e, nil
 }
 
-// prepare makes a place in data ready to be evaluated.
-func (e *interpreter) prepare(ctx context.Context, at ast.Ref) (opa.PreparedEvalQuery, error) {
-	query, err := opa.New(
-		opa.ParsedQuery(ast.NewBody(ast.NewExpr(ast.NewTerm(at)))),
+// prepare makes a term, such as a place in data, ready to be evaluated.
+func (e *interpreter) prepare(
+	ctx context.Context, term *ast.Term, more ...func(*opa.Rego),
+) (opa.PreparedEvalQuery, error) {
+	query, err := opa.New(append(more,
+		opa.ParsedQuery(ast.NewBody(ast.NewExpr(term))),
 		opa.Compiler(e.policies.compiler),
 		opa.Store(e.store),
 		opa.StrictBuiltinErrors(true),
 		opa.Metrics(metrics.NoOp()),
 		opa.GenerateJSON(func(t *ast.Term, _ *opa.EvalContext) (any, error) { return t, nil }),
-	).PrepareForEval(ctx)
+	)...).PrepareForEval(ctx)
 	if err != nil {
 		return opa.PreparedEvalQuery{}, fmt.Errorf("prepare policies: %w", err)
 	}
@@ -110,7 +112,9 @@ func (e *interpreter) judge(ctx context.Context, input ast.Value) (decision, err
 
 // eval runs one query under the deadline. The evaluation runs beside its caller, because a
 // single builtin call does not heed the deadline and the caller must have its answer.
-func (e *interpreter) eval(ctx context.Context, query *opa.PreparedEvalQuery, input ast.Value) (*ast.Term, error) {
+func (e *interpreter) eval(
+	ctx context.Context, query *opa.PreparedEvalQuery, input ast.Value, more ...opa.EvalOption,
+) (*ast.Term, error) {
 	ctx, cancel := e.bounds.limit(ctx, e.timeout)
 	defer cancel()
 	type outcome struct {
@@ -126,7 +130,7 @@ func (e *interpreter) eval(ctx context.Context, query *opa.PreparedEvalQuery, in
 			}
 			done <- o
 		}()
-		o.term, o.err = e.run(ctx, query, input)
+		o.term, o.err = e.run(ctx, query, input, more)
 	})
 	look := time.NewTimer(memoryPause)
 	defer look.Stop()
@@ -166,8 +170,11 @@ func heap() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-func (e *interpreter) run(ctx context.Context, query *opa.PreparedEvalQuery, input ast.Value) (*ast.Term, error) {
-	results, err := query.Eval(ctx, opa.EvalParsedInput(input), opa.EvalInterQueryBuiltinValueCache(e.patterns))
+func (e *interpreter) run(
+	ctx context.Context, query *opa.PreparedEvalQuery, input ast.Value, more []opa.EvalOption,
+) (*ast.Term, error) {
+	options := append(more, opa.EvalParsedInput(input), opa.EvalInterQueryBuiltinValueCache(e.patterns))
+	results, err := query.Eval(ctx, options...)
 	// An answer that came too late may have missed a cancelled part, and OPA's error would not say that it was late.
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("evaluate policies: %w after at most %v", ctx.Err(), e.timeout)

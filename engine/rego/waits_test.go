@@ -236,7 +236,7 @@ func TestWaitingFindsNothing(t *testing.T) {
 		if !r.custom() {
 			continue
 		}
-		query, err := e.topdown.prepare(t.Context(), r.pkg.Append(ast.StringTerm("deny")))
+		query, err := e.topdown.prepare(t.Context(), ast.NewTerm(r.pkg.Append(ast.StringTerm("deny"))))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -271,7 +271,7 @@ func TestWaitingFindsNothing(t *testing.T) {
 func TestPresentIsThatOfLib(t *testing.T) {
 	t.Parallel()
 	e := newEvaluator(t, Options{})
-	query, err := e.topdown.prepare(t.Context(), ast.MustParseRef("data.sallyport.lib.present"))
+	query, err := e.topdown.prepare(t.Context(), ast.MustParseTerm("data.sallyport.lib.present"))
 	if err != nil {
 		t.Fatal(err)
 	}

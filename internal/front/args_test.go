@@ -27,6 +27,7 @@ func TestRead(t *testing.T) {
 		"check -c":                         nil,
 		"check -h":                         nil,
 		"check --explain -- ls":            nil,
+		"check --why-not a/b -- ls":        nil,
 		"check --batch":                    nil,
 		"check --session s -- ls":          nil,
 		"check -v -- ls":                   nil,

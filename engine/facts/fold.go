@@ -144,10 +144,11 @@ type renamed struct{ from, to string } // real paths
 // name is not known under the new one.
 func (w *build) before(p string) string { return origin(w.moved, p) }
 
-// origin is where what lies at a place was before these moves.
+// origin is where what lies at a place was before these moves. Moves of a place into one around it could make
+// a path of any length: at the longest that Linux takes (PATH_MAX, 4096 bytes) it stops.
 func origin(moves []renamed, p string) string {
 	for _, m := range slices.Backward(moves) {
-		if within(p, m.to) {
+		if within(p, m.to) && len(p) <= 4096 {
 			p = m.from + strings.TrimPrefix(p, m.to)
 		}
 	}

@@ -332,7 +332,8 @@ func (w *walker) copyFiles(inv *invocation, name string) bool {
 			return false
 		}
 		at := dest
-		if into || w.isDir(shell.Dir{Path: dest, Known: true}) {
+		source, _ := w.pathOf(from)
+		if into || strings.HasPrefix(source, dest+"/") || w.isDir(shell.Dir{Path: dest, Known: true}) {
 			at = path.Join(dest, path.Base(from.Text))
 		}
 		if symbolic && name == "ln" && from.Certainty == value.Exact && !path.IsAbs(from.Text) {
@@ -389,10 +390,17 @@ type moved struct {
 	link     bool
 }
 
-// origin is where a file lay on the disk that the text has not written, but moved.
+// maxPath bounds a path in bytes, as Linux does (PATH_MAX in limits.h).
+const maxPath = 4096
+
+// origin is where a file lay on the disk that the text has not written, but moved. Moves of a place into one
+// around it could make a path of any length: a text with such a path is not understood.
 func (w *walker) origin(abs string) string {
 	for _, m := range slices.Backward(w.ctx.st.moved) {
-		abs = m.back(abs)
+		if abs = m.back(abs); len(abs) > maxPath {
+			w.unclear = true
+			break
+		}
 	}
 	return abs
 }

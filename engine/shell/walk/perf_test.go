@@ -14,6 +14,9 @@ import (
 func hostile() map[string]string {
 	return map[string]string{
 		"many words":            strings.Repeat("printf ", 8000),
+		"moves outward":         numbered("mv a/b%[1]d a;", 200),
+		"copies inward":         numbered("cp -r a a/b%[1]d; cp -r a/b%[1]d/c a;", 200),
+		"links inward":          numbered("ln -s a/b%[1]d a;", 200),
 		"many statements":       strings.Repeat("true;", 13000),
 		"many true && true":     strings.Repeat("true&&", 10000) + "true",
 		"many pipes":            strings.Repeat("a|", 30000) + "a",
@@ -118,10 +121,13 @@ func callChain(n int) string {
 	return b.String() + "f0"
 }
 
-func manyVariables(n int) string {
+func manyVariables(n int) string { return numbered("a%d=1;", n) }
+
+// numbered repeats a format with the numbers below n.
+func numbered(format string, n int) string {
 	var b strings.Builder
 	for i := range n {
-		fmt.Fprintf(&b, "a%d=1;", i)
+		fmt.Fprintf(&b, format, i)
 	}
 	return b.String()
 }

@@ -28,15 +28,15 @@ func (w *walker) dispatch(inv *invocation) {
 	}
 	written := inv.args[0].Text
 	if w.ctx.via == nil || !strings.HasSuffix(w.ctx.via[len(w.ctx.via)-1], "command") {
+		if body, ok := w.ctx.st.aliases[written]; ok && !slices.Contains(w.ctx.running, "alias "+written) {
+			w.callAlias(inv, written, body)
+		}
 		if defs := w.ctx.st.funcs[written]; slices.Contains(defs, nil) {
 			after := w.branch(w.ctx.st, func() { w.callFunctions(inv, defs) })
 			defer func() { w.settle(w.merge(w.ctx.st, after)) }()
 		} else if len(defs) > 0 {
 			w.callFunctions(inv, defs)
 			return
-		}
-		if body, ok := w.ctx.st.aliases[written]; ok && !slices.Contains(w.ctx.running, "alias "+written) {
-			w.callAlias(inv, written, body)
 		}
 	}
 	w.build(inv, name)

@@ -10,8 +10,8 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/rego"
 )
 
-// WhyNot tells at which expressions a rule of the policies fails for an input. Tags replace the secrets in values
-// that the audit log would find anywhere in the request.
+// WhyNot tells at which expressions a rule of the policies fails for an input. Tags replace the secrets in
+// values that the audit log would find anywhere in the request.
 func (s *Sallyport) WhyNot(ctx context.Context, in *facts.Input, id string) (rego.WhyNot, error) {
 	why, err := s.InForce().WhyNot(ctx, in, id)
 	if err != nil {

@@ -19,8 +19,8 @@ type checkedWhyNot struct {
 	WhyNot *whyNot `json:"why_not"`
 }
 
-// whyNot is the outcome of one rule, and the failed expression of each of its clauses. A rule that is off, and one
-// of a plugin, has no clauses.
+// whyNot is the outcome of one rule, and the failed expression of each of its clauses. It has no clauses if the
+// rule is off or one of a plugin.
 type whyNot struct {
 	rego.RuleTrace
 	Origin rego.Origin `json:"origin"`
@@ -105,7 +105,8 @@ func (a *app) writeClause(c rego.Clause, indent string) {
 			if err != nil {
 				text = []byte(err.Error())
 			}
-			fmt.Fprintf(a.out, "%s%s is %s\n", indent, printable(v.Name), shorten(printable(string(text)), 120))
+			value := shorten(printable(string(text)), 120)
+			fmt.Fprintf(a.out, "%s%s is %s\n", indent, printable(v.Name), value)
 		}
 	}
 	for _, below := range f.Below {

@@ -220,8 +220,9 @@ func (p *Packages) set(key string, n node) error {
 func (k *Kube) set(key string, n node) error {
 	fields := map[string]*[]string{
 		"config": &k.Config, "context": &k.Context, "cluster": &k.Cluster, "server": &k.Server,
-		"user": &k.User, "namespace": &k.Namespace, "everywhere": &k.Everywhere, "credentials": &k.Credentials,
-		"manifests": &k.Manifests, "variables": &k.Variables, "defaults": &k.Defaults,
+		"user": &k.User, "namespace": &k.Namespace, "everywhere": &k.Everywhere,
+		"credentials": &k.Credentials,
+		"manifests":   &k.Manifests, "variables": &k.Variables, "defaults": &k.Defaults,
 		"switches": &k.Switches, "changes": &k.Changes, "unknown": &k.Unknown,
 	}
 	list := fields[key]

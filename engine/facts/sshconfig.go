@@ -40,7 +40,8 @@ func (w *build) sshTargets(i int, c *call) {
 			return
 		}
 	}
-	unclear = unclear || !read || w.homeDir() == "" || c.cmd.Elevated || !c.cmd.Dir.Known || w.filesWritten(i, files)
+	unclear = unclear || !read || w.homeDir() == "" || c.cmd.Elevated || !c.cmd.Dir.Known ||
+		w.filesWritten(i, files)
 	given := func(name string) bool {
 		return slices.ContainsFunc(c.options, func(o optionUse) bool {
 			return o.name == "o" && strings.HasPrefix(strings.ToLower(o.value.Text), name)
@@ -64,7 +65,8 @@ func (w *build) sshTargets(i int, c *call) {
 				c.target(targetAddress, host, "exact")
 			}
 		}
-		if at > 0 && !slices.Contains(c.hosts, s.host) || c.has("J") || given("proxyjump") || given("proxycommand") {
+		if at > 0 && !slices.Contains(c.hosts, s.host) || c.has("J") ||
+			given("proxyjump") || given("proxycommand") {
 			continue // jumps of a jump host are those of the first; an option counts before the settings
 		}
 		if s.command {
@@ -137,7 +139,8 @@ func (w *build) readSSH(s *sshSettings, file string, named, active bool, depth i
 			continue
 		}
 		jumps := (key == "proxyjump" || key == "proxycommand") && s.jump == "" && !s.command
-		if match && (jumps || key == "hostname" && s.real == "" || key == "include" || key == "canonicalizehostname") {
+		if match && (jumps || key == "hostname" && s.real == "" ||
+			key == "include" || key == "canonicalizehostname") {
 			s.unclear = true // its condition is not followed
 			return
 		}

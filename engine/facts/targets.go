@@ -172,7 +172,8 @@ func (w *build) optionTargets(c *call) {
 			c.targetWord(targetRegistry, o.value)
 		case o.known != nil && o.known.value != nil && o.known.value.namesHost():
 			c.targetWord(targetHost, o.value)
-		case o.known != nil && o.known.value != nil && c.flags.has(flagUploads): // the tag of a build that is pushed
+		// The tag of a build that is pushed.
+		case o.known != nil && o.known.value != nil && c.flags.has(flagUploads):
 			c.imageTarget(*o.known.value, o.value)
 		}
 	}
@@ -201,7 +202,8 @@ func (c *call) imageTarget(r role, w value.Word) {
 	text := w.Text
 	if short {
 		transport, rest, _ := strings.Cut(text, ":")
-		if listed("dir oci oci-archive docker-archive docker-daemon containers-storage sif ostree tarball", transport) {
+		const local = "dir oci oci-archive docker-archive docker-daemon containers-storage sif ostree tarball"
+		if listed(local, transport) {
 			return
 		}
 		if transport == "docker" {

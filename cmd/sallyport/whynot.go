@@ -19,8 +19,8 @@ type checkedWhyNot struct {
 	WhyNot *whyNot `json:"why_not"`
 }
 
-// whyNot is the outcome of one rule, and the failed expression of each of its clauses. It has no clauses if the
-// rule is off or one of a plugin.
+// whyNot is the outcome of one rule, and the failed expression of each of its clauses. It has no clauses if
+// the rule is off or one of a plugin.
 type whyNot struct {
 	rego.RuleTrace
 	Origin rego.Origin `json:"origin"`

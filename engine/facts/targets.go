@@ -21,7 +21,8 @@ const (
 
 // proxyVariables name a proxy for the programs that read them.
 const proxyVariables = `http_proxy https_proxy HTTP_PROXY HTTPS_PROXY all_proxy ALL_PROXY ftp_proxy FTP_PROXY
-	npm_config_proxy npm_config_https_proxy NPM_CONFIG_PROXY NPM_CONFIG_HTTPS_PROXY PIP_PROXY CARGO_HTTP_PROXY`
+	npm_config_proxy npm_config_https_proxy NPM_CONFIG_PROXY NPM_CONFIG_HTTPS_PROXY
+	PIP_PROXY CARGO_HTTP_PROXY`
 
 // target notes a place to which a command connects. A word that is not wholly known is a target without a
 // host.
@@ -130,7 +131,7 @@ func (w *build) variables(i int) map[string]value.Word {
 	}
 	for j := range w.calls[:i+1] {
 		cmd := w.calls[j].cmd
-		if j == i || len(cmd.Words) == 0 || cmd.Name == "export" || cmd.Name == "declare" || cmd.Name == "typeset" {
+		if j == i || len(cmd.Words) == 0 || listed("export declare typeset", cmd.Name) {
 			for _, a := range cmd.Assigns {
 				set[a.Name] = a.Value
 			}
@@ -166,7 +167,8 @@ func (w *build) optionTargets(c *call) {
 		if !o.given {
 			continue
 		}
-		source := row != nil && row.Packages != nil && slices.Contains(row.Packages.Sources, strings.TrimLeft(o.full, "-"))
+		source := row != nil && row.Packages != nil &&
+			slices.Contains(row.Packages.Sources, strings.TrimLeft(o.full, "-"))
 		switch {
 		case source && (strings.Contains(o.value.Text, "://") || o.value.Certainty != value.Exact):
 			c.targetWord(targetRegistry, o.value)

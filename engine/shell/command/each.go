@@ -114,17 +114,15 @@ func longOptions(args []value.Arg, names []string) ([]value.Arg, bool) {
 	return out, clear
 }
 
-// SubstituteMark is Substitute for a mark of which a part may not be known: what reads the
-// same is the same then.
+// SubstituteMark is Substitute for a mark that may not be known: each of args may contain it then.
 func SubstituteMark(args []value.Arg, mark value.Arg, v value.Value, step value.Meter) []value.Arg {
 	if mark.Certainty == value.Exact {
 		return Substitute(args, mark.Text, v, step)
 	}
-	out := slices.Clone(args)
-	for i, a := range out {
-		if mark.Text != "" && strings.Contains(a.Text, mark.Text) {
-			out[i] = value.NewArg(value.Known(strings.ReplaceAll(a.Text, mark.Text, v.Text())), a.Raw)
-		}
+	out := make([]value.Arg, len(args))
+	step(2 * len(args))
+	for i, a := range args {
+		out[i] = value.OpaqueArg(a.Text, v.Inputs())
 	}
 	return out
 }

@@ -182,7 +182,7 @@ func (w *walker) replaced(inv *invocation, name string, l command.XargsLine, ite
 		return
 	}
 	item := value.Value{{Text: l.Mark.Text, Inputs: inputs, Data: w.listsNames(inputs)}}
-	w.inner(inv, command.Substitute(l.Command, l.Mark.Text, item, w.step), name, change)
+	w.inner(inv, command.SubstituteMark(l.Command, l.Mark, item, w.step), name, change)
 }
 
 // listsNames reports whether all of these commands print names of files and the like, which

@@ -6,7 +6,6 @@ func hooks() map[string]func(*call) {
 		"auditctl":        auditctl,
 		"awk-assignments": awkAssignments,
 		"aws":             aws,
-		"bc-files":        bcFiles,
 		"bus-words":       busWords,
 		"chmod":           chmod,
 		"clock-show":      clockShow,
@@ -35,7 +34,6 @@ func hooks() map[string]func(*call) {
 		"fsck-looks":      fsckLooks,
 		"getent":          getent,
 		"gh":              gh,
-		"gh-auth":         ghAuth,
 		"git":             git,
 		"git-branch":      gitBranch,
 		"git-checkout":    gitCheckout,
@@ -57,7 +55,6 @@ func hooks() map[string]func(*call) {
 		"gzip":            gzip,
 		"heap-dump":       heapDump,
 		"httpie":          httpie,
-		"init-level":      initLevel,
 		"install-mode":    installMode,
 		"ip-route":        ipRoute,
 		"java-client":     javaClient,
@@ -127,7 +124,6 @@ func hooks() map[string]func(*call) {
 		"unzip":           unzip,
 		"wget":            wget,
 		"wrapper":         wrapper,
-		"xxd":             xxd,
 		"zip":             zip,
 	}
 }

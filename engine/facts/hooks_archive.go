@@ -453,17 +453,6 @@ func patchTree(c *call) {
 	}
 }
 
-// xxd -r turns text into bytes; as hexdump its second operand is not written.
-func xxd(c *call) {
-	if c.cmd.Name == "xxd" {
-		if c.has("r") {
-			c.flags.add(flagDecodes)
-		}
-		return
-	}
-	c.each(writes, func(t *touch) { t.access = reads })
-}
-
 // editorScript: -c, +COMMAND and, in Ex mode, the input tell an editor what to do.
 func editorScript(c *call) {
 	for _, w := range c.cmd.Words[1:] {

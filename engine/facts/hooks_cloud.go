@@ -319,13 +319,6 @@ func gh(c *call) {
 	}
 }
 
-// ghAuth: auth status only shows the token when it is told to.
-func ghAuth(c *call) {
-	if c.sub[len(c.sub)-1] == "status" && !c.has("t", "show-token") {
-		c.flags.remove(flagPrintsSecret)
-	}
-}
-
 // systemMounts are host directories that give a container the host.
 var systemMounts = []string{"/", "/etc", "/usr", "/var", "/bin", "/sbin", "/lib", "/boot", "/dev", "/proc", "/sys", "/root", "/home", "/run", "/var/run", "/var/lib/docker", "/var/lib", "/Users", "/private", "/opt", "/host"}
 

@@ -122,17 +122,6 @@ func serverTest(c *call) {
 	}
 }
 
-// bcFiles: bc reads programs from files; expr, seq and units have no files.
-func bcFiles(c *call) {
-	if c.cmd.Name != "bc" && c.cmd.Name != "dc" {
-		return
-	}
-	for _, w := range c.operands {
-		c.path(w, reads)
-		c.effects |= doesRead
-	}
-}
-
 // pythonModule: python -m NAME is the program NAME.
 func pythonModule(c *call) {
 	scriptTask(c)

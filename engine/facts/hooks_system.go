@@ -15,13 +15,6 @@ func shutdownNot(c *call) {
 	}
 }
 
-func initLevel(c *call) {
-	switch c.operand(0) {
-	case "0", "1", "6", "s", "S":
-		c.flags.add(flagShutdown)
-	}
-}
-
 // serviceName: stopping what protects or records is more than service control.
 func serviceName(c *call) {
 	switch c.sub[len(c.sub)-1] {

@@ -2,6 +2,9 @@ package facts
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -30,6 +33,25 @@ func TestTableCompiles(t *testing.T) {
 	})
 	for name := range unused {
 		t.Errorf("no row names the hook %s", name)
+	}
+}
+
+// TestHooksBecomeFewer holds the number of hooks: a row is data, a hook is code. The page on the architecture
+// tells the number.
+func TestHooksBecomeFewer(t *testing.T) {
+	t.Parallel()
+	const most = 122
+	names := slices.Sorted(maps.Keys(hooks()))
+	if len(names) > most {
+		t.Errorf("%d hooks, at most %d: say it in the row, or replace another hook by data:\n%s",
+			len(names), most, strings.Join(names, " "))
+	}
+	text, err := os.ReadFile("../../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said := fmt.Sprintf(" %d hooks", len(names)); !strings.Contains(string(text), said) {
+		t.Errorf("docs/architecture.md does not say%s", said)
 	}
 }
 

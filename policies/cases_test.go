@@ -146,27 +146,62 @@ func TestExamples(t *testing.T) {
 			if len(rule.Lookalikes) < 2 || len(rule.Examples) < 1 && rule.ID != "paths/work_dir" {
 				t.Errorf("%d examples and %d look-alikes, want one or more and two or more", len(rule.Examples), len(rule.Lookalikes))
 			}
-			// A rule that also warns of the milder case may do so of a look-alike.
-			warns := len(rule.Effects) == 1 && rule.Effects[0] == engine.Warn
 			q := meant(t, rule)
-			ask := func(command string, mild bool) (engine.Judgement, bool) {
-				j := e.answer(t, q.ask(command))
-				return j, slices.ContainsFunc(j.Reasons, func(r engine.Reason) bool {
-					return r.Rule == rule.ID && (mild || r.Effect != engine.Warn)
-				})
-			}
 			for _, command := range rule.Examples {
-				if j, caught := ask(command, true); !caught {
+				if j := e.answer(t, q.ask(command)); !caught(rule, j, true) {
 					t.Errorf("example is not caught: %s\n\tgot %s; reasons:%s", command, j.Effect, reasons(j))
 				}
 			}
 			for _, command := range rule.Lookalikes {
-				if j, caught := ask(command, warns); caught {
+				if j := e.answer(t, q.ask(command)); caught(rule, j, false) {
 					t.Errorf("look-alike is caught: %s\n\tgot %s; reasons:%s", command, j.Effect, reasons(j))
 				}
 			}
 		})
 	}
+}
+
+// asked are the questions of all cases, and of the examples of all rules, each with the condition that its
+// decision must meet.
+func asked(t *testing.T) (asked []question, holds []func(engine.Judgement) bool) {
+	t.Helper()
+	for _, list := range readCases(t) {
+		for _, c := range list {
+			q, _ := c.question(t)
+			asked = append(asked, q)
+			holds = append(holds, func(j engine.Judgement) bool {
+				fired := rules(j)
+				return j.Effect == c.Effect && !slices.ContainsFunc(c.Rules, func(id string) bool {
+					return !slices.Contains(fired, id)
+				})
+			})
+		}
+	}
+	infos, err := shared().of(t, rego.Config{}).Rules(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range infos {
+		q := meant(t, rule)
+		for _, example := range rule.Examples {
+			asked = append(asked, q.ask(example))
+			holds = append(holds, func(j engine.Judgement) bool { return caught(rule, j, true) })
+		}
+		for _, lookalike := range rule.Lookalikes {
+			asked = append(asked, q.ask(lookalike))
+			holds = append(holds, func(j engine.Judgement) bool { return !caught(rule, j, false) })
+		}
+	}
+	return asked, holds
+}
+
+// caught reports whether a rule is among the reasons. A rule that also warns of the milder case may do so of
+// a look-alike.
+func caught(rule rego.RuleInfo, j engine.Judgement, mild bool) bool {
+	mild = mild || len(rule.Effects) == 1 && rule.Effects[0] == engine.Warn
+	return slices.ContainsFunc(j.Reasons, func(r engine.Reason) bool {
+		return r.Rule == rule.ID && (mild || r.Effect != engine.Warn)
+	})
 }
 
 // meant is a question under the settings that a rule's examples are meant for.

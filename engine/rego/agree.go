@@ -11,8 +11,8 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// Agree judges in by the compiled rules and by topdown, and holds one judgement against the other: effect,
-// reasons, their texts and their order. Where they differ the error says how. both is false where the
+// Agree judges in by the compiled rules and by the reference, and holds one judgement against the other:
+// effect, reasons, their texts and their order. Where they differ the error says how. both is false where the
 // evaluator has no compiled rules, so that there is nothing to compare.
 func (e *Evaluator) Agree(ctx context.Context, in *facts.Input) (both bool, err error) {
 	if e.machine == nil {

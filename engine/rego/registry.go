@@ -21,10 +21,13 @@ const registryFile = "sallyport/registry"
 // A set that can hold something only when some fact is there stands below when, by that fact, and
 // costs nothing while the fact is missing; the others stand in always. The entrypoint counts all
 // of rules as evaluated only where it has looked for all kinds of facts. waitsFor tells such sets:
-// it is (*rule).waitsFor.
+// it is (*rule).waitsFor, or unconditional.
 func registry(rules []*rule, waitsFor func(r *rule, verb string) []fact) string {
 	return writeRegistry(rules, waitsFor, false)
 }
+
+// unconditional has every rule asked about every input.
+func unconditional(*rule, string) []fact { return nil }
 
 // levelsElsewhere is the registry of a bundle that is compiled before the configuration is known: it has all
 // rules, and their levels come from data. The level off drops all findings (main._applied). A rule that is
@@ -90,7 +93,7 @@ func writeRegistry(rules []*rule, waitsFor func(r *rule, verb string) []fact, el
 	}
 	fmt.Fprintf(&b, "\nrules := %s if true\n\ndigest := %q if true\n\nalways := %s if true\n", asSet(ids), compiled.DigestOf(ids), always)
 	fmt.Fprintf(&b, "\nkinds := %s if true\n\nwaiting := %v if true\n", asSet(keyed), len(when) > 0)
-	if elsewhere {
+	if len(more) > 0 {
 		b.WriteString("\noptional := [sets | some category in data.sallyport.optional; sets := _of[category]] if data.sallyport.optional\n")
 		for _, category := range slices.Sorted(maps.Keys(more)) {
 			fmt.Fprintf(&b, "\n_of[%q] := %s if true\n", category, more[category])

@@ -41,7 +41,8 @@ type Options struct {
 	Checked  string            // directory of its owner alone, in which policies without mistakes are noted
 	Aside    string            // why Compiled is nil where it was wanted, for people
 
-	bounds bounds
+	bounds    bounds
+	unindexed bool // every rule is asked about every input
 }
 
 type (
@@ -66,14 +67,15 @@ var ErrOtherBundle = compiled.ErrOtherBundle
 // the operator by topdown, which then has no part in a decision without any. Their findings are one decision:
 // rules do not know of each other, so that it is the same as if one had found it.
 type Evaluator struct {
-	policies *ruleSet
-	info     engine.PolicyInfo
-	serials  Serials
-	machine  *compiled.Rules              // nil: topdown judges all
-	topdown  *interpreter                 // of all policies; nil: beside a machine
-	own      func() (*interpreter, error) // what is left for topdown; nil: nothing
-	all      func() (*interpreter, error)
-	aside    string
+	policies  *ruleSet
+	info      engine.PolicyInfo
+	serials   Serials
+	machine   *compiled.Rules              // nil: topdown judges all
+	topdown   *interpreter                 // of all policies; nil: beside a machine
+	own       func() (*interpreter, error) // what is left for topdown; nil: nothing
+	all       func() (*interpreter, error)
+	reference func() (*Evaluator, error)
+	aside     string
 }
 
 // New loads and compiles policies. Everything that is wrong with them comes back in one *LoadError.
@@ -83,6 +85,20 @@ func New(ctx context.Context, opts Options) (*Evaluator, error) {
 		return nil, err
 	}
 	e := &Evaluator{policies: loaded, info: engine.PolicyInfo{Revision: opts.Revision, Bundles: loaded.revisions}, serials: opts.Serials, aside: opts.Aside}
+	e.reference = sync.OnceValues(func() (*Evaluator, error) {
+		whole, err := loaded.whole(true)
+		if err != nil {
+			return nil, err
+		}
+		all, err := newInterpreter(context.WithoutCancel(ctx), whole, opts)
+		if err != nil {
+			return nil, err
+		}
+		get := func() (*interpreter, error) { return all, nil }
+		return &Evaluator{
+			policies: whole, info: e.info, topdown: all, all: get, own: get, reference: e.reference,
+		}, nil
+	})
 	if opts.Compiled == nil {
 		if e.topdown, err = newInterpreter(ctx, loaded, opts); err != nil {
 			return nil, err
@@ -108,7 +124,7 @@ func New(ctx context.Context, opts Options) (*Evaluator, error) {
 		}
 	}
 	e.all = sync.OnceValues(func() (*interpreter, error) {
-		whole, err := loaded.whole()
+		whole, err := loaded.whole(false)
 		if err != nil {
 			return nil, err
 		}
@@ -139,14 +155,9 @@ func (e *Evaluator) By() (what, aside string) {
 	return "wasm", ""
 }
 
-// Reference is an evaluator of the same policies that judges all by topdown, for comparison.
-func (e *Evaluator) Reference() (*Evaluator, error) {
-	all, err := e.all()
-	if err != nil {
-		return nil, err
-	}
-	return &Evaluator{policies: all.policies, info: e.info, topdown: all, all: e.all, own: e.all}, nil
-}
+// Reference is an evaluator of the same policies for comparison: it judges all by topdown, and asks every
+// rule about every input.
+func (e *Evaluator) Reference() (*Evaluator, error) { return e.reference() }
 
 // Registry is the text of the Rego module that stock OPA needs, besides the files of the bundle and
 // of custom directories, to decide as the evaluator does: it lists the rules, their levels and when

@@ -30,8 +30,9 @@ type ruleSet struct {
 	revisions map[string]string
 	serials   map[string]int64     // of the signed bundles that have one, by place
 	described compiled.Description // of the compiled rules; empty where topdown judges all
-	// whole interprets the compiled rules, too: of the same files, as they were read. nil where topdown judges all.
-	whole func() (*ruleSet, error)
+	// whole interprets the compiled rules, too: of the same files, as they were read. Unindexed it asks every
+	// rule about every input.
+	whole func(unindexed bool) (*ruleSet, error)
 }
 
 // load reads, checks and compiles everything, and reports all that is wrong at once.
@@ -39,8 +40,14 @@ func load(opts Options) (*ruleSet, error) {
 	set := &fileSet{keys: opts.Keys, texts: opts.Texts, known: opts.Serials, serials: map[string]int64{}}
 	set.read(opts.Bundle, "", false, isModule)
 	set.readCustom(opts.Custom, isModule)
+	whole := set.again()
 	if opts.Compiled == nil {
-		return set.load(opts, nil, nil)
+		p, err := set.load(opts, nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		p.interpret(whole, opts)
+		return p, nil
 	}
 	described, err := opts.Compiled.Describe()
 	if err == nil {
@@ -49,16 +56,22 @@ func load(opts Options) (*ruleSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole := set.again()
 	set.leaveOutCompiled()
 	p, err := set.load(opts, rulesOf(described), nil)
 	if err != nil {
 		return nil, err
 	}
 	p.described = described
-	opts.Compiled = nil
-	p.whole = func() (*ruleSet, error) { return whole.load(opts, nil, p.data) }
+	p.interpret(whole, opts)
 	return p, nil
+}
+
+func (p *ruleSet) interpret(files *fileSet, opts Options) {
+	opts.Compiled = nil
+	p.whole = func(unindexed bool) (*ruleSet, error) {
+		opts.unindexed = unindexed
+		return files.again().load(opts, nil, p.data)
+	}
 }
 
 // rulesOf are the rules of a description, as load makes them of sources.
@@ -121,7 +134,11 @@ func (s *fileSet) load(opts Options, native []*rule, data map[string]any) (*rule
 		return p, s.err()
 	}
 	s.place(interpreted, data)
-	p.registry = registry(interpreted, (*rule).waitsFor)
+	waitsFor := (*rule).waitsFor
+	if opts.unindexed {
+		waitsFor = unconditional
+	}
+	p.registry = registry(interpreted, waitsFor)
 	if native != nil {
 		p.awaited = awaited(interpreted)
 	}

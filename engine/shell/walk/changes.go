@@ -15,21 +15,22 @@ import (
 
 // changes is what a part of the text may change in the shell that runs it.
 type changes struct {
-	names  map[string]bool // variables
-	params bool            // $1, $2, …
-	dir    bool
-	all    bool // it runs text that is not known
-	jumps  bool // break, continue, return: the way through is not straight
+	names   map[string]bool // variables
+	params  bool            // $1, $2, …
+	dir     bool
+	streams bool // descriptors, by exec: bash's own too, such as the ends of a pipe
+	all     bool // it runs text that is not known
+	jumps   bool // break, continue, return: the way through is not straight
 }
 
 // anything is what text may change that is not known.
-var anything = changes{params: true, dir: true, all: true}
+var anything = changes{params: true, dir: true, streams: true, all: true}
 
 // plus returns what either may change.
 func (c changes) plus(o changes) changes {
 	sum := changes{
 		names: maps.Clone(c.names), params: c.params || o.params, dir: c.dir || o.dir, all: c.all || o.all,
-		jumps: c.jumps || o.jumps,
+		jumps: c.jumps || o.jumps, streams: c.streams || o.streams,
 	}
 	if sum.names == nil {
 		sum.names = map[string]bool{}
@@ -228,7 +229,7 @@ func (w *walker) collectCall(c *changes, words []*syntax.Word, seen map[string]b
 	case "break", "continue", "return", "exit":
 		c.jumps = true
 	case "exec":
-		c.jumps = c.jumps || len(rest) > 0
+		c.jumps, c.streams = c.jumps || len(rest) > 0, c.streams || len(rest) == 0
 	case "eval":
 		texts := make([]string, len(rest))
 		for i, word := range rest {

@@ -336,7 +336,7 @@ func (w *walker) arrayAssignment(a *syntax.Assign, name string, set bool) value.
 			list = append(list, v)
 			continue
 		}
-		for _, f := range w.fields([]*syntax.Word{e.Value}) {
+		for _, f := range w.expand([]*syntax.Word{e.Value}, fieldBuilder{w: w, element: true}) {
 			indexed = indexed || f.Certainty != value.Exact && !f.Quoted || f.Glob
 			list = append(list, f.Val)
 		}

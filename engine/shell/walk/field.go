@@ -13,6 +13,7 @@ import (
 type fieldBuilder struct {
 	w       *walker
 	whole   bool // no splitting
+	element bool // of an array: a tilde counts at the start alone
 	heredoc bool
 	done    []value.Value
 	cur     value.Value
@@ -109,7 +110,8 @@ func onlyAt(q *syntax.DblQuoted) bool {
 
 // literal adds text that stands in the source, with its backslashes.
 func (b *fieldBuilder) literal(text string, quoted, first, more bool) {
-	if name, rest, found := strings.Cut(text, "="); first && found && !b.whole && syntax.ValidName(name) {
+	argument := first && !b.whole && !b.element
+	if name, rest, found := strings.Cut(text, "="); argument && found && syntax.ValidName(name) {
 		switch { // bash expands what looks like an assignment as one
 		case strings.HasPrefix(rest, "~") && b.w.ctx.st.sh, strings.Contains(rest, ":~"):
 			b.add(value.Value{{Text: text, Made: true}})

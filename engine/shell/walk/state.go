@@ -403,7 +403,7 @@ func (st *state) bindArgs(args []value.Arg) {
 
 // disturb notes what a trap may change from here on, at any time.
 func (st *state) disturb(c changes) {
-	if !c.all && !c.dir && !c.params && len(c.names) == 0 {
+	if !c.all && !c.dir && !c.params && !c.streams && len(c.names) == 0 {
 		return
 	}
 	st.restless = st.restless.plus(c)

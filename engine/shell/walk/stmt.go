@@ -6,6 +6,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // outcome holds the states in which a statement may leave the shell.
@@ -321,7 +322,13 @@ func (w *walker) stages(c *syntax.BinaryCmd) (spans []span) {
 		if last || w.budget != "" {
 			break
 		}
-		in = &input{cmds: out.cmds, from: shell.CodeStdin, text: out.text, static: out.text.Known() && len(out.text) > 0, via: w.stageName(start)}
+		text := out.text
+		if w.ctx.st.restless.streams { // a trap may close the pipe, or lead it elsewhere
+			text = value.Opaque("", out.cmds)
+		}
+		static := text.Known() && len(text) > 0
+		in = &input{cmds: out.cmds, from: shell.CodeStdin, text: text, static: static}
+		in.via = w.stageName(start)
 	}
 	w.ctx.in, w.ctx.out = outer.in, outer.out
 	return spans

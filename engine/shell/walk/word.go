@@ -16,7 +16,10 @@ import (
 // fields expands words as the arguments of a command: braces, tilde, parameters,
 // substitutions, word splitting and quote removal, in bash's order. File names are not
 // expanded; a word that bash would match against files carries Glob.
-func (w *walker) fields(list []*syntax.Word) []value.Arg {
+func (w *walker) fields(list []*syntax.Word) []value.Arg { return w.expand(list, fieldBuilder{w: w}) }
+
+// expand is fields with the settings of a builder.
+func (w *walker) expand(list []*syntax.Word, with fieldBuilder) []value.Arg {
 	var args []value.Arg
 	for _, word := range list {
 		raw := w.raw(word)
@@ -30,7 +33,7 @@ func (w *walker) fields(list []*syntax.Word) []value.Arg {
 			if !w.step(1) {
 				return args
 			}
-			b := fieldBuilder{w: w}
+			b := with
 			b.parts(one.Parts, false)
 			for _, v := range b.finish() {
 				if !w.pay(v) {

@@ -54,7 +54,6 @@ _everything(p) if {
 _kept(p) if {
 	lib.with_flag.moves[p.command]
 	"wildcard_all" in p.labels
-	"workspace_root" in p.labels
 	not _wider(p)
 	count(_targets(p.command)) > 0
 	every target in _targets(p.command) {

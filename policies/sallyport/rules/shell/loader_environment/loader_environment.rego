@@ -58,7 +58,6 @@ ask contains {"command": i} if {
 ask contains {"command": i} if {
 	some i in lib.with_flag.loader_env
 	not lib.with_flag.hook_env[i]
-	not lib.with_flag.open_path[i]
 	not _worst(i)
 	some j in lib.targets[i].execute
 	input.paths[j].source == "argument"

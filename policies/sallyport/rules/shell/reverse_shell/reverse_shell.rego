@@ -23,11 +23,6 @@ deny contains {"command": i} if some i in lib.with_flag.socket_shell
 
 # A shell without a program of its own between a connection and its answer.
 deny contains {"command": i} if {
-	some i in _answering
-	not lib.with_flag.socket_shell[i]
-}
-
-_answering contains i if {
 	some j in lib.with_effect.network
 	some i in input.commands[j].inputs
 	c := input.commands[i]

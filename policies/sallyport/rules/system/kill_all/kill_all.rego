@@ -18,7 +18,4 @@ import data.sallyport.lib
 
 deny contains {"command": i} if some i in lib.with_flag.kills_all
 
-deny contains {"command": i} if {
-	some i in lib.with_flag.kills_init
-	not lib.with_flag.kills_all[i]
-}
+deny contains {"command": i} if some i in lib.with_flag.kills_init

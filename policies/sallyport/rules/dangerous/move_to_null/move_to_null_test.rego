@@ -15,6 +15,7 @@ test_denies_move if {
 
 test_denies_link if {
 	rule.deny == {{"path": 0}} with input as _null("ln", "argument")
+	rule.deny == {{"path": 0}} with input as _null("link", "argument")
 }
 
 test_allows_silenced_move if {

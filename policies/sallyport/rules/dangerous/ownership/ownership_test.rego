@@ -16,7 +16,19 @@ test_asks_where_the_place_is_not_known if {
 	rule.ask == {{"command": 0, "path": 0}} with input as doc
 }
 
-test_allows_in_the_workspace if {
+test_takes_a_reference_for_no_change if {
+	rule.deny == set() with input as _chown(["owner_change"], {"access": "read", "zone": "system"})
+	unknown := {"access": "read", "certainty": "unknown"}
+	rule.ask == set() with input as _chown(["owner_change", "recursive"], unknown)
+}
+
+test_leaves_a_single_unknown_file_to_another_rule if {
+	rule.ask == set() with input as _chown(["owner_change"], {"certainty": "unknown"})
+}
+
+test_allows_in_granted_places if {
+	rule.deny == set() with input as _chown(["owner_change"], {"zone": "context"})
+	rule.deny == set() with input as _chown(["owner_change"], {"zone": "temporary"})
 	rule.deny == set() with input as _chown(["owner_change", "recursive"], {})
 	rule.ask == set() with input as _chown(["owner_change", "recursive"], {})
 }

@@ -9,7 +9,10 @@ _chmod(flags, path) := testing.request(
 )
 
 test_denies_opening_a_system_file if {
-	rule.deny == {{"command": 0, "path": 0}} with input as _chmod(["widens"], {"zone": "system"})
+	doc := _chmod(["widens"], {"zone": "system"})
+	rule.deny == {{"command": 0, "path": 0}} with input as doc
+	rule.warn == set() with input as doc
+	rule.ask == set() with input as _chmod(["widens"], {"zone": "system", "certainty": "unknown"})
 }
 
 test_denies_recursive_change_outside if {
@@ -37,4 +40,22 @@ test_asks_where_the_file_is_not_known if {
 	doc := _chmod(["widens"], {"certainty": "unknown"})
 	rule.ask == {{"command": 0}} with input as doc
 	rule.warn == set() with input as doc
+}
+
+test_warns_of_open_files_in_granted_places if {
+	every zone in ["context", "temporary"] {
+		doc := _chmod(["widens"], {"zone": zone})
+		rule.deny == set() with input as doc
+		rule.warn == {{"command": 0}} with input as doc
+	}
+}
+
+test_takes_a_reference_for_no_change if {
+	doc := testing.request(
+		[{"flags": ["mode_change", "widens"], "paths": [0, 1, 2]}],
+		[{"access": "write"}, {"zone": "system"}, {"certainty": "unknown"}],
+	)
+	rule.deny == set() with input as doc
+	rule.ask == set() with input as doc
+	rule.warn == {{"command": 0}} with input as doc
 }

@@ -15,6 +15,8 @@ test_denies_elevated_command_without_its_carrier if {
 
 test_allows_where_elevation_stays_inside if {
 	rule.deny == set() with input as object.union(_sudo, {"runner": {"elevated": true}})
+	carried := testing.command({"elevated": true})
+	rule.deny == set() with input as object.union(carried, {"runner": {"elevated": true}})
 }
 
 test_allows_ordinary_commands if {

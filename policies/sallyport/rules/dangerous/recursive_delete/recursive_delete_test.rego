@@ -69,3 +69,45 @@ test_denies_moving_all_around_it_into_it if {
 	count(rule.deny) == 1 with input as _moved("home", ["home_root"], "workspace")
 	count(rule.deny) == 1 with input as _moved("workspace", ["contains_workspace"], "workspace")
 }
+
+test_names_the_worst_place[label] if {
+	some label, text in {
+		"home_root": "a whole home directory",
+		"top_level": "a directory of the operating system",
+		"contains_workspace": "a directory with the workspace in it",
+	}
+	finding := {"path": 0, "msg": $"this deletes {text}: /x"}
+	rule.deny == {finding} with input as _delete({"recursive": true, "labels": [label]})
+}
+
+test_denies_a_search_through_a_home_or_a_system_directory if {
+	every label in ["home_root", "top_level"] {
+		count(rule.deny) == 1 with input as _delete({"recursive": true, "labels": ["filtered", label]})
+	}
+}
+
+test_denies_moving_all_of_a_workspace_that_is_more if {
+	every label in ["contains_home", "contains_workspace", "home_root", "root", "top_level"] {
+		count(rule.deny) == 1 with input as _moved("workspace", [label], "workspace")
+	}
+}
+
+test_denies_moving_all_to_nowhere_known if {
+	source := {"path": "/w", "access": "delete", "labels": ["wildcard_all", "workspace_root"]}
+	mv := {"name": "mv", "flags": ["moves"], "paths": [0, 1]}
+	every target in [{"access": "read"}, {"access": "write", "certainty": "unknown"}] {
+		count(rule.deny) == 1 with input as testing.request([mv], [source, target])
+	}
+	partly := {"access": "write", "certainty": "partial"}
+	rule.deny == set() with input as testing.request([mv], [source, partly])
+}
+
+test_denies_moving_the_workspace_itself if {
+	mv := {"name": "mv", "flags": ["moves"], "paths": [0, 1]}
+	source := {"path": "/w", "access": "delete", "recursive": true, "labels": ["workspace_root"]}
+	count(rule.deny) == 1 with input as testing.request([mv], [source, {"access": "write"}])
+}
+
+test_leaves_unknown_places_to_another_rule if {
+	rule.deny == set() with input as _delete({"recursive": true, "labels": ["root"], "certainty": "partial"})
+}

@@ -31,12 +31,26 @@ test_allows_known_beginning_in_the_workspace if {
 
 test_allows_exact if {
 	rule.deny == set() with input as _delete({}, {"recursive": true})
+	rule.deny == set() with input as _delete({}, {"recursive": true, "path": "/"})
+	rule.ask == set() with input as _delete({"script": "./x.sh"}, {"recursive": true, "zone": "home"})
 }
 
 test_asks_for_scripts if {
 	doc := _delete({"script": "./x.sh"}, {"certainty": "unknown", "recursive": true})
 	rule.deny == set() with input as doc
 	rule.ask == {{"path": 0, "msg": "a script deletes $d, which is not known before it runs"}} with input as doc
+}
+
+test_allows_one_unknown_file_in_a_script if {
+	rule.ask == set() with input as _delete({"script": "./x.sh"}, {"certainty": "unknown"})
+}
+
+test_asks_nothing_where_it_denies if {
+	rule.ask == set() with input as _delete({}, {"certainty": "unknown", "recursive": true})
+}
+
+test_leaves_what_a_program_was_told_in_other_ways if {
+	rule.ask == set() with input as _delete({}, {"certainty": "unknown", "source": "redirect"})
 }
 
 test_asks_for_forced_delete if {
@@ -58,16 +72,26 @@ test_allows_names_from_a_listing if {
 }
 
 test_denies_many_names_below_the_root if {
-	rule.deny == {{"path": 0, "msg": "only the beginning of $d is known: /"}} with input as _delete(
-		{"via": ["find -exec"]},
-		{"certainty": "partial", "path": "/"},
-	)
+	every carrier in ["find -exec", "find -execdir", "parallel", "xargs"] {
+		doc := _delete({"via": ["env", carrier]}, {"certainty": "partial", "path": "/", "zone": "system"})
+		rule.deny == {{"path": 0, "msg": "only the beginning of $d is known: /"}} with input as doc
+		rule.ask == set() with input as doc
+	}
+}
+
+test_leaves_one_name_below_the_root_to_another_rule if {
+	doc := _delete({"via": ["env"]}, {"certainty": "partial", "path": "/"})
+	rule.deny == set() with input as doc
+	rule.ask == set() with input as doc
+	rule.ask == set() with input as _delete({}, {"certainty": "partial", "path": "/h/", "zone": "home"})
 }
 
 test_asks_for_a_beginning_beyond_the_workspace if {
-	doc := _delete({}, {"certainty": "partial", "recursive": true, "path": "/h/", "zone": "home"})
-	rule.ask == {{"path": 0, "msg": "only the beginning of $d is known: /h/"}} with input as doc
-	rule.deny == set() with input as doc
+	every zone in ["home", "outside", "system"] {
+		doc := _delete({}, {"certainty": "partial", "recursive": true, "path": "/h/", "zone": zone})
+		rule.ask == {{"path": 0, "msg": "only the beginning of $d is known: /h/"}} with input as doc
+		rule.deny == set() with input as doc
+	}
 }
 
 test_allows_caches if {

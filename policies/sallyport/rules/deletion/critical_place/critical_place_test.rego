@@ -38,3 +38,17 @@ test_allows_temporary_and_generated_places if {
 test_asks_for_a_repository_that_a_search_picks_out if {
 	rule.ask == {{"path": 0, "msg": "a repository lies below /ws/p"}} with input as _delete({"recursive": true, "labels": ["contains_git", "filtered"]})
 }
+
+test_allows_history_in_temporary_and_generated_places if {
+	rule.deny == set() with input as _delete({"recursive": true, "labels": ["git_dir"], "zone": "temporary"})
+	rule.deny == set() with input as _delete({"recursive": true, "labels": ["git_dir"], "generated": true})
+}
+
+test_allows_reading_history if {
+	rule.deny == set() with input as _delete({"recursive": true, "labels": ["git_dir"], "access": "read"})
+}
+
+test_allows_environment_files_that_are_not_there_or_not_known if {
+	rule.deny == set() with input as _delete({"labels": ["env_file"], "exists": false})
+	rule.deny == set() with input as _delete({"labels": ["env_file"], "certainty": "partial"})
+}

@@ -9,7 +9,9 @@ _delete(fields) := testing.path(object.union(
 ))
 
 test_denies_unread_file if {
-	rule.deny == {{"path": 0, "msg": "/ws/d must be read before it is deleted"}} with input as _delete({})
+	finding := {"path": 0, "msg": "/ws/d must be read before it is deleted"}
+	rule.deny == {finding} with input as _delete({})
+	rule.deny == {finding} with input as _delete({"unread": {"count": 1, "examples": []}})
 }
 
 test_denies_unread_tree if {

@@ -9,9 +9,14 @@ _path(state, fields) := object.union(
 )
 
 test_asks[state] if {
-	some state in ["untracked", "changed", "unknown"]
-	count(rule.ask) == 1 with input as testing.path(_path(state, {}))
-	count(rule.ask) == 1 with input as testing.path(_path(state, {"zone": "context"}))
+	some state, why in {
+		"untracked": "git does not track them",
+		"changed": "git does not hold their changes",
+		"unknown": "what git holds of them is not known",
+	}
+	finding := {"path": 0, "msg": $"/ws/x: 2 file(s) would be lost, and {why}"}
+	rule.ask == {finding} with input as testing.path(_path(state, {}))
+	rule.ask == {finding} with input as testing.path(_path(state, {"zone": "context"}))
 }
 
 test_silent[state] if {

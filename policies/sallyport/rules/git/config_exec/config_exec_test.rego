@@ -4,7 +4,9 @@ import data.sallyport.rules.git.config_exec as rule
 import data.sallyport.testing
 
 test_denies if {
-	rule.deny == {{"command": 0}} with input as testing.command({"flags": ["config_exec"]})
+	doc := testing.command({"flags": ["config_exec"]})
+	rule.deny == {{"command": 0}} with input as doc
+	rule.ask == set() with input as doc
 }
 
 test_asks_in_script_files if {

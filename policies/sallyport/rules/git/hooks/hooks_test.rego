@@ -6,7 +6,11 @@ import data.sallyport.testing
 _write(labels) := testing.path({"path": "/ws/.git/f", "access": "write", "labels": labels})
 
 test_denies_hooks if {
-	rule.deny == {{"path": 0, "msg": "/ws/.git/f is run by git"}} with input as _write(["git_dir", "git_hook"])
+	doc := _write(["git_config", "git_dir", "git_hook"])
+	rule.deny == {{"path": 0, "msg": "/ws/.git/f is run by git"}} with input as doc
+	rule.ask == set() with input as doc
+	rule.warn == set() with input as doc
+	rule.ask == set() with input as _write(["git_dir", "git_hook"])
 }
 
 test_asks_for_configuration if {
@@ -30,6 +34,7 @@ test_allows_reading if {
 	doc := testing.path({"labels": ["git_config", "git_hook"]})
 	rule.deny == set() with input as doc
 	rule.ask == set() with input as doc
+	rule.warn == set() with input as doc
 }
 
 test_leaves_what_git_writes_to_its_rule if {

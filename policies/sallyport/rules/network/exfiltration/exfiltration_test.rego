@@ -21,6 +21,13 @@ test_denies_upload_of_credential if {
 	rule.deny == {{"command": 0}} with input as doc
 }
 
+test_asks_nothing_where_it_denies if {
+	sent := {"effects": ["network"], "inputs": [0]}
+	doc := testing.request([{}, sent], [{"zone": "credential"}, {"zone": "home"}])
+	rule.deny == {{"command": 1}} with input as doc
+	rule.ask == set() with input as doc
+}
+
 test_asks_for_printed_secret if {
 	doc := _piped({"flags": ["prints_secret"]}, {})
 	rule.ask == {{"command": 1}} with input as doc
@@ -38,6 +45,8 @@ test_allows_names_of_credentials if {
 test_allows_other_pipes if {
 	rule.deny == set() with input as _piped({}, {})
 	rule.ask == set() with input as _piped({}, {})
+	rule.ask == set() with input as _piped({}, {"labels": ["git_dir"]})
+	rule.ask == set() with input as _piped({}, {"zone": "home", "labels": ["metadata"]})
 }
 
 test_asks_for_files_of_others if {

@@ -30,6 +30,17 @@ test_asks_for_files_of_others_even_here if {
 	rule.ask == {{"command": 0}} with input as doc
 }
 
+test_asks_for_files_of_any_other_place if {
+	command := {"flags": ["uploads"], "hosts": ["localhost"], "paths": [0]}
+	every zone in ["credential", "home", "outside", "system"] {
+		rule.ask == {{"command": 0}} with input as testing.request([command], [{"zone": zone}])
+	}
+	every fields in [{"access": "write"}, {"source": "redirect"}] {
+		doc := testing.request([command], [object.union({"zone": "home"}, fields)])
+		rule.ask == set() with input as doc
+	}
+}
+
 test_leaves_publishing_and_pushing_to_their_rules if {
 	rule.ask == set() with input as testing.command({"flags": ["publishes", "uploads"]})
 	rule.ask == set() with input as testing.command({"name": "git", "flags": ["uploads"]})

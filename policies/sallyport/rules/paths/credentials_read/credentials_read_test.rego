@@ -134,3 +134,18 @@ test_allows_searches_elsewhere if {
 	rule.ask == set() with input as _read("grep", {"zone": "home", "labels": ["contains_credential"]})
 	rule.ask == set() with input as _read(".", {"labels": ["env_file"]})
 }
+
+test_allows_numbers_that_stand_for_the_content if {
+	tree := {"zone": "workspace", "recursive": true, "labels": ["env_file"]}
+	sums := ["b2sum", "cksum", "md5sum", "sha1sum", "sha256sum", "sha512sum", "sum"]
+	every name in array.concat(sums, ["cloc", "file", "tokei", "wc"]) {
+		rule.ask == set() with input as _read(name, tree)
+	}
+	count(rule.ask) == 1 with input as _read("cat", tree)
+}
+
+test_allows_counts_of_temporary_trees if {
+	tree := {"zone": "temporary", "recursive": true, "labels": ["contains_credential"]}
+	rule.ask == set() with input as _read("wc", tree)
+	count(rule.ask) == 1 with input as _read("cat", tree)
+}

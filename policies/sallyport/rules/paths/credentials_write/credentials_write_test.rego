@@ -13,6 +13,17 @@ test_denies_changes if {
 test_denies_delete_of_what_is_around_them if {
 	doc := _credential({"zone": "home", "access": "delete", "recursive": true, "labels": ["contains_credential"]})
 	rule.deny == {{"path": 0, "msg": "credentials lie below /h/k"}} with input as doc
+	count(rule.deny) == 1 with input as _credential({"access": "delete", "labels": ["contains_credential"]})
+}
+
+test_allows_delete_of_trees_at_work if {
+	every zone in ["workspace", "temporary"] {
+		rule.deny == set() with input as _credential({
+			"zone": zone,
+			"access": "delete",
+			"labels": ["contains_credential"],
+		})
+	}
 }
 
 test_allows_keys_made_here if {

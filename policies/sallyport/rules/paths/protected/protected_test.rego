@@ -6,11 +6,18 @@ import data.sallyport.testing
 test_denies_changes if {
 	doc := testing.path({"access": "write", "zone": "protected", "path": "/ws/p"})
 	rule.deny == {{"path": 0, "msg": "/ws/p is protected"}} with input as doc
+	every labels in [["contains_protected"], ["contains_protected", "filtered"]] {
+		around := {"access": "delete", "zone": "protected", "path": "/ws/p", "labels": labels}
+		rule.deny == {{"path": 0, "msg": "/ws/p is protected"}} with input as testing.path(around)
+		rule.ask == set() with input as testing.path(around)
+	}
 }
 
 test_denies_delete_of_what_is_around_it if {
 	doc := testing.path({"access": "delete", "path": "/ws/d", "recursive": true, "labels": ["contains_protected"]})
 	rule.deny == {{"path": 0, "msg": "a protected place lies below /ws/d"}} with input as doc
+	written := testing.path({"access": "write", "path": "/ws/d", "labels": ["contains_protected"]})
+	rule.deny == {{"path": 0, "msg": "a protected place lies below /ws/d"}} with input as written
 }
 
 test_asks_where_a_search_picks if {

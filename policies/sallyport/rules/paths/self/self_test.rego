@@ -15,6 +15,11 @@ test_denies_delete_of_what_is_around_it if {
 	rule.deny == {{"path": 0, "msg": "files of sallyport lie below /d"}} with input as doc
 }
 
+test_finds_one_reason_in_a_place_of_its_own if {
+	doc := testing.path({"zone": "self", "path": "/s", "access": "delete", "labels": ["contains_self"]})
+	rule.deny == {{"path": 0, "msg": "/s belongs to sallyport"}} with input as doc
+}
+
 test_allows_reading_and_running if {
 	rule.deny == set() with input as _self("read")
 	rule.deny == set() with input as _self("execute")

@@ -20,25 +20,40 @@ test_warns_of_added_files if {
 }
 
 test_denies_account_files_and_whole_trees if {
-	rule.deny == {_finding} with input as _system({"labels": ["auth_database"]})
-	rule.ask == set() with input as _system({"labels": ["auth_database"]})
+	every label in ["account_database", "auth_database", "loader_config"] {
+		every access in ["write", "delete"] {
+			doc := _system({"labels": [label], "access": access})
+			rule.deny == {_finding} with input as doc
+			rule.ask == set() with input as doc
+			rule.warn == set() with input as doc
+		}
+	}
 	rule.deny == {_finding} with input as _system({"access": "delete", "recursive": true, "labels": ["system_root"]})
 }
 
 test_asks_for_added_trees if {
 	rule.ask == {_finding} with input as _system({"access": "delete", "recursive": true})
-	rule.ask == set() with input as _system({"access": "delete", "recursive": true, "labels": ["cache"]})
+	every label in ["cache", "generated_here"] {
+		rule.ask == set() with input as _system({"access": "delete", "recursive": true, "labels": [label]})
+	}
 }
 
 test_leaves_what_is_not_granted_to_its_rule if {
-	rule.ask == set() with input as _system({"permission": "none"})
+	every access in ["write", "delete"] {
+		doc := _system({"permission": "none", "access": access})
+		rule.ask == set() with input as doc
+		rule.warn == set() with input as doc
+	}
 }
 
 test_allows_reading_and_devices if {
 	rule.ask == set() with input as _system({"access": "read"})
-	rule.ask == set() with input as _system({"labels": ["null_device"]})
+	every label in ["null_device", "std_device"] {
+		rule.warn == set() with input as _system({"labels": [label]})
+	}
 }
 
 test_asks_for_what_the_kernel_reads if {
 	rule.ask == {_finding} with input as _system({"labels": ["procfs"]})
+	rule.ask == {_finding} with input as _system({"labels": ["sysfs"]})
 }

@@ -23,6 +23,8 @@ test_allows_a_known_beginning if {
 	rule.ask == set() with input as _read({"name": "cat"}, {"path": "/ws/a", "certainty": "exact"})
 	recursive := {"path": "/h/", "certainty": "partial", "recursive": true, "labels": ["contains_credential"]}
 	rule.ask == set() with input as _read({"name": "cat"}, recursive)
+	known := {"path": "/h/", "certainty": "exact", "labels": ["contains_credential"]}
+	rule.ask == set() with input as _read({"name": "cat"}, known)
 }
 
 test_allows_what_others_judge if {

@@ -57,3 +57,57 @@ test_warns_of_names_found_in_the_workspace if {
 	rule.ask == set() with input as _found("workspace")
 	rule.ask == {object.union(_finding, {"path": 1})} with input as _found("system")
 }
+
+_searched := {"name": "find", "flags": ["lists_names"], "paths": [0]}
+
+# The names of a search by way of another command, and what xargs does with them.
+_passed_on(listing, between, path) := testing.request(
+	[
+		object.union(_searched, listing),
+		object.union({"name": "sort", "inputs": [0]}, between),
+		{"name": "chmod", "via": ["xargs"], "inputs": [1], "paths": [1]},
+	],
+	[
+		object.union({"command": 0, "access": "read"}, path),
+		{"command": 2, "access": "write", "raw": "$f", "path": "", "certainty": "unknown", "zone": "outside"},
+	],
+)
+
+_passes(doc) if {
+	rule.ask == set() with input as doc
+	count(rule.warn) == 1 with input as doc
+}
+
+_adds(doc) if {
+	count(rule.ask) == 1 with input as doc
+	rule.warn == set() with input as doc
+}
+
+test_warns_of_names_that_are_only_passed_on if {
+	every name in ["egrep", "fgrep", "grep", "head", "sort", "tail", "uniq", "xargs"] {
+		_passes(_passed_on({}, {"name": name}, {}))
+	}
+}
+
+test_asks_where_a_command_adds_names if {
+	_adds(_passed_on({}, {"name": "awk"}, {}))
+	_adds(_passed_on({}, {"paths": [0]}, {}))
+	_adds(_passed_on({}, {"name": "cat", "flags": ["lists_names"]}, {}))
+}
+
+test_warns_of_names_from_granted_places if {
+	_passes(_passed_on({}, {}, {"zone": "temporary"}))
+	_passes(_passed_on({}, {}, {"zone": "context", "permission": "write"}))
+	lists := {"name": "ls", "flags": ["lists_names"], "paths": [0]}
+	_adds(_passed_on({}, lists, {"zone": "context", "permission": "read"}))
+	_adds(_passed_on({}, lists, {"zone": "home", "permission": "write"}))
+}
+
+test_asks_where_xargs_has_no_names if {
+	written := {"access": "write", "raw": "$f", "path": "", "certainty": "unknown"}
+	_adds(testing.request([{"via": ["xargs"], "paths": [0]}], [written]))
+	_adds(testing.request(
+		[{"flags": ["lists_names"], "paths": [0]}, {"via": ["parallel"], "inputs": [0], "paths": [1]}],
+		[{"access": "read"}, object.union(written, {"command": 1})],
+	))
+}

@@ -6,8 +6,14 @@ import data.sallyport.testing
 _in(request) := object.union(testing.command({}), {"request": request})
 
 test_denies_unusable_directories if {
-	rule.deny == {{"msg": "the working directory does not exist"}} with input as _in({"work_dir_state": "missing"})
-	rule.deny == {{"msg": "the working directory cannot be used"}} with input as _in({"work_dir_state": "new_state"})
+	every state, msg in {
+		"missing": "the working directory does not exist",
+		"not_a_dir": "the working directory is not a directory",
+		"unreadable": "the working directory cannot be read",
+		"new_state": "the working directory cannot be used",
+	} {
+		rule.deny == {{"msg": msg}} with input as _in({"work_dir_state": state, "work_dir_allowed": false})
+	}
 }
 
 test_denies_directory_outside if {

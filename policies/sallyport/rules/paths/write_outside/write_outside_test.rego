@@ -21,6 +21,11 @@ test_allows_granted_and_temporary_places if {
 	rule.deny == set() with input as _write({"zone": "temporary"})
 }
 
+test_leaves_credentials_and_sallyport_to_their_rules if {
+	rule.deny == set() with input as _write({"zone": "credential"})
+	rule.deny == set() with input as _write({"zone": "self"})
+}
+
 test_allows_reading if {
 	rule.deny == set() with input as _write({"access": "read"})
 }

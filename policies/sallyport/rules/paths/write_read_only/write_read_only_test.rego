@@ -15,6 +15,9 @@ test_allows_reading if {
 	rule.deny == set() with input as _read_only({})
 }
 
-test_leaves_protected_places_to_their_rule if {
+test_leaves_other_places_to_their_rules if {
 	rule.deny == set() with input as _read_only({"access": "write", "zone": "protected"})
+	rule.deny == set() with input as _read_only({"access": "write", "zone": "self"})
+	rule.deny == set() with input as _read_only({"access": "write", "certainty": "unknown"})
+	rule.deny == set() with input as _read_only({"access": "write", "labels": ["std_device"]})
 }

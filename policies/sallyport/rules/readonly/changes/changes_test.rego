@@ -20,6 +20,8 @@ test_denies_other_effects if {
 test_denies_a_change_without_a_place if {
 	expected := {{"command": 0, "msg": "this session is read-only: git has the effect write"}}
 	rule.deny == expected with input as testing.command({"program": "git", "effects": ["read", "write"]})
+	deleted := {{"command": 0, "msg": "this session is read-only: docker has the effect delete"}}
+	rule.deny == deleted with input as testing.command({"program": "docker", "effects": ["delete"]})
 }
 
 test_reports_a_change_with_a_place_once if {

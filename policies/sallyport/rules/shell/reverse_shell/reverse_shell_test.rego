@@ -10,12 +10,24 @@ test_denies_socket_shell if {
 }
 
 test_denies_shell_that_answers_a_connection if {
-	rule.deny == {{"command": 0}} with input as _piped({
-		"language": "sh",
-		"from": "stdin",
-		"origin": "dynamic",
-		"resolved": false,
-	})
+	every language in ["bash", "sh"] {
+		every from in ["session", "stdin"] {
+			rule.deny == {{"command": 0}} with input as _piped(_code(language, from, false))
+		}
+	}
+}
+
+_code(language, from, resolved) := {
+	"language": language,
+	"from": from,
+	"origin": "dynamic",
+	"resolved": resolved,
+}
+
+test_allows_other_code_into_the_network if {
+	rule.deny == set() with input as _piped(_code("python", "stdin", false))
+	rule.deny == set() with input as _piped(_code("bash", "argument", false))
+	rule.deny == set() with input as _piped(_code("bash", "stdin", true))
 }
 
 test_allows_known_script_into_the_network if {

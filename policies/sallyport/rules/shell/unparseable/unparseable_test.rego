@@ -6,7 +6,9 @@ import data.sallyport.testing
 _broken(kind) := object.union(testing.command({}), {"shell": {"parsed": false, "error": kind}})
 
 test_denies_with_the_reason if {
-	rule.deny == {{"msg": "the text is not a complete bash program"}} with input as _broken("syntax")
+	doc := _broken("syntax")
+	rule.deny == {{"msg": "the text is not a complete bash program"}} with input as doc
+	rule.ask == set() with input as object.union(doc, {"shell": {"budget": "", "certainty": "unknown"}})
 	rule.deny == {{"msg": "the text holds a NUL byte, which bash would drop"}} with input as _broken("nul_byte")
 }
 

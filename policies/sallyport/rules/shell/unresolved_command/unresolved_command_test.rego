@@ -22,4 +22,5 @@ test_allows_dynamic_arguments if {
 
 test_allows_in_script_files if {
 	rule.ask == set() with input as testing.command(object.union(_unknown, {"script": "./x.sh"}))
+	rule.ask == set() with input as testing.command({"flags": ["unresolved_verb"], "script": "./x.sh"})
 }

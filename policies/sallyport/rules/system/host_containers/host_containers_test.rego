@@ -5,7 +5,9 @@ import data.sallyport.testing
 
 test_denies_the_host_in_a_container if {
 	rule.deny == {{"command": 0}} with input as testing.command({"flags": ["privileged_container"]})
-	rule.deny == {{"command": 0}} with input as testing.command({"flags": ["host_mount", "host_namespace"]})
+	doc := testing.command({"flags": ["host_mount", "host_namespace"]})
+	rule.deny == {{"command": 0}} with input as doc
+	rule.ask == set() with input as doc
 }
 
 test_asks_for_shared_namespaces if {

@@ -6,7 +6,9 @@ import data.sallyport.testing
 _cron(access) := testing.path({"path": "/etc/cron.d/x", "access": access, "labels": ["cron"]})
 
 test_denies_crontab if {
-	rule.deny == {{"command": 0}} with input as testing.command({"flags": ["cron_edit"]})
+	doc := testing.request([{"flags": ["cron_edit", "scheduled"]}], [{"access": "write", "labels": ["cron"]}])
+	rule.deny == {{"command": 0}} with input as doc
+	rule.ask == set() with input as doc
 }
 
 test_denies_cron_files if {

@@ -4,7 +4,9 @@ import data.sallyport.rules.system.services as rule
 import data.sallyport.testing
 
 test_asks if {
-	rule.ask == {{"command": 0}} with input as testing.command({"flags": ["service_control"]})
+	doc := testing.command({"flags": ["service_control"]})
+	rule.ask == {{"command": 0}} with input as doc
+	rule.warn == set() with input as doc
 }
 
 test_allows_other_commands if {

@@ -26,6 +26,30 @@ test_asks_for_configuration_at_home if {
 	rule.ask == {{"path": 0, "msg": "/h/.ssh/config instructs other programs"}} with input as doc
 }
 
+_configuration(zone, labels) := testing.path({
+	"path": "/h/.x",
+	"access": "write",
+	"zone": zone,
+	"labels": labels,
+})
+
+test_asks_for_each_configuration_at_home if {
+	every label in ["agent_config", "editor_config", "git_config"] {
+		doc := _configuration("home", [label])
+		rule.ask == {{"path": 0, "msg": "/h/.x instructs other programs"}} with input as doc
+		rule.warn == set() with input as doc
+		rule.ask == set() with input as _configuration("workspace", [label])
+		rule.ask == set() with input as _configuration("home", [label, "metadata"])
+		rule.ask == set() with input as _configuration("home", [label, "autorun"])
+	}
+	rule.ask == set() with input as _configuration("home", ["cache"])
+}
+
+test_asks_once_for_startup_files_that_are_obeyed if {
+	count(rule.ask) == 1 with input as _obeyed(["autorun", "shell_startup"])
+	rule.ask == set() with input as testing.path({"access": "write", "labels": ["autorun", "holds_autorun"]})
+}
+
 test_asks_for_programs_of_agents_in_the_project if {
 	doc := _obeyed(["agent_config", "autorun"])
 	msg := "/w/.mcp.json is obeyed: Claude Code starts servers"
@@ -70,6 +94,8 @@ test_asks_for_deletes_of_agents_settings if {
 
 test_allows_deletes_of_notes_for_agents if {
 	rule.ask == set() with input as testing.path({"path": "/w/CLAUDE.md", "access": "delete", "labels": ["agent_config"]})
+	rule.ask == set() with input as testing.path({"access": "delete", "labels": ["autorun"]})
+	rule.warn == set() with input as testing.path({"path": "/w/CLAUDE.md", "labels": ["agent_config"]})
 }
 
 test_warns_of_notes_for_agents if {

@@ -63,6 +63,7 @@ test_values_of_options[words] if {
 		"npm --registry": false,
 		"npm --registry=": false,
 		"npm --registry=c": false,
+		"npm --registry=c a": false,
 		"npm --registry a --registry=c": false,
 		"npm --registry=a=c": false,
 	}
@@ -111,4 +112,9 @@ test_within[name] if {
 
 test_nothing_lies_within_a_workspace_that_is_not_known if {
 	not lib.within_workspace(testing.path({"real": "/src"}).paths[0], "src") with data.sallyport.config.workspace as ""
+}
+
+test_size if {
+	lib.size({"a", "b"}) == 2
+	lib.size([]) == 0
 }

@@ -12,6 +12,7 @@ _commands := testing.request(
 		{"access": "delete", "labels": ["root"], "zone": "system"},
 		{"access": "write", "command": 1, "zone": "workspace"},
 		{"access": "read", "zone": "workspace"},
+		{"access": "execute", "command": 1, "zone": "outside", "recursive": true},
 	],
 )
 
@@ -28,6 +29,9 @@ test_paths_by_access_and_place if {
 	lib.writes == {1} with input as _commands
 	lib.reads == {2} with input as _commands
 	lib.changes == {0, 1} with input as _commands
+	lib.executes == {3} with input as _commands
+	lib.recursive == {3} with input as _commands
+	lib.targets[1] == {"execute": {3}, "write": {1}} with input as _commands
 	lib.with_label.root == {0} with input as _commands
 	lib.in_zone.workspace == {1, 2} with input as _commands
 }
@@ -36,8 +40,12 @@ test_paths_by_access_and_place if {
 test_present_names_what_is_there_and_nothing_else if {
 	lib.present.with_flag.force with input as _commands
 	not lib.present.with_flag.recursive with input as _commands
-	not lib.present.with_access.execute with input as _commands
+	not lib.present.with_access.link with input as _commands
 	lib.present.with_access.delete with input as _commands
+	object.keys(lib.present) == {
+		"code_from", "code_origin", "in_zone", "named", "with_access", "with_certainty", "with_effect",
+		"with_flag", "with_label",
+	} with input as _commands
 }
 
 test_nothing_is_there_without_commands if {

@@ -75,6 +75,11 @@ test_levels_change_effects if {
 	}
 }
 
+test_a_finding_that_is_only_warned_of_stays_a_reason if {
+	warned := {{"rule": "x/one", "effect": "warn", "finding": {"command": 0}}}
+	_decide(_at(_registry(set(), _f, set()), "x/one", "warn"), _config).reasons == warned
+}
+
 test_a_level_holds_for_its_rule_only if {
 	_decide(_at(_registry(_f, set(), set()), "x/silent", "off"), _config).effect == "deny"
 }
@@ -88,6 +93,7 @@ test_an_exemption_holds_for_its_command_and_rule_only if {
 	_effect({{"path": 1}}, set(), set()) == "allow"
 	_effect({{"command": 0}}, set(), set()) == "deny"
 	_effect({{"path": 0}}, set(), set()) == "deny"
+	_effect({{"command": 0, "path": 1}}, set(), set()) == "deny"
 	_effect({{"path": 2}}, set(), set()) == "deny"
 	_effect({{}}, set(), set()) == "deny"
 	_effect({{"command": 1}, {"command": 0}}, set(), set()) == "deny"
@@ -111,7 +117,9 @@ test_a_damaged_input_is_never_allowed if {
 		{"op": "remove", "path": "/request"},
 		{"op": "remove", "path": "/runner"},
 		{"op": "remove", "path": "/runner/elevated"},
+		{"op": "remove", "path": "/runner/isolation"},
 		{"op": "remove", "path": "/shell"},
+		{"op": "remove", "path": "/shell/error"},
 		{"op": "replace", "path": "/shell/parsed", "value": "true"},
 		{"op": "remove", "path": "/commands"},
 		{"op": "replace", "path": "/commands", "value": null},
@@ -124,6 +132,10 @@ test_a_damaged_input_is_never_allowed if {
 			with data.sallyport.registry as _registry(set(), set(), set())
 			with data.sallyport.config as _config
 		decision.effect == "deny"
+		asking := main.decision with input as json.patch(_input, [patch])
+			with data.sallyport.registry as _registry(set(), {{}}, set())
+			with data.sallyport.config as _config
+		asking.effect == "deny"
 	}
 }
 
@@ -177,6 +189,13 @@ test_without_rules_that_wait_nothing_is_looked_for if {
 	count(decision.reasons) == 1
 }
 
+test_without_rules_that_wait_facts_are_not_looked_for if {
+	when := {"named": {"rm": {"deny": {"x/waits": _f}}}}
+	registry := object.union(_registry(set(), set(), set()), {"waiting": false, "when": when})
+	decision := _decide(registry, _config) with data.sallyport.lib.present as {"named": {"rm": {0}}}
+	decision.effect == "allow"
+}
+
 test_optional_rules_are_heard if {
 	optional := [{"ask": {"x/silent": _f}}, {"deny": {"x/more": _f}}]
 	decision := _decide(object.union(_registry(set(), set(), set()), {"optional": optional}), _config)
@@ -206,4 +225,8 @@ test_explanation_shows_what_was_found_and_set if {
 		"exempted": {["deny", {"command": 1}]},
 	}
 	explanation["x/silent"] == {"found": {"deny": set()}, "exempted": set()}
+	unknown := main.explanation with input as _input
+		with data.sallyport.registry as object.remove(_registry(_f, set(), set()), ["digest"])
+		with data.sallyport.config as _config
+	unknown == {}
 }

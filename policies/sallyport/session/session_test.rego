@@ -52,6 +52,7 @@ test_not_after[name] if {
 		"not approved": [object.union(_plan, {"approval": ""})],
 		"failed": [object.union(_plan, {"exit": 1})],
 		"still runs": [object.union(_plan, {"state": "running", "exit": -1})],
+		"has not ended": [object.union(_plan, {"state": "deciding"})],
 		"used": [_plan, _apply],
 		"in use": [_plan, object.union(_apply, {"state": "running", "exit": -1})],
 		"about to be used": [_plan, object.union(_apply, {"state": "deciding", "effect": "pending", "exit": -1})],

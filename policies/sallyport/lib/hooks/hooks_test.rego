@@ -8,6 +8,17 @@ _eval(inputs, program) := testing.request(
 	[],
 )
 
+test_printed_by_each_program if {
+	every name in [
+		"asdf", "brew", "conda", "dircolors", "direnv", "docker-machine", "fnm", "gh", "gpg-agent", "helm",
+		"jenv", "keychain", "kubectl", "luarocks", "mamba", "micromamba", "minikube", "mise", "nodenv",
+		"opam", "pip", "pyenv", "rbenv", "register-python-argcomplete", "rustup", "ssh-agent", "starship",
+		"zoxide",
+	] {
+		hooks.printed(0) with input as testing.request([{"inputs": [1]}, {"name": name, "program": name}], [])
+	}
+}
+
 test_printed_for_shells if {
 	hooks.printed(0) with input as _eval([1], "conda")
 }

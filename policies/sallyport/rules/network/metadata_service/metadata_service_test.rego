@@ -12,6 +12,11 @@ test_denies_metadata_service if {
 	}} with input as _curl("169.254.169.254")
 }
 
+test_denies_sockets if {
+	socket := testing.command({"flags": ["socket"], "hosts": ["metadata"]})
+	rule.deny == {{"command": 0, "msg": "metadata hands out this machine's credentials"}} with input as socket
+}
+
 test_allows_other_hosts if {
 	rule.deny == set() with input as _curl("example.com")
 }

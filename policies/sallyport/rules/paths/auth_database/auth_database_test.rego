@@ -18,6 +18,10 @@ test_allows_listing if {
 	rule.deny == set() with input as _shadow(["metadata"])
 }
 
+test_leaves_changes_to_their_rule if {
+	rule.deny == set() with input as testing.path({"access": "write", "labels": ["auth_database"]})
+}
+
 test_allows_other_files if {
 	rule.deny == set() with input as testing.path({"labels": ["account_database"]})
 }

@@ -108,7 +108,10 @@ test_asks_for_each_packer if {
 	}
 }
 
-_labels := ["env_file", "history_file", "process_memory", "account_database", "contains_credential"]
+_labels := [
+	"account_database", "contains_credential", "contains_unseen", "env_file", "history_file",
+	"process_memory",
+]
 
 test_allows_other_accesses_and_names if {
 	every label in _labels {
@@ -142,6 +145,13 @@ test_allows_numbers_that_stand_for_the_content if {
 		rule.ask == set() with input as _read(name, tree)
 	}
 	count(rule.ask) == 1 with input as _read("cat", tree)
+}
+
+test_allows_changes_of_a_tree_in_place if {
+	tree := {"path": "/h/k", "recursive": true, "labels": ["env_file"]}
+	rule.ask == set() with input as testing.request([{"flags": ["in_place"]}], [tree])
+	one := object.union(tree, {"recursive": false})
+	count(rule.ask) == 1 with input as testing.request([{"flags": ["in_place"]}], [one])
 }
 
 test_allows_counts_of_temporary_trees if {

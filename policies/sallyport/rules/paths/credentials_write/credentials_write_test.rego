@@ -28,6 +28,7 @@ test_allows_delete_of_trees_at_work if {
 
 test_allows_keys_made_here if {
 	rule.deny == set() with input as _credential({"labels": ["generated_here"], "permission": "write"})
+	count(rule.deny) == 1 with input as _credential({"labels": ["generated_here"]})
 }
 
 test_allows_reading_here if {

@@ -18,12 +18,17 @@ test_denies_delete_of_what_is_around_it if {
 	rule.deny == {{"path": 0, "msg": "a protected place lies below /ws/d"}} with input as doc
 	written := testing.path({"access": "write", "path": "/ws/d", "labels": ["contains_protected"]})
 	rule.deny == {{"path": 0, "msg": "a protected place lies below /ws/d"}} with input as written
+	rule.ask == set() with input as written
 }
 
 test_asks_where_a_search_picks if {
-	doc := testing.path({"access": "delete", "path": "/ws/d", "recursive": true, "labels": ["contains_protected", "filtered"]})
+	found := {"access": "delete", "path": "/ws/d", "labels": ["contains_protected", "filtered"]}
+	doc := testing.path(found)
 	rule.deny == set() with input as doc
-	rule.ask == {{"path": 0, "msg": "a protected place lies below /ws/d, and the search may pick it out"}} with input as doc
+	finding := {"path": 0, "msg": "a protected place lies below /ws/d, and the search may pick it out"}
+	rule.ask == {finding} with input as doc
+	rule.ask == {finding} with input as testing.path(object.union(found, {"access": "write"}))
+	rule.ask == set() with input as testing.path(object.union(found, {"access": "read"}))
 }
 
 test_allows_reading if {

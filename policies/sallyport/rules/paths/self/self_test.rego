@@ -28,6 +28,8 @@ test_allows_reading_and_running if {
 test_denies_reading_the_key if {
 	doc := testing.path({"zone": "self", "path": "/s", "access": "read", "labels": ["self_key"]})
 	rule.deny == {{"path": 0, "msg": "/s is a key of sallyport itself"}} with input as doc
+	run := object.union(doc.paths[0], {"access": "execute"})
+	rule.deny == set() with input as testing.path(run)
 }
 
 test_denies_another_configuration if {

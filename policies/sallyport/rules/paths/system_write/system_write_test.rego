@@ -29,10 +29,13 @@ test_denies_account_files_and_whole_trees if {
 		}
 	}
 	rule.deny == {_finding} with input as _system({"access": "delete", "recursive": true, "labels": ["system_root"]})
+	rule.deny == set() with input as _system({"recursive": true, "labels": ["system_root"]})
+	rule.deny == set() with input as _system({"access": "delete", "labels": ["system_root"]})
 }
 
 test_asks_for_added_trees if {
 	rule.ask == {_finding} with input as _system({"access": "delete", "recursive": true})
+	rule.ask == {_finding} with input as _system({"access": "delete", "labels": ["service_unit"]})
 	every label in ["cache", "generated_here"] {
 		rule.ask == set() with input as _system({"access": "delete", "recursive": true, "labels": [label]})
 	}

@@ -25,6 +25,7 @@ test_allows_known_beginning if {
 }
 
 test_allows_in_scripts if {
+	rule.ask == set() with input as _write({}, {"source": "script"})
 	rule.ask == set() with input as _write({"script": "./x.sh"}, {})
 }
 
@@ -65,7 +66,7 @@ _passed_on(listing, between, path) := testing.request(
 	[
 		object.union(_searched, listing),
 		object.union({"name": "sort", "inputs": [0]}, between),
-		{"name": "chmod", "via": ["xargs"], "inputs": [1], "paths": [1]},
+		{"name": "chmod", "via": ["xargs"], "inputs": [0, 1], "paths": [1]},
 	],
 	[
 		object.union({"command": 0, "access": "read"}, path),
@@ -98,9 +99,8 @@ test_asks_where_a_command_adds_names if {
 test_warns_of_names_from_granted_places if {
 	_passes(_passed_on({}, {}, {"zone": "temporary"}))
 	_passes(_passed_on({}, {}, {"zone": "context", "permission": "write"}))
-	lists := {"name": "ls", "flags": ["lists_names"], "paths": [0]}
-	_adds(_passed_on({}, lists, {"zone": "context", "permission": "read"}))
-	_adds(_passed_on({}, lists, {"zone": "home", "permission": "write"}))
+	_adds(_passed_on({}, {}, {"zone": "context", "permission": "read"}))
+	_adds(_passed_on({}, {}, {"zone": "home", "permission": "write"}))
 }
 
 test_asks_where_xargs_has_no_names if {

@@ -20,4 +20,5 @@ test_leaves_other_places_to_their_rules if {
 	rule.deny == set() with input as _read_only({"access": "write", "zone": "self"})
 	rule.deny == set() with input as _read_only({"access": "write", "certainty": "unknown"})
 	rule.deny == set() with input as _read_only({"access": "write", "labels": ["std_device"]})
+	rule.deny == set() with input as _read_only({"access": "write", "labels": ["null_device"]})
 }

@@ -10,7 +10,12 @@ test_asks_for_system_packages if {
 }
 
 test_allows_project_packages if {
-	rule.ask == set() with input as _remove("npm")
+	every name in [
+		"bun", "bundle", "cargo", "composer", "conda", "dart", "deno", "gem", "go", "mamba", "micromamba",
+		"npm", "pip", "pip3", "pipenv", "pipx", "pnpm", "poetry", "python", "python3", "uv", "yarn",
+	] {
+		rule.ask == set() with input as _remove(name)
+	}
 }
 
 test_allows_installing if {

@@ -13,6 +13,7 @@ test_denies_crontab if {
 
 test_denies_cron_files if {
 	rule.deny == {{"path": 0, "msg": "/etc/cron.d/x says what runs later"}} with input as _cron("write")
+	rule.deny == {{"path": 0, "msg": "/etc/cron.d/x says what runs later"}} with input as _cron("delete")
 }
 
 test_asks_for_at if {

@@ -4,8 +4,10 @@ import data.sallyport.rules.system.service_units as rule
 import data.sallyport.testing
 
 test_denies_writes if {
-	doc := testing.path({"path": "/u", "access": "write", "labels": ["service_unit"]})
-	rule.deny == {{"path": 0, "msg": "/u is started by the service manager"}} with input as doc
+	every access in ["write", "delete"] {
+		doc := testing.path({"path": "/u", "access": access, "labels": ["service_unit"]})
+		rule.deny == {{"path": 0, "msg": "/u is started by the service manager"}} with input as doc
+	}
 }
 
 test_allows_reading if {

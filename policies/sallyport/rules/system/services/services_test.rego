@@ -14,7 +14,9 @@ test_allows_other_commands if {
 }
 
 test_warns_of_a_start if {
-	doc := testing.command({"flags": ["service_control"], "argv": ["service", "nginx", "start"]})
-	rule.warn == {{"command": 0}} with input as doc
-	rule.ask == set() with input as doc
+	every verb in ["condrestart", "force-reload", "reload", "restart", "start", "try-restart"] {
+		doc := testing.command({"flags": ["service_control"], "argv": ["service", "nginx", verb]})
+		rule.warn == {{"command": 0}} with input as doc
+		rule.ask == set() with input as doc
+	}
 }

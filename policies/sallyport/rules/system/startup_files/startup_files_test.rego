@@ -45,6 +45,20 @@ test_asks_for_each_configuration_at_home if {
 	rule.ask == set() with input as _configuration("home", ["cache"])
 }
 
+_by(name, doc) := testing.request([{"name": name}], doc.paths)
+
+test_allows_what_git_brings if {
+	rule.ask == set() with input as _by("git", _configuration("home", ["git_config"]))
+	rule.ask == set() with input as _by("git", _obeyed(["autorun"]))
+	rule.warn == set() with input as _by("git", _configuration("workspace", ["agent_config"]))
+}
+
+test_allows_empty_directories if {
+	rule.ask == set() with input as _by("mkdir", _obeyed(["autorun"]))
+	rule.ask == set() with input as _by("mkdir", _configuration("workspace", ["holds_autorun"]))
+	rule.ask == set() with input as testing.path({"labels": ["holds_autorun"]})
+}
+
 test_asks_once_for_startup_files_that_are_obeyed if {
 	count(rule.ask) == 1 with input as _obeyed(["autorun", "shell_startup"])
 	rule.ask == set() with input as testing.path({"access": "write", "labels": ["autorun", "holds_autorun"]})

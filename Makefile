@@ -23,7 +23,7 @@ COMMANDS := $(notdir $(wildcard cmd/*))
 PROGRAMFILES = $(addprefix $(BIN)/,$(COMMANDS) sallyport-full)
 
 .DEFAULT_GOAL := help
-.PHONY: help build install images demo test test-all programs rego-test race bench confirm faults fuzz lint cover cross release generate clean mcp-clients opa-wasm
+.PHONY: help build install images demo test test-all programs rego-test race bench confirm mutate faults fuzz lint cover cross release generate clean mcp-clients opa-wasm
 
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -87,6 +87,10 @@ CONFIRM_SEED  ?= 0
 confirm: ## run CONFIRM_COUNT programs with bash in a sandbox and compare what engine/shell/walk lists (CONFIRM_SEED=0: any seed)
 	$(GO) test -count=1 -v -timeout 12h -run '^TestConfirm$$' ./internal/confirm -confirm.rates \
 	  -confirm.count=$(CONFIRM_COUNT) -confirm.seed=$(CONFIRM_SEED)
+
+MUTANTS    ?=
+mutate: ## change each place of the built-in policies (MUTANTS=sallyport/rules/git: of files with this prefix) and list the changes that no test notices
+	$(GO) test -count=1 -v -timeout 2h -run '^TestMutants$$' ./policies -mutants.count=0 -mutants.of=$(MUTANTS)
 
 FAULTS     ?= 10000
 FAULTSEED  ?= 1

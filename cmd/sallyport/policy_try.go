@@ -48,7 +48,8 @@ Commands are judged by the whole engine in a workspace of their own; nothing run
 form of the built-in rules and by OPA's interpreter, which must agree. -v also shows the tests that pass.
 
 --mutate changes one place of a policy of your own after the other in a copy: it negates a condition, leaves
-one out, or takes another constant. It lists the changes that no test, case or example notices.
+one out, empties a collection, or takes another constant. It lists the changes that no test, case or example
+notices.
 
 Exits with 0 when all tests pass, 1 when one fails or a change survives.`,
 		Example: `  sallyport policy test -v policies

@@ -22,9 +22,9 @@ type Mutant struct {
 }
 
 // Mutants are changes of the policies in directories, at most n of them, as a seed chooses: conditions that
-// are negated or left out, and constants that are others. Tests stay as they are, and so do messages. Some
-// mutants do not compile. They come in the order of files and rows, and all is how many there are to choose
-// from.
+// are negated or left out, collections that are empty, and constants that are others. Tests stay as they are,
+// and so do messages: texts of more than two words. Some mutants do not compile. They come in the order of
+// files and rows, and all is how many there are to choose from.
 func Mutants(dirs []string, n int, seed uint64) (chosen []Mutant, all int, err error) {
 	set := &fileSet{}
 	set.readCustom(dirs, isModule)
@@ -73,24 +73,35 @@ func (s *source) mutants() []Mutant {
 			return false
 		})
 	}
+	condition := func(e *ast.Expr) bool {
+		text := strings.TrimSpace(string(e.Location.Text))
+		if isDeclaration(e) {
+			if call := called(e); len(call) > 2 {
+				note(call[len(call)-1].Location, "[]") // some x in ref
+			}
+			return false
+		}
+		if e.IsAssignment() || text == "true" {
+			return false
+		}
+		if e.Negated {
+			note(e.Location, strings.TrimSpace(strings.TrimPrefix(text, "not")))
+		} else {
+			note(e.Location, "not "+text)
+		}
+		note(e.Location, "true")
+		return false
+	}
 	for _, definition := range s.module.Rules {
 		for d := definition; d != nil; d = d.Else {
-			ast.WalkExprs(d.Body, func(e *ast.Expr) bool {
-				_, some := e.Terms.(*ast.SomeDecl)
-				text := strings.TrimSpace(string(e.Location.Text))
-				switch {
-				case e.Negated:
-					note(e.Location, strings.TrimSpace(strings.TrimPrefix(text, "not")))
-				case !some && !e.IsAssignment() && text != "true":
-					note(e.Location, "not "+text)
-				}
-				if !some && !e.IsAssignment() && text != "true" {
-					note(e.Location, "true")
-				}
-				return false
-			})
+			ast.WalkExprs(d.Body, condition)
 			constants(d.Body)
-			if value := d.Head.Value; value != nil && d.Head.DocKind() == ast.CompleteDoc && len(d.Head.Args) == 0 {
+			value := d.Head.Value
+			if value == nil || d.Head.DocKind() == ast.PartialSetDoc {
+				continue
+			}
+			ast.WalkExprs(value, condition)
+			if d.Head.DocKind() == ast.CompleteDoc {
 				constants(value)
 			}
 		}
@@ -106,7 +117,8 @@ func changed(t *ast.Term, note func(*ast.Location, string)) {
 	}
 	switch v := t.Value.(type) {
 	case ast.String:
-		if text := string(t.Location.Text); strings.HasPrefix(text, `"`) {
+		message := len(strings.Fields(string(v))) > 2
+		if text := string(t.Location.Text); strings.HasPrefix(text, `"`) && !message {
 			note(t.Location, strconv.Quote(string(v)+"-mutant"))
 		}
 	case ast.Number:
@@ -138,9 +150,13 @@ func (m Mutant) Write(file string) error {
 	if end := m.offset + len(m.Was); end > len(text) || string(text[m.offset:end]) != m.Was {
 		return fmt.Errorf("write mutant: %s has changed meanwhile: start again", m.File)
 	}
-	changed := string(text[:m.offset]) + m.Is + string(text[m.offset+len(m.Was):])
-	if err := os.WriteFile(filepath.Clean(file), []byte(changed), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Clean(file), []byte(m.in(string(text))), 0o600); err != nil {
 		return fmt.Errorf("write mutant: %w", err)
 	}
 	return nil
+}
+
+// in makes the change in the text of the file.
+func (m Mutant) in(text string) string {
+	return text[:m.offset] + m.Is + text[m.offset+len(m.Was):]
 }

@@ -90,7 +90,7 @@ func Test(ctx context.Context, opts TestOptions) (TestReport, error) {
 	if err != nil {
 		return TestReport{}, err
 	}
-	report, err := set.runTests(ctx, opts, rules, data)
+	report, err := set.runTests(ctx, newCompiler(), opts, rules, data)
 	if err != nil {
 		return TestReport{}, err
 	}
@@ -103,7 +103,9 @@ func Test(ctx context.Context, opts TestOptions) (TestReport, error) {
 	return report, nil
 }
 
-func (s *fileSet) runTests(ctx context.Context, opts TestOptions, rules []*rule, data map[string]any) (TestReport, error) {
+func (s *fileSet) runTests(
+	ctx context.Context, compiler *ast.Compiler, opts TestOptions, rules []*rule, data map[string]any,
+) (TestReport, error) {
 	modules, err := s.modules(registry(rules, (*rule).waitsFor))
 	if err != nil {
 		return TestReport{}, err
@@ -116,7 +118,7 @@ func (s *fileSet) runTests(ctx context.Context, opts TestOptions, rules []*rule,
 	}
 	defer store.Abort(ctx, txn)
 	runner := tester.NewRunner().
-		SetCompiler(newCompiler().WithEnablePrintStatements(true)).
+		SetCompiler(compiler.WithEnablePrintStatements(true)).
 		SetStore(store).
 		SetModules(modules).
 		CapturePrintOutput(true).

@@ -383,20 +383,16 @@ func debugger(c *call) {
 // attaches reports a debugger, tracer or profiler that is let into a process that runs already: -p PID,
 // strace -fp PID, gdb PROGRAM PID, perf record -a.
 func (c *call) attaches() bool {
-	clusters := c.cmd.Name == "strace" || c.cmd.Name == "ltrace"
+	if c.cmd.Name == "strace" || c.cmd.Name == "ltrace" {
+		return c.has("p", "attach") // the program behind it has options of its own
+	}
 	for _, w := range c.cmd.Words[1:] {
 		name, _, _ := strings.Cut(w.Text, "=")
 		switch {
-		case !isOption(w):
-			if clusters {
-				return false // the program behind it has options of its own
-			}
 		case slices.Contains([]string{"-p", "-pid", "--pid", "--attach", "--attach-pid", "--attach-name"}, name):
 			return true
 		case c.cmd.Name == "perf" && (name == "-a" || name == "--all-cpus"), c.cmd.Name == "lldb" && name == "-n":
 			return true
-		case clusters && name[1] != '-' && strings.Contains(name, "p"):
-			return strings.Trim(name, "-CDFcdfhiknqrtTvVwxXyYzZpP0123456789") == ""
 		case name == "--args":
 			return false
 		}

@@ -17,6 +17,7 @@ type atlas struct {
 	name     map[string][]mark // by the last name
 	pair     map[string][]mark // by the last two names
 	globs    map[string][]mark // by the directory: "/dev", "~/.ssh", "**"
+	under    map[string][]mark // by the last name of the directory: "site-packages" of **/site-packages/*.pth
 
 	secrets, secretsAtHome []string // the places of absolute and home whose labels make them credentials
 }
@@ -45,7 +46,10 @@ func (m *mark) matches(base string) bool {
 }
 
 var atlases = sync.OnceValue(func() *atlas {
-	a := &atlas{absolute: map[string][]mark{}, home: map[string][]mark{}, name: map[string][]mark{}, pair: map[string][]mark{}, globs: map[string][]mark{}}
+	a := &atlas{
+		absolute: map[string][]mark{}, home: map[string][]mark{}, name: map[string][]mark{},
+		pair: map[string][]mark{}, globs: map[string][]mark{}, under: map[string][]mark{},
+	}
 	for _, r := range placeRows {
 		for _, p := range strings.Fields(r.patterns) {
 			a.add(p, mark{label: r.label})
@@ -112,7 +116,11 @@ func (a *atlas) add(pattern string, m mark) {
 		m.head, m.tail, _ = strings.Cut(base, "*")
 		m.simple = !strings.ContainsAny(m.head+m.tail, "*?[") && strings.Contains(base, "*")
 		dir = strings.TrimSuffix(dir, "/")
-		a.globs[dir] = append(a.globs[dir], m)
+		if last, ok := strings.CutPrefix(dir, "**/"); ok {
+			a.under[last] = append(a.under[last], m)
+		} else {
+			a.globs[dir] = append(a.globs[dir], m)
+		}
 		return
 	}
 	if rest, ok := strings.CutPrefix(pattern, "**/"); ok {
@@ -178,6 +186,8 @@ func (a *atlas) visit(p, home string, see func(*mark)) {
 			}
 			visit(a.globs[dir], self, base, see)
 			visit(a.globs["**"], self, base, see)
+			_, last := parent(dir)
+			visit(a.under[last], self, base, see)
 		}
 		if root != "" && len(at) >= len(root) {
 			rel := strings.TrimPrefix(at[len(root):], "/")
@@ -203,6 +213,8 @@ func (a *atlas) names(into *bitset, p string) {
 		visit(a.pair[p[i+1:]], true, "", give)
 	}
 	visit(a.globs["**"], true, base, give)
+	_, last := parent(dir)
+	visit(a.under[last], true, base, give)
 	into.unionWithout(found, gone)
 }
 
@@ -355,7 +367,9 @@ var placeRows = []placeRow{
 		~/.config/configstore/** ~/.config/op/** ~/.config/git/credentials ~/.yarnrc.yml ~/.config/containers/auth.json ~/.databrickscfg
 		~/.kaggle/kaggle.json ~/.config/heroku/** ~/.config/netlify/** ~/.config/vercel/** ~/.local/share/com.vercel.cli/auth.json
 		~/.openai/** ~/.config/openai/** ~/.claude/.credentials.json ~/.claude.json ~/.codex/auth.json ~/.gemini/oauth_creds.json
-		~/.config/github-copilot/** ~/.wgetrc ~/.smbcredentials /etc/ppp/chap-secrets /etc/wireguard/** /etc/openvpn/** /etc/krb5.keytab /etc/ipsec.secrets /tmp/krb5cc_*
+		~/.config/github-copilot/** ~/.circleci/cli.yml ~/.wgetrc
+		~/.smbcredentials /etc/ppp/chap-secrets /etc/wireguard/** /etc/openvpn/**
+		/etc/krb5.keytab /etc/ipsec.secrets /tmp/krb5cc_*
 		**/.git-credentials **/.htpasswd **/*.kdbx **/*.keytab`},
 	{labelEnvFile, "**/.env **/.env.* **/*.env **/.envrc"},
 	{labelAuthDatabase, `/etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/sudoers /etc/sudoers.d/** /etc/master.passwd /etc/spwd.db /etc/doas.conf
@@ -368,7 +382,8 @@ var placeRows = []placeRow{
 	{labelDockerSocket, "/var/run/docker.sock /run/docker.sock /run/containerd/containerd.sock /var/run/containerd/containerd.sock /run/podman/podman.sock /run/crio/crio.sock ~/.docker/run/docker.sock **/docker.sock"},
 	{labelBrowserProfile, `~/.mozilla/** ~/.config/google-chrome/** ~/.config/chromium/** ~/.config/BraveSoftware/** ~/.config/microsoft-edge/** ~/.config/vivaldi/** ~/.config/opera/**
 		~/.thunderbird/** ~/snap/firefox/** ~/Library/Cookies/** ~/Library/Safari/** ~/Library/Mail/** ~/Library/Messages/** ~/.config/Slack/** ~/.config/discord/**
-		**/Login?Data **/Cookies.binarycookies ~/.electrum/** ~/.bitcoin/** ~/.ethereum/** ~/.config/solana/**`},
+		**/Google/Chrome/** **/Firefox/Profiles/** **/globalStorage/state.vscdb **/Login?Data
+		**/Cookies.binarycookies ~/.electrum/** ~/.bitcoin/** ~/.ethereum/** ~/.config/solana/**`},
 	{labelKeyring, `~/.gnupg/** ~/.password-store/** ~/.local/share/keyrings/** ~/.local/share/kwalletd/** ~/Library/Keychains/** /Library/Keychains/** ~/.config/keepassxc/**
 		~/.config/1Password/** ~/.config/Bitwarden/** ~/.config/sops/** ~/.config/age/** ~/.minikube/** ~/.step/**`},
 

@@ -136,6 +136,7 @@ const (
 	flagExhausts
 	flagUnreviewed
 	flagGrants
+	flagAttackTool
 	flagListsNames
 	flagUnresolvedVerb
 	flagCount // not a flag: how many there are
@@ -178,6 +179,7 @@ var flagNames = []string{
 	flagInsecureTLS: "insecure_tls", flagHTTPDelete: "http_delete", flagOpenPath: "open_path", flagSelfControl: "self_control", flagFreesAgent: "frees_agent",
 	flagListsNames: "lists_names", flagRedirectsSource: "redirects_source", flagNetworkConfig: "network_config",
 	flagProcessMemory: "process_memory", flagExhausts: "exhausts", flagUnreviewed: "unreviewed", flagGrants: "grants_access",
+	flagAttackTool: "attack_tool",
 }
 
 // label is one entry of Path.Labels.

@@ -157,6 +157,10 @@ var groups = []Group{
 	}},
 	{Kind: GitConfig, Severity: Low, Files: []Files{{"git", "**/info/attributes **/.gitmodules"}}},
 
+	{Kind: DirectoryConfig, Severity: High, Starts: "the code in it, at each start", Files: []Files{
+		{"Python", "**/site-packages/*.pth **/dist-packages/*.pth **/sitecustomize.py **/usercustomize.py"},
+	}},
+
 	// Shells and sessions.
 	{Kind: ShellStartup, Severity: High, Starts: "the commands in it", Files: []Files{
 		{"every new shell", `~/.bashrc ~/.bash_profile ~/.bash_login ~/.bash_logout ~/.bash_aliases ~/.profile

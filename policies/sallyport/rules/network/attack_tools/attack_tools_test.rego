@@ -4,7 +4,7 @@ import data.sallyport.rules.network.attack_tools as rule
 import data.sallyport.testing
 
 test_asks if {
-	rule.ask == {{"command": 0}} with input as testing.command({"name": "sqlmap"})
+	rule.ask == {{"command": 0}} with input as testing.command({"flags": ["attack_tool"]})
 }
 
 test_allows_other_programs if {

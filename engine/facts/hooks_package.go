@@ -368,7 +368,8 @@ func debugger(c *call) {
 		c.flags.add(flagProcessMemory)
 	}
 	for _, o := range c.options {
-		if !o.given || o.name != "ex" && o.name != "eval-command" && o.name != "one-line" {
+		one := slices.Contains([]string{"ex", "eval-command", "one-line"}, o.name)
+		if !o.given || !one && !(c.cmd.Name == "lldb" && (o.name == "o" || o.name == "O")) {
 			continue
 		}
 		text := strings.TrimSpace(o.value.Text)

@@ -367,7 +367,7 @@ var placeRows = []placeRow{
 		~/.config/configstore/** ~/.config/op/** ~/.config/git/credentials ~/.yarnrc.yml ~/.config/containers/auth.json ~/.databrickscfg
 		~/.kaggle/kaggle.json ~/.config/heroku/** ~/.config/netlify/** ~/.config/vercel/** ~/.local/share/com.vercel.cli/auth.json
 		~/.openai/** ~/.config/openai/** ~/.claude/.credentials.json ~/.claude.json ~/.codex/auth.json ~/.gemini/oauth_creds.json
-		~/.config/github-copilot/** ~/.circleci/cli.yml ~/.wgetrc
+		~/.config/github-copilot/** ~/.circleci/cli.yml ~/.wgetrc ~/.curlrc
 		~/.smbcredentials /etc/ppp/chap-secrets /etc/wireguard/** /etc/openvpn/**
 		/etc/krb5.keytab /etc/ipsec.secrets /tmp/krb5cc_*
 		**/.git-credentials **/.htpasswd **/*.kdbx **/*.keytab`},

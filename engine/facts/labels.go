@@ -258,8 +258,9 @@ func (w *build) bare(p string) string {
 	} else if base != "config" && base != "config.worktree" && base != "commondir" && base != "hooks" {
 		return ""
 	}
-	if _, last := parent(dir); last == ".git" || !w.view.look(join(dir, "HEAD")).exists ||
-		!w.view.look(join(dir, "objects")).exists && !w.view.look(join(dir, "commondir")).exists {
+	has := func(name string) bool { return w.view.look(join(dir, name)).exists }
+	// A directory with objects and references alone is one that a file commondir elsewhere may name.
+	if _, last := parent(dir); last == ".git" || !(has("objects") && has("refs") || has("HEAD") && has("commondir")) {
 		return ""
 	}
 	return join(dir, ".git/"+rest)
@@ -440,3 +441,25 @@ var (
 var obeyedLabels = setOf(
 	labelAutorun, labelAgentConfig, labelEditorConfig, labelDirectoryConfig, labelGitConfig, labelShellStartup,
 )
+
+// ObeyedBy returns the programs of a user that obey a file at an absolute clean path (package engine/obeyed).
+// holds reports a directory in which such files are looked for. home is the user's home directory.
+func ObeyedBy(p, home string) (by []Obeyed, holds bool) {
+	a := atlases()
+	a.visit(p, home, func(m *mark) { holds = holds || m.label == labelHoldsAutorun && !m.not })
+	return a.obeyedBy(nil, p, home), holds
+}
+
+// MayBeObeyed looks at the last two names of a path alone: false means that ObeyedBy finds nothing, unless
+// a directory around the path is itself obeyed.
+func MayBeObeyed(p string) bool {
+	a := atlases()
+	dir, base := parent(p)
+	if len(a.name[base]) > 0 {
+		return true
+	}
+	if i := strings.LastIndexByte(dir, '/'); i >= 0 && len(a.pair[p[i+1:]]) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(a.globs["**"], func(m mark) bool { return m.matches(base) })
+}

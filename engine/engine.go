@@ -210,5 +210,6 @@ type Outcome struct {
 	Exempted []Exempted
 	Spent    []Spent // where the time of the decision went: the environment, facts, then each evaluator
 	Ran      bool
-	Exit     Exit // meaningful when Ran
+	Exit     Exit   // meaningful when Ran
+	Held     []Held // files that were moved aside at its end
 }

@@ -18,6 +18,7 @@ type Options struct {
 	Recorder   Recorder // nil: the gate can only Check
 	Approver   Approver // nil: nobody can be asked, so ask refuses
 	Ledger     Ledger   // nil: nothing was read before, nothing is remembered
+	Boundary   Boundary // nil: nobody looks at what commands leave
 	Mode       Mode
 	Limits     Limits
 	Subject    facts.Subject // for requests that name none
@@ -47,6 +48,7 @@ type Gate struct {
 	o       Options
 	jobs    jobs
 	past    history
+	excuses excuses
 	closing context.Context // ends when the gate is closed
 	close   context.CancelFunc
 
@@ -188,6 +190,10 @@ func (g *Gate) Close() error {
 		errs = append(errs, env.Close())
 	}
 	g.jobs.kill()
+	if g.o.Boundary != nil && !g.o.Once {
+		_, f := g.hold(g.o.Boundary.Close(), g.o.Subject)
+		errs = append(errs, f.cause())
+	}
 	if started && !already {
 		errs = append(errs, g.o.Recorder.Record(context.Background(), g.stopRecord()))
 	}

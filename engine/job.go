@@ -139,6 +139,11 @@ func (g *Gate) launch(ctx context.Context, j *judged, out Outcome, leave func())
 		noted = func(code int) error { return end(g.foresee(j), code) }
 	}
 	j.entry.runs()
+	if g.o.Boundary != nil {
+		j.excuse = j.excused(out.Approval != nil && out.Approval.Granted)
+		g.excuses.count(j.excuse, 1)
+		g.o.Boundary.Enter()
+	}
 	out.Ran = true
 	started := g.o.Now()
 	if err := ctx.Err(); err != nil {
@@ -228,6 +233,10 @@ func (g *Gate) conclude(j *judged, out Outcome, e Exit, noted func(int) error) O
 	defer j.entry.ended(e.Code)
 	if err := noted(e.Code); err != nil {
 		out.Fault = newFault("ledger", err)
+	}
+	held, f := g.leave(j)
+	if out.Held = held; f != nil {
+		out.Fault = f
 	}
 	records := []Record{g.newRecord(KindOutcome, j.decision.ID, g.outcomeBody(out))}
 	if g.o.Once {

@@ -22,7 +22,8 @@ type judged struct {
 	by       []Evaluator // its evaluators
 	exempted []Exempted
 	spent    []Spent
-	entry    *entry // its place in the session; nil where nothing remembers it
+	entry    *entry   // its place in the session; nil where nothing remembers it
+	excuse   []string // files that it may leave, by real path
 }
 
 func (j *judged) outcome() Outcome {

@@ -101,6 +101,7 @@ type OutcomeBody struct {
 	Stdout     StreamBody `json:"stdout"`
 	Stderr     StreamBody `json:"stderr"`
 	Error      string     `json:"error"`
+	Held       []Held     `json:"held,omitempty"` // files that commands left and that were moved aside
 }
 
 // StreamBody is the record of an output stream.

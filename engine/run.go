@@ -106,7 +106,7 @@ func (g *Gate) outcomeBody(out Outcome) OutcomeBody {
 		TimedOut: e.TimedOut, Killed: e.Killed, Survivors: e.Survivors, Runner: d.Name, Isolation: d.Isolation,
 		UserUS: e.UserTime.Microseconds(), SystemUS: e.SystemTime.Microseconds(), MaxRSS: e.MaxRSS, OOMKills: e.OOMKills,
 		Stdout: StreamBody{Bytes: e.Stdout.Bytes, SHA256: e.Stdout.SHA256},
-		Stderr: StreamBody{Bytes: e.Stderr.Bytes, SHA256: e.Stderr.SHA256},
+		Stderr: StreamBody{Bytes: e.Stderr.Bytes, SHA256: e.Stderr.SHA256}, Held: out.Held,
 	}
 	if e.Error != nil {
 		b.Error = e.Error.Error()

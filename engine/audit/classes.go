@@ -46,7 +46,8 @@ var (
 			" input/session/recent/*/effect input/session/recent/*/state input/session/recent/*/approval" +
 			" input/session/recent/*/certainty input/session/recent/*/effects/* input/session/recent/*/labels/*",
 	})
-	said = fieldsOf(map[redact.Class]string{redact.Free: "error comment by"})
+	said = fieldsOf(map[redact.Class]string{redact.Free: "error comment by held/*/message held/*/error",
+		redact.Name: "held/*/path"})
 )
 
 // fields is a tree of members of a record, with the class of those that are texts.

@@ -22,6 +22,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/rego"
 	"github.com/sallyport-dev/sallyport/engine/wasm"
 	"github.com/sallyport-dev/sallyport/plugins/plain"
+	"github.com/sallyport-dev/sallyport/runners/boundary"
 	"github.com/sallyport-dev/sallyport/runners/docker"
 	"github.com/sallyport-dev/sallyport/runners/journal"
 )
@@ -245,6 +246,9 @@ func (s *Sallyport) record(l *config.Loaded, o Options, options *engine.Options)
 	options.Recorder = s.log
 	if copies.Log = s.log; copies.to != nil {
 		options.Recorder = copies
+	}
+	if _, elsewhere := l.Elsewhere(); !elsewhere {
+		options.Boundary = boundary.New(boundary.Options{Layout: options.Layout, Store: l.HeldDir()})
 	}
 	options.Runner = journal.Wrap(options.Runner, journalOptions(l, s.log.Redactor(), o.Warn))
 	return s.Policies.Accept()

@@ -12,7 +12,6 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/audit"
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/redact"
-	"github.com/sallyport-dev/sallyport/runners/bubblewrap"
 	"github.com/sallyport-dev/sallyport/runners/docker"
 	"github.com/sallyport-dev/sallyport/runners/journal"
 )
@@ -204,7 +203,6 @@ func PruneEnvironments(ctx context.Context, l *config.Loaded, kept bool, before 
 			}
 		}
 	}
-	err = errors.Join(err, bubblewrap.Prune(l.SandboxDir()))
 	for _, e := range all {
 		if e.Kept && !slices.Contains(p.Containers, e.Name) {
 			p.Kept++

@@ -15,7 +15,9 @@ func (a *app) envCommand() *cobra.Command {
 	return group("env", "List, inspect and remove sandboxes and containers", `  sallyport env list
   sallyport env logs --follow
   sallyport env prune --older-than 24h
-`, a.envList(), a.envLogs(), a.envRemove(), a.envPrune())
+  sallyport env held
+  sallyport env release 01a2
+`, a.envList(), a.envLogs(), a.envRemove(), a.envPrune(), a.envHeld(), a.envRelease())
 }
 
 func (a *app) envList() *cobra.Command {

@@ -153,6 +153,9 @@ func (a *app) explainExec(out engine.Outcome) {
 	if out.Exit.Survivors > 0 {
 		a.say("%d processes of the command could not be ended", out.Exit.Survivors)
 	}
+	for _, line := range show.Held(out.Held) {
+		a.say("%s", printable(line))
+	}
 	if out.Fault != nil {
 		a.complain(out.Fault)
 	}
@@ -210,6 +213,7 @@ type execution struct {
 	Stderr    stream           `json:"stderr"`
 	Survivors int              `json:"survivors"`
 	OOMKills  int              `json:"oom_kills"`
+	Held      []engine.Held    `json:"held"` // files that it left and that were moved aside
 	Error     string           `json:"error"`
 }
 
@@ -223,7 +227,7 @@ type stream struct {
 func executed(out engine.Outcome, code int) execution {
 	e := execution{
 		Decision: out.Decision, Approval: out.Approval, Ran: out.Ran, Command: show.JudgedText(out), WorkDir: out.WorkDir,
-		Status: code, ExitCode: -1,
+		Status: code, ExitCode: -1, Held: append([]engine.Held{}, out.Held...),
 	}
 	if out.Input != nil {
 		e.Runner, e.Isolation = out.Input.Runner.Name, out.Input.Runner.Isolation

@@ -112,6 +112,7 @@ func TestFullConfiguration(t *testing.T) {
 			{Path: in("home/.local/state/sallyport/sessions"), Label: "self_audit"},
 			{Path: in("home/.local/state/sallyport/environments"), Label: "self_audit"},
 			{Path: in("home/.local/state/sallyport/sandboxes"), Label: "self_audit"},
+			{Path: in("home/.local/state/sallyport/held"), Label: "self_audit"},
 		},
 		Generated: []string{"*.o"},
 	}

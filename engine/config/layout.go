@@ -116,6 +116,7 @@ func (l *Loaded) self() []facts.Place {
 	add(l.SessionsDir(), "self_audit")
 	add(l.EnvironmentsDir(), "self_audit")
 	add(l.SandboxDir(), "self_audit")
+	add(l.HeldDir(), "self_audit")
 	return places
 }
 

@@ -134,6 +134,12 @@ func (l *Loaded) EnvironmentsDir() string {
 	return xdg(l.host, "XDG_STATE_HOME", ".local/state", "environments")
 }
 
+// HeldDir is where files are kept that commands left and that policies refused, beside the sessions. It is "" if
+// there is neither $XDG_STATE_HOME nor a home directory.
+func (l *Loaded) HeldDir() string {
+	return xdg(l.host, "XDG_STATE_HOME", ".local/state", "held")
+}
+
 // SandboxDir is the record of files that sandboxes must remove again, beside the sessions. It is "" if there
 // is neither $XDG_STATE_HOME nor a home directory.
 func (l *Loaded) SandboxDir() string {

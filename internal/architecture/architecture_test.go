@@ -18,12 +18,12 @@ const module = "github.com/sallyport-dev/sallyport"
 // ours lists, for each package, the packages of this module that its code (tests aside) may import.
 // A new package gets a row here: imports run from the top of this table to its bottom.
 var ours = map[string][]string{
-	"cmd/sallyport":            {"images", "internal/background", "internal/mcpserver", "internal/release", "internal/setup", "plugins", "policies", "runners/docker", "runners/journal", "engine", "engine/audit", "engine/audit/publish", "engine/config", "engine/facts", "engine/rego", "engine/redact", "engine/shell", "engine/wasm", "internal/show"},
+	"cmd/sallyport":            {"images", "internal/background", "internal/mcpserver", "internal/release", "internal/setup", "plugins", "policies", "runners/boundary", "runners/docker", "runners/journal", "engine", "engine/audit", "engine/audit/publish", "engine/config", "engine/facts", "engine/rego", "engine/redact", "engine/shell", "engine/wasm", "internal/show"},
 	"internal/mcpserver":       {"internal/background", "internal/docstring", "internal/filetools", "engine", "engine/facts"},
 	"internal/background":      {"engine"},
 	"internal/filetools":       {"internal/docstring", "engine", "engine/facts"},
 	"internal/docstring":       {},
-	"plugins":                  {"policies", "runners/bubblewrap", "runners/command", "runners/docker", "runners/wire", "runners/local", "runners/supervisor", "engine", "engine/audit", "engine/audit/publish", "engine/config", "engine/facts", "engine/ledger", "engine/redact", "engine/rego", "engine/rego/fleet", "engine/wasm", "runners/journal", "plugins/plain", "engine/compiled"},
+	"plugins":                  {"policies", "runners/boundary", "runners/bubblewrap", "runners/command", "runners/docker", "runners/wire", "runners/local", "runners/supervisor", "engine", "engine/audit", "engine/audit/publish", "engine/config", "engine/facts", "engine/ledger", "engine/redact", "engine/rego", "engine/rego/fleet", "engine/wasm", "runners/journal", "plugins/plain", "engine/compiled"},
 	"cmd/sallyport-supervisor": {"internal/release", "runners/canary", "runners/wire", "runners/identity", "runners/local", "runners/supervisor", "engine", "engine/facts"},
 	"cmd/sallyport-verify":     {}, // a second reading of the format, which shares nothing with the first
 	"runners/command":          {"runners/wire", "runners/local", "runners/supervisor", "engine", "engine/facts"},
@@ -31,6 +31,8 @@ var ours = map[string][]string{
 	"runners/bubblewrap":       {"runners/canary", "runners/identity", "runners/looks", "runners/mounts", "runners/wire", "runners/local", "runners/supervisor", "engine", "engine/facts"},
 	"runners/looks":            {"runners/wire", "engine", "engine/facts"},
 	"runners/canary":           {},
+	"runners/changes":          {},
+	"runners/boundary":         {"runners/changes", "runners/files", "engine", "engine/facts", "engine/obeyed"},
 	"runners/mounts":           {"runners/files", "engine", "engine/facts"},
 	"runners/journal":          {"runners/wire", "engine", "engine/facts"},
 	"runners/wire":             {"engine", "engine/facts"},

@@ -25,7 +25,7 @@ func (w *world) state(t *testing.T) map[string]string {
 		found := map[string]string{}
 		describeTree(found, filepath.Join(w.workspace, name), name)
 		if len(found) == 1 && emptyThing(filepath.Join(w.workspace, name)) {
-			continue // a mask
+			continue
 		}
 		maps.Copy(state, found)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/runners/boundary"
 	"github.com/sallyport-dev/sallyport/runners/command"
 )
 
@@ -52,17 +53,16 @@ func settle(t *testing.T, open opener, elevated bool) *site {
 	t.Helper()
 	w := newWorld(t)
 	s := &site{world: w, open: open, elevated: elevated}
+	s.boundary = boundary.New(boundary.Options{Layout: w.layout(), Store: t.TempDir()})
 	if open == nil {
 		return s
 	}
 	s.env = open(t, w)
-	without := w.before
-	w.before = w.state(t) // an environment may mask what is not there, as long as it is open
 	t.Cleanup(func() {
 		if err := s.env.Close(); err != nil {
 			t.Errorf("close environment: %v", err)
 		}
-		if w.before = without; s.confines && !t.Failed() {
+		if s.confines && !t.Failed() {
 			for _, way := range w.changes(t) {
 				if strings.HasPrefix(way, "made ") { // the rest may be the host's doing
 					t.Errorf("left behind: %s", way)

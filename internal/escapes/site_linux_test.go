@@ -13,6 +13,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/internal/await"
+	"github.com/sallyport-dev/sallyport/runners/boundary"
 	"github.com/sallyport-dev/sallyport/runners/runnertest"
 )
 
@@ -22,7 +23,8 @@ type site struct {
 	env      engine.Environment
 	open     opener
 	elevated bool // commands ask for root by sudo
-	confines bool // it protects places
+	confines bool // it protects places, and its boundary holds the files of commands
+	boundary *boundary.Boundary
 }
 
 // tryGrace is the time between TERM and KILL.
@@ -87,6 +89,9 @@ func (s *site) attempt(t *testing.T, c try) (out []string) {
 		}
 		s.renew(t)
 	}
+	if s.confines {
+		s.boundary.Enter()
+	}
 	var said string
 	if c.tool != nil {
 		said = c.tool(s, s.env.Files())
@@ -112,6 +117,9 @@ func (s *site) attempt(t *testing.T, c try) (out []string) {
 			out = append(out, fmt.Sprintf("ended by %s %s", x.Signal, x.Killed))
 		}
 	}
+	if s.confines {
+		out = append(out, s.hold()...)
+	}
 	t.Logf("says: %.400q", said)
 	if s.elevated && c.asRoot { // what it does to the container is its own, and ends with it
 		out = s.touched(t, strings.ReplaceAll(said, s.got, ""))
@@ -119,6 +127,21 @@ func (s *site) attempt(t *testing.T, c try) (out []string) {
 		return append(out, s.left(tag)...)
 	}
 	return append(append(out, s.reached(t, said, tag)...), s.serves()...)
+}
+
+// hold holds the files that a try left, as the gate does with those that policies refuse.
+func (s *site) hold() (out []string) {
+	var all []engine.Held
+	found := s.boundary.Leave()
+	for _, p := range found {
+		all = append(all, engine.Held{Path: p})
+	}
+	for _, h := range s.boundary.Hold(word("d-"), all) {
+		if h.Error != "" {
+			out = append(out, h.String())
+		}
+	}
+	return out
 }
 
 // reached looks, from the host, at what a try has done.

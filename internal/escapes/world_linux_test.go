@@ -62,10 +62,6 @@ func newWorld(t *testing.T) *world {
 	for _, name := range names(t, w.workspace) {
 		w.known[name] = true
 	}
-	for _, name := range guarded() { // what masks a place must stay as long as the environment does
-		top, _, _ := strings.Cut(name, "/")
-		w.known[top] = true
-	}
 	return w
 }
 
@@ -128,13 +124,14 @@ func (w *world) plant(t *testing.T) {
 	}))
 }
 
-// guarded are the places of the workspace that must not change. What is not there may be masked by
-// something empty while an environment is open.
+// guarded are the places of the workspace that must not change. An empty directory in the place of one is no
+// change.
 func guarded() []string {
 	return []string{
 		".git/config", ".git/hooks", ".git/commondir", ".git/config.worktree", ".git/info/attributes", ".git/modules/sub/config", ".git/modules/sub/hooks",
 		".git/worktrees/tree/commondir", ".git/worktrees/tree/config.worktree", "tree/.git", ".githooks", "nested/.git/config", "nested/.git/hooks",
 		".vscode", ".idea", ".mcp.json", ".claude", ".envrc", "locked", "deep/locked", "later",
+		"deep/down/.claude", "fresh/.git/hooks",
 	}
 }
 

@@ -18,6 +18,7 @@ type verdict struct {
 	Isolation  string    `json:"isolation" jsonschema:"What confines it there: none, namespace, container or remote."`
 	Approval   *approved `json:"approval,omitempty" jsonschema:"The answer of the person who was asked."`
 	HowToAllow string    `json:"how_to_allow,omitempty" jsonschema:"What a person can do to allow it."`
+	Held       []held    `json:"held,omitempty" jsonschema:"Files that were moved aside, because programs of the user would obey them."`
 	Fault      string    `json:"fault,omitempty" jsonschema:"Names in the audit log what of sallyport broke."`
 }
 
@@ -29,6 +30,13 @@ type reason struct {
 	Title       string `json:"title"`
 	Message     string `json:"message"`
 	Remediation string `json:"remediation" jsonschema:"What to do instead."`
+}
+
+// held is a file that a command left and that was moved aside.
+type held struct {
+	Path    string `json:"path"`
+	Message string `json:"message" jsonschema:"Why."`
+	Left    string `json:"left" jsonschema:"What stands in its place."`
 }
 
 // approved is a person's answer.
@@ -50,6 +58,9 @@ func (c *call) verdictOf(out engine.Outcome) verdict {
 	}
 	if out.Fault != nil {
 		v.Fault = out.Fault.ID
+	}
+	for _, h := range out.Held {
+		v.Held = append(v.Held, held{h.Path, h.Message, h.Left})
 	}
 	if a := out.Approval; a != nil && a.By != "" {
 		v.Approval = &approved{Granted: a.Granted, By: a.By, Comment: a.Comment}

@@ -126,6 +126,9 @@ func (c *call) commandResultOf(out engine.Outcome, asked engine.Request) command
 	if e.Survivors > 0 {
 		notes = append(notes, fmt.Sprintf("%d processes of the command could not be ended", e.Survivors))
 	}
+	for _, h := range out.Held[:min(len(out.Held), maxHeldNotes)] {
+		notes = append(notes, h.String())
+	}
 	r.complete = out.Fault == nil && !e.TimedOut && e.Killed == "" && e.Error == nil
 	if !r.complete {
 		r.ExitCode = -1
@@ -134,6 +137,9 @@ func (c *call) commandResultOf(out engine.Outcome, asked engine.Request) command
 	r.Stderr = withNotes(r.Stderr, notes)
 	return r
 }
+
+// maxHeldNotes bounds the held files that a note names; the result lists all.
+const maxHeldNotes = 10
 
 // oomText says that memory ran out. It may be another command of the environment that lost a process.
 func oomText(kills int) string {

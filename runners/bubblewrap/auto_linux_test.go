@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/internal/await"
@@ -127,23 +125,6 @@ func TestShortOfSomething(t *testing.T) {
 	}
 }
 
-// TestShortOfSpace: nothing can be made in the state directory.
-func TestShortOfSpace(t *testing.T) {
-	leftout.NeedRoot(t)
-	t.Parallel()
-	o := settings(t)
-	o.State = t.TempDir()
-	if err := unix.Mount("none", o.State, "tmpfs", 0, "nr_inodes=1"); err != nil {
-		leftout.Skip(t, leftout.Root, "no small file system can be mounted: "+err.Error())
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(o.State, unix.MNT_DETACH); err != nil { // a program that another test starts just now may hold it for a moment longer
-			t.Error(err)
-		}
-	})
-	refusesForWant(t, o)
-}
-
 // refusesForWant expects that no sandbox is made and nothing takes its place.
 func refusesForWant(t *testing.T, o bubblewrap.Options) {
 	t.Helper()
@@ -200,15 +181,19 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// What lies in the workspace is never a reason to do without the sandbox that the machine has.
-func TestNoWayOut(t *testing.T) {
+// The files in the workspace are never a reason to do without the sandbox that the machine has, nor to refuse it.
+func TestManyRepositories(t *testing.T) {
 	t.Parallel()
 	ws := t.TempDir()
-	host(t, `cd "$WS"; for i in $(seq 250); do mkdir -p r$i/.git; done`, "WS="+ws)
-	o := settings(t)
-	o.Otherwise = bareRunner{}
-	if _, err := try(o, layout(ws)); err == nil || !strings.Contains(err.Error(), "look for repositories") {
-		t.Errorf("got %v", err)
+	host(t, `cd "$WS"; for i in $(seq 250); do mkdir -p r$i/.git/hooks; done`, "WS="+ws)
+	env := open(t, settings(t), layout(ws))
+	defer env.Close()
+	told, ok := env.(interface{ Shortcomings() []string })
+	if !ok || !strings.Contains(strings.Join(told.Shortcomings(), "\n"), "more than 200 repositories") {
+		t.Error("the sandbox does not tell that some of the repositories can be changed")
+	}
+	if x := run(t, env, `touch /usr/x; ls -d /root/.ssh`); x.Code == 0 {
+		t.Errorf("no sandbox: %+v", x)
 	}
 }
 

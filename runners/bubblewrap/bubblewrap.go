@@ -27,7 +27,6 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
-	"github.com/sallyport-dev/sallyport/runners/mounts"
 )
 
 // Options configure a Runner.
@@ -90,9 +89,6 @@ func New(o Options) (*Runner, error) {
 	}
 	return &Runner{o: o}, nil
 }
-
-// Prune removes the files that sandboxes of dead sessions left outside. State is that of Options.
-func Prune(state string) error { return mounts.SweepMasks(state) }
 
 // Notify sets the receiver of messages for people: commands are not confined, and why; suspicious files that
 // a sandbox left.

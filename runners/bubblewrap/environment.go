@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
@@ -54,13 +53,10 @@ type Environment struct {
 	roots   []facts.Root // their real paths
 	spec    engine.EnvironmentSpec
 	guarded mounts.Protection
-	lookout *mounts.Lookout // nil: nobody looks for repositories that commands make
-	masks   *mounts.Masks
 	group   *group
 	loose   []string // unbounded resources, for people
 
-	tidy   sync.Once
-	untidy error
+	tidy sync.Once
 }
 
 var _ engine.Remote = (*Environment)(nil)
@@ -95,9 +91,6 @@ func confine(ctx context.Context, o Options, spec engine.EnvironmentSpec, notice
 		return nil, err
 	}
 	o, spec = e.o, e.spec
-	if e.masks, err = mounts.OpenMasks(o.State); err != nil {
-		return nil, err
-	}
 	e.bound(v)
 	err = e.protect(v)
 	var t *trial
@@ -110,7 +103,7 @@ func confine(ctx context.Context, o Options, spec engine.EnvironmentSpec, notice
 	}
 	if err != nil {
 		e.group.remove()
-		return nil, errors.Join(err, e.masks.Close())
+		return nil, err
 	}
 	go func() { // also when it ends unasked: no caller closes a broken one
 		<-e.program.Done()
@@ -150,7 +143,6 @@ func moved(roots []facts.Root, resolved map[string]mounts.Place) []facts.Root {
 
 // protect puts the protected places on top of the granted places.
 func (e *Environment) protect(v *view) error {
-	began := time.Now()
 	self := e.spec.Layout.Self
 	if e.o.State != "" {
 		self = append(slices.Clone(self), facts.Place{Path: e.o.State})
@@ -160,17 +152,7 @@ func (e *Environment) protect(v *view) error {
 	if e.guarded, err = mounts.Protect(e.roots, e.spec.Layout.Home, self); err != nil {
 		return fmt.Errorf("start sandbox: %w", err)
 	}
-	e.lookout = e.lookOut(time.Since(began))
 	for _, g := range e.guarded.Guarded {
-		if g.Maskable != nil {
-			err := e.masks.Put(g.Path, *g.Maskable)
-			switch {
-			case err != nil && g.Mask != nil && unwritable(err):
-				continue // commands cannot make it either
-			case err != nil && g.Mask != nil:
-				return fmt.Errorf("start sandbox: put a mask on %s: %w", g.Path, err)
-			}
-		}
 		v.bind(g.Path, g.Write)
 	}
 	return nil
@@ -216,15 +198,9 @@ func (e *Environment) unbounded(why error) {
 	}
 }
 
-// unwritable reports whether a place cannot be made because nobody of our rights can make something there.
-func unwritable(err error) bool { return errors.Is(err, os.ErrPermission) || isReadOnlyFS(err) }
-
 // Shortcomings lists, for people, the promises that the sandbox does not keep.
 func (e *Environment) Shortcomings() []string {
 	all := slices.Concat(e.box.Shortcomings(), e.guarded.Notes, e.loose)
-	if e.lookout == nil {
-		all = append(all, "the writable places hold so many files that nobody looks for repositories that commands make")
-	}
 	if e.o.UnixSockets {
 		all = append(all, "commands may make sockets of AF_UNIX: with the network of the host they reach what listens on abstract ones")
 	}
@@ -250,34 +226,11 @@ func (e *Environment) Close() error {
 	err := e.box.Close()
 	<-e.program.Done()
 	e.cleanUp()
-	return errors.Join(err, e.untidy)
+	return err
 }
 
-// lookOut tells of repositories that come up. Finding those that are there took some time.
-func (e *Environment) lookOut(took time.Duration) *mounts.Lookout {
-	return mounts.LookOut(e.roots, e.spec.Layout.Home, e.guarded, took, func() bool { return e.Live() > 0 }, func(repository, words string) {
-		e.notice(words)
-		e.spec.Tell("repository", map[string]any{"path": repository})
-	})
-}
-
-// Start begins a command. See wire.Environment.Start.
-func (e *Environment) Start(ctx context.Context, c engine.Command) (engine.Process, error) {
-	p, err := e.box.Start(ctx, c)
-	if err == nil {
-		e.lookout.Ran()
-	}
-	return p, err
-}
-
-// cleanUp takes the masks away and looks for repositories a last time.
-func (e *Environment) cleanUp() {
-	e.tidy.Do(func() {
-		e.untidy = e.masks.Close()
-		e.group.remove()
-		e.lookout.Close()
-	})
-}
+// cleanUp removes the control group.
+func (e *Environment) cleanUp() { e.tidy.Do(e.group.remove) }
 
 // host is the part of the host that the base of the view is made from.
 func (o Options) host(spec engine.EnvironmentSpec) host {

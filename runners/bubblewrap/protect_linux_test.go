@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,7 +17,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
-	"github.com/sallyport-dev/sallyport/runners/bubblewrap"
+	"github.com/sallyport-dev/sallyport/runners/boundary"
 )
 
 // host runs a text outside of every sandbox.
@@ -135,7 +134,8 @@ var planted = []struct{ name, plant, use string }{
 	{"protected place to come", `mkdir -p later/on && echo x >later/on/it`, `test -s later/on/it && touch "$RAN" || true`},
 }
 
-// What commands leave in a workspace is not run outside, and each of these would be without the sandbox.
+// The files that commands leave in a workspace start nothing outside, and each of these would without the sandbox
+// and its boundary.
 func TestNothingPlantedRuns(t *testing.T) {
 	t.Parallel()
 	for _, tc := range planted {
@@ -150,7 +150,18 @@ func TestNothingPlantedRuns(t *testing.T) {
 					l := layout(ws)
 					l.Roots[0].Protected = []string{ws + "/kept", ws + "/later/on"}
 					env := open(t, settings(t), l)
+					b := boundary.New(boundary.Options{Layout: l, Store: t.TempDir()})
+					b.Enter()
 					run(t, env, `cd "$WS"; `+tc.plant, vars...)
+					var held []engine.Held
+					for _, p := range b.Leave() {
+						held = append(held, engine.Held{Path: p})
+					}
+					for _, h := range b.Hold("d", held) {
+						if h.Error != "" {
+							t.Errorf("hold %s: %s", h.Path, h.Error)
+						}
+					}
 					if err := env.Close(); err != nil {
 						t.Error(err)
 					}
@@ -166,47 +177,17 @@ func TestNothingPlantedRuns(t *testing.T) {
 	}
 }
 
-// Masks are gone after a session, and what the user made in their place meanwhile is not.
+// The workspace has the same names before, during and after a session that writes nothing.
 func TestNoLitter(t *testing.T) {
 	t.Parallel()
 	ws := repositories(t)
 	before := tree(t, ws)
 	env := open(t, settings(t), layout(ws))
-	during := tree(t, ws)
-	if !slices.Contains(during, ".vscode") || !slices.Contains(during, ".git/commondir") {
-		t.Error("there are no masks, so this shows nothing")
+	run(t, env, `cat "$WS/file"`, "WS="+ws)
+	if diff := cmp.Diff(before, tree(t, ws)); diff != "" {
+		t.Errorf("during the session (-want +got):\n%s", diff)
 	}
-	if out := host(t, `cd "$WS"; git status --porcelain --ignore-submodules; git -C deep/er/nested status --porcelain`, "WS="+ws); strings.Contains(out, ".vscode") || strings.Contains(out, ".envrc") {
-		t.Errorf("git sees the masks: %s", out)
-	}
-	host(t, `echo mine >"$WS/.vscode/settings.json"`, "WS="+ws)
 	if err := env.Close(); err != nil {
-		t.Error(err)
-	}
-	want := append(slices.Clone(before), ".vscode", ".vscode/settings.json")
-	slices.Sort(want)
-	after := tree(t, ws)
-	slices.Sort(after)
-	if diff := cmp.Diff(want, after); diff != "" {
-		t.Errorf("left behind (-want +got):\n%s", diff)
-	}
-}
-
-// Two sessions on one workspace share masks: the end of the first leaves the second as it was.
-func TestSharedMasks(t *testing.T) {
-	t.Parallel()
-	ws := repositories(t)
-	before := tree(t, ws)
-	o := settings(t)
-	first, second := open(t, o, layout(ws)), open(t, o, layout(ws))
-	if err := first.Close(); err != nil {
-		t.Error(err)
-	}
-	x := run(t, second, `cd "$WS"; mkdir -p .vscode/x; echo ../x >.git/commondir`, "WS="+ws)
-	if x.Code == 0 {
-		t.Error("the masks of the second went with the first")
-	}
-	if err := second.Close(); err != nil {
 		t.Error(err)
 	}
 	if diff := cmp.Diff(before, tree(t, ws)); diff != "" {
@@ -240,35 +221,6 @@ func TestPlantedLink(t *testing.T) {
 			t.Errorf("%+v", x)
 		}
 		env.Close()
-	}
-}
-
-// What repositories commands made is told when the session ends.
-func TestNewRepositoriesAreTold(t *testing.T) {
-	t.Parallel()
-	ws := repositories(t)
-	r, err := bubblewrap.New(settings(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var told []string
-	r.Notify(func(text string) { told = append(told, text) })
-	env, err := r.Open(t.Context(), engine.EnvironmentSpec{Layout: layout(ws)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	run(t, env, `cd "$WS"; git init -q fresh; git init -q --bare fresh.git; echo "gitdir: x" >deep/.git`, "WS="+ws)
-	if err := env.Close(); err != nil {
-		t.Error(err)
-	}
-	all := strings.Join(told, "\n")
-	for _, want := range []string{ws + "/fresh/.git", ws + "/fresh.git", ws + "/deep/.git"} {
-		if !strings.Contains(all, "commands made "+want+": ") {
-			t.Errorf("%s is not told of: %q", want, told)
-		}
-	}
-	if len(told) != 3 {
-		t.Errorf("told: %q", told)
 	}
 }
 

@@ -1,16 +1,12 @@
 package docker
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
-	"time"
 	"unicode/utf8"
 
 	"github.com/sallyport-dev/sallyport/engine/facts"
@@ -21,10 +17,8 @@ import (
 type view struct {
 	binds     []mounts.Mount // in the order in which they are made
 	workspace mounts.Mount
-	masks     map[string]mounts.Mask
 	roots     []facts.Root // at their real paths
 	guarded   mounts.Protection
-	looked    time.Duration // time spent on finding guarded places
 }
 
 // view plans the mounts of this machine's files: the granted places at the same paths, then the protected
@@ -40,7 +34,7 @@ func (o Options) view(e *Engine, l facts.Layout) (view, error) {
 			return view{}, err
 		}
 	}
-	v := view{masks: map[string]mounts.Mask{}}
+	v := view{}
 	at := map[string]mounts.Mount{}
 	for _, r := range l.Roots {
 		at[r.Path] = mounts.Mount{Source: places[r.Path].Path, Target: r.Path, Write: r.Write}
@@ -70,17 +64,12 @@ func (o Options) view(e *Engine, l facts.Layout) (view, error) {
 func (o Options) protect(v *view, at map[string]mounts.Mount, l facts.Layout, places map[string]mounts.Place) error {
 	self := slices.Concat(l.Self, []facts.Place{{Path: o.State}, {Path: o.Supervisor}})
 	self = slices.DeleteFunc(self, func(p facts.Place) bool { return p.Path == "" })
-	began := time.Now()
 	var err error
 	v.roots = moved(l.Roots, places)
 	if v.guarded, err = mounts.Protect(v.roots, l.Home, self); err != nil {
 		return err
 	}
-	v.looked = time.Since(began)
 	for _, g := range v.guarded.Guarded {
-		if g.Maskable != nil {
-			v.masks[g.Path] = *g.Maskable
-		}
 		for _, r := range l.Roots { // one place may be granted by more than one path
 			real := places[r.Path].Path
 			rest, below := strings.CutPrefix(g.Path, strings.TrimSuffix(real, "/")+"/")
@@ -186,22 +175,6 @@ func free(target string) error {
 	}
 	if needed || slices.Contains([]string{"/bin", "/sbin", "/lib", "/lib64", "/usr", "/etc", "/run", "/usr/bin", "/usr/lib", home}, target) {
 		return fmt.Errorf("mount at %s: the container needs that place for itself: choose another", target)
-	}
-	return nil
-}
-
-// put creates masks for missing places, and drops those from the view that cannot be created: where sallyport
-// cannot create a file, commands cannot either.
-func (v *view) put(m *mounts.Masks) error {
-	for _, place := range slices.Sorted(maps.Keys(v.masks)) {
-		err := m.Put(place, v.masks[place])
-		if err == nil || exists(place) {
-			continue
-		}
-		if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
-			return fmt.Errorf("protect %s, which is missing: %w", place, err)
-		}
-		v.binds = slices.DeleteFunc(v.binds, func(b mounts.Mount) bool { return b.Source == place })
 	}
 	return nil
 }

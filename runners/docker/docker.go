@@ -20,13 +20,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
-	"github.com/sallyport-dev/sallyport/runners/mounts"
 )
 
 // Options configure a Runner. The zero value of a field is its default.
@@ -89,7 +87,6 @@ type Runner struct {
 	mu           sync.Mutex
 	e            *Engine // nil until it is first used
 	preparations map[string]*preparation
-	last         *environment // that was opened
 }
 
 var _ engine.Looker = (*Runner)(nil)
@@ -206,29 +203,16 @@ func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 		return nil, err
 	}
 	defer unlock()
-	masks, err := mounts.OpenMasks(r.o.masks())
+	env, err := r.open(ctx, e, spec)
 	if err != nil {
-		return nil, fmt.Errorf("open runner %s: %w", r.o.name(), err)
-	}
-	env, err := r.open(ctx, e, spec, masks)
-	if err != nil {
-		return nil, errors.Join(err, masks.Close())
-	}
-	r.mu.Lock()
-	before := r.last
-	r.last = env
-	r.mu.Unlock()
-	if before != nil && before.Environment.Err() != nil {
-		if err := before.release(); err != nil { // no caller closes a broken one
-			spec.Tell("masks", map[string]any{"error": err.Error()})
-		}
+		return nil, err
 	}
 	return env, nil
 }
 
 // open tries until a container stays for long enough to be entered.
-func (r *Runner) open(ctx context.Context, e *Engine, spec engine.EnvironmentSpec, masks *mounts.Masks) (*environment, error) {
-	p, err := r.plan(ctx, e, spec, masks)
+func (r *Runner) open(ctx context.Context, e *Engine, spec engine.EnvironmentSpec) (*environment, error) {
+	p, err := r.plan(ctx, e, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -236,21 +220,12 @@ func (r *Runner) open(ctx context.Context, e *Engine, spec engine.EnvironmentSpe
 	for n := 1; ; n++ {
 		env, err := r.enter(ctx, e, p)
 		if err == nil {
-			env.masks = masks
 			return env, nil
 		}
 		if n == attempts || !errors.Is(err, errGone) {
 			return nil, err
 		}
 	}
-}
-
-// masks is the file that records the masks of missing places.
-func (o Options) masks() string {
-	if o.State == "" {
-		return ""
-	}
-	return filepath.Join(o.State, "masks")
 }
 
 // enter is one attempt: start the container, then the supervisor in it, then compare its view with the plan.

@@ -20,7 +20,6 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/runners/local"
-	"github.com/sallyport-dev/sallyport/runners/mounts"
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
@@ -33,13 +32,9 @@ type environment struct {
 	id   string // of the container
 	exec string // of the supervisor
 
-	masks   *mounts.Masks
-	lookout *mounts.Lookout // nil: nobody looks for repositories that commands make
-
-	once     sync.Once
-	closed   error
-	released sync.Once
-	seen     seen
+	once   sync.Once
+	closed error
+	seen   seen
 }
 
 // reachTime bounds the wait for a supervisor to answer.
@@ -69,10 +64,6 @@ func (r *Runner) attach(ctx context.Context, e *Engine, p *plan, id string) (*en
 		return nil, err
 	}
 	reached.Store(true)
-	env.lookout = mounts.LookOut(p.roots, p.spec.Layout.Home, p.guarded, p.looked, func() bool { return env.Live() > 0 }, func(repository, words string) {
-		r.notice(words)
-		p.spec.Tell("repository", map[string]any{"path": repository})
-	})
 	return env, nil
 }
 
@@ -194,9 +185,6 @@ func (v *environment) Shortcomings() []string {
 	if v.r.o.Elevated && !v.has("sudo") {
 		all = append(all, fmt.Sprintf("image %s has no sudo, so that no command can use it: use %s, or begin your own with it (docs/images.md)", v.p.image.Ref, RuntimeSudoImage))
 	}
-	if v.lookout == nil {
-		all = append(all, "the writable places hold so many files that nobody looks for repositories that commands make")
-	}
 	return all
 }
 
@@ -228,26 +216,13 @@ func (r *Runner) layout(p *plan, l facts.Layout, there func(facts.Layout) facts.
 
 // Close ends everything that runs, and removes the container unless it is kept or another sallyport is in it.
 func (v *environment) Close() error {
-	v.once.Do(func() { v.closed = errors.Join(v.Environment.Close(), v.remove(), v.release()) })
+	v.once.Do(func() { v.closed = errors.Join(v.Environment.Close(), v.remove()) })
 	return v.closed
-}
-
-// release removes the masks of missing places, and looks for repositories a last time.
-func (v *environment) release() error {
-	var err error
-	v.released.Do(func() {
-		err = v.masks.Close()
-		v.lookout.Close()
-	})
-	return err
 }
 
 // Start begins a command. See wire.Environment.Start.
 func (v *environment) Start(ctx context.Context, c engine.Command) (engine.Process, error) {
 	p, err := v.Environment.Start(ctx, c)
-	if err == nil {
-		v.lookout.Ran()
-	}
 	switch {
 	case err != nil && strings.Contains(err.Error(), syscall.EAGAIN.Error()):
 		err = fmt.Errorf("%w: as many processes run in the container as docker.pids allows: end some, or raise it", err)

@@ -159,7 +159,6 @@ func TestKeptContainerIsFoundAgain(t *testing.T) {
 		if c.name != "stopped" { // a sallyport that died leaves it as it is
 			dead := l.open(l.spec())
 			dead.leave(context.Background())
-			defer dead.release()
 		}
 		must(t, c.do(context.Background()))
 		env := l.open(l.spec())

@@ -12,7 +12,6 @@ import (
 	"github.com/docker/docker/api/types/container"
 
 	"github.com/sallyport-dev/sallyport/engine"
-	"github.com/sallyport-dev/sallyport/runners/mounts"
 )
 
 // Container is a container of ours.
@@ -100,7 +99,7 @@ func Prune(ctx context.Context, o Options, kept bool) ([]Container, error) {
 		return nil, err
 	}
 	var removed []Container
-	errs := []error{mounts.SweepMasks(o.masks())}
+	var errs []error
 	for _, c := range all {
 		if !ownerOf(c.Labels).dead() || !kept && c.Labels[labelKeep] == "true" {
 			continue

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"path"
 	"path/filepath"
@@ -41,7 +40,7 @@ func (r *Runner) look(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 	if r.o.State == "" || r.o.copies(e) { // the engine may have another machine's files
 		return nil, looks.ErrAsk
 	}
-	p, err := r.plan(ctx, e, spec, nil)
+	p, err := r.plan(ctx, e, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +108,7 @@ func (r *Runner) foresee(ctx context.Context, e *Engine, p *plan) (engine.Enviro
 	}
 	env, err := looks.At(ctx, looks.Options{
 		Dir: filepath.Join(r.o.State, "looks"), Key: key, Wire: r.wire(p),
-		Live: p.live, Masks: p.masked(), Host: host, Free: free, Open: func(ctx context.Context) (looks.Opened, error) { return r.openAsSelf(ctx, e, p.spec) },
+		Live: p.live, Host: host, Free: free, Open: func(ctx context.Context) (looks.Opened, error) { return r.openAsSelf(ctx, e, p.spec) },
 	})
 	if err != nil {
 		return nil, err
@@ -155,7 +154,7 @@ func (p *plan) live(at string) (shown looks.Shown, ok bool) {
 	}
 	for _, b := range p.binds {
 		if on(b.Target) {
-			shown, ok = looks.Shown{Source: b.Source, Rest: strings.TrimPrefix(at[len(b.Target):], "/"), Mask: p.maskOf(b)}, true
+			shown, ok = looks.Shown{Source: b.Source, Rest: strings.TrimPrefix(at[len(b.Target):], "/")}, true
 		}
 	}
 	own := []string{"/proc", "/sys", "/dev", path.Dir(program), "/etc/hostname", "/etc/hosts", "/etc/resolv.conf"}
@@ -170,25 +169,4 @@ func (p *plan) live(at string) (shown looks.Shown, ok bool) {
 		}
 	}
 	return shown, ok
-}
-
-// maskOf is the kind of mask for a missing source of a mount; 0 for none.
-func (p *plan) maskOf(b mounts.Mount) fs.FileMode {
-	switch mask, ok := p.masks[b.Source]; {
-	case !ok:
-		return 0
-	case mask.Dir:
-		return fs.ModeDir | 0o755
-	}
-	return 0o644
-}
-
-// masked are the places of a container where masks stand for missing places.
-func (p *plan) masked() (targets []string) {
-	for _, b := range p.binds {
-		if p.maskOf(b) != 0 && !exists(b.Source) {
-			targets = append(targets, b.Target)
-		}
-	}
-	return targets
 }

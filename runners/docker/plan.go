@@ -38,16 +38,12 @@ const home = "/home/sallyport"
 // program is where the supervisor lies in a container.
 const program = "/.sallyport/sallyport-supervisor"
 
-// plan works out a container. It creates nothing but the image, where packages go into it, and masks for
-// missing places; without masks not those.
-func (r *Runner) plan(ctx context.Context, e *Engine, spec engine.EnvironmentSpec, masks *mounts.Masks) (*plan, error) {
+// plan works out a container. It creates nothing but the image, where packages go into it.
+func (r *Runner) plan(ctx context.Context, e *Engine, spec engine.EnvironmentSpec) (*plan, error) {
 	o := r.o
 	p := &plan{spec: spec, keep: o.Keep, state: o.State, stateID: e.state}
 	var err error
-	if p.view, err = o.view(e, spec.Layout); err == nil && masks != nil {
-		err = p.put(masks)
-	}
-	if err != nil {
+	if p.view, err = o.view(e, spec.Layout); err != nil {
 		return nil, fmt.Errorf("open runner %s: %w", o.name(), err)
 	}
 	if p.delivery, err = o.delivery(e); err != nil {

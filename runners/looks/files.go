@@ -50,10 +50,7 @@ func (f files) ReadDir(p string) ([]fs.DirEntry, error) {
 		source, _, err := f.e.place(s)
 		if err == nil {
 			var found []fs.DirEntry
-			if found, err = f.e.o.Host.ReadDir(source); err == nil && f.e.masked(at) {
-				err = ErrAsk
-			}
-			if err == nil {
+			if found, err = f.e.o.Host.ReadDir(source); err == nil {
 				return found, nil
 			}
 		}

@@ -1,7 +1,6 @@
 package looks
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -12,9 +11,6 @@ import (
 type Shown struct {
 	Source string // the mount's source
 	Rest   string // below it; "" for itself
-	// Mask is the placeholder of a missing source in the environment; 0 for none. Its content is not known
-	// here.
-	Mask fs.FileMode
 }
 
 // place returns a path by which to look at a shown place. It begins at the mount, as in the environment: the
@@ -26,9 +22,6 @@ func (e *Environment) place(s Shown) (string, *os.File, error) {
 	if f == nil {
 		var err error
 		if f, err = openPlace(s.Source); err != nil {
-			if s.Mask != 0 && errors.Is(err, fs.ErrNotExist) {
-				err = fmt.Errorf("%w: %w", ErrAsk, err)
-			}
 			return "", nil, err
 		}
 		e.places[s.Source] = f
@@ -40,24 +33,12 @@ func (e *Environment) place(s Shown) (string, *os.File, error) {
 func (e *Environment) lstat(s Shown) (fs.FileInfo, error) {
 	source, f, err := e.place(s)
 	switch {
-	case err != nil && s.Mask != 0 && s.Rest == "" && errors.Is(err, fs.ErrNotExist):
-		return info{path.Base(s.Source), s.Mask}, nil
 	case err != nil:
 		return nil, err
 	case s.Rest == "":
 		return f.Stat()
 	}
 	return e.o.Host.Lstat(source)
-}
-
-// masked reports whether a directory directly contains a mask of a place that is missing here.
-func (e *Environment) masked(dir string) bool {
-	for _, m := range e.o.Masks {
-		if path.Dir(m) == dir {
-			return true
-		}
-	}
-	return false
 }
 
 // leave closes the files that were opened.

@@ -36,8 +36,7 @@ type Options struct {
 	// Wire are its supervisor's options. The values of variables in it are not cached.
 	Wire wire.Options
 	// Live returns the place of this machine that the environment shows at a path, if there is one.
-	Live  func(path string) (Shown, bool)
-	Masks []string // paths of masks for missing places: see Shown
+	Live func(path string) (Shown, bool)
 	// Host is this machine's files for the commands' user. If it answers ErrAsk, the environment itself is
 	// asked.
 	Host facts.FS

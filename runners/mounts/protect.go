@@ -19,16 +19,6 @@ type Guarded struct {
 	// Write means that it can be written to. It is listed all the same, because a mount cannot be renamed,
 	// and another file cannot be put in its place.
 	Write bool
-	// Mask is the placeholder of a missing place, so that it cannot be made. Nil: it exists.
-	Mask *Mask
-	// Maskable is Mask whether or not it is missing: another session may have put its mask there.
-	Maskable *Mask
-}
-
-// Mask is the placeholder of a missing place.
-type Mask struct {
-	Dir     bool   // an empty directory: git does not see one
-	Content string // of a file
 }
 
 // Protection lists the guarded places within the writable places of a layout.
@@ -38,16 +28,17 @@ type Protection struct {
 	Notes        []string  // places that cannot be guarded, for people
 }
 
-// Bounds of a walk through the writable places. An agent can make any number of files, and must not gain by
-// it: beyond these it is an error, and no reason to protect less.
+// Bounds of a walk through the writable places, of which an agent can make any number. Beyond maxEntries there
+// is an error; repositories beyond maxRepositories, the highest first, are not guarded.
 const (
 	maxEntries      = 3_000_000
 	maxRepositories = 200
 )
 
-// Protect finds the places within the writable ones that must not be changed from inside, because programs of
+// Protect finds the files within the writable places that must not be changed from inside, because programs of
 // the user outside would run them: hooks and configuration of git in every repository, settings of editors
-// and agents; and sallyport's own files. The paths of roots are those that Resolve found.
+// and agents; and sallyport's own files. Files that commands make meanwhile are found at their end (package
+// runners/boundary). The paths of roots are those that Resolve found.
 func Protect(roots []facts.Root, home string, self []facts.Place) (Protection, error) {
 	p := &protector{roots: roots, home: home, found: map[string]Guarded{}}
 	for _, r := range roots {
@@ -60,7 +51,9 @@ func Protect(roots []facts.Root, home string, self []facts.Place) (Protection, e
 			}
 		}
 		for _, s := range self {
-			p.own(r, s.Path)
+			if within(s.Path, r.Path) && s.Path != r.Path {
+				p.keep(s.Path)
+			}
 		}
 		p.habits(r.Path)
 		if err := p.walk(r.Path); err != nil {
@@ -105,30 +98,23 @@ func (p *protector) rootOf(path string) (facts.Root, bool) {
 	return best, found
 }
 
-// keep makes a place read-only, if commands could write to it otherwise. A missing place gets the mask;
-// without one it is left alone.
-func (p *protector) keep(path string, mask *Mask) {
+// keep makes a place read-only, if it is there and commands could write to it otherwise.
+func (p *protector) keep(path string) {
 	root, ok := p.rootOf(path)
 	if !ok || !root.Write || root.File || root.Path == path {
 		return // nobody can write there; or the operator granted this very place
 	}
-	g := Guarded{Path: path, Maskable: mask}
 	at, info, err := reach(root.Path, path)
-	switch {
-	case err == nil && info.Mode()&fs.ModeSymlink != 0:
-		p.note("%s is a symbolic link: commands can put another in its place", at)
-		return
-	case err == nil:
-	case at == path && mask != nil: // missing
-		g.Mask = mask
-	case mask != nil: // so is a directory around it, which stands for it
-		g = Guarded{Path: at, Mask: &Mask{Dir: true}, Maskable: &Mask{Dir: true}}
-	default:
+	if err != nil {
 		return
 	}
-	p.pin(root.Path, g.Path)
-	if old, ok := p.found[g.Path]; !ok || old.Write {
-		p.found[g.Path] = g
+	if info.Mode()&fs.ModeSymlink != 0 {
+		p.note("%s is a symbolic link: commands can put another in its place", at)
+		return
+	}
+	p.pin(root.Path, path)
+	if old, ok := p.found[path]; !ok || old.Write {
+		p.found[path] = Guarded{Path: path}
 	}
 }
 
@@ -165,26 +151,29 @@ func (p *protector) protected(r facts.Root, place string) error {
 	if at, info, err := reach(r.Path, place); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return fmt.Errorf("protected place %s: %s is a symbolic link, which commands could replace: name its target", place, at)
 	}
-	p.keep(place, &Mask{Dir: true})
+	p.keep(place)
 	return nil
 }
 
-// own keeps a place of sallyport's. One that is missing matters too: a configuration there would be found
-// at the next start. Its directory stands for it, if that is sallyport's alone.
-func (p *protector) own(r facts.Root, place string) {
-	if !within(place, r.Path) || place == r.Path {
-		return
-	}
-	if _, err := os.Lstat(place); err == nil {
-		p.keep(place, nil)
-	} else if dir := filepath.Dir(place); filepath.Base(dir) == "sallyport" {
-		p.keep(dir, &Mask{Dir: true})
+// habits keeps the files by which the user's editors, shells and agents start programs when they open a directory.
+func (p *protector) habits(dir string) {
+	for _, name := range []string{".vscode", ".idea", ".mcp.json", ".claude", ".envrc"} {
+		at := filepath.Join(dir, name)
+		entries, err := list(at)
+		if by, _ := facts.ObeyedBy(filepath.ToSlash(at), p.home); err != nil || starts(by) {
+			p.keep(at)
+			continue
+		}
+		for _, e := range entries {
+			inner := filepath.Join(at, e.Name())
+			if by, _ := facts.ObeyedBy(filepath.ToSlash(inner), p.home); starts(by) {
+				p.keep(inner)
+			}
+		}
 	}
 }
 
-// habits keeps the files that the user's editors, shells and agents run or obey when they open a directory.
-func (p *protector) habits(dir string) {
-	for _, name := range []string{".vscode", ".idea", ".mcp.json", ".claude", ".envrc"} {
-		p.keep(filepath.Join(dir, name), &Mask{Dir: true})
-	}
+// starts reports programs that start others by a file.
+func starts(by []facts.Obeyed) bool {
+	return slices.ContainsFunc(by, func(o facts.Obeyed) bool { return o.Severity != "low" })
 }

@@ -37,7 +37,8 @@ func (p *protector) walk(root string) error {
 			}
 		}
 		if len(p.repos) > maxRepositories {
-			return fmt.Errorf("look for repositories in %s: more than %d: grant less, or set local.sandbox to none", root, maxRepositories)
+			p.note("%s holds more than %d repositories: hooks and configuration of the others can be changed until the end of a command", root, maxRepositories)
+			return nil
 		}
 	}
 	return nil
@@ -74,11 +75,11 @@ func (p *protector) dotGit(dir, path string, e fs.DirEntry) {
 	case e.IsDir():
 		p.repository(path, dir)
 	case e.Type().IsRegular(): // it says where the repository is: of a worktree, or a submodule
-		p.keep(path, nil)
+		p.keep(path)
 		p.repos = append(p.repos, path)
 		p.hooks(readGitConfig(commonConfig(path), p.home), dir)
 	default:
-		p.keep(path, nil) // which tells of a link
+		p.keep(path) // which tells of a link
 		p.repos = append(p.repos, path)
 	}
 }
@@ -90,26 +91,25 @@ func (p *protector) repository(git, tree string) {
 		return
 	}
 	p.repos = append(p.repos, git)
-	file := func(name, content string) { p.keep(filepath.Join(git, name), &Mask{Content: content}) }
 	linked := exists(filepath.Join(git, "commondir")) && exists(filepath.Join(git, "gitdir"))
 	config := readGitConfig(filepath.Join(git, "config"), p.home)
 	if linked {
-		p.keep(filepath.Join(git, "commondir"), nil)
-		p.keep(filepath.Join(git, "gitdir"), nil)
-		file("config.worktree", "")
+		p.keep(filepath.Join(git, "commondir"))
+		p.keep(filepath.Join(git, "gitdir"))
+		p.keep(filepath.Join(git, "config.worktree"))
 		return
 	}
-	p.keep(filepath.Join(git, "hooks"), &Mask{Dir: true})
-	file("config", "")
-	file("info/attributes", "")
-	// With this file git takes configuration and hooks from the directory that it names: "." is this one.
-	file("commondir", ".\n")
-	file("config.worktree", "") // git reads it as soon as extensions.worktreeConfig is set
+	for _, name := range []string{"hooks", "config", "info/attributes", "commondir", "config.worktree"} {
+		p.keep(filepath.Join(git, name))
+	}
 	if config.perTree {
 		config.read(filepath.Join(git, "config.worktree"), maxIncludes)
 	}
 	for _, name := range config.files {
-		p.keep(name, &Mask{})
+		p.keep(name)
+		if !exists(name) {
+			p.note("git takes configuration from %s, which is missing: commands can make it", name)
+		}
 	}
 	switch {
 	case config.worktree != "":
@@ -163,21 +163,13 @@ func (p *protector) hooks(config gitConfig, tree string) {
 		p.note("git takes hooks from %s, where commands write: they can make some", dir)
 		return
 	}
-	p.keep(dir, &Mask{Dir: true})
+	p.keep(dir)
+	if root, ok := p.rootOf(dir); ok && root.Write && !exists(dir) {
+		p.note("git takes hooks from %s, which is missing: commands can make it", dir)
+	}
 }
 
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
-}
-
-// Appeared returns the repositories that were not there before.
-func Appeared(before, after Protection) []string {
-	var out []string
-	for _, r := range after.Repositories {
-		if _, known := slices.BinarySearch(before.Repositories, r); !known {
-			out = append(out, r)
-		}
-	}
-	return out
 }

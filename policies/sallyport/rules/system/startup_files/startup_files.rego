@@ -72,6 +72,27 @@ _starts contains i if {
 	not "git_dir" in p.labels
 	not lib.named.git[p.command]
 	not lib.named.mkdir[p.command]
+	not _later(p)
+}
+
+# Files that a command left, and by which nothing starts before somebody pushes, or commits in an installed package.
+_later(p) if {
+	input.request.tool == "changes"
+	"ci_config" in p.labels
+}
+
+_later(p) if {
+	input.request.tool == "changes"
+	p.generated
+	every o in p.obeyed_by { o.severity != "high" }
+}
+
+warn contains {"path": i, "msg": $"{p.path} is obeyed: {o.program} starts {o.starts}"} if {
+	some i in lib.with_label.autorun
+	p := input.paths[i]
+	_later(p)
+	some o in p.obeyed_by
+	o.severity != "low"
 }
 
 ask contains {"path": i, "msg": $"{p.path} is obeyed: {o.program} starts {o.starts}"} if {

@@ -117,3 +117,30 @@ test_warns_of_notes_for_agents if {
 		"path": "/w/CLAUDE.md", "access": "write", "labels": ["agent_config"],
 	})
 }
+
+_left(labels, more) := json.patch(
+	testing.path(object.union(
+		{
+			"path": "/w/f", "access": "write", "labels": labels,
+			"obeyed_by": [{"program": "CI", "starts": "jobs", "severity": "medium"}],
+		},
+		more,
+	)),
+	[{"op": "add", "path": "/request/tool", "value": "changes"}],
+)
+
+_obeyed_later := {{"path": 0, "msg": "/w/f is obeyed: CI starts jobs"}}
+
+test_warns_of_pipelines_that_a_command_left if {
+	doc := _left(["ci_config", "autorun"], {})
+	rule.ask == set() with input as doc
+	rule.warn == _obeyed_later with input as doc
+	rule.ask == _obeyed_later with input as json.patch(doc, [{"op": "add", "path": "/request/tool", "value": "write_file"}])
+}
+
+test_warns_of_installed_packages_that_a_command_left if {
+	doc := _left(["hook_config", "autorun"], {"generated": true})
+	rule.ask == set() with input as doc
+	rule.warn == _obeyed_later with input as doc
+	rule.ask == _obeyed_later with input as _left(["hook_config", "autorun"], {})
+}

@@ -1,0 +1,278 @@
+// Package boundary finds the files that commands leave in the places of this machine where they may write, and
+// that programs of the user obey outside of every environment: settings of agents and editors, hooks, the
+// configuration of repositories (package engine/obeyed). It moves refused ones into a store of its own, puts the
+// earlier version back if there was one, and returns them when a person releases them.
+//
+// It decides nothing: Leave names the files, the gate has them judged, Hold moves those that are refused. While
+// a command runs, its files are where it put them: the promise holds from the end of the command on. It does not
+// know who made a change: one that somebody else makes while commands run counts as theirs.
+package boundary
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/runners/changes"
+	"github.com/sallyport-dev/sallyport/runners/files"
+)
+
+// Options of a boundary.
+type Options struct {
+	Layout facts.Layout // its writable roots are watched
+	Store  string       // directory of held files, made when it is needed
+}
+
+// Bounds of the earlier versions that are kept in memory, in bytes: of one file and of all.
+const (
+	maxImage  = 256 << 10
+	maxImages = 64 << 20
+)
+
+// Boundary watches the writable places. It is safe for concurrent use.
+type Boundary struct {
+	o     Options
+	roots []string // real paths
+
+	mu      sync.Mutex
+	watch   *changes.Watch // nil before the first command
+	running int
+	since   time.Time // when the first of the running commands was to start
+	before  map[string]image
+	kept    int // bytes of before
+}
+
+var _ engine.Boundary = (*Boundary)(nil)
+
+// New makes a boundary. It looks at no file before the first command.
+func New(o Options) *Boundary {
+	b := &Boundary{o: o, before: map[string]image{}}
+	for _, r := range o.Layout.Roots {
+		if real, err := filepath.EvalSymlinks(r.Path); err == nil && r.Write && !r.File {
+			b.roots = append(b.roots, real)
+		}
+	}
+	b.roots = changes.Outermost(b.roots)
+	return b
+}
+
+// Enter remembers the files that are there, unless a command runs already.
+func (b *Boundary) Enter() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.running++
+	if b.running > 1 {
+		return
+	}
+	first := b.watch == nil
+	if first {
+		b.watch = changes.Open(b.roots)
+	}
+	b.since = time.Now()
+	names, whole := b.watch.Touched() // by somebody else, since no command ran
+	if first || !whole {
+		b.before, b.kept = map[string]image{}, 0
+		b.interesting(func(p string, _ fs.DirEntry) { b.remember(p) })
+		return
+	}
+	for _, name := range names {
+		if b.concerns(name) {
+			b.remember(name)
+		}
+	}
+}
+
+// concerns reports a file that programs of the user may obey, or that may be part of a repository's directory.
+func (b *Boundary) concerns(p string) bool {
+	return b.obeyed(p) || slices.Contains(gitFiles, filepath.Base(p)) ||
+		slices.Contains(gitFiles, filepath.Base(filepath.Dir(p)))
+}
+
+// Leave names the files, by real path and sorted, that were written since no command ran and that programs of the
+// user obey now.
+func (b *Boundary) Leave() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.running--
+	return b.look(false)
+}
+
+// Close ends the watch. It returns what Leave would, after a look at all files.
+func (b *Boundary) Close() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.watch == nil {
+		return nil
+	}
+	found := b.look(true)
+	_ = b.watch.Close()
+	b.watch = nil
+	return found
+}
+
+// clockTick bounds how far the times of files lag behind the clock.
+const clockTick = 50 * time.Millisecond
+
+func (b *Boundary) look(all bool) []string {
+	names, whole := b.watch.Touched()
+	if all || !whole {
+		b.interesting(func(p string, e fs.DirEntry) {
+			if info, err := e.Info(); err == nil && changes.Time(info).After(b.since.Add(-clockTick)) {
+				names = append(names, p)
+			}
+		})
+	}
+	found := map[string]bool{}
+	repositories := map[string]bool{}
+	for _, name := range names {
+		if !b.around(name, repositories) && b.obeyed(name) {
+			found[name] = true
+		}
+	}
+	for dir, is := range repositories {
+		if is {
+			b.repository(dir, func(p string) { found[p] = true })
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	released := b.released()
+	out := make([]string, 0, len(found))
+	for p := range found {
+		if now, ok := b.imageOf(p); ok && !now.same(b.before[p]) && !released[p+"\x00"+now.digest(p)] {
+			out = append(out, p)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// interesting visits the files below the roots that programs of the user may obey.
+func (b *Boundary) interesting(see func(p string, e fs.DirEntry)) {
+	whole := map[string]bool{} // directories of which every file is obeyed
+	changes.Walk(b.roots, func(dir string, entries []fs.DirEntry) bool {
+		repository := isRepository(entries)
+		for _, e := range entries {
+			p := filepath.Join(dir, e.Name())
+			slashed := filepath.ToSlash(p)
+			git := e.Name() == ".git" || repository && slices.Contains(gitFiles, e.Name())
+			if e.IsDir() {
+				by, _ := facts.ObeyedBy(slashed, b.o.Layout.Home)
+				whole[p] = whole[dir] || starts(by) || git && e.Name() == "hooks"
+				continue
+			}
+			if whole[dir] || git || facts.MayBeObeyed(slashed) || b.own(p) {
+				see(p, e)
+			}
+		}
+		return true
+	})
+}
+
+// obeyed reports a file, or a link in the place of one, by which programs of the user start others.
+func (b *Boundary) obeyed(p string) bool {
+	by, holds := facts.ObeyedBy(filepath.ToSlash(p), b.o.Layout.Home)
+	if starts(by) || b.own(p) {
+		return true
+	}
+	now, ok := b.imageOf(p)
+	return ok && holds && now.mode&fs.ModeSymlink != 0
+}
+
+// starts reports programs that start others by a file.
+func starts(by []facts.Obeyed) bool {
+	return slices.ContainsFunc(by, func(o facts.Obeyed) bool { return o.Severity != "low" })
+}
+
+// own reports a file in a protected place of the operator's or in one of sallyport's.
+func (b *Boundary) own(p string) bool {
+	for _, s := range b.o.Layout.Self {
+		if within(p, s.Path) {
+			return true
+		}
+	}
+	for _, r := range b.o.Layout.Roots {
+		if slices.ContainsFunc(r.Protected, func(place string) bool { return within(p, place) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// image is a version of a file, or of a symbolic link. The zero value is no version.
+type image struct {
+	mode    fs.FileMode
+	content []byte // nil if it is not kept
+	size    int64
+	time    time.Time // of its last change
+}
+
+// same reports the same version of a file.
+func (i image) same(o image) bool {
+	const kind = fs.ModeType | 0o111
+	if i.mode&kind != o.mode&kind || i.size != o.size || o.time.IsZero() {
+		return false
+	}
+	return i.content != nil && o.content != nil && bytes.Equal(i.content, o.content) || i.time.Equal(o.time)
+}
+
+// imageOf looks at a file. Directories, devices and files that are gone have no image.
+func (b *Boundary) imageOf(p string) (image, bool) {
+	info, err := (files.Host{}).Lstat(p)
+	if err != nil {
+		return image{}, false
+	}
+	i := image{mode: info.Mode(), size: info.Size(), time: changes.Time(info)}
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, err := (files.Host{}).ReadLink(p)
+		i.content = []byte(target)
+		return i, err == nil
+	case !info.Mode().IsRegular():
+		return image{}, false
+	case info.Size() <= maxImage:
+		i.content, _ = read(p, maxImage)
+	}
+	return i, true
+}
+
+// read returns the content of a regular file; it is an error if that is longer than limit bytes.
+func read(p string, limit int64) ([]byte, error) {
+	f, err := (files.Host{}).Open(p)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(content)) > limit {
+		return nil, errTooLong
+	}
+	return content, err
+}
+
+// remember keeps the version of a file that is there while no command runs.
+func (b *Boundary) remember(p string) {
+	b.kept -= len(b.before[p].content)
+	delete(b.before, p)
+	i, ok := b.imageOf(p)
+	if !ok {
+		return
+	}
+	if b.kept+len(i.content) > maxImages {
+		i.content = nil
+	}
+	b.kept += len(i.content)
+	b.before[p] = i
+}
+
+func within(p, dir string) bool {
+	rel, err := filepath.Rel(dir, p)
+	return err == nil && filepath.IsLocal(rel)
+}

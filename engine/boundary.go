@@ -72,7 +72,8 @@ func (g *Gate) hold(found []string, subject facts.Subject) (held []Held, f *Faul
 		return nil, nil
 	}
 	start, by := g.o.Now(), g.evaluators()
-	j := &judged{request: Request{Tool: toolChanges, Operation: changed(found), Subject: subject}, by: by, decision: Decision{
+	r := Request{Tool: toolChanges, Operation: changed(found), Subject: subject}
+	j := &judged{request: r, by: by, decision: Decision{
 		ID: g.o.NewID(), Effect: Deny, Mode: g.o.Mode, Reasons: []Reason{}, Policy: policyOf(by),
 	}}
 	ctx, cancel := context.WithTimeout(context.Background(), g.o.Limits.Judge)
@@ -94,8 +95,8 @@ func (g *Gate) hold(found []string, subject facts.Subject) (held []Held, f *Faul
 	}
 	if j.decision.Effect == Allow {
 		if f == nil { // what was allowed is done already
-			err := g.o.Recorder.Record(ctx, g.newRecord(KindOutcome, j.decision.ID, g.outcomeBody(Outcome{Exit: Exit{Started: start}})))
-			f = audited(err)
+			body := g.outcomeBody(Outcome{Exit: Exit{Started: start}})
+			f = audited(g.o.Recorder.Record(ctx, g.newRecord(KindOutcome, j.decision.ID, body)))
 		}
 		return nil, f
 	}
@@ -122,13 +123,15 @@ func (g *Gate) leave(j *judged) ([]Held, *Fault) {
 	return g.hold(g.o.Boundary.Leave(), j.request.Subject)
 }
 
-// excused lists the files that a request writes, by real path, although policies asked: a person granted it, or
-// the operator exempts the command.
+// excused lists the files that a request writes, by real path, although policies asked: a person granted it,
+// or the operator exempts the command.
 func (j *judged) excused(granted bool) (out []string) {
 	for i := range j.input.Paths {
 		p := &j.input.Paths[i]
 		about := func(command, path int) bool { return path == i || command >= 0 && command == p.Command }
-		asked := granted && slices.ContainsFunc(j.decision.Reasons, func(r Reason) bool { return about(r.Command, r.Path) })
+		asked := granted && slices.ContainsFunc(j.decision.Reasons, func(r Reason) bool {
+			return about(r.Command, r.Path)
+		})
 		exempt := slices.ContainsFunc(j.exempted, func(e Exempted) bool { return about(e.Command, -1) })
 		if p.Access == "write" && p.Certainty == "exact" && len(p.ObeyedBy) > 0 && (asked || exempt) {
 			out = append(out, p.Real)

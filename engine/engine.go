@@ -41,7 +41,8 @@ type Request struct {
 	// Stdin is the input of the command; nil for none. It is a person's choice and never an agent's: its
 	// content is not judged.
 	Stdin io.Reader
-	// Terminal, when not nil, is one that the command gets for Stdin and Stdout; nothing comes to Stderr then.
+	// Terminal, when not nil, is one that the command gets for Stdin and Stdout; nothing comes to Stderr
+	// then.
 	Terminal *Terminal
 }
 
@@ -65,8 +66,8 @@ type Approver interface {
 	Approve(ctx context.Context, r ApprovalRequest) (Approval, error)
 }
 
-// Recorder keeps audit records. Record returns nil only after all of them are durable, in their order and one behind the
-// other. After an error none of them counts.
+// Recorder keeps audit records. Record returns nil only after all of them are durable, in their order and
+// one behind the other. After an error none of them counts.
 type Recorder interface {
 	Record(ctx context.Context, r ...Record) error
 }
@@ -99,8 +100,8 @@ type EnvironmentSpec struct {
 	Agent   string
 	Session string
 	Layout  facts.Layout // places and permissions, for environments that confine
-	// Note, if set, receives the environment's lifecycle events, for its operator's log. It decides nothing. Details
-	// marshal to JSON and hold names of variables, never values.
+	// Note, if set, receives the environment's lifecycle events, for its operator's log. It decides nothing.
+	// Details marshal to JSON and hold names of variables, never values.
 	Note func(event string, details map[string]any)
 }
 
@@ -151,8 +152,8 @@ type Command struct {
 	// Stdin is the input of the process; nil for none at all. An environment may leave a Read behind that
 	// does not return after the end of the process.
 	Stdin io.Reader
-	// Terminal, when not nil, is the size of a terminal of its own that the process gets, at which Stdin types and
-	// from which all output comes as Stdout.
+	// Terminal, when not nil, is the size of a terminal of its own that the process gets, at which Stdin
+	// types and from which all output comes as Stdout.
 	Terminal *WindowSize
 	// Elevated says that the text asks for more rights than its user has, by sudo or the like, and that this
 	// was judged. An environment that takes away the means of it leaves them to this one command.
@@ -168,7 +169,8 @@ type Process interface {
 	// Signal sends a signal to the process group of the command, as a terminal would: to all its processes
 	// that did not leave the group. An ended command gets none. An error means that no signal was sent.
 	Signal(s Signal) error
-	// Resize changes the size of the terminal. An error says that there is none, or cannot be one of this size.
+	// Resize changes the size of the terminal. An error says that there is none, or cannot be one of this
+	// size.
 	Resize(s WindowSize) error
 	PID() int
 	// Output returns the output of both streams that is kept so far.

@@ -233,7 +233,8 @@ func (g *Gate) open(ctx context.Context) (Environment, *facts.Builder, error) {
 	return g.env, g.builder, nil
 }
 
-// opener is how the environment is opened: only to be looked at, where nothing can run for want of a recorder.
+// opener is how the environment is opened: only to be looked at, where nothing can run for want of a
+// recorder.
 func (g *Gate) opener() func(context.Context, EnvironmentSpec) (Environment, error) {
 	if l, ok := g.o.Runner.(Looker); ok && g.o.Recorder == nil {
 		return l.Look

@@ -51,8 +51,8 @@ func (j *Job) Kill(reason string) {
 	}
 }
 
-// Signal passes a signal on to the command, as Process.Signal does. There is an error where nothing can be sent:
-// then there is Kill.
+// Signal passes a signal on to the command, as Process.Signal does. There is an error where nothing can be
+// sent: then there is Kill.
 func (j *Job) Signal(s Signal) error {
 	if j.sent == nil {
 		return errNoProcess

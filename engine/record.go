@@ -30,7 +30,8 @@ type Record struct {
 	Time     time.Time
 	Decision string // decision id; "" for records that belong to none
 	Body     any    // one of the bodies below; marshals to a JSON object
-	// Sign asks for a signed checkpoint with the record: the next command is not confined and could cut the log.
+	// Sign asks for a signed checkpoint with the record: the next command is not confined and could cut the
+	// log.
 	Sign bool
 }
 

@@ -11,7 +11,8 @@ import (
 // errNoRecorder is why a gate that was made for checking only runs nothing.
 var errNoRecorder = errors.New("no audit log: without a record nothing runs")
 
-// recordDecision makes the decision durable. It does not end with ctx: a request that is cancelled now was judged all the same.
+// recordDecision makes the decision durable. It does not end with ctx: a request that is cancelled now was
+// judged all the same.
 func (g *Gate) recordDecision(ctx context.Context, j *judged) error {
 	body := DecisionBody{Decision: j.decision, Exempted: j.exempted, Input: j.input}
 	if j.fault != nil {

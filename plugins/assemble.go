@@ -37,7 +37,8 @@ type Options struct {
 	Once      bool            // it ends with the first command that it runs
 	// Warn receives messages for the operator that stop nothing; may be nil.
 	Warn func(error)
-	// Faulted takes each fault of the audit log, which may not be on record; syslog gets it too. nil: only syslog.
+	// Faulted takes each fault of the audit log, which may not be on record; syslog gets it too. nil: only
+	// syslog.
 	Faulted func(error)
 	// Progress is told how installations go before an environment opens; nil: nobody is told.
 	Progress docker.Report
@@ -94,8 +95,8 @@ func (s *Sallyport) Close() error {
 	return errors.Join(err, closeAll(s.plugins))
 }
 
-// Unconfined reports that commands run without the sandbox of the configuration, and the reason; nil if they do not.
-// A decision determines it.
+// Unconfined reports that commands run without the sandbox of the configuration, and the reason; nil if they
+// do not. A decision determines it.
 func (s *Sallyport) Unconfined() error { return plain.Unconfined(s.chosen) }
 
 // Redact takes the secrets out of a text as the audit log does.

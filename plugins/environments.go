@@ -126,7 +126,8 @@ func (e *Environment) contained(c docker.Container) {
 	}
 }
 
-// FindEnvironment finds an environment by its name, by the beginning of it, or by the beginning of its container's id.
+// FindEnvironment finds an environment by its name, by the beginning of it, or by the beginning of its
+// container's id.
 func FindEnvironment(all []Environment, name string) (Environment, error) {
 	var found []Environment
 	for _, e := range all {
@@ -146,8 +147,8 @@ func FindEnvironment(all []Environment, name string) (Environment, error) {
 	return Environment{}, fmt.Errorf("%q is the beginning of %d names: give more of it", name, len(found))
 }
 
-// RemoveEnvironment ends and removes an environment: its container with all that runs in it, and with log its log too.
-// One that a sallyport has open without a container ends with that sallyport and not here.
+// RemoveEnvironment ends and removes an environment: its container with all that runs in it, and with log
+// its log too. One that a sallyport has open without a container ends with that sallyport and not here.
 func RemoveEnvironment(ctx context.Context, l *config.Loaded, e Environment, log bool) error {
 	switch {
 	case e.Container != "":

@@ -12,7 +12,8 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/boundary"
 )
 
-// Held lists the files that commands left and that were moved aside, the oldest first, without the released ones.
+// Held lists the files that commands left and that were moved aside, the oldest first, without the released
+// ones.
 func Held(l *config.Loaded) ([]boundary.Entry, error) {
 	all, err := boundary.List(l.HeldDir())
 	var out []boundary.Entry
@@ -29,9 +30,11 @@ func HeldAs(l *config.Loaded, id string) ([]boundary.Entry, error) {
 	return boundary.Find(l.HeldDir(), id)
 }
 
-// Release puts held files back, on record: the approval of by stands in the audit log before a file is moved. It
-// returns the released ones.
-func Release(ctx context.Context, l *config.Loaded, version, by string, all []boundary.Entry) (done []boundary.Entry, err error) {
+// Release puts held files back, on record: the approval of by stands in the audit log before a file is
+// moved. It returns the released ones.
+func Release(
+	ctx context.Context, l *config.Loaded, version, by string, all []boundary.Entry,
+) (done []boundary.Entry, err error) {
 	log, err := audit.Open(logOptions(l, version))
 	if err != nil {
 		return nil, err
@@ -50,7 +53,8 @@ func Release(ctx context.Context, l *config.Loaded, version, by string, all []bo
 	return done, err
 }
 
-// releaseRecords are the records of a release: the approval, and the outcome of a decision that asked for one.
+// releaseRecords are the records of a release: the approval, and the outcome of a decision that asked for
+// one.
 func releaseRecords(l *config.Loaded, by string, e boundary.Entry) []engine.Record {
 	record := func(k engine.Kind, body any) engine.Record {
 		return engine.Record{Kind: k, Time: time.Now().UTC(), Decision: e.Decision(), Body: body}

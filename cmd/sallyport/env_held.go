@@ -15,9 +15,9 @@ func (a *app) envHeld() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "held",
 		Short: "List files that commands left and that were moved aside",
-		Long: `List files that commands left in the workspace and that were moved aside, because programs of yours
-would obey them outside of every environment: settings of agents and editors, hooks, the configuration of
-repositories. LEFT is a part of the digest of the version that took the place of a file.`,
+		Long: `List files that commands left in the workspace and that were moved aside, because programs
+of yours would obey them outside of every environment: settings of agents and editors, hooks, the
+configuration of repositories.`,
 		Args: noArgs,
 	}
 	f := formatFlag(cmd)
@@ -50,12 +50,13 @@ func (a *app) envRelease() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "release ID…",
 		Short: "Put held files back",
-		Long: `Put files back that "sallyport env held" lists, after you have looked at them. ID names one file, or a
-decision with all its files; the beginning of one is enough. The release is put on record first. A file that
-was changed at its place since then is left alone.`,
+		Long: `Put files back that "sallyport env held" lists, after you have looked at them. ID names one
+file, or a decision with all its files; the beginning of one is enough. The release is put on record first. A
+file that was changed at its place since then is left alone.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 && !whole {
-				return usageError{errors.New("want the id of at least one held file, or --all: sallyport env held shows them")}
+				const want = "want the id of at least one held file, or --all: sallyport env held shows them"
+				return usageError{errors.New(want)}
 			}
 			return nil
 		},

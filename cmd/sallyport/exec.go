@@ -117,8 +117,8 @@ func (a *app) exec(ctx context.Context, text string, f execFlags) error {
 	return status(code)
 }
 
-// execStatus is the exit code for an outcome. A command that a signal was passed on to, and that ended of it, has
-// its own status as it has at a shell.
+// execStatus is the exit code for an outcome. A command that a signal was passed on to, and that ended of
+// it, has its own status as it has at a shell.
 func execStatus(out engine.Outcome, interrupted syscall.Signal) int {
 	switch {
 	case interrupted != 0 && (!out.Ran || out.Exit.Killed != ""):

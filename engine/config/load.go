@@ -43,7 +43,8 @@ type Loaded struct {
 	Config        // defaults filled in, every path absolute
 	File   string // "" when there is none
 	Source string // how File was found: "--config", "$SALLYPORT_CONFIG", "user", "system"; "defaults" for none
-	// Ignored are configuration files in the workspace. They are never read: an agent could have written them.
+	// Ignored are configuration files in the workspace. They are never read: an agent could have written
+	// them.
 	Ignored []string
 	// Notes are for the operator and no problem: an exemption that has expired, a missing place.
 	Notes []string
@@ -128,14 +129,14 @@ func (l *Loaded) SessionsDir() string {
 	return xdg(l.host, "XDG_STATE_HOME", ".local/state", "sessions")
 }
 
-// EnvironmentsDir is where the logs of environments are kept, beside the sessions. It is "" when there is neither
-// $XDG_STATE_HOME nor a home directory.
+// EnvironmentsDir is where the logs of environments are kept, beside the sessions. It is "" when there is
+// neither $XDG_STATE_HOME nor a home directory.
 func (l *Loaded) EnvironmentsDir() string {
 	return xdg(l.host, "XDG_STATE_HOME", ".local/state", "environments")
 }
 
-// HeldDir is where files are kept that commands left and that policies refused, beside the sessions. It is "" if
-// there is neither $XDG_STATE_HOME nor a home directory.
+// HeldDir is where files are kept that commands left and that policies refused, beside the sessions. It is
+// "" if there is neither $XDG_STATE_HOME nor a home directory.
 func (l *Loaded) HeldDir() string {
 	return xdg(l.host, "XDG_STATE_HOME", ".local/state", "held")
 }
@@ -269,8 +270,8 @@ func inWorkspace(workspace, used string) []string {
 func (l *Loaded) Environ() []string { return l.host.Environ }
 
 // Trial returns the configuration for trying rules out away from real files: with another home and
-// workspace, under the given profile, with nothing relaxed and without plugins. Temporary places on the PATH of this
-// process are left out: rules about them would find them in every example that adds to PATH. more is
+// workspace, under the given profile, with nothing relaxed and without plugins. Temporary places on the PATH
+// of this process are left out: rules about them would find them in every example that adds to PATH. more is
 // text as in sallyport.yaml that holds on top; "" for none.
 func (l *Loaded) Trial(home, workspace, profile, more string) (*Loaded, error) {
 	t := *l

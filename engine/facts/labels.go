@@ -260,7 +260,8 @@ func (w *build) bare(p string) string {
 	}
 	has := func(name string) bool { return w.view.look(join(dir, name)).exists }
 	// A directory with objects and references alone is one that a file commondir elsewhere may name.
-	if _, last := parent(dir); last == ".git" || !(has("objects") && has("refs") || has("HEAD") && has("commondir")) {
+	repository := has("objects") && has("refs") || has("HEAD") && has("commondir")
+	if _, last := parent(dir); last == ".git" || !repository {
 		return ""
 	}
 	return join(dir, ".git/"+rest)

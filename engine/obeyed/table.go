@@ -155,8 +155,10 @@ var groups = []Group{
 		{"Mercurial", "**/.hg/hgrc ~/.hgrc"},
 		{"Jujutsu", "**/.jj/repo/** ~/.config/jj/**"},
 	}},
-	{Kind: GitConfig, Severity: Medium, Starts: "the filters of the user's configuration for the files that it names",
-		Files: []Files{{"git", "**/info/attributes"}}},
+	{Kind: GitConfig, Severity: Medium,
+		Starts: "the filters of the user's configuration for the files that it names", Files: []Files{
+			{"git", "**/info/attributes"},
+		}},
 	{Kind: GitConfig, Severity: Low, Files: []Files{{"git", "**/.gitmodules"}}},
 
 	{Kind: DirectoryConfig, Severity: High, Starts: "the code in it, at each start", Files: []Files{

@@ -15,8 +15,8 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/command"
 )
 
-// built are the programs that TestMain builds. $SALLYPORT_TEST_SUPERVISOR and $SALLYPORT_TEST_PROBE name them,
-// for where there is no compiler (as for an ordinary user in CI).
+// built are the programs that TestMain builds. $SALLYPORT_TEST_SUPERVISOR and $SALLYPORT_TEST_PROBE name
+// them, for where there is no compiler (as for an ordinary user in CI).
 var built = struct{ probe, supervisor string }{os.Getenv("SALLYPORT_TEST_PROBE"), os.Getenv("SALLYPORT_TEST_SUPERVISOR")}
 
 func TestMain(m *testing.M) {

@@ -1,11 +1,11 @@
-// Package boundary finds the files that commands leave in the places of this machine where they may write, and
-// that programs of the user obey outside of every environment: settings of agents and editors, hooks, the
-// configuration of repositories (package engine/obeyed). It moves refused ones into a store of its own, puts the
-// earlier version back if there was one, and returns them when a person releases them.
+// Package boundary finds the files that commands leave in the places of this machine where they may write,
+// and that programs of the user obey outside of every environment: settings of agents and editors, hooks,
+// the configuration of repositories (package engine/obeyed). It moves refused ones into a store of its own,
+// puts the earlier version back if there was one, and returns them when a person releases them.
 //
-// It decides nothing: Leave names the files, the gate has them judged, Hold moves those that are refused. While
-// a command runs, its files are where it put them: the promise holds from the end of the command on. It does not
-// know who made a change: one that somebody else makes while commands run counts as theirs.
+// It decides nothing: Leave names the files, the gate has them judged, Hold moves those that are refused.
+// While a command runs, its files are where it put them: the promise holds from the end of the command on.
+// It does not know who made a change: one that somebody else makes while commands run counts as theirs.
 package boundary
 
 import (
@@ -88,14 +88,15 @@ func (b *Boundary) Enter() {
 	}
 }
 
-// concerns reports a file that programs of the user may obey, or that may be part of a repository's directory.
+// concerns reports a file that programs of the user may obey, or that may be part of a repository's
+// directory.
 func (b *Boundary) concerns(p string) bool {
 	return b.obeyed(p) || slices.Contains(gitFiles, filepath.Base(p)) ||
 		slices.Contains(gitFiles, filepath.Base(filepath.Dir(p)))
 }
 
-// Leave names the files, by real path and sorted, that were written since no command ran and that programs of the
-// user obey now.
+// Leave names the files, by real path and sorted, that were written since no command ran and that programs
+// of the user obey now.
 func (b *Boundary) Leave() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -18,8 +18,9 @@ var gitFiles = []string{"config", "config.worktree", "commondir", "hooks"}
 // todo is the list of an interactive rebase, which may hold commands.
 const todo = "rebase-merge/git-rebase-todo"
 
-// isRepository reports whether git may take a directory with these entries for a repository, or for the common
-// directory of one. Its name does not matter: git looks for the entries in each directory above the current one.
+// isRepository reports whether git may take a directory with these entries for a repository, or for the
+// common directory of one. Its name does not matter: git looks for the entries in each directory above the
+// current one.
 func isRepository(entries []fs.DirEntry) bool {
 	return repositoryOf(func(name string) bool {
 		return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name })
@@ -44,8 +45,8 @@ func (b *Boundary) around(p string, known map[string]bool) (some bool) {
 	return some && gitPart(p, known)
 }
 
-// isRepositoryAt is isRepository for a directory. In a place for the repository of a submodule, git keeps hooks and
-// configuration that were there before it.
+// isRepositoryAt is isRepository for a directory. In a place for the repository of a submodule, git keeps
+// hooks and configuration that were there before it.
 func (b *Boundary) isRepositoryAt(dir string) bool {
 	has := func(name string) bool {
 		_, err := os.Lstat(filepath.Join(dir, name))
@@ -77,7 +78,8 @@ func (b *Boundary) repository(dir string, found func(p string)) {
 				found(p)
 			}
 		default:
-			if text, err := read(p, maxImage); err != nil || b.plain(dir, string(text), b.before[p].content) != string(text) {
+			text, err := read(p, maxImage)
+			if err != nil || b.plain(dir, string(text), b.before[p].content) != string(text) {
 				found(p)
 			}
 		}
@@ -114,8 +116,8 @@ func (b *Boundary) hooks(dir string, found func(p string)) {
 	}
 }
 
-// linked reports whether the directory of a linked working tree takes configuration and hooks from a repository
-// below the roots, which is examined by itself (gitrepository-layout(5)).
+// linked reports whether the directory of a linked working tree takes configuration and hooks from a
+// repository below the roots, which is examined by itself (gitrepository-layout(5)).
 func (b *Boundary) linked(dir string) bool {
 	text, err := read(filepath.Join(dir, "commondir"), maxImage)
 	to := strings.TrimSuffix(string(text), "\n")
@@ -126,13 +128,12 @@ func (b *Boundary) linked(dir string) bool {
 		to = filepath.Join(dir, to)
 	}
 	real, err := filepath.EvalSymlinks(to)
-	return err == nil && filepath.Dir(filepath.Dir(dir)) == real && filepath.Base(filepath.Dir(dir)) == "worktrees" &&
-		b.isRepositoryAt(real)
+	return err == nil && filepath.Dir(dir) == filepath.Join(real, "worktrees") && b.isRepositoryAt(real)
 }
 
-// plain returns the lines of a configuration that start no program and lead to no other file: their settings are
-// of obeyed.PlainGit, in the form that git itself writes, or stood in the earlier version. dir is that of the
-// repository.
+// plain returns the lines of a configuration that start no program and lead to no other file: their settings
+// are of obeyed.PlainGit, in the form that git itself writes, or stood in the earlier version. dir is that
+// of the repository.
 func (b *Boundary) plain(dir, text string, before []byte) string {
 	known := map[[2]string]bool{}
 	section := ""
@@ -150,7 +151,8 @@ func (b *Boundary) plain(dir, text string, before []byte) string {
 			section = bare
 		}
 		tree, is := strings.CutPrefix(bare, "\tworktree = ")
-		is = is && section == "[core]" && plainValue(tree) && b.inside(filepath.Join(dir, tree)) && !filepath.IsAbs(tree)
+		is = is && section == "[core]" && plainValue(tree) && !filepath.IsAbs(tree) &&
+			b.inside(filepath.Join(dir, tree))
 		if is || known[[2]string{section, bare}] || plainLine(section, bare) {
 			out.WriteString(line)
 		}

@@ -141,7 +141,8 @@ func put(p string, v version) error {
 	if v.mode&fs.ModeSymlink != 0 {
 		return (files.Host{}).Symlink(string(v.content), p)
 	}
-	_, err := (files.Host{}).Write(p, bytes.NewReader(v.content), engine.WriteOptions{Like: likeness{v.image}})
+	like := engine.WriteOptions{Like: likeness{v.image}}
+	_, err := (files.Host{}).Write(p, bytes.NewReader(v.content), like)
 	return err
 }
 
@@ -248,8 +249,8 @@ func Release(store string, e Entry) error {
 		now = i.digest(e.Path)
 	}
 	if now != e.Left {
-		return fmt.Errorf("release %s: the file was changed since it was held: compare it with %s, then remove one of them",
-			e.Path, filepath.Join(store, e.ID, contentFile))
+		return fmt.Errorf("release %s: the file was changed since it was held: compare it with %s, then "+
+			"remove one of them", e.Path, filepath.Join(store, e.ID, contentFile))
 	}
 	v := version{image: image{mode: 0o644, content: content, time: time.Now()}}
 	switch {

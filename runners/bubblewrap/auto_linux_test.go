@@ -40,7 +40,8 @@ func weak(t *testing.T, change string) string {
 	bwrap := leftout.Command(t, "bwrap")
 	file := filepath.Join(t.TempDir(), "bwrap")
 	text := fmt.Sprintf("#!/bin/bash\n# bwrap --args N PROGRAM\nmapfile -d '' a <&\"$2\"\n%s\nexec %s \"${a[@]}\" \"$3\"\n", change, bwrap)
-	// A program that another test starts just now would hold the file open for writing, and then it cannot be run.
+	// A program that another test starts just now would hold the file open for writing, and then it cannot
+	// be run.
 	syscall.ForkLock.RLock()
 	err := os.WriteFile(file, []byte(text), 0o755)
 	syscall.ForkLock.RUnlock()
@@ -50,7 +51,8 @@ func weak(t *testing.T, change string) string {
 	return file
 }
 
-// A machine that has no sandbox, or one that does not hold: auto does without and says so, and nothing else does.
+// A machine that has no sandbox, or one that does not hold: auto does without and says so, and nothing else
+// does.
 func TestWithout(t *testing.T) {
 	t.Parallel()
 	absent := filepath.Join(t.TempDir(), "absent")
@@ -108,8 +110,8 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// A machine that is short of something now is not one without a sandbox: commands of another session can make it so.
-// Nothing is done without one for that.
+// A machine that is short of something now is not one without a sandbox: commands of another session can
+// make it so. Nothing is done without one for that.
 func TestShortOfSomething(t *testing.T) {
 	t.Parallel()
 	for name, says := range map[string]string{
@@ -181,7 +183,8 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// The files in the workspace are never a reason to do without the sandbox that the machine has, nor to refuse it.
+// The files in the workspace are never a reason to do without the sandbox that the machine has, nor to
+// refuse it.
 func TestManyRepositories(t *testing.T) {
 	t.Parallel()
 	ws := t.TempDir()

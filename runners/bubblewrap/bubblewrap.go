@@ -11,11 +11,12 @@
 //	engine.Gate ─▶ wire.Environment ══ stdin, stdout ══╯
 //
 // One sandbox serves all commands of an environment, so that only the first pays for it. When sallyport
-// dies, so does everything in it. At its start the sandbox is tested, from inside and, to show that the
-// test can fail, from outside: one that does not hold is not used.
+// dies, so does everything in it. At its start the sandbox is tested, from inside and, to show that the test
+// can fail, from outside: one that does not hold is not used.
 //
-// It does not judge, and it does not bound processors. Memory and processes of all commands together are bounded
-// where sallyport may make control groups; elsewhere a limit of the user bounds processes, and nothing memory.
+// It does not judge, and it does not bound processors. Memory and processes of all commands together are
+// bounded where sallyport may make control groups; elsewhere a limit of the user bounds processes, and
+// nothing memory.
 package bubblewrap
 
 import (
@@ -161,8 +162,8 @@ func (r *Runner) open(ctx context.Context, o Options, spec engine.EnvironmentSpe
 	return r.unconfined(ctx, o, spec, why)
 }
 
-// Unconfined reports that commands run without the sandbox that was asked for, and the reason; nil if they do not.
-// Open or Look determines it.
+// Unconfined reports that commands run without the sandbox that was asked for, and the reason; nil if they
+// do not. Open or Look determines it.
 func (r *Runner) Unconfined() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

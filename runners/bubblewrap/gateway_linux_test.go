@@ -18,8 +18,8 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/supervisor"
 )
 
-// Sallyport is killed without a chance to clean up: everything in the sandbox dies with it, and nothing is left in the
-// workspace.
+// Sallyport is killed without a chance to clean up: everything in the sandbox dies with it, and nothing is
+// left in the workspace.
 func TestDeathOfGateway(t *testing.T) {
 	t.Parallel()
 	leftout.Command(t, "bwrap")

@@ -134,8 +134,8 @@ var planted = []struct{ name, plant, use string }{
 	{"protected place to come", `mkdir -p later/on && echo x >later/on/it`, `test -s later/on/it && touch "$RAN" || true`},
 }
 
-// The files that commands leave in a workspace start nothing outside, and each of these would without the sandbox
-// and its boundary.
+// The files that commands leave in a workspace start nothing outside, and each of these would without the
+// sandbox and its boundary.
 func TestNothingPlantedRuns(t *testing.T) {
 	t.Parallel()
 	for _, tc := range planted {

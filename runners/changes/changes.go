@@ -1,9 +1,9 @@
 // Package changes names the files below some directories of this machine that changed.
 //
-// On Linux, inotify(7) watches each directory, and only names that were touched are looked at: ten changes among
-// 100,000 files cost ten looks. The kernel does not report a write through a hard link that lies outside of the
-// directories, and drops events when its queue is full; Touched then says that its list is not whole, and Walk
-// visits everything. Elsewhere no list is whole.
+// On Linux, inotify(7) watches each directory, and only names that were touched are looked at: ten changes
+// among 100,000 files cost ten looks. The kernel does not report a write through a hard link that lies
+// outside of the directories, and drops events when its queue is full; Touched then says that its list is
+// not whole, and Walk visits everything. Elsewhere no list is whole.
 //
 // The package neither judges a change nor says who made it.
 package changes

@@ -28,7 +28,8 @@ type Watch struct {
 	moving map[uint32]*directory
 }
 
-// directory is a watched directory. Its path follows from its parents, so that renaming one above costs nothing.
+// directory is a watched directory. Its path follows from its parents, so that renaming one above costs
+// nothing.
 type directory struct {
 	name   string // of a root its path
 	parent *directory
@@ -53,8 +54,9 @@ func (d *directory) path() string {
 
 // interesting are the events of inotify(7) by which names, contents, modes or times change.
 // A write through mmap(2) shows at the last close only.
-const interesting = unix.IN_CREATE | unix.IN_MODIFY | unix.IN_ATTRIB | unix.IN_CLOSE_WRITE | unix.IN_MOVED_FROM |
-	unix.IN_MOVED_TO | unix.IN_DELETE | unix.IN_ONLYDIR | unix.IN_DONT_FOLLOW | unix.IN_EXCL_UNLINK
+const interesting = unix.IN_CREATE | unix.IN_MODIFY | unix.IN_ATTRIB | unix.IN_CLOSE_WRITE |
+	unix.IN_MOVED_FROM | unix.IN_MOVED_TO | unix.IN_DELETE |
+	unix.IN_ONLYDIR | unix.IN_DONT_FOLLOW | unix.IN_EXCL_UNLINK
 
 // Open watches everything below roots, which are absolute real paths. Where the kernel refuses a watch, the
 // lists of Touched are not whole.
@@ -161,7 +163,9 @@ func (w *Watch) touch(name string) {
 func (w *Watch) follow() {
 	defer close(w.done)
 	for {
-		fds := []unix.PollFd{{Fd: int32(w.fd), Events: unix.POLLIN}, {Fd: int32(w.wake[0]), Events: unix.POLLIN}}
+		fds := []unix.PollFd{
+			{Fd: int32(w.fd), Events: unix.POLLIN}, {Fd: int32(w.wake[0]), Events: unix.POLLIN},
+		}
 		_, err := unix.Poll(fds, -1)
 		if err != nil && !errors.Is(err, unix.EINTR) || fds[1].Revents != 0 {
 			return

@@ -171,8 +171,8 @@ func (e *Engine) fate(ctx context.Context, id string) string {
 	}
 }
 
-// lives reports whether the first process of a container lives. When it ends it is in no list from then on; the engine hears of it
-// later.
+// lives reports whether the first process of a container lives. When it ends it is in no list from then on;
+// the engine hears of it later.
 func (e *Engine) lives(ctx context.Context, found container.InspectResponse) bool {
 	top, err := e.cli.ContainerTop(ctx, found.ID, []string{"-o", "pid"})
 	first := strconv.Itoa(found.State.Pid)

@@ -61,7 +61,8 @@ func containerOf(c container.Summary) Container {
 	}
 }
 
-// ErrNotOurs is wrapped by the error about a container that is not sallyport's, or not of this state directory.
+// ErrNotOurs is wrapped by the error about a container that is not sallyport's, or not of this state
+// directory.
 var ErrNotOurs = errors.New("it is not sallyport's, or belongs to another user's")
 
 // Remove removes a container of ours by its id or name, with everything that runs in it.

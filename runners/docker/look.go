@@ -108,7 +108,8 @@ func (r *Runner) foresee(ctx context.Context, e *Engine, p *plan) (engine.Enviro
 	}
 	env, err := looks.At(ctx, looks.Options{
 		Dir: filepath.Join(r.o.State, "looks"), Key: key, Wire: r.wire(p),
-		Live: p.live, Host: host, Free: free, Open: func(ctx context.Context) (looks.Opened, error) { return r.openAsSelf(ctx, e, p.spec) },
+		Live: p.live, Host: host, Free: free,
+		Open: func(ctx context.Context) (looks.Opened, error) { return r.openAsSelf(ctx, e, p.spec) },
 	})
 	if err != nil {
 		return nil, err

@@ -176,8 +176,8 @@ func TestRefusedMounts(t *testing.T) {
 	says(t, env, l.workspace, "cat /tools/t; touch /tools/x 2>/dev/null || echo , refused", "tool, refused")
 }
 
-// TestMountsAreGranted holds that the judgement knows the mounts of the operator: what may be written to inside is not
-// refused for lying outside of every granted place.
+// TestMountsAreGranted holds that the judgement knows the mounts of the operator: what may be written to
+// inside is not refused for lying outside of every granted place.
 func TestMountsAreGranted(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)

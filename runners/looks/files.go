@@ -11,7 +11,8 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// files are those of an environment. A symbolic link leads where it leads there, so none is followed but by us.
+// files are those of an environment. A symbolic link leads where it leads there, so none is followed but by
+// us.
 type files struct {
 	e     *Environment
 	until time.Time // for the environment itself; zero for never

@@ -1,8 +1,8 @@
 // Package looks previews an environment without making it, for callers that judge and run nothing.
 //
-// Most places in such an environment are places of this machine: they are looked at here. The rest, such as its empty
-// home or its accounts, is the same in every environment of the same specification. The first one is opened to see it,
-// and the answer is cached, so that the next preview opens nothing:
+// Most places in such an environment are places of this machine: they are looked at here. The rest, such as
+// its empty home or its accounts, is the same in every environment of the same specification. The first one
+// is opened to see it, and the answer is cached, so that the next preview opens nothing:
 //
 //	path ─▶ shown from this machine? ─▶ this machine
 //	        cached?                  ─▶ the cache
@@ -40,7 +40,8 @@ type Options struct {
 	// Host is this machine's files for the commands' user. If it answers ErrAsk, the environment itself is
 	// asked.
 	Host facts.FS
-	// Open makes the environment: when nothing is known of it yet, and when something is asked that is not known.
+	// Open makes the environment: when nothing is known of it yet, and when something is asked that is not
+	// known.
 	Open func(context.Context) (Opened, error)
 	Free func() // frees Host; may be nil
 }

@@ -28,17 +28,17 @@ type Protection struct {
 	Notes        []string  // places that cannot be guarded, for people
 }
 
-// Bounds of a walk through the writable places, of which an agent can make any number. Beyond maxEntries there
-// is an error; repositories beyond maxRepositories, the highest first, are not guarded.
+// Bounds of a walk through the writable places, of which an agent can make any number. Beyond maxEntries
+// there is an error; repositories beyond maxRepositories, the highest first, are not guarded.
 const (
 	maxEntries      = 3_000_000
 	maxRepositories = 200
 )
 
-// Protect finds the files within the writable places that must not be changed from inside, because programs of
-// the user outside would run them: hooks and configuration of git in every repository, settings of editors
-// and agents; and sallyport's own files. Files that commands make meanwhile are found at their end (package
-// runners/boundary). The paths of roots are those that Resolve found.
+// Protect finds the files within the writable places that must not be changed from inside, because programs
+// of the user outside would run them: hooks and configuration of git in every repository, settings of
+// editors and agents; and sallyport's own files. Files that commands make meanwhile are found at their end
+// (package runners/boundary). The paths of roots are those that Resolve found.
 func Protect(roots []facts.Root, home string, self []facts.Place) (Protection, error) {
 	p := &protector{roots: roots, home: home, found: map[string]Guarded{}}
 	for _, r := range roots {
@@ -155,7 +155,8 @@ func (p *protector) protected(r facts.Root, place string) error {
 	return nil
 }
 
-// habits keeps the files by which the user's editors, shells and agents start programs when they open a directory.
+// habits keeps the files by which the user's editors, shells and agents start programs when they open a
+// directory.
 func (p *protector) habits(dir string) {
 	for _, name := range []string{".vscode", ".idea", ".mcp.json", ".claude", ".envrc"} {
 		at := filepath.Join(dir, name)

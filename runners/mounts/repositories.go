@@ -37,7 +37,8 @@ func (p *protector) walk(root string) error {
 			}
 		}
 		if len(p.repos) > maxRepositories {
-			p.note("%s holds more than %d repositories: hooks and configuration of the others can be changed until the end of a command", root, maxRepositories)
+			p.note("%s holds more than %d repositories: hooks and configuration of the others can be "+
+				"changed until the end of a command", root, maxRepositories)
 			return nil
 		}
 	}

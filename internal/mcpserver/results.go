@@ -18,7 +18,7 @@ type verdict struct {
 	Isolation  string    `json:"isolation" jsonschema:"What confines it there: none, namespace, container or remote."`
 	Approval   *approved `json:"approval,omitempty" jsonschema:"The answer of the person who was asked."`
 	HowToAllow string    `json:"how_to_allow,omitempty" jsonschema:"What a person can do to allow it."`
-	Held       []held    `json:"held,omitempty" jsonschema:"Files that were moved aside: programs would obey them."`
+	Held       []held    `json:"held,omitempty" jsonschema:"Files moved aside: programs would obey them."`
 	Fault      string    `json:"fault,omitempty" jsonschema:"Names in the audit log what of sallyport broke."`
 }
 

@@ -75,7 +75,8 @@ _starts contains i if {
 	not _later(p)
 }
 
-# Files that a command left, and by which nothing starts before somebody pushes, or commits in an installed package.
+# Files that a command left, and by which nothing starts before somebody pushes, or commits in an installed
+# package.
 _later(p) if {
 	input.request.tool == "changes"
 	"ci_config" in p.labels

@@ -135,7 +135,8 @@ test_warns_of_pipelines_that_a_command_left if {
 	doc := _left(["ci_config", "autorun"], {})
 	rule.ask == set() with input as doc
 	rule.warn == _obeyed_later with input as doc
-	rule.ask == _obeyed_later with input as json.patch(doc, [{"op": "add", "path": "/request/tool", "value": "write_file"}])
+	by_tool := json.patch(doc, [{"op": "add", "path": "/request/tool", "value": "write_file"}])
+	rule.ask == _obeyed_later with input as by_tool
 }
 
 test_warns_of_installed_packages_that_a_command_left if {

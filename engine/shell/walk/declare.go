@@ -65,6 +65,9 @@ func (w *walker) declareAssign(inv *invocation, a *syntax.Assign, flags string) 
 		for _, s := range set {
 			v := append(value.Known(s.Name+"="), s.Value.Value()...)
 			inv.args = append(inv.args, value.NewArg(v.With(true, nil), w.raw(a)))
+			if _, opts, _ := strings.Cut(flags, "-"); len(values) > 1 && strings.Contains(opts, "i") {
+				w.operand(s.Value.Value())
+			}
 		}
 		inv.assigns = append(inv.assigns, set...)
 	}

@@ -15,7 +15,8 @@ import (
 // eval runs its words as text, in this shell.
 func eval(w *walker, inv *invocation) {
 	args := inv.args[1:]
-	if len(args) > 0 && args[0].Text == "--" {
+	dashes := len(args) > 0 && args[0].Text == "--"
+	if dashes {
 		args = args[1:]
 	}
 	if len(args) == 0 {
@@ -23,7 +24,8 @@ func eval(w *walker, inv *invocation) {
 	}
 	v := value.Join(args)
 	w.runText(inv, shell.Code{Language: "bash", From: shell.CodeArgument}, v, "eval", nil)
-	if !w.commands[inv.idx].Code.Static {
+	// Some shells take the dashes for a command.
+	if !w.commands[inv.idx].Code.Static || dashes && w.ctx.st.sh {
 		w.forget()
 	}
 }

@@ -397,6 +397,11 @@ func (w *walker) replacer(p *syntax.ParamExp, raw string) func(string) (string, 
 		if len(with.Text())*(len(s)+1) > 16*w.lim.Bytes {
 			return raw, false
 		}
+		if s == "" { // set or unset, which bash tells apart if the pattern matches nothing
+			if made, _ := g.Replace("", "x", '#', false, w.step); made != "" {
+				return raw, false
+			}
+		}
 		return g.Replace(s, with.Text(), anchor, p.Repl.All, w.step)
 	}
 }

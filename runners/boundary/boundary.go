@@ -12,6 +12,8 @@ import (
 	"bytes"
 	"io"
 	"io/fs"
+	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -43,16 +45,19 @@ type Boundary struct {
 	mu      sync.Mutex
 	watch   *changes.Watch // nil before the first command
 	running int
-	since   time.Time // when the first of the running commands was to start
 	before  map[string]image
-	kept    int // bytes of before
+	kept    int              // bytes of before
+	left    map[string]image // files that Leave named and that nobody held
+	failed  map[string]image // files that Hold could not move: they are named again
 }
 
 var _ engine.Boundary = (*Boundary)(nil)
 
 // New makes a boundary. It looks at no file before the first command.
 func New(o Options) *Boundary {
-	b := &Boundary{o: o, before: map[string]image{}}
+	b := &Boundary{
+		o: o, before: map[string]image{}, left: map[string]image{}, failed: map[string]image{},
+	}
 	for _, r := range o.Layout.Roots {
 		if real, err := filepath.EvalSymlinks(r.Path); err == nil && r.Write && !r.File {
 			b.roots = append(b.roots, real)
@@ -74,13 +79,16 @@ func (b *Boundary) Enter() {
 	if first {
 		b.watch = changes.Open(b.roots)
 	}
-	b.since = time.Now()
 	names, whole := b.watch.Touched() // by somebody else, since no command ran
 	if first || !whole {
-		b.before, b.kept = map[string]image{}, 0
+		b.before, b.kept, b.left = map[string]image{}, 0, map[string]image{}
 		b.interesting(func(p string, _ fs.DirEntry) { b.remember(p) })
 		return
 	}
+	for name := range b.left {
+		b.remember(name)
+	}
+	b.left = map[string]image{}
 	for _, name := range names {
 		if b.concerns(name) {
 			b.remember(name)
@@ -117,14 +125,19 @@ func (b *Boundary) Close() []string {
 	return found
 }
 
-// clockTick bounds how far the times of files lag behind the clock.
-const clockTick = 50 * time.Millisecond
-
 func (b *Boundary) look(all bool) []string {
 	names, whole := b.watch.Touched()
+	// The kernel reports a write by the name by which the file was opened, which a hard link changes.
+	for p, old := range b.before {
+		if info, err := os.Lstat(p); err == nil && !changes.Time(info).Equal(old.time) {
+			names = append(names, p)
+		}
+	}
+	names = slices.AppendSeq(names, maps.Keys(b.failed))
 	if all || !whole {
+		// Not by time alone: a file of old may have come here with the directory around it.
 		b.interesting(func(p string, e fs.DirEntry) {
-			if info, err := e.Info(); err == nil && changes.Time(info).After(b.since.Add(-clockTick)) {
+			if info, err := e.Info(); err == nil && !changes.Time(info).Equal(b.before[p].time) {
 				names = append(names, p)
 			}
 		})
@@ -147,7 +160,9 @@ func (b *Boundary) look(all bool) []string {
 	released := b.released()
 	out := make([]string, 0, len(found))
 	for p := range found {
-		if now, ok := b.imageOf(p); ok && !now.same(b.before[p]) && !released[p+"\x00"+now.digest(p)] {
+		now, ok := b.imageOf(p)
+		if ok && !now.same(b.before[p]) && !now.same(b.left[p]) && !released[p+"\x00"+now.digest(p)] {
+			b.left[p] = now
 			out = append(out, p)
 		}
 	}
@@ -263,9 +278,10 @@ func (b *Boundary) remember(p string) {
 	b.kept -= len(b.before[p].content)
 	delete(b.before, p)
 	i, ok := b.imageOf(p)
-	if !ok {
+	if !ok || i.same(b.failed[p]) {
 		return
 	}
+	delete(b.failed, p)
 	if b.kept+len(i.content) > maxImages {
 		i.content = nil
 	}

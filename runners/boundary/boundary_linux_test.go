@@ -120,6 +120,15 @@ func TestFound(t *testing.T) {
 		{"our own configuration", `echo 'rules: {}' >sallyport.yaml`, "sallyport.yaml"},
 		{"larger than is remembered", `mkdir .claude; head -c 300000 /dev/zero >.claude/settings.json`, ".claude/settings.json"},
 
+		{"settings through another name", `ln .vscode/settings.json x; echo '{"a":1}' >x; rm x`, ".vscode/settings.json"},
+		{"link in the place of the directory of attributes", `mkdir y; echo '* filter=lfs' >y/attributes; rm -rf .git/info; ln -s ../y .git/info`, ".git/info"},
+		{"link in the place of the directory of a rebase", `mkdir y; printf 'x touch ran\n' >y/git-rebase-todo; ln -s ../y .git/rebase-merge`, ".git/rebase-merge"},
+		{"long list of a rebase", `mkdir .git/rebase-merge; { printf 'x touch ran\n'; head -c 300000 /dev/zero | tr '\0' '#'; } >.git/rebase-merge/git-rebase-todo`, ".git/rebase-merge/git-rebase-todo"},
+		{"link in the place of a list", `mkdir .git/rebase-merge; printf 'x touch ran\n' >y; ln -s ../../y .git/rebase-merge/git-rebase-todo`, ".git/rebase-merge/git-rebase-todo"},
+		{"link in the place of attributes", `mkdir -p .git/info; printf '* filter=lfs\n' >y; ln -s ../../y .git/info/attributes`, ".git/info/attributes"},
+		{"repository behind a file", `git init -q --separate-git-dir=elsewhere sep; set -- elsewhere; ` + fsmonitor, "elsewhere/config"},
+		{"invalid name", `d=$(printf 'a\377'); mkdir -p "$d/.vscode"; echo '{}' >"$d/.vscode/tasks.json"`, "a\xff/.vscode/tasks.json"},
+
 		{"nothing", `true`, ""},
 		{"read", `cat .vscode/settings.json .git/config`, ""},
 		{"written as it was", `echo '{}' >.vscode/settings.json; touch .git/config`, ""},
@@ -168,8 +177,41 @@ func TestWhose(t *testing.T) {
 	if diff := cmp.Diff(want, w.relative(w.b.Leave())); diff != "" {
 		t.Error(diff)
 	}
+	w.sh(`echo 'by a process that it left' >.envrc`)
 	if got := w.relative(w.b.Close()); !slices.Equal(got, want) {
 		t.Errorf("at the end %q, want %q", got, want)
+	}
+}
+
+// A file that was named and not held was allowed: it is the earlier version from then on.
+func TestAllowed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.command(`echo allowed >.envrc`)
+	w.hold(`echo 'touch ran' >.envrc`)
+	if got := w.sh(`cat .envrc`); got != "allowed\n" {
+		t.Errorf("in its place: %q", got)
+	}
+	if got := w.command(`ln .envrc x; echo 'touch ran' >x; rm x`); len(got) != 1 {
+		t.Errorf("changed through another name, and found %q", got)
+	}
+	w.command(`echo allowed >.exrc`)
+	if got := w.relative(w.b.Close()); slices.Contains(got, ".exrc") {
+		t.Errorf("allowed, and at the end %q", got)
+	}
+}
+
+// A look at all files finds one that came into place with the directory around it.
+func TestLookAtAll(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.command(`mkdir -p a/b/hooks; echo '{}' >a/b/settings.json
+		mkdir d; printf '[core]\n\tfsmonitor = touch ran\n' >d/config`)
+	w.b.Enter()
+	w.sh(`mv a/b a/.vscode; mkdir d/objects d/refs`)
+	w.b.watch.Touched() // as after an overflow of the kernel's queue
+	if got := w.relative(w.b.Close()); !slices.Equal(got, []string{"a/.vscode/settings.json", "d/config"}) {
+		t.Errorf("found %q", got)
 	}
 }
 

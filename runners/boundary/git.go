@@ -84,12 +84,19 @@ func (b *Boundary) repository(dir string, found func(p string)) {
 			}
 		}
 	}
+	for _, name := range []string{"info", "rebase-merge"} {
+		p := filepath.Join(dir, name)
+		if info, err := os.Lstat(p); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			found(p)
+		}
+	}
 	if p := filepath.Join(dir, "info", "attributes"); b.exists(p) {
 		found(p)
 	}
-	p := filepath.Join(dir, filepath.FromSlash(todo))
-	if text, err := read(p, maxImage); err == nil && executes(string(text)) {
-		found(p)
+	if p := filepath.Join(dir, filepath.FromSlash(todo)); b.exists(p) {
+		if text, err := read(p, maxImage); err != nil || executes(string(text)) {
+			found(p)
+		}
 	}
 }
 

@@ -70,10 +70,13 @@ func (b *Boundary) Hold(decision string, all []engine.Held) []engine.Held {
 	out := slices.Clone(all)
 	for n := range out {
 		h := &out[n]
+		delete(b.left, h.Path)
 		h.ID = fmt.Sprintf("%s.%d", decision, n+1)
 		h.Left, h.Error = "nothing", ""
+		now, _ := b.imageOf(h.Path)
+		delete(b.failed, h.Path)
 		if err := b.hold(h); err != nil {
-			h.Error = err.Error()
+			h.Error, b.failed[h.Path] = err.Error(), now
 		}
 	}
 	return out

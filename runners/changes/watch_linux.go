@@ -24,6 +24,8 @@ type Watch struct {
 	limit  int             // directories that may be watched
 	names  map[string]bool // touched since the last call of Touched
 	lost   bool            // names are missing since the last call
+	roots  []string
+	astray bool // events were dropped: directories may be watched under old names, or not at all
 	blind  bool            // some directory is not watched
 	moving map[uint32]*directory
 }
@@ -78,11 +80,29 @@ func Open(roots []string) *Watch {
 		return w
 	}
 	w.fd = fd
-	for _, r := range Outermost(roots) {
+	w.roots = Outermost(roots)
+	for _, r := range w.roots {
 		w.add(nil, r, false)
 	}
 	go w.follow()
 	return w
+}
+
+// begin watches all directories anew.
+func (w *Watch) begin() {
+	old := w.dirs
+	w.dirs, w.moving = map[int32]*directory{}, map[uint32]*directory{}
+	for wd := range old {
+		_, _ = unix.InotifyRmWatch(w.fd, uint32(wd))
+		if wd%1024 == 0 {
+			w.drain() // each removal is an event
+		}
+	}
+	w.drain()
+	w.astray = false
+	for _, r := range w.roots {
+		w.add(nil, r, false)
+	}
 }
 
 // watchLimit is half of the watches that the kernel grants a user: editors need some too.
@@ -206,7 +226,7 @@ func (w *Watch) drain() {
 
 func (w *Watch) event(wd int32, mask, cookie uint32, name string) {
 	if mask&unix.IN_Q_OVERFLOW != 0 {
-		w.lost = true
+		w.lost, w.astray = true, true
 		return
 	}
 	d := w.dirs[wd]
@@ -249,6 +269,9 @@ func (w *Watch) Touched() (names []string, whole bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.drain()
+	if w.astray {
+		w.begin()
+	}
 	for name := range w.names {
 		names = append(names, name)
 	}

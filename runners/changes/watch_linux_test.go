@@ -136,12 +136,21 @@ func TestNotWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.Mkdir(root+"/late", 0o700); err != nil {
+		t.Fatal(err)
+	}
 	w.mu.Unlock()
 	if _, whole := w.Touched(); whole {
 		t.Error("the queue has overflown and the list is whole")
 	}
 	if _, whole := w.Touched(); !whole {
 		t.Error("nothing was lost since, and the list is not whole")
+	}
+	if err := os.WriteFile(root+"/late/f", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, whole := w.Touched(); !whole || !slices.Equal(got, []string{root + "/late/f"}) {
+		t.Errorf("in a directory of which the event was lost: %q, whole %v", got, whole)
 	}
 	w.mu.Lock()
 	w.limit = len(w.dirs)

@@ -65,6 +65,9 @@ func (w *world) command(text string) []string {
 	return w.relative(w.b.Leave())
 }
 
+// unlock lets the test remove its files.
+func (w *world) unlock() { w.sh(`chmod -R u+rwx .`) }
+
 func (w *world) relative(found []string) []string {
 	out := []string{}
 	for _, p := range found {
@@ -128,6 +131,8 @@ func TestFound(t *testing.T) {
 		{"link in the place of attributes", `mkdir -p .git/info; printf '* filter=lfs\n' >y; ln -s ../../y .git/info/attributes`, ".git/info/attributes"},
 		{"repository behind a file", `git init -q --separate-git-dir=elsewhere sep; set -- elsewhere; ` + fsmonitor, "elsewhere/config"},
 		{"invalid name", `d=$(printf 'a\377'); mkdir -p "$d/.vscode"; echo '{}' >"$d/.vscode/tasks.json"`, "a\xff/.vscode/tasks.json"},
+		{"hook in a directory that cannot be listed", `printf '#!/bin/sh\n' >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit; chmod 311 .git/hooks`, ".git/hooks/pre-commit"},
+		{"settings in a directory that cannot be listed", `mkdir -m 311 d; mkdir -m 311 d/e; mkdir d/e/.vscode; echo '{}' >d/e/.vscode/tasks.json`, "d/e/.vscode/tasks.json"},
 
 		{"nothing", `true`, ""},
 		{"read", `cat .vscode/settings.json .git/config`, ""},
@@ -149,6 +154,7 @@ func TestFound(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
+			defer w.unlock()
 			if diff := cmp.Diff(append([]string{}, strings.Fields(tc.want)...), w.command(tc.text)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -240,6 +246,7 @@ func TestHold(t *testing.T) {
 		{"new", `echo 'touch ran' >.envrc`, `! test -e .envrc`, "nothing"},
 		{"changed", `echo '{"evil":1}' >.cursor/mcp.json`, `grep -q mine .cursor/mcp.json`, "its earlier version"},
 		{"link", `rm .cursor/mcp.json; ln -s ../file .cursor/mcp.json`, `! test -L .cursor/mcp.json && grep -q mine .cursor/mcp.json`, "its earlier version"},
+		{"in a directory that cannot be written to", `mkdir d; echo 'touch ran' >d/.envrc; chmod 511 d`, `! test -e d/.envrc`, "nothing"},
 		{"hook that may be executed now", `chmod +x .git/hooks/post-merge`, `! test -x .git/hooks/post-merge && test -f .git/hooks/post-merge`, "its earlier version"},
 		{"configuration", `git config core.fsmonitor "touch ran; false"; git remote add o https://example.com`,
 			`git status && ! test -e ran && git mine | grep -q mine`, "its earlier version"},
@@ -250,6 +257,7 @@ func TestHold(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
+			defer w.unlock()
 			all := w.hold(tc.text)
 			if len(all) != 1 || all[0].Left != tc.left {
 				t.Fatalf("held %+v", all)
@@ -302,19 +310,22 @@ func TestReleaseConflict(t *testing.T) {
 	}
 }
 
-// A file that cannot be kept stays in its place, and the error says so.
+// A file that cannot be kept gets a name that nothing obeys, and the error says so.
 func TestHoldFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if err := os.WriteFile(w.store, nil, 0o600); err != nil { // a file in the place of the directory
 		t.Fatal(err)
 	}
-	found := w.command(`echo 'touch ran' >.envrc`)
-	all := w.b.Hold("decision", []engine.Held{{Path: filepath.Join(w.ws, found[0])}})
-	if all[0].Error == "" || !strings.HasPrefix(all[0].String(), "could not hold") {
+	found := w.command(`echo 'touch ran' >.envrc; echo 'touch ran' >.cursor/mcp.json`)
+	var all []engine.Held
+	for _, p := range found {
+		all = append(all, engine.Held{Path: filepath.Join(w.ws, p)})
+	}
+	all = w.b.Hold("decision", all)
+	if len(all) != 2 || !strings.HasPrefix(all[0].String(), "could not hold") ||
+		!strings.Contains(all[1].Error, ".held-decision.2 now") {
 		t.Errorf("held %+v", all)
 	}
-	if _, err := os.Stat(filepath.Join(w.ws, ".envrc")); err != nil {
-		t.Errorf("the only copy is gone: %v", err)
-	}
+	w.sh(`! test -e .envrc; grep -q mine .cursor/mcp.json; grep -q ran .cursor/.held-decision.1; grep -q ran .held-decision.2`)
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/obeyed"
-	"github.com/sallyport-dev/sallyport/runners/files"
+	"github.com/sallyport-dev/sallyport/runners/changes"
 )
 
 // gitFiles are the files of a repository's directory by which git starts programs, or takes configuration and
@@ -108,11 +108,7 @@ func (b *Boundary) exists(p string) bool {
 // hooks names the files of a directory that git runs as hooks: not its own samples, nor files that cannot be
 // executed.
 func (b *Boundary) hooks(dir string, found func(p string)) {
-	entries, err := (files.Host{}).ReadDir(dir)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
+	for _, e := range changes.List(dir) {
 		info, err := e.Info()
 		if err != nil || e.IsDir() || strings.HasSuffix(e.Name(), ".sample") {
 			continue

@@ -104,9 +104,33 @@ func (b *Boundary) hold(h *engine.Held) error {
 		e.Left, h.Left = sum(back.content), back.left
 	}
 	if err := b.keep(e, content); err != nil {
-		return err
+		return b.aside(err, h, back, ok)
 	}
 	return replace(h.Path, back, ok)
+}
+
+// aside renames a file that cannot be kept, for want of space perhaps: under its new name nothing obeys it.
+// It returns why the file cannot be kept.
+func (b *Boundary) aside(why error, h *engine.Held, back version, some bool) error {
+	name := ".held-" + h.ID
+	rename := func() error { return (files.Host{}).Rename(h.Path, name) }
+	if err := unlocked(h.Path, rename); err != nil {
+		return errors.Join(why, err)
+	}
+	why = fmt.Errorf("%w: it is named %s now", why, filepath.Join(filepath.Dir(h.Path), name))
+	if !some {
+		return why
+	}
+	return errors.Join(why, put(h.Path, back))
+}
+
+// unlocked calls do, which changes the directory around a path, again if the mode of that forbids it.
+func unlocked(p string, do func() error) error {
+	err := do()
+	if errors.Is(err, fs.ErrPermission) && (files.Host{}).Unlock(p) == nil {
+		return do()
+	}
+	return err
 }
 
 // version is a version of a file that takes the place of a held one.
@@ -133,7 +157,8 @@ func (b *Boundary) back(p, content string) (version, bool) {
 
 // replace puts another version in the place of a file, or none.
 func replace(p string, v version, some bool) error {
-	if err := (files.Host{}).Remove(p); err != nil || !some {
+	remove := func() error { return (files.Host{}).Remove(p) }
+	if err := unlocked(p, remove); err != nil || !some {
 		return err
 	}
 	return put(p, v)

@@ -10,7 +10,6 @@ package changes
 
 import (
 	"io/fs"
-	"os"
 	"path/filepath"
 )
 
@@ -18,13 +17,13 @@ import (
 const maxNames = 200_000
 
 // Walk visits each directory below roots with its entries, an outer one before those in it. It follows no
-// symbolic link and passes over directories that it cannot read. It stops when each returns false.
+// symbolic link and passes over directories that List cannot read. It stops when each returns false.
 func Walk(roots []string, each func(dir string, entries []fs.DirEntry) bool) {
 	queue := append([]string{}, roots...)
 	for len(queue) > 0 {
 		dir := queue[0]
 		queue = queue[1:]
-		entries := list(dir)
+		entries := List(dir)
 		if !each(dir, entries) {
 			return
 		}
@@ -36,14 +35,19 @@ func Walk(roots []string, each func(dir string, entries []fs.DirEntry) bool) {
 	}
 }
 
-// list returns the entries of a directory in no order; none if it cannot be read.
-func list(dir string) []fs.DirEntry {
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	entries, _ := f.ReadDir(-1)
+// List returns the entries of a directory in no order; none if it cannot be read. One that its owner may
+// enter but not list hides no file from a program that knows the name: on Linux, its owner may list it
+// afterwards.
+func List(dir string) (entries []fs.DirEntry) {
+	_ = listable(dir, func() error {
+		f, err := openDirectory(dir)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		entries, err = f.ReadDir(-1)
+		return err
+	})
 	return entries
 }
 

@@ -26,7 +26,7 @@ type Watch struct {
 	lost   bool            // names are missing since the last call
 	roots  []string
 	astray bool // events were dropped: directories may be watched under old names, or not at all
-	blind  bool            // some directory is not watched
+	blind  bool // some directory is not watched
 	moving map[uint32]*directory
 }
 
@@ -131,9 +131,13 @@ func (w *Watch) add(parent *directory, name string, touched bool) {
 			w.blind = true
 			return
 		}
-		wd, err := unix.InotifyAddWatch(w.fd, at, interesting)
+		wd := 0
+		err := listable(at, func() (err error) {
+			wd, err = unix.InotifyAddWatch(w.fd, at, interesting)
+			return err
+		})
 		if err != nil {
-			// Gone again, or not ours to read: then nobody of our rights can change it either.
+			// Gone again, or not ours to enter: then nobody of our rights can change it either.
 			w.blind = w.blind || errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.ENOMEM)
 			continue
 		}
@@ -145,7 +149,7 @@ func (w *Watch) add(parent *directory, name string, touched bool) {
 		if p.parent != nil {
 			p.parent.inside[p.name] = d
 		}
-		for _, e := range list(at) {
+		for _, e := range List(at) {
 			if touched {
 				w.touch(filepath.Join(at, e.Name()))
 			}

@@ -39,6 +39,33 @@ func (h Host) Remove(path string) error {
 	return fail("delete", path, a.dir.Remove(a.name))
 }
 
+// Unlock lets the owner of the directory around a path list and change it.
+func (h Host) Unlock(path string) error {
+	a, err := h.walk(path, false)
+	if err != nil {
+		return fail("change the mode around", path, err)
+	}
+	defer a.close()
+	info, err := a.dir.Stat(".")
+	if err == nil {
+		err = a.dir.Chmod(".", info.Mode()|0o700)
+	}
+	return fail("change the mode around", path, err)
+}
+
+// Rename gives a file another name in its directory, which must be free.
+func (h Host) Rename(path, name string) error {
+	a, err := h.walk(path, false)
+	if err != nil {
+		return fail("rename", path, err)
+	}
+	defer a.close()
+	if _, err := a.dir.Lstat(name); err == nil {
+		return fail("rename", path, fs.ErrExist)
+	}
+	return fail("rename", path, a.dir.Rename(a.name, name))
+}
+
 // Write makes a file beside its place and moves it there when it is complete. Of a file that is
 // replaced the mode and the owner are kept, not its access lists and extended attributes. Directories
 // that it made stay when it fails, and a process that is killed in the middle leaves its draft

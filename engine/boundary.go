@@ -19,7 +19,8 @@ type Boundary interface {
 	// Leave is called after the end of each. It names the files, by real path, that were written since none
 	// ran, and that programs obey now.
 	Leave() []string
-	// Hold moves files out of their places and keeps them. It completes the values that it returns.
+	// Hold is called after each Leave, or Close, that named files. It moves the refused ones out of their
+	// places and keeps them, and completes the values that it returns.
 	Hold(decision string, files []Held) []Held
 	// Close ends the watch. It returns what Leave would.
 	Close() []string
@@ -66,11 +67,18 @@ func (changed) Run(context.Context, Files, []facts.Path) error { return nil }
 // hold has the files judged that commands left, and holds those that the policies refuse or ask about. The
 // records come before the files move. If none can be written, the files move all the same.
 func (g *Gate) hold(found []string, subject facts.Subject) (held []Held, f *Fault) {
-	defer catch(&f, "changes")
-	found = g.excuses.others(found)
-	if len(found) == 0 || g.o.Mode != Enforce {
+	if len(found) == 0 {
 		return nil, nil
 	}
+	decision, refused := "", []Held(nil)
+	if found = g.excuses.others(found); len(found) > 0 && g.o.Mode == Enforce {
+		decision, refused, f = g.refuse(found, subject)
+	}
+	return g.o.Boundary.Hold(decision, refused), f
+}
+
+// refuse lists the files that the policies refuse or ask about, after the decision is on record.
+func (g *Gate) refuse(found []string, subject facts.Subject) (decision string, refused []Held, f *Fault) {
 	start, by := g.o.Now(), g.evaluators()
 	r := Request{Tool: toolChanges, Operation: changed(found), Subject: subject}
 	j := &judged{request: r, by: by, decision: Decision{
@@ -86,25 +94,20 @@ func (g *Gate) hold(found []string, subject facts.Subject) (held []Held, f *Faul
 	if j.fault == nil {
 		j.fault = g.decide(ctx, j)
 	}
-	if j.fault != nil {
-		j.decision.Effect, j.decision.Fault = Deny, j.fault.ID
+	if f = j.fault; f != nil {
+		j.decision.Effect, j.decision.Fault = Deny, f.ID
 	}
 	j.decision.ElapsedUS = g.o.Now().Sub(start).Microseconds()
 	if err := g.recordDecision(ctx, j); err != nil {
 		f = newFault("audit", err)
+	} else if j.decision.Effect == Allow { // what was allowed is done already
+		body := g.outcomeBody(Outcome{Exit: Exit{Started: start}})
+		f = audited(g.o.Recorder.Record(ctx, g.newRecord(KindOutcome, j.decision.ID, body)))
 	}
-	if j.decision.Effect == Allow {
-		if f == nil { // what was allowed is done already
-			body := g.outcomeBody(Outcome{Exit: Exit{Started: start}})
-			f = audited(g.o.Recorder.Record(ctx, g.newRecord(KindOutcome, j.decision.ID, body)))
-		}
-		return nil, f
+	if j.decision.Effect != Allow {
+		refused = j.refused(found)
 	}
-	held = g.o.Boundary.Hold(j.decision.ID, j.refused(found))
-	if f == nil {
-		f = j.fault
-	}
-	return held, f
+	return j.decision.ID, refused, f
 }
 
 func audited(err error) *Fault {

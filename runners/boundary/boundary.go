@@ -45,6 +45,9 @@ type Boundary struct {
 	mu      sync.Mutex
 	watch   *changes.Watch // nil before the first command
 	running int
+	noted   running
+	since   time.Time // of the first command of a session that was killed; zero: all files were looked at
+	dead    []string  // the notes about it
 	before  map[string]image
 	kept    int              // bytes of before
 	left    map[string]image // files that Leave named and that nobody held
@@ -75,14 +78,17 @@ func (b *Boundary) Enter() {
 	if b.running > 1 {
 		return
 	}
-	first := b.watch == nil
-	if first {
-		b.watch = changes.Open(b.roots)
+	b.noted.begin(b.o.Store, note{b.roots, time.Now()})
+	remember := b.interesting(func(p string, _ fs.DirEntry) { b.remember(p) })
+	if b.watch == nil {
+		b.since, b.dead = killed(b.o.Store, b.roots)
+		b.watch = changes.Open(b.roots, remember)
+		return
 	}
 	names, whole := b.watch.Touched() // by somebody else, since no command ran
-	if first || !whole {
+	if !whole {
 		b.before, b.kept, b.left = map[string]image{}, 0, map[string]image{}
-		b.interesting(func(p string, _ fs.DirEntry) { b.remember(p) })
+		changes.Walk(b.roots, remember)
 		return
 	}
 	for name := range b.left {
@@ -109,7 +115,11 @@ func (b *Boundary) Leave() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.running--
-	return b.look(false)
+	found := b.look(false)
+	if len(found) == 0 {
+		b.settle()
+	}
+	return found
 }
 
 // Close ends the watch. It returns what Leave would, after a look at all files.
@@ -122,8 +132,25 @@ func (b *Boundary) Close() []string {
 	found := b.look(true)
 	_ = b.watch.Close()
 	b.watch = nil
+	if len(found) == 0 {
+		b.settle()
+	}
 	return found
 }
+
+// settle ends the notes about commands whose files were judged.
+func (b *Boundary) settle() {
+	if b.running == 0 {
+		b.noted.end()
+	}
+	for _, name := range b.dead {
+		_ = os.Remove(name)
+	}
+	b.dead = nil
+}
+
+// clockTick bounds how far the times of files lag behind the clock.
+const clockTick = 50 * time.Millisecond
 
 func (b *Boundary) look(all bool) []string {
 	names, whole := b.watch.Touched()
@@ -134,14 +161,15 @@ func (b *Boundary) look(all bool) []string {
 		}
 	}
 	names = slices.AppendSeq(names, maps.Keys(b.failed))
-	if all || !whole {
+	if all || !whole || !b.since.IsZero() {
 		// Not by time alone: a file of old may have come here with the directory around it.
-		b.interesting(func(p string, e fs.DirEntry) {
+		changes.Walk(b.roots, b.interesting(func(p string, e fs.DirEntry) {
 			if info, err := e.Info(); err == nil && !changes.Time(info).Equal(b.before[p].time) {
 				names = append(names, p)
 			}
-		})
+		}))
 	}
+	b.since = time.Time{}
 	found := map[string]bool{}
 	repositories := map[string]bool{}
 	for _, name := range names {
@@ -170,10 +198,11 @@ func (b *Boundary) look(all bool) []string {
 	return out
 }
 
-// interesting visits the files below the roots that programs of the user may obey.
-func (b *Boundary) interesting(see func(p string, e fs.DirEntry)) {
+// interesting visits directories, an outer one before those in it, and shows the files in them that programs
+// of the user may obey.
+func (b *Boundary) interesting(see func(p string, e fs.DirEntry)) func(dir string, entries []fs.DirEntry) {
 	whole := map[string]bool{} // directories of which every file is obeyed
-	changes.Walk(b.roots, func(dir string, entries []fs.DirEntry) bool {
+	return func(dir string, entries []fs.DirEntry) {
 		repository := isRepository(entries)
 		for _, e := range entries {
 			p := filepath.Join(dir, e.Name())
@@ -188,8 +217,7 @@ func (b *Boundary) interesting(see func(p string, e fs.DirEntry)) {
 				see(p, e)
 			}
 		}
-		return true
-	})
+	}
 }
 
 // obeyed reports a file, or a link in the place of one, by which programs of the user start others.
@@ -280,6 +308,9 @@ func (b *Boundary) remember(p string) {
 	i, ok := b.imageOf(p)
 	if !ok || i.same(b.failed[p]) {
 		return
+	}
+	if !b.since.IsZero() && i.time.After(b.since.Add(-clockTick)) {
+		return // of the killed session, perhaps
 	}
 	delete(b.failed, p)
 	if b.kept+len(i.content) > maxImages {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
 // world is a workspace with a repository, a user's files, and a boundary.
@@ -328,4 +329,48 @@ func TestHoldFails(t *testing.T) {
 		t.Errorf("held %+v", all)
 	}
 	w.sh(`! test -e .envrc; grep -q mine .cursor/mcp.json; grep -q ran .cursor/.held-decision.1; grep -q ran .held-decision.2`)
+}
+
+// A session that is killed while a command runs looks at nothing. The next one in these roots does, at the
+// end of its first command; a session that ended as it should leaves nothing to look at.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	for _, dies := range []bool{true, false} {
+		w := newWorld(t)
+		w.sh(`echo mine >.autoenv`)
+		mine, _ := w.b.imageOf(w.ws + "/.autoenv")
+		await.True(t, "the file is older than the session", func() bool {
+			err := os.WriteFile(w.ws+"/tick", nil, 0o600)
+			tick, ok := w.b.imageOf(w.ws + "/tick")
+			return err == nil && ok && tick.time.Add(-2*clockTick).After(mine.time)
+		})
+		next := New(w.b.o)
+		w.b.Enter()
+		w.sh(`echo 'touch ran' >.envrc; git init -q n; git -C n config core.fsmonitor "touch ran"`)
+		if dies {
+			if err := w.b.noted.file.Close(); err != nil { // its lock ends as with its process
+				t.Fatal(err)
+			}
+		} else {
+			if n := len(w.b.Leave()); n != 2 {
+				t.Errorf("found %d files", n)
+			}
+			w.b.Hold("d", nil)
+		}
+		w.b = next
+		want := []string{}
+		if dies {
+			want = []string{".envrc", "n/.git/config"}
+		}
+		if diff := cmp.Diff(want, w.command(`true`)); diff != "" {
+			t.Errorf("dies %v (-want +got):\n%s", dies, diff)
+		}
+		w.b.Hold("d", nil)
+		if got := w.command(`true`); len(got) > 0 {
+			t.Errorf("dies %v, the next command finds %q", dies, got)
+		}
+		if left, err := filepath.Glob(w.store + "/" + runningFiles); err != nil || len(left) > 0 {
+			t.Errorf("dies %v, notes are left: %q, %v", dies, left, err)
+		}
+	}
 }

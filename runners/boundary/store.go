@@ -79,6 +79,7 @@ func (b *Boundary) Hold(decision string, all []engine.Held) []engine.Held {
 			h.Error, b.failed[h.Path] = err.Error(), now
 		}
 	}
+	b.settle()
 	return out
 }
 

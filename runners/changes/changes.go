@@ -17,16 +17,14 @@ import (
 const maxNames = 200_000
 
 // Walk visits each directory below roots with its entries, an outer one before those in it. It follows no
-// symbolic link and passes over directories that List cannot read. It stops when each returns false.
-func Walk(roots []string, each func(dir string, entries []fs.DirEntry) bool) {
+// symbolic link and passes over directories that List cannot read.
+func Walk(roots []string, each func(dir string, entries []fs.DirEntry)) {
 	queue := append([]string{}, roots...)
 	for len(queue) > 0 {
 		dir := queue[0]
 		queue = queue[1:]
 		entries := List(dir)
-		if !each(dir, entries) {
-			return
-		}
+		each(dir, entries)
 		for _, e := range entries {
 			if e.IsDir() {
 				queue = append(queue, filepath.Join(dir, e.Name()))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,7 +63,9 @@ const interesting = unix.IN_CREATE | unix.IN_MODIFY | unix.IN_ATTRIB | unix.IN_C
 
 // Open watches everything below roots, which are absolute real paths. Where the kernel refuses a watch, the
 // lists of Touched are not whole.
-func Open(roots []string) *Watch {
+//
+// If each is not nil, Open calls it as Walk does, after the directory is watched.
+func Open(roots []string, each func(dir string, entries []fs.DirEntry)) *Watch {
 	w := &Watch{
 		fd: -1, dirs: map[int32]*directory{}, names: map[string]bool{}, limit: watchLimit(),
 		moving: map[uint32]*directory{}, done: make(chan struct{}),
@@ -77,12 +80,15 @@ func Open(roots []string) *Watch {
 		}
 		w.blind = true
 		close(w.done)
+		if each != nil {
+			Walk(roots, each)
+		}
 		return w
 	}
 	w.fd = fd
 	w.roots = Outermost(roots)
 	for _, r := range w.roots {
-		w.add(nil, r, false)
+		w.add(nil, r, false, each)
 	}
 	go w.follow()
 	return w
@@ -101,7 +107,7 @@ func (w *Watch) begin() {
 	w.drain()
 	w.astray = false
 	for _, r := range w.roots {
-		w.add(nil, r, false)
+		w.add(nil, r, false, nil)
 	}
 }
 
@@ -115,8 +121,9 @@ func watchLimit() int {
 	return n / 2
 }
 
-// add watches a directory and all below it. With touched, everything in them counts as touched.
-func (w *Watch) add(parent *directory, name string, touched bool) {
+// add watches a directory and all below it. With touched, everything in them counts as touched. each, if it
+// is not nil, is called for each directory, watched or not.
+func (w *Watch) add(parent *directory, name string, touched bool, each func(string, []fs.DirEntry)) {
 	type place struct {
 		parent *directory
 		name   string
@@ -127,29 +134,14 @@ func (w *Watch) add(parent *directory, name string, touched bool) {
 		queue = queue[1:]
 		d := &directory{name: p.name, parent: p.parent, inside: map[string]*directory{}}
 		at := d.path()
-		if len(w.dirs) >= w.limit {
-			w.blind = true
-			return
-		}
-		wd := 0
-		err := listable(at, func() (err error) {
-			wd, err = unix.InotifyAddWatch(w.fd, at, interesting)
-			return err
-		})
-		if err != nil {
-			// Gone again, or not ours to enter: then nobody of our rights can change it either.
-			w.blind = w.blind || errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.ENOMEM)
+		if !w.watch(d, at) && each == nil {
 			continue
 		}
-		if old := w.dirs[int32(wd)]; old != nil { // moved here, and the event of that is still to come
-			w.forget(old, false)
+		entries := List(at)
+		if each != nil {
+			each(at, entries)
 		}
-		d.wd = int32(wd)
-		w.dirs[d.wd] = d
-		if p.parent != nil {
-			p.parent.inside[p.name] = d
-		}
-		for _, e := range List(at) {
+		for _, e := range entries {
 			if touched {
 				w.touch(filepath.Join(at, e.Name()))
 			}
@@ -158,6 +150,33 @@ func (w *Watch) add(parent *directory, name string, touched bool) {
 			}
 		}
 	}
+}
+
+// watch begins to watch a directory, if the kernel grants it.
+func (w *Watch) watch(d *directory, at string) bool {
+	if len(w.dirs) >= w.limit {
+		w.blind = true
+		return false
+	}
+	wd := 0
+	err := listable(at, func() (err error) {
+		wd, err = unix.InotifyAddWatch(w.fd, at, interesting)
+		return err
+	})
+	if err != nil {
+		// Gone again, or not ours to enter: then nobody of our rights can change it either.
+		w.blind = w.blind || errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.ENOMEM)
+		return false
+	}
+	if old := w.dirs[int32(wd)]; old != nil { // moved here, and the event of that is still to come
+		w.forget(old, false)
+	}
+	d.wd = int32(wd)
+	w.dirs[d.wd] = d
+	if d.parent != nil {
+		d.parent.inside[d.name] = d
+	}
+	return true
 }
 
 // forget drops a directory and all below it; with end the kernel stops watching them.
@@ -261,9 +280,9 @@ func (w *Watch) event(wd int32, mask, cookie uint32, name string) {
 			w.forget(moved, false) // the same watches are taken again under their new names
 			delete(w.moving, cookie)
 		}
-		w.add(d, name, true)
+		w.add(d, name, true, nil)
 	case mask&unix.IN_CREATE != 0, mask&unix.IN_ATTRIB != 0 && d.inside[name] == nil: // it can be read by now
-		w.add(d, name, true)
+		w.add(d, name, true, nil)
 	}
 }
 

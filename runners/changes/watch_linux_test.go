@@ -91,7 +91,7 @@ func TestTouched(t *testing.T) {
 			if err := os.Link(root+"/linked", outside+"/link"); err != nil {
 				t.Fatal(err)
 			}
-			w := Open([]string{root, root + "/a"})
+			w := Open([]string{root, root + "/a"}, nil)
 			defer w.Close()
 			if got, whole := w.Touched(); len(got) > 0 || !whole {
 				t.Fatalf("before: %q, whole %v", got, whole)
@@ -116,7 +116,7 @@ func TestTouched(t *testing.T) {
 // A list that is not whole says so: events that nobody took off the queue, and directories beyond the limit.
 func TestNotWhole(t *testing.T) {
 	root := t.TempDir()
-	w := Open([]string{root})
+	w := Open([]string{root}, nil)
 	defer w.Close()
 	w.mu.Lock() // nobody takes events off
 	text, err := os.ReadFile("/proc/sys/fs/inotify/max_queued_events")
@@ -174,10 +174,9 @@ func TestWalk(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	Walk([]string{root}, func(dir string, entries []fs.DirEntry) bool {
+	Walk([]string{root}, func(dir string, entries []fs.DirEntry) {
 		rel, _ := filepath.Rel(root, dir)
 		got = append(got, fmt.Sprint(rel, len(entries)))
-		return true
 	})
 	slices.Sort(got)
 	if want := []string{".2", "a/b0", "a1", "c1"}; !slices.Equal(got, want) {

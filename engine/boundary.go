@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
@@ -96,6 +97,8 @@ func (g *Gate) refuse(found []string, subject facts.Subject) (decision string, r
 	}
 	if f = j.fault; f != nil {
 		j.decision.Effect, j.decision.Fault = Deny, f.ID
+	} else if j.decision.Effect == Allow && slices.ContainsFunc(found, misnamed) {
+		j.decision.Effect = Deny
 	}
 	j.decision.ElapsedUS = g.o.Now().Sub(start).Microseconds()
 	if err := g.recordDecision(ctx, j); err != nil {
@@ -169,7 +172,11 @@ func (x *excuses) others(found []string) []string {
 	return slices.DeleteFunc(found, func(p string) bool { return x.all[filepath.ToSlash(p)] > 0 })
 }
 
-// refused lists the files with a reason that refuses them; all, if one has none or is about none of them.
+// misnamed reports a file that the facts cannot name: its name is no valid UTF-8.
+func misnamed(p string) bool { return !utf8.ValidString(p) }
+
+// refused lists the files with a reason that refuses them, and those that were not judged; all, if a reason
+// is about none of them.
 func (j *judged) refused(found []string) []Held {
 	why := map[string]string{}
 	whole := ""
@@ -190,6 +197,9 @@ func (j *judged) refused(found []string) []Held {
 	for _, p := range found {
 		if why[p] == "" {
 			why[p] = whole
+		}
+		if why[p] == "" && misnamed(p) {
+			why[p] = "it could not be judged: its name is no valid UTF-8"
 		}
 		if why[p] != "" {
 			out = append(out, Held{Path: p, Effect: j.decision.Effect, Message: why[p]})

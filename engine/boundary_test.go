@@ -114,6 +114,21 @@ func TestBoundary(t *testing.T) {
 	}
 }
 
+// A file whose name the facts cannot hold is held, whatever they say.
+func TestMisnamed(t *testing.T) {
+	t.Parallel()
+	for _, changes := range []engine.Judgement{{Effect: engine.Allow}, asked(engine.Ask, 0)} {
+		w := newWorld(t)
+		dir := w.options.Layout.Workspace
+		w.options.Boundary = &fakeBoundary{w.log, []string{dir + "/a\xff/.envrc"}}
+		p := &judging{changes: changes, fakePolicy: fakePolicy{answer: engine.Judgement{Effect: engine.Allow}}}
+		w.options.Evaluators = []engine.Evaluator{answering{p}}
+		if out := w.do(t, engine.Request{Tool: "execute_command", Command: "x"}); len(out.Held) != 1 {
+			t.Errorf("%s: held %+v", changes.Effect, out.Held)
+		}
+	}
+}
+
 // answering is an evaluator with two answers.
 type answering struct{ *judging }
 

@@ -59,14 +59,17 @@ func trap(w *walker, inv *invocation) {
 		return
 	}
 	last := !slices.ContainsFunc(args[1:], func(a value.Arg) bool { return a.Text != "EXIT" && a.Text != "0" })
-	if !last {
-		text, known := args[0].Val.Exact()
-		changed := w.changes()
-		w.textChanges(&changed, text, known, map[string]bool{})
+	text, known := args[0].Val.Exact()
+	changed := w.changes()
+	w.textChanges(&changed, text, known, map[string]bool{})
+	still, out := w.still(inv.idx), &sink{}
+	if last {
+		w.exiting = w.exiting.plus(changed)
+	} else {
 		w.ctx.st.disturb(changed)
 		w.ctx.st.trapped += text + "\n"
+		still = still.plus(w.exiting) // it runs between the commands of the others, too
 	}
-	still, out := w.still(inv.idx), &sink{}
 	walk := func() {
 		w.runText(inv, shell.Code{Language: "bash", From: shell.CodeArgument}, args[0].Val, "trap", func(c *context) {
 			c.st = w.spawn(c.st) // c is the walker's own context

@@ -103,6 +103,7 @@ type walker struct {
 	dirs      map[int][]string             // of commands whose directory is not known, those that it may be
 	expanded  map[*syntax.Word]value.Value // operands of the arithmetic expression that is evaluated
 	speaks    speech                       // of the shell's traps
+	exiting   changes                      // what traps of EXIT may change
 	mayEnd    bool                         // this subshell may have ended before the next command: set -e, set -u
 	aborts    bool                         // an expansion may fail, after which bash goes on with the next line of the text
 	exec      bool                         // exec has changed the descriptors of the shell, for who carries it: command, builtin

@@ -39,7 +39,23 @@ func (w *walker) index(x syntax.ArithmExpr, raw string) value.Value {
 func (w *walker) expression(x syntax.ArithmExpr) (int64, bool) {
 	defer func(outer map[*syntax.Word]value.Value) { w.expanded = outer }(w.expanded)
 	w.expandOperands(x)
-	return w.number(x)
+	n, ok := w.number(x)
+	if assigned := (changes{names: map[string]bool{}}); w.mayBreak() {
+		assigned.arithmetic(x)
+		w.blur(assigned)
+	}
+	return n, ok
+}
+
+// mayBreak reports an expanded word of the expression that is no number. It is put in as text, and where that is no
+// expression bash stops before the assignments behind it.
+func (w *walker) mayBreak() bool {
+	for _, v := range w.expanded {
+		if text, ok := v.Exact(); !ok || text == "" || strings.Trim(text, "0123456789") != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // expandOperands expands each word of the expressions that number does not read by its name.

@@ -82,20 +82,6 @@ func set(w *walker, inv *invocation) {
 			}
 			st.bindArgs(args[i:])
 			return
-		case strings.HasSuffix(a.Text, "o"):
-			i++
-			if i < len(args) && a.Text[0] == '+' && args[i].Text == "history" {
-				w.mark(inv.idx, shell.MarkHistory)
-			}
-			option := func(name string) bool {
-				return i < len(args) && (args[i].Certainty != value.Exact || args[i].Text == name)
-			}
-			st.physical = st.physical || option("physical")
-			st.exports = st.exports || option("allexport")
-			st.traced = st.traced || option("xtrace") || option("verbose")
-			st.nounset, st.errexit = st.nounset || option("nounset"), st.errexit || option("errexit")
-			st.sh = st.sh || option("posix") || option("braceexpand")
-			w.unclear = w.unclear || option("keyword") || option("histexpand") || option("noclobber")
 		default:
 			st.physical = st.physical || strings.Contains(a.Text, "P")
 			st.exports = st.exports || strings.Contains(a.Text, "a")
@@ -105,11 +91,31 @@ func set(w *walker, inv *invocation) {
 			st.sh = st.sh || strings.Contains(a.Text, "B")
 			// assignments behind the command, !words, writes that fail
 			w.unclear = w.unclear || strings.ContainsAny(a.Text, "kHC")
+			for range strings.Count(a.Text, "o") {
+				if i++; i < len(args) {
+					w.setOption(inv, a, args[i])
+				}
+			}
 		}
 	}
 	if len(args) == 0 {
 		w.printUnknown(inv)
 	}
+}
+
+// setOption handles an option of set that has a name: "set -o errexit".
+func (w *walker) setOption(inv *invocation, a, name value.Arg) {
+	if a.Text[0] == '+' && name.Text == "history" {
+		w.mark(inv.idx, shell.MarkHistory)
+	}
+	option := func(is string) bool { return name.Certainty != value.Exact || name.Text == is }
+	st := w.ctx.st
+	st.physical = st.physical || option("physical")
+	st.exports = st.exports || option("allexport")
+	st.traced = st.traced || option("xtrace") || option("verbose")
+	st.nounset, st.errexit = st.nounset || option("nounset"), st.errexit || option("errexit")
+	st.sh = st.sh || option("posix") || option("braceexpand")
+	w.unclear = w.unclear || option("keyword") || option("histexpand") || option("noclobber")
 }
 
 func shift(w *walker, inv *invocation) {

@@ -47,8 +47,8 @@ func (w *walker) expression(x syntax.ArithmExpr) (int64, bool) {
 	return n, ok
 }
 
-// mayBreak reports an expanded word of the expression that is no number. It is put in as text, and where that is no
-// expression bash stops before the assignments behind it.
+// mayBreak reports an expanded word of the expression that is no number. It is put in as text, and where
+// that is no expression bash stops before the assignments behind it.
 func (w *walker) mayBreak() bool {
 	for _, v := range w.expanded {
 		if text, ok := v.Exact(); !ok || text == "" || strings.Trim(text, "0123456789") != "" {

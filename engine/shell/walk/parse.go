@@ -1,12 +1,12 @@
 // Package walk turns a shell text into the flat list of the commands that would run.
 //
-// It walks statements in their order and keeps the state that they leave: variables, functions, directories, descriptors and
-// files. It promises that no state is dropped: both sides of a branch stay, also where a command may fail, and where
-// they differ the value is unknown. A limit that is reached ends the walk with a budget, never with a shorter list that
-// claims to be whole.
+// It walks statements in their order and keeps the state that they leave: variables, functions, directories,
+// descriptors and files. It promises that no state is dropped: both sides of a branch stay, also where a
+// command may fail, and where they differ the value is unknown. A limit that is reached ends the walk with a
+// budget, never with a shorter list that claims to be whole.
 //
-// What a word may be is the business of package value, what a command line runs that of package command, and whether a
-// text reads as bash reads it that of package source. It runs nothing and judges nothing.
+// What a word may be is the business of package value, what a command line runs that of package command, and
+// whether a text reads as bash reads it that of package source. It runs nothing and judges nothing.
 package walk
 
 import (

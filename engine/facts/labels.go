@@ -451,16 +451,26 @@ func ObeyedBy(p, home string) (by []Obeyed, holds bool) {
 	return a.obeyedBy(nil, p, home), holds
 }
 
-// MayBeObeyed looks at the last two names of a path alone: false means that ObeyedBy finds nothing, unless
-// a directory around the path is itself obeyed.
-func MayBeObeyed(p string) bool {
+// MayBeObeyed looks at the last names of a path alone, and at its place below home: false means that ObeyedBy
+// finds nothing, unless a directory around the path is itself obeyed.
+func MayBeObeyed(p, home string) bool {
 	a := atlases()
 	dir, base := parent(p)
 	if len(a.name[base]) > 0 {
 		return true
 	}
-	if i := strings.LastIndexByte(dir, '/'); i >= 0 && len(a.pair[p[i+1:]]) > 0 {
+	if i := strings.LastIndexByte(dir, '/'); i >= 0 && (len(a.pair[p[i+1:]]) > 0 || len(a.under[dir[i+1:]]) > 0) {
 		return true
+	}
+	if home != "" && home != "/" && below(p, home) {
+		for rel := p[len(home)+1:]; rel != ""; rel = rel[:max(0, strings.LastIndexByte(rel, '/'))] {
+			if len(a.home[rel]) > 0 {
+				return true
+			}
+		}
+		if len(a.globs["~"]) > 0 && dir == home {
+			return true
+		}
 	}
 	return slices.ContainsFunc(a.globs["**"], func(m mark) bool { return m.matches(base) })
 }

@@ -213,7 +213,7 @@ func (b *Boundary) interesting(see func(p string, e fs.DirEntry)) func(dir strin
 				whole[p] = whole[dir] || starts(by) || git && e.Name() == "hooks"
 				continue
 			}
-			if whole[dir] || git || facts.MayBeObeyed(slashed) || b.own(p) {
+			if whole[dir] || git || facts.MayBeObeyed(slashed, b.o.Layout.Home) || b.own(p) {
 				see(p, e)
 			}
 		}

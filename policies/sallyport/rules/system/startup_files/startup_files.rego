@@ -88,6 +88,13 @@ _later(p) if {
 	every o in p.obeyed_by { o.severity != "high" }
 }
 
+# The Python environment of a project is code of the project.
+_later(p) if {
+	input.request.tool == "changes"
+	p.zone == "workspace"
+	every o in p.obeyed_by { o.program == "Python" }
+}
+
 warn contains {"path": i, "msg": $"{p.path} is obeyed: {o.program} starts {o.starts}"} if {
 	some i in lib.with_label.autorun
 	p := input.paths[i]

@@ -145,3 +145,15 @@ test_warns_of_installed_packages_that_a_command_left if {
 	rule.warn == _obeyed_later with input as doc
 	rule.ask == _obeyed_later with input as _left(["hook_config", "autorun"], {})
 }
+
+_obeyed_by(program, zone) := _left(["directory_config", "autorun"], {
+	"zone": zone,
+	"obeyed_by": [{"program": program, "starts": "jobs", "severity": "high"}],
+})
+
+test_warns_of_environments_of_the_project_that_a_command_left if {
+	rule.ask == set() with input as _obeyed_by("Python", "workspace")
+	count(rule.warn) == 1 with input as _obeyed_by("Python", "workspace")
+	count(rule.ask) == 1 with input as _obeyed_by("Python", "context")
+	count(rule.ask) == 1 with input as _obeyed_by("direnv", "workspace")
+}

@@ -80,6 +80,12 @@ func (g *Gate) hold(found []string, subject facts.Subject) (held []Held, f *Faul
 
 // refuse lists the files that the policies refuse or ask about, after the decision is on record.
 func (g *Gate) refuse(found []string, subject facts.Subject) (decision string, refused []Held, f *Fault) {
+	defer func() {
+		if p := recover(); p != nil {
+			f = newFault("changes", fmt.Errorf("panic: %v", p))
+			refused = all(found, Deny, fmt.Sprintf("it could not be judged (%s)", f.ID))
+		}
+	}()
 	start, by := g.o.Now(), g.evaluators()
 	r := Request{Tool: toolChanges, Operation: changed(found), Subject: subject}
 	j := &judged{request: r, by: by, decision: Decision{
@@ -176,7 +182,7 @@ func (x *excuses) others(found []string) []string {
 func misnamed(p string) bool { return !utf8.ValidString(p) }
 
 // refused lists the files with a reason that refuses them, and those that were not judged; all, if a reason
-// is about none of them.
+// is about none of them, or no reason is.
 func (j *judged) refused(found []string) []Held {
 	why := map[string]string{}
 	whole := ""
@@ -204,6 +210,17 @@ func (j *judged) refused(found []string) []Held {
 		if why[p] != "" {
 			out = append(out, Held{Path: p, Effect: j.decision.Effect, Message: why[p]})
 		}
+	}
+	if len(out) == 0 {
+		return all(found, j.decision.Effect, "the policies refuse it")
+	}
+	return out
+}
+
+func all(found []string, e Effect, message string) []Held {
+	out := make([]Held, len(found))
+	for i, p := range found {
+		out[i] = Held{Path: p, Effect: e, Message: message}
 	}
 	return out
 }

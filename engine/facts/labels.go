@@ -459,8 +459,10 @@ func MayBeObeyed(p, home string) bool {
 	if len(a.name[base]) > 0 {
 		return true
 	}
-	if i := strings.LastIndexByte(dir, '/'); i >= 0 && (len(a.pair[p[i+1:]]) > 0 || len(a.under[dir[i+1:]]) > 0) {
-		return true
+	if i := strings.LastIndexByte(dir, '/'); i >= 0 {
+		if len(a.pair[p[i+1:]]) > 0 || len(a.under[dir[i+1:]]) > 0 {
+			return true
+		}
 	}
 	if home != "" && home != "/" && below(p, home) {
 		for rel := p[len(home)+1:]; rel != ""; rel = rel[:max(0, strings.LastIndexByte(rel, '/'))] {

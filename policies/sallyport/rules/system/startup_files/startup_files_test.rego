@@ -144,6 +144,12 @@ test_warns_of_installed_packages_that_a_command_left if {
 	rule.ask == set() with input as doc
 	rule.warn == _obeyed_later with input as doc
 	rule.ask == _obeyed_later with input as _left(["hook_config", "autorun"], {})
+	by_tool := json.patch(doc, [{"op": "add", "path": "/request/tool", "value": "write_file"}])
+	rule.ask == _obeyed_later with input as by_tool
+	at_once := [{"program": "CI", "starts": "jobs", "severity": "high"}]
+	rule.ask == _obeyed_later with input as _left(["autorun"], {"generated": true, "obeyed_by": at_once})
+	notes := array.concat(doc.paths[0].obeyed_by, [{"program": "Notes", "starts": "", "severity": "low"}])
+	rule.warn == _obeyed_later with input as _left(["autorun"], {"generated": true, "obeyed_by": notes})
 }
 
 _obeyed_by(program, zone) := _left(["directory_config", "autorun"], {

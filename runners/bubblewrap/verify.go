@@ -144,5 +144,3 @@ func (e *Environment) limit() error {
 	}
 	return nil
 }
-
-func isReadOnlyFS(err error) bool { return errors.Is(err, unix.EROFS) }

@@ -79,7 +79,6 @@ type Runner struct {
 	o Options
 
 	report  Report          // told of installations
-	tell    func(string)    // receives messages for people
 	life    context.Context // of installations; see Close
 	end     func()
 	working sync.WaitGroup
@@ -156,15 +155,6 @@ func (o Options) name() string {
 // Describe tells policies about the container that Open would make.
 func (r *Runner) Describe() facts.Runner {
 	return facts.Runner{Name: r.o.name(), Isolation: "container", Network: r.o.Network, Elevated: r.o.Elevated}
-}
-
-// Notify sets the receiver of messages for people. It is called before the first environment is opened.
-func (r *Runner) Notify(f func(string)) { r.tell = f }
-
-func (r *Runner) notice(text string) {
-	if r.tell != nil {
-		r.tell(text)
-	}
 }
 
 // connected returns the engine, connecting when there is no connection that works.

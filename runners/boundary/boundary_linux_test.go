@@ -333,8 +333,9 @@ func TestHoldFails(t *testing.T) {
 
 // A session that is killed while a command runs looks at nothing. The next one in these roots does, at the
 // end of its first command; a session that ended as it should leaves nothing to look at.
+//
+// It is not parallel: a process that another test forks holds the lock until its exec.
 func TestKilled(t *testing.T) {
-	t.Parallel()
 	for _, dies := range []bool{true, false} {
 		w := newWorld(t)
 		w.sh(`echo mine >.autoenv`)

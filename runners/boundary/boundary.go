@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -203,11 +204,11 @@ func (b *Boundary) look(all bool) []string {
 func (b *Boundary) interesting(see func(p string, e fs.DirEntry)) func(dir string, entries []fs.DirEntry) {
 	whole := map[string]bool{} // directories of which every file is obeyed
 	return func(dir string, entries []fs.DirEntry) {
-		repository := isRepository(entries)
+		repository := isRepository(entries) || strings.Contains(filepath.ToSlash(dir)+"/", "/.git/modules/")
 		for _, e := range entries {
 			p := filepath.Join(dir, e.Name())
 			slashed := filepath.ToSlash(p)
-			git := e.Name() == ".git" || repository && slices.Contains(gitFiles, e.Name())
+			git := e.Name() == ".git" || repository && slices.Contains(gitPlaces, e.Name())
 			if e.IsDir() {
 				by, _ := facts.ObeyedBy(slashed, b.o.Layout.Home)
 				whole[p] = whole[dir] || starts(by) || git && e.Name() == "hooks"

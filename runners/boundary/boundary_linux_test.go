@@ -41,6 +41,7 @@ func newWorld(t *testing.T) *world {
 		Workspace: ws, Home: "/home/nobody", Roots: []facts.Root{{Path: ws, Write: true, Zone: "workspace", Protected: []string{ws + "/kept"}}},
 		Self: []facts.Place{{Path: ws + "/sallyport.yaml", Label: "self_config"}},
 	}, Store: w.store})
+	t.Cleanup(func() { w.b.Close() }) // a user has 128 watches by inotify_init(2)
 	return w
 }
 

@@ -15,6 +15,9 @@ import (
 // hooks from elsewhere.
 var gitFiles = []string{"config", "config.worktree", "commondir", "hooks"}
 
+// gitPlaces are gitFiles and the directories that hold others, in whose place a link may stand.
+var gitPlaces = append(slices.Clone(gitFiles), "info", "rebase-merge")
+
 // todo is the list of an interactive rebase, which may hold commands.
 const todo = "rebase-merge/git-rebase-todo"
 

@@ -451,6 +451,11 @@ func ObeyedBy(p, home string) (by []Obeyed, holds bool) {
 	return a.obeyedBy(nil, p, home), holds
 }
 
+// StartsOthers reports programs that start others by a file: an entry of more than low severity.
+func StartsOthers(by []Obeyed) bool {
+	return slices.ContainsFunc(by, func(o Obeyed) bool { return o.Severity != "low" })
+}
+
 // MayBeObeyed looks at the last names of a path alone, and at its place below home: false means that ObeyedBy
 // finds nothing, unless a directory around the path is itself obeyed.
 func MayBeObeyed(p, home string) bool {

@@ -5,7 +5,7 @@
 //
 // It decides nothing: Leave names the files, the gate has them judged, Hold moves those that are refused.
 // While a command runs, its files are where it put them: the promise holds from the end of the command on.
-// It does not know who made a change: one that somebody else makes while commands run counts as theirs.
+// It does not know the author of a change: one that somebody else makes while commands run counts as theirs.
 package boundary
 
 import (
@@ -16,7 +16,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -123,7 +122,7 @@ func (b *Boundary) Leave() []string {
 	return found
 }
 
-// Close ends the watch. It returns what Leave would, after a look at all files.
+// Close looks at all files, names them as Leave does, and ends the watch.
 func (b *Boundary) Close() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -139,7 +138,7 @@ func (b *Boundary) Close() []string {
 	return found
 }
 
-// settle ends the notes about commands whose files were judged.
+// settle ends the notes about commands after their files were judged.
 func (b *Boundary) settle() {
 	if b.running == 0 {
 		b.noted.end()
@@ -204,14 +203,15 @@ func (b *Boundary) look(all bool) []string {
 func (b *Boundary) interesting(see func(p string, e fs.DirEntry)) func(dir string, entries []fs.DirEntry) {
 	whole := map[string]bool{} // directories of which every file is obeyed
 	return func(dir string, entries []fs.DirEntry) {
-		repository := isRepository(entries) || strings.Contains(filepath.ToSlash(dir)+"/", "/.git/modules/")
+		repository := isRepository(entries) || ofSubmodule(dir)
 		for _, e := range entries {
 			p := filepath.Join(dir, e.Name())
 			slashed := filepath.ToSlash(p)
-			git := e.Name() == ".git" || repository && slices.Contains(gitPlaces, e.Name())
+			git := e.Name() == ".git" || repository &&
+				(slices.Contains(gitFiles, e.Name()) || slices.Contains(gitDirs, e.Name()))
 			if e.IsDir() {
 				by, _ := facts.ObeyedBy(slashed, b.o.Layout.Home)
-				whole[p] = whole[dir] || starts(by) || git && e.Name() == "hooks"
+				whole[p] = whole[dir] || facts.StartsOthers(by) || git && e.Name() == "hooks"
 				continue
 			}
 			if whole[dir] || git || facts.MayBeObeyed(slashed, b.o.Layout.Home) || b.own(p) {
@@ -224,27 +224,22 @@ func (b *Boundary) interesting(see func(p string, e fs.DirEntry)) func(dir strin
 // obeyed reports a file, or a link in the place of one, by which programs of the user start others.
 func (b *Boundary) obeyed(p string) bool {
 	by, holds := facts.ObeyedBy(filepath.ToSlash(p), b.o.Layout.Home)
-	if starts(by) || b.own(p) {
+	if facts.StartsOthers(by) || b.own(p) {
 		return true
 	}
 	now, ok := b.imageOf(p)
 	return ok && holds && now.mode&fs.ModeSymlink != 0
 }
 
-// starts reports programs that start others by a file.
-func starts(by []facts.Obeyed) bool {
-	return slices.ContainsFunc(by, func(o facts.Obeyed) bool { return o.Severity != "low" })
-}
-
 // own reports a file in a protected place of the operator's or in one of sallyport's.
 func (b *Boundary) own(p string) bool {
 	for _, s := range b.o.Layout.Self {
-		if within(p, s.Path) {
+		if changes.Within(p, s.Path) {
 			return true
 		}
 	}
 	for _, r := range b.o.Layout.Roots {
-		if slices.ContainsFunc(r.Protected, func(place string) bool { return within(p, place) }) {
+		if slices.ContainsFunc(r.Protected, func(place string) bool { return changes.Within(p, place) }) {
 			return true
 		}
 	}
@@ -319,9 +314,4 @@ func (b *Boundary) remember(p string) {
 	}
 	b.kept += len(i.content)
 	b.before[p] = i
-}
-
-func within(p, dir string) bool {
-	rel, err := filepath.Rel(dir, p)
-	return err == nil && filepath.IsLocal(rel)
 }

@@ -33,13 +33,17 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, ws: ws, store: filepath.Join(t.TempDir(), "held")}
-	w.sh(`git init -q . && git config user.name a && git config user.email a@example.com && git config alias.mine '!echo mine'
+	w.sh(`git init -q . && git config user.name a && git config user.email a@example.com
+		git config alias.mine '!echo mine'
 		echo text >file && git add file && git commit -qm first
-		printf '#!/bin/sh\n' >.git/hooks/pre-push; chmod 755 .git/hooks/pre-push; printf '#!/bin/sh\n' >.git/hooks/post-merge
-		mkdir .vscode .cursor; echo '{}' >.vscode/settings.json; echo '{"mine":1}' >.cursor/mcp.json; ln -s .vscode .zed`)
+		printf '#!/bin/sh\n' >.git/hooks/pre-push; chmod 755 .git/hooks/pre-push
+		printf '#!/bin/sh\n' >.git/hooks/post-merge
+		mkdir .vscode .cursor; echo '{}' >.vscode/settings.json; echo '{"mine":1}' >.cursor/mcp.json
+		ln -s .vscode .zed`)
 	w.b = New(Options{Layout: facts.Layout{
-		Workspace: ws, Home: "/home/nobody", Roots: []facts.Root{{Path: ws, Write: true, Zone: "workspace", Protected: []string{ws + "/kept"}}},
-		Self: []facts.Place{{Path: ws + "/sallyport.yaml", Label: "self_config"}},
+		Workspace: ws, Home: "/home/nobody",
+		Roots: []facts.Root{{Path: ws, Write: true, Zone: "workspace", Protected: []string{ws + "/kept"}}},
+		Self:  []facts.Place{{Path: ws + "/sallyport.yaml", Label: "self_config"}},
 	}, Store: w.store})
 	t.Cleanup(func() { w.b.Close() }) // a user has 128 watches by inotify_init(2)
 	return w
@@ -50,8 +54,12 @@ func (w *world) sh(text string) string {
 	w.t.Helper()
 	c := exec.Command("bash", "-ec", text)
 	c.Dir = w.ws
-	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.t.TempDir(), "GIT_CONFIG_NOSYSTEM=1", "GIT_ALLOW_PROTOCOL=file",
-		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com"}
+	c.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + w.t.TempDir(),
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_ALLOW_PROTOCOL=file",
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com",
+		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com",
+	}
 	out, err := c.CombinedOutput()
 	if err != nil {
 		w.t.Fatalf("%s: %v: %s", text, err, out)
@@ -91,50 +99,114 @@ func TestFound(t *testing.T) {
 		want       string // names, apart by blanks
 	}{
 		{"settings", `mkdir .claude; echo '{}' >.claude/settings.json`, ".claude/settings.json"},
-		{"settings deep below", `mkdir -p a/b/.vscode; echo '{}' >a/b/.vscode/tasks.json`, "a/b/.vscode/tasks.json"},
+		{"settings deep below",
+			`mkdir -p a/b/.vscode; echo '{}' >a/b/.vscode/tasks.json`,
+			"a/b/.vscode/tasks.json"},
 		{"changed settings", `echo '{"a":1}' >.vscode/settings.json`, ".vscode/settings.json"},
 		{"settings through a link", `echo '{"a":1}' >.zed/settings.json`, ".vscode/settings.json"},
-		{"directory moved into place", `mkdir x; echo '{}' >x/mcp.json; mv .cursor old; mv x .cursor`, ".cursor/mcp.json"},
-		{"link in the place of a directory", `mkdir x; echo '{}' >x/settings.json; ln -s x .claude`, ".claude"},
+		{"directory moved into place",
+			`mkdir x; echo '{}' >x/mcp.json; mv .cursor old; mv x .cursor`,
+			".cursor/mcp.json"},
+		{"link in the place of a directory",
+			`mkdir x; echo '{}' >x/settings.json; ln -s x .claude`,
+			".claude"},
 		{"link in the place of a file", `echo 'touch ran' >x; ln -s x .envrc`, ".envrc"},
 		{"all below a directory", `mkdir -p .idea/runs; echo x >.idea/runs/y.xml`, ".idea/runs/y.xml"},
-		{"hook", `printf '#!/bin/sh\n' >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit`, ".git/hooks/pre-commit"},
+		{"hook",
+			`printf '#!/bin/sh\n' >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit`,
+			".git/hooks/pre-commit"},
 		{"hook that may be executed now", `chmod +x .git/hooks/post-merge`, ".git/hooks/post-merge"},
 		{"hook changed", `echo evil >>.git/hooks/pre-push`, ".git/hooks/pre-push"},
 		{"link to a hook", `ln -s ../../file .git/hooks/pre-commit`, ".git/hooks/pre-commit"},
 		{"hooks exchanged for a link", `mv .git/hooks h; ln -s ../h .git/hooks`, ".git/hooks"},
 		{"configuration", `git config core.fsmonitor "touch ran"`, ".git/config"},
-		{"configuration in another form", `printf '[CORE]\nfsMonitor="touch ran"\n' >>.git/config`, ".git/config"},
-		{"configuration behind a heading", `printf '[core] fsmonitor = touch ran\n' >>.git/config`, ".git/config"},
-		{"configuration that goes on", `printf '[user]\n\tname = a\\\n[core]\n' >>.git/config`, ".git/config"},
+		{"configuration in another form",
+			`printf '[CORE]\nfsMonitor="touch ran"\n' >>.git/config`,
+			".git/config"},
+		{"configuration behind a heading",
+			`printf '[core] fsmonitor = touch ran\n' >>.git/config`,
+			".git/config"},
+		{"configuration that goes on",
+			`printf '[user]\n\tname = a\\\n[core]\n' >>.git/config`,
+			".git/config"},
 		{"configuration included", `git config include.path ../x`, ".git/config"},
 		{"filter", `git config filter.f.clean "touch ran"`, ".git/config"},
 		{"alias", `git config alias.other '!touch ran'`, ".git/config"},
 		{"address that starts a program", `git remote add evil "ext::sh -c touch% ran"`, ".git/config"},
 		{"working tree elsewhere", `git config core.worktree /etc`, ".git/config"},
-		{"configuration of the working tree", `git config extensions.worktreeConfig true; printf '[core]\n\tfsmonitor = touch ran\n' >.git/config.worktree`, ".git/config.worktree"},
-		{"common directory", `cp -a .git evil; echo ../evil >.git/commondir`, ".git/commondir evil/config evil/hooks/pre-push"},
-		{"attributes", `mkdir -p .git/info; echo '* filter=lfs' >.git/info/attributes`, ".git/info/attributes"},
-		{"commands of a rebase", `mkdir .git/rebase-merge; printf 'pick 0\nx touch ran\n' >.git/rebase-merge/git-rebase-todo`, ".git/rebase-merge/git-rebase-todo"},
+		{"configuration of the working tree",
+			`git config extensions.worktreeConfig true
+			printf '[core]\n\tfsmonitor = touch ran\n' >.git/config.worktree`,
+			".git/config.worktree"},
+		{"common directory",
+			`cp -a .git evil; echo ../evil >.git/commondir`,
+			".git/commondir evil/config evil/hooks/pre-push"},
+		{"attributes",
+			`mkdir -p .git/info; echo '* filter=lfs' >.git/info/attributes`,
+			".git/info/attributes"},
+		{"commands of a rebase",
+			`mkdir .git/rebase-merge
+			printf 'pick 0\nx touch ran\n' >.git/rebase-merge/git-rebase-todo`,
+			".git/rebase-merge/git-rebase-todo"},
 		{"bare repository", `git init -q --bare bare.git; set -- bare.git; ` + fsmonitor, "bare.git/config"},
-		{"made by hand", `mkdir -p d/objects d/refs; echo 'ref: refs/heads/main' >d/HEAD; printf '[core]\n\tfsmonitor = touch ran\n' >d/config`, "d/config"},
-		{"made by hand, its configuration first", `mkdir d; printf '[core]\n\tfsmonitor = touch ran\n' >d/config; mkdir d/objects d/refs`, "d/config"},
-		{"submodule", `git init -q s; git -C s commit -q --allow-empty -m x; git -c protocol.file.allow=always submodule --quiet add ./s sub; git -C sub config core.fsmonitor "touch ran"`, ".git/modules/sub/config"},
-		{"hook of a submodule to come", `mkdir -p .git/modules/s/hooks; printf '#!/bin/sh\n' >.git/modules/s/hooks/post-checkout; chmod +x .git/modules/s/hooks/post-checkout`, ".git/modules/s/hooks/post-checkout"},
+		{"made by hand",
+			`mkdir -p d/objects d/refs; echo 'ref: refs/heads/main' >d/HEAD
+			printf '[core]\n\tfsmonitor = touch ran\n' >d/config`,
+			"d/config"},
+		{"made by hand, its configuration first",
+			`mkdir d; printf '[core]\n\tfsmonitor = touch ran\n' >d/config
+			mkdir d/objects d/refs`,
+			"d/config"},
+		{"submodule",
+			`git init -q s; git -C s commit -q --allow-empty -m x
+			git -c protocol.file.allow=always submodule --quiet add ./s sub
+			git -C sub config core.fsmonitor "touch ran"`,
+			".git/modules/sub/config"},
+		{"hook of a submodule to come",
+			`mkdir -p .git/modules/s/hooks
+			printf '#!/bin/sh\n' >.git/modules/s/hooks/post-checkout
+			chmod +x .git/modules/s/hooks/post-checkout`,
+			".git/modules/s/hooks/post-checkout"},
 		{"protected place", `mkdir kept; echo x >kept/f`, "kept/f"},
 		{"our own configuration", `echo 'rules: {}' >sallyport.yaml`, "sallyport.yaml"},
-		{"larger than is remembered", `mkdir .claude; head -c 300000 /dev/zero >.claude/settings.json`, ".claude/settings.json"},
+		{"larger than is remembered",
+			`mkdir .claude; head -c 300000 /dev/zero >.claude/settings.json`,
+			".claude/settings.json"},
 
-		{"settings through another name", `ln .vscode/settings.json x; echo '{"a":1}' >x; rm x`, ".vscode/settings.json"},
-		{"link in the place of the directory of attributes", `mkdir y; echo '* filter=lfs' >y/attributes; rm -rf .git/info; ln -s ../y .git/info`, ".git/info"},
-		{"link in the place of the directory of a rebase", `mkdir y; printf 'x touch ran\n' >y/git-rebase-todo; ln -s ../y .git/rebase-merge`, ".git/rebase-merge"},
-		{"long list of a rebase", `mkdir .git/rebase-merge; { printf 'x touch ran\n'; head -c 300000 /dev/zero | tr '\0' '#'; } >.git/rebase-merge/git-rebase-todo`, ".git/rebase-merge/git-rebase-todo"},
-		{"link in the place of a list", `mkdir .git/rebase-merge; printf 'x touch ran\n' >y; ln -s ../../y .git/rebase-merge/git-rebase-todo`, ".git/rebase-merge/git-rebase-todo"},
-		{"link in the place of attributes", `mkdir -p .git/info; printf '* filter=lfs\n' >y; ln -s ../../y .git/info/attributes`, ".git/info/attributes"},
-		{"repository behind a file", `git init -q --separate-git-dir=elsewhere sep; set -- elsewhere; ` + fsmonitor, "elsewhere/config"},
-		{"invalid name", `d=$(printf 'a\377'); mkdir -p "$d/.vscode"; echo '{}' >"$d/.vscode/tasks.json"`, "a\xff/.vscode/tasks.json"},
-		{"hook in a directory that cannot be listed", `printf '#!/bin/sh\n' >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit; chmod 311 .git/hooks`, ".git/hooks/pre-commit"},
-		{"settings in a directory that cannot be listed", `mkdir -m 311 d; mkdir -m 311 d/e; mkdir d/e/.vscode; echo '{}' >d/e/.vscode/tasks.json`, "d/e/.vscode/tasks.json"},
+		{"settings through another name",
+			`ln .vscode/settings.json x; echo '{"a":1}' >x; rm x`,
+			".vscode/settings.json"},
+		{"link in the place of the directory of attributes",
+			`mkdir y; echo '* filter=lfs' >y/attributes; rm -rf .git/info; ln -s ../y .git/info`,
+			".git/info"},
+		{"link in the place of the directory of a rebase",
+			`mkdir y; printf 'x touch ran\n' >y/git-rebase-todo; ln -s ../y .git/rebase-merge`,
+			".git/rebase-merge"},
+		{"long list of a rebase",
+			`mkdir .git/rebase-merge; { printf 'x touch ran\n'
+			head -c 300000 /dev/zero | tr '\0' '#'; } >.git/rebase-merge/git-rebase-todo`,
+			".git/rebase-merge/git-rebase-todo"},
+		{"link in the place of a list",
+			`mkdir .git/rebase-merge; printf 'x touch ran\n' >y
+			ln -s ../../y .git/rebase-merge/git-rebase-todo`,
+			".git/rebase-merge/git-rebase-todo"},
+		{"link in the place of attributes",
+			`mkdir -p .git/info; printf '* filter=lfs\n' >y; ln -s ../../y .git/info/attributes`,
+			".git/info/attributes"},
+		{"repository behind a file",
+			`git init -q --separate-git-dir=elsewhere sep; set -- elsewhere; ` + fsmonitor,
+			"elsewhere/config"},
+		{"invalid name",
+			`d=$(printf 'a\377'); mkdir -p "$d/.vscode"; echo '{}' >"$d/.vscode/tasks.json"`,
+			"a\xff/.vscode/tasks.json"},
+		{"hook in a directory that cannot be listed",
+			`printf '#!/bin/sh\n' >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit
+			chmod 311 .git/hooks`,
+			".git/hooks/pre-commit"},
+		{"settings in a directory that cannot be listed",
+			`mkdir -m 311 d; mkdir -m 311 d/e; mkdir d/e/.vscode
+			echo '{}' >d/e/.vscode/tasks.json`,
+			"d/e/.vscode/tasks.json"},
 
 		{"nothing", `true`, ""},
 		{"read", `cat .vscode/settings.json .git/config`, ""},
@@ -142,22 +214,36 @@ func TestFound(t *testing.T) {
 		{"removed", `rm -r .vscode .cursor`, ""},
 		{"instructions", `echo 'Prefer small commits.' >CLAUDE.md`, ""},
 		{"source", `mkdir src; echo 'package x' >src/x.go; echo all: >Makefile`, ""},
-		{"commit", `echo more >>file; git add file; git commit -qm more; git tag v1; git stash -q || true; git gc -q`, ""},
+		{"commit",
+			`echo more >>file; git add file; git commit -qm more; git tag v1
+			git stash -q || true; git gc -q`,
+			""},
 		{"clone", `git clone -q . other; git -C other checkout -q -b topic; git -C other fetch -q`, ""},
 		{"init", `git init -q -b main fresh; git init -q --bare fresh.git`, ""},
-		{"remotes and branches", `git remote add o https://example.com/r.git; git branch -q x; git config branch.x.remote o; git config branch.x.merge refs/heads/x; git config pull.rebase true`, ""},
+		{"remotes and branches",
+			`git remote add o https://example.com/r.git; git branch -q x
+			git config branch.x.remote o; git config branch.x.merge refs/heads/x
+			git config pull.rebase true`,
+			""},
 		{"worktree", `git worktree add -q tree; git -C tree commit -q --allow-empty -m x`, ""},
-		{"clean submodule", `git init -q s; git -C s commit -q --allow-empty -m x; git -c protocol.file.allow=always submodule --quiet add ./s sub`, ""},
+		{"clean submodule",
+			`git init -q s; git -C s commit -q --allow-empty -m x
+			git -c protocol.file.allow=always submodule --quiet add ./s sub`,
+			""},
 		{"rebase", `git commit -q --allow-empty -m a; GIT_SEQUENCE_EDITOR=true git rebase -q -i HEAD~1`, ""},
 		{"sample of a hook", `echo x >.git/hooks/mine.sample; chmod +x .git/hooks/mine.sample`, ""},
-		{"directory called hooks", `mkdir -p src/hooks; printf '#!/bin/sh\n' >src/hooks/use; chmod +x src/hooks/use; echo x >src/config`, ""},
+		{"directory called hooks",
+			`mkdir -p src/hooks; printf '#!/bin/sh\n' >src/hooks/use; chmod +x src/hooks/use
+			echo x >src/config`,
+			""},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			defer w.unlock()
-			if diff := cmp.Diff(append([]string{}, strings.Fields(tc.want)...), w.command(tc.text)); diff != "" {
+			want := append([]string{}, strings.Fields(tc.want)...)
+			if diff := cmp.Diff(want, w.command(tc.text)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -246,13 +332,28 @@ func TestHold(t *testing.T) {
 		left              string
 	}{
 		{"new", `echo 'touch ran' >.envrc`, `! test -e .envrc`, "nothing"},
-		{"changed", `echo '{"evil":1}' >.cursor/mcp.json`, `grep -q mine .cursor/mcp.json`, "its earlier version"},
-		{"link", `rm .cursor/mcp.json; ln -s ../file .cursor/mcp.json`, `! test -L .cursor/mcp.json && grep -q mine .cursor/mcp.json`, "its earlier version"},
-		{"in a directory that cannot be written to", `mkdir d; echo 'touch ran' >d/.envrc; chmod 511 d`, `! test -e d/.envrc`, "nothing"},
-		{"hook that may be executed now", `chmod +x .git/hooks/post-merge`, `! test -x .git/hooks/post-merge && test -f .git/hooks/post-merge`, "its earlier version"},
-		{"configuration", `git config core.fsmonitor "touch ran; false"; git remote add o https://example.com`,
+		{"changed",
+			`echo '{"evil":1}' >.cursor/mcp.json`,
+			`grep -q mine .cursor/mcp.json`,
+			"its earlier version"},
+		{"link",
+			`rm .cursor/mcp.json; ln -s ../file .cursor/mcp.json`,
+			`! test -L .cursor/mcp.json && grep -q mine .cursor/mcp.json`,
+			"its earlier version"},
+		{"in a directory that cannot be written to",
+			`mkdir d; echo 'touch ran' >d/.envrc; chmod 511 d`,
+			`! test -e d/.envrc`,
+			"nothing"},
+		{"hook that may be executed now",
+			`chmod +x .git/hooks/post-merge`,
+			`! test -x .git/hooks/post-merge && test -f .git/hooks/post-merge`,
+			"its earlier version"},
+		{"configuration",
+			`git config core.fsmonitor "touch ran; false"; git remote add o https://example.com`,
 			`git status && ! test -e ran && git mine | grep -q mine`, "its earlier version"},
-		{"new configuration", `git init -q n; git -C n remote add o https://example.com; git -C n config core.fsmonitor "touch $PWD/ran; false"`,
+		{"new configuration",
+			`git init -q n; git -C n remote add o https://example.com
+			git -C n config core.fsmonitor "touch $PWD/ran; false"`,
 			`git -C n status && ! test -e ran && git -C n remote | grep -q o`, "its plain settings"},
 	}
 	for _, tc := range tests {
@@ -303,7 +404,8 @@ func TestReleaseConflict(t *testing.T) {
 		if err != nil || len(all) != 1 {
 			t.Fatalf("listed %+v: %v", all, err)
 		}
-		if err := Release(w.store, all[0]); err == nil || !strings.Contains(err.Error(), "was changed since it was held") {
+		const want = "was changed since it was held"
+		if err := Release(w.store, all[0]); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 		if got := w.sh(`cat .envrc`); strings.Contains(got, "ran") {
@@ -329,7 +431,26 @@ func TestHoldFails(t *testing.T) {
 		!strings.Contains(all[1].Error, ".held-decision.2 now") {
 		t.Errorf("held %+v", all)
 	}
-	w.sh(`! test -e .envrc; grep -q mine .cursor/mcp.json; grep -q ran .cursor/.held-decision.1; grep -q ran .held-decision.2`)
+	w.sh(`! test -e .envrc && grep -q mine .cursor/mcp.json
+		grep -q ran .cursor/.held-decision.1; grep -q ran .held-decision.2`)
+}
+
+// A file that is longer than the store takes is renamed, and nothing of it is lost.
+func TestHoldLong(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.b.Enter()
+	if err := os.WriteFile(w.ws+"/.envrc", make([]byte, maxHeld+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all := w.b.Hold("decision", []engine.Held{{Path: w.b.Leave()[0]}})
+	if !strings.Contains(all[0].Error, ".held-decision.1 now") {
+		t.Errorf("held %+v", all)
+	}
+	if info, err := os.Stat(w.ws + "/.held-decision.1"); err != nil || info.Size() != maxHeld+1 {
+		t.Errorf("under its new name: %v, %v", info, err)
+	}
+	w.sh("! test -e .envrc")
 }
 
 // A session that is killed while a command runs looks at nothing. The next one in these roots does, at the

@@ -15,8 +15,8 @@ import (
 // hooks from elsewhere.
 var gitFiles = []string{"config", "config.worktree", "commondir", "hooks"}
 
-// gitPlaces are gitFiles and the directories that hold others, in whose place a link may stand.
-var gitPlaces = append(slices.Clone(gitFiles), "info", "rebase-merge")
+// gitDirs hold others of such files. A link may stand in the place of one.
+var gitDirs = []string{"info", "rebase-merge"}
 
 // todo is the list of an interactive rebase, which may hold commands.
 const todo = "rebase-merge/git-rebase-todo"
@@ -34,7 +34,7 @@ func repositoryOf(has func(name string) bool) bool {
 	return has("objects") && has("refs") || has("HEAD") && has("commondir")
 }
 
-// around notes the repositories in whose directories a file lies, and reports whether there are any.
+// around notes the repositories around a file, and reports whether their examination covers it.
 func (b *Boundary) around(p string, known map[string]bool) (some bool) {
 	for dir := filepath.Dir(p); b.inside(dir); {
 		is, looked := known[dir]
@@ -55,9 +55,11 @@ func (b *Boundary) isRepositoryAt(dir string) bool {
 		_, err := os.Lstat(filepath.Join(dir, name))
 		return err == nil
 	}
-	return repositoryOf(has) ||
-		strings.Contains(filepath.ToSlash(dir), "/.git/modules/") && (has("hooks") || has("config"))
+	return repositoryOf(has) || ofSubmodule(dir) && (has("hooks") || has("config"))
 }
+
+// ofSubmodule reports a directory in the place for the repositories of submodules.
+func ofSubmodule(dir string) bool { return strings.Contains(filepath.ToSlash(dir), "/.git/modules/") }
 
 // gitPart reports a file that its repository's examination covers: not one of a working tree around a .git.
 func gitPart(p string, known map[string]bool) bool {
@@ -87,7 +89,7 @@ func (b *Boundary) repository(dir string, found func(p string)) {
 			}
 		}
 	}
-	for _, name := range []string{"info", "rebase-merge"} {
+	for _, name := range gitDirs {
 		p := filepath.Join(dir, name)
 		if info, err := os.Lstat(p); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			found(p)
@@ -168,7 +170,7 @@ func (b *Boundary) plain(dir, text string, before []byte) string {
 
 // inside reports a path below the roots.
 func (b *Boundary) inside(p string) bool {
-	return slices.ContainsFunc(b.roots, func(r string) bool { return within(p, r) })
+	return slices.ContainsFunc(b.roots, func(r string) bool { return changes.Within(p, r) })
 }
 
 // plainLine reports a line of a configuration that starts no program, below the heading of its section.

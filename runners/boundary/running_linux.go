@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sallyport-dev/sallyport/runners/changes"
 )
 
 // running notes in the store that commands run, so that a later session looks at the files of one that was
@@ -49,8 +51,8 @@ func (r *running) end() {
 	}
 }
 
-// killed returns the start of the first command whose session was killed in these roots, zero for none, and
-// the files that say so.
+// killed returns the start of the first command of a session that was killed in these roots, zero for none,
+// and the files that say so.
 func killed(store string, roots []string) (since time.Time, dead []string) {
 	names, err := filepath.Glob(filepath.Join(store, runningFiles))
 	if err != nil || store == "" {
@@ -83,5 +85,7 @@ func ofTheDead(name string) (n note, ok bool) {
 }
 
 func overlaps(r string, roots []string) bool {
-	return slices.ContainsFunc(roots, func(o string) bool { return within(r, o) || within(o, r) })
+	return slices.ContainsFunc(roots, func(o string) bool {
+		return changes.Within(r, o) || changes.Within(o, r)
+	})
 }

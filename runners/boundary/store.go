@@ -39,13 +39,13 @@ func (e Entry) Decision() string {
 }
 
 const (
-	// maxHeld bounds a held file, in bytes. A longer one is removed, and its content lost.
+	// maxHeld bounds a file of the store, in bytes. A longer one stays beside its place, under another name.
 	maxHeld = 16 << 20
 
 	entryFile, contentFile = "entry.json", "content"
 )
 
-// errTooLong is the error for a file that is longer than what is kept of one.
+// errTooLong is the error for a file beyond such a bound.
 var errTooLong = errors.New("it is too long")
 
 // digest is the SHA-256 of a version in hex, by which a release is known again.
@@ -92,25 +92,25 @@ func (b *Boundary) hold(h *engine.Held) error {
 		ID: h.ID, Path: h.Path, Time: time.Now().UTC(), Effect: h.Effect, Message: h.Message,
 		Link: now.mode&fs.ModeSymlink != 0, Execute: now.mode&0o100 != 0,
 	}
-	content := now.content
+	content, err := now.content, error(nil)
 	if content == nil {
-		var err error
-		if content, err = read(h.Path, maxHeld); err != nil && !errors.Is(err, errTooLong) {
-			return err
-		}
+		content, err = read(h.Path, maxHeld)
 	}
 	e.SHA256 = sum(content)
 	back, ok := b.back(h.Path, string(content))
 	if ok {
 		e.Left, h.Left = sum(back.content), back.left
 	}
-	if err := b.keep(e, content); err != nil {
+	if err == nil {
+		err = b.keep(e, content)
+	}
+	if err != nil {
 		return b.aside(err, h, back, ok)
 	}
 	return replace(h.Path, back, ok)
 }
 
-// aside renames a file that cannot be kept, for want of space perhaps: under its new name nothing obeys it.
+// aside renames a file that cannot be kept, for want of space or for its length: nothing obeys its new name.
 // It returns why the file cannot be kept.
 func (b *Boundary) aside(why error, h *engine.Held, back version, some bool) error {
 	name := ".held-" + h.ID

@@ -5,7 +5,7 @@
 // outside of the directories, and drops events when its queue is full; Touched then says that its list is
 // not whole, and Walk visits everything. Elsewhere no list is whole.
 //
-// The package neither judges a change nor says who made it.
+// The package neither judges a change nor knows its author.
 package changes
 
 import (
@@ -55,7 +55,7 @@ func Outermost(roots []string) []string {
 	for i, r := range roots {
 		inner := false
 		for j, o := range roots {
-			inner = inner || i != j && (within(r, o) && (r != o || i > j))
+			inner = inner || i != j && (Within(r, o) && (r != o || i > j))
 		}
 		if !inner {
 			out = append(out, r)
@@ -64,7 +64,8 @@ func Outermost(roots []string) []string {
 	return out
 }
 
-func within(p, dir string) bool {
+// Within reports a path that is a directory or lies below it. It looks at no file.
+func Within(p, dir string) bool {
 	rel, err := filepath.Rel(dir, p)
 	return err == nil && filepath.IsLocal(rel)
 }

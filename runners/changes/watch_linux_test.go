@@ -33,7 +33,9 @@ func TestTouched(t *testing.T) {
 	}{
 		{"nothing", func(string, string) error { return nil }, nil},
 		{"read", func(r, _ string) error { _, err := os.ReadFile(r + "/a/f"); return err }, nil},
-		{"create", func(r, _ string) error { return os.WriteFile(r+"/a/new", nil, 0o600) }, []string{"a/new"}},
+		{"create",
+			func(r, _ string) error { return os.WriteFile(r+"/a/new", nil, 0o600) },
+			[]string{"a/new"}},
 		{"append", func(r, _ string) error {
 			f, err := os.OpenFile(r+"/a/f", os.O_APPEND|os.O_WRONLY, 0)
 			if err != nil {
@@ -53,14 +55,18 @@ func TestTouched(t *testing.T) {
 			}
 			return os.WriteFile(r+"/n/m/f", nil, 0o600)
 		}, []string{"n", "n/m", "n/m/f"}},
-		{"directory renamed", func(r, _ string) error { return os.Rename(r+"/a", r+"/c") }, []string{"a", "c", "c/d", "c/d/deep", "c/f"}},
+		{"directory renamed",
+			func(r, _ string) error { return os.Rename(r+"/a", r+"/c") },
+			[]string{"a", "c", "c/d", "c/d/deep", "c/f"}},
 		{"directory renamed, then written to", func(r, _ string) error {
 			if err := os.Rename(r+"/a/d", r+"/c"); err != nil {
 				return err
 			}
 			return os.WriteFile(r+"/c/new", nil, 0o600)
 		}, []string{"a/d", "c", "c/deep", "c/new"}},
-		{"directory moved in", func(r, o string) error { return os.Rename(o+"/tree", r+"/tree") }, []string{"tree", "tree/in", "tree/in/f"}},
+		{"directory moved in",
+			func(r, o string) error { return os.Rename(o+"/tree", r+"/tree") },
+			[]string{"tree", "tree/in", "tree/in/f"}},
 		{"directory moved out, then written to", func(r, o string) error {
 			if err := os.Rename(r+"/a/d", o+"/d"); err != nil {
 				return err
@@ -79,13 +85,17 @@ func TestTouched(t *testing.T) {
 			m[0] = 'x'
 			return unix.Munmap(m)
 		}, []string{"a/f"}},
-		{"through a link outside", func(_, o string) error { return os.WriteFile(o+"/link", []byte("other"), 0o600) }, nil},
+		{"through a link outside",
+			func(_, o string) error { return os.WriteFile(o+"/link", []byte("other"), 0o600) },
+			nil},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
 			root, outside := dir+"/root", dir+"/outside"
-			for _, name := range []string{root + "/a/f", root + "/a/d/deep", root + "/b/x", root + "/linked", outside + "/tree/in/f"} {
+			for _, name := range []string{
+				root + "/a/f", root + "/a/d/deep", root + "/b/x", root + "/linked", outside + "/tree/in/f",
+			} {
 				write(t, name)
 			}
 			if err := os.Link(root+"/linked", outside+"/link"); err != nil {

@@ -161,20 +161,15 @@ func (p *protector) habits(dir string) {
 	for _, name := range []string{".vscode", ".idea", ".mcp.json", ".claude", ".envrc"} {
 		at := filepath.Join(dir, name)
 		entries, err := list(at)
-		if by, _ := facts.ObeyedBy(filepath.ToSlash(at), p.home); err != nil || starts(by) {
+		if by, _ := facts.ObeyedBy(filepath.ToSlash(at), p.home); err != nil || facts.StartsOthers(by) {
 			p.keep(at)
 			continue
 		}
 		for _, e := range entries {
 			inner := filepath.Join(at, e.Name())
-			if by, _ := facts.ObeyedBy(filepath.ToSlash(inner), p.home); starts(by) {
+			if by, _ := facts.ObeyedBy(filepath.ToSlash(inner), p.home); facts.StartsOthers(by) {
 				p.keep(inner)
 			}
 		}
 	}
-}
-
-// starts reports programs that start others by a file.
-func starts(by []facts.Obeyed) bool {
-	return slices.ContainsFunc(by, func(o facts.Obeyed) bool { return o.Severity != "low" })
 }

@@ -23,7 +23,7 @@ type Boundary interface {
 	// Hold is called after each Leave, or Close, that named files. It moves the refused ones out of their
 	// places and keeps them, and completes the values that it returns.
 	Hold(decision string, files []Held) []Held
-	// Close ends the watch. It returns what Leave would.
+	// Close ends the watch, and names files as Leave does.
 	Close() []string
 }
 
@@ -37,7 +37,7 @@ type Held struct {
 	Error   string `json:"error,omitempty"`
 }
 
-// String says in one line what happened to the file.
+// String describes the fate of the file in one line.
 func (h Held) String() string {
 	if h.Error != "" {
 		return fmt.Sprintf("could not hold %s: %s", h.Path, h.Error)
@@ -86,11 +86,8 @@ func (g *Gate) refuse(found []string, subject facts.Subject) (decision string, r
 			refused = all(found, Deny, fmt.Sprintf("it could not be judged (%s)", f.ID))
 		}
 	}()
-	start, by := g.o.Now(), g.evaluators()
-	r := Request{Tool: toolChanges, Operation: changed(found), Subject: subject}
-	j := &judged{request: r, by: by, decision: Decision{
-		ID: g.o.NewID(), Effect: Deny, Mode: g.o.Mode, Reasons: []Reason{}, Policy: policyOf(by),
-	}}
+	start := g.o.Now()
+	j := g.unjudged(Request{Tool: toolChanges, Operation: changed(found), Subject: subject})
 	ctx, cancel := context.WithTimeout(context.Background(), g.o.Limits.Judge)
 	defer cancel()
 	builder := facts.NewBuilder(g.o.Layout, facts.OSFS{}, g.o.Ledger)
@@ -107,23 +104,18 @@ func (g *Gate) refuse(found []string, subject facts.Subject) (decision string, r
 		j.decision.Effect = Deny
 	}
 	j.decision.ElapsedUS = g.o.Now().Sub(start).Microseconds()
-	if err := g.recordDecision(ctx, j); err != nil {
-		f = newFault("audit", err)
-	} else if j.decision.Effect == Allow { // what was allowed is done already
+	err = g.recordDecision(ctx, j)
+	if err == nil && j.decision.Effect == Allow { // and done already
 		body := g.outcomeBody(Outcome{Exit: Exit{Started: start}})
-		f = audited(g.o.Recorder.Record(ctx, g.newRecord(KindOutcome, j.decision.ID, body)))
+		err = g.o.Recorder.Record(ctx, g.newRecord(KindOutcome, j.decision.ID, body))
+	}
+	if err != nil {
+		f = newFault("audit", err)
 	}
 	if j.decision.Effect != Allow {
 		refused = j.refused(found)
 	}
 	return j.decision.ID, refused, f
-}
-
-func audited(err error) *Fault {
-	if err == nil {
-		return nil
-	}
-	return newFault("audit", err)
 }
 
 // leave looks at the files that a request left, at its end.

@@ -40,7 +40,12 @@ func (b *fakeBoundary) Hold(_ string, all []engine.Held) []engine.Held {
 	return all
 }
 
-// judging answers commands and what they left by different judgements.
+var (
+	allow    = engine.Judgement{Effect: engine.Allow}
+	allowing = fakePolicy{answer: allow}
+)
+
+// judging answers commands, and the files that they left, by different judgements.
 type judging struct {
 	fakePolicy
 	changes engine.Judgement
@@ -57,7 +62,8 @@ func (p *judging) judge(in *facts.Input) (engine.Judgement, error) {
 func asked(e engine.Effect, paths ...int) engine.Judgement {
 	j := engine.Judgement{Effect: e}
 	for _, p := range paths {
-		j.Reasons = append(j.Reasons, engine.Reason{Rule: "test/rule", Effect: e, Path: p, Command: -1, Message: "obeyed"})
+		r := engine.Reason{Rule: "test/rule", Effect: e, Path: p, Command: -1, Message: "obeyed"}
+		j.Reasons = append(j.Reasons, r)
 	}
 	return j
 }
@@ -66,6 +72,7 @@ func asked(e engine.Effect, paths ...int) engine.Judgement {
 func TestBoundary(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
+	const both = "leave, record decision, hold a, hold b, record outcome"
 	tests := []struct {
 		name    string
 		changes engine.Judgement
@@ -73,11 +80,11 @@ func TestBoundary(t *testing.T) {
 		mode    engine.Mode
 		want    string // events from the end of the command on, apart by ", "
 	}{
-		{"allowed", engine.Judgement{Effect: engine.Allow}, nil, "", "leave, record decision, record outcome, record outcome"},
-		{"one is asked about", asked(engine.Ask, 1), nil, "", "leave, record decision, hold b, record outcome"},
-		{"both are denied", asked(engine.Deny, 0, 1), nil, "", "leave, record decision, hold a, hold b, record outcome"},
-		{"denied as a whole", asked(engine.Deny, -1), nil, "", "leave, record decision, hold a, hold b, record outcome"},
-		{"not judged", engine.Judgement{}, broken, "", "leave, record decision, hold a, hold b, record outcome"},
+		{"allowed", allow, nil, "", "leave, record decision, record outcome, record outcome"},
+		{"one is asked", asked(engine.Ask, 1), nil, "", "leave, record decision, hold b, record outcome"},
+		{"both are denied", asked(engine.Deny, 0, 1), nil, "", both},
+		{"denied as a whole", asked(engine.Deny, -1), nil, "", both},
+		{"not judged", engine.Judgement{}, broken, "", both},
 		{"monitored", asked(engine.Deny, 0), nil, engine.Monitor, "leave, record outcome"},
 	}
 	for _, tc := range tests {
@@ -86,7 +93,7 @@ func TestBoundary(t *testing.T) {
 			w := newWorld(t)
 			dir := w.options.Layout.Workspace
 			b := &fakeBoundary{w.log, []string{dir + "/a", dir + "/b"}}
-			p := &judging{changes: tc.changes, broken: tc.err, fakePolicy: fakePolicy{answer: engine.Judgement{Effect: engine.Allow}}}
+			p := &judging{changes: tc.changes, broken: tc.err, fakePolicy: allowing}
 			w.options.Boundary, w.options.Mode = b, tc.mode
 			w.options.Evaluators = []engine.Evaluator{answering{p}}
 			out := w.do(t, engine.Request{Tool: "execute_command", Command: "x"})
@@ -104,8 +111,9 @@ func TestBoundary(t *testing.T) {
 			if tc.mode == engine.Monitor {
 				return
 			}
-			if p.seen.Request.Tool != "changes" || len(p.seen.Paths) != 2 || p.seen.Paths[0].Access != "write" {
-				t.Errorf("judged %+v", p.seen.Request)
+			seen := p.seen
+			if seen.Request.Tool != "changes" || len(seen.Paths) != 2 || seen.Paths[0].Access != "write" {
+				t.Errorf("judged %+v", seen.Request)
 			}
 			if (out.Fault != nil) != (tc.err != nil) {
 				t.Errorf("fault %v", out.Fault)
@@ -114,14 +122,14 @@ func TestBoundary(t *testing.T) {
 	}
 }
 
-// A file whose name the facts cannot hold is held, whatever they say.
+// A file is held if the facts cannot hold its name, in spite of an allowing policy.
 func TestMisnamed(t *testing.T) {
 	t.Parallel()
 	for _, changes := range []engine.Judgement{{Effect: engine.Allow}, asked(engine.Ask, 0)} {
 		w := newWorld(t)
 		dir := w.options.Layout.Workspace
 		w.options.Boundary = &fakeBoundary{w.log, []string{dir + "/a\xff/.envrc"}}
-		p := &judging{changes: changes, fakePolicy: fakePolicy{answer: engine.Judgement{Effect: engine.Allow}}}
+		p := &judging{changes: changes, fakePolicy: allowing}
 		w.options.Evaluators = []engine.Evaluator{answering{p}}
 		if out := w.do(t, engine.Request{Tool: "execute_command", Command: "x"}); len(out.Held) != 1 {
 			t.Errorf("%s: held %+v", changes.Effect, out.Held)
@@ -143,7 +151,11 @@ func (c answering) Evaluate(ctx context.Context, in *facts.Input) (engine.Judgem
 // request does not name, or that was no question, may not.
 func TestExcused(t *testing.T) {
 	t.Parallel()
-	granted := approver(func(context.Context) (engine.Approval, error) { return engine.Approval{Granted: true, By: "test"}, nil })
+	granted := approver(func(context.Context) (engine.Approval, error) {
+		return engine.Approval{Granted: true, By: "test"}, nil
+	})
+	exempt := allow
+	exempt.Exempted = []engine.Reason{{Rule: "test/rule", Effect: engine.Ask, Command: 0}}
 	for _, tc := range []struct {
 		name    string
 		command engine.Judgement
@@ -152,8 +164,8 @@ func TestExcused(t *testing.T) {
 	}{
 		{"granted", asked(engine.Ask, 0), "echo x > .envrc", 0},
 		{"granted, another file", asked(engine.Ask, 0), "echo x > .nvmrc", 1},
-		{"allowed", engine.Judgement{Effect: engine.Allow}, "echo x > .envrc", 1},
-		{"exempt", engine.Judgement{Effect: engine.Allow, Exempted: []engine.Reason{{Rule: "test/rule", Effect: engine.Ask, Command: 0}}}, "echo x > .envrc", 0},
+		{"allowed", allow, "echo x > .envrc", 1},
+		{"exempt", exempt, "echo x > .envrc", 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -168,14 +180,16 @@ func TestExcused(t *testing.T) {
 				t.Errorf("ran %v, held %+v, %v", out.Ran, out.Held, err)
 			}
 			// The excuse ends with the command.
-			if out, err = g.Do(t.Context(), engine.Request{Tool: "execute_command", Command: "echo x > other"}); err != nil || len(out.Held) != 1 {
+			out, err = g.Do(t.Context(), engine.Request{Tool: "execute_command", Command: "echo x > other"})
+			if err != nil || len(out.Held) != 1 {
 				t.Errorf("the next command: held %+v, %v", out.Held, err)
 			}
 			if err := g.Close(); err != nil {
 				t.Error(err)
 			}
 			lines := w.log.lines()
-			if end := lines[len(lines)-4:]; !slices.Equal(end, []string{"close boundary", "record decision", "hold .envrc", "record stop"}) {
+			want := []string{"close boundary", "record decision", "hold .envrc", "record stop"}
+			if end := lines[len(lines)-4:]; !slices.Equal(end, want) {
 				t.Errorf("at the end %q", end)
 			}
 		})
@@ -187,7 +201,7 @@ func TestHeldWithoutRecord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.options.Boundary = &fakeBoundary{w.log, []string{w.options.Layout.Workspace + "/a"}}
-	p := &judging{changes: asked(engine.Ask, 0), fakePolicy: fakePolicy{answer: engine.Judgement{Effect: engine.Allow}}}
+	p := &judging{changes: asked(engine.Ask, 0), fakePolicy: allowing}
 	w.options.Evaluators = []engine.Evaluator{answering{p}}
 	w.runner.started = func() { w.recorder.fail = engine.KindDecision }
 	out := w.do(t, engine.Request{Tool: "execute_command", Command: "x"})

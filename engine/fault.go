@@ -19,14 +19,6 @@ func (f *Fault) Error() string { return fmt.Sprintf("fault %s in %s: %v", f.ID, 
 // Unwrap returns the cause.
 func (f *Fault) Unwrap() error { return f.Err }
 
-// cause is the fault as an error; nil for none.
-func (f *Fault) cause() error {
-	if f == nil {
-		return nil
-	}
-	return f
-}
-
 func newFault(part string, err error) *Fault { return &Fault{ID: "F-" + newID(), Part: part, Err: err} }
 
 // newID returns an id that sorts by time (RFC 9562, version 7).

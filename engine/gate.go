@@ -191,8 +191,9 @@ func (g *Gate) Close() error {
 	}
 	g.jobs.kill()
 	if g.o.Boundary != nil && !g.o.Once {
-		_, f := g.hold(g.o.Boundary.Close(), g.o.Subject)
-		errs = append(errs, f.cause())
+		if _, f := g.hold(g.o.Boundary.Close(), g.o.Subject); f != nil {
+			errs = append(errs, f)
+		}
 	}
 	if started && !already {
 		errs = append(errs, g.o.Recorder.Record(context.Background(), g.stopRecord()))

@@ -46,10 +46,7 @@ func (g *Gate) judge(ctx context.Context, r Request, mayRun bool) (*judged, erro
 	if err := r.checkTerminal(); err != nil {
 		return nil, err
 	}
-	by := g.evaluators()
-	j := &judged{request: r, by: by, decision: Decision{
-		ID: g.o.NewID(), Effect: Deny, Mode: g.o.Mode, Reasons: []Reason{}, Policy: policyOf(by),
-	}}
+	j := g.unjudged(r)
 	// To open an environment is not to judge: one that is far away takes its time, once.
 	opening := time.Now()
 	env, builder, f := g.ready(ctx)
@@ -78,6 +75,14 @@ func (g *Gate) judge(ctx context.Context, r Request, mayRun bool) (*judged, erro
 	j.entry.decided(j.decision.Effect)
 	j.decision.ElapsedUS = g.o.Now().Sub(start).Microseconds()
 	return j, nil
+}
+
+// unjudged is a request with its evaluators, before they judge it: it is denied.
+func (g *Gate) unjudged(r Request) *judged {
+	by := g.evaluators()
+	return &judged{request: r, by: by, decision: Decision{
+		ID: g.o.NewID(), Effect: Deny, Mode: g.o.Mode, Reasons: []Reason{}, Policy: policyOf(by),
+	}}
 }
 
 // ready returns the environment and the builder of facts about it.

@@ -130,8 +130,8 @@ func (c aCase) check(t *testing.T, e *evaluators) []string {
 	return ids
 }
 
-// TestExamples judges the commands and requests of file tools that each rule's metadata names: it must catch its examples,
-// and leave their look-alikes to others.
+// TestExamples judges the commands and requests of file tools that each rule's metadata names: it must catch
+// its examples, and leave their look-alikes to others.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	e := shared()

@@ -184,7 +184,7 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// tried tells what noticed a mutant: a unit test, or else a case or an example.
+// tried names the test that noticed a mutant: a unit test, or else a case or an example.
 func tried(ctx context.Context, m *rego.Mutation, mutant rego.Mutant, all []expectation) (string, error) {
 	c, err := m.Change(mutant)
 	passed := false

@@ -9,7 +9,7 @@ import (
 
 // The texts of a decision record that are no agent's, by their place; * is any element of a list or member
 // of an object. All others are redacted in full, those of a member that is new as well. Of the other kinds
-// of records only errors and the words of a person are: what else they say, Sallyport wrote.
+// of records only errors and the words of a person are: Sallyport wrote the others.
 var (
 	decided = fieldsOf(map[redact.Class]string{
 		redact.Name: "result/reasons/*/location/file exempted/*/match input/request/work_dir" +

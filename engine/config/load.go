@@ -141,8 +141,8 @@ func (l *Loaded) HeldDir() string {
 	return xdg(l.host, "XDG_STATE_HOME", ".local/state", "held")
 }
 
-// SandboxDir is the record of files that sandboxes must remove again, beside the sessions. It is "" if there
-// is neither $XDG_STATE_HOME nor a home directory.
+// SandboxDir is the cache of facts about sandboxes, beside the sessions. It is "" if there is neither
+// $XDG_STATE_HOME nor a home directory.
 func (l *Loaded) SandboxDir() string {
 	return xdg(l.host, "XDG_STATE_HOME", ".local/state", "sandboxes")
 }

@@ -430,8 +430,9 @@ func isOwn(pattern string) bool {
 	return strings.Contains(pattern, "sallyport") || len(pattern) > 3 && strings.Contains(ownProgram, strings.Trim(pattern, "^$.*"))
 }
 
-// parentID is part of the names of a parent's process id: $PPID, os.getppid(), process.ppid, ps -o ppid=, PPid in
-// /proc/self/status. A text that asks for it and signals a process that is not known is taken to signal that one.
+// parentID is part of the names of a parent's process id: $PPID, os.getppid(), process.ppid, ps -o ppid=,
+// PPid in /proc/self/status. A text that asks for it and signals a process that is not known is taken to
+// signal that one.
 const parentID = "ppid"
 
 // signalsOwn marks a signal to Sallyport, which is the parent of its commands.

@@ -139,8 +139,8 @@ func (e *Evaluator) Policy() engine.PolicyInfo {
 	return engine.PolicyInfo{Revision: e.info.Revision, Bundles: maps.Clone(e.info.Bundles)}
 }
 
-// Accept remembers that the evaluator judges in earnest: signed bundles that are older than those it has stay out
-// from then on.
+// Accept remembers that the evaluator judges in earnest: signed bundles that are older than those it has
+// stay out from then on.
 func (e *Evaluator) Accept() error { return e.serials.Accept(e.policies.serials) }
 
 // By names the evaluator of the built-in rules, for people, and the reason if it is not the configured one;

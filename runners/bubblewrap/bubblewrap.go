@@ -40,7 +40,7 @@ type Options struct {
 	Scratch     int64    // bytes that /tmp, /dev/shm and HOME may hold each; 0 for 1 GiB
 	PIDs        int64    // processes and threads at once; 0 for 2048
 	Memory      int64    // bytes; 0 for three quarters of the machine's
-	State       string   // directory that records the files to remove after a crash; "" for none
+	State       string   // directory that caches facts about sandboxes; "" for none
 	Environ     []string // variables of every command, NAME=value
 	Venv        string   // see local.Options
 	Prefix      string

@@ -295,8 +295,8 @@ func TestDeliveredByVolume(t *testing.T) {
 	}
 }
 
-// TestVolumesOfARemovedContainer holds that what stays behind when somebody removes a container without its
-// volumes is known by its label, and pruned.
+// TestVolumesOfARemovedContainer: somebody removes a container without its volumes. They are known by their
+// label, and pruned.
 func TestVolumesOfARemovedContainer(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)

@@ -50,8 +50,8 @@ func lookTexts() []string {
 	}
 }
 
-// What is said of a command is the same whether the container is there or is only looked at; and once it is
-// known, no container is made to say it.
+// A command has the same facts whether the container is there or is only looked at. Known facts need no
+// container.
 func TestLookAgrees(t *testing.T) {
 	t.Parallel()
 	l, spec := lookLab(t)

@@ -51,7 +51,9 @@ func TestProtectedPlaces(t *testing.T) {
 		"hard link":        "ln .git/config x && echo evil >> x",
 	}
 	spec := l.spec()
-	spec.Layout.Roots[0].Protected = []string{filepath.Join(l.workspace, "secrets/deep"), filepath.Join(l.workspace, "later")}
+	spec.Layout.Roots[0].Protected = []string{
+		filepath.Join(l.workspace, "secrets/deep"), filepath.Join(l.workspace, "later"),
+	}
 	env := l.open(spec)
 	for name, text := range tries {
 		if x := run(t, env, l.workspace, text); x.Code == 0 {
@@ -59,7 +61,8 @@ func TestProtectedPlaces(t *testing.T) {
 		}
 	}
 	says(t, env, l.workspace, "echo a > a && git add a && git commit -qm a && git log --oneline | wc -l", "1")
-	for _, missing := range []string{"later", ".vscode", ".claude", ".git/commondir"} { // nothing stands in for it
+	// Nothing stands in for a missing place.
+	for _, missing := range []string{"later", ".vscode", ".claude", ".git/commondir"} {
 		if exists(filepath.Join(l.workspace, missing)) {
 			t.Errorf("%s appeared while the container lives", missing)
 		}
@@ -176,8 +179,8 @@ func TestRefusedMounts(t *testing.T) {
 	says(t, env, l.workspace, "cat /tools/t; touch /tools/x 2>/dev/null || echo , refused", "tool, refused")
 }
 
-// TestMountsAreGranted holds that the judgement knows the mounts of the operator: what may be written to
-// inside is not refused for lying outside of every granted place.
+// TestMountsAreGranted: the judgement knows the mounts of the operator. A writable place inside is not
+// refused for lying outside of every granted place.
 func TestMountsAreGranted(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)

@@ -91,7 +91,8 @@ func (l *line) entr(args []value.Arg, step value.Meter) {
 	l.words(Substitute(rest, "/_", value.Opaque("/_", nil), step), "entr")
 }
 
-// longOptions spells out long options that are shortened. It is false where one is not known, or stands for several.
+// longOptions spells out long options that are shortened. It is false where one is not known, or stands for
+// several.
 func longOptions(args []value.Arg, names []string) ([]value.Arg, bool) {
 	out, clear := slices.Clone(args), true
 	for i, a := range out {

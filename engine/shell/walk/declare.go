@@ -129,9 +129,9 @@ func (w *walker) listText(name string, v value.Word, flags string) {
 	}
 }
 
-// attributes applies what flags such as -x, -r, -n and -i mean, after a value was assigned or without one. In a
-// function all but export and readonly make a variable of its own: without a value nothing is known of it, and
-// after the function nothing of the caller's variable of that name.
+// attributes applies what flags such as -x, -r, -n and -i mean, after a value was assigned or without one.
+// In a function all but export and readonly make a variable of its own: without a value nothing is known of
+// it, and after the function nothing of the caller's variable of that name.
 func (w *walker) attributes(name, flags string, valued bool) {
 	st := w.ctx.st
 	v := st.lookupVar(name)
@@ -301,8 +301,8 @@ func (w *walker) assignment(a *syntax.Assign, set bool) []value.Assign {
 	return []value.Assign{{Name: name, Value: value.NewArg(v, w.raw(a)).Word}}
 }
 
-// assigned expands the value of an assignment, where a tilde also counts after a colon. Only colons that stand in
-// the text itself are such.
+// assigned expands the value of an assignment, where a tilde also counts after a colon. Only colons that
+// stand in the text itself are such.
 func (w *walker) assigned(word *syntax.Word) value.Value {
 	v := w.single(word)
 	written := strings.Contains(w.raw(word), ":~")

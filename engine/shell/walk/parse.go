@@ -5,8 +5,8 @@
 // command may fail, and where they differ the value is unknown. A limit that is reached ends the walk with a
 // budget, never with a shorter list that claims to be whole.
 //
-// What a word may be is the business of package value, what a command line runs that of package command, and
-// whether a text reads as bash reads it that of package source. It runs nothing and judges nothing.
+// Package value knows the possible values of a word, package command the programs that a command line runs,
+// and package source the texts that bash reads otherwise. This one runs nothing and judges nothing.
 package walk
 
 import (

@@ -101,7 +101,8 @@ type written struct {
 	edited  bool   // a command may have changed it in a way that is not known
 }
 
-// spawn copies st for another shell, and charges for the copy. What that does to files it does to those of st.
+// spawn copies st for another shell, and charges for the copy. What that does to files it does to those of
+// st.
 func (w *walker) spawn(st *state) *state {
 	c := *st
 	c.vars, c.funcs, c.aliases = maps.Clone(st.vars), maps.Clone(st.funcs), maps.Clone(st.aliases)

@@ -111,8 +111,8 @@ func withoutTabs(word *syntax.Word) *syntax.Word {
 	return out
 }
 
-// maxBraces is how many words a brace expansion may make. A longer range of numbers stays unknown; more words of any
-// other kind are past the limit of steps.
+// maxBraces is how many words a brace expansion may make. A longer range of numbers stays unknown; more
+// words of any other kind are past the limit of steps.
 const maxBraces = 1024
 
 // adjoined finds a name that braces make longer: $x{a,b} is $xa $xb.

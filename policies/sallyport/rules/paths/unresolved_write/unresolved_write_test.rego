@@ -61,7 +61,7 @@ test_warns_of_names_found_in_the_workspace if {
 
 _searched := {"name": "find", "flags": ["lists_names"], "paths": [0]}
 
-# The names of a search by way of another command, and what xargs does with them.
+# The names of a search by way of another command, and the work of xargs with them.
 _passed_on(listing, between, path) := testing.request(
 	[
 		object.union(_searched, listing),

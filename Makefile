@@ -23,7 +23,7 @@ COMMANDS := $(notdir $(wildcard cmd/*))
 PROGRAMFILES = $(addprefix $(BIN)/,$(COMMANDS) sallyport-full)
 
 .DEFAULT_GOAL := help
-.PHONY: help build install images demo test test-all programs rego-test race bench confirm mutate faults fuzz lint cover cross release generate clean mcp-clients opa-wasm
+.PHONY: help build install images demo test test-all programs rego-test race bench questions confirm mutate faults names fuzz lint cover cross release generate clean mcp-clients opa-wasm
 
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -80,7 +80,10 @@ race: ## run all other tests under the race detector
 	@CGO_ENABLED=1 $(GO) test -json -race -timeout 60m -vet=off $$($(GO) list ./... | grep -vE '/($(PROGRAMS))$$') | $(call report,race)
 
 bench: build $(OPA) ## measure, as ratios against a named baseline in the same run
-	SALLYPORT_BIN=$(CURDIR)/$(BIN)/sallyport OPA_BIN=$(CURDIR)/$(OPA) $(GO) test -run '^$$' -bench . -benchtime 3s ./internal/bench ./policies ./engine/shell/walk
+	SALLYPORT_BIN=$(CURDIR)/$(BIN)/sallyport OPA_BIN=$(CURDIR)/$(OPA) CLIENTS_DIR=$(CURDIR)/$(CLIENTS) $(GO) test -run '^$$' -bench . -benchtime 3s ./internal/bench ./policies ./engine/shell/walk
+
+questions: mcp-clients build ## count the questions of a day of 30 tasks with real agents
+	$(GO) test -count=1 -v -run '^TestDay$$' ./internal/mcpclients -day.tasks 30 | grep -v '^=== '
 
 CONFIRM_COUNT ?= 100000
 CONFIRM_SEED  ?= 0
@@ -97,6 +100,10 @@ FAULTSEED  ?= 1
 faults: ## make FAULTS runs of the audit log with failing system calls, kills and power cuts, and edit a log in every way
 	@mkdir -p $(BIN); $(GO) test -json -count=1 -timeout 60m -run '^Test((Random)?Faults|Every(Edit|BitFlip))$$' ./engine/audit \
 	  -faults.count=$(FAULTS) -faults.seed=$(FAULTSEED) | $(call report,faults)
+
+TRIES      ?= 100000
+names: ## exchange paths, directories and descriptors under TRIES calls that make names (runners/notify), and signal under TRIES opens
+	@mkdir -p $(BIN); $(GO) test -json -count=1 -timeout 60m -run '^Test(Swap|Opens)' ./runners/notify -notify.tries=$(TRIES) | $(call report,names)
 
 # A number of inputs, unlike a time, is the same on a busy machine. A time (FUZZTIME=1h) that runs out while a worker
 # is busy may count as a failure without an input (golang.org/issue/75804). With a seed, the inputs depend on the tree

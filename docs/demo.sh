@@ -29,6 +29,12 @@ if __name__ == "__main__":
 PY
 printf '%s\n' 'test "$((6 * 7))" = 42 && echo "area: ok"' > test.sh
 
+if ! XDG_STATE_HOME=$scratch/trial "$sallyport" exec -- true >/dev/null 2>&1; then
+  printf 'No sandbox can be made here (sallyport doctor), so this tour sets local.sandbox to none.\n\n'
+  mkdir -p "$XDG_CONFIG_HOME/sallyport"
+  printf 'version: 1\nlocal: {sandbox: none}\n' >"$XDG_CONFIG_HOME/sallyport/config.yaml"
+fi
+
 failed=0
 # show EXIT WORDS…: run sallyport with WORDS, show it as a person would type it, and expect EXIT.
 show() {

@@ -81,3 +81,68 @@ func TestMonitorRefusesNothingAndRecordsAll(t *testing.T) {
 		}
 	}
 }
+
+// TestStandingApproval: an answer with an end counts for equal requests until then, each on record, and for
+// no others.
+func TestStandingApproval(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.policy.answer = judgement(engine.Ask)
+	now, asked := time.Unix(1_700_000_000, 0), 0
+	w.options.Now = func() time.Time { return now }
+	w.options.Approver = approver(func(context.Context) (engine.Approval, error) {
+		asked++
+		return engine.Approval{Granted: true, By: "ann", Until: now.Add(time.Hour)}, nil
+	})
+	g := w.gate(t)
+	do := func(g *engine.Gate, command string) engine.Outcome {
+		out, err := g.Do(t.Context(), engine.Request{Command: command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	for i, step := range []struct {
+		command string
+		later   time.Duration
+		asked   int
+	}{
+		{"touch x", 0, 1}, {"touch x", 30 * time.Minute, 1}, {"touch y", 0, 2}, {"touch x ", 0, 3},
+		{"touch x", 31 * time.Minute, 4},
+	} {
+		now = now.Add(step.later)
+		out := do(g, step.command)
+		if !out.Ran || out.Approval == nil || out.Approval.By != "ann" || asked != step.asked {
+			t.Errorf(
+				"step %d: ran %v, approval %+v, asked %d times, want %d",
+				i,
+				out.Ran,
+				out.Approval,
+				asked,
+				step.asked,
+			)
+		}
+	}
+	others := func(l string) bool { return l != "record approval" }
+	if n := len(slices.DeleteFunc(w.log.lines(), others)); n != 5 {
+		t.Errorf("%d approval records, want 5", n)
+	}
+
+	// One without an end, a refusal and an answer that cannot be recorded count once.
+	for name, a := range map[string]engine.Approval{
+		"once": {Granted: true}, "refused": {Until: now.Add(time.Hour)},
+	} {
+		asked = 0
+		w := newWorld(t)
+		w.policy.answer = judgement(engine.Ask)
+		w.options.Now = func() time.Time { return now }
+		w.options.Approver = approver(
+			func(context.Context) (engine.Approval, error) { asked++; return a, nil },
+		)
+		g := w.gate(t)
+		do(g, "touch x")
+		if do(g, "touch x"); asked != 2 {
+			t.Errorf("%s: asked %d times", name, asked)
+		}
+	}
+}

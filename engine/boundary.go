@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/facts/build"
 )
 
 // Boundary watches the places of this machine where commands write, for files that programs of the user obey
@@ -23,6 +24,11 @@ type Boundary interface {
 	// Hold is called after each Leave, or Close, that named files. It moves the refused ones out of their
 	// places and keeps them, and completes the values that it returns.
 	Hold(decision string, files []Held) []Held
+	// Changed lists the files that were changed until Leave, since its last call. It is called after Hold.
+	Changed() Changes
+	// Released reports whether a person released a version of the file at a path: the next one is compared
+	// with it after it was written.
+	Released(path string) bool
 	// Close ends the watch, and names files as Leave does.
 	Close() []string
 }
@@ -35,6 +41,7 @@ type Held struct {
 	Message string `json:"message"` // of the reason that refuses it
 	Left    string `json:"left"`    // in its place: "nothing", "its earlier version", "its plain settings"
 	Error   string `json:"error,omitempty"`
+	Refused bool   `json:"refused,omitempty"` // the command could not make the file: nothing is kept
 }
 
 // String describes the fate of the file in one line.
@@ -45,6 +52,9 @@ func (h Held) String() string {
 	message := h.Message
 	if !strings.Contains(message, h.Path) {
 		message = h.Path + ": " + message
+	}
+	if h.Refused {
+		return "refused: " + message
 	}
 	return fmt.Sprintf("held: %s; in its place: %s", message, h.Left)
 }
@@ -90,7 +100,7 @@ func (g *Gate) refuse(found []string, subject facts.Subject) (decision string, r
 	j := g.unjudged(Request{Tool: toolChanges, Operation: changed(found), Subject: subject})
 	ctx, cancel := context.WithTimeout(context.Background(), g.o.Limits.Judge)
 	defer cancel()
-	builder := facts.NewBuilder(g.o.Layout, facts.OSFS{}, g.o.Ledger)
+	builder := build.NewBuilder(g.o.Layout, facts.OSFS{}, g.o.Ledger)
 	var err error
 	if j.fault, err = g.read(ctx, nil, builder, j, start); err != nil {
 		j.fault = newFault("changes", err)
@@ -119,12 +129,14 @@ func (g *Gate) refuse(found []string, subject facts.Subject) (decision string, r
 }
 
 // leave looks at the files that a request left, at its end.
-func (g *Gate) leave(j *judged) ([]Held, *Fault) {
+func (g *Gate) leave(j *judged) ([]Held, *Changes, *Fault) {
 	if g.o.Boundary == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	defer g.excuses.count(j.excuse, -1)
-	return g.hold(g.o.Boundary.Leave(), j.request.Subject)
+	held, f := g.hold(g.o.Boundary.Leave(), j.request.Subject)
+	changes := g.o.Boundary.Changed()
+	return held, &changes, f
 }
 
 // excused lists the files that a request writes, by real path, although policies asked: a person granted it,

@@ -22,6 +22,16 @@ type fakeBoundary struct {
 
 func (b *fakeBoundary) Enter() { b.log.add("enter") }
 
+func (b *fakeBoundary) Changed() engine.Changes {
+	return engine.Changes{
+		Created: 1,
+		Whole:   true,
+		List:    []engine.Change{{Path: "/made", What: engine.Created}},
+	}
+}
+
+func (b *fakeBoundary) Released(string) bool { return false }
+
 func (b *fakeBoundary) Leave() []string {
 	b.log.add("leave")
 	return slices.Clone(b.found)

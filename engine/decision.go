@@ -48,6 +48,7 @@ type Reason struct {
 	Path        int         `json:"path"`    // index into the input's paths, -1 for none
 	Span        *facts.Span `json:"span,omitempty"`
 	Location    Location    `json:"location"`
+	Trial       bool        `json:"trial,omitempty"` // it is about missing knowledge, which a trial can give
 }
 
 // Location is where a rule stands.
@@ -83,6 +84,7 @@ type ApprovalRequest struct {
 	Command  string  // the text that was judged and would run; spans refer to it
 	WorkDir  string
 	Paths    []facts.Path // that it touches, as they were judged
+	Changes  *Changes     // of a trial, to be applied; nil for other requests
 	Expires  time.Time
 }
 
@@ -91,4 +93,6 @@ type Approval struct {
 	Granted bool
 	By      string // origin of the answer: "terminal:alice", "elicitation"; "" if nobody could be asked
 	Comment string
+	// Until is the end of an answer that counts for equal requests, too; zero for one that counts once.
+	Until time.Time
 }

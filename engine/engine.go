@@ -29,21 +29,30 @@ import (
 
 // Request is a request to the gate. It carries no trust: every field may come from an agent.
 type Request struct {
-	Tool       string        // "execute_command", …
-	Command    string        // bash text
-	Operation  Operation     // the work of a file tool, in place of a command
+	Tool      string    // "execute_command", …
+	Command   string    // bash text
+	Operation Operation // the work of a file tool, in place of a command
+	// Touches are places that a tool of another server names, beside Command. Such a request is for Decide
+	// and Check.
+	Touches    []facts.Touch
 	WorkDir    string        // absolute or relative to the workspace; "" for the workspace
 	Timeout    time.Duration // 0 for the configured default; capped by the configured maximum
 	Background bool          // it is meant to last: its default timeout is the maximum
 	Subject    facts.Subject
 	// Stdout and Stderr, when not nil, see the output as it comes.
 	Stdout, Stderr io.Writer
+	// Joined gives the command one stream for both, so that the order of all output stays; it comes as Stdout.
+	Joined bool
 	// Stdin is the input of the command; nil for none. It is a person's choice and never an agent's: its
 	// content is not judged.
 	Stdin io.Reader
 	// Terminal, when not nil, is one that the command gets for Stdin and Stdout; nothing comes to Stderr
 	// then.
 	Terminal *Terminal
+	// Trial says whether the command runs in a trial, and the fate of its changes.
+	Trial TrialMode
+
+	changesOf string // the decision about the command whose changes in a trial are asked about; "" for none
 }
 
 // Evaluator judges an input. An error is a fault and denies.
@@ -54,8 +63,8 @@ type Evaluator interface {
 	Policy() PolicyInfo
 }
 
-// Changing is an Evaluator that can be replaced while the gate works. A request is judged, as a whole, by the
-// one that Current returned at its arrival.
+// Changing is an Evaluator that can be replaced while the gate works. A request is judged, as a whole, by
+// the one that Current returned at its arrival.
 type Changing interface {
 	Evaluator
 	Current() Evaluator
@@ -103,6 +112,8 @@ type EnvironmentSpec struct {
 	// Note, if set, receives the environment's lifecycle events, for its operator's log. It decides nothing.
 	// Details marshal to JSON and hold names of variables, never values.
 	Note func(event string, details map[string]any)
+	// Hidden reports files that the command of a trial cannot read; nil for none.
+	Hidden func(path string) bool
 }
 
 // Tell notes an event, if anybody takes it down.
@@ -149,6 +160,8 @@ type Command struct {
 	Output  int           // bytes kept per stream, half from its head and half from its tail; all is counted
 	// Stdout and Stderr, if not nil, receive the output as it comes, besides the kept part.
 	Stdout, Stderr io.Writer
+	// Joined makes one stream of both, from which all output comes as Stdout.
+	Joined bool
 	// Stdin is the input of the process; nil for none at all. An environment may leave a Read behind that
 	// does not return after the end of the process.
 	Stdin io.Reader
@@ -158,6 +171,10 @@ type Command struct {
 	// Elevated says that the text asks for more rights than its user has, by sudo or the like, and that this
 	// was judged. An environment that takes away the means of it leaves them to this one command.
 	Elevated bool
+	// MayMake, when not nil, is asked before the process makes a name at which programs of the user would
+	// obey a file (package engine/obeyed), in a directory that was there before it. It may take as long as
+	// a decision. An environment that cannot ask makes every name.
+	MayMake func(path string) bool
 }
 
 // Process is a running command.
@@ -212,6 +229,8 @@ type Outcome struct {
 	Exempted []Exempted
 	Spent    []Spent // where the time of the decision went: the environment, facts, then each evaluator
 	Ran      bool
-	Exit     Exit   // meaningful when Ran
-	Held     []Held // files that were moved aside at its end
+	Exit     Exit     // meaningful when Ran
+	Held     []Held   // files that were moved aside at its end, or refused
+	Changes  *Changes // files that were changed meanwhile; nil where nobody looks
+	Trial    *Tried   // nil for a command that ran for real
 }

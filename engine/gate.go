@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/facts/build"
 )
 
 // Options configure a Gate. Evaluators, Runner and Recorder are required to run anything.
@@ -23,6 +25,8 @@ type Options struct {
 	Limits     Limits
 	Subject    facts.Subject // for requests that name none
 	Start      StartBody     // the start record of this process
+	Look       bool          // the gate runs nothing by itself: environments are looked at, as for Check
+	Trial      bool          // a trial answers what policies ask for want of knowledge only
 	Once       bool          // the gate ends with the first command that it runs: outcome and stop are one write
 
 	// Faulted receives each fault of the audit log, which may not be on record; may be nil.
@@ -48,19 +52,23 @@ type Gate struct {
 	o       Options
 	jobs    jobs
 	past    history
+	stands  standing
 	excuses excuses
 	closing context.Context // ends when the gate is closed
 	close   context.CancelFunc
 
 	mu      sync.Mutex
 	env     Environment
-	builder *facts.Builder
+	builder *build.Builder
 	started bool
 	closed  error // why the gate takes no more requests; nil while it does
 }
 
 // ErrRequest is wrapped by the error for a request that is invalid, regardless of the policies.
 var ErrRequest = errors.New("invalid request")
+
+// ErrNobody is wrapped by the error of an Approver that can ask nobody.
+var ErrNobody = errors.New("nobody can be asked")
 
 // errClosed is why a closed gate refuses.
 var errClosed = errors.New("the gate is closed")
@@ -134,6 +142,9 @@ func (g *Gate) Do(ctx context.Context, r Request) (Outcome, error) {
 // Start takes a request as far as its run: judge, record, approve, start. The process outlives ctx and ends
 // with the gate; its outcome goes on record at its end. The error is as that of Do.
 func (g *Gate) Start(ctx context.Context, r Request) (*Job, error) {
+	if len(r.Touches) > 0 || strings.HasPrefix(r.Tool, facts.MCPTool) {
+		return nil, fmt.Errorf("%w: a tool of another server: its host runs it", ErrRequest)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stop := context.AfterFunc(g.closing, cancel) // nobody is asked any more
@@ -144,34 +155,51 @@ func (g *Gate) Start(ctx context.Context, r Request) (*Job, error) {
 		leave()
 		return nil, err
 	}
-	out, allowed := g.settle(ctx, j)
-	if !allowed {
-		j.entry.refused()
+	out, answered, allowed := g.settle(ctx, j)
+	if answered || !allowed {
+		if !answered {
+			j.entry.refused()
+		}
 		leave()
 		return over(out), nil
+	}
+	if r.Trial != "" {
+		return g.launchTrial(ctx, j, out, leave), nil
 	}
 	return g.launch(ctx, j, out, leave), nil
 }
 
-// settle puts the decision on record, asks a person where it says so, and reports whether to go on.
-func (g *Gate) settle(ctx context.Context, j *judged) (out Outcome, allowed bool) {
+// settle puts the decision on record, asks a trial or a person where it says so, and reports whether to go
+// on, or that the trial was the answer.
+func (g *Gate) settle(ctx context.Context, j *judged) (out Outcome, answered, allowed bool) {
 	out = j.outcome()
 	if err := g.recordDecision(ctx, j); err != nil {
-		return g.faulted(out, "audit", err), false
+		return g.faulted(out, "audit", err), false, false
 	}
 	if out.Decision.Mode != Enforce {
-		return out, j.env != nil // without an environment nothing can run, in any mode
+		return out, false, j.env != nil // without an environment nothing can run, in any mode
 	}
 	if out.Decision.Effect != Ask {
-		return out, out.Decision.Effect == Allow
+		return out, false, out.Decision.Effect == Allow
+	}
+	if j.unknown() && j.request.Trial != "" {
+		if err := g.approvedByTrial(ctx, j, &out); err != nil {
+			return g.faulted(out, "audit", err), false, false
+		}
+		return out, false, true
+	}
+	if g.o.Trial && j.triable() {
+		if tried, answered := g.answer(ctx, j, out); answered {
+			return tried, true, false
+		}
 	}
 	a, err := g.approve(ctx, j)
 	if err != nil {
-		return g.faulted(out, "audit", err), false
+		return g.faulted(out, "audit", err), false, false
 	}
 	out.Approval = &a
 	j.entry.approved(a.Granted)
-	return out, a.Granted
+	return out, false, a.Granted
 }
 
 // Close ends everything that runs, records how it ended, closes the environment and records the stop.
@@ -211,7 +239,7 @@ func (g *Gate) shut(why error) {
 }
 
 // open returns the environment and the builder of facts about it, opening both on first use.
-func (g *Gate) open(ctx context.Context) (Environment, *facts.Builder, error) {
+func (g *Gate) open(ctx context.Context) (Environment, *build.Builder, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed != nil {
@@ -229,15 +257,14 @@ func (g *Gate) open(ctx context.Context) (Environment, *facts.Builder, error) {
 			layout = r.Layout(layout)
 		}
 		g.env = env
-		g.builder = facts.NewBuilder(layout, env.FS(), g.o.Ledger)
+		g.builder = build.NewBuilder(layout, env.FS(), g.o.Ledger)
 	}
 	return g.env, g.builder, nil
 }
 
-// opener is how the environment is opened: only to be looked at, where nothing can run for want of a
-// recorder.
+// opener is how the environment is opened: only to be looked at, where nothing runs.
 func (g *Gate) opener() func(context.Context, EnvironmentSpec) (Environment, error) {
-	if l, ok := g.o.Runner.(Looker); ok && g.o.Recorder == nil {
+	if l, ok := g.o.Runner.(Looker); ok && (g.o.Recorder == nil || g.o.Look) {
 		return l.Look
 	}
 	return g.o.Runner.Open

@@ -150,7 +150,7 @@ func (s *session) facts(now time.Time) facts.Session {
 	if of.Dropped.Count > 0 {
 		of.Dropped.AgeSeconds = age(now, newest)
 	}
-	of.Labels, of.OperatorLabels = sortedKeys(labels), sortedKeys(operator)
+	of.Labels, of.OperatorLabels = facts.Sorted(labels), facts.Sorted(operator)
 	of.Approved = append(of.Approved, s.approved...)
 	return of
 }
@@ -159,12 +159,6 @@ func add(set map[string]bool, names []string) {
 	for _, name := range names {
 		set[name] = true
 	}
-}
-
-func sortedKeys(set map[string]bool) []string {
-	list := slices.AppendSeq(make([]string, 0, len(set)), maps.Keys(set))
-	slices.Sort(list)
-	return list
 }
 
 // age is the time between two requests in seconds, in milliseconds' resolution. Requests are entered in

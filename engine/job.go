@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/facts/disk"
 )
 
 // Job is a judged request with its process. A refused one has none and is over at once.
@@ -157,7 +159,8 @@ func (g *Gate) launch(ctx context.Context, j *judged, out Outcome, leave func())
 	}
 	cmd := j.command
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = j.request.Stdin, j.request.Stdout, j.request.Stderr
-	cmd.Elevated = elevated(j.input)
+	cmd.Joined = j.request.Joined
+	cmd.Elevated, cmd.MayMake = elevated(j.input), g.mayMake(j)
 	p, err := j.env.Start(context.WithoutCancel(ctx), cmd)
 	if err != nil {
 		defer leave()
@@ -180,7 +183,7 @@ func elevated(in *facts.Input) bool {
 
 // foresee is the ledger's view of the files of a request. It has the same time limit as judging.
 func (g *Gate) foresee(j *judged) facts.FS {
-	return facts.Foresee(j.env.FS(), j.input.Paths, time.Now().Add(g.o.Limits.Judge))
+	return disk.Foresee(j.env.FS(), j.input.Paths, time.Now().Add(g.o.Limits.Judge))
 }
 
 // launchOperation runs a file tool's work. It is a job like a command: it can be killed, it has a
@@ -234,10 +237,17 @@ func (g *Gate) conclude(j *judged, out Outcome, e Exit, noted func(int) error) O
 	if err := noted(e.Code); err != nil {
 		out.Fault = newFault("ledger", err)
 	}
-	held, f := g.leave(j)
-	if out.Held = held; f != nil {
-		out.Fault = f
+	held, changes, f := g.leave(j)
+	out.Changes = changes
+	refused, failed := j.refusals.all()
+	if out.Held = slices.Concat(refused, held); cmp.Or(f, failed) != nil {
+		out.Fault = cmp.Or(f, failed)
 	}
+	return g.recordOutcome(j, out)
+}
+
+// recordOutcome puts the end of a command on record.
+func (g *Gate) recordOutcome(j *judged, out Outcome) Outcome {
 	records := []Record{g.newRecord(KindOutcome, j.decision.ID, g.outcomeBody(out))}
 	if g.o.Once {
 		records = append(records, g.stopRecord())

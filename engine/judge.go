@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/facts/build"
 )
 
 // judged is a request with everything that was found out and decided about it.
@@ -24,6 +25,9 @@ type judged struct {
 	spent    []Spent
 	entry    *entry   // its place in the session; nil where nothing remembers it
 	excuse   []string // files that it may leave, by real path
+	hook     string   // the host that runs it by itself; "" where the gate does
+	refusals refusals // files that it could not make
+	untried  string   // why no trial answered the question; "" where none was to
 }
 
 func (j *judged) outcome() Outcome {
@@ -42,6 +46,9 @@ func (g *Gate) judge(ctx context.Context, r Request, mayRun bool) (*judged, erro
 	}
 	if r.Operation != nil && (r.Command != "" || r.Stdin != nil || r.Terminal != nil) {
 		return nil, fmt.Errorf("%w: a command and an operation on files in one: send one of them", ErrRequest)
+	}
+	if err := r.checkTrial(); err != nil {
+		return nil, err
 	}
 	if err := r.checkTerminal(); err != nil {
 		return nil, err
@@ -86,7 +93,7 @@ func (g *Gate) unjudged(r Request) *judged {
 }
 
 // ready returns the environment and the builder of facts about it.
-func (g *Gate) ready(ctx context.Context) (env Environment, builder *facts.Builder, f *Fault) {
+func (g *Gate) ready(ctx context.Context) (env Environment, builder *build.Builder, f *Fault) {
 	defer catch(&f, "environment")
 	env, builder, err := g.open(ctx)
 	if err != nil {
@@ -96,7 +103,7 @@ func (g *Gate) ready(ctx context.Context) (env Environment, builder *facts.Build
 }
 
 // read turns the request into facts. The error is about the request itself.
-func (g *Gate) read(ctx context.Context, env Environment, builder *facts.Builder, j *judged, now time.Time) (f *Fault, err error) {
+func (g *Gate) read(ctx context.Context, env Environment, builder *build.Builder, j *judged, now time.Time) (f *Fault, err error) {
 	defer catch(&f, "facts")
 	until, limited := ctx.Deadline()
 	if limited {
@@ -107,7 +114,7 @@ func (g *Gate) read(ctx context.Context, env Environment, builder *facts.Builder
 		dir = filepath.Join(g.o.Layout.Workspace, dir)
 	}
 	cmd := Command{WorkDir: filepath.Clean(dir)}
-	var touches []facts.Touch
+	touches := j.request.Touches
 	if op := j.request.Operation; op != nil {
 		if touches, err = op.Plan(builder.Granted()); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrRequest, err)
@@ -128,6 +135,7 @@ func (g *Gate) read(ctx context.Context, env Environment, builder *facts.Builder
 		Request: facts.Request{
 			ID: j.decision.ID, Time: now.UTC(), Tool: j.request.Tool, Command: cmd.Text, WorkDir: cmd.WorkDir,
 			TimeoutSeconds: cmd.Timeout.Seconds(), Background: j.request.Background, Stdin: j.request.Stdin != nil,
+			Trial: j.request.changesOf != "",
 		},
 		Subject: j.request.Subject,
 		Runner:  g.o.Runner.Describe(),

@@ -53,6 +53,8 @@ type Files interface {
 	Mkdir(path string) error
 	// Symlink makes a symbolic link. An existing file is an error.
 	Symlink(target, path string) error
+	// Chmod gives a file or a directory permission bits, without those that change the user or the group.
+	Chmod(path string, mode fs.FileMode) error
 	// Remove removes one file, symbolic link or empty directory.
 	Remove(path string) error
 }
@@ -173,6 +175,13 @@ func (j judgedFiles) Symlink(target, path string) error {
 		return err
 	}
 	return j.files.Symlink(target, path)
+}
+
+func (j judgedFiles) Chmod(path string, mode fs.FileMode) error {
+	if err := j.covered("change the mode of", path, "write"); err != nil {
+		return err
+	}
+	return j.files.Chmod(path, mode)
 }
 
 func (j judgedFiles) Remove(path string) error {

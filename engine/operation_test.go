@@ -40,6 +40,7 @@ func (f allFiles) ReadLink(p string) (string, error)       { f.did("readlink", p
 func (f allFiles) ReadDir(p string) ([]fs.DirEntry, error) { f.did("list", p); return nil, nil }
 func (f allFiles) Mkdir(p string) error                    { f.did("mkdir", p); return nil }
 func (f allFiles) Symlink(_, p string) error               { f.did("symlink", p); return nil }
+func (f allFiles) Chmod(p string, _ fs.FileMode) error     { f.did("chmod", p); return nil }
 func (f allFiles) Remove(p string) error                   { f.did("remove", p); return nil }
 func (f allFiles) Open(p string) (io.ReadCloser, error) {
 	f.did("open", p)
@@ -72,6 +73,7 @@ func uses(files engine.Files, p string) []string {
 	try("write", err)
 	try("mkdir", files.Mkdir(p))
 	try("symlink", files.Symlink("x", p))
+	try("chmod", files.Chmod(p, 0o600))
 	try("remove", files.Remove(p))
 	return out
 }
@@ -86,7 +88,7 @@ func TestOperationReachesWhatWasJudgedOnly(t *testing.T) {
 		want  []string
 	}{
 		{facts.Touch{Path: "a", Access: "read"}, "a", with("open")},
-		{facts.Touch{Path: "a", Access: "write"}, "a", with("write", "mkdir", "symlink")},
+		{facts.Touch{Path: "a", Access: "write"}, "a", with("write", "mkdir", "symlink", "chmod")},
 		{facts.Touch{Path: "a", Access: "delete"}, "a", with("remove")},
 		{facts.Touch{Path: "a", Access: "read"}, "a/b", nil},
 		{facts.Touch{Path: "a", Access: "read"}, "ab", nil},

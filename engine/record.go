@@ -63,6 +63,8 @@ type PolicyBody struct {
 
 // DecisionBody is the body of a decision record: enough to judge the request again.
 type DecisionBody struct {
+	Trial    string       `json:"trial,omitempty"` // the decision about the command whose changes in a trial were judged
+	Hook     string       `json:"hook,omitempty"`  // the host that asked by its hook and runs it
 	Decision Decision     `json:"result"`
 	Exempted []Exempted   `json:"exempted,omitempty"` // findings that refused nothing because the operator exempted them
 	Input    *facts.Input `json:"input"`
@@ -81,7 +83,10 @@ type ApprovalBody struct {
 	Granted bool   `json:"granted"`
 	By      string `json:"by"`
 	Comment string `json:"comment,omitempty"`
+	Trial   string `json:"trial,omitempty"` // why a trial did not answer in place of a person
 	Error   string `json:"error,omitempty"`
+	// Until is the end of an answer that counts for equal requests of the session, too.
+	Until time.Time `json:"until,omitzero"`
 }
 
 // OutcomeBody is the body of an outcome record. Output is kept as counts and hashes.
@@ -102,7 +107,9 @@ type OutcomeBody struct {
 	Stdout     StreamBody `json:"stdout"`
 	Stderr     StreamBody `json:"stderr"`
 	Error      string     `json:"error"`
-	Held       []Held     `json:"held,omitempty"` // files that commands left and that were moved aside
+	Held       []Held     `json:"held,omitempty"`    // files that commands left and that were moved aside
+	Changes    *Changes   `json:"changes,omitempty"` // files that were changed meanwhile
+	Trial      bool       `json:"trial,omitempty"`   // the changes stayed apart
 }
 
 // StreamBody is the record of an output stream.

@@ -14,7 +14,9 @@ var errNoRecorder = errors.New("no audit log: without a record nothing runs")
 // recordDecision makes the decision durable. It does not end with ctx: a request that is cancelled now was
 // judged all the same.
 func (g *Gate) recordDecision(ctx context.Context, j *judged) error {
-	body := DecisionBody{Decision: j.decision, Exempted: j.exempted, Input: j.input}
+	body := DecisionBody{
+		Trial: j.request.changesOf, Hook: j.hook, Decision: j.decision, Exempted: j.exempted, Input: j.input,
+	}
 	if j.fault != nil {
 		body.Fault = &FaultBody{ID: j.fault.ID, Part: j.fault.Part, Error: j.fault.Err.Error()}
 	}
@@ -28,20 +30,21 @@ func (g *Gate) recordBefore(ctx context.Context, k Kind, decision string, body a
 	return g.recordBehindStart(ctx, r)
 }
 
-// recordBehindStart makes a record durable, together with the start record if it is the first.
-func (g *Gate) recordBehindStart(ctx context.Context, r Record) error {
+// recordBehindStart makes records durable, together with the start record if they are the first.
+func (g *Gate) recordBehindStart(ctx context.Context, r ...Record) error {
 	if g.o.Recorder == nil {
 		return errNoRecorder
 	}
 	g.mu.Lock()
 	if g.started {
 		g.mu.Unlock()
-		return g.o.Recorder.Record(context.WithoutCancel(ctx), r)
+		return g.o.Recorder.Record(context.WithoutCancel(ctx), r...)
 	}
 	defer g.mu.Unlock()
 	body := g.o.Start
 	body.Mode, body.Policy, body.Runner = g.o.Mode, policyOf(g.evaluators()), g.o.Runner.Describe()
-	if err := g.o.Recorder.Record(context.WithoutCancel(ctx), g.newRecord(KindStart, "", body), r); err != nil {
+	r = append([]Record{g.newRecord(KindStart, "", body)}, r...)
+	if err := g.o.Recorder.Record(context.WithoutCancel(ctx), r...); err != nil {
 		return err
 	}
 	g.started = true
@@ -61,15 +64,28 @@ func (g *Gate) stopRecord() Record { return g.newRecord(KindStop, "", StopBody{P
 
 // approve asks a person, if there is one, and records the answer. The error is about the record.
 func (g *Gate) approve(ctx context.Context, j *judged) (Approval, error) {
-	a, err := g.askPerson(ctx, j)
+	a, stands := Approval{}, false
+	if j.request.changesOf == "" { // the same names may have other contents
+		a, stands = g.stands.of(j, g.o.Now())
+	}
+	var err error
+	if !stands {
+		a, err = g.askPerson(ctx, j)
+	}
 	if err != nil {
 		a = Approval{Comment: a.Comment}
 	}
-	body := ApprovalBody{Granted: a.Granted, By: a.By, Comment: a.Comment}
+	body := ApprovalBody{Granted: a.Granted, By: a.By, Comment: a.Comment, Trial: j.untried, Until: a.Until}
 	if err != nil {
 		body.Error = err.Error()
 	}
-	return a, g.recordBefore(ctx, KindApproval, j.decision.ID, body, a.Granted)
+	if err := g.recordBefore(ctx, KindApproval, j.decision.ID, body, a.Granted); err != nil {
+		return a, err
+	}
+	if j.request.changesOf == "" {
+		g.stands.keep(j, a, g.o.Now())
+	}
+	return a, nil
 }
 
 func (g *Gate) askPerson(ctx context.Context, j *judged) (a Approval, err error) {
@@ -85,7 +101,8 @@ func (g *Gate) askPerson(ctx context.Context, j *judged) (a Approval, err error)
 	defer cancel()
 	a, err = g.o.Approver.Approve(ctx, ApprovalRequest{
 		Decision: j.decision, Request: j.request, Command: j.command.Text, WorkDir: j.command.WorkDir,
-		Paths: pathsOf(j.input), Expires: g.o.Now().Add(g.o.Limits.Approve),
+		Paths: pathsOf(j.input), Changes: appliedBy(j.request.Operation),
+		Expires: g.o.Now().Add(g.o.Limits.Approve),
 	})
 	if err == nil {
 		err = ctx.Err() // an answer that came too late is none
@@ -108,6 +125,7 @@ func (g *Gate) outcomeBody(out Outcome) OutcomeBody {
 		UserUS: e.UserTime.Microseconds(), SystemUS: e.SystemTime.Microseconds(), MaxRSS: e.MaxRSS, OOMKills: e.OOMKills,
 		Stdout: StreamBody{Bytes: e.Stdout.Bytes, SHA256: e.Stdout.SHA256},
 		Stderr: StreamBody{Bytes: e.Stderr.Bytes, SHA256: e.Stderr.SHA256}, Held: out.Held,
+		Changes: out.Changes, Trial: out.Trial != nil,
 	}
 	if e.Error != nil {
 		b.Error = e.Error.Error()

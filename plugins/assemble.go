@@ -1,14 +1,12 @@
 package plugins
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"regexp"
 	"sync/atomic"
 	"time"
 
@@ -21,7 +19,6 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/redact"
 	"github.com/sallyport-dev/sallyport/engine/rego"
 	"github.com/sallyport-dev/sallyport/engine/wasm"
-	"github.com/sallyport-dev/sallyport/plugins/plain"
 	"github.com/sallyport-dev/sallyport/runners/boundary"
 	"github.com/sallyport-dev/sallyport/runners/docker"
 	"github.com/sallyport-dev/sallyport/runners/journal"
@@ -30,10 +27,12 @@ import (
 // Options configure a gate, besides the configuration.
 type Options struct {
 	Session   string          // of the subject; "" for none
+	Process   string          // session of the subject where Session is "": environments do not belong to it
 	Approver  engine.Approver // nil: nobody can be asked, so ask refuses
 	Version   string          // of sallyport, for the audit log
 	CheckOnly bool            // decide and run nothing; no audit log is opened
 	Follow    bool            // it lives long: servers of policies are followed until Close
+	Look      bool            // it decides and records, and runs nothing by itself
 	Once      bool            // it ends with the first command that it runs
 	// Warn receives messages for the operator that stop nothing; may be nil.
 	Warn func(error)
@@ -95,9 +94,9 @@ func (s *Sallyport) Close() error {
 	return errors.Join(err, closeAll(s.plugins))
 }
 
-// Unconfined reports that commands run without the sandbox of the configuration, and the reason; nil if they
-// do not. A decision determines it.
-func (s *Sallyport) Unconfined() error { return plain.Unconfined(s.chosen) }
+// Missing reports that commands would not run, because the sandbox of the configuration is not available, and
+// the reason. A decision that is only looked at determines it.
+func (s *Sallyport) Missing() error { return missing(s.chosen) }
 
 // Redact takes the secrets out of a text as the audit log does.
 func (s *Sallyport) Redact(text string) string { return s.log.Redactor().String(text) }
@@ -139,6 +138,7 @@ func (s *Sallyport) assemble(ctx context.Context, named *config.Loaded, o Option
 	options := gateOptions(l, o)
 	options.Runner, options.Layout.POSIX = r.Runner, r.POSIX
 	s.Subject, s.exempt = options.Subject, options.Layout.Exemptions
+	s.Subject.Session = cmp.Or(o.Session, o.Process)
 	s.redactor = func() (*redact.Redactor, error) {
 		log := logOptions(l, o.Version)
 		return audit.RedactorFor(log.Dir, log.Redact)
@@ -150,10 +150,10 @@ func (s *Sallyport) assemble(ctx context.Context, named *config.Loaded, o Option
 	for _, p := range s.plugins {
 		options.Evaluators = append(options.Evaluators, p)
 	}
-	if s.ledger, err = plain.OpenLedger(l, o.Session); err != nil {
+	if s.ledger, err = openLedger(l, s.Subject.Session); err != nil {
 		return err
 	}
-	options.Ledger = plain.Session{Ledger: s.ledger}
+	options.Ledger = session{Ledger: s.ledger}
 	if o.history != nil {
 		options.Ledger = o.history
 	}
@@ -204,23 +204,32 @@ func (s *Sallyport) openRunner(l *config.Loaded, o Options) (Opened, error) {
 
 // gateOptions are the options of a gate that follow from the configuration alone.
 func gateOptions(l *config.Loaded, o Options) engine.Options {
-	options := plain.GateOptions(l, o.Session, o.Version)
-	options.Approver, options.Limits.Judge, options.Now = o.Approver, o.Judge, o.now
-	options.Once, options.Faulted = o.Once, func(f *engine.Fault) { tellFault(l, f, o.Faulted) }
-	return options
+	return engine.Options{
+		Layout: l.Layout(),
+		Mode:   engine.Mode(l.Mode),
+		Trial:  l.Approvals.Trial,
+		Limits: engine.Limits{
+			Timeout: time.Duration(l.Timeout), MaxTimeout: time.Duration(l.Limits.MaxTimeout),
+			Grace: time.Duration(l.Limits.Grace), Approve: time.Duration(l.Limits.Approval),
+			Output: int(l.Limits.Output), Judge: o.Judge,
+		},
+		Subject: facts.Subject{
+			Agent: l.Agent, Session: o.Session, User: UserName(),
+			Client: facts.Client{Name: "sallyport", Version: o.Version},
+		},
+		Approver: o.Approver, Now: o.now, Look: o.Look, Once: o.Once,
+		Faulted: func(f *engine.Fault) { tellFault(l, f, o.Faulted) },
+	}
 }
 
 // record sends the gate's records to the audit log, to the servers that want them, and to the logs of
 // environments.
 func (s *Sallyport) record(l *config.Loaded, o Options, options *engine.Options) error {
-	effective, err := l.YAML()
+	start, err := startBody(l, options.Subject, o.Version)
 	if err != nil {
-		return fmt.Errorf("hash configuration: %w", err)
+		return err
 	}
-	options.Start = engine.StartBody{
-		Version: o.Version, PID: os.Getpid(), Config: l.File, Digest: fmt.Sprintf("%x", sha256.Sum256(effective)),
-		Profile: l.Profile, Subject: options.Subject,
-	}
+	options.Start = start
 	log := logOptions(l, o.Version)
 	out, err := newPublisher(l, o.Warn)
 	if err != nil {
@@ -251,7 +260,9 @@ func (s *Sallyport) record(l *config.Loaded, o Options, options *engine.Options)
 	if _, elsewhere := l.Elsewhere(); !elsewhere {
 		options.Boundary = boundary.New(boundary.Options{Layout: options.Layout, Store: l.HeldDir()})
 	}
-	options.Runner = journal.Wrap(options.Runner, journalOptions(l, s.log.Redactor(), o.Warn))
+	if !o.Look {
+		options.Runner = journal.Wrap(options.Runner, journalOptions(l, s.log.Redactor(), o.Warn))
+	}
 	return s.Policies.Accept()
 }
 
@@ -270,21 +281,7 @@ func Prune(l *config.Loaded, version string, before time.Time, by string) (audit
 	return audit.Prune(logOptions(l, version), before, by)
 }
 
-func logOptions(l *config.Loaded, version string) audit.Options {
-	patterns := make([]*regexp.Regexp, len(l.Audit.Redact))
-	for i, p := range l.Audit.Redact {
-		patterns[i] = regexp.MustCompile(string(p)) // config has compiled it already
-	}
-	return audit.Options{
-		Dir: string(l.Audit.Dir), Agent: l.Agent, Version: version,
-		Redact: redact.Extra{Patterns: patterns}, CheckpointEvery: time.Duration(l.Audit.Checkpoint.Every),
-	}
-}
-
 // journalOptions are for the logs of environments. They are redacted as the audit log is.
 func journalOptions(l *config.Loaded, r *redact.Redactor, warn func(error)) journal.Options {
-	return journal.Options{Dir: l.EnvironmentsDir(), Redact: r.Together, Warn: warn, Keep: plain.ForgetAfter}
+	return journal.Options{Dir: l.EnvironmentsDir(), Redact: r.Together, Warn: warn, Keep: forgetAfter}
 }
-
-// UserName names the operating system user: by the system, not by a variable that anybody may set.
-func UserName() string { return plain.UserName() }

@@ -16,7 +16,6 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/audit/publish"
 	"github.com/sallyport-dev/sallyport/engine/config"
-	"github.com/sallyport-dev/sallyport/plugins/plain"
 	"github.com/sallyport-dev/sallyport/runners/bubblewrap"
 	"github.com/sallyport-dev/sallyport/runners/command"
 	"github.com/sallyport-dev/sallyport/runners/docker"
@@ -44,11 +43,6 @@ func Runners() []Runner {
 		{Name: "docker", Summary: "a container of a Docker engine", Open: openDocker},
 		{Name: "docker-sudo", Summary: "a container of a Docker engine, in which sudo can be granted", Open: openDocker},
 	}
-}
-
-func openLocal(l *config.Loaded) (Opened, error) {
-	r, posix, err := plain.OpenLocal(l)
-	return Opened{Runner: r, POSIX: posix}, err
 }
 
 // openDocker makes a runner for containers.
@@ -86,6 +80,9 @@ func DockerOptions(l *config.Loaded) docker.Options {
 		FileSize: int64(d.FileSize), Temporary: int64(d.Tmp), Writable: d.Root == "writable", UnixSockets: d.UnixSockets,
 		Keep: d.Keep, State: l.StateDir(), Venv: l.Environment.Venv, Prefix: l.Environment.Prefix,
 	}
+	if l.Undo.Enabled {
+		o.Undo = undoOptions(l)
+	}
 	o.Packages = docker.Packages{
 		System: d.Packages.System, Python: d.Packages.Python, NPM: d.Packages.NPM,
 		Network: d.InstallNetwork(), Continue: d.Packages.OnFailure == "continue",
@@ -94,7 +91,7 @@ func DockerOptions(l *config.Loaded) docker.Options {
 		o.Mounts = append(o.Mounts, docker.Mount{Source: string(m.Source), Target: m.Target, Write: m.Access == "write"})
 	}
 	if o.Supervisor = string(l.Supervisor); o.Supervisor == "" {
-		o.Supervisor = filepath.Join(plain.Beside(), "sallyport-supervisor")
+		o.Supervisor = filepath.Join(beside(), "sallyport-supervisor")
 	}
 	return o
 }
@@ -108,7 +105,7 @@ func openCommand(l *config.Loaded) (Opened, error) {
 	}
 	o := command.Options{
 		Name: l.Runner, Command: own.Command, Isolation: own.Isolation, Network: own.Network,
-		Host: l.Environ(), Venv: e.Venv, Prefix: e.Prefix, Given: given, Beside: plain.Beside(),
+		Host: l.Environ(), Venv: e.Venv, Prefix: e.Prefix, Given: given, Beside: beside(),
 	}
 	if own.Plugin != "" {
 		p, err := command.LoadPlugin(string(own.Plugin))
@@ -149,7 +146,7 @@ func honoured(l *config.Loaded) error {
 	}
 	if l.Runner == "local" && !bubblewrap.Supported {
 		if l.Local.Sandbox == "bubblewrap" {
-			no("local.sandbox", "bubblewrap is of Linux: use \"none\" or \"auto\", or a runner that confines")
+			no("local.sandbox", "bubblewrap is of Linux: use \"none\", or a runner that confines")
 		}
 		if l.Local.Network == "none" {
 			no("local.network", "the local runner cannot take the network away on this system: remove the key")

@@ -14,6 +14,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/redact"
 	"github.com/sallyport-dev/sallyport/runners/docker"
 	"github.com/sallyport-dev/sallyport/runners/journal"
+	"github.com/sallyport-dev/sallyport/runners/undo"
 )
 
 // Environment describes an environment: from its log, and from its keeper.
@@ -190,7 +191,8 @@ type Pruned struct {
 }
 
 // PruneEnvironments removes the containers of sessions of dead sallyport processes, with kept also kept ones,
-// and the logs without an entry since a time.
+// the logs without an entry since a time, and the earlier versions of files without a change since then or
+// for longer than the configuration keeps them.
 func PruneEnvironments(ctx context.Context, l *config.Loaded, kept bool, before time.Time) (Pruned, error) {
 	all, err := Environments(ctx, l)
 	p := Pruned{Containers: []string{}, Logs: []string{}}
@@ -208,6 +210,11 @@ func PruneEnvironments(ctx context.Context, l *config.Loaded, kept bool, before 
 		if e.Kept && !slices.Contains(p.Containers, e.Name) {
 			p.Kept++
 		}
+	}
+	if keep := time.Now().Add(-time.Duration(l.Undo.Keep)); keep.After(before) {
+		undo.Prune(l.UndoDir(), int64(l.Undo.Size), keep)
+	} else {
+		undo.Prune(l.UndoDir(), int64(l.Undo.Size), before)
 	}
 	logs, logErr := journal.Prune(l.EnvironmentsDir(), before)
 	p.Logs = append(p.Logs, logs...)

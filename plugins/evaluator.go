@@ -8,7 +8,6 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/rego"
-	"github.com/sallyport-dev/sallyport/plugins/plain"
 )
 
 // evaluator makes the configured evaluator. With auto, an error of the compiled form of the built-in rules
@@ -20,7 +19,7 @@ func evaluator(ctx context.Context, l *config.Loaded, o rego.Options) (*rego.Eva
 	}
 	compiled := o
 	why := &unusable{}
-	bundle := plain.Bundle(l, cmp.Or(o.Timeout, rego.DefaultTimeout))
+	bundle := bundleOf(l, cmp.Or(o.Timeout, rego.DefaultTimeout))
 	open := bundle.Open
 	bundle.Open = func(ctx context.Context, module, data []byte) (rego.Machine, error) {
 		m, err := open(ctx, module, data)

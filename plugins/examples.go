@@ -15,6 +15,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/facts/repo"
 	"github.com/sallyport-dev/sallyport/engine/rego"
 )
 
@@ -111,7 +112,7 @@ func withIndex(files, committed map[string]string) (map[string]string, error) {
 	if len(committed) == 0 {
 		return files, nil
 	}
-	all, err := facts.RepositoryOf(committed)
+	all, err := repo.RepositoryOf(committed)
 	if err != nil {
 		return nil, fmt.Errorf("make the index of a repository: %w", err)
 	}

@@ -73,3 +73,14 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(code)
 }
+
+// KeyOf is the key under which a Keeper keeps a gate.
+func KeyOf(l *config.Loaded, o Options) (string, error) { return keyOf(l, o) }
+
+// KeeperOf is a Keeper of gates that assemble makes.
+func KeeperOf(assemble func(context.Context, *config.Loaded, Options) (*Sallyport, error)) *Keeper {
+	return &Keeper{assemble: assemble}
+}
+
+// MostKept is the number of gates beyond which a Keeper closes some.
+const MostKept = mostKept

@@ -33,6 +33,9 @@ func load(t testing.TB, text string) *config.Loaded {
 			return map[string]string{"XDG_STATE_HOME": filepath.Join(root, "state")}[name]
 		},
 	}
+	if !strings.Contains(text, "local:") { // no supervisor lies beside a program of tests
+		text += "\nlocal: {sandbox: none}\n"
+	}
 	l, err := config.Parse("version: 1\nworkspace: home/project\n"+text, filepath.Join(root, "c.yaml"), "--config", host)
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/rego"
-	"github.com/sallyport-dev/sallyport/plugins/plain"
 	"github.com/sallyport-dev/sallyport/policies"
 )
 
@@ -108,4 +107,4 @@ func policyKeys(l *config.Loaded) ([][]byte, error) {
 }
 
 // regoConfig is the part of a configuration that policies see.
-func regoConfig(l *config.Loaded) rego.Config { return plain.PolicyConfig(pluginsLast(l)) }
+func regoConfig(l *config.Loaded) rego.Config { return policyConfig(pluginsLast(l)) }

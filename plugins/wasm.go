@@ -10,7 +10,6 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/rego"
 	"github.com/sallyport-dev/sallyport/engine/wasm"
-	"github.com/sallyport-dev/sallyport/plugins/plain"
 )
 
 // RulePlugins opens the rule plugins that a configuration names. Each is an evaluator beside the
@@ -53,7 +52,7 @@ func rulePlugins(ctx context.Context, l *config.Loaded, o wasm.Options) (_ []*wa
 func strangers(l *config.Loaded, named map[string]bool) []config.Problem {
 	var problems []config.Problem
 	check := func(key, id string) {
-		rest, ours := strings.CutPrefix(id, plain.PluginRules)
+		rest, ours := strings.CutPrefix(id, pluginRules)
 		if name, _, _ := strings.Cut(rest, "/"); ours && !named[name] {
 			problems = append(problems, l.At(key, fmt.Sprintf("no rule %q: no plugin named %s is loaded", id, name)))
 		}
@@ -89,7 +88,7 @@ func exempted(l *config.Loaded) []string {
 func pluginsLast(l *config.Loaded) *config.Loaded {
 	var own, others []config.Exemption
 	for _, e := range l.Exemptions {
-		if plain.OfPlugin(e.Rule) {
+		if ofPlugin(e.Rule) {
 			others = append(others, e)
 		} else {
 			own = append(own, e)

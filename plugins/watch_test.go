@@ -42,7 +42,7 @@ func TestWatch(t *testing.T) {
 			return map[string]string{"XDG_STATE_HOME": filepath.Join(root, "state")}[name]
 		},
 	}
-	l, err := config.Parse("version: 1\nworkspace: home/project\npolicies: [policies]\n", filepath.Join(root, "c.yaml"), "--config", host)
+	l, err := config.Parse("version: 1\nworkspace: home/project\npolicies: [policies]\nlocal: {sandbox: none}\n", filepath.Join(root, "c.yaml"), "--config", host)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,6 +28,7 @@ type aCase struct {
 	Committed map[string]string `yaml:"committed"`
 	Seen      map[string]string `yaml:"seen"`
 	Approved  []string          `yaml:"approved"`
+	Runner    rego.Surroundings `yaml:"runner"`
 	Config    settings          `yaml:"config"`
 	Effect    engine.Effect     `yaml:"effect"`
 	Rules     []string          `yaml:"rules"`
@@ -102,7 +103,7 @@ func (c aCase) question(t *testing.T) (question, string) {
 	command := place(c.Command)
 	q := question{
 		command: command, workDir: place(c.WorkDir), files: c.Files, committed: c.Committed, seen: c.Seen,
-		approved: c.Approved, settings: c.Config,
+		approved: c.Approved, runner: c.Runner, settings: c.Config,
 	}
 	if c.Tool != "" {
 		command = c.Tool + ": " + strings.Join(c.Touches, ", ")
@@ -142,8 +143,9 @@ func TestExamples(t *testing.T) {
 	for _, rule := range infos {
 		t.Run(rule.ID, func(t *testing.T) {
 			t.Parallel()
-			// What is wrong with a working directory is in no command: its cases show it.
-			if len(rule.Lookalikes) < 2 || len(rule.Examples) < 1 && rule.ID != "paths/work_dir" {
+			// A working directory and a broken sandbox are in no command: their cases show them.
+			bare := rule.ID == "paths/work_dir" || rule.ID == "system/confinement"
+			if len(rule.Lookalikes) < 2 || len(rule.Examples) < 1 && !bare {
 				t.Errorf("%d examples and %d look-alikes, want one or more and two or more", len(rule.Examples), len(rule.Lookalikes))
 			}
 			q := meant(t, rule)

@@ -20,6 +20,8 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/facts/build"
+	"github.com/sallyport-dev/sallyport/engine/facts/repo"
 	"github.com/sallyport-dev/sallyport/engine/rego"
 	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/policies"
@@ -147,6 +149,7 @@ func (s settings) layout(files memory) facts.Layout {
 			{Path: home + "/.config/sallyport/config.yaml", Label: "self_config"},
 			{Path: home + "/.config/sallyport/rules", Label: "self_policy"},
 			{Path: home + "/.local/state/sallyport/audit", Label: "self_audit"},
+			{Path: home + "/.local/state/sallyport/resident", Label: "self_socket"},
 		},
 		YAML:      yaml.Unmarshal,
 		Generated: config.Defaults(config.Host{Getenv: func(string) string { return "" }}).Generated,
@@ -190,7 +193,8 @@ func (s settings) config() rego.Config {
 }
 
 // evaluators keeps one evaluator for each configuration: making one takes longer than a hundred decisions.
-// Each judges by the compiled rules, and every judgement is held against that of topdown. All tests share them.
+// Each judges by the compiled rules, and every judgement is held against that of topdown. All tests share
+// them.
 type evaluators struct {
 	mu   sync.Mutex
 	made map[string]func() (*rego.Evaluator, error)
@@ -233,6 +237,7 @@ type question struct {
 	committed        map[string]string // files below the workspace as git holds them
 	seen             map[string]string // what the session has read or created, likewise
 	approved         []string          // earlier commands of the session that a person approved
+	runner           rego.Surroundings
 	settings         settings
 }
 
@@ -267,13 +272,13 @@ func below(names map[string]string) map[string]string {
 
 // input is what policies see of a question.
 func (q question) input() *facts.Input {
-	runner := facts.Runner{Name: "local", Isolation: "none", Network: "host"}
+	runner := q.runner.Facts()
 	if q.settings.Elevated {
 		runner = facts.Runner{Name: "docker-sudo", Isolation: "container", Network: "none", Elevated: true}
 	}
 	extra := below(q.files)
 	if len(q.committed) > 0 {
-		repository, err := facts.RepositoryOf(q.committed)
+		repository, err := repo.RepositoryOf(q.committed)
 		if err != nil {
 			panic(err)
 		}
@@ -282,7 +287,7 @@ func (q question) input() *facts.Input {
 		}
 	}
 	files := newMemory(extra, "/tmp", "/var/tmp", "/root")
-	in := facts.NewBuilder(q.settings.layout(files), files, history(below(q.seen))).Build(facts.Ask{
+	in := build.NewBuilder(q.settings.layout(files), files, history(below(q.seen))).Build(facts.Ask{
 		Touches: q.touches,
 		Request: facts.Request{ID: "test", Tool: cmp.Or(q.tool, "execute_command"), Command: q.command, WorkDir: q.workDir, TimeoutSeconds: 60},
 		Subject: facts.Subject{Agent: "test", Session: "test", User: "dev"},

@@ -7,13 +7,14 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/facts/build"
 	"github.com/sallyport-dev/sallyport/engine/rego"
 	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/policies"
 )
 
 // batch is a request to delete n files, in a world of its own.
-func batch(n int, read bool) (*facts.Builder, facts.Ask) {
+func batch(n int, read bool) (*build.Builder, facts.Ask) {
 	files, seen := map[string]string{}, history{}
 	ask := facts.Ask{Request: facts.Request{Tool: "delete_files_batch"}, Touches: []facts.Touch{{Path: ".", Access: "read"}}}
 	for i := range n {
@@ -25,7 +26,7 @@ func batch(n int, read bool) (*facts.Builder, facts.Ask) {
 		ask.Touches = append(ask.Touches, facts.Touch{Path: name, Access: "delete"})
 	}
 	world := newMemory(files)
-	return facts.NewBuilder(settings{}.layout(world), world, seen), ask
+	return build.NewBuilder(settings{}.layout(world), world, seen), ask
 }
 
 // The facts of a batch and its judgement cost in proportion to its files: eight times as many files take about

@@ -15,10 +15,11 @@ import (
 	"io/fs"
 	"path"
 	"strings"
-	"sync"
+
+	"github.com/sallyport-dev/sallyport/policies/revision"
 )
 
-//go:generate go run ./compilegen compiled
+//go:generate go run ./compilegen compiled revision/revision.go
 
 //go:embed sallyport
 var embedded embed.FS
@@ -39,11 +40,12 @@ func FS() fs.FS { return bundle{files: embedded} }
 // Kit returns the bundle with data.sallyport.testing, which builds inputs for the tests of custom rules.
 func Kit() fs.FS { return bundle{files: embedded, testing: true} }
 
-// Revision names the content of the bundle: equal revisions judge alike. It is the first half of
-// a SHA-256 over the names, lengths and contents of its files, in hex.
-var Revision = sync.OnceValue(revision)
+// Revision names the content of the bundle: equal revisions judge alike. It is Hash, as generated.
+func Revision() string { return revision.Policies }
 
-func revision() string {
+// Hash computes the revision: the first half of a SHA-256 over the names, lengths and contents of the files
+// of FS, in hex.
+func Hash() string {
 	sum := sha256.New()
 	buffer := make([]byte, 16<<10) // whole copies of all files would cost each start more than the sum
 	err := fs.WalkDir(FS(), ".", func(name string, entry fs.DirEntry, err error) error {

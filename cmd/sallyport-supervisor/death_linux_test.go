@@ -150,3 +150,53 @@ func TestInit(t *testing.T) {
 		t.Errorf("%d processes outlive the first one", n)
 	}
 }
+
+// A crowd cannot delay its end: all processes of the container stop before it is looked at, and the others
+// go on.
+func TestCrowd(t *testing.T) {
+	t.Parallel()
+	_, enter := container(t)
+	env, err := greet(append(enter, program), wire.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = env.Close() })
+	leftout.Command(t, "perl")
+	other, err := begin(
+		env,
+		engine.Command{Text: `exec perl -e '$SIG{CONT} = sub { syswrite STDOUT, "goes on\n" };
+		syswrite STDOUT, "begun\n"; select undef, undef, undef, 1 while 1'`},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := func() string { out, _ := other.Output(); return out.Text }
+	await.True(t, "another command has begun", func() bool { return said() == "begun\n" })
+	for _, of := range []struct {
+		processes int
+		pauses    bool
+	}{{10, false}, {100, true}} {
+		tag := runnertest.NewTag()
+		p := launch(
+			t,
+			env,
+			fmt.Sprintf(`for i in $(seq %d); do sleep "$TAG" & done`, of.processes),
+			tag,
+			of.processes,
+			false,
+		)
+		p.Kill("test")
+		if x := p.Wait(); x.Survivors != 0 || x.Error != nil || len(runnertest.Tagged(tag)) != 0 {
+			t.Errorf("%+v", x)
+		}
+		if of.pauses {
+			await.True(
+				t,
+				"the other command was stopped and goes on",
+				func() bool { return said() != "begun\n" },
+			)
+		} else if said() != "begun\n" {
+			t.Errorf("%d processes are no crowd, and yet all were stopped", of.processes)
+		}
+	}
+}

@@ -28,7 +28,9 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/canary"
 	"github.com/sallyport-dev/sallyport/runners/identity"
 	"github.com/sallyport-dev/sallyport/runners/local"
+	"github.com/sallyport-dev/sallyport/runners/overlay"
 	"github.com/sallyport-dev/sallyport/runners/supervisor"
+	"github.com/sallyport-dev/sallyport/runners/undo"
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
@@ -61,6 +63,9 @@ func run(args []string, in io.ReadCloser, out io.WriteCloser, errs io.Writer) in
 			return 1
 		}
 		return 0
+	case len(args) == 2 && args[0] == "--overlay": // mount the view of a trial and become its sandbox
+		fmt.Fprintf(errs, "sallyport-supervisor: %v\n", overlay.Main(args[1]))
+		return 1
 	case len(args) > 0:
 		fmt.Fprintf(errs, "sallyport-supervisor: unknown argument %q\n%s", args[0], usage)
 		return 2
@@ -105,6 +110,10 @@ func open(s wire.Settings) (engine.Environment, wire.Place, error) {
 	o := local.Options{
 		Venv: s.Venv, Host: slices.Concat(os.Environ(), who, s.Env),
 		NoSetID: s.NoSetID, NoUnixSockets: s.NoUnixSockets, Roots: s.Roots, Reown: s.Reown, Expendable: true,
+		Watched: s.Watched,
+	}
+	if s.Kept != "" {
+		o.Undo = &undo.RecorderOptions{Dir: s.Kept, Most: s.KeptMost}
 	}
 	if s.User != nil {
 		o.User = &identity.User{UID: s.User.UID, GID: s.User.GID, Groups: s.User.Groups}

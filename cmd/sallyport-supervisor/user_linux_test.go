@@ -144,7 +144,7 @@ func begin(env engine.Environment, c engine.Command) (engine.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	made.Elevated = c.Elevated
+	made.Elevated, made.MayMake = c.Elevated, c.MayMake
 	made.ID, made.Timeout, made.Grace, made.Output = fmt.Sprintf("D-%d", rand.Int64()), time.Hour, 100*time.Millisecond, 1<<16
 	return env.Start(context.Background(), made)
 }

@@ -45,25 +45,33 @@ func TestPersonAtTheTerminal(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		types string
+		early bool   // "yes" is typed before the question
 		limit string // of the waiting: short where it is waited for, which may be over before the question is shown
 		code  int
 	}{
-		"yes":            {"yes\n", "1h", 0},
-		"YES":            {" Yes \n", "1h", 0},
-		"no":             {"no\n", "1h", execDenied},
-		"y is not yes":   {"y\n", "1h", execDenied},
-		"return is no":   {"\n", "1h", execDenied},
-		"end of file":    {"\x04", "1h", execDenied},
-		"silence":        {"", "100ms", execDenied},
-		"interrupt":      {"\x03", "1h", execSignal + int(syscall.SIGINT)},
-		"yes, but later": {"...", "100ms", execDenied},
+		"yes":            {"yes\n", false, "1h", 0},
+		"YES":            {" Yes \n", false, "1h", 0},
+		"no":             {"no\n", false, "1h", execDenied},
+		"y is not yes":   {"y\n", false, "1h", execDenied},
+		"return is no":   {"\n", false, "1h", execDenied},
+		"end of file":    {"\x04", false, "1h", execDenied},
+		"silence":        {"", false, "100ms", execDenied},
+		"interrupt":      {"\x03", false, "1h", execSignal + int(syscall.SIGINT)},
+		"yes, too early": {"no\n", true, "1h", execDenied},
+		"yes, but later": {"...", false, "100ms", execDenied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			master, slave := pty(t)
+			if test.early {
+				if _, err := master.WriteString("yes\n"); err != nil {
+					t.Fatal(err)
+				}
+			}
 			dir := t.TempDir()
 			file := filepath.Join(dir, "c.yaml")
-			text := "version: 1\ncommands: {deny: [touch]}\nrules: {filters/denied: ask}\nlimits: {approval: " + test.limit + "}\n"
+			text := "version: 1\ncommands: {deny: [touch]}\nrules: {filters/denied: ask}\nlimits: {approval: " + test.limit + "}\n" +
+				withoutSandbox
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}

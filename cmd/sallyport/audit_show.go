@@ -142,11 +142,7 @@ Exits with 0 when the log holds, 1 when it does not or cannot be read.`,
 			}
 			o.Checkpoint = text
 		}
-		l, err := a.load()
-		if err != nil {
-			return err
-		}
-		dir, err := existingLog(l)
+		l, dir, err := a.loadLog()
 		if err != nil {
 			return err
 		}
@@ -246,11 +242,7 @@ record names the person and the reason, and later verifications show it.
 
 Find out first what happened, and copy the log. Without an ID, the breaks that nobody has accepted are listed.`,
 		RunE: func(_ *cobra.Command, ids []string) error {
-			l, err := a.load()
-			if err != nil {
-				return err
-			}
-			dir, err := existingLog(l)
+			l, dir, err := a.loadLog()
 			if err != nil {
 				return err
 			}

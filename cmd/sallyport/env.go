@@ -3,11 +3,17 @@ package main
 import (
 	"errors"
 	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/audit"
+	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/plugins"
 	"github.com/sallyport-dev/sallyport/runners/boundary"
 )
@@ -16,9 +22,12 @@ func (a *app) envCommand() *cobra.Command {
 	return group("env", "List, inspect and remove sandboxes and containers", `  sallyport env list
   sallyport env logs --follow
   sallyport env prune --older-than 24h
+  sallyport env diff --since 1h
+  sallyport env undo 01a2
   sallyport env held
   sallyport env release 01a2
-`, a.envList(), a.envLogs(), a.envRemove(), a.envPrune(), a.envHeld(), a.envRelease())
+`, a.envList(), a.envLogs(), a.envRemove(), a.envPrune(), a.envHeld(), a.envRelease(),
+		a.envDiff(), a.envUndo())
 }
 
 func (a *app) envList() *cobra.Command {
@@ -249,4 +258,163 @@ file that was changed at its place since then is left alone.`,
 		return err
 	}
 	return cmd
+}
+
+func (a *app) envDiff() *cobra.Command {
+	var since string
+	cmd := &cobra.Command{
+		Use:   "diff",
+		Short: "List files that changed while commands and file tools ran",
+		Long: `List the files below the workspace and the places for writing that changed while commands and
+file tools ran, by the audit log. NOW compares a file with its state at the end of the last of them:
+
+  as left   it has that content
+  changed   somebody changed it since
+  gone      somebody removed it since
+  back      it was removed, and is there again
+  unknown   it was not looked into: it is long, or there were many
+
+WHAT says "written" if a file was moved to that name: it may have been there before.`,
+		Args: noArgs,
+	}
+	const help = "a decision, which is included, or a `time` as for audit list"
+	cmd.Flags().StringVar(&since, "since", "24h", help)
+	f := formatFlag(cmd)
+	cmd.RunE = func(*cobra.Command, []string) error {
+		l, dir, err := a.loadLog()
+		if err != nil {
+			return err
+		}
+		filter, err := sinceFilter(dir, since, time.Now())
+		if err != nil {
+			return err
+		}
+		d, err := diffOf(audit.Read(dir, filter), placesOf(l))
+		if err != nil {
+			return err
+		}
+		if *f == formatJSON {
+			return writeIndented(a.out, d.rows)
+		}
+		rows := make([][]string, len(d.rows))
+		for i, r := range d.rows {
+			rows[i] = []string{r.What, r.Path, r.Now, r.Decision}
+		}
+		err = writeTable(a.out, []string{"WHAT", "PATH", "NOW", "DECISION"}, rows)
+		for _, id := range d.partial {
+			a.say("not all changes of decision %s are known", id)
+		}
+		return err
+	}
+	return cmd
+}
+
+// sinceFilter selects the outcomes since a decision or a time.
+func sinceFilter(dir, since string, now time.Time) (audit.Filter, error) {
+	for e, err := range audit.Read(dir, audit.Filter{Kind: engine.KindDecision, Decision: since}) {
+		if err == nil {
+			return audit.Filter{Kind: engine.KindOutcome, Since: e.Time}, nil
+		}
+	}
+	at, err := moment(since, now)
+	if err != nil {
+		return audit.Filter{}, usageError{fmt.Errorf("--since %s: no such decision, and %w", since, err)}
+	}
+	return audit.Filter{Kind: engine.KindOutcome, Since: at}, nil
+}
+
+// placesOf are the directories of a configuration in which commands write.
+func placesOf(l *config.Loaded) []string {
+	places := []string{string(l.Workspace)}
+	for _, g := range l.Paths {
+		if g.Access == "write" {
+			places = append(places, string(g.Path))
+		}
+	}
+	for i, p := range places {
+		if real, err := filepath.EvalSymlinks(p); err == nil {
+			places[i] = real
+		}
+	}
+	return places
+}
+
+// diffRow is the change of a file since a time.
+type diffRow struct {
+	What     string    `json:"what"`
+	Path     string    `json:"path"`
+	Now      string    `json:"now"`
+	Decision string    `json:"decision"` // during which it changed last
+	Time     time.Time `json:"time"`     // of its end
+
+	first string
+	last  engine.Change
+}
+
+type diff struct {
+	rows    []diffRow
+	partial []string // decisions of which not all changes are known
+}
+
+// diffOf joins the changes of each file.
+func diffOf(entries iter.Seq2[audit.Entry, error], places []string) (d diff, err error) {
+	d.rows = []diffRow{}
+	at := map[string]int{}
+	for e, failed := range entries {
+		if failed != nil {
+			err = errors.Join(err, failed)
+			continue
+		}
+		o, failed := e.Outcome()
+		if failed != nil {
+			return d, failed
+		}
+		if o.Changes == nil {
+			continue
+		}
+		total := o.Changes.Created + o.Changes.Changed + o.Changes.Written + o.Changes.Removed
+		if total > len(o.Changes.List) || !o.Changes.Whole {
+			d.partial = append(d.partial, e.DecisionID)
+		}
+		for _, c := range o.Changes.List {
+			if !slices.ContainsFunc(places, func(p string) bool { return within(c.Path, p) }) {
+				continue
+			}
+			i, known := at[c.Path]
+			if !known {
+				i = len(d.rows)
+				at[c.Path] = i
+				d.rows = append(d.rows, diffRow{Path: c.Path, first: c.What})
+			}
+			r := &d.rows[i]
+			r.last, r.Decision, r.Time = c, e.DecisionID, e.Time
+		}
+	}
+	for i := range d.rows {
+		d.rows[i].settle()
+	}
+	d.rows = slices.DeleteFunc(d.rows, func(r diffRow) bool { return r.What == "" })
+	slices.SortFunc(d.rows, func(a, b diffRow) int { return strings.Compare(a.Path, b.Path) })
+	return d, err
+}
+
+// settle combines the first and the last change of a file.
+func (r *diffRow) settle() {
+	switch {
+	case r.first == engine.Created && r.last.What == engine.Removed:
+		return // it came and went
+	case r.first == engine.Created:
+		r.What = engine.Created
+	case r.first == engine.Removed && r.last.What == engine.Created:
+		r.What = engine.Changed
+	default:
+		r.What = r.last.What
+	}
+	r.Now = boundary.Compare(r.last)
+}
+
+// within reports a path below a directory.
+func within(p, dir string) bool {
+	rel, err := filepath.Rel(dir, p)
+	return err == nil && filepath.IsLocal(rel)
 }

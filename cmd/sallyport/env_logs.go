@@ -14,8 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/audit"
+	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/plugins"
 	"github.com/sallyport-dev/sallyport/runners/journal"
+	"github.com/sallyport-dev/sallyport/runners/undo"
 )
 
 func (a *app) envLogs() *cobra.Command {
@@ -237,4 +241,162 @@ func (w logWriter) output(mark string, o *journal.Output) error {
 		}
 	}
 	return nil
+}
+
+func (a *app) envUndo() *cobra.Command {
+	var since string
+	var session, force bool
+	cmd := &cobra.Command{
+		Use:   "undo DECISION|--since DECISION|--session",
+		Short: "Take back the changes that commands made to files",
+		Long: `Take back the changes that commands made to files in the workspace and the places for
+writing: those of one decision, of a decision and all later ones in this workspace (--since), or of the last
+session with changes (--session). The beginning of a decision's id is enough. The undo is put on record first.
+RESULT says:
+
+  restored  the file is as it was
+  removed   the command made the file
+  conflict  somebody changed the file since: it is left
+  lost      its earlier version was not kept: it is left
+  failed    it could not be restored
+
+Changes are recorded in sandboxes and in containers of docker. Nothing can be taken back of file tools,
+docker-sudo, commands without a sandbox, and runners elsewhere. An interrupted undo is continued by the same
+command.
+
+Exits with 1 if a file is left.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			chosen := len(args)
+			for _, is := range []bool{since != "", session} {
+				if is {
+					chosen++
+				}
+			}
+			if chosen != 1 {
+				const want = "want one of a decision, --since and --session: " +
+					"sallyport env diff names decisions"
+				return usageError{errors.New(want)}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&since, "since", "", "this `decision` and all later ones in this workspace")
+	cmd.Flags().BoolVar(&session, "session", false, "the last session with changes")
+	const help = "also files that changed since, or whose state at the end of the command is not known"
+	cmd.Flags().BoolVar(&force, "force", false, help)
+	f := formatFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		l, err := a.load()
+		if err != nil {
+			return err
+		}
+		id := strings.Join(append(args, since), "")
+		all, err := plugins.UndoableIn(l)
+		if err != nil {
+			return err
+		}
+		if since != "" && !decided(l, since) {
+			return fmt.Errorf("undo --since %s: no such decision: sallyport audit list shows them", since)
+		}
+		var results []undo.Result
+		chosen, err := choose(all, id, since != "", session)
+		if err == nil && len(chosen) == 0 {
+			results, err = nothingKept(l, id, session)
+		} else if err == nil {
+			results, err = plugins.Undo(cmd.Context(), l, version().Sallyport, answerer(), chosen, force)
+		}
+		return errors.Join(a.showUndo(results, *f, err == nil || len(results) > 0), err)
+	}
+	return cmd
+}
+
+// choose selects decisions.
+func choose(all []plugins.Undoable, id string, since, session bool) ([]plugins.Undoable, error) {
+	if session {
+		var last plugins.Undoable
+		for _, u := range all {
+			if !u.Session.Opened.Before(last.Session.Opened) {
+				last = u
+			}
+		}
+		other := func(u plugins.Undoable) bool { return u.Session.ID != last.Session.ID }
+		return slices.DeleteFunc(all, other), nil
+	}
+	first := -1
+	for i, u := range all {
+		if !strings.HasPrefix(u.Decision, id) {
+			continue
+		}
+		if first >= 0 && all[first].Decision != u.Decision {
+			return nil, fmt.Errorf("undo %s: more than one decision begins so: write more of it", id)
+		}
+		if first < 0 {
+			first = i
+		}
+	}
+	switch {
+	case since && first < 0: // it changed nothing; ids sort by time
+		return slices.DeleteFunc(all, func(u plugins.Undoable) bool { return u.Decision < id }), nil
+	case first < 0:
+		return nil, nil
+	case since:
+		return all[first:], nil
+	}
+	found := all[first].Decision
+	return slices.DeleteFunc(all, func(u plugins.Undoable) bool { return u.Decision != found }), nil
+}
+
+// nothingKept lists the changes of a decision without a record of them.
+func nothingKept(l *config.Loaded, id string, session bool) ([]undo.Result, error) {
+	if session {
+		return nil, errors.New("undo --session: no session of this workspace has recorded changes")
+	}
+	if !decided(l, id) {
+		return nil, fmt.Errorf("undo %s: no such decision: sallyport audit list shows them", id)
+	}
+	results, err := plugins.Unrecorded(l, id, nil)
+	if err == nil {
+		const text = "undo %s: it has no recorded changes that are not undone: nothing can be taken back"
+		err = fmt.Errorf(text, id)
+	}
+	return results, err
+}
+
+// decided reports a decision of the audit log.
+func decided(l *config.Loaded, id string) bool {
+	filter := audit.Filter{Kind: engine.KindDecision, Decision: id}
+	for _, err := range audit.Read(string(l.Audit.Dir), filter) {
+		if err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// showUndo prints the results. It is an error if a file is left.
+func (a *app) showUndo(results []undo.Result, f format, show bool) error {
+	if !show {
+		return nil
+	}
+	if results == nil {
+		results = []undo.Result{}
+	}
+	left := 0
+	rows := make([][]string, len(results))
+	for i, r := range results {
+		rows[i] = []string{r.Result, orDash(r.Path), orDash(r.Decision), orDash(r.Message)}
+		if r.Left() {
+			left++
+		}
+	}
+	var err error
+	if f == formatJSON {
+		err = writeIndented(a.out, results)
+	} else if len(results) > 0 {
+		err = writeTable(a.out, []string{"RESULT", "PATH", "DECISION", "REASON"}, rows)
+	}
+	if left > 0 {
+		err = errors.Join(err, fmt.Errorf("undo: %s left", count(left, "file")))
+	}
+	return err
 }

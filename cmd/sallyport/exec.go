@@ -4,22 +4,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/internal/hooks"
 	"github.com/sallyport-dev/sallyport/internal/show"
 	"github.com/sallyport-dev/sallyport/plugins"
 )
 
 // execFlags are the flags of exec.
 type execFlags struct {
-	text, runner, workDir, session, agent string
-	stdin, tty                            bool
-	timeout                               time.Duration
-	format                                *format
+	text, runner, workDir, session, agent, ticket string
+	stdin, tty, dryRun, apply                     bool
+	timeout                                       time.Duration
+	format                                        *format
 }
 
 func (a *app) execCommand() *cobra.Command {
@@ -31,15 +37,21 @@ func (a *app) execCommand() *cobra.Command {
 
 WORDS are a program and its arguments, taken exactly. TEXT is bash text.
 
+With --dry-run it runs in a trial: in a sandbox without a network, and its changes of files are
+listed, judged by the policies and thrown away. With --apply they are applied if the policies allow
+that, and nobody else has changed the same files meanwhile; where the policies ask, you see the list
+first. Where no trial is possible, nothing runs.
+
 With --tty it gets a terminal of its own, shown in yours: for editors, pagers, interpreters.
 
 Exits with the status of the command; 124 after a timeout, 125 when sallyport itself failed,
 126 when it was denied, 127 when there is no such command, 128+n when signal n ended it.`,
 		Example: `  sallyport exec -- pytest -q
   sallyport exec --timeout 5m -c 'make build && make test'
+  sallyport exec --dry-run -- ./cleanup.sh
   sallyport exec --tty --timeout 1h -- python3`,
 		RunE: func(cmd *cobra.Command, words []string) error {
-			text, err := textOf(f.text, cmd.Flags().Changed("command"), words, f.workDir)
+			text, err := a.textOf(f.text, cmd.Flags().Changed("command"), words, f.workDir)
 			if err != nil {
 				return err
 			}
@@ -56,9 +68,12 @@ Exits with the status of the command; 124 after a timeout, 125 when sallyport it
 	flags.StringVar(&f.workDir, "work-dir", "", "`directory` to run it in: absolute, or relative to the workspace (default: the workspace)")
 	flags.BoolVar(&f.stdin, "stdin", false, "pass on standard input, which is not judged; policies see that")
 	flags.BoolVarP(&f.tty, "tty", "t", false, "give it a terminal, which gets your input; the input is not judged, as with --stdin")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "run it in a trial and throw its changes of files away")
+	flags.BoolVar(&f.apply, "apply", false, "run it in a trial and apply its changes if policies allow them")
 	flags.DurationVar(&f.timeout, "timeout", 0, "timeout (default from the configuration)")
 	flags.StringVar(&f.session, "session", "", "`name` of the session, for policies and records")
 	flags.StringVar(&f.agent, "agent", "", "`name` of the agent, for policies and records (default from the configuration)")
+	flags.StringVar(&f.ticket, "ticket", "", "`id` that a hook gave: the agent's user approves, if it asks")
 	f.format = formatFlag(cmd)
 	return cmd
 }
@@ -78,14 +93,21 @@ func (a *app) exec(ctx context.Context, text string, f execFlags) error {
 	if err != nil {
 		return err
 	}
-	s, err := plugins.Assemble(ctx, l, plugins.Options{
-		Session: f.session, Approver: terminal(), Version: version().Sallyport, Once: true, Warn: a.warn, Progress: a.viewProgress().report,
+	if err := hooks.CheckSession(f.session, a.asker, string(l.Workspace)); err != nil {
+		return usageError{err}
+	}
+	var s *plugins.Sallyport
+	redact := func(text string) string { return s.Redact(text) }
+	s, err = plugins.Assemble(ctx, l, plugins.Options{
+		Session: f.session, Approver: f.approver(l, redact), Version: version().Sallyport,
+		Once: f.trial() == "" && !l.Approvals.Trial,
+		Warn: a.warn, Progress: a.viewProgress().report,
 	})
 	if err != nil {
 		return err
 	}
-	signals := catchSignals(ctx, a.leave)
 	request := engine.Request{Tool: "execute_command", Command: text, WorkDir: f.workDir, Timeout: f.timeout}
+	request.Trial = f.trial()
 	if f.stdin {
 		request.Stdin = a.in
 	}
@@ -94,27 +116,71 @@ func (a *app) exec(ctx context.Context, text string, f execFlags) error {
 	}
 	if *f.format == formatText {
 		request.Stdout, request.Stderr = screen.shown(a.out), a.err
+		request.Joined = sameFile(a.out, a.err)
 	}
+	out, code, err := a.follow(ctx, s, request, screen)
+	if err != nil {
+		return err
+	}
+	if *f.format == formatJSON {
+		if err := writeJSON(a.out, executed(out, code, redact)); err != nil {
+			return err
+		}
+		return status(code)
+	}
+	a.explainExec(out, redact)
+	return status(code)
+}
+
+// follow runs a command to its end, passes signals on to it, lends it the terminal if there is one, and
+// closes the gate.
+func (a *app) follow(
+	ctx context.Context, s *plugins.Sallyport, request engine.Request, screen *screen,
+) (engine.Outcome, int, error) {
+	signals := catchSignals(ctx, a.leave)
 	job, err := s.Start(signals.ctx, request)
 	if err != nil {
-		return errors.Join(err, s.Close())
+		return engine.Outcome{}, 0, errors.Join(err, s.Close())
 	}
 	defer screen.restore()
 	screen.lend(job)
 	out := signals.follow(job)
 	screen.restore()
-	code := execStatus(out, signals.cause())
 	if err := s.Close(); err != nil {
 		a.complain(err) // the command is on record all the same: its status stands
 	}
-	if *f.format == formatJSON {
-		if err := writeJSON(a.out, executed(out, code)); err != nil {
-			return err
-		}
-		return status(code)
+	return out, execStatus(out, signals.cause()), nil
+}
+
+// trial is the fate of the command's changes.
+func (f execFlags) trial() engine.TrialMode {
+	switch {
+	case f.apply:
+		return engine.Apply
+	case f.dryRun:
+		return engine.DryRun
 	}
-	a.explainExec(out)
-	return status(code)
+	return ""
+}
+
+// approver is the person at the terminal, or the user of an agent whose hook asked.
+func (f execFlags) approver(l *config.Loaded, redact func(string) string) engine.Approver {
+	if f.ticket != "" {
+		return hooks.Ticket{Dir: l.HooksDir(), ID: f.ticket, Now: time.Now}
+	}
+	return approver(l, terminal(redact))
+}
+
+// sameFile reports whether both writers lead to one file, pipe or terminal.
+func sameFile(a, b io.Writer) bool {
+	x, ok := a.(*os.File)
+	y, also := b.(*os.File)
+	if !ok || !also {
+		return false
+	}
+	this, err := x.Stat()
+	that, failed := y.Stat()
+	return err == nil && failed == nil && os.SameFile(this, that)
 }
 
 // execStatus is the exit code for an outcome. A command that a signal was passed on to, and that ended of
@@ -131,12 +197,16 @@ func execStatus(out engine.Outcome, interrupted syscall.Signal) int {
 		return execTimedOut
 	case out.Fault != nil || out.Exit.Code < 0:
 		return execBroken
+	case out.Trial != nil && out.Trial.Refused():
+		return execDenied
+	case out.Trial != nil && out.Trial.Error != nil:
+		return execBroken
 	}
 	return out.Exit.Code
 }
 
 // explainExec reports why a command did not run, or how it ended.
-func (a *app) explainExec(out engine.Outcome) {
+func (a *app) explainExec(out engine.Outcome, redact func(string) string) {
 	if !out.Ran {
 		a.explainDenial(out)
 		return
@@ -152,6 +222,14 @@ func (a *app) explainExec(out engine.Outcome) {
 	}
 	if out.Exit.Survivors > 0 {
 		a.say("%d processes of the command could not be ended", out.Exit.Survivors)
+	}
+	if out.Changes != nil && a.verbose > 0 {
+		if line := out.Changes.String(out.WorkDir); line != "" {
+			a.say("%s", printable(line))
+		}
+	}
+	if out.Trial != nil && out.Exit.Error == nil {
+		a.explainTrial(out.Trial, redact)
 	}
 	for _, line := range show.Held(out.Held) {
 		a.say("%s", printable(line))
@@ -185,8 +263,13 @@ func (a *app) explainDenial(out engine.Outcome) {
 	if out.Fault != nil {
 		a.complain(out.Fault) // the cause is for the operator, who typed the command line
 	}
+	if answer := out.Approval; answer != nil && answer.Comment != "" {
+		a.say("%s: %s", printable(answer.By), printable(answer.Comment))
+	}
 	if out.Decision.Effect == engine.Ask && out.Approval != nil && out.Approval.By == "" {
-		a.say("hint: this asks a person and nobody could be asked: run it at a terminal, or allow it in the configuration under rules or exemptions")
+		a.say("hint: this asks a person and nobody could be asked: run it at a terminal, set " +
+			"approvals: {wait: true} to answer from another one, or allow it in the configuration under " +
+			"rules or exemptions")
 	}
 	a.say("decision %s", out.Decision.ID)
 	if out.Fault != nil && out.Fault.Part != "audit" {
@@ -209,11 +292,15 @@ type execution struct {
 	Signal    string           `json:"signal"`
 	TimedOut  bool             `json:"timed_out"`
 	Seconds   float64          `json:"seconds"`
+	CPUTime   float64          `json:"cpu_time"`   // seconds, of all its processes
+	MaxMemory int64            `json:"max_memory"` // bytes, of its largest process; 0 when not known
 	Stdout    stream           `json:"stdout"`
 	Stderr    stream           `json:"stderr"`
 	Survivors int              `json:"survivors"`
 	OOMKills  int              `json:"oom_kills"`
 	Held      []engine.Held    `json:"held"` // files that it left and that were moved aside
+	Changes   *engine.Changes  `json:"changes,omitempty"`
+	Trial     *trialResult     `json:"trial,omitempty"`
 	Error     string           `json:"error"`
 }
 
@@ -224,10 +311,10 @@ type stream struct {
 	SHA256  string `json:"sha256"`
 }
 
-func executed(out engine.Outcome, code int) execution {
+func executed(out engine.Outcome, code int, redact func(string) string) execution {
 	e := execution{
 		Decision: out.Decision, Approval: out.Approval, Ran: out.Ran, Command: show.JudgedText(out), WorkDir: out.WorkDir,
-		Status: code, ExitCode: -1, Held: append([]engine.Held{}, out.Held...),
+		Status: code, ExitCode: -1, Held: append([]engine.Held{}, out.Held...), Changes: out.Changes,
 	}
 	if out.Input != nil {
 		e.Runner, e.Isolation = out.Input.Runner.Name, out.Input.Runner.Isolation
@@ -235,16 +322,83 @@ func executed(out engine.Outcome, code int) execution {
 	if out.Fault != nil {
 		e.Error = out.Fault.Error()
 	}
+	e.Trial = triedOf(out.Trial, redact)
 	if !out.Ran {
 		return e
 	}
 	x := out.Exit
 	e.ExitCode, e.Signal, e.TimedOut, e.Seconds = x.Code, x.Signal, x.TimedOut, x.Duration.Seconds()
 	e.Survivors, e.OOMKills = x.Survivors, x.OOMKills
+	e.CPUTime, e.MaxMemory = (x.UserTime + x.SystemTime).Seconds(), x.MaxRSS
 	e.Stdout = stream{x.Stdout.Text, x.Stdout.Bytes, x.Stdout.Dropped, x.Stdout.SHA256}
 	e.Stderr = stream{x.Stderr.Text, x.Stderr.Bytes, x.Stderr.Dropped, x.Stderr.SHA256}
 	if x.Error != nil && e.Error == "" {
 		e.Error = x.Error.Error()
 	}
 	return e
+}
+
+// trialResult is the JSON form of the result of a trial.
+type trialResult struct {
+	Changes  engine.Changes   `json:"changes"`
+	Diff     []string         `json:"diff"`     // of the contents of changed text files: lines, redacted
+	Lost     []string         `json:"lost"`     // files in places of the trial itself, such as /tmp: they are gone
+	Decision *engine.Decision `json:"decision"` // about the changes; null if there were none
+	Approval *engine.Approval `json:"approval"`
+	Paths    []facts.Path     `json:"paths"` // as they were judged
+	Applied  bool             `json:"applied"`
+	Error    string           `json:"error"`
+}
+
+func triedOf(t *engine.Tried, redact func(string) string) *trialResult {
+	if t == nil {
+		return nil
+	}
+	out := &trialResult{
+		Changes: t.Changes, Diff: append([]string{}, show.Diff(t.Changes, redact)...),
+		Lost: append([]string{}, t.Lost...), Decision: t.Decision, Approval: t.Approval,
+		Paths: []facts.Path{}, Applied: t.Applied,
+	}
+	if t.Input != nil {
+		out.Paths = t.Input.Paths
+	}
+	if t.Error != nil {
+		out.Error = t.Error.Error()
+	}
+	return out
+}
+
+// maxShown bounds the changes that are shown to people.
+const maxShown = 100
+
+// explainTrial shows the changes of a trial and their fate.
+func (a *app) explainTrial(t *engine.Tried, redact func(string) string) {
+	count := len(t.Changes.List)
+	fate := "not applied"
+	switch {
+	case t.Applied:
+		fate = "applied"
+	case count == 0:
+		fate = "nothing to apply"
+	}
+	a.say("trial: %d changes, %s", count, fate)
+	for _, line := range t.Changes.Lines(maxShown) {
+		fmt.Fprintf(a.err, "  %s\n", printable(line))
+	}
+	for _, line := range show.Diff(t.Changes, redact) {
+		fmt.Fprintf(a.err, "    %s\n", line)
+	}
+	if len(t.Lost) > 0 {
+		a.say("files in places of the trial itself are gone: %s", printable(strings.Join(t.Lost, ", ")))
+	}
+	if d := t.Decision; d != nil {
+		if t.Rehearsed {
+			a.say("the policies would %s these changes", d.Effect)
+		}
+		writeReasons(a.err, "sallyport: ", "", *d)
+		a.say("decision %s", d.ID)
+	}
+	if t.Error != nil {
+		a.say("%s", printable(t.Error.Error()))
+	}
 }

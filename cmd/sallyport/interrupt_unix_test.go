@@ -27,6 +27,9 @@ type gated struct {
 
 func newGated(t *testing.T) gated {
 	dir := t.TempDir()
+	if err := bare(filepath.Join(dir, "config")); err != nil {
+		t.Fatal(err)
+	}
 	return gated{dir, append(os.Environ(), "HOME="+t.TempDir(), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "XDG_CONFIG_HOME="+filepath.Join(dir, "config"))}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
@@ -21,7 +22,8 @@ func TestMain(m *testing.M) {
 }
 
 func leaving(after time.Duration) int {
-	return (&app{in: os.Stdin, out: os.Stdout, err: os.Stderr, leave: after}).run(os.Args[1:])
+	a := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, leave: after, host: config.ThisHost}
+	return a.run(os.Args[1:])
 }
 
 // TestScripts runs testdata/script: the program as a user meets it, with a home of its own. What a
@@ -47,14 +49,31 @@ func scripts(dir string) testscript.Params {
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 			env.Setenv("NO_COLOR", "1")
 			env.Cd = project
-			return nil
+			return bare(filepath.Join(env.WorkDir, "config"))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":   exits,
 			"bytes":   writeBytes,
 			"keypair": keyPair,
+			"events":  events,
+			"until":   until,
 		},
 	}
 }
+
+// bare writes the configuration of a user who does without a sandbox: no supervisor lies beside a program of
+// tests. A script that is about the defaults removes it.
+func bare(dir string) error {
+	file := filepath.Join(dir, "sallyport", "config.yaml")
+	if _, err := os.Stat(file); err == nil { // a script brings its own
+		return nil
+	}
+	if err := mkdir(filepath.Dir(file)); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte("version: 1\n"+withoutSandbox), 0o600)
+}
+
+const withoutSandbox = "local: {sandbox: none}\n"
 
 func mkdir(dir string) error { return os.MkdirAll(dir, 0o755) }

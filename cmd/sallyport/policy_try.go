@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -231,4 +235,268 @@ func (a *app) wrong(found tried, show bool) int {
 		tell(e.Holds(), "%s", text)
 	}
 	return wrong
+}
+
+// policyDirs returns the directories that were named, or those of the configuration.
+func (a *app) policyDirs(args []string) ([]string, error) {
+	if len(args) > 0 {
+		return args, nil
+	}
+	l, err := a.load()
+	if err != nil {
+		return nil, err
+	}
+	dirs := directories(l.Policies)
+	if len(dirs) == 0 {
+		return nil, usageError{errors.New("no policies to look at: name a directory, or set policies in " +
+			"the configuration")}
+	}
+	return dirs, nil
+}
+
+// directories leaves bundles out: they hold neither tests nor anything that could be mended in them.
+func directories(places []string) []string {
+	var dirs []string
+	for _, p := range places {
+		if !rego.IsBundle(p) {
+			dirs = append(dirs, p)
+		}
+	}
+	return dirs
+}
+
+func (a *app) policyCheck() *cobra.Command {
+	var fix bool
+	cmd := &cobra.Command{
+		Use:   "check [DIR…]",
+		Short: "Look for mistakes in policies",
+		Long: `Look for mistakes in the policies of directories, by default those that the configuration names:
+errors that keep them from being loaded, fields and values that the input does not have, findings that
+cannot be read, rules that can never fire, metadata, and the format of opa fmt.
+
+Exits with 0 without findings, 1 with any.`,
+		Example: `  sallyport policy check policies
+  sallyport policy check --fix policies      # put the format right`,
+	}
+	f := formatFlag(cmd)
+	cmd.Flags().BoolVar(&fix, "fix", false, "format files as opa fmt does")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		dirs, err := a.policyDirs(args)
+		if err != nil {
+			return err
+		}
+		found, err := rego.Vet(policies.Kit(), dirs)
+		if err != nil {
+			return err
+		}
+		if fix {
+			fixed, err := a.reformat(found.Problems)
+			if err != nil {
+				return err
+			}
+			if fixed {
+				if found, err = rego.Vet(policies.Kit(), dirs); err != nil {
+					return err
+				}
+			}
+		}
+		return a.writeVetted(found, *f)
+	}
+	return cmd
+}
+
+// reformat formats files, and reports whether it changed any.
+func (a *app) reformat(problems []rego.Problem) (bool, error) {
+	fixed := false
+	for _, p := range problems {
+		if p.Kind != "format" {
+			continue
+		}
+		text, err := os.ReadFile(p.File)
+		if err != nil {
+			return fixed, fmt.Errorf("format policies: %w", err)
+		}
+		formatted, err := rego.Format(p.File, text)
+		if err != nil {
+			return fixed, fmt.Errorf("format %s: %w", p.File, err)
+		}
+		if bytes.Equal(text, formatted) {
+			continue
+		}
+		if err := os.WriteFile(p.File, formatted, 0o644); err != nil {
+			return fixed, fmt.Errorf("format policies: %w", err)
+		}
+		a.say("formatted %s", printable(p.File))
+		fixed = true
+	}
+	return fixed, nil
+}
+
+func (a *app) writeVetted(found rego.Vetted, f format) error {
+	var err error
+	if f == formatJSON {
+		if found.Problems == nil {
+			found.Problems = []rego.Problem{}
+		}
+		err = writeIndented(a.out, found)
+	} else {
+		for _, p := range found.Problems {
+			fmt.Fprintln(a.out, printable(p.String()))
+		}
+		_, err = fmt.Fprintf(a.out, "%s, %s\n", count(found.Files, "file"),
+			count(len(found.Problems), "problem"))
+	}
+	if err != nil || len(found.Problems) == 0 {
+		return err
+	}
+	return exitStatus(exitBroken)
+}
+
+// count is a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// mutateFlags are the flags of policy test about mutants.
+type mutateFlags struct {
+	on   bool
+	most int
+	seed uint64
+}
+
+// mutated is the JSON form of policy test --mutate.
+type mutated struct {
+	Seed    uint64   `json:"seed"`
+	Of      int      `json:"of"` // how many there were to choose from
+	Mutants []mutant `json:"mutants"`
+}
+
+// mutant is a change of a policy with its outcome: "killed" by a test, "survived", or "invalid" where it does
+// not compile.
+type mutant struct {
+	rego.Mutant
+	Outcome string `json:"outcome"`
+}
+
+// policyMutate changes one place of a policy after the other in a copy of the directories and runs all their
+// tests, cases and examples.
+func (a *app) policyMutate(ctx context.Context, l *config.Loaded, dirs []string, f tryFlags) (err error) {
+	if len(dirs) == 0 {
+		dirs = directories(l.Policies)
+	}
+	if len(dirs) == 0 {
+		return errors.New("mutate policies: there are none of your own: name a directory")
+	}
+	before, err := try(ctx, l, dirs, f)
+	if err != nil {
+		return err
+	}
+	if wrong := a.wrong(before, false); wrong > 0 {
+		return fmt.Errorf("mutate policies: %d of their tests fail without a change: "+
+			"run sallyport policy test first", wrong)
+	}
+	chosen, all, err := rego.Mutants(dirs, f.mutate.most, f.mutate.seed)
+	if err != nil {
+		return err
+	}
+	root, err := os.MkdirTemp("", "sallyport-mutants-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(root)) }()
+	copies := make([]string, len(dirs))
+	for i, dir := range dirs {
+		copies[i] = filepath.Join(root, strconv.Itoa(i))
+		if err := os.CopyFS(copies[i], os.DirFS(dir)); err != nil {
+			return fmt.Errorf("mutate policies: copy %s: %w", dir, err)
+		}
+	}
+	done := mutated{Seed: f.mutate.seed, Of: all, Mutants: make([]mutant, len(chosen))}
+	for i, m := range chosen {
+		outcome, err := a.tryMutant(ctx, l, m, dirs, copies, f)
+		if err != nil {
+			return err
+		}
+		done.Mutants[i] = mutant{m, outcome}
+	}
+	return a.writeMutated(done, *f.format)
+}
+
+func (a *app) tryMutant(
+	ctx context.Context, l *config.Loaded, m rego.Mutant, dirs, copies []string, f tryFlags,
+) (outcome string, err error) {
+	for i, dir := range dirs {
+		rest, err := filepath.Rel(dir, m.File)
+		if err != nil || !filepath.IsLocal(rest) {
+			continue
+		}
+		file := filepath.Join(copies[i], rest)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return "", err
+		}
+		if err := m.Write(file); err != nil {
+			return "", err
+		}
+		defer func() { err = errors.Join(err, os.WriteFile(file, text, 0o600)) }()
+		break
+	}
+	after, err := try(ctx, l, copies, f)
+	var load *rego.LoadError
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case errors.As(err, &load):
+		return "invalid", nil
+	case err != nil || a.wrong(after, false) > 0: // an error of a rule while it judges is noticed, too
+		return "killed", nil
+	}
+	return "survived", nil
+}
+
+func (a *app) writeMutated(done mutated, f format) error {
+	outcomes := map[string]int{}
+	for _, m := range done.Mutants {
+		outcomes[m.Outcome]++
+		if f == formatText && (m.Outcome == "survived" || a.verbose > 0) {
+			word := m.Outcome
+			if word == "survived" {
+				word = styleOf(a.out).Red(word)
+			}
+			fmt.Fprintf(a.out, "%s %s\n", word, printable(m.String()))
+		}
+	}
+	var err error
+	if f == formatJSON {
+		err = writeIndented(a.out, done)
+	} else {
+		_, err = fmt.Fprintf(a.out, "%d of %s: %d killed, %d survived, %d invalid\n",
+			len(done.Mutants), count(done.Of, "mutant"), outcomes["killed"], outcomes["survived"], outcomes["invalid"])
+	}
+	if err != nil || outcomes["survived"] == 0 {
+		return err
+	}
+	return exitStatus(exitBroken)
+}
+
+// check refuses options that contradict --mutate.
+func (f tryFlags) check(changed func(string) bool) error {
+	if !f.mutate.on {
+		for _, name := range []string{"mutants", "seed"} {
+			if changed(name) {
+				return usageError{fmt.Errorf("--%s is for --mutate: add that", name)}
+			}
+		}
+		return nil
+	}
+	if f.run != "" || len(f.rules) > 0 || f.coverage {
+		return usageError{errors.New("--mutate runs all tests: leave out --run, --rule and --coverage")}
+	}
+	if f.mutate.most < 1 {
+		return usageError{fmt.Errorf("--mutants %d: want at least 1", f.mutate.most)}
+	}
+	return nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/internal/await"
+	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
 // sitting is somebody at a terminal who runs sallyport there.
@@ -33,13 +34,18 @@ type sitting struct {
 // sit runs sallyport with arguments at a terminal of 33 rows and 111 columns.
 func sit(t *testing.T, config string, args ...string) *sitting {
 	t.Helper()
-	s := &sitting{gated: newGated(t), t: t}
+	return sitIn(t, newGated(t), config, args...)
+}
+
+func sitIn(t *testing.T, g gated, config string, args ...string) *sitting {
+	t.Helper()
+	s := &sitting{gated: g, t: t}
 	s.master, s.slave = pty(t)
 	s.resize(33, 111)
 	s.before = s.termios()
 	if config != "" {
 		file := filepath.Join(t.TempDir(), "c.yaml")
-		if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(config+withoutSandbox), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		args = append([]string{"--config", file}, args...)
@@ -169,6 +175,30 @@ func TestTerminal(t *testing.T) {
 				t.Errorf("policies are not told of an input: %v: %s", err, records)
 			}
 		},
+		"an agent in wrap": func(t *testing.T) {
+			leftout.Command(t, "bwrap")
+			dir := t.TempDir()
+			build := exec.Command("go", "build", "-o", dir, "../sallyport-supervisor")
+			if out, err := build.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			g := newGated(t)
+			if install, out := g.sallyport("agents", "install", "claude-code", "--yes"); install.Run() != nil {
+				t.Fatal(out)
+			}
+			agent := filepath.Join(g.dir, "agent")
+			if err := os.WriteFile(agent, []byte("#!/bin/bash\n"+sizes+"\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			s := sitIn(t, g, "version: 1\nsupervisor: "+filepath.Join(dir, "sallyport-supervisor")+"\n",
+				"wrap", "--host", "claude-code", "--", "./agent")
+			s.sees("kind vt220\r\n33 111\r\n")
+			s.lent()
+			s.resize(44, 122)
+			s.sees("\n44 122\r\n")
+			s.types("\x03")
+			s.ends(130)
+		},
 		"Ctrl-D": func(t *testing.T) {
 			s := sit(t, "", "exec", "-t", "-c", "echo up; cat; exit 3")
 			s.sees("up")
@@ -196,8 +226,8 @@ func TestTerminal(t *testing.T) {
 		},
 		"a question first": func(t *testing.T) {
 			s := sit(t, "version: 1\ncommands: {deny: [cat]}\nrules: {filters/denied: ask}\n", "exec", "-t", "-c", "echo up; cat")
-			s.sees("): ")
 			s.sees("reads your typing")
+			s.sees("Type yes to allow it")
 			if !cmp.Equal(s.before, s.termios()) {
 				t.Error("the terminal is lent before the answer")
 			}

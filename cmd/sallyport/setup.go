@@ -17,8 +17,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/internal/release"
 	"github.com/sallyport-dev/sallyport/internal/setup"
-	"github.com/sallyport-dev/sallyport/internal/show"
 	"github.com/sallyport-dev/sallyport/plugins"
 )
 
@@ -81,7 +81,7 @@ func agentNames() (names []string) {
 
 func (r *setupRun) run(ctx context.Context) error {
 	var err error
-	if r.host, err = config.ThisHost(); err != nil {
+	if r.host, err = r.app.host(); err != nil {
 		return err
 	}
 	if tty, err := openTerminal(); err == nil {
@@ -305,7 +305,7 @@ func (r *setupRun) plan() (changes []setup.Change, next *config.Loaded, err erro
 // own. The program sallyport of an installation stands for the sallyport-full beside it.
 func (r *setupRun) command() string {
 	program := r.host.Executable
-	if name, ok := strings.CutPrefix(filepath.Base(program), show.Whole); ok && r.app.front != "" {
+	if name, ok := strings.CutPrefix(filepath.Base(program), release.Whole); ok && r.app.front != "" {
 		program = filepath.Join(filepath.Dir(program), "sallyport"+name)
 	}
 	own, err := os.Stat(program)

@@ -24,6 +24,8 @@ func (v *verifier) count(h head, line []byte, at place) {
 			v.open[string(h.decision)] = at
 		case runsIfGranted:
 			v.granted[string(h.decision)] = true
+		case runsElsewhere:
+			v.hosted[string(h.decision)] = true
 		}
 	case engine.KindApproval:
 		var b engine.ApprovalBody
@@ -33,7 +35,9 @@ func (v *verifier) count(h head, line []byte, at place) {
 		delete(v.granted, string(h.decision))
 	case engine.KindOutcome:
 		v.r.Outcomes++
-		if _, ok := v.open[string(h.decision)]; !ok && v.r.Pruned > 0 {
+		if v.hosted[string(h.decision)] {
+			delete(v.hosted, string(h.decision))
+		} else if _, ok := v.open[string(h.decision)]; !ok && v.r.Pruned > 0 {
 			v.unasked = append(v.unasked, string(h.decision))
 		} else if !ok {
 			v.unaskedFor(string(h.decision))
@@ -113,9 +117,11 @@ const (
 	runsNot = iota
 	runsIfGranted
 	runsNow
+	runsElsewhere // if at all, by a host that asked by its hook: it need not tell the outcome
 )
 
 var (
+	hookMark   = []byte(`"hook":"`)
 	resultMark = []byte(`"result":{"decision_id":`)
 	denyMark   = []byte(`,"effect":"deny","mode":"enforce",`)
 	allowMark  = []byte(`,"effect":"allow","mode":"enforce",`)
@@ -138,12 +144,15 @@ func toolOf(line []byte) (tool []byte, ok bool) {
 	return tool, ok
 }
 
-// runs says what a decision record leads to. Denials and plain permissions are recognized by their fixed places,
-// because a log has many records and encoding/json is slow; everything else is read properly. No text in a record
-// can look like the marks, because quotes in it are escaped.
+// runs says what a decision record leads to. Denials and plain permissions are recognized by their fixed
+// places, because a log has many records and encoding/json is slow; everything else is read properly. No
+// text in a record can look like the marks, because quotes in it are escaped.
 func runs(line []byte) int {
 	if i := bytes.Index(line, resultMark); i >= 0 {
 		rest := line[i+len(resultMark):]
+		if bytes.Contains(line[:i], hookMark) {
+			return hosted(line)
+		}
 		if _, rest, ok := member(rest, `"`); ok && bytes.HasPrefix(rest, denyMark) {
 			return runsNot
 		} else if tool, known := toolOf(line); ok && known && bytes.HasPrefix(rest, allowMark) && string(tool) == "execute_command" {
@@ -169,6 +178,23 @@ func runs(line []byte) int {
 		return runsNow
 	case b.Result.Effect == engine.Ask:
 		return runsIfGranted
+	}
+	return runsNot
+}
+
+// hosted is the consequence of a decision about a request that a host runs by itself.
+func hosted(line []byte) int {
+	var b struct {
+		Result struct {
+			Effect engine.Effect `json:"effect"`
+			Mode   engine.Mode   `json:"mode"`
+		} `json:"result"`
+	}
+	if json.Unmarshal(line, &b) != nil {
+		return runsNot
+	}
+	if b.Result.Mode == engine.Monitor || b.Result.Effect == engine.Allow || b.Result.Effect == engine.Ask {
+		return runsElsewhere
 	}
 	return runsNot
 }
@@ -212,8 +238,8 @@ func (v *verifier) finish() {
 	v.unproved()
 }
 
-// maxBackwards is how far the records of two processes may be out of order: each takes its time before it waits for
-// the log.
+// maxBackwards is how far the records of two processes may be out of order: each takes its time before it
+// waits for the log.
 const maxBackwards = 5 * time.Minute
 
 // time counts the records that are older than the one before.

@@ -20,13 +20,15 @@ var (
 			" input/paths/*/unread/examples/* input/paths/*/git/examples/*" +
 			" input/session/recent/*/hosts/* input/session/recent/*/commands/*" +
 			" input/session/approved/*/program input/session/approved/*/dir",
-		redact.Own: "result/decision_id result/effect result/mode result/fault result/policy/revision" +
+		redact.Own: "trial hook" +
+			" result/decision_id result/effect result/mode result/fault result/policy/revision" +
 			" result/policy/bundles/* result/reasons/*/rule result/reasons/*/effect result/reasons/*/level" +
 			" result/reasons/*/severity result/reasons/*/title result/reasons/*/remediation" +
 			" exempted/*/rule exempted/*/effect exempted/*/expires fault/id fault/part input/request/id" +
 			" input/request/time input/request/tool input/request/work_dir_state input/subject/agent" +
 			" input/subject/session input/subject/user input/subject/client/name" +
 			" input/subject/client/version input/runner/name input/runner/isolation input/runner/network" +
+			" input/runner/confinement/write input/runner/confinement/read input/runner/confinement/connect" +
 			" input/shell/certainty input/shell/budget input/commands/*/options/*/certainty" +
 			" input/commands/*/certainty input/commands/*/operands/*/kind" +
 			" input/commands/*/operands/*/certainty input/commands/*/packages/*/manager" +
@@ -47,7 +49,7 @@ var (
 			" input/session/recent/*/certainty input/session/recent/*/effects/* input/session/recent/*/labels/*",
 	})
 	said = fieldsOf(map[redact.Class]string{redact.Free: "error comment by held/*/message held/*/error",
-		redact.Name: "held/*/path"})
+		redact.Name: "held/*/path changes/list/*/path changes/list/*/link"})
 )
 
 // fields is a tree of members of a record, with the class of those that are texts.

@@ -47,8 +47,15 @@ func newEdits(t *testing.T, d *memDisk, n *memNode, o VerifyOptions) *edits {
 	}
 	lines := bytes.SplitAfter(e.whole, []byte("\n"))
 	e.lines = lines[:len(lines)-1]
-	v := verifier{dir: "/s/audit", fs: d, open: map[string]place{}, granted: map[string]bool{},
-		removed: map[int]prunedFile{}, excused: map[string]bool{}}
+	v := verifier{
+		dir:     "/s/audit",
+		fs:      d,
+		open:    map[string]place{},
+		granted: map[string]bool{},
+		hosted:  map[string]bool{},
+		removed: map[int]prunedFile{},
+		excused: map[string]bool{},
+	}
 	if err := v.prepare(o); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +79,7 @@ func newEdits(t *testing.T, d *memDisk, n *memNode, o VerifyOptions) *edits {
 
 func copyOf(v verifier) verifier {
 	v.st = v.st.clone()
-	v.open, v.granted = maps.Clone(v.open), maps.Clone(v.granted)
+	v.open, v.granted, v.hosted = maps.Clone(v.open), maps.Clone(v.granted), maps.Clone(v.hosted)
 	v.tail, v.last, v.r.Problems = nil, nil, nil
 	return v
 }
@@ -238,8 +245,8 @@ func thousand(t *testing.T) (*memDisk, *memNode, []byte) {
 	return d, n, kept
 }
 
-// With a checkpoint that was published before, or with the checkpoint file beside the log, every edit of a log
-// of 1,000 records is detected. Without both, the edits pass that the documentation lists.
+// With a checkpoint that was published before, or with the checkpoint file beside the log, every edit of a
+// log of 1,000 records is detected. Without both, the edits pass that the documentation lists.
 func TestEveryEdit(t *testing.T) {
 	t.Parallel()
 	d, n, kept := thousand(t)

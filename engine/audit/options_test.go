@@ -7,6 +7,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/facts/build"
 	"github.com/sallyport-dev/sallyport/engine/redact"
 )
 
@@ -29,7 +30,7 @@ func TestValuesOfOptionsAreRedacted(t *testing.T) {
 				text = strings.Replace(text, w, "'"+w+"'", 1)
 			}
 		}
-		in := facts.NewBuilder(facts.Layout{Workspace: "/ws", Home: "/home/u"}, facts.OSFS{}, nil).Build(facts.Ask{Request: facts.Request{Command: text, WorkDir: "/ws"}})
+		in := build.NewBuilder(facts.Layout{Workspace: "/ws", Home: "/home/u"}, facts.OSFS{}, nil).Build(facts.Ask{Request: facts.Request{Command: text, WorkDir: "/ws"}})
 		p, err := encode(engine.Record{Kind: engine.KindDecision, Body: engine.DecisionBody{Input: in}}, time.Now(), redact.New([]byte("k"), redact.Extra{}), 1<<20)
 		if err != nil {
 			t.Fatal(err)

@@ -21,8 +21,8 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 )
 
-// prunedFile is what the log keeps of a file that was pruned: the first line of its .hashes file, behind which the leaf
-// hash of each record stands, 32 bytes each. A prune record has the same.
+// prunedFile is what the log keeps of a file that was pruned: the first line of its .hashes file, behind
+// which the leaf hash of each record stands, 32 bytes each. A prune record has the same.
 type prunedFile struct {
 	Segment int       `json:"segment"`
 	First   int64     `json:"first"`   // number of its first record
@@ -113,9 +113,10 @@ type Pruned struct {
 	Bytes   int64 `json:"bytes"`
 }
 
-// Prune removes the oldest files of the log in o.Dir whose records are all from before a time, and leaves their hashes, so
-// that the rest verifies, and has proofs, as before. It never removes the newest file. A record says who pruned what; it
-// is signed before anything is removed. A log that does not verify is not pruned.
+// Prune removes the oldest files of the log in o.Dir whose records are all from before a time, and leaves
+// their hashes, so that the rest verifies, and has proofs, as before. It never removes the newest file. A
+// record says who pruned what; it is signed before anything is removed. A log that does not verify is not
+// pruned.
 func Prune(o Options, before time.Time, by string) (Pruned, error) {
 	var done Pruned
 	if err := o.complete(); err != nil {
@@ -181,8 +182,8 @@ func (l *Log) remove(files []prunedFile) (done Pruned, err error) {
 	return done, nil
 }
 
-// condense writes the hashes of the files that are old enough, and returns what the prune record says, and the files that
-// are new in it.
+// condense writes the hashes of the files that are old enough, and returns what the prune record says, and
+// the files that are new in it.
 func (l *Log) condense(before time.Time) (body pruneBody, fresh []prunedFile, err error) {
 	old, err := prunedIn(l.o.fs, l.o.Dir)
 	if err != nil {
@@ -200,7 +201,8 @@ func (l *Log) condense(before time.Time) (body pruneBody, fresh []prunedFile, er
 		return body, nil, err
 	}
 	// The books of the verifier know which decisions are open at the end of a file.
-	v := &verifier{dir: l.o.Dir, fs: l.o.fs, open: map[string]place{}, granted: map[string]bool{}, excused: map[string]bool{}}
+	v := &verifier{dir: l.o.Dir, fs: l.o.fs, open: map[string]place{}, granted: map[string]bool{},
+		hosted: map[string]bool{}, excused: map[string]bool{}}
 	for e, err := range Read(l.o.Dir, Filter{Kind: engine.KindPrune}) {
 		var b pruneBody
 		if err == nil && bodyOf(e.Raw, &b) == nil {
@@ -233,6 +235,9 @@ func (l *Log) condense(before time.Time) (body pruneBody, fresh []prunedFile, er
 			open[id] = true
 		}
 		for id := range v.granted {
+			open[id] = true
+		}
+		for id := range v.hosted {
 			open[id] = true
 		}
 	}
@@ -280,8 +285,8 @@ func (l *Log) digest(segment int) (p prunedFile, leaves []byte, err error) {
 	}
 }
 
-// passPruned moves past a file that was pruned since this process read it. It reports whether there was one: that its
-// hashes go on from the last known record shows that it is the same.
+// passPruned moves past a file that was pruned since this process read it. It reports whether there was one:
+// that its hashes go on from the last known record shows that it is the same.
 func (l *Log) passPruned() (bool, error) {
 	p, leaves, err := hashesIn(l.o.fs, l.o.Dir, l.st.segment)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -51,7 +51,7 @@ func verify(fsys fileSystem, dir string, o VerifyOptions) (Report, error) {
 		return Report{}, fmt.Errorf("verify audit log: %w", err)
 	}
 	v := verifier{dir: dir, fs: fsys, open: map[string]place{}, granted: map[string]bool{},
-		removed: map[int]prunedFile{}, excused: map[string]bool{}}
+		hosted: map[string]bool{}, removed: map[int]prunedFile{}, excused: map[string]bool{}}
 	if err := v.prepare(o); err != nil {
 		return Report{}, fmt.Errorf("verify audit log: %w", err)
 	}
@@ -90,6 +90,7 @@ type verifier struct {
 	excused  map[string]bool    // decisions that were open in them
 	unasked  []string           // outcomes of decisions that may have stood in them
 	open     map[string]place   // decisions that allow and have no outcome yet
+	hosted   map[string]bool    // those of hooks: their hosts may run them, and may tell no outcome
 	granted  map[string]bool    // those that wait for an approval: not open until it is given
 }
 

@@ -11,8 +11,10 @@ type Command struct {
 	Runs     *Runs     // nil where it runs nothing else
 	Packages *Packages // nil where it handles none
 	Kube     *Kube     // nil where it chooses no cluster
+	Stores   *Stores   // nil where it stores no setting that starts a program
 	SSH      bool      // it reaches its hosts by ssh, with the user's settings
 	Filter   bool      // it prints its words and its input, changed or not, and nothing else
+	Holds    []string  // options, or words, behind which a command stands that it runs
 	Style    string
 	options  map[string]Option // by a name with its dashes
 }
@@ -34,6 +36,7 @@ func (t *Table) Command(name string) *Command {
 			return nil
 		}
 		c.Style += row.Style
+		c.Holds = append(c.Holds, row.Holds...)
 		c.Filter = c.Filter || row.Filter
 		if row.Runs != nil {
 			c.Runs = row.Runs
@@ -42,6 +45,9 @@ func (t *Table) Command(name string) *Command {
 			c.Packages = row.Packages
 		}
 		c.SSH = c.SSH || row.SSH
+		if row.Stores != nil {
+			c.Stores = row.Stores
+		}
 		if row.Kube != nil {
 			c.Kube = row.Kube
 		}

@@ -1,7 +1,7 @@
 // Package commands is the table of what programs do with their words: which options take a value, what an
 // operand is, what follows from an option. It is data, one YAML file a family of commands below table/,
-// checked by schema.json. The package finds and reads rows; it does not know the meaning of an effect or a flag,
-// and it judges nothing.
+// checked by schema.json. The package finds and reads rows; it does not know the meaning of an effect or a
+// flag, and it judges nothing.
 //
 // A row is read when its command is first asked for: a text names a handful of the two thousand commands.
 package commands
@@ -38,10 +38,18 @@ type Row struct {
 	Filter bool `yaml:"filter,omitempty"`
 	// It reaches its hosts by ssh, with the user's settings.
 	SSH bool `yaml:"ssh,omitempty"`
+	// Options, or words, behind which a command stands that it runs.
+	Holds []string `yaml:"holds,omitempty"`
+	// Lists of phrases that give the effects of its plain words, where it has no subcommand for that.
+	Words []string `yaml:"words,omitempty"`
+	// Files below the home directory that every call writes: a shell's startup file.
+	Home []string `yaml:"home,omitempty"`
 	// How it names packages and their sources; nil where it handles none.
 	Packages *Packages `yaml:"packages,omitempty"`
 	// How it chooses a cluster of Kubernetes; nil where it talks to none by a kubeconfig.
 	Kube *Kube `yaml:"kube,omitempty"`
+	// The settings that it stores and by which programs start others; nil for none.
+	Stores *Stores `yaml:"stores,omitempty"`
 	// Subcommands by their names: "push", "volume rm, volume prune".
 	Subcommands map[string]Row `yaml:"subcommands,omitempty"`
 }
@@ -87,6 +95,15 @@ type Runs struct {
 	Edits    bool   `yaml:"edits,omitempty"`    // its operands are files to edit, not a program
 	// Letter of the option with which it does so behind a program, too.
 	Inspect string `yaml:"inspect,omitempty"`
+	// Programs that images of containers start with the words behind them, by the name of the image.
+	Images map[string]string `yaml:"images,omitempty"`
+}
+
+// Stores says which settings of a command make a program start another one, or load code, later on.
+type Stores struct {
+	Verbs []string `yaml:"verbs"` // words, or options, behind which settings stand: "config set", "-w"
+	// Environment variables of the same meaning, by the name of the setting, or its end behind a dot.
+	Settings map[string]string `yaml:"settings"`
 }
 
 // Packages says how a command names packages and the places where they come from. Options stand here without

@@ -90,7 +90,8 @@ func TestIndexIsOfTheFiles(t *testing.T) {
 	}
 }
 
-// TestStaleIndexIsNotUsed has an index of other files lose the row of a command, which must be found all the same.
+// TestStaleIndexIsNotUsed has an index of other files lose the row of a command, which must be found all the
+// same.
 func TestStaleIndexIsNotUsed(t *testing.T) {
 	t.Parallel()
 	if rows := indexed(checksum() + "\n").Find("rm"); rows != nil {
@@ -188,7 +189,7 @@ func resolve(all map[string][]Row, r Row) Row {
 	return r
 }
 
-func same(a, b Row) bool {
+func same[T any](a, b T) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)
 	return errX == nil && errY == nil && bytes.Equal(x, y)
@@ -214,6 +215,58 @@ func TestSchemaListsTheWords(t *testing.T) {
 	for style := range Styles {
 		if style != "" && !slices.Contains(s.Definitions["command"].Properties["style"].Enum, style) {
 			t.Errorf("the schema lacks the style %q", style)
+		}
+	}
+}
+
+func TestWordsReadAsYAML(t *testing.T) {
+	t.Parallel()
+	var lists map[string]yaml.Node
+	document(t, "words.yaml", &lists)
+	for name, list := range lists {
+		var want []Phrase
+		for i := 0; i < len(list.Content); i += 2 {
+			var lines []string
+			if err := list.Content[i+1].Decode(&lines); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			for words := range strings.SplitSeq(strings.Join(lines, ", "), ", ") {
+				want = append(want, Phrase{strings.Fields(words), list.Content[i].Value})
+			}
+		}
+		if got := Phrases()[name]; !same(got, want) {
+			t.Errorf("list %s reads as %v, want %v", name, got, want)
+		}
+	}
+	if len(Phrases()) != len(lists) {
+		t.Errorf("there are %d lists, want %d", len(Phrases()), len(lists))
+	}
+}
+
+func TestPhraseFits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		phrase, line string
+		want         bool
+	}{
+		{"delete", "group delete x", true},
+		{"delete", "group list", false},
+		{"keyvault secret show", "keyvault secret show", true},
+		{"keyvault secret show", "beta keyvault secret show x", true},
+		{"keyvault secret show", "keyvault secret list show", false},
+		{"keyvault secret show", "keyvault secret", false},
+		{"delete-*", "x delete_user", true},
+		{"delete-*", "x delete", false},
+		{"*-delete", "mass-delete", true},
+		{"^debug", "debug object x", true},
+		{"^debug", "get debug", false},
+		{"dropdatabase", "db DropDatabase", true},
+		{"SERVICE delete-*", "iam delete-user", true},
+		{"SERVICE delete-*", "iam get-user delete-me", false},
+	} {
+		p := Phrase{Words: strings.Fields(c.phrase)}
+		if got := p.Fits(strings.Fields(c.line)); got != c.want {
+			t.Errorf("%q fits %q: %v, want %v", c.phrase, c.line, got, c.want)
 		}
 	}
 }

@@ -53,7 +53,8 @@ func own(names []string, row Row) *Entry {
 
 // tightens reports an error where a row says more of a command of the table than that it does more.
 func (t *Table) tightens(name string, row Row) error {
-	shaped := row.Runs != nil || row.Packages != nil || row.Kube != nil || row.SSH
+	shaped := row.Runs != nil || row.Packages != nil || row.Kube != nil || row.Stores != nil ||
+		row.SSH || row.Words != nil
 	if row.Like+row.Style+row.Hook+row.Last != "" || len(row.Operands) > 0 || shaped {
 		return fmt.Errorf("%s: the table has this command: "+
 			"a row may add does, subcommands and options without a value", name)

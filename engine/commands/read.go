@@ -162,6 +162,12 @@ func (r *Row) set(key string, n node) error {
 		r.Filter = n.scalar == "true"
 	case "ssh":
 		r.SSH = n.scalar == "true"
+	case "holds":
+		r.Holds = n.texts()
+	case "words":
+		r.Words = n.texts()
+	case "home":
+		r.Home = n.texts()
 	case "runs":
 		r.Runs = &Runs{}
 		return n.each(r.Runs.set)
@@ -171,6 +177,9 @@ func (r *Row) set(key string, n node) error {
 	case "kube":
 		r.Kube = &Kube{}
 		return n.each(r.Kube.set)
+	case "stores":
+		r.Stores = &Stores{}
+		return n.each(r.Stores.set)
 	case "options":
 		r.Options = make(map[string]Option, len(n.fields))
 		for _, f := range n.fields {
@@ -193,6 +202,29 @@ func (n node) each(set func(key string, value node) error) error {
 		}
 	}
 	return nil
+}
+
+func (s *Stores) set(key string, n node) error {
+	switch key {
+	case "verbs":
+		for _, verb := range n.list {
+			s.Verbs = append(s.Verbs, verb.scalar)
+		}
+	case "settings":
+		s.Settings = n.words()
+	default:
+		return fmt.Errorf("unknown field %q", key)
+	}
+	return nil
+}
+
+// words are the fields of a map of words.
+func (n node) words() map[string]string {
+	words := make(map[string]string, len(n.fields))
+	for _, f := range n.fields {
+		words[f.key] = f.node.scalar
+	}
+	return words
 }
 
 func (p *Packages) set(key string, n node) error {
@@ -299,6 +331,8 @@ func (r *Runs) set(key string, n node) (err error) {
 		r.Edits = is
 	case "inspect":
 		r.Inspect = n.scalar
+	case "images":
+		r.Images = n.words()
 	default:
 		err = fmt.Errorf("unknown field %q", key)
 	}

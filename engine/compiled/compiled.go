@@ -60,6 +60,7 @@ type DescribedRule struct {
 	Title       string                            `json:"title"`
 	Severity    string                            `json:"severity"`
 	Remediation string                            `json:"remediation"`
+	Trial       bool                              `json:"trial,omitempty"`
 	Defined     map[engine.Effect]engine.Location `json:"defined"`
 }
 

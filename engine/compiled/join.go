@@ -15,6 +15,7 @@ type Rule struct {
 	Title       string
 	Severity    string
 	Remediation string
+	Trial       bool                              // it asks for want of knowledge only
 	Defined     map[engine.Effect]engine.Location // where each set that it defines stands
 	Setting     Setting
 }
@@ -57,6 +58,7 @@ func JoinReason(in *facts.Input, r Reason, rule func(id string) (Rule, error)) (
 		Command:     f.Command,
 		Path:        f.Path,
 		Location:    from.Location(r.Effect),
+		Trial:       from.Trial && r.Effect == engine.Ask,
 	}
 	if s := from.Setting; s.From == "config" && s.Level != "own" {
 		joined.Level = s.Level

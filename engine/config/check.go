@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
@@ -81,11 +82,17 @@ func (c checker) times() {
 	}{
 		{"timeout", c.l.Timeout}, {"limits.max_timeout", c.l.Limits.MaxTimeout},
 		{"limits.grace", c.l.Limits.Grace}, {"limits.approval", c.l.Limits.Approval},
-		{"audit.checkpoint.every", c.l.Audit.Checkpoint.Every},
+		{"undo.keep", c.l.Undo.Keep},
+		{"audit.checkpoint.every", c.l.Audit.Checkpoint.Every}, {"hooks.timeout", c.l.Hooks.Timeout},
+		{"resident.idle", c.l.Resident.Idle},
 	} {
 		if t.value <= 0 {
 			c.problem(t.key, "must be greater than zero")
 		}
+	}
+	if c.l.Hooks.Timeout > Duration(20*time.Second) {
+		c.problem("hooks.timeout", "%s is more than 20s: agents let calls run whose hooks are late",
+			text(c.l.Hooks.Timeout))
 	}
 	if c.l.Timeout > c.l.Limits.MaxTimeout && c.l.Limits.MaxTimeout > 0 {
 		c.problem("timeout", "%s is more than limits.max_timeout, which is %s", text(c.l.Timeout), text(c.l.Limits.MaxTimeout))
@@ -98,8 +105,10 @@ func (c checker) sizes() {
 		value, low, high int64
 	}{
 		{"limits.output", int64(c.l.Limits.Output), 1 << 10, 1 << 30},
+		{"limits.result", int64(c.l.Limits.Result), 1 << 10, 1 << 30},
 		{"limits.background", int64(c.l.Limits.Background), 0, 1000},
 		{"limits.ring_lines", int64(c.l.Limits.RingLines), 1, 10_000_000},
+		{"undo.size", int64(c.l.Undo.Size), 1 << 20, 1 << 50},
 		{"local.scratch", int64(c.l.Local.Scratch), 1 << 20, 1 << 50},
 		{"local.pids", int64(c.l.Local.PIDs), 64, 1 << 22}, // some are the supervisor's own
 	} {

@@ -16,7 +16,8 @@ import "time"
 type Config struct {
 	// Version of this format. Always 1.
 	Version int `yaml:"version" jsonschema:"required,enum=1"`
-	// Name of the agent: the subject of every decision and record. Letters, digits, ".", "_" and "-", at most 64.
+	// Name of the agent: the subject of every decision and record. Letters, digits, ".", "_" and "-", at
+	// most 64.
 	Agent string `yaml:"agent"`
 	// Read-write root and default working directory. Default: the directory in which sallyport is started.
 	Workspace Path `yaml:"workspace"`
@@ -38,7 +39,8 @@ type Config struct {
 	Rules map[string]string `yaml:"rules" jsonschema:"enum=off,enum=warn,enum=ask,enum=deny"`
 	// Findings of one rule that are waived for commands that match a pattern, until a date.
 	Exemptions []Exemption `yaml:"exemptions"`
-	// Patterns of generated files, which may be deleted unread: matched against a name, or with "/" against a path below its root.
+	// Patterns of generated files, which may be deleted unread: matched against a name, or with "/" against
+	// a path below its root.
 	Generated []string `yaml:"generated"`
 	// Labels of files and their copies, for policies: names, and patterns of paths.
 	Labels map[string][]string `yaml:"labels"`
@@ -46,24 +48,67 @@ type Config struct {
 	Policies []string `yaml:"policies"`
 	// Public keys (PEM) for bundles of policies. With any, a bundle must be signed by one of them.
 	PolicyKeys []Path `yaml:"policy_keys"`
-	// How servers are reached from which policies come. An address under policies that none of these covers is reached by their defaults.
+	// How servers are reached from which policies come. An address under policies that none of these covers
+	// is reached by their defaults.
 	PolicyServers []PolicyServer `yaml:"policy_servers"`
-	// Evaluator of the built-in rules: topdown, OPA's interpreter; wasm, the same rules compiled to WebAssembly; auto: wasm where this machine runs it as native code. Decisions are the same.
+	// Evaluator of the built-in rules: topdown, OPA's interpreter; wasm, the same rules compiled to
+	// WebAssembly; auto: wasm where this machine runs it as native code. Decisions are the same.
 	Evaluator string `yaml:"evaluator" jsonschema:"enum=auto,enum=topdown,enum=wasm"`
-	// Rules compiled to WebAssembly: .wasm files, and bundles (.tar.gz) made by "opa build -t wasm". A manifest stands beside each.
+	// Rules compiled to WebAssembly: .wasm files, and bundles (.tar.gz) made by "opa build -t wasm". A
+	// manifest stands beside each.
 	Plugins []Path `yaml:"plugins"`
 	// Environment of the commands.
 	Environment Environment `yaml:"environment"`
 	// Settings of the runner local.
 	Local Local `yaml:"local"`
+	// The earlier versions of files that commands change, for sallyport env undo.
+	Undo Undo `yaml:"undo"`
 	// Settings of the runners docker and docker-sudo.
 	Docker Docker `yaml:"docker"`
-	// sallyport-supervisor, the program that runs commands in sandboxes and containers. Default: the one beside sallyport, or in PATH.
+	// sallyport-supervisor, the program that runs commands in sandboxes and containers. Default: the one
+	// beside sallyport, or in PATH.
 	Supervisor Path `yaml:"supervisor"`
 	// Runners of the operator's own, by name: any command that reaches a supervisor.
 	Runners map[string]Remote `yaml:"runners"`
+	// Hooks of agents that keep their own tools.
+	Hooks Hooks `yaml:"hooks"`
+	// Questions of policies to a person.
+	Approvals Approvals `yaml:"approvals"`
+	// The resident process, which answers hooks and checks of the programs of an installation.
+	Resident Resident `yaml:"resident"`
 	// The audit log.
 	Audit Audit `yaml:"audit"`
+}
+
+// Resident are the settings of sallyport serve.
+type Resident struct {
+	// auto: the first hook, or check, starts it; never. Decisions are the same without it, and slower.
+	Start string `yaml:"start" jsonschema:"enum=auto,enum=never"`
+	// It ends after that long without a call.
+	Idle Duration `yaml:"idle"`
+}
+
+// Hooks are the settings of sallyport hook.
+type Hooks struct {
+	// judge: only decide; the agent's own tools run what is allowed, as you. run: the agent's shell runs
+	// allowed commands by sallyport exec, where runner says, if the agent lets a hook change a call.
+	Mode string `yaml:"mode" jsonschema:"enum=judge,enum=run"`
+	// How long one hook may take. After it the call is refused. At most 20s: agents let calls run whose hooks
+	// are late.
+	Timeout Duration `yaml:"timeout"`
+	// An allowed call runs without a question of the agent's own.
+	Approve bool `yaml:"approve"`
+}
+
+// Undo is the record of changes.
+type Undo struct {
+	// Keep the earlier version of each file that a command changes, where the runner can
+	// (docs/environments.md).
+	Enabled bool `yaml:"enabled"`
+	// Space for the earlier versions of all sessions together. The oldest sessions go first.
+	Size Size `yaml:"size"`
+	// How long the earlier versions of a session are kept after its last change.
+	Keep Duration `yaml:"keep"`
 }
 
 // Limits are upper bounds.
@@ -76,10 +121,22 @@ type Limits struct {
 	Approval Duration `yaml:"approval"`
 	// Output kept per stream, half from its beginning and half from its end.
 	Output Size `yaml:"output"`
+	// Output of a command that an MCP result carries, over both streams. read_file pages through the rest.
+	Result Size `yaml:"result"`
 	// Background jobs that may run at once.
 	Background int `yaml:"background"`
 	// Lines kept per stream of a background job.
 	RingLines int `yaml:"ring_lines"`
+}
+
+// Approvals are questions of policies to a person.
+type Approvals struct {
+	// Where nobody can be asked, wait for an answer by sallyport approvals, at most limits.approval.
+	Wait bool `yaml:"wait"`
+	// Before a person is asked about a command whose effects are not known, run it in a trial
+	// (docs/trials.md). Its changes of files are applied if the policies allow them. Files of secrets are
+	// hidden from it.
+	Trial bool `yaml:"trial"`
 }
 
 // Grant is a granted place.
@@ -101,9 +158,11 @@ type Grant struct {
 type Commands struct {
 	// Every command in the text must match one of these, wholly. Empty: no such limit.
 	Allow []Pattern `yaml:"allow"`
-	// No command in the text may match one of these from its start: "git push" also matches "git push-fake", "git push( |$)" does not.
+	// No command in the text may match one of these from its start: "git push" also matches "git push-fake",
+	// "git push( |$)" does not.
 	Deny []Pattern `yaml:"deny"`
-	// Files with rows of your own for the command table, in the format of docs/command-table.md. Commands of the built-in table can only be restricted.
+	// Files with rows of your own for the command table, in the format of docs/command-table.md. Commands of
+	// the built-in table can only be restricted.
 	Table []Path `yaml:"table"`
 }
 
@@ -115,15 +174,18 @@ type Exemption struct {
 	Match Pattern `yaml:"match" jsonschema:"required"`
 	// Reason, for readers of the audit log.
 	Reason string `yaml:"reason" jsonschema:"required"`
-	// Last day (UTC) on which it holds, as 2026-12-31, or an RFC 3339 time. Sallyport warns two weeks ahead. A running server drops it when it expires.
+	// Last day (UTC) on which it holds, as 2026-12-31, or an RFC 3339 time. Sallyport warns two weeks ahead.
+	// A running server drops it when it expires.
 	Expires Date `yaml:"expires" jsonschema:"required"`
 }
 
-// PolicyServer says how a server of policies is reached. It is asked again and again; the last bundle that was accepted judges until there is a later one.
+// PolicyServer says how a server of policies is reached. It is asked again and again; the last bundle that
+// was accepted judges until there is a later one.
 type PolicyServer struct {
 	// Beginning of its addresses, such as https://policies.example.com/fleet: https, or http on this machine.
 	URL string `yaml:"url" jsonschema:"required"`
-	// Accept http from other machines, too. Without policy_keys, anyone on the way could then change the policies.
+	// Accept http from other machines, too. Without policy_keys, anyone on the way could then change the
+	// policies.
 	InsecureHTTP bool `yaml:"insecure_http"`
 	// File with a token that is sent as "Authorization: Bearer". It is read anew for every request.
 	TokenFile Path `yaml:"token_file"`
@@ -139,11 +201,13 @@ type PolicyServer struct {
 	Timeout Duration `yaml:"timeout"`
 	// Largest bundle. Default: 16MiB.
 	MaxSize Size `yaml:"max_size"`
-	// Path below url of a discovery bundle that names the bundles of this machine, in place of addresses under policies.
+	// Path below url of a discovery bundle that names the bundles of this machine, in place of addresses
+	// under policies.
 	Discovery string `yaml:"discovery"`
 	// Report the bundles in use and their errors to the server: POST to /status below url.
 	Status bool `yaml:"status"`
-	// Send a copy of each decision record, redacted as in the audit log: POST to /logs below url. The audit log remains the record.
+	// Send a copy of each decision record, redacted as in the audit log: POST to /logs below url. The audit
+	// log remains the record.
 	DecisionLogs bool `yaml:"decision_logs"`
 	// Labels of this machine in status and decision logs.
 	Labels map[string]string `yaml:"labels"`
@@ -159,9 +223,11 @@ type Polling struct {
 
 // Environment configures the environment of commands, besides the basic variables.
 type Environment struct {
-	// auto: .venv of the working directory or of the workspace, if there is one; none; or the directory of a virtual environment.
+	// auto: .venv of the working directory or of the workspace, if there is one; none; or the directory of a
+	// virtual environment.
 	Venv string `yaml:"venv"`
-	// Words put before every command, such as "uv run". They are judged with it. With a prefix no venv is used.
+	// Words put before every command, such as "uv run". They are judged with it. With a prefix no venv is
+	// used.
 	Prefix string `yaml:"prefix"`
 	// File of NAME=VALUE lines that commands get.
 	EnvFile Path `yaml:"env_file"`
@@ -175,23 +241,27 @@ type Environment struct {
 
 // Local are the settings of the runner local.
 type Local struct {
-	// auto: bubblewrap where it works, and no sandbox where it does not, which every result tells; bubblewrap: nothing runs without it; none.
+	// auto: a sandbox of bubblewrap, and nothing runs where this machine cannot make one; bubblewrap: the
+	// same, and an error on systems other than Linux; none: commands run as you, not confined.
 	Sandbox string `yaml:"sandbox" jsonschema:"enum=auto,enum=bubblewrap,enum=none"`
 	// host, or none: no network, which needs a sandbox.
 	Network string `yaml:"network" jsonschema:"enum=host,enum=none"`
-	// Commands in a sandbox may make sockets of the family AF_UNIX, for programs that do not work without, such as browsers and gpg.
+	// Commands in a sandbox may make sockets of the family AF_UNIX, for programs that do not work without,
+	// such as browsers and gpg.
 	UnixSockets bool `yaml:"unix_sockets"`
-	// How much /tmp, /var/tmp, /dev/shm and the home directory of a sandbox may hold, each. They lie in memory.
+	// Size of /tmp, /var/tmp, /dev/shm and the home of a sandbox, each, in memory: at most local.memory / 8.
 	Scratch Size `yaml:"scratch"`
 	// Processes and threads that may exist in a sandbox at once.
 	PIDs int `yaml:"pids"`
-	// Memory of a sandbox, such as 4g. Default: three quarters of the machine's. It needs a control group that sallyport may make.
+	// Memory of a sandbox, such as 4g. Default: three quarters of the machine's. It needs a control group
+	// that sallyport may make.
 	Memory Size `yaml:"memory"`
 }
 
 // Remote is a runner of the operator's own.
 type Remote struct {
-	// Command line that connects its input and output to sallyport-supervisor. Its first word is a name, looked for beside sallyport and then in PATH, or an absolute path.
+	// Command line that connects its input and output to sallyport-supervisor. Its first word is a name,
+	// looked for beside sallyport and then in PATH, or an absolute path.
 	Command []string `yaml:"command"`
 	// Manifest of an installed runner (docs/runners.md), in place of a command line of your own.
 	Plugin Path `yaml:"plugin"`
@@ -211,7 +281,8 @@ type Audit struct {
 	Dir Path `yaml:"dir"`
 	// Regular expressions (RE2) to redact, besides the built-in ones.
 	Redact []Pattern `yaml:"redact"`
-	// How long records are kept: sallyport audit prune removes files that are older. 2160h are 90 days. Default: for ever.
+	// How long records are kept: sallyport audit prune removes files that are older. 2160h are 90 days.
+	// Default: for ever.
 	Retention Duration `yaml:"retention"`
 	// Signed checkpoints.
 	Checkpoint Checkpoint `yaml:"checkpoint"`
@@ -221,7 +292,8 @@ type Audit struct {
 type Checkpoint struct {
 	// Time between checkpoints of a log that is written to.
 	Every Duration `yaml:"every"`
-	// Places outside the log that get each checkpoint: a file, syslog:, journald:, command:PATH or https://WITNESS#KEY.
+	// Places outside the log that get each checkpoint: a file, syslog:, journald:, command:PATH or
+	// https://WITNESS#KEY.
 	Publish []string `yaml:"publish"`
 }
 
@@ -241,6 +313,7 @@ func Defaults(host Host) Config {
 			Grace:      Duration(400 * time.Millisecond),
 			Approval:   Duration(2 * time.Minute),
 			Output:     1 << 20,
+			Result:     24 << 10,
 			Background: 10,
 			RingLines:  10000,
 		},
@@ -251,7 +324,10 @@ func Defaults(host Host) Config {
 		},
 		Environment: Environment{Venv: "auto"},
 		Local:       Local{Sandbox: "auto", Network: "host", Scratch: 1 << 30, PIDs: 2048},
+		Undo:        Undo{Enabled: true, Size: 1 << 30, Keep: Duration(7 * 24 * time.Hour)},
 		Docker:      Docker{Network: "none", Pull: "never", PIDs: 512, OpenFiles: 4096, Tmp: 1 << 30, Packages: Packages{Network: "same", OnFailure: "stop"}},
+		Resident:    Resident{Start: "auto", Idle: Duration(10 * time.Minute)},
+		Hooks:       Hooks{Mode: "judge", Timeout: Duration(10 * time.Second)},
 		Audit:       Audit{Dir: Path(defaultAuditDir(host)), Checkpoint: Checkpoint{Every: Duration(10 * time.Second)}},
 	}
 }

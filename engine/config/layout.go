@@ -101,7 +101,7 @@ func (l *Loaded) self() []facts.Place {
 	}
 	for _, p := range l.Plugins {
 		add(string(p), "self_policy")
-		add(pluginManifest(string(p)), "self_policy")
+		add(PluginManifest(string(p)), "self_policy")
 	}
 	for _, s := range l.PolicyServers {
 		add(string(s.CAFile), "self_policy")
@@ -114,13 +114,19 @@ func (l *Loaded) self() []facts.Place {
 	add(string(l.Audit.Dir), "self_audit")
 	add(filepath.Join(filepath.Dir(string(l.Audit.Dir)), "keys"), "self_key") // where the log keeps its keys
 	add(l.SessionsDir(), "self_audit")
+	add(l.HooksDir(), "self_audit")
 	add(l.EnvironmentsDir(), "self_audit")
 	add(l.SandboxDir(), "self_audit")
 	add(l.HeldDir(), "self_audit")
+	add(l.UndoDir(), "self_audit")
+	add(l.UndoSharedDir(), "self_audit")
+	add(l.ApprovalsDir(), "self_socket")
+	add(l.ResidentDir(), "self_socket")
+	add(l.CompiledDir(), "self_policy")
 	return places
 }
 
-// pluginManifest is where the manifest of a plugin stands (docs/writing-plugins.md).
-func pluginManifest(module string) string {
+// PluginManifest is where the manifest of a plugin stands (docs/writing-plugins.md).
+func PluginManifest(module string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(module, ".wasm"), ".tar.gz") + ".manifest.json"
 }

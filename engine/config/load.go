@@ -53,6 +53,8 @@ type Loaded struct {
 	host     Host
 	unnamed  bool // the file names no workspace
 	where    map[string]position
+	copies   []string
+	files    map[string]string
 	compiled string // CompiledDir of the configuration that this one tries out; "" for its own
 }
 
@@ -141,6 +143,81 @@ func (l *Loaded) HeldDir() string {
 	return xdg(l.host, "XDG_STATE_HOME", ".local/state", "held")
 }
 
+// UndoDir is where the earlier versions of changed files are kept, beside the sessions. It is "" if there is
+// neither $XDG_STATE_HOME nor a home directory.
+func (l *Loaded) UndoDir() string {
+	return xdg(l.host, "XDG_STATE_HOME", ".local/state", "undo")
+}
+
+// UndoSharedDir is the part of UndoDir that containers write.
+func (l *Loaded) UndoSharedDir() string {
+	return xdg(l.host, "XDG_STATE_HOME", ".local/state", "undo-shared")
+}
+
+// HooksDir is where the allowed requests of hooks are kept until their agents tell how they ended, beside the
+// sessions. It is "" when there is neither $XDG_STATE_HOME nor a home directory.
+func (l *Loaded) HooksDir() string {
+	return xdg(l.host, "XDG_STATE_HOME", ".local/state", "hooks")
+}
+
+// Hosted is the configuration under which requests are judged that an agent runs by its own tools: on this
+// machine, not confined, with all variables of sallyport's own environment. places are granted besides.
+func (l *Loaded) Hosted(places []Grant) *Loaded {
+	h := *l
+	h.Runner = "local"
+	h.Local.Sandbox, h.Local.Network = "none", "host"
+	h.Environment = Environment{Venv: "none", PassAll: true}
+	h.Paths = slices.Concat(l.Paths, places)
+	return &h
+}
+
+// Confined is the configuration under which commands of this machine run in the sandbox or not at all.
+func (l *Loaded) Confined() *Loaded {
+	c := *l
+	c.Local.Sandbox = "bubblewrap"
+	return &c
+}
+
+// wrappedTime is the time limit of an agent that runs in a sandbox.
+const wrappedTime = 30 * 24 * time.Hour
+
+// Wrapped is the configuration under which an agent itself runs: in the sandbox of this machine, with places
+// and variables of its own, and with copies of files in its home directory. files are read-only files with
+// their content, which it has besides.
+func (l *Loaded) Wrapped(places []Grant, copies, variables []string, files map[string]string) *Loaded {
+	w := *l.Confined()
+	w.Runner = "local"
+	w.Environment.Prefix = ""
+	w.Environment.Env = slices.Concat(l.Environment.Env, variables)
+	w.Limits.MaxTimeout, w.Timeout = Duration(wrappedTime), Duration(wrappedTime)
+	w.Paths = slices.Clone(l.Paths)
+	for _, g := range places {
+		if !slices.ContainsFunc(w.Paths, func(have Grant) bool { return have.Path == g.Path }) {
+			w.Paths = append(w.Paths, g)
+		}
+	}
+	w.copies, w.files = copies, files
+	return &w
+}
+
+// Files are files that the sandbox has besides, with their content.
+func (l *Loaded) Files() map[string]string { return l.files }
+
+// Copies are the files of which the sandbox has copies that are thrown away.
+func (l *Loaded) Copies() []string { return l.copies }
+
+// ApprovalsDir is where questions wait for sallyport approvals, beside the sessions. It is "" if there is
+// neither $XDG_STATE_HOME nor a home directory.
+func (l *Loaded) ApprovalsDir() string {
+	return xdg(l.host, "XDG_STATE_HOME", ".local/state", "approvals")
+}
+
+// ResidentDir is where the resident process is reached, beside the sessions. It is "" if there is neither
+// $XDG_STATE_HOME nor a home directory.
+func (l *Loaded) ResidentDir() string {
+	return xdg(l.host, "XDG_STATE_HOME", ".local/state", "resident")
+}
+
 // SandboxDir is the cache of facts about sandboxes, beside the sessions. It is "" if there is neither
 // $XDG_STATE_HOME nor a home directory.
 func (l *Loaded) SandboxDir() string {
@@ -158,7 +235,10 @@ func (l *Loaded) CompiledDir() string {
 
 // StateDir is where sallyport remembers things between its runs. It is "" when there is neither
 // $XDG_STATE_HOME nor a home directory.
-func (l *Loaded) StateDir() string { return xdg(l.host, "XDG_STATE_HOME", ".local/state", "") }
+func (l *Loaded) StateDir() string { return StateDir(l.host) }
+
+// StateDir is Loaded.StateDir without a configuration.
+func StateDir(host Host) string { return xdg(host, "XDG_STATE_HOME", ".local/state", "") }
 
 // Named reports whether the file names the workspace.
 func (l *Loaded) Named() bool { return !l.unnamed }
@@ -290,7 +370,7 @@ func (l *Loaded) Trial(home, workspace, profile, more string) (*Loaded, error) {
 		}
 	}
 	t.host.Getenv = func(name string) string {
-		if name == "XDG_CONFIG_HOME" { // it lies in the home that is left
+		if name == "XDG_CONFIG_HOME" || name == "XDG_STATE_HOME" { // they lie in the home that is left
 			return ""
 		}
 		return l.host.Getenv(name)

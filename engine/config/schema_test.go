@@ -46,6 +46,9 @@ func reflected(t *testing.T) *jsonschema.Schema {
 	if err := r.AddGoComments("github.com/sallyport-dev/sallyport/engine/config", ".", jsonschema.WithFullComment()); err != nil {
 		t.Fatal(err)
 	}
+	for name, comment := range r.CommentMap {
+		r.CommentMap[name] = strings.Join(strings.Fields(comment), " ")
+	}
 	s := r.Reflect(&Config{})
 	s.ID, s.Title = "https://github.com/sallyport-dev/sallyport/config", "sallyport.yaml"
 	rules, _ := s.Properties.Get("rules")
@@ -231,7 +234,8 @@ func rows(b *strings.Builder, s *jsonschema.Schema, typ reflect.Type, prefix str
 		if len(outer.AnyOf) > 0 {
 			inner = outer.AnyOf[0]
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", name, valueName(f), defaultName(outer, f), strings.ReplaceAll(strings.ReplaceAll(outer.Description, "\n", " "), "|", `\|`))
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", name, valueName(f), defaultName(outer, f),
+			strings.ReplaceAll(outer.Description, "|", `\|`))
 		switch {
 		case f.Type.Kind() == reflect.Struct && inner.Properties != nil:
 			rows(b, inner, f.Type, name+".")

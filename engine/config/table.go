@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/sallyport-dev/sallyport/engine/commands"
-	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/facts/call"
 )
 
 // table reads the rows of the operator's own into a table of commands.
@@ -52,7 +52,7 @@ func (c checker) addRows(file string) error {
 		names = append(names, strings.Split(list, ", ")...)
 	}
 	slices.Sort(names)
-	if err := facts.CheckTable(with, names); err != nil {
+	if err := call.CheckTable(with, names); err != nil {
 		return err
 	}
 	c.l.table = with

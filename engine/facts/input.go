@@ -6,6 +6,7 @@
 package facts
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sallyport-dev/sallyport/engine/commands"
+	"github.com/sallyport-dev/sallyport/engine/facts/term"
 )
 
 // Version is the version of the policy input that this package builds.
@@ -55,6 +57,7 @@ type Request struct {
 	TimeoutSeconds float64   `json:"timeout_seconds"`  // as it will be enforced
 	Background     bool      `json:"background"`
 	Stdin          bool      `json:"stdin"` // it reads what somebody gives it, which nobody has judged
+	Trial          bool      `json:"trial"` // of the tool changes: those of a trial, which are not made yet
 	Env            []string  `json:"env"`   // names of the variables that the child gets
 }
 
@@ -78,6 +81,28 @@ type Runner struct {
 	Isolation string `json:"isolation"` // "none", "namespace", "container", "remote"
 	Network   string `json:"network"`   // "none", "host", "bridge", …
 	Elevated  bool   `json:"elevated"`  // elevated commands stay inside this environment, for this very call
+
+	Confinement Confinement `json:"confinement"`
+}
+
+// Confinement has the results of trials that run inside an environment at its start: "holds", "open" if the
+// trial succeeded, or "untried".
+type Confinement struct {
+	Write   string `json:"write"`   // to make a file outside of the granted places
+	Read    string `json:"read"`    // to read a hidden file
+	Connect string `json:"connect"` // to connect to a port on the loopback of this machine
+}
+
+// Results of trials.
+const (
+	Holds   = "holds"
+	Open    = "open"
+	Untried = "untried"
+)
+
+// Known is c with trials that were not made as such.
+func (c Confinement) Known() Confinement {
+	return Confinement{cmp.Or(c.Write, Untried), cmp.Or(c.Read, Untried), cmp.Or(c.Connect, Untried)}
 }
 
 // Shell says how well the text was understood.
@@ -289,6 +314,7 @@ type Path struct {
 	Unread     Unread   `json:"unread"`     // with delete: what the session has not read there
 	Git        Versions `json:"git"`        // with delete: what git holds of the files there
 	Generated  bool     `json:"generated"`  // matches the operator's patterns of generated files, below its root
+	Size       int      `json:"size"`       // bytes of a file that a trial made or changed; 0 for others
 	Command    int      `json:"command"`    // index into commands; -1 for a file tool
 	// OperatorLabels are those of the files that it reaches, by their place or as copies; sorted.
 	OperatorLabels []string `json:"operator_labels"`
@@ -330,15 +356,15 @@ func Schema() ([]byte, error) {
 	return append(out, '\n'), err
 }
 
-// values lists the closed sets of strings by the JSON path of their field, without indexes.
-func values(path string) []string {
+// Values lists the closed sets of strings by the JSON path of their field, without indexes.
+func Values(path string) []string {
 	switch path {
 	case ".commands.effects", ".session.recent.effects":
-		return effectNames[:]
+		return term.EffectNames[:]
 	case ".commands.flags":
-		return flagNames
+		return term.FlagNames
 	case ".paths.labels", ".session.labels", ".session.recent.labels":
-		return labelNames
+		return term.LabelNames
 	}
 	return strings.Split(map[string]string{
 		".request.work_dir_state": "dir missing not_a_dir unreadable",
@@ -358,7 +384,7 @@ func values(path string) []string {
 		".paths.zone":             "workspace context temporary protected outside system home credential self",
 		".paths.permission":       "read write none",
 		".paths.seen":             "read created none",
-		".paths.git.state":        strings.Join(gitStates, " "),
+		".paths.git.state":        strings.Join(GitStates, " "),
 
 		".paths.obeyed_by.severity": "high medium low",
 
@@ -392,8 +418,11 @@ func schemaOf(t reflect.Type, path string) map[string]any {
 		return map[string]any{"type": "number"}
 	}
 	s := map[string]any{"type": "string"}
-	if v := values(path); v[0] != "" || len(v) > 1 {
+	if v := Values(path); v[0] != "" || len(v) > 1 {
 		s["enum"] = v
 	}
 	return s
 }
+
+// GitStates are the states of Versions, the worst last.
+var GitStates = []string{"none", "clean", "untracked", "changed", "unknown"}

@@ -83,6 +83,7 @@ type Touch struct {
 	Path      string // absolute or relative to the workspace
 	Access    string // "read", "write", "delete", "execute"
 	Recursive bool
+	Size      int64 // bytes of a file that a trial made or changed
 }
 
 // OSFS looks at the files of this machine. Paths are slash-separated, also on Windows.

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/facts/term"
 )
 
 const (
@@ -37,8 +39,8 @@ func EventOf(in *Input) Event {
 		for _, t := range c.Targets {
 			hosts[t.Host] = true
 		}
-		if slices.Contains(c.Flags, flagNames[flagDownloads]) {
-			labels[labelNames[labelDownloaded]] = true
+		if slices.Contains(c.Flags, term.FlagNames[term.FlagDownloads]) {
+			labels[term.LabelNames[term.LabelDownloaded]] = true
 		}
 		name := c.Name
 		if c.Subcommand != "" {
@@ -56,14 +58,14 @@ func EventOf(in *Input) Event {
 		if p.Command < 0 {
 			effects[p.Access] = true
 		}
-		if p.Access != "read" || slices.Contains(p.Labels, labelNames[labelMetadata]) {
+		if p.Access != "read" || slices.Contains(p.Labels, term.LabelNames[term.LabelMetadata]) {
 			continue
 		}
 		add(labels, p.Labels)
 		add(operator, p.OperatorLabels)
 	}
-	e.Effects, e.Hosts = sorted(effects), sorted(hosts)
-	e.Labels, e.OperatorLabels = sorted(labels), sorted(operator)
+	e.Effects, e.Hosts = Sorted(effects), Sorted(hosts)
+	e.Labels, e.OperatorLabels = Sorted(labels), Sorted(operator)
 	e.Hosts, e.Cut = bounded(e.Hosts, e.Cut)
 	e.Commands, e.Cut = bounded(e.Commands, e.Cut)
 	return e
@@ -92,7 +94,8 @@ func ApprovalOf(in *Input) []Approved {
 	return all
 }
 
-func sorted(set map[string]bool) []string {
+// Sorted lists a set in order. An empty set is an empty list, which JSON writes as [].
+func Sorted(set map[string]bool) []string {
 	list := slices.AppendSeq(make([]string, 0, len(set)), maps.Keys(set))
 	slices.Sort(list)
 	return list

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/facts/build"
 )
 
 func open(t *testing.T, dir, session string) *Ledger {
@@ -270,7 +271,7 @@ func TestLabelsOfCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	build := facts.NewBuilder(facts.Layout{
+	build := build.NewBuilder(facts.Layout{
 		Workspace: dir, Roots: []facts.Root{{Path: dir, Write: true, Zone: "workspace"}},
 		Labels: []facts.PathLabel{{Name: "customer", Patterns: []string{dir + "/data/**"}}},
 	}, facts.OSFS{}, l)

@@ -130,7 +130,7 @@ func (n *Note) command(p *facts.Path) *facts.Command {
 func (n *Note) showsContent(p *facts.Path) bool {
 	c := n.command(p)
 	if c == nil {
-		return true
+		return !p.Recursive
 	}
 	switch c.Name {
 	case "ls", "stat", "test", "[", "[[", "du", "df", "find", "tree", "readlink", "realpath", "basename", "dirname",

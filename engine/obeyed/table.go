@@ -13,9 +13,10 @@ var groups = []Group{
 			{"Qwen Code", "**/.qwen/settings.json"},
 			{"Cursor", `**/.cursor/mcp.json **/.cursor/hooks.json **/.cursor/hooks/** **/.cursor/cli.json
 				**/.cursor/cli-config.json **/.cursor/permissions.json **/.cursor/environment.json`},
-			{"GitHub Copilot", `**/.vscode/mcp.json **/.github/hooks/** ~/.copilot/config.json
-				~/.copilot/mcp-config.json`},
-			{"OpenCode", "**/opencode.json **/opencode.jsonc **/.opencode/plugin/** **/.opencode/plugins/**"},
+			{"GitHub Copilot", `**/.vscode/mcp.json **/.vscode/hooks/** **/.github/hooks/**
+				~/.copilot/config.json ~/.copilot/mcp-config.json ~/.copilot/hooks/**`},
+			{"OpenCode", `**/opencode.json **/opencode.jsonc **/.opencode/plugin/** **/.opencode/plugins/**
+				~/.config/opencode/plugin/** ~/.config/opencode/plugins/**`},
 			{"Crush", "**/crush.json **/.crush.json"},
 			{"Amp", "**/.amp/settings.json ~/.config/amp/settings.json"},
 			{"Factory", "**/.factory/settings.json **/.factory/hooks.json **/.factory/mcp.json"},
@@ -30,6 +31,21 @@ var groups = []Group{
 		}},
 	{Kind: AgentConfig, Severity: High, Starts: "the test and lint commands that it names, after its next edit",
 		Files: []Files{{"aider", "**/.aider.conf.yml"}}},
+
+	// Agents: skills, commands and further agents, whose files may name hooks, servers and shell commands.
+	{Kind: AgentConfig, Severity: High,
+		Starts: "the hooks, servers and commands that it names, with its next session or use", Files: []Files{
+			{"Claude Code", `**/.claude/skills/** **/.claude/agents/** **/.claude/commands/**
+				**/.claude/plugins/**`},
+			{"Codex", "**/.codex/agents/**"},
+			{"Gemini CLI", "**/.gemini/commands/** **/.gemini/agents/**"},
+			{"Qwen Code", "**/.qwen/commands/** **/.qwen/extensions/**"},
+			{"GitHub Copilot", "**/.github/agents/** ~/.copilot/agents/**"},
+			{"OpenCode", `**/.opencode/command/** **/.opencode/commands/** **/.opencode/tool/**
+				**/.opencode/tools/** ~/.config/opencode/command/** ~/.config/opencode/commands/**
+				~/.config/opencode/tool/** ~/.config/opencode/tools/**`},
+			{"Factory", "**/.factory/commands/**"},
+		}},
 
 	// Agents: instructions.
 	{Kind: AgentConfig, Severity: Low, Files: []Files{

@@ -16,12 +16,12 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/audit"
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/redact"
-	"github.com/sallyport-dev/sallyport/plugins/plain"
+	"github.com/sallyport-dev/sallyport/plugins"
 )
 
 // recorder judges texts as the program does and puts the decisions on record. Nothing runs.
 type recorder struct {
-	gate *plain.Gate
+	gate *plugins.Sallyport
 	log  *audit.Log
 	dir  string // of the log and its keys
 }
@@ -46,7 +46,7 @@ func newRecorder(t *testing.T) *recorder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := plain.Assemble(t.Context(), loaded, "test")
+	g, err := plugins.Assemble(t.Context(), loaded, plugins.Options{Version: "test", CheckOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -22,6 +24,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/bundle"
+	"github.com/open-policy-agent/opa/v1/dependencies"
 )
 
 // IsBundle reports whether a place of policies is a bundle, by its name.
@@ -282,3 +285,143 @@ func curve(bits int) (string, error) {
 
 // IsRemote reports whether a place of policies is the address of a bundle.
 func IsRemote(place string) bool { return strings.Contains(place, "://") }
+
+// readBundle gathers the modules and the data of a bundle that is a file.
+func (s *fileSet) readBundle(file string) {
+	info, err := os.Stat(file)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	var text []byte
+	if err == nil {
+		text, err = os.ReadFile(file)
+	}
+	if err != nil {
+		s.problem(file, "read policies: %v", err)
+		return
+	}
+	s.unpack(file, text)
+}
+
+// unpack gathers the modules and the data of a bundle.
+func (s *fileSet) unpack(file string, text []byte) {
+	b, err := openBundle(text, s.keys)
+	if err == nil {
+		err = s.inOrder(file, b.Manifest)
+	}
+	if err != nil {
+		s.problem(file, "%v", err).as("bundle")
+		return
+	}
+	before := len(s.sources)
+	for _, m := range b.Modules {
+		if name := path.Clean("/" + m.Path); isModule(name) {
+			s.sources = append(s.sources, &source{name: below(file, name[1:]), text: string(m.Raw),
+				custom: true})
+		}
+	}
+	if len(s.sources) == before {
+		s.problem(file, "read policies: no .rego file in it").as("bundle").suggest("a bundle that holds " +
+			"WebAssembly alone belongs under plugins")
+	}
+	if len(b.Data) > 0 {
+		s.bundleData(file, b.Data)
+	}
+}
+
+func (s *fileSet) bundleData(file string, data map[string]any) {
+	for key := range data {
+		if key != "custom" {
+			s.problem(file, "read data: data.%s lies outside data.custom", key).as("data")
+			return
+		}
+	}
+	sum := sha256.Sum256([]byte(fmt.Sprint(data)))
+	s.documents = append(s.documents, document{name: below(file, "data.json"),
+		sum: hex.EncodeToString(sum[:]), value: data})
+}
+
+// inOrder refuses a signed bundle that is older than one that judged, and notes its serial. Without keys a
+// serial proves nothing: anybody may write it.
+func (s *fileSet) inOrder(place string, m bundle.Manifest) error {
+	if len(s.keys) == 0 {
+		return nil
+	}
+	serial, err := serialOf(m)
+	if err == nil {
+		err = s.known.Check(place, serial)
+	}
+	if err != nil {
+		return fmt.Errorf("verify bundle: %w", err)
+	}
+	if serial > 0 {
+		s.serials[place] = serial
+	}
+	return nil
+}
+
+// below is the name of a file of a place as it is shown: a directory, a bundle, or the address of one.
+func below(place, name string) string {
+	if IsRemote(place) {
+		return place + "/" + name
+	}
+	return filepath.Join(place, filepath.FromSlash(name))
+}
+
+// wasmFile is where the module lies in a bundle of OPA's.
+const wasmFile = "/policy.wasm"
+
+// addModule compiles the sets of the rules in a bundle to WebAssembly, each an entrypoint as stock OPA would
+// make it, and puts the module into the bundle, beside the sources.
+func (o BundleOptions) addModule(ctx context.Context, loaded *ruleSet, b *bundle.Bundle) error {
+	var entrypoints []string
+	for _, r := range loaded.rules {
+		if !r.custom() {
+			continue
+		}
+		if err := loaded.selfContained(r); err != nil {
+			return err
+		}
+		for _, verb := range r.verbs() {
+			entrypoints = append(entrypoints, r.id+"/"+verb)
+		}
+	}
+	set := &fileSet{}
+	set.read(o.Builtin, "", false, isModule)
+	set.readCustom(o.Dirs, isModule)
+	set.leaveOutCompiled()
+	set.sources = slices.DeleteFunc(set.sources, func(src *source) bool {
+		// it needs a registry, and is no part of a rule
+		return !src.custom && path.Dir(filepath.ToSlash(src.name)) == "sallyport/main"
+	})
+	module, err := set.assemble(ctx, entrypoints...)
+	if err != nil {
+		return err
+	}
+	b.WasmModules = []bundle.WasmModuleFile{{URL: wasmFile, Path: wasmFile, Raw: module}}
+	for _, e := range entrypoints {
+		b.Manifest.WasmResolvers = append(b.Manifest.WasmResolvers,
+			bundle.WasmResolver{Entrypoint: e, Module: wasmFile})
+	}
+	return nil
+}
+
+// selfContained refuses a rule that reads the configuration: other programs that run the module do not have
+// it.
+func (p *ruleSet) selfContained(r *rule) error {
+	for _, verb := range r.verbs() {
+		set := ast.NewBody(ast.NewExpr(ast.NewTerm(r.pkg.Append(ast.StringTerm(verb)))))
+		refs, err := dependencies.Base(p.compiler, set)
+		if err != nil {
+			return fmt.Errorf("compile policies: rule %s: %w", r.id, err)
+		}
+		for _, ref := range refs {
+			if ref.HasPrefix(ast.MustParseRef("data.sallyport")) {
+				return fmt.Errorf("compile policies: rule %s asks for %s, which only sallyport's own "+
+					"configuration has: leave it out of what is built with --wasm",
+					r.id, strings.TrimSuffix(ref.String(), "[_]"))
+			}
+		}
+	}
+	return nil
+}

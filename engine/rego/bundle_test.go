@@ -229,11 +229,11 @@ func TestBuildBundleRefusesWhatDoesNotLoad(t *testing.T) {
 func TestReloadFollowsBundles(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "b.tar.gz")
-	before := look([]string{file})
+	before := Look([]string{file})
 	if err := os.WriteFile(file, []byte("x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if look([]string{file}) == before {
+	if Look([]string{file}) == before {
 		t.Error("a bundle that comes makes no difference")
 	}
 }

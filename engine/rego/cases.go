@@ -3,6 +3,8 @@ package rego
 import (
 	"bytes"
 	"cmp"
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +12,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +20,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/compiled"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
@@ -106,12 +110,22 @@ type Surroundings struct {
 	Isolation string `yaml:"isolation"`
 	Network   string `yaml:"network"`
 	Elevated  bool   `yaml:"elevated"`
+	// Open are the trials that succeed in it (facts.Confinement): write, read, connect.
+	Open []string `yaml:"open"`
 }
 
 // Facts are the facts about the runner.
 func (s Surroundings) Facts() facts.Runner {
+	tried := func(what string) string {
+		if slices.Contains(s.Open, what) {
+			return facts.Open
+		}
+		return facts.Holds
+	}
 	return facts.Runner{
-		Name: cmp.Or(s.Name, "local"), Isolation: cmp.Or(s.Isolation, "none"), Network: cmp.Or(s.Network, "host"), Elevated: s.Elevated,
+		Name: cmp.Or(s.Name, "local"), Isolation: cmp.Or(s.Isolation, "none"),
+		Network: cmp.Or(s.Network, "host"), Elevated: s.Elevated,
+		Confinement: facts.Confinement{Write: tried("write"), Read: tried("read"), Connect: tried("connect")},
 	}
 }
 
@@ -273,4 +287,44 @@ func (c caseReader) one(n *yaml.Node) (Case, bool) {
 func readable(text string) bool {
 	_, _, ok := facts.ReadTouches(text)
 	return ok
+}
+
+// Agree judges in by the compiled rules and by the reference, and holds one judgement against the other:
+// effect, reasons, their texts and their order. Where they differ the error says how. both is false where the
+// evaluator has no compiled rules, so that there is nothing to compare.
+func (e *Evaluator) Agree(ctx context.Context, in *facts.Input) (both bool, err error) {
+	if e.machine == nil {
+		return false, nil
+	}
+	reference, err := e.Reference()
+	if err != nil {
+		return false, err
+	}
+	ours, oursErr := e.Evaluate(ctx, in)
+	theirs, theirsErr := reference.Evaluate(ctx, in)
+	ours.Spent, theirs.Spent = nil, nil
+	if (oursErr == nil) == (theirsErr == nil) && reflect.DeepEqual(ours, theirs) {
+		return true, nil
+	}
+	return true, fmt.Errorf("the evaluators disagree about %s: compiled: %s; topdown: %s", inShort(in),
+		said(ours, oursErr), said(theirs, theirsErr))
+}
+
+// inShort names an input by its request.
+func inShort(in *facts.Input) string {
+	if in == nil {
+		return "no input"
+	}
+	return fmt.Sprintf("%s %q", in.Request.Tool, compiled.Shorten(in.Request.Command))
+}
+
+func said(j engine.Judgement, err error) string {
+	if err != nil {
+		return "fault: " + err.Error()
+	}
+	text, err := json.Marshal(j)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }

@@ -11,12 +11,14 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/sallyport-dev/sallyport/engine/compiled"
+	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
 
 // metadata is a rule package's description of itself.
 type metadata struct {
 	title, description    string
 	severity, remediation string
+	trial                 bool   // its questions are about missing knowledge, which a trial can give
 	profile               string // under which the examples are meant; "" for standard
 	examples, lookalikes  []string
 	config                map[string]any // the operator's settings for the examples
@@ -76,7 +78,8 @@ func (s *fileSet) metadata(a *ast.Annotations) metadata {
 	s.annotationKeys(a)
 	texts := map[string]*string{"severity": &m.severity, "remediation": &m.remediation, "profile": &m.profile}
 	lists := map[string]*[]string{"examples": &m.examples, "lookalikes": &m.lookalikes}
-	known := slices.Concat(slices.Collect(maps.Keys(texts)), slices.Collect(maps.Keys(lists)), []string{"config"})
+	keys := slices.Concat(slices.Collect(maps.Keys(texts)), slices.Collect(maps.Keys(lists)))
+	known := append(keys, "config", "trial")
 	for _, key := range slices.Sorted(maps.Keys(a.Custom)) {
 		value := a.Custom[key]
 		var ok bool
@@ -87,6 +90,12 @@ func (s *fileSet) metadata(a *ast.Annotations) metadata {
 			*lists[key], ok = stringsOf(value)
 		case key == "config":
 			m.config = s.config(a, value)
+			continue
+		case key == "trial":
+			if m.trial, ok = value.(bool); !ok {
+				const problem = "METADATA has a custom.trial that is not true or false"
+				s.at(keyLocation(a, key), problem).as("metadata")
+			}
 			continue
 		default: // a team's own keys are its own business
 			if near := nearest(key, known); near != "" {
@@ -190,3 +199,38 @@ func (r *rule) metadata() (metadata, error) {
 	}
 	return m, nil
 }
+
+// CheckCustomID reports the problem with the id of a custom rule, such as custom/git/no_push: it must be a
+// package and a name in Rego.
+func CheckCustomID(id string) error {
+	parts := strings.Split(id, "/")
+	if parts[0] != "custom" {
+		hint := "custom/" + strings.TrimPrefix(id, "/")
+		if nearest(parts[0], []string{"custom"}) != "" {
+			hint = "custom/" + strings.Join(parts[1:], "/")
+		}
+		hint = strings.ReplaceAll(strings.ToLower(hint), "-", "_")
+		if CheckCustomID(hint) != nil {
+			hint = "custom/CATEGORY/NAME"
+		}
+		return fmt.Errorf("rule id %q: rules of your own are below custom: did you mean %q?", id, hint)
+	}
+	if len(parts) < 3 {
+		return fmt.Errorf("rule id %q: want custom/CATEGORY/NAME", id)
+	}
+	for _, part := range parts[1:] {
+		switch {
+		case slices.Contains(ast.KeywordsForRegoVersion(ast.RegoV1), part):
+			return fmt.Errorf("rule id %q: %s is a keyword of Rego: choose another name", id, part)
+		case !identifier.MatchString(part):
+			return fmt.Errorf("rule id %q: %q: rule names use lower-case letters, digits and _, as in "+
+				"no_push", id, part)
+		case strings.HasSuffix(part, "_test"):
+			return fmt.Errorf("rule id %q: %s would be taken for a test: choose a name that does not end "+
+				"in _test", id, part)
+		}
+	}
+	return nil
+}
+
+var identifier = lazyregexp.New(`^[a-z][a-z0-9_]*$`)

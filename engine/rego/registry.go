@@ -1,12 +1,16 @@
 package rego
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/topdown"
 
 	"github.com/sallyport-dev/sallyport/engine/compiled"
 )
@@ -19,9 +23,8 @@ const registryFile = "sallyport/registry"
 // of the decision.
 //
 // A set that can hold something only when some fact is there stands below when, by that fact, and
-// costs nothing while the fact is missing; the others stand in always. The entrypoint counts all
-// of rules as evaluated only where it has looked for all kinds of facts. waitsFor tells such sets:
-// it is (*rule).waitsFor, or unconditional.
+// costs nothing while the fact is missing; the others stand in always. waitsFor tells such sets: it is
+// (*rule).waitsFor, or unconditional.
 func registry(rules []*rule, waitsFor func(r *rule, verb string) []fact) string {
 	return writeRegistry(rules, waitsFor, false)
 }
@@ -92,7 +95,6 @@ func writeRegistry(rules []*rule, waitsFor func(r *rule, verb string) []fact, el
 		b.WriteString("} if true\n")
 	}
 	fmt.Fprintf(&b, "\nrules := %s if true\n\ndigest := %q if true\n\nalways := %s if true\n", asSet(ids), compiled.DigestOf(ids), always)
-	fmt.Fprintf(&b, "\nkinds := %s if true\n\nwaiting := %v if true\n", asSet(keyed), len(when) > 0)
 	if len(more) > 0 {
 		b.WriteString("\noptional := [sets | some category in data.sallyport.optional; sets := _of[category]] if data.sallyport.optional\n")
 		for _, category := range slices.Sorted(maps.Keys(more)) {
@@ -101,13 +103,29 @@ func writeRegistry(rules []*rule, waitsFor func(r *rule, verb string) []fact, el
 	} else {
 		b.WriteString("\noptional := [] if true\n")
 	}
-	if len(when) == 0 { // OPA refuses a lookup in an empty object
-		b.WriteString("\nwhen.named[\"\"] := {\"deny\": {}} if true\n")
-	}
+	kinds := map[string]bool{}
 	for _, f := range slices.SortedFunc(maps.Keys(when), fact.compare) {
+		kinds[f.kind] = true
 		fmt.Fprintf(&b, "\nwhen.%s[%v] := %s if true\n", f.kind, ast.String(f.name), when[f])
 	}
+	b.WriteString("\n" + concerned(slices.Sorted(maps.Keys(kinds))))
 	return b.String()
+}
+
+// concerned lists the sets below when whose facts are there. Where lib does not have an object of facts it is
+// undefined, and the entrypoint counts no rule as evaluated.
+func concerned(kinds []string) string {
+	if len(kinds) == 0 {
+		return "concerned := [] if true\n"
+	}
+	var lists, objects strings.Builder
+	for _, kind := range kinds {
+		object := libRoot.Append(ast.StringTerm(kind))
+		fmt.Fprintf(&lists, "\t\t[sets | some fact, _ in %v; sets := when.%s[fact]],\n", object, kind)
+		fmt.Fprintf(&objects, "\t%v\n", object)
+	}
+	return "concerned := [sets |\n\tsome list in [\n" + lists.String() + "\t]\n\tsome sets in list\n] if {\n" +
+		objects.String() + "}\n"
 }
 
 // setsByVerb groups the rules by the verb of their sets.
@@ -139,4 +157,101 @@ func asSet(texts []string) ast.Value {
 		set.Add(ast.StringTerm(t))
 	}
 	return set
+}
+
+// Function returns a builtin function of Rego for evaluators other than OPA's own, such as compiled
+// policies: nil where policies may not use one of that name. Arguments and the result are values in
+// Rego's notation, so that sets stay sets; a result of "" means undefined. An error of the function
+// is an error, as in the evaluation of policies here.
+func Function(name string) func(ctx context.Context, args []string) (string, error) {
+	allowed := slices.ContainsFunc(capabilities().Builtins, func(b *ast.Builtin) bool { return b.Name == name })
+	call := topdown.GetBuiltin(name)
+	if !allowed || call == nil {
+		return nil
+	}
+	return func(ctx context.Context, args []string) (string, error) {
+		terms := make([]*ast.Term, len(args))
+		for i, text := range args {
+			var err error
+			if terms[i], err = parseValue(text); err != nil {
+				return "", fmt.Errorf("%s: argument %d: %w", name, i+1, err)
+			}
+		}
+		var result *ast.Term
+		b := topdown.BuiltinContext{Context: ctx, Cancel: topdown.NewCancel(), Capabilities: capabilities()}
+		err := call(b, terms, func(t *ast.Term) error {
+			result = t
+			return nil
+		})
+		if err != nil || result == nil {
+			return "", err
+		}
+		var text strings.Builder
+		if err := notation(&text, result.Value); err != nil {
+			return "", fmt.Errorf("%s: %w", name, err)
+		}
+		return text.String(), nil
+	}
+}
+
+// parseValue reads a value. Most are plain texts, for which the parser of Rego would be a detour.
+func parseValue(text string) (*ast.Term, error) {
+	if strings.HasPrefix(text, `"`) {
+		var s string
+		if json.Unmarshal([]byte(text), &s) == nil {
+			return ast.StringTerm(s), nil
+		}
+	}
+	return ast.ParseTerm(text)
+}
+
+// notation writes a value with the escapes of JSON, which all readers of Rego values know.
+func notation(w *strings.Builder, v ast.Value) error {
+	list := func(opening, closing string, each func(func(*ast.Term) error) error) error {
+		w.WriteString(opening)
+		first := true
+		err := each(func(t *ast.Term) error {
+			if !first {
+				w.WriteByte(',')
+			}
+			first = false
+			return notation(w, t.Value)
+		})
+		w.WriteString(closing)
+		return err
+	}
+	switch v := v.(type) {
+	case ast.Null, ast.Boolean, ast.Number:
+		w.WriteString(v.String())
+		return nil
+	case ast.String:
+		text, err := json.Marshal(string(v))
+		w.Write(text)
+		return err
+	case *ast.Array:
+		return list("[", "]", v.Iter)
+	case ast.Set:
+		if v.Len() == 0 {
+			w.WriteString("set()")
+			return nil
+		}
+		return list("{", "}", v.Iter)
+	case ast.Object:
+		w.WriteByte('{')
+		first := true
+		err := v.Iter(func(key, value *ast.Term) error {
+			if !first {
+				w.WriteByte(',')
+			}
+			first = false
+			if err := notation(w, key.Value); err != nil {
+				return err
+			}
+			w.WriteByte(':')
+			return notation(w, value.Value)
+		})
+		w.WriteByte('}')
+		return err
+	}
+	return errors.New("its result is no value")
 }

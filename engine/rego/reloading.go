@@ -29,7 +29,7 @@ type Reloading struct {
 
 // NewReloading follows dirs, from which e was loaded; load does that anew.
 func NewReloading(e *Evaluator, dirs []string, load func(context.Context) (*Evaluator, error)) *Reloading {
-	r := &Reloading{dirs: dirs, load: load, loaded: look(dirs)}
+	r := &Reloading{dirs: dirs, load: load, loaded: Look(dirs)}
 	r.seen = r.loaded
 	r.current.Store(e)
 	return r
@@ -56,7 +56,7 @@ func (r *Reloading) Evaluate(ctx context.Context, in *facts.Input) (engine.Judge
 func (r *Reloading) Reload(ctx context.Context, accept func(engine.PolicyBody) error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := look(r.dirs)
+	now := Look(r.dirs)
 	settled := now == r.seen
 	r.seen = now
 	if !settled || now == r.loaded {
@@ -105,9 +105,9 @@ func (r *Reloading) swap(before engine.PolicyInfo, next *Evaluator, accept func(
 	return nil
 }
 
-// look is a summary of directories, without the content of the files: their names, sizes and times. Errors
+// Look is a summary of directories, without the content of the files: their names, sizes and times. Errors
 // are part of it.
-func look(dirs []string) string {
+func Look(dirs []string) string {
 	sum := sha256.New()
 	for _, dir := range dirs {
 		if IsRemote(dir) {
@@ -119,7 +119,7 @@ func look(dirs []string) string {
 				fmt.Fprintf(sum, "%q %v\n", dir, err)
 				continue
 			}
-			fmt.Fprintf(sum, "%q %v %d %d\n", dir, info.Mode(), info.Size(), info.ModTime().UnixNano())
+			fmt.Fprintf(sum, "%q %s\n", dir, state(info))
 			continue
 		}
 		files := os.DirFS(dir)
@@ -143,10 +143,14 @@ func look(dirs []string) string {
 				fmt.Fprintf(sum, "%q %v\n", name, err)
 				return nil
 			}
-			fmt.Fprintf(sum, "%q %v %d %d\n", name, info.Mode(), info.Size(), info.ModTime().UnixNano())
+			fmt.Fprintf(sum, "%q %s\n", name, state(info))
 			return nil
 		})
 		fmt.Fprintf(sum, "%q %v\n", dir, err)
 	}
 	return string(sum.Sum(nil))
+}
+
+func state(info fs.FileInfo) string {
+	return fmt.Sprint(info.Mode(), info.Size(), info.ModTime().UnixNano(), Changed(info))
 }

@@ -78,7 +78,7 @@ func (p *ruleSet) interpret(files *fileSet, opts Options) {
 func rulesOf(d compiled.Description) []*rule {
 	rules := make([]*rule, len(d.Rules))
 	for i, r := range d.Rules {
-		about := metadata{title: r.Title, severity: r.Severity, remediation: r.Remediation}
+		about := metadata{title: r.Title, severity: r.Severity, remediation: r.Remediation, trial: r.Trial}
 		rules[i] = &rule{id: r.ID, defined: r.Defined, about: func() (metadata, []Problem) { return about, nil }}
 	}
 	return rules
@@ -259,4 +259,29 @@ func (s *fileSet) leaveOutCompiled() {
 	s.sources = slices.DeleteFunc(s.sources, func(src *source) bool {
 		return !src.custom && (!custom || !refers && strings.HasPrefix(src.name, filepath.Join("sallyport", "rules")+string(filepath.Separator)))
 	})
+}
+
+// revisions names the content of each custom directory: equal revisions judge alike.
+func (s *fileSet) revisions(dirs []string) map[string]string {
+	revisions := make(map[string]string, len(dirs))
+	for _, dir := range dirs {
+		prefix := below(dir, "x")
+		prefix = prefix[:len(prefix)-1]
+		var lines []string
+		for _, src := range s.sources {
+			if src.custom && strings.HasPrefix(src.name, prefix) {
+				sum := sha256.Sum256([]byte(src.text))
+				lines = append(lines, strings.TrimPrefix(src.name, prefix)+" "+hex.EncodeToString(sum[:]))
+			}
+		}
+		for _, d := range s.documents {
+			if strings.HasPrefix(d.name, prefix) {
+				lines = append(lines, strings.TrimPrefix(d.name, prefix)+" "+d.sum)
+			}
+		}
+		slices.Sort(lines)
+		sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
+		revisions[dir] = hex.EncodeToString(sum[:16])
+	}
+	return revisions
 }

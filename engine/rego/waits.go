@@ -10,7 +10,7 @@ import (
 )
 
 // A fact is a key of a shared object of facts: {"with_flag", "force"} is lib.with_flag.force. The
-// key is there if and only if some command or path has that fact (data.sallyport.lib.present).
+// key is there if and only if some command or path has that fact (package data.sallyport.lib).
 type fact struct{ kind, name string }
 
 func (f fact) compare(g fact) int {
@@ -399,7 +399,7 @@ func isDeclaration(expr *ast.Expr) bool {
 	return ok
 }
 
-// present calls note for the facts of an input, those of data.sallyport.lib.present, until it returns false.
+// present calls note for the facts of an input, those by which lib has its objects, until it returns false.
 func present(in *facts.Input, note func(fact) bool) {
 	each := func(kind string, names ...string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool { return !note(fact{kind, name}) })

@@ -85,6 +85,7 @@ type Command struct {
 	Name       string         // base name of the command word, "" when it is not known
 	Words      []value.Word   // argv, or nil for a bare assignment or redirect
 	Assigns    []value.Assign // assignments for this command, or made by it
+	Handed     []value.Assign // variables of Steering that the text set or removed before, and that it gets
 	Redirects  []Redirect     // its own and those of enclosing compound commands
 	Via        []string       // what carries it, outermost first: "sudo", "bash -c", "xargs", "find -exec", "heredoc", "python -c", "script ./x.sh"
 	Elevated   bool           // under sudo, su, doas, pkexec, run0, …
@@ -98,6 +99,10 @@ type Command struct {
 	Background bool // started with &, coproc, nohup, setsid, disown
 	Start, End int  // byte offsets into the text that was asked for; those of the carrier for nested ones
 }
+
+// Steering are the variables by which Sallyport, and the agents that it guards, find their configuration and
+// each other's programs. A star stands for any end.
+const Steering = "SALLYPORT_* HOME XDG_CONFIG_HOME XDG_STATE_HOME XDG_RUNTIME_DIR PATH"
 
 // Limits bound the work of Parse in steps, never in time. The zero value means the defaults.
 type Limits struct {

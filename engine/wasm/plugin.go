@@ -22,7 +22,8 @@ type Options struct {
 	Cache  string // directory of compiled modules; "" for none
 	// Levels sets rules of the plugin to off, warn, ask or deny, by rule id.
 	Levels map[string]string
-	// Exemptions are rule ids in the order of facts.Layout.Exemptions; those of other rules mean nothing here.
+	// Exemptions are rule ids in the order of facts.Layout.Exemptions; those of other rules mean nothing
+	// here.
 	Exemptions []string
 	// Functions gives compiled policies the builtin functions of Rego that OPA's runtime for WebAssembly
 	// has not, or has and should not use. nil, and a result of nil: there are none.
@@ -213,8 +214,11 @@ func sampleInput() *facts.Input {
 			Time: time.Unix(0, 0).UTC(), Tool: "execute_command", Command: "cat notes.txt", WorkDir: "/work", WorkDirState: "dir",
 			WorkDirAllowed: true, TimeoutSeconds: 60, Env: []string{"PATH"},
 		},
-		Runner: facts.Runner{Name: "local", Isolation: "none", Network: "host"},
-		Shell:  facts.Shell{Parsed: true, Certainty: "exact", Legacy: []string{}},
+		Runner: facts.Runner{
+			Name: "local", Isolation: "none", Network: "host",
+			Confinement: facts.Confinement{Write: facts.Open, Read: facts.Open, Connect: facts.Open},
+		},
+		Shell: facts.Shell{Parsed: true, Certainty: "exact", Legacy: []string{}},
 		Commands: []facts.Command{{
 			Name: "cat", Program: "cat", Known: true, Argv: []string{"cat", "notes.txt"}, Env: []string{}, Certainty: "exact", Via: []string{},
 			Pipeline: facts.Pipeline{Length: 1}, Inputs: []int{}, Effects: []string{"read"}, Flags: []string{}, Hosts: []string{},

@@ -2,6 +2,7 @@ package baddays
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,11 +10,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/runners/docker"
 	"github.com/sallyport-dev/sallyport/runners/runnertest"
+	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
 // mortal is an engine of one test, which may die.
@@ -25,8 +29,8 @@ type mortal struct {
 	said bytes.Buffer
 }
 
-// newMortal starts an engine with the little of the tests' image in it that is needed. data is its place for images and containers; ""
-// for one below a directory of its own.
+// newMortal starts an engine with the little of the tests' image in it that is needed. data is its place for
+// images and containers; "" for one below a directory of its own.
 func newMortal(t *testing.T, data string) *mortal {
 	t.Helper()
 	leftout.Command(t, "dockerd")
@@ -52,7 +56,8 @@ func newMortal(t *testing.T, data string) *mortal {
 	return m
 }
 
-// packed makes an archive of what these tests run of an image. To bring all of it takes minutes on a slow disk.
+// packed makes an archive of what these tests run of an image. To bring all of it takes minutes on a slow
+// disk.
 const (
 	packedImage = "sallyport-test/packed:latest"
 	packed      = `cd / && { printf '%s\n' etc/passwd etc/group tmp var/tmp opt home
@@ -93,7 +98,8 @@ func (m *mortal) die() {
 // end takes everything away that the engine started.
 func (m *mortal) end() {
 	_ = m.cmd.Process.Signal(syscall.SIGTERM)
-	_ = m.cmd.Wait() // it gives its containers 15 seconds
+	_ = m.cmd.Process.Signal(syscall.SIGCONT) // a failed test may have left it stopped
+	_ = m.cmd.Wait()                          // it gives its containers 15 seconds
 	for _, pid := range m.own() {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
@@ -124,6 +130,20 @@ func (m *mortal) options(h *home) docker.Options {
 	return o
 }
 
+// lasting starts a command that lasts and leaves a process of a session of its own, both with a tag. A
+// timeout of 0 is the usual one.
+func lasting(t *testing.T, env engine.Environment, h *home, timeout time.Duration) (engine.Process, string) {
+	t.Helper()
+	tag := runnertest.NewTag()
+	c := prepared(t, env, h.workspace, `echo begun; (setsid sleep "$TAG" &); sleep "$TAG"`)
+	if c.Env = append(c.Env, "TAG="+tag); timeout > 0 {
+		c.Timeout = timeout
+	}
+	p := start(t, env, c)
+	begun(t, p, tag)
+	return p, tag
+}
+
 // TestEngineDies kills the engine between commands and in the middle of one, and brings it back.
 func TestEngineDies(t *testing.T) {
 	leftout.NeedRoot(t)
@@ -143,11 +163,7 @@ func TestEngineDies(t *testing.T) {
 	m.start()
 	env = open(t, r, h.spec())
 	serves(t, env, h.workspace)
-	tag := runnertest.NewTag()
-	c := prepared(t, env, h.workspace, `echo begun; (setsid sleep "$TAG" &); sleep "$TAG"`)
-	c.Env = append(c.Env, "TAG="+tag)
-	p := start(t, env, c)
-	begun(t, p, tag)
+	p, tag := lasting(t, env, h, 0)
 	m.die()
 	x := ended(t, p)
 	says(t, x.Error, "engine does not answer", "is lost")
@@ -159,6 +175,29 @@ func TestEngineDies(t *testing.T) {
 	if out := strings.TrimSpace(cliAt(t, m, "ps", "-aq")); out != "" {
 		t.Errorf("containers are left: %s", out)
 	}
+}
+
+// TestEngineStops stops the engine in the middle of a command. No request waits without end, and requests
+// after the engine went on find the session again.
+func TestEngineStops(t *testing.T) {
+	leftout.NeedRoot(t)
+	t.Parallel()
+	m := newMortal(t, "")
+	h := newHome(t)
+	r := contain(t, m.options(h))
+	env := open(t, r, h.spec())
+	p, tag := lasting(t, env, h, 5*time.Second)
+	must(t, m.cmd.Process.Signal(syscall.SIGSTOP))
+	x := ended(t, p)
+	if !errors.Is(x.Error, wire.ErrSilent) || x.Code != -1 {
+		t.Errorf("%+v", x)
+	}
+	says(t, x.Error, "engine does not answer")
+	gone(t, tag)
+	_, err := r.Open(t.Context(), h.spec())
+	says(t, err, m.host(), "does not answer in time")
+	must(t, m.cmd.Process.Signal(syscall.SIGCONT))
+	again(t, h, r, env)
 }
 
 func cliAt(t *testing.T, m *mortal, words ...string) string {

@@ -2,11 +2,8 @@ package baddays
 
 import (
 	"testing"
-	"time"
 
-	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
-	"github.com/sallyport-dev/sallyport/runners/runnertest"
 )
 
 // TestOutOfMemory kills a member of a pipeline for want of memory: the exit status is that of the last
@@ -36,34 +33,4 @@ func TestOutOfMemory(t *testing.T) {
 		t.Errorf("a command that did nothing is told of %d kills", x.OOMKills)
 	}
 	serves(t, env, h.workspace)
-}
-
-// TestForkBomb bombs a container up to its limit: the time limit holds, nothing is left, and the next
-// command finds the environment as it was.
-func TestForkBomb(t *testing.T) {
-	leftout.Full(t, leftout.Slow)
-	h := newHome(t)
-	o := h.container(t)
-	o.PIDs = 128
-	env := open(t, contain(t, o), h.spec())
-	for _, text := range []string{
-		`bomb() { bomb | bomb & }; bomb; sleep "$TAG"`,
-		`for i in $(seq 2000); do (setsid sleep "$TAG" &) ; done; sleep "$TAG"`,
-		`(trap '' TERM; while :; do (trap '' TERM; setsid sleep "$TAG" & sleep "$TAG" &); done)`,
-	} {
-		tag := runnertest.NewTag()
-		c := prepared(t, env, h.workspace, text)
-		c.Timeout = 2 * time.Second
-		c.Env = append(c.Env, "TAG="+tag)
-		x := ended(t, start(t, env, c))
-		if x.Error != nil || x.Survivors != 0 {
-			t.Errorf("%s: %v, %d survivors", text, x.Error, x.Survivors)
-		}
-		gone(t, tag)
-		if _, broken := env.(engine.Remote); broken && env.(engine.Remote).Err() != nil {
-			t.Errorf("%s: the environment broke: %v", text, env.(engine.Remote).Err())
-			env = open(t, contain(t, o), h.spec())
-		}
-		serves(t, env, h.workspace)
-	}
 }

@@ -69,4 +69,7 @@ func TestNoPermission(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	says(t, fmt.Errorf("%s", strings.TrimSpace(string(out))), socket, "group docker", "permission denied")
+	if n := strings.Count(string(out), "permission denied"); n != 1 {
+		t.Errorf("the cause is told %d times: %s", n, out)
+	}
 }

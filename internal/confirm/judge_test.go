@@ -14,6 +14,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/facts/build"
 	"github.com/sallyport-dev/sallyport/engine/rego"
 	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/policies"
@@ -23,7 +24,7 @@ import (
 type judge struct {
 	mu       sync.Mutex
 	policies *rego.Evaluator
-	builders map[bool]*facts.Builder // by whether the text is for dash
+	builders map[bool]*build.Builder // by whether the text is for dash
 }
 
 func newJudge(t testing.TB) *judge {
@@ -34,9 +35,9 @@ func newJudge(t testing.TB) *judge {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := &judge{policies: e, builders: map[bool]*facts.Builder{}}
+	j := &judge{policies: e, builders: map[bool]*build.Builder{}}
 	for _, posix := range []bool{false, true} {
-		j.builders[posix] = facts.NewBuilder(facts.Layout{
+		j.builders[posix] = build.NewBuilder(facts.Layout{
 			Workspace: Dir, Home: Home, Roots: []facts.Root{{Path: Dir, Write: true, Zone: "workspace"}},
 			Temporary: []string{"/tmp", "/var/tmp"}, POSIX: posix,
 		}, newMemory(), nil)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/sallyport-dev/sallyport/internal/await"
@@ -70,6 +71,33 @@ func run(t *testing.T, dir string, env []string, argv ...string) result {
 	return result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
 }
 
+// confines reports whether this machine makes sandboxes.
+var confines = sync.OnceValue(func() bool {
+	dir, err := os.MkdirTemp("", "sallyport-e2e-confines-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	cmd := exec.Command(program, "exec", "--", "true")
+	cmd.Dir, cmd.Env = filepath.Join(dir, "project"), []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}
+	return os.Mkdir(cmd.Dir, 0o700) == nil && cmd.Run() == nil
+})
+
+// withoutSandbox is the line of a configuration for machines that make none.
+const withoutSandbox = "local: {sandbox: none}\n"
+
+// configure writes the configuration of the user of a home.
+func configure(t *testing.T, home, text string) {
+	t.Helper()
+	dir := filepath.Join(home, ".config", "sallyport")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // home makes a home with a workspace and returns both and the environment of a user who lives there.
 func home(t *testing.T) (workspace string, env []string) {
 	t.Helper()
@@ -78,6 +106,9 @@ func home(t *testing.T) (workspace string, env []string) {
 	workspace = filepath.Join(h, "project")
 	if err := os.MkdirAll(workspace, 0o755); err != nil {
 		t.Fatal(err)
+	}
+	if !confines() {
+		configure(t, h, "version: 1\n"+withoutSandbox)
 	}
 	return workspace, []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + h, "USER=user", "LANG=C.UTF-8",

@@ -40,14 +40,11 @@ func newServer(t *testing.T, config ...string) *server {
 	t.Helper()
 	workspace, env := home(t)
 	if len(config) > 0 {
-		dir := filepath.Join(filepath.Dir(workspace), ".config", "sallyport")
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
 		text := "version: 1\nworkspace: " + workspace + "\n" + strings.Join(config, "\n") + "\n"
-		if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+		if !strings.Contains(text, "\nlocal:") && !confines() {
+			text += withoutSandbox
 		}
+		configure(t, filepath.Dir(workspace), text)
 	}
 	return &server{
 		t: t, workspace: workspace, env: env, errs: filepath.Join(filepath.Dir(workspace), "stderr"), gone: make(chan struct{}),

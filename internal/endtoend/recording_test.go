@@ -9,11 +9,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
 // TestRecording holds the recorded session of the README against a new recording.
 func TestRecording(t *testing.T) {
 	t.Parallel()
+	leftout.Command(t, "bwrap")
 	workspace, env := home(t)
 	script, err := filepath.Abs("../../docs/recording.sh")
 	if err != nil {
@@ -32,7 +35,7 @@ func TestRecording(t *testing.T) {
 		for _, m := range regexp.MustCompile(`(?m)^<text .*?>(.*)</text>$`).FindAllStringSubmatch(svg, -1) {
 			out.WriteString(html.UnescapeString(m[1]) + "\n")
 		}
-		return steady(confinement.ReplaceAllString(out.String(), ""))
+		return steady(out.String())
 	}
 	shown := lines(string(picture))
 	if strings.Count(shown, "\n") < 20 {

@@ -45,6 +45,8 @@ func TestRefusalsInAThrowAwayRoot(t *testing.T) {
 		"inline perl, shell":    `perl -e 'system("rm -rf ~")'`,
 		"behind an allowed one": `true && { ls; rm -rf ~; }`,
 	}
+	const gate = `printf 'version: 1\nlocal: {sandbox: none}\n' >/state/none.yaml
+sallyport --config /state/none.yaml exec -c "$1"; echo "exit: $?"`
 	for name, text := range texts {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -53,7 +55,7 @@ func TestRefusalsInAThrowAwayRoot(t *testing.T) {
 			if !strings.Contains(alone.stdout, "precious: gone") {
 				t.Fatalf("without the gate the text does no harm, so this case shows nothing:\n%s%s", alone.stdout, alone.stderr)
 			}
-			gated := run(t, "/", nil, append(root, "bash", "-c", probe(`sallyport exec -c "$1"; echo "exit: $?"`), "probe", text)...)
+			gated := run(t, "/", nil, append(root, "bash", "-c", probe(gate), "probe", text)...)
 			if !strings.Contains(gated.stdout, "precious: kept") || !strings.Contains(gated.stdout, "exit: 126") {
 				t.Errorf("through the gate, want exit 126 and everything kept:\n%s%s", gated.stdout, gated.stderr)
 			}

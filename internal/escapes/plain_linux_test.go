@@ -17,6 +17,7 @@ func (plainFiles) Lstat(path string) (fs.FileInfo, error)     { return os.Lstat(
 func (plainFiles) ReadLink(path string) (string, error)       { return os.Readlink(path) }
 func (plainFiles) ReadDir(path string) ([]fs.DirEntry, error) { return os.ReadDir(path) }
 func (plainFiles) Open(path string) (io.ReadCloser, error)    { return os.Open(path) }
+func (plainFiles) Chmod(path string, mode fs.FileMode) error  { return os.Chmod(path, mode) }
 func (plainFiles) Mkdir(path string) error                    { return os.MkdirAll(path, 0o755) }
 func (plainFiles) Symlink(target, path string) error          { return os.Symlink(target, path) }
 func (plainFiles) Remove(path string) error                   { return os.Remove(path) }

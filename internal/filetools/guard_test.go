@@ -45,7 +45,7 @@ func newGuarded(t *testing.T, more string, files map[string]string) *guarded {
 	g.all = &place{t: t, dir: g.home}
 	g.all.put(map[string]string{"project/": "", "lib/": "", "doc/": "", "other/": "", "one.txt": "one", "two.txt": "two"})
 	g.all.put(files)
-	l, err := config.Parse("version: 1\nworkspace: home/project\n"+grants+more, filepath.Join(root, "c.yaml"), "--config", config.Host{
+	l, err := config.Parse("version: 1\nworkspace: home/project\nlocal: {sandbox: none}\n"+grants+more, filepath.Join(root, "c.yaml"), "--config", config.Host{
 		Dir: root, Home: g.home, Now: time.Now(), Environ: os.Environ(),
 		Getenv: func(name string) string {
 			return map[string]string{"XDG_STATE_HOME": filepath.Join(root, "state")}[name]

@@ -14,14 +14,17 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// maxContent bounds the content that one read_file returns, in bytes.
-const maxContent = 256 << 10
+// Bounds of the content that one read_file returns, in bytes. Hosts cut results at some 30,000 characters.
+const (
+	usualContent = 24 << 10
+	maxContent   = 256 << 10 // for a number of lines that was asked for
+)
 
 // ReadFileInput asks for lines of a text file.
 type ReadFileInput struct {
 	Path      string `json:"path" jsonschema:"text file to read; absolute or relative to the workspace"`
 	Offset    int    `json:"offset,omitempty" jsonschema:"how many lines to leave out at the start (default 0)"`
-	LineCount *int   `json:"line_count,omitempty" jsonschema:"how many lines to return at most (default: all that fit into 256 KiB)"`
+	LineCount *int   `json:"line_count,omitempty" jsonschema:"how many lines to return at most (default: all that fit into 24 KiB; at most 256 KiB)"`
 }
 
 // ReadFileDetails is the result of read_file.
@@ -49,13 +52,30 @@ func (t *readFile) Plan(files facts.FS) (_ []facts.Touch, err error) {
 	if t.in.Path, err = clean("path", t.in.Path); err != nil {
 		return nil, err
 	}
-	if t.in.Offset < 0 {
-		return nil, fmt.Errorf("offset: %d: count lines from 0", t.in.Offset)
-	}
-	if t.in.LineCount != nil && *t.in.LineCount < 1 {
-		return nil, fmt.Errorf("line_count: %d: ask for at least 1 line, or leave it out for all", *t.in.LineCount)
+	if err := t.in.check(); err != nil {
+		return nil, err
 	}
 	return planReads(files, t.in.Path)
+}
+
+func (in ReadFileInput) check() error {
+	if in.Offset < 0 {
+		return fmt.Errorf("offset: %d: count lines from 0", in.Offset)
+	}
+	if in.LineCount != nil && *in.LineCount < 1 {
+		return fmt.Errorf("line_count: %d: ask for at least 1 line, or leave it out for all", *in.LineCount)
+	}
+	return nil
+}
+
+// Page returns lines of a text that is no file, as ReadFile returns those of a file.
+func Page(in ReadFileInput, text string) (ReadFileDetails, error) {
+	if err := in.check(); err != nil {
+		return ReadFileDetails{}, err
+	}
+	t := readFile{in: in, details: ReadFileDetails{Path: in.Path, Offset: in.Offset}}
+	err := t.lines(bufio.NewReader(strings.NewReader(text)))
+	return t.details, err
 }
 
 // planReads names regular files that are read whole.
@@ -99,6 +119,7 @@ func (t *readFile) Run(ctx context.Context, files engine.Files, paths []facts.Pa
 // window is the part of a file that was asked for, as far as it fits.
 type window struct {
 	from, to int // lines before it, and the last line of it
+	most     int // bytes of content
 	content  []byte
 	lines    int  // in content
 	last     int  // where in content the last of them starts
@@ -115,7 +136,7 @@ func (w *window) add(piece []byte, line int, starts bool) {
 		w.last = len(w.content)
 		w.lines++
 	}
-	room := maxContent - len(w.content)
+	room := w.most - len(w.content)
 	if len(piece) <= room {
 		w.content = append(w.content, piece...)
 		return
@@ -132,9 +153,12 @@ func (w *window) add(piece []byte, line int, starts bool) {
 // lines reads to the end of the file, to know its size, and keeps the requested lines.
 func (t *readFile) lines(r *bufio.Reader) error {
 	d := &t.details
-	w := window{from: d.Offset, to: math.MaxInt}
-	if n := t.in.LineCount; n != nil && *n < w.to-w.from {
-		w.to = w.from + *n
+	w := window{from: d.Offset, to: math.MaxInt, most: usualContent}
+	if n := t.in.LineCount; n != nil {
+		w.most = maxContent
+		if *n < w.to-w.from {
+			w.to = w.from + *n
+		}
 	}
 	for starts := true; ; {
 		piece, err := r.ReadSlice('\n')
@@ -168,7 +192,8 @@ func (t *readFile) finish(w window) {
 		notes = append(notes, fmt.Sprintf("lines %d to %d of %d; continue with offset %d", d.Offset+1, next, d.TotalLines, next))
 	}
 	if w.cut {
-		notes = append(notes, fmt.Sprintf("line %d is longer than %d bytes; its rest is left out", d.Offset+1, maxContent))
+		cut := fmt.Sprintf("line %d is longer than %d bytes; its rest is left out", d.Offset+1, w.most)
+		notes = append(notes, cut)
 		content = trimPartialRune(content)
 	}
 	if d.Offset >= d.TotalLines && d.Offset > 0 {

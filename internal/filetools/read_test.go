@@ -134,9 +134,21 @@ func TestReadFileOfLongLines(t *testing.T) {
 	if first.Content != "short\n" || *first.NextOffset != 1 {
 		t.Errorf("%d bytes, next %v", len(first.Content), first.NextOffset)
 	}
-	second := must[filetools.ReadFileDetails](p, filetools.ReadFile(filetools.ReadFileInput{Path: "f", Offset: 1}))
-	if len(second.Content) != 256<<10 || strings.Trim(second.Content, "é") != "" || *second.NextOffset != 2 || !strings.Contains(second.Note, "line 2 is longer") {
+	second := must[filetools.ReadFileDetails](
+		p,
+		filetools.ReadFile(filetools.ReadFileInput{Path: "f", Offset: 1, LineCount: ptr(1)}),
+	)
+	if len(second.Content) != 256<<10 || strings.Trim(second.Content, "é") != "" ||
+		*second.NextOffset != 2 ||
+		!strings.Contains(second.Note, "line 2 is longer") {
 		t.Errorf("%d bytes, next %v, note %q", len(second.Content), second.NextOffset, second.Note)
+	}
+	usual := must[filetools.ReadFileDetails](
+		p,
+		filetools.ReadFile(filetools.ReadFileInput{Path: "f", Offset: 1}),
+	)
+	if len(usual.Content) != 24<<10 || *usual.NextOffset != 2 {
+		t.Errorf("%d bytes, next %v", len(usual.Content), usual.NextOffset)
 	}
 	third := must[filetools.ReadFileDetails](p, filetools.ReadFile(filetools.ReadFileInput{Path: "f", Offset: 2}))
 	if third.Content != "short again\n" || third.NextOffset != nil {

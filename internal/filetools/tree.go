@@ -42,6 +42,9 @@ type grower struct {
 	base     string
 	takes    selection
 	avoid    fs.FileInfo // a directory that is not entered; nil for none
+	ignores  *ignoring   // excludes more entries; nil for none
+	visible  bool        // hidden entries are left out
+	regular  bool        // only regular files are taken, and .git is not entered
 	seen     int
 	matching int
 }
@@ -75,11 +78,18 @@ func (g *grower) dir(rel string, depth int) (all bool, _ error) {
 	if len(entries) == 0 && rel != "" {
 		g.hollow = append(g.hollow, rel)
 	}
+	if g.ignores != nil {
+		g.ignores.enter(rel)
+	}
 	all = len(entries) > 0
 	for _, e := range entries {
 		name := join(rel, e.Name())
 		if err := g.count(name); err != nil {
 			return false, err
+		}
+		if g.passes(name, e) {
+			all = false
+			continue
 		}
 		taken, err := g.entry(name, e, depth)
 		if err != nil {
@@ -91,6 +101,17 @@ func (g *grower) dir(rel string, depth int) (all bool, _ error) {
 		g.emptied = append(g.emptied, rel)
 	}
 	return all, nil
+}
+
+// passes reports whether a search passes over an entry.
+func (g *grower) passes(name string, e fs.DirEntry) bool {
+	switch {
+	case g.visible && strings.HasPrefix(e.Name(), "."), g.regular && e.Name() == ".git":
+		return true
+	case g.regular && !e.IsDir() && !e.Type().IsRegular():
+		return true
+	}
+	return g.ignores != nil && g.ignores.skips(name, e.IsDir())
 }
 
 // count takes an entry from the budgets.

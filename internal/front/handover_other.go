@@ -11,16 +11,12 @@ import (
 )
 
 // handOver runs sallyport-full and ends as it does, where no process can become another program.
-func handOver() error {
-	name, err := whole()
-	if err != nil {
-		return err
-	}
+func handOver(name string) error {
 	signal.Ignore(os.Interrupt) // it goes to both, and sallyport-full handles it
 	cmd := exec.Command(name, os.Args[1:]...)
 	cmd.Env = environ()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	err = cmd.Run()
+	err := cmd.Run()
 	var ended *exec.ExitError
 	if err == nil || errors.As(err, &ended) {
 		os.Exit(cmd.ProcessState.ExitCode())

@@ -9,11 +9,7 @@ import (
 )
 
 // handOver becomes sallyport-full, and returns only where it cannot.
-func handOver() error {
-	name, err := whole()
-	if err != nil {
-		return err
-	}
-	err = syscall.Exec(name, os.Args, environ())
+func handOver(name string) error {
+	err := syscall.Exec(name, os.Args, environ())
 	return fmt.Errorf("start %s: %w", name, err)
 }

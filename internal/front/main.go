@@ -1,41 +1,77 @@
-// Command front is the program sallyport of an installation. It prints versions and decides single commands of a plain
-// configuration itself; for all else it becomes sallyport-full, which lies beside it and is the whole program.
+// Command front is the program sallyport of an installation. It prints versions, and brings hooks and checks
+// to the resident process of the user, if there is one. For all else it becomes sallyport-full, which lies
+// beside it and is the whole program.
 //
-// OPA, Docker's client and the protocol of agents take ten times as long to start as such a decision. What this program
-// prints, sallyport-full prints, too: it is made of the same packages, and hands over wherever it is not sure, before
-// it has printed anything.
+// It judges nothing and reads no configuration. The resident process is sallyport-full too, so that the
+// answers are the same (package resident).
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
+	"time"
 
-	"github.com/sallyport-dev/sallyport/engine"
-	"github.com/sallyport-dev/sallyport/engine/config"
+	"golang.org/x/term"
+
 	"github.com/sallyport-dev/sallyport/internal/release"
-	"github.com/sallyport-dev/sallyport/internal/show"
-	"github.com/sallyport-dev/sallyport/plugins/plain"
+	"github.com/sallyport-dev/sallyport/internal/resident"
+	"github.com/sallyport-dev/sallyport/internal/wrapped"
 )
 
-// Exit codes that differ from those of the decisions (show.CheckStatus).
-const broken = 1
+const (
+	broken  = 1
+	refused = 2 // by which the hosts of hooks refuse a call; any other status lets it run
+)
+
+// limit is the time within which the resident process answers: it ends hooks after 20 s by itself.
+const limit = 22 * time.Second
 
 func main() {
-	if status, ok := answer(context.Background(), os.Args[1:], os.Stdout, os.Stderr); ok {
-		os.Exit(status)
+	a := read(os.Args[1:])
+	if a.version {
+		if err := release.ThisBuild().Write(os.Stdout, a.json); err != nil {
+			fail(err, broken)
+		}
+		return
 	}
-	err := handOver()
-	fmt.Fprintf(os.Stderr, "sallyport: %s\n", show.Printable(err.Error()))
-	os.Exit(broken)
+	full, err := whole()
+	if a.hook { // a write that nobody reads is an error then, which refuses
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+		if wrapped.Closed(os.Stdout) {
+			fail(errors.New("refused: stdout is closed"), refused)
+		}
+	}
+	if code, mine := wrapped.Do(os.Args[1:], os.Stdin, os.Stdout, os.Stderr); !mine {
+		os.Exit(code)
+	}
+	if err == nil && a.resident {
+		if answer, ok := ask(full, a); ok {
+			os.Exit(write(answer, a))
+		}
+	}
+	if err == nil {
+		err = handOver(full)
+	}
+	status := broken
+	if a.hook {
+		status = refused
+	}
+	fail(err, status)
+}
+
+func fail(err error, status int) {
+	fmt.Fprintf(os.Stderr, "sallyport: %s\n", strings.Trim(strconv.QuoteToGraphic(err.Error()), `"`))
+	os.Exit(status)
 }
 
 // whole is the program that this one becomes: it lies in the same directory, whoever calls.
@@ -45,82 +81,80 @@ func whole() (string, error) {
 		self, err = filepath.EvalSymlinks(self)
 	}
 	if err != nil {
-		return "", fmt.Errorf("find sallyport-full: %w", err)
+		return "", fmt.Errorf("find %s: %w", release.Whole, err)
 	}
-	name := filepath.Join(filepath.Dir(self), show.Whole)
+	name := filepath.Join(filepath.Dir(self), release.Whole)
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s does not exist, and sallyport alone answers only version and check: install both programs of one release", name)
+		return "", fmt.Errorf("%s does not exist, and sallyport alone answers only version: "+
+			"install both programs of one release", name)
 	}
 	return name, nil
 }
 
-// environ is the environment of sallyport-full, so that its doctor compares the two programs.
+// environ is the environment of sallyport-full, so that its doctor compares the two programs, and so that it
+// starts the resident process.
 func environ() []string {
-	mine := show.FrontVariable + "="
+	mine := release.FrontVariable + "="
 	others := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, mine) })
-	return append(others, mine+show.ThisBuild().Build())
+	return append(others, mine+release.ThisBuild().Build())
 }
 
-// answer runs a command line and returns the exit status. ok is false if the command line is not for this program;
-// then nothing was printed.
-func answer(ctx context.Context, args []string, out, errs io.Writer) (status int, ok bool) {
-	a, ok := read(args)
-	switch {
-	case !ok:
-		return 0, false
-	case a.version:
-		if err := show.ThisBuild().Write(out, a.json); err != nil {
-			return broken, true
+// ask has the resident process answer. ok is false if sallyport-full must; then nothing was read.
+func ask(full string, a asked) (_ resident.Answer, ok bool) {
+	if !a.hook && (isTerminal(os.Stdout) || isTerminal(os.Stderr)) { // its output has colors there
+		return resident.Answer{}, false
+	}
+	view, err := resident.View(release.ThisBuild().Build())
+	if err != nil {
+		return resident.Answer{}, false
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return resident.Answer{}, false
+	}
+	p, err := resident.Find(resident.Dir(stateDir()), view, full, resident.Patience)
+	if err != nil {
+		return resident.Answer{}, false
+	}
+	var in io.Reader
+	if a.hook {
+		in = os.Stdin
+	}
+	answer, err := p.Ask(resident.Call{Args: os.Args[1:], Dir: dir, Environ: environ()}, in, limit)
+	return answer, err == nil
+}
+
+func isTerminal(f *os.File) bool {
+	return term.IsTerminal(int(f.Fd())) //nolint:gosec // a descriptor is small
+}
+
+// stateDir is the user's state directory, as package config finds it.
+func stateDir() string {
+	base := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(base) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ""
 		}
-		return 0, true
+		base = filepath.Join(home, ".local/state")
 	}
-	return check(ctx, a, out, errs)
+	return filepath.Join(base, "sallyport")
 }
 
-// check decides about a command.
-func check(ctx context.Context, a asked, out, errs io.Writer) (status int, ok bool) {
-	collectLate()
-	text, err := show.TextOf(a.text, a.given, a.words, a.dir)
-	if err != nil {
-		return 0, false
+// write prints an answer and returns its status.
+func write(answer resident.Answer, a asked) int {
+	_, failed := os.Stdout.Write(answer.Out)
+	_, _ = os.Stderr.Write(answer.Err) // there is no other place for the error
+	switch {
+	case failed == nil:
+		return answer.Status
+	case a.hook:
+		fmt.Fprintf(os.Stderr, "sallyport refused this call, because its answer was not written: %s\n",
+			failed)
+		return refused
 	}
-	host, err := config.ThisHost()
-	if err != nil {
-		return 0, false
-	}
-	l, err := config.Load(a.config, host)
-	if err != nil || len(l.Notes) > 0 {
-		return 0, false
-	}
-	g, err := plain.Assemble(ctx, l, release.Version())
-	if err != nil {
-		return 0, false
-	}
-	defer g.Close() //nolint:errcheck // nothing ran and nothing was recorded
-	decided, err := g.Check(ctx, engine.Request{Tool: "execute_command", Command: text, WorkDir: a.dir})
-	if err != nil || decided.Fault != nil {
-		return 0, false
-	}
-	if a.json {
-		err = show.WriteJSON(out, show.CheckedOf(decided))
-	} else {
-		err = show.WriteDecision(out, decided)
-	}
-	if err != nil {
-		return broken, true
-	}
-	show.WarnUnconfined(errs, decided, g.Unconfined())
-	return show.CheckStatus(decided.Decision.Effect), true
-}
-
-// collectLate disables the garbage collector until the heap reaches 128 MiB, as sallyport-full does: a process that
-// decides once and ends need not collect. GOGC and GOMEMLIMIT, if set, take precedence.
-func collectLate() {
-	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetGCPercent(-1)
-		debug.SetMemoryLimit(128 << 20)
-	}
+	return broken
 }

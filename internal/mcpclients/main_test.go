@@ -13,16 +13,20 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/internal/release"
 )
 
-// program is the path of the sallyport that is tested; TestMain builds it.
-var program string
+// program is the path of the sallyport that is tested, whole and supervisor are those of the programs that lie
+// beside it. TestMain builds them as make build does.
+var program, whole, supervisor string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -36,14 +40,22 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(dir)
-		program = filepath.Join(dir, "sallyport")
-		args := []string{"build", "-o", program}
+		program, whole = filepath.Join(dir, "sallyport"), filepath.Join(dir, release.Whole)
+		supervisor = filepath.Join(dir, "sallyport-supervisor")
+		args := []string{"build", "-o", whole}
 		if raceDetector {
 			args = append(args, "-race")
 		}
-		if out, err := exec.Command("go", append(args, "github.com/sallyport-dev/sallyport/cmd/sallyport")...).CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "build sallyport: %v\n%s", err, out)
-			return 1
+		for _, cmd := range []*exec.Cmd{
+			exec.Command("go", append(args, "github.com/sallyport-dev/sallyport/cmd/sallyport")...),
+			exec.Command("go", "build", "-o", program, "github.com/sallyport-dev/sallyport/internal/front"),
+			exec.Command("env", "CGO_ENABLED=0", "go", "build", "-o", supervisor,
+				"github.com/sallyport-dev/sallyport/cmd/sallyport-supervisor"),
+		} {
+			if out, err := cmd.CombinedOutput(); err != nil {
+				fmt.Fprintf(os.Stderr, "%v: %v\n%s", cmd, err, out)
+				return 1
+			}
 		}
 		return m.Run()
 	}())
@@ -147,14 +159,25 @@ func newPlace(t *testing.T) place {
 	return p
 }
 
-// deserted reports that nothing runs any more that was started here. A server whose client has left goes on for a moment,
-// and writes while what it writes to is being removed.
+// deserted reports that no process of this place runs, and ends the rest. A server whose client has left
+// goes on for a moment, and writes while its files are being removed.
 func (p place) deserted() bool {
 	files, _ := filepath.Glob("/proc/[0-9]*/environ")
-	return !slices.ContainsFunc(files, func(file string) bool {
-		env, _ := os.ReadFile(file) // it may have ended by now, or be somebody else's
-		return slices.Contains(strings.Split(string(env), "\x00"), "HOME="+p.home)
-	})
+	deserted := true
+	for _, file := range files { // it may have ended by now, or be somebody else's
+		env, _ := os.ReadFile(file)
+		if !slices.Contains(strings.Split(string(env), "\x00"), "HOME="+p.home) {
+			continue
+		}
+		deserted = false
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err == nil && strings.Contains(string(line), "\x00serve\x00") {
+			_ = syscall.Kill(pid, syscall.SIGTERM)
+			_ = syscall.Kill(pid, syscall.SIGCONT)
+		}
+	}
+	return deserted
 }
 
 // write puts a file into the workspace and returns its path.

@@ -28,6 +28,33 @@ func steps() []step {
 		{tool: "write_file", args: object{"path": "src/a.py", "content": "def f():\n    \"\"\"Says what f does.\"\"\"\n"}, want: object{"success": true}},
 		{tool: "write_file", args: object{"path": "../beside", "content": "x"}, fails: true, want: object{"success": false, "effect": "deny"}},
 		{tool: "read_file", args: object{"path": "src/a.py"}, want: object{"success": true}},
+		{
+			tool: "edit_file",
+			args: object{
+				"path":  "src/a.py",
+				"edits": []any{object{"old_text": "def f", "new_text": "def g"}},
+			},
+			want: object{"success": true},
+		},
+		{
+			tool: "edit_file",
+			args: object{
+				"path":  "src/a.py",
+				"edits": []any{object{"old_text": "def f", "new_text": "def g"}},
+			},
+			fails: true,
+			want:  object{"success": false},
+		},
+		{tool: "list_directory", args: object{"path": "src"}, want: object{"success": true}},
+		{tool: "search_files", args: object{"texts": []any{"def g"}}, want: object{"success": true}},
+		{
+			tool: "edit_file",
+			args: object{
+				"path":  "src/a.py",
+				"edits": []any{object{"old_text": "def g", "new_text": "def f"}},
+			},
+			want: object{"success": true},
+		},
 		{tool: "read_file", args: object{"path": "src/none.py"}, fails: true, want: object{"success": false}},
 		{tool: "read_docstring", args: object{"file_path": "src/a.py", "function_name": "f"}, want: object{"success": true}},
 		{tool: "copy_file", args: object{"source_path": "src/a.py", "destination_path": "src/b.py"}, want: object{"success": true}},

@@ -32,14 +32,16 @@ const (
 	approveField  = "approve"
 	commentField  = "comment"
 	commentLength = 500
+	wordField     = "word"
+	word          = "run" // that a person types for a command which a dialog may not show whole
 
 	// Limits of a text that a dialog is likely to show in full.
 	longText, longLines = 600, 12
 )
 
 var (
-	errNoCall     = errors.New("nobody can be asked: the request did not come through a tool call")
-	errCannotAsk  = errors.New("nobody can be asked: the client did not declare elicitation")
+	errNoCall     = fmt.Errorf("%w: the request did not come through a tool call", engine.ErrNobody)
+	errCannotAsk  = fmt.Errorf("%w: the client did not declare elicitation", engine.ErrNobody)
 	errAskedFirst = errors.New("the person is being asked: the answer comes with another call")
 )
 
@@ -52,13 +54,13 @@ func (a *Approver) Approve(ctx context.Context, r engine.ApprovalRequest) (engin
 	if !canElicit(ctx) {
 		return engine.Approval{}, errCannotAsk
 	}
-	question := questionFor(c, r)
+	question, typed := questionFor(c, r)
 	if !server.IsModernRequest(ctx) {
 		result, err := c.server.mcp.RequestElicitation(ctx, mcp.ElicitationRequest{Params: question})
 		if err != nil {
 			return engine.Approval{}, c.unanswered(fmt.Errorf("ask through the client: %w", err))
 		}
-		return c.approval(result), nil
+		return c.approval(result, typed), nil
 	}
 	bound := boundTo(c, r, question.Message)
 	if c.request.Params.RequestState == "" {
@@ -73,7 +75,7 @@ func (a *Approver) Approve(ctx context.Context, r engine.ApprovalRequest) (engin
 	if err := a.states.redeem(c.request.Params.RequestState, bound); err != nil {
 		return engine.Approval{}, c.unanswered(err)
 	}
-	return c.approval(server.ElicitationResponse(c.request.Params.InputResponses, answerKey)), nil
+	return c.approval(server.ElicitationResponse(c.request.Params.InputResponses, answerKey), typed), nil
 }
 
 // unanswered keeps for the agent why there is no answer that counts.
@@ -82,8 +84,8 @@ func (c *call) unanswered(err error) error {
 	return err
 }
 
-// approval reads an answer. Only accepting and saying yes grants.
-func (c *call) approval(answer *mcp.ElicitationResult) engine.Approval {
+// approval reads an answer. Only accepting and saying yes grants, with the word if one must be typed.
+func (c *call) approval(answer *mcp.ElicitationResult, typed bool) engine.Approval {
 	a := engine.Approval{By: "mcp:" + orUnknown(c.subject.Client.Name)}
 	if answer == nil {
 		a.Comment = "no answer"
@@ -96,6 +98,9 @@ func (c *call) approval(answer *mcp.ElicitationResult) engine.Approval {
 	switch answer.Action {
 	case mcp.ElicitationResponseActionAccept:
 		a.Granted, _ = fields[approveField].(bool)
+		if said, _ := fields[wordField].(string); typed && a.Granted && strings.TrimSpace(said) != word {
+			a.Granted, a.Comment = false, strings.TrimSpace("the word was not typed "+a.Comment)
+		}
 	case mcp.ElicitationResponseActionDecline, mcp.ElicitationResponseActionCancel:
 		a.Comment = strings.TrimSpace(string(answer.Action) + " " + a.Comment)
 	default:
@@ -111,13 +116,17 @@ func orUnknown(name string) string {
 	return name
 }
 
-// questionFor is the text of the dialog: the exact action, its place, and the reason for the question.
-func questionFor(c *call, r engine.ApprovalRequest) mcp.ElicitationParams {
+// questionFor is the text of the dialog: the reason and the action in its first line, which some hosts show
+// alone, then the whole action and all reasons. The fields, which hosts show in full, repeat the reasons and,
+// of a command of several lines, the text. typed tells that the person must type a word for it.
+func questionFor(c *call, r engine.ApprovalRequest) (q mcp.ElicitationParams, typed bool) {
 	var p page
-	p.line("%s asks for approval of %s in %s:", orUnknown(visible(r.Request.Subject.Agent)), c.tool.name, visible(r.WorkDir))
 	what := whatWouldBeDone(c, r)
+	agent := orUnknown(visible(r.Request.Subject.Agent))
+	p.line("%s: %s asks for approval of %s in %s:", headline(r, what), agent, c.tool.name, visible(r.WorkDir))
 	// A dialog may show the beginning only, and the beginning may be harmless.
-	if n := utf8.RuneCountInString(strings.Join(what, "\n")); n > longText || len(what) > longLines {
+	n := utf8.RuneCountInString(strings.Join(what, "\n"))
+	if n > longText || len(what) > longLines {
 		p.line("It is long: %d lines, %d characters. Read it to its end.", len(what), n)
 	}
 	p.line("")
@@ -125,27 +134,72 @@ func questionFor(c *call, r engine.ApprovalRequest) mcp.ElicitationParams {
 		p.line("    %s", l)
 	}
 	p.line("")
+	var reasons []string
 	for _, why := range r.Decision.Reasons {
 		p.line("- %s (%s): %s", why.Rule, why.Severity, visible(reasonText(why)))
+		reasons = append(reasons, strings.TrimSuffix(shortened(visible(reasonText(why)), longText), ".")+".")
 		if why.Remediation != "" {
 			p.line("  instead: %s", visible(why.Remediation))
 		}
 	}
-	return mcp.ElicitationParams{
-		Message: p.text(),
-		RequestedSchema: map[string]any{
-			"type": "object",
-			"properties": map[string]any{
-				approveField: map[string]any{"type": "boolean", "title": "Do it, this once", "description": "Anything else refuses it."},
-				commentField: map[string]any{"type": "string", "title": "Comment", "description": "Goes on record, and to the agent.", "maxLength": commentLength},
-			},
-			"required": []string{approveField},
+	properties := map[string]any{
+		approveField: map[string]any{
+			"type": "boolean", "title": "Do it, this once",
+			"description": strings.Join(append(reasons, "Anything else refuses it."), " "),
+		},
+		commentField: map[string]any{
+			"type": "string", "title": "Comment", "description": "Goes on record, and to the agent.",
+			"maxLength": commentLength,
 		},
 	}
+	required := []string{approveField}
+	if typed = r.Command != "" && r.Changes == nil && (len(what) > 1 || n > longText); typed {
+		text := fmt.Sprintf("It has %d lines, %d characters:\n%s", len(what), n, strings.Join(what, "\n"))
+		if n > longText {
+			text = fmt.Sprintf("It has %d lines, %d characters, too long for this field: read it in the "+
+				"question, or in sallyport approvals list.", len(what), n)
+		}
+		properties[wordField] = map[string]any{
+			"type": "string", "title": fmt.Sprintf("To run all of it, type %q", word), "description": text,
+		}
+		required = append(required, wordField)
+	}
+	schema := map[string]any{"type": "object", "properties": properties, "required": required}
+	return mcp.ElicitationParams{Message: p.text(), RequestedSchema: schema}, typed
+}
+
+// headlineLength bounds the excerpt of an action in the first line of a question, in characters.
+const headlineLength = 80
+
+// headline names the first reason, and the part of the action that it is about.
+func headline(r engine.ApprovalRequest, what []string) string {
+	at := ""
+	if len(what) > 0 {
+		at = strings.TrimSpace(what[0])
+	}
+	where := ""
+	if r.Decision.Reasons == nil {
+		return shortened(at, headlineLength)
+	}
+	first := r.Decision.Reasons[0]
+	if s := first.Span; s != nil && 0 <= s.Start && s.Start < s.End && s.End <= len(r.Command) {
+		at = visible(r.Command[s.Start:s.End])
+		if len(what) > 1 {
+			where = fmt.Sprintf(" (line %d of %d)", 1+strings.Count(r.Command[:s.Start], "\n"), len(what))
+		}
+	}
+	more := ""
+	if n := len(r.Decision.Reasons) - 1; n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return first.Rule + ": " + shortened(at, headlineLength) + where + more
 }
 
 // whatWouldBeDone shows the text that was judged or, for a file tool, its arguments.
 func whatWouldBeDone(c *call, r engine.ApprovalRequest) []string {
+	if r.Changes != nil {
+		return visibleLines(strings.Join(r.Changes.Lines(linkedMost), "\n"))
+	}
 	if r.Request.Operation == nil {
 		return visibleLines(r.Command)
 	}

@@ -101,6 +101,70 @@ func TestAskThroughAClientOfTheHandshake(t *testing.T) {
 	}
 }
 
+// TestLongCommandsTakeAWord: the first line of the question, and the fields, name the reason and the part of
+// the command that it is about; a yes to a command of several lines counts with the word alone.
+func TestLongCommandsTakeAWord(t *testing.T) {
+	t.Parallel()
+	const tidy = "echo one\necho two\ntouch ask-me\necho three"
+	for name, c := range map[string]struct {
+		command, answer string
+		typed, runs     bool
+	}{
+		"one line":              {"touch ask-me", `{"approve":true}`, false, true},
+		"one line and the word": {"touch ask-me", `{"approve":true,"word":"run"}`, false, true},
+		"lines":                 {tidy, `{"approve":true}`, true, false},
+		"another word":          {tidy, `{"approve":true,"word":"yes"}`, true, false},
+		"the word as no text":   {tidy, `{"approve":true,"word":true}`, true, false},
+		"the word alone":        {tidy, `{"word":"run"}`, true, false},
+		"a no and the word":     {tidy, `{"approve":false,"word":"run"}`, true, false},
+		"lines and the word":    {tidy, `{"approve":true,"word":" run "}`, true, true},
+		"a long line":           {"touch ask-me " + strings.Repeat("x", 700), `{"approve":true}`, true, false},
+		"it and the word": {"touch ask-me " + strings.Repeat("x", 200), `{"approve":true,"word":"run"}`,
+			false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			world := newWorld(t, asking, nil)
+			w := connect(t, world.Server)
+			w.hello(t, canAsk)
+			var question map[string]any
+			id := w.send(t, "tools/call", map[string]any{
+				"name": "execute_command", "arguments": map[string]any{"command": c.command},
+			})
+			r := resultOf(t, w.reply(t, id, func(m message) {
+				if m.Method == "elicitation/create" {
+					question = m.Params
+					w.say(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":{"action":"accept","content":%s}}`, m.ID, c.answer))
+				}
+			}))
+			if r.is("ran") != c.runs || world.has("ask-me") != c.runs {
+				t.Errorf("ran %v, file %v: %s", r.is("ran"), world.has("ask-me"), r.Text)
+			}
+			first, _, _ := strings.Cut(question["message"].(string), "\n")
+			want := "filters/denied: touch ask-me"
+			if c.command == tidy {
+				want += " (line 3 of 4)"
+			}
+			if !strings.HasPrefix(first, want) || !strings.Contains(first, "tester") &&
+				!strings.Contains(first, "agent") {
+				t.Errorf("the first line is %q, want %q and the agent", first, want)
+			}
+			properties := question["requestedSchema"].(map[string]any)["properties"].(map[string]any)
+			reason := properties["approve"].(map[string]any)["description"].(string)
+			if !strings.HasPrefix(reason, "touch matches a denied pattern. Anything") {
+				t.Errorf("the field does not tell the reason: %q", reason)
+			}
+			field, typed := properties["word"].(map[string]any)
+			if typed != c.typed {
+				t.Errorf("a word must be typed: %v, want %v", typed, c.typed)
+			}
+			if typed && c.command == tidy && !strings.HasSuffix(field["description"].(string), ":\n"+tidy) {
+				t.Errorf("the field does not show the text: %q", field["description"])
+			}
+		})
+	}
+}
+
 // TestNobodyIsAskedThroughAClientThatCannotAsk: it is refused, with words on how a person can allow it.
 func TestNobodyIsAskedThroughAClientThatCannotAsk(t *testing.T) {
 	t.Parallel()

@@ -21,9 +21,10 @@ type param struct {
 	standard any      // its default, for the schema
 	choices  []string // of a text
 	least    *float64 // of a number
+	fields   []param  // of each element of a list; nil for a list of strings
 }
 
-// kind is a type of JSON Schema; texts is an array of strings.
+// kind is a type of JSON Schema; list is an array of strings, or of objects where a param has fields.
 type kind string
 
 const (
@@ -31,12 +32,12 @@ const (
 	number  kind = "number"
 	whole   kind = "integer"
 	boolean kind = "boolean"
-	texts   kind = "array"
+	list    kind = "array"
 )
 
-// says describes a kind for people.
-func (k kind) says() string {
-	switch k {
+// says describes the values of a param for people.
+func (p param) says() string {
+	switch p.kind {
 	case text:
 		return "a string"
 	case number:
@@ -45,21 +46,31 @@ func (k kind) says() string {
 		return "a whole number"
 	case boolean:
 		return "true or false"
-	case texts:
+	case list:
+		if p.fields != nil {
+			return "a list of objects with " + usage(p.fields)
+		}
 		return "a list of strings"
 	}
-	return string(k)
+	return string(p.kind)
 }
 
 func atLeast(n float64) *float64 { return &n }
 
 // inputSchema is the JSON Schema of a tool's arguments.
 func inputSchema(params []param) (json.RawMessage, error) {
+	return json.Marshal(objectSchema(params))
+}
+
+func objectSchema(params []param) map[string]any {
 	properties := map[string]any{}
 	required := []string{}
 	for _, p := range params {
 		property := map[string]any{"type": p.kind, "description": p.about}
-		if p.kind == texts {
+		switch {
+		case p.kind == list && p.fields != nil:
+			property["items"] = objectSchema(p.fields)
+		case p.kind == list:
 			property["items"] = map[string]any{"type": text}
 		}
 		if p.standard != nil {
@@ -80,7 +91,7 @@ func inputSchema(params []param) (json.RawMessage, error) {
 	if len(required) > 0 {
 		schema["required"] = required
 	}
-	return json.Marshal(schema)
+	return schema
 }
 
 // paramsOf reads params off the fields of an input struct: its json tag is the name, omitempty makes it
@@ -102,7 +113,10 @@ func paramsOf(t reflect.Type) []param {
 		case reflect.Int:
 			p.kind, p.least = whole, atLeast(0)
 		case reflect.Slice:
-			p.kind = texts
+			p.kind = list
+			if at.Elem().Kind() == reflect.Struct {
+				p.fields = paramsOf(at.Elem())
+			}
 		default:
 			// Only our own input types come here, and a test describes each of them.
 			panic(fmt.Sprintf("describe input field %s.%s: kind %s has no param", t, f.Name, at.Kind()))
@@ -142,14 +156,14 @@ func readArguments(sent any, params []param) (arguments, error) {
 	}
 	for _, p := range params {
 		if _, there := object[p.name]; p.required && (!there || object[p.name] == nil) {
-			problems = append(problems, fmt.Sprintf("%s is missing: it must be %s", p.name, p.kind.says()))
+			problems = append(problems, fmt.Sprintf("%s is missing: it must be %s", p.name, p.says()))
 		}
 	}
 	if len(problems) == 0 {
 		return args, nil
 	}
 	slices.Sort(problems)
-	return nil, fmt.Errorf("%s. This tool takes: %s", strings.Join(problems, "; "), usage(params))
+	return nil, fmt.Errorf("%s. It takes: %s", strings.Join(problems, "; "), usage(params))
 }
 
 // object returns the arguments as a JSON object. Clients inside this process may send typed values.
@@ -166,7 +180,7 @@ func object(sent any) (map[string]any, error) {
 
 // read returns a value as its kind, or a description of the problem.
 func (p param) read(value any) (v any, problem string) {
-	wrong := func() string { return fmt.Sprintf("%s must be %s, not %s", p.name, p.kind.says(), jsonKind(value)) }
+	wrong := func() string { return fmt.Sprintf("%s must be %s, not %s", p.name, p.says(), jsonKind(value)) }
 	switch p.kind {
 	case text:
 		s, ok := value.(string)
@@ -194,20 +208,40 @@ func (p param) read(value any) (v any, problem string) {
 			return nil, fmt.Sprintf("%s must be at least %v", p.name, *p.least)
 		}
 		return n, ""
-	case texts:
-		list, ok := value.([]any)
+	case list:
+		elements, ok := value.([]any)
 		if !ok {
 			return nil, wrong()
 		}
-		out := make([]string, len(list))
-		for i, e := range list {
-			if out[i], ok = e.(string); !ok {
-				return nil, fmt.Sprintf("%s must be a list of strings, but element %d is %s", p.name, i, jsonKind(e))
+		return p.elements(elements)
+	}
+	return nil, wrong()
+}
+
+// elements reads the elements of a list.
+func (p param) elements(sent []any) (v any, problem string) {
+	if p.fields != nil {
+		out := make([]arguments, len(sent))
+		for i, e := range sent {
+			_, ok := e.(map[string]any)
+			if !ok {
+				return nil, fmt.Sprintf("%s: element %d must be an object, not %s", p.name, i, jsonKind(e))
+			}
+			var err error
+			if out[i], err = readArguments(e, p.fields); err != nil {
+				return nil, fmt.Sprintf("%s[%d]: %v", p.name, i, err)
 			}
 		}
 		return out, ""
 	}
-	return nil, wrong()
+	out := make([]string, len(sent))
+	for i, e := range sent {
+		var ok bool
+		if out[i], ok = e.(string); !ok {
+			return nil, fmt.Sprintf("%s: element %d must be a string, not %s", p.name, i, jsonKind(e))
+		}
+	}
+	return out, ""
 }
 
 // jsonKind names the kind of a decoded JSON value.
@@ -242,7 +276,7 @@ func usage(params []param) string {
 		if p.required {
 			need = "required"
 		}
-		words[i] = fmt.Sprintf("%s (%s, %s)", p.name, p.kind.says(), need)
+		words[i] = fmt.Sprintf("%s (%s, %s)", p.name, p.says(), need)
 	}
 	return strings.Join(words, ", ")
 }

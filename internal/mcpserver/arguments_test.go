@@ -13,7 +13,7 @@ var sample = []param{
 	{name: "timeout", kind: number, least: atLeast(0.001)},
 	{name: "count", kind: whole, least: atLeast(0)},
 	{name: "force", kind: boolean},
-	{name: "patterns", kind: texts},
+	{name: "patterns", kind: list},
 	{name: "level", kind: text, choices: []string{"low", "high"}},
 }
 
@@ -51,7 +51,7 @@ func TestArgumentsAreReadStrictly(t *testing.T) {
 		`{"command":"x","force":"true"}`:     "force must be true or false, not a string",
 		`{"command":"x","force":1}`:          "force must be true or false, not a number",
 		`{"command":"x","patterns":"*"}`:     "patterns must be a list of strings, not a string",
-		`{"command":"x","patterns":["a",2]}`: "patterns must be a list of strings, but element 1 is a number",
+		`{"command":"x","patterns":["a",2]}`: "patterns: element 1 must be a string, not a number",
 		`{"command":"x","level":"mid"}`:      "level must be one of low, high",
 		`["x"]`:                              "the arguments must be an object, not a list",
 		`"x"`:                                "the arguments must be an object, not a string",
@@ -69,7 +69,10 @@ func TestArgumentsAreReadStrictly(t *testing.T) {
 		}
 	}
 	_, err := readArguments(nil, sample)
-	if want := "This tool takes: command (a string, required), timeout (a number, optional)"; !strings.Contains(err.Error(), want) {
+	if want := "It takes: command (a string, required), timeout (a number, optional)"; !strings.Contains(
+		err.Error(),
+		want,
+	) {
 		t.Errorf("got %v, want %q in it", err, want)
 	}
 }

@@ -8,31 +8,38 @@ import (
 )
 
 // describe writes the fields of a struct for a reader: short ones as "name: value", texts of several lines as
-// blocks, lists with an element on each line. Empty and nil fields write nothing.
+// blocks behind all others, lists with an element on each line. Empty and nil fields write nothing.
 func (p *page) describe(v any) {
 	if v == nil {
 		return
 	}
-	value := reflect.ValueOf(v)
-	for f, field := range value.Fields() {
-		name, omit := jsonName(f)
-		if field.Kind() == reflect.Pointer && !field.IsNil() {
-			field = field.Elem()
+	for _, blocks := range []bool{false, true} {
+		for f, field := range reflect.ValueOf(v).Fields() {
+			name, omit := jsonName(f)
+			if field.Kind() == reflect.Pointer && !field.IsNil() {
+				field = field.Elem()
+			}
+			if field.Kind() == reflect.Pointer || field.IsZero() && (omit || field.Kind() == reflect.String) {
+				continue
+			}
+			if blocks == severalLines(field) {
+				p.field(name, field)
+			}
 		}
-		if field.Kind() == reflect.Pointer || field.IsZero() && (omit || field.Kind() == reflect.String) {
-			continue
-		}
-		p.field(name, field)
 	}
+}
+
+func severalLines(v reflect.Value) bool {
+	return v.Kind() == reflect.Map || v.Kind() == reflect.String && strings.Contains(v.String(), "\n")
 }
 
 func (p *page) field(name string, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
-		if s := v.String(); strings.Contains(s, "\n") {
-			p.block(name, s)
+		if severalLines(v) {
+			p.block(name, v.String())
 		} else {
-			p.line("%s: %s", name, s)
+			p.line("%s: %s", name, v.String())
 		}
 	case reflect.Slice:
 		if v.Len() == 0 {

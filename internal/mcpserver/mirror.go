@@ -1,27 +1,39 @@
 package mcpserver
 
 import (
+	"crypto/rand"
 	"fmt"
 	"strings"
+	"unicode"
 )
 
-// page builds the text mirror of a result: a headline, then the parts that matter to the reader.
-type page struct{ strings.Builder }
+// page builds the text mirror of a result: a headline and the facts about it, then texts of commands and
+// files, each up to a line with a random mark.
+type page struct {
+	strings.Builder
+	mark string // of this page; "" until a block needs it
+}
 
 func (p *page) line(format string, args ...any) {
 	fmt.Fprintf(p, format+"\n", args...)
 }
 
-// block writes text under a title, if there is any.
+// block writes a text of a command or a file under a title, if there is any, and marks its end.
 func (p *page) block(title, text string) {
 	if text == "" {
 		return
 	}
-	p.line("--- %s ---", title)
+	if p.mark == "" {
+		p.mark = rand.Text()[:8]
+	}
+	p.line("--- %s, %d bytes, up to the line with %s ---", title, len(text), p.mark)
 	p.WriteString(text)
+	end := ""
 	if !strings.HasSuffix(text, "\n") {
 		p.WriteByte('\n')
+		end = ", no line end before it"
 	}
+	p.line("--- %s%s ---", p.mark, end)
 }
 
 // verdict writes the reasons and the id of the decision.
@@ -50,7 +62,11 @@ func (p *page) verdict(v verdict) {
 		if v.Fault != "" {
 			effect = "error" // no rule denied it
 		}
-		p.line("decision %s: %s; runner %s (isolation %s)", v.DecisionID, effect, orNone(v.Runner), orNone(v.Isolation))
+		isolation := v.Isolation
+		if isolation == "" || isolation == "none" {
+			isolation = "none: commands are not confined"
+		}
+		p.line("decision %s: %s; runner %s (isolation %s)", v.DecisionID, effect, orNone(v.Runner), isolation)
 	}
 }
 
@@ -80,4 +96,42 @@ func echoed(s string) string {
 		return s
 	}
 	return shortened(strings.ToValidUTF8(s[:most], ""), most/4) + fmt.Sprintf(" [%d bytes in all]", len(s))
+}
+
+// visible makes every character of a text one that a person sees: control characters, and those that turn
+// the direction of writing around or take no room, are written out. Line breaks become visible, too.
+func visible(s string) string {
+	if strings.IndexFunc(s, unseen) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case !unseen(r):
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		default:
+			fmt.Fprintf(&b, `\u{%x}`, r)
+		}
+	}
+	return b.String()
+}
+
+// unseen reports a character that does not show itself as itself: letters and marks that are blank by
+// design (fillers, selectors of variants) count as printable elsewhere.
+func unseen(r rune) bool {
+	return r == unicode.ReplacementChar || r == '\u2800' || !unicode.IsPrint(r) ||
+		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+// visibleLines is visible for a text of several lines, which stay lines.
+func visibleLines(s string) []string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = visible(l)
+	}
+	return lines
 }

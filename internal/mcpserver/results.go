@@ -10,15 +10,15 @@ import (
 
 // verdict is the part of a result that describes the decision. All tools have it.
 type verdict struct {
-	DecisionID string    `json:"decision_id" jsonschema:"Names the decision in the audit log; empty when nothing had to be decided."`
+	DecisionID string    `json:"decision_id,omitempty" jsonschema:"Names the decision in the audit log; absent when nothing had to be decided."`
 	Effect     string    `json:"effect" choices:"allow|ask|deny|none" jsonschema:"What the policies said; none when nothing had to be decided."`
-	Mode       string    `json:"mode" jsonschema:"enforce, or monitor: decisions are recorded and refuse nothing."`
-	Reasons    []reason  `json:"reasons" jsonschema:"Why; also the warnings about what was allowed."`
-	Runner     string    `json:"runner" jsonschema:"Where it runs: local, docker, …"`
-	Isolation  string    `json:"isolation" jsonschema:"What confines it there: none, namespace, container or remote."`
+	Mode       string    `json:"mode,omitempty" choices:"monitor" jsonschema:"Decisions are recorded and refuse nothing."`
+	Reasons    []reason  `json:"reasons,omitempty" jsonschema:"Why; also the warnings about what was allowed."`
+	Runner     string    `json:"runner,omitempty" jsonschema:"Where it runs: local, docker, …"`
+	Isolation  string    `json:"isolation,omitempty" jsonschema:"What confines it there: none, namespace, container or remote."`
 	Approval   *approved `json:"approval,omitempty" jsonschema:"The answer of the person who was asked."`
 	HowToAllow string    `json:"how_to_allow,omitempty" jsonschema:"What a person can do to allow it."`
-	Held       []held    `json:"held,omitempty" jsonschema:"Files moved aside: programs would obey them."`
+	Held       []held    `json:"held,omitempty" jsonschema:"Files held or refused: programs would obey them."`
 	Fault      string    `json:"fault,omitempty" jsonschema:"Names in the audit log what of sallyport broke."`
 }
 
@@ -47,12 +47,15 @@ type approved struct {
 }
 
 // undecided is the verdict of a call that never came to a decision.
-func undecided() verdict { return verdict{Effect: "none", Reasons: []reason{}} }
+func undecided() verdict { return verdict{Effect: "none"} }
 
 // verdictOf reads a verdict out of an outcome.
 func (c *call) verdictOf(out engine.Outcome) verdict {
 	d := out.Decision
-	v := verdict{DecisionID: d.ID, Effect: string(d.Effect), Mode: string(d.Mode), Reasons: reasonsOf(d.Reasons)}
+	v := verdict{DecisionID: d.ID, Effect: string(d.Effect), Reasons: reasonsOf(d.Reasons)}
+	if d.Mode == engine.Monitor {
+		v.Mode = string(d.Mode)
+	}
 	if out.Input != nil {
 		v.Runner, v.Isolation = out.Input.Runner.Name, out.Input.Runner.Isolation
 	}
@@ -93,7 +96,8 @@ func (c *call) howToAllow(d engine.Decision) string {
 	if c.tool.set == setFiles {
 		text += ". They can do it themselves"
 	} else {
-		text += ". They can run it at a terminal, where sallyport exec asks"
+		text += ". They can run it at a terminal, where sallyport exec asks, or set " +
+			"approvals: {wait: true} and answer with sallyport approvals"
 	}
 	text += ", or allow it in sallyport's configuration file"
 	var rules []string
@@ -126,9 +130,10 @@ func (c *call) refusalText(out engine.Outcome) string {
 	d := out.Decision
 	switch {
 	case out.Fault != nil:
-		return "Nothing was done. " + brokenText(out.Fault.ID)
+		return "Nothing was done. " + faultText(out.Fault)
 	case d.Effect == engine.Ask && out.Approval != nil && out.Approval.By != "":
-		return "Not approved: the person who was asked refused it."
+		// Agents without a person answer no by themselves.
+		return "Not approved: the answer to the question was no. If nobody was asked: " + c.howToAllow(d)
 	case d.Effect == engine.Ask:
 		return "Not approved: " + firstMessage(d, engine.Ask) + ". " + c.howToAllow(d)
 	}

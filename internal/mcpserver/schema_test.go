@@ -73,8 +73,8 @@ func TestToolsAreDescribed(t *testing.T) {
 		}
 	}
 	tools := connect(t, newWorld(t, "", nil).Server).listTools(t)
-	if len(tools) != 16 {
-		t.Errorf("%d tools, want 16", len(tools))
+	if len(tools) != 19 {
+		t.Errorf("%d tools, want 19", len(tools))
 	}
 	for _, tool := range tools {
 		name := tool["name"].(string)
@@ -173,6 +173,14 @@ func TestResultsFitTheirSchemas(t *testing.T) {
 	try("read_file", true, map[string]any{"path": "none.txt"})
 	try("write_file", false, map[string]any{"path": "new/c.txt", "content": "c"})
 	try("write_file", true, map[string]any{"path": "/etc/sallyport-test", "content": "c"})
+	edit := map[string]any{"old_text": "c", "new_text": "d"}
+	try("edit_file", false, map[string]any{"path": "new/c.txt", "edits": []any{edit}})
+	try("edit_file", true, map[string]any{"path": "new/c.txt", "edits": []any{edit}})
+	try("edit_file", true, map[string]any{"path": "new/c.txt", "edits": []any{map[string]any{"old": "c"}}})
+	try("list_directory", false, nil)
+	try("list_directory", true, map[string]any{"path": "a.txt"})
+	try("search_files", false, map[string]any{"texts": []any{"a"}})
+	try("search_files", true, map[string]any{"texts": []any{}})
 	try("compare_files", false, map[string]any{"file1": "a.txt", "file2": "b.txt"})
 	try("compare_files", true, map[string]any{"file1": "a.txt", "file2": "none"})
 	try("compare_directories", false, map[string]any{"dir1": "d", "dir2": "e", "show_content_diff": true})

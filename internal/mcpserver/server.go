@@ -51,6 +51,10 @@ type Options struct {
 	Quiet time.Duration // after the end of input, how long to wait for the next reply; default 2 s
 	Log   hclog.Logger  // never stdout; default nowhere
 
+	// Result bounds the output that a result carries, in bytes over both streams; default 24 KiB.
+	// read_file pages through the rest.
+	Result int
+
 	Progress time.Duration // between signs of life of a long call; default 1 s
 
 	// Policy describes the policies in force for clients; nil: no description.
@@ -64,6 +68,8 @@ type Server struct {
 	o      Options
 	mcp    *server.MCPServer
 	recent recent
+
+	outputs outputs
 }
 
 const (
@@ -105,6 +111,9 @@ func New(o Options) (*Server, error) {
 	}
 	if o.Quiet <= 0 {
 		o.Quiet = defaultQuiet
+	}
+	if o.Result <= 0 {
+		o.Result = usualResult
 	}
 	if o.Progress <= 0 {
 		o.Progress = progressEvery

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
 )
@@ -21,7 +22,8 @@ func shellTools() []tool {
 			name: "execute_command", title: "Run a command", set: setShell,
 			about: "Run a bash command and wait for it. Policies judge the whole text before anything runs: nested shells, scripts and file paths too. " +
 				"A refusal says which rule spoke and what to do instead; follow that, do not rephrase the command to get around it. " +
-				"stdin is empty and the environment is cleaned of secrets. Long output keeps its head and its tail. " +
+				"stdin is empty and the environment is cleaned of secrets. " +
+				"Long output keeps its head and its tail; read_file pages through the rest. " +
 				"For what must outlive the call, use start_background_shell.",
 			hints: hints{destructive: true, openWorld: true},
 			params: []param{
@@ -55,11 +57,18 @@ type commandResult struct {
 	ExecutionTime   float64 `json:"execution_time" jsonschema:"Seconds."`
 	Command         string  `json:"command" jsonschema:"The text that was judged and run."`
 	WorkDir         string  `json:"work_dir"`
+	CPUTime         float64 `json:"cpu_time,omitempty" jsonschema:"Seconds of processors, of all its processes."`
+	MaxMemory       int64   `json:"max_memory,omitempty" jsonschema:"Bytes, of its largest process; absent when not known."`
+	StdoutBytes     int64   `json:"stdout_bytes,omitempty" jsonschema:"Bytes that it wrote."`
+	StderrBytes     int64   `json:"stderr_bytes,omitempty" jsonschema:"Bytes that it wrote."`
 	Ran             bool    `json:"ran" jsonschema:"False when it was refused."`
-	Signal          string  `json:"signal" jsonschema:"The signal that ended it, such as SIGKILL; empty when it exited by itself."`
-	TimedOut        bool    `json:"timed_out"`
-	StdoutTruncated int64   `json:"stdout_truncated" jsonschema:"Bytes left out between head and tail."`
-	StderrTruncated int64   `json:"stderr_truncated" jsonschema:"Bytes left out between head and tail."`
+	Signal          string  `json:"signal,omitempty" jsonschema:"The signal that ended it, such as SIGKILL; absent when it exited by itself."`
+	TimedOut        bool    `json:"timed_out,omitempty"`
+	StdoutTruncated int64   `json:"stdout_truncated,omitempty" jsonschema:"Bytes left out between head and tail."`
+	StderrTruncated int64   `json:"stderr_truncated,omitempty" jsonschema:"Bytes left out between head and tail."`
+	StdoutName      string  `json:"stdout_name,omitempty" jsonschema:"Path by which read_file pages through the output that was left out."`
+	StderrName      string  `json:"stderr_name,omitempty" jsonschema:"Path by which read_file pages through the output that was left out."`
+	Changes         string  `json:"changes,omitempty" jsonschema:"Files that changed while it ran."`
 	verdict
 
 	complete bool // it ran to an end of its own
@@ -102,13 +111,28 @@ func (c *call) commandResultOf(out engine.Outcome, asked engine.Request) command
 		return r
 	}
 	e := out.Exit
-	r.ExitCode, r.Signal, r.TimedOut, r.ExecutionTime = e.Code, e.Signal, e.TimedOut, e.Duration.Seconds()
-	r.Stdout, r.StdoutTruncated = e.Stdout.Text, e.Stdout.Dropped
-	r.Stderr, r.StderrTruncated = e.Stderr.Text, e.Stderr.Dropped
+	if out.Trial != nil {
+		r.Changes = out.Trial.Changes.String(out.WorkDir)
+	} else if out.Changes != nil {
+		r.Changes = out.Changes.String(out.WorkDir)
+	}
+	r.ExitCode, r.Signal, r.TimedOut, r.ExecutionTime = e.Code, e.Signal, e.TimedOut, seconds(e.Duration)
+	r.CPUTime, r.MaxMemory = seconds(e.UserTime+e.SystemTime), e.MaxRSS
+	r.StdoutBytes, r.StderrBytes = e.Stdout.Bytes, e.Stderr.Bytes
+	keep := &c.server.outputs
+	roomOut, roomErr := shares(c.server.o.Result, len(e.Stdout.Text), len(e.Stderr.Text))
+	r.Stdout, r.StdoutName, r.StdoutTruncated = keep.shown(e.Stdout.Text, roomOut)
+	r.Stderr, r.StderrName, r.StderrTruncated = keep.shown(e.Stderr.Text, roomErr)
+	r.StdoutTruncated += e.Stdout.Dropped
+	r.StderrTruncated += e.Stderr.Dropped
 	var notes []string
+	discarded := out.Trial.Fate()
+	if discarded != "" {
+		notes = append(notes, "The command ran in a trial, and "+discarded)
+	}
 	switch {
 	case out.Fault != nil:
-		notes = append(notes, "The command ran. "+brokenText(out.Fault.ID))
+		notes = append(notes, "The command ran. "+faultText(out.Fault))
 	case e.TimedOut:
 		seconds := 0.0
 		if out.Input != nil {
@@ -129,7 +153,7 @@ func (c *call) commandResultOf(out engine.Outcome, asked engine.Request) command
 	for _, h := range out.Held[:min(len(out.Held), maxHeldNotes)] {
 		notes = append(notes, h.String())
 	}
-	r.complete = out.Fault == nil && !e.TimedOut && e.Killed == "" && e.Error == nil
+	r.complete = out.Fault == nil && !e.TimedOut && e.Killed == "" && e.Error == nil && discarded == ""
 	if !r.complete {
 		r.ExitCode = -1
 	}
@@ -137,6 +161,9 @@ func (c *call) commandResultOf(out engine.Outcome, asked engine.Request) command
 	r.Stderr = withNotes(r.Stderr, notes)
 	return r
 }
+
+// seconds is a duration to the millisecond: a model reads each digit.
+func seconds(d time.Duration) float64 { return float64(d.Milliseconds()) / 1000 }
 
 // maxHeldNotes bounds the held files that a note names; the result lists all.
 const maxHeldNotes = 10
@@ -184,15 +211,12 @@ func (r commandResult) mirror() string {
 	default:
 		p.line("exit code %d after %.2f s in %s", r.ExitCode, r.ExecutionTime, r.WorkDir)
 	}
+	p.verdict(r.verdict)
 	p.block("stdout"+leftOut(r.StdoutTruncated), r.Stdout)
 	p.block("stderr"+leftOut(r.StderrTruncated), r.Stderr)
 	if r.Stdout == "" && r.Stderr == "" {
 		p.line("(no output)")
 	}
-	if len(r.Reasons) > 0 || r.Approval != nil {
-		p.line("--- policy ---")
-	}
-	p.verdict(r.verdict)
 	return p.text()
 }
 
@@ -228,7 +252,7 @@ func checkCommand(ctx context.Context, c *call) result {
 	}
 	r.WouldRun = out.Decision.Effect == engine.Allow || out.Decision.Mode == engine.Monitor && out.Fault == nil
 	if out.Fault != nil {
-		r.Error = "It could not be judged. " + brokenText(out.Fault.ID)
+		r.Error = "It could not be judged. " + faultText(out.Fault)
 	}
 	return r
 }

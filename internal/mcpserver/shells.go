@@ -128,8 +128,8 @@ type outputResult struct {
 	Stderr        string `json:"stderr"`
 	StdoutNext    int64  `json:"stdout_next" jsonschema:"Pass as stdout_offset to read on."`
 	StderrNext    int64  `json:"stderr_next" jsonschema:"Pass as stderr_offset to read on."`
-	StdoutDropped int64  `json:"stdout_dropped" jsonschema:"Bytes before this text that are no longer kept."`
-	StderrDropped int64  `json:"stderr_dropped" jsonschema:"Bytes before this text that are no longer kept."`
+	StdoutDropped int64  `json:"stdout_dropped,omitempty" jsonschema:"Bytes before this text that are no longer kept."`
+	StderrDropped int64  `json:"stderr_dropped,omitempty" jsonschema:"Bytes before this text that are no longer kept."`
 	StdoutTotal   int64  `json:"stdout_total" jsonschema:"Bytes written so far."`
 	StderrTotal   int64  `json:"stderr_total" jsonschema:"Bytes written so far."`
 	Error         string `json:"error,omitempty"`
@@ -164,12 +164,13 @@ func (r outputResult) mirror() string {
 	}
 	var p page
 	p.line("%s is %s%s", r.ShellID, r.Status, exitWords(r.ExitCode))
+	p.line("read on with stdout_offset %d (of %d), stderr_offset %d (of %d)",
+		r.StdoutNext, r.StdoutTotal, r.StderrNext, r.StderrTotal)
 	p.block("stdout"+dropped(r.StdoutDropped), r.Stdout)
 	p.block("stderr"+dropped(r.StderrDropped), r.Stderr)
 	if r.Stdout == "" && r.Stderr == "" {
 		p.line("(nothing new)")
 	}
-	p.line("read on with stdout_offset %d (of %d), stderr_offset %d (of %d)", r.StdoutNext, r.StdoutTotal, r.StderrNext, r.StderrTotal)
 	return p.text()
 }
 

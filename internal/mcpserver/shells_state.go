@@ -18,9 +18,9 @@ type shellStatusFields struct {
 	CWD             string  `json:"cwd"`
 	StartTime       string  `json:"start_time" jsonschema:"RFC 3339."`
 	DurationSeconds float64 `json:"duration_seconds"`
-	Signal          string  `json:"signal" jsonschema:"The signal that ended it; empty when it exited by itself."`
-	TimedOut        bool    `json:"timed_out"`
-	Reason          string  `json:"reason" jsonschema:"Why we ended it, if we did."`
+	Signal          string  `json:"signal,omitempty" jsonschema:"The signal that ended it; absent when it exited by itself."`
+	TimedOut        bool    `json:"timed_out,omitempty"`
+	Reason          string  `json:"reason,omitempty" jsonschema:"Why we ended it, if we did."`
 	DecisionID      string  `json:"decision_id" jsonschema:"Names in the audit log the decision by which it was started."`
 	Note            string  `json:"note,omitempty" jsonschema:"What went wrong with it."`
 }
@@ -84,7 +84,7 @@ type killResult struct {
 	ShellID  string `json:"shell_id"`
 	Status   string `json:"status" jsonschema:"How it ended: stopped, failed or killed."`
 	ExitCode *int   `json:"exit_code,omitempty"`
-	Signal   string `json:"signal" jsonschema:"The signal that ended it; empty when it exited by itself."`
+	Signal   string `json:"signal,omitempty" jsonschema:"The signal that ended it; absent when it exited by itself."`
 	Message  string `json:"message,omitempty"`
 	Error    string `json:"error,omitempty"`
 }

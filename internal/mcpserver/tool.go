@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
@@ -115,7 +117,12 @@ func answered(r result) *mcp.CallToolResult {
 	}
 }
 
-// brokenText is all that an agent learns when something of ours broke.
+// faultText is all that an agent learns of a fault.
+func faultText(f *engine.Fault) string {
+	return strings.TrimSpace(brokenText(f.ID) + " " + f.Advice())
+}
+
+// brokenText is faultText for a fault of which only the id is known.
 func brokenText(id string) string {
 	return fmt.Sprintf("Sallyport itself failed (fault %s). Tell your user: the operator finds more under that id.", id)
 }

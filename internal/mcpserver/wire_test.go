@@ -42,6 +42,9 @@ func newWorld(t *testing.T, text string, edit func(*Options)) *world {
 			return map[string]string{"XDG_STATE_HOME": filepath.Join(root, "state")}[name]
 		},
 	}
+	if !strings.Contains(text, "local:") { // no supervisor lies beside a program of tests
+		text += "\nlocal: {sandbox: none}\n"
+	}
 	l, err := config.Parse("version: 1\nworkspace: home/project\n"+text, filepath.Join(root, "c.yaml"), "--config", host)
 	if err != nil {
 		t.Fatal(err)

@@ -31,6 +31,9 @@ type edit struct {
 	Gone bool `json:"gone,omitempty"`
 	// Among adds the elements of Value to a list, or with Gone takes them out, and leaves the others alone.
 	Among bool `json:"among,omitempty"`
+
+	elements []any // of Among: those that are added or, with drop, taken out
+	drop     bool
 }
 
 // decode reads a file into maps, lists and values as encoding/json has them. An empty file is an empty map.
@@ -148,7 +151,11 @@ func (e edit) resolve(in map[string]any) (*edit, error) {
 	if len(next) == len(list) {
 		return nil, nil
 	}
-	return &edit{Path: e.Path, Value: next, Gone: e.Gone && len(next) == 0}, nil
+	do := &edit{Path: e.Path, Value: next, Gone: e.Gone && len(next) == 0}
+	if there {
+		do.elements, do.drop = given, e.Gone
+	}
+	return do, nil
 }
 
 // reverse is the edit that takes another back, made from the file before it.

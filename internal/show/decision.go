@@ -56,12 +56,12 @@ func CheckedOf(out engine.Outcome) Checked {
 	return c
 }
 
-// WarnUnconfined tells a person that a command which may run would run without the sandbox that the configuration asks
-// for. why is nil where it has the sandbox, or where the configuration asks for none.
-func WarnUnconfined(w io.Writer, out engine.Outcome, why error) {
+// WarnMissing tells a person that exec would refuse a command which the policies let run, because there is no
+// sandbox. why is nil where the sandbox is available, or where the configuration asks for none.
+func WarnMissing(w io.Writer, out engine.Outcome, why error) {
 	runs := out.Decision.Effect != engine.Deny || out.Decision.Mode == engine.Monitor
 	if why != nil && runs && out.Fault == nil {
-		fmt.Fprintf(w, "sallyport: warning: %s\n", Printable(why.Error()))
+		fmt.Fprintf(w, "sallyport: warning: exec would not run it: %s\n", Printable(why.Error()))
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 )
 
 // TextOf is the bash text of a request: -c TEXT as it is, or words that are quoted so that the
-// program gets exactly these arguments. A program with a relative path may lie below dir.
-func TextOf(text string, given bool, words []string, dir string) (string, error) {
+// program gets exactly these arguments.
+func TextOf(text string, given bool, words []string, at Place) (string, error) {
 	switch {
 	case given && len(words) > 0:
 		return "", errors.New("want either -c TEXT or words, not both")
@@ -21,14 +21,14 @@ func TextOf(text string, given bool, words []string, dir string) (string, error)
 		return text, nil
 	case len(words) == 0:
 		return "", errors.New("no command: give words after --, or -c TEXT")
-	case strings.ContainsAny(words[0], " \t\r\n|&;<>()`$") && !isProgram(words[0], dir):
+	case strings.ContainsAny(words[0], " \t\r\n|&;<>()`$") && !at.isProgram(words[0]):
 		first := ""
 		if len(words) > 1 {
 			first = "put options first and "
 		}
 		return "", fmt.Errorf("this is bash text, and no program has that name: %suse -c %s",
 			first, Printable(quote(Shorten(words[0], 60), false)))
-	case assigns(words[0]) && !isProgram(words[0], dir):
+	case assigns(words[0]) && !at.isProgram(words[0]):
 		return "", fmt.Errorf("%s is an assignment, and no program has that name: put env before it, or use -c TEXT",
 			Printable(Shorten(words[0], 60)))
 	}
@@ -39,8 +39,9 @@ func TextOf(text string, given bool, words []string, dir string) (string, error)
 	return strings.Join(quoted, " "), nil
 }
 
-// assigns reports whether bash takes a word at the beginning of a command for an assignment. Taken exactly, it would
-// be judged as the name of an unknown program, and the command behind it as that program's arguments.
+// assigns reports whether bash takes a word at the beginning of a command for an assignment. Taken exactly,
+// it would be judged as the name of an unknown program, and the command behind it as that program's
+// arguments.
 func assigns(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
 	name, _, _ = strings.Cut(strings.TrimSuffix(name, "+"), "[")
@@ -50,17 +51,33 @@ func assigns(word string) bool {
 	return ok && name != "" && !unicode.IsDigit(rune(name[0])) && !strings.ContainsFunc(name, other)
 }
 
+// Place is where the programs of a command line are found.
+type Place struct {
+	Path    string // $PATH
+	Dir     string // working directory of the command line
+	WorkDir string // that of the command, relative to Dir or absolute; "" for Dir
+}
+
 // isProgram reports whether a file has the name of a word that could as well be bash text.
-func isProgram(word, dir string) bool {
-	dirs := filepath.SplitList(os.Getenv("PATH"))
+func (p Place) isProgram(word string) bool {
+	dirs := filepath.SplitList(p.Path)
 	if strings.Contains(word, "/") {
-		dirs = []string{"", dir}
+		dirs = []string{p.Dir, p.WorkDir}
+		if !filepath.IsAbs(p.WorkDir) {
+			dirs[1] = filepath.Join(p.Dir, p.WorkDir)
+		}
+		if filepath.IsAbs(word) {
+			dirs = []string{""}
+		}
 	}
 	return slices.ContainsFunc(dirs, func(in string) bool {
 		info, err := os.Stat(filepath.Join(in, word))
 		return err == nil && !info.IsDir()
 	})
 }
+
+// Quote writes an argument of a command as bash reads it back.
+func Quote(word string) string { return quote(word, false) }
 
 // quote writes a word as bash reads it back. What is plain stays as it is; control characters
 // and broken UTF-8, which could not be told apart in a text, are written as $'\x1b'.

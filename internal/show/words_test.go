@@ -1,11 +1,15 @@
 package show
 
 import (
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 )
+
+// here is this process.
+var here = Place{Path: os.Getenv("PATH")}
 
 // TestWordsReachTheProgramExactly asks a real bash what it makes of quoted words.
 func TestWordsReachTheProgramExactly(t *testing.T) {
@@ -15,7 +19,7 @@ func TestWordsReachTheProgramExactly(t *testing.T) {
 		{"line\nbreak", "tab\tbell\a", "carriage\rreturn", "esc\x1b1", "\xff\xfe", "\xff9", "it's\n", "back\\slash\n"},
 		{"if", "FOO=bar", "time", "{", "}", "[[", "!"},
 	} {
-		text, err := TextOf("", false, append([]string{"printf", `%s\0`}, words...), "")
+		text, err := TextOf("", false, append([]string{"printf", `%s\0`}, words...), here)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +39,7 @@ func TestWordsReachTheProgramExactly(t *testing.T) {
 func TestFirstWordIsAProgram(t *testing.T) {
 	t.Parallel()
 	for _, word := range []string{"if", "time", "!", "{", "function"} {
-		text, err := TextOf("", false, []string{word, "x"}, "")
+		text, err := TextOf("", false, []string{word, "x"}, here)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +73,7 @@ func TestTextOf(t *testing.T) {
 		{"", false, []string{"env", "A=1", "ls"}, "env 'A=1' ls", false},
 		{"", false, []string{"1=A", "ls"}, "'1=A' ls", false},
 	} {
-		got, err := TextOf(test.text, test.given, test.words, "")
+		got, err := TextOf(test.text, test.given, test.words, here)
 		if got != test.want || (err != nil) != test.bad {
 			t.Errorf("TextOf(%q, %v, %q) = %q, %v", test.text, test.given, test.words, got, err)
 		}

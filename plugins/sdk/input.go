@@ -31,6 +31,7 @@ type Request struct {
 	TimeoutSeconds float64   `json:"timeout_seconds"`  // as it will be enforced
 	Background     bool      `json:"background"`
 	Stdin          bool      `json:"stdin"` // it reads input that nobody has judged
+	Trial          bool      `json:"trial"` // of the tool changes: those of a trial, which are not made yet
 	Env            []string  `json:"env"`   // names of the variables that the child gets
 }
 
@@ -54,6 +55,16 @@ type Runner struct {
 	Isolation string `json:"isolation"` // "none", "namespace", "container", "remote"
 	Network   string `json:"network"`   // "none", "host", "bridge", …
 	Elevated  bool   `json:"elevated"`  // elevated commands stay inside this environment, for this very call
+
+	Confinement Confinement `json:"confinement"`
+}
+
+// Confinement has the results of trials that run inside an environment at its start: "holds", "open" if the
+// trial succeeded, or "untried".
+type Confinement struct {
+	Write   string `json:"write"`   // to make a file outside of the granted places
+	Read    string `json:"read"`    // to read a hidden file
+	Connect string `json:"connect"` // to connect to a port on the loopback of this machine
 }
 
 // Shell says how well the text was understood.
@@ -97,7 +108,8 @@ type Command struct {
 	Span       Span      `json:"span"`
 }
 
-// Option is an option with its value, however the two were written: "--registry URL", "--registry=URL", "-rURL".
+// Option is an option with its value, however the two were written: "--registry URL", "--registry=URL",
+// "-rURL".
 type Option struct {
 	Name      string `json:"name"`      // with dashes; an abbreviation that fits one option alone is written out
 	Value     string `json:"value"`     // at most 1024 bytes
@@ -264,6 +276,7 @@ type Path struct {
 	Unread     Unread   `json:"unread"`     // with delete: the files that the session has not read there
 	Git        Versions `json:"git"`        // with delete: whether git holds the files there
 	Generated  bool     `json:"generated"`  // matches the operator's patterns of generated files, below its root
+	Size       int      `json:"size"`       // bytes of a file that a trial made or changed; 0 for others
 	Command    int      `json:"command"`    // index into commands; -1 for a file tool
 	// OperatorLabels are those of the files that it reaches, by their place or as copies; sorted.
 	OperatorLabels []string `json:"operator_labels"`

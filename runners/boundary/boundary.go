@@ -21,6 +21,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/facts/places"
 	"github.com/sallyport-dev/sallyport/runners/changes"
 	"github.com/sallyport-dev/sallyport/runners/files"
 )
@@ -52,6 +53,9 @@ type Boundary struct {
 	kept    int              // bytes of before
 	left    map[string]image // files that Leave named and that nobody held
 	failed  map[string]image // files that Hold could not move: they are named again
+
+	changed map[string]changes.Before // since the last call of Changed
+	unsure  bool                      // others may have been
 }
 
 var _ engine.Boundary = (*Boundary)(nil)
@@ -95,9 +99,9 @@ func (b *Boundary) Enter() {
 		b.remember(name)
 	}
 	b.left = map[string]image{}
-	for _, name := range names {
-		if b.concerns(name) {
-			b.remember(name)
+	for _, touch := range names {
+		if b.concerns(touch.Path) {
+			b.remember(touch.Path)
 		}
 	}
 }
@@ -153,7 +157,12 @@ func (b *Boundary) settle() {
 const clockTick = 50 * time.Millisecond
 
 func (b *Boundary) look(all bool) []string {
-	names, whole := b.watch.Touched()
+	touched, whole := b.watch.Touched()
+	b.note(touched, whole)
+	names := make([]string, len(touched))
+	for i, touch := range touched {
+		names[i] = touch.Path
+	}
 	// The kernel reports a write by the name by which the file was opened, which a hard link changes.
 	for p, old := range b.before {
 		if info, err := os.Lstat(p); err == nil && !changes.Time(info).Equal(old.time) {
@@ -210,11 +219,11 @@ func (b *Boundary) interesting(see func(p string, e fs.DirEntry)) func(dir strin
 			git := e.Name() == ".git" || repository &&
 				(slices.Contains(gitFiles, e.Name()) || slices.Contains(gitDirs, e.Name()))
 			if e.IsDir() {
-				by, _ := facts.ObeyedBy(slashed, b.o.Layout.Home)
-				whole[p] = whole[dir] || facts.StartsOthers(by) || git && e.Name() == "hooks"
+				by, _ := places.ObeyedBy(slashed, b.o.Layout.Home)
+				whole[p] = whole[dir] || places.StartsOthers(by) || git && e.Name() == "hooks"
 				continue
 			}
-			if whole[dir] || git || facts.MayBeObeyed(slashed, b.o.Layout.Home) || b.own(p) {
+			if whole[dir] || git || places.MayBeObeyed(slashed, b.o.Layout.Home) || b.own(p) {
 				see(p, e)
 			}
 		}
@@ -223,8 +232,8 @@ func (b *Boundary) interesting(see func(p string, e fs.DirEntry)) func(dir strin
 
 // obeyed reports a file, or a link in the place of one, by which programs of the user start others.
 func (b *Boundary) obeyed(p string) bool {
-	by, holds := facts.ObeyedBy(filepath.ToSlash(p), b.o.Layout.Home)
-	if facts.StartsOthers(by) || b.own(p) {
+	by, holds := places.ObeyedBy(filepath.ToSlash(p), b.o.Layout.Home)
+	if places.StartsOthers(by) || b.own(p) {
 		return true
 	}
 	now, ok := b.imageOf(p)

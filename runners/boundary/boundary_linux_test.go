@@ -99,6 +99,8 @@ func TestFound(t *testing.T) {
 		want       string // names, apart by blanks
 	}{
 		{"settings", `mkdir .claude; echo '{}' >.claude/settings.json`, ".claude/settings.json"},
+		{"skill", `mkdir -p .claude/skills/x; echo x >.claude/skills/x/SKILL.md`, ".claude/skills/x/SKILL.md"},
+		{"rule of an agent", `mkdir -p .claude/rules; echo x >.claude/rules/x.md`, ""},
 		{"settings deep below",
 			`mkdir -p a/b/.vscode; echo '{}' >a/b/.vscode/tasks.json`,
 			"a/b/.vscode/tasks.json"},

@@ -201,6 +201,12 @@ func (e Entry) write(store string) error {
 	return nil
 }
 
+// Released reports whether a person released a version of the file at a path.
+func (b *Boundary) Released(path string) bool {
+	all, err := List(b.o.Store)
+	return err == nil && slices.ContainsFunc(all, func(e Entry) bool { return e.Released && e.Path == path })
+}
+
 // released returns path and digest of the versions that a person released.
 func (b *Boundary) released() map[string]bool {
 	all, err := List(b.o.Store)

@@ -19,19 +19,14 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/local"
 )
 
-// bareRunner is what runs commands where there is no sandbox.
-type bareRunner struct{}
-
-func (bareRunner) Describe() facts.Runner {
-	return facts.Runner{Name: "local", Isolation: "none", Network: "host"}
-}
-
-func (bareRunner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.Environment, error) {
+// bareRunner previews where there is no sandbox.
+func bareRunner(t *testing.T) *local.Runner {
+	t.Helper()
 	r, err := local.New(local.Options{})
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
-	return r.Open(ctx, spec)
+	return r
 }
 
 // weak is a bwrap that leaves something out. The text changes the array a, which holds the arguments.
@@ -51,8 +46,7 @@ func weak(t *testing.T, change string) string {
 	return file
 }
 
-// A machine that has no sandbox, or one that does not hold: auto does without and says so, and nothing else
-// does.
+// A machine that has no sandbox, or one that does not hold, runs nothing, and its policies still judge.
 func TestWithout(t *testing.T) {
 	t.Parallel()
 	absent := filepath.Join(t.TempDir(), "absent")
@@ -79,31 +73,33 @@ func TestWithout(t *testing.T) {
 			if env, err := try(o, layout(t.TempDir())); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("without a way out: %v, %v", env, err)
 			}
-			o.Otherwise = bareRunner{}
+			o.Otherwise = bareRunner(t)
 			r, err := bubblewrap.New(o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			var told []string
-			r.Notify(func(text string) { told = append(told, text) })
-			for range 2 {
-				env, err := r.Open(t.Context(), engine.EnvironmentSpec{Layout: layout(t.TempDir())})
+			spec := engine.EnvironmentSpec{Layout: layout(t.TempDir())}
+			const way = "set local.sandbox to none"
+			if env, err := r.Open(t.Context(), spec); err == nil || !strings.Contains(err.Error(), way) {
+				t.Errorf("it opens without a sandbox, or names no way: %v, %v", env, err)
+			}
+			o.Required = true
+			if must, err := bubblewrap.New(o); err != nil {
+				t.Fatal(err)
+			} else if _, err := must.Open(t.Context(), spec); err == nil || strings.Contains(err.Error(), way) {
+				t.Errorf("it advises to do without a sandbox that the configuration wants: %v", err)
+			}
+			for range 2 { // policies judge all the same
+				env, err := r.Look(t.Context(), spec)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if x := run(t, env, "echo ran"); x.Stdout.Text != "ran\n" {
-					t.Errorf("%+v", x)
-				}
-				says, ok := env.(interface{ Shortcomings() []string })
-				if !ok || !strings.Contains(strings.Join(says.Shortcomings(), "\n"), tc.want) {
-					t.Error("the environment does not say why it does not confine")
-				}
 				env.Close()
 			}
-			if len(told) != 1 || !strings.Contains(told[0], "not confined") || !strings.Contains(told[0], tc.want) {
-				t.Errorf("told: %q", told)
+			if why := r.Missing(); why == nil || !strings.Contains(why.Error(), tc.want) {
+				t.Errorf("missing: %v", why)
 			}
-			if got := (facts.Runner{Name: "local", Isolation: "none", Network: "host"}); r.Describe() != got {
+			if r.Describe() != o.Otherwise.Describe() || r.Describe().Isolation != "none" {
 				t.Errorf("%+v", r.Describe())
 			}
 		})
@@ -130,20 +126,25 @@ func TestShortOfSomething(t *testing.T) {
 // refusesForWant expects that no sandbox is made and nothing takes its place.
 func refusesForWant(t *testing.T, o bubblewrap.Options) {
 	t.Helper()
-	o.Otherwise = bareRunner{}
+	o.Otherwise = bareRunner(t)
 	r, err := bubblewrap.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	env, err := r.Open(t.Context(), engine.EnvironmentSpec{Layout: layout(t.TempDir())})
-	if err == nil || !strings.Contains(err.Error(), "the machine is short of") {
-		t.Errorf("got %v", err)
+	spec := engine.EnvironmentSpec{Layout: layout(t.TempDir())}
+	for name, open := range map[string]func(context.Context, engine.EnvironmentSpec) (engine.Environment, error){
+		"open": r.Open, "look": r.Look,
+	} {
+		env, err := open(t.Context(), spec)
+		if err == nil || !strings.Contains(err.Error(), "the machine is short of") {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if env != nil {
+			env.Close()
+		}
 	}
-	if env != nil {
-		env.Close()
-	}
-	if r.Unconfined() != nil {
-		t.Error("commands would run without a sandbox")
+	if r.Missing() != nil {
+		t.Error("it counts as a machine without a sandbox")
 	}
 }
 
@@ -158,7 +159,7 @@ func TestWith(t *testing.T) {
 	t.Parallel()
 	for _, network := range []string{"host", "none"} {
 		o := settings(t)
-		o.Network, o.Otherwise = network, bareRunner{}
+		o.Network, o.Otherwise = network, bareRunner(t)
 		r, err := bubblewrap.New(o)
 		if err != nil {
 			t.Fatal(err)
@@ -168,7 +169,10 @@ func TestWith(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer env.Close()
-		if want := (facts.Runner{Name: "local", Isolation: "namespace", Network: network}); r.Describe() != want {
+		want := facts.Runner{Name: "local", Isolation: "namespace", Network: network}
+		connect := map[string]string{"host": facts.Open, "none": facts.Holds}[network]
+		want.Confinement = facts.Confinement{Write: facts.Holds, Read: facts.Holds, Connect: connect}
+		if r.Describe() != want {
 			t.Errorf("%+v", r.Describe())
 		}
 		x := run(t, env, `ls /sys/class/net 2>/dev/null; cut -d: -f1 /proc/net/dev | tail -n +3 | tr -d ' '`)
@@ -177,7 +181,7 @@ func TestWith(t *testing.T) {
 		}
 	}
 	o := settings(t)
-	o.Network, o.Otherwise, o.Bwrap = "none", bareRunner{}, weak(t, `a+=(--share-net)`)
+	o.Network, o.Otherwise, o.Bwrap = "none", bareRunner(t), weak(t, `a+=(--share-net)`)
 	if _, err := try(o, layout(t.TempDir())); err == nil || !strings.Contains(err.Error(), "connect to a port of the host") {
 		t.Errorf("a network that is there although there is to be none: %v", err)
 	}

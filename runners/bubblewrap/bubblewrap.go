@@ -28,6 +28,8 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/runners/overlay"
+	"github.com/sallyport-dev/sallyport/runners/undo"
 )
 
 // Options configure a Runner.
@@ -36,17 +38,22 @@ type Options struct {
 	Supervisor  string   // path of sallyport-supervisor; "" to look beside Beside, then in PATH
 	Beside      string   // directory of sallyport itself
 	Network     string   // "host" or "" for the network of this machine, "none" for none
+	Required    bool     // the configuration wants it: errors name no setting for commands without it
 	UnixSockets bool     // commands may make sockets of AF_UNIX, for programs that cannot do without
-	Scratch     int64    // bytes that /tmp, /dev/shm and HOME may hold each; 0 for 1 GiB
+	Scratch     int64    // bytes of /tmp, /var/tmp, /dev/shm and HOME, each, up to Memory/8; 0 for 1 GiB
 	PIDs        int64    // processes and threads at once; 0 for 2048
 	Memory      int64    // bytes; 0 for three quarters of the machine's
 	State       string   // directory that caches facts about sandboxes; "" for none
 	Environ     []string // variables of every command, NAME=value
 	Venv        string   // see local.Options
 	Prefix      string
+	Copies      []string          // files below the home directory of which commands get copies
+	Files       map[string]string // with their content, read-only, in /run
+	Undo        undo.Options      // where the files are kept that commands change
 	onlyLook    bool
-	// Otherwise runs commands where the sandbox cannot be had. Nil: then nothing runs.
-	Otherwise engine.Runner
+	trial       *overlay.View // the places where commands write are shown by it; nil for themselves
+	// Otherwise previews the environment where the sandbox is not available. Nil: Look fails there, too.
+	Otherwise engine.Looker
 }
 
 // Runner opens sandboxes. It is safe for concurrent use.
@@ -55,11 +62,14 @@ type Runner struct {
 
 	mu      sync.Mutex
 	notice  func(string)
-	holds   bool  // a sandbox has been opened
-	without error // why commands run without one; nil while that is not so
+	tried   facts.Confinement
+	missing error // the reason for which there can be no sandbox, as Look found it
 }
 
-var _ engine.Looker = (*Runner)(nil)
+var (
+	_ engine.Looker = (*Runner)(nil)
+	_ engine.Trier  = (*Runner)(nil)
+)
 
 // defaultScratch bounds HOME and /tmp each, in bytes: they lie in memory.
 const defaultScratch = 1 << 30
@@ -76,9 +86,6 @@ func New(o Options) (*Runner, error) {
 	default:
 		return nil, fmt.Errorf("open sandbox: network %q: use host or none", o.Network)
 	}
-	if o.Network == "none" && o.Otherwise != nil {
-		o.Otherwise = nil // which has the network of this machine
-	}
 	if o.Scratch <= 0 {
 		o.Scratch = defaultScratch
 	}
@@ -88,11 +95,13 @@ func New(o Options) (*Runner, error) {
 	if o.PIDs <= 0 {
 		o.PIDs = defaultPIDs
 	}
+	if o.Memory > 0 {
+		o.Scratch = min(o.Scratch, o.Memory/8) // full ones must leave some to commands
+	}
 	return &Runner{o: o}, nil
 }
 
-// Notify sets the receiver of messages for people: commands are not confined, and why; suspicious files that
-// a sandbox left.
+// Notify sets the receiver of messages for people, about suspicious files that a sandbox left.
 func (r *Runner) Notify(f func(string)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -114,88 +123,70 @@ func (r *Runner) tell(text string) {
 func (r *Runner) Describe() facts.Runner {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.o.Otherwise != nil && !r.holds {
+	if r.missing != nil {
 		return r.o.Otherwise.Describe()
 	}
-	return facts.Runner{Name: "local", Isolation: "namespace", Network: r.o.Network}
+	return facts.Runner{Name: "local", Isolation: "namespace", Network: r.o.Network, Confinement: r.tried}
 }
 
-// Open starts a sandbox and tries it. If sandboxes are not available it opens the unconfined environment, and
-// stays with that. After a first sandbox, there is no way back: then it is an error.
+// Open starts a sandbox and tries it. There is no way without: where the machine cannot make one, the error
+// names the reason and the setting for commands that are not confined.
 func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.Environment, error) {
-	return r.open(ctx, r.o, spec)
+	env, err := r.open(ctx, r.o, spec, open)
+	if errors.Is(err, errUnavailable) {
+		advice := "No sandbox can be made on this machine: \"sallyport doctor\" names the reason and the fix."
+		if !r.o.Required {
+			err = fmt.Errorf("%w, or set local.sandbox to none: commands then run as you, not confined", err)
+			advice += " Only your user decides whether commands run without one (local.sandbox: none)."
+		}
+		err = &engine.Advised{Err: err, Advice: advice}
+	}
+	return env, err
 }
 
 // Look previews the sandbox of Open. If one of the same specification has held, its cached facts are used;
 // else one is made and tried, in which nothing can be written, so that nothing has to be protected in it.
+// Where the machine cannot make one, it previews the environment without it: policies judge, and nothing
+// runs.
 func (r *Runner) Look(ctx context.Context, spec engine.EnvironmentSpec) (engine.Environment, error) {
+	if r.Missing() != nil {
+		return r.o.Otherwise.Look(ctx, spec)
+	}
 	o := r.o
 	o.onlyLook = true
-	return r.open(ctx, o, spec)
+	env, err := r.open(ctx, o, spec, look)
+	if r.o.Otherwise == nil || ctx.Err() != nil || !errors.Is(err, errUnavailable) {
+		return env, err
+	}
+	r.mu.Lock()
+	r.missing = err
+	r.mu.Unlock()
+	return r.o.Otherwise.Look(ctx, spec)
 }
 
-func (r *Runner) open(ctx context.Context, o Options, spec engine.EnvironmentSpec) (engine.Environment, error) {
+type opening func(context.Context, Options, engine.EnvironmentSpec, func(string)) (engine.Environment, error)
+
+func (r *Runner) open(
+	ctx context.Context, o Options, spec engine.EnvironmentSpec, make opening,
+) (engine.Environment, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("open environment: %w", err)
 	}
-	if why := r.Unconfined(); why != nil {
-		return r.unconfined(ctx, o, spec, why)
-	}
-	make := open
-	if o.onlyLook {
-		make = look
-	}
 	env, err := make(ctx, o, spec, r.tell)
-	r.mu.Lock()
-	r.holds = r.holds || err == nil
-	fallsBack := err != nil && r.o.Otherwise != nil && !r.holds && ctx.Err() == nil && errors.Is(err, errUnavailable)
-	if fallsBack {
-		r.without = fmt.Errorf("commands are not confined: %w", err)
+	if told, ok := env.(interface{ confinement() facts.Confinement }); ok && err == nil {
+		r.mu.Lock()
+		r.tried = told.confinement()
+		r.mu.Unlock()
 	}
-	r.mu.Unlock()
-	if !fallsBack {
-		return env, err
-	}
-	spec.Tell("unconfined", map[string]any{"why": err.Error()})
-	why := r.Unconfined()
-	r.tell(why.Error())
-	return r.unconfined(ctx, o, spec, why)
+	return env, err
 }
 
-// Unconfined reports that commands run without the sandbox that was asked for, and the reason; nil if they
-// do not. Open or Look determines it.
-func (r *Runner) Unconfined() error {
+// Missing reports that commands would not run, because the machine cannot make the sandbox, and the reason.
+// Look determines it.
+func (r *Runner) Missing() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.without
-}
-
-// unconfined opens an environment that says of itself that nothing confines it.
-func (r *Runner) unconfined(ctx context.Context, o Options, spec engine.EnvironmentSpec, why error) (engine.Environment, error) {
-	open := r.o.Otherwise.Open
-	if l, ok := r.o.Otherwise.(engine.Looker); ok && o.onlyLook {
-		open = l.Look
-	}
-	env, err := open(ctx, spec)
-	if err != nil {
-		return nil, err
-	}
-	return bare{env, why}, nil
-}
-
-// bare is an environment without the sandbox that was wanted.
-type bare struct {
-	engine.Environment
-	why error
-}
-
-// Shortcomings lists, for people, the missing promises.
-func (b bare) Shortcomings() []string {
-	all := []string{b.why.Error()}
-	if e, ok := b.Environment.(interface{ Shortcomings() []string }); ok {
-		all = append(all, e.Shortcomings()...)
-	}
-	return all
+	return r.missing
 }
 
 // errUnavailable is wrapped by errors that say that there can be no sandbox here.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,7 +25,8 @@ import (
 // compiler (as for an ordinary user in CI); else TestMain builds it.
 var program = os.Getenv("SALLYPORT_TEST_SUPERVISOR")
 
-// stateName and workspaceName hold the directories of a gateway that is killed, wrapperName what it takes for bwrap.
+// stateName and workspaceName hold the directories of a gateway that is killed, wrapperName what it takes
+// for bwrap.
 const (
 	wrapperName   = "SALLYPORT_BUBBLEWRAP_TEST_WRAPPER"
 	stateName     = "SALLYPORT_BUBBLEWRAP_TEST_STATE"
@@ -142,4 +144,70 @@ func run(t testing.TB, env engine.Environment, text string, vars ...string) engi
 		t.Fatalf("%s: %v", text, err)
 	}
 	return p.Wait()
+}
+
+// The results of the trial are facts for policies.
+func TestConfinementIsTold(t *testing.T) {
+	t.Parallel()
+	for network, connect := range map[string]string{"none": facts.Holds, "host": facts.Open} {
+		o := settings(t)
+		o.Network = network
+		r, err := bubblewrap.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Describe().Confinement; got != (facts.Confinement{}) {
+			t.Errorf("before a sandbox: %+v", got)
+		}
+		env, err := r.Open(t.Context(), engine.EnvironmentSpec{Layout: layout(t.TempDir())})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := env.Close(); err != nil {
+			t.Error(err)
+		}
+		want := facts.Confinement{Write: facts.Holds, Read: facts.Holds, Connect: connect}
+		if got := r.Describe().Confinement; got != want {
+			t.Errorf("network %s: %+v, want %+v", network, got, want)
+		}
+	}
+}
+
+// Root is told of a workspace that its commands cannot write to.
+func TestForeignWorkspace(t *testing.T) {
+	t.Parallel()
+	leftout.NeedRoot(t)
+	for _, owner := range []int{0, 1000} {
+		ws := t.TempDir()
+		if err := os.Chown(ws, owner, owner); err != nil {
+			t.Fatal(err)
+		}
+		env := open(t, settings(t), layout(ws))
+		told := strings.Join(env.(interface{ Shortcomings() []string }).Shortcomings(), "\n")
+		writes := run(t, env, "touch "+ws+"/made").Code == 0
+		if writes != (owner == 0) || strings.Contains(told, "cannot write to "+ws) == writes {
+			t.Errorf("owner %d: a command writes: %v; told: %q", owner, writes, told)
+		}
+		if err := env.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestMachineIsHidden: the files of /proc that describe the machine cannot be read, those of a process can.
+func TestMachineIsHidden(t *testing.T) {
+	t.Parallel()
+	env := open(t, settings(t), layout(t.TempDir()))
+	defer env.Close()
+	for _, p := range []string{"/proc/keys", "/proc/key-users", "/proc/cmdline", "/proc/config.gz"} {
+		if _, err := os.ReadFile(p); err != nil {
+			continue // nor can we
+		}
+		if x := run(t, env, "cat "+p); x.Code == 0 || x.Stdout.Text != "" {
+			t.Errorf("%s: %+v", p, x)
+		}
+	}
+	if x := run(t, env, "cat /proc/self/cmdline /proc/meminfo"); x.Code != 0 {
+		t.Errorf("%+v", x)
+	}
 }

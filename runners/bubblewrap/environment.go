@@ -12,9 +12,13 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/runners/canary"
 	"github.com/sallyport-dev/sallyport/runners/mounts"
+	"github.com/sallyport-dev/sallyport/runners/undo"
 )
 
 // open makes a sandbox for an environment and tries it.
@@ -55,6 +59,8 @@ type Environment struct {
 	guarded mounts.Protection
 	group   *group
 	loose   []string // unbounded resources, for people
+	store   *undo.Store
+	tried   facts.Confinement
 
 	tidy sync.Once
 }
@@ -80,6 +86,10 @@ func plan(o Options, spec engine.EnvironmentSpec, notice func(string)) (*Environ
 	e := &Environment{o: o, notice: notice, spec: spec, roots: roots}
 	v := &view{}
 	v.base(o.host(spec))
+	v.copies(o.Copies)
+	for at, text := range o.Files {
+		v.add(mount{kind: content, at: at, data: []byte(text)})
+	}
 	v.venv(o.Venv, e.roots)
 	return e, v, v.grant(spec.Layout.Roots, resolved)
 }
@@ -92,17 +102,24 @@ func confine(ctx context.Context, o Options, spec engine.EnvironmentSpec, notice
 	}
 	o, spec = e.o, e.spec
 	e.bound(v)
+	e.foreign()
 	err = e.protect(v)
-	var t *trial
 	if err == nil {
-		t, err = prepare(v, o)
-		defer t.remove()
+		err = e.mask(v)
+	}
+	var t *canary.Ground
+	if err == nil {
+		if t, err = prepare(v, o); err == nil {
+			defer t.Remove()
+		}
 	}
 	if err == nil {
-		e.box, err = start(ctx, o, v, spec.Layout.Workspace)
+		e.keep(v)
+		e.box, err = start(ctx, o, v, spec.Layout.Workspace, e.store)
 	}
 	if err != nil {
 		e.group.remove()
+		e.store.Close()
 		return nil, err
 	}
 	go func() { // also when it ends unasked: no caller closes a broken one
@@ -158,6 +175,24 @@ func (e *Environment) protect(v *view) error {
 	return nil
 }
 
+// keep makes the store of the files that commands change.
+func (e *Environment) keep(v *view) {
+	if e.o.Undo.Dir == "" || e.o.onlyLook || len(v.watched()) == 0 {
+		return
+	}
+	s := undo.Session{Runner: "local", Workspace: e.spec.Layout.Workspace, Roots: v.watched()}
+	for _, g := range e.guarded.Guarded {
+		if !g.Write {
+			s.ReadOnly = append(s.ReadOnly, g.Path)
+		}
+	}
+	var err error
+	if e.store, err = undo.Begin(e.o.Undo, s); err != nil {
+		const text = "changes of files cannot be taken back by sallyport env undo (%v)"
+		e.loose = append(e.loose, fmt.Sprintf(text, err))
+	}
+}
+
 // bound makes a control group, where that can be done. Elsewhere only the limits of processes hold.
 func (e *Environment) bound(v *view) {
 	if e.group = (&group{}); e.o.onlyLook {
@@ -180,6 +215,22 @@ func (e *Environment) joinGroup() {
 	if err := e.group.join(e.init); err != nil {
 		e.group.pids, e.group.memory = false, false
 		e.unbounded(err)
+	}
+}
+
+// foreign notes places that root's commands cannot write to: in the sandbox root has no rights over files of
+// others.
+func (e *Environment) foreign() {
+	for _, r := range e.roots {
+		var st unix.Stat_t
+		if os.Getuid() != 0 || !r.Write || unix.Stat(r.Path, &st) != nil {
+			continue
+		}
+		if st.Uid != 0 && st.Mode&0o002 == 0 {
+			const text = "commands cannot write to %s: it belongs to user %d, and root has no rights " +
+				"over it in the sandbox: run sallyport as that user"
+			e.loose = append(e.loose, fmt.Sprintf(text, r.Path, st.Uid))
+		}
 	}
 }
 
@@ -207,6 +258,9 @@ func (e *Environment) Shortcomings() []string {
 	return all
 }
 
+// confinement has the results of the trial.
+func (e *Environment) confinement() facts.Confinement { return e.tried }
+
 // Made describes the sandbox.
 func (e *Environment) Made() map[string]any {
 	writable := []string{}
@@ -229,8 +283,13 @@ func (e *Environment) Close() error {
 	return err
 }
 
-// cleanUp removes the control group.
-func (e *Environment) cleanUp() { e.tidy.Do(e.group.remove) }
+// cleanUp removes the control group, and ends the store of changed files.
+func (e *Environment) cleanUp() {
+	e.tidy.Do(func() {
+		e.group.remove()
+		e.store.Close()
+	})
+}
 
 // host is the part of the host that the base of the view is made from.
 func (o Options) host(spec engine.EnvironmentSpec) host {

@@ -19,6 +19,8 @@ func explain(err error, reached bool) error {
 // mend names the reason for which bwrap does not work, and the fix.
 func mend(said string) string {
 	switch {
+	case strings.Contains(said, "make view"):
+		return mendView
 	case strings.Contains(said, "Unknown option"):
 		return "install bubblewrap 0.8 or newer"
 	case !strings.Contains(said, "says: bwrap: "):
@@ -30,10 +32,14 @@ func mend(said string) string {
 	case is("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"):
 		return "AppArmor forbids bwrap namespaces of users: give it a profile with the rule userns (on Ubuntu: package apparmor-profiles, profile bwrap-userns-restrict)"
 	case exists("/.dockerenv") || exists("/run/.containerenv"):
-		return "this is a container, whose engine forbids namespaces: use the runner docker from outside, or let the container be what confines, with local.sandbox none"
+		return "this is a container, whose engine forbids namespaces: use the runner docker from outside"
 	}
 	return "try bwrap --unshare-all --ro-bind / / true by hand"
 }
+
+// mendView is the fix where a view cannot be mounted.
+const mendView = "trials need overlays that users may mount (Linux 5.11 or newer, user namespaces), " +
+	"and a state directory on a file system with extended attributes"
 
 func is(path, value string) bool {
 	b, err := os.ReadFile(path)

@@ -13,9 +13,16 @@ import (
 const Supported = false
 
 func open(context.Context, Options, engine.EnvironmentSpec, func(string)) (engine.Environment, error) {
-	return nil, unavailable("use another runner, or local.sandbox none", "bubblewrap does not run on %s/%s", runtime.GOOS, runtime.GOARCH)
+	const fix = "use another runner, such as docker"
+	return nil, unavailable(fix, "bubblewrap does not run on %s/%s", runtime.GOOS, runtime.GOARCH)
 }
 
 func look(ctx context.Context, o Options, spec engine.EnvironmentSpec, notice func(string)) (engine.Environment, error) {
 	return open(ctx, o, spec, notice)
+}
+
+// Try is of Linux.
+func (r *Runner) Try(ctx context.Context, spec engine.EnvironmentSpec) (engine.Trial, error) {
+	_, err := open(ctx, r.o, spec, r.tell)
+	return nil, err
 }

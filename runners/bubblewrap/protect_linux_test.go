@@ -205,7 +205,7 @@ func TestPlantedLink(t *testing.T) {
 		ws := t.TempDir()
 		host(t, `mkdir -p "$WS/$(dirname $N)"; ln -s "$S" "$WS/$N"`, "WS="+ws, "S="+secret, "N="+name)
 		o := settings(t)
-		o.Otherwise = bareRunner{}
+		o.Otherwise = bareRunner(t)
 		granted := facts.Root{Path: ws + "/" + name, Zone: "context"}
 		env, err := try(o, layout(ws, granted))
 		if err == nil || !strings.Contains(err.Error(), "symbolic link in a place that commands may write to") {
@@ -245,5 +245,42 @@ func TestWorkspaceBelowVarTmp(t *testing.T) {
 	}
 	if _, err := os.Stat("/var/tmp/other"); err == nil {
 		t.Error("a file in the sandbox's /var/tmp is on the host")
+	}
+}
+
+// TestClosedDirectory: a command cannot hide a repository from the next sandbox by a directory that nobody
+// can read: it is read-only there.
+func TestClosedDirectory(t *testing.T) {
+	t.Parallel()
+	leftout.Command(t, "git")
+	root := os.Getuid() == 0 // reads every directory, and guards the repository itself
+	const opens = `chmod 755 pkg && echo '[core] fsmonitor = evil' >pkg/lib/.git/config`
+	for _, mode := range []string{"000", "600", "300"} {
+		ws := t.TempDir()
+		host(t, `mkdir "$WS/pkg"; git init -q "$WS/pkg/lib"`, "WS="+ws)
+		env := open(t, settings(t), layout(ws))
+		if x := run(t, env, "cd "+ws+"; chmod "+mode+" pkg"); x.Code != 0 {
+			t.Fatalf("%s: %+v", mode, x)
+		}
+		env.Close()
+		env = open(t, settings(t), layout(ws))
+		if x := run(t, env, "cd "+ws+"; "+opens); x.Code == 0 || !strings.Contains(x.Stderr.Text, "Read-only") {
+			t.Errorf("%s: %+v", mode, x)
+		}
+		told, _ := env.(interface{ Shortcomings() []string })
+		if !root && !strings.Contains(strings.Join(told.Shortcomings(), "\n"), "pkg cannot be read") {
+			t.Errorf("%s: it is not told", mode)
+		}
+		env.Close()
+		host(t, `cd "$WS"; `+opens, "WS="+ws) // outside it works
+	}
+	ws := t.TempDir()
+	host(t, `chmod 000 "$WS"`, "WS="+ws)
+	env, err := try(settings(t), layout(ws))
+	if err == nil {
+		env.Close()
+	}
+	if !root && (err == nil || !strings.Contains(err.Error(), "chmod u+rx it")) {
+		t.Errorf("a workspace that cannot be read: %v", err)
 	}
 }

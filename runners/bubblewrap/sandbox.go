@@ -20,7 +20,9 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/runners/local"
+	"github.com/sallyport-dev/sallyport/runners/overlay"
 	"github.com/sallyport-dev/sallyport/runners/supervisor"
+	"github.com/sallyport-dev/sallyport/runners/undo"
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
@@ -29,6 +31,10 @@ const Supported = true
 
 // startTime is how long a sandbox may take until its supervisor answers.
 const startTime = 20 * time.Second
+
+// endMargin is the time past its limit within which the end of a command must be told. After it the sandbox
+// is ended.
+const endMargin = 10 * time.Second
 
 // launch is a sandbox that is being made.
 type launch struct {
@@ -63,12 +69,26 @@ func (l *launch) memory(data []byte) (int, error) {
 	return n, nil
 }
 
+// store gives bwrap the directory in which changed files are kept, and returns its path for the supervisor:
+// no place of the sandbox, and out of reach of commands.
+func (l *launch) store(s *undo.Store) (string, error) {
+	if s == nil {
+		return "", nil
+	}
+	dir, err := os.Open(s.Kept())
+	if err != nil {
+		return "", fmt.Errorf("start sandbox: %w", err)
+	}
+	return fmt.Sprintf("/proc/self/fd/%d", l.pass(dir)), nil
+}
+
 // box is a running bwrap with a supervisor that answers.
 type box struct {
 	*wire.Environment
 	program *supervisor.Program
 	init    int                    // process id, here, of the first process in it
 	ended   atomic.Pointer[string] // why we ended it; nil while we did not
+	devices []string               // of the overlays of a trial, "major:minor"
 }
 
 // end ends everything in the sandbox at once, and keeps the reason for later callers.
@@ -82,17 +102,25 @@ func (b *box) explain(err error, reached bool) error {
 	if why := b.ended.Load(); why != nil {
 		return fmt.Errorf("the sandbox was ended: %s: the next request makes a new one", *why)
 	}
+	if errors.Is(err, wire.ErrSilent) && b.init > 0 {
+		_ = unix.Kill(b.init, unix.SIGKILL) // and with it the kernel ends everything in the sandbox
+	}
 	return explain(b.program.Explain(err), reached)
 }
 
 // start runs bwrap with a view and greets the supervisor in it.
-func start(ctx context.Context, o Options, v *view, workspace string) (*box, error) {
+func start(ctx context.Context, o Options, v *view, workspace string, store *undo.Store) (*box, error) {
 	l := &launch{o: o}
 	defer l.close()
 	if err := l.arrange(v); err != nil {
 		return nil, err
 	}
-	// Not a pipe: when nobody reads that any more bwrap ends where it writes to it, and leaves a child that waits for ever.
+	kept, err := l.store(store)
+	if err != nil {
+		return nil, err
+	}
+	// Not a pipe: when nobody reads that any more bwrap ends where it writes to it, and leaves a child that
+	// waits for ever.
 	status, err := l.memory(nil)
 	if err != nil {
 		return nil, err
@@ -103,16 +131,29 @@ func start(ctx context.Context, o Options, v *view, workspace string) (*box, err
 	if err != nil {
 		return nil, err
 	}
-	p, err := supervisor.OpenProgramWith(supervisor.ProgramOptions{
+	program := supervisor.ProgramOptions{
 		Command: []string{o.Bwrap, "--args", strconv.Itoa(argv), supervisorAt},
-		Env:     outer(o.Environ), Files: l.files, Bound: true,
-	})
+		Env:     outer(o.Environ), Bound: true,
+	}
+	var devices *os.File
+	if o.trial != nil {
+		if devices, err = l.overlaid(&program); err != nil {
+			return nil, err
+		}
+	}
+	program.Files = l.files
+	p, err := supervisor.OpenProgramWith(program)
 	if err != nil {
 		return nil, unavailable("install bubblewrap (Debian, Ubuntu, Fedora: package bubblewrap)", "%w", err)
 	}
 	b := &box{program: p}
 	var reached atomic.Bool
 	options := o.wire(workspace)
+	options.Watched = v.watched()
+	if kept != "" {
+		options.Kept, options.KeptMost = kept, store.Most()
+		options.Ended = func(id string) { _ = store.Ended(id) } // without it env undo leaves the files
+	}
 	options.Explain = func(err error) error { return b.explain(err, reached.Load()) }
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
@@ -120,7 +161,11 @@ func start(ctx context.Context, o Options, v *view, workspace string) (*box, err
 		return nil, err
 	}
 	reached.Store(true)
-	if b.init, err = initOf(said); err != nil {
+	b.init, err = initOf(said)
+	if err == nil && o.trial != nil {
+		b.devices, err = overlay.Devices(devices, len(o.trial.Roots()))
+	}
+	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
@@ -128,7 +173,10 @@ func start(ctx context.Context, o Options, v *view, workspace string) (*box, err
 
 // wire are the supervisor's options.
 func (o Options) wire(workspace string) wire.Options {
-	out := wire.Options{Settings: wire.Settings{Workspace: workspace, Venv: o.Venv, Env: o.Environ}}
+	out := wire.Options{
+		Settings:  wire.Settings{Workspace: workspace, Venv: o.Venv, Env: o.Environ},
+		EndMargin: endMargin,
+	}
 	if prefix := strings.TrimSpace(o.Prefix); prefix != "" {
 		out.Prefixed = func(text string, posix bool) string { return local.Prefixed(prefix, text, posix) }
 	}
@@ -159,6 +207,11 @@ func (l *launch) arrange(v *view) error {
 			l.args = append(l.args, "--ro-bind", p, p)
 		}
 	}
+	for _, p := range ofTheMachine {
+		if _, err := os.Lstat(p); err == nil {
+			l.args = append(l.args, "--ro-bind", "/dev/null", p) // without devices, it cannot be opened
+		}
+	}
 	l.args = append(l.args, "--remount-ro", "/run", "--remount-ro", "/dev", "--remount-ro", "/")
 	rules, err := filter(l.o.UnixSockets)
 	if err != nil {
@@ -170,6 +223,12 @@ func (l *launch) arrange(v *view) error {
 	}
 	l.args = append(l.args, "--seccomp", strconv.Itoa(fd), "--chdir", "/")
 	return nil
+}
+
+// ofTheMachine are files of /proc that describe the machine and its users, and not the sandbox. Engines of
+// containers hide most of them, too.
+var ofTheMachine = []string{
+	"/proc/cmdline", "/proc/config.gz", "/proc/kcore", "/proc/key-users", "/proc/keys", "/proc/timer_list",
 }
 
 // outer are the variables of bwrap and of the supervisor themselves: those that name places. The variables of
@@ -197,8 +256,9 @@ func initOf(status *os.File) (int, error) {
 	return s.Child, nil
 }
 
-// locate finds bwrap and the supervisor of this sallyport. They are not looked for where commands write, though
-// PATH may lead there, as that of a virtual environment in the workspace does: they would be a command's.
+// locate finds bwrap and the supervisor of this sallyport. They are not looked for where commands write,
+// though PATH may lead there, as that of a virtual environment in the workspace does: they would be a
+// command's.
 func (o *Options) locate(roots []facts.Root) error {
 	dirs := filepath.SplitList(valueOf(o.Environ, "PATH"))
 	if o.Bwrap == "" {

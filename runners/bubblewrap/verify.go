@@ -75,7 +75,7 @@ func (e *Environment) verify(v *view) error {
 		if m.kind != readOnly && m.kind != writable {
 			continue
 		}
-		want, err := locateSource(m.source, here)
+		want, err := e.locateSource(m.source, here)
 		if err != nil {
 			return fmt.Errorf("start sandbox: %s: %w", m.source, err)
 		}
@@ -88,6 +88,16 @@ func (e *Environment) verify(v *view) error {
 		}
 	}
 	return nil
+}
+
+// locateSource finds where a path lies: in an overlay of a trial, or on this machine.
+func (e *Environment) locateSource(path string, here []mounted) (mounted, error) {
+	if e.o.trial != nil {
+		if i, rel, ok := e.o.trial.Root(path); ok {
+			return mounted{device: e.devices[i], root: filepath.Join("/", rel)}, nil
+		}
+	}
+	return locateSource(path, here)
 }
 
 // locateSource finds where a path lies, and takes no link on the way.

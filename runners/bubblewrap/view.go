@@ -3,6 +3,7 @@ package bubblewrap
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ type mount struct {
 	at     string // absolute and clean
 	source string // its content, for those kinds that have one; the target of a symlink
 	size   int64  // of a tmpfs
-	mode   string // of a tmpfs, octal
+	mode   string // of a tmpfs or a file, octal; "" for a file that nobody may change
 	data   []byte // of a file
 	order  int    // among those of equal depth
 }
@@ -103,10 +104,20 @@ func (v *view) arguments(file func(data []byte) (int, error)) ([]string, error) 
 			if err != nil {
 				return nil, err
 			}
-			args = append(args, "--perms", "0444", "--file", fmt.Sprint(fd), m.at)
+			args = append(args, "--perms", cmp.Or(m.mode, "0444"), "--file", fmt.Sprint(fd), m.at)
 		}
 	}
 	return args, nil
+}
+
+// watched returns the places of the host where commands write.
+func (v *view) watched() (places []string) {
+	for _, m := range v.sorted() {
+		if m.kind == writable {
+			places = append(places, m.at)
+		}
+	}
+	return places
 }
 
 // venv shows a virtual environment that the operator named, wherever it lies.
@@ -116,6 +127,27 @@ func (v *view) venv(dir string, roots []facts.Root) {
 		return
 	}
 	v.add(mount{kind: readOnly, at: filepath.Clean(dir), source: real})
+}
+
+// maxCopy bounds the size of a copy.
+const maxCopy = 64 << 20
+
+// copies shows copies of files that lie below the empty home directory. Others are not shown: a copy would
+// lie on a granted place.
+func (v *view) copies(files []string) {
+	for _, at := range files {
+		m, ok := v.shown(at)
+		if !clean(at) || !ok || m.kind != scratch {
+			continue
+		}
+		info, err := os.Stat(at)
+		if err != nil || !info.Mode().IsRegular() || info.Size() > maxCopy {
+			continue
+		}
+		if data, err := os.ReadFile(at); err == nil {
+			v.add(mount{kind: content, at: at, data: data, mode: "0600"})
+		}
+	}
 }
 
 // clean reports whether a path can be put into a view.

@@ -1,5 +1,5 @@
-// Package canary tries the actions that a sandbox must prevent. The same trial runs twice: in the sandbox, where
-// every part of it must fail, and outside, where every part must succeed, so that a failure inside is
+// Package canary tries the actions that a sandbox must prevent. The same trial runs twice: in the sandbox,
+// where every part of it must fail, and outside, where every part must succeed, so that a failure inside is
 // evidence. It is the only thing in sallyport that hopes to be refused.
 package canary
 
@@ -10,8 +10,11 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
 // Trial is a set of attempts. An empty part is skipped.
@@ -29,6 +32,31 @@ type Report struct {
 	Done []string `json:"done"`
 }
 
+// The parts of a trial, as a report names them.
+const (
+	Write   = "write to a read-only place"
+	Read    = "read a hidden file"
+	Connect = "connect to a socket of the host"
+	Dial    = "connect to a port of the host"
+	See     = "see a process of the host"
+)
+
+// Confinement is the report of a trial from inside as facts for policies.
+func (r Report) Confinement(t Trial) facts.Confinement {
+	tried := func(part, with string) string {
+		switch {
+		case with == "":
+			return facts.Untried
+		case slices.Contains(r.Done, part):
+			return facts.Open
+		}
+		return facts.Holds
+	}
+	return facts.Confinement{
+		Write: tried(Write, t.Write), Read: tried(Read, t.Read), Connect: tried(Dial, t.Dial),
+	}
+}
+
 // patience bounds each attempt to connect.
 const patience = 2 * time.Second
 
@@ -40,11 +68,11 @@ func (t Trial) Run() Report {
 			r.Done = append(r.Done, what)
 		}
 	}
-	try("write to a read-only place", t.Write, makeFile)
-	try("read a hidden file", t.Read, readFile)
-	try("connect to a socket of the host", t.Connect, func(p string) error { return connect("unix", p) })
-	try("connect to a port of the host", t.Dial, func(a string) error { return connect("tcp", a) })
-	try("see a process of the host", t.Began, func(began string) error {
+	try(Write, t.Write, makeFile)
+	try(Read, t.Read, readFile)
+	try(Connect, t.Connect, func(p string) error { return connect("unix", p) })
+	try(Dial, t.Dial, func(a string) error { return connect("tcp", a) })
+	try(See, t.Began, func(began string) error {
 		if got, err := Began(t.PID); err != nil || got != began {
 			return os.ErrNotExist
 		}

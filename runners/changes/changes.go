@@ -16,6 +16,21 @@ import (
 // maxNames bounds the names that a Watch keeps between two calls of Touched.
 const maxNames = 200_000
 
+// Before says whether a file was there before it was touched.
+type Before int
+
+const (
+	Unknown Before = iota // something was moved to its name
+	Absent
+	Present
+)
+
+// Touch is a name that was touched.
+type Touch struct {
+	Path   string
+	Before Before
+}
+
 // Walk visits each directory below roots with its entries, an outer one before those in it. It follows no
 // symbolic link and passes over directories that List cannot read.
 func Walk(roots []string, each func(dir string, entries []fs.DirEntry)) {

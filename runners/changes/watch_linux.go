@@ -22,9 +22,9 @@ type Watch struct {
 	wake   [2]int
 	done   chan struct{}
 	dirs   map[int32]*directory
-	limit  int             // directories that may be watched
-	names  map[string]bool // touched since the last call of Touched
-	lost   bool            // names are missing since the last call
+	limit  int               // directories that may be watched
+	names  map[string]Before // touched since the last call of Touched
+	lost   bool              // names are missing since the last call
 	roots  []string
 	astray bool // events were dropped: directories may be watched under old names, or not at all
 	blind  bool // some directory is not watched
@@ -67,7 +67,7 @@ const interesting = unix.IN_CREATE | unix.IN_MODIFY | unix.IN_ATTRIB | unix.IN_C
 // If each is not nil, Open calls it as Walk does, after the directory is watched.
 func Open(roots []string, each func(dir string, entries []fs.DirEntry)) *Watch {
 	w := &Watch{
-		fd: -1, dirs: map[int32]*directory{}, names: map[string]bool{}, limit: watchLimit(),
+		fd: -1, dirs: map[int32]*directory{}, names: map[string]Before{}, limit: watchLimit(),
 		moving: map[uint32]*directory{}, done: make(chan struct{}),
 	}
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
@@ -143,7 +143,7 @@ func (w *Watch) add(parent *directory, name string, touched bool, each func(stri
 		}
 		for _, e := range entries {
 			if touched {
-				w.touch(filepath.Join(at, e.Name()))
+				w.touch(filepath.Join(at, e.Name()), Absent)
 			}
 			if e.IsDir() {
 				queue = append(queue, place{d, e.Name()})
@@ -195,11 +195,25 @@ func (w *Watch) forget(d *directory, end bool) {
 	}
 }
 
-func (w *Watch) touch(name string) {
+// touch notes a name. The first event of it tells whether the file was there.
+func (w *Watch) touch(name string, b Before) {
 	if len(w.names) >= maxNames {
-		w.names, w.lost = map[string]bool{}, true
+		w.names, w.lost = map[string]Before{}, true
 	}
-	w.names[name] = true
+	if _, known := w.names[name]; !known {
+		w.names[name] = b
+	}
+}
+
+// beforeOf tells from the first event of a name whether its file was there.
+func beforeOf(mask uint32) Before {
+	switch {
+	case mask&unix.IN_CREATE != 0:
+		return Absent
+	case mask&unix.IN_MOVED_TO != 0:
+		return Unknown
+	}
+	return Present
 }
 
 // follow takes events off the kernel's queue, which holds a bounded number, as they come.
@@ -264,7 +278,7 @@ func (w *Watch) event(wd int32, mask, cookie uint32, name string) {
 		return // of the directory itself: its parent has an event too
 	}
 	at := filepath.Join(d.path(), name)
-	w.touch(at)
+	w.touch(at, beforeOf(mask))
 	if mask&unix.IN_ISDIR == 0 {
 		return
 	}
@@ -286,21 +300,21 @@ func (w *Watch) event(wd int32, mask, cookie uint32, name string) {
 	}
 }
 
-// Touched returns the paths that were made, changed, renamed or removed since the last call, sorted. whole is
+// Touched returns the names that were made, changed, renamed or removed since the last call, sorted. whole is
 // false if others may have been.
-func (w *Watch) Touched() (names []string, whole bool) {
+func (w *Watch) Touched() (names []Touch, whole bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.drain()
 	if w.astray {
 		w.begin()
 	}
-	for name := range w.names {
-		names = append(names, name)
+	for name, before := range w.names {
+		names = append(names, Touch{name, before})
 	}
-	slices.Sort(names)
+	slices.SortFunc(names, func(a, b Touch) int { return strings.Compare(a.Path, b.Path) })
 	whole = !w.lost && !w.blind
-	w.names, w.lost = map[string]bool{}, false
+	w.names, w.lost = map[string]Before{}, false
 	return names, whole
 }
 

@@ -104,20 +104,22 @@ func TestTouched(t *testing.T) {
 			w := Open([]string{root, root + "/a"}, nil)
 			defer w.Close()
 			if got, whole := w.Touched(); len(got) > 0 || !whole {
-				t.Fatalf("before: %q, whole %v", got, whole)
+				t.Fatalf("before: %v, whole %v", got, whole)
 			}
 			if err := test.do(root, outside); err != nil {
 				t.Fatal(err)
 			}
-			got, whole := w.Touched()
-			for i := range got {
-				got[i], _ = filepath.Rel(root, got[i])
+			touched, whole := w.Touched()
+			var got []string
+			for _, touch := range touched {
+				name, _ := filepath.Rel(root, touch.Path)
+				got = append(got, name)
 			}
 			if !slices.Equal(got, test.want) || !whole {
 				t.Errorf("touched %q, whole %v; want %q", got, whole, test.want)
 			}
 			if again, _ := w.Touched(); len(again) > 0 {
-				t.Errorf("touched again: %q", again)
+				t.Errorf("touched again: %v", again)
 			}
 		})
 	}
@@ -159,8 +161,8 @@ func TestNotWhole(t *testing.T) {
 	if err := os.WriteFile(root+"/late/f", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, whole := w.Touched(); !whole || !slices.Equal(got, []string{root + "/late/f"}) {
-		t.Errorf("in a directory of which the event was lost: %q, whole %v", got, whole)
+	if got, whole := w.Touched(); !whole || !slices.Equal(got, []Touch{{root + "/late/f", Absent}}) {
+		t.Errorf("in a directory of which the event was lost: %v, whole %v", got, whole)
 	}
 	w.mu.Lock()
 	w.limit = len(w.dirs)
@@ -191,5 +193,46 @@ func TestWalk(t *testing.T) {
 	slices.Sort(got)
 	if want := []string{".2", "a/b0", "a1", "c1"}; !slices.Equal(got, want) {
 		t.Errorf("visited %q, want %q", got, want)
+	}
+}
+
+// The first event of a name tells whether its file was there.
+func TestBefore(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for _, name := range []string{"old", "gone", "moved", "mode"} {
+		if err := os.WriteFile(filepath.Join(root, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := Open([]string{root}, nil)
+	defer w.Close()
+	for _, do := range []func() error{
+		func() error { return os.WriteFile(root+"/new", nil, 0o600) },
+		func() error { return os.WriteFile(root+"/old", []byte("x"), 0o600) },
+		func() error { return os.Remove(root + "/gone") },
+		func() error { return os.Rename(root+"/moved", root+"/there") },
+		func() error { return os.Chmod(root+"/mode", 0o700) },
+		func() error { return os.MkdirAll(root+"/dir/sub", 0o700) },
+		func() error { return os.WriteFile(root+"/dir/sub/f", nil, 0o600) },
+	} {
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, whole := w.Touched()
+	want := []Touch{
+		{
+			root + "/dir",
+			Absent,
+		}, {root + "/dir/sub", Absent}, {root + "/dir/sub/f", Absent}, {root + "/gone", Present},
+		{
+			root + "/mode",
+			Present,
+		}, {root + "/moved", Present}, {root + "/new", Absent}, {root + "/old", Present},
+		{root + "/there", Unknown},
+	}
+	if !slices.Equal(got, want) || !whole {
+		t.Errorf("touched %v, want %v", got, want)
 	}
 }

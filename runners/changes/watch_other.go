@@ -16,7 +16,7 @@ func Open(roots []string, each func(dir string, entries []fs.DirEntry)) *Watch {
 }
 
 // Touched returns no names, and false.
-func (w *Watch) Touched() (names []string, whole bool) { return nil, false }
+func (w *Watch) Touched() (names []Touch, whole bool) { return nil, false }
 
 // Close ends the watch.
 func (w *Watch) Close() error { return nil }

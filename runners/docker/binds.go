@@ -143,7 +143,7 @@ func (o Options) guard(e *Engine, l facts.Layout) mounts.Guard {
 		g.Sockets = []string{socket, real(socket)}
 	}
 	for _, own := range l.Self {
-		if own.Label == "self_audit" || own.Label == "self_key" {
+		if slices.Contains([]string{"self_audit", "self_key", "self_socket"}, own.Label) {
 			g.Own = append(g.Own, own.Path)
 		}
 	}

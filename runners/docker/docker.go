@@ -20,11 +20,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/mount"
+	"github.com/docker/docker/api/types/strslice"
+	"github.com/docker/go-units"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/runners/undo"
 )
 
 // Options configure a Runner. The zero value of a field is its default.
@@ -52,15 +60,16 @@ type Options struct {
 	PIDs      int64 // processes and threads; 0 for 512
 	Files     int64 // open files of a process; 0 for 4096
 	FileSize  int64 // bytes of a file that is written; 0 for no limit
-	Temporary int64 // bytes of /tmp; 0 for 1 GiB
+	Temporary int64 // bytes of /tmp; 0 for 1 GiB; at most a sixth of Memory
 	Writable  bool  // the root file system can be written to; with Elevated it always can
 	Mounts    []Mount
 	// UnixSockets lets commands use sockets of the file system, by which they reach every listener in granted
 	// places.
 	UnixSockets bool
 	Packages    Packages
-	Keep        bool   // the container stays when the session ends
-	State       string // state directory of sallyport; it identifies our containers
+	Undo        undo.Options // where the files are kept that commands change
+	Keep        bool         // the container stays when the session ends
+	State       string       // state directory of sallyport; it identifies our containers
 
 	// The environment of commands.
 	Venv, Prefix string
@@ -82,6 +91,8 @@ type Runner struct {
 	life    context.Context // of installations; see Close
 	end     func()
 	working sync.WaitGroup
+
+	tried atomic.Pointer[facts.Confinement] // of the last environment; nil before
 
 	mu           sync.Mutex
 	e            *Engine // nil until it is first used
@@ -152,9 +163,13 @@ func (o Options) name() string {
 	return "docker"
 }
 
-// Describe tells policies about the container that Open would make.
+// Describe tells policies about the container that Open makes, with the results of the last trial in it.
 func (r *Runner) Describe() facts.Runner {
-	return facts.Runner{Name: r.o.name(), Isolation: "container", Network: r.o.Network, Elevated: r.o.Elevated}
+	d := facts.Runner{Name: r.o.name(), Isolation: "container", Network: r.o.Network, Elevated: r.o.Elevated}
+	if tried := r.tried.Load(); tried != nil {
+		d.Confinement = *tried
+	}
+	return d
 }
 
 // connected returns the engine, connecting when there is no connection that works.
@@ -197,6 +212,11 @@ func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 	if err != nil {
 		return nil, err
 	}
+	tried, err := env.try(ctx)
+	if err != nil {
+		return nil, errors.Join(err, env.Environment.Close())
+	}
+	r.tried.Store(&tried)
 	return env, nil
 }
 
@@ -266,4 +286,110 @@ func (r *Runner) restart(ctx context.Context, e *Engine, p *plan, id string, why
 		return nil, err
 	}
 	return r.attach(ctx, e, p, id)
+}
+
+// config describes the process of the container: a supervisor that only idles. Nothing of the image's own
+// starts.
+func (o Options) config(p *plan) *container.Config {
+	return &container.Config{
+		Image:      p.image.ID, // and not its name, which may mean another one by now
+		Hostname:   "sallyport",
+		User:       "0:0", // of the supervisors; see capabilities
+		Entrypoint: strslice.StrSlice{program, "--init"},
+		Cmd:        strslice.StrSlice{},
+		WorkingDir: "/",
+		Env:        []string{"HOME=" + home},
+		StopSignal: "SIGTERM",
+		Healthcheck: &container.HealthConfig{
+			Test: []string{"NONE"}, // the image's own would run beside judged commands
+		},
+	}
+}
+
+// capabilities are those of the supervisor: to become the user of a command, and to end that user's
+// processes. Commands have none of them, since they run as another user. With sudo they cover the needs of
+// package managers inside the container, and nothing that reaches out of it.
+func (o Options) capabilities() []string {
+	caps := []string{"KILL", "SETGID", "SETUID"}
+	if o.Elevated {
+		caps = append(caps, "AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "SYS_CHROOT")
+	}
+	slices.Sort(caps)
+	return caps
+}
+
+// hostConfig confines the container.
+func (o Options) hostConfig(p *plan) *container.HostConfig {
+	limit := func(name string, n int64) *container.Ulimit {
+		return &units.Ulimit{Name: name, Soft: n,
+			Hard: n}
+	}
+	h := &container.HostConfig{
+		NetworkMode:    container.NetworkMode(o.Network),
+		RestartPolicy:  container.RestartPolicy{Name: container.RestartPolicyDisabled},
+		LogConfig:      container.LogConfig{Type: "none"}, // output is kept and recorded by sallyport
+		CapDrop:        strslice.StrSlice{"ALL"},
+		CapAdd:         o.capabilities(),
+		IpcMode:        container.IPCModePrivate,
+		ReadonlyRootfs: !o.Writable,
+		Runtime:        o.Runtime,
+		Tmpfs:          map[string]string{},
+		ShmSize:        o.inMemory(64<<20, 8),
+		Resources: container.Resources{
+			Memory:     o.Memory,
+			MemorySwap: o.Memory, // none beyond it
+			NanoCPUs:   int64(o.CPUs * 1e9),
+			PidsLimit:  &o.PIDs,
+			Ulimits:    []*container.Ulimit{limit("nofile", o.Files), limit("core", 0)},
+		},
+	}
+	if !o.Elevated {
+		h.SecurityOpt = append(h.SecurityOpt, "no-new-privileges")
+	}
+	if p.profile != "" {
+		h.SecurityOpt = append(h.SecurityOpt, "seccomp="+p.profile)
+	}
+	if o.FileSize > 0 {
+		h.Ulimits = append(h.Ulimits, limit("fsize", o.FileSize))
+	}
+	o.writable(p, h)
+	for _, b := range p.binds {
+		h.Mounts = append(h.Mounts, mount.Mount{
+			Type: mount.TypeBind, Source: b.Source, Target: b.Target, ReadOnly: !b.Write,
+			BindOptions: &mount.BindOptions{Propagation: mount.PropagationRPrivate},
+		})
+	}
+	h.Mounts = append(append(h.Mounts, p.accounts.mounts()...), p.delivery.mount())
+	return h
+}
+
+// writable adds the places that commands can write to in any environment: /tmp in memory, and the home and
+// the image's other volumes, which the engine fills from the image and which go with the container.
+func (o Options) writable(p *plan, h *container.HostConfig) {
+	size := fmt.Sprintf("size=%d", o.inMemory(o.Temporary, 6)) // of up to three
+	h.Tmpfs["/tmp"] = "rw,nosuid,nodev,exec,mode=1777," + size
+	if !o.Writable {
+		h.Tmpfs["/var/tmp"] = "rw,nosuid,nodev,exec,mode=1777," + size
+		h.Tmpfs["/run"] = "rw,nosuid,nodev,noexec,mode=0755,size=" + fmt.Sprint(16<<20)
+	}
+	volumes := p.image.Writable
+	if !slices.Contains(volumes, home) {
+		h.Tmpfs[home] = fmt.Sprintf("rw,nosuid,nodev,exec,mode=0700,uid=%d,gid=%d,%s", p.user.UID, p.user.GID,
+			size)
+	}
+	for _, dir := range volumes {
+		h.Mounts = append(h.Mounts, mount.Mount{
+			Type: mount.TypeVolume, Target: dir,
+			// prune knows it by that when somebody else removed its container
+			VolumeOptions: &mount.VolumeOptions{Labels: map[string]string{labelState: p.stateID}},
+		})
+	}
+}
+
+// inMemory bounds a place in memory at a part of the limit: a full place must leave memory to commands.
+func (o Options) inMemory(size, part int64) int64 {
+	if o.Memory > 0 {
+		return min(size, o.Memory/part)
+	}
+	return size
 }

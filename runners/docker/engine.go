@@ -4,16 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types"
+	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/client"
+	"github.com/docker/docker/pkg/stdcopy"
 	"github.com/docker/go-connections/tlsconfig"
+
+	"github.com/sallyport-dev/sallyport/runners/supervisor"
 )
 
 // Engine is a connection to a Docker engine.
@@ -25,6 +32,9 @@ type Engine struct {
 
 // engineTime bounds the requests to an engine, but for pulls.
 const engineTime = 30 * time.Second
+
+// pingTime bounds the question whether an engine is there.
+const pingTime = 10 * time.Second
 
 // Connect connects to the engine that the options lead to, and makes sure that it answers.
 func Connect(ctx context.Context, o Options) (*Engine, error) {
@@ -55,7 +65,7 @@ func (e *Engine) Client() *client.Client { return e.cli }
 func (e *Engine) Close() error { return e.cli.Close() }
 
 func (e *Engine) ping(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, engineTime)
+	ctx, cancel := context.WithTimeout(ctx, pingTime)
 	defer cancel()
 	if _, err := e.cli.Ping(ctx); err != nil {
 		return e.explain("connect to the Docker engine", err)
@@ -66,17 +76,15 @@ func (e *Engine) ping(ctx context.Context) error {
 // errGone is wrapped by the error of a container that went away while it was being reached.
 var errGone = errors.New("the container is gone")
 
-// silent is an engine that does not answer. The client's own error would repeat the message.
-type silent struct {
-	at  string
-	err error
+// unreached is an engine that cannot be reached. The client's own error would repeat the message.
+type unreached struct {
+	text string
+	err  error
 }
 
-func (s silent) Error() string {
-	return fmt.Sprintf("no Docker engine: nothing answers at %s: start the engine (sudo systemctl start docker), or set docker.host or $DOCKER_HOST", s.at)
-}
+func (u unreached) Error() string { return u.text }
 
-func (s silent) Unwrap() error { return s.err }
+func (u unreached) Unwrap() error { return u.err }
 
 // explain adds the fix to an error of the engine.
 func (e *Engine) explain(doing string, err error) error {
@@ -86,13 +94,17 @@ func (e *Engine) explain(doing string, err error) error {
 	case errdefs.IsNotFound(err) && strings.Contains(text, "No such container"):
 		return fmt.Errorf("%s: %w: %w", doing, errGone, err)
 	case errors.Is(err, os.ErrPermission) || strings.Contains(text, "permission denied") && strings.Contains(text, "dial"):
-		mend = fmt.Sprintf("this user may not use %s: join the group docker (sudo usermod -aG docker $USER, then log in again), or use a rootless engine", e.at.shown())
+		const text = "%s: permission denied: this user may not use %s: join the group docker " +
+			"(sudo usermod -aG docker $USER, then log in again), or use a rootless engine"
+		return unreached{fmt.Sprintf(text, doing, e.at.shown()), err}
 	case strings.HasPrefix(e.at.host, "ssh://") && (client.IsErrConnectionFailed(err) || strings.Contains(text, "ssh")):
 		mend = fmt.Sprintf("try \"ssh %s docker version\": it must answer without a question", strings.TrimPrefix(e.at.host, "ssh://"))
 	case strings.Contains(text, "x509") || strings.Contains(text, "tls:"):
 		mend = "check DOCKER_CERT_PATH, or the certificates of the context"
 	case client.IsErrConnectionFailed(err) || errors.Is(err, os.ErrNotExist):
-		return silent{e.at.shown(), err}
+		const text = "no Docker engine: nothing answers at %s: start the engine " +
+			"(sudo systemctl start docker), or set docker.host or $DOCKER_HOST"
+		return unreached{fmt.Sprintf(text, e.at.shown()), err}
 	case errors.Is(err, context.DeadlineExceeded):
 		mend = fmt.Sprintf("the engine at %s does not answer in time: look at its log (journalctl -u docker)", e.at.shown())
 	case strings.Contains(text, "seccomp is not enabled"):
@@ -210,4 +222,50 @@ func valueOf(environ []string, name string) string {
 		}
 	}
 	return value
+}
+
+// stream is the input and output of a process in a container.
+type stream struct {
+	conn types.HijackedResponse
+	out  *io.PipeReader
+	said supervisor.Tail // its standard error
+
+	once sync.Once
+}
+
+// exec starts a supervisor in a container and returns the stream to it with the id of the exec.
+func (e *Engine) exec(ctx context.Context, id string, o container.ExecOptions) (*stream, string, error) {
+	o.AttachStdin, o.AttachStdout, o.AttachStderr = true, true, true
+	made, err := e.cli.ContainerExecCreate(ctx, id, o)
+	if err != nil {
+		return nil, "", err
+	}
+	conn, err := e.cli.ContainerExecAttach(ctx, made.ID, container.ExecAttachOptions{})
+	if err != nil {
+		return nil, made.ID, err
+	}
+	s := &stream{conn: conn}
+	out, w := io.Pipe()
+	s.out = out
+	go func() { // ends when the connection does
+		_, err := stdcopy.StdCopy(w, &s.said, conn.Reader)
+		_ = w.CloseWithError(err) // nil is io.EOF
+	}()
+	return s, made.ID, nil
+}
+
+// Read reads the output of the process.
+func (s *stream) Read(b []byte) (int, error) { return s.out.Read(b) }
+
+// Write writes to the input of the process.
+func (s *stream) Write(b []byte) (int, error) { return s.conn.Conn.Write(b) }
+
+// Close ends the input of the process and hears no more of it.
+func (s *stream) Close() error {
+	s.once.Do(func() {
+		_ = s.conn.CloseWrite()
+		s.conn.Close()
+		_ = s.out.Close()
+	})
+	return nil
 }

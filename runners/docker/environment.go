@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +20,10 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/images"
 	"github.com/sallyport-dev/sallyport/runners/local"
+	"github.com/sallyport-dev/sallyport/runners/mounts"
+	"github.com/sallyport-dev/sallyport/runners/undo"
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
@@ -31,6 +35,9 @@ type environment struct {
 	p    *plan
 	id   string // of the container
 	exec string // of the supervisor
+	near bool   // the engine is of this machine
+
+	store *undo.Store // of changed files; nil for none
 
 	once   sync.Once
 	closed error
@@ -60,7 +67,11 @@ func (r *Runner) attach(ctx context.Context, e *Engine, p *plan, id string) (*en
 		}
 		return e.unreached(context.WithoutCancel(ctx), p, id, exec, err, s.said.Text())
 	}
-	if env.Environment, err = wire.Connect(ctx, s, o); err != nil {
+	if env.store, err = r.store(p, &o); err == nil {
+		env.Environment, err = wire.Connect(ctx, s, o)
+	}
+	if err != nil {
+		env.store.Close()
 		return nil, err
 	}
 	reached.Store(true)
@@ -69,7 +80,7 @@ func (r *Runner) attach(ctx context.Context, e *Engine, p *plan, id string) (*en
 
 // wire are the options of the connection to the supervisor.
 func (r *Runner) wire(p *plan) wire.Options {
-	o := wire.Options{Settings: r.settings(p)}
+	o := wire.Options{Settings: r.settings(p), EndMargin: endMargin}
 	if prefix := strings.TrimSpace(r.o.Prefix); prefix != "" {
 		o.Prefixed = func(text string, posix bool) string { return local.Prefixed(prefix, text, posix) }
 	}
@@ -86,6 +97,9 @@ func (r *Runner) settings(p *plan) wire.Settings {
 		s.Roots = append(s.Roots, b.Target)
 		if b.Write && r.o.Elevated {
 			s.Reown = append(s.Reown, b.Target)
+		}
+		if b.Write && b.Source == b.Target { // policies judge the name that it has on this machine
+			s.Watched = append(s.Watched, b.Target)
 		}
 	}
 	return s
@@ -138,17 +152,44 @@ func exitReason(said string, code int) string {
 
 // lost says why the connection to a supervisor broke that had answered before.
 func (e *Engine) lost(p *plan, id string, err error, said string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), engineTime)
+	ctx, cancel := context.WithTimeout(context.Background(), lostTime)
 	defer cancel()
 	state := e.fate(ctx, id)
+	if state == runsOn && errors.Is(err, wire.ErrSilent) {
+		state = e.kill(ctx, id)
+		p.spec.Tell("kill", map[string]any{"container": p.name, "result": state})
+	}
 	if said != "" {
 		state += "; the supervisor says: " + said
 	}
 	return fmt.Errorf("container %s: %w (%s): the next request opens it again", p.name, err, state)
 }
 
-// fateTime is how long the engine gets to notice that a container has ended: the stream breaks first.
-const fateTime = 10 * time.Second
+const (
+	// lostTime bounds the questions to the engine about a lost connection.
+	lostTime = 15 * time.Second
+	// fateTime is how long the engine gets to notice that a container has ended: the stream breaks first.
+	fateTime = 10 * time.Second
+	// endMargin is the time past its limit within which the end of a command must be told. After it the
+	// engine kills the container.
+	endMargin = 10 * time.Second
+	// runsOn is the fate of a container that lives.
+	runsOn = "the container runs on, the supervisor in it ended"
+)
+
+// kill has the kernel end everything in a container, by the end of its first process, and says how that went.
+func (e *Engine) kill(ctx context.Context, id string) string {
+	err := e.cli.ContainerKill(ctx, id, "SIGKILL")
+	for running := true; running && err == nil; time.Sleep(20 * time.Millisecond) {
+		var found container.InspectResponse
+		found, err = e.cli.ContainerInspect(ctx, id)
+		running = err == nil && found.State.Running
+	}
+	if err != nil && !errdefs.IsNotFound(err) && !errdefs.IsConflict(err) { // it has ended by itself
+		return fmt.Sprintf("the container runs on and cannot be killed: %v", err)
+	}
+	return "the container was killed, and all its processes with it"
+}
 
 // fate describes the end of a container.
 func (e *Engine) fate(ctx context.Context, id string) string {
@@ -166,7 +207,7 @@ func (e *Engine) fate(ctx context.Context, id string) string {
 		case found.State.Paused:
 			return "the container was paused"
 		case e.lives(ctx, found) || time.Now().After(deadline):
-			return "the container runs on, the supervisor in it ended"
+			return runsOn
 		}
 	}
 }
@@ -216,7 +257,10 @@ func (r *Runner) layout(p *plan, l facts.Layout, there func(facts.Layout) facts.
 
 // Close ends everything that runs, and removes the container unless it is kept or another sallyport is in it.
 func (v *environment) Close() error {
-	v.once.Do(func() { v.closed = errors.Join(v.Environment.Close(), v.remove()) })
+	v.once.Do(func() {
+		v.closed = errors.Join(v.Environment.Close(), v.remove())
+		v.store.Close()
+	})
 	return v.closed
 }
 
@@ -235,6 +279,7 @@ func (v *environment) Start(ctx context.Context, c engine.Command) (engine.Proce
 // leave ends the supervisor, and waits until the engine knows.
 func (v *environment) leave(ctx context.Context) {
 	_ = v.Environment.Close()
+	v.store.Close()
 	v.awaitEnd(context.WithoutCancel(ctx))
 }
 
@@ -261,7 +306,7 @@ func (v *environment) remove() error {
 	if err != nil || used {
 		return err
 	}
-	if v.p.keep { // its next start mounts the present files
+	if v.p.keeps { // its next start mounts the present files
 		v.p.spec.Tell("stop", map[string]any{"container": v.p.name})
 		return v.e.stop(ctx, v.id)
 	}
@@ -311,4 +356,174 @@ func names(environ []string) []string {
 		out[i], _, _ = strings.Cut(kv, "=")
 	}
 	return out
+}
+
+// preparedName is the name of images with packages in them; their tag is the key of their packages.
+const preparedName = "sallyport/prepared"
+
+// installTime bounds one installation.
+const installTime = 15 * time.Minute
+
+// preparation is an image that is being made from another by installing packages.
+type preparation struct {
+	done   chan struct{} // closed when the rest is set
+	image  Image
+	events []map[string]any // for the log of the environment
+	err    error
+}
+
+// prepared returns the image with the packages of the options in it. If absent it is built, and the build
+// goes on when ctx ends: the next caller has it sooner. It ends with the runner.
+func (r *Runner) prepared(ctx context.Context, e *Engine, from Image, u wire.User, binds []mounts.Mount,
+	spec engine.EnvironmentSpec) (Image, error) {
+	if len(r.o.Packages.steps()) == 0 {
+		return from, nil
+	}
+	p := r.preparing(e, from, u, binds)
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+		return Image{}, fmt.Errorf("wait until the packages are installed: %w (it goes on as long as "+
+			"this sallyport runs; \"sallyport image prepare\" does it ahead of a session)", ctx.Err())
+	}
+	for _, event := range p.events {
+		spec.Tell("packages", event)
+	}
+	return p.image, p.err
+}
+
+// preparing returns the preparation of an image that is under way, or begins one.
+func (r *Runner) preparing(e *Engine, from Image, u wire.User, binds []mounts.Mount) *preparation {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key := fmt.Sprint(from.ID, u, binds)
+	if p := r.preparations[key]; p != nil {
+		return p
+	}
+	p := &preparation{done: make(chan struct{})}
+	r.preparations[key] = p
+	r.working.Go(func() {
+		p.err = r.prepare(r.life, e, from, u, binds, p)
+		r.mu.Lock()
+		delete(r.preparations, key)
+		r.mu.Unlock()
+		close(p.done)
+	})
+	return p
+}
+
+// prepare goes from image to image, by one installation each: those of an earlier session are there already.
+func (r *Runner) prepare(ctx context.Context, e *Engine, from Image, u wire.User, binds []mounts.Mount,
+	p *preparation) error {
+	p.image = from
+	for _, s := range r.o.Packages.steps() {
+		began := time.Now()
+		next, found, err := r.installed(ctx, e, p.image, u, binds, s)
+		took := time.Since(began).Seconds()
+		event := map[string]any{"kind": s.kind, "packages": s.names, "from": p.image.ID, "seconds": took,
+			"found": found}
+		p.events = append(p.events, event)
+		if err != nil {
+			event["error"] = err.Error()
+			r.report.step("%s packages could not be installed", s.kind)
+			if !r.o.Packages.Continue || ctx.Err() != nil {
+				return fmt.Errorf("install %s packages: %w: fix docker.packages.%s, or set "+
+					"docker.packages.on_failure to continue without them", s.kind, err, s.kind)
+			}
+			r.report.step("commands run without them: %v", err)
+			continue
+		}
+		event["image"] = next.ID
+		if !found {
+			r.report.step("%s packages are in %s, after %.0f s", s.kind, next.Ref, took)
+		}
+		next.Ref, p.image = from.Ref, next
+	}
+	return nil
+}
+
+// installed returns the image with the packages of a step: the one that is there, or a new one.
+func (r *Runner) installed(ctx context.Context, e *Engine, from Image, u wire.User, binds []mounts.Mount,
+	s step) (_ Image, found bool, err error) {
+	key, err := s.key(from, u, binds)
+	if err != nil {
+		return Image{}, false, err
+	}
+	ref := preparedName + ":" + key
+	// The engine is asked again behind the lock: another sallyport may have made it meanwhile.
+	for _, locked := range []bool{false, true} {
+		if locked && r.o.State != "" {
+			unlock, err := lock(ctx, filepath.Join(r.o.State, "images"), key)
+			if err != nil {
+				return Image{}, false, err
+			}
+			defer unlock()
+		}
+		i, err := e.Image(ctx, ref)
+		if err == nil {
+			return i, true, nil
+		}
+		if !errdefs.IsNotFound(err) {
+			return Image{}, false, err
+		}
+	}
+	r.report.step("installing %s packages: %s", s.kind, strings.Join(s.names, " "))
+	ctx, cancel := context.WithTimeoutCause(ctx, installTime,
+		fmt.Errorf("it takes longer than %v", installTime))
+	defer cancel()
+	if err := e.install(ctx, r.o, from, u, forInstaller(binds), s, key, r.report); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = errors.Join(cause, err)
+		}
+		return Image{}, false, err
+	}
+	i, err := e.Image(ctx, ref)
+	return i, false, err
+}
+
+// Prepare makes the image that a session would get, so that none has to wait for it, and returns it.
+func (r *Runner) Prepare(ctx context.Context, spec engine.EnvironmentSpec) (Image, error) {
+	e, err := r.connected(ctx)
+	if err != nil {
+		return Image{}, err
+	}
+	v, err := r.o.view(e, spec.Layout)
+	if err != nil {
+		return Image{}, fmt.Errorf("open runner %s: %w", r.o.name(), err)
+	}
+	// masked sources do not exist
+	there := slices.DeleteFunc(v.binds, func(b mounts.Mount) bool { return !exists(b.Source) })
+	image, _, err := r.start(ctx, e, spec, there)
+	return image, err
+}
+
+// Watch lets somebody see how installations go. It is called before the first environment is opened.
+func (r *Runner) Watch(report Report) { r.report = report }
+
+// Close ends the runner's background work: installations. Their containers are gone when it returns.
+func (r *Runner) Close() error {
+	r.end()
+	r.working.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.e != nil {
+		return r.e.Close()
+	}
+	return nil
+}
+
+// preparedLabels are those of an image with packages. The labels of the container that it was made in would
+// be the image's too, and those of every container that anybody makes from it: they are emptied, so that
+// none of these is taken for ours.
+func preparedLabels(s step, key string) map[string]string {
+	labels := map[string]string{images.Label: "prepared",
+		labelPackages: s.kind + ": " + strings.Join(s.names, " ")}
+	for _, name := range []string{
+		labelState, labelRunner, labelAgent, labelSession, labelWorkspace, labelPID, labelStarted,
+		labelMachine, labelKeep, labelMade,
+	} {
+		labels[name] = ""
+	}
+	labels[labelSpec] = key
+	return labels
 }

@@ -2,6 +2,9 @@ package docker
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +13,7 @@ import (
 
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/filters"
 
 	"github.com/sallyport-dev/sallyport/engine"
 )
@@ -194,4 +198,135 @@ func HowToGet(o Options) string {
 		return err.Error()
 	}
 	return o.howToGet()
+}
+
+// Labels of our containers.
+const (
+	labelState     = "dev.sallyport.state"     // hash of the state directory: the owner of the container
+	labelRunner    = "dev.sallyport.runner"    // docker or docker-sudo
+	labelAgent     = "dev.sallyport.agent"     // its agent
+	labelSession   = "dev.sallyport.session"   // for which session
+	labelWorkspace = "dev.sallyport.workspace" // and where
+	labelSpec      = "dev.sallyport.spec"      // digest of its specification
+	labelPID       = "dev.sallyport.pid"       // of the sallyport that made it
+	labelStarted   = "dev.sallyport.started"   // when that started, as its machine counts
+	labelMachine   = "dev.sallyport.machine"   // on which machine
+	labelKeep      = "dev.sallyport.keep"      // "true": it stays
+	labelMade      = "dev.sallyport.made"      // places that were made to be mounted on, as JSON
+	labelPackages  = "dev.sallyport.packages"  // of a prepared image: the packages installed in it
+	// labelWritable is one of images: directories, separated by blanks, that any user may write to.
+	labelWritable = "dev.sallyport.writable"
+)
+
+// digest is a short hash of identifying values, for names and labels.
+func digest(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:%s,", len(p), p)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:16]
+}
+
+// digestOf is the digest of a value by its JSON.
+func digestOf(v any) (string, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "", err
+	}
+	return digest(string(text)), nil
+}
+
+// containerName makes a name that the engine takes and people can tell apart.
+func containerName(runner, state, workspace, agent, session string) string {
+	parts := []string{"sallyport"}
+	for _, p := range []string{agent, session} {
+		if p = clean(p); p != "" {
+			parts = append(parts, p)
+		}
+	}
+	return strings.Join(append(parts, digest(runner, state, workspace, agent, session)), "-")
+}
+
+// clean keeps the characters of a text that are valid in the name of a container.
+func clean(s string) string {
+	kept := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '.':
+			return r
+		default:
+			return '-'
+		}
+	}, s)
+	return strings.Trim(kept[:min(len(kept), 40)], "-.")
+}
+
+// ours lists the containers of the state directory.
+func (e *Engine) ours(ctx context.Context) ([]container.Summary, error) {
+	ctx, cancel := context.WithTimeout(ctx, engineTime)
+	defer cancel()
+	all, err := e.cli.ContainerList(ctx, container.ListOptions{
+		All: true, Filters: stateFilter(e.state),
+	})
+	if err != nil {
+		return nil, e.explain("list containers", err)
+	}
+	return all, nil
+}
+
+// stateFilter finds the objects of a state directory.
+func stateFilter(state string) filters.Args {
+	return filters.NewArgs(filters.Arg("label", labelState+"="+state))
+}
+
+// sweep removes the remains of sessions of dead sallyport processes. It is best effort: the rest is removed
+// the next time.
+func (e *Engine) sweep(ctx context.Context, p *plan) {
+	all, err := e.ours(ctx)
+	if err != nil {
+		return
+	}
+	for _, c := range all {
+		name := nameOf(c)
+		if name == p.name || !orphan(c) {
+			continue
+		}
+		if removed, _ := e.sweepOne(ctx, p.state, c); removed {
+			p.spec.Tell("sweep", map[string]any{"container": name, "agent": c.Labels[labelAgent],
+				"session": c.Labels[labelSession]})
+		}
+	}
+}
+
+// orphan reports whether the session of a container has ended without a word.
+func orphan(c container.Summary) bool {
+	return c.Labels[labelKeep] != "true" && ownerOf(c.Labels).dead()
+}
+
+// nameOf is the name of a container in a list.
+func nameOf(c container.Summary) string {
+	if len(c.Names) == 0 {
+		return short(c.ID)
+	}
+	return c.Names[0][1:]
+}
+
+// sweepOne removes the container of a dead session, if nobody is in it or about to enter it.
+func (e *Engine) sweepOne(ctx context.Context, state string, c container.Summary) (removed bool, err error) {
+	unlock, err := tryLock(state, nameOf(c))
+	if err != nil || unlock == nil {
+		return false, err
+	}
+	defer unlock()
+	found, err := e.cli.ContainerInspect(ctx, c.ID)
+	if errdefs.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, e.explain("look at container "+nameOf(c), err)
+	}
+	if used, err := e.inUse(ctx, found); err != nil || used {
+		return false, err
+	}
+	err = e.discard(ctx, c.ID)
+	return err == nil, err
 }

@@ -1,14 +1,21 @@
 package docker
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/runners/canary"
+	"github.com/sallyport-dev/sallyport/runners/mounts"
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
@@ -63,9 +70,11 @@ func (v *environment) verify() error {
 	if v.p.workspace.Target == "" {
 		return nil
 	}
-	if near, err := same(v.p.workspace.Target, v.p.workspace.Source); err != nil || !near {
+	near, err := same(v.p.workspace.Target, v.p.workspace.Source)
+	if err != nil || !near {
 		return err
 	}
+	v.near = v.e.at.local()
 	for _, b := range v.p.binds {
 		ok, err := same(b.Target, b.Source)
 		if errors.Is(err, fs.ErrPermission) {
@@ -110,4 +119,64 @@ func (v *environment) mounted() error {
 // unescaped reads a path of that table, in which blanks and backslashes are octal.
 func unescaped(s string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
+}
+
+// tryTime bounds the trial: it takes some milliseconds.
+const tryTime = 20 * time.Second
+
+// try attempts from inside the container the acts that it must prevent. That is no evidence where the engine
+// has a machine of its own, or a network from which this machine has another address: there nothing is
+// tried.
+func (v *environment) try(ctx context.Context) (facts.Confinement, error) {
+	if !v.near {
+		return facts.Confinement{}, nil
+	}
+	// Any user of this machine reaches these places, so that nothing but the container is in the way.
+	places := slices.DeleteFunc([]string{"/var/tmp", "/tmp", "/dev/shm"}, func(place string) bool {
+		return slices.ContainsFunc(v.p.binds, func(b mounts.Mount) bool {
+			return place == b.Target || strings.HasPrefix(place, b.Target+"/")
+		})
+	})
+	ground, err := canary.Lay(places)
+	if err != nil {
+		return facts.Confinement{}, nil // as where nothing can be tried
+	}
+	defer ground.Remove()
+	if ground.Outside() != nil {
+		return facts.Confinement{}, nil
+	}
+	t := ground.Trial
+	if v.r.o.Network == "bridge" {
+		t.Dial = ""
+	}
+	argument, err := json.Marshal(t)
+	if err != nil {
+		return facts.Confinement{}, fmt.Errorf("try container %s: %w", v.p.name, err)
+	}
+	c, err := v.Environment.Prepare("true", "/")
+	if err != nil {
+		return facts.Confinement{}, fmt.Errorf("try container %s: %w", v.p.name, err)
+	}
+	// Without the prefix of commands. JSON of these paths, addresses and numbers has no single quote.
+	c.Text = program + " --canary '" + string(argument) + "'"
+	c.ID, c.Timeout, c.Output = "trial", tryTime, 1<<16
+	p, err := v.Environment.Start(ctx, c)
+	if err != nil {
+		return facts.Confinement{}, fmt.Errorf("try container %s: %w", v.p.name, err)
+	}
+	return v.trialOf(t, p.Wait())
+}
+
+// trialOf reads the report of a trial.
+func (v *environment) trialOf(t canary.Trial, x engine.Exit) (facts.Confinement, error) {
+	var report canary.Report
+	switch {
+	case x.Error != nil:
+		return facts.Confinement{}, fmt.Errorf("try container %s: %w", v.p.name, x.Error)
+	case x.Code != 0 || json.Unmarshal([]byte(x.Stdout.Text), &report) != nil || report.Done == nil:
+		return facts.Confinement{}, fmt.Errorf("try container %s: status %d, and says %.200q: "+
+			"use sallyport and sallyport-supervisor of one release",
+			v.p.name, x.Code, x.Stdout.Text+x.Stderr.Text)
+	}
+	return report.Confinement(t), nil
 }

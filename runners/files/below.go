@@ -101,6 +101,13 @@ func (b below) Symlink(target, p string) error {
 	return b.files.Symlink(target, p)
 }
 
+func (b below) Chmod(p string, mode fs.FileMode) error {
+	if err := b.check("change the mode of", p); err != nil {
+		return err
+	}
+	return b.files.Chmod(p, mode)
+}
+
 func (b below) Remove(p string) error {
 	if err := b.check("delete", p); err != nil {
 		return err

@@ -29,6 +29,24 @@ func (h Host) Symlink(target, path string) error {
 	return fail("link", path, a.dir.Symlink(target, a.name))
 }
 
+// Chmod gives a file or a directory permission bits, without those that change the user or the group.
+func (h Host) Chmod(path string, mode fs.FileMode) error {
+	const op = "change the mode of"
+	a, err := h.walk(path, false)
+	if err != nil {
+		return fail(op, path, err)
+	}
+	defer a.close()
+	info, err := a.dir.Lstat(a.name)
+	if err == nil && !info.IsDir() {
+		err = regular(info)
+	}
+	if err == nil {
+		err = a.dir.Chmod(a.name, mode.Perm())
+	}
+	return fail(op, path, err)
+}
+
 // Remove removes one file, symbolic link or empty directory.
 func (h Host) Remove(path string) error {
 	a, err := h.walk(path, false)

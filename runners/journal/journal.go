@@ -168,3 +168,13 @@ func openedDetails(d facts.Runner, env engine.Environment) map[string]any {
 func Tell(o Options, name string, id Identity, step string, details map[string]any) {
 	newLog(o.withDefaults(), id, name).write(Event{Event: KindStep, Step: step, Details: details})
 }
+
+// Try opens a trial of the runner. It has no log: nothing of it stays.
+func (r *runner) Try(ctx context.Context, spec engine.EnvironmentSpec) (engine.Trial, error) {
+	t, ok := r.Runner.(engine.Trier)
+	if !ok {
+		const text = "runner %s has no trials: use the local one with its sandbox"
+		return nil, fmt.Errorf(text, r.Describe().Name)
+	}
+	return t.Try(ctx, spec)
+}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/facts/disk"
 	"github.com/sallyport-dev/sallyport/runners/identity"
 )
 
@@ -40,7 +41,7 @@ func (u userFS) ReadFile(path string, limit int) (content []byte, whole bool, er
 
 // Walk looks at many paths on one thread: to change it takes longer than to look at one.
 func (u userFS) Walk(paths []string) (found map[string]facts.Node) {
-	u.rights.Do(func() { found = facts.Walk(u.FS, paths) })
+	u.rights.Do(func() { found = disk.Walk(u.FS, paths) })
 	return found
 }
 
@@ -78,6 +79,11 @@ func (u userFiles) Mkdir(path string) (err error) {
 
 func (u userFiles) Symlink(target, path string) (err error) {
 	u.rights.Do(func() { err = u.Files.Symlink(target, path) })
+	return err
+}
+
+func (u userFiles) Chmod(path string, mode fs.FileMode) (err error) {
+	u.rights.Do(func() { err = u.Files.Chmod(path, mode) })
 	return err
 }
 

@@ -1,10 +1,10 @@
 // Package local runs commands on the machine that sallyport runs on, as the same user.
 //
-// Nothing confines them: Describe says so to policies, in the isolation "none" and the network
-// "host". The package chooses the knowledge of a command: it builds the environment
-// of its processes from an allow list, so that no key of the host reaches it unasked, and it
-// puts a Python environment or a command prefix before it. A supervisor in a container uses the package too, and
-// has commands and calls of files run as another user (Options.User).
+// Nothing confines them: Describe says so to policies, in the isolation "none" and the network "host". The
+// package chooses the knowledge of a command: it builds the environment of its processes from an allow list,
+// so that no key of the host reaches it unasked, and it puts a Python environment or a command prefix before
+// it. A supervisor in a container uses the package too, and has commands and calls of files run as another
+// user (Options.User).
 package local
 
 import (
@@ -20,6 +20,7 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/files"
 	"github.com/sallyport-dev/sallyport/runners/identity"
 	"github.com/sallyport-dev/sallyport/runners/supervisor"
+	"github.com/sallyport-dev/sallyport/runners/undo"
 )
 
 // Options configure a Runner. The zero value runs commands in the allow-listed environment of the host and
@@ -39,12 +40,14 @@ type Options struct {
 	// User is the user of commands and of file access; nil for that of this process. It is for a supervisor
 	// that is root in a container: see supervisor.Options.
 	User          *identity.User
-	NoSetID       bool     // see supervisor.Options
-	NoUnixSockets bool     // likewise
-	Expendable    bool     // likewise
-	Apart         bool     // likewise
-	Roots         []string // bounds of file tools; empty for none
-	Reown         []string // given to User after an elevated command; see files.Reown
+	NoSetID       bool                  // see supervisor.Options
+	NoUnixSockets bool                  // likewise
+	Expendable    bool                  // likewise
+	Apart         bool                  // likewise
+	Roots         []string              // bounds of file tools; empty for none
+	Watched       []string              // places where names are asked about: supervisor.Options.Suspect
+	Undo          *undo.RecorderOptions // see supervisor.Options; Places are Watched
+	Reown         []string              // given to User after an elevated command; see files.Reown
 }
 
 // Runner opens environments on this machine.
@@ -85,7 +88,8 @@ func (r *Runner) Environ() []string { return slices.Clone(r.base) }
 
 // Describe tells policies that nothing confines a command.
 func (r *Runner) Describe() facts.Runner {
-	return facts.Runner{Name: "local", Isolation: "none", Network: "host"}
+	return facts.Runner{Name: "local", Isolation: "none", Network: "host",
+		Confinement: facts.Confinement{Write: facts.Open, Read: facts.Open, Connect: facts.Open}}
 }
 
 // Open makes an environment. Of the layout it uses the workspace, to look for a virtual environment;
@@ -96,7 +100,8 @@ func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 		return nil, err
 	}
 	e.supervisor, err = supervisor.New(supervisor.Options{Shell: &r.shell, User: r.opts.User, Rights: e.rights, NoSetID: r.opts.NoSetID,
-		NoUnixSockets: r.opts.NoUnixSockets, Expendable: r.opts.Expendable, Apart: r.opts.Apart, After: r.after()})
+		NoUnixSockets: r.opts.NoUnixSockets, Expendable: r.opts.Expendable, Apart: r.opts.Apart,
+		After: r.after(), Suspect: r.suspect(), Undo: r.undo()})
 	if err != nil {
 		e.rights.Close()
 		return nil, err
@@ -132,6 +137,16 @@ func (r *Runner) look(ctx context.Context, spec engine.EnvironmentSpec) (*Enviro
 		}
 	}
 	return e, nil
+}
+
+// undo says where changed files are kept; nil for nowhere.
+func (r *Runner) undo() *undo.RecorderOptions {
+	if r.opts.Undo == nil {
+		return nil
+	}
+	o := *r.opts.Undo
+	o.Places = r.opts.Watched
+	return &o
 }
 
 // after runs after an elevated command; may be nil.

@@ -75,7 +75,9 @@ func TestDescribe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := facts.Runner{Name: "local", Isolation: "none", Network: "host"}
+	want := facts.Runner{Name: "local", Isolation: "none", Network: "host", Confinement: facts.Confinement{
+		Write: facts.Open, Read: facts.Open, Connect: facts.Open,
+	}}
 	if got := r.Describe(); got != want {
 		t.Errorf("got %+v", got)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/facts/disk"
 )
 
 // files are those of an environment. A symbolic link leads where it leads there, so none is followed but by
@@ -24,7 +25,7 @@ var _ facts.Far = files{}
 func (f files) Until(t time.Time) facts.FS { return files{f.e, t} }
 
 // Walk looks at all that lies on the ways to paths.
-func (f files) Walk(paths []string) map[string]facts.Node { return facts.Walk(straight{f: f}, paths) }
+func (f files) Walk(paths []string) map[string]facts.Node { return disk.Walk(straight{f: f}, paths) }
 
 func (f files) Lstat(p string) (fs.FileInfo, error) {
 	at, err := f.parent(p)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/facts/places"
 )
 
 // Guarded is a place in a writable root that is mounted on itself.
@@ -161,13 +162,13 @@ func (p *protector) habits(dir string) {
 	for _, name := range []string{".vscode", ".idea", ".mcp.json", ".claude", ".envrc"} {
 		at := filepath.Join(dir, name)
 		entries, err := list(at)
-		if by, _ := facts.ObeyedBy(filepath.ToSlash(at), p.home); err != nil || facts.StartsOthers(by) {
+		if by, _ := places.ObeyedBy(filepath.ToSlash(at), p.home); err != nil || places.StartsOthers(by) {
 			p.keep(at)
 			continue
 		}
 		for _, e := range entries {
 			inner := filepath.Join(at, e.Name())
-			if by, _ := facts.ObeyedBy(filepath.ToSlash(inner), p.home); facts.StartsOthers(by) {
+			if by, _ := places.ObeyedBy(filepath.ToSlash(inner), p.home); places.StartsOthers(by) {
 				p.keep(inner)
 			}
 		}

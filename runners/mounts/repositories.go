@@ -1,6 +1,7 @@
 package mounts
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -17,11 +18,22 @@ func (p *protector) walk(root string) error {
 		dir := queue[0]
 		queue = queue[1:]
 		entries, err := list(dir)
-		if err != nil {
-			continue // commands have no more rights than we
+		if err == nil {
+			_, err = os.Lstat(dir + "/.") // the names may be readable, and nothing behind them
+		}
+		switch {
+		case errors.Is(err, fs.ErrPermission) && dir == root:
+			return fmt.Errorf("look for repositories in %s: it cannot be read: chmod u+rx it", root)
+		case errors.Is(err, fs.ErrPermission): // its owner can open it again, and commands are the owner
+			p.note("%s cannot be read, so it is read-only: chmod u+rx it outside", dir)
+			p.keep(dir)
+			continue
+		case err != nil:
+			continue // it is gone
 		}
 		if p.entries += len(entries) + 1; p.entries > maxEntries {
-			return fmt.Errorf("look for repositories in %s: more than %d files: grant less, or set local.sandbox to none", root, maxEntries)
+			return fmt.Errorf("look for repositories in %s: more than %d files: grant less", root,
+				maxEntries)
 		}
 		git := gitDirectory(entries)
 		if git {

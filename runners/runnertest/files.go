@@ -220,6 +220,12 @@ func directories(t *testing.T, f *cabinet) {
 		}
 	}
 	f.put(t, "a/b/f", "x", engine.WriteOptions{})
+	if err := f.Chmod(f.dir+"/a/b/c", fs.ModeSetgid|0o750); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := f.Lstat(f.dir + "/a/b/c"); err != nil || info.Mode() != fs.ModeDir|0o750 {
+		t.Errorf("after a change of its mode: %v, %v", info, err)
+	}
 	if err := f.Mkdir(f.dir + "/a/b/f"); err == nil {
 		t.Error("a directory in the place of a file")
 	}

@@ -37,6 +37,7 @@ func refusesLinks(t *testing.T, f *cabinet) {
 		for what, err := range map[string]error{
 			"list": list, "look": look, "write": write, "delete": f.Remove(path + "/f"),
 			"make directory": f.Mkdir(path + "/dir"), "link": f.Symlink("x", path+"/l"),
+			"change the mode of": f.Chmod(path, 0o777),
 		} {
 			if err == nil {
 				t.Errorf("%s %s went through the link", what, name)

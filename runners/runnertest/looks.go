@@ -7,6 +7,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/facts/build"
 )
 
 // SameFacts checks that a preview of an environment gives the same facts as the environment itself: the whole
@@ -45,7 +46,7 @@ func inputOf(t *testing.T, l facts.Layout, env engine.Remote, dir, text string) 
 			}
 		}
 	}
-	return facts.NewBuilder(env.Layout(l), env.FS(), nil).Build(facts.Ask{
+	return build.NewBuilder(env.Layout(l), env.FS(), nil).Build(facts.Ask{
 		Request: facts.Request{Tool: "execute_command", Command: c.Text, WorkDir: dir}, Env: values,
 	})
 }

@@ -44,6 +44,14 @@ func (s *suite) output(t *testing.T) {
 			}
 		}
 	})
+	t.Run("joined", func(t *testing.T) {
+		c := p.command(t, "for i in 1 2 3; do echo out $i; echo err $i >&2; done")
+		c.Joined = true
+		const want = "out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\n"
+		if x := p.end(t, c); x.Stdout.Text != want || x.Stderr.Bytes != 0 {
+			t.Errorf("%q and %q", x.Stdout.Text, x.Stderr.Text)
+		}
+	})
 	t.Run("no UTF-8", func(t *testing.T) {
 		x := p.run(t, `printf 'a\377\376b\300\200c'`)
 		if x.Stdout.Text != "a\uFFFDb\uFFFDc" || x.Stdout.Bytes != 7 || x.Stdout.SHA256 != digest("a\xff\xfeb\xc0\x80c") {

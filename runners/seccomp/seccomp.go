@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"syscall"
 
 	"golang.org/x/net/bpf"
@@ -44,6 +45,7 @@ func Supported() bool { return auditArch != 0 }
 const (
 	killProcess = 0x80000000
 	returnErrno = 0x00050000
+	notify      = 0x7fc00000
 	allow       = 0x7fff0000
 )
 
@@ -60,7 +62,7 @@ const x32 = 0x40000000
 // Program assembles a filter in the kernel's form: instructions of 8 bytes each in the byte order of this
 // machine. A process of another architecture, with other numbers of calls, is killed at its first call.
 func Program(rules []Rule) ([]byte, error) {
-	raw, err := assemble(rules)
+	raw, err := assemble(rules, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +75,7 @@ func Program(rules []Rule) ([]byte, error) {
 	return out, nil
 }
 
-func assemble(rules []Rule) ([]bpf.RawInstruction, error) {
+func assemble(refused, told []Rule) ([]bpf.RawInstruction, error) {
 	if auditArch == 0 {
 		return nil, ErrUnsupported
 	}
@@ -88,8 +90,12 @@ func assemble(rules []Rule) ([]bpf.RawInstruction, error) {
 			bpf.JumpIf{Cond: bpf.JumpLessThan, Val: x32, SkipTrue: 1},
 			bpf.RetConstant{Val: returnErrno | uint32(syscall.ENOSYS)})
 	}
-	for _, r := range rules {
-		body, err := r.body()
+	for i, r := range slices.Concat(refused, told) {
+		answer := uint32(notify)
+		if i < len(refused) {
+			answer = returnErrno | uint32(r.Errno)
+		}
+		body, err := r.body(answer)
 		if err != nil {
 			return nil, err
 		}
@@ -101,11 +107,11 @@ func assemble(rules []Rule) ([]bpf.RawInstruction, error) {
 
 // body is the rest after the call matched the rule's. It ends with the number of the call loaded, as it
 // began, or does not come back.
-func (r Rule) body() ([]bpf.Instruction, error) {
-	if r.Errno == 0 || len(r.When) > 16 {
+func (r Rule) body(answer uint32) ([]bpf.Instruction, error) {
+	if answer == returnErrno || len(r.When) > 16 {
 		return nil, fmt.Errorf("make seccomp filter: call %d: no error to return, or more than 16 comparisons", r.Call)
 	}
-	refuse := bpf.RetConstant{Val: returnErrno | uint32(r.Errno)}
+	refuse := bpf.RetConstant{Val: answer}
 	if len(r.When) == 0 {
 		return []bpf.Instruction{refuse}, nil
 	}

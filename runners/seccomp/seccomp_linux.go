@@ -15,21 +15,36 @@ const lowHalf = 0
 // Install puts a filter on this thread, for good, and on its children from now on. The goroutine must be
 // locked to its thread, and the thread must have set PR_SET_NO_NEW_PRIVS.
 func Install(rules []Rule) error {
-	raw, err := assemble(rules)
+	_, err := install(0, rules, nil)
+	return err
+}
+
+// Listen installs a filter as Install does. Its callers wait in a call of told until the listener, a
+// descriptor, answers (seccomp_unotify(2)). Once the call is received, nothing but the death of the caller
+// ends the wait: that takes Linux 5.19. A thread can have one listener.
+func Listen(refused, told []Rule) (listener int, err error) {
+	const flags = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+	return install(flags, refused, told)
+}
+
+func install(flags uintptr, refused, told []Rule) (int, error) {
+	raw, err := assemble(refused, told)
 	if err != nil {
-		return err
+		return -1, err
 	}
 	filter := make([]unix.SockFilter, len(raw))
 	for i, r := range raw {
 		filter[i] = unix.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K}
 	}
 	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	err = unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0)
+	at := uintptr(unsafe.Pointer(&program))
+	fd, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, at)
+	runtime.KeepAlive(&program)
 	runtime.KeepAlive(filter)
-	if err != nil {
-		return fmt.Errorf("install seccomp filter: %w", err)
+	if errno != 0 {
+		return -1, fmt.Errorf("install seccomp filter: %w", errno)
 	}
-	return nil
+	return int(fd), nil
 }
 
 // NoOddSockets refuses sockets of families that no namespace of networks holds back, or that reach into the

@@ -10,6 +10,9 @@ const (
 // Install is for Linux.
 func Install([]Rule) error { return ErrUnsupported }
 
+// Listen is for Linux.
+func Listen(_, _ []Rule) (int, error) { return -1, ErrUnsupported }
+
 // NoOddSockets is for Linux.
 func NoOddSockets() []Rule { return nil }
 

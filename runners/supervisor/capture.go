@@ -7,6 +7,8 @@ import (
 	"hash"
 	"strings"
 	"sync"
+	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/sallyport-dev/sallyport/engine"
@@ -103,4 +105,57 @@ func trimStart(b []byte) []byte {
 		}
 	}
 	return b // not UTF-8 at all
+}
+
+// clock calls a function once a time has passed, unless it is stopped before. Limits, grace periods and the
+// It keeps the bounds of all waits; tests set their own.
+type clock func(d time.Duration, f func()) (stop func() bool)
+
+func realClock(d time.Duration, f func()) (stop func() bool) { return time.AfterFunc(d, f).Stop }
+
+// within returns a channel that is closed when a time has passed.
+func (c clock) within(d time.Duration) (over <-chan struct{}, stop func() bool) {
+	done := make(chan struct{})
+	return done, c(d, func() { close(done) })
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// Tail keeps the end of the data written to it: the last words of a program, for an error about it. It is
+// safe for concurrent use.
+type Tail struct {
+	mu  sync.Mutex
+	end []byte
+}
+
+// tailBytes is how much it keeps.
+const tailBytes = 2 << 10
+
+// Write never fails.
+func (t *Tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.end = append(t.end, b[max(0, len(b)-tailBytes):]...)
+	t.end = t.end[max(0, len(t.end)-tailBytes):]
+	return len(b), nil
+}
+
+// Text returns it in one line that is safe to print.
+func (t *Tail) Text() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	printable := strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(string(t.end), "\uFFFD"))
+	return strings.Join(strings.Fields(printable), " ")
 }

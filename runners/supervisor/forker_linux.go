@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 
@@ -44,22 +45,32 @@ func (f *forker) run(do func() error) error {
 	return <-done
 }
 
+// behind is the nice value of commands in a container. It gives the supervisor ten times the share of any of
+// their processes, and takes nothing from the container: its share of the machine is its control group's.
+const behind = 10
+
 // prepareForkers makes the threads that commands start from. Commands of our own user are not kept from
 // rights that the user can get: that is for environments which confine.
 func (h *host) prepareForkers(o Options) (err error) {
 	take := func() error { return nil }
 	if o.User != nil {
-		take = dropInheritable
+		take = func() error {
+			_ = unix.Setpriority(unix.PRIO_PROCESS, 0, behind) // of this thread; it cannot fail
+			return dropInheritable()
+		}
 	}
 	if h.plain, err = newForker(h.stop, take); err != nil {
 		return err
 	}
 	h.bare = h.plain
 	rules := o.refused()
-	if o.User == nil && len(rules) == 0 {
+	if o.Suspect != nil {
+		h.prepareNames(o)
+	}
+	if o.User == nil && len(rules) == 0 && h.names == nil {
 		return nil
 	}
-	h.bare, err = newForker(h.stop, func() error {
+	bare := func() error {
 		if err := take(); err != nil {
 			return err
 		}
@@ -70,7 +81,20 @@ func (h *host) prepareForkers(o Options) (err error) {
 			return nil
 		}
 		return seccomp.Install(rules)
-	})
+	}
+	if h.names == nil {
+		h.bare, err = newForker(h.stop, bare)
+		return err
+	}
+	h.bare, err = newForker(h.stop, func() error { return errors.Join(bare(), h.names.Install()) })
+	if err == nil {
+		err = h.bare.run(func() error { return tryNames(o) })
+	}
+	if err == nil {
+		return nil
+	}
+	h.withoutNames(err)
+	h.bare, err = newForker(h.stop, bare)
 	return err
 }
 

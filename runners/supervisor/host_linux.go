@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -13,6 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sallyport-dev/sallyport/runners/identity"
+	"github.com/sallyport-dev/sallyport/runners/notify"
+	"github.com/sallyport-dev/sallyport/runners/undo"
 )
 
 const executableSuffix = ""
@@ -25,6 +28,7 @@ type host struct {
 	user       *identity.User   // user of commands; nil for our own
 	rights     *identity.Rights // theirs on files
 	expendable bool
+	enclosed   bool // all processes of this process namespace are of supervisors
 	clock      clock
 
 	plain *forker // starts processes that may gain rights, and the watcher
@@ -32,6 +36,10 @@ type host struct {
 	stop  chan struct{}
 
 	scans scans
+
+	names    *notify.Service // performs the calls of commands that make names; nil where there is none
+	recorder *undo.Recorder  // keeps the files that commands change; nil where there is none
+	obeyed   func(path string) (around string, is bool)
 
 	mu    sync.Mutex // held while children come and go, so that none is taken for an orphan
 	marks marks      // nil where processes cannot be marked
@@ -66,7 +74,8 @@ func newHost(o Options) (*host, error) {
 	}
 	h := &host{
 		self: os.Getpid(), sid: sid, user: o.User, rights: o.Rights, expendable: o.Expendable, clock: o.clock,
-		roots: map[int]*root{}, standIns: map[int]struct{}{}, stop: make(chan struct{}),
+		enclosed: enclosed(), roots: map[int]*root{}, standIns: map[int]struct{}{}, stop: make(chan struct{}),
+		obeyed: o.Suspect,
 	}
 	if err := h.choose(); err != nil {
 		return nil, fmt.Errorf("open environment: %w", err)
@@ -111,7 +120,7 @@ func (h *host) shortcomings() []string {
 
 // start runs the shell of a command in a session of its own.
 func (h *host) start(l launch, files [3]*os.File) (*root, error) {
-	r := &root{host: h, id: l.id, began: time.Now()}
+	r := &root{host: h, id: l.id, began: time.Now(), names: askedNames{may: l.mayMake}}
 	fds := []uintptr{files[0].Fd(), files[1].Fd(), files[2].Fd()}
 	on := h.bare
 	if l.elevated {
@@ -244,10 +253,26 @@ func (h *host) collect() {
 func (h *host) close() int {
 	left := h.sweep()
 	close(h.stop)
+	if h.names != nil {
+		h.names.Close()
+	}
+	if h.recorder != nil {
+		h.recorder.Close()
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.watch != nil {
 		h.watch.close()
 	}
 	return left
+}
+
+// ownGroup makes a program the leader of a session and with it of a process group.
+func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// opened returns the path of a program that is open, as its process will have it: a descriptor behind the
+// others. A script stays readable for its interpreter through it.
+func opened(_ string, files []*os.File, program *os.File) (string, []*os.File) {
+	files = append(slices.Clone(files), program)
+	return fmt.Sprintf("/proc/self/fd/%d", 2+len(files)), files
 }

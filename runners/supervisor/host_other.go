@@ -3,6 +3,7 @@
 package supervisor
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -111,3 +112,18 @@ func (r *root) reap() (status, error) {
 
 // opened returns the path as it was: only Linux runs a file that is open.
 func opened(path string, files []*os.File, _ *os.File) (string, []*os.File) { return path, files }
+
+// forgetMade has nothing to forget: no name is asked about.
+func (h *host) forgetMade() {}
+
+// BeInit is the first process of a Linux container.
+func BeInit(context.Context) error {
+	return errors.New("become init: this is no Linux: only a container of Linux has a first process of its own")
+}
+
+// oomCounter counts nothing: only Linux tells of the processes that it killed for want of memory.
+type oomCounter struct{}
+
+func findOOMCounter() oomCounter { return oomCounter{} }
+
+func (oomCounter) read() (int, bool) { return 0, false }

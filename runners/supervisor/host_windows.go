@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"syscall"
@@ -41,3 +42,18 @@ func enterable(string) error { return nil }
 
 // closeOnExec does nothing: on Windows a child inherits only handles that are passed explicitly.
 func closeOnExec() {}
+
+// killGroup kills a program. Its children are not known here.
+func killGroup(p *os.Process) { _ = p.Kill() }
+
+var errNoTerminals = errors.New("terminals are not built for Windows")
+
+func openTerminal(engine.WindowSize) (ours, theirs *os.File, err error) {
+	return nil, nil, errNoTerminals
+}
+
+func resize(*os.File, engine.WindowSize) error { return errNoTerminals }
+
+func readNow(*os.File, []byte) (int, error) { return 0, errNoTerminals }
+
+func writeNow(*os.File, []byte) (int, error) { return 0, errNoTerminals }

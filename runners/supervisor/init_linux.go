@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -42,11 +43,16 @@ func BeInit(ctx context.Context) error {
 // is started while another is being killed.
 func endOrphans(ctx context.Context) {
 	stopped := map[int]uint64{}
+	still := &stillness{enclosed: enclosed(), starts: new(sync.Mutex)}
+	defer still.end()
 	for round := 0; ctx.Err() == nil; round++ {
 		reapAll()
 		left := descendants(os.Getpid())
 		if len(left) == 0 {
 			return
+		}
+		if still.forCrowd(); round == fewRounds {
+			still.begin()
 		}
 		sig := unix.SIGKILL
 		for _, p := range left {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine"
@@ -21,6 +22,7 @@ type launch struct {
 
 	elevated bool // it may gain rights
 	terminal bool // its descriptors are a terminal, which is to be its own
+	mayMake  func(path string) bool
 }
 
 // prepare makes the checks that need no process.
@@ -64,6 +66,7 @@ func prepare(c engine.Command, o Options) (launch, error) {
 	return launch{
 		id: c.ID, shell: *shell, dir: c.WorkDir, env: env,
 		argv: []string{filepath.Base(shell.Path), "-c", c.Text}, elevated: c.Elevated, terminal: c.Terminal != nil,
+		mayMake: c.MayMake,
 	}, nil
 }
 
@@ -113,4 +116,45 @@ func checkDir(dir string) error {
 		return errors.New("not a directory")
 	}
 	return enterable(dir)
+}
+
+// Shell is the program that runs texts.
+type Shell struct {
+	Path  string
+	POSIX bool // not bash: texts must be judged with the POSIX grammar
+}
+
+// FindShell searches for bash in the directories of path, then at /bin/bash, then for sh in the same way.
+// Relative directories are skipped: with them, write access to the working directory would choose the shell.
+func FindShell(path string) (Shell, error) {
+	dirs := filepath.SplitList(path)
+	if runtime.GOOS != "windows" {
+		dirs = append(dirs, "/bin", "/usr/bin")
+	}
+	for _, name := range []string{"bash", "sh"} {
+		for _, dir := range dirs {
+			file := filepath.Join(dir, name+executableSuffix)
+			if filepath.IsAbs(dir) && !elsewhere(dir) && executable(file) {
+				return Shell{Path: file, POSIX: name != "bash"}, nil
+			}
+		}
+	}
+	if runtime.GOOS == "windows" {
+		return Shell{}, errors.New("find shell: neither bash nor sh is on PATH: install Git for Windows " +
+			"or use another runner")
+	}
+	return Shell{}, errors.New("find shell: neither bash nor sh is on PATH or in /bin: install bash")
+}
+
+func executable(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0)
+}
+
+// elsewhere reports whether the shells of a directory do not run on this system: Windows keeps the launchers
+// of its Linux subsystem there, which has other files.
+func elsewhere(dir string) bool {
+	name := filepath.Base(dir)
+	return runtime.GOOS == "windows" && (strings.EqualFold(name, "System32") ||
+		strings.EqualFold(name, "WindowsApps"))
 }

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -43,6 +44,8 @@ type ProgramOptions struct {
 	// Bound means that the program asks the kernel to die with its parent. The kernel takes a thread for
 	// that, not the process: so one thread is kept for the life of the program.
 	Bound bool
+	// Attributes changes how the system starts the program, beyond its session; may be nil.
+	Attributes func(*syscall.SysProcAttr)
 }
 
 // OpenProgram starts a program with an environment; see ProgramOptions.
@@ -64,6 +67,9 @@ func OpenProgramWith(o ProgramOptions) (*Program, error) {
 	p.cmd.Args[0] = command[0]
 	p.cmd.Env, p.cmd.ExtraFiles = o.Env, files
 	p.cmd.SysProcAttr = ownGroup()
+	if o.Attributes != nil {
+		o.Attributes(p.cmd.SysProcAttr)
+	}
 	p.cmd.Stderr = &p.errors
 	p.cmd.WaitDelay = leaveTime // somebody else may hold its standard error
 	if p.in, err = p.cmd.StdinPipe(); err != nil {

@@ -21,10 +21,10 @@
 //
 // # Commands of another user
 //
-// With Options.User a Supervisor that is root, with no more than the rights to change users and to end others'
-// processes, runs commands as somebody else. Then none of them can end it or look into it, none keeps a
-// capability, and only an elevated one can get any. Its processes are known by a group of their own
-// (mark_group_linux.go). Such a Supervisor must be the only one of its process.
+// With Options.User a Supervisor that is root, with no more than the rights to change users and to end
+// others' processes, runs commands as somebody else. Then none of them can end it or look into it, none
+// keeps a capability, and only an elevated one can get any. Its processes are known by a group of their own
+// (mark_linux.go). Such a Supervisor must be the only one of its process.
 package supervisor
 
 import (
@@ -37,6 +37,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/runners/identity"
+	"github.com/sallyport-dev/sallyport/runners/undo"
 )
 
 // Marker is the name of the variable that tells the processes of a command apart.
@@ -60,12 +61,23 @@ type Options struct {
 	NoUnixSockets bool
 	// Expendable lets the kernel, when memory runs out, end processes of commands before us. On Linux.
 	Expendable bool
-	// After is called when an elevated command has ended, before that is told; its error becomes one of the Exit.
+	// After is called when an elevated command has ended, before that is told; its error becomes one of the
+	// Exit.
 	After func() error
 
 	// Apart puts a process between this one and each command, so that a command which kills its parent ends
 	// itself, and not this process. On Linux, without User; Shortcomings tells where that is not possible.
 	Apart bool
+
+	// Suspect, when not nil, reports a name at which programs of the user obey a file, and the directory in
+	// which they look for it. Such a name is made if engine.Command.MayMake allows it, or if the directory
+	// was made since no command ran. On Linux; Shortcomings tells where that is not possible. It does not
+	// hold for elevated commands.
+	Suspect func(path string) (around string, is bool)
+
+	// Undo, when not nil, says where the files are kept that commands change (package undo). It takes
+	// Suspect. Without a place to keep them, Shortcomings tells.
+	Undo *undo.RecorderOptions
 
 	clock clock // nil for that of the machine
 }
@@ -111,8 +123,12 @@ func (s *Supervisor) Start(ctx context.Context, c engine.Command) (*Process, err
 	if err != nil {
 		return nil, err
 	}
-	if err := s.enter(); err != nil {
+	idle, err := s.enter()
+	if err != nil {
 		return nil, err
+	}
+	if idle {
+		s.host.forgetMade()
 	}
 	defer s.starting.Done()
 	p, err := s.launch(c, l)
@@ -132,15 +148,16 @@ func (s *Supervisor) Start(ctx context.Context, c engine.Command) (*Process, err
 	return p, nil
 }
 
-// enter registers a start, so that Close cannot overlook the process that comes of it.
-func (s *Supervisor) enter() error {
+// enter registers a start, so that Close cannot overlook the process that comes of it. It reports whether
+// no command runs.
+func (s *Supervisor) enter() (idle bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return errors.New("start command: environment is closed")
+		return false, errors.New("start command: environment is closed")
 	}
 	s.starting.Add(1)
-	return nil
+	return len(s.live) == 0, nil
 }
 
 // standard opens the standard streams of a command.
@@ -175,6 +192,9 @@ func (s *Supervisor) launch(c engine.Command, l launch) (*Process, error) {
 	started := time.Now()
 	before, counted := s.oom.read()
 	files := [3]*os.File{stdin.r, stdout.w, stderr.w}
+	if c.Joined {
+		files[2] = stdout.w
+	}
 	if l.terminal {
 		files[0], files[2] = stdout.w, stdout.w
 	}

@@ -1,8 +1,12 @@
 package supervisor
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -23,6 +27,7 @@ type root struct {
 	parent *standIn    // of the shell; nil for this process
 	lost   atomic.Bool // somebody killed the parent
 	used   use         // by orphans that were reaped; guarded by host.mu
+	names  askedNames
 }
 
 const (
@@ -32,11 +37,13 @@ const (
 	brief = 500 * time.Millisecond
 	// fewPIDs is up to how many ids it is cheaper to look at each than at all processes.
 	fewPIDs = 128
-	// endTime bounds the killing of processes that may never end: they hang in the kernel, or belong to others.
-	// A process that needs nothing but a processor for its end gets endMost.
+	// endTime bounds the killing of processes that may never end: they hang in the kernel, or belong to
+	// others. A process that needs nothing but a processor for its end gets endMost.
 	endTime = 2 * time.Second
 	// stopRounds bounds the rounds in which newly found processes are stopped before any is killed.
 	stopRounds = 16
+	// fewRounds is the number of rounds after which all processes of an enclosed namespace are stopped.
+	fewRounds = 4
 )
 
 // waitEnd blocks until the shell has ended, and leaves it to be reaped.
@@ -69,19 +76,31 @@ func (r *root) end(ended <-chan struct{}, grace time.Duration) int {
 	if closed(ended) && r.nothingLeft() {
 		return 0
 	}
+	still := &stillness{enclosed: r.host.enclosed, starts: &r.host.mu}
+	still.forCrowd()
 	left, _ := r.tree()
 	once := func(proc) bool { return false } // nobody is asked twice
 	signalAll(left, unix.SIGTERM, once)
 	signalAll(left, unix.SIGCONT, once) // a stopped process acts on TERM only when it goes on
-	over, stop := r.host.clock.within(grace)
-	defer stop()
+	still.end()
+	over := make(chan struct{})
+	stop := r.host.clock(grace, func() {
+		defer close(over)
+		still.forCrowd() // a look that is under way gets the processors
+	})
+	defer func() {
+		if !stop() {
+			<-over
+		}
+		still.end()
+	}()
 	for step := time.Millisecond; ; step = min(2*step, 20*time.Millisecond) {
 		if r.empty() {
 			return 0
 		}
 		select {
 		case <-over:
-			return r.destroy()
+			return r.destroy(still)
 		case <-time.After(step):
 		}
 	}
@@ -89,20 +108,23 @@ func (r *root) end(ended <-chan struct{}, grace time.Duration) int {
 
 // destroy kills the tree. Processes are stopped first and killed only when no new ones turn up,
 // lest one is started while another is being killed.
-func (r *root) destroy() int {
+func (r *root) destroy(still *stillness) int {
 	stopped := map[int]uint64{}
 	step := time.Millisecond
 	killed := false
 	bounds := newBounds(r.host.clock)
 	defer bounds.stop()
 	for round := 0; ; round++ {
+		if still.forCrowd(); round == fewRounds {
+			still.begin()
+		}
 		left, err := r.tree()
 		if len(left) == 0 || bounds.hopeless(left, err) {
 			return len(left)
 		}
 		sig := unix.SIGKILL
 		for _, p := range left {
-			if stopped[p.pid] != p.start && round < stopRounds {
+			if stopped[p.pid] != p.start && round < stopRounds && !still.holds() {
 				sig = unix.SIGSTOP
 			}
 			stopped[p.pid] = p.start
@@ -273,4 +295,109 @@ func (r *root) reap() (status, error) {
 		st.maxRSS = max(st.maxRSS, ru.Maxrss<<10)
 	}
 	return st, nil
+}
+
+// crowd is the number of processes above which all are stopped before they are looked at one by one. A fork
+// bomb leaves so little of the processors that a single look takes seconds, and it starts others meanwhile.
+const crowd = 64
+
+// enclosed reports whether every process of this process namespace belongs to a supervisor: the first process
+// is this one, or the supervisor's program as the init of a container.
+func enclosed() bool {
+	if os.Getpid() == 1 {
+		return true
+	}
+	line, err := os.ReadFile("/proc/1/cmdline")
+	words := bytes.Split(line, []byte{0})
+	return err == nil && len(words) > 1 && string(words[1]) == "--init" &&
+		filepath.Base(string(words[0])) == "sallyport-supervisor"
+}
+
+// crowded reports whether a crowd of processes lives in a namespace that is enclosed.
+func crowded() bool {
+	pids, err := listed()
+	return err == nil && len(pids) > crowd
+}
+
+// stillness stops every other process of an enclosed namespace. The kernel does it in one step, within which
+// none can start another (kill(2), pid -1). Those of other commands pause too, and all go on at its end, also
+// those that were stopped before. Elsewhere it does nothing.
+type stillness struct {
+	enclosed bool
+	starts   *sync.Mutex // held while a process starts: it would wait for one that is stopped before its exec
+	on       atomic.Bool
+}
+
+// forCrowd begins it if there is a crowd.
+func (s *stillness) forCrowd() {
+	if s.enclosed && crowded() {
+		s.begin()
+	}
+}
+
+func (s *stillness) begin() {
+	if s.enclosed {
+		s.starts.Lock()
+		defer s.starts.Unlock()
+		s.on.Store(true)
+		_ = unix.Kill(-1, unix.SIGSTOP) // an error means that there are no others
+	}
+}
+
+// holds reports whether it has begun and not ended.
+func (s *stillness) holds() bool { return s.on.Load() }
+
+func (s *stillness) end() {
+	if s.on.Swap(false) {
+		_ = unix.Kill(-1, unix.SIGCONT)
+	}
+}
+
+// began notes when the first command started, in the clock of proc.start. The caller holds h.mu.
+func (h *host) began(pid int) {
+	if h.oldest != 0 {
+		return
+	}
+	if p, err := readProc(pid); err == nil {
+		h.oldest = p.start
+	}
+}
+
+// sweep ends processes that were spared because two commands could own them (see only). After the end of
+// every command, no living command owns them. It returns the number of processes that it could not end.
+func (h *host) sweep() int {
+	bounds := newBounds(h.clock)
+	defer bounds.stop()
+	for step := time.Millisecond; ; step = min(2*step, 20*time.Millisecond) {
+		left := h.strays()
+		if len(left) == 0 || bounds.hopeless(left, nil) {
+			return len(left)
+		}
+		signalAll(left, unix.SIGKILL, func(proc) bool { return true })
+		time.Sleep(step)
+	}
+}
+
+// strays returns orphans without an owner that bear a mark of ours or changed it, and their descendants.
+func (h *host) strays() []proc {
+	look := h.scans.take()
+	if look.err != nil {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.marks == nil || h.oldest == 0 {
+		return nil
+	}
+	var found []proc
+	for _, p := range look.all {
+		if p.ppid != h.self || p.sid == h.sid || h.known(p.pid) || p.start < h.oldest {
+			continue
+		}
+		if mark, err := h.marks.of(p.pid); err == nil && (h.marks.mine(mark) || h.marks.changed(mark)) {
+			found = append(found, p)
+		}
+	}
+	living, _ := h.grown(look, found, 0)
+	return living
 }

@@ -26,9 +26,18 @@ type Options struct {
 	// Prefixed turns the text that was asked for into the one to judge and run; nil leaves it as it is.
 	// A supervisor changes no text.
 	Prefixed func(text string, posix bool) string
-	// Explain adds facts about the stream to the error of a broken connection; nil adds nothing.
+	// Explain adds facts about the stream to the error of a broken connection; nil adds nothing. An error
+	// that wraps ErrSilent says that commands may run on: a caller that can end the whole place ends it here.
 	Explain func(error) error
+	// EndMargin is the time past its timeout and its grace period within which the end of a command must be
+	// told, or the supervisor is silent; 0 for 90 seconds. It does not hold for elevated commands.
+	EndMargin time.Duration
+	// Ended is called with the id of each command before its end is told; nil for nothing.
+	Ended func(id string)
 }
+
+// ErrSilent is wrapped by the error of a supervisor that does not answer in time.
+var ErrSilent = errors.New("the supervisor is silent")
 
 // ErrLost is wrapped by every error of an Environment with a broken connection.
 var ErrLost = errors.New("the connection to the environment is lost")

@@ -95,6 +95,11 @@ func (f remoteFiles) Mkdir(path string) error {
 	return err
 }
 
+func (f remoteFiles) Chmod(path string, mode fs.FileMode) error {
+	_, err := f.e.call(request{Op: opFilesChmod, Path: exact(path), Mode: uint32(mode.Perm())})
+	return err
+}
+
 func (f remoteFiles) Symlink(target, path string) error {
 	_, err := f.e.call(request{Op: opFilesSymlink, Path: exact(path), Target: exact(target)})
 	return err

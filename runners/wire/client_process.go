@@ -21,6 +21,7 @@ type process struct {
 	started time.Time
 	live    []<-chan struct{} // each output that is seen as it comes, closed at its end
 	input   net.Conn          // its input; nil for none
+	asked   uint64            // questions about names; of the goroutine that reads reports
 
 	mu     sync.Mutex
 	reason string      // the first given to Kill
@@ -140,7 +141,7 @@ func (p *process) begin() error {
 		return p.lost(violation("no process id"))
 	}
 	p.pid = r.Started.PID
-	p.late = time.AfterFunc(p.command.Timeout+p.command.Grace+endMargin, p.overdue)
+	p.late = time.AfterFunc(p.command.Timeout+p.command.Grace+p.margin(), p.overdue)
 	if p.input != nil {
 		go p.feed()
 	}
@@ -167,7 +168,16 @@ func (p *process) lost(err error) error {
 // overdue breaks the connection to a supervisor that does not tell how a command ended. That ends the
 // command, if anything there still keeps to the rules.
 func (p *process) overdue() {
-	_ = p.e.broke(violation("no end of a command was told within %s of its time limit", endMargin))
+	const late = "no end of a command was told within %s of its time limit: %w"
+	_ = p.e.broke(fmt.Errorf(late, p.margin(), ErrSilent))
+}
+
+// margin is the time for the report of the end. Files of an elevated command are given to its user before it.
+func (p *process) margin() time.Duration {
+	if p.e.o.EndMargin == 0 || p.command.Elevated {
+		return endMargin
+	}
+	return p.e.o.EndMargin
 }
 
 // pass copies an output stream to a writer until its end. A writer that fails does not hold up the command.
@@ -204,7 +214,7 @@ func (p *process) Kill(reason string) {
 	first := p.reason == "" && !p.over
 	if first {
 		p.reason = reason
-		p.late.Reset(p.command.Grace + endMargin)
+		p.late.Reset(p.command.Grace + p.margin())
 	}
 	p.mu.Unlock()
 	if !first {
@@ -297,6 +307,9 @@ func (p *process) attend() {
 			}
 		}
 	}
+	if p.e.o.Ended != nil {
+		p.e.o.Ended(p.command.ID)
+	}
 	p.exit = exit
 }
 
@@ -309,6 +322,11 @@ func (p *process) reports() (engine.Exit, error) {
 		}
 		var k *kept
 		switch {
+		case r.Ask != nil:
+			if err := p.decide(*r.Ask); err != nil {
+				return engine.Exit{}, err
+			}
+			continue
 		case r.Exit != nil:
 			k = &r.Exit.kept
 		case r.Kept != nil:
@@ -334,6 +352,18 @@ func (p *process) reports() (engine.Exit, error) {
 			return engine.Exit{}, violation("output that nobody asked for")
 		}
 	}
+}
+
+// decide answers a question about a name. They are numbered from 1.
+func (p *process) decide(q question) error {
+	p.asked++
+	if p.command.MayMake == nil || q.Number != p.asked || p.asked > maxQuestions {
+		return violation("question %d about a name", q.Number)
+	}
+	go func() {
+		p.order(order{Answer: &verdict{q.Number, p.command.MayMake(string(q.Path))}})
+	}()
+	return nil
 }
 
 // kept reads the text of a stream and checks its description.

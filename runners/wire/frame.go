@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"unicode/utf8"
 )
 
@@ -183,8 +184,12 @@ func (c *chunks) Read(p []byte) (int, error) {
 }
 
 func broken(err error) error {
-	if errors.Is(err, io.EOF) {
+	var slow net.Error
+	switch {
+	case errors.Is(err, io.EOF):
 		return io.ErrUnexpectedEOF
+	case errors.As(err, &slow) && slow.Timeout() && !errors.Is(err, ErrSilent):
+		return fmt.Errorf("%w: %w", ErrSilent, err)
 	}
 	return err
 }

@@ -29,8 +29,17 @@ type Settings struct {
 	Reown []string
 	// NoSetID keeps commands, but for elevated ones, from making set-user-id and set-group-id files.
 	NoSetID bool
-	// NoUnixSockets keeps them from sockets of the place, wherever their files lie. It does not hold for elevated ones.
+	// NoUnixSockets keeps them from sockets of the place, wherever their files lie. It does not hold for
+	// elevated ones.
 	NoUnixSockets bool
+	// Watched are places in which a command is kept from names at which programs of the user would obey a
+	// file, unless Command.MayMake allows one. Where the place cannot do that, it says so in its
+	// shortcomings.
+	Watched []string
+	// Kept is a directory of the place in which the earlier versions of files in Watched are kept, and
+	// KeptMost bounds them, in bytes; "" for none. Only the supervisor reaches it.
+	Kept     string
+	KeptMost int64
 }
 
 // User is an identity of Linux by numbers.
@@ -61,6 +70,9 @@ type hello struct {
 	Reown     []exact `json:"reown,omitempty"`
 	NoSetID   bool    `json:"no_set_id,omitempty"`
 	NoSockets bool    `json:"no_unix_sockets,omitempty"`
+	Watched   []exact `json:"watched,omitempty"`
+	Kept      exact   `json:"kept,omitempty"`
+	KeptMost  int64   `json:"kept_most,omitempty"`
 }
 
 // user is a User.
@@ -74,6 +86,7 @@ func helloOf(s Settings) hello {
 	h := hello{
 		Workspace: exact(s.Workspace), Venv: exact(s.Venv), Env: exacts(s.Env),
 		Home: exact(s.Home), Roots: exacts(s.Roots), Reown: exacts(s.Reown), NoSetID: s.NoSetID, NoSockets: s.NoUnixSockets,
+		Watched: exacts(s.Watched), Kept: exact(s.Kept), KeptMost: s.KeptMost,
 	}
 	if s.User != nil {
 		h.User = &user{s.User.UID, s.User.GID, s.User.Groups}
@@ -85,6 +98,7 @@ func (h hello) settings() Settings {
 	s := Settings{
 		Workspace: string(h.Workspace), Venv: string(h.Venv), Env: plains(h.Env),
 		Home: string(h.Home), Roots: plains(h.Roots), Reown: plains(h.Reown), NoSetID: h.NoSetID, NoUnixSockets: h.NoSockets,
+		Watched: plains(h.Watched), Kept: string(h.Kept), KeptMost: h.KeptMost,
 	}
 	if h.User != nil {
 		s.User = &User{h.User.UID, h.User.GID, h.User.Groups}

@@ -305,6 +305,7 @@ func (void) ReadFile(string, int) ([]byte, bool, error) { return nil, false, fs.
 func (void) Open(string) (io.ReadCloser, error)         { return nil, fs.ErrNotExist }
 func (void) Mkdir(string) error                         { return fs.ErrPermission }
 func (void) Symlink(string, string) error               { return fs.ErrPermission }
+func (void) Chmod(string, fs.FileMode) error            { return fs.ErrPermission }
 func (void) Remove(string) error                        { return fs.ErrNotExist }
 
 func (void) Write(_ string, content io.Reader, _ engine.WriteOptions) (int64, error) {

@@ -28,6 +28,7 @@ type order struct {
 	Signal engine.Signal `json:"signal,omitempty"`
 	Resize *size         `json:"resize,omitempty"`
 	Show   bool          `json:"show,omitempty"` // the output kept so far
+	Answer *verdict      `json:"answer,omitempty"`
 }
 
 // start is an engine.Command.
@@ -42,8 +43,21 @@ type start struct {
 	Elevated  bool          `json:"elevated,omitempty"`
 	SeeStdout bool          `json:"see_stdout,omitempty"` // an output stream comes along
 	SeeStderr bool          `json:"see_stderr,omitempty"`
+	Joined    bool          `json:"joined,omitempty"`
 	Stdin     bool          `json:"stdin,omitempty"` // an input stream comes along
 	Terminal  *size         `json:"terminal,omitempty"`
+	Ask       bool          `json:"ask,omitempty"` // before certain names are made
+}
+
+// question asks whether a command may make a name. A verdict of the same number answers it.
+type question struct {
+	Number uint64 `json:"number"`
+	Path   exact  `json:"path"`
+}
+
+type verdict struct {
+	Number uint64 `json:"number"`
+	Make   bool   `json:"make,omitempty"`
 }
 
 // size is an engine.WindowSize.
@@ -56,24 +70,26 @@ func startOf(c engine.Command) *start {
 	return &start{
 		ID: exact(c.ID), Text: exact(c.Text), WorkDir: exact(c.WorkDir), Env: exacts(c.Env),
 		Timeout: c.Timeout, Grace: c.Grace, Output: c.Output, SeeStdout: c.Stdout != nil, SeeStderr: c.Stderr != nil,
-		Elevated: c.Elevated, Stdin: c.Stdin != nil, Terminal: (*size)(c.Terminal),
+		Joined: c.Joined, Elevated: c.Elevated, Stdin: c.Stdin != nil, Terminal: (*size)(c.Terminal), Ask: c.MayMake != nil,
 	}
 }
 
 func (s *start) command() engine.Command {
 	return engine.Command{
 		ID: string(s.ID), Text: string(s.Text), WorkDir: string(s.WorkDir), Env: plains(s.Env),
-		Timeout: s.Timeout, Grace: s.Grace, Output: s.Output, Elevated: s.Elevated, Terminal: (*engine.WindowSize)(s.Terminal),
+		Timeout: s.Timeout, Grace: s.Grace, Output: s.Output, Joined: s.Joined, Elevated: s.Elevated, Terminal: (*engine.WindowSize)(s.Terminal),
 	}
 }
 
-// report is a message of a supervisor on a process stream: first started or error, in the end exit. The texts
-// of standard output and standard error follow kept and exit, in chunks.
+// report is a message of a supervisor on a process stream: first started or error, in the end exit.
+// Questions may come in between. The texts of standard output and standard error follow kept and exit, in
+// chunks.
 type report struct {
-	Started *started `json:"started,omitempty"`
-	Error   *failure `json:"error,omitempty"`
-	Kept    *kept    `json:"kept,omitempty"`
-	Exit    *exit    `json:"exit,omitempty"`
+	Started *started  `json:"started,omitempty"`
+	Error   *failure  `json:"error,omitempty"`
+	Kept    *kept     `json:"kept,omitempty"`
+	Ask     *question `json:"ask,omitempty"`
+	Exit    *exit     `json:"exit,omitempty"`
 }
 
 type started struct {
@@ -140,6 +156,7 @@ const (
 	opFilesWrite    = "files.write" // the content follows the request
 	opFilesMkdir    = "files.mkdir"
 	opFilesSymlink  = "files.symlink"
+	opFilesChmod    = "files.chmod"
 	opFilesRemove   = "files.remove"
 )
 
@@ -150,6 +167,7 @@ type request struct {
 	Paths   []exact `json:"paths,omitempty"`  // of walk
 	Target  exact   `json:"target,omitempty"` // of a link
 	Limit   int     `json:"limit,omitempty"`  // bytes to read or entries to list
+	Mode    uint32  `json:"mode,omitempty"`   // permission bits
 	Replace bool    `json:"replace,omitempty"`
 	Like    *info   `json:"like,omitempty"`
 

@@ -55,6 +55,28 @@ func TestLateKill(t *testing.T) {
 	}
 }
 
+// A supervisor that does not tell the end of a command is silent: a caller may have to end all by other
+// means.
+func TestSilentSupervisor(t *testing.T) {
+	t.Parallel()
+	env := honest(t, false)
+	env.o.EndMargin = time.Millisecond
+	var why error
+	env.o.Explain = func(err error) error { why = err; return err }
+	c := sleep
+	c.Timeout = time.Millisecond
+	p, err := env.Start(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x := p.Wait(); !errors.Is(x.Error, ErrSilent) || !errors.Is(x.Error, ErrLost) || x.Code != -1 {
+		t.Errorf("%+v", x)
+	}
+	if !errors.Is(why, ErrSilent) {
+		t.Errorf("the caller is told %v", why)
+	}
+}
+
 // Close overlooks nothing that starts at the same time.
 func TestCloseWhileStarting(t *testing.T) {
 	t.Parallel()

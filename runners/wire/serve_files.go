@@ -7,6 +7,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/facts/disk"
 )
 
 // calls answers requests one after the other.
@@ -69,6 +70,8 @@ func (s *server) answer(q request) (r reply) {
 		err = files.Mkdir(path)
 	case opFilesSymlink:
 		err = files.Symlink(string(q.Target), path)
+	case opFilesChmod:
+		err = files.Chmod(path, fs.FileMode(q.Mode).Perm())
 	case opFilesRemove:
 		err = files.Remove(path)
 	default:
@@ -87,7 +90,7 @@ func walk(seen facts.FS, paths []string) map[string]facts.Node {
 	}); ok {
 		return w.Walk(paths)
 	}
-	return facts.Walk(seen, paths)
+	return disk.Walk(seen, paths)
 }
 
 // list sends a directory in as many replies as it needs.

@@ -33,17 +33,24 @@ func (s *server) process(st net.Conn, number uint64) {
 		r.send(report{Error: failureOf(err)})
 		return
 	}
+	questions := newQuestions(r)
+	defer questions.end()
+	if first.Start.Ask {
+		c.MayMake = questions.ask
+	}
 	p, err := s.env.Start(context.Background(), c)
 	if err != nil {
 		r.send(report{Error: failureOf(err)})
 		return
 	}
 	r.send(report{Started: &started{p.PID()}})
+	close(questions.begun)
 	ended := make(chan struct{})
 	go func() {
 		for {
 			var o order
 			if readFrame(st, &o) != nil || o.Start != nil {
+				questions.end()
 				p.Kill("the connection to sallyport ended")
 				return
 			}
@@ -55,6 +62,8 @@ func (s *server) process(st net.Conn, number uint64) {
 				err = p.Signal(o.Signal)
 			case o.Resize != nil:
 				err = p.Resize(engine.WindowSize(*o.Resize))
+			case o.Answer != nil:
+				questions.answer(*o.Answer)
 			case o.Show:
 				r.show(p, ended)
 			}

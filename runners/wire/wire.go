@@ -1,9 +1,9 @@
-// Package wire is the protocol between sallyport and a supervisor elsewhere: in a container, on another machine,
-// behind any stream of bytes that reaches one.
+// Package wire is the protocol between sallyport and a supervisor elsewhere: in a container, on another
+// machine, behind any stream of bytes that reaches one.
 //
-// Serve stands where commands run and hands an environment of that place to the other end. Connect
-// stands in sallyport and returns it as an engine.Environment, which the gate cannot tell from one of
-// this machine but for the time that an answer takes.
+// Serve stands where commands run and hands an environment of that place to the other end. Connect stands in
+// sallyport and returns it as an engine.Environment, which the gate cannot tell from one of this machine but
+// for the time that an answer takes.
 //
 //	sallyport                              elsewhere
 //	engine.Gate ─▶ wire.Environment ══ stream ══ wire.Serve ─▶ runners/local ─▶ runners/supervisor
@@ -19,7 +19,8 @@
 //   - calls: a request and its reply, one after the other. Contents of files follow in chunks. A file is
 //     replaced within one call, by a draft that is renamed when it is whole: nothing renames otherwise.
 //   - process: starts one command; then orders (kill, a signal of a closed list, the size of its
-//     terminal, show the kept output) one way, reports the other. An order that cannot be carried out ends it.
+//     terminal, show the kept output, answer a question) one way, reports the other. An order that cannot be
+//     carried out ends it. A report can ask whether the command may make a certain name.
 //     The last report is the exit, with the kept output behind it.
 //   - output: the output of that command as it comes, raw, if requested.
 //   - input: the input of the command, raw, if it has any. At a terminal that is the typed text.
@@ -42,7 +43,7 @@ package wire
 import "time"
 
 // Version is the version of the protocol. Both sides must have the same.
-const Version = 3
+const Version = 5
 
 const (
 	// greeting begins the line by which each side names itself.
@@ -60,6 +61,8 @@ const (
 	maxContent = 1 << 20
 	// maxVariables bounds the variables of an environment.
 	maxVariables = 10_000
+	// maxQuestions bounds the questions about names that one command asks.
+	maxQuestions = 1000
 	// maxStreams bounds the streams that a supervisor serves at once.
 	maxStreams = 1 << 12
 )

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sallyport-dev/sallyport/engine/rego"
 	"github.com/sallyport-dev/sallyport/engine/rego/fleet"
@@ -22,6 +23,7 @@ type nginx struct {
 	t    *testing.T
 	dir  string
 	addr string
+	puts int // files put in their places
 }
 
 func newNginx(t *testing.T) *nginx {
@@ -105,6 +107,12 @@ func (n *nginx) put(name string, text []byte) {
 		n.t.Fatal(err)
 	}
 	if err := os.WriteFile(file+".part", text, 0o644); err != nil {
+		n.t.Fatal(err)
+	}
+	// The ETag of nginx has the second of the change and the size, which two versions may share.
+	n.puts++
+	changed := time.Unix(1_000_000_000+int64(n.puts), 0)
+	if err := os.Chtimes(file+".part", changed, changed); err != nil {
 		n.t.Fatal(err)
 	}
 	if err := os.Rename(file+".part", file); err != nil {

@@ -1,9 +1,10 @@
 package command
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // BuildFile is a file that a program reads, and how commands stand in it.
@@ -13,12 +14,29 @@ type BuildFile struct {
 	Lang  string   // the language that it is written in; "" when Recipes finds the commands
 	// Recipes returns shell texts. args are the operands: targets, names of scripts.
 	Recipes func(content string, args []string) []string
+	// tasks finds the commands that a command line starts.
+	tasks func(content string, s Start) tasks
+	up    bool // the file may lie above the working directory
+}
+
+// HasTasks reports a file of which a command line starts a part.
+func (k BuildFile) HasTasks() bool { return k.tasks != nil }
+
+// Above reports a file that may also lie above the working directory.
+func (k BuildFile) Above() bool { return k.up }
+
+// Started returns the shell texts that a command line starts in a file of this kind, and whether these are
+// all and all is known of them.
+func (k BuildFile) Started(content string, s Start) (texts []value.Value, whole bool) {
+	t := k.tasks(content, s)
+	return t.texts, !t.open
 }
 
 // BuildFiles returns the files that a program of that name reads.
 func BuildFiles(name string) []BuildFile { return buildFiles[name] }
 
-// MakeRules returns the rules among the operands of make: those that --eval gives. What $(shell …) runs is in Escapes.
+// MakeRules returns the rules that --eval gives among the operands of make. Escapes finds the commands of
+// $(shell …).
 func MakeRules(name string, operands []string) (recipes []string) {
 	for i, text := range operands {
 		rules, ok := strings.CutPrefix(text, "--eval=")
@@ -26,15 +44,15 @@ func MakeRules(name string, operands []string) (recipes []string) {
 			rules, ok = operands[i+1], true
 		}
 		if ok && strings.HasSuffix(name, "make") && !strings.HasPrefix(rules, "$(shell ") {
-			recipes = append(recipes, makeRecipes(rules, nil)...)
+			recipes = append(recipes, allRecipes(rules, nil)...)
 		}
 	}
 	return recipes
 }
 
-// StoredScript returns where a script begins in operand i, which a command stores in a manifest of packages: that of
-// npm pkg set scripts.NAME=TEXT and of composer config scripts.NAME TEXT. It is -1 for any other operand, and whole
-// says that the operand holds all scripts.
+// StoredScript returns where a script begins in operand i, which a command stores in a manifest of packages:
+// that of npm pkg set scripts.NAME=TEXT and of composer config scripts.NAME TEXT. It is -1 for any other
+// operand, and whole says that the operand holds all scripts.
 func StoredScript(name string, operands []string, i int) (at int, whole bool) {
 	if name == "composer" {
 		stores := i > 0 && slices.Contains(operands[:i], "config") && strings.HasPrefix(operands[i-1], "scripts.")
@@ -73,9 +91,19 @@ func generated(content string, args []string) []string {
 var (
 	generators = BuildFile{Names: []string{".go"}, Any: true, Recipes: generated}
 
-	makefile = BuildFile{Names: []string{"GNUmakefile", "makefile", "Makefile", ".mk"}, Recipes: makeRecipes}
-	included = BuildFile{Names: []string{".mk"}, Any: true, Recipes: makeRecipes}
-	scripts  = BuildFile{Names: []string{"package.json", "composer.json"}, Recipes: packageScripts}
+	makefile = BuildFile{Names: []string{"GNUmakefile", "makefile", "Makefile", ".mk"}, tasks: makeTasks}
+	included = BuildFile{Names: []string{".mk"}, Any: true, Recipes: allRecipes}
+	scripts  = BuildFile{
+		Names: []string{"package.json", "composer.json"},
+		tasks: scriptTasks, up: true,
+	}
+	justfile = BuildFile{
+		Names: []string{"justfile", "Justfile", ".justfile"},
+		tasks: justTasks, up: true,
+	}
+	taskfile = BuildFile{
+		Names: []string{"Taskfile.yml", "Taskfile.yaml"}, tasks: taskTasks, up: true,
+	}
 	sources  = BuildFile{Names: []string{".c", ".cc", ".cpp", ".cxx", ".go", ".rs", ".java", ".kt", ".swift"}, Lang: "c"}
 	setup    = BuildFile{Names: []string{"setup.py"}, Any: true, Lang: "python"}
 	modules  = BuildFile{Names: []string{".py"}, Any: true, Lang: "python"}
@@ -96,10 +124,15 @@ var buildFiles = map[string][]BuildFile{
 	"python": {customs}, "python3": {customs}, "gdb": {{Names: []string{".gdb", ".gdbinit"}, Any: true, Recipes: hatched("gdb")}},
 	"sqlite3": {{Names: []string{".sql"}, Any: true, Recipes: hatched("sqlite3")}},
 	"vim":     {{Names: []string{".vim", ".exrc", ".vimrc"}, Any: true, Recipes: hatched("vim")}},
-	"just":    {{Names: []string{"justfile", "Justfile", ".justfile"}, Recipes: makeRecipes}}, "task": {{Names: []string{"Taskfile.yml", "Taskfile.yaml"}, Recipes: listedCommands}},
+	"just":    {justfile},
+	"task":    {taskfile},
+	"run-s":   {scripts}, "run-p": {scripts}, "npm-run-all": {scripts},
 	"rake": {rubies}, "pytest": {modules}, "pip": {setup}, "pip3": {setup}, "tox": {modules},
 	"cmake": {{Names: []string{"CMakeLists.txt", ".cmake"}, Recipes: cmakeCommands}}, "cargo": {gos},
 	"gcc": {sources}, "cc": {sources}, "clang": {sources}, "g++": {sources}, "c++": {sources}, "clang++": {sources}, "tcc": {sources}, "rustc": {sources}, "go": {sources, gos, generators}, "javac": {sources}, "java": {sources}, "kotlinc": {sources}, "swift": {sources}, "swiftc": {sources},
+	"docker": {compose("compose")}, "podman": {compose("compose")}, "nerdctl": {compose("compose")},
+	"docker-compose": {compose("")}, "podman-compose": {compose("")},
+	"kubectl": {kubeconfig}, "helm": {kubeconfig}, "oc": {kubeconfig}, "k9s": {kubeconfig},
 	"direnv": {{Names: []string{".envrc"}, Recipes: wholeText}},
 }
 
@@ -142,77 +175,6 @@ func hatched(name string) func(string, []string) []string {
 
 func wholeText(content string, _ []string) []string { return []string{content} }
 
-// makeRecipes are the lines of recipes, and what $(shell …) runs.
-func makeRecipes(content string, _ []string) []string {
-	vars := map[string]string{}
-	var out []string
-	for _, line := range strings.Split(strings.ReplaceAll(content, "\\\n", " "), "\n") {
-		for rest := line; ; {
-			_, after, found := strings.Cut(rest, "$(shell ")
-			if !found {
-				break
-			}
-			out = append(out, makeExpand(balanced(after), vars))
-			rest = after
-		}
-		recipe := strings.TrimLeft(line, " \t")
-		if recipe == line { // not indented: a variable, or a rule that may carry a command
-			if _, value, found := strings.Cut(line, "!="); found {
-				out = append(out, makeExpand(value, vars))
-			} else if name, value, found := strings.Cut(line, "="); found && !strings.Contains(name, ";") {
-				vars[strings.TrimRight(name, " :?+")] = strings.TrimSpace(value)
-				continue
-			}
-			_, recipe, _ = strings.Cut(line, ";")
-		}
-		if recipe = strings.TrimLeft(recipe, "@-+ \t"); recipe != "" {
-			out = append(out, makeExpand(recipe, vars))
-		}
-	}
-	return out
-}
-
-// makeExpand fills in the variables of a makefile. Those that it does not know become
-// variables of the shell that are not known either.
-func makeExpand(text string, vars map[string]string) string {
-	const dollar = "\x00"
-	text = strings.ReplaceAll(text, "$$", dollar)
-	for name, value := range vars {
-		if name != "" && len(text)+len(value) < 1<<16 {
-			text = strings.NewReplacer("$("+name+")", value, "${"+name+"}", value).Replace(text)
-		}
-	}
-	for _, automatic := range []string{"$@", "$<", "$^", "$?", "$*"} {
-		text = strings.ReplaceAll(text, automatic, "${BASH_NAME}")
-	}
-	return strings.ReplaceAll(text, dollar, "$")
-}
-
-// packageScripts are the scripts of a package.json that the operands start, with those that
-// come before and after them.
-func packageScripts(content string, args []string) []string {
-	var file struct {
-		Scripts map[string]any `json:"scripts"`
-	}
-	if json.Unmarshal([]byte(content), &file) != nil {
-		return nil
-	}
-	var out []string
-	for _, name := range startedScripts(args) {
-		switch script := file.Scripts[name].(type) {
-		case string:
-			out = append(out, script)
-		case []any:
-			for _, s := range script {
-				if text, ok := s.(string); ok {
-					out = append(out, text)
-				}
-			}
-		}
-	}
-	return out
-}
-
 // startedScripts are the names of the scripts that a command line starts.
 func startedScripts(args []string) []string {
 	var names []string
@@ -231,26 +193,6 @@ func startedScripts(args []string) []string {
 		names = append(names, startedScripts([]string{"install"})...)
 	}
 	return names
-}
-
-// listedCommands are the items of the lists in a Taskfile.
-func listedCommands(content string, _ []string) []string {
-	var out []string
-	for _, line := range strings.Split(content, "\n") {
-		line = strings.TrimSpace(line)
-		if _, list, found := strings.Cut(line, "cmds: ["); found {
-			out = append(out, strings.Split(strings.TrimRight(list, " ]"), ",")...)
-			continue
-		}
-		item, found := strings.CutPrefix(line, "- ")
-		if !found {
-			item, found = strings.CutPrefix(line, "cmd: ")
-		}
-		if found {
-			out = append(out, strings.Trim(strings.TrimPrefix(item, "cmd: "), `"'`))
-		}
-	}
-	return out
 }
 
 // cmakeCommands are the commands of execute_process and its like.

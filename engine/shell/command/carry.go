@@ -20,7 +20,7 @@ func (c Carrier) Runs(name string, args []value.Arg, step value.Meter) []Run {
 	case "ssh":
 		l.ssh(name, c, args)
 	case "container":
-		l.container(name, args)
+		l.container(name, args, c.Images)
 	case "kubectl":
 		l.afterDashes(name, args)
 	case "git":

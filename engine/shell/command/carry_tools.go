@@ -97,7 +97,13 @@ func (l *line) ssh(name string, c Carrier, args []value.Arg) {
 
 // applet runs busybox APPLET.
 func (l *line) applet(name string, args []value.Arg) {
-	if len(args) > 0 && !strings.HasPrefix(args[0].Text, "--") {
+	if len(args) == 0 {
+		return
+	}
+	if program, ok := strings.CutPrefix(args[0].Text, "--coreutils-prog="); ok {
+		args = slices.Concat([]value.Arg{value.Literal(program)}, args[1:])
+	}
+	if !strings.HasPrefix(args[0].Text, "--") {
 		l.words(args, name)
 	}
 }

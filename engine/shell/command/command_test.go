@@ -11,8 +11,8 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
-// arguments reads a command line whose words "|" separates. A word that begins with "$" is not known, and of one
-// with a "$" in it the beginning is.
+// arguments reads a command line whose words "|" separates. A word that begins with "$" is not known, and of
+// one with a "$" in it the beginning is.
 func arguments(line string) []value.Arg {
 	var out []value.Arg
 	for _, word := range strings.Split(line, "|") {
@@ -102,6 +102,13 @@ func TestRuns(t *testing.T) {
 		{"uv|run|x.py", []string{"words: python|x.py"}},
 		{"busybox|rm|x", []string{"words: rm|x"}},
 		{"tmux|send-keys|rm x|Enter", []string{"text sh: rm x"}},
+		{"screen|-S|a|-X|stuff|rm x^M", []string{"text sh: rm x\n"}},
+		{"screen|-X|exec|.!.|rm|x", []string{"words: rm|x"}},
+		{"screen|-X|screen|-t|a|rm|x", []string{"words: rm|x"}},
+		{"screen|-X|quit", nil},
+		{"screen|-dmS|a|rm|x", []string{"words: rm|x"}},
+		{"coreutils|--coreutils-prog=rm|x", []string{"words: rm|x"}},
+		{"coreutils|--help", nil},
 		{"ip|netns|exec|n|rm|x", []string{"words: rm|x [elevated]"}},
 	} {
 		args := arguments(c.line)

@@ -21,8 +21,10 @@ var embeddings = map[string][]embedding{
 	"rails": {{"ruby", "runner", ""}, {"ruby", "r", ""}, {"ruby", "console", "<"}, {"ruby", "c", "<"}}, "mix": {{"elixir", "run", "-e"}}, "irb": {{"ruby", "", "<"}}, "pry": {{"ruby", "", "-e"}, {"ruby", "", "<"}},
 	"manage.py": {{"python", "shell", "-c"}, {"python", "shell", "--command"}, {"python", "shell", "<"}, {"python", "shell_plus", "-c"}}, "django-admin": {{"python", "shell", "-c"}, {"python", "shell", "--command"}}, "flask": {{"python", "shell", "<"}},
 	"artisan": {{"php", "tinker", "--execute"}}, "wp": {{"php", "eval", ""}}, "drush": {{"php", "php-eval", ""}, {"php", "php:eval", ""}, {"php", "ev", ""}, {"php", "eval", ""}},
-	"powershell.exe": {{"powershell", "", "-Command"}, {"powershell", "", "-c"}}, "powershell": {{"powershell", "", "-Command"}, {"powershell", "", "-c"}}, "pwsh.exe": {{"powershell", "", "-Command"}, {"powershell", "", "-c"}},
-	"mysqlsh": {{"python", "--py", "-e"}, {"node", "--js", "-e"}}, "gdb": {{"python", "", "-x"}}, "blender": {{"python", "", "--python-expr"}}, "mongosh": {{"node", "", "--eval"}}, "mongo": {{"node", "", "--eval"}}, "zx": {{"node", "", "<"}}, "jshell": {{"java", "", "<"}},
+	"powershell": {{"powershell", "", "-Command"}, {"powershell", "", "-c"}},
+	"mysqlsh":    {{"python", "--py", "-e"}, {"node", "--js", "-e"}}, "gdb": {{"python", "", "-x"}},
+	"blender": {{"python", "", "--python-expr"}}, "mongosh": {{"node", "", "--eval"}},
+	"mongo": {{"node", "", "--eval"}}, "zx": {{"node", "", "<"}}, "jshell": {{"java", "", "<"}},
 }
 
 // ModuleFiles are the files that a name may stand for where a language looks for a module.

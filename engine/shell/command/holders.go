@@ -4,28 +4,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/commands"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
 // Programs that run a command which they are handed in an option, a variable or a line of
 // their own language. The command is walked as if the shell ran it here; what else the
 // program does is not this package's business.
-
-// holders lists the options whose value is a command, by program.
-var holders = map[string][]string{
-	"rsync": {"-e", "--rsh", "--rsync-path"}, "sftp": {"-S"}, "scp": {"-S"},
-	"tar": {"-I", "-F", "--to-command", "--use-compress-program", "--info-script", "--new-volume-script", "--rsh-command", "--checkpoint-action=exec"}, "bsdtar": {"--use-compress-program"}, "cpio": {"--rsh-command"},
-	"zip": {"-TT", "--unzip-command"}, "sort": {"--compress-program"}, "split": {"--filter"}, "make": {"SHELL"}, "gmake": {"SHELL"},
-	"yt-dlp": {"--exec", "--exec-before-download"}, "youtube-dl": {"--exec"}, "tcpdump": {"-z"}, "wget": {"--use-askpass"}, "rg": {"--pre", "--hostname-bin"}, "openvpn": {"--up", "--down", "--route-up", "--ipchange", "--tls-verify", "--client-connect", "--auth-user-pass-verify"},
-	"aria2c":  {"--on-download-complete", "--on-download-start", "--on-download-error", "--on-download-stop", "--on-download-pause", "--on-bt-download-complete"},
-	"dmsetup": {"--exec"}, "socket": {"-p"}, "stap": {"-c"}, "bpftrace": {"-c"}, "watchman-make": {"--run"}, "nix-shell": {"--run", "--command"}, "fly": {"-C"}, "flyctl": {"-C"},
-	"man": {"-P", "--pager", "-H", "--html"}, "journalctl": {"--pager"}, "fzf": {"--preview"}, "sk": {"--preview"}, "restic": {"--password-command"}, "borg": {"--rsh"}, "hyperfine": {"--prepare", "-p", "--setup", "-s", "--cleanup", "-c", "--conclude"},
-	"latexmk": {"-pdflatex", "-latex", "-lualatex", "-xelatex", "-bibtex", "-dvipdf"}, "perlbug": {"-e"}, "perlthanks": {"-e"}, "gem": {"-e", "--editor"}, "forge": {"--use"},
-	"check_ssl_cert": {"--grep-bin", "--curl-bin", "--openssl", "--file-bin", "--dig-bin", "--nmap-bin"}, "gtester": {"-q"}, "check_by_ssh": {"-C"}, "git-annex": {"-c"},
-	"svn": {"--diff-cmd", "--editor-cmd", "--diff3-cmd"}, "npm": {"--script-shell"}, "bazel": {"--run_under"}, "go": {"-exec", "-toolexec", "-vettool"}, "az": {"--scripts"}, "tmux": {"-c"}, "cargo": {"-x"}, "gcloud": {"--command"},
-	"git": {"--upload-pack", "--receive-pack", "--extcmd"}, "dpkg": {"--pre-invoke", "--post-invoke"}, "lynx": {"-editor"}, "w3m": {"-pager"}, "mutt": {"-e"},
-	"certbot": {"--pre-hook", "--post-hook", "--deploy-hook", "--renew-hook", "--manual-auth-hook"}, "sshfs": {"-ossh_command"},
-}
 
 // commandVariables hold a command that some program runs. Most are run with more arguments.
 var commandVariables = Names("PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER PSQL_PAGER DELTA_PAGER BAT_PAGER GH_PAGER AWS_PAGER EDITOR VISUAL GIT_EDITOR GIT_SEQUENCE_EDITOR" +
@@ -48,10 +33,15 @@ func SplitName(args []value.Arg) value.Value {
 	return append(slices.Clone(prefix), value.Piece{Text: "aa", Data: true})
 }
 
-// Held returns the commands that options of a program hold.
-func Held(name string, args []value.Arg) []Run {
+// Held returns the commands that options of a program hold, as a table says; nil for the one that comes with
+// the program.
+func Held(t *commands.Table, name string, args []value.Arg) []Run {
 	var l line
-	for _, option := range holders[name] {
+	row := orBuiltin(t).Command(name)
+	if row == nil {
+		return nil
+	}
+	for _, option := range row.Holds {
 		for i, a := range args {
 			if a.Text == option && i+1 < len(args) {
 				l.shell(args[i+1].Val, name+" "+option)
@@ -69,6 +59,6 @@ func HoldsCommand(variable string) bool {
 	return commandVariables[variable] || variable == "PROMPT_COMMAND"
 }
 
-// LoadsFiles returns the language of the program that loads the files which a variable names, "git" for settings of git,
-// or "".
+// LoadsFiles returns the language of the program that loads the files which a variable names, "git" for
+// settings of git, or "".
 func LoadsFiles(variable string) string { return optionVariables[variable] }

@@ -19,8 +19,9 @@ const containerValues = " -a -c -e -h -l -m -p -u -v -w -f -H --add-host --annot
 	" --shm-size --stop-signal --stop-timeout --storage-opt --sysctl --tmpfs --ulimit --user --userns --uts --volume --volume-driver --volumes-from" +
 	" --workdir --context --config --host --log-level --file "
 
-// container walks the command of docker run and exec.
-func (l *line) container(name string, args []value.Arg) {
+// container walks the command of docker run and exec: that of --entrypoint, or of an image that is known to
+// be a program, with the words behind it.
+func (l *line) container(name string, args []value.Arg, images map[string]string) {
 	verb := ""
 	entry := value.Arg{}
 	i := 0
@@ -44,16 +45,43 @@ func (l *line) container(name string, args []value.Arg) {
 		}
 		if text != "compose" && text != "container" {
 			verb = text
+			if verb == "unshare" {
+				l.words(args[i+1:], name+" unshare")
+				return
+			}
 			if verb != "exec" && verb != "run" && verb != "create" {
 				return
 			}
 		}
 	}
 	command := slices.Clone(args[min(i+1, len(args)):])
+	program := programOf(images, args[min(i, len(args)):])
+	named := len(command) > 0 && command[0].Text == program
+	if entry.Text == "" && verb != "exec" && program != "" && !named {
+		entry = value.Literal(program)
+	}
 	if entry.Text != "" {
 		command = slices.Concat([]value.Arg{entry}, command)
 	}
 	l.add(Run{Args: command, Via: name + " " + verb, Foreign: true})
+}
+
+// programOf is the program of the image in front of args, "" for an image that runs the words behind it.
+// Copies in other registries count as the image.
+func programOf(images map[string]string, args []value.Arg) string {
+	if len(args) == 0 {
+		return ""
+	}
+	image, _, _ := strings.Cut(args[0].Text, "@")
+	if tag := strings.LastIndexByte(image, ':'); tag > strings.LastIndexByte(image, '/') {
+		image = image[:tag]
+	}
+	for found := true; found; _, image, found = strings.Cut(image, "/") {
+		if program := images[image]; program != "" {
+			return program
+		}
+	}
+	return ""
 }
 
 // takesValue reports an option whose value is the next word; of one-letter options run
@@ -141,6 +169,8 @@ func (l *line) readsCommands(name string, c Carrier, args []value.Arg) {
 		}
 	case "tmux":
 		l.tmux(args)
+	case "screen":
+		l.screen(c, args)
 	case "vagrant":
 		if len(args) > 2 && args[0].Text == "ssh" {
 			options, _ := Getopt(args[1:], "c", []string{"--command"})
@@ -182,6 +212,36 @@ func (l *line) tmux(args []value.Arg) {
 		if len(keys) < len(operands) && len(keys) > 0 {
 			l.shell(value.Join(keys), "tmux send-keys")
 		}
+	}
+}
+
+// screen runs the words behind its options. Behind -X stands a command of its own: stuff types a text into a
+// window, exec starts a program in one, with or without a word of marks (!, .!.) in front, screen opens one.
+func (l *line) screen(c Carrier, args []value.Arg) {
+	options, rest := c.getopt(args)
+	if _, sends := options["-X"]; !sends {
+		l.words(rest, "screen")
+		return
+	}
+	if len(rest) < 2 {
+		return
+	}
+	switch via := "screen -X " + rest[0].Text; rest[0].Text {
+	case "stuff":
+		typed := strings.NewReplacer(`\n`, "\n", "^M", "\n", `\015`, "\n", `\r`, "\n")
+		text := value.Join(rest[1:])
+		if known, ok := text.Exact(); ok {
+			text = value.Known(typed.Replace(known))
+		}
+		l.shell(text, via)
+	case "exec":
+		if strings.Trim(rest[1].Text, "!.:|") == "" {
+			rest = rest[1:]
+		}
+		l.words(rest[1:], via)
+	case "screen":
+		_, words := c.getopt(rest[1:])
+		l.words(words, via)
 	}
 }
 

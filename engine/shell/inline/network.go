@@ -1,5 +1,10 @@
 package inline
 
+import (
+	"slices"
+	"strings"
+)
+
 func connects(k Kind, n int, keys ...string) handler {
 	return func(c *call) {
 		v, ok := c.arg(n, keys...)
@@ -60,13 +65,41 @@ func hostPort(k Kind, host, port int) handler {
 	}
 }
 
+// socketAddress is hostPort for a method of a socket, which may be one of the file system.
+func socketAddress(k Kind) handler {
+	return func(c *call) {
+		if v, ok := c.arg(0); !ok || !c.socketFile(k, v) {
+			hostPort(k, 0, -1)(c)
+		}
+	}
+}
+
 // connectPair is hostPort for a method of an unknown object: only a pair of host and port is one.
 func connectPair(k Kind) handler {
 	return func(c *call) {
-		if v, ok := c.arg(0); ok && v.kind == list && len(v.list) == 2 {
+		v, ok := c.arg(0)
+		switch {
+		case ok && v.kind == list && len(v.list) == 2:
 			hostPort(k, 0, 1)(c)
+		case ok:
+			c.socketFile(k, v)
 		}
 	}
+}
+
+// socketFile reports a socket of the file system, which is named by one text with a slash.
+func (c *call) socketFile(k Kind, v value) bool {
+	file := func(a Arg) bool { return strings.Contains(a.Text, "/") && !strings.Contains(a.Text, "://") }
+	if v.kind == list || !slices.ContainsFunc(v.texts(), file) {
+		return false
+	}
+	if k == Listen {
+		k = Write
+	} else {
+		k = Read
+	}
+	c.add(k, c.paths(v)...)
+	return true
 }
 
 func address(host, port value) Arg {

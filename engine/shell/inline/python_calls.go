@@ -55,9 +55,13 @@ func pythonCalls() map[string]handler {
 		"os.dup2": duplicates, "os.environ": nil,
 
 		"socket.socket": rawSocket, "socket.create_connection": hostPort(Network, 0, -1), "socket.create_server": hostPort(Listen, 0, -1),
-		"socket.socket().connect": hostPort(Network, 0, -1), "socket.socket().connect_ex": hostPort(Network, 0, -1),
-		"socket.socket().bind": hostPort(Listen, 0, -1), "*.connect": connectPair(Network), "*.connect_ex": connectPair(Network),
+		"socket.socket().connect":    socketAddress(Network),
+		"socket.socket().connect_ex": socketAddress(Network),
+		"socket.socket().bind":       socketAddress(Listen),
+		"*.connect":                  connectPair(Network), "*.connect_ex": connectPair(Network),
 		"*.bind": connectPair(Listen), "*.recv": receives, "*.recvfrom": receives, "asyncio.open_connection": hostPort(Network, 0, 1),
+		"asyncio.open_unix_connection": touch(Read, "path"),
+
 		"socketserver.TCPServer": hostPort(Listen, 0, -1), "http.server.HTTPServer": hostPort(Listen, 0, -1), "asyncio.start_server": hostPort(Listen, 1, 2),
 		"paramiko.SSHClient().connect": hostPort(Network, 0, 1), "ftplib.FTP": hostPort(Network, 0, -1), "smtplib.SMTP": hostPort(Upload, 0, 1),
 		"smtplib.SMTP_SSL": hostPort(Upload, 0, 1), "telnetlib.Telnet": hostPort(Network, 0, 1), "http.client.HTTPConnection": hostPort(Network, 0, 1),

@@ -129,7 +129,7 @@ func (w *walker) listText(name string, v value.Word, flags string) {
 	}
 }
 
-// attributes applies what flags such as -x, -r, -n and -i mean, after a value was assigned or without one.
+// attributes applies the flags -x, -r, -n, -i and the like, after a value was assigned or without one.
 // In a function all but export and readonly make a variable of its own: without a value nothing is known of
 // it, and after the function nothing of the caller's variable of that name.
 func (w *walker) attributes(name, flags string, valued bool) {

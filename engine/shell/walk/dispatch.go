@@ -17,7 +17,8 @@ func (w *walker) dispatch(inv *invocation) {
 		w.held(inv, "")
 		return
 	}
-	name := w.commands[inv.idx].Name
+	given := w.commands[inv.idx].Name
+	name := strings.TrimSuffix(given, ".exe") // a program of Windows, which WSL starts
 	w.held(inv, name)
 	if raw := strings.Trim(inv.args[0].Raw, `"`); raw == "$0" && w.ctx.script != "" && (w.ctx.background || w.ctx.pipe.Length > 1) {
 		w.mark(inv.idx, shell.MarkForkBomb) // a script that starts itself
@@ -46,7 +47,7 @@ func (w *walker) dispatch(inv *invocation) {
 		w.runPath(inv, abs)
 		return
 	}
-	if f := builtin(name); f != nil && !strings.Contains(written, "/") {
+	if f := builtin(given); f != nil && !strings.Contains(written, "/") {
 		f(w, inv)
 		return
 	}

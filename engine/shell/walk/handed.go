@@ -108,7 +108,7 @@ func (w *walker) placed(r command.Run) func(*context) {
 		}
 		x.st = w.spawn(x.st)
 		if r.Empty {
-			x.st.base, x.st.whole, x.st.vars = nil, false, map[string]variable{}
+			x.st.base, x.st.whole, x.st.vars = nil, false, map[string]variable{"HOME": {unset: true}}
 		}
 		if r.Unset != nil {
 			x.st.vars[r.Unset.Text] = variable{unset: true}
@@ -117,6 +117,31 @@ func (w *walker) placed(r command.Run) func(*context) {
 			x.st.vars[a.Name] = variable{val: a.Value.Value(), exported: true}
 		}
 	}
+}
+
+// steers reports one of the variables of shell.Steering.
+func steers(name string) bool {
+	return strings.HasPrefix(name, "SALLYPORT_") || strings.Contains(" "+shell.Steering+" ", " "+name+" ")
+}
+
+// steered lists the variables of shell.Steering that programs get with another value than the text got.
+func (w *walker) steered() (list []value.Assign) {
+	st := w.ctx.st
+	for name, v := range st.vars {
+		if !steers(name) {
+			continue
+		}
+		before, was := w.opts.Env[name]
+		always := name == "HOME" || name == "PATH"
+		text, exact := v.val.Exact()
+		switch {
+		case v.unset && !was && !always, !v.unset && was && exact && text == before:
+		case v.unset || v.exported || v.perhaps || st.exports || always:
+			list = append(list, value.Assign{Name: name, Value: value.NewArg(v.val, "$"+name).Word})
+		}
+	}
+	slices.SortFunc(list, func(a, b value.Assign) int { return strings.Compare(a.Name, b.Name) })
+	return list
 }
 
 // foreign is the state on another machine: nothing is known there.

@@ -18,7 +18,7 @@ import (
 func (w *walker) held(inv *invocation, name string) {
 	w.heldVariables(inv, inv.assigns)
 	args := inv.args[min(1, len(inv.args)):]
-	for _, r := range command.Held(name, args) {
+	for _, r := range command.Held(w.opts.Table, name, args) {
 		w.aside(inv, r.Text, r.Via)
 	}
 	sources := make([]string, 0, len(inv.args))
@@ -98,9 +98,8 @@ func (w *walker) aside(inv *invocation, v value.Value, via string) {
 	}
 }
 
-// A text that writes a build file and starts the build runs what it wrote. Only files that
-// the text itself has written are looked through here: what stands in the project already is
-// the project's own.
+// A text that writes a build file and starts the build runs the commands in it. Files that the text has
+// written are looked through as a whole, others for the tasks that the command line starts.
 
 // build walks what stands in the build files of this text that a program would read.
 func (w *walker) build(inv *invocation, name string) {
@@ -131,7 +130,10 @@ func (w *walker) build(inv *invocation, name string) {
 	}
 	for _, k := range kinds {
 		for _, abs := range w.buildPaths(k, dir, inv.args[1:]) {
-			w.buildWith(inv, k, abs, operands)
+			w.buildWith(inv, k, name, abs, operands)
+		}
+		if k.HasTasks() {
+			w.tasks(inv, k, name)
 		}
 	}
 }
@@ -173,7 +175,7 @@ func (w *walker) buildPaths(k command.BuildFile, dir shell.Dir, args []value.Arg
 }
 
 // buildWith walks one build file, if the text has written it.
-func (w *walker) buildWith(inv *invocation, k command.BuildFile, abs string, operands []string) {
+func (w *walker) buildWith(inv *invocation, k command.BuildFile, name, abs string, operands []string) {
 	content, _ := w.streamText(abs)
 	if f, ok := w.lookUp(abs); ok {
 		content = f.content
@@ -194,6 +196,18 @@ func (w *walker) buildWith(inv *invocation, k command.BuildFile, abs string, ope
 	c := &w.commands[inv.idx]
 	c.Inputs = value.Set(slices.Concat(c.Inputs, content.Inputs()))
 	via := w.commands[inv.idx].Name + " " + path.Base(abs)
+	if k.HasTasks() {
+		s := w.taskStart(inv, name, path.Dir(abs))
+		s.All = true
+		texts, _ := k.Started(content.Text(), s)
+		for _, text := range texts {
+			if !w.step(text.Cost()) {
+				return
+			}
+			w.aside(inv, text, via)
+		}
+		return
+	}
 	if k.Recipes == nil {
 		code := w.commands[inv.idx].Code
 		w.runInline(inv, shell.Code{Language: k.Lang, From: shell.CodeFile}, content, via)

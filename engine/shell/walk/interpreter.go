@@ -1,7 +1,9 @@
 package walk
 
 import (
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/shell"
 	"github.com/sallyport-dev/sallyport/engine/shell/command"
@@ -160,3 +162,90 @@ func (w *walker) runBefore(inv *invocation, lang string, file value.Arg) shell.C
 	}
 	return code
 }
+
+// tasks walks the tasks that a command starts in a file of the project, as those of a script. Files that they
+// change are not followed: a build changes any.
+func (w *walker) tasks(inv *invocation, k command.BuildFile, name string) {
+	s := w.taskStart(inv, name, "")
+	abs, content, known := w.taskFile(k, s)
+	running := "tasks " + abs + " " + value.Join(inv.args).Text()
+	if c := &w.commands[inv.idx]; abs == "" && !known && c.Code.From == shell.CodeNone {
+		// It is a file, whatever its name: a name that is not known would count as code that the text makes.
+		c.Code = shell.Code{Language: name, From: shell.CodeFile, File: value.Literal("").Word}
+	}
+	if abs == "" || slices.Contains(w.ctx.running, running) {
+		return
+	}
+	s = w.taskStart(inv, name, path.Dir(abs))
+	texts, whole := k.Started(content, s)
+	saved, lim := w.ctx, w.lim
+	defer func() { w.ctx, w.lim = saved, lim }()
+	w.ctx.st, w.ctx.script = w.fork(w.ctx.st), abs
+	w.ctx.running = append(slices.Clone(w.ctx.running), running)
+	w.ctx.st.place(shell.Dir{Path: s.Dir, Known: true})
+	// A project with many tasks is no text that tries to exhaust the reader.
+	w.lim.Steps, w.lim.Commands = (w.steps+lim.Steps)/2, (len(w.commands)+lim.Commands)/2
+	within := w.budget == ""
+	for _, text := range texts {
+		w.step(text.Cost())
+		w.aside(inv, text, name+" "+path.Base(abs))
+	}
+	if within && w.budget != "" {
+		w.budget, whole = "", false
+	}
+	if c := &w.commands[inv.idx]; !(whole && known) && c.Code.From == shell.CodeNone {
+		c.Code = shell.Code{Language: name, From: shell.CodeFile, File: value.Literal(abs).Word}
+	}
+}
+
+// taskStart is the command line of a program that starts tasks of a file in dir.
+func (w *walker) taskStart(inv *invocation, name, dir string) command.Start {
+	return command.Start{
+		Table: w.opts.Table, Name: name, Args: inv.args[1:], Dir: dir, Env: w.ctx.st.inherits,
+		Read: func(name string) (string, bool) {
+			file, _ := absolute(shell.Dir{Path: dir, Known: true}, name)
+			v, ok := w.contentOf(file)
+			return v.Text(), ok
+		},
+	}
+}
+
+// taskFile finds the file of tasks that a command reads, where the text has not written it. The path is ""
+// where there is none. Not known are a file whose place is not, and the content of one that cannot be read.
+func (w *walker) taskFile(k command.BuildFile, s command.Start) (abs, content string, known bool) {
+	dir, names := w.ctx.st.here(), k.Names
+	in, file := s.Place()
+	if in.Text != "" {
+		dir.Path, dir.Known = w.pathOf(in)
+	}
+	if file.Text != "" {
+		names = []string{file.Text}
+	}
+	if !dir.Known || file.Text != "" && file.Certainty != value.Exact && !w.opened(file.Text) {
+		return "", "", false
+	}
+	for range maxAbove {
+		for _, name := range names {
+			if name[0] == '.' && path.Ext(name) == name && !strings.HasSuffix(name, "file") {
+				continue // an ending
+			}
+			abs, ok := absolute(dir, name)
+			if _, written := w.lookUp(abs); !ok || written || name == "-" || w.opened(name) {
+				continue
+			}
+			if v, ok := w.onDisk(abs); ok {
+				return abs, v.Text(), true
+			}
+			if w.opts.IsFile != nil && w.opts.IsFile(w.origin(abs)) {
+				return abs, "", false
+			}
+		}
+		if dir.Path = path.Dir(dir.Path); !k.Above() || file.Text != "" || dir.Path == "/" {
+			break
+		}
+	}
+	return "", "", true
+}
+
+// maxAbove bounds the directories in which a file of tasks is looked for, from that of the command upwards.
+const maxAbove = 8

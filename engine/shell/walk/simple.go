@@ -118,7 +118,7 @@ func (w *walker) stdin() *input {
 // in it, to its output.
 func (w *walker) run(inv *invocation) {
 	c := &w.commands[inv.idx]
-	c.Words, c.Assigns = value.Words(inv.args), inv.assigns
+	c.Words, c.Assigns, c.Handed = value.Words(inv.args), inv.assigns, w.steered()
 	c.Redirects = slices.Concat(inv.redir.list, w.ctx.redirs)
 	if inv.redir.in != nil {
 		c.Inputs = slices.Clone(inv.redir.in.cmds)

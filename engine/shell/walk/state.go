@@ -101,8 +101,23 @@ type written struct {
 	edited  bool   // a command may have changed it in a way that is not known
 }
 
-// spawn copies st for another shell, and charges for the copy. What that does to files it does to those of
-// st.
+// inherits returns a variable as programs get it, false where its value is not known.
+func (st *state) inherits(name string) (string, bool) {
+	if v, ok := st.vars[name]; ok {
+		text, exact := v.val.Exact()
+		switch {
+		case v.unset || !v.exported && !v.perhaps && !st.exports:
+			return "", true
+		case v.array || v.perhaps || !v.exported:
+			return "", false
+		}
+		return text, exact
+	}
+	text, ok := st.base[name]
+	return text, ok || st.whole
+}
+
+// spawn copies st for another shell, and charges for the copy. Both shells share their files.
 func (w *walker) spawn(st *state) *state {
 	c := *st
 	c.vars, c.funcs, c.aliases = maps.Clone(st.vars), maps.Clone(st.funcs), maps.Clone(st.aliases)

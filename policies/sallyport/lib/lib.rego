@@ -15,28 +15,16 @@
 #   8,000 paths took four times as long), and a lookup in it would walk the input for every key.
 package sallyport.lib
 
-# All that is there, by kind: each object has a key for a fact if and only if something has that fact.
-# The engine knows these kinds by name: a rule that cannot hold without some fact is not asked while
-# the fact is missing.
-present := {
-	"code_from": code_from,
-	"code_origin": code_origin,
-	"in_zone": in_zone,
-	"named": named,
-	"with_access": with_access,
-	"with_certainty": with_certainty,
-	"with_effect": with_effect,
-	"with_flag": with_flag,
-	"with_label": with_label,
-}
-
 # Commands that stand in the text itself, not in a script file that it runs.
 in_text := {i | input.commands[i].script == ""}
 
 # Commands that run with other rights: under sudo, su, doas, …
 elevated := {i | input.commands[i].elevated == true}
 
-# Commands by what they are and do: lib.with_flag.recursive is the set of commands with that flag.
+# Commands by what they are and do: lib.with_flag.recursive is the set of commands with that flag. An object
+# by fact has a key for it if and only if something has that fact. The engine knows code_from, code_origin,
+# in_zone, named, with_access, with_certainty, with_effect, with_flag and with_label by name: a rule that
+# cannot hold without some fact is not asked while the fact is missing.
 
 with_flag := {key: all |
 	some key in {key | key := input.commands[_].flags[_]}

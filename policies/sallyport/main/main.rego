@@ -9,14 +9,14 @@
 #   and keeps them from taking the place of a built-in rule. Without a registry nothing is allowed.
 #
 #   Most sets hold nothing unless some fact is there: a flag of a command, a label of a path, …
-#   The registry has them below that fact, so that what costs time are the rules that a request
-#   concerns. The others are in registry.always, and in registry.optional, a list of more of the same.
+#   The registry has them below that fact, and registry.concerned lists those whose fact is there, so that
+#   what costs time are the rules that a request concerns. The others are in registry.always, and in
+#   registry.optional, a list of more of the same.
 #
 #   allow is never a default. It needs an input of the known shape and no reason against it.
 package sallyport.main
 
 import data.sallyport.config
-import data.sallyport.lib
 import data.sallyport.registry
 
 # METADATA
@@ -66,32 +66,16 @@ _reasons contains {"rule": id, "effect": effect, "finding": finding} if {
 }
 
 # All that the rules find, before levels and exemptions.
-_found := array.concat(
-	array.concat([registry.always], registry.optional),
-	[found |
-		registry.waiting
-		some kind, facts in lib.present
-		some fact, _ in facts
-		found := registry.when[kind][fact]
-	],
-)
+_found := array.concat(array.concat([registry.always], registry.optional), registry.concerned)
 
-# A rule is evaluated if its sets are, or if what they wait for has been looked for: every kind of
-# fact, and no other. Which rules that are is told by their digest: to list them takes as long as to ask most of them.
+# A rule is evaluated if its sets are, or if what they wait for has been looked for. Which rules that are is
+# told by their digest: to list them takes as long as to ask most of them.
 default _evaluated := ""
 
 _evaluated := registry.digest if {
 	registry.always
 	registry.optional
-	_looked
-}
-
-# Where no rule waits, nothing is looked for.
-_looked if registry.waiting == false
-
-_looked if {
-	registry.waiting
-	object.keys(lib.present) == registry.kinds
+	registry.concerned
 }
 
 # A rule without a level decides by itself.

@@ -1,6 +1,5 @@
 package sallyport.main_test
 
-import data.sallyport.lib
 import data.sallyport.main
 
 _input := {
@@ -23,10 +22,9 @@ _registry(deny, ask, warn) := {
 		"warn": {"x/one": warn},
 	},
 	"optional": [],
-	"waiting": true,
 	"rules": {"x/one", "x/silent"},
 	"digest": "x/one x/silent",
-	"kinds": object.keys(lib.present),
+	"concerned": [],
 	"level": {},
 }
 
@@ -155,45 +153,12 @@ test_no_rules_is_never_allowed if {
 
 # A rule that waits for a fact speaks when the fact is there, beside the others and once.
 test_a_rule_that_waits_is_heard if {
-	when := {
-		"with_flag": {"force": {"deny": {"x/waits": _f}}, "recursive": {"deny": {"x/waits": _f}}},
-		"with_label": {"root": {"deny": {"x/waits": {{}}}}},
-	}
-	registry := object.union(_registry(set(), _f, set()), {"when": when})
+	concerned := [{"deny": {"x/waits": _f}}, {"deny": {"x/waits": _f}}]
+	registry := _registry(set(), _f, set())
 	_decide(registry, _config).effect == "ask"
-	decision := main.decision with input.commands as [{"flags": ["recursive", "force"], "matches": {"exempt": []}}]
-		with input.paths as []
-		with input.version as 1
-		with input.request.command as "x"
-		with input.runner as {"isolation": "none", "elevated": false}
-		with input.shell as {"parsed": true, "error": ""}
-		with data.sallyport.registry as registry
-		with data.sallyport.config as _config
+	decision := _decide(object.union(registry, {"concerned": concerned}), _config)
 	decision.effect == "deny"
 	{reason | some reason in decision.reasons; reason.rule == "x/waits"} == {{"rule": "x/waits", "effect": "deny", "finding": {"command": 0}}}
-}
-
-# Kinds of facts that the engine knows and lib does not, or the other way round.
-test_facts_that_were_not_looked_for_are_never_allowed if {
-	registry := _registry(set(), set(), set())
-	every kinds in [(registry.kinds | {"other"}), registry.kinds - {"with_flag"}, set()] {
-		_decide(object.union(registry, {"kinds": kinds}), _config).effect == "deny"
-	}
-	_decide(object.remove(registry, ["kinds"]), _config).effect == "deny"
-}
-
-test_without_rules_that_wait_nothing_is_looked_for if {
-	registry := object.union(_registry(_f, set(), set()), {"waiting": false, "when": {"with_flag": {"force": {"deny": {"x/waits": _f}}}}})
-	decision := _decide(registry, _config) with data.sallyport.lib.present as {}
-	decision.effect == "deny"
-	count(decision.reasons) == 1
-}
-
-test_without_rules_that_wait_facts_are_not_looked_for if {
-	when := {"named": {"rm": {"deny": {"x/waits": _f}}}}
-	registry := object.union(_registry(set(), set(), set()), {"waiting": false, "when": when})
-	decision := _decide(registry, _config) with data.sallyport.lib.present as {"named": {"rm": {0}}}
-	decision.effect == "allow"
 }
 
 test_optional_rules_are_heard if {
@@ -204,7 +169,7 @@ test_optional_rules_are_heard if {
 }
 
 test_without_a_part_of_the_registry_nothing_is_allowed if {
-	every part in ["always", "optional", "waiting", "kinds", "digest"] {
+	every part in ["always", "optional", "concerned", "digest"] {
 		_decide(object.remove(_registry(set(), set(), set()), [part]), _config).effect == "deny"
 	}
 }

@@ -26,10 +26,17 @@ request(commands, paths) := {
 		"timeout_seconds": 60,
 		"background": false,
 		"stdin": false,
+		"trial": false,
 		"env": [],
 	},
 	"subject": {"agent": "a", "session": "s", "user": "u", "client": {"name": "", "version": ""}},
-	"runner": {"name": "local", "isolation": "none", "network": "host", "elevated": false},
+	"runner": {
+		"name": "local",
+		"isolation": "none",
+		"network": "host",
+		"elevated": false,
+		"confinement": {"write": "open", "read": "open", "connect": "open"},
+	},
 	"shell": {"parsed": true, "error": "", "certainty": "exact", "budget": "", "legacy": []},
 	"commands": [object.union(_command, fields) | some fields in commands],
 	"paths": [object.union(_path, fields) | some fields in paths],
@@ -138,6 +145,7 @@ _path := {
 	"unread": {"count": 0, "examples": []},
 	"git": {"state": "none", "count": 0, "examples": []},
 	"generated": false,
+	"size": 0,
 	"command": 0,
 }
 

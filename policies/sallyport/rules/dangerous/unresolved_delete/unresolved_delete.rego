@@ -6,6 +6,7 @@
 #   directory is enough.
 # custom:
 #   severity: high
+#   trial: true
 #   remediation: Write the path out, or begin it with a known directory, for example rm -rf "./out/$name".
 #   examples:
 #     - rm -rf "$1"

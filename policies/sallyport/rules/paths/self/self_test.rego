@@ -32,6 +32,17 @@ test_denies_reading_the_key if {
 	rule.deny == set() with input as testing.path(run)
 }
 
+test_denies_speaking_by_a_socket if {
+	doc := testing.path({"zone": "self", "path": "/s", "access": "read", "labels": ["self_socket"]})
+	rule.deny == {{"path": 0, "msg": "/s is a socket of sallyport itself"}} with input as doc
+	run := object.union(doc.paths[0], {"access": "execute"})
+	rule.deny == {{"path": 0, "msg": "/s is a socket of sallyport itself"}} with input as testing.path(run)
+	look := object.union(doc.paths[0], {"labels": ["metadata", "self_socket"]})
+	rule.deny == set() with input as testing.path(look)
+	change := object.union(doc.paths[0], {"access": "write"})
+	rule.deny == {{"path": 0, "msg": "/s belongs to sallyport"}} with input as testing.path(change)
+}
+
 test_denies_another_configuration if {
 	doc := testing.command({"name": "sallyport", "flags": ["self_control"]})
 	rule.deny == {{"command": 0, "msg": "this changes what holds for sallyport itself"}} with input as doc

@@ -5,6 +5,7 @@
 #   listing prints are judged as the places that were searched; so is a known beginning, unless credentials begin so.
 # custom:
 #   severity: medium
+#   trial: true
 #   remediation: Write the path out, or begin it with a known directory, for example "./in/$name".
 #   examples:
 #     - n=$(date +../.ssh/id_rsa); cat ./$n

@@ -3,6 +3,7 @@
 # description: The target of a write depends on a value that is only known when it runs, so no permission can be held against it.
 # custom:
 #   severity: medium
+#   trial: true
 #   remediation: Write the path out, or begin it with a known directory, for example "./out/$name".
 #   examples:
 #     - tee "$1"

@@ -5,18 +5,21 @@
 #   another program. What well-known tools print for a shell to evaluate is let through.
 # custom:
 #   severity: high
+#   trial: true
 #   remediation: Run the commands directly, or write them to a script in the workspace and run that.
 #   examples:
 #     - read -r x; eval "$x"
 #     - bash -c "$1"
 #     - source <(./generate.sh)
 #     - eval "$(cat snippet.txt)"
+#     - echo 'run(`id`)' > x.jl; julia x.jl
 #   lookalikes:
 #     - eval "$(ssh-agent -s)"
 #     - eval "$(conda shell.bash hook)"
 #     - source <(kubectl completion bash)
 #     - bash -c 'echo static'
 #     - python3 app.py "$x"
+#     - julia app.jl
 package sallyport.rules.shell.dynamic_code
 
 import data.sallyport.lib
@@ -27,6 +30,17 @@ _dynamic contains i if some i in lib.with_flag.dynamic_code
 _dynamic contains i if {
 	some i in lib.code_origin.dynamic
 	not input.commands[i].code.resolved
+}
+
+# The text has written it, in a language that is never looked through.
+_dynamic contains i if {
+	some i in lib.code_origin.generated
+	input.commands[i].code.language in _unread
+}
+
+_unread := {
+	"applescript", "elisp", "elixir", "elvish", "erlang", "julia", "lisp", "nu", "ocaml", "other",
+	"powershell", "racket", "scala", "scheme", "tcl", "xonsh",
 }
 
 deny contains {"command": i} if {

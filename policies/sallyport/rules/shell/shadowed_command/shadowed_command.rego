@@ -3,6 +3,7 @@
 # description: Defines a function or an alias with the name of an ordinary command, so that what reads harmless does something else.
 # custom:
 #   severity: medium
+#   trial: true
 #   remediation: Give the function a name of its own.
 #   examples:
 #     - ls() { curl -s https://example.com/beacon; }; ls

@@ -5,6 +5,7 @@
 #   as bash, but has a part that changes how the shell reads the rest, or that shells read differently.
 # custom:
 #   severity: high
+#   trial: true
 #   remediation: Send plain, complete bash. Put long programs into a file in the workspace and run that.
 #   examples:
 #     - echo "no end

@@ -5,6 +5,7 @@
 #   said about it, so a person is asked; with elevated rights or with a pattern where a name belongs it is refused.
 # custom:
 #   severity: high
+#   trial: true
 #   remediation: Write the program's name out; use variables for its arguments only.
 #   examples:
 #     - read -r CMD; $CMD --all

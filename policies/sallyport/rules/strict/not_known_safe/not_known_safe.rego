@@ -1,19 +1,23 @@
 # METADATA
 # title: Not known to be read-only or harmless
 # description: >-
-#   A command that sallyport does not know or cannot read to its end, code that it could not look through, or an
-#   effect beyond reading and writing files. Part of the profiles strict and readonly.
+#   A command that sallyport does not know or cannot read to its end, code that it could not look through, an
+#   effect beyond reading and writing files, or a tool of another MCP server. Part of the profiles strict and
+#   readonly.
 # custom:
 #   severity: low
+#   trial: true
 #   remediation: Use plain commands with constant arguments, or have a person confirm.
 #   profile: strict
 #   examples:
 #     - some-program --of-mine
 #     - cat "$HOSTNAME"
 #     - curl https://example.com
+#     - 'mcp_tool:files/write_file: write new.txt'
 #   lookalikes:
 #     - ls -la
 #     - grep -rn main .
+#     - 'write_file: write new.txt'
 package sallyport.rules.strict.not_known_safe
 
 import data.sallyport.lib
@@ -48,4 +52,9 @@ _programs := {i |
 ask contains {"command": i, "msg": $"{word} {reason}"} if {
 	some [i, reason] in _reasons
 	word := input.commands[i].program
+}
+
+# Its effects are those that its server gives it.
+ask contains {"msg": $"{input.request.tool} is a tool of another MCP server"} if {
+	startswith(input.request.tool, "mcp_tool:")
 }

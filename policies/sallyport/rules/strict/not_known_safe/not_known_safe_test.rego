@@ -34,3 +34,9 @@ test_allows_code_that_was_read if {
 test_allows_assignments if {
 	rule.ask == set() with input as testing.command({"known": false, "argv": []})
 }
+
+test_asks_about_tools_of_other_servers if {
+	doc := object.union(testing.request([], []), {"request": {"tool": "mcp_tool:a/b"}})
+	rule.ask == {{"msg": "mcp_tool:a/b is a tool of another MCP server"}} with input as doc
+	rule.ask == set() with input as object.union(doc, {"request": {"tool": "write_file"}})
+}

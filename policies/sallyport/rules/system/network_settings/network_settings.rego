@@ -1,6 +1,9 @@
 # METADATA
 # title: Network of the machine changed
-# description: Changes interfaces, routes, names or the radio of the machine. Others, and the agent itself, may lose their connection or be led elsewhere.
+# description: >-
+#   Changes interfaces, routes, names or the radio of the machine. Others, and the agent itself, may lose
+#   their connection or be led elsewhere. So are git's connections by a proxy, or by another host in place of
+#   one, in its settings.
 # custom:
 #   severity: high
 #   remediation: Leave the network to the operator; test in a network namespace or a container of your own.
@@ -13,6 +16,8 @@
 #     - netplan apply
 #     - resolvectl dns eth0 192.0.2.1
 #     - tc qdisc add dev eth0 root netem loss 100%
+#     - git config --global http.proxy http://proxy.example.com:8080
+#     - git config url.https://mirror.example.com/.insteadOf https://github.com/
 #   lookalikes:
 #     - ip addr
 #     - ip route show
@@ -21,6 +26,8 @@
 #     - nmcli device status
 #     - resolvectl query example.com
 #     - route -n
+#     - 'git config --global url.https://github.com/.insteadOf git@github.com:'
+#     - git config --unset http.proxy
 package sallyport.rules.system.network_settings
 
 import data.sallyport.lib

@@ -14,10 +14,12 @@
 #     - rm -rf .claude
 #     - cp ci.yml .github/workflows/ci.yml
 #     - mv settings .cursor
+#     - cp deploy.md .claude/skills/deploy/SKILL.md
 #     - sed -i s/a/b/ lib/.husky/pre-commit
 #   lookalikes:
 #     - cat ~/.bashrc
 #     - echo 'Prefer small commits.' >> CLAUDE.md
+#     - echo 'Use tabs.' > .claude/rules/style.md
 #     - source ~/.bashrc
 #     - cp ~/.bashrc copy.txt
 #     - cat .github/workflows/ci.yml
@@ -75,15 +77,17 @@ _starts contains i if {
 	not _later(p)
 }
 
-# Files that a command left, and by which nothing starts before somebody pushes, or commits in an installed
-# package.
+# Files that a command left already, and by which nothing starts before somebody pushes, or commits in an
+# installed package.
 _later(p) if {
 	input.request.tool == "changes"
+	not input.request.trial
 	"ci_config" in p.labels
 }
 
 _later(p) if {
 	input.request.tool == "changes"
+	not input.request.trial
 	p.generated
 	every o in p.obeyed_by { o.severity != "high" }
 }
@@ -91,6 +95,7 @@ _later(p) if {
 # The Python environment of a project is code of the project.
 _later(p) if {
 	input.request.tool == "changes"
+	not input.request.trial
 	p.zone == "workspace"
 	every o in p.obeyed_by { o.program == "Python" }
 }

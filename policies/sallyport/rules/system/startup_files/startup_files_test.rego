@@ -137,6 +137,8 @@ test_warns_of_pipelines_that_a_command_left if {
 	rule.warn == _obeyed_later with input as doc
 	by_tool := json.patch(doc, [{"op": "add", "path": "/request/tool", "value": "write_file"}])
 	rule.ask == _obeyed_later with input as by_tool
+	in_trial := json.patch(doc, [{"op": "add", "path": "/request/trial", "value": true}])
+	rule.ask == _obeyed_later with input as in_trial
 }
 
 test_warns_of_installed_packages_that_a_command_left if {

@@ -8,6 +8,7 @@
 #   `./x` may change. Part of the profile team.
 # custom:
 #   severity: low
+#   trial: true
 #   remediation: Use plain commands, or have a person confirm the program once in the session.
 #   profile: team
 #   examples:

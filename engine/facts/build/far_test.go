@@ -1,0 +1,81 @@
+package build
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/facts/disk"
+	"github.com/sallyport-dev/sallyport/internal/leftout"
+)
+
+// distant is this machine's files as if they were far away, with a count of the journeys to look at
+// them. What is in a file or a directory cannot be foreseen.
+type distant struct {
+	facts.OSFS
+	journeys *int
+}
+
+func (d distant) Lstat(p string) (fs.FileInfo, error) { *d.journeys++; return d.OSFS.Lstat(p) }
+func (d distant) ReadLink(p string) (string, error)   { *d.journeys++; return d.OSFS.ReadLink(p) }
+func (d distant) Walk(paths []string) map[string]facts.Node {
+	*d.journeys++
+	return disk.Walk(d.OSFS, paths)
+}
+
+func (d distant) Until(time.Time) facts.FS { return d }
+
+// What is far away is known as well as what is near, with few journeys.
+func TestFar(t *testing.T) {
+	t.Parallel()
+	ws, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"a/b/c", "build/x", "out"} {
+		if err := os.MkdirAll(filepath.Join(ws, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, target := range map[string]string{"in": "a/b", "away": "/etc", "round": "round", "a/b/up": "../../build"} {
+		if err := os.Symlink(target, filepath.Join(ws, link)); err != nil {
+			leftout.Skip(t, leftout.Platform, "no symbolic links here: allow them: "+err.Error())
+		}
+	}
+	for _, file := range []string{"f", "a/b/g", "build/x/h"} {
+		if err := os.WriteFile(filepath.Join(ws, file), []byte("x"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var many []string
+	for i := range 20 {
+		many = append(many, fmt.Sprintf("cp a%[1]d.txt b%[1]d.txt c%[1]d.txt d%[1]d.txt out/%[1]d", i))
+	}
+	layout := facts.Layout{Workspace: filepath.ToSlash(ws), Home: "/home/x", Roots: []facts.Root{{Path: filepath.ToSlash(ws), Write: true, Zone: "workspace"}}}
+	journeys := 0
+	near, far := NewBuilder(layout, facts.OSFS{}, nil), NewBuilder(layout, distant{journeys: &journeys}, nil)
+	for text, most := range map[string]int{
+		"echo hello":                                  2,
+		"rm -rf ./build":                              20, // and a look at what is in it
+		"cat f in/g <a/b/up/x/h >away/new":            2,
+		"cat round/x ../f in/../f /etc/../etc/passwd": 4,
+		"cd in && ls up && cat up/x/h":                3,
+		strings.Join(many, "\n"):                      2,
+	} {
+		journeys = 0
+		want, got := near.Build(facts.Ask{Request: facts.Request{Command: text}}), far.Build(facts.Ask{Request: facts.Request{Command: text}})
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%.40s: near and far:\n%s", text, diff)
+		}
+		if journeys > most {
+			t.Errorf("%.40s: %d journeys, want at most %d", text, journeys, most)
+		}
+	}
+}

@@ -1,0 +1,511 @@
+package call
+
+import (
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/facts/term"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
+)
+
+// dpkg and rpm: what asks and what changes.
+func dpkg(c *Call) {
+	if c.Flags.Has(term.FlagPackageInstall) || c.Flags.Has(term.FlagPackageRemove) {
+		c.Effects |= term.Write
+	}
+}
+
+func rpm(c *Call) {
+	switch {
+	case c.Has("q", "query", "V", "verify"):
+	case c.Has("e", "erase"):
+		c.Flags.Add(term.FlagPackageRemove)
+		c.Effects |= term.System
+	case c.Has("i", "U", "F", "install", "upgrade", "freshen"):
+		c.Flags.Add(term.FlagPackageInstall)
+		c.Effects |= term.System
+	}
+	for _, w := range c.Operands {
+		c.curlURL(w)
+	}
+}
+
+// curlURL notes that a word is fetched when it is a URL.
+func (c *Call) curlURL(w value.Word) {
+	if strings.Contains(w.Text, "://") {
+		c.host(w.Text)
+		c.Effects |= term.Network
+		c.Flags.Add(term.FlagDownloads)
+	}
+}
+
+// pacman's mode is its first letter.
+func pacman(c *Call) {
+	switch {
+	case c.Has("R", "remove"):
+		c.Flags.Add(term.FlagPackageRemove)
+	case c.Has("S", "sync") && !c.Has("s", "i", "g", "l") || c.Has("U", "upgrade"):
+		if len(c.Operands) > 0 || c.Has("u") {
+			c.Flags.Add(term.FlagPackageInstall)
+			c.Flags.Add(term.FlagDownloads)
+			c.Effects |= term.Network
+		}
+	case c.Has("Q", "query"):
+		c.Effects = term.Read
+	}
+}
+
+// removeWords: package managers with few words; the first says whether it adds or removes.
+func removeWords(c *Call) {
+	switch c.operand(0) {
+	case "list", "ls", "search", "info", "show", "which", "version", "versions", "current", "help", "env", "path", "":
+		c.Flags.Remove(term.FlagPackageInstall)
+		c.Flags.Remove(term.FlagDownloads)
+		c.Effects = c.Effects&^term.Network | term.Read
+	case "remove", "uninstall", "rm", "delete", "purge", "autoremove":
+		c.Flags.Remove(term.FlagPackageInstall)
+		c.Flags.Remove(term.FlagDownloads)
+		c.Flags.Add(term.FlagPackageRemove)
+	}
+}
+
+// npmPublish: what shares a row with removing, but works on the registry.
+func npmPublish(c *Call) {
+	switch c.Sub[len(c.Sub)-1] {
+	case "unpublish":
+		c.Flags.Remove(term.FlagPackageRemove)
+		c.Flags.Add(term.FlagDestroysData)
+		c.remoteWork()
+	case "deprecate", "dist-tag", "owner", "access", "publish", "deploy":
+		c.Flags.Remove(term.FlagPackageRemove)
+		if c.operand(0) == "ls" || c.operand(0) == "list" {
+			return // who owns a package, and how its versions are called
+		}
+		c.Flags.Add(term.FlagPublishes)
+		c.remoteWork()
+	}
+}
+
+func (c *Call) remoteWork() {
+	c.Flags.Add(term.FlagRemote)
+	c.Effects |= term.Network
+}
+
+// makeTargets: the names of targets tell little, these tell something.
+func makeTargets(c *Call) {
+	for _, w := range c.Operands {
+		if w.Text == "install" {
+			c.Effects |= term.Write
+		}
+	}
+}
+
+// serverTest: a configuration test starts no server.
+func serverTest(c *Call) {
+	if c.Has("t", "T", "V", "v") {
+		c.Effects &^= term.Network
+		c.Flags.Remove(term.FlagListens)
+	}
+}
+
+// pythonModule: python -m NAME is the program NAME.
+func pythonModule(c *Call) {
+	scriptTask(c)
+	switch c.Value("m") {
+	case "http.server", "SimpleHTTPServer", "pyftpdlib", "smtpd":
+		c.Flags.Add(term.FlagListens)
+		c.Effects |= term.Network
+	case "pip", "ensurepip", "pipx", "uv", "aider", "py_spy", "alembic", "twine", "pipenv", "poetry",
+		"zipfile", "tarfile":
+		for i, w := range c.Cmd.Words {
+			if w.Text == "-m" {
+				c.runInner(c.Cmd.Words[i+1:])
+				return
+			}
+		}
+	}
+}
+
+// perlInPlace: perl -i CODE FILES writes the files.
+func perlInPlace(c *Call) {
+	first := 1
+	if c.noFirst {
+		first = 0
+	}
+	if c.Cmd.Name == "perl" && c.Has("n", "p", "a") && len(c.Operands) > first {
+		for _, w := range c.Operands[first:] {
+			c.magic(w)
+		}
+	}
+	if !c.Flags.Has(term.FlagInPlace) {
+		return
+	}
+	c.Touches = c.Touches[:0]
+	for i, w := range c.Operands {
+		if i >= first {
+			c.path(w, term.Reads|term.Writes)
+		}
+	}
+}
+
+// magic: the loop that -n and -p put around a program opens its arguments as open with two does.
+func (c *Call) magic(w value.Word) {
+	text := strings.TrimSpace(w.Text)
+	switch {
+	case strings.HasPrefix(text, "|") || strings.HasSuffix(text, "|"):
+		c.escapes()
+	case strings.HasPrefix(text, ">"):
+		c.path(Exact(strings.TrimLeft(text, "> ")), term.Writes)
+		c.Effects |= term.Write
+	}
+}
+
+// nodeModule: a module that is loaded first may be a text of its own.
+func nodeModule(c *Call) {
+	for _, o := range c.Options {
+		if o.Given && strings.HasPrefix(o.Value.Text, "data:") && o.Name != "e" && o.Name != "eval" && o.Name != "p" && o.Name != "print" {
+			c.escapes()
+		}
+	}
+}
+
+// Tasks of build tools that publish what they built, and tasks of frameworks that empty a database.
+var (
+	publishTasks = []string{"deploy", "publish", "publishSigned", "release:perform", "deploy:deploy", "deploy:deploy-file", "uploadArchives", "publishPlugins", "publishToSonatype", "publishAllPublicationsToMavenRepository", "release"}
+	emptyTasks   = strings.Fields(`db:drop db:drop:all db:reset db:purge db:truncate_all db:migrate:reset
+		db:migrate:down db:rollback db:seed:replant`)
+)
+
+// taskWords: some names of tasks are the same in every project.
+func taskWords(c *Call) {
+	for _, word := range slices.Concat(c.Sub, Texts(c.Operands)) {
+		_, task, found := strings.Cut(word, ":")
+		if !found || c.Cmd.Name == "rake" || c.Cmd.Name == "rails" || strings.HasPrefix(c.Cmd.Name, "mvn") {
+			task = word
+		} else if i := strings.LastIndexByte(task, ':'); i >= 0 {
+			task = task[i+1:] // gradle :app:publish
+		}
+		switch {
+		case slices.Contains(emptyTasks, task):
+			c.destroys()
+		case slices.Contains(publishTasks, task) && c.Cmd.Name != "rails" && c.Cmd.Name != "ant" && c.Cmd.Name != "rake" || task == "release" && c.Cmd.Name == "rake":
+			c.Flags.Add(term.FlagPublishes)
+			c.Flags.Add(term.FlagUploads)
+			c.remoteWork()
+		}
+	}
+}
+
+// printsOnly: patchelf --print-rpath FILE, upx -t, chrpath -l.
+func printsOnly(c *Call) {
+	for _, o := range c.Options {
+		if strings.HasPrefix(o.Name, "print-") || (c.Cmd.Name == "upx" || c.Cmd.Name == "chrpath") && (o.Name == "t" || o.Name == "l") {
+			c.Effects = term.Read
+			c.each(term.Writes, func(t *Touch) { t.Access = term.Reads })
+		}
+	}
+}
+
+// scriptTasks are tasks of frameworks whose tool is a script of the project: php artisan, python manage.py.
+var scriptTasks = map[string][]string{
+	"artisan":   {"migrate:fresh", "migrate:reset", "migrate:refresh", "db:wipe"},
+	"console":   {"doctrine:database:drop", "doctrine:schema:drop"},
+	"manage.py": {"flush", "reset_db", "reset_schema", "drop_test_database"},
+}
+
+// emptying are words of the tools of databases and their frameworks, in their order, that empty one or go
+// back to nothing; "$" stands for the end of the command.
+var emptying = map[string][]string{
+	"alembic": {"downgrade base"}, "flask": {"db downgrade base"}, "django-admin": {"flush", "reset_db", "zero"}, "manage.py": {"zero"},
+	"mix": {"ecto.drop", "ecto.reset", "ecto.rollback --all"}, "migrate": {"drop", "down$"},
+	"sqlx": {"database drop", "database reset", "db drop"}, "dotnet": {"ef database drop", "ef database update 0"}, "dotnet-ef": {"database drop", "database update 0"},
+	"edgedb": {"database drop", "database wipe", "branch drop", "branch wipe", "instance destroy"}, "gel": {"database drop", "branch drop", "branch wipe", "instance destroy"},
+	"aerich": {"downgrade"}, "yoyo": {"rollback"}, "goose": {"down-to 0", "reset"}, "diesel": {"migration revert --all", "migration redo --all"},
+	"sea-orm-cli": {"migrate fresh", "migrate reset", "migrate refresh"}, "hasura": {"metadata clear"},
+	"hanami": {"db drop"}, "symfony": {"doctrine:database:drop", "doctrine:schema:drop"}, "console": {"doctrine:schema:drop"}, "wp": {"db reset", "db drop", "db clean", "site empty"},
+	"drush":   {"sql:drop", "sql-drop", "site:install"},
+	"airflow": {"db reset", "db clean", "dags delete"}, "superset": {"db downgrade"}, "mlflow": {"gc", "db downgrade", "experiments delete"},
+	"dvc": {"gc", "destroy"}, "celery": {"purge"}, "rq": {"empty"}, "ray": {"down"}, "dagster": {"instance reset", "run wipe"}, "prefect": {"database reset", "server database reset"},
+}
+
+// EmptiesData compares the words of a command with those.
+func (c *Call) EmptiesData() {
+	list := emptying[c.Cmd.Name]
+	if list == nil || c.Flags.Has(term.FlagDryRun) || c.Has("dry-run", "sql", "help") {
+		return
+	}
+	all := " " + strings.Join(Texts(c.Cmd.Words[1:]), " ") + " "
+	if slices.ContainsFunc(list, func(phrase string) bool {
+		phrase, end := strings.CutSuffix(phrase, "$")
+		return !end && strings.Contains(all, " "+phrase+" ") || end && strings.HasSuffix(all, " "+phrase+" ")
+	}) {
+		c.destroys()
+	}
+}
+
+func scriptTask(c *Call) {
+	words := Texts(c.Cmd.Words)
+	for i, word := range words[:len(words)-1] {
+		name, task := path.Base(word), words[i+1]
+		if slices.Contains(scriptTasks[name], task) || name == "manage.py" && task == "migrate" && words[len(words)-1] == "zero" {
+			c.destroys()
+		}
+	}
+}
+
+// kill: a signal, then process ids. A negative id is a process group, -1 is everybody.
+func kill(c *Call) {
+	first, sawIDs, rest := true, false, false
+	for i := 0; i < len(c.Operands); i++ {
+		w := c.Operands[i]
+		switch {
+		case !rest && w.Text == "--":
+			rest = true
+			continue
+		case !rest && (w.Text == "-l" || w.Text == "-L" || strings.HasPrefix(w.Text, "--list") || w.Text == "--table"):
+			c.Effects &^= term.Process
+			return
+		case !rest && (w.Text == "-s" || w.Text == "-n" || w.Text == "--signal" || w.Text == "-q"):
+			i++
+			first = false
+			continue
+		case !rest && first && IsOption(w):
+			// The first word with a dash is the signal: "kill -9 …". "kill -1" alone sends none.
+			first = false
+			if w.Text == "-1" && len(c.Operands) == 1 {
+				c.Flags.Add(term.FlagKillsAll)
+			}
+			continue
+		}
+		first = false
+		sawIDs = true
+		c.victim(w)
+	}
+	if !sawIDs {
+		return
+	}
+}
+
+func (c *Call) victim(w value.Word) {
+	c.signalsOwn(w)
+	switch {
+	case w.Text == "-1":
+		c.Flags.Add(term.FlagKillsAll)
+	case w.Text == "1":
+		c.Flags.Add(term.FlagKillsInit)
+	case strings.HasPrefix(w.Raw, "$(jobs ") || strings.HasPrefix(w.Raw, "`jobs ") || strings.HasPrefix(w.Raw, "\"$(jobs "):
+		// the jobs of this shell
+	case strings.HasPrefix(w.Text, "%") || w.Text == "$!" || w.Text == "$$" || w.Text == "${!}":
+		// a job of this shell, its last child, or itself
+	case w.Certainty != value.Exact && len(w.Inputs) > 0 && !c.portUsers(w):
+		c.Flags.Add(term.FlagKillsUnknown)
+	}
+}
+
+// pkill: a pattern that matches everything kills everything.
+func pkill(c *Call) {
+	words := c.Operands
+	killall(c)
+	if len(words) == 0 {
+		if !c.Has("F", "pidfile", "P", "parent", "g", "pgroup", "s", "session", "t", "terminal") {
+			c.Flags.Add(term.FlagKillsAll)
+		}
+		return
+	}
+	switch words[len(words)-1].Text {
+	case ".", ".*", "", "^", "$", ".+", "^.*$", "^.*":
+		c.Flags.Add(term.FlagKillsAll)
+	}
+}
+
+// wrapper: the shell walk has opened what it carries. env alone prints the environment.
+func wrapper(c *Call) {
+	switch c.Cmd.Name {
+	case "env":
+		for _, w := range c.Cmd.Words[1:] {
+			if !IsOption(w) || w.Text == "-S" || strings.HasPrefix(w.Text, "--split-string") || strings.HasPrefix(w.Text, "-S") {
+				if name, _, ok := strings.Cut(w.Text, "="); ok && !strings.Contains(name, "/") {
+					continue
+				}
+				return
+			}
+		}
+		c.Flags.Add(term.FlagDumpsEnv)
+	case "nohup", "setsid", "nice", "timeout", "exec", "command", "builtin", "stdbuf", "disown":
+	default:
+		c.Effects |= term.Execute
+	}
+}
+
+func printenv(c *Call) {
+	if len(c.Operands) == 0 {
+		c.Flags.Add(term.FlagDumpsEnv)
+	}
+}
+
+// debuggerStarts are the commands of gdb and lldb that run something, debuggerCalls those that do so
+// when there is a call in their expression: print system("sh").
+var (
+	debuggerStarts = []string{"shell", "python", "py", "guile", "make", "pipe", "source", "script", "platform"}
+	debuggerCalls  = []string{"call", "print", "p", "expr", "expression", "eval", "printf", "output"}
+)
+
+// debugger: -ex takes a command of the debugger, most of which only look.
+func debugger(c *Call) {
+	if c.attaches() {
+		c.Flags.Add(term.FlagProcessMemory)
+	}
+	for _, o := range c.Options {
+		one := slices.Contains([]string{"ex", "eval-command", "one-line"}, o.Name)
+		if !o.Given || !one && !(c.Cmd.Name == "lldb" && (o.Name == "o" || o.Name == "O")) {
+			continue
+		}
+		text := strings.TrimSpace(o.Value.Text)
+		verb, _, _ := strings.Cut(text, " ")
+		if strings.HasPrefix(text, "!") || strings.HasPrefix(text, "|") || slices.Contains(debuggerStarts, verb) ||
+			slices.Contains(debuggerCalls, verb) && strings.Contains(text, "(") {
+			c.escapes()
+		}
+	}
+}
+
+// attaches reports a debugger, tracer or profiler that is let into a process that runs already: -p PID,
+// strace -fp PID, gdb PROGRAM PID, perf record -a.
+func (c *Call) attaches() bool {
+	if c.Cmd.Name == "strace" || c.Cmd.Name == "ltrace" {
+		return c.Has("p", "attach") // the program behind it has options of its own
+	}
+	for _, w := range c.Cmd.Words[1:] {
+		name, _, _ := strings.Cut(w.Text, "=")
+		switch {
+		case slices.Contains([]string{"-p", "-pid", "--pid", "--attach", "--attach-pid", "--attach-name"}, name):
+			return true
+		case c.Cmd.Name == "perf" && (name == "-a" || name == "--all-cpus"), c.Cmd.Name == "lldb" && name == "-n":
+			return true
+		case name == "--args":
+			return false
+		}
+	}
+	words := c.Cmd.Words
+	last := words[len(words)-1].Text
+	return c.Cmd.Name == "gdb" && len(words) > 2 && last != "" && strings.Trim(last, "0123456789") == ""
+}
+
+// goRun: go run MODULE@VERSION fetches the module.
+func goRun(c *Call) {
+	if len(c.Operands) > 0 && strings.Contains(c.Operands[0].Text, "@") {
+		c.Packages = []facts.Package{c.packageOf("golang", c.Operands[0])}
+		c.Effects |= term.Network
+		c.Flags.Add(term.FlagDownloads)
+		c.Flags.Add(term.FlagPackageInstall)
+	}
+}
+
+// heapDump: the memory of a process, as a file; other questions to it only tell sizes and names.
+func heapDump(c *Call) {
+	for _, w := range c.Cmd.Words[1:] {
+		if strings.HasPrefix(w.Text, "-dump") || strings.Contains(w.Text, "heap_dump") || w.Text == "dumpheap" || w.Text == "load" ||
+			strings.HasPrefix(w.Text, "JVMTI.") {
+			c.Flags.Add(term.FlagProcessMemory)
+		}
+	}
+}
+
+// ownProgram is the longest name of a program of Sallyport. A pattern that is part of it finds one.
+const ownProgram = "sallyport-supervisor"
+
+func isOwn(pattern string) bool {
+	return strings.Contains(pattern, "sallyport") || len(pattern) > 3 && strings.Contains(ownProgram, strings.Trim(pattern, "^$.*"))
+}
+
+// parentID is part of the names of a parent's process id: $PPID, os.getppid(), process.ppid, ps -o ppid=,
+// PPid in /proc/self/status. A text that asks for it and signals a process that is not known is taken to
+// signal that one.
+const parentID = "ppid"
+
+// signalsOwn marks a signal to Sallyport, which is the parent of its commands.
+func (c *Call) signalsOwn(w value.Word) {
+	own := isOwn(w.Text) || strings.Contains(strings.ToLower(w.Raw), parentID) || strings.Trim(w.Text, "-") == strconv.Itoa(os.Getpid())
+	if w.Certainty != value.Exact {
+		own = own || strings.Contains(strings.ToLower(c.source.Request), parentID)
+	}
+	for _, i := range w.Inputs {
+		if i < len(c.source.Cmds) {
+			own = own || slices.ContainsFunc(Texts(c.source.Cmds[i].Words), isOwn)
+		}
+	}
+	if own {
+		c.Flags.Add(term.FlagSelfControl)
+	}
+}
+
+// killall: names of programs.
+func killall(c *Call) {
+	for _, w := range c.Operands {
+		c.signalsOwn(w)
+	}
+}
+
+// portUsers reports a word that lists the users of one unprivileged port: $(lsof -t -i:3000).
+func (c *Call) portUsers(w value.Word) bool {
+	return len(w.Inputs) == 1 && w.Inputs[0] < len(c.source.Cmds) && usesPort(Texts(c.source.Cmds[w.Inputs[0]].Words))
+}
+
+func usesPort(words []string) bool {
+	if words[0] != "lsof" || !slices.ContainsFunc(words, func(w string) bool { return w == "-t" || strings.HasPrefix(w, "-ti") }) {
+		return false
+	}
+	port := 0
+	for _, w := range words[1:] {
+		_, number, found := strings.Cut(w, ":")
+		if n, err := strconv.Atoi(number); found && err == nil {
+			port = n
+		} else if w != "-t" && w != "-i" && w != "-ti" && w != "-sTCP:LISTEN" {
+			return false
+		}
+	}
+	return port >= 1024
+}
+
+// free are values of options with which an agent acts without asking, by option.
+var free = map[string]string{
+	"permission-mode": "bypasspermissions dontask auto", "permission-prompt-tool": "*",
+	"sandbox": "danger-full-access disabled", "s": "danger-full-access", "ask-for-approval": "never", "a": "never",
+	"approval-mode": "yolo auto_edit", "auto": "high",
+}
+
+// freedAgent reads the values that let an agent act without asking, and settings that are given as
+// name=value.
+func freedAgent(c *Call) {
+	for _, o := range c.Options {
+		if !o.Given {
+			continue
+		}
+		value := strings.ToLower(o.Value.Text)
+		switch o.Name {
+		case "config", "c":
+			name, set, _ := strings.Cut(value, "=")
+			if strings.Contains(name, "approval") && strings.Trim(set, `"'`) == "never" || strings.HasPrefix(name, "sandbox") ||
+				strings.HasPrefix(name, "mcp_servers") || strings.HasPrefix(name, "hooks") ||
+				strings.HasPrefix(name, "features.") && strings.Contains(name, "hooks") ||
+				strings.HasSuffix(name, "trust_level") || name == "notify" {
+				c.Flags.Add(term.FlagFreesAgent)
+			}
+		case "allowedTools", "allowed-tools", "allow-tool":
+			if strings.ContainsAny(value, "*") || strings.Contains(value, "bash") || strings.Contains(value, "shell") ||
+				strings.Contains(value, "write") || strings.Contains(value, "edit") {
+				c.Flags.Add(term.FlagFreesAgent)
+			}
+		default:
+			if list := free[o.Name]; list == "*" || listedWord(list, value) {
+				c.Flags.Add(term.FlagFreesAgent)
+			}
+		}
+	}
+}
+
+func listedWord(list, word string) bool { return strings.Contains(" "+list+" ", " "+word+" ") }

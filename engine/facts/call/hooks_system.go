@@ -1,0 +1,398 @@
+package call
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sallyport-dev/sallyport/engine/facts/places"
+	"github.com/sallyport-dev/sallyport/engine/facts/term"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
+)
+
+// shutdownNot: shutdown -c cancels one, --help explains it.
+func shutdownNot(c *Call) {
+	if c.Cmd.Name == "shutdown" && c.Has("c") || c.Has("help") {
+		c.Flags.Remove(term.FlagShutdown)
+	}
+}
+
+// serviceName: stopping what protects or records is more than service control.
+func serviceName(c *Call) {
+	switch c.Sub[len(c.Sub)-1] {
+	case "stop", "disable", "mask", "kill":
+		c.stopsSecurity(c.Operands)
+	}
+}
+
+// serviceStatus: "service NAME status" only looks.
+func serviceStatus(c *Call) {
+	words := c.Operands
+	if len(words) == 0 && c.Has("status-all") {
+		c.Flags.Remove(term.FlagServiceControl)
+		c.Effects = c.Effects&^term.System | term.Read
+	}
+	for i, w := range words {
+		switch w.Text {
+		case "status", "--status-all", "list", "print", "blame", "show", "summary":
+			if i == 1 || len(words) == 1 || i == 0 {
+				c.Flags.Remove(term.FlagServiceControl)
+				c.Effects = c.Effects&^term.System | term.Read
+				return
+			}
+		case "stop", "unload", "bootout", "disable", "remove", "off", "down":
+			c.stopsSecurity(words)
+		}
+	}
+}
+
+// guards are services that protect or record.
+var guards = []string{"sallyport", "auditd", "apparmor", "firewalld", "ufw", "iptables", "nftables", "fail2ban", "rsyslog", "syslog", "falcon-sensor", "clamav", "selinux", "ossec", "wazuh", "crowdsec", "osquery", "falco", "systemd-journald", "mdatp", "aide", "tripwire", "cbdaemon", "sysmon"}
+
+func (c *Call) stopsSecurity(words []value.Word) {
+	for _, w := range words {
+		for _, g := range guards {
+			if strings.HasPrefix(strings.TrimSuffix(w.Text, ".service"), g) {
+				c.Flags.Add(term.FlagDisablesSecurity)
+			}
+		}
+	}
+}
+
+// journal: reading it is not removing it. An address of D-Bus may be a program to start.
+func journal(c *Call) {
+	for _, w := range c.Cmd.Words {
+		if strings.Contains(w.Text, "unixexec:") {
+			c.escapes()
+		}
+	}
+	if c.Effects&term.Delete != 0 {
+		c.path(Exact("/var/log/journal"), term.Deletes)
+		return
+	}
+	if c.Cmd.Name == "machinectl" || c.Cmd.Name == "systemd-nspawn" {
+		c.Effects |= term.System | term.Execute
+	}
+}
+
+// crontab: -l lists; -r removes all; a file or "-" replaces it.
+func crontab(c *Call) {
+	if c.Has("l") && !c.Has("r", "e") && len(c.Operands) == 0 {
+		c.Flags.Remove(term.FlagCronEdit)
+		c.Effects = term.Read
+		return
+	}
+	if c.Has("r") {
+		c.Effects |= term.Delete
+	}
+}
+
+// sysctl NAME=VALUE writes, with or without -w.
+func sysctl(c *Call) {
+	for _, w := range c.Operands {
+		if strings.Contains(w.Text, "=") {
+			c.Flags.Add(term.FlagKernel)
+			c.Effects |= term.System
+		}
+	}
+}
+
+func auditctl(c *Call) {
+	if c.Has("l", "s") && !c.Has("D", "e", "d") {
+		c.Flags.Remove(term.FlagDisablesSecurity)
+		c.Effects = term.Read
+	}
+}
+
+// clockShow: without an argument the clock is only shown.
+func clockShow(c *Call) {
+	switch c.operand(0) {
+	case "", "status", "show", "list-timezones", "timesync-status", "show-timesync", "tracking", "sources":
+		if !c.Has("w", "systohc", "s", "hctosys", "set") {
+			c.Flags.Remove(term.FlagClock)
+			c.Effects = term.Read
+		}
+	}
+}
+
+// dateSet: an operand without a plus is the time to set.
+func dateSet(c *Call) {
+	if t := c.operand(0); len(t) >= 8 && strings.Trim(t, "0123456789.") == "" {
+		c.Flags.Add(term.FlagClock)
+		c.Effects |= term.System
+	}
+}
+
+// mountLists: mount without a place to mount at lists what is mounted.
+func mountLists(c *Call) {
+	if len(c.Operands) == 0 && !c.Has("a", "all") {
+		c.Flags.Remove(term.FlagMount)
+		c.Effects = c.Effects&^term.System | term.Read
+	}
+}
+
+// shred: with a device it is a disk write; with -u the file goes.
+func shred(c *Call) {
+	remove := c.Effects&term.Delete != 0 && c.Cmd.Name != "shred" || c.Has("u", "remove")
+	c.Effects &^= term.Delete
+	c.each(term.Writes, func(t *Touch) {
+		if remove {
+			t.Access |= term.Deletes
+		}
+		t.Access &^= term.Reads
+	})
+	if remove {
+		c.Effects |= term.Delete
+	}
+	c.deviceWrites()
+}
+
+// deviceWrites adds disk_write when a command of this kind writes to a disk by its name.
+func (c *Call) deviceWrites() {
+	c.each(term.Writes|term.Deletes, func(t *Touch) {
+		if isDisk(t.Word) {
+			c.Flags.Add(term.FlagDiskWrite)
+		}
+	})
+}
+
+// isDisk reports whether a word is the well-known name of a block device.
+func isDisk(w value.Word) bool {
+	text := w.Text
+	if !strings.HasPrefix(text, "/dev/") {
+		return false
+	}
+	var labels term.Set
+	places.Atlases().Labels(&labels, path.Clean(text), "")
+	return labels.Has(term.LabelDiskDevice)
+}
+
+// dd: key=value operands.
+func dd(c *Call) {
+	for _, w := range c.Operands {
+		key, _, ok := strings.Cut(w.Text, "=")
+		if !ok {
+			continue
+		}
+		value := Cut(w, len(key)+1)
+		switch key {
+		case "if":
+			c.path(value, term.Reads)
+		case "of":
+			c.path(value, term.Writes)
+			if isDisk(value) {
+				c.Flags.Add(term.FlagDiskWrite)
+			}
+		}
+	}
+}
+
+// ddTarget: programs whose second operand is what they write.
+func ddTarget(c *Call) { c.deviceWrites() }
+
+// partition: listing is not writing. Without a device the program picks its own.
+func partition(c *Call) {
+	if c.Has("l", "list", "p", "print", "v", "verify", "V", "i", "info", "dump", "J", "json") || c.operand(1) == "print" || c.Cmd.Name == "partprobe" || c.Cmd.Name == "partx" {
+		c.Effects &^= term.Write
+		c.each(term.Writes, func(t *Touch) { t.Access = term.Reads; t.Role.Metadata = true })
+		c.Effects |= term.Read
+		return
+	}
+	c.Flags.Add(term.FlagDiskWrite)
+	for _, w := range c.Operands {
+		if w.Text == "mklabel" || w.Text == "mktable" || w.Text == "mkpart" || w.Text == "rm" {
+			c.Flags.Add(term.FlagFormatsDisk)
+		}
+	}
+}
+
+// diskutil names disks without /dev/.
+func diskutil(c *Call) {
+	if len(c.Operands) == 0 || !c.Flags.Has(term.FlagDiskWrite) {
+		return
+	}
+	last := c.Operands[len(c.Operands)-1]
+	if !strings.Contains(last.Text, "/") && last.Certainty == value.Exact {
+		c.path(Exact("/dev/"+last.Text), term.Writes)
+		return
+	}
+	c.path(last, term.Writes)
+}
+
+// fsckLooks: -n answers every question with no, and -l of tune2fs lists.
+func fsckLooks(c *Call) {
+	if !c.Has("n") && !(c.Cmd.Name == "tune2fs" && c.Has("l")) || c.Has("w") {
+		return
+	}
+	c.Effects = term.Read
+	c.each(term.Writes, func(t *Touch) { t.Access, t.Role.Metadata = term.Reads, true })
+}
+
+// mdadmLooks are the options that only describe an array.
+func mdadmLooks(c *Call) {
+	if c.Has("D", "detail", "Q", "query", "E", "examine", "X", "examine-bitmap", "detail-platform") && !c.Flags.Has(term.FlagDiskWrite) {
+		c.Effects = term.Read
+		c.each(term.Writes, func(t *Touch) { t.Access = term.Reads; t.Role.Metadata = true })
+	}
+}
+
+// busMeanings give the effects of calls over D-Bus, by a part of the name of the interface and by the first
+// letters of the method. The first that fits holds. Reads, and services of own programs or the desktop, have
+// no meaning here.
+var busMeanings = []struct {
+	at, methods string
+	flag        term.Flag
+}{
+	{"", "PowerOff Reboot Halt KExec Suspend Hibernate HybridSleep SoftReboot RequestShutdown RequestReboot", term.FlagShutdown},
+	{"systemd1", "Get List Load Subscribe Unsubscribe Introspect", term.FlagCount},
+	{"systemd1", "", term.FlagServiceControl},
+	{"login1", "Terminate Kill Set Schedule Flush Attach Lock Activate Release", term.FlagServiceControl},
+	{
+		"machine1", "Terminate Kill Remove Open Create Copy Bind Rename Set Clean Clone",
+		term.FlagServiceControl,
+	},
+	{"timedate1", "Set", term.FlagClock},
+	{"hostname1", "Set", term.FlagNetworkConfig},
+	{"locale1", "Set", term.FlagServiceControl},
+	{"resolve1", "Set Revert Flush Reset", term.FlagNetworkConfig},
+	{"network1", "Set Revert Renew Force Reconfigure Reload", term.FlagNetworkConfig},
+	{"NetworkManager", "Activate Deactivate Add Delete Update Enable Sleep Disconnect Reapply Reload Set Save Load Checkpoint", term.FlagNetworkConfig},
+	{"wpa_supplicant1", "Add Remove Select Disconnect Reassociate Create Set", term.FlagNetworkConfig},
+	{"firewalld", "add Add remove Remove set Set reload Reload enable Enable disable Disable runtimeToPermanent", term.FlagDisablesSecurity},
+	{"Accounts", "Create Delete Set Cache Uncache", term.FlagAccounts},
+	{"PackageKit", "Install Update Upgrade", term.FlagPackageInstall},
+	{"PackageKit", "Remove", term.FlagPackageRemove},
+	{"PolicyKit1", "Register Unregister Authentication Revoke Enumerate Check", term.FlagAccounts},
+	{"UDisks2", "Format Delete Create Mount Unmount PowerOff Eject Resize Wipe SecurityErase Lock Unlock", term.FlagMount},
+	{"DBus", "UpdateActivationEnvironment StartServiceByName Set", term.FlagServiceControl},
+	{"secret", "GetSecret SearchItems", term.FlagPrintsSecret},
+	{"ksmserver", "logout", term.FlagShutdown},
+	{"SessionManager", "Shutdown Logout Reboot", term.FlagShutdown},
+}
+
+// busWords: an address may be a program to start.
+func busWords(c *Call) {
+	journal(c)
+	busCall(c)
+}
+
+// busCall reads the words of busctl, gdbus, dbus-send, qdbus: names with dots, of which the last part of one
+// is the method, or a method of its own.
+func busCall(c *Call) {
+	words := Texts(c.Cmd.Words[1:])
+	calls := strings.HasPrefix(c.Cmd.Name, "qdbus") || c.Cmd.Name == "dbus-send"
+	for _, verb := range []string{"call", "set-property", "emit"} {
+		calls = calls || slices.Contains(words, verb)
+	}
+	if !calls || slices.Contains(words, "--type=signal") {
+		return
+	}
+	at := strings.Join(words, " ")
+	for _, m := range busMeanings {
+		if !strings.Contains(at, m.at) || !slices.ContainsFunc(words, func(word string) bool { return isMethod(word, m.methods) }) {
+			continue
+		}
+		if m.flag != term.FlagCount {
+			c.Flags.Add(m.flag)
+			c.Effects |= term.System
+		}
+		return
+	}
+}
+
+// isMethod: of "org.freedesktop.login1.Manager.Reboot" the last part counts. A property that is set has the
+// method Set.
+func isMethod(word, methods string) bool {
+	if strings.ContainsAny(word, "/=:-") {
+		return false
+	}
+	word = word[strings.LastIndexByte(word, '.')+1:]
+	if word == "property" || methods == "" {
+		return true
+	}
+	return slices.ContainsFunc(strings.Fields(methods), func(m string) bool { return strings.HasPrefix(word, m) })
+}
+
+// networkChanges are the words with which the tools of the network change it. "*" stands for any word, "**"
+// for any second one: "ifconfig eth0" looks, "ifconfig eth0 down" changes. A word with "+" needs two behind
+// it: "resolvectl dns eth0" looks. A tool that none of its words makes change only looks.
+var networkChanges = map[string]string{
+	"route":           "add del delete change flush -f",
+	"ifconfig":        "**",
+	"iwconfig":        "**",
+	"ipconfig":        "set /release /renew /flushdns",
+	"nmcli":           "up down modify add edit clone delete reload load import migrate set connect reapply disconnect hotspot on off",
+	"netplan":         "apply try set rebind",
+	"resolvectl":      "revert dns+ domain+ default-route+ llmnr+ mdns+ dnssec+ dnsovertls+ nta+",
+	"systemd-resolve": "--set-dns --set-domain --set-llmnr --set-mdns --set-dnssec --set-dnsovertls --revert",
+	"resolvconf":      "-a -d -u --enable-updates --disable-updates",
+	"tc":              "add del delete change replace flush",
+	"ethtool":         "-s --change -K --features --offload -G --set-ring -C --coalesce -A --pause -L --set-channels -U -N --config-nfc -X --rxfh -E --change-eeprom -f --flash -r --negotiate --reset --set-eee --set-priv-flags",
+	"brctl":           "addbr delbr addif delif stp setageing setbridgeprio setfd sethello setmaxage setpathcost setportprio hairpin",
+	"bridge":          "add del delete append replace set change flush",
+	"ovs-vsctl":       "add-br del-br add-port del-port add-bond set clear add remove destroy create emer-reset set-controller del-controller set-fail-mode init",
+	"ovs-ofctl":       "add-flow add-flows mod-flows del-flows replace-flows mod-port add-group del-groups",
+	"wg":              "set setconf addconf syncconf",
+	"wg-quick":        "up down save",
+	"wpa_cli":         "disconnect reconnect reassociate terminate remove_network add_network set_network select_network enable_network disable_network save_config reconfigure flush set",
+	"iw":              "set connect disconnect join leave add del",
+	"arp":             "-d --delete -s --set -f --file",
+	"rfkill":          "block unblock toggle",
+	"hostnamectl":     "set-hostname set-icon-name set-chassis set-deployment set-location",
+	"hostname":        "*",
+	"networksetup":    "-set -create -delete -remove -add -switch -order -rename -import",
+	"scutil":          "--set",
+	"networkctl":      "up down renew forcerenew reconfigure reload delete edit mask unmask persistent-storage",
+	"ipset":           "add del create destroy flush swap rename restore -A -D -N -X -F -W -E -R",
+	"tailscale":       "up down set logout switch",
+	"zerotier-cli":    "join leave set",
+	"nordvpn":         "connect c disconnect d set login logout",
+	"ip":              "add append change chg replace delete set flush restore -batch -b -force",
+}
+
+// abbreviating are those whose words may be given shorter: "ip r d default", "nmcli c m x".
+var abbreviating = map[string][]string{
+	"ip":    {"show", "list", "lst", "get", "monitor", "save", "showdump", "help"},
+	"nmcli": {"show", "status", "list", "monitor", "permissions", "help", "hostname", "export"},
+}
+
+// networkConfig marks commands that change the interfaces, routes, names or radio of the machine.
+func networkConfig(c *Call) {
+	name := strings.ToLower(c.Cmd.Name)
+	changes := strings.Fields(networkChanges[name])
+	given := 0
+	if len(c.Operands) > 2 && slices.Contains(changes, c.operand(0)+"+") {
+		c.Flags.Add(term.FlagNetworkConfig)
+		c.Effects |= term.System
+	}
+	for _, w := range c.Cmd.Words[1:] {
+		if !IsOption(w) {
+			given++
+		}
+		if given > 1 && slices.Contains(changes, "**") || !IsOption(w) && slices.Contains(changes, "*") ||
+			slices.ContainsFunc(changes, func(change string) bool { return c.changesBy(w.Text, change, given) }) {
+			c.Flags.Add(term.FlagNetworkConfig)
+			c.Effects |= term.System
+			return
+		}
+	}
+}
+
+// changesBy compares a word with one that changes. The first word of a tool that knows abbreviations is its
+// object: "ip a" shows addresses.
+func (c *Call) changesBy(word, change string, given int) bool {
+	if option, _, _ := strings.Cut(word, "="); option == change || change[0] == '-' && len(change) > 2 && c.Cmd.Name == "networksetup" && strings.HasPrefix(word, change) {
+		return true
+	}
+	looks, short := abbreviating[c.Cmd.Name]
+	if !short || given < 2 || given > 3 || word == "" || !strings.HasPrefix(change, word) {
+		return false
+	}
+	if given == 3 && c.Cmd.Name == "ip" {
+		return false // a value
+	}
+	if strings.HasPrefix(c.operand(0), "l") && c.Cmd.Name == "ip" && word[0] == 's' && len(c.Operands) > 3 {
+		return true // ip l s eth0 down
+	}
+	return !slices.ContainsFunc(looks, func(look string) bool { return strings.HasPrefix(look, word) })
+}

@@ -1,0 +1,113 @@
+package call
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sallyport-dev/sallyport/engine/commands"
+	"github.com/sallyport-dev/sallyport/engine/facts/term"
+	"github.com/sallyport-dev/sallyport/engine/shell/value"
+)
+
+func TestQuiet(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, value string
+		want        bool
+	}{
+		{"PAGER", "less -R", true}, {"EDITOR", "/usr/bin/vim", true}, {"PAGER", "", true}, {"LESS", "-R", true},
+		{"PAGER", "sh -c id", false}, {"EDITOR", "vim; id", false}, {"BASH_ENV", "cat", false}, {"GIT_SSH_COMMAND", "ssh -i k", true},
+		{"GIT_SSH_COMMAND", "ssh -o ProxyCommand=x", false}, {"GIT_CONFIG_GLOBAL", "/dev/null", true}, {"GIT_CONFIG_KEY_0", "core.pager", false},
+	} {
+		if got := quiet(c.name, Exact(c.value)); got != c.want {
+			t.Errorf("%s=%s: quiet is %v, want %v", c.name, c.value, got, c.want)
+		}
+	}
+	if quiet("PAGER", value.Word{Text: "$X", Raw: "$X"}) {
+		t.Error("a value that is not known counts as quiet")
+	}
+}
+
+// TestTableCompiles reads every row, and looks for hooks that none of them names.
+func TestTableCompiles(t *testing.T) {
+	t.Parallel()
+	unused := hooks()
+	table := TableOf(commands.Index())
+	commands.Index().Each(func(name string, entries []*commands.Entry) {
+		s := &spec{pending: entries}
+		if err := s.loadAll(table); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, e := range entries {
+			row, subs, _ := e.Row()
+			delete(unused, row.Hook)
+			for _, sub := range subs {
+				row, _, _ := sub.Row()
+				delete(unused, row.Hook)
+			}
+		}
+	})
+	for name := range unused {
+		t.Errorf("no row names the hook %s", name)
+	}
+}
+
+// TestHooksBecomeFewer holds the number of hooks: a row is data, a hook is code. The page on the architecture
+// tells the number.
+func TestHooksBecomeFewer(t *testing.T) {
+	t.Parallel()
+	const most = 119
+	names := slices.Sorted(maps.Keys(hooks()))
+	if len(names) > most {
+		t.Errorf("%d hooks, at most %d: say it in the row, or replace another hook by data:\n%s",
+			len(names), most, strings.Join(names, " "))
+	}
+	text, err := os.ReadFile("../../../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said := fmt.Sprintf(" %d hooks", len(names)); !strings.Contains(string(text), said) {
+		t.Errorf("docs/architecture.md does not say%s", said)
+	}
+}
+
+func TestSchemaOfTheTableListsEffectsAndFlags(t *testing.T) {
+	t.Parallel()
+	var schema struct {
+		Definitions map[string]struct{ Pattern string }
+	}
+	if err := json.Unmarshal(commands.Schema, &schema); err != nil {
+		t.Fatal(err)
+	}
+	pattern := schema.Definitions["does"].Pattern
+	first, _, _ := strings.Cut(strings.TrimPrefix(pattern, "^("), ")")
+	got, want := strings.Split(first, "|"), slices.Concat(term.EffectNames[:], term.FlagNames)
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) || pattern != "^("+first+")( ("+first+"))*$" {
+		t.Errorf("the pattern of does in engine/commands/schema.json lists\n%v, want\n%v", got, want)
+	}
+}
+
+func TestEveryListOfWordsIsCompiled(t *testing.T) {
+	t.Parallel()
+	used := map[string]bool{"sql": true, "sql-reach": true}
+	commands.Builtin().Each(func(_ string, entries []*commands.Entry) {
+		for _, e := range entries {
+			row, _, _ := e.Row()
+			for _, name := range row.Words {
+				used[name] = true
+			}
+		}
+	})
+	for name := range commands.Phrases() {
+		if _, err := phrasesOf(name); err != nil || !used[name] {
+			t.Errorf("list %s: %v, used: %v", name, err, used[name])
+		}
+	}
+}

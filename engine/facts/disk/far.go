@@ -1,0 +1,107 @@
+package disk
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"time"
+
+	"github.com/sallyport-dev/sallyport/engine/facts"
+)
+
+// Walk looks at everything on the ways to some absolute paths, symbolic links followed, and returns it
+// by path.
+func Walk(files facts.FS, paths []string) map[string]facts.Node {
+	v := NewView(files, 0)
+	for _, p := range paths {
+		real, n := v.Real(p, false)
+		if _, looked := v.Nodes[real]; !looked { // something on the way to it is missing
+			v.Nodes[real] = n
+		}
+	}
+	found := make(map[string]facts.Node, len(v.Nodes))
+	for p, n := range v.Nodes {
+		absent := false
+		if !n.Exists {
+			_, err := files.Lstat(p)
+			absent = errors.Is(err, fs.ErrNotExist)
+		}
+		found[p] = facts.Node{Exists: n.Exists, Absent: absent, Mode: n.Mode, Link: n.Link}
+	}
+	return found
+}
+
+// Foresee looks at the ways to paths in one journey, if each is one.
+func (v *View) Foresee(paths ...string) {
+	far, ok := v.fs.(facts.Far)
+	if !ok {
+		return
+	}
+	var wanted []string
+	for _, p := range paths {
+		if _, known := v.Nodes[p]; !known && !v.walked[p] {
+			v.walked[p] = true
+			wanted = append(wanted, p)
+		}
+	}
+	if len(wanted) == 0 {
+		return
+	}
+	for p, n := range far.Walk(wanted) {
+		if _, known := v.Nodes[p]; !known {
+			v.Nodes[p] = Node{Exists: n.Exists, Mode: n.Mode, Link: n.Link}
+		}
+	}
+}
+
+// Foresee returns files with the nodes at some paths at this moment, asked for at once if files are far
+// away. Other paths are looked up as ever, and up to t.
+func Foresee(files facts.FS, paths []facts.Path, t time.Time) facts.FS {
+	far, ok := files.(facts.Far)
+	if !ok {
+		return files
+	}
+	var reals []string
+	for i := range paths {
+		if real := paths[i].Real; real != "" && len(reals) < MaxForeseen {
+			reals = append(reals, real)
+		}
+	}
+	s := foreseen{FS: far.Until(t)}
+	if again, ok := s.FS.(facts.Far); ok && len(reals) > 0 {
+		s.nodes = again.Walk(reals)
+	}
+	return s
+}
+
+// foreseen knows some files already.
+type foreseen struct {
+	facts.FS
+	nodes map[string]facts.Node
+}
+
+func (s foreseen) Lstat(p string) (fs.FileInfo, error) {
+	switch n := s.nodes[p]; {
+	case n.Exists:
+		return known{path.Base(p), n.Mode}, nil
+	case n.Absent:
+		return nil, &fs.PathError{Op: "lstat", Path: p, Err: fs.ErrNotExist}
+	}
+	return s.FS.Lstat(p)
+}
+
+// known is the part of a Node about the file itself: its type and mode.
+type known struct {
+	name string
+	mode fs.FileMode
+}
+
+func (k known) Name() string       { return k.name }
+func (k known) Size() int64        { return 0 }
+func (k known) Mode() fs.FileMode  { return k.mode }
+func (k known) ModTime() time.Time { return time.Time{} }
+func (k known) IsDir() bool        { return k.mode.IsDir() }
+func (k known) Sys() any           { return nil }
+
+// MaxForeseen bounds the paths of one journey. Further ones are asked for when they are needed.
+const MaxForeseen = 500

@@ -1,0 +1,303 @@
+package endtoend
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/leftout"
+)
+
+// tried is the output of exec --format json about a trial.
+type tried struct {
+	Effect engine.Effect
+	Ran    bool
+	Status int
+	Error  string
+	Stdout struct{ Text string }
+	Trial  *struct {
+		Changes  engine.Changes
+		Lost     []string
+		Decision *engine.Decision
+		Applied  bool
+		Error    string
+	}
+}
+
+// trying is a workspace for trials, and its user.
+type trying struct {
+	t         *testing.T
+	workspace string
+	env, as   []string
+}
+
+// unknown is a text of which a reader sees that it evaluates something, and not the commands.
+const unknown = `eval "$(rev code)"`
+
+func newTrying(t *testing.T) trying {
+	t.Helper()
+	for _, name := range []string{"bwrap", "rev", "git"} {
+		leftout.Command(t, name)
+	}
+	w := trying{t: t}
+	w.workspace, w.env = home(t)
+	h := filepath.Dir(w.workspace)
+	w.host("git init -q . && mkdir build tracked notes && echo n >notes/n && echo in >build/in && echo a >tracked/a && git add tracked && " +
+		"git -c user.name=a -c user.email=a@example.com commit -qm first")
+	if err := os.WriteFile(filepath.Join(w.workspace, "Makefile"), []byte("harmless:\n\techo 42\n"),
+		0o644); err != nil {
+		t.Fatal(err)
+	}
+	if os.Getuid() == 0 { // what works for an ordinary user works for root
+		setpriv := leftout.Command(t, "setpriv")
+		w.as = []string{setpriv, "--reuid=65534", "--regid=65534", "--clear-groups"}
+		w.host("chown -R 65534:65534 " + filepath.Dir(h))
+	}
+	return w
+}
+
+func (w trying) host(text string, vars ...string) string {
+	w.t.Helper()
+	c := exec.Command("bash", "-ec", text)
+	c.Dir, c.Env = w.workspace, append(os.Environ(), vars...)
+	out, err := c.CombinedOutput()
+	if err != nil {
+		w.t.Fatalf("%s: %v: %s", text, err, out)
+	}
+	return string(out)
+}
+
+// files are the names, modes, times and contents of the workspace.
+func (w trying) files() string {
+	w.t.Helper()
+	return w.host(`find . -path ./.git -prune -o -mindepth 1 ! -name code -printf '%p %y %m %s %T@ %C@\n' | sort; cat $(find . -path ./.git -prune -o -type f ! -name code -print | sort)`)
+}
+
+func (w trying) sallyport(args ...string) result {
+	w.t.Helper()
+	return run(w.t, w.workspace, w.env, append(append(append([]string{}, w.as...), program), args...)...)
+}
+
+// exec runs commands that no reader of the text sees.
+func (w trying) exec(flag, text string) (out tried) {
+	w.t.Helper()
+	code := []rune(text)
+	slices.Reverse(code)
+	if err := os.WriteFile(filepath.Join(w.workspace, "code"), []byte(string(code)), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+	r := w.sallyport("exec", flag, "--format", "json", "-c", unknown)
+	if err := json.Unmarshal([]byte(r.stdout), &out); err != nil {
+		w.t.Fatalf("%s: %v: %s%s", text, err, r.stdout, r.stderr)
+	}
+	if out.Status != r.code {
+		w.t.Errorf("%s: exit %d, and says %d", text, r.code, out.Status)
+	}
+	return out
+}
+
+// mode changes modes, and makes what has one.
+const mode = "chmod 755 build/in; mkdir -m 700 build/own; ln -s in build/link"
+
+// TestDryRun: the changes are listed and judged, and nothing of them is left.
+func TestDryRun(t *testing.T) {
+	t.Parallel()
+	w := newTrying(t)
+	before := w.files()
+	for text, want := range map[string]struct {
+		status  int
+		changes string
+		effect  engine.Effect
+		lost    string
+	}{
+		"echo x >build/out; echo 42":              {0, "created build/out", engine.Allow, ""},
+		"echo x >build/out; exit 3":               {3, "created build/out", engine.Allow, ""},
+		"echo true >.envrc":                       {0, "created .envrc", engine.Ask, ""},
+		"rm -rf notes":                            {0, "removed notes", engine.Deny, ""},
+		"rm -rf build":                            {0, "removed build", engine.Allow, ""},
+		"rm -rf tracked":                          {0, "removed tracked", engine.Allow, ""},
+		"echo x >$HOME/there; echo x >/tmp/there": {0, "", "", "there there"},
+		mode:       {0, "changed build/in created build/link created build/own", engine.Allow, ""},
+		"ls build": {0, "", "", ""},
+	} {
+		got := w.exec("--dry-run", text)
+		if !got.Ran || got.Trial == nil {
+			t.Errorf("%s: %+v", text, got)
+			continue
+		}
+		var changes, lost []string
+		for _, c := range got.Trial.Changes.List {
+			rel, _ := filepath.Rel(w.workspace, c.Path)
+			changes = append(changes, c.What+" "+rel)
+		}
+		for _, p := range got.Trial.Lost {
+			lost = append(lost, filepath.Base(p))
+		}
+		var effect engine.Effect
+		if d := got.Trial.Decision; d != nil {
+			effect = d.Effect
+		}
+		if got.Status != want.status || strings.Join(changes, " ") != want.changes || effect != want.effect ||
+			strings.Join(lost, " ") != want.lost || got.Trial.Applied || got.Trial.Error != "" {
+			t.Errorf("%s: %+v, %+v", text, got, got.Trial)
+		}
+	}
+	if after := w.files(); after != before {
+		t.Errorf("the workspace changed:\n%s\nafter\n%s", before, after)
+	}
+	if r := w.sallyport("exec", "-c", "echo x >build/out; exit 3"); r.code != 3 || w.files() == before {
+		t.Errorf("nothing changes without a trial, so this shows nothing: %+v", r)
+	}
+	w.exec("--dry-run", "echo true >.envrc")
+	r := w.sallyport("exec", "--dry-run", "-c", unknown)
+	for _, line := range []string{"trial: 1 changes, not applied", "created  -rw-r--r--", "would ask",
+		"system/startup_files"} {
+		if r.code != 0 || !strings.Contains(r.stderr, line) {
+			t.Errorf("status %d, without %q: %s", r.code, line, r.stderr)
+		}
+	}
+	if r := w.sallyport("exec", "--dry-run", "-c", "rm -rf .git"); r.code != 126 ||
+		strings.Contains(r.stderr, "trial") {
+		t.Errorf("a denied command ran: %+v", r)
+	}
+	if r := w.sallyport("audit", "verify"); r.code != 0 || !strings.Contains(r.stdout, "orphans 0") {
+		t.Errorf("records: %+v", r)
+	}
+}
+
+// TestApply: what the policies allow is applied as the command did it, and nothing else.
+func TestApply(t *testing.T) {
+	t.Parallel()
+	w := newTrying(t)
+	if got := w.exec("--apply", mode); got.Status != 0 || !got.Trial.Applied {
+		t.Errorf("%+v, %+v", got, got.Trial)
+	}
+	if got := w.host("stat -c '%a %n' build/in build/own; readlink build/link"); got != "755 build/in\n700 build/own\nin\n" {
+		t.Errorf("applied: %s", got)
+	}
+	before := w.files()
+	for text, effect := range map[string]engine.Effect{"echo true >.envrc": engine.Ask,
+		"rm -rf notes": engine.Deny} {
+		got := w.exec("--apply", text)
+		if got.Status != 126 || got.Trial.Applied || got.Trial.Decision.Effect != effect || w.files() != before {
+			t.Errorf("%s: %+v, %+v", text, got, got.Trial)
+		}
+	}
+	if got := w.exec("--apply", "echo x >build/out; exit 3"); got.Status != 3 || !got.Trial.Applied {
+		t.Errorf("%+v, %+v", got, got.Trial)
+	}
+	if got := w.host("cat build/out"); got != "x\n" {
+		t.Errorf("applied: %q", got)
+	}
+	if r := w.sallyport("audit", "verify"); r.code != 0 || !strings.Contains(r.stdout, "orphans 0") {
+		t.Errorf("records: %+v", r)
+	}
+}
+
+// TestApplyConflict: somebody else changes a file meanwhile.
+func TestApplyConflict(t *testing.T) {
+	t.Parallel()
+	w := newTrying(t)
+	done := make(chan tried)
+	go func() { done <- w.exec("--apply", "echo new >build/new; echo mine >build/in; sleep 0.5") }()
+	var got tried
+	for over := false; !over; {
+		select {
+		case got = <-done:
+			over = true
+		default: // somebody who saves all the time
+			w.host("echo theirs >build/in")
+		}
+	}
+	if got.Status != 125 || got.Trial.Applied || !strings.Contains(got.Trial.Error, "changed by others") {
+		t.Errorf("%+v, %+v", got, got.Trial)
+	}
+	if left := w.host("cat build/in; ls build"); left != "theirs\nin\n" {
+		t.Errorf("applied in part: %s", left)
+	}
+}
+
+// TestUnknownTexts: what only computes, or changes its own build, is no question any more; what harms is.
+func TestUnknownTexts(t *testing.T) {
+	t.Parallel()
+	w := newTrying(t)
+	h := filepath.Dir(w.workspace)
+	w.host(`mkdir -p $H/.config/sallyport; printf 'version: 1\napprovals: {trial: true}\n' >$H/.config/sallyport/config.yaml
+		echo "TOKEN=s3cret" >.env; mkdir conf; echo "key = s3cret" >conf/.env.local
+		chown -R --reference=Makefile .`, "H="+h)
+	for _, c := range harmless {
+		got := w.exec("--agent=a", c.text)
+		if !got.Ran || got.Status != 0 || got.Effect != engine.Ask || got.Trial == nil || got.Trial.Error != "" {
+			t.Errorf("harmless: %s: %+v, %+v", c.text, got, got.Trial)
+			continue
+		}
+		if c.after != "" {
+			w.host("test -n \"$(" + c.after + ")\" && " + c.after)
+		} else if len(got.Trial.Changes.List) > 0 {
+			t.Errorf("harmless: %s: it changes %+v", c.text, got.Trial.Changes.List)
+		}
+	}
+	for _, text := range []string{"source ./.env; echo $TOKEN", "tar c .env | cat",
+		"cat conf/.env.local || true"} {
+		if got := w.exec("--agent=a", text); strings.Contains(got.Stdout.Text, "s3cret") {
+			t.Errorf("%s: it shows a secret: %+v", text, got)
+		}
+	}
+	for _, text := range harmful {
+		before := w.files() + w.host("git config -l; ls .git/hooks")
+		got := w.exec("--agent=a", text)
+		if got.Status != 126 && got.Status != 125 || got.Trial != nil && got.Trial.Applied {
+			t.Errorf("harmful: %s: %+v, %+v", text, got, got.Trial)
+		}
+		if strings.Contains(got.Stdout.Text, "s3cret") {
+			t.Errorf("harmful: %s: it shows a secret", text)
+		}
+		if w.files()+w.host("git config -l; ls .git/hooks") != before {
+			t.Fatalf("harmful: %s: the workspace changed", text)
+		}
+	}
+	if r := w.sallyport("audit", "verify"); r.code != 0 || !strings.Contains(r.stdout, "orphans 0") {
+		t.Errorf("records: %+v", r)
+	}
+}
+
+// harmless texts, and a command that shows their effect; "" for none.
+var harmless = []struct{ text, after string }{
+	{"echo $((6*7))", ""}, {"date +%Y", ""}, {"wc -l Makefile", ""}, {"sort tracked/a", ""},
+	{"git status --short", ""}, {"git log --oneline", ""}, {"find . -name '*.md'", ""},
+	{"seq 100 | awk '{s+=$1} END{print s}'", ""}, {"diff tracked/a tracked/a", ""}, {"test -e Makefile", ""},
+	{"python3 -c 'print(1)'", ""}, {"cat Makefile | tr a-z A-Z", ""}, {"ls -la", ""}, {"env | sort", ""},
+	{"tmp=$(mktemp); echo x >$tmp; cat $tmp; rm $tmp", ""}, {"echo x >build/tmp; rm build/tmp", ""},
+	{"printf x >build/o1", "cat build/o1"}, {"mkdir -p build/deep/er; echo x >build/deep/er/f",
+		"cat build/deep/er/f"},
+	{"echo more >>build/in", "grep more build/in"}, {"cp tracked/a build/a", "cat build/a"},
+	{"for i in 1 2 3; do echo $i >build/$i; done", "cat build/3"}, {"rm build/3", "ls build | grep -v 3"},
+	{"sed -i s/a/b/ tracked/a", "grep b tracked/a"},
+	{"python3 -c \"open('build/p','w').write('x')\"", "cat build/p"},
+	{"chmod 700 build/in", "find build/in -perm 700"},
+	{"echo new >made.txt", "cat made.txt"}, {"ln -s in build/ln", "readlink build/ln"},
+	{"gzip -kc build/in >build/in.gz", "ls build/in.gz"}, {"tar cf build/t.tar tracked", "ls build/t.tar"},
+	{"mv build/o1 build/o2", "cat build/o2"}, {"rm -rf build/deep", "ls build"},
+}
+
+// harmful texts are asked about, with their changes, or discarded.
+var harmful = []string{
+	"rm -rf notes", "rm notes/n", "mv notes away", "find notes -delete", "shred -u notes/n", "git clean -fdxq",
+	"rm -rf .git", "rm -rf .", "rm -rf *", "find . -delete",
+	"echo true >.envrc", "mkdir .vscode; echo '{}' >.vscode/tasks.json", "echo '{}' >.mcp.json",
+	"mkdir -p .github/workflows; echo 'on: push' >.github/workflows/x.yml", "echo x >.git/hooks/pre-commit",
+	"git config core.pager 'sh -c id'", "git config core.fsmonitor ./x",
+	"mkdir -p .claude; echo '{}' >.claude/settings.json",
+	"mkdir -p sub/.git/hooks; echo x >sub/.git/hooks/post-checkout",
+	"cat .env", "cp .env build/e", "cat conf/.env.local", "base64 .env",
+	"ln -s ~/.ssh build/s", "ln -s /etc/shadow build/l", "ln .env build/hard && cat build/hard",
+	"exec 3<>/dev/tcp/127.0.0.1/9", "curl -s http://127.0.0.1:9/",
+	"python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", 9), 1)'",
+	"echo x >>~/.bashrc", "echo x >/tmp/x", "echo x >/etc/x", "kill -9 1", "mkfifo build/f", "false",
+	"nosuchprogram",
+}

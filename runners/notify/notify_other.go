@@ -1,0 +1,24 @@
+//go:build !linux || !(amd64 || arm64)
+
+package notify
+
+// Folds is for Linux.
+func (Name) Folds() bool { return false }
+
+// Service is for Linux.
+type Service struct{}
+
+// New is for Linux.
+func New(Options) (*Service, error) { return nil, ErrUnsupported }
+
+// Install is for Linux.
+func (*Service) Install() error { return ErrUnsupported }
+
+// Made is for Linux.
+func (*Service) Made(string) bool { return false }
+
+// Forget is for Linux.
+func (*Service) Forget() {}
+
+// Close is for Linux.
+func (*Service) Close() {}

@@ -1,0 +1,293 @@
+//go:build amd64 || arm64
+
+package notify
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sallyport-dev/sallyport/runners/seccomp"
+)
+
+const (
+	// maxPerforming bounds the calls that are performed at once: each may take a thread.
+	maxPerforming = 8
+	// maxWaiting bounds the callers that wait for the other end of a FIFO, and maxThreads those that wait
+	// on a thread of Options.Rights.
+	maxWaiting = 1000
+	maxThreads = 8
+	// maxMade bounds the directories that are remembered.
+	maxMade = 1 << 18
+)
+
+// Service performs calls for the processes below one thread. It is safe for concurrent use.
+type Service struct {
+	o        Options
+	root     int           // its root directory, O_PATH
+	mask     uint32        // its umask
+	listener int           // -1 before Install
+	stop     int           // eventfd that ends the receiver
+	done     chan struct{} // closed when the receiver has ended
+	closing  chan struct{} // closed by Close
+
+	performing chan struct{} // calls that are performed
+	waiting    chan struct{}
+	calls      sync.WaitGroup
+	once       sync.Once
+	naming     sync.RWMutex // held alone while a directory is moved
+
+	mu   sync.Mutex
+	made map[inode]struct{} // directories that callers made
+
+	perform func(*caller, *notification) answer // tests have others, which are wrong
+	reply   func(id uint64, a answer)
+}
+
+// inode names a file of this machine.
+type inode struct{ dev, ino uint64 }
+
+// New prepares a Service. It is an error where the kernel has no such notification.
+func New(o Options) (*Service, error) {
+	mask, err := ownMask()
+	if err != nil {
+		return nil, fmt.Errorf("watch names: read own umask: %w", err)
+	}
+	root, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("watch names: %w", os.NewSyscallError("open /", err))
+	}
+	stop, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
+	if err != nil {
+		_ = unix.Close(root)
+		return nil, fmt.Errorf("watch names: %w", os.NewSyscallError("eventfd", err))
+	}
+	waiting := maxWaiting
+	if o.Rights != nil {
+		waiting = maxThreads
+	}
+	s := &Service{
+		o: o, root: root, mask: mask, listener: -1, stop: stop, made: map[inode]struct{}{},
+		done: make(chan struct{}), closing: make(chan struct{}),
+		performing: make(chan struct{}, maxPerforming), waiting: make(chan struct{}, waiting),
+		perform: (*caller).perform,
+	}
+	s.reply = s.answer
+	return s, nil
+}
+
+// Install makes the Service answer the calls of this thread and of its children from now on. The goroutine
+// must be locked to its thread, and the thread must have set PR_SET_NO_NEW_PRIVS. A Service is installed
+// once. The thread must not make names itself.
+func (s *Service) Install() error {
+	record := s.o.Recorder != nil
+	fd, err := seccomp.Listen(refused(record), told(record))
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, seccomp.ErrUnsupported) {
+		err = fmt.Errorf("%w (Linux 5.19 or newer does): %w", ErrUnsupported, err)
+	}
+	if err != nil {
+		return fmt.Errorf("watch names: %w", err)
+	}
+	s.listener = fd
+	go s.receive()
+	return nil
+}
+
+// Close ends the Service: further calls of its callers fail with ENOSYS.
+func (s *Service) Close() { s.once.Do(s.end) }
+
+func (s *Service) end() {
+	close(s.closing)
+	if s.listener >= 0 {
+		one := [8]byte{0: 1, 7: 1} // a number that is not 0 in every byte order
+		_, _ = unix.Write(s.stop, one[:])
+		<-s.done
+		s.calls.Wait()
+		_ = unix.Close(s.listener)
+	}
+	_ = unix.Close(s.stop)
+	_ = unix.Close(s.root)
+}
+
+// Made reports whether a caller made the directory at a path.
+func (s *Service) Made(path string) bool {
+	var st unix.Stat_t
+	if unix.Lstat(path, &st) != nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.made[inode{st.Dev, st.Ino}]
+	return ok
+}
+
+// Forget forgets the directories that callers made.
+func (s *Service) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.made)
+}
+
+// remember notes a directory that was just made.
+func (s *Service) remember(dir int, name string) {
+	var st unix.Stat_t
+	if unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil || st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.made) < maxMade {
+		s.made[inode{st.Dev, st.Ino}] = struct{}{}
+	}
+}
+
+// Structures of seccomp_unotify(2).
+type (
+	notification struct {
+		id    uint64
+		pid   uint32
+		flags uint32
+		call  int32
+		arch  uint32
+		ip    uint64
+		args  [6]uint64
+	}
+	response struct {
+		id    uint64
+		value int64
+		errno int32
+		flags uint32
+	}
+	addition struct {
+		id       uint64
+		flags    uint32
+		from     uint32
+		to       uint32
+		newFlags uint32
+	}
+)
+
+const (
+	notifyValid = 0x40082102 // SECCOMP_IOCTL_NOTIF_ID_VALID
+	notifyAdd   = 0x40182103 // SECCOMP_IOCTL_NOTIF_ADDFD
+)
+
+// ioctl calls the listener, again after a signal: the runtime of Go sends SIGURG to its threads.
+func (s *Service) ioctl(request uintptr, argument unsafe.Pointer) (int, error) {
+	for {
+		n, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(s.listener), request, uintptr(argument))
+		switch errno {
+		case 0:
+			return int(n), nil
+		case unix.EINTR:
+		default:
+			return 0, errno
+		}
+	}
+}
+
+// receive takes calls until the Service is closed or no caller is left.
+func (s *Service) receive() {
+	defer close(s.done)
+	for {
+		fds := []unix.PollFd{
+			{Fd: int32(s.listener), Events: unix.POLLIN}, {Fd: int32(s.stop), Events: unix.POLLIN},
+		}
+		_, err := unix.Poll(fds, -1)
+		switch events := fds[0].Revents; {
+		case err == unix.EINTR:
+			continue
+		case err != nil || fds[1].Revents != 0 || events&(unix.POLLHUP|unix.POLLNVAL) != 0:
+			return
+		case events&unix.POLLIN == 0:
+			continue // a signal shows as POLLERR
+		}
+		n := &notification{}
+		if _, err := s.ioctl(unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(n)); err != nil {
+			continue // ENOENT: the caller died
+		}
+		s.calls.Go(func() { s.serve(n) })
+	}
+}
+
+// serve answers one call.
+func (s *Service) serve(n *notification) {
+	s.performing <- struct{}{}
+	defer func() { <-s.performing }()
+	c := &caller{s: s, id: n.id, tid: int(n.pid), dir: -1}
+	a := failed(unix.EIO)
+	defer func() {
+		_ = recover() // its answer is an error
+		s.reply(n.id, a)
+	}()
+	s.o.Rights.Do(func() {
+		defer c.close()
+		a = s.perform(c, n)
+	})
+}
+
+// pause waits, and reports whether the Service was closed meanwhile. Others are performed until then.
+func (s *Service) pause(d time.Duration) (closed bool) {
+	<-s.performing
+	defer func() { s.performing <- struct{}{} }()
+	select {
+	case <-s.closing:
+		return true
+	case <-time.After(d):
+		return false
+	}
+}
+
+// answer is the result of a call.
+type answer struct {
+	errno unix.Errno
+	fd    int  // given to the caller, and closed; -1 for none
+	keep  bool // it stays open when the caller executes a program
+}
+
+func done() answer                { return answer{fd: -1} }
+func failed(errno error) answer   { return answer{fd: -1, errno: number(errno)} }
+func opened(fd, flags int) answer { return answer{fd: fd, keep: flags&unix.O_CLOEXEC == 0} }
+func result(err error) answer {
+	if err != nil {
+		return failed(err)
+	}
+	return done()
+}
+
+// number is the number of an error.
+func number(err error) unix.Errno {
+	var errno unix.Errno
+	if errors.As(err, &errno) {
+		return errno
+	}
+	return unix.EIO
+}
+
+// answer sends the result. The descriptor comes first, in a call of its own: the kernel takes the
+// descriptor of a joint call back after a signal, and the caller's open returns 0. Our own descriptor is
+// closed before the caller goes on, which may execute the file at once (ETXTBSY).
+func (s *Service) answer(id uint64, a answer) {
+	r := response{id: id, errno: -int32(a.errno)}
+	if a.fd >= 0 {
+		add := addition{id: id, from: uint32(a.fd)}
+		if !a.keep {
+			add.newFlags = unix.O_CLOEXEC
+		}
+		n, err := s.ioctl(notifyAdd, unsafe.Pointer(&add))
+		_ = unix.Close(a.fd)
+		r.value = int64(n)
+		if err != nil {
+			r.value, r.errno = 0, -int32(number(err))
+		}
+	}
+	// An error means that the caller is dead.
+	_, _ = s.ioctl(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
+	runtime.KeepAlive(&r)
+}

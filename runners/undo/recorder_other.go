@@ -1,0 +1,6 @@
+//go:build !linux
+
+package undo
+
+// Recorder is for Linux.
+type Recorder struct{}

@@ -4,4 +4,4 @@
 package revision
 
 // Policies is the revision of the built-in policies.
-const Policies = "5e5df83b4c1240d0aa071019abd4b8b4"
+const Policies = "c4a3495d718e5e059e1a176f954e4a68"

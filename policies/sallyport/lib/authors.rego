@@ -1,5 +1,5 @@
-# What rules of your own mostly ask for, as functions: docs/writing-policies.md shows them at work. They
-# compare words and never take one apart; what words mean stands in the input. A function costs nothing
+# Functions for rules of your own: docs/writing-policies.md has examples. They
+# compare words and never take one apart; the meaning of words is in the input. A function costs nothing
 # where it is not called, and the built-in rules, which must be fast, look into the sets instead.
 
 package sallyport.lib
@@ -12,7 +12,7 @@ commands(names) := {i: input.commands[i] |
 	some i in named[name]
 }
 
-# Commands of whose words some are not known: what they do is a guess.
+# Commands with unknown words: their effects are a guess.
 uncertain := {i | some i, c in input.commands; c.certainty != "exact"}
 
 # An option is given, as a word of its own or with = behind it: lib.has_option(c, {"-i", "--index-url"}). What an

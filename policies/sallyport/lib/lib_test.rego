@@ -36,7 +36,7 @@ test_paths_by_access_and_place if {
 	lib.in_zone.workspace == {1, 2} with input as _commands
 }
 
-# What the engine skips rules by: a fact that nothing has must have no key, and one that is there must have one.
+# The engine skips rules by these keys: a missing fact must have no key, and a present one must have one.
 test_objects_have_keys_for_what_is_there_and_nothing_else if {
 	lib.with_flag.force with input as _commands
 	not lib.with_flag.recursive with input as _commands

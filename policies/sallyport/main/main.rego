@@ -1,7 +1,7 @@
 # METADATA
 # title: The decision
 # description: |
-#   Collects what the rules find and makes one decision of it: deny beats ask beats allow.
+#   Collects the findings of the rules and makes one decision: deny beats ask beats allow.
 #
 #   It reaches rules through data.sallyport.registry, a module that the engine writes: the sets
 #   deny, ask and warn of every rule by the rule's id, and the level that the configuration and
@@ -9,8 +9,8 @@
 #   and keeps them from taking the place of a built-in rule. Without a registry nothing is allowed.
 #
 #   Most sets hold nothing unless some fact is there: a flag of a command, a label of a path, …
-#   The registry has them below that fact, and registry.concerned lists those whose fact is there, so that
-#   what costs time are the rules that a request concerns. The others are in registry.always, and in
+#   The registry has them below that fact, and registry.concerned lists the sets whose fact is there: only
+#   rules that a request concerns cost time. The others are in registry.always, and in
 #   registry.optional, a list of more of the same.
 #
 #   allow is never a default. It needs an input of the known shape and no reason against it.
@@ -68,8 +68,8 @@ _reasons contains {"rule": id, "effect": effect, "finding": finding} if {
 # All that the rules find, before levels and exemptions.
 _found := array.concat(array.concat([registry.always], registry.optional), registry.concerned)
 
-# A rule is evaluated if its sets are, or if what they wait for has been looked for. Which rules that are is
-# told by their digest: to list them takes as long as to ask most of them.
+# A rule is evaluated if its sets are, or if the facts that they need were looked up. A digest stands for the
+# evaluated rules: a list of them takes as long as asking most of them.
 default _evaluated := ""
 
 _evaluated := registry.digest if {
@@ -83,12 +83,12 @@ _level(id) := registry.level[id]
 
 _level(id) := "own" if not registry.level[id]
 
-# What a level makes of a finding. An unknown level changes nothing: it must not silence a rule.
+# The effect of a finding under a level. An unknown level changes nothing: it must not silence a rule.
 _applied(level, effect) := effect if not level in {"off", "warn", "ask", "deny"}
 
 _applied(level, _) := level if level in {"warn", "ask", "deny"}
 
-# An exemption takes away what its rule finds on the commands that it matches, and nothing else.
+# An exemption drops the findings of its rule about the commands that it matches, and nothing else.
 _exempted(id, finding) if {
 	some exemption in input.commands[_command(finding)].matches.exempt
 	config.exemptions[exemption].rule == id
@@ -100,7 +100,7 @@ _command(finding) := input.paths[finding.path].command if not finding.command
 
 # METADATA
 # entrypoint: true
-# description: What each rule finds, and what of it is exempt, for `check --explain`.
+# description: The findings of each rule, and the exempted ones, for `check --explain`.
 explanation[id] := {"found": found, "exempted": exempted} if {
 	_evaluated != ""
 	some id in registry.rules

@@ -14,7 +14,7 @@ _input := {
 	"paths": [{"command": 0}, {"command": 1}, {"command": -1}],
 }
 
-# A registry of three rules that find what is given, and a rule that finds nothing.
+# A registry of three rules with the given findings, and a rule that finds nothing.
 _registry(deny, ask, warn) := {
 	"always": {
 		"deny": {"x/one": deny, "x/silent": set()},
@@ -106,7 +106,7 @@ test_a_custom_rule_adds_and_never_removes if {
 	_decide(hopeful, _config).effect == "deny"
 }
 
-# What an input must have: without any one of these, or with one of another type, nothing is allowed.
+# The required fields of an input: if one is missing or has another type, nothing is allowed.
 test_a_damaged_input_is_never_allowed if {
 	damage := [
 		{"op": "replace", "path": "/version", "value": 2},

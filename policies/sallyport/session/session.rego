@@ -1,10 +1,10 @@
 # METADATA
 # title: Questions about the session
 # description: |
-#   What was asked before, requests in flight included: docs/writing-policies.md shows the functions at
+#   Earlier requests, those in flight included: docs/writing-policies.md shows the functions at
 #   work. A pattern is an object of fields of input.session.recent and the values of which each must have
 #   one: {"effect": {"deny"}, "commands": {"git push", "npm publish"}}. A request in flight has no exit
-#   status and may have no decision, so a limit looks at all requests whose state is not refused.
+#   status and may have no decision, so a limit counts all requests that were not refused.
 package sallyport.session
 
 import data.sallyport.lib

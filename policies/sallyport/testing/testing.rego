@@ -1,8 +1,8 @@
 # METADATA
 # title: Inputs for tests of rules
 # description: >-
-#   Builds small inputs that are complete: what a test does not say has the value of a harmless
-#   request. What an input cannot have is not built, so that a test with a misspelt key fails.
+#   Builds small, complete inputs: fields that a test leaves out have the value of a harmless
+#   request. An input with an unknown field is not built, so that a test with a misspelt key fails.
 #   For tests only; no rule may import it.
 package sallyport.testing
 
@@ -81,18 +81,18 @@ session(events) := {
 
 _events(events, field, value) := count([1 | some event in events; event[field] == value])
 
-_known(what, fields, complete) if {
+_known(kind, fields, complete) if {
 	unknown := object.keys(fields) - object.keys(complete)
-	_told(what, unknown)
+	_told(kind, unknown)
 	unknown == set()
 }
 
 # Printed where opa prints, and true in any case.
 _told(_, unknown) if unknown == set()
 
-_told(what, unknown) if {
+_told(kind, unknown) if {
 	unknown != set()
-	print($"a {what} has no {concat(", ", unknown)}")
+	print($"a {kind} has no {concat(", ", unknown)}")
 }
 
 _command := {

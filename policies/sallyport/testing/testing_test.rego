@@ -39,7 +39,7 @@ test_misspelt_keys_are_not_built if {
 	not testing.request([{"name": "a"}], [{"raw": "x"}, {"rwa": "y"}])
 }
 
-# A test that only says what must not be found would pass without this.
+# A test that only excludes findings would pass without this.
 test_nothing_holds_for_what_is_not_built if {
 	not _finds_nothing({"nmae": "rm"})
 	_finds_nothing({"name": "rm"})

@@ -39,7 +39,7 @@ _whole(p) if "wildcard_all" in p.labels
 
 _place(labels) := [text | some [label, text] in _places; label in labels][0]
 
-# What a search picks out below the workspace or around it is not all of it.
+# A search picks out a part of the workspace or of its parent, not all of it.
 _picked(p) if {
 	"filtered" in p.labels
 	not _everything(p)

@@ -1,7 +1,7 @@
 # METADATA
 # title: Delete of an unknown path
 # description: >-
-#   A delete or move whose target depends on a value that is only known when it runs. An empty variable
+#   A delete or move of a target that depends on a value unknown before the command runs. An empty variable
 #   turns rm -rf "$dir/"* into a delete of everything. A known beginning below the workspace or a temporary
 #   directory is enough.
 # custom:
@@ -39,7 +39,7 @@ _many(p) if {
 	carrier in _carriers
 }
 
-# What is moved is still there, under another name.
+# A moved file is still there, under another name.
 _deletes contains i if {
 	some i in lib.deletes
 	not lib.with_flag.moves[input.paths[i].command]
@@ -47,7 +47,7 @@ _deletes contains i if {
 
 _in_script(p) if input.commands[p.command].script != ""
 
-deny contains {"path": i, "msg": $"what {p.raw} stands for is not known before it runs"} if {
+deny contains {"path": i, "msg": $"the value of {p.raw} is not known before it runs"} if {
 	some i in _deletes
 	p := input.paths[i]
 	p.certainty == "unknown"
@@ -84,7 +84,7 @@ ask contains {"path": i, "msg": $"a script deletes {p.raw}, which is not known b
 	_in_script(p)
 }
 
-ask contains {"path": i, "msg": $"what {p.raw} stands for is not known before it runs"} if {
+ask contains {"path": i, "msg": $"the value of {p.raw} is not known before it runs"} if {
 	some i in lib.deletes
 	p := input.paths[i]
 	p.certainty == "unknown"

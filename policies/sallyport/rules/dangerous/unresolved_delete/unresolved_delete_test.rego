@@ -6,7 +6,8 @@ import data.sallyport.testing
 _delete(command, path) := testing.request([command], [object.union({"access": "delete", "raw": "$d"}, path)])
 
 test_denies_recursive_delete_of_unknown if {
-	rule.deny == {{"path": 0, "msg": "what $d stands for is not known before it runs"}} with input as _delete({}, {
+	want := {{"path": 0, "msg": "the value of $d is not known before it runs"}}
+	rule.deny == want with input as _delete({}, {
 		"certainty": "unknown",
 		"recursive": true,
 		"path": "",
@@ -38,7 +39,8 @@ test_allows_exact if {
 test_asks_for_scripts if {
 	doc := _delete({"script": "./x.sh"}, {"certainty": "unknown", "recursive": true})
 	rule.deny == set() with input as doc
-	rule.ask == {{"path": 0, "msg": "a script deletes $d, which is not known before it runs"}} with input as doc
+	want := {{"path": 0, "msg": "a script deletes $d, which is not known before it runs"}}
+	rule.ask == want with input as doc
 }
 
 test_allows_one_unknown_file_in_a_script if {
@@ -54,14 +56,14 @@ test_leaves_what_a_program_was_told_in_other_ways if {
 }
 
 test_asks_for_forced_delete if {
-	rule.ask == {{"path": 0, "msg": "what $d stands for is not known before it runs"}} with input as _delete(
+	rule.ask == {{"path": 0, "msg": "the value of $d is not known before it runs"}} with input as _delete(
 		{"flags": ["force"]},
 		{"certainty": "unknown"},
 	)
 }
 
 test_asks_for_plain_delete_and_move if {
-	finding := {"path": 0, "msg": "what $d stands for is not known before it runs"}
+	finding := {"path": 0, "msg": "the value of $d is not known before it runs"}
 	rule.ask == {finding} with input as _delete({}, {"certainty": "unknown"})
 	rule.ask == {finding} with input as _delete({"flags": ["moves"]}, {"certainty": "unknown", "recursive": true})
 }
@@ -109,7 +111,8 @@ test_allows_moves if {
 }
 
 test_asks_for_a_delete_by_code if {
-	rule.ask == {{"path": 0, "msg": "what $d stands for is not known before it runs"}} with input as _delete({}, {
+	want := {{"path": 0, "msg": "the value of $d is not known before it runs"}}
+	rule.ask == want with input as _delete({}, {
 		"certainty": "unknown",
 		"source": "code",
 		"path": "",

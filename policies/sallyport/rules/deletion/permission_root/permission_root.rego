@@ -1,9 +1,11 @@
 # METADATA
 # title: Delete of a granted place itself
-# description: Deletes or moves a root that the operator has granted, all of its contents, or a directory around it. What lies in it may go, the place may not.
+# description: >-
+#   Deletes or moves a root that the operator has granted, all of its contents, or a directory around it.
+#   Its contents may go, the place may not.
 # custom:
 #   severity: high
-#   remediation: Delete what you made below the place, by name.
+#   remediation: Delete files that you made below the place, by name.
 #   config:
 #     paths: [{path: '{home}/other', access: write}]
 #     files: {'{home}/other/main.go': package main}

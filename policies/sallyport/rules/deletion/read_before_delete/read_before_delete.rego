@@ -1,8 +1,8 @@
 # METADATA
 # title: Delete of files that were not read first
 # description: >-
-#   Deletes files in the workspace or a granted place that this session has neither read nor created. Generated files
-#   (caches, build output, logs) do not count.
+#   Deletes files in the workspace or a granted place that this session has neither read nor created.
+#   Generated files (caches, build output, logs) do not count.
 # custom:
 #   severity: medium
 #   remediation: Read the files first, or compare them with their copies; then delete them.
@@ -35,7 +35,7 @@ _unread contains i if {
 	not _moved(p)
 }
 
-# What is moved is still there.
+# A moved file is still there.
 _moved(p) if lib.with_flag.moves[p.command]
 
 deny contains {"path": i, "msg": $"{p.path} must be read before it is deleted"} if {
@@ -52,7 +52,7 @@ deny contains {"path": i, "msg": $"{p.path} holds {p.unread.count} unread file(s
 	examples := concat(", ", p.unread.examples)
 }
 
-# Of what lies below a directory only so much is looked at.
+# The engine looks at a bounded number of files below a directory.
 deny contains {"path": i, "msg": $"{p.path} holds too many files to look at all of them; delete its parts one by one"} if {
 	some i in _unread
 	p := input.paths[i]

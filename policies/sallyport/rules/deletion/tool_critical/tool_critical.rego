@@ -1,9 +1,9 @@
 # METADATA
 # title: File tool deletes project data
 # description: >-
-#   A file tool would delete a granted place itself, or what a project keeps: a repository's history, an environment file, the
-#   state of agents. So it would with a directory that has these in it. Caches, build output and installed packages, which are
-#   made again, may go.
+#   A file tool would delete a granted place itself, or essential files of a project: a repository's
+#   history, an environment file, the state of agents. So it would with a directory that has these in it.
+#   Caches, build output and installed packages, which are made again, may go.
 # custom:
 #   severity: high
 #   remediation: Delete other files below it by name; let a person delete a project's history, settings and state.
@@ -50,17 +50,17 @@ _deleted contains i if {
 	input.paths[i].source == "tool"
 }
 
-deny contains {"path": i, "msg": $"{p.path} {what}"} if {
+deny contains {"path": i, "msg": $"{p.path} {why}"} if {
 	some i in _deleted
 	p := input.paths[i]
-	what := _first(_places, p.labels)
+	why := _first(_places, p.labels)
 }
 
-deny contains {"path": i, "msg": $"{p.path} {what}"} if {
+deny contains {"path": i, "msg": $"{p.path} {why}"} if {
 	some i in _deleted
 	p := input.paths[i]
 	p.zone != "temporary"
 	p.seen != "created"
 	not _first(_places, p.labels)
-	what := _first(_names, p.labels)
+	why := _first(_names, p.labels)
 }

@@ -31,7 +31,7 @@ _kept := {"workspace", "context"}
 
 _why := {
 	"changed": "git does not hold their changes",
-	"unknown": "what git holds of them is not known",
+	"unknown": "git's copies of them are not known",
 	"untracked": "git does not track them",
 }
 

@@ -12,7 +12,7 @@ test_asks[state] if {
 	some state, why in {
 		"untracked": "git does not track them",
 		"changed": "git does not hold their changes",
-		"unknown": "what git holds of them is not known",
+		"unknown": "git's copies of them are not known",
 	}
 	finding := {"path": 0, "msg": $"/ws/x: 2 file(s) would be lost, and {why}"}
 	rule.ask == {finding} with input as testing.path(_path(state, {}))

@@ -1,11 +1,11 @@
 # METADATA
 # title: Delete of a person's files
 # description: >-
-#   Deletes a whole directory in somebody's home directory, or anywhere else that only a wide root grants, such as / or /srv. Caches
-#   and what this text made itself do not count.
+#   Deletes a whole directory in somebody's home directory, or anywhere else that only a wide root grants,
+#   such as / or /srv. Caches and files that this text made itself do not count.
 # custom:
 #   severity: high
-#   remediation: Delete only what you made, below the workspace.
+#   remediation: Delete only files that you made, below the workspace.
 #   config:
 #     paths: [{path: '{home}', access: write}]
 #     files: {'{home}/Documents/letter.txt': Dear reader}

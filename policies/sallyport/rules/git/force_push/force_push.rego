@@ -1,6 +1,8 @@
 # METADATA
 # title: Push that overwrites history
-# description: A forced push throws away what others have pushed. With --force-with-lease git refuses to overwrite what has not been seen.
+# description: >-
+#   A forced push throws away commits that others have pushed. With --force-with-lease git refuses to
+#   overwrite unseen ones.
 # custom:
 #   severity: high
 #   remediation: Use git push --force-with-lease, or push to a branch of your own.

@@ -1,6 +1,6 @@
 # METADATA
 # title: Write to git's hooks or configuration
-# description: What stands there runs by itself at the next git command, outside every gate.
+# description: Git runs these files or settings with its next command, outside every gate.
 # custom:
 #   severity: high
 #   remediation: Put the hook into the repository (for example .githooks/) and let the operator switch it on; use git config for settings.
@@ -32,7 +32,7 @@ warn contains {"path": i, "msg": $"{input.paths[i].path} is run by git"} if {
 	not lib.with_label.git_dir[i]
 }
 
-# What git itself writes there is judged by what it is told to write: git/config_exec.
+# Git's own writes there are judged by their values: git/config_exec.
 # HEAD, the index, references and objects.
 ask contains {"path": i, "msg": $"{input.paths[i].path} is written by git alone"} if {
 	some i in lib.with_label.git_dir
@@ -45,7 +45,7 @@ ask contains {"path": i, "msg": $"{input.paths[i].path} is written by git alone"
 
 _by_git(p) if lib.named.git[p.command]
 
-ask contains {"path": i, "msg": $"{input.paths[i].path} tells git what to run"} if {
+ask contains {"path": i, "msg": $"{input.paths[i].path} names programs that git runs"} if {
 	some i in lib.with_label.git_config
 	i in lib.writes
 	not lib.with_label.git_hook[i]

@@ -14,7 +14,8 @@ test_denies_hooks if {
 }
 
 test_asks_for_configuration if {
-	rule.ask == {{"path": 0, "msg": "/ws/.git/f tells git what to run"}} with input as _write(["git_config", "git_dir"])
+	want := {{"path": 0, "msg": "/ws/.git/f names programs that git runs"}}
+	rule.ask == want with input as _write(["git_config", "git_dir"])
 	rule.deny == set() with input as _write(["git_config", "git_dir"])
 }
 

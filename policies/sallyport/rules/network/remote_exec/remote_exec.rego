@@ -1,8 +1,8 @@
 # METADATA
 # title: Commands on another machine
 # description: >-
-#   Runs commands where neither the path permissions nor the environment of this gate reach. What can be read of them is judged by all
-#   other rules too.
+#   Runs commands where neither the path permissions nor the environment of this gate reach. Their readable
+#   parts are judged by all other rules too.
 # custom:
 #   severity: high
 #   remediation: Do the work here, or ask the operator for a runner on that machine.

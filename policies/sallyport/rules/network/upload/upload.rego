@@ -1,6 +1,6 @@
 # METADATA
 # title: Files or data sent away
-# description: Sends a local file, or what another command printed, to another machine.
+# description: Sends a local file, or the output of another command, to another machine.
 # custom:
 #   severity: medium
 #   remediation: Leave the result in the workspace and say where it is.
@@ -26,7 +26,7 @@ _stays(hosts) if {
 	}
 }
 
-# Publishing has a rule of its own; a push of commits is what git is for.
+# Publishing has a rule of its own; a push of commits is ordinary work with git.
 _meant(i) if lib.with_flag.publishes[i]
 
 _meant(i) if lib.with_flag.dry_run[i]

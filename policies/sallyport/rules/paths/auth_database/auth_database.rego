@@ -1,6 +1,6 @@
 # METADATA
 # title: Read of the password database
-# description: Reads the files with the machine's password hashes or its rules of who may become whom.
+# description: Reads the files with the machine's password hashes or its rules for changing users (sudoers).
 # custom:
 #   severity: critical
 #   remediation: Ask getent passwd for account names; password hashes are nobody's business.
@@ -17,7 +17,7 @@ package sallyport.rules.paths.auth_database
 
 import data.sallyport.lib
 
-deny contains {"path": i, "msg": $"{p.path} says who may do what on this machine"} if {
+deny contains {"path": i, "msg": $"{p.path} holds the passwords or rights of users"} if {
 	some i in lib.with_label.auth_database
 	p := input.paths[i]
 	p.access == "read"

@@ -6,12 +6,13 @@ import data.sallyport.testing
 _shadow(labels) := testing.path({"path": "/etc/shadow", "labels": array.concat(["auth_database"], labels)})
 
 test_denies_reading if {
-	rule.deny == {{"path": 0, "msg": "/etc/shadow says who may do what on this machine"}} with input as _shadow([])
+	want := {{"path": 0, "msg": "/etc/shadow holds the passwords or rights of users"}}
+	rule.deny == want with input as _shadow([])
 }
 
 test_denies_file_tools if {
 	doc := testing.path({"path": "/etc/shadow", "labels": ["auth_database"], "command": -1})
-	rule.deny == {{"path": 0, "msg": "/etc/shadow says who may do what on this machine"}} with input as doc
+	rule.deny == {{"path": 0, "msg": "/etc/shadow holds the passwords or rights of users"}} with input as doc
 }
 
 test_allows_listing if {

@@ -1,8 +1,9 @@
 # METADATA
 # title: Read of credentials
 # description: >-
-#   Reads keys, tokens or password stores. Options by which a program takes its own credentials (ssh -i, kubectl --kubeconfig) are
-#   not meant; for an .env file in the workspace a person is asked, and for a search, a copy or an archive that reaches one.
+#   Reads keys, tokens or password stores. Options by which a program takes its own credentials (ssh -i,
+#   kubectl --kubeconfig) are not meant; for an .env file in the workspace a person is asked, and for a
+#   search, a copy or an archive that reaches one.
 # custom:
 #   severity: critical
 #   remediation: >-
@@ -105,7 +106,7 @@ ask contains {"path": i, "msg": $"{p.path} may hold secrets that were typed"} if
 # The list of accounts is read all day; packed or encrypted it is made ready to be taken away, or away from its owner.
 _packers := {"7z", "7za", "7zz", "age", "ccencrypt", "ccrypt", "gpg", "gpg2", "mcrypt", "openssl", "rar", "zip"}
 
-ask contains {"path": i, "msg": $"{p.path} lists who may use this machine"} if {
+ask contains {"path": i, "msg": $"{p.path} lists the users of this machine"} if {
 	some i in lib.with_label.account_database
 	p := input.paths[i]
 	p.access == "read"
@@ -113,8 +114,8 @@ ask contains {"path": i, "msg": $"{p.path} lists who may use this machine"} if {
 	not "metadata" in p.labels
 }
 
-# What a program was told in confidence stands in its environment and its memory.
-ask contains {"path": i, "msg": $"{p.path} holds what a program keeps to itself"} if {
+# The environment and the memory of a program hold its secrets.
+ask contains {"path": i, "msg": $"{p.path} can hold secrets of a program"} if {
 	some i in lib.with_label.process_memory
 	p := input.paths[i]
 	p.access == "read"

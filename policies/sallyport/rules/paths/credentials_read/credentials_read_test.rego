@@ -83,7 +83,7 @@ test_asks_for_histories if {
 
 test_asks_for_what_a_process_holds if {
 	doc := _read("cat", {"labels": ["process_memory"]})
-	rule.ask == {{"path": 0, "msg": "/h/k holds what a program keeps to itself"}} with input as doc
+	rule.ask == {{"path": 0, "msg": "/h/k can hold secrets of a program"}} with input as doc
 }
 
 test_denies_clients_that_copy if {
@@ -97,7 +97,7 @@ test_allows_names_of_files_that_match if {
 }
 
 test_asks_for_packed_accounts if {
-	finding := {"path": 0, "msg": "/h/k lists who may use this machine"}
+	finding := {"path": 0, "msg": "/h/k lists the users of this machine"}
 	rule.ask == {finding} with input as _read("zip", {"labels": ["account_database"]})
 	rule.ask == set() with input as _read("cat", {"labels": ["account_database"]})
 }

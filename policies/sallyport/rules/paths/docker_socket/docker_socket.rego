@@ -3,7 +3,7 @@
 # description: Speaks to the container engine directly. Whoever may do that may do everything on the host.
 # custom:
 #   severity: critical
-#   remediation: Use the docker command line, whose options can be judged.
+#   remediation: Use the docker command, since its options can be judged.
 #   examples:
 #     - curl --unix-socket /var/run/docker.sock http://localhost/containers/json
 #     - docker run -v /var/run/docker.sock:/var/run/docker.sock alpine true

@@ -1,6 +1,7 @@
 # METADATA
 # title: Kernel control file or raw memory
-# description: Writes to a file through which the kernel is told what to do, or reads the memory of the machine or of another process.
+# description: >-
+#   Writes to a file that controls the kernel, or reads the memory of the machine or of another process.
 # custom:
 #   severity: critical
 #   remediation: Leave the kernel's settings to the operator.

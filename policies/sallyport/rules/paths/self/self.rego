@@ -42,7 +42,9 @@ deny contains {"path": i, "msg": $"files of sallyport lie below {p.path}"} if {
 	p.access in _changing
 }
 
-deny contains {"command": i, "msg": "this changes what holds for sallyport itself"} if some i in lib.with_flag.self_control
+deny contains {"command": i, "msg": "this changes the settings of sallyport itself"} if {
+	some i in lib.with_flag.self_control
+}
 
 # These processes answer hooks, and take answers to questions of policies.
 deny contains {"path": i, "msg": $"{input.paths[i].path} is a socket of sallyport itself"} if {
@@ -51,7 +53,7 @@ deny contains {"path": i, "msg": $"{input.paths[i].path} is a socket of sallypor
 	not lib.with_label.metadata[i]
 }
 
-# Who has the key of the audit log can sign another history, and who has a token can be taken for this machine.
+# The key of the audit log can sign another history, and a token can impersonate this machine.
 deny contains {"path": i, "msg": $"{input.paths[i].path} is a key of sallyport itself"} if {
 	some i in lib.with_label.self_key
 	input.paths[i].access == "read"

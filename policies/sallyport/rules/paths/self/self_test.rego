@@ -45,7 +45,7 @@ test_denies_speaking_by_a_socket if {
 
 test_denies_another_configuration if {
 	doc := testing.command({"name": "sallyport", "flags": ["self_control"]})
-	rule.deny == {{"command": 0, "msg": "this changes what holds for sallyport itself"}} with input as doc
+	rule.deny == {{"command": 0, "msg": "this changes the settings of sallyport itself"}} with input as doc
 }
 
 test_allows_running_sallyport if {

@@ -1,8 +1,9 @@
 # METADATA
 # title: Write to the operating system
 # description: >-
-#   Changes files of the operating system where a wide root grants it. Account files, the loader's configuration and deletes of whole
-#   trees are refused; for other essential files a person is asked; what is added below /usr/local, /opt and the like is said.
+#   Changes files of the operating system where a wide root grants it. Account files, the loader's
+#   configuration and deletes of whole trees are refused; for other essential files a person is asked; new
+#   files below /usr/local, /opt and the like are a warning.
 # custom:
 #   severity: high
 #   remediation: Install below the workspace (a virtual environment, a prefix, a local bin directory), or ask the operator.
@@ -45,7 +46,7 @@ _worst contains i if {
 	"system_root" in p.labels
 }
 
-# What the machine is made of, and whatever is taken away. Places such as /usr/local, /opt or /var/www are
+# Files of the operating system, and all deletions. Places such as /usr/local, /opt or /var/www are
 # for programs and data that are added to it.
 _essential(p) if {
 	some label in p.labels

@@ -1,9 +1,9 @@
 # METADATA
 # title: File tool outside the granted places
 # description: >-
-#   A file tool would read, write or delete where no root of the operator's configuration grants anything, be it by way of a
-#   symbolic link, or is given something that names no file. A command may read what the machine's programs need; a file tool
-#   needs nothing beyond the work at hand.
+#   A file tool would read, write or delete where no root of the operator's configuration grants anything,
+#   be it by way of a symbolic link, or is given something that names no file. A command may read files that
+#   the machine's programs need; a file tool needs nothing beyond the work at hand.
 # custom:
 #   severity: high
 #   remediation: Name a file below the workspace or another granted place, or ask the operator to grant the place (paths).
@@ -35,14 +35,14 @@ _outside contains i if {
 	p.permission == "none"
 }
 
-deny contains {"path": i, "msg": $"{p.path} lies outside what the operator has granted"} if {
+deny contains {"path": i, "msg": $"{p.path} lies outside the granted places"} if {
 	some i in _outside
 	p := input.paths[i]
 	p.certainty == "exact"
 	p.path == p.real
 }
 
-deny contains {"path": i, "msg": $"{p.path} leads to {p.real}, which lies outside what the operator has granted"} if {
+deny contains {"path": i, "msg": $"{p.path} leads to {p.real}, which lies outside the granted places"} if {
 	some i in _outside
 	p := input.paths[i]
 	p.certainty == "exact"

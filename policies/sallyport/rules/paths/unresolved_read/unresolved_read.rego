@@ -1,8 +1,9 @@
 # METADATA
 # title: Read of an unknown path
 # description: >-
-#   What is read depends on a value that is only known when it runs, so it could be a credential. Names that a search or a
-#   listing prints are judged as the places that were searched; so is a known beginning, unless credentials begin so.
+#   The path of a read depends on a value that is unknown before the command runs, so it could be a
+#   credential. Names that a search or a listing prints are judged as the places that were searched; so is a
+#   known beginning, unless credentials begin so.
 # custom:
 #   severity: medium
 #   trial: true
@@ -39,7 +40,7 @@ _judged(p) if "in_place" in input.commands[p.command].flags
 
 _sources := {"argument", "redirect", "code"}
 
-ask contains {"path": i, "msg": $"what {p.raw} stands for is not known before it runs"} if {
+ask contains {"path": i, "msg": $"the value of {p.raw} is not known before it runs"} if {
 	some i in lib.reads
 	p := input.paths[i]
 	p.certainty == "unknown"

@@ -5,7 +5,7 @@ import data.sallyport.testing
 
 _read(command, path) := testing.request([command], [object.union({"raw": "$f", "path": "", "certainty": "unknown"}, path)])
 
-_finding := {"path": 0, "msg": "what $f stands for is not known before it runs"}
+_finding := {"path": 0, "msg": "the value of $f is not known before it runs"}
 
 test_asks_for_what_is_not_known if {
 	every source in ["argument", "redirect", "code"] {

@@ -1,6 +1,8 @@
 # METADATA
 # title: Write to an unknown path
-# description: The target of a write depends on a value that is only known when it runs, so no permission can be held against it.
+# description: >-
+#   The target of a write depends on a value that is unknown before the command runs, so no permission can
+#   be compared with it.
 # custom:
 #   severity: medium
 #   trial: true
@@ -28,7 +30,7 @@ _unknown contains i if {
 
 _in_script(p) if input.commands[p.command].script != ""
 
-deny contains {"path": i, "msg": $"what {p.raw} stands for is not known before it runs"} if {
+deny contains {"path": i, "msg": $"the value of {p.raw} is not known before it runs"} if {
 	some i in _unknown
 	p := input.paths[i]
 	input.commands[p.command].elevated
@@ -58,7 +60,7 @@ _names(j) if {
 	not _abroad(j)
 }
 
-# What passes some of its input on adds no name.
+# Commands that pass on some of their input add no name.
 _names(j) if {
 	input.commands[j].name in {"egrep", "fgrep", "grep", "head", "sort", "tail", "uniq"}
 	count(input.commands[j].paths) == 0
@@ -78,13 +80,13 @@ _free(p) if {
 	p.permission == "write"
 }
 
-ask contains {"path": i, "msg": $"what {p.raw} stands for is not known before it runs"} if {
+ask contains {"path": i, "msg": $"the value of {p.raw} is not known before it runs"} if {
 	some i in _open
 	p := input.paths[i]
 	not _named_outside(p)
 }
 
-warn contains {"path": i, "msg": $"what {p.raw} stands for is not known before it runs"} if {
+warn contains {"path": i, "msg": $"the value of {p.raw} is not known before it runs"} if {
 	some i in _open
 	p := input.paths[i]
 	_named_outside(p)

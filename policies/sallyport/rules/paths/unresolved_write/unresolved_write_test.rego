@@ -8,7 +8,7 @@ _write(command, path) := testing.request([command], [object.union(
 	path,
 )])
 
-_finding := {"path": 0, "msg": "what $f stands for is not known before it runs"}
+_finding := {"path": 0, "msg": "the value of $f is not known before it runs"}
 
 test_asks if {
 	rule.ask == {_finding} with input as _write({}, {})

@@ -1,8 +1,9 @@
 # METADATA
 # title: Working directory that cannot be used
 # description: >-
-#   The working directory that a request names does not exist, is not a directory, cannot be read or lies outside the granted
-#   places. No command brings this about, so there are no examples: the cases in testdata/cases show it.
+#   The working directory that a request names does not exist, is not a directory, cannot be read or lies
+#   outside the granted places. No command brings this about, so there are no examples: the cases in
+#   testdata/cases show it.
 # custom:
 #   severity: medium
 #   remediation: Give a directory below the workspace that exists, or none.
@@ -22,7 +23,7 @@ deny contains {"msg": object.get(_messages, input.request.work_dir_state, "the w
 	input.request.work_dir_state != "dir"
 }
 
-deny contains {"msg": $"{input.request.work_dir} lies outside what the operator has granted"} if {
+deny contains {"msg": $"{input.request.work_dir} lies outside the granted places"} if {
 	input.request.work_dir_state == "dir"
 	not input.request.work_dir_allowed
 }

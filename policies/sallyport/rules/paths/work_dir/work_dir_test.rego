@@ -17,7 +17,7 @@ test_denies_unusable_directories if {
 }
 
 test_denies_directory_outside if {
-	rule.deny == {{"msg": "/etc lies outside what the operator has granted"}} with input as _in({
+	rule.deny == {{"msg": "/etc lies outside the granted places"}} with input as _in({
 		"work_dir": "/etc",
 		"work_dir_allowed": false,
 	})

@@ -1,8 +1,8 @@
 # METADATA
 # title: Write outside the granted places
 # description: >-
-#   A command writes or deletes where no root of the operator's configuration grants anything. Temporary directories are free.
-#   For file tools there is paths/tool_outside.
+#   A command writes or deletes where no root of the operator's configuration grants anything. Temporary
+#   directories are free. For file tools there is paths/tool_outside.
 # custom:
 #   severity: high
 #   remediation: Write below the workspace or a temporary directory, or ask the operator to grant the place (paths).
@@ -25,7 +25,7 @@ import data.sallyport.lib
 # Temporary directories are free; the others have rules of their own.
 _elsewhere := {"temporary", "self", "credential"}
 
-deny contains {"path": i, "msg": $"{p.path} lies outside what the operator has granted"} if {
+deny contains {"path": i, "msg": $"{p.path} lies outside the granted places"} if {
 	some i in lib.changes
 	p := input.paths[i]
 	p.permission == "none"

@@ -6,14 +6,15 @@ import data.sallyport.testing
 _write(fields) := testing.path(object.union({"access": "write", "path": "/p", "permission": "none", "zone": "outside"}, fields))
 
 test_denies_write_and_delete if {
-	finding := {"path": 0, "msg": "/p lies outside what the operator has granted"}
+	finding := {"path": 0, "msg": "/p lies outside the granted places"}
 	rule.deny == {finding} with input as _write({})
 	rule.deny == {finding} with input as _write({"access": "delete"})
 	rule.deny == {finding} with input as _write({"certainty": "partial", "zone": "system"})
 }
 
 test_denies_file_tools if {
-	rule.deny == {{"path": 0, "msg": "/p lies outside what the operator has granted"}} with input as _write({"command": -1})
+	want := {{"path": 0, "msg": "/p lies outside the granted places"}}
+	rule.deny == want with input as _write({"command": -1})
 }
 
 test_allows_granted_and_temporary_places if {

@@ -1,9 +1,11 @@
 # METADATA
 # title: Change in a read-only session
-# description: Anything written, deleted or sent, by the text or by a script that it runs. Part of the profile readonly.
+# description: >-
+#   Anything written, deleted or sent, by the text or by a script that it runs. Part of the profile
+#   readonly.
 # custom:
 #   severity: medium
-#   remediation: Read and report only. Show what you would change, as a diff for example, instead of changing it.
+#   remediation: Read and report only. Show the change, as a diff for example, instead of making it.
 #   profile: readonly
 #   examples:
 #     - touch new.txt
@@ -30,7 +32,7 @@ deny contains {"command": i, "msg": $"this session is read-only: {word} has the 
 	word := input.commands[i].program
 }
 
-# A change whose place is not among the paths: git commit, a package manager.
+# A change outside of the listed paths: git commit, a package manager.
 deny contains {"command": i, "msg": $"this session is read-only: {word} has the effect {effect}"} if {
 	some effect in ["write", "delete"]
 	some i in lib.with_effect[effect]

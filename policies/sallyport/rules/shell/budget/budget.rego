@@ -1,7 +1,7 @@
 # METADATA
 # title: Text too large to analyse
 # description: >-
-#   Reading stops after a fixed number of steps. What lies beyond has not been seen, so the whole text is refused: padding
+#   Reading stops after a fixed number of steps. The rest was not read, so the whole text is refused: padding
 #   must not be a way past the gate.
 # custom:
 #   severity: high

@@ -1,8 +1,9 @@
 # METADATA
 # title: Code that cannot be seen in advance
 # description: >-
-#   eval, source, bash -c and the like with text that depends on a variable, a file that is written meanwhile or the output of
-#   another program. What well-known tools print for a shell to evaluate is let through.
+#   eval, source, bash -c and the like with text that depends on a variable, a file that is written
+#   meanwhile or the output of another program. The output of well-known tools for a shell to evaluate
+#   passes.
 # custom:
 #   severity: high
 #   trial: true

@@ -20,7 +20,7 @@ package sallyport.rules.shell.escape
 
 import data.sallyport.lib
 
-# Interpreters that take their program from elsewhere: what they are called in is no ordinary carrier.
+# Interpreters that take their program from elsewhere: the command that calls them is no ordinary carrier.
 _shells := {"bash", "sh"}
 
 deny contains {"command": i} if some i in lib.with_flag.escape

@@ -1,6 +1,7 @@
 # METADATA
 # title: Shell on a network connection
-# description: A shell or interpreter whose input or output is a socket, so that whoever is at the other end gives the commands.
+# description: >-
+#   A shell or interpreter with a socket as its input or output, so that the other end gives the commands.
 # custom:
 #   severity: critical
 #   remediation: Do not connect a shell to the network. Use the gate's own tools to run commands.

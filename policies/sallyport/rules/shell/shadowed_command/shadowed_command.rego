@@ -1,6 +1,8 @@
 # METADATA
 # title: Common command redefined
-# description: Defines a function or an alias with the name of an ordinary command, so that what reads harmless does something else.
+# description: >-
+#   Defines a function or an alias with the name of an ordinary command, so that harmless text does
+#   something else.
 # custom:
 #   severity: medium
 #   trial: true

@@ -1,7 +1,7 @@
 # METADATA
 # title: Text that cannot be read
 # description: >-
-#   What cannot be read cannot be judged, and what cannot be judged does not run. A person is asked about a text that reads
+#   A text that cannot be read cannot be judged, and does not run. A person is asked about a text that reads
 #   as bash, but has a part that changes how the shell reads the rest, or that shells read differently.
 # custom:
 #   severity: high

@@ -1,8 +1,8 @@
 # METADATA
 # title: Read outside the granted places
 # description: >-
-#   Reads files where no root of the operator's configuration grants anything. The operating system's own files and temporary
-#   directories are free. Part of the profiles strict and readonly.
+#   Reads files where no root of the operator's configuration grants anything. The operating system's own
+#   files and temporary directories are free. Part of the profiles strict and readonly.
 # custom:
 #   severity: medium
 #   remediation: Read below the workspace, or ask the operator to grant the place for reading (paths).
@@ -20,7 +20,7 @@ import data.sallyport.lib
 
 _elsewhere := {"home", "outside"}
 
-ask contains {"path": i, "msg": $"{p.path} lies outside what the operator has granted"} if {
+ask contains {"path": i, "msg": $"{p.path} lies outside the granted places"} if {
 	some i in lib.reads
 	p := input.paths[i]
 	p.permission == "none"

@@ -1,6 +1,6 @@
 # METADATA
 # title: User accounts or their passwords changed
-# description: Adds, removes or changes users, groups, passwords or the rules of who may become whom.
+# description: Adds, removes or changes users, groups, passwords or the rules for changing users (sudoers).
 # custom:
 #   severity: critical
 #   remediation: Work as the user you are.

@@ -15,7 +15,7 @@ package sallyport.rules.system.authorized_keys
 
 import data.sallyport.lib
 
-deny contains {"path": i, "msg": $"{p.path} says who may log in"} if {
+deny contains {"path": i, "msg": $"{p.path} lists the keys that may log in"} if {
 	some i in lib.with_label.authorized_keys
 	p := input.paths[i]
 	p.access in {"write", "delete"}

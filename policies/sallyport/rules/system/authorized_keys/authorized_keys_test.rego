@@ -6,8 +6,8 @@ import data.sallyport.testing
 _keys(access) := testing.path({"path": "/k", "access": access, "labels": ["authorized_keys"]})
 
 test_denies_changes if {
-	rule.deny == {{"path": 0, "msg": "/k says who may log in"}} with input as _keys("write")
-	rule.deny == {{"path": 0, "msg": "/k says who may log in"}} with input as _keys("delete")
+	rule.deny == {{"path": 0, "msg": "/k lists the keys that may log in"}} with input as _keys("write")
+	rule.deny == {{"path": 0, "msg": "/k lists the keys that may log in"}} with input as _keys("delete")
 }
 
 test_denies_the_tool_for_it if {

@@ -1,8 +1,8 @@
 # METADATA
 # title: Agent started without its own approvals
 # description: >-
-#   An agent is started so that it acts without asking anybody, or what it may do is changed: its permissions, its
-#   hooks and the servers that it starts. What it then runs passes no gate.
+#   An agent is started so that it acts without asking anybody, or its rights are changed: its permissions,
+#   its hooks and the servers that it starts. Its commands then pass no gate.
 # custom:
 #   severity: critical
 #   remediation: Start agents with their own approvals enabled; ask the operator to change their permissions.
@@ -33,7 +33,7 @@ import data.sallyport.lib
 deny contains {"command": i} if some i in lib.with_flag.frees_agent
 
 # Files that git brings along are those of the project.
-deny contains {"path": i, "msg": $"{p.path} says what an agent may do and which programs it starts"} if {
+deny contains {"path": i, "msg": $"{p.path} sets an agent's rights and the programs that it starts"} if {
 	some i in lib.with_label.agent_settings
 	p := input.paths[i]
 	p.access == "write"
@@ -42,7 +42,7 @@ deny contains {"path": i, "msg": $"{p.path} says what an agent may do and which 
 }
 
 # A hook that is gone asks nobody any more.
-deny contains {"path": i, "msg": $"{p.path} says what an agent may do and which programs it starts"} if {
+deny contains {"path": i, "msg": $"{p.path} sets an agent's rights and the programs that it starts"} if {
 	some i in lib.with_label.agent_settings
 	p := input.paths[i]
 	p.access == "delete"

@@ -11,7 +11,7 @@ test_allows_an_agent_that_asks if {
 	rule.deny == set() with input as testing.command({"name": "claude", "flags": []})
 }
 
-_settings := "/w/.claude/settings.json says what an agent may do and which programs it starts"
+_settings := "/w/.claude/settings.json sets an agent's rights and the programs that it starts"
 
 _touched(access, labels) := testing.path({
 	"path": "/w/.claude/settings.json", "access": access, "labels": array.concat(["agent_settings"], labels),

@@ -1,6 +1,6 @@
 # METADATA
 # title: Shell history tampered with
-# description: Deletes, empties or switches off the record of what was done in this account.
+# description: Deletes, empties or switches off the command history of this account.
 # custom:
 #   severity: high
 #   remediation: Leave the history as it is.
@@ -20,7 +20,7 @@ import data.sallyport.lib
 
 deny contains {"command": i} if some i in lib.with_flag.history
 
-deny contains {"path": i, "msg": $"{p.path} is a record of what was done"} if {
+deny contains {"path": i, "msg": $"{p.path} records earlier commands"} if {
 	some i in lib.with_label.history_file
 	p := input.paths[i]
 	p.access in {"write", "delete"}

@@ -10,8 +10,8 @@ test_denies_commands if {
 }
 
 test_denies_changes_of_the_file if {
-	rule.deny == {{"path": 0, "msg": "/h is a record of what was done"}} with input as _history("write")
-	rule.deny == {{"path": 0, "msg": "/h is a record of what was done"}} with input as _history("delete")
+	rule.deny == {{"path": 0, "msg": "/h records earlier commands"}} with input as _history("write")
+	rule.deny == {{"path": 0, "msg": "/h records earlier commands"}} with input as _history("delete")
 }
 
 test_allows_reading if {

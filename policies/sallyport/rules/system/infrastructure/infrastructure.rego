@@ -1,8 +1,8 @@
 # METADATA
 # title: Infrastructure changed without a review
 # description: >-
-#   Changes what runs in a cluster or a cloud without showing the change first, takes capacity away, or gives somebody rights
-#   there. What others rely on may be gone before anybody has seen it.
+#   Changes a cluster or a cloud without showing the change first, takes capacity away, or gives somebody
+#   rights there. Services that others rely on may be gone before anybody has seen it.
 # custom:
 #   severity: high
 #   remediation: Show the plan, the diff or the dry run, and let a person apply it.

@@ -1,6 +1,6 @@
 # METADATA
 # title: System log deleted or rewritten
-# description: Logs say what happened on the machine; who deletes them hides it.
+# description: Logs record the events of the machine; deleting them hides the events.
 # custom:
 #   severity: high
 #   remediation: Leave the logs; write your own below the workspace.
@@ -21,7 +21,7 @@ _changed contains i if {
 	i in lib.changes
 }
 
-# Programs that add a line keep what is there; all others are taken to replace it.
+# Programs that add a line keep the contents; all others count as replacing them.
 _adds(p) if input.commands[p.command].name == "logger"
 
 deny contains {"path": i, "msg": $"{p.path} is a system log"} if {

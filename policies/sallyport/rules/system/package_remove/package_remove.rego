@@ -16,7 +16,7 @@ package sallyport.rules.system.package_remove
 
 import data.sallyport.lib
 
-# Managers of a project's own packages: what they remove is in the workspace or the user's own.
+# Managers of a project's own packages: they remove files of the workspace or the user's own.
 _project := {
 	"bun", "bundle", "cargo", "composer", "conda", "dart", "deno", "gem", "go", "mamba", "micromamba", "npm",
 	"pip", "pip3", "pipenv", "pipx", "pnpm", "poetry", "python", "python3", "uv", "yarn",

@@ -1,8 +1,9 @@
 # METADATA
 # title: Packages from another source
 # description: >-
-#   A package manager is told to take packages from a place that is not one of the usual public ones, or to skip the checks
-#   that would tell a wrong package. Whoever has that place runs code here with the next installation.
+#   A package manager is told to take packages from a place that is not one of the usual public ones, or to
+#   skip the checks that would tell a wrong package. Whoever has that place runs code here with the next
+#   installation.
 # custom:
 #   severity: high
 #   remediation: Use the registry that is set up; ask the operator to set up another one.
@@ -36,7 +37,7 @@ _changes contains i if {
 	not lib.named.git[p.command]
 }
 
-# What holds for all projects; that of one project is part of its work.
+# Settings for all projects; those of one project are part of its work.
 ask contains {"path": i, "msg": $"{p.path} says where packages come from"} if {
 	some i in _changes
 	p := input.paths[i]

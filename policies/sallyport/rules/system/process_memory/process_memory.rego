@@ -1,8 +1,8 @@
 # METADATA
 # title: Entered another process
 # description: >-
-#   A debugger, tracer or profiler is let into a process that runs already, or into all of them: it sees what they read, write
-#   and hold in memory, passwords included, and can change it.
+#   A debugger, tracer or profiler is let into a process that runs already, or into all of them: it sees
+#   everything that they read, write and hold in memory, passwords included, and can change it.
 # custom:
 #   severity: high
 #   remediation: Start the program under the debugger yourself.

@@ -1,6 +1,6 @@
 # METADATA
 # title: Release published
-# description: What is published cannot be taken back; others install it at once.
+# description: A published release cannot be taken back; others install it at once.
 # custom:
 #   severity: high
 #   remediation: Build the package and leave the publishing to a person.

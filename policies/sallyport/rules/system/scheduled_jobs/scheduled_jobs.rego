@@ -1,6 +1,6 @@
 # METADATA
 # title: Job that runs later
-# description: What cron, at or a timer starts later does not pass the gate.
+# description: Programs that cron, at or a timer starts later do not pass the gate.
 # custom:
 #   severity: high
 #   remediation: Run the job now, or as a background process of this session.
@@ -19,7 +19,7 @@ import data.sallyport.lib
 
 deny contains {"command": i} if some i in lib.with_flag.cron_edit
 
-deny contains {"path": i, "msg": $"{p.path} says what runs later"} if {
+deny contains {"path": i, "msg": $"{p.path} starts programs later"} if {
 	some i in lib.with_label.cron
 	p := input.paths[i]
 	p.access in {"write", "delete"}

@@ -12,8 +12,8 @@ test_denies_crontab if {
 }
 
 test_denies_cron_files if {
-	rule.deny == {{"path": 0, "msg": "/etc/cron.d/x says what runs later"}} with input as _cron("write")
-	rule.deny == {{"path": 0, "msg": "/etc/cron.d/x says what runs later"}} with input as _cron("delete")
+	rule.deny == {{"path": 0, "msg": "/etc/cron.d/x starts programs later"}} with input as _cron("write")
+	rule.deny == {{"path": 0, "msg": "/etc/cron.d/x starts programs later"}} with input as _cron("delete")
 }
 
 test_asks_for_at if {

@@ -1,9 +1,9 @@
 # METADATA
 # title: Write to a service unit
-# description: What stands there is started by the service manager, outside the gate and often as root.
+# description: The service manager starts programs named there, outside the gate and often as root.
 # custom:
 #   severity: high
-#   remediation: Start what you need as a background process of your own.
+#   remediation: Start the program as a background process of your own.
 #   examples:
 #     - cp app.service /etc/systemd/system/app.service
 #     - echo x > ~/.config/systemd/user/x.service

@@ -1,9 +1,11 @@
 # METADATA
 # title: System service started, stopped or changed
-# description: Services of the machine are shared with others; stopping one can stop more than is seen. Starting one is said, not asked about.
+# description: >-
+#   Services of the machine are shared with others; stopping one can stop more than is seen. Starting one is
+#   said, not asked about.
 # custom:
 #   severity: medium
-#   remediation: Start what you need as a background process of your own, or ask a person.
+#   remediation: Start the program as a background process of your own, or ask a person.
 #   examples:
 #     - systemctl stop cron
 #     - systemctl mask ssh

@@ -125,7 +125,7 @@ ask contains {"path": i, "msg": $"{p.path} is where programs look for the comman
 	not lib.named.mkdir[p.command]
 }
 
-# Notes for agents change every day; who reads the log sees it.
+# Notes for agents change every day; the log shows it.
 warn contains {"path": i, "msg": $"{input.paths[i].path} instructs agents"} if {
 	some i in lib.with_label.agent_config
 	p := input.paths[i]
@@ -136,7 +136,7 @@ warn contains {"path": i, "msg": $"{input.paths[i].path} instructs agents"} if {
 }
 
 # A hook that is gone asks nobody any more.
-ask contains {"path": i, "msg": $"{input.paths[i].path} tells an agent what it may do"} if {
+ask contains {"path": i, "msg": $"{input.paths[i].path} sets an agent's rights"} if {
 	some i in lib.deletes
 	_guides(input.paths[i])
 }

@@ -97,7 +97,7 @@ test_allows_configuration_of_the_project if {
 }
 
 test_asks_for_deletes_of_agents_settings if {
-	msg := "/w/.claude tells an agent what it may do"
+	msg := "/w/.claude sets an agent's rights"
 	rule.ask == {{"path": 0, "msg": msg}} with input as testing.path({
 		"path": "/w/.claude", "access": "delete", "recursive": true, "labels": ["agent_config"],
 	})

@@ -105,7 +105,7 @@ func newJudgedFiles(files Files, paths []facts.Path) judgedFiles {
 }
 
 // ErrNotJudged is wrapped by the error for a path, or an access to it, that no decision covers.
-var ErrNotJudged = fmt.Errorf("not part of what was decided: %w", fs.ErrPermission)
+var ErrNotJudged = fmt.Errorf("not covered by the decision: %w", fs.ErrPermission)
 
 // isAbs takes the paths of this machine, which have slashes on every system, and those of an environment elsewhere.
 func isAbs(p string) bool { return path.IsAbs(p) || filepath.IsAbs(p) }

@@ -38,7 +38,7 @@ func (a *app) agentsCommand() *cobra.Command {
 
 func (r *agentsRun) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&r.scope, "scope", "user",
-		"whose `settings`: user, for all projects, or project, for this directory")
+		"`settings` of the user, for all projects, or of the project in this directory: user or project")
 	// It fails for a flag that has one already.
 	_ = cmd.RegisterFlagCompletionFunc("scope", fixed(hooks.Scopes()...))
 }

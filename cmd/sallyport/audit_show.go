@@ -111,7 +111,7 @@ func (a *app) auditVerify() *cobra.Command {
 	var pruned bool
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Check that the log is what was written",
+		Short: "Check that nobody has changed the log",
 		Long: `Check that nobody has changed the log: every link, every checkpoint, the order of decisions and
 outcomes.
 

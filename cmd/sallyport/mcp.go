@@ -292,14 +292,15 @@ func placeFor(l *config.Loaded) string {
 	var b strings.Builder
 	b.WriteString("Commands run in a container of your session. The workspace and the other granted " +
 		"places are there under the paths that they have outside; other files of this machine are not " +
-		"there. What you install stays until the session ends.")
+		"there. Installed packages stay until the session ends.")
 	if l.Docker.Network == "none" {
-		b.WriteString(" There is no network: nothing can be fetched, so say what is missing and do not retry.")
+		b.WriteString(" There is no network: nothing can be fetched, so name the missing package " +
+			"and do not retry.")
 	} else {
 		fmt.Fprintf(&b, " The network is %q.", l.Docker.Network)
 	}
 	if sudo {
-		b.WriteString(" sudo works there, for what the policies let pass: sudo apt-get install.")
+		b.WriteString(" sudo works there, for commands that the policies allow: sudo apt-get install.")
 	} else {
 		b.WriteString(" There is no sudo: pip install and npm install -g work as you are; for system " +
 			"packages ask the person to add them (docker.packages.system, runner docker-sudo) or to " +

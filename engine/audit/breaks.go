@@ -123,7 +123,7 @@ func cutsIn(fsys fileSystem, dir string) (cuts []Break, err error) {
 // nothing is changed.
 func AcceptBreaks(o Options, ids []string, by, why string) error {
 	if strings.TrimSpace(by) == "" || strings.TrimSpace(why) == "" {
-		return errors.New("accept breaks of the audit log: it takes the name of who accepts them, and the reason")
+		return errors.New("accept breaks of the audit log: missing the name of the person, or the reason")
 	}
 	open, err := Breaks(o)
 	if err != nil {

@@ -11,6 +11,6 @@
 //
 // What it is not: it does not keep an attacker who has the rights of the writing user from
 // rewriting log and signature together. Only a checkpoint kept elsewhere shows that
-// (docs/audit-log.md, "What is not promised"). It is no store of command output: counts and hashes
+// (docs/audit-log.md, "Limits"). It is no store of command output: counts and hashes
 // of output are recorded, never the output itself.
 package audit

@@ -44,7 +44,7 @@ func Exempted(
 			r.Rule = id
 			joined, err := JoinReason(in, r, rule)
 			if err != nil {
-				return nil, fmt.Errorf("read what is exempt: rule %s: %w", id, err)
+				return nil, fmt.Errorf("read exemptions: rule %s: %w", id, err)
 			}
 			all = append(all, joined)
 		}

@@ -95,7 +95,7 @@ func openStore(dir, session string) (*store, error) {
 func (s *store) open() error {
 	f, err := openFile(s.path)
 	if err != nil {
-		return fmt.Errorf("open ledger: %w: remove what stands in its place", err)
+		return fmt.Errorf("open ledger: %w: remove the file in its place", err)
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -244,5 +244,5 @@ func (s *store) lock(l *Ledger) error {
 			return err
 		}
 	}
-	return errors.New("lock ledger: the file is replaced again and again: stop what does that")
+	return errors.New("lock ledger: the file is replaced again and again: stop the program that does so")
 }

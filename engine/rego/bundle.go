@@ -244,7 +244,7 @@ func algorithmOf(key []byte, private bool) (string, error) {
 	case private && !secret:
 		return "", fmt.Errorf("the key is a %s: signing needs the private one", block.Type)
 	case !private && secret:
-		return "", fmt.Errorf("the key is a %s: what verifies is the public one, which openssl pkey -pubout makes", block.Type)
+		return "", fmt.Errorf("the key is a %s: use the public key (openssl pkey -pubout)", block.Type)
 	case block.Type == "ENCRYPTED PRIVATE KEY" || block.Headers["DEK-Info"] != "":
 		return "", errors.New("the key is encrypted: openssl pkey takes the passphrase away")
 	}

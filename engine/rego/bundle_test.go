@@ -157,7 +157,7 @@ func TestBundlesThatAreRefused(t *testing.T) {
 		"no archive":               {[]byte("x"), nil, "read bundle: "},
 		"half of one":              {signed[:len(signed)/2], [][]byte{public}, "unpack: unexpected EOF"},
 		"no key":                   {signed, [][]byte{[]byte("x")}, "the key is no PEM"},
-		"a private key":            {signed, [][]byte{private}, "what verifies is the public one"},
+		"a private key":            {signed, [][]byte{private}, "use the public key"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -275,7 +275,8 @@ func (c caseReader) one(n *yaml.Node) (Case, bool) {
 	case one.Command != "" && one.Tool != "":
 		c.fail(n, "case %q has a command and a tool", one.Name).suggest("write two cases")
 	case one.Tool != "" && !readable(one.Text()):
-		c.fail(n, "case %q: touches is not what a tool would touch", one.Name).suggest(`write touches: ["read a.txt", "write b.txt", "delete* build"]`)
+		c.fail(n, "case %q: touches is not a list of files and accesses", one.Name).
+			suggest(`write touches: ["read a.txt", "write b.txt", "delete* build"]`)
 	case !slices.Contains([]engine.Effect{engine.Allow, engine.Ask, engine.Deny}, one.Effect):
 		c.fail(n, "case %q has the effect %q", one.Name, one.Effect).suggest("want allow, ask or deny")
 	default:

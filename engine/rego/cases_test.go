@@ -88,7 +88,7 @@ func TestCasesThatAreWrong(t *testing.T) {
 		`a.cases.yaml:8:5: read cases: case "six" has no command`,
 		`a.cases.yaml:10:5: read cases: there are two cases named "seven"`,
 		`a.cases.yaml:11:5: read cases: case "eight" has a command and a tool: write two cases`,
-		`a.cases.yaml:12:5: read cases: case "nine": touches is not what a tool would touch: write touches: ["read a.txt", "write b.txt", "delete* build"]`,
+		`a.cases.yaml:12:5: read cases: case "nine": touches is not a list of files and accesses: write touches: ["read a.txt", "write b.txt", "delete* build"]`,
 		"a.cases.yaml:13:5: read cases: a case is not keys and values",
 	})
 	rest := strings.Join(got, "\n")

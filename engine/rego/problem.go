@@ -128,7 +128,7 @@ func (p *Problem) advise(e *ast.Error) {
 		case "lib", "testing":
 			p.suggest("write import data.sallyport.%s", name)
 		default:
-			p.suggest("nothing gives it a value: write some %s in …, %s := …, or import what it stands for", name, name)
+			p.suggest("nothing gives it a value: write some %s in …, %s := …, or import it", name, name)
 		}
 		return
 	}

@@ -77,7 +77,8 @@ func ownTree(dir string) error {
 			return fmt.Errorf("%s is neither a directory nor a file: remove %s", path, dir)
 		}
 		if who := others(info); who != "" {
-			return fmt.Errorf("%s can be written by %s, and what lies there is run: remove %s, which is made anew", path, who, dir)
+			return fmt.Errorf("%s can be written by %s, and its files run as code: remove %s, "+
+				"which is made anew", path, who, dir)
 		}
 		if info.Mode().IsRegular() && time.Since(info.ModTime()) > forgetAfter {
 			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

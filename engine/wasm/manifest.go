@@ -119,7 +119,7 @@ func abouts(text []byte, rules []string) (map[string]About, error) {
 	for i, r := range rules {
 		var a About
 		if parts[i] == nil {
-			return nil, fmt.Errorf("policy: %s is missing: say what the rule is about", r)
+			return nil, fmt.Errorf("policy: %s is missing: describe the rule", r)
 		}
 		err := decodeObject(parts[i], map[string]any{"title": &a.Title, "severity": &a.Severity, "remediation": &a.Remediation})
 		switch {

@@ -157,7 +157,7 @@ type kind struct {
 func (p *Plugin) kind(file []byte, o Options) (kind, error) {
 	if p.manifest.Policy == nil {
 		if isBundle(o.Module) {
-			return kind{}, errors.New("a bundle holds a compiled policy: say in its manifest what its rules are about, under policy")
+			return kind{}, errors.New("it holds a compiled policy: describe its rules under policy in the manifest")
 		}
 		return kind{rules{}, file, nil, wasiFunctions(), []string{exportInterface, exportAlloc, exportEvaluate}}, nil
 	}
@@ -178,10 +178,11 @@ func (p *Plugin) kind(file []byte, o Options) (kind, error) {
 // checkShape refuses a module that cannot be a plugin before it costs a compilation.
 func checkShape(m *metered, k kind) error {
 	if _, compiled := m.exports[policyEval]; compiled && k.replace == nil {
-		return errors.New("it is a policy compiled by OPA: say in its manifest what its rules are about, under policy")
+		return errors.New("it is a policy compiled by OPA: describe its rules under policy in the manifest")
 	}
 	if unknown := unknownImports(m.imports, k.provided); len(unknown) > 0 {
-		return fmt.Errorf("it imports %s, which there is not: a rule plugin can import WASI preview 1 and nothing else, a compiled policy what OPA 1 gives it",
+		return fmt.Errorf("it imports %s, which does not exist: a rule plugin can import WASI preview 1 "+
+			"and nothing else, a compiled policy the functions of OPA 1",
 			strings.Join(unknown, ", "))
 	}
 	var missing []string

@@ -51,11 +51,11 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-const preface = `# What is tried to get out
+const preface = `# Attempts to escape
 
 <!-- Made from internal/escapes: go test ./internal/escapes -run TestPage -update -->
 
-An environment is worth what it keeps in. This page lists %d ways out that the tests of every release try, and what stops each. They are data in ` + "`internal/escapes`" + `; this page is made from them.
+This page lists %d ways out that the tests of every release try, and the defence against each. They are data in ` + "`internal/escapes`" + `; this page is made from them.
 
 ` + "```sh\ngo test -v ./internal/escapes                          # all\ngo test -v ./internal/escapes -run 'TestDocker$/Proc'    # processes, in docker\n```" + `
 

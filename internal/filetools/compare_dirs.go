@@ -20,7 +20,7 @@ type CompareDirectoriesInput struct {
 	Dir1            string   `json:"dir1" jsonschema:"the first directory, the old one"`
 	Dir2            string   `json:"dir2" jsonschema:"the second directory, the new one"`
 	ShowContentDiff bool     `json:"show_content_diff,omitempty" jsonschema:"show a diff of each text file that differs (default false)"`
-	ExcludePatterns []string `json:"exclude_patterns,omitempty" jsonschema:"globs of what is not compared, on the path relative to the directories; * crosses directories (default: nothing is left out)"`
+	ExcludePatterns []string `json:"exclude_patterns,omitempty" jsonschema:"globs of files that are not compared, on the path relative to the directories; * crosses directories (default: nothing is left out)"`
 }
 
 // CompareDirectoriesDetails is how two directories differ. Names are relative to the directories, those
@@ -32,7 +32,7 @@ type CompareDirectoriesDetails struct {
 	OnlyInDir2   []string          `json:"only_in_dir2"`
 	Different    []string          `json:"different" jsonschema:"in both, with other contents, another link target or another type"`
 	Identical    []string          `json:"identical"`
-	NotCompared  []Problem         `json:"not_compared" jsonschema:"what could not be read, or has no contents"`
+	NotCompared  []Problem         `json:"not_compared" jsonschema:"files that could not be read, or have no contents"`
 	ContentDiffs map[string]string `json:"content_diffs,omitempty" jsonschema:"unified diff of each text file that differs, at most 100 lines each"`
 	Counts       CompareCounts     `json:"counts"`
 }

@@ -15,7 +15,7 @@ type CopyFileInput struct {
 	SourcePath      string `json:"source_path" jsonschema:"file or directory to copy; links in a directory stay links"`
 	DestinationPath string `json:"destination_path" jsonschema:"the copy itself, not the directory for it; missing directories are made"`
 	Overwrite       bool   `json:"overwrite,omitempty" jsonschema:"replace a file that is there; a directory is merged into, and nothing in it is deleted (default false)"`
-	DryRun          bool   `json:"dry_run,omitempty" jsonschema:"only say what would be copied; policies judge it all the same (default false)"`
+	DryRun          bool   `json:"dry_run,omitempty" jsonschema:"only list the files that would be copied; policies judge it all the same (default false)"`
 }
 
 // CopyFileDetails is the result of copy_file.
@@ -26,8 +26,8 @@ type CopyFileDetails struct {
 	Size        int64     `json:"size" jsonschema:"bytes that were copied"`
 	FileCount   *int      `json:"file_count,omitempty" jsonschema:"files that were copied; absent for a single file"`
 	LinkCount   *int      `json:"link_count,omitempty" jsonschema:"symbolic links that were made; absent for a single file"`
-	Skipped     []Skipped `json:"skipped,omitempty" jsonschema:"what of a directory was not copied"`
-	Errors      []Problem `json:"errors,omitempty" jsonschema:"what of a directory could not be copied"`
+	Skipped     []Skipped `json:"skipped,omitempty" jsonschema:"files of a directory that were not copied"`
+	Errors      []Problem `json:"errors,omitempty" jsonschema:"files of a directory that could not be copied"`
 	DryRun      bool      `json:"dry_run,omitempty" jsonschema:"nothing was copied"`
 }
 

@@ -15,9 +15,9 @@ type CopyFilesBatchInput struct {
 	SourceBasePath      string   `json:"source_base_path" jsonschema:"directory to copy from"`
 	DestinationBasePath string   `json:"destination_base_path,omitempty" jsonschema:"directory to copy to, made if missing (default: the workspace)"`
 	IncludePatterns     []string `json:"include_patterns,omitempty" jsonschema:"globs on the path relative to source_base_path, in which * crosses directories (default: everything)"`
-	ExcludePatterns     []string `json:"exclude_patterns,omitempty" jsonschema:"globs of what is not copied; they win over include_patterns"`
+	ExcludePatterns     []string `json:"exclude_patterns,omitempty" jsonschema:"globs of files that are not copied; they win over include_patterns"`
 	Overwrite           bool     `json:"overwrite,omitempty" jsonschema:"replace files that are there; otherwise they are skipped (default false)"`
-	DryRun              bool     `json:"dry_run,omitempty" jsonschema:"only say what would be copied; policies judge it all the same (default false)"`
+	DryRun              bool     `json:"dry_run,omitempty" jsonschema:"only list the files that would be copied; policies judge it all the same (default false)"`
 }
 
 // CopySummary counts the work of copy_files_batch.
@@ -29,7 +29,7 @@ type CopySummary struct {
 
 // CopyFilesBatchDetails is the result of copy_files_batch. Each list has at most 1000 entries.
 type CopyFilesBatchDetails struct {
-	CopiedFiles  []CopiedFile `json:"copied_files" jsonschema:"what was copied; with dry_run, what would be"`
+	CopiedFiles  []CopiedFile `json:"copied_files" jsonschema:"the copied files; with dry_run, those that would be copied"`
 	SkippedFiles []Skipped    `json:"skipped_files"`
 	Errors       []Problem    `json:"errors"`
 	DryRun       bool         `json:"dry_run,omitempty" jsonschema:"nothing was copied"`

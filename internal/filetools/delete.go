@@ -14,13 +14,13 @@ import (
 type DeleteFileInput struct {
 	Path      string `json:"path" jsonschema:"file, link or directory to delete; of a link the link itself goes, never its target"`
 	Recursive bool   `json:"recursive,omitempty" jsonschema:"delete a directory with everything below it (default false)"`
-	DryRun    bool   `json:"dry_run,omitempty" jsonschema:"only say what would go; policies judge it all the same (default false)"`
+	DryRun    bool   `json:"dry_run,omitempty" jsonschema:"only list the files that would be deleted; policies judge it all the same (default false)"`
 }
 
 // DeleteFileDetails is the result of delete_file.
 type DeleteFileDetails struct {
 	Type      string `json:"type" jsonschema:"file, directory, symlink, fifo, socket or device"`
-	Path      string `json:"path" jsonschema:"what went, absolute"`
+	Path      string `json:"path" jsonschema:"the deleted path, absolute"`
 	Size      *int64 `json:"size,omitempty" jsonschema:"bytes of the file; absent for directories"`
 	FileCount *int   `json:"file_count,omitempty" jsonschema:"files and links that were in the directory; absent for files"`
 	DryRun    bool   `json:"dry_run,omitempty" jsonschema:"nothing was deleted"`

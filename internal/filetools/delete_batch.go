@@ -14,8 +14,8 @@ import (
 type DeleteFilesBatchInput struct {
 	BasePath        string   `json:"base_path" jsonschema:"directory to look in; it stays"`
 	IncludePatterns []string `json:"include_patterns,omitempty" jsonschema:"globs on the path relative to base_path, in which * crosses directories (default: everything)"`
-	ExcludePatterns []string `json:"exclude_patterns,omitempty" jsonschema:"globs of what stays; they win over include_patterns"`
-	DryRun          bool     `json:"dry_run,omitempty" jsonschema:"only say what would go; policies judge it all the same (default false)"`
+	ExcludePatterns []string `json:"exclude_patterns,omitempty" jsonschema:"globs of files that stay; they win over include_patterns"`
+	DryRun          bool     `json:"dry_run,omitempty" jsonschema:"only list the files that would be deleted; policies judge it all the same (default false)"`
 }
 
 // DeleteSummary counts the work of delete_files_batch.
@@ -27,7 +27,7 @@ type DeleteSummary struct {
 
 // DeleteFilesBatchDetails is the result of delete_files_batch. Each list has at most 1000 entries.
 type DeleteFilesBatchDetails struct {
-	DeletedFiles       []DeletedFile `json:"deleted_files" jsonschema:"what went; with dry_run, what would go"`
+	DeletedFiles       []DeletedFile `json:"deleted_files" jsonschema:"the deleted files; with dry_run, those that would be deleted"`
 	RemovedDirectories []string      `json:"removed_directories" jsonschema:"directories that this left empty and that went, too, relative to base_path"`
 	SkippedFiles       []Skipped     `json:"skipped_files"`
 	Errors             []Problem     `json:"errors"`

@@ -32,7 +32,7 @@ type ReadDocstringDetails struct {
 	Docstring    string            `json:"docstring" jsonschema:"without its indentation; empty when there is none"`
 	Line         int               `json:"line" jsonschema:"where it is defined"`
 	Functions    []docstring.Entry `json:"functions,omitempty" jsonschema:"the module's public functions with the first line of their docstrings; only for the module"`
-	Note         string            `json:"note,omitempty" jsonschema:"what is left out"`
+	Note         string            `json:"note,omitempty" jsonschema:"omitted parts"`
 }
 
 type readDocstring struct {

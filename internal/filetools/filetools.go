@@ -43,7 +43,7 @@ type Result struct {
 // Problem is one file of several with which something was wrong.
 type Problem struct {
 	Path  string `json:"path" jsonschema:"the file"`
-	Error string `json:"error" jsonschema:"what went wrong with it"`
+	Error string `json:"error" jsonschema:"the error"`
 }
 
 // Skipped is one file of several that was left as it is.

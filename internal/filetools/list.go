@@ -27,7 +27,7 @@ type ListDirectoryDetails struct {
 	Path     string    `json:"path" jsonschema:"the directory, absolute"`
 	Total    int       `json:"total" jsonschema:"entries, also those that the list does not show"`
 	Entries  []Entry   `json:"entries" jsonschema:"sorted by path, at most 1000"`
-	Note     string    `json:"note,omitempty" jsonschema:"what the list leaves out"`
+	Note     string    `json:"note,omitempty" jsonschema:"omissions of the list"`
 	Problems []Problem `json:"problems,omitempty" jsonschema:"directories that could not be read"`
 }
 

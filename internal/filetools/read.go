@@ -36,7 +36,7 @@ type ReadFileDetails struct {
 	Offset     int    `json:"offset" jsonschema:"lines before the content"`
 	LineCount  int    `json:"line_count" jsonschema:"lines in the content"`
 	NextOffset *int   `json:"next_offset,omitempty" jsonschema:"offset that continues where the content ends; absent at the end of the file"`
-	Note       string `json:"note,omitempty" jsonschema:"what of the file the content does not show"`
+	Note       string `json:"note,omitempty" jsonschema:"parts of the file that the content does not show"`
 }
 
 type readFile struct {

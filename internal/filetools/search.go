@@ -45,8 +45,8 @@ type SearchFilesDetails struct {
 	Matches  int       `json:"matches" jsonschema:"matching lines"`
 	Matching int       `json:"matching_files" jsonschema:"files with such lines"`
 	Searched int       `json:"searched_files" jsonschema:"text files that were read"`
-	Note     string    `json:"note,omitempty" jsonschema:"what the result leaves out, and why"`
-	Problems []Problem `json:"problems,omitempty" jsonschema:"what could not be read"`
+	Note     string    `json:"note,omitempty" jsonschema:"omissions of the result, with the reason"`
+	Problems []Problem `json:"problems,omitempty" jsonschema:"files that could not be read"`
 	Found    string    `json:"found" jsonschema:"path:line:text for each match, path-line-text for the lines around it; with files_only a path each"`
 }
 

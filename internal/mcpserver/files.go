@@ -15,18 +15,18 @@ import (
 type fileResult[Details any] struct {
 	Success   bool     `json:"success"`
 	Operation string   `json:"operation"`
-	Details   *Details `json:"details,omitempty" jsonschema:"What was done, or seen; absent when nothing was."`
-	Error     string   `json:"error,omitempty" jsonschema:"Why it was refused, or what went wrong."`
+	Details   *Details `json:"details,omitempty" jsonschema:"The results; absent when nothing was done."`
+	Error     string   `json:"error,omitempty" jsonschema:"The reason of the refusal, or the error."`
 	verdict
 }
 
 // batchResult is fileResult of a tool for many files.
 type batchResult[Summary, Details any] struct {
-	Success   bool     `json:"success" jsonschema:"False when nothing of what it should do was done."`
+	Success   bool     `json:"success" jsonschema:"False when nothing was done."`
 	Operation string   `json:"operation"`
 	Summary   *Summary `json:"summary,omitempty"`
-	Details   *Details `json:"details,omitempty" jsonschema:"What was done with which file; absent when nothing was."`
-	Error     string   `json:"error,omitempty" jsonschema:"Why it was refused, or what went wrong."`
+	Details   *Details `json:"details,omitempty" jsonschema:"The results by file; absent when nothing was done."`
+	Error     string   `json:"error,omitempty" jsonschema:"The reason of the refusal, or the error."`
 	verdict
 }
 

@@ -11,15 +11,15 @@ import (
 // verdict is the part of a result that describes the decision. All tools have it.
 type verdict struct {
 	DecisionID string    `json:"decision_id,omitempty" jsonschema:"Names the decision in the audit log; absent when nothing had to be decided."`
-	Effect     string    `json:"effect" choices:"allow|ask|deny|none" jsonschema:"What the policies said; none when nothing had to be decided."`
+	Effect     string    `json:"effect" choices:"allow|ask|deny|none" jsonschema:"The decision of the policies; none when nothing had to be decided."`
 	Mode       string    `json:"mode,omitempty" choices:"monitor" jsonschema:"Decisions are recorded and refuse nothing."`
-	Reasons    []reason  `json:"reasons,omitempty" jsonschema:"Why; also the warnings about what was allowed."`
+	Reasons    []reason  `json:"reasons,omitempty" jsonschema:"The reasons; also warnings about allowed parts."`
 	Runner     string    `json:"runner,omitempty" jsonschema:"Where it runs: local, docker, …"`
-	Isolation  string    `json:"isolation,omitempty" jsonschema:"What confines it there: none, namespace, container or remote."`
+	Isolation  string    `json:"isolation,omitempty" jsonschema:"The confinement there: none, namespace, container or remote."`
 	Approval   *approved `json:"approval,omitempty" jsonschema:"The answer of the person who was asked."`
-	HowToAllow string    `json:"how_to_allow,omitempty" jsonschema:"What a person can do to allow it."`
+	HowToAllow string    `json:"how_to_allow,omitempty" jsonschema:"Ways for a person to allow it."`
 	Held       []held    `json:"held,omitempty" jsonschema:"Files held or refused: programs would obey them."`
-	Fault      string    `json:"fault,omitempty" jsonschema:"Names in the audit log what of sallyport broke."`
+	Fault      string    `json:"fault,omitempty" jsonschema:"The id of a fault of sallyport, as in the audit log."`
 }
 
 // reason is one finding of one rule, without the operator's files and patterns.
@@ -29,14 +29,14 @@ type reason struct {
 	Severity    string `json:"severity"`
 	Title       string `json:"title"`
 	Message     string `json:"message"`
-	Remediation string `json:"remediation" jsonschema:"What to do instead."`
+	Remediation string `json:"remediation" jsonschema:"The alternative."`
 }
 
 // held is a file that a command left and that was moved aside.
 type held struct {
 	Path    string `json:"path"`
 	Message string `json:"message" jsonschema:"Why."`
-	Left    string `json:"left" jsonschema:"What stands in its place."`
+	Left    string `json:"left" jsonschema:"The text in its place."`
 }
 
 // approved is a person's answer.

@@ -53,7 +53,7 @@ type commandResult struct {
 	Success         bool    `json:"success" jsonschema:"It ran to its end and exited with 0."`
 	ExitCode        int     `json:"exit_code" jsonschema:"Exit status; 128+n after signal n; -1 when it did not run or did not end by itself."`
 	Stdout          string  `json:"stdout"`
-	Stderr          string  `json:"stderr" jsonschema:"What the command wrote there; after it, or in its place, why it was refused or ended."`
+	Stderr          string  `json:"stderr" jsonschema:"The output of the command there; after it, or in its place, why it was refused or ended."`
 	ExecutionTime   float64 `json:"execution_time" jsonschema:"Seconds."`
 	Command         string  `json:"command" jsonschema:"The text that was judged and run."`
 	WorkDir         string  `json:"work_dir"`

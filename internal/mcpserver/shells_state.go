@@ -22,7 +22,7 @@ type shellStatusFields struct {
 	TimedOut        bool    `json:"timed_out,omitempty"`
 	Reason          string  `json:"reason,omitempty" jsonschema:"Why we ended it, if we did."`
 	DecisionID      string  `json:"decision_id" jsonschema:"Names in the audit log the decision by which it was started."`
-	Note            string  `json:"note,omitempty" jsonschema:"What went wrong with it."`
+	Note            string  `json:"note,omitempty" jsonschema:"The error."`
 }
 
 func statusOf(s background.Shell) shellStatusFields {

@@ -26,5 +26,6 @@ func passes(err error) error {
 		return nil
 	}
 	// The text alone: a caller that unwrapped the error could take it for "no sandbox here" and run without one.
-	return errors.New("start sandbox: the machine is short of processes, memory, space or time: end what takes it up, or raise local.pids: " + err.Error())
+	return errors.New("start sandbox: the machine is short of processes, memory, space or time: " +
+		"end programs that use it, or raise local.pids: " + err.Error())
 }

@@ -72,7 +72,8 @@ func packDir(tw *tar.Writer, dir string) error {
 			return nil
 		}
 		if total += info.Size(); total > maxContext {
-			return fmt.Errorf("%s holds more than %d MiB: put the Dockerfile in a directory of its own, or name in .dockerignore what it does not need", dir, maxContext>>20)
+			return fmt.Errorf("%s holds more than %d MiB: put the Dockerfile in a directory of its own, "+
+				"or name the files that it does not need in .dockerignore", dir, maxContext>>20)
 		}
 		return packFile(tw, path, filepath.ToSlash(name), info)
 	})

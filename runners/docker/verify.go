@@ -81,14 +81,15 @@ func (v *environment) verify() error {
 			continue // the user of commands does not get there either
 		}
 		if err != nil || !ok {
-			return fmt.Errorf("container %s: at %s it does not show what was granted: it was replaced meanwhile: %w", v.p.name, b.Target, errors.Join(err, errMoved))
+			return fmt.Errorf("container %s: at %s it does not show the granted place: it was replaced "+
+				"meanwhile: %w", v.p.name, b.Target, errors.Join(err, errMoved))
 		}
 	}
 	return nil
 }
 
 // errMoved is wrapped by the error of a mount behind which lies something else by now.
-var errMoved = errors.New("look who changes the granted places")
+var errMoved = errors.New("find the program that changes the granted places")
 
 // mounted looks whether all mounts are there, by the container's own table.
 func (v *environment) mounted() error {

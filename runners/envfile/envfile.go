@@ -56,7 +56,7 @@ func parse(b []byte) (map[string]string, error) {
 			return nil, fmt.Errorf("%q: not a variable that a process can have", name)
 		}
 		if Hijacks(name) {
-			return nil, fmt.Errorf("%s would make commands run what was not judged: remove it", name)
+			return nil, fmt.Errorf("%s would make commands run unjudged code: remove it", name)
 		}
 	}
 	return values, nil

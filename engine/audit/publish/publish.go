@@ -227,7 +227,7 @@ func (p *Publisher) remember(name string, size int64, signed []byte, failed erro
 	}
 	text, err := json.MarshalIndent(all, "", "\t")
 	if err != nil {
-		return fmt.Errorf("note what was published: %w", err)
+		return fmt.Errorf("note the published checkpoint: %w", err)
 	}
 	return replace(filepath.Join(p.o.Dir, stateName), append(text, '\n'))
 }
@@ -236,14 +236,14 @@ func (p *Publisher) remember(name string, size int64, signed []byte, failed erro
 func replace(name string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
 	if err != nil {
-		return fmt.Errorf("note what was published: %w", err)
+		return fmt.Errorf("note the published checkpoint: %w", err)
 	}
 	_, err = f.Write(text)
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), name)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("note what was published: %w", err), os.Remove(f.Name()))
+		return errors.Join(fmt.Errorf("note the published checkpoint: %w", err), os.Remove(f.Name()))
 	}
 	return nil
 }
@@ -262,7 +262,7 @@ func Read(dir string) ([]Taken, error) {
 		err = json.Unmarshal(text, &all)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read what was published: %w", err)
+		return nil, fmt.Errorf("read the note of the published checkpoint: %w", err)
 	}
 	return all, nil
 }

@@ -175,6 +175,8 @@ type Command struct {
 	// obey a file (package engine/obeyed), in a directory that was there before it. It may take as long as
 	// a decision. An environment that cannot ask makes every name.
 	MayMake func(path string) bool
+	// Seen are the files on the way to WorkDir, if the environment told them with the variables.
+	Seen map[string]facts.Node
 }
 
 // Process is a running command.

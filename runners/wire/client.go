@@ -18,6 +18,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/facts/disk"
 )
 
 // Options configure Connect, besides the stream.
@@ -192,19 +193,25 @@ func (e *Environment) broke(why error) error {
 	return e.Err()
 }
 
-// Prepare asks for the environment of a command in a directory. The text is not sent.
+// Prepare asks for the environment of a command in a directory, and for the files on the way to that. The
+// text is not sent.
 func (e *Environment) Prepare(text, workDir string) (engine.Command, error) {
-	r, err := e.call(request{Op: opEnviron, Path: exact(workDir)})
+	ways := []string{workDir, disk.Join(workDir, disk.AnyName)}
+	r, err := e.call(request{Op: opEnviron, Path: exact(workDir), Paths: exacts(ways)})
 	if err != nil {
 		return engine.Command{}, fmt.Errorf("prepare command: %w", err)
 	}
 	if len(r.Env) > maxVariables {
 		return engine.Command{}, e.broke(violation("environment of %d variables", len(r.Env)))
 	}
+	seen, err := e.nodes(r, len(ways))
+	if err != nil {
+		return engine.Command{}, err
+	}
 	if e.o.Prefixed != nil {
 		text = e.o.Prefixed(text, e.place.POSIX)
 	}
-	return engine.Command{Text: text, WorkDir: workDir, Env: plains(r.Env)}, nil
+	return engine.Command{Text: text, WorkDir: workDir, Env: r.Env, Seen: seen}, nil
 }
 
 // FS shows the files of the place, as its processes see them.

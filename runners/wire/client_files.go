@@ -38,17 +38,23 @@ func (f remoteFS) Walk(paths []string) map[string]facts.Node {
 	q := f.ask(opWalk, "")
 	q.Paths = exacts(paths)
 	r, err := f.e.call(q)
-	if err == nil && len(r.Nodes) > maxNodes {
-		err = f.e.broke(violation("%d files on the ways to %d", len(r.Nodes), len(paths)))
-	}
 	if err != nil {
 		return nil
+	}
+	found, _ := f.e.nodes(r, len(paths)) // the environment is broken by an error
+	return found
+}
+
+// nodes returns the nodes on the ways to so many paths.
+func (e *Environment) nodes(r reply, paths int) (map[string]facts.Node, error) {
+	if len(r.Nodes) > maxNodes {
+		return nil, e.broke(violation("%d files on the ways to %d", len(r.Nodes), paths))
 	}
 	found := make(map[string]facts.Node, len(r.Nodes))
 	for _, n := range r.Nodes {
 		found[string(n.Path)] = facts.Node{Exists: n.Exists, Absent: n.Absent, Mode: fs.FileMode(n.Bits), Link: string(n.Link)}
 	}
-	return found
+	return found, nil
 }
 
 // factEntries is how many entries of a directory facts are shown. They give up on far smaller ones, and

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -104,6 +105,37 @@ func (e *exact) UnmarshalJSON(b []byte) error {
 	raw, err := base64.StdEncoding.Strict().DecodeString(list[0])
 	*e = exact(raw)
 	return err
+}
+
+// variables are NAME=value texts, sent as one with a NUL behind each: a list of texts takes longer to read.
+type variables []string
+
+// MarshalJSON writes one exact text.
+func (v variables) MarshalJSON() ([]byte, error) {
+	var b strings.Builder
+	for _, s := range v {
+		if strings.ContainsRune(s, 0) {
+			return nil, errors.New("a variable contains NUL")
+		}
+		b.WriteString(s)
+		b.WriteByte(0)
+	}
+	return exact(b.String()).MarshalJSON()
+}
+
+// UnmarshalJSON reads it.
+func (v *variables) UnmarshalJSON(b []byte) error {
+	var all exact
+	if err := all.UnmarshalJSON(b); err != nil {
+		return err
+	}
+	*v = strings.Split(string(all), "\x00")
+	last := len(*v) - 1
+	if (*v)[last] != "" {
+		return errors.New("want a NUL behind each variable")
+	}
+	*v = (*v)[:last]
+	return nil
 }
 
 func exacts(list []string) []exact {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -53,7 +54,7 @@ func TestFrameIsStrict(t *testing.T) {
 // FuzzReadFrame reads what either side may send. What is understood means the same when it is sent on.
 func FuzzReadFrame(f *testing.F) {
 	for _, seed := range []string{
-		`{"for":"process","process":1}`, `{"start":{"id":"a","text":["/w=="],"work_dir":"/","env":["A=b"],"timeout":1,"grace":0,"output":9}}`,
+		`{"for":"process","process":1}`, `{"start":{"id":"a","text":["/w=="],"work_dir":"/","env":"A=b\u0000","timeout":1,"grace":0,"output":9}}`,
 		`{"exit":{"code":0,"duration":1,"user":0,"system":0,"max_rss":0,"stdout":{"bytes":1,"dropped":0,"sha256":""},"stderr":{"bytes":0,"dropped":0,"sha256":""}}}`,
 		`{"op":"fs.lstat","path":"/x"}`, `{"info":{"name":"x","size":1,"mode":420,"sec":1,"nano":2}}`, `{"entries":[{"name":"a","type":0}],"more":true}`,
 		`{"workspace":"/","venv":"","env":null}`, `{"error":{"is":"not_exist","text":"no"}}`,
@@ -194,3 +195,24 @@ func TestInfo(t *testing.T) {
 
 // streamless is a stream of which nothing is known.
 var streamless engine.Stream
+
+// A NUL in a variable would make two of it.
+func TestVariables(t *testing.T) {
+	t.Parallel()
+	for _, want := range []variables{{}, {"A=b"}, {"A=b", "", "C=\xff\"d\n"}} {
+		text, err := json.Marshal(want)
+		var back variables
+		if err != nil || json.Unmarshal(text, &back) != nil || !slices.Equal(back, want) {
+			t.Errorf("%q became %q by %s: %v", want, back, text, err)
+		}
+	}
+	if text, err := json.Marshal(variables{"A=b\x00LD_PRELOAD=x"}); err == nil {
+		t.Errorf("a variable with NUL is sent: %s", text)
+	}
+	for _, text := range []string{`"A=b"`, `["A=b"]`, `[]`, `1`} {
+		var v variables
+		if err := json.Unmarshal([]byte(text), &v); err == nil {
+			t.Errorf("%s is read as %q", text, v)
+		}
+	}
+}

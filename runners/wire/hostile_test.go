@@ -317,8 +317,8 @@ func (void) Write(_ string, content io.Reader, _ engine.WriteOptions) (int64, er
 func FuzzServe(f *testing.F) {
 	f.Add(framed(`{"for":"calls"}`), false)
 	f.Add([]byte(string(framed(`{"for":"calls"}`))+string(framed(`{"op":"environ","path":"/"}`))), false)
-	f.Add([]byte(string(framed(`{"for":"process","process":1}`))+string(framed(`{"start":{"id":"a","text":"true","work_dir":"/","env":null,"timeout":1,"grace":0,"output":9}}`))), false)
-	f.Add([]byte(string(framed(`{"for":"process","process":1}`))+string(framed(`{"start":{"id":"a","text":"true","work_dir":"/","env":null,"timeout":1,"grace":0,"output":9}}`))+
+	f.Add([]byte(string(framed(`{"for":"process","process":1}`))+string(framed(`{"start":{"id":"a","text":"true","work_dir":"/","env":"","timeout":1,"grace":0,"output":9}}`))), false)
+	f.Add([]byte(string(framed(`{"for":"process","process":1}`))+string(framed(`{"start":{"id":"a","text":"true","work_dir":"/","env":"","timeout":1,"grace":0,"output":9}}`))+
 		string(framed(`{"signal":"SIGINT"}`))+string(framed(`{"resize":{"rows":24,"columns":80}}`))), false)
 	f.Add(binary.BigEndian.AppendUint32([]byte{0, 0, 0, 1, 0, 0, 0, 3}, 7), true)
 	f.Fuzz(func(t *testing.T, data []byte, below bool) {

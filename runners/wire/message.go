@@ -36,7 +36,7 @@ type start struct {
 	ID        exact         `json:"id"`
 	Text      exact         `json:"text"`
 	WorkDir   exact         `json:"work_dir"`
-	Env       []exact       `json:"env"`
+	Env       variables     `json:"env"`
 	Timeout   time.Duration `json:"timeout"`
 	Grace     time.Duration `json:"grace"`
 	Output    int           `json:"output"`
@@ -68,7 +68,7 @@ type size struct {
 
 func startOf(c engine.Command) *start {
 	return &start{
-		ID: exact(c.ID), Text: exact(c.Text), WorkDir: exact(c.WorkDir), Env: exacts(c.Env),
+		ID: exact(c.ID), Text: exact(c.Text), WorkDir: exact(c.WorkDir), Env: c.Env,
 		Timeout: c.Timeout, Grace: c.Grace, Output: c.Output, SeeStdout: c.Stdout != nil, SeeStderr: c.Stderr != nil,
 		Joined: c.Joined, Elevated: c.Elevated, Stdin: c.Stdin != nil, Terminal: (*size)(c.Terminal), Ask: c.MayMake != nil,
 	}
@@ -76,7 +76,7 @@ func startOf(c engine.Command) *start {
 
 func (s *start) command() engine.Command {
 	return engine.Command{
-		ID: string(s.ID), Text: string(s.Text), WorkDir: string(s.WorkDir), Env: plains(s.Env),
+		ID: string(s.ID), Text: string(s.Text), WorkDir: string(s.WorkDir), Env: s.Env,
 		Timeout: s.Timeout, Grace: s.Grace, Output: s.Output, Joined: s.Joined, Elevated: s.Elevated, Terminal: (*engine.WindowSize)(s.Terminal),
 	}
 }
@@ -164,7 +164,7 @@ const (
 type request struct {
 	Op      string  `json:"op"`
 	Path    exact   `json:"path"`
-	Paths   []exact `json:"paths,omitempty"`  // of walk
+	Paths   []exact `json:"paths,omitempty"`  // of walk and environ
 	Target  exact   `json:"target,omitempty"` // of a link
 	Limit   int     `json:"limit,omitempty"`  // bytes to read or entries to list
 	Mode    uint32  `json:"mode,omitempty"`   // permission bits
@@ -176,14 +176,14 @@ type request struct {
 
 // reply answers it.
 type reply struct {
-	Error   *failure `json:"error,omitempty"`
-	Env     []exact  `json:"env,omitempty"`
-	Info    *info    `json:"info,omitempty"`
-	Target  exact    `json:"target,omitempty"`
-	Entries []entry  `json:"entries,omitempty"`
-	Nodes   []node   `json:"nodes,omitempty"`
-	More    bool     `json:"more,omitempty"` // another reply with more entries follows
-	Content []byte   `json:"content,omitempty"`
-	Whole   bool     `json:"whole,omitempty"`
-	Bytes   int64    `json:"bytes,omitempty"`
+	Error   *failure  `json:"error,omitempty"`
+	Env     variables `json:"env,omitzero"`
+	Info    *info     `json:"info,omitempty"`
+	Target  exact     `json:"target,omitempty"`
+	Entries []entry   `json:"entries,omitempty"`
+	Nodes   []node    `json:"nodes,omitempty"`
+	More    bool      `json:"more,omitempty"` // another reply with more entries follows
+	Content []byte    `json:"content,omitempty"`
+	Whole   bool      `json:"whole,omitempty"`
+	Bytes   int64     `json:"bytes,omitempty"`
 }

@@ -64,13 +64,13 @@ func TestOrders(t *testing.T) {
 		"negative size":    {order: `{"resize":{"rows":-1,"columns":80}}`, killed: "terminal of -1 rows"},
 		"endless size":     {order: `{"resize":{"rows":1e99,"columns":80}}`, killed: "connection to sallyport ended"},
 		"no size":          {order: `{"resize":{}}`, killed: "terminal of 0 rows"},
-		"another start":    {order: `{"start":{"id":"b","text":"true","work_dir":"/","env":null,"timeout":1,"grace":0,"output":9}}`, killed: "connection to sallyport ended"},
+		"another start":    {order: `{"start":{"id":"b","text":"true","work_dir":"/","env":"","timeout":1,"grace":0,"output":9}}`, killed: "connection to sallyport ended"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := &running{sent: make(chan string, 1), killed: make(chan string, 1)}
 			st := r.serve(t)
-			for _, frame := range []string{`{"start":{"id":"a","text":"true","work_dir":"/","env":null,"timeout":1,"grace":0,"output":9}}`, tc.order} {
+			for _, frame := range []string{`{"start":{"id":"a","text":"true","work_dir":"/","env":"","timeout":1,"grace":0,"output":9}}`, tc.order} {
 				if _, err := st.Write(framed(frame)); err != nil {
 					t.Fatal(err)
 				}

@@ -48,7 +48,7 @@ func (s *server) answer(q request) (r reply) {
 	case opEnviron:
 		var c engine.Command
 		if c, err = s.env.Prepare("", path); err == nil {
-			r.Env = exacts(c.Env)
+			r.Env, r.Nodes = c.Env, nodesOf(walk(seen, plains(q.Paths)))
 		}
 	case opLstat:
 		look(seen.Lstat(path))

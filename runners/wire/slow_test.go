@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"net"
 	"os"
 	"strings"
@@ -43,7 +44,7 @@ func TestSlowSupervisor(t *testing.T) {
 			answer := reply{Info: &info{File: "x"}}
 			switch q.Op {
 			case opEnviron:
-				answer = reply{Env: []exact{"PATH=/bin"}}
+				answer = reply{Env: variables{"PATH=/bin"}}
 			case opWalk:
 				answer = reply{}
 				fallthrough
@@ -101,5 +102,52 @@ func TestSlowSupervisor(t *testing.T) {
 	}
 	if _, err := env.FS().Lstat("/x"); err != nil {
 		t.Errorf("somebody with time is not answered: %v", err)
+	}
+}
+
+// TestOneQuestion counts the questions by which facts become known: one for the environment of a command and
+// its working directory, and one more for all of its operands.
+func TestOneQuestion(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	env := liar(t, func(st net.Conn, _ opening) {
+		for {
+			var q request
+			if readFrame(st, &q) != nil {
+				return
+			}
+			asked.Add(1)
+			answer := reply{Error: failureOf(fs.ErrNotExist)}
+			if len(q.Paths) > 0 {
+				answer = reply{Env: variables{"PATH=/bin"}}
+				for _, p := range append(q.Paths, "/", "/srv") {
+					dir := p == "/" || p == "/srv" || p == "/srv/work"
+					answer.Nodes = append(answer.Nodes, node{Path: p, Exists: dir, Absent: !dir, Bits: uint32(fs.ModeDir)})
+				}
+			}
+			if writeFrame(st, answer) != nil {
+				return
+			}
+		}
+	})
+	f := fixed{env}
+	g, err := engine.New(engine.Options{
+		Layout: facts.Layout{Workspace: "/srv/work"}, Evaluators: []engine.Evaluator{f}, Runner: f, Recorder: f,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		text string
+		want int64
+	}{{"true", 0}, {"true", 1}, {"ls a b c", 2}} { // the first check looks at the place
+		asked.Store(0)
+		out, err := g.Check(await.Context(t), engine.Request{Tool: "execute_command", Command: tc.text})
+		if err != nil || out.Fault != nil || out.Decision.Effect != engine.Allow {
+			t.Fatalf("%s: %+v, %v, %v", tc.text, out.Decision, out.Fault, err)
+		}
+		if got := asked.Load(); tc.want > 0 && got != tc.want {
+			t.Errorf("%s: %d questions, want %d", tc.text, got, tc.want)
+		}
 	}
 }

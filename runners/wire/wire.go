@@ -43,7 +43,7 @@ package wire
 import "time"
 
 // Version is the version of the protocol. Both sides must have the same.
-const Version = 5
+const Version = 6
 
 const (
 	// greeting begins the line by which each side names itself.

@@ -57,6 +57,7 @@ type build struct {
 func (b *Builder) Build(req facts.Ask) *facts.Input {
 	work := b.WorkDir(req.Request.WorkDir)
 	view := b.ViewOf(b.Files, readSteps)
+	view.Know(req.Seen)
 	ofTool := len(req.Touches) > 0 || strings.HasPrefix(req.Request.Tool, facts.MCPTool)
 	if req.Request.Command == "" && ofTool {
 		return b.build(req, view, work, &shell.Program{Certainty: value.Exact}, nil)
@@ -89,10 +90,10 @@ func (b *Builder) build(
 	in.Request.WorkDir = work
 	in.Request.Env = sortedKeys(req.Env)
 	if prog != nil {
-		v.Foresee(append(likely(prog), work)...)
+		v.Foresee(append(likely(prog), work, disk.Join(work, disk.AnyName))...)
 	}
 	real, n := v.Real(work, false)
-	in.Request.WorkDirState = b.dirState(real, n)
+	in.Request.WorkDirState = b.dirState(v, real, n)
 	in.Request.WorkDirAllowed = b.Permission(real) != "none"
 	in.Shell = facts.Shell{Parsed: err == nil && prog != nil, Certainty: value.Unknown.String(), Legacy: legacy(req.Request.Command)}
 	if err != nil {
@@ -115,7 +116,7 @@ func (b *Builder) build(
 	return in
 }
 
-func (b *Builder) dirState(real string, n disk.Node) string {
+func (b *Builder) dirState(v *disk.View, real string, n disk.Node) string {
 	switch {
 	case real == "" || !n.Exists:
 		return "missing"
@@ -123,7 +124,11 @@ func (b *Builder) dirState(real string, n disk.Node) string {
 		return "not_a_dir"
 	}
 	// Looking for any name in a directory tells whether one may enter it, without reading it.
-	if _, err := b.Files.Lstat(disk.Join(real, "x")); errors.Is(err, fs.ErrPermission) {
+	probe := disk.Join(real, disk.AnyName)
+	if n := v.Nodes[probe]; n.Exists || n.Absent {
+		return "dir"
+	}
+	if _, err := b.Files.Lstat(probe); errors.Is(err, fs.ErrPermission) {
 		return "unreadable"
 	}
 	return "dir"

@@ -47,9 +47,14 @@ func (v *View) Foresee(paths ...string) {
 	if len(wanted) == 0 {
 		return
 	}
-	for p, n := range far.Walk(wanted) {
+	v.Know(far.Walk(wanted))
+}
+
+// Know takes nodes from others. The view keeps its own.
+func (v *View) Know(nodes map[string]facts.Node) {
+	for p, n := range nodes {
 		if _, known := v.Nodes[p]; !known {
-			v.Nodes[p] = Node{Exists: n.Exists, Mode: n.Mode, Link: n.Link}
+			v.Nodes[p] = Node{Exists: n.Exists, Absent: n.Absent, Mode: n.Mode, Link: n.Link}
 		}
 	}
 }
@@ -102,6 +107,9 @@ func (k known) Mode() fs.FileMode  { return k.mode }
 func (k known) ModTime() time.Time { return time.Time{} }
 func (k known) IsDir() bool        { return k.mode.IsDir() }
 func (k known) Sys() any           { return nil }
+
+// AnyName is the name by which facts look whether a directory may be entered.
+const AnyName = "x"
 
 // MaxForeseen bounds the paths of one journey. Further ones are asked for when they are needed.
 const MaxForeseen = 500

@@ -73,6 +73,7 @@ type View struct {
 // Node is a file at a path, or none.
 type Node struct {
 	Exists bool
+	Absent bool // it surely does not exist; never set by Look
 	Mode   fs.FileMode
 	Link   string // target of a symbolic link
 	Lost   bool   // a link that leads nobody knows where

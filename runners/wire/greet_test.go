@@ -2,7 +2,10 @@ package wire
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -32,5 +35,17 @@ func TestSettingsArrive(t *testing.T) {
 	}
 	if diff := cmp.Diff(s, h.settings()); diff != "" {
 		t.Errorf("(-sent +arrived)\n%s", diff)
+	}
+}
+
+// TestGuideVersion: the manifest in the guide states the version of the protocol that this build speaks.
+func TestGuideVersion(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/runners.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("\ninterface: %d ", Version)
+	if !strings.Contains(string(guide), want) {
+		t.Errorf("docs/runners.md has no line %q", want[1:])
 	}
 }

@@ -295,7 +295,7 @@ func (d *doctor) runner(ctx context.Context, l *config.Loaded) {
 	}
 	d.container(l, tried)
 	if tried.Isolation == "none" {
-		d.add("confinement", "warn", "commands that are allowed run as you, with all that you may do",
+		d.add("confinement", "warn", "commands that are allowed run as you, not confined",
 			"use runner: docker, or a sandbox (docs/environments.md), or run agents as a user of their own")
 	}
 }

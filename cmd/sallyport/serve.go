@@ -159,7 +159,7 @@ func (a *app) serve(ctx context.Context, idle time.Duration) (err error) {
 				cancel()
 				return resident.Answer{Out: []byte("stopped")}
 			case slices.Equal(c.Args, askState):
-				return resident.Answer{Out: fmt.Appendf(nil, "process %d, since %s, %d gates", os.Getpid(),
+				return resident.Answer{Out: fmt.Appendf(nil, "process %d, since %s, gates: %d", os.Getpid(),
 					began.UTC().Format(time.RFC3339), gates.Len())}
 			}
 			return answer(ctx, gates, c)

@@ -20,8 +20,8 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/wire"
 )
 
-// mortal is an engine of one test, which may die.
-type mortal struct {
+// dyingEngine is an engine of one test, which may die.
+type dyingEngine struct {
 	t    *testing.T
 	dir  string
 	data string
@@ -29,16 +29,16 @@ type mortal struct {
 	said bytes.Buffer
 }
 
-// newMortal starts an engine with the little of the tests' image in it that is needed. data is its place for
+// newDyingEngine starts an engine with the little of the tests' image in it that is needed. data is its place for
 // images and containers; "" for one below a directory of its own.
-func newMortal(t *testing.T, data string) *mortal {
+func newDyingEngine(t *testing.T, data string) *dyingEngine {
 	t.Helper()
 	leftout.Command(t, "dockerd")
 	ref := image(t)
 	dir, err := os.MkdirTemp("", "sp-engine-") // short: it holds sockets
 	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	m := &mortal{t: t, dir: dir, data: data}
+	m := &dyingEngine{t: t, dir: dir, data: data}
 	if data == "" {
 		m.data = filepath.Join(dir, "data")
 	}
@@ -65,9 +65,9 @@ for p in sh bash head rm sleep setsid; do at=$(command -v $p); echo "$at"; echo 
 sort -u | tar -chf - --no-recursion --ignore-failed-read -T - 2>/dev/null`
 )
 
-func (m *mortal) host() string { return "unix://" + m.dir + "/docker.sock" }
+func (m *dyingEngine) host() string { return "unix://" + m.dir + "/docker.sock" }
 
-func (m *mortal) start() {
+func (m *dyingEngine) start() {
 	m.t.Helper()
 	m.cmd = exec.Command("dockerd", "--data-root", m.data, "--exec-root", m.dir+"/exec", "--pidfile", m.dir+"/pid", "-H", m.host(),
 		"--bridge=none", "--iptables=false", "--ip-forward=false", "--ip-masq=false")
@@ -80,13 +80,13 @@ func (m *mortal) start() {
 	}
 }
 
-func (m *mortal) tail() string {
+func (m *dyingEngine) tail() string {
 	lines := strings.Split(m.said.String(), "\n")
 	return strings.Join(lines[max(0, len(lines)-10):], "\n")
 }
 
 // die ends the engine as a crash does. Its containers go on.
-func (m *mortal) die() {
+func (m *dyingEngine) die() {
 	m.t.Helper()
 	must(m.t, m.cmd.Process.Kill())
 	_ = m.cmd.Wait()
@@ -96,7 +96,7 @@ func (m *mortal) die() {
 }
 
 // end takes everything away that the engine started.
-func (m *mortal) end() {
+func (m *dyingEngine) end() {
 	_ = m.cmd.Process.Signal(syscall.SIGTERM)
 	_ = m.cmd.Process.Signal(syscall.SIGCONT) // a failed test may have left it stopped
 	_ = m.cmd.Wait()                          // it gives its containers 15 seconds
@@ -112,7 +112,7 @@ func (m *mortal) end() {
 }
 
 // own are the processes that name the engine's directory: its containerd and the shims.
-func (m *mortal) own() (pids []int) {
+func (m *dyingEngine) own() (pids []int) {
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
@@ -124,7 +124,7 @@ func (m *mortal) own() (pids []int) {
 }
 
 // options are those of a runner that uses this engine.
-func (m *mortal) options(h *home) docker.Options {
+func (m *dyingEngine) options(h *home) docker.Options {
 	o := h.container(m.t)
 	o.Host, o.Image = m.host(), packedImage
 	return o
@@ -148,7 +148,7 @@ func lasting(t *testing.T, env engine.Environment, h *home, timeout time.Duratio
 func TestEngineDies(t *testing.T) {
 	leftout.NeedRoot(t)
 	t.Parallel()
-	m := newMortal(t, "")
+	m := newDyingEngine(t, "")
 	h := newHome(t)
 	r := contain(t, m.options(h))
 	env := open(t, r, h.spec())
@@ -182,7 +182,7 @@ func TestEngineDies(t *testing.T) {
 func TestEngineStops(t *testing.T) {
 	leftout.NeedRoot(t)
 	t.Parallel()
-	m := newMortal(t, "")
+	m := newDyingEngine(t, "")
 	h := newHome(t)
 	r := contain(t, m.options(h))
 	env := open(t, r, h.spec())
@@ -200,7 +200,7 @@ func TestEngineStops(t *testing.T) {
 	again(t, h, r, env)
 }
 
-func cliAt(t *testing.T, m *mortal, words ...string) string {
+func cliAt(t *testing.T, m *dyingEngine, words ...string) string {
 	t.Helper()
 	return cli(t, append([]string{"-H", m.host()}, words...)...)
 }
@@ -213,7 +213,7 @@ func TestFullEngine(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { _ = os.Remove(data) })
 	mount(t, data, "-t", "tmpfs", "-o", "size=1g", "none")
-	m := newMortal(t, data)
+	m := newDyingEngine(t, data)
 	h := newHome(t)
 	o := m.options(h)
 	o.Writable = true

@@ -172,7 +172,7 @@ func TestFrontEqualsWholeProgram(t *testing.T) { // not parallel: it sets a vari
 				t.Errorf("%s: %q: the front says\n%s\nthe whole program\n%s", name, args, got, want)
 			}
 		}
-		answered := strings.Contains(h.said(t, "", full, "serve", "--status"), "1 gates")
+		answered := strings.Contains(h.said(t, "", full, "serve", "--status"), "gates: 1")
 		if answered != resident {
 			t.Errorf("%s: the resident process answered: %v", name, answered)
 		}
@@ -245,7 +245,7 @@ func TestFrontAnswersHooks(t *testing.T) {
 	if a, b := decisions.FindString(a), decisions.FindString(b); a != b || a == "" {
 		t.Errorf("%q and %q on record: %s", a, b, b)
 	}
-	if !strings.Contains(served.said(t, "", full, "serve", "--status"), "4 gates") {
+	if !strings.Contains(served.said(t, "", full, "serve", "--status"), "gates: 4") {
 		t.Error("the resident process has not answered")
 	}
 }
@@ -273,7 +273,7 @@ func TestFirstHookStartsProcess(t *testing.T) {
 	if got := h.said(t, denied, front, "hook", "claude-code"); !strings.Contains(got, `"deny"`) {
 		t.Error(got)
 	}
-	if got := h.said(t, "", full, "serve", "--status"); !strings.Contains(got, "1 gates") {
+	if got := h.said(t, "", full, "serve", "--status"); !strings.Contains(got, "gates: 1") {
 		t.Errorf("it did not answer: %s", got)
 	}
 	if got := h.said(t, "", front, "serve", "--stop"); !strings.Contains(got, "stopped") {
@@ -406,7 +406,7 @@ func TestFalseProcess(t *testing.T) {
 	if got := h.said(t, denied, front, "hook", "claude-code"); !strings.Contains(got, `"deny"`) {
 		t.Error(got)
 	}
-	if got := h.said(t, "", other, "serve", "--status"); !strings.Contains(got, "0 gates") {
+	if got := h.said(t, "", other, "serve", "--status"); !strings.Contains(got, "gates: 0") {
 		t.Errorf("the other program was asked: %s", got)
 	}
 }

@@ -121,7 +121,7 @@ func orUnknown(name string) string {
 // of a command of several lines, the text. typed tells that the person must type a word for it.
 func questionFor(c *call, r engine.ApprovalRequest) (q mcp.ElicitationParams, typed bool) {
 	var p page
-	what := whatWouldBeDone(c, r)
+	what := proposal(c, r)
 	agent := orUnknown(visible(r.Request.Subject.Agent))
 	p.line("%s: %s asks for approval of %s in %s:", headline(r, what), agent, c.tool.name, visible(r.WorkDir))
 	// A dialog may show the beginning only, and the beginning may be harmless.
@@ -195,8 +195,8 @@ func headline(r engine.ApprovalRequest, what []string) string {
 	return first.Rule + ": " + shortened(at, headlineLength) + where + more
 }
 
-// whatWouldBeDone shows the text that was judged or, for a file tool, its arguments.
-func whatWouldBeDone(c *call, r engine.ApprovalRequest) []string {
+// proposal shows the text that was judged or, for a file tool, its arguments.
+func proposal(c *call, r engine.ApprovalRequest) []string {
 	if r.Changes != nil {
 		return visibleLines(strings.Join(r.Changes.Lines(linkedMost), "\n"))
 	}

@@ -136,7 +136,7 @@ func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 	if errors.Is(err, errUnavailable) {
 		advice := "No sandbox can be made on this machine: \"sallyport doctor\" names the reason and the fix."
 		if !r.o.Required {
-			err = fmt.Errorf("%w, or set local.sandbox to none: commands then run as you, not confined", err)
+			err = fmt.Errorf("%w, or set local.sandbox to none (commands then run as you, not confined)", err)
 			advice += " Only your user decides whether commands run without one (local.sandbox: none)."
 		}
 		err = &engine.Advised{Err: err, Advice: advice}

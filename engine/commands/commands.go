@@ -175,7 +175,7 @@ var Kinds = map[string]string{
 	"script":     "a file of program text",
 	"library":    "a file or a module that is loaded before the program",
 	"module":     "a program that the language finds by its name; all further words are its own",
-	"assignment": "NAME=value",
+	"assignment": "NAME=value, a variable of the programs that the command starts",
 }
 
 // KindNames lists the kinds by their names.

@@ -220,6 +220,11 @@ var redirectAccess = map[shell.RedirectMode]term.Access{
 // redirect adds the target of a redirection. It returns the spot if that is written.
 func (w *build) redirect(i int, c *call.Call, r shell.Redirect) *spot {
 	a := redirectAccess[r.Mode]
+	reading := func(t call.Touch) bool { return t.Access&term.Reads != 0 }
+	feeds := c.Cmd.Pipeline.Index > 0 || slices.ContainsFunc(c.Touches, reading)
+	if r.Mode == shell.RedirectDup && r.FD == 1 && feeds && slices.Contains(c.Cmd.Marks, shell.MarkSocket) {
+		c.Flags.Add(term.FlagUploads)
+	}
 	if a == 0 || call.IsProcessSubstitution(r.Target) {
 		return nil
 	}
@@ -227,13 +232,11 @@ func (w *build) redirect(i int, c *call.Call, r shell.Redirect) *spot {
 		host, _, _ := strings.Cut(net[4:], "/")
 		c.Hosts = call.AppendHost(c.Hosts, call.CanonicalHost(host))
 		c.Effects |= term.Network
-		reading := func(t call.Touch) bool { return t.Access&term.Reads != 0 }
 		fed := func(r shell.Redirect) bool {
 			none := r.Target.Text == "/dev/null" || strings.HasPrefix(r.Target.Text, "/dev/tcp/")
 			return r.Mode == shell.RedirectRead && !none
 		}
-		if a&term.Writes != 0 && (c.Cmd.Pipeline.Index > 0 || slices.ContainsFunc(c.Touches, reading) ||
-			slices.ContainsFunc(c.Cmd.Redirects, fed)) {
+		if a&term.Writes != 0 && (feeds || slices.ContainsFunc(c.Cmd.Redirects, fed)) {
 			c.Flags.Add(term.FlagUploads)
 		}
 		return nil

@@ -47,7 +47,7 @@ const scriptShells = " sh bash dash zsh /bin/sh /bin/bash /usr/bin/bash "
 // Environment adds the flags of the variables that a command sets. shared tells of a directory whether
 // anybody may put files there.
 func (c *Call) Environment(shared func(dir string) bool) {
-	for _, a := range slices.Concat(c.Cmd.Assigns, c.stored()) {
+	for _, a := range slices.Concat(c.Cmd.Assigns, c.stored(), c.given()) {
 		for f, names := range environmentFlags {
 			if !Listed(names, a.Name) || f == term.FlagHookEnv && quiet(a.Name, a.Value) || f == term.FlagLoaderEnv && c.loadsNothing(a, shared) ||
 				a.Name == "GOOSE_MODE" && a.Value.Certainty == value.Exact && a.Value.Text != "auto" {
@@ -65,6 +65,20 @@ func (c *Call) Environment(shared func(dir string) bool) {
 			c.Flags.Add(term.FlagOpenPath)
 		}
 	}
+}
+
+// given are the operands by which a command sets variables for the programs that it starts: make NAME=VALUE.
+func (c *Call) given() (list []value.Assign) {
+	if c.Spec == nil {
+		return nil
+	}
+	for i, w := range c.Operands {
+		name, val, found := strings.Cut(w.Text, "=")
+		if found && c.RoleOf(i, false).Word == "assignment" {
+			list = append(list, value.Assign{Name: name, Value: Cut(w, len(w.Text)-len(val))})
+		}
+	}
+	return list
 }
 
 // Guarded reports Sallyport, or an agent that the table knows: one that an option frees of its approvals. A
@@ -150,7 +164,7 @@ var runningParts = map[string][]string{
 	"TAR_OPTIONS":  {"exec", "command", "program", "script", "-I", "-F", "-P", "--abs", "--trans", "--xf", "--to", "--use", "--rsh", "--rmt", "--inf", "--new", "--remove"},
 	"MAKEFLAGS":    makeRunning,
 	"GNUMAKEFLAGS": makeRunning,
-	"GOFLAGS":      {"exec"},
+	"GOFLAGS":      {"exec", "-insecure"},
 	"PERL5OPT":     {";", "(", "=>", "{", "-d", "`"},
 	"PS0":          prompting,
 	"PS4":          prompting,

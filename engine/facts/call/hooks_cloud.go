@@ -263,7 +263,9 @@ func containerRun(c *Call) {
 			}
 		}
 	}
-	c.image()
+	if c.RoleOf(0, false).Word == "image" {
+		c.image()
+	}
 }
 
 // mount notes a bind mount. A named volume has no slash in it.

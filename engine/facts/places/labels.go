@@ -306,7 +306,7 @@ var placeRows = []placeRow{
 	{term.LabelMemoryDevice, "/dev/mem /dev/kmem /dev/port /proc/kcore /proc/kmem"},
 	{term.LabelProcfs, "/proc/**"},
 	{term.LabelSysfs, "/sys/**"},
-	{term.LabelKernelControl, "/proc/sysrq-trigger /proc/sys/** /sys/kernel/** /sys/power/** /sys/module/** /sys/firmware/** /sys/fs/cgroup/** /sys/class/** /sys/bus/** /sys/block/**"},
+	{term.LabelKernelControl, "/proc/sysrq-trigger /proc/sys/** /sys/kernel/** /sys/power/** /sys/module/** /sys/firmware/** /sys/fs/cgroup/** /sys/class/** /sys/bus/** /sys/block/** **/release_agent"},
 
 	{term.LabelCron, `/etc/crontab /etc/anacrontab /etc/cron.d/** /etc/cron.hourly/** /etc/cron.daily/** /etc/cron.weekly/** /etc/cron.monthly/**
 		/var/spool/cron/** /var/spool/at/** /var/cron/** /etc/cron.allow /etc/cron.deny /etc/periodic/** /etc/at.allow /etc/at.deny`},
@@ -331,7 +331,7 @@ var placeRows = []placeRow{
 		~/.config/configstore/** ~/.config/op/** ~/.config/git/credentials ~/.yarnrc.yml ~/.config/containers/auth.json ~/.databrickscfg
 		~/.kaggle/kaggle.json ~/.config/heroku/** ~/.config/netlify/** ~/.config/vercel/** ~/.local/share/com.vercel.cli/auth.json
 		~/.openai/** ~/.config/openai/** ~/.claude/.credentials.json ~/.claude.json ~/.codex/auth.json ~/.gemini/oauth_creds.json
-		~/.config/github-copilot/** ~/.circleci/cli.yml ~/.wgetrc ~/.curlrc
+		~/.mcp-auth/** ~/.gcloud/** ~/.config/github-copilot/** ~/.circleci/cli.yml ~/.wgetrc ~/.curlrc
 		~/.smbcredentials /etc/ppp/chap-secrets /etc/wireguard/** /etc/openvpn/**
 		/etc/krb5.keytab /etc/ipsec.secrets /tmp/krb5cc_*
 		**/.git-credentials **/.htpasswd **/*.kdbx **/*.keytab`},

@@ -130,10 +130,14 @@ var buildFiles = map[string][]BuildFile{
 	"rake": {rubies}, "pytest": {modules}, "pip": {setup}, "pip3": {setup}, "tox": {modules},
 	"cmake": {{Names: []string{"CMakeLists.txt", ".cmake"}, Recipes: cmakeCommands}}, "cargo": {gos},
 	"gcc": {sources}, "cc": {sources}, "clang": {sources}, "g++": {sources}, "c++": {sources}, "clang++": {sources}, "tcc": {sources}, "rustc": {sources}, "go": {sources, gos, generators}, "javac": {sources}, "java": {sources}, "kotlinc": {sources}, "swift": {sources}, "swiftc": {sources},
-	"docker": {compose("compose")}, "podman": {compose("compose")}, "nerdctl": {compose("compose")},
+	"docker": {compose("compose"), containerfile}, "podman": {compose("compose"), containerfile},
+	"nerdctl": {compose("compose"), containerfile}, "buildah": {containerfile},
 	"docker-compose": {compose("")}, "podman-compose": {compose("")},
 	"kubectl": {kubeconfig}, "helm": {kubeconfig}, "oc": {kubeconfig}, "k9s": {kubeconfig},
-	"direnv": {{Names: []string{".envrc"}, Recipes: wholeText}},
+	"m4":       {{Names: []string{".m4"}, Any: true, Recipes: hatched("m4")}},
+	"rtorrent": {{Names: []string{".rtorrent.rc", "rtorrent.rc"}, Any: true, Recipes: rtorrentCommands}},
+	"rustup":   {{Names: []string{"bin/cargo", "bin/rustc"}, Any: true, Recipes: wholeText}},
+	"direnv":   {{Names: []string{".envrc"}, Recipes: wholeText}},
 }
 
 // gitHooks are the files that git runs by itself.
@@ -174,6 +178,18 @@ func hatched(name string) func(string, []string) []string {
 }
 
 func wholeText(content string, _ []string) []string { return []string{content} }
+
+// rtorrentCommands are the commands of "execute = NAME,ARGUMENT,…" and its like, schedules among them.
+func rtorrentCommands(content string, _ []string) []string {
+	var out []string
+	for line := range strings.Lines(content) {
+		if _, text, found := strings.Cut(line, "execute"); found {
+			_, text, _ = strings.Cut(text, "=")
+			out = append(out, strings.ReplaceAll(strings.Trim(text, " \t\n\""), ",", " "))
+		}
+	}
+	return out
+}
 
 // startedScripts are the names of the scripts that a command line starts.
 func startedScripts(args []string) []string {

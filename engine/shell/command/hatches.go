@@ -29,8 +29,8 @@ var hatches = map[string][]hatch{
 	"tmux": {{`run-shell "`, `"`}, {"run-shell '", "'"}}, "fzf": {{"execute(", ")"}, {"execute-silent(", ")"}, {"become(", ")"}, {"reload(", ")"}}, "ranger": {{open: "shell "}}, "weechat": {{open: "/exec "}}, "screen": {{open: "exec "}},
 	"gh": bang, "strace": {{open: "|"}}, "erl": {{`os:cmd("`, `"`}}, "racket": {{`(system "`, `"`}}, "guile": {{`(system "`, `"`}}, "sbcl": {{`:command "`, `"`}}, "ghc": {{`system "`, `"`}, {`callCommand "`, `"`}},
 	"ocaml": {{`Sys.command "`, `"`}}, "emacs": {{`(shell-command "`, `"`}, {`(shell-command-to-string "`, `"`}, {`(call-process-shell-command "`, `"`}}, "octave": {{`system("`, `"`}}, "gnuplot": {{`system("`, `"`}, {open: "!"}}, "maxima": {{`system("`, `"`}}, "swipl": {{`shell("`, `"`}},
-	"glab": bang,
-	"jj":   {{`pager="`, `"`}}, "cargo": {{`wrapper="`, `"`}, {`linker="`, `"`}, {`runner="`, `"`}},
+	"glab": bang, "xdg-user-dir": {{"};", "#"}},
+	"jj": {{`pager="`, `"`}}, "cargo": {{`wrapper="`, `"`}, {`linker="`, `"`}, {`runner="`, `"`}},
 }
 
 // find returns the shell text in a line.

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -43,6 +44,9 @@ func Held(t *commands.Table, name string, args []value.Arg) []Run {
 	}
 	for _, option := range row.Holds {
 		for i, a := range args {
+			if name, shell, _ := strings.Cut(a.Text, "="); name == "SHELL" && IsShell(path.Base(shell)) {
+				continue // the shell of make's recipes gets a command
+			}
 			if a.Text == option && i+1 < len(args) {
 				l.shell(args[i+1].Val, name+" "+option)
 			} else if len(a.Prefix) > len(option) && strings.HasPrefix(a.Prefix, option) && (a.Prefix[len(option)] == '=' || len(option) == 2) {

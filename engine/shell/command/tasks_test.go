@@ -62,6 +62,12 @@ func TestStarted(t *testing.T) {
 			"services:\n  a:\n    image: x\n    privileged: true\n    pid: host\n    volumes:\n      - ${X}/y:/y\n      - type: bind\n        source: /\n    cap_add: [SYS_ADMIN, \"A\"]\n    ports:\n      - 80:80\nvolumes:\n  d:\n", []string{`docker run --privileged --pid="host" --volume="${X}/y:/y" --volume="/:/mount" --cap-add="SYS_ADMIN" --cap-add="A" service`}, false},
 		{"compose, listed", "docker", []string{"compose", "ps"}, "services:\n  a:\n    privileged: true\n",
 			nil, false},
+		{"image", "buildah", []string{"build", "."},
+			"# x\nFROM h.example/a:1 AS b\nFROM b\nFROM --platform=x scratch\nFROM $IMAGE\nADD https://h.example/f /f\nADD g /\n" +
+				"RUN rm -rf /var/lib/apt/lists/*\nRUN --security=insecure \\\n --network=host make\n",
+			[]string{"docker pull h.example/a:1", "curl https://h.example/f", "docker run --privileged image",
+				"docker run --network=host image"}, false},
+		{"no image", "buildah", []string{"images"}, "FROM a\n", nil, false},
 		{"no compose", "docker", []string{"run", "x"}, "services:\n  a:\n    privileged: true\n", nil, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -10,8 +10,7 @@ func pythonCalls() map[string]handler {
 		"os.system": shellText, "os.popen": shellText, "os.popen2": shellText, "os.popen3": shellText, "os.popen4": shellText,
 		"popen2.popen2": shellText, "platform.popen": shellText, "commands.getoutput": shellText, "commands.getstatusoutput": shellText,
 		"subprocess.getoutput": shellText, "subprocess.getstatusoutput": shellText, "asyncio.create_subprocess_shell": shellText,
-		"pexpect.spawn": shellText, "pexpect.run": shellText, "pexpect.spawnu": shellText, "ctypes.CDLL().system": shellText,
-		"ctypes.cdll.LoadLibrary().system": shellText, "*.system": someText, "*.popen": someText, "*.exec_command": someText,
+		"pexpect.spawn": shellText, "pexpect.run": shellText, "pexpect.spawnu": shellText, "*.system": someText, "*.popen": someText, "*.exec_command": someText,
 		"asyncio.create_subprocess_exec": argv,
 		"os.execl":                       program, "os.execlp": program, "os.execle": program, "os.execlpe": program,
 		"os.execv": programList(0), "os.execvp": programList(0), "os.execve": programList(0), "os.execvpe": programList(0),
@@ -88,6 +87,12 @@ func pythonCalls() map[string]handler {
 			m[lib+"."+verb] = sends(true, 0, "url")
 		}
 		m[lib+".request"] = sends(false, 1, "url")
+	}
+	for _, lib := range strings.Fields("ctypes.CDLL() ctypes.cdll.LoadLibrary()") {
+		m[lib+".system"], m[lib+".popen"] = shellText, shellText
+		for _, f := range strings.Fields("execl execlp execle execv execvp execve posix_spawn posix_spawnp") {
+			m[lib+"."+f] = m["os."+f]
+		}
 	}
 	for name, h := range m {
 		if h == nil { // named so that "*" entries do not apply

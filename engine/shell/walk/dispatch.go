@@ -47,6 +47,14 @@ func (w *walker) dispatch(inv *invocation) {
 		w.runPath(inv, abs)
 		return
 	}
+	if len(inv.args) > 1 { // git NAME, cargo NAME and others run a program of that name
+		if abs, ok := w.inPath(written + "-" + inv.args[1].Text); ok {
+			own := *inv
+			own.args = inv.args[1:]
+			w.runPath(&own, abs)
+			return
+		}
+	}
 	if f := builtin(given); f != nil && !strings.Contains(written, "/") {
 		f(w, inv)
 		return

@@ -164,9 +164,14 @@ func (w *walker) buildPaths(k command.BuildFile, dir shell.Dir, args []value.Arg
 			}
 		}
 	}
+	named := func(a value.Arg, dir string) bool {
+		abs, ok := w.pathOf(a)
+		return ok && abs == dir
+	}
 	for abs := range w.ctx.st.files {
-		named := func(name string) bool { return strings.HasSuffix(abs, "/"+name) || path.Ext(abs) == name }
-		if k.Any && slices.ContainsFunc(k.Names, named) {
+		fits := func(name string) bool { return strings.HasSuffix(abs, "/"+name) || path.Ext(abs) == name }
+		below := func(a value.Arg) bool { return named(a, path.Dir(abs)) }
+		if (k.Any || slices.ContainsFunc(args, below)) && slices.ContainsFunc(k.Names, fits) {
 			out = append(out, abs)
 		}
 	}

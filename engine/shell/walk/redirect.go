@@ -287,7 +287,8 @@ func (w *walker) consume(p *syntax.ProcSubst) {
 			cmds: []int{w.ctx.current}, from: shell.CodeStdin, text: value.Opaque("", nil), via: ">(…)",
 		}
 	}
-	w.ctx.redirs, w.ctx.pipe, w.ctx.out = nil, shell.Pipeline{}, &sink{}
+	w.pipelines++
+	w.ctx.redirs, w.ctx.pipe, w.ctx.out = nil, shell.Pipeline{ID: w.pipelines, Index: 1, Length: 2}, &sink{}
 	w.deeper(func() { w.stmts(p.Stmts) })
 }
 

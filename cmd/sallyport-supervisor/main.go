@@ -36,15 +36,16 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-const usage = `Usage: sallyport-supervisor [--init|--version]
+const usage = `Usage: sallyport-supervisor [--init|--install PATH|--version]
 
 Runs commands for a sallyport at the other end of its standard input and output:
 
   runners:
     build-box: {command: [ssh, build-box, sallyport-supervisor]}
 
-  --init     be the first process of a container: do nothing, and end what has lost its supervisor
-  --version  say which release this is
+  --init          be the first process of a container: do nothing, and end what has lost its supervisor
+  --install PATH  copy this program to PATH, as an init container does
+  --version       say which release this is
 `
 
 func run(args []string, in io.ReadCloser, out io.WriteCloser, errs io.Writer) int {
@@ -57,6 +58,12 @@ func run(args []string, in io.ReadCloser, out io.WriteCloser, errs io.Writer) in
 		return 0
 	case slices.Equal(args, []string{"--init"}):
 		return initial(errs)
+	case len(args) == 2 && args[0] == "--install":
+		if err := install(args[1]); err != nil {
+			fmt.Fprintf(errs, "sallyport-supervisor: %v\n", err)
+			return 1
+		}
+		return 0
 	case len(args) == 2 && args[0] == "--canary": // the trial of a sandbox before its use
 		if err := canary.Main(args[1], out); err != nil {
 			fmt.Fprintf(errs, "sallyport-supervisor: %v\n", err)

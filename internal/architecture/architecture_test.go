@@ -44,10 +44,12 @@ var ours = map[string][]string{
 		"internal/release", "runners/canary", "runners/wire", "runners/identity", "runners/local",
 		"runners/overlay", "runners/supervisor", "runners/undo", "engine", "engine/facts",
 	},
-	"cmd/sallyport-verify": {}, // a second reading of the format, which shares nothing with the first
+	"cmd/sallyport-kubernetes": {"runners/kubernetes"},
+	"cmd/sallyport-verify":     {}, // a second reading of the format, which shares nothing with the first
 	"runners/command": {
 		"runners/wire", "runners/local", "runners/supervisor", "engine", "engine/facts",
 	},
+	"runners/kubernetes": {"internal/release"}, // it carries the protocol and does not speak it
 	"runners/docker": {
 		"images", "runners/canary", "runners/envfile", "runners/looks", "runners/identity",
 		"runners/mounts", "runners/wire", "runners/local", "runners/supervisor", "runners/undo", "engine",
@@ -163,6 +165,7 @@ var sole = map[string][]string{
 	"github.com/mark3labs/mcp-go":      {"internal/mcpserver"},
 	"github.com/docker/docker":         {"runners/docker"},
 	"github.com/hashicorp/yamux":       {"runners/wire"},
+	"k8s.io":                           {"runners/kubernetes"},
 	"github.com/go-git/go-git":         {"engine/facts/repo"},
 	"github.com/spf13/cobra":           {"cmd/sallyport"},
 	"github.com/creack/pty":            {"runners/supervisor", "internal/mcpclients"},
@@ -172,7 +175,7 @@ var sole = map[string][]string{
 	"github.com/pelletier/go-toml":     {"internal/setup"},
 	"go.yaml.in/yaml/v3": {"engine/commands", "engine/config", "engine/facts/build",
 		"engine/rego", "internal/hooks", "internal/live", "internal/mcpclients", "internal/setup", "policies",
-		"runners/command"},
+		"runners/command", "runners/kubernetes"},
 }
 
 // starters may start processes. Everything else reaches the machine through them. The front becomes

@@ -70,3 +70,21 @@ func TestFrontIsSmall(t *testing.T) {
 		}
 	}
 }
+
+// The gate holds no client of a cluster: that is in a plugin.
+func TestGateHoldsNoCluster(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("go", "list", "-deps", module+"/cmd/sallyport").CombinedOutput()
+	if err != nil {
+		t.Fatalf("go list: %v: %s", err, out)
+	}
+	deps := strings.Fields(string(out))
+	if len(deps) < 50 {
+		t.Fatalf("only %d packages: the test looks in the wrong place", len(deps))
+	}
+	for _, dep := range deps {
+		if below(dep, "k8s.io") || below(dep, module+"/runners/kubernetes") {
+			t.Errorf("the gate holds %s", dep)
+		}
+	}
+}

@@ -8,6 +8,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,7 +64,7 @@ func (r *Runner) Describe() facts.Runner {
 	return facts.Runner{Name: r.o.Name, Isolation: r.o.Isolation, Network: r.o.Network}
 }
 
-// connectTime is how long a command line may take until its supervisor answers.
+// connectTime is the timeout of a supervisor's answer, unless the manifest of a plugin says another.
 const connectTime = time.Minute
 
 // Open starts the command line and greets the supervisor to which it leads.
@@ -83,7 +84,11 @@ func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 	if prefix := strings.TrimSpace(r.o.Prefix); prefix != "" {
 		o.Prefixed = func(text string, posix bool) string { return local.Prefixed(prefix, text, posix) }
 	}
-	ctx, cancel := context.WithTimeout(ctx, connectTime)
+	timeout := connectTime
+	if p := r.o.Plugin; p != nil {
+		timeout = cmp.Or(p.startTime(), connectTime)
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	env, err := wire.Connect(ctx, p, o)
 	if err != nil {
@@ -114,6 +119,8 @@ func (r *Runner) explain(err error, reached bool) error {
 	switch {
 	case reached:
 		mend = "the next request starts it again: look there for why it ended"
+	case r.o.Plugin != nil:
+		mend = "do as the plugin says, or start it by hand"
 	case errors.Is(err, context.DeadlineExceeded):
 		mend = "it takes too long, or asks something: make it connect by itself"
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -27,6 +28,9 @@ type Manifest struct {
 	// from the directory of the manifest.
 	Command []string `yaml:"command"`
 	SHA256  string   `yaml:"sha256"` // of the program, hex
+	// Start is the time until its supervisor must answer, such as 5m for one that makes machines; "" for a
+	// minute.
+	Start string `yaml:"start"`
 	// Isolation and Network are the facts for policies, unless the operator sets others.
 	Isolation string `yaml:"isolation"`
 	Network   string `yaml:"network"`
@@ -43,6 +47,7 @@ const (
 	// maxManifest bounds a manifest, and maxProgram a program, in bytes.
 	maxManifest = 64 << 10
 	maxProgram  = 1 << 30
+	maxStart    = time.Hour
 )
 
 // LoadPlugin reads a manifest. It does not look at the program: that is done when it is started.
@@ -108,12 +113,23 @@ func (m Manifest) check() error {
 		return fmt.Errorf("command: %q is neither an absolute path nor one that begins with ./", m.Command[0])
 	case slices.ContainsFunc(m.Command, func(word string) bool { return strings.Contains(word, "\x00") }):
 		return errors.New("command: it holds a NUL byte")
+	case m.Start != "" && (m.startTime() < time.Second || m.startTime() > maxStart):
+		return fmt.Errorf("start: %q: write a time from 1s to %s, such as 5m", m.Start, maxStart)
 	case m.Isolation != "" && !slices.Contains(isolations(), m.Isolation):
 		return fmt.Errorf("isolation: %q: %s", m.Isolation, strings.Join(isolations(), ", "))
 	case m.Network != "" && !slices.Contains(networks(), m.Network):
 		return fmt.Errorf("network: %q: %s", m.Network, strings.Join(networks(), ", "))
 	}
 	return nil
+}
+
+// startTime is Start as a time; 0 where it says none.
+func (m Manifest) startTime() time.Duration {
+	d, err := time.ParseDuration(m.Start)
+	if err != nil {
+		return 0
+	}
+	return d
 }
 
 func isolations() []string { return []string{"remote", "container", "namespace", "none"} }

@@ -117,6 +117,8 @@ func TestManifests(t *testing.T) {
 		{"name: reach", "name: reach\nshell: true", "shell"},
 		{"name: reach", "name: reach\nisolation: total", "isolation"},
 		{"name: reach", "name: reach\nnetwork: all", "network"},
+		{"name: reach", "name: reach\nstart: 5", "start"},
+		{"name: reach", "name: reach\nstart: 2h", "start"},
 		{"name: reach", "name: reach\nname: twice", "name"},
 		{sum + "\n", sum + "\n---\nname: x\n", "more than one"},
 		{good, "", "EOF"},

@@ -1,0 +1,88 @@
+package kubernetes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Right is a right in the namespace that the runner needs.
+type Right struct{ Group, Resource, Subresource, Verb string }
+
+// String is the right as kubectl auth can-i takes it.
+func (r Right) String() string {
+	name := r.Resource
+	if r.Subresource != "" {
+		name += "/" + r.Subresource
+	}
+	if r.Group != "" {
+		name += "." + r.Group
+	}
+	return r.Verb + " " + name
+}
+
+// Rights are all that the runner needs. A WebSocket asks for get of pods/exec and SPDY for create; newer servers
+// ask for create of both.
+func Rights() []Right {
+	var all []Right
+	for _, of := range []struct {
+		Right
+		verbs []string
+	}{
+		{Right{Resource: "pods"}, []string{"create", "delete", "get", "list"}},
+		{Right{Resource: "pods", Subresource: "exec"}, []string{"create", "get"}},
+		{Right{Resource: "events"}, []string{"list"}},
+		{Right{Group: leaseGroup, Resource: "leases"}, []string{"create", "list", "update"}},
+	} {
+		for _, verb := range of.verbs {
+			r := of.Right
+			r.Verb = verb
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// Finding is a check of doctor's; Problem is nil where it holds.
+type Finding struct {
+	Check   string
+	Problem error
+}
+
+// Diagnose asks the cluster for each right, and whether it would take the pod of the configuration. It creates
+// nothing.
+func (k *Cluster) Diagnose(ctx context.Context, c Config, owner Owner) []Finding {
+	all := make([]Finding, 0, len(Rights())+1)
+	reviews := k.objects.Resource(kind("authorization.k8s.io", "selfsubjectaccessreviews"))
+	for _, r := range Rights() {
+		review, err := create(ctx, reviews, &authorizationv1.SelfSubjectAccessReview{
+			TypeMeta: metav1.TypeMeta{APIVersion: "authorization.k8s.io/v1", Kind: "SelfSubjectAccessReview"},
+			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
+				Namespace: k.Namespace, Group: r.Group, Version: "v1", Resource: r.Resource, Subresource: r.Subresource, Verb: r.Verb,
+			}},
+		}, metav1.CreateOptions{})
+		f := Finding{Check: "right to " + r.String()}
+		switch {
+		case err != nil:
+			f.Problem = Refused("ask for rights", err)
+			return append(all, f) // so it would be for each
+		case !review.Status.Allowed:
+			f.Problem = End{"missing in namespace " + k.Namespace, review.Status.Reason, "apply docs/examples/kubernetes/rbac.yaml"}
+		}
+		all = append(all, f)
+	}
+	if slices.ContainsFunc(all, func(f Finding) bool { return f.Problem != nil }) {
+		return all
+	}
+	f := Finding{Check: "the cluster would take the pod"}
+	if err := c.Check(); err != nil {
+		f.Problem = fmt.Errorf("configuration: %w", err)
+	} else if _, err := create(ctx, k.in("", "pods"), c.Pod(podName(), owner),
+		metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}); err != nil {
+		f.Problem = Refused("try to create the pod", err)
+	}
+	return append(all, f)
+}

@@ -1,0 +1,214 @@
+// Package kubernetes keeps a pod for each session of Sallyport, and carries the protocol with the supervisor
+// in it over an exec stream of the cluster's API. It is the runner plugin sallyport-kubernetes.
+//
+// The pod is made from a configuration, keeps to Pod Security "restricted", and ends with the session: by its
+// deletion, by a later session that finds its lease stale, or at the latest by the deadline that the cluster
+// holds. The package judges nothing, and no policy sees it: the gate knows only what the manifest of the plugin
+// says of its isolation and network.
+package kubernetes
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Streams are those of the gate: the protocol on In and Out, words for people on Err.
+type Streams struct {
+	In  io.Reader
+	Out io.Writer
+	Err io.Writer
+}
+
+const (
+	// drainTime is the time that the supervisor gets to end its processes after the end of the input. The
+	// gate kills this program some seconds after that.
+	drainTime  = time.Second
+	removeTime = 1500 * time.Millisecond
+)
+
+// errLeft says that the gate left before the pod ran.
+var errLeft = errors.New("the gate has closed its end")
+
+// Run makes a pod, connects the streams with the supervisor in it, and deletes the pod at the end. The end of
+// the input or of ctx ends it.
+func (k *Cluster) Run(ctx context.Context, c Config, owner Owner, s Streams) error {
+	in := read(s.In)
+	opening, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	opened := make(chan struct{})
+	go func() {
+		select {
+		case <-in.ended:
+			cancel(errLeft)
+		case <-opened:
+		}
+	}()
+	made, err := k.make(opening, c, owner)
+	if err != nil {
+		return err
+	}
+	defer k.drop(ctx, made, s.Err)
+	held, err := k.hold(opening, made, time.Now())
+	if err != nil {
+		return err
+	}
+	background, end := context.WithCancel(ctx)
+	defer end()
+	if held != nil {
+		go k.renew(background, held)
+	}
+	go func() { _, _ = k.Prune(background, owner.Installation, time.Now()) }() // doctor tells of missing rights
+	if err := k.await(opening, made.Name, time.Duration(c.Wait)); err != nil {
+		return err
+	}
+	close(opened)
+	return k.carry(ctx, made, c, in, s)
+}
+
+// make creates the pod. When nobody knows whether it was created, it is deleted.
+func (k *Cluster) make(ctx context.Context, c Config, owner Owner) (*corev1.Pod, error) {
+	name := podName()
+	pod, err := create(ctx, k.in("", "pods"), c.Pod(name, owner), metav1.CreateOptions{})
+	if err == nil {
+		return pod, nil
+	}
+	if apierrors.ReasonForError(err) == metav1.StatusReasonUnknown {
+		call, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTime)
+		defer cancel()
+		_ = k.remove(call, name, nil) // the lifetime of the pod ends it otherwise
+	}
+	return nil, Refused("create the pod", err)
+}
+
+// podName is a name that no other pod has.
+func podName() string {
+	var b [5]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		panic(err) // crypto/rand does not fail where Go runs
+	}
+	return "sallyport-" + hex.EncodeToString(b[:])
+}
+
+// drop deletes the pod, and says so when that fails.
+func (k *Cluster) drop(ctx context.Context, pod *corev1.Pod, errs io.Writer) {
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTime)
+	defer cancel()
+	if err := k.remove(call, pod.Name, only(pod)); err != nil {
+		fmt.Fprintf(errs, "sallyport-kubernetes: %v: the pod ends with its lifetime, or by sallyport-kubernetes prune\n", err)
+	}
+}
+
+// await waits until the work container runs. It returns at once where waiting does not help.
+func (k *Cluster) await(ctx context.Context, name string, most time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	pause, last := 100*time.Millisecond, error(nil)
+	for {
+		pod, err := k.pod(ctx, name)
+		switch {
+		case ctx.Err() != nil: // below
+		case apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err):
+			return Refused("look at pod "+name, err)
+		case err != nil:
+			last = Refused("look at pod "+name, err) // it may answer again
+		case pod == nil:
+			return Lost(name, nil, k.events(ctx, name), nil, nil)
+		case running(pod):
+			return nil
+		default:
+			events := k.events(ctx, name)
+			if e, ok := Ended(pod, events); ok {
+				return e
+			}
+			e, fatal := Stuck(pod, events)
+			if fatal {
+				return e
+			}
+			last = e
+		}
+		select {
+		case <-ctx.Done():
+			if errors.Is(context.Cause(ctx), context.DeadlineExceeded) && last != nil {
+				return fmt.Errorf("not running after %s: %w", most, last)
+			}
+			return fmt.Errorf("wait for pod %s: %w", name, context.Cause(ctx))
+		case <-time.After(pause):
+			pause = min(2*pause, time.Second)
+		}
+	}
+}
+
+// running reports whether commands can be started in a pod.
+func running(pod *corev1.Pod) bool {
+	if pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning {
+		return false
+	}
+	for _, c := range pod.Status.ContainerStatuses {
+		if c.Name == workContainer {
+			return c.State.Running != nil
+		}
+	}
+	return false
+}
+
+// carry connects the streams with the supervisor until either side ends, and says why the pod's did.
+func (k *Cluster) carry(ctx context.Context, pod *corev1.Pod, c Config, in *input, s Streams) error {
+	stream, stop := context.WithCancel(ctx)
+	defer stop()
+	done := make(chan error, 1)
+	go func() { done <- k.exec(stream, pod.Name, c.SupervisorPath(), in, s.Out, s.Err) }()
+	var err error
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		return nil // asked to end
+	case <-in.ended:
+		select {
+		case <-done:
+		case <-time.After(drainTime):
+		}
+		return nil
+	}
+	select {
+	case <-in.ended:
+		return nil // both ended
+	case <-ctx.Done():
+		return nil
+	default:
+	}
+	return k.why(ctx, pod, err)
+}
+
+// settleTime is the time that a node may take to report why a container ended.
+const settleTime = 2 * time.Second
+
+// why asks the cluster for the reason of the end of a stream.
+func (k *Cluster) why(ctx context.Context, made *corev1.Pod, stream error) error {
+	until := time.Now().Add(settleTime)
+	for {
+		pod, err := k.pod(ctx, made.Name)
+		if pod != nil && pod.UID != made.UID {
+			pod = nil
+		}
+		events := k.events(ctx, made.Name)
+		if err == nil && pod != nil {
+			if _, known := Ended(pod, events); !known && time.Now().Before(until) {
+				time.Sleep(settleTime / 10)
+				continue
+			}
+		}
+		if err != nil {
+			err = Refused("look at the pod", err)
+		}
+		return Lost(made.Name, pod, events, err, stream)
+	}
+}

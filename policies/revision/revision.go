@@ -4,4 +4,4 @@
 package revision
 
 // Policies is the revision of the built-in policies.
-const Policies = "c4a3495d718e5e059e1a176f954e4a68"
+const Policies = "41dae6e118a9e9d42002214b0a59876d"

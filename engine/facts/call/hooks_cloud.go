@@ -111,6 +111,8 @@ func aws(c *Call) {
 	case service == "s3" && verb == "rm" && c.Flags.Has(term.FlagRecursive),
 		service == "s3" && verb == "sync" && c.Effects&term.Delete != 0:
 		c.Flags.Add(term.FlagDestroysData)
+	case service == "s3" && verb == "rm":
+		c.Flags.Add(term.FlagUnreviewed)
 	case strings.HasPrefix(verb, "get-parameter") && c.Has("with-decryption"):
 		c.Flags.Add(term.FlagPrintsSecret)
 	}

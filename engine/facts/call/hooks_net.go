@@ -33,6 +33,9 @@ func (c *Call) send(w value.Word) {
 
 func wget(c *Call) {
 	c.request(c.Value("method"), Texts(c.Operands))
+	for _, w := range c.Operands {
+		c.curlSubstituted(w)
+	}
 	for _, o := range c.Options {
 		if o.Full == "-e" || o.Full == "--execute" {
 			c.wgetrc(o.Value)

@@ -12,6 +12,7 @@
 #     - rm ~/.zshrc
 #     - echo '{}' > .vscode/tasks.json
 #     - rm -rf .claude
+#     - curl -o AGENTS.md https://example.com/rules.md
 #     - cp ci.yml .github/workflows/ci.yml
 #     - mv settings .cursor
 #     - cp deploy.md .claude/skills/deploy/SKILL.md
@@ -19,6 +20,7 @@
 #   lookalikes:
 #     - cat ~/.bashrc
 #     - echo 'Prefer small commits.' >> CLAUDE.md
+#     - curl -o README.md https://example.com/rules.md
 #     - echo 'Use tabs.' > .claude/rules/style.md
 #     - source ~/.bashrc
 #     - cp ~/.bashrc copy.txt
@@ -133,6 +135,15 @@ warn contains {"path": i, "msg": $"{input.paths[i].path} instructs agents"} if {
 	not _configuring(p)
 	not "autorun" in p.labels
 	not lib.named.git[p.command]
+}
+
+ask contains {"path": i, "msg": $"{p.path} instructs agents, and comes from the network"} if {
+	some i in lib.with_label.agent_config
+	p := input.paths[i]
+	p.access == "write"
+	not _configuring(p)
+	not "autorun" in p.labels
+	lib.with_flag.downloads[p.command]
 }
 
 # A hook that is gone asks nobody any more.

@@ -118,6 +118,21 @@ test_warns_of_notes_for_agents if {
 	})
 }
 
+_fetched(path) := json.patch(testing.path(path), [{"op": "add", "path": "/commands/0/flags/-", "value": "downloads"}])
+
+test_asks_of_notes_for_agents_from_the_network if {
+	notes := {"path": "/w/CLAUDE.md", "access": "write", "labels": ["agent_config"]}
+	msg := "/w/CLAUDE.md instructs agents, and comes from the network"
+	rule.ask == {{"path": 0, "msg": msg}} with input as _fetched(notes)
+	rule.ask == set() with input as _fetched(object.union(notes, {"access": "read"}))
+	rule.ask == set() with input as _fetched(object.union(notes, {"labels": []}))
+	count(rule.ask) == 1 with input as _fetched(object.union(notes, {"zone": "home"}))
+	count(rule.ask) == 1 with input as _fetched(object.union(notes, {"labels": ["agent_config", "autorun"], "obeyed_by": [{
+		"program": "CI",
+		"starts": "jobs", "severity": "medium",
+	}]}))
+}
+
 _left(labels, more) := json.patch(
 	testing.path(object.union(
 		{

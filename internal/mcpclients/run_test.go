@@ -2,6 +2,7 @@ package mcpclients
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -139,6 +140,21 @@ func TestRunModeEsc(t *testing.T) {
 	}
 }
 
+// onboarded answers the questions of Claude Code's first start, beside its servers.
+func (p place) onboarded(t *testing.T) {
+	t.Helper()
+	file, all := filepath.Join(p.home, ".claude.json"), map[string]any{}
+	if text, err := os.ReadFile(file); err == nil {
+		must(t, json.Unmarshal(text, &all))
+	}
+	all["hasCompletedOnboarding"], all["theme"] = true, "dark"
+	all["customApiKeyResponses"] = map[string]any{"approved": []string{"none"}}
+	all["projects"] = map[string]any{p.workspace: map[string]any{"hasTrustDialogAccepted": true}}
+	text, err := json.Marshal(all)
+	must(t, err)
+	must(t, os.WriteFile(file, text, 0o600))
+}
+
 // sit starts Claude Code at a terminal with the first prompt. It ends with the test.
 func (p place) sit(t *testing.T, a agent, model string, env []string, screen *terminal) *os.File {
 	t.Helper()
@@ -152,9 +168,7 @@ func (p place) sit(t *testing.T, a agent, model string, env []string, screen *te
 	if i := slices.Index(words, "--add-dir"); i >= 0 { // about which it would ask
 		words = slices.Delete(words, i, i+2)
 	}
-	must(t, os.WriteFile(filepath.Join(p.home, ".claude.json"), fmt.Appendf(nil,
-		`{"hasCompletedOnboarding": true, "theme": "dark", "customApiKeyResponses": {"approved": ["none"]},
-		"projects": {%q: {"hasTrustDialogAccepted": true}}}`, p.workspace), 0o600))
+	p.onboarded(t)
 	cmd := exec.Command(a.program[0], append([]string{"--permission-mode", "default"}, words...)...)
 	cmd.Dir, cmd.Env = p.workspace, append(line.Over(env), "TERM=xterm-256color")
 	keys, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 120})

@@ -154,13 +154,15 @@ func questionFor(c *call, r engine.ApprovalRequest) (q mcp.ElicitationParams, ty
 	}
 	required := []string{approveField}
 	if typed = r.Command != "" && r.Changes == nil && (len(what) > 1 || n > longText); typed {
-		text := fmt.Sprintf("It has %d lines, %d characters:\n%s", len(what), n, strings.Join(what, "\n"))
+		// Some hosts show the beginning of it alone, on one line.
+		text := fmt.Sprintf("%sIt has %d lines, %d characters", askedLines(r), len(what), n)
 		if n > longText {
-			text = fmt.Sprintf("It has %d lines, %d characters, too long for this field: read it in the "+
-				"question, or in sallyport approvals list.", len(what), n)
+			text += ", too long for this field: read it in the question, or in sallyport approvals list."
+		} else {
+			text += ": " + strings.Join(what, " ⏎ ")
 		}
 		properties[wordField] = map[string]any{
-			"type": "string", "title": fmt.Sprintf("To run all of it, type %q", word), "description": text,
+			"type": "string", "title": "To run all of it, type the word " + word, "description": text,
 		}
 		required = append(required, wordField)
 	}
@@ -182,10 +184,10 @@ func headline(r engine.ApprovalRequest, what []string) string {
 		return shortened(at, headlineLength)
 	}
 	first := r.Decision.Reasons[0]
-	if s := first.Span; s != nil && 0 <= s.Start && s.Start < s.End && s.End <= len(r.Command) {
-		at = visible(r.Command[s.Start:s.End])
+	if text, line := part(r, first); line > 0 {
+		at = text
 		if len(what) > 1 {
-			where = fmt.Sprintf(" (line %d of %d)", 1+strings.Count(r.Command[:s.Start], "\n"), len(what))
+			where = fmt.Sprintf(" (line %d of %d)", line, len(what))
 		}
 	}
 	more := ""
@@ -193,6 +195,26 @@ func headline(r engine.ApprovalRequest, what []string) string {
 		more = fmt.Sprintf(" and %d more", n)
 	}
 	return first.Rule + ": " + shortened(at, headlineLength) + where + more
+}
+
+// part is the part of a command that a reason is about, and its line; 0 if it is about no part.
+func part(r engine.ApprovalRequest, why engine.Reason) (text string, line int) {
+	s := why.Span
+	if s == nil || s.Start < 0 || s.Start >= s.End || s.End > len(r.Command) {
+		return "", 0
+	}
+	return visible(r.Command[s.Start:s.End]), 1 + strings.Count(r.Command[:s.Start], "\n")
+}
+
+// askedLines lists the lines of a command that reasons are about.
+func askedLines(r engine.ApprovalRequest) string {
+	var out strings.Builder
+	for _, why := range r.Decision.Reasons {
+		if text, line := part(r, why); line > 0 {
+			fmt.Fprintf(&out, "Line %d: %s. ", line, shortened(text, headlineLength))
+		}
+	}
+	return out.String()
 }
 
 // proposal shows the text that was judged or, for a file tool, its arguments.

@@ -158,7 +158,8 @@ func TestLongCommandsTakeAWord(t *testing.T) {
 			if typed != c.typed {
 				t.Errorf("a word must be typed: %v, want %v", typed, c.typed)
 			}
-			if typed && c.command == tidy && !strings.HasSuffix(field["description"].(string), ":\n"+tidy) {
+			whole := "Line 3: touch ask-me. It has 4 lines, 41 characters: " + strings.ReplaceAll(tidy, "\n", " ⏎ ")
+			if typed && c.command == tidy && field["description"] != whole {
 				t.Errorf("the field does not show the text: %q", field["description"])
 			}
 		})

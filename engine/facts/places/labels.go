@@ -1,6 +1,7 @@
 package places
 
 import (
+	_ "embed"
 	"path"
 	"slices"
 	"strings"
@@ -12,7 +13,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/obeyed"
 )
 
-// atlas is the compiled placeRows: for each way of naming a place a map from the text of the
+// atlas is the compiled labels.txt: for each way of naming a place a map from the text of the
 // pattern, so that labelling a path costs a few lookups for each of its ancestors.
 type atlas struct {
 	absolute map[string][]mark // by the whole path
@@ -54,14 +55,9 @@ var Atlases = sync.OnceValue(func() *atlas {
 		absolute: map[string][]mark{}, home: map[string][]mark{}, name: map[string][]mark{},
 		pair: map[string][]mark{}, globs: map[string][]mark{}, under: map[string][]mark{},
 	}
-	for _, r := range placeRows {
-		for _, p := range strings.Fields(r.patterns) {
-			a.add(p, mark{label: r.label})
-		}
-	}
-	for _, r := range notPlaces {
-		for _, p := range strings.Fields(r.patterns) {
-			a.add(p, mark{label: r.label, not: true})
+	for _, r := range placeRows() {
+		for _, p := range r.patterns {
+			a.add(p, r.mark)
 		}
 	}
 	for _, g := range obeyed.Groups() {
@@ -272,102 +268,32 @@ func homeOf(p, home string) string {
 	return ""
 }
 
-// placeRow says which labels a kind of place has. A pattern is one of
+// labelsFile has the labels of places; it says how.
 //
-//	/etc/shadow      that path
-//	~/.ssh/config    below any home directory
-//	**/.git/config   anywhere, by its last one or two names
-//	…/**             the place and everything below it
-//
-// The last name may hold *, ? and [ (path.Match); no other may.
+//go:embed labels.txt
+var labelsFile string
+
+// placeRow is what the file says of one label.
 type placeRow struct {
-	label    term.Label
-	patterns string
+	mark
+	patterns []string
 }
 
-var placeRows = []placeRow{
-	{term.LabelRoot, "/ C:/"},
-	{term.LabelTopLevel, `/bin /boot /dev /etc /lib /lib32 /lib64 /libx32 /media /mnt /opt /proc /run /sbin /srv /sys /usr /var
-		/usr/bin /usr/lib /usr/lib64 /usr/local /usr/sbin /usr/share /var/lib /var/log
-		/Applications /Library /Network /System /Volumes /cores /private /private/etc /private/var
-		C:/Windows C:/Users C:/ProgramData`},
-	{term.LabelSystemRoot, `/bin/** /boot/** /dev /etc/** /lib/** /lib32/** /lib64/** /libx32/** /proc /sbin/** /sys
-		/usr /usr/* /usr/bin/** /usr/sbin/** /usr/lib/** /usr/lib32/** /usr/lib64/** /usr/libexec/** /usr/share/** /usr/include/** /var /var/*
-		/var/lib /var/lib/dpkg/** /var/lib/rpm/** /var/lib/pacman/** /var/lib/systemd/** /run/systemd/**
-		/System/** /Library /private /private/etc/** /private/var C:/Windows/**`},
-	{term.LabelHomeRoot, "~ /home /Users /root"},
-
-	{term.LabelDiskDevice, `/dev/sd?* /dev/nvme?* /dev/vd?* /dev/xvd?* /dev/hd?* /dev/mmcblk* /dev/loop[0-9]*
-		/dev/md[0-9]* /dev/dm-* /dev/sr[0-9]* /dev/disk[0-9]* /dev/rdisk[0-9]* /dev/nbd[0-9]* /dev/zram* /dev/zd[0-9]*
-		/dev/disk/** /dev/mapper/** /dev/md/** /dev/zvol/** /dev/bcache*`},
-	{term.LabelNullDevice, "/dev/null /dev/zero /dev/full"},
-	{term.LabelStdDevice, `/dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/fd/** /dev/pts/**
-		/proc/self/fd/**`},
-	{term.LabelMemoryDevice, "/dev/mem /dev/kmem /dev/port /proc/kcore /proc/kmem"},
-	{term.LabelProcfs, "/proc/**"},
-	{term.LabelSysfs, "/sys/**"},
-	{term.LabelKernelControl, "/proc/sysrq-trigger /proc/sys/** /sys/kernel/** /sys/power/** /sys/module/** /sys/firmware/** /sys/fs/cgroup/** /sys/class/** /sys/bus/** /sys/block/** **/release_agent"},
-
-	{term.LabelCron, `/etc/crontab /etc/anacrontab /etc/cron.d/** /etc/cron.hourly/** /etc/cron.daily/** /etc/cron.weekly/** /etc/cron.monthly/**
-		/var/spool/cron/** /var/spool/at/** /var/cron/** /etc/cron.allow /etc/cron.deny /etc/periodic/** /etc/at.allow /etc/at.deny`},
-	{term.LabelServiceUnit, `/etc/systemd/** /usr/lib/systemd/** /lib/systemd/** /run/systemd/** /usr/local/lib/systemd/** /etc/init.d/** /etc/init/**
-		/etc/rc0.d/** /etc/rc1.d/** /etc/rc2.d/** /etc/rc3.d/** /etc/rc4.d/** /etc/rc5.d/** /etc/rc6.d/** /etc/rcS.d/**
-		/etc/inittab /etc/xinetd.d/** /etc/udev/** /etc/supervisor/** ~/.config/systemd/** ~/.local/share/systemd/**
-		/Library/LaunchAgents/** /Library/LaunchDaemons/** /System/Library/LaunchDaemons/** ~/Library/LaunchAgents/**`},
-
-	{term.LabelGitDir, "**/.git/** **/.hg/** **/.svn/**"},
-
-	{term.LabelAuthorizedKeys, "~/.ssh/authorized_keys* /etc/ssh/authorized_keys/**"},
-	{term.LabelSSHDir, "~/.ssh/** /etc/ssh/**"},
-	{term.LabelSSHKey, `**/id_rsa **/id_dsa **/id_ecdsa **/id_ed25519 **/id_ecdsa_sk **/id_ed25519_sk **/id_rsa.* **/id_ed25519.* **/ssh_host_*_key
-		~/.ssh ~/.ssh/id_* ~/.ssh/*.pem ~/.ssh/*.key ~/.ssh/*_rsa ~/.ssh/*_ed25519 ~/.ssh/identity`},
-	{term.LabelCloudCredential, `~/.aws/** **/.aws/credentials ~/.azure/** ~/.config/gcloud/** **/application_default_credentials.json ~/.config/doctl/**
-		~/.oci/** ~/.kube/** **/.kube/config ~/.config/hcloud/** ~/.config/scw/** ~/.config/ibmcloud/** ~/.bluemix/** ~/.aliyun/**
-		~/.terraform.d/credentials.tfrc.json ~/.config/rclone/** ~/.boto ~/.s3cfg ~/.linode-cli ~/.fly/** ~/.config/helm/**
-		/etc/kubernetes/** /var/run/secrets/** /run/secrets/** /etc/rancher/**`},
-	{term.LabelTokenFile, `~/.netrc ~/_netrc ~/.npmrc ~/.pypirc ~/.git-credentials ~/.docker/config.json ~/.config/gh/** ~/.config/hub ~/.config/glab-cli/**
-		~/.cargo/credentials ~/.cargo/credentials.toml ~/.gem/credentials ~/.composer/auth.json ~/.config/composer/auth.json ~/.m2/settings.xml
-		~/.gradle/gradle.properties ~/.pgpass ~/.my.cnf ~/.mylogin.cnf ~/.vault-token ~/.huggingface/token ~/.cache/huggingface/token
-		~/.config/configstore/** ~/.config/op/** ~/.config/git/credentials ~/.yarnrc.yml ~/.config/containers/auth.json ~/.databrickscfg
-		~/.kaggle/kaggle.json ~/.config/heroku/** ~/.config/netlify/** ~/.config/vercel/** ~/.local/share/com.vercel.cli/auth.json
-		~/.openai/** ~/.config/openai/** ~/.claude/.credentials.json ~/.claude.json ~/.codex/auth.json ~/.gemini/oauth_creds.json
-		~/.mcp-auth/** ~/.gcloud/** ~/.config/github-copilot/** ~/.circleci/cli.yml ~/.wgetrc ~/.curlrc
-		~/.smbcredentials /etc/ppp/chap-secrets /etc/wireguard/** /etc/openvpn/**
-		/etc/krb5.keytab /etc/ipsec.secrets /tmp/krb5cc_*
-		**/.git-credentials **/.htpasswd **/*.kdbx **/*.keytab`},
-	{term.LabelEnvFile, "**/.env **/.env.* **/*.env **/.envrc"},
-	{term.LabelAuthDatabase, `/etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/sudoers /etc/sudoers.d/** /etc/master.passwd /etc/spwd.db /etc/doas.conf
-		/etc/security/** /etc/pam.d/** /etc/pam.conf /private/etc/master.passwd /private/etc/sudoers /private/etc/sudoers.d/** /etc/polkit-1/**
-		/var/db/dslocal/** /var/lib/sss/** /etc/ssl/private/** /etc/pki/tls/private/** /etc/letsencrypt/** /etc/opasswd C:/Windows/System32/config/**`},
-	{term.LabelAccountDatabase, "/etc/passwd /etc/passwd- /etc/group /etc/group- /etc/subuid /etc/subgid /etc/nsswitch.conf /etc/login.defs"},
-	{term.LabelHistoryFile, "~/.bash_history ~/.zsh_history ~/.sh_history ~/.history ~/.python_history ~/.node_repl_history ~/.mysql_history ~/.psql_history ~/.sqlite_history ~/.lesshst ~/.viminfo ~/.local/share/fish/fish_history ~/.zsh_sessions/** ~/.ash_history ~/.rediscli_history"},
-	{term.LabelSystemLog, "/var/log/** /private/var/log/** /run/log/** /var/run/utmp /run/utmp /var/account/** ~/Library/Logs/**"},
-	{term.LabelLoaderConfig, "/etc/ld.so.preload /etc/ld.so.conf /etc/ld.so.conf.d/** /etc/ld.so.cache"},
-	{term.LabelDockerSocket, "/var/run/docker.sock /run/docker.sock /run/containerd/containerd.sock /var/run/containerd/containerd.sock /run/podman/podman.sock /run/crio/crio.sock ~/.docker/run/docker.sock **/docker.sock"},
-	{term.LabelBrowserProfile, `~/.mozilla/** ~/.config/google-chrome/** ~/.config/chromium/** ~/.config/BraveSoftware/** ~/.config/microsoft-edge/** ~/.config/vivaldi/** ~/.config/opera/**
-		~/.thunderbird/** ~/snap/firefox/** ~/Library/Cookies/** ~/Library/Safari/** ~/Library/Mail/** ~/Library/Messages/** ~/.config/Slack/** ~/.config/discord/**
-		**/Google/Chrome/** **/Firefox/Profiles/** **/globalStorage/state.vscdb **/Login?Data
-		**/Cookies.binarycookies ~/.electrum/** ~/.bitcoin/** ~/.ethereum/** ~/.config/solana/**`},
-	{term.LabelKeyring, `~/.gnupg/** ~/.password-store/** ~/.local/share/keyrings/** ~/.local/share/kwalletd/** ~/Library/Keychains/** /Library/Keychains/** ~/.config/keepassxc/**
-		~/.config/1Password/** ~/.config/Bitwarden/** ~/.config/sops/** ~/.config/age/** ~/.minikube/** ~/.step/**`},
-
-	{term.LabelPackageSource, `**/pip.conf ~/.config/pip/** ~/.pip/** **/uv.toml ~/.config/uv/** **/.npmrc **/.yarnrc **/.yarnrc.yml **/bunfig.toml **/.gemrc
-		**/.bundle/config **/.cargo/config **/.cargo/config.toml **/.condarc **/.mambarc **/nuget.config **/NuGet.Config ~/.config/NuGet/** ~/.config/go/env
-		~/.m2/settings.xml ~/.config/composer/config.json ~/.composer/config.json /etc/apt/sources.list /etc/apt/sources.list.d/** /etc/apt/apt.conf
-		/etc/apt/apt.conf.d/** /etc/apt/preferences.d/** /etc/apt/trusted.gpg.d/** /etc/yum.repos.d/** /etc/zypp/repos.d/** /etc/apk/repositories /etc/pacman.conf
-		/etc/pacman.d/** /etc/pip.conf /etc/npmrc /etc/docker/daemon.json /etc/containers/registries.conf ~/.config/containers/registries.conf`},
-	{term.LabelCache, `~/.cache/** ~/.npm/** ~/.cargo/registry/** ~/.gradle/caches/** ~/.m2/repository/** ~/.nuget/packages/** ~/go/pkg/mod/** ~/Library/Caches/** ~/.local/share/Trash/**
-		/var/cache/** /var/lib/apt/lists/** **/__pycache__/** **/.pytest_cache/** **/.mypy_cache/** **/.ruff_cache/** **/node_modules/.cache/**`},
-}
-
-// notPlaces takes labels away again: what looks like a secret by its name and is not one.
-var notPlaces = []placeRow{
-	{term.LabelEnvFile, "**/.env.example **/.env.sample **/.env.template **/.env.dist **/.env.defaults **/example.env **/sample.env **/template.env"},
-	{term.LabelSSHKey, "**/*.pub **/id_rsa.pub"},
-	{term.LabelGitDir, "**/info/exclude **/.git/COMMIT_EDITMSG **/.git/description"},
-	{term.LabelStdDevice, "/dev/pts"},
-	{term.LabelCloudCredential, "~/.aws/config ~/.kube/cache/**"},
-	{term.LabelAuthDatabase, "/etc/security/limits.conf /etc/security/limits.d/**"},
+// placeRows reads the file.
+func placeRows() (rows []placeRow) {
+	for line := range strings.Lines(labelsFile) {
+		switch name, label := strings.CutSuffix(strings.TrimSpace(line), ":"); {
+		case strings.HasPrefix(line, "#"):
+		case label:
+			name, not := strings.CutPrefix(name, "not ")
+			at := term.Label(slices.Index(term.LabelNames, name)) // a test looks for each
+			rows = append(rows, placeRow{mark: mark{label: at, not: not}})
+		default:
+			last := &rows[len(rows)-1]
+			last.patterns = append(last.patterns, strings.Fields(name)...)
+		}
+	}
+	return rows
 }
 
 // CredentialLabels make a place one of zone "credential". An .env file is labelled only: it

@@ -80,11 +80,9 @@ func (m *Map) foldable() map[string]string {
 			}
 		}
 	}
-	for _, rows := range [][]placeRow{placeRows, notPlaces} {
-		for _, r := range rows {
-			for p := range strings.FieldsSeq(r.patterns) {
-				add(p)
-			}
+	for _, r := range placeRows() {
+		for _, p := range r.patterns {
+			add(p)
 		}
 	}
 	for _, g := range obeyed.Groups() {

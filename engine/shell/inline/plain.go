@@ -57,12 +57,6 @@ const (
 	copies         // it starts a copy of the process
 )
 
-// plainSource is the source of a plain language: its rules, one kind of call on each line.
-type plainSource struct {
-	lexicon
-	lines string
-}
-
 // roles are the words with which the lines of a table begin.
 var roles = map[string]rule{
 	"shell": {kind: Shell, role: commands}, "argv": {kind: Exec, role: starts}, "program": {kind: Exec, role: programs}, "copy": {kind: Write, role: copying}, "code": {kind: Dynamic, role: evaluates}, "hidden": {kind: Dynamic, role: hides}, "open": {kind: Write, role: openings},
@@ -74,10 +68,10 @@ var roles = map[string]rule{
 
 // read makes the rules out of a table. A number behind the first word is the argument, a word in brackets the one
 // that is needed.
-func (src plainSource) read() *lexicon {
-	p := src.lexicon
+func (p lexicon) read(name string) *lexicon {
 	p.rules = map[string]rule{}
-	for line := range strings.SplitSeq(strings.TrimSpace(src.lines), "\n") {
+	table, _ := plainTables.ReadFile("languages/" + name + ".txt") // a test reads them all
+	for line := range strings.Lines(string(table)) {
 		words := strings.Fields(line)
 		r := roles[words[0]]
 		for _, word := range words[1:] {
@@ -99,8 +93,8 @@ func (src plainSource) read() *lexicon {
 // plainOf finds the plain language of a name.
 var plainOf = func() func(string) *lexicon {
 	read := map[string]func() *lexicon{}
-	for name, src := range plainLanguages {
-		read[name] = sync.OnceValue(src.read)
+	for name, l := range plainLanguages {
+		read[name] = sync.OnceValue(func() *lexicon { return l.read(name) })
 	}
 	return func(name string) *lexicon {
 		if f := read[plainNames[name]]; f != nil {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -240,6 +241,19 @@ func TestWordsReadAsYAML(t *testing.T) {
 	}
 	if len(Phrases()) != len(lists) {
 		t.Errorf("there are %d lists, want %d", len(Phrases()), len(lists))
+	}
+}
+
+func TestListsReadAsYAML(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"sources.yaml": sourcesFile, "variables.yaml": variablesFile, "empties.yaml": emptiesFile, "network.yaml": networkFile,
+	} {
+		var want map[string][]string
+		document(t, name, &want)
+		if got := lists(text); len(want) == 0 || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s reads as %v, want %v", name, got, want)
+		}
 	}
 }
 

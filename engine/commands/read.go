@@ -78,8 +78,9 @@ func (s section) node(indent string) (node, error) {
 	indent += "  "
 	if strings.HasPrefix(s.below, indent+"- ") {
 		for line := range strings.Lines(s.below) {
-			item, _ := strings.CutPrefix(strings.TrimSpace(line), "- ")
-			n.list = append(n.list, node{scalar: item})
+			if item, ok := strings.CutPrefix(strings.TrimSpace(line), "- "); ok { // and no comment
+				n.list = append(n.list, node{scalar: strings.Trim(item, `"`)})
+			}
 		}
 		return n, nil
 	}

@@ -16,21 +16,43 @@ type Sources struct {
 	hosts     []string
 }
 
+//go:embed variables.yaml
+var variablesFile string
+
+// Variables are the lists of variables of the environment; the file describes each.
+var Variables = sync.OnceValue(func() map[string][]string { return lists(variablesFile) })
+
+//go:embed empties.yaml
+var emptiesFile string
+
+// Empties are the words by which tools empty a database.
+var Empties = sync.OnceValue(func() map[string][]string { return lists(emptiesFile) })
+
+//go:embed network.yaml
+var networkFile string
+
+// NetworkChanges are the words with which tools of the network change it.
+var NetworkChanges = sync.OnceValue(func() map[string][]string { return lists(networkFile) })
+
 // PackageSources returns the list that comes with the program.
 var PackageSources = sync.OnceValue(func() *Sources {
-	s := &Sources{}
-	list, _ := split(sourcesFile, "") // a test reads the file
-	for _, part := range list {
+	all := lists(sourcesFile)
+	words := func(key string) []string { return strings.Fields(strings.Join(all[key], " ")) }
+	return &Sources{variables: words("variables"), hosts: words("hosts")}
+})
+
+// lists reads a file of lists. Tests compare the files with a reader of YAML.
+func lists(file string) map[string][]string {
+	all := map[string][]string{}
+	parts, _ := split(file, "")
+	for _, part := range parts {
 		n, _ := part.node("")
-		switch part.key {
-		case "variables":
-			s.variables = n.texts()
-		case "hosts":
-			s.hosts = n.texts()
+		for _, item := range n.list {
+			all[part.key] = append(all[part.key], item.scalar)
 		}
 	}
-	return s
-})
+	return all
+}
 
 // Variable reports whether a variable of the environment names a source of packages.
 func (s *Sources) Variable(name string) bool {

@@ -5,41 +5,45 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/sallyport-dev/sallyport/engine/commands"
 	"github.com/sallyport-dev/sallyport/engine/facts/disk"
 	"github.com/sallyport-dev/sallyport/engine/facts/term"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
-// environmentFlags says what it means to set a variable. Names that end in * stand for all
-// that begin so.
-var environmentFlags = map[term.Flag]string{
-	term.FlagLoaderEnv: `LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT LD_* DYLD_* PYTHONSTARTUP PYTHONHOME NODE_OPTIONS PERL5OPT RUBYOPT JAVA_TOOL_OPTIONS
-		_JAVA_OPTIONS GCONV_PATH
-		JDK_JAVA_OPTIONS JAVA_OPTS MAVEN_OPTS GRADLE_OPTS R_PROFILE R_PROFILE_USER R_ENVIRON R_ENVIRON_USER`,
-	term.FlagPathEnv:     "PATH",
-	term.FlagSelfControl: "SALLYPORT_CONFIG SALLYPORT_WRAP",
-	term.FlagFreesAgent: `OPENCODE_PERMISSION OPENCODE_CONFIG OPENCODE_CONFIG_CONTENT OPENCODE_CONFIG_DIR CLAUDE_CONFIG_DIR CODEX_HOME
-		GEMINI_CLI_SYSTEM_SETTINGS_PATH GEMINI_CLI_TRUST_WORKSPACE COPILOT_ALLOW_ALL GOOSE_MODE`,
-	term.FlagHookEnv: `BASH_ENV ENV PROMPT_COMMAND SHELLOPTS BASHOPTS PS0 PS4 GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS
-		GIT_PROXY_COMMAND GIT_CONFIG_* GIT_TEMPLATE_DIR GIT_EXEC_PATH LESSOPEN LESSCLOSE PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER EDITOR VISUAL
-		GIT_EDITOR GIT_SEQUENCE_EDITOR FCEDIT BROWSER RUSTC_WRAPPER MAKEFLAGS CARGO_BUILD_RUSTC_WRAPPER RESTIC_PASSWORD_COMMAND BORG_PASSCOMMAND
-		TAR_OPTIONS MAKEFILES GNUMAKEFLAGS GOFLAGS PERL5OPT PERL5DB LUA_INIT* DOTNET_STARTUP_HOOKS PHPRC PHP_INI_SCAN_DIR
-		RSYNC_RSH CVS_RSH SVN_SSH PSQL_PAGER DELTA_PAGER BAT_PAGER GH_PAGER AWS_PAGER SUDO_EDITOR SYSTEMD_EDITOR KUBE_EDITOR HGEDITOR SVN_EDITOR
-		npm_config_script_shell NPM_CONFIG_SCRIPT_SHELL YARN_YARN_PATH GROFF_BIN_PATH AUTOM4TE AUTOCONF AUTOMAKE ACLOCAL`,
+// variables are the rows of variables.yaml: lists of names by flags, by accesses to the file that a variable
+// names, and by other keys; and lists for one variable.
+type variables struct {
+	flags       map[term.Flag]string
+	files       map[term.Access]string
+	names       map[string]string
+	loads, runs map[string][]string
 }
 
-// environmentFiles are variables that name a file which the programs that know them read, write or run.
-var environmentFiles = map[term.Access]string{
-	term.Writes:   "GIT_TRACE* SSLKEYLOGFILE LD_DEBUG_OUTPUT MALLOC_TRACE",
-	term.Executes: "PYTHONSTARTUP R_PROFILE R_PROFILE_USER R_ENVIRON R_ENVIRON_USER BASH_ENV ENV MAKEFILES DOTNET_STARTUP_HOOKS YARN_YARN_PATH",
-}
-
-// quietPrograms are harmless values of the variables that name a program.
-const quietPrograms = " cat less more most head tail vi vim nvim nano emacs ed micro code true false : bat" +
-	" delta diff echo ssh tee subl diff-so-fancy difft colordiff sccache ccache clang gcc cc lld rust-lld" +
-	" mold" +
-	" aws-iam-authenticator kubelogin gke-gcloud-auth-plugin "
+var variableRows = sync.OnceValue(func() *variables {
+	v := &variables{map[term.Flag]string{}, map[term.Access]string{}, map[string]string{}, nil, nil}
+	for key, list := range commands.Variables() {
+		v.names[key] = strings.Join(list, " ")
+		if i := slices.Index(term.FlagNames, key); i >= 0 {
+			v.flags[term.Flag(i)] = v.names[key]
+		} else if i := slices.Index(term.AccessNames[:], key); i >= 0 {
+			v.files[1<<i] = v.names[key]
+		}
+	}
+	v.flags[term.FlagHookEnv] += " " + v.names["command"]
+	of := func(key string) map[string][]string {
+		out := map[string][]string{}
+		for _, row := range commands.Variables()[key] {
+			words := strings.Fields(row)
+			out[words[0]] = words[1:]
+		}
+		return out
+	}
+	v.loads, v.runs = of("loads"), of("runs")
+	return v
+})
 
 // scriptShells are harmless values of a setting for the shell of scripts.
 const scriptShells = " sh bash dash zsh /bin/sh /bin/bash /usr/bin/bash "
@@ -47,21 +51,22 @@ const scriptShells = " sh bash dash zsh /bin/sh /bin/bash /usr/bin/bash "
 // Environment adds the flags of the variables that a command sets. shared tells of a directory whether
 // anybody may put files there.
 func (c *Call) Environment(shared func(dir string) bool) {
+	rows := variableRows()
 	for _, a := range slices.Concat(c.Cmd.Assigns, c.stored(), c.given()) {
-		for f, names := range environmentFlags {
+		for f, names := range rows.flags {
 			if !Listed(names, a.Name) || f == term.FlagHookEnv && quiet(a.Name, a.Value) || f == term.FlagLoaderEnv && c.loadsNothing(a, shared) ||
 				a.Name == "GOOSE_MODE" && a.Value.Certainty == value.Exact && a.Value.Text != "auto" {
 				continue
 			}
 			c.Flags.Add(f)
 		}
-		for access, names := range environmentFiles {
+		for access, names := range rows.files {
 			if Listed(names, a.Name) && strings.Contains(a.Value.Text, "/") {
 				c.path(a.Value, access)
 				c.Effects |= term.Effect(access)
 			}
 		}
-		if strings.Contains(searchPaths, " "+a.Name+" ") && opens(a.Value, shared, a.Name == "PATH") {
+		if Listed(rows.names["search"], a.Name) && opens(a.Value, shared, a.Name == "PATH") {
 			c.Flags.Add(term.FlagOpenPath)
 		}
 	}
@@ -138,43 +143,6 @@ func (c *Call) stored() (list []value.Assign) {
 	return list
 }
 
-// searchPaths are the variables with lists of directories in which programs look for code.
-const searchPaths = " PATH PYTHONPATH NODE_PATH RUBYLIB PERL5LIB PERLLIB CLASSPATH GEM_PATH GCONV_PATH LD_LIBRARY_PATH DYLD_LIBRARY_PATH DYLD_FRAMEWORK_PATH DYLD_FALLBACK_LIBRARY_PATH "
-
-// loadingOptions are the options by which a variable that holds options makes an interpreter load
-// code. With other options (--max-old-space-size=4096, -W0, -Xmx2g) it loads nothing.
-var loadingOptions = map[string][]string{
-	"NODE_OPTIONS":      {"--require", "-r", "--import", "--loader", "--experimental-loader", "--eval", "-e", "--openssl-config"},
-	"RUBYOPT":           {"-r", "-I", "-e", "-S"},
-	"PERL5OPT":          {"-M", "-m", "-I", "-d", "-D"},
-	"JAVA_TOOL_OPTIONS": javaLoading,
-	"_JAVA_OPTIONS":     javaLoading,
-	"JDK_JAVA_OPTIONS":  javaLoading,
-	"JAVA_OPTS":         javaLoading,
-	"MAVEN_OPTS":        javaLoading,
-	"GRADLE_OPTS":       javaLoading,
-}
-
-var javaLoading = []string{"-javaagent", "-agentpath", "-agentlib", "-XX:OnError", "-XX:OnOutOfMemoryError", "@"}
-
-// runningParts are what makes a variable with options run a program, or reach beyond what its program is
-// asked to do. With other options (MAKEFLAGS=-j4, TAR_OPTIONS=--no-same-owner) nothing happens. A semicolon
-// ends the use that -M of perl makes.
-var runningParts = map[string][]string{
-	"TAR_OPTIONS":  {"exec", "command", "program", "script", "-I", "-F", "-P", "--abs", "--trans", "--xf", "--to", "--use", "--rsh", "--rmt", "--inf", "--new", "--remove"},
-	"MAKEFLAGS":    makeRunning,
-	"GNUMAKEFLAGS": makeRunning,
-	"GOFLAGS":      {"exec", "-insecure"},
-	"PERL5OPT":     {";", "(", "=>", "{", "-d", "`"},
-	"PS0":          prompting,
-	"PS4":          prompting,
-}
-
-var (
-	makeRunning = []string{"--ev", "-E", "SHELL", "-f", "--fil", "--mak", "$("}
-	prompting   = []string{"$(", "`", "${"}
-)
-
 // loadsNothing reports whether a loader's variable is set to something that loads no other code than
 // the program's own: options that name none, or library directories of the project. A file that
 // the value names is executed.
@@ -185,7 +153,7 @@ func (c *Call) loadsNothing(a value.Assign, shared func(string) bool) bool {
 	if strings.HasSuffix(a.Name, "LIBRARY_PATH") {
 		return !opens(a.Value, shared, true)
 	}
-	options, ok := loadingOptions[a.Name]
+	options, ok := variableRows().loads[a.Name]
 	if !ok {
 		return strings.TrimSpace(a.Value.Text) == ""
 	}
@@ -243,7 +211,7 @@ func quiet(name string, v value.Word) bool {
 	if len(fields) == 0 {
 		return true
 	}
-	if parts := runningParts[name]; parts != nil {
+	if parts := variableRows().runs[name]; parts != nil {
 		return !slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(v.Text, part) })
 	}
 	if strings.ContainsAny(v.Text, ";|&$`<>()!\n") || name == "BASH_ENV" || name == "ENV" {
@@ -257,7 +225,7 @@ func quiet(name string, v value.Word) bool {
 			return false // ssh -o ProxyCommand=…
 		}
 	}
-	return strings.Contains(quietPrograms, " "+path.Base(fields[0])+" ")
+	return Listed(variableRows().names["quiet"], path.Base(fields[0]))
 }
 
 // ShellWords adds the effects of shell builtins that set variables by their words.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/commands"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/engine/facts/term"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
@@ -210,31 +211,9 @@ func printsOnly(c *Call) {
 	}
 }
 
-// scriptTasks are tasks of frameworks whose tool is a script of the project: php artisan, python manage.py.
-var scriptTasks = map[string][]string{
-	"artisan":   {"migrate:fresh", "migrate:reset", "migrate:refresh", "db:wipe"},
-	"console":   {"doctrine:database:drop", "doctrine:schema:drop"},
-	"manage.py": {"flush", "reset_db", "reset_schema", "drop_test_database"},
-}
-
-// emptying are words of the tools of databases and their frameworks, in their order, that empty one or go
-// back to nothing; "$" stands for the end of the command.
-var emptying = map[string][]string{
-	"alembic": {"downgrade base"}, "flask": {"db downgrade base"}, "django-admin": {"flush", "reset_db", "zero"}, "manage.py": {"zero"},
-	"mix": {"ecto.drop", "ecto.reset", "ecto.rollback --all"}, "migrate": {"drop", "down$"},
-	"sqlx": {"database drop", "database reset", "db drop"}, "dotnet": {"ef database drop", "ef database update 0"}, "dotnet-ef": {"database drop", "database update 0"},
-	"edgedb": {"database drop", "database wipe", "branch drop", "branch wipe", "instance destroy"}, "gel": {"database drop", "branch drop", "branch wipe", "instance destroy"},
-	"aerich": {"downgrade"}, "yoyo": {"rollback"}, "goose": {"down-to 0", "reset"}, "diesel": {"migration revert --all", "migration redo --all"},
-	"sea-orm-cli": {"migrate fresh", "migrate reset", "migrate refresh"}, "hasura": {"metadata clear"},
-	"hanami": {"db drop"}, "symfony": {"doctrine:database:drop", "doctrine:schema:drop"}, "console": {"doctrine:schema:drop"}, "wp": {"db reset", "db drop", "db clean", "site empty"},
-	"drush":   {"sql:drop", "sql-drop", "site:install"},
-	"airflow": {"db reset", "db clean", "dags delete"}, "superset": {"db downgrade"}, "mlflow": {"gc", "db downgrade", "experiments delete"},
-	"dvc": {"gc", "destroy"}, "celery": {"purge"}, "rq": {"empty"}, "ray": {"down"}, "dagster": {"instance reset", "run wipe"}, "prefect": {"database reset", "server database reset"},
-}
-
 // EmptiesData compares the words of a command with those.
 func (c *Call) EmptiesData() {
-	list := emptying[c.Cmd.Name]
+	list := commands.Empties()[c.Cmd.Name]
 	if list == nil || c.Flags.Has(term.FlagDryRun) || c.Has("dry-run", "sql", "help") {
 		return
 	}
@@ -251,7 +230,7 @@ func scriptTask(c *Call) {
 	words := Texts(c.Cmd.Words)
 	for i, word := range words[:len(words)-1] {
 		name, task := path.Base(word), words[i+1]
-		if slices.Contains(scriptTasks[name], task) || name == "manage.py" && task == "migrate" && words[len(words)-1] == "zero" {
+		if slices.Contains(commands.Empties()["script "+name], task) || name == "manage.py" && task == "migrate" && words[len(words)-1] == "zero" {
 			c.destroys()
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sallyport-dev/sallyport/engine/commands"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
@@ -13,10 +14,11 @@ import (
 // their own language. The command is walked as if the shell ran it here; what else the
 // program does is not this package's business.
 
-// commandVariables hold a command that some program runs. Most are run with more arguments.
-var commandVariables = Names("PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER PSQL_PAGER DELTA_PAGER BAT_PAGER GH_PAGER AWS_PAGER EDITOR VISUAL GIT_EDITOR GIT_SEQUENCE_EDITOR" +
-	" SYSTEMD_EDITOR SUDO_EDITOR KUBE_EDITOR FCEDIT HGEDITOR SVN_EDITOR GIT_SSH_COMMAND GIT_PROXY_COMMAND GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS" +
-	" RSYNC_RSH CVS_RSH SVN_SSH FZF_DEFAULT_COMMAND BORG_PASSCOMMAND RESTIC_PASSWORD_COMMAND BROWSER LESSOPEN LESSCLOSE")
+// commandVariables hold a command that some program runs.
+var commandVariables = sync.OnceValue(func() map[string]bool {
+	v := commands.Variables()
+	return Names(strings.Join(slices.Concat(v["walked"], v["command"]), " "))
+})
 
 // optionVariables name files that an interpreter, or git, loads before its work.
 var optionVariables = map[string]string{
@@ -60,7 +62,7 @@ func Held(t *commands.Table, name string, args []value.Arg) []Run {
 
 // HoldsCommand reports a variable that holds a command which some program runs.
 func HoldsCommand(variable string) bool {
-	return commandVariables[variable] || variable == "PROMPT_COMMAND"
+	return commandVariables()[variable]
 }
 
 // LoadsFiles returns the language of the program that loads the files which a variable names, "git" for

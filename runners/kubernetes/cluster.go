@@ -61,7 +61,8 @@ type Cluster struct {
 // callTime bounds one call to the API server.
 const callTime = 15 * time.Second
 
-// Connect reads the kubeconfig, or the service account of the pod in which this runs. It asks the cluster nothing.
+// Connect reads the kubeconfig, or the service account of the pod in which this runs. It asks the cluster
+// nothing.
 func Connect(c Config) (*Cluster, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = c.Kubeconfig
@@ -108,7 +109,9 @@ func typed[T any](u *unstructured.Unstructured) (*T, error) {
 }
 
 // create creates an object and returns what became of it.
-func create[T any](ctx context.Context, in dynamic.ResourceInterface, object *T, o metav1.CreateOptions) (*T, error) {
+func create[T any](
+	ctx context.Context, in dynamic.ResourceInterface, object *T, o metav1.CreateOptions,
+) (*T, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	u, err := untyped(object)
@@ -171,7 +174,8 @@ func (k *Cluster) remove(ctx context.Context, name string, id func() *metav1.Pre
 	if id != nil {
 		o.Preconditions = id()
 	}
-	if err := k.in("", "pods").Delete(ctx, name, o); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+	err := k.in("", "pods").Delete(ctx, name, o)
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return Refused("delete pod "+name, err)
 	}
 	return nil

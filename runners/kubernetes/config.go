@@ -143,7 +143,8 @@ func (c Config) Check() error {
 	case time.Duration(c.Lifetime) < time.Minute || time.Duration(c.Lifetime) > 365*24*time.Hour:
 		return fmt.Errorf("lifetime: %s: write from 1m to 8760h", time.Duration(c.Lifetime))
 	case time.Duration(c.Wait) < time.Second || c.Wait >= c.Lifetime:
-		return fmt.Errorf("wait: %s: write from 1s up to less than lifetime (%s)", time.Duration(c.Wait), time.Duration(c.Lifetime))
+		return fmt.Errorf("wait: %s: write from 1s up to less than lifetime (%s)",
+			time.Duration(c.Wait), time.Duration(c.Lifetime))
 	}
 	if err := c.checkQuantities(); err != nil {
 		return err

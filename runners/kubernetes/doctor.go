@@ -61,7 +61,8 @@ func (k *Cluster) Diagnose(ctx context.Context, c Config, owner Owner) []Finding
 		review, err := create(ctx, reviews, &authorizationv1.SelfSubjectAccessReview{
 			TypeMeta: metav1.TypeMeta{APIVersion: "authorization.k8s.io/v1", Kind: "SelfSubjectAccessReview"},
 			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Namespace: k.Namespace, Group: r.Group, Version: "v1", Resource: r.Resource, Subresource: r.Subresource, Verb: r.Verb,
+				Namespace: k.Namespace, Group: r.Group, Version: "v1",
+				Resource: r.Resource, Subresource: r.Subresource, Verb: r.Verb,
 			}},
 		}, metav1.CreateOptions{})
 		f := Finding{Check: "right to " + r.String()}
@@ -70,18 +71,19 @@ func (k *Cluster) Diagnose(ctx context.Context, c Config, owner Owner) []Finding
 			f.Problem = Refused("ask for rights", err)
 			return append(all, f) // so it would be for each
 		case !review.Status.Allowed:
-			f.Problem = End{"missing in namespace " + k.Namespace, review.Status.Reason, "apply docs/examples/kubernetes/rbac.yaml"}
+			f.Problem = End{
+				"missing in namespace " + k.Namespace, review.Status.Reason, "apply docs/examples/kubernetes/rbac.yaml",
+			}
 		}
 		all = append(all, f)
 	}
 	if slices.ContainsFunc(all, func(f Finding) bool { return f.Problem != nil }) {
 		return all
 	}
-	f := Finding{Check: "the cluster would take the pod"}
+	f, dry := Finding{Check: "the cluster would take the pod"}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 	if err := c.Check(); err != nil {
 		f.Problem = fmt.Errorf("configuration: %w", err)
-	} else if _, err := create(ctx, k.in("", "pods"), c.Pod(podName(), owner),
-		metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}); err != nil {
+	} else if _, err := create(ctx, k.in("", "pods"), c.Pod(podName(), owner), dry); err != nil {
 		f.Problem = Refused("try to create the pod", err)
 	}
 	return append(all, f)

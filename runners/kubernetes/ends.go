@@ -28,39 +28,49 @@ func (e End) Error() string {
 // ending is a row of a table of reasons: a text in the cluster's words, and ours.
 type ending struct{ cluster, what, fix string }
 
-// podReasons are the reasons of a pod that failed.
+// podReasons are the reasons of a pod that failed. The first is also that of an event.
 var podReasons = []ending{
 	{"Evicted", "the node evicted the pod", "raise resources.storage or resources.memory, or free the node"},
 	{"DeadlineExceeded", "the lifetime of the pod is over", "raise lifetime, or begin a new session"},
-	{"NodeLost", "the node of the pod is lost", "look at the node (kubectl get nodes); a new session gets another one"},
+	{"NodeLost", "the node of the pod is lost",
+		"look at the node (kubectl get nodes); a new session gets another one"},
 	{"NodeShutdown", "the node of the pod shut down", "begin a new session on another node"},
 	{"Terminated", "the node of the pod shut down", "begin a new session on another node"},
 	{"OutOfmemory", "the node has too little memory", "lower resources.memory or add nodes"},
 	{"OutOfcpu", "the node has too few processors", "lower resources.cpu or add nodes"},
 	{"OutOfpods", "the node has no place for another pod", "add nodes"},
 	{"NodeAffinity", "the node does not fit node_selector", "correct node_selector"},
-	{"Preempting", "the pod had to make room for one of higher priority", "add nodes, or begin a new session later"},
+	{"Preempting", "the pod had to make room for one of higher priority",
+		"add nodes, or begin a new session later"},
 	{"UnexpectedAdmissionError", "the node refused the pod", "look at the node (kubectl describe node)"},
 }
 
 // disruptions are the reasons of the condition DisruptionTarget.
 var disruptions = []ending{
-	{"PreemptionByScheduler", "the pod had to make room for one of higher priority", "add nodes, or begin a new session later"},
-	{"DeletionByTaintManager", "the node of the pod is lost or has a new taint", "look at the node (kubectl get nodes), or add a toleration"},
-	{"EvictionByEvictionAPI", "the pod was evicted, as for a drain of its node", "begin a new session on another node"},
+	{"PreemptionByScheduler", "the pod had to make room for one of higher priority",
+		"add nodes, or begin a new session later"},
+	{"DeletionByTaintManager", "the node of the pod is lost or has a new taint",
+		"look at the node (kubectl get nodes), or add a toleration"},
+	{"EvictionByEvictionAPI", "the pod was evicted, as for a drain of its node",
+		"begin a new session on another node"},
 	{"DeletionByPodGC", "the node of the pod is gone", "begin a new session on another node"},
-	{"TerminationByKubelet", "the node ended the pod", "raise resources.storage or resources.memory, or free the node"},
+	{"TerminationByKubelet", "the node ended the pod",
+		"raise resources.storage or resources.memory, or free the node"},
 }
 
 // waitings are the reasons of a container that waits and cannot start without a change.
 var waitings = []ending{
-	{"ImagePullBackOff", "the image cannot be pulled", "correct the image, add image_pull_secrets, or let the node reach the registry"},
+	{"ImagePullBackOff", "the image cannot be pulled",
+		"correct the image, add image_pull_secrets, or let the node reach the registry"},
 	{"InvalidImageName", "the name of the image is invalid", "correct the image"},
 	{"ErrImageNeverPull", "the image is not on the node, and may not be pulled", "load it there"},
 	{"ImageInspectError", "the image cannot be read", "build it anew"},
-	{"CreateContainerConfigError", "the container cannot be configured", "create the Secret that it names, or correct user and secrets"},
-	{"CreateContainerError", "the container cannot be created", "the image needs no shell, but it must be one of Linux for this node"},
-	{"RunContainerError", "the container cannot start", "supervisor.image must have supervisor.path for this kind of processor"},
+	{"CreateContainerConfigError", "the container cannot be configured",
+		"create the Secret that it names, or correct user and secrets"},
+	{"CreateContainerError", "the container cannot be created",
+		"the image needs no shell, but it must be one of Linux for this node"},
+	{"RunContainerError", "the container cannot start",
+		"supervisor.image must have supervisor.path for this kind of processor"},
 }
 
 // Ended returns why a pod ended or is about to; false while nothing says that it does.
@@ -77,6 +87,11 @@ func Ended(pod *corev1.Pod, events []corev1.Event) (End, bool) {
 	if e, ok := killed(pod); ok {
 		return e, true
 	}
+	for _, v := range events { // before the status has it
+		if v.Reason == podReasons[0].cluster {
+			return End{name + podReasons[0].what, v.Message, podReasons[0].fix}, true
+		}
+	}
 	for _, c := range status.Conditions {
 		if c.Type != corev1.DisruptionTarget || c.Status != corev1.ConditionTrue {
 			continue
@@ -88,7 +103,10 @@ func Ended(pod *corev1.Pod, events []corev1.Event) (End, bool) {
 		}
 	}
 	if pod.DeletionTimestamp != nil {
-		return End{name + "it is being deleted, and not by this session", warning(events), "the next request makes a new pod"}, true
+		return End{
+			name + "it is being deleted, and not by this session", warning(events),
+			"the next request makes a new pod",
+		}, true
 	}
 	if status.Phase != corev1.PodFailed && status.Phase != corev1.PodSucceeded {
 		return End{}, false
@@ -154,9 +172,15 @@ func Stuck(pod *corev1.Pod, events []corev1.Event) (e End, fatal bool) {
 	}
 	reason := cmp.Or(warning(events), "its phase is "+cmp.Or(string(pod.Status.Phase), "unknown"))
 	if pod.Spec.NodeName == "" {
-		return End{name + "no scheduler has looked at it", reason, "see that kube-scheduler runs (kubectl get pods -n kube-system)"}, false
+		return End{
+			name + "no scheduler has looked at it", reason,
+			"see that kube-scheduler runs (kubectl get pods -n kube-system)",
+		}, false
 	}
-	return End{name + "node " + pod.Spec.NodeName + " has not started it", reason, "kubectl describe pod " + pod.Name + ", or raise wait"}, false
+	return End{
+		name + "node " + pod.Spec.NodeName + " has not started it", reason,
+		"kubectl describe pod " + pod.Name + ", or raise wait",
+	}, false
 }
 
 // detail is the longest of what the cluster says about a container that waits.

@@ -76,6 +76,10 @@ func TestEnded(t *testing.T) {
 		}
 		inWords(t, name, e, tc.want...)
 	}
+	evicted := []corev1.Event{{Type: corev1.EventTypeWarning, Reason: "Evicted", Message: "Usage exceeds the limit"}}
+	if e, ok := kubernetes.Ended(pod(runs), evicted); !ok || !strings.Contains(e.Error(), "evicted the pod: Usage exceeds the limit") {
+		t.Errorf("an eviction that the status does not have yet: %v", e)
+	}
 	if e, ok := kubernetes.Ended(pod(runs), nil); ok {
 		t.Errorf("a pod that runs has ended: %v", e)
 	}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
+	"k8s.io/klog/v2"
 	"k8s.io/streaming/pkg/httpstream"
 )
 
@@ -33,7 +34,9 @@ func (k *Cluster) exec(ctx context.Context, pod, program string, in io.Reader, o
 	if err != nil {
 		return fmt.Errorf("open stream: %w", err)
 	}
-	return executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: in, Stdout: out, Stderr: errs})
+	o := remotecommand.StreamOptions{Stdin: in, Stdout: out, Stderr: errs}
+	quiet := klog.NewContext(ctx, klog.Logger{}) // the end of the stream is told by its error
+	return executor.StreamWithContext(quiet, o)
 }
 
 func (k *Cluster) execURL(pod, program string) (*url.URL, error) {
@@ -45,7 +48,8 @@ func (k *Cluster) execURL(pod, program string) (*url.URL, error) {
 	}
 	at := base.JoinPath(versioned, "namespaces", k.Namespace, "pods", pod, "exec")
 	at.RawQuery = url.Values{
-		"container": {workContainer}, "command": {program}, "stdin": {"true"}, "stdout": {"true"}, "stderr": {"true"},
+		"container": {workContainer}, "command": {program},
+		"stdin": {"true"}, "stdout": {"true"}, "stderr": {"true"},
 	}.Encode()
 	return at, nil
 }

@@ -26,10 +26,14 @@ func lease(pod *corev1.Pod, now time.Time) *coordinationv1.Lease {
 		TypeMeta: metav1.TypeMeta{APIVersion: leaseGroup + "/v1", Kind: "Lease"},
 		ObjectMeta: metav1.ObjectMeta{
 			Name: pod.Name, Namespace: pod.Namespace,
-			Labels:          map[string]string{labelManager: manager, labelInstallation: pod.Labels[labelInstallation]},
-			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID}},
+			Labels: map[string]string{labelManager: manager, labelInstallation: pod.Labels[labelInstallation]},
+			OwnerReferences: []metav1.OwnerReference{
+				{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID},
+			},
 		},
-		Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &seconds, AcquireTime: &at, RenewTime: &at},
+		Spec: coordinationv1.LeaseSpec{
+			HolderIdentity: &holder, LeaseDurationSeconds: &seconds, AcquireTime: &at, RenewTime: &at,
+		},
 	}
 }
 

@@ -56,7 +56,8 @@ func (c Config) Pod(name string, owner Owner) *corev1.Pod {
 			TerminationGracePeriodSeconds: &grace, AutomountServiceAccountToken: &no, EnableServiceLinks: &no,
 			NodeSelector: c.NodeSelector,
 			SecurityContext: &corev1.PodSecurityContext{
-				RunAsNonRoot: &yes, RunAsUser: &nobody, RunAsGroup: &nobody, FSGroup: &nobody, FSGroupChangePolicy: &policy,
+				RunAsNonRoot: &yes, RunAsUser: &nobody, RunAsGroup: &nobody,
+				FSGroup: &nobody, FSGroupChangePolicy: &policy,
 				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 			},
 			Volumes:    c.volumes(),
@@ -68,7 +69,8 @@ func (c Config) Pod(name string, owner Owner) *corev1.Pod {
 	}
 	for _, t := range c.Tolerations {
 		pod.Spec.Tolerations = append(pod.Spec.Tolerations, corev1.Toleration{
-			Key: t.Key, Operator: corev1.TolerationOperator(t.Operator), Value: t.Value, Effect: corev1.TaintEffect(t.Effect),
+			Key: t.Key, Operator: corev1.TolerationOperator(t.Operator), Value: t.Value,
+			Effect: corev1.TaintEffect(t.Effect),
 		})
 	}
 	for _, name := range c.ImagePullSecrets {
@@ -108,7 +110,8 @@ func (c Config) work() corev1.Container {
 		},
 	}
 	if c.Supervisor.Image != "" {
-		w.VolumeMounts = append(w.VolumeMounts, corev1.VolumeMount{Name: "supervisor", MountPath: installed, ReadOnly: true})
+		w.VolumeMounts = append(w.VolumeMounts,
+			corev1.VolumeMount{Name: "supervisor", MountPath: installed, ReadOnly: true})
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
 		w.Env = append(w.Env, corev1.EnvVar{Name: name, Value: c.Env[name]})
@@ -140,7 +143,8 @@ func (c Config) install() corev1.Container {
 func (c Config) volumes() []corev1.Volume {
 	empty := func(name, size string) corev1.Volume {
 		q := resource.MustParse(size)
-		return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: &q}}}
+		dir := corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: &q}}
+		return corev1.Volume{Name: name, VolumeSource: dir}
 	}
 	workspace := empty("workspace", c.Workspace.Size)
 	if c.Workspace.Claim != "" {

@@ -13,13 +13,16 @@ import (
 )
 
 // Usage is the help of the program.
-const Usage = `Usage: sallyport-kubernetes [--config FILE] [--image IMAGE] [--namespace NAME] [doctor|list|prune] [flags]
+const Usage = `Usage: sallyport-kubernetes [doctor|list|prune] [--config FILE] [--image IMAGE] [flags]
 
-Makes a pod, connects standard input and output with the supervisor in it, and deletes the pod at the end. It is
-a runner plugin: sallyport starts it, and a manifest names it.
+Makes a pod, connects standard input and output with the supervisor in it, and deletes the pod at the end.
+It is a runner plugin: sallyport starts it, and a manifest names it.
 
   runners:
-    cluster: {plugin: /opt/sallyport/kubernetes.yaml, args: [--config, /etc/sallyport/pod.yaml], workspace: /workspace}
+    cluster:
+      plugin: /opt/sallyport/kubernetes.yaml
+      args: [--config, /etc/sallyport/pod.yaml]
+      workspace: /workspace
 
   doctor   ask the cluster for each right that is needed, and whether it would take the pod
   list     list the pods of this installation in the namespace
@@ -94,8 +97,9 @@ func parse(args []string, out io.Writer) (c Config, verb string, all bool, err e
 	}
 	for name, field := range map[string]*string{
 		"image": &c.Image, "namespace": &c.Namespace, "context": &c.Context, "kubeconfig": &c.Kubeconfig,
-		"supervisor-image": &c.Supervisor.Image, "supervisor-path": &c.Supervisor.Path, "runtime-class": &c.RuntimeClass,
-		"memory": &c.Resources.Memory, "cpu": &c.Resources.CPU, "workspace-claim": &c.Workspace.Claim,
+		"supervisor-image": &c.Supervisor.Image, "supervisor-path": &c.Supervisor.Path,
+		"runtime-class": &c.RuntimeClass, "memory": &c.Resources.Memory, "cpu": &c.Resources.CPU,
+		"workspace-claim": &c.Workspace.Claim,
 	} {
 		if value := *given[name]; value != "" {
 			*field = value
@@ -177,7 +181,8 @@ func (k *Cluster) show(ctx context.Context, of string, out io.Writer) error {
 			image = s.Pod.Spec.Containers[0].Image
 		}
 		age := now.Sub(s.Pod.CreationTimestamp.Time).Round(time.Second)
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Pod.Name, s.Pod.Status.Phase, s.Pod.Spec.NodeName, image, age, s.Owner, state)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
+			s.Pod.Name, s.Pod.Status.Phase, s.Pod.Spec.NodeName, image, age, s.Owner, state)
 	}
 	return t.Flush()
 }

@@ -24,16 +24,23 @@ func when(e corev1.Event) time.Time {
 
 // refusals are the words by which an API server refuses a pod.
 var refusals = []ending{
-	{"exceeded quota", "the quota of the namespace is used up", "delete what is not needed (sallyport-kubernetes list), lower resources, or raise the ResourceQuota"},
+	{"exceeded quota", "the quota of the namespace is used up",
+		"delete what is not needed (sallyport-kubernetes list), lower resources, or raise the ResourceQuota"},
 	{"failed quota", "the quota of the namespace does not count such a pod", "correct the ResourceQuota"},
 	{"violates PodSecurity", "Pod Security refuses the pod", "correct user, or the level of the namespace"},
-	{"admission webhook", "an admission webhook refuses the pod", "ask the owner of the webhook, or change the pod as it demands"},
-	{"ValidatingAdmissionPolicy", "an admission policy refuses the pod", "ask the owner of the policy, or change the pod as it demands"},
-	{"RuntimeClass", "the runtime class is not there", "correct runtime_class, or install it (kubectl get runtimeclasses)"},
-	{"usage per Container is", "the LimitRange of the namespace refuses the pod", "change resources within its limits"},
-	{"usage per Pod is", "the LimitRange of the namespace refuses the pod", "change resources within its limits"},
+	{"admission webhook", "an admission webhook refuses the pod",
+		"ask the owner of the webhook, or change the pod as it demands"},
+	{"ValidatingAdmissionPolicy", "an admission policy refuses the pod",
+		"ask the owner of the policy, or change the pod as it demands"},
+	{"RuntimeClass", "the runtime class is not there",
+		"correct runtime_class, or install it (kubectl get runtimeclasses)"},
+	{"usage per Container is", "the LimitRange of the namespace refuses the pod",
+		"change resources within its limits"},
+	{"usage per Pod is", "the LimitRange of the namespace refuses the pod",
+		"change resources within its limits"},
 	{"is being terminated", "the namespace is being deleted", "use another, or wait and create it anew"},
-	{"error looking up service account", "the namespace has no service account yet", "wait until the cluster has made it"},
+	{"error looking up service account", "the namespace has no service account yet",
+		"wait until the cluster has made it"},
 }
 
 // Refused explains the error of a call to the API server; do names the call, as in "create the pod".
@@ -50,16 +57,26 @@ func Refused(do string, err error) error {
 	}
 	switch {
 	case apierrors.IsUnauthorized(err):
-		return End{do + ": the cluster does not accept the credentials", said, "log in anew, or correct kubeconfig and context"}
+		return End{
+			do + ": the cluster does not accept the credentials", said,
+			"log in anew, or correct kubeconfig and context",
+		}
 	case apierrors.IsForbidden(err) && !strings.Contains(said, " cannot "):
 		return End{do + ": the cluster's admission refuses the pod", said, "change the pod as it demands"}
 	case apierrors.IsForbidden(err):
-		return End{do + ": a right is missing", said, "run sallyport-kubernetes doctor, and apply docs/examples/kubernetes/rbac.yaml"}
+		return End{
+			do + ": a right is missing", said,
+			"run sallyport-kubernetes doctor, and apply docs/examples/kubernetes/rbac.yaml",
+		}
 	case apierrors.IsNotFound(err) && strings.HasPrefix(said, "namespaces"):
-		return End{do + ": the namespace is not there", said, "create it: docs/examples/kubernetes/namespace.yaml"}
+		return End{
+			do + ": the namespace is not there", said,
+			"create it: docs/examples/kubernetes/namespace.yaml",
+		}
 	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
 		return End{do + ": the API server takes the pod for invalid", said, "correct the configuration"}
-	case apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) || apierrors.IsServiceUnavailable(err):
+	case apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
+		apierrors.IsServiceUnavailable(err):
 		return End{do + ": the API server is overloaded or starting", said, "try again in a moment"}
 	}
 	return End{do + ": the API server refuses", said, "run sallyport-kubernetes doctor"}
@@ -82,7 +99,10 @@ func Lost(name string, pod *corev1.Pod, events []corev1.Event, problem, stream e
 	case problem != nil:
 		return fmt.Errorf("pod %s: the stream broke, and why is not known: %w", name, problem)
 	case pod == nil:
-		return End{"pod " + name + ": it was deleted, and not by this session", warning(events), "the next request makes a new pod"}
+		return End{
+			"pod " + name + ": it was deleted, and not by this session", warning(events),
+			"the next request makes a new pod",
+		}
 	}
 	if e, ok := Ended(pod, events); ok {
 		return e
@@ -92,8 +112,12 @@ func Lost(name string, pod *corev1.Pod, events []corev1.Event, problem, stream e
 		said = stream.Error()
 	}
 	if strings.Contains(said, "not found") || strings.Contains(said, "no such file") {
-		return End{"pod " + name + ": the supervisor cannot be started", said, "correct supervisor.image and supervisor.path"}
+		return End{
+			"pod " + name + ": the supervisor cannot be started", said,
+			"correct supervisor.image and supervisor.path",
+		}
 	}
 	return End{"pod " + name + ": the stream to the supervisor broke, and the pod still runs", said,
-		"the next request makes a new pod; commands may have been out of memory (resources.memory), or the node's kubelet or the API server has restarted"}
+		"the next request makes a new pod; commands may have been out of memory (resources.memory), or " +
+			"the node's kubelet or the API server has restarted"}
 }

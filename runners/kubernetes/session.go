@@ -40,7 +40,7 @@ var errLeft = errors.New("the gate has closed its end")
 
 // Run makes a pod, connects the streams with the supervisor in it, and deletes the pod at the end. The end of
 // the input or of ctx ends it.
-func (k *Cluster) Run(ctx context.Context, c Config, owner Owner, s Streams) error {
+func (k *Cluster) Run(ctx context.Context, c Config, owner Owner, s Streams) (err error) {
 	in := read(s.In)
 	opening, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -56,7 +56,7 @@ func (k *Cluster) Run(ctx context.Context, c Config, owner Owner, s Streams) err
 	if err != nil {
 		return err
 	}
-	defer k.drop(ctx, made, s.Err)
+	defer func() { err = k.drop(ctx, made, err) }()
 	held, err := k.hold(opening, made, time.Now())
 	if err != nil {
 		return err
@@ -98,13 +98,18 @@ func podName() string {
 	return "sallyport-" + hex.EncodeToString(b[:])
 }
 
-// drop deletes the pod, and says so when that fails.
-func (k *Cluster) drop(ctx context.Context, pod *corev1.Pod, errs io.Writer) {
+// drop deletes the pod. Where that fails, it says so beside the reason of the session's end, if there is one.
+func (k *Cluster) drop(ctx context.Context, pod *corev1.Pod, reason error) error {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTime)
 	defer cancel()
-	if err := k.remove(call, pod.Name, only(pod)); err != nil {
-		fmt.Fprintf(errs, "sallyport-kubernetes: %v: the pod ends with its lifetime, or by sallyport-kubernetes prune\n", err)
+	err := k.remove(call, pod.Name, only(pod))
+	if err == nil {
+		return reason
 	}
+	if reason == nil {
+		reason = err
+	}
+	return fmt.Errorf("%w; the pod stays until its lifetime is over or sallyport-kubernetes prune deletes it", reason)
 }
 
 // await waits until the work container runs. It returns at once where waiting does not help.
@@ -185,29 +190,40 @@ func (k *Cluster) carry(ctx context.Context, pod *corev1.Pod, c Config, in *inpu
 		return nil
 	default:
 	}
-	return k.why(ctx, pod, err)
+	return k.why(ctx, pod, in, err)
 }
 
-// settleTime is the time that a node may take to report why a container ended.
-const settleTime = 2 * time.Second
+const (
+	// settleTime is the time that a node may take to report why a container ended.
+	settleTime = 2 * time.Second
+	// restartTime is the time that an API server may take to answer again.
+	restartTime = 10 * time.Second
+)
 
 // why asks the cluster for the reason of the end of a stream.
-func (k *Cluster) why(ctx context.Context, made *corev1.Pod, stream error) error {
-	until := time.Now().Add(settleTime)
+func (k *Cluster) why(ctx context.Context, made *corev1.Pod, in *input, stream error) error {
+	since := time.Now()
 	for {
 		pod, err := k.pod(ctx, made.Name)
 		if pod != nil && pod.UID != made.UID {
 			pod = nil
 		}
-		events := k.events(ctx, made.Name)
-		if err == nil && pod != nil {
-			if _, known := Ended(pod, events); !known && time.Now().Before(until) {
-				time.Sleep(settleTime / 10)
-				continue
-			}
-		}
-		if err != nil {
+		events, most := []corev1.Event(nil), restartTime
+		if err == nil {
+			events, most = k.events(ctx, made.Name), settleTime
+		} else {
 			err = Refused("look at the pod", err)
+		}
+		known := err == nil && pod == nil
+		if pod != nil {
+			_, known = Ended(pod, events)
+		}
+		if !known && time.Since(since) < most {
+			select {
+			case <-time.After(settleTime / 10):
+				continue
+			case <-in.ended: // nobody waits for the answer
+			}
 		}
 		return Lost(made.Name, pod, events, err, stream)
 	}

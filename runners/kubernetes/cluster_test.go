@@ -41,7 +41,7 @@ type real struct {
 	args    []string // of the plugin, as a service account with the documented rights
 }
 
-func needCluster(t *testing.T) *real {
+func needCluster(t testing.TB) *real {
 	t.Helper()
 	file := os.Getenv("SALLYPORT_TEST_KUBECONFIG")
 	if file == "" {
@@ -78,7 +78,7 @@ func (r *real) in(gvr schema.GroupVersionResource, namespace string) dynamic.Res
 }
 
 // apply applies the documents of an example.
-func (r *real) apply(t *testing.T, name string) {
+func (r *real) apply(t testing.TB, name string) {
 	t.Helper()
 	for _, u := range documents(t, name) {
 		gv, err := schema.ParseGroupVersion(u.GetAPIVersion())
@@ -94,7 +94,7 @@ func (r *real) apply(t *testing.T, name string) {
 }
 
 // documents are the objects of an example.
-func documents(t *testing.T, name string) (all []*unstructured.Unstructured) {
+func documents(t testing.TB, name string) (all []*unstructured.Unstructured) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../docs/examples/kubernetes", name))
 	if err != nil {
@@ -120,7 +120,7 @@ func documents(t *testing.T, name string) (all []*unstructured.Unstructured) {
 }
 
 // kubeconfig is one of the service account of the example, for an hour.
-func (r *real) kubeconfig(t *testing.T) string {
+func (r *real) kubeconfig(t testing.TB) string {
 	t.Helper()
 	request := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "metadata": map[string]any{"name": "sallyport"},

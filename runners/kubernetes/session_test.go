@@ -61,7 +61,7 @@ func try(args ...string) (engine.Environment, error) {
 	return r.Open(context.Background(), engine.EnvironmentSpec{Layout: facts.Layout{}})
 }
 
-func open(t *testing.T, args ...string) engine.Environment {
+func open(t testing.TB, args ...string) engine.Environment {
 	t.Helper()
 	env, err := try(args...)
 	if err != nil {
@@ -175,7 +175,7 @@ func TestAPIServerGone(t *testing.T) {
 	}
 }
 
-func begin(t *testing.T, env engine.Environment, text string) engine.Process {
+func begin(t testing.TB, env engine.Environment, text string) engine.Process {
 	t.Helper()
 	c, err := env.Prepare(text, "/")
 	if err != nil {

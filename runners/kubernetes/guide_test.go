@@ -1,0 +1,121 @@
+package kubernetes_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/sallyport-dev/sallyport/internal/leftout"
+)
+
+// TestGuide does what docs/kubernetes.md says, with the programs of an installation and the images of the tests.
+func TestGuide(t *testing.T) {
+	r := needCluster(t)
+	dir := t.TempDir()
+	text, err := os.ReadFile("../../docs/kubernetes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindSubmatch(text)
+	if block == nil {
+		t.Fatal("the guide shows no configuration")
+	}
+	here := strings.NewReplacer("/opt/sallyport/", dir+"/", "/etc/sallyport/", dir+"/", "workspace: .", "workspace: "+dir)
+	write(t, filepath.Join(dir, "c.yaml"), here.Replace(string(block[1])))
+	pod, err := os.ReadFile("../../docs/examples/kubernetes/pod.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	images := strings.NewReplacer("registry.example/agent:1", agentImage, "registry.example/sallyport:1", supervisorImage,
+		`cpu: "1", memory: 2Gi`, `cpu: 100m, memory: 256Mi`)
+	write(t, filepath.Join(dir, "pod.yaml"), images.Replace(string(pod)))
+	manifest, err := os.ReadFile("../../docs/examples/kubernetes/plugin.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "kubernetes.yaml"), string(manifest))
+	for _, name := range []string{"sallyport", "sallyport-kubernetes"} {
+		build := exec.Command(leftout.Command(t, "go"), "build", "-trimpath", "-ldflags", "-s -w", "-o", dir+"/", "../../cmd/"+name)
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	kubeconfig := r.args[1]
+	do := func(words ...string) string {
+		t.Helper()
+		c := exec.Command(filepath.Join(dir, words[0]), words[1:]...)
+		c.Dir = dir
+		c.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "HOME="+dir, "XDG_STATE_HOME="+dir+"/state", "XDG_CONFIG_HOME="+dir+"/config")
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%q: %v: %s", words, err, out)
+		}
+		return string(out)
+	}
+	do("sallyport", "plugin", "seal", "kubernetes.yaml")
+	do("sallyport-kubernetes", "--config", "pod.yaml", "doctor")
+	out := do("sallyport", "--config", "c.yaml", "exec", "--", "sh", "-c", "pwd; uname -n; id -u")
+	if !regexp.MustCompile(`^/workspace\nsallyport-[0-9a-f]{10}\n1000\n$`).MatchString(out) {
+		t.Errorf("got %q", out)
+	}
+	if out := do("sallyport", "--config", "c.yaml", "doctor"); !strings.Contains(out, "ok    supervisor") {
+		t.Errorf("%s", out)
+	}
+	do("sallyport-kubernetes", "--config", "pod.yaml", "list")
+	r.nothingLeft(t)
+}
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// BenchmarkSession measures a session from nothing with one command, and BenchmarkCommand a command in one that
+// is open.
+func BenchmarkSession(b *testing.B) {
+	r := needCluster(b)
+	for b.Loop() {
+		env := open(b, r.args...)
+		begin(b, env, "true").Wait()
+		if err := env.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkCommand(b *testing.B) {
+	r := needCluster(b)
+	env := open(b, r.args...)
+	defer env.Close()
+	for b.Loop() {
+		begin(b, env, "true").Wait()
+	}
+}
+
+// BenchmarkManySessions measures 20 sessions at once, from nothing, with one command each.
+func BenchmarkManySessions(b *testing.B) {
+	r := needCluster(b)
+	for b.Loop() {
+		done := make(chan error)
+		for range 20 {
+			go func() {
+				env, err := try(append(r.args, "--cpu", "50m", "--memory", "64Mi")...)
+				if err == nil {
+					begin(b, env, "true").Wait()
+					err = env.Close()
+				}
+				done <- err
+			}()
+		}
+		for range 20 {
+			if err := <-done; err != nil {
+				b.Error(err)
+			}
+		}
+	}
+}

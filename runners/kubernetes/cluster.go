@@ -78,6 +78,7 @@ func Connect(c Config) (*Cluster, error) {
 		return nil, fmt.Errorf("read kubeconfig: namespace: %w: write namespace: or --namespace", err)
 	}
 	config.UserAgent, config.QPS, config.Burst = "sallyport-kubernetes", 20, 40
+	config.WarningHandler = rest.NoWarnings{} // they would be among the reasons of an end
 	objects, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("read kubeconfig: %w: correct it", err)

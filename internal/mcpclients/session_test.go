@@ -15,6 +15,11 @@ import (
 // serves gives an agent the MCP server, besides its own shell.
 func (p armed) serves(t *testing.T, a agent) {
 	t.Helper()
+	if a.name == "gemini" { // its hooks are in the same file
+		const server = `{"mcpServers": {"sallyport": {"command": %q, "args": ["mcp"], "trust": true}},`
+		p.prepends(t, fmt.Sprintf(server, p.own))
+		return
+	}
 	file, text := ".claude.json", fmt.Sprintf(
 		`{"mcpServers": {"sallyport": {"command": %q, "args": ["mcp"]}}}`, p.own)
 	if a.name == "codex" {
@@ -23,12 +28,17 @@ func (p armed) serves(t *testing.T, a agent) {
 	}
 	must(t, os.WriteFile(filepath.Join(p.home, file), []byte(text), 0o600))
 	if a.name == "claude-code" {
-		file = filepath.Join(p.home, a.hooks)
-		settings, err := os.ReadFile(file)
-		must(t, err)
-		const allow = `{"permissions": {"allow": ["mcp__sallyport"]},`
-		must(t, os.WriteFile(file, []byte(strings.Replace(string(settings), "{", allow, 1)), 0o600))
+		p.prepends(t, `{"permissions": {"allow": ["mcp__sallyport"]},`)
 	}
+}
+
+// prepends puts a text in the place of the first brace of the settings with the hooks.
+func (p armed) prepends(t *testing.T, text string) {
+	t.Helper()
+	file := filepath.Join(p.home, p.agent.hooks)
+	settings, err := os.ReadFile(file)
+	must(t, err)
+	must(t, os.WriteFile(file, []byte(strings.Replace(string(settings), "{", text, 1)), 0o600))
 }
 
 // TestSessionOfAgent holds that the hooks and the MCP server of one agent are one session: its shell may
@@ -40,9 +50,6 @@ func TestSessionOfAgent(t *testing.T) {
 		leftout.Skip(t, leftout.Platform, "sessions of processes are known on Linux only")
 	}
 	for _, a := range agents(t) {
-		if a.name == "gemini" { // it waits for an answer for ever where a rule asks
-			continue
-		}
 		for _, mode := range []string{"judge", "run"} {
 			if mode == "run" && a.name != "claude-code" {
 				continue
@@ -53,8 +60,11 @@ func TestSessionOfAgent(t *testing.T) {
 				p.serves(t, a)
 				p.write(t, "notes.txt", "seen\n")
 				read := live.Call{Tool: "mcp__sallyport__read_file", Input: map[string]any{"path": "notes.txt"}}
-				if a.name == "codex" {
+				switch a.name {
+				case "codex":
 					read.Tool, read.In = "read_file", "mcp__sallyport"
+				case "gemini":
+					read.Tool = "mcp_sallyport_read_file"
 				}
 				remove := a.shell("rm notes.txt")
 				results := p.drive(t, a, live.Script{Main: []live.Call{remove}}, env)

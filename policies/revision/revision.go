@@ -4,4 +4,4 @@
 package revision
 
 // Policies is the revision of the built-in policies.
-const Policies = "41dae6e118a9e9d42002214b0a59876d"
+const Policies = "24e9a12b9069d25ee0b90c845e1ccf6e"

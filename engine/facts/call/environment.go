@@ -121,7 +121,9 @@ func (c *Call) stored() (list []value.Assign) {
 		}
 		return strings.HasPrefix(plain, " "+verb+" ") || slices.ContainsFunc(words, option)
 	}
-	if !slices.ContainsFunc(row.Stores.Verbs, stores) {
+	_, all := row.Stores.Settings["*"] // as which any variable is set
+	anywhere := func(verb string) bool { return strings.Contains(plain, " "+verb+" ") }
+	if !slices.ContainsFunc(row.Stores.Verbs, stores) && !(all && slices.ContainsFunc(row.Stores.Verbs, anywhere)) {
 		return nil
 	}
 	for i, w := range words {
@@ -133,6 +135,9 @@ func (c *Call) stored() (list []value.Assign) {
 		}
 		for setting, variable := range row.Stores.Settings {
 			set.Text = strings.Trim(set.Text, `"' `)
+			if setting == "*" {
+				setting, variable = name, name
+			}
 			usual := strings.HasSuffix(variable, "SCRIPT_SHELL") &&
 				strings.Contains(scriptShells, " "+set.Text+" ")
 			if names(strings.TrimSpace(name), setting) && !usual && (attached || i+1 < len(words)) {

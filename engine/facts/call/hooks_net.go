@@ -249,30 +249,6 @@ func sshKeygen(c *Call) {
 	}
 }
 
-// sshOptions: -o ProxyCommand and its like start a program here, -o IdentityFile names a key.
-func sshOptions(c *Call) {
-	for _, o := range c.Options {
-		if o.Name != "o" || !o.Given {
-			continue
-		}
-		text := strings.ToLower(o.Value.Text)
-		switch {
-		case strings.HasPrefix(text, "proxycommand") || strings.HasPrefix(text, "localcommand") || strings.HasPrefix(text, "knownhostscommand"):
-			c.Flags.Add(term.FlagEscape)
-			c.Effects |= term.Execute
-		case strings.HasPrefix(text, "identityfile") && len(text) > len("identityfile="):
-			c.touch(Cut(o.Value, len("identityfile=")), Role{Word: "key", Access: term.Reads})
-		case strings.HasPrefix(text, "proxyjump") && len(text) > len("proxyjump="):
-			c.Through(Cut(o.Value, len("proxyjump=")))
-		case strings.HasPrefix(text, "hostname") && len(text) > len("hostname="):
-			c.TargetWord(TargetAddress, Cut(o.Value, len("hostname=")))
-			c.host(o.Value.Text[len("hostname="):])
-		case strings.HasPrefix(text, "stricthostkeychecking") && strings.HasSuffix(text, "no"):
-			c.Flags.Add(term.FlagInsecureTLS)
-		}
-	}
-}
-
 // getent asks the network for the databases of hosts.
 func getent(c *Call) {
 	if !slices.Contains([]string{"hosts", "ahosts", "ahostsv4", "ahostsv6"}, c.operand(0)) {

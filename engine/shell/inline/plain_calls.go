@@ -158,6 +158,13 @@ func (s *plainScan) touch(c Call, r rule, args []literalArg) {
 			c.Kind = map[bool]Kind{true: Network, false: Upload}[c.Kind == Read]
 		}
 	case Socket, Listen, Network, Upload:
+		if file, ok := s.socketFile(c, args); ok {
+			c.Args = []Arg{file}
+			if c.Kind = Read; r.kind == Listen {
+				c.Kind = Write
+			}
+			break
+		}
 		if len(c.Args) == 0 || !c.Args[0].Exact {
 			if c.Kind == Socket {
 				c.Args = nil
@@ -179,6 +186,32 @@ func (s *plainScan) touch(c Call, r rule, args []literalArg) {
 		}
 	}
 	s.add(c)
+}
+
+// socketFile finds a socket of the file system among the arguments of a call, or in an object of options.
+func (s *plainScan) socketFile(c Call, args []literalArg) (Arg, bool) {
+	keys := []string{"socketPath"}
+	if c.Kind == Socket || c.Kind == Listen {
+		keys = append(keys, "path")
+	}
+	for _, a := range args {
+		text, unix := strings.CutPrefix(a.Text, "unix:")
+		plain := strings.HasPrefix(text, "/") && (c.Kind == Socket || c.Kind == Listen || c.Name == "net.Dial")
+		if a.literal && (unix || plain) {
+			a.Text = strings.TrimPrefix(text, "//")
+			return a.Arg, true
+		}
+		for _, key := range keys {
+			at := strings.Index(a.raw, key)
+			if from := at + len(key); a.options() && at >= 0 {
+				if quote := strings.IndexAny(a.raw[from:], s.quote); quote >= 0 && quote < 4 {
+					found, _ := (&plainScan{lexicon: s.lexicon, src: a.raw, b: s.b}).literal(from + quote)
+					return found, true
+				}
+			}
+		}
+	}
+	return Arg{}, false
 }
 
 // modeAmong takes the mode, which is a number, out of the arguments of chmod.

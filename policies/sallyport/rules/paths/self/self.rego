@@ -13,6 +13,9 @@
 #     - mv {home}/.config/sallyport old
 #     - nc -U {home}/.local/state/sallyport/resident/1.sock
 #     - curl --unix-socket {home}/.local/state/sallyport/resident/1.sock http://localhost/
+#     - node -e 'require("net").connect("{home}/.local/state/sallyport/resident/1.sock")'
+#     - ssh -R 8080:{home}/.local/state/sallyport/resident/1.sock h.example
+#     - tmux set-environment -g SALLYPORT_CONFIG /tmp/x
 #     - export SALLYPORT_WRAP=127.0.0.1:9/x; claude -p hi
 #     - HOME=/tmp/x claude -p hi
 #     - env XDG_CONFIG_HOME=/tmp/x codex exec hi
@@ -23,6 +26,7 @@
 #     - HOME=/tmp/x pip install requests
 #     - export XDG_CONFIG_HOME=/tmp/x; npm test
 #     - HOME=/tmp/x claude --version
+#     - tmux set-environment -g EDITOR vim
 package sallyport.rules.paths.self
 
 import data.sallyport.lib

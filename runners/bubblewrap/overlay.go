@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
@@ -42,7 +43,7 @@ func (r *Runner) Try(ctx context.Context, spec engine.EnvironmentSpec) (engine.T
 	if err != nil {
 		return nil, errors.Join(err, o.trial.Remove())
 	}
-	t := &Trial{Environment: env, view: o.trial}
+	t := &Trial{Environment: env, view: o.trial, done: make(chan struct{})}
 	t.began = t.scratch()
 	return t, nil
 }
@@ -118,7 +119,36 @@ type Trial struct {
 	view  *overlay.View
 	began map[string]bool // names in its own places at the beginning
 	over  sync.Once
+	done  chan struct{} // nothing runs any more
 	ended error
+}
+
+// Start starts the command, and ends it when its files become more than a trial may have.
+func (t *Trial) Start(ctx context.Context, c engine.Command) (engine.Process, error) {
+	p, err := t.Environment.Start(ctx, c)
+	if err == nil {
+		go t.bound(p)
+	}
+	return p, err
+}
+
+// shortPause is the pause between two looks at the files of a running trial. A look takes a tenth of the time at most.
+const shortPause = 100 * time.Millisecond
+
+func (t *Trial) bound(p engine.Process) {
+	for pause := shortPause; ; {
+		select {
+		case <-t.done:
+			return
+		case <-time.After(pause):
+		}
+		begin := time.Now()
+		if err := t.view.Bounded(); err != nil {
+			p.Kill(err.Error())
+			return
+		}
+		pause = max(shortPause, 10*time.Since(begin))
+	}
 }
 
 // scratch lists the names in the places that only the sandbox has.
@@ -155,7 +185,10 @@ func (t *Trial) End() (c engine.Changes, lost []string, err error) {
 }
 
 func (t *Trial) end() error {
-	t.over.Do(func() { t.ended = t.Environment.Close() })
+	t.over.Do(func() {
+		close(t.done)
+		t.ended = t.Environment.Close()
+	})
 	return t.ended
 }
 

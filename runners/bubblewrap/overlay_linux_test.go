@@ -221,12 +221,24 @@ func TestTrialIsBounded(t *testing.T) {
 	} {
 		ws := t.TempDir()
 		env := trial(t, settings(t), ws)
-		if x := run(t, env, "cd "+ws+"; "+c.text); x.Code != 0 {
+		if x := run(t, env, "cd "+ws+"; "+c.text); x.Code != 0 && x.Killed == "" {
 			t.Errorf("%s: status %d: %s", name, x.Code, x.Stderr.Text)
 		}
 		_, _, err := env.End()
 		if (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) {
 			t.Errorf("%s: %v", name, err)
+		}
+		if err := env.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	for text, want := range map[string]string{
+		"truncate -s 2G n; sleep 1000": "more than 1 GiB", "seq -f n%g 6000 | xargs touch; sleep 1000": "more than 5000",
+	} {
+		ws := t.TempDir()
+		env := trial(t, settings(t), ws)
+		if x := run(t, env, "cd "+ws+"; "+text); !strings.Contains(x.Killed, want) {
+			t.Errorf("%s runs on: %+v", text, x)
 		}
 		if err := env.Close(); err != nil {
 			t.Error(err)

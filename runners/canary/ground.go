@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // Ground is a trial with its objects on this machine. Every user of the machine can reach them, so that only
@@ -26,7 +27,8 @@ func Lay(places []string) (g *Ground, err error) {
 		}
 	}()
 	for _, place := range places {
-		if g.dir, err = os.MkdirTemp(place, "sallyport-trial-"); err == nil {
+		removeLeft(place)
+		if g.dir, err = os.MkdirTemp(place, prefix); err == nil {
 			break
 		}
 	}
@@ -45,6 +47,23 @@ func Lay(places []string) (g *Ground, err error) {
 	g.PID = os.Getpid()
 	g.Began, err = Began(g.PID)
 	return g, err
+}
+
+const (
+	prefix = "sallyport-trial-"
+	// forgotten is the age at which nobody uses the objects any more: a trial takes some seconds.
+	forgotten = 10 * time.Minute
+)
+
+// removeLeft removes objects that a process left which was killed.
+func removeLeft(place string) {
+	all, _ := filepath.Glob(filepath.Join(place, prefix+"*"))
+	for _, dir := range all {
+		info, err := os.Lstat(dir)
+		if err == nil && info.IsDir() && time.Since(info.ModTime()) > forgotten {
+			_ = os.RemoveAll(dir)
+		}
+	}
 }
 
 // listen takes connections, to close them at once.

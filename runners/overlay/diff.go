@@ -71,6 +71,33 @@ var (
 	errTooLarge = errors.New("files of more than 1 GiB: let the command write less at once")
 )
 
+// Bounded reports, while the view is in use, that Diff will fail by the number or the size of its files. Files
+// that cannot be seen count at its end only.
+func (v *View) Bounded() error {
+	files, size := 0, int64(0)
+	for i := range v.roots {
+		err := filepath.WalkDir(v.Upper(i), func(_ string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return nil //nolint:nilerr // it is gone, or closed to us
+			}
+			if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+				files, size = files+1, size+info.Size()
+			}
+			switch {
+			case size > maxSize:
+				return errTooLarge
+			case files > maxChanges:
+				return errTooMany
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("list changes: %w", err)
+		}
+	}
+	return nil
+}
+
 func (d *diff) add(c engine.Change) error {
 	if len(d.out.List) == maxChanges {
 		return errTooMany

@@ -229,8 +229,15 @@ func TestUnknownTexts(t *testing.T) {
 	h := filepath.Dir(w.workspace)
 	w.host(`mkdir -p $H/.config/sallyport; printf 'version: 1\napprovals: {trial: true}\n' >$H/.config/sallyport/config.yaml
 		echo "TOKEN=s3cret" >.env; mkdir conf; echo "key = s3cret" >conf/.env.local
+		printf 'all:\n\techo app >build/app\nclean:\n\trm -f build/app\nevil:\n\trm -rf notes\nenvrc:\n\techo x >.envrc\n' >>Makefile
+		printf 'at=${1:-build/tool}; mkdir -p $at/bin; echo "echo hello" >$at/bin/hello; chmod +x $at/bin/hello\n' >installer.sh
+		printf 'sh installer.sh build/tool3; rm -rf "$1"; echo x >"$1"\n' >bad.sh
 		chown -R --reference=Makefile .`, "H="+h)
-	for _, c := range harmless {
+	texts := unknownTexts(t)
+	for _, c := range texts {
+		if !c.harmless {
+			continue
+		}
 		got := w.exec("--agent=a", c.text)
 		if !got.Ran || got.Status != 0 || got.Effect != engine.Ask || got.Trial == nil || got.Trial.Error != "" {
 			t.Errorf("harmless: %s: %+v, %+v", c.text, got, got.Trial)
@@ -248,7 +255,11 @@ func TestUnknownTexts(t *testing.T) {
 			t.Errorf("%s: it shows a secret: %+v", text, got)
 		}
 	}
-	for _, text := range harmful {
+	for _, c := range texts {
+		if c.harmless {
+			continue
+		}
+		text := c.text
 		before := w.files() + w.host("git config -l; ls .git/hooks")
 		got := w.exec("--agent=a", text)
 		if got.Status != 126 && got.Status != 125 || got.Trial != nil && got.Trial.Applied {
@@ -266,38 +277,34 @@ func TestUnknownTexts(t *testing.T) {
 	}
 }
 
-// harmless texts, and a command that shows their effect; "" for none.
-var harmless = []struct{ text, after string }{
-	{"echo $((6*7))", ""}, {"date +%Y", ""}, {"wc -l Makefile", ""}, {"sort tracked/a", ""},
-	{"git status --short", ""}, {"git log --oneline", ""}, {"find . -name '*.md'", ""},
-	{"seq 100 | awk '{s+=$1} END{print s}'", ""}, {"diff tracked/a tracked/a", ""}, {"test -e Makefile", ""},
-	{"python3 -c 'print(1)'", ""}, {"cat Makefile | tr a-z A-Z", ""}, {"ls -la", ""}, {"env | sort", ""},
-	{"tmp=$(mktemp); echo x >$tmp; cat $tmp; rm $tmp", ""}, {"echo x >build/tmp; rm build/tmp", ""},
-	{"printf x >build/o1", "cat build/o1"}, {"mkdir -p build/deep/er; echo x >build/deep/er/f",
-		"cat build/deep/er/f"},
-	{"echo more >>build/in", "grep more build/in"}, {"cp tracked/a build/a", "cat build/a"},
-	{"for i in 1 2 3; do echo $i >build/$i; done", "cat build/3"}, {"rm build/3", "ls build | grep -v 3"},
-	{"sed -i s/a/b/ tracked/a", "grep b tracked/a"},
-	{"python3 -c \"open('build/p','w').write('x')\"", "cat build/p"},
-	{"chmod 700 build/in", "find build/in -perm 700"},
-	{"echo new >made.txt", "cat made.txt"}, {"ln -s in build/ln", "readlink build/ln"},
-	{"gzip -kc build/in >build/in.gz", "ls build/in.gz"}, {"tar cf build/t.tar tracked", "ls build/t.tar"},
-	{"mv build/o1 build/o2", "cat build/o2"}, {"rm -rf build/deep", "ls build"},
+// unknownTexts are the lines of testdata/trials.txt that this machine has the programs for.
+func unknownTexts(t *testing.T) (list []unknownText) {
+	t.Helper()
+	all, err := os.ReadFile("testdata/trials.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(all)) {
+		fate, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if fate == "#" {
+			continue
+		}
+		text, after, _ := strings.Cut(text, " => ")
+		program, _, _ := strings.Cut(text, " ")
+		if _, err := exec.LookPath(program); err != nil && slices.Contains(others, program) {
+			t.Logf("%s is not there: %s is left out", program, text)
+			continue
+		}
+		list = append(list, unknownText{text: text, after: after, harmless: fate == "+"})
+	}
+	return list
 }
 
-// harmful texts are asked about, with their changes, or discarded.
-var harmful = []string{
-	"rm -rf notes", "rm notes/n", "mv notes away", "find notes -delete", "shred -u notes/n", "git clean -fdxq",
-	"rm -rf .git", "rm -rf .", "rm -rf *", "find . -delete",
-	"echo true >.envrc", "mkdir .vscode; echo '{}' >.vscode/tasks.json", "echo '{}' >.mcp.json",
-	"mkdir -p .github/workflows; echo 'on: push' >.github/workflows/x.yml", "echo x >.git/hooks/pre-commit",
-	"git config core.pager 'sh -c id'", "git config core.fsmonitor ./x",
-	"mkdir -p .claude; echo '{}' >.claude/settings.json",
-	"mkdir -p sub/.git/hooks; echo x >sub/.git/hooks/post-checkout",
-	"cat .env", "cp .env build/e", "cat conf/.env.local", "base64 .env",
-	"ln -s ~/.ssh build/s", "ln -s /etc/shadow build/l", "ln .env build/hard && cat build/hard",
-	"exec 3<>/dev/tcp/127.0.0.1/9", "curl -s http://127.0.0.1:9/",
-	"python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", 9), 1)'",
-	"echo x >>~/.bashrc", "echo x >/tmp/x", "echo x >/etc/x", "kill -9 1", "mkfifo build/f", "false",
-	"nosuchprogram",
+// others are the programs that a machine need not have.
+var others = strings.Fields("perl tclsh node bc jq sqlite3 make gcc")
+
+// unknownText is a text, and for harmless ones a command that shows its effect; "" for none.
+type unknownText struct {
+	text, after string
+	harmless    bool
 }

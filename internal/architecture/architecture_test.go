@@ -49,7 +49,7 @@ var ours = map[string][]string{
 	"runners/command": {
 		"runners/wire", "runners/local", "runners/supervisor", "engine", "engine/facts",
 	},
-	"runners/kubernetes": {"internal/release"}, // it carries the protocol and does not speak it
+	"runners/kubernetes": {"internal/release", "runners/canary"}, // it carries the protocol and does not speak it
 	"runners/docker": {
 		"images", "runners/canary", "runners/envfile", "runners/looks", "runners/identity",
 		"runners/mounts", "runners/wire", "runners/local", "runners/supervisor", "runners/undo", "engine",

@@ -13,10 +13,12 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 )
 
-// exec runs a program in the work container of a pod, with its three streams, until it ends or ctx does. It
+// exec runs a command in the work container of a pod, with its three streams, until it ends or ctx does. It
 // takes a WebSocket, and SPDY where the server or a proxy before it knows no WebSocket.
-func (k *Cluster) exec(ctx context.Context, pod, program string, in io.Reader, out, errs io.Writer) error {
-	at, err := k.execURL(pod, program)
+func (k *Cluster) exec(
+	ctx context.Context, pod string, in io.Reader, out, errs io.Writer, command ...string,
+) error {
+	at, err := k.execURL(pod, command)
 	if err != nil {
 		return err
 	}
@@ -39,7 +41,7 @@ func (k *Cluster) exec(ctx context.Context, pod, program string, in io.Reader, o
 	return executor.StreamWithContext(quiet, o)
 }
 
-func (k *Cluster) execURL(pod, program string) (*url.URL, error) {
+func (k *Cluster) execURL(pod string, command []string) (*url.URL, error) {
 	config := rest.CopyConfig(k.rest)
 	config.APIPath, config.GroupVersion = "/api", &schema.GroupVersion{Version: "v1"}
 	base, versioned, err := rest.DefaultServerUrlFor(config)
@@ -48,7 +50,7 @@ func (k *Cluster) execURL(pod, program string) (*url.URL, error) {
 	}
 	at := base.JoinPath(versioned, "namespaces", k.Namespace, "pods", pod, "exec")
 	at.RawQuery = url.Values{
-		"container": {workContainer}, "command": {program},
+		"container": {workContainer}, "command": command,
 		"stdin": {"true"}, "stdout": {"true"}, "stderr": {"true"},
 	}.Encode()
 	return at, nil

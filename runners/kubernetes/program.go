@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -24,7 +25,8 @@ It is a runner plugin: sallyport starts it, and a manifest names it.
       args: [--config, /etc/sallyport/pod.yaml]
       workspace: /workspace
 
-  doctor   ask the cluster for each right that is needed, and whether it would take the pod
+  doctor   ask the cluster for each right that is needed, and whether it would take the pod; with --dial
+           HOST:PORT make two pods, and see that a session's cannot connect there
   list     list the pods of this installation in the namespace
   prune    delete those whose session is gone
 `
@@ -36,7 +38,7 @@ const (
 
 // Main is the program; it returns its exit status.
 func Main(ctx context.Context, args []string, s Streams) int {
-	c, verb, all, err := parse(args, s.Out)
+	c, verb, all, dial, err := parse(args, s.Out)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return exitOK
@@ -47,7 +49,7 @@ func Main(ctx context.Context, args []string, s Streams) int {
 		fmt.Fprintf(s.Out, "sallyport-kubernetes %s\n", release.Version())
 		return exitOK
 	}
-	if err := act(ctx, c, verb, all, s); err != nil {
+	if err := act(ctx, c, verb, all, dial, s); err != nil {
 		fmt.Fprintf(s.Err, "sallyport-kubernetes: %v\n", err)
 		return exitFault
 	}
@@ -55,13 +57,14 @@ func Main(ctx context.Context, args []string, s Streams) int {
 }
 
 // parse reads flags over the configuration file that one of them names.
-func parse(args []string, out io.Writer) (c Config, verb string, all bool, err error) {
+func parse(args []string, out io.Writer) (c Config, verb string, all bool, dial string, err error) {
 	c = Defaults()
 	flags, version := flag.NewFlagSet("sallyport-kubernetes", flag.ContinueOnError), false
 	flags.SetOutput(io.Discard)
 	file := flags.String("config", "", "`file` of the pod's configuration")
 	flags.BoolVar(&version, "version", false, "say which release this is")
 	flags.BoolVar(&all, "all", false, "list and prune: pods of all installations in the namespace")
+	flags.StringVar(&dial, "dial", "", "doctor: `address` to which a session must not connect, and other pods must")
 	given := map[string]*string{}
 	text := func(name, usage string) { given[name] = flags.String(name, "", usage) }
 	text("image", "`image` in which commands run")
@@ -84,15 +87,15 @@ func parse(args []string, out io.Writer) (c Config, verb string, all bool, err e
 		fmt.Fprint(out, Usage+"\nFlags:\n")
 		flags.SetOutput(out)
 		flags.PrintDefaults()
-		return c, "", false, err
+		return c, "", false, "", err
 	case err != nil:
-		return c, "", false, fmt.Errorf("%w: see sallyport-kubernetes --help", err)
+		return c, "", false, "", fmt.Errorf("%w: see sallyport-kubernetes --help", err)
 	case version:
-		return c, "version", false, nil
+		return c, "version", false, "", nil
 	}
 	if *file != "" {
 		if c, err = Load(*file); err != nil {
-			return c, "", false, err
+			return c, "", false, "", err
 		}
 	}
 	for name, field := range map[string]*string{
@@ -113,11 +116,11 @@ func parse(args []string, out io.Writer) (c Config, verb string, all bool, err e
 	case verb != "doctor" && verb != "list" && verb != "prune":
 		err = fmt.Errorf("unknown argument %q: write doctor, list or prune", verb)
 	}
-	return c, verb, all, err
+	return c, verb, all, dial, err
 }
 
 // act carries out a subcommand.
-func act(ctx context.Context, c Config, verb string, all bool, s Streams) error {
+func act(ctx context.Context, c Config, verb string, all bool, dial string, s Streams) error {
 	k, err := Connect(c)
 	if err != nil {
 		return err
@@ -129,7 +132,7 @@ func act(ctx context.Context, c Config, verb string, all bool, s Streams) error 
 	}
 	switch verb {
 	case "doctor":
-		return k.tell(ctx, c, owner, s.Out)
+		return k.tell(ctx, c, owner, dial, s.Out)
 	case "list":
 		return k.show(ctx, of, s.Out)
 	case "prune":
@@ -146,10 +149,13 @@ func act(ctx context.Context, c Config, verb string, all bool, s Streams) error 
 }
 
 // tell prints what Diagnose found.
-func (k *Cluster) tell(ctx context.Context, c Config, owner Owner, out io.Writer) error {
+func (k *Cluster) tell(ctx context.Context, c Config, owner Owner, dial string, out io.Writer) error {
 	fmt.Fprintf(out, "cluster %s, namespace %s, as %s\n", k.Host, k.Namespace, owner.Name)
-	bad := 0
-	for _, f := range k.Diagnose(ctx, c, owner) {
+	bad, all := 0, k.Diagnose(ctx, c, owner)
+	if dial != "" && !slices.ContainsFunc(all, func(f Finding) bool { return f.Problem != nil }) {
+		all = append(all, k.Probe(ctx, c, owner, dial))
+	}
+	for _, f := range all {
 		if f.Problem == nil {
 			fmt.Fprintf(out, "ok       %s\n", f.Check)
 			continue

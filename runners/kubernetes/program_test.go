@@ -72,6 +72,31 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
+// A network is closed when a session's pod cannot connect where another can.
+func TestProbe(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	doctor := func(address string) string {
+		t.Helper()
+		out, errs, _ := run(t, append(s.args(), "doctor", "--dial", address)...)
+		s.nothingLeft()
+		return out + errs
+	}
+	address := s.http.Listener.Addr().String()
+	if out := doctor(address); !strings.Contains(out, "problem  pods of sessions cannot connect to "+address+": they can: no NetworkPolicy") {
+		t.Error(out)
+	}
+	if out := doctor("127.0.0.1:1"); !strings.Contains(out, "not shown: a pod that is no session's cannot connect either") {
+		t.Error(out)
+	}
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	if out := doctor(address); !strings.Contains(out, "ok       pods of sessions cannot connect to "+address) || strings.Contains(out, "problem") {
+		t.Error(out)
+	}
+}
+
 // A pod whose lease is stale is deleted, by prune and by the next session of its installation; no other is.
 func TestSweep(t *testing.T) {
 	t.Parallel()

@@ -52,7 +52,7 @@ func (k *Cluster) Run(ctx context.Context, c Config, owner Owner, s Streams) (er
 		case <-opened:
 		}
 	}()
-	made, err := k.make(opening, c, owner)
+	made, err := k.make(opening, c.Pod(podName(), owner))
 	if err != nil {
 		return err
 	}
@@ -74,17 +74,16 @@ func (k *Cluster) Run(ctx context.Context, c Config, owner Owner, s Streams) (er
 	return k.carry(ctx, made, c, in, s)
 }
 
-// make creates the pod. When nobody knows whether it was created, it is deleted.
-func (k *Cluster) make(ctx context.Context, c Config, owner Owner) (*corev1.Pod, error) {
-	name := podName()
-	pod, err := create(ctx, k.in("", "pods"), c.Pod(name, owner), metav1.CreateOptions{})
+// make creates a pod. When nobody knows whether it was created, it is deleted.
+func (k *Cluster) make(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+	made, err := create(ctx, k.in("", "pods"), pod, metav1.CreateOptions{})
 	if err == nil {
-		return pod, nil
+		return made, nil
 	}
 	if apierrors.ReasonForError(err) == metav1.StatusReasonUnknown {
 		call, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTime)
 		defer cancel()
-		_ = k.remove(call, name, nil) // the lifetime of the pod ends it otherwise
+		_ = k.remove(call, pod.Name, nil) // the lifetime of the pod ends it otherwise
 	}
 	return nil, Refused("create the pod", err)
 }
@@ -170,7 +169,7 @@ func (k *Cluster) carry(ctx context.Context, pod *corev1.Pod, c Config, in *inpu
 	stream, stop := context.WithCancel(ctx)
 	defer stop()
 	done := make(chan error, 1)
-	go func() { done <- k.exec(stream, pod.Name, c.SupervisorPath(), in, s.Out, s.Err) }()
+	go func() { done <- k.exec(stream, pod.Name, in, s.Out, s.Err, c.SupervisorPath()) }()
 	var err error
 	select {
 	case err = <-done:

@@ -33,7 +33,11 @@ func TestWrap(t *testing.T) {
 			}
 			p.serves(t, a)
 			// A hook of the user's own, which starts with the agent: nobody judges it.
-			p.startsWith(t, `cat ~/.ssh/key > key.txt; touch ~/outside; echo '{}' > ~/.claude/settings.json; touch began`)
+			p.startsWith(t, `cat ~/.ssh/key > key.txt; touch ~/outside; echo '{}' > ~/.claude/settings.json;
+				mkdir -p ~/.claude/plans; echo other > ~/.claude/plans/plan.md; touch began`)
+			plan := filepath.Join(p.home, ".claude", "plans", "plan.md") // of another project
+			must(t, os.MkdirAll(filepath.Dir(plan), 0o700))
+			must(t, os.WriteFile(plan, []byte("mine\n"), 0o600))
 			must(t, os.MkdirAll(filepath.Join(p.home, ".ssh"), 0o700))
 			must(t, os.WriteFile(filepath.Join(p.home, ".ssh", "key"), []byte("secret"), 0o600))
 			p.write(t, "notes.txt", "seen\n")
@@ -55,6 +59,11 @@ func TestWrap(t *testing.T) {
 			key, err := os.ReadFile(filepath.Join(p.workspace, "key.txt"))
 			must(t, err)
 			_, missing := os.Stat(filepath.Join(p.home, "outside"))
+			planned, err := os.ReadFile(plan)
+			must(t, err)
+			if (string(planned) == "mine\n") != wrapped {
+				t.Errorf("the plan of another project is now %q", planned)
+			}
 			if !wrapped {
 				if string(key) != "secret" || missing != nil || strings.Contains(string(settings), "hooks") {
 					t.Errorf("without wrap: key %q, %v, settings %s", key, missing, settings)

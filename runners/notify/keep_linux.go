@@ -57,6 +57,9 @@ func (c *caller) recorded(p place, further bool, do func(p place) error) error {
 	}
 	decision := c.decision()
 	defer c.s.o.Recorder.Begin()()
+	if !further {
+		c.s.o.Recorder.Making(decision, full)
+	}
 	err := do(p)
 	if err == nil {
 		c.s.o.Recorder.Made(decision, full, p.dir, p.name, further)
@@ -90,6 +93,7 @@ func (c *caller) makeKept(p place, full string, flags int, mode uint32) (int, er
 		if err != nil {
 			return -1, err
 		}
+		c.s.o.Recorder.Making(decision, full)
 		fd, err := openat(p.dir, p.name, flags|quietly|unix.O_EXCL, created)
 		if err == nil {
 			if lacking != 0 {

@@ -143,6 +143,14 @@ type Place struct {
 	Name string
 }
 
+// Making notes that a name is about to be made. Only Made says that it was; but it is not called if this process
+// is killed in between.
+func (r *Recorder) Making(decision, p string) {
+	var now unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &now) // as the file system takes the time
+	r.note(&Entry{Decision: decision, Op: opIntend, Path: exact(p), State: State{Time: now.Nano()}})
+}
+
 // Made notes a name that was just made. further says that its file had another name before.
 func (r *Recorder) Made(decision, p string, dir int, name string, further bool) {
 	s, k, err := look(dir, name)

@@ -130,9 +130,15 @@ func (b *Store) Ended(decision string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var err error
+	var last Entry
 	b.offset, err = eachLine(filepath.Join(b.Kept(), journalFile), b.offset, func(e Entry) {
-		b.open[e.Decision] = append(b.open[e.Decision], e)
+		if last = e; e.Op != opIntend {
+			b.open[e.Decision] = append(b.open[e.Decision], e)
+		}
 	})
+	if last.Decision == decision && b.s.settle(&last) {
+		b.open[decision] = append(b.open[decision], last)
+	}
 	if err != nil {
 		return fmt.Errorf("read the changes of decision %s: %w", decision, err)
 	}

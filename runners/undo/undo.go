@@ -71,6 +71,7 @@ func (s State) same(o State) bool { return s == o || s.is(o) && s.like(o) }
 
 // Changes of an Entry.
 const (
+	opIntend = "intend" // Path is about to be new, at the time of State, unless that fails
 	opMake   = "make"   // Path is new; State is the new file
 	opWrite  = "write"  // the content of Path
 	opMode   = "mode"   // the mode of Path
@@ -94,6 +95,9 @@ type Entry struct {
 	Late     bool   `json:"late,omitempty"` // a file of the session's own
 	Lack     string `json:"lack,omitempty"` // why there is no pre-image
 }
+
+// change reports an entry that may be a change.
+func (e *Entry) change() bool { return e.Op != opGap && e.Op != opIntend }
 
 // lost is the file that the change loses: that at Path before it.
 func (e *Entry) lost() State {

@@ -28,7 +28,7 @@ func Paths(dir string, s Session, decision string) (map[string]bool, error) {
 	}
 	all := map[string]bool{}
 	for i := range u.entries {
-		if e := &u.entries[i]; e.Decision == decision {
+		if e := &u.entries[i]; e.Decision == decision && e.change() {
 			all[string(e.Path)], all[string(e.From)] = true, true
 		}
 	}
@@ -150,11 +150,14 @@ func load(dir string, s Session) (*undoer, error) {
 	known := map[string]bool{}
 	_, err := eachLine(filepath.Join(s.kept(u.home), journalFile), 0, func(e Entry) {
 		u.entries = append(u.entries, e)
-		if !known[e.Decision] && e.Op != opGap {
+		if !known[e.Decision] && e.change() {
 			known[e.Decision] = true
 			u.order = append(u.order, e.Decision)
 		}
 	})
+	if n := len(u.entries); n > 0 && s.settle(&u.entries[n-1]) && !known[u.entries[n-1].Decision] {
+		u.order = append(u.order, u.entries[n-1].Decision)
+	}
 	if err == nil {
 		_, err = eachLine(filepath.Join(u.home, endsFile), 0, func(e end) {
 			if u.ends[e.Decision] == nil {
@@ -175,6 +178,20 @@ func load(dir string, s Session) (*undoer, error) {
 		return nil, fmt.Errorf("undo: read the changes of session %s: %w", s.ID, err)
 	}
 	return u, nil
+}
+
+// settle makes a change of an intention behind which nothing is on record, if a file was made by it: one that is
+// there since, and has no content.
+func (s Session) settle(e *Entry) bool {
+	if e.Op != opIntend {
+		return false
+	}
+	now, err := s.tree().look(string(e.Path))
+	made := err == nil && now.Kind != "" && now.Born >= e.State.Time && (now.Kind != kindFile || now.Size == 0)
+	if made {
+		*e = Entry{Decision: e.Decision, Op: opMake, Path: e.Path, State: now}
+	}
+	return made
 }
 
 // others learns the files that were restored in other sessions.
@@ -289,7 +306,7 @@ func (u *undoer) decision(d string) error {
 	var at []int
 	var entries []Entry
 	for i := range u.entries {
-		if u.entries[i].Decision == d && u.entries[i].Op != opGap {
+		if u.entries[i].Decision == d && u.entries[i].change() {
 			at, entries = append(at, i), append(entries, u.entries[i])
 		}
 	}

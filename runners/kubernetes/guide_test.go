@@ -90,7 +90,7 @@ func BenchmarkSession(b *testing.B) {
 
 func BenchmarkCommand(b *testing.B) {
 	r := needCluster(b)
-	env := open(b, r.args...)
+	env := open(b, append(r.args, "--cpu", "1")...) // a smaller limit would be what is measured
 	defer env.Close()
 	for b.Loop() {
 		begin(b, env, "true").Wait()

@@ -248,6 +248,7 @@ func TestListsReadAsYAML(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"sources.yaml": sourcesFile, "variables.yaml": variablesFile, "empties.yaml": emptiesFile, "network.yaml": networkFile,
+		"bus.yaml": busFile,
 	} {
 		var want map[string][]string
 		document(t, name, &want)

@@ -34,6 +34,12 @@ var networkFile string
 // NetworkChanges are the words with which tools of the network change it.
 var NetworkChanges = sync.OnceValue(func() map[string][]string { return lists(networkFile) })
 
+//go:embed bus.yaml
+var busFile string
+
+// BusCalls are the effects of calls over D-Bus.
+var BusCalls = sync.OnceValue(func() []string { return lists(busFile)["calls"] })
+
 // PackageSources returns the list that comes with the program.
 var PackageSources = sync.OnceValue(func() *Sources {
 	all := lists(sourcesFile)

@@ -237,40 +237,6 @@ func mdadmLooks(c *Call) {
 	}
 }
 
-// busMeanings give the effects of calls over D-Bus, by a part of the name of the interface and by the first
-// letters of the method. The first that fits holds. Reads, and services of own programs or the desktop, have
-// no meaning here.
-var busMeanings = []struct {
-	at, methods string
-	flag        term.Flag
-}{
-	{"", "PowerOff Reboot Halt KExec Suspend Hibernate HybridSleep SoftReboot RequestShutdown RequestReboot", term.FlagShutdown},
-	{"systemd1", "Get List Load Subscribe Unsubscribe Introspect", term.FlagCount},
-	{"systemd1", "", term.FlagServiceControl},
-	{"login1", "Terminate Kill Set Schedule Flush Attach Lock Activate Release", term.FlagServiceControl},
-	{
-		"machine1", "Terminate Kill Remove Open Create Copy Bind Rename Set Clean Clone",
-		term.FlagServiceControl,
-	},
-	{"timedate1", "Set", term.FlagClock},
-	{"hostname1", "Set", term.FlagNetworkConfig},
-	{"locale1", "Set", term.FlagServiceControl},
-	{"resolve1", "Set Revert Flush Reset", term.FlagNetworkConfig},
-	{"network1", "Set Revert Renew Force Reconfigure Reload", term.FlagNetworkConfig},
-	{"NetworkManager", "Activate Deactivate Add Delete Update Enable Sleep Disconnect Reapply Reload Set Save Load Checkpoint", term.FlagNetworkConfig},
-	{"wpa_supplicant1", "Add Remove Select Disconnect Reassociate Create Set", term.FlagNetworkConfig},
-	{"firewalld", "add Add remove Remove set Set reload Reload enable Enable disable Disable runtimeToPermanent", term.FlagDisablesSecurity},
-	{"Accounts", "Create Delete Set Cache Uncache", term.FlagAccounts},
-	{"PackageKit", "Install Update Upgrade", term.FlagPackageInstall},
-	{"PackageKit", "Remove", term.FlagPackageRemove},
-	{"PolicyKit1", "Register Unregister Authentication Revoke Enumerate Check", term.FlagAccounts},
-	{"UDisks2", "Format Delete Create Mount Unmount PowerOff Eject Resize Wipe SecurityErase Lock Unlock", term.FlagMount},
-	{"DBus", "UpdateActivationEnvironment StartServiceByName Set", term.FlagServiceControl},
-	{"secret", "GetSecret SearchItems", term.FlagPrintsSecret},
-	{"ksmserver", "logout", term.FlagShutdown},
-	{"SessionManager", "Shutdown Logout Reboot", term.FlagShutdown},
-}
-
 // busWords: an address may be a program to start.
 func busWords(c *Call) {
 	journal(c)
@@ -289,12 +255,15 @@ func busCall(c *Call) {
 		return
 	}
 	at := strings.Join(words, " ")
-	for _, m := range busMeanings {
-		if !strings.Contains(at, m.at) || !slices.ContainsFunc(words, func(word string) bool { return isMethod(word, m.methods) }) {
+	for _, row := range commands.BusCalls() {
+		fields := strings.Fields(row)
+		methods := strings.Join(fields[2:], " ")
+		if fields[1] != "*" && !strings.Contains(at, fields[1]) ||
+			!slices.ContainsFunc(words, func(word string) bool { return isMethod(word, methods) }) {
 			continue
 		}
-		if m.flag != term.FlagCount {
-			c.Flags.Add(m.flag)
+		if i := slices.Index(term.FlagNames, fields[0]); i >= 0 {
+			c.Flags.Add(term.Flag(i))
 			c.Effects |= term.System
 		}
 		return

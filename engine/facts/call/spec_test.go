@@ -111,3 +111,19 @@ func TestEveryListOfWordsIsCompiled(t *testing.T) {
 		}
 	}
 }
+
+// The keys of lists are flags, accesses, or words that the code asks for.
+func TestListsNameFlags(t *testing.T) {
+	t.Parallel()
+	known := append(slices.Concat(term.FlagNames, term.AccessNames[:]), "command", "walked", "search", "quiet", "loads", "runs")
+	for key := range commands.Variables() {
+		if !slices.Contains(known, key) {
+			t.Errorf("variables.yaml has %q", key)
+		}
+	}
+	for _, row := range commands.BusCalls() {
+		if fields := strings.Fields(row); len(fields) < 2 || fields[0] != "none" && !slices.Contains(term.FlagNames, fields[0]) {
+			t.Errorf("bus.yaml has %q", row)
+		}
+	}
+}

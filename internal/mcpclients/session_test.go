@@ -100,3 +100,23 @@ func TestSessionOfAgent(t *testing.T) {
 		}
 	}
 }
+
+// TestVariablesEnd holds that a call of an agent's shell does not set the variables of the next one: the one
+// that names another home directory to Sallyport would have to do that in its own text.
+func TestVariablesEnd(t *testing.T) {
+	t.Parallel()
+	for _, a := range agents(t) {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			p, env := arm(t, a, "judge")
+			results := p.drive(t, a, live.Script{Main: []live.Call{
+				a.shell("export HOME=/other SALLYPORT=x; touch made"), a.shell("echo home=$HOME, x=$SALLYPORT."),
+				a.shell("export HOME=/other; sallyport audit verify; touch verified"),
+			}}, env)
+			if p.made(t) != "made" || !strings.Contains(results[1], "home="+p.home+", x=.") ||
+				!strings.Contains(results[2], "paths/self") {
+				t.Errorf("made %q, results %q", p.made(t), results)
+			}
+		})
+	}
+}

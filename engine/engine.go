@@ -175,8 +175,26 @@ type Command struct {
 	// obey a file (package engine/obeyed), in a directory that was there before it. It may take as long as
 	// a decision. An environment that cannot ask makes every name.
 	MayMake func(path string) bool
+	// MayStart, when not nil, is asked before any program starts that the process or one below it executes;
+	// only for the shell of the command itself nobody is asked. It may take as long as a decision. An
+	// environment that cannot ask says so in its description.
+	MayStart func(p Program) bool
 	// Seen are the files on the way to WorkDir, if the environment told them with the variables.
 	Seen map[string]facts.Node
+}
+
+// Program is a program that a process of a command is about to execute.
+type Program struct {
+	Path string   // absolute, as the process names it
+	File string   // its real path
+	Dir  string   // the working directory of the process
+	Argv []string // its words; the first need not be its name
+	Set  []string // variables, NAME=value, that differ from those of the command
+	Lost []string // names of variables that the command has, and the program does not get
+	Way  []string // the words of the processes between it and the shell of the command, outermost first
+	// Begun says that it runs already: its file or its words changed after they were judged. A refusal
+	// kills it.
+	Begun bool
 }
 
 // Process is a running command.
@@ -208,7 +226,10 @@ type Exit struct {
 	UserTime, SystemTime time.Duration
 	MaxRSS               int64 // bytes; 0 for less than the gateway itself has used, which the kernel does not tell apart
 	OOMKills             int   // processes of the environment that the kernel killed meanwhile for want of memory
-	Stdout, Stderr       Stream
+	// Uncompared counts the programs that ended before they could be compared with the ones that were judged,
+	// or that could not be read.
+	Uncompared     int
+	Stdout, Stderr Stream
 	// Error says why the process could not run or why its end is not fully known; nil otherwise.
 	Error error
 }
@@ -231,8 +252,9 @@ type Outcome struct {
 	Exempted []Exempted
 	Spent    []Spent // where the time of the decision went: the environment, facts, then each evaluator
 	Ran      bool
-	Exit     Exit     // meaningful when Ran
-	Held     []Held   // files that were moved aside at its end, or refused
-	Changes  *Changes // files that were changed meanwhile; nil where nobody looks
-	Trial    *Tried   // nil for a command that ran for real
+	Exit     Exit      // meaningful when Ran
+	Held     []Held    // files that were moved aside at its end, or refused
+	Changes  *Changes  // files that were changed meanwhile; nil where nobody looks
+	Programs *Programs // that it started; nil where they are not judged
+	Trial    *Tried    // nil for a command that ran for real
 }

@@ -27,7 +27,9 @@ type Options struct {
 	Start      StartBody     // the start record of this process
 	Look       bool          // the gate runs nothing by itself: environments are looked at, as for Check
 	Trial      bool          // a trial answers what policies ask for want of knowledge only
-	Once       bool          // the gate ends with the first command that it runs: outcome and stop are one write
+	// Programs judges the programs that commands start, where the environment can ask.
+	Programs Starts
+	Once     bool // the gate ends with the first command that it runs: outcome and stop are one write
 
 	// Faulted receives each fault of the audit log, which may not be on record; may be nil.
 	Faulted func(*Fault)

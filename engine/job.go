@@ -161,6 +161,9 @@ func (g *Gate) launch(ctx context.Context, j *judged, out Outcome, leave func())
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = j.request.Stdin, j.request.Stdout, j.request.Stderr
 	cmd.Joined = j.request.Joined
 	cmd.Elevated, cmd.MayMake = elevated(j.input), g.mayMake(j)
+	if !cmd.Elevated {
+		cmd.MayStart = g.mayStart(j)
+	}
 	p, err := j.env.Start(context.WithoutCancel(ctx), cmd)
 	if err != nil {
 		defer leave()
@@ -239,6 +242,9 @@ func (g *Gate) conclude(j *judged, out Outcome, e Exit, noted func(int) error) O
 	}
 	held, changes, f := g.leave(j)
 	out.Changes = changes
+	programs, unjudged := j.starts.end(e.Uncompared)
+	out.Programs = programs
+	f = cmp.Or(f, unjudged)
 	refused, failed := j.refusals.all()
 	if out.Held = slices.Concat(refused, held); cmp.Or(f, failed) != nil {
 		out.Fault = cmp.Or(f, failed)

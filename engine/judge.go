@@ -27,7 +27,9 @@ type judged struct {
 	excuse   []string // files that it may leave, by real path
 	hook     string   // the host that runs it by itself; "" where the gate does
 	refusals refusals // files that it could not make
-	untried  string   // why no trial answered the question; "" where none was to
+	starts   starts   // programs that it started
+	builder  *build.Builder
+	untried  string // why no trial answered the question; "" where none was to
 }
 
 func (j *judged) outcome() Outcome {
@@ -57,6 +59,7 @@ func (g *Gate) judge(ctx context.Context, r Request, mayRun bool) (*judged, erro
 	// To open an environment is not to judge: one that is far away takes its time, once.
 	opening := time.Now()
 	env, builder, f := g.ready(ctx)
+	j.builder = builder
 	j.spent = []Spent{{By: "environment", Time: time.Since(opening)}}
 	ctx, cancel := context.WithTimeout(ctx, g.o.Limits.Judge)
 	defer cancel()
@@ -138,7 +141,7 @@ func (g *Gate) read(ctx context.Context, env Environment, builder *build.Builder
 			Trial: j.request.changesOf != "",
 		},
 		Subject: j.request.Subject,
-		Runner:  g.o.Runner.Describe(),
+		Runner:  g.runnerOf(env),
 		Env:     environ(cmd.Env),
 		Touches: touches,
 		Seen:    cmd.Seen,

@@ -107,9 +107,10 @@ type OutcomeBody struct {
 	Stdout     StreamBody `json:"stdout"`
 	Stderr     StreamBody `json:"stderr"`
 	Error      string     `json:"error"`
-	Held       []Held     `json:"held,omitempty"`    // files that commands left and that were moved aside
-	Changes    *Changes   `json:"changes,omitempty"` // files that were changed meanwhile
-	Trial      bool       `json:"trial,omitempty"`   // the changes stayed apart
+	Held       []Held     `json:"held,omitempty"`     // files that commands left and that were moved aside
+	Changes    *Changes   `json:"changes,omitempty"`  // files that were changed meanwhile
+	Programs   *Programs  `json:"programs,omitempty"` // that it started; none where they are not judged
+	Trial      bool       `json:"trial,omitempty"`    // the changes stayed apart
 }
 
 // StreamBody is the record of an output stream.

@@ -125,7 +125,7 @@ func (g *Gate) outcomeBody(out Outcome) OutcomeBody {
 		UserUS: e.UserTime.Microseconds(), SystemUS: e.SystemTime.Microseconds(), MaxRSS: e.MaxRSS, OOMKills: e.OOMKills,
 		Stdout: StreamBody{Bytes: e.Stdout.Bytes, SHA256: e.Stdout.SHA256},
 		Stderr: StreamBody{Bytes: e.Stderr.Bytes, SHA256: e.Stderr.SHA256}, Held: out.Held,
-		Changes: out.Changes, Trial: out.Trial != nil,
+		Changes: out.Changes, Programs: out.Programs, Trial: out.Trial != nil,
 	}
 	if e.Error != nil {
 		b.Error = e.Error.Error()

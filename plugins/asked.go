@@ -3,6 +3,7 @@ package plugins
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
@@ -13,6 +14,9 @@ import (
 func asked(text string) engine.Request {
 	if tool, touches, ok := facts.ReadTouches(text); ok {
 		return engine.Request{Tool: tool, Operation: planned(touches)}
+	}
+	if words, ok := strings.CutPrefix(text, engine.ToolProgram+": "); ok {
+		return engine.Request{Tool: engine.ToolProgram, Command: words}
 	}
 	return engine.Request{Tool: "execute_command", Command: text}
 }

@@ -208,6 +208,9 @@ func gateOptions(l *config.Loaded, o Options) engine.Options {
 		Layout: l.Layout(),
 		Mode:   engine.Mode(l.Mode),
 		Trial:  l.Approvals.Trial,
+		Programs: engine.Starts{
+			Judged: l.Programs.Mode != "unseen", Required: l.Programs.Mode == "require", Wait: l.Programs.Ask == "wait",
+		},
 		Limits: engine.Limits{
 			Timeout: time.Duration(l.Timeout), MaxTimeout: time.Duration(l.Limits.MaxTimeout),
 			Grace: time.Duration(l.Limits.Grace), Approve: time.Duration(l.Limits.Approval),

@@ -78,7 +78,8 @@ func DockerOptions(l *config.Loaded) docker.Options {
 		Image: d.Image, Pull: d.Pull, Runtime: d.Runtime, Copy: d.Deliver == "copy", Mount: d.Deliver == "mount",
 		User: d.User, Network: d.Network, Memory: int64(d.Memory), CPUs: d.CPUs, PIDs: int64(d.PIDs), Files: int64(d.OpenFiles),
 		FileSize: int64(d.FileSize), Temporary: int64(d.Tmp), Writable: d.Root == "writable", UnixSockets: d.UnixSockets,
-		Keep: d.Keep, State: l.StateDir(), Venv: l.Environment.Venv, Prefix: l.Environment.Prefix,
+		Programs: l.Programs.Mode != "unseen",
+		Keep:     d.Keep, State: l.StateDir(), Venv: l.Environment.Venv, Prefix: l.Environment.Prefix,
 	}
 	if l.Undo.Enabled {
 		o.Undo = undoOptions(l)

@@ -63,7 +63,7 @@ func openLocal(l *config.Loaded) (Opened, error) {
 	e := l.Environment
 	r, err := local.New(local.Options{
 		Venv: e.Venv, Prefix: e.Prefix, EnvFile: string(e.EnvFile), EnvFileNames: e.EnvFileNames, Env: e.Env, PassAll: e.PassAll,
-		Host: l.Environ(), Apart: true,
+		Host: l.Environ(), Apart: true, Programs: starterOf(l),
 	})
 	if err != nil {
 		return Opened{}, err
@@ -73,6 +73,18 @@ func openLocal(l *config.Loaded) (Opened, error) {
 		opened.Runner, err = openSandbox(l, r)
 	}
 	return opened, err
+}
+
+// starterOf is the program that begins commands of the runner local without a sandbox, if their programs are
+// judged; "" for none.
+func starterOf(l *config.Loaded) string {
+	if l.Programs.Mode == "unseen" {
+		return ""
+	}
+	if l.Supervisor != "" {
+		return string(l.Supervisor)
+	}
+	return filepath.Join(beside(), "sallyport-supervisor")
 }
 
 // missing reports that a runner cannot confine commands here and runs none, and the reason; nil if it can.
@@ -88,7 +100,8 @@ func openSandbox(l *config.Loaded, bare *local.Runner) (engine.Runner, error) {
 	o := bubblewrap.Options{
 		Supervisor: string(l.Supervisor), Beside: beside(), Network: l.Local.Network,
 		Required: l.Local.Sandbox == "bubblewrap", UnixSockets: l.Local.UnixSockets,
-		Scratch: int64(l.Local.Scratch), PIDs: int64(l.Local.PIDs), Memory: int64(l.Local.Memory),
+		Programs: l.Programs.Mode != "unseen",
+		Scratch:  int64(l.Local.Scratch), PIDs: int64(l.Local.PIDs), Memory: int64(l.Local.Memory),
 		State: l.SandboxDir(), Copies: l.Copies(), Files: l.Files(),
 		Environ: bare.Environ(), Venv: l.Environment.Venv, Prefix: l.Environment.Prefix,
 		Otherwise: bare,

@@ -105,7 +105,9 @@ func (c aCase) question(t *testing.T) (question, string) {
 		command: command, workDir: place(c.WorkDir), files: c.Files, committed: c.Committed, seen: c.Seen,
 		approved: c.Approved, runner: c.Runner, settings: c.Config,
 	}
-	if c.Tool != "" {
+	if c.Tool == engine.ToolProgram {
+		q.tool = c.Tool
+	} else if c.Tool != "" {
 		command = c.Tool + ": " + strings.Join(c.Touches, ", ")
 		if q = q.ask(command); q.tool != c.Tool || c.Command != "" {
 			t.Fatalf("not the request of a file tool: %s", command)

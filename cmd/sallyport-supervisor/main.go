@@ -29,6 +29,7 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/identity"
 	"github.com/sallyport-dev/sallyport/runners/local"
 	"github.com/sallyport-dev/sallyport/runners/overlay"
+	"github.com/sallyport-dev/sallyport/runners/starter"
 	"github.com/sallyport-dev/sallyport/runners/supervisor"
 	"github.com/sallyport-dev/sallyport/runners/undo"
 	"github.com/sallyport-dev/sallyport/runners/wire"
@@ -64,6 +65,9 @@ func run(args []string, in io.ReadCloser, out io.WriteCloser, errs io.Writer) in
 			return 1
 		}
 		return 0
+	case len(args) > 0 && args[0] == starter.Flag: // begin a command whose programs are seen
+		fmt.Fprintf(errs, "sallyport-supervisor: %v\n", starter.Main(args[1:]))
+		return 126
 	case len(args) == 2 && args[0] == "--canary": // the trial of a sandbox before its use
 		if err := canary.Main(args[1], out); err != nil {
 			fmt.Fprintf(errs, "sallyport-supervisor: %v\n", err)
@@ -118,6 +122,9 @@ func open(s wire.Settings) (engine.Environment, wire.Place, error) {
 		Venv: s.Venv, Host: slices.Concat(os.Environ(), who, s.Env),
 		NoSetID: s.NoSetID, NoUnixSockets: s.NoUnixSockets, Roots: s.Roots, Reown: s.Reown, Expendable: true,
 		Watched: s.Watched,
+	}
+	if s.Programs {
+		o.Programs = "/proc/self/exe"
 	}
 	if s.Kept != "" {
 		o.Undo = &undo.RecorderOptions{Dir: s.Kept, Most: s.KeptMost}
@@ -174,8 +181,8 @@ func place(r *local.Runner, env engine.Environment) wire.Place {
 	if t := os.Getenv("TMPDIR"); strings.HasPrefix(t, "/") {
 		p.Temporary = append(p.Temporary, t)
 	}
-	if e, ok := env.(interface{ Shortcomings() []string }); ok {
-		p.Shortcomings = e.Shortcomings()
+	if e, ok := env.(*local.Environment); ok {
+		p.Shortcomings, p.Programs = e.Shortcomings(), e.SeesPrograms()
 	}
 	return p
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -231,7 +232,7 @@ func (a *app) explainExec(out engine.Outcome, redact func(string) string) {
 	if out.Trial != nil && out.Exit.Error == nil {
 		a.explainTrial(out.Trial, redact)
 	}
-	for _, line := range show.Held(out.Held) {
+	for _, line := range slices.Concat(show.RefusedPrograms(out.Programs), show.Held(out.Held)) {
 		a.say("%s", printable(line))
 	}
 	if out.Fault != nil {
@@ -300,6 +301,7 @@ type execution struct {
 	OOMKills  int              `json:"oom_kills"`
 	Held      []engine.Held    `json:"held"` // files that it left and that were moved aside
 	Changes   *engine.Changes  `json:"changes,omitempty"`
+	Programs  *engine.Programs `json:"programs,omitempty"` // that it started, where they are judged
 	Trial     *trialResult     `json:"trial,omitempty"`
 	Error     string           `json:"error"`
 }
@@ -315,6 +317,7 @@ func executed(out engine.Outcome, code int, redact func(string) string) executio
 	e := execution{
 		Decision: out.Decision, Approval: out.Approval, Ran: out.Ran, Command: show.JudgedText(out), WorkDir: out.WorkDir,
 		Status: code, ExitCode: -1, Held: append([]engine.Held{}, out.Held...), Changes: out.Changes,
+		Programs: out.Programs,
 	}
 	if out.Input != nil {
 		e.Runner, e.Isolation = out.Input.Runner.Name, out.Input.Runner.Isolation

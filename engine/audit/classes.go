@@ -25,9 +25,9 @@ var (
 			" result/policy/bundles/* result/reasons/*/rule result/reasons/*/effect result/reasons/*/level" +
 			" result/reasons/*/severity result/reasons/*/title result/reasons/*/remediation" +
 			" exempted/*/rule exempted/*/effect exempted/*/expires fault/id fault/part input/request/id" +
-			" input/request/time input/request/tool input/request/work_dir_state input/subject/agent" +
+			" input/request/time input/request/tool input/request/parent input/request/work_dir_state input/subject/agent" +
 			" input/subject/session input/subject/user input/subject/client/name" +
-			" input/subject/client/version input/runner/name input/runner/isolation input/runner/network" +
+			" input/subject/client/version input/runner/name input/runner/isolation input/runner/network input/runner/programs" +
 			" input/runner/confinement/write input/runner/confinement/read input/runner/confinement/connect" +
 			" input/shell/certainty input/shell/budget input/commands/*/options/*/certainty" +
 			" input/commands/*/certainty input/commands/*/operands/*/kind" +
@@ -48,8 +48,10 @@ var (
 			" input/session/recent/*/effect input/session/recent/*/state input/session/recent/*/approval" +
 			" input/session/recent/*/certainty input/session/recent/*/effects/* input/session/recent/*/labels/*",
 	})
-	said = fieldsOf(map[redact.Class]string{redact.Free: "error comment by held/*/message held/*/error",
-		redact.Name: "held/*/path changes/list/*/path changes/list/*/link"})
+	said = fieldsOf(map[redact.Class]string{redact.Free: "error comment by held/*/message held/*/error" +
+		" programs/refused/*/words programs/refused/*/way/* programs/refused/*/message" +
+		" programs/list/*/words programs/list/*/way/*",
+		redact.Name: "held/*/path changes/list/*/path changes/list/*/link programs/list/*/file"})
 )
 
 // fields is a tree of members of a record, with the class of those that are texts.

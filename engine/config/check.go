@@ -32,6 +32,7 @@ func check(l *Loaded, d *decoder) {
 	c.table()
 	c.environment()
 	c.local()
+	c.programs()
 	c.docker()
 	c.audit()
 }
@@ -165,6 +166,12 @@ func (c checker) local() {
 	}
 	if c.l.Supervisor != "" {
 		c.exists("supervisor", string(c.l.Supervisor))
+	}
+}
+
+func (c checker) programs() {
+	if c.l.Programs.Mode == "require" && c.l.Runner == "docker-sudo" {
+		c.problem("programs.mode", "the programs of elevated commands are not seen: use judged, or another runner")
 	}
 }
 

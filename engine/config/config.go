@@ -59,6 +59,8 @@ type Config struct {
 	Plugins []Path `yaml:"plugins"`
 	// Environment of the commands.
 	Environment Environment `yaml:"environment"`
+	// Programs that commands start.
+	Programs Programs `yaml:"programs"`
 	// Settings of the runner local.
 	Local Local `yaml:"local"`
 	// The earlier versions of files that commands change, for sallyport env undo.
@@ -98,6 +100,15 @@ type Hooks struct {
 	Timeout Duration `yaml:"timeout"`
 	// An allowed call runs without a question of the agent's own.
 	Approve bool `yaml:"approve"`
+}
+
+// Programs says how the programs are judged that a command starts.
+type Programs struct {
+	// unseen: policies judge the text of a command only; judged: each program that it starts, too, where this
+	// machine can (docs/programs.md); require: nothing runs where it cannot.
+	Mode string `yaml:"mode" jsonschema:"enum=unseen,enum=judged,enum=require"`
+	// wait: a program that policies ask about waits for a person's answer; refuse: it is refused.
+	Ask string `yaml:"ask" jsonschema:"enum=wait,enum=refuse"`
 }
 
 // Undo is the record of changes.
@@ -323,6 +334,7 @@ func Defaults(host Host) Config {
 			"*.log", "*.swp", "*.swo", "*~",
 		},
 		Environment: Environment{Venv: "auto"},
+		Programs:    Programs{Mode: "unseen", Ask: "wait"},
 		Local:       Local{Sandbox: "auto", Network: "host", Scratch: 1 << 30, PIDs: 2048},
 		Undo:        Undo{Enabled: true, Size: 1 << 30, Keep: Duration(7 * 24 * time.Hour)},
 		Docker:      Docker{Network: "none", Pull: "never", PIDs: 512, OpenFiles: 4096, Tmp: 1 << 30, Packages: Packages{Network: "same", OnFailure: "stop"}},

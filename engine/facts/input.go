@@ -56,9 +56,10 @@ type Request struct {
 	WorkDirAllowed bool      `json:"work_dir_allowed"` // its real path lies below a granted root
 	TimeoutSeconds float64   `json:"timeout_seconds"`  // as it will be enforced
 	Background     bool      `json:"background"`
-	Stdin          bool      `json:"stdin"` // it reads what somebody gives it, which nobody has judged
-	Trial          bool      `json:"trial"` // of the tool changes: those of a trial, which are not made yet
-	Env            []string  `json:"env"`   // names of the variables that the child gets
+	Stdin          bool      `json:"stdin"`  // it reads what somebody gives it, which nobody has judged
+	Parent         string    `json:"parent"` // of the tool program: the decision of the command that starts it; "" for others
+	Trial          bool      `json:"trial"`  // of the tool changes: those of a trial, which are not made yet
+	Env            []string  `json:"env"`    // names of the variables that the child gets
 }
 
 // Subject is who asks.
@@ -81,6 +82,7 @@ type Runner struct {
 	Isolation string `json:"isolation"` // "none", "namespace", "container", "remote"
 	Network   string `json:"network"`   // "none", "host", "bridge", …
 	Elevated  bool   `json:"elevated"`  // elevated commands stay inside this environment, for this very call
+	Programs  string `json:"programs"`  // of a command: "judged" at their start, "unseen", or "missing": wanted, and not possible
 
 	Confinement Confinement `json:"confinement"`
 }
@@ -92,6 +94,13 @@ type Confinement struct {
 	Read    string `json:"read"`    // to read a hidden file
 	Connect string `json:"connect"` // to connect to a port on the loopback of this machine
 }
+
+// Values of Runner.Programs.
+const (
+	Judged = "judged"
+	Unseen = "unseen"
+	Absent = "missing"
+)
 
 // Results of trials.
 const (

@@ -29,7 +29,7 @@ import (
 type Case struct {
 	Name      string            `yaml:"name"`
 	Command   string            `yaml:"command"`
-	Tool      string            `yaml:"tool"`     // a file tool, in place of a command
+	Tool      string            `yaml:"tool"`     // a file tool, in place of a command; or program, with a command
 	Touches   []string          `yaml:"touches"`  // paths that it would touch: "read a.txt", "delete* build"
 	WorkDir   string            `yaml:"work_dir"` // relative to the workspace
 	Agent     string            `yaml:"agent"`
@@ -54,6 +54,9 @@ type Case struct {
 
 // Text is the command of a case, or its file tool in the notation of facts.ReadTouches.
 func (c Case) Text() string {
+	if c.Tool == engine.ToolProgram {
+		return c.Tool + ": " + c.Command
+	}
 	if c.Tool != "" {
 		return c.Tool + ": " + strings.Join(c.Touches, ", ")
 	}
@@ -110,6 +113,7 @@ type Surroundings struct {
 	Isolation string `yaml:"isolation"`
 	Network   string `yaml:"network"`
 	Elevated  bool   `yaml:"elevated"`
+	Programs  string `yaml:"programs"`
 	// Open are the trials that succeed in it (facts.Confinement): write, read, connect.
 	Open []string `yaml:"open"`
 }
@@ -124,7 +128,7 @@ func (s Surroundings) Facts() facts.Runner {
 	}
 	return facts.Runner{
 		Name: cmp.Or(s.Name, "local"), Isolation: cmp.Or(s.Isolation, "none"),
-		Network: cmp.Or(s.Network, "host"), Elevated: s.Elevated,
+		Network: cmp.Or(s.Network, "host"), Elevated: s.Elevated, Programs: s.Programs,
 		Confinement: facts.Confinement{Write: tried("write"), Read: tried("read"), Connect: tried("connect")},
 	}
 }
@@ -244,7 +248,7 @@ func (c caseReader) one(n *yaml.Node) (Case, bool) {
 	for i := 0; i < len(n.Content); i += 2 {
 		switch value := n.Content[i+1]; n.Content[i].Value {
 		case "runner":
-			sound = c.keys(value, "runner", "name", "isolation", "network", "elevated") && sound
+			sound = c.keys(value, "runner", "name", "isolation", "network", "elevated", "programs", "open") && sound
 		case "config":
 			sound = c.keys(value, "config", CaseSettings...) && sound
 		case "history":
@@ -272,9 +276,9 @@ func (c caseReader) one(n *yaml.Node) (Case, bool) {
 		c.fail(n, "case %q has no command", one.Name)
 	case slices.ContainsFunc(slices.Collect(maps.Values(one.Seen)), func(s string) bool { return s != "read" && s != "created" }):
 		c.fail(n, "case %q: seen is not read or created", one.Name)
-	case one.Command != "" && one.Tool != "":
+	case one.Command != "" && one.Tool != "" && one.Tool != engine.ToolProgram:
 		c.fail(n, "case %q has a command and a tool", one.Name).suggest("write two cases")
-	case one.Tool != "" && !readable(one.Text()):
+	case one.Tool != "" && one.Tool != engine.ToolProgram && !readable(one.Text()):
 		c.fail(n, "case %q: touches is not a list of files and accesses", one.Name).
 			suggest(`write touches: ["read a.txt", "write b.txt", "delete* build"]`)
 	case !slices.Contains([]engine.Effect{engine.Allow, engine.Ask, engine.Deny}, one.Effect):

@@ -19,6 +19,7 @@ type verdict struct {
 	Approval   *approved `json:"approval,omitempty" jsonschema:"The answer of the person who was asked."`
 	HowToAllow string    `json:"how_to_allow,omitempty" jsonschema:"Ways for a person to allow it."`
 	Held       []held    `json:"held,omitempty" jsonschema:"Files held or refused: programs would obey them."`
+	Refused    []refused `json:"refused_programs,omitempty" jsonschema:"Programs that the command could not start."`
 	Fault      string    `json:"fault,omitempty" jsonschema:"The id of a fault of sallyport, as in the audit log."`
 }
 
@@ -37,6 +38,16 @@ type held struct {
 	Path    string `json:"path"`
 	Message string `json:"message" jsonschema:"Why."`
 	Left    string `json:"left" jsonschema:"The text in its place."`
+}
+
+// refused is a program that a command could not start.
+type refused struct {
+	Words       string   `json:"words"`
+	By          []string `json:"by,omitempty" jsonschema:"The processes above it."`
+	Rule        string   `json:"rule"`
+	Message     string   `json:"message"`
+	Remediation string   `json:"remediation,omitempty" jsonschema:"The alternative."`
+	DecisionID  string   `json:"decision_id"`
 }
 
 // approved is a person's answer.
@@ -64,6 +75,11 @@ func (c *call) verdictOf(out engine.Outcome) verdict {
 	}
 	for _, h := range out.Held {
 		v.Held = append(v.Held, held{h.Path, h.Message, h.Left})
+	}
+	if out.Programs != nil {
+		for _, r := range out.Programs.Refused {
+			v.Refused = append(v.Refused, refused{r.Words, r.Way, r.Rule, r.Message, r.Remediation, r.Decision})
+		}
 	}
 	if a := out.Approval; a != nil && a.By != "" {
 		v.Approval = &approved{Granted: a.Granted, By: a.By, Comment: a.Comment}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/show"
 )
 
 var (
@@ -153,6 +154,7 @@ func (c *call) commandResultOf(out engine.Outcome, asked engine.Request) command
 	for _, h := range out.Held[:min(len(out.Held), maxHeldNotes)] {
 		notes = append(notes, h.String())
 	}
+	notes = append(notes, show.RefusedPrograms(out.Programs)...)
 	r.complete = out.Fault == nil && !e.TimedOut && e.Killed == "" && e.Error == nil && discarded == ""
 	if !r.complete {
 		r.ExitCode = -1

@@ -30,9 +30,10 @@ type Request struct {
 	WorkDirAllowed bool      `json:"work_dir_allowed"` // its real path lies below a granted root
 	TimeoutSeconds float64   `json:"timeout_seconds"`  // as it will be enforced
 	Background     bool      `json:"background"`
-	Stdin          bool      `json:"stdin"` // it reads input that nobody has judged
-	Trial          bool      `json:"trial"` // of the tool changes: those of a trial, which are not made yet
-	Env            []string  `json:"env"`   // names of the variables that the child gets
+	Stdin          bool      `json:"stdin"`  // it reads input that nobody has judged
+	Parent         string    `json:"parent"` // of the tool program: the decision of the command that starts it; "" for others
+	Trial          bool      `json:"trial"`  // of the tool changes: those of a trial, which are not made yet
+	Env            []string  `json:"env"`    // names of the variables that the child gets
 }
 
 // Subject is the origin of a request.
@@ -55,6 +56,7 @@ type Runner struct {
 	Isolation string `json:"isolation"` // "none", "namespace", "container", "remote"
 	Network   string `json:"network"`   // "none", "host", "bridge", …
 	Elevated  bool   `json:"elevated"`  // elevated commands stay inside this environment, for this very call
+	Programs  string `json:"programs"`  // of a command: "judged" at their start, "unseen", or "missing": wanted, and not possible
 
 	Confinement Confinement `json:"confinement"`
 }

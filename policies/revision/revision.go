@@ -4,4 +4,4 @@
 package revision
 
 // Policies is the revision of the built-in policies.
-const Policies = "24e9a12b9069d25ee0b90c845e1ccf6e"
+const Policies = "b740361f25bd92ccbaa17cf79b631df6"

@@ -40,6 +40,7 @@ type Options struct {
 	Network     string   // "host" or "" for the network of this machine, "none" for none
 	Required    bool     // the configuration wants it: errors name no setting for commands without it
 	UnixSockets bool     // commands may make sockets of AF_UNIX, for programs that cannot do without
+	Programs    bool     // engine.Command.MayStart is asked
 	Scratch     int64    // bytes of /tmp, /var/tmp, /dev/shm and HOME, each, up to Memory/8; 0 for 1 GiB
 	PIDs        int64    // processes and threads at once; 0 for 2048
 	Memory      int64    // bytes; 0 for three quarters of the machine's

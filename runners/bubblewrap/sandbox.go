@@ -174,7 +174,7 @@ func start(ctx context.Context, o Options, v *view, workspace string, store *und
 // wire are the supervisor's options.
 func (o Options) wire(workspace string) wire.Options {
 	out := wire.Options{
-		Settings:  wire.Settings{Workspace: workspace, Venv: o.Venv, Env: o.Environ},
+		Settings:  wire.Settings{Workspace: workspace, Venv: o.Venv, Env: o.Environ, Programs: o.Programs},
 		EndMargin: endMargin,
 	}
 	if prefix := strings.TrimSpace(o.Prefix); prefix != "" {

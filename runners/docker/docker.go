@@ -66,10 +66,12 @@ type Options struct {
 	// UnixSockets lets commands use sockets of the file system, by which they reach every listener in granted
 	// places.
 	UnixSockets bool
-	Packages    Packages
-	Undo        undo.Options // where the files are kept that commands change
-	Keep        bool         // the container stays when the session ends
-	State       string       // state directory of sallyport; it identifies our containers
+	// Programs has engine.Command.MayStart asked. Elevated commands are not asked about.
+	Programs bool
+	Packages Packages
+	Undo     undo.Options // where the files are kept that commands change
+	Keep     bool         // the container stays when the session ends
+	State    string       // state directory of sallyport; it identifies our containers
 
 	// The environment of commands.
 	Venv, Prefix string

@@ -92,6 +92,7 @@ func (r *Runner) settings(p *plan) wire.Settings {
 	s := wire.Settings{
 		Workspace: p.spec.Layout.Workspace, Venv: r.o.Venv, Env: slices.Concat(p.image.Env, r.o.Given), Home: home, User: &p.user,
 		Roots: append([]string{home, "/tmp", "/var/tmp"}, p.image.Writable...), NoSetID: true, NoUnixSockets: !r.o.UnixSockets,
+		Programs: r.o.Programs,
 	}
 	for _, b := range p.binds {
 		s.Roots = append(s.Roots, b.Target)

@@ -38,6 +38,12 @@ func (e *remote) Err() error {
 	return err
 }
 
+// SeesPrograms reports whether engine.Command.MayStart is asked.
+func (e *environment) SeesPrograms() bool {
+	s, ok := e.Environment.(engine.Seer)
+	return ok && s.SeesPrograms()
+}
+
 // Start tells of the command before it starts, so that one which takes the environment down has a line.
 func (e *environment) Start(ctx context.Context, c engine.Command) (engine.Process, error) {
 	names := e.newNames(c.Env)

@@ -47,6 +47,7 @@ type Options struct {
 	Roots         []string              // bounds of file tools; empty for none
 	Watched       []string              // places where names are asked about: supervisor.Options.Suspect
 	Undo          *undo.RecorderOptions // see supervisor.Options; Places are Watched
+	Programs      string                // see supervisor.Options
 	Reown         []string              // given to User after an elevated command; see files.Reown
 }
 
@@ -101,7 +102,7 @@ func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 	}
 	e.supervisor, err = supervisor.New(supervisor.Options{Shell: &r.shell, User: r.opts.User, Rights: e.rights, NoSetID: r.opts.NoSetID,
 		NoUnixSockets: r.opts.NoUnixSockets, Expendable: r.opts.Expendable, Apart: r.opts.Apart,
-		After: r.after(), Suspect: r.suspect(), Undo: r.undo()})
+		After: r.after(), Suspect: r.suspect(), Undo: r.undo(), Programs: r.opts.Programs})
 	if err != nil {
 		e.rights.Close()
 		return nil, err
@@ -213,3 +214,6 @@ func (e *Environment) Shortcomings() []string {
 	}
 	return e.supervisor.Shortcomings()
 }
+
+// SeesPrograms reports whether engine.Command.MayStart is asked.
+func (e *Environment) SeesPrograms() bool { return e.supervisor != nil && e.supervisor.SeesPrograms() }

@@ -14,11 +14,12 @@ import (
 
 // caller is a thread that waits in a call.
 type caller struct {
-	s   *Service
-	id  uint64
-	tid int
-	dir int // its directory in /proc, which stays that of this very thread
-	mem int
+	s    *Service
+	feed *feed
+	id   uint64
+	tid  int
+	dir  int // its directory in /proc, which stays that of this very thread
+	mem  int
 
 	status []byte // the first lines of its status
 	owner  string // the decision that it belongs to, if known
@@ -41,7 +42,7 @@ func (c *caller) begin() (err error) {
 // valid is an error if the caller does not wait any more.
 func (c *caller) valid() error {
 	id := c.id
-	_, err := c.s.ioctl(notifyValid, unsafe.Pointer(&id))
+	_, err := c.feed.ioctl(notifyValid, unsafe.Pointer(&id))
 	runtime.KeepAlive(&id)
 	return err
 }

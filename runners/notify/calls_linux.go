@@ -23,8 +23,9 @@ func opens(flags int, record bool) []seccomp.Match {
 	return []seccomp.Match{seccomp.AnyBit(flags, bits), {Arg: flags, Mask: nameless, Value: 0}}
 }
 
-// told are the calls that are handed over; record adds those that change files.
-func told(record bool) []seccomp.Rule {
+// told are the calls that are handed over; record adds those that change files, and programs those that
+// execute programs.
+func told(record, programs bool) []seccomp.Rule {
 	rules := []seccomp.Rule{
 		{Call: unix.SYS_OPENAT, When: opens(2, record)},
 		{Call: unix.SYS_MKDIRAT}, {Call: unix.SYS_MKNODAT}, {Call: unix.SYS_SYMLINKAT},
@@ -36,6 +37,9 @@ func told(record bool) []seccomp.Rule {
 		} {
 			rules = append(rules, seccomp.Rule{Call: call})
 		}
+	}
+	if programs {
+		rules = append(rules, seccomp.Rule{Call: unix.SYS_EXECVE}, seccomp.Rule{Call: unix.SYS_EXECVEAT})
 	}
 	return append(rules, olderTold(record)...)
 }

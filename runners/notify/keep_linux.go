@@ -43,6 +43,9 @@ func (c *caller) keptFile(fd int) string {
 
 // decision names the decision that the caller's changes belong to.
 func (c *caller) decision() string {
+	if c.feed.owner != "" {
+		return c.feed.owner
+	}
 	if !c.known && c.s.o.Decision != nil {
 		c.owner, c.known = c.s.o.Decision(c.tid), true
 	}

@@ -12,6 +12,10 @@
 // With Options.Recorder the Service performs the calls too by which files change: open for writing, truncate,
 // unlink, rmdir, chmod. The Recorder keeps the earlier version of a file first.
 //
+// With Options.Starts the Service is asked about each program too, before it starts (execve, execveat). The
+// kernel performs this call itself, and so it reads the path and the words again: after the start the Service
+// compares the running program with the one that was judged, and asks again where they differ.
+//
 // When the Service ends, the calls fail with ENOSYS. Calls that only read, or that write to open files, are
 // not notified and cost nothing; without a Recorder neither do opens of existing files. One receiver takes
 // all calls at once and judges none of them, so that a slow Judge does not hold up another call. Other kinds
@@ -55,6 +59,19 @@ type Name struct {
 	dir int // its directory
 }
 
+// Program is a program that a process is about to execute.
+type Program struct {
+	PID  int    // of the process, as the Service sees it
+	Path string // absolute: as the process names it, from its working directory
+	File string // its real path
+	Dir  string // the working directory of the process
+	Argv []string
+	Env  []string // NAME=value
+	// Begun says that the program runs already: it is not the one that was judged at its start. A refusal
+	// kills it.
+	Begun bool
+}
+
 // Judge reports whether a process may make a name; otherwise its call fails with EACCES. It is called from
 // several goroutines. While it decides about a directory that is moved, no other name is made.
 type Judge func(Name) bool
@@ -65,9 +82,22 @@ type Options struct {
 	Rights *identity.Rights // of the callers on files; nil for those of this process. They stay the caller's.
 	// Recorder keeps the files that callers change; nil for none.
 	Recorder *undo.Recorder
+	// Starts reports whether a program may start, and Compared each time that a program which started was
+	// compared (same), or could not be. Nil for both: programs are not handed over.
+	Starts   func(decision string, p Program) bool
+	Compared func(decision string, p Program, c Comparison)
 	// Decision names the decision that a thread's changes belong to; "" if that is not known.
 	Decision func(pid int) string
 }
+
+// Comparison is the result of the comparison of a program with the one that was judged, after its start.
+type Comparison string
+
+const (
+	Same      Comparison = "same"
+	Differs   Comparison = "differs"   // it was judged again
+	Uncertain Comparison = "uncertain" // it had ended, or could not be read
+)
 
 // ErrUnsupported is wrapped by the error of New where the kernel lacks this kind of notification.
 var ErrUnsupported = errors.New("the kernel does not hand over system calls")

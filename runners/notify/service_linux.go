@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -29,25 +30,34 @@ const (
 
 // Service performs calls for the processes below one thread. It is safe for concurrent use.
 type Service struct {
-	o        Options
-	root     int           // its root directory, O_PATH
-	mask     uint32        // its umask
-	listener int           // -1 before Install
-	stop     int           // eventfd that ends the receiver
-	done     chan struct{} // closed when the receiver has ended
-	closing  chan struct{} // closed by Close
+	o       Options
+	root    int            // its root directory, O_PATH
+	mask    uint32         // its umask
+	stop    int            // eventfd that ends the receivers
+	feeding sync.WaitGroup // the receivers
+	closing chan struct{}  // closed by Close
 
 	performing chan struct{} // calls that are performed
 	waiting    chan struct{}
-	calls      sync.WaitGroup
 	once       sync.Once
 	naming     sync.RWMutex // held alone while a directory is moved
 
-	mu   sync.Mutex
-	made map[inode]struct{} // directories that callers made
+	mu      sync.Mutex
+	closed  bool
+	made    map[inode]struct{}  // directories that callers made
+	checked map[int]*comparison // by process, as long as its program may be starting
 
 	perform func(*caller, *notification) answer // tests have others, which are wrong
-	reply   func(id uint64, a answer)
+	reply   func(f *feed, id uint64, a answer)
+}
+
+// feed is a filter whose calls are handed over.
+type feed struct {
+	s        *Service
+	listener int
+	owner    string      // the decision that all its callers belong to; "" if each is to be looked up
+	first    Program     // the start that needs no judgement: that of the command itself
+	begun    atomic.Bool // it was seen
 }
 
 // inode names a file of this machine.
@@ -73,12 +83,12 @@ func New(o Options) (*Service, error) {
 		waiting = maxThreads
 	}
 	s := &Service{
-		o: o, root: root, mask: mask, listener: -1, stop: stop, made: map[inode]struct{}{},
-		done: make(chan struct{}), closing: make(chan struct{}),
+		o: o, root: root, mask: mask, stop: stop, made: map[inode]struct{}{}, checked: map[int]*comparison{},
+		closing:    make(chan struct{}),
 		performing: make(chan struct{}, maxPerforming), waiting: make(chan struct{}, waiting),
 		perform: (*caller).perform,
 	}
-	s.reply = s.answer
+	s.reply = (*feed).answer
 	return s, nil
 }
 
@@ -86,16 +96,39 @@ func New(o Options) (*Service, error) {
 // must be locked to its thread, and the thread must have set PR_SET_NO_NEW_PRIVS. A Service is installed
 // once. The thread must not make names itself.
 func (s *Service) Install() error {
-	record := s.o.Recorder != nil
-	fd, err := seccomp.Listen(refused(record), told(record))
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, seccomp.ErrUnsupported) {
-		err = fmt.Errorf("%w (Linux 5.19 or newer does): %w", ErrUnsupported, err)
-	}
+	fd, err := Listen(s.o.Recorder != nil, false)
 	if err != nil {
 		return fmt.Errorf("watch names: %w", err)
 	}
-	s.listener = fd
-	go s.receive()
+	return s.serveFrom(&feed{s: s, listener: fd})
+}
+
+// Listen installs the filter on this thread, as Install does, and returns its listener, for Serve of a
+// Service in another process. record hands over the calls by which files change, programs those that execute
+// programs. The thread must be of another process than the Service if programs is set: a process that starts
+// others by vfork(2) stands still until its child executes a program.
+func Listen(record, programs bool) (listener int, err error) {
+	fd, err := seccomp.Listen(refused(record), told(record, programs))
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, seccomp.ErrUnsupported) {
+		err = fmt.Errorf("%w (Linux 5.19 or newer does): %w", ErrUnsupported, err)
+	}
+	return fd, err
+}
+
+// Serve answers the calls of a listener that Listen made. It closes the listener at the end. All callers
+// belong to a decision, and first is the start that is not judged: of the shell of the command itself.
+func (s *Service) Serve(listener int, decision string, first Program) error {
+	return s.serveFrom(&feed{s: s, listener: listener, owner: decision, first: first})
+}
+
+func (s *Service) serveFrom(f *feed) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		_ = unix.Close(f.listener)
+		return errors.New("watch names: the service is closed")
+	}
+	s.feeding.Go(f.receive)
 	return nil
 }
 
@@ -104,13 +137,12 @@ func (s *Service) Close() { s.once.Do(s.end) }
 
 func (s *Service) end() {
 	close(s.closing)
-	if s.listener >= 0 {
-		one := [8]byte{0: 1, 7: 1} // a number that is not 0 in every byte order
-		_, _ = unix.Write(s.stop, one[:])
-		<-s.done
-		s.calls.Wait()
-		_ = unix.Close(s.listener)
-	}
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	one := [8]byte{0: 1, 7: 1} // a number that is not 0 in every byte order
+	_, _ = unix.Write(s.stop, one[:])
+	s.feeding.Wait()
 	_ = unix.Close(s.stop)
 	_ = unix.Close(s.root)
 }
@@ -179,9 +211,9 @@ const (
 )
 
 // ioctl calls the listener, again after a signal: the runtime of Go sends SIGURG to its threads.
-func (s *Service) ioctl(request uintptr, argument unsafe.Pointer) (int, error) {
+func (f *feed) ioctl(request uintptr, argument unsafe.Pointer) (int, error) {
 	for {
-		n, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(s.listener), request, uintptr(argument))
+		n, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(f.listener), request, uintptr(argument))
 		switch errno {
 		case 0:
 			return int(n), nil
@@ -193,11 +225,13 @@ func (s *Service) ioctl(request uintptr, argument unsafe.Pointer) (int, error) {
 }
 
 // receive takes calls until the Service is closed or no caller is left.
-func (s *Service) receive() {
-	defer close(s.done)
+func (f *feed) receive() {
+	defer func() { _ = unix.Close(f.listener) }()
+	var calls sync.WaitGroup
+	defer calls.Wait()
 	for {
 		fds := []unix.PollFd{
-			{Fd: int32(s.listener), Events: unix.POLLIN}, {Fd: int32(s.stop), Events: unix.POLLIN},
+			{Fd: int32(f.listener), Events: unix.POLLIN}, {Fd: int32(f.s.stop), Events: unix.POLLIN},
 		}
 		_, err := unix.Poll(fds, -1)
 		switch events := fds[0].Revents; {
@@ -209,23 +243,28 @@ func (s *Service) receive() {
 			continue // a signal shows as POLLERR
 		}
 		n := &notification{}
-		if _, err := s.ioctl(unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(n)); err != nil {
+		if _, err := f.ioctl(unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(n)); err != nil {
 			continue // ENOENT: the caller died
 		}
-		s.calls.Go(func() { s.serve(n) })
+		calls.Go(func() { f.serve(n) })
 	}
 }
 
 // serve answers one call.
-func (s *Service) serve(n *notification) {
-	s.performing <- struct{}{}
-	defer func() { <-s.performing }()
-	c := &caller{s: s, id: n.id, tid: int(n.pid), dir: -1}
+func (f *feed) serve(n *notification) {
+	s := f.s
+	c := &caller{s: s, feed: f, id: n.id, tid: int(n.pid), dir: -1}
 	a := failed(unix.EIO)
 	defer func() {
 		_ = recover() // its answer is an error
-		s.reply(n.id, a)
+		s.reply(f, n.id, a)
 	}()
+	if executes(n) {
+		a = f.execute(c, n)
+		return
+	}
+	s.performing <- struct{}{}
+	defer func() { <-s.performing }()
 	s.o.Rights.Do(func() {
 		defer c.close()
 		a = s.perform(c, n)
@@ -249,6 +288,7 @@ type answer struct {
 	errno unix.Errno
 	fd    int  // given to the caller, and closed; -1 for none
 	keep  bool // it stays open when the caller executes a program
+	goOn  bool // the kernel performs the call itself: of the start of a program only
 }
 
 func done() answer                { return answer{fd: -1} }
@@ -273,14 +313,13 @@ func number(err error) unix.Errno {
 // answer sends the result. The descriptor comes first, in a call of its own: the kernel takes the
 // descriptor of a joint call back after a signal, and the caller's open returns 0. Our own descriptor is
 // closed before the caller goes on, which may execute the file at once (ETXTBSY).
-func (s *Service) answer(id uint64, a answer) {
+func (f *feed) answer(id uint64, a answer) {
 	r := response{id: id, errno: -int32(a.errno)}
+	if a.goOn {
+		r.flags = unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE
+	}
 	if a.fd >= 0 {
-		add := addition{id: id, from: uint32(a.fd)}
-		if !a.keep {
-			add.newFlags = unix.O_CLOEXEC
-		}
-		n, err := s.ioctl(notifyAdd, unsafe.Pointer(&add))
+		n, err := f.give(id, a.fd, a.keep)
 		_ = unix.Close(a.fd)
 		r.value = int64(n)
 		if err != nil {
@@ -288,6 +327,17 @@ func (s *Service) answer(id uint64, a answer) {
 		}
 	}
 	// An error means that the caller is dead.
-	_, _ = s.ioctl(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
+	_, _ = f.ioctl(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
 	runtime.KeepAlive(&r)
+}
+
+// give makes a descriptor one of the caller's too, which keeps it at the start of a program if keep says so.
+func (f *feed) give(id uint64, fd int, keep bool) (int, error) {
+	add := addition{id: id, from: uint32(fd)}
+	if !keep {
+		add.newFlags = unix.O_CLOEXEC
+	}
+	n, err := f.ioctl(notifyAdd, unsafe.Pointer(&add))
+	runtime.KeepAlive(&add)
+	return n, err
 }

@@ -126,9 +126,9 @@ func TestOpensUnderSignals(t *testing.T) {
 // The same signals do harm if the descriptor and the answer go out in one call.
 func TestOpensInOneAnswer(t *testing.T) {
 	th := newService(t, func(Name) bool { return true }, func(s *Service) {
-		s.reply = func(id uint64, a answer) {
+		s.reply = func(f *feed, id uint64, a answer) {
 			if a.fd < 0 {
-				s.answer(id, a)
+				f.answer(id, a)
 				return
 			}
 			add := addition{
@@ -137,7 +137,7 @@ func TestOpensInOneAnswer(t *testing.T) {
 				flags:    unix.SECCOMP_ADDFD_FLAG_SEND,
 				newFlags: unix.O_CLOEXEC,
 			}
-			_, _ = s.ioctl(notifyAdd, unsafe.Pointer(&add))
+			_, _ = f.ioctl(notifyAdd, unsafe.Pointer(&add))
 			_ = unix.Close(a.fd)
 		}
 	})
@@ -295,13 +295,13 @@ func TestSwapWithContinue(t *testing.T) {
 			}
 			return failed(goOn)
 		}
-		s.reply = func(id uint64, a answer) {
+		s.reply = func(f *feed, id uint64, a answer) {
 			if a.errno != goOn {
-				s.answer(id, a)
+				f.answer(id, a)
 				return
 			}
 			r := response{id: id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
-			_, _ = s.ioctl(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
+			_, _ = f.ioctl(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
 		}
 	})
 	got := th.caller(t, t.TempDir(), "swap", tries(1500))

@@ -14,12 +14,17 @@ import (
 
 	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/runners/starter"
 )
 
 // helper names, in the environment, what this test binary is to do instead of testing.
 const helper = "SALLYPORT_SUPERVISOR_TEST"
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == starter.Flag {
+		fmt.Fprintln(os.Stderr, starter.Main(os.Args[2:]))
+		os.Exit(126)
+	}
 	if mode := os.Getenv(helper); mode != "" {
 		os.Exit(beGateway(mode))
 	}

@@ -64,7 +64,7 @@ func (h *host) prepareForkers(o Options) (err error) {
 	}
 	h.bare = h.plain
 	rules := o.refused()
-	if o.Suspect != nil {
+	if o.Suspect != nil || o.Programs != "" {
 		h.prepareNames(o)
 	}
 	if o.User == nil && len(rules) == 0 && h.names == nil {
@@ -81,6 +81,20 @@ func (h *host) prepareForkers(o Options) (err error) {
 			return nil
 		}
 		return seccomp.Install(rules)
+	}
+	if h.names != nil && o.Programs != "" {
+		// The program that begins each command installs the filter.
+		if h.bare, err = newForker(h.stop, bare); err == nil {
+			err = h.bare.run(func() error { h.prepareStarter(o); return nil })
+		}
+		if err != nil || h.starter != "" {
+			return err
+		}
+		if o.Suspect == nil {
+			h.names.Close()
+			h.names = nil
+			return nil
+		}
 	}
 	if h.names == nil {
 		h.bare, err = newForker(h.stop, bare)

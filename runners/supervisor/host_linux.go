@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -38,6 +39,8 @@ type host struct {
 	scans scans
 
 	names    *notify.Service // performs the calls of commands that make names; nil where there is none
+	starter  string          // the program that begins commands whose programs are seen; "" for none
+	tried    atomic.Bool     // a start of a trial was seen
 	recorder *undo.Recorder  // keeps the files that commands change; nil where there is none
 	obeyed   func(path string) (around string, is bool)
 
@@ -119,14 +122,27 @@ func (h *host) shortcomings() []string {
 }
 
 // start runs the shell of a command in a session of its own.
-func (h *host) start(l launch, files [3]*os.File) (*root, error) {
-	r := &root{host: h, id: l.id, began: time.Now(), names: askedNames{may: l.mayMake}}
-	fds := []uintptr{files[0].Fd(), files[1].Fd(), files[2].Fd()}
+func (h *host) start(l launch, files []*os.File) (*root, error) {
+	r := &root{host: h, id: l.id, began: time.Now(), names: askedNames{may: l.mayMake},
+		programs: programs{may: l.mayStart, env: l.env}}
 	on := h.bare
 	if l.elevated {
 		on = h.plain
 	}
 	h.startWatcher(l.shell.Path)
+	begin := func() error { return nil }
+	if h.starter != "" && !l.elevated {
+		over, done, err := h.seen(r, &l)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		files, begin = append(files, over.Descriptor()), func() error { return h.handOver(over, r) }
+	}
+	var fds []uintptr
+	for _, f := range files {
+		fds = append(fds, f.Fd())
+	}
 	err := on.run(func() error {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -139,6 +155,10 @@ func (h *host) start(l launch, files [3]*os.File) (*root, error) {
 		return err
 	})
 	runtime.KeepAlive(files)
+	if err == nil {
+		// Without a listener the program that begins the command ends, and says why.
+		r.unseen = begin()
+	}
 	return r, err
 }
 

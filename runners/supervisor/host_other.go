@@ -18,6 +18,8 @@ const endTime = 2 * time.Second
 type host struct {
 	clock clock
 	apart bool // the gate asked for stand-in parents (Options.Apart)
+
+	programs bool // and to see programs (Options.Programs)
 }
 
 func newHost(o Options) (*host, error) {
@@ -25,18 +27,23 @@ func newHost(o Options) (*host, error) {
 		return nil, errors.New("open environment: run commands as another user: this is no Linux")
 	}
 	closeOnExec()
-	return &host{o.clock, o.Apart}, nil
+	return &host{o.clock, o.Apart, o.Programs != ""}, nil
 }
 
 func (*host) close() int { return 0 }
 
 func (h *host) shortcomings() []string {
 	lack := []string{reach, "the processes of a command outlive sallyport if that is killed"}
+	if h.programs {
+		lack = append(lack, "the programs that a command starts are not judged: this is no Linux")
+	}
 	if h.apart {
 		lack = append(lack, "a command that kills its parent process ends sallyport")
 	}
 	return lack
 }
+
+func (*host) seesPrograms() bool { return false }
 
 // root is the shell of a command.
 type root struct {
@@ -47,15 +54,21 @@ type root struct {
 	err     error
 }
 
-func (h *host) start(l launch, files [3]*os.File) (*root, error) {
+func (h *host) start(l launch, files []*os.File) (*root, error) {
 	p, err := os.StartProcess(l.shell.Path, l.argv, &os.ProcAttr{
-		Dir: l.dir, Env: l.env, Files: files[:], Sys: ownSession(l.terminal),
+		Dir: l.dir, Env: l.env, Files: files, Sys: ownSession(l.terminal),
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &root{clock: h.clock, pid: p.Pid, process: p}, nil
 }
+
+// uncompared is 0: no programs are seen.
+func (*root) uncompared() int { return 0 }
+
+// startFault is nil: nothing begins a command but the system.
+func (*root) startFault() error { return nil }
 
 // parentLost is false: this process is the parent.
 func (*root) parentLost() bool { return false }

@@ -23,6 +23,8 @@ type launch struct {
 	elevated bool // it may gain rights
 	terminal bool // its descriptors are a terminal, which is to be its own
 	mayMake  func(path string) bool
+	mayStart func(engine.Program) bool
+	begun    bool // the program at the shell's path becomes the shell
 }
 
 // prepare makes the checks that need no process.
@@ -66,7 +68,7 @@ func prepare(c engine.Command, o Options) (launch, error) {
 	return launch{
 		id: c.ID, shell: *shell, dir: c.WorkDir, env: env,
 		argv: []string{filepath.Base(shell.Path), "-c", c.Text}, elevated: c.Elevated, terminal: c.Terminal != nil,
-		mayMake: c.MayMake,
+		mayMake: c.MayMake, mayStart: c.MayStart,
 	}, nil
 }
 

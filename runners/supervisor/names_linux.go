@@ -32,7 +32,11 @@ const lackUndo = "changes of files cannot be taken back by sallyport env undo (%
 
 // prepareNames makes the service that performs the calls of commands that make names.
 func (h *host) prepareNames(o Options) {
-	options := notify.Options{Judge: h.mayMake, Rights: o.Rights, Decision: h.decisionOf}
+	options := notify.Options{Rights: o.Rights, Decision: h.decisionOf, Starts: h.mayStart,
+		Compared: h.compared}
+	if o.Suspect != nil {
+		options.Judge = h.mayMake
+	}
 	var err error
 	if o.Undo != nil {
 		if h.recorder, err = undo.Open(*o.Undo); err != nil {

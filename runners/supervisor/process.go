@@ -140,6 +140,8 @@ func (p *Process) supervise(ctx context.Context) {
 	if p.root.parentLost() {
 		exit.Error = errors.Join(exit.Error, errParentLost)
 	}
+	exit.Error = errors.Join(exit.Error, p.root.startFault())
+	exit.Uncompared = p.root.uncompared()
 	exit.Duration = time.Since(p.started)
 	if p.oomKills != nil {
 		exit.OOMKills = p.oomKills()

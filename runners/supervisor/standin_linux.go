@@ -61,7 +61,9 @@ func (r *root) forkApart(l launch, fds []uintptr) (err error) {
 	}
 	words = append(words, l.shell.Path)
 	words = append(words, l.argv[1:]...)
-	words = append(words, filepath.Base(l.shell.Path)) // $0, as without a stand-in
+	if !l.begun {
+		words = append(words, filepath.Base(l.shell.Path)) // $0, as without a stand-in
+	}
 	// A leader of a group cannot make a session: so setsid forks.
 	parent, err := syscall.ForkExec(h.standIn, words, &syscall.ProcAttr{
 		Dir: l.dir, Env: l.env, Files: fds,

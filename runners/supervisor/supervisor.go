@@ -79,6 +79,11 @@ type Options struct {
 	// Suspect. Without a place to keep them, Shortcomings tells.
 	Undo *undo.RecorderOptions
 
+	// Programs has engine.Command.MayStart asked before programs start, by a program (package starter) that
+	// begins each command; the path of that. "" for no questions. On Linux; Shortcomings tells where that is
+	// not possible. It does not hold for elevated commands.
+	Programs string
+
 	clock clock // nil for that of the machine
 }
 
@@ -110,6 +115,9 @@ func New(opts Options) (*Supervisor, error) {
 // Shortcomings lists, for people, promises that this machine cannot keep. It is empty if every process of a
 // command is ended even when sallyport itself is killed. Some show only after a first command has started.
 func (s *Supervisor) Shortcomings() []string { return s.host.shortcomings() }
+
+// SeesPrograms reports whether engine.Command.MayStart is asked.
+func (s *Supervisor) SeesPrograms() bool { return s.host.seesPrograms() }
 
 // Start begins c and returns at once. When ctx ends, the command is killed: a command that is
 // to outlive a request needs a context that does too.
@@ -191,7 +199,7 @@ func (s *Supervisor) launch(c engine.Command, l launch) (*Process, error) {
 	}
 	started := time.Now()
 	before, counted := s.oom.read()
-	files := [3]*os.File{stdin.r, stdout.w, stderr.w}
+	files := []*os.File{stdin.r, stdout.w, stderr.w}
 	if c.Joined {
 		files[2] = stdout.w
 	}

@@ -14,6 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sallyport-dev/sallyport/engine"
+
+	"github.com/sallyport-dev/sallyport/runners/notify"
 )
 
 // root is the shell of a command and stands for all that descends from it.
@@ -28,7 +30,17 @@ type root struct {
 	lost   atomic.Bool // somebody killed the parent
 	used   use         // by orphans that were reaped; guarded by host.mu
 	names  askedNames
+	// Of a command whose programs are seen: its shell, which is not judged again, and why they are not seen.
+	programs programs
+	first    notify.Program
+	unseen   error
 }
+
+// uncompared is the number of programs that could not be compared after their start.
+func (r *root) uncompared() int { return int(r.programs.uncompared.Load()) }
+
+// startFault says why a command could not be begun as it should be.
+func (r *root) startFault() error { return r.unseen }
 
 const (
 	// brief is for how long after its start the ids given out since then name the processes that

@@ -21,6 +21,8 @@ func (x *exit) checked(stdout, stderr engine.Stream) (engine.Exit, error) {
 		return engine.Exit{}, violation("exit status %d", x.Code)
 	case !signalName(x.Signal):
 		return engine.Exit{}, violation("signal %.40q", x.Signal)
+	case x.Uncompared < 0 || x.Uncompared > math.MaxInt32:
+		return engine.Exit{}, violation("%d programs that were not compared", x.Uncompared)
 	case x.Survivors < 0 || x.Survivors > maxSurvivors || x.OOMKills < 0 || x.OOMKills > math.MaxInt32:
 		return engine.Exit{}, violation("%d survivors, %d killed for want of memory", x.Survivors, x.OOMKills)
 	case !plausible(x.Duration) || !plausible(x.User) || !plausible(x.System) || x.MaxRSS < 0:
@@ -28,7 +30,8 @@ func (x *exit) checked(stdout, stderr engine.Stream) (engine.Exit, error) {
 	}
 	e := engine.Exit{
 		Code: x.Code, Signal: x.Signal, TimedOut: x.TimedOut, Killed: words(string(x.Killed)), Survivors: x.Survivors,
-		Duration: x.Duration, UserTime: x.User, SystemTime: x.System, MaxRSS: x.MaxRSS, OOMKills: x.OOMKills, Stdout: stdout, Stderr: stderr,
+		Duration: x.Duration, UserTime: x.User, SystemTime: x.System, MaxRSS: x.MaxRSS, OOMKills: x.OOMKills, Uncompared: x.Uncompared,
+		Stdout: stdout, Stderr: stderr,
 	}
 	if x.Error != "" {
 		e.Error = errors.New(words(x.Error))

@@ -116,6 +116,9 @@ func introduce(conn *connection, s Settings) (Place, error) {
 // Place is the supervisor's description of its place.
 func (e *Environment) Place() Place { return e.place }
 
+// SeesPrograms reports whether engine.Command.MayStart is asked.
+func (e *Environment) SeesPrograms() bool { return e.place.Programs }
+
 // Shortcomings lists, for people, the promises that the place cannot keep.
 func (e *Environment) Shortcomings() []string { return slices.Clone(e.place.Shortcomings) }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
@@ -21,7 +22,9 @@ type process struct {
 	started time.Time
 	live    []<-chan struct{} // each output that is seen as it comes, closed at its end
 	input   net.Conn          // its input; nil for none
-	asked   uint64            // questions about names; of the goroutine that reads reports
+	asked   uint64            // questions, and those about names; of the goroutine that reads reports
+	names   uint64
+	starts  atomic.Int64 // questions about programs without an answer yet
 
 	mu     sync.Mutex
 	reason string      // the first given to Kill
@@ -354,14 +357,35 @@ func (p *process) reports() (engine.Exit, error) {
 	}
 }
 
-// decide answers a question about a name. They are numbered from 1.
+// decide answers a question. They are numbered from 1.
 func (p *process) decide(q question) error {
 	p.asked++
-	if p.command.MayMake == nil || q.Number != p.asked || p.asked > maxQuestions {
-		return violation("question %d about a name", q.Number)
+	if q.Number != p.asked {
+		return violation("question %d after %d", q.Number, p.asked-1)
+	}
+	var ask func() bool
+	switch {
+	case q.Program != nil:
+		e, err := q.Program.checked()
+		if err != nil {
+			return err
+		}
+		if p.command.MayStart == nil || p.starts.Add(1) > maxStarts {
+			return violation("question %d about a program", q.Number)
+		}
+		ask = func() bool {
+			defer p.starts.Add(-1)
+			return p.command.MayStart(e)
+		}
+	default:
+		if p.names++; p.command.MayMake == nil || p.names > maxQuestions {
+			return violation("question %d about a name", q.Number)
+		}
+		ask = func() bool { return p.command.MayMake(string(q.Path)) }
 	}
 	go func() {
-		p.order(order{Answer: &verdict{q.Number, p.command.MayMake(string(q.Path))}})
+		yes := ask()
+		p.order(order{Answer: &verdict{q.Number, yes}})
 	}()
 	return nil
 }

@@ -40,6 +40,9 @@ type Settings struct {
 	// KeptMost bounds them, in bytes; "" for none. Only the supervisor reaches it.
 	Kept     string
 	KeptMost int64
+	// Programs has Command.MayStart asked before programs start. Where the place cannot do that,
+	// Place.Programs is false.
+	Programs bool
 }
 
 // User is an identity of Linux by numbers.
@@ -57,6 +60,7 @@ type Place struct {
 	Temporary    []string
 	Executable   string   // the supervisor's own file
 	Shortcomings []string // promises that it cannot keep there, for people
+	Programs     bool     // it asks before programs start
 }
 
 // hello is sallyport's first frame.
@@ -73,6 +77,7 @@ type hello struct {
 	Watched   []exact `json:"watched,omitempty"`
 	Kept      exact   `json:"kept,omitempty"`
 	KeptMost  int64   `json:"kept_most,omitempty"`
+	Programs  bool    `json:"programs,omitempty"`
 }
 
 // user is a User.
@@ -86,7 +91,7 @@ func helloOf(s Settings) hello {
 	h := hello{
 		Workspace: exact(s.Workspace), Venv: exact(s.Venv), Env: exacts(s.Env),
 		Home: exact(s.Home), Roots: exacts(s.Roots), Reown: exacts(s.Reown), NoSetID: s.NoSetID, NoSockets: s.NoUnixSockets,
-		Watched: exacts(s.Watched), Kept: exact(s.Kept), KeptMost: s.KeptMost,
+		Watched: exacts(s.Watched), Kept: exact(s.Kept), KeptMost: s.KeptMost, Programs: s.Programs,
 	}
 	if s.User != nil {
 		h.User = &user{s.User.UID, s.User.GID, s.User.Groups}
@@ -98,7 +103,7 @@ func (h hello) settings() Settings {
 	s := Settings{
 		Workspace: string(h.Workspace), Venv: string(h.Venv), Env: plains(h.Env),
 		Home: string(h.Home), Roots: plains(h.Roots), Reown: plains(h.Reown), NoSetID: h.NoSetID, NoUnixSockets: h.NoSockets,
-		Watched: plains(h.Watched), Kept: string(h.Kept), KeptMost: h.KeptMost,
+		Watched: plains(h.Watched), Kept: string(h.Kept), KeptMost: h.KeptMost, Programs: h.Programs,
 	}
 	if h.User != nil {
 		s.User = &User{h.User.UID, h.User.GID, h.User.Groups}
@@ -117,12 +122,14 @@ type welcome struct {
 	Temporary    []exact `json:"temporary"`
 	Executable   exact   `json:"executable"`
 	Shortcomings []exact `json:"shortcomings,omitempty"`
+	Programs     bool    `json:"programs,omitempty"`
 }
 
 func welcomeOf(p Place) welcome {
 	return welcome{
 		Release: exact(p.Release), OS: exact(p.OS), Arch: exact(p.Arch), POSIX: p.POSIX, Home: exact(p.Home),
 		Temporary: exacts(p.Temporary), Executable: exact(p.Executable), Shortcomings: exacts(p.Shortcomings),
+		Programs: p.Programs,
 	}
 }
 
@@ -134,6 +141,7 @@ func (w welcome) place() (Place, error) {
 	p := Place{
 		Release: words(string(w.Release)), OS: words(string(w.OS)), Arch: words(string(w.Arch)), POSIX: w.POSIX,
 		Home: string(w.Home), Temporary: plains(w.Temporary), Executable: string(w.Executable),
+		Programs: w.Programs,
 	}
 	for _, s := range w.Shortcomings {
 		p.Shortcomings = append(p.Shortcomings, words(string(s)))

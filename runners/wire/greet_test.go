@@ -17,7 +17,7 @@ func TestSettingsArrive(t *testing.T) {
 	s := Settings{
 		Workspace: "/w", Venv: "auto", Env: []string{"A=\xff", "B="}, User: &User{UID: 1, GID: 2, Groups: []int{3}}, Home: "/h\xff",
 		Roots: []string{"/r", "/\xfe"}, Reown: []string{"/o"}, NoSetID: true, NoUnixSockets: true,
-		Watched: []string{"/r/\xff"}, Kept: "/k/\xff", KeptMost: 1 << 40,
+		Watched: []string{"/r/\xff"}, Kept: "/k/\xff", KeptMost: 1 << 40, Programs: true,
 	}
 	v := reflect.ValueOf(s)
 	for i := range v.NumField() {

@@ -46,18 +46,52 @@ type start struct {
 	Joined    bool          `json:"joined,omitempty"`
 	Stdin     bool          `json:"stdin,omitempty"` // an input stream comes along
 	Terminal  *size         `json:"terminal,omitempty"`
-	Ask       bool          `json:"ask,omitempty"` // before certain names are made
+	Ask       bool          `json:"ask,omitempty"`    // before certain names are made
+	Starts    bool          `json:"starts,omitempty"` // before programs start
 }
 
-// question asks whether a command may make a name. A verdict of the same number answers it.
+// question asks whether a command may make a name, or whether a program may start. A verdict of the same
+// number answers it.
 type question struct {
-	Number uint64 `json:"number"`
-	Path   exact  `json:"path"`
+	Number  uint64   `json:"number"`
+	Path    exact    `json:"path,omitempty"`
+	Program *program `json:"program,omitempty"`
 }
 
 type verdict struct {
 	Number uint64 `json:"number"`
-	Make   bool   `json:"make,omitempty"`
+	Yes    bool   `json:"yes,omitempty"`
+}
+
+// program is an engine.Program.
+type program struct {
+	Path  exact     `json:"path"`
+	File  exact     `json:"file"`
+	Dir   exact     `json:"dir"`
+	Argv  variables `json:"argv"`
+	Set   variables `json:"set,omitzero"`
+	Lost  variables `json:"lost,omitzero"`
+	Way   []exact   `json:"way,omitempty"`
+	Begun bool      `json:"begun,omitempty"`
+}
+
+func programOf(p engine.Program) *program {
+	return &program{
+		Path: exact(p.Path), File: exact(p.File), Dir: exact(p.Dir), Argv: p.Argv, Set: p.Set, Lost: p.Lost,
+		Way: exacts(p.Way), Begun: p.Begun,
+	}
+}
+
+// checked reads a program of a question, in bounds.
+func (p *program) checked() (engine.Program, error) {
+	e := engine.Program{
+		Path: string(p.Path), File: string(p.File), Dir: string(p.Dir), Argv: p.Argv, Set: p.Set, Lost: p.Lost,
+		Way: plains(p.Way), Begun: p.Begun,
+	}
+	if !absolute(e.Path) || len(e.Argv) == 0 || len(e.Way) > maxWay {
+		return engine.Program{}, violation("a program at %.80q with %d words", e.Path, len(e.Argv))
+	}
+	return e, nil
 }
 
 // size is an engine.WindowSize.
@@ -71,6 +105,7 @@ func startOf(c engine.Command) *start {
 		ID: exact(c.ID), Text: exact(c.Text), WorkDir: exact(c.WorkDir), Env: c.Env,
 		Timeout: c.Timeout, Grace: c.Grace, Output: c.Output, SeeStdout: c.Stdout != nil, SeeStderr: c.Stderr != nil,
 		Joined: c.Joined, Elevated: c.Elevated, Stdin: c.Stdin != nil, Terminal: (*size)(c.Terminal), Ask: c.MayMake != nil,
+		Starts: c.MayStart != nil,
 	}
 }
 
@@ -124,14 +159,17 @@ type exit struct {
 	System    time.Duration `json:"system"`
 	MaxRSS    int64         `json:"max_rss"`
 	OOMKills  int           `json:"oom_kills,omitempty"`
-	Error     string        `json:"error,omitempty"`
+
+	Uncompared int `json:"uncompared,omitempty"`
+
+	Error string `json:"error,omitempty"`
 	kept
 }
 
 func exitOf(e engine.Exit) *exit {
 	x := &exit{
 		Code: e.Code, Signal: e.Signal, TimedOut: e.TimedOut, Killed: exact(e.Killed), Survivors: e.Survivors,
-		Duration: e.Duration, User: e.UserTime, System: e.SystemTime, MaxRSS: e.MaxRSS, OOMKills: e.OOMKills,
+		Duration: e.Duration, User: e.UserTime, System: e.SystemTime, MaxRSS: e.MaxRSS, OOMKills: e.OOMKills, Uncompared: e.Uncompared,
 		kept: kept{streamOf(e.Stdout), streamOf(e.Stderr)},
 	}
 	if e.Error != nil {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"strings"
@@ -30,7 +31,7 @@ func (s *server) process(st net.Conn, number uint64) {
 		}
 	}()
 	if err != nil {
-		r.send(report{Error: failureOf(err)})
+		_ = r.send(report{Error: failureOf(err)})
 		return
 	}
 	questions := newQuestions(r)
@@ -38,12 +39,15 @@ func (s *server) process(st net.Conn, number uint64) {
 	if first.Start.Ask {
 		c.MayMake = questions.ask
 	}
+	if first.Start.Starts {
+		c.MayStart = questions.start
+	}
 	p, err := s.env.Start(context.Background(), c)
 	if err != nil {
-		r.send(report{Error: failureOf(err)})
+		_ = r.send(report{Error: failureOf(err)})
 		return
 	}
-	r.send(report{Started: &started{p.PID()}})
+	_ = r.send(report{Started: &started{p.PID()}})
 	close(questions.begun)
 	ended := make(chan struct{})
 	go func() {
@@ -77,7 +81,7 @@ func (s *server) process(st net.Conn, number uint64) {
 		_ = out.Close() // all of it is sent before the exit
 	}
 	close(ended)
-	r.send(report{Exit: exitOf(e)}, e.Stdout.Text, e.Stderr.Text)
+	_ = r.send(report{Exit: exitOf(e)}, e.Stdout.Text, e.Stderr.Text)
 }
 
 // discard closes the streams of a process that did not take them.
@@ -135,22 +139,26 @@ func (r *reporter) show(p engine.Process, ended <-chan struct{}) {
 	default:
 	}
 	stdout, stderr := p.Output()
-	r.send(report{Kept: &kept{streamOf(stdout), streamOf(stderr)}}, stdout.Text, stderr.Text)
+	_ = r.send(report{Kept: &kept{streamOf(stdout), streamOf(stderr)}}, stdout.Text, stderr.Text)
 }
 
 // send writes a report and the texts that belong to it. An error needs no report: the stream ends after it,
-// and that ends the command.
-func (r *reporter) send(m report, texts ...string) {
+// and that ends the command. A frame that is too large was not sent, and nothing ends.
+func (r *reporter) send(m report, texts ...string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.over {
-		return
+		return nil
 	}
 	err := writeFrame(r.to, m)
+	if errors.Is(err, errTooLarge) && m.Ask != nil {
+		return err
+	}
 	for _, text := range texts {
 		if err == nil {
 			_, _, err = sendChunks(r.to, strings.NewReader(text))
 		}
 	}
 	r.over = err != nil || m.Exit != nil
+	return err
 }

@@ -20,7 +20,8 @@
 //     replaced within one call, by a draft that is renamed when it is whole: nothing renames otherwise.
 //   - process: starts one command; then orders (kill, a signal of a closed list, the size of its
 //     terminal, show the kept output, answer a question) one way, reports the other. An order that cannot be
-//     carried out ends it. A report can ask whether the command may make a certain name.
+//     carried out ends it. A report can ask whether the command may make a certain name, or
+//     whether a program may start.
 //     The last report is the exit, with the kept output behind it.
 //   - output: the output of that command as it comes, raw, if requested.
 //   - input: the input of the command, raw, if it has any. At a terminal that is the typed text.
@@ -43,7 +44,7 @@ package wire
 import "time"
 
 // Version is the version of the protocol. Both sides must have the same.
-const Version = 6
+const Version = 7
 
 const (
 	// greeting begins the line by which each side names itself.
@@ -63,6 +64,10 @@ const (
 	maxVariables = 10_000
 	// maxQuestions bounds the questions about names that one command asks.
 	maxQuestions = 1000
+	// maxStarts bounds the questions about programs of one command that wait for an answer, and maxWay the
+	// processes that each names.
+	maxStarts = 256
+	maxWay    = 16
 	// maxStreams bounds the streams that a supervisor serves at once.
 	maxStreams = 1 << 12
 )

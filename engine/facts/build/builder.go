@@ -3,6 +3,7 @@
 package build
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"maps"
@@ -87,6 +88,7 @@ func (b *Builder) build(
 		Commands: []facts.Command{}, Paths: []facts.Path{}, Git: facts.Git{Remotes: []facts.Remote{}},
 		Session: facts.NoSession()}
 	in.Runner.Confinement = in.Runner.Confinement.Known()
+	in.Runner.Programs = cmp.Or(in.Runner.Programs, facts.Unseen)
 	in.Request.WorkDir = work
 	in.Request.Env = sortedKeys(req.Env)
 	if prog != nil {

@@ -21,6 +21,24 @@ in_text := {i | input.commands[i].script == ""}
 # Commands that run with other rights: under sudo, su, doas, …
 elevated := {i | input.commands[i].elevated == true}
 
+# It is a program that a command started: another program chose its words, and not the agent.
+started if input.request.tool == "program"
+
+# The engine asks again when a program of this text starts, with its words and files as they are then, and the
+# environment was seen to bound everything that a shell does by itself.
+judged_later if {
+	input.runner.programs == "judged"
+	input.runner.confinement.write == "holds"
+	input.runner.confinement.read == "holds"
+	not _unseen
+}
+
+# Programs are not seen below elevated commands.
+_unseen if {
+	input.runner.elevated
+	count(elevated) > 0
+}
+
 # Commands by their facts: lib.with_flag.recursive is the set of commands with that flag. An object
 # by fact has a key for it if and only if something has that fact. The engine knows code_from, code_origin,
 # in_zone, named, with_access, with_certainty, with_effect, with_flag and with_label by name: a rule that

@@ -17,6 +17,7 @@
 package sallyport.main
 
 import data.sallyport.config
+import data.sallyport.lib
 import data.sallyport.registry
 
 # METADATA
@@ -63,6 +64,7 @@ _reasons contains {"rule": id, "effect": effect, "finding": finding} if {
 	_found[_][found_as][id][finding]
 	effect := _applied(_level(id), found_as)
 	not _exempted(id, finding)
+	not _deferred(finding)
 }
 
 # All that the rules find, before levels and exemptions.
@@ -92,6 +94,28 @@ _applied(level, _) := level if level in {"warn", "ask", "deny"}
 _exempted(id, finding) if {
 	some exemption in input.commands[_command(finding)].matches.exempt
 	config.exemptions[exemption].rule == id
+}
+
+# The commands that a program would start are judged by themselves when they start.
+_deferred(finding) if {
+	lib.started
+	c := input.commands[_command(finding)]
+	_below(c)
+	not c.elevated
+	c.name != "kill" # the shell sends signals by itself
+	not _by_interpreter(finding, c)
+}
+
+_below(c) if c.script != ""
+
+_below(c) if count(c.via) > 0
+
+# The interpreter of the code opens the file by itself: a redirect, or a function of its language.
+_by_interpreter(finding, _) if input.paths[finding.path].source != "argument"
+
+_by_interpreter(_, c) if {
+	some p in c.paths
+	input.paths[p].source == "code"
 }
 
 _command(finding) := finding.command

@@ -43,6 +43,13 @@ _many(p) if {
 _deletes contains i if {
 	some i in lib.deletes
 	not lib.with_flag.moves[input.paths[i].command]
+	not _later(input.paths[i])
+}
+
+# The program of this argument is judged when it starts.
+_later(p) if {
+	lib.judged_later
+	p.source == "argument"
 }
 
 _in_script(p) if input.commands[p.command].script != ""
@@ -89,6 +96,7 @@ ask contains {"path": i, "msg": $"the value of {p.raw} is not known before it ru
 	p := input.paths[i]
 	p.certainty == "unknown"
 	p.source in {"argument", "code"}
+	not _later(p)
 	not _many_at_once(p)
 	not _in_script(p)
 	not _listed(p)

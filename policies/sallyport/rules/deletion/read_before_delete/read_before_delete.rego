@@ -33,6 +33,7 @@ _unread contains i if {
 	not p.generated
 	p.zone in _kept
 	not _moved(p)
+	not lib.started
 }
 
 # A moved file is still there.

@@ -45,6 +45,7 @@ ask contains {"path": i, "msg": $"{p.path}: {p.git.count} file(s) would be lost,
 	not lib.with_flag.moves[p.command]
 	not _careful(p)
 	not _single(p)
+	not lib.started
 }
 
 # Of a single file, the session knows the content; deletion/read_before_delete sees to that.

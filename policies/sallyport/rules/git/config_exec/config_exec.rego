@@ -19,9 +19,11 @@ import data.sallyport.lib
 deny contains {"command": i} if {
 	some i in lib.with_flag.config_exec
 	input.commands[i].script == ""
+	not lib.started
 }
 
 ask contains {"command": i} if {
 	some i in lib.with_flag.config_exec
 	input.commands[i].script != ""
+	not lib.started
 }

@@ -19,4 +19,7 @@ package sallyport.rules.git.discard_changes
 
 import data.sallyport.lib
 
-deny contains {"command": i} if some i in lib.with_flag.discards_changes
+deny contains {"command": i} if {
+	some i in lib.with_flag.discards_changes
+	not lib.started
+}

@@ -18,4 +18,5 @@ import data.sallyport.lib
 deny contains {"command": i} if {
 	some i in lib.with_flag.removes_untracked
 	not lib.with_flag.dry_run[i]
+	not lib.started
 }

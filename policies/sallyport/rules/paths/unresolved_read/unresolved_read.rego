@@ -40,6 +40,12 @@ _judged(p) if "in_place" in input.commands[p.command].flags
 
 _sources := {"argument", "redirect", "code"}
 
+# The program of this argument is judged when it starts.
+_judged(p) if {
+	lib.judged_later
+	p.source == "argument"
+}
+
 ask contains {"path": i, "msg": $"the value of {p.raw} is not known before it runs"} if {
 	some i in lib.reads
 	p := input.paths[i]

@@ -42,6 +42,13 @@ _open contains i if {
 	p.source in {"argument", "redirect", "code"}
 	not _in_script(p)
 	not input.commands[p.command].elevated
+	not _later(p)
+}
+
+# The program of this argument is judged when it starts.
+_later(p) if {
+	lib.judged_later
+	p.source == "argument"
 }
 
 # Names that xargs takes from a search below a place that is granted lie below that place.

@@ -13,6 +13,8 @@
 #     - pwd
 package sallyport.rules.paths.work_dir
 
+import data.sallyport.lib
+
 _messages := {
 	"missing": "the working directory does not exist",
 	"not_a_dir": "the working directory is not a directory",
@@ -21,9 +23,11 @@ _messages := {
 
 deny contains {"msg": object.get(_messages, input.request.work_dir_state, "the working directory cannot be used")} if {
 	input.request.work_dir_state != "dir"
+	not lib.started
 }
 
 deny contains {"msg": $"{input.request.work_dir} lies outside the granted places"} if {
 	input.request.work_dir_state == "dir"
 	not input.request.work_dir_allowed
+	not lib.started
 }

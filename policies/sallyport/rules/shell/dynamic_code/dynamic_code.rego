@@ -55,4 +55,12 @@ ask contains {"command": i} if {
 	c.script == ""
 	not c.elevated
 	not hooks.printed(i)
+	not lib.started
+	not _later(c)
+}
+
+# All programs that a shell starts are judged then.
+_later(c) if {
+	lib.judged_later
+	c.code.language in {"bash", "sh"}
 }

@@ -23,7 +23,10 @@ import data.sallyport.lib
 # Interpreters that take their program from elsewhere: the command that calls them is no ordinary carrier.
 _shells := {"bash", "sh"}
 
-deny contains {"command": i} if some i in lib.with_flag.escape
+deny contains {"command": i} if {
+	some i in lib.with_flag.escape
+	not lib.started
+}
 
 # A shell that waits for commands inside a program that runs others: find -exec sh, awk system("sh").
 deny contains {"command": i} if {

@@ -22,6 +22,7 @@ import data.sallyport.lib
 _session contains i if {
 	some i in lib.code_from.session
 	i in lib.in_text
+	not lib.started
 }
 
 deny contains {"command": i} if {
@@ -32,4 +33,5 @@ deny contains {"command": i} if {
 ask contains {"command": i} if {
 	some i in _session
 	not input.commands[i].elevated
+	not lib.judged_later
 }

@@ -41,4 +41,5 @@ deny contains {"command": i} if {
 ask contains {"command": i} if {
 	some i in _unknown
 	not input.commands[i].elevated
+	not lib.judged_later
 }

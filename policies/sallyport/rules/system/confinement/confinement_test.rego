@@ -27,6 +27,14 @@ test_denies_network_where_there_is_none if {
 	rule.deny == set() with input as _in({"isolation": "container", "network": "host"}, ["connect"])
 }
 
+test_denies_unseen_programs_where_they_must_be_judged if {
+	msg := "the programs that commands start cannot be judged here, and the configuration requires it"
+	rule.deny == {{"msg": msg}} with input as _in({"programs": "missing"}, [])
+	every programs in ["judged", "unseen"] {
+		rule.deny == set() with input as _in({"programs": programs}, [])
+	}
+}
+
 test_allows_environments_that_hold if {
 	rule.deny == set() with input as _in({"isolation": "container", "network": "none"}, [])
 }

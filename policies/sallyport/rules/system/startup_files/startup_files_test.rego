@@ -163,6 +163,8 @@ test_warns_of_installed_packages_that_a_command_left if {
 	rule.ask == _obeyed_later with input as _left(["hook_config", "autorun"], {})
 	by_tool := json.patch(doc, [{"op": "add", "path": "/request/tool", "value": "write_file"}])
 	rule.ask == _obeyed_later with input as by_tool
+	in_trial := json.patch(doc, [{"op": "add", "path": "/request/trial", "value": true}])
+	rule.ask == _obeyed_later with input as in_trial
 	at_once := [{"program": "CI", "starts": "jobs", "severity": "high"}]
 	rule.ask == _obeyed_later with input as _left(["autorun"], {"generated": true, "obeyed_by": at_once})
 	notes := array.concat(doc.paths[0].obeyed_by, [{"program": "Notes", "starts": "", "severity": "low"}])
@@ -179,4 +181,7 @@ test_warns_of_environments_of_the_project_that_a_command_left if {
 	count(rule.warn) == 1 with input as _obeyed_by("Python", "workspace")
 	count(rule.ask) == 1 with input as _obeyed_by("Python", "context")
 	count(rule.ask) == 1 with input as _obeyed_by("direnv", "workspace")
+	doc := _obeyed_by("Python", "workspace")
+	in_trial := json.patch(doc, [{"op": "add", "path": "/request/trial", "value": true}])
+	count(rule.ask) == 1 with input as in_trial
 }

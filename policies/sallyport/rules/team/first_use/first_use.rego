@@ -27,6 +27,7 @@ ask contains {"command": i, "msg": $"{c.program} is not a known command, and not
 	c := input.commands[i]
 	count(c.argv) > 0
 	not c.known
+	not lib.started
 	not _approved(c, {true, false})
 }
 
@@ -34,6 +35,7 @@ ask contains {"command": i, "msg": $"{c.program} runs code that could not be loo
 	some i, c in input.commands
 	c.code.from != ""
 	not c.code.resolved
+	not lib.started
 	not _approved(c, {true})
 }
 

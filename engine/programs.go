@@ -1,0 +1,329 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/sallyport-dev/sallyport/engine/facts"
+)
+
+// ToolProgram is the tool of the request by which a program is judged that a command starts.
+const ToolProgram = "program"
+
+// Seer is an Environment that can ask before programs start (Command.MayStart).
+type Seer interface {
+	Environment
+	SeesPrograms() bool
+}
+
+// Programs are the programs that a command started, below its shell.
+type Programs struct {
+	Started    int              `json:"started"`
+	Uncompared int              `json:"uncompared,omitempty"` // over, or not readable, before they were compared
+	Refused    []RefusedProgram `json:"refused,omitempty"`    // the first of them
+	List       []StartedProgram `json:"list,omitempty"`       // the first of them, each once
+	Whole      bool             `json:"whole"`                // there are no others
+}
+
+// StartedProgram is a program that was allowed.
+type StartedProgram struct {
+	File  string   `json:"file"`
+	Words string   `json:"words"`
+	Way   []string `json:"way,omitempty"` // the words of the processes above it, below the shell of the command
+	Times int      `json:"times"`
+}
+
+// RefusedProgram is a program that policies refused.
+type RefusedProgram struct {
+	Decision    string   `json:"decision_id"`
+	Effect      Effect   `json:"effect"`
+	Words       string   `json:"words"`
+	Way         []string `json:"way,omitempty"`
+	Rule        string   `json:"rule"`
+	Message     string   `json:"message"`
+	Remediation string   `json:"remediation,omitempty"`
+	Killed      bool     `json:"killed,omitempty"` // it had started: its words or its file changed after they were judged
+}
+
+// String describes the refusal in one line.
+func (r RefusedProgram) String() string {
+	what := "refused to start: "
+	if r.Killed {
+		what = "killed: "
+	}
+	if len(r.Way) > 0 {
+		return fmt.Sprintf("%s%s (by %s): %s: %s", what, r.Words, strings.Join(r.Way, " -> "), r.Rule, r.Message)
+	}
+	return fmt.Sprintf("%s%s: %s: %s", what, r.Words, r.Rule, r.Message)
+}
+
+// Starts say how the programs of a command are judged. The zero value judges none.
+type Starts struct {
+	Judged   bool // where the environment can ask
+	Required bool // policies see it as a lack where the environment cannot
+	Wait     bool // a program waits for a person where policies ask; else a question refuses
+}
+
+const (
+	// maxStarted bounds the programs that are listed, and maxRefused the refused ones. Refused words beyond
+	// it are refused without another judgement.
+	maxStarted, maxRefused = 200, 50
+	// maxShown bounds the bytes of the words of a listed program, and maxWord those of one of them. A word is
+	// shown whole or not at all: a part of a secret is not known for one.
+	maxShown, maxWord = 1000, 600
+)
+
+// starts are the programs of a running command. The zero value is empty.
+type starts struct {
+	mu      sync.Mutex
+	all     Programs
+	index   map[string]int // of the list, by words and directory
+	refused map[string]bool
+	fault   *Fault
+	stop    context.CancelFunc
+}
+
+// end returns the programs, and ends questions that still wait; nil where nobody asked.
+func (s *starts) end(uncompared int) (*Programs, *Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stop == nil {
+		return nil, nil
+	}
+	s.stop()
+	out := s.all
+	out.Uncompared, out.Whole = uncompared, len(s.index) <= maxStarted && len(s.refused) <= maxRefused
+	return &out, s.fault
+}
+
+// count notes a program that was allowed.
+func (s *starts) count(key string, p Program) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all.Started++
+	if i, ok := s.index[key]; ok {
+		if i < len(s.all.List) {
+			s.all.List[i].Times++
+		}
+		return
+	}
+	if s.index == nil {
+		s.index = map[string]int{}
+	}
+	if len(s.index) > maxStarted {
+		return
+	}
+	s.index[key] = len(s.all.List)
+	if len(s.all.List) < maxStarted {
+		s.all.List = append(s.all.List, StartedProgram{File: p.File, Words: shown(p.Argv), Way: p.Way, Times: 1})
+	}
+}
+
+// known reports words that were refused before: a search along PATH tries them in each directory.
+func (s *starts) known(key string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refused[key] || len(s.refused) > maxRefused
+}
+
+func (s *starts) refuse(key string, r RefusedProgram, f *Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f != nil {
+		s.fault = f
+	}
+	if s.refused == nil {
+		s.refused = map[string]bool{}
+	}
+	s.refused[key] = true
+	if len(s.all.Refused) < maxRefused {
+		s.all.Refused = append(s.all.Refused, r)
+	}
+}
+
+// shown are words on one line, as a shell reads them.
+func shown(argv []string) string {
+	var out []string
+	left := maxShown
+	for i, w := range argv {
+		if left -= len(w); left < 0 {
+			return quoted(out, true) + fmt.Sprintf(" …(%d more words)", len(argv)-i)
+		}
+		if len(w) > maxWord {
+			w = fmt.Sprintf("…(%d bytes)", len(w))
+			left += maxWord
+		}
+		out = append(out, w)
+	}
+	return quoted(out, true)
+}
+
+// quoted is a text of a shell for words; ansi allows the quotes $'…' of bash.
+func quoted(words []string, ansi bool) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		switch {
+		case ansi && strings.ContainsFunc(w, unicode.IsControl):
+			out[i] = "$'" + escapes.Replace(w) + "'"
+		case w == "" || strings.Trim(w, plainBytes) != "":
+			out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		default:
+			out[i] = w
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// escapes are those of $'…' in bash. Control characters in other quotes look like the ends of lines to some
+// readers.
+var escapes = strings.NewReplacer(`\`, `\\`, "'", `\'`, "\r", `\r`)
+
+// plainBytes mean themselves in every place of a word, but for the first of a text.
+const plainBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,+@%"
+
+// judging bounds the programs that are judged at once; the others wait.
+var judging = make(chan struct{}, 2*runtime.NumCPU())
+
+// runnerOf describes the runner, and whether programs are judged in an environment.
+func (g *Gate) runnerOf(env Environment) facts.Runner {
+	d := g.o.Runner.Describe()
+	d.Programs = cmp.Or(d.Programs, facts.Unseen) // cases describe runners that judge
+	s, ok := env.(Seer)
+	switch {
+	case !g.o.Programs.Judged:
+	case ok && s.SeesPrograms() || g.o.Look || g.o.Recorder == nil: // which starts nothing
+		d.Programs = facts.Judged
+	case g.o.Programs.Required:
+		d.Programs = facts.Absent
+	}
+	return d
+}
+
+// mayStart decides about the programs that a command is about to start, by the policies that decide about
+// commands. Nil leaves all of them unseen.
+func (g *Gate) mayStart(j *judged) func(Program) bool {
+	if j.input.Runner.Programs != facts.Judged {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(g.closing)
+	j.starts.stop = cancel
+	base := environ(j.command.Env)
+	return func(p Program) bool {
+		key := p.Dir + "\x00" + strings.Join(p.Argv, "\x00")
+		if !p.Begun && j.starts.known(key) {
+			return false
+		}
+		r, f, allowed := g.judgeStart(ctx, j, p, base)
+		if allowed {
+			j.starts.count(key, p)
+			return true
+		}
+		j.starts.refuse(key, r, f)
+		return false
+	}
+}
+
+// judgeStart judges a program. A refusal, and a question, is on record before it returns.
+func (g *Gate) judgeStart(
+	ctx context.Context, parent *judged, p Program, base map[string]string,
+) (r RefusedProgram, f *Fault, allowed bool) {
+	defer func() {
+		if broken := recover(); broken != nil {
+			f, allowed = newFault("programs", fmt.Errorf("panic: %v", broken)), false
+		}
+	}()
+	j := g.startOf(ctx, parent, p, base)
+	out := j.outcome()
+	switch {
+	case j.decision.Effect == Allow && j.fault == nil:
+		return r, nil, true
+	case g.o.Mode != Enforce:
+		_ = g.recordDecision(ctx, j)
+		return r, j.fault, true
+	case j.decision.Effect == Ask && g.o.Programs.Wait:
+		out, _, allowed = g.settle(ctx, j)
+	default:
+		if err := g.recordDecision(ctx, j); err != nil {
+			out = g.faulted(out, "audit", err)
+		}
+	}
+	r = RefusedProgram{
+		Decision: j.decision.ID, Effect: j.decision.Effect, Words: shown(p.Argv), Way: p.Way, Killed: p.Begun,
+		Rule: "fault", Message: "it could not be judged",
+	}
+	if i := slices.IndexFunc(j.decision.Reasons, func(r Reason) bool { return r.Effect == j.decision.Effect }); i >= 0 {
+		why := j.decision.Reasons[i]
+		r.Rule, r.Message, r.Remediation = why.Rule, why.Message, why.Remediation
+	}
+	return r, out.Fault, allowed
+}
+
+// startOf judges a program as a command of its words, in its directory and with its variables.
+func (g *Gate) startOf(ctx context.Context, parent *judged, p Program, base map[string]string) *judged {
+	select {
+	case judging <- struct{}{}:
+		defer func() { <-judging }()
+	case <-ctx.Done():
+	}
+	start := g.o.Now()
+	words := slices.Clone(p.Argv)
+	words[0] = p.Path
+	if p.File != p.Path && path.Base(p.File) != path.Base(p.Path) && (parent.builder.Permission(p.Path) == "write" || parent.builder.Shared(path.Dir(p.Path))) {
+		words[0] = p.File // a link that a command may have made says nothing
+	}
+	r := Request{Tool: ToolProgram, Command: quoted(words, !parent.builder.Layout.POSIX), WorkDir: p.Dir, Subject: parent.request.Subject}
+	j := g.unjudged(r)
+	j.env = parent.env
+	j.command = Command{ID: j.decision.ID, Text: r.Command, WorkDir: p.Dir, Timeout: parent.command.Timeout}
+	ctx, cancel := context.WithTimeout(ctx, g.o.Limits.Judge)
+	defer cancel()
+	if j.fault = g.readStart(ctx, j, parent, p, base); j.fault == nil {
+		g.past.look(j.input)
+		j.fault = g.decide(ctx, j)
+	}
+	if j.fault != nil {
+		j.decision.Effect, j.decision.Fault = Deny, j.fault.ID
+	}
+	j.decision.ElapsedUS = g.o.Now().Sub(start).Microseconds()
+	return j
+}
+
+// readStart makes the facts about a program.
+func (g *Gate) readStart(
+	ctx context.Context, j, parent *judged, p Program, base map[string]string,
+) (f *Fault) {
+	defer catch(&f, "facts")
+	env := make(map[string]string, len(base)+len(p.Set))
+	for name, value := range base {
+		env[name] = value
+	}
+	for _, name := range p.Lost {
+		delete(env, name)
+	}
+	for name, value := range environ(p.Set) {
+		env[name] = value
+	}
+	until, _ := ctx.Deadline()
+	j.input = parent.builder.Until(until).Build(facts.Ask{
+		Request: facts.Request{
+			ID: j.decision.ID, Time: g.o.Now().UTC(), Tool: ToolProgram, Parent: parent.decision.ID,
+			Command: j.request.Command, WorkDir: p.Dir, TimeoutSeconds: parent.command.Timeout.Seconds(),
+			Background: parent.request.Background, Stdin: parent.request.Stdin != nil,
+		},
+		Subject: j.request.Subject, Runner: g.runnerOf(parent.env), Env: env,
+	})
+	if err := lost(parent.env); err != nil {
+		return newFault("environment", err)
+	}
+	if err := ctx.Err(); err != nil {
+		return newFault("facts", err)
+	}
+	return nil
+}

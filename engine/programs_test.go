@@ -1,0 +1,195 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+)
+
+// seeing is a runner whose environment asks about programs.
+type seeing struct{ *fakeRunner }
+
+func (r seeing) Open(context.Context, engine.EnvironmentSpec) (engine.Environment, error) { return r, nil }
+func (seeing) SeesPrograms() bool                                                         { return true }
+
+// byTool answers requests about programs apart from others, and keeps their inputs.
+type byTool struct {
+	*fakePolicy
+	program engine.Judgement
+	broken  error
+
+	mu   sync.Mutex
+	seen []*facts.Input
+}
+
+func (p *byTool) Evaluate(ctx context.Context, in *facts.Input) (engine.Judgement, error) {
+	if in.Request.Tool != engine.ToolProgram {
+		return p.fakePolicy.Evaluate(ctx, in)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.seen = append(p.seen, in)
+	return p.program, p.broken
+}
+
+// A program is judged as a request of its own before it starts, and the outcome names the refused ones.
+func TestMayStart(t *testing.T) {
+	t.Parallel()
+	yes := approver(func(context.Context) (engine.Approval, error) { return engine.Approval{Granted: true, By: "x"}, nil })
+	for _, tc := range []struct {
+		name     string
+		program  engine.Judgement
+		broken   error
+		starts   engine.Starts
+		approver engine.Approver
+		mode     engine.Mode
+		want     bool
+		events   string // between the start of the command and its end, apart by ", "
+	}{
+		{name: "allowed", program: judgement(engine.Allow), want: true},
+		{name: "denied", program: judgement(engine.Deny), events: "record decision"},
+		{name: "asked, and nobody waits", program: judgement(engine.Ask), approver: yes, events: "record decision"},
+		{
+			name: "approved", program: judgement(engine.Ask), approver: yes, starts: engine.Starts{Wait: true}, want: true,
+			events: "record decision, record approval",
+		},
+		{
+			name: "asked, and nobody is there", program: judgement(engine.Ask), starts: engine.Starts{Wait: true},
+			events: "record decision, record approval",
+		},
+		{name: "not judged", broken: errors.New("broken"), events: "record decision"},
+		{name: "monitored", program: judgement(engine.Deny), mode: engine.Monitor, want: true, events: "record decision"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			p := &byTool{fakePolicy: w.policy, program: tc.program, broken: tc.broken}
+			w.options.Evaluators, w.options.Runner = []engine.Evaluator{p}, seeing{w.runner}
+			w.options.Programs, w.options.Approver, w.options.Mode = tc.starts, tc.approver, tc.mode
+			w.options.Programs.Judged = true
+			program := engine.Program{
+				Path: "/usr/bin/rm", File: "/usr/bin/rm", Dir: "/", Argv: []string{"anything", "-rf", "a b", "it's"},
+				Set: []string{"X=1"}, Way: []string{"make all", "sh -c x"},
+			}
+			w.runner.started = func() {
+				for range 2 { // along PATH
+					if got := w.runner.last.MayStart(program); got != tc.want {
+						t.Errorf("may start: %v", got)
+					}
+				}
+			}
+			out := w.do(t, engine.Request{Tool: "execute_command", Command: "x"})
+			if got := p.seen[0]; got.Request.Command != `/usr/bin/rm -rf 'a b' 'it'\''s'` || got.Request.WorkDir != "/" ||
+				got.Request.Parent != out.Decision.ID || got.Runner.Programs != facts.Judged ||
+				!slices.Contains(got.Request.Env, "X") || !slices.Contains(got.Request.Env, "PATH") {
+				t.Errorf("input %+v of %+v", got.Request, got.Runner)
+			}
+			programs := out.Programs
+			switch {
+			case tc.want:
+				if programs.Started != 2 || len(programs.List) != 1 || programs.List[0].Times != 2 || !programs.Whole {
+					t.Errorf("programs %+v", programs)
+				}
+			case len(programs.Refused) != 1 || programs.Started != 0 || len(p.seen) != 1:
+				t.Errorf("programs %+v, judged %d times", programs, len(p.seen))
+			default:
+				line := programs.Refused[0].String()
+				if !strings.HasPrefix(line, "refused to start: anything -rf 'a b' 'it'\\''s' (by make all -> sh -c x): ") {
+					t.Errorf("says %q", line)
+				}
+			}
+			if (out.Fault != nil) != (tc.broken != nil) {
+				t.Errorf("fault %v", out.Fault)
+			}
+			lines := w.log.lines()
+			from, to := slices.Index(lines, "start x")+1, len(lines)-1
+			got := lines[from:to]
+			if tc.mode == engine.Monitor || tc.approver != nil && tc.want {
+				got = got[:len(got)/2] // twice the same: only refusals are remembered
+			}
+			if got := strings.Join(got, ", "); got != tc.events {
+				t.Errorf("events %q, want %q", got, tc.events)
+			}
+		})
+	}
+}
+
+// Programs are unseen unless the configuration wants them judged and the environment can ask. Policies see
+// where it cannot.
+func TestUnseenPrograms(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name   string
+		starts engine.Starts
+		sees   bool
+		want   string
+	}{
+		{"not wanted", engine.Starts{}, true, facts.Unseen},
+		{"not possible", engine.Starts{Judged: true}, false, facts.Unseen},
+		{"required", engine.Starts{Judged: true, Required: true}, false, facts.Absent},
+		{"judged", engine.Starts{Judged: true, Required: true}, true, facts.Judged},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			if tc.sees {
+				w.options.Runner = seeing{w.runner}
+			}
+			w.options.Programs = tc.starts
+			out := w.do(t, engine.Request{Tool: "execute_command", Command: "x"})
+			if got := out.Input.Runner.Programs; got != tc.want {
+				t.Errorf("programs are %q, want %q", got, tc.want)
+			}
+			if judged := w.runner.last.MayStart != nil; judged != (tc.want == facts.Judged) ||
+				judged != (out.Programs != nil) {
+				t.Errorf("asks %v: %+v", judged, out.Programs)
+			}
+		})
+	}
+}
+
+// A link in a place where commands write does not give a program another name.
+func TestLinkedProgram(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := &byTool{fakePolicy: w.policy, program: judgement(engine.Allow)}
+	w.options.Evaluators, w.options.Runner = []engine.Evaluator{p}, seeing{w.runner}
+	w.options.Programs = engine.Starts{Judged: true}
+	link := w.options.Layout.Workspace + "/ls"
+	w.runner.started = func() {
+		w.runner.last.MayStart(engine.Program{Path: link, File: "/usr/bin/rm", Dir: "/", Argv: []string{"ls", "-rf"}})
+		w.runner.last.MayStart(engine.Program{Path: "/usr/bin/reboot", File: "/bin/systemctl", Dir: "/", Argv: []string{"x"}})
+	}
+	w.do(t, engine.Request{Tool: "execute_command", Command: "x"})
+	if a, b := p.seen[0].Request.Command, p.seen[1].Request.Command; a != "/usr/bin/rm -rf" || b != "/usr/bin/reboot" {
+		t.Errorf("judged as %q and %q", a, b)
+	}
+}
+
+// A word is shown whole or not at all.
+func TestShownWords(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := &byTool{fakePolicy: w.policy, program: judgement(engine.Allow)}
+	w.options.Evaluators, w.options.Runner = []engine.Evaluator{p}, seeing{w.runner}
+	w.options.Programs = engine.Starts{Judged: true}
+	long, words := strings.Repeat("s", 700), slices.Repeat([]string{strings.Repeat("w", 300)}, 5)
+	w.runner.started = func() {
+		for _, argv := range [][]string{{"a", long, "b"}, append([]string{"a"}, words...), {"a\r\n'"}} {
+			w.runner.last.MayStart(engine.Program{Path: "/a", File: "/a", Dir: "/", Argv: argv})
+		}
+	}
+	list := w.do(t, engine.Request{Tool: "execute_command", Command: "x"}).Programs.List
+	three := strings.Join(words[:3], " ")
+	for i, want := range []string{"a '…(700 bytes)' b", "a " + three + " …(2 more words)", "$'a\\r\n\\''"} {
+		if got := list[i].Words; got != want {
+			t.Errorf("shown as %q, want %q", got, want)
+		}
+	}
+}

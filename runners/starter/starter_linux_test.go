@@ -1,0 +1,247 @@
+//go:build linux && (amd64 || arm64)
+
+package starter_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/runners/notify"
+	"github.com/sallyport-dev/sallyport/runners/starter"
+)
+
+func TestMain(m *testing.M) {
+	switch {
+	case len(os.Args) > 1 && os.Args[1] == starter.Flag:
+		fmt.Fprintln(os.Stderr, starter.Main(os.Args[2:]))
+		os.Exit(126)
+	case len(os.Args) > 2 && os.Args[1] == "exchange":
+		exchange(os.Args[2])
+	}
+	os.Exit(m.Run())
+}
+
+// seen are the programs that a service was asked about.
+type seen struct {
+	mu       sync.Mutex
+	programs []notify.Program
+	compared []notify.Comparison
+	refuse   func(notify.Program) bool
+}
+
+func (s *seen) starts(_ string, p notify.Program) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.programs = append(s.programs, p)
+	return s.refuse == nil || !s.refuse(p)
+}
+
+func (s *seen) note(_ string, _ notify.Program, c notify.Comparison) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.compared = append(s.compared, c)
+}
+
+// lines are the words of the programs.
+func (s *seen) lines() (out []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.programs {
+		out = append(out, strings.Join(p.Argv, " "))
+	}
+	return out
+}
+
+// run runs a text with its programs seen, and returns its output and how it ended.
+func run(t *testing.T, s *seen, dir, text string) (string, error) {
+	t.Helper()
+	sh := leftout.Command(t, "sh")
+	service, err := notify.New(notify.Options{Starts: s.starts, Compared: s.note})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer service.Close()
+	h, err := starter.NewHandover()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	argv := []string{"sh", "-c", text}
+	words := starter.Words(self, starter.Options{}, sh, argv)
+	cmd := exec.Command(words[0], words[1:]...)
+	var out bytes.Buffer
+	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = dir, &out, &out, []*os.File{h.Descriptor()}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := h.Listener(time.Minute)
+	if err != nil {
+		_ = cmd.Wait()
+		if strings.Contains(out.String(), notify.ErrUnsupported.Error()) {
+			leftout.Skip(t, leftout.Platform, out.String())
+		}
+		t.Fatal(err, out.String())
+	}
+	err = errors.Join(service.Serve(listener, "d", notify.Program{Path: sh, Argv: argv}), h.Begin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = cmd.Wait()
+	return out.String(), err
+}
+
+func write(t *testing.T, file, text string, mode os.FileMode) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every program is seen, by its own words, however it is started; those that do not exist are not.
+func TestSeen(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir+"/script.sh", "#!/bin/sh\necho script \"$1\"\n", 0o755)
+	write(t, dir+"/plain", "echo plain\n", 0o755)
+	write(t, dir+"/Makefile", "all:\n\t@cat script.sh > copy\n", 0o644)
+	if err := os.Symlink("script.sh", dir+"/link"); err != nil {
+		t.Fatal(err)
+	}
+	s := &seen{}
+	out, err := run(t, s, dir, `./script.sh a; ./link b; ./plain; PATH=/nowhere:$PATH env true; ./none; `+
+		`printf '%s\n' x y | xargs -n1 sh -c 'env printf "%s," "$0"'; find script.sh -exec cat {} +`)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, want := range []string{"script a\n", "script b\n", "plain\n", "x,y,"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("output %q lacks %q", out, want)
+		}
+	}
+	want := []string{
+		"./script.sh a", "./link b", "./plain", "env true", "true", "xargs -n1 sh -c env printf \"%s,\" \"$0\"",
+		"sh -c env printf \"%s,\" \"$0\" x", "env printf %s, x", "printf %s, x",
+		"sh -c env printf \"%s,\" \"$0\" y", "env printf %s, y", "printf %s, y",
+		"find script.sh -exec cat {} +", "cat script.sh",
+	}
+	got := slices.DeleteFunc(s.lines(), func(l string) bool { return strings.HasSuffix(l, "/sh ./plain") }) // of dash
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("programs\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if slices.Contains(s.compared, notify.Differs) {
+		t.Errorf("a comparison fails: %v", s.compared)
+	}
+	for _, p := range s.programs {
+		if p.Argv[0] == "./link" && (p.Path != filepath.Join(p.Dir, "link") || filepath.Base(p.File) != "script.sh") {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
+// A refused program does not start, and what starts it goes on.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	for _, refuse := range []bool{false, true} {
+		dir := t.TempDir()
+		write(t, dir+"/file", "x", 0o644)
+		s := &seen{refuse: func(p notify.Program) bool { return refuse && filepath.Base(p.File) == "rm" }}
+		out, err := run(t, s, dir, `find . -name file -exec rm {} \; ; echo on`)
+		if err != nil || !strings.HasSuffix(out, "on\n") {
+			t.Errorf("refuse %v: %v, %q", refuse, err, out)
+		}
+		if _, err := os.Stat(dir + "/file"); (err == nil) != refuse {
+			t.Errorf("refuse %v: %v", refuse, err)
+		}
+	}
+}
+
+// Where the service ends, no program starts any more.
+func TestServiceEnds(t *testing.T) {
+	t.Parallel()
+	s := &seen{refuse: func(notify.Program) bool { panic("the judge breaks") }}
+	out, err := run(t, s, t.TempDir(), "cat /dev/null && echo ran")
+	if err == nil || strings.Contains(out, "ran") {
+		t.Errorf("%v, %q", err, out)
+	}
+}
+
+// exchange executes touch while another thread exchanges its word.
+func exchange(path string) {
+	word := []byte("good\x00")
+	evil := []byte("evil")
+	program, _ := unix.BytePtrFromString(path)
+	name, _ := unix.BytePtrFromString("touch")
+	argv := []*byte{name, &word[0], nil}
+	envp := []*byte{nil}
+	var going atomic.Bool
+	go func() {
+		for {
+			copy(word, evil)
+			copy(word, "good")
+			going.Store(true)
+		}
+	}()
+	for !going.Load() {
+		time.Sleep(time.Microsecond)
+	}
+	_, _, errno := syscall.Syscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(program)),
+		uintptr(unsafe.Pointer(&argv[0])), uintptr(unsafe.Pointer(&envp[0])))
+	fmt.Println(errno)
+	os.Exit(1)
+}
+
+// A program whose words change after it was judged is judged again, or it is known that it was not compared.
+func TestExchanged(t *testing.T) {
+	touch := leftout.Command(t, "touch")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed, uncertain := 0, 0
+	for range 30 {
+		dir := t.TempDir()
+		s := &seen{}
+		if out, err := run(t, s, dir, "exec "+self+" exchange "+touch); err != nil {
+			t.Fatal(err, out)
+		}
+		made, err := os.ReadDir(dir)
+		if err != nil || len(made) != 1 {
+			t.Fatal(made, err)
+		}
+		name := made[0].Name()
+		judged := slices.ContainsFunc(s.programs, func(p notify.Program) bool {
+			return len(p.Argv) == 2 && p.Argv[1] == name
+		})
+		unknown := slices.Contains(s.compared, notify.Uncertain)
+		switch {
+		case !judged && !unknown:
+			t.Errorf("touch %s was not judged, and is said to be the same: %v", name, s.compared)
+		case !judged:
+			uncertain++
+		case slices.Contains(s.compared, notify.Differs):
+			changed++
+		}
+	}
+	t.Logf("%d changes were found, %d could not be", changed, uncertain)
+}

@@ -1,0 +1,117 @@
+package supervisor
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/leftout"
+)
+
+// seeing makes a supervisor that asks about programs.
+func seeing(t *testing.T, o Options) *Supervisor {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Programs = self
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	if !s.SeesPrograms() {
+		leftout.Skip(t, leftout.Platform, strings.Join(s.Shortcomings(), "; "))
+	}
+	return s
+}
+
+// started are the programs that a command was asked about.
+type started struct {
+	mu       sync.Mutex
+	programs []engine.Program
+	refuse   string // the base name of a program
+}
+
+func (s *started) may(p engine.Program) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.programs = append(s.programs, p)
+	return filepath.Base(p.File) != s.refuse
+}
+
+func (s *started) named(word string) *engine.Program {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.programs, func(p engine.Program) bool { return filepath.Base(p.Argv[0]) == word })
+	if i < 0 {
+		return nil
+	}
+	return &s.programs[i]
+}
+
+// A command runs as it does without questions, and each program below it is asked about.
+func TestPrograms(t *testing.T) {
+	t.Parallel()
+	for _, apart := range []bool{false, true} {
+		s := seeing(t, Options{Apart: apart})
+		c := command(`echo "$0 $#"; touch a b; export X=1; unset HOME; env -u Y sh -c 'rm a; echo on'; ls; cd /; pwd; exit 3`)
+		c.WorkDir = t.TempDir()
+		c.Env = []string{"PATH=/usr/bin", "Y=2", "HOME=/h"}
+		asked := &started{refuse: "rm"}
+		c.MayStart = asked.may
+		p, err := s.Start(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := p.Wait()
+		name := filepath.Base(p.Shell().Path)
+		if x.Code != 3 || x.Error != nil || x.Stdout.Text != name+" 0\non\na\nb\n/\n" {
+			t.Errorf("apart %v: %+v", apart, x)
+		}
+		if n := len(asked.programs); n != 5 {
+			t.Errorf("apart %v: %d programs: %+v", apart, n, asked.programs)
+		}
+		rm := asked.named("rm")
+		if rm == nil {
+			t.Fatalf("apart %v: rm is not asked about: %+v", apart, asked.programs)
+		}
+		if !slices.Contains(rm.Set, "X=1") || !slices.Contains(rm.Lost, "HOME") || !slices.Contains(rm.Lost, "Y") {
+			t.Errorf("variables: %q, without %q", rm.Set, rm.Lost)
+		}
+		if !slices.Equal(rm.Way, []string{"sh -c rm a; echo on"}) || rm.Dir != c.WorkDir {
+			t.Errorf("%+v", rm)
+		}
+		if self := asked.named(name); self != nil && slices.Contains(self.Argv, c.Text) {
+			t.Error("the shell of the command is asked about")
+		}
+	}
+}
+
+// The end of a command does not wait for an answer.
+func TestKilledWhileAsked(t *testing.T) {
+	t.Parallel()
+	s := seeing(t, Options{})
+	asked, answer := make(chan struct{}), make(chan struct{})
+	defer close(answer)
+	c := command("ls /")
+	c.MayStart = func(engine.Program) bool {
+		close(asked)
+		<-answer
+		return true
+	}
+	p, err := s.Start(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	p.Kill("test")
+	if x := p.Wait(); x.Killed != "test" || x.Survivors != 0 {
+		t.Errorf("%+v", x)
+	}
+}

@@ -42,7 +42,7 @@ var ours = map[string][]string{
 	},
 	"cmd/sallyport-supervisor": {
 		"internal/release", "runners/canary", "runners/wire", "runners/identity", "runners/local",
-		"runners/overlay", "runners/supervisor", "runners/undo", "engine", "engine/facts",
+		"runners/overlay", "runners/starter", "runners/supervisor", "runners/undo", "engine", "engine/facts",
 	},
 	"cmd/sallyport-kubernetes": {"runners/kubernetes"},
 	"cmd/sallyport-verify":     {}, // a second reading of the format, which shares nothing with the first
@@ -79,7 +79,10 @@ var ours = map[string][]string{
 	"runners/runnertest": {
 		"runners/supervisor", "engine", "engine/facts", "engine/facts/build", "internal/await", "internal/leftout",
 	},
-	"runners/supervisor":   {"runners/identity", "runners/notify", "runners/seccomp", "runners/undo", "engine"},
+	"runners/supervisor": {
+		"runners/identity", "runners/notify", "runners/seccomp", "runners/starter", "runners/undo", "engine",
+	},
+	"runners/starter":      {"runners/notify"},
 	"runners/notify":       {"runners/identity", "runners/seccomp", "runners/undo"},
 	"runners/undo":         {"runners/changes"},
 	"runners/identity":     {},
@@ -179,11 +182,11 @@ var sole = map[string][]string{
 }
 
 // starters may start processes. Everything else reaches the machine through them. The front becomes
-// sallyport-full, and resident starts it, and nothing else; overlay becomes bwrap. The last three but overlay
-// serve tests only.
+// sallyport-full, and resident starts it, and nothing else; overlay becomes bwrap, and starter the shell of a
+// command. leftout, probe and stub serve tests only.
 var starters = []string{
 	"runners/supervisor", "internal/front", "internal/resident", "internal/leftout", "internal/escapes/probe",
-	"internal/confirm/stub", "runners/overlay",
+	"internal/confirm/stub", "runners/overlay", "runners/starter",
 }
 
 // source is one Go file of the module.

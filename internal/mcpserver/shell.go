@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
-	"github.com/sallyport-dev/sallyport/internal/show"
 )
 
 var (
@@ -154,7 +153,11 @@ func (c *call) commandResultOf(out engine.Outcome, asked engine.Request) command
 	for _, h := range out.Held[:min(len(out.Held), maxHeldNotes)] {
 		notes = append(notes, h.String())
 	}
-	notes = append(notes, show.RefusedPrograms(out.Programs)...)
+	if out.Programs != nil {
+		for _, p := range out.Programs.Refused[:min(len(out.Programs.Refused), maxHeldNotes)] {
+			notes = append(notes, p.String(), "Instead: "+p.Remediation)
+		}
+	}
 	r.complete = out.Fault == nil && !e.TimedOut && e.Killed == "" && e.Error == nil && discarded == ""
 	if !r.complete {
 		r.ExitCode = -1
@@ -167,7 +170,7 @@ func (c *call) commandResultOf(out engine.Outcome, asked engine.Request) command
 // seconds is a duration to the millisecond: a model reads each digit.
 func seconds(d time.Duration) float64 { return float64(d.Milliseconds()) / 1000 }
 
-// maxHeldNotes bounds the held files that a note names; the result lists all.
+// maxHeldNotes bounds the held files, and the refused programs, that notes name; the result lists all.
 const maxHeldNotes = 10
 
 // oomText says that memory ran out. It may be another command of the environment that lost a process.

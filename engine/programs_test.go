@@ -15,8 +15,10 @@ import (
 // seeing is a runner whose environment asks about programs.
 type seeing struct{ *fakeRunner }
 
-func (r seeing) Open(context.Context, engine.EnvironmentSpec) (engine.Environment, error) { return r, nil }
-func (seeing) SeesPrograms() bool                                                         { return true }
+func (r seeing) Open(context.Context, engine.EnvironmentSpec) (engine.Environment, error) {
+	return r, nil
+}
+func (seeing) SeesPrograms() bool { return true }
 
 // byTool answers requests about programs apart from others, and keeps their inputs.
 type byTool struct {

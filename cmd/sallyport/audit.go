@@ -63,9 +63,10 @@ func existingLog(l *config.Loaded) (string, error) {
 
 // filterFlags select records.
 type filterFlags struct {
-	since, until, kind, effect, rule, decision string
-	named                                      bool
-	last                                       int
+	since, until, kind, effect, rule, decision, program string
+
+	named bool
+	last  int
 }
 
 func (f *filterFlags) add(cmd *cobra.Command, last int) {
@@ -76,6 +77,7 @@ func (f *filterFlags) add(cmd *cobra.Command, last int) {
 	flags.StringVar(&f.effect, "effect", "", "only decisions with this `effect`: allow, ask, deny")
 	flags.StringVar(&f.rule, "rule", "", "only decisions with a reason of this `rule`")
 	flags.StringVar(&f.decision, "decision", "", "only records of this decision `id`")
+	flags.StringVar(&f.program, "program", "", "only records about programs of this `name` that commands started, or could not")
 	flags.BoolVar(&f.named, "named-secrets", false,
 		"only records in which a path, host or program contains a value that the agent calls a secret",
 	)
@@ -84,7 +86,7 @@ func (f *filterFlags) add(cmd *cobra.Command, last int) {
 
 func (f *filterFlags) filter(now time.Time) (audit.Filter, error) {
 	out := audit.Filter{Kind: engine.Kind(f.kind), Effect: engine.Effect(f.effect), Rule: f.rule, Decision: f.decision,
-		Named: f.named, Last: f.last}
+		Program: f.program, Named: f.named, Last: f.last}
 	if f.last < 0 {
 		return out, usageError{errors.New("--last: want 0 or more")}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/audit"
 	"github.com/sallyport-dev/sallyport/engine/audit/publish"
 	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/internal/show"
 	"github.com/sallyport-dev/sallyport/plugins"
 )
 
@@ -76,6 +77,11 @@ func (a *app) showEntry(e audit.Entry) error {
 	if e.Kind != engine.KindDecision {
 		_, what := summary(e)
 		_, err := fmt.Fprintf(a.out, "%s\n  %s\n", head, printable(what))
+		if o, unread := e.Outcome(); unread == nil {
+			for _, line := range show.Programs(o.Programs) {
+				fmt.Fprintf(a.out, "  %s\n", printable(line))
+			}
+		}
 		return err
 	}
 	d, err := e.Decision()

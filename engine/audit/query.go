@@ -26,6 +26,7 @@ type Filter struct {
 	Decision     string        // records of this decision
 	Digest       string        // records with a tag of these hex digits: see redact.Redactor.Digest
 	Named        bool          // records in which a name contains a value that some text calls a secret
+	Program      string        // records about programs of this name that commands started, or could not start
 	Last         int           // only so many of the newest; 0 for all
 }
 
@@ -109,6 +110,8 @@ func (f Filter) match(e Entry) bool {
 		f.Digest != "" && !bytes.Contains(e.Raw, []byte(":"+f.Digest+"]")),
 		f.Named && !bytes.Contains(e.Raw, []byte(`,"named_secrets":[`)): // in a text the quotes would be escaped
 		return false
+	case f.Program != "" && !e.about(f.Program):
+		return false
 	case f.Effect == "" && f.Rule == "":
 		return true
 	case e.Kind != engine.KindDecision:
@@ -131,6 +134,28 @@ func (f Filter) match(e Entry) bool {
 		}
 	}
 	return f.Rule == ""
+}
+
+// about says whether an outcome lists a program of a name, or whether a decision is about one.
+func (e Entry) about(name string) bool {
+	var b struct {
+		Programs engine.Programs `json:"programs"`
+		Input    struct {
+			Request struct {
+				Tool string `json:"tool"`
+			} `json:"request"`
+			Commands []struct {
+				Name string `json:"name"`
+			} `json:"commands"`
+		} `json:"input"`
+	}
+	if json.Unmarshal(e.Raw, &b) != nil {
+		return false
+	}
+	if b.Input.Request.Tool == engine.ToolProgram {
+		return len(b.Input.Commands) > 0 && b.Input.Commands[0].Name == name
+	}
+	return slices.ContainsFunc(b.Programs.List, func(p engine.StartedProgram) bool { return filepath.Base(p.File) == name })
 }
 
 // Read returns the entries of the log in dir that f selects, oldest first. A line that is no

@@ -82,7 +82,7 @@ func (h *host) mayStart(decision string, p notify.Program) bool {
 	}
 	e := engine.Program{Path: p.Path, File: p.File, Dir: p.Dir, Argv: p.Argv, Begun: p.Begun}
 	e.Set, e.Lost = r.programs.changes(p.Env)
-	e.Way = h.wayTo(p.PID, r.pid)
+	e.Way = h.wayTo(p.PID, r)
 	return r.programs.may(e)
 }
 
@@ -105,8 +105,8 @@ func (h *host) rootOf(decision string) *root {
 }
 
 // wayTo lists the words of the processes from a command's shell down to the one that executes a program,
-// without the shell. One that has its parent's words has executed nothing since its fork.
-func (h *host) wayTo(pid, shell int) (way []string) {
+// without the shell, which may have become another program. One that has its parent's words has executed nothing since its fork.
+func (h *host) wayTo(pid int, r *root) (way []string) {
 	for range maxWay {
 		if pid <= 1 || pid == h.self {
 			break
@@ -114,7 +114,7 @@ func (h *host) wayTo(pid, shell int) (way []string) {
 		var line []byte
 		h.rights.Do(func() { line, _ = os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline") })
 		way = append(way, step(line))
-		if pid == shell {
+		if pid == r.pid {
 			break
 		}
 		p, err := readProc(pid)
@@ -125,7 +125,7 @@ func (h *host) wayTo(pid, shell int) (way []string) {
 	}
 	slices.Reverse(way)
 	way = slices.Compact(way)
-	if pid == shell {
+	if len(way) > 0 && way[0] == step([]byte(strings.Join(r.first.Argv, "\x00"))) {
 		way = way[1:]
 	}
 	return way

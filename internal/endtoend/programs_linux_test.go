@@ -1,0 +1,82 @@
+package endtoend
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/leftout"
+)
+
+// A script starts the programs of a file, which no text names. Unseen, one of them deletes the history of the
+// repository. Judged, it does not start, the script goes on, and result and log name it.
+func TestProgramsAreJudged(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ name, more string }{
+		{"in a sandbox", ""}, {"without a sandbox", withoutSandbox},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			if tc.more == "" {
+				leftout.Command(t, "bwrap")
+			}
+			for _, mode := range []string{"unseen", "judged"} {
+				workspace, env := home(t)
+				configure(t, filepath.Dir(workspace), "version: 1\nprograms: {mode: "+mode+"}\n"+tc.more)
+				for name, text := range map[string]string{
+					"run.sh": "while read -r words; do $words; done < steps\n", "steps": "touch made\nrm -rf .git\ntouch more\n",
+					".git/HEAD": "ref: refs/heads/main\n", ".git/config": "", ".git/objects/x": "", ".git/refs/x": "",
+				} {
+					file := filepath.Join(workspace, name)
+					if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+						t.Fatal(err)
+					}
+					if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+						t.Fatal(err)
+					}
+				}
+				r := run(t, workspace, env, program, "exec", "--format", "json", "--", "sh", "run.sh")
+				var got struct {
+					Decision string `json:"decision_id"`
+					Programs *engine.Programs
+				}
+				if err := json.Unmarshal([]byte(r.stdout), &got); err != nil || r.code != 0 {
+					t.Fatalf("%s: status %d, %v: %s%s", mode, r.code, err, r.stdout, r.stderr)
+				}
+				for name, want := range map[string]bool{"made": true, "more": true, ".git/HEAD": mode == "judged"} {
+					if _, err := os.Stat(filepath.Join(workspace, name)); (err == nil) != want {
+						t.Errorf("%s: %s: %v", mode, name, err)
+					}
+				}
+				if mode == "unseen" {
+					if got.Programs != nil {
+						t.Errorf("%+v", got.Programs)
+					}
+					continue
+				}
+				if p := got.Programs; p == nil || len(p.Refused) != 1 || p.Refused[0].Words != "rm -rf .git" ||
+					p.Refused[0].Rule != "deletion/critical_place" || p.Started != 3 {
+					t.Fatalf("%+v; %s", p, r.stderr)
+				}
+				shown := run(t, workspace, env, program, "audit", "show", got.Decision).stdout
+				for _, want := range []string{
+					"programs: 3 started, 1 refused", "\n    sh run.sh\n", "\n      touch made\n", "refused to start: rm -rf .git (by sh run.sh)",
+				} {
+					if !strings.Contains(shown, want) {
+						t.Errorf("audit show lacks %q: %s", want, shown)
+					}
+				}
+				listed := run(t, workspace, env, program, "audit", "list", "--program", "rm").stdout
+				if !strings.Contains(listed, "deny") || !strings.Contains(listed, got.Programs.Refused[0].Decision) {
+					t.Errorf("audit list: %s", listed)
+				}
+				if v := run(t, workspace, env, program, "audit", "verify"); v.code != 0 {
+					t.Errorf("audit verify: %+v", v)
+				}
+			}
+		})
+	}
+}

@@ -177,9 +177,10 @@ func (k *Cluster) carry(ctx context.Context, pod *corev1.Pod, c Config, in *inpu
 		return nil // asked to end
 	case <-in.ended:
 		select {
-		case <-done:
+		case err = <-done: // of an exec whose input ended first
 		case <-time.After(drainTime):
 		}
+		_ = err
 		return nil
 	}
 	select {

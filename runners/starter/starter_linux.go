@@ -37,15 +37,25 @@ func Main(args []string) error {
 	}
 	var ready [1]byte
 	n := 0
-	for err = unix.EINTR; err == unix.EINTR; {
+	err = again(func() (err error) {
 		n, err = unix.Read(socket, ready[:])
-	}
+		return err
+	})
 	// Nobody but the supervisor may hold the listener: when the supervisor ends, no program starts any more.
 	_, _ = unix.Close(listener), unix.Close(socket)
 	if err != nil || n != 1 {
 		return errors.New("start command: the supervisor is gone")
 	}
 	return fmt.Errorf("start command: %s: %w", args[1], syscall.Exec(args[1], args[2:], os.Environ()))
+}
+
+// again repeats a system call that a signal interrupts.
+func again(call func() error) error {
+	for {
+		if err := call(); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
 }
 
 // Handover is the supervisor's side of a start.
@@ -73,10 +83,10 @@ func (h *Handover) Listener(within time.Duration) (int, error) {
 	var said [1]byte
 	control := make([]byte, unix.CmsgSpace(4))
 	n, got := 0, 0
-	var err error
-	for err = unix.EINTR; err == unix.EINTR; {
+	err := again(func() (err error) {
 		n, got, _, _, err = unix.Recvmsg(int(h.ours.Fd()), said[:], control, unix.MSG_CMSG_CLOEXEC)
-	}
+		return err
+	})
 	if err != nil || n != 1 {
 		return -1, errors.Join(errReady, err)
 	}

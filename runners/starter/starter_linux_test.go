@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -203,7 +204,7 @@ func exchange(path string) {
 		}
 	}()
 	for !going.Load() {
-		time.Sleep(time.Microsecond)
+		runtime.Gosched()
 	}
 	_, _, errno := syscall.Syscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(program)),
 		uintptr(unsafe.Pointer(&argv[0])), uintptr(unsafe.Pointer(&envp[0])))

@@ -227,8 +227,9 @@ func (h *host) tryStarter(o Options) error {
 	said := make([]byte, 1000)
 	n, _ := read.Read(said)
 	var ws unix.WaitStatus
-	for err = unix.EINTR; err == unix.EINTR; {
+	for waiting := true; waiting; {
 		_, err = unix.Wait4(pid, &ws, 0, nil)
+		waiting = errors.Is(err, unix.EINTR)
 	}
 	switch {
 	case failed != nil:

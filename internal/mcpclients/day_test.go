@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
@@ -50,6 +51,13 @@ type answered struct {
 func workOn(t *testing.T, a agent, w task) []answered {
 	t.Helper()
 	p, env := arm(t, a, "judge")
+	t.Cleanup(func() { // Gemini CLI leaves what its shell has put into the background
+		for pid, line := range p.processes() {
+			if strings.Contains(line, "http.server") {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	})
 	still := t.TempDir()
 	for _, name := range strings.Fields("apt-get aspell docker gh jq npm npx pip pip3 pkill pre-commit psql shellcheck") {
 		must(t, os.WriteFile(filepath.Join(still, name), []byte("#!/bin/sh\n"), 0o755))

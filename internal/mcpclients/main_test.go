@@ -162,22 +162,29 @@ func newPlace(t *testing.T) place {
 // deserted reports that no process of this place runs, and ends the rest. A server whose client has left
 // goes on for a moment, and writes while its files are being removed.
 func (p place) deserted() bool {
-	files, _ := filepath.Glob("/proc/[0-9]*/environ")
-	deserted := true
-	for _, file := range files { // it may have ended by now, or be somebody else's
-		env, _ := os.ReadFile(file)
-		if !slices.Contains(strings.Split(string(env), "\x00"), "HOME="+p.home) {
-			continue
-		}
-		deserted = false
-		line, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		if err == nil && strings.Contains(string(line), "\x00serve\x00") {
+	all := p.processes()
+	for pid, line := range all {
+		if strings.Contains(line, "\x00serve\x00") {
 			_ = syscall.Kill(pid, syscall.SIGTERM)
 			_ = syscall.Kill(pid, syscall.SIGCONT)
 		}
 	}
-	return deserted
+	return len(all) == 0
+}
+
+// processes are those with this home directory, and their command lines.
+func (p place) processes() map[int]string {
+	out := map[int]string{}
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range files { // it may have ended by now, or be somebody else's
+		env, _ := os.ReadFile(file)
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err == nil && slices.Contains(strings.Split(string(env), "\x00"), "HOME="+p.home) {
+			line, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
+			out[pid] = string(line)
+		}
+	}
+	return out
 }
 
 // write puts a file into the workspace and returns its path.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -56,6 +57,7 @@ type Gate struct {
 	past    history
 	stands  standing
 	excuses excuses
+	judging chan struct{}   // programs that are judged at once; the others wait
 	closing context.Context // ends when the gate is closed
 	close   context.CancelFunc
 
@@ -97,7 +99,7 @@ func New(o Options) (*Gate, error) {
 	if o.NewID == nil {
 		o.NewID = newID
 	}
-	g := &Gate{o: o}
+	g := &Gate{o: o, judging: make(chan struct{}, 2*runtime.NumCPU())}
 	g.closing, g.close = context.WithCancel(context.Background())
 	return g, nil
 }

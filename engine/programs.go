@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -188,9 +187,6 @@ var escapes = strings.NewReplacer(`\`, `\\`, "'", `\'`, "\r", `\r`)
 // plainBytes mean themselves in every place of a word, but for the first of a text.
 const plainBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,+@%"
 
-// judging bounds the programs that are judged at once; the others wait.
-var judging = make(chan struct{}, 2*runtime.NumCPU())
-
 // runnerOf describes the runner, and whether programs are judged in an environment.
 func (g *Gate) runnerOf(env Environment) facts.Runner {
 	d := g.o.Runner.Describe()
@@ -268,8 +264,8 @@ func (g *Gate) judgeStart(
 // startOf judges a program as a command of its words, in its directory and with its variables.
 func (g *Gate) startOf(ctx context.Context, parent *judged, p Program, base map[string]string) *judged {
 	select {
-	case judging <- struct{}{}:
-		defer func() { <-judging }()
+	case g.judging <- struct{}{}:
+		defer func() { <-g.judging }()
 	case <-ctx.Done():
 	}
 	start := g.o.Now()

@@ -177,8 +177,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Where the service ends, no program starts any more.
-func TestServiceEnds(t *testing.T) {
+// A judge that breaks starts no program.
+func TestJudgeBreaks(t *testing.T) {
 	t.Parallel()
 	s := &seen{refuse: func(notify.Program) bool { panic("the judge breaks") }}
 	out, err := run(t, s, t.TempDir(), "cat /dev/null && echo ran")

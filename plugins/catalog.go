@@ -107,6 +107,7 @@ func openCommand(l *config.Loaded) (Opened, error) {
 	o := command.Options{
 		Name: l.Runner, Command: own.Command, Isolation: own.Isolation, Network: own.Network,
 		Host: l.Environ(), Venv: e.Venv, Prefix: e.Prefix, Given: given, Beside: beside(),
+		Programs: l.Programs.Mode != "unseen",
 	}
 	if own.Plugin != "" {
 		p, err := command.LoadPlugin(string(own.Plugin))

@@ -20,6 +20,7 @@ type Tried struct {
 	Place      string         // where a supervisor elsewhere stands; "" for none
 	Supervisor string         // its release
 	Made       map[string]any // the environment's description of itself; nil for none
+	Judges     bool           // programs are judged at their start, if the configuration wants that
 	Wanting    []string       // promises that the environment cannot keep there, for people
 	Bounds     []docker.Check // confinement of the environment, as found and not as requested
 }
@@ -80,6 +81,9 @@ func forTrial(ctx context.Context, l *config.Loaded) (*config.Loaded, engine.Env
 func (t *Tried) look(ctx context.Context, l *config.Loaded, env engine.Environment) error {
 	if e, ok := env.(interface{ Shortcomings() []string }); ok {
 		t.Wanting = append(t.Wanting, e.Shortcomings()...)
+	}
+	if e, ok := env.(engine.Seer); ok {
+		t.Judges = e.SeesPrograms()
 	}
 	if e, ok := env.(interface{ Made() map[string]any }); ok {
 		t.Made = e.Made()

@@ -289,6 +289,17 @@ func (d *doctor) runner(ctx context.Context, l *config.Loaded) {
 		d.add("sandbox", "ok", fmt.Sprintf("%s: its promises were tried and hold; protected repositories: %v",
 			tool, tried.Made["repositories"]), "")
 	}
+	switch mode := l.Programs.Mode; {
+	case mode == "unseen":
+	case tried.Judges:
+		d.add("starts", "ok", "each program that a command starts is judged", "")
+	case mode == "require":
+		d.add("starts", "fail", "the programs that commands start cannot be judged, so nothing runs",
+			"set programs.mode to judged, or use Linux 5.19 or newer and a supervisor of this release")
+	default:
+		d.add("starts", "warn", "the programs that commands start are not judged",
+			"use Linux 5.19 or newer and a supervisor of this release (docs/programs.md)")
+	}
 	for _, w := range tried.Wanting {
 		what, fix := apart(errors.New(w))
 		d.add("runner", "warn", what, fix)

@@ -35,6 +35,7 @@ type Options struct {
 	Venv               string   // see local.Options; a directory is one there
 	Prefix             string
 	Given              []string // variables of every command, NAME=value; see local.Given
+	Programs           bool     // engine.Command.MayStart is asked
 }
 
 // Runner opens environments through a command line.
@@ -78,7 +79,7 @@ func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 	}
 	var reached atomic.Bool
 	o := wire.Options{
-		Settings: wire.Settings{Workspace: spec.Layout.Workspace, Venv: r.o.Venv, Env: r.o.Given},
+		Settings: wire.Settings{Workspace: spec.Layout.Workspace, Venv: r.o.Venv, Env: r.o.Given, Programs: r.o.Programs},
 		Explain:  func(err error) error { return r.explain(p.Explain(err), reached.Load()) },
 	}
 	if prefix := strings.TrimSpace(r.o.Prefix); prefix != "" {

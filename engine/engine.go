@@ -189,6 +189,7 @@ type Program struct {
 	File string   // its real path
 	Dir  string   // the working directory of the process
 	Argv []string // its words; the first need not be its name
+	By   []string // the interpreters of a script, and their options, which the kernel puts before its path
 	Set  []string // variables, NAME=value, that differ from those of the command
 	Lost []string // names of variables that the command has, and the program does not get
 	Way  []string // the words of the processes between it and the shell of the command, outermost first

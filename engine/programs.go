@@ -164,6 +164,20 @@ func shown(argv []string) string {
 	return quoted(out, true)
 }
 
+// loaders are the variables by which a program loads or runs a file before anything of its own.
+var loaders = []string{"BASH_ENV", "LD_AUDIT", "LD_PRELOAD"}
+
+// loading is the text of a shell that sets the variables of a program which make it load files.
+func loading(set []string) string {
+	var out strings.Builder
+	for _, kv := range set {
+		if name, value, _ := strings.Cut(kv, "="); slices.Contains(loaders, name) && value != "" {
+			out.WriteString(name + "=" + quoted([]string{value}, false) + " ")
+		}
+	}
+	return out.String()
+}
+
 // quoted is a text of a shell for words; ansi allows the quotes $'…' of bash.
 func quoted(words []string, ansi bool) string {
 	out := make([]string, len(words))
@@ -261,20 +275,63 @@ func (g *Gate) judgeStart(
 	return r, out.Fault, allowed
 }
 
-// startOf judges a program as a command of its words, in its directory and with its variables.
+// startOf judges a program, by the strictest of its readings.
 func (g *Gate) startOf(ctx context.Context, parent *judged, p Program, base map[string]string) *judged {
 	select {
 	case g.judging <- struct{}{}:
 		defer func() { <-g.judging }()
 	case <-ctx.Done():
 	}
-	start := g.o.Now()
-	words := slices.Clone(p.Argv)
-	words[0] = p.Path
-	if p.File != p.Path && path.Base(p.File) != path.Base(p.Path) && (parent.builder.Permission(p.Path) == "write" || parent.builder.Shared(path.Dir(p.Path))) {
-		words[0] = p.File // a link that a command may have made says nothing
+	var worst *judged
+	for _, words := range parent.readings(p) {
+		j := g.judgeWords(ctx, parent, p, words, base)
+		if worst == nil || j.stricterThan(worst) {
+			worst = j
+		}
+		if worst.decision.Effect == Deny {
+			break
+		}
 	}
-	r := Request{Tool: ToolProgram, Command: quoted(words, !parent.builder.Layout.POSIX), WorkDir: p.Dir, Subject: parent.request.Subject}
+	return worst
+}
+
+// stricterThan compares two judgements of one program.
+func (j *judged) stricterThan(other *judged) bool {
+	rank := map[Effect]int{Allow: 1, Ask: 2}
+	of := func(j *judged) int {
+		if n := rank[j.decision.Effect]; n > 0 && j.fault == nil {
+			return n
+		}
+		return 3
+	}
+	return of(j) > of(other)
+}
+
+// readings are the commands that a program can be, as words: by the name that the process gives it; by its
+// file, if that has another name and commands may have made the link; by its first word, which programs of
+// many names go by; and by the interpreter of a script.
+func (j *judged) readings(p Program) [][]string {
+	named := func(name string) []string { return append([]string{name}, p.Argv[1:]...) }
+	out := [][]string{named(p.Path)}
+	base, file := path.Base(p.Path), path.Base(p.File)
+	if file != base && (j.builder.Permission(p.Path) == "write" || j.builder.Shared(path.Dir(p.Path))) {
+		out = append(out, named(p.File))
+	}
+	if first := strings.TrimPrefix(path.Base(p.Argv[0]), "-"); first != base && first != file && first != "." && len(p.By) == 0 {
+		out = append(out, named(path.Join(path.Dir(p.File), first)))
+	}
+	if len(p.By) > 0 {
+		out = append(out, slices.Concat(p.By, named(p.Path)))
+	}
+	return out
+}
+
+// judgeWords judges a program as a command of some words, in its directory and with its variables.
+func (g *Gate) judgeWords(
+	ctx context.Context, parent *judged, p Program, words []string, base map[string]string,
+) *judged {
+	start := g.o.Now()
+	r := Request{Tool: ToolProgram, Command: loading(p.Set) + quoted(words, !parent.builder.Layout.POSIX), WorkDir: p.Dir, Subject: parent.request.Subject}
 	j := g.unjudged(r)
 	j.env = parent.env
 	j.command = Command{ID: j.decision.ID, Text: r.Command, WorkDir: p.Dir, Timeout: parent.command.Timeout}
@@ -307,14 +364,19 @@ func (g *Gate) readStart(
 		env[name] = value
 	}
 	until, _ := ctx.Deadline()
-	j.input = parent.builder.Until(until).Build(facts.Ask{
+	ask := facts.Ask{
 		Request: facts.Request{
 			ID: j.decision.ID, Time: g.o.Now().UTC(), Tool: ToolProgram, Parent: parent.decision.ID,
 			Command: j.request.Command, WorkDir: p.Dir, TimeoutSeconds: parent.command.Timeout.Seconds(),
 			Background: parent.request.Background, Stdin: parent.request.Stdin != nil,
 		},
 		Subject: j.request.Subject, Runner: g.runnerOf(parent.env), Env: env,
-	})
+	}
+	builder := parent.builder.Until(until)
+	if j.input = builder.Build(ask); j.input.Shell.Budget != "" {
+		ask.Alone = true // the programs of its scripts are judged by themselves
+		j.input = builder.Build(ask)
+	}
 	if err := lost(parent.env); err != nil {
 		return newFault("environment", err)
 	}

@@ -76,7 +76,7 @@ func TestMayStart(t *testing.T) {
 			w.options.Programs, w.options.Approver, w.options.Mode = tc.starts, tc.approver, tc.mode
 			w.options.Programs.Judged = true
 			program := engine.Program{
-				Path: "/usr/bin/rm", File: "/usr/bin/rm", Dir: "/", Argv: []string{"anything", "-rf", "a b", "it's"},
+				Path: "/usr/bin/rm", File: "/usr/bin/rm", Dir: "/", Argv: []string{"rm", "-rf", "a b", "it's"},
 				Set: []string{"X=1"}, Way: []string{"make all", "sh -c x"},
 			}
 			w.runner.started = func() {
@@ -102,7 +102,7 @@ func TestMayStart(t *testing.T) {
 				t.Errorf("programs %+v, judged %d times", programs, len(p.seen))
 			default:
 				line := programs.Refused[0].String()
-				if !strings.HasPrefix(line, "refused to start: anything -rf 'a b' 'it'\\''s' (by make all -> sh -c x): ") {
+				if !strings.HasPrefix(line, "refused to start: rm -rf 'a b' 'it'\\''s' (by make all -> sh -c x): ") {
 					t.Errorf("says %q", line)
 				}
 			}
@@ -156,21 +156,50 @@ func TestUnseenPrograms(t *testing.T) {
 	}
 }
 
-// A link in a place where commands write does not give a program another name.
-func TestLinkedProgram(t *testing.T) {
+// A program is judged by each name that it can go by.
+func TestReadings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	p := &byTool{fakePolicy: w.policy, program: judgement(engine.Allow)}
-	w.options.Evaluators, w.options.Runner = []engine.Evaluator{p}, seeing{w.runner}
-	w.options.Programs = engine.Starts{Judged: true}
-	link := w.options.Layout.Workspace + "/ls"
-	w.runner.started = func() {
-		w.runner.last.MayStart(engine.Program{Path: link, File: "/usr/bin/rm", Dir: "/", Argv: []string{"ls", "-rf"}})
-		w.runner.last.MayStart(engine.Program{Path: "/usr/bin/reboot", File: "/bin/systemctl", Dir: "/", Argv: []string{"x"}})
-	}
-	w.do(t, engine.Request{Tool: "execute_command", Command: "x"})
-	if a, b := p.seen[0].Request.Command, p.seen[1].Request.Command; a != "/usr/bin/rm -rf" || b != "/usr/bin/reboot" {
-		t.Errorf("judged as %q and %q", a, b)
+	dir := w.options.Layout.Workspace
+	for _, tc := range []struct {
+		name string
+		p    engine.Program
+		want []string
+	}{
+		{"a plain one", engine.Program{Path: "/bin/rm", File: "/usr/bin/rm", Argv: []string{"rm", "x"}}, []string{"/bin/rm x"}},
+		{"a link of the system", engine.Program{Path: "/usr/bin/reboot", File: "/bin/systemctl", Argv: []string{"reboot"}}, []string{"/usr/bin/reboot"}},
+		{"a link of a command", engine.Program{Path: dir + "/ls", File: "/usr/bin/rm", Argv: []string{"ls", "x"}}, []string{dir + "/ls x", "/usr/bin/rm x"}},
+		{"another first word", engine.Program{Path: "/bin/busybox", File: "/bin/busybox", Argv: []string{"rm", "x"}}, []string{"/bin/busybox x", "/bin/rm x"}},
+		{"a shell of a login", engine.Program{Path: "/bin/sh", File: "/bin/dash", Argv: []string{"-sh"}}, []string{"/bin/sh"}},
+		{
+			"a script", engine.Program{Path: "/x", File: "/x", Argv: []string{"y", "z"}, By: []string{"/usr/bin/env", "perl -w"}},
+			[]string{"/x z", "/usr/bin/env 'perl -w' /x z"},
+		},
+		{
+			"variables that load files",
+			engine.Program{Path: "/x", File: "/x", Argv: []string{"x"}, Set: []string{"BASH_ENV=/a b", "LD_PRELOAD=", "PATH=/y"}},
+			[]string{"BASH_ENV='/a b' /x"},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.options.Layout.Workspace = dir
+			w.options.Layout.Roots[0].Path = dir
+			p := &byTool{fakePolicy: w.policy, program: judgement(engine.Allow)}
+			w.options.Evaluators, w.options.Runner = []engine.Evaluator{p}, seeing{w.runner}
+			w.options.Programs = engine.Starts{Judged: true}
+			tc.p.Dir = "/"
+			w.runner.started = func() { w.runner.last.MayStart(tc.p) }
+			w.do(t, engine.Request{Tool: "execute_command", Command: "x"})
+			var got []string
+			for _, in := range p.seen {
+				got = append(got, in.Request.Command)
+			}
+			if !slices.Equal(got, tc.want) {
+				t.Errorf("judged as %q, want %q", got, tc.want)
+			}
+		})
 	}
 }
 

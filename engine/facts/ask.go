@@ -23,6 +23,8 @@ type Ask struct {
 	// Touches is what a file tool would do. A request with touches and no command text is
 	// about these alone.
 	Touches []Touch
+	// Alone leaves script files unread.
+	Alone bool
 	// Seen are files on the way to Request.WorkDir, as they are now. Build does not ask for these again.
 	Seen map[string]Node
 }

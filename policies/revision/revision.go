@@ -4,4 +4,4 @@
 package revision
 
 // Policies is the revision of the built-in policies.
-const Policies = "b740361f25bd92ccbaa17cf79b631df6"
+const Policies = "5b202df4dd31c5bc63ee43d5284c0033"

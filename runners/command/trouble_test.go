@@ -109,7 +109,7 @@ func TestGateOpensAnother(t *testing.T) {
 		t.Errorf("after it: %+v", out.Exit)
 	}
 	in := j.inputs[0]
-	want := facts.Runner{Name: "box", Isolation: "remote", Network: "unknown"}
+	want := facts.Runner{Name: "box", Isolation: "remote", Network: "unknown", Programs: facts.Unseen}
 	want.Confinement = facts.Confinement{Write: "untried", Read: "untried", Connect: "untried"}
 	if in.Runner != want {
 		t.Errorf("runner %+v", in.Runner)

@@ -67,6 +67,7 @@ type Program struct {
 	Dir  string // the working directory of the process
 	Argv []string
 	Env  []string // NAME=value
+	By   []string // the interpreters of a script and their options, as the kernel puts them before its path
 	// Begun says that the program runs already: it is not the one that was judged at its start. A refusal
 	// kills it.
 	Begun bool

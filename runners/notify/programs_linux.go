@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -28,33 +28,58 @@ func executes(n *notification) bool {
 	return uintptr(n.call) == unix.SYS_EXECVE || uintptr(n.call) == unix.SYS_EXECVEAT
 }
 
+// maxReadings bounds how often a program is read that changes while it is judged.
+const maxReadings = 4
+
 // execute decides about the start of a program. Where no program would start, it answers with the reason, and
-// nobody is asked.
+// nobody is asked. A program that changed while it was judged is judged again.
 func (f *feed) execute(c *caller, n *notification) answer {
 	s := f.s
-	var p Program
-	var image *image
-	var err error
+	defer func() { s.o.Rights.Do(c.close) }()
+	var w *watch
+	var judged Program
+	for range maxReadings {
+		p, files, err := s.read(c, n)
+		if err != nil {
+			return failed(err)
+		}
+		if w != nil && p.same(judged) {
+			w.allow(p, files)
+			return answer{fd: -1, goOn: true}
+		}
+		if w == nil {
+			w = f.watch(c, p.PID) // before the judgement: it tells nobody that the judgement is over
+		}
+		if !f.isFirst(p) && !s.o.Starts(f.owner, p) {
+			return failed(unix.EACCES)
+		}
+		judged = p
+	}
+	return failed(unix.EACCES)
+}
+
+// read reads the program of a call.
+func (s *Service) read(c *caller, n *notification) (p Program, files []inode, err error) {
 	s.performing <- struct{}{}
-	s.o.Rights.Do(func() { p, image, err = c.program(n) })
-	<-s.performing
-	defer func() {
-		image.close()
-		s.o.Rights.Do(c.close)
-	}()
-	if err != nil {
-		return failed(err)
-	}
-	s.settle(p.PID)
-	if !f.isFirst(p) && !s.o.Starts(f.owner, p) {
-		return failed(unix.EACCES)
-	}
-	if c.valid() != nil {
-		return failed(unix.EACCES) // the caller is gone
-	}
-	f.compareLater(c, p, image)
-	image = nil
-	return answer{fd: -1, goOn: true}
+	defer func() { <-s.performing }()
+	s.o.Rights.Do(func() {
+		if c.dir < 0 {
+			err = c.begin()
+		}
+		if err == nil {
+			p, files, err = c.program(n)
+		}
+		if err == nil {
+			err = c.valid()
+		}
+	})
+	return p, files, err
+}
+
+// same reports a program that was read a second time, and did not change.
+func (p Program) same(q Program) bool {
+	return p.PID == q.PID && p.Path == q.Path && p.File == q.File && p.Dir == q.Dir &&
+		slices.Equal(p.Argv, q.Argv) && slices.Equal(p.Env, q.Env) && slices.Equal(p.By, q.By)
 }
 
 // isFirst reports the start of the command itself, which was judged with its text.
@@ -62,11 +87,9 @@ func (f *feed) isFirst(p Program) bool {
 	return p.Path == f.first.Path && slices.Equal(p.Argv, f.first.Argv) && !f.begun.Swap(true)
 }
 
-// program reads the program of a call out of the caller's memory and finds its file.
-func (c *caller) program(n *notification) (p Program, im *image, err error) {
-	if err := c.begin(); err != nil {
-		return p, nil, err
-	}
+// program reads the program of a call out of the caller's memory and finds its file, and all files by which
+// the kernel may run it.
+func (c *caller) program(n *notification) (p Program, files []inode, err error) {
 	at, address, words, variables, flags := int32(unix.AT_FDCWD), n.args[0], n.args[1], n.args[2], 0
 	if uintptr(n.call) == unix.SYS_EXECVEAT {
 		at, address, words, variables, flags = int32(n.args[0]), n.args[1], n.args[2], n.args[3], int(n.args[4])
@@ -85,49 +108,49 @@ func (c *caller) program(n *notification) (p Program, im *image, err error) {
 	if err != nil {
 		return p, nil, err
 	}
-	if im, err = c.image(at, address, text, flags); err != nil {
+	im, err := c.image(at, address, text, flags)
+	if err != nil {
 		return p, nil, err
 	}
-	defer func() {
-		if err != nil {
-			im.close()
-			im = nil
-		}
-	}()
+	defer im.close()
+	p.By = im.by
 	if p.File, err = realName(im.file); err != nil {
-		return p, im, unix.EACCES
+		return p, nil, unix.EACCES
 	}
 	if p.Dir, err = c.linked("cwd"); err != nil {
-		return p, im, unix.EACCES
+		return p, nil, unix.EACCES
 	}
-	if p.Path, err = c.named(at, text, p); err != nil {
-		return p, im, err
+	if p.File[0] != '/' || p.Dir[0] != '/' {
+		return p, nil, unix.EACCES // out of sight from here
 	}
-	if len(p.Path) >= maxPath || p.File[0] != '/' || p.Dir[0] != '/' {
-		return p, im, unix.EACCES // out of sight from here
-	}
+	p.Path = c.named(at, text, p, im.files[0])
 	if p.Argv, err = c.list(words); err != nil {
-		return p, im, err
+		return p, nil, err
 	}
 	if len(p.Argv) == 0 {
 		p.Argv = []string{""} // as the kernel does (execve(2))
 	}
 	p.Env, err = c.list(variables)
-	return p, im, err
+	return p, im.files, err
 }
 
-// named is the absolute path by which the caller names the program.
-func (c *caller) named(at int32, text string, p Program) (string, error) {
-	switch {
-	case text == "" || strings.HasPrefix(path.Clean(text), "/proc/"):
-		return p.File, nil // an open file
-	case text[0] == '/':
-		return path.Clean(text), nil
-	case at == unix.AT_FDCWD:
-		return path.Join(p.Dir, text), nil
+// named is the absolute path by which the caller names the program, if that leads to the program in plain
+// sight too; else its real path. Links, descriptors and the directory of the caller can make a text mean
+// another file than it says.
+func (c *caller) named(at int32, text string, p Program, file inode) string {
+	dir := p.Dir
+	if text != "" && text[0] != '/' && at != unix.AT_FDCWD {
+		dir, _ = c.linked("fd/" + strconv.Itoa(int(at)))
 	}
-	dir, err := c.linked("fd/" + strconv.Itoa(int(at)))
-	return path.Join(dir, text), err
+	full := path.Clean(text)
+	if text == "" || text[0] != '/' {
+		full = path.Join(dir, text)
+	}
+	var st unix.Stat_t
+	if text == "" || len(full) >= maxPath || full[0] != '/' || unix.Stat(full, &st) != nil || (inode{st.Dev, st.Ino}) != file {
+		return p.File
+	}
+	return full
 }
 
 // linked reads a link of the caller's directory in /proc.
@@ -142,8 +165,9 @@ func (c *caller) linked(name string) (string, error) {
 
 // image is the file of a program, and of the interpreters that its first line leads to.
 type image struct {
-	file  int     // O_PATH
-	files []inode // all by which the kernel may run it; the first is the file itself
+	file  int      // O_PATH
+	files []inode  // all by which the kernel may run it; the first is the file itself
+	by    []string // the interpreter of a script, and its option
 }
 
 func (im *image) close() {
@@ -215,11 +239,21 @@ func (im *image) interpreters(file string) {
 			return
 		}
 		line, _, _ := bytes.Cut(head[2:], []byte("\n"))
-		fields := bytes.Fields(line)
-		if len(fields) == 0 || fields[0][0] != '/' {
-			return // an interpreter by a relative path: the comparison finds another file, and asks
+		name, option, _ := strings.Cut(strings.Trim(string(line), " \t"), " ")
+		name, tabbed, _ := strings.Cut(name, "\t")
+		option = strings.Trim(tabbed+" "+option, " \t") // the rest of the line is one word
+		if name == "" {
+			return
 		}
-		file = string(fields[0])
+		words := []string{name}
+		if option != "" {
+			words = append(words, option)
+		}
+		im.by = append(words, im.by...)
+		if name[0] != '/' {
+			return // by a relative path: the comparison finds another file, and asks
+		}
+		file = name
 		var st unix.Stat_t
 		if unix.Stat(file, &st) != nil {
 			return
@@ -303,138 +337,185 @@ func (c *caller) word(at uint64, most int) (string, error) {
 	return "", unix.E2BIG
 }
 
-// comparison waits until a program has started, and compares it with the judged one.
-type comparison struct {
-	started int         // the reading end of a pipe whose other end the kernel closes at the start
-	failed  atomic.Bool // the process executes another program instead
+// watch waits until a process starts one of the programs that were allowed, and compares it.
+type watch struct {
+	f       *feed
+	pid     int
+	process int      // pidfd
+	started *os.File // the reading end of a pipe whose other end the kernel closes at the start, or at the end
+	before  inode    // the program that the process ran at first
+
+	mu      sync.Mutex
+	allowed []Program
+	files   [][]inode
 	done    chan struct{}
 }
 
-// settle waits for the comparison of the program that a process runs, before it executes another. A start
-// that failed has none.
-func (s *Service) settle(pid int) {
-	s.mu.Lock()
-	k := s.checked[pid]
-	s.mu.Unlock()
-	if k == nil {
+// allow adds a program that may be the one that starts.
+func (w *watch) allow(p Program, files []inode) {
+	if w == nil {
 		return
 	}
-	fds := []unix.PollFd{{Fd: int32(k.started)}}
-	for {
-		_, err := unix.Poll(fds, 0)
-		if err != unix.EINTR {
-			break
-		}
-	}
-	if fds[0].Revents&unix.POLLHUP == 0 {
-		k.failed.Store(true)
-		return
-	}
-	<-k.done
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.allowed, w.files = append(w.allowed, p), append(w.files, files)
 }
 
-// compareLater hands the caller one end of a pipe that the kernel closes when the program starts, and
-// compares the program then.
-func (f *feed) compareLater(c *caller, p Program, im *image) {
-	if f.s.o.Compared == nil {
-		im.close()
-		return
+// watch returns the watch of a process, and makes one by handing the process one end of a pipe. A process has
+// one at a time: starts that fail share it. It waits for the comparison of the program that the process runs.
+func (f *feed) watch(c *caller, pid int) *watch {
+	s := f.s
+	if s.o.Compared == nil {
+		return nil
 	}
-	uncertain := func() { f.s.o.Compared(f.owner, p, Uncertain) }
-	process, err := unix.PidfdOpen(p.PID, 0)
+	s.mu.Lock()
+	w := s.watches[pid]
+	s.mu.Unlock()
+	if w != nil {
+		running, err := s.running(pid)
+		if err == nil && running == w.before && !w.over() {
+			return w
+		}
+		_ = w.started.Close() // it may have been kept open
+		<-w.done
+	}
+	w, err := s.newWatch(f, c, pid)
 	if err != nil {
-		im.close()
-		uncertain()
-		return
+		s.o.Compared(f.owner, Program{PID: pid}, Uncertain)
+		return nil
 	}
+	return w
+}
+
+// over reports a start that was seen, or an end.
+func (w *watch) over() bool {
+	select {
+	case <-w.done:
+		return true
+	default:
+	}
+	fd, err := w.started.SyscallConn()
+	if err != nil {
+		return true
+	}
+	over := true
+	_ = fd.Control(func(fd uintptr) {
+		fds := []unix.PollFd{{Fd: int32(fd)}}
+		_, err := unix.Poll(fds, 0)
+		over = err != nil || fds[0].Revents != 0
+	})
+	return over
+}
+
+func (s *Service) newWatch(f *feed, c *caller, pid int) (*watch, error) {
+	process, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return nil, err
+	}
+	before, err := s.running(pid)
 	var pipe [2]int
-	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
+	if err == nil {
+		err = unix.Pipe2(pipe[:], unix.O_CLOEXEC|unix.O_NONBLOCK)
+	}
+	if err != nil {
 		_ = unix.Close(process)
-		im.close()
-		uncertain()
-		return
+		return nil, err
 	}
 	_, err = f.give(c.id, pipe[1], false)
 	_ = unix.Close(pipe[1])
 	if err != nil {
 		_, _ = unix.Close(process), unix.Close(pipe[0])
-		im.close()
-		uncertain()
+		return nil, err
+	}
+	w := &watch{
+		f: f, pid: pid, process: process, before: before, started: os.NewFile(uintptr(pipe[0]), "start"),
+		done: make(chan struct{}),
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		_, _ = unix.Close(process), w.started.Close()
+		return nil, unix.ECANCELED
+	}
+	s.watches[pid] = w
+	go w.wait()
+	return w, nil
+}
+
+// running returns the file of the program that a process runs.
+func (s *Service) running(pid int) (inode, error) {
+	var st unix.Stat_t
+	var err error
+	s.o.Rights.Do(func() { err = unix.Stat("/proc/"+strconv.Itoa(pid)+"/exe", &st) })
+	return inode{st.Dev, st.Ino}, err
+}
+
+// wait compares the program when the pipe is closed: by its start, by the end of the process, or because the
+// process did not let the kernel close it.
+func (w *watch) wait() {
+	var b [1]byte
+	_, _ = w.started.Read(b[:])
+	s := w.f.s
+	w.mu.Lock()
+	allowed, files := w.allowed, w.files
+	w.mu.Unlock()
+	select {
+	case <-s.closing:
+	default:
+		if len(allowed) > 0 {
+			w.compare(allowed, files)
+		}
+	}
+	s.mu.Lock()
+	if s.watches[w.pid] == w {
+		delete(s.watches, w.pid)
+	}
+	s.mu.Unlock()
+	_, _ = unix.Close(w.process), w.started.Close()
+	close(w.done)
+}
+
+// compare compares the running program with those that were allowed. Another one is judged.
+func (w *watch) compare(allowed []Program, files [][]inode) {
+	s, last := w.f.s, allowed[len(allowed)-1]
+	now, file, err := s.look(last)
+	if err != nil {
+		s.o.Compared(w.f.owner, last, Uncertain)
 		return
 	}
-	k := &comparison{started: pipe[0], done: make(chan struct{})}
-	f.s.mu.Lock()
-	f.s.checked[p.PID] = k
-	f.s.mu.Unlock()
-	go func() {
-		defer func() {
-			f.s.mu.Lock()
-			if f.s.checked[p.PID] == k {
-				delete(f.s.checked, p.PID)
-			}
-			f.s.mu.Unlock()
-			close(k.done)
-			_, _ = unix.Close(process), unix.Close(pipe[0])
-			im.close()
-		}()
-		switch started := f.s.awaitStart(pipe[0], process); {
-		case k.failed.Load():
-			return
-		case !started:
-			uncertain()
+	for i, p := range allowed {
+		if slices.Contains(files[i], file) && sameWords(now.Argv, p.Argv, len(files[i]) > 1) {
+			s.o.Compared(w.f.owner, p, Same)
 			return
 		}
-		now, compared := f.s.compare(p, im)
-		f.s.o.Compared(f.owner, p, compared)
-		if compared == Differs && !f.s.o.Starts(f.owner, now) {
-			_ = unix.PidfdSendSignal(process, unix.SIGKILL, nil, 0)
-		}
-	}()
-}
-
-// awaitStart waits until the pipe is closed by a start, and reports false if the process ended first or the
-// Service is closed.
-func (s *Service) awaitStart(pipe, process int) bool {
-	fds := []unix.PollFd{
-		{Fd: int32(pipe)}, {Fd: int32(process), Events: unix.POLLIN}, {Fd: int32(s.stop), Events: unix.POLLIN},
 	}
-	for {
-		_, err := unix.Poll(fds, -1)
-		switch {
-		case err == unix.EINTR:
-		case err != nil || fds[1].Revents != 0 || fds[2].Revents != 0:
-			return false
-		case fds[0].Revents != 0:
-			return true
-		}
+	s.o.Compared(w.f.owner, last, Differs)
+	if !s.o.Starts(w.f.owner, now) {
+		_ = unix.PidfdSendSignal(w.process, unix.SIGKILL, nil, 0)
 	}
 }
 
-// compare reads the program that runs. A program of the judged file that has the judged words is the same.
-func (s *Service) compare(p Program, im *image) (now Program, c Comparison) {
+// look reads the program that runs in the place of another.
+func (s *Service) look(p Program) (now Program, file inode, err error) {
 	proc := "/proc/" + strconv.Itoa(p.PID) + "/"
-	var st unix.Stat_t
 	var line []byte
-	var file string
-	var err error
+	now = p
 	s.o.Rights.Do(func() {
+		var st unix.Stat_t
 		if err = unix.Stat(proc+"exe", &st); err != nil {
 			return
 		}
-		if file, err = os.Readlink(proc + "exe"); err == nil {
+		file = inode{st.Dev, st.Ino}
+		if now.File, err = os.Readlink(proc + "exe"); err == nil {
 			line, err = os.ReadFile(proc + "cmdline")
 		}
 	})
-	if err != nil || len(line) == 0 {
-		return p, Uncertain
+	if err == nil && len(line) == 0 {
+		err = unix.ESRCH // a zombie
 	}
-	words := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
-	if slices.Contains(im.files, inode{st.Dev, st.Ino}) && sameWords(words, p.Argv, len(im.files) > 1) {
-		return p, Same
-	}
-	now = p
-	now.Path, now.File, now.Argv, now.Begun = file, file, words, true
-	return now, Differs
+	now.Path, now.By, now.Begun = now.File, nil, true
+	now.Argv = strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
+	return now, file, err
 }
 
 // sameWords compares the words of a running program with the judged ones. The kernel puts an interpreter, its

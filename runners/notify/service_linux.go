@@ -5,8 +5,10 @@ package notify
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,8 +46,8 @@ type Service struct {
 
 	mu      sync.Mutex
 	closed  bool
-	made    map[inode]struct{}  // directories that callers made
-	checked map[int]*comparison // by process, as long as its program may be starting
+	made    map[inode]struct{} // directories that callers made
+	watches map[int]*watch     // by process, as long as its program may be starting
 
 	perform func(*caller, *notification) answer // tests have others, which are wrong
 	reply   func(f *feed, id uint64, a answer)
@@ -83,7 +85,7 @@ func New(o Options) (*Service, error) {
 		waiting = maxThreads
 	}
 	s := &Service{
-		o: o, root: root, mask: mask, stop: stop, made: map[inode]struct{}{}, checked: map[int]*comparison{},
+		o: o, root: root, mask: mask, stop: stop, made: map[inode]struct{}{}, watches: map[int]*watch{},
 		closing:    make(chan struct{}),
 		performing: make(chan struct{}, maxPerforming), waiting: make(chan struct{}, waiting),
 		perform: (*caller).perform,
@@ -139,7 +141,11 @@ func (s *Service) end() {
 	close(s.closing)
 	s.mu.Lock()
 	s.closed = true
+	watches := slices.Collect(maps.Values(s.watches))
 	s.mu.Unlock()
+	for _, w := range watches {
+		_ = w.started.Close()
+	}
 	one := [8]byte{0: 1, 7: 1} // a number that is not 0 in every byte order
 	_, _ = unix.Write(s.stop, one[:])
 	s.feeding.Wait()

@@ -160,6 +160,44 @@ func TestSeen(t *testing.T) {
 	}
 }
 
+// The name of a program is the one by which it is in plain sight: links, dots and descriptors in a path do
+// not let it pass for another.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(dir+"/away/deep", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir+"/x", "#!/bin/sh -e\n", 0o755)
+	write(t, dir+"/away/x", "#!/bin/sh\n", 0o755)
+	for link, target := range map[string]string{"d": "away/deep", "to-x": "x"} {
+		if err := os.Symlink(target, dir+"/"+link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for text, want := range map[string]notify.Program{
+		"./x":                         {Path: dir + "/x", File: dir + "/x", By: []string{"/bin/sh", "-e"}},
+		"./to-x":                      {Path: dir + "/to-x", File: dir + "/x", By: []string{"/bin/sh", "-e"}},
+		"d/../x":                      {Path: dir + "/away/x", File: dir + "/away/x", By: []string{"/bin/sh"}},
+		"exec 9<x; /dev/fd/9":         {Path: dir + "/x", File: dir + "/x", By: []string{"/bin/sh", "-e"}},
+		"exec 9<x; /proc/self/fd/9":   {Path: dir + "/x", File: dir + "/x", By: []string{"/bin/sh", "-e"}},
+		"cd away; exec 9<..; ./../x":  {Path: dir + "/x", File: dir + "/x", By: []string{"/bin/sh", "-e"}},
+		"cd away; ../d/../../to-x; :": {Path: dir + "/x", File: dir + "/x", By: []string{"/bin/sh", "-e"}},
+	} {
+		s := &seen{}
+		if out, err := run(t, s, dir, text); err != nil || len(s.programs) != 1 {
+			t.Fatalf("%s: %v, %s, %+v", text, err, out, s.programs)
+		}
+		got := s.programs[0]
+		if got.Path != want.Path || got.File != want.File || !slices.Equal(got.By, want.By) {
+			t.Errorf("%s: %q, %q, %q", text, got.Path, got.File, got.By)
+		}
+	}
+}
+
 // A refused program does not start, and what starts it goes on.
 func TestRefused(t *testing.T) {
 	t.Parallel()

@@ -80,7 +80,7 @@ func (h *host) mayStart(decision string, p notify.Program) bool {
 	if r == nil || r.programs.may == nil {
 		return r != nil
 	}
-	e := engine.Program{Path: p.Path, File: p.File, Dir: p.Dir, Argv: p.Argv, Begun: p.Begun}
+	e := engine.Program{Path: p.Path, File: p.File, Dir: p.Dir, Argv: p.Argv, By: p.By, Begun: p.Begun}
 	e.Set, e.Lost = r.programs.changes(p.Env)
 	e.Way = h.wayTo(p.PID, r)
 	return r.programs.may(e)

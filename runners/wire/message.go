@@ -69,6 +69,7 @@ type program struct {
 	File  exact     `json:"file"`
 	Dir   exact     `json:"dir"`
 	Argv  variables `json:"argv"`
+	By    variables `json:"by,omitzero"`
 	Set   variables `json:"set,omitzero"`
 	Lost  variables `json:"lost,omitzero"`
 	Way   []exact   `json:"way,omitempty"`
@@ -77,7 +78,7 @@ type program struct {
 
 func programOf(p engine.Program) *program {
 	return &program{
-		Path: exact(p.Path), File: exact(p.File), Dir: exact(p.Dir), Argv: p.Argv, Set: p.Set, Lost: p.Lost,
+		Path: exact(p.Path), File: exact(p.File), Dir: exact(p.Dir), Argv: p.Argv, By: p.By, Set: p.Set, Lost: p.Lost,
 		Way: exacts(p.Way), Begun: p.Begun,
 	}
 }
@@ -85,7 +86,7 @@ func programOf(p engine.Program) *program {
 // checked reads a program of a question, in bounds.
 func (p *program) checked() (engine.Program, error) {
 	e := engine.Program{
-		Path: string(p.Path), File: string(p.File), Dir: string(p.Dir), Argv: p.Argv, Set: p.Set, Lost: p.Lost,
+		Path: string(p.Path), File: string(p.File), Dir: string(p.Dir), Argv: p.Argv, By: p.By, Set: p.Set, Lost: p.Lost,
 		Way: plains(p.Way), Begun: p.Begun,
 	}
 	if !absolute(e.Path) || len(e.Argv) == 0 || len(e.Way) > maxWay {

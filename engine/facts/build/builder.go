@@ -71,6 +71,9 @@ func (b *Builder) Build(req facts.Ask) *facts.Input {
 		Stdin: req.Request.Stdin,
 		Table: b.Layout.Table,
 		ReadFile: func(p string) (string, bool) {
+			if req.Alone {
+				return "", false
+			}
 			content, whole, err := b.Files.ReadFile(p, call.ScriptBytes)
 			return string(content), whole && err == nil
 		},

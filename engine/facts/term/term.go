@@ -174,6 +174,7 @@ const (
 	FlagAttackTool
 	FlagListsNames
 	FlagUnresolvedVerb
+	FlagInProcess
 	FlagCount // not a flag: how many there are
 )
 
@@ -215,7 +216,7 @@ var FlagNames = []string{
 	FlagInsecureTLS: "insecure_tls", FlagHTTPDelete: "http_delete", FlagOpenPath: "open_path", FlagSelfControl: "self_control", FlagFreesAgent: "frees_agent",
 	FlagListsNames: "lists_names", FlagRedirectsSource: "redirects_source", FlagNetworkConfig: "network_config",
 	FlagProcessMemory: "process_memory", FlagExhausts: "exhausts", FlagUnreviewed: "unreviewed", FlagGrants: "grants_access",
-	FlagAttackTool: "attack_tool",
+	FlagAttackTool: "attack_tool", FlagInProcess: "in_process",
 }
 
 // Label is one entry of Path.Labels.

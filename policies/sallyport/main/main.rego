@@ -101,6 +101,7 @@ _deferred(finding) if {
 	lib.started
 	c := input.commands[_command(finding)]
 	_below(c)
+	not lib.with_flag.in_process
 	not c.elevated
 	c.name != "kill" # the shell sends signals by itself
 	not _by_interpreter(finding, c)

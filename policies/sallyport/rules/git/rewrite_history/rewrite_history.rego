@@ -16,4 +16,7 @@ package sallyport.rules.git.rewrite_history
 
 import data.sallyport.lib
 
-deny contains {"command": i} if some i in lib.with_flag.rewrites_history
+deny contains {"command": i} if {
+	some i in lib.with_flag.rewrites_history
+	not lib.started
+}

@@ -22,3 +22,6 @@ func (*Service) Forget() {}
 
 // Close is for Linux.
 func (*Service) Close() {}
+
+// Serve is for Linux.
+func (*Service) Serve(int, string, Program) error { return ErrUnsupported }

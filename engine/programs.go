@@ -71,9 +71,10 @@ type Starts struct {
 }
 
 const (
-	// maxStarted bounds the programs that are listed, and maxRefused the refused ones. Refused words beyond
-	// it are refused without another judgement.
+	// maxStarted bounds the programs that are listed, and maxRefused the refused ones.
 	maxStarted, maxRefused = 200, 50
+	// maxRefusals bounds the refusals that one command brings on record. After them it starts no program.
+	maxRefusals = 1000
 	// maxShown bounds the bytes of the words of a listed program, and maxWord those of one of them. A word is
 	// shown whole or not at all: a part of a secret is not known for one.
 	maxShown, maxWord = 1000, 600
@@ -129,7 +130,7 @@ func (s *starts) count(key string, p Program) {
 func (s *starts) known(key string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.refused[key] || len(s.refused) > maxRefused
+	return s.refused[key] || len(s.refused) >= maxRefusals
 }
 
 func (s *starts) refuse(key string, r RefusedProgram, f *Fault) {

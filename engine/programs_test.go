@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -200,6 +201,24 @@ func TestReadings(t *testing.T) {
 				t.Errorf("judged as %q, want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+// A command that goes on starting refused programs does not fill the log.
+func TestManyRefusals(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := &byTool{fakePolicy: w.policy, program: judgement(engine.Deny)}
+	w.options.Evaluators, w.options.Runner = []engine.Evaluator{p}, seeing{w.runner}
+	w.options.Programs = engine.Starts{Judged: true}
+	w.runner.started = func() {
+		for i := range 1100 {
+			w.runner.last.MayStart(engine.Program{Path: "/a", File: "/a", Dir: "/", Argv: []string{"a", strconv.Itoa(i)}})
+		}
+	}
+	out := w.do(t, engine.Request{Tool: "execute_command", Command: "x"})
+	if len(p.seen) != 1000 || len(out.Programs.Refused) != 50 || out.Programs.Whole {
+		t.Errorf("%d are judged, %d listed, whole: %v", len(p.seen), len(out.Programs.Refused), out.Programs.Whole)
 	}
 }
 

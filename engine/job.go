@@ -162,7 +162,7 @@ func (g *Gate) launch(ctx context.Context, j *judged, out Outcome, leave func())
 	cmd.Joined = j.request.Joined
 	cmd.Elevated, cmd.MayMake = elevated(j.input), g.mayMake(j)
 	if !cmd.Elevated {
-		cmd.MayStart = g.mayStart(j)
+		cmd.MayStart = g.mayStart(ctx, j)
 	}
 	p, err := j.env.Start(context.WithoutCancel(ctx), cmd)
 	if err != nil {

@@ -87,7 +87,7 @@ type starts struct {
 	index   map[string]int // of the list, by words and directory
 	refused map[string]bool
 	fault   *Fault
-	stop    context.CancelFunc
+	stop    func()
 }
 
 // end returns the programs, and ends questions that still wait; nil where nobody asked.
@@ -218,13 +218,17 @@ func (g *Gate) runnerOf(env Environment) facts.Runner {
 }
 
 // mayStart decides about the programs that a command is about to start, by the policies that decide about
-// commands. Nil leaves all of them unseen.
-func (g *Gate) mayStart(j *judged) func(Program) bool {
+// commands. Nil leaves all of them unseen. A person is asked by way of ctx, whose end changes nothing.
+func (g *Gate) mayStart(ctx context.Context, j *judged) func(Program) bool {
 	if j.input.Runner.Programs != facts.Judged {
 		return nil
 	}
-	ctx, cancel := context.WithCancel(g.closing)
-	j.starts.stop = cancel
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	closed := context.AfterFunc(g.closing, cancel)
+	j.starts.stop = func() {
+		closed()
+		cancel()
+	}
 	base := environ(j.command.Env)
 	return func(p Program) bool {
 		key := p.Dir + "\x00" + strings.Join(p.Argv, "\x00")

@@ -44,7 +44,10 @@ func (p *byTool) Evaluate(ctx context.Context, in *facts.Input) (engine.Judgemen
 // A program is judged as a request of its own before it starts, and the outcome names the refused ones.
 func TestMayStart(t *testing.T) {
 	t.Parallel()
-	yes := approver(func(context.Context) (engine.Approval, error) { return engine.Approval{Granted: true, By: "x"}, nil })
+	type call struct{} // by which a server finds the client to ask
+	yes := approver(func(ctx context.Context) (engine.Approval, error) {
+		return engine.Approval{Granted: ctx.Value(call{}) != nil, By: "x"}, nil
+	})
 	for _, tc := range []struct {
 		name     string
 		program  engine.Judgement
@@ -87,7 +90,11 @@ func TestMayStart(t *testing.T) {
 					}
 				}
 			}
-			out := w.do(t, engine.Request{Tool: "execute_command", Command: "x"})
+			ctx := context.WithValue(t.Context(), call{}, "x")
+			out, err := w.gate(t).Do(ctx, engine.Request{Tool: "execute_command", Command: "x"})
+			if err != nil {
+				t.Fatal(err)
+			}
 			if got := p.seen[0]; got.Request.Command != `/usr/bin/rm -rf 'a b' 'it'\''s'` || got.Request.WorkDir != "/" ||
 				got.Request.Parent != out.Decision.ID || got.Runner.Programs != facts.Judged ||
 				!slices.Contains(got.Request.Env, "X") || !slices.Contains(got.Request.Env, "PATH") {

@@ -62,6 +62,9 @@ func (a *Approver) Approve(ctx context.Context, r engine.ApprovalRequest) (engin
 		}
 		return c.approval(result, typed), nil
 	}
+	if r.Request.Tool == engine.ToolProgram {
+		return engine.Approval{}, errCannotAsk // the command runs: its call cannot end with a question
+	}
 	bound := boundTo(c, r, question.Message)
 	if c.request.Params.RequestState == "" {
 		// An answer without a state of ours answers no question of ours: its sender was not asked.

@@ -15,6 +15,7 @@ type wire struct {
 	last    int
 	waiting map[string]chan message
 	got     map[string]int // replies by id
+	asked   chan message   // questions of the server; nil drops them
 	stray   chan message   // replies that no request waits for, such as errors without an id
 
 	reading sync.Mutex // a test that holds it keeps the client from reading on
@@ -57,6 +58,9 @@ type shellResult struct {
 }
 
 func (w *wire) dispatch(m message) {
+	if m.Method == "elicitation/create" && w.asked != nil {
+		w.asked <- m
+	}
 	if m.Method != "" {
 		return // a notification: nothing here depends on one
 	}

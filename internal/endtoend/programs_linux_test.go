@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
@@ -78,5 +79,43 @@ func TestProgramsAreJudged(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A program that policies ask about waits for the person behind an MCP client, while its command runs.
+func TestProgramsAreAsked(t *testing.T) {
+	t.Parallel()
+	leftout.Command(t, "bwrap")
+	s := newServer(t, "programs: {mode: judged}", unhurried)
+	s.wire.asked = make(chan message, 1)
+	s.start()
+	c, _ := s.send("initialize", map[string]any{
+		"protocolVersion": "2025-06-18", "capabilities": map[string]any{"elicitation": map[string]any{}},
+		"clientInfo": map[string]any{"name": "endtoend", "version": "1"},
+	})
+	if m := s.reply(c); m.Error != nil {
+		t.Fatalf("initialize: %+v", m.Error)
+	}
+	s.raw(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	for name, text := range map[string]string{
+		"run.sh": "while read -r words; do $words; done < steps\n", "steps": "./npm publish\ntouch more\n", "npm": "#!/bin/sh\necho published\n",
+	} {
+		if err := os.WriteFile(filepath.Join(s.workspace, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for answer, want := range map[string]string{
+		`{"action":"accept","content":{"approve":true}}`: "published\n", `{"action":"decline"}`: "",
+	} {
+		running, _ := s.ask("execute_command", map[string]any{"command": "sh run.sh"})
+		question := await.Receive(t, "the question", s.wire.asked)
+		s.raw(`{"jsonrpc":"2.0","id":` + string(question.ID) + `,"result":` + answer + `}`)
+		r := s.result(s.reply(running)).Structured
+		if r.Stdout != want || strings.Contains(r.Stderr, "refused to start: ./npm publish (by sh run.sh): system/publish") == (want != "") {
+			t.Errorf("%s: %+v", answer, r)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(s.workspace, "more")); err != nil {
+		t.Error(err)
 	}
 }

@@ -35,7 +35,7 @@ const maxReadings = 4
 // nobody is asked. A program that changed while it was judged is judged again.
 func (f *feed) execute(c *caller, n *notification) answer {
 	s := f.s
-	defer func() { s.o.Rights.Do(c.close) }()
+	defer c.close()
 	var w *watch
 	var judged Program
 	for range maxReadings {
@@ -56,6 +56,16 @@ func (f *feed) execute(c *caller, n *notification) answer {
 		judged = p
 	}
 	return failed(unix.EACCES)
+}
+
+// decided is execute; where that breaks, the program does not start.
+func (f *feed) decided(c *caller, n *notification) (a answer) {
+	defer func() {
+		if recover() != nil {
+			a = failed(unix.EIO)
+		}
+	}()
+	return f.execute(c, n)
 }
 
 // read reads the program of a call.
@@ -147,7 +157,10 @@ func (c *caller) named(at int32, text string, p Program, file inode) string {
 		full = path.Join(dir, text)
 	}
 	var st unix.Stat_t
-	if text == "" || len(full) >= maxPath || full[0] != '/' || unix.Stat(full, &st) != nil || (inode{st.Dev, st.Ino}) != file {
+	if text == "" || len(full) >= maxPath || full[0] != '/' || unix.Stat(full, &st) != nil {
+		return p.File
+	}
+	if (inode{st.Dev, st.Ino}) != file {
 		return p.File
 	}
 	return full
@@ -177,7 +190,7 @@ func (im *image) close() {
 	}
 }
 
-// image finds the file of a program. The errors are those of the kernel for what is no program.
+// image finds the file of a program. The errors are those of the kernel for other files.
 func (c *caller) image(at int32, address uint64, text string, flags int) (im *image, err error) {
 	im = &image{file: -1}
 	defer func() {
@@ -408,6 +421,8 @@ func (w *watch) over() bool {
 }
 
 func (s *Service) newWatch(f *feed, c *caller, pid int) (*watch, error) {
+	s.performing <- struct{}{}
+	defer func() { <-s.performing }()
 	process, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
 		return nil, err
@@ -500,6 +515,8 @@ func (s *Service) look(p Program) (now Program, file inode, err error) {
 	proc := "/proc/" + strconv.Itoa(p.PID) + "/"
 	var line []byte
 	now = p
+	s.performing <- struct{}{}
+	defer func() { <-s.performing }()
 	s.o.Rights.Do(func() {
 		var st unix.Stat_t
 		if err = unix.Stat(proc+"exe", &st); err != nil {

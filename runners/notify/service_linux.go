@@ -53,7 +53,7 @@ type Service struct {
 	reply   func(f *feed, id uint64, a answer)
 }
 
-// feed is a filter whose calls are handed over.
+// feed is a filter that hands calls over.
 type feed struct {
 	s        *Service
 	listener int
@@ -261,16 +261,18 @@ func (f *feed) serve(n *notification) {
 	s := f.s
 	c := &caller{s: s, feed: f, id: n.id, tid: int(n.pid), dir: -1}
 	a := failed(unix.EIO)
+	if executes(n) {
+		a = f.decided(c, n)
+	}
+	s.performing <- struct{}{} // until it is answered: each answer may take a thread
+	defer func() { <-s.performing }()
 	defer func() {
 		_ = recover() // its answer is an error
 		s.reply(f, n.id, a)
 	}()
 	if executes(n) {
-		a = f.execute(c, n)
 		return
 	}
-	s.performing <- struct{}{}
-	defer func() { <-s.performing }()
 	s.o.Rights.Do(func() {
 		defer c.close()
 		a = s.perform(c, n)

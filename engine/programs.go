@@ -48,7 +48,8 @@ type RefusedProgram struct {
 	Rule        string   `json:"rule"`
 	Message     string   `json:"message"`
 	Remediation string   `json:"remediation,omitempty"`
-	Killed      bool     `json:"killed,omitempty"` // it had started: its words or its file changed after they were judged
+	// Killed says that it had started: its words or its file changed after they were judged.
+	Killed bool `json:"killed,omitempty"`
 }
 
 // String describes the refusal in one line.
@@ -122,7 +123,8 @@ func (s *starts) count(key string, p Program) {
 	}
 	s.index[key] = len(s.all.List)
 	if len(s.all.List) < maxStarted {
-		s.all.List = append(s.all.List, StartedProgram{File: p.File, Words: shown(p.Argv), Way: p.Way, Times: 1})
+		one := StartedProgram{File: p.File, Words: shown(p.Argv), Way: p.Way, Times: 1}
+		s.all.List = append(s.all.List, one)
 	}
 }
 
@@ -218,7 +220,7 @@ func (g *Gate) runnerOf(env Environment) facts.Runner {
 }
 
 // mayStart decides about the programs that a command is about to start, by the policies that decide about
-// commands. Nil leaves all of them unseen. A person is asked by way of ctx, whose end changes nothing.
+// commands. Nil leaves all of them unseen. A person is asked by way of ctx; its end changes nothing.
 func (g *Gate) mayStart(ctx context.Context, j *judged) func(Program) bool {
 	if j.input.Runner.Programs != facts.Judged {
 		return nil
@@ -273,7 +275,8 @@ func (g *Gate) judgeStart(
 		Decision: j.decision.ID, Effect: j.decision.Effect, Words: shown(p.Argv), Way: p.Way, Killed: p.Begun,
 		Rule: "fault", Message: "it could not be judged",
 	}
-	if i := slices.IndexFunc(j.decision.Reasons, func(r Reason) bool { return r.Effect == j.decision.Effect }); i >= 0 {
+	decides := func(r Reason) bool { return r.Effect == j.decision.Effect }
+	if i := slices.IndexFunc(j.decision.Reasons, decides); i >= 0 {
 		why := j.decision.Reasons[i]
 		r.Rule, r.Message, r.Remediation = why.Rule, why.Message, why.Remediation
 	}
@@ -322,7 +325,8 @@ func (j *judged) readings(p Program) [][]string {
 	if file != base && (j.builder.Permission(p.Path) == "write" || j.builder.Shared(path.Dir(p.Path))) {
 		out = append(out, named(p.File))
 	}
-	if first := strings.TrimPrefix(path.Base(p.Argv[0]), "-"); first != base && first != file && first != "." && len(p.By) == 0 {
+	first := strings.TrimPrefix(path.Base(p.Argv[0]), "-")
+	if len(p.By) == 0 && !slices.Contains([]string{base, file, "."}, first) {
 		out = append(out, named(path.Join(path.Dir(p.File), first)))
 	}
 	if len(p.By) > 0 {
@@ -336,7 +340,10 @@ func (g *Gate) judgeWords(
 	ctx context.Context, parent *judged, p Program, words []string, base map[string]string,
 ) *judged {
 	start := g.o.Now()
-	r := Request{Tool: ToolProgram, Command: loading(p.Set) + quoted(words, !parent.builder.Layout.POSIX), WorkDir: p.Dir, Subject: parent.request.Subject}
+	r := Request{
+		Tool: ToolProgram, Command: loading(p.Set) + quoted(words, !parent.builder.Layout.POSIX),
+		WorkDir: p.Dir, Subject: parent.request.Subject,
+	}
 	j := g.unjudged(r)
 	j.env = parent.env
 	j.command = Command{ID: j.decision.ID, Text: r.Command, WorkDir: p.Dir, Timeout: parent.command.Timeout}

@@ -13,7 +13,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// seeing is a runner whose environment asks about programs.
+// seeing is a runner with an environment that asks about programs.
 type seeing struct{ *fakeRunner }
 
 func (r seeing) Open(context.Context, engine.EnvironmentSpec) (engine.Environment, error) {

@@ -65,7 +65,7 @@ func run(args []string, in io.ReadCloser, out io.WriteCloser, errs io.Writer) in
 			return 1
 		}
 		return 0
-	case len(args) > 0 && args[0] == starter.Flag: // begin a command whose programs are seen
+	case len(args) > 0 && args[0] == starter.Flag: // begin a command and see its programs
 		fmt.Fprintf(errs, "sallyport-supervisor: %v\n", starter.Main(args[1:]))
 		return 126
 	case len(args) == 2 && args[0] == "--canary": // the trial of a sandbox before its use

@@ -77,7 +77,8 @@ func (f *filterFlags) add(cmd *cobra.Command, last int) {
 	flags.StringVar(&f.effect, "effect", "", "only decisions with this `effect`: allow, ask, deny")
 	flags.StringVar(&f.rule, "rule", "", "only decisions with a reason of this `rule`")
 	flags.StringVar(&f.decision, "decision", "", "only records of this decision `id`")
-	flags.StringVar(&f.program, "program", "", "only records about programs of this `name` that commands started, or could not")
+	flags.StringVar(&f.program, "program", "",
+		"only records about programs of this `name` that commands started, or could not")
 	flags.BoolVar(&f.named, "named-secrets", false,
 		"only records in which a path, host or program contains a value that the agent calls a secret",
 	)

@@ -155,7 +155,9 @@ func (e Entry) about(name string) bool {
 	if b.Input.Request.Tool == engine.ToolProgram {
 		return len(b.Input.Commands) > 0 && b.Input.Commands[0].Name == name
 	}
-	return slices.ContainsFunc(b.Programs.List, func(p engine.StartedProgram) bool { return filepath.Base(p.File) == name })
+	return slices.ContainsFunc(b.Programs.List, func(p engine.StartedProgram) bool {
+		return filepath.Base(p.File) == name
+	})
 }
 
 // Read returns the entries of the log in dir that f selects, oldest first. A line that is no

@@ -51,7 +51,7 @@ type answered struct {
 func workOn(t *testing.T, a agent, w task) []answered {
 	t.Helper()
 	p, env := arm(t, a, "judge")
-	t.Cleanup(func() { // Gemini CLI leaves what its shell has put into the background
+	t.Cleanup(func() { // Gemini CLI leaves the background processes of its shell
 		for pid, line := range p.processes() {
 			if strings.Contains(line, "http.server") {
 				_ = syscall.Kill(pid, syscall.SIGKILL)

@@ -36,7 +36,7 @@ func Programs(all *engine.Programs) []string {
 // shownRefused bounds the refused programs that are named one by one.
 const shownRefused = 10
 
-// RefusedPrograms says, line by line, which programs of a command were refused, and what to do instead.
+// RefusedPrograms lists, line by line, the refused programs of a command, and the alternatives.
 func RefusedPrograms(all *engine.Programs) []string {
 	if all == nil {
 		return nil

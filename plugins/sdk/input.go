@@ -31,7 +31,7 @@ type Request struct {
 	TimeoutSeconds float64   `json:"timeout_seconds"`  // as it will be enforced
 	Background     bool      `json:"background"`
 	Stdin          bool      `json:"stdin"`  // it reads input that nobody has judged
-	Parent         string    `json:"parent"` // of the tool program: the decision of the command that starts it; "" for others
+	Parent         string    `json:"parent"` // of the tool program: the decision of its command; "" for others
 	Trial          bool      `json:"trial"`  // of the tool changes: those of a trial, which are not made yet
 	Env            []string  `json:"env"`    // names of the variables that the child gets
 }
@@ -56,7 +56,7 @@ type Runner struct {
 	Isolation string `json:"isolation"` // "none", "namespace", "container", "remote"
 	Network   string `json:"network"`   // "none", "host", "bridge", …
 	Elevated  bool   `json:"elevated"`  // elevated commands stay inside this environment, for this very call
-	Programs  string `json:"programs"`  // of a command: "judged" at their start, "unseen", or "missing": wanted, and not possible
+	Programs  string `json:"programs"`  // "judged" at their start, "unseen", or "missing": required and not possible
 
 	Confinement Confinement `json:"confinement"`
 }

@@ -4,4 +4,4 @@
 package revision
 
 // Policies is the revision of the built-in policies.
-const Policies = "5b202df4dd31c5bc63ee43d5284c0033"
+const Policies = "cacdd5fa63be1eef7d86d96b29cd52fa"

@@ -109,7 +109,7 @@ func typed[T any](u *unstructured.Unstructured) (*T, error) {
 	return object, nil
 }
 
-// create creates an object and returns what became of it.
+// create creates an object and returns it as the cluster holds it.
 func create[T any](
 	ctx context.Context, in dynamic.ResourceInterface, object *T, o metav1.CreateOptions,
 ) (*T, error) {

@@ -191,7 +191,7 @@ func TestPods(t *testing.T) {
 	r.nothingLeft(t)
 }
 
-// TestPodIsConfined tries in a pod what Pod Security and the pod's own fields are to prevent.
+// TestPodIsConfined tries the ways out that Pod Security and the pod's own fields are to prevent.
 func TestPodIsConfined(t *testing.T) {
 	r := needCluster(t)
 	env := open(t, r.args...)

@@ -35,7 +35,7 @@ type Config struct {
 	ImagePullSecrets []string          `yaml:"image_pull_secrets"`
 	User             int64             `yaml:"user"`    // of the pod's processes, and their group; never 0
 	Env              map[string]string `yaml:"env"`     // of commands, in the open
-	Secrets          []string          `yaml:"secrets"` // Secrets of the namespace whose keys become variables
+	Secrets          []string          `yaml:"secrets"` // Secrets of the namespace; their keys become variables
 	Lifetime         Duration          `yaml:"lifetime"`
 	Wait             Duration          `yaml:"wait"` // until the pod must run
 }
@@ -83,7 +83,7 @@ func (d *Duration) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// Defaults are the values of what a configuration does not set.
+// Defaults are the values of settings that a configuration leaves out.
 func Defaults() Config {
 	return Config{
 		Supervisor: Supervisor{Path: "/usr/bin/sallyport-supervisor"},

@@ -144,7 +144,7 @@ func exited(name, container string, t *corev1.ContainerStateTerminated) End {
 	return End{name + "container " + container + " ended", reason, "the next request makes a new pod"}
 }
 
-// Stuck returns what keeps a pod from running. Fatal says that waiting does not help.
+// Stuck returns the reason for which a pod does not run. Fatal says that waiting does not help.
 func Stuck(pod *corev1.Pod, events []corev1.Event) (e End, fatal bool) {
 	name := "pod " + pod.Name + ": "
 	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
@@ -183,7 +183,7 @@ func Stuck(pod *corev1.Pod, events []corev1.Event) (e End, fatal bool) {
 	}, false
 }
 
-// detail is the longest of what the cluster says about a container that waits.
+// detail is the longest message of the cluster about a container that waits.
 func detail(w *corev1.ContainerStateWaiting, events []corev1.Event) string {
 	said := warning(events)
 	if len(w.Message) > len(said) || !strings.HasPrefix(said, "Failed") {

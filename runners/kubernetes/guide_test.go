@@ -11,7 +11,7 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
-// TestGuide does what docs/kubernetes.md says, with the programs of an installation and the images of the tests.
+// TestGuide follows docs/kubernetes.md, with the programs of an installation and the images of the tests.
 func TestGuide(t *testing.T) {
 	r := needCluster(t)
 	dir := t.TempDir()
@@ -90,7 +90,7 @@ func BenchmarkSession(b *testing.B) {
 
 func BenchmarkCommand(b *testing.B) {
 	r := needCluster(b)
-	env := open(b, append(r.args, "--cpu", "1")...) // a smaller limit would be what is measured
+	env := open(b, append(r.args, "--cpu", "1")...) // a smaller limit would slow the commands
 	defer env.Close()
 	for b.Loop() {
 		begin(b, env, "true").Wait()

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// input reads a stream from its start on and keeps what is not asked for yet, so that its end shows while
+// input reads a stream from its start on and keeps bytes until they are read, so that its end shows while
 // nothing reads it.
 type input struct {
 	mu     sync.Mutex
@@ -15,7 +15,7 @@ type input struct {
 	ended  chan struct{} // closed at the end of the stream
 }
 
-// maxKept bounds what an input keeps, in bytes. Beyond it the stream waits.
+// maxKept bounds the bytes that an input keeps. Beyond it the stream waits.
 const maxKept = 1 << 20
 
 func read(from io.Reader) *input {
@@ -44,7 +44,7 @@ func (in *input) fill(from io.Reader) {
 	}
 }
 
-// Read returns what was kept.
+// Read returns the kept bytes.
 func (in *input) Read(b []byte) (int, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A session renews the lease of its pod. A pod whose lease is stale has lost its session.
+// A session renews the lease of its pod. A pod with a stale lease has lost its session.
 const (
 	leaseGroup = "coordination.k8s.io"
 	renewTime  = 30 * time.Second
@@ -103,7 +103,7 @@ func (k *Cluster) Sessions(ctx context.Context, installation string, now time.Ti
 	return all, nil
 }
 
-// Prune deletes the pods whose sessions are gone, and returns their names.
+// Prune deletes the pods without a session, and returns their names.
 func (k *Cluster) Prune(ctx context.Context, installation string, now time.Time) (removed []string, err error) {
 	all, err := k.Sessions(ctx, installation, now)
 	if err != nil {

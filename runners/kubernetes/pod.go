@@ -91,7 +91,7 @@ func confined() *corev1.SecurityContext {
 	}
 }
 
-// work is the container of the commands. Its first process collects what ends, and nothing else.
+// work is the container of the commands. Its first process collects ended processes, and nothing else.
 func (c Config) work() corev1.Container {
 	limits := corev1.ResourceList{
 		corev1.ResourceCPU:              resource.MustParse(c.Resources.CPU),

@@ -148,7 +148,7 @@ func act(ctx context.Context, c Config, verb string, all bool, dial string, s St
 	return k.Run(ctx, c, owner, s)
 }
 
-// tell prints what Diagnose found.
+// tell prints the findings of Diagnose.
 func (k *Cluster) tell(ctx context.Context, c Config, owner Owner, dial string, out io.Writer) error {
 	fmt.Fprintf(out, "cluster %s, namespace %s, as %s\n", k.Host, k.Namespace, owner.Name)
 	bad, all := 0, k.Diagnose(ctx, c, owner)

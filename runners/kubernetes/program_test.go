@@ -97,7 +97,7 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// A pod whose lease is stale is deleted, by prune and by the next session of its installation; no other is.
+// Prune, and the next session of an installation, delete its pods with stale leases, and no others.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	s := serve(t)

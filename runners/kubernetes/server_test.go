@@ -45,7 +45,7 @@ type server struct {
 	missing string
 	// old servers know no WebSocket.
 	old bool
-	// closed is a cluster whose network enforces the policy for sessions.
+	// closed is a cluster with a network that enforces the policy for sessions.
 	closed bool
 }
 
@@ -221,7 +221,7 @@ func (s *server) review(w http.ResponseWriter, r *http.Request) {
 	answer(w, 201, v)
 }
 
-// change changes the one pod that is there, and ends what runs in it if end is set.
+// change changes the one pod that is there, and ends the processes in it if end is set.
 func (s *server) change(end bool, change func(*corev1.Pod)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

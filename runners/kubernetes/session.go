@@ -3,8 +3,8 @@
 //
 // The pod is made from a configuration, keeps to Pod Security "restricted", and ends with the session: by its
 // deletion, by a later session that finds its lease stale, or at the latest by the deadline that the cluster
-// holds. The package judges nothing, and no policy sees it: the gate knows only what the manifest of the plugin
-// says of its isolation and network.
+// holds. The package judges nothing, and no policy sees it: the gate knows only the facts that the
+// manifest of the plugin has about its isolation and network.
 package kubernetes
 
 import (
@@ -177,7 +177,7 @@ func (k *Cluster) carry(ctx context.Context, pod *corev1.Pod, c Config, in *inpu
 		return nil // asked to end
 	case <-in.ended:
 		select {
-		case err = <-done: // of an exec whose input ended first
+		case err = <-done: // of an exec; its input ended first
 		case <-time.After(drainTime):
 		}
 		_ = err

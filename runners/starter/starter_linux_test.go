@@ -198,7 +198,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A refused program does not start, and what starts it goes on.
+// A refused program does not start, and its parent goes on.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for _, refuse := range []bool{false, true} {
@@ -250,7 +250,7 @@ func exchange(path string) {
 	os.Exit(1)
 }
 
-// A program whose words change after it was judged is judged again, or it is known that it was not compared.
+// A program with words that change after its judgement is judged again, or counts as not compared.
 // One that goes on changing while it is judged does not start.
 func TestExchanged(t *testing.T) {
 	touch := leftout.Command(t, "touch")

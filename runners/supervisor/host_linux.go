@@ -39,7 +39,7 @@ type host struct {
 	scans scans
 
 	names    *notify.Service // performs the calls of commands that make names; nil where there is none
-	starter  string          // the program that begins commands whose programs are seen; "" for none
+	starter  string          // the program that begins commands to see their programs; "" for none
 	tried    atomic.Bool     // a start of a trial was seen
 	recorder *undo.Recorder  // keeps the files that commands change; nil where there is none
 	obeyed   func(path string) (around string, is bool)

@@ -30,7 +30,7 @@ type root struct {
 	lost   atomic.Bool // somebody killed the parent
 	used   use         // by orphans that were reaped; guarded by host.mu
 	names  askedNames
-	// Of a command whose programs are seen: its shell, which is not judged again, and why they are not seen.
+	// The programs of the command; its shell, which is not judged again; why no programs are seen.
 	programs programs
 	first    notify.Program
 	unseen   error

@@ -273,7 +273,7 @@ func homeOf(p, home string) string {
 //go:embed labels.txt
 var labelsFile string
 
-// placeRow is what the file says of one label.
+// placeRow is the entry of one label in the file.
 type placeRow struct {
 	mark
 	patterns []string

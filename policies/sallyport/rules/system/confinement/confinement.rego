@@ -1,5 +1,5 @@
 # METADATA
-# title: Environment lacks what it promises
+# title: Environment does not keep a promise
 # description: >-
 #   At its start each environment tries from inside to make a file outside of the granted places, to read a
 #   hidden file and to connect to this machine. One of these succeeded where the sandbox or the container

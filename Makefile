@@ -23,7 +23,7 @@ COMMANDS := $(notdir $(wildcard cmd/*))
 PROGRAMFILES = $(addprefix $(BIN)/,$(COMMANDS) sallyport-full)
 
 .DEFAULT_GOAL := help
-.PHONY: help build install images demo test test-all programs rego-test race bench questions confirm mutate faults names fuzz lint cover cross release generate clean mcp-clients opa-wasm
+.PHONY: help build install images demo test test-all programs rego-test race bench questions confirm mutate faults names races fuzz lint cover cross release generate clean mcp-clients opa-wasm
 
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -104,6 +104,10 @@ faults: ## make FAULTS runs of the audit log with failing system calls, kills an
 TRIES      ?= 100000
 names: ## exchange paths, directories and descriptors under TRIES calls that make names (runners/notify), and signal under TRIES opens
 	@mkdir -p $(BIN); $(GO) test -json -count=1 -timeout 60m -run '^Test(Swap|Opens)' ./runners/notify -notify.tries=$(TRIES) | $(call report,names)
+
+RACES      ?= 1000000
+races: ## start RACES programs with words and paths that change while they are judged (runners/starter)
+	@$(GO) test -count=1 -v -timeout 12h -run '^TestRaces$$' ./runners/starter -starter.races=$(RACES) | grep -v '^=== '
 
 # A number of inputs, unlike a time, is the same on a busy machine. A time (FUZZTIME=1h) that runs out while a worker
 # is busy may count as a failure without an input (golang.org/issue/75804). With a seed, the inputs depend on the tree

@@ -71,12 +71,18 @@ func (s *seen) lines() (out []string) {
 // run runs a text with its programs seen, and returns its output and how it ended.
 func run(t *testing.T, s *seen, dir, text string) (string, error) {
 	t.Helper()
-	sh := leftout.Command(t, "sh")
 	service, err := notify.New(notify.Options{Starts: s.starts, Compared: s.note})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer service.Close()
+	return serve(t, service, dir, text)
+}
+
+// serve runs a text that asks a service about its programs.
+func serve(t *testing.T, service *notify.Service, dir, text string, before ...string) (string, error) {
+	t.Helper()
+	sh := leftout.Command(t, "sh")
 	h, err := starter.NewHandover()
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +93,7 @@ func run(t *testing.T, s *seen, dir, text string) (string, error) {
 		t.Fatal(err)
 	}
 	argv := []string{"sh", "-c", text}
-	words := starter.Words(self, starter.Options{}, sh, argv)
+	words := append(before, starter.Words(self, starter.Options{}, sh, argv)...)
 	cmd := exec.Command(words[0], words[1:]...)
 	var out bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = dir, &out, &out, []*os.File{h.Descriptor()}

@@ -239,13 +239,13 @@ func (c *caller) image(at int32, address uint64, text string, flags int) (im *im
 		return im, unix.EACCES
 	}
 	im.files = []inode{{st.Dev, st.Ino}}
-	im.interpreters(ownFile(im.file))
+	im.interpreters(ownFile(im.file), ownFile(c.dir)+"/cwd/")
 	return im, nil
 }
 
 // interpreters adds the files that the first lines of scripts lead to, as deep as the kernel follows them
-// (BINPRM_BUF_SIZE, and five scripts: fs/binfmt_script.c, fs/exec.c).
-func (im *image) interpreters(file string) {
+// (BINPRM_BUF_SIZE, and five scripts: fs/binfmt_script.c, fs/exec.c). dir is the caller's directory.
+func (im *image) interpreters(file, dir string) {
 	for range 5 {
 		head, err := readAt(unix.AT_FDCWD, file, 256)
 		if err != nil || !bytes.HasPrefix(head, []byte("#!")) {
@@ -263,10 +263,10 @@ func (im *image) interpreters(file string) {
 			words = append(words, option)
 		}
 		im.by = append(words, im.by...)
-		if name[0] != '/' {
-			return // by a relative path: the comparison finds another file, and asks
-		}
 		file = name
+		if name[0] != '/' {
+			file = dir + name
+		}
 		var st unix.Stat_t
 		if unix.Stat(file, &st) != nil {
 			return

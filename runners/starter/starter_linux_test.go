@@ -129,12 +129,13 @@ func TestSeen(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir+"/script.sh", "#!/bin/sh\necho script \"$1\"\n", 0o755)
 	write(t, dir+"/plain", "echo plain\n", 0o755)
+	write(t, dir+"/chain", "#!./script.sh opt\n", 0o755)
 	write(t, dir+"/Makefile", "all:\n\t@cat script.sh > copy\n", 0o644)
 	if err := os.Symlink("script.sh", dir+"/link"); err != nil {
 		t.Fatal(err)
 	}
 	s := &seen{}
-	out, err := run(t, s, dir, `./script.sh a; ./link b; ./plain; PATH=/nowhere:$PATH env true; ./none; `+
+	out, err := run(t, s, dir, `./script.sh a; ./link b; ./plain; ./chain; PATH=/nowhere:$PATH env true; ./none; `+
 		`printf '%s\n' x y | xargs -n1 sh -c 'env printf "%s," "$0"'; find script.sh -exec cat {} +`)
 	if err != nil {
 		t.Error(err)
@@ -145,7 +146,7 @@ func TestSeen(t *testing.T) {
 		}
 	}
 	want := []string{
-		"./script.sh a", "./link b", "./plain", "env true", "true", "xargs -n1 sh -c env printf \"%s,\" \"$0\"",
+		"./script.sh a", "./link b", "./plain", "./chain", "env true", "true", "xargs -n1 sh -c env printf \"%s,\" \"$0\"",
 		"sh -c env printf \"%s,\" \"$0\" x", "env printf %s, x", "printf %s, x",
 		"sh -c env printf \"%s,\" \"$0\" y", "env printf %s, y", "printf %s, y",
 		"find script.sh -exec cat {} +", "cat script.sh",

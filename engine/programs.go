@@ -167,18 +167,14 @@ func shown(argv []string) string {
 	return quoted(out, true)
 }
 
-// loaders are the variables by which a program loads or runs a file before anything of its own.
-var loaders = []string{"BASH_ENV", "LD_AUDIT", "LD_PRELOAD"}
-
-// loading is the text of a shell that sets the variables of a program which make it load files.
+// loading is the text of a shell that sets the variable by which a shell reads a file before anything of its own.
 func loading(set []string) string {
-	var out strings.Builder
 	for _, kv := range set {
-		if name, value, _ := strings.Cut(kv, "="); slices.Contains(loaders, name) && value != "" {
-			out.WriteString(name + "=" + quoted([]string{value}, false) + " ")
+		if file, ok := strings.CutPrefix(kv, "BASH_ENV="); ok && file != "" {
+			return "BASH_ENV=" + quoted([]string{file}, false) + " "
 		}
 	}
-	return out.String()
+	return ""
 }
 
 // quoted is a text of a shell for words; ansi allows the quotes $'…' of bash.

@@ -184,8 +184,8 @@ func TestReadings(t *testing.T) {
 			[]string{"/x z", "/usr/bin/env 'perl -w' /x z"},
 		},
 		{
-			"variables that load files",
-			engine.Program{Path: "/x", File: "/x", Argv: []string{"x"}, Set: []string{"BASH_ENV=/a b", "LD_PRELOAD=", "PATH=/y"}},
+			"a variable that loads a file",
+			engine.Program{Path: "/x", File: "/x", Argv: []string{"x"}, Set: []string{"BASH_ENV=/a b", "LD_PRELOAD=/z.so", "PATH=/y"}},
 			[]string{"BASH_ENV='/a b' /x"},
 		},
 	} {

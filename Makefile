@@ -47,7 +47,7 @@ demo: build ## run a short tour in a temporary folder
 # report prints a line for each package, one for each cause of skipped tests, and failures last.
 report = $(GO) run ./internal/leftout/report -skipped $(BIN)/skipped-$(1).txt -failed $(BIN)/failed.txt
 # These start our programs, built without the race detector, and try what commands and engines do.
-PROGRAMS := cmd/sallyport|internal/front|internal/endtoend|internal/mcpclients|internal/baddays|internal/escapes|internal/bench|internal/architecture
+PROGRAMS := cmd/sallyport|internal/front|internal/endtoend|internal/mcpclients|internal/baddays|internal/escapes|internal/programs|internal/bench|internal/architecture
 
 test: build rego-test ## run the tests that need neither root nor Docker, npm or a long time
 	@rm -f $(BIN)/failed.txt

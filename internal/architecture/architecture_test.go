@@ -152,6 +152,7 @@ var ours = map[string][]string{
 	"internal/confirm/stub":   {"internal/confirm/frame"},
 	"internal/escapes":        {},
 	"internal/escapes/probe":  {},
+	"internal/programs":       {"engine"},
 	"internal/mcpclients":     {},
 	"internal/bench":          {},
 	"internal/architecture":   {},

@@ -81,7 +81,7 @@ func (r *races) note(_ string, p notify.Program, c notify.Comparison) {
 }
 
 // A caller changes the words or the path of a program while these are judged. The changed program, which is
-// refused, starts now and then; none starts that nobody knows of: it is found and killed, or counts as not compared.
+// refused, starts now and then, but never unnoticed: it is found and killed, or counts as not compared.
 func TestRaces(t *testing.T) {
 	cc := leftout.Command(t, "cc")
 	dir := t.TempDir()

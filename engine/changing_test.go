@@ -10,7 +10,12 @@ import (
 )
 
 // changing is an evaluator that is replaced while the gate asks it who judges, and then again while that one judges.
-type changing struct{ now engine.Evaluator }
+type changing struct {
+	now     engine.Evaluator
+	changed func()
+}
+
+func (c *changing) OnChange(f func()) { c.changed = f }
 
 func (c *changing) Current() engine.Evaluator { return c.now }
 

@@ -68,6 +68,15 @@ type Evaluator interface {
 type Changing interface {
 	Evaluator
 	Current() Evaluator
+	// OnChange has f called after each change of Current. There is one f.
+	OnChange(f func())
+}
+
+// Steady is an Evaluator that may judge inputs alike that differ in the id, the time and the ages of requests
+// only. Others see a new input each time.
+type Steady interface {
+	Evaluator
+	Steady() bool
 }
 
 // Approver asks a person about a decision with the effect ask. An error, or no answer, refuses.
@@ -178,7 +187,7 @@ type Command struct {
 	// MayStart, when not nil, is asked before any program starts that the process or one below it executes;
 	// only for the shell of the command itself nobody is asked. It may take as long as a decision. An
 	// environment that cannot ask says so in its description.
-	MayStart func(p Program) bool
+	MayStart func(p Program) Verdict
 	// Seen are the files on the way to WorkDir, if the environment told them with the variables.
 	Seen map[string]facts.Node
 }
@@ -190,12 +199,26 @@ type Program struct {
 	Dir  string   // the working directory of the process
 	Argv []string // its words; the first need not be its name
 	By   []string // the interpreters of a script, and their options, which the kernel puts before its path
+	ELF  bool     // the file begins as machine code does (elf(5)): no shell reads it as a script
 	Set  []string // variables, NAME=value, that differ from those of the command
 	Lost []string // names of variables that the command has, and the program does not get
-	Way  []string // the words of the processes between it and the shell of the command, outermost first
+	// Way returns the words of the processes between it and the shell of the command, outermost first, as long
+	// as the program waits; nil for none.
+	Way func() []string
+	// Seen are the files on the ways to places that its words may name, if the environment told them.
+	Seen facts.Ways
 	// Begun says that it runs already: its file or its words changed after they were judged. A refusal
 	// kills it.
 	Begun bool
+}
+
+// Verdict answers whether a program may start. The zero value refuses.
+type Verdict struct {
+	May bool
+	// Again, when not nil, says that programs with equal fields, but for Way, may start without a question until
+	// Over is closed. The environment calls it with their number, at most once and before Wait returns.
+	Again func(times int)
+	Over  <-chan struct{}
 }
 
 // Process is a running command.

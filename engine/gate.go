@@ -101,6 +101,11 @@ func New(o Options) (*Gate, error) {
 	}
 	g := &Gate{o: o, judging: make(chan struct{}, 2*runtime.NumCPU())}
 	g.closing, g.close = context.WithCancel(context.Background())
+	for _, e := range o.Evaluators {
+		if c, ok := e.(Changing); ok {
+			c.OnChange(g.past.moved)
+		}
+	}
 	return g, nil
 }
 

@@ -26,6 +26,31 @@ type history struct {
 	mu       sync.Mutex
 	sessions map[owner]*session
 	uses     uint64
+	over     chan struct{} // closed at the next change; nil while nobody waits for one
+}
+
+// steady returns a channel that is closed once inputs may have other facts about sessions than now.
+func (h *history) steady() <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.over == nil {
+		h.over = make(chan struct{})
+	}
+	return h.over
+}
+
+// moved tells that something changed by which requests are judged.
+func (h *history) moved() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.movedLocked()
+}
+
+func (h *history) movedLocked() {
+	if h.over != nil {
+		close(h.over)
+		h.over = nil
+	}
 }
 
 // owner is the part of a subject that an agent cannot choose: a new name of its client begins no new session.
@@ -70,6 +95,7 @@ func (h *history) enter(in *facts.Input) *entry {
 	e := &entry{of: h, in: s, event: facts.EventOf(in), asks: facts.ApprovalOf(in)}
 	s.recent = append(s.recent, e)
 	s.counts.Pending++
+	h.movedLocked()
 	if now.After(s.last) {
 		s.last = now
 	}
@@ -176,6 +202,7 @@ func (e *entry) change(f func(*facts.Event, *session)) {
 	defer e.of.mu.Unlock()
 	f(&e.event, e.in)
 	e.in.trim()
+	e.of.movedLocked()
 }
 
 // decided notes the effect of the decision.

@@ -48,6 +48,7 @@ func (g *Gate) Report(ctx context.Context, r Reported) error {
 	} else if g.o.Ledger != nil && r.Input != nil {
 		// The facts were made before the run: they tell the files that were there.
 		errs = append(errs, g.o.Ledger.Begin(r.Input, nil)(env.FS(), r.Exit.Code))
+		g.past.moved()
 	}
 	var records []Record
 	if r.Effect == Ask {

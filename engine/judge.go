@@ -144,7 +144,7 @@ func (g *Gate) read(ctx context.Context, env Environment, builder *build.Builder
 		Runner:  g.runnerOf(env),
 		Env:     environ(cmd.Env),
 		Touches: touches,
-		Seen:    cmd.Seen,
+		Seen:    facts.Ways{Nodes: cmd.Seen},
 	})
 	// Some of the facts may be missing, which is not to say that they are false.
 	if err := lost(env); err != nil {

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/facts/build"
 )
 
 // ToolProgram is the tool of the request by which a program is judged that a command starts.
@@ -123,9 +124,27 @@ func (s *starts) count(key string, p Program) {
 	}
 	s.index[key] = len(s.all.List)
 	if len(s.all.List) < maxStarted {
-		one := StartedProgram{File: p.File, Words: shown(p.Argv), Way: p.Way, Times: 1}
+		one := StartedProgram{File: p.File, Words: shown(p.Argv), Way: p.way(), Times: 1}
 		s.all.List = append(s.all.List, one)
 	}
+}
+
+// again counts starts that equal one that was allowed.
+func (s *starts) again(key string, times int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all.Started += times
+	if i, ok := s.index[key]; ok && i < len(s.all.List) {
+		s.all.List[i].Times += times
+	}
+}
+
+// way calls Way.
+func (p Program) way() []string {
+	if p.Way == nil {
+		return nil
+	}
+	return p.Way()
 }
 
 // known reports words that were refused before: a search along PATH tries them in each directory.
@@ -217,7 +236,7 @@ func (g *Gate) runnerOf(env Environment) facts.Runner {
 
 // mayStart decides about the programs that a command is about to start, by the policies that decide about
 // commands. Nil leaves all of them unseen. A person is asked by way of ctx; its end changes nothing.
-func (g *Gate) mayStart(ctx context.Context, j *judged) func(Program) bool {
+func (g *Gate) mayStart(ctx context.Context, j *judged) func(Program) Verdict {
 	if j.input.Runner.Programs != facts.Judged {
 		return nil
 	}
@@ -228,38 +247,43 @@ func (g *Gate) mayStart(ctx context.Context, j *judged) func(Program) bool {
 		cancel()
 	}
 	base := environ(j.command.Env)
-	return func(p Program) bool {
+	return func(p Program) Verdict {
 		key := p.Dir + "\x00" + strings.Join(p.Argv, "\x00")
 		if !p.Begun && j.starts.known(key) {
-			return false
+			return Verdict{}
 		}
-		r, f, allowed := g.judgeStart(ctx, j, p, base)
-		if allowed {
-			j.starts.count(key, p)
-			return true
+		v := Verdict{Over: g.past.steady()} // of the time before the judgement
+		r, f, steady := RefusedProgram{}, (*Fault)(nil), false
+		if r, f, v.May, steady = g.judgeStart(ctx, j, p, base); !v.May {
+			j.starts.refuse(key, r, f)
+			return Verdict{}
 		}
-		j.starts.refuse(key, r, f)
-		return false
+		j.starts.count(key, p)
+		if steady {
+			v.Again = func(times int) { j.starts.again(key, times) }
+		}
+		return v
 	}
 }
 
-// judgeStart judges a program. A refusal, and a question, is on record before it returns.
+// judgeStart judges a program. A refusal, and a question, is on record before it returns. steady says that
+// equal programs are judged alike while the session and the policies stay as they are.
 func (g *Gate) judgeStart(
 	ctx context.Context, parent *judged, p Program, base map[string]string,
-) (r RefusedProgram, f *Fault, allowed bool) {
+) (r RefusedProgram, f *Fault, allowed, steady bool) {
 	defer func() {
 		if broken := recover(); broken != nil {
-			f, allowed = newFault("programs", fmt.Errorf("panic: %v", broken)), false
+			f, allowed, steady = newFault("programs", fmt.Errorf("panic: %v", broken)), false, false
 		}
 	}()
-	j := g.startOf(ctx, parent, p, base)
+	j, steady := g.startOf(ctx, parent, p, base)
 	out := j.outcome()
 	switch {
 	case j.decision.Effect == Allow && j.fault == nil:
-		return r, nil, true
+		return r, nil, true, steady
 	case g.o.Mode != Enforce:
 		_ = g.recordDecision(ctx, j)
-		return r, j.fault, true
+		return r, j.fault, true, false
 	case j.decision.Effect == Ask && g.o.Programs.Wait:
 		out, _, allowed = g.settle(ctx, j)
 	default:
@@ -268,7 +292,7 @@ func (g *Gate) judgeStart(
 		}
 	}
 	r = RefusedProgram{
-		Decision: j.decision.ID, Effect: j.decision.Effect, Words: shown(p.Argv), Way: p.Way, Killed: p.Begun,
+		Decision: j.decision.ID, Effect: j.decision.Effect, Words: shown(p.Argv), Way: p.way(), Killed: p.Begun,
 		Rule: "fault", Message: "it could not be judged",
 	}
 	decides := func(r Reason) bool { return r.Effect == j.decision.Effect }
@@ -276,19 +300,25 @@ func (g *Gate) judgeStart(
 		why := j.decision.Reasons[i]
 		r.Rule, r.Message, r.Remediation = why.Rule, why.Message, why.Remediation
 	}
-	return r, out.Fault, allowed
+	return r, out.Fault, allowed, false
 }
 
-// startOf judges a program, by the strictest of its readings.
-func (g *Gate) startOf(ctx context.Context, parent *judged, p Program, base map[string]string) *judged {
+// startOf judges a program, by the strictest of its readings. steady says that the judgement depends on
+// nothing but the program, the session and the policies.
+func (g *Gate) startOf(
+	ctx context.Context, parent *judged, p Program, base map[string]string,
+) (worst *judged, steady bool) {
 	select {
 	case g.judging <- struct{}{}:
 		defer func() { <-g.judging }()
 	case <-ctx.Done():
 	}
-	var worst *judged
-	for _, words := range parent.readings(p) {
-		j := g.judgeWords(ctx, parent, p, words, base)
+	ctx, cancel := context.WithTimeout(ctx, g.o.Limits.Judge)
+	defer cancel()
+	until, _ := ctx.Deadline()
+	builder, looked := parent.builder.Watched(until)
+	for _, words := range readings(builder, p) {
+		j := g.judgeWords(ctx, parent, builder, p, words, base)
 		if worst == nil || j.stricterThan(worst) {
 			worst = j
 		}
@@ -296,7 +326,15 @@ func (g *Gate) startOf(ctx context.Context, parent *judged, p Program, base map[
 			break
 		}
 	}
-	return worst
+	return worst, !looked() && !p.Begun && len(worst.exempted) == 0 && isSteady(worst.by)
+}
+
+// isSteady reports evaluators that judge inputs alike that differ in the id, the time and ages only.
+func isSteady(by []Evaluator) bool {
+	return !slices.ContainsFunc(by, func(e Evaluator) bool {
+		s, ok := e.(Steady)
+		return !ok || !s.Steady()
+	})
 }
 
 // stricterThan compares two judgements of one program.
@@ -314,11 +352,11 @@ func (j *judged) stricterThan(other *judged) bool {
 // readings are the commands that a program can be, as words: by the name that the process gives it; by its
 // file, if that has another name and commands may have made the link; by its first word, which programs of
 // many names go by; and by the interpreter of a script.
-func (j *judged) readings(p Program) [][]string {
+func readings(b *build.Builder, p Program) [][]string {
 	named := func(name string) []string { return append([]string{name}, p.Argv[1:]...) }
 	out := [][]string{named(p.Path)}
 	base, file := path.Base(p.Path), path.Base(p.File)
-	if file != base && (j.builder.Permission(p.Path) == "write" || j.builder.Shared(path.Dir(p.Path))) {
+	if file != base && (b.Permission(p.Path) == "write" || b.Shared(path.Dir(p.Path))) {
 		out = append(out, named(p.File))
 	}
 	first := strings.TrimPrefix(path.Base(p.Argv[0]), "-")
@@ -333,7 +371,8 @@ func (j *judged) readings(p Program) [][]string {
 
 // judgeWords judges a program as a command of some words, in its directory and with its variables.
 func (g *Gate) judgeWords(
-	ctx context.Context, parent *judged, p Program, words []string, base map[string]string,
+	ctx context.Context, parent *judged, builder *build.Builder, p Program, words []string,
+	base map[string]string,
 ) *judged {
 	start := g.o.Now()
 	r := Request{
@@ -343,9 +382,7 @@ func (g *Gate) judgeWords(
 	j := g.unjudged(r)
 	j.env = parent.env
 	j.command = Command{ID: j.decision.ID, Text: r.Command, WorkDir: p.Dir, Timeout: parent.command.Timeout}
-	ctx, cancel := context.WithTimeout(ctx, g.o.Limits.Judge)
-	defer cancel()
-	if j.fault = g.readStart(ctx, j, parent, p, base); j.fault == nil {
+	if j.fault = g.readStart(ctx, j, parent, builder, p, base); j.fault == nil {
 		g.past.look(j.input)
 		j.fault = g.decide(ctx, j)
 	}
@@ -358,7 +395,7 @@ func (g *Gate) judgeWords(
 
 // readStart makes the facts about a program.
 func (g *Gate) readStart(
-	ctx context.Context, j, parent *judged, p Program, base map[string]string,
+	ctx context.Context, j, parent *judged, builder *build.Builder, p Program, base map[string]string,
 ) (f *Fault) {
 	defer catch(&f, "facts")
 	env := make(map[string]string, len(base)+len(p.Set))
@@ -371,16 +408,17 @@ func (g *Gate) readStart(
 	for name, value := range environ(p.Set) {
 		env[name] = value
 	}
-	until, _ := ctx.Deadline()
 	ask := facts.Ask{
 		Request: facts.Request{
 			ID: j.decision.ID, Time: g.o.Now().UTC(), Tool: ToolProgram, Parent: parent.decision.ID,
 			Command: j.request.Command, WorkDir: p.Dir, TimeoutSeconds: parent.command.Timeout.Seconds(),
 			Background: parent.request.Background, Stdin: parent.request.Stdin != nil,
 		},
-		Subject: j.request.Subject, Runner: g.runnerOf(parent.env), Env: env,
+		Subject: j.request.Subject, Runner: g.runnerOf(parent.env), Env: env, Seen: p.Seen,
 	}
-	builder := parent.builder.Until(until)
+	if p.ELF {
+		ask.Machine = []string{p.Path, p.File}
+	}
 	if j.input = builder.Build(ask); j.input.Shell.Budget != "" {
 		ask.Alone = true // the programs of its scripts are judged by themselves
 		j.input = builder.Build(ask)

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,11 +82,11 @@ func TestMayStart(t *testing.T) {
 			w.options.Programs.Judged = true
 			program := engine.Program{
 				Path: "/usr/bin/rm", File: "/usr/bin/rm", Dir: "/", Argv: []string{"rm", "-rf", "a b", "it's"},
-				Set: []string{"X=1"}, Way: []string{"make all", "sh -c x"},
+				Set: []string{"X=1"}, Way: func() []string { return []string{"make all", "sh -c x"} },
 			}
 			w.runner.started = func() {
 				for range 2 { // along PATH
-					if got := w.runner.last.MayStart(program); got != tc.want {
+					if got := w.runner.last.MayStart(program).May; got != tc.want {
 						t.Errorf("may start: %v", got)
 					}
 				}
@@ -248,5 +249,108 @@ func TestShownWords(t *testing.T) {
 		if got := list[i].Words; got != want {
 			t.Errorf("shown as %q, want %q", got, want)
 		}
+	}
+}
+
+// steady is byTool whose judgements depend on nothing that passes.
+type steady struct{ *byTool }
+
+func (steady) Steady() bool { return true }
+
+// A judgement holds for equal programs where it depends on nothing but what the environment told, until a
+// request of the session, or another policy, changes that.
+func TestAgain(t *testing.T) {
+	t.Parallel()
+	there := facts.Node{Exists: true, Mode: fs.ModeDir | 0o755}
+	seen := facts.Ways{
+		To:    []string{"/", "/x", "/a/b"},
+		Nodes: map[string]facts.Node{"/": there, "/x": {Absent: true}, "/a": there, "/a/b": {Exists: true, Mode: 0o755}},
+	}
+	program := engine.Program{Path: "/a/b", File: "/a/b", Dir: "/", Argv: []string{"b", "-x"}, ELF: true, Seen: seen}
+	with := func(change func(*engine.Program)) engine.Program {
+		p := program
+		change(&p)
+		return p
+	}
+	exempted := judgement(engine.Allow)
+	exempted.Exempted = []engine.Reason{{Rule: "a/b", Effect: engine.Deny, Command: -1, Path: -1}}
+	for _, tc := range []struct {
+		name    string
+		program engine.Program
+		answer  engine.Judgement
+		passing bool // a rule looks at the time
+		mode    engine.Mode
+		want    bool
+	}{
+		{name: "allowed", program: program, answer: judgement(engine.Allow), want: true},
+		{name: "denied", program: program, answer: judgement(engine.Deny)},
+		{name: "monitored", program: program, answer: judgement(engine.Deny), mode: engine.Monitor},
+		{name: "exempted", program: program, answer: exempted},
+		{name: "a rule about the time", program: program, answer: judgement(engine.Allow), passing: true},
+		{name: "begun", program: with(func(p *engine.Program) { p.Begun = true }), answer: judgement(engine.Allow)},
+		{
+			name: "a file that is not known", answer: judgement(engine.Allow),
+			program: with(func(p *engine.Program) { p.Argv = []string{"b", "/c"} }),
+		},
+		{
+			name: "a script", answer: judgement(engine.Allow),
+			program: with(func(p *engine.Program) { p.ELF = false }),
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			p := &byTool{fakePolicy: w.policy, program: tc.answer}
+			var by engine.Evaluator = steady{p}
+			if tc.passing {
+				by = p
+			}
+			current := &changing{now: by}
+			w.options.Evaluators, w.options.Runner = []engine.Evaluator{current}, seeing{w.runner}
+			w.options.Programs, w.options.Mode = engine.Starts{Judged: true}, tc.mode
+			var gate *engine.Gate
+			w.runner.started = func() {
+				w.runner.started = func() {}
+				mayStart := w.runner.last.MayStart
+				v := mayStart(tc.program)
+				if (v.Again != nil) != tc.want {
+					t.Fatalf("holds for equal programs: %v", v.Again != nil)
+				}
+				if !tc.want {
+					return
+				}
+				v.Again(41)
+				if over(v) {
+					t.Error("it is over already")
+				}
+				if _, err := gate.Do(t.Context(), engine.Request{Tool: "execute_command", Command: "y"}); err != nil {
+					t.Error(err)
+				}
+				if !over(v) {
+					t.Error("it outlives a request of the session")
+				}
+				v = mayStart(tc.program)
+				if current.changed(); !over(v) {
+					t.Error("it outlives the policies")
+				}
+			}
+			gate = w.gate(t)
+			out, err := gate.Do(t.Context(), engine.Request{Tool: "execute_command", Command: "x"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := out.Programs.Started; tc.want && (n != 43 || out.Programs.List[0].Times != 43) {
+				t.Errorf("programs %+v", out.Programs)
+			}
+		})
+	}
+}
+
+func over(v engine.Verdict) bool {
+	select {
+	case <-v.Over:
+		return true
+	default:
+		return false
 	}
 }

@@ -25,8 +25,16 @@ type Ask struct {
 	Touches []Touch
 	// Alone leaves script files unread.
 	Alone bool
-	// Seen are files on the way to Request.WorkDir, as they are now. Build does not ask for these again.
-	Seen map[string]Node
+	// Machine are files of machine code, which need not be read.
+	Machine []string
+	// Seen are files as they are now. Build does not ask for these again.
+	Seen Ways
+}
+
+// Ways are the files on the ways to some absolute paths, symbolic links followed, by path.
+type Ways struct {
+	To    []string
+	Nodes map[string]Node
 }
 
 // MCPTool begins the tool of a request for a tool of another MCP server: "mcp_tool:github/create_issue".

@@ -1,6 +1,11 @@
 package rego
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
 
 func TestReads(t *testing.T) {
 	t.Parallel()
@@ -35,4 +40,45 @@ func reads(t *testing.T, e *Evaluator, field ...string) bool {
 		t.Fatal(err)
 	}
 	return found
+}
+
+// The programs of a command are judged once where no rule of the operator looks at what passes.
+func TestSteady(t *testing.T) {
+	t.Parallel()
+	for rules, want := range map[string]bool{
+		"deny contains {} if input.request.background":                                         true,
+		"deny contains {} if input.request.time == \"\"":                                       false,
+		"deny contains {} if input.request[_] == \"\"":                                         false,
+		"deny contains {} if count(input) == 1":                                                false,
+		"deny contains {} if input.session.counts.deny > 3":                                    false,
+		"import data.sallyport.session\n\ndeny contains {} if session.count({}, 60) > 3":       false,
+		"import data.sallyport.lib\n\ndeny contains {\"command\": 0} if lib.with_flag.network": true,
+	} {
+		if e := newEvaluator(t, Options{Custom: []string{customRule(t, rules)}}); e.Steady() != want {
+			t.Errorf("%s\nsteady: %v", rules, !want)
+		}
+	}
+	e := builtin(t, "strict")
+	if !e.Steady() {
+		t.Error("the built-in rules are not steady")
+	}
+	all, err := e.all()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, module := range all.policies.compiler.Modules {
+		if strings.HasPrefix(module.Package.Path.String(), "data.sallyport.session") {
+			continue
+		}
+		for _, field := range []string{"id", "time"} {
+			if readsField(module, ast.MustParseRef("input.request."+field)) {
+				t.Errorf("%s reads the %s of the request", name, field)
+			}
+		}
+		for _, field := range []string{"counts", "dropped", "first", "last", "recent"} {
+			if readsField(module, ast.MustParseRef("input.session."+field)) {
+				t.Errorf("%s reads session.%s", name, field)
+			}
+		}
+	}
 }

@@ -230,23 +230,56 @@ func (e *Evaluator) Reads(field ...string) (bool, error) {
 		full = full.Append(ast.StringTerm(name))
 	}
 	for _, module := range all.policies.compiler.Modules {
-		found := false
-		ast.WalkRefs(module, func(ref ast.Ref) bool {
-			found = found || reaches(ref, full)
-			return found
-		})
-		ast.WalkTerms(module, func(t *ast.Term) bool {
-			if v, ok := t.Value.(ast.Var); ok && v.Equal(ast.InputRootDocument.Value) {
-				found = true
-			}
-			_, isRef := t.Value.(ast.Ref)
-			return found || isRef // the head of a ref is no use of its own
-		})
-		if found {
+		if readsField(module, full) {
 			return true, nil
 		}
 	}
 	return false, nil
+}
+
+// readsField reports whether a module may read a field of the input, or a value that contains it.
+func readsField(module *ast.Module, field ast.Ref) (found bool) {
+	ast.WalkRefs(module, func(ref ast.Ref) bool {
+		found = found || reaches(ref, field)
+		return found
+	})
+	ast.WalkTerms(module, func(t *ast.Term) bool {
+		if v, ok := t.Value.(ast.Var); ok && v.Equal(ast.InputRootDocument.Value) {
+			found = true
+		}
+		_, isRef := t.Value.(ast.Ref)
+		return found || isRef // the head of a ref is no use of its own
+	})
+	return found
+}
+
+// passing are the parts of an input, and the built-in packages that read them, that differ between two requests
+// of which all else is equal.
+var passing = []string{"input.request.id", "input.request.time", "input.session", "data.sallyport.session"}
+
+// Steady reports whether no rule of the operator may read what differs between two requests that are otherwise
+// equal: the id, the time, and the session with the ages of its requests. No built-in rule does but for what
+// the session approved (TestSteady).
+func (e *Evaluator) Steady() bool {
+	if e.own == nil {
+		return true
+	}
+	own, err := e.own()
+	if err != nil {
+		return false
+	}
+	for _, module := range own.policies.compiler.Modules {
+		path := module.Package.Path
+		if len(path) < 2 || !path[1].Equal(ast.StringTerm("custom")) {
+			continue
+		}
+		for _, p := range passing {
+			if field := ast.MustParseRef(p); readsField(module, field) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // reaches reports whether a ref may lead to a field, through it, or to a value that contains it.

@@ -21,6 +21,7 @@ type Reloading struct {
 	dirs    []string
 	load    func(context.Context) (*Evaluator, error)
 	current atomic.Pointer[Evaluator]
+	changed atomic.Pointer[func()]
 
 	mu     sync.Mutex // one change at a time
 	loaded string     // state of the directories at the last load, good or bad
@@ -102,8 +103,14 @@ func (r *Reloading) swap(before engine.PolicyInfo, next *Evaluator, accept func(
 		return err
 	}
 	r.current.Store(next)
+	if f := r.changed.Load(); f != nil {
+		(*f)()
+	}
 	return nil
 }
+
+// OnChange has f called after each change of Current.
+func (r *Reloading) OnChange(f func()) { r.changed.Store(&f) }
 
 // Look is a summary of directories, without the content of the files: their names, sizes and times. Errors
 // are part of it.

@@ -21,8 +21,9 @@ type caller struct {
 	dir  int // its directory in /proc, which stays that of this very thread
 	mem  int
 
-	status []byte // the first lines of its status
-	owner  string // the decision that it belongs to, if known
+	pages  []memory // of one reading
+	status []byte   // the first lines of its status
+	owner  string   // the decision that it belongs to, if known
 	known  bool
 }
 
@@ -56,6 +57,7 @@ func (c *caller) close() {
 
 // forget closes the caller's memory.
 func (c *caller) forget() {
+	c.pages = nil
 	if c.mem >= 0 {
 		_ = unix.Close(c.mem)
 		c.mem = -1
@@ -69,26 +71,11 @@ const (
 
 // text reads a path at an address.
 func (c *caller) text(at uint64) (string, error) {
-	at = untagged(at)
-	var buf [maxPath]byte
-	for n := 0; n < maxPath; {
-		most := min(maxPath-n, page-int((at+uint64(n))%page))
-		if at+uint64(n) > 1<<63-maxPath {
-			return "", unix.EFAULT
-		}
-		got, err := unix.Pread(c.mem, buf[n:n+most], int64(at)+int64(n))
-		if err == unix.EINTR {
-			continue
-		}
-		if err != nil || got <= 0 {
-			return "", unix.EFAULT
-		}
-		if i := bytes.IndexByte(buf[n:n+got], 0); i >= 0 {
-			return string(buf[:n+i]), nil
-		}
-		n += got
+	text, err := c.word(at, maxPath)
+	if err == unix.E2BIG {
+		err = unix.ENAMETOOLONG
 	}
-	return "", unix.ENAMETOOLONG
+	return text, err
 }
 
 // field returns a value of the caller's status (proc_pid_status(5)).

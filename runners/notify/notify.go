@@ -68,6 +68,7 @@ type Program struct {
 	Argv []string
 	Env  []string // NAME=value
 	By   []string // the interpreters of a script and their options, as the kernel puts them before its path
+	ELF  bool     // the file begins as machine code does
 	// Begun says that the program runs already: it is not the one that was judged at its start. A refusal
 	// kills it.
 	Begun bool

@@ -4,7 +4,6 @@ package notify
 
 import (
 	"bytes"
-	"encoding/binary"
 	"os"
 	"path"
 	"slices"
@@ -72,6 +71,7 @@ func (f *feed) decided(c *caller, n *notification) (a answer) {
 func (s *Service) read(c *caller, n *notification) (p Program, files []inode, err error) {
 	s.performing <- struct{}{}
 	defer func() { <-s.performing }()
+	c.pages = nil // nothing of an earlier reading
 	s.o.Rights.Do(func() {
 		if c.dir < 0 {
 			err = c.begin()
@@ -89,7 +89,7 @@ func (s *Service) read(c *caller, n *notification) (p Program, files []inode, er
 // same reports a program that was read a second time, and did not change.
 func (p Program) same(q Program) bool {
 	return p.PID == q.PID && p.Path == q.Path && p.File == q.File && p.Dir == q.Dir &&
-		slices.Equal(p.Argv, q.Argv) && slices.Equal(p.Env, q.Env) && slices.Equal(p.By, q.By)
+		slices.Equal(p.Argv, q.Argv) && slices.Equal(p.Env, q.Env) && slices.Equal(p.By, q.By) && p.ELF == q.ELF
 }
 
 // isFirst reports the start of the command itself, which was judged with its text.
@@ -123,7 +123,7 @@ func (c *caller) program(n *notification) (p Program, files []inode, err error) 
 		return p, nil, err
 	}
 	defer im.close()
-	p.By = im.by
+	p.By, p.ELF = im.by, im.elf
 	if p.File, err = realName(im.file); err != nil {
 		return p, nil, unix.EACCES
 	}
@@ -181,6 +181,7 @@ type image struct {
 	file  int      // O_PATH
 	files []inode  // all by which the kernel may run it; the first is the file itself
 	by    []string // the interpreter of a script, and its option
+	elf   bool     // it is machine code
 }
 
 func (im *image) close() {
@@ -249,6 +250,7 @@ func (im *image) interpreters(file, dir string) {
 	for range 5 {
 		head, err := readAt(unix.AT_FDCWD, file, 256)
 		if err != nil || !bytes.HasPrefix(head, []byte("#!")) {
+			im.elf = len(im.by) == 0 && bytes.HasPrefix(head, []byte("\x7fELF"))
 			return
 		}
 		line, _, _ := bytes.Cut(head[2:], []byte("\n"))
@@ -286,11 +288,10 @@ func (c *caller) list(at uint64) ([]string, error) {
 		if i >= maxList {
 			return nil, unix.E2BIG
 		}
-		var pointer [8]byte
-		if err := c.read(at+8*i, pointer[:]); err != nil {
+		address, err := c.pointer(at + 8*i)
+		if err != nil {
 			return nil, err
 		}
-		address := binary.NativeEndian.Uint64(pointer[:])
 		if address == 0 {
 			return out, nil
 		}
@@ -301,53 +302,6 @@ func (c *caller) list(at uint64) ([]string, error) {
 		left -= len(word) + 1
 		out = append(out, word)
 	}
-}
-
-// read reads bytes of the caller's memory.
-func (c *caller) read(at uint64, b []byte) error {
-	at = untagged(at)
-	if at > 1<<63-1-uint64(len(b)) {
-		return unix.EFAULT
-	}
-	for n := 0; n < len(b); {
-		got, err := unix.Pread(c.mem, b[n:], int64(at)+int64(n))
-		if err == unix.EINTR {
-			continue
-		}
-		if err != nil || got <= 0 {
-			return unix.EFAULT
-		}
-		n += got
-	}
-	return nil
-}
-
-// word reads a text of at most some bytes.
-func (c *caller) word(at uint64, most int) (string, error) {
-	at = untagged(at)
-	var out []byte
-	var buf [page]byte
-	for len(out) < most {
-		if at+uint64(len(out)) > 1<<63-1-page {
-			return "", unix.EFAULT
-		}
-		piece := page - int((at+uint64(len(out)))%page)
-		got, err := unix.Pread(c.mem, buf[:piece], int64(at)+int64(len(out)))
-		if err == unix.EINTR {
-			continue
-		}
-		if err != nil || got <= 0 {
-			return "", unix.EFAULT
-		}
-		if i := bytes.IndexByte(buf[:got], 0); i >= 0 {
-			if len(out)+i >= most {
-				break
-			}
-			return string(append(out, buf[:i]...)), nil
-		}
-		out = append(out, buf[:got]...)
-	}
-	return "", unix.E2BIG
 }
 
 // watch waits until a process starts one of the programs that were allowed, and compares it.
@@ -530,7 +484,7 @@ func (s *Service) look(p Program) (now Program, file inode, err error) {
 	if err == nil && len(line) == 0 {
 		err = unix.ESRCH // a zombie
 	}
-	now.Path, now.By, now.Begun = now.File, nil, true
+	now.Path, now.By, now.ELF, now.Begun = now.File, nil, false, true
 	now.Argv = strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
 	return now, file, err
 }

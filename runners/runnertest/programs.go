@@ -27,12 +27,12 @@ func Programs(t *testing.T, env engine.Environment, workspace string) {
 		var mu sync.Mutex
 		var started []string
 		c.ID, c.Timeout, c.Output = "D-programs", time.Hour, 1<<16
-		c.MayStart = func(p engine.Program) bool {
+		c.MayStart = func(p engine.Program) engine.Verdict {
 			mu.Lock()
 			defer mu.Unlock()
 			name := filepath.Base(p.Argv[0])
 			started = append(started, name)
-			return name != refuse
+			return engine.Verdict{May: name != refuse}
 		}
 		p, err := env.Start(t.Context(), c)
 		if err != nil {

@@ -23,7 +23,7 @@ type launch struct {
 	elevated bool // it may gain rights
 	terminal bool // its descriptors are a terminal, which is to be its own
 	mayMake  func(path string) bool
-	mayStart func(engine.Program) bool
+	mayStart func(engine.Program) engine.Verdict
 	begun    bool // the program at the shell's path becomes the shell
 }
 

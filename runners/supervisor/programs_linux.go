@@ -35,8 +35,8 @@ const trial = "trial"
 
 // programs are the starts of a command.
 type programs struct {
-	may func(engine.Program) bool // nil: nobody is asked
-	env []string                  // of the command
+	may func(engine.Program) engine.Verdict // nil: nobody is asked
+	env []string                            // of the command
 
 	uncompared atomic.Int64
 
@@ -80,10 +80,10 @@ func (h *host) mayStart(decision string, p notify.Program) bool {
 	if r == nil || r.programs.may == nil {
 		return r != nil
 	}
-	e := engine.Program{Path: p.Path, File: p.File, Dir: p.Dir, Argv: p.Argv, By: p.By, Begun: p.Begun}
+	e := engine.Program{Path: p.Path, File: p.File, Dir: p.Dir, Argv: p.Argv, By: p.By, Begun: p.Begun, ELF: p.ELF}
 	e.Set, e.Lost = r.programs.changes(p.Env)
-	e.Way = h.wayTo(p.PID, r)
-	return r.programs.may(e)
+	e.Way = func() []string { return h.wayTo(p.PID, r) }
+	return r.programs.may(e).May
 }
 
 // compared counts the programs that could not be compared after their start.

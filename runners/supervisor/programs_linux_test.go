@@ -38,11 +38,13 @@ type started struct {
 	refuse   string // the base name of a program
 }
 
-func (s *started) may(p engine.Program) bool {
+func (s *started) may(p engine.Program) engine.Verdict {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	way := p.Way()
+	p.Way = func() []string { return way }
 	s.programs = append(s.programs, p)
-	return filepath.Base(p.File) != s.refuse
+	return engine.Verdict{May: filepath.Base(p.File) != s.refuse}
 }
 
 func (s *started) named(word string) *engine.Program {
@@ -84,7 +86,7 @@ func TestPrograms(t *testing.T) {
 		if !slices.Contains(rm.Set, "X=1") || !slices.Contains(rm.Lost, "HOME") || !slices.Contains(rm.Lost, "Y") {
 			t.Errorf("variables: %q, without %q", rm.Set, rm.Lost)
 		}
-		if !slices.Equal(rm.Way, []string{"sh -c rm a; echo on"}) || rm.Dir != c.WorkDir {
+		if !slices.Equal(rm.Way(), []string{"sh -c rm a; echo on"}) || rm.Dir != c.WorkDir {
 			t.Errorf("%+v", rm)
 		}
 		if self := asked.named(name); self != nil && slices.Contains(self.Argv, c.Text) {
@@ -100,10 +102,10 @@ func TestKilledWhileAsked(t *testing.T) {
 	asked, answer := make(chan struct{}), make(chan struct{})
 	defer close(answer)
 	c := command("ls /")
-	c.MayStart = func(engine.Program) bool {
+	c.MayStart = func(engine.Program) engine.Verdict {
 		close(asked)
 		<-answer
-		return true
+		return engine.Verdict{May: true}
 	}
 	p, err := s.Start(t.Context(), c)
 	if err != nil {

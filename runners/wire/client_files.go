@@ -50,11 +50,7 @@ func (e *Environment) nodes(r reply, paths int) (map[string]facts.Node, error) {
 	if len(r.Nodes) > maxNodes {
 		return nil, e.broke(violation("%d files on the ways to %d", len(r.Nodes), paths))
 	}
-	found := make(map[string]facts.Node, len(r.Nodes))
-	for _, n := range r.Nodes {
-		found[string(n.Path)] = facts.Node{Exists: n.Exists, Absent: n.Absent, Mode: fs.FileMode(n.Bits), Link: string(n.Link)}
-	}
-	return found, nil
+	return found(r.Nodes), nil
 }
 
 // factEntries is how many entries of a directory facts are shown. They give up on far smaller ones, and

@@ -25,6 +25,7 @@ type process struct {
 	asked   uint64            // questions, and those about names; of the goroutine that reads reports
 	names   uint64
 	starts  atomic.Int64 // questions about programs without an answer yet
+	holding holding
 
 	mu     sync.Mutex
 	reason string      // the first given to Kill
@@ -346,6 +347,9 @@ func (p *process) reports() (engine.Exit, error) {
 			return engine.Exit{}, err
 		}
 		if r.Exit != nil {
+			if err := p.repeated(r.Exit.Repeats); err != nil {
+				return engine.Exit{}, err
+			}
 			return r.Exit.checked(stdout, stderr)
 		}
 		p.last = [2]engine.Stream{stdout, stderr}
@@ -363,7 +367,7 @@ func (p *process) decide(q question) error {
 	if q.Number != p.asked {
 		return violation("question %d after %d", q.Number, p.asked-1)
 	}
-	var ask func() bool
+	var ask func() engine.Verdict
 	switch {
 	case q.Program != nil:
 		e, err := q.Program.checked()
@@ -373,7 +377,7 @@ func (p *process) decide(q question) error {
 		if p.command.MayStart == nil || p.starts.Add(1) > maxStarts {
 			return violation("question %d about a program", q.Number)
 		}
-		ask = func() bool {
+		ask = func() engine.Verdict {
 			defer p.starts.Add(-1)
 			return p.command.MayStart(e)
 		}
@@ -381,12 +385,67 @@ func (p *process) decide(q question) error {
 		if p.names++; p.command.MayMake == nil || p.names > maxQuestions {
 			return violation("question %d about a name", q.Number)
 		}
-		ask = func() bool { return p.command.MayMake(string(q.Path)) }
+		ask = func() engine.Verdict { return engine.Verdict{May: p.command.MayMake(string(q.Path))} }
 	}
-	go func() {
-		yes := ask()
-		p.order(order{Answer: &verdict{q.Number, yes}})
-	}()
+	go func() { p.tell(q.Number, ask()) }()
+	return nil
+}
+
+// holding are the answers about programs that hold for equal questions.
+type holding struct {
+	mu     sync.Mutex
+	counts map[uint64]func(times int) // by the number of the question
+	over   <-chan struct{}            // that is waited for
+}
+
+// tell sends an answer. One that holds for equal questions is followed by the order to forget, when it is over.
+func (p *process) tell(number uint64, v engine.Verdict) {
+	p.ordering.Lock()
+	defer p.ordering.Unlock()
+	answer := &verdict{Number: number, Yes: v.May, Again: v.May && v.Again != nil && v.Over != nil}
+	select {
+	case <-v.Over:
+		answer.Again = false
+	default:
+	}
+	h := &p.holding
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if answer.Again = answer.Again && len(h.counts) < maxRepeats; answer.Again {
+		if h.counts == nil {
+			h.counts = map[uint64]func(int){}
+		}
+		h.counts[number] = v.Again
+		if h.over != v.Over {
+			h.over = v.Over
+			go p.forget(v.Over)
+		}
+	}
+	_ = writeFrame(p.st, order{Answer: answer})
+}
+
+// forget sends the order to forget once answers are over.
+func (p *process) forget(over <-chan struct{}) {
+	select {
+	case <-over:
+		p.order(order{Forget: true})
+	case <-p.done:
+	}
+}
+
+// repeated counts the programs that started without a question.
+func (p *process) repeated(all []repeat) error {
+	h := &p.holding
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, r := range all {
+		count := h.counts[r.Number]
+		if count == nil || r.Times <= 0 {
+			return violation("%d repeats of question %d", r.Times, r.Number)
+		}
+		delete(h.counts, r.Number)
+		count(r.Times)
+	}
 	return nil
 }
 

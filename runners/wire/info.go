@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,12 +90,24 @@ type node struct {
 	Link   exact  `json:"link,omitempty"`
 }
 
+// nodesOf lists files by path.
 func nodesOf(found map[string]facts.Node) []node {
 	nodes := make([]node, 0, len(found))
 	for path, n := range found {
 		nodes = append(nodes, node{exact(path), n.Exists, n.Absent, uint32(n.Mode), exact(n.Link)})
 	}
+	slices.SortFunc(nodes, func(a, b node) int { return strings.Compare(string(a.Path), string(b.Path)) })
 	return nodes
+}
+
+func found(nodes []node) map[string]facts.Node {
+	found := make(map[string]facts.Node, len(nodes))
+	for _, n := range nodes {
+		found[string(n.Path)] = facts.Node{
+			Exists: n.Exists, Absent: n.Absent, Mode: fs.FileMode(n.Bits), Link: string(n.Link),
+		}
+	}
+	return found
 }
 
 // failure is an error that happened elsewhere, and the errors that errors.Is finds in it.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
 // The purposes of a stream.
@@ -27,7 +28,8 @@ type order struct {
 	Kill   *exact        `json:"kill,omitempty"` // the reason
 	Signal engine.Signal `json:"signal,omitempty"`
 	Resize *size         `json:"resize,omitempty"`
-	Show   bool          `json:"show,omitempty"` // the output kept so far
+	Show   bool          `json:"show,omitempty"`   // the output kept so far
+	Forget bool          `json:"forget,omitempty"` // answers that hold for equal questions
 	Answer *verdict      `json:"answer,omitempty"`
 }
 
@@ -61,6 +63,13 @@ type question struct {
 type verdict struct {
 	Number uint64 `json:"number"`
 	Yes    bool   `json:"yes,omitempty"`
+	Again  bool   `json:"again,omitempty"` // it answers equal questions, too, until the order to forget
+}
+
+// repeat counts the questions that an earlier answer answered.
+type repeat struct {
+	Number uint64 `json:"number"` // of the question that was asked
+	Times  int    `json:"times"`
 }
 
 // program is an engine.Program.
@@ -70,16 +79,20 @@ type program struct {
 	Dir   exact     `json:"dir"`
 	Argv  variables `json:"argv"`
 	By    variables `json:"by,omitzero"`
+	ELF   bool      `json:"elf,omitempty"`
 	Set   variables `json:"set,omitzero"`
 	Lost  variables `json:"lost,omitzero"`
-	Way   []exact   `json:"way,omitempty"`
 	Begun bool      `json:"begun,omitempty"`
+	To    []exact   `json:"to,omitempty"`
+	Nodes []node    `json:"nodes,omitempty"` // by path
+	Way   []exact   `json:"way,omitempty"`
 }
 
+// programOf is a program but for its way.
 func programOf(p engine.Program) *program {
 	return &program{
 		Path: exact(p.Path), File: exact(p.File), Dir: exact(p.Dir), Argv: p.Argv, By: p.By, Set: p.Set, Lost: p.Lost,
-		Way: exacts(p.Way), Begun: p.Begun,
+		ELF: p.ELF, Begun: p.Begun, To: exacts(p.Seen.To), Nodes: nodesOf(p.Seen.Nodes),
 	}
 }
 
@@ -87,10 +100,14 @@ func programOf(p engine.Program) *program {
 func (p *program) checked() (engine.Program, error) {
 	e := engine.Program{
 		Path: string(p.Path), File: string(p.File), Dir: string(p.Dir), Argv: p.Argv, By: p.By, Set: p.Set, Lost: p.Lost,
-		Way: plains(p.Way), Begun: p.Begun,
+		Way: func() []string { return plains(p.Way) }, Begun: p.Begun, ELF: p.ELF,
+		Seen: facts.Ways{To: plains(p.To), Nodes: found(p.Nodes)},
 	}
-	if !absolute(e.Path) || len(e.Argv) == 0 || len(e.Way) > maxWay {
+	if !absolute(e.Path) || len(e.Argv) == 0 || len(p.Way) > maxWay {
 		return engine.Program{}, violation("a program at %.80q with %d words", e.Path, len(e.Argv))
+	}
+	if len(p.Nodes) > maxNodes {
+		return engine.Program{}, violation("a program with %d files", len(p.Nodes))
 	}
 	return e, nil
 }
@@ -161,7 +178,8 @@ type exit struct {
 	MaxRSS    int64         `json:"max_rss"`
 	OOMKills  int           `json:"oom_kills,omitempty"`
 
-	Uncompared int `json:"uncompared,omitempty"`
+	Uncompared int      `json:"uncompared,omitempty"`
+	Repeats    []repeat `json:"repeats,omitempty"`
 
 	Error string `json:"error,omitempty"`
 	kept

@@ -1,11 +1,16 @@
 package wire
 
 import (
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/facts/disk"
 )
 
 // questions are those that a command waits for an answer to, where it runs.
@@ -13,21 +18,33 @@ type questions struct {
 	to    *reporter
 	begun chan struct{} // closed when the start of the command is reported: questions come after it
 
+	files  facts.FS      // where the command runs
 	names  atomic.Uint64 // questions about names
 	starts chan struct{} // questions about programs that wait for an answer
 
 	order   sync.Mutex // held while a question gets its number and is sent
 	mu      sync.Mutex
 	last    uint64
-	waiting map[uint64]chan bool
+	waiting map[uint64]*waiting
 	once    sync.Once
-	over    chan struct{} // closed when no answer will come
+	over    chan struct{}  // closed when no answer will come
+	known   map[digest]int // answers to questions about programs that hold, as an index into repeats
+	repeats []repeat
 }
 
-func newQuestions(to *reporter) *questions {
+// digest names a question about a program.
+type digest [sha256.Size]byte
+
+// waiting is a question that waits for its answer.
+type waiting struct {
+	answer chan bool
+	of     digest
+}
+
+func newQuestions(to *reporter, files facts.FS) *questions {
 	return &questions{
-		to: to, waiting: map[uint64]chan bool{}, begun: make(chan struct{}), over: make(chan struct{}),
-		starts: make(chan struct{}, maxStarts),
+		to: to, files: files, waiting: map[uint64]*waiting{}, begun: make(chan struct{}), over: make(chan struct{}),
+		starts: make(chan struct{}, maxStarts), known: map[digest]int{},
 	}
 }
 
@@ -36,33 +53,67 @@ func (q *questions) ask(path string) bool {
 	if q.names.Add(1) > maxQuestions {
 		return false
 	}
-	return q.put(question{Path: exact(path)})
+	return q.put(question{Path: exact(path)}, digest{})
 }
 
-// start asks whether a program may start. Only so many wait at once.
-func (q *questions) start(p engine.Program) bool {
+// start asks whether a program may start, unless the answer is known. Only so many wait at once.
+func (q *questions) start(p engine.Program) engine.Verdict {
+	if !p.Begun {
+		p.Seen.To = disk.Named(p.Dir, slices.Concat([]string{p.Path, p.File}, p.By, p.Argv[min(1, len(p.Argv)):]))
+		p.Seen.Nodes = walk(q.files, p.Seen.To)
+	}
+	asked := programOf(p)
+	text, err := json.Marshal(asked)
+	if err != nil {
+		return engine.Verdict{}
+	}
+	of := digest(sha256.Sum256(text))
+	if q.repeated(of) {
+		return engine.Verdict{May: true}
+	}
 	select {
 	case q.starts <- struct{}{}:
 		defer func() { <-q.starts }()
 	case <-q.over:
-		return false
+		return engine.Verdict{}
 	}
-	return q.put(question{Program: programOf(p)})
+	if p.Way != nil {
+		asked.Way = exacts(p.Way())
+	}
+	return engine.Verdict{May: q.put(question{Program: asked}, of)}
+}
+
+// repeated reports a question that an earlier answer allows, and counts it.
+func (q *questions) repeated(of digest) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i, ok := q.known[of]
+	if ok {
+		q.repeats[i].Times++
+	}
+	return ok
+}
+
+// forget has all questions asked again.
+func (q *questions) forget() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	clear(q.known)
 }
 
 // put asks a question. Without an answer it is answered with no.
-func (q *questions) put(v question) bool {
+func (q *questions) put(v question, of digest) bool {
 	select {
 	case <-q.begun:
 	case <-q.over:
 		return false
 	}
-	answer := make(chan bool, 1)
-	if !q.send(v, answer) {
+	w := &waiting{make(chan bool, 1), of}
+	if !q.send(v, w) {
 		return false
 	}
 	select {
-	case may := <-answer:
+	case may := <-w.answer:
 		return may
 	case <-q.over:
 		return false
@@ -70,12 +121,12 @@ func (q *questions) put(v question) bool {
 }
 
 // send sends a question with the next number. One that is too large for a frame is not sent.
-func (q *questions) send(v question, answer chan bool) bool {
+func (q *questions) send(v question, w *waiting) bool {
 	q.order.Lock()
 	defer q.order.Unlock()
 	v.Number = q.last + 1
 	q.mu.Lock()
-	q.waiting[v.Number] = answer
+	q.waiting[v.Number] = w
 	q.mu.Unlock()
 	if errors.Is(q.to.send(report{Ask: &v}), errTooLarge) {
 		q.mu.Lock()
@@ -90,10 +141,24 @@ func (q *questions) send(v question, answer chan bool) bool {
 func (q *questions) answer(v verdict) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if answer := q.waiting[v.Number]; answer != nil {
-		answer <- v.Yes
-		delete(q.waiting, v.Number)
+	w := q.waiting[v.Number]
+	if w == nil {
+		return
 	}
+	delete(q.waiting, v.Number)
+	if v.Yes && v.Again && len(q.repeats) < maxRepeats {
+		q.known[w.of] = len(q.repeats)
+		q.repeats = append(q.repeats, repeat{Number: v.Number})
+	}
+	w.answer <- v.Yes
+}
+
+// counted lists the repeats of questions, and answers no question from then on.
+func (q *questions) counted() []repeat {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	clear(q.known)
+	return slices.DeleteFunc(q.repeats, func(r repeat) bool { return r.Times == 0 })
 }
 
 func (q *questions) end() { q.once.Do(func() { close(q.over) }) }

@@ -34,7 +34,7 @@ func (s *server) process(st net.Conn, number uint64) {
 		_ = r.send(report{Error: failureOf(err)})
 		return
 	}
-	questions := newQuestions(r)
+	questions := newQuestions(r, s.env.FS())
 	defer questions.end()
 	if first.Start.Ask {
 		c.MayMake = questions.ask
@@ -68,6 +68,8 @@ func (s *server) process(st net.Conn, number uint64) {
 				err = p.Resize(engine.WindowSize(*o.Resize))
 			case o.Answer != nil:
 				questions.answer(*o.Answer)
+			case o.Forget:
+				questions.forget()
 			case o.Show:
 				r.show(p, ended)
 			}
@@ -81,7 +83,9 @@ func (s *server) process(st net.Conn, number uint64) {
 		_ = out.Close() // all of it is sent before the exit
 	}
 	close(ended)
-	_ = r.send(report{Exit: exitOf(e)}, e.Stdout.Text, e.Stderr.Text)
+	x := exitOf(e)
+	x.Repeats = questions.counted()
+	_ = r.send(report{Exit: x}, e.Stdout.Text, e.Stderr.Text)
 }
 
 // discard closes the streams of a process that did not take them.

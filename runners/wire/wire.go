@@ -44,7 +44,7 @@ package wire
 import "time"
 
 // Version is the version of the protocol. Both sides must have the same.
-const Version = 7
+const Version = 8
 
 const (
 	// greeting begins the line by which each side names itself.
@@ -68,6 +68,8 @@ const (
 	// processes that each names.
 	maxStarts = 256
 	maxWay    = 16
+	// maxRepeats bounds the answers of one command that hold for equal questions.
+	maxRepeats = 1 << 12
 	// maxStreams bounds the streams that a supervisor serves at once.
 	maxStreams = 1 << 12
 )

@@ -24,6 +24,9 @@ import (
 // below recursive accesses. An entry beyond it counts as there: as unread, never as empty.
 const readSteps = 4000
 
+// elf begins a file of machine code (elf(5)).
+const elf = "\x7fELF"
+
 // Builder makes policy inputs for one configuration. It is safe for concurrent use.
 type Builder struct {
 	*places.Map
@@ -58,7 +61,7 @@ type build struct {
 func (b *Builder) Build(req facts.Ask) *facts.Input {
 	work := b.WorkDir(req.Request.WorkDir)
 	view := b.ViewOf(b.Files, readSteps)
-	view.Know(req.Seen)
+	view.Walked(req.Seen)
 	ofTool := len(req.Touches) > 0 || strings.HasPrefix(req.Request.Tool, facts.MCPTool)
 	if req.Request.Command == "" && ofTool {
 		return b.build(req, view, work, &shell.Program{Certainty: value.Exact}, nil)
@@ -71,8 +74,11 @@ func (b *Builder) Build(req facts.Ask) *facts.Input {
 		Stdin: req.Request.Stdin,
 		Table: b.Layout.Table,
 		ReadFile: func(p string) (string, bool) {
-			if req.Alone {
+			switch {
+			case req.Alone:
 				return "", false
+			case slices.Contains(req.Machine, p):
+				return elf, true
 			}
 			content, whole, err := b.Files.ReadFile(p, call.ScriptBytes)
 			return string(content), whole && err == nil

@@ -1,7 +1,9 @@
 package build
 
 import (
+	"io/fs"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine/facts"
@@ -21,6 +23,61 @@ func (b *Builder) Until(t time.Time) *Builder {
 	m.Files = far.Until(t)
 	return &Builder{&m, b.table, b.history}
 }
+
+// Watched is Until, with a function that reports whether the builder has looked at a file by then.
+func (b *Builder) Watched(t time.Time) (watched *Builder, looked func() bool) {
+	m, first := *b.Until(t).Map, &atomic.Bool{}
+	m.Files = watching(m.Files, first)
+	return &Builder{&m, b.table, b.history}, first.Load
+}
+
+// watching are files that note the first look at them.
+func watching(files facts.FS, looked *atomic.Bool) facts.FS {
+	w := watch{files, looked}
+	if far, ok := files.(facts.Far); ok {
+		return farWatch{w, far}
+	}
+	return w
+}
+
+// watch notes that somebody looks at files.
+type watch struct {
+	facts.FS
+	looked *atomic.Bool
+}
+
+func (w watch) Lstat(p string) (fs.FileInfo, error) {
+	w.looked.Store(true)
+	return w.FS.Lstat(p)
+}
+
+func (w watch) ReadLink(p string) (string, error) {
+	w.looked.Store(true)
+	return w.FS.ReadLink(p)
+}
+
+func (w watch) ReadDir(p string) ([]fs.DirEntry, error) {
+	w.looked.Store(true)
+	return w.FS.ReadDir(p)
+}
+
+func (w watch) ReadFile(p string, limit int) ([]byte, bool, error) {
+	w.looked.Store(true)
+	return w.FS.ReadFile(p, limit)
+}
+
+// farWatch is watch for files far away.
+type farWatch struct {
+	watch
+	far facts.Far
+}
+
+func (w farWatch) Walk(paths []string) map[string]facts.Node {
+	w.looked.Store(true)
+	return w.far.Walk(paths)
+}
+
+func (w farWatch) Until(t time.Time) facts.FS { return watching(w.far.Until(t), w.looked) }
 
 // likely lists the subjects of facts that a program needs: words that may be paths, where they would lie.
 func likely(prog *shell.Program) []string {

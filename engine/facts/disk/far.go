@@ -4,9 +4,11 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"strings"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/shell"
 )
 
 // Walk looks at everything on the ways to some absolute paths, symbolic links followed, and returns it
@@ -50,6 +52,14 @@ func (v *View) Foresee(paths ...string) {
 	v.Know(far.Walk(wanted))
 }
 
+// Walked takes the result of a journey that others made.
+func (v *View) Walked(w facts.Ways) {
+	for _, p := range w.To {
+		v.walked[p] = true
+	}
+	v.Know(w.Nodes)
+}
+
 // Know takes nodes from others. The view keeps its own.
 func (v *View) Know(nodes map[string]facts.Node) {
 	for p, n := range nodes {
@@ -78,6 +88,28 @@ func Foresee(files facts.FS, paths []facts.Path, t time.Time) facts.FS {
 	}
 	return s
 }
+
+// Named lists the places that the words of a program may name, relative to a directory, and the directory
+// itself: the subjects of the facts about the program.
+func Named(dir string, words []string) []string {
+	paths := []string{dir, Join(dir, AnyName)}
+	for _, w := range words {
+		if strings.HasPrefix(w, "-") { // an option, perhaps with a path
+			i := strings.IndexByte(w, '/')
+			if i < 0 {
+				continue
+			}
+			w = w[i:]
+		}
+		if w != "" && len(w) < maxName && len(paths) < MaxForeseen {
+			paths = append(paths, Absolute(w, shell.Dir{Path: dir, Known: true}))
+		}
+	}
+	return paths
+}
+
+// maxName bounds the bytes of a word that may be a path: the kernel takes no longer ones (PATH_MAX).
+const maxName = 4096
 
 // foreseen knows some files already.
 type foreseen struct {

@@ -18,6 +18,8 @@ FUZZTIME ?= 1000x
 SHELL   := bash
 .SHELLFLAGS := -o pipefail -c
 LDFLAGS := -s -w
+# OPA's own tag: without registries of images as a source of bundles, which no configuration can name.
+TAGS    := opa_no_oci
 PREFIX  ?= /usr/local
 COMMANDS := $(notdir $(wildcard cmd/*))
 PROGRAMFILES = $(addprefix $(BIN)/,$(COMMANDS) sallyport-full)
@@ -29,7 +31,7 @@ help: ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build the programs into bin: sallyport, sallyport-supervisor and what belongs to them
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/sallyport-full ./cmd/sallyport
+	$(GO) build -trimpath -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -o $(BIN)/sallyport-full ./cmd/sallyport
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/sallyport ./internal/front
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ $(patsubst %,./cmd/%,$(filter-out sallyport,$(COMMANDS)))
 

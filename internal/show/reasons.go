@@ -15,7 +15,8 @@ import (
 )
 
 // WriteReasons explains a decision to a person: for each reason the rule, its finding, the place in
-// the text, and the remediation. prefix begins each line.
+// the text, and the remediation. A place that is not the whole text is also told in words, for readers who see
+// no carets. prefix begins each line.
 func WriteReasons(w io.Writer, prefix, text string, d engine.Decision) {
 	s := StyleOf(w)
 	shownBefore := "" // several findings about one place need it shown once
@@ -23,10 +24,15 @@ func WriteReasons(w io.Writer, prefix, text string, d engine.Decision) {
 	for _, r := range d.Reasons {
 		line("%s %s (%s): %s", s.Effect(r.Effect), s.Bold(r.Rule), r.Severity, Printable(cmp.Or(r.Message, r.Title)))
 		if r.Span != nil {
-			if shown, mark := underline(text, *r.Span); shown != "" && shown+mark != shownBefore {
-				shownBefore = shown + mark
+			shown, mark := underline(text, *r.Span)
+			in := ""
+			if shown != "" && text[r.Span.Start:r.Span.End] != strings.TrimSpace(text) {
+				in = " " + place(text, r.Span.Start)
+			}
+			if shown != "" && shown+mark+in != shownBefore {
+				shownBefore = shown + mark + in
 				line("    %s", shown)
-				line("    %s", s.Red(mark))
+				line("    %s%s", s.Red(mark), in)
 			}
 		}
 		if r.Rule == "shell/unparseable" {
@@ -47,8 +53,14 @@ func unreadable(text string) string {
 	if !ok || e.Offset < 0 || e.Offset > len(text) || e.Detail == "" {
 		return ""
 	}
-	before := text[:e.Offset]
-	return fmt.Sprintf("line %d, column %d: %s", 1+strings.Count(before, "\n"), 1+utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]), e.Detail)
+	return place(text, e.Offset) + ": " + e.Detail
+}
+
+// place is a byte of a text in words: "line 1, column 6".
+func place(text string, offset int) string {
+	before := text[:offset]
+	column := 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
+	return fmt.Sprintf("line %d, column %d", 1+strings.Count(before, "\n"), column)
 }
 
 // Effect returns the effect in its colour.

@@ -56,8 +56,34 @@ func TestReasonsAreShownOnce(t *testing.T) {
 		{Rule: "a/b", Effect: engine.Deny, Severity: "high", Title: "Title", Message: "found \x1b[2J", Remediation: "do this", Span: span},
 		{Rule: "c/d", Effect: engine.Warn, Severity: "low", Title: "Title only", Span: span},
 	}})
-	want := "> deny a/b (high): found \\u001b[2J\n>     evil \\u001b[2J\n>     ^^^^\n>   instead: do this\n> warn c/d (low): Title only\n"
+	want := "> deny a/b (high): found \\u001b[2J\n>     evil \\u001b[2J\n>     ^^^^ line 1, column 1\n>   instead: do this\n> warn c/d (low): Title only\n"
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+}
+
+// TestPlaceInWords: a place is told in words, but not where it is the whole text.
+func TestPlaceInWords(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		text       string
+		start, end int
+		want       string
+	}{
+		{"sudo id", 0, 7, "^^^^^^^"},
+		{"  sudo id\n", 2, 9, "  ^^^^^^^"},
+		{"a; sudo id", 3, 10, "   ^^^^^^^ line 1, column 4"},
+		{"sudo id; a", 0, 7, "^^^^^^^ line 1, column 1"},
+		{"é\né; sudo id", 7, 14, "   ^^^^^^^ line 2, column 4"},
+	} {
+		var out bytes.Buffer
+		WriteReasons(&out, "", test.text, engine.Decision{Reasons: []engine.Reason{
+			{Rule: "a/b", Effect: engine.Deny, Severity: "low", Title: "T", Span: &facts.Span{Start: test.start, End: test.end}},
+		}})
+		_, marks, _ := strings.Cut(strings.TrimSuffix(out.String(), "\n"), "\n")
+		_, marks, _ = strings.Cut(marks, "\n")
+		if got := strings.TrimPrefix(marks, "    "); got != test.want {
+			t.Errorf("%q: %q, want %q", test.text, got, test.want)
+		}
 	}
 }

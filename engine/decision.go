@@ -84,6 +84,7 @@ type ApprovalRequest struct {
 	Command  string  // the text that was judged and would run; spans refer to it
 	WorkDir  string
 	Paths    []facts.Path // that it touches, as they were judged
+	Way      []string     // of a program: the words of the processes that start it, outermost first
 	Changes  *Changes     // of a trial, to be applied; nil for other requests
 	Expires  time.Time
 }

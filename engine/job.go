@@ -169,6 +169,7 @@ func (g *Gate) launch(ctx context.Context, j *judged, out Outcome, leave func())
 		defer leave()
 		return over(g.conclude(j, out, Exit{Code: -1, Started: started, Error: err}, noted))
 	}
+	j.starts.started(p.Kill)
 	job.pid, job.kill, job.sent, job.peek = p.PID(), p.Kill, p, p.Output
 	g.jobs.add(job)
 	go func() {
@@ -238,6 +239,9 @@ func (g *Gate) conclude(j *judged, out Outcome, e Exit, noted func(int) error) O
 	out.Exit = e
 	defer j.entry.ended(e.Code)
 	if err := noted(e.Code); err != nil {
+		out.Fault = newFault("ledger", err)
+	}
+	if err := g.noteStarts(j); err != nil {
 		out.Fault = newFault("ledger", err)
 	}
 	held, changes, f := g.leave(j)

@@ -28,6 +28,7 @@ type judged struct {
 	hook     string   // the host that runs it by itself; "" where the gate does
 	refusals refusals // files that it could not make
 	starts   starts   // programs that it started
+	way      []string // to a program
 	builder  *build.Builder
 	untried  string // why no trial answered the question; "" where none was to
 }

@@ -70,6 +70,7 @@ type Starts struct {
 	Judged   bool // where the environment can ask
 	Required bool // policies see it as a lack where the environment cannot
 	Wait     bool // a program waits for a person where policies ask; else a question refuses
+	End      bool // a refusal ends the command
 }
 
 const (
@@ -90,6 +91,34 @@ type starts struct {
 	refused map[string]bool
 	fault   *Fault
 	stop    func()
+
+	kill  func(reason string) // nil until the command has started
+	ended string              // why it ends; "" while it goes on
+
+	noting sync.Mutex
+	notes  []*effects
+}
+
+// ends ends the command of a refused program.
+func (s *starts) ends(r RefusedProgram) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended != "" {
+		return
+	}
+	s.ended = r.String()
+	if s.kill != nil {
+		s.kill(s.ended)
+	}
+}
+
+// started hands over the means to end the command.
+func (s *starts) started(kill func(reason string)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kill = kill; s.ended != "" {
+		kill(s.ended)
+	}
 }
 
 // end returns the programs, and ends questions that still wait; nil where nobody asked.
@@ -252,55 +281,72 @@ func (g *Gate) mayStart(ctx context.Context, j *judged) func(Program) Verdict {
 		if !p.Begun && j.starts.known(key) {
 			return Verdict{}
 		}
+		g.noteFetched(j)
 		v := Verdict{Over: g.past.steady()} // of the time before the judgement
-		r, f, steady := RefusedProgram{}, (*Fault)(nil), false
-		if r, f, v.May, steady = g.judgeStart(ctx, j, p, base); !v.May {
-			j.starts.refuse(key, r, f)
+		r := g.judgeStart(ctx, j, p, base)
+		if v.May = r.allowed; !v.May {
+			j.starts.refuse(key, r.refused, r.fault)
+			if g.o.Programs.End {
+				j.starts.ends(r.refused)
+			}
 			return Verdict{}
 		}
 		j.starts.count(key, p)
-		if steady {
+		g.expect(j, r.input)
+		if r.steady {
 			v.Again = func(times int) { j.starts.again(key, times) }
 		}
 		return v
 	}
 }
 
-// judgeStart judges a program. A refusal, and a question, is on record before it returns. steady says that
-// equal programs are judged alike while the session and the policies stay as they are.
+// ruling is the judgement of a program.
+type ruling struct {
+	input           *facts.Input
+	allowed, steady bool           // steady: equal programs are judged alike in the same session by the same policies
+	refused         RefusedProgram // if it is not allowed
+	fault           *Fault
+}
+
+// judgeStart judges a program. A refusal, and a question, is on record before it returns.
 func (g *Gate) judgeStart(
 	ctx context.Context, parent *judged, p Program, base map[string]string,
-) (r RefusedProgram, f *Fault, allowed, steady bool) {
+) (r ruling) {
 	defer func() {
 		if broken := recover(); broken != nil {
-			f, allowed, steady = newFault("programs", fmt.Errorf("panic: %v", broken)), false, false
+			r = ruling{fault: newFault("programs", fmt.Errorf("panic: %v", broken))}
 		}
 	}()
 	j, steady := g.startOf(ctx, parent, p, base)
+	r.input = j.input
 	out := j.outcome()
 	switch {
 	case j.decision.Effect == Allow && j.fault == nil:
-		return r, nil, true, steady
+		r.allowed, r.steady = true, steady
+		return r
 	case g.o.Mode != Enforce:
 		_ = g.recordDecision(ctx, j)
-		return r, j.fault, true, false
+		r.allowed = true
+		return r
 	case j.decision.Effect == Ask && g.o.Programs.Wait:
-		out, _, allowed = g.settle(ctx, j)
+		j.way = p.way()
+		out, _, r.allowed = g.settle(ctx, j)
 	default:
 		if err := g.recordDecision(ctx, j); err != nil {
 			out = g.faulted(out, "audit", err)
 		}
 	}
-	r = RefusedProgram{
+	r.fault = out.Fault
+	r.refused = RefusedProgram{
 		Decision: j.decision.ID, Effect: j.decision.Effect, Words: shown(p.Argv), Way: p.way(), Killed: p.Begun,
 		Rule: "fault", Message: "it could not be judged",
 	}
 	decides := func(r Reason) bool { return r.Effect == j.decision.Effect }
 	if i := slices.IndexFunc(j.decision.Reasons, decides); i >= 0 {
 		why := j.decision.Reasons[i]
-		r.Rule, r.Message, r.Remediation = why.Rule, why.Message, why.Remediation
+		r.refused.Rule, r.refused.Message, r.refused.Remediation = why.Rule, why.Message, why.Remediation
 	}
-	return r, out.Fault, allowed, false
+	return r
 }
 
 // startOf judges a program, by the strictest of its readings. steady says that the judgement depends on

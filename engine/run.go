@@ -101,7 +101,7 @@ func (g *Gate) askPerson(ctx context.Context, j *judged) (a Approval, err error)
 	defer cancel()
 	a, err = g.o.Approver.Approve(ctx, ApprovalRequest{
 		Decision: j.decision, Request: j.request, Command: j.command.Text, WorkDir: j.command.WorkDir,
-		Paths: pathsOf(j.input), Changes: appliedBy(j.request.Operation),
+		Paths: pathsOf(j.input), Way: j.way, Changes: appliedBy(j.request.Operation),
 		Expires: g.o.Now().Add(g.o.Limits.Approve),
 	})
 	if err == nil {

@@ -69,6 +69,13 @@ can be asked, a request is refused at once, unless the configuration has approva
 	return cmd
 }
 
+// writeWay tells which processes want to start a program.
+func writeWay(w io.Writer, way []string) {
+	if len(way) > 0 {
+		fmt.Fprintf(w, "    (started by %s)\n", printable(strings.Join(way, " -> ")))
+	}
+}
+
 func writeQuestion(w io.Writer, q approvals.Question, now time.Time) {
 	left := q.Expires.Sub(now).Round(time.Second)
 	fmt.Fprintf(w, "%s  %s in %s, %s left\n", q.ID, printable(q.Agent), printable(q.WorkDir), left)
@@ -77,6 +84,7 @@ func writeQuestion(w io.Writer, q approvals.Question, now time.Time) {
 			fmt.Fprintf(w, "    %s\n", printable(line))
 		}
 	}
+	writeWay(w, q.Way)
 	for _, p := range q.Paths {
 		fmt.Fprintf(w, "    %s: %s\n", printable(q.Tool), printable(p))
 	}
@@ -164,6 +172,7 @@ func (p prompt) Approve(ctx context.Context, r engine.ApprovalRequest) (engine.A
 	for line := range strings.SplitSeq(r.Command, "\n") {
 		fmt.Fprintf(tty, "    %s\n", printable(line))
 	}
+	writeWay(tty, r.Way)
 	switch {
 	case r.Request.Terminal != nil:
 		fmt.Fprintln(tty, "    (and reads your typing, which is not judged)")

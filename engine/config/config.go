@@ -109,6 +109,8 @@ type Programs struct {
 	Mode string `yaml:"mode" jsonschema:"enum=unseen,enum=judged,enum=require"`
 	// wait: a program that policies ask about waits for a person's answer; refuse: it is refused.
 	Ask string `yaml:"ask" jsonschema:"enum=wait,enum=refuse"`
+	// refuse: the start of a refused program fails, and the command goes on; end: the command ends.
+	OnRefusal string `yaml:"on_refusal" jsonschema:"enum=refuse,enum=end"`
 }
 
 // Undo is the record of changes.
@@ -334,7 +336,7 @@ func Defaults(host Host) Config {
 			"*.log", "*.swp", "*.swo", "*~",
 		},
 		Environment: Environment{Venv: "auto"},
-		Programs:    Programs{Mode: "unseen", Ask: "wait"},
+		Programs:    Programs{Mode: "unseen", Ask: "wait", OnRefusal: "refuse"},
 		Local:       Local{Sandbox: "auto", Network: "host", Scratch: 1 << 30, PIDs: 2048},
 		Undo:        Undo{Enabled: true, Size: 1 << 30, Keep: Duration(7 * 24 * time.Hour)},
 		Docker:      Docker{Network: "none", Pull: "never", PIDs: 512, OpenFiles: 4096, Tmp: 1 << 30, Packages: Packages{Network: "same", OnFailure: "stop"}},

@@ -39,7 +39,7 @@ func EventOf(in *Input) Event {
 		for _, t := range c.Targets {
 			hosts[t.Host] = true
 		}
-		if slices.Contains(c.Flags, term.FlagNames[term.FlagDownloads]) {
+		if c.downloads() {
 			labels[term.LabelNames[term.LabelDownloaded]] = true
 		}
 		name := c.Name
@@ -69,6 +69,15 @@ func EventOf(in *Input) Event {
 	e.Hosts, e.Cut = bounded(e.Hosts, e.Cut)
 	e.Commands, e.Cut = bounded(e.Commands, e.Cut)
 	return e
+}
+
+// Downloads reports whether any command of a request takes data from the network.
+func Downloads(in *Input) bool {
+	return slices.ContainsFunc(in.Commands, func(c Command) bool { return c.downloads() })
+}
+
+func (c *Command) downloads() bool {
+	return slices.Contains(c.Flags, term.FlagNames[term.FlagDownloads])
 }
 
 // ApprovalOf returns the programs that the session remembers once a person has approved the request: those of

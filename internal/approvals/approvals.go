@@ -35,8 +35,9 @@ type Question struct {
 	Session string          `json:"session"`
 	Tool    string          `json:"tool"`
 	WorkDir string          `json:"work_dir"`
-	Command string          `json:"command"` // "" for a file tool
-	Paths   []string        `json:"paths"`   // of a file tool: access and path; of a trial: its changes
+	Command string          `json:"command"`       // "" for a file tool
+	Paths   []string        `json:"paths"`         // of a file tool: access and path; of a trial: its changes
+	Way     []string        `json:"way,omitempty"` // of a program: the processes that start it
 	Reasons []engine.Reason `json:"reasons"`
 }
 
@@ -130,7 +131,7 @@ func questionOf(r engine.ApprovalRequest) Question {
 	q := Question{
 		ID: r.Decision.ID, Expires: r.Expires, Reasons: r.Decision.Reasons,
 		Agent: r.Request.Subject.Agent, Session: r.Request.Subject.Session,
-		Tool: r.Request.Tool, WorkDir: r.WorkDir, Command: r.Command, Paths: []string{},
+		Tool: r.Request.Tool, WorkDir: r.WorkDir, Command: r.Command, Paths: []string{}, Way: r.Way,
 	}
 	if r.Changes != nil {
 		q.Paths = r.Changes.Lines(maxShown)

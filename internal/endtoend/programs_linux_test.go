@@ -109,6 +109,9 @@ func TestProgramsAreAsked(t *testing.T) {
 	} {
 		running, _ := s.ask("execute_command", map[string]any{"command": "sh run.sh"})
 		question := await.Receive(t, "the question", s.wire.asked)
+		if !strings.Contains(string(question.Params), "(started by sh run.sh)") {
+			t.Errorf("the question is %s", question.Params)
+		}
 		s.raw(`{"jsonrpc":"2.0","id":` + string(question.ID) + `,"result":` + answer + `}`)
 		r := s.result(s.reply(running)).Structured
 		if r.Stdout != want || strings.Contains(r.Stderr, "refused to start: ./npm publish (by sh run.sh): system/publish") == (want != "") {
@@ -117,5 +120,43 @@ func TestProgramsAreAsked(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(s.workspace, "more")); err != nil {
 		t.Error(err)
+	}
+}
+
+// The ledger follows the programs of a command: a file that one of them downloads is known as a download to the
+// next one, and to the next command. A refusal ends the command if the
+// configuration says so.
+func TestProgramsChangeTheLedger(t *testing.T) {
+	t.Parallel()
+	leftout.Command(t, "bwrap")
+	for _, onRefusal := range []string{"refuse", "end"} {
+		workspace, env := home(t)
+		configure(t, filepath.Dir(workspace), "version: 1\nprograms: {mode: judged, on_refusal: "+onRefusal+"}\n")
+		for name, text := range map[string]string{
+			"curl":   "#!/bin/sh\necho 'echo installed > installed' > install.sh\n",
+			"run.sh": "while read -r words; do $words; done < steps\n",
+			"steps":  "./curl -o install.sh https://example.com/x\nsh install.sh\ntouch more\n",
+		} {
+			if err := os.WriteFile(filepath.Join(workspace, name), []byte(text), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := run(t, workspace, env, program, "exec", "--session", "s", "--format", "json", "--", "sh", "run.sh")
+		var got struct{ Programs *engine.Programs }
+		if err := json.Unmarshal([]byte(r.stdout), &got); err != nil {
+			t.Fatalf("status %d, %v: %s%s", r.code, err, r.stdout, r.stderr)
+		}
+		if p := got.Programs; p == nil || len(p.Refused) != 1 || p.Refused[0].Rule != "shell/network_code" {
+			t.Fatalf("%s: %+v; %s", onRefusal, p, r.stdout)
+		}
+		_, more := os.Stat(filepath.Join(workspace, "more"))
+		_, installed := os.Stat(filepath.Join(workspace, "installed"))
+		if installed == nil || (more == nil) != (onRefusal == "refuse") || (r.code == 0) != (more == nil) {
+			t.Errorf("%s: status %d, installed: %v, more: %v", onRefusal, r.code, installed, more)
+		}
+		again := run(t, workspace, env, program, "exec", "--session", "s", "--", "sh", "install.sh")
+		if again.code != 126 || !strings.Contains(again.stderr, "shell/network_code") {
+			t.Errorf("after the command: %+v", again)
+		}
 	}
 }

@@ -136,6 +136,9 @@ func questionFor(c *call, r engine.ApprovalRequest) (q mcp.ElicitationParams, ty
 	for _, l := range what {
 		p.line("    %s", l)
 	}
+	if len(r.Way) > 0 {
+		p.line("    (started by %s)", visible(strings.Join(r.Way, " -> ")))
+	}
 	p.line("")
 	var reasons []string
 	for _, why := range r.Decision.Reasons {

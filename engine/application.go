@@ -72,7 +72,7 @@ func (a *application) Run(ctx context.Context, files Files, paths []facts.Path) 
 			return fmt.Errorf("apply changes: %d of %d are applied: %w", i, len(a.changes.List), err)
 		}
 	}
-	for _, c := range slices.Backward(a.changes.List) { // what lies in a directory comes before its mode
+	for _, c := range slices.Backward(a.changes.List) { // the entries of a directory come before its mode
 		if c.isDir() && c.What != Removed {
 			if err := chmod(files, c.Path, c.Mode, 0); err != nil {
 				return fmt.Errorf("apply changes: all but some modes are applied: %w", err)

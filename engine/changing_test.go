@@ -9,7 +9,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// changing is an evaluator that is replaced while the gate asks it who judges, and then again while that one judges.
+// changing is an evaluator that is replaced while the gate asks for its revision, and then again while it judges.
 type changing struct {
 	now     engine.Evaluator
 	changed func()
@@ -38,7 +38,7 @@ func (r revision) Evaluate(context.Context, *facts.Input) (engine.Judgement, err
 	return r.answer, nil
 }
 
-// A request keeps the policies under which it came: what judges it is what its record names, though others
+// A request keeps the policies under which it came: its record names the judging ones, though others
 // take their place in between.
 func TestRequestKeepsItsPolicies(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 )
 
-// A command may gain rights only where that stays inside, and only if what was judged asks for it.
+// A command may gain rights only where that stays inside, and only if the judged request asks for it.
 func TestElevated(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -46,7 +46,7 @@ func TestElevated(t *testing.T) {
 	}
 }
 
-// What is piped in reaches the command, and policies are told.
+// Piped input reaches the command, and policies are told.
 func TestStdin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

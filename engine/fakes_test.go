@@ -14,7 +14,7 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
-// world is a gate's surroundings, with one log of what happened in which order.
+// world is a gate's surroundings, with one log of all events in their order.
 type world struct {
 	log      *events
 	policy   *fakePolicy
@@ -113,7 +113,7 @@ type fakeRunner struct {
 	block               bool
 	files               engine.Files
 	started             func()
-	elevated            bool // what it tells policies
+	elevated            bool // as policies see it
 	forward             bool // its commands come prepared as elevated, and with something to read
 	mu                  sync.Mutex
 	last                engine.Command

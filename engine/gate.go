@@ -21,13 +21,13 @@ type Options struct {
 	Recorder   Recorder // nil: the gate can only Check
 	Approver   Approver // nil: nobody can be asked, so ask refuses
 	Ledger     Ledger   // nil: nothing was read before, nothing is remembered
-	Boundary   Boundary // nil: nobody looks at what commands leave
+	Boundary   Boundary // nil: nobody looks at files that commands leave
 	Mode       Mode
 	Limits     Limits
 	Subject    facts.Subject // for requests that name none
 	Start      StartBody     // the start record of this process
 	Look       bool          // the gate runs nothing by itself: environments are looked at, as for Check
-	Trial      bool          // a trial answers what policies ask for want of knowledge only
+	Trial      bool          // a trial answers questions that policies ask for want of knowledge only
 	// Programs judges the programs that commands start, where the environment can ask.
 	Programs Starts
 	Once     bool // the gate ends with the first command that it runs: outcome and stop are one write

@@ -269,7 +269,7 @@ var (
 	_ facts.History      = (*fakeLedger)(nil)
 )
 
-// A gate that can only decide looks at the environment, where its runner can tell what is there without making it;
+// A gate that can only decide looks at the environment, where its runner can describe it without making it;
 // one that runs things opens it also to decide.
 func TestLook(t *testing.T) {
 	for name, tc := range map[string]struct {

@@ -30,7 +30,7 @@ func (w work) Run(ctx context.Context, files engine.Files, paths []facts.Path) e
 	return w.run(ctx, files, paths)
 }
 
-// allFiles does whatever it is asked and remembers it.
+// allFiles does everything that it is asked and remembers it.
 type allFiles struct{ log *events }
 
 func (f allFiles) did(what, p string) { f.log.add("%s %s", what, filepath.Base(p)) }
@@ -202,7 +202,7 @@ func TestOperationThatMakesNoSense(t *testing.T) {
 	}
 }
 
-// rehearsal is work that only says what it would do.
+// rehearsal is work that only lists its steps.
 type rehearsal struct{ work }
 
 func (rehearsal) Rehearses() bool { return true }

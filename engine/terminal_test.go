@@ -12,7 +12,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 )
 
-// A terminal is part of what is judged: that somebody types, and the variable that names its kind.
+// A terminal is part of a judged request: that somebody types, and the variable that names its kind.
 func TestTerminalIsJudged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -34,7 +34,7 @@ func TestTerminalIsJudged(t *testing.T) {
 	}
 }
 
-// What makes no sense as a terminal is a request that makes none, and runs nothing.
+// An invalid terminal makes an invalid request, which runs nothing.
 func TestTerminalRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -26,7 +26,7 @@ type Trier interface {
 type Trial interface {
 	Environment
 	// End ends everything in the environment and lists every change: an outer name before those in it, and
-	// a removed one before what replaces it. A removed directory is one change. lost are names in places of
+	// a removed one before its replacement. A removed directory is one change. lost are names in places of
 	// the environment itself, such as /tmp, which are gone afterwards.
 	End() (c Changes, lost []string, err error)
 	// Conflicts lists the changed names that others have changed, too, since the trial began. It is called

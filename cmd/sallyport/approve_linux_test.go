@@ -17,7 +17,7 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
-// pty opens a pseudo terminal: what is written to master, somebody has typed at slave.
+// pty opens a pseudo terminal: bytes written to master arrive at slave as if typed there.
 func pty(t *testing.T) (master, slave *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)

@@ -244,7 +244,7 @@ func (a *app) writeEntries(entries iter.Seq2[audit.Entry, error], f format) erro
 	return nil
 }
 
-// summary says in a few words what an entry is about.
+// summary is the subject of an entry in a few words.
 func summary(e audit.Entry) (effect, what string) {
 	switch e.Kind {
 	case engine.KindDecision:
@@ -295,7 +295,7 @@ func summary(e audit.Entry) (effect, what string) {
 	return "", "process " + e.Writer
 }
 
-// asked is what a request asked for: the text of a command, or the tool and the paths that it touches.
+// asked is the subject of a request: the text of a command, or the tool and the paths that it touches.
 func asked(in *facts.Input) string {
 	if in.Request.Command != "" {
 		return in.Request.Command

@@ -284,7 +284,7 @@ func (a *app) batch(ctx context.Context, f checkFlags) error {
 		if err := writeJSON(out, a.decide(ctx, s, line, err)); err != nil {
 			return fmt.Errorf("write decision: %w", err)
 		}
-		if in.Buffered() == 0 { // whoever feeds line by line waits for each answer
+		if in.Buffered() == 0 { // a caller that sends line by line waits for each answer
 			if err := out.Flush(); err != nil {
 				return fmt.Errorf("write decision: %w", err)
 			}

@@ -45,7 +45,7 @@ func (g gated) program(name string, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	return cmd, out
 }
 
-// outcome is what is on record of the end of the only command.
+// outcome is the recorded end of the only command.
 func (g gated) outcome(t *testing.T) (killed, signal string) {
 	t.Helper()
 	list, records := g.sallyport("audit", "list", "--kind", "outcome", "--format", "json")

@@ -95,7 +95,7 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 	if err != nil {
 		return err
 	}
-	if a.session != "" { // the agent itself is confined, whatever local.sandbox says
+	if a.session != "" { // the agent itself is confined, under any local.sandbox
 		l = l.Confined()
 	}
 	if err := hooks.CheckSession(f.session, a.asker, string(l.Workspace)); err != nil {

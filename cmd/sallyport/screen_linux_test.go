@@ -19,7 +19,7 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
-// sitting is somebody at a terminal who runs sallyport there.
+// sitting is a person at a terminal, with sallyport running there.
 type sitting struct {
 	gated
 	t             *testing.T
@@ -95,7 +95,7 @@ func (s *sitting) screen() string {
 	return s.shown.String()
 }
 
-// last is the end of what the terminal showed.
+// last is the end of the terminal's output.
 func (s *sitting) last() string {
 	shown := s.screen()
 	return shown[max(0, len(shown)-1000):]
@@ -136,7 +136,7 @@ func (s *sitting) ends(code int) {
 	}
 }
 
-// TestOutputWaitsForTheLoan: what a quick command writes is not shown at a terminal that would change it.
+// TestOutputWaitsForTheLoan: output of a quick command is not shown at a terminal that would change it.
 func TestOutputWaitsForTheLoan(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -48,7 +48,7 @@ type signals struct {
 	leave  time.Duration
 }
 
-// catchSignals begins to catch them. What whoever started us has us ignore, as nohup does, stays ignored.
+// catchSignals begins to catch them. A signal that was ignored at the start, as under nohup, stays ignored.
 // That the reader of our output went away (SIGPIPE) is one more: to die of it would leave no outcome on
 // record.
 func catchSignals(ctx context.Context, leave time.Duration) *signals {

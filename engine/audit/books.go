@@ -73,7 +73,7 @@ func (v *verifier) unaskedFor(decision string) {
 	v.here("an outcome without a decision that allows it: " + decision)
 }
 
-// prune takes what a prune record says of files that are gone.
+// prune takes the statements of a prune record about files that are gone.
 func (v *verifier) prune(line []byte) {
 	var b pruneBody
 	if bodyOf(line, &b) != nil {
@@ -144,7 +144,7 @@ func toolOf(line []byte) (tool []byte, ok bool) {
 	return tool, ok
 }
 
-// runs says what a decision record leads to. Denials and plain permissions are recognized by their fixed
+// runs is the consequence of a decision record. Denials and plain permissions are recognized by their fixed
 // places, because a log has many records and encoding/json is slow; everything else is read properly. No
 // text in a record can look like the marks, because quotes in it are escaped.
 func runs(line []byte) int {

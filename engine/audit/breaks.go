@@ -119,8 +119,8 @@ func cutsIn(fsys fileSystem, dir string) (cuts []Break, err error) {
 }
 
 // AcceptBreaks puts on record that an operator knows of the breaks with these ids, and goes on behind one at which Open
-// refuses the log: what cannot be linked is moved to torn/. An id that Breaks does not return is an error, and then
-// nothing is changed.
+// refuses the log: records that cannot be linked are moved to torn/. An id that Breaks does not return is an
+// error, and then nothing is changed.
 func AcceptBreaks(o Options, ids []string, by, why string) error {
 	if strings.TrimSpace(by) == "" || strings.TrimSpace(why) == "" {
 		return errors.New("accept breaks of the audit log: missing the name of the person, or the reason")

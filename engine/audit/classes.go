@@ -92,7 +92,7 @@ func (p *fields) grow(step string) *fields {
 	return kid
 }
 
-// at is what the tree has of a member or, with "*", of an element. It is nil for nothing.
+// at is the tree's node for a member or, with "*", for an element. It is nil for nothing.
 func (p *fields) at(step string) *fields {
 	if p == nil {
 		return nil

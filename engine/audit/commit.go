@@ -84,7 +84,7 @@ func (s standing) Unwrap() error { return s.error }
 // lastWaits is how many times longer than others a record of a past event waits for the lock.
 const lastWaits = 30
 
-// writeLast writes the outcomes of what already ran into the space that was set aside for them.
+// writeLast writes the outcomes of finished commands into the space that was set aside for them.
 func (l *Log) writeLast(batch []*request) error {
 	if err := l.freeReserve(); err != nil {
 		return err
@@ -101,7 +101,7 @@ func answer(batch []*request, err error) {
 	}
 }
 
-// split tells the records that may use the reserve, because what they speak of has happened, from
+// split tells the records that may use the reserve, because their events have happened, from
 // those without which nothing happens.
 func split(batch []*request) (last, others []*request) {
 	for _, r := range batch {
@@ -144,7 +144,7 @@ func (l *Log) drop() error {
 	return err
 }
 
-// inPlace notices a file that was deleted, moved or replaced while it was open: what is written to
+// inPlace notices a file that was deleted, moved or replaced while it was open: data written to
 // it would be seen by nobody.
 func (l *Log) inPlace() error {
 	name := segmentName(l.st.segment)
@@ -168,7 +168,7 @@ func (l *Log) inPlace() error {
 }
 
 // write appends a batch and makes it durable. Any error poisons the file: it is cut back to the
-// last good record and closed, because after a failed sync nobody knows what is on the disk, and a
+// last good record and closed, because after a failed sync the contents of the disk are unknown, and a
 // second sync on the same descriptor would say that all is well.
 func (l *Log) write(batch []*request, checkpoint bool) error {
 	size := int64(0)
@@ -364,7 +364,7 @@ func (l *Log) setAnchor(msg []byte) error {
 	return err
 }
 
-// orphanWrite is what a failed write may have left in a file that could not be cut back.
+// orphanWrite is the possible remainder of a failed write in a file that could not be cut back.
 type orphanWrite struct {
 	segment int
 	off     int64
@@ -426,7 +426,7 @@ func (l *Log) holdsLast(f file) error {
 		What: "the record is not the one that was written"}
 }
 
-// removeOrphan cuts off what a failed write left behind. Its pages may never have reached the disk
+// removeOrphan cuts off the remainder of a failed write. Its pages may never have reached the disk
 // although they can be read, so no record may be linked to it. What another process has since
 // linked to it stays.
 func (l *Log) removeOrphan() error {
@@ -502,7 +502,7 @@ func (l *Log) makeReserve(name string) error {
 	return f.Close()
 }
 
-// freeReserve gives the space back, for records of what has already happened.
+// freeReserve gives the space back, for records of past events.
 func (l *Log) freeReserve() error {
 	f, err := openChecked(l.o.fs, l.path(reserveName), os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -576,7 +576,7 @@ func (l *Log) clearFull() {
 	_ = l.writeRefused(l.refused, 0) // a second record of the same refusals does no harm
 }
 
-// loadRefused reads what an earlier process kept of refusals. What cannot be read is lost: it proves nothing.
+// loadRefused reads the refusals that an earlier process kept. An unreadable one is lost: it proves nothing.
 func (l *Log) loadRefused() {
 	text, err := readAll(l.o.fs, l.path(refusedName), refusedSize)
 	if err != nil || json.Unmarshal(text, &l.refused) != nil {

@@ -181,7 +181,7 @@ type head struct {
 	kind     string
 	decision []byte
 	writer   []byte
-	body     []byte // what follows the writer, up to prev
+	body     []byte // the members after the writer, up to prev
 	prev     tlog.Hash
 }
 

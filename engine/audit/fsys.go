@@ -38,7 +38,7 @@ type file interface {
 	Unlock() error
 }
 
-// info is what the log needs to know of a file. ID and Nlink are zero where the platform does not tell.
+// info has the properties of a file that the log needs. ID and Nlink are zero where the platform does not tell.
 type info struct {
 	Size  int64
 	Mode  fs.FileMode
@@ -153,7 +153,7 @@ func looseParents(fsys fileSystem, dir string) (loose []string) {
 	return nil
 }
 
-// checkFile refuses what cannot be a file of ours.
+// checkFile refuses a file that cannot be one of ours.
 func checkFile(name string, fi info) error {
 	switch {
 	case !fi.Mode.IsRegular():
@@ -179,7 +179,7 @@ func makeDir(fsys fileSystem, dir string) error {
 	return checkDir(fsys, dir)
 }
 
-// openChecked opens a file of the log and refuses one that is not what the log made.
+// openChecked opens a file of the log and refuses one that the log did not make.
 func openChecked(fsys fileSystem, name string, flag int) (file, error) {
 	f, err := fsys.OpenFile(name, flag, 0o600)
 	if err != nil {

@@ -35,8 +35,8 @@ func syncDir(name string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// lock waits in two queues, of which the kernel serves each in order: whoever has just freed the log stands at the
-// end of the first, and so passes no waiting process. Without wait it takes the
+// lock waits in two queues, of which the kernel serves each in order: the process that has just freed the log
+// stands at the end of the first, and so passes no waiting process. Without wait it takes the
 // log only if nobody has it or waits for it.
 func lock(f *os.File, wait bool) error {
 	if !wait {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// maxLine is more than any record of ours: what is longer is not read into memory whole.
+// maxLine is more than any record of ours: a longer line is not read into memory whole.
 const maxLine = 16 << 20
 
 // lineReader reads the lines of a part of a file with a bounded buffer.
@@ -21,7 +21,7 @@ type lineReader struct {
 	r        io.ReaderAt
 	off, end int64 // the next byte to read from r, and where to stop
 	buf      []byte
-	lo, hi   int // what was read and not yet returned; buf[lo-1] may be overwritten
+	lo, hi   int // bytes that were read and not yet returned; buf[lo-1] may be overwritten
 	start    int // where the last line begins in buf
 }
 
@@ -84,7 +84,7 @@ func (l *lineReader) leaf(line []byte) tlog.Hash {
 }
 
 // clean says whether a line has only bytes that appendLine can write. It is far cheaper than
-// parsing JSON and catches what a torn write leaves: zeros.
+// parsing JSON and catches the zeros of a torn write.
 func clean(line []byte) bool {
 	i := 0
 	for ; i+8 <= len(line); i += 8 {

@@ -118,7 +118,7 @@ func (l *Log) findStart(segments []int) error {
 	return nil
 }
 
-// catchUp reads what other processes, or a process that died, have added.
+// catchUp reads the records that other processes, or a process that died, have added.
 func (l *Log) catchUp() error {
 	for {
 		_, err := l.o.fs.Lstat(l.path(segmentName(l.st.segment + 1)))
@@ -183,7 +183,7 @@ func (l *Log) ingest(size int64, more bool) error {
 	}
 }
 
-// accept moves past a line that continues the log and says what is wrong with one that does not.
+// accept moves past a line that continues the log and says why another does not.
 func (l *Log) accept(r *lineReader, line []byte, whole bool) string {
 	if !whole {
 		return "a record without its end"

@@ -53,7 +53,7 @@ type Log struct {
 	recentSize int         // bytes of recent
 	anchor     Checkpoint  // newest note on disk; zero size for none
 	kept       bool        // the file for refusals is there
-	refused    fullBody    // what found no space since the last decision that did
+	refused    fullBody    // records without space since the last decision that had some
 	stopped    bool        // the last batch ended with a stop record and its checkpoint
 	passing    bool        // Open goes on behind a break: see passes
 	rekeyed    bool        // the signing key was lost: earlier checkpoints cannot be checked
@@ -78,7 +78,7 @@ func (r *request) size() int {
 	return n
 }
 
-// past reports whether the request speaks of what has happened already.
+// past reports whether the request speaks of an event that has happened already.
 func (r *request) past() bool { return r.has(engine.KindOutcome, engine.KindStop) }
 
 // has reports whether a record is of one of the kinds.
@@ -189,7 +189,7 @@ func (l *Log) Redacted(r engine.Record) ([]byte, error) {
 	return append([]byte{'{'}, append(bytes.TrimPrefix(p.body, []byte{','}), '}')...), nil
 }
 
-// Close writes what is queued and a last checkpoint, and frees the files.
+// Close writes the queued records and a last checkpoint, and frees the files.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	first := !l.closed

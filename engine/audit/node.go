@@ -14,7 +14,7 @@ import (
 )
 
 // node is a JSON value between marshalling and writing: the form in which secrets are replaced and
-// what is too long is cut. Strings are decoded; numbers and literals keep their bytes.
+// a text that is too long is cut. Strings are decoded; numbers and literals keep their bytes.
 type node struct {
 	kind byte   // 's' string, 'o' object, 'a' array, 'r' number or literal
 	key  string // of a member of an object
@@ -261,9 +261,9 @@ func (n *node) appendFields(b []byte) []byte {
 	return b
 }
 
-// appendString quotes s. Besides what JSON demands it escapes control and format characters of
+// appendString quotes s. Beyond the demands of JSON it escapes control and format characters of
 // Unicode, so that neither a terminal nor a tool that knows other line ends can be led astray by
-// text that an agent chose. What is not UTF-8 becomes U+FFFD.
+// text that an agent chose. Invalid UTF-8 becomes U+FFFD.
 func appendString(b []byte, s string) []byte {
 	const digits = "0123456789abcdef"
 	b = append(b, '"')
@@ -308,14 +308,14 @@ type limits struct {
 	items int // elements of an array that are kept
 }
 
-// cutNote says in a record what was cut where, so that a replay knows that it has not all.
+// cutNote names the cut parts of a record and their places, so that a replay knows that it has not all.
 type cutNote struct {
 	At    string `json:"at"`              // JSON pointer
 	Bytes int    `json:"bytes,omitempty"` // of the whole string
 	Items int    `json:"items,omitempty"` // of the whole array
 }
 
-// cut shortens what exceeds l. A string keeps its head, its length and its hash.
+// cut shortens a node that exceeds l. A string keeps its head, its length and its hash.
 func (n *node) cut(at []byte, l limits, notes []cutNote) []cutNote {
 	switch n.kind {
 	case 's':

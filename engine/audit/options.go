@@ -18,7 +18,7 @@ type Options struct {
 	// Host, Agent and Version are kept in the first record of each segment. Host defaults to the
 	// name of the machine.
 	Host, Agent, Version string
-	// Redact is what the operator adds to the built-in secret detectors.
+	// Redact has the operator's additions to the built-in secret detectors.
 	Redact redact.Extra
 	// Clock gives the time of records that carry none; default time.Now.
 	Clock func() time.Time
@@ -88,7 +88,7 @@ func orDefault[T int | int64 | time.Duration](v, def T) T {
 	return v
 }
 
-// Readiness is what can be said about a log before it is opened.
+// Readiness is the state of a log before it is opened.
 type Readiness struct {
 	New   bool  // there is nothing of a log yet: the first record makes it
 	Needs int64 // bytes that must be free for the next command: the reserve, where it is not yet set aside, and some records

@@ -21,7 +21,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 )
 
-// prunedFile is what the log keeps of a file that was pruned: the first line of its .hashes file, behind
+// prunedFile is the log's remainder of a file that was pruned: the first line of its .hashes file, behind
 // which the leaf hash of each record stands, 32 bytes each. A prune record has the same.
 type prunedFile struct {
 	Segment int       `json:"segment"`
@@ -106,7 +106,7 @@ func hashesOfFile(f file) (text []byte, p prunedFile, err error) {
 	return text, p, nil
 }
 
-// Pruned says what Prune removed.
+// Pruned lists the files that Prune removed.
 type Pruned struct {
 	Files   int   `json:"files"`
 	Records int64 `json:"records"`
@@ -115,8 +115,8 @@ type Pruned struct {
 
 // Prune removes the oldest files of the log in o.Dir whose records are all from before a time, and leaves
 // their hashes, so that the rest verifies, and has proofs, as before. It never removes the newest file. A
-// record says who pruned what; it is signed before anything is removed. A log that does not verify is not
-// pruned.
+// record names the files and the user that pruned them; it is signed before anything is removed. A log
+// that does not verify is not pruned.
 func Prune(o Options, before time.Time, by string) (Pruned, error) {
 	var done Pruned
 	if err := o.complete(); err != nil {
@@ -182,7 +182,7 @@ func (l *Log) remove(files []prunedFile) (done Pruned, err error) {
 	return done, nil
 }
 
-// condense writes the hashes of the files that are old enough, and returns what the prune record says, and
+// condense writes the hashes of the files that are old enough, and returns the text of the prune record, and
 // the files that are new in it.
 func (l *Log) condense(before time.Time) (body pruneBody, fresh []prunedFile, err error) {
 	old, err := prunedIn(l.o.fs, l.o.Dir)

@@ -100,7 +100,7 @@ func entryOf(line []byte) (Entry, error) {
 	return Entry{Seq: h.seq, Time: t, Kind: engine.Kind(h.kind), DecisionID: string(h.decision), Writer: string(h.writer), Raw: bytes.Clone(line)}, nil
 }
 
-// match says whether e is wanted. Bodies are parsed only where the filter asks for what is in them.
+// match says whether e is wanted. Bodies are parsed only where the filter asks for their contents.
 func (f Filter) match(e Entry) bool {
 	switch {
 	case !f.Since.IsZero() && e.Time.Before(f.Since),
@@ -257,7 +257,7 @@ func readPart(file file, name string, off, size int64, f Filter, yield func(Entr
 // followPause is how often Follow looks for new records.
 const followPause = 200 * time.Millisecond
 
-// Follow returns what Read does and then every new entry that f selects, until ctx is done.
+// Follow returns the entries of Read and then every new entry that f selects, until ctx is done.
 func Follow(ctx context.Context, dir string, f Filter) iter.Seq2[Entry, error] {
 	return follow(ctx, dir, f, func() {
 		select {
@@ -295,7 +295,7 @@ func follow(ctx context.Context, dir string, f Filter, pause func()) iter.Seq2[E
 }
 
 // newest returns the number of the newest file, at whose start Follow goes on. It is asked for
-// before the old entries are read; what is then read twice is dropped by its number.
+// before the old entries are read; an entry that is then read twice is dropped by its number.
 func newest(dir string) (int, error) {
 	segments, err := segmentsIn(osFS{}, dir)
 	if err != nil && !errors.Is(err, ErrTampered) {
@@ -307,7 +307,7 @@ func newest(dir string) (int, error) {
 	return segments[len(segments)-1], nil
 }
 
-// followOn yields what was added to the files from a place on.
+// followOn yields the entries that were added to the files from a place on.
 func followOn(dir string, segment int, off int64, f Filter, yield func(Entry, error) bool) (int, int64, bool) {
 	for {
 		_, err := osFS{}.Lstat(filepath.Join(dir, segmentName(segment+1)))

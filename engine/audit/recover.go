@@ -80,7 +80,7 @@ func (l *Log) moveAway(segment int, why error) error {
 }
 
 // cutTail moves the bytes from the end of the log to size to torn/ and cuts them off. Without a break that explains them
-// they are what a crash left of a record.
+// they are the remainder of a record after a crash.
 func (l *Log) cutTail(size int64, why error) error {
 	name := segmentName(l.st.segment)
 	b := recoveryBody{File: name, Offset: l.st.off, Bytes: size - l.st.off}

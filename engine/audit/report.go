@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Report is what Verify found. It marshals to JSON and prints for people.
+// Report is the result of Verify. It marshals to JSON and prints for people.
 type Report struct {
 	Dir      string `json:"dir"`
 	OK       bool   `json:"ok"` // no problems; read Torn, Orphans and Breaks as well
@@ -26,7 +26,7 @@ type Report struct {
 	KeyFromLog  bool     `json:"key_from_log"` // no public key was given: the one beside the log was used
 	KeyGiven    bool     `json:"key_given"`
 	Recoveries  int64    `json:"recoveries"`
-	Breaks      []Break  `json:"breaks"`    // where the log says that it does not go on from what was before
+	Breaks      []Break  `json:"breaks"`    // where the log says that it does not continue the records before
 	Backwards   int64    `json:"backwards"` // records that are older than the one before: the clock was set back, or processes disagree about the time
 	Unproved    []string `json:"unproved"`  // comparisons that were not made: these parts may be wrong in a log that is OK
 	Torn        int64    `json:"torn"`      // bytes of an incomplete last record, which the next writer moves away
@@ -76,7 +76,7 @@ func (o Outside) line(last string) string {
 	return o.Target + ": " + text
 }
 
-// Break is a place where the log does not go on from what was before. One that nobody accepted is a problem.
+// Break is a place where the log does not continue the records before. One that nobody accepted is a problem.
 type Break struct {
 	ID       string `json:"id"`   // by which an operator accepts it
 	Seq      int64  `json:"seq"`  // of the record that says so; -1 for none
@@ -101,7 +101,7 @@ func (b Break) String() string {
 	return fmt.Sprintf("a break, accepted by %s: %s", b.By, b.Reason)
 }
 
-// Problem is a place where the log is not what was written.
+// Problem is a place where the log is not as it was written.
 type Problem struct {
 	File string `json:"file"` // "" for the log as a whole
 	Line int    `json:"line"` // from 1; 0 for the file as a whole

@@ -97,7 +97,7 @@ type recoveryBody struct {
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"` // of the bytes that were moved away
 	Saved  string `json:"saved"`  // where to, below the audit directory; "" for nothing
-	Break  bool   `json:"break"`  // more than a torn tail: the log does not go on from what was before
+	Break  bool   `json:"break"`  // more than a torn tail: the log does not continue the records before
 	// Accepted says that an operator told sallyport to go on after the break.
 	Accepted bool   `json:"accepted"`
 	Reason   string `json:"reason"`

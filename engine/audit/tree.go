@@ -80,7 +80,7 @@ func treeOf(size int64, hexes []string) (tree, error) {
 	return t, nil
 }
 
-// Checkpoint is what a signed note says: the first Size records of a log have this Root.
+// Checkpoint is the statement of a signed note: the first Size records of a log have this Root.
 type Checkpoint struct {
 	Origin string // name of the log and of its key
 	Size   int64

@@ -16,7 +16,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 )
 
-// VerifyOptions say what a log is held against.
+// VerifyOptions are the references that a log is compared with.
 type VerifyOptions struct {
 	// Checkpoint is a signed note that was kept elsewhere; nil for none. Only such a note shows
 	// that a log was rewritten as a whole by somebody who has its key.
@@ -26,7 +26,7 @@ type VerifyOptions struct {
 	// PublicKey is one or more verifier keys, one a line; "" for the one beside the log, which
 	// proves less, because a user with write access to the log may exchange it too.
 	PublicKey string
-	// AllowPruned accepts that the oldest files are gone. What was in them is not verified.
+	// AllowPruned accepts that the oldest files are gone. Their contents are not verified.
 	AllowPruned bool
 }
 
@@ -42,7 +42,7 @@ const maxProblems = 100
 
 // Verify reads the whole log in dir and checks every link, every checkpoint and the order of
 // decisions and outcomes. It needs memory for the decisions that are open at one time, not for the
-// log. An error says that the log could not be read; what is wrong with it stands in the report.
+// log. An error says that the log could not be read; its problems stand in the report.
 func Verify(dir string, o VerifyOptions) (Report, error) { return verify(osFS{}, dir, o) }
 
 func verify(fsys fileSystem, dir string, o VerifyOptions) (Report, error) {
@@ -165,7 +165,7 @@ func (v *verifier) segment(s segmentPart, last bool) error {
 	return v.checkTail(f, name)
 }
 
-// check judges one whole line and moves past it, broken or not, so that what follows a break is
+// check judges one whole line and moves past it, broken or not, so that the part after a break is
 // still looked at.
 func (v *verifier) check(r *lineReader, line []byte) {
 	h, ok := parseHead(line)
@@ -267,7 +267,7 @@ func (v *verifier) compare(a anchor) {
 	v.covered = max(v.covered, a.Size)
 }
 
-// checkTail parses what follows the last checkpoint of a file. Only there is a record that no
+// checkTail parses the lines after the last checkpoint of a file. Only there is a record that no
 // hash covers, so only there it can be damaged and still be linked.
 func (v *verifier) checkTail(f file, name string) error {
 	for _, t := range v.tail {

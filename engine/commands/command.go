@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Command is what all rows of a command say of its options and of what it runs.
+// Command joins all rows of a command: its options, and the commands and programs that it runs.
 type Command struct {
 	Runs     *Runs     // nil where it runs nothing else
 	Packages *Packages // nil where it handles none
@@ -19,7 +19,7 @@ type Command struct {
 	options  map[string]Option // by a name with its dashes
 }
 
-// Command returns what the rows of a name say, nil where there are none. A row that cannot be read counts as
+// Command returns the joined rows of a name, nil where there are none. A row that cannot be read counts as
 // none.
 func (t *Table) Command(name string) *Command {
 	rows := t.Find(name)
@@ -61,7 +61,7 @@ func (t *Table) Command(name string) *Command {
 	return c
 }
 
-// Find returns an option by its name, or by what is left of a long name that is shortened. Of several that a
+// Find returns an option by its name, or by the beginning of a long name that is shortened. Of several that a
 // shortened name may mean, one that takes a value counts.
 func (c *Command) Find(name string) (full string, o Option, ok bool) {
 	if o, ok := c.options[name]; ok {

@@ -1,5 +1,5 @@
-// Package commands is the table of what programs do with their words: which options take a value, what an
-// operand is, what follows from an option. It is data, one YAML file a family of commands below table/,
+// Package commands is the table of programs and their words: which options take a value, the meaning of an
+// operand, the effect of an option. It is data, one YAML file a family of commands below table/,
 // checked by schema.json. The package finds and reads rows; it does not know the meaning of an effect or a
 // flag, and it judges nothing.
 //
@@ -20,7 +20,7 @@ import (
 //go:embed schema.json
 var Schema []byte
 
-// Row is what the table says of a command or of a subcommand. What a command always does, its subcommands do,
+// Row is the table's entry of a command or of a subcommand. All that a command always does, its subcommands do,
 // too.
 type Row struct {
 	// The row of another name holds; nothing else stands here.
@@ -31,9 +31,9 @@ type Row struct {
 	// Kind of the last operand where there are two or more.
 	Last    string            `yaml:"last,omitempty"`
 	Style   string            `yaml:"style,omitempty"`   // a word of Styles; "" for GNU's
-	Hook    string            `yaml:"hook,omitempty"`    // a Go function for what no row can say
+	Hook    string            `yaml:"hook,omitempty"`    // a Go function for facts that no row can state
 	Options map[string]Option `yaml:"options,omitempty"` // by names: "-f, --force"
-	Runs    *Runs             `yaml:"runs,omitempty"`    // what it runs; nil for nothing
+	Runs    *Runs             `yaml:"runs,omitempty"`    // the commands and programs in its words; nil for none
 	// It prints its words and its input, changed or not, and nothing else.
 	Filter bool `yaml:"filter,omitempty"`
 	// It reaches its hosts by ssh, with the user's settings.
@@ -54,7 +54,7 @@ type Row struct {
 	Subcommands map[string]Row `yaml:"subcommands,omitempty"`
 }
 
-// Option is what the table says of an option.
+// Option is the table's entry of an option.
 type Option struct {
 	Value    string `yaml:"value,omitempty"`    // kind of its value, in the same word or the next one
 	Attached string `yaml:"attached,omitempty"` // kind of its value, which only stands in the same word
@@ -63,7 +63,7 @@ type Option struct {
 	Ends     bool   `yaml:"ends,omitempty"`     // the words behind belong to another program
 }
 
-// Runs says what a command runs: another command among its words, or program text of a language.
+// Runs describes the program that a command runs: another command among its words, or program text of a language.
 type Runs struct {
 	// The words behind its options; every other field but language implies it.
 	Command bool `yaml:"command,omitempty"`
@@ -88,7 +88,7 @@ type Runs struct {
 	Away       bool `yaml:"away,omitempty"`
 	Background bool `yaml:"background,omitempty"` // the command goes on after the caller
 
-	Language string `yaml:"language,omitempty"` // what an interpreter runs
+	Language string `yaml:"language,omitempty"` // of an interpreter's programs
 	Shell    bool   `yaml:"shell,omitempty"`    // the language is that of a shell
 	Verb     bool   `yaml:"verb,omitempty"`     // a verb stands first: deno run, bun run
 	Input    bool   `yaml:"input,omitempty"`    // without a program it reads standard input
@@ -151,7 +151,7 @@ var Styles = map[string]string{
 	"everywhere":  "as GNU's; the command's own options stand behind a subcommand, too",
 }
 
-// Kinds are the words with which a kind begins: what an operand or a value is.
+// Kinds are the words with which the kind of an operand or of a value begins.
 var Kinds = map[string]string{
 	"text":       "neither a path nor a host",
 	"number":     "a number or a size",

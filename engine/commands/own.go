@@ -13,7 +13,7 @@ var exempting = []string{"dry_run", "interactive", "moves", "lists_names", "in_p
 
 // With returns a table that has rows besides those of t. A name that t does not have may say anything. Of a
 // command that t has, a row may add effects and flags, new subcommands and new options without a value; it
-// may neither say again what the table says nor give it a flag with which a rule is silent.
+// may neither repeat the table nor give it a flag with which a rule is silent.
 func (t *Table) With(rows map[string]Row) (*Table, error) {
 	out := &Table{builtin: t.builtin, added: maps.Clone(t.added)}
 	if out.added == nil {

@@ -65,7 +65,7 @@ func split(text, indent string) ([]section, error) {
 	return list, nil
 }
 
-// node reads what stands in a section.
+// node reads the contents of a section.
 func (s section) node(indent string) (node, error) {
 	if s.rest != "" {
 		n, left := flow(s.rest)

@@ -7,7 +7,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts/term"
 )
 
-// Ask is what the gate knows about a request before anything is read. Every text in it may
+// Ask is the gate's knowledge of a request before anything is read. Every text in it may
 // come from an agent; nothing in it is trusted, and nothing in it is looked up again.
 type Ask struct {
 	// Request carries the id, the time, the tool, the command text, the timeout and whether it
@@ -20,7 +20,7 @@ type Ask struct {
 	// Env is the whole environment of the child process. Its names become Request.Env, its
 	// values are known to the reading of the text and appear nowhere else.
 	Env map[string]string
-	// Touches is what a file tool would do. A request with touches and no command text is
+	// Touches are the accesses of a file tool. A request with touches and no command text is
 	// about these alone.
 	Touches []Touch
 	// Alone leaves script files unread.
@@ -40,7 +40,7 @@ type Ways struct {
 // MCPTool begins the tool of a request for a tool of another MCP server: "mcp_tool:github/create_issue".
 const MCPTool = "mcp_tool:"
 
-// ReadTouches reads what a file tool asks for in the notation of cases and of the examples of rules:
+// ReadTouches reads the accesses of a file tool in the notation of cases and of the examples of rules:
 //
 //	copy_file: read a.txt, write out/a.txt
 //	delete_file: delete* build

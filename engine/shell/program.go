@@ -12,7 +12,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
-// RedirectMode says what a redirect does with its target.
+// RedirectMode is the access of a redirect to its target.
 type RedirectMode uint8
 
 const (
@@ -63,7 +63,7 @@ type Code struct {
 	Language  string     // "bash", "sh", "python", "perl", "ruby", "node", "php", "awk", "lua", …; "" with CodeNone
 	From      CodeFrom   // where the program comes from
 	File      value.Word // the script file with CodeFile
-	Static    bool       // the program's text was known and was looked through; what it runs is in Program.Commands
+	Static    bool       // the program's text was known and was looked through; its commands are in Program.Commands
 	Truncated bool       // part of the program was not looked through: too long, too deep or not readable
 }
 
@@ -87,7 +87,7 @@ type Command struct {
 	Assigns    []value.Assign // assignments for this command, or made by it
 	Handed     []value.Assign // variables of Steering that the text set or removed before, and that it gets
 	Redirects  []Redirect     // its own and those of enclosing compound commands
-	Via        []string       // what carries it, outermost first: "sudo", "bash -c", "xargs", "find -exec", "heredoc", "python -c", "script ./x.sh"
+	Via        []string       // its carriers, outermost first: "sudo", "bash -c", "xargs", "find -exec", "heredoc", "python -c", "script ./x.sh"
 	Elevated   bool           // under sudo, su, doas, pkexec, run0, …
 	Script     string         // the script file in which it stands; "" when it stands in the text that was asked for
 	Pipeline   Pipeline
@@ -113,7 +113,7 @@ type Limits struct {
 	Steps    int // words expanded and nodes visited, over all; default 200000
 }
 
-// Options is what Parse may know about the place where the text would run. The zero value knows nothing.
+// Options are the facts that Parse may know about the place where the text would run. The zero value knows nothing.
 type Options struct {
 	Dir    string            // absolute working directory
 	Env    map[string]string // variables of the child process
@@ -130,7 +130,7 @@ type Options struct {
 	Table *commands.Table
 }
 
-// Program is what a text would do.
+// Program is the effect of a text.
 type Program struct {
 	Commands  []Command       // in the order of appearance, nested ones after their carrier
 	Certainty value.Certainty // the lowest certainty of Commands; Unknown after an error or a spent budget
@@ -158,7 +158,7 @@ type Error struct {
 	Detail string
 }
 
-// Error says what is wrong and where.
+// Error is a problem of a text and its place.
 func (e *Error) Error() string {
 	s := "parse command: " + string(e.Kind)
 	if e.Detail != "" {

@@ -51,7 +51,7 @@ type build struct {
 	globstar bool                // ** may stand for directories at any depth, and for none
 	inputs   [][]int             // of each command, directly or through others
 	written  map[string]bool     // real paths that earlier commands of the text write
-	moved    []disk.Renamed      // what earlier commands of the text moved
+	moved    []disk.Renamed      // files that earlier commands of the text moved
 	fetched  map[string]bool     // of these, the ones whose content comes from the network
 	carried  map[string][]string // the operator's labels of files that earlier commands of the text write
 	repos    *repo.Finder

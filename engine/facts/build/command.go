@@ -177,7 +177,7 @@ func (w *build) paths(i int, c *call.Call) {
 		}
 	}
 	for _, s := range made {
-		w.note(i, c, s) // not before: a command does not see what it is about to write
+		w.note(i, c, s) // not before: a command does not see its own coming writes
 	}
 	if len(w.Layout.Labels) > 0 {
 		w.in.Commands[i].Flags = c.Flags.List(term.FlagNames)

@@ -23,7 +23,7 @@ const maxSources = 64
 // entries adds the accesses to entries that carriers and other commands listed.
 func (w *build) entries(i int, c *call.Call) {
 	if c.Cmd.Name == "rmdir" {
-		return // it takes only what is empty
+		return // it takes only empty ones
 	}
 	reached := map[int]bool{}
 	for _, t := range slices.Clone(c.Touches) {
@@ -242,7 +242,7 @@ func closure(cmds []shell.Command) [][]int {
 	return out
 }
 
-// code says what program a command interprets and where that comes from.
+// code describes the program that a command interprets, and its origin.
 func (w *build) code(cmd *shell.Command, c *call.Call, inputs []int) facts.Code {
 	k := cmd.Code
 	code := facts.Code{Language: k.Language, From: string(k.From), Resolved: k.Static && !k.Truncated}
@@ -268,7 +268,7 @@ func (w *build) origin(cmd *shell.Command, c *call.Call, inputs []int) string {
 	case shell.CodeFile:
 		sources = w.reaching(cmd.Code.File)
 	case shell.CodeArgument:
-		// What flows into the program is its data. Its text is among its words.
+		// The program's input is its data. Its text is among its words.
 		sources = nil
 		for _, word := range cmd.Words {
 			sources = append(sources, w.reaching(word)...)
@@ -349,7 +349,7 @@ func readsFrom(cmd *shell.Command) bool {
 	return slices.ContainsFunc(cmd.Redirects, func(r shell.Redirect) bool { return r.Mode == shell.RedirectRead && r.FD == 0 })
 }
 
-// downloads marks a command that executes, by whatever way, a file that came from the network.
+// downloads marks a command that executes, in any way, a file that came from the network.
 func (w *build) downloads(i int, c *call.Call) {
 	for _, p := range w.in.Commands[i].Paths {
 		path := &w.in.Paths[p]

@@ -12,7 +12,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
-// Bounds of what is read of ssh_config(5) files.
+// Bounds of reading ssh_config(5) files.
 const (
 	sshConfigBytes = 1 << 18
 	sshConfigFiles = 32 // with those that they include

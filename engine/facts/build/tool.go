@@ -29,7 +29,7 @@ func (w *build) tool(t facts.Touch) {
 	}, -1)
 }
 
-// toolWord is the absolute path of a touch. What cannot be the name of a file, or cannot be told in an
+// toolWord is the absolute path of a touch. A text that cannot be the name of a file, or cannot be told in an
 // input, is a place that is not known.
 func (w *build) toolWord(t facts.Touch) value.Word {
 	p := t.Path

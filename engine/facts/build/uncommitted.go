@@ -85,7 +85,7 @@ func (w *build) loses(s *spot, t call.Touch) loss {
 		}) && whole
 	}
 	if !whole {
-		l.unread.Count++ // what was not looked at counts as unread
+		l.unread.Count++ // a file that was not looked at counts as unread
 		if l.versions.State != "none" {
 			l.note("unknown")
 			l.versions.Count++

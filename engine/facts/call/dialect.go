@@ -10,9 +10,9 @@ import (
 // dialect is a language of lines that makes a program read and write files: that of an editor, or of the
 // shell of a database. Names are given as in the manuals: "w[rite]" is w, wr, and so on.
 type dialect struct {
-	lead   string // what stands in front of a command; "" for an address
-	ends   string // what ends a command besides the end of a line
-	pipe   string // what stands before a program in place of a file
+	lead   string // the text in front of a command; "" for an address
+	ends   string // characters that end a command besides the end of a line
+	pipe   string // the text before a program in place of a file
 	insert string // commands whose text follows, up to a line with a dot
 
 	writes, reads, edits, executes string // by what they do with their last word
@@ -55,7 +55,7 @@ var dialects = map[string]*dialect{
 	"psql": psqlDialect, "pgcli": psqlDialect, "mysql": mysqlDialect, "mariadb": mysqlDialect,
 }
 
-// told does what lines of the program's own language say.
+// told follows lines of the program's own language.
 func (c *Call) told(text string) {
 	d := dialects[c.Cmd.Name]
 	if d == nil {
@@ -90,7 +90,7 @@ func (d *dialect) split(line string) []string {
 	return strings.Split(line, d.ends)
 }
 
-// line does what one command says and reports whether text follows that is to be inserted.
+// line follows one command and reports whether text follows that is to be inserted.
 func (c *Call) line(d *dialect, text string) bool {
 	for _, name := range strings.Fields(d.calls) {
 		if strings.Contains(text, name) {
@@ -159,7 +159,7 @@ func (c *Call) lineFile(d *dialect, a term.Access, rest string) {
 	}
 }
 
-// address skips what stands before a command of an editor: line numbers, marks, patterns.
+// address skips the text before a command of an editor: line numbers, marks, patterns.
 func address(text string) string {
 	for text = strings.TrimLeft(text, ": \t"); text != ""; {
 		switch b := text[0]; {
@@ -209,7 +209,7 @@ func named(list, name string) bool {
 	return false
 }
 
-// tells gives the program the texts of its own language: those of options and operands, and what flows in.
+// tells gives the program the texts of its own language: those of options and operands, and its input.
 func (c *Call) tells(options string) {
 	for _, o := range c.Options {
 		if o.Given && strings.Contains(options, " "+o.Name+" ") {
@@ -255,7 +255,7 @@ type sedReader struct {
 	runs bool   // the command runs a program
 	file string // the file that the command names
 
-	access term.Access // what it does with that
+	access term.Access // the access to that
 }
 
 // next reads one command and reports whether there was one.
@@ -287,7 +287,7 @@ func (s *sedReader) next() bool {
 	return true
 }
 
-// address skips what stands in front of a command: numbers, $, /patterns/ and what joins them.
+// address skips the text in front of a command: numbers, $, /patterns/ and their separators.
 func (s *sedReader) address() {
 	for s.text != "" {
 		switch b := s.text[0]; {
@@ -328,7 +328,7 @@ func (s *sedReader) substitute(flags bool) {
 	}
 }
 
-// upTo skips what stands before an unescaped delimiter, and the delimiter.
+// upTo skips the text before an unescaped delimiter, and the delimiter.
 func (s *sedReader) upTo(delimiter byte) {
 	for i := 0; i < len(s.text); i++ {
 		switch s.text[i] {

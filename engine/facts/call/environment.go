@@ -183,7 +183,7 @@ func (c *Call) loadsNothing(a value.Assign, shared func(string) bool) bool {
 }
 
 // opens reports whether a list of directories, as PATH holds one, names a directory into which
-// others can put files: a temporary one or, if here counts, whatever directory a program is started in.
+// others can put files: a temporary one or, if here counts, any directory in which a program is started.
 func opens(v value.Word, shared func(dir string) bool, here bool) bool {
 	if v.Text == "" {
 		return false

@@ -22,7 +22,7 @@ func (c *Call) shellInWords() {
 		return
 	}
 	if c.Cmd.Name == "find" || c.Cmd.Name == "gfind" {
-		return // what -exec starts is a command of its own
+		return // the program of -exec is a command of its own
 	}
 	for _, o := range c.Options {
 		if o.Given && namesShell(o.Value.Text) && runs(o.Name) {

@@ -21,7 +21,7 @@ type Source struct {
 	Inputs  [][]int // of each command, directly or through others
 	Cmds    []shell.Command
 	At      int
-	depth   int // of what flows from command to command
+	depth   int // of the flow from command to command
 }
 
 // text is the content of the file that a word names, as far as it is known: "-" is the standard input.

@@ -16,7 +16,7 @@ import (
 // tarValues are tar's short options that take a value.
 const tarValues = "fCTXIbgKLNVHF"
 
-// tarLong says what tar's long options are: a letter of letter, or behind = one of value that takes the
+// tarLong gives the meaning of tar's long options: a letter of letter, or behind = one of value that takes the
 // value, behind =? an attached one only.
 var tarLong = map[string]string{
 	"create": "c", "append": "r", "update": "u", "catenate": "A", "concatenate": "A", "delete": "c", "extract": "x", "get": "x", "list": "t",
@@ -30,7 +30,7 @@ var tarLong = map[string]string{
 	"checkpoint": "=?-", "backup": "=?-", "totals": "=?-", "occurrence": "=?-", "atime-preserve": "=?-",
 }
 
-// tarJob is what a tar command line asks for.
+// tarJob is the task of a tar command line.
 type tarJob struct {
 	c        *Call
 	create   bool
@@ -256,7 +256,7 @@ func (j *tarJob) finish() {
 		}
 		w := Exact(".")
 		if j.absolute {
-			w = value.Word{} // whatever the archive names
+			w = value.Word{} // any path that the archive names
 		}
 		c.Touches = append(c.Touches, Touch{Word: w, Access: term.Writes, Source: "argument", Dir: into})
 	}
@@ -449,14 +449,14 @@ func (c *Call) dropTouch(w value.Word) {
 	}
 }
 
-// patchTree: without an operand patch writes what the patch names, somewhere below.
+// patchTree: without an operand patch writes the files that the patch names, somewhere below.
 func patchTree(c *Call) {
 	if len(c.Operands) == 0 {
 		c.touch(Exact("."), Role{Access: term.Writes})
 	}
 }
 
-// editorScript: -c, +COMMAND and, in Ex mode, the input tell an editor what to do.
+// editorScript: -c, +COMMAND and, in Ex mode, the input are commands for an editor.
 func editorScript(c *Call) {
 	for _, w := range c.Cmd.Words[1:] {
 		if strings.HasPrefix(w.Text, ":") { // wherever it stands: -es and -s take words in more than one way

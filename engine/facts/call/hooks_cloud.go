@@ -78,7 +78,7 @@ func terraformState(c *Call) {
 	}
 }
 
-// deployed marks a deployment that is told to show nobody what it will change.
+// deployed marks a deployment that is told to show its changes to nobody.
 func deployed(c *Call) {
 	last := c.Sub[len(c.Sub)-1]
 	switch {
@@ -231,7 +231,7 @@ func gh(c *Call) {
 // systemMounts are host directories that give a container the host.
 var systemMounts = []string{"/", "/etc", "/usr", "/var", "/bin", "/sbin", "/lib", "/boot", "/dev", "/proc", "/sys", "/root", "/home", "/run", "/var/run", "/var/lib/docker", "/var/lib", "/Users", "/private", "/opt", "/host"}
 
-// containerRun reads what of the host a container gets.
+// containerRun reads the parts of the host that a container gets.
 func containerRun(c *Call) {
 	for _, o := range c.Options {
 		if !o.Given {
@@ -340,7 +340,7 @@ func podCopy(c *Call) {
 	c.direction()
 }
 
-// dropNamed forgets the words that name a place in something else, NAME:PATH, of whatever length.
+// dropNamed forgets the words that name a place in something else, NAME:PATH, of any length.
 func (c *Call) dropNamed() {
 	c.Hosts = nil
 	kept := c.Touches[:0]

@@ -94,7 +94,7 @@ var sqlPhrases = sync.OnceValue(func() [][]phrase {
 	return [][]phrase{destroys, reaches}
 })
 
-// destroying looks for what destroys in SQL, or in the mongo shell's language, word by word,
+// destroying looks for destruction in SQL, or in the mongo shell's language, word by word,
 // without comments and string literals.
 func (c *Call) destroying(text string) {
 	words := strings.FieldsFunc(strings.ToUpper(stripSQL(text)), func(r rune) bool {

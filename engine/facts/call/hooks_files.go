@@ -30,7 +30,7 @@ func (c *Call) each(a term.Access, change func(*Touch)) {
 	}
 }
 
-// move: what is moved is not lost, unless it goes to the null device.
+// move: a moved file is not lost, unless it goes to the null device.
 func move(c *Call) {
 	for _, w := range c.Operands {
 		if w.Certainty == value.Exact && path.Clean(w.Text) == "/dev/null" {
@@ -40,7 +40,7 @@ func move(c *Call) {
 	c.each(term.Deletes, func(t *Touch) { t.Moved = true })
 }
 
-// link: the target of ln -s is looked at later, by whoever follows the link. With one operand
+// link: the target of ln -s is looked at later, where the link is followed. With one operand
 // the link lies in the directory.
 func link(c *Call) {
 	if len(c.Operands) == 1 {
@@ -199,7 +199,7 @@ func (c *Call) findExpression(words []value.Word) (filter string, remove bool) {
 		}
 	}
 	if alternatives {
-		// With -o or ! a name no longer bounds what is deleted, unless all alternatives are names;
+		// With -o or ! a name no longer bounds the deletion, unless all alternatives are names;
 		// the filter stays as a sample of them, but only if nothing is negated.
 		for _, w := range words {
 			if w.Text == "!" || w.Text == "-not" {
@@ -307,7 +307,7 @@ func findSieve(words []value.Word) *Sieve {
 	return s
 }
 
-// rsync: --delete empties the destination of what the source lacks; -a is recursive.
+// rsync: --delete empties the destination of files that the source lacks; -a is recursive.
 func rsync(c *Call) {
 	if rsh := strings.TrimSpace(c.Value("e", "rsh")); rsh != "" && rsh != "ssh" && !strings.HasPrefix(rsh, "ssh ") {
 		c.escapes()

@@ -164,7 +164,7 @@ func gitCheckout(c *Call) {
 		}
 	}
 	creates := c.Has("b", "B", "orphan", "t", "track", "detach")
-	if c.Has("pathspec-from-file") || !behind && !creates && len(c.Operands) > 1 { // what follows a commit is paths
+	if c.Has("pathspec-from-file") || !behind && !creates && len(c.Operands) > 1 { // the words after a commit are paths
 		c.Flags.Add(term.FlagDiscardsChanges)
 		for _, w := range c.Operands[min(1, len(c.Operands)):] {
 			c.touch(w, Role{Access: term.Writes, recursive: true})
@@ -208,7 +208,7 @@ func gitRestore(c *Call) {
 	}
 }
 
-// gitClean removes what is not tracked below the working directory.
+// gitClean removes untracked files below the working directory.
 func gitClean(c *Call) {
 	if c.Flags.Has(term.FlagDryRun) {
 		c.Flags.Remove(term.FlagRemovesUntracked)
@@ -277,7 +277,7 @@ func gitRm(c *Call) {
 	}
 }
 
-// gitBranch: -d with -f is -D; -d alone only deletes what is merged.
+// gitBranch: -d with -f is -D; -d alone only deletes a merged one.
 func gitBranch(c *Call) {
 	if c.Has("d", "delete") && c.Has("f", "force") {
 		c.Flags.Add(term.FlagDeletesRef)

@@ -25,7 +25,7 @@ func (c *Call) Fed() bool {
 	return false
 }
 
-// send notes that the content of a file, or what flows in ("-"), leaves the machine.
+// send notes that the content of a file, or the input ("-"), leaves the machine.
 func (c *Call) send(w value.Word) {
 	c.Flags.Add(term.FlagUploads)
 	c.path(w, term.Reads)
@@ -57,7 +57,7 @@ func wget(c *Call) {
 // "output_document" is --output-document.
 var wgetOptions = map[string]string{"dirprefix": "directoryprefix", "logfile": "outputfile", "input": "inputfile", "cookiesfile": "loadcookies"}
 
-// wgetrc does what a command of .wgetrc would do as an option. Case, dashes and underscores of its name do
+// wgetrc treats a command of .wgetrc as an option. Case, dashes and underscores of its name do
 // not matter.
 func (c *Call) wgetrc(w value.Word) {
 	name, _, ok := strings.Cut(w.Text, "=")
@@ -78,7 +78,7 @@ func (c *Call) wgetrc(w value.Word) {
 	}
 }
 
-// httpie: METHOD URL ITEM…; name@file sends a file, and so does what flows in.
+// httpie: METHOD URL ITEM…; name@file sends a file, and the input is sent too.
 func httpie(c *Call) {
 	c.Touches = nil
 	if len(c.Operands) > 1 {
@@ -101,7 +101,7 @@ func httpie(c *Call) {
 	}
 }
 
-// netcat: what flows in leaves; -z only knocks.
+// netcat: its input leaves; -z only knocks.
 func netcat(c *Call) {
 	at := value.Word{}
 	if len(c.Operands) > 0 {
@@ -236,7 +236,7 @@ func ssh(c *Call) {
 	sshOptions(c)
 }
 
-// sshKeygen only reads the file of -f where it prints what is public of it.
+// sshKeygen only reads the file of -f where it prints the public part of it.
 func sshKeygen(c *Call) {
 	prints := false
 	for _, o := range c.Options {
@@ -284,7 +284,7 @@ func rclone(c *Call) {
 	}
 }
 
-// tunnelLooks: some words of a tunnel's client only look at what there is.
+// tunnelLooks: some words of a tunnel's client only look around.
 func tunnelLooks(c *Call) {
 	for _, w := range c.Operands {
 		switch w.Text {

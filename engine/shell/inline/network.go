@@ -123,10 +123,10 @@ func duplicates(c *call) {
 	}
 }
 
-// receives notes that the program reads what a peer sends.
+// receives notes that the program reads data of a peer.
 func receives(c *call) { c.s.ev.receives = true }
 
-// evidence is what a program shows of being a shell on a socket.
+// evidence are the signs of a shell on a socket.
 type evidence struct {
 	socket   bool // a raw socket is opened
 	receives bool // something is read from a connection
@@ -175,7 +175,7 @@ func descriptors(s string) bool {
 	return false
 }
 
-// conclude adds what only the whole program shows.
+// conclude adds the findings that only the whole program shows.
 func (s *scan) conclude() {
 	var at int
 	switch e := &s.ev; {

@@ -19,7 +19,7 @@ func (s *scan) operator(v value, i int, inBrackets bool) (value, int) {
 	return value{}, n
 }
 
-// right is what stands behind the operator at token i.
+// right is the operand behind the operator at token i.
 func (s *scan) right(i int, inBrackets bool) (value, int) {
 	if i+1 >= len(s.toks) || s.ends(i+1, inBrackets, true) {
 		return value{}, i + 1

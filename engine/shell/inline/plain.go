@@ -19,7 +19,7 @@ type lexicon struct {
 	backticks bool   // `…` is run by a shell
 	mentions  bool   // a name that is not called may be called later
 	folds     bool   // case does not matter in names
-	env       string // what stands for the whole environment
+	env       string // the name of the whole environment
 	indirect  string // endings of text behind which a bracket calls a value that is not known: "$x(", "]("
 }
 
@@ -30,7 +30,7 @@ type shape struct {
 	value string // characters that begin a value in a literal: "$#"
 }
 
-// rule says what a call does.
+// rule is the effect of a call.
 type rule struct {
 	kind Kind
 	at   int    // the argument that it is about, counted from 0; later ones are not looked at
@@ -40,7 +40,7 @@ type rule struct {
 	role role
 }
 
-// role is what a name does besides its kind.
+// role is the effect of a name besides its kind.
 type role uint8
 
 const (
@@ -165,7 +165,7 @@ func (s *plainScan) add(c Call) {
 	}
 }
 
-// next reads what stands at i and returns the place behind it.
+// next reads the token at i and returns the place behind it.
 func (s *plainScan) next(i int) int {
 	switch c := s.src[i]; {
 	case isIdentStart(c):

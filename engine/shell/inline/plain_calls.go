@@ -16,7 +16,7 @@ func (s *plainScan) command(c Call) {
 	s.add(c)
 }
 
-// report says what a call of name does.
+// report notes the effect of a call of name.
 func (s *plainScan) report(name string, r rule, args []literalArg, pos int) {
 	c := Call{Kind: r.kind, Name: name, Recursive: r.tree, Offset: pos}
 	switch r.role {
@@ -128,7 +128,7 @@ func isMode(text string) bool {
 	return text != "" && len(text) <= 3 && strings.IndexByte("rwax", text[0]) >= 0 && strings.Trim(text[1:], "bt+") == ""
 }
 
-// touch reports an access to what the arguments name.
+// touch reports an access to the files that the arguments name.
 func (s *plainScan) touch(c Call, r rule, args []literalArg) {
 	digits := func(a Arg) bool { return a.Exact && a.Text != "" && strings.Trim(a.Text, "0123456789") == "" }
 	for i, a := range args[min(r.at, len(args)):] {

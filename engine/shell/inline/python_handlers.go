@@ -25,7 +25,7 @@ func pythonSubprocess(c *call) {
 	}
 }
 
-// stdinText reports what is fed to a shell as its program: run(["sh"], input="…").
+// stdinText reports input that a shell takes as its program: run(["sh"], input="…").
 func (c *call) stdinText(v value) {
 	in, ok := c.arg(-1, "input")
 	if !ok {
@@ -204,7 +204,7 @@ func forksInLoop(c *call) {
 	}
 }
 
-// compileText looks through text that is compiled; what runs it is another call.
+// compileText looks through text that is compiled; another call runs it.
 func compileText(c *call) {
 	if v, ok := c.arg(0, "source"); ok {
 		if _, known := v.exact(); known {

@@ -75,7 +75,7 @@ func (c *call) exec(v value) {
 	out.Dir = c.directory()
 }
 
-// common is what is known when an argument may be one of several.
+// common is the knowledge of an argument that may be one of several.
 func common(alts []Arg) Arg {
 	p := alts[0].Text
 	for _, a := range alts[1:] {

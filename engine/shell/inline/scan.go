@@ -203,7 +203,7 @@ func (s *scan) report(name string, recv value, args []argument, tok int) {
 	h(&call{s: s, name: name, recv: recv, args: args, tok: tok, pos: s.toks[tok].pos})
 }
 
-// handler finds what a function does: by its qualified name, or as a member of an unknown value.
+// handler finds the effect of a function: by its qualified name, or as a member of an unknown value.
 func (s *scan) handler(name string) handler {
 	if h := s.g.calls[name]; h != nil {
 		return h

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// valueKind is what is known of a value. The zero value is nothing.
+// valueKind is the kind of knowledge of a value. The zero value is nothing.
 type valueKind uint8
 
 const (

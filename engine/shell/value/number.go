@@ -32,7 +32,7 @@ func Truth(b bool) int64 {
 	return 0
 }
 
-// Calculate computes what is cheap and certain.
+// Calculate computes cheap and certain results.
 func Calculate(op syntax.BinAritOperator, a, b int64) (int64, bool) {
 	switch op {
 	case syntax.Add:

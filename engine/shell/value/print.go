@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Line is what a program prints that prints one line.
+// Line is the output of a program that prints one line.
 func Line(text string) Value { return Known(text + "\n") }
 
 // Echo joins its arguments. Shells differ in their options and escapes: with sh set it may be any shell, and with
@@ -50,7 +50,7 @@ func Echo(args []Arg, sh, decodes bool) (Value, bool) {
 	return v, true
 }
 
-// Dirname is what dirname prints. Like Basename it takes one path apart by its letters: a part .. stays one.
+// Dirname is the output of dirname. Like Basename it takes one path apart by its letters: a part .. stays one.
 func Dirname(args []Arg) (Value, bool) {
 	if len(args) != 1 || strings.HasPrefix(args[0].Text, "-") || args[0].Glob {
 		return nil, false
@@ -79,7 +79,7 @@ func Dirname(args []Arg) (Value, bool) {
 	return Line(dir), true
 }
 
-// Basename is what basename prints.
+// Basename is the output of basename.
 func Basename(args []Arg) (Value, bool) {
 	if len(args) == 0 || len(args) > 2 || strings.HasPrefix(args[0].Text, "-") {
 		return nil, false

@@ -78,7 +78,7 @@ func Literal(text string) Arg {
 	return Arg{Word: Word{Text: text, Prefix: text, Raw: text, Certainty: Exact}, Val: Known(text)}
 }
 
-// OpaqueArg is an argument that the text does not spell, such as what xargs adds.
+// OpaqueArg is an argument that the text does not spell, such as the additions of xargs.
 func OpaqueArg(written string, inputs []int) Arg {
 	return NewArg(Opaque(written, inputs), "")
 }

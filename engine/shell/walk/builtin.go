@@ -12,7 +12,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
-// builtin returns what one of the shell's own commands does to the walk, nil for commands
+// builtin returns the effect of one of the shell's own commands on the walk, nil for commands
 // that neither change what the walk knows nor run text.
 func builtin(name string) func(*walker, *invocation) {
 	switch name {

@@ -13,7 +13,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
-// changes is what a part of the text may change in the shell that runs it.
+// changes are the possible changes of a part of the text in the shell that runs it.
 type changes struct {
 	names   map[string]bool // variables
 	params  bool            // $1, $2, …
@@ -23,10 +23,10 @@ type changes struct {
 	jumps   bool // break, continue, return: the way through is not straight
 }
 
-// anything is what text may change that is not known.
+// anything is the possible changes of unknown text.
 var anything = changes{params: true, dir: true, streams: true, all: true}
 
-// plus returns what either may change.
+// plus returns the possible changes of either.
 func (c changes) plus(o changes) changes {
 	sum := changes{
 		names: maps.Clone(c.names), params: c.params || o.params, dir: c.dir || o.dir, all: c.all || o.all,
@@ -39,7 +39,7 @@ func (c changes) plus(o changes) changes {
 	return sum
 }
 
-// changes collects what the statements may change, without walking them.
+// changes collects the possible changes of statements, without walking them.
 func (w *walker) changes(lists ...[]*syntax.Stmt) changes {
 	c := changes{names: map[string]bool{}}
 	seen := map[string]bool{}
@@ -51,7 +51,8 @@ func (w *walker) changes(lists ...[]*syntax.Stmt) changes {
 	return c
 }
 
-// textChanges adds what a text may change that the shell runs. Each text and each function is looked at once.
+// textChanges adds the possible changes of a text that the shell runs. Each text and each function is looked at
+// once.
 func (w *walker) textChanges(c *changes, text string, known bool, seen map[string]bool) {
 	if seen["text "+text] && known {
 		return
@@ -196,7 +197,7 @@ func spelledOut(word *syntax.Word) (string, bool) {
 	return text, !strings.ContainsRune(text, value.HoleOpen)
 }
 
-// collectCall adds what a builtin or a function of the text changes.
+// collectCall adds the changes of a builtin or a function of the text.
 func (w *walker) collectCall(c *changes, words []*syntax.Word, seen map[string]bool) {
 	if len(words) == 0 {
 		return
@@ -277,7 +278,7 @@ func (w *walker) collectCall(c *changes, words []*syntax.Word, seen map[string]b
 	}
 }
 
-// blur makes what c names unknown.
+// blur makes the things that c names unknown.
 func (w *walker) blur(c changes) {
 	st := w.ctx.st
 	if c.all {

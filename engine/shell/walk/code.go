@@ -14,7 +14,7 @@ import (
 )
 
 // runText walks text that the command inv hands to a shell. Text with unknown parts is
-// walked around them: what is seen is true, but it is not all.
+// walked around them: all that is seen is true, but it is not all.
 func (w *walker) runText(inv *invocation, code shell.Code, v value.Value, via string, change func(*context)) {
 	full := !v.Dynamic()
 	if !full {
@@ -37,7 +37,7 @@ func (w *walker) runText(inv *invocation, code shell.Code, v value.Value, via st
 			c.st.sh, c.st.whole = true, c.st.whole && lang == "sh"
 		}
 	})
-	// The grammar of fish and csh is not bash's: what parses is listed, but it is not all.
+	// The grammar of fish and csh is not bash's: commands that parse are listed, but they are not all.
 	read = read && code.Language != "fish" && code.Language != "csh" && !cutOff(code, v)
 	code.Static = full && read
 	code.Truncated = !read
@@ -150,7 +150,7 @@ func (w *walker) runFile(inv *invocation, lang string, file value.Arg, params []
 	w.script(inv, code, lang, abs, file, params, here)
 }
 
-// runScript follows a command word that is a path: the file's first line says what runs it.
+// runScript follows a command word that is a path: the file's first line names its interpreter.
 func (w *walker) runScript(inv *invocation) bool {
 	text, ok := inv.args[0].Val.Place()
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
-// dispatch does what a recorded command does to the rest of the walk.
+// dispatch applies the effect of a recorded command to the rest of the walk.
 func (w *walker) dispatch(inv *invocation) {
 	if len(inv.args) == 0 {
 		w.held(inv, "")
@@ -153,7 +153,7 @@ func (w *walker) reparse(idx int, text, via string, change func(*context)) bool 
 		changed := w.changes(file.Stmts)
 		w.mayStop(changed.jumps, func() { w.lines(file.Stmts) })
 		if changed.jumps && via != "trap" {
-			w.blur(changed) // what stands behind a return may not have run
+			w.blur(changed) // statements behind a return may not have run
 		}
 	})
 	return w.budget == ""
@@ -208,7 +208,7 @@ func (w *walker) runPath(inv *invocation, abs string) {
 	}
 	lang := command.Shebang(f.content.Prefix())
 	if lang == "" {
-		lang = "sh" // what is no script and no program known here
+		lang = "sh" // neither a script nor a program known here
 	}
 	file := value.Literal(abs)
 	w.script(inv, shell.Code{Language: lang, From: shell.CodeFile, File: file.Word}, lang, abs, file, inv.args[1:], false)
@@ -294,7 +294,7 @@ func (w *walker) subscripts(inv *invocation, name string) {
 	}
 }
 
-// subscript walks what a name with a subscript evaluates: a[$(rm x)].
+// subscript walks the code that a name with a subscript evaluates: a[$(rm x)].
 func (w *walker) subscript(text string) {
 	if _, inner, found := strings.Cut(text, "["); found {
 		w.numberText(strings.TrimSuffix(inner, "]"))

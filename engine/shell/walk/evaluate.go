@@ -93,7 +93,7 @@ func trap(w *walker, inv *invocation) {
 	}
 }
 
-// plainSignals are the conditions of which subshells do not inherit the trap, whatever options they have.
+// plainSignals are the conditions of which subshells do not inherit the trap, under any options.
 var plainSignals = command.Names("EXIT 0 INT TERM HUP QUIT PIPE ALRM USR1 USR2 CHLD SIGINT SIGTERM SIGHUP SIGQUIT SIGPIPE 1 2 3 13 14 15")
 
 // still is what the text may change after the command at idx: what a trap finds when it

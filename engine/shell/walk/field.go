@@ -112,7 +112,7 @@ func onlyAt(q *syntax.DblQuoted) bool {
 func (b *fieldBuilder) literal(text string, quoted, first, more bool) {
 	argument := first && !b.whole && !b.element
 	if name, rest, found := strings.Cut(text, "="); argument && found && syntax.ValidName(name) {
-		switch { // bash expands what looks like an assignment as one
+		switch { // bash expands a word that looks like an assignment as one
 		case strings.HasPrefix(rest, "~") && b.w.ctx.st.sh, strings.Contains(rest, ":~"):
 			b.add(value.Value{{Text: text, Made: true}})
 			return

@@ -11,7 +11,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
-// readCost is what reading a script file costs in steps.
+// readCost is the cost of reading a script file, in steps.
 const readCost = 200
 
 // pathOf resolves a word to an absolute path.
@@ -83,7 +83,7 @@ func (w *walker) contentOf(abs string) (value.Value, bool) {
 	return w.onDisk(abs)
 }
 
-// lastContent returns what a file held when the text last knew it, for a look at a script that may have
+// lastContent returns the content of a file when the text last knew it, for a look at a script that may have
 // changed since.
 func (w *walker) lastContent(abs string) (value.Value, bool) {
 	if v, ok := w.streamText(abs); ok {
@@ -109,7 +109,7 @@ func (w *walker) onDisk(abs string) (value.Value, bool) {
 	return value.Known(text), true
 }
 
-// write records what a command writes to a file.
+// write records the output of a command to a file.
 func (w *walker) write(abs string, content value.Value, by []int, adds bool) {
 	st := w.ctx.st
 	f := written{content: slices.Clone(content), by: by, touched: st.loose[abs], edited: st.loose[abs]}
@@ -123,7 +123,7 @@ func (w *walker) write(abs string, content value.Value, by []int, adds bool) {
 		f.by = value.Set(slices.Concat(old.by, by))
 		f.touched, f.edited = f.touched || old.touched, f.edited || old.edited
 	} else {
-		for _, s := range st.fds { // what flows through these lands somewhere in it
+		for _, s := range st.fds { // data through these lands somewhere in it
 			f.touched = f.touched || s.file == abs
 			f.edited = f.edited || f.touched
 		}
@@ -315,7 +315,7 @@ func (w *walker) wroteIt(a value.Arg) bool {
 	return ok && written && (len(f.content) > 0 || f.edited)
 }
 
-// copyFiles makes what is known of one file known of another: cp, mv, install, ln. It reports whether all
+// copyFiles copies the knowledge of one file to another: cp, mv, install, ln. It reports whether all
 // is known.
 func (w *walker) copyFiles(inv *invocation, name string) bool {
 	long := []string{"--target-directory", "--mode", "--owner", "--group", "--suffix"}

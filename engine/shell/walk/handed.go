@@ -9,7 +9,8 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
-// carry walks what a carrier runs: in a process of its own, but for what runs builtins of this shell.
+// carry walks the command of a carrier: in a process of its own, but for carriers that run builtins of this
+// shell.
 func (w *walker) carry(inv *invocation, name string, c command.Carrier) {
 	if name == "builtin" && w.ctx.st.sh { // no command of some shells
 		after := w.branch(w.ctx.st, func() { w.carried(inv, name, c) })
@@ -75,7 +76,7 @@ func (w *walker) hand(inv *invocation, r command.Run) {
 	}
 }
 
-// placed returns what the place of r does to the context of what runs there.
+// placed returns the context of a command at the place of r.
 func (w *walker) placed(r command.Run) func(*context) {
 	return func(x *context) {
 		x.elevated = x.elevated || r.Elevated
@@ -223,8 +224,8 @@ func (w *walker) listsNames(cmds []int) bool {
 	return len(cmds) > 0
 }
 
-// items returns what is on a known standard input, or in a known file, as xargs takes it:
-// words, with -I lines, or what separator ends.
+// items splits a known standard input, or a known file, as xargs does: into words, with -I into lines, or at a
+// separator.
 func (w *walker) items(lines bool, separator string, file value.Arg) ([]value.Arg, bool) {
 	in := w.stdin()
 	if file.Text != "" {

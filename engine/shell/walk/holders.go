@@ -101,7 +101,7 @@ func (w *walker) aside(inv *invocation, v value.Value, via string) {
 // A text that writes a build file and starts the build runs the commands in it. Files that the text has
 // written are looked through as a whole, others for the tasks that the command line starts.
 
-// build walks what stands in the build files of this text that a program would read.
+// build walks the commands in build files of this text that a program would read.
 func (w *walker) build(inv *invocation, name string) {
 	kinds := command.BuildFiles(name)
 	if len(kinds) == 0 {

@@ -49,7 +49,7 @@ func (w *walker) inlineCall(inv *invocation, code shell.Code, call inline.Call, 
 		w.dynamicInline(inv, code)
 	default:
 		if code.From == shell.CodeFile && !slices.ContainsFunc(args, func(a value.Arg) bool { return a.Prefix != "" }) {
-			return // a script that opens what it was given: nothing to point at
+			return // a script that opens its arguments: nothing to point at
 		}
 		if call.Kind == inline.Read && call.Recursive {
 			for _, a := range call.Args {
@@ -68,7 +68,7 @@ func (w *walker) inlineCall(inv *invocation, code shell.Code, call inline.Call, 
 	}
 }
 
-// dynamicInline notes program text that runs what is not known. In a script file that is
+// dynamicInline notes program text that runs unknown code. In a script file that is
 // ordinary and says nothing; in text that was written for this one command it does.
 func (w *walker) dynamicInline(inv *invocation, code shell.Code) {
 	if code.From != shell.CodeFile && code.Language != "awk" {
@@ -140,7 +140,7 @@ func guard(a value.Arg) value.Arg {
 	return a
 }
 
-// synthesized is the command that does what a call does. It is empty for calls that no
+// synthesized is the command with the effect of a call. It is empty for calls that no
 // command stands for.
 func synthesized(call inline.Call) []value.Arg {
 	var words []string

@@ -48,7 +48,7 @@ func (w *walker) optioned(o command.Options, f func()) {
 	st.traced, st.nounset, st.errexit = was.traced, was.nounset, was.errexit
 }
 
-// shell walks what a shell runs.
+// shell walks the program of a shell.
 func (w *walker) shell(inv *invocation, l command.Interpretation) {
 	switch l.Kind {
 	case command.Text:
@@ -109,7 +109,7 @@ func bindParams(st *state, rest []value.Arg) {
 	st.bind(st.params, st.bound && rest[0].Spelled())
 }
 
-// program walks what an interpreter that is no shell runs.
+// program walks the program of an interpreter that is no shell.
 func (w *walker) program(inv *invocation, l command.Interpretation) {
 	switch l.Kind {
 	case command.Text:
@@ -170,7 +170,7 @@ func (w *walker) tasks(inv *invocation, k command.BuildFile, name string) {
 	abs, content, known := w.taskFile(k, s)
 	running := "tasks " + abs + " " + value.Join(inv.args).Text()
 	if c := &w.commands[inv.idx]; abs == "" && !known && c.Code.From == shell.CodeNone {
-		// It is a file, whatever its name: a name that is not known would count as code that the text makes.
+		// It is a file under any name: a name that is not known would count as code that the text makes.
 		c.Code = shell.Code{Language: name, From: shell.CodeFile, File: value.Literal("").Word}
 	}
 	if abs == "" || slices.Contains(w.ctx.running, running) {

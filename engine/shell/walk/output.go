@@ -11,7 +11,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
-// print records what a command writes to its standard output, where that is known: the
+// print records the standard output of a command, where that is known: the
 // programs that build or decode text out of known text, and those that print nothing.
 func (w *walker) print(inv *invocation, name string) {
 	if quiet[name] {

@@ -201,7 +201,7 @@ func (w *walker) length(list []value.Value, all bool, raw string) value.Value {
 }
 
 // defaulted handles ${x:-word}, ${x:=word}, ${x:+word} and ${x:?word}. The word is always
-// expanded, for what its substitutions run.
+// expanded, for the commands of its substitutions.
 func (w *walker) defaulted(p *syntax.ParamExp, list []value.Value, all bool, raw string) ([]value.Value, bool) {
 	word := w.single(p.Exp.Word)
 	text, exact := "x", len(list) > 0
@@ -321,7 +321,7 @@ func isDefaultOp(op syntax.ParExpOperator) bool {
 	}
 }
 
-// trimmer returns what ${x%p}, ${x^p} or ${x@Q} does to a known value.
+// trimmer returns the effect of ${x%p}, ${x^p} or ${x@Q} on a known value.
 func (w *walker) trimmer(p *syntax.ParamExp, raw string) func(string) (string, bool) {
 	unknownTo := func(string) (string, bool) { return raw, false }
 	if p.Exp.Op == syntax.OtherParamOps {
@@ -351,7 +351,7 @@ func (w *walker) trimmer(p *syntax.ParamExp, raw string) func(string) (string, b
 	}
 }
 
-// transformer returns what ${x@op} does. ${x@P} expands the value as a prompt, which runs
+// transformer returns the effect of ${x@op}. ${x@P} expands the value as a prompt, which runs
 // the substitutions in it.
 func (w *walker) transformer(p *syntax.ParamExp, unknownTo func(string) (string, bool)) func(string) (string, bool) {
 	op := ""
@@ -376,11 +376,11 @@ func (w *walker) transformer(p *syntax.ParamExp, unknownTo func(string) (string,
 	return unknownTo
 }
 
-// replacer returns what ${x/pattern/with} does to a known value.
+// replacer returns the effect of ${x/pattern/with} on a known value.
 func (w *walker) replacer(p *syntax.ParamExp, raw string) func(string) (string, bool) {
 	orig, with := w.single(p.Repl.Orig), w.single(p.Repl.With)
 	unknownTo := func(string) (string, bool) { return raw, false }
-	for _, piece := range with { // & is what matched, to some versions
+	for _, piece := range with { // & is the match, to some versions
 		if !piece.Known || !piece.Quoted && strings.ContainsAny(piece.Text, `&\`) {
 			return unknownTo
 		}

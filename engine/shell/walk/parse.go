@@ -84,7 +84,7 @@ func walkText(text string, o shell.Options) (*walker, error) {
 	return w, nil
 }
 
-// walker holds what is the same for the whole of one Parse.
+// walker holds the state that is the same for the whole of one Parse.
 type walker struct {
 	opts      shell.Options
 	file      *syntax.File // the text that was asked for
@@ -103,7 +103,7 @@ type walker struct {
 	dirs      map[int][]string             // of commands whose directory is not known, those that it may be
 	expanded  map[*syntax.Word]value.Value // operands of the arithmetic expression that is evaluated
 	speaks    speech                       // of the shell's traps
-	exiting   changes                      // what traps of EXIT may change
+	exiting   changes                      // possible changes of traps of EXIT
 	mayEnd    bool                         // this subshell may have ended before the next command: set -e, set -u
 	aborts    bool                         // an expansion may fail, after which bash goes on with the next line of the text
 	exec      bool                         // exec has changed the descriptors of the shell, for who carries it: command, builtin
@@ -115,7 +115,7 @@ type walker struct {
 	ctx       context
 }
 
-// context is what holds at one place of the walk. It is a value: who changes it for a part
+// context is the state at one place of the walk. It is a value: who changes it for a part
 // of the tree saves it before and puts it back after.
 type context struct {
 	st         *state
@@ -140,7 +140,7 @@ type context struct {
 	loop       bool      // in a loop whose turns are not walked one by one
 }
 
-// speech is what traps print.
+// speech is the output of traps.
 type speech int
 
 const (
@@ -149,7 +149,7 @@ const (
 	always        // to those of its subshells too
 )
 
-// sink gathers what commands write to one standard output.
+// sink gathers the output of commands to one standard output.
 type sink struct {
 	cmds []int
 	text value.Value // an unknown part with no text stands for output that is not known
@@ -237,7 +237,7 @@ func (w *walker) hasMark(idx int, m shell.Mark) bool {
 	return idx >= 0 && idx < len(w.commands) && slices.Contains(w.commands[idx].Marks, m)
 }
 
-// finish builds the program from what was found.
+// finish builds the program from the findings.
 func (w *walker) finish() *shell.Program {
 	w.socketShells()
 	commands, ok := alternatives(w.commands, w.dirs, w.lim.Commands)

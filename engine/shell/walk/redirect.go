@@ -200,7 +200,7 @@ func (w *walker) modeOf(s *syntax.Redirect, target value.Arg) shell.RedirectMode
 	}
 }
 
-// open notes what a redirect to a file or a descriptor does.
+// open notes the effect of a redirect to a file or a descriptor.
 func (w *walker) open(r *redirection, one shell.Redirect, target value.Arg, op syntax.RedirOperator) {
 	if strings.HasPrefix(target.Prefix, "/dev/tcp/") || strings.HasPrefix(target.Prefix, "/dev/udp/") {
 		r.sockets = true
@@ -294,8 +294,8 @@ func (w *walker) consume(p *syntax.ProcSubst) {
 
 // stream is where a descriptor leads. The zero value is the terminal, or nothing.
 type stream struct {
-	in      *input // what can be read from it
-	file    string // the file that takes what is written to it
+	in      *input // readable from it
+	file    string // the file that takes its data
 	out     *sink  // the enclosing command that takes it
 	unclear bool   // it leads somewhere else, nobody knows where
 }
@@ -374,7 +374,7 @@ func (w *walker) duplicate(r *redirection, n int, target value.Arg) {
 	}
 }
 
-// install puts descriptors in place, and returns what puts the old ones back.
+// install puts descriptors in place, and returns the function that puts the old ones back.
 func (w *walker) install(fds map[int]stream) (restore func()) {
 	st := w.ctx.st
 	old := maps.Clone(st.fds)
@@ -394,7 +394,7 @@ func (w *walker) install(fds map[int]stream) (restore func()) {
 	}
 }
 
-// streamText returns what can be read from a path that names a descriptor.
+// streamText returns the text that can be read from a path that names a descriptor.
 func (w *walker) streamText(text string) (value.Value, bool) {
 	if v, ok := w.fds[text]; ok {
 		return v, true
@@ -434,7 +434,7 @@ func mergeStreams(a, b map[int]stream) map[int]stream {
 // wordless commands print no messages.
 var wordless = command.Names("echo printf : true false pwd")
 
-// deliver puts what a command printed where its standard output goes, and its messages where those go.
+// deliver puts the output of a command where its standard output goes, and its messages where those go.
 func (w *walker) deliver(inv *invocation, out *sink) {
 	to, messages := w.stream(&inv.redir, 1), w.stream(&inv.redir, 2)
 	if wordless[w.commands[inv.idx].Name] && !w.ctx.st.traced {

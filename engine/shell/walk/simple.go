@@ -19,12 +19,12 @@ type invocation struct {
 	args     []value.Arg
 	assigns  []value.Assign
 	prefix   bool // assigns hold for this command only
-	declared bool // what its words declare is done
+	declared bool // the declarations of its words are done
 	redir    redirection
 	keeps    bool // exec: the redirects stay
 }
 
-// redirection is what the redirects of one command or compound command do.
+// redirection is the effect of the redirects of one command or compound command.
 type redirection struct {
 	list    []shell.Redirect
 	in      *input // nil when standard input is not redirected
@@ -67,7 +67,7 @@ func (w *walker) prefix(c *syntax.CallExpr, inv *invocation) {
 	}
 }
 
-// place records where a command stands, and what encloses it.
+// place records the place of a command, and the constructs around it.
 func (w *walker) place(idx int, n syntax.Node) {
 	c := &w.commands[idx]
 	c.Start, c.End = w.ctx.start, w.ctx.end
@@ -243,7 +243,7 @@ func (w *walker) nameOf(inv *invocation) string {
 		return command.Base(text)
 	}
 	if first.Raw == "$SHELL" || first.Raw == "${SHELL}" || first.Raw == `"$SHELL"` || first.Raw == `"${SHELL}"` || first.Raw == "$BASH" {
-		return "sh" // whatever it is set to, it is a shell
+		return "sh" // with any value it is a shell
 	}
 	if strings.HasPrefix(first.Prefix, "/proc/") && strings.HasSuffix(first.Val.Tail(), "/exe") {
 		return "bash"

@@ -12,7 +12,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
-// state is what a shell knows at one place of the text: variables, functions, directory.
+// state is the knowledge of a shell at one place of the text: variables, functions, directory.
 type state struct {
 	base    map[string]string // the environment that Parse was given; never written
 	whole   bool              // a variable that is in neither base nor vars has no value
@@ -37,23 +37,23 @@ type state struct {
 	physical bool           // an option changes the way in which cd finds a directory
 	sh       bool           // a plain shell, which may be dash, bash or another one
 	decodes  bool           // an option may make echo decode escapes: shopt -s xpg_echo
-	exports  bool           // an option may export what is assigned: set -a
-	traced   bool           // an option may make the shell print what it runs: set -x, set -v
+	exports  bool           // an option may export assigned variables: set -a
+	traced   bool           // an option may make the shell print its commands: set -x, set -v
 	nounset  bool           // set -u: a subshell may end at a variable that is not set
 	errexit  bool           // set -e: it may end at a command that fails
 	handsE   bool           // command substitutions take set -e over
 	nocase   bool           // an option may make patterns match without regard to case
 	sub      bool           // a shell after which another goes on
 	ended    bool           // the way here ends in exit, return, break or continue
-	restless changes        // what a trap may change at any time
+	restless changes        // possible changes of a trap at any time
 	trapped  string         // the text of these traps, and of the functions that they may call
 }
 
-// disk is what the text has done to files so far. Shells that run one after the other share it.
+// disk has the changes of the text to files so far. Shells that run one after the other share it.
 type disk struct {
 	files   map[string]written // files this text has written so far, by absolute path
 	made    map[string]bool    // directories that this text made, or with false removed
-	moved   []moved            // what the text moved, copied and linked without knowing its content
+	moved   []moved            // files that the text moved, copied and linked without knowing their content
 	stirred bool               // a command that is not known well may have changed any file
 	fed     bool               // one of these got words of the text to do it with
 	removed bool               // a command may have removed a directory
@@ -75,7 +75,7 @@ type variable struct {
 	unset      bool // known to have no value
 	readonly   bool
 	descriptor bool   // the shell has assigned it, or its elements, the number of a descriptor
-	converts   bool   // declare -i, -l, -u: what is assigned is not what is kept
+	converts   bool   // declare -i, -l, -u: the kept value is not the assigned one
 	ref        string // declare -n
 }
 
@@ -97,7 +97,7 @@ type written struct {
 	by      []int  // the commands that wrote it
 	program string // it is a copy of this program
 	pipe    bool   // mkfifo made it
-	touched bool   // what it holds now is not sure
+	touched bool   // its present content is not sure
 	edited  bool   // a command may have changed it in a way that is not known
 }
 
@@ -136,7 +136,7 @@ func (w *walker) fork(st *state) *state {
 	return c
 }
 
-// merge returns what holds after either a or b. What differs is not known afterwards.
+// merge returns the state after either a or b. Differing parts are not known afterwards.
 func (w *walker) merge(a, b *state) *state {
 	switch {
 	case a == b || b == nil || b.ended:
@@ -244,7 +244,7 @@ func (v variable) blurred(written string) value.Value {
 	return value.Blurred(written, slices.Concat(v.list, []value.Value{v.val})...)
 }
 
-// mergeDisks keeps what both sides may have done.
+// mergeDisks keeps the possible changes of both sides.
 func (w *walker) mergeDisks(a, b *state) *disk {
 	same := 0
 	for same < min(len(a.moved), len(b.moved)) && a.moved[same] == b.moved[same] {
@@ -286,7 +286,7 @@ func (w *walker) meanwhile(f func()) {
 	}
 }
 
-// mergeFiles keeps what both sides may have written: a file with two contents has a
+// mergeFiles keeps the possible contents of both sides: a file with two contents has a
 // content that is not known, but both are looked through.
 func (w *walker) mergeFiles(a, b *state) map[string]written {
 	m := map[string]written{}
@@ -301,7 +301,7 @@ func (w *walker) mergeFiles(a, b *state) map[string]written {
 	return m
 }
 
-// volatile are the variables that the shell sets by itself: an assignment to one does not say what it holds.
+// volatile are the variables that the shell sets by itself: an assignment to one does not tell its value.
 var volatile = command.Names("_ RANDOM SRANDOM SECONDS LINENO EPOCHSECONDS EPOCHREALTIME BASHPID BASH_COMMAND BASH_SUBSHELL BASH_LINENO" +
 	" BASH_SOURCE BASH_ARGV BASH_ARGC BASH_ARGV0 BASH_EXECUTION_STRING BASH_REMATCH BASH_CMDS BASH_ALIASES BASH_VERSION BASH_VERSINFO" +
 	" BASHOPTS SHELLOPTS SHLVL FUNCNAME PIPESTATUS DIRSTACK GROUPS HISTCMD UID EUID PPID LINES COLUMNS")
@@ -321,7 +321,7 @@ func (st *state) target(name string) string {
 	return anyVariable
 }
 
-// mergeFile is what holds of a file after either a, which knows of it, or b.
+// mergeFile is the knowledge of a file after either a, which knows of it, or b.
 func (w *walker) mergeFile(p string, a, b *state) written {
 	fa, fb := a.files[p], b.files[p]
 	if _, ok := b.files[p]; !ok {
@@ -417,7 +417,7 @@ func (st *state) bindArgs(args []value.Arg) {
 	st.bind(params, known)
 }
 
-// disturb notes what a trap may change from here on, at any time.
+// disturb notes the possible changes of a trap from here on, at any time.
 func (st *state) disturb(c changes) {
 	if !c.all && !c.dir && !c.params && !c.streams && len(c.names) == 0 {
 		return
@@ -551,7 +551,7 @@ func (w *walker) mayStop(jumps bool, f func()) {
 	}
 }
 
-// inherited is what traps print in a subshell.
+// inherited is the output of traps in a subshell.
 func inherited(s speech) speech {
 	if s == always {
 		return always

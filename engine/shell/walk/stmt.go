@@ -15,7 +15,7 @@ type outcome struct {
 	bad *state // after failure; nil for a statement that cannot fail
 }
 
-// after returns what holds whatever happened.
+// after returns the state after any of the outcomes.
 func (w *walker) after(o outcome) *state { return w.merge(o.ok, o.bad) }
 
 // stmts walks statements one after the other.

@@ -141,7 +141,7 @@ func (w *walker) braces(word *syntax.Word) ([]*syntax.Word, bool) {
 	}
 	lit := word.Lit()
 	if i := strings.Index(lit, ".."); i > 0 && i+2 < len(lit) && upper(lit[i-1]) != upper(lit[i+2]) {
-		return nil, false // letters of both cases, and what stands between them
+		return nil, false // letters of both cases, and the characters between them
 	}
 	numbers := strings.Trim(lit, "{.}0123456789") == ""
 	var all []*syntax.Word
@@ -216,7 +216,7 @@ func (w *walker) nestSource(text string) {
 	w.ctx.src, w.ctx.nested = text, true
 }
 
-// substitution walks $( ) and returns what it prints, without the last line ends.
+// substitution walks $( ) and returns its output, without the last line ends.
 func (w *walker) substitution(p *syntax.CmdSubst) value.Value {
 	raw := w.raw(p)
 	if file, ok := readSubstitution(p); ok {
@@ -261,7 +261,7 @@ func readSubstitution(p *syntax.CmdSubst) (*syntax.Word, bool) {
 	return r.Word, r.Op == syntax.RdrIn && r.N == nil
 }
 
-// captured walks statements in a subshell and returns what they print.
+// captured walks statements in a subshell and returns their output.
 func (w *walker) captured(stmts []*syntax.Stmt) sink {
 	out := &sink{}
 	w.subshell(func() {

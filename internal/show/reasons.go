@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -16,12 +17,16 @@ import (
 
 // WriteReasons explains a decision to a person: for each reason the rule, its finding, the place in
 // the text, and the remediation. A place that is not the whole text is also told in words, for readers who see
-// no carets. prefix begins each line.
+// no carets. A command that stands in the list once for each directory in which it may run has one reason here.
+// prefix begins each line.
 func WriteReasons(w io.Writer, prefix, text string, d engine.Decision) {
 	s := StyleOf(w)
 	shownBefore := "" // several findings about one place need it shown once
 	line := func(format string, args ...any) { fmt.Fprintf(w, prefix+format+"\n", args...) }
-	for _, r := range d.Reasons {
+	for i, r := range d.Reasons {
+		if slices.ContainsFunc(d.Reasons[:i], func(e engine.Reason) bool { return looksLike(e, r) }) {
+			continue
+		}
 		line("%s %s (%s): %s", s.Effect(r.Effect), s.Bold(r.Rule), r.Severity, Printable(cmp.Or(r.Message, r.Title)))
 		if r.Span != nil {
 			shown, mark := underline(text, *r.Span)
@@ -44,6 +49,13 @@ func WriteReasons(w io.Writer, prefix, text string, d engine.Decision) {
 			line("  instead: %s", Printable(r.Remediation))
 		}
 	}
+}
+
+// looksLike reports whether a reader could not tell two reasons apart.
+func looksLike(a, b engine.Reason) bool {
+	same := a.Span == nil && b.Span == nil || a.Span != nil && b.Span != nil && *a.Span == *b.Span
+	return same && a.Rule == b.Rule && a.Effect == b.Effect && a.Severity == b.Severity &&
+		cmp.Or(a.Message, a.Title) == cmp.Or(b.Message, b.Title) && a.Remediation == b.Remediation
 }
 
 // unreadable says where and why a text is no bash: "line 1, column 6: reached EOF without closing quote".

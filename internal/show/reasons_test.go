@@ -55,6 +55,7 @@ func TestReasonsAreShownOnce(t *testing.T) {
 	WriteReasons(&out, "> ", "evil \x1b[2J", engine.Decision{Reasons: []engine.Reason{
 		{Rule: "a/b", Effect: engine.Deny, Severity: "high", Title: "Title", Message: "found \x1b[2J", Remediation: "do this", Span: span},
 		{Rule: "c/d", Effect: engine.Warn, Severity: "low", Title: "Title only", Span: span},
+		{Rule: "c/d", Effect: engine.Warn, Severity: "low", Title: "Title only", Span: &facts.Span{Start: 0, End: 4}, Command: 1},
 	}})
 	want := "> deny a/b (high): found \\u001b[2J\n>     evil \\u001b[2J\n>     ^^^^ line 1, column 1\n>   instead: do this\n> warn c/d (low): Title only\n"
 	if out.String() != want {

@@ -15,7 +15,7 @@ import (
 )
 
 // ToolProgram is the tool of the request by which a program is judged that a command starts.
-const ToolProgram = "program"
+const ToolProgram = facts.ToolProgram
 
 // Seer is an Environment that can ask before programs start (Command.MayStart).
 type Seer interface {

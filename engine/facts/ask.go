@@ -37,6 +37,9 @@ type Ways struct {
 	Nodes map[string]Node
 }
 
+// ToolProgram is the tool of the request by which a program is judged that a command starts.
+const ToolProgram = "program"
+
 // MCPTool begins the tool of a request for a tool of another MCP server: "mcp_tool:github/create_issue".
 const MCPTool = "mcp_tool:"
 

@@ -120,6 +120,7 @@ type Options struct {
 	Whole  bool              // Env holds all of them: another variable has no value
 	POSIX  bool              // judge with the POSIX grammar: the environment has no bash
 	Stdin  bool              // the text gets a standard input, of which nothing is known
+	Judged bool              // each program that comes of the text is judged when it starts
 	Limits Limits
 	// ReadFile returns the content of a script file that would run, if it exists, is a regular file and is
 	// not longer than Limits.Bytes. Nil follows no script files.

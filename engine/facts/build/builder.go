@@ -67,12 +67,13 @@ func (b *Builder) Build(req facts.Ask) *facts.Input {
 		return b.build(req, view, work, &shell.Program{Certainty: value.Exact}, nil)
 	}
 	prog, err := walk.Parse(req.Request.Command, shell.Options{
-		Dir:   work,
-		Env:   req.Env,
-		Whole: req.Env != nil,
-		POSIX: b.Layout.POSIX,
-		Stdin: req.Request.Stdin,
-		Table: b.Layout.Table,
+		Dir:    work,
+		Env:    req.Env,
+		Whole:  req.Env != nil,
+		POSIX:  b.Layout.POSIX,
+		Stdin:  req.Request.Stdin,
+		Judged: req.Request.Tool == facts.ToolProgram,
+		Table:  b.Layout.Table,
 		ReadFile: func(p string) (string, bool) {
 			switch {
 			case req.Alone:

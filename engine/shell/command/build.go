@@ -17,10 +17,15 @@ type BuildFile struct {
 	// tasks finds the commands that a command line starts.
 	tasks func(content string, s Start) tasks
 	up    bool // the file may lie above the working directory
+	// shells says that a shell is started for each of its commands, here.
+	shells bool
 }
 
 // HasTasks reports a file of which a command line starts a part.
 func (k BuildFile) HasTasks() bool { return k.tasks != nil }
+
+// Shells reports a file whose commands all begin with the start of a shell.
+func (k BuildFile) Shells() bool { return k.shells }
 
 // Above reports a file that may also lie above the working directory.
 func (k BuildFile) Above() bool { return k.up }
@@ -91,7 +96,7 @@ func generated(content string, args []string) []string {
 var (
 	generators = BuildFile{Names: []string{".go"}, Any: true, Recipes: generated}
 
-	makefile = BuildFile{Names: []string{"GNUmakefile", "makefile", "Makefile", ".mk"}, tasks: makeTasks}
+	makefile = BuildFile{Names: []string{"GNUmakefile", "makefile", "Makefile", ".mk"}, tasks: makeTasks, shells: true}
 	included = BuildFile{Names: []string{".mk"}, Any: true, Recipes: allRecipes}
 	scripts  = BuildFile{
 		Names: []string{"package.json", "composer.json"},

@@ -132,7 +132,7 @@ func (w *walker) build(inv *invocation, name string) {
 		for _, abs := range w.buildPaths(k, dir, inv.args[1:]) {
 			w.buildWith(inv, k, name, abs, operands)
 		}
-		if k.HasTasks() {
+		if k.HasTasks() && !(w.opts.Judged && k.Shells()) {
 			w.tasks(inv, k, name)
 		}
 	}

@@ -25,7 +25,7 @@ COMMANDS := $(notdir $(wildcard cmd/*))
 PROGRAMFILES = $(addprefix $(BIN)/,$(COMMANDS) sallyport-full)
 
 .DEFAULT_GOAL := help
-.PHONY: help build install images demo test test-all programs rego-test race bench questions confirm mutate faults names races fuzz lint cover cross release generate clean mcp-clients opa-wasm
+.PHONY: help build install images demo test test-all programs rego-test race bench questions confirm mutate faults names races variants projects fuzz lint cover cross release generate clean mcp-clients opa-wasm
 
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -110,6 +110,13 @@ names: ## exchange paths, directories and descriptors under TRIES calls that mak
 RACES      ?= 1000000
 races: ## start RACES programs with words and paths that change while they are judged (runners/starter)
 	@$(GO) test -count=1 -v -timeout 12h -run '^TestRaces$$' ./runners/starter -starter.races=$(RACES) | grep -v '^=== '
+
+VARIANTS   ?= 20000
+variants: ## start destructive programs in VARIANTS disguises, in throw-away roots, with programs judged and unseen
+	@$(GO) test -count=1 -v -timeout 12h -run '^TestVariants$$' ./internal/programs -programs.variants=$(VARIANTS) | grep -v '^=== '
+
+projects: build ## build and test real projects with their programs judged (needs registries; PROJECT=hello: of this name)
+	@internal/programs/projects.sh $(BIN)/sallyport $(PROJECT)
 
 # A number of inputs, unlike a time, is the same on a busy machine. A time (FUZZTIME=1h) that runs out while a worker
 # is busy may count as a failure without an input (golang.org/issue/75804). With a seed, the inputs depend on the tree

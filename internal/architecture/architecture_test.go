@@ -137,25 +137,26 @@ var ours = map[string][]string{
 	"internal/show": {
 		"internal/release", "policies", "engine", "engine/facts", "engine/shell", "engine/shell/walk",
 	},
-	"internal/await":          {},
-	"internal/leftout":        {},
-	"internal/leftout/report": {},
-	"internal/release":        {"policies/revision"},
-	"internal/release/pack":   {},
-	"internal/setup":          {},
-	"internal/live":           {"internal/hooks"},
-	"internal/approvals":      {"internal/usersocket", "engine"},
-	"internal/endtoend":       {},
-	"internal/baddays":        {},
-	"internal/confirm":        {"engine/shell", "engine/shell/value", "engine/shell/walk"},
-	"internal/confirm/frame":  {},
-	"internal/confirm/stub":   {"internal/confirm/frame"},
-	"internal/escapes":        {},
-	"internal/escapes/probe":  {},
-	"internal/programs":       {"engine"},
-	"internal/mcpclients":     {},
-	"internal/bench":          {},
-	"internal/architecture":   {},
+	"internal/await":           {},
+	"internal/leftout":         {},
+	"internal/leftout/report":  {},
+	"internal/release":         {"policies/revision"},
+	"internal/release/pack":    {},
+	"internal/setup":           {},
+	"internal/live":            {"internal/hooks"},
+	"internal/approvals":       {"internal/usersocket", "engine"},
+	"internal/endtoend":        {},
+	"internal/baddays":         {},
+	"internal/confirm":         {"engine/shell", "engine/shell/value", "engine/shell/walk"},
+	"internal/confirm/frame":   {},
+	"internal/confirm/stub":    {"internal/confirm/frame"},
+	"internal/escapes":         {},
+	"internal/escapes/probe":   {},
+	"internal/programs":        {"engine"},
+	"internal/programs/driver": {},
+	"internal/mcpclients":      {},
+	"internal/bench":           {},
+	"internal/architecture":    {},
 }
 
 // leaves may be imported by every package.
@@ -184,10 +185,10 @@ var sole = map[string][]string{
 
 // starters may start processes. Everything else reaches the machine through them. The front becomes
 // sallyport-full, and resident starts it, and nothing else; overlay becomes bwrap, and starter the shell of a
-// command. leftout, probe and stub serve tests only.
+// command. leftout, probe, driver and stub serve tests only.
 var starters = []string{
 	"runners/supervisor", "internal/front", "internal/resident", "internal/leftout", "internal/escapes/probe",
-	"internal/confirm/stub", "runners/overlay", "runners/starter",
+	"internal/programs/driver", "internal/confirm/stub", "runners/overlay", "runners/starter",
 }
 
 // source is one Go file of the module.

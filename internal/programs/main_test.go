@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 		program = filepath.Join(dir, "sallyport")
 		const module = "github.com/sallyport-dev/sallyport/"
 		build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", dir+"/",
-			module+"cmd/sallyport", module+"cmd/sallyport-supervisor")
+			module+"cmd/sallyport", module+"cmd/sallyport-supervisor", module+"internal/programs/driver")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0") // it must run in a root without libc
 		if out, err := build.CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "build sallyport: %v\n%s", err, out)

@@ -25,7 +25,7 @@ COMMANDS := $(notdir $(wildcard cmd/*))
 PROGRAMFILES = $(addprefix $(BIN)/,$(COMMANDS) sallyport-full)
 
 .DEFAULT_GOAL := help
-.PHONY: help build install images demo test test-all programs rego-test race bench questions confirm mutate faults names races variants projects fuzz lint cover cross release generate clean mcp-clients opa-wasm
+.PHONY: help build install images demo test test-all programs rego-test race bench questions confirm mutate faults names races variants projects fuzz lint cover cross release generate clean kubernetes-test mcp-clients opa-wasm
 
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,6 +60,12 @@ test-all: build rego-test ## run all tests, most of them under the race detector
 
 programs: build ## run all tests that start our programs, one package at a time
 	@$(GO) test -json -p 1 -timeout 60m $$($(GO) list ./... | grep -E '/($(PROGRAMS))$$') | $(call report,programs)
+
+CLUSTER ?= $(BIN)/cluster
+kubernetes-test: build ## run the tests of pods in a cluster of one node, which it builds once, into CLUSTER (root, Debian)
+	@rm -f $(BIN)/failed.txt
+	@runners/kubernetes/testdata/cluster $(CLUSTER) run \
+	  $(GO) test -json -count=1 -timeout 20m -run '^TestCluster' ./runners/kubernetes | $(call report,kubernetes)
 
 rego-test: $(OPA) ## check and test the policies with the stock opa
 	$(OPA) check --strict --ignore testdata,compiled -s policies/schemas/input.json policies/

@@ -3,8 +3,8 @@
 // It is for tests only. `go test -short` is the run of `make test`: everything that needs neither root nor
 // Docker, npm packages or a long time. Without -short, `go test` runs all tests that the machine can run. Every skip
 // has one of a few causes, so that a report can count them and name the packages to install. With
-// SALLYPORT_TEST_COMPLETE=1 a test fails where the machine, not the run, is the cause: but for Cluster, since no
-// package of the system brings a cluster.
+// SALLYPORT_TEST_COMPLETE=1 a test fails where the machine, not the run, is the cause. Tests with a cluster have
+// a run of their own, make kubernetes-test, which leaves none out.
 package leftout
 
 import (
@@ -27,19 +27,25 @@ const (
 	Bubblewrap Cause = "needs bubblewrap: install bubblewrap, and allow unprivileged user namespaces"
 	Programs   Cause = "needs other programs: install those that the list names"
 	Platform   Cause = "needs another operating system, file system or kernel"
-	Cluster    Cause = "needs a Kubernetes cluster: set SALLYPORT_TEST_KUBECONFIG"
+	Cluster    Cause = "needs a Kubernetes cluster: make kubernetes-test"
 )
 
 // Skip skips the test. The detail says which part of the cause applies, such as the program that is absent.
 func Skip(t testing.TB, cause Cause, detail string) {
 	t.Helper()
-	if os.Getenv("SALLYPORT_TEST_COMPLETE") == "1" && cause != Cluster && !(testing.Short() && cause.fullOnly()) {
+	if os.Getenv("SALLYPORT_TEST_COMPLETE") == "1" && !cause.otherRun() {
 		t.Fatalf("nothing may be left out here, but: %s: %s", cause, detail)
 	}
 	t.Skipf("left out: %s (%s)", cause, strings.ReplaceAll(strings.TrimSpace(detail), "\n", " "))
 }
 
-func (c Cause) fullOnly() bool { return c == Slow || c == Docker || c == Root || c == Packages }
+// otherRun says whether another run than this one has the test.
+func (c Cause) otherRun() bool {
+	if c == Cluster {
+		return os.Getenv("SALLYPORT_TEST_KUBECONFIG") == ""
+	}
+	return testing.Short() && (c == Slow || c == Docker || c == Root || c == Packages)
+}
 
 // Full skips the test in a short run. The cause is one of Slow, Docker, Root and Packages.
 func Full(t testing.TB, cause Cause) {

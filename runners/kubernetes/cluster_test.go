@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -182,8 +183,9 @@ func (r *real) configured(t *testing.T, text string) []string {
 	return append([]string{"--config", file}, r.args...)
 }
 
-// TestPods takes the whole suite through pods of a real cluster, with the documented rights alone.
-func TestPods(t *testing.T) {
+// TestClusterRunsTheSuite takes the whole suite through pods of a real cluster, with the documented
+// rights alone.
+func TestClusterRunsTheSuite(t *testing.T) {
 	r := needCluster(t)
 	t.Setenv(theArgs, strings.Join(r.args, " "))
 	o := runnertest.Options{Memory: true, Gateway: "pod"}
@@ -191,8 +193,8 @@ func TestPods(t *testing.T) {
 	r.nothingLeft(t)
 }
 
-// TestPodIsConfined tries the ways out that Pod Security and the pod's own fields are to prevent.
-func TestPodIsConfined(t *testing.T) {
+// TestClusterConfines tries the ways out that Pod Security and the pod's own fields are to prevent.
+func TestClusterConfines(t *testing.T) {
 	r := needCluster(t)
 	env := open(t, r.args...)
 	defer env.Close()
@@ -213,18 +215,10 @@ func TestPodIsConfined(t *testing.T) {
 	}
 }
 
-// TestRealEnds provokes the ends of a pod that a test can, and looks for the cluster's own words in the errors.
-func TestRealEnds(t *testing.T) {
+// TestClusterEnds provokes the ends of a pod that a test can, and looks for the cluster's own words in the
+// errors.
+func TestClusterEnds(t *testing.T) {
 	r := needCluster(t)
-	contains := func(t *testing.T, err error, wants ...string) {
-		t.Helper()
-		t.Log(err)
-		for _, want := range wants {
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("want %q", want)
-			}
-		}
-	}
 	for name, tc := range map[string]struct {
 		config string
 		more   []string
@@ -242,42 +236,95 @@ func TestRealEnds(t *testing.T) {
 		"namespace":     {"", []string{"--namespace", "nobodys"}, []string{"right is missing"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			_, err := try(append(r.configured(t, tc.config), tc.more...)...)
 			contains(t, err, tc.want...)
 		})
 	}
 	for name, tc := range map[string]struct {
 		config, text string
-		then         func(*testing.T)
 		want         []string
 	}{
-		"deadline": {"lifetime: 60s\nwait: 59s\n", "echo here; sleep 600", func(*testing.T) {}, []string{"the lifetime of the pod is over"}},
-		"deleted": {"", "echo here; sleep 600", func(t *testing.T) {
+		"deadline": {"lifetime: 60s\nwait: 59s\n", "echo here; sleep 600",
+			[]string{"the lifetime of the pod is over"}},
+		"eviction": {"workspace: {size: 10Mi}\n", "echo here; head -c 40M /dev/zero >/workspace/large; sleep 600",
+			[]string{"the node evicted the pod", "exceeds the limit"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r.ends(t, r.configured(t, tc.config), tc.text, func() {}, tc.want...)
+		})
+	}
+	t.Cleanup(func() { r.nothingLeft(t) })
+}
+
+// contains looks for texts in an error.
+func contains(t *testing.T, err error, wants ...string) {
+	t.Helper()
+	t.Log(err)
+	for _, want := range wants {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q", want)
+		}
+	}
+}
+
+// ends begins a command that says here, does something to its pod, and looks for texts in the error.
+func (r *real) ends(t *testing.T, args []string, text string, do func(), wants ...string) {
+	t.Helper()
+	env := open(t, args...)
+	defer env.Close()
+	p := begin(t, env, text)
+	await.True(t, "it runs", func() bool { out, _ := p.Output(); return strings.HasPrefix(out.Text, "here\n") })
+	do()
+	contains(t, p.Wait().Error, wants...)
+}
+
+// TestClusterLosses deletes a pod, and kills programs of the cluster, in the middle of a command. The next
+// session opens.
+func TestClusterLosses(t *testing.T) {
+	r := needCluster(t)
+	again := func(name string) func() {
+		return func() {
+			dir := os.Getenv("SALLYPORT_TEST_CLUSTER")
+			if out, err := exec.Command("testdata/cluster", dir, "restart", name).CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		}
+	}
+	for name, tc := range map[string]struct {
+		do   func()
+		want string
+	}{
+		"deleted": {func() {
 			for _, name := range r.names(t) {
 				if err := r.pods().Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
 					t.Error(err)
 				}
 			}
-		}, []string{"not by this session"}},
-		"eviction": {"", "echo here; head -c 40M /dev/zero >/workspace/large; sleep 600", func(*testing.T) {}, []string{"the node evicted the pod", "exceeds the limit"}},
+		}, "not by this session"},
+		"kubelet killed":    {again("kubelet"), "the stream to the supervisor broke"},
+		"API server killed": {again("apiserver"), "the stream"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if name == "eviction" {
-				tc.config = "workspace: {size: 10Mi}\n"
+			if strings.HasSuffix(name, " killed") && os.Getenv("SALLYPORT_TEST_CLUSTER") == "" {
+				leftout.Skip(t, leftout.Cluster, "the cluster is none of make kubernetes-test")
 			}
-			env := open(t, r.configured(t, tc.config)...)
-			defer env.Close()
-			p := begin(t, env, tc.text)
-			await.True(t, "it runs", func() bool { out, _ := p.Output(); return strings.HasPrefix(out.Text, "here\n") })
-			tc.then(t)
-			contains(t, p.Wait().Error, tc.want...)
+			r.ends(t, r.args, "echo here; sleep 600", tc.do, tc.want)
+			await.True(t, "the next session opens", func() bool {
+				env, err := try(r.args...)
+				if err == nil {
+					err = env.Close()
+				}
+				return err == nil
+			})
+			r.nothingLeft(t)
 		})
 	}
-	r.nothingLeft(t)
 }
 
-// TestDoctorOfACluster asks with the documented rights, and with one right less.
-func TestDoctorOfACluster(t *testing.T) {
+// TestClusterDoctor asks with the documented rights, and with one right less.
+func TestClusterDoctor(t *testing.T) {
 	r := needCluster(t)
 	said := func() (string, int) {
 		var out, errs strings.Builder

@@ -11,8 +11,9 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
-// TestGuide follows docs/kubernetes.md, with the programs of an installation and the images of the tests.
-func TestGuide(t *testing.T) {
+// TestClusterGuide follows docs/kubernetes.md, with the programs of an installation and the images of
+// the tests.
+func TestClusterGuide(t *testing.T) {
 	r := needCluster(t)
 	dir := t.TempDir()
 	text, err := os.ReadFile("../../docs/kubernetes.md")

@@ -9,7 +9,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts/disk"
 )
 
-// effects are what the ledger notes about a program of a command: the files that it makes, moves, deletes and
+// effects are the changes of a program that the ledger notes: the files that it makes, moves, deletes and
 // downloads. The files that programs read are not seen by the agent, and not noted.
 type effects struct {
 	in      *facts.Input

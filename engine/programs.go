@@ -303,7 +303,7 @@ func (g *Gate) mayStart(ctx context.Context, j *judged) func(Program) Verdict {
 // ruling is the judgement of a program.
 type ruling struct {
 	input           *facts.Input
-	allowed, steady bool           // steady: equal programs are judged alike in the same session by the same policies
+	allowed, steady bool           // steady: the same policies judge equal programs of the session alike
 	refused         RefusedProgram // if it is not allowed
 	fault           *Fault
 }

@@ -257,16 +257,20 @@ type steady struct{ *byTool }
 
 func (steady) Steady() bool { return true }
 
-// A judgement holds for equal programs where it depends on nothing but what the environment told, until a
-// request of the session, or another policy, changes that.
+// A judgement holds for equal programs where it depends on the question of the environment alone, until a
+// request of the session, or a change of the policies.
 func TestAgain(t *testing.T) {
 	t.Parallel()
 	there := facts.Node{Exists: true, Mode: fs.ModeDir | 0o755}
 	seen := facts.Ways{
-		To:    []string{"/", "/x", "/a/b"},
-		Nodes: map[string]facts.Node{"/": there, "/x": {Absent: true}, "/a": there, "/a/b": {Exists: true, Mode: 0o755}},
+		To: []string{"/", "/x", "/a/b"},
+		Nodes: map[string]facts.Node{
+			"/": there, "/x": {Absent: true}, "/a": there, "/a/b": {Exists: true, Mode: 0o755},
+		},
 	}
-	program := engine.Program{Path: "/a/b", File: "/a/b", Dir: "/", Argv: []string{"b", "-x"}, ELF: true, Seen: seen}
+	program := engine.Program{
+		Path: "/a/b", File: "/a/b", Dir: "/", Argv: []string{"b", "-x"}, ELF: true, Seen: seen,
+	}
 	with := func(change func(*engine.Program)) engine.Program {
 		p := program
 		change(&p)

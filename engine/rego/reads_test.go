@@ -42,7 +42,7 @@ func reads(t *testing.T, e *Evaluator, field ...string) bool {
 	return found
 }
 
-// The programs of a command are judged once where no rule of the operator looks at what passes.
+// Equal programs of a command are judged once where no rule of the operator looks at the time.
 func TestSteady(t *testing.T) {
 	t.Parallel()
 	for rules, want := range map[string]bool{

@@ -80,7 +80,9 @@ func (h *host) mayStart(decision string, p notify.Program) bool {
 	if r == nil || r.programs.may == nil {
 		return r != nil
 	}
-	e := engine.Program{Path: p.Path, File: p.File, Dir: p.Dir, Argv: p.Argv, By: p.By, Begun: p.Begun, ELF: p.ELF}
+	e := engine.Program{
+		Path: p.Path, File: p.File, Dir: p.Dir, Argv: p.Argv, By: p.By, Begun: p.Begun, ELF: p.ELF,
+	}
 	e.Set, e.Lost = r.programs.changes(p.Env)
 	e.Way = func() []string { return h.wayTo(p.PID, r) }
 	return r.programs.may(e).May

@@ -125,7 +125,8 @@ func TestRepeats(t *testing.T) {
 func TestAnswersAreOver(t *testing.T) {
 	t.Parallel()
 	question := func(n int) []byte {
-		return framed(fmt.Sprintf(`{"ask":{"number":%d,"program":{"path":"/a","file":"/a","dir":"/","argv":"%[1]d\u0000"}}}`, n))
+		return framed(fmt.Sprintf(`{"ask":{"number":%d,"program":`+
+			`{"path":"/a","file":"/a","dir":"/","argv":"%[1]d\u0000"}}}`, n))
 	}
 	for _, tc := range []struct {
 		repeats, want string
@@ -172,7 +173,8 @@ func TestAnswersAreOver(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := p.Wait()
-		if times != tc.times || (x.Error != nil) != (tc.want != "") || x.Error != nil && !strings.Contains(x.Error.Error(), tc.want) {
+		said := fmt.Sprint(x.Error)
+		if times != tc.times || (x.Error != nil) != (tc.want != "") || !strings.Contains(said, tc.want) {
 			t.Errorf("%s: %d times, %v", tc.repeats, times, x.Error)
 		}
 	}

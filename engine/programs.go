@@ -363,8 +363,10 @@ func (g *Gate) startOf(
 	defer cancel()
 	until, _ := ctx.Deadline()
 	builder, looked := parent.builder.Watched(until)
+	exempt := false
 	for _, words := range readings(builder, p) {
 		j := g.judgeWords(ctx, parent, builder, p, words, base)
+		exempt = exempt || len(j.exempted) > 0
 		if worst == nil || j.stricterThan(worst) {
 			worst = j
 		}
@@ -372,7 +374,7 @@ func (g *Gate) startOf(
 			break
 		}
 	}
-	return worst, !looked() && !p.Begun && len(worst.exempted) == 0 && isSteady(worst.by)
+	return worst, !looked() && !p.Begun && !exempt && isSteady(worst.by)
 }
 
 // isSteady reports evaluators that judge inputs alike that differ in the id, the time and ages only.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/engine/facts/disk"
+	"github.com/sallyport-dev/sallyport/engine/facts/places"
 	"github.com/sallyport-dev/sallyport/engine/shell"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
@@ -24,11 +25,16 @@ func (b *Builder) Until(t time.Time) *Builder {
 	return &Builder{&m, b.table, b.history}
 }
 
-// Watched is Until, with a function that reports whether the builder has looked at a file by then.
+// Watched is Until, with a function that reports whether the builder has looked at a file by then, or at the
+// history of one that commands can change: other processes of the session write that history, too.
 func (b *Builder) Watched(t time.Time) (watched *Builder, looked func() bool) {
 	m, first := *b.Until(t).Map, &atomic.Bool{}
 	m.Files = watching(m.Files, first)
-	return &Builder{&m, b.table, b.history}, first.Load
+	watched = &Builder{&m, b.table, b.history}
+	if b.history != nil {
+		watched.history = watchedHistory{b.history, &m, first}
+	}
+	return watched, first.Load
 }
 
 // watching are files that note the first look at them.
@@ -78,6 +84,37 @@ func (w farWatch) Walk(paths []string) map[string]facts.Node {
 }
 
 func (w farWatch) Until(t time.Time) facts.FS { return watching(w.far.Until(t), w.looked) }
+
+// watchedHistory notes the first question about a file that commands can change.
+type watchedHistory struct {
+	facts.History
+	places *places.Map
+	looked *atomic.Bool
+}
+
+func (h watchedHistory) note(p string) {
+	dir, _ := disk.Parent(p)
+	if h.places.Permission(p) == "write" || h.places.Shared(dir) {
+		h.looked.Store(true)
+	}
+}
+
+func (h watchedHistory) Seen(p string) string {
+	h.note(p)
+	return h.History.Seen(p)
+}
+
+func (h watchedHistory) Downloaded(p string) bool {
+	h.note(p)
+	return h.History.Downloaded(p)
+}
+
+func (h watchedHistory) Labels(p string, below bool) []string {
+	if h.note(p); below {
+		h.looked.Store(true)
+	}
+	return h.History.Labels(p, below)
+}
 
 // likely lists the subjects of facts that a program needs: words that may be paths, where they would lie.
 func likely(prog *shell.Program) []string {

@@ -79,3 +79,55 @@ func TestFar(t *testing.T) {
 		}
 	}
 }
+
+// The facts about a program come of the files that its question brings. A builder tells if they come of more, or
+// of the history of a file that commands can change.
+func TestWatched(t *testing.T) {
+	t.Parallel()
+	ws, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws = filepath.ToSlash(ws)
+	if err := os.WriteFile(filepath.Join(ws, "f"), []byte("echo\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	layout := facts.Layout{
+		Workspace: ws, Home: "/home/x", Roots: []facts.Root{{Path: ws, Write: true, Zone: "workspace"}},
+	}
+	at := time.Now().Add(time.Hour)
+	for _, tc := range []struct {
+		words  []string
+		known  facts.History
+		looked bool
+	}{
+		{[]string{"/bin/true"}, fakeHistory{}, false},
+		{[]string{"/bin/ls", "-l", "/etc/none"}, fakeHistory{}, false},
+		{[]string{"/bin/ls", "f"}, nil, false},
+		{[]string{"/bin/ls", "f"}, fakeHistory{}, true},
+		{[]string{"./f"}, nil, true},
+		{[]string{"/bin/sh", "f"}, nil, true},
+		{[]string{"/bin/rm", "-r", "."}, nil, true},
+	} {
+		for _, near := range []bool{true, false} {
+			files := facts.FS(facts.OSFS{})
+			if !near {
+				files = distant{journeys: new(int)}
+			}
+			b, looked := NewBuilder(layout, files, tc.known).Watched(at)
+			to := disk.Named(ws, tc.words)
+			ask := facts.Ask{
+				Request: facts.Request{Command: strings.Join(tc.words, " "), WorkDir: ws},
+				Seen:    facts.Ways{To: to, Nodes: disk.Walk(facts.OSFS{}, to)},
+			}
+			plain := ask
+			plain.Seen = facts.Ways{}
+			if diff := cmp.Diff(NewBuilder(layout, files, tc.known).Build(plain), b.Build(ask)); diff != "" {
+				t.Errorf("%s: of the question:\n%s", tc.words, diff)
+			}
+			if looked() != tc.looked {
+				t.Errorf("%s, near: %v: looked: %v", tc.words, near, looked())
+			}
+		}
+	}
+}

@@ -47,10 +47,10 @@ fetch() {
 
 # field prints a number or a list of the JSON that exec prints.
 field() { python3 -c 'import json,sys
-d = json.load(open(sys.argv[1])); p = d["programs"] or {}
+d = json.load(open(sys.argv[1])); p = d.get("programs") or {}
 refused = ["%s: %s: %s" % (r["words"], r["rule"], r["message"]) for r in p.get("refused") or []]
 if d["effect"] != "allow": refused.append("the text: %s" % [r["rule"] for r in d["reasons"]])
-print({"status": d["status"], "started": p.get("started"), "refused": len(refused), "list": "\n".join("    " + r for r in refused)}[sys.argv[2]])' "$1" "$2"; }
+print({"status": d.get("status"), "started": p.get("started", 0), "refused": len(refused), "list": "\n".join("    " + r for r in refused)}[sys.argv[2]])' "$1" "$2"; }
 
 projects=0 programs=0 refusals=0 failed=0 lost=0
 while read -r kind name version commands; do

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine/facts"
@@ -49,6 +51,24 @@ type Reason struct {
 	Span        *facts.Span `json:"span,omitempty"`
 	Location    Location    `json:"location"`
 	Trial       bool        `json:"trial,omitempty"` // it is about missing knowledge, which a trial can give
+}
+
+// Distinct leaves out reasons that a reader could not tell from an earlier one.
+func Distinct(all []Reason) []Reason {
+	var out []Reason
+	for _, r := range all {
+		if !slices.ContainsFunc(out, func(e Reason) bool { return looksLike(e, r) }) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// looksLike reports whether a reader could not tell two reasons apart.
+func looksLike(a, b Reason) bool {
+	same := a.Span == nil && b.Span == nil || a.Span != nil && b.Span != nil && *a.Span == *b.Span
+	return same && a.Rule == b.Rule && a.Effect == b.Effect && a.Severity == b.Severity &&
+		cmp.Or(a.Message, a.Title) == cmp.Or(b.Message, b.Title) && a.Remediation == b.Remediation
 }
 
 // Location is where a rule stands.

@@ -141,7 +141,7 @@ func questionFor(c *call, r engine.ApprovalRequest) (q mcp.ElicitationParams, ty
 	}
 	p.line("")
 	var reasons []string
-	for _, why := range r.Decision.Reasons {
+	for _, why := range engine.Distinct(r.Decision.Reasons) {
 		p.line("- %s (%s): %s", why.Rule, why.Severity, visible(reasonText(why)))
 		reasons = append(reasons, strings.TrimSuffix(shortened(visible(reasonText(why)), longText), ".")+".")
 		if why.Remediation != "" {

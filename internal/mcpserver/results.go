@@ -91,6 +91,7 @@ func (c *call) verdictOf(out engine.Outcome) verdict {
 }
 
 func reasonsOf(all []engine.Reason) []reason {
+	all = engine.Distinct(all)
 	out := make([]reason, len(all))
 	for i, r := range all {
 		out[i] = reason{

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -23,10 +22,7 @@ func WriteReasons(w io.Writer, prefix, text string, d engine.Decision) {
 	s := StyleOf(w)
 	shownBefore := "" // several findings about one place need it shown once
 	line := func(format string, args ...any) { fmt.Fprintf(w, prefix+format+"\n", args...) }
-	for i, r := range d.Reasons {
-		if slices.ContainsFunc(d.Reasons[:i], func(e engine.Reason) bool { return looksLike(e, r) }) {
-			continue
-		}
+	for _, r := range engine.Distinct(d.Reasons) {
 		line("%s %s (%s): %s", s.Effect(r.Effect), s.Bold(r.Rule), r.Severity, Printable(cmp.Or(r.Message, r.Title)))
 		if r.Span != nil {
 			shown, mark := underline(text, *r.Span)
@@ -49,13 +45,6 @@ func WriteReasons(w io.Writer, prefix, text string, d engine.Decision) {
 			line("  instead: %s", Printable(r.Remediation))
 		}
 	}
-}
-
-// looksLike reports whether a reader could not tell two reasons apart.
-func looksLike(a, b engine.Reason) bool {
-	same := a.Span == nil && b.Span == nil || a.Span != nil && b.Span != nil && *a.Span == *b.Span
-	return same && a.Rule == b.Rule && a.Effect == b.Effect && a.Severity == b.Severity &&
-		cmp.Or(a.Message, a.Title) == cmp.Or(b.Message, b.Title) && a.Remediation == b.Remediation
 }
 
 // unreadable says where and why a text is no bash: "line 1, column 6: reached EOF without closing quote".

@@ -21,6 +21,7 @@ type questions struct {
 	files  facts.FS      // where the command runs
 	names  atomic.Uint64 // questions about names
 	starts chan struct{} // questions about programs that wait for an answer
+	looks  chan struct{} // programs whose files are looked up: each may take a thread
 
 	order   sync.Mutex // held while a question gets its number and is sent
 	mu      sync.Mutex
@@ -44,7 +45,7 @@ type waiting struct {
 func newQuestions(to *reporter, files facts.FS) *questions {
 	return &questions{
 		to: to, files: files, waiting: map[uint64]*waiting{}, begun: make(chan struct{}), over: make(chan struct{}),
-		starts: make(chan struct{}, maxStarts), known: map[digest]int{},
+		starts: make(chan struct{}, maxStarts), looks: make(chan struct{}, maxLooks), known: map[digest]int{},
 	}
 }
 
@@ -59,8 +60,7 @@ func (q *questions) ask(path string) bool {
 // start asks whether a program may start, unless the answer is known. Only so many wait at once.
 func (q *questions) start(p engine.Program) engine.Verdict {
 	if !p.Begun {
-		p.Seen.To = disk.Named(p.Dir, slices.Concat([]string{p.Path, p.File}, p.By, p.Argv[min(1, len(p.Argv)):]))
-		p.Seen.Nodes = walk(q.files, p.Seen.To)
+		p.Seen = q.ways(p)
 	}
 	asked := programOf(p)
 	text, err := json.Marshal(asked)
@@ -81,6 +81,14 @@ func (q *questions) start(p engine.Program) engine.Verdict {
 		asked.Way = exacts(p.Way())
 	}
 	return engine.Verdict{May: q.put(question{Program: asked}, of)}
+}
+
+// ways looks up the files that the facts about a program need.
+func (q *questions) ways(p engine.Program) facts.Ways {
+	q.looks <- struct{}{}
+	defer func() { <-q.looks }()
+	to := disk.Named(p.Dir, slices.Concat([]string{p.Path, p.File}, p.By, p.Argv[min(1, len(p.Argv)):]))
+	return facts.Ways{To: to, Nodes: walk(q.files, to)}
 }
 
 // repeated reports a question that an earlier answer allows, and counts it.

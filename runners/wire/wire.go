@@ -68,6 +68,8 @@ const (
 	// processes that each names.
 	maxStarts = 256
 	maxWay    = 16
+	// maxLooks bounds the programs of one command whose files are looked up at once.
+	maxLooks = 8
 	// maxRepeats bounds the answers of one command that hold for equal questions.
 	maxRepeats = 1 << 12
 	// maxStreams bounds the streams that a supervisor serves at once.

@@ -1,14 +1,22 @@
 #!/usr/bin/env bash
-# projects.sh SALLYPORT [NAME]: builds and tests the projects of testdata/projects.txt (or the one of a name) with
-# their programs judged, in the default sandbox and under the profile "standard". It fetches them first, outside,
-# from the registries that go, npm and apt-get are set up for, and prints for each how many programs started, the
-# refused ones, and how the commands ended. Status 1: a program was refused, or a project could not be fetched.
+# projects.sh SALLYPORT [NAME]: builds and tests the projects of testdata/projects.txt (or the one of a name)
+# with their programs judged, in the default sandbox and under the profile "standard". It fetches them first,
+# outside, from the registries that go, npm and apt-get are set up for. It prints for each project the number of
+# programs that started, the refused ones, and the status of its commands. Status 1: a program was refused, or a
+# project could not be fetched.
 set -uo pipefail
 sallyport=$(realpath "$1") only=${2:-} here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d) || exit
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 mkdir -p "$work"/ws/{go,mod,deb,npm} "$work"/apt/{lists,cache/archives}/partial
-printf 'version: 1\nprograms: {mode: judged, ask: refuse}\nprofile: standard\nundo: {enabled: false}\nenvironment: {env: [GOCACHE, GOMODCACHE, GOPROXY, GOFLAGS, GOTOOLCHAIN]}\naudit: {dir: %s}\n' "$work/log" >"$work/config.yaml"
+cat >"$work/config.yaml" <<END
+version: 1
+programs: {mode: judged, ask: refuse}
+profile: standard
+undo: {enabled: false}
+environment: {env: [GOCACHE, GOMODCACHE, GOPROXY, GOFLAGS, GOTOOLCHAIN]}
+audit: {dir: $work/log}
+END
 export GOCACHE=$work/ws/cache GOMODCACHE=$work/ws/mod GOFLAGS=-mod=mod GOTOOLCHAIN=local
 
 # Sources of Debian, with lists of their own: those of the machine stay as they are.
@@ -18,8 +26,9 @@ apt() {
 }
 sources() {
 	[ -e "$work/apt/sources.list" ] && return
-	. /etc/os-release
-	echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $VERSION_CODENAME main" >"$work/apt/sources.list"
+	local key=/usr/share/keyrings/debian-archive-keyring.gpg line='$(REPO_URI) $(CODENAME) $(COMPONENT)'
+	apt-get indextargets --format "deb-src [signed-by=$key] $line" 'Created-By: Packages' 'Component: main' |
+		sort -u >"$work/apt/sources.list"
 	apt update >/dev/null
 }
 
@@ -28,13 +37,15 @@ fetch() {
 	case $1 in
 	go)
 		local from
-		from=$(cd "$work" && go mod download -json "$2@$3" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p') && [ -n "$from" ] || return
+		from=$(cd "$work" && go mod download -json "$2@$3" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
+		[ -n "$from" ] || return
 		cp -r "$from" "$work/ws/go/" && chmod -R u+w "$work/ws/go" && from=$work/ws/go/$(basename "$from")
 		(cd "$from" && go mod download all && go list -deps -test ./... >/dev/null) >&2 || return
 		echo "$from"
 		;;
 	npm)
-		mkdir "$work/ws/npm/$2" && cd "$work/ws/npm/$2" && npm pack --silent "$2@$3" >/dev/null && tar xzf ./*.tgz || return
+		mkdir "$work/ws/npm/$2" && cd "$work/ws/npm/$2" || return
+		npm pack --silent "$2@$3" >/dev/null && tar xzf ./*.tgz || return
 		(cd package && npm install --silent --ignore-scripts --no-audit --no-fund) >&2 || return
 		echo "$work/ws/npm/$2/package"
 		;;
@@ -50,7 +61,9 @@ field() { python3 -c 'import json,sys
 d = json.load(open(sys.argv[1])); p = d.get("programs") or {}
 refused = ["%s: %s: %s" % (r["words"], r["rule"], r["message"]) for r in p.get("refused") or []]
 if d["effect"] != "allow": refused.append("the text: %s" % [r["rule"] for r in d["reasons"]])
-print({"status": d.get("status"), "started": p.get("started", 0), "refused": len(refused), "list": "\n".join("    " + r for r in refused)}[sys.argv[2]])' "$1" "$2"; }
+lines = "\n".join("    " + r for r in refused)
+print({"status": d.get("status"), "started": p.get("started", 0), "refused": len(refused), "list": lines}[sys.argv[2]])' \
+	"$1" "$2"; }
 
 projects=0 programs=0 refusals=0 failed=0 lost=0
 while read -r kind name version commands; do
@@ -61,8 +74,8 @@ while read -r kind name version commands; do
 		echo "$name: not fetched: $(tail -n 1 "$work/fetch.log")"
 		continue
 	fi
-	(cd "$work/ws" && GOPROXY=off "$sallyport" --config "$work/config.yaml" exec --timeout 30m --format json -c "cd ${dir#"$work/ws/"} && $commands") \
-		</dev/null >"$work/out.json" 2>"$work/err"
+	(cd "$work/ws" && GOPROXY=off "$sallyport" --config "$work/config.yaml" exec --timeout 30m --format json \
+		-c "cd ${dir#"$work/ws/"} && $commands") </dev/null >"$work/out.json" 2>"$work/err"
 	if ! started=$(field "$work/out.json" started); then
 		lost=$((lost + 1))
 		echo "$name: $(cat "$work/err")"
@@ -75,5 +88,6 @@ while read -r kind name version commands; do
 	field "$work/out.json" list | sed '/^$/d'
 	[ "$status" = 0 ] || [ -z "${SHOW:-}" ] || tail -c 3000 "$work/out.json"
 done <"$here/testdata/projects.txt"
-echo "$projects projects, $programs programs, $refusals refusals; $failed projects ended with another status than 0, $lost were not tried"
+echo "$projects projects, $programs programs, $refusals refusals;" \
+	"$failed projects ended with another status than 0, $lost were not tried"
 [ "$refusals" = 0 ] && [ "$lost" = 0 ]

@@ -346,7 +346,7 @@ func unquoted(text string) (words []string, err error) {
 	var w []byte
 	any := false
 	for i := 0; i < len(text); i++ {
-		end := 0
+		var end int
 		switch {
 		case strings.HasPrefix(text[i:], "…"):
 			return append(words, text[i:]), nil

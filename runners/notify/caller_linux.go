@@ -4,6 +4,7 @@ package notify
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"runtime"
 	"strconv"
@@ -72,7 +73,7 @@ const (
 // text reads a path at an address.
 func (c *caller) text(at uint64) (string, error) {
 	text, err := c.word(at, maxPath)
-	if err == unix.E2BIG {
+	if errors.Is(err, unix.E2BIG) {
 		err = unix.ENAMETOOLONG
 	}
 	return text, err

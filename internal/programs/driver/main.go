@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command driver runs disguised programs one after another, in a throw-away root of a test, and stands in for the
 // programs themselves.
 //

@@ -336,7 +336,7 @@ func brief(words []string) (out []string) {
 			w = fmt.Sprintf("…(%d bytes)", len(w))
 			left += 600
 		}
-		out = append(out, strings.ToValidUTF8(w, "\uFFFD"))
+		out = append(out, string([]rune(w))) // as JSON has it: each byte that is no UTF-8 is U+FFFD
 	}
 	return out
 }

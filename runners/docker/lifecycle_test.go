@@ -161,6 +161,9 @@ func TestKeptContainerIsFoundAgain(t *testing.T) {
 			dead.leave(context.Background())
 		}
 		must(t, c.do(context.Background()))
+		if c.name == "paused" { // the engine answers before its own list says so
+			await.True(t, "the container is paused", func() bool { return l.list()[0].State == "paused" })
+		}
 		env := l.open(l.spec())
 		if env.id != id {
 			t.Errorf("%s: another container was made", c.name)

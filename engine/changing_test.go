@@ -9,7 +9,8 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// changing is an evaluator that is replaced while the gate asks for its revision, and then again while it judges.
+// changing is an evaluator that is replaced while the gate asks for its revision, and then again while it
+// judges.
 type changing struct {
 	now     engine.Evaluator
 	changed func()

@@ -202,8 +202,8 @@ type Program struct {
 	ELF  bool     // the file begins as machine code does (elf(5)): no shell reads it as a script
 	Set  []string // variables, NAME=value, that differ from those of the command
 	Lost []string // names of variables that the command has, and the program does not get
-	// Way returns the words of the processes between it and the shell of the command, outermost first, as long
-	// as the program waits; nil for none.
+	// Way returns the words of the processes between it and the shell of the command, outermost first, as
+	// long as the program waits; nil for none.
 	Way func() []string
 	// Seen are the files on the ways to places that its words may name, if the environment told them.
 	Seen facts.Ways
@@ -215,8 +215,9 @@ type Program struct {
 // Verdict answers whether a program may start. The zero value refuses.
 type Verdict struct {
 	May bool
-	// Again, when not nil, says that programs with equal fields, but for Way, may start without a question until
-	// Over is closed. The environment calls it with their number, at most once and before Wait returns.
+	// Again, when not nil, says that programs with equal fields, but for Way, may start without a question
+	// until Over is closed. The environment calls it with their number, at most once and before Wait
+	// returns.
 	Again func(times int)
 	Over  <-chan struct{}
 }

@@ -215,7 +215,8 @@ func shown(argv []string) string {
 	return quoted(out, true)
 }
 
-// loading is the text of a shell that sets the variable by which a shell reads a file before anything of its own.
+// loading is the text of a shell that sets the variable by which a shell reads a file before anything of its
+// own.
 func loading(set []string) string {
 	for _, kv := range set {
 		if file, ok := strings.CutPrefix(kv, "BASH_ENV="); ok && file != "" {

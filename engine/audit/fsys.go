@@ -38,7 +38,8 @@ type file interface {
 	Unlock() error
 }
 
-// info has the properties of a file that the log needs. ID and Nlink are zero where the platform does not tell.
+// info has the properties of a file that the log needs. ID and Nlink are zero where the platform does not
+// tell.
 type info struct {
 	Size  int64
 	Mode  fs.FileMode

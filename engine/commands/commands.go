@@ -20,8 +20,8 @@ import (
 //go:embed schema.json
 var Schema []byte
 
-// Row is the table's entry of a command or of a subcommand. All that a command always does, its subcommands do,
-// too.
+// Row is the table's entry of a command or of a subcommand. All that a command always does, its subcommands
+// do, too.
 type Row struct {
 	// The row of another name holds; nothing else stands here.
 	Like string `yaml:"like,omitempty"`
@@ -63,7 +63,8 @@ type Option struct {
 	Ends     bool   `yaml:"ends,omitempty"`     // the words behind belong to another program
 }
 
-// Runs describes the program that a command runs: another command among its words, or program text of a language.
+// Runs describes the program that a command runs: another command among its words, or program text of a
+// language.
 type Runs struct {
 	// The words behind its options; every other field but language implies it.
 	Command bool `yaml:"command,omitempty"`

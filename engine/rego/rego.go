@@ -253,13 +253,13 @@ func readsField(module *ast.Module, field ast.Ref) (found bool) {
 	return found
 }
 
-// passing are the parts of an input that differ between two otherwise equal requests, and the built-in packages
-// that read them.
+// passing are the parts of an input that differ between two otherwise equal requests, and the built-in
+// packages that read them.
 var passing = []string{"input.request.id", "input.request.time", "input.session", "data.sallyport.session"}
 
-// Steady reports whether no rule of the operator may read the parts in which two otherwise equal requests differ:
-// the id, the time, and the session with the ages of its requests. Of these, built-in rules read only the
-// approvals of the session (TestSteady).
+// Steady reports whether no rule of the operator may read the parts in which two otherwise equal requests
+// differ: the id, the time, and the session with the ages of its requests. Of these, built-in rules read
+// only the approvals of the session (TestSteady).
 func (e *Evaluator) Steady() bool {
 	if e.own == nil {
 		return true

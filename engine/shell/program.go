@@ -113,7 +113,8 @@ type Limits struct {
 	Steps    int // words expanded and nodes visited, over all; default 200000
 }
 
-// Options are the facts that Parse may know about the place where the text would run. The zero value knows nothing.
+// Options are the facts that Parse may know about the place where the text would run. The zero value knows
+// nothing.
 type Options struct {
 	Dir    string            // absolute working directory
 	Env    map[string]string // variables of the child process

@@ -123,9 +123,8 @@ func TestProgramsAreAsked(t *testing.T) {
 	}
 }
 
-// The ledger follows the programs of a command: a file that one of them downloads is known as a download to the
-// next one, and to the next command. A refusal ends the command if the
-// configuration says so.
+// The ledger follows the programs of a command: a file that one of them downloads is known as a download to
+// the next one, and to the next command. A refusal ends the command if the configuration says so.
 func TestProgramsChangeTheLedger(t *testing.T) {
 	t.Parallel()
 	leftout.Command(t, "bwrap")

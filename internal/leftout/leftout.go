@@ -3,8 +3,8 @@
 // It is for tests only. `go test -short` is the run of `make test`: everything that needs neither root nor
 // Docker, npm packages or a long time. Without -short, `go test` runs all tests that the machine can run. Every skip
 // has one of a few causes, so that a report can count them and name the packages to install. With
-// SALLYPORT_TEST_COMPLETE=1 a test fails where the machine, not the run, is the cause. Tests with a cluster have
-// a run of their own, make kubernetes-test, which leaves none out.
+// SALLYPORT_TEST_COMPLETE=1 a test fails where the machine, not the run, is the cause. Tests with a cluster
+// have a run of their own, make kubernetes-test, which leaves none out.
 package leftout
 
 import (

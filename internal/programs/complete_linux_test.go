@@ -388,8 +388,9 @@ func unquoted(text string) (words []string, err error) {
 	return words, nil
 }
 
-// sameFile reports a name of a caller that can mean a file. Names below the caller's directory are looked for in
-// all directories, and files that are gone are not compared, nor those that a descriptor of the caller names.
+// sameFile reports a name of a caller that can mean a file. Names below the caller's directory are looked
+// for in all directories, and files that are gone are not compared, nor those that a descriptor of the
+// caller names.
 func sameFile(workspace, name, file string) bool {
 	if _, err := os.Stat(file); err != nil {
 		return true

@@ -357,8 +357,8 @@ var copied = []way[[]string]{
 	}},
 }
 
-// disguised makes a text that starts a program: its words are spelled in some way or handed to another program, and
-// the text is carried by others, one in the other.
+// disguised makes a text that starts a program: its words are spelled in some way or handed to another
+// program, and the text is carried by others, one in the other.
 func disguised(rng *rand.Rand, words []string, spelled, carried []way[[]string], by []way[string]) *disguise {
 	d := &disguise{rng: rng, files: map[string]string{}}
 	first := spelled

@@ -37,8 +37,8 @@ type variant struct {
 	names  []string
 }
 
-// root is a throw-away root: /usr of this machine, read-only, with stand-ins for destructive programs, and the rest
-// in memory.
+// root is a throw-away root: /usr of this machine, read-only, with stand-ins for destructive programs, and
+// the rest in memory.
 type root struct {
 	argv  []string
 	state string // its /state
@@ -231,8 +231,8 @@ func variants(from, n int, commands [][]string, spelled, started []way[[]string]
 	return all
 }
 
-// No destructive program starts, however its text is disguised, if policies refuse its plain text. Without their
-// judgement each of them starts.
+// No destructive program starts, however its text is disguised, if policies refuse its plain text. Without
+// their judgement each of them starts.
 func TestVariants(t *testing.T) {
 	commands, in := refused(t)
 	if len(commands) < 100 {

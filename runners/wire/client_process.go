@@ -398,7 +398,8 @@ type holding struct {
 	over   <-chan struct{}            // that is waited for
 }
 
-// tell sends an answer. The order to forget follows an answer that holds for equal questions, when it is over.
+// tell sends an answer. The order to forget follows an answer that holds for equal questions, when it is
+// over.
 func (p *process) tell(number uint64, v engine.Verdict) {
 	p.ordering.Lock()
 	defer p.ordering.Unlock()

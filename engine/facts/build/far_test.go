@@ -80,8 +80,8 @@ func TestFar(t *testing.T) {
 	}
 }
 
-// The facts about a program come of the files that its question brings. A builder tells if they come of more, or
-// of the history of a file that commands can change.
+// The facts about a program come of the files that its question brings. A builder tells if they come of
+// more, or of the history of a file that commands can change.
 func TestWatched(t *testing.T) {
 	t.Parallel()
 	ws, err := filepath.EvalSymlinks(t.TempDir())

@@ -16,8 +16,8 @@ import (
 // tarValues are tar's short options that take a value.
 const tarValues = "fCTXIbgKLNVHF"
 
-// tarLong gives the meaning of tar's long options: a letter of letter, or behind = one of value that takes the
-// value, behind =? an attached one only.
+// tarLong gives the meaning of tar's long options: a letter of letter, or behind = one of value that takes
+// the value, behind =? an attached one only.
 var tarLong = map[string]string{
 	"create": "c", "append": "r", "update": "u", "catenate": "A", "concatenate": "A", "delete": "c", "extract": "x", "get": "x", "list": "t",
 	"diff": "d", "compare": "d", "test-label": "t", "absolute-names": "P", "remove-files": "R",

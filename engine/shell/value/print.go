@@ -50,7 +50,8 @@ func Echo(args []Arg, sh, decodes bool) (Value, bool) {
 	return v, true
 }
 
-// Dirname is the output of dirname. Like Basename it takes one path apart by its letters: a part .. stays one.
+// Dirname is the output of dirname. Like Basename it takes one path apart by its letters: a part .. stays
+// one.
 func Dirname(args []Arg) (Value, bool) {
 	if len(args) != 1 || strings.HasPrefix(args[0].Text, "-") || args[0].Glob {
 		return nil, false

@@ -51,8 +51,8 @@ func (w *walker) changes(lists ...[]*syntax.Stmt) changes {
 	return c
 }
 
-// textChanges adds the possible changes of a text that the shell runs. Each text and each function is looked at
-// once.
+// textChanges adds the possible changes of a text that the shell runs. Each text and each function is looked
+// at once.
 func (w *walker) textChanges(c *changes, text string, known bool, seen map[string]bool) {
 	if seen["text "+text] && known {
 		return

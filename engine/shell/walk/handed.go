@@ -224,8 +224,8 @@ func (w *walker) listsNames(cmds []int) bool {
 	return len(cmds) > 0
 }
 
-// items splits a known standard input, or a known file, as xargs does: into words, with -I into lines, or at a
-// separator.
+// items splits a known standard input, or a known file, as xargs does: into words, with -I into lines, or at
+// a separator.
 func (w *walker) items(lines bool, separator string, file value.Arg) ([]value.Arg, bool) {
 	in := w.stdin()
 	if file.Text != "" {

@@ -1,11 +1,12 @@
 //go:build linux
 
-// Command driver runs disguised programs one after another, in a throw-away root of a test, and stands in for the
-// programs themselves.
+// Command driver runs disguised programs one after another, in a throw-away root of a test, and stands in
+// for the programs themselves.
 //
-// As driver it runs each text of a list by bash, in a directory of its own. As stand-in it notes that it was started,
-// and does nothing else, if its words are those of the text that runs now; else it becomes the program in whose place
-// it stands, which the end of its file names. It is for the tests of package programs only.
+// As driver it runs each text of a list by bash, in a directory of its own. As stand-in it notes that it was
+// started, and does nothing else, if its words are those of the text that runs now; else it becomes the
+// program in whose place it stands, which the end of its file names. It is for the tests of package programs
+// only.
 package main
 
 import (

@@ -205,6 +205,8 @@ type Program struct {
 	// Way returns the words of the processes between it and the shell of the command, outermost first, as
 	// long as the program waits; nil for none.
 	Way func() []string
+	// Waits, if not nil, is called before a question about it waits for its answer.
+	Waits func()
 	// Seen are the files on the ways to places that its words may name, if the environment told them.
 	Seen facts.Ways
 	// Begun says that it runs already: its file or its words changed after they were judged. A refusal

@@ -22,6 +22,9 @@ type caller struct {
 	dir  int // its directory in /proc, which stays that of this very thread
 	mem  int
 
+	process int // pidfd of its process, once group was called; -1 for none
+	pid     int // its number, likewise
+
 	pages  []memory // of one reading
 	status []byte   // the first lines of its status
 	owner  string   // the decision that it belongs to, if known
@@ -54,6 +57,34 @@ func (c *caller) close() {
 		_ = unix.Close(c.dir)
 		c.forget()
 	}
+	if c.process >= 0 {
+		_ = unix.Close(c.process)
+	}
+}
+
+// group returns the number of the caller's process, and opens it.
+func (c *caller) group() (pid int, err error) {
+	if c.process < 0 {
+		// The number of a thread that is not the first one of a process is EINVAL.
+		if c.process, err = unix.PidfdOpen(c.tid, 0); err == nil {
+			c.pid = c.tid
+			return c.pid, nil
+		}
+	}
+	if c.pid != 0 {
+		return c.pid, nil
+	}
+	group, err := c.field("Tgid")
+	if err != nil {
+		return 0, err
+	}
+	if c.pid, err = strconv.Atoi(group); err != nil {
+		return 0, unix.EIO
+	}
+	if c.process, err = unix.PidfdOpen(c.pid, 0); err != nil {
+		c.process = -1 // its start cannot be compared
+	}
+	return c.pid, nil
 }
 
 // forget closes the caller's memory.

@@ -28,18 +28,36 @@ func (c *caller) memory(at uint64) ([]byte, error) {
 		}
 	}
 	content := make([]byte, page)
+	if err := c.readPage(content, start); err != nil {
+		return nil, err
+	}
+	c.pages = append(c.pages, memory{start, content})
+	return content[at-start:], nil
+}
+
+func (c *caller) readPage(content []byte, at uint64) error {
 	for n := 0; n < page; {
-		got, err := unix.Pread(c.mem, content[n:], int64(start)+int64(n))
+		got, err := unix.Pread(c.mem, content[n:], int64(at)+int64(n))
 		if err == unix.EINTR {
 			continue
 		}
 		if err != nil || got <= 0 {
-			return nil, unix.EFAULT
+			return unix.EFAULT
 		}
 		n += got
 	}
-	c.pages = append(c.pages, memory{start, content})
-	return content[at-start:], nil
+	return nil
+}
+
+// sameMemory reports that all pages that were read are unchanged.
+func (c *caller) sameMemory() bool {
+	var now [page]byte
+	for _, m := range c.pages {
+		if c.readPage(now[:], m.at) != nil || !bytes.Equal(now[:], m.content) {
+			return false
+		}
+	}
+	return true
 }
 
 // word reads a text of less than some bytes, without the byte that ends it.

@@ -17,9 +17,9 @@
 // compares the running program with the one that was judged, and asks again where they differ.
 //
 // When the Service ends, the calls fail with ENOSYS. Calls that only read, or that write to open files, are
-// not notified and cost nothing; without a Recorder neither do opens of existing files. One receiver takes
-// all calls at once and judges none of them, so that a slow Judge does not hold up another call. Other kinds
-// of calls can be handed out by the same receiver.
+// not notified and cost nothing; without a Recorder neither do opens of existing files. One receiver for
+// each filter takes a call and answers it itself. Before a call that may wait, another goroutine becomes the
+// receiver, so that a slow Judge does not hold up another call.
 //
 // The Service must see the files that its callers see, and must be as little as they are: it runs with their
 // user, or with Options.Rights.
@@ -84,9 +84,10 @@ type Options struct {
 	Rights *identity.Rights // of the callers on files; nil for those of this process. They stay the caller's.
 	// Recorder keeps the files that callers change; nil for none.
 	Recorder *undo.Recorder
-	// Starts reports whether a program may start, and Compared each time that a program which started was
-	// compared (same), or could not be. Nil for both: programs are not handed over.
-	Starts   func(decision string, p Program) bool
+	// Starts reports whether a program may start; it calls waits before it waits for an answer. Compared is
+	// called each time that a program which started was compared (same), or could not be. Nil for both:
+	// programs are not handed over.
+	Starts   func(decision string, p Program, waits func()) bool
 	Compared func(decision string, p Program, c Comparison)
 	// Decision names the decision that a thread's changes belong to; "" if that is not known.
 	Decision func(pid int) string

@@ -4,12 +4,10 @@ package notify
 
 import (
 	"bytes"
-	"os"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,47 +29,49 @@ func executes(n *notification) bool {
 const maxReadings = 4
 
 // execute decides about the start of a program. Where no program would start, it answers with the reason, and
-// nobody is asked. A program that changed while it was judged is judged again.
-func (f *feed) execute(c *caller, n *notification) answer {
+// nobody is asked. A program that changed while it was judged is judged again. handOver is called before it
+// waits for an answer.
+func (f *feed) execute(c *caller, n *notification, handOver func()) answer {
 	s := f.s
 	defer c.close()
 	var w *watch
-	var judged Program
+	p, files, err := s.read(c, n)
+	if err != nil {
+		return failed(err)
+	}
 	for range maxReadings {
-		p, files, err := s.read(c, n)
-		if err != nil {
-			return failed(err)
-		}
-		if w != nil && p.same(judged) {
-			w.allow(p, files)
-			return answer{fd: -1, goOn: true}
-		}
 		if w == nil {
-			w = f.watch(c, p.PID) // before the judgement: it tells nobody that the judgement is over
+			w = f.watch(c, p.PID, handOver) // before the judgement: it tells nobody that the judgement is over
 		}
-		if !f.isFirst(p) && !s.o.Starts(f.owner, p) {
+		if !f.isFirst(p) && !s.o.Starts(f.owner, p, handOver) {
 			return failed(unix.EACCES)
 		}
-		judged = p
+		judged := p
+		if p, files, err = s.readAgain(c, n, judged, files); err != nil {
+			return failed(err)
+		}
+		if p.same(judged) {
+			f.allow(w, p, files)
+			return answer{fd: -1, goOn: true}
+		}
 	}
 	return failed(unix.EACCES)
 }
 
 // decided is execute; where that breaks, the program does not start.
-func (f *feed) decided(c *caller, n *notification) (a answer) {
+func (f *feed) decided(c *caller, n *notification, handOver func()) (a answer) {
 	defer func() {
 		if recover() != nil {
 			a = failed(unix.EIO)
 		}
 	}()
-	return f.execute(c, n)
+	return f.execute(c, n, handOver)
 }
 
 // read reads the program of a call.
 func (s *Service) read(c *caller, n *notification) (p Program, files []inode, err error) {
 	s.performing <- struct{}{}
 	defer func() { <-s.performing }()
-	c.pages = nil // nothing of an earlier reading
 	s.o.Rights.Do(func() {
 		if c.dir < 0 {
 			err = c.begin()
@@ -84,6 +84,33 @@ func (s *Service) read(c *caller, n *notification) (p Program, files []inode, er
 		}
 	})
 	return p, files, err
+}
+
+// readAgain is read after the program was judged. Where all that was read is there unchanged, it is the
+// judged one.
+func (s *Service) readAgain(c *caller, n *notification, judged Program, files []inode) (Program, []inode, error) {
+	s.performing <- struct{}{}
+	same := false
+	s.o.Rights.Do(func() { same = c.unchanged(judged, files) && c.valid() == nil })
+	<-s.performing
+	if same {
+		return judged, files, nil
+	}
+	c.pages = nil // nothing of an earlier reading
+	return s.read(c, n)
+}
+
+// unchanged reports that the memory of the program's path, words and variables is as it was read, and that
+// the path leads to the same machine code, in plain sight, from the same directory.
+func (c *caller) unchanged(p Program, files []inode) bool {
+	if !p.ELF || !c.sameMemory() {
+		return false
+	}
+	if dir, err := c.linked("cwd"); err != nil || dir != p.Dir {
+		return false
+	}
+	var st unix.Stat_t
+	return unix.Stat(p.Path, &st) == nil && inode{st.Dev, st.Ino} == files[0]
 }
 
 // same reports a program that was read a second time, and did not change.
@@ -107,12 +134,8 @@ func (c *caller) program(n *notification) (p Program, files []inode, err error) 
 	if flags&^(unix.AT_EMPTY_PATH|unix.AT_SYMLINK_NOFOLLOW) != 0 {
 		return p, nil, unix.EINVAL
 	}
-	group, err := c.field("Tgid")
-	if err != nil {
+	if p.PID, err = c.group(); err != nil {
 		return p, nil, err
-	}
-	if p.PID, err = strconv.Atoi(group); err != nil {
-		return p, nil, unix.EIO
 	}
 	text, err := c.text(address)
 	if err != nil {
@@ -248,7 +271,7 @@ func (c *caller) image(at int32, address uint64, text string, flags int) (im *im
 // (BINPRM_BUF_SIZE, and five scripts: fs/binfmt_script.c, fs/exec.c). dir is the caller's directory.
 func (im *image) interpreters(file, dir string) {
 	for range 5 {
-		head, err := readAt(unix.AT_FDCWD, file, 256)
+		head, err := firstBytes(file)
 		if err != nil || !bytes.HasPrefix(head, []byte("#!")) {
 			im.elf = len(im.by) == 0 && bytes.HasPrefix(head, []byte("\x7fELF"))
 			return
@@ -270,11 +293,24 @@ func (im *image) interpreters(file, dir string) {
 			file = dir + name
 		}
 		var st unix.Stat_t
-		if unix.Stat(file, &st) != nil {
-			return
+		if unix.Stat(file, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+			return // the start fails
 		}
 		im.files = append(im.files, inode{st.Dev, st.Ino})
 	}
+}
+
+// firstBytes reads so much of a regular file as the kernel looks at to find out how to run it. It waits for
+// no other process: not for the other end of a FIFO, nor for the end of a lease.
+func firstBytes(file string) ([]byte, error) {
+	fd, err := unix.Open(file, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = unix.Close(fd) }()
+	buf := make([]byte, 256)
+	n, err := unix.Read(fd, buf)
+	return buf[:max(n, 0)], err
 }
 
 // list reads a list of texts (argv, envp). No list is an empty one.
@@ -302,199 +338,4 @@ func (c *caller) list(at uint64) ([]string, error) {
 		left -= len(word) + 1
 		out = append(out, word)
 	}
-}
-
-// watch waits until a process starts one of the programs that were allowed, and compares it.
-type watch struct {
-	f       *feed
-	pid     int
-	process int      // pidfd
-	started *os.File // the reading end of a pipe whose other end the kernel closes at the start, or at the end
-	before  inode    // the program that the process ran at first
-
-	mu      sync.Mutex
-	allowed []Program
-	files   [][]inode
-	done    chan struct{}
-}
-
-// allow adds a program that may be the one that starts.
-func (w *watch) allow(p Program, files []inode) {
-	if w == nil {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.allowed, w.files = append(w.allowed, p), append(w.files, files)
-}
-
-// watch returns the watch of a process, and makes one by handing the process one end of a pipe. A process has
-// one at a time: starts that fail share it. It waits for the comparison of the program that the process runs.
-func (f *feed) watch(c *caller, pid int) *watch {
-	s := f.s
-	if s.o.Compared == nil {
-		return nil
-	}
-	s.mu.Lock()
-	w := s.watches[pid]
-	s.mu.Unlock()
-	if w != nil {
-		running, err := s.running(pid)
-		if err == nil && running == w.before && !w.over() {
-			return w
-		}
-		_ = w.started.Close() // it may have been kept open
-		<-w.done
-	}
-	w, err := s.newWatch(f, c, pid)
-	if err != nil {
-		s.o.Compared(f.owner, Program{PID: pid}, Uncertain)
-		return nil
-	}
-	return w
-}
-
-// over reports a start that was seen, or an end.
-func (w *watch) over() bool {
-	select {
-	case <-w.done:
-		return true
-	default:
-	}
-	fd, err := w.started.SyscallConn()
-	if err != nil {
-		return true
-	}
-	over := true
-	_ = fd.Control(func(fd uintptr) {
-		fds := []unix.PollFd{{Fd: int32(fd)}}
-		_, err := unix.Poll(fds, 0)
-		over = err != nil || fds[0].Revents != 0
-	})
-	return over
-}
-
-func (s *Service) newWatch(f *feed, c *caller, pid int) (*watch, error) {
-	s.performing <- struct{}{}
-	defer func() { <-s.performing }()
-	process, err := unix.PidfdOpen(pid, 0)
-	if err != nil {
-		return nil, err
-	}
-	before, err := s.running(pid)
-	var pipe [2]int
-	if err == nil {
-		err = unix.Pipe2(pipe[:], unix.O_CLOEXEC|unix.O_NONBLOCK)
-	}
-	if err != nil {
-		_ = unix.Close(process)
-		return nil, err
-	}
-	_, err = f.give(c.id, pipe[1], false)
-	_ = unix.Close(pipe[1])
-	if err != nil {
-		_, _ = unix.Close(process), unix.Close(pipe[0])
-		return nil, err
-	}
-	w := &watch{
-		f: f, pid: pid, process: process, before: before, started: os.NewFile(uintptr(pipe[0]), "start"),
-		done: make(chan struct{}),
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		_, _ = unix.Close(process), w.started.Close()
-		return nil, unix.ECANCELED
-	}
-	s.watches[pid] = w
-	go w.wait()
-	return w, nil
-}
-
-// running returns the file of the program that a process runs.
-func (s *Service) running(pid int) (inode, error) {
-	var st unix.Stat_t
-	var err error
-	s.o.Rights.Do(func() { err = unix.Stat("/proc/"+strconv.Itoa(pid)+"/exe", &st) })
-	return inode{st.Dev, st.Ino}, err
-}
-
-// wait compares the program when the pipe is closed: by its start, by the end of the process, or because the
-// process did not let the kernel close it.
-func (w *watch) wait() {
-	var b [1]byte
-	_, _ = w.started.Read(b[:])
-	s := w.f.s
-	w.mu.Lock()
-	allowed, files := w.allowed, w.files
-	w.mu.Unlock()
-	select {
-	case <-s.closing:
-	default:
-		if len(allowed) > 0 {
-			w.compare(allowed, files)
-		}
-	}
-	s.mu.Lock()
-	if s.watches[w.pid] == w {
-		delete(s.watches, w.pid)
-	}
-	s.mu.Unlock()
-	_, _ = unix.Close(w.process), w.started.Close()
-	close(w.done)
-}
-
-// compare compares the running program with those that were allowed. Another one is judged.
-func (w *watch) compare(allowed []Program, files [][]inode) {
-	s, last := w.f.s, allowed[len(allowed)-1]
-	now, file, err := s.look(last)
-	if err != nil {
-		s.o.Compared(w.f.owner, last, Uncertain)
-		return
-	}
-	for i, p := range allowed {
-		if slices.Contains(files[i], file) && sameWords(now.Argv, p.Argv, len(files[i]) > 1) {
-			s.o.Compared(w.f.owner, p, Same)
-			return
-		}
-	}
-	s.o.Compared(w.f.owner, last, Differs)
-	if !s.o.Starts(w.f.owner, now) {
-		_ = unix.PidfdSendSignal(w.process, unix.SIGKILL, nil, 0)
-	}
-}
-
-// look reads the program that runs in the place of another.
-func (s *Service) look(p Program) (now Program, file inode, err error) {
-	proc := "/proc/" + strconv.Itoa(p.PID) + "/"
-	var line []byte
-	now = p
-	s.performing <- struct{}{}
-	defer func() { <-s.performing }()
-	s.o.Rights.Do(func() {
-		var st unix.Stat_t
-		if err = unix.Stat(proc+"exe", &st); err != nil {
-			return
-		}
-		file = inode{st.Dev, st.Ino}
-		if now.File, err = os.Readlink(proc + "exe"); err == nil {
-			line, err = os.ReadFile(proc + "cmdline")
-		}
-	})
-	if err == nil && len(line) == 0 {
-		err = unix.ESRCH // a zombie
-	}
-	now.Path, now.By, now.ELF, now.Begun = now.File, nil, false, true
-	now.Argv = strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
-	return now, file, err
-}
-
-// sameWords compares the words of a running program with the judged ones. The kernel puts an interpreter, its
-// option and the path of a script before the words of the script.
-func sameWords(words, judged []string, script bool) bool {
-	if !script {
-		return slices.Equal(words, judged)
-	}
-	rest := judged[1:]
-	return len(words) > len(rest) && slices.Equal(words[len(words)-len(rest):], rest)
 }

@@ -5,10 +5,8 @@ package notify
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,10 +42,9 @@ type Service struct {
 	once       sync.Once
 	naming     sync.RWMutex // held alone while a directory is moved
 
-	mu      sync.Mutex
-	closed  bool
-	made    map[inode]struct{} // directories that callers made
-	watches map[int]*watch     // by process, as long as its program may be starting
+	mu     sync.Mutex
+	closed bool
+	made   map[inode]struct{} // directories that callers made
 
 	perform func(*caller, *notification) answer // tests have others, which are wrong
 	reply   func(f *feed, id uint64, a answer)
@@ -60,6 +57,12 @@ type feed struct {
 	owner    string      // the decision that all its callers belong to; "" if each is to be looked up
 	first    Program     // the start that needs no judgement: that of the command itself
 	begun    atomic.Bool // it was seen
+
+	receivers sync.WaitGroup // and the judgements of programs that changed
+	starts    int            // epoll(7) of the watches
+
+	mu      sync.Mutex
+	watches map[int]*watch // by process, as long as its program may be starting
 }
 
 // inode names a file of this machine.
@@ -85,7 +88,7 @@ func New(o Options) (*Service, error) {
 		waiting = maxThreads
 	}
 	s := &Service{
-		o: o, root: root, mask: mask, stop: stop, made: map[inode]struct{}{}, watches: map[int]*watch{},
+		o: o, root: root, mask: mask, stop: stop, made: map[inode]struct{}{},
 		closing:    make(chan struct{}),
 		performing: make(chan struct{}, maxPerforming), waiting: make(chan struct{}, waiting),
 		perform: (*caller).perform,
@@ -123,16 +126,31 @@ func (s *Service) Serve(listener int, decision string, first Program) error {
 	return s.serveFrom(&feed{s: s, listener: listener, owner: decision, first: first})
 }
 
-func (s *Service) serveFrom(f *feed) error {
+func (s *Service) serveFrom(f *feed) (err error) {
+	f.watches = map[int]*watch{}
+	if f.starts, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		_ = unix.Close(f.listener)
+		return fmt.Errorf("watch names: %w", os.NewSyscallError("epoll_create1", err))
+	}
+	// Caller and receiver wait for each other: they use one processor (Linux 6.6 or newer).
+	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(f.listener), notifyFlags, unix.SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		_ = unix.Close(f.listener)
+		f.close()
 		return errors.New("watch names: the service is closed")
 	}
-	s.feeding.Go(f.receive)
+	s.feeding.Go(func() {
+		defer f.close()
+		f.receivers.Go(f.receive)
+		f.receivers.Wait()
+		f.endWatches()
+		f.receivers.Wait()
+	})
 	return nil
 }
+
+func (f *feed) close() { _, _ = unix.Close(f.listener), unix.Close(f.starts) }
 
 // Close ends the Service: further calls of its callers fail with ENOSYS.
 func (s *Service) Close() { s.once.Do(s.end) }
@@ -141,11 +159,7 @@ func (s *Service) end() {
 	close(s.closing)
 	s.mu.Lock()
 	s.closed = true
-	watches := slices.Collect(maps.Values(s.watches))
 	s.mu.Unlock()
-	for _, w := range watches {
-		_ = w.started.Close()
-	}
 	one := [8]byte{0: 1, 7: 1} // a number that is not 0 in every byte order
 	_, _ = unix.Write(s.stop, one[:])
 	s.feeding.Wait()
@@ -214,6 +228,7 @@ type (
 const (
 	notifyValid = 0x40082102 // SECCOMP_IOCTL_NOTIF_ID_VALID
 	notifyAdd   = 0x40182103 // SECCOMP_IOCTL_NOTIF_ADDFD
+	notifyFlags = 0x40082104 // SECCOMP_IOCTL_NOTIF_SET_FLAGS
 )
 
 // ioctl calls the listener, again after a signal: the runtime of Go sends SIGURG to its threads.
@@ -230,39 +245,66 @@ func (f *feed) ioctl(request uintptr, argument unsafe.Pointer) (int, error) {
 	}
 }
 
-// receive takes calls until the Service is closed or no caller is left.
+// receive takes calls until the Service is closed or no caller is left. It serves them itself, and hands its
+// part over to another receiver before a call that may wait.
 func (f *feed) receive() {
-	defer func() { _ = unix.Close(f.listener) }()
-	var calls sync.WaitGroup
-	defer calls.Wait()
 	for {
-		fds := []unix.PollFd{
-			{Fd: int32(f.listener), Events: unix.POLLIN}, {Fd: int32(f.s.stop), Events: unix.POLLIN},
-		}
-		_, err := unix.Poll(fds, -1)
-		switch events := fds[0].Revents; {
-		case err == unix.EINTR:
-			continue
-		case err != nil || fds[1].Revents != 0 || events&(unix.POLLHUP|unix.POLLNVAL) != 0:
+		n, over := f.next()
+		switch {
+		case over:
 			return
-		case events&unix.POLLIN == 0:
-			continue // a signal shows as POLLERR
+		case n == nil:
+			continue
 		}
-		n := &notification{}
-		if _, err := f.ioctl(unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(n)); err != nil {
-			continue // ENOENT: the caller died
+		receiving := true
+		handOver := func() {
+			if receiving {
+				receiving = false
+				f.receivers.Go(f.receive)
+			}
 		}
-		calls.Go(func() { f.serve(n) })
+		if !executes(n) {
+			handOver() // to open a file may wait
+		}
+		f.serve(n, handOver)
+		if !receiving {
+			return
+		}
 	}
 }
 
-// serve answers one call.
-func (f *feed) serve(n *notification) {
+// next waits for a call, and compares the programs that started meanwhile.
+func (f *feed) next() (n *notification, over bool) {
+	fds := []unix.PollFd{
+		{Fd: int32(f.listener), Events: unix.POLLIN}, {Fd: int32(f.s.stop), Events: unix.POLLIN},
+		{Fd: int32(f.starts), Events: unix.POLLIN},
+	}
+	_, err := unix.Poll(fds, -1)
+	switch events := fds[0].Revents; {
+	case err == unix.EINTR:
+		return nil, false
+	case err != nil || fds[1].Revents != 0 || events&(unix.POLLHUP|unix.POLLNVAL) != 0:
+		return nil, true
+	case fds[2].Revents != 0:
+		f.started()
+		return nil, false
+	case events&unix.POLLIN == 0:
+		return nil, false // a signal shows as POLLERR
+	}
+	n = &notification{}
+	if _, err := f.ioctl(unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(n)); err != nil {
+		return nil, false // ENOENT: the caller died
+	}
+	return n, false
+}
+
+// serve answers one call. It calls handOver before the start of a program waits for an answer.
+func (f *feed) serve(n *notification, handOver func()) {
 	s := f.s
-	c := &caller{s: s, feed: f, id: n.id, tid: int(n.pid), dir: -1}
+	c := &caller{s: s, feed: f, id: n.id, tid: int(n.pid), dir: -1, process: -1}
 	a := failed(unix.EIO)
 	if executes(n) {
-		a = f.decided(c, n)
+		a = f.decided(c, n, handOver)
 	}
 	s.performing <- struct{}{} // until it is answered: each answer may take a thread
 	defer func() { <-s.performing }()

@@ -49,7 +49,7 @@ func isGood(p notify.Program) bool {
 	return len(p.Argv) == 3 && p.Argv[2] == "good" && filepath.Base(p.File) == "good"
 }
 
-func (r *races) starts(_ string, p notify.Program) bool {
+func (r *races) starts(_ string, p notify.Program, _ func()) bool {
 	if p.Argv[0] != "x" {
 		return true // the program that makes the others
 	}

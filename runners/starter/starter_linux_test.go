@@ -45,7 +45,7 @@ type seen struct {
 	refuse   func(notify.Program) bool
 }
 
-func (s *seen) starts(_ string, p notify.Program) bool {
+func (s *seen) starts(_ string, p notify.Program, _ func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.programs = append(s.programs, p)
@@ -228,6 +228,48 @@ func TestJudgeBreaks(t *testing.T) {
 	s := &seen{refuse: func(notify.Program) bool { panic("the judge breaks") }}
 	out, err := run(t, s, t.TempDir(), "cat /dev/null && echo ran")
 	if err == nil || strings.Contains(out, "ran") {
+		t.Errorf("%v, %q", err, out)
+	}
+}
+
+// Programs that wait for an answer hold up no other.
+func TestWaiting(t *testing.T) {
+	t.Parallel()
+	var all sync.WaitGroup
+	all.Add(2)
+	service, err := notify.New(notify.Options{
+		Starts: func(_ string, _ notify.Program, waits func()) bool {
+			waits()
+			all.Done()
+			all.Wait()
+			return true
+		},
+		Compared: (&seen{}).note,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer service.Close()
+	out, err := serve(t, service, t.TempDir(), "cat /dev/null & cat /dev/null & wait; echo on")
+	if err != nil || out != "on\n" {
+		t.Errorf("%v, %q", err, out)
+	}
+}
+
+// A script with an interpreter that is no regular file does not start, as without a service, and nobody waits
+// for the other end of a FIFO.
+func TestOddInterpreters(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := unix.Mkfifo(dir+"/fifo", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir+"/script", "#!"+dir+"/fifo\n", 0o755)
+	write(t, dir+"/of-device", "#!/dev/tty\n", 0o755)
+	s := &seen{}
+	text := `for i in 1 2 3 4 5 6 7 8 9; do env ./script & done; wait; env ./of-device; cat script >/dev/null && echo on`
+	out, err := run(t, s, dir, text)
+	if err != nil || !strings.HasSuffix(out, "on\n") || strings.Count(out, "Permission denied") != 10 {
 		t.Errorf("%v, %q", err, out)
 	}
 }

@@ -71,7 +71,7 @@ func (s *programs) changes(env []string) (set, lost []string) {
 }
 
 // mayStart asks about a program of a command.
-func (h *host) mayStart(decision string, p notify.Program) bool {
+func (h *host) mayStart(decision string, p notify.Program, waits func()) bool {
 	if decision == trial {
 		h.tried.Store(true)
 		return true
@@ -82,6 +82,7 @@ func (h *host) mayStart(decision string, p notify.Program) bool {
 	}
 	e := engine.Program{
 		Path: p.Path, File: p.File, Dir: p.Dir, Argv: p.Argv, By: p.By, Begun: p.Begun, ELF: p.ELF,
+		Waits: waits,
 	}
 	e.Set, e.Lost = r.programs.changes(p.Env)
 	e.Way = func() []string { return h.wayTo(p.PID, r) }

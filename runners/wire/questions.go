@@ -71,6 +71,9 @@ func (q *questions) start(p engine.Program) engine.Verdict {
 	if q.repeated(of) {
 		return engine.Verdict{May: true}
 	}
+	if p.Waits != nil {
+		p.Waits()
+	}
 	select {
 	case q.starts <- struct{}{}:
 		defer func() { <-q.starts }()

@@ -1,0 +1,273 @@
+//go:build amd64 || arm64
+
+package notify
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// watch waits until a process starts one of the programs that were allowed, and compares it. The process has
+// one end of a pipe, which the kernel closes at the start, or at the end of the process. The feed's mutex
+// guards its fields.
+type watch struct {
+	pid     int
+	process int           // pidfd
+	pipe    int           // the reading end; -1 once the comparison has begun
+	before  inode         // the program that the process ran at first
+	done    chan struct{} // closed after the comparison, and the judgement of another program
+
+	allowed []Program
+	files   [][]inode
+}
+
+// allow adds a program that may be the one that starts.
+func (f *feed) allow(w *watch, p Program, files []inode) {
+	if w == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	w.allowed, w.files = append(w.allowed, p), append(w.files, files)
+}
+
+// watch returns the watch of the caller's process, and makes one if need be. A process has one at a time:
+// starts that fail share it. It waits for the comparison of the program that the process runs.
+func (f *feed) watch(c *caller, pid int, handOver func()) *watch {
+	if f.s.o.Compared == nil {
+		return nil
+	}
+	for {
+		running, err := c.running()
+		if w := f.watched(pid); w != nil {
+			if err == nil && f.waits(w, running) {
+				return w
+			}
+			f.finish(w) // its pipe may have been kept open
+			select {
+			case <-w.done:
+			default:
+				handOver()
+				<-w.done
+			}
+			continue
+		}
+		var w *watch
+		if err == nil {
+			w, err = f.newWatch(c, pid, running)
+		}
+		if err != nil {
+			f.s.o.Compared(f.owner, Program{PID: pid}, Uncertain)
+			return nil
+		}
+		if w != nil {
+			return w
+		}
+	}
+}
+
+func (f *feed) watched(pid int) *watch {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.watches[pid]
+}
+
+// waits reports a watch whose process has started nothing yet.
+func (f *feed) waits(w *watch, running inode) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if w.pipe < 0 || running != w.before {
+		return false
+	}
+	fds := []unix.PollFd{{Fd: int32(w.pipe)}}
+	_, err := unix.Poll(fds, 0)
+	return err == nil && fds[0].Revents == 0
+}
+
+// newWatch makes a watch, unless another thread of the process has got one meanwhile.
+func (f *feed) newWatch(c *caller, pid int, before inode) (*watch, error) {
+	if c.process < 0 {
+		return nil, unix.ESRCH
+	}
+	f.s.performing <- struct{}{}
+	defer func() { <-f.s.performing }()
+	var pipe [2]int
+	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
+		return nil, err
+	}
+	_, err := f.give(c.id, pipe[1], false)
+	_ = unix.Close(pipe[1])
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err == nil && f.watches[pid] == nil {
+		event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(pid)}
+		err = unix.EpollCtl(f.starts, unix.EPOLL_CTL_ADD, pipe[0], &event)
+	}
+	if err != nil || f.watches[pid] != nil {
+		_ = unix.Close(pipe[0])
+		return nil, err
+	}
+	w := &watch{pid: pid, process: c.process, pipe: pipe[0], before: before, done: make(chan struct{})}
+	c.process = -1
+	f.watches[pid] = w
+	return w, nil
+}
+
+// running returns the file of the program that the caller's process runs.
+func (c *caller) running() (inode, error) {
+	var st unix.Stat_t
+	var err error
+	c.s.o.Rights.Do(func() { err = unix.Fstatat(c.dir, "exe", &st, 0) })
+	return inode{st.Dev, st.Ino}, err
+}
+
+// started compares the programs that have started.
+func (f *feed) started() {
+	var events [16]unix.EpollEvent
+	n, _ := unix.EpollWait(f.starts, events[:], 0)
+	for _, e := range events[:max(n, 0)] {
+		if w := f.watched(int(e.Fd)); w != nil && !f.waits(w, w.before) {
+			f.finish(w)
+		}
+	}
+}
+
+// finish ends a watch: it compares the program when the pipe is closed by its start, by the end of the
+// process, or because the process did not let the kernel close it. Another program than the allowed ones is
+// judged, which others do not wait for.
+func (f *feed) finish(w *watch) {
+	f.mu.Lock()
+	pipe, allowed, files := w.pipe, w.allowed, w.files
+	w.pipe = -1
+	f.mu.Unlock()
+	if pipe < 0 {
+		return
+	}
+	_ = unix.Close(pipe)
+	end := func() {
+		f.mu.Lock()
+		delete(f.watches, w.pid)
+		f.mu.Unlock()
+		_ = unix.Close(w.process)
+		close(w.done)
+	}
+	select {
+	case <-f.s.closing:
+		end()
+		return
+	default:
+	}
+	now, differs := f.compare(allowed, files)
+	if !differs {
+		end()
+		return
+	}
+	f.receivers.Go(func() {
+		defer end()
+		if !f.s.o.Starts(f.owner, now, func() {}) {
+			_ = unix.PidfdSendSignal(w.process, unix.SIGKILL, nil, 0)
+		}
+	})
+}
+
+// endWatches ends all watches.
+func (f *feed) endWatches() {
+	for {
+		f.mu.Lock()
+		var left []*watch
+		for _, w := range f.watches {
+			if w.pipe >= 0 {
+				left = append(left, w)
+			}
+		}
+		f.mu.Unlock()
+		if len(left) == 0 {
+			return
+		}
+		for _, w := range left {
+			f.finish(w)
+		}
+	}
+}
+
+// compare compares the running program with those that were allowed. now is another one.
+func (f *feed) compare(allowed []Program, files [][]inode) (now Program, differs bool) {
+	if len(allowed) == 0 {
+		return now, false
+	}
+	s, last := f.s, allowed[len(allowed)-1]
+	file, words, err := s.runs(last.PID)
+	if err != nil {
+		s.o.Compared(f.owner, last, Uncertain)
+		return now, false
+	}
+	for i, p := range allowed {
+		if slices.Contains(files[i], file) && sameWords(words, p.Argv, len(files[i]) > 1) {
+			s.o.Compared(f.owner, p, Same)
+			return now, false
+		}
+	}
+	now = last
+	s.o.Rights.Do(func() { now.File, err = os.Readlink(procDir(last.PID) + "exe") })
+	if err != nil {
+		s.o.Compared(f.owner, last, Uncertain)
+		return now, false
+	}
+	s.o.Compared(f.owner, last, Differs)
+	now.Path, now.Argv, now.By, now.ELF, now.Begun = now.File, words, nil, false, true
+	return now, true
+}
+
+func procDir(pid int) string { return "/proc/" + strconv.Itoa(pid) + "/" }
+
+// runs reads the file and the words of the program that a process runs.
+func (s *Service) runs(pid int) (file inode, words []string, err error) {
+	s.performing <- struct{}{}
+	defer func() { <-s.performing }()
+	var st unix.Stat_t
+	var line []byte
+	s.o.Rights.Do(func() {
+		if err = unix.Stat(procDir(pid)+"exe", &st); err == nil {
+			line, err = readAll(procDir(pid) + "cmdline")
+		}
+	})
+	if err == nil && len(line) == 0 {
+		err = unix.ESRCH // a zombie
+	}
+	return inode{st.Dev, st.Ino}, strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00"), err
+}
+
+// readAll reads a file of /proc.
+func readAll(name string) ([]byte, error) {
+	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = unix.Close(fd) }()
+	all := make([]byte, 0, page)
+	for {
+		all = slices.Grow(all, page)
+		n, err := unix.Read(fd, all[len(all):cap(all)])
+		switch {
+		case err == unix.EINTR:
+		case err != nil || n == 0:
+			return all, err
+		default:
+			all = all[:len(all)+n]
+		}
+	}
+}
+
+// sameWords compares the words of a running program with the judged ones. The kernel puts an interpreter, its
+// option and the path of a script before the words of the script.
+func sameWords(words, judged []string, script bool) bool {
+	if !script {
+		return slices.Equal(words, judged)
+	}
+	rest := judged[1:]
+	return len(words) > len(rest) && slices.Equal(words[len(words)-len(rest):], rest)
+}

@@ -332,6 +332,8 @@ func (r *Runs) set(key string, n node) (err error) {
 		r.Edits = is
 	case "inspect":
 		r.Inspect = n.scalar
+	case "finds":
+		r.Finds = n.scalar
 	case "images":
 		r.Images = n.words()
 	default:

@@ -4,4 +4,4 @@
 package revision
 
 // Policies is the revision of the built-in policies.
-const Policies = "cacdd5fa63be1eef7d86d96b29cd52fa"
+const Policies = "b0d4db1200c6de88472471ba34b04540"

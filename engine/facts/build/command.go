@@ -20,8 +20,10 @@ var markFlags = map[shell.Mark]term.Flag{
 	shell.MarkSocket:      term.FlagSocket,
 	shell.MarkDynamicCode: term.FlagDynamicCode,
 	shell.MarkShadow:      term.FlagShadow,
-	shell.MarkHistory:     term.FlagHistory,
-	shell.MarkNeverCalled: term.FlagNeverCalled,
+
+	shell.MarkDynamicProgram: term.FlagDynamicProgram,
+	shell.MarkHistory:        term.FlagHistory,
+	shell.MarkNeverCalled:    term.FlagNeverCalled,
 }
 
 // program adds the commands of a text, in order, so that each sees the files that earlier ones write.
@@ -62,6 +64,7 @@ func (w *build) program(prog *shell.Program) {
 		c.ShellWords()
 		if c.ChecksOnly() {
 			c.Flags.Remove(term.FlagDynamicCode)
+			c.Flags.Remove(term.FlagDynamicProgram)
 		}
 		c.PackageSource()
 		c.Packages = c.PackageFacts()

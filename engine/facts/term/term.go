@@ -107,6 +107,7 @@ const (
 	FlagSocketShell
 	FlagSocket
 	FlagDynamicCode
+	FlagDynamicProgram
 	FlagShadow
 	FlagHistory
 	FlagNeverCalled
@@ -184,7 +185,8 @@ var FlagNames = []string{
 	FlagInPlace: "in_place", FlagNoPreserveRoot: "no_preserve_root", FlagAll: "all", FlagMoves: "moves",
 
 	FlagForkBomb: "fork_bomb", FlagSocketShell: "socket_shell", FlagSocket: "socket", FlagDynamicCode: "dynamic_code",
-	FlagShadow: "shadow", FlagHistory: "history", FlagNeverCalled: "never_called",
+	FlagDynamicProgram: "dynamic_program",
+	FlagShadow:         "shadow", FlagHistory: "history", FlagNeverCalled: "never_called",
 
 	FlagDiskWrite: "disk_write", FlagFormatsDisk: "formats_disk",
 

@@ -67,7 +67,7 @@ func (p Interpreter) readProgram(name string, args []value.Arg) Interpretation {
 	out := Interpretation{Run: Run{Kind: Nothing, Lang: p.Language}}
 	var code []value.Value
 	var sets value.Value // variables of awk -v, as program text
-	i := 0
+	finds, i := false, 0
 	for ; i < len(args); i++ {
 		text := args[i].Text
 		if text == "-" || len(text) < 2 || text[0] != '-' || args[i].Certainty == value.Unknown {
@@ -78,6 +78,7 @@ func (p Interpreter) readProgram(name string, args []value.Arg) Interpretation {
 			break
 		}
 		out.Inspects = out.Inspects || p.inspects(text)
+		finds = finds || p.Finds == text
 		o := p.option(args[i:])
 		switch {
 		case o.kind == "module":
@@ -116,7 +117,7 @@ func (p Interpreter) readProgram(name string, args []value.Arg) Interpretation {
 		out.Kind, out.Text, out.Via = Text, slices.Concat(sets, args[0].Val), name
 	case len(args) > 0 && !p.Edits && args[0].Text != "-" && args[0].Text != "/dev/stdin":
 		out.Kind, out.Args = File, args
-	case p.Input:
+	case p.Input && !finds:
 		out.Kind, out.Via = Input, name
 	}
 	return out

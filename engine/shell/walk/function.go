@@ -120,7 +120,8 @@ func (w *walker) callFunction(inv *invocation, fn *function, st *state, again bo
 func (w *walker) uncalled() {
 	// A command word or code that is not known may call any of them.
 	mayCall := slices.ContainsFunc(w.commands, func(c shell.Command) bool {
-		return len(c.Words) > 0 && c.Name == "" || slices.Contains(c.Marks, shell.MarkDynamicCode)
+		return len(c.Words) > 0 && c.Name == "" || slices.Contains(c.Marks, shell.MarkDynamicCode) ||
+			slices.Contains(c.Marks, shell.MarkDynamicProgram)
 	})
 	for i := 0; i < len(w.defs) && w.budget == ""; i++ {
 		fn := w.defs[i]

@@ -185,7 +185,11 @@ func (w *walker) buildWith(inv *invocation, k command.BuildFile, name, abs strin
 	if f, ok := w.lookUp(abs); ok {
 		content = f.content
 		if !k.Any && f.edited && !strings.HasPrefix(path.Base(abs), ".") && k.Lang != "c" {
-			w.mark(inv.idx, shell.MarkDynamicCode)
+			mark := shell.MarkDynamicCode
+			if k.Shells() {
+				mark = shell.MarkDynamicProgram
+			}
+			w.mark(inv.idx, mark)
 		}
 	}
 	if in := w.stdin(); abs == "-" && in != nil {

@@ -29,13 +29,13 @@ func (w *walker) inlineCall(inv *invocation, code shell.Code, call inline.Call, 
 	switch call.Kind {
 	case inline.Shell:
 		if len(args) == 0 {
-			w.dynamicInline(inv, code)
+			w.dynamicInline(inv, code, shell.MarkDynamicProgram)
 			return
 		}
 		w.inlineShell(inv, code, call, args[0], via, change)
 	case inline.Exec, inline.Spawn:
 		if len(args) == 0 || !call.Args[0].Exact {
-			w.dynamicInline(inv, code)
+			w.dynamicInline(inv, code, shell.MarkDynamicProgram)
 			return
 		}
 		w.inner(inv, args, via, change)
@@ -46,7 +46,7 @@ func (w *walker) inlineCall(inv *invocation, code shell.Code, call inline.Call, 
 	case inline.ForkBomb:
 		w.mark(inv.idx, shell.MarkForkBomb)
 	case inline.Dynamic:
-		w.dynamicInline(inv, code)
+		w.dynamicInline(inv, code, shell.MarkDynamicCode)
 	default:
 		if code.From == shell.CodeFile && !slices.ContainsFunc(args, func(a value.Arg) bool { return a.Prefix != "" }) {
 			return // a script that opens its arguments: nothing to point at
@@ -68,11 +68,11 @@ func (w *walker) inlineCall(inv *invocation, code shell.Code, call inline.Call, 
 	}
 }
 
-// dynamicInline notes program text that runs unknown code. In a script file that is
+// dynamicInline notes program text that runs unknown code or programs. In a script file that is
 // ordinary and says nothing; in text that was written for this one command it does.
-func (w *walker) dynamicInline(inv *invocation, code shell.Code) {
+func (w *walker) dynamicInline(inv *invocation, code shell.Code, mark shell.Mark) {
 	if code.From != shell.CodeFile && code.Language != "awk" {
-		w.mark(inv.idx, shell.MarkDynamicCode)
+		w.mark(inv.idx, mark)
 	}
 }
 
@@ -83,9 +83,9 @@ func (w *walker) inlineShell(inv *invocation, code shell.Code, call inline.Call,
 		if in := w.stdin(); code.Language == "awk" && in != nil && hasCode(in.text) {
 			w.aside(inv, in.text, via)
 		} else if code.Language == "awk" && code.From == shell.CodeArgument {
-			w.mark(inv.idx, shell.MarkDynamicCode)
+			w.mark(inv.idx, shell.MarkDynamicProgram)
 		}
-		w.dynamicInline(inv, code)
+		w.dynamicInline(inv, code, shell.MarkDynamicProgram)
 		return
 	}
 	read := false
@@ -97,7 +97,7 @@ func (w *walker) inlineShell(inv *invocation, code shell.Code, call inline.Call,
 		})
 	})
 	if !read || text.Certainty != value.Exact {
-		w.dynamicInline(inv, code)
+		w.dynamicInline(inv, code, shell.MarkDynamicProgram)
 	}
 }
 

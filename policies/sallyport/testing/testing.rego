@@ -53,6 +53,12 @@ request(commands, paths) := {
 	}
 }
 
+# The same where programs are judged at their start and the trials of the environment failed.
+judged(doc) := object.union(doc, {"runner": {
+	"programs": "judged",
+	"confinement": {"write": "holds", "read": "holds", "connect": "holds"},
+}})
+
 # A session with these requests before the present one, the newest last: an input with it is
 # object.union(testing.command({…}), {"session": testing.session([{"effect": "deny"}])}).
 session(events) := {

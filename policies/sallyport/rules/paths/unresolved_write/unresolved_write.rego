@@ -42,13 +42,7 @@ _open contains i if {
 	p.source in {"argument", "redirect", "code"}
 	not _in_script(p)
 	not input.commands[p.command].elevated
-	not _later(p)
-}
-
-# The program of this argument is judged when it starts.
-_later(p) if {
-	lib.judged_later
-	p.source == "argument"
+	not lib.judged_later # the environment keeps it to the places that permissions grant
 }
 
 # Names that xargs takes from a search below a place that is granted lie below that place.

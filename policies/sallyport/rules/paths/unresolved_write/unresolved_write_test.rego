@@ -111,3 +111,16 @@ test_asks_where_xargs_has_no_names if {
 		[{"access": "read"}, object.union(written, {"command": 1})],
 	))
 }
+
+test_leaves_it_to_the_environment_where_programs_are_judged if {
+	every source in ["argument", "redirect", "code"] {
+		rule.ask == set() with input as testing.judged(_write({}, {"source": source}))
+	}
+	rule.deny == {_finding} with input as testing.judged(_write({"elevated": true}, {}))
+}
+
+test_asks_where_a_trial_did_not_hold if {
+	some trial, result in {"write": "untried", "write": "open", "read": "open"}
+	doc := object.union(testing.judged(_write({}, {"source": "redirect"})), {"runner": {"confinement": {trial: result}}})
+	rule.ask == {_finding} with input as doc
+}

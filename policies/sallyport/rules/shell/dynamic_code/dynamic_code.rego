@@ -33,6 +33,9 @@ _dynamic contains i if {
 	not input.commands[i].code.resolved
 }
 
+# Its code is known, but for the programs that it starts.
+_dynamic contains i if some i in lib.with_flag.dynamic_program
+
 # The text has written it, in a language that is never looked through.
 _dynamic contains i if {
 	some i in lib.code_origin.generated
@@ -59,8 +62,15 @@ ask contains {"command": i} if {
 	not _later(c)
 }
 
-# All programs that a shell starts are judged then.
+# All programs that a shell, or known code, starts are judged then.
 _later(c) if {
 	lib.judged_later
 	c.code.language in {"bash", "sh"}
+}
+
+_later(c) if {
+	lib.judged_later
+	"dynamic_program" in c.flags
+	not "dynamic_code" in c.flags
+	not c.code.origin == "dynamic"
 }

@@ -43,3 +43,26 @@ test_allows_known_text if {
 	code := {"language": "bash", "from": "argument", "origin": "text", "resolved": true}
 	rule.ask == set() with input as testing.command({"code": code})
 }
+
+_starts(flags, fields) := testing.command(object.union({"name": "python3", "flags": flags}, fields))
+
+test_asks_for_an_unknown_program_of_known_code if {
+	rule.ask == {{"command": 0}} with input as _starts(["dynamic_program"], {})
+	rule.deny == {{"command": 0}} with input as _starts(["dynamic_program"], {"elevated": true})
+}
+
+test_leaves_an_unknown_program_to_its_start if {
+	rule.ask == set() with input as testing.judged(_starts(["dynamic_program"], {}))
+}
+
+test_asks_for_unknown_code_beside_an_unknown_program if {
+	rule.ask == {{"command": 0}} with input as testing.judged(_starts(["dynamic_code"], {}))
+	rule.ask == {{"command": 0}} with input as testing.judged(_starts(["dynamic_code", "dynamic_program"], {}))
+	code := {"language": "python", "from": "stdin", "origin": "dynamic", "resolved": false}
+	rule.ask == {{"command": 0}} with input as testing.judged(_starts(["dynamic_program"], {"code": code}))
+}
+
+test_leaves_unknown_text_of_a_shell_to_its_programs if {
+	code := {"language": "sh", "from": "argument", "origin": "dynamic", "resolved": false}
+	rule.ask == set() with input as testing.judged(_eval({"code": code}))
+}

@@ -15,6 +15,7 @@
 #     - bash --version
 #     - python3 --version
 #     - echo 'print(1)' | python3
+#     - node --test
 package sallyport.rules.shell.interactive_shell
 
 import data.sallyport.lib

@@ -27,7 +27,8 @@ _foreign contains i if some i in lib.code_origin.network
 _foreign contains i if some i in lib.with_flag.runs_downloaded
 
 _foreign contains i if {
-	some i in lib.with_flag.dynamic_code
+	some flag in {"dynamic_code", "dynamic_program"}
+	some i in lib.with_flag[flag]
 	some j in input.commands[i].inputs
 	"downloads" in input.commands[j].flags
 }

@@ -35,3 +35,8 @@ test_allows_what_tools_print_for_shells if {
 test_allows_download_and_own_code if {
 	rule.deny == set() with input as testing.request([{"flags": ["downloads"]}, {"code": _code("text")}], [])
 }
+
+test_denies_a_program_that_a_download_names if {
+	doc := testing.request([{"flags": ["dynamic_program"], "inputs": [1]}, {"flags": ["downloads"]}], [])
+	rule.deny == {{"command": 0}} with input as doc
+}

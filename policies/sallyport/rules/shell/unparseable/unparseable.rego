@@ -20,6 +20,8 @@
 #     - if true; then echo yes; fi
 package sallyport.rules.shell.unparseable
 
+import data.sallyport.lib
+
 _messages := {
 	"empty": "there is no command in the text",
 	"too_long": "the text is too long to be judged",
@@ -38,4 +40,5 @@ ask contains {"msg": "a part of the text has a form or an option that is not und
 	input.shell.budget == ""
 	input.shell.certainty == "unknown"
 	every c in input.commands { c.certainty != "unknown" }
+	not lib.judged_later
 }

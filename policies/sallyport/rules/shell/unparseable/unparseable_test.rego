@@ -52,3 +52,19 @@ test_asks_for_nothing_where_all_is_understood[certainty] if {
 	some certainty in ["exact", "partial"]
 	rule.ask == set() with input as _text(certainty, "", [{"certainty": certainty}])
 }
+
+test_leaves_a_part_that_is_not_understood_to_its_programs if {
+	doc := _text("unknown", "", [{"certainty": "exact"}])
+	rule.ask == set() with input as testing.judged(doc)
+	rule.deny == set() with input as testing.judged(doc)
+}
+
+test_asks_where_nothing_confines if {
+	open := {"runner": {"confinement": {"write": "untried"}}}
+	doc := object.union(testing.judged(_text("unknown", "", [{"certainty": "exact"}])), open)
+	count(rule.ask) == 1 with input as doc
+}
+
+test_denies_an_unreadable_text_in_any_case if {
+	count(rule.deny) == 1 with input as testing.judged(_broken("syntax"))
+}

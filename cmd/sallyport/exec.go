@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -97,10 +96,14 @@ func (a *app) exec(ctx context.Context, text string, f execFlags) error {
 	if err := hooks.CheckSession(f.session, a.asker, string(l.Workspace)); err != nil {
 		return usageError{err}
 	}
+	assemble, err := a.assembler(l, f)
+	if err != nil {
+		return err
+	}
 	var s *plugins.Sallyport
 	redact := func(text string) string { return s.Redact(text) }
-	s, err = plugins.Assemble(ctx, l, plugins.Options{
-		Session: f.session, Approver: f.approver(l, redact), Version: version().Sallyport,
+	s, err = assemble(ctx, l, plugins.Options{
+		Session: f.session, Approver: a.approver(l, f, redact), Version: version().Sallyport,
 		Once: f.trial() == "" && !l.Approvals.Trial,
 		Warn: a.warn, Progress: a.viewProgress().report,
 	})
@@ -117,9 +120,12 @@ func (a *app) exec(ctx context.Context, text string, f execFlags) error {
 	}
 	if *f.format == formatText {
 		request.Stdout, request.Stderr = screen.shown(a.out), a.err
-		request.Joined = sameFile(a.out, a.err)
+		request.Joined = a.joined()
 	}
 	out, code, err := a.follow(ctx, s, request, screen)
+	if (&plugins.Warm{}).Helps(l) {
+		a.startResident(l)
+	}
 	if err != nil {
 		return err
 	}
@@ -138,7 +144,8 @@ func (a *app) exec(ctx context.Context, text string, f execFlags) error {
 func (a *app) follow(
 	ctx context.Context, s *plugins.Sallyport, request engine.Request, screen *screen,
 ) (engine.Outcome, int, error) {
-	signals := catchSignals(ctx, a.leave)
+	signals := a.catchSignals(ctx)
+	defer signals.stop()
 	job, err := s.Start(signals.ctx, request)
 	if err != nil {
 		return engine.Outcome{}, 0, errors.Join(err, s.Close())
@@ -165,20 +172,27 @@ func (f execFlags) trial() engine.TrialMode {
 }
 
 // approver is the person at the terminal, or the user of an agent whose hook asked.
-func (f execFlags) approver(l *config.Loaded, redact func(string) string) engine.Approver {
-	if f.ticket != "" {
+func (a *app) approver(l *config.Loaded, f execFlags, redact func(string) string) engine.Approver {
+	switch {
+	case f.ticket != "":
 		return hooks.Ticket{Dir: l.HooksDir(), ID: f.ticket, Now: time.Now}
+	case a.live != nil: // a process at a terminal runs its commands itself
+		return approver(l, nil)
 	}
 	return approver(l, terminal(redact))
 }
 
-// sameFile reports whether both writers lead to one file, pipe or terminal.
-func sameFile(a, b io.Writer) bool {
-	x, ok := a.(*os.File)
-	y, also := b.(*os.File)
-	if !ok || !also {
-		return false
+// joined reports whether both outputs lead to one file, pipe or terminal.
+func (a *app) joined() bool {
+	if a.live != nil {
+		return sameFile(a.live.Out, a.live.Err)
 	}
+	x, ok := a.out.(*os.File)
+	y, also := a.err.(*os.File)
+	return ok && also && sameFile(x, y)
+}
+
+func sameFile(x, y *os.File) bool {
 	this, err := x.Stat()
 	that, failed := y.Stat()
 	return err == nil && failed == nil && os.SameFile(this, that)

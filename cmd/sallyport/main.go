@@ -68,6 +68,7 @@ type app struct {
 	loaded *config.Loaded              // by the last load; nil before
 	// session is that of all calls from inside of wrap; "" elsewhere.
 	session string
+	live    *running // the call that the resident process answers by running a command; nil for none
 }
 
 func (a *app) run(args []string) int {

@@ -105,6 +105,7 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 	if f.http.address == "" && f.session == "" { // which serves clients that others have started
 		process = hooks.ProcessSession(a.asker, string(l.Workspace))
 	}
+	yieldContainers(l)
 	client := mcpserver.NewApprover()
 	s, err := plugins.Assemble(ctx, l, plugins.Options{
 		Session: f.session, Process: process, Approver: approver(l, client), Version: version().Sallyport,

@@ -24,6 +24,7 @@ import (
 var (
 	askState = []string{"serve", "--status"}
 	askStop  = []string{"serve", "--stop"}
+	askYield = []string{"serve", "--yield"} // close the containers without a command
 )
 
 func (a *app) serveCommand() *cobra.Command {
@@ -33,11 +34,12 @@ func (a *app) serveCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Answer the hooks and checks of this user's other processes",
 		Long: `Answer the hooks and checks of other sallyport processes of this user, with the policies
-loaded and the log open, until none has come for a while. The first hook or check starts this process by
-itself (resident.start: auto), and does without it until it is there. Decisions are the same with and without.
+loaded and the log open, and run their commands in kept containers (docker.keep), until none has come for a
+while. The first of them starts this process by itself (resident.start: auto), and does without it until it is
+there. Decisions are the same with and without.
 
-The process is private to the user, and to one build of sallyport. Where it cannot be reached, hooks judge by
-themselves.`,
+The process is private to the user, and to one build of sallyport. Where it cannot be reached, the others do
+without it.`,
 		Example: `  sallyport serve --status
   sallyport serve --stop`,
 		Args: exactly(0, "no arguments"),
@@ -148,8 +150,8 @@ func (a *app) serve(ctx context.Context, idle time.Duration) (err error) {
 	}
 	ctx, cancel := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer cancel()
-	gates := plugins.NewKeeper()
-	defer func() { err = errors.Join(err, gates.Close()) }()
+	gates, warm := plugins.NewKeeper(), &plugins.Warm{}
+	defer func() { err = errors.Join(err, gates.Close(), warm.Yield()) }()
 	began := time.Now()
 	return resident.Serve(ctx, resident.Options{
 		Dir: dir, View: view, Program: program, Idle: idle, Otherwise: unanswered,
@@ -158,17 +160,22 @@ func (a *app) serve(ctx context.Context, idle time.Duration) (err error) {
 			case slices.Equal(c.Args, askStop):
 				cancel()
 				return resident.Answer{Out: []byte("stopped")}
+			case slices.Equal(c.Args, askYield):
+				if err := warm.Yield(); err != nil {
+					return resident.Answer{Status: exitBroken, Err: []byte(err.Error())}
+				}
+				return resident.Answer{}
 			case slices.Equal(c.Args, askState):
 				return resident.Answer{Out: fmt.Appendf(nil, "process %d, since %s, gates: %d", os.Getpid(),
 					began.UTC().Format(time.RFC3339), gates.Len())}
 			}
-			return answer(ctx, gates, c)
+			return answer(ctx, gates, warm, c)
 		},
 	})
 }
 
 // answer runs the command line of another process as that process would.
-func answer(ctx context.Context, gates *plugins.Keeper, c resident.Call) resident.Answer {
+func answer(ctx context.Context, gates *plugins.Keeper, warm *plugins.Warm, c resident.Call) resident.Answer {
 	var out, errs bytes.Buffer
 	a := &app{
 		in: bytes.NewReader(c.Input), out: &out, err: &errs, leave: leaveTime, gates: gates,
@@ -176,9 +183,86 @@ func answer(ctx context.Context, gates *plugins.Keeper, c resident.Call) residen
 		host:  func() (config.Host, error) { return hostOf(c), nil },
 	}
 	root := a.bareRoot()
+	if c.Live != nil {
+		a.live = &running{Live: c.Live, ctx: ctx, warm: warm}
+		root.AddCommand(a.execCommand())
+		return resident.Answer{Status: a.execute(ctx, root, c.Args)}
+	}
 	root.AddCommand(a.checkCommand(), a.hookCommand())
 	code := a.execute(ctx, root, c.Args)
 	return resident.Answer{Status: code, Out: out.Bytes(), Err: errs.Bytes()}
+}
+
+// running is a command of another process that runs in this one.
+type running struct {
+	*resident.Live
+	ctx  context.Context // ends with the other process
+	warm *plugins.Warm
+}
+
+// errAlone is why the other process must run its command itself.
+var errAlone = errors.New("nothing of this command is kept here")
+
+// assembler returns the function that makes the gate of a command. In the resident process it is one for
+// commands that gain by it, once the other process waits for the answer.
+func (a *app) assembler(l *config.Loaded, f execFlags) (
+	func(context.Context, *config.Loaded, plugins.Options) (*plugins.Sallyport, error), error,
+) {
+	helps := (&plugins.Warm{}).Helps(l)
+	if a.live == nil {
+		yieldContainers(l)
+		return plugins.Assemble, nil
+	}
+	if !helps || f.stdin || f.tty || f.trial() != "" {
+		return nil, errAlone
+	}
+	if err := a.live.Accept(); err != nil {
+		return nil, err
+	}
+	said := a.err.(*bytes.Buffer)
+	a.out, a.err = &output{a.live, a.live.Out}, &output{a.live, a.live.Err}
+	_, err := said.WriteTo(a.err)
+	return a.live.warm.Assemble, err
+}
+
+// yieldContainers has the resident process close the containers that no command uses. One of them may have to
+// be made anew.
+func yieldContainers(l *config.Loaded) {
+	if (&plugins.Warm{}).Helps(l) {
+		_, _ = tell(l, askYield) // without such a process there is none
+	}
+}
+
+// output is an output of the other process. A reader of it that has gone away is the signal that it would be
+// there. Nothing waits for a reader once the other process has gone.
+type output struct {
+	live *running
+	file *os.File
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	type written struct {
+		n   int
+		err error
+	}
+	done := make(chan written, 1)
+	text := bytes.Clone(p)
+	go func() {
+		n, err := o.file.Write(text)
+		done <- written{n, err}
+	}()
+	select {
+	case w := <-done:
+		if errors.Is(w.err, syscall.EPIPE) {
+			select {
+			case o.live.Signals <- syscall.SIGPIPE:
+			default:
+			}
+		}
+		return w.n, w.err
+	case <-o.live.ctx.Done():
+		return 0, o.live.ctx.Err()
+	}
 }
 
 // hostOf is config.ThisHost of the process that has sent a call.
@@ -204,6 +288,10 @@ func unanswered(c resident.Call) resident.Answer {
 	args := c.Args
 	if len(args) > 1 && args[0] == "--config" {
 		args = args[2:]
+	}
+	if c.Live != nil {
+		err = errors.New("the resident process ended before it told the end of the command")
+		return resident.Answer{Status: execBroken, Err: []byte("sallyport: " + err.Error() + "\n")}
 	}
 	if len(args) > 1 && args[0] == "hook" {
 		if h, known := hooks.Named(args[1]); known == nil {

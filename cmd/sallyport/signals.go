@@ -46,14 +46,22 @@ type signals struct {
 	jobs   chan *engine.Job
 	why    atomic.Int32 // the first that asked for an end; 0 for none
 	leave  time.Duration
+	over   chan struct{} // closed when nobody takes them any more
 }
 
 // catchSignals begins to catch them. A signal that was ignored at the start, as under nohup, stays ignored.
 // That the reader of our output went away (SIGPIPE) is one more: to die of it would leave no outcome on
 // record.
-func catchSignals(ctx context.Context, leave time.Duration) *signals {
-	s := &signals{came: make(chan os.Signal, 8), jobs: make(chan *engine.Job), leave: leave}
+func (a *app) catchSignals(ctx context.Context) *signals {
+	s := &signals{
+		came: make(chan os.Signal, 8), jobs: make(chan *engine.Job), leave: a.leave, over: make(chan struct{}),
+	}
 	s.ctx, s.cancel = context.WithCancel(ctx)
+	if a.live != nil {
+		s.came = a.live.Signals
+		go s.pass()
+		return s
+	}
 	signal.Notify(s.came, syscall.SIGPIPE)
 	for sig := range requests() {
 		if !signal.Ignored(sig) {
@@ -62,6 +70,12 @@ func catchSignals(ctx context.Context, leave time.Duration) *signals {
 	}
 	go s.pass()
 	return s
+}
+
+// stop lets go of them.
+func (s *signals) stop() {
+	s.cancel()
+	close(s.over)
 }
 
 // follow passes signals on to a command until it has ended.
@@ -78,6 +92,8 @@ func (s *signals) pass() {
 	var late <-chan time.Time
 	for {
 		select {
+		case <-s.over:
+			return
 		case job = <-s.jobs:
 			if s.cause() == 0 {
 				break

@@ -76,7 +76,8 @@ type Config struct {
 	Hooks Hooks `yaml:"hooks"`
 	// Questions of policies to a person.
 	Approvals Approvals `yaml:"approvals"`
-	// The resident process, which answers hooks and checks of the programs of an installation.
+	// The resident process, which answers hooks and checks of the programs of an installation and runs its
+	// commands in kept containers.
 	Resident Resident `yaml:"resident"`
 	// The audit log.
 	Audit Audit `yaml:"audit"`

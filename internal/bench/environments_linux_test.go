@@ -16,6 +16,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/runners/bubblewrap"
 	"github.com/sallyport-dev/sallyport/runners/docker"
@@ -138,6 +139,61 @@ func BenchmarkDocker(b *testing.B) {
 	b.ReportMetric(float64((ours.quantile(0.5) - here.quantile(0.5)).Microseconds()), "more-than-local-µs")
 	ratio(b, bare, ours, "faster-than-api-exec")
 	ratio(b, cli, ours, "faster-than-docker-exec")
+}
+
+// BenchmarkDockerExec runs the whole program for each command in a kept container, with the resident process and
+// without, against the docker command. The goal is 2.5 times.
+func BenchmarkDockerExec(b *testing.B) {
+	bin := os.Getenv("SALLYPORT_BIN")
+	if bin == "" {
+		b.Skip("SALLYPORT_BIN is not set: run `make bench`")
+	}
+	s := newSite(b)
+	id := plainly(b, s.workspace)
+	file := filepath.Join(filepath.Dir(s.workspace), "config.yaml")
+	text := fmt.Sprintf("version: 1\nworkspace: %s\nrunner: docker\ndocker: {keep: true, image: %s}\n", s.workspace, image(b))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	b.Setenv("XDG_STATE_HOME", s.state)
+	b.Setenv("SALLYPORT_CONFIG", file)
+	b.Chdir(s.workspace)
+	exec := func(program string) {
+		started(b, "setsid", "-w", program, "exec", "--", "bash", "-c", "true") // without a terminal
+	}
+	exec(bin)
+	b.Cleanup(func() {
+		started(b, bin, "serve", "--stop")
+		await.True(b, "the container is removed", func() bool {
+			started(b, bin, "env", "prune", "--kept")
+			out, err := osexec(bin, "env", "list", "--format", "json")
+			return err == nil && !strings.Contains(out, `"kept": true`)
+		})
+	})
+	await.True(b, "the resident process answers", func() bool {
+		_, err := osexec(bin, "serve", "--status")
+		return err == nil
+	})
+	exec(bin)
+	var warm, cold, cli sample
+	for b.Loop() {
+		for range 5 {
+			warm.time(func() { exec(bin) })
+			cli.time(func() { started(b, "setsid", "-w", "docker", "exec", id, "bash", "-c", "true") })
+		}
+		cold.time(func() { exec(bin + "-full") })
+		exec(bin)
+	}
+	report(b, "exec", warm)
+	report(b, "exec-without-resident", cold)
+	report(b, "docker-exec", cli)
+	ratio(b, warm, cli, "docker-exec")
+	ratio(b, cold, cli, "docker-exec-without-resident")
+}
+
+func osexec(words ...string) (string, error) {
+	out, err := exec.Command(words[0], words[1:]...).CombinedOutput()
+	return string(out), err
 }
 
 // BenchmarkBubblewrap runs `true` in a sandbox that is there, against plain bash. The goal is 1.5 times.

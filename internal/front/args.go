@@ -8,6 +8,7 @@ type asked struct {
 	json     bool // as JSON
 	hook     bool
 	resident bool // the resident process may answer
+	exec     bool // it may run the command
 }
 
 // read reads a command line as far as it tells who answers. sallyport-full reads all others, and those that
@@ -27,6 +28,8 @@ func read(args []string) asked {
 		json := slices.Equal(rest, []string{"--format=json"}) ||
 			slices.Equal(rest, []string{"--format", "json"})
 		return asked{version: json || len(rest) == 0, json: json}
+	case "exec":
+		return asked{exec: true}
 	case "hook":
 		return asked{hook: true, resident: true}
 	case "check":

@@ -23,3 +23,7 @@ func handOver(name string) error {
 	}
 	return fmt.Errorf("start %s: %w", name, err)
 }
+
+func passed() []os.Signal { return nil }
+
+func attended() bool { return true }

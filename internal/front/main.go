@@ -1,5 +1,5 @@
-// Command front is the program sallyport of an installation. It prints versions, and brings hooks and checks
-// to the resident process of the user, if there is one. For all else it becomes sallyport-full, which lies
+// Command front is the program sallyport of an installation. It prints versions, and brings hooks, checks and
+// commands in kept containers to the resident process of the user, if there is one. For all else it becomes sallyport-full, which lies
 // beside it and is the whole program.
 //
 // It judges nothing and reads no configuration. The resident process is sallyport-full too, so that the
@@ -59,6 +59,11 @@ func main() {
 			os.Exit(write(answer, a))
 		}
 	}
+	if err == nil && a.exec {
+		if answer, ok := run(full); ok {
+			os.Exit(write(answer, a))
+		}
+	}
 	if err == nil {
 		err = handOver(full)
 	}
@@ -107,15 +112,7 @@ func ask(full string, a asked) (_ resident.Answer, ok bool) {
 	if !a.hook && (isTerminal(os.Stdout) || isTerminal(os.Stderr)) { // its output has colors there
 		return resident.Answer{}, false
 	}
-	view, err := resident.View(release.ThisBuild().Build())
-	if err != nil {
-		return resident.Answer{}, false
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return resident.Answer{}, false
-	}
-	p, err := resident.Find(resident.Dir(stateDir()), view, full, resident.Patience)
+	p, call, err := find(full)
 	if err != nil {
 		return resident.Answer{}, false
 	}
@@ -123,7 +120,43 @@ func ask(full string, a asked) (_ resident.Answer, ok bool) {
 	if a.hook {
 		in = os.Stdin
 	}
-	answer, err := p.Ask(resident.Call{Args: os.Args[1:], Dir: dir, Environ: environ()}, in, limit)
+	answer, err := p.Ask(call, in, limit)
+	return answer, err == nil
+}
+
+// find connects to the resident process, and describes this one to it.
+func find(full string) (*resident.Process, resident.Call, error) {
+	call := resident.Call{Args: os.Args[1:], Environ: environ()}
+	view, err := resident.View(release.ThisBuild().Build())
+	if err != nil {
+		return nil, call, err
+	}
+	if call.Dir, err = os.Getwd(); err != nil {
+		return nil, call, err
+	}
+	p, err := resident.Find(resident.Dir(stateDir()), view, full, resident.Patience)
+	return p, call, err
+}
+
+// run has the resident process run a command. ok is false if sallyport-full must; then nothing has run. At a
+// terminal it must: a person may be asked there.
+func run(full string) (_ resident.Answer, ok bool) {
+	if isTerminal(os.Stdout) || isTerminal(os.Stderr) || attended() {
+		return resident.Answer{}, false
+	}
+	p, call, err := find(full)
+	if err != nil {
+		return resident.Answer{}, false
+	}
+	answer, err := p.Run(call, os.Stdout, os.Stderr, func() <-chan os.Signal {
+		came := make(chan os.Signal, 8)
+		for _, s := range passed() {
+			if !signal.Ignored(s) {
+				signal.Notify(came, s)
+			}
+		}
+		return came
+	})
 	return answer, err == nil
 }
 

@@ -13,6 +13,14 @@
 //	process  Answer
 //
 // Until the first Answer has come, the program can do the work itself: no input is consumed.
+//
+// A live call runs a command. Its output goes to descriptors that come with the call (unix(7)), and signals of
+// the program follow the input, which is empty. Its first Answer may decline it. The end of the connection is
+// the end of the program.
+//
+//	program  []byte    an Answer has been accepted: the command may run
+//	program  int       a signal, any number of times
+//	process  Answer
 package resident
 
 import (
@@ -21,11 +29,12 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"os"
 	"path/filepath"
 )
 
 // Version is the version of the exchange.
-const Version = 1
+const Version = 2
 
 // Greeting tells a program whether the process can answer it.
 type Greeting struct {
@@ -40,6 +49,17 @@ type Call struct {
 	Environ []string `json:"environ"` // NAME=value
 	Input   []byte   `json:"-"`       // standard input
 	Process int      `json:"-"`       // its id, as the kernel tells it; 0 if that is not known
+	Live    *Live    `json:"live"`    // nil for a call whose answer comes whole
+}
+
+// Live is the part of a call that runs a command.
+type Live struct {
+	Out, Err *os.File `json:"-"` // of the program
+	// Accept has the program wait for the answer. Without it, and after an error, the program does its work
+	// itself, and the call has no effect.
+	Accept func() error `json:"-"`
+	// Signals are those of the program, once it waits; Gone follows the last one.
+	Signals chan os.Signal `json:"-"`
 }
 
 // Answer is the end of a program. The zero value is none.
@@ -47,6 +67,8 @@ type Answer struct {
 	Status int    `json:"status"`
 	Out    []byte `json:"out"`
 	Err    []byte `json:"err"`
+	// Declined says that the program must do its work itself.
+	Declined bool `json:"declined,omitempty"`
 }
 
 // Dir is the directory of the sockets below a user's state directory; "" if there is none.

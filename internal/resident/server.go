@@ -211,10 +211,20 @@ func (s *server) exchange(ctx context.Context, c *net.UnixConn) {
 	var call Call
 	in := &counted{Reader: c, server: s}
 	defer in.release()
-	if receive(in, &call) != nil || send(c, s.Otherwise(call)) != nil || receive(in, &call.Input) != nil {
+	files := &handed{conn: c}
+	defer files.close()
+	in.Reader = files
+	if receive(in, &call) != nil {
 		return
 	}
 	call.Process = usersocket.Process(c)
+	if call.Live != nil {
+		s.live(ctx, c, in, call, files.got)
+		return
+	}
+	if send(c, s.Otherwise(call)) != nil || receive(in, &call.Input) != nil {
+		return
+	}
 	if c.SetReadDeadline(time.Time{}) != nil {
 		return
 	}

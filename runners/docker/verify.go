@@ -71,6 +71,9 @@ func (v *environment) verify() error {
 		return nil
 	}
 	near, err := same(v.p.workspace.Target, v.p.workspace.Source)
+	if err == nil && !near && v.near {
+		err = fmt.Errorf("container %s: %s was replaced meanwhile: %w", v.p.name, v.p.workspace.Source, errMoved)
+	}
 	if err != nil || !near {
 		return err
 	}

@@ -1,0 +1,66 @@
+package plugins
+
+import (
+	"context"
+	"sync"
+
+	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/config"
+	"github.com/sallyport-dev/sallyport/engine/rego"
+	"github.com/sallyport-dev/sallyport/runners/docker"
+)
+
+// Warm keeps the parts of gates that take long to make and remember nothing of a session: compiled policies,
+// and kept containers with a supervisor in them. The gates themselves are made anew.
+type Warm struct {
+	pool docker.Pool
+
+	mu     sync.Mutex
+	judges map[string]*rego.Evaluator // by keyOf
+}
+
+// mostJudges bounds the compiled policies; each takes some megabytes.
+const mostJudges = 8
+
+// Helps reports whether a gate of a configuration has such parts.
+func (w *Warm) Helps(l *config.Loaded) bool {
+	return (l.Runner == "docker" || l.Runner == "docker-sudo") && l.Docker.Keep && len(l.Servers()) == 0
+}
+
+// Assemble makes a gate of kept parts, for a configuration where they help.
+func (w *Warm) Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sallyport, error) {
+	key, err := keyOf(l, Options{})
+	if err != nil {
+		return nil, err
+	}
+	o.policies = func(ctx context.Context, l *config.Loaded) (*rego.Evaluator, error) {
+		return w.judge(ctx, key, l)
+	}
+	o.runner = func(r engine.Runner) engine.Runner {
+		if d, ok := r.(*docker.Runner); ok {
+			return w.pool.Runner(d)
+		}
+		return r
+	}
+	return Assemble(ctx, l, o)
+}
+
+func (w *Warm) judge(ctx context.Context, key string, l *config.Loaded) (*rego.Evaluator, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if e := w.judges[key]; e != nil {
+		return e, nil
+	}
+	e, err := Policies(context.WithoutCancel(ctx), l) // others may wait for it
+	if err != nil {
+		return nil, err
+	}
+	if w.judges == nil || len(w.judges) >= mostJudges {
+		w.judges = map[string]*rego.Evaluator{}
+	}
+	w.judges[key] = e
+	return e, nil
+}
+
+// Yield closes the containers that no command uses, so that another process may change them.
+func (w *Warm) Yield() error { return w.pool.Close() }

@@ -75,7 +75,8 @@ const (
 	MarkSocketShell Mark = "socket_shell" // an interpreter or shell whose input or output is a network socket
 	MarkSocket      Mark = "socket"       // opens /dev/tcp or /dev/udp, or a socket in inline code
 	MarkDynamicCode Mark = "dynamic_code" // runs text as code that is not known: eval "$x", bash -c "$x", source <(…)
-	// Starts programs, or has a shell run text, that is not known; its own code does nothing unknown.
+	// MarkDynamicProgram starts programs, or has a shell run text, that is not known; its own code does
+	// nothing unknown.
 	MarkDynamicProgram Mark = "dynamic_program"
 
 	MarkShadow      Mark = "shadow"       // defines a function or alias that hides an ordinary command

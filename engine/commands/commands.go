@@ -88,6 +88,7 @@ type Runs struct {
 	// The command runs on another machine, or in another root.
 	Away       bool `yaml:"away,omitempty"`
 	Background bool `yaml:"background,omitempty"` // the command goes on after the caller
+	Secrets    bool `yaml:"secrets,omitempty"`    // the command gets secrets in its environment
 
 	Language string `yaml:"language,omitempty"` // of an interpreter's programs
 	Shell    bool   `yaml:"shell,omitempty"`    // the language is that of a shell

@@ -320,6 +320,8 @@ func (r *Runs) set(key string, n node) (err error) {
 		r.Away = is
 	case "background":
 		r.Background = is
+	case "secrets":
+		r.Secrets = is
 	case "language":
 		r.Language = n.scalar
 	case "shell":

@@ -81,6 +81,7 @@ const (
 
 	MarkShadow      Mark = "shadow"       // defines a function or alias that hides an ordinary command
 	MarkHistory     Mark = "history"      // tampers with the shell's history (HISTFILE, history -c)
+	MarkDecodes     Mark = "decodes"      // reads data, or a library, in a way that runs the code in it: an unpickling
 	MarkNeverCalled Mark = "never_called" // stands in a function that this text does not call
 )
 

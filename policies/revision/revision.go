@@ -4,4 +4,4 @@
 package revision
 
 // Policies is the revision of the built-in policies.
-const Policies = "b0d4db1200c6de88472471ba34b04540"
+const Policies = "ea25527d2b0a1b2e6a62b372b6464cac"

@@ -62,6 +62,9 @@ func (w *build) program(prog *shell.Program) {
 		c.Environment(w.Shared)
 		w.steered(c)
 		c.ShellWords()
+		if c.Flags.Has(term.FlagDumpsEnv) && slices.ContainsFunc(c.Carriers, func(j int) bool { return w.calls[j].GivesSecrets() }) {
+			c.Flags.Add(term.FlagPrintsSecret)
+		}
 		if c.ChecksOnly() {
 			c.Flags.Remove(term.FlagDynamicCode)
 			c.Flags.Remove(term.FlagDynamicProgram)
@@ -75,6 +78,7 @@ func (w *build) program(prog *shell.Program) {
 	for i := range prog.Commands {
 		w.command(prog, i)
 	}
+	w.decoded()
 	w.git()
 }
 

@@ -351,12 +351,52 @@ func readsFrom(cmd *shell.Command) bool {
 
 // downloads marks a command that executes, in any way, a file that came from the network.
 func (w *build) downloads(i int, c *call.Call) {
-	for _, p := range w.in.Commands[i].Paths {
-		path := &w.in.Paths[p]
-		if path.Access == "execute" && slices.Contains(path.Labels, term.LabelNames[term.LabelDownloaded]) {
-			c.Flags.Add(term.FlagRunsDownloaded)
+	executes := func(p *facts.Path) bool { return p.Access == "execute" }
+	if w.ofDownload(i, executes) {
+		c.Flags.Add(term.FlagRunsDownloaded)
+	}
+}
+
+// decoded marks downloads that a program reads in a way that runs the code in them: a file that it opens, its
+// input, or else what it fetches itself.
+func (w *build) decoded() {
+	reading := func(p *facts.Path) bool { return p.Access == "read" }
+	for i := range w.calls {
+		if !slices.Contains(w.calls[i].Cmd.Marks, shell.MarkDecodes) {
+			continue
+		}
+		var reads, fetches []int
+		for j, c := range w.calls {
+			switch {
+			case !slices.Contains(c.Carriers, i):
+			case c.Flags.Has(term.FlagDownloads):
+				fetches = append(fetches, j)
+			case c.Effects&term.Read != 0:
+				reads = append(reads, j)
+			}
+		}
+		if len(reads) == 0 {
+			reads = fetches
+		}
+		if w.fromNetwork(w.inputs[i]) {
+			reads = append(reads, i)
+		}
+		for _, j := range reads {
+			c := w.calls[j]
+			if j == i || c.Flags.Has(term.FlagDownloads) || w.ofDownload(j, reading) {
+				c.Flags.Add(term.FlagRunsDownloaded)
+				w.in.Commands[j].Flags = c.Flags.List(term.FlagNames)
+			}
 		}
 	}
+}
+
+// ofDownload reports a command with an access to a file that came from the network.
+func (w *build) ofDownload(i int, is func(*facts.Path) bool) bool {
+	return slices.ContainsFunc(w.in.Commands[i].Paths, func(p int) bool {
+		path := &w.in.Paths[p]
+		return is(path) && slices.Contains(path.Labels, term.LabelNames[term.LabelDownloaded])
+	})
 }
 
 // fedPrograms take a program from a file that may be the standard input, or from a URL, and run it; the shell

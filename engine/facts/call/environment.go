@@ -233,6 +233,12 @@ func quiet(name string, v value.Word) bool {
 	return Listed(variableRows().names["quiet"], path.Base(fields[0]))
 }
 
+// GivesSecrets reports a command that runs another one with secrets in its environment.
+func (c *Call) GivesSecrets() bool {
+	row := c.Table.Rows.Command(c.Cmd.Name)
+	return row != nil && row.Runs != nil && row.Runs.Secrets
+}
+
 // ShellWords adds the effects of shell builtins that set variables by their words.
 func (c *Call) ShellWords() {
 	if len(c.Cmd.Words) == 0 {

@@ -78,6 +78,7 @@ func git(c *Call) {
 		if strings.EqualFold(key, "core.hookspath") {
 			c.Flags.Add(term.FlagBypassesHooks)
 		}
+		c.storesPasswords(key, val)
 		if o.Value.Certainty != value.Exact && o.Value.Prefix == "" || ok && (runsProgram(key, val) || strings.HasPrefix(strings.ToLower(key), "alias.")) {
 			if sub := strings.Join(c.Sub, " "); o.Name == "c" && sub != "clone" && o.Known != c.Base.short['c'] {
 				continue // -c of commit, switch and branch is something else
@@ -329,9 +330,29 @@ func gitConfig(c *Call) {
 	if runsProgram(args[0].Text, args[1].Text) {
 		c.Flags.Add(term.FlagConfigExec)
 	}
+	c.storesPasswords(args[0].Text, args[1].Text)
 	if leadsElsewhere(args[0], args[1]) {
 		c.Flags.Add(term.FlagNetworkConfig)
 	}
+}
+
+// storesPasswords notes the file in which a credential helper keeps passwords as they are (git-credential-store(1)).
+func (c *Call) storesPasswords(key, val string) {
+	key = strings.ToLower(key)
+	fields := strings.Fields(val)
+	if !strings.HasPrefix(key, "credential.") || !strings.HasSuffix(key, ".helper") || len(fields) == 0 || fields[0] != "store" {
+		return
+	}
+	for i, word := range fields {
+		if file, ok := strings.CutPrefix(word, "--file="); ok {
+			c.path(Exact(file), term.Writes)
+			return
+		} else if word == "--file" && i+1 < len(fields) {
+			c.path(Exact(fields[i+1]), term.Writes)
+			return
+		}
+	}
+	c.writeHome(".git-credentials")
 }
 
 // leadsElsewhere reports a setting by which git reaches its hosts through a proxy, or other hosts in their

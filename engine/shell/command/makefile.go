@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -145,6 +146,10 @@ func (m *makefiles) read(content string, depth int) {
 				m.included++
 				text, ok := m.start.Read(name)
 				m.open = m.open || !ok && word == "include"
+				if text == Unread { // its first target is the goal
+					m.goal = cmp.Or(m.goal, unknown)
+					continue
+				}
 				m.read(text, depth+1)
 			}
 			continue

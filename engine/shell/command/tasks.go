@@ -33,6 +33,9 @@ const (
 // unknown stands for a part of a task that is not known before it runs.
 const unknown = "\x00"
 
+// Unread is the content, for Start.Read, of a file that is there and cannot be read.
+const Unread = unknown
+
 // line reads the command line: the options, the operands, and the words behind "--".
 func (s Start) line() (options map[string]value.Arg, operands, behind []value.Arg) {
 	args, row := s.Args, orBuiltin(s.Table).Command(s.Name)

@@ -34,6 +34,8 @@ func TestStarted(t *testing.T) {
 			[]string{"a", "b x a-x"}, false},
 		{"included", "make", []string{"i"}, "include more.mk\n", []string{"i"}, false},
 		{"included, and missing", "make", []string{"b"}, "include none.mk\nb: ; b\n", []string{"b"}, true},
+		{"included, and not readable", "make", nil, "include long.mk\nb: ; b\n", nil, true},
+		{"not readable, behind the goal", "make", nil, "a: ; a\ninclude long.mk\nb: ; b\n", []string{"a"}, true},
 		{"rules that a function makes", "make", nil, "$(call rules,x)\nb: ; b\n", []string{"b"}, true},
 		{"variables in a circle", "make", nil, "A = $(B)\nB = $(A)\nx: ; echo $(A)\n", []string{"echo $(…)"}, true},
 		{"no shell", "make", nil, "SHELL = /usr/bin/python3\nb: ; b\n", []string{"b"}, true},
@@ -73,8 +75,14 @@ func TestStarted(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := Start{
 				Name: tc.program, Dir: "/w",
-				Env:  func(name string) (string, bool) { return map[string]string{"E": "env"}[name], name != "UNKNOWN" },
-				Read: func(name string) (string, bool) { return "i:\n\ti\n", name == "more.mk" },
+				Env: func(name string) (string, bool) { return map[string]string{"E": "env"}[name], name != "UNKNOWN" },
+				Read: func(name string) (string, bool) {
+					text, ok := map[string]string{"more.mk": "i:\n\ti\n"}[name]
+					if name == "long.mk" {
+						text = Unread
+					}
+					return text, ok
+				},
 			}
 			for _, a := range tc.args {
 				s.Args = append(s.Args, value.Literal(a))

@@ -52,6 +52,7 @@ const (
 	Dynamic     Kind = "dynamic"      // runs code, or calls a function, that is not known here
 	Signal      Kind = "signal"       // Args are the process ids, Mode the signal: "9", "KILL", "SIGKILL"
 	Env         Kind = "env"          // reads the whole environment
+	Decode      Kind = "decode"       // reads data, or a library, that may run code as it is read; Args are its files where known
 )
 
 // Arg is an argument of a call as far as it is known.

@@ -50,7 +50,8 @@ const (
 	openings       // a file, read or written as another argument says; a text with | is a command
 	programs       // it runs a program, whose name stands twice
 	copying        // from the first argument to the second
-	evaluates      // it runs text of the language, calls what a value names, or loads code
+	evaluates      // it runs text of the language, or calls what a value names
+	loads          // it loads code of a file or a package
 	socket         // it opens a socket
 	wires          // it connects the streams of a process
 	hides          // it does something that is not followed
@@ -63,7 +64,7 @@ var roles = map[string]rule{
 	"delete": {kind: Delete, all: true}, "tree": {kind: Delete, all: true, tree: true}, "write": {kind: Write}, "append": {kind: Append}, "read": {kind: Read},
 	"mkdir": {kind: Mkdir}, "rename": {kind: Rename, all: true}, "link": {kind: Link, all: true}, "chmod": {kind: Chmod, all: true}, "chown": {kind: Chown, all: true},
 	"network": {kind: Network}, "upload": {kind: Upload}, "socket": {kind: Socket, role: socket}, "listen": {kind: Listen, role: socket}, "wire": {role: wires},
-	"fork": {kind: Fork, role: copies}, "env": {kind: Env}, "signal": {kind: Signal, all: true},
+	"fork": {kind: Fork, role: copies}, "env": {kind: Env}, "decode": {kind: Decode, role: hides}, "load": {kind: Dynamic, role: loads}, "signal": {kind: Signal, all: true},
 }
 
 // read makes the rules out of a table. A number behind the first word is the argument, a word in brackets the one

@@ -37,7 +37,11 @@ func (s *plainScan) report(name string, r rule, args []literalArg, pos int) {
 		from.Kind = Read
 		s.touch(from, rule{kind: Read}, args)
 		s.touch(c, rule{kind: Write, at: 1}, args)
-	case evaluates:
+	case evaluates, loads:
+		if r.role == loads && len(args) > 0 && args[0].Exact && isPath(args[0].Text) {
+			s.add(Call{Kind: Read, Name: name, Args: []Arg{args[0].Arg}, Offset: pos})
+			s.add(Call{Kind: Decode, Name: name, Offset: pos})
+		}
 		if len(args) == 0 || !args[0].Exact && !s.plainCode(name, args[0].raw, pos) { // a literal has been read as text here
 			s.add(c)
 		}
@@ -54,6 +58,11 @@ func (s *plainScan) report(name string, r rule, args []literalArg, pos int) {
 	default:
 		s.touch(c, r, args)
 	}
+}
+
+// isPath reports the name of a file, not of a package.
+func isPath(name string) bool {
+	return strings.HasPrefix(name, "/") || strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../")
 }
 
 // plainCode reports code that stands in this text, or in a file of the project.

@@ -45,8 +45,8 @@ func pythonCalls() map[string]handler {
 		"pathlib.Path().open": opensSelf, "*.write_text": selfUnknown(Write), "*.write_bytes": selfUnknown(Write),
 		"*.read_text": nil, "*.unlink": selfUnknown(Delete), "*.rmtree": selfUnknown(Delete),
 		"pandas.read_csv": touch(Read), "pandas.read_json": touch(Read), "pandas.read_parquet": touch(Read), "pandas.read_excel": touch(Read),
-		"numpy.load": touch(Read), "numpy.loadtxt": touch(Read), "numpy.save": touch(Write), "numpy.savez": touch(Write), "numpy.savetxt": touch(Write),
-		"torch.load": touch(Read), "torch.save": touchAt(Write, 1), "PIL.Image.open": touch(Read), "matplotlib.pyplot.savefig": touch(Write),
+		"numpy.load": decodesWhere("allow_pickle", true), "numpy.loadtxt": touch(Read), "numpy.save": touch(Write), "numpy.savez": touch(Write), "numpy.savetxt": touch(Write),
+		"torch.load": decodesWhere("weights_only", false), "torch.save": touchAt(Write, 1), "PIL.Image.open": touch(Read), "matplotlib.pyplot.savefig": touch(Write),
 		"*.to_csv": namedFile, "*.to_json": namedFile, "*.to_excel": namedFile, "*.to_parquet": namedFile, "*.savefig": namedFile,
 
 		"os.fork": forks, "os.forkpty": forks, "pty.fork": forks, "multiprocessing.Process": forksInLoop,
@@ -70,13 +70,19 @@ func pythonCalls() map[string]handler {
 		"urllib.request.Request": sends(true, 0, "url"), "urllib2.Request": sends(true, 0, "url"),
 
 		"exec": runs(0), "eval": runs(0), "execfile": pythonFile, "compile": compileText, "__import__": imports, "importlib.import_module": nil,
-		"getattr": getattr, "pickle.loads": loadsText, "cPickle.loads": loadsText, "marshal.loads": dynamic, "types.FunctionType": dynamic,
-		"types.CodeType": dynamic, "*.__subclasses__": dynamic, "input": nil, "timeit.timeit": runs(0, "stmt"), "ctypes.CDLL": nil,
-		"os.environ.items": plain(Env), "os.environ.keys": nil, "os.environ.values": plain(Env), "os.environb": nil, "dict": environment, "print": environment, "str": environment,
+		"getattr": getattr, "marshal.loads": dynamic, "types.FunctionType": dynamic,
+		"types.CodeType": dynamic, "*.__subclasses__": dynamic, "input": nil, "timeit.timeit": runs(0, "stmt"),
+		"yaml.unsafe_load": decodes, "yaml.unsafe_load_all": decodes, "jsonpickle.decode": decodes, "marshal.load": decodes,
+		"joblib.load": decodesFile, "pandas.read_pickle": decodesFile, "ctypes.CDLL": decodesFile, "ctypes.PyDLL": decodesFile,
+		"ctypes.cdll.LoadLibrary": decodesFile,
+		"os.environ.items":        plain(Env), "os.environ.keys": nil, "os.environ.values": plain(Env), "os.environb": nil, "dict": environment, "print": environment, "str": environment,
 		"repr": environment, "json.dumps": environment, "pprint.pprint": environment, "pprint": environment,
 	}
 	for _, f := range strings.Fields("run call check_call check_output Popen") {
 		m["subprocess."+f] = pythonSubprocess
+	}
+	for _, lib := range strings.Fields("pickle cPickle _pickle dill cloudpickle") {
+		m[lib+".load"], m[lib+".loads"], m[lib+".Unpickler"] = decodes, decodes, decodes
 	}
 	m["subprocess32.Popen"] = pythonSubprocess
 	for _, lib := range strings.Fields("requests httpx requests.Session() requests.session() httpx.Client() httpx.AsyncClient() aiohttp.ClientSession()") {

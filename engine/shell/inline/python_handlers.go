@@ -231,10 +231,30 @@ func getattr(c *call) {
 	}
 }
 
-// loadsText is an unpickling of a literal: a program in disguise.
-func loadsText(c *call) {
+// decodes is an unpickling: that of a literal is a program in disguise.
+func decodes(c *call) {
+	k := Decode
 	if v, ok := c.arg(0); ok && v.kind == text {
-		c.add(Dynamic)
+		k = Dynamic
+	}
+	c.add(k)
+}
+
+// decodesFile is an unpickling of a file by its name, or by an open one.
+func decodesFile(c *call) {
+	if v, ok := c.arg(0); ok && v.kind == text {
+		c.add(Read, c.paths(v)...)
+	}
+	c.add(Decode)
+}
+
+// decodesWhere is decodesFile where an argument says so; without it the data is only data.
+func decodesWhere(key string, is bool) handler {
+	return func(c *call) {
+		touch(Read)(c)
+		if _, given := c.arg(-1, key); given && c.yes(-1, key) == is {
+			c.add(Decode)
+		}
 	}
 }
 

@@ -144,6 +144,12 @@ func TestPythonFinds(t *testing.T) {
 		{"members are not followed", "import os\nself.c='ls'\nos.system(self.c)", []string{"shell […]"}},
 		{"decoy variable", "import os\nif 0: os = None\nos.system('id')", []string{"shell [id]"}},
 		{"unknown path", "import os\ndef f(p):\n    os.remove(p)", []string{"delete […]"}},
+		{"pickle", "import pickle\nwith open('a','rb') as f:\n  pickle.load(f)", []string{"read [a]", "decode"}},
+		{"pickle of a literal", "import pickle\npickle.loads(b'x')", []string{"dynamic"}},
+		{"pickle by a library", "import joblib, pandas\njoblib.load('a'); pandas.read_pickle('b')", []string{"read [a]", "decode", "read [b]", "decode"}},
+		{"pickle by an option", "import numpy as np, torch\nnp.load('a', allow_pickle=True); torch.load('b', weights_only=False)",
+			[]string{"read [a]", "decode", "read [b]", "decode"}},
+		{"library of C", "import ctypes\nctypes.CDLL('./a.so')", []string{"read [./a.so]", "decode"}},
 		{"comment inside a call", "import os\nos.system( # run\n 'id' )", []string{"shell [id]"}},
 	})
 }
@@ -159,6 +165,8 @@ func TestPythonIgnores(t *testing.T) {
 		{"attribute without call", "import os\nprint(os.system)", nil},
 		{"definition", "def remove(x):\n    return x\nremove('/srv')", nil},
 		{"syntax check", "import ast; ast.parse(open('a.py').read()); compile(open('a.py').read(),'a.py','exec')", []string{"read [a.py]", "read [a.py]"}},
+		{"data only", "import json, torch, numpy, pickle\njson.load(open('a')); torch.load('b', weights_only=True); numpy.load('c'); pickle.dump(x, f)",
+			[]string{"read [a]", "read [b]", "read [c]"}},
 		{"sqlite", "import sqlite3; c=sqlite3.connect('a.db'); c.execute('drop table x')", []string{"write [a.db]"}},
 		{"platform", "import platform; print(platform.system())", nil},
 	})

@@ -179,11 +179,21 @@ func (w *walker) buildPaths(k command.BuildFile, dir shell.Dir, args []value.Arg
 	return slices.Compact(out)
 }
 
+// stoodThere reports content that the file had before the text. A command that is not known may change the
+// file, but it holds nothing of this text.
+func (w *walker) stoodThere(abs string, content value.Value) bool {
+	was, ok := w.onDisk(abs)
+	return ok && strings.TrimSpace(was.Text()) == strings.TrimSpace(content.Text())
+}
+
 // buildWith walks one build file, if the text has written it.
 func (w *walker) buildWith(inv *invocation, k command.BuildFile, name, abs string, operands []string) {
 	content, _ := w.streamText(abs)
 	if f, ok := w.lookUp(abs); ok {
 		content = f.content
+		if f.program != "" {
+			content = value.Known(f.program) // a copy under another name
+		}
 		if !k.Any && f.edited && !strings.HasPrefix(path.Base(abs), ".") && k.Lang != "c" {
 			mark := shell.MarkDynamicCode
 			if k.Shells() {
@@ -196,7 +206,7 @@ func (w *walker) buildWith(inv *invocation, k command.BuildFile, name, abs strin
 		content = in.text
 	}
 	running := "build " + abs
-	if len(content) == 0 || slices.Contains(w.ctx.running, running) {
+	if len(content) == 0 || slices.Contains(w.ctx.running, running) || k.Any && w.stoodThere(abs, content) {
 		return
 	}
 	saved := w.ctx

@@ -47,6 +47,10 @@ func (w *walker) inlineCall(inv *invocation, code shell.Code, call inline.Call, 
 		w.mark(inv.idx, shell.MarkForkBomb)
 	case inline.Dynamic:
 		w.dynamicInline(inv, code, shell.MarkDynamicCode)
+	case inline.Decode:
+		if code.From != shell.CodeFile {
+			w.mark(inv.idx, shell.MarkDecodes)
+		}
 	default:
 		if code.From == shell.CodeFile && !slices.ContainsFunc(args, func(a value.Arg) bool { return a.Prefix != "" }) {
 			return // a script that opens its arguments: nothing to point at

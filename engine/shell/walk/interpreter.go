@@ -205,6 +205,9 @@ func (w *walker) taskStart(inv *invocation, name, dir string) command.Start {
 		Read: func(name string) (string, bool) {
 			file, _ := absolute(shell.Dir{Path: dir, Known: true}, name)
 			v, ok := w.contentOf(file)
+			if !ok && w.opts.IsFile != nil && w.opts.IsFile(w.origin(file)) {
+				return command.Unread, false
+			}
 			return v.Text(), ok
 		},
 	}

@@ -104,6 +104,7 @@ func testOptions() shell.Options {
 		"/w/x.py":     "import shutil\nshutil.rmtree('/etc')\n",
 		"/w/plain":    "touch made\n",
 		"/w/lib.sh":   "TARGET=/srv/data\nclean() { rm -r \"$TARGET\"; }\n",
+		"/w/lib.mk":   "clean:\n\trm b\n",
 		"/w/bin/elf":  "\x7fELF\x02\x01",
 	}
 	return shell.Options{

@@ -13,6 +13,7 @@
 #     - GOPROXY=https://proxy.example.com go mod download
 #     - GOSUMDB=off go get example.com/x
 #     - dnf install https://example.com/x.rpm
+#     - mise plugins install https://example.com/plugin.git
 #     - apk add --allow-untrusted x.apk
 #     - cp pip.conf ~/.config/pip/pip.conf
 #   lookalikes:
@@ -20,6 +21,7 @@
 #     - pip install torch --index-url https://download.pytorch.org/whl/cpu
 #     - pip install git+https://github.com/psf/requests
 #     - npm install left-pad
+#     - mise plugins install nodejs
 #     - npm config get registry
 #     - GOPROXY=direct go mod download
 #     - cat ~/.config/pip/pip.conf

@@ -8,12 +8,15 @@
 #     - gpg --export-secret-keys
 #     - gh auth token
 #     - kubectl get secret db -o yaml
+#     - sops exec-env secrets.yaml env
+#     - op run -- printenv
 #   lookalikes:
 #     - echo "$PATH"
 #     - op item list
 #     - gpg --list-keys
 #     - gh auth status
 #     - kubectl get secrets
+#     - op run -- make test
 package sallyport.rules.system.secrets_dump
 
 import data.sallyport.lib

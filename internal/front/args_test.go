@@ -26,7 +26,7 @@ func TestRead(t *testing.T) {
 		"-v hook codex":                     {hook: true},
 		"--config=x check -- ls":            {},
 		"--config":                          {},
-		"exec -- ls":                        {},
+		"exec -- ls":                        {exec: true},
 		"":                                  {},
 	} {
 		if got := read(strings.Fields(line)); got != want {

@@ -115,6 +115,7 @@ func openCommand(l *config.Loaded) (Opened, error) {
 			return Opened{}, fmt.Errorf("open runner %s: %w", l.Runner, err)
 		}
 		o.Plugin, o.Command = &p, slices.Concat(p.Command, own.Args)
+		o.Facts = p.Facts
 		o.Isolation, o.Network = cmp.Or(own.Isolation, p.Isolation), cmp.Or(own.Network, p.Network)
 	}
 	r, err := command.New(o)

@@ -18,6 +18,7 @@ var (
 			" input/commands/*/kube/*/server/value" +
 			" input/commands/*/code/origin input/paths/*/raw input/paths/*/path input/paths/*/real" +
 			" input/paths/*/unread/examples/* input/paths/*/git/examples/*" +
+			" input/runner/place/runtime input/runner/place/image input/runner/place/node" +
 			" input/session/recent/*/hosts/* input/session/recent/*/commands/*" +
 			" input/session/approved/*/program input/session/approved/*/dir",
 		redact.Own: "trial hook" +
@@ -29,6 +30,7 @@ var (
 			" input/subject/session input/subject/user input/subject/client/name" +
 			" input/subject/client/version input/runner/name input/runner/isolation input/runner/network input/runner/programs" +
 			" input/runner/confinement/write input/runner/confinement/read input/runner/confinement/connect" +
+			" input/runner/place/digest" +
 			" input/shell/certainty input/shell/budget input/commands/*/options/*/certainty" +
 			" input/commands/*/certainty input/commands/*/operands/*/kind" +
 			" input/commands/*/operands/*/certainty input/commands/*/packages/*/manager" +

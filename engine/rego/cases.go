@@ -115,7 +115,8 @@ type Surroundings struct {
 	Elevated  bool   `yaml:"elevated"`
 	Programs  string `yaml:"programs"`
 	// Open are the trials that succeed in it (facts.Confinement): write, read, connect.
-	Open []string `yaml:"open"`
+	Open  []string           `yaml:"open"`
+	Place facts.Surroundings `yaml:"place"`
 }
 
 // Facts are the facts about the runner.
@@ -130,6 +131,7 @@ func (s Surroundings) Facts() facts.Runner {
 		Name: cmp.Or(s.Name, "local"), Isolation: cmp.Or(s.Isolation, "none"),
 		Network: cmp.Or(s.Network, "host"), Elevated: s.Elevated, Programs: s.Programs,
 		Confinement: facts.Confinement{Write: tried("write"), Read: tried("read"), Connect: tried("connect")},
+		Place:       s.Place,
 	}
 }
 
@@ -248,7 +250,7 @@ func (c caseReader) one(n *yaml.Node) (Case, bool) {
 	for i := 0; i < len(n.Content); i += 2 {
 		switch value := n.Content[i+1]; n.Content[i].Value {
 		case "runner":
-			sound = c.keys(value, "runner", "name", "isolation", "network", "elevated", "programs", "open") && sound
+			sound = c.keys(value, "runner", "name", "isolation", "network", "elevated", "programs", "open", "place") && sound
 		case "config":
 			sound = c.keys(value, "config", CaseSettings...) && sound
 		case "history":

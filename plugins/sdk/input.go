@@ -58,7 +58,21 @@ type Runner struct {
 	Elevated  bool   `json:"elevated"`  // elevated commands stay inside this environment, for this very call
 	Programs  string `json:"programs"`  // "judged" at their start, "unseen", or "missing": required and not possible
 
-	Confinement Confinement `json:"confinement"`
+	Confinement Confinement  `json:"confinement"`
+	Place       Surroundings `json:"place"`
+}
+
+// Surroundings are the facts of a place that a runner has looked up while it runs, and no words of a configuration.
+// Empty texts and zeros are unknown; a limit of 0 can be none at all.
+type Surroundings struct {
+	Seen    bool   `json:"seen"`    // they were looked up
+	Runtime string `json:"runtime"` // class of the container runtime; "" for the default one
+	Image   string `json:"image"`   // as it was asked for
+	Digest  string `json:"digest"`  // of the image that runs: sha256:…
+	Node    string `json:"node"`    // machine
+	CPU     int    `json:"cpu"`     // limit, in thousandths of a processor
+	Memory  int    `json:"memory"`  // limit, in bytes
+	Storage int    `json:"storage"` // limit, in bytes
 }
 
 // Confinement has the results of trials that run inside an environment at its start: "holds", "open" if the

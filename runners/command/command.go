@@ -3,7 +3,7 @@
 // standard input and output must reach sallyport-supervisor.
 //
 // The surroundings of the supervisor there confine a command. The package cannot see them: it
-// passes the operator's description on to policies. It does not install the supervisor and keeps nothing
+// passes the operator's description on to policies, or the facts that a plugin looked up. It does not install the supervisor and keeps nothing
 // alive: when the command line ends, everything ends that ran, and the next request starts it again.
 package command
 
@@ -28,6 +28,7 @@ type Options struct {
 	Name    string   // by which the operator knows it
 	Command []string // the command line
 	Plugin  *Plugin  // plugin of the program that is the first word of Command; nil for none
+	Facts   bool     // the command line tells the facts of its place first
 	// Isolation and Network are the facts for policies; "" for "remote" and "unknown".
 	Isolation, Network string
 	Host               []string // environment of the command line itself, NAME=value
@@ -39,7 +40,10 @@ type Options struct {
 }
 
 // Runner opens environments through a command line.
-type Runner struct{ o Options }
+type Runner struct {
+	o    Options
+	told atomic.Pointer[wire.Told] // by the plugin, of the last place
+}
 
 var _ engine.Runner = (*Runner)(nil)
 
@@ -47,6 +51,9 @@ var _ engine.Runner = (*Runner)(nil)
 func New(o Options) (*Runner, error) {
 	if len(o.Command) == 0 || o.Command[0] == "" {
 		return nil, fmt.Errorf("open runner %s: the command line is empty", o.Name)
+	}
+	if o.Facts && o.Isolation+o.Network != "" {
+		return nil, fmt.Errorf("open runner %s: %w", o.Name, errFacts)
 	}
 	if o.Isolation == "" {
 		o.Isolation = "remote"
@@ -57,11 +64,14 @@ func New(o Options) (*Runner, error) {
 	if strings.TrimSpace(o.Prefix) != "" {
 		o.Venv = "none" // a prefix sets up its own
 	}
-	return &Runner{o}, nil
+	return &Runner{o: o}, nil
 }
 
-// Describe gives policies the operator's description of the place.
+// Describe gives policies the operator's description of the place, or the facts of the last one.
 func (r *Runner) Describe() facts.Runner {
+	if t := r.told.Load(); t != nil {
+		return facts.Runner{Name: r.o.Name, Isolation: t.Isolation, Network: t.Network, Place: t.Surroundings}
+	}
 	return facts.Runner{Name: r.o.Name, Isolation: r.o.Isolation, Network: r.o.Network}
 }
 
@@ -84,6 +94,9 @@ func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 	}
 	if prefix := strings.TrimSpace(r.o.Prefix); prefix != "" {
 		o.Prefixed = func(text string, posix bool) string { return local.Prefixed(prefix, text, posix) }
+	}
+	if r.o.Facts {
+		o.Told = func(t wire.Told) { r.told.Store(&t) }
 	}
 	timeout := connectTime
 	if p := r.o.Plugin; p != nil {

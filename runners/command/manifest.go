@@ -31,6 +31,8 @@ type Manifest struct {
 	// Start is the time until its supervisor must answer, such as 5m for one that makes machines; "" for a
 	// minute.
 	Start string `yaml:"start"`
+	// Facts says that the program tells the facts of each place, isolation and network among them.
+	Facts bool `yaml:"facts"`
 	// Isolation and Network are the facts for policies, unless the operator sets others.
 	Isolation string `yaml:"isolation"`
 	Network   string `yaml:"network"`
@@ -99,6 +101,9 @@ var (
 	digestLine     = lazyregexp.New(`(?m)^sha256:.*$`)
 )
 
+// errFacts refuses words about a place beside the facts of it.
+var errFacts = errors.New("isolation and network: the plugin tells them of each place (facts: true): remove them")
+
 func (m Manifest) check() error {
 	switch {
 	case !namePattern.MatchString(m.Name):
@@ -115,6 +120,8 @@ func (m Manifest) check() error {
 		return errors.New("command: it holds a NUL byte")
 	case m.Start != "" && (m.startTime() < time.Second || m.startTime() > maxStart):
 		return fmt.Errorf("start: %q: write a time from 1s to %s, such as 5m", m.Start, maxStart)
+	case m.Facts && m.Isolation+m.Network != "":
+		return errFacts
 	case m.Isolation != "" && !slices.Contains(isolations(), m.Isolation):
 		return fmt.Errorf("isolation: %q: %s", m.Isolation, strings.Join(isolations(), ", "))
 	case m.Network != "" && !slices.Contains(networks(), m.Network):

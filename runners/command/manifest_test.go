@@ -117,6 +117,7 @@ func TestManifests(t *testing.T) {
 		{"name: reach", "name: reach\nshell: true", "shell"},
 		{"name: reach", "name: reach\nisolation: total", "isolation"},
 		{"name: reach", "name: reach\nnetwork: all", "network"},
+		{"name: reach", "name: reach\nfacts: true\nnetwork: none", "the plugin tells them"},
 		{"name: reach", "name: reach\nstart: 5", "start"},
 		{"name: reach", "name: reach\nstart: 2h", "start"},
 		{"name: reach", "name: reach\nname: twice", "name"},

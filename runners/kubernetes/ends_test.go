@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sallyport-dev/sallyport/runners/kubernetes"
@@ -165,4 +166,40 @@ func TestLost(t *testing.T) {
 	inWords(t, "not asked", kubernetes.Lost("p", nil, nil, errors.New("no route"), broke), "why is not known: no route")
 	inWords(t, "runs", kubernetes.Lost("p", pod(runs), nil, nil, broke), "the pod still runs: websocket: close 1006")
 	inWords(t, "no supervisor", kubernetes.Lost("p", pod(runs), nil, nil, errors.New(`exec: "/x": stat /x: no such file or directory`)), "the supervisor cannot be started")
+}
+
+// Facts are of the pod as it runs: admission may have changed it, and a status can have other limits.
+func TestLook(t *testing.T) {
+	t.Parallel()
+	yes, class := true, "gvisor"
+	for name, tc := range map[string]struct {
+		change func(*corev1.Pod)
+		want   kubernetes.Place
+	}{
+		"as asked for": {func(p *corev1.Pod) {
+			p.Spec.NodeName, p.Spec.RuntimeClassName = "n", &class
+			p.Spec.Containers[0].Resources.Limits = corev1.ResourceList{"cpu": resource.MustParse("500m"), "memory": resource.MustParse("1Ki")}
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "work", ImageID: "docker.io/a@sha256:12"}}
+		}, kubernetes.Place{Isolation: "container", Network: "unknown", Runtime: "gvisor", Image: "a", Digest: "sha256:12", Node: "n", CPU: 500, Memory: 1024}},
+		"other limits in force": {func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "work", Resources: &corev1.ResourceRequirements{
+				Limits: corev1.ResourceList{"memory": resource.MustParse("2Ki")},
+			}}}
+		}, kubernetes.Place{Isolation: "container", Network: "unknown", Image: "a", Memory: 2048}},
+		"network of the node": {func(p *corev1.Pod) { p.Spec.HostNetwork = true },
+			kubernetes.Place{Isolation: "none", Network: "host", Image: "a"}},
+		"processes of the node": {func(p *corev1.Pod) { p.Spec.HostPID = true },
+			kubernetes.Place{Isolation: "none", Network: "unknown", Image: "a"}},
+		"privileged": {func(p *corev1.Pod) { p.Spec.Containers[0].SecurityContext = &corev1.SecurityContext{Privileged: &yes} },
+			kubernetes.Place{Isolation: "none", Network: "unknown", Image: "a"}},
+		"path of the node": {func(p *corev1.Pod) {
+			p.Spec.Volumes = []corev1.Volume{{VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}}}
+		}, kubernetes.Place{Isolation: "none", Network: "unknown", Image: "a"}},
+	} {
+		p := pod(func(p *corev1.Pod) { p.Spec.Containers = []corev1.Container{{Name: "work", Image: "a"}} })
+		tc.change(p)
+		if got := kubernetes.Look(p); got != tc.want {
+			t.Errorf("%s: got %+v, want %+v", name, got, tc.want)
+		}
+	}
 }

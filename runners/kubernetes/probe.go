@@ -56,7 +56,7 @@ func (k *Cluster) dial(ctx context.Context, c Config, owner Owner, label, addres
 		return false, err
 	}
 	defer func() { err = k.drop(ctx, made, err) }()
-	if err := k.await(ctx, made.Name, time.Duration(c.Wait)); err != nil {
+	if _, err := k.await(ctx, made.Name, time.Duration(c.Wait)); err != nil {
 		return false, err
 	}
 	trial, err := json.Marshal(canary.Trial{Dial: address})

@@ -3,8 +3,8 @@
 //
 // The pod is made from a configuration, keeps to Pod Security "restricted", and ends with the session: by its
 // deletion, by a later session that finds its lease stale, or at the latest by the deadline that the cluster
-// holds. The package judges nothing, and no policy sees it: the gate knows only the facts that the
-// manifest of the plugin has about its isolation and network.
+// holds. The package judges nothing, and no policy sees it: the gate tells them
+// the facts of the running pod.
 package kubernetes
 
 import (
@@ -67,7 +67,11 @@ func (k *Cluster) Run(ctx context.Context, c Config, owner Owner, s Streams) (er
 		go k.renew(background, held)
 	}
 	go func() { _, _ = k.Prune(background, owner.Installation, time.Now()) }() // doctor tells of missing rights
-	if err := k.await(opening, made.Name, time.Duration(c.Wait)); err != nil {
+	running, err := k.await(opening, made.Name, time.Duration(c.Wait))
+	if err != nil {
+		return err
+	}
+	if err := Look(running).tell(s.Out); err != nil {
 		return err
 	}
 	close(opened)
@@ -111,8 +115,8 @@ func (k *Cluster) drop(ctx context.Context, pod *corev1.Pod, reason error) error
 	return fmt.Errorf("%w; the pod stays until its lifetime is over or sallyport-kubernetes prune deletes it", reason)
 }
 
-// await waits until the work container runs. It returns at once where waiting does not help.
-func (k *Cluster) await(ctx context.Context, name string, most time.Duration) error {
+// await waits until the work container runs, and returns the pod as it is then. It returns at once where waiting does not help.
+func (k *Cluster) await(ctx context.Context, name string, most time.Duration) (*corev1.Pod, error) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	pause, last := 100*time.Millisecond, error(nil)
@@ -121,30 +125,30 @@ func (k *Cluster) await(ctx context.Context, name string, most time.Duration) er
 		switch {
 		case ctx.Err() != nil: // below
 		case apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err):
-			return Refused("look at pod "+name, err)
+			return nil, Refused("look at pod "+name, err)
 		case err != nil:
 			last = Refused("look at pod "+name, err) // it may answer again
 		case pod == nil:
-			return Lost(name, nil, k.events(ctx, name), nil, nil)
+			return nil, Lost(name, nil, k.events(ctx, name), nil, nil)
 		case running(pod):
-			return nil
+			return pod, nil
 		default:
 			events := k.events(ctx, name)
 			if e, ok := Ended(pod, events); ok {
-				return e
+				return nil, e
 			}
 			e, fatal := Stuck(pod, events)
 			if fatal {
-				return e
+				return nil, e
 			}
 			last = e
 		}
 		select {
 		case <-ctx.Done():
 			if errors.Is(context.Cause(ctx), context.DeadlineExceeded) && last != nil {
-				return fmt.Errorf("not running after %s: %w", most, last)
+				return nil, fmt.Errorf("not running after %s: %w", most, last)
 			}
-			return fmt.Errorf("wait for pod %s: %w", name, context.Cause(ctx))
+			return nil, fmt.Errorf("wait for pod %s: %w", name, context.Cause(ctx))
 		case <-time.After(pause):
 			pause = min(2*pause, time.Second)
 		}

@@ -53,7 +53,7 @@ func TestMain(m *testing.M) {
 // try opens an environment through the plugin.
 func try(args ...string) (engine.Environment, error) {
 	r, err := command.New(command.Options{
-		Name: "cluster", Command: append([]string{os.Args[0]}, args...), Host: append(os.Environ(), asPlugin+"=1"),
+		Name: "cluster", Facts: true, Command: append([]string{os.Args[0]}, args...), Host: append(os.Environ(), asPlugin+"=1"),
 	})
 	if err != nil {
 		return nil, err

@@ -27,6 +27,9 @@ type Options struct {
 	// Prefixed turns the text that was asked for into the one to judge and run; nil leaves it as it is.
 	// A supervisor changes no text.
 	Prefixed func(text string, posix bool) string
+	// Told has the facts of the place read, before the supervisor's line, and called with them; nil for a stream
+	// without them.
+	Told func(Told)
 	// Explain adds facts about the stream to the error of a broken connection; nil adds nothing. An error
 	// that wraps ErrSilent says that commands may run on: a caller that can end the whole place ends it here.
 	Explain func(error) error
@@ -75,6 +78,17 @@ func Connect(ctx context.Context, stream io.ReadWriteCloser, o Options) (*Enviro
 	e := &Environment{o: o, live: map[*process]struct{}{}, told: make(chan struct{})}
 	conn := newConnection(stream)
 	err := within(ctx, stream, func() (err error) {
+		if o.Told != nil {
+			var t Told
+			if t, err = readTold(conn.reader); err != nil {
+				return err
+			}
+			defer func() {
+				if err == nil {
+					o.Told(t)
+				}
+			}()
+		}
 		e.place, err = introduce(conn, o.Settings)
 		return err
 	})

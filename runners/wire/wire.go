@@ -12,6 +12,7 @@
 //
 // Each side first sends a line with its version, the supervisor before sallyport, then one frame:
 // sallyport's settings, and the supervisor's description of its place.
+// A runner plugin can send a line of its own before all that: the facts of the place that it made ([Told]).
 // Then comes yamux: streams that sallyport opens, each with flow control of its own,
 // so that the output of one command cannot hold up another. A stream begins with a frame that states
 // its purpose:
@@ -44,7 +45,7 @@ package wire
 import "time"
 
 // Version is the version of the protocol. Both sides must have the same.
-const Version = 8
+const Version = 9
 
 const (
 	// greeting begins the line by which each side names itself.

@@ -88,8 +88,8 @@ type Runner struct {
 	Place       Surroundings `json:"place"`
 }
 
-// Surroundings are the facts of a place that a runner has looked up while it runs, and no words of a configuration.
-// Empty texts and zeros are unknown; a limit of 0 can be none at all.
+// Surroundings are the facts of a place that a runner has looked up while it runs, and no words of a
+// configuration. Empty texts and zeros are unknown; a limit of 0 can be none at all.
 type Surroundings struct {
 	Seen    bool   `json:"seen"`    // they were looked up
 	Runtime string `json:"runtime"` // class of the container runtime; "" for the default one

@@ -47,7 +47,11 @@ func TestClusterGuide(t *testing.T) {
 	kubeconfig := r.args[1]
 	do := func(words ...string) string {
 		t.Helper()
-		c := exec.Command(filepath.Join(dir, words[0]), words[1:]...)
+		name := words[0]
+		if name != "sh" {
+			name = filepath.Join(dir, name)
+		}
+		c := exec.Command(name, words[1:]...)
 		c.Dir = dir
 		c.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "HOME="+dir, "XDG_STATE_HOME="+dir+"/state", "XDG_CONFIG_HOME="+dir+"/config")
 		out, err := c.CombinedOutput()
@@ -62,11 +66,51 @@ func TestClusterGuide(t *testing.T) {
 	if !regexp.MustCompile(`^/workspace\nsallyport-[0-9a-f]{10}\n1000\n$`).MatchString(out) {
 		t.Errorf("got %q", out)
 	}
+	r.judged(t, dir, do)
 	if out := do("sallyport", "--config", "c.yaml", "doctor"); !strings.Contains(out, "ok    supervisor") {
 		t.Errorf("%s", out)
 	}
 	do("sallyport-kubernetes", "--config", "pod.yaml", "list")
 	r.nothingLeft(t)
+}
+
+// judged looks for the facts of the pod in the record of its command, and has a rule judge by them: the rule
+// allows the digest of that very image, and no other.
+func (r *real) judged(t *testing.T, dir string, do func(...string) string) {
+	t.Helper()
+	place := regexp.MustCompile(`"isolation":"container","network":"unknown".*"place":\{"seen":true,"runtime":"",` +
+		`"image":"` + agentImage + `","digest":"(sha256:[0-9a-f]{64})","node":"127.0.0.1","cpu":100,` +
+		`"memory":268435456,"storage":\d{8,}\}`)
+	var digest string
+	_ = filepath.WalkDir(filepath.Join(dir, "state"), func(file string, _ os.DirEntry, _ error) error {
+		text, _ := os.ReadFile(file)
+		if found := place.FindSubmatch(text); found != nil {
+			digest = string(found[1])
+		}
+		return nil
+	})
+	if digest == "" {
+		t.Fatal("no record has the facts of the pod")
+	}
+	rules := filepath.Join(dir, "pods")
+	if err := os.CopyFS(rules, os.DirFS("../../docs/examples/policies/pods")); err != nil {
+		t.Fatal(err)
+	}
+	config, err := os.ReadFile(filepath.Join(dir, "c.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "ruled.yaml"), string(config)+"policies: ["+rules+"]\n")
+	data := func(digest string) string {
+		return "runners: [cluster]\nruntimes: [\"\"]\ndigests: [\"" + digest + "\"]\nmemory: 268435456\n"
+	}
+	write(t, filepath.Join(rules, "custom/pods/data.yaml"), data(digest))
+	do("sallyport", "--config", "ruled.yaml", "exec", "--", "true")
+	write(t, filepath.Join(rules, "custom/pods/data.yaml"), data("sha256:"+strings.Repeat("0", 64)))
+	out := do("sh", "-c", dir+"/sallyport --config ruled.yaml exec -- true 2>&1; test $? -ne 0")
+	if !strings.Contains(out, "custom/system/pods") {
+		t.Errorf("the rule does not deny another image: %s", out)
+	}
 }
 
 func write(t *testing.T, file, text string) {

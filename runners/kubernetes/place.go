@@ -27,8 +27,8 @@ type Place struct {
 	Storage   int64  `json:"storage"`
 }
 
-// Look reads the facts of a pod from its specification and status. Both may differ from the pod that was asked
-// for: admission may change it. Its network is unknown until a trial has shown more.
+// Look reads the facts of a pod from its specification and status. Both may differ from the pod that was
+// asked for: admission may change it. Its network is unknown until a trial has shown more.
 func Look(pod *corev1.Pod) Place {
 	p := Place{Isolation: isolation(pod), Network: "unknown", Node: pod.Spec.NodeName}
 	if pod.Spec.HostNetwork {
@@ -54,7 +54,8 @@ func Look(pod *corev1.Pod) Place {
 			limits = c.Resources.Limits // in force: those of the specification may be about to be
 		}
 	}
-	p.CPU, p.Memory, p.Storage = limits.Cpu().MilliValue(), limits.Memory().Value(), limits.StorageEphemeral().Value()
+	p.CPU, p.Memory = limits.Cpu().MilliValue(), limits.Memory().Value()
+	p.Storage = limits.StorageEphemeral().Value()
 	return p
 }
 

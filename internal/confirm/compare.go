@@ -112,8 +112,8 @@ func Compare(p Program, r Run) Comparison {
 
 // opaque reports an entry for text that the reader has not seen, or for a command that may be a shell.
 func opaque(c shell.Command) bool {
-	return len(c.Words) > 0 && c.Certainty == value.Unknown || slices.Contains(c.Marks,
-		shell.MarkDynamicCode) || c.Code.Truncated ||
+	return len(c.Words) > 0 && c.Certainty == value.Unknown || c.Code.Truncated ||
+		slices.Contains(c.Marks, shell.MarkDynamicCode) || slices.Contains(c.Marks, shell.MarkDynamicProgram) ||
 		c.Code.From != shell.CodeNone && !c.Code.Static
 }
 

@@ -72,7 +72,8 @@ func write(t *testing.T, file, text string) {
 // runsUnknown reports a program with a command, or code, that the list calls unknown.
 func runsUnknown(p *shell.Program) bool {
 	for _, c := range p.Commands {
-		if len(c.Words) > 0 && c.Name == "" || c.Code.From != shell.CodeNone && !c.Code.Static || strings.Contains(render(c), "!"+string(shell.MarkDynamicCode)) {
+		if len(c.Words) > 0 && c.Name == "" || c.Code.From != shell.CodeNone && !c.Code.Static ||
+			strings.Contains(render(c), "!dynamic_") {
 			return true
 		}
 	}

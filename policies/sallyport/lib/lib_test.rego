@@ -48,3 +48,9 @@ test_nothing_is_there_without_commands if {
 	lib.with_flag == {} with input as testing.request([], [])
 	lib.changes == set() with input as testing.request([], [])
 }
+
+test_elevated_commands_of_an_elevated_environment_start_unseen if {
+	doc := testing.judged(testing.command({"elevated": true}))
+	lib.judged_later with input as doc
+	not lib.judged_later with input as object.union(doc, {"runner": {"elevated": true}})
+}

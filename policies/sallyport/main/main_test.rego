@@ -195,3 +195,23 @@ test_explanation_shows_what_was_found_and_set if {
 		with data.sallyport.config as _config
 	unknown == {}
 }
+
+# A program that a command started, with one command below it and a path of that.
+_program(source) := object.union(_input, {
+	"request": {"tool": "program"},
+	"commands": [{
+		"name": "cat", "via": ["python -c"], "script": "", "elevated": false, "flags": [],
+		"paths": [0], "matches": {"exempt": []},
+	}],
+	"paths": [{"command": 0, "source": source}],
+})
+
+_below(source) := effect if {
+	effect := main.decision.effect with input as _program(source)
+		with data.sallyport.registry as _registry(_f, set(), set())
+		with data.sallyport.config as _config
+}
+
+test_leaves_a_command_below_a_program_to_its_start if _below("argument") == "allow"
+
+test_judges_a_file_that_code_opens_in_a_program if _below("code") == "deny"

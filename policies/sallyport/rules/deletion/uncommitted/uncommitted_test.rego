@@ -54,3 +54,9 @@ test_git_rm if {
 test_file_tool if {
 	count(rule.ask) == 1 with input as testing.request([], [_path("changed", {"source": "tool", "command": -1})])
 }
+
+test_silent_for_programs_of_a_command if {
+	doc := testing.path(_path("untracked", {}))
+	count(rule.ask) == 1 with input as doc
+	rule.ask == set() with input as object.union(doc, {"request": {"tool": "program"}})
+}

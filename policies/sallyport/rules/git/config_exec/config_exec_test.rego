@@ -19,3 +19,12 @@ test_allows_plain_configuration if {
 	rule.deny == set() with input as testing.command({"name": "git", "subcommand": "config"})
 	rule.ask == set() with input as testing.command({"name": "git", "subcommand": "config"})
 }
+
+test_silent_for_programs_of_a_command if {
+	every script in ["", "./x.sh"] {
+		doc := testing.command({"flags": ["config_exec"], "script": script})
+		started := object.union(doc, {"request": {"tool": "program"}})
+		rule.deny == set() with input as started
+		rule.ask == set() with input as started
+	}
+}

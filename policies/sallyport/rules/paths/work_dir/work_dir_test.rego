@@ -26,3 +26,9 @@ test_denies_directory_outside if {
 test_allows_the_workspace if {
 	rule.deny == set() with input as testing.command({})
 }
+
+test_leaves_programs_where_they_start if {
+	every request in [{"work_dir_state": "missing"}, {"work_dir": "/etc", "work_dir_allowed": false}] {
+		rule.deny == set() with input as _in(object.union(request, {"tool": "program"}))
+	}
+}

@@ -4,4 +4,4 @@
 package revision
 
 // Policies is the revision of the built-in policies.
-const Policies = "ea25527d2b0a1b2e6a62b372b6464cac"
+const Policies = "6f77de31dbf00f37f9a312c18b9e6e48"

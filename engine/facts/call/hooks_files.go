@@ -137,6 +137,11 @@ func find(c *Call) {
 	}) {
 		c.Flags.Add(term.FlagListsNames)
 	}
+	if tests := Texts(words[i:]); remove && slices.Contains(tests, "-empty") && strings.Contains(strings.Join(tests, " "), "-type d") &&
+		!slices.ContainsFunc(tests, func(s string) bool { return listedWord("-o -or ! -not , -prune", s) }) {
+		remove = false // it takes only empty directories, as rmdir does
+		c.Effects |= term.Delete
+	}
 	for _, r := range roots[1:] {
 		remove = remove || r.Certainty == value.Unknown // it may be -delete
 	}

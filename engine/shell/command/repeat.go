@@ -65,8 +65,10 @@ func (c Carrier) ReadXargs(words []value.Arg) XargsLine {
 }
 
 // ReadParallel reads the words behind parallel: the command, and the arguments behind ::: if they stand there.
-func (c Carrier) ReadParallel(words []value.Arg) (command, items []value.Arg) {
-	_, rest := c.getopt(words)
+// quoted says that a shell gets the words of the command as they are.
+func (c Carrier) ReadParallel(words []value.Arg) (command, items []value.Arg, quoted bool) {
+	options, rest := c.getopt(words)
+	_, quoted = Option(options, "-q", "--quote")
 	for i, a := range rest {
 		if !strings.HasPrefix(a.Text, ":::") {
 			continue
@@ -74,7 +76,7 @@ func (c Carrier) ReadParallel(words []value.Arg) (command, items []value.Arg) {
 		if a.Text == ":::" || a.Text == ":::+" {
 			items = rest[i+1:]
 		}
-		return rest[:i], items
+		return rest[:i], items, quoted
 	}
-	return rest, nil
+	return rest, nil, quoted
 }

@@ -265,7 +265,7 @@ func ends(w *walker, inv *invocation) {
 // history -c and its like.
 func history(w *walker, inv *invocation) {
 	for _, a := range inv.args[1:] {
-		if strings.HasPrefix(a.Text, "-") && strings.ContainsAny(a.Text, "cdw") {
+		if strings.HasPrefix(a.Text, "-") && strings.ContainsAny(a.Text, "cd") {
 			w.mark(inv.idx, shell.MarkHistory)
 		}
 	}

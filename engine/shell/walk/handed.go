@@ -28,8 +28,12 @@ func (w *walker) carried(inv *invocation, name string, c command.Carrier) {
 	case c.Xargs():
 		w.xargs(inv, name, c.ReadXargs(args))
 	case c.Parallel():
-		words, items := c.ReadParallel(args)
-		w.parallel(inv, name, words, items)
+		words, items, quoted := c.ReadParallel(args)
+		join := value.Join
+		if quoted {
+			join = value.Quote
+		}
+		w.parallel(inv, name, words, items, join)
 	default:
 		for _, r := range c.Runs(name, args, w.step) {
 			w.hand(inv, r)
@@ -266,7 +270,7 @@ func (w *walker) items(lines bool, separator string, file value.Arg) ([]value.Ar
 }
 
 // parallel joins its words into shell text, once per argument behind ::: .
-func (w *walker) parallel(inv *invocation, name string, words, items []value.Arg) {
+func (w *walker) parallel(inv *invocation, name string, words, items []value.Arg, join func([]value.Arg) value.Value) {
 	code := shell.Code{Language: "sh", From: shell.CodeArgument}
 	if len(words) == 0 { // the arguments are commands themselves
 		if len(items) == 0 {
@@ -277,7 +281,7 @@ func (w *walker) parallel(inv *invocation, name string, words, items []value.Arg
 		}
 		return
 	}
-	text := value.Join(words)
+	text := join(words)
 	marked := strings.Contains(text.Text(), "{")
 	if len(items) == 0 || !eachTurn(value.Texts(items)) {
 		var inputs []int
@@ -292,7 +296,7 @@ func (w *walker) parallel(inv *invocation, name string, words, items []value.Arg
 		}
 		var one value.Value
 		if marked {
-			one = value.Join(command.Substitute(words, "{}", item.Val, w.step))
+			one = join(command.Substitute(words, "{}", item.Val, w.step))
 		} else {
 			one = slices.Concat(text, value.Quote([]value.Arg{item}))
 		}

@@ -24,6 +24,7 @@
 #     - python3 -c 'import os; os.remove("build/x")'
 #     - ls build | while read -r f; do rm "build/$f"; done
 #     - find build -name '*.o' -exec rm {} +
+#     - rm -rf $(find . -name __pycache__)
 #     - ls *.txt | xargs -I {} mv {} old-{}
 package sallyport.rules.dangerous.unresolved_delete
 
@@ -60,6 +61,7 @@ deny contains {"path": i, "msg": $"the value of {p.raw} is not known before it r
 	p.certainty == "unknown"
 	p.recursive
 	not _in_script(p)
+	not _listed(p)
 }
 
 _beginning contains i if {

@@ -285,3 +285,19 @@ func TestPhraseFits(t *testing.T) {
 		}
 	}
 }
+
+// A row whose operand is a command says that it runs it: else nothing would look at that command. The shell's
+// own builtins are walked without one.
+func TestRowsRunTheCommandsOfTheirOperands(t *testing.T) {
+	table := Index()
+	isCommand := func(kind string) bool { return strings.HasPrefix(kind, "command") }
+	table.Each(func(name string, rows []*Entry) {
+		taken := slices.ContainsFunc(rows, func(e *Entry) bool {
+			row, _, err := e.Row()
+			return err != nil || slices.ContainsFunc(row.Operands, isCommand)
+		})
+		if taken && table.Command(name).Runs == nil && name != "disown" && name != "exec" {
+			t.Errorf("%s has an operand that is a command and does not run it", name)
+		}
+	})
+}

@@ -169,7 +169,7 @@ func (w *build) lists(i int, seen map[int]bool) bool {
 	seen[i] = true
 	c := w.calls[i]
 	if c.Flags.Has(term.FlagListsNames) {
-		return !slices.ContainsFunc(c.Cmd.Words, func(word value.Word) bool { return spellsCharacters(c.Cmd.Name, word.Text) })
+		return !strings.Contains(c.Cmd.Words[0].Text, "/") && !slices.ContainsFunc(c.Cmd.Words, func(word value.Word) bool { return spellsCharacters(c.Cmd.Name, word.Text) })
 	}
 	return slices.Contains(passesOn, c.Cmd.Name) && len(w.inputs[i]) > 0 &&
 		!slices.ContainsFunc(w.inputs[i], func(j int) bool { return j != i && !w.lists(j, seen) })

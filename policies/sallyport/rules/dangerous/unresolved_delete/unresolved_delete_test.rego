@@ -118,3 +118,9 @@ test_asks_for_a_delete_by_code if {
 		"path": "",
 	})
 }
+
+test_leaves_names_of_a_listing_to_their_places if {
+	fields := {"access": "delete", "certainty": "unknown", "recursive": true, "labels": ["listed_name"]}
+	rule.deny == set() with input as testing.path(fields)
+	count(rule.deny) == 1 with input as testing.path(object.union(fields, {"labels": []}))
+}

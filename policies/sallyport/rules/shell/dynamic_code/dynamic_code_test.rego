@@ -66,3 +66,8 @@ test_leaves_unknown_text_of_a_shell_to_its_programs if {
 	code := {"language": "sh", "from": "argument", "origin": "dynamic", "resolved": false}
 	rule.ask == set() with input as testing.judged(_eval({"code": code}))
 }
+
+test_asks_for_generated_code_of_unread_languages_where_programs_are_judged if {
+	code := {"language": "tcl", "from": "file", "origin": "generated", "resolved": false}
+	rule.ask == {{"command": 0}} with input as testing.judged(testing.command({"code": code}))
+}

@@ -137,9 +137,8 @@ func find(c *Call) {
 	}) {
 		c.Flags.Add(term.FlagListsNames)
 	}
-	if tests := Texts(words[i:]); remove && slices.Contains(tests, "-empty") && strings.Contains(strings.Join(tests, " "), "-type d") &&
-		!slices.ContainsFunc(tests, func(s string) bool { return listedWord("-o -or ! -not , -prune", s) }) {
-		remove = false // it takes only empty directories, as rmdir does
+	if remove && onlyEmptyDirectories(Texts(words[i:])) { // as rmdir does
+		remove = false
 		c.Effects |= term.Delete
 	}
 	for _, r := range roots[1:] {
@@ -152,6 +151,16 @@ func find(c *Call) {
 			c.Touches = append(c.Touches, Touch{Word: r, Access: term.Deletes, Source: "argument", Dir: c.Dir, Role: Role{Access: term.Deletes}, Recursive: true, Filter: filter})
 		}
 	}
+}
+
+// onlyEmptyDirectories reports tests of find(1) that let nothing else come to their -delete.
+func onlyEmptyDirectories(tests []string) bool {
+	end := slices.Index(tests, "-delete")
+	if end < 0 || slices.ContainsFunc(tests, func(s string) bool { return listedWord("-o -or ! -not , -prune", s) }) {
+		return false
+	}
+	kind := slices.Index(tests[:end], "-type")
+	return kind >= 0 && tests[kind+1] == "d" && slices.Contains(tests[:end], "-empty")
 }
 
 // findExpression reads the tests and actions. filter is the one name that an entry must have to

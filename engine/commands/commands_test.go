@@ -286,7 +286,7 @@ func TestPhraseFits(t *testing.T) {
 	}
 }
 
-// A row whose operand is a command says that it runs it: else nothing would look at that command. The shell's
+// A row with a command for an operand says that it runs it: else nothing would look at that command. The shell's
 // own builtins are walked without one.
 func TestRowsRunTheCommandsOfTheirOperands(t *testing.T) {
 	table := Index()

@@ -14,7 +14,7 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
-// keeps is a home whose commands run in a kept container, with a resident process.
+// keeps is a home with a resident process, and commands that run in a kept container.
 type keeps struct {
 	home
 	front, full string

@@ -1,5 +1,6 @@
 // Command front is the program sallyport of an installation. It prints versions, and brings hooks, checks and
-// commands in kept containers to the resident process of the user, if there is one. For all else it becomes sallyport-full, which lies
+// commands in kept containers to the resident process of the user, if there is one. For all else it becomes
+// sallyport-full, which lies
 // beside it and is the whole program.
 //
 // It judges nothing and reads no configuration. The resident process is sallyport-full too, so that the

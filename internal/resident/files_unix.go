@@ -15,7 +15,7 @@ import (
 // mostFiles is the number of descriptors that a call may bring; the kernel closes others.
 const mostFiles = 2
 
-// sendWith sends a message whose first bytes bring descriptors (SCM_RIGHTS, unix(7)).
+// sendWith sends a message, with descriptors beside its first bytes (SCM_RIGHTS, unix(7)).
 func sendWith(c *net.UnixConn, v any, files ...*os.File) error {
 	text, err := json.Marshal(v)
 	if err != nil {

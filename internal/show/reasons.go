@@ -15,8 +15,8 @@ import (
 )
 
 // WriteReasons explains a decision to a person: for each reason the rule, its finding, the place in
-// the text, and the remediation. A place that is not the whole text is also told in words, for readers who
-// see no carets. A command that stands in the list once for each directory in which it may run has one
+// the text, and the remediation. Words tell a place that is not the whole text, too, for readers without
+// carets. A command that stands in the list once for each directory in which it may run has one
 // reason here. prefix begins each line.
 func WriteReasons(w io.Writer, prefix, text string, d engine.Decision) {
 	s := StyleOf(w)

@@ -3,7 +3,8 @@
 // standard input and output must reach sallyport-supervisor.
 //
 // The surroundings of the supervisor there confine a command. The package cannot see them: it
-// passes the operator's description on to policies, or the facts that a plugin looked up. It does not install the supervisor and keeps nothing
+// passes the operator's description on to policies, or the facts that a plugin looked up. It does not install
+// the supervisor and keeps nothing
 // alive: when the command line ends, everything ends that ran, and the next request starts it again.
 package command
 

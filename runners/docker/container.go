@@ -44,7 +44,8 @@ func (e *Engine) container(ctx context.Context, p *plan) (id string, made bool, 
 		return "", false, err
 	}
 	if used {
-		return "", false, fmt.Errorf("container %s is in use by another sallyport with other settings (%s): end that one (the resident process: sallyport serve --stop), or use another session", p.name, why)
+		return "", false, fmt.Errorf("container %s is in use by another sallyport with other settings (%s): end that one "+
+			"(the resident process: sallyport serve --stop), or use another session", p.name, why)
 	}
 	p.spec.Tell("recreate", map[string]any{"container": p.name, "why": why})
 	if err := e.discard(ctx, found.ID); err != nil {

@@ -33,7 +33,7 @@ type slot struct {
 	users  int          // gates that have it or wait for it; under Pool.mu
 }
 
-// Runner makes a runner whose environments come from the pool. The runner belongs to it from now on.
+// Runner makes a runner that takes its environments from the pool. The given one belongs to it from now on.
 func (p *Pool) Runner(r *Runner) engine.Runner {
 	w := &pooled{pool: p, own: r}
 	w.now.Store(r)
@@ -219,7 +219,8 @@ func (v *environment) fits(ctx context.Context, r *Runner, spec engine.Environme
 
 // engineVariables are those by which the engine is found.
 func engineVariables(environ []string) []string {
-	out := slices.DeleteFunc(slices.Clone(environ), func(v string) bool { return !strings.HasPrefix(v, "DOCKER_") })
+	other := func(v string) bool { return !strings.HasPrefix(v, "DOCKER_") }
+	out := slices.DeleteFunc(slices.Clone(environ), other)
 	slices.Sort(out)
 	return out
 }

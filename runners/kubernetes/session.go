@@ -115,7 +115,8 @@ func (k *Cluster) drop(ctx context.Context, pod *corev1.Pod, reason error) error
 	return fmt.Errorf("%w; the pod stays until its lifetime is over or sallyport-kubernetes prune deletes it", reason)
 }
 
-// await waits until the work container runs, and returns the pod as it is then. It returns at once where waiting does not help.
+// await waits until the work container runs, and returns the pod as it is then. It returns at once where
+// waiting does not help.
 func (k *Cluster) await(ctx context.Context, name string, most time.Duration) (*corev1.Pod, error) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()

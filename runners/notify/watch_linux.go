@@ -76,7 +76,7 @@ func (f *feed) watched(pid int) *watch {
 	return f.watches[pid]
 }
 
-// waits reports a watch whose process has started nothing yet.
+// waits reports that the process of a watch has started nothing yet.
 func (f *feed) waits(w *watch, running inode) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -62,7 +62,8 @@ func (w *build) program(prog *shell.Program) {
 		c.Environment(w.Shared)
 		w.steered(c)
 		c.ShellWords()
-		if c.Flags.Has(term.FlagDumpsEnv) && slices.ContainsFunc(c.Carriers, func(j int) bool { return w.calls[j].GivesSecrets() }) {
+		secret := func(carrier int) bool { return w.calls[carrier].GivesSecrets() }
+		if c.Flags.Has(term.FlagDumpsEnv) && slices.ContainsFunc(c.Carriers, secret) {
 			c.Flags.Add(term.FlagPrintsSecret)
 		}
 		if c.ChecksOnly() {

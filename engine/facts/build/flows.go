@@ -169,7 +169,8 @@ func (w *build) lists(i int, seen map[int]bool) bool {
 	seen[i] = true
 	c := w.calls[i]
 	if c.Flags.Has(term.FlagListsNames) {
-		return !strings.Contains(c.Cmd.Words[0].Text, "/") && !slices.ContainsFunc(c.Cmd.Words, func(word value.Word) bool { return spellsCharacters(c.Cmd.Name, word.Text) })
+		spells := func(word value.Word) bool { return spellsCharacters(c.Cmd.Name, word.Text) }
+		return !strings.Contains(c.Cmd.Words[0].Text, "/") && !slices.ContainsFunc(c.Cmd.Words, spells)
 	}
 	return slices.Contains(passesOn, c.Cmd.Name) && len(w.inputs[i]) > 0 &&
 		!slices.ContainsFunc(w.inputs[i], func(j int) bool { return j != i && !w.lists(j, seen) })
@@ -358,7 +359,7 @@ func (w *build) downloads(i int, c *call.Call) {
 }
 
 // decoded marks downloads that a program reads in a way that runs the code in them: a file that it opens, its
-// input, or else what it fetches itself.
+// input, or else its own download.
 func (w *build) decoded() {
 	reading := func(p *facts.Path) bool { return p.Access == "read" }
 	for i := range w.calls {

@@ -5,7 +5,7 @@
 //
 // As driver it runs each text of a list by bash, in a directory of its own. As stand-in it notes that it was
 // started, and does nothing else, if its words are those of the text that runs now; else it becomes the
-// program in whose place it stands, which the end of its file names. It is for the tests of package programs
+// program that it replaces; the end of its file names that. It is for the tests of package programs
 // only.
 package main
 

@@ -167,7 +167,7 @@ func (l *line) readsCommands(name string, c Carrier, args []value.Arg) {
 			l.at = c.place()
 			l.input(name)
 		}
-	case "tmux":
+	case "tmux", "byobu":
 		l.tmux(args)
 	case "screen":
 		l.screen(c, args)

@@ -19,6 +19,7 @@ type lexicon struct {
 	backticks bool   // `…` is run by a shell
 	mentions  bool   // a name that is not called may be called later
 	folds     bool   // case does not matter in names
+	tilde     bool   // file functions take a leading ~ for the home directory
 	env       string // the name of the whole environment
 	indirect  string // endings of text behind which a bracket calls a value that is not known: "$x(", "]("
 }

@@ -141,7 +141,7 @@ func isMode(text string) bool {
 func (s *plainScan) touch(c Call, r rule, args []literalArg) {
 	digits := func(a Arg) bool { return a.Exact && a.Text != "" && strings.Trim(a.Text, "0123456789") == "" }
 	for i, a := range args[min(r.at, len(args)):] {
-		if strings.HasPrefix(a.Text, "~") && a.Exact {
+		if strings.HasPrefix(a.Text, "~") && a.Exact && !s.tilde {
 			a.Text = "./" + a.Text
 		}
 		if !a.options() && !a.keyword() && (r.all || i == 0) && !(c.Kind == Chown && digits(a.Arg)) {

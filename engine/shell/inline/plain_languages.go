@@ -25,6 +25,6 @@ var plainLanguages = map[string]lexicon{
 	"ruby":   {shape: shape{quote: "\"'", value: "#"}, loose: true, backticks: true},
 	"php":    {shape: shape{quote: "\"'", value: "${"}, backticks: true, mentions: true, folds: true, env: "$_ENV", indirect: "$])"},
 	"lua":    {shape: shape{quote: luaQuotes}, mentions: true, indirect: "]"},
-	"r":      {shape: shape{ident: ".", quote: "\"'"}, mentions: true},
+	"r":      {shape: shape{ident: ".", quote: "\"'"}, mentions: true, tilde: true},
 	"native": {shape: shape{quote: "\"`"}},
 }

@@ -80,6 +80,7 @@ func TestPlainLanguages(t *testing.T) {
 		},
 		"r": {
 			{"calls", `system("id"); unlink("a", recursive = TRUE); eval(parse(text = x))`, []string{"shell [id]", "delete [a] recursive", "dynamic", "dynamic"}},
+			{"home", `unlink("~", recursive = TRUE); file.remove("~/a")`, []string{"delete [~] recursive", "delete [~/a]"}},
 			{"ordinary", `x <- c(1, 2); print(mean(x)); install.packages("y")`, nil},
 		},
 		"go": {
@@ -88,6 +89,7 @@ func TestPlainLanguages(t *testing.T) {
 		},
 		"java": {
 			{"calls", `Runtime.getRuntime().exec("rm -r x"); new ProcessBuilder("ls", "-l").start(); "id".execute()`, []string{"exec [rm -r x]", "exec [ls] [-l]", "dynamic"}},
+			{"deletes", `new File("a").delete(); new File(b).deleteDir()`, []string{"delete […]", "delete […] recursive"}},
 			{"ordinary", `List<String> l = new ArrayList<>(); l.remove("x"); System.out.println(1);`, nil},
 		},
 		"c": {

@@ -33,7 +33,11 @@ type Row struct {
 	Style   string            `yaml:"style,omitempty"`   // a word of Styles; "" for GNU's
 	Hook    string            `yaml:"hook,omitempty"`    // a Go function for facts that no row can state
 	Options map[string]Option `yaml:"options,omitempty"` // by names: "-f, --force"
-	Runs    *Runs             `yaml:"runs,omitempty"`    // the commands and programs in its words; nil for none
+	// Changes of all that by the words of a call. A key lists options and phrases of operands: one of them must
+	// be there. Behind "with" stand those of which one must be there, too, and behind "without" those of which
+	// none may be.
+	When map[string]Change `yaml:"when,omitempty"`
+	Runs *Runs             `yaml:"runs,omitempty"` // the commands and programs in its words; nil for none
 	// It prints its words and its input, changed or not, and nothing else.
 	Filter bool `yaml:"filter,omitempty"`
 	// It reaches its hosts by ssh, with the user's settings.
@@ -61,6 +65,15 @@ type Option struct {
 	Does     string `yaml:"does,omitempty"`     // effects and flags
 	Replaces string `yaml:"replaces,omitempty"` // "first" or "last": there is no such special operand any more
 	Ends     bool   `yaml:"ends,omitempty"`     // the words behind belong to another program
+}
+
+// Change is the change of a call's facts by a condition.
+type Change struct {
+	Does     string `yaml:"does,omitempty"`     // effects and flags that it adds
+	Drops    string `yaml:"drops,omitempty"`    // effects and flags that it takes away
+	Paths    string `yaml:"paths,omitempty"`    // kind of the paths that the call would write or delete
+	Operands string `yaml:"operands,omitempty"` // kind that each operand has besides
+	Here     string `yaml:"here,omitempty"`     // kind of the working directory
 }
 
 // Runs describes the program that a command runs: another command among its words, or program text of a

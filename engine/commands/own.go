@@ -54,7 +54,7 @@ func own(names []string, row Row) *Entry {
 // tightens reports an error where a row says more of a command of the table than that it does more.
 func (t *Table) tightens(name string, row Row) error {
 	shaped := row.Runs != nil || row.Packages != nil || row.Kube != nil || row.Stores != nil ||
-		row.SSH || row.Words != nil
+		row.SSH || row.Words != nil || row.When != nil
 	if row.Like+row.Style+row.Hook+row.Last != "" || len(row.Operands) > 0 || shaped {
 		return fmt.Errorf("%s: the table has this command: "+
 			"a row may add does, subcommands and options without a value", name)
@@ -63,6 +63,9 @@ func (t *Table) tightens(name string, row Row) error {
 		return err
 	}
 	for words, sub := range row.Subcommands {
+		if sub.When != nil {
+			return fmt.Errorf("%s %s: the table has this command: a row may not say when it does less", name, words)
+		}
 		for one := range strings.SplitSeq(words, ", ") {
 			if known := t.subcommand(name, one); known != nil {
 				if len(sub.Operands) > 0 || sub.Like+sub.Style+sub.Hook+sub.Last != "" {

@@ -25,6 +25,9 @@ func TestWith(t *testing.T) {
 		{"what it runs", "rm", Row{Runs: &Runs{Command: true}}, "may add does"},
 		{"a flag with which rules are silent", "rm", Row{Does: "dry_run"}, "rules would be silent"},
 		{"such a flag of an option", "rm", Row{Options: map[string]Option{"--ask": {Does: "interactive"}}}, "rules would be silent"},
+		{"a condition by which it does less", "rm", Row{When: map[string]Change{"-f": {Drops: "delete"}}}, "may add does"},
+		{"such a condition of a subcommand", "git", Row{Subcommands: map[string]Row{
+			"ship": {When: map[string]Change{"-f": {Drops: "network"}}}}}, "does less"},
 		{"an option that swallows an operand", "rm", Row{Options: map[string]Option{"-x": {Value: "text"}}}, "with a value"},
 		{"an option of the table", "rm", Row{Options: map[string]Option{"-f": {}}}, "has the option"},
 		{"operands of a subcommand of the table", "git",

@@ -181,6 +181,15 @@ func (r *Row) set(key string, n node) error {
 	case "stores":
 		r.Stores = &Stores{}
 		return n.each(r.Stores.set)
+	case "when":
+		r.When = make(map[string]Change, len(n.fields))
+		for _, f := range n.fields {
+			var c Change
+			if err := f.node.each(c.set); err != nil {
+				return fmt.Errorf("when %s: %w", f.key, err)
+			}
+			r.When[f.key] = c
+		}
 	case "options":
 		r.Options = make(map[string]Option, len(n.fields))
 		for _, f := range n.fields {
@@ -265,6 +274,15 @@ func (k *Kube) set(key string, n node) error {
 	for _, item := range n.list {
 		*list = append(*list, item.scalar)
 	}
+	return nil
+}
+
+func (c *Change) set(key string, n node) error {
+	fields := map[string]*string{"does": &c.Does, "drops": &c.Drops, "paths": &c.Paths, "operands": &c.Operands, "here": &c.Here}
+	if fields[key] == nil {
+		return fmt.Errorf("unknown field %q", key)
+	}
+	*fields[key] = n.scalar
 	return nil
 }
 

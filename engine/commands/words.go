@@ -51,9 +51,9 @@ func (p Phrase) fits(line []string) bool {
 		word := strings.ToLower(strings.ReplaceAll(line[0], "_", "-"))
 		line = line[1:]
 		w = strings.TrimPrefix(w, "^")
-		begin, open := strings.CutSuffix(w, "*")
-		end, ends := strings.CutPrefix(w, "*")
-		found := open && strings.HasPrefix(word, begin) || ends && strings.HasSuffix(word, end)
+		text, open := strings.CutSuffix(w, "*")
+		text, ends := strings.CutPrefix(text, "*")
+		found := open && (ends && strings.Contains(word, text) || strings.HasPrefix(word, text)) || ends && !open && strings.HasSuffix(word, text)
 		return w != "SERVICE" && word != w && !found
 	})
 }

@@ -81,6 +81,10 @@ func New(t *Table, cmd *shell.Command, from Source) *Call {
 	}
 	c.assignRoles()
 	c.readPhrases()
+	c.changeBy(c.Spec)
+	if c.Spec != c.Base {
+		c.changeBy(c.Base)
+	}
 	if c.Spec.hook != nil {
 		c.Spec.hook(c)
 	}

@@ -262,17 +262,6 @@ func (j *tarJob) finish() {
 	}
 }
 
-// unzip writes into -d DIR or the working directory, unless it only lists.
-func unzip(c *Call) {
-	if c.Has("l", "t", "v", "Z", "p", "c") {
-		c.Effects &^= term.Write
-		return
-	}
-	if !c.Has("d") {
-		c.touch(Exact("."), Role{Access: term.Writes})
-	}
-}
-
 // zip: -m moves the files into the archive, and -r is about them, not about the archive.
 func zip(c *Call) {
 	c.each(term.Writes, func(t *Touch) { t.Recursive = false })
@@ -446,13 +435,6 @@ func (c *Call) dropTouch(w value.Word) {
 			c.Touches = append(c.Touches[:i], c.Touches[i+1:]...)
 			return
 		}
-	}
-}
-
-// patchTree: without an operand patch writes the files that the patch names, somewhere below.
-func patchTree(c *Call) {
-	if len(c.Operands) == 0 {
-		c.touch(Exact("."), Role{Access: term.Writes})
 	}
 }
 

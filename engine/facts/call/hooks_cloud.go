@@ -9,16 +9,6 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
-// kubectlSecret: showing a secret with its data; cp, exec and others are rows of their own.
-func kubectlSecret(c *Call) {
-	kind, _, _ := strings.Cut(c.operand(0), "/")
-	output := c.Value("o", "output")
-	if c.Sub[0] == "get" && (kind == "secret" || kind == "secrets") && output != "" && output != "wide" && output != "name" ||
-		c.Sub[0] == "config" && c.Has("raw") {
-		c.Flags.Add(term.FlagPrintsSecret)
-	}
-}
-
 // kubectlDelete: a namespace, a volume, or all of a kind is data.
 func kubectlDelete(c *Call) {
 	if c.Flags.Has(term.FlagDryRun) {
@@ -45,48 +35,6 @@ func kubectlDelete(c *Call) {
 func isTransient(w value.Word) bool {
 	kind, _, _ := strings.Cut(w.Text, "/")
 	return listedWord("pod pods po job jobs event events ev lease leases", kind)
-}
-
-// kubectlRun: kubectl run starts a program there, unless it only makes the manifest.
-func kubectlRun(c *Call) {
-	if c.Sub[0] == "run" && !c.Flags.Has(term.FlagDryRun) {
-		c.Flags.Add(term.FlagRemoteExec)
-	}
-	words := strings.Join(append(slices.Clone(c.Sub), Texts(c.Operands)...), " ")
-	switch {
-	case c.Flags.Has(term.FlagDryRun):
-	case c.Sub[0] == "drain", c.Sub[0] == "taint" && strings.Contains(words, ":NoExecute"), c.Sub[0] == "replace" && c.Flags.Has(term.FlagForce),
-		c.Sub[0] == "scale" && c.Value("replicas") == "0", c.Sub[0] == "apply" && (c.Has("prune") || strings.Contains(c.Value("f", "filename"), "://")),
-		strings.HasPrefix(words, "certificate approve"), strings.HasPrefix(words, "set subject"):
-		c.Flags.Add(term.FlagUnreviewed)
-	}
-	if strings.Contains(words, "rolebinding") && (c.Sub[0] == "create" || c.Sub[0] == "patch" || c.Sub[0] == "edit") ||
-		strings.Contains(words, "policy add-") || strings.HasPrefix(words, "set subject") || strings.HasPrefix(words, "create token") {
-		c.Flags.Add(term.FlagGrants)
-	}
-}
-
-// terraformState: forgetting a resource, or destroying by way of apply.
-func terraformState(c *Call) {
-	last := c.Sub[len(c.Sub)-1]
-	if last == "rm" || last == "delete" || last == "push" || c.Has("destroy") && last != "plan" {
-		c.Flags.Add(term.FlagDestroysData)
-	}
-	if last == "apply" && (c.Value("auto-approve") == "true" || c.Has("auto-approve") && c.Value("auto-approve") == "" ||
-		c.Sub[0] == "run-all" || c.Has("terragrunt-non-interactive", "non-interactive")) {
-		c.Flags.Add(term.FlagUnreviewed)
-	}
-}
-
-// deployed marks a deployment that is told to show its changes to nobody.
-func deployed(c *Call) {
-	last := c.Sub[len(c.Sub)-1]
-	switch {
-	case last == "preview" || last == "diff" || c.Flags.Has(term.FlagDryRun):
-	case c.Has("y", "yes", "skip-preview", "auto-approve", "no-confirm-changeset") && !c.Has("n", "no"),
-		c.Value("require-approval") == "never":
-		c.Flags.Add(term.FlagUnreviewed)
-	}
 }
 
 // aws: the verb is the second word: delete-bucket, terminate-instances, …

@@ -245,16 +245,3 @@ func openssl(c *Call) {
 		}
 	}
 }
-
-// secretStore: making, storing and listing names prints no secret.
-func secretStore(c *Call) {
-	for _, w := range c.Operands {
-		switch w.Text {
-		case "generate", "insert", "store", "add", "append", "list", "ls", "edit", "init", "lock", "sync", "status", "git", "find", "clear", "logout", "set", "version":
-			c.Flags.Remove(term.FlagPrintsSecret)
-		}
-	}
-	if c.Has("list-entries") || c.Cmd.Name == "kwallet-query" && c.Has("l") {
-		c.Flags.Remove(term.FlagPrintsSecret)
-	}
-}

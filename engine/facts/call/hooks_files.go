@@ -92,13 +92,6 @@ func testFile(c *Call) {
 	}
 }
 
-// listsHere: without an operand the names are those of the directory it works in.
-func listsHere(c *Call) {
-	if len(c.Touches) == 0 {
-		c.touch(Exact("."), Role{Access: term.Reads, Metadata: true})
-	}
-}
-
 // fdSearch: fd goes through all below its places, and passes over hidden and ignored files.
 func fdSearch(c *Call) {
 	if len(c.Operands) < 2 {
@@ -444,14 +437,6 @@ func symbolic(f *term.Set, who, what string) {
 	}
 }
 
-// setcap: -r takes capabilities away.
-func setcap(c *Call) {
-	if c.Has("r") {
-		c.Flags.Remove(term.FlagSetid)
-		c.path(c.Operands[len(c.Operands)-1], term.Writes)
-	}
-}
-
 // setfacl: -R is recursive; giving others write access widens.
 func setfacl(c *Call) {
 	if c.Has("R", "recursive") {
@@ -483,16 +468,6 @@ func flagWords(c *Call) {
 	}
 	if c.Flags.Has(term.FlagRecursive) {
 		c.each(term.Writes, func(t *Touch) { t.Recursive = true })
-	}
-}
-
-// sudoEdit: sudo -e FILE edits a file; -s and -i without a command open a shell.
-func sudoEdit(c *Call) {
-	if c.Has("e", "edit") {
-		for _, w := range c.Operands {
-			c.path(w, term.Reads|term.Writes)
-		}
-		c.Effects |= term.Write
 	}
 }
 

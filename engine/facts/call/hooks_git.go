@@ -201,37 +201,6 @@ func namesSource(w value.Word) bool {
 	return w.Certainty == value.Exact && strings.Contains(w.Text, "/") && ext != "" && strings.Contains(sourceNames, " "+ext+" ")
 }
 
-// gitRestore: --staged alone leaves the files as they are.
-func gitRestore(c *Call) {
-	if c.Has("S", "staged") && !c.Has("W", "worktree") {
-		c.Flags.Remove(term.FlagDiscardsChanges)
-		c.Touches = nil
-	}
-}
-
-// gitClean removes untracked files below the working directory.
-func gitClean(c *Call) {
-	if c.Flags.Has(term.FlagDryRun) {
-		c.Flags.Remove(term.FlagRemovesUntracked)
-		c.Effects &^= term.Delete
-		c.each(term.Deletes, func(t *Touch) { t.Access = term.Reads; t.Role.Metadata = true })
-		return
-	}
-	if c.Has("i", "interactive") || c.sets("clean.requireforce") {
-		c.Flags.Add(term.FlagRemovesUntracked)
-	}
-}
-
-// sets reports whether git is given a setting for this one run.
-func (c *Call) sets(key string) bool {
-	for _, o := range c.Options {
-		if name, _, _ := strings.Cut(o.Value.Text, "="); (o.Name == "c" || o.Name == "config-env") && strings.EqualFold(name, key) {
-			return true
-		}
-	}
-	return false
-}
-
 // gitNoIndex: with --no-index git compares and searches any files, and those outside of a repository without
 // it.
 func gitNoIndex(c *Call) {
@@ -268,38 +237,6 @@ func gitInit(c *Call) {
 	if made {
 		c.path(Exact(".git"), term.Writes)
 	}
-}
-
-// gitRm: --cached leaves the files alone.
-func gitRm(c *Call) {
-	if c.Has("cached") || c.Flags.Has(term.FlagDryRun) {
-		c.Effects &^= term.Delete
-		c.Touches = nil
-	}
-}
-
-// gitBranch: -d with -f is -D; -d alone only deletes a merged one.
-func gitBranch(c *Call) {
-	if c.Has("d", "delete") && c.Has("f", "force") {
-		c.Flags.Add(term.FlagDeletesRef)
-	}
-	if c.Has("M", "C") {
-		c.Flags.Add(term.FlagForce)
-	}
-}
-
-// gitGC: objects without a name are lost at once with --prune=now, and by git prune.
-func gitGC(c *Call) {
-	if c.Flags.Has(term.FlagDryRun) {
-		return
-	}
-	if v := c.Value("prune", "expire"); v == "now" || v == "all" {
-		c.Flags.Add(term.FlagRewritesHistory)
-	}
-}
-
-func gitWorktree(c *Call) {
-	c.each(term.Deletes, func(t *Touch) { t.Recursive = true })
 }
 
 // gitConfig: with a name and a value it writes; some names are programs.
@@ -375,26 +312,14 @@ func (c *Call) writeHome(rel string) {
 	c.Touches = append(c.Touches, t)
 }
 
-// otherVCS: the dangerous subcommands of the other systems.
+// otherVCS adds the hosts from which other systems fetch.
 func otherVCS(c *Call) {
-	switch c.operand(0) {
-	case "push":
-		c.Effects |= term.Network
-		c.Flags.Add(term.FlagRemote)
-		c.Flags.Add(term.FlagUploads)
-	case "clone", "pull", "checkout", "co", "update", "export":
-		c.Effects |= term.Network
-		c.Flags.Add(term.FlagDownloads)
-		for _, w := range c.Operands[1:] {
-			if host, ok := RemoteHost(w.Text); ok {
-				c.Hosts = AppendHost(c.Hosts, host)
-			}
+	if !listedWord("clone pull checkout co update export", c.operand(0)) {
+		return
+	}
+	for _, w := range c.Operands[1:] {
+		if host, ok := RemoteHost(w.Text); ok {
+			c.Hosts = AppendHost(c.Hosts, host)
 		}
-	case "revert":
-		c.Flags.Add(term.FlagDiscardsChanges)
-	case "purge", "cleanup":
-		c.Flags.Add(term.FlagRemovesUntracked)
-	case "strip", "histedit":
-		c.Flags.Add(term.FlagRewritesHistory)
 	}
 }

@@ -186,17 +186,6 @@ func socat(c *Call) {
 	}
 }
 
-// ipRoute: show and list look, the rest changes.
-func ipRoute(c *Call) {
-	networkConfig(c)
-	for _, w := range c.Operands {
-		switch w.Text {
-		case "exec":
-			c.Effects |= term.Execute | term.Privilege
-		}
-	}
-}
-
 // firewall: listing is not changing; flushing and opening all disables it.
 func firewall(c *Call) {
 	off := false
@@ -236,19 +225,6 @@ func ssh(c *Call) {
 	sshOptions(c)
 }
 
-// sshKeygen only reads the file of -f where it prints the public part of it.
-func sshKeygen(c *Call) {
-	prints := false
-	for _, o := range c.Options {
-		prints = prints || strings.Contains("l y e B L", o.Name)
-	}
-	for i := range c.Touches {
-		if prints && c.Touches[i].Access == term.Reads|term.Writes {
-			c.Touches[i].Access, c.Touches[i].Role = term.Reads, Role{Word: "key", Access: term.Reads}
-		}
-	}
-}
-
 // getent asks the network for the databases of hosts.
 func getent(c *Call) {
 	if !slices.Contains([]string{"hosts", "ahosts", "ahostsv4", "ahostsv6"}, c.operand(0)) {
@@ -281,26 +257,6 @@ func rclone(c *Call) {
 	if strings.HasPrefix(sub, "move") {
 		c.Effects |= term.Delete
 		c.each(term.Reads, func(t *Touch) { t.Access |= term.Deletes; t.Moved = true })
-	}
-}
-
-// tunnelLooks: some words of a tunnel's client only look around.
-func tunnelLooks(c *Call) {
-	for _, w := range c.Operands {
-		switch w.Text {
-		case "list", "verify", "version", "help", "info", "config", "validate", "login":
-			c.Flags.Remove(term.FlagTunnel)
-		}
-	}
-}
-
-// showsKeys: the configuration of a private network with its keys.
-func showsKeys(c *Call) {
-	networkConfig(c)
-	switch {
-	case c.Cmd.Name == "wg" && (c.operand(0) == "showconf" || c.operand(0) == "show" && c.operand(2) == "private-key"),
-		c.Cmd.Name == "nmcli" && c.Has("s", "show-secrets"):
-		c.Flags.Add(term.FlagPrintsSecret)
 	}
 }
 

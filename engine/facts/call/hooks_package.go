@@ -13,13 +13,6 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
-// dpkg and rpm: what asks and what changes.
-func dpkg(c *Call) {
-	if c.Flags.Has(term.FlagPackageInstall) || c.Flags.Has(term.FlagPackageRemove) {
-		c.Effects |= term.Write
-	}
-}
-
 func rpm(c *Call) {
 	switch {
 	case c.Has("q", "query", "V", "verify"):
@@ -44,73 +37,9 @@ func (c *Call) curlURL(w value.Word) {
 	}
 }
 
-// pacman's mode is its first letter.
-func pacman(c *Call) {
-	switch {
-	case c.Has("R", "remove"):
-		c.Flags.Add(term.FlagPackageRemove)
-	case c.Has("S", "sync") && !c.Has("s", "i", "g", "l") || c.Has("U", "upgrade"):
-		if len(c.Operands) > 0 || c.Has("u") {
-			c.Flags.Add(term.FlagPackageInstall)
-			c.Flags.Add(term.FlagDownloads)
-			c.Effects |= term.Network
-		}
-	case c.Has("Q", "query"):
-		c.Effects = term.Read
-	}
-}
-
-// removeWords: package managers with few words; the first says whether it adds or removes.
-func removeWords(c *Call) {
-	switch c.operand(0) {
-	case "list", "ls", "search", "info", "show", "which", "version", "versions", "current", "help", "env", "path", "":
-		c.Flags.Remove(term.FlagPackageInstall)
-		c.Flags.Remove(term.FlagDownloads)
-		c.Effects = c.Effects&^term.Network | term.Read
-	case "remove", "uninstall", "rm", "delete", "purge", "autoremove":
-		c.Flags.Remove(term.FlagPackageInstall)
-		c.Flags.Remove(term.FlagDownloads)
-		c.Flags.Add(term.FlagPackageRemove)
-	}
-}
-
-// npmPublish: what shares a row with removing, but works on the registry.
-func npmPublish(c *Call) {
-	switch c.Sub[len(c.Sub)-1] {
-	case "unpublish":
-		c.Flags.Remove(term.FlagPackageRemove)
-		c.Flags.Add(term.FlagDestroysData)
-		c.remoteWork()
-	case "deprecate", "dist-tag", "owner", "access", "publish", "deploy":
-		c.Flags.Remove(term.FlagPackageRemove)
-		if c.operand(0) == "ls" || c.operand(0) == "list" {
-			return // who owns a package, and how its versions are called
-		}
-		c.Flags.Add(term.FlagPublishes)
-		c.remoteWork()
-	}
-}
-
 func (c *Call) remoteWork() {
 	c.Flags.Add(term.FlagRemote)
 	c.Effects |= term.Network
-}
-
-// makeTargets: the names of targets tell little, these tell something.
-func makeTargets(c *Call) {
-	for _, w := range c.Operands {
-		if w.Text == "install" {
-			c.Effects |= term.Write
-		}
-	}
-}
-
-// serverTest: a configuration test starts no server.
-func serverTest(c *Call) {
-	if c.Has("t", "T", "V", "v") {
-		c.Effects &^= term.Network
-		c.Flags.Remove(term.FlagListens)
-	}
 }
 
 // pythonModule: python -m NAME is the program NAME.
@@ -165,15 +94,6 @@ func (c *Call) magic(w value.Word) {
 	}
 }
 
-// nodeModule: a module that is loaded first may be a text of its own.
-func nodeModule(c *Call) {
-	for _, o := range c.Options {
-		if o.Given && strings.HasPrefix(o.Value.Text, "data:") && o.Name != "e" && o.Name != "eval" && o.Name != "p" && o.Name != "print" {
-			c.escapes()
-		}
-	}
-}
-
 // Tasks of build tools that publish what they built, and tasks of frameworks that empty a database.
 var (
 	publishTasks = []string{"deploy", "publish", "publishSigned", "release:perform", "deploy:deploy", "deploy:deploy-file", "uploadArchives", "publishPlugins", "publishToSonatype", "publishAllPublicationsToMavenRepository", "release"}
@@ -197,16 +117,6 @@ func taskWords(c *Call) {
 			c.Flags.Add(term.FlagPublishes)
 			c.Flags.Add(term.FlagUploads)
 			c.remoteWork()
-		}
-	}
-}
-
-// printsOnly: patchelf --print-rpath FILE, upx -t, chrpath -l.
-func printsOnly(c *Call) {
-	for _, o := range c.Options {
-		if strings.HasPrefix(o.Name, "print-") || (c.Cmd.Name == "upx" || c.Cmd.Name == "chrpath") && (o.Name == "t" || o.Name == "l") {
-			c.Effects = term.Read
-			c.each(term.Writes, func(t *Touch) { t.Access = term.Reads })
 		}
 	}
 }
@@ -301,29 +211,17 @@ func pkill(c *Call) {
 	}
 }
 
-// wrapper: the shell walk has opened what it carries. env alone prints the environment.
-func wrapper(c *Call) {
-	switch c.Cmd.Name {
-	case "env":
-		for _, w := range c.Cmd.Words[1:] {
-			if !IsOption(w) || w.Text == "-S" || strings.HasPrefix(w.Text, "--split-string") || strings.HasPrefix(w.Text, "-S") {
-				if name, _, ok := strings.Cut(w.Text, "="); ok && !strings.Contains(name, "/") {
-					continue
-				}
-				return
+// env alone prints the environment.
+func env(c *Call) {
+	for _, w := range c.Cmd.Words[1:] {
+		if !IsOption(w) || strings.HasPrefix(w.Text, "--split-string") || strings.HasPrefix(w.Text, "-S") {
+			if name, _, ok := strings.Cut(w.Text, "="); ok && !strings.Contains(name, "/") {
+				continue
 			}
+			return
 		}
-		c.Flags.Add(term.FlagDumpsEnv)
-	case "nohup", "setsid", "nice", "timeout", "exec", "command", "builtin", "stdbuf", "disown":
-	default:
-		c.Effects |= term.Execute
 	}
-}
-
-func printenv(c *Call) {
-	if len(c.Operands) == 0 {
-		c.Flags.Add(term.FlagDumpsEnv)
-	}
+	c.Flags.Add(term.FlagDumpsEnv)
 }
 
 // debuggerStarts are the commands of gdb and lldb that run something, debuggerCalls those that do so

@@ -11,55 +11,6 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
-// shutdownNot: shutdown -c cancels one, --help explains it.
-func shutdownNot(c *Call) {
-	if c.Cmd.Name == "shutdown" && c.Has("c") || c.Has("help") {
-		c.Flags.Remove(term.FlagShutdown)
-	}
-}
-
-// serviceName: stopping what protects or records is more than service control.
-func serviceName(c *Call) {
-	switch c.Sub[len(c.Sub)-1] {
-	case "stop", "disable", "mask", "kill":
-		c.stopsSecurity(c.Operands)
-	}
-}
-
-// serviceStatus: "service NAME status" only looks.
-func serviceStatus(c *Call) {
-	words := c.Operands
-	if len(words) == 0 && c.Has("status-all") {
-		c.Flags.Remove(term.FlagServiceControl)
-		c.Effects = c.Effects&^term.System | term.Read
-	}
-	for i, w := range words {
-		switch w.Text {
-		case "status", "--status-all", "list", "print", "blame", "show", "summary":
-			if i == 1 || len(words) == 1 || i == 0 {
-				c.Flags.Remove(term.FlagServiceControl)
-				c.Effects = c.Effects&^term.System | term.Read
-				return
-			}
-		case "stop", "unload", "bootout", "disable", "remove", "off", "down":
-			c.stopsSecurity(words)
-		}
-	}
-}
-
-// guards are services that protect or record.
-var guards = []string{"sallyport", "auditd", "apparmor", "firewalld", "ufw", "iptables", "nftables", "fail2ban", "rsyslog", "syslog", "falcon-sensor", "clamav", "selinux", "ossec", "wazuh", "crowdsec", "osquery", "falco", "systemd-journald", "mdatp", "aide", "tripwire", "cbdaemon", "sysmon"}
-
-func (c *Call) stopsSecurity(words []value.Word) {
-	for _, w := range words {
-		for _, g := range guards {
-			if strings.HasPrefix(strings.TrimSuffix(w.Text, ".service"), g) {
-				c.Flags.Add(term.FlagDisablesSecurity)
-			}
-		}
-	}
-}
-
 // journal: reading it is not removing it. An address of D-Bus may be a program to start.
 func journal(c *Call) {
 	for _, w := range c.Cmd.Words {
@@ -69,50 +20,6 @@ func journal(c *Call) {
 	}
 	if c.Effects&term.Delete != 0 {
 		c.path(Exact("/var/log/journal"), term.Deletes)
-		return
-	}
-	if c.Cmd.Name == "machinectl" || c.Cmd.Name == "systemd-nspawn" {
-		c.Effects |= term.System | term.Execute
-	}
-}
-
-// crontab: -l lists; -r removes all; a file or "-" replaces it.
-func crontab(c *Call) {
-	if c.Has("l") && !c.Has("r", "e") && len(c.Operands) == 0 {
-		c.Flags.Remove(term.FlagCronEdit)
-		c.Effects = term.Read
-		return
-	}
-	if c.Has("r") {
-		c.Effects |= term.Delete
-	}
-}
-
-// sysctl NAME=VALUE writes, with or without -w.
-func sysctl(c *Call) {
-	for _, w := range c.Operands {
-		if strings.Contains(w.Text, "=") {
-			c.Flags.Add(term.FlagKernel)
-			c.Effects |= term.System
-		}
-	}
-}
-
-func auditctl(c *Call) {
-	if c.Has("l", "s") && !c.Has("D", "e", "d") {
-		c.Flags.Remove(term.FlagDisablesSecurity)
-		c.Effects = term.Read
-	}
-}
-
-// clockShow: without an argument the clock is only shown.
-func clockShow(c *Call) {
-	switch c.operand(0) {
-	case "", "status", "show", "list-timezones", "timesync-status", "show-timesync", "tracking", "sources":
-		if !c.Has("w", "systohc", "s", "hctosys", "set") {
-			c.Flags.Remove(term.FlagClock)
-			c.Effects = term.Read
-		}
 	}
 }
 
@@ -121,14 +28,6 @@ func dateSet(c *Call) {
 	if t := c.operand(0); len(t) >= 8 && strings.Trim(t, "0123456789.") == "" {
 		c.Flags.Add(term.FlagClock)
 		c.Effects |= term.System
-	}
-}
-
-// mountLists: mount without a place to mount at lists what is mounted.
-func mountLists(c *Call) {
-	if len(c.Operands) == 0 && !c.Has("a", "all") {
-		c.Flags.Remove(term.FlagMount)
-		c.Effects = c.Effects&^term.System | term.Read
 	}
 }
 
@@ -191,22 +90,6 @@ func dd(c *Call) {
 // ddTarget: programs whose second operand is what they write.
 func ddTarget(c *Call) { c.deviceWrites() }
 
-// partition: listing is not writing. Without a device the program picks its own.
-func partition(c *Call) {
-	if c.Has("l", "list", "p", "print", "v", "verify", "V", "i", "info", "dump", "J", "json") || c.operand(1) == "print" || c.Cmd.Name == "partprobe" || c.Cmd.Name == "partx" {
-		c.Effects &^= term.Write
-		c.each(term.Writes, func(t *Touch) { t.Access = term.Reads; t.Role.Metadata = true })
-		c.Effects |= term.Read
-		return
-	}
-	c.Flags.Add(term.FlagDiskWrite)
-	for _, w := range c.Operands {
-		if w.Text == "mklabel" || w.Text == "mktable" || w.Text == "mkpart" || w.Text == "rm" {
-			c.Flags.Add(term.FlagFormatsDisk)
-		}
-	}
-}
-
 // diskutil names disks without /dev/.
 func diskutil(c *Call) {
 	if len(c.Operands) == 0 || !c.Flags.Has(term.FlagDiskWrite) {
@@ -218,23 +101,6 @@ func diskutil(c *Call) {
 		return
 	}
 	c.path(last, term.Writes)
-}
-
-// fsckLooks: -n answers every question with no, and -l of tune2fs lists.
-func fsckLooks(c *Call) {
-	if !c.Has("n") && !(c.Cmd.Name == "tune2fs" && c.Has("l")) || c.Has("w") {
-		return
-	}
-	c.Effects = term.Read
-	c.each(term.Writes, func(t *Touch) { t.Access, t.Role.Metadata = term.Reads, true })
-}
-
-// mdadmLooks are the options that only describe an array.
-func mdadmLooks(c *Call) {
-	if c.Has("D", "detail", "Q", "query", "E", "examine", "X", "examine-bitmap", "detail-platform") && !c.Flags.Has(term.FlagDiskWrite) {
-		c.Effects = term.Read
-		c.each(term.Writes, func(t *Touch) { t.Access = term.Reads; t.Role.Metadata = true })
-	}
 }
 
 // busWords: an address may be a program to start.

@@ -305,7 +305,7 @@ func (c *Call) mayBeComposed(w value.Word) {
 		return
 	}
 	c.mayBeOption()
-	if c.Spec.hook != nil || c.Base.hook != nil {
+	if c.Spec.reads() || c.Base.reads() {
 		c.Flags.Add(term.FlagUnresolvedVerb)
 	}
 }

@@ -1,6 +1,7 @@
 package call
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,6 +57,7 @@ type spec struct {
 	style   string
 	home    []string // files below the home directory that it writes
 	phrases [][]phrase
+	when    []change
 	hook    func(*Call)
 	subs    map[string]*spec
 	listed  bool // a row names it; false for "docker volume", which only leads to subcommands
@@ -179,7 +181,7 @@ func (s *spec) place(sub []string) *spec {
 
 // include adds what a row says.
 func (s *spec) include(t *Table, r commands.Row) error {
-	s.listed = s.listed || len(r.Operands) > 0 || r.Does+r.Hook+r.Style+r.Last != ""
+	s.listed = s.listed || len(r.Operands)+len(r.When) > 0 || r.Does+r.Hook+r.Style+r.Last != ""
 	s.style += r.Style
 	s.home = append(s.home, r.Home...)
 	for _, name := range r.Words {
@@ -204,12 +206,8 @@ func (s *spec) include(t *Table, r commands.Row) error {
 		}
 		s.args = append(s.args, operand)
 	}
-	if r.Last != "" {
-		last, err := parseRole(r.Last)
-		if err != nil {
-			return err
-		}
-		s.last = &last
+	if err := errors.Join(parseKind(&s.last, r.Last), s.includeChanges(r.When)); err != nil {
+		return err
 	}
 	for names, o := range r.Options {
 		if err := s.includeOption(names, o); err != nil {
@@ -221,15 +219,9 @@ func (s *spec) include(t *Table, r commands.Row) error {
 
 func (s *spec) includeOption(names string, from commands.Option) error {
 	o := &option{arity: from.Arity(), stop: from.Ends, noFirst: from.Replaces == "first", noLast: from.Replaces == "last"}
-	if err := words(from.Does, &o.effects, &o.flags); err != nil {
+	err := errors.Join(words(from.Does, &o.effects, &o.flags), parseKind(&o.Value, from.Value+from.Attached))
+	if err != nil {
 		return err
-	}
-	if kind := from.Value + from.Attached; kind != "" {
-		value, err := parseRole(kind)
-		if err != nil {
-			return err
-		}
-		o.Value = &value
 	}
 	for name := range strings.SplitSeq(names, ", ") {
 		bare := strings.TrimLeft(name, "-")
@@ -256,6 +248,11 @@ func (s *spec) includeOption(names string, from commands.Option) error {
 		}
 	}
 	return nil
+}
+
+// reads reports a row that looks at the words of a call, or runs them.
+func (s *spec) reads() bool {
+	return s.hook != nil || len(s.when) > 0 || len(s.args) > 0 && s.args[0].Word == "command"
 }
 
 // phrase is a phrase of the table, compiled.
@@ -292,6 +289,16 @@ func words(text string, e *term.Effect, f *term.Set) error {
 		}
 	}
 	return nil
+}
+
+// parseKind reads a kind, if there is one.
+func parseKind(to **Role, kind string) error {
+	if kind == "" {
+		return nil
+	}
+	role, err := parseRole(kind)
+	*to = &role
+	return err
 }
 
 // parseRole reads a kind: "delete link tree".

@@ -29,7 +29,7 @@ type Boundary interface {
 	// Released reports whether a person released a version of the file at a path: the next one is compared
 	// with it after it was written.
 	Released(path string) bool
-	// Close ends the watch, and names files as Leave does.
+	// Close ends the watch, and names files as Leave does, unless Leave was the last look.
 	Close() []string
 }
 

@@ -227,7 +227,7 @@ func (g *Gate) Close() error {
 		errs = append(errs, env.Close())
 	}
 	g.jobs.kill()
-	if g.o.Boundary != nil && !g.o.Once {
+	if g.o.Boundary != nil {
 		if _, f := g.hold(g.o.Boundary.Close(), g.o.Subject); f != nil {
 			errs = append(errs, f)
 		}

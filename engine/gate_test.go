@@ -195,6 +195,7 @@ func TestOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.options.Once = true
+	w.options.Boundary = &fakeBoundary{log: w.log}
 	g := w.gate(t)
 	for i, want := range []engine.Effect{engine.Allow, engine.Deny} {
 		if out, err := g.Do(t.Context(), engine.Request{Command: "true"}); err != nil || out.Decision.Effect != want {
@@ -204,7 +205,8 @@ func TestOnce(t *testing.T) {
 	if err := g.Close(); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"record start", "record decision", "start true", "record outcome", "record stop", "record decision", "close"}
+	want := []string{"record start", "record decision", "enter", "start true", "leave", "record outcome",
+		"record stop", "record decision", "close", "close boundary"}
 	if diff := cmp.Diff(want, w.log.lines()); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}

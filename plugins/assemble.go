@@ -262,7 +262,9 @@ func (s *Sallyport) record(l *config.Loaded, o Options, options *engine.Options)
 		options.Recorder = copies
 	}
 	if _, elsewhere := l.Elsewhere(); !elsewhere {
-		options.Boundary = boundary.New(boundary.Options{Layout: options.Layout, Store: l.HeldDir()})
+		options.Boundary = boundary.New(boundary.Options{
+			Layout: options.Layout, Store: l.HeldDir(), Once: o.Once,
+		})
 	}
 	if !o.Look {
 		options.Runner = journal.Wrap(options.Runner, journalOptions(l, s.log.Redactor(), o.Warn))

@@ -160,6 +160,74 @@ func TestExecKeepsContainer(t *testing.T) {
 	}
 }
 
+// watches counts the watches of directories that the resident process has open.
+func (k keeps) watches(t *testing.T) (n int) {
+	t.Helper()
+	dir := fmt.Sprintf("/proc/%d/fd", k.process.Pid)
+	all, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range all {
+		if at, err := os.Readlink(filepath.Join(dir, e.Name())); err == nil && strings.Contains(at, "inotify") {
+			n++
+		}
+	}
+	return n
+}
+
+// TestExecLeavesNothing: nothing of a command that has ended stays in the resident process. A user has 128
+// watches by inotify_init(2), which all programs share.
+func TestExecLeavesNothing(t *testing.T) {
+	t.Parallel()
+	k := newKeeps(t)
+	for range 3 {
+		if said := k.runs(t, k.front, "--", "true"); said != "exit status 0\n" {
+			t.Fatal(said)
+		}
+	}
+	if n := k.watches(t); n > 0 {
+		t.Errorf("%d watches of directories are left", n)
+	}
+}
+
+// TestExecSeesReplacedWorkspace: no command runs in a workspace that was replaced since its container began,
+// also while another one is in that container.
+func TestExecSeesReplacedWorkspace(t *testing.T) {
+	t.Parallel()
+	k := newKeeps(t)
+	cmd := k.starts(t, k.front, nil, "-c", "echo > up; sleep 1000")
+	await.True(t, "the command runs", func() bool {
+		_, err := os.Stat(filepath.Join(k.project, "up"))
+		return err == nil
+	})
+	moved := k.project + ".old"
+	if err := os.Rename(k.project, moved); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(k.project, os.DirFS(moved)); err != nil {
+		t.Fatal(err)
+	}
+	if os.Getuid() == 0 {
+		if err := os.Chown(k.project, 1000, 1000); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, program := range []string{k.front, k.full} {
+		said := k.runs(t, program, "--", "touch", "made")
+		if !strings.Contains(said, "exit status 125") || !strings.Contains(said, "was replaced meanwhile") {
+			t.Errorf("%s: %s", filepath.Base(program), said)
+		}
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	await.True(t, "the next command has the present workspace", func() bool {
+		k.runs(t, k.front, "--", "touch", "made")
+		_, err := os.Stat(filepath.Join(k.project, "made"))
+		return err == nil
+	})
+}
+
 // TestExecEnds: signals come to the command, and nothing of it outlives the program that asked for it.
 func TestExecEnds(t *testing.T) {
 	t.Parallel()

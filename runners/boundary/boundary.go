@@ -30,6 +30,7 @@ import (
 type Options struct {
 	Layout facts.Layout // its writable roots are watched
 	Store  string       // directory of held files, made when it is needed
+	Once   bool         // one command runs: the end of the watch looks at nothing again
 }
 
 // Bounds of the earlier versions that are kept in memory, in bytes: of one file and of all.
@@ -126,16 +127,22 @@ func (b *Boundary) Leave() []string {
 	return found
 }
 
-// Close looks at all files, names them as Leave does, and ends the watch.
+// Close looks at all files, names them as Leave does, and ends the watch. After the one command it only ends
+// the watch.
 func (b *Boundary) Close() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.watch == nil {
 		return nil
 	}
+	defer func() {
+		_ = b.watch.Close()
+		b.watch = nil
+	}()
+	if b.o.Once {
+		return nil
+	}
 	found := b.look(true)
-	_ = b.watch.Close()
-	b.watch = nil
 	if len(found) == 0 {
 		b.settle()
 	}

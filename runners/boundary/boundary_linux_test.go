@@ -279,6 +279,17 @@ func TestWhose(t *testing.T) {
 	}
 }
 
+// After the one command of a gate no watch is left, and no file is named again.
+func TestOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.b.o.Once = true
+	w.command(`echo 'by a command' >.envrc`)
+	if got := w.b.Close(); len(got) > 0 || w.b.watch != nil {
+		t.Errorf("at the end %q, and a watch: %v", got, w.b.watch != nil)
+	}
+}
+
 // A file that was named and not held was allowed: it is the earlier version from then on.
 func TestAllowed(t *testing.T) {
 	t.Parallel()

@@ -214,7 +214,11 @@ func (v *environment) fits(ctx context.Context, r *Runner, spec engine.Environme
 	if err != nil || p.labels[labelSpec] != v.p.labels[labelSpec] {
 		return false
 	}
-	return v.Live() > 0 || v.verify() == nil
+	if v.Live() > 0 { // a file with a mount may be replaced by a command that runs
+		shown, err := v.shows(v.p.workspace)
+		return err == nil && (shown || !v.near)
+	}
+	return v.verify() == nil
 }
 
 // engineVariables are those by which the engine is found.

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -58,20 +59,12 @@ func (v *environment) verify() error {
 	if err := v.mounted(); err != nil {
 		return err
 	}
-	same := func(there, here string) (bool, error) {
-		a, err := v.FS().Lstat(there)
-		if err != nil {
-			return false, err
-		}
-		b, err := os.Lstat(here)
-		return err == nil && wire.SameFile(a, b), err
-	}
 	// Where not even the workspace is the same the engine has a machine, and numbers of files, of its own.
 	if v.p.workspace.Target == "" {
 		return nil
 	}
-	near, err := same(v.p.workspace.Target, v.p.workspace.Source)
-	if err == nil && !near && v.near {
+	near, err := v.shows(v.p.workspace)
+	if err == nil && !near && (v.near || v.here()) {
 		err = fmt.Errorf("container %s: %s was replaced meanwhile: %w", v.p.name, v.p.workspace.Source, errMoved)
 	}
 	if err != nil || !near {
@@ -79,7 +72,7 @@ func (v *environment) verify() error {
 	}
 	v.near = v.e.at.local()
 	for _, b := range v.p.binds {
-		ok, err := same(b.Target, b.Source)
+		ok, err := v.shows(b)
 		if errors.Is(err, fs.ErrPermission) {
 			continue // the user of commands does not get there either
 		}
@@ -89,6 +82,29 @@ func (v *environment) verify() error {
 		}
 	}
 	return nil
+}
+
+// shows reports whether a mount shows the file that its source is now.
+func (v *environment) shows(m mounts.Mount) (bool, error) {
+	a, err := v.FS().Lstat(m.Target)
+	if err != nil {
+		return false, err
+	}
+	b, err := os.Lstat(m.Source)
+	return err == nil && wire.SameFile(a, b), err
+}
+
+// bootID names a start of a kernel.
+const bootID = "/proc/sys/kernel/random/boot_id"
+
+// here reports whether the container has the kernel of this machine, and so the same numbers of files.
+func (v *environment) here() bool {
+	ours, err := os.ReadFile(bootID)
+	if err != nil || !v.e.at.local() {
+		return false
+	}
+	there, whole, err := v.FS().ReadFile(bootID, 1<<10)
+	return err == nil && whole && len(there) > 0 && bytes.Equal(ours, there)
 }
 
 // errMoved is wrapped by the error of a mount behind which lies something else by now.

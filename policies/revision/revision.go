@@ -4,4 +4,4 @@
 package revision
 
 // Policies is the revision of the built-in policies.
-const Policies = "6f77de31dbf00f37f9a312c18b9e6e48"
+const Policies = "ed72893a570fad411acc6c2232c1d8d5"

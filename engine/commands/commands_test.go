@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -248,13 +250,39 @@ func TestListsReadAsYAML(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"sources.yaml": sourcesFile, "variables.yaml": variablesFile, "empties.yaml": emptiesFile, "network.yaml": networkFile,
-		"bus.yaml": busFile,
+		"bus.yaml": busFile, "lists.yaml": listsFile,
 	} {
 		var want map[string][]string
 		document(t, name, &want)
 		if got := lists(text); len(want) == 0 || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s reads as %v, want %v", name, got, want)
 		}
+	}
+}
+
+// The code asks for the lists that there are.
+func TestListsAreAskedFor(t *testing.T) {
+	t.Parallel()
+	asked := map[string]bool{}
+	call := regexp.MustCompile(`commands?\.(?:Words|Listed)\("([^"]+)"`)
+	for _, dir := range []string{"../facts", "../shell"} {
+		err := filepath.WalkDir(dir, func(file string, _ fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(file) != ".go" {
+				return err
+			}
+			text, err := os.ReadFile(file)
+			for _, found := range call.FindAllSubmatch(text, -1) {
+				asked[string(found[1])] = true
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	have := slices.Sorted(maps.Keys(lists(listsFile)))
+	if want := slices.Sorted(maps.Keys(asked)); !slices.Equal(have, want) {
+		t.Errorf("lists.yaml has %q, the code asks for %q", have, want)
 	}
 }
 

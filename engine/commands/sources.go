@@ -40,6 +40,33 @@ var busFile string
 // BusCalls are the effects of calls over D-Bus.
 var BusCalls = sync.OnceValue(func() []string { return lists(busFile)["calls"] })
 
+//go:embed lists.yaml
+var listsFile string
+
+// wordLists are the lists of words by name, and each as a set.
+var wordLists = sync.OnceValues(func() (map[string][]string, map[string]map[string]bool) {
+	all, sets := map[string][]string{}, map[string]map[string]bool{}
+	for name, items := range lists(listsFile) {
+		all[name], sets[name] = strings.Fields(strings.Join(items, " ")), map[string]bool{}
+		for _, word := range all[name] {
+			sets[name][word] = true
+		}
+	}
+	return all, sets
+})
+
+// Words returns a list of lists.yaml.
+func Words(list string) []string {
+	all, _ := wordLists()
+	return all[list]
+}
+
+// Listed reports whether a list of lists.yaml has a word.
+func Listed(list, word string) bool {
+	_, sets := wordLists()
+	return sets[list][word]
+}
+
 // PackageSources returns the list that comes with the program.
 var PackageSources = sync.OnceValue(func() *Sources {
 	all := lists(sourcesFile)

@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/sallyport-dev/sallyport/engine/commands"
 	"github.com/sallyport-dev/sallyport/engine/facts/term"
 )
 
@@ -86,7 +87,7 @@ func carriedBy(in *Input, command int) map[string][]string {
 		if p.Access != "write" || p.Certainty != "exact" || p.Real == "" {
 			continue
 		}
-		if p.Type != "dir" || !slices.Contains(copiers, c.Name) || len(sources) == 0 {
+		if p.Type != "dir" || !commands.Listed("copiers", c.Name) || len(sources) == 0 {
 			out[p.Real] = Sorted(labels)
 			continue
 		}
@@ -100,8 +101,6 @@ func carriedBy(in *Input, command int) map[string][]string {
 	}
 	return out
 }
-
-var copiers = []string{"cp", "gcp", "mv", "gmv", "install", "ln", "gln", "git"}
 
 // brings reports whether a command takes the content of a path along.
 func (p *Path) brings(c *Command) bool {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/commands"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/engine/facts/call"
 	"github.com/sallyport-dev/sallyport/engine/facts/disk"
@@ -158,9 +159,6 @@ func (w *build) from(word value.Word, i int, names func(int) bool) bool {
 	return len(inputs) > 0 && !slices.ContainsFunc(inputs, func(j int) bool { return !names(j) })
 }
 
-// passesOn are programs that print lines of their input, or read them, and add nothing.
-var passesOn = []string{"egrep", "fgrep", "grep", "head", "mapfile", "read", "readarray", "sort", "tail", "uniq", "xargs"}
-
 // lists reports a command that prints names of entries, or lines of their output.
 func (w *build) lists(i int, seen map[int]bool) bool {
 	if i >= len(w.calls) || w.calls[i] == nil || seen[i] {
@@ -172,7 +170,7 @@ func (w *build) lists(i int, seen map[int]bool) bool {
 		spells := func(word value.Word) bool { return spellsCharacters(c.Cmd.Name, word.Text) }
 		return !strings.Contains(c.Cmd.Words[0].Text, "/") && !slices.ContainsFunc(c.Cmd.Words, spells)
 	}
-	return slices.Contains(passesOn, c.Cmd.Name) && len(w.inputs[i]) > 0 &&
+	return commands.Listed("passes-on", c.Cmd.Name) && len(w.inputs[i]) > 0 &&
 		!slices.ContainsFunc(w.inputs[i], func(j int) bool { return j != i && !w.lists(j, seen) })
 }
 
@@ -400,25 +398,11 @@ func (w *build) ofDownload(i int, is func(*facts.Path) bool) bool {
 	})
 }
 
-// fedPrograms take a program from a file that may be the standard input, or from a URL, and run it; the shell
-// walk does not know their language.
-var fedPrograms = strings.Fields(`Rscript R deno bun julia tsx ts-node groovy groovysh jshell scala kotlin elixir iex erl escript ghci
-	runghc runhaskell ocaml sbcl clisp ecl racket guile gosh chicken csi gst octave matlab scilab maxima gap sage nu xonsh elvish murex janet bb clojure
-	clj hy gnuplot gs ghostscript qjs quickjs gjs jsc mujs swipl gforth raku perl6 crystal nim nimble dart swift v just make gmake bmake gdb lldb cmake
-	ansible-playbook nix-instantiate nix-build nix-shell bpftrace expect tclsh wish pwsh powershell m4 dc ed ex vim nvim emacs psql sqlite3 mysql mariadb
-	mongosh duckdb terraform fennel haxe wasmtime wasmer java luajit wolframscript pike rexx snobol4 yosys ngspice tmux
-	screen crontab at batch irb pry ipython ammonite amm osascript`)
-
-// readsAlone are those of them that take the standard input without being told so.
-var readsAlone = strings.Fields(`R julia jshell scala groovysh iex erl ghci ocaml sbcl clisp ecl racket guile gosh csi gst octave matlab scilab maxima gap sage nu
-	xonsh elvish murex janet bb clojure clj hy gnuplot gs ghostscript qjs quickjs gjs jsc mujs swipl gforth raku perl6 expect tclsh wish pwsh powershell
-	m4 dc ed ex tsx ts-node deno wolframscript irb pry amm osascript`)
-
 // runsFed marks an interpreter whose program comes from the network without having been a file: curl URL |
 // Rscript -.
 func (w *build) runsFed(i int, c *call.Call) {
 	cmd := c.Cmd
-	if !slices.Contains(fedPrograms, cmd.Name) || len(cmd.Words) == 0 {
+	if !commands.Listed("fed-programs", cmd.Name) || len(cmd.Words) == 0 {
 		return
 	}
 	plain := 0
@@ -439,7 +423,7 @@ func (w *build) runsFed(i int, c *call.Call) {
 			plain++
 		}
 	}
-	if plain == 0 && slices.Contains(readsAlone, cmd.Name) && !c.Has("e", "eval", "c", "version") && c.Fed() && w.fromNetwork(w.inputs[i]) {
+	if plain == 0 && commands.Listed("reads-alone", cmd.Name) && !c.Has("e", "eval", "c", "version") && c.Fed() && w.fromNetwork(w.inputs[i]) {
 		c.Flags.Add(term.FlagRunsDownloaded)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/commands"
 	"github.com/sallyport-dev/sallyport/engine/facts/call"
 	"github.com/sallyport-dev/sallyport/engine/facts/disk"
 	"github.com/sallyport-dev/sallyport/engine/facts/places"
@@ -198,13 +199,10 @@ const readMost = 40000
 // mayReach reports whether a file of credentials that was not looked at may pass, by names that such files
 // have.
 func (w *build) mayReach(t call.Touch) bool {
-	return slices.ContainsFunc(secretNames, func(name string) bool {
+	return slices.ContainsFunc(commands.Words("secret-names"), func(name string) bool {
 		return (t.Filter == "" || disk.MatchName(t.Filter, name)) && w.reaches(t.Sieve, "/"+name, "", "")
 	})
 }
-
-// secretNames are names that files of credentials have most often.
-var secretNames = []string{".env", ".env.local", ".netrc", "credentials", "id_rsa", "id_ed25519", "x.env", "config.json", "hosts.yml"}
 
 // reaches reports whether a file below root, which the text spells as spelled, passes.
 func (w *build) reaches(s *call.Sieve, at, root, spelled string) bool {

@@ -5,15 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/commands"
 	"github.com/sallyport-dev/sallyport/engine/facts/disk"
 	"github.com/sallyport-dev/sallyport/engine/facts/term"
 	"github.com/sallyport-dev/sallyport/engine/shell"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
-
-// runningOptions are parts of the names of options whose value is a program, in commands of all
-// kinds: --pre-hook, --exec, --on-download-complete, --password-command, --pipe, --eval.
-var runningOptions = []string{"exec", "command", "hook", "pipe", "eval", "program", "rsh", "shell", "pager", "viewer", "browser", "complete", "filter", "cmd", "helper"}
 
 // shellInWords finds a shell that is handed to a command which is not there to start one: as the
 // value of an option that runs programs, or as an operand of a command that executes.
@@ -67,7 +64,7 @@ func runs(option string) bool {
 	if len(option) < 2 || option == "up" || option == "down" {
 		return option == "up" || option == "down"
 	}
-	for _, part := range runningOptions {
+	for _, part := range commands.Words("running-options") {
 		if strings.Contains(option, part) {
 			return true
 		}

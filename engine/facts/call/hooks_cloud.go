@@ -151,9 +151,6 @@ func (c *Call) objectCopy(words []string) {
 	}
 }
 
-// ghGrants are parts of the paths by which GitHub's API gives somebody access.
-var ghGrants = strings.Fields("/collaborators /keys /invitations /memberships /members /hooks /secrets")
-
 // gh api with a method that changes.
 func gh(c *Call) {
 	if len(c.Sub) == 0 || c.Sub[0] != "api" {
@@ -165,7 +162,7 @@ func gh(c *Call) {
 		c.Flags.Add(term.FlagDestroysData)
 	}
 	if listedWord("PUT POST PATCH", m) || m == "" && c.Has("f", "F", "raw-field", "field", "input") {
-		for _, place := range ghGrants {
+		for _, place := range commands.Words("github-grants") {
 			if strings.Contains(words, place) {
 				c.Flags.Add(term.FlagGrants)
 			}
@@ -175,9 +172,6 @@ func gh(c *Call) {
 		c.Flags.Add(term.FlagUploads)
 	}
 }
-
-// systemMounts are host directories that give a container the host.
-var systemMounts = []string{"/", "/etc", "/usr", "/var", "/bin", "/sbin", "/lib", "/boot", "/dev", "/proc", "/sys", "/root", "/home", "/run", "/var/run", "/var/lib/docker", "/var/lib", "/Users", "/private", "/opt", "/host"}
 
 // containerRun reads the parts of the host that a container gets.
 func containerRun(c *Call) {
@@ -238,7 +232,7 @@ func (c *Call) mount(w value.Word, source string, skip int, readOnly bool) {
 	if len(p) > 1 {
 		p = strings.TrimRight(p, "/")
 	}
-	if slices.Contains(systemMounts, p) || strings.HasSuffix(p, "docker.sock") || strings.HasSuffix(p, "containerd.sock") || p == "" {
+	if commands.Listed("system-mounts", p) || strings.HasSuffix(p, "docker.sock") || strings.HasSuffix(p, "containerd.sock") || p == "" {
 		c.Flags.Add(term.FlagHostMount)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/sallyport-dev/sallyport/engine/commands"
 	"github.com/sallyport-dev/sallyport/engine/facts/disk"
 	"github.com/sallyport-dev/sallyport/engine/facts/term"
 	"github.com/sallyport-dev/sallyport/engine/shell"
@@ -474,9 +475,6 @@ func flagWords(c *Call) {
 // fills is how many bytes fill a disk or a memory.
 const fills = 50 << 30
 
-// endless are devices that give bytes without end.
-var endless = []string{"/dev/zero", "/dev/urandom", "/dev/random", "/dev/full"}
-
 // amount reads a size as the tools of coreutils and util-linux do: 10M, 500G, 2TiB; 0 when it is none.
 func amount(text string) float64 {
 	text = strings.TrimLeft(text, "+-<>/%")
@@ -498,22 +496,19 @@ func amount(text string) float64 {
 	return n
 }
 
-// filling are the commands that are looked at: others do not write their input.
-var filling = strings.Fields("fallocate dd gdd dcfldd dc3dd head ghead yes tail gtail sort gsort tac gtac cat gcat cp gcp tee base64 xxd od hexdump tr pv rev")
-
 // Exhausts marks commands that fill a disk, the memory or a processor: endless output that nothing ends, or
 // very much.
 func (c *Call) Exhausts() {
-	if !slices.Contains(filling, c.Cmd.Name) {
+	if !commands.Listed("writes-input", c.Cmd.Name) {
 		return
 	}
 	if slices.ContainsFunc(c.Cmd.Via, func(via string) bool { return strings.HasPrefix(via, "timeout") }) {
 		return
 	}
 	words := Texts(c.Cmd.Words[1:])
-	reads := slices.ContainsFunc(words, func(w string) bool { return slices.Contains(endless, strings.TrimPrefix(w, "if=")) }) ||
+	reads := slices.ContainsFunc(words, func(w string) bool { return commands.Listed("endless", strings.TrimPrefix(w, "if=")) }) ||
 		slices.ContainsFunc(c.Cmd.Redirects, func(r shell.Redirect) bool {
-			return r.Mode == shell.RedirectRead && slices.Contains(endless, r.Target.Text)
+			return r.Mode == shell.RedirectRead && commands.Listed("endless", r.Target.Text)
 		})
 	var much bool
 	switch c.Cmd.Name {

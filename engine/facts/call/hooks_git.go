@@ -5,23 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/commands"
 	"github.com/sallyport-dev/sallyport/engine/facts/term"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
-
-// gitRunners are the keys of git's configuration whose value is a program that git starts.
-var gitRunners = []string{
-	"core.pager", "core.editor", "core.sshcommand", "core.fsmonitor", "core.hookspath", "core.askpass", "core.gitproxy", "core.alternaterefscommand",
-	"diff.external", "sequence.editor", "credential.helper", "gpg.program", "gpg.ssh.program", "uploadpack.packobjectshook", "http.proxycommand",
-	"interactive.difffilter", "ssh.variant", "sendemail.smtpserver", "web.browser", "gc.recentobjectshook", "trailer.", "pager.", "filter.", "difftool.", "mergetool.",
-	"man.", "browser.", "guitool.", "instaweb.", "protocol.ext.allow", "init.templatedir", "include.path", "includeif.", "imap.tunnel",
-}
-
-// gitRunning are the last names of keys whose value is a program: remote.NAME.uploadpack.
-var gitRunning = []string{
-	".textconv", ".driver", ".uploadpack", ".receivepack", ".program", ".tocmd", ".cccmd", ".headercmd", ".clean", ".smudge", ".process",
-	".vcs",
-}
 
 // runsProgram reports whether setting a git configuration key makes git run something.
 func runsProgram(key, value string) bool {
@@ -35,13 +22,13 @@ func runsProgram(key, value string) bool {
 	switch {
 	case section == "gpg" && quiet("", Exact(value)):
 		return false
-	case slices.ContainsFunc(gitRunning, running), running(".command") && (section == "diff" || section == "tar" || section == "hook"),
+	case slices.ContainsFunc(commands.Words("git-running"), running), running(".command") && (section == "diff" || section == "tar" || section == "hook"),
 		section == "submodule" && running(".update") && strings.HasPrefix(value, "!"):
 		return true
 	case section == "credential" && running(".helper"):
 		key = "credential.helper"
 	}
-	for _, name := range gitRunners {
+	for _, name := range commands.Words("git-runners") {
 		if key != name && !(strings.HasSuffix(name, ".") && strings.HasPrefix(key, name)) {
 			continue
 		}
@@ -192,13 +179,9 @@ func gitCheckout(c *Call) {
 	}
 }
 
-// sourceNames are the extensions by which a word with a directory is a file and no branch, though there may
-// be no such file any more. Branches are called topic/parser or release/v1.2.
-const sourceNames = " c h cc cpp cxx hpp go rs py js mjs ts tsx jsx java kt rb php cs swift scala sh sql md txt json yaml yml toml xml html css scss vue svelte lock ini cfg "
-
 func namesSource(w value.Word) bool {
 	ext := strings.TrimPrefix(path.Ext(w.Text), ".")
-	return w.Certainty == value.Exact && strings.Contains(w.Text, "/") && ext != "" && strings.Contains(sourceNames, " "+ext+" ")
+	return w.Certainty == value.Exact && strings.Contains(w.Text, "/") && ext != "" && commands.Listed("source-endings", ext)
 }
 
 // gitNoIndex: with --no-index git compares and searches any files, and those outside of a repository without

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/commands"
 	"github.com/sallyport-dev/sallyport/engine/facts/disk"
 	"github.com/sallyport-dev/sallyport/engine/facts/term"
 	"github.com/sallyport-dev/sallyport/engine/shell"
@@ -407,14 +408,6 @@ func (c *Call) writeNamedAfterURL() {
 	}
 }
 
-// storePorts are the ports at which data stores are managed over HTTP, by their own documentation:
-// etcd, CouchDB, Qdrant, Meilisearch, Typesense, InfluxDB, ClickHouse, Consul, ArangoDB, Solr,
-// Elasticsearch and OpenSearch.
-var storePorts = []string{"2379", "5984", "6333", "7700", "8108", "8086", "8123", "8500", "8529", "8983", "9200"}
-
-// storedItems are names in a URL of these below which there is one item, not a collection of them.
-var storedItems = []string{"_doc", "documents", "points", "_search", "scroll"}
-
 // request adds what an HTTP request asks of a server by its method and its URL.
 func (c *Call) request(method string, urls []string) {
 	for _, url := range urls {
@@ -425,8 +418,8 @@ func (c *Call) request(method string, urls []string) {
 			c.Flags.Add(term.FlagHTTPDelete)
 			_, port, _ := strings.Cut(host, ":")
 			names := strings.Split(rest, "/")
-			one := slices.ContainsFunc(names, func(name string) bool { return slices.Contains(storedItems, name) })
-			if slices.Contains(storePorts, port) && !one {
+			one := slices.ContainsFunc(names, func(name string) bool { return commands.Listed("stored-items", name) })
+			if commands.Listed("store-ports", port) && !one {
 				c.destroys()
 			}
 		case "POST":

@@ -94,13 +94,6 @@ func (c *Call) magic(w value.Word) {
 	}
 }
 
-// Tasks of build tools that publish what they built, and tasks of frameworks that empty a database.
-var (
-	publishTasks = []string{"deploy", "publish", "publishSigned", "release:perform", "deploy:deploy", "deploy:deploy-file", "uploadArchives", "publishPlugins", "publishToSonatype", "publishAllPublicationsToMavenRepository", "release"}
-	emptyTasks   = strings.Fields(`db:drop db:drop:all db:reset db:purge db:truncate_all db:migrate:reset
-		db:migrate:down db:rollback db:seed:replant`)
-)
-
 // taskWords: some names of tasks are the same in every project.
 func taskWords(c *Call) {
 	for _, word := range slices.Concat(c.Sub, Texts(c.Operands)) {
@@ -111,9 +104,9 @@ func taskWords(c *Call) {
 			task = task[i+1:] // gradle :app:publish
 		}
 		switch {
-		case slices.Contains(emptyTasks, task):
+		case commands.Listed("empty-tasks", task):
 			c.destroys()
-		case slices.Contains(publishTasks, task) && c.Cmd.Name != "rails" && c.Cmd.Name != "ant" && c.Cmd.Name != "rake" || task == "release" && c.Cmd.Name == "rake":
+		case commands.Listed("publish-tasks", task) && c.Cmd.Name != "rails" && c.Cmd.Name != "ant" && c.Cmd.Name != "rake" || task == "release" && c.Cmd.Name == "rake":
 			c.Flags.Add(term.FlagPublishes)
 			c.Flags.Add(term.FlagUploads)
 			c.remoteWork()
@@ -224,13 +217,6 @@ func env(c *Call) {
 	c.Flags.Add(term.FlagDumpsEnv)
 }
 
-// debuggerStarts are the commands of gdb and lldb that run something, debuggerCalls those that do so
-// when there is a call in their expression: print system("sh").
-var (
-	debuggerStarts = []string{"shell", "python", "py", "guile", "make", "pipe", "source", "script", "platform"}
-	debuggerCalls  = []string{"call", "print", "p", "expr", "expression", "eval", "printf", "output"}
-)
-
 // debugger: -ex takes a command of the debugger, most of which only look.
 func debugger(c *Call) {
 	if c.attaches() {
@@ -243,8 +229,8 @@ func debugger(c *Call) {
 		}
 		text := strings.TrimSpace(o.Value.Text)
 		verb, _, _ := strings.Cut(text, " ")
-		if strings.HasPrefix(text, "!") || strings.HasPrefix(text, "|") || slices.Contains(debuggerStarts, verb) ||
-			slices.Contains(debuggerCalls, verb) && strings.Contains(text, "(") {
+		if strings.HasPrefix(text, "!") || strings.HasPrefix(text, "|") || commands.Listed("debugger-starts", verb) ||
+			commands.Listed("debugger-calls", verb) && strings.Contains(text, "(") {
 			c.escapes()
 		}
 	}

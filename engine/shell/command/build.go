@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/commands"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
@@ -156,16 +157,12 @@ func GitCommands(content string, _ []string) []string {
 	for line := range strings.SplitSeq(content, "\n") {
 		key, value, _ := strings.Cut(line, "=")
 		key, value = strings.ToLower(strings.TrimSpace(key)), strings.Trim(strings.TrimSpace(value), `"`)
-		if command, alias := strings.CutPrefix(value, "!"); alias || gitKeys[key] {
+		if command, alias := strings.CutPrefix(value, "!"); alias || commands.Listed("git-keys", key) {
 			out = append(out, command)
 		}
 	}
 	return out
 }
-
-// gitKeys are keys whose value git runs.
-var gitKeys = Names("fsmonitor sshcommand pager editor askpass clean smudge process textconv command cmd helper" +
-	" program gitproxy uploadpack receivepack driver external alternaterefscommand packobjectshook")
 
 // hatched finds the commands in a file of a program's own language.
 func hatched(name string) func(string, []string) []string {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/commands"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
@@ -61,7 +62,7 @@ func (c Carrier) Effect(args []value.Arg) Effect {
 	case "find":
 		return ChangesFiles
 	case "git":
-		if slices.ContainsFunc(args, func(a value.Arg) bool { return gitWrites[a.Text] || a.Certainty != value.Exact }) {
+		if slices.ContainsFunc(args, func(a value.Arg) bool { return commands.Listed("git-writes", a.Text) || a.Certainty != value.Exact }) {
 			return ChangesFiles
 		}
 	case "script":
@@ -69,10 +70,6 @@ func (c Carrier) Effect(args []value.Arg) Effect {
 	}
 	return ChangesNothing
 }
-
-// gitWrites are the subcommands of git that change files of the work tree.
-var gitWrites = Names("apply am checkout switch restore pull merge rebase stash reset clone cherry-pick" +
-	" revert read-tree checkout-index submodule worktree mv archive format-patch")
 
 // carryWords handles carriers whose command stands behind options and operands.
 func (l *line) carryWords(name string, c Carrier, args []value.Arg) {

@@ -13,6 +13,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/commands"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
@@ -84,6 +85,9 @@ func Names(list string) map[string]bool {
 	}
 	return out
 }
+
+// Listed reports whether a list of words of the table's package has a word.
+func Listed(list, word string) bool { return commands.Listed(list, word) }
 
 // Base is the name of a program without its directory.
 func Base(text string) string {

@@ -3,12 +3,9 @@ package command
 import (
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/commands"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
-
-// plainOptions of bash -o and -O change nothing that a reader of shell text relies on.
-var plainOptions = Names("errexit nounset pipefail xtrace verbose noglob nullglob dotglob globstar extglob" +
-	" expand_aliases inherit_errexit errtrace functrace history monitor notify hashall onecmd noexec failglob lastpipe")
 
 // shellLine is the command line of a shell as far as it is read.
 type shellLine struct {
@@ -111,7 +108,7 @@ func (l *shellLine) letters(args []value.Arg) int {
 		switch {
 		case a.Text == "posix" || a.Text == "xpg_echo":
 			l.lang = "sh" // it reads and prints as other shells do
-		case !plainOptions[a.Text]:
+		case !commands.Listed("shell-options", a.Text):
 			l.Unclear = true
 		}
 	}

@@ -216,7 +216,7 @@ func (w *walker) changesFiles(inv *invocation, name string) {
 	if name == "sed" && (!sedWrites(inv.args) || w.sedInPlace(inv)) {
 		return
 	}
-	if !quiet[name] {
+	if !command.Listed("quiet", name) {
 		in := w.stdin()
 		flows := in != nil && in.from != shell.CodeNone && (in.from != shell.CodeFile || len(in.cmds) > 0)
 		w.stir(inv, flows || w.made(inv) || scripted[name] && len(inv.args) > 1)

@@ -222,11 +222,6 @@ func (w *walker) leadsTo(name, target string, seen map[string]bool) bool {
 	return false
 }
 
-// talkers are programs that carry a connection between their input and output.
-var talkers = map[string]bool{
-	"nc": true, "ncat": true, "netcat": true, "nc.traditional": true, "nc.openbsd": true, "telnet": true, "socat": true, "cryptcat": true, "gs-netcat": true,
-}
-
 // socketShells marks shells whose input or output is a connection: a shell that takes its
 // program from a pipe in which a talker stands too, and one with a socket in its redirects.
 func (w *walker) socketShells() {
@@ -234,7 +229,7 @@ func (w *walker) socketShells() {
 	for i := range w.commands {
 		c := &w.commands[i]
 		openssl := c.Name == "openssl" && len(c.Words) > 1 && c.Words[1].Text == "s_client"
-		if (talkers[c.Name] || openssl) && c.Pipeline.Length > 1 {
+		if (command.Listed("talkers", c.Name) || openssl) && c.Pipeline.Length > 1 {
 			talks[c.Pipeline.ID] = true
 		}
 	}
@@ -249,15 +244,5 @@ func (w *walker) socketShells() {
 
 // ordinary reports names of programs that a text has no good reason to redefine.
 func ordinary(name string) bool {
-	if builtin(name) != nil || quiet[name] || command.Wraps(name) {
-		return true
-	}
-	switch name {
-	case "echo", "printf", "pwd", "ls", "cat", "grep", "sed", "dd", "tee", "tar", "curl", "wget", "make", "go", "cargo", "npm", "pip", "ps", "df", "du", "head", "tail",
-		"sort", "cut", "tr", "wc", "which", "date", "hostname", "id", "whoami", "ssh-keygen", "scp", "rsync", "mount", "umount", "systemctl",
-		"apt", "apt-get", "yum", "dnf", "brew", "crontab", "passwd", "pytest", "diff", "less", "vim", "vi", "nano", "man":
-		return true
-	default:
-		return false
-	}
+	return builtin(name) != nil || command.Wraps(name) || command.Listed("quiet", name) || command.Listed("ordinary", name)
 }

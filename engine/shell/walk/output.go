@@ -14,7 +14,7 @@ import (
 // print records the standard output of a command, where that is known: the
 // programs that build or decode text out of known text, and those that print nothing.
 func (w *walker) print(inv *invocation, name string) {
-	if quiet[name] {
+	if command.Listed("quiet", name) {
 		if speaks(name, inv.args[1:]) {
 			w.printUnknown(inv)
 		}
@@ -34,7 +34,7 @@ func (w *walker) print(inv *invocation, name string) {
 		w.changesFiles(inv, name)
 		w.printUnknown(inv)
 		climbs := slices.ContainsFunc(inv.args, func(a value.Arg) bool { return strings.Contains(a.Text, "..") })
-		if n := len(w.ctx.out.text); n > 0 && (evaluators[name] || climbs) {
+		if n := len(w.ctx.out.text); n > 0 && (command.Listed("evaluators", name) || climbs) {
 			w.ctx.out.text[n-1].Made = true
 		}
 		return
@@ -43,22 +43,11 @@ func (w *walker) print(inv *invocation, name string) {
 	w.ctx.out.text = append(w.ctx.out.text, v.With(false, []int{inv.idx})...)
 }
 
-// evaluators are the programs of which output follows the result: what they print, and this does not, is made of
-// their words and their input.
-var evaluators = command.Names("echo printf dirname basename tr rev tac cat base64 base32 xxd openssl head tail cut sed awk sort uniq")
-
 // printUnknown records output that is not known.
 func (w *walker) printUnknown(inv *invocation) {
 	if w.ctx.out.text.Known() {
 		w.ctx.out.text = append(w.ctx.out.text, value.Piece{Inputs: []int{inv.idx}})
 	}
-}
-
-// quiet commands write nothing to standard output when all goes well.
-var quiet = map[string]bool{
-	"mkdir": true, "rm": true, "rmdir": true, "cp": true, "mv": true, "ln": true, "touch": true, "chmod": true, "chown": true, "install": true,
-	"true": true, "false": true, ":": true, "test": true, "[": true, "sleep": true, "kill": true, "wait": true, "umask": true, "mkfifo": true,
-	"let": true, "enable": true, "disown": true, "truncate": true, "unlink": true,
 }
 
 // speaks reports that a quiet command prints: with -v, -c, --help and their like, or with an argument that may be one.

@@ -100,8 +100,10 @@ func (v Value) Size() int {
 // Inputs returns the commands whose output is part of v, in order and without repeats.
 func (v Value) Inputs() []int {
 	var all []int
-	for _, p := range v {
-		all = append(all, p.Inputs...)
+	for i, p := range v {
+		if i == 0 || !slices.Equal(p.Inputs, v[i-1].Inputs) { // neighbours have the same, often
+			all = append(all, p.Inputs...)
+		}
 	}
 	return Set(all)
 }
@@ -111,7 +113,11 @@ func (v Value) With(quoted bool, inputs []int) Value {
 	out := make(Value, len(v))
 	for i, p := range v {
 		p.Quoted = quoted
-		if len(inputs) > 0 {
+		switch {
+		case len(inputs) == 0:
+		case i > 0 && slices.Equal(p.Inputs, v[i-1].Inputs):
+			p.Inputs = out[i-1].Inputs
+		default:
 			p.Inputs = slices.Concat(p.Inputs, inputs)
 		}
 		out[i] = p
@@ -213,6 +219,15 @@ func Set(all []int) []int {
 	all = slices.Clone(all)
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// With is the set of two lists. It is the first of them, if that is sorted and has all of the second.
+func With(set, more []int) []int {
+	missing := func(n int) bool { _, ok := slices.BinarySearch(set, n); return !ok }
+	if slices.IsSorted(set) && !slices.ContainsFunc(more, missing) {
+		return set
+	}
+	return Set(slices.Concat(set, more))
 }
 
 // bytesPerStep is how much text is built for one step.

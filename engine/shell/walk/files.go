@@ -128,15 +128,20 @@ func (w *walker) write(abs string, content value.Value, by []int, adds bool) {
 			f.edited = f.edited || f.touched
 		}
 	}
+	inputs := 0
+	for _, p := range f.content {
+		inputs += len(p.Inputs) + len(by)
+	}
+	if len(f.content) > maxOutput || inputs > maxInputs || f.content.Size() > w.lim.Bytes {
+		f.content = value.Blurred("", f.content)
+	}
 	for i := range f.content {
-		f.content[i].Inputs = value.Set(slices.Concat(f.content[i].Inputs, by))
+		f.content[i].Inputs = value.With(f.content[i].Inputs, by)
 		if !f.content[i].Known { // it stands on lines of its own
 			f.content[i].Text = "\n"
 		}
 	}
-	if f.content.Size() > w.lim.Bytes {
-		f.content = value.Opaque("", by)
-	}
+	w.step((len(f.content) + inputs) / partsPerStep)
 	if len(f.content) == 0 {
 		f.content = value.Known("")
 	}
@@ -147,6 +152,10 @@ func (w *walker) write(abs string, content value.Value, by []int, adds bool) {
 	w.put(abs, f)
 	w.strew(abs)
 }
+
+// maxInputs is how many commands may be noted behind the parts of a file together, and partsPerStep how many parts
+// and such notes are written for one step.
+const maxInputs, partsPerStep = 5000, 16
 
 // strew notes the name of a file in a directory that is not known: any file of that name may be it.
 func (w *walker) strew(abs string) {

@@ -31,6 +31,8 @@ func hostile() map[string]string {
 		"nested functions":      nestedFunctions(30),
 		"doubling":              "x=aaaaaaaa;" + strings.Repeat("x=$x$x;", 60) + "rm $x",
 		"doubling in functions": "f(){ x=$x$x; g; g; }; g(){ x=$x$x; }; x=a;" + strings.Repeat("f;", 500),
+		"file of itself":        strings.Repeat("cat x x >>x;", 2000),
+		"group into a file":     "f(){ if x;then echo $1;cat x;else echo $2;fi; };{ " + strings.Repeat("f a b;", 2000) + "} >x",
 		"braces":                "echo " + strings.Repeat("{1..100}", 12),
 		"brace sequence":        "echo {1..99999999999}",
 		"brace overflow":        "echo {9223372036854775806..9223372036854775807}",

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -15,12 +14,20 @@ type makefiles struct {
 	vars     map[string]string // as written
 	fixed    map[string]bool   // variables that the command line sets
 	rules    []makeRule
-	goal     string
-	branch   int  // the depth of conditions
+	goals    []string   // those that make may choose, where the command line names none
+	within   makeBranch // the part of the file that is read
+	outer    []makeBranch
 	defines  bool // within define
 	included int
 	depth    int // targets that are followed, each needed by the one before
 	steps    int // variables expanded, files included and targets looked for
+}
+
+// makeBranch is a branch of a condition, or the file outside of all conditions.
+type makeBranch struct {
+	goal   bool // make chooses its goal here at the latest, if it reads this branch
+	others bool // so it does in the branches before
+	last   bool // one of the branches is read
 }
 
 type makeRule struct {
@@ -70,7 +77,7 @@ func makeTasks(content string, s Start) tasks {
 		m.rules[i].makes = strings.Fields(m.expand(r.targets, nil, 0))
 	}
 	if len(goals) == 0 {
-		goals = []string{m.goal}
+		goals = m.goals
 	}
 	seen := map[string]bool{}
 	for _, goal := range goals {
@@ -130,12 +137,14 @@ func (m *makefiles) read(content string, depth int) {
 			continue
 		case "ifeq", "ifneq", "ifdef", "ifndef":
 			m.shells(line)
-			m.branch++
+			m.outer = append(m.outer, m.within)
+			m.within = makeBranch{others: true}
 			continue
 		case "else":
+			m.within = makeBranch{others: m.within.others && m.within.goal, last: rest == ""}
 			continue
 		case "endif":
-			m.branch--
+			m.leave()
 			continue
 		case "include", "-include", "sinclude":
 			for name := range strings.FieldsSeq(m.expand(rest, nil, 0)) {
@@ -146,8 +155,8 @@ func (m *makefiles) read(content string, depth int) {
 				m.included++
 				text, ok := m.start.Read(name)
 				m.open = m.open || !ok && word == "include"
-				if text == Unread { // its first target is the goal
-					m.goal = cmp.Or(m.goal, unknown)
+				if text == Unread || !ok && word == "include" { // its first target is the goal
+					m.choose(unknown)
 					continue
 				}
 				m.read(text, depth+1)
@@ -176,10 +185,10 @@ func (m *makefiles) statement(line string) bool {
 	}
 	targets, needs := strings.TrimRight(line[:at], " &"), strings.TrimLeft(line[at:], ":")
 	if at := outside(needs, "=;"); at >= 0 && needs[at] == '=' { // a variable of these targets
-		m.branch++
 		name := strings.TrimRight(needs[:at], " :?+")
+		m.outer = append(m.outer, m.within)
 		m.set(strings.TrimPrefix(strings.TrimSpace(name), "export "), "", needs[at+1:])
-		m.branch--
+		m.outer = m.outer[:len(m.outer)-1]
 		return false
 	}
 	needs, first, found := strings.Cut(needs, ";")
@@ -193,10 +202,28 @@ func (m *makefiles) statement(line string) bool {
 	}
 	m.rules = append(m.rules, r)
 	name, _, _ := strings.Cut(targets, " ")
-	if m.goal == "" && !strings.HasPrefix(name, ".") && !strings.Contains(targets, "%") {
-		m.goal = m.expand(name, nil, 0)
+	if !strings.HasPrefix(name, ".") && !strings.Contains(targets, "%") {
+		m.choose(m.expand(name, nil, 0))
 	}
 	return true
+}
+
+// choose notes a goal that make may choose: the first of the file, if make reads the branch in which it stands.
+func (m *makefiles) choose(goal string) {
+	chosen := func(b makeBranch) bool { return b.goal }
+	if !m.within.goal && !slices.ContainsFunc(m.outer, chosen) {
+		m.goals = append(m.goals, goal)
+		m.within.goal = true
+	}
+}
+
+// leave ends a condition. Make has its goal behind it, if each of the branches has one.
+func (m *makefiles) leave() {
+	if n := len(m.outer); n > 0 {
+		whole := m.within.goal && m.within.others && m.within.last
+		m.within, m.outer = m.outer[n-1], m.outer[:n-1]
+		m.within.goal = m.within.goal || whole
+	}
 }
 
 // outside is the first of chars that stands in no brackets, -1 for none.
@@ -221,13 +248,18 @@ func (m *makefiles) set(name, op, text string) {
 	old, was := m.vars[name]
 	switch {
 	case m.fixed[name]:
+	case name == ".DEFAULT_GOAL":
+		if len(m.outer) == 0 {
+			m.goals = nil
+		}
+		m.goals, m.within.goal = append(m.goals, m.expand(text, nil, 0)), true
 	case strings.Contains(op, "!"):
 		m.add(m.expand(text, nil, 0))
 		m.vars[name] = "$(shell " + text + ")"
 	case strings.Contains(op, "+"):
 		m.vars[name] = strings.TrimSpace(old + " " + text)
 	case strings.Contains(op, "?") && (was || m.inherited(name)):
-	case m.branch > 0 && was && old != text:
+	case len(m.outer) > 0 && was && old != text:
 		m.vars[name] = unknown
 	case strings.Contains(op, ":"):
 		m.shells(text)

@@ -46,7 +46,7 @@ type Limits struct {
 	MaxTimeout time.Duration // caps every request; default 1 h
 	Grace      time.Duration // between TERM and KILL; default 400 ms
 	Output     int           // bytes kept per stream; default 1 MiB
-	Judge      time.Duration // reading and judging one request; default 5 s
+	Judge      time.Duration // reading and judging one request; default 30 s, which a busy machine may need
 	Approve    time.Duration // waiting for a person; default 5 min
 }
 
@@ -118,7 +118,7 @@ func (l Limits) withDefaults() Limits {
 	set(&l.Timeout, time.Minute)
 	set(&l.MaxTimeout, time.Hour)
 	set(&l.Grace, 400*time.Millisecond)
-	set(&l.Judge, 5*time.Second)
+	set(&l.Judge, 30*time.Second)
 	set(&l.Approve, 5*time.Minute)
 	if l.Output <= 0 {
 		l.Output = 1 << 20

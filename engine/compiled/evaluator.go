@@ -12,7 +12,7 @@ import (
 )
 
 // DefaultTimeout bounds one evaluation where nothing else is said.
-const DefaultTimeout = 5 * time.Second
+const DefaultTimeout = 30 * time.Second
 
 // Known refuses an input that rules cannot read.
 func Known(in *facts.Input) error {

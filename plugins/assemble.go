@@ -34,6 +34,8 @@ type Options struct {
 	Follow    bool            // it lives long: servers of policies are followed until Close
 	Look      bool            // it decides and records, and runs nothing by itself
 	Once      bool            // it ends with the first command that it runs
+	// Suppose states facts about the runner in place of its own (Supposed); only with CheckOnly.
+	Suppose map[string]string
 	// Warn receives messages for the operator that stop nothing; may be nil.
 	Warn func(error)
 	// Faulted takes each fault of the audit log, which may not be on record; syslog gets it too. nil: only
@@ -190,6 +192,12 @@ func (s *Sallyport) openRunner(l *config.Loaded, o Options) (Opened, error) {
 		}
 	}
 	s.chosen = r.Runner
+	if len(o.Suppose) > 0 {
+		if _, err := Supposed(facts.Runner{}, o.Suppose); err != nil {
+			return Opened{}, err
+		}
+		r.Runner = supposing{r.Runner, o.Suppose}
+	}
 	if o.runner != nil {
 		r.Runner = o.runner(r.Runner)
 	}

@@ -28,6 +28,7 @@ import (
 type checkFlags struct {
 	text, workDir, session, agent string
 	whyNot                        string // a rule
+	suppose                       map[string]string
 	explain, batch                bool
 	format                        *format
 }
@@ -73,6 +74,8 @@ With --batch, 0 says that every line has its decision.`,
 	flags.BoolVar(&f.explain, "explain", false, "show the facts, and the outcome of each rule")
 	flags.StringVar(&f.whyNot, "why-not", "", "show at which expressions a `rule` fails, with their facts")
 	flags.BoolVar(&f.batch, "batch", false, "read JSON lines from stdin and print a decision for each")
+	flags.StringToStringVar(&f.suppose, "suppose", nil,
+		"decide as if the `facts` of the runner were these, for example programs=judged,write=holds,read=holds")
 	f.format = formatFlag(cmd)
 	return cmd
 }
@@ -87,7 +90,17 @@ func (a *app) judge(ctx context.Context, f checkFlags) (*plugins.Sallyport, func
 	if err != nil {
 		return nil, nil, err
 	}
-	o := plugins.Options{Session: f.session, Version: version().Sallyport, CheckOnly: true}
+	o := plugins.Options{Session: f.session, Version: version().Sallyport, CheckOnly: true, Suppose: f.suppose}
+	if len(f.suppose) > 0 { // a gate of its own: nobody else asks so
+		if _, err := plugins.Supposed(facts.Runner{}, f.suppose); err != nil {
+			return nil, nil, usageError{err}
+		}
+		s, err := plugins.Assemble(ctx, l, o)
+		if err != nil {
+			return nil, nil, err
+		}
+		return s, s.Close, nil
+	}
 	return a.assemble(ctx, l, o)
 }
 

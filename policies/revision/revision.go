@@ -4,4 +4,4 @@
 package revision
 
 // Policies is the revision of the built-in policies.
-const Policies = "ed72893a570fad411acc6c2232c1d8d5"
+const Policies = "278515dfce99fd2df0141e748f1814c2"

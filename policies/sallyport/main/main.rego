@@ -103,8 +103,20 @@ _deferred(finding) if {
 	_below(c)
 	not lib.with_flag.in_process
 	not c.elevated
-	c.name != "kill" # the shell sends signals by itself
+	not _signals(c)
 	not _by_interpreter(finding, c)
+}
+
+# A shell sends signals by itself; code of another language does so by a function, which stands here as kill with
+# "--", and starts a program for any other kill.
+_signals(c) if {
+	c.name == "kill"
+	not input.commands[0].code.language in {"awk", "lua", "native", "node", "perl", "php", "python", "r", "ruby"}
+}
+
+_signals(c) if {
+	c.name == "kill"
+	"--" in c.argv
 }
 
 _below(c) if c.script != ""

@@ -46,6 +46,12 @@ _judged(p) if {
 	p.source == "argument"
 }
 
+# The text of a program that a command started says as little as a script.
+_judged(_) if {
+	lib.started
+	lib.judged_later
+}
+
 ask contains {"path": i, "msg": $"the value of {p.raw} is not known before it runs"} if {
 	some i in lib.reads
 	p := input.paths[i]

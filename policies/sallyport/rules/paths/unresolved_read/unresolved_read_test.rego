@@ -45,3 +45,17 @@ test_allows_what_others_judge if {
 		rule.ask == set() with input as _read(object.union({"name": "sed"}, fields), partial)
 	}
 }
+
+test_asks_where_the_text_itself_reads if {
+	every source in ["redirect", "code"] {
+		rule.ask == {_finding} with input as testing.judged(_read({"name": "cat"}, {"source": source}))
+	}
+	rule.ask == set() with input as testing.judged(_read({"name": "cat"}, {"source": "argument"}))
+}
+
+test_leaves_the_text_of_a_program_to_the_environment if {
+	started := {"request": {"tool": "program"}}
+	doc := object.union(_read({"name": "cat"}, {"source": "redirect"}), started)
+	rule.ask == {_finding} with input as doc
+	rule.ask == set() with input as testing.judged(doc)
+}

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # projects.sh SALLYPORT [NAME]: builds and tests the projects of testdata/projects.txt (or the one of a name)
 # with their programs judged, in the default sandbox and under the profile "standard". It fetches them first,
-# outside, from the registries that go, npm and apt-get are set up for. It prints for each project the number of
-# programs that started, the refused ones, and the status of its commands. Status 1: a program was refused, or a
-# project could not be fetched.
+# outside, from the registries that go, npm and apt-get are set up for, and runs the commands once without
+# Sallyport, in a copy. It prints for each project the number of programs that started, the refused ones, and the
+# status of its commands. Status 1: a program was refused, a status differs, or a project could not be fetched.
 set -uo pipefail
 sallyport=$(realpath "$1") only=${2:-} here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d) || exit
@@ -65,7 +65,7 @@ lines = "\n".join("    " + r for r in refused)
 print({"status": d.get("status"), "started": p.get("started", 0), "refused": len(refused), "list": lines}[sys.argv[2]])' \
 	"$1" "$2"; }
 
-projects=0 programs=0 refusals=0 failed=0 lost=0
+projects=0 programs=0 refusals=0 differ=0 lost=0
 while read -r kind name version commands; do
 	[[ $kind = "#"* || -z $kind ]] && continue
 	[ -n "$only" ] && [ "$only" != "$name" ] && continue
@@ -74,6 +74,10 @@ while read -r kind name version commands; do
 		echo "$name: not fetched: $(tail -n 1 "$work/fetch.log")"
 		continue
 	fi
+	cp -a "$dir" "$work/plain" && plain=0
+	(cd "$work/plain" && GOPROXY=off setpriv --inh-caps=-all --bounding-set=-all \
+		timeout 1800 bash -c "$commands") </dev/null >"$work/plain.out" 2>&1 || plain=$?
+	rm -rf "$work/plain"
 	(cd "$work/ws" && GOPROXY=off "$sallyport" --config "$work/config.yaml" exec --timeout 30m --format json \
 		-c "cd ${dir#"$work/ws/"} && $commands") </dev/null >"$work/out.json" 2>"$work/err"
 	if ! started=$(field "$work/out.json" started); then
@@ -83,11 +87,11 @@ while read -r kind name version commands; do
 	fi
 	status=$(field "$work/out.json" status) refused=$(field "$work/out.json" refused)
 	projects=$((projects + 1)) programs=$((programs + started)) refusals=$((refusals + refused))
-	[ "$status" = 0 ] || failed=$((failed + 1))
-	echo "$kind $name: $started programs, $refused refused, status $status"
+	[ "$status" = "$plain" ] || differ=$((differ + 1))
+	echo "$kind $name: $started programs, $refused refused, status $status, without Sallyport $plain"
 	field "$work/out.json" list | sed '/^$/d'
-	[ "$status" = 0 ] || [ -z "${SHOW:-}" ] || tail -c 3000 "$work/out.json"
+	[ -z "${SHOW:-}" ] || { tail -c 3000 "$work/out.json"; echo; tail -c 3000 "$work/plain.out"; }
 done <"$here/testdata/projects.txt"
 echo "$projects projects, $programs programs, $refusals refusals;" \
-	"$failed projects ended with another status than 0, $lost were not tried"
-[ "$refusals" = 0 ] && [ "$lost" = 0 ]
+	"$differ projects ended with another status than without Sallyport, $lost were not tried"
+[ "$refusals" = 0 ] && [ "$differ" = 0 ] && [ "$lost" = 0 ]

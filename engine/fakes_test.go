@@ -88,6 +88,7 @@ type fakeRecorder struct {
 	after  func(engine.Kind)
 	mu     sync.Mutex
 	writes []int // how many records each call had
+	last   engine.OutcomeBody
 }
 
 func (r *fakeRecorder) Record(_ context.Context, all ...engine.Record) error {
@@ -100,6 +101,9 @@ func (r *fakeRecorder) Record(_ context.Context, all ...engine.Record) error {
 	r.writes = append(r.writes, len(all))
 	r.mu.Unlock()
 	for _, rec := range all {
+		if body, ok := rec.Body.(engine.OutcomeBody); ok {
+			r.last = body
+		}
 		r.log.add("record %s", rec.Kind)
 		r.after(rec.Kind)
 	}
@@ -114,13 +118,14 @@ type fakeRunner struct {
 	files               engine.Files
 	started             func()
 	elevated            bool // as policies see it
+	place               facts.Surroundings
 	forward             bool // its commands come prepared as elevated, and with something to read
 	mu                  sync.Mutex
 	last                engine.Command
 }
 
 func (r *fakeRunner) Describe() facts.Runner {
-	return facts.Runner{Name: "fake", Isolation: "none", Network: "none", Elevated: r.elevated}
+	return facts.Runner{Name: "fake", Isolation: "none", Network: "none", Elevated: r.elevated, Place: r.place}
 }
 
 func (r *fakeRunner) Open(context.Context, engine.EnvironmentSpec) (engine.Environment, error) {

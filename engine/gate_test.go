@@ -99,6 +99,27 @@ func TestOutcomeThatCannotBeRecordedClosesTheGate(t *testing.T) {
 	}
 }
 
+// The outcome names the place of the decision, also when the runner has made another meanwhile.
+func TestOutcomeNamesThePlaceOfItsCommand(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	g := w.gate(t)
+	do := func() engine.OutcomeBody {
+		if out, err := g.Do(t.Context(), engine.Request{Command: "true"}); err != nil || !out.Ran {
+			t.Fatalf("outcome %+v, %v", out, err)
+		}
+		return w.recorder.last
+	}
+	if got := do(); got.Place != nil || got.Network != "" || got.Isolation != "none" {
+		t.Errorf("a place that nobody looked up: %+v", got)
+	}
+	w.runner.place = facts.Surroundings{Seen: true, Node: "first"}
+	w.runner.started = func() { w.runner.place.Node = "second" }
+	if got := do(); got.Place == nil || got.Place.Node != "first" || got.Network != "none" {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestStrictestEvaluatorHolds(t *testing.T) {
 	t.Parallel()
 	effects := []engine.Effect{engine.Allow, engine.Ask, engine.Deny}

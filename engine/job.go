@@ -258,7 +258,7 @@ func (g *Gate) conclude(j *judged, out Outcome, e Exit, noted func(int) error) O
 
 // recordOutcome puts the end of a command on record.
 func (g *Gate) recordOutcome(j *judged, out Outcome) Outcome {
-	records := []Record{g.newRecord(KindOutcome, j.decision.ID, g.outcomeBody(out))}
+	records := []Record{g.newRecord(KindOutcome, j.decision.ID, g.outcomeBody(out).in(j.input.Runner))}
 	if g.o.Once {
 		records = append(records, g.stopRecord())
 		defer g.shut(errClosed)

@@ -111,6 +111,9 @@ type OutcomeBody struct {
 	Changes    *Changes   `json:"changes,omitempty"`  // files that were changed meanwhile
 	Programs   *Programs  `json:"programs,omitempty"` // that it started; none where they are not judged
 	Trial      bool       `json:"trial,omitempty"`    // the changes stayed apart
+	// Network and Place are those by which the command was judged; none where they were not looked up.
+	Network string              `json:"network,omitempty"`
+	Place   *facts.Surroundings `json:"place,omitempty"`
 }
 
 // StreamBody is the record of an output stream.

@@ -133,6 +133,14 @@ func (g *Gate) outcomeBody(out Outcome) OutcomeBody {
 	return b
 }
 
+// in adds the facts of the place of the command, which may be gone by now.
+func (b OutcomeBody) in(r facts.Runner) OutcomeBody {
+	if r.Place.Seen {
+		b.Isolation, b.Network, b.Place = r.Isolation, r.Network, &r.Place
+	}
+	return b
+}
+
 // faulted adds a fault to an outcome. A decision that had not been acted on becomes a denial.
 func (g *Gate) faulted(out Outcome, part string, err error) Outcome {
 	out.Fault = newFault(part, err)

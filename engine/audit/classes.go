@@ -53,7 +53,8 @@ var (
 	said = fieldsOf(map[redact.Class]string{redact.Free: "error comment by held/*/message held/*/error" +
 		" programs/refused/*/words programs/refused/*/way/* programs/refused/*/message" +
 		" programs/list/*/words programs/list/*/way/*",
-		redact.Name: "held/*/path changes/list/*/path changes/list/*/link programs/list/*/file"})
+		redact.Name: "held/*/path changes/list/*/path changes/list/*/link programs/list/*/file" +
+			" place/runtime place/image place/node"})
 )
 
 // fields is a tree of members of a record, with the class of those that are texts.

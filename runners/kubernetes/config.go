@@ -28,6 +28,7 @@ type Config struct {
 	Supervisor Supervisor `yaml:"supervisor"`
 	Workspace  Workspace  `yaml:"workspace"`
 	Resources  Resources  `yaml:"resources"`
+	Network    Network    `yaml:"network"`
 
 	RuntimeClass     string            `yaml:"runtime_class"`
 	NodeSelector     map[string]string `yaml:"node_selector"`
@@ -61,6 +62,14 @@ type Resources struct {
 	Memory  string `yaml:"memory"`
 	Storage string `yaml:"storage"` // of its root file system and volumes that end with it
 }
+
+// Network is how a trial of each session shows that its network is closed.
+type Network struct {
+	Dial []string `yaml:"dial"` // addresses that other pods of the namespace reach, and the session must not
+}
+
+// maxDial bounds the addresses of a trial: each takes some seconds.
+const maxDial = 4
 
 // Toleration lets the pod run on nodes with a taint.
 type Toleration struct {
@@ -146,10 +155,7 @@ func (c Config) Check() error {
 		return fmt.Errorf("wait: %s: write from 1s up to less than lifetime (%s)",
 			time.Duration(c.Wait), time.Duration(c.Lifetime))
 	}
-	if err := c.checkQuantities(); err != nil {
-		return err
-	}
-	return c.checkNames()
+	return cmp.Or(c.checkQuantities(), c.Network.check(), c.checkNames())
 }
 
 func (c Config) checkQuantities() error {

@@ -39,6 +39,7 @@ func TestExample(t *testing.T) {
 	}
 	want := kubernetes.Defaults()
 	want.Namespace, want.Image, want.Supervisor.Image = "agents", "registry.example/agent:1", "registry.example/sallyport:1"
+	want.Network.Dial = []string{}
 	want.NodeSelector, want.Env = map[string]string{}, map[string]string{}
 	want.Tolerations, want.ImagePullSecrets, want.Secrets = []kubernetes.Toleration{}, []string{}, []string{}
 	if diff := cmp.Diff(want, c); diff != "" {
@@ -53,6 +54,7 @@ func TestExample(t *testing.T) {
 func TestConfigurations(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
+		"image: a\nnetwork: {dial: [nowhere]}":    "network.dial",
 		"":                                        "image: missing",
 		"image: a\nimages: b":                     "images",
 		"image: a\n---\nimage: b":                 "more than one document",

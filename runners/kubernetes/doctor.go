@@ -36,6 +36,7 @@ func Rights() []Right {
 		{Right{Resource: "pods", Subresource: "exec"}, []string{"create", "get"}},
 		{Right{Resource: "events"}, []string{"list"}},
 		{Right{Group: leaseGroup, Resource: "leases"}, []string{"create", "list", "update"}},
+		{Right{Group: networkGroup, Resource: "networkpolicies"}, []string{"list", "watch"}},
 	} {
 		for _, verb := range of.verbs {
 			r := of.Right

@@ -14,6 +14,13 @@ import (
 // number is the version of the protocol.
 const placeLine = "sallyport-place/9 "
 
+// Values of the network of a place.
+const (
+	networkNone    = "none"
+	networkHost    = "host"
+	networkUnknown = "unknown"
+)
+
 // Place has the facts of a running pod, as the cluster shows them. Names are those of the protocol.
 type Place struct {
 	Isolation string `json:"isolation"`
@@ -28,11 +35,11 @@ type Place struct {
 }
 
 // Look reads the facts of a pod from its specification and status. Both may differ from the pod that was
-// asked for: admission may change it. Its network is unknown until a trial has shown more.
-func Look(pod *corev1.Pod) Place {
-	p := Place{Isolation: isolation(pod), Network: "unknown", Node: pod.Spec.NodeName}
+// asked for: admission may change it. A trial shows its network.
+func Look(pod *corev1.Pod, network string) Place {
+	p := Place{Isolation: isolation(pod), Network: network, Node: pod.Spec.NodeName}
 	if pod.Spec.HostNetwork {
-		p.Network = "host"
+		p.Network = networkHost
 	}
 	if class := pod.Spec.RuntimeClassName; class != nil {
 		p.Runtime = *class

@@ -25,8 +25,8 @@ It is a runner plugin: sallyport starts it, and a manifest names it.
       args: [--config, /etc/sallyport/pod.yaml]
       workspace: /workspace
 
-  doctor   ask the cluster for each right that is needed, and whether it would take the pod; with --dial
-           HOST:PORT make two pods, and see that a session's cannot connect there
+  doctor   ask the cluster for each right that is needed, and whether it would take the pod; with network.dial
+           or --dial HOST:PORT make two pods, and see that a session's cannot connect there
   list     list the pods of this installation in the namespace
   prune    delete those whose session is gone
 `
@@ -152,8 +152,11 @@ func act(ctx context.Context, c Config, verb string, all bool, dial string, s St
 func (k *Cluster) tell(ctx context.Context, c Config, owner Owner, dial string, out io.Writer) error {
 	fmt.Fprintf(out, "cluster %s, namespace %s, as %s\n", k.Host, k.Namespace, owner.Name)
 	bad, all := 0, k.Diagnose(ctx, c, owner)
-	if dial != "" && !slices.ContainsFunc(all, func(f Finding) bool { return f.Problem != nil }) {
-		all = append(all, k.Probe(ctx, c, owner, dial))
+	if dial != "" {
+		c.Network.Dial = []string{dial}
+	}
+	if len(c.Network.Dial) > 0 && !slices.ContainsFunc(all, func(f Finding) bool { return f.Problem != nil }) {
+		all = append(all, k.Probe(ctx, c, owner))
 	}
 	for _, f := range all {
 		if f.Problem == nil {

@@ -83,15 +83,17 @@ func TestProbe(t *testing.T) {
 		return out + errs
 	}
 	address := s.http.Listener.Addr().String()
-	if out := doctor(address); !strings.Contains(out, "problem  pods of sessions cannot connect to "+address+": they can: no NetworkPolicy") {
+	if out := doctor(address); !strings.Contains(out, "problem  pods of sessions cannot connect to "+address+": it connects to "+address+": the network plugin does not enforce") {
 		t.Error(out)
 	}
-	if out := doctor("127.0.0.1:1"); !strings.Contains(out, "not shown: a pod that is no session's cannot connect either") {
+	if out := doctor("127.0.0.1:1"); !strings.Contains(out, "not shown: a pod that is no session's cannot connect to 127.0.0.1:1 either") {
 		t.Error(out)
 	}
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
+	s.set(func() { s.open = true })
+	if out := doctor(address); !strings.Contains(out, "no NetworkPolicy denies connections from the pod") {
+		t.Error(out)
+	}
+	s.set(func() { s.open, s.closed = false, true })
 	if out := doctor(address); !strings.Contains(out, "ok       pods of sessions cannot connect to "+address) || strings.Contains(out, "problem") {
 		t.Error(out)
 	}

@@ -16,6 +16,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -45,13 +46,15 @@ type server struct {
 	missing string
 	// old servers know no WebSocket.
 	old bool
-	// closed is a cluster with a network that enforces the policy for sessions.
-	closed bool
+	// closed is a cluster with a network that enforces the policy for sessions, which is there unless open is set.
+	closed  bool
+	open    bool
+	changed chan struct{} // ends a watch of the policies
 }
 
 func serve(t *testing.T) *server {
 	t.Helper()
-	s := &server{t: t, pods: map[string]*corev1.Pod{}, leases: map[string]*coordinationv1.Lease{}}
+	s := &server{t: t, pods: map[string]*corev1.Pod{}, leases: map[string]*coordinationv1.Lease{}, changed: make(chan struct{})}
 	mux := http.NewServeMux()
 	const pods, leases = "/api/v1/namespaces/agents/pods", "/apis/coordination.k8s.io/v1/namespaces/agents/leases"
 	mux.HandleFunc("POST "+pods, s.createPod)
@@ -67,6 +70,7 @@ func serve(t *testing.T) *server {
 		defer s.mu.Unlock()
 		answer(w, 200, corev1.EventList{TypeMeta: meta("EventList"), Items: s.events})
 	})
+	mux.HandleFunc("GET /apis/networking.k8s.io/v1/namespaces/agents/networkpolicies", s.listPolicies)
 	mux.HandleFunc("POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews", s.review)
 	s.http = httptest.NewServer(mux)
 	t.Cleanup(s.end)
@@ -210,6 +214,34 @@ func (s *server) listLeases(w http.ResponseWriter, _ *http.Request) {
 	answer(w, 200, all)
 }
 
+func (s *server) listPolicies(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Get("watch") != "" {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusOK)
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-s.changed:
+			_, _ = io.WriteString(w, `{"type": "DELETED", "object": {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {}}}`+"\n")
+		case <-r.Context().Done():
+		}
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.missing == "list networkpolicies" {
+		refused(w, &metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: "networkpolicies is forbidden"})
+		return
+	}
+	all := networkingv1.NetworkPolicyList{TypeMeta: metav1.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "NetworkPolicyList"}}
+	if !s.open {
+		all.Items = []networkingv1.NetworkPolicy{{ObjectMeta: metav1.ObjectMeta{Name: "sessions"}, Spec: networkingv1.NetworkPolicySpec{
+			PodSelector: metav1.LabelSelector{MatchLabels: map[string]string{"app.kubernetes.io/managed-by": "sallyport"}},
+			PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeEgress},
+		}}}
+	}
+	answer(w, 200, all)
+}
+
 func (s *server) review(w http.ResponseWriter, r *http.Request) {
 	v := decode[authorizationv1.SelfSubjectAccessReview](s.t, r)
 	a := v.Spec.ResourceAttributes
@@ -219,6 +251,13 @@ func (s *server) review(w http.ResponseWriter, r *http.Request) {
 	}
 	v.Status = authorizationv1.SubjectAccessReviewStatus{Allowed: name != s.missing && a.Namespace == "agents"}
 	answer(w, 201, v)
+}
+
+// set changes the cluster.
+func (s *server) set(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
 }
 
 // change changes the one pod that is there, and ends the processes in it if end is set.
@@ -257,7 +296,8 @@ func (s *server) exec(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.mu.Lock()
-	if p := s.pods[r.PathValue("name")]; s.closed && p != nil && p.Labels["app.kubernetes.io/managed-by"] == "sallyport" {
+	if p := s.pods[r.PathValue("name")]; s.closed && p != nil && p.Labels["app.kubernetes.io/managed-by"] == "sallyport" &&
+		len(command) > 1 && command[1] == "--canary" {
 		command = []string{"", "--canary", "{}"} // it gets nowhere
 	}
 	s.mu.Unlock()

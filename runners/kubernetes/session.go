@@ -71,11 +71,28 @@ func (k *Cluster) Run(ctx context.Context, c Config, owner Owner, s Streams) (er
 	if err != nil {
 		return err
 	}
-	if err := Look(running).tell(s.Out); err != nil {
+	network, seen := k.network(opening, c, owner, running)
+	if err := Look(running, network).tell(s.Out); err != nil {
 		return err
 	}
 	close(opened)
-	return k.carry(ctx, made, c, in, s)
+	if network != networkNone {
+		return k.carry(ctx, made, c, in, s)
+	}
+	guarded, lose := context.WithCancelCause(ctx)
+	defer lose(nil)
+	go func() {
+		if why := k.guard(background, c, owner, made, seen); why != nil {
+			lose(why)
+		}
+	}()
+	if err := k.carry(guarded, made, c, in, s); err != nil {
+		return err
+	}
+	if why := context.Cause(guarded); ctx.Err() == nil && why != nil {
+		return why
+	}
+	return nil
 }
 
 // make creates a pod. When nobody knows whether it was created, it is deleted.

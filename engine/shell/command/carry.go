@@ -97,7 +97,9 @@ func (l *line) carryWords(name string, c Carrier, args []value.Arg) {
 			return
 		}
 	case "su":
-		l.su(name, options, rest)
+		if name != "sg" || !searches(args) {
+			l.su(name, options, rest)
+		}
 		return
 	case "sudo":
 		if l.sudo(name, options, rest) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/commands"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
@@ -62,6 +63,16 @@ func (l *line) su(name string, options map[string]value.Arg, rest []value.Arg) {
 		return
 	}
 	l.input(name)
+}
+
+// searches reports the words of the other sg, that of ast-grep.
+func searches(args []value.Arg) bool {
+	line := Start{Args: args}.texts()
+	if len(line) == 1 {
+		line = append(line, "--") // a verb alone
+	}
+	return len(args) > 0 && args[0].Certainty == value.Exact &&
+		slices.ContainsFunc(commands.Phrases()["ast-grep"], func(p commands.Phrase) bool { return p.Fits(line) })
 }
 
 // ssh runs its words, joined, on another machine.

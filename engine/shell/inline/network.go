@@ -17,20 +17,36 @@ func connects(k Kind, n int, keys ...string) handler {
 	}
 }
 
-// sends is fetch, or an upload when one of the keywords gives data to send.
+// sent are the keywords that give data to send.
+var sent = set("data files json body content")
+
+// sends is fetch, or an upload when one of the keywords, or with always the argument behind the address, gives data
+// to send that are more than literals.
 func sends(always bool, n int, keys ...string) handler {
 	return func(c *call) {
-		k := Network
-		for _, key := range []string{"data", "files", "json", "body", "content"} {
-			if _, ok := c.arg(-1, key); ok {
+		k, at := Network, 0
+		for _, a := range c.args {
+			if (sent[a.key] || a.splat || always && a.key == "" && at > n) && !c.literal(a) {
 				k = Upload
 			}
-		}
-		if _, second := c.arg(n + 1); always && second {
-			k = Upload
+			if a.key == "" {
+				at++
+			}
 		}
 		connects(k, n, keys...)(c)
 	}
+}
+
+// literal reports an argument that is written out, as curl -d TEXT is.
+func (c *call) literal(a argument) bool {
+	for i := a.from; i < a.to; i++ {
+		switch t := &c.s.toks[min(i, len(c.s.toks)-1)]; {
+		case t.kind == tokIdent && !t.word("True") && !t.word("False") && !t.word("None") && t.text != a.key,
+			t.kind == tokString && len(t.pieces) > 0, t.kind == tokRegex:
+			return false
+		}
+	}
+	return a.from < a.to && !a.splat
 }
 
 // download reports a fetch into a file.

@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -68,7 +69,7 @@ func (b *fieldBuilder) parts(parts []syntax.WordPart, quoted bool) {
 			}
 			b.parts(p.Parts, true)
 		case *syntax.ParamExp:
-			b.param(p, quoted)
+			b.param(p, quoted, i+1 < len(parts))
 		case *syntax.CmdSubst:
 			b.expansion(b.w.substitution(p), quoted)
 		case *syntax.ArithmExp:
@@ -242,9 +243,13 @@ func hasQuotes(p syntax.WordPart) bool {
 	return double || singleQuoted(p)
 }
 
-// param adds a parameter expansion, which may be several fields.
-func (b *fieldBuilder) param(p *syntax.ParamExp, quoted bool) {
+// param adds a parameter expansion, which may be several fields; more says that something follows. A part of names
+// that alone would be a pattern for all names is unknown.
+func (b *fieldBuilder) param(p *syntax.ParamExp, quoted, more bool) {
 	list, all := b.w.parameter(p, quoted)
+	if p.Exp != nil && !more && !all && len(list[0]) == 1 && list[0][0].Glob && strings.Trim(path.Base(list[0].Text()), "*?.") == "" {
+		list[0] = value.Blurred(b.w.raw(p), list[0])
+	}
 	if e := p.Exp; e != nil && isDefaultOp(e.Op) && e.Word != nil && !quoted && !b.whole &&
 		slices.ContainsFunc(e.Word.Parts, hasQuotes) && (list[0].Text() == "" || strings.ContainsAny(list[0].Text(), " \t\n*?[")) {
 		b.add(value.Blurred(b.w.raw(p), list[0])) // quoted parts are not split, and are words even if empty

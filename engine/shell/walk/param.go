@@ -47,6 +47,8 @@ func (w *walker) parameter(p *syntax.ParamExp, quoted bool) (list []value.Value,
 			return []value.Value{value.Opaque(raw, nil)}, false // in double quotes they are characters
 		}
 		return list, all
+	case p.Exp != nil && len(list) == 1 && w.ofMatches(p.Exp, list[0]) != nil:
+		return []value.Value{w.ofMatches(p.Exp, list[0])}, all
 	case p.Exp != nil:
 		return w.each(list, w.trimmer(p, raw)), all
 	case p.Repl != nil:
@@ -55,6 +57,34 @@ func (w *walker) parameter(p *syntax.ParamExp, quoted bool) (list []value.Value,
 		return w.sliced(p, list, all, raw)
 	}
 	return list, all
+}
+
+// ofMatches returns ${x%text} and ${x##*/} of a value that stands for the matches of a pattern: a pattern, too. It
+// is nil where that is not known, and below hidden directories, where new names mean something to programs.
+func (w *walker) ofMatches(e *syntax.Expansion, v value.Value) value.Value {
+	if len(v) != 1 || !v[0].Glob || !v[0].Known || e.Word == nil || strings.Contains(v[0].Text, `\`) ||
+		!w.ctx.st.dir.Known || strings.Contains(w.ctx.st.dir.Path+"/"+v[0].Text, "/.") {
+		return nil
+	}
+	out, cut := v[0], e.Word.Lit()
+	switch {
+	case e.Op == syntax.RemLargePrefix && cut == "*/":
+		out.Text = out.Text[strings.LastIndexByte(out.Text, '/')+1:]
+	case e.Op == syntax.RemSmallSuffix && cut == ".*":
+		at := strings.LastIndexByte(out.Text, '.')
+		if at < 0 || strings.ContainsAny(out.Text[at:], "*?[]()|/") {
+			return nil
+		}
+		out.Text = out.Text[:at]
+	case e.Op != syntax.RemSmallSuffix && e.Op != syntax.RemLargeSuffix, cut == "", strings.ContainsAny(cut, "*?[]()|\\/"):
+		return nil
+	default:
+		out.Text = strings.TrimSuffix(out.Text, cut)
+	}
+	if out.Text == v[0].Text && e.Op != syntax.RemLargePrefix || !value.HasGlob(out.Text) {
+		return nil
+	}
+	return value.Value{out}
 }
 
 // ends notes that with set -u a subshell ends where a variable is not set.

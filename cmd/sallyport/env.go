@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -274,7 +275,8 @@ file tools ran, by the audit log. NOW compares a file with its state at the end 
   back      it was removed, and is there again
   unknown   it was not looked into: it is long, or there were many
 
-WHAT says "written" if a file was moved to that name: it may have been there before.`,
+WHAT says "written" if a file was moved to that name: it may have been there before. OBEYED BY names the
+programs of yours, among them agents, that take commands or instructions from a file.`,
 		Args: noArgs,
 	}
 	const help = "a decision, which is included, or a `time` as for audit list"
@@ -289,7 +291,7 @@ WHAT says "written" if a file was moved to that name: it may have been there bef
 		if err != nil {
 			return err
 		}
-		d, err := diffOf(audit.Read(dir, filter), placesOf(l))
+		d, err := diffOf(audit.Read(dir, filter), placesOf(l), l.Layout().Home)
 		if err != nil {
 			return err
 		}
@@ -300,7 +302,14 @@ WHAT says "written" if a file was moved to that name: it may have been there bef
 		for i, r := range d.rows {
 			rows[i] = []string{r.What, r.Path, r.Now, r.Decision}
 		}
-		err = writeTable(a.out, []string{"WHAT", "PATH", "NOW", "DECISION"}, rows)
+		head := []string{"WHAT", "PATH", "NOW", "DECISION"}
+		if slices.ContainsFunc(d.rows, func(r diffRow) bool { return len(r.ObeyedBy) > 0 }) {
+			head = append(head, "OBEYED BY")
+			for i, r := range d.rows {
+				rows[i] = append(rows[i], cmp.Or(strings.Join(r.ObeyedBy, ", "), "-"))
+			}
+		}
+		err = writeTable(a.out, head, rows)
 		for _, id := range d.partial {
 			a.say("not all changes of decision %s are known", id)
 		}
@@ -346,6 +355,7 @@ type diffRow struct {
 	Now      string    `json:"now"`
 	Decision string    `json:"decision"` // during which it changed last
 	Time     time.Time `json:"time"`     // of its end
+	ObeyedBy []string  `json:"obeyed_by"`
 
 	first string
 	last  engine.Change
@@ -357,7 +367,7 @@ type diff struct {
 }
 
 // diffOf joins the changes of each file.
-func diffOf(entries iter.Seq2[audit.Entry, error], places []string) (d diff, err error) {
+func diffOf(entries iter.Seq2[audit.Entry, error], places []string, home string) (d diff, err error) {
 	d.rows = []diffRow{}
 	at := map[string]int{}
 	for e, failed := range entries {
@@ -392,6 +402,7 @@ func diffOf(entries iter.Seq2[audit.Entry, error], places []string) (d diff, err
 	}
 	for i := range d.rows {
 		d.rows[i].settle()
+		d.rows[i].ObeyedBy = boundary.ObeyedBy(d.rows[i].Path, home)
 	}
 	d.rows = slices.DeleteFunc(d.rows, func(r diffRow) bool { return r.What == "" })
 	slices.SortFunc(d.rows, func(a, b diffRow) int { return strings.Compare(a.Path, b.Path) })

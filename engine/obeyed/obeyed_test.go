@@ -27,6 +27,14 @@ writes one of them, by a command or a file tool. A path in the input names the p
 
 A place is an absolute path, ` + "`~/…`" + ` below any home directory, or ` + "`**/…`" + ` anywhere.
 ` + "`/**`" + ` adds all below.
+
+Files of low severity, as ` + "`CLAUDE.md` and `AGENTS.md`" + `, instruct an agent in its next session: a text that
+misleads one can mislead the next, and whatever that wants to do is judged again. They are written without a
+question, because agents write them at their user's request and nothing runs by them alone. A text or tool
+call that names such a file is on record with a warning, one that fetches it from the network is asked about,
+and ` + "`sallyport env diff`" + ` names the agents, also for a file that a script wrote.
+` + "`rules: {system/startup_files: ask}`" + ` asks each time.
+
 The table is no complete list. Source files that you run as such (` + "`Makefile`, `package.json`" + `) are
 no part of it.
 

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts/places"
 	"github.com/sallyport-dev/sallyport/runners/changes"
 	"github.com/sallyport-dev/sallyport/runners/files"
 )
@@ -81,6 +83,16 @@ func changeOf(p string, before changes.Before) (engine.Change, bool) {
 		c.Link, _ = (files.Host{}).ReadLink(p)
 	}
 	return c, !info.IsDir()
+}
+
+// ObeyedBy names the programs of a user that take commands or instructions from a file.
+func ObeyedBy(p, home string) []string {
+	by, _ := places.ObeyedBy(filepath.ToSlash(p), home)
+	names := make([]string, len(by))
+	for i, o := range by {
+		names[i] = o.Program
+	}
+	return names
 }
 
 // Compare compares a file with its state after a change: "as left", "changed", "gone", "back" for one that

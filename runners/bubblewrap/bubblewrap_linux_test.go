@@ -182,11 +182,22 @@ func TestForeignWorkspace(t *testing.T) {
 		if err := os.Chown(ws, owner, owner); err != nil {
 			t.Fatal(err)
 		}
-		env := open(t, settings(t), layout(ws))
-		told := strings.Join(env.(interface{ Shortcomings() []string }).Shortcomings(), "\n")
+		r, err := bubblewrap.New(settings(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var noticed []string
+		r.Notify(func(text string) { noticed = append(noticed, text) })
+		env, err := r.Open(t.Context(), engine.EnvironmentSpec{Layout: layout(ws)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wanting := strings.Join(env.(interface{ Shortcomings() []string }).Shortcomings(), "\n")
 		writes := run(t, env, "touch "+ws+"/made").Code == 0
-		if writes != (owner == 0) || strings.Contains(told, "cannot write to "+ws) == writes {
-			t.Errorf("owner %d: a command writes: %v; told: %q", owner, writes, told)
+		for _, told := range []string{wanting, strings.Join(noticed, "\n")} {
+			if writes != (owner == 0) || strings.Contains(told, "cannot write to "+ws) == writes {
+				t.Errorf("owner %d: a command writes: %v; told: %q", owner, writes, told)
+			}
 		}
 		if err := env.Close(); err != nil {
 			t.Error(err)

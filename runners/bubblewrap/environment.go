@@ -230,6 +230,9 @@ func (e *Environment) foreign() {
 			const text = "commands cannot write to %s: it belongs to user %d, and root has no rights " +
 				"over it in the sandbox: run sallyport as that user"
 			e.loose = append(e.loose, fmt.Sprintf(text, r.Path, st.Uid))
+			if !e.o.onlyLook {
+				e.notice(e.loose[len(e.loose)-1]) // their own error would be a riddle
+			}
 		}
 	}
 }

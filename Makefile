@@ -25,7 +25,7 @@ COMMANDS := $(notdir $(wildcard cmd/*))
 PROGRAMFILES = $(addprefix $(BIN)/,$(COMMANDS) sallyport-full)
 
 .DEFAULT_GOAL := help
-.PHONY: help build install images demo test test-all programs rego-test race bench questions confirm mutate faults names races variants projects fuzz lint cover cross release generate clean kubernetes-test mcp-clients opa-wasm
+.PHONY: help build install images demo test test-all programs rego-test race bench questions confirm mutate faults bombs names races variants projects fuzz lint cover cross release generate clean kubernetes-test mcp-clients opa-wasm
 
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -112,6 +112,10 @@ faults: ## make FAULTS runs of the audit log with failing system calls, kills an
 TRIES      ?= 100000
 names: ## exchange paths, directories and descriptors under TRIES calls that make names (runners/notify), and signal under TRIES opens
 	@mkdir -p $(BIN); $(GO) test -json -count=1 -timeout 60m -run '^Test(Swap|Opens)' ./runners/notify -notify.tries=$(TRIES) | $(call report,names)
+
+COUNT      ?= 10
+bombs: ## let COUNT bombs of each kind go off in each environment (internal/baddays)
+	@mkdir -p $(BIN); $(GO) test -json -count=$(COUNT) -timeout 120m -run '^TestBombs$$' ./internal/baddays | $(call report,bombs)
 
 RACES      ?= 1000000
 races: ## start RACES programs with words and paths that change while they are judged (runners/starter)

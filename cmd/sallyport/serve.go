@@ -157,14 +157,16 @@ func (a *app) serve(ctx context.Context, idle time.Duration) (err error) {
 		Dir: dir, View: view, Program: program, Idle: idle, Otherwise: unanswered,
 		Answer: func(ctx context.Context, c resident.Call) resident.Answer {
 			switch {
-			case slices.Equal(c.Args, askStop):
-				cancel()
-				return resident.Answer{Out: []byte("stopped")}
-			case slices.Equal(c.Args, askYield):
-				if err := warm.Yield(); err != nil {
+			case slices.Equal(c.Args, askStop), slices.Equal(c.Args, askYield):
+				said := ""
+				if slices.Equal(c.Args, askStop) {
+					cancel()
+					said = "stopped"
+				}
+				if err := warm.Yield(); err != nil { // who asks finds the containers closed
 					return resident.Answer{Status: exitBroken, Err: []byte(err.Error())}
 				}
-				return resident.Answer{}
+				return resident.Answer{Out: []byte(said)}
 			case slices.Equal(c.Args, askState):
 				return resident.Answer{Out: fmt.Appendf(nil, "process %d, since %s, gates: %d", os.Getpid(),
 					began.UTC().Format(time.RFC3339), gates.Len())}

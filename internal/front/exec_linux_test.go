@@ -158,6 +158,11 @@ func TestExecKeepsContainer(t *testing.T) {
 			t.Errorf("%s: the limit is not %d: %s", filepath.Base(program), pids, said)
 		}
 	}
+	k.runs(t, k.front, "--", "true")
+	k.said(t, "", k.full, "serve", "--stop")
+	if all := k.said(t, "", k.full, "env", "list", "--format", "json"); !strings.Contains(all, `"stopped"`) {
+		t.Errorf("after serve --stop the container is not stopped: %s", all)
+	}
 }
 
 // watches counts the watches of directories that the resident process has open.

@@ -198,7 +198,7 @@ type plan struct {
 	view
 	delivery delivery
 	accounts *accounts // nil: the image has them
-	profile  string    // filter of system calls; "" for the engine's
+	profile  string    // filter of system calls, or its file; "" for the engine's
 	labels   map[string]string
 	config   *container.Config
 	host     *container.HostConfig
@@ -207,6 +207,7 @@ type plan struct {
 	kept     string // place of this machine for changed files; "" for none
 	state    string // state directory of sallyport
 	stateID  string // its digest, by which things are ours
+	podman   bool   // the engine is one
 }
 
 // home is where commands are at home in every container.
@@ -218,7 +219,7 @@ const program = "/.sallyport/sallyport-supervisor"
 // plan works out a container. It creates nothing but the image, where packages go into it.
 func (r *Runner) plan(ctx context.Context, e *Engine, spec engine.EnvironmentSpec) (*plan, error) {
 	o := r.o
-	p := &plan{spec: spec, keeps: o.Keep, state: o.State, stateID: e.state}
+	p := &plan{spec: spec, keeps: o.Keep, state: o.State, stateID: e.state, podman: e.podman}
 	var err error
 	if p.view, err = o.view(e, spec.Layout); err != nil {
 		return nil, fmt.Errorf("open runner %s: %w", o.name(), err)
@@ -228,6 +229,11 @@ func (r *Runner) plan(ctx context.Context, e *Engine, spec engine.EnvironmentSpe
 	}
 	if p.profile, err = noSetUID(); err != nil {
 		return nil, fmt.Errorf("open runner %s: %w", o.name(), err)
+	}
+	if e.podman && p.profile != "" {
+		if p.profile, err = e.filterFile(o.State, p.profile); err != nil {
+			return nil, fmt.Errorf("open runner %s: filter of system calls: %w", o.name(), err)
+		}
 	}
 	if p.image, p.user, err = r.start(ctx, e, spec, p.binds); err != nil {
 		return nil, err

@@ -376,8 +376,11 @@ func (o Options) writable(p *plan, h *container.HostConfig) {
 	}
 	volumes := p.image.Writable
 	if !slices.Contains(volumes, home) {
-		h.Tmpfs[home] = fmt.Sprintf("rw,nosuid,nodev,exec,mode=0700,uid=%d,gid=%d,%s", p.user.UID, p.user.GID,
-			size)
+		owner := fmt.Sprintf("mode=0700,uid=%d,gid=%d", p.user.UID, p.user.GID)
+		if p.podman { // it knows no owner
+			owner = "mode=1777"
+		}
+		h.Tmpfs[home] = "rw,nosuid,nodev,exec," + owner + "," + size
 	}
 	for _, dir := range volumes {
 		h.Mounts = append(h.Mounts, mount.Mount{

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,6 +29,8 @@ type Engine struct {
 	cli   *client.Client
 	at    endpoint
 	state string // hash of the state directory: its bearers are ours
+
+	podman bool // it is a Podman, which takes the names of some files where Docker takes their text
 }
 
 // engineTime bounds the requests to an engine, but for pulls.
@@ -55,7 +58,58 @@ func Connect(ctx context.Context, o Options) (*Engine, error) {
 		_ = cli.Close()
 		return nil, err
 	}
+	if err := e.know(ctx); err != nil {
+		_ = cli.Close()
+		return nil, err
+	}
 	return e, nil
+}
+
+// know finds out which engine it is.
+func (e *Engine) know(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, pingTime)
+	defer cancel()
+	v, err := e.cli.ServerVersion(ctx)
+	if err != nil {
+		return e.explain("ask the engine for its name", err)
+	}
+	e.podman = slices.ContainsFunc(v.Components, func(c types.ComponentVersion) bool {
+		return strings.HasPrefix(c.Name, "Podman")
+	})
+	return nil
+}
+
+// filterFile writes a filter of system calls to a file of a private directory, for an engine that reads it
+// there, and returns its name. An engine elsewhere cannot read it.
+func (e *Engine) filterFile(state, profile string) (string, error) {
+	switch {
+	case !e.at.local():
+		return "", fmt.Errorf("podman at %s reads the filter of system calls from a file of its own machine: "+
+			"use a Podman of this machine, or Docker", e.at.shown())
+	case state == "":
+		return "", errors.New("podman reads the filter of system calls from a file, and there is no state directory")
+	}
+	dir := filepath.Join(state, "podman")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	name := filepath.Join(dir, "seccomp-"+digest(profile)+".json")
+	there, err := os.ReadFile(name)
+	if info, failed := os.Lstat(name); err == nil && failed == nil && info.Mode() == 0o600 && string(there) == profile {
+		return name, nil
+	}
+	f, err := os.CreateTemp(dir, "new-") // mode 0600
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(profile)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return name, err
 }
 
 // Client is the connected client, for the rest of this package.

@@ -248,3 +248,60 @@ func TestTLS(t *testing.T) {
 		t.Error("connected without TLS")
 	}
 }
+
+// TestPodman: an engine that calls itself Podman gets the filter of system calls as a file, which nobody else
+// can have changed.
+func TestPodman(t *testing.T) {
+	t.Parallel()
+	for name, podman := range map[string]bool{"Podman Engine": true, "Engine": false} {
+		socket := filepath.Join(t.TempDir(), "s")
+		l, err := net.Listen("unix", socket)
+		must(t, err)
+		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Api-Version", "1.41")
+			_ = json.NewEncoder(w).Encode(map[string]any{"Components": []map[string]string{{"Name": name}}})
+		}))
+		server.Listener = l
+		server.Start()
+		t.Cleanup(server.Close)
+		e, err := Connect(t.Context(), Options{Host: "unix://" + socket})
+		must(t, err)
+		if must(t, e.Close()); e.podman != podman {
+			t.Errorf("%s is taken for Podman: %v", name, e.podman)
+		}
+	}
+	state := t.TempDir()
+	e := &Engine{at: endpoint{host: "unix:///run/podman.sock"}}
+	file, err := e.filterFile(state, "{}")
+	must(t, err)
+	other := filepath.Join(state, "other")
+	for name, spoil := range map[string]func() error{
+		"as it is":     func() error { return nil },
+		"another text": func() error { return os.WriteFile(file, []byte(`{"syscalls":[]}`), 0o600) },
+		"writable":     func() error { return os.Chmod(file, 0o666) }, //nolint:gosec // on purpose
+		"a link": func() error {
+			return errors.Join(os.Rename(file, other), os.Symlink(other, file))
+		},
+	} {
+		must(t, spoil())
+		again, err := e.filterFile(state, "{}")
+		must(t, err)
+		text, err := os.ReadFile(again)
+		must(t, err)
+		info, err := os.Lstat(again)
+		must(t, err)
+		if again != file || string(text) != "{}" || info.Mode() != 0o600 {
+			t.Errorf("%s: %s: %v %s", name, again, info.Mode(), text)
+		}
+	}
+	if next, err := e.filterFile(state, "{ }"); err != nil || next == file {
+		t.Errorf("another filter: %s, %v", next, err)
+	}
+	if _, err := e.filterFile("", "{}"); err == nil {
+		t.Error("a file without a state directory")
+	}
+	e.at.host = "ssh://there"
+	if _, err := e.filterFile(state, "{}"); err == nil || !strings.Contains(err.Error(), "of this machine") {
+		t.Errorf("elsewhere: %v", err)
+	}
+}

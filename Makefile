@@ -88,7 +88,7 @@ race: ## run all other tests under the race detector
 	@CGO_ENABLED=1 $(GO) test -json -race -timeout 60m -vet=off $$($(GO) list ./... | grep -vE '/($(PROGRAMS))$$') | $(call report,race)
 
 bench: build $(OPA) ## measure, as ratios against a named baseline in the same run
-	SALLYPORT_BIN=$(CURDIR)/$(BIN)/sallyport OPA_BIN=$(CURDIR)/$(OPA) CLIENTS_DIR=$(CURDIR)/$(CLIENTS) $(GO) test -run '^$$' -bench . -benchtime 3s ./internal/bench ./policies ./engine/shell/walk
+	SALLYPORT_BIN=$(CURDIR)/$(BIN)/sallyport OPA_BIN=$(CURDIR)/$(OPA) CLIENTS_DIR=$(CURDIR)/$(CLIENTS) $(GO) test -run '^$$' -bench . -benchtime 3s ./internal/bench ./policies ./engine/shell/walk ./runners/boundary
 
 questions: mcp-clients build ## count the questions of a day of 30 tasks with real agents
 	$(GO) test -count=1 -v -run '^TestDay$$' ./internal/mcpclients -day.tasks 30 | grep -v '^=== '

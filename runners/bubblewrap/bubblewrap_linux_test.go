@@ -125,6 +125,13 @@ func TestConformance(t *testing.T) {
 	})
 }
 
+// TestSameListing: nothing of sallyport appears in a workspace.
+func TestSameListing(t *testing.T) {
+	t.Parallel()
+	ws := t.TempDir()
+	runnertest.SameListing(t, ws, func(t *testing.T) engine.Environment { return open(t, settings(t), layout(ws)) })
+}
+
 // start runs a text as the gate would.
 func start(env engine.Environment, text string, vars ...string) (engine.Process, error) {
 	c, err := env.Prepare(text, "/")

@@ -201,3 +201,11 @@ func (l *lab) conforms(t *testing.T) {
 }
 
 func TestConformance(t *testing.T) { newLab(t).conforms(t) }
+
+// TestSameListing: nothing of sallyport appears in a workspace.
+func TestSameListing(t *testing.T) {
+	t.Parallel()
+	for _, l := range []*lab{newLab(t), newSudoLab(t)} {
+		runnertest.SameListing(t, l.workspace, func(*testing.T) engine.Environment { return l.open(l.spec()) })
+	}
+}

@@ -36,6 +36,13 @@ func TestConformance(t *testing.T) {
 	})
 }
 
+// TestSameListing: nothing of sallyport appears in a workspace.
+func TestSameListing(t *testing.T) {
+	t.Parallel()
+	ws := t.TempDir()
+	runnertest.SameListing(t, ws, func(t *testing.T) engine.Environment { return open(t, local.Options{}, ws) })
+}
+
 func open(t testing.TB, opts local.Options, workspace string) *local.Environment {
 	t.Helper()
 	r, err := local.New(opts)

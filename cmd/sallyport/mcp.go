@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -101,32 +103,19 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 	if err := hooks.CheckSession(f.session, a.asker, string(l.Workspace)); err != nil {
 		return usageError{err}
 	}
+	yieldContainers(l)
+	if f.http.address != "" && f.session == "" {
+		return a.serveSessions(ctx, l, f)
+	}
 	process := ""
 	if f.http.address == "" && f.session == "" { // which serves clients that others have started
 		process = hooks.ProcessSession(a.asker, string(l.Workspace))
 	}
-	yieldContainers(l)
-	client := mcpserver.NewApprover()
-	s, err := plugins.Assemble(ctx, l, plugins.Options{
-		Session: f.session, Process: process, Approver: approver(l, client), Version: version().Sallyport,
-		Warn: a.warn, Faulted: a.complain, Follow: true, Progress: a.viewProgress().report,
-	})
+	m, err := a.openSession(ctx, l, f, f.session, process)
 	if err != nil {
 		return err
 	}
 	collectAsUsual()
-	shells := background.New(background.Options{Gate: s, Limit: l.Limits.Background, Lines: l.Limits.RingLines})
-	end := func() error { return errors.Join(shells.Close(), s.Gate.Close()) }
-	server, err := mcpserver.New(mcpserver.Options{
-		Gate: s, Approver: client, Background: shells, Subject: s.Subject, Sets: f.sets,
-		WorkDir: f.workDir, Place: placeFor(l),
-		Version: version().Sallyport, Redact: s.Redact, Calls: f.calls, Log: a.log(),
-		Result: int(l.Limits.Result),
-		Policy: func(ctx context.Context) (mcpserver.Policy, error) { return policyFor(ctx, l, s) },
-	})
-	if err != nil {
-		return errors.Join(err, end(), s.Close())
-	}
 	switch {
 	case a.session != "": // signals are the agent's that runs in wrap
 	case f.http.address == "":
@@ -135,19 +124,94 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) error {
 		ctx, _ = interruptible(ctx)
 		surviveClients()
 	}
-	unfollow := a.followPolicies(ctx, s)
+	unfollow := a.followPolicies(ctx, m.parts)
 	// After a signal nothing waits for a client that may read no more.
-	defer context.AfterFunc(ctx, func() { _ = shells.Close() })()
+	defer context.AfterFunc(ctx, func() { _ = m.shells.Close() })()
 	if f.http.address != "" {
-		err = a.serveHTTP(ctx, server, f.http, end)
+		err = a.serveHTTP(f.http, func(o mcpserver.HTTPOptions) error {
+			o.End = m.end
+			return m.server.ListenHTTP(ctx, o)
+		})
 	} else {
 		if f, ok := a.in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 			a.say("waiting for MCP messages on stdin: usually an agent's host starts this; Ctrl-D ends it")
 		}
-		err = server.ServeStdio(ctx, a.in, out)
+		err = m.server.ServeStdio(ctx, a.in, out)
 	}
 	unfollow()
-	return errors.Join(err, end(), s.Close())
+	return errors.Join(err, m.end(), m.parts.Close())
+}
+
+// mcpSession is a server of tools with the gate below it.
+type mcpSession struct {
+	server *mcpserver.Server
+	parts  *plugins.Sallyport
+	shells *background.Manager
+}
+
+// end ends all calls that are under way.
+func (m *mcpSession) end() error { return errors.Join(m.shells.Close(), m.parts.Gate.Close()) }
+
+// openSession makes the server of one session.
+func (a *app) openSession(
+	ctx context.Context, l *config.Loaded, f mcpFlags, session, process string,
+) (*mcpSession, error) {
+	client := mcpserver.NewApprover()
+	s, err := plugins.Assemble(ctx, l, plugins.Options{
+		Session: session, Process: process, Approver: approver(l, client), Version: version().Sallyport,
+		Warn: a.warn, Faulted: a.complain, Follow: true, Progress: a.viewProgress().report,
+	})
+	if err != nil {
+		return nil, err
+	}
+	m := &mcpSession{parts: s}
+	m.shells = background.New(background.Options{Gate: s, Limit: l.Limits.Background, Lines: l.Limits.RingLines})
+	m.server, err = mcpserver.New(mcpserver.Options{
+		Gate: s, Approver: client, Background: m.shells, Subject: s.Subject, Sets: f.sets,
+		WorkDir: f.workDir, Place: placeFor(l),
+		Version: version().Sallyport, Redact: s.Redact, Calls: f.calls, Log: a.log(),
+		Result: int(l.Limits.Result),
+		Policy: func(ctx context.Context) (mcpserver.Policy, error) { return policyFor(ctx, l, s) },
+	})
+	if err != nil {
+		return nil, errors.Join(err, m.end(), s.Close())
+	}
+	return m, nil
+}
+
+// serveSessions serves each client of HTTP with a gate of its own.
+func (a *app) serveSessions(ctx context.Context, l *config.Loaded, f mcpFlags) error {
+	// What would keep each session from opening is told now.
+	try := plugins.Options{Version: version().Sallyport, CheckOnly: true, Warn: a.warn}
+	tried, err := plugins.Assemble(ctx, l, try)
+	if err != nil {
+		return err
+	}
+	if err := tried.Close(); err != nil {
+		return err
+	}
+	ctx, _ = interruptible(ctx)
+	surviveClients()
+	collectAsUsual()
+	var opening sync.Mutex // one after the other: each needs the processor for a moment
+	return a.serveHTTP(f.http, func(o mcpserver.HTTPOptions) error {
+		return mcpserver.ListenSessions(ctx, a.log(), o, mcpserver.SessionOptions{
+			Idle: f.http.idle, Most: f.http.most,
+			Open: func(ctx context.Context, name string) (*mcpserver.Server, func() error, error) {
+				opening.Lock()
+				defer opening.Unlock()
+				m, err := a.openSession(ctx, l, f, name, "")
+				if err != nil {
+					return nil, nil, err
+				}
+				unfollow := a.followPolicies(ctx, m.parts)
+				return m.server, func() error {
+					unfollow()
+					return errors.Join(m.end(), m.parts.Close())
+				}, nil
+			},
+		})
+	})
 }
 
 // followPolicies loads policies again when their directories change, until the returned function is called.
@@ -209,8 +273,10 @@ func judging(p engine.PolicyInfo) string {
 
 // httpFlags are the flags of mcp that are about HTTP.
 type httpFlags struct {
-	address, tokenFile string
-	public             bool
+	address, tokenFile, cert, key string
+	public                        bool
+	idle, drain                   time.Duration
+	most                          int
 }
 
 // tokenVariable holds the token that clients must send, where no file does.
@@ -221,15 +287,30 @@ func (f *httpFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.address, "http", "", "serve over HTTP at `host:port` and not on stdin and stdout; "+
 		"port 0 takes a free one")
 	flags.StringVar(&f.tokenFile, "http-token-file", "",
-		"`file` that holds the token which clients must send (default $"+tokenVariable+", otherwise one "+
-			"is generated and printed)")
+		"`file` with the tokens of clients, one a line, read again when it changes (default $"+tokenVariable+
+			", otherwise one is generated and printed)")
 	flags.BoolVar(&f.public, "http-public", false, "let --http be an address that other machines can reach")
+	flags.StringVar(&f.cert, "http-cert", "", "`file` with the certificate of TLS and those that sign it, read "+
+		"again when it changes")
+	flags.StringVar(&f.key, "http-key", "", "`file` with the key of that certificate")
+	flags.DurationVar(&f.idle, "http-idle", 30*time.Minute,
+		"`time` without a message after which a session ends")
+	flags.IntVar(&f.most, "http-sessions", 64, "`number` of sessions at once")
+	flags.DurationVar(&f.drain, "http-drain", 0,
+		"`time` that calls under way get when the server is told to end")
 }
 
 // check refuses flags that mean nothing without --http.
 func (f httpFlags) check() error {
-	if f.address == "" && (f.tokenFile != "" || f.public) {
-		return usageError{errors.New("--http-token-file and --http-public are about --http: say where to serve")}
+	switch {
+	case f.address == "" && (f.tokenFile != "" || f.public || f.cert != "" || f.key != "" || f.drain != 0):
+		return usageError{errors.New("--http-token-file, --http-public, --http-cert, --http-key and --http-drain " +
+			"are about --http: say where to serve")}
+	case (f.cert == "") != (f.key == ""):
+		return usageError{errors.New("--http-cert and --http-key belong together: give both")}
+	case f.idle <= 0 || f.most <= 0 || f.drain < 0:
+		return usageError{errors.New("--http-idle and --http-sessions must be greater than zero, " +
+			"and --http-drain not less")}
 	}
 	return nil
 }
@@ -238,50 +319,114 @@ func (f httpFlags) check() error {
 // do so too, but the commands that we start would inherit that.
 func surviveClients() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
-// serveHTTP serves over HTTP until ctx ends; end must end all calls under way.
-func (a *app) serveHTTP(ctx context.Context, server *mcpserver.Server, f httpFlags, end func() error) error {
-	token, made, err := f.token(os.Getenv)
-	if err != nil {
-		return err
-	}
-	return server.ListenHTTP(ctx, mcpserver.HTTPOptions{
-		Address: f.address, Public: f.public, Token: token, End: end,
-		Ready: func(url string) {
-			fmt.Fprintf(a.err, "sallyport: MCP at %s\n", url)
-			if made {
-				fmt.Fprintf(a.err, "sallyport: clients send the header  Authorization: Bearer %s\n", token)
+// serveHTTP serves over HTTP, as serve does with its options.
+func (a *app) serveHTTP(f httpFlags, serve func(mcpserver.HTTPOptions) error) error {
+	o := mcpserver.HTTPOptions{Address: f.address, Public: f.public, Drain: f.drain}
+	made := false
+	if f.tokenFile != "" {
+		read := func() ([]string, error) { return readTokens(f.tokenFile) }
+		file := renewed[[]string]{files: []string{f.tokenFile}, read: read}
+		if _, err := file.get(); err != nil {
+			return err
+		}
+		o.Tokens = func() []string {
+			tokens, err := file.get()
+			if err != nil {
+				a.complain(err) // those before stay
 			}
-		},
-	})
-}
-
-// token finds the token, or makes one. One that somebody gave is never shown.
-func (f httpFlags) token(getenv func(string) string) (token string, made bool, err error) {
-	switch {
-	case f.tokenFile != "":
-		token, err = readToken(f.tokenFile)
-		return token, false, err
-	case getenv(tokenVariable) != "":
-		return getenv(tokenVariable), false, nil
+			return tokens
+		}
+	} else if o.Token = os.Getenv(tokenVariable); o.Token == "" {
+		o.Token, made = rand.Text(), true
 	}
-	return rand.Text(), true, nil
+	if f.cert != "" {
+		pair := renewed[*tls.Certificate]{files: []string{f.cert, f.key}, read: func() (*tls.Certificate, error) {
+			c, err := tls.LoadX509KeyPair(f.cert, f.key)
+			if err != nil {
+				return nil, fmt.Errorf("read the certificate of --http-cert and --http-key: %w", err)
+			}
+			return &c, nil
+		}}
+		if _, err := pair.get(); err != nil {
+			return err
+		}
+		o.Certificate = func() (*tls.Certificate, error) {
+			c, err := pair.get()
+			if err != nil {
+				a.complain(err) // the one before stays
+			}
+			return c, nil
+		}
+	}
+	o.Ready = func(url string) {
+		fmt.Fprintf(a.err, "sallyport: MCP at %s\n", url)
+		if made {
+			fmt.Fprintf(a.err, "sallyport: clients send the header  Authorization: Bearer %s\n", o.Token)
+		}
+	}
+	return serve(o)
 }
 
-// readToken reads a token from a file that nobody else may read.
-func readToken(file string) (string, error) {
+// renewed is the content of files, read again when one of them changes. It stays when that fails.
+type renewed[T any] struct {
+	files []string
+	read  func() (T, error)
+
+	mu   sync.Mutex
+	seen string // the files when they were read, or failed to be
+	last T
+}
+
+// get returns the last content that could be read, and once an error for a change that could not.
+func (f *renewed[T]) get() (T, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := ""
+	for _, name := range f.files {
+		info, err := os.Stat(name)
+		if err == nil {
+			now += fmt.Sprint(info.ModTime().UnixNano(), info.Size(), info.Mode(), " ")
+		}
+	}
+	if now == f.seen && now != "" {
+		return f.last, nil
+	}
+	content, err := f.read()
+	if f.seen = now; err == nil {
+		f.last = content
+	}
+	return f.last, err
+}
+
+// readTokens reads the tokens of a file that nobody else may read: one a line.
+func readTokens(file string) ([]string, error) {
 	info, err := os.Stat(file)
 	if err != nil {
-		return "", fmt.Errorf("read token: %w", err)
+		return nil, fmt.Errorf("read token: %w", err)
 	}
-	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return "", fmt.Errorf("read token from %s: others may read it too (mode %v): chmod 600 it", file,
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 && !givenByRoot(info) {
+		return nil, fmt.Errorf("read token from %s: others may read it too (mode %v): chmod 600 it", file,
 			info.Mode().Perm())
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return "", fmt.Errorf("read token: %w", err)
+		return nil, fmt.Errorf("read token: %w", err)
 	}
-	return strings.TrimSpace(string(text)), nil
+	var tokens []string
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" {
+			tokens = append(tokens, line)
+		}
+	}
+	if len(tokens) == 0 {
+		tokens = []string{""} // whose fault is told
+	}
+	for _, t := range tokens {
+		if err := mcpserver.CheckToken(t); err != nil {
+			return nil, err
+		}
+	}
+	return tokens, nil
 }
 
 // placeFor describes the place of commands for an agent, which need not learn its limits from failures.

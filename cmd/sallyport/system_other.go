@@ -23,6 +23,9 @@ func openTerminal() (*os.File, error) {
 // dropTyped has no terminal here.
 func dropTyped(*os.File) {}
 
+// givenByRoot knows no root here.
+func givenByRoot(os.FileInfo) bool { return false }
+
 // freeSpace is not known on this system.
 func freeSpace(string) (int64, bool) { return 0, false }
 

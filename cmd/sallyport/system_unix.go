@@ -46,6 +46,12 @@ func dropTyped(tty *os.File) {
 	})
 }
 
+// givenByRoot reports a file of root that only the group of this process may read, such as a mounted Secret.
+func givenByRoot(info os.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && s.Uid == 0 && int(s.Gid) == os.Getegid() && info.Mode().Perm()&0o037 == 0
+}
+
 // freeSpace returns the bytes that a user without privileges may still write at a place.
 func freeSpace(place string) (int64, bool) {
 	var s unix.Statfs_t

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,6 +22,12 @@ type HTTPOptions struct {
 	Address string // host:port; port 0 takes a free one
 	Public  bool   // Address may be one that other machines reach; without it only loopback is served
 	Token   string // bearer token, required of every client
+	// Tokens, when not nil, are the tokens now, in place of Token: each lets in.
+	Tokens func() []string
+	// Certificate, when not nil, is the certificate now: TLS is served.
+	Certificate func() (*tls.Certificate, error)
+	// Drain is the time that calls under way get at the end, while no new ones are taken.
+	Drain time.Duration
 	// End is called when the server stops. It must end all calls that are under way, as closing their gate
 	// does; their answers are still sent.
 	End func() error
@@ -57,8 +64,33 @@ func serveHTTP(ctx context.Context, m *server.MCPServer, log hclog.Logger, o HTT
 	if o.End == nil {
 		return errors.New("serve MCP over HTTP: nothing would end the calls under way: give End")
 	}
-	if err := checkToken(o.Token); err != nil {
-		return err
+	// Messages of mcp-go are mostly about clients that hang up: debug. Messages of net/http are rare:
+	// warnings.
+	transport := server.NewStreamableHTTPServer(m,
+		server.WithStateful(true), // a session id that this process did not give out is not one
+		server.WithSessionIdleTTL(sessionTime),
+		server.WithStreamableHTTPLogger(slog.New(slogTo(log, hclog.Debug))))
+	acknowledge(m, cmp.Or(o.times.answer, answerTime))
+	return serveHandler(ctx, transport, transport.Shutdown, log, o)
+}
+
+// acknowledge has the server wait until its answers to subscriptions are written.
+func acknowledge(m *server.MCPServer, limit time.Duration) {
+	var hooks server.Hooks
+	hooks.AddAfterSubscriptionsListen(acknowledged(limit))
+	server.WithHooks(&hooks)(m)
+}
+
+// serveHandler serves messages with a handler; shutdown ends the streams on which clients listen.
+func serveHandler(
+	ctx context.Context, transport http.Handler, shutdown func(context.Context) error, log hclog.Logger,
+	o HTTPOptions,
+) error {
+	if o.Tokens == nil {
+		if err := CheckToken(o.Token); err != nil {
+			return err
+		}
+		o.Tokens = func() []string { return []string{o.Token} }
 	}
 	times := httpTimes{
 		header: cmp.Or(o.times.header, headerTime), body: cmp.Or(o.times.body, bodyTime),
@@ -68,20 +100,12 @@ func serveHTTP(ctx context.Context, m *server.MCPServer, log hclog.Logger, o HTT
 	if err != nil {
 		return err
 	}
-	// Messages of mcp-go are mostly about clients that hang up: debug. Messages of net/http are rare:
-	// warnings.
-	quiet, loud := slogTo(log, hclog.Debug), slogTo(log, hclog.Warn)
-	transport := server.NewStreamableHTTPServer(m,
-		server.WithStateful(true), // a session id that this process did not give out is not one
-		server.WithSessionIdleTTL(sessionTime),
-		server.WithStreamableHTTPLogger(slog.New(quiet)))
-	var hooks server.Hooks
-	hooks.AddAfterSubscriptionsListen(acknowledged(times.answer))
-	server.WithHooks(&hooks)(m)
+	loud := slogTo(log, hclog.Warn)
 	calls, cancelCalls := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancelCalls()
+	door := newGuard(o.Tokens, times.body, noting(transport))
 	web := &http.Server{
-		Handler:           newGuard(o.Token, times.body, noting(transport)),
+		Handler:           door,
 		ReadHeaderTimeout: times.header,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    headerBytes,
@@ -90,17 +114,26 @@ func serveHTTP(ctx context.Context, m *server.MCPServer, log hclog.Logger, o HTT
 		// ends with its connection: an answer cannot be fetched later, so it would run for nobody.
 		BaseContext: func(net.Listener) context.Context { return calls },
 	}
-	served := make(chan error, 1)
+	served, scheme := make(chan error, 1), "http://"
+	if o.Certificate != nil {
+		scheme = "https://"
+		web.TLSConfig = &tls.Config{
+			MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return o.Certificate() },
+		}
+		listener = tls.NewListener(listener, web.TLSConfig)
+	}
 	go func() { served <- web.Serve(listener) }()
 	if o.Ready != nil {
-		o.Ready("http://" + listener.Addr().String() + endpoint)
+		o.Ready(scheme + listener.Addr().String() + endpoint)
 	}
 	select {
 	case err := <-served:
 		return errors.Join(fmt.Errorf("serve MCP at %s: %w", listener.Addr(), err), o.End())
 	case <-ctx.Done():
 	}
-	return stop(web, transport, times.answer, o.End, cancelCalls)
+	door.drain(o.Drain)
+	return stop(web, shutdown, times.answer, o.End, cancelCalls)
 }
 
 // slogTo passes log entries on to log, at a level of ours.
@@ -117,7 +150,8 @@ func slogTo(log hclog.Logger, level hclog.Level) slog.Handler {
 
 // stop ends an HTTP server in order: no new requests, calls ended, answers sent, connections closed.
 func stop(
-	web *http.Server, transport *server.StreamableHTTPServer, limit time.Duration, end func() error, cancelCalls func(),
+	web *http.Server, shutdown func(context.Context) error, limit time.Duration, end func() error,
+	cancelCalls func(),
 ) error {
 	answered, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -125,7 +159,7 @@ func stop(
 	go func() { closed <- web.Shutdown(answered) }()
 	errs := []error{end()}
 	// Ends the streams on which clients listen: Shutdown would wait for them.
-	if err := transport.Shutdown(answered); err != nil {
+	if err := shutdown(answered); err != nil {
 		errs = append(errs, fmt.Errorf("end MCP sessions: %w", err))
 	}
 	err := <-closed

@@ -49,7 +49,7 @@ func TestHTTPHoldsCallsLongerThanTheTimeForBodies(t *testing.T) {
 			case <-later.Done():
 			}
 		}
-		ts := &http.Server{Handler: newGuard(testToken, bodyTime, http.HandlerFunc(call))}
+		ts := &http.Server{Handler: newGuard(func() []string { return []string{testToken} }, bodyTime, http.HandlerFunc(call))}
 		go ts.Serve(l)
 		client := &http.Transport{DialContext: l.dial}
 		w := &web{url: "http://localhost" + endpoint}
@@ -191,7 +191,7 @@ func TestHTTPStopsInOrder(t *testing.T) {
 func TestHTTPBoundsMessagesUnderWay(t *testing.T) {
 	t.Parallel()
 	inside, leave := make(chan struct{}, 3), make(chan struct{})
-	g := newGuard(testToken, await.Guard, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { inside <- struct{}{}; <-leave }))
+	g := newGuard(func() []string { return []string{testToken} }, await.Guard, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { inside <- struct{}{}; <-leave }))
 	g.seats = make(chan struct{}, 2)
 	l, err := listen(t.Context(), "127.0.0.1:0", false)
 	if err != nil {

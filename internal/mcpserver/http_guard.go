@@ -2,8 +2,10 @@ package mcpserver
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +15,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -29,8 +32,8 @@ const (
 	tokenBytes = 16
 )
 
-// checkToken refuses a token that is no secret, or that no header could carry.
-func checkToken(token string) error {
+// CheckToken refuses a token that is no secret, or that no header could carry.
+func CheckToken(token string) error {
 	if len(token) < tokenBytes {
 		return fmt.Errorf("serve MCP over HTTP: the token has %d characters: use at least %d", len(token), tokenBytes)
 	}
@@ -40,33 +43,75 @@ func checkToken(token string) error {
 	return nil
 }
 
-// guard passes on to next only requests of a client with the token, and no web page of elsewhere.
+// guard passes on to next only requests of a client with a token, and no web page of elsewhere.
 type guard struct {
-	want      [sha256.Size]byte // hash of the token
+	tokens    func() []string
 	bodyBytes int64
 	bodyTime  time.Duration
 	seats     chan struct{} // one is taken by each message under way
+	ending    atomic.Bool   // no message is taken any more
 	next      http.Handler
 }
 
-func newGuard(token string, bodyTime time.Duration, next http.Handler) *guard {
-	return &guard{want: sha256.Sum256([]byte(token)), bodyBytes: bodyBytes, bodyTime: bodyTime, seats: make(chan struct{}, seats), next: next}
+func newGuard(tokens func() []string, bodyTime time.Duration, next http.Handler) *guard {
+	return &guard{
+		tokens: tokens, bodyBytes: bodyBytes, bodyTime: bodyTime, seats: make(chan struct{}, seats), next: next,
+	}
 }
+
+// Paths at which an orchestrator asks, without a token: they tell nothing else.
+const (
+	alivePath = "/healthz" // the process answers
+	readyPath = "/readyz"  // and takes messages
+)
 
 // ServeHTTP checks in an order that matters: nothing of a body is read before its sender is known.
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	probe := r.Method == http.MethodGet && (r.URL.Path == alivePath || r.URL.Path == readyPath)
 	switch {
+	case probe && g.ending.Load() && r.URL.Path == readyPath:
+		http.Error(w, "ending", http.StatusServiceUnavailable)
+		return
+	case probe:
+		_, _ = io.WriteString(w, "ok\n")
+		return
 	case !sameSite(r):
-		http.Error(w, "forbidden: this Host or Origin is not served: a web page may not drive this server", http.StatusForbidden)
+		const why = "forbidden: this Host or Origin is not served: a web page may not drive this server"
+		http.Error(w, why, http.StatusForbidden)
+		return
 	case r.URL.Path != endpoint:
 		http.NotFound(w, r)
-	case !g.authorized(r):
+		return
+	}
+	sender := g.sender(r)
+	r = r.WithContext(context.WithValue(r.Context(), senderKey{}, sender))
+	switch {
+	case sender == "":
 		w.Header().Set("WWW-Authenticate", `Bearer realm="sallyport"`)
 		http.Error(w, "unauthorized: send the token of this server as bearer token", http.StatusUnauthorized)
+	case g.ending.Load() && r.Method != http.MethodDelete:
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, errEnding.Error(), http.StatusServiceUnavailable)
 	case r.Method == http.MethodPost:
 		g.post(w, r)
 	default:
 		g.next.ServeHTTP(w, r)
+	}
+}
+
+// drain takes no more messages, and waits for those under way, or for some time.
+func (g *guard) drain(most time.Duration) {
+	if most <= 0 {
+		return
+	}
+	g.ending.Store(true)
+	over := time.After(most)
+	for range cap(g.seats) {
+		select {
+		case g.seats <- struct{}{}: // nobody sits there any more
+		case <-over:
+			return
+		}
 	}
 }
 
@@ -120,15 +165,31 @@ func loopback(host string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// authorized compares in constant time. Hashing first keeps the length of the token secret as well.
-func (g *guard) authorized(r *http.Request) bool {
+type senderKey struct{}
+
+// senderOf is the hash of the token of a message's sender.
+func senderOf(ctx context.Context) string {
+	s, _ := ctx.Value(senderKey{}).(string)
+	return s
+}
+
+// sender is the hash of the token of a request; "" for one that does not let in. It compares in constant time.
+// Hashing first keeps the length of the tokens secret as well.
+func (g *guard) sender(r *http.Request) string {
 	given := r.Header.Values("Authorization")
 	if len(given) != 1 {
-		return false
+		return ""
 	}
 	scheme, token, _ := strings.Cut(given[0], " ")
-	got := sha256.Sum256([]byte(token))
-	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(got[:], g.want[:]) == 1
+	got, found := sha256.Sum256([]byte(token)), 0
+	for _, t := range g.tokens() {
+		want := sha256.Sum256([]byte(t))
+		found |= subtle.ConstantTimeCompare(got[:], want[:])
+	}
+	if found != 1 || !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return hex.EncodeToString(got[:])
 }
 
 // takeBody reads the whole body within its bounds and reports whether the request goes on. It sets the

@@ -40,6 +40,7 @@ type real struct {
 	admin   *rest.Config
 	objects dynamic.Interface
 	args    []string // of the plugin, as a service account with the documented rights
+	dir     string   // of the cluster of make kubernetes-test; "" for another
 }
 
 func needCluster(t testing.TB) *real {
@@ -56,7 +57,7 @@ func needCluster(t testing.TB) *real {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &real{admin: admin, objects: objects}
+	r := &real{admin: admin, objects: objects, dir: os.Getenv("SALLYPORT_TEST_CLUSTER")}
 	r.apply(t, "namespace.yaml")
 	r.apply(t, "rbac.yaml")
 	r.args = []string{

@@ -82,7 +82,11 @@ func (h *Host) parse(text []byte) (e Event, err error) {
 		e.Tool = before
 	}
 	if e.Input = e.all; h.Event.Input != "" {
-		if e.Input, err = object(e.all, h.Event.Input); err != nil {
+		e.Input, err = object(e.all, h.Event.Input)
+		if text, ok := e.all[h.Event.Input].(string); err != nil && ok && h.Event.Text {
+			e.Tool, e.Input, err = e.Tool+" text", map[string]any{"text": text}, nil
+		}
+		if err != nil {
 			return e, err
 		}
 	}

@@ -46,6 +46,7 @@ type Host struct {
 		Tool    string `yaml:"tool"`
 		Input   string `yaml:"input"`
 		Call    string `yaml:"call"`
+		Text    bool   `yaml:"text"` // an input may be a text
 	} `yaml:"event"` // where an event has its parts
 	Before   []string        `yaml:"before"` // events before a tool runs
 	After    map[string]bool `yaml:"after"`  // events after it: whether it succeeded

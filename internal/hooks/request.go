@@ -120,9 +120,21 @@ func (t Tool) request(e Event) (r engine.Request, err error) {
 		if err != nil {
 			return r, err
 		}
+		all := []string{where}
+		if _, given := e.Input[t.Paths]; given {
+			more, err := textsAt(e.Input, t.Paths)
+			if err != nil {
+				return r, err
+			}
+			all = append(all, more...)
+		}
 		pattern, err := textAt(e.Input, t.Pattern, false)
-		where = below(below(e.Dir, where), plainPart(pattern))
-		r.Operation = touching{{Path: where, Access: "read", Recursive: true}}
+		var touches touching
+		for _, where := range all {
+			where = below(below(e.Dir, where), plainPart(pattern))
+			touches = append(touches, facts.Touch{Path: where, Access: "read", Recursive: true})
+		}
+		r.Operation = touches
 		return r, err
 	}
 	return r, fmt.Errorf("unknown kind %q", t.Kind)

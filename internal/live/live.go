@@ -248,7 +248,7 @@ func (o Options) Version(ctx context.Context, program string) string {
 	if err != nil {
 		return ""
 	}
-	return number.FindString(string(said))
+	return strings.TrimRight(number.FindString(string(said)), ".")
 }
 
 // Checked is the last trial of a host.

@@ -66,6 +66,28 @@ func agents(t *testing.T) []agent {
 	}
 }
 
+// hooked are those, and the agents from npm that are tried with hooks alone.
+func hooked(t *testing.T) []agent {
+	t.Helper()
+	all, dir := agents(t), filepath.Join(installed(t), "node_modules")
+	platform := runtime.GOOS + "-" + map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
+	shell := func(command string) live.Call {
+		return live.Call{Tool: "bash", Input: map[string]any{"command": command, "description": "test"}}
+	}
+	more := []agent{
+		{"copilot", []string{filepath.Join(dir, "@github", "copilot-"+platform, "copilot")}, nil,
+			".copilot/hooks/sallyport.json", [2]string{`"timeoutSec": 30`, `"timeoutSec": 1`}, shell},
+		{"opencode", []string{filepath.Join(dir, "opencode-"+platform, "bin", "opencode")}, nil,
+			".config/opencode/plugins/sallyport.js", [2]string{"timeout: 60000", "timeout: 1000"}, shell},
+	}
+	for _, a := range more {
+		if _, err := os.Stat(a.program[0]); err != nil {
+			leftout.Skip(t, leftout.Packages, "no "+a.name+": make mcp-clients")
+		}
+	}
+	return append(all, more...)
+}
+
 // environ is the environment of an agent in a place. Gemini CLI reads its kind of account from settings.
 func (p place) environ(t *testing.T, a agent) []string {
 	t.Helper()
@@ -118,6 +140,7 @@ func (p place) drive(t *testing.T, a agent, s live.Script, env []string) []strin
 var unknown = map[string][]string{
 	"codex":       {"exec_command", "write_stdin"}, // Bash, and no hook
 	"claude-code": {"Workflow"},                    // it runs scripts
+	"copilot":     {"bash", "view", "create", "edit", "grep", "glob", "task", "rg", "apply_patch"},
 }
 
 // known holds that the hook knows the tools that an agent offers. It refuses all others.
@@ -334,13 +357,15 @@ var judged = []string{
 }
 
 // runsAnyway are the faults after which a host runs the call. docs/agents.md names them.
-var runsAnyway = map[string][]string{"codex": {"host's time limit"}, "gemini": {"host's time limit"}}
+var runsAnyway = map[string][]string{
+	"codex": {"host's time limit"}, "gemini": {"host's time limit"}, "copilot": {"host's time limit"},
+}
 
 // TestAgents holds that real agents obey the installed hook: an allowed command runs, a denied one and a
 // question that nobody answers do not, and the model reads the reason. Without the hook all of them run.
 func TestAgents(t *testing.T) {
 	t.Parallel()
-	for _, a := range agents(t) {
+	for _, a := range hooked(t) {
 		for mode, want := range map[string]string{"": "allowed asked denied", "judge": "allowed",
 			"run": "allowed"} {
 			if mode == "run" && a.name != "claude-code" { // the others only judge
@@ -363,7 +388,8 @@ func TestAgents(t *testing.T) {
 				if len(results) != len(calls) || !strings.Contains(results[1], "dangerous/privilege") {
 					t.Errorf("the model does not read the reason: %q", results)
 				}
-				if a.name != "claude-code" && !strings.Contains(results[2], "git/delete_ref to warn under rules") {
+				asks := a.name == "claude-code" || a.name == "copilot" // and refuse, since nobody is there
+				if !asks && !strings.Contains(results[2], "git/delete_ref to warn under rules") {
 					t.Errorf("the model does not read the way forward: %q", results)
 				}
 				if said := p.sallyport(t, "audit", "verify"); !strings.Contains(said, "verdict      ok") {
@@ -378,7 +404,7 @@ func TestAgents(t *testing.T) {
 // hook without its resident process judges by itself. TestAgents shows that both commands run without the hook.
 func TestAgentsFaults(t *testing.T) {
 	t.Parallel()
-	for _, a := range agents(t) {
+	for _, a := range hooked(t) {
 		for name, happens := range faults() {
 			if name == "resident stopped in an answer" && a.name != "claude-code" { // each takes 22 s
 				continue
@@ -396,6 +422,9 @@ func TestAgentsFaults(t *testing.T) {
 					want, said = "allowed", "dangerous/privilege"
 				case name == "resident killed in an answer": // the second call has another process
 					first, want, said = "touch denied", "allowed", "ended before it answered"
+					if a.name == "copilot" { // which shows no standard error
+						said = "sallyport did not answer"
+					}
 				case name == "resident stopped in an answer":
 					first, said = "touch denied", "ended before it answered"
 				case a.name == "claude-code":
@@ -420,15 +449,15 @@ func TestAgentsFaults(t *testing.T) {
 	}
 }
 
-// TestAgentsLive holds that agents check --live tries four doors of the real agents, and finds them open where
+// TestAgentsLive holds that agents check --live tries the doors of the real agents, and finds them open where
 // an agent does not call its hook. agents list tells another release.
 func TestAgentsLive(t *testing.T) {
 	t.Parallel()
-	for _, a := range agents(t) {
+	for _, a := range hooked(t) {
 		for what, setting := range map[string]string{
 			"refused": "", "open": `{"disableAllHooks": true, `,
 		} {
-			if a.name == "gemini" && what == "open" { // it is the slowest
+			if what == "open" && a.name != "claude-code" && a.name != "codex" { // the others are slower
 				continue
 			}
 			t.Run(a.name+"/"+what, func(t *testing.T) {
@@ -452,8 +481,10 @@ func TestAgentsLive(t *testing.T) {
 				p.env = append(env, "PATH="+filepath.Dir(file)+":"+os.Getenv("PATH"))
 				r := p.run(t, "", p.own, "agents", "check", "--live", a.name)
 				want := []string{a.name + ": the hook refuses, as it must"}
-				for _, door := range []string{"main loop", "subagent", "background shell", "file tool"} {
-					want = append(want, fmt.Sprintf("%s %s: %s: %s", a.name, host.Version, door, what))
+				tried, err := live.Named(a.name)
+				must(t, err)
+				for _, door := range tried.Doors {
+					want = append(want, fmt.Sprintf("%s %s: %s: %s", a.name, host.Version, door.Name, what))
 				}
 				got := strings.ReplaceAll(r.stdout, ": the host ran it without a refusal of the hook", "")
 				if diff := cmp.Diff(strings.Join(want, "\n")+"\n", got); diff != "" {

@@ -167,6 +167,39 @@ func BenchmarkMCP(b *testing.B) {
 	}
 }
 
+// BenchmarkMCPCommand makes one call after the other, each of which runs a command in the sandbox, against the
+// floor: a shell at the end of a pipe reads a line, runs the command with a new bash, and writes a line.
+func BenchmarkMCPCommand(b *testing.B) {
+	floor := exec.Command("bash", "-c", "while read x; do bash -c true; echo done; done")
+	in, err := floor.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := floor.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := floor.Start(); err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = in.Close(); _ = floor.Wait() }()
+	lines := bufio.NewReader(out)
+	ours := sallyportServer(b, "execute_command", `"exit_code":0`)
+	var gated, least sample
+	for b.Loop() {
+		gated.time(func() { ours.call(1) })
+		least.time(func() {
+			if _, err := io.WriteString(in, "x\n"); err != nil {
+				b.Fatal(err)
+			}
+			if _, err := lines.ReadString('\n'); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+	ratio(b, gated, least, "floor")
+}
+
 // BenchmarkMCPMemory tells what the program holds when it has started, and after ten thousand commands.
 func BenchmarkMCPMemory(b *testing.B) {
 	const calls = 10_000

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/commands"
 	"github.com/sallyport-dev/sallyport/engine/facts/disk"
 	"github.com/sallyport-dev/sallyport/engine/facts/places"
 	"github.com/sallyport-dev/sallyport/engine/facts/term"
@@ -15,20 +16,6 @@ import (
 
 // tarValues are tar's short options that take a value.
 const tarValues = "fCTXIbgKLNVHF"
-
-// tarLong gives the meaning of tar's long options: a letter of letter, or behind = one of value that takes
-// the value, behind =? an attached one only.
-var tarLong = map[string]string{
-	"create": "c", "append": "r", "update": "u", "catenate": "A", "concatenate": "A", "delete": "c", "extract": "x", "get": "x", "list": "t",
-	"diff": "d", "compare": "d", "test-label": "t", "absolute-names": "P", "remove-files": "R",
-	"file": "=f", "directory": "=C", "cd": "=C", "files-from": "=T", "exclude-from": "=X", "index-file": "=w", "volno-file": "=e",
-	"listed-incremental": "=e", "add-file": "=m", "one-top-level": "=?o", "checkpoint-action": "=k",
-	"to-command": "=I", "use-compress-program": "=I", "rsh-command": "=I", "info-script": "=I", "new-volume-script": "=I", "rmt-command": "=I",
-	"exclude": "=x", "exclude-tag": "=-", "transform": "=-", "xform": "=-", "owner": "=-", "group": "=-", "owner-map": "=X", "group-map": "=X", "mode": "=-",
-	"mtime": "=-", "strip-components": "=-", "format": "=-", "blocking-factor": "=-", "record-size": "=-", "tape-length": "=-", "label": "=-", "newer": "=-",
-	"newer-mtime": "=-", "after-date": "=-", "suffix": "=-", "sort": "=-", "warning": "=-", "starting-file": "=-", "pax-option": "=-", "level": "=-",
-	"checkpoint": "=?-", "backup": "=?-", "totals": "=?-", "occurrence": "=?-", "atime-preserve": "=?-",
-}
 
 // tarJob is the task of a tar command line.
 type tarJob struct {
@@ -76,10 +63,11 @@ func (j *tarJob) long(words []value.Word, i int) int {
 	} else if i+1 < len(words) {
 		value, used = words[i+1], 1
 	}
-	mean, ok := tarLong[name]
-	for full, m := range tarLong {
-		if !ok && len(name) > 2 && strings.HasPrefix(full, name) && (mean == "" || m > mean) {
-			mean = m
+	mean, exact := "", false
+	for _, option := range commands.Words("tar-options") {
+		full, m, _ := strings.Cut(option, "=")
+		if full == name || !exact && len(name) > 2 && strings.HasPrefix(full, name) && m > mean {
+			mean, exact = m, full == name
 		}
 	}
 	kind, takes := strings.CutPrefix(mean, "=")

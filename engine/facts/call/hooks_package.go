@@ -334,13 +334,6 @@ func usesPort(words []string) bool {
 	return port >= 1024
 }
 
-// free are values of options with which an agent acts without asking, by option.
-var free = map[string]string{
-	"permission-mode": "bypasspermissions dontask auto", "permission-prompt-tool": "*",
-	"sandbox": "danger-full-access disabled", "s": "danger-full-access", "ask-for-approval": "never", "a": "never",
-	"approval-mode": "yolo auto_edit", "auto": "high",
-}
-
 // freedAgent reads the values that let an agent act without asking, and settings that are given as
 // name=value.
 func freedAgent(c *Call) {
@@ -364,7 +357,7 @@ func freedAgent(c *Call) {
 				c.Flags.Add(term.FlagFreesAgent)
 			}
 		default:
-			if list := free[o.Name]; list == "*" || listedWord(list, value) {
+			if o.Name == "permission-prompt-tool" || commands.Listed("frees-agents", o.Name+"="+value) {
 				c.Flags.Add(term.FlagFreesAgent)
 			}
 		}

@@ -210,16 +210,10 @@ func (w *walker) absent(abs string) bool {
 	return !w.opts.IsFile(was) && !w.opts.IsDir(was)
 }
 
-// readers change no file that they name.
-var readers = command.Names("awk basename cat chgrp chmod chown cksum cmp column comm cut date df diff dirname du echo egrep" +
-	" env expr false fgrep file find fold grep head hexdump id jq kill ldd less ls md5sum mkdir mktemp more nl nm objdump od" +
-	" paste printf ps pwd readelf readlink realpath rev rg rmdir sha1sum sha256sum shellcheck sleep stat strings tac tail test" +
-	" touch tr tree true type uname wait wc which whoami [ :")
-
 // changesFiles notes the files that a program may write to.
 func (w *walker) changesFiles(inv *invocation, name string) {
 	prints := func(a value.Arg) bool { return strings.HasPrefix(a.Prefix, "-fp") || a.Prefix == "-fls" } // of find
-	if readers[name] && !slices.ContainsFunc(inv.args, prints) {
+	if command.Listed("readers", name) && !slices.ContainsFunc(inv.args, prints) {
 		return
 	}
 	if name == "sed" && (!sedWrites(inv.args) || w.sedInPlace(inv)) {

@@ -19,7 +19,12 @@ test_not_on_the_list if {
 
 test_not_known if count(rule.ask) == 1 with input as _curl([])
 
-test_one_is_not_known if count(rule.ask) == 1 with input as _curl(["git.example.com", ""])
+test_one_is_not_known if {
+	count(rule.ask) == 1 with input as _curl(["git.example.com", ""])
+	rule.deny == set() with input as _curl(["git.example.com", ""])
+}
+
+test_none_is_known if count(rule.ask) == 2 with input as _curl([""])
 
 test_configured if {
 	rule.ask == set() with input as testing.command({"name": "git", "effects": ["network"]})

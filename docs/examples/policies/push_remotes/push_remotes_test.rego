@@ -19,8 +19,24 @@ test_proxy if count(rule.deny) == 1 with input as _push(["x"], [], [{"kind": "pr
 test_unknown if count(rule.ask) == 1 with input as _push(["x"], [], [{"kind": "remote", "host": "", "certainty": "unknown"}])
 
 test_force[words] if {
-	some words in [["origin", "main"], ["origin", "+HEAD:main"], ["origin", "+master"]]
+	some words in [
+		["origin", "main"], ["origin", "+HEAD:main"], ["origin", "+master"],
+		["origin", "refs/heads/main"], ["origin", "+HEAD:refs/heads/main"],
+	]
 	count(rule.deny) == 1 with input as _push(words, ["force_push"], [_remote("git.example.com")])
 }
 
 test_force_elsewhere if rule.deny == set() with input as _push(["origin", "topic"], ["force_push"], [_remote("git.example.com")])
+
+_on(branch, push) := object.union(push, {"git": {"branch": branch}})
+
+test_force_of_the_branch[words] if {
+	some words in [[], ["origin"]]
+	count(rule.deny) == 1 with input as _on("main", _push(words, ["force_push"], []))
+	rule.deny == set() with input as _on("topic", _push(words, ["force_push"], []))
+	rule.deny == set() with input as _on("main", _push(words, [], []))
+}
+
+test_force_of_another_branch if {
+	rule.deny == set() with input as _on("main", _push(["origin", "topic"], ["force_push"], []))
+}

@@ -30,3 +30,11 @@ test_left_out if {
 	rule.ask == set() with input as filled with input.session.counts.deny as 4
 	session.complete(300) with input as _input([])
 }
+
+test_denied_needs_no_question if {
+	events := [_refused | some _ in numbers.range(1, 5)]
+	session_of := object.union(testing.session(events), {"counts": {"deny": 9}, "dropped": {"count": 9, "age_seconds": 10}})
+	filled := object.union(_input([]), {"session": session_of})
+	rule.ask == set() with input as filled
+	count(rule.deny) == 1 with input as filled
+}

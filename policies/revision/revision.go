@@ -4,4 +4,4 @@
 package revision
 
 // Policies is the revision of the built-in policies.
-const Policies = "278515dfce99fd2df0141e748f1814c2"
+const Policies = "a7bcc23ecb6954f3606c91879c8f686e"

@@ -25,7 +25,7 @@ COMMANDS := $(notdir $(wildcard cmd/*))
 PROGRAMFILES = $(addprefix $(BIN)/,$(COMMANDS) sallyport-full)
 
 .DEFAULT_GOAL := help
-.PHONY: help build install images demo test test-all programs rego-test race bench questions confirm mutate faults bombs names races variants projects fuzz lint cover cross release generate clean kubernetes-test mcp-clients opa-wasm
+.PHONY: help build install images demo test test-all programs rego-test race bench questions confirm mutate faults bombs names races variants deferred projects fuzz lint cover cross release generate clean kubernetes-test mcp-clients opa-wasm
 
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -124,6 +124,9 @@ races: ## start RACES programs with words and paths that change while they are j
 VARIANTS   ?= 20000
 variants: ## start destructive programs in VARIANTS disguises, in throw-away roots, with programs judged and unseen
 	@$(GO) test -count=1 -v -timeout 12h -run '^TestVariants$$' ./internal/programs -programs.variants=$(VARIANTS) | grep -v '^=== '
+
+deferred: ## run the texts of CORPUS (files, separated by commas) that are allowed for the sake of judged programs, and count
+	@$(GO) test -count=1 -v -timeout 12h -run '^TestDeferred$$' ./internal/programs -programs.corpus=$(CORPUS) | grep -v '^=== '
 
 projects: build ## build and test real projects with their programs judged (needs registries; PROJECT=hello: of this name)
 	@internal/programs/projects.sh $(BIN)/sallyport $(PROJECT)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -52,10 +53,13 @@ func groups(t *testing.T) (all []group) {
 // inShort are the groups of the short run.
 var inShort = []string{"shell", "words", "exec ways", "make"}
 
-// settings are those of the commands, without their mode.
+// sandbox confines the commands: none, or auto for the default one.
+var sandbox = flag.String("programs.sandbox", "none", "local.sandbox of TestComplete")
+
+// settings are those of the commands, without their mode and their sandbox.
 const settings = `version: 1
 programs: {mode: judged}
-local: {sandbox: none}
+local: {sandbox: %s}
 undo: {enabled: false}
 environment: {env: [GOCACHE, GOMODCACHE, GOFLAGS, GOPROXY, CARGO_HOME, RUSTUP_HOME]}
 `
@@ -79,7 +83,7 @@ func TestComplete(t *testing.T) {
 			home := t.TempDir()
 			workspace := home + "/project"
 			for _, mode := range []string{"enforce", "monitor"} {
-				write(t, home+"/"+mode+".yaml", "mode: "+mode+"\n"+settings, 0o600)
+				write(t, home+"/"+mode+".yaml", "mode: "+mode+"\n"+fmt.Sprintf(settings, *sandbox), 0o600)
 			}
 			if err := os.Mkdir(workspace, 0o755); err != nil {
 				t.Fatal(err)

@@ -210,6 +210,13 @@ var starters = []way[[]string]{
 		return "node " + d.file("f", "const [p, ...w] = "+list(words)+"; require('child_process').spawnSync(p, w)\n")
 	}},
 	{"ruby", "ruby", func(d *disguise, words []string) string { return "ruby " + d.file("f", "system(*"+list(words)+")\n") }},
+	{"ruby -e", "ruby", func(_ *disguise, words []string) string { return "ruby -e 'exec(*ARGV)' -- " + quoteAll(words) }},
+	{"ruby, posix_spawn", "ruby", func(d *disguise, words []string) string {
+		return "ruby " + d.file("f", "Process.wait(Process.spawn(*"+list(words)+"))\n")
+	}},
+	{"parallel, of a file", "parallel", func(d *disguise, words []string) string {
+		return "parallel -a " + d.file("f", quoteAll(words)+"\n")
+	}},
 	{"tcl", "tclsh", func(d *disguise, words []string) string {
 		return "tclsh " + d.file("f", "catch {exec {*}[split [read [open "+d.file("f", strings.Join(words, "\n"))+"]] \"\\n\"]}\n")
 	}},
@@ -315,6 +322,13 @@ var carriers = []way[string]{
 		return "echo 'import subprocess; subprocess.run([\"bash\", \"" + d.file("f", text) + "\"])' | python3"
 	}},
 	{"perl", "perl", func(d *disguise, text string) string { return "perl -e 'print `bash " + d.file("f", text) + "`'" }},
+	{"ruby", "ruby", func(d *disguise, text string) string {
+		return "ruby -e 'puts `bash " + d.file("f", text) + "`; spawn(\"true\"); Process.wait'"
+	}},
+	{"parallel", "parallel", func(d *disguise, text string) string { return "parallel bash ::: " + d.file("f", text) }},
+	{"parallel, of input", "parallel", func(d *disguise, text string) string {
+		return "echo bash " + d.file("f", text) + " | parallel -j1"
+	}},
 	{"node", "node", func(d *disguise, text string) string {
 		return "node -e 'require(\"child_process\").execSync(\"bash " + d.file("f", text) + "\")'"
 	}},

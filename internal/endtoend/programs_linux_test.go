@@ -82,10 +82,11 @@ func TestProgramsAreJudged(t *testing.T) {
 	}
 }
 
-// A program that policies ask about waits for the person behind an MCP client, while its command runs.
+// A program that policies ask about in the middle of make waits for the person behind an MCP client.
 func TestProgramsAreAsked(t *testing.T) {
 	t.Parallel()
 	leftout.Command(t, "bwrap")
+	leftout.Command(t, "make")
 	s := newServer(t, "programs: {mode: judged}", unhurried)
 	s.wire.asked = make(chan message, 1)
 	s.start()
@@ -99,6 +100,7 @@ func TestProgramsAreAsked(t *testing.T) {
 	s.raw(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	for name, text := range map[string]string{
 		"run.sh": "while read -r words; do $words; done < steps\n", "steps": "./npm publish\ntouch more\n", "npm": "#!/bin/sh\necho published\n",
+		"Makefile": "all:\n\t@sh run.sh\n",
 	} {
 		if err := os.WriteFile(filepath.Join(s.workspace, name), []byte(text), 0o755); err != nil {
 			t.Fatal(err)
@@ -107,14 +109,14 @@ func TestProgramsAreAsked(t *testing.T) {
 	for answer, want := range map[string]string{
 		`{"action":"accept","content":{"approve":true}}`: "published\n", `{"action":"decline"}`: "",
 	} {
-		running, _ := s.ask("execute_command", map[string]any{"command": "sh run.sh"})
+		running, _ := s.ask("execute_command", map[string]any{"command": "make"})
 		question := await.Receive(t, "the question", s.wire.asked)
-		if !strings.Contains(string(question.Params), "(started by sh run.sh)") {
+		if !strings.Contains(string(question.Params), `(started by make -\u003e sh run.sh)`) {
 			t.Errorf("the question is %s", question.Params)
 		}
 		s.raw(`{"jsonrpc":"2.0","id":` + string(question.ID) + `,"result":` + answer + `}`)
 		r := s.result(s.reply(running)).Structured
-		if r.Stdout != want || strings.Contains(r.Stderr, "refused to start: ./npm publish (by sh run.sh): system/publish") == (want != "") {
+		if r.Stdout != want || strings.Contains(r.Stderr, "refused to start: ./npm publish (by make -> sh run.sh): system/publish") == (want != "") {
 			t.Errorf("%s: %+v", answer, r)
 		}
 	}

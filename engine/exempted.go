@@ -6,7 +6,8 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// Exempted is a finding that refuses nothing because an exemption of the operator's says so, and that exemption.
+// Exempted is a finding that refuses nothing because an exemption of the operator's says so, and that
+// exemption.
 type Exempted struct {
 	Rule    string    `json:"rule"`
 	Effect  Effect    `json:"effect"` // that the rule gives it

@@ -150,7 +150,8 @@ func (g *Gate) launch(ctx context.Context, j *judged, out Outcome, leave func())
 	started := g.o.Now()
 	if err := ctx.Err(); err != nil {
 		defer leave()
-		return over(g.conclude(j, out, Exit{Code: -1, Killed: "cancelled before it started", Started: started, Error: err}, noted))
+		return over(g.conclude(j, out, Exit{Code: -1, Killed: "cancelled before it started", Started: started,
+			Error: err}, noted))
 	}
 	job := &Job{out: out, done: make(chan struct{})}
 	if j.request.Operation != nil {
@@ -182,7 +183,8 @@ func (g *Gate) launch(ctx context.Context, j *judged, out Outcome, leave func())
 // elevated reports whether a command may gain rights: only if that stays within the environment, and only if
 // the judged text asks for it. Nothing else makes it so.
 func elevated(in *facts.Input) bool {
-	return in.Runner.Elevated && slices.ContainsFunc(in.Commands, func(c facts.Command) bool { return c.Elevated })
+	return in.Runner.Elevated && slices.ContainsFunc(in.Commands,
+		func(c facts.Command) bool { return c.Elevated })
 }
 
 // foresee is the ledger's view of the files of a request. It has the same time limit as judging.

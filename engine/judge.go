@@ -34,14 +34,16 @@ type judged struct {
 }
 
 func (j *judged) outcome() Outcome {
-	return Outcome{Decision: j.decision, Input: j.input, Fault: j.fault, Exempted: j.exempted, Spent: j.spent, WorkDir: j.command.WorkDir}
+	return Outcome{Decision: j.decision, Input: j.input, Fault: j.fault, Exempted: j.exempted, Spent: j.spent,
+		WorkDir: j.command.WorkDir}
 }
 
 // judge reads a request and lets every evaluator judge it. The session remembers it if it may run. The
 // error is about the request itself.
 func (g *Gate) judge(ctx context.Context, r Request, mayRun bool) (*judged, error) {
 	if r.Timeout < 0 {
-		return nil, fmt.Errorf("%w: timeout %v: use a positive duration, or none for the default", ErrRequest, r.Timeout)
+		return nil, fmt.Errorf("%w: timeout %v: use a positive duration, or none for the default", ErrRequest,
+			r.Timeout)
 	}
 	start := g.o.Now()
 	if r.Subject == (facts.Subject{}) {
@@ -107,7 +109,8 @@ func (g *Gate) ready(ctx context.Context) (env Environment, builder *build.Build
 }
 
 // read turns the request into facts. The error is about the request itself.
-func (g *Gate) read(ctx context.Context, env Environment, builder *build.Builder, j *judged, now time.Time) (f *Fault, err error) {
+func (g *Gate) read(ctx context.Context, env Environment, builder *build.Builder, j *judged,
+	now time.Time) (f *Fault, err error) {
 	defer catch(&f, "facts")
 	until, limited := ctx.Deadline()
 	if limited {

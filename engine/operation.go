@@ -107,13 +107,15 @@ func newJudgedFiles(files Files, paths []facts.Path) judgedFiles {
 // ErrNotJudged is wrapped by the error for a path, or an access to it, that no decision covers.
 var ErrNotJudged = fmt.Errorf("not covered by the decision: %w", fs.ErrPermission)
 
-// isAbs takes the paths of this machine, which have slashes on every system, and those of an environment elsewhere.
+// isAbs takes the paths of this machine, which have slashes on every system, and those of an environment
+// elsewhere.
 func isAbs(p string) bool { return path.IsAbs(p) || filepath.IsAbs(p) }
 
 // covered reports whether a path was judged for one of the accesses; with none, for any.
 func (j judgedFiles) covered(op, name string, accesses ...string) error {
 	judged := func(given []string) bool {
-		return len(given) > 0 && (len(accesses) == 0 || slices.ContainsFunc(accesses, func(a string) bool { return slices.Contains(given, a) }))
+		return len(given) > 0 && (len(accesses) == 0 ||
+			slices.ContainsFunc(accesses, func(a string) bool { return slices.Contains(given, a) }))
 	}
 	if isAbs(name) && path.Clean(name) == name {
 		if judged(j.at[name]) {

@@ -20,7 +20,8 @@ func (g *Gate) recordDecision(ctx context.Context, j *judged) error {
 	if j.fault != nil {
 		body.Fault = &FaultBody{ID: j.fault.ID, Part: j.fault.Part, Error: j.fault.Err.Error()}
 	}
-	return g.recordBefore(ctx, KindDecision, j.decision.ID, body, j.decision.Effect != Deny || j.decision.Mode == Monitor)
+	return g.recordBefore(ctx, KindDecision, j.decision.ID, body, j.decision.Effect != Deny ||
+		j.decision.Mode == Monitor)
 }
 
 // recordBefore makes a record durable on which a command may run, signed if the command is not confined.
@@ -122,9 +123,10 @@ func (g *Gate) outcomeBody(out Outcome) OutcomeBody {
 	b := OutcomeBody{
 		Started: e.Started.UTC(), DurationUS: e.Duration.Microseconds(), ExitCode: e.Code, Signal: e.Signal,
 		TimedOut: e.TimedOut, Killed: e.Killed, Survivors: e.Survivors, Runner: d.Name, Isolation: d.Isolation,
-		UserUS: e.UserTime.Microseconds(), SystemUS: e.SystemTime.Microseconds(), MaxRSS: e.MaxRSS, OOMKills: e.OOMKills,
-		Stdout: StreamBody{Bytes: e.Stdout.Bytes, SHA256: e.Stdout.SHA256},
-		Stderr: StreamBody{Bytes: e.Stderr.Bytes, SHA256: e.Stderr.SHA256}, Held: out.Held,
+		UserUS: e.UserTime.Microseconds(), SystemUS: e.SystemTime.Microseconds(), MaxRSS: e.MaxRSS,
+		OOMKills: e.OOMKills,
+		Stdout:   StreamBody{Bytes: e.Stdout.Bytes, SHA256: e.Stdout.SHA256},
+		Stderr:   StreamBody{Bytes: e.Stderr.Bytes, SHA256: e.Stderr.SHA256}, Held: out.Held,
 		Changes: out.Changes, Programs: out.Programs, Trial: out.Trial != nil,
 	}
 	if e.Error != nil {

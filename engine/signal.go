@@ -9,8 +9,8 @@ import (
 // are these and no others; the zero value is none of them.
 type Signal string
 
-// The signals that somebody at a terminal, a service manager or a script sends to a program to have it end, or
-// tell how it is getting on.
+// The signals that somebody at a terminal, a service manager or a script sends to a program to have it end,
+// or tell how it is getting on.
 const (
 	SignalInterrupt Signal = "SIGINT"
 	SignalTerminate Signal = "SIGTERM"

@@ -53,5 +53,6 @@ func (t *Terminal) attach(c *Command) {
 		return
 	}
 	c.Terminal = &t.Size
-	c.Env = append(slices.DeleteFunc(slices.Clone(c.Env), func(kv string) bool { return strings.HasPrefix(kv, "TERM=") }), "TERM="+t.Name)
+	c.Env = append(slices.DeleteFunc(slices.Clone(c.Env),
+		func(kv string) bool { return strings.HasPrefix(kv, "TERM=") }), "TERM="+t.Name)
 }

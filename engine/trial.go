@@ -153,13 +153,14 @@ func (g *Gate) launchTrial(ctx context.Context, j *judged, out Outcome, leave fu
 	return job
 }
 
-// inTrial is the command with variables by which git changes its index only where it must: else "git status" and
-// "git diff" had changes.
+// inTrial is the command with variables by which git changes its index only where it must: else "git status"
+// and "git diff" had changes.
 func (c Command) inTrial() Command {
 	c.Env = append(slices.Clone(c.Env), "GIT_OPTIONAL_LOCKS=0")
 	own := func(v string) bool { return strings.HasPrefix(v, "GIT_CONFIG_COUNT=") }
 	if !slices.ContainsFunc(c.Env, own) {
-		c.Env = append(c.Env, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=diff.autoRefreshIndex", "GIT_CONFIG_VALUE_0=false")
+		c.Env = append(c.Env, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=diff.autoRefreshIndex",
+			"GIT_CONFIG_VALUE_0=false")
 	}
 	return c
 }

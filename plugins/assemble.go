@@ -217,8 +217,9 @@ func gateOptions(l *config.Loaded, o Options) engine.Options {
 		Mode:   engine.Mode(l.Mode),
 		Trial:  l.Approvals.Trial,
 		Programs: engine.Starts{
-			Judged: l.Programs.Mode != "unseen", Required: l.Programs.Mode == "require", Wait: l.Programs.Ask == "wait",
-			End: l.Programs.OnRefusal == "end",
+			Judged: l.Programs.Mode != "unseen", Required: l.Programs.Mode == "require",
+			Wait: l.Programs.Ask == "wait",
+			End:  l.Programs.OnRefusal == "end",
 		},
 		Limits: engine.Limits{
 			Timeout: time.Duration(l.Timeout), MaxTimeout: time.Duration(l.Limits.MaxTimeout),

@@ -53,7 +53,8 @@ func Cases(ctx context.Context, l *config.Loaded, cases []rego.Case) (_ []CaseRe
 	return out, nil
 }
 
-func tryCase(ctx context.Context, l *config.Loaded, c rego.Case, dir string, judge *evaluators) (_ CaseResult, err error) {
+func tryCase(ctx context.Context, l *config.Loaded, c rego.Case, dir string, judge *evaluators) (_ CaseResult,
+	err error) {
 	profile, settings := "standard", maps.Clone(c.Config)
 	if p, ok := settings["profile"].(string); ok {
 		profile = p

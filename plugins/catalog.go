@@ -39,16 +39,19 @@ type Opened struct {
 // Runners lists the runners of this build.
 func Runners() []Runner {
 	return []Runner{
-		{Name: "local", Summary: "this machine, as the same user, in a sandbox where there can be one", Open: openLocal},
+		{Name: "local", Summary: "this machine, as the same user, in a sandbox where there can be one",
+			Open: openLocal},
 		{Name: "docker", Summary: "a container of a Docker engine", Open: openDocker},
-		{Name: "docker-sudo", Summary: "a container of a Docker engine, in which sudo can be granted", Open: openDocker},
+		{Name: "docker-sudo", Summary: "a container of a Docker engine, in which sudo can be granted",
+			Open: openDocker},
 	}
 }
 
 // openDocker makes a runner for containers.
 func openDocker(l *config.Loaded) (Opened, error) {
 	e := l.Environment
-	given, err := local.Given(local.Options{EnvFile: string(e.EnvFile), EnvFileNames: e.EnvFileNames, Env: e.Env, Host: l.Environ()})
+	given, err := local.Given(local.Options{EnvFile: string(e.EnvFile), EnvFileNames: e.EnvFileNames, Env: e.Env,
+		Host: l.Environ()})
 	if err != nil {
 		return Opened{}, fmt.Errorf("open runner %s: %w", l.Runner, err)
 	}
@@ -76,10 +79,12 @@ func DockerOptions(l *config.Loaded) docker.Options {
 		Elevated: l.Runner == "docker-sudo",
 		Host:     d.Host, Environ: l.Environ(), Home: l.Home(),
 		Image: d.Image, Pull: d.Pull, Runtime: d.Runtime, Copy: d.Deliver == "copy", Mount: d.Deliver == "mount",
-		User: d.User, Network: d.Network, Memory: int64(d.Memory), CPUs: d.CPUs, PIDs: int64(d.PIDs), Files: int64(d.OpenFiles),
-		FileSize: int64(d.FileSize), Temporary: int64(d.Tmp), Writable: d.Root == "writable", UnixSockets: d.UnixSockets,
-		Programs: l.Programs.Mode != "unseen",
-		Keep:     d.Keep, State: l.StateDir(), Venv: l.Environment.Venv, Prefix: l.Environment.Prefix,
+		User: d.User, Network: d.Network, Memory: int64(d.Memory), CPUs: d.CPUs, PIDs: int64(d.PIDs),
+		Files:    int64(d.OpenFiles),
+		FileSize: int64(d.FileSize), Temporary: int64(d.Tmp), Writable: d.Root == "writable",
+		UnixSockets: d.UnixSockets,
+		Programs:    l.Programs.Mode != "unseen",
+		Keep:        d.Keep, State: l.StateDir(), Venv: l.Environment.Venv, Prefix: l.Environment.Prefix,
 	}
 	if l.Undo.Enabled {
 		o.Undo = undoOptions(l)
@@ -89,7 +94,8 @@ func DockerOptions(l *config.Loaded) docker.Options {
 		Network: d.InstallNetwork(), Continue: d.Packages.OnFailure == "continue",
 	}
 	for _, m := range d.Mounts {
-		o.Mounts = append(o.Mounts, docker.Mount{Source: string(m.Source), Target: m.Target, Write: m.Access == "write"})
+		o.Mounts = append(o.Mounts, docker.Mount{Source: string(m.Source), Target: m.Target,
+			Write: m.Access == "write"})
 	}
 	if o.Supervisor = string(l.Supervisor); o.Supervisor == "" {
 		o.Supervisor = filepath.Join(beside(), "sallyport-supervisor")
@@ -100,7 +106,8 @@ func DockerOptions(l *config.Loaded) docker.Options {
 // openCommand makes the runner of the operator's own that is in use.
 func openCommand(l *config.Loaded) (Opened, error) {
 	e, own := l.Environment, l.Runners[l.Runner]
-	given, err := local.Given(local.Options{EnvFile: string(e.EnvFile), EnvFileNames: e.EnvFileNames, Env: e.Env, Host: l.Environ()})
+	given, err := local.Given(local.Options{EnvFile: string(e.EnvFile), EnvFileNames: e.EnvFileNames, Env: e.Env,
+		Host: l.Environ()})
 	if err != nil {
 		return Opened{}, fmt.Errorf("open runner %s: %w", l.Runner, err)
 	}
@@ -135,7 +142,8 @@ func RunnerNamed(l *config.Loaded, name string) (Runner, error) {
 		}
 		names[i] = r.Name
 	}
-	return Runner{}, fmt.Errorf("no runner named %s in this build; available: %s", name, strings.Join(names, ", "))
+	return Runner{}, fmt.Errorf("no runner named %s in this build; available: %s", name,
+		strings.Join(names, ", "))
 }
 
 // honoured returns an error for every setting that this build cannot honour.
@@ -157,10 +165,12 @@ func honoured(l *config.Loaded) error {
 	}
 	_, elsewhere := l.Elsewhere()
 	if (elsewhere || strings.HasPrefix(l.Runner, "docker")) && l.Environment.PassAll {
-		no("environment.pass_all", "the variables of this machine make no sense elsewhere: name those that do under environment.env")
+		no("environment.pass_all",
+			"the variables of this machine make no sense elsewhere: name those that do under environment.env")
 	}
 	if isDocker(l.Runner) && l.Environment.PassAll {
-		no("environment.pass_all", "the variables of this machine make no sense in a container: name those that do under environment.env, or use docker.credentials.pass_all")
+		no("environment.pass_all",
+			"the variables of this machine make no sense in a container: name those that do under environment.env, or use docker.credentials.pass_all")
 	}
 	if _, err := RunnerNamed(l, l.Runner); err != nil {
 		no("runner", err.Error())

@@ -160,7 +160,8 @@ func RemoveEnvironment(ctx context.Context, l *config.Loaded, e Environment, log
 	case e.State == envRunning:
 		return fmt.Errorf("remove environment %s: %w: end that one", e.Name, journal.ErrOpen)
 	case e.State == envUnknown:
-		return fmt.Errorf("remove environment %s: whether it has a container is not known, as the engine cannot be asked", e.Name)
+		return fmt.Errorf(
+			"remove environment %s: whether it has a container is not known, as the engine cannot be asked", e.Name)
 	case !log:
 		return fmt.Errorf("remove environment %s: nothing of it is left but its log: --log removes that", e.Name)
 	}
@@ -180,7 +181,8 @@ func noteRemoval(l *config.Loaded, e Environment, by string) {
 		redactor = redact.New(nil, redact.Extra{})
 	}
 	id := journal.Identity{Runner: e.Runner, Agent: e.Agent, Session: e.Session, Workspace: e.Workspace}
-	journal.Tell(journalOptions(l, redactor, nil), e.Name, id, "remove", map[string]any{"container": e.Container, "by": by})
+	journal.Tell(journalOptions(l, redactor, nil), e.Name, id, "remove",
+		map[string]any{"container": e.Container, "by": by})
 }
 
 // Pruned lists the removed objects.
@@ -196,7 +198,8 @@ type Pruned struct {
 func PruneEnvironments(ctx context.Context, l *config.Loaded, kept bool, before time.Time) (Pruned, error) {
 	all, err := Environments(ctx, l)
 	p := Pruned{Containers: []string{}, Logs: []string{}}
-	if err == nil && slices.ContainsFunc(all, func(e Environment) bool { return isDocker(e.Runner) }) { // of one that is gone volumes may be left
+	if err == nil && slices.ContainsFunc(
+		all, func(e Environment) bool { return isDocker(e.Runner) }) { // of one that is gone volumes may be left
 		var removed []docker.Container
 		removed, err = docker.Prune(ctx, DockerOptions(l), kept)
 		for _, c := range removed {

@@ -76,7 +76,8 @@ func Examples(ctx context.Context, l *config.Loaded, rules []rego.RuleInfo) (_ [
 			want := i < len(rule.Examples)
 			// A rule that also warns of the milder case may do so of a look-alike.
 			found := effect != "" && (want || effect != engine.Warn || len(rule.Effects) == 1)
-			out = append(out, Example{Rule: rule.ID, Command: command, Want: want, Found: found, Both: both, Differ: differ})
+			out = append(out, Example{Rule: rule.ID, Command: command, Want: want, Found: found, Both: both,
+				Differ: differ})
 		}
 	}
 	return out, nil
@@ -153,7 +154,8 @@ func newWorld(ctx context.Context, l *config.Loaded, dir string, s setting, o Op
 		return nil, err
 	}
 	var err error
-	w := &world{place: strings.NewReplacer("{home}", filepath.ToSlash(home), "{workspace}", filepath.ToSlash(workspace))}
+	w := &world{place: strings.NewReplacer("{home}", filepath.ToSlash(home), "{workspace}",
+		filepath.ToSlash(workspace))}
 	if err := w.files(dir, workspace, s.files); err != nil {
 		return nil, err
 	}

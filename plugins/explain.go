@@ -53,8 +53,9 @@ func (s *Sallyport) Rules(ctx context.Context) ([]rego.RuleInfo, error) {
 
 func describe(p *wasm.Plugin, r wasm.RuleInfo) rego.RuleInfo {
 	return rego.RuleInfo{
-		ID: r.ID, Title: cmp.Or(r.About.Title, "a rule of the plugin "+p.Name()), Severity: r.About.Severity, Remediation: r.About.Remediation,
-		Level: r.Level, LevelFrom: levelFrom(r), Profile: "standard", File: r.File, Origin: rego.Plugin,
+		ID: r.ID, Title: cmp.Or(r.About.Title, "a rule of the plugin "+p.Name()), Severity: r.About.Severity,
+		Remediation: r.About.Remediation,
+		Level:       r.Level, LevelFrom: levelFrom(r), Profile: "standard", File: r.File, Origin: rego.Plugin,
 	}
 }
 
@@ -77,7 +78,8 @@ func (s *Sallyport) Explain(ctx context.Context, in *facts.Input) ([]rego.RuleTr
 		if err != nil {
 			// It is a fault of the decision, which tells it. The other rules are explained all the same.
 			for _, r := range p.Rules() {
-				traces = append(traces, rego.RuleTrace{Rule: r.ID, Outcome: rego.Failed, Level: r.Level, LevelFrom: levelFrom(r)})
+				traces = append(traces, rego.RuleTrace{Rule: r.ID, Outcome: rego.Failed, Level: r.Level,
+					LevelFrom: levelFrom(r)})
 			}
 			if ctx.Err() != nil {
 				return nil, errors.Join(err, ctx.Err())
@@ -85,7 +87,8 @@ func (s *Sallyport) Explain(ctx context.Context, in *facts.Input) ([]rego.RuleTr
 			continue
 		}
 		for _, f := range found {
-			t := rego.RuleTrace{Rule: f.ID, Outcome: rego.Silent, Level: f.Level, LevelFrom: levelFrom(f.RuleInfo), Found: f.Reasons, Exempted: f.Exempt}
+			t := rego.RuleTrace{Rule: f.ID, Outcome: rego.Silent, Level: f.Level, LevelFrom: levelFrom(f.RuleInfo),
+				Found: f.Reasons, Exempted: f.Exempt}
 			switch {
 			case f.Level == "off":
 				t.Outcome = rego.Off
@@ -113,12 +116,15 @@ type Considered struct {
 func (s *Sallyport) Exemptions(out engine.Outcome, traces []rego.RuleTrace) []Considered {
 	considered := []Considered{}
 	for _, e := range s.exempt {
-		if !slices.ContainsFunc(traces, func(t rego.RuleTrace) bool { return t.Rule == e.Rule && len(t.Found) > 0 }) {
+		if !slices.ContainsFunc(
+			traces, func(t rego.RuleTrace) bool { return t.Rule == e.Rule && len(t.Found) > 0 }) {
 			continue
 		}
 		c := Considered{Rule: e.Rule, Match: e.Text, Reason: e.Reason, Expires: e.Expires, Outcome: "no match"}
 		switch {
-		case slices.ContainsFunc(out.Exempted, func(w engine.Exempted) bool { return w.Rule == e.Rule && w.Match == e.Text && w.Reason == e.Reason }):
+		case slices.ContainsFunc(
+			out.Exempted,
+			func(w engine.Exempted) bool { return w.Rule == e.Rule && w.Match == e.Text && w.Reason == e.Reason }):
 			c.Outcome = "applied"
 		case !out.Input.Request.Time.Before(e.Expires):
 			c.Outcome = "expired"

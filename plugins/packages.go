@@ -10,7 +10,8 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/docker"
 )
 
-// Prepare installs the packages of a configuration ahead of its sessions and returns the image that they will find.
+// Prepare installs the packages of a configuration ahead of its sessions and returns the image that they will
+// find.
 func Prepare(ctx context.Context, l *config.Loaded, report docker.Report) (_ docker.Image, err error) {
 	if !isDocker(l.Runner) {
 		return docker.Image{}, fmt.Errorf("prepare an image: commands run in none: runner is %s", l.Runner)

@@ -62,8 +62,9 @@ func UserName() string {
 func openLocal(l *config.Loaded) (Opened, error) {
 	e := l.Environment
 	r, err := local.New(local.Options{
-		Venv: e.Venv, Prefix: e.Prefix, EnvFile: string(e.EnvFile), EnvFileNames: e.EnvFileNames, Env: e.Env, PassAll: e.PassAll,
-		Host: l.Environ(), Apart: true, Programs: starterOf(l),
+		Venv: e.Venv, Prefix: e.Prefix, EnvFile: string(e.EnvFile), EnvFileNames: e.EnvFileNames, Env: e.Env,
+		PassAll: e.PassAll,
+		Host:    l.Environ(), Apart: true, Programs: starterOf(l),
 	})
 	if err != nil {
 		return Opened{}, err
@@ -152,15 +153,16 @@ func (s session) Begin(in *facts.Input, fs facts.FS) func(facts.FS, int) error {
 // bundleOf is the compiled built-in bundle, on the machine that a configuration asks for.
 func bundleOf(l *config.Loaded, timeout time.Duration) compiled.Bundle {
 	module, rules := policies.Compiled()
-	return compiled.Bundle{Module: module, Rules: rules, Open: func(ctx context.Context, module, data []byte) (compiled.Machine, error) {
-		m, err := wasm.OpenPolicies(ctx, wasm.PoliciesOptions{
-			Module: module, Data: data, Cache: l.CompiledDir(), Time: timeout, Native: l.Evaluator == "auto",
-		})
-		if err != nil {
-			return nil, err
-		}
-		return m, nil
-	}}
+	return compiled.Bundle{Module: module, Rules: rules,
+		Open: func(ctx context.Context, module, data []byte) (compiled.Machine, error) {
+			m, err := wasm.OpenPolicies(ctx, wasm.PoliciesOptions{
+				Module: module, Data: data, Cache: l.CompiledDir(), Time: timeout, Native: l.Evaluator == "auto",
+			})
+			if err != nil {
+				return nil, err
+			}
+			return m, nil
+		}}
 }
 
 // policyConfig is the part of a configuration that policies see.

@@ -13,7 +13,8 @@ import (
 )
 
 // judges loads the policies, and returns with them how they are loaded anew.
-func (s *Sallyport) judges(ctx context.Context, l *config.Loaded, o Options) (*rego.Evaluator, func(context.Context) (*rego.Evaluator, error), error) {
+func (s *Sallyport) judges(ctx context.Context, l *config.Loaded, o Options) (*rego.Evaluator,
+	func(context.Context) (*rego.Evaluator, error), error) {
 	load := func(ctx context.Context) (*rego.Evaluator, error) { return Policies(ctx, l) }
 	reports := slices.ContainsFunc(l.Servers(), func(s config.Served) bool { return s.Status || s.DecisionLogs })
 	switch {

@@ -13,8 +13,8 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/supervisor"
 )
 
-// lastCheckpoint bounds how long the end of sallyport waits for places that take the last checkpoint. One that is
-// late gets it from the next process.
+// lastCheckpoint bounds how long the end of sallyport waits for places that take the last checkpoint. One
+// that is late gets it from the next process.
 const lastCheckpoint = 2 * time.Second
 
 func newPublisher(l *config.Loaded, warn func(error)) (*publish.Publisher, error) {

@@ -60,8 +60,10 @@ type ReplayOptions struct {
 }
 
 // Judge judges the recorded decisions of a log again, under the policies of l. The facts are those that
-// were recorded, but for the matches of the operator's patterns, which are those of l. It uses all processors.
-func (o ReplayOptions) Judge(ctx context.Context, l *config.Loaded, entries iter.Seq2[audit.Entry, error]) (_ Replay, err error) {
+// were recorded, but for the matches of the operator's patterns, which are those of l. It uses all
+// processors.
+func (o ReplayOptions) Judge(ctx context.Context, l *config.Loaded,
+	entries iter.Seq2[audit.Entry, error]) (_ Replay, err error) {
 	rules, err := RulePlugins(ctx, l)
 	if err != nil {
 		return Replay{}, err
@@ -306,7 +308,8 @@ func (r *replayer) compare(e audit.Entry, was recorded, v *verdict) {
 		return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(other, s) })
 	}
 	found := Replayed{
-		Seq: e.Seq, Time: e.Time, Decision: e.DecisionID, Tool: v.input.Request.Tool, Command: v.input.Request.Command, Agent: v.input.Subject.Agent,
+		Seq: e.Seq, Time: e.Time, Decision: e.DecisionID, Tool: v.input.Request.Tool,
+		Command: v.input.Request.Command, Agent: v.input.Subject.Agent,
 		Mode: was.Result.Mode, Before: was.Result.Effect, After: v.effect,
 		More: without(v.rules, before), Less: without(before, v.rules), Rules: v.rules, Fault: v.fault,
 	}

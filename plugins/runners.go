@@ -46,7 +46,8 @@ func InspectRunner(file string) (RunnerPlugin, error) {
 		return RunnerPlugin{}, err
 	}
 	r := RunnerPlugin{
-		Kind: "runner", Name: p.Name, Version: p.Version, Interface: p.Interface, SHA256: p.SHA256, Command: p.Command,
+		Kind: "runner", Name: p.Name, Version: p.Version, Interface: p.Interface, SHA256: p.SHA256,
+		Command: p.Command,
 		Program: p.Program, Isolation: p.Isolation, Network: p.Network, File: p.File,
 	}
 	if err := p.Verify(); err != nil {

@@ -39,22 +39,26 @@ func openFleet(l *config.Loaded, look bool, log fleet.Log) (*fleet.Fleet, error)
 	if err != nil {
 		return nil, err
 	}
-	o := fleet.Options{Keys: keys, Serials: serials(l), Dir: l.PoliciesDir(), Name: l.Agent, Look: look, Log: log}
+	o := fleet.Options{Keys: keys, Serials: serials(l), Dir: l.PoliciesDir(), Name: l.Agent, Look: look,
+		Log: log}
 	for _, s := range all {
 		o.Servers = append(o.Servers, fleet.Server{
 			URL: s.URL, Bundles: s.Bundles, Discovery: s.Discovery,
-			TokenFile: string(s.TokenFile), CAFile: string(s.CAFile), CertFile: string(s.CertFile), KeyFile: string(s.KeyFile),
-			PollMin: time.Duration(s.Polling.Min), PollMax: time.Duration(s.Polling.Max), Timeout: time.Duration(s.Timeout), MaxSize: int64(s.MaxSize),
+			TokenFile: string(s.TokenFile), CAFile: string(s.CAFile), CertFile: string(s.CertFile),
+			KeyFile: string(s.KeyFile),
+			PollMin: time.Duration(s.Polling.Min), PollMax: time.Duration(s.Polling.Max),
+			Timeout: time.Duration(s.Timeout), MaxSize: int64(s.MaxSize),
 			Status: s.Status, Decisions: s.DecisionLogs, Labels: s.Labels,
 		})
 	}
 	return fleet.Open(o)
 }
 
-// fetched loads the policies of a configuration with the bundles of its servers as they are now: those that are kept,
-// where they are fresh, or else the servers are asked once; look says to ask them all the same and to keep nothing.
-// Nothing is followed and nothing reported.
-func fetched(ctx context.Context, l *config.Loaded, look bool, warn func(error)) (*rego.Evaluator, []fleet.State, error) {
+// fetched loads the policies of a configuration with the bundles of its servers as they are now: those that
+// are kept, where they are fresh, or else the servers are asked once; look says to ask them all the same and
+// to keep nothing. Nothing is followed and nothing reported.
+func fetched(ctx context.Context, l *config.Loaded, look bool, warn func(error)) (*rego.Evaluator,
+	[]fleet.State, error) {
 	quiet := *l
 	quiet.PolicyServers = slices.Clone(l.PolicyServers)
 	for i := range quiet.PolicyServers {
@@ -105,7 +109,10 @@ func fleetLog(warn func(error), refused func(string, error)) fleet.Log {
 		}
 	}
 	if refused == nil {
-		refused = func(place string, err error) { tell(fmt.Errorf("%s: %w: the policies stay as they are", place, err)) }
+		refused = func(place string,
+			err error) {
+			tell(fmt.Errorf("%s: %w: the policies stay as they are", place, err))
+		}
 	}
 	return fleet.Log{Warn: func(text string) { tell(errors.New(text)) }, Refused: refused}
 }
@@ -220,7 +227,8 @@ func (w *following) join(ctx context.Context, s *Sallyport) error {
 	w.mu.Lock()
 	early := w.early
 	w.early = nil
-	err := s.reloading.Take(ctx, func(context.Context) (*rego.Evaluator, error) { return w.first, nil }, func(engine.PolicyBody) error { return nil })
+	err := s.reloading.Take(ctx, func(context.Context) (*rego.Evaluator, error) { return w.first, nil },
+		func(engine.PolicyBody) error { return nil })
 	w.gate = s
 	w.mu.Unlock()
 	for _, body := range early {

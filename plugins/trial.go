@@ -34,8 +34,8 @@ type placed interface {
 // trialTime is how long a trial may take: somebody waits for it.
 const trialTime = 30 * time.Second
 
-// Trial opens the runner of a configuration as a gate does and closes it again. A container that is made for it is
-// not kept, and nothing is installed into it.
+// Trial opens the runner of a configuration as a gate does and closes it again. A container that is made for
+// it is not kept, and nothing is installed into it.
 func Trial(ctx context.Context, l *config.Loaded) (Tried, error) {
 	ctx, cancel := context.WithTimeout(ctx, trialTime)
 	defer cancel()
@@ -58,7 +58,8 @@ func Trial(ctx context.Context, l *config.Loaded) (Tried, error) {
 	return t, errors.Join(err, env.Close())
 }
 
-// forTrial is the configuration and the environment of a trial. If there is a container of this agent it is that one.
+// forTrial is the configuration and the environment of a trial. If there is a container of this agent it is
+// that one.
 func forTrial(ctx context.Context, l *config.Loaded) (*config.Loaded, engine.EnvironmentSpec) {
 	spec := engine.EnvironmentSpec{Agent: l.Agent, Layout: l.Layout()}
 	if !isDocker(l.Runner) {
@@ -67,7 +68,8 @@ func forTrial(ctx context.Context, l *config.Loaded) (*config.Loaded, engine.Env
 	o := DockerOptions(l)
 	if r, err := docker.New(o); err == nil {
 		all, err := docker.List(ctx, o)
-		if err == nil && slices.ContainsFunc(all, func(c docker.Container) bool { return c.Name == r.NameOf(spec) }) {
+		if err == nil && slices.ContainsFunc(
+			all, func(c docker.Container) bool { return c.Name == r.NameOf(spec) }) {
 			return l, spec
 		}
 	}
@@ -93,10 +95,13 @@ func (t *Tried) look(ctx context.Context, l *config.Loaded, env engine.Environme
 		_, err := e.FS().Lstat("/")
 		if p := e.Place(); err == nil {
 			t.Supervisor = p.Release
-			t.Place = fmt.Sprintf("supervisor %s on %s/%s, home %s, an answer takes %s", p.Release, p.OS, p.Arch, p.Home, time.Since(started).Round(10*time.Microsecond))
+			t.Place = fmt.Sprintf("supervisor %s on %s/%s, home %s, an answer takes %s", p.Release, p.OS, p.Arch,
+				p.Home, time.Since(started).Round(10*time.Microsecond))
 		}
 		if info, err := e.FS().Lstat(l.Layout().Workspace); err != nil || !info.IsDir() {
-			t.Wanting = append(t.Wanting, fmt.Sprintf("the workspace %s is not there: create it, or set runners.%s.workspace", l.Layout().Workspace, l.Runner))
+			t.Wanting = append(
+				t.Wanting, fmt.Sprintf("the workspace %s is not there: create it, or set runners.%s.workspace",
+					l.Layout().Workspace, l.Runner))
 		}
 	}
 	e, ok := env.(interface {

@@ -27,7 +27,8 @@ func rulePlugins(ctx context.Context, l *config.Loaded, o wasm.Options) (_ []*wa
 	}()
 	var problems []config.Problem
 	named := map[string]bool{}
-	o.Cache, o.Levels, o.Exemptions, o.Functions = l.CompiledDir(), l.Rules, exempted(pluginsLast(l)), rego.Function
+	o.Cache, o.Levels, o.Exemptions, o.Functions = l.CompiledDir(), l.Rules, exempted(pluginsLast(l)),
+		rego.Function
 	for i, module := range l.Plugins {
 		key := fmt.Sprintf("plugins[%d]", i)
 		o.Module = string(module)
@@ -38,7 +39,9 @@ func rulePlugins(ctx context.Context, l *config.Loaded, o wasm.Options) (_ []*wa
 		}
 		all = append(all, p)
 		if named[p.Name()] {
-			problems = append(problems, l.At(key, fmt.Sprintf("there are two plugins named %s: their rules could not be told apart", p.Name())))
+			problems = append(
+				problems, l.At(key, fmt.Sprintf("there are two plugins named %s: their rules could not be told apart",
+					p.Name())))
 		}
 		named[p.Name()] = true
 	}

@@ -30,8 +30,9 @@ var module []byte
 //go:embed compiled/rules.json
 var rules []byte
 
-// Compiled returns the bundle in the form for WebAssembly, and the data about its rules that the form lacks. Both are
-// generated from the files of FS, and callers must not change them. The data names the revision of the bundle.
+// Compiled returns the bundle in the form for WebAssembly, and the data about its rules that the form lacks.
+// Both are generated from the files of FS, and callers must not change them. The data names the revision of
+// the bundle.
 func Compiled() (wasm, about []byte) { return module, rules }
 
 // FS returns the bundle: Rego modules and data.json files, without the modules that test them.
@@ -78,7 +79,8 @@ type bundle struct {
 }
 
 func (b bundle) hidden(name string) bool {
-	return strings.HasSuffix(name, "_test.rego") || !b.testing && (name == testing || strings.HasPrefix(name, testing+"/"))
+	return strings.HasSuffix(name, "_test.rego") || !b.testing &&
+		(name == testing || strings.HasPrefix(name, testing+"/"))
 }
 
 const testing = "sallyport/testing" // inputs for the tests of rules

@@ -1,5 +1,5 @@
-// Command sallyport-kubernetes is a runner plugin: it makes a pod for each session of Sallyport in a Kubernetes
-// cluster, and connects its standard input and output with sallyport-supervisor in that pod.
+// Command sallyport-kubernetes is a runner plugin: it makes a pod for each session of Sallyport in a
+// Kubernetes cluster, and connects its standard input and output with sallyport-supervisor in that pod.
 //
 // It is a program of its own so that the gate holds no client of a cluster.
 package main

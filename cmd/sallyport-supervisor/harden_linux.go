@@ -12,7 +12,8 @@ import (
 const spareThreads = 32
 
 // harden keeps this program out of reach of commands that run as the same user, as far as it can: nobody but
-// root can look into it or trace it. That they can signal it only another user or another process namespace prevents.
+// root can look into it or trace it. That they can signal it only another user or another process namespace
+// prevents.
 func harden() {
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // it cannot fail with these arguments
 	var ready, over sync.WaitGroup

@@ -52,7 +52,8 @@ Runs commands for a sallyport at the other end of its standard input and output:
 func run(args []string, in io.ReadCloser, out io.WriteCloser, errs io.Writer) int {
 	switch {
 	case slices.Equal(args, []string{"--version"}):
-		fmt.Fprintf(out, "sallyport-supervisor %s, protocol %d, %s/%s\n", release.Version(), wire.Version, runtime.GOOS, runtime.GOARCH)
+		fmt.Fprintf(out, "sallyport-supervisor %s, protocol %d, %s/%s\n", release.Version(), wire.Version,
+			runtime.GOOS, runtime.GOARCH)
 		return 0
 	case slices.Equal(args, []string{"--help"}) || slices.Equal(args, []string{"-h"}):
 		fmt.Fprint(out, usage)
@@ -85,7 +86,8 @@ func run(args []string, in io.ReadCloser, out io.WriteCloser, errs io.Writer) in
 	// Asked to stop, it first ends the processes that it started. A reader that is gone shows in the stream.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer stop()
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // not to die of it; commands would inherit an ignored signal
+	signal.Notify(
+		make(chan os.Signal, 1), syscall.SIGPIPE) // not to die of it; commands would inherit an ignored signal
 	if err := wire.Serve(ctx, &pipes{in, out}, open); err != nil {
 		fmt.Fprintf(errs, "sallyport-supervisor: %v\n", err)
 		return 1

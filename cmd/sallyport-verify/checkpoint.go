@@ -15,7 +15,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// checkpoint is what a signed note says (c2sp.org/tlog-checkpoint): the first size records of a log have this root.
+// checkpoint is what a signed note says (c2sp.org/tlog-checkpoint): the first size records of a log have this
+// root.
 type checkpoint struct {
 	origin string
 	size   int64
@@ -33,7 +34,8 @@ func openCheckpoint(text string, keys note.Verifiers) (checkpoint, error) {
 	}
 	c := checkpoint{origin: lines[0]}
 	root, err := base64.StdEncoding.DecodeString(lines[2])
-	if c.size, _ = strconv.ParseInt(lines[1], 10, 64); err != nil || len(root) != sha256.Size || c.size < 0 || lines[1] != fmt.Sprint(c.size) {
+	if c.size, _ = strconv.ParseInt(lines[1], 10, 64); err != nil || len(root) != sha256.Size || c.size < 0 ||
+		lines[1] != fmt.Sprint(c.size) {
 		return checkpoint{}, errors.New("the size or the root hash of the checkpoint is malformed")
 	}
 	if c.origin != n.Sigs[0].Name {
@@ -123,7 +125,8 @@ func verifyProof(name string, keys note.Verifiers, out io.Writer) (bool, error) 
 		return false, fmt.Errorf("read proof %s: %w", name, err)
 	}
 	if p.Format != 1 || len(p.Records) == 0 {
-		return false, fmt.Errorf("read proof %s: format %d with %d records: want format 1 and a record", name, p.Format, len(p.Records))
+		return false, fmt.Errorf("read proof %s: format %d with %d records: want format 1 and a record", name,
+			p.Format, len(p.Records))
 	}
 	c, err := openCheckpoint(p.Checkpoint, keys)
 	if err != nil {

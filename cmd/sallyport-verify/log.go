@@ -41,7 +41,8 @@ type record struct {
 
 func parseRecord(line []byte) (r record, err error) {
 	r.Seq = -1
-	if err = json.Unmarshal(line, &r); err == nil && (r.Seq < 0 || r.Kind == "" || len(r.Prev) != 2*tlog.HashSize) {
+	if err = json.Unmarshal(line, &r); err == nil &&
+		(r.Seq < 0 || r.Kind == "" || len(r.Prev) != 2*tlog.HashSize) {
 		err = errors.New("not a record")
 	}
 	return r, err
@@ -78,7 +79,8 @@ func (l *logReader) problem(format string, args ...any) {
 
 // verifyLog checks a whole log and prints what it found.
 func verifyLog(a arguments, keys note.Verifiers, out io.Writer) (bool, error) {
-	l := &logReader{dir: a.name, keys: keys, out: out, at: a.name, anchors: map[string]checkpoint{}, breaks: map[int64]string{}, hashes: map[int]string{}}
+	l := &logReader{dir: a.name, keys: keys, out: out, at: a.name, anchors: map[string]checkpoint{},
+		breaks: map[int64]string{}, hashes: map[int]string{}}
 	if err := l.readAnchors(a.checkpoint); err != nil {
 		return false, err
 	}
@@ -117,7 +119,8 @@ func verifyLog(a arguments, keys note.Verifiers, out io.Writer) (bool, error) {
 
 // readAnchors reads the checkpoints with which the log must agree.
 func (l *logReader) readAnchors(given string) error {
-	for from, name := range map[string]string{"checkpoint file": filepath.Join(l.dir, "checkpoint"), "given checkpoint": given} {
+	for from, name := range map[string]string{"checkpoint file": filepath.Join(l.dir, "checkpoint"),
+		"given checkpoint": given} {
 		if name == "" {
 			continue
 		}
@@ -152,7 +155,8 @@ func (l *logReader) segments() ([]int, error) {
 	for _, e := range entries {
 		var n int
 		for _, form := range []string{"audit-%06d.jsonl", "audit-%06d.hashes"} {
-			if _, err := fmt.Sscanf(e.Name(), form, &n); err == nil && e.Name() == fmt.Sprintf(form, n) && !slices.Contains(all, n) {
+			if _, err := fmt.Sscanf(e.Name(), form, &n); err == nil && e.Name() == fmt.Sprintf(form, n) &&
+				!slices.Contains(all, n) {
 				all = append(all, n)
 			}
 		}

@@ -1,8 +1,8 @@
-// Command sallyport-verify checks audit logs of sallyport, and proofs made from them, with nothing of sallyport in it: a
-// second reading of docs/audit-log.md that an auditor can read whole.
+// Command sallyport-verify checks audit logs of sallyport, and proofs made from them, with nothing of
+// sallyport in it: a second reading of docs/audit-log.md that an auditor can read whole.
 //
-// It checks links, signatures, trees, breaks and pruned files. It does not check that outcomes follow decisions; sallyport
-// audit verify does. It writes nothing and starts nothing.
+// It checks links, signatures, trees, breaks and pruned files. It does not check that outcomes follow
+// decisions; sallyport audit verify does. It writes nothing and starts nothing.
 package main
 
 import (

@@ -86,8 +86,9 @@ func (f *filterFlags) add(cmd *cobra.Command, last int) {
 }
 
 func (f *filterFlags) filter(now time.Time) (audit.Filter, error) {
-	out := audit.Filter{Kind: engine.Kind(f.kind), Effect: engine.Effect(f.effect), Rule: f.rule, Decision: f.decision,
-		Program: f.program, Named: f.named, Last: f.last}
+	out := audit.Filter{Kind: engine.Kind(f.kind), Effect: engine.Effect(f.effect), Rule: f.rule,
+		Decision: f.decision,
+		Program:  f.program, Named: f.named, Last: f.last}
 	if f.last < 0 {
 		return out, usageError{errors.New("--last: want 0 or more")}
 	}
@@ -96,8 +97,10 @@ func (f *filterFlags) filter(now time.Time) (audit.Filter, error) {
 	default:
 		return out, usageError{fmt.Errorf("--effect %s: want allow, ask or deny", f.effect)}
 	}
-	kinds := []engine.Kind{engine.KindStart, engine.KindStop, engine.KindPolicy, engine.KindConfig, engine.KindDecision, engine.KindApproval,
-		engine.KindOutcome, engine.KindRecovery, engine.KindCheckpoint, engine.KindSegment, engine.KindFull, engine.KindPrune}
+	kinds := []engine.Kind{engine.KindStart, engine.KindStop, engine.KindPolicy, engine.KindConfig,
+		engine.KindDecision, engine.KindApproval,
+		engine.KindOutcome, engine.KindRecovery, engine.KindCheckpoint, engine.KindSegment, engine.KindFull,
+		engine.KindPrune}
 	if out.Kind != "" && !slices.Contains(kinds, out.Kind) {
 		return out, usageError{fmt.Errorf("--kind %s: there is no such kind of record", f.kind)}
 	}
@@ -177,7 +180,8 @@ func (a *app) auditTail() *cobra.Command {
 const maxValue = 1 << 20
 
 func (a *app) auditHash() *cobra.Command {
-	cmd := &cobra.Command{Use: "hash VALUE|-", Short: "List the records in which a tag stands for a value", Args: exactly(1, "a value, or - to read it from stdin")}
+	cmd := &cobra.Command{Use: "hash VALUE|-", Short: "List the records in which a tag stands for a value",
+		Args: exactly(1, "a value, or - to read it from stdin")}
 	cmd.Long = "List the records in which a tag stands for a value: [redacted:<detector>:<digits>].\n\n" +
 		"With -, the value is read from stdin, without a newline at its end, so that no list of processes shows it."
 	format := formatFlag(cmd)
@@ -200,7 +204,8 @@ func (a *app) auditHash() *cobra.Command {
 		}
 		digest := red.Digest(value)
 		if digest == "" {
-			return fmt.Errorf("find a value in audit log %s: the key of its tags is gone: put keys/audit.redact.key back", dir)
+			return fmt.Errorf(
+				"find a value in audit log %s: the key of its tags is gone: put keys/audit.redact.key back", dir)
 		}
 		if *format != formatJSON {
 			fmt.Fprintf(a.out, "digits %s\n", digest)
@@ -234,7 +239,8 @@ func (a *app) writeEntries(entries iter.Seq2[audit.Entry, error], f format) erro
 			fmt.Fprintf(a.out, entryLine, "TIME", "KIND", "EFFECT", "DECISION", "WHAT")
 		}
 		effect, what := summary(e)
-		if _, err := fmt.Fprintf(a.out, entryLine, e.Time.UTC().Format(time.RFC3339), e.Kind, orDash(effect), orDash(e.DecisionID), shorten(printable(what), 100)); err != nil {
+		if _, err := fmt.Fprintf(a.out, entryLine, e.Time.UTC().Format(time.RFC3339), e.Kind, orDash(effect),
+			orDash(e.DecisionID), shorten(printable(what), 100)); err != nil {
 			return err
 		}
 	}

@@ -22,7 +22,8 @@ import (
 
 func (a *app) auditShow() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "show ID", Short: "Show everything about one decision", Args: exactly(1, "the id of one decision, or of a fault"),
+		Use: "show ID", Short: "Show everything about one decision",
+		Args: exactly(1, "the id of one decision, or of a fault"),
 		Long: "Show everything about one decision. ID is its id, or the id of a fault (F-…), which agents get" +
 			" in place of the fault itself.",
 	}
@@ -73,7 +74,8 @@ func decisionOfFault(dir, fault string) string {
 }
 
 func (a *app) showEntry(e audit.Entry) error {
-	head := fmt.Sprintf("%s at %s, record %d, process %s", e.Kind, e.Time.UTC().Format(time.RFC3339Nano), e.Seq, printable(e.Writer))
+	head := fmt.Sprintf("%s at %s, record %d, process %s", e.Kind, e.Time.UTC().Format(time.RFC3339Nano), e.Seq,
+		printable(e.Writer))
 	if e.Kind != engine.KindDecision {
 		_, what := summary(e)
 		_, err := fmt.Fprintf(a.out, "%s\n  %s\n", head, printable(what))
@@ -88,19 +90,22 @@ func (a *app) showEntry(e audit.Entry) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, "%s\n  %s (%s), policies %s\n", head, styleOf(a.out).Effect(d.Decision.Effect), d.Decision.Mode, d.Decision.Policy.Revision)
+	fmt.Fprintf(a.out, "%s\n  %s (%s), policies %s\n", head, styleOf(a.out).Effect(d.Decision.Effect),
+		d.Decision.Mode, d.Decision.Policy.Revision)
 	text := ""
 	if in := d.Input; in != nil {
 		text = asked(in)
 		fmt.Fprintf(a.out, "  agent %s, session %s, user %s, runner %s\n  in %s:\n", printable(in.Subject.Agent),
-			orDash(printable(in.Subject.Session)), printable(in.Subject.User), in.Runner.Name, printable(in.Request.WorkDir))
+			orDash(printable(in.Subject.Session)), printable(in.Subject.User), in.Runner.Name,
+			printable(in.Request.WorkDir))
 		for line := range strings.SplitSeq(text, "\n") {
 			fmt.Fprintf(a.out, "    %s\n", printable(line))
 		}
 	}
 	writeReasons(a.out, "  ", text, d.Decision)
 	for _, x := range d.Exempted {
-		fmt.Fprintf(a.out, "  exempted %s (%s): %s\n    until %s: %s\n", x.Rule, x.Effect, printable(x.Message), x.Expires.UTC().Format(time.RFC3339), printable(x.Reason))
+		fmt.Fprintf(a.out, "  exempted %s (%s): %s\n    until %s: %s\n", x.Rule, x.Effect, printable(x.Message),
+			x.Expires.UTC().Format(time.RFC3339), printable(x.Reason))
 	}
 	if d.Fault != nil {
 		fmt.Fprintf(a.out, "  fault %s in %s: %s\n", d.Fault.ID, d.Fault.Part, printable(d.Fault.Error))
@@ -264,7 +269,8 @@ Find out first what happened, and copy the log. Without an ID, the breaks that n
 			if err := plugins.AcceptBreaks(l, version().Sallyport, ids, by, reason); err != nil {
 				return err
 			}
-			a.say("%s accepted %s: sallyport audit verify shows that in %s", printable(by), strings.Join(ids, ", "), printable(dir))
+			a.say("%s accepted %s: sallyport audit verify shows that in %s", printable(by), strings.Join(ids, ", "),
+				printable(dir))
 			return nil
 		},
 	}
@@ -286,5 +292,6 @@ func (a *app) listBreaks(l *config.Loaded, dir string) error {
 	for _, b := range breaks {
 		fmt.Fprintf(a.out, "%s  %s\n", b.ID, printable(b.Reason))
 	}
-	return usageError{errors.New("nothing was accepted: name each break that you accept by its id, with --reason")}
+	return usageError{errors.New(
+		"nothing was accepted: name each break that you accept by its id, with --reason")}
 }

@@ -191,9 +191,11 @@ func (a *app) writeDecision(
 }
 
 // writeExplanation shows the facts and the outcome of each rule.
-func (a *app) writeExplanation(out engine.Outcome, traces []rego.RuleTrace, exemptions []plugins.Considered) error {
+func (a *app) writeExplanation(out engine.Outcome, traces []rego.RuleTrace,
+	exemptions []plugins.Considered) error {
 	in := out.Input
-	fmt.Fprintf(a.out, "\nin %s (%s), understood: %s\n", printable(in.Request.WorkDir), in.Request.WorkDirState, in.Shell.Certainty)
+	fmt.Fprintf(a.out, "\nin %s (%s), understood: %s\n", printable(in.Request.WorkDir), in.Request.WorkDirState,
+		in.Shell.Certainty)
 	if in.Shell.Error != "" {
 		fmt.Fprintf(a.out, "not readable as bash: %s\n", in.Shell.Error)
 	}
@@ -201,22 +203,26 @@ func (a *app) writeExplanation(out engine.Outcome, traces []rego.RuleTrace, exem
 	off := 0
 	for i, c := range in.Commands {
 		commands = append(commands, []string{
-			fmt.Sprint(i), shorten(strings.Join(c.Argv, " "), 60), strings.Join(c.Via, " > "), list(c.Effects), list(c.Flags), c.Certainty,
+			fmt.Sprint(i), shorten(strings.Join(c.Argv, " "), 60), strings.Join(c.Via, " > "), list(c.Effects),
+			list(c.Flags), c.Certainty,
 		})
 	}
 	for i, p := range in.Paths {
-		paths = append(paths, []string{fmt.Sprint(i), shorten(orDash(p.Path), 60), p.Access, p.Zone, p.Permission, list(p.Labels), fmt.Sprint(p.Command)})
+		paths = append(paths, []string{fmt.Sprint(i), shorten(orDash(p.Path), 60), p.Access, p.Zone, p.Permission,
+			list(p.Labels), fmt.Sprint(p.Command)})
 	}
 	for _, t := range traces {
 		if t.Outcome == rego.Off {
 			off++
 		}
 		if t.Outcome != rego.Silent && t.Outcome != rego.Off || a.verbose > 0 {
-			rules = append(rules, []string{t.Rule, string(t.Outcome), t.Level, t.LevelFrom, fmt.Sprint(len(t.Found)), fmt.Sprint(t.Exempted), standsIn(t)})
+			rules = append(rules, []string{t.Rule, string(t.Outcome), t.Level, t.LevelFrom, fmt.Sprint(len(t.Found)),
+				fmt.Sprint(t.Exempted), standsIn(t)})
 		}
 	}
 	for _, e := range exemptions {
-		exempt = append(exempt, []string{e.Rule, e.Outcome, e.Expires.UTC().Format(time.RFC3339), shorten(printable(e.Match), 60), shorten(printable(e.Reason), 60)})
+		exempt = append(exempt, []string{e.Rule, e.Outcome, e.Expires.UTC().Format(time.RFC3339),
+			shorten(printable(e.Match), 60), shorten(printable(e.Reason), 60)})
 	}
 	for _, table := range []struct {
 		head []string
@@ -240,7 +246,8 @@ func (a *app) writeExplanation(out engine.Outcome, traces []rego.RuleTrace, exem
 		parts[i] = fmt.Sprintf("%s %.0f µs", s.By, s.Microseconds)
 	}
 	_, err := fmt.Fprintf(a.out, "\n%d rules judged, %d are off; revision %s; %d µs: %s\n",
-		len(traces)-off, off, out.Decision.Policy.Revision, out.Decision.ElapsedUS, printable(strings.Join(parts, ", ")))
+		len(traces)-off, off, out.Decision.Policy.Revision, out.Decision.ElapsedUS,
+		printable(strings.Join(parts, ", ")))
 	return err
 }
 

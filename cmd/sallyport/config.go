@@ -101,7 +101,8 @@ func (a *app) configShow() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("show configuration: %w", err)
 			}
-			return writeIndented(a.out, map[string]any{"file": l.File, "source": l.Source, "ignored": nonNil(l.Ignored), "config": v})
+			return writeIndented(a.out, map[string]any{"file": l.File, "source": l.Source,
+				"ignored": nonNil(l.Ignored), "config": v})
 		}
 		from := "no file: the defaults"
 		if l.File != "" {

@@ -139,7 +139,8 @@ func (d *doctor) policies(ctx context.Context, l *config.Loaded) {
 	if by, aside := e.By(); aside == "" {
 		d.add("evaluator", "ok", by, "")
 	} else {
-		d.add("evaluator", "warn", by+": "+aside, "decisions are the same and take longer; fix it, or set evaluator to topdown")
+		d.add(
+			"evaluator", "warn", by+": "+aside, "decisions are the same and take longer; fix it, or set evaluator to topdown")
 	}
 	d.served(ctx, l)
 }
@@ -161,9 +162,11 @@ func (d *doctor) audit(l *config.Loaded) {
 	}
 	switch free, known := freeSpace(place); {
 	case known && free < ready.Needs:
-		d.add("audit log", "fail", fmt.Sprintf("%d KiB are free for %s, and %d are needed: nothing runs", free>>10, dir, ready.Needs>>10), "free space or set audit.dir")
+		d.add("audit log", "fail", fmt.Sprintf("%d KiB are free for %s, and %d are needed: nothing runs", free>>10,
+			dir, ready.Needs>>10), "free space or set audit.dir")
 	case known && free < lowSpace:
-		d.add("audit log", "warn", fmt.Sprintf("%d MiB are free for %s: when it is full nothing runs", free>>20, dir), "free space or set audit.dir")
+		d.add("audit log", "warn", fmt.Sprintf("%d MiB are free for %s: when it is full nothing runs", free>>20,
+			dir), "free space or set audit.dir")
 	}
 	if ready.New {
 		d.add("audit log", "ok", dir+" is made with the first record", "")
@@ -175,11 +178,13 @@ func (d *doctor) audit(l *config.Loaded) {
 		d.fail("audit log", err, "")
 		return
 	case !report.OK:
-		d.add("audit log", "fail", fmt.Sprintf("%s: problems %d, the first: %s", dir, report.ProblemCount, firstProblem(report)), "look at sallyport audit verify; keep the log as it is until you know why")
+		d.add("audit log", "fail", fmt.Sprintf("%s: problems %d, the first: %s", dir, report.ProblemCount,
+			firstProblem(report)), "look at sallyport audit verify; keep the log as it is until you know why")
 		return
 	}
 	d.add("audit log", "ok", fmt.Sprintf("%s: %d records, verified", dir, report.Records), "")
-	if last, err := time.Parse(time.RFC3339Nano, report.Last); err == nil && time.Now().Before(last.Add(-time.Minute)) {
+	if last, err := time.Parse(time.RFC3339Nano, report.Last); err == nil &&
+		time.Now().Before(last.Add(-time.Minute)) {
 		d.add("clock", "warn", fmt.Sprintf("it is earlier than the last record, %s", report.Last), "set the clock")
 	} else {
 		d.add("clock", "ok", time.Now().UTC().Format(time.RFC3339), "")
@@ -204,7 +209,8 @@ func existing(dir string) string {
 
 func (d *doctor) terminal() {
 	if terminal(nil) == nil {
-		d.add("approval", "warn", "there is no terminal here: commands that need approval are refused", "run sallyport at a terminal, or decide in the configuration under rules")
+		d.add("approval", "warn", "there is no terminal here: commands that need approval are refused",
+			"run sallyport at a terminal, or decide in the configuration under rules")
 		return
 	}
 	d.add("approval", "ok", "approvals are asked at this terminal", "")
@@ -213,13 +219,15 @@ func (d *doctor) terminal() {
 func (a *app) writeFindings(findings []finding) error {
 	s := styleOf(a.out)
 	for _, f := range findings {
-		state := map[string]func(string) string{"ok": s.Green, "warn": s.Yellow, "fail": s.Red}[f.State](fmt.Sprintf("%-4s", f.State))
+		state := map[string]func(string) string{"ok": s.Green, "warn": s.Yellow, "fail": s.Red}[f.State](
+			fmt.Sprintf("%-4s", f.State))
 		line := wrap(fmt.Sprintf("%-4s  %-14s %s\n", f.State, f.Check, printable(f.Detail)), widthOf(a.out), 21)
 		if _, err := io.WriteString(a.out, state+line[4:]); err != nil {
 			return err
 		}
 		if f.Fix != "" {
-			_, _ = io.WriteString(a.out, wrap(fmt.Sprintf("      %-14s fix: %s\n", "", printable(f.Fix)), widthOf(a.out), 0))
+			_, _ = io.WriteString(a.out, wrap(fmt.Sprintf("      %-14s fix: %s\n", "", printable(f.Fix)),
+				widthOf(a.out), 0))
 		}
 	}
 	return nil

@@ -59,7 +59,8 @@ Exits with 1 if an engine does not answer; the known environments are listed any
 			}
 			err = writeIndented(a.out, all)
 		} else {
-			err = writeTable(a.out, []string{"NAME", "RUNNER", "AGENT", "SESSION", "STATE", "IMAGE", "AGE", "WORKSPACE"}, envRows(all, time.Now()))
+			err = writeTable(a.out, []string{"NAME", "RUNNER", "AGENT", "SESSION", "STATE", "IMAGE", "AGE",
+				"WORKSPACE"}, envRows(all, time.Now()))
 		}
 		return errors.Join(err, problem)
 	}
@@ -73,7 +74,8 @@ func envRows(all []plugins.Environment, now time.Time) [][]string {
 		if e.Kept {
 			state += ", kept"
 		}
-		rows[i] = []string{e.Name, e.Runner, e.Agent, orDash(e.Session), state, orDash(shortDigest(e.Image)), age(now.Sub(e.Created)), e.Workspace}
+		rows[i] = []string{e.Name, e.Runner, e.Agent, orDash(e.Session), state, orDash(shortDigest(e.Image)),
+			age(now.Sub(e.Created)), e.Workspace}
 	}
 	return rows
 }
@@ -154,7 +156,8 @@ stay, and so do containers that the configuration keeps (docker.keep), unless --
 	cmd.Flags().BoolVar(&kept, "kept", false,
 		"also containers that the configuration keeps and that nobody uses",
 	)
-	cmd.Flags().DurationVar(&older, "older-than", 30*24*time.Hour, "age of the logs that go; `0s` for all of environments that nobody has open")
+	cmd.Flags().DurationVar(&older, "older-than", 30*24*time.Hour,
+		"age of the logs that go; `0s` for all of environments that nobody has open")
 	f := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if older < 0 {
@@ -178,7 +181,8 @@ stay, and so do containers that the configuration keeps (docker.keep), unless --
 			a.say("there is nothing to remove")
 		}
 		if p.Kept > 0 && !kept {
-			a.say("left, since docker.keep says so: %s; --kept removes those that nobody is in", count(p.Kept, "container"))
+			a.say("left, since docker.keep says so: %s; --kept removes those that nobody is in",
+				count(p.Kept, "container"))
 		}
 		return problem
 	}

@@ -88,7 +88,8 @@ func (a *app) logOf(dir string, args []string) (string, error) {
 }
 
 // lastOf takes the last events of a log that are wanted; with 0 all of them, as they come.
-func lastOf(events iter.Seq2[journal.Event, []byte], n int, wanted func(journal.Event) bool) iter.Seq2[journal.Event, []byte] {
+func lastOf(events iter.Seq2[journal.Event, []byte], n int,
+	wanted func(journal.Event) bool) iter.Seq2[journal.Event, []byte] {
 	if n == 0 {
 		return events
 	}
@@ -162,7 +163,8 @@ func told(e journal.Event) string {
 	switch e.Event {
 	case journal.KindEnvironment:
 		if e.Identity != nil {
-			return fmt.Sprintf("runner %s, agent %s, session %s, workspace %s", e.Runner, e.Agent, orDash(e.Session), e.Workspace)
+			return fmt.Sprintf("runner %s, agent %s, session %s, workspace %s", e.Runner, e.Agent, orDash(e.Session),
+				e.Workspace)
 		}
 	case journal.KindStep:
 		return strings.TrimSuffix(e.Step+": "+details(e.Details), ": ")
@@ -198,7 +200,8 @@ func ending(e journal.Event) string {
 	add(e.OOMKills > 0, "%d processes killed for want of memory", e.OOMKills)
 	add(e.Survivors > 0, "%d processes could not be ended", e.Survivors)
 	add(e.Error != "", "%s", e.Error)
-	return fmt.Sprintf("%s after %s", strings.Join(how, ", "), time.Duration(e.Seconds*float64(time.Second)).Round(time.Millisecond))
+	return fmt.Sprintf("%s after %s", strings.Join(how, ", "),
+		time.Duration(e.Seconds*float64(time.Second)).Round(time.Millisecond))
 }
 
 // details are the other fields of an event, in the order of their names.

@@ -17,7 +17,8 @@ import (
 )
 
 func (a *app) imageCommand() *cobra.Command {
-	return group("image", "Build, list and prune the images of the runners docker and docker-sudo", `  sallyport image build
+	return group("image", "Build, list and prune the images of the runners docker and docker-sudo",
+		`  sallyport image build
   sallyport image list
 `,
 		a.imageBuild(), a.imagePrepare(), a.imageList(), a.imagePrune())
@@ -65,7 +66,8 @@ The image is built on debian:trixie-slim unless --base names another. Where no r
 	flags.BoolVar(&f.sudo, "sudo", false, "also build the image with sudo")
 	flags.StringVar(&f.tag, "tag", "", "`tag` of the images (default latest); with --file the name of the image")
 	flags.StringVar(&f.base, "base", "", "`image` to build on, or debootstrap")
-	flags.StringVar(&f.mirror, "mirror", "", "`address` of the Debian packages for --base debootstrap: a dated one pins them all")
+	flags.StringVar(
+		&f.mirror, "mirror", "", "`address` of the Debian packages for --base debootstrap: a dated one pins them all")
 	flags.StringVar(&f.file, "file", "", "`Dockerfile` of an image of your own")
 	flags.BoolVar(&f.fresh, "no-cache", false, "make everything anew, a base of debootstrap too")
 	return cmd
@@ -120,7 +122,8 @@ func (a *app) buildImages(ctx context.Context, f imageFlags) error {
 }
 
 // plannedBuilds lists the builds in their order, and makes their base if necessary.
-func (a *app) plannedBuilds(ctx context.Context, e *docker.Engine, f imageFlags, view *progressView) ([]docker.Build, error) {
+func (a *app) plannedBuilds(ctx context.Context, e *docker.Engine, f imageFlags,
+	view *progressView) ([]docker.Build, error) {
 	args := map[string]string{}
 	switch f.base {
 	case "":
@@ -141,7 +144,8 @@ func (a *app) plannedBuilds(ctx context.Context, e *docker.Engine, f imageFlags,
 		if !strings.Contains(tag[strings.LastIndex(tag, "/")+1:], ":") {
 			tag += ":latest"
 		}
-		return []docker.Build{{Tag: tag, Dockerfile: text, Context: filepath.Dir(f.file), Args: args, Labels: map[string]string{images.Label: "custom"}}}, nil
+		return []docker.Build{{Tag: tag, Dockerfile: text, Context: filepath.Dir(f.file), Args: args,
+			Labels: map[string]string{images.Label: "custom"}}}, nil
 	}
 	if f.tag == "" {
 		f.tag = "latest"
@@ -155,19 +159,23 @@ func (a *app) plannedBuilds(ctx context.Context, e *docker.Engine, f imageFlags,
 		if text, err = images.Dockerfile("runtime-sudo"); err != nil {
 			return nil, err
 		}
-		builds = append(builds, docker.Build{Tag: images.RuntimeSudo + ":" + f.tag, Dockerfile: text, Args: map[string]string{"BASE": builds[0].Tag}})
+		builds = append(builds, docker.Build{Tag: images.RuntimeSudo + ":" + f.tag, Dockerfile: text,
+			Args: map[string]string{"BASE": builds[0].Tag}})
 	}
 	return builds, nil
 }
 
-// makeBase makes the base of Debian's packages, unless it exists: builds on the same base are in the engine's cache.
-func (a *app) makeBase(ctx context.Context, e *docker.Engine, f imageFlags, tag string, view *progressView) error {
+// makeBase makes the base of Debian's packages, unless it exists: builds on the same base are in the engine's
+// cache.
+func (a *app) makeBase(ctx context.Context, e *docker.Engine, f imageFlags, tag string,
+	view *progressView) error {
 	there, err := e.HasImage(ctx, tag)
 	if err != nil || there && !f.fresh {
 		return err
 	}
 	began := time.Now()
-	if err := e.MakeBase(ctx, docker.Base{Tag: tag, Suite: images.Suite, Mirror: f.mirror, Environ: os.Environ(), Report: view.report}); err != nil {
+	if err := e.MakeBase(ctx, docker.Base{Tag: tag, Suite: images.Suite, Mirror: f.mirror, Environ: os.Environ(),
+		Report: view.report}); err != nil {
 		return err
 	}
 	view.clear()
@@ -184,7 +192,8 @@ func (a *app) imagePrepare() *cobra.Command {
 configuration start. Otherwise the first session does so. An existing image is left alone.`,
 		Args: noArgs,
 	}
-	cmd.Flags().StringVar(&runner, "runner", "", "docker or docker-sudo: a `name` (default from the configuration)")
+	cmd.Flags().StringVar(&runner, "runner", "",
+		"docker or docker-sudo: a `name` (default from the configuration)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		l, err := a.loadFor("", runner)
 		if err != nil {
@@ -254,7 +263,8 @@ func (a *app) imageList() *cobra.Command {
 			if name == "" {
 				name = "-"
 			}
-			rows[i] = []string{name, shortID(b.ID), b.Kind, fmt.Sprintf("%d MB", b.Bytes/1e6), b.Created.Format(time.DateTime), shorten(b.Holds, 60)}
+			rows[i] = []string{name, shortID(b.ID), b.Kind, fmt.Sprintf("%d MB", b.Bytes/1e6),
+				b.Created.Format(time.DateTime), shorten(b.Holds, 60)}
 		}
 		return writeTable(a.out, []string{"NAME", "ID", "KIND", "SIZE", "CREATED (UTC)", "PACKAGES"}, rows)
 	}

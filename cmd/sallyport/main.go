@@ -154,7 +154,8 @@ func (a *app) bareRoot() *cobra.Command {
 			return helpOrUnknown(cmd, args)
 		},
 	}
-	root.PersistentFlags().StringVar(&a.config, "config", "", "configuration `file` (default: $SALLYPORT_CONFIG, else ~/.config/sallyport/config.yaml, else /etc/sallyport/config.yaml)")
+	root.PersistentFlags().StringVar(&a.config, "config", "",
+		"configuration `file` (default: $SALLYPORT_CONFIG, else ~/.config/sallyport/config.yaml, else /etc/sallyport/config.yaml)")
 	root.PersistentFlags().CountVarP(&a.verbose, "verbose", "v", "log to stderr (-vv: everything)")
 	root.SetFlagErrorFunc(wrongFlag)
 	root.Flags().Bool("version", false, "print version and build information")
@@ -163,7 +164,8 @@ func (a *app) bareRoot() *cobra.Command {
 
 // group makes a command that only holds others.
 func group(use, short, example string, subs ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{Use: use, Short: short, Example: strings.TrimSuffix(example, "\n"), Args: cobra.ArbitraryArgs, RunE: helpOrUnknown}
+	c := &cobra.Command{Use: use, Short: short, Example: strings.TrimSuffix(example, "\n"),
+		Args: cobra.ArbitraryArgs, RunE: helpOrUnknown}
 	c.AddCommand(subs...)
 	return c
 }
@@ -243,7 +245,8 @@ func (a *app) log() hclog.Logger {
 	case a.verbose > 1:
 		level = hclog.Debug
 	}
-	return hclog.New(&hclog.LoggerOptions{Name: "sallyport", Output: a.err, Level: level, TimeFormat: "15:04:05.000"})
+	return hclog.New(&hclog.LoggerOptions{Name: "sallyport", Output: a.err, Level: level,
+		TimeFormat: "15:04:05.000"})
 }
 
 // say tells a person one thing, on one line.

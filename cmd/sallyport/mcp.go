@@ -61,13 +61,17 @@ With --http it serves HTTP instead, on this machine only, to clients that send t
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.runner, "runner", "", "where to run commands: local, docker, docker-sudo, or a `name` from runners: (default from the configuration)")
-	flags.StringVar(&f.workDir, "work-dir", "", "`directory` for commands that name none: absolute, or relative to the workspace (default: the workspace)")
+	flags.StringVar(
+		&f.runner, "runner", "", "where to run commands: local, docker, docker-sudo, or a `name` from runners: (default from the configuration)")
+	flags.StringVar(
+		&f.workDir, "work-dir", "", "`directory` for commands that name none: absolute, or relative to the workspace (default: the workspace)")
 	flags.StringVar(&f.session, "session", "", "`name` of the session, under which files that it has "+
 		"read and created are remembered (default: that of the hooks of the agent that starts this server)")
-	flags.StringVar(&f.agent, "agent", "", "`name` of the agent, for policies and records (default from the configuration)")
+	flags.StringVar(
+		&f.agent, "agent", "", "`name` of the agent, for policies and records (default from the configuration)")
 	flags.StringSliceVar(&f.sets, "tools", mcpserver.Sets(), "tool `sets` to serve")
-	flags.IntVar(&f.calls, "calls", 0, "`number` of calls of a client on stdio that run at once; more wait (default 32)")
+	flags.IntVar(
+		&f.calls, "calls", 0, "`number` of calls of a client on stdio that run at once; more wait (default 32)")
 	f.http.add(cmd)
 	return cmd
 }
@@ -78,7 +82,8 @@ func (f mcpFlags) check() error {
 	}
 	for _, set := range f.sets {
 		if !slices.Contains(mcpserver.Sets(), set) {
-			return usageError{fmt.Errorf("--tools: no set %q: use %s", printable(set), strings.Join(mcpserver.Sets(), ", "))}
+			return usageError{fmt.Errorf("--tools: no set %q: use %s", printable(set),
+				strings.Join(mcpserver.Sets(), ", "))}
 		}
 	}
 	if f.calls < 0 {
@@ -222,9 +227,12 @@ func (a *app) followPolicies(ctx context.Context, s *plugins.Sallyport) (stop fu
 		s.Watch(ctx, func(b engine.PolicyBody, err error) {
 			switch {
 			case err != nil:
-				a.say("the policies have changed, and those before them judge on, because no record could be made of it: %s", printable(err.Error()))
+				a.say(
+					"the policies have changed, and those before them judge on, because no record could be made of it: %s",
+					printable(err.Error()))
 			case b.Error != "":
-				a.say("the policies have changed and cannot be loaded: those before them judge on: %s", printable(b.Error))
+				a.say("the policies have changed and cannot be loaded: those before them judge on: %s",
+					printable(b.Error))
 			default:
 				a.log().Info("policies have changed", "policies", judging(b.Policy), "before", judging(b.Before))
 			}
@@ -252,7 +260,8 @@ func policyFor(ctx context.Context, l *config.Loaded, s *plugins.Sallyport) (mcp
 	}
 	p := mcpserver.Policy{Profile: l.Profile, Mode: l.Mode, Revision: s.InForce().Policy().Revision}
 	for _, r := range infos {
-		rule := mcpserver.Rule{ID: r.ID, Level: r.Level, Severity: r.Severity, Title: r.Title, Remediation: r.Remediation}
+		rule := mcpserver.Rule{ID: r.ID, Level: r.Level, Severity: r.Severity, Title: r.Title,
+			Remediation: r.Remediation}
 		for _, e := range r.Effects {
 			rule.Effects = append(rule.Effects, string(e))
 		}

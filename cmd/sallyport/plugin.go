@@ -15,7 +15,8 @@ import (
 )
 
 func (a *app) pluginCommand() *cobra.Command {
-	return group("plugin", "Show and seal plugins: of rules, and runners", `  sallyport plugin inspect no_weekend.wasm
+	return group("plugin", "Show and seal plugins: of rules, and runners",
+		`  sallyport plugin inspect no_weekend.wasm
   sallyport plugin seal no_weekend.wasm
 `, a.pluginList(), a.pluginInspect(), a.pluginSeal())
 }
@@ -42,7 +43,8 @@ func pluginInfos(ctx context.Context, l *config.Loaded) (_ []wasm.Info, err erro
 }
 
 func (a *app) pluginList() *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List the plugins of the configuration, with the cost of a call", Args: noArgs}
+	cmd := &cobra.Command{Use: "list", Short: "List the plugins of the configuration, with the cost of a call",
+		Args: noArgs}
 	f := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		l, err := a.load()
@@ -66,9 +68,11 @@ func (a *app) pluginList() *cobra.Command {
 		}
 		rows := make([][]string, len(infos))
 		for i, p := range infos {
-			rows[i] = []string{p.Name, p.Version, p.SHA256[:12], fmt.Sprint(len(p.Rules)), duration(p.Cost.Median), limits(p.Limits), p.File}
+			rows[i] = []string{p.Name, p.Version, p.SHA256[:12], fmt.Sprint(len(p.Rules)), duration(p.Cost.Median),
+				limits(p.Limits), p.File}
 		}
-		if err := writeTable(a.out, []string{"NAME", "VERSION", "SHA256", "RULES", "CALL", "LIMITS", "FILE"}, rows); err != nil || len(runners) == 0 {
+		if err := writeTable(a.out, []string{"NAME", "VERSION", "SHA256", "RULES", "CALL", "LIMITS", "FILE"},
+			rows); err != nil || len(runners) == 0 {
 			return err
 		}
 		return a.listRunners(runners)
@@ -155,7 +159,8 @@ func (a *app) describePlugin(p wasm.Info) error {
 		{"sha256", p.SHA256}, {"size", fmt.Sprintf("%d bytes", p.Bytes)}, {"interface", fmt.Sprint(p.Interface)},
 		{"rules", strings.Join(p.Rules, ", ")}, {"limits", limits(p.Limits)}, {"imports", imports},
 		{"state", reset}, {"memory", fmt.Sprintf("%d KiB", p.MemoryKiB)},
-		{"call", fmt.Sprintf("%s (median of %d), at most %s", duration(p.Cost.Median), p.Cost.Calls, duration(p.Cost.Slowest))},
+		{"call", fmt.Sprintf("%s (median of %d), at most %s", duration(p.Cost.Median), p.Cost.Calls,
+			duration(p.Cost.Slowest))},
 		{"instance", duration(p.Cost.Instance)}, {"load", duration(p.Cost.Load)}, {"compiled", p.Compiled},
 	})
 }
@@ -173,7 +178,8 @@ func (d *doctor) plugins(ctx context.Context, l *config.Loaded) {
 		return
 	}
 	for _, p := range infos {
-		d.add("plugins", "ok", fmt.Sprintf("%s %s: %d rules, %s a call, compiled form in %s", p.Name, p.Version, len(p.Rules), duration(p.Cost.Median), p.Compiled), "")
+		d.add("plugins", "ok", fmt.Sprintf("%s %s: %d rules, %s a call, compiled form in %s", p.Name, p.Version,
+			len(p.Rules), duration(p.Cost.Median), p.Compiled), "")
 	}
 }
 

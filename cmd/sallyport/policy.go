@@ -29,7 +29,8 @@ func (a *app) policyCommand() *cobra.Command {
   sallyport policy show git/force_push
   sallyport policy new rule custom/git/no_push --dir policies
   sallyport policy test policies
-`, a.policyList(), a.policyShow(), a.policyNew(), a.policyCheck(), a.policyTest(), a.policyReplay(), a.policySchema(),
+`, a.policyList(), a.policyShow(), a.policyNew(), a.policyCheck(), a.policyTest(), a.policyReplay(),
+		a.policySchema(),
 		a.policyBuild(), a.policySign(), a.policyVerify())
 }
 
@@ -60,7 +61,8 @@ func (a *app) policyList() *cobra.Command {
 		}
 		rows := make([][]string, len(infos))
 		for i, r := range infos {
-			rows[i] = []string{r.ID, orDash(effects(r.Effects)), r.Level, r.LevelFrom, orDash(r.Severity), string(r.Origin), r.Title}
+			rows[i] = []string{r.ID, orDash(effects(r.Effects)), r.Level, r.LevelFrom, orDash(r.Severity),
+				string(r.Origin), r.Title}
 		}
 		return writeTable(a.out, []string{"RULE", "EFFECT", "LEVEL", "FROM", "SEVERITY", "ORIGIN", "TITLE"}, rows)
 	}
@@ -388,8 +390,10 @@ makes it: for programs that evaluate policies by OPA's SDKs. Sallyport judges by
 		Example: "  sallyport policy build policies -o bundle.tar.gz --sign key.pem",
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "`file` to write: its name ends in .tar.gz")
-	cmd.Flags().StringVar(&key, "sign", "", "`file` with the private key to sign with, in PEM: EC (P-256) or RSA")
-	cmd.Flags().StringVar(&revision, "revision", "", "`name` of this version of the policies (default: one that follows their content)")
+	cmd.Flags().StringVar(
+		&key, "sign", "", "`file` with the private key to sign with, in PEM: EC (P-256) or RSA")
+	cmd.Flags().StringVar(&revision, "revision", "",
+		"`name` of this version of the policies (default: one that follows their content)")
 	cmd.Flags().Int64Var(&serial, "serial", 0, "`number` that grows with each bundle (default: the time)")
 	cmd.Flags().BoolVar(&compiled, "wasm", false, "put the rules compiled to WebAssembly beside their sources")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -413,7 +417,9 @@ makes it: for programs that evaluate policies by OPA's SDKs. Sallyport judges by
 		if err != nil {
 			return err
 		}
-		text, err := rego.BuildBundle(cmd.Context(), rego.BundleOptions{Builtin: policies.FS(), Dirs: dirs, Revision: revision, Serial: serial, Key: secret, WASM: compiled})
+		text, err := rego.BuildBundle(cmd.Context(),
+			rego.BundleOptions{Builtin: policies.FS(), Dirs: dirs, Revision: revision, Serial: serial, Key: secret,
+				WASM: compiled})
 		if err != nil {
 			return err
 		}
@@ -489,7 +495,8 @@ other.`,
 		if info.Serial > 0 {
 			order = fmt.Sprintf("serial %d", info.Serial)
 		}
-		fmt.Fprintf(a.out, "revision %s, %s, %s, %s\n", printable(info.Revision), order, count(len(info.Modules), "module"), state)
+		fmt.Fprintf(a.out, "revision %s, %s, %s, %s\n", printable(info.Revision), order,
+			count(len(info.Modules), "module"), state)
 		for _, m := range info.Modules {
 			fmt.Fprintf(a.out, "  %s\n", printable(m))
 		}
@@ -505,7 +512,8 @@ func readKey(file string) ([]byte, error) {
 	}
 	key, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read key: %w: make one with: openssl ecparam -name prime256v1 -genkey -noout -out key.pem", err)
+		return nil, fmt.Errorf(
+			"read key: %w: make one with: openssl ecparam -name prime256v1 -genkey -noout -out key.pem", err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read key: %w", err)

@@ -54,7 +54,8 @@ Exits with 0 without changes, 3 with any, 1 for an error.`,
 		Args: atMostOne,
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.policies, "policy", nil, "`directory` of policies to judge by, in place of those configured; may be repeated")
+	flags.StringArrayVar(&f.policies, "policy", nil,
+		"`directory` of policies to judge by, in place of those configured; may be repeated")
 	flags.StringVar(&f.since, "since", "", "records since `time`: 2h (ago), 2026-01-31, or an RFC 3339 time")
 	flags.StringVar(&f.until, "until", "", "records before `time`")
 	flags.BoolVar(&f.monitor, "monitor", false, "show the commands that enforcement would have refused")
@@ -191,7 +192,8 @@ type replayReport struct {
 }
 
 func report(found plugins.Replay, monitor bool) replayReport {
-	r := replayReport{Replay: found, Changes: []tally{}, Rules: []ruleTally{}, Commands: []tally{}, Records: append([]plugins.Replayed{}, found.All...)}
+	r := replayReport{Replay: found, Changes: []tally{}, Rules: []ruleTally{}, Commands: []tally{},
+		Records: append([]plugins.Replayed{}, found.All...)}
 	effects, commands, rules := map[string]*tally{}, map[string]*tally{}, map[string]*ruleTally{}
 	rule := func(id string) *ruleTally {
 		if rules[id] == nil {
@@ -218,7 +220,8 @@ func report(found plugins.Replay, monitor bool) replayReport {
 		if c.Fault != "" {
 			more = append([]string{"(fault)"}, more...)
 		}
-		count(commands, strings.Join([]string{change, c.Tool, c.Command, strings.Join(more, " "), strings.Join(less, " ")}, "\x00"),
+		count(commands, strings.Join([]string{change, c.Tool, c.Command, strings.Join(more, " "),
+			strings.Join(less, " ")}, "\x00"),
 			tally{Name: c.Command, Tool: c.Tool, Before: c.Before, After: c.After, More: more, Less: less})
 		for _, id := range more {
 			rule(id).More++
@@ -244,7 +247,8 @@ func sorted(in map[string]*tally) []tally {
 		out = append(out, *t)
 	}
 	slices.SortFunc(out, func(a, b tally) int {
-		return cmp.Or(cmp.Compare(b.Times, a.Times), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Tool, b.Tool), slices.Compare(a.More, b.More), slices.Compare(a.Less, b.Less))
+		return cmp.Or(cmp.Compare(b.Times, a.Times), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Tool, b.Tool),
+			slices.Compare(a.More, b.More), slices.Compare(a.Less, b.Less))
 	})
 	return out
 }

@@ -63,7 +63,8 @@ Exits with 0 when all tests pass, 1 when one fails or a change survives.`,
 	}
 	f.format = formatFlag(cmd)
 	cmd.Flags().StringVar(&f.run, "run", "", "only unit tests whose name matches this regular `expression`")
-	cmd.Flags().StringArrayVar(&f.rules, "rule", nil, "only the examples of the rule with this `id`; may be repeated")
+	cmd.Flags().StringArrayVar(&f.rules, "rule", nil,
+		"only the examples of the rule with this `id`; may be repeated")
 	cmd.Flags().BoolVar(&f.coverage, "coverage", false, "show the lines that no unit test reaches")
 	cmd.Flags().BoolVar(&f.mutate.on, "mutate", false, "list changes of policies that no test notices")
 	cmd.Flags().IntVar(&f.mutate.most, "mutants", 50, "with --mutate, the largest `number` of changes")
@@ -119,13 +120,15 @@ func try(ctx context.Context, l *config.Loaded, dirs []string, f tryFlags) (trie
 		}
 	}
 	if len(found.Tests)+len(found.Cases)+len(found.Examples) == 0 {
-		return found, fmt.Errorf("test policies: there is nothing to test in %s: sallyport policy new rule writes a rule with tests and cases", strings.Join(dirs, ", "))
+		return found, fmt.Errorf(
+			"test policies: there is nothing to test in %s: sallyport policy new rule writes a rule with tests and cases", strings.Join(dirs, ", "))
 	}
 	return found, nil
 }
 
 func (t *tried) customTests(ctx context.Context, l *config.Loaded, f tryFlags) error {
-	report, err := rego.Test(ctx, rego.TestOptions{Bundle: policies.Kit(), Dirs: directories(l.Policies), Filter: f.run, Coverage: f.coverage})
+	report, err := rego.Test(ctx, rego.TestOptions{Bundle: policies.Kit(), Dirs: directories(l.Policies),
+		Filter: f.run, Coverage: f.coverage})
 	switch {
 	case errors.Is(err, rego.ErrNoTests) && f.run == "":
 	case err != nil:
@@ -181,7 +184,8 @@ func (a *app) writeTried(found tried, f format) error {
 			fmt.Fprintln(a.out, printable(text))
 		}
 		_, err = fmt.Fprintf(a.out, "%s, %s, %s, %d wrong\n",
-			count(len(found.Tests), "test"), count(len(found.Cases), "case"), count(len(found.Examples), "example"), wrong)
+			count(len(found.Tests), "test"), count(len(found.Cases), "case"), count(len(found.Examples), "example"),
+			wrong)
 		if found.Both > 0 {
 			fmt.Fprintf(a.out, "%s judged by both evaluators\n", count(found.Both, "input"))
 		}
@@ -227,7 +231,8 @@ func (a *app) wrong(found tried, show bool) int {
 		}
 	}
 	for _, e := range found.Examples {
-		what := map[bool]string{true: "finds", false: "does not find"}[e.Found] + map[bool]string{true: " its example", false: " its look-alike"}[e.Want]
+		what := map[bool]string{true: "finds", false: "does not find"}[e.Found] +
+			map[bool]string{true: " its example", false: " its look-alike"}[e.Want]
 		text := fmt.Sprintf("%s %s: %s", e.Rule, what, e.Command)
 		if e.Differ != "" {
 			text += ": " + e.Differ

@@ -73,7 +73,8 @@ func writeTable(w io.Writer, head []string, rows [][]string) error {
 	}
 	width := widthOf(w)
 	fits := func(line string) bool { return utf8.RuneCountInString(line) <= width }
-	if width == 0 || !slices.ContainsFunc(strings.Split(text.String(), "\n"), func(line string) bool { return !fits(line) }) {
+	if width == 0 || !slices.ContainsFunc(strings.Split(text.String(), "\n"),
+		func(line string) bool { return !fits(line) }) {
 		_, err := w.Write(text.Bytes())
 		return err
 	}

@@ -155,7 +155,8 @@ func runs(line []byte) int {
 		}
 		if _, rest, ok := member(rest, `"`); ok && bytes.HasPrefix(rest, denyMark) {
 			return runsNot
-		} else if tool, known := toolOf(line); ok && known && bytes.HasPrefix(rest, allowMark) && string(tool) == "execute_command" {
+		} else if tool, known := toolOf(line); ok && known && bytes.HasPrefix(rest, allowMark) &&
+			string(tool) == "execute_command" {
 			return runsNow
 		}
 	}
@@ -216,7 +217,9 @@ func (v *verifier) finish() {
 	}
 	for _, a := range v.anchors {
 		if a.Size > v.st.tree.size {
-			v.problem(segmentName(v.st.segment), v.line, v.st.tree.size, fmt.Sprintf("the log ends after %d records, but the %s speaks of %d: its end was cut off", v.st.tree.size, a.from, a.Size))
+			v.problem(segmentName(v.st.segment), v.line, v.st.tree.size,
+				fmt.Sprintf("the log ends after %d records, but the %s speaks of %d: its end was cut off", v.st.tree.size,
+					a.from, a.Size))
 		}
 	}
 	for id, at := range v.open {
@@ -290,5 +293,6 @@ func (v *verifier) orphan(id string, at place) (Orphan, error) {
 		return Orphan{}, errors.New("not a record")
 	}
 	t, _ := time.Parse(time.RFC3339, string(h.time))
-	return Orphan{Decision: id, Seq: h.seq, Time: t, Writer: string(h.writer), Running: !writerGone(string(h.writer))}, nil
+	return Orphan{Decision: id, Seq: h.seq, Time: t, Writer: string(h.writer),
+		Running: !writerGone(string(h.writer))}, nil
 }

@@ -25,8 +25,9 @@ type acceptance struct {
 // has reports whether the operator accepted the break that err tells of.
 func (a acceptance) has(err error) bool { return slices.Contains(a.ids, refusedID(err)) }
 
-// passes reports whether Open goes on behind a break. Behind one that the operator accepted it does so in any case, because
-// the log is then changed already: a further break is put on record as one that nobody accepted.
+// passes reports whether Open goes on behind a break. Behind one that the operator accepted it does so in any
+// case, because the log is then changed already: a further break is put on record as one that nobody
+// accepted.
 func (l *Log) passes(err error) bool {
 	l.passing = l.passing || l.o.accept.has(err)
 	return l.passing
@@ -50,8 +51,8 @@ func breakID(hash [sha256.Size]byte) string { return "B" + hex.EncodeToString(ha
 
 func refusedID(err error) string { return breakID(sha256.Sum256([]byte(err.Error()))) }
 
-// Breaks returns the breaks of the log in o.Dir that nobody has accepted: those on record, those that a process saved
-// below torn/, and one behind which Open does not go on.
+// Breaks returns the breaks of the log in o.Dir that nobody has accepted: those on record, those that a
+// process saved below torn/, and one behind which Open does not go on.
 func Breaks(o Options) ([]Break, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -75,7 +76,8 @@ func Breaks(o Options) ([]Break, error) {
 	return all, err
 }
 
-// recordedBreaks returns the breaks on record that nobody has accepted. Lines that are no records are left to Verify.
+// recordedBreaks returns the breaks on record that nobody has accepted. Lines that are no records are left to
+// Verify.
 func recordedBreaks(dir string) (open []Break) {
 	for e, err := range Read(dir, Filter{Kind: engine.KindRecovery}) {
 		var b recoveryBody
@@ -92,7 +94,8 @@ func recordedBreaks(dir string) (open []Break) {
 
 // on is the break of a recovery record.
 func (b recoveryBody) on(seq int64, line []byte) Break {
-	return Break{ID: breakID(tlog.RecordHash(line)), Seq: seq, File: b.File, Reason: b.Reason, Accepted: b.Accepted, By: b.By}
+	return Break{ID: breakID(tlog.RecordHash(line)), Seq: seq, File: b.File, Reason: b.Reason,
+		Accepted: b.Accepted, By: b.By}
 }
 
 // cutsIn returns the cuts that processes saved below torn/ and nobody has accepted.
@@ -113,14 +116,15 @@ func cutsIn(fsys fileSystem, dir string) (cuts []Break, err error) {
 		if json.Unmarshal(text, &b) != nil {
 			b.Reason = "a process found the log cut"
 		}
-		cuts = append(cuts, Break{ID: breakID(sha256.Sum256(text)), Seq: -1, File: "torn/" + name, Reason: b.Reason})
+		cuts = append(cuts, Break{ID: breakID(sha256.Sum256(text)), Seq: -1, File: "torn/" + name,
+			Reason: b.Reason})
 	}
 	return cuts, err
 }
 
-// AcceptBreaks puts on record that an operator knows of the breaks with these ids, and goes on behind one at which Open
-// refuses the log: records that cannot be linked are moved to torn/. An id that Breaks does not return is an
-// error, and then nothing is changed.
+// AcceptBreaks puts on record that an operator knows of the breaks with these ids, and goes on behind one at
+// which Open refuses the log: records that cannot be linked are moved to torn/. An id that Breaks does not
+// return is an error, and then nothing is changed.
 func AcceptBreaks(o Options, ids []string, by, why string) error {
 	if strings.TrimSpace(by) == "" || strings.TrimSpace(why) == "" {
 		return errors.New("accept breaks of the audit log: missing the name of the person, or the reason")
@@ -135,7 +139,8 @@ func AcceptBreaks(o Options, ids []string, by, why string) error {
 		i := slices.IndexFunc(open, func(b Break) bool { return b.ID == id })
 		switch {
 		case i < 0:
-			return fmt.Errorf("accept break %s: the log in %s has no break of this id that nobody has accepted", id, o.Dir)
+			return fmt.Errorf("accept break %s: the log in %s has no break of this id that nobody has accepted", id,
+				o.Dir)
 		case open[i].Seq >= 0:
 			accepts = append(accepts, open[i].Seq)
 		case open[i].File != "":

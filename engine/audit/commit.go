@@ -158,7 +158,8 @@ func (l *Log) inPlace() error {
 			return err
 		}
 	}
-	if errors.Is(err, fs.ErrNotExist) || (ownersKnown && err == nil && (ours.Nlink == 0 || ours.ID != there.ID)) {
+	if errors.Is(err, fs.ErrNotExist) || (ownersKnown && err == nil &&
+		(ours.Nlink == 0 || ours.ID != there.ID)) {
 		return fmt.Errorf("write audit log: %s was deleted or replaced: %w: put it back", name, ErrTampered)
 	}
 	if err != nil {
@@ -187,7 +188,8 @@ func (l *Log) write(batch []*request, checkpoint bool) error {
 		f = next
 		st.segment, st.off, st.lastOff = st.segment+1, 0, 0
 	}
-	own, tell := l.own, l.refused.Refused > 0 && slices.ContainsFunc(batch, func(r *request) bool { return !r.past() })
+	own, tell := l.own, l.refused.Refused > 0 &&
+		slices.ContainsFunc(batch, func(r *request) bool { return !r.past() })
 	if tell {
 		p, err := l.ownPayload(engine.KindFull, l.refused)
 		if err != nil {
@@ -331,7 +333,8 @@ func (l *Log) addCheckpoint(st *state) (note []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := l.ownPayload(engine.KindCheckpoint, checkpointBody{Size: c.Size, Note: string(msg), Tree: st.tree.hexes()})
+	p, err := l.ownPayload(engine.KindCheckpoint,
+		checkpointBody{Size: c.Size, Note: string(msg), Tree: st.tree.hexes()})
 	if err != nil {
 		return nil, err
 	}
@@ -406,8 +409,8 @@ func (l *Log) reopen() error {
 	return nil
 }
 
-// holdsLast makes sure that the last known record still stands where it stood. The size of the file does not tell: another
-// process may have written on behind a cut, past the end that this one remembers.
+// holdsLast makes sure that the last known record still stands where it stood. The size of the file does not
+// tell: another process may have written on behind a cut, past the end that this one remembers.
 func (l *Log) holdsLast(f file) error {
 	n := l.st.off - l.st.lastOff
 	if n == 0 {
@@ -517,8 +520,8 @@ func (l *Log) freeReserve() error {
 	return nil
 }
 
-// refusedName is a file of refusedSize bytes that is made while there is space, so that it can be written over when there
-// is none: it keeps what will be a full record.
+// refusedName is a file of refusedSize bytes that is made while there is space, so that it can be written
+// over when there is none: it keeps what will be a full record.
 const (
 	refusedName = "refused"
 	refusedSize = 256
@@ -556,7 +559,8 @@ func (l *Log) writeRefused(b fullBody, flag int) error {
 	return errors.Join(err, f.Close())
 }
 
-// noteFull counts requests that are refused because there is no space. That it cannot be kept changes nothing for them.
+// noteFull counts requests that are refused because there is no space. That it cannot be kept changes nothing
+// for them.
 func (l *Log) noteFull(refused []*request, err error) {
 	if !errors.Is(err, ErrFull) || len(refused) == 0 {
 		return

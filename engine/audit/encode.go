@@ -29,7 +29,8 @@ type payload struct {
 }
 
 // reserved are the members of the envelope. A body must not name them.
-var reserved = []string{"seq", "time", "kind", "decision_id", "writer", "redacted", "named_secrets", "cut", "prev"}
+var reserved = []string{"seq", "time", "kind", "decision_id", "writer", "redacted", "named_secrets", "cut",
+	"prev"}
 
 // cuts are tried in order until a record fits. The first keeps every text that the gate accepts
 // (64 KiB) whole, so that ordinary decisions can be replayed.
@@ -55,7 +56,8 @@ func encode(r engine.Record, now time.Time, red *redact.Redactor, maxRecord int)
 		r.Time = now
 	}
 	if len(r.Decision) > maxID {
-		return payload{}, fmt.Errorf("encode audit record: decision id of %d bytes: at most %d", len(r.Decision), maxID)
+		return payload{}, fmt.Errorf("encode audit record: decision id of %d bytes: at most %d", len(r.Decision),
+			maxID)
 	}
 	e := encoders.Get().(*encoder)
 	defer encoders.Put(e)
@@ -193,7 +195,8 @@ func parseHead(line []byte) (h head, ok bool) {
 	}
 	tail := line[len(line)-tailLen:]
 	rest, found := bytes.CutPrefix(line[:len(line)-tailLen], []byte(`{"seq":`))
-	if !found || !bytes.HasPrefix(tail, []byte(prevMark)) || !hashFromHex(&h.prev, tail[len(prevMark):len(prevMark)+hashHex]) {
+	if !found || !bytes.HasPrefix(tail, []byte(prevMark)) ||
+		!hashFromHex(&h.prev, tail[len(prevMark):len(prevMark)+hashHex]) {
 		return h, false
 	}
 	digits := 0
@@ -256,8 +259,10 @@ func kindString(b []byte) string {
 	return string(b)
 }
 
-var kinds = []engine.Kind{engine.KindDecision, engine.KindOutcome, engine.KindApproval, engine.KindCheckpoint, engine.KindStart,
-	engine.KindStop, engine.KindPolicy, engine.KindConfig, engine.KindRecovery, engine.KindSegment, engine.KindFull, engine.KindPrune}
+var kinds = []engine.Kind{engine.KindDecision, engine.KindOutcome, engine.KindApproval, engine.KindCheckpoint,
+	engine.KindStart,
+	engine.KindStop, engine.KindPolicy, engine.KindConfig, engine.KindRecovery, engine.KindSegment,
+	engine.KindFull, engine.KindPrune}
 
 func hashFromHex(h *tlog.Hash, src []byte) bool {
 	for i := range h {

@@ -107,15 +107,18 @@ func checkDir(fsys fileSystem, dir string) error {
 	case !fi.Mode.IsDir():
 		return fmt.Errorf("open audit directory %s: not a directory", dir)
 	case fi.UID >= 0 && fi.UID != os.Geteuid():
-		return fmt.Errorf("open audit directory %s: owned by uid %d, not by uid %d: choose a directory of your own in audit.dir", dir, fi.UID, os.Geteuid())
+		return fmt.Errorf(
+			"open audit directory %s: owned by uid %d, not by uid %d: choose a directory of your own in audit.dir",
+			dir, fi.UID, os.Geteuid())
 	case fi.UID >= 0 && fi.Mode.Perm()&0o022 != 0:
-		return fmt.Errorf("open audit directory %s: others may write to it (mode %04o): chmod 700 it", dir, fi.Mode.Perm())
+		return fmt.Errorf("open audit directory %s: others may write to it (mode %04o): chmod 700 it", dir,
+			fi.Mode.Perm())
 	}
 	return checkParents(fsys, dir)
 }
 
-// checkParents refuses a directory above in which everybody could put another one in place of ours. Where only owners may
-// rename (the sticky bit, as in /tmp), nobody can.
+// checkParents refuses a directory above in which everybody could put another one in place of ours. Where
+// only owners may rename (the sticky bit, as in /tmp), nobody can.
 func checkParents(fsys fileSystem, dir string) error {
 	for parent := filepath.Dir(dir); ownersKnown; parent = filepath.Dir(parent) {
 		fi, err := fsys.Lstat(parent)
@@ -123,7 +126,8 @@ func checkParents(fsys fileSystem, dir string) error {
 			return fmt.Errorf("open audit directory: %w", err)
 		}
 		if fi.Mode.IsDir() && fi.Mode.Perm()&0o002 != 0 && fi.Mode&fs.ModeSticky == 0 {
-			return fmt.Errorf("open audit directory %s: everybody may rename it, because %s has mode %04o: chmod o-w that",
+			return fmt.Errorf(
+				"open audit directory %s: everybody may rename it, because %s has mode %04o: chmod o-w that",
 				dir, parent, fi.Mode.Perm())
 		}
 		if parent == filepath.Dir(parent) {
@@ -133,7 +137,8 @@ func checkParents(fsys fileSystem, dir string) error {
 	return nil
 }
 
-// looseParents tells of directories above in which others than everybody could put another one in place of ours.
+// looseParents tells of directories above in which others than everybody could put another one in place of
+// ours.
 func looseParents(fsys fileSystem, dir string) (loose []string) {
 	for parent := filepath.Dir(dir); ownersKnown; parent = filepath.Dir(parent) {
 		fi, err := fsys.Lstat(parent)
@@ -142,10 +147,12 @@ func looseParents(fsys fileSystem, dir string) (loose []string) {
 		case fi.UID != 0 && fi.UID != os.Geteuid():
 			loose = append(loose, fmt.Sprintf("uid %d owns %s and can exchange the log below it", fi.UID, parent))
 		case fi.Mode.Perm()&0o002 != 0 && !sticky:
-			loose = append(loose, fmt.Sprintf("everybody can exchange the log below %s (mode %04o)", parent, fi.Mode.Perm()))
+			loose = append(loose, fmt.Sprintf("everybody can exchange the log below %s (mode %04o)", parent,
+				fi.Mode.Perm()))
 		case fi.Mode.Perm()&0o020 != 0 && !sticky:
-			loose = append(loose, fmt.Sprintf("the group of %s can exchange the log below it (mode %04o): chmod g-w it, "+
-				"unless its group is yours alone", parent, fi.Mode.Perm()))
+			loose = append(
+				loose, fmt.Sprintf("the group of %s can exchange the log below it (mode %04o): chmod g-w it, "+
+					"unless its group is yours alone", parent, fi.Mode.Perm()))
 		}
 		if parent == filepath.Dir(parent) {
 			return loose
@@ -251,13 +258,14 @@ var errBusy = errors.New("another process held it")
 type patience struct {
 	wait  time.Duration
 	after func(time.Duration) <-chan time.Time
-	// moved reports whether the log has grown since it was last asked. While it does, the queue before the waiting process
-	// gets shorter, however slow the disk is.
+	// moved reports whether the log has grown since it was last asked. While it does, the queue before the
+	// waiting process gets shorter, however slow the disk is.
 	moved func() bool
 }
 
-// lockFor takes the lock of f. It gives up when nothing has moved for the given time: a process that was stopped while it
-// held the lock must not hang the gate for ever. With errBusy f is given up: it is closed when its turn comes.
+// lockFor takes the lock of f. It gives up when nothing has moved for the given time: a process that was
+// stopped while it held the lock must not hang the gate for ever. With errBusy f is given up: it is closed
+// when its turn comes.
 func lockFor(f file, p patience) error {
 	if err := f.Lock(false); err == nil {
 		return nil

@@ -48,8 +48,8 @@ func (l *Log) load() error {
 	return l.checkAnchor()
 }
 
-// loadKeys reads the keys. A log that has records but no signing key is continued with a new one only when an operator
-// accepts that; its checkpoints so far are then compared with their trees alone.
+// loadKeys reads the keys. A log that has records but no signing key is continued with a new one only when an
+// operator accepts that; its checkpoints so far are then compared with their trees alone.
 func (l *Log) loadKeys(records bool) error {
 	sign, _, _ := keyPaths(l.o.Dir)
 	_, old := l.o.fs.Lstat(sign)
@@ -57,7 +57,8 @@ func (l *Log) loadKeys(records bool) error {
 	l.keys, err = loadKeys(&l.o, !records)
 	if err == nil && old == nil && !records && !l.keys.unused {
 		// A removed log must not be followed by one that looks like the first.
-		return l.noteRecovery(recoveryBody{Break: true, Reason: "the signing key is older than the log: what it signed before is not here"})
+		return l.noteRecovery(recoveryBody{Break: true,
+			Reason: "the signing key is older than the log: what it signed before is not here"})
 	}
 	if !errors.Is(err, ErrNoKey) {
 		return err
@@ -73,8 +74,8 @@ func (l *Log) loadKeys(records bool) error {
 	return l.noteBreak(recoveryBody{Reason: "the signing key was lost; a new one signs from here on"}, lost)
 }
 
-// announceKey writes the public key beside the log, once records are durable: a key that is there without a log
-// says that somebody removed the log.
+// announceKey writes the public key beside the log, once records are durable: a key that is there without a
+// log says that somebody removed the log.
 func (l *Log) announceKey() error {
 	if !l.keys.unused {
 		return nil
@@ -131,7 +132,8 @@ func (l *Log) catchUp() error {
 			return fmt.Errorf("read audit log: %w", err)
 		}
 		if fi.Size < l.st.off {
-			return &BreakError{File: segmentName(l.st.segment), Offset: fi.Size, Seq: l.st.tree.size, What: "the file has become shorter"}
+			return &BreakError{File: segmentName(l.st.segment), Offset: fi.Size, Seq: l.st.tree.size,
+				What: "the file has become shorter"}
 		}
 		if fi.Size > l.st.off {
 			if err := l.ingest(fi.Size, more); err != nil {

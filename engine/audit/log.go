@@ -119,9 +119,10 @@ func (l *Log) Redactor() *redact.Redactor { return l.red }
 // PublicKey returns the verifier key of the log's checkpoints.
 func (l *Log) PublicKey() string { return l.keys.public }
 
-// Record writes records with one sync and returns nil only when all are on stable storage. A context that is done
-// refuses them; once they are queued its end no longer matters: a record is never given up half way. Secrets in their
-// bodies are replaced before anything is hashed or written. A stop record is followed by a checkpoint.
+// Record writes records with one sync and returns nil only when all are on stable storage. A context that is
+// done refuses them; once they are queued its end no longer matters: a record is never given up half way.
+// Secrets in their bodies are replaced before anything is hashed or written. A stop record is followed by a
+// checkpoint.
 func (l *Log) Record(ctx context.Context, records ...engine.Record) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("write audit record: %w", err)
@@ -266,8 +267,8 @@ func (l *Log) take() (batch []*request, due, closed bool) {
 	return batch, due, l.closed
 }
 
-// finish writes the last checkpoint, if it was not written with a stop record. That it fails loses no record, but the
-// caller should know.
+// finish writes the last checkpoint, if it was not written with a stop record. That it fails loses no record,
+// but the caller should know.
 func (l *Log) finish() error {
 	if l.stopped {
 		return l.closeFiles()

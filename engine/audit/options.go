@@ -76,7 +76,8 @@ func (o *Options) complete() error {
 	o.CheckpointCount = orDefault(o.CheckpointCount, defaultCount)
 	o.LockWait = orDefault(o.LockWait, defaultLockWait)
 	if o.MaxRecord < minRecord {
-		return fmt.Errorf("open audit log: a record limit of %d bytes is too small: give at least %d", o.MaxRecord, minRecord)
+		return fmt.Errorf("open audit log: a record limit of %d bytes is too small: give at least %d", o.MaxRecord,
+			minRecord)
 	}
 	return nil
 }

@@ -60,7 +60,8 @@ func turnTaken(f *os.File) bool {
 	return err != nil || l.Type != unix.F_UNLCK
 }
 
-// takeTurn takes a lock of the open file description (fcntl(2), F_OFD_SETLKW), which is none of those of flock(2).
+// takeTurn takes a lock of the open file description (fcntl(2), F_OFD_SETLKW), which is none of those of
+// flock(2).
 func takeTurn(f *os.File) (free func(), err error) {
 	l := unix.Flock_t{Type: unix.F_WRLCK, Len: 1}
 	for {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Proof shows that records stood in a log when a checkpoint was signed: each has an inclusion proof (RFC 6962, 2.1.1).
-// It marshals to the file of sallyport audit prove.
+// Proof shows that records stood in a log when a checkpoint was signed: each has an inclusion proof (RFC
+// 6962, 2.1.1). It marshals to the file of sallyport audit prove.
 type Proof struct {
 	Format     int            `json:"format"`     // 1
 	Checkpoint string         `json:"checkpoint"` // signed note, see c2sp.org/tlog-checkpoint
@@ -25,9 +25,9 @@ type ProvenRecord struct {
 	Proof []string `json:"proof"` // hashes from the leaf to the root, hex
 }
 
-// Prove makes the proof of all records of a decision of the log in dir under a checkpoint, nil for the newest one. It
-// checks the proof with the keys; without any with the public key beside the log. Records that the checkpoint does not
-// cover are an error, as is a log that does not have its root.
+// Prove makes the proof of all records of a decision of the log in dir under a checkpoint, nil for the newest
+// one. It checks the proof with the keys; without any with the public key beside the log. Records that the
+// checkpoint does not cover are an error, as is a log that does not have its root.
 func Prove(dir, decision string, note []byte, keys ...string) (p Proof, err error) {
 	if note == nil {
 		if note, err = readAll(osFS{}, filepath.Join(dir, CheckpointFile), maxNote); err != nil {
@@ -52,7 +52,8 @@ func Prove(dir, decision string, note []byte, keys ...string) (p Proof, err erro
 			return p, fmt.Errorf("prove decision %s: %w", decision, err)
 		}
 		if e.Seq >= c.Size {
-			return p, fmt.Errorf("prove decision %s: its record %d is not under the checkpoint of %d records: take a newer checkpoint",
+			return p, fmt.Errorf(
+				"prove decision %s: its record %d is not under the checkpoint of %d records: take a newer checkpoint",
 				decision, e.Seq, c.Size)
 		}
 		p.Records = append(p.Records, ProvenRecord{Index: e.Seq, Line: string(e.Raw)})
@@ -72,7 +73,8 @@ func Prove(dir, decision string, note []byte, keys ...string) (p Proof, err erro
 		all.append(leaf)
 	}
 	if all.root() != tlog.Hash(c.Root) {
-		return p, fmt.Errorf("prove decision %s: %w: the checkpoint over %d records has another root", decision, ErrTampered, c.Size)
+		return p, fmt.Errorf("prove decision %s: %w: the checkpoint over %d records has another root", decision,
+			ErrTampered, c.Size)
 	}
 	for i, t := range paths {
 		for _, part := range t.parts {
@@ -124,7 +126,8 @@ func (p *path) add(record int64, leaf tlog.Hash) {
 // Check verifies the proof with the keys, of which one must have signed its checkpoint.
 func (p Proof) Check(keys ...string) (Checkpoint, error) {
 	if p.Format != 1 || len(p.Records) == 0 {
-		return Checkpoint{}, fmt.Errorf("check proof: format %d with %d records: want format 1 and a record", p.Format, len(p.Records))
+		return Checkpoint{}, fmt.Errorf("check proof: format %d with %d records: want format 1 and a record",
+			p.Format, len(p.Records))
 	}
 	c, err := OpenCheckpoint([]byte(p.Checkpoint), keys...)
 	if err != nil {

@@ -301,7 +301,8 @@ func (l *Log) passPruned() (bool, error) {
 			return false, err
 		}
 		if at == st.tree.size-1 && leaf != st.last {
-			return false, &BreakError{File: hashesName(p.Segment), Seq: at, What: "it has another hash than the record that was written"}
+			return false, &BreakError{File: hashesName(p.Segment), Seq: at,
+				What: "it has another hash than the record that was written"}
 		}
 		if at == st.tree.size {
 			st.advance(0, leaf)
@@ -309,7 +310,8 @@ func (l *Log) passPruned() (bool, error) {
 		at++
 	}
 	if st.tree.size != p.First+p.Records {
-		return false, &BreakError{File: hashesName(p.Segment), Seq: p.First, What: "it does not go on from the records that are known"}
+		return false, &BreakError{File: hashesName(p.Segment), Seq: p.First,
+			What: "it does not go on from the records that are known"}
 	}
 	st.segment, st.off, st.lastOff = p.Segment+1, 0, 0
 	f, err := openChecked(l.o.fs, l.path(segmentName(st.segment)), os.O_RDWR)

@@ -97,7 +97,8 @@ func entryOf(line []byte) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	return Entry{Seq: h.seq, Time: t, Kind: engine.Kind(h.kind), DecisionID: string(h.decision), Writer: string(h.writer), Raw: bytes.Clone(line)}, nil
+	return Entry{Seq: h.seq, Time: t, Kind: engine.Kind(h.kind), DecisionID: string(h.decision),
+		Writer: string(h.writer), Raw: bytes.Clone(line)}, nil
 }
 
 // match says whether e is wanted. Bodies are parsed only where the filter asks for their contents.
@@ -228,7 +229,8 @@ func readSegment(dir string, n int, f Filter, yield func(Entry, error) bool) boo
 }
 
 // readPart reads whole lines from off to size. It returns where the next line begins.
-func readPart(file file, name string, off, size int64, f Filter, yield func(Entry, error) bool) (next int64, more bool) {
+func readPart(file file, name string, off, size int64, f Filter, yield func(Entry, error) bool) (next int64,
+	more bool) {
 	r := newLineReader(file, off, size)
 	for {
 		line, whole, err := r.next()
@@ -308,7 +310,8 @@ func newest(dir string) (int, error) {
 }
 
 // followOn yields the entries that were added to the files from a place on.
-func followOn(dir string, segment int, off int64, f Filter, yield func(Entry, error) bool) (int, int64, bool) {
+func followOn(dir string, segment int, off int64, f Filter, yield func(Entry, error) bool) (int, int64,
+	bool) {
 	for {
 		_, err := osFS{}.Lstat(filepath.Join(dir, segmentName(segment+1)))
 		later := err == nil

@@ -79,8 +79,8 @@ func (l *Log) moveAway(segment int, why error) error {
 	return l.noteBreak(recoveryBody{File: name, Saved: l.relative(to)}, why)
 }
 
-// cutTail moves the bytes from the end of the log to size to torn/ and cuts them off. Without a break that explains them
-// they are the remainder of a record after a crash.
+// cutTail moves the bytes from the end of the log to size to torn/ and cuts them off. Without a break that
+// explains them they are the remainder of a record after a crash.
 func (l *Log) cutTail(size int64, why error) error {
 	name := segmentName(l.st.segment)
 	b := recoveryBody{File: name, Offset: l.st.off, Bytes: size - l.st.off}
@@ -179,18 +179,20 @@ func (l *Log) keep(line []byte) {
 	}
 }
 
-// noteCut puts on record that the log is shorter than this process left it, was replaced or is gone, with its end as the
-// process remembers it, and goes on behind. Where nothing can be written behind the rest, it saves that end beside the
-// records and reports false.
+// noteCut puts on record that the log is shorter than this process left it, was replaced or is gone, with its
+// end as the process remembers it, and goes on behind. Where nothing can be written behind the rest, it saves
+// that end beside the records and reports false.
 func (l *Log) noteCut(cause error) bool {
 	if !errors.Is(cause, ErrTampered) {
 		return false
 	}
 	was := l.st
 	root := was.tree.root()
-	b := recoveryBody{File: segmentName(was.segment), Offset: was.off, Break: true, Reason: cause.Error(), Known: &knownEnd{
-		Size: was.tree.size, Last: hex.EncodeToString(was.last[:]), Root: hex.EncodeToString(root[:]), Lines: l.recent,
-	}}
+	b := recoveryBody{File: segmentName(was.segment), Offset: was.off, Break: true, Reason: cause.Error(),
+		Known: &knownEnd{
+			Size: was.tree.size, Last: hex.EncodeToString(was.last[:]), Root: hex.EncodeToString(root[:]),
+			Lines: l.recent,
+		}}
 	if err := l.startAnew(); err != nil {
 		l.st, l.recent = was, b.Known.Lines
 		l.saveCut(b)
@@ -233,8 +235,8 @@ func (l *Log) startAnew() error {
 // cutSuffix ends the names of files below torn/ that tell of a cut. An accepted one gets another name.
 const cutSuffix = "-cut.json"
 
-// saveCut writes the remembered end below torn/, once for each end of the log. An error is dropped: the request is
-// refused either way.
+// saveCut writes the remembered end below torn/, once for each end of the log. An error is dropped: the
+// request is refused either way.
 func (l *Log) saveCut(b recoveryBody) {
 	if l.saved == b.Known.Size {
 		return

@@ -130,7 +130,8 @@ func (r Report) String() string {
 	if r.Pruned > 0 {
 		line("pruned", "%d records before the first file are not there any more", r.Pruned)
 	}
-	line("decisions", "%d, outcomes %d, orphans %d, still running %d", r.Decisions, r.Outcomes, len(r.Orphans), len(r.Running))
+	line("decisions", "%d, outcomes %d, orphans %d, still running %d", r.Decisions, r.Outcomes, len(r.Orphans),
+		len(r.Running))
 	line("checkpoints", "%d hold, %s", r.Checkpoints, r.key())
 	for _, o := range r.Published {
 		line("published", "%s", o.line(r.Last))
@@ -151,7 +152,8 @@ func (r Report) String() string {
 		line("clock", "%d records are older than the one before them: the clock was set back", r.Backwards)
 	}
 	for _, o := range r.Orphans {
-		line("orphan", "%s: allowed at %s, no outcome, its process %s is gone", o.Decision, o.Time.Format(time.RFC3339), o.Writer)
+		line("orphan", "%s: allowed at %s, no outcome, its process %s is gone", o.Decision,
+			o.Time.Format(time.RFC3339), o.Writer)
 	}
 	for _, p := range r.Problems {
 		line("problem", "%s", p)

@@ -57,7 +57,8 @@ func segmentsIn(fsys fileSystem, dir string) ([]int, error) {
 	slices.Sort(out)
 	for i := 1; i < len(out); i++ {
 		if out[i] != out[i-1]+1 {
-			return out, &BreakError{File: segmentName(out[i-1] + 1), What: "the file is missing, while later ones are there"}
+			return out, &BreakError{File: segmentName(out[i-1] + 1),
+				What: "the file is missing, while later ones are there"}
 		}
 	}
 	return out, nil
@@ -83,7 +84,8 @@ type checkpointBody struct {
 	Tree []string `json:"tree"` // edge of the Merkle tree, whose root the note has
 }
 
-// fullBody is the body of a full record, and the content of the file that keeps it while nothing can be added to the log.
+// fullBody is the body of a full record, and the content of the file that keeps it while nothing can be added
+// to the log.
 type fullBody struct {
 	Refused int64     `json:"refused"` // writes of decisions and approvals; their commands did not run
 	First   time.Time `json:"first"`
@@ -241,7 +243,8 @@ func readAnchor(fsys fileSystem, dir string, keys ...string) (c Checkpoint, ok b
 	}
 	c, err = OpenCheckpoint(b, keys...)
 	if err != nil {
-		return Checkpoint{}, false, &BreakError{File: CheckpointFile, What: strings.TrimPrefix(err.Error(), "open checkpoint: ")}
+		return Checkpoint{}, false, &BreakError{File: CheckpointFile,
+			What: strings.TrimPrefix(err.Error(), "open checkpoint: ")}
 	}
 	return c, true, nil
 }

@@ -142,8 +142,8 @@ func parseCheckpoint(text string) (Checkpoint, error) {
 	return Checkpoint{Origin: lines[0], Size: size, Root: [32]byte(root)}, nil
 }
 
-// Leaves returns the RFC 6962 leaf hashes of the records from number first up to, not including, end. An error is
-// the last thing that it yields: a record that is gone, or that stands where another belongs.
+// Leaves returns the RFC 6962 leaf hashes of the records from number first up to, not including, end. An
+// error is the last thing that it yields: a record that is gone, or that stands where another belongs.
 func Leaves(dir string, first, end int64) iter.Seq2[tlog.Hash, error] {
 	return func(yield func(tlog.Hash, error) bool) {
 		if err := hashesOf(dir, first, end, yield); err != nil {
@@ -217,7 +217,8 @@ func firstIn(dir string, segment int) (int64, error) {
 }
 
 // leavesOf yields the leaves of one file and moves next past them.
-func leavesOf(dir string, segment int, next *int64, end int64, yield func(tlog.Hash, error) bool) (more bool, err error) {
+func leavesOf(dir string, segment int, next *int64, end int64, yield func(tlog.Hash, error) bool) (more bool,
+	err error) {
 	f, err := osFS{}.OpenFile(filepath.Join(dir, segmentName(segment)), os.O_RDONLY, 0)
 	if err != nil {
 		return false, err

@@ -227,7 +227,9 @@ func (v *verifier) begin(h head, line []byte) {
 	v.r.Pruned = h.seq
 	for _, a := range v.anchors {
 		if a.Size < h.seq {
-			v.problem("", 0, a.Size, fmt.Sprintf("the %s speaks of %d records, which lie before the first file that is left", a.from, a.Size))
+			v.problem(
+				"", 0, a.Size, fmt.Sprintf("the %s speaks of %d records, which lie before the first file that is left",
+					a.from, a.Size))
 		}
 	}
 }
@@ -260,7 +262,8 @@ func (v *verifier) prunedFile(n int) error {
 
 func (v *verifier) compare(a anchor) {
 	if v.st.tree.root() != tlog.Hash(a.Root) {
-		v.here(fmt.Sprintf("the %s over %d records has another root: some record before it was changed", a.from, a.Size))
+		v.here(fmt.Sprintf("the %s over %d records has another root: some record before it was changed", a.from,
+			a.Size))
 		return
 	}
 	v.r.Checkpoints++
@@ -313,7 +316,10 @@ func (v *verifier) prepare(o VerifyOptions) error {
 		v.problem("", 0, 0, "no audit-*.jsonl here")
 	} else if first, left := v.segments[0].number, len(v.hashed); first > 1 && !o.AllowPruned &&
 		(left != first-1 || v.hashed[0] != 1) {
-		v.problem(segmentName(1), 0, 0, fmt.Sprintf("the files before %s are missing: if they were removed on purpose, say so with --allow-pruned", segmentName(first)))
+		v.problem(
+			segmentName(1), 0, 0, fmt.Sprintf(
+				"the files before %s are missing: if they were removed on purpose, say so with --allow-pruned",
+				segmentName(first)))
 	}
 	cuts, err := cutsIn(v.fs, v.dir)
 	if err != nil {

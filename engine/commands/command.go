@@ -104,7 +104,8 @@ func (c *Command) Options(kind string) []string {
 // Carries reports that a command runs another one, not only a language.
 func (r *Runs) Carries() bool {
 	return r.Command || r.Shape != "" || r.Skip > 0 || r.Assignments || r.Joined || r.Each || r.Versioned ||
-		r.Elevated || r.Away || r.Background || r.Prefix+r.Script != "" || len(r.Verbs)+len(r.Others)+len(r.Behind) > 0
+		r.Elevated || r.Away || r.Background || r.Prefix+r.Script != "" ||
+		len(r.Verbs)+len(r.Others)+len(r.Behind) > 0
 }
 
 // Kind is the first word of the kind of its value, "" where it takes none.

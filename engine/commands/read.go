@@ -278,7 +278,8 @@ func (k *Kube) set(key string, n node) error {
 }
 
 func (c *Change) set(key string, n node) error {
-	fields := map[string]*string{"does": &c.Does, "drops": &c.Drops, "paths": &c.Paths, "operands": &c.Operands, "here": &c.Here}
+	fields := map[string]*string{"does": &c.Does, "drops": &c.Drops, "paths": &c.Paths, "operands": &c.Operands,
+		"here": &c.Here}
 	if fields[key] == nil {
 		return fmt.Errorf("unknown field %q", key)
 	}

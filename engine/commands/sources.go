@@ -97,5 +97,6 @@ func (s *Sources) Variable(name string) bool {
 
 // Public reports whether a host, in lower case, is one that everybody uses.
 func (s *Sources) Public(host string) bool {
-	return slices.ContainsFunc(s.hosts, func(p string) bool { return host == p || strings.HasSuffix(host, "."+p) })
+	return slices.ContainsFunc(
+		s.hosts, func(p string) bool { return host == p || strings.HasSuffix(host, "."+p) })
 }

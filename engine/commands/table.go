@@ -16,14 +16,15 @@ import (
 //go:embed table/*.yaml
 var files embed.FS
 
-// ready is an index that was made beforehand, with the checksum of its files on the first line: to find two thousand
-// rows in the files would take a tenth of the time of a check. If the files have changed since, it is made anew.
+// ready is an index that was made beforehand, with the checksum of its files on the first line: to find two
+// thousand rows in the files would take a tenth of the time of a check. If the files have changed since, it
+// is made anew.
 //
 //go:embed index.txt
 var ready string
 
-// makeIndex makes the index of the files: lines of a name, a file, and the offsets at which a row begins and ends, with
-// tabs between them, sorted by name.
+// makeIndex makes the index of the files: lines of a name, a file, and the offsets at which a row begins and
+// ends, with tabs between them, sorted by name.
 func makeIndex() string {
 	var lines []string
 	list, _ := files.ReadDir("table")

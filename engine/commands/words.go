@@ -53,7 +53,8 @@ func (p Phrase) fits(line []string) bool {
 		w = strings.TrimPrefix(w, "^")
 		text, open := strings.CutSuffix(w, "*")
 		text, ends := strings.CutPrefix(text, "*")
-		found := open && (ends && strings.Contains(word, text) || strings.HasPrefix(word, text)) || ends && !open && strings.HasSuffix(word, text)
+		found := open && (ends && strings.Contains(word, text) || strings.HasPrefix(word, text)) || ends && !open &&
+			strings.HasSuffix(word, text)
 		return w != "SERVICE" && word != w && !found
 	})
 }

@@ -1,8 +1,9 @@
-// Package compiled decides by the built-in bundle alone, compiled to WebAssembly: it reads the module's answer,
-// checks its shape and joins the findings with the titles and remediations of their rules.
+// Package compiled decides by the built-in bundle alone, compiled to WebAssembly: it reads the module's
+// answer, checks its shape and joins the findings with the titles and remediations of their rules.
 //
-// It promises the same decision as package rego for the same input, and an error in place of any answer that it
-// cannot check. It knows no Rego and links no OPA: bundles and the rules of the operator belong to package rego.
+// It promises the same decision as package rego for the same input, and an error in place of any answer that
+// it cannot check. It knows no Rego and links no OPA: bundles and the rules of the operator belong to package
+// rego.
 package compiled
 
 import (
@@ -76,7 +77,8 @@ func (c *Bundle) Describe() (Description, error) {
 // CheckRevision returns ErrOtherBundle where the description is of other policies than those of a revision.
 func (d Description) CheckRevision(revision string) error {
 	if d.Revision != revision {
-		return fmt.Errorf("read compiled policies: %w: %q, not %q: run go generate ./policies", ErrOtherBundle, d.Revision, revision)
+		return fmt.Errorf("read compiled policies: %w: %q, not %q: run go generate ./policies", ErrOtherBundle,
+			d.Revision, revision)
 	}
 	return nil
 }
@@ -88,9 +90,10 @@ type Rules struct {
 	ids     map[string]bool
 }
 
-// Start makes the machine for the rules of a description, whose levels are given, and a document data. The module has
-// all rules, and learns their levels from data.
-func (c *Bundle) Start(ctx context.Context, d Description, levels map[string]string, data map[string]any) (*Rules, error) {
+// Start makes the machine for the rules of a description, whose levels are given, and a document data. The
+// module has all rules, and learns their levels from data.
+func (c *Bundle) Start(ctx context.Context, d Description, levels map[string]string,
+	data map[string]any) (*Rules, error) {
 	m := &Rules{ids: map[string]bool{}}
 	optional := []string{}
 	ids := make([]string, len(d.Rules))
@@ -102,7 +105,8 @@ func (c *Bundle) Start(ctx context.Context, d Description, levels map[string]str
 		}
 	}
 	m.digest = DigestOf(ids)
-	text, err := json.Marshal(map[string]any{"sallyport": overlaid(data["sallyport"], map[string]any{"levels": levels, "optional": optional})})
+	text, err := json.Marshal(map[string]any{"sallyport": overlaid(data["sallyport"],
+		map[string]any{"levels": levels, "optional": optional})})
 	if err != nil {
 		return nil, fmt.Errorf("encode data: %w", err)
 	}

@@ -68,7 +68,8 @@ func (d Decision) Consistent() error {
 	case d.Effect == worst:
 		return nil
 	case d.Effect == engine.Deny:
-		return errors.New("the effect is deny and no reason says so: the input has not the shape that the policies know")
+		return errors.New(
+			"the effect is deny and no reason says so: the input has not the shape that the policies know")
 	default:
 		return fmt.Errorf("the effect is %s where the reasons say %s", d.Effect, worst)
 	}

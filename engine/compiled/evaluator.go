@@ -20,16 +20,18 @@ func Known(in *facts.Input) error {
 		return errors.New("evaluate policies: there is no input")
 	}
 	if in.Version != facts.Version {
-		return fmt.Errorf("evaluate policies: the input has version %d, the policies read version %d", in.Version, facts.Version)
+		return fmt.Errorf("evaluate policies: the input has version %d, the policies read version %d", in.Version,
+			facts.Version)
 	}
 	return nil
 }
 
-// Exempted lists the findings that exemptions take away. A decision lacks them; the explanation, which takes longer,
-// has them and is evaluated only if an exemption matches a command.
+// Exempted lists the findings that exemptions take away. A decision lacks them; the explanation, which takes
+// longer, has them and is evaluated only if an exemption matches a command.
 func Exempted(
 	ctx context.Context, in *facts.Input,
-	explain func(context.Context, *facts.Input) (map[string]Explained, error), rule func(id string) (Rule, error),
+	explain func(context.Context, *facts.Input) (map[string]Explained, error),
+	rule func(id string) (Rule, error),
 ) ([]engine.Reason, error) {
 	if !slices.ContainsFunc(in.Commands, func(c facts.Command) bool { return len(c.Matches.Exempt) > 0 }) {
 		return nil, nil

@@ -43,7 +43,8 @@ func JoinReason(in *facts.Input, r Reason, rule func(id string) (Rule, error)) (
 	}
 	f := r.Finding
 	if f.Command >= len(in.Commands) || f.Path >= len(in.Paths) {
-		return engine.Reason{}, fmt.Errorf("it points at command %d and path %d of %d and %d", f.Command, f.Path, len(in.Commands), len(in.Paths))
+		return engine.Reason{}, fmt.Errorf("it points at command %d and path %d of %d and %d", f.Command, f.Path,
+			len(in.Commands), len(in.Paths))
 	}
 	if f.Command < 0 && f.Path >= 0 {
 		f.Command = in.Paths[f.Path].Command

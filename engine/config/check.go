@@ -96,7 +96,8 @@ func (c checker) times() {
 			text(c.l.Hooks.Timeout))
 	}
 	if c.l.Timeout > c.l.Limits.MaxTimeout && c.l.Limits.MaxTimeout > 0 {
-		c.problem("timeout", "%s is more than limits.max_timeout, which is %s", text(c.l.Timeout), text(c.l.Limits.MaxTimeout))
+		c.problem("timeout", "%s is more than limits.max_timeout, which is %s", text(c.l.Timeout),
+			text(c.l.Limits.MaxTimeout))
 	}
 }
 

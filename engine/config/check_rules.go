@@ -37,9 +37,12 @@ func (c checker) rules() {
 		if e.Expires.IsZero() && !c.bad(key+".expires") {
 			c.problem(key+".expires", "the date is empty")
 		} else if left := e.Expires.Sub(c.l.host.Now); left <= 0 {
-			c.l.Notes = append(c.l.Notes, fmt.Sprintf("%s: the exemption of %s expired at %s", key, e.Rule, e.Expires.Format(time.RFC3339)))
+			c.l.Notes = append(c.l.Notes, fmt.Sprintf("%s: the exemption of %s expired at %s", key, e.Rule,
+				e.Expires.Format(time.RFC3339)))
 		} else if left <= expiresSoon {
-			c.l.Notes = append(c.l.Notes, fmt.Sprintf("%s: the exemption of %s expires at %s: after that the rule holds again", key, e.Rule, e.Expires.Format(time.RFC3339)))
+			c.l.Notes = append(
+				c.l.Notes, fmt.Sprintf("%s: the exemption of %s expires at %s: after that the rule holds again", key,
+					e.Rule, e.Expires.Format(time.RFC3339)))
 		}
 	}
 }

@@ -340,10 +340,12 @@ func Defaults(host Host) Config {
 		Programs:    Programs{Mode: "unseen", Ask: "wait", OnRefusal: "refuse"},
 		Local:       Local{Sandbox: "auto", Network: "host", Scratch: 1 << 30, PIDs: 2048},
 		Undo:        Undo{Enabled: true, Size: 1 << 30, Keep: Duration(7 * 24 * time.Hour)},
-		Docker:      Docker{Network: "none", Pull: "never", PIDs: 512, OpenFiles: 4096, Tmp: 1 << 30, Packages: Packages{Network: "same", OnFailure: "stop"}},
-		Resident:    Resident{Start: "auto", Idle: Duration(10 * time.Minute)},
-		Hooks:       Hooks{Mode: "judge", Timeout: Duration(10 * time.Second)},
-		Audit:       Audit{Dir: Path(defaultAuditDir(host)), Checkpoint: Checkpoint{Every: Duration(10 * time.Second)}},
+		Docker: Docker{Network: "none", Pull: "never", PIDs: 512, OpenFiles: 4096, Tmp: 1 << 30,
+			Packages: Packages{Network: "same", OnFailure: "stop"}},
+		Resident: Resident{Start: "auto", Idle: Duration(10 * time.Minute)},
+		Hooks:    Hooks{Mode: "judge", Timeout: Duration(10 * time.Second)},
+		Audit: Audit{Dir: Path(defaultAuditDir(host)),
+			Checkpoint: Checkpoint{Every: Duration(10 * time.Second)}},
 	}
 }
 

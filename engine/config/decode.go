@@ -28,7 +28,8 @@ type decoder struct {
 type position struct{ line, column int }
 
 func (d *decoder) fail(n *yaml.Node, key, format string, args ...any) {
-	d.problems = append(d.problems, Problem{Line: n.Line, Column: n.Column, Key: key, Text: fmt.Sprintf(format, args...)})
+	d.problems = append(d.problems, Problem{Line: n.Line, Column: n.Column, Key: key,
+		Text: fmt.Sprintf(format, args...)})
 }
 
 // document reads the one document of a file. It returns false when there is nothing to look at
@@ -38,7 +39,8 @@ func (d *decoder) document(text string, v any) bool {
 	var doc, more yaml.Node
 	switch err := dec.Decode(&doc); {
 	case errors.Is(err, io.EOF):
-		d.problems = append(d.problems, Problem{Line: 1, Column: 1, Text: "the file is empty: it needs at least the line \"version: 1\""})
+		d.problems = append(d.problems, Problem{Line: 1, Column: 1,
+			Text: "the file is empty: it needs at least the line \"version: 1\""})
 		return false
 	case err != nil:
 		d.problems = append(d.problems, syntaxProblem(err))

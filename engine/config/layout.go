@@ -39,7 +39,8 @@ func (l *Loaded) Layout() facts.Layout {
 	}
 	for _, g := range l.Paths {
 		out.Roots = append(out.Roots, facts.Root{
-			Path: string(g.Path), Write: g.Access == "write", Zone: g.Zone, Protected: g.Protected, File: isFile(string(g.Path)),
+			Path: string(g.Path), Write: g.Access == "write", Zone: g.Zone, Protected: g.Protected,
+			File: isFile(string(g.Path)),
 		})
 	}
 	for _, p := range l.Commands.Allow {
@@ -49,7 +50,8 @@ func (l *Loaded) Layout() facts.Layout {
 		out.Deny = append(out.Deny, p.prefix())
 	}
 	for _, e := range l.Exemptions {
-		out.Exemptions = append(out.Exemptions, facts.Exemption{Rule: e.Rule, Reason: e.Reason, Text: string(e.Match), Match: e.Match.whole(), Expires: e.Expires.Time})
+		out.Exemptions = append(out.Exemptions, facts.Exemption{Rule: e.Rule, Reason: e.Reason,
+			Text: string(e.Match), Match: e.Match.whole(), Expires: e.Expires.Time})
 	}
 	return out
 }

@@ -35,7 +35,8 @@ func ThisHost() (Host, error) {
 	}
 	home, _ := os.UserHomeDir() // none is a fact, not an error: "~" is refused then
 	exe, _ := os.Executable()
-	return Host{Dir: dir, Home: home, Executable: exe, Getenv: os.Getenv, Environ: os.Environ(), Now: time.Now()}, nil
+	return Host{Dir: dir, Home: home, Executable: exe, Getenv: os.Getenv, Environ: os.Environ(),
+		Now: time.Now()}, nil
 }
 
 // Loaded is a configuration that is ready for use.
@@ -260,7 +261,8 @@ func xdg(host Host, variable, below, name string) string {
 }
 
 func find(flag string, host Host) (file, source string, err error) {
-	for _, named := range []struct{ file, source string }{{flag, "--config"}, {host.Getenv("SALLYPORT_CONFIG"), "$SALLYPORT_CONFIG"}} {
+	for _, named := range []struct{ file, source string }{{flag, "--config"},
+		{host.Getenv("SALLYPORT_CONFIG"), "$SALLYPORT_CONFIG"}} {
 		if named.file != "" {
 			file, err = absolute(named.file, host.Dir, host.Home)
 			return file, named.source, err

@@ -12,7 +12,8 @@ import (
 
 // debianName is a name with a version or a release, or the path of a .deb file. It excludes words with
 // another meaning to apt-get, such as a name with "-" behind it, which removes the package.
-var debianName = lazyregexp.New(`^([a-z0-9][a-z0-9+.-]*[a-z0-9+](:[a-z0-9-]+)?([=/][A-Za-z0-9.+:~_-]+)?|/.*\.deb)$`)
+var debianName = lazyregexp.New(
+	`^([a-z0-9][a-z0-9+.-]*[a-z0-9+](:[a-z0-9-]+)?([=/][A-Za-z0-9.+:~_-]+)?|/.*\.deb)$`)
 
 // packages checks the packages to install before a container starts.
 func (c checker) packages() {
@@ -31,7 +32,9 @@ func (c checker) packages() {
 			case strings.ContainsFunc(name, unicode.IsControl):
 				c.problem(key, "%q holds a control character", name)
 			case list.key == "system" && !debianName.MatchString(name):
-				c.problem(key, "%q is not the name of a Debian package: write name, name=version, name/release, or the path of a .deb file", name)
+				c.problem(
+					key,
+					"%q is not the name of a Debian package: write name, name=version, name/release, or the path of a .deb file", name)
 			}
 		}
 	}
@@ -40,20 +43,24 @@ func (c checker) packages() {
 	}
 }
 
-// uninstallable says why packages cannot be installed for the runner in use, and which key is to blame; "" if they can.
+// uninstallable says why packages cannot be installed for the runner in use, and which key is to blame; "" if
+// they can.
 func (l *Loaded) uninstallable() (key, why string) {
 	p := l.Docker.Packages
 	switch {
 	case len(p.System) > 0 && l.Runner == "docker":
 		return "docker.packages.system", "installing system packages needs \"runner: docker-sudo\""
-	case (l.Runner == "docker" || l.Runner == "docker-sudo") && l.Docker.InstallNetwork() == "none" && p.needNetwork():
-		return "docker.packages", "installing packages needs a network, and there is none: set docker.packages.network to bridge; commands have docker.network all the same"
+	case (l.Runner == "docker" || l.Runner == "docker-sudo") && l.Docker.InstallNetwork() == "none" &&
+		p.needNetwork():
+		return "docker.packages",
+			"installing packages needs a network, and there is none: set docker.packages.network to bridge; commands have docker.network all the same"
 	default:
 		return "", ""
 	}
 }
 
-// Installable returns an error when the packages cannot be installed for the runner in use, which may be another than the file says.
+// Installable returns an error when the packages cannot be installed for the runner in use, which may be
+// another than the file says.
 func (l *Loaded) Installable() error {
 	key, why := l.uninstallable()
 	if why == "" {

@@ -41,7 +41,8 @@ func (c checker) runners() {
 			c.problem(key+".args", "they are for a plugin: write them into the command line")
 		case r.Plugin == "" && (len(r.Command) == 0 || r.Command[0] == ""):
 			c.problem(key+".command", "the command line is empty")
-		case slices.ContainsFunc(slices.Concat(r.Command, r.Args), func(word string) bool { return strings.Contains(word, "\x00") }):
+		case slices.ContainsFunc(slices.Concat(r.Command, r.Args),
+			func(word string) bool { return strings.Contains(word, "\x00") }):
 			c.problem(key+".command", "it holds a NUL byte")
 		case r.Plugin == "" && strings.ContainsAny(r.Command[0], `/\`) && !filepath.IsAbs(r.Command[0]):
 			// A relative path would often lead to a place that an agent may write to.

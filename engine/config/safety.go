@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Warnings lists the risks of a valid configuration: other users with write access, and wide grants. They are for a
-// person to weigh; nothing is refused.
+// Warnings lists the risks of a valid configuration: other users with write access, and wide grants. They are
+// for a person to weigh; nothing is refused.
 func (l *Loaded) Warnings() []string {
 	out := l.exposed()
 	wide := l.TooWide()
@@ -20,29 +20,39 @@ func (l *Loaded) Warnings() []string {
 			continue
 		}
 		if r.Write && (holds(r.Path, l.host.Home) || r.Path == "/") {
-			out = append(out, fmt.Sprintf("%s is granted for writing and holds the home directory or all of the machine: grant a smaller place", r.Path))
+			out = append(
+				out, fmt.Sprintf(
+					"%s is granted for writing and holds the home directory or all of the machine: grant a smaller place",
+					r.Path))
 		}
 	}
 	if l.Mode == "monitor" {
 		out = append(out, "mode is monitor: everything is recorded and nothing is refused")
 	}
-	if served := l.Servers(); len(l.PolicyKeys) == 0 && slices.ContainsFunc(served, func(s Served) bool { return len(s.Bundles) > 0 || s.Discovery != "" }) {
-		out = append(out, "policies come from servers and policy_keys are not set: the owner of a server decides about all commands: sign the bundles and name the key")
+	if served := l.Servers(); len(l.PolicyKeys) == 0 &&
+		slices.ContainsFunc(served, func(s Served) bool { return len(s.Bundles) > 0 || s.Discovery != "" }) {
+		out = append(out,
+			"policies come from servers and policy_keys are not set: the owner of a server decides about all commands: sign the bundles and name the key")
 	}
 	if l.Environment.PassAll {
-		out = append(out, "environment.pass_all gives commands every variable of sallyport's own environment, secrets included: name what they need under environment.env")
+		out = append(out,
+			"environment.pass_all gives commands every variable of sallyport's own environment, secrets included: name what they need under environment.env")
 	}
 	for _, p := range l.Ignored {
-		out = append(out, fmt.Sprintf("%s is not read: a configuration in the workspace could come from the agent: name it with --config if it is yours", p))
+		out = append(
+			out, fmt.Sprintf(
+				"%s is not read: a configuration in the workspace could come from the agent: name it with --config if it is yours", p))
 	}
 	return out
 }
 
 // system are directories that belong to the operating system, by hier(7).
-var system = []string{"/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr", "/var"}
+var system = []string{"/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr",
+	"/var"}
 
-// TooWide says why commands cannot work in this workspace: sallyport was started in a home directory, in a directory
-// of the system or at its root, and the configuration does not name that directory. It is "" for a workspace that can be used.
+// TooWide says why commands cannot work in this workspace: sallyport was started in a home directory, in a
+// directory of the system or at its root, and the configuration does not name that directory. It is "" for a
+// workspace that can be used.
 func (l *Loaded) TooWide() string {
 	w := l.there()
 	if r, ok := l.Elsewhere(); !l.unnamed || ok && r.Workspace != "" {
@@ -66,7 +76,8 @@ func (l *Loaded) TooWide() string {
 	if what == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s %s, and agents could write to all of it: change to a project directory, or set `workspace` in the configuration", w, what)
+	return fmt.Sprintf(
+		"%s %s, and agents could write to all of it: change to a project directory, or set `workspace` in the configuration", w, what)
 }
 
 // exposed says which of the places that hold an agent could be changed by others or by commands.
@@ -74,13 +85,15 @@ func (l *Loaded) exposed() []string {
 	var out []string
 	shared := func(p string) {
 		if who := writableByOthers(p); who != "" {
-			out = append(out, fmt.Sprintf("%s is writable by %s: they could change the decisions: chmod go-w %s", p, who, p))
+			out = append(out, fmt.Sprintf("%s is writable by %s: they could change the decisions: chmod go-w %s", p,
+				who, p))
 		}
 	}
 	within := func(p, what, instead string) {
 		for _, r := range l.Layout().Roots {
 			if r.Write && holds(r.Path, p) {
-				out = append(out, fmt.Sprintf("%s lies in %s, which commands may write%s: move it out%s", p, r.Path, what, instead))
+				out = append(out, fmt.Sprintf("%s lies in %s, which commands may write%s: move it out%s", p, r.Path, what,
+					instead))
 			}
 		}
 	}

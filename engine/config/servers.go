@@ -53,7 +53,8 @@ type Served struct {
 	Bundles []string
 }
 
-// serverOf is the index of the server that covers an address: of several the one with the longest url. -1 for none.
+// serverOf is the index of the server that covers an address: of several the one with the longest url. -1 for
+// none.
 func serverOf(servers []PolicyServer, address string) int {
 	best := -1
 	for i, s := range servers {
@@ -97,7 +98,8 @@ func (c checker) servers() {
 		if (s.CertFile == "") != (s.KeyFile == "") {
 			c.problem(key+".cert_file", "cert_file and key_file belong together: name both or none")
 		}
-		if s.Discovery != "" && (path.Clean("/"+s.Discovery) != "/"+s.Discovery || strings.ContainsAny(s.Discovery, "?#%\\")) {
+		if s.Discovery != "" && (path.Clean("/"+s.Discovery) != "/"+s.Discovery ||
+			strings.ContainsAny(s.Discovery, "?#%\\")) {
 			c.problem(key+".discovery", "%q is not a plain path below url", s.Discovery)
 		}
 		c.serverTimes(key, s)
@@ -119,7 +121,8 @@ func (c checker) serverTimes(key string, s *PolicyServer) {
 		}
 	}
 	if s.Polling.Max > 0 && s.Polling.Max < cmp.Or(s.Polling.Min, defaultPollMin) {
-		c.problem(key+".polling.max", "%s is less than polling.min, which is %s", text(s.Polling.Max), text(cmp.Or(s.Polling.Min, defaultPollMin)))
+		c.problem(key+".polling.max", "%s is less than polling.min, which is %s", text(s.Polling.Max),
+			text(cmp.Or(s.Polling.Min, defaultPollMin)))
 	}
 }
 
@@ -134,7 +137,8 @@ func (c checker) remote(key, p string) {
 		c.problem(key, "%s names a server and no bundle on it", p)
 	}
 	if at >= 0 && c.l.PolicyServers[at].Discovery != "" {
-		c.problem(key, "the bundles of %s are named by its discovery bundle: take this out, or discovery", c.l.PolicyServers[at].URL)
+		c.problem(key, "the bundles of %s are named by its discovery bundle: take this out, or discovery",
+			c.l.PolicyServers[at].URL)
 	}
 }
 

@@ -1,8 +1,8 @@
-// Package lazyregexp compiles regular expressions when they are first used. Compiled in variables of a package, they
-// would cost each start of each program that links the package as much as a use.
+// Package lazyregexp compiles regular expressions when they are first used. Compiled in variables of a
+// package, they would cost each start of each program that links the package as much as a use.
 //
-// It is for patterns that are constants of the source; internal/architecture compiles all of them. A pattern from
-// elsewhere can be invalid, and belongs to regexp.Compile.
+// It is for patterns that are constants of the source; internal/architecture compiles all of them. A pattern
+// from elsewhere can be invalid, and belongs to regexp.Compile.
 package lazyregexp
 
 import (

@@ -11,7 +11,8 @@ import (
 // openFile opens the file for appending. O_NOFOLLOW refuses a symbolic link; O_NONBLOCK keeps
 // a FIFO in its place from blocking until it is recognised.
 func openFile(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0o600)
+	return os.OpenFile(
+		path, os.O_RDWR|os.O_APPEND|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0o600)
 }
 
 // checkDir refuses a directory in which others could put files.

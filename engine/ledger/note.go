@@ -133,7 +133,8 @@ func (n *Note) showsContent(p *facts.Path) bool {
 		return !p.Recursive
 	}
 	switch c.Name {
-	case "ls", "stat", "test", "[", "[[", "du", "df", "find", "tree", "readlink", "realpath", "basename", "dirname",
+	case "ls", "stat", "test", "[", "[[", "du", "df", "find", "tree", "readlink", "realpath", "basename",
+		"dirname",
 		"which", "type", "cd", "pushd", "touch", "chmod", "chown", "chgrp", "rm", "rmdir", "unlink", "ln":
 		return false
 	}

@@ -1,7 +1,7 @@
 package redact
 
-// automaton finds many secrets in one pass over a text: the automaton of Aho and Corasick ("Efficient String Matching", 1975).
-// Its work grows with the text alone, however many secrets an agent makes up.
+// automaton finds many secrets in one pass over a text: the automaton of Aho and Corasick ("Efficient String
+// Matching", 1975). Its work grows with the text alone, however many secrets an agent makes up.
 type automaton struct {
 	nodes []state
 	sizes []int // of the secrets, in bytes
@@ -9,10 +9,11 @@ type automaton struct {
 
 // state is a prefix of some secret.
 type state struct {
-	b                    byte  // its last byte
-	child, sibling       int32 // first longer prefix, and next one of the same length; 0 for none
-	fail                 int32 // the longest other prefix that it ends with
-	secret, longestBelow int32 // index of the secret that it is, and next state of a secret on the way of fail; -1 and 0 for none
+	b              byte  // its last byte
+	child, sibling int32 // first longer prefix, and next one of the same length; 0 for none
+	fail           int32 // the longest other prefix that it ends with
+	secret,
+	longestBelow int32 // index of the secret that it is, and next state of a secret on the way of fail; -1 and 0 for none
 }
 
 func newAutomaton(secrets []learned) *automaton {
@@ -70,7 +71,8 @@ func (m *automaton) step(at int32, b byte) int32 {
 	}
 }
 
-// each calls found with the secrets that end at each place of s, the longest first, until it returns false for that place.
+// each calls found with the secrets that end at each place of s, the longest first, until it returns false
+// for that place.
 func (m *automaton) each(s string, found func(secret, start, end int) (more bool)) {
 	at := int32(0)
 	for i := range len(s) {

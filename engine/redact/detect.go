@@ -58,7 +58,8 @@ func newMatcher() *matcher {
 	add("with password", (*scanner).sql)
 	add("encrypted password", (*scanner).sql)
 	add("login ", (*scanner).netrc)
-	for _, word := range []string{"password is", "passphrase is", "passcode is", "token is", "secret is", "key is", "pin is"} {
+	for _, word := range []string{"password is", "passphrase is", "passcode is", "token is", "secret is",
+		"key is", "pin is"} {
 		add(word, (*scanner).prose)
 	}
 	return m

@@ -8,13 +8,17 @@ import (
 )
 
 // secretWords end the names of secrets: PGPASSWORD, auth_token, --api-key.
-var secretWords = []string{"token", "secret", "password", "passwd", "passphrase", "passcode", "pass", "pwd", "api_key", "api-key", "apikey",
-	"access_key", "access-key", "accesskey", "private_key", "private-key", "privatekey", "secret_key", "secret-key", "secretkey",
-	"signing_key", "signing-key", "encryption_key", "encryption-key", "master_key", "license_key", "auth_key", "auth-key", "authkey",
+var secretWords = []string{"token", "secret", "password", "passwd", "passphrase", "passcode", "pass", "pwd",
+	"api_key", "api-key", "apikey",
+	"access_key", "access-key", "accesskey", "private_key", "private-key", "privatekey", "secret_key",
+	"secret-key", "secretkey",
+	"signing_key", "signing-key", "encryption_key", "encryption-key", "master_key", "license_key", "auth_key",
+	"auth-key", "authkey",
 	"credential", "credentials", "bearer", "_auth", "creds"}
 
 // weakWords end the names of many harmless things too, so only a value that looks random counts.
-var weakWords = []string{"key", "auth", "sig", "signature", "session", "sessionid", "session_id", "cookie", "sid", "code", "webhook", "dsn", "salt"}
+var weakWords = []string{"key", "auth", "sig", "signature", "session", "sessionid", "session_id", "cookie",
+	"sid", "code", "webhook", "dsn", "salt"}
 
 // secretName says whether a JSON key names a secret.
 func secretName(name string) bool {
@@ -61,7 +65,8 @@ func (s *scanner) name(at, length int, strong bool) {
 	if short && !boundary(t, at) && !(word == "pwd" || word == "pass") {
 		return
 	}
-	if word == "pass" && !boundary(t, at) && !strings.HasSuffix(strings.ToLower(t[start:at]), "db") && !strings.HasSuffix(strings.ToLower(t[start:at]), "user") {
+	if word == "pass" && !boundary(t, at) && !strings.HasSuffix(strings.ToLower(t[start:at]), "db") &&
+		!strings.HasSuffix(strings.ToLower(t[start:at]), "user") {
 		return // compass, bypass
 	}
 	a, ok := s.assigned(start, end)
@@ -160,7 +165,8 @@ func (s *scanner) assigned(start, end int) (a assignment, ok bool) {
 		return a, false // "TOKEN= cmd" sets an empty variable
 	}
 	a.query = start > 0 && (t[start-1] == '?' || t[start-1] == '&')
-	a.whole = s.element && strings.TrimLeft(t[:start], "-") == "" && a.sep == '=' && !strings.ContainsAny(t[a.value:], "\n;|`")
+	a.whole = s.element && strings.TrimLeft(t[:start], "-") == "" && a.sep == '=' &&
+		!strings.ContainsAny(t[a.value:], "\n;|`")
 	return a, a.value < len(t)
 }
 

@@ -19,7 +19,8 @@ func (s *scanner) bearer(at int) {
 	}
 }
 
-var authorizationHead = lazyregexp.New(`^(?i)authorization\\?["']?\s*[:=]\s*(?:\\?["'])?(?:(?:bearer|basic|token|digest|negotiate|apikey|bot|key)[ :]+)?`)
+var authorizationHead = lazyregexp.New(
+	`^(?i)authorization\\?["']?\s*[:=]\s*(?:\\?["'])?(?:(?:bearer|basic|token|digest|negotiate|apikey|bot|key)[ :]+)?`)
 
 // authorization takes all that follows the scheme, up to the end of the quotes or the line.
 func (s *scanner) authorization(at int) {
@@ -116,16 +117,19 @@ func (s *scanner) url(at int) {
 }
 
 var (
-	sqlPassword   = lazyregexp.New(`^(?i)(?:identified +by|(?:with|encrypted) +password)(?: +password)? *\\?['"]([^'"]+)['"]`)
+	sqlPassword = lazyregexp.New(
+		`^(?i)(?:identified +by|(?:with|encrypted) +password)(?: +password)? *\\?['"]([^'"]+)['"]`)
 	netrcPassword = lazyregexp.New(`^(?i)login\s+\S+\s+password\s+(\S+)`)
 )
 
 func (s *scanner) sql(at int)   { s.captured(sqlPassword, at, "sql") }
 func (s *scanner) netrc(at int) { s.captured(netrcPassword, at, "netrc") }
 
-var told = lazyregexp.New(`^(?i)(?:pass(?:word|phrase|code)|token|secret|key|pin) is(?: now|:)? +['"` + "`" + `]?([^\s'"` + "`" + `]{4,})`)
+var told = lazyregexp.New(`^(?i)(?:pass(?:word|phrase|code)|token|secret|key|pin) is(?: now|:)? +['"` + "`" +
+	`]?([^\s'"` + "`" + `]{4,})`)
 
-// prose finds what a sentence calls a password. A plain word is part of the sentence: "the password is wrong".
+// prose finds what a sentence calls a password. A plain word is part of the sentence: "the password is
+// wrong".
 func (s *scanner) prose(at int) {
 	m := s.match(told, s.s[at:min(len(s.s), at+256)])
 	if m == nil {
@@ -135,7 +139,8 @@ func (s *scanner) prose(at int) {
 	for end > start && strings.IndexByte(".,;:!?)", s.s[end-1]) >= 0 {
 		end--
 	}
-	if value := s.s[start:end]; classes(value) >= 2 && len(value) >= 6 && plausible(value, true) && !isPath(value) && strings.IndexByte("$<({", value[0]) < 0 {
+	if value := s.s[start:end]; classes(value) >= 2 && len(value) >= 6 && plausible(value, true) &&
+		!isPath(value) && strings.IndexByte("$<({", value[0]) < 0 {
 		s.add(start, end, "told", value)
 	}
 }

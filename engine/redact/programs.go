@@ -31,18 +31,22 @@ type programFlags struct {
 }
 
 var passwordFlags = []programFlags{
-	{programs: []string{"curl"}, flags: []string{"-u", "--user", "-U", "--proxy-user"}, attached: "-u", after: ":"},
+	{programs: []string{"curl"}, flags: []string{"-u", "--user", "-U", "--proxy-user"}, attached: "-u",
+		after: ":"},
 	{programs: []string{"curl"}, flags: []string{"-b", "--cookie"}, after: "="},
 	{programs: []string{"curl"}, flags: []string{"--oauth2-bearer"}},
 	{programs: []string{"http", "https", "xh"}, flags: []string{"-a", "--auth"}, attached: "-a", after: ":"},
-	{programs: []string{"mysql", "mysqldump", "mysqladmin", "mysqlimport", "mariadb", "mariadb-dump", "mariadb-admin"}, attached: "-p"},
+	{programs: []string{"mysql", "mysqldump", "mysqladmin", "mysqlimport", "mariadb", "mariadb-dump",
+		"mariadb-admin"}, attached: "-p"},
 	{programs: []string{"sshpass"}, flags: []string{"-p"}, attached: "-p"},
 	{programs: []string{"redis-cli"}, flags: []string{"-a"}},
-	{programs: []string{"ldapsearch", "ldapadd", "ldapmodify", "ldapdelete", "ldapwhoami", "ldappasswd"}, flags: []string{"-w"}, attached: "-w"},
+	{programs: []string{"ldapsearch", "ldapadd", "ldapmodify", "ldapdelete", "ldapwhoami", "ldappasswd"},
+		flags: []string{"-w"}, attached: "-w"},
 	{programs: []string{"ldappasswd"}, flags: []string{"-s", "-a"}},
 	{programs: []string{"zip", "unzip", "zipcloak"}, flags: []string{"-P"}, attached: "-P"},
 	{programs: []string{"7z", "7za", "7zz", "rar", "unrar"}, attached: "-p"},
-	{programs: []string{"docker", "podman", "helm", "crane", "skopeo", "oras", "nerdctl", "buildah", "az", "cf"}, needs: "login", flags: []string{"-p"}},
+	{programs: []string{"docker", "podman", "helm", "crane", "skopeo", "oras", "nerdctl", "buildah", "az", "cf"},
+		needs: "login", flags: []string{"-p"}},
 	{programs: []string{"mongo", "mongosh", "mongodump", "mongorestore", "mongoexport"}, flags: []string{"-p"}},
 	{programs: []string{"smbclient", "rpcclient", "smbget"}, flags: []string{"-U"}, after: "%"},
 	{programs: []string{"sqlcmd", "bcp"}, flags: []string{"-P"}, attached: "-P"},
@@ -53,10 +57,14 @@ var passwordFlags = []programFlags{
 	{programs: []string{"openssl"}, flags: []string{"-k", "-K"}},
 	{programs: []string{"openssl"}, attached: "pass:"},
 	{programs: []string{"xfreerdp"}, attached: "/p:"},
-	{programs: []string{"kubectl", "oc"}, needs: "secret", flags: []string{"--from-literal"}, attached: "--from-literal=", after: "="},
-	{programs: []string{"keytool", "jarsigner"}, flags: []string{"-storepass", "-keypass", "-srcstorepass", "-deststorepass", "-srckeypass", "-destkeypass", "-new"}},
+	{programs: []string{"kubectl", "oc"}, needs: "secret", flags: []string{"--from-literal"},
+		attached: "--from-literal=", after: "="},
+	{programs: []string{"keytool", "jarsigner"},
+		flags: []string{"-storepass", "-keypass", "-srcstorepass", "-deststorepass", "-srckeypass", "-destkeypass",
+			"-new"}},
 	{programs: []string{"doctl"}, needs: "auth", flags: []string{"-t"}},
-	{programs: []string{"nmcli"}, flags: []string{"password", "wifi-sec.psk", "802-11-wireless-security.psk", "802-1x.password"}},
+	{programs: []string{"nmcli"}, flags: []string{"password", "wifi-sec.psk", "802-11-wireless-security.psk",
+		"802-1x.password"}},
 	{programs: []string{"vault"}, flags: []string{"login"}},
 }
 
@@ -91,7 +99,8 @@ func (s *scanner) program(at, length int) {
 	if at < s.parsed {
 		return // its words were looked at with those of the command around it
 	}
-	if at > 0 && (isWord(t[at-1]) || strings.IndexByte("-.=:", t[at-1]) >= 0) || at+length >= len(t) || !isSpace(t[at+length]) {
+	if at > 0 && (isWord(t[at-1]) || strings.IndexByte("-.=:", t[at-1]) >= 0) || at+length >= len(t) ||
+		!isSpace(t[at+length]) {
 		return
 	}
 	outer := s.openQuote(at)
@@ -142,7 +151,8 @@ func arguments(words []word) []wordFinding {
 		}
 	}
 	for i, w := range words {
-		if i+1 < len(words) && flagName(w.text) && !strings.HasPrefix(words[i+1].text, "-") && !isPath(words[i+1].text) {
+		if i+1 < len(words) && flagName(w.text) && !strings.HasPrefix(words[i+1].text, "-") &&
+			!isPath(words[i+1].text) {
 			if next := words[i+1].text; !numberOfTokens(w.text, next) {
 				add(i+1, 0, "argument")
 			}
@@ -151,7 +161,8 @@ func arguments(words []word) []wordFinding {
 		switch {
 		case (name == "config" || name == "configure") && i+2 < len(words):
 			configValue(words[i+1:], func(j int) { add(i+1+j, 0, "argument") })
-		case name == "htpasswd" && len(words) > i+3 && strings.HasPrefix(words[i+1].text, "-") && strings.Contains(words[i+1].text, "b"):
+		case name == "htpasswd" && len(words) > i+3 && strings.HasPrefix(words[i+1].text, "-") &&
+			strings.Contains(words[i+1].text, "b"):
 			add(len(words)-1, 0, "argument")
 		}
 		for _, p := range flagsByProgram()[name] {
@@ -163,7 +174,8 @@ func arguments(words []word) []wordFinding {
 
 // numberOfTokens tells --max-token 4096 from a secret.
 func numberOfTokens(flag, value string) bool {
-	return strings.HasSuffix(strings.ToLower(flag), "token") && len(value) < 8 && strings.Trim(value, "0123456789") == ""
+	return strings.HasSuffix(strings.ToLower(flag), "token") && len(value) < 8 &&
+		strings.Trim(value, "0123456789") == ""
 }
 
 // find applies the flags of the program that is words[at].
@@ -188,7 +200,8 @@ func (p programFlags) find(words []word, at int, add func(i, from int, name stri
 			if i+1 < len(words) && !strings.HasPrefix(words[i+1].text, "-") {
 				part(i+1, 0)
 			}
-		case p.attached != "" && strings.HasPrefix(t, p.attached) && strings.HasPrefix(t, "--") == strings.HasPrefix(p.attached, "--") && len(t) > len(p.attached):
+		case p.attached != "" && strings.HasPrefix(t, p.attached) &&
+			strings.HasPrefix(t, "--") == strings.HasPrefix(p.attached, "--") && len(t) > len(p.attached):
 			part(i, len(p.attached))
 		}
 	}
@@ -206,18 +219,21 @@ func flagName(t string) bool {
 func configValue(words []word, found func(i int)) {
 	for i := 0; i+1 < len(words); i++ {
 		t := words[i].text
-		if !strings.HasPrefix(t, "-") && !strings.Contains(t, "=") && strings.ContainsAny(t, "_.:") && secretName(t) {
+		if !strings.HasPrefix(t, "-") && !strings.Contains(t, "=") && strings.ContainsAny(t, "_.:") &&
+			secretName(t) {
 			found(i + 1)
 		}
 	}
 }
 
 // pipedWords mark programs that read a secret from their input.
-var pipedWords = []string{"chpasswd", "--stdin", "--password-stdin", "--with-token", "sudo -s", "--passphrase-fd 0", "gcloud auth", "secret create",
+var pipedWords = []string{"chpasswd", "--stdin", "--password-stdin", "--with-token", "sudo -s",
+	"--passphrase-fd 0", "gcloud auth", "secret create",
 	"vncpasswd", "smbpasswd", "cryptsetup", "openssl passwd"}
 
 var (
-	echoed     = lazyregexp.New(`(?:echo|printf)\s+(?:-[neE]+\s+|['"]?%s(?:\\n)?['"]?\s+)*(?:"([^"]+)"|'([^']+)'|([^\s'"|;&]+))\s*$`)
+	echoed = lazyregexp.New(
+		`(?:echo|printf)\s+(?:-[neE]+\s+|['"]?%s(?:\\n)?['"]?\s+)*(?:"([^"]+)"|'([^']+)'|([^\s'"|;&]+))\s*$`)
 	hereString = lazyregexp.New(`^[^\n;|&]*<<<\s*(?:"([^"]+)"|'([^']+)'|([^\s'"|;&]+))`)
 	accounts   = lazyregexp.New(`(?m)(?:^|['"\s])[a-z_][a-z0-9_-]*:([^\s'":/]{3,})`)
 )
@@ -240,7 +256,8 @@ func (s *scanner) piped(at int) {
 	if hasFold(s.s[at:], "--stdin") && !strings.Contains(before, "passwd") {
 		return
 	}
-	if pipe := strings.LastIndexByte(before, '|'); pipe >= 0 && !strings.ContainsAny(before[pipe:], ";\n") && (strings.Contains(before, "echo") || strings.Contains(before, "printf")) {
+	if pipe := strings.LastIndexByte(before, '|'); pipe >= 0 && !strings.ContainsAny(before[pipe:], ";\n") &&
+		(strings.Contains(before, "echo") || strings.Contains(before, "printf")) {
 		start := strings.LastIndexAny(before[:pipe], ";|&\n") + 1
 		if m := s.match(echoed, before[start:pipe]); m != nil {
 			s.firstGroup(m, from+start)

@@ -5,7 +5,8 @@
 // find a secret that stands in no such place, or that is encoded; an operator names such values ([Extra]).
 //
 // An agent chooses the texts, and so it chooses what looks like a secret. [Class] says of each text how far
-// that may go: what names a path, a host or a program stays readable, and what Sallyport wrote stays as it is.
+// that may go: what names a path, a host or a program stays readable, and what Sallyport wrote stays as it
+// is.
 //
 // The package imports nothing of this module, keeps no state and reads no files.
 package redact
@@ -19,9 +20,9 @@ import (
 	"strings"
 )
 
-// Redactor replaces secrets. The hex digits of its tags are an HMAC-SHA-256 of the secret under its key, cut to
-// 64 bits: the same secret has the same digits throughout a log, and nobody without the key can test a guess.
-// It is safe for concurrent use. A nil Redactor changes nothing.
+// Redactor replaces secrets. The hex digits of its tags are an HMAC-SHA-256 of the secret under its key, cut
+// to 64 bits: the same secret has the same digits throughout a log, and nobody without the key can test a
+// guess. It is safe for concurrent use. A nil Redactor changes nothing.
 type Redactor struct {
 	key      []byte
 	literals []string
@@ -88,8 +89,8 @@ const maxNamed = 64
 // String returns s with its secrets replaced.
 func (r *Redactor) String(s string) string { return r.Together(s)[0] }
 
-// Together returns texts that belong together with their secrets replaced: what is told to be a secret by what
-// stands beside it in one of them is also replaced where it stands alone in another.
+// Together returns texts that belong together with their secrets replaced: what is told to be a secret by
+// what stands beside it in one of them is also replaced where it stands alone in another.
 func (r *Redactor) Together(values ...string) []string {
 	texts := make([]Text, len(values))
 	for i, v := range values {
@@ -135,8 +136,8 @@ type learned struct {
 }
 
 // Texts replaces the secrets in the values of texts. What is found in one of them is also replaced where it
-// stands alone in another: the shell walk puts values of variables into argument lists, where no name is beside
-// them.
+// stands alone in another: the shell walk puts values of variables into argument lists, where no name is
+// beside them.
 func (r *Redactor) Texts(texts []Text) Report {
 	var report Report
 	if r == nil {

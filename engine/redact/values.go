@@ -32,7 +32,8 @@ func (s *scanner) value(a assignment, limit int) span {
 		}
 	}
 	outer := s.openQuote(a.value)
-	if outer != 0 && t[i] == outer && (i+1 == len(t) || isSpace(t[i+1]) || strings.ContainsRune("\"');,|&", rune(t[i+1]))) {
+	if outer != 0 && t[i] == outer && (i+1 == len(t) || isSpace(t[i+1]) ||
+		strings.ContainsRune("\"');,|&", rune(t[i+1]))) {
 		return span{i, i, "", true} // the end of the quotes, not the start of a value
 	}
 	if (t[i] == '"' || t[i] == '\'') && (a.quoted || a.spaced || outer != 0) {
@@ -71,7 +72,8 @@ func readWord(t string, i int, outer byte, query bool) span {
 			outer == 0 && strings.IndexByte(";&|()<>", c) >= 0 && !(c == '(' && strings.HasSuffix(text.String(), "$")),
 			query && (c == '&' || c == '#'),
 			c == ',' && (i+1 == len(t) || isSpace(t[i+1]) || t[i+1] == '"' || t[i+1] == '\''),
-			(c == '}' || c == ']') && (i+1 == len(t) || strings.IndexByte("\"'}], \n", t[i+1]) >= 0) && !strings.Contains(text.String(), "{"):
+			(c == '}' || c == ']') && (i+1 == len(t) || strings.IndexByte("\"'}], \n", t[i+1]) >= 0) &&
+				!strings.Contains(text.String(), "{"):
 			w.end, w.secret = i, text.String()
 			return w.trim(t)
 		case c == '\\' && i+1 < len(t):
@@ -110,7 +112,8 @@ func (s *scanner) likely(word string, start int, strong bool, a assignment, v sp
 	switch {
 	case !strong && !entropic(value):
 		return false
-	case word == "pwd" && (strings.HasPrefix(value, "/") || s.s[start] == 'p' && (start == 0 || s.s[start-1] != ';')):
+	case word == "pwd" && (strings.HasPrefix(value, "/") || s.s[start] == 'p' &&
+		(start == 0 || s.s[start-1] != ';')):
 		return false // the working directory, or an alias; ";pwd=" is part of a connection string
 	case strings.EqualFold(s.s[start:min(len(s.s), start+8)], "nopasswd"):
 		return false // of sudoers
@@ -139,13 +142,15 @@ func isCode(rest, value string) bool {
 }
 
 func isPath(v string) bool {
-	return (strings.HasPrefix(v, "/") || strings.HasPrefix(v, "~/") || strings.HasPrefix(v, "./") || strings.HasPrefix(v, "../")) && !entropic(v)
+	return (strings.HasPrefix(v, "/") || strings.HasPrefix(v, "~/") || strings.HasPrefix(v, "./") ||
+		strings.HasPrefix(v, "../")) && !entropic(v)
 }
 
 // placeholder says whether a word stands where a secret would, and is none.
 func placeholder(v string) bool {
 	switch strings.ToLower(v) {
-	case "", "true", "false", "yes", "no", "on", "off", "null", "none", "nil", "undefined", "str", "string", "bytes", "int", "bool",
+	case "", "true", "false", "yes", "no", "on", "off", "null", "none", "nil", "undefined", "str", "string",
+		"bytes", "int", "bool",
 		"any", "object", "optional", "required", "number", "auto", "char", "self", "prompt", "redacted":
 		return true
 	}
@@ -178,7 +183,8 @@ var uuid = lazyregexp.New(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-f
 // entropic says whether v looks random: 20 or more characters of which no few are frequent, digits
 // and letters mixed, and neither a hash nor a UUID nor a file name.
 func entropic(v string) bool {
-	if len(v) < 20 || classes(v) < 2 || !strings.ContainsAny(v, "0123456789") || strings.ContainsAny(v, " \t\n$") {
+	if len(v) < 20 || classes(v) < 2 || !strings.ContainsAny(v, "0123456789") ||
+		strings.ContainsAny(v, " \t\n$") {
 		return false
 	}
 	if strings.Trim(v, "0123456789abcdefABCDEF") == "" || uuid.MatchString(v) || strings.Count(v, "/") > 2 {

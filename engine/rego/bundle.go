@@ -130,7 +130,8 @@ func SignBundle(text, key []byte) ([]byte, error) {
 	if err := bounded(text); err != nil {
 		return nil, fmt.Errorf("read bundle: %w", err)
 	}
-	b, err := bundle.NewReader(bytes.NewReader(text)).WithSkipBundleVerification(true).WithSizeLimitBytes(maxBundle).WithRegoVersion(ast.RegoV1).Read()
+	b, err := bundle.NewReader(bytes.NewReader(text)).WithSkipBundleVerification(true).WithSizeLimitBytes(
+		maxBundle).WithRegoVersion(ast.RegoV1).Read()
 	if err != nil {
 		return nil, fmt.Errorf("read bundle: %w", err)
 	}
@@ -153,7 +154,8 @@ func pack(b *bundle.Bundle, key []byte) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("sign bundle: %w", err)
 		}
-		if err := b.GenerateSignature(bundle.NewSigningConfig(string(key), algorithm, ""), keyID, false); err != nil {
+		if err := b.GenerateSignature(bundle.NewSigningConfig(string(key), algorithm, ""), keyID,
+			false); err != nil {
 			return nil, fmt.Errorf("sign bundle: %w", err)
 		}
 	}
@@ -182,7 +184,8 @@ func VerifyBundle(text []byte, keys [][]byte) (BundleInfo, error) {
 	if err != nil {
 		return BundleInfo{}, fmt.Errorf("read bundle: %w", err)
 	}
-	info := BundleInfo{Revision: b.Manifest.Revision, Serial: serial, Modules: []string{}, Signed: len(b.Signatures.Signatures) > 0}
+	info := BundleInfo{Revision: b.Manifest.Revision, Serial: serial, Modules: []string{},
+		Signed: len(b.Signatures.Signatures) > 0}
 	for _, m := range b.Modules {
 		info.Modules = append(info.Modules, strings.TrimPrefix(m.Path, "/"))
 	}
@@ -197,13 +200,16 @@ func openBundle(text []byte, keys [][]byte) (bundle.Bundle, error) {
 		return bundle.Bundle{}, fmt.Errorf("read bundle: %w", err)
 	}
 	read := func(c *bundle.VerificationConfig) (bundle.Bundle, error) {
-		return bundle.NewReader(bytes.NewReader(text)).WithBundleVerificationConfig(c).WithSizeLimitBytes(maxBundle).
+		return bundle.NewReader(bytes.NewReader(text)).WithBundleVerificationConfig(c).WithSizeLimitBytes(
+			maxBundle).
 			WithRegoVersion(ast.RegoV1).WithCapabilities(capabilities()).Read()
 	}
 	if len(keys) == 0 {
 		b, err := read(nil)
-		if err == nil && len(b.Signatures.Signatures) > 0 || err != nil && strings.Contains(err.Error(), "verification key not provided") {
-			err = errors.New("it is signed, and there is no key to verify it with: name its public key (policy_keys, --key)")
+		if err == nil && len(b.Signatures.Signatures) > 0 || err != nil &&
+			strings.Contains(err.Error(), "verification key not provided") {
+			err = errors.New(
+				"it is signed, and there is no key to verify it with: name its public key (policy_keys, --key)")
 		}
 		if err != nil {
 			return bundle.Bundle{}, fmt.Errorf("read bundle: %w", err)
@@ -216,7 +222,9 @@ func openBundle(text []byte, keys [][]byte) (bundle.Bundle, error) {
 		if err != nil {
 			return bundle.Bundle{}, fmt.Errorf("read bundle: %w", err)
 		}
-		b, err := read(bundle.NewVerificationConfig(map[string]*bundle.KeyConfig{keyID: {Key: string(key), Algorithm: algorithm}}, keyID, "", nil))
+		b, err := read(
+			bundle.NewVerificationConfig(map[string]*bundle.KeyConfig{keyID: {Key: string(key), Algorithm: algorithm}},
+				keyID, "", nil))
 		if err == nil && len(b.Signatures.Signatures) == 0 {
 			err = errors.New("it is not signed")
 		}

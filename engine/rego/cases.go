@@ -250,7 +250,8 @@ func (c caseReader) one(n *yaml.Node) (Case, bool) {
 	for i := 0; i < len(n.Content); i += 2 {
 		switch value := n.Content[i+1]; n.Content[i].Value {
 		case "runner":
-			sound = c.keys(value, "runner", "name", "isolation", "network", "elevated", "programs", "open", "place") && sound
+			sound = c.keys(value, "runner", "name", "isolation", "network", "elevated", "programs", "open", "place") &&
+				sound
 		case "config":
 			sound = c.keys(value, "config", CaseSettings...) && sound
 		case "history":
@@ -276,7 +277,8 @@ func (c caseReader) one(n *yaml.Node) (Case, bool) {
 		c.fail(n, "a case without a name").suggest("describe it in a few words")
 	case one.Command == "" && one.Tool == "":
 		c.fail(n, "case %q has no command", one.Name)
-	case slices.ContainsFunc(slices.Collect(maps.Values(one.Seen)), func(s string) bool { return s != "read" && s != "created" }):
+	case slices.ContainsFunc(slices.Collect(maps.Values(one.Seen)),
+		func(s string) bool { return s != "read" && s != "created" }):
 		c.fail(n, "case %q: seen is not read or created", one.Name)
 	case one.Command != "" && one.Tool != "" && one.Tool != engine.ToolProgram:
 		c.fail(n, "case %q has a command and a tool", one.Name).suggest("write two cases")

@@ -60,7 +60,8 @@ func (s *fileSet) check() []*rule {
 		r := packages[key]
 		if r.id == "" || len(r.defined) == 0 && s.imported(r.pkg) {
 			if len(r.defined) > 0 {
-				s.at(r.sources[0].module.Package.Location, "package %s defines %s outside of sallyport.rules", packageName(r.pkg), r.verbs()[0]).as("package")
+				s.at(r.sources[0].module.Package.Location, "package %s defines %s outside of sallyport.rules",
+					packageName(r.pkg), r.verbs()[0]).as("package")
 			}
 			continue // a library
 		}
@@ -73,7 +74,8 @@ func (s *fileSet) check() []*rule {
 				"package %s does nothing", packageName(r.pkg)).
 				as("never").suggest("it defines no deny, ask or warn, and nothing refers to it")
 		default:
-			s.at(r.sources[0].module.Package.Location, "package %s is no rule: it defines no deny, ask or warn", packageName(r.pkg)).as("never")
+			s.at(r.sources[0].module.Package.Location, "package %s is no rule: it defines no deny, ask or warn",
+				packageName(r.pkg)).as("never")
 		}
 	}
 	slices.SortFunc(rules, func(a, b *rule) int { return cmp.Compare(a.id, b.id) })
@@ -86,13 +88,15 @@ func (s *fileSet) inPlace(src *source) bool {
 	pkg := src.module.Package
 	if src.custom {
 		if !pkg.Path.HasPrefix(customRoot) || len(pkg.Path) <= len(customRoot) {
-			s.at(pkg.Location, "package %s must be below custom", packageName(pkg.Path)).as("package").suggest("write package %s", belowCustom(pkg.Path))
+			s.at(pkg.Location, "package %s must be below custom",
+				packageName(pkg.Path)).as("package").suggest("write package %s", belowCustom(pkg.Path))
 			return false
 		}
 		return true
 	}
 	if want := strings.ReplaceAll(path.Dir(src.name), "/", "."); packageName(pkg.Path) != want {
-		s.at(pkg.Location, "package %s does not match its directory", packageName(pkg.Path)).as("package").suggest("write package %s", want)
+		s.at(pkg.Location, "package %s does not match its directory",
+			packageName(pkg.Path)).as("package").suggest("write package %s", want)
 		return false
 	}
 	return true
@@ -118,7 +122,8 @@ func (s *fileSet) checkVerbs(src *source, r *rule) {
 		}
 		head := definition.Head
 		if len(head.Ref()) != 1 || len(head.Args) > 0 || head.DocKind() != ast.PartialSetDoc || definition.Default {
-			s.at(definition.Location, "%s must be a set of findings", name).as("shape").suggest("write %s contains {\"command\": i} if { … }", name)
+			s.at(definition.Location, "%s must be a set of findings",
+				name).as("shape").suggest("write %s contains {\"command\": i} if { … }", name)
 			continue
 		}
 		for d := definition; d != nil; d = d.Else {
@@ -136,15 +141,19 @@ func (s *fileSet) checkNames(r *rule) {
 	for _, src := range r.sources {
 		for _, definition := range src.module.Rules {
 			name := ruleName(definition)
-			if strings.HasPrefix(name, "_") || strings.HasPrefix(name, "test_") || seen[name] || slices.Contains(verbs, engine.Effect(name)) {
+			if strings.HasPrefix(name, "_") || strings.HasPrefix(name, "test_") || seen[name] ||
+				slices.Contains(verbs, engine.Effect(name)) {
 				continue
 			}
 			seen[name] = true
 			switch near := nearest(name, []string{"deny", "ask", "warn"}); {
 			case near != "":
-				s.at(definition.Location, "%s is not evaluated", name).as("never").suggest("did you mean %s? name a helper with a leading underscore", near)
+				s.at(definition.Location, "%s is not evaluated",
+					name).as("never").suggest("did you mean %s? name a helper with a leading underscore", near)
 			case len(r.defined) > 0:
-				s.at(definition.Location, "%s is not evaluated", name).as("never").suggest("a rule package defines deny, ask and warn; name a helper with a leading underscore")
+				s.at(definition.Location, "%s is not evaluated",
+					name).as("never").suggest(
+					"a rule package defines deny, ask and warn; name a helper with a leading underscore")
 			}
 		}
 	}

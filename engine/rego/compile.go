@@ -90,7 +90,8 @@ func inputSchema() (*ast.SchemaSet, error) {
 // onlyChecks are the stages of compilation that change nothing and do nothing but find mistakes: a
 // quarter of its time. Which functions a policy may call is not among them.
 var onlyChecks = []ast.StageID{
-	ast.StageCheckUnusedImports, ast.StageCheckKeywordOverrides, ast.StageCheckDuplicateImports, ast.StageCheckVoidCalls,
+	ast.StageCheckUnusedImports, ast.StageCheckKeywordOverrides, ast.StageCheckDuplicateImports,
+	ast.StageCheckVoidCalls,
 	ast.StageCheckRuleConflicts, ast.StageCheckRecursion, ast.StageCheckTypes,
 }
 
@@ -117,7 +118,8 @@ func (s *fileSet) modules(registry string) (map[string]*ast.Module, error) {
 	for _, src := range s.sources {
 		modules[src.name] = src.module
 	}
-	module, err := ast.ParseModuleWithOpts(registryFile, registry, ast.ParserOptions{Capabilities: capabilities(), RegoVersion: ast.RegoV1})
+	module, err := ast.ParseModuleWithOpts(registryFile, registry,
+		ast.ParserOptions{Capabilities: capabilities(), RegoVersion: ast.RegoV1})
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +247,8 @@ func (s *fileSet) assemble(ctx context.Context, entrypoints ...string) ([]byte, 
 		return slices.Compare([]byte(x.Path),
 			[]byte(y.Path))
 	})
-	c := compile.New().WithBundle(b).WithTarget(compile.TargetWasm).WithEntrypoints(entrypoints...).WithCapabilities(capabilities()).WithRegoVersion(ast.RegoV1)
+	c := compile.New().WithBundle(b).WithTarget(compile.TargetWasm).WithEntrypoints(
+		entrypoints...).WithCapabilities(capabilities()).WithRegoVersion(ast.RegoV1)
 	if err := c.Build(ctx); err != nil {
 		return nil, fmt.Errorf("compile policies: %w", err)
 	}

@@ -68,9 +68,11 @@ func (r *rule) info() (RuleInfo, error) {
 		return RuleInfo{}, err
 	}
 	info := RuleInfo{
-		ID: r.id, Title: about.title, Description: about.description, Severity: about.severity, Remediation: about.remediation,
-		Level: r.setting.Level, LevelFrom: r.setting.From,
-		Profile: cmp.Or(about.profile, "standard"), Examples: about.examples, Lookalikes: about.lookalikes, Config: about.config, Origin: Builtin,
+		ID: r.id, Title: about.title, Description: about.description, Severity: about.severity,
+		Remediation: about.remediation,
+		Level:       r.setting.Level, LevelFrom: r.setting.From,
+		Profile: cmp.Or(about.profile, "standard"), Examples: about.examples, Lookalikes: about.lookalikes,
+		Config: about.config, Origin: Builtin,
 	}
 	for _, verb := range r.verbs() {
 		info.Effects = append(info.Effects, engine.Effect(verb))
@@ -181,7 +183,8 @@ func (e *Evaluator) trace(in *facts.Input, r *rule, all map[string]explained) (R
 		reasons := make([]engine.Reason, len(of.Found[verb]))
 		for i, f := range of.Found[verb] {
 			var err error
-			if reasons[i], err = compiled.JoinReason(in, reason{Rule: r.id, Effect: verb, Finding: f}, e.rule); err != nil {
+			if reasons[i], err = compiled.JoinReason(in, reason{Rule: r.id, Effect: verb, Finding: f},
+				e.rule); err != nil {
 				return RuleTrace{}, err
 			}
 		}

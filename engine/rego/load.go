@@ -86,7 +86,8 @@ func (s *fileSet) read(files fs.FS, root string, custom bool, wanted func(string
 			return nil
 		case entry.Type()&fs.ModeSymlink != 0 && leadsToDir(files, name):
 			// Rules that lie behind it would be left out, and nothing would say so.
-			s.problem(shown, "read policies: a link to a directory, which is not followed").suggest("name that directory in the configuration, and take the link away")
+			s.problem(shown, "read policies: a link to a directory, which is not followed").suggest(
+				"name that directory in the configuration, and take the link away")
 			return nil
 		case entry.IsDir(), !wanted(name) && !isData(name):
 			return nil
@@ -134,7 +135,8 @@ func (s *fileSet) readCustom(dirs []string, wanted func(string) bool) {
 		}
 		info, err := os.Stat(dir)
 		if err != nil {
-			s.problem(dir, "read policies: %v", errors.Unwrap(err)).suggest("make the directory or take it out of the configuration")
+			s.problem(dir, "read policies: %v", errors.Unwrap(err)).suggest(
+				"make the directory or take it out of the configuration")
 			continue
 		}
 		if !info.IsDir() {
@@ -150,7 +152,8 @@ func (s *fileSet) readDir(files fs.FS, dir string, wanted func(string) bool) {
 	sources, problems := len(s.sources), len(s.problems)
 	s.read(files, dir, true, wanted)
 	if len(s.sources) == sources && len(s.problems) == problems {
-		s.problem(dir, "read policies: no .rego file there").suggest("put policies there or take the directory out of the configuration")
+		s.problem(dir, "read policies: no .rego file there").suggest(
+			"put policies there or take the directory out of the configuration")
 	}
 }
 
@@ -230,7 +233,8 @@ func (s *fileSet) data(config Config) (map[string]any, error) {
 	}
 	node, ok := root["sallyport"].(map[string]any)
 	if !ok {
-		return nil, errors.New("load policies: the bundle holds no data below sallyport: it is not sallyport's bundle")
+		return nil,
+			errors.New("load policies: the bundle holds no data below sallyport: it is not sallyport's bundle")
 	}
 	node["config"] = overlay
 	return root, nil

@@ -99,19 +99,23 @@ func (s *fileSet) metadata(a *ast.Annotations) metadata {
 			continue
 		default: // a team's own keys are its own business
 			if near := nearest(key, known); near != "" {
-				s.at(keyLocation(a, key), "METADATA has an unknown key custom.%s", key).as("metadata").suggest("did you mean %s?", near)
+				s.at(keyLocation(a, key), "METADATA has an unknown key custom.%s",
+					key).as("metadata").suggest("did you mean %s?", near)
 			}
 			continue
 		}
 		if !ok {
-			s.at(keyLocation(a, key), "METADATA has a custom.%s that is not %s", key, map[bool]string{true: "a text", false: "a list of texts"}[texts[key] != nil]).as("metadata")
+			s.at(keyLocation(a, key), "METADATA has a custom.%s that is not %s", key,
+				map[bool]string{true: "a text", false: "a list of texts"}[texts[key] != nil]).as("metadata")
 		}
 	}
 	if m.remediation == "" {
-		s.at(a.Location, "METADATA has no custom.remediation").as("metadata").suggest("name the allowed way to the same goal")
+		s.at(a.Location, "METADATA has no custom.remediation").as("metadata").suggest(
+			"name the allowed way to the same goal")
 	}
 	if !slices.Contains(severities, m.severity) {
-		p := s.at(keyLocation(a, "severity"), "METADATA has no sound custom.severity: it is %q, not one of %s", m.severity, strings.Join(severities, ", ")).as("metadata")
+		p := s.at(keyLocation(a, "severity"), "METADATA has no sound custom.severity: it is %q, not one of %s",
+			m.severity, strings.Join(severities, ", ")).as("metadata")
 		if near := nearest(m.severity, severities); near != "" {
 			p.suggest("did you mean %q?", near)
 		}
@@ -121,7 +125,8 @@ func (s *fileSet) metadata(a *ast.Annotations) metadata {
 
 // annotations are the keys that OPA knows of METADATA.
 var annotations = []string{
-	"authors", "compile", "custom", "description", "entrypoint", "labels", "organizations", "related_resources", "schemas", "scope", "title",
+	"authors", "compile", "custom", "description", "entrypoint", "labels", "organizations", "related_resources",
+	"schemas", "scope", "title",
 }
 
 // annotationKeys finds keys of METADATA that OPA does not know. It passes over them without a word.
@@ -175,7 +180,8 @@ func (s *fileSet) config(a *ast.Annotations, value any) map[string]any {
 	}
 	for _, key := range slices.Sorted(maps.Keys(config)) {
 		if !slices.Contains(settings, key) {
-			s.at(keyLocation(a, "config"), "METADATA has an unknown key custom.config.%s", key).as("metadata").suggest("it is not one of %s", strings.Join(settings, ", "))
+			s.at(keyLocation(a, "config"), "METADATA has an unknown key custom.config.%s",
+				key).as("metadata").suggest("it is not one of %s", strings.Join(settings, ", "))
 		}
 	}
 	return config

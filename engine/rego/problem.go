@@ -134,8 +134,10 @@ func (p *Problem) advise(e *ast.Error) {
 	}
 	if name, ok := strings.CutPrefix(e.Message, "undefined function "); ok {
 		switch {
-		case slices.ContainsFunc(ast.CapabilitiesForThisVersion().Builtins, func(b *ast.Builtin) bool { return b.Name == name }):
-			p.as("capability").suggest("policies reach neither network, clock nor environment: the time is input.request.time, lists are data files")
+		case slices.ContainsFunc(ast.CapabilitiesForThisVersion().Builtins,
+			func(b *ast.Builtin) bool { return b.Name == name }):
+			p.as("capability").suggest(
+				"policies reach neither network, clock nor environment: the time is input.request.time, lists are data files")
 		case nearest(name, builtinNames()) != "":
 			p.suggest("did you mean %s?", nearest(name, builtinNames()))
 		}

@@ -94,9 +94,11 @@ func writeRegistry(rules []*rule, waitsFor func(r *rule, verb string) []fact, el
 		}
 		b.WriteString("} if true\n")
 	}
-	fmt.Fprintf(&b, "\nrules := %s if true\n\ndigest := %q if true\n\nalways := %s if true\n", asSet(ids), compiled.DigestOf(ids), always)
+	fmt.Fprintf(&b, "\nrules := %s if true\n\ndigest := %q if true\n\nalways := %s if true\n", asSet(ids),
+		compiled.DigestOf(ids), always)
 	if len(more) > 0 {
-		b.WriteString("\noptional := [sets | some category in data.sallyport.optional; sets := _of[category]] if data.sallyport.optional\n")
+		b.WriteString(
+			"\noptional := [sets | some category in data.sallyport.optional; sets := _of[category]] if data.sallyport.optional\n")
 		for _, category := range slices.Sorted(maps.Keys(more)) {
 			fmt.Fprintf(&b, "\n_of[%q] := %s if true\n", category, more[category])
 		}

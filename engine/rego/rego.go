@@ -89,7 +89,8 @@ func New(ctx context.Context, opts Options) (*Evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Evaluator{policies: loaded, info: engine.PolicyInfo{Revision: opts.Revision, Bundles: loaded.revisions}, serials: opts.Serials, aside: opts.Aside}
+	e := &Evaluator{policies: loaded, info: engine.PolicyInfo{Revision: opts.Revision,
+		Bundles: loaded.revisions}, serials: opts.Serials, aside: opts.Aside}
 	e.reference = sync.OnceValues(func() (*Evaluator, error) {
 		whole, err := loaded.whole(true)
 		if err != nil {

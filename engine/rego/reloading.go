@@ -81,7 +81,8 @@ func (r *Reloading) Reload(ctx context.Context, accept func(engine.PolicyBody) e
 
 // Take puts the result of load in force, as Reload does with changes on this machine. An error of load or
 // accept changes nothing and is the caller's to report.
-func (r *Reloading) Take(ctx context.Context, load func(context.Context) (*Evaluator, error), accept func(engine.PolicyBody) error) error {
+func (r *Reloading) Take(ctx context.Context, load func(context.Context) (*Evaluator, error),
+	accept func(engine.PolicyBody) error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	next, err := load(ctx)
@@ -91,7 +92,8 @@ func (r *Reloading) Take(ctx context.Context, load func(context.Context) (*Evalu
 	return r.swap(r.Policy(), next, accept)
 }
 
-func (r *Reloading) swap(before engine.PolicyInfo, next *Evaluator, accept func(engine.PolicyBody) error) error {
+func (r *Reloading) swap(before engine.PolicyInfo, next *Evaluator,
+	accept func(engine.PolicyBody) error) error {
 	after := next.Policy()
 	if before.Revision == after.Revision && maps.Equal(before.Bundles, after.Bundles) {
 		return next.Accept() // the same policies, perhaps under another serial

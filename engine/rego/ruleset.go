@@ -106,7 +106,8 @@ func (s *fileSet) load(opts Options, native []*rule, data map[string]any) (*rule
 	interpreted := rules
 	if native != nil {
 		interpreted = slices.DeleteFunc(rules, func(r *rule) bool { return !r.custom() })
-		rules = slices.SortedFunc(slices.Values(slices.Concat(native, interpreted)), func(a, b *rule) int { return cmp.Compare(a.id, b.id) })
+		rules = slices.SortedFunc(slices.Values(slices.Concat(native, interpreted)),
+			func(a, b *rule) int { return cmp.Compare(a.id, b.id) })
 	}
 	if data == nil {
 		var err error
@@ -114,7 +115,8 @@ func (s *fileSet) load(opts Options, native []*rule, data map[string]any) (*rule
 			return nil, err
 		}
 	}
-	p := &ruleSet{data: data, rules: rules, byID: make(map[string]*rule, len(rules)), revisions: s.revisions(opts.Custom), serials: s.serials}
+	p := &ruleSet{data: data, rules: rules, byID: make(map[string]*rule, len(rules)),
+		revisions: s.revisions(opts.Custom), serials: s.serials}
 	for _, r := range rules {
 		p.byID[r.id] = r
 	}
@@ -257,7 +259,8 @@ func (s *fileSet) leaveOutCompiled() {
 		refers = refers || src.custom && strings.Contains(src.text, "rules")
 	}
 	s.sources = slices.DeleteFunc(s.sources, func(src *source) bool {
-		return !src.custom && (!custom || !refers && strings.HasPrefix(src.name, filepath.Join("sallyport", "rules")+string(filepath.Separator)))
+		return !src.custom && (!custom || !refers &&
+			strings.HasPrefix(src.name, filepath.Join("sallyport", "rules")+string(filepath.Separator)))
 	})
 }
 

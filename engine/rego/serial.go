@@ -87,9 +87,11 @@ func (s Serials) Check(place string, serial int64) error {
 	case serial >= last:
 		return nil
 	case serial == 0:
-		return fmt.Errorf("it has no serial, and one with serial %d judged before: build it with a later serial, or remove %s to begin anew", last, s.of(place))
+		return fmt.Errorf(
+			"it has no serial, and one with serial %d judged before: build it with a later serial, or remove %s to begin anew", last, s.of(place))
 	default:
-		return fmt.Errorf("its serial %d is older than %d, which judged before: build it with a later serial, or remove %s to go back", serial, last, s.of(place))
+		return fmt.Errorf(
+			"its serial %d is older than %d, which judged before: build it with a later serial, or remove %s to go back", serial, last, s.of(place))
 	}
 }
 

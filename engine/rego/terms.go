@@ -146,7 +146,8 @@ const (
 // type, the rules that were evaluated are those of a digest, and the effect follows from the reasons.
 func decodeDecision(t *ast.Term, loaded string) (decision, error) {
 	var version, effect, reasons, evaluated *ast.Term
-	err := fields(t, map[string]**ast.Term{"version": &version, "effect": &effect, "reasons": &reasons, "evaluated": &evaluated}, nil)
+	err := fields(t, map[string]**ast.Term{"version": &version, "effect": &effect, "reasons": &reasons,
+		"evaluated": &evaluated}, nil)
 	if err != nil {
 		return decision{}, err
 	}
@@ -179,7 +180,8 @@ func decodeDecision(t *ast.Term, loaded string) (decision, error) {
 
 func decodeReason(t *ast.Term) (reason, error) {
 	var rule, effect, found *ast.Term
-	if err := fields(t, map[string]**ast.Term{"rule": &rule, "effect": &effect, "finding": &found}, nil); err != nil {
+	if err := fields(t, map[string]**ast.Term{"rule": &rule, "effect": &effect, "finding": &found},
+		nil); err != nil {
 		return reason{}, err
 	}
 	id, ok := rule.Value.(ast.String)
@@ -224,7 +226,8 @@ func decodeFinding(t *ast.Term) (finding, error) {
 			return finding{}, fmt.Errorf("finding %v: msg is not a text", t)
 		}
 		if len(text) > maxMessage || !utf8.ValidString(string(text)) {
-			return finding{}, fmt.Errorf("a msg of %d bytes is not taken: at most %d, of valid UTF-8", len(text), maxMessage)
+			return finding{}, fmt.Errorf("a msg of %d bytes is not taken: at most %d, of valid UTF-8", len(text),
+				maxMessage)
 		}
 		f.Message = string(text)
 	}

@@ -46,7 +46,8 @@ func newInterpreter(ctx context.Context, loaded *ruleSet, opts Options) (*interp
 	if err != nil {
 		return nil, err
 	}
-	e := &interpreter{policies: loaded, timeout: opts.Timeout, bounds: opts.bounds, encode: encode, workers: newWorkers()}
+	e := &interpreter{policies: loaded, timeout: opts.Timeout, bounds: opts.bounds, encode: encode,
+		workers: newWorkers()}
 	runtime.AddCleanup(e, (*workers).stop, e.workers)
 	if e.timeout <= 0 {
 		e.timeout = DefaultTimeout
@@ -61,7 +62,8 @@ func newInterpreter(ctx context.Context, loaded *ruleSet, opts Options) (*interp
 	e.patterns = cache.NewInterQueryValueCache(ctx, &cache.Config{
 		InterQueryBuiltinValueCache: cache.InterQueryBuiltinValueCacheConfig{MaxNumEntries: &limit},
 	})
-	e.store = inmem.NewFromObjectWithOpts(loaded.data, inmem.OptRoundTripOnWrite(false), inmem.OptReturnASTValuesOnRead(true))
+	e.store = inmem.NewFromObjectWithOpts(loaded.data, inmem.OptRoundTripOnWrite(false),
+		inmem.OptReturnASTValuesOnRead(true))
 	for name, query := range map[string]*opa.PreparedEvalQuery{
 		"decision": &e.decision, "explanation": &e.explanation,
 	} {
@@ -146,7 +148,9 @@ func (e *interpreter) eval(
 			if before == 0 {
 				before = now
 			} else if now > before+maxGrowth {
-				return nil, fmt.Errorf("evaluate policies: %w: more than %d MiB were taken meanwhile: a rule builds something very large", errMemory, maxGrowth>>20)
+				return nil, fmt.Errorf(
+					"evaluate policies: %w: more than %d MiB were taken meanwhile: a rule builds something very large",
+					errMemory, maxGrowth>>20)
 			}
 			look.Reset(memoryPause)
 		}

@@ -44,7 +44,8 @@ type FileCoverage struct {
 }
 
 // ErrNoTests is wrapped by the error of Test when no test matches.
-var ErrNoTests = errors.New("no test matches: name tests test_… and put them into files that end in _test.rego")
+var ErrNoTests = errors.New(
+	"no test matches: name tests test_… and put them into files that end in _test.rego")
 
 // TestOutcome is how one unit test ended. Only TestPass is a success.
 type TestOutcome string
@@ -176,7 +177,8 @@ func (s *fileSet) coverage(report cover.Report, builtin bool) []FileCoverage {
 }
 
 func testResult(r *tester.Result, byCases map[string]bool) TestResult {
-	result := TestResult{Name: r.Package + "." + r.Name, Outcome: TestPass, Output: string(r.Output), Duration: r.Duration}
+	result := TestResult{Name: r.Package + "." + r.Name, Outcome: TestPass, Output: string(r.Output),
+		Duration: r.Duration}
 	if r.Location != nil {
 		result.File, result.Row = r.Location.File, r.Location.Row
 	}

@@ -46,7 +46,8 @@ func Vet(bundle fs.FS, dirs []string) (Vetted, error) {
 			set.vetModule(src, schema, data)
 		}
 	}
-	if !slices.ContainsFunc(set.problems, func(p Problem) bool { return p.Kind == "parse" || p.Kind == "load" }) {
+	if !slices.ContainsFunc(
+		set.problems, func(p Problem) bool { return p.Kind == "parse" || p.Kind == "load" }) {
 		set.compiled(registry(rules, (*rule).waitsFor), false)
 	}
 	if set.err() != nil { // which sorts them

@@ -47,7 +47,8 @@ func (v vetter) contradiction(is map[string]*ast.Term, ref, constant *ast.Term) 
 	if before == nil {
 		is[ref.String()] = constant
 	} else if !before.Equal(constant) {
-		v.at(constant.Location, "%v cannot be %v and %v at once", ref, before, constant).as("never").suggest("write %v in {%v, %v}", ref, before, constant)
+		v.at(constant.Location, "%v cannot be %v and %v at once", ref, before,
+			constant).as("never").suggest("write %v in {%v, %v}", ref, before, constant)
 	}
 }
 
@@ -100,7 +101,8 @@ func (v vetter) kind(field, constant *ast.Term) {
 		return
 	}
 	if f := v.types.of(field); f != nil && f.never(constant.Value) {
-		v.at(constant.Location, "%v is never %v", field, constant).as("never").suggest("its values are of type %s", f.Type)
+		v.at(constant.Location, "%v is never %v", field, constant).as("never").suggest("its values are of type %s",
+			f.Type)
 	}
 }
 
@@ -155,7 +157,8 @@ func (v vetter) collection(t *ast.Term) {
 	}
 	switch at.(type) {
 	case string, bool, json.Number, float64, nil:
-		v.at(t.Location, "nothing is ever in %v: the data file has a single value there", full).as("never").suggest("write a list")
+		v.at(t.Location, "nothing is ever in %v: the data file has a single value there",
+			full).as("never").suggest("write a list")
 	}
 }
 
@@ -178,7 +181,8 @@ func (v vetter) oneOf(f *form, text string, at *ast.Term, field string) {
 func (v vetter) ref(ref ast.Ref) {
 	full := resolved(v.module, ref)
 	if full.HasPrefix(testingRoot) {
-		v.at(ref[0].Location, "data.sallyport.testing is there in tests only: this is undefined").as("unknown").suggest("move it into a file that ends in _test.rego")
+		v.at(ref[0].Location, "data.sallyport.testing is there in tests only: this is undefined").as(
+			"unknown").suggest("move it into a file that ends in _test.rego")
 	}
 	if !full.HasPrefix(libRoot) || len(full) < len(libRoot)+2 {
 		return
@@ -238,7 +242,8 @@ func (v vetter) pattern(t *ast.Term) {
 		return
 	}
 	if _, err := regexp.Compile(string(text)); err != nil {
-		v.at(t.Location, "not a regular expression: %v", err).as("pattern").suggest("RE2 has no look-around and no back-references")
+		v.at(t.Location, "not a regular expression: %v",
+			err).as("pattern").suggest("RE2 has no look-around and no back-references")
 	}
 }
 

@@ -43,7 +43,8 @@ func (f *form) UnmarshalJSON(text []byte) error {
 
 // never reports whether no value of this form is of a constant's kind, which an equation between them needs.
 func (f *form) never(constant ast.Value) bool {
-	kinds := map[string]string{"string": "string", "boolean": "boolean", "integer": "number", "number": "number", "array": "array", "object": "object"}
+	kinds := map[string]string{"string": "string", "boolean": "boolean", "integer": "number", "number": "number",
+		"array": "array", "object": "object"}
 	have, known := kinds[f.Type]
 	return known && have != ast.ValueName(constant)
 }
@@ -155,8 +156,9 @@ func (t types) result(call ast.Call) *form {
 // keys is the form of the keys of a shared set.
 func (t types) keys(set string) *form {
 	path := map[string][]string{
-		"with_flag": {"commands", "flags"}, "with_effect": {"commands", "effects"}, "with_certainty": {"commands", "certainty"},
-		"code_from": {"commands", "code", "from"}, "code_origin": {"commands", "code", "origin"},
+		"with_flag": {"commands", "flags"}, "with_effect": {"commands", "effects"},
+		"with_certainty": {"commands", "certainty"},
+		"code_from":      {"commands", "code", "from"}, "code_origin": {"commands", "code", "origin"},
 		"with_access": {"paths", "access"}, "with_label": {"paths", "labels"}, "in_zone": {"paths", "zone"},
 	}[set]
 	f := t.input

@@ -19,7 +19,8 @@ func (f fact) compare(g fact) int {
 
 // keyed are the objects of lib that have a key for each fact that is there.
 var keyed = []string{
-	"code_from", "code_origin", "in_zone", "named", "with_access", "with_certainty", "with_effect", "with_flag", "with_label",
+	"code_from", "code_origin", "in_zone", "named", "with_access", "with_certainty", "with_effect", "with_flag",
+	"with_label",
 }
 
 // accessed are the sets of lib that are empty unless a path has one of these accesses.

@@ -26,14 +26,16 @@ func checkTypes(all map[string]api.FunctionDefinition, want map[string][2]string
 	for name, types := range want {
 		d, ok := all[name]
 		if !ok || signature(d.ParamTypes()) != types[0] || signature(d.ResultTypes()) != types[1] {
-			return fmt.Errorf("its %s is missing or has another type than the interface says (docs/writing-plugins.md)", name)
+			return fmt.Errorf(
+				"its %s is missing or has another type than the interface says (docs/writing-plugins.md)", name)
 		}
 	}
 	return nil
 }
 
 func (rules) check(all map[string]api.FunctionDefinition) error {
-	want := map[string][2]string{exportInterface: {"", "i"}, exportAlloc: {"i", "i"}, exportEvaluate: {"ii", "I"}}
+	want := map[string][2]string{exportInterface: {"", "i"}, exportAlloc: {"i", "i"},
+		exportEvaluate: {"ii", "I"}}
 	if _, ok := all[exportInit]; ok {
 		want[exportInit] = [2]string{}
 	}
@@ -66,7 +68,8 @@ func (rules) judge(ctx context.Context, i *instance, l Limits, input []byte) ([]
 		return nil, fmt.Errorf("%s has no memory for an input of %d bytes", exportAlloc, size)
 	}
 	if !i.holds(uint32(at), uint32(size)) || !i.memory.Write(uint32(at), input) {
-		return nil, fmt.Errorf("%s gives %d bytes at %d, which do not lie in its memory of %d", exportAlloc, size, uint32(at), i.size())
+		return nil, fmt.Errorf("%s gives %d bytes at %d, which do not lie in its memory of %d", exportAlloc, size,
+			uint32(at), i.size())
 	}
 	result, err := i.call(ctx, exportEvaluate, at, size)
 	if err != nil {
@@ -78,7 +81,8 @@ func (rules) judge(ctx context.Context, i *instance, l Limits, input []byte) ([]
 	}
 	output, ok := i.memory.Read(from, length)
 	if !ok || !i.holds(from, length) {
-		return nil, fmt.Errorf("its output is said to be %d bytes at %d, which do not lie in its memory of %d", length, from, i.size())
+		return nil, fmt.Errorf("its output is said to be %d bytes at %d, which do not lie in its memory of %d",
+			length, from, i.size())
 	}
 	return [][]byte{bytes.Clone(output)}, nil
 }

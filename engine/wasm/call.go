@@ -67,6 +67,7 @@ func (c *call) saying(err error) error {
 		return err
 	}
 	lines := strings.Split(said, "\n")
-	lines = slices.DeleteFunc(lines[:min(len(lines), 3)], func(l string) bool { return strings.TrimSpace(l) == "" })
+	lines = slices.DeleteFunc(lines[:min(len(lines), 3)],
+		func(l string) bool { return strings.TrimSpace(l) == "" })
 	return fmt.Errorf("%w; it wrote %q", err, strings.Join(lines, " / "))
 }

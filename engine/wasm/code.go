@@ -182,7 +182,9 @@ func (f *function) special(op byte) {
 	case opRefNull:
 		w.byte(f.m.reference(r))
 	default:
-		r.fail(fmt.Errorf("instruction %#x is not known: compile for WebAssembly 2.0 without SIMD, threads and exceptions", op))
+		r.fail(
+			fmt.Errorf(
+				"instruction %#x is not known: compile for WebAssembly 2.0 without SIMD, threads and exceptions", op))
 	}
 }
 
@@ -224,7 +226,8 @@ func (f *function) more(op uint32) {
 		w.u32(r.u32())
 		w.u32(r.u32())
 	default:
-		r.fail(fmt.Errorf("instruction 0xfc %d is not known: compile for WebAssembly 2.0 without later extensions", op))
+		r.fail(fmt.Errorf("instruction 0xfc %d is not known: compile for WebAssembly 2.0 without later extensions",
+			op))
 	}
 }
 

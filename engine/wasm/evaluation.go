@@ -38,7 +38,8 @@ func (p *Policies) begin(ctx context.Context) (*evaluation, error) {
 }
 
 func (p *Policies) prepare(ctx context.Context, e *evaluation) error {
-	if version := e.module.ExportedGlobal(policyVersion); version == nil || uint32(version.Get()) != supportedABI {
+	if version := e.module.ExportedGlobal(policyVersion); version == nil ||
+		uint32(version.Get()) != supportedABI {
 		return errors.New("it is not of version 1 of OPA's ABI")
 	}
 	if p.entries == nil { // the first instance is made alone
@@ -94,7 +95,8 @@ func (p *Policies) learn(ctx context.Context, e *evaluation) error {
 		return err
 	}
 	if len(needs) > 0 {
-		return fmt.Errorf("it calls %s, which OPA's runtime has not", strings.Join(slices.Sorted(maps.Keys(needs)), ", "))
+		return fmt.Errorf("it calls %s, which OPA's runtime has not",
+			strings.Join(slices.Sorted(maps.Keys(needs)), ", "))
 	}
 	p.entries = map[string]uint64{}
 	return e.ask(ctx, policyEntrypoints, &p.entries)

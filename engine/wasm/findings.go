@@ -25,7 +25,8 @@ func (p *Plugin) judgement(in *facts.Input, outputs [][]byte) (engine.Judgement,
 }
 
 // judged is judgement, which shows each finding before the operator's level, and whether it is exempt.
-func (p *Plugin) judged(in *facts.Input, outputs [][]byte, show func(found engine.Reason, exempt bool)) (engine.Judgement, error) {
+func (p *Plugin) judged(in *facts.Input, outputs [][]byte,
+	show func(found engine.Reason, exempt bool)) (engine.Judgement, error) {
 	found, err := p.findings(outputs)
 	if err != nil {
 		return engine.Judgement{}, err
@@ -106,10 +107,12 @@ func (p *Plugin) policyFindings(outputs [][]byte) ([]engine.Reason, error) {
 		about := p.manifest.Policy[e.rule]
 		for _, text := range list {
 			r := engine.Reason{
-				Rule: p.manifest.Rule(e.rule), Effect: engine.Effect(e.effect), Severity: about.Severity, Title: about.Title,
+				Rule: p.manifest.Rule(e.rule), Effect: engine.Effect(e.effect), Severity: about.Severity,
+				Title:       about.Title,
 				Remediation: about.Remediation, Command: -1, Path: -1,
 			}
-			if err := decodeObject(text, map[string]any{"command": &r.Command, "path": &r.Path, "msg": &r.Message}); err != nil {
+			if err := decodeObject(text, map[string]any{"command": &r.Command, "path": &r.Path,
+				"msg": &r.Message}); err != nil {
 				return nil, fmt.Errorf("%s: a finding: %w", name, err)
 			}
 			found = append(found, r)

@@ -41,7 +41,8 @@ const (
 
 // order is the order in which sections stand in a module.
 var order = [...]byte{
-	secType, secImport, secFunction, secTable, secMemory, secGlobal, secExport, secStart, secElement, secDataCount, secCode, secData,
+	secType, secImport, secFunction, secTable, secMemory, secGlobal, secExport, secStart, secElement,
+	secDataCount, secCode, secData,
 }
 
 // The instructions that metering must know. All others are copied with their operands.

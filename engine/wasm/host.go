@@ -30,7 +30,8 @@ func unknownImports(all []imported, provided map[imported]hostFunction) []string
 
 // instantiateHost makes the modules that a compiled module imports from: the tick of the metering, and those
 // provided functions that it imports, with the same types.
-func instantiateHost(ctx context.Context, r wazero.Runtime, compiled wazero.CompiledModule, provided map[imported]hostFunction) error {
+func instantiateHost(ctx context.Context, r wazero.Runtime, compiled wazero.CompiledModule,
+	provided map[imported]hostFunction) error {
 	builders := map[string]wazero.HostModuleBuilder{}
 	made := map[imported]bool{}
 	for _, d := range compiled.ImportedFunctions() {
@@ -51,7 +52,8 @@ func instantiateHost(ctx context.Context, r wazero.Runtime, compiled wazero.Comp
 		if b == nil {
 			b = r.NewHostModuleBuilder(module)
 		}
-		builders[module] = b.NewFunctionBuilder().WithGoModuleFunction(f.call, d.ParamTypes(), d.ResultTypes()).Export(name)
+		builders[module] = b.NewFunctionBuilder().WithGoModuleFunction(f.call, d.ParamTypes(),
+			d.ResultTypes()).Export(name)
 	}
 	for _, module := range slices.Sorted(maps.Keys(builders)) {
 		if _, err := builders[module].Instantiate(ctx); err != nil {

@@ -45,7 +45,8 @@ func (i *instance) call(ctx context.Context, name string, args ...uint64) (uint6
 // instantiate makes an instance that has not begun, but for a start function of the module.
 func (p *pool) instantiate(ctx context.Context) (*instance, error) {
 	ctx, c := p.compiled.newCall(ctx, maxBegin, beginning)
-	m, err := p.compiled.runtime.InstantiateModule(ctx, p.compiled.module, wazero.NewModuleConfig().WithName("").WithStartFunctions())
+	m, err := p.compiled.runtime.InstantiateModule(ctx, p.compiled.module,
+		wazero.NewModuleConfig().WithName("").WithStartFunctions())
 	if err != nil {
 		return nil, fmt.Errorf("begin: %w", c.saying(err))
 	}
@@ -139,4 +140,6 @@ func (i *instance) restore(s *snapshot, limit uint32) error {
 	return nil
 }
 
-func (i *instance) close() { _ = i.module.Close(context.Background()) } // an instance holds nothing that could fail to close
+func (i *instance) close() {
+	_ = i.module.Close(context.Background())
+} // an instance holds nothing that could fail to close

@@ -82,7 +82,8 @@ func readManifest(file string) (Manifest, error) {
 func parseManifest(file string) (Manifest, error) {
 	text, err := readLimited(file, maxManifest)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Manifest{}, fmt.Errorf("read manifest: %w: every module needs one beside it (docs/writing-plugins.md)", err)
+		return Manifest{}, fmt.Errorf(
+			"read manifest: %w: every module needs one beside it (docs/writing-plugins.md)", err)
 	}
 	if err != nil {
 		return Manifest{}, fmt.Errorf("read manifest: %w", err)
@@ -90,7 +91,8 @@ func parseManifest(file string) (Manifest, error) {
 	m := Manifest{Limits: DefaultLimits()}
 	var limits, policy json.RawMessage
 	err = decodeObject(text, map[string]any{
-		"name": &m.Name, "version": &m.Version, "interface": &m.Interface, "sha256": &m.SHA256, "rules": &m.Rules, "limits": &limits, "policy": &policy,
+		"name": &m.Name, "version": &m.Version, "interface": &m.Interface, "sha256": &m.SHA256, "rules": &m.Rules,
+		"limits": &limits, "policy": &policy,
 	})
 	if err == nil && limits != nil {
 		err = prefixed("limits", decodeObject(limits, map[string]any{
@@ -121,7 +123,8 @@ func abouts(text []byte, rules []string) (map[string]About, error) {
 		if parts[i] == nil {
 			return nil, fmt.Errorf("policy: %s is missing: describe the rule", r)
 		}
-		err := decodeObject(parts[i], map[string]any{"title": &a.Title, "severity": &a.Severity, "remediation": &a.Remediation})
+		err := decodeObject(parts[i], map[string]any{"title": &a.Title, "severity": &a.Severity,
+			"remediation": &a.Remediation})
 		switch {
 		case err != nil:
 		case a.Title == "":
@@ -205,7 +208,8 @@ func (m Manifest) check() error {
 	for _, l := range []struct {
 		key         string
 		value, most int
-	}{{"memory_mib", m.Limits.MemoryMiB, 256}, {"time_ms", m.Limits.TimeMS, 4000}, {"output_kib", m.Limits.OutputKiB, 4096}} {
+	}{{"memory_mib", m.Limits.MemoryMiB, 256}, {"time_ms", m.Limits.TimeMS, 4000},
+		{"output_kib", m.Limits.OutputKiB, 4096}} {
 		if l.value < 1 || l.value > l.most {
 			return fmt.Errorf("limits: %s: %d is out of range: from 1 to %d", l.key, l.value, l.most)
 		}

@@ -75,7 +75,8 @@ func rewrite(binary []byte, pages uint32, replace map[string]string) (*metered, 
 
 func newMeter(pages uint32, replace map[string]string) *meter {
 	return &meter{
-		metered: metered{exports: map[string]byte{}}, sections: map[byte]*reader{}, pages: pages, out: map[byte]*writer{},
+		metered: metered{exports: map[string]byte{}}, sections: map[byte]*reader{}, pages: pages,
+		out:     map[byte]*writer{},
 		replace: replace, hosted: map[uint32]uint32{},
 	}
 }
@@ -89,7 +90,8 @@ func (m *meter) rewrite(binary []byte) error {
 		name string
 		do   func(*reader, *writer)
 	}{
-		{secType, "types", m.types}, {secImport, "imports", m.importing}, {secFunction, "functions", m.declarations},
+		{secType, "types", m.types}, {secImport, "imports", m.importing},
+		{secFunction, "functions", m.declarations},
 		{secTable, "tables", m.tables}, {secMemory, "memory", m.memory}, {secGlobal, "globals", m.globalsOf},
 		{secExport, "exports", m.exporting}, {secStart, "start", m.start}, {secElement, "elements", m.elements},
 		{secDataCount, "data count", m.dataCount}, {secCode, "code", m.code}, {secData, "data", m.data},

@@ -65,7 +65,8 @@ func open(ctx context.Context, o Options) (*Plugin, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plugin{manifest: manifest, file: o.Module, rules: map[string]bool{}, levels: map[string]string{}, exemptions: o.Exemptions}
+	p := &Plugin{manifest: manifest, file: o.Module, rules: map[string]bool{}, levels: map[string]string{},
+		exemptions: o.Exemptions}
 	for _, name := range manifest.Rules {
 		p.rules[manifest.Rule(name)] = true
 	}
@@ -77,7 +78,9 @@ func open(ctx context.Context, o Options) (*Plugin, error) {
 		return nil, err
 	}
 	if sum := digest(binary); sum != manifest.SHA256 {
-		return nil, fmt.Errorf("its sha256 is %s, and its manifest says %s: if the module is the right one, run sallyport plugin seal %s", sum, manifest.SHA256, o.Module)
+		return nil, fmt.Errorf(
+			"its sha256 is %s, and its manifest says %s: if the module is the right one, run sallyport plugin seal %s",
+			sum, manifest.SHA256, o.Module)
 	}
 	p.size = len(binary)
 	k, err := p.kind(binary, o)
@@ -115,7 +118,8 @@ func (p *Plugin) setLevels(o Options) error {
 	own := p.manifest.Rule("")
 	check := func(what, id string) error {
 		if strings.HasPrefix(id, own) && !p.rules[id] {
-			return fmt.Errorf("%s: no rule %q: it has %s", what, id, strings.Join(slices.Sorted(maps.Keys(p.rules)), ", "))
+			return fmt.Errorf("%s: no rule %q: it has %s", what, id,
+				strings.Join(slices.Sorted(maps.Keys(p.rules)), ", "))
 		}
 		return nil
 	}
@@ -159,7 +163,8 @@ func (p *Plugin) kind(file []byte, o Options) (kind, error) {
 		if isBundle(o.Module) {
 			return kind{}, errors.New("it holds a compiled policy: describe its rules under policy in the manifest")
 		}
-		return kind{rules{}, file, nil, wasiFunctions(), []string{exportInterface, exportAlloc, exportEvaluate}}, nil
+		return kind{rules{}, file, nil, wasiFunctions(), []string{exportInterface, exportAlloc, exportEvaluate}},
+			nil
 	}
 	functions := o.Functions
 	if functions == nil {
@@ -172,7 +177,8 @@ func (p *Plugin) kind(file []byte, o Options) (kind, error) {
 			return kind{}, err
 		}
 	}
-	return kind{p.policy, file, native(), p.policy.imports(), []string{policyEval, policyEntrypoints, policyBuiltins}}, nil
+	return kind{p.policy, file, native(), p.policy.imports(),
+		[]string{policyEval, policyEntrypoints, policyBuiltins}}, nil
 }
 
 // checkShape refuses a module that cannot be a plugin before it costs a compilation.
@@ -212,7 +218,8 @@ func sampleInput() *facts.Input {
 	return &facts.Input{
 		Version: facts.Version,
 		Request: facts.Request{
-			Time: time.Unix(0, 0).UTC(), Tool: "execute_command", Command: "cat notes.txt", WorkDir: "/work", WorkDirState: "dir",
+			Time: time.Unix(0, 0).UTC(), Tool: "execute_command", Command: "cat notes.txt", WorkDir: "/work",
+			WorkDirState:   "dir",
 			WorkDirAllowed: true, TimeoutSeconds: 60, Env: []string{"PATH"},
 		},
 		Runner: facts.Runner{
@@ -221,16 +228,21 @@ func sampleInput() *facts.Input {
 		},
 		Shell: facts.Shell{Parsed: true, Certainty: "exact", Legacy: []string{}},
 		Commands: []facts.Command{{
-			Name: "cat", Program: "cat", Known: true, Argv: []string{"cat", "notes.txt"}, Env: []string{}, Certainty: "exact", Via: []string{},
-			Pipeline: facts.Pipeline{Length: 1}, Inputs: []int{}, Effects: []string{"read"}, Flags: []string{}, Hosts: []string{},
-			Options: []facts.Option{}, Operands: []facts.Operand{{Value: "notes.txt", Kind: "read", Certainty: "exact"}},
+			Name: "cat", Program: "cat", Known: true, Argv: []string{"cat", "notes.txt"}, Env: []string{},
+			Certainty: "exact", Via: []string{},
+			Pipeline: facts.Pipeline{Length: 1}, Inputs: []int{}, Effects: []string{"read"}, Flags: []string{},
+			Hosts:   []string{},
+			Options: []facts.Option{}, Operands: []facts.Operand{{Value: "notes.txt", Kind: "read",
+				Certainty: "exact"}},
 			Packages: []facts.Package{}, Variables: []facts.Option{}, Targets: []facts.Target{},
 			Kube:    []facts.Kube{},
-			Matches: facts.Matches{Deny: []int{}, Exempt: []int{}}, Dir: "/work", Paths: []int{0}, Span: facts.Span{End: len("cat notes.txt")},
+			Matches: facts.Matches{Deny: []int{}, Exempt: []int{}}, Dir: "/work", Paths: []int{0},
+			Span: facts.Span{End: len("cat notes.txt")},
 		}},
 		Paths: []facts.Path{{
-			Raw: "notes.txt", Path: "/srv/notes.txt", Real: "/srv/notes.txt", Access: "read", Source: "argument", Certainty: "exact",
-			Exists: true, Type: "file", Zone: "workspace", Permission: "write", Labels: []string{}, Seen: "none",
+			Raw: "notes.txt", Path: "/srv/notes.txt", Real: "/srv/notes.txt", Access: "read", Source: "argument",
+			Certainty: "exact",
+			Exists:    true, Type: "file", Zone: "workspace", Permission: "write", Labels: []string{}, Seen: "none",
 			ObeyedBy:       []facts.Obeyed{},
 			OperatorLabels: []string{},
 			Unread:         facts.Unread{Examples: []string{}},
@@ -257,7 +269,8 @@ func (p *Plugin) Evaluate(ctx context.Context, in *facts.Input) (engine.Judgemen
 	return p.explain(ctx, in, func(engine.Reason, bool) {})
 }
 
-func (p *Plugin) explain(ctx context.Context, in *facts.Input, show func(engine.Reason, bool)) (engine.Judgement, error) {
+func (p *Plugin) explain(ctx context.Context, in *facts.Input,
+	show func(engine.Reason, bool)) (engine.Judgement, error) {
 	begin := time.Now()
 	j, err := p.evaluate(ctx, in, show)
 	j.Spent = []engine.Spent{{By: "plugin " + p.manifest.Name, Time: time.Since(begin)}}
@@ -267,7 +280,8 @@ func (p *Plugin) explain(ctx context.Context, in *facts.Input, show func(engine.
 	return j, nil
 }
 
-func (p *Plugin) evaluate(ctx context.Context, in *facts.Input, show func(engine.Reason, bool)) (engine.Judgement, error) {
+func (p *Plugin) evaluate(ctx context.Context, in *facts.Input,
+	show func(engine.Reason, bool)) (engine.Judgement, error) {
 	if in == nil || in.Version != facts.Version {
 		return engine.Judgement{}, fmt.Errorf("there is no input of version %d", facts.Version)
 	}

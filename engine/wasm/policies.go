@@ -93,7 +93,8 @@ func OpenPolicies(ctx context.Context, o PoliciesOptions) (*Policies, error) {
 		module, name, _ := d.Import()
 		return module == tickModule && name == tickName
 	}) {
-		return nil, fmt.Errorf("load compiled policies: %w", errors.Join(errors.New("they are not metered: nothing could end a loop in them"), p.Close()))
+		return nil, fmt.Errorf("load compiled policies: %w",
+			errors.Join(errors.New("they are not metered: nothing could end a loop in them"), p.Close()))
 	}
 	if err := p.try(ctx, tried(o.Cache)); err != nil {
 		return nil, fmt.Errorf("try compiled policies: %w", errors.Join(err, p.Close()))
@@ -131,7 +132,8 @@ func (p *Policies) try(ctx context.Context, tried string) error {
 			return c.saying(err)
 		}
 		if !bytes.Equal(laidOut, parsed) {
-			return fmt.Errorf("%s says of a sample %s, and of the same as JSON %s: this build and the module have different ideas of values", name, laidOut, parsed)
+			return fmt.Errorf(
+				"%s says of a sample %s, and of the same as JSON %s: this build and the module have different ideas of values", name, laidOut, parsed)
 		}
 	}
 	p.idle <- e

@@ -66,8 +66,10 @@ const (
 
 func (p *policy) check(all map[string]api.FunctionDefinition) error {
 	return checkTypes(all, map[string][2]string{
-		policyMalloc: {"i", "i"}, policyParseJSON: {"ii", "i"}, policyDumpJSON: {"i", "i"}, policyParse: {"ii", "i"}, policyDump: {"i", "i"},
-		policyHeap: {"", "i"}, policyEval: {"iiiiiii", "i"}, policyEntrypoints: {"", "i"}, policyBuiltins: {"", "i"},
+		policyMalloc: {"i", "i"}, policyParseJSON: {"ii", "i"}, policyDumpJSON: {"i", "i"},
+		policyParse: {"ii", "i"}, policyDump: {"i", "i"},
+		policyHeap: {"", "i"}, policyEval: {"iiiiiii", "i"}, policyEntrypoints: {"", "i"},
+		policyBuiltins: {"", "i"},
 	})
 }
 
@@ -89,9 +91,10 @@ func (p *policy) imports() map[imported]hostFunction {
 		"regex.match": "ii", "regex.is_valid": "i", "regex.find_all_string_submatch_n": "iii", "glob.match": "iii",
 	} {
 		f := p.functions(name)
-		all[imported{tickModule, name}] = hostFunction{params, "i", func(ctx context.Context, m api.Module, stack []uint64) {
-			stack[0] = dispatch(ctx, m, name, f, stack[:len(params)])
-		}}
+		all[imported{tickModule, name}] = hostFunction{params, "i",
+			func(ctx context.Context, m api.Module, stack []uint64) {
+				stack[0] = dispatch(ctx, m, name, f, stack[:len(params)])
+			}}
 	}
 	return all
 }
@@ -213,14 +216,18 @@ func (p *policy) setEntries(has map[string]uint32) error {
 	for _, name := range slices.Sorted(maps.Keys(has)) {
 		parts := strings.Split(name, "/")
 		if len(parts) < 2 || !slices.Contains([]string{"deny", "ask", "warn"}, parts[len(parts)-1]) {
-			return fmt.Errorf("entrypoint %s: it does not end in a rule and deny, ask or warn: build it with -e <package>/<rule>/deny", name)
+			return fmt.Errorf(
+				"entrypoint %s: it does not end in a rule and deny, ask or warn: build it with -e <package>/<rule>/deny",
+				name)
 		}
 		e := entry{uint64(has[name]), parts[len(parts)-2], parts[len(parts)-1]}
 		if !slices.Contains(p.rules, e.rule) {
-			return fmt.Errorf("entrypoint %s: the manifest has no rule %q: it has %s", name, e.rule, strings.Join(p.rules, ", "))
+			return fmt.Errorf("entrypoint %s: the manifest has no rule %q: it has %s", name, e.rule,
+				strings.Join(p.rules, ", "))
 		}
 		if judged[e.rule+"/"+e.effect] {
-			return fmt.Errorf("entrypoint %s: there are two of rule %s: give their packages different names", name, e.rule)
+			return fmt.Errorf("entrypoint %s: there are two of rule %s: give their packages different names", name,
+				e.rule)
 		}
 		judged[e.rule], judged[e.rule+"/"+e.effect] = true, true
 		p.entries = append(p.entries, e)
@@ -240,7 +247,8 @@ func (i *instance) write(ctx context.Context, b []byte) (uint64, error) {
 		return 0, err
 	}
 	if !i.holds(uint32(at), uint32(len(b))) || !i.memory.Write(uint32(at), b) {
-		return 0, fmt.Errorf("%s gives %d bytes at %d, which do not lie in its memory of %d", policyMalloc, len(b), uint32(at), i.size())
+		return 0, fmt.Errorf("%s gives %d bytes at %d, which do not lie in its memory of %d", policyMalloc, len(b),
+			uint32(at), i.size())
 	}
 	return at, nil
 }

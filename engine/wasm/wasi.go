@@ -33,7 +33,8 @@ func refuse(number uint32) func(*call, api.Memory, []uint64) uint32 {
 // stubs lists all of WASI preview 1. proc_exit has no result and is made apart.
 func stubs() map[string]stub {
 	all := map[string]stub{
-		"args_get":          {"ii", refuse(wasiSuccess)}, // of no arguments and no variables there is nothing to write
+		"args_get": {"ii", refuse(
+			wasiSuccess)}, // of no arguments and no variables there is nothing to write
 		"environ_get":       {"ii", refuse(wasiSuccess)},
 		"args_sizes_get":    {"ii", zeros},
 		"environ_sizes_get": {"ii", zeros},
@@ -46,12 +47,18 @@ func stubs() map[string]stub {
 		"proc_raise":        {"i", refuse(wasiNotSupported)},
 	}
 	for name, params := range map[string]string{
-		"fd_advise": "iIIi", "fd_allocate": "iII", "fd_close": "i", "fd_datasync": "i", "fd_fdstat_get": "ii", "fd_fdstat_set_flags": "ii",
-		"fd_fdstat_set_rights": "iII", "fd_filestat_get": "ii", "fd_filestat_set_size": "iI", "fd_filestat_set_times": "iIIi",
-		"fd_pread": "iiiIi", "fd_prestat_dir_name": "iii", "fd_prestat_get": "ii", "fd_pwrite": "iiiIi", "fd_read": "iiii",
+		"fd_advise": "iIIi", "fd_allocate": "iII", "fd_close": "i", "fd_datasync": "i", "fd_fdstat_get": "ii",
+		"fd_fdstat_set_flags":  "ii",
+		"fd_fdstat_set_rights": "iII", "fd_filestat_get": "ii", "fd_filestat_set_size": "iI",
+		"fd_filestat_set_times": "iIIi",
+		"fd_pread":              "iiiIi", "fd_prestat_dir_name": "iii", "fd_prestat_get": "ii",
+		"fd_pwrite":  "iiiIi",
+		"fd_read":    "iiii",
 		"fd_readdir": "iiiIi", "fd_renumber": "ii", "fd_seek": "iIii", "fd_sync": "i", "fd_tell": "ii",
-		"path_create_directory": "iii", "path_filestat_get": "iiiii", "path_filestat_set_times": "iiiiIIi", "path_link": "iiiiiii",
-		"path_open": "iiiiiIIii", "path_readlink": "iiiiii", "path_remove_directory": "iii", "path_rename": "iiiiii",
+		"path_create_directory": "iii", "path_filestat_get": "iiiii", "path_filestat_set_times": "iiiiIIi",
+		"path_link": "iiiiiii",
+		"path_open": "iiiiiIIii", "path_readlink": "iiiiii", "path_remove_directory": "iii",
+		"path_rename":  "iiiiii",
 		"path_symlink": "iiiii", "path_unlink_file": "iii",
 		"sock_accept": "iii", "sock_recv": "iiiiii", "sock_send": "iiiii", "sock_shutdown": "ii",
 	} {
@@ -149,7 +156,8 @@ func poll(c *call, m api.Memory, p []uint64) uint32 {
 		default:
 			c.now += until
 		}
-		if !m.WriteUint64Le(to, data) || !m.WriteUint64Le(to+eventError, 0) || !m.WriteUint16Le(to+eventError, problem) || !m.WriteByte(to+eventKind, kind) {
+		if !m.WriteUint64Le(to, data) || !m.WriteUint64Le(to+eventError, 0) ||
+			!m.WriteUint16Le(to+eventError, problem) || !m.WriteByte(to+eventKind, kind) {
 			return wasiFault
 		}
 	}

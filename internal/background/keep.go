@@ -46,7 +46,8 @@ func (m *Manager) forget() {
 			bytes += rec.bytes
 		}
 	}
-	slices.SortFunc(over, func(a, b *record) int { return cmp.Or(a.endedAt.Compare(b.endedAt), a.number-b.number) })
+	slices.SortFunc(
+		over, func(a, b *record) int { return cmp.Or(a.endedAt.Compare(b.endedAt), a.number-b.number) })
 	for i, rec := range over {
 		left := len(over) - i
 		if m.o.Now().Sub(rec.endedAt) < m.o.Keep && left <= m.o.KeepCount && bytes <= m.o.KeepBytes {

@@ -82,7 +82,8 @@ func (e *LimitError) Error() string {
 	if e.Starting > 0 {
 		starting = fmt.Sprintf(", and %d being started", e.Starting)
 	}
-	return fmt.Sprintf("start background shell: %d may run at once (limits.background): running are %v%s: kill one or wait for its end",
+	return fmt.Sprintf(
+		"start background shell: %d may run at once (limits.background): running are %v%s: kill one or wait for its end",
 		e.Limit, e.Running, starting)
 }
 
@@ -93,7 +94,8 @@ type UnknownError struct {
 }
 
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("shell not found: %.40q: it was never started, or it ended and was forgotten (at the latest after %v): list the shells", e.ID, e.Keep)
+	return fmt.Sprintf(
+		"shell not found: %.40q: it was never started, or it ended and was forgotten (at the latest after %v): list the shells", e.ID, e.Keep)
 }
 
 // OffsetError says that an output stream has no such place.
@@ -104,5 +106,7 @@ type OffsetError struct {
 }
 
 func (e *OffsetError) Error() string {
-	return fmt.Sprintf("read %s from offset %d: it has %d bytes so far: use 0 or the offset that was last returned as the next", e.Stream, e.Offset, e.Total)
+	return fmt.Sprintf(
+		"read %s from offset %d: it has %d bytes so far: use 0 or the offset that was last returned as the next",
+		e.Stream, e.Offset, e.Total)
 }

@@ -122,7 +122,8 @@ func isShell(exe string) bool { return exe == "bash" || exe == "sh" || exe == "d
 // command looks for entries that cover a record.
 func command(list []shell.Command, r Record) (Verdict, string) {
 	name := path.Base(r.Exe)
-	// A shell that system(3) started in a program that is no shell: each command of that shell has its own record.
+	// A shell that system(3) started in a program that is no shell: each command of that shell has its own
+	// record.
 	if isShell(name) && !isShell(r.Parent) && r.Parent != "driver" && len(r.Argv) == 3 && r.Argv[1] == "-c" {
 		return Exact, ""
 	}
@@ -216,7 +217,8 @@ func covers(words []value.Word, argv []string) bool {
 	return false
 }
 
-// isPipe reports the path of a process substitution. Bash chooses its number by the descriptors that are open.
+// isPipe reports the path of a process substitution. Bash chooses its number by the descriptors that are
+// open.
 func isPipe(path string) bool {
 	return len(path) == len("/dev/fd/63") && strings.HasPrefix(path, "/dev/fd/6")
 }
@@ -260,12 +262,13 @@ func matches(pattern, s string) bool {
 
 // at reports whether the entry's directory may be that of the record, which may be gone.
 func at(c shell.Command, r Record) bool {
-	return r.Cwd == "" || !c.Dir.Known || c.Dir.Path == r.Cwd || c.Dir.Path == r.Pwd || real(c.Dir.Path) == r.Cwd ||
+	return r.Cwd == "" || !c.Dir.Known || c.Dir.Path == r.Cwd || c.Dir.Path == r.Pwd ||
+		real(c.Dir.Path) == r.Cwd ||
 		strings.Contains(c.Dir.Path, randomPart) && matches(random.ReplaceAllString(c.Dir.Path, "*"), r.Cwd)
 }
 
-// stdin reports whether the record's input may be that of the entry. The redirects of an entry are its own and
-// those around it; a loop may have read a part of the input.
+// stdin reports whether the record's input may be that of the entry. The redirects of an entry are its own
+// and those around it; a loop may have read a part of the input.
 func stdin(c shell.Command, r Record) bool {
 	_, text, known := strings.Cut(r.Input, ":")
 	if !known || len(text) >= 64<<10 {

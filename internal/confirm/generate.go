@@ -384,7 +384,8 @@ func (g *grammar) simple(depth int) string {
 		return "unset " + v
 	case 15:
 		g.note("let")
-		return g.one("let i="+g.one("1", "2", "'i+1'"), "((i++))", "let n=i++ i=$n", "arr[i++]=$i", "((arr[i++]++))", "(( n = "+g.arith(2)+" ))",
+		return g.one("let i="+g.one("1", "2", "'i+1'"), "((i++))", "let n=i++ i=$n", "arr[i++]=$i",
+			"((arr[i++]++))", "(( n = "+g.arith(2)+" ))",
 			"i=$((i+1))", "let 'n=3'", "((a=5))")
 	case 16:
 		g.note("echo to file")

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Mutate makes a program that runs one of the seeds' commands, spelled by composed operators. The same seed and
-// index make the same program.
+// Mutate makes a program that runs one of the seeds' commands, spelled by composed operators. The same seed
+// and index make the same program.
 func Mutate(seed, index uint64, seeds [][]string) Program {
 	m := &mutator{r: rand.New(rand.NewPCG(seed, index^0x5eed))}
 	words := seeds[m.r.IntN(len(seeds))]
@@ -93,7 +93,8 @@ type wordOp struct {
 	spell func(m *mutator, v string, in func(string) string) string
 }
 
-// assigned makes an operator of statements that set $N to the value; %[1]s is the name, %[2]s the value as a word.
+// assigned makes an operator of statements that set $N to the value; %[1]s is the name, %[2]s the value as a
+// word.
 func assigned(name, format string) wordOp {
 	return wordOp{name, func(m *mutator, v string, in func(string) string) string {
 		n, w := m.name(), in(v)

@@ -133,8 +133,10 @@ var words = []wordOp{
 	assigned("status of a pipe", "%[1]s=other; false | true && %[1]s=%[2]s"),
 	assigned("not", "%[1]s=other; ! false && %[1]s=%[2]s"),
 	assigned("file by a loop", "for l in other %[2]s; do echo $l; done > val.txt; %[1]s=$(tail -n 1 val.txt)"),
-	assigned("file appended", "rm -f val.txt; echo other >> val.txt; echo %[2]s >> val.txt; %[1]s=$(sed -n 2p val.txt)"),
-	assigned("file copied", "echo %[2]s > val.txt; cp val.txt v2.txt; echo other > val.txt; %[1]s=$(cat v2.txt)"),
+	assigned(
+		"file appended", "rm -f val.txt; echo other >> val.txt; echo %[2]s >> val.txt; %[1]s=$(sed -n 2p val.txt)"),
+	assigned(
+		"file copied", "echo %[2]s > val.txt; cp val.txt v2.txt; echo other > val.txt; %[1]s=$(cat v2.txt)"),
 	assigned("file moved", "echo %[2]s > val.txt; mv val.txt v2.txt; %[1]s=$(cat v2.txt)"),
 	assigned("file by a link", "echo %[2]s > val.txt; ln -s val.txt v3.txt; %[1]s=$(cat v3.txt)"),
 	{"array element", func(m *mutator, v string, in func(string) string) string {

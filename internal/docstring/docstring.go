@@ -114,5 +114,6 @@ func Functions(source []byte) ([]Entry, error) {
 }
 
 func (m *module) entry(d *definition) Entry {
-	return Entry{Name: m.fullName(d), Kind: d.kind, Signature: d.signature, Docstring: clean(d.doc), Line: d.line}
+	return Entry{Name: m.fullName(d), Kind: d.kind, Signature: d.signature, Docstring: clean(d.doc),
+		Line: d.line}
 }

@@ -203,7 +203,8 @@ func (p *parser) oneLine(tokens []token) string {
 		before := tokens[i-1]
 		broken := t.fresh
 		closing := text == ")" || text == "]" || text == "}"
-		opened := strings.HasSuffix(b.String(), "(") || strings.HasSuffix(b.String(), "[") || strings.HasSuffix(b.String(), "{")
+		opened := strings.HasSuffix(b.String(), "(") || strings.HasSuffix(b.String(), "[") ||
+			strings.HasSuffix(b.String(), "{")
 		switch {
 		case text == "," && i+1 < len(tokens) && tokens[i+1].fresh && p.text(tokens[i+1]) == ")":
 			continue

@@ -53,7 +53,8 @@ type compareDirs struct {
 	ok      bool
 }
 
-// CompareDirectories compares two directories and all below them, by contents. Links are compared, not followed.
+// CompareDirectories compares two directories and all below them, by contents. Links are compared, not
+// followed.
 func CompareDirectories(in CompareDirectoriesInput) Tool { return &compareDirs{in: in} }
 
 func (t *compareDirs) Plan(files facts.FS) (_ []facts.Touch, err error) {
@@ -84,7 +85,8 @@ func (t *compareDirs) Run(ctx context.Context, files engine.Files, paths []facts
 	if t.in.ShowContentDiff {
 		t.details.ContentDiffs = map[string]string{}
 	}
-	r := dirRun{compareDirs: t, ctx: ctx, files: files, a: paths[0].Real, b: paths[1].Real, room: maxDirDiffBytes}
+	r := dirRun{compareDirs: t, ctx: ctx, files: files, a: paths[0].Real, b: paths[1].Real,
+		room: maxDirDiffBytes}
 	if err := r.dir("", 0); err != nil {
 		return fmt.Errorf("compare %s with %s: %w", t.in.Dir1, t.in.Dir2, err)
 	}

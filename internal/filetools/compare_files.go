@@ -116,11 +116,13 @@ func compareContents(ctx context.Context, files engine.Files, a, b string) (comp
 		return c, nil
 	case kind == "" && binary(y[:min(len(y), headBytes)]) == "":
 	default:
-		c.note = fmt.Sprintf("they differ and are not both text: %d and %d bytes, so no diff was made", len(x), len(y))
+		c.note = fmt.Sprintf("they differ and are not both text: %d and %d bytes, so no diff was made", len(x),
+			len(y))
 		return c, nil
 	}
 	if n := max(bytes.Count(x, []byte("\n")), bytes.Count(y, []byte("\n"))); n >= maxComparedAll {
-		c.note = fmt.Sprintf("they differ; one has %d lines, more than the %d of which a diff is made", n, maxComparedAll)
+		c.note = fmt.Sprintf("they differ; one has %d lines, more than the %d of which a diff is made", n,
+			maxComparedAll)
 		return c, nil
 	}
 	c.a, c.b = x, y

@@ -24,7 +24,8 @@ type dirRun struct {
 // dir compares one directory of both sides. Only the first may not be unreadable.
 func (r *dirRun) dir(rel string, depth int) error {
 	if depth > maxDepth {
-		return fmt.Errorf("more than %d directories inside each other at %s: compare inner ones, or exclude some", maxDepth, rel)
+		return fmt.Errorf("more than %d directories inside each other at %s: compare inner ones, or exclude some",
+			maxDepth, rel)
 	}
 	a, err := r.list(r.a, rel)
 	if err == nil {
@@ -41,7 +42,9 @@ func (r *dirRun) dir(rel string, depth int) error {
 }
 
 // errTooMuch is why a comparison does not go on.
-var errTooMuch = fmt.Errorf("more than %d entries, or too many names for the patterns: compare inner directories, or exclude some", maxCompareSeen)
+var errTooMuch = fmt.Errorf(
+	"more than %d entries, or too many names for the patterns: compare inner directories, or exclude some",
+	maxCompareSeen)
 
 // list reads a directory of one side, without the excluded entries.
 func (r *dirRun) list(side, rel string) ([]fs.DirEntry, error) {
@@ -208,7 +211,8 @@ func (r *dirRun) show(rel, text string) {
 		return
 	}
 	if r.room -= len(text); r.room <= 0 {
-		text = fmt.Sprintf("left out: the diffs of this comparison are longer than %d bytes; use compare_files\n", maxDirDiffBytes)
+		text = fmt.Sprintf("left out: the diffs of this comparison are longer than %d bytes; use compare_files\n",
+			maxDirDiffBytes)
 	}
 	r.details.ContentDiffs[rel] = text
 }

@@ -60,9 +60,12 @@ func (t *copyFile) Plan(files facts.FS) (_ []facts.Touch, err error) {
 	destination, err := look(files, t.in.DestinationPath)
 	there := err == nil && destination.granted
 	if there && !t.in.Overwrite {
-		return nil, fmt.Errorf("copy to %s: it is there already: use overwrite=true to replace a file or to merge into a directory", t.in.DestinationPath)
+		return nil, fmt.Errorf(
+			"copy to %s: it is there already: use overwrite=true to replace a file or to merge into a directory",
+			t.in.DestinationPath)
 	}
-	touches := []facts.Touch{{Path: t.in.SourcePath, Access: "read"}, {Path: t.in.DestinationPath, Access: "write"}}
+	touches := []facts.Touch{{Path: t.in.SourcePath, Access: "read"},
+		{Path: t.in.DestinationPath, Access: "write"}}
 	if !source.granted {
 		return touches, nil
 	}
@@ -70,13 +73,15 @@ func (t *copyFile) Plan(files facts.FS) (_ []facts.Touch, err error) {
 		return touches, t.planFile(source, destination)
 	}
 	if there && !destination.info.IsDir() {
-		return nil, fmt.Errorf("copy %s to %s: a directory cannot replace a %s", t.in.SourcePath, t.in.DestinationPath, kindOf(destination.info.Mode()))
+		return nil, fmt.Errorf("copy %s to %s: a directory cannot replace a %s", t.in.SourcePath,
+			t.in.DestinationPath, kindOf(destination.info.Mode()))
 	}
 	return t.planTree(files, touches, source.info)
 }
 
 func (t *copyFile) itself() error {
-	return fmt.Errorf("copy %s to %s: it cannot be copied to itself or into itself: choose another destination", t.in.SourcePath, t.in.DestinationPath)
+	return fmt.Errorf("copy %s to %s: it cannot be copied to itself or into itself: choose another destination",
+		t.in.SourcePath, t.in.DestinationPath)
 }
 
 func (t *copyFile) planFile(source, destination found) error {
@@ -84,14 +89,16 @@ func (t *copyFile) planFile(source, destination found) error {
 	case !source.info.Mode().IsRegular():
 		return fmt.Errorf("copy %s: it is a %s, not a file", t.in.SourcePath, kindOf(source.info.Mode()))
 	case destination.granted && destination.info != nil && destination.info.IsDir():
-		return fmt.Errorf("copy to %s: it is a directory: name the file that the copy shall be", t.in.DestinationPath)
+		return fmt.Errorf("copy to %s: it is a directory: name the file that the copy shall be",
+			t.in.DestinationPath)
 	}
 	return nil
 }
 
 // planTree names each file that will be written, so that each is judged by itself. The source is read as a
 // whole.
-func (t *copyFile) planTree(files facts.FS, touches []facts.Touch, source fs.FileInfo) (_ []facts.Touch, err error) {
+func (t *copyFile) planTree(files facts.FS, touches []facts.Touch, source fs.FileInfo) (_ []facts.Touch,
+	err error) {
 	if within(files, source, t.in.DestinationPath) {
 		return nil, t.itself()
 	}
@@ -144,7 +151,8 @@ func (t *copyFile) Run(ctx context.Context, files engine.Files, paths []facts.Pa
 	case err != nil:
 		return err
 	case info.IsDir():
-		return fmt.Errorf("copy %s: its files cannot be listed, because nothing is granted there or the system refuses it: name them one by one", t.in.SourcePath)
+		return fmt.Errorf(
+			"copy %s: its files cannot be listed, because nothing is granted there or the system refuses it: name them one by one", t.in.SourcePath)
 	}
 	done, err := c.copy(ctx, step{item{mode: info.Mode()}, 0, 1})
 	if err == nil && done.skipped != "" {
@@ -171,7 +179,8 @@ func (t *copyFile) runTree(ctx context.Context, c copier) error {
 	}
 	for _, s := range t.steps {
 		if err := alive(ctx); err != nil {
-			return fmt.Errorf("copy %s: %w (%d of %d files are copied)", t.in.SourcePath, err, count, len(t.tree.files))
+			return fmt.Errorf("copy %s: %w (%d of %d files are copied)", t.in.SourcePath, err, count,
+				len(t.tree.files))
 		}
 		done, err := c.copy(ctx, s)
 		switch {
@@ -188,7 +197,8 @@ func (t *copyFile) runTree(ctx context.Context, c copier) error {
 		}
 	}
 	if t.ok = failed == 0 || count+links > 0; !t.ok {
-		return fmt.Errorf("copy %s: nothing of it could be copied: %s: %s", t.in.SourcePath, d.Errors[0].Path, d.Errors[0].Error)
+		return fmt.Errorf("copy %s: nothing of it could be copied: %s: %s", t.in.SourcePath, d.Errors[0].Path,
+			d.Errors[0].Error)
 	}
 	return nil
 }

@@ -76,7 +76,8 @@ func (t *copyBatch) Plan(files facts.FS) (_ []facts.Touch, err error) {
 	if err != nil {
 		return nil, err
 	}
-	bases := []facts.Touch{{Path: t.in.SourceBasePath, Access: "read", Recursive: true}, {Path: t.in.DestinationBasePath, Access: "write"}}
+	bases := []facts.Touch{{Path: t.in.SourceBasePath, Access: "read", Recursive: true},
+		{Path: t.in.DestinationBasePath, Access: "write"}}
 	if !granted {
 		return bases, nil
 	}
@@ -98,11 +99,13 @@ func (t *copyBatch) destination(files facts.FS) (fs.FileInfo, error) {
 	case err != nil || !f.granted:
 		return nil, nil //nolint:nilerr // a missing place will be made, and one that is not granted is judged
 	case !f.info.IsDir():
-		return nil, fmt.Errorf("copy to %s: it is a %s, not a directory", t.in.DestinationBasePath, kindOf(f.info.Mode()))
+		return nil, fmt.Errorf("copy to %s: it is a %s, not a directory", t.in.DestinationBasePath,
+			kindOf(f.info.Mode()))
 	}
 	source, err := look(files, t.in.SourceBasePath)
 	if err == nil && source.granted && engine.SameFile(source.info, f.info) {
-		return nil, fmt.Errorf("copy files below %s: the destination is the same directory: choose another", t.in.SourceBasePath)
+		return nil, fmt.Errorf("copy files below %s: the destination is the same directory: choose another",
+			t.in.SourceBasePath)
 	}
 	return f.info, nil
 }
@@ -127,9 +130,11 @@ func (t *copyBatch) touches() []facts.Touch {
 
 func (t *copyBatch) Run(ctx context.Context, files engine.Files, paths []facts.Path) error {
 	t.summary, t.first, t.ok = CopySummary{}, nil, false
-	t.details = CopyFilesBatchDetails{CopiedFiles: []CopiedFile{}, SkippedFiles: []Skipped{}, Errors: []Problem{}, DryRun: t.in.DryRun}
+	t.details = CopyFilesBatchDetails{CopiedFiles: []CopiedFile{}, SkippedFiles: []Skipped{},
+		Errors: []Problem{}, DryRun: t.in.DryRun}
 	if !t.planned {
-		return fmt.Errorf("copy files below %s: its files cannot be listed, because nothing is granted there or the system refuses it: name them one by one", t.in.SourceBasePath)
+		return fmt.Errorf(
+			"copy files below %s: its files cannot be listed, because nothing is granted there or the system refuses it: name them one by one", t.in.SourceBasePath)
 	}
 	for _, p := range t.tree.problems {
 		t.fail(p.Path, errors.New(p.Error))
@@ -137,13 +142,15 @@ func (t *copyBatch) Run(ctx context.Context, files engine.Files, paths []facts.P
 	c := copier{files: files, paths: paths, overwrite: t.in.Overwrite, dryRun: t.in.DryRun}
 	for _, s := range t.steps {
 		if err := alive(ctx); err != nil {
-			return fmt.Errorf("copy files below %s: %w (%d of %d are copied)", t.in.SourceBasePath, err, t.summary.Copied, len(t.steps))
+			return fmt.Errorf("copy files below %s: %w (%d of %d are copied)", t.in.SourceBasePath, err,
+				t.summary.Copied, len(t.steps))
 		}
 		t.file(ctx, c, s)
 	}
 	t.ok = t.summary.Errors == 0 || t.summary.Copied > 0
 	if !t.ok {
-		return fmt.Errorf("copy files below %s: none of %d could be copied: %w", t.in.SourceBasePath, t.summary.Errors, t.first)
+		return fmt.Errorf("copy files below %s: none of %d could be copied: %w", t.in.SourceBasePath,
+			t.summary.Errors, t.first)
 	}
 	return nil
 }
@@ -158,7 +165,8 @@ func (t *copyBatch) file(ctx context.Context, c copier, s step) {
 		t.details.SkippedFiles = appendListed(t.details.SkippedFiles, Skipped{s.rel, done.skipped})
 	default:
 		t.summary.Copied++
-		t.details.CopiedFiles = appendListed(t.details.CopiedFiles, CopiedFile{below(c.paths[0].Path, s.rel), c.paths[s.to].Path, s.rel, done.size, done.link})
+		t.details.CopiedFiles = appendListed(t.details.CopiedFiles,
+			CopiedFile{below(c.paths[0].Path, s.rel), c.paths[s.to].Path, s.rel, done.size, done.link})
 	}
 }
 

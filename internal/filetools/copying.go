@@ -111,5 +111,6 @@ func (c copier) file(ctx context.Context, s step, target string) (copied, error)
 
 // insideItself reports whether a destination is a directory or lies in it, by the judged paths.
 func insideItself(source, destination facts.Path) bool {
-	return destination.Real == source.Real || strings.HasPrefix(destination.Real, strings.TrimSuffix(source.Real, "/")+"/")
+	return destination.Real == source.Real || strings.HasPrefix(destination.Real,
+		strings.TrimSuffix(source.Real, "/")+"/")
 }

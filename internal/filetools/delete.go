@@ -57,7 +57,9 @@ func (t *deleteFile) Plan(files facts.FS) (_ []facts.Touch, err error) {
 }
 
 func (t *deleteFile) notEmpty() error {
-	return fmt.Errorf("delete %s: the directory is not empty: use recursive=true to delete it with everything below it", t.in.Path)
+	return fmt.Errorf(
+		"delete %s: the directory is not empty: use recursive=true to delete it with everything below it",
+		t.in.Path)
 }
 
 func (t *deleteFile) Run(ctx context.Context, files engine.Files, paths []facts.Path) error {
@@ -106,7 +108,8 @@ const maxDeletedDepth = 2000
 // below deletes a directory and its content, or counts that.
 func (t *deleteFile) below(ctx context.Context, files engine.Files, dir string, depth int) error {
 	if depth > maxDeletedDepth {
-		return fmt.Errorf("delete %s: more than %d directories inside each other: delete inner ones first", dir, maxDeletedDepth)
+		return fmt.Errorf("delete %s: more than %d directories inside each other: delete inner ones first", dir,
+			maxDeletedDepth)
 	}
 	entries, err := files.ReadDir(dir)
 	if err != nil {

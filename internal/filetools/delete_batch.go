@@ -67,13 +67,15 @@ func (t *deleteBatch) Plan(files facts.FS) (_ []facts.Touch, err error) {
 		return nil, err
 	}
 	if !granted {
-		return []facts.Touch{{Path: below(t.in.BasePath, "."), Access: "delete", Recursive: true}}, nil // where a link leads, not the link
+		return []facts.Touch{{Path: below(t.in.BasePath, "."), Access: "delete", Recursive: true}},
+			nil // where a link leads, not the link
 	}
 	if t.tree, err = grow(files, t.in.BasePath, t.takes, nil); err != nil {
 		return nil, fmt.Errorf("delete files below %w", err)
 	}
 	t.planned = true
-	out := []facts.Touch{{Path: t.in.BasePath, Access: "read"}} // also when nothing will go, so that the request is on record
+	out := []facts.Touch{{Path: t.in.BasePath,
+		Access: "read"}} // also when nothing will go, so that the request is on record
 	for _, it := range t.tree.files {
 		out = append(out, facts.Touch{Path: below(t.in.BasePath, it.rel), Access: "delete"})
 	}
@@ -86,16 +88,19 @@ func (t *deleteBatch) Plan(files facts.FS) (_ []facts.Touch, err error) {
 func (t *deleteBatch) Run(ctx context.Context, files engine.Files, paths []facts.Path) error {
 	t.summary, t.first, t.ok = DeleteSummary{}, nil, false
 	d := &t.details
-	*d = DeleteFilesBatchDetails{DeletedFiles: []DeletedFile{}, RemovedDirectories: []string{}, SkippedFiles: []Skipped{}, Errors: []Problem{}, DryRun: t.in.DryRun}
+	*d = DeleteFilesBatchDetails{DeletedFiles: []DeletedFile{}, RemovedDirectories: []string{},
+		SkippedFiles: []Skipped{}, Errors: []Problem{}, DryRun: t.in.DryRun}
 	if !t.planned {
-		return fmt.Errorf("delete files below %s: its files cannot be listed, because nothing is granted there or the system refuses it: name them one by one", t.in.BasePath)
+		return fmt.Errorf(
+			"delete files below %s: its files cannot be listed, because nothing is granted there or the system refuses it: name them one by one", t.in.BasePath)
 	}
 	for _, p := range t.tree.problems {
 		t.fail(p.Path, errors.New(p.Error))
 	}
 	for i, it := range t.tree.files {
 		if err := alive(ctx); err != nil {
-			return fmt.Errorf("delete files below %s: %w (%d of %d are deleted)", t.in.BasePath, err, t.summary.Deleted, len(t.tree.files))
+			return fmt.Errorf("delete files below %s: %w (%d of %d are deleted)", t.in.BasePath, err,
+				t.summary.Deleted, len(t.tree.files))
 		}
 		t.file(files, it, paths[1+i])
 	}
@@ -107,7 +112,8 @@ func (t *deleteBatch) Run(ctx context.Context, files engine.Files, paths []facts
 	}
 	t.ok = t.summary.Deleted > 0 || t.summary.Errors == 0
 	if !t.ok {
-		return fmt.Errorf("delete files below %s: none of %d could be deleted: %w", t.in.BasePath, t.summary.Errors, t.first)
+		return fmt.Errorf("delete files below %s: none of %d could be deleted: %w", t.in.BasePath, t.summary.Errors,
+			t.first)
 	}
 	return nil
 }

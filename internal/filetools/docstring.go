@@ -62,7 +62,8 @@ func (t *readDocstring) Run(ctx context.Context, files engine.Files, paths []fac
 		return err
 	}
 	if len(source) > maxSource {
-		return fmt.Errorf("read %s: longer than %d bytes: that is no source to look through", t.in.FilePath, maxSource)
+		return fmt.Errorf("read %s: longer than %d bytes: that is no source to look through", t.in.FilePath,
+			maxSource)
 	}
 	if kind := binary(source[:min(len(source), headBytes)]); kind != "" {
 		return fmt.Errorf("read %s: not a Python source but %s", t.in.FilePath, kind)
@@ -82,7 +83,8 @@ func (t *readDocstring) find(source []byte) error {
 	}
 	d.Kind, d.Signature, d.Docstring, d.Line = e.Kind, e.Signature, e.Docstring, e.Line
 	if len(d.Docstring) > maxDocstring {
-		d.Note = fmt.Sprintf("the docstring has %d bytes, of which the first %d are shown", len(d.Docstring), maxDocstring)
+		d.Note = fmt.Sprintf("the docstring has %d bytes, of which the first %d are shown", len(d.Docstring),
+			maxDocstring)
 		d.Docstring = strings.ToValidUTF8(d.Docstring[:maxDocstring], "")
 	}
 	if t.in.FunctionName != "" {
@@ -90,7 +92,8 @@ func (t *readDocstring) find(source []byte) error {
 	}
 	all, err := docstring.Functions(source)
 	if len(all) > maxFunctions {
-		d.Note = fmt.Sprintf("the module has %d public functions, of which the first %d are listed", len(all), maxFunctions)
+		d.Note = fmt.Sprintf("the module has %d public functions, of which the first %d are listed", len(all),
+			maxFunctions)
 		all = all[:maxFunctions]
 	}
 	for i := range all {

@@ -69,7 +69,9 @@ func clean(parameter, p string) (string, error) {
 	case strings.ContainsRune(p, 0):
 		return "", fmt.Errorf("%s: it contains a NUL byte: no path does", parameter)
 	case p == "~" || strings.HasPrefix(p, "~/"):
-		return "", fmt.Errorf("%s: %s: ~ is not expanded here: write the path in full, or ./%s for a directory of that name", parameter, p, p)
+		return "", fmt.Errorf(
+			"%s: %s: ~ is not expanded here: write the path in full, or ./%s for a directory of that name", parameter,
+			p, p)
 	}
 	p = filepath.ToSlash(p)
 	for len(p) > 1 && (strings.HasSuffix(p, "/") || strings.HasSuffix(p, "/.")) {

@@ -36,12 +36,14 @@ func parsePatterns(parameter string, list []string) (patterns, error) {
 		case p.bytes > maxPatternBytes:
 			return p, fmt.Errorf("%s: more than %d bytes: send fewer or shorter patterns", parameter, maxPatternBytes)
 		case strings.Count(glob, "**/") > maxAnyDepth:
-			return p, fmt.Errorf("%s: %s: more than %d times **/: one * crosses directories already", parameter, glob, maxAnyDepth)
+			return p, fmt.Errorf("%s: %s: more than %d times **/: one * crosses directories already", parameter, glob,
+				maxAnyDepth)
 		}
 		for _, g := range withoutAnyDepth(strings.TrimPrefix(glob, "./")) {
 			g = strings.NewReplacer("/", "\x00", "[!", "[^", `\`, `\\`).Replace(g)
 			if _, err := path.Match(g, ""); errors.Is(err, path.ErrBadPattern) {
-				return p, fmt.Errorf("%s: %s: not a pattern: a [ needs its ], and stands for itself as [[]", parameter, glob)
+				return p, fmt.Errorf("%s: %s: not a pattern: a [ needs its ], and stands for itself as [[]", parameter,
+					glob)
 			}
 			p.globs = append(p.globs, g)
 		}

@@ -189,7 +189,8 @@ func (t *readFile) finish(w window) {
 	var notes []string
 	if next := d.Offset + d.LineCount; next < d.TotalLines && d.LineCount > 0 {
 		d.NextOffset = &next
-		notes = append(notes, fmt.Sprintf("lines %d to %d of %d; continue with offset %d", d.Offset+1, next, d.TotalLines, next))
+		notes = append(notes, fmt.Sprintf("lines %d to %d of %d; continue with offset %d", d.Offset+1, next,
+			d.TotalLines, next))
 	}
 	if w.cut {
 		cut := fmt.Sprintf("line %d is longer than %d bytes; its rest is left out", d.Offset+1, w.most)

@@ -61,7 +61,8 @@ func grow(files facts.FS, base string, takes selection, avoid fs.FileInfo) (tree
 // dir looks through one directory and reports whether the selection takes all that is in it.
 func (g *grower) dir(rel string, depth int) (all bool, _ error) {
 	if depth > maxDepth {
-		return false, fmt.Errorf("more than %d directories inside each other at %s: choose a base path further down", maxDepth, rel)
+		return false, fmt.Errorf(
+			"more than %d directories inside each other at %s: choose a base path further down", maxDepth, rel)
 	}
 	at := g.base
 	if rel != "" {
@@ -120,9 +121,11 @@ func (g *grower) count(name string) error {
 	g.matching += len(name) * (g.takes.include.bytes + g.takes.exclude.bytes)
 	switch {
 	case g.seen > maxSeen:
-		return fmt.Errorf("more than %d entries to look through: choose a base path further down, or exclude directories (\"node_modules/*\")", maxSeen)
+		return fmt.Errorf(
+			"more than %d entries to look through: choose a base path further down, or exclude directories (\"node_modules/*\")", maxSeen)
 	case g.matching > maxMatching:
-		return fmt.Errorf("too many names for that many patterns: send fewer patterns, or choose a base path further down")
+		return fmt.Errorf(
+			"too many names for that many patterns: send fewer patterns, or choose a base path further down")
 	}
 	return nil
 }
@@ -139,10 +142,12 @@ func (g *grower) entry(name string, e fs.DirEntry, depth int) (taken bool, _ err
 		return false, nil
 	}
 	if len(g.files) == maxFiles {
-		return false, fmt.Errorf("more than %d files: narrow the patterns, or choose a base path further down", maxFiles)
+		return false, fmt.Errorf("more than %d files: narrow the patterns, or choose a base path further down",
+			maxFiles)
 	}
 	if !utf8.ValidString(name) {
-		g.problems = append(g.problems, Problem{strings.ToValidUTF8(name, "\uFFFD"), "its name is not UTF-8, so no policy can judge it: rename it"})
+		g.problems = append(g.problems, Problem{strings.ToValidUTF8(name, "\uFFFD"),
+			"its name is not UTF-8, so no policy can judge it: rename it"})
 		return false, nil
 	}
 	it := item{rel: name, mode: e.Type()}

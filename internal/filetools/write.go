@@ -56,7 +56,8 @@ func (t *writeFile) Run(ctx context.Context, files engine.Files, paths []facts.P
 	if there && !t.overwrite() {
 		return fmt.Errorf("write %s: it is there already: use overwrite=true to replace it", t.in.Path)
 	}
-	d.BytesWritten, err = files.Write(paths[0].Real, steady{ctx, strings.NewReader(t.in.Content)}, engine.WriteOptions{Replace: t.overwrite()})
+	d.BytesWritten, err = files.Write(paths[0].Real, steady{ctx, strings.NewReader(t.in.Content)},
+		engine.WriteOptions{Replace: t.overwrite()})
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("write %s: it is there already: use overwrite=true to replace it", t.in.Path)

@@ -1,8 +1,8 @@
 // Package leftout skips tests that this machine, or this run, cannot carry out, and names the cause.
 //
 // It is for tests only. `go test -short` is the run of `make test`: everything that needs neither root nor
-// Docker, npm packages or a long time. Without -short, `go test` runs all tests that the machine can run. Every skip
-// has one of a few causes, so that a report can count them and name the packages to install. With
+// Docker, npm packages or a long time. Without -short, `go test` runs all tests that the machine can run.
+// Every skip has one of a few causes, so that a report can count them and name the packages to install. With
 // SALLYPORT_TEST_COMPLETE=1 a test fails where the machine, not the run, is the cause. Tests with a cluster
 // have a run of their own, make kubernetes-test, which leaves none out.
 package leftout
@@ -77,7 +77,8 @@ func NeedDocker(t testing.TB, images ...string) string {
 		Skip(t, Docker, "no engine answers: "+string(out))
 	}
 	for _, image := range images {
-		if out, err := exec.Command(docker, "image", "inspect", "--format", "{{.Id}}", image).CombinedOutput(); err != nil {
+		if out, err := exec.Command(docker, "image", "inspect", "--format", "{{.Id}}",
+			image).CombinedOutput(); err != nil {
 			Skip(t, Docker, "no image "+image+": "+string(out))
 		}
 	}
@@ -96,7 +97,8 @@ func Command(t testing.TB, name string) string {
 		Skip(t, cause, fmt.Sprintf("no %s on PATH", name))
 	}
 	if cause == Bubblewrap {
-		if out, err := exec.Command(path, "--unshare-all", "--ro-bind", "/", "/", "true").CombinedOutput(); err != nil {
+		if out, err := exec.Command(path, "--unshare-all", "--ro-bind", "/", "/",
+			"true").CombinedOutput(); err != nil {
 			Skip(t, cause, "it makes no sandbox: "+string(out))
 		}
 	}

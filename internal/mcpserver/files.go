@@ -38,27 +38,32 @@ type described struct {
 
 // fileTool makes a tool of a file operation. Its arguments are the fields of In.
 func fileTool[In, Details any](d described, operation func(In) filetools.Tool) tool {
-	return operationTool(d, operation, fileResult[Details]{}, func(done filetools.Result, failure string, v verdict) result {
-		details, _ := done.Details.(*Details)
-		return fileResult[Details]{Success: failure == "" && done.Success, Operation: d.name, Details: details, Error: failure, verdict: v}
-	})
+	return operationTool(d, operation, fileResult[Details]{},
+		func(done filetools.Result, failure string, v verdict) result {
+			details, _ := done.Details.(*Details)
+			return fileResult[Details]{Success: failure == "" && done.Success, Operation: d.name, Details: details,
+				Error: failure, verdict: v}
+		})
 }
 
 // batchTool is fileTool for many files.
 func batchTool[In, Summary, Details any](d described, operation func(In) filetools.Tool) tool {
-	return operationTool(d, operation, batchResult[Summary, Details]{}, func(done filetools.Result, failure string, v verdict) result {
-		details, _ := done.Details.(*Details)
-		r := batchResult[Summary, Details]{Success: failure == "" && done.Success, Operation: d.name, Details: details, Error: failure, verdict: v}
-		if s, ok := done.Summary.(Summary); ok {
-			r.Summary = &s
-		}
-		return r
-	})
+	return operationTool(d, operation, batchResult[Summary, Details]{},
+		func(done filetools.Result, failure string, v verdict) result {
+			details, _ := done.Details.(*Details)
+			r := batchResult[Summary, Details]{Success: failure == "" && done.Success, Operation: d.name,
+				Details: details, Error: failure, verdict: v}
+			if s, ok := done.Summary.(Summary); ok {
+				r.Summary = &s
+			}
+			return r
+		})
 }
 
 // operationTool is the common form of file tools: arguments into an operation, the operation through the
 // gate, and its result for the client.
-func operationTool[In any](d described, operation func(In) filetools.Tool, output any, answer func(filetools.Result, string, verdict) result) tool {
+func operationTool[In any](d described, operation func(In) filetools.Tool, output any,
+	answer func(filetools.Result, string, verdict) result) tool {
 	refuse := func(_ *call, why string) result { return answer(filetools.Result{}, why, undecided()) }
 	return tool{
 		name: d.name, title: d.title, about: d.about, hints: d.hints, set: setFiles,
@@ -144,7 +149,8 @@ func fileMirror(operation string, success bool, failure string, summary, details
 		p.line("%s: done", operation)
 	case v.Effect == undecided().Effect:
 		p.line("%s: FAILED, nothing was done", operation)
-	case v.Effect == string(engine.Allow) || v.Mode == string(engine.Monitor) || v.Approval != nil && v.Approval.Granted:
+	case v.Effect == string(engine.Allow) || v.Mode == string(engine.Monitor) || v.Approval != nil &&
+		v.Approval.Granted:
 		p.line("%s: FAILED", operation)
 	default:
 		p.line("%s: REFUSED, nothing was done", operation)

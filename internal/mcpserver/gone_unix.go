@@ -27,7 +27,8 @@ func readerGone(ctx context.Context, out io.Writer) <-chan struct{} {
 		defer tick.Stop()
 		for {
 			fds := []unix.PollFd{{Fd: int32(f.Fd())}} //nolint:gosec // a descriptor fits
-			if n, err := unix.Poll(fds, 0); err == nil && n > 0 && fds[0].Revents&(unix.POLLERR|unix.POLLHUP|unix.POLLNVAL) != 0 {
+			if n, err := unix.Poll(fds, 0); err == nil && n > 0 &&
+				fds[0].Revents&(unix.POLLERR|unix.POLLHUP|unix.POLLNVAL) != 0 {
 				close(gone)
 				return
 			}

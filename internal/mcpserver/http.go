@@ -138,14 +138,15 @@ func serveHandler(
 
 // slogTo passes log entries on to log, at a level of ours.
 func slogTo(log hclog.Logger, level hclog.Level) slog.Handler {
-	return slog.NewTextHandler(log.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: level}), &slog.HandlerOptions{
-		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-			if a.Key == slog.TimeKey || a.Key == slog.LevelKey {
-				return slog.Attr{} // log has its own
-			}
-			return a
-		},
-	})
+	return slog.NewTextHandler(log.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: level}),
+		&slog.HandlerOptions{
+			ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+				if a.Key == slog.TimeKey || a.Key == slog.LevelKey {
+					return slog.Attr{} // log has its own
+				}
+				return a
+			},
+		})
 }
 
 // stop ends an HTTP server in order: no new requests, calls ended, answers sent, connections closed.
@@ -190,7 +191,8 @@ func listen(ctx context.Context, address string, public bool) (net.Listener, err
 		ip = found[0].IP
 	}
 	if !public && !ip.IsLoopback() {
-		return nil, fmt.Errorf("listen on %s: %s is not a loopback address, so other machines could reach it: use 127.0.0.1, or pass --http-public to allow that", address, ip)
+		return nil, fmt.Errorf(
+			"listen on %s: %s is not a loopback address, so other machines could reach it: use 127.0.0.1, or pass --http-public to allow that", address, ip)
 	}
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(ip.String(), port))

@@ -35,10 +35,12 @@ const (
 // CheckToken refuses a token that is no secret, or that no header could carry.
 func CheckToken(token string) error {
 	if len(token) < tokenBytes {
-		return fmt.Errorf("serve MCP over HTTP: the token has %d characters: use at least %d", len(token), tokenBytes)
+		return fmt.Errorf("serve MCP over HTTP: the token has %d characters: use at least %d", len(token),
+			tokenBytes)
 	}
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return errors.New("serve MCP over HTTP: the token holds spaces or characters beyond ASCII: a header cannot carry it")
+		return errors.New(
+			"serve MCP over HTTP: the token holds spaces or characters beyond ASCII: a header cannot carry it")
 	}
 	return nil
 }
@@ -173,8 +175,8 @@ func senderOf(ctx context.Context) string {
 	return s
 }
 
-// sender is the hash of the token of a request; "" for one that does not let in. It compares in constant time.
-// Hashing first keeps the length of the tokens secret as well.
+// sender is the hash of the token of a request; "" for one that does not let in. It compares in constant
+// time. Hashing first keeps the length of the tokens secret as well.
 func (g *guard) sender(r *http.Request) string {
 	given := r.Header.Values("Authorization")
 	if len(given) != 1 {
@@ -204,7 +206,8 @@ func (g *guard) takeBody(w http.ResponseWriter, r *http.Request) bool {
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		http.Error(w, fmt.Sprintf("the request is larger than %d bytes", large.Limit), http.StatusRequestEntityTooLarge)
+		http.Error(w, fmt.Sprintf("the request is larger than %d bytes", large.Limit),
+			http.StatusRequestEntityTooLarge)
 		return false
 	case err != nil:
 		http.Error(w, "the body of the request cannot be read", http.StatusBadRequest)

@@ -20,10 +20,12 @@ func instructions(sets []string, place string) string {
 		parts = append(parts, `- check_command says what the policies think of a command without running it.`)
 	}
 	if slices.Contains(sets, setBackground) {
-		parts = append(parts, `- Servers, watchers and long builds belong into start_background_shell; read their output from the offset that you were given last. They end with this server.`)
+		parts = append(parts,
+			`- Servers, watchers and long builds belong into start_background_shell; read their output from the offset that you were given last. They end with this server.`)
 	}
 	if slices.Contains(sets, setFiles) {
-		parts = append(parts, `- Read a file before you delete it: files that you have neither read nor created are not deleted.`)
+		parts = append(parts,
+			`- Read a file before you delete it: files that you have neither read nor created are not deleted.`)
 	}
 	parts = append(parts, `
 In your answers:

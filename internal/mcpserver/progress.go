@@ -75,11 +75,12 @@ func (p *progress) report(token any, elapsed time.Duration) mcp.JSONRPCNotificat
 	}
 	return mcp.JSONRPCNotification{
 		JSONRPC: mcp.JSONRPC_VERSION,
-		Notification: mcp.Notification{Method: progressMethod, Params: mcp.NotificationParams{AdditionalFields: map[string]any{
-			"progressToken": token,
-			"progress":      elapsed.Seconds(),
-			"message":       message,
-		}}},
+		Notification: mcp.Notification{Method: progressMethod,
+			Params: mcp.NotificationParams{AdditionalFields: map[string]any{
+				"progressToken": token,
+				"progress":      elapsed.Seconds(),
+				"message":       message,
+			}}},
 	}
 }
 
@@ -153,7 +154,8 @@ func (t *tail) seen() (written int64, last string) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		line = t.last
 	}
-	return t.bytes, shortened(visible(string(bytes.TrimSpace(bytes.ToValidUTF8(line, []byte("\ufffd"))))), progressWidth)
+	return t.bytes, shortened(visible(string(bytes.TrimSpace(bytes.ToValidUTF8(line, []byte("\ufffd"))))),
+		progressWidth)
 }
 
 // later reports whether t was written to after o.

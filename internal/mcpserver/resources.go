@@ -48,7 +48,8 @@ func (s *Server) addResources() {
 			func(ctx context.Context) (any, error) { return s.o.Policy(ctx) })
 	}
 	s.addResource(decisionsURI, "decisions", "Recent decisions",
-		fmt.Sprintf("The last %d decisions of this server, newest last, with secrets taken out. The whole record is the operator's audit log.", recentMost),
+		fmt.Sprintf(
+			"The last %d decisions of this server, newest last, with secrets taken out. The whole record is the operator's audit log.", recentMost),
 		func(context.Context) (any, error) { return map[string]any{"decisions": s.recent.list()}, nil })
 }
 
@@ -66,7 +67,8 @@ func (s *Server) addResource(uri, name, title, about string, content func(contex
 				s.o.Log.Error("read resource", "uri", uri, "error", err)
 				return nil, fmt.Errorf("%s cannot be read now", uri)
 			}
-			return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: jsonType, Text: string(text)}}, nil
+			return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: jsonType, Text: string(text)}},
+				nil
 		})
 }
 
@@ -127,5 +129,6 @@ func (c *call) remember(out engine.Outcome) {
 		d.Fault = out.Fault.ID
 	}
 	c.server.recent.add(d)
-	c.server.o.Log.Info("decided", "tool", d.Tool, "decision", d.ID, "effect", d.Effect, "ran", d.Ran, "rules", d.Rules, "client", c.subject.Client.Name)
+	c.server.o.Log.Info("decided", "tool", d.Tool, "decision", d.ID, "effect", d.Effect, "ran", d.Ran, "rules",
+		d.Rules, "client", c.subject.Client.Name)
 }

@@ -124,7 +124,8 @@ func (c *call) howToAllow(d engine.Decision) string {
 		}
 	}
 	if len(rules) > 0 {
-		text += fmt.Sprintf(": set the level of %s to warn under rules, or add a dated entry under exemptions", strings.Join(unique(rules), ", "))
+		text += fmt.Sprintf(": set the level of %s to warn under rules, or add a dated entry under exemptions",
+			strings.Join(unique(rules), ", "))
 	}
 	return text + "."
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // schemaOf describes a result type as JSON Schema, in the small part of that language that every host
-// takes: no references, no unions, no null. A field's "jsonschema" tag describes it; a field with omitempty is
-// optional and every other one is always there.
+// takes: no references, no unions, no null. A field's "jsonschema" tag describes it; a field with omitempty
+// is optional and every other one is always there.
 func schemaOf(zero any) map[string]any { return typeSchema(reflect.TypeOf(zero)) }
 
 func typeSchema(t reflect.Type) map[string]any {

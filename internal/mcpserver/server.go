@@ -124,7 +124,8 @@ func New(o Options) (*Server, error) {
 	s := &Server{o: o}
 	s.mcp = server.NewMCPServer("sallyport", o.Version,
 		server.WithTitle("Sallyport"),
-		server.WithDescription("Commands and files behind a policy gate: every request is judged and recorded before anything happens."),
+		server.WithDescription(
+			"Commands and files behind a policy gate: every request is judged and recorded before anything happens."),
 		server.WithInstructions(instructions(o.Sets, o.Place)),
 		server.WithToolCapabilities(false),
 		server.WithResourceCapabilities(false, false),

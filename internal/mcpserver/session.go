@@ -129,7 +129,8 @@ func (s *session) notify(n mcp.JSONRPCNotification) { s.out.send(n) }
 var errNoAnswer = errors.New("the client has closed its side and answers no more")
 
 // RequestElicitation asks the client's person and waits for the answer.
-func (s *session) RequestElicitation(ctx context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+func (s *session) RequestElicitation(ctx context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult,
+	error) {
 	answers := make(chan reply, 1)
 	s.mu.Lock()
 	s.last++
@@ -166,7 +167,8 @@ func (s *session) RequestElicitation(ctx context.Context, r mcp.ElicitationReque
 func (s *session) withdraw(id string) {
 	s.out.send(mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
 		Method: string(mcp.MethodNotificationCancelled),
-		Params: mcp.NotificationParams{AdditionalFields: map[string]any{"requestId": id, "reason": "the call has ended"}},
+		Params: mcp.NotificationParams{AdditionalFields: map[string]any{"requestId": id,
+			"reason": "the call has ended"}},
 	}})
 }
 

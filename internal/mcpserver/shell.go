@@ -12,8 +12,10 @@ import (
 )
 
 var (
-	commandParam = param{name: "command", kind: text, required: true, about: "Bash text. It is read as bash reads it: pipes, loops and quoting work."}
-	workDirParam = param{name: "work_dir", kind: text, about: "Directory to run in: absolute, or relative to the workspace. Default: the workspace."}
+	commandParam = param{name: "command", kind: text, required: true,
+		about: "Bash text. It is read as bash reads it: pipes, loops and quoting work."}
+	workDirParam = param{name: "work_dir", kind: text,
+		about: "Directory to run in: absolute, or relative to the workspace. Default: the workspace."}
 )
 
 func shellTools() []tool {
@@ -28,7 +30,8 @@ func shellTools() []tool {
 			hints: hints{destructive: true, openWorld: true},
 			params: []param{
 				commandParam,
-				{name: "timeout", kind: number, least: atLeast(0.001), about: "Seconds until the command and all that it started are ended. Default: the operator's. The operator sets a maximum."},
+				{name: "timeout", kind: number, least: atLeast(0.001),
+					about: "Seconds until the command and all that it started are ended. Default: the operator's. The operator sets a maximum."},
 				workDirParam,
 			},
 			output: commandResult{},
@@ -98,12 +101,14 @@ func (c *call) workDir() string { return cmp.Or(c.args.text("work_dir"), c.serve
 // commandRefused is the result of a call that never came to a decision.
 func commandRefused(args map[string]any, why string) commandResult {
 	asked := arguments(args)
-	return commandResult{ExitCode: -1, Stderr: why, Command: echoed(asked.text("command")), WorkDir: echoed(asked.text("work_dir")), verdict: undecided()}
+	return commandResult{ExitCode: -1, Stderr: why, Command: echoed(asked.text("command")),
+		WorkDir: echoed(asked.text("work_dir")), verdict: undecided()}
 }
 
 func (c *call) commandResultOf(out engine.Outcome, asked engine.Request) commandResult {
 	r := commandResult{
-		ExitCode: -1, Command: echoed(judgedText(out, asked.Command)), WorkDir: echoed(cmp.Or(out.WorkDir, asked.WorkDir)), Ran: out.Ran,
+		ExitCode: -1, Command: echoed(judgedText(out, asked.Command)),
+		WorkDir: echoed(cmp.Or(out.WorkDir, asked.WorkDir)), Ran: out.Ran,
 		verdict: c.verdictOf(out),
 	}
 	if !out.Ran {
@@ -138,7 +143,8 @@ func (c *call) commandResultOf(out engine.Outcome, asked engine.Request) command
 		if out.Input != nil {
 			seconds = out.Input.Request.TimeoutSeconds
 		}
-		notes = append(notes, fmt.Sprintf("Command timed out after %s seconds", strconv.FormatFloat(seconds, 'f', -1, 64)))
+		notes = append(notes, fmt.Sprintf("Command timed out after %s seconds",
+			strconv.FormatFloat(seconds, 'f', -1, 64)))
 	case e.Killed != "":
 		notes = append(notes, "Command ended: "+e.Killed)
 	case e.Error != nil:
@@ -175,7 +181,8 @@ const maxHeldNotes = 10
 
 // oomText says that memory ran out. It may be another command of the environment that lost a process.
 func oomText(kills int) string {
-	return fmt.Sprintf("The kernel killed %d processes of this environment for want of memory while the command ran", kills)
+	return fmt.Sprintf(
+		"The kernel killed %d processes of this environment for want of memory while the command ran", kills)
 }
 
 // judgedText is the judged text, with a configured prefix; else the requested one.
@@ -250,7 +257,8 @@ func checkCommand(ctx context.Context, c *call) result {
 	if err != nil {
 		return c.tool.refuse(c, requestText(err))
 	}
-	r := checkResult{Success: out.Fault == nil, Command: echoed(judgedText(out, c.args.text("command"))), WorkDir: echoed(out.WorkDir), verdict: c.verdictOf(out)}
+	r := checkResult{Success: out.Fault == nil, Command: echoed(judgedText(out, c.args.text("command"))),
+		WorkDir: echoed(out.WorkDir), verdict: c.verdictOf(out)}
 	r.DecisionID = "" // nothing was recorded that the id could name
 	if canElicit(ctx) {
 		r.HowToAllow = "" // execute_command asks the person

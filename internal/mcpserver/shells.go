@@ -13,7 +13,8 @@ import (
 const outputBytes = 64 << 10
 
 func backgroundTools() []tool {
-	shellID := param{name: "shell_id", kind: text, required: true, about: "As start_background_shell returned it."}
+	shellID := param{name: "shell_id", kind: text, required: true,
+		about: "As start_background_shell returned it."}
 	return []tool{
 		{
 			name: "start_background_shell", title: "Start a background shell", set: setBackground,
@@ -22,11 +23,13 @@ func backgroundTools() []tool {
 			hints: hints{destructive: true, openWorld: true},
 			params: []param{
 				commandParam, workDirParam,
-				{name: "timeout", kind: number, least: atLeast(0.001), about: "Seconds until it is ended. Default: the operator's maximum."},
+				{name: "timeout", kind: number, least: atLeast(0.001),
+					about: "Seconds until it is ended. Default: the operator's maximum."},
 			},
 			output: startResult{}, run: startShell,
 			refuse: func(c *call, why string) result {
-				return startResult{Command: echoed(arguments(c.request.GetArguments()).text("command")), Error: why, verdict: undecided()}
+				return startResult{Command: echoed(arguments(c.request.GetArguments()).text("command")), Error: why,
+					verdict: undecided()}
 			},
 		},
 		{
@@ -36,9 +39,12 @@ func backgroundTools() []tool {
 			hints: hints{readOnly: true, idempotent: true},
 			params: []param{
 				shellID,
-				{name: "stdout_offset", kind: whole, least: atLeast(0), standard: 0, about: "Byte of stdout to begin at."},
-				{name: "stderr_offset", kind: whole, least: atLeast(0), standard: 0, about: "Byte of stderr to begin at."},
-				{name: "max_bytes", kind: whole, least: atLeast(1), standard: outputBytes, about: "Of each stream, about this much at most."},
+				{name: "stdout_offset", kind: whole, least: atLeast(0), standard: 0,
+					about: "Byte of stdout to begin at."},
+				{name: "stderr_offset", kind: whole, least: atLeast(0), standard: 0,
+					about: "Byte of stderr to begin at."},
+				{name: "max_bytes", kind: whole, least: atLeast(1), standard: outputBytes,
+					about: "Of each stream, about this much at most."},
 			},
 			output: outputResult{}, run: shellOutput,
 			refuse: func(_ *call, why string) result { return outputResult{Error: why} },
@@ -92,7 +98,8 @@ func startShell(ctx context.Context, c *call) result {
 		return c.tool.refuse(c, upperFirst(err.Error())+".")
 	}
 	c.remember(out)
-	s := startResult{Command: echoed(r.Command), WorkDir: echoed(cmp.Or(out.WorkDir, r.WorkDir)), verdict: c.verdictOf(out)}
+	s := startResult{Command: echoed(r.Command), WorkDir: echoed(cmp.Or(out.WorkDir, r.WorkDir)),
+		verdict: c.verdictOf(out)}
 	switch {
 	case shell.ID != "":
 		s.Success, s.ShellID, s.Status, s.PID = true, shell.ID, string(shell.State), shell.PID
@@ -137,14 +144,17 @@ type outputResult struct {
 
 func shellOutput(_ context.Context, c *call) result {
 	since := background.Since{Stdout: c.args.offset("stdout_offset"), Stderr: c.args.offset("stderr_offset")}
-	o, err := c.server.o.Background.Output(c.args.text("shell_id"), since, c.args.whole("max_bytes", outputBytes))
+	o, err := c.server.o.Background.Output(c.args.text("shell_id"), since,
+		c.args.whole("max_bytes", outputBytes))
 	if err != nil {
 		return c.tool.refuse(c, upperFirst(err.Error())+".")
 	}
 	return outputResult{
 		Success: true, ShellID: o.Shell.ID, Status: string(o.Shell.State), ExitCode: exitCode(o.Shell),
-		Stdout: o.Stdout.Text, StdoutNext: o.Stdout.Next, StdoutDropped: o.Stdout.Dropped, StdoutTotal: o.Stdout.Total,
-		Stderr: o.Stderr.Text, StderrNext: o.Stderr.Next, StderrDropped: o.Stderr.Dropped, StderrTotal: o.Stderr.Total,
+		Stdout: o.Stdout.Text, StdoutNext: o.Stdout.Next, StdoutDropped: o.Stdout.Dropped,
+		StdoutTotal: o.Stdout.Total,
+		Stderr:      o.Stderr.Text, StderrNext: o.Stderr.Next, StderrDropped: o.Stderr.Dropped,
+		StderrTotal: o.Stderr.Total,
 	}
 }
 

@@ -27,7 +27,8 @@ type shellStatusFields struct {
 
 func statusOf(s background.Shell) shellStatusFields {
 	f := shellStatusFields{
-		ShellID: s.ID, Status: string(s.State), ExitCode: exitCode(s), PID: s.PID, Command: s.Command, CWD: s.WorkDir,
+		ShellID: s.ID, Status: string(s.State), ExitCode: exitCode(s), PID: s.PID, Command: s.Command,
+		CWD:       s.WorkDir,
 		StartTime: s.StartTime(), DurationSeconds: math.Round(s.Duration.Seconds()*100) / 100, Signal: s.Signal,
 		TimedOut: s.TimedOut, Reason: s.Reason, DecisionID: s.Decision.ID, Note: s.Error,
 	}
@@ -41,8 +42,10 @@ func statusOf(s background.Shell) shellStatusFields {
 }
 
 func (f shellStatusFields) line(p *page) {
-	p.line("%s: %s%s after %.2f s, pid %d, in %s: %s", f.ShellID, f.Status, exitWords(f.ExitCode), f.DurationSeconds, f.PID, f.CWD, visible(f.Command))
-	for _, part := range []struct{ name, text string }{{"signal", f.Signal}, {"ended because", f.Reason}, {"note", f.Note}} {
+	p.line("%s: %s%s after %.2f s, pid %d, in %s: %s", f.ShellID, f.Status, exitWords(f.ExitCode),
+		f.DurationSeconds, f.PID, f.CWD, visible(f.Command))
+	for _, part := range []struct{ name, text string }{{"signal", f.Signal}, {"ended because", f.Reason},
+		{"note", f.Note}} {
 		if part.text != "" {
 			p.line("  %s: %s", part.name, part.text)
 		}
@@ -90,12 +93,14 @@ type killResult struct {
 }
 
 func killShell(ctx context.Context, c *call) result {
-	s, already, err := c.server.o.Background.Kill(ctx, c.args.text("shell_id"), "killed by kill_background_shell")
+	s, already, err := c.server.o.Background.Kill(ctx, c.args.text("shell_id"),
+		"killed by kill_background_shell")
 	var unknown *background.UnknownError
 	if errors.As(err, &unknown) {
 		return c.tool.refuse(c, upperFirst(err.Error())+".")
 	}
-	r := killResult{Success: err == nil, ShellID: s.ID, Status: string(s.State), ExitCode: exitCode(s), Signal: s.Signal}
+	r := killResult{Success: err == nil, ShellID: s.ID, Status: string(s.State), ExitCode: exitCode(s),
+		Signal: s.Signal}
 	switch {
 	case err != nil:
 		r.Error = upperFirst(err.Error()) + "."

@@ -87,9 +87,10 @@ func (s states) issue(b bound, expires time.Time) (string, error) {
 }
 
 var (
-	errForeignState = errors.New("the answer does not belong to this request: call again without it, and the person is asked")
-	errOldState     = errors.New("the answer came too late: call again, and the person is asked anew")
-	errUsedState    = errors.New("the answer was used already: it holds for one call")
+	errForeignState = errors.New(
+		"the answer does not belong to this request: call again without it, and the person is asked")
+	errOldState  = errors.New("the answer came too late: call again, and the person is asked anew")
+	errUsedState = errors.New("the answer was used already: it holds for one call")
 )
 
 // redeem takes a token: for this request, in time, and once.

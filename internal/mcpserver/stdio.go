@@ -87,7 +87,8 @@ func (p *pump) read(ctx context.Context, in <-chan line) error {
 
 // hungUp reports an error of reading that only says that the other side is gone.
 func hungUp(err error) bool {
-	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EIO) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, fs.ErrClosed)
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EIO) ||
+		errors.Is(err, io.ErrClosedPipe) || errors.Is(err, fs.ErrClosed)
 }
 
 // envelope is the part of a message that its routing needs. mcp-go reads the same names in the same way, so
@@ -198,7 +199,10 @@ func (p *pump) call(id string, raw json.RawMessage, message []byte, listening bo
 			p.out.send(addressed(reply, raw))
 		}
 	}
-	c.abandon = func(*pending) { p.reject(raw, mcp.INTERNAL_ERROR, "the server is ending: the call did not run") }
+	c.abandon = func(
+		*pending) {
+		p.reject(raw, mcp.INTERNAL_ERROR, "the server is ending: the call did not run")
+	}
 	if why := p.calls.add(c); why != "" {
 		cancel()
 		p.reject(raw, mcp.INVALID_REQUEST, why)
@@ -212,7 +216,8 @@ func (p *pump) reject(id json.RawMessage, code int, message string) {
 		value = id
 	}
 	p.out.send(mcp.JSONRPCError{
-		JSONRPC: mcp.JSONRPC_VERSION, ID: mcp.NewRequestId(value), Error: mcp.NewJSONRPCErrorDetails(code, message, nil),
+		JSONRPC: mcp.JSONRPC_VERSION, ID: mcp.NewRequestId(value),
+		Error: mcp.NewJSONRPCErrorDetails(code, message, nil),
 	})
 }
 
@@ -262,7 +267,8 @@ func (l *lineWriter) send(message any) {
 	if err != nil {
 		// Our own types marshal; the client must not wait for a reply for ever all the same.
 		text, _ = json.Marshal(mcp.JSONRPCError{
-			JSONRPC: mcp.JSONRPC_VERSION, Error: mcp.NewJSONRPCErrorDetails(mcp.INTERNAL_ERROR, "reply cannot be written as JSON", nil),
+			JSONRPC: mcp.JSONRPC_VERSION, Error: mcp.NewJSONRPCErrorDetails(mcp.INTERNAL_ERROR,
+				"reply cannot be written as JSON", nil),
 		})
 	}
 	l.mu.Lock()

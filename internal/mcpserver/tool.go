@@ -124,7 +124,8 @@ func faultText(f *engine.Fault) string {
 
 // brokenText is faultText for a fault of which only the id is known.
 func brokenText(id string) string {
-	return fmt.Sprintf("Sallyport itself failed (fault %s). Tell your user: the operator finds more under that id.", id)
+	return fmt.Sprintf(
+		"Sallyport itself failed (fault %s). Tell your user: the operator finds more under that id.", id)
 }
 
 // outputSchema is the JSON Schema of a result.

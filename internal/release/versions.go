@@ -48,7 +48,8 @@ func (v Versions) Write(w io.Writer, asJSON bool) error {
 		e.SetIndent("", "  ")
 		return e.Encode(v)
 	}
-	_, err := fmt.Fprintf(w, "sallyport  %s\ncommit     %s\ngo         %s\nopa        %s\nplatform   %s\npolicies   %s\n",
+	_, err := fmt.Fprintf(
+		w, "sallyport  %s\ncommit     %s\ngo         %s\nopa        %s\nplatform   %s\npolicies   %s\n",
 		v.Sallyport, v.Commit, v.Go, v.OPA, v.Platform, v.Policies)
 	return err
 }

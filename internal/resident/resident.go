@@ -14,9 +14,9 @@
 //
 // Until the first Answer has come, the program can do the work itself: no input is consumed.
 //
-// A live call runs a command. Its output goes to descriptors that come with the call (unix(7)), and signals of
-// the program follow the input, which is empty. Its first Answer may decline it. The end of the connection is
-// the end of the program.
+// A live call runs a command. Its output goes to descriptors that come with the call (unix(7)), and signals
+// of the program follow the input, which is empty. Its first Answer may decline it. The end of the connection
+// is the end of the program.
 //
 //	program  []byte    an Answer has been accepted: the command may run
 //	program  int       a signal, any number of times

@@ -10,7 +10,8 @@ import (
 )
 
 // errForm is a file whose form the editors do not know.
-var errForm = errors.New("it is written in a form that setup cannot edit: make the change by hand (docs/mcp.md)")
+var errForm = errors.New(
+	"it is written in a form that setup cannot edit: make the change by hand (docs/mcp.md)")
 
 // editLines changes one key of a TOML file, or one at the top of a YAML file, where it stands on a line of
 // its own. It looks at lines, not at syntax: apply reads the result back.

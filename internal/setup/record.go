@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// record describes a run, so that it can be undone: record.json in a directory of its own, beside copies of the
-// former files.
+// record describes a run, so that it can be undone: record.json in a directory of its own, beside copies of
+// the former files.
 type record struct {
 	Version int          `json:"version"`
 	Files   []fileRecord `json:"files"`
@@ -99,7 +99,8 @@ func Last(dir string) (changes []Change, at string, kept []string, err error) {
 	from := json.NewDecoder(bytes.NewReader(text))
 	from.DisallowUnknownFields()
 	if err := from.Decode(&r); err != nil || r.Version != 1 {
-		return nil, "", nil, fmt.Errorf("%s is no record of this version of setup: restore the files beside it by hand",
+		return nil, "", nil, fmt.Errorf(
+			"%s is no record of this version of setup: restore the files beside it by hand",
 			filepath.Join(at, "record.json"))
 	}
 	for _, f := range slices.Backward(r.Files) {

@@ -128,7 +128,8 @@ func gemini(_ func(string) string, home string, s Server) []place {
 			Path:  []string{"mcpServers", "sallyport"},
 			Value: map[string]any{"command": s.Command, "args": s.Args, "timeout": 3600000, "trust": true},
 		},
-		{Path: []string{"tools", "exclude"}, Among: true, Value: []string{"run_shell_command", "write_file", "replace"}},
+		{Path: []string{"tools", "exclude"}, Among: true,
+			Value: []string{"run_shell_command", "write_file", "replace"}},
 	}}}
 }
 

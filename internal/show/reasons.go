@@ -23,7 +23,8 @@ func WriteReasons(w io.Writer, prefix, text string, d engine.Decision) {
 	shownBefore := "" // several findings about one place need it shown once
 	line := func(format string, args ...any) { fmt.Fprintf(w, prefix+format+"\n", args...) }
 	for _, r := range engine.Distinct(d.Reasons) {
-		line("%s %s (%s): %s", s.Effect(r.Effect), s.Bold(r.Rule), r.Severity, Printable(cmp.Or(r.Message, r.Title)))
+		line("%s %s (%s): %s", s.Effect(r.Effect), s.Bold(r.Rule), r.Severity,
+			Printable(cmp.Or(r.Message, r.Title)))
 		if r.Span != nil {
 			shown, mark := underline(text, *r.Span)
 			in := ""
@@ -100,7 +101,8 @@ func underline(text string, span facts.Span) (shown, mark string) {
 		marked = Shorten(marked, shownWidth)
 		after = Shorten(after, max(shownWidth-utf8.RuneCountInString(before+marked), 1))
 	}
-	return before + marked + after, strings.Repeat(" ", utf8.RuneCountInString(before)) + strings.Repeat("^", max(utf8.RuneCountInString(marked), 1))
+	return before + marked + after, strings.Repeat(" ", utf8.RuneCountInString(before)) + strings.Repeat("^",
+		max(utf8.RuneCountInString(marked), 1))
 }
 
 // tail keeps the last n characters of a text.

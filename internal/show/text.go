@@ -1,5 +1,5 @@
-// Package show writes decisions and versions for people: the findings of rules, under the judged text, with colours on
-// a terminal; and it makes texts printable. It also quotes words of a command line as bash text.
+// Package show writes decisions and versions for people: the findings of rules, under the judged text, with
+// colours on a terminal; and it makes texts printable. It also quotes words of a command line as bash text.
 //
 // It decides nothing, and knows no flags.
 package show
@@ -68,7 +68,8 @@ type Style bool
 // StyleOf is the style of output to w.
 func StyleOf(w io.Writer) Style {
 	f, ok := w.(*os.File)
-	return Style(ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd())))
+	return Style(ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" &&
+		term.IsTerminal(int(f.Fd())))
 }
 
 func (s Style) in(code, text string) string {

@@ -29,7 +29,8 @@ func TextOf(text string, given bool, words []string, at Place) (string, error) {
 		return "", fmt.Errorf("this is bash text, and no program has that name: %suse -c %s",
 			first, Printable(quote(Shorten(words[0], 60), false)))
 	case assigns(words[0]) && !at.isProgram(words[0]):
-		return "", fmt.Errorf("%s is an assignment, and no program has that name: put env before it, or use -c TEXT",
+		return "", fmt.Errorf(
+			"%s is an assignment, and no program has that name: put env before it, or use -c TEXT",
 			Printable(Shorten(words[0], 60)))
 	}
 	quoted := make([]string, len(words))
@@ -105,7 +106,8 @@ func plain(word string) bool {
 
 // reserved are bash(1)'s reserved words that are made of plain characters.
 func reserved() []string {
-	return strings.Fields("case coproc do done elif else esac fi for function if in select then time until while")
+	return strings.Fields(
+		"case coproc do done elif else esac fi for function if in select then time until while")
 }
 
 func ansiC(word string) string {

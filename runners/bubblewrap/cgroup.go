@@ -72,7 +72,8 @@ func (h hierarchy) parents() []string {
 		b, err := os.ReadFile(filepath.Join(dir, "cgroup.subtree_control"))
 		given := strings.Fields(string(b))
 		// Moving a process takes write access to the group that holds both places, which is this one.
-		if err == nil && unix.Access(filepath.Join(dir, "cgroup.procs"), unix.W_OK) == nil && slices.Contains(given, "pids") && slices.Contains(given, "memory") {
+		if err == nil && unix.Access(filepath.Join(dir, "cgroup.procs"), unix.W_OK) == nil &&
+			slices.Contains(given, "pids") && slices.Contains(given, "memory") {
 			out = append(out, dir)
 		}
 	}
@@ -115,7 +116,8 @@ func (g *group) add(h hierarchy, dir string, pids, memory int64) (err error) {
 // join puts a process and its future children into the group.
 func (g *group) join(pid int) error {
 	for _, dir := range g.dirs {
-		if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), strconv.AppendInt(nil, int64(pid), 10), 0); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), strconv.AppendInt(nil, int64(pid), 10),
+			0); err != nil {
 			return fmt.Errorf("join control group: %w", err)
 		}
 	}
@@ -189,7 +191,8 @@ func (h *hierarchy) find(table, path string) bool {
 			continue
 		}
 		options := strings.Split(kind[2], ",")
-		matches := h.v2 && kind[0] == "cgroup2" || !h.v2 && kind[0] == "cgroup" && slices.Contains(options, h.has[0])
+		matches := h.v2 && kind[0] == "cgroup2" || !h.v2 && kind[0] == "cgroup" &&
+			slices.Contains(options, h.has[0])
 		rel, err := filepath.Rel(unescape(f[3]), path)
 		if !matches || err != nil || strings.HasPrefix(rel, "..") {
 			continue

@@ -22,7 +22,8 @@ import (
 )
 
 // open makes a sandbox for an environment and tries it.
-func open(ctx context.Context, o Options, spec engine.EnvironmentSpec, notice func(string)) (engine.Environment, error) {
+func open(ctx context.Context, o Options, spec engine.EnvironmentSpec,
+	notice func(string)) (engine.Environment, error) {
 	env, err := confine(ctx, o, spec, notice)
 	if err == nil {
 		return env, nil
@@ -95,7 +96,8 @@ func plan(o Options, spec engine.EnvironmentSpec, notice func(string)) (*Environ
 }
 
 // confine makes a sandbox.
-func confine(ctx context.Context, o Options, spec engine.EnvironmentSpec, notice func(string)) (*Environment, error) {
+func confine(ctx context.Context, o Options, spec engine.EnvironmentSpec, notice func(string)) (*Environment,
+	error) {
 	e, v, err := plan(o, spec, notice)
 	if err != nil {
 		return nil, err
@@ -245,10 +247,14 @@ func (e *Environment) unbounded(why error) {
 	said := strings.ReplaceAll(why.Error(), "\n", "; ")
 	const mend = "run sallyport where one is delegated, as in a unit of systemd with Delegate=yes"
 	if !e.group.memory {
-		e.loose = append(e.loose, fmt.Sprintf("the memory of commands is not bounded, since no control group can be made (%s): %s", said, mend))
+		e.loose = append(
+			e.loose, fmt.Sprintf("the memory of commands is not bounded, since no control group can be made (%s): %s",
+				said, mend))
 	}
 	if !e.group.pids && os.Getuid() == 0 {
-		e.loose = append(e.loose, fmt.Sprintf("the number of processes is not bounded, since the limit of a user does not hold for root and no control group can be made (%s): %s", said, mend))
+		e.loose = append(
+			e.loose, fmt.Sprintf(
+				"the number of processes is not bounded, since the limit of a user does not hold for root and no control group can be made (%s): %s", said, mend))
 	}
 }
 
@@ -256,7 +262,8 @@ func (e *Environment) unbounded(why error) {
 func (e *Environment) Shortcomings() []string {
 	all := slices.Concat(e.box.Shortcomings(), e.guarded.Notes, e.loose)
 	if e.o.UnixSockets {
-		all = append(all, "commands may make sockets of AF_UNIX: with the network of the host they reach what listens on abstract ones")
+		all = append(all,
+			"commands may make sockets of AF_UNIX: with the network of the host they reach what listens on abstract ones")
 	}
 	return all
 }
@@ -274,7 +281,8 @@ func (e *Environment) Made() map[string]any {
 	}
 	return map[string]any{
 		"sandbox": "bubblewrap", "network": e.o.Network, "supervisor": e.o.Supervisor, "pid": e.init,
-		"limits": map[string]any{"pids": e.o.PIDs, "group_pids": e.group.pids, "group_memory": e.group.memory}, "writable": writable, "repositories": len(e.guarded.Repositories), "unix_sockets": e.o.UnixSockets,
+		"limits":   map[string]any{"pids": e.o.PIDs, "group_pids": e.group.pids, "group_memory": e.group.memory},
+		"writable": writable, "repositories": len(e.guarded.Repositories), "unix_sockets": e.o.UnixSockets,
 	}
 }
 

@@ -14,13 +14,15 @@ func foreign() []bpf.Instruction {
 }
 
 func deniedHere() []uint32 {
-	return []uint32{unix.SYS_IOPL, unix.SYS_IOPERM, unix.SYS_MODIFY_LDT, unix.SYS_USELIB, unix.SYS_NFSSERVCTL, unix.SYS__SYSCTL}
+	return []uint32{unix.SYS_IOPL, unix.SYS_IOPERM, unix.SYS_MODIFY_LDT, unix.SYS_USELIB, unix.SYS_NFSSERVCTL,
+		unix.SYS__SYSCTL}
 }
 
 // modes are the calls that give a file its mode, and which argument that is.
 func modes() map[uint32]int {
 	return map[uint32]int{
-		unix.SYS_CHMOD: 1, unix.SYS_FCHMOD: 1, unix.SYS_FCHMODAT: 2, unix.SYS_CREAT: 1, unix.SYS_MKNOD: 1, unix.SYS_MKNODAT: 2,
+		unix.SYS_CHMOD: 1, unix.SYS_FCHMOD: 1, unix.SYS_FCHMODAT: 2, unix.SYS_CREAT: 1, unix.SYS_MKNOD: 1,
+		unix.SYS_MKNODAT: 2,
 	}
 }
 

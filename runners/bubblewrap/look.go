@@ -23,7 +23,8 @@ import (
 )
 
 // look previews a sandbox, and makes one only for facts that no sandbox of the same specification has shown.
-func look(ctx context.Context, o Options, spec engine.EnvironmentSpec, notice func(string)) (engine.Environment, error) {
+func look(ctx context.Context, o Options, spec engine.EnvironmentSpec,
+	notice func(string)) (engine.Environment, error) {
 	opened := func(ctx context.Context) (looks.Opened, error) {
 		env, err := open(ctx, o, spec, notice)
 		if err != nil {
@@ -39,7 +40,8 @@ func look(ctx context.Context, o Options, spec engine.EnvironmentSpec, notice fu
 	if err != nil {
 		return opened(ctx)
 	}
-	rights, err := identity.WithoutCapabilities() // root's rights may read everything; in the sandbox it has no capabilities
+	rights,
+		err := identity.WithoutCapabilities() // root's rights may read everything; in the sandbox it has no capabilities
 	if err != nil {
 		return opened(ctx)
 	}
@@ -67,8 +69,8 @@ func (v *view) live(p string) (looks.Shown, bool) {
 	return looks.Shown{Source: m.source, Rest: strings.TrimPrefix(strings.TrimPrefix(p, m.at), "/")}, true
 }
 
-// cacheKey hashes every input that affects a sandbox's contents or isolation: its view, the kernel and its start, the
-// kernel's settings, and the identity of the programs' files.
+// cacheKey hashes every input that affects a sandbox's contents or isolation: its view, the kernel and its
+// start, the kernel's settings, and the identity of the programs' files.
 func (e *Environment) cacheKey(v *view) (string, error) {
 	type made struct {
 		Kind, At, Source, Mode string
@@ -97,7 +99,8 @@ func (e *Environment) cacheKey(v *view) (string, error) {
 	}
 	all.Options = e.o
 	all.Options.Otherwise = nil
-	all.Layout.Workspace, all.Layout.Home, all.Layout.Roots = e.spec.Layout.Workspace, e.spec.Layout.Home, e.spec.Layout.Roots
+	all.Layout.Workspace, all.Layout.Home, all.Layout.Roots = e.spec.Layout.Workspace, e.spec.Layout.Home,
+		e.spec.Layout.Roots
 	for _, m := range v.sorted() {
 		all.Mounts = append(all.Mounts, made{m.kind, m.at, m.source, m.mode, sha256.Sum256(m.data)})
 	}
@@ -123,7 +126,8 @@ func identityOf(name string) (string, error) {
 func system() (map[string]string, error) {
 	out := map[string]string{}
 	for _, name := range []string{
-		"/proc/sys/kernel/random/boot_id", "/proc/sys/user/max_user_namespaces", "/proc/sys/kernel/unprivileged_userns_clone",
+		"/proc/sys/kernel/random/boot_id", "/proc/sys/user/max_user_namespaces",
+		"/proc/sys/kernel/unprivileged_userns_clone",
 		"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "/proc/self/attr/current", "/proc/self/uid_map",
 	} {
 		text, err := os.ReadFile(name)

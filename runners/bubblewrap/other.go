@@ -17,7 +17,8 @@ func open(context.Context, Options, engine.EnvironmentSpec, func(string)) (engin
 	return nil, unavailable(fix, "bubblewrap does not run on %s/%s", runtime.GOOS, runtime.GOARCH)
 }
 
-func look(ctx context.Context, o Options, spec engine.EnvironmentSpec, notice func(string)) (engine.Environment, error) {
+func look(ctx context.Context, o Options, spec engine.EnvironmentSpec,
+	notice func(string)) (engine.Environment, error) {
 	return open(ctx, o, spec, notice)
 }
 

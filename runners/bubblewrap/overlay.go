@@ -132,7 +132,8 @@ func (t *Trial) Start(ctx context.Context, c engine.Command) (engine.Process, er
 	return p, err
 }
 
-// shortPause is the pause between two looks at the files of a running trial. A look takes a tenth of the time at most.
+// shortPause is the pause between two looks at the files of a running trial. A look takes a tenth of the time
+// at most.
 const shortPause = 100 * time.Millisecond
 
 func (t *Trial) bound(p engine.Process) {

@@ -10,15 +10,16 @@ import (
 	"syscall"
 )
 
-// transient are errors of a machine that is short of a resource for now. Commands of another session can cause them:
-// they refuse, and never lead to a run without a sandbox. bwrap reports missing user namespaces as "no space left", so
-// ENOSPC counts only where it is our own error.
+// transient are errors of a machine that is short of a resource for now. Commands of another session can
+// cause them: they refuse, and never lead to a run without a sandbox. bwrap reports missing user namespaces
+// as "no space left", so ENOSPC counts only where it is our own error.
 var transient = []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE}
 
 // passes returns the message for a sandbox that failed for a transient error; nil for other errors.
 func passes(err error) error {
 	text := strings.ToLower(err.Error())
-	short := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
+	short := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) ||
+		errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
 	for _, s := range transient {
 		short = short || errors.Is(err, s) || strings.Contains(text, s.Error())
 	}

@@ -186,7 +186,8 @@ func (o Options) wire(workspace string) wire.Options {
 // arrange builds the arguments of bwrap.
 func (l *launch) arrange(v *view) error {
 	l.args = append(l.args,
-		"--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session", "--cap-drop", "ALL",
+		"--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session", "--cap-drop",
+		"ALL",
 		"--as-pid-1", // the kernel withholds KILL and STOP of its descendants from it
 		"--hostname", "sandbox", "--clearenv")
 	if l.o.Network == "host" {
@@ -201,7 +202,8 @@ func (l *launch) arrange(v *view) error {
 		return err
 	}
 	l.args = append(l.args, mounts...)
-	l.args = append(l.args, "--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--size", fmt.Sprint(l.o.Scratch), "--tmpfs", "/dev/shm", "--ro-bind", l.o.Supervisor, supervisorAt)
+	l.args = append(l.args, "--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--size",
+		fmt.Sprint(l.o.Scratch), "--tmpfs", "/dev/shm", "--ro-bind", l.o.Supervisor, supervisorAt)
 	for _, p := range []string{"/proc/sys"} { // root without rights still owns them
 		if _, err := os.Lstat(p); err == nil {
 			l.args = append(l.args, "--ro-bind", p, p)
@@ -266,7 +268,8 @@ func (o *Options) locate(roots []facts.Root) error {
 	}
 	if o.Bwrap == "" {
 		if at := lookUp("bwrap", append([]string{"/usr/bin"}, dirs...), nil); at != "" {
-			return unavailable("grant a smaller place for writing", "%s lies where commands may write: it could be theirs", at)
+			return unavailable("grant a smaller place for writing",
+				"%s lies where commands may write: it could be theirs", at)
 		}
 		return unavailable("install it (Debian, Ubuntu, Fedora: package bubblewrap)", "bwrap is not in PATH")
 	}
@@ -282,7 +285,8 @@ func (o *Options) locate(roots []facts.Root) error {
 		}
 	}
 	if found == "" {
-		return unavailable("make build puts it there; or set supervisor in the configuration", "%s is not beside sallyport", name)
+		return unavailable("make build puts it there; or set supervisor in the configuration",
+			"%s is not beside sallyport", name)
 	}
 	o.Supervisor = found
 	return nil

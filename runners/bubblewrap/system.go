@@ -26,7 +26,8 @@ type host struct {
 
 // systemPlaces hold programs and their dependencies. None of them belongs to a user.
 func systemPlaces() []string {
-	return []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store", "/run/current-system"}
+	return []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store",
+		"/gnu/store", "/run/current-system"}
 }
 
 // configuration is the part of /etc that programs read to start, to speak a language, to trust certificates
@@ -52,8 +53,10 @@ func (v *view) base(h host) {
 	}
 	v.add(mount{kind: content, at: "/etc/passwd", data: []byte(h.passwd())})
 	v.add(mount{kind: content, at: "/etc/group", data: []byte(h.group())})
-	v.add(mount{kind: content, at: "/etc/nsswitch.conf", data: []byte("passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n")})
-	v.add(mount{kind: content, at: "/etc/hosts", data: read("/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n")})
+	v.add(mount{kind: content, at: "/etc/nsswitch.conf",
+		data: []byte("passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n")})
+	v.add(mount{kind: content, at: "/etc/hosts",
+		data: read("/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n")})
 	if h.network {
 		v.add(mount{kind: content, at: "/etc/resolv.conf", data: read("/etc/resolv.conf", "")})
 	}
@@ -61,7 +64,8 @@ func (v *view) base(h host) {
 	v.add(mount{kind: directory, at: "/var"})
 	v.add(mount{kind: symlink, at: "/var/run", source: "../run"})
 	v.add(mount{kind: scratch, at: "/tmp", size: h.scratch, mode: "1777"})
-	v.add(mount{kind: scratch, at: "/var/tmp", size: h.scratch, mode: "1777"}) // no link: the workspace may lie below it
+	v.add(mount{kind: scratch, at: "/var/tmp", size: h.scratch,
+		mode: "1777"}) // no link: the workspace may lie below it
 	if clean(h.home) && h.home != "/" {
 		v.add(mount{kind: scratch, at: h.home, size: h.scratch, mode: "0700"})
 	}
@@ -206,9 +210,11 @@ func (v *view) uncover(granted string) {
 func confinable(p string, write bool) error {
 	switch {
 	case p == "/" && write:
-		return unavailable("grant less than the whole system for writing", "the whole system is granted for writing")
+		return unavailable("grant less than the whole system for writing",
+			"the whole system is granted for writing")
 	case within(p, "/proc") || within(p, "/sys") || p == "/dev" || p == "/run" || p == "/var/run":
-		return unavailable("take it out of the configuration", "%s is how processes reach each other and the kernel", p)
+		return unavailable("take it out of the configuration",
+			"%s is how processes reach each other and the kernel", p)
 	}
 	return nil
 }

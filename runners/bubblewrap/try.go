@@ -65,7 +65,9 @@ func (e *Environment) try(ctx context.Context, t *canary.Ground) error {
 	case x.TimedOut:
 		return fmt.Errorf("try the sandbox: %w", context.DeadlineExceeded)
 	case x.Code != 0 || json.Unmarshal([]byte(x.Stdout.Text), &report) != nil || report.Done == nil:
-		return fmt.Errorf("try the sandbox: status %d, and says %.200q: use sallyport and sallyport-supervisor of one release", x.Code, x.Stdout.Text+x.Stderr.Text)
+		return fmt.Errorf(
+			"try the sandbox: status %d, and says %.200q: use sallyport and sallyport-supervisor of one release",
+			x.Code, x.Stdout.Text+x.Stderr.Text)
 	}
 	e.tried = report.Confinement(inside)
 	broken := slices.DeleteFunc(report.Done, func(part string) bool {

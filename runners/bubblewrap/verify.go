@@ -81,7 +81,8 @@ func (e *Environment) verify(v *view) error {
 		}
 		got, ok := top[m.at]
 		if !ok || got.device != want.device || got.root != want.root {
-			return fmt.Errorf("start sandbox: at %s it shows %s of %s, and not %s of %s: somebody changed the path", m.at, got.root, got.device, want.root, want.device)
+			return fmt.Errorf("start sandbox: at %s it shows %s of %s, and not %s of %s: somebody changed the path",
+				m.at, got.root, got.device, want.root, want.device)
 		}
 		if got.write && m.kind == readOnly {
 			return fmt.Errorf("start sandbox: %s can be written to", m.at)
@@ -102,7 +103,8 @@ func (e *Environment) locateSource(path string, here []mounted) (mounted, error)
 
 // locateSource finds where a path lies, and takes no link on the way.
 func locateSource(path string, here []mounted) (mounted, error) {
-	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
+	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW,
+		Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
 	fd, err := unix.Openat2(unix.AT_FDCWD, path, &how)
 	if err != nil {
 		return mounted{}, err

@@ -123,7 +123,8 @@ func (v *view) watched() (places []string) {
 // venv shows a virtual environment that the operator named, wherever it lies.
 func (v *view) venv(dir string, roots []facts.Root) {
 	real, err := filepath.EvalSymlinks(dir)
-	if !filepath.IsAbs(dir) || err != nil || slices.ContainsFunc(roots, func(r facts.Root) bool { return within(real, r.Path) }) {
+	if !filepath.IsAbs(dir) || err != nil || slices.ContainsFunc(roots,
+		func(r facts.Root) bool { return within(real, r.Path) }) {
 		return
 	}
 	v.add(mount{kind: readOnly, at: filepath.Clean(dir), source: real})

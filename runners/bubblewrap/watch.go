@@ -65,6 +65,8 @@ func (e *Environment) gone(v *view) string {
 func (e *Environment) lose(place string) {
 	why := place + " was exchanged outside, so that nothing lay on it any more"
 	e.end(why)
-	e.notice(fmt.Sprintf("the sandbox was ended, with everything in it: %s: look whether a command has changed it meanwhile", why))
+	e.notice(
+		fmt.Sprintf(
+			"the sandbox was ended, with everything in it: %s: look whether a command has changed it meanwhile", why))
 	e.spec.Tell("unprotected", map[string]any{"path": place})
 }

@@ -90,8 +90,9 @@ func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 	}
 	var reached atomic.Bool
 	o := wire.Options{
-		Settings: wire.Settings{Workspace: spec.Layout.Workspace, Venv: r.o.Venv, Env: r.o.Given, Programs: r.o.Programs},
-		Explain:  func(err error) error { return r.explain(p.Explain(err), reached.Load()) },
+		Settings: wire.Settings{Workspace: spec.Layout.Workspace, Venv: r.o.Venv, Env: r.o.Given,
+			Programs: r.o.Programs},
+		Explain: func(err error) error { return r.explain(p.Explain(err), reached.Load()) },
 	}
 	if prefix := strings.TrimSpace(r.o.Prefix); prefix != "" {
 		o.Prefixed = func(text string, posix bool) string { return local.Prefixed(prefix, text, posix) }
@@ -130,7 +131,9 @@ func (r *Runner) start() (*supervisor.Program, error) {
 
 // explain adds the fix to the error of a connection that cannot be made or broke.
 func (r *Runner) explain(err error, reached bool) error {
-	mend := fmt.Sprintf("try the command line by hand, which must say sallyport-supervisor/%d and nothing before that", wire.Version)
+	mend := fmt.Sprintf(
+		"try the command line by hand, which must say sallyport-supervisor/%d and nothing before that",
+		wire.Version)
 	switch {
 	case reached:
 		mend = "the next request starts it again: look there for why it ended"

@@ -56,7 +56,8 @@ const (
 func LoadPlugin(file string) (Plugin, error) {
 	p, _, err := loadPlugin(file)
 	if err == nil && !digestPattern.MatchString(p.SHA256) {
-		err = fmt.Errorf("load plugin %s: sha256: %q: 64 hexadecimal digits, lower case: run sallyport plugin seal", file, p.SHA256)
+		err = fmt.Errorf("load plugin %s: sha256: %q: 64 hexadecimal digits, lower case: run sallyport plugin seal",
+			file, p.SHA256)
 	}
 	return p, err
 }
@@ -102,16 +103,19 @@ var (
 )
 
 // errFacts refuses words about a place beside the facts of it.
-var errFacts = errors.New("isolation and network: the plugin tells them of each place (facts: true): remove them")
+var errFacts = errors.New(
+	"isolation and network: the plugin tells them of each place (facts: true): remove them")
 
 func (m Manifest) check() error {
 	switch {
 	case !namePattern.MatchString(m.Name):
-		return fmt.Errorf("name: %q: lower case letters, digits, \"_\" and \"-\", a letter first, at most 64", m.Name)
+		return fmt.Errorf("name: %q: lower case letters, digits, \"_\" and \"-\", a letter first, at most 64",
+			m.Name)
 	case !versionPattern.MatchString(m.Version):
 		return fmt.Errorf("version: %q: letters, digits, \".\", \"+\", \"-\" and \"_\", at most 64", m.Version)
 	case m.Interface != wire.Version:
-		return fmt.Errorf("interface: %d: this build speaks version %d of the protocol with supervisors", m.Interface, wire.Version)
+		return fmt.Errorf("interface: %d: this build speaks version %d of the protocol with supervisors",
+			m.Interface, wire.Version)
 	case len(m.Command) == 0:
 		return errors.New("command: the command line is empty")
 	case !filepath.IsAbs(m.Command[0]) && !strings.HasPrefix(m.Command[0], "./"):
@@ -156,7 +160,8 @@ func (p Plugin) open() (*os.File, error) {
 	f, sum, err := digest(p.Program)
 	if err == nil && sum != p.SHA256 {
 		_ = f.Close()
-		err = fmt.Errorf("its sha256 is %s, and the manifest says %s: if the program is the right one, run sallyport plugin seal %s", sum, p.SHA256, p.File)
+		err = fmt.Errorf(
+			"its sha256 is %s, and the manifest says %s: if the program is the right one, run sallyport plugin seal %s", sum, p.SHA256, p.File)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open plugin %s: program %s: %w", p.Name, p.Program, err)

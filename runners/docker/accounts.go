@@ -49,7 +49,8 @@ func (e *Engine) accounts(ctx context.Context, o Options, image Image, u wire.Us
 		return &want, nil
 	}
 	want.dir = filepath.Join(o.State, "accounts", digest(want.passwd, want.group))
-	return &want, errors.Join(keep(filepath.Join(want.dir, "passwd"), want.passwd), keep(filepath.Join(want.dir, "group"), want.group))
+	return &want, errors.Join(keep(filepath.Join(want.dir, "passwd"), want.passwd),
+		keep(filepath.Join(want.dir, "group"), want.group))
 }
 
 // accountsOf reads the accounts of an image, or returns those that an earlier session read: an image does not
@@ -107,7 +108,8 @@ func (e *Engine) filesOf(ctx context.Context, image Image, names ...string) (map
 	defer cancel()
 	labels := map[string]string{labelState: e.state}
 	maps.Copy(labels, self().labels()) // swept, should this process die now
-	c, err := e.cli.ContainerCreate(ctx, &container.Config{Image: image.ID, Entrypoint: []string{program}, Labels: labels}, &container.HostConfig{NetworkMode: "none"}, nil, nil, "")
+	c, err := e.cli.ContainerCreate(ctx, &container.Config{Image: image.ID, Entrypoint: []string{program},
+		Labels: labels}, &container.HostConfig{NetworkMode: "none"}, nil, nil, "")
 	if err != nil {
 		return nil, e.explain("make a container to read from", err)
 	}
@@ -169,7 +171,8 @@ func (a *accounts) put(ctx context.Context, e *Engine, id string, readOnly bool)
 	var archive bytes.Buffer
 	w := tar.NewWriter(&archive)
 	for name, text := range map[string]string{passwdFile: a.passwd, groupFile: a.group} {
-		err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: path.Base(name), Mode: 0o644, Size: int64(len(text))})
+		err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: path.Base(name), Mode: 0o644,
+			Size: int64(len(text))})
 		if err == nil {
 			_, err = w.Write([]byte(text))
 		}
@@ -180,7 +183,8 @@ func (a *accounts) put(ctx context.Context, e *Engine, id string, readOnly bool)
 	if err := w.Close(); err != nil {
 		return err
 	}
-	if err := e.cli.CopyToContainer(ctx, id, path.Dir(passwdFile), &archive, container.CopyToContainerOptions{}); err != nil {
+	if err := e.cli.CopyToContainer(ctx, id, path.Dir(passwdFile), &archive,
+		container.CopyToContainerOptions{}); err != nil {
 		return e.explain("name the user in the container", err)
 	}
 	return nil

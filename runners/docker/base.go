@@ -41,7 +41,8 @@ func (e *Engine) MakeBase(ctx context.Context, b Base) (err error) {
 	case runtime.GOOS != "linux":
 		return errors.New("make base image: debootstrap is a program of Linux: name a base with --base")
 	case os.Geteuid() != 0:
-		return errors.New("make base image: debootstrap makes a system's files and must be root: run this command with sudo")
+		return errors.New(
+			"make base image: debootstrap makes a system's files and must be root: run this command with sudo")
 	}
 	dir, err := os.MkdirTemp("", "sallyport-base-")
 	if err != nil {
@@ -71,19 +72,22 @@ func (e *Engine) MakeBase(ctx context.Context, b Base) (err error) {
 	b.Report.step("import %s", b.Tag)
 	// Leave out files that every container brings along, and files that apt-get can download again.
 	words = []string{
-		"tar", "--create", "--numeric-owner", "--directory", root, "--exclude=./dev/*", "--exclude=./proc/*", "--exclude=./sys/*",
-		"--exclude=./var/cache/apt/archives/*.deb", "--exclude=./var/lib/apt/lists/*", "--exclude=./var/log/*.log", ".",
+		"tar", "--create", "--numeric-owner", "--directory", root, "--exclude=./dev/*", "--exclude=./proc/*",
+		"--exclude=./sys/*",
+		"--exclude=./var/cache/apt/archives/*.deb", "--exclude=./var/lib/apt/lists/*", "--exclude=./var/log/*.log",
+		".",
 	}
 	if err := b.run(ctx, words, func(out io.Reader) error {
-		return e.importImage(ctx, out, b.Tag, []string{"CMD [\"/bin/bash\"]", "LABEL " + images.Label + "=base"}, b.Report)
+		return e.importImage(ctx, out, b.Tag, []string{"CMD [\"/bin/bash\"]", "LABEL " + images.Label + "=base"},
+			b.Report)
 	}); err != nil {
 		return fmt.Errorf("make base image: %w", err)
 	}
 	return nil
 }
 
-// run starts a program and hands its output to use. That ends with an error in place of the end of the file when the program
-// failed, so that nobody takes half of it for all.
+// run starts a program and hands its output to use. That ends with an error in place of the end of the file
+// when the program failed, so that nobody takes half of it for all.
 func (b Base) run(ctx context.Context, words []string, use func(io.Reader) error) error {
 	p, err := supervisor.OpenProgram(words, b.Environ, "")
 	if err != nil {
@@ -122,8 +126,8 @@ func (w *whole) Read(b []byte) (int, error) {
 	return n, io.EOF
 }
 
-// sources lets the image have the updates of its release, if its mirror has them at their usual place. debootstrap only writes
-// the release itself.
+// sources lets the image have the updates of its release, if its mirror has them at their usual place.
+// debootstrap only writes the release itself.
 func sources(ctx context.Context, root, suite string) error {
 	file := filepath.Join(root, "etc", "apt", "sources.list")
 	text, err := os.ReadFile(file)
@@ -135,7 +139,8 @@ func sources(ctx context.Context, root, suite string) error {
 		return nil
 	}
 	mirror := strings.TrimSuffix(words[1], "/")
-	for _, more := range []struct{ mirror, suite string }{{mirror, suite + "-updates"}, {mirror + "-security", suite + "-security"}} {
+	for _, more := range []struct{ mirror, suite string }{{mirror, suite + "-updates"},
+		{mirror + "-security", suite + "-security"}} {
 		if offered(ctx, more.mirror+"/dists/"+more.suite+"/InRelease") {
 			text = fmt.Appendf(text, "deb %s %s main\n", more.mirror, more.suite)
 		}

@@ -28,7 +28,8 @@ import (
 // them.
 func detach(root string) {
 	for _, dir := range []string{"proc", "sys", "dev/pts", "dev/shm", "dev"} {
-		_ = unix.Unmount(filepath.Join(root, dir), unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW) // an error: nothing is mounted there
+		_ = unix.Unmount(
+			filepath.Join(root, dir), unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW) // an error: nothing is mounted there
 	}
 }
 

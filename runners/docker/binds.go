@@ -52,7 +52,8 @@ func (o Options) view(e *Engine, l facts.Layout) (view, error) {
 		}
 		if m := at[target]; !utf8.ValidString(m.Source + m.Target) {
 			// The engine's protocol would turn the name into that of another file.
-			return view{}, fmt.Errorf("mount %q: its name is not UTF-8, and the engine takes no other: rename it", m.Source)
+			return view{}, fmt.Errorf("mount %q: its name is not UTF-8, and the engine takes no other: rename it",
+				m.Source)
 		}
 		v.binds = append(v.binds, at[target])
 	}
@@ -61,7 +62,8 @@ func (o Options) view(e *Engine, l facts.Layout) (view, error) {
 
 // protect mounts the protected places within granted ones on themselves: read-only, or only so that they
 // cannot be renamed.
-func (o Options) protect(v *view, at map[string]mounts.Mount, l facts.Layout, places map[string]mounts.Place) error {
+func (o Options) protect(v *view, at map[string]mounts.Mount, l facts.Layout,
+	places map[string]mounts.Place) error {
 	self := slices.Concat(l.Self, []facts.Place{{Path: o.State}, {Path: o.Supervisor}})
 	self = slices.DeleteFunc(self, func(p facts.Place) bool { return p.Path == "" })
 	var err error
@@ -113,7 +115,8 @@ func (o Options) additional(at map[string]mounts.Mount, guard mounts.Guard) erro
 			return fmt.Errorf("docker.mounts: %s is mounted already: remove one of the two", target)
 		}
 		if missing := missingIn(at, target); missing != "" {
-			return fmt.Errorf("docker.mounts: mount at %s: %s does not exist, and the engine would make it, as root's: create it, or choose a place that is not granted", target, missing)
+			return fmt.Errorf(
+				"docker.mounts: mount at %s: %s does not exist, and the engine would make it, as root's: create it, or choose a place that is not granted", target, missing)
 		}
 		at[target] = mounts.Mount{Source: source, Target: target, Write: m.Write}
 	}
@@ -173,7 +176,8 @@ func free(target string) error {
 	for _, dir := range []string{"/proc", "/sys", "/dev"} {
 		needed = needed || target == dir || strings.HasPrefix(target, dir+"/")
 	}
-	if needed || slices.Contains([]string{"/bin", "/sbin", "/lib", "/lib64", "/usr", "/etc", "/run", "/usr/bin", "/usr/lib", home}, target) {
+	if needed || slices.Contains([]string{"/bin", "/sbin", "/lib", "/lib64", "/usr", "/etc", "/run", "/usr/bin",
+		"/usr/lib", home}, target) {
 		return fmt.Errorf("mount at %s: the container needs that place for itself: choose another", target)
 	}
 	return nil

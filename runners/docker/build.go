@@ -60,9 +60,12 @@ func (e *Engine) BuildImage(ctx context.Context, b Build) (string, error) {
 // unreachable adds the fix to an error of an image that a registry did not deliver.
 func unreachable(err error) error {
 	text := err.Error()
-	for _, sign := range []string{"no such host", "dial tcp", "i/o timeout", "TLS handshake timeout", "connection refused", "pull access denied", "manifest unknown"} {
-		if strings.Contains(text, sign) && (strings.Contains(text, "/v2/") || strings.Contains(text, "pull access") || strings.Contains(text, "manifest")) {
-			return fmt.Errorf("%w: the image it is built on is neither here nor to be had: name another with --base, or make one of Debian's packages with --base debootstrap", err)
+	for _, sign := range []string{"no such host", "dial tcp", "i/o timeout", "TLS handshake timeout",
+		"connection refused", "pull access denied", "manifest unknown"} {
+		if strings.Contains(text, sign) && (strings.Contains(text, "/v2/") ||
+			strings.Contains(text, "pull access") || strings.Contains(text, "manifest")) {
+			return fmt.Errorf(
+				"%w: the image it is built on is neither here nor to be had: name another with --base, or make one of Debian's packages with --base debootstrap", err)
 		}
 	}
 	return err
@@ -96,13 +99,15 @@ type Built struct {
 func (e *Engine) Images(ctx context.Context) ([]Built, error) {
 	ctx, cancel := context.WithTimeout(ctx, engineTime)
 	defer cancel()
-	found, err := e.cli.ImageList(ctx, image.ListOptions{Filters: filters.NewArgs(filters.Arg("label", images.Label))})
+	found, err := e.cli.ImageList(
+		ctx, image.ListOptions{Filters: filters.NewArgs(filters.Arg("label", images.Label))})
 	if err != nil {
 		return nil, e.explain("list images", err)
 	}
 	all := make([]Built, len(found))
 	for i, f := range found {
-		all[i] = Built{ID: f.ID, Names: named(f.RepoTags), Kind: f.Labels[images.Label], Holds: f.Labels[labelPackages], Bytes: f.Size, Created: time.Unix(f.Created, 0).UTC()}
+		all[i] = Built{ID: f.ID, Names: named(f.RepoTags), Kind: f.Labels[images.Label],
+			Holds: f.Labels[labelPackages], Bytes: f.Size, Created: time.Unix(f.Created, 0).UTC()}
 	}
 	return all, nil
 }
@@ -142,8 +147,10 @@ func named(tags []string) []string {
 }
 
 // importImage makes an image of a tar of its whole file system.
-func (e *Engine) importImage(ctx context.Context, tar io.Reader, ref string, changes []string, report Report) error {
-	body, err := e.cli.ImageImport(ctx, image.ImportSource{Source: tar, SourceName: "-"}, ref, image.ImportOptions{Changes: changes})
+func (e *Engine) importImage(ctx context.Context, tar io.Reader, ref string, changes []string,
+	report Report) error {
+	body, err := e.cli.ImageImport(ctx, image.ImportSource{Source: tar, SourceName: "-"}, ref,
+		image.ImportOptions{Changes: changes})
 	if err != nil {
 		return e.explain("import image "+ref, err)
 	}

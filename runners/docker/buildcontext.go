@@ -21,7 +21,8 @@ const sentDockerfile = ".sallyport.Dockerfile"
 // directory.
 const maxContext = 1 << 30
 
-// packed returns a tar of a Dockerfile and the directory that it may copy from, made while it is read. done frees it.
+// packed returns a tar of a Dockerfile and the directory that it may copy from, made while it is read. done
+// frees it.
 func packed(dockerfile []byte, dir string) (r io.Reader, done func()) {
 	pr, pw := io.Pipe()
 	go func() {

@@ -24,7 +24,8 @@ type Check struct {
 // request that created it.
 func Checks(found container.InspectResponse, o Options) []Check {
 	if found.ContainerJSONBase == nil || found.HostConfig == nil || found.Config == nil {
-		return []Check{{Name: "description", Detail: "the engine does not describe the container", Mend: "use an engine with API 1.41 or later"}}
+		return []Check{{Name: "description", Detail: "the engine does not describe the container",
+			Mend: "use an engine with API 1.41 or later"}}
 	}
 	c := checks{found: found, host: found.HostConfig, o: o}
 	return slices.Concat(c.rights(), c.namespaces(), c.limits(), c.files(), c.rest())
@@ -50,7 +51,8 @@ func check(name string, ok bool, detail string) Check {
 // rights checks the privileges of processes.
 func (c checks) rights() []Check {
 	added := bare(c.host.CapAdd)
-	extra := slices.DeleteFunc(slices.Clone(added), func(s string) bool { return slices.Contains(c.o.capabilities(), s) })
+	extra := slices.DeleteFunc(slices.Clone(added),
+		func(s string) bool { return slices.Contains(c.o.capabilities(), s) })
 	dropped := slices.ContainsFunc(c.host.CapDrop, func(s string) bool { return strings.EqualFold(s, "ALL") })
 	option := func(name string) (string, bool) {
 		for _, s := range c.host.SecurityOpt {
@@ -97,12 +99,17 @@ func (c checks) namespaces() []Check {
 	return []Check{
 		check("network as configured", mode == c.o.Network, defaultTo(mode, "the engine's default")),
 		check("no further networks", len(others) == 0, defaultTo(strings.Join(others, " "), "none")),
-		check("own process ids", !c.host.PidMode.IsHost() && !c.host.PidMode.IsContainer(), defaultTo(string(c.host.PidMode), "private")),
-		check("own interprocess communication", c.host.IpcMode.IsPrivate() || c.host.IpcMode.IsNone(), string(c.host.IpcMode)),
+		check("own process ids", !c.host.PidMode.IsHost() && !c.host.PidMode.IsContainer(),
+			defaultTo(string(c.host.PidMode), "private")),
+		check("own interprocess communication", c.host.IpcMode.IsPrivate() || c.host.IpcMode.IsNone(),
+			string(c.host.IpcMode)),
 		check("own host name", !c.host.UTSMode.IsHost(), defaultTo(string(c.host.UTSMode), "private")),
-		check("users as the engine maps them", !c.host.UsernsMode.IsHost(), defaultTo(string(c.host.UsernsMode), "the engine's default")),
-		check("own control group", c.host.CgroupParent == "", defaultTo(string(c.host.CgroupnsMode), "the engine's default")),
-		check("no ports published", len(c.host.PortBindings) == 0 && !c.host.PublishAllPorts, strconv.Itoa(len(c.host.PortBindings))),
+		check("users as the engine maps them", !c.host.UsernsMode.IsHost(),
+			defaultTo(string(c.host.UsernsMode), "the engine's default")),
+		check("own control group", c.host.CgroupParent == "",
+			defaultTo(string(c.host.CgroupnsMode), "the engine's default")),
+		check("no ports published", len(c.host.PortBindings) == 0 && !c.host.PublishAllPorts,
+			strconv.Itoa(len(c.host.PortBindings))),
 	}
 }
 
@@ -125,10 +132,13 @@ func (c checks) limits() []Check {
 	core, noCore := ulimit("core")
 	return []Check{
 		check("processes bounded", pids > 0 && pids <= c.o.PIDs, strconv.FormatInt(pids, 10)),
-		check("memory as configured, swap included", c.host.Memory == c.o.Memory && noSwap, bytesOr(c.host.Memory, "not limited")),
+		check("memory as configured, swap included", c.host.Memory == c.o.Memory && noSwap,
+			bytesOr(c.host.Memory, "not limited")),
 		check("processors as configured", c.host.NanoCPUs == int64(c.o.CPUs*1e9), cpus(c.host.NanoCPUs)),
-		check("out of memory ends a command", c.host.OomKillDisable == nil || !*c.host.OomKillDisable, "by the kernel"),
-		check("open files bounded, no core dumps", bounded && files > 0 && files <= c.o.Files && noCore && core == 0, strconv.FormatInt(files, 10)),
+		check("out of memory ends a command", c.host.OomKillDisable == nil || !*c.host.OomKillDisable,
+			"by the kernel"),
+		check("open files bounded, no core dumps", bounded && files > 0 && files <= c.o.Files && noCore &&
+			core == 0, strconv.FormatInt(files, 10)),
 	}
 }
 
@@ -140,7 +150,8 @@ func (c checks) files() []Check {
 	}
 	var shared, socket, sized []string
 	for _, m := range c.found.Mounts {
-		if m.Type == mount.TypeBind && m.Propagation != "" && m.Propagation != mount.PropagationRPrivate && m.Propagation != mount.PropagationPrivate {
+		if m.Type == mount.TypeBind && m.Propagation != "" && m.Propagation != mount.PropagationRPrivate &&
+			m.Propagation != mount.PropagationPrivate {
 			shared = append(shared, m.Destination)
 		}
 		if strings.HasSuffix(m.Source, ".sock") {
@@ -148,19 +159,24 @@ func (c checks) files() []Check {
 		}
 	}
 	for at, options := range c.host.Tmpfs {
-		if !strings.Contains(options, "size=") || !strings.Contains(options, "nosuid") || !strings.Contains(options, "nodev") {
+		if !strings.Contains(options, "size=") || !strings.Contains(options, "nosuid") ||
+			!strings.Contains(options, "nodev") {
 			sized = append(sized, at)
 		}
 	}
 	unplanned := c.unplanned()
 	return []Check{
 		root,
-		check("mounts as planned", len(unplanned) == 0, defaultTo(strings.Join(unplanned, ", "), fmt.Sprintf("%d", len(c.found.Mounts)))),
+		check("mounts as planned", len(unplanned) == 0,
+			defaultTo(strings.Join(unplanned, ", "), fmt.Sprintf("%d", len(c.found.Mounts)))),
 		check("mounts are private", len(shared) == 0, defaultTo(strings.Join(shared, ", "), "all")),
 		check("no sockets of the machine", len(socket) == 0, defaultTo(strings.Join(socket, ", "), "none")),
-		check("file systems in memory bounded, without set-id and devices", len(sized) == 0, defaultTo(strings.Join(sized, ", "), "all")),
-		check("kernel's files hidden", len(c.host.MaskedPaths) > 0 && len(c.host.ReadonlyPaths) > 0, fmt.Sprintf("%d hidden, %d read-only", len(c.host.MaskedPaths), len(c.host.ReadonlyPaths))),
-		check("no devices", len(c.host.Devices) == 0 && len(c.host.DeviceRequests) == 0 && len(c.host.DeviceCgroupRules) == 0, strconv.Itoa(len(c.host.Devices)+len(c.host.DeviceRequests))),
+		check("file systems in memory bounded, without set-id and devices", len(sized) == 0,
+			defaultTo(strings.Join(sized, ", "), "all")),
+		check("kernel's files hidden", len(c.host.MaskedPaths) > 0 && len(c.host.ReadonlyPaths) > 0,
+			fmt.Sprintf("%d hidden, %d read-only", len(c.host.MaskedPaths), len(c.host.ReadonlyPaths))),
+		check("no devices", len(c.host.Devices) == 0 && len(c.host.DeviceRequests) == 0 &&
+			len(c.host.DeviceCgroupRules) == 0, strconv.Itoa(len(c.host.Devices)+len(c.host.DeviceRequests))),
 	}
 }
 
@@ -175,8 +191,10 @@ func (c checks) unplanned() []string {
 		a, ok := asked[m.Destination]
 		switch {
 		case m.Type == mount.TypeTmpfs:
-		case m.Type == mount.TypeVolume && hasKey(c.found.Config.Volumes, m.Destination): // of the image, kept by the engine
-		case !ok, a.Type != m.Type, m.RW && a.ReadOnly, m.Type == mount.TypeBind && path.Clean(a.Source) != path.Clean(m.Source):
+		case m.Type == mount.TypeVolume && hasKey(c.found.Config.Volumes,
+			m.Destination): // of the image, kept by the engine
+		case !ok, a.Type != m.Type, m.RW && a.ReadOnly, m.Type == mount.TypeBind &&
+			path.Clean(a.Source) != path.Clean(m.Source):
 			odd = append(odd, m.Source+" at "+m.Destination)
 		}
 	}
@@ -203,10 +221,13 @@ func hasKey(set map[string]struct{}, key string) bool {
 // rest is how it lives.
 func (c checks) rest() []Check {
 	restart := c.host.RestartPolicy.Name
-	supervised := len(c.found.Config.Entrypoint) == 2 && c.found.Config.Entrypoint[0] == program && c.found.Config.Entrypoint[1] == "--init"
+	supervised := len(c.found.Config.Entrypoint) == 2 && c.found.Config.Entrypoint[0] == program &&
+		c.found.Config.Entrypoint[1] == "--init"
 	return []Check{
-		check("never restarted by the engine", restart == "" || restart == container.RestartPolicyDisabled, defaultTo(string(restart), "no")),
-		check("the supervisor is its first process", supervised && len(c.found.Config.Cmd) == 0, strings.Join(c.found.Config.Entrypoint, " ")),
+		check("never restarted by the engine", restart == "" || restart == container.RestartPolicyDisabled,
+			defaultTo(string(restart), "no")),
+		check("the supervisor is its first process", supervised && len(c.found.Config.Cmd) == 0,
+			strings.Join(c.found.Config.Entrypoint, " ")),
 		check("the engine keeps no output", c.host.LogConfig.Type == "none", c.host.LogConfig.Type),
 	}
 }

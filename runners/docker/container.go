@@ -28,11 +28,13 @@ func (e *Engine) container(ctx context.Context, p *plan) (id string, made bool, 
 	case err != nil:
 		return "", false, e.explain("look for container "+p.name, err)
 	case found.Config == nil || found.Config.Labels[labelState] != e.state:
-		return "", false, fmt.Errorf("container %s is there and is not sallyport's, or belongs to another user's: rename or remove it (docker rm %s)", p.name, p.name)
+		return "", false, fmt.Errorf(
+			"container %s is there and is not sallyport's, or belongs to another user's: rename or remove it (docker rm %s)", p.name, p.name)
 	}
 	why := p.outdated(found)
 	if why == "" {
-		p.spec.Tell("reuse", map[string]any{"container": p.name, "container_id": short(found.ID), "found": found.State.Status})
+		p.spec.Tell("reuse", map[string]any{"container": p.name, "container_id": short(found.ID),
+			"found": found.State.Status})
 		err := e.revive(ctx, found)
 		if err == nil || found.State.Running {
 			return found.ID, false, err
@@ -44,8 +46,9 @@ func (e *Engine) container(ctx context.Context, p *plan) (id string, made bool, 
 		return "", false, err
 	}
 	if used {
-		return "", false, fmt.Errorf("container %s is in use by another sallyport with other settings (%s): end that one "+
-			"(the resident process: sallyport serve --stop), or use another session", p.name, why)
+		return "", false, fmt.Errorf(
+			"container %s is in use by another sallyport with other settings (%s): end that one "+
+				"(the resident process: sallyport serve --stop), or use another session", p.name, why)
 	}
 	p.spec.Tell("recreate", map[string]any{"container": p.name, "why": why})
 	if err := e.discard(ctx, found.ID); err != nil {
@@ -74,7 +77,8 @@ func (p *plan) outdated(found container.InspectResponse) string {
 func (e *Engine) revive(ctx context.Context, found container.InspectResponse) error {
 	switch found.State.Status {
 	case container.StatePaused:
-		if err := e.cli.ContainerUnpause(ctx, found.ID); err != nil && !strings.Contains(err.Error(), "is not paused") {
+		if err := e.cli.ContainerUnpause(ctx, found.ID); err != nil &&
+			!strings.Contains(err.Error(), "is not paused") {
 			return e.explain("let container "+found.Name+" go on", err)
 		}
 	case container.StateCreated, container.StateExited:
@@ -96,7 +100,8 @@ func (e *Engine) create(ctx context.Context, p *plan) (id string, made bool, err
 	if err != nil {
 		return "", false, e.explain("create container "+p.name, err)
 	}
-	p.spec.Tell("create", map[string]any{"container": p.name, "container_id": short(c.ID), "image": p.image.Ref, "image_id": p.image.ID})
+	p.spec.Tell("create", map[string]any{"container": p.name, "container_id": short(c.ID), "image": p.image.Ref,
+		"image_id": p.image.ID})
 	err = errors.Join(e.supply(ctx, p, c.ID), p.accounts.put(ctx, e, c.ID, p.host.ReadonlyRootfs))
 	if err == nil {
 		err = e.start(ctx, c.ID)

@@ -56,7 +56,8 @@ func (o Options) Grant(c Credentials, workspace string) (_ Options, warnings []s
 		}
 		o.Mounts = append(o.Mounts, m)
 		if user, err := userOf(o.User, workspace); err == nil && !readableBy(m.Source, user.UID, user.GID) {
-			warn("docker.credentials.mount: %s: commands run as user %d and cannot read %s: name its owner under docker.user", kind, user.UID, m.Source)
+			warn(
+				"docker.credentials.mount: %s: commands run as user %d and cannot read %s: name its owner under docker.user", kind, user.UID, m.Source)
 		}
 	}
 	vars, missing, err := c.variables(o.Environ)
@@ -67,7 +68,8 @@ func (o Options) Grant(c Credentials, workspace string) (_ Options, warnings []s
 		warn("docker.credentials: the variable %s is not there and is left out", name)
 	}
 	if c.PassAll {
-		warn("docker.credentials.pass_all: commands get these variables with whatever secrets are in them: %s", strings.Join(slices.Sorted(maps.Keys(vars)), ", "))
+		warn("docker.credentials.pass_all: commands get these variables with whatever secrets are in them: %s",
+			strings.Join(slices.Sorted(maps.Keys(vars)), ", "))
 	}
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
 		o.Given = slices.DeleteFunc(o.Given, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
@@ -97,7 +99,8 @@ func (o Options) credential(kind string) (Mount, error) {
 		return Mount{}, err
 	}
 	if info.IsDir() != p.dir || !p.dir && !info.Mode().IsRegular() {
-		return Mount{}, fmt.Errorf("~/%s is a %s", p.path, map[bool]string{true: "directory and no file", false: "file and no directory"}[info.IsDir()])
+		return Mount{}, fmt.Errorf("~/%s is a %s", p.path,
+			map[bool]string{true: "directory and no file", false: "file and no directory"}[info.IsDir()])
 	}
 	if rel, err := filepath.Rel(source, o.Home); err == nil && filepath.IsLocal(rel) {
 		return Mount{}, fmt.Errorf("~/%s leads to %s, which holds the whole home directory", p.path, source)
@@ -141,7 +144,8 @@ func (c Credentials) variables(environ []string) (vars map[string]string, missin
 	return vars, missing, nil
 }
 
-// aFileHere reports whether a value names a file of this machine, such as a list of certificates: it would lead nowhere.
+// aFileHere reports whether a value names a file of this machine, such as a list of certificates: it would
+// lead nowhere.
 func aFileHere(value string) bool {
 	return filepath.IsAbs(value) && exists(value)
 }
@@ -150,9 +154,12 @@ func aFileHere(value string) bool {
 // that would make it run another program. An operator who wants one of them names it.
 func ofThisMachine(name string) bool {
 	switch name {
-	case "PATH", "HOME", "PWD", "OLDPWD", "SHLVL", "_", "SHELL", "USER", "LOGNAME", "USERNAME", "HOSTNAME", "HOST", "MAIL", "TMPDIR", "TMP", "TEMP", "EDITOR",
-		"VIRTUAL_ENV", "PYTHONHOME", "PYTHONPATH", "NODE_PATH", "NPM_CONFIG_PREFIX", "GOPATH", "GOROOT", "JAVA_HOME", "CARGO_HOME", "RUSTUP_HOME", "MANPATH", "INFOPATH",
-		"DISPLAY", "WAYLAND_DISPLAY", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY", "GPG_AGENT_INFO", "GNUPGHOME":
+	case "PATH", "HOME", "PWD", "OLDPWD", "SHLVL", "_", "SHELL", "USER", "LOGNAME", "USERNAME", "HOSTNAME",
+		"HOST", "MAIL", "TMPDIR", "TMP", "TEMP", "EDITOR",
+		"VIRTUAL_ENV", "PYTHONHOME", "PYTHONPATH", "NODE_PATH", "NPM_CONFIG_PREFIX", "GOPATH", "GOROOT",
+		"JAVA_HOME", "CARGO_HOME", "RUSTUP_HOME", "MANPATH", "INFOPATH",
+		"DISPLAY", "WAYLAND_DISPLAY", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY",
+		"GPG_AGENT_INFO", "GNUPGHOME":
 		return true
 	}
 	for _, prefix := range []string{"XDG_", "DBUS_", "DOCKER_", "CONDA_", "SALLYPORT_"} {

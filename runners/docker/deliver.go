@@ -113,7 +113,8 @@ func (e *Engine) fill(ctx context.Context, p *plan) error {
 	}
 	var archive bytes.Buffer
 	w := tar.NewWriter(&archive)
-	err = w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: path.Base(program), Mode: 0o755, Size: int64(len(text))})
+	err = w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: path.Base(program), Mode: 0o755,
+		Size: int64(len(text))})
 	if err == nil {
 		_, err = w.Write(text)
 	}
@@ -130,7 +131,8 @@ func (e *Engine) fill(ctx context.Context, p *plan) error {
 	c, err := e.cli.ContainerCreate(ctx,
 		&container.Config{Image: p.image.ID, Entrypoint: []string{program}, Labels: labels},
 		&container.HostConfig{NetworkMode: "none", Mounts: []mount.Mount{{
-			Type: mount.TypeVolume, Source: p.delivery.volume, Target: path.Dir(program), VolumeOptions: &mount.VolumeOptions{NoCopy: true},
+			Type: mount.TypeVolume, Source: p.delivery.volume, Target: path.Dir(program),
+			VolumeOptions: &mount.VolumeOptions{NoCopy: true},
 		}}}, nil, nil, "")
 	if err != nil {
 		return e.explain("make a container to copy with", err)
@@ -150,7 +152,8 @@ func (e *Engine) pruneVolumes(ctx context.Context) error {
 	}
 	for _, v := range all.Volumes {
 		err := e.cli.VolumeRemove(ctx, v.Name, false)
-		if err != nil && !errdefs.IsNotFound(err) && !errdefs.IsConflict(err) && !strings.Contains(err.Error(), "in use") {
+		if err != nil && !errdefs.IsNotFound(err) && !errdefs.IsConflict(err) &&
+			!strings.Contains(err.Error(), "in use") {
 			return e.explain("remove volume "+v.Name, err)
 		}
 	}

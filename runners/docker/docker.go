@@ -269,7 +269,8 @@ func (r *Runner) enter(ctx context.Context, e *Engine, p *plan) (*environment, e
 }
 
 // restart stops and starts a container that nobody else is in, and enters it again.
-func (r *Runner) restart(ctx context.Context, e *Engine, p *plan, id string, why error) (*environment, error) {
+func (r *Runner) restart(ctx context.Context, e *Engine, p *plan, id string, why error) (*environment,
+	error) {
 	found, err := e.cli.ContainerInspect(ctx, id)
 	if err != nil {
 		return nil, e.explain("look at container "+p.name, err)
@@ -278,7 +279,8 @@ func (r *Runner) restart(ctx context.Context, e *Engine, p *plan, id string, why
 	case err != nil:
 		return nil, err
 	case used:
-		return nil, fmt.Errorf("%w: another sallyport is in the container: end that one, or use another session", why)
+		return nil, fmt.Errorf("%w: another sallyport is in the container: end that one, or use another session",
+			why)
 	}
 	p.spec.Tell("restart", map[string]any{"container": p.name, "why": why.Error()})
 	if err := e.stop(ctx, id); err != nil {

@@ -87,7 +87,8 @@ func (e *Engine) filterFile(state, profile string) (string, error) {
 		return "", fmt.Errorf("podman at %s reads the filter of system calls from a file of its own machine: "+
 			"use a Podman of this machine, or Docker", e.at.shown())
 	case state == "":
-		return "", errors.New("podman reads the filter of system calls from a file, and there is no state directory")
+		return "",
+			errors.New("podman reads the filter of system calls from a file, and there is no state directory")
 	}
 	dir := filepath.Join(state, "podman")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -95,7 +96,8 @@ func (e *Engine) filterFile(state, profile string) (string, error) {
 	}
 	name := filepath.Join(dir, "seccomp-"+digest(profile)+".json")
 	there, err := os.ReadFile(name)
-	if info, failed := os.Lstat(name); err == nil && failed == nil && info.Mode() == 0o600 && string(there) == profile {
+	if info, failed := os.Lstat(name); err == nil && failed == nil && info.Mode() == 0o600 &&
+		string(there) == profile {
 		return name, nil
 	}
 	f, err := os.CreateTemp(dir, "new-") // mode 0600
@@ -147,12 +149,15 @@ func (e *Engine) explain(doing string, err error) error {
 	switch {
 	case errdefs.IsNotFound(err) && strings.Contains(text, "No such container"):
 		return fmt.Errorf("%s: %w: %w", doing, errGone, err)
-	case errors.Is(err, os.ErrPermission) || strings.Contains(text, "permission denied") && strings.Contains(text, "dial"):
+	case errors.Is(err, os.ErrPermission) || strings.Contains(text, "permission denied") &&
+		strings.Contains(text, "dial"):
 		const text = "%s: permission denied: this user may not use %s: join the group docker " +
 			"(sudo usermod -aG docker $USER, then log in again), or use a rootless engine"
 		return unreached{fmt.Sprintf(text, doing, e.at.shown()), err}
-	case strings.HasPrefix(e.at.host, "ssh://") && (client.IsErrConnectionFailed(err) || strings.Contains(text, "ssh")):
-		mend = fmt.Sprintf("try \"ssh %s docker version\": it must answer without a question", strings.TrimPrefix(e.at.host, "ssh://"))
+	case strings.HasPrefix(e.at.host, "ssh://") &&
+		(client.IsErrConnectionFailed(err) || strings.Contains(text, "ssh")):
+		mend = fmt.Sprintf("try \"ssh %s docker version\": it must answer without a question",
+			strings.TrimPrefix(e.at.host, "ssh://"))
 	case strings.Contains(text, "x509") || strings.Contains(text, "tls:"):
 		mend = "check DOCKER_CERT_PATH, or the certificates of the context"
 	case client.IsErrConnectionFailed(err) || errors.Is(err, os.ErrNotExist):
@@ -160,7 +165,8 @@ func (e *Engine) explain(doing string, err error) error {
 			"(sudo systemctl start docker), or set docker.host or $DOCKER_HOST"
 		return unreached{fmt.Sprintf(text, e.at.shown()), err}
 	case errors.Is(err, context.DeadlineExceeded):
-		mend = fmt.Sprintf("the engine at %s does not answer in time: look at its log (journalctl -u docker)", e.at.shown())
+		mend = fmt.Sprintf("the engine at %s does not answer in time: look at its log (journalctl -u docker)",
+			e.at.shown())
 	case strings.Contains(text, "seccomp is not enabled"):
 		mend = "the engine's kernel cannot filter system calls: use another"
 	case strings.Contains(strings.ToLower(text), "unknown runtime"):
@@ -214,7 +220,8 @@ func (o Options) findEndpoint(env func(string) string) (endpoint, error) {
 	if dir == "" && o.Home != "" {
 		dir = filepath.Join(o.Home, ".docker")
 	}
-	for _, named := range []struct{ host, from string }{{o.Host, "docker.host"}, {env("DOCKER_HOST"), "$DOCKER_HOST"}} {
+	for _, named := range []struct{ host, from string }{{o.Host, "docker.host"},
+		{env("DOCKER_HOST"), "$DOCKER_HOST"}} {
 		if named.host == "" {
 			continue
 		}
@@ -245,7 +252,8 @@ func (a *endpoint) withEnvironment(env func(string) string, dir string) {
 		certs = dir
 	}
 	a.tls, a.insecure = true, !verify
-	a.ca, a.cert, a.key = filepath.Join(certs, "ca.pem"), filepath.Join(certs, "cert.pem"), filepath.Join(certs, "key.pem")
+	a.ca, a.cert, a.key = filepath.Join(certs, "ca.pem"), filepath.Join(certs, "cert.pem"),
+		filepath.Join(certs, "key.pem")
 }
 
 // client makes a client. It connects to nothing yet.
@@ -255,9 +263,11 @@ func (a endpoint) client() (*client.Client, error) {
 	}
 	opts := []client.Opt{client.WithAPIVersionNegotiation(), client.WithUserAgent("sallyport")}
 	if a.tls {
-		config, err := tlsconfig.Client(tlsconfig.Options{CAFile: a.ca, CertFile: a.cert, KeyFile: a.key, InsecureSkipVerify: a.insecure, ExclusiveRootPools: true})
+		config, err := tlsconfig.Client(tlsconfig.Options{CAFile: a.ca, CertFile: a.cert, KeyFile: a.key,
+			InsecureSkipVerify: a.insecure, ExclusiveRootPools: true})
 		if err != nil {
-			return nil, fmt.Errorf("read certificates: %w: check DOCKER_CERT_PATH, or the certificates of the context", err)
+			return nil, fmt.Errorf("read certificates: %w: check DOCKER_CERT_PATH, or the certificates of the context",
+				err)
 		}
 		opts = append(opts, client.WithHTTPClient(&http.Client{
 			Transport:     &http.Transport{TLSClientConfig: config},

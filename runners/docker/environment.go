@@ -90,9 +90,11 @@ func (r *Runner) wire(p *plan) wire.Options {
 // settings are the supervisor's settings.
 func (r *Runner) settings(p *plan) wire.Settings {
 	s := wire.Settings{
-		Workspace: p.spec.Layout.Workspace, Venv: r.o.Venv, Env: slices.Concat(p.image.Env, r.o.Given), Home: home, User: &p.user,
-		Roots: append([]string{home, "/tmp", "/var/tmp"}, p.image.Writable...), NoSetID: true, NoUnixSockets: !r.o.UnixSockets,
-		Programs: r.o.Programs,
+		Workspace: p.spec.Layout.Workspace, Venv: r.o.Venv, Env: slices.Concat(p.image.Env, r.o.Given), Home: home,
+		User:  &p.user,
+		Roots: append([]string{home, "/tmp", "/var/tmp"}, p.image.Writable...), NoSetID: true,
+		NoUnixSockets: !r.o.UnixSockets,
+		Programs:      r.o.Programs,
 	}
 	for _, b := range p.binds {
 		s.Roots = append(s.Roots, b.Target)
@@ -110,12 +112,14 @@ func (r *Runner) settings(p *plan) wire.Settings {
 func (e *Engine) unreached(ctx context.Context, p *plan, id, exec string, err error, said string) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if found, ierr := e.cli.ContainerInspect(ctx, id); errdefs.IsNotFound(ierr) || ierr == nil && !found.State.Running {
+	if found, ierr := e.cli.ContainerInspect(ctx, id); errdefs.IsNotFound(ierr) || ierr == nil &&
+		!found.State.Running {
 		how := "it is gone"
 		if ierr == nil {
 			how = fmt.Sprintf("it is %s, status %d %s", found.State.Status, found.State.ExitCode, found.State.Error)
 		}
-		return fmt.Errorf("reach the supervisor in container %s: %w (%s): %w", p.name, errGone, strings.TrimSpace(how), err)
+		return fmt.Errorf("reach the supervisor in container %s: %w (%s): %w", p.name, errGone,
+			strings.TrimSpace(how), err)
 	}
 	code := 0
 	if exec != "" {
@@ -127,13 +131,17 @@ func (e *Engine) unreached(ctx context.Context, p *plan, id, exec string, err er
 	mend := "run \"docker exec -i " + p.name + " " + program + " --version\" to see what it says"
 	switch {
 	case strings.Contains(text, "exec format error"):
-		mend = fmt.Sprintf("the supervisor is built for another system: the engine needs one for %s/%s: name it under supervisor", p.image.OS, p.image.Arch)
+		mend = fmt.Sprintf(
+			"the supervisor is built for another system: the engine needs one for %s/%s: name it under supervisor",
+			p.image.OS, p.image.Arch)
 	case strings.Contains(text, "neither bash nor sh"):
-		mend = fmt.Sprintf("commands need bash or sh, and image %s has neither: use an image with a shell", p.image.Ref)
+		mend = fmt.Sprintf("commands need bash or sh, and image %s has neither: use an image with a shell",
+			p.image.Ref)
 	case errors.Is(err, context.DeadlineExceeded):
 		mend = "the container does not answer in time: is the machine overloaded, or the container's memory used up?"
 	}
-	return fmt.Errorf("reach the supervisor in container %s: %w (%s): %s", p.name, err, exitReason(said, code), mend)
+	return fmt.Errorf("reach the supervisor in container %s: %w (%s): %s", p.name, err, exitReason(said, code),
+		mend)
 }
 
 // exitReason describes why a supervisor ended.
@@ -218,14 +226,18 @@ func (e *Engine) fate(ctx context.Context, id string) string {
 func (e *Engine) lives(ctx context.Context, found container.InspectResponse) bool {
 	top, err := e.cli.ContainerTop(ctx, found.ID, []string{"-o", "pid"})
 	first := strconv.Itoa(found.State.Pid)
-	return err == nil && slices.ContainsFunc(top.Processes, func(row []string) bool { return slices.Contains(row, first) })
+	return err == nil && slices.ContainsFunc(top.Processes,
+		func(row []string) bool { return slices.Contains(row, first) })
 }
 
 // Shortcomings lists, for people, the promises that do not hold in this container.
 func (v *environment) Shortcomings() []string {
 	all := append(v.Environment.Shortcomings(), v.p.guarded.Notes...)
 	if v.r.o.Elevated && !v.has("sudo") {
-		all = append(all, fmt.Sprintf("image %s has no sudo, so that no command can use it: use %s, or begin your own with it (docs/images.md)", v.p.image.Ref, RuntimeSudoImage))
+		all = append(
+			all, fmt.Sprintf(
+				"image %s has no sudo, so that no command can use it: use %s, or begin your own with it (docs/images.md)",
+				v.p.image.Ref, RuntimeSudoImage))
 	}
 	return all
 }
@@ -270,9 +282,11 @@ func (v *environment) Start(ctx context.Context, c engine.Command) (engine.Proce
 	p, err := v.Environment.Start(ctx, c)
 	switch {
 	case err != nil && strings.Contains(err.Error(), syscall.EAGAIN.Error()):
-		err = fmt.Errorf("%w: as many processes run in the container as docker.pids allows: end some, or raise it", err)
+		err = fmt.Errorf("%w: as many processes run in the container as docker.pids allows: end some, or raise it",
+			err)
 	case errors.Is(err, fs.ErrPermission):
-		err = fmt.Errorf("%w: commands run as user %d:%d in the container: give that user the right, or name another under docker.user", err, v.p.user.UID, v.p.user.GID)
+		err = fmt.Errorf(
+			"%w: commands run as user %d:%d in the container: give that user the right, or name another under docker.user", err, v.p.user.UID, v.p.user.GID)
 	}
 	return p, err
 }

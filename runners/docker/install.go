@@ -24,15 +24,18 @@ import (
 // install installs the packages of a step in a separate container and keeps that as an image. The container
 // has nothing of the workspace: it gets the mounts of a session that commands cannot write to, and the
 // operator's variables, which the image does not.
-func (e *Engine) install(ctx context.Context, o Options, from Image, u wire.User, binds []mounts.Mount, s step, key string, report Report) error {
+func (e *Engine) install(ctx context.Context, o Options, from Image, u wire.User, binds []mounts.Mount,
+	s step, key string, report Report) error {
 	config, host := o.installer(from, u, binds)
-	config.Labels = map[string]string{labelState: e.state, labelRunner: o.name(), labelSpec: key, labelKeep: "false"}
+	config.Labels = map[string]string{labelState: e.state, labelRunner: o.name(), labelSpec: key,
+		labelKeep: "false"}
 	maps.Copy(config.Labels, self().labels())
 	// The engine goes on after a cancelled request, and the container would be unknown: so wait for the
 	// answer.
 	creating, cancel := context.WithTimeout(context.WithoutCancel(ctx), engineTime)
 	defer cancel()
-	name := fmt.Sprintf("sallyport-install-%s-%08x", key, rand.Uint32()) // one that was left behind is in nobody's way
+	name := fmt.Sprintf("sallyport-install-%s-%08x", key,
+		rand.Uint32()) // one that was left behind is in nobody's way
 	made, err := e.cli.ContainerCreate(creating, config, host, nil, nil, name)
 	if err != nil {
 		return e.explain("make the container to install in", err)
@@ -49,7 +52,8 @@ func (e *Engine) install(ctx context.Context, o Options, from Image, u wire.User
 
 // installer is the container of an installation: like that of a session but for its network, a writable root,
 // and the rights of root that package managers need.
-func (o Options) installer(from Image, u wire.User, binds []mounts.Mount) (*container.Config, *container.HostConfig) {
+func (o Options) installer(from Image, u wire.User, binds []mounts.Mount) (*container.Config,
+	*container.HostConfig) {
 	network := o.Packages.Network
 	if network == "" {
 		network = o.Network
@@ -59,18 +63,22 @@ func (o Options) installer(from Image, u wire.User, binds []mounts.Mount) (*cont
 	config := &container.Config{
 		Image: from.ID, User: "0:0", WorkingDir: "/",
 		// It ends by itself when nobody is left to end it.
-		Entrypoint: strslice.StrSlice{"sleep", strconv.Itoa(int((installTime + time.Minute).Seconds()))}, Cmd: strslice.StrSlice{},
+		Entrypoint:  strslice.StrSlice{"sleep", strconv.Itoa(int((installTime + time.Minute).Seconds()))},
+		Cmd:         strslice.StrSlice{},
 		Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
 	}
 	host := &container.HostConfig{
-		NetworkMode: container.NetworkMode(network), RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyDisabled},
-		LogConfig: container.LogConfig{Type: "none"}, CapDrop: strslice.StrSlice{"ALL"}, CapAdd: elevated.capabilities(),
+		NetworkMode:   container.NetworkMode(network),
+		RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyDisabled},
+		LogConfig:     container.LogConfig{Type: "none"}, CapDrop: strslice.StrSlice{"ALL"},
+		CapAdd:      elevated.capabilities(),
 		SecurityOpt: []string{"no-new-privileges"}, IpcMode: container.IPCModePrivate, Runtime: o.Runtime,
 		Tmpfs: map[string]string{
 			"/tmp": "rw,nosuid,nodev,exec,mode=1777",
 			home:   fmt.Sprintf("rw,nosuid,nodev,exec,mode=0700,uid=%d,gid=%d", u.UID, u.GID),
 		},
-		Resources: container.Resources{Memory: o.Memory, MemorySwap: o.Memory, NanoCPUs: int64(o.CPUs * 1e9), PidsLimit: &o.PIDs},
+		Resources: container.Resources{Memory: o.Memory, MemorySwap: o.Memory, NanoCPUs: int64(o.CPUs * 1e9),
+			PidsLimit: &o.PIDs},
 	}
 	for _, m := range binds {
 		host.Mounts = append(host.Mounts, mount.Mount{
@@ -81,12 +89,16 @@ func (o Options) installer(from Image, u wire.User, binds []mounts.Mount) (*cont
 	return config, host
 }
 
-// runInstaller runs one installer to its end. Its variables are those of the call and not of the container, which would be kept.
-func (e *Engine) runInstaller(ctx context.Context, o Options, id string, u wire.User, s step, report Report) error {
+// runInstaller runs one installer to its end. Its variables are those of the call and not of the container,
+// which would be kept.
+func (e *Engine) runInstaller(ctx context.Context, o Options, id string, u wire.User, s step,
+	report Report) error {
 	as := s.user(u)
 	x, err := e.cli.ContainerExecCreate(ctx, id, container.ExecOptions{
-		User: fmt.Sprintf("%d:%d", as.UID, as.GID), Cmd: s.command, WorkingDir: "/", AttachStdout: true, AttachStderr: true,
-		Env: slices.Concat([]string{"HOME=" + home, "DEBIAN_FRONTEND=noninteractive", "LANG=C.UTF-8"}, o.Given),
+		User: fmt.Sprintf("%d:%d", as.UID, as.GID), Cmd: s.command, WorkingDir: "/", AttachStdout: true,
+		AttachStderr: true,
+		Env: slices.Concat([]string{"HOME=" + home, "DEBIAN_FRONTEND=noninteractive", "LANG=C.UTF-8"},
+			o.Given),
 	})
 	if err != nil {
 		return e.explain("start "+s.command[0], err)

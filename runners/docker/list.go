@@ -61,7 +61,8 @@ func containerOf(c container.Summary) Container {
 	return Container{
 		ID: c.ID, Name: nameOf(c), Runner: c.Labels[labelRunner], Agent: c.Labels[labelAgent],
 		Session: c.Labels[labelSession], Workspace: c.Labels[labelWorkspace], Image: c.Image, ImageID: c.ImageID,
-		State: c.State, Created: time.Unix(c.Created, 0), Kept: c.Labels[labelKeep] == "true", Dead: ownerOf(c.Labels).dead(),
+		State: c.State, Created: time.Unix(c.Created, 0), Kept: c.Labels[labelKeep] == "true",
+		Dead: ownerOf(c.Labels).dead(),
 	}
 }
 

@@ -50,7 +50,8 @@ func (r *Runner) look(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 		return r.foresee(ctx, e, p)
 	case err != nil:
 		return nil, e.explain("look for container "+p.name, err)
-	case found.Config == nil || found.Config.Labels[labelState] != e.state || p.outdated(found) != "" || found.State.Status != container.StateRunning:
+	case found.Config == nil || found.Config.Labels[labelState] != e.state || p.outdated(found) != "" ||
+		found.State.Status != container.StateRunning:
 		return nil, looks.ErrAsk
 	}
 	env, err := r.attach(ctx, e, p, found.ID)
@@ -125,7 +126,8 @@ func (r *Runner) foresee(ctx context.Context, e *Engine, p *plan) (engine.Enviro
 }
 
 // openAsSelf opens the container, if in it users have the numbers that they have here.
-func (r *Runner) openAsSelf(ctx context.Context, e *Engine, spec engine.EnvironmentSpec) (looks.Opened, error) {
+func (r *Runner) openAsSelf(ctx context.Context, e *Engine, spec engine.EnvironmentSpec) (looks.Opened,
+	error) {
 	info, err := e.cli.Info(ctx)
 	if err != nil {
 		return nil, e.explain("ask what it is", err)
@@ -158,9 +160,11 @@ func (p *plan) live(at string) (shown looks.Shown, ok bool) {
 			shown, ok = looks.Shown{Source: b.Source, Rest: strings.TrimPrefix(at[len(b.Target):], "/")}, true
 		}
 	}
-	own := []string{"/proc", "/sys", "/dev", path.Dir(program), "/etc/hostname", "/etc/hosts", "/etc/resolv.conf"}
+	own := []string{"/proc", "/sys", "/dev", path.Dir(program), "/etc/hostname", "/etc/hosts",
+		"/etc/resolv.conf"}
 	for _, m := range p.host.Mounts {
-		if m.Type != mount.TypeBind || !slices.ContainsFunc(p.binds, func(b mounts.Mount) bool { return b.Target == m.Target }) {
+		if m.Type != mount.TypeBind || !slices.ContainsFunc(p.binds,
+			func(b mounts.Mount) bool { return b.Target == m.Target }) {
 			own = append(own, m.Target)
 		}
 	}

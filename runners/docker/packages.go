@@ -40,8 +40,10 @@ apt-get install -q --yes --no-install-recommends -o Dpkg::Use-Pty=0 -- "$@" && r
 func (p Packages) steps() []step {
 	all := []step{
 		{"system", p.System, []string{"/bin/sh", "-c", aptScript, "sh"}, true},
-		{"python", p.Python, []string{"python3", "-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--no-cache-dir", "--"}, false},
-		{"npm", p.NPM, []string{"npm", "install", "--global", "--no-audit", "--no-fund", "--no-update-notifier", "--"}, false},
+		{"python", p.Python, []string{"python3", "-m", "pip", "install", "--no-input",
+			"--disable-pip-version-check", "--no-cache-dir", "--"}, false},
+		{"npm", p.NPM, []string{"npm", "install", "--global", "--no-audit", "--no-fund", "--no-update-notifier",
+			"--"}, false},
 	}
 	var steps []step
 	for _, s := range all {
@@ -77,9 +79,11 @@ func (s step) key(from Image, u wire.User, binds []mounts.Mount) (string, error)
 		case !ok: // it is a file of the image
 			continue
 		case m.Write:
-			return "", fmt.Errorf("package %s lies where commands can write, and they could change it: put it elsewhere and name that under docker.mounts", name)
+			return "", fmt.Errorf(
+				"package %s lies where commands can write, and they could change it: put it elsewhere and name that under docker.mounts", name)
 		}
-		content, err := contentOf(filepath.Join(m.Source, filepath.FromSlash(strings.TrimPrefix(path.Clean(file), m.Target))))
+		content, err := contentOf(filepath.Join(m.Source,
+			filepath.FromSlash(strings.TrimPrefix(path.Clean(file), m.Target))))
 		if err != nil {
 			return "", fmt.Errorf("package %s: %w", name, err)
 		}
@@ -105,7 +109,8 @@ func within(target, dir string) bool { return target == dir || strings.HasPrefix
 func forInstaller(binds []mounts.Mount) []mounts.Mount {
 	var kept []mounts.Mount
 	for _, b := range binds {
-		if m, _ := deepest(binds, b.Target); !m.Write && !slices.ContainsFunc(binds, func(o mounts.Mount) bool { return o.Write && within(b.Target, o.Target) }) {
+		if m, _ := deepest(binds, b.Target); !m.Write &&
+			!slices.ContainsFunc(binds, func(o mounts.Mount) bool { return o.Write && within(b.Target, o.Target) }) {
 			kept = append(kept, b)
 		}
 	}

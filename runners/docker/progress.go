@@ -10,7 +10,8 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/lazyregexp"
 )
 
-// Progress is one thing that is told while an image is made: a step that begins, or a line of output of the one that runs.
+// Progress is one thing that is told while an image is made: a step that begins, or a line of output of the
+// one that runs.
 type Progress struct {
 	Step string
 	Line string

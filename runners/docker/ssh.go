@@ -45,7 +45,8 @@ func (a endpoint) throughSSH() (*client.Client, error) {
 		return programConn{p, a.host}, nil
 	}
 	return client.NewClientWithOpts(client.WithAPIVersionNegotiation(), client.WithUserAgent("sallyport"),
-		client.WithHost("http://docker.invalid"), client.WithDialContext(dial)) // an address that is never looked up
+		client.WithHost("http://docker.invalid"), client.WithDialContext(
+			dial)) // an address that is never looked up
 }
 
 func hasPassword(u *url.Userinfo) bool {

@@ -24,10 +24,12 @@ func ownerOfFile(path string) (wire.User, error) {
 	}
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return wire.User{}, fmt.Errorf("look whose %s is: the system does not tell: name the user under docker.user", path)
+		return wire.User{}, fmt.Errorf(
+			"look whose %s is: the system does not tell: name the user under docker.user", path)
 	}
 	if st.Uid == 0 || st.Gid == 0 {
-		return wire.User{}, fmt.Errorf("workspace %s belongs to root (%d:%d), and commands never run as root: give it to an ordinary user (chown), or name a user with write access under docker.user", path, st.Uid, st.Gid)
+		return wire.User{}, fmt.Errorf(
+			"workspace %s belongs to root (%d:%d), and commands never run as root: give it to an ordinary user (chown), or name a user with write access under docker.user", path, st.Uid, st.Gid)
 	}
 	return wire.User{UID: int(st.Uid), GID: int(st.Gid)}, nil
 }

@@ -128,7 +128,8 @@ func (v *environment) mounted() error {
 		write, there := at[b.Target]
 		switch {
 		case !there:
-			return fmt.Errorf("container %s: nothing is mounted at %s any more: the file was replaced outside", v.p.name, b.Target)
+			return fmt.Errorf("container %s: nothing is mounted at %s any more: the file was replaced outside",
+				v.p.name, b.Target)
 		case write && !b.Write:
 			return fmt.Errorf("container %s: %s can be written to, and was granted read-only", v.p.name, b.Target)
 		}

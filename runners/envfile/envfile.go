@@ -1,9 +1,9 @@
-// Package envfile reads files of NAME=value lines in the form that dotenv tools share: export, quotes, comments behind a
-// value, values of several lines, and $NAME for earlier variables.
+// Package envfile reads files of NAME=value lines in the form that dotenv tools share: export, quotes,
+// comments behind a value, values of several lines, and $NAME for earlier variables.
 //
-// Such a file holds secrets, and it often lies where an agent can write. So an error has the number of a line and never
-// its content, and a variable by which a shell or the loader would run something else is refused. Whether a command gets
-// the variables is not decided here.
+// Such a file holds secrets, and it often lies where an agent can write. So an error has the number of a line
+// and never its content, and a variable by which a shell or the loader would run something else is refused.
+// Whether a command gets the variables is not decided here.
 package envfile
 
 import (
@@ -24,7 +24,8 @@ const (
 	maxValue = 200
 )
 
-// Read returns the variables of a file, or of them those that names holds, if it holds any. A byte order mark is passed over.
+// Read returns the variables of a file, or of them those that names holds, if it holds any. A byte order mark
+// is passed over.
 func Read(path string, names []string) (map[string]string, error) {
 	b, err := readSmall(path)
 	if err != nil {
@@ -62,7 +63,8 @@ func parse(b []byte) (map[string]string, error) {
 	return values, nil
 }
 
-// statements reads a text. The parser's own errors quote it, and a last word without "=" is a value without a name to it.
+// statements reads a text. The parser's own errors quote it, and a last word without "=" is a value without a
+// name to it.
 func statements(b []byte) (map[string]string, bool) {
 	values, err := godotenv.UnmarshalBytes(b)
 	_, nameless := values[""]
@@ -120,11 +122,12 @@ func ValidName(name string) bool {
 	return name != ""
 }
 
-// Hijacks tells the variables by which a shell or the loader runs something before or in place of the text. The operator
-// can still pass these on by name.
+// Hijacks tells the variables by which a shell or the loader runs something before or in place of the text.
+// The operator can still pass these on by name.
 func Hijacks(name string) bool {
 	switch name {
-	case "BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PROMPT_COMMAND", "PS4", "IFS", "LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH":
+	case "BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PROMPT_COMMAND", "PS4", "IFS", "LD_PRELOAD", "LD_AUDIT",
+		"LD_LIBRARY_PATH":
 		return true
 	}
 	return strings.HasPrefix(name, "DYLD_") || strings.HasPrefix(name, "BASH_FUNC_")

@@ -42,7 +42,8 @@ func Reown(roots []string, user identity.User) error {
 }
 
 // errCut ends a walk that takes too long.
-var errCut = fmt.Errorf("cut short after %s: the rest may be root's: use smaller directories, or chown it", reownTime)
+var errCut = fmt.Errorf("cut short after %s: the rest may be root's: use smaller directories, or chown it",
+	reownTime)
 
 type reowner struct {
 	user   identity.User
@@ -71,7 +72,9 @@ func (r *reowner) root(path string) error {
 		return err
 	}
 	if r.failed != nil {
-		return fmt.Errorf("%d files could not be changed: %w: let the container keep CHOWN, FOWNER and DAC_OVERRIDE", r.count, r.failed)
+		return fmt.Errorf(
+			"%d files could not be changed: %w: let the container keep CHOWN, FOWNER and DAC_OVERRIDE", r.count,
+			r.failed)
 	}
 	return nil
 }

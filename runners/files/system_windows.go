@@ -31,5 +31,6 @@ func renameNew(*os.Root, string, string) error { return errors.ErrUnsupported }
 
 // linksUnsupported reports whether a file system has no hard links.
 func linksUnsupported(err error) bool {
-	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, windows.ERROR_INVALID_FUNCTION) || errors.Is(err, windows.ERROR_NOT_SUPPORTED)
+	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, windows.ERROR_INVALID_FUNCTION) ||
+		errors.Is(err, windows.ERROR_NOT_SUPPORTED)
 }

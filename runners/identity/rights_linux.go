@@ -34,7 +34,8 @@ func NewRights(u User) (*Rights, error) {
 	return r, nil
 }
 
-// WithoutCapabilities returns the rights that this process's user has by being that user. They are nil where it has no others.
+// WithoutCapabilities returns the rights that this process's user has by being that user. They are nil where
+// it has no others.
 func WithoutCapabilities() (*Rights, error) {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var held [2]unix.CapUserData
@@ -105,8 +106,8 @@ func (r *Rights) run(f func()) error {
 	return err
 }
 
-// thread becomes the user and works until nobody keeps it. It is never unlocked, so it ends with the goroutine
-// and no other ever runs on it.
+// thread becomes the user and works until nobody keeps it. It is never unlocked, so it ends with the
+// goroutine and no other ever runs on it.
 func (r *Rights) thread(work func(), failed chan<- error) {
 	runtime.LockOSThread()
 	if err := r.become(); err != nil {

@@ -50,11 +50,13 @@ func (e *environment) Start(ctx context.Context, c engine.Command) (engine.Proce
 	variables := strings.Join(c.Env, "\n")
 	told := e.log.o.Redact(c.Text, variables)
 	e.log.write(Event{
-		Event: KindCommand, Decision: c.ID, Text: cut(told[0], maxText), WorkDir: c.WorkDir, Timeout: c.Timeout.Seconds(), Elevated: c.Elevated, Variables: names,
+		Event: KindCommand, Decision: c.ID, Text: cut(told[0], maxText), WorkDir: c.WorkDir,
+		Timeout: c.Timeout.Seconds(), Elevated: c.Elevated, Variables: names,
 	})
 	p, err := e.Environment.Start(ctx, c)
 	if err != nil {
-		e.log.write(Event{Event: KindExit, Decision: c.ID, Code: new(-1), Error: e.log.o.Redact(err.Error(), variables)[0]})
+		e.log.write(Event{Event: KindExit, Decision: c.ID, Code: new(-1),
+			Error: e.log.o.Redact(err.Error(), variables)[0]})
 		e.look()
 		return nil, err
 	}

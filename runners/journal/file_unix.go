@@ -9,10 +9,11 @@ import (
 	"syscall"
 )
 
-// openFile opens a file for appending. O_NOFOLLOW refuses a symbolic link; O_NONBLOCK keeps a FIFO in its place from
-// blocking until it is recognised.
+// openFile opens a file for appending. O_NOFOLLOW refuses a symbolic link; O_NONBLOCK keeps a FIFO in its
+// place from blocking until it is recognised.
 func openFile(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0o600)
+	return os.OpenFile(
+		path, os.O_RDWR|os.O_APPEND|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0o600)
 }
 
 // readFile opens a file for reading, in the same way.

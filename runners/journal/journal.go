@@ -1,11 +1,12 @@
-// Package journal keeps an environment.log for every environment that a runner opens: its specification, when it was
-// opened, broke and was closed, and each command with its end and the head and tail of its output.
+// Package journal keeps an environment.log for every environment that a runner opens: its specification, when
+// it was opened, broke and was closed, and each command with its end and the head and tail of its output.
 //
-// It is for the people who look after environments. It is no audit record: nothing waits for it, it is bounded and
-// pruned, and it decides nothing. When it cannot be written the operator is told, and the command goes on.
+// It is for the people who look after environments. It is no audit record: nothing waits for it, it is
+// bounded and pruned, and it decides nothing. When it cannot be written the operator is told, and the command
+// goes on.
 //
-// A log lies below the state directory, not in the environment, so it outlives the environment. Lines are JSON. Texts
-// are redacted as the audit log redacts them; of variables only the names are kept.
+// A log lies below the state directory, not in the environment, so it outlives the environment. Lines are
+// JSON. Texts are redacted as the audit log redacts them; of variables only the names are kept.
 package journal
 
 import (
@@ -43,8 +44,8 @@ type Identity struct {
 	Workspace string `json:"workspace"`
 }
 
-// Name is the name of an environment and of its directory, where the runner gives it none: readable, and its own for
-// each identity.
+// Name is the name of an environment and of its directory, where the runner gives it none: readable, and its
+// own for each identity.
 func (id Identity) Name() string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{id.Runner, id.Agent, id.Session, id.Workspace}, "\x00")))
 	name := harmless(id.Runner) + "-" + harmless(id.Agent)
@@ -122,7 +123,8 @@ func (r *runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 		l.release()
 		return nil, err
 	}
-	l.write(Event{Event: KindOpened, Details: openedDetails(r.Describe(), env)}) // some runners have their description only now
+	l.write(Event{Event: KindOpened, Details: openedDetails(r.Describe(),
+		env)}) // some runners have their description only now
 	e := &environment{Environment: env, log: l}
 	if far, ok := env.(engine.Remote); ok {
 		return &remote{e, far}, nil
@@ -156,7 +158,8 @@ func openedDetails(d facts.Runner, env engine.Environment) map[string]any {
 	}
 	if p, ok := env.(interface{ Place() wire.Place }); ok {
 		place := p.Place()
-		out["place"] = fmt.Sprintf("supervisor %s on %s/%s, home %s", place.Release, place.OS, place.Arch, place.Home)
+		out["place"] = fmt.Sprintf("supervisor %s on %s/%s, home %s", place.Release, place.OS, place.Arch,
+			place.Home)
 	}
 	if s, ok := env.(interface{ Shortcomings() []string }); ok && len(s.Shortcomings()) > 0 {
 		out["shortcomings"] = s.Shortcomings()
@@ -164,7 +167,8 @@ func openedDetails(d facts.Runner, env engine.Environment) map[string]any {
 	return out
 }
 
-// Tell adds a step to the log of an environment that others look after: that it was removed by hand, and the like.
+// Tell adds a step to the log of an environment that others look after: that it was removed by hand, and the
+// like.
 func Tell(o Options, name string, id Identity, step string, details map[string]any) {
 	newLog(o.withDefaults(), id, name).write(Event{Event: KindStep, Step: step, Details: details})
 }

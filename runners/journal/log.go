@@ -19,8 +19,8 @@ const (
 	lockName = "lock"         // of the runner, for as long as it makes the environment
 )
 
-// log is the writing end of one environment's log. Each line is written under the lock of the file, whole, and the
-// file is opened anew for it: other gateways write to it too, and may have turned it.
+// log is the writing end of one environment's log. Each line is written under the lock of the file, whole,
+// and the file is opened anew for it: other gateways write to it too, and may have turned it.
 type log struct {
 	o    Options
 	id   Identity
@@ -140,7 +140,8 @@ func (l *log) put(f *os.File, line []byte) (full bool, err error) {
 	size := info.Size()
 	switch {
 	case size == 0:
-		head, err := encode(Event{Time: l.o.Now().UTC(), Event: KindEnvironment, Gateway: os.Getpid(), Identity: &l.id})
+		head, err := encode(Event{Time: l.o.Now().UTC(), Event: KindEnvironment, Gateway: os.Getpid(),
+			Identity: &l.id})
 		if err != nil {
 			return false, err
 		}
@@ -241,8 +242,8 @@ func (l *log) release() {
 	}
 }
 
-// closeLocked unlocks a file and closes it. To close it would not do at once while another process is being started:
-// until that is done it has the file too.
+// closeLocked unlocks a file and closes it. To close it would not do at once while another process is being
+// started: until that is done it has the file too.
 func closeLocked(f *os.File) {
 	unlockFile(f)
 	f.Close()

@@ -40,8 +40,10 @@ func (p *process) tell(x engine.Exit) {
 	}
 	stdout, stderr := p.excerpts(x.Stdout, x.Stderr, excerptSize)
 	p.env.log.write(Event{
-		Event: KindExit, Decision: p.command.ID, Code: &x.Code, Signal: x.Signal, TimedOut: x.TimedOut, Killed: x.Killed,
-		Survivors: x.Survivors, OOMKills: x.OOMKills, Seconds: x.Duration.Seconds(), Error: p.env.log.o.Redact(why, p.variables)[0],
+		Event: KindExit, Decision: p.command.ID, Code: &x.Code, Signal: x.Signal, TimedOut: x.TimedOut,
+		Killed:    x.Killed,
+		Survivors: x.Survivors, OOMKills: x.OOMKills, Seconds: x.Duration.Seconds(),
+		Error:  p.env.log.o.Redact(why, p.variables)[0],
 		Stdout: stdout, Stderr: stderr,
 	})
 }
@@ -53,8 +55,8 @@ func (p *process) excerpts(stdout, stderr engine.Stream, size int) (out, errs *O
 	return a.output(stdout, clean[0], clean[1], size), b.output(stderr, clean[2], clean[3], size)
 }
 
-// Times at which a command that goes on is looked at: a short one is told once, by its end, and one that takes an
-// hour some sixty times.
+// Times at which a command that goes on is looked at: a short one is told once, by its end, and one that
+// takes an hour some sixty times.
 const (
 	firstLook = time.Second
 	longest   = time.Minute

@@ -50,8 +50,8 @@ func Remove(dir, name string) error {
 	return errors.Join(errs...)
 }
 
-// Prune removes the logs that nobody has written to since a time, of environments that no gateway has open, and
-// returns their names.
+// Prune removes the logs that nobody has written to since a time, of environments that no gateway has open,
+// and returns their names.
 func Prune(dir string, before time.Time) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	switch {

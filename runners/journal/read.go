@@ -63,7 +63,8 @@ func List(dir string) ([]Environment, error) {
 			out = append(out, env)
 		}
 	}
-	slices.SortFunc(out, func(a, b Environment) int { return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(
+		out, func(a, b Environment) int { return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Name, b.Name)) })
 	return out, errors.Join(errs...)
 }
 
@@ -120,8 +121,8 @@ func (env *Environment) take(e Event) (known bool) {
 	return known
 }
 
-// tellsOfLife passes over the lines of commands, which are most of them, without decoding them. The kind stands
-// behind the time.
+// tellsOfLife passes over the lines of commands, which are most of them, without decoding them. The kind
+// stands behind the time.
 func tellsOfLife(line []byte) bool {
 	start := line[:min(len(line), 90)]
 	for _, kind := range []Kind{KindCommand, KindOutput, KindExit} {
@@ -185,8 +186,8 @@ func lines(r io.Reader, do func([]byte) error) error {
 // errEnough ends a scan.
 var errEnough = errors.New("enough")
 
-// Read returns the events of an environment, oldest first, with the lines that they stand in. A line that is torn is
-// passed over.
+// Read returns the events of an environment, oldest first, with the lines that they stand in. A line that is
+// torn is passed over.
 func Read(dir, name string) iter.Seq2[Event, []byte] {
 	return func(yield func(Event, []byte) bool) {
 		for _, file := range []string{oldName, logName} {

@@ -143,7 +143,8 @@ func (c Config) Check() error {
 	}
 	for _, place := range []string{home, temporary, installed} {
 		if w := c.Workspace.Path; w == place || strings.HasPrefix(place, w+"/") || strings.HasPrefix(w, place+"/") {
-			return fmt.Errorf("workspace.path: %q overlaps %s of the pod: choose another, such as /workspace", w, place)
+			return fmt.Errorf("workspace.path: %q overlaps %s of the pod: choose another, such as /workspace", w,
+				place)
 		}
 	}
 	switch {

@@ -24,8 +24,8 @@ func (r Right) String() string {
 	return r.Verb + " " + name
 }
 
-// Rights are all that the runner needs. A WebSocket asks for get of pods/exec and SPDY for create; newer servers
-// ask for create of both.
+// Rights are all that the runner needs. A WebSocket asks for get of pods/exec and SPDY for create; newer
+// servers ask for create of both.
 func Rights() []Right {
 	var all []Right
 	for _, of := range []struct {
@@ -53,8 +53,8 @@ type Finding struct {
 	Problem error
 }
 
-// Diagnose asks the cluster for each right, and whether it would take the pod of the configuration. It creates
-// nothing.
+// Diagnose asks the cluster for each right, and whether it would take the pod of the configuration. It
+// creates nothing.
 func (k *Cluster) Diagnose(ctx context.Context, c Config, owner Owner) []Finding {
 	all := make([]Finding, 0, len(Rights())+1)
 	reviews := k.objects.Resource(kind("authorization.k8s.io", "selfsubjectaccessreviews"))
@@ -81,7 +81,8 @@ func (k *Cluster) Diagnose(ctx context.Context, c Config, owner Owner) []Finding
 	if slices.ContainsFunc(all, func(f Finding) bool { return f.Problem != nil }) {
 		return all
 	}
-	f, dry := Finding{Check: "the cluster would take the pod"}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
+	f, dry := Finding{Check: "the cluster would take the pod"},
+		metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 	if err := c.Check(); err != nil {
 		f.Problem = fmt.Errorf("configuration: %w", err)
 	} else if _, err := create(ctx, k.in("", "pods"), c.Pod(podName(), owner), dry); err != nil {

@@ -136,7 +136,8 @@ func killed(pod *corev1.Pod) (End, bool) {
 }
 
 func exited(name, container string, t *corev1.ContainerStateTerminated) End {
-	reason := strings.TrimSpace(fmt.Sprintf("%s, status %d %s", cmp.Or(t.Reason, "Error"), t.ExitCode, t.Message))
+	reason := strings.TrimSpace(fmt.Sprintf("%s, status %d %s", cmp.Or(t.Reason, "Error"), t.ExitCode,
+		t.Message))
 	if container == installContainer {
 		return End{name + "the supervisor cannot be installed", reason,
 			"supervisor.image must have supervisor.path of this release, which knows --install"}

@@ -104,7 +104,8 @@ func (k *Cluster) Sessions(ctx context.Context, installation string, now time.Ti
 }
 
 // Prune deletes the pods without a session, and returns their names.
-func (k *Cluster) Prune(ctx context.Context, installation string, now time.Time) (removed []string, err error) {
+func (k *Cluster) Prune(ctx context.Context, installation string, now time.Time) (removed []string,
+	err error) {
 	all, err := k.Sessions(ctx, installation, now)
 	if err != nil {
 		return nil, err

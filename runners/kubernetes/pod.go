@@ -152,7 +152,8 @@ func (c Config) volumes() []corev1.Volume {
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: c.Workspace.Claim},
 		}
 	}
-	all := []corev1.Volume{workspace, empty("home", c.Resources.Storage), empty("temporary", c.Resources.Storage)}
+	all := []corev1.Volume{workspace, empty("home", c.Resources.Storage),
+		empty("temporary", c.Resources.Storage)}
 	if c.Supervisor.Image != "" {
 		all = append(all, empty("supervisor", "64Mi"))
 	}

@@ -64,7 +64,8 @@ func parse(args []string, out io.Writer) (c Config, verb string, all bool, dial 
 	file := flags.String("config", "", "`file` of the pod's configuration")
 	flags.BoolVar(&version, "version", false, "say which release this is")
 	flags.BoolVar(&all, "all", false, "list and prune: pods of all installations in the namespace")
-	flags.StringVar(&dial, "dial", "", "doctor: `address` to which a session must not connect, and other pods must")
+	flags.StringVar(
+		&dial, "dial", "", "doctor: `address` to which a session must not connect, and other pods must")
 	given := map[string]*string{}
 	text := func(name, usage string) { given[name] = flags.String(name, "", usage) }
 	text("image", "`image` in which commands run")
@@ -72,7 +73,8 @@ func parse(args []string, out io.Writer) (c Config, verb string, all bool, dial 
 	text("context", "`name` of a context of the kubeconfig; default: its current one")
 	text("kubeconfig", "`file`; default: KUBECONFIG, ~/.kube/config, or inside of a pod its service account")
 	text("supervisor-image", "`image` from which an init container copies sallyport-supervisor")
-	text("supervisor-path", "`path` of sallyport-supervisor in that image, or without one in the image of commands")
+	text("supervisor-path",
+		"`path` of sallyport-supervisor in that image, or without one in the image of commands")
 	text("runtime-class", "`name` of a RuntimeClass, such as gvisor")
 	text("memory", "`limit` of memory, such as 2Gi")
 	text("cpu", "`limit` of processors, such as 500m")

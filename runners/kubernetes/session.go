@@ -129,7 +129,8 @@ func (k *Cluster) drop(ctx context.Context, pod *corev1.Pod, reason error) error
 	if reason == nil {
 		reason = err
 	}
-	return fmt.Errorf("%w; the pod stays until its lifetime is over or sallyport-kubernetes prune deletes it", reason)
+	return fmt.Errorf("%w; the pod stays until its lifetime is over or sallyport-kubernetes prune deletes it",
+		reason)
 }
 
 // await waits until the work container runs, and returns the pod as it is then. It returns at once where

@@ -75,7 +75,9 @@ func New(opts Options) (*Runner, error) {
 		return nil, fmt.Errorf("open local runner: %w", err)
 	}
 	if opts.namesVenv() && !opts.isVenv(opts.Venv) {
-		return nil, fmt.Errorf("open local runner: virtual environment %s: has no %s directory: create it or set venv to auto", opts.Venv, venvBin)
+		return nil, fmt.Errorf(
+			"open local runner: virtual environment %s: has no %s directory: create it or set venv to auto", opts.Venv,
+			venvBin)
 	}
 	return &Runner{opts: opts, base: base, shell: shell}, nil
 }
@@ -100,7 +102,8 @@ func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 	if err != nil {
 		return nil, err
 	}
-	e.supervisor, err = supervisor.New(supervisor.Options{Shell: &r.shell, User: r.opts.User, Rights: e.rights, NoSetID: r.opts.NoSetID,
+	e.supervisor, err = supervisor.New(supervisor.Options{Shell: &r.shell, User: r.opts.User, Rights: e.rights,
+		NoSetID:       r.opts.NoSetID,
 		NoUnixSockets: r.opts.NoUnixSockets, Expendable: r.opts.Expendable, Apart: r.opts.Apart,
 		After: r.after(), Suspect: r.suspect(), Undo: r.undo(), Programs: r.opts.Programs})
 	if err != nil {

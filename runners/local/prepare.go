@@ -81,7 +81,8 @@ func plain(text string) bool {
 	}
 	first, _, _ := strings.Cut(text, " ")
 	// A first word that looks like an option would be taken by the prefix.
-	return first != "" && first[0] != '-' && !strings.Contains(first, "=") && !slices.Contains(shellWords(), first)
+	return first != "" && first[0] != '-' && !strings.Contains(first, "=") &&
+		!slices.Contains(shellWords(), first)
 }
 
 const plainBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ./_-+,:=@%"

@@ -113,7 +113,8 @@ func recall(dir, key string) (memory, bool) {
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxMemory+1))
 	m := newMemory(key)
-	if err != nil || len(text) > maxMemory || json.Unmarshal(text, &m) != nil || m.Key != key || m.Nodes == nil || m.Environs == nil {
+	if err != nil || len(text) > maxMemory || json.Unmarshal(text, &m) != nil || m.Key != key ||
+		m.Nodes == nil || m.Environs == nil {
 		return memory{}, false
 	}
 	return m, true

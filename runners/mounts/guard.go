@@ -37,7 +37,8 @@ func (g Guard) Refuse(place string, write bool) error {
 	case err != nil: // there may be nothing yet, or not here
 		return nil
 	case info.Mode()&fs.ModeSocket != 0:
-		return fmt.Errorf("mount %s: it is a socket, behind which a program of the machine listens: leave it out", place)
+		return fmt.Errorf("mount %s: it is a socket, behind which a program of the machine listens: leave it out",
+			place)
 	case info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe|fs.ModeIrregular) != 0:
 		return fmt.Errorf("mount %s: it is neither a file nor a directory: leave it out", place)
 	}
@@ -76,14 +77,21 @@ func (g Guard) rules(p string, write bool) []rule {
 		{oneOf(p, within, forbidden()), "it belongs to the system", copied},
 		{oneOf(p, around, forbidden()), "the system's own files lie below it", narrower},
 		{oneOf(p, same, system()) || oneOf(p, around, system()), "it belongs to the system", narrower},
-		{write && oneOf(p, within, programs()), "the system's own files lie there, and it is to be written to", "mount it read-only, or " + copied},
+		{write && oneOf(p, within, programs()), "the system's own files lie there, and it is to be written to",
+			"mount it read-only, or " + copied},
 		{oneOf(p, same, shared()), "others keep their files and sockets there", narrower},
-		{g.Home != "" && home != "/" && (p == home || around(p, home)), "it is your home directory, or holds it", narrower},
-		{path.Dir(p) == "/home" || p == "/root" || path.Dir(p) == "/users", "it is the home directory of a user", narrower},
+		{g.Home != "" && home != "/" && (p == home || around(p, home)), "it is your home directory, or holds it",
+			narrower},
+		{path.Dir(p) == "/home" || p == "/root" || path.Dir(p) == "/users", "it is the home directory of a user",
+			narrower},
 		{oneOf(p, within, sockets(home, g.Sockets)) || oneOf(p, around, sockets(home, g.Sockets)),
-			"a container engine listens there, and who reaches it owns the machine", narrower + ", without the engine's socket"},
-		{secret(p) || home != "" && oneOf(p, within, below(home, secretsOfHome())), "keys and passwords are kept there", "see docker.credentials for what a container may be given, or " + copied},
-		{home != "" && oneOf(p, around, below(home, slices.Concat(secrets(), secretsOfHome()))), "keys and passwords are kept below it", narrower},
+			"a container engine listens there, and who reaches it owns the machine",
+			narrower + ", without the engine's socket"},
+		{secret(p) || home != "" && oneOf(p, within, below(home, secretsOfHome())),
+			"keys and passwords are kept there", "see docker.credentials for what a container may be given, or " +
+				copied},
+		{home != "" && oneOf(p, around, below(home, slices.Concat(secrets(), secretsOfHome()))),
+			"keys and passwords are kept below it", narrower},
 		{oneOf(p, within, folded(g.Own)) || oneOf(p, around, folded(g.Own)), "sallyport keeps its own files there",
 			"keep workspace and state apart: see audit.dir and $XDG_STATE_HOME"},
 	}
@@ -106,34 +114,40 @@ func system() []string {
 // programs are places that may be read in part, as some tools below /usr/local must be.
 func programs() []string {
 	return []string{
-		"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/var/log", "/nix", "/gnu", "/library", "/system", "/applications",
+		"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/var/log", "/nix", "/gnu", "/library",
+		"/system", "/applications",
 	}
 }
 
 // shared are places of all users that may be mounted in part.
 func shared() []string {
 	return []string{
-		"/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/private", "/private/var", "/home", "/users", "/srv", "/mnt", "/media",
+		"/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/private", "/private/var", "/home", "/users",
+		"/srv", "/mnt", "/media",
 		"/volumes", "/export", "/data/home",
 	}
 }
 
 // sockets are where engines listen, or keep the directories of those that do.
 func sockets(home string, more []string) []string {
-	all := append(folded(more), "/var/run/docker.sock", "/run/docker.sock", "/run/containerd", "/run/podman", "/run/user", "/run/crio", "/run/k3s")
+	all := append(folded(more), "/var/run/docker.sock", "/run/docker.sock", "/run/containerd", "/run/podman",
+		"/run/user", "/run/crio", "/run/k3s")
 	if home == "" {
 		return all
 	}
 	return append(all, below(home, []string{
-		".docker/run", ".docker/desktop", ".colima", ".lima", ".rd", ".orbstack", ".local/share/containers", ".local/share/docker", ".minikube",
+		".docker/run", ".docker/desktop", ".colima", ".lima", ".rd", ".orbstack", ".local/share/containers",
+		".local/share/docker", ".minikube",
 	})...)
 }
 
 // secrets are files and directories, wherever they lie, that others trust somebody by.
 func secrets() []string {
 	return []string{
-		".ssh", ".aws", ".azure", ".gnupg", ".kube", ".docker", ".password-store", ".netrc", "_netrc", ".git-credentials", ".pypirc",
-		".pgpass", ".my.cnf", ".vault-token", ".terraform.d", ".config/gcloud", ".config/gh", ".config/op", ".local/share/keyrings",
+		".ssh", ".aws", ".azure", ".gnupg", ".kube", ".docker", ".password-store", ".netrc", "_netrc",
+		".git-credentials", ".pypirc",
+		".pgpass", ".my.cnf", ".vault-token", ".terraform.d", ".config/gcloud", ".config/gh", ".config/op",
+		".local/share/keyrings",
 		".cargo/credentials.toml", ".gem/credentials", ".subversion/auth", ".s3cfg", ".boto",
 	}
 }
@@ -141,9 +155,12 @@ func secrets() []string {
 // secretsOfHome are such places of a home directory; the same names elsewhere are usual in a project.
 func secretsOfHome() []string {
 	return []string{
-		".npmrc", ".claude", ".claude.json", ".codex", ".gemini", ".m2", ".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium",
-		".config/glab-cli", ".config/hub", ".config/sops", ".config/rclone", ".config/git", ".config/sallyport", ".gitconfig", "library/keychains",
-		"library/application support", ".bashrc", ".profile", ".zshrc", ".bash_history", ".config/systemd", ".config/autostart", ".local/bin",
+		".npmrc", ".claude", ".claude.json", ".codex", ".gemini", ".m2", ".mozilla", ".thunderbird",
+		".config/google-chrome", ".config/chromium",
+		".config/glab-cli", ".config/hub", ".config/sops", ".config/rclone", ".config/git", ".config/sallyport",
+		".gitconfig", "library/keychains",
+		"library/application support", ".bashrc", ".profile", ".zshrc", ".bash_history", ".config/systemd",
+		".config/autostart", ".local/bin",
 	}
 }
 

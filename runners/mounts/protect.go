@@ -150,7 +150,8 @@ func (p *protector) protected(r facts.Root, place string) error {
 		return fmt.Errorf("protected place %s: not below %s", place, r.Path)
 	}
 	if at, info, err := reach(r.Path, place); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		return fmt.Errorf("protected place %s: %s is a symbolic link, which commands could replace: name its target", place, at)
+		return fmt.Errorf(
+			"protected place %s: %s is a symbolic link, which commands could replace: name its target", place, at)
 	}
 	p.keep(place)
 	return nil

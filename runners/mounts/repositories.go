@@ -159,7 +159,8 @@ func pointer(file, prefix, base string) string {
 
 // hooks guards the directory from which git takes hooks, where configuration names one.
 func (p *protector) hooks(config gitConfig, tree string) {
-	files := []string{filepath.Join(p.home, ".gitconfig"), filepath.Join(p.home, ".config/git/config"), "/etc/gitconfig"}
+	files := []string{filepath.Join(p.home, ".gitconfig"), filepath.Join(p.home, ".config/git/config"),
+		"/etc/gitconfig"}
 	if config.hooks == "" {
 		for _, f := range files {
 			if c := readGitConfig(f, p.home); c.hooks != "" {

@@ -88,7 +88,8 @@ func (s *Service) read(c *caller, n *notification) (p Program, files []inode, er
 
 // readAgain is read after the program was judged. Where all that was read is there unchanged, it is the
 // judged one.
-func (s *Service) readAgain(c *caller, n *notification, judged Program, files []inode) (Program, []inode, error) {
+func (s *Service) readAgain(c *caller, n *notification, judged Program, files []inode) (Program, []inode,
+	error) {
 	s.performing <- struct{}{}
 	same := false
 	s.o.Rights.Do(func() { same = c.unchanged(judged, files) && c.valid() == nil })

@@ -133,7 +133,8 @@ func (s *Service) serveFrom(f *feed) (err error) {
 		return fmt.Errorf("watch names: %w", os.NewSyscallError("epoll_create1", err))
 	}
 	// Caller and receiver wait for each other: they use one processor (Linux 6.6 or newer).
-	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(f.listener), notifyFlags, unix.SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP)
+	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(f.listener), notifyFlags,
+		unix.SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {

@@ -71,8 +71,8 @@ var (
 	errTooLarge = errors.New("files of more than 1 GiB: let the command write less at once")
 )
 
-// Bounded reports, while the view is in use, that Diff will fail by the number or the size of its files. Files
-// that cannot be seen count at its end only.
+// Bounded reports, while the view is in use, that Diff will fail by the number or the size of its files.
+// Files that cannot be seen count at its end only.
 func (v *View) Bounded() error {
 	files, size := 0, int64(0)
 	for i := range v.roots {

@@ -35,7 +35,8 @@ func styles() []style {
 }
 
 // Escapes is a text that starts processes in all the ways that need no program besides those that every
-// environment has, and the least number that come of it. $TAG, which it needs, is among the arguments of each.
+// environment has, and the least number that come of it. $TAG, which it needs, is among the arguments of
+// each.
 func Escapes() (text string, want int) {
 	var all strings.Builder
 	for _, st := range styles() {

@@ -159,7 +159,8 @@ func (s *suite) texts(t *testing.T) {
 // refusals checks that commands that cannot start are errors, and which.
 func (s *suite) refusals(t *testing.T) {
 	p := s.place(t)
-	base := strings.TrimSpace(p.run(t, `d=$(mktemp -d) && : >"$d/file" && mkdir -m 0 "$d/shut" && echo "$d"`).Stdout.Text)
+	base := strings.TrimSpace(
+		p.run(t, `d=$(mktemp -d) && : >"$d/file" && mkdir -m 0 "$d/shut" && echo "$d"`).Stdout.Text)
 	defer p.run(t, "rm -r -- '"+base+"'")
 	for _, tc := range []struct {
 		name, want string

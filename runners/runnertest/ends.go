@@ -13,8 +13,10 @@ import (
 func endings() []ending {
 	return []ending{
 		{"no trap", "echo up; exec sleep 1200", time.Hour, "up\n", 128 + 15, "SIGTERM"},
-		{"TERM ignored", "trap '' TERM; echo up; sleep 1200; echo after", 100 * time.Millisecond, "up\n", 128 + 9, "SIGKILL"},
-		{"TERM obeyed", "trap 'echo bye; exit 7' TERM; echo up; while :; do sleep 0.05; done", time.Hour, "up\nbye\n", 7, ""},
+		{"TERM ignored", "trap '' TERM; echo up; sleep 1200; echo after", 100 * time.Millisecond, "up\n", 128 + 9,
+			"SIGKILL"},
+		{"TERM obeyed", "trap 'echo bye; exit 7' TERM; echo up; while :; do sleep 0.05; done", time.Hour,
+			"up\nbye\n", 7, ""},
 	}
 }
 
@@ -27,7 +29,8 @@ type ending struct {
 }
 
 func (e ending) is(x engine.Exit) bool {
-	return x.Code == e.code && x.Signal == e.signal && x.Stdout.Text == e.stdout && x.Error == nil && x.Survivors == 0
+	return x.Code == e.code && x.Signal == e.signal && x.Stdout.Text == e.stdout && x.Error == nil &&
+		x.Survivors == 0
 }
 
 // ends checks how commands are ended and the reports of it.
@@ -58,7 +61,8 @@ func (s *suite) ends(t *testing.T) {
 		t.Run("time limit, "+e.name, func(t *testing.T) {
 			x := wait(t, limited[e.name])
 			// A shell that is not far by then has no trap yet, or has said nothing.
-			early := !strings.HasPrefix(x.Stdout.Text, "up\n") && (x.Signal == "SIGTERM" || x.Signal == e.signal) && x.Error == nil && x.Survivors == 0
+			early := !strings.HasPrefix(x.Stdout.Text, "up\n") && (x.Signal == "SIGTERM" || x.Signal == e.signal) &&
+				x.Error == nil && x.Survivors == 0
 			if !x.TimedOut || x.Killed != "" || !early && !e.is(x) {
 				t.Errorf("%+v", x)
 			}

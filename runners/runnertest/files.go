@@ -53,7 +53,8 @@ func newCabinet(t *testing.T, p *place) *cabinet {
 	p.needs(t, "mktemp")
 	dir := strings.TrimSuffix(p.run(t, `cd "$(mktemp -d)" && pwd -P`).Stdout.Text, "\n")
 	if !strings.HasPrefix(dir, "/") {
-		leftout.Skip(t, leftout.Platform, "the environment names its directories in another way than with slashes: "+dir)
+		leftout.Skip(
+			t, leftout.Platform, "the environment names its directories in another way than with slashes: "+dir)
 	}
 	f := &cabinet{Files: p.env.Files(), place: p, dir: dir}
 	t.Cleanup(func() { f.empty(t, dir) })
@@ -133,7 +134,8 @@ func same[T any](t *testing.T, what string, got, want T) {
 func sameFiles(t *testing.T, f *cabinet) {
 	f.put(t, "a/b/ours.txt", "from a tool\n", engine.WriteOptions{})
 	same(t, "a command reads", f.in(t, "cat a/b/ours.txt"), "from a tool\n")
-	f.in(t, "echo from a command > a/b/theirs.txt; chmod 750 a/b/theirs.txt; TZ=UTC touch -t 202001020304 a/b/theirs.txt")
+	f.in(t,
+		"echo from a command > a/b/theirs.txt; chmod 750 a/b/theirs.txt; TZ=UTC touch -t 202001020304 a/b/theirs.txt")
 	same(t, "a tool reads", f.get(t, "a/b/theirs.txt"), "from a command\n")
 	info, err := f.Lstat(f.dir + "/a/b/theirs.txt")
 	if err != nil {
@@ -153,7 +155,8 @@ func sameFiles(t *testing.T, f *cabinet) {
 
 func replaces(t *testing.T, f *cabinet) {
 	f.in(t, "echo old > f; chmod 4640 f || chmod 640 f; ln f other")
-	if _, err := f.Write(f.dir+"/f", strings.NewReader("new"), engine.WriteOptions{}); !errors.Is(err, fs.ErrExist) {
+	if _, err := f.Write(f.dir+"/f", strings.NewReader("new"), engine.WriteOptions{}); !errors.Is(err,
+		fs.ErrExist) {
 		t.Errorf("without leave to replace: %v", err)
 	}
 	same(t, "refused", f.get(t, "f"), "old\n")
@@ -204,7 +207,8 @@ func missingFiles(t *testing.T, f *cabinet) {
 		_, readlink := f.ReadLink(path)
 		_, list := f.ReadDir(path)
 		_, open := f.Open(path)
-		for what, err := range map[string]error{"look": lstat, "read link": readlink, "list": list, "read": open, "delete": f.Remove(path)} {
+		for what, err := range map[string]error{"look": lstat, "read link": readlink, "list": list, "read": open,
+			"delete": f.Remove(path)} {
 			if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), path) {
 				t.Errorf("%s: %v", what, err)
 			}
@@ -249,7 +253,8 @@ func directories(t *testing.T, f *cabinet) {
 	}
 	same(t, "left", f.list(t, "a/b"), []string{"f"})
 	// An environment that keeps file tools to its granted places says so of the root.
-	if info, err := f.Lstat("/"); err != nil && !errors.Is(err, fs.ErrPermission) || err == nil && !info.IsDir() {
+	if info, err := f.Lstat("/"); err != nil && !errors.Is(err, fs.ErrPermission) || err == nil &&
+		!info.IsDir() {
 		t.Errorf("the root: %v", err)
 	}
 }

@@ -16,7 +16,8 @@ import (
 
 // refusesLinks checks each way to a file behind a link. That it can be reached is shown by a command.
 func refusesLinks(t *testing.T, f *cabinet) {
-	f.in(t, "mkdir -p victim/sub ws/d; echo precious > victim/f; ln -s ../victim ws/out; ln -s ../../victim ws/d/up; ln -s ../victim/f ws/last; ln -s nowhere ws/dangling")
+	f.in(t,
+		"mkdir -p victim/sub ws/d; echo precious > victim/f; ln -s ../victim ws/out; ln -s ../../victim ws/d/up; ln -s ../victim/f ws/last; ln -s nowhere ws/dangling")
 	same(t, "a command gets there", f.in(t, "cat ws/out/f ws/d/up/f ws/last"), "precious\nprecious\nprecious\n")
 	replace := engine.WriteOptions{Replace: true}
 	for _, name := range []string{"ws/out/f", "ws/d/up/f", "ws/last", "ws/dangling"} {
@@ -53,7 +54,8 @@ func refusesLinks(t *testing.T, f *cabinet) {
 		t.Errorf("a link in the place of a link: %v", err)
 	}
 	target, err := f.ReadLink(f.dir + "/ws/made")
-	if info, err2 := f.Lstat(f.dir + "/ws/made"); target != "../victim/sub" || info == nil || info.Mode()&fs.ModeSymlink == 0 {
+	if info, err2 := f.Lstat(f.dir + "/ws/made"); target != "../victim/sub" || info == nil ||
+		info.Mode()&fs.ModeSymlink == 0 {
 		t.Errorf("the link leads to %q: %v, %v", target, err, err2)
 	}
 	for _, name := range []string{"made", "last", "out", "dangling"} {
@@ -88,7 +90,9 @@ func strangeNames(t *testing.T, f *cabinet) {
 	strange := []string{"-rf", "a\nb", "a b", "a*", "ä", "\xff\xfe"}
 	for _, name := range strange {
 		if _, err := f.Write(f.dir+"/"+name, strings.NewReader(name), engine.WriteOptions{}); err != nil {
-			leftout.Skip(t, leftout.Platform, fmt.Sprintf("the environment cannot name a file %q (%v): run this where names are any bytes", name, err))
+			leftout.Skip(
+				t, leftout.Platform, fmt.Sprintf(
+					"the environment cannot name a file %q (%v): run this where names are any bytes", name, err))
 		}
 	}
 	same(t, "names", f.list(t, ""), strange)
@@ -112,7 +116,8 @@ func bigFile(t *testing.T, f *cabinet) {
 }
 
 func uncleanPaths(t *testing.T, f *cabinet) {
-	for _, path := range []string{"", ".", "relative", f.dir + "/", f.dir + "//x", f.dir + "/./x", f.dir + "/x/../y", f.dir + "/a\x00b"} {
+	for _, path := range []string{"", ".", "relative", f.dir + "/", f.dir + "//x", f.dir + "/./x",
+		f.dir + "/x/../y", f.dir + "/a\x00b"} {
 		if _, err := f.Write(path, strings.NewReader("x"), engine.WriteOptions{}); err == nil {
 			t.Errorf("write %q", path)
 		}

@@ -23,9 +23,9 @@ const (
 	limitName = "SALLYPORT_RUNNERTEST_LIMIT"
 )
 
-// Gateway is called first in the TestMain of a runner that sets Options.Gateway, or calls Hold: the test binary
-// is started once more, as the process that is then killed. In that process Gateway does not return; in every
-// other it does nothing.
+// Gateway is called first in the TestMain of a runner that sets Options.Gateway, or calls Hold: the test
+// binary is started once more, as the process that is then killed. In that process Gateway does not return;
+// in every other it does nothing.
 func Gateway(name string, open func() (engine.Environment, error)) {
 	if os.Getenv(asGateway) != name {
 		return
@@ -93,7 +93,8 @@ func Hold(t *testing.T, name string, limit time.Duration, vars ...string) *Holde
 		t.Fatalf("the gateway says %q: %v", line, program.Explain(err))
 	}
 	if _, want := Escapes(); limit >= await.Guard {
-		await.True(t, fmt.Sprintf("%d processes that are to die are there", want), func() bool { return len(Tagged(tag)) >= want })
+		await.True(t, fmt.Sprintf("%d processes that are to die are there", want),
+			func() bool { return len(Tagged(tag)) >= want })
 	}
 	return h
 }

@@ -66,7 +66,8 @@ func SameListing(t *testing.T, workspace string, open func(t *testing.T) engine.
 	for name, text := range map[string]string{
 		".git/HEAD": "ref: refs/heads/main\n", ".git/config": "[core]\n\tbare = false\n", "src/a": "text\n",
 	} {
-		if err := os.WriteFile(filepath.Join(workspace, name), []byte(text), 0o644); err != nil { //nolint:gosec // commands see it
+		if err := os.WriteFile(filepath.Join(workspace, name), []byte(text),
+			0o644); err != nil { //nolint:gosec // commands see it
 			t.Fatal(err)
 		}
 	}

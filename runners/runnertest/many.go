@@ -24,7 +24,8 @@ func (s *suite) many(t *testing.T) {
 			wg.Go(func() {
 				proc := p.start(t, c)
 				x := proc.Wait()
-				if x.Code != i || x.Stdout.Text != fmt.Sprintf("%d\n", i) || x.Stderr.Text != fmt.Sprintf("-%d\n", i) || x.Survivors != 0 {
+				if x.Code != i || x.Stdout.Text != fmt.Sprintf("%d\n", i) || x.Stderr.Text != fmt.Sprintf("-%d\n", i) ||
+					x.Survivors != 0 {
 					t.Errorf("command %d: %+v", i, x)
 				}
 			})
@@ -35,7 +36,8 @@ func (s *suite) many(t *testing.T) {
 		proc := p.start(t, p.command(t, `i=0; while :; do echo $i; i=$((i+1)); sleep 0.01; done`))
 		last := ""
 		for range 5 {
-			await.True(t, "there is more output", func() bool { out, _ := proc.Output(); return len(out.Text) > len(last) })
+			await.True(
+				t, "there is more output", func() bool { out, _ := proc.Output(); return len(out.Text) > len(last) })
 			out, _ := proc.Output()
 			if !strings.HasPrefix(out.Text, last) {
 				t.Errorf("its output was %q and is %q", last, out.Text)
@@ -106,18 +108,22 @@ func (s *suite) spares(t *testing.T, p *place) {
 	}
 }
 
-// settle waits until the processes with a tag are as many that sleep as wanted, and no others: those on the way to
-// become them have it too.
+// settle waits until the processes with a tag are as many that sleep as wanted, and no others: those on the
+// way to become them have it too.
 func (p *place) settle(t *testing.T, tag string, want int) {
 	t.Helper()
-	look := fmt.Sprintf(`for f in $(grep -ls '[%s]%s' /proc/[0-9]*/cmdline); do read -r name <"${f%%cmdline}comm" && echo "$name"; done 2>/dev/null`, tag[:1], tag[1:])
-	await.True(t, "they sleep", func() bool { return p.run(t, look).Stdout.Text == strings.Repeat("sleep\n", want) })
+	look := fmt.Sprintf(
+		`for f in $(grep -ls '[%s]%s' /proc/[0-9]*/cmdline); do read -r name <"${f%%cmdline}comm" && echo "$name"; done 2>/dev/null`, tag[:1], tag[1:])
+	await.True(
+		t, "they sleep", func() bool { return p.run(t, look).Stdout.Text == strings.Repeat("sleep\n", want) })
 }
 
 // leaks checks that an environment releases its resources of this process.
 func (s *suite) leaks(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		leftout.Skip(t, leftout.Platform, "descriptors and children of this process are counted through /proc: run this on Linux")
+		leftout.Skip(
+			t, leftout.Platform,
+			"descriptors and children of this process are counted through /proc: run this on Linux")
 	}
 	p := s.place(t)
 	work := func() {
@@ -135,7 +141,10 @@ func (s *suite) leaks(t *testing.T) {
 		work()
 	}
 	await.True(t, "its goroutines end", func() bool { return runtime.NumGoroutine() <= routines+2 })
-	await.True(t, "its files are closed", func() bool { return openFiles(t) <= files }) // a walk of /proc opens some for a moment
+	await.True(
+		t, "its files are closed", func() bool {
+			return openFiles(t) <= files
+		}) // a walk of /proc opens some for a moment
 	await.True(t, "its children are waited for", func() bool {
 		left := zombies(t)
 		maps.DeleteFunc(left, func(pid string, _ bool) bool { return before[pid] })

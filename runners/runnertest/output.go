@@ -27,7 +27,8 @@ func (s *suite) output(t *testing.T) {
 			{"printf 0123456789", 10, "0123456789", 0, [2]string{"0123456789", "0123456789"}},
 			{"printf 0123456789a", 10, "0123456789a", 1, [2]string{"01234\n[...", "...]\n6789a"}},
 			{"printf 0123456789", 11, "0123456789", 0, [2]string{"0123456789", "0123456789"}},
-			{"printf '01234\\n56789ab'", 10, "01234\n56789ab", 3, [2]string{"01234\n[... 3 bytes left out ...]\n", "...]\n789ab"}},
+			{"printf '01234\\n56789ab'", 10, "01234\n56789ab", 3,
+				[2]string{"01234\n[... 3 bytes left out ...]\n", "...]\n789ab"}},
 			{"printf 0123456789", 1, "0123456789", 9, [2]string{"[... 9 bytes left out ...]\n", "9"}},
 			{"printf 0123456789", 0, "0123456789", 10, [2]string{"[... 10 bytes left out ...]\n", "]\n"}},
 			// ä is two bytes: cut through, both halves go
@@ -54,7 +55,8 @@ func (s *suite) output(t *testing.T) {
 	})
 	t.Run("no UTF-8", func(t *testing.T) {
 		x := p.run(t, `printf 'a\377\376b\300\200c'`)
-		if x.Stdout.Text != "a\uFFFDb\uFFFDc" || x.Stdout.Bytes != 7 || x.Stdout.SHA256 != digest("a\xff\xfeb\xc0\x80c") {
+		if x.Stdout.Text != "a\uFFFDb\uFFFDc" || x.Stdout.Bytes != 7 ||
+			x.Stdout.SHA256 != digest("a\xff\xfeb\xc0\x80c") {
 			t.Errorf("%+v", x.Stdout)
 		}
 	})
@@ -75,7 +77,8 @@ func (s *suite) output(t *testing.T) {
 		if _, err := io.CopyN(sum, zeros{}, size); err != nil {
 			t.Fatal(err)
 		}
-		if x.Stdout.Bytes != size || x.Stdout.SHA256 != hex.EncodeToString(sum.Sum(nil)) || x.Stdout.Dropped != size-1<<20 {
+		if x.Stdout.Bytes != size || x.Stdout.SHA256 != hex.EncodeToString(sum.Sum(nil)) ||
+			x.Stdout.Dropped != size-1<<20 {
 			t.Errorf("%d bytes, %d dropped, sha256 %s", x.Stdout.Bytes, x.Stdout.Dropped, x.Stdout.SHA256)
 		}
 		if grown > 16<<20 {
@@ -96,7 +99,8 @@ func (s *suite) output(t *testing.T) {
 		proc.Kill("enough")
 		x := wait(t, proc)
 		if x.Killed != "enough" || x.Survivors != 0 || x.Error != nil {
-			t.Errorf("killed %q, %d and %d bytes, %d survivors, %v", x.Killed, x.Stdout.Bytes, x.Stderr.Bytes, x.Survivors, x.Error)
+			t.Errorf("killed %q, %d and %d bytes, %d survivors, %v", x.Killed, x.Stdout.Bytes, x.Stderr.Bytes,
+				x.Survivors, x.Error)
 		}
 		if worst > 16<<20 {
 			t.Errorf("memory grew by %d bytes", worst)

@@ -1,10 +1,10 @@
 // Package runnertest holds the promises of every runner, as tests: the view of a command, the reports of its
 // output and its end, that no process or file is left behind, and how file tools reach the same files.
 //
-// It is for tests only. A runner's own test calls Run with a function that opens an environment; other tests take from
-// here the search for survivors (Tagged), and a gateway that can be killed (Hold).
-// All checks go through the environment, so that they hold for containers and other machines
-// too; it needs bash or sh, grep, coreutils and, for most ways to escape, setsid inside.
+// It is for tests only. A runner's own test calls Run with a function that opens an environment; other tests
+// take from here the search for survivors (Tagged), and a gateway that can be killed (Hold). All checks go
+// through the environment, so that they hold for containers and other machines too; it needs bash or sh,
+// grep, coreutils and, for most ways to escape, setsid inside.
 package runnertest
 
 import (
@@ -149,7 +149,8 @@ func (p *place) needs(t *testing.T, programs ...string) {
 func (p *place) needsBash(t *testing.T) {
 	t.Helper()
 	if x := p.run(t, `echo "$BASH_VERSION"`); strings.TrimSpace(x.Stdout.Text) == "" {
-		leftout.Skip(t, leftout.Programs, "the environment runs texts with a shell that is not bash: install bash there")
+		leftout.Skip(
+			t, leftout.Programs, "the environment runs texts with a shell that is not bash: install bash there")
 	}
 }
 
@@ -157,7 +158,9 @@ func (p *place) needsBash(t *testing.T) {
 func (p *place) needsProc(t *testing.T) {
 	t.Helper()
 	if x := p.run(t, "test -r /proc/self/stat"); x.Code != 0 {
-		leftout.Skip(t, leftout.Platform, "the environment has no /proc, so nothing tells which processes are left: run this on Linux")
+		leftout.Skip(
+			t, leftout.Platform,
+			"the environment has no /proc, so nothing tells which processes are left: run this on Linux")
 	}
 }
 
@@ -186,7 +189,8 @@ func wait(t *testing.T, proc engine.Process) engine.Exit {
 // shows waits until the standard output of a command is a text.
 func shows(t *testing.T, proc engine.Process, want string) {
 	t.Helper()
-	await.True(t, fmt.Sprintf("it writes %q", want), func() bool { out, _ := proc.Output(); return out.Text == want })
+	await.True(t, fmt.Sprintf("it writes %q", want),
+		func() bool { out, _ := proc.Output(); return out.Text == want })
 }
 
 // nonce returns 16 hexadecimal digits that occur nowhere else.

@@ -52,7 +52,8 @@ func (s *suite) signals(t *testing.T) {
 		})
 	}
 	t.Run("it reaches what the shell waits for", func(t *testing.T) {
-		x := up(t, `trap 'echo shell' INT; echo up; sh -c 'trap "echo child; exit 3" INT; while :; do sleep 0.1; done'; echo "child $?"`)
+		x := up(t,
+			`trap 'echo shell' INT; echo up; sh -c 'trap "echo child; exit 3" INT; while :; do sleep 0.1; done'; echo "child $?"`)
 		// Between the two lines the child has no trap yet: then it dies of the signal.
 		await.True(t, "the child heeds it", func() bool {
 			send(t, x, engine.SignalInterrupt)

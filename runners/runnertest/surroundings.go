@@ -60,7 +60,8 @@ func (s *suite) surroundings(t *testing.T) {
 			t.Errorf("the command can open a terminal")
 		}
 		p.needsProc(t)
-		if x := p.run(t, "read -r _ _ _ _ group session _ </proc/$$/stat; echo $((group == $$ && session == $$))"); x.Stdout.Text != "1\n" {
+		if x := p.run(t,
+			"read -r _ _ _ _ group session _ </proc/$$/stat; echo $((group == $$ && session == $$))"); x.Stdout.Text != "1\n" {
 			t.Errorf("the shell leads neither its session nor its group: %q", x.Stdout.Text)
 		}
 	})
@@ -102,7 +103,8 @@ func (s *suite) descriptors(t *testing.T) {
 func (s *suite) input(t *testing.T, p *place) {
 	c := p.command(t, "cat; echo end")
 	c.Stdin = strings.NewReader("one\x00two\xff\n")
-	if x := p.end(t, c); x.Code != 0 || x.Stdout.Bytes != int64(len("one\x00two\xff\nend\n")) || x.Stdout.SHA256 != digest("one\x00two\xff\nend\n") {
+	if x := p.end(t, c); x.Code != 0 || x.Stdout.Bytes != int64(len("one\x00two\xff\nend\n")) ||
+		x.Stdout.SHA256 != digest("one\x00two\xff\nend\n") {
 		t.Errorf("%+v", x)
 	}
 	large := strings.Repeat("0123456789abcde\n", 1<<17) // 2 MiB
@@ -147,7 +149,8 @@ func (s *suite) workDir(t *testing.T, p *place) {
 		basis := p.command(t, ":")
 		c.ID, c.Timeout, c.Output = basis.ID, basis.Timeout, basis.Output
 		x := p.end(t, c)
-		if want := dir + "|"; !strings.HasPrefix(x.Stdout.Text, want) || !strings.HasSuffix(x.Stdout.Text, "/"+name+"\n") {
+		if want := dir + "|"; !strings.HasPrefix(x.Stdout.Text, want) ||
+			!strings.HasSuffix(x.Stdout.Text, "/"+name+"\n") {
 			t.Errorf("in %q: got %q", dir, x.Stdout.Text)
 		}
 	}

@@ -41,7 +41,8 @@ func (p typed) awaits(want string) {
 			p.t.Logf("it shows %q, want %q", out.Text, want)
 		}
 	}()
-	await.True(p.t, "it shows something", func() bool { out, _ := p.Output(); return strings.Contains(out.Text, want) })
+	await.True(
+		p.t, "it shows something", func() bool { out, _ := p.Output(); return strings.Contains(out.Text, want) })
 }
 
 func (p typed) types(keys string) {
@@ -58,10 +59,12 @@ func (s *suite) terminal(t *testing.T) {
 	t.Run("is one", func(t *testing.T) {
 		const text = `for fd in 0 1 2; do test -t $fd && printf "$fd "; done; stty size; echo err >&2; echo named > /dev/stderr; echo own > /dev/tty; : > "$(tty)" && echo open`
 		x := p.atTerminal(t, text).Wait()
-		if want := "0 1 2 24 80\r\nerr\r\nnamed\r\nown\r\nopen\r\n"; x.Stdout.Text != want || x.Stderr.Text != "" || x.Stderr.SHA256 != digest("") || x.Error != nil {
+		if want := "0 1 2 24 80\r\nerr\r\nnamed\r\nown\r\nopen\r\n"; x.Stdout.Text != want || x.Stderr.Text != "" ||
+			x.Stderr.SHA256 != digest("") || x.Error != nil {
 			t.Errorf("%+v, want %q", x, want)
 		}
-		if x := p.run(t, "test -t 0 || test -t 1 || (: > /dev/tty) 2>/dev/null || echo none"); x.Stdout.Text != "none\n" {
+		if x := p.run(t,
+			"test -t 0 || test -t 1 || (: > /dev/tty) 2>/dev/null || echo none"); x.Stdout.Text != "none\n" {
 			t.Errorf("without one: %+v", x)
 		}
 	})
@@ -93,14 +96,16 @@ func (s *suite) terminal(t *testing.T) {
 		}
 	})
 	t.Run("descriptors closed", func(t *testing.T) {
-		if x := p.atTerminal(t, `exec <&- >&- 2>&-; sleep 0.2; echo back > /dev/tty; exit 6`).Wait(); x.Code != 6 || x.Stdout.Text != "back\r\n" {
+		if x := p.atTerminal(t, `exec <&- >&- 2>&-; sleep 0.2; echo back > /dev/tty; exit 6`).Wait(); x.Code != 6 ||
+			x.Stdout.Text != "back\r\n" {
 			t.Errorf("%+v", x)
 		}
 	})
 	t.Run("size", func(t *testing.T) {
 		q := p.atTerminal(t, `trap 'echo told' WINCH; echo up; while :; do stty size; sleep 0.05; done`)
 		q.awaits("up")
-		for _, size := range []engine.WindowSize{{Rows: 50, Columns: 132}, {Rows: 1, Columns: 1}, {Rows: 65535, Columns: 65535}} {
+		for _, size := range []engine.WindowSize{{Rows: 50, Columns: 132}, {Rows: 1, Columns: 1},
+			{Rows: 65535, Columns: 65535}} {
 			if err := q.Resize(size); err != nil {
 				t.Error(err)
 			}
@@ -135,17 +140,21 @@ func (s *suite) terminal(t *testing.T) {
 		const text = `i=0; while [ $i -lt 5000 ]; do echo "line $i"; i=$((i+1)); done`
 		for range 3 {
 			if x := p.atTerminal(t, text).Wait(); x.Stdout.Text != want.String() || x.Error != nil {
-				t.Fatalf("%d bytes of %d, code %d, signal %q, killed %q, %v", len(x.Stdout.Text), want.Len(), x.Code, x.Signal, x.Killed, x.Error)
+				t.Fatalf("%d bytes of %d, code %d, signal %q, killed %q, %v", len(x.Stdout.Text), want.Len(), x.Code,
+					x.Signal, x.Killed, x.Error)
 			}
 		}
 		x := p.atTerminal(t, text, func(c *engine.Command) { c.Output = 100 }).Wait()
-		if x.Stdout.Bytes != int64(want.Len()) || x.Stdout.SHA256 != digest(want.String()) || len(x.Stdout.Text) > 200 || x.Error != nil {
-			t.Errorf("%d bytes of %d, code %d, signal %q, killed %q, %v: %+v", x.Stdout.Bytes, want.Len(), x.Code, x.Signal, x.Killed, x.Error, x.Stdout)
+		if x.Stdout.Bytes != int64(want.Len()) || x.Stdout.SHA256 != digest(want.String()) ||
+			len(x.Stdout.Text) > 200 || x.Error != nil {
+			t.Errorf("%d bytes of %d, code %d, signal %q, killed %q, %v: %+v", x.Stdout.Bytes, want.Len(), x.Code,
+				x.Signal, x.Killed, x.Error, x.Stdout)
 		}
 	})
 	t.Run("one after the other", func(t *testing.T) {
 		for i := range 50 {
-			if x := p.atTerminal(t, fmt.Sprintf("echo %d", i)).Wait(); x.Stdout.Text != fmt.Sprintf("%d\r\n", i) || x.Error != nil {
+			if x := p.atTerminal(t, fmt.Sprintf("echo %d", i)).Wait(); x.Stdout.Text != fmt.Sprintf("%d\r\n", i) ||
+				x.Error != nil {
 				t.Fatalf("%+v", x)
 			}
 		}
@@ -169,22 +178,26 @@ func (s *suite) terminal(t *testing.T) {
 
 // absurd are sizes that no terminal has.
 func absurd() []engine.WindowSize {
-	return []engine.WindowSize{{Rows: 65536, Columns: 80}, {Rows: 24, Columns: 1 << 40}, {Rows: 0, Columns: 80}, {Rows: 24, Columns: -1}}
+	return []engine.WindowSize{{Rows: 65536, Columns: 80}, {Rows: 24, Columns: 1 << 40}, {Rows: 0, Columns: 80},
+		{Rows: 24, Columns: -1}}
 }
 
 // terminalEnds checks that a terminal changes nothing of how a command is ended.
 func (s *suite) terminalEnds(t *testing.T, p *place) {
 	p.needsProc(t)
 	t.Run("time limit", func(t *testing.T) {
-		q := p.atTerminal(t, "trap '' HUP TERM; echo before; while :; do sleep 1200; done", func(c *engine.Command) { c.Timeout = time.Second })
+		q := p.atTerminal(t, "trap '' HUP TERM; echo before; while :; do sleep 1200; done",
+			func(c *engine.Command) { c.Timeout = time.Second })
 		x := wait(t, q)
-		early := x.Stdout.Text == "" && (x.Signal == "SIGKILL" || x.Signal == "SIGTERM") // before it came to the trap
+		early := x.Stdout.Text == "" && (x.Signal == "SIGKILL" ||
+			x.Signal == "SIGTERM") // before it came to the trap
 		if !x.TimedOut || x.Error != nil || !early && (x.Signal != "SIGKILL" || x.Stdout.Text != "before\r\n") {
 			t.Errorf("%+v", x)
 		}
 	})
 	t.Run("nothing is left", func(t *testing.T) {
-		c, tag := p.tagged(t, `trap '' HUP; sleep "$TAG" & (trap '' HUP TERM; exec sleep "$TAG") & sleep 0.2; exit 5`)
+		c, tag := p.tagged(
+			t, `trap '' HUP; sleep "$TAG" & (trap '' HUP TERM; exec sleep "$TAG") & sleep 0.2; exit 5`)
 		x := p.atTerminal(t, c.Text, func(d *engine.Command) { d.ID, d.Env = c.ID, c.Env }).Wait()
 		if x.Code != 5 {
 			t.Errorf("%+v", x)

@@ -109,7 +109,8 @@ func assemble(refused, told []Rule) ([]bpf.RawInstruction, error) {
 // began, or does not come back.
 func (r Rule) body(answer uint32) ([]bpf.Instruction, error) {
 	if answer == returnErrno || len(r.When) > 16 {
-		return nil, fmt.Errorf("make seccomp filter: call %d: no error to return, or more than 16 comparisons", r.Call)
+		return nil, fmt.Errorf("make seccomp filter: call %d: no error to return, or more than 16 comparisons",
+			r.Call)
 	}
 	refuse := bpf.RetConstant{Val: answer}
 	if len(r.When) == 0 {

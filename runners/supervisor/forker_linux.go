@@ -138,6 +138,7 @@ func dropInheritable() error {
 	if err := unix.Capset(&head, &sets[0]); err != nil {
 		return fmt.Errorf("give up inheritable capabilities: %w", err)
 	}
-	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) // they ended with the others; older kernels have none
+	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0,
+		0) // they ended with the others; older kernels have none
 	return nil
 }

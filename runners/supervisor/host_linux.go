@@ -108,7 +108,8 @@ func (h *host) choose() error {
 	case err != nil:
 		return err
 	case m == nil:
-		h.lack = append(h.lack, "RLIMIT_RTTIME is limited here, so processes cannot be marked: one that leaves its session, its parent and its environment behind outlives its command, and those of a command outlive sallyport if that is killed")
+		h.lack = append(h.lack,
+			"RLIMIT_RTTIME is limited here, so processes cannot be marked: one that leaves its session, its parent and its environment behind outlives its command, and those of a command outlive sallyport if that is killed")
 	default:
 		h.marks = m
 	}
@@ -186,7 +187,8 @@ func (r *root) fork(l launch, fds []uintptr) error {
 	h := r.host
 	attr := &syscall.ProcAttr{
 		Dir: l.dir, Env: l.env, Files: fds,
-		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: l.terminal, Pdeathsig: syscall.SIGKILL, Ptrace: h.marks != nil && !h.untraced},
+		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: l.terminal, Pdeathsig: syscall.SIGKILL,
+			Ptrace: h.marks != nil && !h.untraced},
 	}
 	if h.user != nil {
 		r.mark = h.marks.next(h.roots)
@@ -197,7 +199,8 @@ func (r *root) fork(l launch, fds []uintptr) error {
 		attr.Sys.Ptrace = false
 		if pid, err = syscall.ForkExec(l.shell.Path, l.argv, attr); err == nil {
 			h.untraced = true
-			h.lack = append(h.lack, "processes cannot be traced here, so that one which a command starts at once may lack its mark: it may outlive its command, or sallyport if that is killed, if it also leaves its session, its parent and its environment behind")
+			h.lack = append(h.lack,
+				"processes cannot be traced here, so that one which a command starts at once may lack its mark: it may outlive its command, or sallyport if that is killed, if it also leaves its session, its parent and its environment behind")
 		}
 	}
 	if err != nil {

@@ -20,7 +20,8 @@ const initLook = 2 * time.Second
 // that becomes its child has lost the supervisor that kept it, and is ended with all its descendants. When
 // the first process ends, the kernel ends everything in the container.
 func BeInit(ctx context.Context) error {
-	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil { // for those that are not the first
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0,
+		0); err != nil { // for those that are not the first
 		return fmt.Errorf("become init: %w", err)
 	}
 	ended := make(chan os.Signal, 1)

@@ -39,7 +39,8 @@ func (i *input) begin() {
 		return
 	}
 	go func() {
-		_, _ = io.Copy(onlyWriter{i.w}, i.from) // an error means that nobody reads any more, or that there is no more
+		_, _ = io.Copy(
+			onlyWriter{i.w}, i.from) // an error means that nobody reads any more, or that there is no more
 		i.end()
 	}()
 }

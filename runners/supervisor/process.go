@@ -22,8 +22,9 @@ const (
 )
 
 // errParentLost is part of the Exit of a command after its stand-in parent was killed.
-var errParentLost = errors.New("the parent process of the command was killed, and the command ended with it: " +
-	"leave the parent of a command alone")
+var errParentLost = errors.New(
+	"the parent process of the command was killed, and the command ended with it: " +
+		"leave the parent of a command alone")
 
 // Process is a running command.
 type Process struct {
@@ -177,7 +178,8 @@ func (p *Process) conclude(exit *engine.Exit, ended <-chan struct{}) {
 	whole := p.stdout.finish(over, p.clock)
 	whole = p.stderr.finish(over, p.clock) && whole
 	if !whole && exit.Error == nil {
-		exit.Error = fmt.Errorf("read output: a process or a writer held it open for longer than %s: the end may be missing", drainTime)
+		exit.Error = fmt.Errorf(
+			"read output: a process or a writer held it open for longer than %s: the end may be missing", drainTime)
 	}
 	exit.Stdout, exit.Stderr = p.Output()
 }

@@ -108,7 +108,8 @@ func (h *host) rootOf(decision string) *root {
 }
 
 // wayTo lists the words of the processes from a command's shell down to the one that executes a program,
-// without the shell, which may have become another program. One that has its parent's words has executed nothing since its fork.
+// without the shell, which may have become another program. One that has its parent's words has executed
+// nothing since its fork.
 func (h *host) wayTo(pid int, r *root) (way []string) {
 	for range maxWay {
 		if pid <= 1 || pid == h.self {

@@ -76,13 +76,14 @@ func (s *stream) take(b []byte) {
 	s.view.show(b)
 }
 
-// restMost bounds the output read of a process that could not be ended and writes on: more than any pipe holds.
+// restMost bounds the output read of a process that could not be ended and writes on: more than any pipe
+// holds.
 const restMost = 16 * chunk
 
 // rest reads the output that is there, without waiting for more, and reports whether that was the end. A
-// terminal is read before its held end is closed: Linux moves written bytes to the reader in the background, and
-// a read that was under way when the last writer closed may return the end before all bytes. A read that begins
-// after the last write waits for them.
+// terminal is read before its held end is closed: Linux moves written bytes to the reader in the background,
+// and a read that was under way when the last writer closed may return the end before all bytes. A read that
+// begins after the last write waits for them.
 func (s *stream) rest(buf []byte) (ended bool) {
 	for sum := 0; sum <= restMost; {
 		n, err := readNow(s.r, buf)
@@ -114,8 +115,8 @@ func (s *stream) last(buf []byte) (ended bool) {
 	return false
 }
 
-// finish waits for the end of the stream until the time is over: somebody else may hold the pipe for ever, and a
-// viewer may block. It reports whether the end was reached, by the viewer too.
+// finish waits for the end of the stream until the time is over: somebody else may hold the pipe for ever,
+// and a viewer may block. It reports whether the end was reached, by the viewer too.
 func (s *stream) finish(over <-chan struct{}, c clock) bool {
 	if !s.held || s.r.SetReadDeadline(time.Now()) != nil {
 		_ = s.w.Close() // it may be closed already

@@ -9,8 +9,9 @@ import (
 )
 
 // atTerminal makes a terminal for a command to read from and write to. Its standard error is the same; the
-// stream that is kept of it stays empty. When nobody has the side of the command open, ours is at its end, and
-// when that is closed the command is sent SIGHUP. It may close its descriptors all the same: we hold it open.
+// stream that is kept of it stays empty. When nobody has the side of the command open, ours is at its end,
+// and when that is closed the command is sent SIGHUP. It may close its descriptors all the same: we hold it
+// open.
 func atTerminal(c engine.Command) (stdin *input, stdout, stderr *stream, err error) {
 	ours, theirs, err := openTerminal(*c.Terminal)
 	if err != nil {
@@ -21,14 +22,16 @@ func atTerminal(c engine.Command) (stdin *input, stdout, stderr *stream, err err
 		return nil, nil, nil, err
 	}
 	stdin = &input{w: keyboard{ours}, from: c.Stdin}
-	stdout = &stream{r: ours, w: theirs, held: true, kept: newCapture(c.Output), view: newViewer(c.Stdout), drained: make(chan struct{})}
+	stdout = &stream{r: ours, w: theirs, held: true, kept: newCapture(c.Output), view: newViewer(c.Stdout),
+		drained: make(chan struct{})}
 	return stdin, stdout, stderr, nil
 }
 
 // typeTime bounds the wait for room in the input of a terminal.
 const typeTime = 50 * time.Millisecond
 
-// keyboard is the side of a terminal on which somebody types. The stream that is read from the same file closes it.
+// keyboard is the side of a terminal on which somebody types. The stream that is read from the same file
+// closes it.
 type keyboard struct{ ours *os.File }
 
 // Write types.

@@ -43,7 +43,8 @@ func openTerminal(size engine.WindowSize) (ours, theirs *os.File, err error) {
 // resize changes the size of a terminal. The kernel tells its programs (SIGWINCH).
 func resize(ours *os.File, size engine.WindowSize) error {
 	return onDescriptor(ours, func(fd int) error {
-		return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(size.Rows), Col: uint16(size.Columns)})
+		return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ,
+			&unix.Winsize{Row: uint16(size.Rows), Col: uint16(size.Columns)})
 	})
 }
 

@@ -51,7 +51,9 @@ func (h *host) startWatcher(shell string) {
 		}
 		w, err := newWatcher(shell, h.marks)
 		if err != nil {
-			h.lack = append(h.lack, fmt.Sprintf("no watcher: %v: processes of a command may outlive sallyport if that is killed", err))
+			h.lack = append(
+				h.lack, fmt.Sprintf("no watcher: %v: processes of a command may outlive sallyport if that is killed",
+					err))
 			w = &watcher{}
 		}
 		h.watch = w
@@ -75,7 +77,8 @@ func newWatcher(shell string, m marks) (*watcher, error) {
 		return nil, err
 	}
 	defer null.Close()
-	pid, err := syscall.ForkExec(shell, []string{"sallyport-watcher", "-c", watchScript, "sallyport-watcher", file, pattern}, &syscall.ProcAttr{
+	pid, err := syscall.ForkExec(shell, []string{"sallyport-watcher", "-c", watchScript, "sallyport-watcher",
+		file, pattern}, &syscall.ProcAttr{
 		Dir: "/", Env: []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"},
 		Files: []uintptr{r.Fd(), null.Fd(), null.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true},

@@ -143,8 +143,8 @@ type Place struct {
 	Name string
 }
 
-// Making notes that a name is about to be made. Only Made says that it was; but it is not called if this process
-// is killed in between.
+// Making notes that a name is about to be made. Only Made says that it was; but it is not called if this
+// process is killed in between.
 func (r *Recorder) Making(decision, p string) {
 	var now unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &now) // as the file system takes the time

@@ -180,8 +180,8 @@ func load(dir string, s Session) (*undoer, error) {
 	return u, nil
 }
 
-// settle makes a change of an intention behind which nothing is on record, if a file was made by it: one that is
-// there since, and has no content.
+// settle makes a change of an intention behind which nothing is on record, if a file was made by it: one that
+// is there since, and has no content.
 func (s Session) settle(e *Entry) bool {
 	if e.Op != opIntend {
 		return false
@@ -278,8 +278,8 @@ func (u *undoer) sorted() []Result {
 	return out
 }
 
-// view describes the file at a path. A file that Undo put there counts as the one for which it stands, with the
-// changes since: an interrupted Undo may have made one that its journal does not have.
+// view describes the file at a path. A file that Undo put there counts as the one for which it stands, with
+// the changes since: an interrupted Undo may have made one that its journal does not have.
 func (u *undoer) view(p string) State {
 	s, err := u.tree.look(p)
 	if err != nil {

@@ -26,12 +26,15 @@ func (x *exit) checked(stdout, stderr engine.Stream) (engine.Exit, error) {
 	case x.Survivors < 0 || x.Survivors > maxSurvivors || x.OOMKills < 0 || x.OOMKills > math.MaxInt32:
 		return engine.Exit{}, violation("%d survivors, %d killed for want of memory", x.Survivors, x.OOMKills)
 	case !plausible(x.Duration) || !plausible(x.User) || !plausible(x.System) || x.MaxRSS < 0:
-		return engine.Exit{}, violation("times %d, %d, %d and %d bytes of memory", x.Duration, x.User, x.System, x.MaxRSS)
+		return engine.Exit{}, violation("times %d, %d, %d and %d bytes of memory", x.Duration, x.User, x.System,
+			x.MaxRSS)
 	}
 	e := engine.Exit{
-		Code: x.Code, Signal: x.Signal, TimedOut: x.TimedOut, Killed: words(string(x.Killed)), Survivors: x.Survivors,
-		Duration: x.Duration, UserTime: x.User, SystemTime: x.System, MaxRSS: x.MaxRSS, OOMKills: x.OOMKills, Uncompared: x.Uncompared,
-		Stdout: stdout, Stderr: stderr,
+		Code: x.Code, Signal: x.Signal, TimedOut: x.TimedOut, Killed: words(string(x.Killed)),
+		Survivors: x.Survivors,
+		Duration:  x.Duration, UserTime: x.User, SystemTime: x.System, MaxRSS: x.MaxRSS, OOMKills: x.OOMKills,
+		Uncompared: x.Uncompared,
+		Stdout:     stdout, Stderr: stderr,
 	}
 	if x.Error != "" {
 		e.Error = errors.New(words(x.Error))
@@ -45,7 +48,8 @@ func plausible(d time.Duration) bool { return d >= 0 && d < 10*365*24*time.Hour 
 // signalName reports whether s can be the name of a signal: "SIGKILL", "signal 34" or nothing.
 func signalName(s string) bool {
 	for _, c := range []byte(s) {
-		known := c == ' ' || c == '+' || c == '-' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
+		known := c == ' ' || c == '+' || c == '-' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c &&
+			c <= 'z'
 		if !known {
 			return false
 		}

@@ -72,7 +72,8 @@ func (f remoteFS) ReadFile(path string, limit int) ([]byte, bool, error) {
 		return nil, false, err
 	}
 	if len(r.Content) > asked {
-		return nil, false, f.e.broke(violation("%d bytes of a file of which %d were asked for", len(r.Content), asked))
+		return nil, false, f.e.broke(violation("%d bytes of a file of which %d were asked for", len(r.Content),
+			asked))
 	}
 	return r.Content, r.Whole, nil
 }

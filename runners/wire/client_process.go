@@ -46,7 +46,8 @@ func (e *Environment) Start(ctx context.Context, c engine.Command) (engine.Proce
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("start command: %w", err)
 	}
-	p := &process{e: e, command: c, shown: make(chan [2]engine.Stream, 1), done: make(chan struct{}), started: time.Now()}
+	p := &process{e: e, command: c, shown: make(chan [2]engine.Stream, 1), done: make(chan struct{}),
+		started: time.Now()}
 	if err := e.enter(); err != nil {
 		return nil, fmt.Errorf("start command: %w", err)
 	}
@@ -166,7 +167,8 @@ func (p *process) closeInput() {
 
 // lost is the error of a start without an answer.
 func (p *process) lost(err error) error {
-	return fmt.Errorf("start command: it may have run, and was ended with the connection: %w", p.e.broke(fmt.Errorf("start: %w", broken(err))))
+	return fmt.Errorf("start command: it may have run, and was ended with the connection: %w",
+		p.e.broke(fmt.Errorf("start: %w", broken(err))))
 }
 
 // overdue breaks the connection to a supervisor that does not tell how a command ended. That ends the
@@ -287,7 +289,9 @@ func (p *process) attend() {
 	p.mu.Unlock()
 	if err != nil {
 		err = p.e.broke(err)
-		exit = engine.Exit{Code: -1, Stdout: p.last[0], Stderr: p.last[1], Error: fmt.Errorf("wait for command: how it ended is not known, it was ended with the connection at the latest: %w", err)}
+		exit = engine.Exit{Code: -1, Stdout: p.last[0], Stderr: p.last[1],
+			Error: fmt.Errorf(
+				"wait for command: how it ended is not known, it was ended with the connection at the latest: %w", err)}
 	}
 	if exit.Killed != "" && reason != "" || err != nil && reason != "" {
 		exit.Killed = reason // in the words that were used here
@@ -307,7 +311,8 @@ func (p *process) attend() {
 		case <-timeout.C:
 			timeout.Reset(0)
 			if exit.Error == nil {
-				exit.Error = fmt.Errorf("pass on output: a writer held it up for longer than %s: the end may be missing", drainTime)
+				exit.Error = fmt.Errorf("pass on output: a writer held it up for longer than %s: the end may be missing",
+					drainTime)
 			}
 		}
 	}

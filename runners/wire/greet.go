@@ -90,8 +90,9 @@ type user struct {
 func helloOf(s Settings) hello {
 	h := hello{
 		Workspace: exact(s.Workspace), Venv: exact(s.Venv), Env: exacts(s.Env),
-		Home: exact(s.Home), Roots: exacts(s.Roots), Reown: exacts(s.Reown), NoSetID: s.NoSetID, NoSockets: s.NoUnixSockets,
-		Watched: exacts(s.Watched), Kept: exact(s.Kept), KeptMost: s.KeptMost, Programs: s.Programs,
+		Home: exact(s.Home), Roots: exacts(s.Roots), Reown: exacts(s.Reown), NoSetID: s.NoSetID,
+		NoSockets: s.NoUnixSockets,
+		Watched:   exacts(s.Watched), Kept: exact(s.Kept), KeptMost: s.KeptMost, Programs: s.Programs,
 	}
 	if s.User != nil {
 		h.User = &user{s.User.UID, s.User.GID, s.User.Groups}
@@ -102,8 +103,9 @@ func helloOf(s Settings) hello {
 func (h hello) settings() Settings {
 	s := Settings{
 		Workspace: string(h.Workspace), Venv: string(h.Venv), Env: plains(h.Env),
-		Home: string(h.Home), Roots: plains(h.Roots), Reown: plains(h.Reown), NoSetID: h.NoSetID, NoUnixSockets: h.NoSockets,
-		Watched: plains(h.Watched), Kept: string(h.Kept), KeptMost: h.KeptMost, Programs: h.Programs,
+		Home: string(h.Home), Roots: plains(h.Roots), Reown: plains(h.Reown), NoSetID: h.NoSetID,
+		NoUnixSockets: h.NoSockets,
+		Watched:       plains(h.Watched), Kept: string(h.Kept), KeptMost: h.KeptMost, Programs: h.Programs,
 	}
 	if h.User != nil {
 		s.User = &User{h.User.UID, h.User.GID, h.User.Groups}
@@ -178,7 +180,8 @@ func expectPeer(r *bufio.Reader) error {
 	case err != nil:
 		return fmt.Errorf("greet: %w", err)
 	case version != strconv.Itoa(Version):
-		return fmt.Errorf("greet: the other side speaks version %.20q of the protocol, and this side %d: use sallyport and sallyport-supervisor of one release", version, Version)
+		return fmt.Errorf(
+			"greet: the other side speaks version %.20q of the protocol, and this side %d: use sallyport and sallyport-supervisor of one release", version, Version)
 	}
 	return nil
 }

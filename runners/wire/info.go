@@ -23,7 +23,8 @@ type info struct {
 
 func infoOf(i fs.FileInfo) *info {
 	t := i.ModTime()
-	return &info{File: exact(i.Name()), Bytes: i.Size(), Bits: uint32(i.Mode()), Sec: t.Unix(), Nano: t.Nanosecond(), ID: exact(identity(i))}
+	return &info{File: exact(i.Name()), Bytes: i.Size(), Bits: uint32(i.Mode()), Sec: t.Unix(),
+		Nano: t.Nanosecond(), ID: exact(identity(i))}
 }
 
 // fileInfo is an info as package fs has it.
@@ -75,7 +76,8 @@ func (e dirEntry) String() string             { return fs.FormatDirEntry(e) }
 
 func (e entry) check(before exact) error {
 	name := string(e.File)
-	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") || before != "" && before >= e.File {
+	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") || before != "" &&
+		before >= e.File {
 		return violation("directory entry %.40q after %.40q", name, before)
 	}
 	return nil

@@ -91,16 +91,18 @@ type program struct {
 // programOf is a program but for its way.
 func programOf(p engine.Program) *program {
 	return &program{
-		Path: exact(p.Path), File: exact(p.File), Dir: exact(p.Dir), Argv: p.Argv, By: p.By, Set: p.Set, Lost: p.Lost,
-		ELF: p.ELF, Begun: p.Begun, To: exacts(p.Seen.To), Nodes: nodesOf(p.Seen.Nodes),
+		Path: exact(p.Path), File: exact(p.File), Dir: exact(p.Dir), Argv: p.Argv, By: p.By, Set: p.Set,
+		Lost: p.Lost,
+		ELF:  p.ELF, Begun: p.Begun, To: exacts(p.Seen.To), Nodes: nodesOf(p.Seen.Nodes),
 	}
 }
 
 // checked reads a program of a question, in bounds.
 func (p *program) checked() (engine.Program, error) {
 	e := engine.Program{
-		Path: string(p.Path), File: string(p.File), Dir: string(p.Dir), Argv: p.Argv, By: p.By, Set: p.Set, Lost: p.Lost,
-		Way: func() []string { return plains(p.Way) }, Begun: p.Begun, ELF: p.ELF,
+		Path: string(p.Path), File: string(p.File), Dir: string(p.Dir), Argv: p.Argv, By: p.By, Set: p.Set,
+		Lost: p.Lost,
+		Way:  func() []string { return plains(p.Way) }, Begun: p.Begun, ELF: p.ELF,
 		Seen: facts.Ways{To: plains(p.To), Nodes: found(p.Nodes)},
 	}
 	if !absolute(e.Path) || len(e.Argv) == 0 || len(p.Way) > maxWay {
@@ -121,8 +123,10 @@ type size struct {
 func startOf(c engine.Command) *start {
 	return &start{
 		ID: exact(c.ID), Text: exact(c.Text), WorkDir: exact(c.WorkDir), Env: c.Env,
-		Timeout: c.Timeout, Grace: c.Grace, Output: c.Output, SeeStdout: c.Stdout != nil, SeeStderr: c.Stderr != nil,
-		Joined: c.Joined, Elevated: c.Elevated, Stdin: c.Stdin != nil, Terminal: (*size)(c.Terminal), Ask: c.MayMake != nil,
+		Timeout: c.Timeout, Grace: c.Grace, Output: c.Output, SeeStdout: c.Stdout != nil,
+		SeeStderr: c.Stderr != nil,
+		Joined:    c.Joined, Elevated: c.Elevated, Stdin: c.Stdin != nil, Terminal: (*size)(c.Terminal),
+		Ask:    c.MayMake != nil,
 		Starts: c.MayStart != nil,
 	}
 }
@@ -130,7 +134,8 @@ func startOf(c engine.Command) *start {
 func (s *start) command() engine.Command {
 	return engine.Command{
 		ID: string(s.ID), Text: string(s.Text), WorkDir: string(s.WorkDir), Env: s.Env,
-		Timeout: s.Timeout, Grace: s.Grace, Output: s.Output, Joined: s.Joined, Elevated: s.Elevated, Terminal: (*engine.WindowSize)(s.Terminal),
+		Timeout: s.Timeout, Grace: s.Grace, Output: s.Output, Joined: s.Joined, Elevated: s.Elevated,
+		Terminal: (*engine.WindowSize)(s.Terminal),
 	}
 }
 
@@ -188,8 +193,9 @@ type exit struct {
 func exitOf(e engine.Exit) *exit {
 	x := &exit{
 		Code: e.Code, Signal: e.Signal, TimedOut: e.TimedOut, Killed: exact(e.Killed), Survivors: e.Survivors,
-		Duration: e.Duration, User: e.UserTime, System: e.SystemTime, MaxRSS: e.MaxRSS, OOMKills: e.OOMKills, Uncompared: e.Uncompared,
-		kept: kept{streamOf(e.Stdout), streamOf(e.Stderr)},
+		Duration: e.Duration, User: e.UserTime, System: e.SystemTime, MaxRSS: e.MaxRSS, OOMKills: e.OOMKills,
+		Uncompared: e.Uncompared,
+		kept:       kept{streamOf(e.Stdout), streamOf(e.Stderr)},
 	}
 	if e.Error != nil {
 		x.Error = words(e.Error.Error())

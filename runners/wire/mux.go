@@ -19,7 +19,8 @@ type connection struct {
 }
 
 func newConnection(stream io.ReadWriteCloser) *connection {
-	return &connection{stream: stream, reader: bufio.NewReaderSize(stream, maxChunk), frames: frames{calls: burst, now: time.Now}}
+	return &connection{stream: stream, reader: bufio.NewReaderSize(stream, maxChunk),
+		frames: frames{calls: burst, now: time.Now}}
 }
 
 // Read passes on valid frames.

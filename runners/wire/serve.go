@@ -18,7 +18,8 @@ import (
 // stream or ctx ends. Then it ends everything that was started. The stream is closed.
 //
 // The end of the stream without a word is the usual end, and no error.
-func Serve(ctx context.Context, stream io.ReadWriteCloser, open func(Settings) (engine.Environment, Place, error)) error {
+func Serve(ctx context.Context, stream io.ReadWriteCloser,
+	open func(Settings) (engine.Environment, Place, error)) error {
 	conn := newConnection(stream)
 	defer func() { _ = stream.Close() }()
 	var env engine.Environment
@@ -45,7 +46,8 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, open func(Settings) (
 }
 
 // receive greets and opens the environment that was asked for.
-func receive(conn *connection, open func(Settings) (engine.Environment, Place, error)) (engine.Environment, error) {
+func receive(conn *connection, open func(Settings) (engine.Environment, Place, error)) (engine.Environment,
+	error) {
 	// The supervisor speaks first: another program on this stream shows before anything is sent to it.
 	if err := introduceSelf(conn.stream); err != nil {
 		return nil, err

@@ -102,11 +102,13 @@ func Alert(ctx context.Context, places []string, text string) error {
 const devLog = "/dev/log"
 
 func (s syslog) take(ctx context.Context, n Note) ([]byte, error) {
-	text, err := json.Marshal(map[string]any{"origin": n.Checkpoint.Origin, "size": n.Checkpoint.Size, "note": string(n.Text)})
+	text, err := json.Marshal(map[string]any{"origin": n.Checkpoint.Origin, "size": n.Checkpoint.Size,
+		"note": string(n.Text)})
 	if err != nil {
 		return nil, err
 	}
-	line := fmt.Sprintf("<%d>%s sallyport[%d]: checkpoint %s", severity, time.Now().Format(time.Stamp), os.Getpid(), text)
+	line := fmt.Sprintf("<%d>%s sallyport[%d]: checkpoint %s", severity, time.Now().Format(time.Stamp),
+		os.Getpid(), text)
 	return nil, datagram(ctx, s.socket, []byte(line))
 }
 

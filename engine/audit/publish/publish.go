@@ -1,9 +1,9 @@
-// Package publish brings the signed checkpoints of an audit log to places that the log's writer cannot change:
-// a file on another disk, syslog, the journal, a command, or a witness.
+// Package publish brings the signed checkpoints of an audit log to places that the log's writer cannot
+// change: a file on another disk, syslog, the journal, a command, or a witness.
 //
-// It promises that nothing waits for it: Offer never blocks, the newest checkpoint replaces those that are still
-// waiting, and Close waits only as long as its context allows. It is not part of the proof: a checkpoint that no
-// place has taken is lost with the machine, and Read tells which one each place took last.
+// It promises that nothing waits for it: Offer never blocks, the newest checkpoint replaces those that are
+// still waiting, and Close waits only as long as its context allows. It is not part of the proof: a
+// checkpoint that no place has taken is lost with the machine, and Read tells which one each place took last.
 package publish
 
 import (
@@ -96,12 +96,13 @@ func New(o Options) (*Publisher, error) {
 	return p, nil
 }
 
-// Start begins to hand over checkpoints that verify with key. A place that lacks the one in the checkpoint file, as
-// after a process that was killed, gets that one.
+// Start begins to hand over checkpoints that verify with key. A place that lacks the one in the checkpoint
+// file, as after a process that was killed, gets that one.
 func (p *Publisher) Start(key string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p.cancel = cancel
-	taken, _ := Read(p.o.Dir)                                                 // without it each place gets the checkpoint again
+	taken,
+		_ := Read(p.o.Dir) // without it each place gets the checkpoint again
 	newest, _ := tail(filepath.Join(p.o.Dir, audit.CheckpointFile), maxNotes) // there is none before the first
 	for _, t := range p.places {
 		c, err := audit.OpenCheckpoint(newest, key)
@@ -130,8 +131,8 @@ func (p *Publisher) Offer(text []byte) {
 	}
 }
 
-// Close makes a last attempt for waiting checkpoints, and gives up when ctx is done. The error names the places that lack
-// the newest checkpoint, of which Warn knows already.
+// Close makes a last attempt for waiting checkpoints, and gives up when ctx is done. The error names the
+// places that lack the newest checkpoint, of which Warn knows already.
 func (p *Publisher) Close(ctx context.Context) error {
 	close(p.closing)
 	done := make(chan struct{})
@@ -267,12 +268,13 @@ func Read(dir string) ([]Taken, error) {
 	return all, nil
 }
 
-// Newest returns the last signed note of a text with one or more of them. A note whose end is missing does not
-// count. Without any it returns the text as it is.
+// Newest returns the last signed note of a text with one or more of them. A note whose end is missing does
+// not count. Without any it returns the text as it is.
 func Newest(text []byte) []byte {
 	parts := strings.Split(strings.TrimRight(string(text), "\n"), "\n\n")
 	for i := len(parts) - 1; i > 0; i-- {
-		if whole := i < len(parts)-1 || strings.HasSuffix(string(text), "\n"); whole && strings.HasPrefix(parts[i], "— ") {
+		if whole := i < len(parts)-1 || strings.HasSuffix(string(text), "\n"); whole &&
+			strings.HasPrefix(parts[i], "— ") {
 			return []byte(strings.TrimLeft(parts[i-1], "\n") + "\n\n" + parts[i] + "\n")
 		}
 	}
@@ -291,7 +293,9 @@ func parse(o Options, text string) (target, error) {
 	switch {
 	case filepath.IsAbs(text):
 		if o.Dir != "" && inside(filepath.Dir(o.Dir), text) {
-			return nil, fmt.Errorf("publish checkpoints to %s: it lies beside the log: name a place that the log's writer cannot change", text)
+			return nil, fmt.Errorf(
+				"publish checkpoints to %s: it lies beside the log: name a place that the log's writer cannot change",
+				text)
 		}
 		return file(text), nil
 	case kind == "syslog":
@@ -303,7 +307,8 @@ func parse(o Options, text string) (target, error) {
 	case kind == "https":
 		return newWitness(o.Dir, text)
 	}
-	return nil, fmt.Errorf("publish checkpoints to %s: want an absolute path, syslog:, journald:, command:/absolute/path or https://witness#key", strconv.Quote(text))
+	return nil, fmt.Errorf(
+		"publish checkpoints to %s: want an absolute path, syslog:, journald:, command:/absolute/path or https://witness#key", strconv.Quote(text))
 }
 
 func at(given, usual string) string {

@@ -41,7 +41,8 @@ func newWitness(dir, text string) (*witness, error) {
 	}
 	key, err := newCosigner(u.Fragment)
 	if err != nil {
-		return nil, fmt.Errorf("publish checkpoints to https://%s: write the witness's verifier key behind #: %w", u.Host, err)
+		return nil, fmt.Errorf("publish checkpoints to https://%s: write the witness's verifier key behind #: %w",
+			u.Host, err)
 	}
 	u.Fragment = ""
 	w := &witness{dir: dir, add: u.JoinPath("add-checkpoint").String(), key: key, http: &http.Client{}}
@@ -69,7 +70,9 @@ func (w *witness) take(ctx context.Context, n Note) ([]byte, error) {
 	defer hashes.Close() // its content is checked when it is used
 	for range 2 {
 		if w.size > n.Checkpoint.Size {
-			return nil, fmt.Errorf("the witness has seen %d records, and the log has %d: it was cut off or is an older copy", w.size, n.Checkpoint.Size)
+			return nil, fmt.Errorf(
+				"the witness has seen %d records, and the log has %d: it was cut off or is an older copy", w.size,
+				n.Checkpoint.Size)
 		}
 		status, answer, err := w.post(ctx, hashes, n)
 		if err != nil {
@@ -137,7 +140,8 @@ func newCosigner(text string) (cosigner, error) {
 	hash, key, ok2 := strings.Cut(rest, "+")
 	number, err := strconv.ParseUint(hash, 16, 32)
 	raw, err2 := base64.StdEncoding.DecodeString(key)
-	if !ok || !ok2 || err != nil || err2 != nil || name == "" || len(raw) != 1+ed25519.PublicKeySize || raw[0] != cosignature {
+	if !ok || !ok2 || err != nil || err2 != nil || name == "" || len(raw) != 1+ed25519.PublicKeySize ||
+		raw[0] != cosignature {
 		return cosigner{}, bad
 	}
 	sum := sha256.Sum256(append([]byte(name+"\n"), raw...))
@@ -179,7 +183,8 @@ type hashFile struct {
 
 const hashesName = "publish.hashes"
 
-// openHashes brings the file up to a checkpoint and checks it against its root. A file that does not fit is made anew.
+// openHashes brings the file up to a checkpoint and checks it against its root. A file that does not fit is
+// made anew.
 func openHashes(dir string, c audit.Checkpoint) (*hashFile, error) {
 	f, err := os.OpenFile(filepath.Join(dir, hashesName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

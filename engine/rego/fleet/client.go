@@ -49,7 +49,8 @@ func newClient(o Server) (*http.Client, error) {
 		},
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
 			if req.URL.Scheme != via[0].URL.Scheme || req.URL.Host != via[0].URL.Host {
-				return fmt.Errorf("it sends us to %s://%s: name that server in the configuration if it is meant", req.URL.Scheme, req.URL.Host)
+				return fmt.Errorf("it sends us to %s://%s: name that server in the configuration if it is meant",
+					req.URL.Scheme, req.URL.Host)
 			}
 			if len(via) > maxRedirects {
 				return fmt.Errorf("it sends us on more than %d times", maxRedirects)

@@ -42,7 +42,8 @@ func (f *Fleet) admit(place string, text []byte, etag string) (*delivery, error)
 		}
 	}
 	sum := sha256.Sum256(text)
-	return &delivery{text: text, digest: hex.EncodeToString(sum[:]), etag: etag, info: info, asked: time.Now()}, nil
+	return &delivery{text: text, digest: hex.EncodeToString(sum[:]), etag: etag, info: info, asked: time.Now()},
+		nil
 }
 
 // about is the description beside a cached bundle.
@@ -81,7 +82,8 @@ func (f *Fleet) kept(place string) (*delivery, error) {
 	}
 	d.kept, d.asked = true, info.ModTime()
 	var a about
-	if note, err := os.ReadFile(file + ".json"); err == nil && json.Unmarshal(note, &a) == nil && a.SHA256 == d.digest {
+	if note, err := os.ReadFile(file + ".json"); err == nil && json.Unmarshal(note, &a) == nil &&
+		a.SHA256 == d.digest {
 		d.etag = a.ETag
 	}
 	return d, nil

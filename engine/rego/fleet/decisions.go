@@ -17,8 +17,8 @@ type Event struct {
 	Path     string // DecisionPath, OutcomePath or CheckpointPath
 	Time     time.Time
 	Policies map[string]string // revisions by name
-	// Body returns the record: an object with the members result and, for a decision, input. All others are sent as
-	// custom. It is called off the way of the request.
+	// Body returns the record: an object with the members result and, for a decision, input. All others are sent
+	// as custom. It is called off the way of the request.
 	Body func() ([]byte, error)
 }
 
@@ -57,7 +57,9 @@ func (f *Fleet) Send(d Event) {
 	case f.decisions <- d:
 	default:
 		if n := f.lost.Add(1); n&(n-1) == 0 { // 1, 2, 4, 8, …: told, and not in a flood
-			f.o.Log.Warn(fmt.Sprintf("copies of decisions come faster than they can be sent: %d were left out; the audit log has them", n))
+			f.o.Log.Warn(
+				fmt.Sprintf(
+					"copies of decisions come faster than they can be sent: %d were left out; the audit log has them", n))
 		}
 	}
 }
@@ -68,7 +70,8 @@ func (f *Fleet) send() {
 	f.mu.Unlock()
 	for d := range decisions {
 		if err := f.sendOne(d); err != nil {
-			f.o.Log.Warn(fmt.Sprintf("the copy of a record of decision %q is not sent: %v; the audit log has it", d.ID, err))
+			f.o.Log.Warn(fmt.Sprintf("the copy of a record of decision %q is not sent: %v; the audit log has it", d.ID,
+				err))
 		}
 	}
 }
@@ -83,7 +86,8 @@ func (f *Fleet) sendOne(d Event) error {
 		return err
 	}
 	result := body["result"]
-	info := opa.Info{DecisionID: d.ID, Timestamp: d.Time, Path: d.Path, Results: &result, Custom: body, Bundles: map[string]opa.BundleInfo{}}
+	info := opa.Info{DecisionID: d.ID, Timestamp: d.Time, Path: d.Path, Results: &result, Custom: body,
+		Bundles: map[string]opa.BundleInfo{}}
 	if input, ok := body["input"]; ok {
 		info.Input = &input
 	}

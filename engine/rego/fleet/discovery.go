@@ -61,7 +61,9 @@ func (s *server) named(text json.RawMessage) (map[string]*resource, error) {
 		Resource string `json:"resource"`
 	}
 	if err := json.Unmarshal(text, &bundles); err != nil || len(bundles) == 0 {
-		return nil, fmt.Errorf("read discovery bundle: it names no bundles: want {\"bundles\": {\"NAME\": {\"resource\": \"PATH\"}}}")
+		return nil,
+			fmt.Errorf(
+				"read discovery bundle: it names no bundles: want {\"bundles\": {\"NAME\": {\"resource\": \"PATH\"}}}")
 	}
 	all := map[string]*resource{}
 	for _, name := range slices.Sorted(maps.Keys(bundles)) {

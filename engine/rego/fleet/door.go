@@ -107,7 +107,8 @@ func (s *server) fetch(req *http.Request, r *resource) (*delivery, error) {
 		return d, err
 	}
 	f.trouble(r, err, false)
-	f.o.Log.Warn(fmt.Sprintf("%s: the bundle of %s is used, which was accepted before", r.place, kept.asked.UTC().Format(time.RFC3339)))
+	f.o.Log.Warn(fmt.Sprintf("%s: the bundle of %s is used, which was accepted before", r.place,
+		kept.asked.UTC().Format(time.RFC3339)))
 	return kept, nil
 }
 
@@ -129,7 +130,8 @@ func (s *server) ask(req *http.Request, r *resource, kept *delivery) (*delivery,
 		case err != nil:
 			return nil, fmt.Errorf("read answer: %w", err)
 		case int64(len(text)) > s.o.MaxSize:
-			return nil, fmt.Errorf("the answer is larger than %d bytes: if it is meant, set max_size under policy_servers", s.o.MaxSize)
+			return nil, fmt.Errorf(
+				"the answer is larger than %d bytes: if it is meant, set max_size under policy_servers", s.o.MaxSize)
 		}
 		d, err := s.f.admit(r.place, text, resp.Header.Get("ETag"))
 		if err != nil {
@@ -188,8 +190,10 @@ func (r refusal) Unwrap() error { return r.error }
 
 func answer(req *http.Request, status int, etag string, body []byte) *http.Response {
 	resp := &http.Response{
-		StatusCode: status, Status: fmt.Sprintf("%d %s", status, http.StatusText(status)), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{}, Request: req, ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body)),
+		StatusCode: status, Status: fmt.Sprintf("%d %s", status, http.StatusText(status)), Proto: "HTTP/1.1",
+		ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{}, Request: req, ContentLength: int64(len(body)),
+		Body: io.NopCloser(bytes.NewReader(body)),
 	}
 	if etag != "" {
 		resp.Header.Set("ETag", etag)
@@ -210,10 +214,12 @@ func (s *server) receipt(r *resource, d *delivery) ([]byte, error) {
 		return rego.SignBundle(d.text, []byte(s.f.seal.private))
 	}
 	b := bundle.Bundle{Data: map[string]any{}, Manifest: bundle.Manifest{
-		Revision: d.info.Revision, Roots: &[]string{"sallyport/" + r.name}, Metadata: map[string]any{digestKey: d.digest},
+		Revision: d.info.Revision, Roots: &[]string{"sallyport/" + r.name},
+		Metadata: map[string]any{digestKey: d.digest},
 	}}
 	b.Manifest.SetRegoVersion(ast.RegoV1)
-	if err := b.GenerateSignature(bundle.NewSigningConfig(s.f.seal.private, "ES256", ""), sealID, false); err != nil {
+	if err := b.GenerateSignature(bundle.NewSigningConfig(s.f.seal.private, "ES256", ""), sealID,
+		false); err != nil {
 		return nil, fmt.Errorf("sign receipt: %w", err)
 	}
 	var out bytes.Buffer
@@ -234,7 +240,8 @@ func harmless(text []byte) error {
 	if err != nil {
 		return fmt.Errorf("read capabilities: %w", err)
 	}
-	b, err := bundle.NewReader(bytes.NewReader(text)).WithSkipBundleVerification(true).WithRegoVersion(ast.RegoV1).Read()
+	b, err := bundle.NewReader(bytes.NewReader(text)).WithSkipBundleVerification(true).WithRegoVersion(
+		ast.RegoV1).Read()
 	if err != nil {
 		return fmt.Errorf("read discovery bundle: %w", err)
 	}

@@ -1,15 +1,16 @@
-// Package fleet gets bundles of policies from servers, the way a fleet of machines is run: with the plugins of OPA,
-// so that every server of bundles for OPA works here.
+// Package fleet gets bundles of policies from servers, the way a fleet of machines is run: with the plugins
+// of OPA, so that every server of bundles for OPA works here.
 //
-// OPA's bundle, discovery, status and decision log plugins do the asking, the waiting, the ETags and the reports. Their
-// requests pass one door, which is ours: it verifies a bundle by the keys of the configuration, refuses a bundle older
-// than the last one, bounds size and time, and follows no redirect to elsewhere. OPA gets a receipt in
-// place of the bundle, signed by a key that lives as long as the process; so nothing that has not passed the door can
-// become active. It becomes active in the moment in which OPA's store commits the receipt: there the bundle itself
-// is handed on, and a bundle that cannot judge is refused there, so that OPA keeps the old one and reports the error.
+// OPA's bundle, discovery, status and decision log plugins do the asking, the waiting, the ETags and the
+// reports. Their requests pass one door, which is ours: it verifies a bundle by the keys of the
+// configuration, refuses a bundle older than the last one, bounds size and time, and follows no redirect to
+// elsewhere. OPA gets a receipt in place of the bundle, signed by a key that lives as long as the process; so
+// nothing that has not passed the door can become active. It becomes active in the moment in which OPA's
+// store commits the receipt: there the bundle itself is handed on, and a bundle that cannot judge is refused
+// there, so that OPA keeps the old one and reports the error.
 //
-// The last bundle that was accepted is kept, with its signature, and is good enough to start with where a server is
-// away. It is verified anew whenever it is read.
+// The last bundle that was accepted is kept, with its signature, and is good enough to start with where a
+// server is away. It is verified anew whenever it is read.
 //
 // The package judges nothing and compiles no policies. It and engine/rego are the only importers of OPA.
 package fleet
@@ -57,7 +58,8 @@ type Options struct {
 	limits limits // of tests
 }
 
-// limits bound how long Start waits for bundles, and Close for pending reports. Zero values mean the defaults.
+// limits bound how long Start waits for bundles, and Close for pending reports. Zero values mean the
+// defaults.
 type limits struct{ start, closing time.Duration }
 
 // Log receives messages for the operator. Refused hears of each rejected bundle, once as long as nothing
@@ -126,8 +128,8 @@ func Open(o Options) (*Fleet, error) {
 	return f, nil
 }
 
-// Kept returns the bundles that are kept, if all are there that the configuration names and are fresh: confirmed by
-// their servers within the longest time between two questions. Then there is no need to ask.
+// Kept returns the bundles that are kept, if all are there that the configuration names and are fresh:
+// confirmed by their servers within the longest time between two questions. Then there is no need to ask.
 func (f *Fleet) Kept() (texts map[string][]byte, ok bool) {
 	texts = map[string][]byte{}
 	for _, s := range f.servers {
@@ -211,7 +213,9 @@ func (f *Fleet) failed() error {
 	for _, s := range f.servers {
 		for _, r := range s.resources {
 			if r.active == nil && r.failed {
-				errs = append(errs, fmt.Errorf("fetch policies: %s: %w: no bundle of it is kept that could judge in its place", r.place, r.trouble))
+				errs = append(
+					errs, fmt.Errorf("fetch policies: %s: %w: no bundle of it is kept that could judge in its place",
+						r.place, r.trouble))
 			}
 		}
 	}
@@ -257,7 +261,8 @@ func (f *Fleet) States() []State {
 		for _, r := range s.resources {
 			state := State{Place: r.place, Asked: r.asked, Trouble: r.trouble}
 			if d := r.active; d != nil {
-				state.Revision, state.Serial, state.Digest, state.Kept = d.info.Revision, d.info.Serial, d.digest, d.kept && r.trouble != nil
+				state.Revision, state.Serial, state.Digest, state.Kept = d.info.Revision, d.info.Serial, d.digest,
+					d.kept && r.trouble != nil
 			}
 			all = append(all, state)
 		}

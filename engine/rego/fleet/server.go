@@ -113,12 +113,14 @@ func (s *server) stop(ctx context.Context) {
 // config is the configuration for OPA.
 func (s *server) config() map[string]any {
 	c := map[string]any{
-		"labels":   s.f.labels(s.o),
-		"services": map[string]any{serviceName: map[string]any{"url": s.o.URL, "credentials": map[string]any{"plugin": doorName}}},
-		"keys":     map[string]any{sealID: map[string]any{"key": s.f.seal.public, "algorithm": "ES256"}},
+		"labels": s.f.labels(s.o),
+		"services": map[string]any{serviceName: map[string]any{"url": s.o.URL,
+			"credentials": map[string]any{"plugin": doorName}}},
+		"keys": map[string]any{sealID: map[string]any{"key": s.f.seal.public, "algorithm": "ES256"}},
 	}
 	if s.o.Discovery != "" {
-		c["discovery"] = map[string]any{"service": serviceName, "resource": s.o.Discovery, "decision": discoveryName, "signing": map[string]any{"keyid": sealID}, "polling": s.polling()}
+		c["discovery"] = map[string]any{"service": serviceName, "resource": s.o.Discovery,
+			"decision": discoveryName, "signing": map[string]any{"keyid": sealID}, "polling": s.polling()}
 	} else if len(s.o.Bundles) > 0 {
 		c["bundles"] = s.bundles(s.resources)
 	}
@@ -127,14 +129,16 @@ func (s *server) config() map[string]any {
 	}
 	if s.o.Decisions {
 		c["decision_logs"] = map[string]any{"service": serviceName, "reporting": map[string]any{
-			"min_delay_seconds": 2, "max_delay_seconds": 5, "upload_size_limit_bytes": maxUpload, "buffer_size_limit_bytes": maxUnsent,
+			"min_delay_seconds": 2, "max_delay_seconds": 5, "upload_size_limit_bytes": maxUpload,
+			"buffer_size_limit_bytes": maxUnsent,
 		}}
 	}
 	return c
 }
 
 func (s *server) polling() map[string]any {
-	return map[string]any{"min_delay_seconds": int64(s.o.PollMin / time.Second), "max_delay_seconds": int64(s.o.PollMax / time.Second)}
+	return map[string]any{"min_delay_seconds": int64(s.o.PollMin / time.Second),
+		"max_delay_seconds": int64(s.o.PollMax / time.Second)}
 }
 
 // bundles is the part of the configuration that names bundles.
@@ -143,7 +147,8 @@ func (s *server) bundles(resources map[string]*resource) map[string]any {
 	for place, r := range resources {
 		if !r.discovery {
 			bundles[r.name] = map[string]any{
-				"service": serviceName, "resource": strings.TrimPrefix(place, s.o.URL+"/"), "signing": map[string]any{"keyid": sealID}, "polling": s.polling(),
+				"service": serviceName, "resource": strings.TrimPrefix(place, s.o.URL+"/"),
+				"signing": map[string]any{"keyid": sealID}, "polling": s.polling(),
 			}
 		}
 	}
@@ -185,7 +190,8 @@ func (s *server) take(ctx context.Context, digests map[string]string) error {
 		next[r] = r.pending
 	}
 	texts := f.texts(next)
-	whole := !slices.ContainsFunc(f.missing(), func(place string) bool { _, there := texts[place]; return !there })
+	whole := !slices.ContainsFunc(
+		f.missing(), func(place string) bool { _, there := texts[place]; return !there })
 	f.mu.Unlock()
 	var err error
 	if whole { // until then nothing judges at all

@@ -21,7 +21,8 @@ type receipts struct {
 }
 
 // NewTransaction notes which transactions write.
-func (s *receipts) NewTransaction(ctx context.Context, params ...storage.TransactionParams) (storage.Transaction, error) {
+func (s *receipts) NewTransaction(ctx context.Context,
+	params ...storage.TransactionParams) (storage.Transaction, error) {
 	txn, err := s.Store.NewTransaction(ctx, params...)
 	if err == nil && len(params) > 0 && params[0].Write {
 		s.writing.Store(txn.ID(), true)

@@ -1,4 +1,5 @@
-// Package frame writes lists of strings to a pipe and reads them back: a count, and each string behind its length.
+// Package frame writes lists of strings to a pipe and reads them back: a count, and each string behind its
+// length.
 //
 // It serves the sandbox of package confirm, whose programs must start fast: it imports next to nothing.
 package frame

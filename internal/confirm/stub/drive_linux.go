@@ -28,8 +28,8 @@ const (
 // roots are the places where programs may write.
 var roots = []string{"/home", "/tmp"}
 
-// drive reads the fixture and the environment, then programs, and answers each with a frame: how it ended, the
-// log, the files that are new or changed ("+" and a path), and the paths that are gone ("-").
+// drive reads the fixture and the environment, then programs, and answers each with a frame: how it ended,
+// the log, the files that are new or changed ("+" and a path), and the paths that are gone ("-").
 func drive() error {
 	in, out := bufio.NewReader(os.Stdin), bufio.NewWriter(os.Stdout)
 	log, err := memory()

@@ -2,10 +2,10 @@
 
 // Command stub stands for every external command in the sandbox of package confirm, and drives it.
 //
-// As process 1 it is the driver: it makes the fixture, runs one program after another in it, and returns the log and
-// the files that changed. Under any other name it is that command: it writes one record with its arguments,
-// its directory and its standard input into the driver's log, becomes the real program where one stands in
-// /real, and ends with the status that the driver's mode asks for otherwise.
+// As process 1 it is the driver: it makes the fixture, runs one program after another in it, and returns the
+// log and the files that changed. Under any other name it is that command: it writes one record with its
+// arguments, its directory and its standard input into the driver's log, becomes the real program where one
+// stands in /real, and ends with the status that the driver's mode asks for otherwise.
 package main
 
 import (
@@ -87,7 +87,8 @@ func logical() string {
 	return pwd
 }
 
-// input is a copy of the standard input that takes nothing away: "file:…" or "pipe:…" where all of it is there.
+// input is a copy of the standard input that takes nothing away: "file:…" or "pipe:…" where all of it is
+// there.
 func input() string {
 	var st syscall.Stat_t
 	if syscall.Fstat(0, &st) != nil {

@@ -33,7 +33,8 @@ func attacks() map[string]func(words) (string, error) {
 		"shm":      sharedMemory,
 		"queue":    queue,
 
-		"chmod": chmodAt, "chmodat2": chmodAt2, "create": createWith, "mknod": makeNode, "setcap": setCapability, "tmpfile": tmpFile,
+		"chmod": chmodAt, "chmodat2": chmodAt2, "create": createWith, "mknod": makeNode, "setcap": setCapability,
+		"tmpfile": tmpFile,
 
 		"keyring": keyring, "bpf": bpfMap, "perf": perfEvent, "uring": ioUring, "userfault": userFault,
 		"tiocsti": typeInput, "syslog": kernelLog, "swap": swap, "reboot": reboot,
@@ -94,7 +95,8 @@ func chmodAt2(w words) (string, error) {
 		return "", err
 	}
 	at := unix.AT_FDCWD
-	if _, _, e := unix.Syscall6(unix.SYS_FCHMODAT2, uintptr(at), uintptr(unsafe.Pointer(p)), uintptr(mode(w.at(0))), 0, 0, 0); e != 0 {
+	if _, _, e := unix.Syscall6(unix.SYS_FCHMODAT2, uintptr(at), uintptr(unsafe.Pointer(p)),
+		uintptr(mode(w.at(0))), 0, 0, 0); e != 0 {
 		return "", e
 	}
 	return "", nil
@@ -117,7 +119,8 @@ func createWith(w words) (string, error) {
 		_, err := unix.Open(path, unix.O_CREAT|unix.O_RDWR|unix.O_EXCL, m)
 		return "", err
 	case "openat2":
-		_, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_CREAT | unix.O_RDWR, Mode: uint64(m)})
+		_, err := unix.Openat2(unix.AT_FDCWD, path,
+			&unix.OpenHow{Flags: unix.O_CREAT | unix.O_RDWR, Mode: uint64(m)})
 		return "", err
 	case "creat":
 		_, err := unix.Creat(path, m)
@@ -137,7 +140,8 @@ func tmpFile(w words) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "", unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", fd), unix.AT_FDCWD, w.at(2), unix.AT_SYMLINK_FOLLOW)
+	return "", unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", fd), unix.AT_FDCWD, w.at(2),
+		unix.AT_SYMLINK_FOLLOW)
 }
 
 func makeNode(w words) (string, error) {

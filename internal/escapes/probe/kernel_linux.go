@@ -19,8 +19,10 @@ func keyring(words) (string, error) {
 }
 
 func bpfMap(words) (string, error) {
-	attr := struct{ kind, key, value, entries, flags, pad [1]uint32 }{kind: [1]uint32{2}, key: [1]uint32{4}, value: [1]uint32{4}, entries: [1]uint32{1}}
-	_, _, e := unix.Syscall(unix.SYS_BPF, unix.BPF_MAP_CREATE, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr))
+	attr := struct{ kind, key, value, entries, flags, pad [1]uint32 }{kind: [1]uint32{2}, key: [1]uint32{4},
+		value: [1]uint32{4}, entries: [1]uint32{1}}
+	_, _, e := unix.Syscall(unix.SYS_BPF, unix.BPF_MAP_CREATE, uintptr(unsafe.Pointer(&attr)),
+		unsafe.Sizeof(attr))
 	return through(errOf(e))
 }
 
@@ -32,7 +34,8 @@ func errOf(e unix.Errno) error {
 }
 
 func perfEvent(words) (string, error) {
-	attr := unix.PerfEventAttr{Type: unix.PERF_TYPE_SOFTWARE, Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})), Config: unix.PERF_COUNT_SW_CPU_CLOCK}
+	attr := unix.PerfEventAttr{Type: unix.PERF_TYPE_SOFTWARE, Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
+		Config: unix.PERF_COUNT_SW_CPU_CLOCK}
 	_, err := unix.PerfEventOpen(&attr, 0, -1, -1, 0)
 	return through(err)
 }

@@ -106,7 +106,8 @@ func affinity(w words) (string, error) {
 // realtime asks for a class of scheduling that goes before everything else on the machine.
 func realtime(words) (string, error) {
 	runtime.LockOSThread()
-	err := unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 50}, 0)
+	err := unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO,
+		Priority: 50}, 0)
 	if err == nil {
 		_ = unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL}, 0)
 	}
@@ -150,7 +151,10 @@ func cloneSpaces(w words) (string, error) {
 }
 
 func cloneSpaces3(words) (string, error) {
-	args := struct{ flags, pidfd, childTID, parentTID, exitSignal, stack, stackSize, tls uint64 }{flags: unix.CLONE_NEWUSER, exitSignal: uint64(unix.SIGCHLD)}
+	args := struct {
+		flags, pidfd, childTID, parentTID, exitSignal, stack, stackSize,
+		tls uint64
+	}{flags: unix.CLONE_NEWUSER, exitSignal: uint64(unix.SIGCHLD)}
 	pid, _, e := unix.RawSyscall(unix.SYS_CLONE3, uintptr(unsafe.Pointer(&args)), unsafe.Sizeof(args), 0)
 	return child(pid, e)
 }

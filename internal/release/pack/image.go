@@ -67,10 +67,12 @@ func (i image) write(w io.Writer, dir string) error {
 	tag := i.name + ":" + i.version
 	top.Annotations = map[string]string{v1.AnnotationRefName: tag}
 	blobs.file(v1.ImageIndexFile, v1.Index{
-		Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: v1.MediaTypeImageIndex, Manifests: []v1.Descriptor{top},
+		Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: v1.MediaTypeImageIndex,
+		Manifests: []v1.Descriptor{top},
 	})
 	blobs.file("manifest.json", []loaded{{
-		Config: place(manifest.Config.Digest), RepoTags: []string{tag}, Layers: []string{place(manifest.Layers[0].Digest)},
+		Config: place(manifest.Config.Digest), RepoTags: []string{tag},
+		Layers: []string{place(manifest.Layers[0].Digest)},
 	}})
 	blobs.file(v1.ImageLayoutFile, v1.ImageLayout{Version: v1.ImageLayoutVersion})
 	return errors.Join(blobs.err, blobs.out.Close())
@@ -93,7 +95,8 @@ func (l *layout) put(name string, content []byte) {
 		return
 	}
 	h := &tar.Header{
-		Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: int64(len(content)), ModTime: l.at, Format: tar.FormatPAX,
+		Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: int64(len(content)), ModTime: l.at,
+		Format: tar.FormatPAX,
 	}
 	if l.err = l.out.WriteHeader(h); l.err == nil {
 		_, l.err = l.out.Write(content)

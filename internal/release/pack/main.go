@@ -119,8 +119,9 @@ func writeTar(w io.Writer, dir, prefix string, at time.Time) error {
 	t := tar.NewWriter(w)
 	for _, e := range all {
 		h := &tar.Header{
-			Typeflag: tar.TypeReg, Name: path.Join(prefix, e.name), Mode: int64(e.mode.Perm()), Size: e.size, ModTime: at,
-			Format: tar.FormatPAX,
+			Typeflag: tar.TypeReg, Name: path.Join(prefix, e.name), Mode: int64(e.mode.Perm()), Size: e.size,
+			ModTime: at,
+			Format:  tar.FormatPAX,
 		}
 		if e.mode.IsDir() {
 			h.Typeflag, h.Name = tar.TypeDir, h.Name+"/"

@@ -21,11 +21,12 @@ func judge(in *sdk.Input) []sdk.Finding {
 		for n, word := range c.Argv {
 			if n > 0 && random(word) {
 				found = append(found, sdk.Finding{
-					Rule:        "plugin/entropy/secret_argument",
-					Effect:      sdk.Ask,
-					Severity:    sdk.Medium,
-					Title:       "An argument looks like a secret",
-					Message:     fmt.Sprintf("argument %d of %s looks like a secret: it would be seen in the list of processes", n, c.Name),
+					Rule:     "plugin/entropy/secret_argument",
+					Effect:   sdk.Ask,
+					Severity: sdk.Medium,
+					Title:    "An argument looks like a secret",
+					Message: fmt.Sprintf(
+						"argument %d of %s looks like a secret: it would be seen in the list of processes", n, c.Name),
 					Remediation: "Put the secret into a variable of the environment and name the variable.",
 					Command:     i,
 					Path:        sdk.None,
@@ -44,7 +45,8 @@ const (
 
 // random reports whether some part of a word is long and has much information per character.
 func random(word string) bool {
-	for _, part := range strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune("/=:@,.?&", r) }) {
+	for _, part := range strings.FieldsFunc(word,
+		func(r rune) bool { return strings.ContainsRune("/=:@,.?&", r) }) {
 		if len(part) >= leastLength && strings.ContainsAny(part, "0123456789") && bits(part) >= leastBits {
 			return true
 		}

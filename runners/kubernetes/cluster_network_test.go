@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -67,19 +66,20 @@ func (r *real) enforce(ctx context.Context, t *testing.T) {
 			t.Errorf("ip rule %s: %v: %s", verb, err, out)
 		}
 	}
-	for ctx.Err() == nil {
-		all, err := r.pods().List(context.Background(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/managed-by=sallyport"})
-		if err == nil {
-			for _, p := range all.Items {
-				if ip, _, _ := unstructured.NestedString(p.Object, "status", "podIP"); ip != "" && !ruled[ip] {
-					ruled[ip] = true
-					rule("add", ip)
-				}
-			}
+	w, err := r.pods().Watch(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/managed-by=sallyport"})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer w.Stop()
+	for e := range w.ResultChan() { // it is closed with the context
+		p, ok := e.Object.(*unstructured.Unstructured)
+		if !ok {
+			continue
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(50 * time.Millisecond):
+		if ip, _, _ := unstructured.NestedString(p.Object, "status", "podIP"); ip != "" && !ruled[ip] {
+			ruled[ip] = true
+			rule("add", ip)
 		}
 	}
 	for ip := range ruled {

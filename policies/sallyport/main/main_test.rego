@@ -215,3 +215,28 @@ _below(source) := effect if {
 test_leaves_a_command_below_a_program_to_its_start if _below("argument") == "allow"
 
 test_judges_a_file_that_code_opens_in_a_program if _below("code") == "deny"
+
+# A command below code of a language.
+_of_code(name, argv, language) := effect if {
+	program := object.union(_program("argument"), {"commands": [{
+		"name": name, "argv": argv, "via": ["code"], "script": "", "elevated": false, "flags": [],
+		"paths": [0], "matches": {"exempt": []}, "code": {"language": language},
+	}]})
+	effect := main.decision.effect with input as program
+		with data.sallyport.registry as _registry(_f, set(), set())
+		with data.sallyport.config as _config
+}
+
+_languages := {"awk", "lua", "native", "node", "perl", "php", "python", "r", "ruby"}
+
+test_leaves_a_kill_of_code_to_its_start if {
+	every language in _languages { _of_code("kill", ["kill", "-9", "1"], language) == "allow" }
+}
+
+test_judges_a_signal_that_code_sends if {
+	every language in _languages { _of_code("kill", ["kill", "-9", "--", "1"], language) == "deny" }
+}
+
+test_judges_a_signal_that_a_shell_sends if _of_code("kill", ["kill", "-9", "1"], "bash") == "deny"
+
+test_leaves_other_words_behind_dashes_to_their_start if _of_code("rm", ["rm", "--", "x"], "python") == "allow"

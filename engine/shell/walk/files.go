@@ -128,20 +128,13 @@ func (w *walker) write(abs string, content value.Value, by []int, adds bool) {
 			f.edited = f.edited || f.touched
 		}
 	}
-	inputs := 0
-	for _, p := range f.content {
-		inputs += len(p.Inputs) + len(by)
-	}
-	if len(f.content) > maxOutput || inputs > maxInputs || f.content.Size() > w.lim.Bytes {
-		f.content = value.Blurred("", f.content)
-	}
+	f.content, _ = w.bounded(f.content, len(by))
 	for i := range f.content {
 		f.content[i].Inputs = value.With(f.content[i].Inputs, by)
 		if !f.content[i].Known { // it stands on lines of its own
 			f.content[i].Text = "\n"
 		}
 	}
-	w.step((len(f.content) + inputs) / partsPerStep)
 	if len(f.content) == 0 {
 		f.content = value.Known("")
 	}
@@ -156,6 +149,20 @@ func (w *walker) write(abs string, content value.Value, by []int, adds bool) {
 // maxInputs is how many commands may be noted behind the parts of a file together, and partsPerStep how many parts
 // and such notes are written for one step.
 const maxInputs, partsPerStep = 5000, 16
+
+// bounded returns a text of which each part gets more inputs, and true; or an unknown text in place of one that is
+// too large.
+func (w *walker) bounded(text value.Value, more int) (value.Value, bool) {
+	inputs := more * len(text)
+	for _, p := range text {
+		inputs += len(p.Inputs)
+	}
+	w.step((len(text) + inputs) / partsPerStep)
+	if len(text) > maxOutput || inputs > maxInputs || text.Size() > w.lim.Bytes {
+		return value.Blurred("", text), false
+	}
+	return text, true
+}
 
 // strew notes the name of a file in a directory that is not known: any file of that name may be it.
 func (w *walker) strew(abs string) {

@@ -46,7 +46,7 @@ func (w *walker) lookUp(abs string) (written, bool) {
 	w.step(len(w.ctx.st.files) / 8)
 	for _, other := range slices.Sorted(maps.Keys(w.ctx.st.files)) {
 		if o := w.ctx.st.files[other]; path.Base(other) == path.Base(abs) && len(o.content) > 0 {
-			f, ok = either(f, o), true
+			f, ok = w.either(f, o), true
 			f.touched, f.edited = true, f.edited || w.ctx.st.strewn[path.Base(abs)]
 		}
 	}
@@ -182,7 +182,7 @@ func (w *walker) mayHold(c change) {
 		old.content, _ = w.onDisk(c.abs)
 		old.touched, old.edited = st.stirred, st.fed
 	}
-	f := either(old, c.file)
+	f := w.either(old, c.file)
 	if f.program == "" {
 		f.program = c.file.program
 	}

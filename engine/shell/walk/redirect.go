@@ -459,10 +459,8 @@ func (w *walker) deliver(inv *invocation, out *sink) {
 	case to.out == nil:
 		return
 	}
-	text := append(to.out.text, out.text...)
-	if len(text) > maxOutput || text.Size() > w.lim.Bytes {
-		text = value.Blurred("", text)
-	} else if !own { // whether this part of the text runs is not known there
+	text, whole := w.bounded(append(to.out.text, out.text...), 0)
+	if whole && !own { // whether this part of the text runs is not known there
 		text = append(text, value.Piece{Inputs: out.cmds})
 	}
 	to.out.text = text

@@ -250,7 +250,7 @@ func (w *walker) mergeDisks(a, b *state) *disk {
 	for same < min(len(a.moved), len(b.moved)) && a.moved[same] == b.moved[same] {
 		same++
 	}
-	w.step((len(a.files) + len(b.files) + len(b.moved)) / 8)
+	w.step((len(a.files) + len(b.files) + len(a.moved) + len(b.moved)) / 2)
 	d := disk{
 		files: w.mergeFiles(a, b), made: maps.Clone(a.made), moved: slices.Concat(a.moved, b.moved[same:]),
 		stirred: a.stirred || b.stirred, fed: a.fed || b.fed, removed: a.removed || b.removed,
@@ -328,15 +328,16 @@ func (w *walker) mergeFile(p string, a, b *state) written {
 		fb.content, _ = w.onDisk(p)
 		fb.touched, fb.edited = b.stirred, b.fed
 	}
-	return either(fa, fb)
+	return w.either(fa, fb)
 }
 
 // either is a file that is fa or fb. With two contents its content is not known, but both are looked through.
-func either(fa, fb written) written {
+func (w *walker) either(fa, fb written) written {
 	m := fa
 	m.touched, m.edited = fa.touched || fb.touched, fa.edited || fb.edited
 	if !fa.content.Equal(fb.content) {
-		m.content = slices.Concat(fa.content, value.Value{{Text: "\n", Known: true}}, fb.content)
+		both := slices.Concat(fa.content, value.Value{{Text: "\n", Known: true}}, fb.content)
+		m.content, _ = w.bounded(both, 0)
 		m.by, m.touched = value.Set(slices.Concat(fa.by, fb.by)), true
 	}
 	return m

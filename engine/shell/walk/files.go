@@ -171,6 +171,7 @@ func (w *walker) strew(abs string) {
 	}
 	name := path.Base(abs)
 	w.ctx.st.strewn[name] = true
+	w.step(len(w.ctx.st.files) / 16)
 	for other, f := range w.ctx.st.files {
 		if path.Base(other) == name && other != abs {
 			f.touched, f.edited = true, true

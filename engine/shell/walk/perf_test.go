@@ -37,6 +37,7 @@ func hostile() map[string]string {
 		"moves in branches":     "echo a >x; echo b >y;" + strings.Repeat("if a;then mv x y;cp y z;else mv y x;cp z y;fi;", 1000),
 		"loops that write":      "for i in 1 2;do " + strings.Repeat("if a;then cat x y >z;continue;fi;cp z x;if b;then cp y x;cp x z;fi;", 500) + "done",
 		"functions that return": "f(){ if a;then cp x y;return;fi;if b;then cp y x;return;fi;cat x y >z;cp z x; };" + strings.Repeat("f;", 1000),
+		"files anywhere":        strings.Repeat("source x\n{ sed -i s/a/aa/g x;cp z x;} >>y\nsource x\n", 200),
 		"traps in branches":     numbered("if a;then :;else trap 'rm b%[1]d' EXIT;fi;", 200),
 		"traps in branches too": numbered("if a;then trap 'rm b%[1]d' EXIT;fi;", 200),
 		"places in branches":    numbered("if a;then mv a b%[1]d;else cd b%[1]d;fi;", 300),

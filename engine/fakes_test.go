@@ -102,7 +102,9 @@ func (r *fakeRecorder) Record(_ context.Context, all ...engine.Record) error {
 	r.mu.Unlock()
 	for _, rec := range all {
 		if body, ok := rec.Body.(engine.OutcomeBody); ok {
+			r.mu.Lock()
 			r.last = body
+			r.mu.Unlock()
 		}
 		r.log.add("record %s", rec.Kind)
 		r.after(rec.Kind)

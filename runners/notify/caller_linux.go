@@ -29,6 +29,8 @@ type caller struct {
 	status []byte   // the first lines of its status
 	owner  string   // the decision that it belongs to, if known
 	known  bool
+
+	proc bool // a path led through /proc, where the same path leads another process elsewhere
 }
 
 // begin opens the files of the caller in /proc. After it the number is known to be that of the caller: the

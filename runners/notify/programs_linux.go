@@ -142,6 +142,7 @@ func (c *caller) program(n *notification) (p Program, files []inode, err error) 
 	if err != nil {
 		return p, nil, err
 	}
+	c.proc = false
 	im, err := c.image(at, address, text, flags)
 	if err != nil {
 		return p, nil, err
@@ -181,7 +182,7 @@ func (c *caller) named(at int32, text string, p Program, file inode) string {
 		full = path.Join(dir, text)
 	}
 	var st unix.Stat_t
-	if text == "" || len(full) >= maxPath || full[0] != '/' || unix.Stat(full, &st) != nil {
+	if text == "" || c.proc || len(full) >= maxPath || full[0] != '/' || unix.Stat(full, &st) != nil {
 		return p.File
 	}
 	if (inode{st.Dev, st.Ino}) != file {

@@ -61,6 +61,7 @@ func (c *caller) walk(dir int, path string, links int) (p place, err error) {
 		if in, err := inProc(p.dir); err != nil {
 			return p, err
 		} else if in {
+			c.proc = true
 			rest, more, err := c.ownProc(p.dir, path)
 			if err != nil {
 				return p, err

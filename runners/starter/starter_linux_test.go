@@ -205,6 +205,28 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// A descriptor has the same number here as the one by which this process looks at the file of the program: the
+// path leads both to that file, and is no name of it.
+func TestNamesByDescriptors(t *testing.T) {
+	t.Parallel()
+	leftout.Command(t, "bash")
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir+"/x", "#!/bin/sh\n", 0o755)
+	s := &seen{}
+	text := `exec bash -c 'for ((n = 3; n < 100; n++)); do eval "exec $n<x"; /proc/self/fd/$n; done'`
+	if out, err := run(t, s, dir, text); err != nil || len(s.programs) != 98 {
+		t.Fatalf("%v, %s, %d programs", err, out, len(s.programs))
+	}
+	for _, p := range s.programs[1:] {
+		if p.Path != dir+"/x" {
+			t.Errorf("%s: %s", p.Argv[0], p.Path)
+		}
+	}
+}
+
 // A refused program does not start, and its parent goes on.
 func TestRefused(t *testing.T) {
 	t.Parallel()

@@ -1,5 +1,5 @@
 // Package images holds the Dockerfiles of the images that agents' commands run in, so that an installed
-// sallyport can build them. What is built of them, and by which engine, is not known here.
+// sallyport can build them. The package knows neither the engine that builds nor the images built.
 package images
 
 import (

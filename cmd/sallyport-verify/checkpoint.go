@@ -15,8 +15,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// checkpoint is what a signed note says (c2sp.org/tlog-checkpoint): the first size records of a log have this
-// root.
+// checkpoint is the text of a signed note (c2sp.org/tlog-checkpoint): the first size records of a log have
+// this root.
 type checkpoint struct {
 	origin string
 	size   int64

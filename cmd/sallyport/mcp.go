@@ -186,7 +186,7 @@ func (a *app) openSession(
 
 // serveSessions serves each client of HTTP with a gate of its own.
 func (a *app) serveSessions(ctx context.Context, l *config.Loaded, f mcpFlags) error {
-	// What would keep each session from opening is told now.
+	// A problem that every session would have is told now.
 	try := plugins.Options{Version: version().Sallyport, CheckOnly: true, Warn: a.warn}
 	tried, err := plugins.Assemble(ctx, l, try)
 	if err != nil {

@@ -521,7 +521,7 @@ func (l *Log) freeReserve() error {
 }
 
 // refusedName is a file of refusedSize bytes that is made while there is space, so that it can be written
-// over when there is none: it keeps what will be a full record.
+// over when there is none: it reserves the space of a full record.
 const (
 	refusedName = "refused"
 	refusedSize = 256

@@ -128,7 +128,7 @@ func (s *scanner) netrc(at int) { s.captured(netrcPassword, at, "netrc") }
 var told = lazyregexp.New(`^(?i)(?:pass(?:word|phrase|code)|token|secret|key|pin) is(?: now|:)? +['"` + "`" +
 	`]?([^\s'"` + "`" + `]{4,})`)
 
-// prose finds what a sentence calls a password. A plain word is part of the sentence: "the password is
+// prose finds the password that a sentence names. A plain word is part of the sentence: "the password is
 // wrong".
 func (s *scanner) prose(at int) {
 	m := s.match(told, s.s[at:min(len(s.s), at+256)])

@@ -128,18 +128,7 @@ func TestExecKeepsContainer(t *testing.T) {
 	if second := k.runs(t, k.front, boot...); second != first {
 		t.Errorf("another start of the container: %q, %q", first, second)
 	}
-	moved := k.project + ".old"
-	if err := os.Rename(k.project, moved); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(k.project, os.DirFS(moved)); err != nil {
-		t.Fatal(err)
-	}
-	if os.Getuid() == 0 {
-		if err := os.Chown(k.project, 1000, 1000); err != nil {
-			t.Fatal(err)
-		}
-	}
+	k.replaceProject(t)
 	said := k.runs(t, k.front, "-c", "echo there > made")
 	if text, err := os.ReadFile(filepath.Join(k.project, "made")); string(text) != "there\n" {
 		t.Errorf("a replaced workspace is not shown: %q, %v: %s", text, err, said)
@@ -206,18 +195,7 @@ func TestExecSeesReplacedWorkspace(t *testing.T) {
 		_, err := os.Stat(filepath.Join(k.project, "up"))
 		return err == nil
 	})
-	moved := k.project + ".old"
-	if err := os.Rename(k.project, moved); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(k.project, os.DirFS(moved)); err != nil {
-		t.Fatal(err)
-	}
-	if os.Getuid() == 0 {
-		if err := os.Chown(k.project, 1000, 1000); err != nil {
-			t.Fatal(err)
-		}
-	}
+	k.replaceProject(t)
 	for _, program := range []string{k.front, k.full} {
 		said := k.runs(t, program, "--", "touch", "made")
 		if !strings.Contains(said, "exit status 125") || !strings.Contains(said, "was replaced meanwhile") {
@@ -272,5 +250,22 @@ func TestExecEnds(t *testing.T) {
 	}
 	if said := k.runs(t, k.front, "--", "echo", "again"); said != "exit status 0\nagain\n" {
 		t.Errorf("after it: %q", said)
+	}
+}
+
+// replaceProject puts a copy of the workspace in its place.
+func (k *keeps) replaceProject(t *testing.T) {
+	t.Helper()
+	moved := k.project + ".old"
+	if err := os.Rename(k.project, moved); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(k.project, os.DirFS(moved)); err != nil {
+		t.Fatal(err)
+	}
+	if os.Getuid() == 0 {
+		if err := os.Chown(k.project, 1000, 1000); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

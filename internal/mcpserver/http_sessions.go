@@ -51,7 +51,7 @@ type sessions struct {
 	all    map[string]*client
 }
 
-// client is a session. It belongs to those who send the token that opened it.
+// client is a session. It belongs to the senders of the token that opened it.
 type client struct {
 	id, token string
 	opened    sync.Once
@@ -193,7 +193,7 @@ func (s *sessions) drop(c *client) {
 	}
 }
 
-// sweep ends sessions whose clients have gone without a word, until ctx ends.
+// sweep ends sessions of clients that have gone without a word, until ctx ends.
 func (s *sessions) sweep(ctx context.Context) {
 	turn := time.NewTicker(max(s.o.Idle/4, time.Millisecond))
 	defer turn.Stop()

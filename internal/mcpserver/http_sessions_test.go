@@ -169,7 +169,7 @@ func TestSessionsUnderLoad(t *testing.T) {
 	}
 }
 
-// TestSessionsAreApart tries what a client must not reach of another, and the ends of sessions.
+// TestSessionsAreApart tries to reach the session of another client, and ends sessions.
 func TestSessionsAreApart(t *testing.T) {
 	t.Parallel()
 	f := startFleet(t, time.Hour, 10)

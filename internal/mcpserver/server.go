@@ -8,7 +8,7 @@
 //	server.go      the server and its tools: shell.go, shells.go, files.go
 //	tool.go        from a tools/call to a tool and back; arguments.go reads, results.go and mirror.go answer
 //	stdio.go       one client on a pair of streams: lines, queue, cancellation, end of input
-//	http.go        many clients over HTTP; http_sessions.go a session for each, http_guard.go who gets in
+//	http.go        many clients over HTTP; http_sessions.go a session for each, http_guard.go tokens
 //	approve.go     questions of policies to a person, through the client; states.go ties answers to questions
 //	resources.go   other data that clients may read
 package mcpserver

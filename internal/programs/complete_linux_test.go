@@ -119,7 +119,7 @@ func environment(home string) []string {
 	return env
 }
 
-// outcome is what exec says of a command.
+// outcome is the answer of exec.
 type outcome struct {
 	Effect   string
 	Reasons  []engine.Reason
@@ -128,6 +128,22 @@ type outcome struct {
 	Stderr   struct{ Text string }
 	Stdout   struct{ Text string }
 	Error    string
+}
+
+// answered runs exec --format json, whose command may fail, and reads its answer.
+func answered(t *testing.T, cmd *exec.Cmd) (out outcome) {
+	t.Helper()
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	said, err := cmd.Output()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(said, &out); err != nil {
+		t.Fatalf("%s: %v: %s%s", cmd, err, said, errs.String())
+	}
+	return out
 }
 
 // traced runs a command with its programs judged, under strace, and compares both views.
@@ -140,16 +156,9 @@ func traced(t *testing.T, strace, workspace string, env []string, line string) (
 		"-e", "abbrev=none", "-o", log, program, "--config", filepath.Join(filepath.Dir(workspace), config),
 		"exec", "--timeout", "10m", "--format", "json", "-c", command)
 	cmd.Dir, cmd.Env = workspace, env
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	said, err := cmd.Output()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	var out outcome
-	if err := json.Unmarshal(said, &out); err != nil || out.Programs == nil {
-		t.Errorf("%s: %v: %s%s", command, err, said, errs.String())
+	out := answered(t, cmd)
+	if out.Programs == nil {
+		t.Errorf("%s: no programs: %+v", command, out)
 		return 0, 0
 	}
 	for _, r := range out.Programs.Refused {

@@ -3,7 +3,6 @@ package programs
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"flag"
 	"os"
 	"os/exec"
@@ -184,13 +183,5 @@ func really(t *testing.T, command string, settings ...string) (out outcome) {
 		strings.Join(settings, "\n"), 0o600)
 	cmd := exec.Command(program, "--config", home+"/run.yaml", "exec", "--timeout", "20s", "--format", "json", "-c", command)
 	cmd.Dir, cmd.Env = home+"/project", environment(home)
-	said, err := cmd.Output()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(said, &out); err != nil {
-		t.Fatalf("%s: %v: %s", command, err, said)
-	}
-	return out
+	return answered(t, cmd)
 }

@@ -1,8 +1,6 @@
 package programs
 
 import (
-	"encoding/json"
-	"errors"
 	"os/exec"
 	"strings"
 	"testing"
@@ -40,17 +38,10 @@ func TestStartsOfOlderArchitecture(t *testing.T) {
 			cmd := exec.Command(program, "--config", home+"/"+sandbox+".yaml", "exec", "--format", "json", "-c",
 				"./starts /bin/echo started; echo $?")
 			cmd.Dir, cmd.Env = build.Dir, environment(home)
-			said, err := cmd.Output()
-			var exit *exec.ExitError
-			if err != nil && !errors.As(err, &exit) {
-				t.Fatal(err)
-			}
-			var out outcome
-			if err := json.Unmarshal(said, &out); err != nil || out.Programs == nil {
-				t.Fatalf("%v: %s", err, said)
-			}
-			if text := out.Stdout.Text; strings.Contains(text, "started") || text == "" || out.Programs.Started != 1 {
-				t.Errorf("it started a program: %s", said)
+			out := answered(t, cmd)
+			text := out.Stdout.Text
+			if out.Programs == nil || strings.Contains(text, "started") || text == "" || out.Programs.Started != 1 {
+				t.Errorf("it started a program: %+v", out)
 			}
 		})
 	}

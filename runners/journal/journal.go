@@ -1,7 +1,7 @@
 // Package journal keeps an environment.log for every environment that a runner opens: its specification, when
 // it was opened, broke and was closed, and each command with its end and the head and tail of its output.
 //
-// It is for the people who look after environments. It is no audit record: nothing waits for it, it is
+// Operators of environments read it. It is no audit record: nothing waits for it, it is
 // bounded and pruned, and it decides nothing. When it cannot be written the operator is told, and the command
 // goes on.
 //

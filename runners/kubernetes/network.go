@@ -25,7 +25,7 @@ const (
 
 // closed reports that the network of a running pod is closed, as a trial has shown: NetworkPolicies deny all
 // connections from it, and it fails to connect to addresses to which another pod of its node connects. The
-// error says what is missing. The text names the policies and their contents.
+// error names the missing condition. The text names the policies and their contents.
 func (k *Cluster) closed(
 	ctx context.Context, c Config, owner Owner, pod *corev1.Pod,
 ) (seen string, err error) {

@@ -86,7 +86,7 @@ func TestNetworkIsTold(t *testing.T) {
 	}
 }
 
-// A session whose policies were told of a closed network ends when that is no longer known.
+// A session ends when its network, which policies took for closed, is no longer known to be.
 func TestNetworkThatOpensEndsTheSession(t *testing.T) {
 	t.Parallel()
 	s := serve(t)

@@ -170,7 +170,8 @@ func honoured(l *config.Loaded) error {
 	}
 	if isDocker(l.Runner) && l.Environment.PassAll {
 		no("environment.pass_all",
-			"the variables of this machine make no sense in a container: name those that do under environment.env, or use docker.credentials.pass_all")
+			"the variables of this machine make no sense in a container: name those that do under environment.env, "+
+				"or use docker.credentials.pass_all")
 	}
 	if _, err := RunnerNamed(l, l.Runner); err != nil {
 		no("runner", err.Error())

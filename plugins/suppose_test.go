@@ -10,9 +10,11 @@ import (
 func TestSupposed(t *testing.T) {
 	t.Parallel()
 	own := facts.Runner{Name: "local", Isolation: "none", Programs: facts.Unseen}
-	got, err := plugins.Supposed(own, map[string]string{"isolation": "container", "programs": "judged", "write": "holds"})
+	got, err := plugins.Supposed(own, map[string]string{"isolation": "container", "programs": "judged",
+		"write": "holds"})
 	want := facts.Runner{
-		Name: "local", Isolation: "container", Programs: facts.Judged, Confinement: facts.Confinement{Write: facts.Holds},
+		Name: "local", Isolation: "container", Programs: facts.Judged,
+		Confinement: facts.Confinement{Write: facts.Holds},
 	}
 	if err != nil || got != want {
 		t.Errorf("supposed: %+v, %v", got, err)

@@ -140,7 +140,8 @@ func (d *doctor) policies(ctx context.Context, l *config.Loaded) {
 		d.add("evaluator", "ok", by, "")
 	} else {
 		d.add(
-			"evaluator", "warn", by+": "+aside, "decisions are the same and take longer; fix it, or set evaluator to topdown")
+			"evaluator", "warn", by+": "+aside, "decisions are the same and take longer; fix it, or set evaluator to "+
+				"topdown")
 	}
 	d.served(ctx, l)
 }

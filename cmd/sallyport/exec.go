@@ -65,12 +65,15 @@ Exits with the status of the command; 124 after a timeout, 125 when sallyport it
 	flags.SetInterspersed(false) // words behind the first one belong to the command
 	flags.StringVarP(&f.text, "command", "c", "", "bash `text` to run")
 	flags.StringVar(
-		&f.runner, "runner", "", "where to run it: local, docker, docker-sudo, or a `name` from runners: (default from the configuration)")
+		&f.runner, "runner", "", "where to run it: local, docker, docker-sudo, or a `name` from runners: (default "+
+			"from the configuration)")
 	flags.StringVar(
-		&f.workDir, "work-dir", "", "`directory` to run it in: absolute, or relative to the workspace (default: the workspace)")
+		&f.workDir, "work-dir", "", "`directory` to run it in: absolute, or relative to the workspace (default: "+
+			"the workspace)")
 	flags.BoolVar(&f.stdin, "stdin", false, "pass on standard input, which is not judged; policies see that")
 	flags.BoolVarP(
-		&f.tty, "tty", "t", false, "give it a terminal, which gets your input; the input is not judged, as with --stdin")
+		&f.tty, "tty", "t", false, "give it a terminal, which gets your input; the input is not judged, as with "+
+			"--stdin")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "run it in a trial and throw its changes of files away")
 	flags.BoolVar(&f.apply, "apply", false, "run it in a trial and apply its changes if policies allow them")
 	flags.DurationVar(&f.timeout, "timeout", 0, "timeout (default from the configuration)")

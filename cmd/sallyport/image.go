@@ -67,7 +67,8 @@ The image is built on debian:trixie-slim unless --base names another. Where no r
 	flags.StringVar(&f.tag, "tag", "", "`tag` of the images (default latest); with --file the name of the image")
 	flags.StringVar(&f.base, "base", "", "`image` to build on, or debootstrap")
 	flags.StringVar(
-		&f.mirror, "mirror", "", "`address` of the Debian packages for --base debootstrap: a dated one pins them all")
+		&f.mirror, "mirror", "", "`address` of the Debian packages for --base debootstrap: a dated one pins "+
+			"them all")
 	flags.StringVar(&f.file, "file", "", "`Dockerfile` of an image of your own")
 	flags.BoolVar(&f.fresh, "no-cache", false, "make everything anew, a base of debootstrap too")
 	return cmd

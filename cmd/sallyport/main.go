@@ -155,7 +155,8 @@ func (a *app) bareRoot() *cobra.Command {
 		},
 	}
 	root.PersistentFlags().StringVar(&a.config, "config", "",
-		"configuration `file` (default: $SALLYPORT_CONFIG, else ~/.config/sallyport/config.yaml, else /etc/sallyport/config.yaml)")
+		"configuration `file` (default: $SALLYPORT_CONFIG, else ~/.config/sallyport/config.yaml, else "+
+			"/etc/sallyport/config.yaml)")
 	root.PersistentFlags().CountVarP(&a.verbose, "verbose", "v", "log to stderr (-vv: everything)")
 	root.SetFlagErrorFunc(wrongFlag)
 	root.Flags().Bool("version", false, "print version and build information")

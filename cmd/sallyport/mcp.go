@@ -62,9 +62,11 @@ With --http it serves HTTP instead, on this machine only, to clients that send t
 	}
 	flags := cmd.Flags()
 	flags.StringVar(
-		&f.runner, "runner", "", "where to run commands: local, docker, docker-sudo, or a `name` from runners: (default from the configuration)")
+		&f.runner, "runner", "", "where to run commands: local, docker, docker-sudo, or a `name` from runners: "+
+			"(default from the configuration)")
 	flags.StringVar(
-		&f.workDir, "work-dir", "", "`directory` for commands that name none: absolute, or relative to the workspace (default: the workspace)")
+		&f.workDir, "work-dir", "", "`directory` for commands that name none: absolute, or relative to the "+
+			"workspace (default: the workspace)")
 	flags.StringVar(&f.session, "session", "", "`name` of the session, under which files that it has "+
 		"read and created are remembered (default: that of the hooks of the agent that starts this server)")
 	flags.StringVar(

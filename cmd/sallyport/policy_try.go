@@ -121,7 +121,8 @@ func try(ctx context.Context, l *config.Loaded, dirs []string, f tryFlags) (trie
 	}
 	if len(found.Tests)+len(found.Cases)+len(found.Examples) == 0 {
 		return found, fmt.Errorf(
-			"test policies: there is nothing to test in %s: sallyport policy new rule writes a rule with tests and cases", strings.Join(dirs, ", "))
+			"test policies: there is nothing to test in %s: sallyport policy new rule writes a rule with tests "+
+				"and cases", strings.Join(dirs, ", "))
 	}
 	return found, nil
 }

@@ -26,9 +26,11 @@ var (
 			" result/policy/bundles/* result/reasons/*/rule result/reasons/*/effect result/reasons/*/level" +
 			" result/reasons/*/severity result/reasons/*/title result/reasons/*/remediation" +
 			" exempted/*/rule exempted/*/effect exempted/*/expires fault/id fault/part input/request/id" +
-			" input/request/time input/request/tool input/request/parent input/request/work_dir_state input/subject/agent" +
+			" input/request/time input/request/tool input/request/parent input/request/work_dir_state " +
+			"input/subject/agent" +
 			" input/subject/session input/subject/user input/subject/client/name" +
-			" input/subject/client/version input/runner/name input/runner/isolation input/runner/network input/runner/programs" +
+			" input/subject/client/version input/runner/name input/runner/isolation input/runner/network " +
+			"input/runner/programs" +
 			" input/runner/confinement/write input/runner/confinement/read input/runner/confinement/connect" +
 			" input/runner/place/digest" +
 			" input/shell/certainty input/shell/budget input/commands/*/options/*/certainty" +

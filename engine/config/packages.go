@@ -34,7 +34,8 @@ func (c checker) packages() {
 			case list.key == "system" && !debianName.MatchString(name):
 				c.problem(
 					key,
-					"%q is not the name of a Debian package: write name, name=version, name/release, or the path of a .deb file", name)
+					"%q is not the name of a Debian package: write name, name=version, name/release, or the path of a "+
+						".deb file", name)
 			}
 		}
 	}
@@ -53,7 +54,9 @@ func (l *Loaded) uninstallable() (key, why string) {
 	case (l.Runner == "docker" || l.Runner == "docker-sudo") && l.Docker.InstallNetwork() == "none" &&
 		p.needNetwork():
 		return "docker.packages",
-			"installing packages needs a network, and there is none: set docker.packages.network to bridge; commands have docker.network all the same"
+			"installing packages needs a network, and there is none: set docker.packages.network to bridge; " +
+				"commands " +
+				"have docker.network all the same"
 	default:
 		return "", ""
 	}

@@ -32,16 +32,19 @@ func (l *Loaded) Warnings() []string {
 	if served := l.Servers(); len(l.PolicyKeys) == 0 &&
 		slices.ContainsFunc(served, func(s Served) bool { return len(s.Bundles) > 0 || s.Discovery != "" }) {
 		out = append(out,
-			"policies come from servers and policy_keys are not set: the owner of a server decides about all commands: sign the bundles and name the key")
+			"policies come from servers and policy_keys are not set: the owner of a server decides about all "+
+				"commands: sign the bundles and name the key")
 	}
 	if l.Environment.PassAll {
 		out = append(out,
-			"environment.pass_all gives commands every variable of sallyport's own environment, secrets included: name what they need under environment.env")
+			"environment.pass_all gives commands every variable of sallyport's own environment, secrets included: "+
+				"name what they need under environment.env")
 	}
 	for _, p := range l.Ignored {
 		out = append(
 			out, fmt.Sprintf(
-				"%s is not read: a configuration in the workspace could come from the agent: name it with --config if it is yours", p))
+				"%s is not read: a configuration in the workspace could come from the agent: name it with --config if "+
+					"it is yours", p))
 	}
 	return out
 }
@@ -77,7 +80,8 @@ func (l *Loaded) TooWide() string {
 		return ""
 	}
 	return fmt.Sprintf(
-		"%s %s, and agents could write to all of it: change to a project directory, or set `workspace` in the configuration", w, what)
+		"%s %s, and agents could write to all of it: change to a project directory, or set `workspace` in the "+
+			"configuration", w, what)
 }
 
 // exposed says which of the places that hold an agent could be changed by others or by commands.

@@ -4,8 +4,9 @@
 // Authorization, passwords in URLs, and the options by which well-known programs take passwords. It does not
 // find a secret that stands in no such place, or that is encoded; an operator names such values ([Extra]).
 //
-// An agent chooses the texts, and so it may write words that look like a secret. [Class] limits the effect for
-// each text: names of paths, hosts and programs stay readable, and Sallyport's own words stay as they are.
+// An agent chooses the texts, and so it may write words that look like a secret. [Class] limits the effect
+// for each text: names of paths, hosts and programs stay readable, and Sallyport's own words stay as they
+// are.
 //
 // The package imports nothing of this module, keeps no state and reads no files.
 package redact
@@ -88,8 +89,8 @@ const maxNamed = 64
 // String returns s with its secrets replaced.
 func (r *Redactor) String(s string) string { return r.Together(s)[0] }
 
-// Together returns texts that belong together with their secrets replaced: a value that the words beside it mark
-// as a secret in one of them is also replaced where it stands alone in another.
+// Together returns texts that belong together with their secrets replaced: a value that the words beside it
+// mark as a secret in one of them is also replaced where it stands alone in another.
 func (r *Redactor) Together(values ...string) []string {
 	texts := make([]Text, len(values))
 	for i, v := range values {

@@ -137,7 +137,8 @@ func (p *Problem) advise(e *ast.Error) {
 		case slices.ContainsFunc(ast.CapabilitiesForThisVersion().Builtins,
 			func(b *ast.Builtin) bool { return b.Name == name }):
 			p.as("capability").suggest(
-				"policies reach neither network, clock nor environment: the time is input.request.time, lists are data files")
+				"policies reach neither network, clock nor environment: the time is input.request.time, lists are " +
+					"data files")
 		case nearest(name, builtinNames()) != "":
 			p.suggest("did you mean %s?", nearest(name, builtinNames()))
 		}

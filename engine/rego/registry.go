@@ -98,7 +98,8 @@ func writeRegistry(rules []*rule, waitsFor func(r *rule, verb string) []fact, el
 		compiled.DigestOf(ids), always)
 	if len(more) > 0 {
 		b.WriteString(
-			"\noptional := [sets | some category in data.sallyport.optional; sets := _of[category]] if data.sallyport.optional\n")
+			"\noptional := [sets | some category in data.sallyport.optional; sets := _of[category]] if " +
+				"data.sallyport.optional\n")
 		for _, category := range slices.Sorted(maps.Keys(more)) {
 			fmt.Fprintf(&b, "\n_of[%q] := %s if true\n", category, more[category])
 		}

@@ -88,10 +88,12 @@ func (s Serials) Check(place string, serial int64) error {
 		return nil
 	case serial == 0:
 		return fmt.Errorf(
-			"it has no serial, and one with serial %d judged before: build it with a later serial, or remove %s to begin anew", last, s.of(place))
+			"it has no serial, and one with serial %d judged before: build it with a later serial, or remove %s to "+
+				"begin anew", last, s.of(place))
 	default:
 		return fmt.Errorf(
-			"its serial %d is older than %d, which judged before: build it with a later serial, or remove %s to go back", serial, last, s.of(place))
+			"its serial %d is older than %d, which judged before: build it with a later serial, or remove %s to "+
+				"go back", serial, last, s.of(place))
 	}
 }
 

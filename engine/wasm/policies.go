@@ -133,7 +133,8 @@ func (p *Policies) try(ctx context.Context, tried string) error {
 		}
 		if !bytes.Equal(laidOut, parsed) {
 			return fmt.Errorf(
-				"%s says of a sample %s, and of the same as JSON %s: this build and the module have different ideas of values", name, laidOut, parsed)
+				"%s says of a sample %s, and of the same as JSON %s: this build and the module have different ideas "+
+					"of values", name, laidOut, parsed)
 		}
 	}
 	p.idle <- e

@@ -83,7 +83,8 @@ func (e *LimitError) Error() string {
 		starting = fmt.Sprintf(", and %d being started", e.Starting)
 	}
 	return fmt.Sprintf(
-		"start background shell: %d may run at once (limits.background): running are %v%s: kill one or wait for its end",
+		"start background shell: %d may run at once (limits.background): running are %v%s: kill one or wait for "+
+			"its end",
 		e.Limit, e.Running, starting)
 }
 
@@ -95,7 +96,8 @@ type UnknownError struct {
 
 func (e *UnknownError) Error() string {
 	return fmt.Sprintf(
-		"shell not found: %.40q: it was never started, or it ended and was forgotten (at the latest after %v): list the shells", e.ID, e.Keep)
+		"shell not found: %.40q: it was never started, or it ended and was forgotten (at the latest after %v): "+
+			"list the shells", e.ID, e.Keep)
 }
 
 // OffsetError says that an output stream has no such place.

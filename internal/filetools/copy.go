@@ -152,7 +152,8 @@ func (t *copyFile) Run(ctx context.Context, files engine.Files, paths []facts.Pa
 		return err
 	case info.IsDir():
 		return fmt.Errorf(
-			"copy %s: its files cannot be listed, because nothing is granted there or the system refuses it: name them one by one", t.in.SourcePath)
+			"copy %s: its files cannot be listed, because nothing is granted there or the system refuses it: name "+
+				"them one by one", t.in.SourcePath)
 	}
 	done, err := c.copy(ctx, step{item{mode: info.Mode()}, 0, 1})
 	if err == nil && done.skipped != "" {

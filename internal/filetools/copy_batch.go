@@ -134,7 +134,8 @@ func (t *copyBatch) Run(ctx context.Context, files engine.Files, paths []facts.P
 		Errors: []Problem{}, DryRun: t.in.DryRun}
 	if !t.planned {
 		return fmt.Errorf(
-			"copy files below %s: its files cannot be listed, because nothing is granted there or the system refuses it: name them one by one", t.in.SourceBasePath)
+			"copy files below %s: its files cannot be listed, because nothing is granted there or the system refuses "+
+				"it: name them one by one", t.in.SourceBasePath)
 	}
 	for _, p := range t.tree.problems {
 		t.fail(p.Path, errors.New(p.Error))

@@ -92,7 +92,8 @@ func (t *deleteBatch) Run(ctx context.Context, files engine.Files, paths []facts
 		SkippedFiles: []Skipped{}, Errors: []Problem{}, DryRun: t.in.DryRun}
 	if !t.planned {
 		return fmt.Errorf(
-			"delete files below %s: its files cannot be listed, because nothing is granted there or the system refuses it: name them one by one", t.in.BasePath)
+			"delete files below %s: its files cannot be listed, because nothing is granted there or the system "+
+				"refuses it: name them one by one", t.in.BasePath)
 	}
 	for _, p := range t.tree.problems {
 		t.fail(p.Path, errors.New(p.Error))

@@ -122,7 +122,8 @@ func (g *grower) count(name string) error {
 	switch {
 	case g.seen > maxSeen:
 		return fmt.Errorf(
-			"more than %d entries to look through: choose a base path further down, or exclude directories (\"node_modules/*\")", maxSeen)
+			"more than %d entries to look through: choose a base path further down, or exclude directories "+
+				"(\"node_modules/*\")", maxSeen)
 	case g.matching > maxMatching:
 		return fmt.Errorf(
 			"too many names for that many patterns: send fewer patterns, or choose a base path further down")

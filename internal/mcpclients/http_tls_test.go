@@ -25,7 +25,8 @@ func certify(t *testing.T, cert, key string) *http.Client {
 		t.Fatal(err)
 	}
 	c := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(time.Now().UnixNano()), NotBefore: time.Now().Add(-time.Hour),
+		NotAfter:    time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, c, c, private.Public(), private)
@@ -36,14 +37,16 @@ func certify(t *testing.T, cert, key string) *http.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for file, b := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: secret}} {
+	for file, b := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der},
+		key: {Type: "PRIVATE KEY", Bytes: secret}} {
 		if err := os.WriteFile(file, pem.EncodeToMemory(b), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
-	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: pool}}}
+	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+		TLSClientConfig: &tls.Config{RootCAs: pool}}}
 }
 
 // TestHTTPServesTLS renews the certificate and the tokens of a server that runs.
@@ -63,7 +66,8 @@ func TestHTTPServesTLS(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, value := range map[string]string{"Authorization": "Bearer " + token, "Content-Type": "application/json", "Accept": "application/json, text/event-stream"} {
+		for name, value := range map[string]string{"Authorization": "Bearer " + token,
+			"Content-Type": "application/json", "Accept": "application/json, text/event-stream"} {
 			r.Header.Set(name, value)
 		}
 		resp, err := c.Do(r)
@@ -84,7 +88,8 @@ func TestHTTPServesTLS(t *testing.T) {
 		}
 	}
 	second := certify(t, cert, key)
-	if err := os.WriteFile(filepath.Join(p.home, "token"), []byte("a-second-token-of-these-tests\n"+token+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(p.home, "token"), []byte("a-second-token-of-these-tests\n"+token+"\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {

@@ -192,7 +192,8 @@ func listen(ctx context.Context, address string, public bool) (net.Listener, err
 	}
 	if !public && !ip.IsLoopback() {
 		return nil, fmt.Errorf(
-			"listen on %s: %s is not a loopback address, so other machines could reach it: use 127.0.0.1, or pass --http-public to allow that", address, ip)
+			"listen on %s: %s is not a loopback address, so other machines could reach it: use 127.0.0.1, or pass "+
+				"--http-public to allow that", address, ip)
 	}
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(ip.String(), port))

@@ -49,7 +49,8 @@ func TestHTTPHoldsCallsLongerThanTheTimeForBodies(t *testing.T) {
 			case <-later.Done():
 			}
 		}
-		ts := &http.Server{Handler: newGuard(func() []string { return []string{testToken} }, bodyTime, http.HandlerFunc(call))}
+		ts := &http.Server{Handler: newGuard(func() []string { return []string{testToken} }, bodyTime,
+			http.HandlerFunc(call))}
 		go ts.Serve(l)
 		client := &http.Transport{DialContext: l.dial}
 		w := &web{url: "http://localhost" + endpoint}
@@ -61,7 +62,8 @@ func TestHTTPHoldsCallsLongerThanTheTimeForBodies(t *testing.T) {
 		client.CloseIdleConnections()
 
 		conn, _ := l.dial(t.Context(), "", "")
-		const head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: 10\r\n\r\n{"
+		const head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: " +
+			"10\r\n\r\n{"
 		fmt.Fprintf(conn, head, testToken)
 		answer, err := io.ReadAll(conn)
 		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") {
@@ -120,12 +122,14 @@ func TestHTTPCancelReachesNoCallOfAnother(t *testing.T) {
 	go func() { answers <- answer(r) }()
 	<-w.blocked
 	cancel := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,` + modernMeta + `}}`
-	r = w.request(t.Context(), t, http.MethodPost, cancel, func(r *http.Request) { r.Header.Set("Mcp-Method", "notifications/cancelled") })
+	r = w.request(t.Context(), t, http.MethodPost, cancel,
+		func(r *http.Request) { r.Header.Set("Mcp-Method", "notifications/cancelled") })
 	if status, body := send(t, r); status != http.StatusAccepted {
 		t.Errorf("the cancellation: status %d: %s", status, body)
 	}
 	// A call made afterwards is answered: had the cancellation reached the other call, it would have by now.
-	if status, _ := send(t, w.request(t.Context(), t, http.MethodPost, toolCall(2, "echo", "after"), nil)); status != 200 {
+	if status, _ := send(t, w.request(t.Context(), t, http.MethodPost, toolCall(2, "echo", "after"),
+		nil)); status != 200 {
 		t.Errorf("the next call: status %d", status)
 	}
 	w.stop()
@@ -161,7 +165,8 @@ func TestHTTPStopsInOrder(t *testing.T) {
 	defer stream.Body.Close()
 	answers := make(chan string, 1)
 	r := w.request(t.Context(), t, http.MethodPost, toolCall(1, "block", "to the end"), member)
-	r.Body = io.NopCloser(strings.NewReader(strings.Replace(toolCall(1, "block", "to the end"), ","+modernMeta, "", 1)))
+	r.Body = io.NopCloser(strings.NewReader(strings.Replace(toolCall(1, "block", "to the end"), ","+modernMeta,
+		"", 1)))
 	r.ContentLength = -1
 	go func() { answers <- answer(r) }()
 	select {
@@ -191,7 +196,8 @@ func TestHTTPStopsInOrder(t *testing.T) {
 func TestHTTPBoundsMessagesUnderWay(t *testing.T) {
 	t.Parallel()
 	inside, leave := make(chan struct{}, 3), make(chan struct{})
-	g := newGuard(func() []string { return []string{testToken} }, await.Guard, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { inside <- struct{}{}; <-leave }))
+	g := newGuard(func() []string { return []string{testToken} }, await.Guard,
+		http.HandlerFunc(func(http.ResponseWriter, *http.Request) { inside <- struct{}{}; <-leave }))
 	g.seats = make(chan struct{}, 2)
 	l, err := listen(t.Context(), "127.0.0.1:0", false)
 	if err != nil {
@@ -215,7 +221,8 @@ func TestHTTPBoundsMessagesUnderWay(t *testing.T) {
 		}()
 		<-inside
 	}
-	if status, body := send(t, w.request(t.Context(), t, http.MethodPost, "{}", nil)); status != http.StatusServiceUnavailable {
+	if status, body := send(t, w.request(t.Context(), t, http.MethodPost, "{}",
+		nil)); status != http.StatusServiceUnavailable {
 		t.Errorf("a third of two: status %d: %s", status, body)
 	}
 	close(leave)
@@ -230,28 +237,31 @@ func TestHTTPBoundsMessagesUnderWay(t *testing.T) {
 func TestHTTPSessionsOfOthersAreUnknown(t *testing.T) {
 	t.Parallel()
 	w := startWeb(t)
-	r := w.request(t.Context(), t, http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, func(r *http.Request) {
-		r.Header.Set("Mcp-Protocol-Version", "2025-11-25")
-		r.Header.Set("Mcp-Session-Id", "mcp-session-01234567-89ab-cdef-0123-456789abcdef")
-	})
+	r := w.request(t.Context(), t, http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
+		func(r *http.Request) {
+			r.Header.Set("Mcp-Protocol-Version", "2025-11-25")
+			r.Header.Set("Mcp-Session-Id", "mcp-session-01234567-89ab-cdef-0123-456789abcdef")
+		})
 	if status, body := send(t, r); status != http.StatusNotFound {
 		t.Errorf("a session that was never given out: status %d: %s", status, body)
 	}
 }
 
-// TestHTTPAcknowledgesSubscriptions holds that the answer to a subscription never overtakes the acknowledgement, which
-// mcp-go would drop then.
+// TestHTTPAcknowledgesSubscriptions holds that the answer to a subscription never overtakes the
+// acknowledgement, which mcp-go would drop then.
 func TestHTTPAcknowledgesSubscriptions(t *testing.T) {
 	t.Parallel()
 	w := startWeb(t)
-	listen := `{"jsonrpc":"2.0","id":50,"method":"subscriptions/listen","params":{"notifications":{},` + modernMeta + `}}`
+	listen := `{"jsonrpc":"2.0","id":50,"method":"subscriptions/listen","params":{"notifications":{},` +
+		modernMeta + `}}`
 	method := func(r *http.Request) { r.Header.Set("Mcp-Method", "subscriptions/listen") }
 	var clients sync.WaitGroup
 	for range 8 {
 		clients.Go(func() {
 			for range 20 {
 				text := answer(w.request(t.Context(), t, http.MethodPost, listen, method))
-				ack, end := strings.Index(text, "subscriptions/acknowledged"), strings.Index(text, `"resultType":"complete"`)
+				ack, end := strings.Index(text, "subscriptions/acknowledged"),
+					strings.Index(text, `"resultType":"complete"`)
 				if ack < 0 || end < ack {
 					t.Errorf("answered with %q", text)
 				}

@@ -43,12 +43,15 @@ func startFleet(t *testing.T, idle time.Duration, most int) *fleet {
 		one.Lock()
 		defer one.Unlock()
 		approver := NewApprover()
-		parts, err := plugins.Assemble(ctx, f.loaded, plugins.Options{Session: name, Approver: approver, Version: "test", Judge: await.Guard})
+		parts, err := plugins.Assemble(ctx, f.loaded,
+			plugins.Options{Session: name, Approver: approver, Version: "test", Judge: await.Guard})
 		if err != nil {
 			return nil, nil, err
 		}
-		shells := background.New(background.Options{Gate: parts, Limit: f.loaded.Limits.Background, Lines: f.loaded.Limits.RingLines})
-		s, err := New(Options{Gate: parts, Approver: approver, Background: shells, Subject: parts.Subject, Redact: parts.Redact, Version: "test"})
+		shells := background.New(background.Options{Gate: parts, Limit: f.loaded.Limits.Background,
+			Lines: f.loaded.Limits.RingLines})
+		s, err := New(Options{Gate: parts, Approver: approver, Background: shells, Subject: parts.Subject,
+			Redact: parts.Redact, Version: "test"})
 		f.opened.Add(1)
 		return s, func() error {
 			f.ended.Add(1)
@@ -108,7 +111,8 @@ func (f *fleet) begin(t *testing.T, token string) string {
 
 func execute(command string) string {
 	text, _ := json.Marshal(command)
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute_command","arguments":{"command":%s}}}`, text)
+	return fmt.Sprintf(
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute_command","arguments":{"command":%s}}}`, text)
 }
 
 // TestSessionsUnderLoad has clients run commands at once: each gets its own answers and no others, and the
@@ -126,14 +130,16 @@ func TestSessionsUnderLoad(t *testing.T) {
 			id := f.begin(t, testToken)
 			for n := range commands {
 				text := fmt.Sprintf("client %d command %d.", c, n)
-				if status, _, body := f.say(t, id, testToken, execute("echo '"+text+"'")); status != 200 || !strings.Contains(body, text) {
+				if status, _, body := f.say(t, id, testToken, execute("echo '"+text+"'")); status != 200 ||
+					!strings.Contains(body, text) {
 					t.Errorf("%s: status %d: %s", text, status, body)
 				}
 			}
 		})
 	}
 	all.Wait()
-	if status, header, _ := f.say(t, "", testToken, handshake); status != 503 || header.Get("Retry-After") == "" {
+	if status, header, _ := f.say(t, "", testToken, handshake); status != 503 ||
+		header.Get("Retry-After") == "" {
 		t.Errorf("one session too many: status %d", status)
 	}
 	f.stop()
@@ -188,13 +194,15 @@ func TestSessionsAreApart(t *testing.T) {
 		"none":                  {"", testToken, 404},
 		"name of another token": {"token ", testToken, 404},
 	} {
-		if status, _, body := f.say(t, c.id, c.token, call); status != c.status || strings.Contains(body, "reached") != (status == 200) {
+		if status, _, body := f.say(t, c.id, c.token, call); status != c.status ||
+			strings.Contains(body, "reached") != (status == 200) {
 			t.Errorf("session %s: status %d: %s", name, status, body)
 		}
 	}
 	// Clients of protocols without sessions have one for their token.
 	for _, token := range []string{testToken, otherToken, testToken} {
-		r := f.request(t.Context(), t, http.MethodPost, strings.Replace(toolCall(1, "execute_command", ""), `"text":""`, `"command":"echo reached"`, 1),
+		r := f.request(t.Context(), t, http.MethodPost,
+			strings.Replace(toolCall(1, "execute_command", ""), `"text":""`, `"command":"echo reached"`, 1),
 			func(r *http.Request) {
 				r.Header.Set("Authorization", "Bearer "+token)
 				r.Header.Set("Mcp-Name", "execute_command")
@@ -236,7 +244,8 @@ func TestHealth(t *testing.T) {
 	t.Parallel()
 	g := newGuard(func() []string { return nil }, time.Minute, http.NotFoundHandler())
 	for _, ending := range []bool{false, true} {
-		for path, want := range map[string]int{alivePath: 200, readyPath: map[bool]int{false: 200, true: 503}[ending], endpoint: 403} {
+		for path, want := range map[string]int{alivePath: 200,
+			readyPath: map[bool]int{false: 200, true: 503}[ending], endpoint: 403} {
 			w := httptest.NewRecorder()
 			g.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 			if w.Code != want {

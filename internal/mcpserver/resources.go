@@ -44,12 +44,14 @@ const (
 func (s *Server) addResources() {
 	if s.o.Policy != nil {
 		s.addResource(policyURI, "policy", "Policy in force",
-			"The profile, and each rule with its level and description. The operator's own patterns are not part of it.",
+			"The profile, and each rule with its level and description. The operator's own patterns are not "+
+				"part of it.",
 			func(ctx context.Context) (any, error) { return s.o.Policy(ctx) })
 	}
 	s.addResource(decisionsURI, "decisions", "Recent decisions",
 		fmt.Sprintf(
-			"The last %d decisions of this server, newest last, with secrets taken out. The whole record is the operator's audit log.", recentMost),
+			"The last %d decisions of this server, newest last, with secrets taken out. The whole record is the "+
+				"operator's audit log.", recentMost),
 		func(context.Context) (any, error) { return map[string]any{"decisions": s.recent.list()}, nil })
 }
 

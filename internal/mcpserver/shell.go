@@ -22,8 +22,10 @@ func shellTools() []tool {
 	return []tool{
 		{
 			name: "execute_command", title: "Run a command", set: setShell,
-			about: "Run a bash command and wait for it. Policies judge the whole text before anything runs: nested shells, scripts and file paths too. " +
-				"A refusal says which rule spoke and what to do instead; follow that, do not rephrase the command to get around it. " +
+			about: "Run a bash command and wait for it. Policies judge the whole text before anything runs: nested " +
+				"shells, scripts and file paths too. " +
+				"A refusal says which rule spoke and what to do instead; follow that, do not rephrase the command to " +
+				"get around it. " +
 				"stdin is empty and the environment is cleaned of secrets. " +
 				"Long output keeps its head and its tail; read_file pages through the rest. " +
 				"For what must outlive the call, use start_background_shell.",
@@ -31,7 +33,8 @@ func shellTools() []tool {
 			params: []param{
 				commandParam,
 				{name: "timeout", kind: number, least: atLeast(0.001),
-					about: "Seconds until the command and all that it started are ended. Default: the operator's. The operator sets a maximum."},
+					about: "Seconds until the command and all that it started are ended. Default: the operator's. The " +
+						"operator sets a maximum."},
 				workDirParam,
 			},
 			output: commandResult{},
@@ -40,7 +43,8 @@ func shellTools() []tool {
 		},
 		{
 			name: "check_command", title: "Check a command without running it", set: setShell,
-			about: "Ask the policies about a bash command and run nothing: whether it would be allowed, refused, or put to a person, and why. " +
+			about: "Ask the policies about a bash command and run nothing: whether it would be allowed, refused, or " +
+				"put to a person, and why. " +
 				"The answer holds for this moment; execute_command judges again.",
 			hints:  hints{readOnly: true, idempotent: true},
 			params: []param{commandParam, workDirParam},

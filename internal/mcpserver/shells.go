@@ -18,8 +18,10 @@ func backgroundTools() []tool {
 	return []tool{
 		{
 			name: "start_background_shell", title: "Start a background shell", set: setBackground,
-			about: "Start a bash command that goes on after this call: a server, a watcher, a long build. It is judged and confined exactly as by execute_command. " +
-				"Only so many may run at once. It ends with this server, at its timeout, or by kill_background_shell, with everything that it started.",
+			about: "Start a bash command that goes on after this call: a server, a watcher, a long build. It is " +
+				"judged and confined exactly as by execute_command. " +
+				"Only so many may run at once. It ends with this server, at its timeout, or by kill_background_shell, " +
+				"with everything that it started.",
 			hints: hints{destructive: true, openWorld: true},
 			params: []param{
 				commandParam, workDirParam,
@@ -34,7 +36,8 @@ func backgroundTools() []tool {
 		},
 		{
 			name: "get_background_shell_output", title: "Read a background shell's output", set: setBackground,
-			about: "Read what a background shell wrote. Pass the next offsets of the last call to get only what is new. Lines that are not finished yet are shown, too. " +
+			about: "Read what a background shell wrote. Pass the next offsets of the last call to get only what is " +
+				"new. Lines that are not finished yet are shown, too. " +
 				"The oldest output is dropped when there is much; the result says how much is missing.",
 			hints: hints{readOnly: true, idempotent: true},
 			params: []param{
@@ -59,7 +62,9 @@ func backgroundTools() []tool {
 		},
 		{
 			name: "kill_background_shell", title: "End a background shell", set: setBackground,
-			about: "End a background shell and everything that it started: TERM, a moment of grace, KILL. The answer comes when all of it is gone and says which signal it took. " +
+			about: "End a background shell and everything that it started: TERM, a moment of grace, KILL. The " +
+				"answer " +
+				"comes when all of it is gone and says which signal it took. " +
 				"One that has ended already is no error.",
 			hints:  hints{destructive: true, idempotent: true},
 			params: []param{shellID},

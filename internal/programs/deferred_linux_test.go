@@ -44,7 +44,8 @@ func TestDeferred(t *testing.T) {
 		if d.unseen == "allow" || d.supposed != "allow" {
 			t.Errorf("%s: %s unseen, %s judged", d.Command, d.unseen, d.supposed)
 		}
-		if out := really(t, d.Command); out.Effect != "allow" || out.Programs == nil || len(out.Programs.Refused) == 0 {
+		if out := really(t, d.Command); out.Effect != "allow" || out.Programs == nil ||
+			len(out.Programs.Refused) == 0 {
 			t.Errorf("%s: nothing was refused: %+v", d.Command, out)
 		}
 	}
@@ -62,7 +63,8 @@ func TestElevated(t *testing.T) {
 	leftout.Command(t, "sudo")
 	const command = "echo odus > steps; $(rev steps) -n echo gained"
 	out := really(t, command)
-	if out.Programs == nil || len(out.Programs.Refused) != 1 || out.Programs.Refused[0].Rule != "dangerous/privilege" {
+	if out.Programs == nil || len(out.Programs.Refused) != 1 ||
+		out.Programs.Refused[0].Rule != "dangerous/privilege" {
 		t.Errorf("sudo: %+v", out)
 	}
 	out = really(t, command, "mode: monitor")
@@ -122,7 +124,8 @@ func score(t *testing.T, home, file string) {
 			t.Logf("ran: %q: %q: %s%s", d.Command, words, out.Stdout.Text, out.Stderr.Text)
 		}
 	}
-	t.Logf("%s: of %d dangerous texts allowed: %d unseen, %d by their text with programs judged, of which %d ran",
+	t.Logf(
+		"%s: of %d dangerous texts allowed: %d unseen, %d by their text with programs judged, of which %d ran",
 		file, dangerous, unseen, byText, left)
 }
 
@@ -150,7 +153,8 @@ func decide(t *testing.T, home string, all []deferred) {
 		feed.Write(append(text, '\n'))
 	}
 	effects := func(more ...string) (out []string) {
-		cmd := exec.Command(program, slices.Concat([]string{"--config", home + "/check.yaml", "check", "--batch"}, more)...)
+		cmd := exec.Command(program, slices.Concat([]string{"--config", home + "/check.yaml", "check", "--batch"},
+			more)...)
 		cmd.Dir, cmd.Env, cmd.Stdin = home+"/project", environment(home), bytes.NewReader(feed.Bytes())
 		said, err := cmd.Output()
 		if err != nil {
@@ -181,7 +185,8 @@ func really(t *testing.T, command string, settings ...string) (out outcome) {
 	home := home(t)
 	write(t, home+"/run.yaml", "version: 1\nprograms: {mode: judged, ask: refuse}\nundo: {enabled: false}\n"+
 		strings.Join(settings, "\n"), 0o600)
-	cmd := exec.Command(program, "--config", home+"/run.yaml", "exec", "--timeout", "20s", "--format", "json", "-c", command)
+	cmd := exec.Command(program, "--config", home+"/run.yaml", "exec", "--timeout", "20s", "--format", "json",
+		"-c", command)
 	cmd.Dir, cmd.Env = home+"/project", environment(home)
 	return answered(t, cmd)
 }

@@ -4,4 +4,4 @@
 package revision
 
 // Policies is the revision of the built-in policies.
-const Policies = "a7bcc23ecb6954f3606c91879c8f686e"
+const Policies = "206d83163e7b17b5476047046d055c4d"

@@ -254,7 +254,8 @@ func (e *Environment) unbounded(why error) {
 	if !e.group.pids && os.Getuid() == 0 {
 		e.loose = append(
 			e.loose, fmt.Sprintf(
-				"the number of processes is not bounded, since the limit of a user does not hold for root and no control group can be made (%s): %s", said, mend))
+				"the number of processes is not bounded, since the limit of a user does not hold for root and no "+
+					"control group can be made (%s): %s", said, mend))
 	}
 }
 
@@ -263,7 +264,8 @@ func (e *Environment) Shortcomings() []string {
 	all := slices.Concat(e.box.Shortcomings(), e.guarded.Notes, e.loose)
 	if e.o.UnixSockets {
 		all = append(all,
-			"commands may make sockets of AF_UNIX: with the network of the host they reach what listens on abstract ones")
+			"commands may make sockets of AF_UNIX: with the network of the host they reach what listens on "+
+				"abstract ones")
 	}
 	return all
 }

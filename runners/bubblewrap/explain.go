@@ -30,7 +30,8 @@ func mend(said string) string {
 	case is("/proc/sys/kernel/unprivileged_userns_clone", "0"):
 		return "namespaces of users are for root only: set the sysctl kernel.unprivileged_userns_clone to 1"
 	case is("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"):
-		return "AppArmor forbids bwrap namespaces of users: give it a profile with the rule userns (on Ubuntu: package apparmor-profiles, profile bwrap-userns-restrict)"
+		return "AppArmor forbids bwrap namespaces of users: give it a profile with the rule userns (on Ubuntu: " +
+			"package apparmor-profiles, profile bwrap-userns-restrict)"
 	case exists("/.dockerenv") || exists("/run/.containerenv"):
 		return "this is a container, whose engine forbids namespaces: use the runner docker from outside"
 	}

@@ -161,7 +161,8 @@ func (p Plugin) open() (*os.File, error) {
 	if err == nil && sum != p.SHA256 {
 		_ = f.Close()
 		err = fmt.Errorf(
-			"its sha256 is %s, and the manifest says %s: if the program is the right one, run sallyport plugin seal %s", sum, p.SHA256, p.File)
+			"its sha256 is %s, and the manifest says %s: if the program is the right one, run sallyport plugin "+
+				"seal %s", sum, p.SHA256, p.File)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open plugin %s: program %s: %w", p.Name, p.Program, err)

@@ -116,7 +116,8 @@ func (o Options) additional(at map[string]mounts.Mount, guard mounts.Guard) erro
 		}
 		if missing := missingIn(at, target); missing != "" {
 			return fmt.Errorf(
-				"docker.mounts: mount at %s: %s does not exist, and the engine would make it, as root's: create it, or choose a place that is not granted", target, missing)
+				"docker.mounts: mount at %s: %s does not exist, and the engine would make it, as root's: create it, or "+
+					"choose a place that is not granted", target, missing)
 		}
 		at[target] = mounts.Mount{Source: source, Target: target, Write: m.Write}
 	}

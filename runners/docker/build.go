@@ -65,7 +65,8 @@ func unreachable(err error) error {
 		if strings.Contains(text, sign) && (strings.Contains(text, "/v2/") ||
 			strings.Contains(text, "pull access") || strings.Contains(text, "manifest")) {
 			return fmt.Errorf(
-				"%w: the image it is built on is neither here nor to be had: name another with --base, or make one of Debian's packages with --base debootstrap", err)
+				"%w: the image it is built on is neither here nor to be had: name another with --base, or make one of "+
+					"Debian's packages with --base debootstrap", err)
 		}
 	}
 	return err

@@ -29,7 +29,8 @@ func (e *Engine) container(ctx context.Context, p *plan) (id string, made bool, 
 		return "", false, e.explain("look for container "+p.name, err)
 	case found.Config == nil || found.Config.Labels[labelState] != e.state:
 		return "", false, fmt.Errorf(
-			"container %s is there and is not sallyport's, or belongs to another user's: rename or remove it (docker rm %s)", p.name, p.name)
+			"container %s is there and is not sallyport's, or belongs to another user's: rename or remove it "+
+				"(docker rm %s)", p.name, p.name)
 	}
 	why := p.outdated(found)
 	if why == "" {

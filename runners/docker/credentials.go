@@ -57,7 +57,8 @@ func (o Options) Grant(c Credentials, workspace string) (_ Options, warnings []s
 		o.Mounts = append(o.Mounts, m)
 		if user, err := userOf(o.User, workspace); err == nil && !readableBy(m.Source, user.UID, user.GID) {
 			warn(
-				"docker.credentials.mount: %s: commands run as user %d and cannot read %s: name its owner under docker.user", kind, user.UID, m.Source)
+				"docker.credentials.mount: %s: commands run as user %d and cannot read %s: name its owner under "+
+					"docker.user", kind, user.UID, m.Source)
 		}
 	}
 	vars, missing, err := c.variables(o.Environ)

@@ -170,7 +170,8 @@ func (e *Engine) explain(doing string, err error) error {
 	case strings.Contains(text, "seccomp is not enabled"):
 		mend = "the engine's kernel cannot filter system calls: use another"
 	case strings.Contains(strings.ToLower(text), "unknown runtime"):
-		mend = "install it in the engine (runtimes in its daemon.json; \"docker info\" shows those that it has), or leave docker.runtime out"
+		mend = "install it in the engine (runtimes in its daemon.json; \"docker info\" shows those that it has), " +
+			"or leave docker.runtime out"
 	case strings.Contains(text, "Range of CPUs"):
 		mend = "set docker.cpus to no more than the engine has"
 	case strings.Contains(text, "no space left on device"):

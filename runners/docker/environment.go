@@ -138,7 +138,8 @@ func (e *Engine) unreached(ctx context.Context, p *plan, id, exec string, err er
 		mend = fmt.Sprintf("commands need bash or sh, and image %s has neither: use an image with a shell",
 			p.image.Ref)
 	case errors.Is(err, context.DeadlineExceeded):
-		mend = "the container does not answer in time: is the machine overloaded, or the container's memory used up?"
+		mend = "the container does not answer in time: is the machine overloaded, or the container's memory " +
+			"used up?"
 	}
 	return fmt.Errorf("reach the supervisor in container %s: %w (%s): %s", p.name, err, exitReason(said, code),
 		mend)
@@ -286,7 +287,8 @@ func (v *environment) Start(ctx context.Context, c engine.Command) (engine.Proce
 			err)
 	case errors.Is(err, fs.ErrPermission):
 		err = fmt.Errorf(
-			"%w: commands run as user %d:%d in the container: give that user the right, or name another under docker.user", err, v.p.user.UID, v.p.user.GID)
+			"%w: commands run as user %d:%d in the container: give that user the right, or name another under "+
+				"docker.user", err, v.p.user.UID, v.p.user.GID)
 	}
 	return p, err
 }

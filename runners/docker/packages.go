@@ -80,7 +80,8 @@ func (s step) key(from Image, u wire.User, binds []mounts.Mount) (string, error)
 			continue
 		case m.Write:
 			return "", fmt.Errorf(
-				"package %s lies where commands can write, and they could change it: put it elsewhere and name that under docker.mounts", name)
+				"package %s lies where commands can write, and they could change it: put it elsewhere and name that "+
+					"under docker.mounts", name)
 		}
 		content, err := contentOf(filepath.Join(m.Source,
 			filepath.FromSlash(strings.TrimPrefix(path.Clean(file), m.Target))))

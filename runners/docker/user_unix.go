@@ -29,7 +29,8 @@ func ownerOfFile(path string) (wire.User, error) {
 	}
 	if st.Uid == 0 || st.Gid == 0 {
 		return wire.User{}, fmt.Errorf(
-			"workspace %s belongs to root (%d:%d), and commands never run as root: give it to an ordinary user (chown), or name a user with write access under docker.user", path, st.Uid, st.Gid)
+			"workspace %s belongs to root (%d:%d), and commands never run as root: give it to an ordinary user "+
+				"(chown), or name a user with write access under docker.user", path, st.Uid, st.Gid)
 	}
 	return wire.User{UID: int(st.Uid), GID: int(st.Gid)}, nil
 }

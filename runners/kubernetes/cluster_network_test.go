@@ -49,12 +49,14 @@ func TestClusterNetwork(t *testing.T) {
 		t.Fatalf("the policy is enforced: %+v", got)
 	}
 	p := begin(t, env, "sleep 600")
-	policies := r.in(schema.GroupVersionResource{Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"}, "agents")
+	policies := r.in(schema.GroupVersionResource{Group: "networking.k8s.io", Version: "v1",
+		Resource: "networkpolicies"}, "agents")
 	if err := policies.Delete(t.Context(), "sessions", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	defer r.apply(t, "namespace.yaml")
-	contains(t, p.Wait().Error, "its network is no longer known to be closed", "no NetworkPolicy denies connections from the pod")
+	contains(t, p.Wait().Error, "its network is no longer known to be closed",
+		"no NetworkPolicy denies connections from the pod")
 	r.nothingLeft(t)
 }
 
@@ -62,7 +64,8 @@ func TestClusterNetwork(t *testing.T) {
 func (r *real) enforce(ctx context.Context, t *testing.T) {
 	ruled := map[string]bool{}
 	rule := func(verb, ip string) {
-		if out, err := exec.Command("ip", strings.Fields("rule "+verb+" to "+ip+"/32 blackhole pref 100")...).CombinedOutput(); err != nil {
+		if out, err := exec.Command("ip", strings.Fields("rule "+verb+" to "+ip+
+			"/32 blackhole pref 100")...).CombinedOutput(); err != nil {
 			t.Errorf("ip rule %s: %v: %s", verb, err, out)
 		}
 	}

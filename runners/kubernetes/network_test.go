@@ -17,7 +17,8 @@ import (
 func judgedIn(t *testing.T, args ...string) (engine.Environment, facts.Runner) {
 	t.Helper()
 	r, err := command.New(command.Options{
-		Name: "cluster", Facts: true, Command: append([]string{os.Args[0]}, args...), Host: append(os.Environ(), asPlugin+"=1"),
+		Name: "cluster", Facts: true, Command: append([]string{os.Args[0]}, args...),
+		Host: append(os.Environ(), asPlugin+"=1"),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -66,13 +67,14 @@ func TestNetworkIsTold(t *testing.T) {
 		dial string
 		want string
 	}{
-		"closed":             {func(s *server) { s.closed = true }, "", "none"},
-		"no address":         {func(s *server) { s.closed = true }, "-", "unknown"},
-		"not enforced":       {func(*server) {}, "", "unknown"},
-		"no policy":          {func(s *server) { s.closed, s.open = true, true }, "", "unknown"},
-		"nothing there":      {func(s *server) { s.closed = true }, "127.0.0.1:1", "unknown"},
-		"network of a node":  {func(s *server) { s.closed, s.become = true, ofNode }, "", "host"},
-		"no right to look":   {func(s *server) { s.closed, s.missing = true, "list networkpolicies" }, "", "unknown"},
+		"closed":            {func(s *server) { s.closed = true }, "", "none"},
+		"no address":        {func(s *server) { s.closed = true }, "-", "unknown"},
+		"not enforced":      {func(*server) {}, "", "unknown"},
+		"no policy":         {func(s *server) { s.closed, s.open = true, true }, "", "unknown"},
+		"nothing there":     {func(s *server) { s.closed = true }, "127.0.0.1:1", "unknown"},
+		"network of a node": {func(s *server) { s.closed, s.become = true, ofNode }, "", "host"},
+		"no right to look": {func(s *server) { s.closed, s.missing = true, "list networkpolicies" }, "",
+			"unknown"},
 		"control is refused": {func(s *server) { s.closed, s.refuse = true, refuseControl }, "", "unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -100,6 +102,7 @@ func TestNetworkThatOpensEndsTheSession(t *testing.T) {
 	s.changed <- struct{}{} // it watches on
 	s.set(func() { s.open = true })
 	close(s.changed)
-	contains(t, p.Wait().Error, "its network is no longer known to be closed", "no NetworkPolicy denies connections from the pod")
+	contains(t, p.Wait().Error, "its network is no longer known to be closed",
+		"no NetworkPolicy denies connections from the pod")
 	s.nothingLeft()
 }

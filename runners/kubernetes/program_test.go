@@ -57,17 +57,22 @@ func TestDoctor(t *testing.T) {
 	}
 	s.nothingLeft()
 	s.refuse = func(*corev1.Pod) *metav1.Status {
-		return &metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: `pods "p" is forbidden: violates PodSecurity "restricted:latest"`}
+		return &metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden,
+			Message: `pods "p" is forbidden: violates PodSecurity "restricted:latest"`}
 	}
-	if out, _, status := run(t, doctor...); status != 1 || !strings.Contains(out, "problem  the cluster would take the pod: try to create the pod: Pod Security refuses") {
+	if out, _, status := run(t, doctor...); status != 1 ||
+		!strings.Contains(out,
+			"problem  the cluster would take the pod: try to create the pod: Pod Security refuses") {
 		t.Errorf("status %d: %s", status, out)
 	}
 	s.missing = "create pods/exec"
-	if out, _, status := run(t, doctor...); status != 1 || !strings.Contains(out, "problem  right to create pods/exec: missing in namespace agents") {
+	if out, _, status := run(t, doctor...); status != 1 ||
+		!strings.Contains(out, "problem  right to create pods/exec: missing in namespace agents") {
 		t.Errorf("status %d: %s", status, out)
 	}
 	s.http.Close()
-	if out, _, status := run(t, doctor...); status != 1 || !strings.Contains(out, "the API server does not answer") {
+	if out, _, status := run(t, doctor...); status != 1 ||
+		!strings.Contains(out, "the API server does not answer") {
 		t.Errorf("status %d: %s", status, out)
 	}
 }
@@ -83,10 +88,13 @@ func TestProbe(t *testing.T) {
 		return out + errs
 	}
 	address := s.http.Listener.Addr().String()
-	if out := doctor(address); !strings.Contains(out, "problem  pods of sessions cannot connect to "+address+": it connects to "+address+": the network plugin does not enforce") {
+	if out := doctor(address); !strings.Contains(out,
+		"problem  pods of sessions cannot connect to "+address+": it connects to "+address+
+			": the network plugin does not enforce") {
 		t.Error(out)
 	}
-	if out := doctor("127.0.0.1:1"); !strings.Contains(out, "not shown: a pod that is no session's cannot connect to 127.0.0.1:1 either") {
+	if out := doctor("127.0.0.1:1"); !strings.Contains(out,
+		"not shown: a pod that is no session's cannot connect to 127.0.0.1:1 either") {
 		t.Error(out)
 	}
 	s.set(func() { s.open = true })
@@ -94,7 +102,8 @@ func TestProbe(t *testing.T) {
 		t.Error(out)
 	}
 	s.set(func() { s.open, s.closed = false, true })
-	if out := doctor(address); !strings.Contains(out, "ok       pods of sessions cannot connect to "+address) || strings.Contains(out, "problem") {
+	if out := doctor(address); !strings.Contains(out, "ok       pods of sessions cannot connect to "+address) ||
+		strings.Contains(out, "problem") {
 		t.Error(out)
 	}
 }
@@ -107,11 +116,13 @@ func TestSweep(t *testing.T) {
 	place := func(name, installation string, created, renewed time.Time) {
 		m := metav1.ObjectMeta{
 			Name: name, UID: types.UID("uid-" + name), CreationTimestamp: metav1.NewTime(created),
-			Labels: map[string]string{"app.kubernetes.io/managed-by": "sallyport", "sallyport.dev/installation": installation},
+			Labels: map[string]string{"app.kubernetes.io/managed-by": "sallyport",
+				"sallyport.dev/installation": installation},
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.pods[name] = &corev1.Pod{TypeMeta: meta("Pod"), ObjectMeta: m, Spec: corev1.PodSpec{Containers: []corev1.Container{{Image: "agent:1"}}}}
+		s.pods[name] = &corev1.Pod{TypeMeta: meta("Pod"), ObjectMeta: m,
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{Image: "agent:1"}}}}
 		if !renewed.IsZero() {
 			at := metav1.NewMicroTime(renewed)
 			s.leases[name] = &coordinationv1.Lease{ObjectMeta: m, Spec: coordinationv1.LeaseSpec{RenewTime: &at}}
@@ -127,10 +138,13 @@ func TestSweep(t *testing.T) {
 	}
 	fill()
 	out, errs, status := run(t, append(s.args(), "list")...)
-	if status != 0 || strings.Count(out, "gone") != 2 || strings.Count(out, "alive") < 2 || strings.Contains(out, "of-another") {
+	if status != 0 || strings.Count(out, "gone") != 2 || strings.Count(out, "alive") < 2 ||
+		strings.Contains(out, "of-another") {
 		t.Errorf("status %d:\n%s%s", status, out, errs)
 	}
-	if out, _, status := run(t, append(s.args(), "prune")...); status != 0 || strings.Count(out, "deleted pod ") != 2 || !strings.Contains(out, "stale") || !strings.Contains(out, "never-held") {
+	if out, _, status := run(t, append(s.args(), "prune")...); status != 0 ||
+		strings.Count(out, "deleted pod ") != 2 || !strings.Contains(out, "stale") ||
+		!strings.Contains(out, "never-held") {
 		t.Errorf("status %d: %s", status, out)
 	}
 	if out, _, _ := run(t, append(s.args(), "prune")...); out != "nothing to delete\n" {

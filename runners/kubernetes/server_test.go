@@ -46,7 +46,8 @@ type server struct {
 	missing string
 	// old servers know no WebSocket.
 	old bool
-	// closed is a cluster with a network that enforces the policy for sessions, which is there unless open is set.
+	// closed is a cluster with a network that enforces the policy for sessions, which is there unless open is
+	// set.
 	closed  bool
 	open    bool
 	changed chan struct{} // ends a watch of the policies
@@ -54,9 +55,11 @@ type server struct {
 
 func serve(t *testing.T) *server {
 	t.Helper()
-	s := &server{t: t, pods: map[string]*corev1.Pod{}, leases: map[string]*coordinationv1.Lease{}, changed: make(chan struct{})}
+	s := &server{t: t, pods: map[string]*corev1.Pod{}, leases: map[string]*coordinationv1.Lease{},
+		changed: make(chan struct{})}
 	mux := http.NewServeMux()
-	const pods, leases = "/api/v1/namespaces/agents/pods", "/apis/coordination.k8s.io/v1/namespaces/agents/leases"
+	const pods, leases = "/api/v1/namespaces/agents/pods",
+		"/apis/coordination.k8s.io/v1/namespaces/agents/leases"
 	mux.HandleFunc("POST "+pods, s.createPod)
 	mux.HandleFunc("GET "+pods, s.listPods)
 	mux.HandleFunc("GET "+pods+"/{name}", s.getPod)
@@ -91,7 +94,8 @@ func (s *server) end() {
 // kubeconfig writes one that leads to the server.
 func (s *server) kubeconfig() string {
 	file := filepath.Join(s.t.TempDir(), "kubeconfig")
-	text := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: test, clusters: [{name: test, cluster: {server: %q}}],
+	text := fmt.Sprintf(
+		`{apiVersion: v1, kind: Config, current-context: test, clusters: [{name: test, cluster: {server: %q}}],
 contexts: [{name: test, context: {cluster: test, user: test, namespace: agents}}], users: [{name: test, user: {token: x}}]}`, s.http.URL)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		s.t.Fatal(err)
@@ -113,7 +117,8 @@ func refused(w http.ResponseWriter, s *metav1.Status) {
 }
 
 func missing(w http.ResponseWriter, name string) {
-	refused(w, &metav1.Status{Code: 404, Reason: metav1.StatusReasonNotFound, Message: `pods "` + name + `" not found`})
+	refused(w, &metav1.Status{Code: 404, Reason: metav1.StatusReasonNotFound,
+		Message: `pods "` + name + `" not found`})
 }
 
 func decode[T any](t *testing.T, r *http.Request) *T {
@@ -207,7 +212,8 @@ func (s *server) putLease(w http.ResponseWriter, r *http.Request) {
 func (s *server) listLeases(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := coordinationv1.LeaseList{TypeMeta: metav1.TypeMeta{APIVersion: "coordination.k8s.io/v1", Kind: "LeaseList"}}
+	all := coordinationv1.LeaseList{TypeMeta: metav1.TypeMeta{APIVersion: "coordination.k8s.io/v1",
+		Kind: "LeaseList"}}
 	for _, l := range s.leases {
 		all.Items = append(all.Items, *l)
 	}
@@ -221,7 +227,9 @@ func (s *server) listPolicies(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).Flush()
 		select {
 		case <-s.changed:
-			_, _ = io.WriteString(w, `{"type": "DELETED", "object": {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {}}}`+"\n")
+			_, _ = io.WriteString(
+				w,
+				`{"type": "DELETED", "object": {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {}}}`+"\n")
 		case <-r.Context().Done():
 		}
 		return
@@ -229,15 +237,18 @@ func (s *server) listPolicies(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.missing == "list networkpolicies" {
-		refused(w, &metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: "networkpolicies is forbidden"})
+		refused(w, &metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden,
+			Message: "networkpolicies is forbidden"})
 		return
 	}
-	all := networkingv1.NetworkPolicyList{TypeMeta: metav1.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "NetworkPolicyList"}}
+	all := networkingv1.NetworkPolicyList{TypeMeta: metav1.TypeMeta{APIVersion: "networking.k8s.io/v1",
+		Kind: "NetworkPolicyList"}}
 	if !s.open {
-		all.Items = []networkingv1.NetworkPolicy{{ObjectMeta: metav1.ObjectMeta{Name: "sessions"}, Spec: networkingv1.NetworkPolicySpec{
-			PodSelector: metav1.LabelSelector{MatchLabels: map[string]string{"app.kubernetes.io/managed-by": "sallyport"}},
-			PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeEgress},
-		}}}
+		all.Items = []networkingv1.NetworkPolicy{{ObjectMeta: metav1.ObjectMeta{Name: "sessions"},
+			Spec: networkingv1.NetworkPolicySpec{
+				PodSelector: metav1.LabelSelector{MatchLabels: map[string]string{"app.kubernetes.io/managed-by": "sallyport"}},
+				PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeEgress},
+			}}}
 	}
 	answer(w, 200, all)
 }
@@ -296,7 +307,8 @@ func (s *server) exec(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.mu.Lock()
-	if p := s.pods[r.PathValue("name")]; s.closed && p != nil && p.Labels["app.kubernetes.io/managed-by"] == "sallyport" &&
+	if p := s.pods[r.PathValue("name")]; s.closed && p != nil &&
+		p.Labels["app.kubernetes.io/managed-by"] == "sallyport" &&
 		len(command) > 1 && command[1] == "--canary" {
 		command = []string{"", "--canary", "{}"} // it gets nowhere
 	}
@@ -309,9 +321,11 @@ func (s *server) exec(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Upgrade request required", http.StatusBadRequest)
 		return
 	}
-	conn := wsstream.NewConn(map[string]wsstream.ChannelProtocolConfig{"v5.channel.k8s.io": {Binary: true, Channels: []wsstream.ChannelType{
-		wsstream.ReadChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.ReadChannel,
-	}}})
+	conn := wsstream.NewConn(map[string]wsstream.ChannelProtocolConfig{"v5.channel.k8s.io": {Binary: true,
+		Channels: []wsstream.ChannelType{
+			wsstream.ReadChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.WriteChannel,
+			wsstream.ReadChannel,
+		}}})
 	_, streams, err := conn.Open(w, r)
 	if err != nil {
 		s.t.Error(err)
@@ -327,10 +341,11 @@ func (s *server) execSPDY(w http.ResponseWriter, r *http.Request, args []string)
 		return
 	}
 	came := make(chan httpstream.Stream, 4)
-	conn := spdy.NewResponseUpgrader().UpgradeResponse(w, r, func(st httpstream.Stream, sent <-chan struct{}) error {
-		go func() { <-sent; came <- st }()
-		return nil
-	})
+	conn := spdy.NewResponseUpgrader().UpgradeResponse(w, r,
+		func(st httpstream.Stream, sent <-chan struct{}) error {
+			go func() { <-sent; came <- st }()
+			return nil
+		})
 	if conn == nil {
 		return
 	}

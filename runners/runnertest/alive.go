@@ -19,7 +19,8 @@ func styles() []style {
 		{"child", `sleep "$TAG" &`, 1, nil},
 		{"own session", `setsid sleep "$TAG" &`, 1, []string{"setsid"}},
 		{"forked twice", `( (sleep "$TAG" &) & )`, 1, nil},
-		{"own session, forked twice, no output", `(setsid sh -c '(sleep "$0" &)' "$TAG" </dev/null >/dev/null 2>&1 &)`, 1, []string{"setsid"}},
+		{"own session, forked twice, " +
+			"no output", `(setsid sh -c '(sleep "$0" &)' "$TAG" </dev/null >/dev/null 2>&1 &)`, 1, []string{"setsid"}},
 		{"deaf to TERM, HUP and INT", `(trap '' TERM HUP INT; exec sleep "$TAG") &`, 1, nil},
 		{"nohup", `nohup sleep "$TAG" >/dev/null 2>&1 &`, 1, []string{"nohup"}},
 		{"holds the output", `(trap '' TERM; setsid sleep "$TAG" &)`, 1, []string{"setsid"}},

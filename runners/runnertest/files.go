@@ -135,7 +135,8 @@ func sameFiles(t *testing.T, f *cabinet) {
 	f.put(t, "a/b/ours.txt", "from a tool\n", engine.WriteOptions{})
 	same(t, "a command reads", f.in(t, "cat a/b/ours.txt"), "from a tool\n")
 	f.in(t,
-		"echo from a command > a/b/theirs.txt; chmod 750 a/b/theirs.txt; TZ=UTC touch -t 202001020304 a/b/theirs.txt")
+		"echo from a command > a/b/theirs.txt; chmod 750 a/b/theirs.txt; TZ=UTC touch -t 202001020304 "+
+			"a/b/theirs.txt")
 	same(t, "a tool reads", f.get(t, "a/b/theirs.txt"), "from a command\n")
 	info, err := f.Lstat(f.dir + "/a/b/theirs.txt")
 	if err != nil {

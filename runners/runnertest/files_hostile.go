@@ -17,7 +17,8 @@ import (
 // refusesLinks checks each way to a file behind a link. That it can be reached is shown by a command.
 func refusesLinks(t *testing.T, f *cabinet) {
 	f.in(t,
-		"mkdir -p victim/sub ws/d; echo precious > victim/f; ln -s ../victim ws/out; ln -s ../../victim ws/d/up; ln -s ../victim/f ws/last; ln -s nowhere ws/dangling")
+		"mkdir -p victim/sub ws/d; echo precious > victim/f; ln -s ../victim ws/out; ln -s ../../victim ws/d/up; "+
+			"ln -s ../victim/f ws/last; ln -s nowhere ws/dangling")
 	same(t, "a command gets there", f.in(t, "cat ws/out/f ws/d/up/f ws/last"), "precious\nprecious\nprecious\n")
 	replace := engine.WriteOptions{Replace: true}
 	for _, name := range []string{"ws/out/f", "ws/d/up/f", "ws/last", "ws/dangling"} {

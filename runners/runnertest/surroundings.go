@@ -61,7 +61,8 @@ func (s *suite) surroundings(t *testing.T) {
 		}
 		p.needsProc(t)
 		if x := p.run(t,
-			"read -r _ _ _ _ group session _ </proc/$$/stat; echo $((group == $$ && session == $$))"); x.Stdout.Text != "1\n" {
+			"read -r _ _ _ _ group session _ </proc/$$/stat; echo $((group == $$ && session "+
+				"== $$))"); x.Stdout.Text != "1\n" {
 			t.Errorf("the shell leads neither its session nor its group: %q", x.Stdout.Text)
 		}
 	})

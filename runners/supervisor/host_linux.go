@@ -109,7 +109,9 @@ func (h *host) choose() error {
 		return err
 	case m == nil:
 		h.lack = append(h.lack,
-			"RLIMIT_RTTIME is limited here, so processes cannot be marked: one that leaves its session, its parent and its environment behind outlives its command, and those of a command outlive sallyport if that is killed")
+			"RLIMIT_RTTIME is limited here, so processes cannot be marked: one that leaves its session, its parent "+
+				"and its environment behind outlives its command, and those of a command outlive sallyport if that "+
+				"is killed")
 	default:
 		h.marks = m
 	}
@@ -200,7 +202,9 @@ func (r *root) fork(l launch, fds []uintptr) error {
 		if pid, err = syscall.ForkExec(l.shell.Path, l.argv, attr); err == nil {
 			h.untraced = true
 			h.lack = append(h.lack,
-				"processes cannot be traced here, so that one which a command starts at once may lack its mark: it may outlive its command, or sallyport if that is killed, if it also leaves its session, its parent and its environment behind")
+				"processes cannot be traced here, so that one which a command starts at once may lack its mark: it may "+
+					"outlive its command, or sallyport if that is killed, if it also leaves its session, its parent and "+
+					"its environment behind")
 		}
 	}
 	if err != nil {

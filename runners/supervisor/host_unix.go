@@ -14,7 +14,8 @@ import (
 
 const (
 	executableSuffix = ""
-	reach            = "this operating system lets sallyport end the process group of a command only: a process that leaves the group (setsid, a shell with job control) outlives its command"
+	reach            = "this operating system lets sallyport end the process group of a command only: a " +
+		"process that leaves the group (setsid, a shell with job control) outlives its command"
 )
 
 // ownGroup makes the shell the leader of a session and with it of a process group.

@@ -11,7 +11,8 @@ import (
 
 const (
 	executableSuffix = ".exe"
-	reach            = "on Windows sallyport ends the shell of a command only: programs that it started outlive it"
+	reach            = "on Windows sallyport ends the shell of a command only: programs that it started " +
+		"outlive it"
 )
 
 // ownGroup keeps a Ctrl-C in sallyport's console from the command.

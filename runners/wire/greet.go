@@ -181,7 +181,8 @@ func expectPeer(r *bufio.Reader) error {
 		return fmt.Errorf("greet: %w", err)
 	case version != strconv.Itoa(Version):
 		return fmt.Errorf(
-			"greet: the other side speaks version %.20q of the protocol, and this side %d: use sallyport and sallyport-supervisor of one release", version, Version)
+			"greet: the other side speaks version %.20q of the protocol, and this side %d: use sallyport and "+
+				"sallyport-supervisor of one release", version, Version)
 	}
 	return nil
 }

@@ -308,7 +308,8 @@ func parse(o Options, text string) (target, error) {
 		return newWitness(o.Dir, text)
 	}
 	return nil, fmt.Errorf(
-		"publish checkpoints to %s: want an absolute path, syslog:, journald:, command:/absolute/path or https://witness#key", strconv.Quote(text))
+		"publish checkpoints to %s: want an absolute path, syslog:, journald:, command:/absolute/path or "+
+			"https://witness#key", strconv.Quote(text))
 }
 
 func at(given, usual string) string {

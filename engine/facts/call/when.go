@@ -60,8 +60,8 @@ func addTests(tests *[]test, list string) error {
 	return nil
 }
 
-// testOf is a test for an option, an option with a value, a flag of the call in brackets, no operand, a list of
-// phrases, or a phrase of operands; nil for a flag or a list that is not known.
+// testOf is a test for an option, an option with a value, a flag of the call in brackets, no operand, a list
+// of phrases, or a phrase of operands; nil for a flag or a list that is not known.
 func testOf(text string) test {
 	switch name, val, valued := strings.Cut(text, "="); text[0] {
 	case '(':
@@ -101,7 +101,8 @@ func (c *Call) changeBy(s *spec) {
 	var adds, drops effects
 	for _, ch := range s.when {
 		fits := func(t test) bool { return t(c) }
-		if len(ch.some) > 0 && !slices.ContainsFunc(ch.some, fits) || len(ch.also) > 0 && !slices.ContainsFunc(ch.also, fits) ||
+		if len(ch.some) > 0 && !slices.ContainsFunc(ch.some, fits) || len(ch.also) > 0 &&
+			!slices.ContainsFunc(ch.also, fits) ||
 			slices.ContainsFunc(ch.none, fits) {
 			continue
 		}

@@ -146,12 +146,12 @@ func (w *walker) write(abs string, content value.Value, by []int, adds bool) {
 	w.strew(abs)
 }
 
-// maxInputs is how many commands may be noted behind the parts of a file together, and partsPerStep how many parts
-// and such notes are written for one step.
+// maxInputs is how many commands may be noted behind the parts of a file together, and partsPerStep how many
+// parts and such notes are written for one step.
 const maxInputs, partsPerStep = 5000, 16
 
-// bounded returns a text of which each part gets more inputs, and true; or an unknown text in place of one that is
-// too large.
+// bounded returns a text of which each part gets more inputs, and true; or an unknown text in place of one
+// that is too large.
 func (w *walker) bounded(text value.Value, more int) (value.Value, bool) {
 	inputs := more * len(text)
 	for _, p := range text {
@@ -220,7 +220,10 @@ func (w *walker) absent(abs string) bool {
 
 // changesFiles notes the files that a program may write to.
 func (w *walker) changesFiles(inv *invocation, name string) {
-	prints := func(a value.Arg) bool { return strings.HasPrefix(a.Prefix, "-fp") || a.Prefix == "-fls" } // of find
+	prints := func(
+		a value.Arg) bool {
+		return strings.HasPrefix(a.Prefix, "-fp") || a.Prefix == "-fls"
+	} // of find
 	if command.Listed("readers", name) && !slices.ContainsFunc(inv.args, prints) {
 		return
 	}
@@ -232,13 +235,15 @@ func (w *walker) changesFiles(inv *invocation, name string) {
 		flows := in != nil && in.from != shell.CodeNone && (in.from != shell.CodeFile || len(in.cmds) > 0)
 		w.stir(inv, flows || w.made(inv) || scripted[name] && len(inv.args) > 1)
 	}
-	edits := !slices.ContainsFunc(command.BuildFiles(name), func(k command.BuildFile) bool { return k.Lang == "c" }) ||
+	edits := !slices.ContainsFunc(command.BuildFiles(name),
+		func(k command.BuildFile) bool { return k.Lang == "c" }) ||
 		slices.ContainsFunc(inv.args, func(a value.Arg) bool { return strings.HasPrefix(a.Prefix, "-E") })
 	w.touchNamed(inv, edits)
 }
 
 // scripted are programs whose arguments are a language in which files can be written.
-var scripted = command.Names("sqlite3 duckdb psql mysql mariadb ed red ex vi vim nvim m4 gdb lldb jq yq xsltproc")
+var scripted = command.Names(
+	"sqlite3 duckdb psql mysql mariadb ed red ex vi vim nvim m4 gdb lldb jq yq xsltproc")
 
 // sedWrites reports sed -i, and a script that may write.
 func sedWrites(args []value.Arg) bool {
@@ -278,7 +283,8 @@ func (w *walker) stir(inv *invocation, fed bool) {
 	}
 }
 
-// touchNamed touches the files that the arguments may name: alone, behind = or behind the letter of an option.
+// touchNamed touches the files that the arguments may name: alone, behind = or behind the letter of an
+// option.
 func (w *walker) touchNamed(inv *invocation, edits bool) {
 	running := w.commands[inv.idx].Code.File.Text
 	if edits && slices.ContainsFunc(inv.args[min(1, len(inv.args)):], w.wroteIt) {

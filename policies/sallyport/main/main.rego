@@ -107,8 +107,8 @@ _deferred(finding) if {
 	not _by_interpreter(finding, c)
 }
 
-# A shell sends signals by itself; code of another language does so by a function, which stands here as kill with
-# "--", and starts a program for any other kill.
+# A shell sends signals by itself. Code of another language does so by a function, which stands here as kill
+# with "--"; it starts a program for any other kill.
 _signals(c) if {
 	c.name == "kill"
 	not input.commands[0].code.language in {"awk", "lua", "native", "node", "perl", "php", "python", "r", "ruby"}

@@ -219,11 +219,11 @@ func (w *workers) do(f func()) {
 	}
 }
 
-func (w *workers) work(f func()) {
+func (w *workers) work(first func()) {
 	jobs := make(chan func(), 1)
-	for ok := true; ok; f, ok = <-jobs {
+	jobs <- first
+	for f := range jobs { // nothing holds its variables while there is no work
 		f()
-		f = nil //nolint:ineffassign,wastedassign // free its variables while there is no work
 		select {
 		case w.idle <- jobs:
 		default:

@@ -430,7 +430,7 @@ func readTokens(file string) ([]string, error) {
 		}
 	}
 	if len(tokens) == 0 {
-		tokens = []string{""} // whose fault is told
+		tokens = []string{""} // its fault is reported
 	}
 	for _, t := range tokens {
 		if err := mcpserver.CheckToken(t); err != nil {

@@ -163,7 +163,7 @@ func (a *app) serve(ctx context.Context, idle time.Duration) (err error) {
 					cancel()
 					said = "stopped"
 				}
-				if err := warm.Yield(); err != nil { // who asks finds the containers closed
+				if err := warm.Yield(); err != nil { // the caller finds the containers closed
 					return resident.Answer{Status: exitBroken, Err: []byte(err.Error())}
 				}
 				return resident.Answer{Out: []byte(said)}

@@ -44,7 +44,7 @@ func ListenSessions(ctx context.Context, log hclog.Logger, o HTTPOptions, s Sess
 type sessions struct {
 	o   SessionOptions
 	log hclog.Logger
-	ctx context.Context // of what sessions do without a message
+	ctx context.Context // of the work of sessions between messages
 
 	mu     sync.Mutex
 	closed bool

@@ -49,6 +49,7 @@ type Options struct {
 	// Replacements for cases; all may be nil.
 	policies func(context.Context, *config.Loaded) (*rego.Evaluator, error)
 	runner   func(engine.Runner) engine.Runner
+	boundary func(boundary.Options) engine.Boundary
 	history  engine.Ledger
 	now      func() time.Time
 	wasm     wasm.Options // clock and limit of plugins
@@ -271,9 +272,10 @@ func (s *Sallyport) record(l *config.Loaded, o Options, options *engine.Options)
 		options.Recorder = copies
 	}
 	if _, elsewhere := l.Elsewhere(); !elsewhere {
-		options.Boundary = boundary.New(boundary.Options{
-			Layout: options.Layout, Store: l.HeldDir(), Once: o.Once,
-		})
+		b := boundary.Options{Layout: options.Layout, Store: l.HeldDir(), Once: o.Once}
+		if options.Boundary = boundary.New(b); o.boundary != nil {
+			options.Boundary = o.boundary(b)
+		}
 	}
 	if !o.Look {
 		options.Runner = journal.Wrap(options.Runner, journalOptions(l, s.log.Redactor(), o.Warn))

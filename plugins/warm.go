@@ -7,13 +7,15 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/rego"
+	"github.com/sallyport-dev/sallyport/runners/boundary"
 	"github.com/sallyport-dev/sallyport/runners/docker"
 )
 
 // Warm keeps the parts of gates that take long to make and remember nothing of a session: compiled policies,
-// and kept containers with a supervisor in them. The gates themselves are made anew.
+// kept containers with a supervisor in them, and the watches of their workspaces. The gates themselves are made anew.
 type Warm struct {
-	pool docker.Pool
+	pool       docker.Pool
+	boundaries boundary.Pool
 
 	mu     sync.Mutex
 	judges map[string]*rego.Evaluator // by keyOf
@@ -42,6 +44,7 @@ func (w *Warm) Assemble(ctx context.Context, l *config.Loaded, o Options) (*Sall
 		}
 		return r
 	}
+	o.boundary = w.boundaries.New
 	return Assemble(ctx, l, o)
 }
 
@@ -62,5 +65,9 @@ func (w *Warm) judge(ctx context.Context, key string, l *config.Loaded) (*rego.E
 	return e, nil
 }
 
-// Yield closes the containers that no command uses, so that another process may change them.
-func (w *Warm) Yield() error { return w.pool.Close() }
+// Yield closes the containers that no command uses, so that another process may change them, and ends the
+// watches of their workspaces.
+func (w *Warm) Yield() error {
+	w.boundaries.Close()
+	return w.pool.Close()
+}

@@ -27,8 +27,8 @@ func tree(b *testing.B) string {
 	return root
 }
 
-// BenchmarkEnter measures the first command in a tree of 100,000 files (enter), and one that changes ten of
-// them (leave), beside a walk that reads each directory and describes each file.
+// BenchmarkEnter measures the first command in a tree of 100,000 files (enter), the only command of a further
+// session with a kept boundary (again), and one that changes ten of the files (leave), beside a walk that reads each directory and describes each file.
 func BenchmarkEnter(b *testing.B) {
 	root := tree(b)
 	b.Run("walk", func(b *testing.B) {
@@ -47,6 +47,20 @@ func BenchmarkEnter(b *testing.B) {
 			w.Leave()
 			w.Close()
 			b.StartTimer()
+		}
+	})
+	b.Run("again", func(b *testing.B) {
+		var p Pool
+		defer p.Close()
+		session := func() {
+			w := p.New(Options{Layout: layout, Once: true})
+			w.Enter()
+			w.Leave()
+			w.Close()
+		}
+		session()
+		for b.Loop() {
+			session()
 		}
 	})
 	b.Run("leave", func(b *testing.B) {

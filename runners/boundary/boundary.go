@@ -99,6 +99,11 @@ func (b *Boundary) Enter() {
 	for name := range b.left {
 		b.remember(name)
 	}
+	for name, old := range b.before { // the watch misses changes through names elsewhere
+		if info, err := os.Lstat(name); err != nil || !changes.Time(info).Equal(old.time) {
+			b.remember(name)
+		}
+	}
 	b.left = map[string]image{}
 	for _, touch := range names {
 		if b.concerns(touch.Path) {

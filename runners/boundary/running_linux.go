@@ -51,6 +51,9 @@ func (r *running) end() {
 	}
 }
 
+// begun reports whether begin noted something that end has not taken back.
+func (r *running) begun() bool { return r.file != nil }
+
 // killed returns the start of the first command of a session that was killed in these roots, zero for none,
 // and the files that say so.
 func killed(store string, roots []string) (since time.Time, dead []string) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -29,6 +30,7 @@ type Watch struct {
 	astray bool // events were dropped: directories may be watched under old names, or not at all
 	blind  bool // some directory is not watched
 	moving map[uint32]*directory
+	places string // the result of placesOf when the watch began
 }
 
 // directory is a watched directory. Its path follows from its parents, so that renaming one above costs
@@ -87,6 +89,7 @@ func Open(roots []string, each func(dir string, entries []fs.DirEntry)) *Watch {
 	}
 	w.fd = fd
 	w.roots = Outermost(roots)
+	w.places = placesOf(w.roots)
 	for _, r := range w.roots {
 		w.add(nil, r, false, each)
 	}
@@ -316,6 +319,50 @@ func (w *Watch) Touched() (names []Touch, whole bool) {
 	whole = !w.lost && !w.blind
 	w.names, w.lost = map[string]Before{}, false
 	return names, whole
+}
+
+// Sees reports whether the watch sees the changes below its roots: all directories are watched, and no root
+// was replaced and nothing was mounted below one since it began.
+func (w *Watch) Sees() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.fd >= 0 && !w.blind && w.places != "" && w.places == placesOf(w.roots)
+}
+
+// Size returns the number of watched directories, and its limit.
+func (w *Watch) Size() (directories, limit int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.dirs), w.limit
+}
+
+// placesOf returns the identities of the roots and the mounts below them (proc_pid_mountinfo(5)); "" if it
+// cannot find out.
+func placesOf(roots []string) string {
+	var all strings.Builder
+	for _, r := range roots {
+		var s unix.Stat_t
+		if unix.Lstat(r, &s) != nil {
+			return ""
+		}
+		fmt.Fprintln(&all, s.Dev, s.Ino)
+	}
+	table, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(table)) {
+		at := strings.Fields(line)
+		if len(at) > 4 && slices.ContainsFunc(roots, func(r string) bool { return Within(unescape(at[4]), r) }) {
+			all.WriteString(line)
+		}
+	}
+	return all.String()
+}
+
+// unescape replaces the octal escapes of a path in mountinfo.
+func unescape(p string) string {
+	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(p)
 }
 
 // Close ends the watch.

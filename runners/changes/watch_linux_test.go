@@ -175,6 +175,30 @@ func TestNotWhole(t *testing.T) {
 	}
 }
 
+// A watch knows of roots that were replaced, of directories that it does not watch, and of mounts below it.
+func TestSees(t *testing.T) {
+	root := t.TempDir() + "/root"
+	for _, dir := range []string{root, root + ".new"} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := Open([]string{root}, nil)
+	defer w.Close()
+	if n, _ := w.Size(); n != 1 || !w.Sees() {
+		t.Errorf("%d directories, sees %v", n, w.Sees())
+	}
+	if err := errors.Join(os.Rename(root, root+".old"), os.Rename(root+".new", root)); err != nil {
+		t.Fatal(err)
+	}
+	if w.Sees() {
+		t.Error("its root was replaced")
+	}
+	if got := placesOf([]string{"/proc"}); !strings.Contains(got, " /proc ") || strings.Contains(got, " / / ") {
+		t.Errorf("mounts below /proc: %s", got)
+	}
+}
+
 func TestWalk(t *testing.T) {
 	root := t.TempDir()
 	for _, dir := range []string{"a/b", "c"} {

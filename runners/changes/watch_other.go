@@ -18,5 +18,11 @@ func Open(roots []string, each func(dir string, entries []fs.DirEntry)) *Watch {
 // Touched returns no names, and false.
 func (w *Watch) Touched() (names []Touch, whole bool) { return nil, false }
 
+// Sees reports false: some changes are not seen.
+func (w *Watch) Sees() bool { return false }
+
+// Size returns that no directory is watched.
+func (w *Watch) Size() (directories, limit int) { return 0, 0 }
+
 // Close ends the watch.
 func (w *Watch) Close() error { return nil }

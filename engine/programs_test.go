@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
@@ -129,6 +131,44 @@ func TestMayStart(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A question about a program that nobody answers in time refuses its start. The command goes on, and the next
+// program starts.
+func TestAskedInVain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		p := &byTool{fakePolicy: w.policy, program: judgement(engine.Ask)}
+		w.options.Evaluators, w.options.Runner = []engine.Evaluator{p}, seeing{w.runner}
+		w.options.Programs = engine.Starts{Judged: true, Wait: true}
+		w.options.Limits.Approve = time.Minute
+		w.options.Approver = approver(func(ctx context.Context) (engine.Approval, error) {
+			<-ctx.Done()
+			if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				t.Error(ctx.Err())
+			}
+			return engine.Approval{Granted: true}, nil // too late
+		})
+		start := func(name string) engine.Verdict {
+			file := "/usr/bin/" + name
+			return w.runner.last.MayStart(engine.Program{Path: file, File: file, Dir: "/", Argv: []string{name}})
+		}
+		w.runner.started = func() {
+			if start("rm").May {
+				t.Error("the program may start")
+			}
+			p.program = judgement(engine.Allow)
+			if !start("touch").May {
+				t.Error("the next program may not start")
+			}
+		}
+		out, err := w.gate(t).Do(t.Context(), engine.Request{Tool: "execute_command", Command: "x"})
+		if err != nil || out.Programs.Started != 1 || len(out.Programs.Refused) != 1 ||
+			out.Programs.Refused[0].Effect != engine.Ask {
+			t.Errorf("%v, programs %+v", err, out.Programs)
+		}
+	})
 }
 
 // Programs are unseen unless the configuration wants them judged and the environment can ask. Policies see

@@ -173,7 +173,7 @@ var sole = map[string][]string{
 	"k8s.io":                           {"runners/kubernetes"},
 	"github.com/go-git/go-git":         {"engine/facts/repo"},
 	"github.com/spf13/cobra":           {"cmd/sallyport"},
-	"github.com/creack/pty":            {"runners/supervisor", "internal/mcpclients"},
+	"github.com/creack/pty":            {"runners/supervisor", "internal/mcpclients", "internal/endtoend"},
 	"golang.org/x/term":                {"cmd/sallyport", "internal/front", "internal/show"},
 	"github.com/joho/godotenv":         {"runners/envfile"},
 	"github.com/tailscale/hujson":      {"internal/setup"},

@@ -3,9 +3,12 @@ package endtoend
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/creack/pty"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/internal/await"
@@ -82,46 +85,123 @@ func TestProgramsAreJudged(t *testing.T) {
 	}
 }
 
-// A program that policies ask about in the middle of make waits for the person behind an MCP client.
+// asking are the files of a workspace whose make starts a program that policies ask about, and another one.
+func asking(t *testing.T, workspace string) {
+	t.Helper()
+	for name, text := range map[string]string{
+		"run.sh": "while read -r words; do $words; done < steps\n", "steps": "./npm publish\ntouch more\n",
+		"npm": "#!/bin/sh\necho published\n", "Makefile": "all:\n\t@sh run.sh\n",
+	} {
+		if err := os.WriteFile(filepath.Join(workspace, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// refusedAsked is the line about the refusal of that program.
+const refusedAsked = "refused to start: ./npm publish (by make -> sh run.sh): system/publish"
+
+// A program that policies ask about in the middle of make waits for the person behind an MCP client. It does
+// not start after a no, nor without an answer in time, and the command goes on.
 func TestProgramsAreAsked(t *testing.T) {
 	t.Parallel()
 	leftout.Command(t, "bwrap")
 	leftout.Command(t, "make")
-	s := newServer(t, "programs: {mode: judged}", unhurried)
-	s.wire.asked = make(chan message, 1)
-	s.start()
-	c, _ := s.send("initialize", map[string]any{
-		"protocolVersion": "2025-06-18", "capabilities": map[string]any{"elicitation": map[string]any{}},
-		"clientInfo": map[string]any{"name": "endtoend", "version": "1"},
-	})
-	if m := s.reply(c); m.Error != nil {
-		t.Fatalf("initialize: %+v", m.Error)
-	}
-	s.raw(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	for name, text := range map[string]string{
-		"run.sh": "while read -r words; do $words; done < steps\n", "steps": "./npm publish\ntouch more\n", "npm": "#!/bin/sh\necho published\n",
-		"Makefile": "all:\n\t@sh run.sh\n",
+	for _, tc := range []struct{ name, answer, limit, want string }{
+		{"accept", `{"action":"accept","content":{"approve":true}}`, "1h", "published\n"},
+		{"decline", `{"action":"decline"}`, "1h", ""},
+		{"no answer", "", "2s", ""},
 	} {
-		if err := os.WriteFile(filepath.Join(s.workspace, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t, "programs: {mode: judged}", "limits: {approval: "+tc.limit+"}", unhurried)
+			s.wire.asked = make(chan message, 1)
+			s.start()
+			c, _ := s.send("initialize", map[string]any{
+				"protocolVersion": "2025-06-18", "capabilities": map[string]any{"elicitation": map[string]any{}},
+				"clientInfo": map[string]any{"name": "endtoend", "version": "1"},
+			})
+			if m := s.reply(c); m.Error != nil {
+				t.Fatalf("initialize: %+v", m.Error)
+			}
+			s.raw(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+			asking(t, s.workspace)
+			running, _ := s.ask("execute_command", map[string]any{"command": "make"})
+			question := await.Receive(t, "the question", s.wire.asked)
+			if !strings.Contains(string(question.Params), `(started by make -\u003e sh run.sh)`) {
+				t.Errorf("the question is %s", question.Params)
+			}
+			answer := func(result string) {
+				s.raw(`{"jsonrpc":"2.0","id":` + string(question.ID) + `,"result":` + result + `}`)
+			}
+			if tc.answer != "" {
+				answer(tc.answer)
+			}
+			r := s.result(s.reply(running)).Structured
+			if r.Stdout != tc.want || strings.Contains(r.Stderr, refusedAsked) == (tc.want != "") {
+				t.Errorf("%+v", r)
+			}
+			if _, err := os.Stat(filepath.Join(s.workspace, "more")); err != nil {
+				t.Error(err)
+			}
+			if tc.answer == "" {
+				answer(`{"action":"accept","content":{"approve":true}}`) // too late
+			}
+			s.alive()
+		})
 	}
-	for answer, want := range map[string]string{
-		`{"action":"accept","content":{"approve":true}}`: "published\n", `{"action":"decline"}`: "",
+}
+
+// A person at a terminal is asked in the middle of make, in the same three ways.
+func TestProgramsAreAskedAtATerminal(t *testing.T) {
+	t.Parallel()
+	leftout.Command(t, "make")
+	for _, tc := range []struct{ name, types, limit string }{
+		{"yes", "yes\r", "1h"}, {"no", "no\r", "1h"}, {"no answer", "", "2s"},
 	} {
-		running, _ := s.ask("execute_command", map[string]any{"command": "make"})
-		question := await.Receive(t, "the question", s.wire.asked)
-		if !strings.Contains(string(question.Params), `(started by make -\u003e sh run.sh)`) {
-			t.Errorf("the question is %s", question.Params)
-		}
-		s.raw(`{"jsonrpc":"2.0","id":` + string(question.ID) + `,"result":` + answer + `}`)
-		r := s.result(s.reply(running)).Structured
-		if r.Stdout != want || strings.Contains(r.Stderr, "refused to start: ./npm publish (by make -> sh run.sh): system/publish") == (want != "") {
-			t.Errorf("%s: %+v", answer, r)
-		}
-	}
-	if _, err := os.Stat(filepath.Join(s.workspace, "more")); err != nil {
-		t.Error(err)
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			workspace, env := home(t)
+			configure(t, filepath.Dir(workspace), "version: 1\nprograms: {mode: judged}\ntimeout: 1h\n"+
+				"limits: {approval: "+tc.limit+"}\n"+withoutSandbox)
+			asking(t, workspace)
+			cmd := exec.Command(program, "exec", "--", "make")
+			cmd.Dir, cmd.Env = workspace, append(env, "NO_COLOR=1")
+			tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 60, Cols: 400})
+			if err != nil {
+				leftout.Skip(t, leftout.Platform, "open a pseudo terminal: "+err.Error()+": mount devpts")
+			}
+			defer tty.Close()
+			var shown strings.Builder
+			for buf, typed := make([]byte, 4096), false; ; {
+				n, err := tty.Read(buf)
+				shown.Write(buf[:n])
+				if err != nil { // EIO: nobody has the terminal open any more
+					break
+				}
+				if !typed && strings.Contains(shown.String(), "Type yes to allow it") {
+					typed = true
+					if _, err := tty.WriteString(tc.types); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			if err := cmd.Wait(); err != nil { // the script does not look at the status of its programs
+				t.Error(err)
+			}
+			published := tc.name == "yes"
+			for text, want := range map[string]bool{
+				"asks to run in " + workspace: true, "(started by make -> sh run.sh)": true, "system/publish": true,
+				"no answer": tc.types == "", "\npublished\r": published, refusedAsked: !published,
+			} {
+				if strings.Contains(shown.String(), text) != want {
+					t.Errorf("%q is shown: %v\n%s", text, !want, shown.String())
+				}
+			}
+			if _, err := os.Stat(filepath.Join(workspace, "more")); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

@@ -111,6 +111,16 @@ func must(t *testing.T, err error) {
 // drive has an agent make calls, all of them permitted by its own settings, and returns the results.
 func (p place) drive(t *testing.T, a agent, s live.Script, env []string) []string {
 	t.Helper()
+	results, offered := p.driven(t, a, s, env)
+	p.known(t, a, offered)
+	return results
+}
+
+// driven has an agent make calls, and returns the results and the tools that it offers to its model.
+func (p place) driven(
+	t *testing.T, a agent, s live.Script, env []string,
+) (results, offered []string) {
+	t.Helper()
 	m, err := live.Serve(s)
 	must(t, err)
 	defer m.Close()
@@ -128,12 +138,11 @@ func (p place) drive(t *testing.T, a agent, s live.Script, env []string) []strin
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = p.workspace, line.Over(env)
 	out, err := cmd.CombinedOutput()
-	p.known(t, a, m.Tools())
-	got := append(m.Results(false), m.Results(true)...)
-	if err != nil || len(got) == 0 {
-		t.Fatalf("%s: %v: results %q\n%s", a.name, err, got, out)
+	results = append(m.Results(false), m.Results(true)...)
+	if err != nil || len(results) == 0 {
+		t.Fatalf("%s: %v: results %q\n%s", a.name, err, results, out)
 	}
-	return got
+	return results, m.Tools()
 }
 
 // unknown are the tools that agents offer and that hooks get by another name, not at all, or refuse.

@@ -105,28 +105,34 @@ func DockerOptions(l *config.Loaded) docker.Options {
 
 // openCommand makes the runner of the operator's own that is in use.
 func openCommand(l *config.Loaded) (Opened, error) {
-	e, own := l.Environment, l.Runners[l.Runner]
+	e := l.Environment
 	given, err := local.Given(local.Options{EnvFile: string(e.EnvFile), EnvFileNames: e.EnvFileNames, Env: e.Env,
 		Host: l.Environ()})
 	if err != nil {
 		return Opened{}, fmt.Errorf("open runner %s: %w", l.Runner, err)
 	}
+	r, err := commandRunner(l, l.Runner, given)
+	return Opened{Runner: r}, err // its environment names its shell
+}
+
+// commandRunner makes a runner of the operator's own, with variables of commands.
+func commandRunner(l *config.Loaded, name string, given []string) (*command.Runner, error) {
+	e, own := l.Environment, l.Runners[name]
 	o := command.Options{
-		Name: l.Runner, Command: own.Command, Isolation: own.Isolation, Network: own.Network,
+		Name: name, Command: own.Command, Isolation: own.Isolation, Network: own.Network,
 		Host: l.Environ(), Venv: e.Venv, Prefix: e.Prefix, Given: given, Beside: beside(),
 		Programs: l.Programs.Mode != "unseen",
 	}
 	if own.Plugin != "" {
 		p, err := command.LoadPlugin(string(own.Plugin))
 		if err != nil {
-			return Opened{}, fmt.Errorf("open runner %s: %w", l.Runner, err)
+			return nil, fmt.Errorf("open runner %s: %w", name, err)
 		}
 		o.Plugin, o.Command = &p, slices.Concat(p.Command, own.Args)
 		o.Facts = p.Facts
 		o.Isolation, o.Network = cmp.Or(own.Isolation, p.Isolation), cmp.Or(own.Network, p.Network)
 	}
-	r, err := command.New(o)
-	return Opened{Runner: r}, err // its environment names its shell
+	return command.New(o)
 }
 
 // RunnerNamed finds a runner of this build, or one of the operator's own.

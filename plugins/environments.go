@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/audit"
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/engine/redact"
+	"github.com/sallyport-dev/sallyport/runners/command"
 	"github.com/sallyport-dev/sallyport/runners/docker"
 	"github.com/sallyport-dev/sallyport/runners/journal"
 	"github.com/sallyport-dev/sallyport/runners/undo"
@@ -26,7 +28,7 @@ type Environment struct {
 	Workspace string    `json:"workspace"`
 	State     string    `json:"state"` // running, stopped, dead, gone, unknown
 	Image     string    `json:"image"`
-	Container string    `json:"container"` // its id; "" for none
+	Container string    `json:"container"` // its id, or the name of a plugin's place; "" for none
 	Kept      bool      `json:"kept"`      // it stays when its session ends
 	Created   time.Time `json:"created"`
 	Used      time.Time `json:"used"` // when its log was written to last
@@ -48,13 +50,25 @@ const engineTime = 15 * time.Second
 // Environments lists the environments of the state directory, the last used one first. An incomplete list
 // comes with an error.
 func Environments(ctx context.Context, l *config.Loaded) ([]Environment, error) {
+	all, _, err := environments(ctx, l)
+	return all, err
+}
+
+// environments returns the keepers, too: those that have answered.
+func environments(ctx context.Context, l *config.Loaded) (out []Environment, asked keepers, err error) {
 	logs, err := journal.List(l.EnvironmentsDir())
+	asked, failed := askKeepers(ctx, l)
+	err = errors.Join(err, failed)
 	ctx, cancel := context.WithTimeout(ctx, engineTime)
 	defer cancel()
 	containers, unasked := docker.List(ctx, DockerOptions(l))
-	var out []Environment
 	for _, j := range logs {
 		e := environmentOf(j)
+		if k := asked[j.Runner]; k != nil {
+			e.placed(k, j)
+			out = append(out, e)
+			continue
+		}
 		switch i := slices.IndexFunc(containers, func(c docker.Container) bool { return c.Name == j.Name }); {
 		case i >= 0:
 			e.contained(containers[i])
@@ -71,11 +85,18 @@ func Environments(ctx context.Context, l *config.Loaded) ([]Environment, error) 
 		e.contained(c)
 		out = append(out, e)
 	}
+	for _, name := range slices.Sorted(maps.Keys(asked)) {
+		for _, p := range asked[name].places {
+			e := Environment{Name: p.Name, Runner: name}
+			e.keptAs(p)
+			out = append(out, e)
+		}
+	}
 	slices.SortStableFunc(out, func(a, b Environment) int { return cmp.Compare(-a.lastUsed(), -b.lastUsed()) })
 	if unasked != nil && usesDocker(l, out) {
 		err = errors.Join(err, fmt.Errorf("cannot list containers: %w", unasked))
 	}
-	return out, err
+	return out, asked, err
 }
 
 func (e Environment) lastUsed() int64 {
@@ -127,6 +148,55 @@ func (e *Environment) contained(c docker.Container) {
 	}
 }
 
+// keeper is a runner of the configuration that keeps places, and its answer.
+type keeper struct {
+	*command.Runner
+	places []command.Kept // that no log has named so far
+	failed error
+}
+
+// keepers are the runners of a configuration that keep places, by name.
+type keepers map[string]*keeper
+
+// askKeepers asks each for its places.
+func askKeepers(ctx context.Context, l *config.Loaded) (keepers, error) {
+	all, errs := keepers{}, []error(nil)
+	for _, name := range slices.Sorted(maps.Keys(l.Runners)) {
+		r, err := commandRunner(l, name, nil)
+		if err == nil && r.Keeps() {
+			k := &keeper{Runner: r}
+			k.places, err = r.Places(ctx, command.VerbList)
+			k.failed, all[name] = err, k
+		}
+		errs = append(errs, err)
+	}
+	return all, errors.Join(errs...)
+}
+
+// placed adds a plugin's description of the place that the log of an environment names.
+func (e *Environment) placed(k *keeper, j journal.Environment) {
+	id, _ := j.Details["container_id"].(string)
+	i := slices.IndexFunc(k.places, func(p command.Kept) bool { return p.Name == id })
+	switch {
+	case i >= 0:
+		e.keptAs(k.places[i])
+		k.places = slices.Delete(k.places, i, i+1)
+	case e.State == envRunning:
+	case k.failed == nil:
+		e.State = envGone
+	default:
+		e.State = envUnknown
+	}
+}
+
+// keptAs adds a plugin's description of a place. A gate that has it open knows better than the plugin.
+func (e *Environment) keptAs(p command.Kept) {
+	e.Container, e.Created, e.Image = p.Name, p.Created, cmp.Or(e.Image, p.Image)
+	if p.State != envDead || e.State != envRunning {
+		e.State = p.State
+	}
+}
+
 // FindEnvironment finds an environment by its name, by the beginning of it, or by the beginning of its
 // container's id.
 func FindEnvironment(all []Environment, name string) (Environment, error) {
@@ -153,7 +223,7 @@ func FindEnvironment(all []Environment, name string) (Environment, error) {
 func RemoveEnvironment(ctx context.Context, l *config.Loaded, e Environment, log bool) error {
 	switch {
 	case e.Container != "":
-		if err := docker.Remove(ctx, DockerOptions(l), e.Container); err != nil {
+		if err := removePlace(ctx, l, e); err != nil {
 			return err
 		}
 		noteRemoval(l, e, "sallyport env rm")
@@ -169,6 +239,18 @@ func RemoveEnvironment(ctx context.Context, l *config.Loaded, e Environment, log
 		return journal.Remove(l.EnvironmentsDir(), e.Name)
 	}
 	return nil
+}
+
+// removePlace removes the place of an environment by its keeper.
+func removePlace(ctx context.Context, l *config.Loaded, e Environment) error {
+	if isDocker(e.Runner) {
+		return docker.Remove(ctx, DockerOptions(l), e.Container)
+	}
+	r, err := commandRunner(l, e.Runner, nil)
+	if err == nil {
+		_, err = r.Places(ctx, command.VerbRemove, e.Container)
+	}
+	return err
 }
 
 // noteRemoval tells the log of a container that it is gone.
@@ -193,15 +275,16 @@ type Pruned struct {
 }
 
 // PruneEnvironments removes the containers of sessions of dead sallyport processes, with kept also kept ones,
+// the places of plugins whose sessions have ended,
 // the logs without an entry since a time, and the earlier versions of files without a change since then or
 // for longer than the configuration keeps them.
 func PruneEnvironments(ctx context.Context, l *config.Loaded, kept bool, before time.Time) (Pruned, error) {
-	all, err := Environments(ctx, l)
+	all, asked, err := environments(ctx, l)
 	p := Pruned{Containers: []string{}, Logs: []string{}}
-	if err == nil && slices.ContainsFunc(
-		all, func(e Environment) bool { return isDocker(e.Runner) }) { // of one that is gone volumes may be left
-		var removed []docker.Container
-		removed, err = docker.Prune(ctx, DockerOptions(l), kept)
+	answered := func(e Environment) bool { return isDocker(e.Runner) && e.State != envUnknown }
+	if slices.ContainsFunc(all, answered) { // of one that is gone volumes may be left
+		removed, failed := docker.Prune(ctx, DockerOptions(l), kept)
+		err = errors.Join(err, failed)
 		for _, c := range removed {
 			p.Containers = append(p.Containers, c.Name)
 			if i := slices.IndexFunc(all, func(e Environment) bool { return e.Container == c.ID }); i >= 0 {
@@ -209,6 +292,8 @@ func PruneEnvironments(ctx context.Context, l *config.Loaded, kept bool, before 
 			}
 		}
 	}
+	pruned, failed := asked.prune(ctx, l, all)
+	p.Containers, err = append(p.Containers, pruned...), errors.Join(err, failed)
 	for _, e := range all {
 		if e.Kept && !slices.Contains(p.Containers, e.Name) {
 			p.Kept++
@@ -222,4 +307,24 @@ func PruneEnvironments(ctx context.Context, l *config.Loaded, kept bool, before 
 	logs, logErr := journal.Prune(l.EnvironmentsDir(), before)
 	p.Logs = append(p.Logs, logs...)
 	return p, errors.Join(err, logErr)
+}
+
+// prune has plugins remove the places of sessions that have ended, and returns their names.
+func (k keepers) prune(ctx context.Context, l *config.Loaded, all []Environment) (names []string, err error) {
+	for _, name := range slices.Sorted(maps.Keys(k)) {
+		if k[name].failed != nil {
+			continue // it was told
+		}
+		removed, failed := k[name].Places(ctx, command.VerbPrune)
+		err = errors.Join(err, failed)
+		for _, p := range removed {
+			names = append(names, p.Name)
+			if i := slices.IndexFunc(all, func(e Environment) bool {
+				return e.Runner == name && e.Container == p.Name
+			}); i >= 0 {
+				noteRemoval(l, all[i], "sallyport env prune")
+			}
+		}
+	}
+	return names, err
 }

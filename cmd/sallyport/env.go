@@ -41,9 +41,9 @@ func (a *app) envList() *cobra.Command {
   stopped  its container does not run: the next request starts it
   dead     its sallyport ended without closing it: prune removes the rest
   gone     only its log is left
-  unknown  its engine does not answer
+  unknown  its engine or plugin does not answer
 
-Exits with 1 if an engine does not answer; the known environments are listed anyway.`,
+Exits with 1 if an engine or plugin does not answer; the known environments are listed anyway.`,
 		Args: noArgs,
 	}
 	f := formatFlag(cmd)
@@ -149,7 +149,7 @@ func (a *app) envPrune() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prune",
 		Short: "Remove leftovers of dead sessions, and old logs",
-		Long: `Remove the containers of sessions whose sallyport has ended, and old logs. Environments in use
+		Long: `Remove the containers, and places of runner plugins, whose sallyport has ended, and old logs. Environments in use
 stay, and so do containers that the configuration keeps (docker.keep), unless --kept is given.`,
 		Args: noArgs,
 	}

@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -114,9 +115,10 @@ func (r *Runner) Open(ctx context.Context, spec engine.EnvironmentSpec) (engine.
 	return env, nil
 }
 
-// start starts the command line. A program that differs from its manifest is not started.
-func (r *Runner) start() (*supervisor.Program, error) {
-	o := supervisor.ProgramOptions{Command: r.o.Command, Env: r.o.Host, Beside: r.o.Beside}
+// start starts the command line, with further words. A program that differs from its manifest is not started.
+func (r *Runner) start(more ...string) (*supervisor.Program, error) {
+	words := slices.Concat(r.o.Command, more)
+	o := supervisor.ProgramOptions{Command: words, Env: r.o.Host, Beside: r.o.Beside}
 	if r.o.Plugin == nil {
 		return supervisor.OpenProgramWith(o)
 	}
@@ -125,7 +127,7 @@ func (r *Runner) start() (*supervisor.Program, error) {
 		return nil, err
 	}
 	defer func() { _ = program.Close() }() // its process has it
-	o.Open, o.Command = program, append([]string{r.o.Plugin.Program}, r.o.Command[1:]...)
+	o.Open, o.Command = program, append([]string{r.o.Plugin.Program}, words[1:]...)
 	return supervisor.OpenProgramWith(o)
 }
 

@@ -33,6 +33,8 @@ type Manifest struct {
 	Start string `yaml:"start"`
 	// Facts says that the program tells the facts of each place, isolation and network among them.
 	Facts bool `yaml:"facts"`
+	// Places says that the program keeps places, and lists and removes them: see Kept.
+	Places bool `yaml:"places"`
 	// Isolation and Network are the facts for policies, unless the operator sets others.
 	Isolation string `yaml:"isolation"`
 	Network   string `yaml:"network"`

@@ -198,6 +198,7 @@ func TestLook(t *testing.T) {
 	} {
 		p := pod(func(p *corev1.Pod) { p.Spec.Containers = []corev1.Container{{Name: "work", Image: "a"}} })
 		tc.change(p)
+		tc.want.Name = p.Name
 		if got := kubernetes.Look(p, "unknown"); got != tc.want {
 			t.Errorf("%s: got %+v, want %+v", name, got, tc.want)
 		}

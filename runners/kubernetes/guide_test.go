@@ -8,6 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
@@ -70,8 +75,52 @@ func TestClusterGuide(t *testing.T) {
 	if out := do("sallyport", "--config", "c.yaml", "doctor"); !strings.Contains(out, "ok    supervisor") {
 		t.Errorf("%s", out)
 	}
-	do("sallyport-kubernetes", "--config", "pod.yaml", "list")
+	r.kept(t, dir, do)
 	r.nothingLeft(t)
+}
+
+// kept has env list the pods of commands that run, show their log, remove one, and prune one whose session was
+// killed.
+func (r *real) kept(t *testing.T, dir string, do func(...string) string) {
+	t.Helper()
+	env := func(words ...string) string {
+		return do(append([]string{"sallyport", "--config", "c.yaml", "env"}, words...)...)
+	}
+	for _, end := range []func(pod string){
+		func(pod string) {
+			if out := env("rm", pod); !strings.HasPrefix(out, "cluster-") {
+				t.Errorf("removed: %s", out)
+			}
+		},
+		func(pod string) {
+			do("sh", "-c", "pkill -KILL -f 'sallyport-kubernete[s].*"+dir+"'")
+			leases := r.in(schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}, "agents")
+			old := []byte(`{"spec":{"renewTime":"2020-01-01T00:00:00.000000Z"}}`)
+			if _, err := leases.Patch(t.Context(), pod, types.MergePatchType, old, metav1.PatchOptions{}); err != nil {
+				t.Error(err)
+			}
+			if out := env("prune"); out != "container "+pod+"\n" {
+				t.Errorf("pruned: %s", out)
+			}
+		},
+	} {
+		done := make(chan string)
+		go func() {
+			done <- do("sh", "-c", dir+"/sallyport --config c.yaml exec -- sleep 600 2>&1; test $? -ne 0")
+		}()
+		listed := regexp.MustCompile(`(?m)^cluster-\S+ +cluster +\S+ +- +running +` + agentImage)
+		await.True(t, "the pod is listed", func() bool { // under its own name until its log names it
+			out := env("list")
+			return listed.MatchString(out) && len(r.names(t)) == 1 && !strings.Contains(out, "\nsallyport-")
+		})
+		pod := r.names(t)[0]
+		await.True(t, "its log has the command", func() bool {
+			out := env("logs", pod)
+			return strings.Contains(out, "container_id "+pod) && strings.Contains(out, "sleep 600")
+		})
+		end(pod)
+		<-done
+	}
 }
 
 // judged looks for the facts of the pod in the record of its command, and has a rule judge by them: the rule

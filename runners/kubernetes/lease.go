@@ -61,12 +61,38 @@ func (k *Cluster) renew(ctx context.Context, held *coordinationv1.Lease) {
 	}
 }
 
-// Session is a pod of Sallyport's, as list shows it.
+// Session is a pod of Sallyport's.
 type Session struct {
 	Pod   corev1.Pod
-	Owner string
 	Seen  time.Time // the last renewal of its lease, or its creation
 	Stale bool
+}
+
+// Kept is a session as the verbs list, remove and prune tell of it. Names are those of the interface of plugins.
+type Kept struct {
+	Name    string    `json:"name"`
+	State   string    `json:"state"`
+	Image   string    `json:"image"`
+	Created time.Time `json:"created"`
+	Owner   string    `json:"owner"`
+}
+
+func (s Session) kept() Kept {
+	k := Kept{Name: s.Pod.Name, State: "running", Created: s.Pod.CreationTimestamp.Time,
+		Owner: s.Pod.Annotations[annotationOwner]}
+	for _, c := range s.Pod.Spec.Containers {
+		if c.Name == workContainer {
+			k.Image = c.Image
+		}
+	}
+	ended := s.Pod.Status.Phase == corev1.PodFailed || s.Pod.Status.Phase == corev1.PodSucceeded
+	switch {
+	case s.Stale:
+		k.State = "dead"
+	case ended || s.Pod.DeletionTimestamp != nil:
+		k.State = "stopped"
+	}
+	return k
 }
 
 // Sessions lists the pods of Sallyport's in the namespace: those of one installation, or with "" all.
@@ -93,7 +119,7 @@ func (k *Cluster) Sessions(ctx context.Context, installation string, now time.Ti
 	}
 	all := make([]Session, 0, len(pods))
 	for _, p := range pods {
-		s := Session{Pod: p, Owner: p.Annotations[annotationOwner], Seen: p.CreationTimestamp.Time}
+		s := Session{Pod: p, Seen: p.CreationTimestamp.Time}
 		if at, ok := seen[p.Name]; ok {
 			s.Seen = at
 		}
@@ -103,15 +129,15 @@ func (k *Cluster) Sessions(ctx context.Context, installation string, now time.Ti
 	return all, nil
 }
 
-// Prune deletes the pods without a session, and returns their names.
-func (k *Cluster) Prune(ctx context.Context, installation string, now time.Time) (removed []string,
-	err error) {
+// Remove deletes the pods of sessions that are chosen, and returns those sessions.
+func (k *Cluster) Remove(ctx context.Context, installation string, now time.Time, chosen func(Session) bool) (
+	removed []Session, err error) {
 	all, err := k.Sessions(ctx, installation, now)
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range all {
-		if !s.Stale || s.Pod.DeletionTimestamp != nil {
+		if s.Pod.DeletionTimestamp != nil || !chosen(s) {
 			continue
 		}
 		call, cancel := context.WithTimeout(ctx, callTime)
@@ -120,10 +146,13 @@ func (k *Cluster) Prune(ctx context.Context, installation string, now time.Time)
 		if err != nil {
 			return removed, err
 		}
-		removed = append(removed, s.Pod.Name)
+		removed = append(removed, s)
 	}
 	return removed, nil
 }
+
+// stale chooses the sessions that have ended.
+func stale(s Session) bool { return s.Stale }
 
 // only makes a deletion hold for this very pod, and for no later one of its name.
 func only(pod *corev1.Pod) func() *metav1.Preconditions {

@@ -23,6 +23,7 @@ const (
 
 // Place has the facts of a running pod, as the cluster shows them. Names are those of the protocol.
 type Place struct {
+	Name      string `json:"name"`
 	Isolation string `json:"isolation"`
 	Network   string `json:"network"`
 	Runtime   string `json:"runtime"`
@@ -37,7 +38,7 @@ type Place struct {
 // Look reads the facts of a pod from its specification and status. Both may differ from the pod that was
 // asked for: admission may change it. A trial shows its network.
 func Look(pod *corev1.Pod, network string) Place {
-	p := Place{Isolation: isolation(pod), Network: network, Node: pod.Spec.NodeName}
+	p := Place{Name: pod.Name, Isolation: isolation(pod), Network: network, Node: pod.Spec.NodeName}
 	if pod.Spec.HostNetwork {
 		p.Network = networkHost
 	}

@@ -1,20 +1,21 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"slices"
-	"text/tabwriter"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/internal/release"
 )
 
 // Usage is the help of the program.
-const Usage = `Usage: sallyport-kubernetes [doctor|list|prune] [--config FILE] [--image IMAGE] [flags]
+const Usage = `Usage: sallyport-kubernetes [doctor|list|remove NAME…|prune] [--config FILE] [--image IMAGE] [flags]
 
 Makes a pod, connects standard input and output with the supervisor in it, and deletes the pod at the end.
 It is a runner plugin: sallyport starts it, and a manifest names it.
@@ -27,9 +28,19 @@ It is a runner plugin: sallyport starts it, and a manifest names it.
 
   doctor   ask the cluster for each right that is needed, and whether it would take the pod; with network.dial
            or --dial HOST:PORT make two pods, and see that a session's cannot connect there
-  list     list the pods of this installation in the namespace
+  list     list the pods of this installation in the namespace, a JSON document for each
+  remove   delete those that are named
   prune    delete those whose session is gone
 `
+
+// order is a command line.
+type order struct {
+	config Config
+	verb   string
+	names  []string
+	all    bool
+	dial   string
+}
 
 // Exit statuses of Main.
 const (
@@ -38,18 +49,18 @@ const (
 
 // Main is the program; it returns its exit status.
 func Main(ctx context.Context, args []string, s Streams) int {
-	c, verb, all, dial, err := parse(args, s.Out)
+	o, err := parse(args, s.Out)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return exitOK
 	case err != nil:
 		fmt.Fprintf(s.Err, "sallyport-kubernetes: %v\n", err)
 		return exitUsage
-	case verb == "version":
+	case o.verb == "version":
 		fmt.Fprintf(s.Out, "sallyport-kubernetes %s\n", release.Version())
 		return exitOK
 	}
-	if err := act(ctx, c, verb, all, dial, s); err != nil {
+	if err := act(ctx, o, s); err != nil {
 		fmt.Fprintf(s.Err, "sallyport-kubernetes: %v\n", err)
 		return exitFault
 	}
@@ -57,15 +68,15 @@ func Main(ctx context.Context, args []string, s Streams) int {
 }
 
 // parse reads flags over the configuration file that one of them names.
-func parse(args []string, out io.Writer) (c Config, verb string, all bool, dial string, err error) {
-	c = Defaults()
+func parse(args []string, out io.Writer) (o order, err error) {
+	c := Defaults()
 	flags, version := flag.NewFlagSet("sallyport-kubernetes", flag.ContinueOnError), false
 	flags.SetOutput(io.Discard)
 	file := flags.String("config", "", "`file` of the pod's configuration")
 	flags.BoolVar(&version, "version", false, "say which release this is")
-	flags.BoolVar(&all, "all", false, "list and prune: pods of all installations in the namespace")
+	flags.BoolVar(&o.all, "all", false, "list, remove and prune: pods of all installations in the namespace")
 	flags.StringVar(
-		&dial, "dial", "", "doctor: `address` to which a session must not connect, and other pods must")
+		&o.dial, "dial", "", "doctor: `address` to which a session must not connect, and other pods must")
 	given := map[string]*string{}
 	text := func(name, usage string) { given[name] = flags.String(name, "", usage) }
 	text("image", "`image` in which commands run")
@@ -81,7 +92,7 @@ func parse(args []string, out io.Writer) (c Config, verb string, all bool, dial 
 	text("workspace-claim", "`name` of a PersistentVolumeClaim for the workspace")
 	err = flags.Parse(args)
 	if words := flags.Args(); err == nil && len(words) > 0 {
-		verb = words[0]
+		o.verb = words[0]
 		err = flags.Parse(words[1:]) // flags may follow it
 	}
 	switch {
@@ -89,15 +100,16 @@ func parse(args []string, out io.Writer) (c Config, verb string, all bool, dial 
 		fmt.Fprint(out, Usage+"\nFlags:\n")
 		flags.SetOutput(out)
 		flags.PrintDefaults()
-		return c, "", false, "", err
+		return o, err
 	case err != nil:
-		return c, "", false, "", fmt.Errorf("%w: see sallyport-kubernetes --help", err)
+		return o, fmt.Errorf("%w: see sallyport-kubernetes --help", err)
 	case version:
-		return c, "version", false, "", nil
+		o.verb = "version"
+		return o, nil
 	}
 	if *file != "" {
 		if c, err = Load(*file); err != nil {
-			return c, "", false, "", err
+			return o, err
 		}
 	}
 	for name, field := range map[string]*string{
@@ -110,44 +122,52 @@ func parse(args []string, out io.Writer) (c Config, verb string, all bool, dial 
 			*field = value
 		}
 	}
+	o.config, o.names = c, flags.Args()
 	switch {
-	case flags.NArg() > 0:
-		err = fmt.Errorf("unknown argument %q: write nothing after %s but flags", flags.Arg(0), verb)
-	case verb == "":
-		verb, err = "session", c.Check()
-	case verb != "doctor" && verb != "list" && verb != "prune":
-		err = fmt.Errorf("unknown argument %q: write doctor, list or prune", verb)
+	case o.verb == "":
+		o.verb, err = "session", c.Check()
+	case !slices.Contains([]string{"doctor", "list", "remove", "prune"}, o.verb):
+		err = fmt.Errorf("unknown argument %q: write doctor, list, remove or prune", o.verb)
+	case (o.verb == "remove") != (len(o.names) > 0):
+		err = fmt.Errorf("%s %q: only remove takes names, at least one", o.verb, o.names)
 	}
-	return c, verb, all, dial, err
+	return o, err
 }
 
 // act carries out a subcommand.
-func act(ctx context.Context, c Config, verb string, all bool, dial string, s Streams) error {
-	k, err := Connect(c)
+func act(ctx context.Context, o order, s Streams) error {
+	k, err := Connect(o.config)
 	if err != nil {
 		return err
 	}
 	owner := Self()
-	of := owner.Installation
-	if all {
+	of, chosen := owner.Installation, stale
+	if o.all {
 		of = ""
 	}
-	switch verb {
+	var found []Session
+	switch o.verb {
+	case "session":
+		return k.Run(ctx, o.config, owner, s)
 	case "doctor":
-		return k.tell(ctx, c, owner, dial, s.Out)
+		return k.tell(ctx, o.config, owner, o.dial, s.Out)
 	case "list":
-		return k.show(ctx, of, s.Out)
+		found, err = k.Sessions(ctx, of, time.Now())
+	case "remove":
+		chosen = func(s Session) bool { return slices.Contains(o.names, s.Pod.Name) }
+		fallthrough
 	case "prune":
-		removed, err := k.Prune(ctx, of, time.Now())
-		for _, name := range removed {
-			fmt.Fprintf(s.Out, "deleted pod %s\n", name)
-		}
-		if err == nil && len(removed) == 0 {
-			fmt.Fprintln(s.Out, "nothing to delete")
-		}
-		return err
+		found, err = k.Remove(ctx, of, time.Now(), chosen)
 	}
-	return k.Run(ctx, c, owner, s)
+	to := json.NewEncoder(s.Out)
+	for _, f := range found {
+		err = cmp.Or(err, to.Encode(f.kept()))
+	}
+	if err == nil && o.verb == "remove" && len(found) < len(o.names) {
+		err = fmt.Errorf("namespace %s has no such pod of %s: sallyport-kubernetes list --all shows all",
+			k.Namespace, owner.Name)
+	}
+	return err
 }
 
 // tell prints the findings of Diagnose.
@@ -172,28 +192,4 @@ func (k *Cluster) tell(ctx context.Context, c Config, owner Owner, dial string, 
 		return fmt.Errorf("problems: %d", bad)
 	}
 	return nil
-}
-
-// show prints the sessions of an installation, or with "" of all.
-func (k *Cluster) show(ctx context.Context, of string, out io.Writer) error {
-	now := time.Now()
-	sessions, err := k.Sessions(ctx, of, now)
-	if err != nil {
-		return err
-	}
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "POD\tPHASE\tNODE\tIMAGE\tAGE\tOWNER\tSESSION")
-	for _, s := range sessions {
-		state, image := "alive", ""
-		if s.Stale {
-			state = "gone"
-		}
-		if len(s.Pod.Spec.Containers) > 0 {
-			image = s.Pod.Spec.Containers[0].Image
-		}
-		age := now.Sub(s.Pod.CreationTimestamp.Time).Round(time.Second)
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
-			s.Pod.Name, s.Pod.Status.Phase, s.Pod.Spec.NodeName, image, age, s.Owner, state)
-	}
-	return t.Flush()
 }

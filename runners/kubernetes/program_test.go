@@ -34,7 +34,7 @@ func TestCommandLine(t *testing.T) {
 		{"--imge x", 2, "see sallyport-kubernetes --help"},
 		{"", 2, "image: missing"},
 		{"start", 2, `unknown argument "start"`},
-		{"list prune", 2, "nothing after list but flags"},
+		{"list prune", 2, "only remove takes names"},
 		{"list --al", 2, "see sallyport-kubernetes --help"},
 		{"--config /nothing list", 2, "read configuration: open /nothing"},
 		{"--kubeconfig /nothing list", 1, "read kubeconfig"},
@@ -122,7 +122,7 @@ func TestSweep(t *testing.T) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.pods[name] = &corev1.Pod{TypeMeta: meta("Pod"), ObjectMeta: m,
-			Spec: corev1.PodSpec{Containers: []corev1.Container{{Image: "agent:1"}}}}
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "work", Image: "agent:1"}}}}
 		if !renewed.IsZero() {
 			at := metav1.NewMicroTime(renewed)
 			s.leases[name] = &coordinationv1.Lease{ObjectMeta: m, Spec: coordinationv1.LeaseSpec{RenewTime: &at}}
@@ -138,20 +138,29 @@ func TestSweep(t *testing.T) {
 	}
 	fill()
 	out, errs, status := run(t, append(s.args(), "list")...)
-	if status != 0 || strings.Count(out, "gone") != 2 || strings.Count(out, "alive") < 2 ||
+	if status != 0 || strings.Count(out, `"state":"dead"`) != 2 || strings.Count(out, `"state":"running"`) != 2 ||
 		strings.Contains(out, "of-another") {
 		t.Errorf("status %d:\n%s%s", status, out, errs)
 	}
 	if out, _, status := run(t, append(s.args(), "prune")...); status != 0 ||
-		strings.Count(out, "deleted pod ") != 2 || !strings.Contains(out, "stale") ||
+		strings.Count(out, "\n") != 2 || !strings.Contains(out, "stale") ||
 		!strings.Contains(out, "never-held") {
 		t.Errorf("status %d: %s", status, out)
 	}
-	if out, _, _ := run(t, append(s.args(), "prune")...); out != "nothing to delete\n" {
+	if out, _, _ := run(t, append(s.args(), "prune")...); out != "" {
 		t.Errorf("%s", out)
 	}
-	if out, _, _ := run(t, append(s.args(), "prune", "--all")...); out != "deleted pod of-another\n" {
+	_, errs, status = run(t, append(s.args(), "remove", "of-another")...)
+	if status != 1 || !strings.Contains(errs, "namespace agents has no such pod of") {
+		t.Errorf("status %d: %s", status, errs)
+	}
+	out, _, _ = run(t, append(s.args(), "prune", "--all")...)
+	if !strings.Contains(out, `{"name":"of-another"`) || strings.Count(out, "\n") != 1 {
 		t.Errorf("%s", out)
+	}
+	if out, errs, status = run(t, append(s.args(), "remove", "alive")...); status != 0 ||
+		!strings.Contains(out, `{"name":"alive","state":"running","image":"agent:1"`) {
+		t.Errorf("status %d: %s%s", status, out, errs)
 	}
 	fill()
 	env := open(t, s.args()...)

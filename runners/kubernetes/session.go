@@ -66,7 +66,8 @@ func (k *Cluster) Run(ctx context.Context, c Config, owner Owner, s Streams) (er
 	if held != nil {
 		go k.renew(background, held)
 	}
-	go func() { _, _ = k.Prune(background, owner.Installation, time.Now()) }() // doctor tells of missing rights
+	// doctor tells of missing rights
+	go func() { _, _ = k.Remove(background, owner.Installation, time.Now(), stale) }()
 	running, err := k.await(opening, made.Name, time.Duration(c.Wait))
 	if err != nil {
 		return err

@@ -53,6 +53,7 @@ var errClosed = errors.New("environment is closed")
 type Environment struct {
 	o       Options
 	place   Place
+	made    Told // by a plugin
 	session *yamux.Session
 	numbers atomic.Uint64
 
@@ -79,13 +80,12 @@ func Connect(ctx context.Context, stream io.ReadWriteCloser, o Options) (*Enviro
 	conn := newConnection(stream)
 	err := within(ctx, stream, func() (err error) {
 		if o.Told != nil {
-			var t Told
-			if t, err = readTold(conn.reader); err != nil {
+			if e.made, err = readTold(conn.reader); err != nil {
 				return err
 			}
 			defer func() {
 				if err == nil {
-					o.Told(t)
+					o.Told(e.made)
 				}
 			}()
 		}
@@ -129,6 +129,16 @@ func introduce(conn *connection, s Settings) (Place, error) {
 
 // Place is the supervisor's description of its place.
 func (e *Environment) Place() Place { return e.place }
+
+// Made describes, for the environment's log, the place that a plugin has made; nil without one.
+func (e *Environment) Made() map[string]any {
+	if e.made.Name == "" {
+		return nil
+	}
+	return map[string]any{
+		"container_id": e.made.Name, "image": e.made.Image, "image_id": e.made.Digest, "node": e.made.Node,
+	}
+}
 
 // SeesPrograms reports whether engine.Command.MayStart is asked.
 func (e *Environment) SeesPrograms() bool { return e.place.Programs }

@@ -16,6 +16,7 @@ const toldBy = "sallyport-place/"
 
 // Told are the facts of a place, from the plugin that made it.
 type Told struct {
+	Name      string `json:"name"` // of the place among those of the plugin; "" for none
 	Isolation string `json:"isolation"`
 	Network   string `json:"network"`
 	facts.Surroundings

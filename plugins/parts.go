@@ -64,7 +64,7 @@ func openLocal(l *config.Loaded) (Opened, error) {
 	r, err := local.New(local.Options{
 		Venv: e.Venv, Prefix: e.Prefix, EnvFile: string(e.EnvFile), EnvFileNames: e.EnvFileNames, Env: e.Env,
 		PassAll: e.PassAll,
-		Host:    l.Environ(), Apart: true, Programs: starterOf(l),
+		Host:    l.Environ(), Apart: supervisorOf(l), Programs: starterOf(l),
 	})
 	if err != nil {
 		return Opened{}, err
@@ -82,6 +82,10 @@ func starterOf(l *config.Loaded) string {
 	if l.Programs.Mode == "unseen" {
 		return ""
 	}
+	return supervisorOf(l)
+}
+
+func supervisorOf(l *config.Loaded) string {
 	if l.Supervisor != "" {
 		return string(l.Supervisor)
 	}

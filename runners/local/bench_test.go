@@ -2,6 +2,7 @@ package local_test
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"slices"
 	"testing"
@@ -14,7 +15,7 @@ import (
 // with other work to do is not the same a second later. Medians are reported; "x-of-plain" is the
 // ratio that counts. "us/parent" is the time that a stand-in parent adds (supervisor.Options.Apart).
 func BenchmarkExec(b *testing.B) {
-	env, child := open(b, local.Options{Apart: true}, ""), open(b, local.Options{}, "")
+	env, child := open(b, local.Options{Apart: os.Args[0]}, ""), open(b, local.Options{}, "")
 	defer env.Close()
 	defer child.Close()
 	c, err := env.Prepare("true", b.TempDir())

@@ -43,7 +43,7 @@ type Options struct {
 	NoSetID       bool                  // see supervisor.Options
 	NoUnixSockets bool                  // likewise
 	Expendable    bool                  // likewise
-	Apart         bool                  // likewise
+	Apart         string                // likewise
 	Roots         []string              // bounds of file tools; empty for none
 	Watched       []string              // places where names are asked about: supervisor.Options.Suspect
 	Undo          *undo.RecorderOptions // see supervisor.Options; Places are Watched

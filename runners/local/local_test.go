@@ -17,11 +17,16 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/runners/local"
 	"github.com/sallyport-dev/sallyport/runners/runnertest"
+	"github.com/sallyport-dev/sallyport/runners/starter"
 )
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == starter.ParentFlag {
+		_ = starter.BeParent()
+		os.Exit(0)
+	}
 	runnertest.Gateway("local", func() (engine.Environment, error) {
-		r, err := local.New(local.Options{Apart: true})
+		r, err := local.New(local.Options{Apart: os.Args[0]})
 		if err != nil {
 			return nil, err
 		}
@@ -32,7 +37,7 @@ func TestMain(m *testing.M) {
 
 func TestConformance(t *testing.T) {
 	runnertest.RunIn(t, runnertest.Options{Gateway: "local"}, func(t *testing.T) engine.Environment {
-		return open(t, local.Options{Apart: true}, "") // as the gate opens it
+		return open(t, local.Options{Apart: os.Args[0]}, "") // as the gate opens it
 	})
 }
 

@@ -11,8 +11,12 @@ package starter
 
 import "errors"
 
-// Flag is the first argument of the program.
-const Flag = "--start"
+// Flag and ParentFlag are the first argument of the programs that begin a command, and that stand between it and
+// its supervisor.
+const (
+	Flag       = "--start"
+	ParentFlag = "--parent"
+)
 
 // Options are the calls that the filter hands over; see notify.Listen.
 type Options struct{ Record bool }

@@ -15,9 +15,6 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/notify"
 )
 
-// socket is the descriptor by which the program reaches its supervisor.
-const socket = 3
-
 // Main is the program, after Flag: the calls that are handed over, the path of the program that it becomes,
 // and its words. It returns only with an error.
 func Main(args []string) error {
@@ -47,15 +44,6 @@ func Main(args []string) error {
 		return errors.New("start command: the supervisor is gone")
 	}
 	return fmt.Errorf("start command: %s: %w", args[1], syscall.Exec(args[1], args[2:], os.Environ()))
-}
-
-// again repeats a system call that a signal interrupts.
-func again(call func() error) error {
-	for {
-		if err := call(); !errors.Is(err, unix.EINTR) {
-			return err
-		}
-	}
 }
 
 // Handover is the supervisor's side of a start.

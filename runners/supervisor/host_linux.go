@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/runners/identity"
 	"github.com/sallyport-dev/sallyport/runners/notify"
+	"github.com/sallyport-dev/sallyport/runners/starter"
 	"github.com/sallyport-dev/sallyport/runners/undo"
 )
 
@@ -50,8 +50,10 @@ type host struct {
 	watch *watcher // nil until the first start
 	lack  []string
 
-	standIn  string           // program of stand-ins; "" where commands are our children
-	standIns map[int]struct{} // those that live
+	standIn   string            // program of stand-ins; "" where commands are our children
+	standIns  map[int]int64     // those that live, with their greatest resident size in KiB
+	idle      []*starter.Parent // those that wait for a shell
+	beginning int               // shells that stand-ins are starting
 
 	oldest   uint64 // when the first command started; 0 before
 	untraced bool   // tracing is forbidden here
@@ -77,17 +79,24 @@ func newHost(o Options) (*host, error) {
 	}
 	h := &host{
 		self: os.Getpid(), sid: sid, user: o.User, rights: o.Rights, expendable: o.Expendable, clock: o.clock,
-		enclosed: enclosed(), roots: map[int]*root{}, standIns: map[int]struct{}{}, stop: make(chan struct{}),
+		enclosed: enclosed(), roots: map[int]*root{}, standIns: map[int]int64{}, stop: make(chan struct{}),
 		obeyed: o.Suspect,
 	}
 	if err := h.choose(); err != nil {
 		return nil, fmt.Errorf("open environment: %w", err)
 	}
-	if o.Apart && o.User == nil {
-		h.prepareStandIns()
+	if o.Apart != "" && o.User == nil {
+		h.prepareStandIns(o.Apart)
 	}
 	if err := h.prepareForkers(o); err != nil {
 		return nil, fmt.Errorf("open environment: %w", err)
+	}
+	if h.standIn != "" {
+		go func() { // while the first command is judged
+			if p, _ := h.newStandIn(); p != nil {
+				h.keepStandIn(p)
+			}
+		}()
 	}
 	go h.janitor()
 	return h, nil
@@ -146,17 +155,21 @@ func (h *host) start(l launch, files []*os.File) (*root, error) {
 	for _, f := range files {
 		fds = append(fds, f.Fd())
 	}
-	err := on.run(func() error {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		err := r.begin(l, fds)
-		if err == nil {
-			h.roots[r.pid] = r
-			h.used = true
-			h.began(r.pid)
-		}
-		return err
-	})
+	done, err := false, error(nil)
+	if on == h.bare && h.standsApart() {
+		done, err = r.forkApart(l, fds)
+	}
+	if !done {
+		err = on.run(func() error {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			pid, err := r.fork(l, fds)
+			if err == nil {
+				h.register(r, pid)
+			}
+			return err
+		})
+	}
 	runtime.KeepAlive(files)
 	if err == nil {
 		// Without a listener the program that begins the command ends, and says why.
@@ -165,27 +178,17 @@ func (h *host) start(l launch, files []*os.File) (*root, error) {
 	return r, err
 }
 
-// begin starts the shell, below a stand-in where there is one.
-func (r *root) begin(l launch, fds []uintptr) error {
-	h := r.host
-	unwatched := h.watch != nil && h.watch.pipe == nil
-	if h.standIn != "" && (h.untraced || unwatched) {
-		h.withoutStandIns("processes cannot be traced, or no watcher could start")
-	}
-	if h.standIn == "" {
-		return r.fork(l, fds)
-	}
-	err := r.forkApart(l, fds)
-	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) || errors.Is(err, syscall.ENOSYS) {
-		h.withoutStandIns("start setsid: " + err.Error())
-		return r.fork(l, fds)
-	}
-	return err
+// register notes a shell that was started. The caller holds h.mu.
+func (h *host) register(r *root, pid int) {
+	r.pid = pid
+	h.roots[pid] = r
+	h.used = true
+	h.began(pid)
 }
 
 // fork starts the shell and marks it before it does anything. It runs on a thread of the host, since
 // only the thread that started a process can trace it.
-func (r *root) fork(l launch, fds []uintptr) error {
+func (r *root) fork(l launch, fds []uintptr) (pid int, err error) {
 	h := r.host
 	attr := &syscall.ProcAttr{
 		Dir: l.dir, Env: l.env, Files: fds,
@@ -196,7 +199,7 @@ func (r *root) fork(l launch, fds []uintptr) error {
 		r.mark = h.marks.next(h.roots)
 		attr.Sys.Credential = credential(*h.user, r.mark)
 	}
-	pid, err := syscall.ForkExec(l.shell.Path, l.argv, attr)
+	pid, err = syscall.ForkExec(l.shell.Path, l.argv, attr)
 	if attr.Sys.Ptrace && (err == syscall.EPERM || err == syscall.EACCES || err == syscall.ENOSYS) {
 		attr.Sys.Ptrace = false
 		if pid, err = syscall.ForkExec(l.shell.Path, l.argv, attr); err == nil {
@@ -208,9 +211,9 @@ func (r *root) fork(l launch, fds []uintptr) error {
 		}
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
-	r.pid, r.floor = pid, highWater()
+	r.floor = highWater("self")
 	if attr.Sys.Ptrace {
 		// It stops as soon as it has become the shell (ptrace(2), PTRACE_TRACEME).
 		_ = waitFor(pid, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT)
@@ -227,7 +230,7 @@ func (r *root) fork(l launch, fds []uintptr) error {
 	if attr.Sys.Ptrace {
 		_ = unix.PtraceDetach(pid) // an error means that it was killed already
 	}
-	return nil
+	return pid, nil
 }
 
 // janitor collects, once a second, orphans that ended while their command runs on. Otherwise a
@@ -254,6 +257,7 @@ func (h *host) collect() {
 	h.used = len(h.roots) > 0
 	h.mu.Unlock()
 	if idle {
+		h.trimStandIns(1)
 		return
 	}
 	look := h.scans.take()
@@ -279,6 +283,10 @@ func (h *host) collect() {
 // processes that could not be ended.
 func (h *host) close() int {
 	left := h.sweep()
+	h.mu.Lock()
+	h.standIn = "" // none is started any more
+	h.mu.Unlock()
+	h.trimStandIns(0)
 	close(h.stop)
 	if h.names != nil {
 		h.names.Close()

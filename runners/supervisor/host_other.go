@@ -27,7 +27,7 @@ func newHost(o Options) (*host, error) {
 		return nil, errors.New("open environment: run commands as another user: this is no Linux")
 	}
 	closeOnExec()
-	return &host{o.clock, o.Apart, o.Programs != ""}, nil
+	return &host{o.clock, o.Apart != "", o.Programs != ""}, nil
 }
 
 func (*host) close() int { return 0 }

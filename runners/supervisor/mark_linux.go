@@ -50,7 +50,7 @@ type limitMarks struct {
 }
 
 const (
-	markDigits = 7                   // decimal digits that count the commands; they start again at 0
+	markDigits = 7                   // decimal digits that count the commands, down, since a limit can be lowered only
 	markCount  = 10_000_000          // 10^markDigits
 	markLow    = 100_000_000_000     // least prefix; all prefixes have 12 digits
 	markHigh   = 900_000_000_000     // so that every mark is less than 2^63
@@ -85,7 +85,7 @@ func below(limit int64) (uint64, error) {
 
 func (m *limitMarks) next(map[int]*root) uint64 {
 	m.count++
-	return m.prefix*markCount + (m.count-1)%markCount
+	return m.prefix*markCount + markCount - 1 - (m.count-1)%markCount
 }
 
 // setLimit marks a process that was just started, and reports whether it could.

@@ -203,10 +203,10 @@ func marked(environ []byte, id string) bool {
 	return bytes.HasPrefix(environ, entry[1:]) || bytes.Contains(environ, entry)
 }
 
-// highWater is the greatest resident size of this program so far, in KiB. The value of getrusage(2) may be
-// larger: it includes the program that started this one.
-func highWater() int64 {
-	status, _ := os.ReadFile("/proc/self/status")
+// highWater is the greatest resident size of the program of a process so far, in KiB. The value of getrusage(2)
+// may be larger: it includes the program that started this one.
+func highWater(pid string) int64 {
+	status, _ := os.ReadFile("/proc/" + pid + "/status")
 	_, rest, _ := bytes.Cut(status, []byte("\nVmHWM:"))
 	if f := bytes.Fields(rest); len(f) > 0 {
 		return int64(number(f[0]))

@@ -144,7 +144,7 @@ func TestHighWaterIsOfThisProgram(t *testing.T) {
 		if err := unix.Getrusage(unix.RUSAGE_SELF, &counted); err != nil {
 			t.Fatal(err)
 		}
-		fmt.Printf("%d %d\n", counted.Maxrss, highWater())
+		fmt.Printf("%d %d\n", counted.Maxrss, highWater("self"))
 		return
 	}
 	ballast := bytes.Repeat([]byte{1}, large)

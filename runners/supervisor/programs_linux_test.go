@@ -60,7 +60,7 @@ func (s *started) named(word string) *engine.Program {
 // A command runs as it does without questions, and each program below it is asked about.
 func TestPrograms(t *testing.T) {
 	t.Parallel()
-	for _, apart := range []bool{false, true} {
+	for _, apart := range []string{"", os.Args[0]} {
 		s := seeing(t, Options{Apart: apart})
 		c := command(`echo "$0 $#"; touch a b; export X=1; unset HOME; env -u Y sh -c 'rm a; echo on'; ls; cd /; pwd; exit 3`)
 		c.WorkDir = t.TempDir()
@@ -74,14 +74,14 @@ func TestPrograms(t *testing.T) {
 		x := p.Wait()
 		name := filepath.Base(p.Shell().Path)
 		if x.Code != 3 || x.Error != nil || x.Stdout.Text != name+" 0\non\na\nb\n/\n" {
-			t.Errorf("apart %v: %+v", apart, x)
+			t.Errorf("apart %q: %+v", apart, x)
 		}
 		if n := len(asked.programs); n != 5 {
-			t.Errorf("apart %v: %d programs: %+v", apart, n, asked.programs)
+			t.Errorf("apart %q: %d programs: %+v", apart, n, asked.programs)
 		}
 		rm := asked.named("rm")
 		if rm == nil {
-			t.Fatalf("apart %v: rm is not asked about: %+v", apart, asked.programs)
+			t.Fatalf("apart %q: rm is not asked about: %+v", apart, asked.programs)
 		}
 		if !slices.Contains(rm.Set, "X=1") || !slices.Contains(rm.Lost, "HOME") || !slices.Contains(rm.Lost, "Y") {
 			t.Errorf("variables: %q, without %q", rm.Set, rm.Lost)

@@ -65,9 +65,10 @@ type Options struct {
 	// Exit.
 	After func() error
 
-	// Apart puts a process between this one and each command, so that a command which kills its parent ends
-	// itself, and not this process. On Linux, without User; Shortcomings tells where that is not possible.
-	Apart bool
+	// Apart is a program (starter.BeParent) that stands between this process and each command, so that a command
+	// which kills its parent ends itself, and not this process; "" for none. On Linux, without User; Shortcomings
+	// tells where that is not possible.
+	Apart string
 
 	// Suspect, when not nil, reports a name at which programs of the user obey a file, and the directory in
 	// which they look for it. Such a name is made if engine.Command.MayMake allows it, or if the directory

@@ -16,6 +16,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 
 	"github.com/sallyport-dev/sallyport/runners/notify"
+	"github.com/sallyport-dev/sallyport/runners/starter"
 )
 
 // root is the shell of a command and stands for all that descends from it.
@@ -25,10 +26,11 @@ type root struct {
 	pid    int    // also its session and process group; not reaped, hence not reused, before the end
 	mark   uint64 // 0 when it has none
 	began  time.Time
-	floor  int64       // our own greatest resident size in KiB when it started
-	parent *standIn    // of the shell; nil for this process
-	lost   atomic.Bool // somebody killed the parent
-	used   use         // by orphans that were reaped; guarded by host.mu
+	floor  int64           // our own greatest resident size in KiB when it started
+	parent *starter.Parent // of the shell; nil for this process
+	reaped bool            // its number may be another's; guarded by host.mu
+	lost   atomic.Bool     // somebody killed the parent
+	used   use             // by orphans that were reaped; guarded by host.mu
 	names  askedNames
 	// The programs of the command; its shell, which is not judged again; why no programs are seen.
 	programs programs
@@ -64,10 +66,7 @@ func (r *root) waitEnd() {
 		_ = waitFor(r.pid, unix.WEXITED|unix.WNOWAIT)
 		return
 	}
-	r.lost.Store(r.parent.waitEnd())
-	r.host.mu.Lock()
-	defer r.host.mu.Unlock()
-	delete(r.host.standIns, r.parent.pid)
+	r.lost.Store(r.parent.Wait())
 }
 
 // parentLost reports whether the command was ended because somebody killed its parent.
@@ -275,7 +274,7 @@ func reapOrphan(p proc) use {
 func (r *root) signal(s engine.Signal) error {
 	r.host.mu.Lock()
 	defer r.host.mu.Unlock()
-	if r.host.roots[r.pid] == r {
+	if r.host.roots[r.pid] == r && !r.reaped {
 		_ = unix.Kill(-r.pid, unix.SignalNum(string(s))) // an error means that all of it has ended
 	}
 	return nil
@@ -284,29 +283,39 @@ func (r *root) signal(s engine.Signal) error {
 // reap takes the exit status of the shell, which has ended.
 func (r *root) reap() (status, error) {
 	h := r.host
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.roots, r.pid) // within the lock: its id may be given out again from here on
+	if r.parent != nil {
+		if e, done := r.reapApart(); done {
+			return r.status(e), nil
+		}
+	}
 	var ws syscall.WaitStatus
 	var ru syscall.Rusage
-	for {
-		_, err := syscall.Wait4(r.pid, &ws, 0, &ru)
-		if err == nil {
-			break
-		}
-		if err != syscall.EINTR {
-			return status{code: -1}, fmt.Errorf("wait for command: %w", err)
-		}
+	h.mu.Lock()
+	delete(h.roots, r.pid) // within the lock: its id may be given out again from here on
+	err := error(syscall.EINTR)
+	for errors.Is(err, syscall.EINTR) {
+		_, err = syscall.Wait4(r.pid, &ws, 0, &ru)
 	}
-	st := waitStatus(ws)
-	st.user = time.Duration(ru.Utime.Nano()) + r.used.user
-	st.system = time.Duration(ru.Stime.Nano()) + r.used.system
-	// The kernel counts the memory of a process between fork and exec, which is ours. Only a larger value is
-	// the command's.
-	if st.maxRSS = r.used.maxRSS; ru.Maxrss > r.floor {
-		st.maxRSS = max(st.maxRSS, ru.Maxrss<<10)
+	h.mu.Unlock()
+	if err != nil {
+		return status{code: -1}, fmt.Errorf("wait for command: %w", err)
 	}
-	return st, nil
+	return r.status(starter.End{Status: ws, User: time.Duration(ru.Utime.Nano()),
+		System: time.Duration(ru.Stime.Nano()), MaxRSS: ru.Maxrss}), nil
+}
+
+// status adds the processes of the command that were reaped before its shell.
+func (r *root) status(e starter.End) status {
+	r.host.mu.Lock()
+	defer r.host.mu.Unlock()
+	st := waitStatus(e.Status)
+	st.user, st.system = e.User+r.used.user, e.System+r.used.system
+	// The kernel counts the memory of a process between fork and exec, which is its parent's. Only a larger
+	// value is the command's.
+	if st.maxRSS = r.used.maxRSS; e.MaxRSS > r.floor {
+		st.maxRSS = max(st.maxRSS, e.MaxRSS<<10)
+	}
+	return st
 }
 
 // crowd is the number of processes above which all are stopped before they are looked at one by one. A fork

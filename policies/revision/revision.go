@@ -4,4 +4,4 @@
 package revision
 
 // Policies is the revision of the built-in policies.
-const Policies = "206d83163e7b17b5476047046d055c4d"
+const Policies = "3f8a871d811c4fcbcf0e10f862a80df2"

@@ -238,7 +238,8 @@ func (s *scan) pythonWith(i int) {
 	}
 }
 
-// pythonDef makes a function and its parameters unknown, except those with a constant default.
+// pythonDef makes a function and its parameters unknown, except those with a constant default and those to which
+// all calls give constant texts.
 func (s *scan) pythonDef(i int) {
 	if i+2 >= len(s.toks) || !s.toks[i+2].is("(") {
 		return
@@ -251,9 +252,18 @@ func (s *scan) pythonDef(i int) {
 	if i+1 < len(s.toks) {
 		scope = i + 1
 	}
+	place, plain := 0, true
 	for j := i + 3; j < end; j = s.after(j) {
-		if s.toks[j].kind == tokIdent && (s.toks[j-1].is("(") || s.toks[j-1].is(",") || s.toks[j-1].is("*") || s.toks[j-1].is("**")) {
+		switch before := &s.toks[j-1]; {
+		case s.toks[j].is(","):
+			place++
+		case s.toks[j].is("*"), s.toks[j].is("**"), s.toks[j].is("/"):
+			plain = false
+		case s.toks[j].kind != tokIdent:
+		case before.is("*"), before.is("**"):
 			s.bindIn(j, 0, bindUnknown, 0, scope, true)
+		case before.is("("), before.is(","):
+			s.pythonParameter(j, scope, i+1, place, plain)
 		}
 	}
 }

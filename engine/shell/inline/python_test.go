@@ -57,6 +57,35 @@ func runCases(t *testing.T, lang string, cases []scanCase) {
 	}
 }
 
+// A parameter is known where all calls of its function give it a constant text, and unknown where one of them, or
+// a way to the function without its name, may give it another.
+func TestPythonParameters(t *testing.T) {
+	const body = "\nimport os, sys\ndef f(a, p):\n    os.remove(p)\n"
+	unknown := []string{"delete […]"}
+	runCases(t, "python3", []scanCase{
+		{"one call", body + "f(1, 'x')", []string{"delete [x]"}},
+		{"two calls", body + "for i in range(9):\n    f(i, 'x')\nf(g('y'), \"y\")", []string{"delete [x] [y]"}},
+		{"no call", body, unknown},
+		{"another text", body + "f(1, 'x')\nf(1, sys.argv[1])", unknown},
+		{"a sum", body + "f(1, 'x' + sys.argv[1])", unknown},
+		{"two literals", body + "f(1, 'x' 'y')", unknown},
+		{"a format", body + "f(1, f'{sys.argv[1]}')", unknown},
+		{"by its name", body + "f(1, 'x')\nf(a=1, p=sys.argv[1])", unknown},
+		{"a list", body + "f(1, 'x')\nf(*sys.argv)", unknown},
+		{"handed on", body + "f(1, 'x')\nlist(map(f, [1], sys.argv))", unknown},
+		{"another name", body + "h = f\nf(1, 'x')\nh(1, sys.argv[1])", unknown},
+		{"inside of a text", body + "f(1, 'x')\nprint(f'{f(1, sys.argv[1])}')", unknown},
+		{"inside of the module", body + "f(1, 'x')\nglobals()[chr(102)](1, sys.argv[1])", unknown},
+		{"in wide letters", body + "f(1, 'x')\n\uff46(1, sys.argv[1])", unknown},
+		{"a decorator", "\nimport os\n@d\ndef f(p):\n    os.remove(p)\nf('x')", unknown},
+		{"a method", "\nimport os\nclass C:\n    def f(self, p):\n        os.remove(p)\nC().f(1, 'x')", unknown},
+		{
+			"set again", "\nimport os, sys\ndef f(p):\n    p = p + sys.argv[1]\n    os.remove(p)\nf('x')",
+			[]string{"delete [x] [x…] […]"},
+		},
+	})
+}
+
 func TestPythonFinds(t *testing.T) {
 	runCases(t, "python3", []scanCase{
 		{"system", `import os; os.system("rm -rf /srv")`, []string{"shell [rm -rf /srv]"}},

@@ -25,6 +25,7 @@ type scan struct {
 	dir     *Arg             // the directory after a change of directory
 	chooses *bool            // whether it has conditions, once that was asked for
 	stop    int              // the token at which a chain is cut short, 0 for none
+	params  int              // parameters whose arguments were looked for
 
 	calls []Call
 	ev    evidence

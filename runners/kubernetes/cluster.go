@@ -23,7 +23,11 @@ import (
 
 // kind is a kind of objects.
 func kind(group, name string) schema.GroupVersionResource {
-	return schema.GroupVersionResource{Group: group, Version: "v1", Resource: name}
+	version := "v1"
+	if group == sandboxGroup || group == claimGroup {
+		version = beta
+	}
+	return schema.GroupVersionResource{Group: group, Version: version, Resource: name}
 }
 
 // Owner is the installation of Sallyport to which a pod belongs.
@@ -169,15 +173,23 @@ func (k *Cluster) events(ctx context.Context, name string) []corev1.Event {
 	return sorted(all)
 }
 
-// remove deletes a pod. One that is gone is no error.
-func (k *Cluster) remove(ctx context.Context, name string, id func() *metav1.Preconditions) error {
-	o := metav1.DeleteOptions{}
-	if id != nil {
-		o.Preconditions = id()
+// remove deletes this very pod and no later one of its name; of a pool, its claim. A pod that is gone is no
+// error.
+func (k *Cluster) remove(ctx context.Context, pod *corev1.Pod) error {
+	if claim := pod.Annotations[annotationClaim]; claim != "" {
+		return k.release(ctx, claim)
 	}
-	err := k.in("", "pods").Delete(ctx, name, o)
+	o := metav1.DeleteOptions{}
+	if pod.UID != "" {
+		o.Preconditions = &metav1.Preconditions{UID: &pod.UID}
+	}
+	return gone("delete pod "+pod.Name, k.in("", "pods").Delete(ctx, pod.Name, o))
+}
+
+// gone is the error of a deletion, unless the object is gone.
+func gone(do string, err error) error {
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-		return Refused("delete pod "+name, err)
+		return Refused(do, err)
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func needCluster(t testing.TB) *real {
 
 var kinds = map[string]string{
 	"Namespace": "namespaces", "ResourceQuota": "resourcequotas", "NetworkPolicy": "networkpolicies",
-	"ServiceAccount": "serviceaccounts", "Role": "roles", "RoleBinding": "rolebindings",
+	"CustomResourceDefinition": "customresourcedefinitions", "ServiceAccount": "serviceaccounts", "Role": "roles", "RoleBinding": "rolebindings",
 }
 
 func (r *real) in(gvr schema.GroupVersionResource, namespace string) dynamic.ResourceInterface {

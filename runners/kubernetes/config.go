@@ -29,6 +29,7 @@ type Config struct {
 	Workspace  Workspace  `yaml:"workspace"`
 	Resources  Resources  `yaml:"resources"`
 	Network    Network    `yaml:"network"`
+	Pool       string     `yaml:"pool"` // SandboxWarmPool that has such pods; "": each session makes its own
 
 	RuntimeClass     string            `yaml:"runtime_class"`
 	NodeSelector     map[string]string `yaml:"node_selector"`
@@ -174,7 +175,7 @@ func (c Config) checkQuantities() error {
 
 func (c Config) checkNames() error {
 	names := map[string][]string{
-		"namespace": {c.Namespace}, "runtime_class": {c.RuntimeClass}, "workspace.claim": {c.Workspace.Claim},
+		"namespace": {c.Namespace}, "pool": {c.Pool}, "runtime_class": {c.RuntimeClass}, "workspace.claim": {c.Workspace.Claim},
 		"secrets": c.Secrets, "image_pull_secrets": c.ImagePullSecrets,
 	}
 	for _, key := range slices.Sorted(maps.Keys(names)) {

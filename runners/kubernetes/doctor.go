@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,20 +25,28 @@ func (r Right) String() string {
 	return r.Verb + " " + name
 }
 
-// Rights are all that the runner needs. A WebSocket asks for get of pods/exec and SPDY for create; newer
+// Rights are all that the runner needs, with those for claims where it uses a pool. A WebSocket asks for get of
+// pods/exec and SPDY for create; newer
 // servers ask for create of both.
-func Rights() []Right {
-	var all []Right
-	for _, of := range []struct {
+func Rights(c Config) []Right {
+	type rights struct {
 		Right
 		verbs []string
-	}{
+	}
+	needed := []rights{
 		{Right{Resource: "pods"}, []string{"create", "delete", "get", "list"}},
 		{Right{Resource: "pods", Subresource: "exec"}, []string{"create", "get"}},
 		{Right{Resource: "events"}, []string{"list"}},
 		{Right{Group: leaseGroup, Resource: "leases"}, []string{"create", "list", "update"}},
 		{Right{Group: networkGroup, Resource: "networkpolicies"}, []string{"list", "watch"}},
-	} {
+	}
+	if c.Pool != "" {
+		needed = append(needed,
+			rights{Right{Group: claimGroup, Resource: "sandboxclaims"}, []string{"create", "delete", "get"}},
+			rights{Right{Group: sandboxGroup, Resource: "sandboxes"}, []string{"get"}})
+	}
+	var all []Right
+	for _, of := range needed {
 		for _, verb := range of.verbs {
 			r := of.Right
 			r.Verb = verb
@@ -56,13 +65,13 @@ type Finding struct {
 // Diagnose asks the cluster for each right, and whether it would take the pod of the configuration. It
 // creates nothing.
 func (k *Cluster) Diagnose(ctx context.Context, c Config, owner Owner) []Finding {
-	all := make([]Finding, 0, len(Rights())+1)
+	all := make([]Finding, 0, len(Rights(c))+1)
 	reviews := k.objects.Resource(kind("authorization.k8s.io", "selfsubjectaccessreviews"))
-	for _, r := range Rights() {
+	for _, r := range Rights(c) {
 		review, err := create(ctx, reviews, &authorizationv1.SelfSubjectAccessReview{
 			TypeMeta: metav1.TypeMeta{APIVersion: "authorization.k8s.io/v1", Kind: "SelfSubjectAccessReview"},
 			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Namespace: k.Namespace, Group: r.Group, Version: "v1",
+				Namespace: k.Namespace, Group: r.Group, Version: kind(r.Group, "").Version,
 				Resource: r.Resource, Subresource: r.Subresource, Verb: r.Verb,
 			}},
 		}, metav1.CreateOptions{})
@@ -87,6 +96,11 @@ func (k *Cluster) Diagnose(ctx context.Context, c Config, owner Owner) []Finding
 		f.Problem = fmt.Errorf("configuration: %w", err)
 	} else if _, err := create(ctx, k.in("", "pods"), c.Pod(podName(), owner), dry); err != nil {
 		f.Problem = Refused("try to create the pod", err)
+	} else if c.Pool != "" {
+		_, err := k.in(claimGroup, "sandboxclaims").Create(ctx, c.claim(podName(), owner, time.Now()), dry)
+		if f.Check = "the cluster would take the claim"; err != nil {
+			f.Problem = Refused("try to create the SandboxClaim", err)
+		}
 	}
 	return append(all, f)
 }

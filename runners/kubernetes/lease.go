@@ -120,6 +120,9 @@ func (k *Cluster) Sessions(ctx context.Context, installation string, now time.Ti
 	all := make([]Session, 0, len(pods))
 	for _, p := range pods {
 		s := Session{Pod: p, Seen: p.CreationTimestamp.Time}
+		if at, err := time.Parse(time.RFC3339, p.Annotations[annotationSince]); err == nil {
+			s.Seen = at // it waited in a pool before
+		}
 		if at, ok := seen[p.Name]; ok {
 			s.Seen = at
 		}
@@ -141,7 +144,7 @@ func (k *Cluster) Remove(ctx context.Context, installation string, now time.Time
 			continue
 		}
 		call, cancel := context.WithTimeout(ctx, callTime)
-		err := k.remove(call, s.Pod.Name, only(&s.Pod))
+		err := k.remove(call, &s.Pod)
 		cancel()
 		if err != nil {
 			return removed, err
@@ -153,11 +156,6 @@ func (k *Cluster) Remove(ctx context.Context, installation string, now time.Time
 
 // stale chooses the sessions that have ended.
 func stale(s Session) bool { return s.Stale }
-
-// only makes a deletion hold for this very pod, and for no later one of its name.
-func only(pod *corev1.Pod) func() *metav1.Preconditions {
-	return func() *metav1.Preconditions { return &metav1.Preconditions{UID: &pod.UID} }
-}
 
 // hold creates the lease of a pod.
 func (k *Cluster) hold(ctx context.Context, pod *corev1.Pod, now time.Time) (*coordinationv1.Lease, error) {

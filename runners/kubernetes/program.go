@@ -15,7 +15,7 @@ import (
 )
 
 // Usage is the help of the program.
-const Usage = `Usage: sallyport-kubernetes [doctor|list|remove NAME…|prune] [--config FILE] [--image IMAGE] [flags]
+const Usage = `Usage: sallyport-kubernetes [doctor|list|remove NAME…|prune|template] [--config FILE] [flags]
 
 Makes a pod, connects standard input and output with the supervisor in it, and deletes the pod at the end.
 It is a runner plugin: sallyport starts it, and a manifest names it.
@@ -31,6 +31,7 @@ It is a runner plugin: sallyport starts it, and a manifest names it.
   list     list the pods of this installation in the namespace, a JSON document for each
   remove   delete those that are named
   prune    delete those whose session is gone
+  template print the SandboxTemplate and the SandboxWarmPool of agent-sandbox for such pods, as JSON
 `
 
 // order is a command line.
@@ -89,6 +90,7 @@ func parse(args []string, out io.Writer) (o order, err error) {
 	text("runtime-class", "`name` of a RuntimeClass, such as gvisor")
 	text("memory", "`limit` of memory, such as 2Gi")
 	text("cpu", "`limit` of processors, such as 500m")
+	text("pool", "`name` of a SandboxWarmPool of agent-sandbox with such pods")
 	text("workspace-claim", "`name` of a PersistentVolumeClaim for the workspace")
 	err = flags.Parse(args)
 	if words := flags.Args(); err == nil && len(words) > 0 {
@@ -116,7 +118,7 @@ func parse(args []string, out io.Writer) (o order, err error) {
 		"image": &c.Image, "namespace": &c.Namespace, "context": &c.Context, "kubeconfig": &c.Kubeconfig,
 		"supervisor-image": &c.Supervisor.Image, "supervisor-path": &c.Supervisor.Path,
 		"runtime-class": &c.RuntimeClass, "memory": &c.Resources.Memory, "cpu": &c.Resources.CPU,
-		"workspace-claim": &c.Workspace.Claim,
+		"workspace-claim": &c.Workspace.Claim, "pool": &c.Pool,
 	} {
 		if value := *given[name]; value != "" {
 			*field = value
@@ -126,8 +128,10 @@ func parse(args []string, out io.Writer) (o order, err error) {
 	switch {
 	case o.verb == "":
 		o.verb, err = "session", c.Check()
-	case !slices.Contains([]string{"doctor", "list", "remove", "prune"}, o.verb):
-		err = fmt.Errorf("unknown argument %q: write doctor, list, remove or prune", o.verb)
+	case !slices.Contains([]string{"doctor", "list", "remove", "prune", "template"}, o.verb):
+		err = fmt.Errorf("unknown argument %q: write doctor, list, remove, prune or template", o.verb)
+	case o.verb == "template" && c.Pool == "":
+		err = errors.New("pool: missing: name the SandboxWarmPool to be made (pool: or --pool)")
 	case (o.verb == "remove") != (len(o.names) > 0):
 		err = fmt.Errorf("%s %q: only remove takes names, at least one", o.verb, o.names)
 	}
@@ -151,6 +155,12 @@ func act(ctx context.Context, o order, s Streams) error {
 		return k.Run(ctx, o.config, owner, s)
 	case "doctor":
 		return k.tell(ctx, o.config, owner, o.dial, s.Out)
+	case "template":
+		all, err := o.config.Template(k.Namespace)
+		for _, object := range all {
+			err = cmp.Or(err, json.NewEncoder(s.Out).Encode(object))
+		}
+		return err
 	case "list":
 		found, err = k.Sessions(ctx, of, time.Now())
 	case "remove":

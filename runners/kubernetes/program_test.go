@@ -52,7 +52,7 @@ func TestDoctor(t *testing.T) {
 	s := serve(t)
 	doctor := append(s.args(), "doctor")
 	out, errs, status := run(t, doctor...)
-	if status != 0 || strings.Count(out, "ok  ") != len(kubernetes.Rights())+1 {
+	if status != 0 || strings.Count(out, "ok  ") != len(kubernetes.Rights(kubernetes.Config{}))+1 {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
 	s.nothingLeft()

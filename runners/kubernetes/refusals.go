@@ -38,6 +38,8 @@ var refusals = []ending{
 		"change resources within its limits"},
 	{"usage per Pod is", "the LimitRange of the namespace refuses the pod",
 		"change resources within its limits"},
+	{"could not find the requested resource", "agent-sandbox is not installed, or not with its API v1beta1",
+		"install it, or remove pool"},
 	{"is being terminated", "the namespace is being deleted", "use another, or wait and create it anew"},
 	{"error looking up service account", "the namespace has no service account yet",
 		"wait until the cluster has made it"},

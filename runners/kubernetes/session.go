@@ -52,7 +52,7 @@ func (k *Cluster) Run(ctx context.Context, c Config, owner Owner, s Streams) (er
 		case <-opened:
 		}
 	}()
-	made, err := k.make(opening, c.Pod(podName(), owner))
+	made, err := k.begin(opening, c, owner)
 	if err != nil {
 		return err
 	}
@@ -71,6 +71,11 @@ func (k *Cluster) Run(ctx context.Context, c Config, owner Owner, s Streams) (er
 	running, err := k.await(opening, made.Name, time.Duration(c.Wait))
 	if err != nil {
 		return err
+	}
+	if c.Pool != "" {
+		if err := c.Fits(running); err != nil {
+			return err
+		}
 	}
 	network, seen := k.network(opening, c, owner, running)
 	if err := Look(running, network).tell(s.Out); err != nil {
@@ -105,7 +110,7 @@ func (k *Cluster) make(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error
 	if apierrors.ReasonForError(err) == metav1.StatusReasonUnknown {
 		call, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTime)
 		defer cancel()
-		_ = k.remove(call, pod.Name, nil) // the lifetime of the pod ends it otherwise
+		_ = k.remove(call, pod) // the lifetime of the pod ends it otherwise
 	}
 	return nil, Refused("create the pod", err)
 }
@@ -123,7 +128,7 @@ func podName() string {
 func (k *Cluster) drop(ctx context.Context, pod *corev1.Pod, reason error) error {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTime)
 	defer cancel()
-	err := k.remove(call, pod.Name, only(pod))
+	err := k.remove(call, pod)
 	if err == nil {
 		return reason
 	}
@@ -137,38 +142,52 @@ func (k *Cluster) drop(ctx context.Context, pod *corev1.Pod, reason error) error
 // await waits until the work container runs, and returns the pod as it is then. It returns at once where
 // waiting does not help.
 func (k *Cluster) await(ctx context.Context, name string, most time.Duration) (*corev1.Pod, error) {
+	var pod *corev1.Pod
+	err := until(ctx, "pod "+name, most, func(ctx context.Context) (done bool, problem error, fatal bool) {
+		pod, problem = k.pod(ctx, name)
+		switch {
+		case problem != nil:
+			no := apierrors.IsForbidden(problem) || apierrors.IsUnauthorized(problem)
+			return false, Refused("look at pod "+name, problem), no // else it may answer again
+		case pod == nil:
+			return false, Lost(name, nil, k.events(ctx, name), nil, nil), true
+		case running(pod):
+			return true, nil, false
+		}
+		events := k.events(ctx, name)
+		if e, ok := Ended(pod, events); ok {
+			return false, e, true
+		}
+		problem, fatal = Stuck(pod, events)
+		return false, problem, fatal
+	})
+	return pod, err
+}
+
+// until tries something until it is done, fails for good, or the time is up.
+func until(
+	ctx context.Context, what string, most time.Duration, try func(context.Context) (bool, error, bool),
+) error {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	pause, last := 100*time.Millisecond, error(nil)
 	for {
-		pod, err := k.pod(ctx, name)
+		done, problem, fatal := try(ctx)
 		switch {
+		case done:
+			return nil
 		case ctx.Err() != nil: // below
-		case apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err):
-			return nil, Refused("look at pod "+name, err)
-		case err != nil:
-			last = Refused("look at pod "+name, err) // it may answer again
-		case pod == nil:
-			return nil, Lost(name, nil, k.events(ctx, name), nil, nil)
-		case running(pod):
-			return pod, nil
+		case fatal:
+			return problem
 		default:
-			events := k.events(ctx, name)
-			if e, ok := Ended(pod, events); ok {
-				return nil, e
-			}
-			e, fatal := Stuck(pod, events)
-			if fatal {
-				return nil, e
-			}
-			last = e
+			last = problem
 		}
 		select {
 		case <-ctx.Done():
 			if errors.Is(context.Cause(ctx), context.DeadlineExceeded) && last != nil {
-				return nil, fmt.Errorf("not running after %s: %w", most, last)
+				return fmt.Errorf("not running after %s: %w", most, last)
 			}
-			return nil, fmt.Errorf("wait for pod %s: %w", name, context.Cause(ctx))
+			return fmt.Errorf("wait for %s: %w", what, context.Cause(ctx))
 		case <-time.After(pause):
 			pause = min(2*pause, time.Second)
 		}

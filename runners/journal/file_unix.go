@@ -9,6 +9,9 @@ import (
 	"syscall"
 )
 
+// keepsOpen is false where an open file can be neither renamed nor removed.
+const keepsOpen = true
+
 // openFile opens a file for appending. O_NOFOLLOW refuses a symbolic link; O_NONBLOCK keeps a FIFO in its
 // place from blocking until it is recognised.
 func openFile(path string) (*os.File, error) {

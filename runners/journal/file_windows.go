@@ -8,6 +8,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// keepsOpen is false where an open file can be neither renamed nor removed.
+const keepsOpen = false
+
 // openFile opens a file for appending and refuses a symbolic link.
 func openFile(path string) (*os.File, error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {

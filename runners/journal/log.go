@@ -19,8 +19,8 @@ const (
 	lockName = "lock"         // of the runner, for as long as it makes the environment
 )
 
-// log is the writing end of one environment's log. Each line is written under the lock of the file, whole,
-// and the file is opened anew for it: other gateways write to it too, and may have turned it.
+// log is the writing end of one environment's log. Each line is written under the lock of the file, whole. Other
+// gateways write to it too, and may have turned it: then it is opened anew.
 type log struct {
 	o    Options
 	id   Identity
@@ -30,6 +30,9 @@ type log struct {
 	mu     sync.Mutex
 	held   *os.File // nil when it could not be locked
 	silent bool     // the operator was told that nothing is written
+
+	writing sync.Mutex
+	file    *os.File // written to last, and not locked; nil for none
 }
 
 func newLog(o Options, id Identity, name string) *log {
@@ -114,16 +117,20 @@ func (l *log) directory() error {
 
 // append writes a line to the file that has the name now, and turns it before that if it is full.
 func (l *log) append(line []byte) error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
 	for range 16 {
-		f, err := l.open()
+		f, info, err := l.open()
 		if err != nil {
 			return err
 		}
-		full, err := l.put(f, line)
+		full, err := l.put(f, info.Size(), line)
 		if full {
 			err = turnFile(f, filepath.Join(l.dir, logName), filepath.Join(l.dir, oldName))
 		}
-		closeLocked(f)
+		if unlockFile(f); err != nil || full || !keepsOpen || !l.isHeld() {
+			l.shut()
+		}
 		if err != nil || !full {
 			return err
 		}
@@ -131,13 +138,16 @@ func (l *log) append(line []byte) error {
 	return errors.New("it is full again and again")
 }
 
-// put writes a line at the end of a file, or reports that it is full.
-func (l *log) put(f *os.File, line []byte) (full bool, err error) {
-	info, err := f.Stat()
-	if err != nil {
-		return false, err
+// shut closes the file. The caller holds l.writing.
+func (l *log) shut() {
+	if l.file != nil {
+		_ = l.file.Close() // each line was written whole
+		l.file = nil
 	}
-	size := info.Size()
+}
+
+// put writes a line at the end of a file, or reports that it is full.
+func (l *log) put(f *os.File, size int64, line []byte) (full bool, err error) {
 	switch {
 	case size == 0:
 		head, err := encode(Event{Time: l.o.Now().UTC(), Event: KindEnvironment, Gateway: os.Getpid(),
@@ -172,38 +182,43 @@ func encode(e Event) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// open opens the file for appending and locks it. Another gateway may have turned it meanwhile.
-func (l *log) open() (*os.File, error) {
+// open returns the locked file that has the name now: that of the last line, or another one.
+func (l *log) open() (*os.File, fs.FileInfo, error) {
 	path := filepath.Join(l.dir, logName)
 	for range 16 {
-		if err := l.directory(); err != nil {
-			return nil, err
+		if l.file == nil {
+			if err := l.directory(); err != nil {
+				return nil, nil, err
+			}
+			f, err := openFile(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // it was pruned between the two
+			}
+			if err != nil {
+				return nil, nil, err
+			}
+			l.file = f
 		}
-		f, err := openFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // it was pruned between the two
+		if err := lockFile(l.file); err != nil {
+			l.shut()
+			return nil, nil, fmt.Errorf("lock %s: %w", path, err)
 		}
-		if err != nil {
-			return nil, err
-		}
-		if err := lockFile(f); err != nil {
-			f.Close()
-			return nil, fmt.Errorf("lock %s: %w", path, err)
-		}
-		mine, err := f.Stat()
+		mine, err := l.file.Stat()
 		if err == nil && !mine.Mode().IsRegular() {
 			err = fmt.Errorf("%s is no regular file: remove it", path)
 		}
+		if err == nil {
+			if now, err := os.Lstat(path); err == nil && os.SameFile(now, mine) {
+				return l.file, mine, nil
+			}
+		}
+		unlockFile(l.file)
+		l.shut()
 		if err != nil {
-			closeLocked(f)
-			return nil, err
+			return nil, nil, err
 		}
-		if now, err := os.Lstat(path); err == nil && os.SameFile(now, mine) {
-			return f, nil
-		}
-		closeLocked(f)
 	}
-	return nil, fmt.Errorf("lock %s: it is replaced again and again", path)
+	return nil, nil, fmt.Errorf("lock %s: it is replaced again and again", path)
 }
 
 // hold says to others that the environment is open, until release or the end of this process.
@@ -233,6 +248,12 @@ func (l *log) hold() {
 	}
 }
 
+func (l *log) isHeld() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.held != nil
+}
+
 func (l *log) release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -240,6 +261,9 @@ func (l *log) release() {
 		closeLocked(l.held)
 		l.held = nil
 	}
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	l.shut()
 }
 
 // closeLocked unlocks a file and closes it. To close it would not do at once while another process is being

@@ -51,9 +51,12 @@ type host struct {
 	lack  []string
 
 	standIn   string            // program of stand-ins; "" where commands are our children
-	standIns  map[int]int64     // those that live, with their greatest resident size in KiB
+	standIns  map[int]struct{}  // those that live
 	idle      []*starter.Parent // those that wait for a shell
 	beginning int               // shells that stand-ins are starting
+
+	resident map[int]int64 // greatest resident size of shells' parents in KiB, as last read
+	loadavg  int           // descriptor of /proc/loadavg; -1 for none
 
 	oldest   uint64 // when the first command started; 0 before
 	untraced bool   // tracing is forbidden here
@@ -79,8 +82,11 @@ func newHost(o Options) (*host, error) {
 	}
 	h := &host{
 		self: os.Getpid(), sid: sid, user: o.User, rights: o.Rights, expendable: o.Expendable, clock: o.clock,
-		enclosed: enclosed(), roots: map[int]*root{}, standIns: map[int]int64{}, stop: make(chan struct{}),
-		obeyed: o.Suspect,
+		enclosed: enclosed(), roots: map[int]*root{}, standIns: map[int]struct{}{}, resident: map[int]int64{},
+		stop: make(chan struct{}), obeyed: o.Suspect,
+	}
+	if h.loadavg, err = unix.Open("/proc/loadavg", unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
+		h.loadavg = -1
 	}
 	if err := h.choose(); err != nil {
 		return nil, fmt.Errorf("open environment: %w", err)
@@ -213,7 +219,6 @@ func (r *root) fork(l launch, fds []uintptr) (pid int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	r.floor = highWater("self")
 	if attr.Sys.Ptrace {
 		// It stops as soon as it has become the shell (ptrace(2), PTRACE_TRACEME).
 		_ = waitFor(pid, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT)
@@ -288,6 +293,7 @@ func (h *host) close() int {
 	h.mu.Unlock()
 	h.trimStandIns(0)
 	close(h.stop)
+	_ = unix.Close(h.loadavg)
 	if h.names != nil {
 		h.names.Close()
 	}

@@ -159,12 +159,13 @@ func listed() ([]int, error) {
 
 // lastPID returns the process id that the kernel gave out last in this pid namespace: the last
 // field of /proc/loadavg (proc_loadavg(5)).
-func lastPID() (int, error) {
-	b, err := os.ReadFile("/proc/loadavg")
+func (h *host) lastPID() (int, error) {
+	var buf [128]byte
+	n, err := unix.Pread(h.loadavg, buf[:], 0)
 	if err != nil {
 		return 0, err
 	}
-	b = bytes.TrimSpace(b)
+	b := bytes.TrimSpace(buf[:n])
 	return number(b[bytes.LastIndexByte(b, ' ')+1:]), nil
 }
 

@@ -3,7 +3,6 @@ package supervisor
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"syscall"
 
 	"github.com/sallyport-dev/sallyport/runners/starter"
@@ -54,7 +53,7 @@ func (h *host) newStandIn() (p *starter.Parent, err error) {
 			h.withoutStandIns(err.Error())
 			return err
 		}
-		h.standIns[p.PID] = 0
+		h.standIns[p.PID] = struct{}{}
 		return nil
 	})
 	return p, err
@@ -91,6 +90,7 @@ func (h *host) endStandIn(p *starter.Parent) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.standIns, p.PID)
+	delete(h.resident, p.PID)
 }
 
 // trimStandIns ends those that wait, but for some.
@@ -175,10 +175,6 @@ func (r *root) reapApart() (e starter.End, done bool) {
 	}
 	h.mu.Lock()
 	delete(h.roots, r.pid)
-	if r.floor = h.standIns[r.parent.PID]; e.MaxRSS > r.floor { // it is larger, or the parent has grown
-		r.floor = highWater(strconv.Itoa(r.parent.PID))
-		h.standIns[r.parent.PID] = r.floor
-	}
 	h.mu.Unlock()
 	h.keepStandIn(r.parent)
 	return e, true

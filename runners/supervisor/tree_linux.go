@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -26,7 +27,6 @@ type root struct {
 	pid    int    // also its session and process group; not reaped, hence not reused, before the end
 	mark   uint64 // 0 when it has none
 	began  time.Time
-	floor  int64           // our own greatest resident size in KiB when it started
 	parent *starter.Parent // of the shell; nil for this process
 	reaped bool            // its number may be another's; guarded by host.mu
 	lost   atomic.Bool     // somebody killed the parent
@@ -180,7 +180,7 @@ func (r *root) nothingLeft() bool {
 		return r.empty()
 	}
 	for from := r.pid; ; {
-		last, err := lastPID()
+		last, err := r.host.lastPID()
 		if err != nil || last < from || last-from > fewPIDs {
 			return r.empty()
 		}
@@ -188,12 +188,30 @@ func (r *root) nothingLeft() bool {
 			return true // none was started since the last look, so none was missed
 		}
 		for pid := from + 1; pid <= last; pid++ {
+			if r.others(pid) {
+				continue
+			}
 			if p, err := readProc(pid); err == nil && r.host.suspect(p, r) {
 				return r.empty()
 			}
 		}
 		from = last
 	}
+}
+
+// others reports whether no process has an id, or one that bears the mark of another command of ours and is not in
+// the session of this one. It is cheaper than to read the process.
+func (r *root) others(pid int) bool {
+	sid, err := unix.Getsid(pid)
+	if err != nil || sid == r.pid {
+		return errors.Is(err, unix.ESRCH)
+	}
+	m, ok := r.host.marks.(*limitMarks)
+	if !ok {
+		return false
+	}
+	mark, err := m.of(pid)
+	return errors.Is(err, unix.ESRCH) || err == nil && m.mine(mark) && mark != r.mark
 }
 
 // empty reports whether no process of the command lives.
@@ -287,6 +305,7 @@ func (r *root) reap() (status, error) {
 		if e, done := r.reapApart(); done {
 			return r.status(e), nil
 		}
+		r.parent = nil
 	}
 	var ws syscall.WaitStatus
 	var ru syscall.Rusage
@@ -312,7 +331,15 @@ func (r *root) status(e starter.End) status {
 	st.user, st.system = e.User+r.used.user, e.System+r.used.system
 	// The kernel counts the memory of a process between fork and exec, which is its parent's. Only a larger
 	// value is the command's.
-	if st.maxRSS = r.used.maxRSS; e.MaxRSS > r.floor {
+	parent, name := r.host.self, "self"
+	if r.parent != nil {
+		parent = r.parent.PID
+		name = strconv.Itoa(parent)
+	}
+	if e.MaxRSS > r.host.resident[parent] { // it is larger, or its parent has grown
+		r.host.resident[parent] = highWater(name)
+	}
+	if st.maxRSS = r.used.maxRSS; e.MaxRSS > r.host.resident[parent] {
 		st.maxRSS = max(st.maxRSS, e.MaxRSS<<10)
 	}
 	return st

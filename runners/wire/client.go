@@ -57,6 +57,8 @@ type Environment struct {
 	session *yamux.Session
 	numbers atomic.Uint64
 
+	environs environs
+
 	told chan struct{} // closed when all is known about why it is broken
 
 	starting sync.WaitGroup // Start calls under way
@@ -224,21 +226,25 @@ func (e *Environment) broke(why error) error {
 // text is not sent.
 func (e *Environment) Prepare(text, workDir string) (engine.Command, error) {
 	ways := []string{workDir, disk.Join(workDir, disk.AnyName)}
-	r, err := e.call(request{Op: opEnviron, Path: exact(workDir), Paths: exacts(ways)})
+	c, err := e.dial(request{Op: opEnviron, Path: exact(workDir), Paths: exacts(ways)})
+	var got environ
+	if err == nil {
+		got, err = c.environ(exact(workDir))
+	}
 	if err != nil {
 		return engine.Command{}, fmt.Errorf("prepare command: %w", err)
 	}
+	r := got.reply
 	if len(r.Env) > maxVariables {
 		return engine.Command{}, e.broke(violation("environment of %d variables", len(r.Env)))
 	}
-	seen, err := e.nodes(r, len(ways))
-	if err != nil {
+	if err := e.few(r, len(ways)); err != nil {
 		return engine.Command{}, err
 	}
 	if e.o.Prefixed != nil {
 		text = e.o.Prefixed(text, e.place.POSIX)
 	}
-	return engine.Command{Text: text, WorkDir: workDir, Env: r.Env, Seen: seen}, nil
+	return engine.Command{Text: text, WorkDir: workDir, Env: r.Env, Seen: got.seen}, nil
 }
 
 // FS shows the files of the place, as its processes see them.
@@ -344,6 +350,20 @@ func (e *Environment) dial(q request) (*callStream, error) {
 		return nil, c.bad(err)
 	}
 	return c, nil
+}
+
+// environ reads the reply about an environment, and is done with the stream.
+func (c *callStream) environ(dir exact) (environ, error) {
+	c.patient()
+	got, err := c.e.environs.read(c.Conn, dir)
+	if err == nil && got.reply.More {
+		err = violation("a reply that goes on")
+	}
+	if err != nil {
+		return environ{}, c.bad(err)
+	}
+	c.free()
+	return got, got.reply.Error.err()
 }
 
 // reply reads the next reply to the request.

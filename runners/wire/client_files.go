@@ -47,10 +47,18 @@ func (f remoteFS) Walk(paths []string) map[string]facts.Node {
 
 // nodes returns the nodes on the ways to so many paths.
 func (e *Environment) nodes(r reply, paths int) (map[string]facts.Node, error) {
-	if len(r.Nodes) > maxNodes {
-		return nil, e.broke(violation("%d files on the ways to %d", len(r.Nodes), paths))
+	if err := e.few(r, paths); err != nil {
+		return nil, err
 	}
 	return found(r.Nodes), nil
+}
+
+// few breaks the environment if there are too many.
+func (e *Environment) few(r reply, paths int) error {
+	if len(r.Nodes) > maxNodes {
+		return e.broke(violation("%d files on the ways to %d", len(r.Nodes), paths))
+	}
+	return nil
 }
 
 // factEntries is how many entries of a directory facts are shown. They give up on far smaller ones, and

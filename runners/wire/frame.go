@@ -25,34 +25,51 @@ func violation(format string, args ...any) error {
 
 // writeFrame writes one document.
 func writeFrame(w io.Writer, v any) error {
+	body, err := encode(v)
+	if err != nil {
+		return err
+	}
+	return send(w, body)
+}
+
+func encode(v any) ([]byte, error) {
 	body, err := json.Marshal(v)
 	if err != nil {
-		return fmt.Errorf("encode frame: %w", err)
+		return nil, fmt.Errorf("encode frame: %w", err)
 	}
 	if len(body) > maxFrame {
-		return fmt.Errorf("send frame: %d bytes, at most %d: %w", len(body), maxFrame, errTooLarge)
+		return nil, fmt.Errorf("send frame: %d bytes, at most %d: %w", len(body), maxFrame, errTooLarge)
 	}
+	return body, nil
+}
+
+// send writes an encoded document.
+func send(w io.Writer, body []byte) error {
 	frame := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(body)), uint32(len(body)))
-	_, err = w.Write(append(frame, body...))
+	_, err := w.Write(append(frame, body...))
 	return err
 }
 
-// readFrame reads one document into v. Its memory grows with the received bytes, not with the announced
-// length.
+// readFrame reads one document into v.
 func readFrame(r io.Reader, v any) error {
-	var head [4]byte
-	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return err
-	}
-	size := binary.BigEndian.Uint32(head[:])
-	if size == 0 || size > maxFrame {
-		return violation("frame of %d bytes", size)
-	}
-	body, err := readExactly(r, int64(size))
+	body, err := readBody(r)
 	if err != nil {
 		return err
 	}
 	return decode(body, v)
+}
+
+// readBody reads one document. Its memory grows with the received bytes, not with the announced length.
+func readBody(r io.Reader) ([]byte, error) {
+	var head [4]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return nil, err
+	}
+	size := binary.BigEndian.Uint32(head[:])
+	if size == 0 || size > maxFrame {
+		return nil, violation("frame of %d bytes", size)
+	}
+	return readExactly(r, int64(size))
 }
 
 // decode is strict: one document, valid UTF-8, no field that is not known.

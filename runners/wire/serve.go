@@ -72,7 +72,8 @@ func receive(conn *connection, open func(Settings) (engine.Environment, Place, e
 
 // server serves one connection.
 type server struct {
-	env engine.Environment
+	env      engine.Environment
+	environs environs
 
 	mu    sync.Mutex
 	pipes map[pipe]chan net.Conn // streams of output and input, and their waiters

@@ -25,6 +25,8 @@ func (s *server) calls(st net.Conn) {
 			err = s.write(st, q)
 		case opReadDir, opFilesReadDir:
 			err = s.list(st, q)
+		case opEnviron:
+			err = s.environs.write(st, q.Path, s.answer(q))
 		default:
 			err = writeFrame(st, s.answer(q))
 		}

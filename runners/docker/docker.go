@@ -322,6 +322,9 @@ func (o Options) capabilities() []string {
 	return caps
 }
 
+// userProcesses limits the processes of a user in all containers of Podman; PIDs limits those of one.
+const userProcesses = 16384
+
 // hostConfig confines the container.
 func (o Options) hostConfig(p *plan) *container.HostConfig {
 	limit := func(name string, n int64) *container.Ulimit {
@@ -346,6 +349,9 @@ func (o Options) hostConfig(p *plan) *container.HostConfig {
 			PidsLimit:  &o.PIDs,
 			Ulimits:    []*container.Ulimit{limit("nofile", o.Files), limit("core", 0)},
 		},
+	}
+	if p.podman { // by itself it demands more than a host with fewer rights may grant
+		h.Ulimits = append(h.Ulimits, limit("nproc", max(userProcesses, o.PIDs)))
 	}
 	if !o.Elevated {
 		h.SecurityOpt = append(h.SecurityOpt, "no-new-privileges")

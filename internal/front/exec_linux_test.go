@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -127,6 +128,17 @@ func TestExecKeepsContainer(t *testing.T) {
 	first := k.runs(t, k.front, boot...)
 	if second := k.runs(t, k.front, boot...); second != first {
 		t.Errorf("another start of the container: %q, %q", first, second)
+	}
+	_, list, _ := strings.Cut(k.said(t, "", k.full, "env", "list", "--format", "json"), "\n")
+	var kept []struct{ Container string }
+	if err := json.Unmarshal([]byte(list), &kept); err != nil || len(kept) != 1 {
+		t.Fatal(list, err)
+	}
+	if out, err := exec.Command("docker", "pause", kept[0].Container).CombinedOutput(); err != nil {
+		t.Fatal(string(out))
+	}
+	if second := k.runs(t, k.front, boot...); second != first {
+		t.Errorf("after a pause, another start of the container: %q, %q", first, second)
 	}
 	k.replaceProject(t)
 	said := k.runs(t, k.front, "-c", "echo there > made")

@@ -122,7 +122,7 @@ func (c checks) limits() []Check {
 	noSwap := c.host.Memory == 0 || c.host.MemorySwap == c.host.Memory
 	ulimit := func(name string) (int64, bool) {
 		for _, u := range c.host.Ulimits {
-			if u.Name == name {
+			if strings.TrimPrefix(strings.ToLower(u.Name), "rlimit_") == name { // as Podman names it
 				return u.Hard, true
 			}
 		}

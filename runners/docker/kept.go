@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
@@ -205,6 +206,8 @@ func (l *lent) Close() error { return l.back() }
 // fits reports whether a runner would open an environment like this one, which shows the granted places as
 // they are now.
 func (v *environment) fits(ctx context.Context, r *Runner, spec engine.EnvironmentSpec) bool {
+	resumes := time.AfterFunc(pausedTime, func() { v.resume(ctx) })
+	defer resumes.Stop()
 	a, b := v.r.o, r.o
 	a.Environ, b.Environ = engineVariables(a.Environ), engineVariables(b.Environ)
 	if v.Err() != nil || !reflect.DeepEqual(a, b) {
@@ -219,6 +222,17 @@ func (v *environment) fits(ctx context.Context, r *Runner, spec engine.Environme
 		return err == nil && (shown || !v.near)
 	}
 	return v.verify() == nil
+}
+
+// pausedTime is the time without an answer after which a container may be a paused one.
+const pausedTime = time.Second
+
+// resume lets a container go on that somebody paused: its supervisor answers then.
+func (v *environment) resume(ctx context.Context) {
+	found, err := v.e.cli.ContainerInspect(ctx, v.id)
+	if err == nil && found.State.Paused {
+		_ = v.e.revive(ctx, found)
+	}
 }
 
 // engineVariables are those by which the engine is found.

@@ -78,6 +78,8 @@ const (
 	maxStarted, maxRefused = 200, 50
 	// maxRefusals bounds the refusals that one command brings on record. After them it starts no program.
 	maxRefusals = 1000
+	// maxRepositories bounds the repositories that are known as made by programs of one command.
+	maxRepositories = 1000
 	// maxShown bounds the bytes of the words of a listed program, and maxWord those of one of them. A word is
 	// shown whole or not at all: a part of a secret is not known for one.
 	maxShown, maxWord = 1000, 600
@@ -89,6 +91,7 @@ type starts struct {
 	all     Programs
 	index   map[string]int // of the list, by words and directory
 	refused map[string]bool
+	repos   []string // .git directories that they made
 	fault   *Fault
 	stop    func()
 
@@ -156,6 +159,25 @@ func (s *starts) count(key string, p Program) {
 		one := StartedProgram{File: p.File, Words: shown(p.Argv), Way: p.way(), Times: 1}
 		s.all.List = append(s.all.List, one)
 	}
+}
+
+// makes notes the repositories that an allowed program is about to make.
+func (s *starts) makes(in *facts.Input) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range in.Paths {
+		made := p.Access == "write" && p.Certainty == "exact" && !p.Exists && path.Base(p.Real) == ".git"
+		if made && len(s.repos) < maxRepositories {
+			s.repos = append(s.repos, p.Real)
+		}
+	}
+}
+
+// made are the repositories that programs of the command made.
+func (s *starts) made() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.repos)
 }
 
 // again counts starts that equal one that was allowed.
@@ -293,6 +315,7 @@ func (g *Gate) mayStart(ctx context.Context, j *judged) func(Program) Verdict {
 			return Verdict{}
 		}
 		j.starts.count(key, p)
+		j.starts.makes(r.input)
 		g.expect(j, r.input)
 		if r.steady {
 			v.Again = func(times int) { j.starts.again(key, times) }
@@ -464,6 +487,7 @@ func (g *Gate) readStart(
 			Background: parent.request.Background, Stdin: parent.request.Stdin != nil,
 		},
 		Subject: j.request.Subject, Runner: g.runnerOf(parent.env), Env: env, Seen: p.Seen,
+		Repositories: parent.starts.made(),
 	}
 	if p.ELF {
 		ask.Machine = []string{p.Path, p.File}

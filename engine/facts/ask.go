@@ -27,6 +27,8 @@ type Ask struct {
 	Alone bool
 	// Machine are files of machine code, which need not be read.
 	Machine []string
+	// Repositories are .git directories that earlier programs of the same command have made.
+	Repositories []string
 	// Seen are files as they are now. Build does not ask for these again.
 	Seen Ways
 }

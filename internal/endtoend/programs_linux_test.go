@@ -85,6 +85,37 @@ func TestProgramsAreJudged(t *testing.T) {
 	}
 }
 
+// A test may delete the repository that it has just made. A repository that was there before is asked about, also
+// where a program of the same command has tried to make it.
+func TestOwnRepositoriesAreDeleted(t *testing.T) {
+	t.Parallel()
+	leftout.Command(t, "git")
+	workspace, env := home(t)
+	configure(t, filepath.Dir(workspace), "version: 1\nprograms: {mode: judged, ask: refuse}\n"+withoutSandbox)
+	files := map[string]string{
+		"old/.git/HEAD": "ref: refs/heads/main\n", "old/.git/objects/x": "", "old/.git/refs/x": "", "new/file": "",
+		"run.sh": "while read -r d; do (cd $d && git init -q); rm -rf $d; done < steps\n", "steps": "old\nnew\n",
+	}
+	for name, text := range files {
+		file := filepath.Join(workspace, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := run(t, workspace, env, program, "exec", "--", "sh", "run.sh")
+	if !strings.Contains(r.stderr, "refused to start: rm -rf old (by sh run.sh): deletion/critical_place") {
+		t.Errorf("%+v", r)
+	}
+	for name, want := range map[string]bool{"old/.git/HEAD": true, "new": false} {
+		if _, err := os.Stat(filepath.Join(workspace, name)); (err == nil) != want {
+			t.Errorf("%s: %v; %s", name, err, r.stderr)
+		}
+	}
+}
+
 // asking are the files of a workspace whose make starts a program that policies ask about, and another one.
 func asking(t *testing.T, workspace string) {
 	t.Helper()

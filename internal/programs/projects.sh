@@ -50,7 +50,7 @@ fetch() {
 		echo "$work/ws/npm/$2/package"
 		;;
 	deb)
-		sources && mkdir "$work/ws/deb/$2" && cd "$work/ws/deb/$2" && apt source "$2" >&2 || return
+		sources && mkdir "$work/ws/deb/$2" && cd "$work/ws/deb/$2" && { apt source "$2" || apt source "$2/$(. /etc/os-release; echo "$VERSION_CODENAME")"; } >&2 || return
 		find "$PWD" -mindepth 1 -maxdepth 1 -type d
 		;;
 	esac

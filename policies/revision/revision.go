@@ -4,4 +4,4 @@
 package revision
 
 // Policies is the revision of the built-in policies.
-const Policies = "3f8a871d811c4fcbcf0e10f862a80df2"
+const Policies = "58bc0de733c91d7836d100c0377dd1d7"

@@ -55,6 +55,7 @@ type build struct {
 	fetched  map[string]bool     // of these, the ones whose content comes from the network
 	carried  map[string][]string // the operator's labels of files that earlier commands of the text write
 	repos    *repo.Finder
+	own      []string // .git directories that earlier programs of the same command have made
 }
 
 // Build reads a request. It never fails: the input names the parts that cannot be read or understood.
@@ -117,7 +118,7 @@ func (b *Builder) build(
 	w := &build{Builder: b, view: v, in: in, env: req.Env, exposed: readMost,
 		written: map[string]bool{}, fetched: map[string]bool{},
 		repos:   repo.NewFinder(b.Files, v, b.HomeDir()),
-		carried: map[string][]string{}}
+		carried: map[string][]string{}, own: req.Repositories}
 	if in.Shell.Parsed {
 		in.Shell.Certainty, in.Shell.Budget = prog.Certainty.String(), prog.Budget
 		w.program(prog)

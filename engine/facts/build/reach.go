@@ -118,7 +118,7 @@ func (w *build) reach(set *term.Set, s *spot, t call.Touch, shows bool) {
 			if t.Filter != "" && !disk.MatchName(t.Filter, e.Name()) {
 				return true
 			}
-			if e.Name() == ".git" {
+			if e.Name() == ".git" && !slices.Contains(w.own, at) {
 				set.Add(term.LabelContainsGit)
 			}
 			var names term.Set

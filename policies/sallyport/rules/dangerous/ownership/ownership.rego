@@ -11,6 +11,7 @@
 #   lookalikes:
 #     - chown "$USER" ./data.txt
 #     - grep -r chown Dockerfile
+#     - chown "$USER" ./data.txt > /dev/null
 package sallyport.rules.dangerous.ownership
 
 import data.sallyport.lib
@@ -27,6 +28,7 @@ deny contains {"command": i, "path": j} if {
 	some j in input.commands[i].paths
 	p := input.paths[j]
 	p.access == "write"
+	p.source != "redirect"
 	p.certainty != "unknown"
 	not p.zone in _own
 }
@@ -35,6 +37,8 @@ ask contains {"command": i, "path": j} if {
 	some i in _changes
 	"recursive" in input.commands[i].flags
 	some j in input.commands[i].paths
-	input.paths[j].access == "write"
-	input.paths[j].certainty == "unknown"
+	p := input.paths[j]
+	p.access == "write"
+	p.source != "redirect"
+	p.certainty == "unknown"
 }

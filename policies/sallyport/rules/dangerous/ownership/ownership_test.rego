@@ -32,3 +32,9 @@ test_allows_in_granted_places if {
 	rule.deny == set() with input as _chown(["owner_change", "recursive"], {})
 	rule.ask == set() with input as _chown(["owner_change", "recursive"], {})
 }
+
+test_takes_the_output_for_no_owner_change if {
+	rule.deny == set() with input as _chown(["owner_change"], {"zone": "system", "source": "redirect"})
+	unknown := {"certainty": "unknown", "source": "redirect"}
+	rule.ask == set() with input as _chown(["owner_change", "recursive"], unknown)
+}

@@ -14,6 +14,7 @@
 #   lookalikes:
 #     - chmod +x run.sh
 #     - chmod 644 README.md
+#     - chmod a+w data.txt > /dev/null
 #     - chmod -R u+rwX ./data
 #     - find . -name '*.sh' -exec chmod +x {} +
 package sallyport.rules.dangerous.permissions
@@ -27,13 +28,16 @@ _outside(i) := [j |
 	some j in input.commands[i].paths
 	p := input.paths[j]
 	p.access == "write"
+	p.source != "redirect"
 	not p.zone in _own
 ]
 
 _unknown(i) if {
 	some j in input.commands[i].paths
-	input.paths[j].access == "write"
-	input.paths[j].certainty == "unknown"
+	p := input.paths[j]
+	p.access == "write"
+	p.source != "redirect"
+	p.certainty == "unknown"
 }
 
 deny contains {"command": i, "path": _outside(i)[0]} if {

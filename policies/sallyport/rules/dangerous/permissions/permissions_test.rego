@@ -59,3 +59,17 @@ test_takes_a_reference_for_no_change if {
 	rule.ask == set() with input as doc
 	rule.warn == {{"command": 0}} with input as doc
 }
+
+test_takes_the_output_for_no_mode_change if {
+	doc := testing.request(
+		[{"flags": ["mode_change", "widens"], "paths": [0, 1, 2]}],
+		[
+			{"access": "write"},
+			{"access": "write", "zone": "system", "source": "redirect"},
+			{"access": "write", "certainty": "unknown", "source": "redirect"},
+		],
+	)
+	rule.deny == set() with input as doc
+	rule.ask == set() with input as doc
+	rule.warn == {{"command": 0}} with input as doc
+}

@@ -1,6 +1,7 @@
 package kubernetes_test
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -120,6 +121,20 @@ func (r *real) kept(t *testing.T, dir string, do func(...string) string) {
 		})
 		end(pod)
 		<-done
+	}
+}
+
+// TestClusterGate runs testdata/gate: the gate in the cluster, with AGENTSxCOMMANDS of SALLYPORT_TEST_AGENTS.
+func TestClusterGate(t *testing.T) {
+	if needCluster(t).dir == "" {
+		leftout.Skip(t, leftout.Cluster, "the cluster is none of make kubernetes-test")
+	}
+	leftout.Command(t, "nginx")
+	leftout.Command(t, "jq")
+	agents, commands, _ := strings.Cut(cmp.Or(os.Getenv("SALLYPORT_TEST_AGENTS"), "6x5"), "x")
+	out, err := exec.Command("testdata/gate", os.Getenv("SALLYPORT_TEST_CLUSTER"), agents, commands).CombinedOutput()
+	if t.Logf("%s", out); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -30,6 +30,10 @@ type loaded struct {
 	Layers   []string
 }
 
+// containerdName is the annotation from which containerd takes the whole name of an image that it imports.
+// Kubernetes does not find one whose name has no registry.
+const containerdName = "io.containerd.image.name"
+
 // write writes an archive that is an image layout (https://github.com/opencontainers/image-spec,
 // image-layout.md) and that `docker load` takes as well.
 func (i image) write(w io.Writer, dir string) error {
@@ -65,7 +69,7 @@ func (i image) write(w io.Writer, dir string) error {
 	top := blobs.object(v1.MediaTypeImageManifest, manifest)
 	top.Platform = &config.Platform
 	tag := i.name + ":" + i.version
-	top.Annotations = map[string]string{v1.AnnotationRefName: tag}
+	top.Annotations = map[string]string{v1.AnnotationRefName: tag, containerdName: "docker.io/library/" + tag}
 	blobs.file(v1.ImageIndexFile, v1.Index{
 		Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: v1.MediaTypeImageIndex,
 		Manifests: []v1.Descriptor{top},

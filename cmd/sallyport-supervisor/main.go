@@ -69,8 +69,8 @@ func run(args []string, in io.ReadCloser, out io.WriteCloser, errs io.Writer) in
 	case len(args) > 0 && args[0] == starter.Flag: // begin a command and see its programs
 		fmt.Fprintf(errs, "sallyport-supervisor: %v\n", starter.Main(args[1:]))
 		return 126
-	case len(args) == 1 && args[0] == starter.ParentFlag: // stand between a supervisor and its commands
-		_ = starter.BeParent() // an error means that the supervisor is gone
+	case len(args) == 2 && args[0] == starter.ParentFlag: // stand between a supervisor and its commands
+		_ = starter.BeParent(args[1]) // an error means that the supervisor is gone
 		return 0
 	case len(args) == 2 && args[0] == "--canary": // the trial of a sandbox before its use
 		if err := canary.Main(args[1], out); err != nil {

@@ -36,20 +36,23 @@ func (p *process) Wait() engine.Exit {
 func (p *process) tell(x engine.Exit) {
 	var why string
 	if x.Error != nil {
-		why = x.Error.Error()
+		why = p.env.log.o.Redact(x.Error.Error(), p.variables)[0]
 	}
 	stdout, stderr := p.excerpts(x.Stdout, x.Stderr, excerptSize)
 	p.env.log.write(Event{
 		Event: KindExit, Decision: p.command.ID, Code: &x.Code, Signal: x.Signal, TimedOut: x.TimedOut,
 		Killed:    x.Killed,
 		Survivors: x.Survivors, OOMKills: x.OOMKills, Seconds: x.Duration.Seconds(),
-		Error:  p.env.log.o.Redact(why, p.variables)[0],
+		Error:  why,
 		Stdout: stdout, Stderr: stderr,
 	})
 }
 
 // excerpts are the logged parts of two streams.
 func (p *process) excerpts(stdout, stderr engine.Stream, size int) (out, errs *Output) {
+	if stdout.Bytes == 0 && stderr.Bytes == 0 {
+		return nil, nil
+	}
 	a, b := widen(stdout.Text, size), widen(stderr.Text, size)
 	clean := p.env.log.o.Redact(a.head, a.tail, b.head, b.tail, p.command.Text, p.variables)
 	return a.output(stdout, clean[0], clean[1], size), b.output(stderr, clean[2], clean[3], size)

@@ -5,4 +5,6 @@ package starter
 import "errors"
 
 // BeParent is for Linux.
-func BeParent() error { return errors.New("start command: processes stand between on Linux only") }
+func BeParent(string) error {
+	return errors.New("start command: processes stand between on Linux only")
+}

@@ -283,11 +283,20 @@ func (e *Environment) Close() error {
 	return nil
 }
 
-// begin opens a stream and states its purpose.
-func (e *Environment) begin(o opening) (net.Conn, error) {
+// open opens a stream.
+func (e *Environment) open() (net.Conn, error) {
 	st, err := e.session.OpenStream()
 	if err != nil {
 		return nil, e.broke(fmt.Errorf("open stream: %w", err))
+	}
+	return st, nil
+}
+
+// begin opens a stream and states its purpose.
+func (e *Environment) begin(o opening) (net.Conn, error) {
+	st, err := e.open()
+	if err != nil {
+		return nil, err
 	}
 	if err := writeFrame(st, o); err != nil {
 		return nil, e.broke(fmt.Errorf("open stream: %w", err))

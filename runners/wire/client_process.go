@@ -95,7 +95,7 @@ func (e *Environment) leave(p *process) {
 func (p *process) begin() error {
 	number := p.e.numbers.Add(1)
 	order := order{Start: startOf(p.command)}
-	st, err := p.e.begin(opening{For: forProcess, Process: number})
+	st, err := p.e.open()
 	if err != nil {
 		return fmt.Errorf("start command: %w", err)
 	}
@@ -120,7 +120,7 @@ func (p *process) begin() error {
 			return fmt.Errorf("start command: %w", err)
 		}
 	}
-	err = writeFrame(st, order)
+	err = writeFrame(st, opening{For: forProcess, Process: number}, order)
 	if errors.Is(err, errTooLarge) { // and nothing was sent
 		for _, st := range append(outputs, st) {
 			_ = st.Close()

@@ -56,7 +56,8 @@ func (s *environs) write(w io.Writer, dir exact, r reply) error {
 		last = environ{frame: frame, reply: r}
 		s.keep(dir, last)
 	}
-	return send(w, last.frame)
+	_, err := w.Write(appendFrame(nil, last.frame))
+	return err
 }
 
 // read reads an answer.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -23,13 +24,18 @@ func violation(format string, args ...any) error {
 	return fmt.Errorf(format+": %w", append(args, errProtocol)...)
 }
 
-// writeFrame writes one document.
-func writeFrame(w io.Writer, v any) error {
-	body, err := encode(v)
-	if err != nil {
-		return err
+// writeFrame writes documents, all or none.
+func writeFrame(w io.Writer, documents ...any) error {
+	var all []byte
+	for _, v := range documents {
+		body, err := encode(v)
+		if err != nil {
+			return err
+		}
+		all = appendFrame(all, body)
 	}
-	return send(w, body)
+	_, err := w.Write(all)
+	return err
 }
 
 func encode(v any) ([]byte, error) {
@@ -43,11 +49,9 @@ func encode(v any) ([]byte, error) {
 	return body, nil
 }
 
-// send writes an encoded document.
-func send(w io.Writer, body []byte) error {
-	frame := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(body)), uint32(len(body)))
-	_, err := w.Write(append(frame, body...))
-	return err
+// appendFrame appends an encoded document.
+func appendFrame(to, body []byte) []byte {
+	return append(binary.BigEndian.AppendUint32(slices.Grow(to, 4+len(body)), uint32(len(body))), body...)
 }
 
 // readFrame reads one document into v.
@@ -169,6 +173,16 @@ func plains(list []exact) []string {
 		out[i] = string(s)
 	}
 	return out
+}
+
+// appendChunks appends a text in chunks and their end.
+func appendChunks(to []byte, text string) []byte {
+	for len(text) > 0 {
+		n := min(len(text), maxChunk)
+		to = append(binary.BigEndian.AppendUint32(to, uint32(n)), text[:n]...)
+		text = text[n:]
+	}
+	return binary.BigEndian.AppendUint32(to, 0)
 }
 
 // sendChunks sends all of r in chunks and then its end. read tells an error of r from one of w.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"strings"
 	"sync"
 	"time"
 
@@ -154,14 +153,16 @@ func (r *reporter) send(m report, texts ...string) error {
 	if r.over {
 		return nil
 	}
-	err := writeFrame(r.to, m)
+	body, err := encode(m)
 	if errors.Is(err, errTooLarge) && m.Ask != nil {
 		return err
 	}
-	for _, text := range texts {
-		if err == nil {
-			_, _, err = sendChunks(r.to, strings.NewReader(text))
+	if err == nil {
+		all := appendFrame(nil, body)
+		for _, text := range texts {
+			all = appendChunks(all, text)
 		}
+		_, err = r.to.Write(all) // in one piece, since each wakes the other side
 	}
 	r.over = err != nil || m.Exit != nil
 	return err

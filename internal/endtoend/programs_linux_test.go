@@ -85,8 +85,8 @@ func TestProgramsAreJudged(t *testing.T) {
 	}
 }
 
-// A test may delete the repository that it has just made. A repository that was there before is asked about, also
-// where a program of the same command has tried to make it.
+// A test may delete the repository that it has just made. A repository that was there before is asked about,
+// also where a program of the same command has tried to make it.
 func TestOwnRepositoriesAreDeleted(t *testing.T) {
 	t.Parallel()
 	leftout.Command(t, "git")
@@ -94,7 +94,8 @@ func TestOwnRepositoriesAreDeleted(t *testing.T) {
 	configure(t, filepath.Dir(workspace), "version: 1\nprograms: {mode: judged, ask: refuse}\n"+withoutSandbox)
 	files := map[string]string{
 		"old/.git/HEAD": "ref: refs/heads/main\n", "old/.git/objects/x": "", "old/.git/refs/x": "", "new/file": "",
-		"run.sh": "while read -r d; do (cd $d && git init -q); rm -rf $d; done < steps\n", "steps": "old\nnew\n",
+		"run.sh": "while read -r in words; do (cd $in && $words); done < steps\n",
+		"steps":  "old git init -q\nnew git init -q\n. rm -rf old\n. rm -rf new\n",
 	}
 	for name, text := range files {
 		file := filepath.Join(workspace, name)

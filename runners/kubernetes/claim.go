@@ -74,8 +74,8 @@ func (k *Cluster) begin(ctx context.Context, c Config, owner Owner) (*corev1.Pod
 	return nil, errors.Join(err, k.release(call, made.GetName()))
 }
 
-// claimed returns the pod of a claim, or names the missing condition: the pod belongs to the Sandbox, that to the
-// claim, and the pod has the labels by which NetworkPolicies and later sessions find it.
+// claimed returns the pod of a claim, or names the missing condition: the pod belongs to the Sandbox, that to
+// the claim, and the pod has the labels by which NetworkPolicies and later sessions find it.
 func (k *Cluster) claimed(
 	ctx context.Context, made *unstructured.Unstructured, owner Owner,
 ) (*corev1.Pod, error) {
@@ -149,6 +149,7 @@ var free = map[string]bool{
 	"hostname": true, "subdomain": true, "dnsPolicy": true, "hostUsers": true,
 	"serviceAccount": true, "serviceAccountName": true, "imagePullSecrets": true, // of which it has no token
 	"restartPolicy": true, "activeDeadlineSeconds": true, "terminationGracePeriodSeconds": true,
+	"volumes[].ephemeral.volumeClaimTemplate.spec.volumeMode": true, "volumes[].image.pullPolicy": true,
 	"containers[].imagePullPolicy": true, "initContainers[].imagePullPolicy": true,
 	"containers[].terminationMessagePath": true, "initContainers[].terminationMessagePath": true,
 }

@@ -26,13 +26,7 @@ func TestClusterNetwork(t *testing.T) {
 		leftout.Skip(t, leftout.Cluster, "the cluster is none of make kubernetes-test")
 	}
 	leftout.Command(t, "ip")
-	l, err := net.Listen("tcp", "0.0.0.0:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	port := l.Addr().(*net.TCPAddr).Port
-	args := r.configured(t, fmt.Sprintf("network: {dial: [%q]}\n", fmt.Sprintf("%s:%d", gateway, port)))
+	args := r.configured(t, listening(t))
 	env, got := judgedIn(t, args...)
 	if got.Network != "unknown" {
 		t.Errorf("nothing enforces the policy: %+v", got)
@@ -40,10 +34,7 @@ func TestClusterNetwork(t *testing.T) {
 	_ = env.Close()
 	r.nothingLeft(t)
 
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() { defer close(done); r.enforce(ctx, t) }()
-	defer func() { stop(); <-done }()
+	r.enforced(t)
 	env, got = judgedIn(t, args...)
 	if got.Network != "none" {
 		t.Fatalf("the policy is enforced: %+v", got)
@@ -58,6 +49,25 @@ func TestClusterNetwork(t *testing.T) {
 	contains(t, p.Wait().Error, "its network is no longer known to be closed",
 		"no NetworkPolicy denies connections from the pod")
 	r.nothingLeft(t)
+}
+
+// listening is the configuration of a trial with an address of the node.
+func listening(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return fmt.Sprintf("network: {dial: [%q]}\n", fmt.Sprintf("%s:%d", gateway, l.Addr().(*net.TCPAddr).Port))
+}
+
+// enforced has enforce run until the end of the test.
+func (r *real) enforced(t *testing.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); r.enforce(ctx, t) }()
+	t.Cleanup(func() { stop(); <-done })
 }
 
 // enforce is a network plugin of one line: it drops all answers of the node to pods of sessions.

@@ -26,11 +26,18 @@ func (r *real) sandboxes(kind string) dynamic.ResourceInterface {
 // TestClusterPool claims pods of a warm pool: the CRDs have the documented fields, and the test is the controller.
 func TestClusterPool(t *testing.T) {
 	r := needCluster(t)
-	args := append(r.configured(t, "wait: 10s\n"), "--pool", "python")
+	config := "wait: 10s\n"
+	if r.dir != "" {
+		config += listening(t)
+		r.enforced(t)
+	}
+	args := append(r.configured(t, config), "--pool", "python")
 	_, err := try(args...)
 	contains(t, err, "create the SandboxClaim: ")
-	r.apply(t, "pool.yaml")
-	r.apply(t, "../../../runners/kubernetes/testdata/agent-sandbox.yaml")
+	for _, name := range []string{"pool.yaml", "../../../runners/kubernetes/testdata/agent-sandbox.yaml"} {
+		r.apply(t, name)
+		defer r.remove(t, name)
+	}
 	out, errs, status := "", "", 1
 	await.True(t, "the kinds of agent-sandbox are there", func() bool {
 		out, errs, status = run(t, append(args, "doctor")...)
@@ -50,7 +57,6 @@ func TestClusterPool(t *testing.T) {
 		if _, err := r.sandboxes(kind).Create(t.Context(), u, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = r.sandboxes(kind).Delete(context.Background(), "python", metav1.DeleteOptions{}) }()
 		if kind == "sandboxtemplates" {
 			template = u
 		}
@@ -85,13 +91,15 @@ func TestClusterPool(t *testing.T) {
 			}
 			warm := r.warm(t, spec, tc.skip)
 			go func() { defer close(ended); r.control(ctx, t, warm, tc.skip) }()
-			env, err := try(args...)
 			if tc.want != "" {
+				_, err := try(args...)
 				contains(t, err, tc.want)
-			} else if err != nil {
-				t.Error(err)
-			}
-			if err == nil {
+			} else {
+				env, got := judgedIn(t, args...)
+				if (got.Network != "none" && r.dir != "") || got.Isolation != "container" || got.Place.Memory != 256<<20 ||
+					!strings.HasPrefix(got.Place.Digest, "sha256:") {
+					t.Errorf("%+v", got)
+				}
 				if x := begin(t, env, `test "$(id -u)" = 1000 && echo x >/workspace/mine`).Wait(); x.Code != 0 || x.Error != nil {
 					t.Errorf("%+v", x)
 				}

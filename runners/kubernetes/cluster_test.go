@@ -83,16 +83,31 @@ func (r *real) in(gvr schema.GroupVersionResource, namespace string) dynamic.Res
 func (r *real) apply(t testing.TB, name string) {
 	t.Helper()
 	for _, u := range documents(t, name) {
-		gv, err := schema.ParseGroupVersion(u.GetAPIVersion())
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = r.in(gv.WithResource(kinds[u.GetKind()]), u.GetNamespace()).Apply(t.Context(), u.GetName(), u,
-			metav1.ApplyOptions{FieldManager: "test", Force: true})
+		_, err := r.of(t, u).Apply(t.Context(), u.GetName(), u, metav1.ApplyOptions{FieldManager: "test", Force: true})
 		if err != nil {
 			t.Fatalf("%s of %s: %v", u.GetKind(), name, err)
 		}
 	}
+}
+
+// remove deletes the documents of an example.
+func (r *real) remove(t testing.TB, name string) {
+	t.Helper()
+	for _, u := range documents(t, name) {
+		if err := r.of(t, u).Delete(context.Background(), u.GetName(), metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// of are the objects of the kind and the namespace of a document.
+func (r *real) of(t testing.TB, u *unstructured.Unstructured) dynamic.ResourceInterface {
+	t.Helper()
+	gv, err := schema.ParseGroupVersion(u.GetAPIVersion())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.in(gv.WithResource(kinds[u.GetKind()]), u.GetNamespace())
 }
 
 // documents are the objects of an example.
@@ -233,6 +248,8 @@ func TestClusterEnds(t *testing.T) {
 		"secret":        {"secrets: [nobodys]\n", nil, []string{`secret "nobodys" not found`}},
 		"claim":         {"wait: 3s\nworkspace: {claim: nobodys}\n", nil, []string{`persistentvolumeclaim "nobodys" not found`}},
 		"runtime class": {"runtime_class: nobodys\n", nil, []string{"the runtime class is not there"}},
+		"image volume":  {"supervisor: {volume: true}\n", nil, []string{"the API server has no image volumes", "ImageVolume"}},
+		"storage class": {"wait: 3s\nworkspace: {storage_class: nobodys}\n", nil, []string{"no node can take it", "unbound immediate PersistentVolumeClaims"}},
 		"no installer":  {"supervisor: {path: /nothing}\n", nil, []string{"/nothing"}},
 		"namespace":     {"", []string{"--namespace", "nobodys"}, []string{"right is missing"}},
 	} {
@@ -257,6 +274,50 @@ func TestClusterEnds(t *testing.T) {
 		})
 	}
 	t.Cleanup(func() { r.nothingLeft(t) })
+}
+
+// TestClusterWorkspace makes the workspace by a class of storage: a directory of the node that can be claimed once.
+func TestClusterWorkspace(t *testing.T) {
+	r := needCluster(t)
+	if r.dir == "" {
+		leftout.Skip(t, leftout.Cluster, "the cluster is none of make kubernetes-test")
+	}
+	dir := t.TempDir()
+	meta := map[string]any{"name": "sallyport-test"}
+	for kind, u := range map[schema.GroupVersionResource]map[string]any{
+		{Group: "storage.k8s.io", Version: "v1", Resource: "storageclasses"}: {
+			"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": meta,
+			"provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "WaitForFirstConsumer",
+		},
+		{Version: "v1", Resource: "persistentvolumes"}: {
+			"apiVersion": "v1", "kind": "PersistentVolume", "metadata": meta,
+			"spec": map[string]any{
+				"capacity": map[string]any{"storage": "1Gi"}, "accessModes": []any{"ReadWriteOnce"},
+				"storageClassName": "sallyport-test", "local": map[string]any{"path": dir},
+				"nodeAffinity": map[string]any{"required": map[string]any{"nodeSelectorTerms": []any{map[string]any{
+					"matchExpressions": []any{map[string]any{"key": "kubernetes.io/hostname", "operator": "Exists"}},
+				}}}},
+			},
+		},
+	} {
+		if _, err := r.in(kind, "").Create(t.Context(), &unstructured.Unstructured{Object: u}, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = r.in(kind, "").Delete(context.Background(), "sallyport-test", metav1.DeleteOptions{}) }()
+	}
+	env := open(t, r.configured(t, "workspace: {storage_class: sallyport-test, size: 1Gi}\n")...)
+	if x := begin(t, env, "echo mine >/workspace/file").Wait(); x.Code != 0 {
+		t.Errorf("%+v", x)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "file")); string(text) != "mine\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	_ = env.Close()
+	await.True(t, "the claim is gone", func() bool {
+		all, err := r.in(schema.GroupVersionResource{Version: "v1", Resource: "persistentvolumeclaims"}, "agents").List(t.Context(), metav1.ListOptions{})
+		return err == nil && len(all.Items) == 0
+	})
+	r.nothingLeft(t)
 }
 
 // contains looks for texts in an error.

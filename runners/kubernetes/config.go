@@ -48,13 +48,16 @@ type Supervisor struct {
 	// is in the image of the commands.
 	Image string `yaml:"image"`
 	Path  string `yaml:"path"` // in that image
+	// Volume mounts the image in place of the copy. It needs a server and a runtime with image volumes.
+	Volume bool `yaml:"volume"`
 }
 
 // Workspace is the directory of commands: a volume that ends with the pod, or a claim that stays.
 type Workspace struct {
 	Path  string `yaml:"path"`
-	Size  string `yaml:"size"`  // of the volume that ends with the pod
-	Claim string `yaml:"claim"` // name of a PersistentVolumeClaim
+	Size  string `yaml:"size"`          // of the volume that ends with the pod
+	Class string `yaml:"storage_class"` // of that volume; "" for one on the disk of the node
+	Claim string `yaml:"claim"`         // name of a PersistentVolumeClaim
 }
 
 // Resources are the limits of a pod. It requests the same, so that the scheduler counts them.
@@ -149,6 +152,10 @@ func (c Config) Check() error {
 		}
 	}
 	switch {
+	case c.Workspace.Class != "" && c.Workspace.Claim != "":
+		return errors.New("workspace: storage_class makes a volume, and claim names one: write one of them")
+	case c.Supervisor.Volume && c.Supervisor.Image == "":
+		return errors.New("supervisor.volume: there is no image to mount: write supervisor.image")
 	case c.User < 1 || c.User > 1<<31-1:
 		return fmt.Errorf("user: %d: write the number of an ordinary user, such as 1000", c.User)
 	case time.Duration(c.Lifetime) < time.Minute || time.Duration(c.Lifetime) > 365*24*time.Hour:
@@ -175,7 +182,8 @@ func (c Config) checkQuantities() error {
 
 func (c Config) checkNames() error {
 	names := map[string][]string{
-		"namespace": {c.Namespace}, "pool": {c.Pool}, "runtime_class": {c.RuntimeClass}, "workspace.claim": {c.Workspace.Claim},
+		"namespace": {c.Namespace}, "pool": {c.Pool}, "runtime_class": {c.RuntimeClass},
+		"workspace.claim": {c.Workspace.Claim}, "workspace.storage_class": {c.Workspace.Class},
 		"secrets": c.Secrets, "image_pull_secrets": c.ImagePullSecrets,
 	}
 	for _, key := range slices.Sorted(maps.Keys(names)) {

@@ -26,8 +26,7 @@ func (r Right) String() string {
 }
 
 // Rights are all that the runner needs, with those for claims where it uses a pool. A WebSocket asks for get of
-// pods/exec and SPDY for create; newer
-// servers ask for create of both.
+// pods/exec and SPDY for create; newer servers ask for create of both.
 func Rights(c Config) []Right {
 	type rights struct {
 		Right
@@ -94,8 +93,13 @@ func (k *Cluster) Diagnose(ctx context.Context, c Config, owner Owner) []Finding
 		metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 	if err := c.Check(); err != nil {
 		f.Problem = fmt.Errorf("configuration: %w", err)
-	} else if _, err := create(ctx, k.in("", "pods"), c.Pod(podName(), owner), dry); err != nil {
+		return append(all, f)
+	}
+	pod := c.Pod(podName(), owner)
+	if made, err := create(ctx, k.in("", "pods"), pod, dry); err != nil {
 		f.Problem = Refused("try to create the pod", err)
+	} else if !mounted(pod, made) {
+		f.Problem = errNoImageVolumes
 	} else if c.Pool != "" {
 		_, err := k.in(claimGroup, "sandboxclaims").Create(ctx, c.claim(podName(), owner, time.Now()), dry)
 		if f.Check = "the cluster would take the claim"; err != nil {

@@ -167,7 +167,7 @@ func Stuck(pod *corev1.Pod, events []corev1.Event) (e End, fatal bool) {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
 			return End{
 				name + "no node can take it", cmp.Or(c.Message, c.Reason, warning(events)),
-				"lower resources, correct node_selector, tolerations and runtime_class, or add nodes",
+				"lower resources, correct node_selector, tolerations, runtime_class and workspace, or add nodes",
 			}, false
 		}
 	}

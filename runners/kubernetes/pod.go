@@ -17,10 +17,11 @@ const (
 	installed = "/opt/sallyport"
 )
 
-// Names of the containers of a pod.
+// Names in a pod: of containers, and of the volume with the supervisor.
 const (
 	workContainer    = "work"
 	installContainer = "install"
+	supervisorVolume = "supervisor"
 )
 
 // Labels by which pods and leases are found.
@@ -33,8 +34,11 @@ const (
 
 // SupervisorPath is the path of the supervisor in the pod.
 func (c Config) SupervisorPath() string {
-	if c.Supervisor.Image == "" {
+	switch {
+	case c.Supervisor.Image == "":
 		return c.Supervisor.Path
+	case c.Supervisor.Volume:
+		return installed + c.Supervisor.Path
 	}
 	return installed + "/sallyport-supervisor"
 }
@@ -76,7 +80,7 @@ func (c Config) Pod(name string, owner Owner) *corev1.Pod {
 	for _, name := range c.ImagePullSecrets {
 		pod.Spec.ImagePullSecrets = append(pod.Spec.ImagePullSecrets, corev1.LocalObjectReference{Name: name})
 	}
-	if c.Supervisor.Image != "" {
+	if c.Supervisor.Image != "" && !c.Supervisor.Volume {
 		pod.Spec.InitContainers = []corev1.Container{c.install()}
 	}
 	return pod
@@ -111,7 +115,7 @@ func (c Config) work() corev1.Container {
 	}
 	if c.Supervisor.Image != "" {
 		w.VolumeMounts = append(w.VolumeMounts,
-			corev1.VolumeMount{Name: "supervisor", MountPath: installed, ReadOnly: true})
+			corev1.VolumeMount{Name: supervisorVolume, MountPath: installed, ReadOnly: true})
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
 		w.Env = append(w.Env, corev1.EnvVar{Name: name, Value: c.Env[name]})
@@ -135,7 +139,7 @@ func (c Config) install() corev1.Container {
 		Command:         []string{c.Supervisor.Path, "--install", c.SupervisorPath()},
 		SecurityContext: confined(), Resources: corev1.ResourceRequirements{Limits: limits, Requests: limits},
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
-		VolumeMounts:             []corev1.VolumeMount{{Name: "supervisor", MountPath: installed}},
+		VolumeMounts:             []corev1.VolumeMount{{Name: supervisorVolume, MountPath: installed}},
 	}
 }
 
@@ -147,15 +151,29 @@ func (c Config) volumes() []corev1.Volume {
 		return corev1.Volume{Name: name, VolumeSource: dir}
 	}
 	workspace := empty("workspace", c.Workspace.Size)
-	if c.Workspace.Claim != "" {
+	switch class := c.Workspace.Class; {
+	case c.Workspace.Claim != "":
 		workspace.VolumeSource = corev1.VolumeSource{
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: c.Workspace.Claim},
 		}
+	case class != "": // the cluster makes a claim for the pod, and deletes it with the pod
+		workspace.VolumeSource = corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{
+			VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{Spec: corev1.PersistentVolumeClaimSpec{
+				StorageClassName: &class, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+				Resources: corev1.VolumeResourceRequirements{
+					Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(c.Workspace.Size)},
+				},
+			}},
+		}}
 	}
 	all := []corev1.Volume{workspace, empty("home", c.Resources.Storage),
 		empty("temporary", c.Resources.Storage)}
-	if c.Supervisor.Image != "" {
-		all = append(all, empty("supervisor", "64Mi"))
+	switch {
+	case c.Supervisor.Volume:
+		image := &corev1.ImageVolumeSource{Reference: c.Supervisor.Image}
+		all = append(all, corev1.Volume{Name: supervisorVolume, VolumeSource: corev1.VolumeSource{Image: image}})
+	case c.Supervisor.Image != "":
+		all = append(all, empty(supervisorVolume, "64Mi"))
 	}
 	return all
 }

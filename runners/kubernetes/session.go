@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -104,8 +105,10 @@ func (k *Cluster) Run(ctx context.Context, c Config, owner Owner, s Streams) (er
 // make creates a pod. When nobody knows whether it was created, it is deleted.
 func (k *Cluster) make(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
 	made, err := create(ctx, k.in("", "pods"), pod, metav1.CreateOptions{})
-	if err == nil {
+	if err == nil && mounted(pod, made) {
 		return made, nil
+	} else if err == nil {
+		return nil, k.drop(ctx, made, errNoImageVolumes)
 	}
 	if apierrors.ReasonForError(err) == metav1.StatusReasonUnknown {
 		call, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTime)
@@ -113,6 +116,15 @@ func (k *Cluster) make(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error
 		_ = k.remove(call, pod) // the lifetime of the pod ends it otherwise
 	}
 	return nil, Refused("create the pod", err)
+}
+
+var errNoImageVolumes = End{"the API server has no image volumes", "it takes the pod without that volume",
+	"turn on its feature gate ImageVolume, or remove supervisor.volume"}
+
+// mounted reports that a pod has its image volume. A server that knows none leaves it out in silence.
+func mounted(asked, made *corev1.Pod) bool {
+	has := func(v corev1.Volume) bool { return v.Image != nil }
+	return !slices.ContainsFunc(asked.Spec.Volumes, has) || slices.ContainsFunc(made.Spec.Volumes, has)
 }
 
 // podName is a name that no other pod has.

@@ -230,7 +230,12 @@ func (r *root) fork(l launch, fds []uintptr) (pid int, err error) {
 		}
 	}
 	if h.expendable {
-		h.rights.Do(func() { sacrifice(pid) })
+		done := make(chan struct{})
+		go func() { // on another thread: the filter of commands may hand the calls of this one over to us
+			defer close(done)
+			h.rights.Do(func() { sacrifice(pid) })
+		}()
+		<-done
 	}
 	if attr.Sys.Ptrace {
 		_ = unix.PtraceDetach(pid) // an error means that it was killed already

@@ -82,3 +82,20 @@ func TestNamesWithoutListener(t *testing.T) {
 		t.Error(out)
 	}
 }
+
+// The filter of commands, which hands calls of the thread that starts them over, keeps nothing from the supervisor.
+func TestExpendableWithNames(t *testing.T) {
+	t.Parallel()
+	s, err := New(Options{Expendable: true, Suspect: func(string) (string, bool) { return "", false }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	p, err := s.Start(t.Context(), command("cat /proc/self/oom_score_adj"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x := p.Wait(); x.Stdout.Text != "300\n" {
+		t.Errorf("%+v", x)
+	}
+}

@@ -117,10 +117,10 @@ func (c oomCounter) read() (n int, ok bool) {
 // sacrifice makes the kernel end a process and its future children before us when memory runs out: ours are
 // few and small, but bigger than a shell. If that is not permitted, the kernel chooses by size.
 func sacrifice(pid int) {
-	f, err := os.OpenFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", os.O_WRONLY, 0)
+	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", unix.O_WRONLY|unix.O_CLOEXEC, 0)
 	if err == nil {
-		_, _ = f.WriteString("300")
-		_ = f.Close()
+		_, _ = unix.Write(fd, []byte("300"))
+		_ = unix.Close(fd)
 	}
 }
 

@@ -64,7 +64,7 @@ func openLocal(l *config.Loaded) (Opened, error) {
 	r, err := local.New(local.Options{
 		Venv: e.Venv, Prefix: e.Prefix, EnvFile: string(e.EnvFile), EnvFileNames: e.EnvFileNames, Env: e.Env,
 		PassAll: e.PassAll,
-		Host:    l.Environ(), Apart: supervisorOf(l), Programs: starterOf(l),
+		Host:    l.Environ(), Apart: Supervisor(l), Programs: starterOf(l),
 	})
 	if err != nil {
 		return Opened{}, err
@@ -82,10 +82,11 @@ func starterOf(l *config.Loaded) string {
 	if l.Programs.Mode == "unseen" {
 		return ""
 	}
-	return supervisorOf(l)
+	return Supervisor(l)
 }
 
-func supervisorOf(l *config.Loaded) string {
+// Supervisor is the program sallyport-supervisor of a configuration.
+func Supervisor(l *config.Loaded) string {
 	if l.Supervisor != "" {
 		return string(l.Supervisor)
 	}

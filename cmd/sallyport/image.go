@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"os"
@@ -12,16 +14,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sallyport-dev/sallyport/images"
+	"github.com/sallyport-dev/sallyport/internal/release/archive"
 	"github.com/sallyport-dev/sallyport/plugins"
 	"github.com/sallyport-dev/sallyport/runners/docker"
 )
 
 func (a *app) imageCommand() *cobra.Command {
-	return group("image", "Build, list and prune the images of the runners docker and docker-sudo",
+	return group("image", "Build, list and prune the images of the runners docker and docker-sudo, and that of the supervisor",
 		`  sallyport image build
   sallyport image list
+  sallyport image supervisor --tag registry.example/supervisor:1 supervisor.tar
 `,
-		a.imageBuild(), a.imagePrepare(), a.imageList(), a.imagePrune())
+		a.imageBuild(), a.imageSupervisor(), a.imagePrepare(), a.imageList(), a.imagePrune())
 }
 
 // imageFlags are the flags of image build.
@@ -72,6 +76,81 @@ The image is built on debian:trixie-slim unless --base names another. Where no r
 	flags.StringVar(&f.file, "file", "", "`Dockerfile` of an image of your own")
 	flags.BoolVar(&f.fresh, "no-cache", false, "make everything anew, a base of debootstrap too")
 	return cmd
+}
+
+func (a *app) imageSupervisor() *cobra.Command {
+	var tag, program string
+	cmd := &cobra.Command{
+		Use:   "supervisor FILE",
+		Short: "Write an image with nothing but sallyport-supervisor",
+		Long: `Write an image with the one file /usr/bin/sallyport-supervisor as an archive in the OCI layout, for pods
+of sallyport-kubernetes. No container engine is asked. docker load, ctr images import, skopeo and other tools
+take it.`,
+		Example: `  sallyport image supervisor --tag registry.example/supervisor:1 supervisor.tar
+  skopeo copy oci-archive:supervisor.tar docker://registry.example/supervisor:1`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usageError{errors.New("want the file to write")}
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			l, err := a.load()
+			if err != nil {
+				return err
+			}
+			if program == "" {
+				program = plugins.Supervisor(l)
+			}
+			if err := writeSupervisor(args[0], program, tag); err != nil {
+				return fmt.Errorf("write image: %w", err)
+			}
+			fmt.Fprintf(a.out, "%s  %s\n", tag, printable(args[0]))
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&tag, "tag", "sallyport/supervisor:latest", "`name` of the image with its tag")
+	cmd.Flags().StringVar(&program, "program", "", "`file` of a sallyport-supervisor for Linux (default: beside sallyport)")
+	return cmd
+}
+
+// writeSupervisor writes the image of a supervisor.
+func writeSupervisor(file, program, tag string) error {
+	name, version, ok := strings.Cut(tag[strings.LastIndex(tag, "/")+1:], ":")
+	if !ok || name == "" || version == "" {
+		return fmt.Errorf("--tag %q: write NAME:TAG", tag)
+	}
+	text, err := os.ReadFile(program)
+	if err != nil {
+		return fmt.Errorf("%w: build it (make build), or name it with --program", err)
+	}
+	i := archive.Image{
+		Name: strings.TrimSuffix(tag, ":"+version), Version: version, System: "linux", At: time.Unix(0, 0).UTC(),
+		Program: "/usr/bin/sallyport-supervisor", WorkDir: "/",
+	}
+	binary, err := elf.NewFile(bytes.NewReader(text))
+	if err == nil {
+		i.Processor = map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64"}[binary.Machine]
+	}
+	if i.Processor == "" {
+		return fmt.Errorf("%s is no program of Linux for amd64 or arm64: name one with --program", program)
+	}
+	dir, err := os.MkdirTemp("", "sallyport-image-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // a copy
+	if err := os.MkdirAll(filepath.Join(dir, "usr/bin"), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, i.Program), text, 0o755); err != nil {
+		return err
+	}
+	out, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(i.Write(out, dir), out.Close())
 }
 
 // engine connects to the engine of the configuration.

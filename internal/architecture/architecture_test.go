@@ -20,7 +20,7 @@ const module = "github.com/sallyport-dev/sallyport"
 var ours = map[string][]string{
 	"cmd/sallyport": {
 		"images", "internal/approvals", "internal/background", "internal/hooks", "internal/live",
-		"internal/mcpserver", "internal/release", "internal/resident", "internal/setup", "plugins", "policies",
+		"internal/mcpserver", "internal/release", "internal/release/archive", "internal/resident", "internal/setup", "plugins", "policies",
 		"runners/boundary", "runners/docker", "runners/journal", "runners/undo", "engine", "engine/audit",
 		"engine/audit/publish", "engine/config", "engine/facts", "engine/rego", "engine/redact",
 		"engine/shell", "engine/wasm", "internal/show", "internal/wrapped",
@@ -141,7 +141,8 @@ var ours = map[string][]string{
 	"internal/leftout":         {},
 	"internal/leftout/report":  {},
 	"internal/release":         {"policies/revision"},
-	"internal/release/pack":    {},
+	"internal/release/archive": {},
+	"internal/release/pack":    {"internal/release/archive"},
 	"internal/setup":           {},
 	"internal/live":            {"internal/hooks"},
 	"internal/approvals":       {"internal/usersocket", "engine"},

@@ -7,19 +7,19 @@
 package main
 
 import (
-	"archive/tar"
 	"archive/zip"
 	"compress/gzip"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/sallyport-dev/sallyport/internal/release/archive"
 )
 
 func main() {
@@ -47,8 +47,9 @@ func run(args []string) error {
 	if base, ok := strings.CutSuffix(name, ".oci.tar"); ok {
 		system, processor, _ := strings.Cut(*platform, "/")
 		title, _, _ := strings.Cut(base, "_")
-		i := image{name: title, version: *version, system: system, processor: processor, at: at}
-		write = func(w io.Writer) error { return i.write(w, dir) }
+		i := archive.Image{Name: title, Version: *version, System: system, Processor: processor, At: at,
+			Program: "/usr/bin/sallyport", WorkDir: "/workspace"}
+		write = func(w io.Writer) error { return i.Write(w, dir) }
 	} else if base, ok := strings.CutSuffix(name, ".tar.gz"); ok {
 		write = func(w io.Writer) error { return writeTarGz(w, dir, base, at) }
 	} else if base, ok := strings.CutSuffix(name, ".zip"); ok {
@@ -63,107 +64,31 @@ func run(args []string) error {
 	return errors.Join(write(f), f.Close())
 }
 
-// entry is one file of a directory, with the mode that it has in a release.
-type entry struct {
-	name string // below the directory, with slashes
-	file string
-	mode fs.FileMode // 0755 or 0644, with fs.ModeDir for a directory
-	size int64
-}
-
-// entries lists the contents of a directory, sorted. Anything but files and directories is an error.
-func entries(dir string) (out []entry, err error) {
-	err = filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
-		if err != nil || file == dir {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(dir, file)
-		if err != nil {
-			return err
-		}
-		e := entry{name: filepath.ToSlash(rel), file: file, mode: 0o644, size: info.Size()}
-		switch {
-		case d.IsDir():
-			e.mode, e.size = 0o755|fs.ModeDir, 0
-		case !info.Mode().IsRegular():
-			return fmt.Errorf("%s: a release has files and directories only", file)
-		case info.Mode()&0o100 != 0:
-			e.mode = 0o755
-		}
-		out = append(out, e)
-		return nil
-	})
-	return out, err
-}
-
-func (e entry) copyTo(w io.Writer) error {
-	f, err := os.Open(e.file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = io.Copy(w, f)
-	return err
-}
-
-// writeTar writes a directory with its entries below prefix; "" for none.
-func writeTar(w io.Writer, dir, prefix string, at time.Time) error {
-	all, err := entries(dir)
-	if err != nil {
-		return err
-	}
-	t := tar.NewWriter(w)
-	for _, e := range all {
-		h := &tar.Header{
-			Typeflag: tar.TypeReg, Name: path.Join(prefix, e.name), Mode: int64(e.mode.Perm()), Size: e.size,
-			ModTime: at,
-			Format:  tar.FormatPAX,
-		}
-		if e.mode.IsDir() {
-			h.Typeflag, h.Name = tar.TypeDir, h.Name+"/"
-		}
-		if err := t.WriteHeader(h); err != nil {
-			return err
-		}
-		if e.mode.IsDir() {
-			continue
-		}
-		if err := e.copyTo(t); err != nil {
-			return err
-		}
-	}
-	return t.Close()
-}
-
 func writeTarGz(w io.Writer, dir, prefix string, at time.Time) error {
 	z, err := gzip.NewWriterLevel(w, gzip.BestCompression)
 	if err != nil {
 		return err
 	}
-	return errors.Join(writeTar(z, dir, prefix, at), z.Close())
+	return errors.Join(archive.WriteTar(z, dir, prefix, at), z.Close())
 }
 
 func writeZip(w io.Writer, dir, prefix string, at time.Time) error {
-	all, err := entries(dir)
+	all, err := archive.Entries(dir)
 	if err != nil {
 		return err
 	}
 	z := zip.NewWriter(w)
 	for _, e := range all {
-		if e.mode.IsDir() {
+		if e.Mode.IsDir() {
 			continue
 		}
-		h := &zip.FileHeader{Name: path.Join(prefix, e.name), Method: zip.Deflate, Modified: at}
-		h.SetMode(e.mode)
+		h := &zip.FileHeader{Name: path.Join(prefix, e.Name), Method: zip.Deflate, Modified: at}
+		h.SetMode(e.Mode)
 		f, err := z.CreateHeader(h)
 		if err != nil {
 			return err
 		}
-		if err := e.copyTo(f); err != nil {
+		if err := e.CopyTo(f); err != nil {
 			return err
 		}
 	}

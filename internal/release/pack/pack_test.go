@@ -131,7 +131,7 @@ func TestImage(t *testing.T) {
 	}
 	read := func(d v1.Descriptor, into any) {
 		t.Helper()
-		text := files[place(d.Digest)]
+		text := files["blobs/sha256/"+d.Digest.Encoded()]
 		if d.Digest != d.Digest.Algorithm().FromBytes(text) || d.Size != int64(len(text)) {
 			t.Errorf("%s is not the blob of its digest", d.Digest)
 		}
@@ -154,7 +154,7 @@ func TestImage(t *testing.T) {
 		!slices.Equal(config.Config.Entrypoint, []string{"/usr/bin/sallyport"}) {
 		t.Errorf("%+v", config)
 	}
-	plain, err := gzip.NewReader(bytes.NewReader(files[place(manifest.Layers[0].Digest)]))
+	plain, err := gzip.NewReader(bytes.NewReader(files["blobs/sha256/"+manifest.Layers[0].Digest.Encoded()]))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package main
+package archive
 
 import (
 	"archive/tar"
@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/opencontainers/go-digest"
@@ -16,11 +17,13 @@ import (
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
-// image is one image for one platform, made from nothing: its layer is all that is in it.
-type image struct {
-	name, version     string
-	system, processor string
-	at                time.Time
+// Image is one image for one platform, made from nothing: its layer is all that is in it.
+type Image struct {
+	Name, Version     string
+	System, Processor string
+	Program           string // that its containers start
+	WorkDir           string
+	At                time.Time
 }
 
 // loaded is the entry of manifest.json, the file by which engines older than the OCI layout load an image.
@@ -34,31 +37,31 @@ type loaded struct {
 // Kubernetes does not find one whose name has no registry.
 const containerdName = "io.containerd.image.name"
 
-// write writes an archive that is an image layout (https://github.com/opencontainers/image-spec,
+// Write writes an archive that is an image layout (https://github.com/opencontainers/image-spec,
 // image-layout.md) and that `docker load` takes as well.
-func (i image) write(w io.Writer, dir string) error {
-	blobs := &layout{out: tar.NewWriter(w), at: i.at}
+func (i Image) Write(w io.Writer, dir string) error {
+	blobs := &layout{out: tar.NewWriter(w), at: i.At}
 	var layer bytes.Buffer
 	plain := sha256.New()
 	z, err := gzip.NewWriterLevel(&layer, gzip.BestCompression)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(writeTar(io.MultiWriter(z, plain), dir, "", i.at), z.Close()); err != nil {
+	if err := errors.Join(WriteTar(io.MultiWriter(z, plain), dir, "", i.At), z.Close()); err != nil {
 		return err
 	}
 	config := v1.Image{
-		Created:  &i.at,
-		Platform: v1.Platform{OS: i.system, Architecture: i.processor},
+		Created:  &i.At,
+		Platform: v1.Platform{OS: i.System, Architecture: i.Processor},
 		Config: v1.ImageConfig{
-			Entrypoint: []string{"/usr/bin/sallyport"}, WorkingDir: "/workspace", User: "65534:65534",
+			Entrypoint: []string{i.Program}, WorkingDir: i.WorkDir, User: "65534:65534",
 			Env: []string{"PATH=/usr/bin:/bin"},
 			Labels: map[string]string{
-				v1.AnnotationVersion: i.version, v1.AnnotationTitle: i.name, v1.AnnotationLicenses: "Apache-2.0",
+				v1.AnnotationVersion: i.Version, v1.AnnotationTitle: i.Name, v1.AnnotationLicenses: "Apache-2.0",
 			},
 		},
 		RootFS:  v1.RootFS{Type: "layers", DiffIDs: []digest.Digest{digest.NewDigest(digest.SHA256, plain)}},
-		History: []v1.History{{Created: &i.at, CreatedBy: "packaging/release"}},
+		History: []v1.History{{Created: &i.At, CreatedBy: "packaging/release"}},
 	}
 	manifest := v1.Manifest{
 		Versioned: specs.Versioned{SchemaVersion: 2},
@@ -68,8 +71,8 @@ func (i image) write(w io.Writer, dir string) error {
 	}
 	top := blobs.object(v1.MediaTypeImageManifest, manifest)
 	top.Platform = &config.Platform
-	tag := i.name + ":" + i.version
-	top.Annotations = map[string]string{v1.AnnotationRefName: tag, containerdName: "docker.io/library/" + tag}
+	tag := i.Name + ":" + i.Version
+	top.Annotations = map[string]string{v1.AnnotationRefName: tag, containerdName: whole(tag)}
 	blobs.file(v1.ImageIndexFile, v1.Index{
 		Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: v1.MediaTypeImageIndex,
 		Manifests: []v1.Descriptor{top},
@@ -80,6 +83,18 @@ func (i image) write(w io.Writer, dir string) error {
 	}})
 	blobs.file(v1.ImageLayoutFile, v1.ImageLayout{Version: v1.ImageLayoutVersion})
 	return errors.Join(blobs.err, blobs.out.Close())
+}
+
+// whole is the name of an image with its registry.
+func whole(tag string) string {
+	host, rest, ok := strings.Cut(tag, "/")
+	switch {
+	case !ok:
+		return "docker.io/library/" + tag
+	case rest != "" && (strings.ContainsAny(host, ".:") || host == "localhost"):
+		return tag
+	}
+	return "docker.io/" + tag
 }
 
 // place is where a layout has a blob.

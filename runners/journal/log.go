@@ -256,11 +256,11 @@ func (l *log) isHeld() bool {
 
 func (l *log) release() {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.held != nil {
 		closeLocked(l.held)
 		l.held = nil
 	}
+	l.mu.Unlock() // a writer, which has the other lock, takes this one
 	l.writing.Lock()
 	defer l.writing.Unlock()
 	l.shut()

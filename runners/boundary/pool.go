@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sallyport-dev/sallyport/engine"
 )
@@ -30,9 +31,9 @@ func (p *Pool) New(o Options) engine.Boundary {
 	}
 	p.mu.Unlock()
 	if b != nil && b.resume() {
-		return &pooled{b, p}
+		return &pooled{Boundary: b, pool: p}
 	}
-	return &pooled{New(o), p}
+	return &pooled{Boundary: New(o), pool: p}
 }
 
 // Close ends the boundaries that no session has.
@@ -69,10 +70,14 @@ func (p *Pool) keep(b *Boundary) {
 type pooled struct {
 	*Boundary
 	pool *Pool
+	over atomic.Bool // it was given back
 }
 
 // Close gives the boundary back after the one command, and ends it after others.
 func (l *pooled) Close() []string {
+	if l.over.Swap(true) {
+		return nil
+	}
 	if l.o.Once && l.rests() {
 		l.pool.keep(l.Boundary)
 		return nil

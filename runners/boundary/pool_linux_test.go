@@ -4,7 +4,19 @@ import (
 	"os"
 	"slices"
 	"testing"
+	"time"
 )
+
+// TestSameTick: two versions of a file differ by their content, even within one tick of the clock of files.
+func TestSameTick(t *testing.T) {
+	t.Parallel()
+	one := image{content: []byte("one"), size: 3, time: time.Now()}
+	two := image{content: []byte("two"), size: 3, time: one.time}
+	long := image{size: 3, time: one.time}
+	if one.same(two) || !one.same(one) || !one.same(long) {
+		t.Errorf("other content %v, itself %v, content that is not kept %v", one.same(two), one.same(one), one.same(long))
+	}
+}
 
 // TestPool: the next session goes on with the watch of the former one, which tells the changes of a command
 // from those that somebody else makes in between; a watch that would miss changes is not used again.
@@ -60,6 +72,10 @@ func TestPool(t *testing.T) {
 	}
 	second.Close()
 	first.Close()
+	idle := len(p.idle)
+	if first.Close(); len(p.idle) != idle {
+		t.Error("two sessions would have one boundary, which was given back twice")
+	}
 
 	killed := New(o)
 	killed.Enter()

@@ -31,6 +31,8 @@ type Watch struct {
 	blind  bool // some directory is not watched
 	moving map[uint32]*directory
 	places string // the result of placesOf when the watch began
+	tops   int    // roots that are watched
+	had    int    // roots that were watched when it began
 }
 
 // directory is a watched directory. Its path follows from its parents, so that renaming one above costs
@@ -93,6 +95,7 @@ func Open(roots []string, each func(dir string, entries []fs.DirEntry)) *Watch {
 	for _, r := range w.roots {
 		w.add(nil, r, false, each)
 	}
+	w.had = w.tops
 	go w.follow()
 	return w
 }
@@ -100,7 +103,7 @@ func Open(roots []string, each func(dir string, entries []fs.DirEntry)) *Watch {
 // begin watches all directories anew.
 func (w *Watch) begin() {
 	old := w.dirs
-	w.dirs, w.moving = map[int32]*directory{}, map[uint32]*directory{}
+	w.dirs, w.moving, w.tops = map[int32]*directory{}, map[uint32]*directory{}, 0
 	for wd := range old {
 		_, _ = unix.InotifyRmWatch(w.fd, uint32(wd))
 		if wd%1024 == 0 {
@@ -176,7 +179,9 @@ func (w *Watch) watch(d *directory, at string) bool {
 	}
 	d.wd = int32(wd)
 	w.dirs[d.wd] = d
-	if d.parent != nil {
+	if d.parent == nil {
+		w.tops++
+	} else {
 		d.parent.inside[d.name] = d
 	}
 	return true
@@ -188,7 +193,9 @@ func (w *Watch) forget(d *directory, end bool) {
 		delete(d.parent.inside, d.name)
 	}
 	if w.dirs[d.wd] == d {
-		delete(w.dirs, d.wd)
+		if delete(w.dirs, d.wd); d.parent == nil && d.name != "" {
+			w.tops-- // the next directory may get its number (st_ino): that does not tell
+		}
 		if end {
 			_, _ = unix.InotifyRmWatch(w.fd, uint32(d.wd))
 		}
@@ -273,6 +280,9 @@ func (w *Watch) event(wd int32, mask, cookie uint32, name string) {
 	if d == nil || d.top().name == "" {
 		return // it lies elsewhere now; where it arrives, all in it counts as touched
 	}
+	if mask&unix.IN_UNMOUNT != 0 {
+		w.lost, w.astray = true, true // another may be mounted there by now, which looks the same
+	}
 	if mask&unix.IN_IGNORED != 0 {
 		w.forget(d, false)
 		return
@@ -293,6 +303,9 @@ func (w *Watch) event(wd int32, mask, cookie uint32, name string) {
 			w.moving[cookie] = moved
 		}
 	case mask&unix.IN_MOVED_TO != 0:
+		if d.inside[name] != nil { // two were exchanged (renameat2(2)), or an empty one was replaced
+			w.lost, w.astray = true, true
+		}
 		if moved := w.moving[cookie]; moved != nil {
 			w.forget(moved, false) // the same watches are taken again under their new names
 			delete(w.moving, cookie)
@@ -309,6 +322,9 @@ func (w *Watch) Touched() (names []Touch, whole bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.drain()
+	if w.tops < w.had {
+		w.lost, w.astray = true, true // a root was removed, and perhaps made again
+	}
 	if w.astray {
 		w.begin()
 	}
@@ -326,7 +342,9 @@ func (w *Watch) Touched() (names []Touch, whole bool) {
 func (w *Watch) Sees() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.fd >= 0 && !w.blind && w.places != "" && w.places == placesOf(w.roots)
+	w.drain()
+	return w.fd >= 0 && !w.blind && !w.astray && w.tops == len(w.roots) && w.places != "" &&
+		w.places == placesOf(w.roots)
 }
 
 // Size returns the number of watched directories, and its limit.

@@ -199,6 +199,65 @@ func TestSees(t *testing.T) {
 	}
 }
 
+// A root that was removed and made again, whose number the new one may have, is watched again, and so are
+// directories that were exchanged. A list from meanwhile is not whole.
+func TestWatchedAgain(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir() + "/root"
+	mkdir := func() error { return errors.Join(os.MkdirAll(root+"/a", 0o700), os.MkdirAll(root+"/b", 0o700)) }
+	if err := mkdir(); err != nil {
+		t.Fatal(err)
+	}
+	w := Open([]string{root}, nil)
+	defer w.Close()
+	for name, do := range map[string]func() error{
+		"root": func() error {
+			if err := os.RemoveAll(root); err != nil {
+				return err
+			}
+			if _, whole := w.Touched(); whole {
+				t.Error("there is no root, and the list is whole")
+			}
+			err := mkdir()
+			if w.Sees() {
+				t.Error("it sees a root that it does not watch")
+			}
+			return err
+		},
+		"exchange": func() error {
+			return unix.Renameat2(unix.AT_FDCWD, root+"/a", unix.AT_FDCWD, root+"/b", unix.RENAME_EXCHANGE)
+		},
+		"mount": func() error {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			for _, d := range w.dirs {
+				w.event(d.wd, unix.IN_UNMOUNT, 0, "") // and another is mounted in its place
+				w.event(d.wd, unix.IN_IGNORED, 0, "")
+			}
+			return nil
+		},
+	} {
+		if err := do(); errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
+			t.Logf("%s: the file system cannot do it", name)
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if _, whole := w.Touched(); whole {
+			t.Errorf("%s: the list is whole", name)
+		}
+		for _, dir := range []string{"/a", "/b"} {
+			if err := os.WriteFile(root+dir+"/"+name, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := []Touch{{root + "/a/" + name, Absent}, {root + "/b/" + name, Absent}}
+		if got, whole := w.Touched(); !slices.Equal(got, want) || !whole {
+			t.Errorf("%s: touched %v, whole %v, want %v", name, got, whole, want)
+		}
+	}
+}
+
 func TestWalk(t *testing.T) {
 	root := t.TempDir()
 	for _, dir := range []string{"a/b", "c"} {

@@ -4,4 +4,4 @@
 package revision
 
 // Policies is the revision of the built-in policies.
-const Policies = "58bc0de733c91d7836d100c0377dd1d7"
+const Policies = "eb1fe41b2045d90a43fbebfde03af79a"

@@ -4,6 +4,7 @@ package notify
 
 import (
 	"bytes"
+	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -333,7 +334,7 @@ func (c *caller) list(at uint64) ([]string, error) {
 		if address == 0 {
 			return out, nil
 		}
-		word, err := c.word(address, left)
+		word, err := c.word(address, min(left, 32*os.Getpagesize())) // a longer one starts on no kernel
 		if err != nil {
 			return nil, err
 		}

@@ -58,6 +58,9 @@ type build struct {
 	own      []string // .git directories that earlier programs of the same command have made
 }
 
+// programBytes bounds the words of a program, quoted for a shell. xargs gives it up to 128 KiB of them.
+const programBytes = 256 << 10
+
 // Build reads a request. It never fails: the input names the parts that cannot be read or understood.
 func (b *Builder) Build(req facts.Ask) *facts.Input {
 	work := b.WorkDir(req.Request.WorkDir)
@@ -67,7 +70,12 @@ func (b *Builder) Build(req facts.Ask) *facts.Input {
 	if req.Request.Command == "" && ofTool {
 		return b.build(req, view, work, &shell.Program{Certainty: value.Exact}, nil)
 	}
+	var limits shell.Limits
+	if req.Request.Tool == facts.ToolProgram {
+		limits.Bytes = programBytes
+	}
 	prog, err := walk.Parse(req.Request.Command, shell.Options{
+		Limits: limits,
 		Dir:    work,
 		Env:    req.Env,
 		Whole:  req.Env != nil,

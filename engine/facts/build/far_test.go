@@ -131,3 +131,15 @@ func TestWatched(t *testing.T) {
 		}
 	}
 }
+
+// A program may have more words than a text may have bytes: xargs and GNU parallel give it 128 KiB.
+func TestWordsOfProgramsAreLong(t *testing.T) {
+	b := NewBuilder(testLayout(), facts.OSFS{}, nil)
+	text := "sh -c '/usr/bin/echo " + strings.Repeat("c", 120<<10) + "'"
+	for tool, want := range map[string]bool{facts.ToolProgram: true, "execute_command": false} {
+		in := b.Build(facts.Ask{Request: facts.Request{Tool: tool, Command: text}})
+		if in.Shell.Parsed != want || want && (in.Shell.Certainty != "exact" || len(in.Commands) != 2) {
+			t.Errorf("%s: %+v with %d commands", tool, in.Shell, len(in.Commands))
+		}
+	}
+}

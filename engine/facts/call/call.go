@@ -47,10 +47,20 @@ type search struct {
 	Sieve  *Sieve
 }
 
+// addresses notes the hosts of the URLs of a command whose name is not known.
+func (c *Call) addresses() {
+	for _, w := range c.Cmd.Words {
+		if strings.Contains(w.Text, "://") {
+			c.host(w.Text)
+		}
+	}
+}
+
 // New reads a command's words.
 func New(t *Table, cmd *shell.Command, from Source) *Call {
 	c := &Call{Table: t, Cmd: cmd, source: from, Dir: cmd.Dir}
 	if cmd.Name == "" || len(cmd.Words) == 0 {
+		c.addresses()
 		return c
 	}
 	c.Base = t.lookup(cmd.Name)

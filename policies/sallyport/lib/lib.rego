@@ -39,6 +39,14 @@ _unseen if {
 	count(elevated) > 0
 }
 
+# A command whose name is not known, with the address of a host, may download the input of these.
+fed_from_network contains i if {
+	some i, c in input.commands
+	some j in c.inputs
+	input.commands[j].certainty == "unknown"
+	count(input.commands[j].hosts) > 0
+}
+
 # Commands by their facts: lib.with_flag.recursive is the set of commands with that flag. An object
 # by fact has a key for it if and only if something has that fact. The engine knows code_from, code_origin,
 # in_zone, named, with_access, with_certainty, with_effect, with_flag and with_label by name: a rule that

@@ -59,17 +59,19 @@ ask contains {"command": i} if {
 	not c.elevated
 	not hooks.printed(i)
 	not lib.started
-	not _later(c)
+	not _later(i)
 }
 
 # All programs that a shell, or known code, starts are judged then.
-_later(c) if {
+_later(i) if {
 	lib.judged_later
-	c.code.language in {"bash", "sh"}
+	input.commands[i].code.language in {"bash", "sh"}
+	not i in lib.fed_from_network
 }
 
-_later(c) if {
+_later(i) if {
 	lib.judged_later
+	c := input.commands[i]
 	"dynamic_program" in c.flags
 	not "dynamic_code" in c.flags
 	not c.code.origin == "dynamic"

@@ -41,5 +41,11 @@ deny contains {"command": i} if {
 ask contains {"command": i} if {
 	some i in _unknown
 	not input.commands[i].elevated
-	not lib.judged_later
+	not _later(i)
+}
+
+# A program that may download feeds it, and neither start tells that.
+_later(i) if {
+	lib.judged_later
+	not i in lib.fed_from_network
 }

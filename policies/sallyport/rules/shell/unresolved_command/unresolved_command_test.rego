@@ -24,3 +24,11 @@ test_allows_in_script_files if {
 	rule.ask == set() with input as testing.command(object.union(_unknown, {"script": "./x.sh"}))
 	rule.ask == set() with input as testing.command({"flags": ["unresolved_verb"], "script": "./x.sh"})
 }
+
+test_asks_where_it_may_download_for_a_shell if {
+	loads := {"certainty": "unknown", "hosts": ["example.com"]}
+	runs := {"certainty": "unknown", "inputs": [0]}
+	rule.ask == {{"command": 1}} with input as testing.judged(testing.request([loads, runs], []))
+	quiet := {"certainty": "unknown"}
+	rule.ask == set() with input as testing.judged(testing.request([quiet, runs], []))
+}

@@ -24,6 +24,13 @@ const hello = 0x53616c6c79706f72
 // maxOrder bounds the bytes of an order: more words and variables than the kernel takes.
 const maxOrder = 16 << 20
 
+// spoiled is the answer to an order in place of an errno; ErrSpoiled is the error of that.
+const spoiled = 1 << 32
+
+// ErrSpoiled means that a Parent has not started a Shell, and starts no other one: somebody has changed its
+// priority, a limit or another part of its state that the shell would inherit.
+var ErrSpoiled = errors.New("start below another process: its state was changed")
+
 // answerTime bounds the wait for an answer, on a busy machine.
 const answerTime = time.Minute
 
@@ -52,9 +59,9 @@ type End struct {
 // sleeps of some microseconds, each of which would take the processor from a command.
 const longSlack = 10_000_000
 
-// BeParent is the program of a Parent, after ParentFlag and the slack of the timers of shells. Its orders come from a socket, one after the other,
-// until that ends: to start a shell, and to reap it. Signals, but for those that no program can catch, do
-// nothing to it, and the kernel ends the shell with it.
+// BeParent is the program of a Parent, after ParentFlag and the slack of the timers of shells. Its orders come
+// from a socket, one after the other, until that ends: to start a shell, and to reap it. Signals that a program
+// can catch do nothing to it, but for the real-time ones, and the kernel ends the shell with it.
 func BeParent(slack string) error {
 	n, err := strconv.ParseUint(slack, 10, 32)
 	if err != nil {
@@ -71,10 +78,14 @@ func BeParent(slack string) error {
 	if err := tell(hello); err != nil {
 		return err
 	}
+	state := inherited()
 	for {
 		s, err := takeOrder()
 		if err != nil {
 			return err
+		}
+		if inherited() != state {
+			return errors.Join(ErrSpoiled, tell(spoiled, 0))
 		}
 		pid, err := syscall.ForkExec(s.Path, s.Argv, &syscall.ProcAttr{
 			Dir: s.Dir, Env: s.Env, Files: s.Files,
@@ -249,7 +260,7 @@ func NewParent(program string) (*Parent, error) {
 }
 
 // Start has a shell started. An errno is that of its start. After any other error the Parent is of no use, and the
-// shell may have begun.
+// shell may have begun, but for ErrSpoiled.
 func (p *Parent) Start(s Shell) (pid int, err error) {
 	body := s.words()
 	b := make([]byte, 16, 16+len(body))
@@ -282,7 +293,11 @@ func (p *Parent) Start(s Shell) (pid int, err error) {
 	if err != nil {
 		return 0, errors.New("start below another process: " + err.Error()) // and no errno
 	}
-	if failed := binary.LittleEndian.Uint64(answer); failed != 0 {
+	switch failed := binary.LittleEndian.Uint64(answer); failed {
+	case 0:
+	case spoiled:
+		return 0, ErrSpoiled
+	default:
 		return 0, syscall.Errno(failed)
 	}
 	pid = int(binary.LittleEndian.Uint64(answer[8:]))

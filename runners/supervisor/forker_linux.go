@@ -38,11 +38,15 @@ func newForker(stop <-chan struct{}, gives func() error) (*forker, error) {
 	return f, <-ready
 }
 
-// run runs a function on the thread.
+// run runs a function on the thread, if that has not ended.
 func (f *forker) run(do func() error) error {
 	done := make(chan error, 1)
-	f.work <- func() { done <- do() }
-	return <-done
+	select {
+	case f.work <- func() { done <- do() }:
+		return <-done
+	case <-f.stop:
+		return errors.New("environment is closed")
+	}
 }
 
 // behind is the nice value of commands in a container. It gives the supervisor ten times the share of any of

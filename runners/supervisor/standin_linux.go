@@ -108,11 +108,21 @@ func (h *host) trimStandIns(keep int) {
 
 // forkApart starts the shell below a stand-in, whose mark it inherits. done is false if there is none.
 func (r *root) forkApart(l launch, fds []uintptr) (done bool, err error) {
-	h := r.host
-	p, mark := h.freeStandIn()
-	if p == nil {
-		return false, nil
+	for range maxStandIns + 2 { // all that wait, and new ones
+		p, mark := r.host.freeStandIn()
+		if p == nil {
+			break
+		}
+		if err = r.forkBelow(p, mark, l, fds); !errors.Is(err, starter.ErrSpoiled) {
+			return true, err
+		}
+		r.host.endStandIn(p)
 	}
+	return false, nil
+}
+
+func (r *root) forkBelow(p *starter.Parent, mark uint64, l launch, fds []uintptr) error {
+	h := r.host
 	h.mu.Lock()
 	h.beginning++
 	h.mu.Unlock()
@@ -131,10 +141,10 @@ func (r *root) forkApart(l launch, fds []uintptr) (done bool, err error) {
 	switch {
 	case errors.As(err, &errno):
 		h.keepStandIn(p)
-	case err != nil:
-		return true, errors.Join(err, r.loseStandIn(p, mark))
+	case err != nil && !errors.Is(err, starter.ErrSpoiled):
+		return errors.Join(err, r.loseStandIn(p, mark))
 	}
-	return true, err
+	return err
 }
 
 // loseStandIn ends what a shell has started whose parent was killed before it told the shell's number.
@@ -152,17 +162,21 @@ func (r *root) loseStandIn(p *starter.Parent, mark uint64) error {
 	return errParentLost
 }
 
-// keepStandIn keeps one for the next command.
+// keepStandIn keeps one for the next command, if that is to have one.
 func (h *host) keepStandIn(p *starter.Parent) {
 	h.mu.Lock()
 	h.idle = append(h.idle, p)
+	keep := maxStandIns
+	if h.standIn == "" {
+		keep = 0
+	}
 	h.mu.Unlock()
-	h.trimStandIns(maxStandIns)
+	h.trimStandIns(keep)
 }
 
-// reapApart takes the exit status of the shell from its parent. done is false if that is gone: then the shell is
-// a child of ours.
-func (r *root) reapApart() (e starter.End, done bool) {
+// reapApart takes the exit status of the shell from its parent. done is false if that is gone: then the shell
+// is a child of ours.
+func (r *root) reapApart() (st status, done bool) {
 	h := r.host
 	h.mu.Lock()
 	r.reaped = true
@@ -171,11 +185,14 @@ func (r *root) reapApart() (e starter.End, done bool) {
 	if err != nil {
 		r.lost.Store(true)
 		h.endStandIn(r.parent)
-		return e, false
+		return st, false
 	}
 	h.mu.Lock()
-	delete(h.roots, r.pid)
+	if h.roots[r.pid] == r { // its number may be that of another shell by now
+		delete(h.roots, r.pid)
+	}
 	h.mu.Unlock()
+	st = r.status(e) // before the parent has another shell, or ends
 	h.keepStandIn(r.parent)
-	return e, true
+	return st, true
 }

@@ -302,8 +302,8 @@ func (r *root) signal(s engine.Signal) error {
 func (r *root) reap() (status, error) {
 	h := r.host
 	if r.parent != nil {
-		if e, done := r.reapApart(); done {
-			return r.status(e), nil
+		if st, done := r.reapApart(); done {
+			return st, nil
 		}
 		r.parent = nil
 	}

@@ -276,6 +276,39 @@ func TestClusterEnds(t *testing.T) {
 	t.Cleanup(func() { r.nothingLeft(t) })
 }
 
+// TestClusterOutOfMemory ends a whole container for want of memory. The kernel ends one process at a time: the
+// test gives the first one the highest score, and the command fills a file in memory, which is no process's.
+func TestClusterOutOfMemory(t *testing.T) {
+	r := needCluster(t)
+	if r.dir == "" {
+		leftout.Skip(t, leftout.Cluster, "the cluster is none of make kubernetes-test")
+	}
+	raise := func() {
+		pod, err := r.pods().Get(t.Context(), r.names(t)[0], metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		all, _ := filepath.Glob("/proc/[0-9]*")
+		for _, process := range all {
+			group, _ := os.ReadFile(process + "/cgroup")
+			text, _ := os.ReadFile(process + "/cmdline")
+			if strings.Contains(string(group), string(pod.GetUID())) && strings.HasSuffix(string(text), "\x00--init\x00") {
+				found++
+				if err := os.WriteFile(process+"/oom_score_adj", []byte("1000"), 0o644); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		if found != 1 {
+			t.Errorf("%d first processes", found)
+		}
+	}
+	const text = "echo here; sleep 3; while head -c 500K /dev/zero >>/dev/shm/x; do :; done"
+	r.ends(t, append(r.args, "--memory", "48Mi"), text, raise, "container work was out of memory", "OOMKilled")
+	r.nothingLeft(t)
+}
+
 // TestClusterWorkspace makes the workspace by a class of storage: a directory of the node that can be claimed once.
 func TestClusterWorkspace(t *testing.T) {
 	r := needCluster(t)

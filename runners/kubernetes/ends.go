@@ -68,7 +68,7 @@ var waitings = []ending{
 	{"CreateContainerConfigError", "the container cannot be configured",
 		"create the Secret that it names, or correct user and secrets"},
 	{"CreateContainerError", "the container cannot be created",
-		"the image needs no shell, but it must be one of Linux for this node"},
+		"take an image of Linux for this node; supervisor.volume needs a runtime with image volumes"},
 	{"RunContainerError", "the container cannot start",
 		"supervisor.image must have supervisor.path for this kind of processor"},
 }

@@ -152,8 +152,10 @@ func TestRefused(t *testing.T) {
 		"does not accept the credentials":                 status(401, metav1.StatusReasonUnauthorized, "Unauthorized"),
 		"takes the pod for invalid":                       status(422, metav1.StatusReasonInvalid, `Pod "p" is invalid: spec`),
 		"is overloaded or starting":                       status(429, metav1.StatusReasonTooManyRequests, "too many"),
-		"the API server refuses: etcd":                    status(500, metav1.StatusReasonInternalError, "etcd"),
-		"the API server cannot be asked: x509: bad: see":  errors.New("x509: bad"),
+		"agent-sandbox is not installed, or not with its API v1beta1: the server": status(404, metav1.StatusReasonNotFound,
+			"the server could not find the requested resource"),
+		"the API server refuses: etcd":                   status(500, metav1.StatusReasonInternalError, "etcd"),
+		"the API server cannot be asked: x509: bad: see": errors.New("x509: bad"),
 	} {
 		inWords(t, want, kubernetes.Refused("create the pod", err), "create the pod: ", want)
 	}

@@ -123,8 +123,14 @@ func idleServer(b *testing.B) *mcpServer {
 	return startMCP(b, b.TempDir(), "nothing", "{}", "nothing", path)
 }
 
-// sallyportServer starts the whole program in a home of its own.
+// sallyportServer starts the whole program in a home of its own, with a sandbox if there can be one.
 func sallyportServer(b *testing.B, tool, answers string) *mcpServer {
+	b.Helper()
+	return sallyportWith(b, "auto", tool, answers)
+}
+
+// sallyportWith starts it with local.sandbox.
+func sallyportWith(b *testing.B, sandbox, tool, answers string) *mcpServer {
 	b.Helper()
 	bin := os.Getenv("SALLYPORT_BIN")
 	if bin == "" {
@@ -134,10 +140,12 @@ func sallyportServer(b *testing.B, tool, answers string) *mcpServer {
 	b.Setenv("HOME", home)
 	b.Setenv("XDG_STATE_HOME", filepath.Join(home, "state"))
 	b.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "config"))
-	workspace := filepath.Join(home, "project")
-	if err := os.Mkdir(workspace, 0o755); err != nil {
+	workspace, config := filepath.Join(home, "project"), filepath.Join(home, "config.yaml")
+	text := "version: 1\nrunner: local\nlocal:\n  sandbox: " + sandbox + "\n"
+	if err := errors.Join(os.Mkdir(workspace, 0o755), os.WriteFile(config, []byte(text), 0o600)); err != nil {
 		b.Fatal(err)
 	}
+	b.Setenv("SALLYPORT_CONFIG", config)
 	return startMCP(b, workspace, tool, `{"command":"true"}`, answers, bin, "mcp")
 }
 
@@ -167,9 +175,15 @@ func BenchmarkMCP(b *testing.B) {
 	}
 }
 
-// BenchmarkMCPCommand makes one call after the other, each of which runs a command in the sandbox, against the
-// floor: a shell at the end of a pipe reads a line, runs the command with a new bash, and writes a line.
+// BenchmarkMCPCommand makes one call after the other, each of which runs a command, against the floor: a shell
+// at the end of a pipe reads a line, runs the command with a new bash, and writes a line.
 func BenchmarkMCPCommand(b *testing.B) {
+	for _, sandbox := range []string{"auto", "none"} {
+		b.Run("sandbox-"+sandbox, func(b *testing.B) { benchmarkMCPCommand(b, sandbox) })
+	}
+}
+
+func benchmarkMCPCommand(b *testing.B, sandbox string) {
 	floor := exec.Command("bash", "-c", "while read x; do bash -c true; echo done; done")
 	in, err := floor.StdinPipe()
 	if err != nil {
@@ -184,7 +198,7 @@ func BenchmarkMCPCommand(b *testing.B) {
 	}
 	defer func() { _ = in.Close(); _ = floor.Wait() }()
 	lines := bufio.NewReader(out)
-	ours := sallyportServer(b, "execute_command", `"exit_code":0`)
+	ours := sallyportWith(b, sandbox, "execute_command", `"exit_code":0`)
 	var gated, least sample
 	for b.Loop() {
 		gated.time(func() { ours.call(1) })

@@ -129,8 +129,9 @@ func TestClusterGate(t *testing.T) {
 	if needCluster(t).dir == "" {
 		leftout.Skip(t, leftout.Cluster, "the cluster is none of make kubernetes-test")
 	}
-	leftout.Command(t, "nginx")
-	leftout.Command(t, "jq")
+	for _, name := range []string{"nginx", "jq", "openssl"} {
+		leftout.Command(t, name)
+	}
 	agents, commands, _ := strings.Cut(cmp.Or(os.Getenv("SALLYPORT_TEST_AGENTS"), "6x5"), "x")
 	out, err := exec.Command("testdata/gate", os.Getenv("SALLYPORT_TEST_CLUSTER"), agents, commands).CombinedOutput()
 	if t.Logf("%s", out); err != nil {

@@ -25,7 +25,9 @@ COMMANDS := $(notdir $(wildcard cmd/*))
 PROGRAMFILES = $(addprefix $(BIN)/,$(COMMANDS) sallyport-full)
 
 .DEFAULT_GOAL := help
-.PHONY: help build install images demo test test-all programs rego-test race bench questions confirm mutate faults bombs names races variants deferred projects fuzz lint cover cross release generate clean kubernetes-test scale mcp-clients opa-wasm
+.PHONY: help build install images demo test test-all programs rego-test race bench questions confirm mutate
+.PHONY: faults bombs names races variants deferred projects fuzz lint cover cross release generate clean
+.PHONY: kubernetes-test scale mcp-clients opa-wasm
 
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,7 +71,7 @@ kubernetes-test: build ## run the tests of pods in a cluster of one node, which 
 
 SESSIONS ?= 1000
 NODES ?= 50
-scale: build ## measure SESSIONS sessions on NODES nodes without machines, in the cluster of kubernetes-test (docs/scale.md)
+scale: build ## measure SESSIONS sessions on NODES nodes without machines, in that cluster (docs/scale.md)
 	@runners/kubernetes/testdata/cluster $(CLUSTER) run runners/kubernetes/testdata/scale $(CLUSTER) $(SESSIONS) $(NODES)
 
 rego-test: $(OPA) ## check and test the policies with the stock opa

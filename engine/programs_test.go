@@ -65,7 +65,8 @@ func TestMayStart(t *testing.T) {
 		{name: "denied", program: judgement(engine.Deny), events: "record decision"},
 		{name: "asked, and nobody waits", program: judgement(engine.Ask), approver: yes, events: "record decision"},
 		{
-			name: "approved", program: judgement(engine.Ask), approver: yes, starts: engine.Starts{Wait: true}, want: true,
+			name: "approved", program: judgement(engine.Ask), approver: yes, starts: engine.Starts{Wait: true},
+			want:   true,
 			events: "record decision, record approval",
 		},
 		{
@@ -73,7 +74,8 @@ func TestMayStart(t *testing.T) {
 			events: "record decision, record approval",
 		},
 		{name: "not judged", broken: errors.New("broken"), events: "record decision"},
-		{name: "monitored", program: judgement(engine.Deny), mode: engine.Monitor, want: true, events: "record decision"},
+		{name: "monitored", program: judgement(engine.Deny), mode: engine.Monitor, want: true,
+			events: "record decision"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -98,7 +100,8 @@ func TestMayStart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := p.seen[0]; got.Request.Command != `/usr/bin/rm -rf 'a b' 'it'\''s'` || got.Request.WorkDir != "/" ||
+			if got := p.seen[0]; got.Request.Command != `/usr/bin/rm -rf 'a b' 'it'\''s'` ||
+				got.Request.WorkDir != "/" ||
 				got.Request.Parent != out.Decision.ID || got.Runner.Programs != facts.Judged ||
 				!slices.Contains(got.Request.Env, "X") || !slices.Contains(got.Request.Env, "PATH") {
 				t.Errorf("input %+v of %+v", got.Request, got.Runner)
@@ -215,18 +218,25 @@ func TestReadings(t *testing.T) {
 		p    engine.Program
 		want []string
 	}{
-		{"a plain one", engine.Program{Path: "/bin/rm", File: "/usr/bin/rm", Argv: []string{"rm", "x"}}, []string{"/bin/rm x"}},
-		{"a link of the system", engine.Program{Path: "/usr/bin/reboot", File: "/bin/systemctl", Argv: []string{"reboot"}}, []string{"/usr/bin/reboot"}},
-		{"a link of a command", engine.Program{Path: dir + "/ls", File: "/usr/bin/rm", Argv: []string{"ls", "x"}}, []string{dir + "/ls x", "/usr/bin/rm x"}},
-		{"another first word", engine.Program{Path: "/bin/busybox", File: "/bin/busybox", Argv: []string{"rm", "x"}}, []string{"/bin/busybox x", "/bin/rm x"}},
-		{"a shell of a login", engine.Program{Path: "/bin/sh", File: "/bin/dash", Argv: []string{"-sh"}}, []string{"/bin/sh"}},
+		{"a plain one", engine.Program{Path: "/bin/rm", File: "/usr/bin/rm", Argv: []string{"rm", "x"}},
+			[]string{"/bin/rm x"}},
+		{"a link of the system", engine.Program{Path: "/usr/bin/reboot", File: "/bin/systemctl",
+			Argv: []string{"reboot"}}, []string{"/usr/bin/reboot"}},
+		{"a link of a command", engine.Program{Path: dir + "/ls", File: "/usr/bin/rm", Argv: []string{"ls", "x"}},
+			[]string{dir + "/ls x", "/usr/bin/rm x"}},
+		{"another first word", engine.Program{Path: "/bin/busybox", File: "/bin/busybox",
+			Argv: []string{"rm", "x"}}, []string{"/bin/busybox x", "/bin/rm x"}},
+		{"a shell of a login", engine.Program{Path: "/bin/sh", File: "/bin/dash", Argv: []string{"-sh"}},
+			[]string{"/bin/sh"}},
 		{
-			"a script", engine.Program{Path: "/x", File: "/x", Argv: []string{"y", "z"}, By: []string{"/usr/bin/env", "perl -w"}},
+			"a script", engine.Program{Path: "/x", File: "/x", Argv: []string{"y", "z"},
+				By: []string{"/usr/bin/env", "perl -w"}},
 			[]string{"/x z", "/usr/bin/env 'perl -w' /x z"},
 		},
 		{
 			"a variable that loads a file",
-			engine.Program{Path: "/x", File: "/x", Argv: []string{"x"}, Set: []string{"BASH_ENV=/a b", "LD_PRELOAD=/z.so", "PATH=/y"}},
+			engine.Program{Path: "/x", File: "/x", Argv: []string{"x"},
+				Set: []string{"BASH_ENV=/a b", "LD_PRELOAD=/z.so", "PATH=/y"}},
 			[]string{"BASH_ENV='/a b' /x"},
 		},
 	} {
@@ -261,7 +271,8 @@ func TestManyRefusals(t *testing.T) {
 	w.options.Programs = engine.Starts{Judged: true}
 	w.runner.started = func() {
 		for i := range 1100 {
-			w.runner.last.MayStart(engine.Program{Path: "/a", File: "/a", Dir: "/", Argv: []string{"a", strconv.Itoa(i)}})
+			w.runner.last.MayStart(engine.Program{Path: "/a", File: "/a", Dir: "/",
+				Argv: []string{"a", strconv.Itoa(i)}})
 		}
 	}
 	out := w.do(t, engine.Request{Tool: "execute_command", Command: "x"})

@@ -12,7 +12,8 @@ import (
 )
 
 // Warm keeps the parts of gates that take long to make and remember nothing of a session: compiled policies,
-// kept containers with a supervisor in them, and the watches of their workspaces. The gates themselves are made anew.
+// kept containers with a supervisor in them, and the watches of their workspaces. The gates themselves are
+// made anew.
 type Warm struct {
 	pool       docker.Pool
 	boundaries boundary.Pool

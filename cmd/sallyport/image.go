@@ -20,7 +20,9 @@ import (
 )
 
 func (a *app) imageCommand() *cobra.Command {
-	return group("image", "Build, list and prune the images of the runners docker and docker-sudo, and that of the supervisor",
+	return group(
+		"image",
+		"Build, list and prune the images of the runners docker and docker-sudo, and that of the supervisor",
 		`  sallyport image build
   sallyport image list
   sallyport image supervisor --tag registry.example/supervisor:1 supervisor.tar
@@ -83,8 +85,8 @@ func (a *app) imageSupervisor() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "supervisor FILE",
 		Short: "Write an image with nothing but sallyport-supervisor",
-		Long: `Write an image with the one file /usr/bin/sallyport-supervisor as an archive in the OCI layout, for pods
-of sallyport-kubernetes. No container engine is asked. docker load, ctr images import, skopeo and other tools
+		Long: `Write an image with the one file /usr/bin/sallyport-supervisor as an archive in the OCI
+layout, for pods of sallyport-kubernetes. No container engine is asked. docker load, ctr images import, skopeo and other tools
 take it.`,
 		Example: `  sallyport image supervisor --tag registry.example/supervisor:1 supervisor.tar
   skopeo copy oci-archive:supervisor.tar docker://registry.example/supervisor:1`,
@@ -110,7 +112,8 @@ take it.`,
 		},
 	}
 	cmd.Flags().StringVar(&tag, "tag", "sallyport/supervisor:latest", "`name` of the image with its tag")
-	cmd.Flags().StringVar(&program, "program", "", "`file` of a sallyport-supervisor for Linux (default: beside sallyport)")
+	cmd.Flags().StringVar(&program, "program", "",
+		"`file` of a sallyport-supervisor for Linux (default: beside sallyport)")
 	return cmd
 }
 

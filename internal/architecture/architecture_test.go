@@ -20,7 +20,8 @@ const module = "github.com/sallyport-dev/sallyport"
 var ours = map[string][]string{
 	"cmd/sallyport": {
 		"images", "internal/approvals", "internal/background", "internal/hooks", "internal/live",
-		"internal/mcpserver", "internal/release", "internal/release/archive", "internal/resident", "internal/setup", "plugins", "policies",
+		"internal/mcpserver", "internal/release", "internal/release/archive", "internal/resident", "internal/setup",
+		"plugins", "policies",
 		"runners/boundary", "runners/docker", "runners/journal", "runners/undo", "engine", "engine/audit",
 		"engine/audit/publish", "engine/config", "engine/facts", "engine/rego", "engine/redact",
 		"engine/shell", "engine/wasm", "internal/show", "internal/wrapped",
@@ -36,7 +37,8 @@ var ours = map[string][]string{
 	"plugins": {
 		"policies", "runners/boundary", "runners/undo", "runners/bubblewrap", "runners/command", "runners/docker",
 		"runners/wire", "runners/local", "runners/supervisor", "engine", "engine/audit",
-		"engine/audit/publish", "engine/config", "engine/facts", "engine/facts/repo", "engine/ledger", "engine/redact",
+		"engine/audit/publish", "engine/config", "engine/facts", "engine/facts/repo", "engine/ledger",
+		"engine/redact",
 		"engine/rego", "engine/rego/fleet", "engine/wasm", "runners/journal",
 		"engine/compiled",
 	},
@@ -49,7 +51,8 @@ var ours = map[string][]string{
 	"runners/command": {
 		"runners/wire", "runners/local", "runners/supervisor", "engine", "engine/facts",
 	},
-	"runners/kubernetes": {"internal/release", "runners/canary"}, // it carries the protocol and does not speak it
+	"runners/kubernetes": {"internal/release",
+		"runners/canary"}, // it carries the protocol and does not speak it
 	"runners/docker": {
 		"images", "runners/canary", "runners/envfile", "runners/looks", "runners/identity",
 		"runners/mounts", "runners/wire", "runners/local", "runners/supervisor", "runners/undo", "engine",
@@ -213,7 +216,8 @@ func sources(t *testing.T) (*token.FileSet, []source) {
 			return err
 		}
 		if d.IsDir() {
-			if name := d.Name(); path != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "bin" || name == "dist") {
+			if name := d.Name(); path != root && (strings.HasPrefix(name, ".") || name == "testdata" ||
+				name == "bin" || name == "dist") {
 				return filepath.SkipDir
 			}
 			if _, err := os.Stat(filepath.Join(path, "go.mod")); err == nil && path != root {
@@ -229,7 +233,8 @@ func sources(t *testing.T) (*token.FileSet, []source) {
 			return err
 		}
 		rel, _ := filepath.Rel(root, path)
-		out = append(out, source{pkg: filepath.ToSlash(filepath.Dir(rel)), name: filepath.ToSlash(rel), test: strings.HasSuffix(path, "_test.go"), file: f})
+		out = append(out, source{pkg: filepath.ToSlash(filepath.Dir(rel)), name: filepath.ToSlash(rel),
+			test: strings.HasSuffix(path, "_test.go"), file: f})
 		return nil
 	})
 	if err != nil {
@@ -316,7 +321,8 @@ func TestVerifierStandsAlone(t *testing.T) {
 
 func TestNoStartBesideTheSupervisor(t *testing.T) {
 	fset, files := sources(t)
-	banned := map[string]bool{"os.StartProcess": true, "syscall.ForkExec": true, "syscall.Exec": true, "syscall.StartProcess": true, "unix.Exec": true}
+	banned := map[string]bool{"os.StartProcess": true, "syscall.ForkExec": true, "syscall.Exec": true,
+		"syscall.StartProcess": true, "unix.Exec": true}
 	for _, s := range files {
 		if s.test || slices.Contains(starters, s.pkg) {
 			continue

@@ -53,9 +53,11 @@ func (s *site) open(b *testing.B, r engine.Runner, err error) engine.Environment
 	if err != nil {
 		b.Fatal(err)
 	}
-	env, err := r.Open(context.Background(), engine.EnvironmentSpec{Agent: "bench", Session: b.Name(), Layout: facts.Layout{
-		Workspace: s.workspace, Home: "/home/agent", Roots: []facts.Root{{Path: s.workspace, Write: true, Zone: "workspace"}},
-	}})
+	env, err := r.Open(context.Background(), engine.EnvironmentSpec{Agent: "bench", Session: b.Name(),
+		Layout: facts.Layout{
+			Workspace: s.workspace, Home: "/home/agent",
+			Roots: []facts.Root{{Path: s.workspace, Write: true, Zone: "workspace"}},
+		}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -81,11 +83,13 @@ func (s *site) local(b *testing.B) engine.Environment {
 
 func (s *site) bubblewrap(b *testing.B) (engine.Runner, error) {
 	leftout.Command(b, "bwrap")
-	return bubblewrap.New(bubblewrap.Options{Supervisor: s.supervisor, State: s.state, Network: "none", Environ: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/home/agent"}})
+	return bubblewrap.New(bubblewrap.Options{Supervisor: s.supervisor, State: s.state, Network: "none",
+		Environ: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/home/agent"}})
 }
 
 func (s *site) docker(b *testing.B) (engine.Runner, error) {
-	return docker.New(docker.Options{Environ: os.Environ(), Supervisor: s.supervisor, State: s.state, Image: image(b)})
+	return docker.New(docker.Options{Environ: os.Environ(), Supervisor: s.supervisor, State: s.state,
+		Image: image(b)})
 }
 
 // image is the one of the tests.
@@ -102,7 +106,8 @@ func image(b *testing.B) string {
 // plainly starts a container as people do, of the same image, for the baselines.
 func plainly(b *testing.B, workspace string) string {
 	b.Helper()
-	out, err := exec.Command("docker", "run", "-d", "--rm", "--network", "none", "-v", workspace+":"+workspace, "--entrypoint", "sleep", image(b), "infinity").Output()
+	out, err := exec.Command("docker", "run", "-d", "--rm", "--network", "none", "-v", workspace+":"+workspace,
+		"--entrypoint", "sleep", image(b), "infinity").Output()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -141,8 +146,8 @@ func BenchmarkDocker(b *testing.B) {
 	ratio(b, cli, ours, "faster-than-docker-exec")
 }
 
-// BenchmarkDockerParallel runs sixteen commands in one container at once, against one after another. The goal is
-// 1.7 times as fast on two processors.
+// BenchmarkDockerParallel runs sixteen commands in one container at once, against one after another. The goal
+// is 1.7 times as fast on two processors.
 func BenchmarkDockerParallel(b *testing.B) {
 	s := newSite(b)
 	r, err := s.docker(b)
@@ -167,8 +172,8 @@ func BenchmarkDockerParallel(b *testing.B) {
 	ratio(b, after, at, "faster-at-once")
 }
 
-// BenchmarkDockerExec runs the whole program for each command in a kept container, with the resident process and
-// without, against the docker command. The goal is 2.5 times.
+// BenchmarkDockerExec runs the whole program for each command in a kept container, with the resident process
+// and without, against the docker command. The goal is 2.5 times.
 func BenchmarkDockerExec(b *testing.B) {
 	bin := os.Getenv("SALLYPORT_BIN")
 	if bin == "" {
@@ -177,7 +182,8 @@ func BenchmarkDockerExec(b *testing.B) {
 	s := newSite(b)
 	id := plainly(b, s.workspace)
 	file := filepath.Join(filepath.Dir(s.workspace), "config.yaml")
-	text := fmt.Sprintf("version: 1\nworkspace: %s\nrunner: docker\ndocker: {keep: true, image: %s}\n", s.workspace, image(b))
+	text := fmt.Sprintf("version: 1\nworkspace: %s\nrunner: docker\ndocker: {keep: true, image: %s}\n",
+		s.workspace, image(b))
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		b.Fatal(err)
 	}
@@ -281,7 +287,8 @@ func BenchmarkEnvironmentFlood(b *testing.B) {
 	rd, err := s.docker(b)
 	contained := s.kept(b, rd, err)
 	for b.Loop() {
-		for name, env := range map[string]engine.Environment{"local": s.local(b), "bubblewrap": confined, "docker": contained} {
+		for name, env := range map[string]engine.Environment{"local": s.local(b), "bubblewrap": confined,
+			"docker": contained} {
 			grown, bytes := flood(b, env)
 			b.ReportMetric(float64(grown)/(1<<20), name+"-grows-MiB")
 			b.ReportMetric(float64(bytes)/1e6, name+"-MB/s")
@@ -365,10 +372,12 @@ func BenchmarkEnvironmentStart(b *testing.B) {
 		out, end := first(rd)
 		container, containerEnd = append(container, out), append(containerEnd, end)
 		bwrap.time(func() {
-			started(b, "bwrap", "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "bash", "-c", "echo up")
+			started(b, "bwrap", "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "--proc", "/proc",
+				"--dev", "/dev", "--tmpfs", "/tmp", "bash", "-c", "echo up")
 		})
 		run.time(func() {
-			started(b, "docker", "run", "--rm", "--network", "none", "-v", s.workspace+":"+s.workspace, "--entrypoint", "bash", image(b), "-c", "echo up")
+			started(b, "docker", "run", "--rm", "--network", "none", "-v", s.workspace+":"+s.workspace, "--entrypoint",
+				"bash", image(b), "-c", "echo up")
 		})
 	}
 	report(b, "bubblewrap-first-output", sandbox)

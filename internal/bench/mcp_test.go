@@ -44,7 +44,8 @@ func startMCP(b *testing.B, dir string, tool, args, answers string, argv ...stri
 		b.Fatal(err)
 	}
 	b.Cleanup(s.stop)
-	s.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}` + "\n")
+	s.send(
+		`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}` + "\n")
 	if _, err := s.out.ReadString('\n'); err != nil {
 		b.Fatal(err)
 	}
@@ -76,7 +77,8 @@ func (s *mcpServer) call(n int) {
 	for range n {
 		s.last++
 		open[s.last] = true
-		fmt.Fprintf(&text, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`+"\n", s.last, s.tool, s.args)
+		fmt.Fprintf(&text, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`+
+			"\n", s.last, s.tool, s.args)
 	}
 	s.send(text.String())
 	for len(open) > 0 {
@@ -175,8 +177,8 @@ func BenchmarkMCP(b *testing.B) {
 	}
 }
 
-// BenchmarkMCPCommand makes one call after the other, each of which runs a command, against the floor: a shell
-// at the end of a pipe reads a line, runs the command with a new bash, and writes a line.
+// BenchmarkMCPCommand makes one call after the other, each of which runs a command, against the floor: a
+// shell at the end of a pipe reads a line, runs the command with a new bash, and writes a line.
 func BenchmarkMCPCommand(b *testing.B) {
 	for _, sandbox := range []string{"auto", "none"} {
 		b.Run("sandbox-"+sandbox, func(b *testing.B) { benchmarkMCPCommand(b, sandbox) })

@@ -31,7 +31,8 @@ func TestProgramsAreJudged(t *testing.T) {
 				workspace, env := home(t)
 				configure(t, filepath.Dir(workspace), "version: 1\nprograms: {mode: "+mode+"}\n"+tc.more)
 				for name, text := range map[string]string{
-					"run.sh": "while read -r words; do $words; done < steps\n", "steps": "touch made\nrm -rf .git\ntouch more\n",
+					"run.sh":    "while read -r words; do $words; done < steps\n",
+					"steps":     "touch made\nrm -rf .git\ntouch more\n",
 					".git/HEAD": "ref: refs/heads/main\n", ".git/config": "", ".git/objects/x": "", ".git/refs/x": "",
 				} {
 					file := filepath.Join(workspace, name)
@@ -67,7 +68,8 @@ func TestProgramsAreJudged(t *testing.T) {
 				}
 				shown := run(t, workspace, env, program, "audit", "show", got.Decision).stdout
 				for _, want := range []string{
-					"programs: 3 started, 1 refused", "\n    sh run.sh\n", "\n      touch made\n", "refused to start: rm -rf .git (by sh run.sh)",
+					"programs: 3 started, 1 refused", "\n    sh run.sh\n", "\n      touch made\n",
+					"refused to start: rm -rf .git (by sh run.sh)",
 				} {
 					if !strings.Contains(shown, want) {
 						t.Errorf("audit show lacks %q: %s", want, shown)

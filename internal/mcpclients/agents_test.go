@@ -412,8 +412,9 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// TestAgentsFaults holds that nothing runs after a fault of the hook, but where docs/agents.md says so, and that a
-// hook without its resident process judges by itself. TestAgents shows that both commands run without the hook.
+// TestAgentsFaults holds that nothing runs after a fault of the hook, but where docs/agents.md says so, and
+// that a hook without its resident process judges by itself. TestAgents shows that both commands run without
+// the hook.
 func TestAgentsFaults(t *testing.T) {
 	t.Parallel()
 	for _, a := range hooked(t) {

@@ -65,8 +65,9 @@ func obeying(t *testing.T) map[string]planted {
 	return all
 }
 
-// TestObeyed holds that programs of the user start nothing of a session's, by commands whose text has the names,
-// by scripts that read them from a file, and by the file tools. Written by a person, the same files are obeyed.
+// TestObeyed holds that programs of the user start nothing of a session's, by commands whose text has the
+// names, by scripts that read them from a file, and by the file tools. Written by a person, the same files
+// are obeyed.
 func TestObeyed(t *testing.T) {
 	t.Parallel()
 	goSDK(t)

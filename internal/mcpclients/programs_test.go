@@ -10,9 +10,9 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/live"
 )
 
-// TestAgentsPrograms holds that the models of real agents read about a refused program in the middle of make: its
-// way, its rule and an alternative, though make ends with 0. The server tells it, and Claude Code's own shell in
-// mode run.
+// TestAgentsPrograms holds that the models of real agents read about a refused program in the middle of make:
+// its way, its rule and an alternative, though make ends with 0. The server tells it, and Claude Code's own
+// shell in mode run.
 func TestAgentsPrograms(t *testing.T) {
 	t.Parallel()
 	leftout.Command(t, "bwrap")

@@ -25,8 +25,8 @@ type deferred struct {
 // sandboxed are the facts of the default sandbox, where programs are judged.
 const sandboxed = "programs=judged,write=holds,read=holds,connect=holds"
 
-// Each text of testdata/deferred.txt is allowed in a sandbox that judges programs, and not without: the programs
-// that policies refuse do not start, or none starts.
+// Each text of testdata/deferred.txt is allowed in a sandbox that judges programs, and not without: the
+// programs that policies refuse do not start, or none starts.
 func TestDeferred(t *testing.T) {
 	home := home(t)
 	var own []deferred

@@ -28,7 +28,8 @@ func tree(b *testing.B) string {
 }
 
 // BenchmarkEnter measures the first command in a tree of 100,000 files (enter), the only command of a further
-// session with a kept boundary (again), and one that changes ten of the files (leave), beside a walk that reads each directory and describes each file.
+// session with a kept boundary (again), and one that changes ten of the files (leave), beside a walk that
+// reads each directory and describes each file.
 func BenchmarkEnter(b *testing.B) {
 	root := tree(b)
 	b.Run("walk", func(b *testing.B) {

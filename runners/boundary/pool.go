@@ -10,8 +10,8 @@ import (
 )
 
 // Pool keeps the boundaries of sessions of one command, so that the next command in the same places looks at
-// the changes since then in place of all files. A boundary belongs to one session at a time. The zero value is
-// empty. A Pool is safe for concurrent use.
+// the changes since then in place of all files. A boundary belongs to one session at a time. The zero value
+// is empty. A Pool is safe for concurrent use.
 type Pool struct {
 	mu   sync.Mutex
 	idle []*Boundary // the one that came back last is the last

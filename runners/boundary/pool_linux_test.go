@@ -14,7 +14,8 @@ func TestSameTick(t *testing.T) {
 	two := image{content: []byte("two"), size: 3, time: one.time}
 	long := image{size: 3, time: one.time}
 	if one.same(two) || !one.same(one) || !one.same(long) {
-		t.Errorf("other content %v, itself %v, content that is not kept %v", one.same(two), one.same(one), one.same(long))
+		t.Errorf("other content %v, itself %v, content that is not kept %v", one.same(two), one.same(one),
+			one.same(long))
 	}
 }
 

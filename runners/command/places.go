@@ -84,7 +84,8 @@ func readPlaces(from io.Reader) ([]Kept, error) {
 			return all, nil
 		case err != nil:
 			return nil, fmt.Errorf("its answer is none: %w", err)
-		case !placePattern.MatchString(k.Name) || !slices.Contains([]string{"running", "stopped", "dead"}, k.State) ||
+		case !placePattern.MatchString(k.Name) || !slices.Contains([]string{"running", "stopped", "dead"},
+			k.State) ||
 			len(k.Image)+len(k.Owner) > maxManifest:
 			return nil, fmt.Errorf("its answer is none: place %.200q, state %.200q", k.Name, k.State)
 		}

@@ -19,8 +19,8 @@ const (
 	lockName = "lock"         // of the runner, for as long as it makes the environment
 )
 
-// log is the writing end of one environment's log. Each line is written under the lock of the file, whole. Other
-// gateways write to it too, and may have turned it: then it is opened anew.
+// log is the writing end of one environment's log. Each line is written under the lock of the file, whole.
+// Other gateways write to it too, and may have turned it: then it is opened anew.
 type log struct {
 	o    Options
 	id   Identity

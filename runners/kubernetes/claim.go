@@ -141,8 +141,8 @@ func (k *Cluster) release(ctx context.Context, name string) error {
 	return gone("delete SandboxClaim "+name, err)
 }
 
-// free are the fields of a pod of a pool that may differ from the configuration: of its node, of pulling, and of
-// its end. None of them gives a command more than it may have.
+// free are the fields of a pod of a pool that may differ from the configuration: of its node, of pulling, and
+// of its end. None of them gives a command more than it may have.
 var free = map[string]bool{
 	"nodeName": true, "schedulerName": true, "affinity": true, "tolerations": true, "overhead": true,
 	"topologySpreadConstraints": true, "priority": true, "priorityClassName": true, "preemptionPolicy": true,

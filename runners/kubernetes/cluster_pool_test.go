@@ -23,7 +23,8 @@ func (r *real) sandboxes(kind string) dynamic.ResourceInterface {
 	return r.in(schema.GroupVersionResource{Group: group, Version: "v1beta1", Resource: kind}, "agents")
 }
 
-// TestClusterPool claims pods of a warm pool: the CRDs have the documented fields, and the test is the controller.
+// TestClusterPool claims pods of a warm pool: the CRDs have the documented fields, and the test is the
+// controller.
 func TestClusterPool(t *testing.T) {
 	r := needCluster(t)
 	config := "wait: 10s\n"
@@ -67,16 +68,22 @@ func TestClusterPool(t *testing.T) {
 		want   string
 	}{
 		"as configured": {},
-		"memory":        {change: at("512Mi", "containers", 0, "resources", "limits", "memory"), want: "containers[].resources.limits.memory: 512Mi in the pool, 256Mi in the configuration"},
-		"image":         {change: at(supervisorImage, "containers", 0, "image"), want: "containers[].image: " + supervisorImage},
-		"token":         {change: at(true, "automountServiceAccountToken"), want: "automountServiceAccountToken: true in the pool"},
-		"variable":      {change: at("x", "containers", 0, "env", 0, "value"), want: "containers[].env[].value: x in the pool"},
-		"user":          {change: at(int64(7), "securityContext", "runAsUser"), want: "securityContext.runAsUser: 7 in the pool"},
+		"memory": {change: at("512Mi", "containers", 0, "resources", "limits", "memory"),
+			want: "containers[].resources.limits.memory: 512Mi in the pool, 256Mi in the configuration"},
+		"image": {change: at(supervisorImage, "containers", 0, "image"),
+			want: "containers[].image: " + supervisorImage},
+		"token": {change: at(true, "automountServiceAccountToken"),
+			want: "automountServiceAccountToken: true in the pool"},
+		"variable": {change: at("x", "containers", 0, "env", 0, "value"),
+			want: "containers[].env[].value: x in the pool"},
+		"user": {change: at(int64(7), "securityContext", "runAsUser"),
+			want: "securityContext.runAsUser: 7 in the pool"},
 		"volume": {change: func(s map[string]any) {
 			s["volumes"] = append(s["volumes"].([]any), map[string]any{"name": "x", "emptyDir": map[string]any{}})
 		}, want: "volumes: 5 in the pool, 4 in the configuration"},
-		"sidecar":     {change: sidecar, want: "containers: 2 in the pool, 1 in the configuration"},
-		"no sandbox":  {skip: "status", want: "has no Sandbox: NoController: the test: see that the SandboxWarmPool is there"},
+		"sidecar": {change: sidecar, want: "containers: 2 in the pool, 1 in the configuration"},
+		"no sandbox": {skip: "status",
+			want: "has no Sandbox: NoController: the test: see that the SandboxWarmPool is there"},
 		"no labels":   {skip: "labels", want: "has no labels and annotations of the claim"},
 		"other's":     {skip: "owner", want: "is not of SandboxClaim"},
 		"other's pod": {skip: "pod's owner", want: "is not of Sandbox"},
@@ -96,19 +103,23 @@ func TestClusterPool(t *testing.T) {
 				contains(t, err, tc.want)
 			} else {
 				env, got := judgedIn(t, args...)
-				if (got.Network != "none" && r.dir != "") || got.Isolation != "container" || got.Place.Memory != 256<<20 ||
+				if (got.Network != "none" && r.dir != "") || got.Isolation != "container" ||
+					got.Place.Memory != 256<<20 ||
 					!strings.HasPrefix(got.Place.Digest, "sha256:") {
 					t.Errorf("%+v", got)
 				}
-				if x := begin(t, env, `test "$(id -u)" = 1000 && echo x >/workspace/mine`).Wait(); x.Code != 0 || x.Error != nil {
+				if x := begin(t, env, `test "$(id -u)" = 1000 && echo x >/workspace/mine`).Wait(); x.Code != 0 ||
+					x.Error != nil {
 					t.Errorf("%+v", x)
 				}
-				if out, _, _ := run(t, append(args, "list")...); !strings.Contains(out, `{"name":"`+warm+`","state":"running"`) {
+				if out, _, _ := run(t, append(args, "list")...); !strings.Contains(out,
+					`{"name":"`+warm+`","state":"running"`) {
 					t.Errorf("list: %s", out)
 				}
 				env.Close()
 			}
-			_ = r.sandboxes("sandboxes").Delete(t.Context(), warm, metav1.DeleteOptions{}) // of no claim, where there was none
+			_ = r.sandboxes("sandboxes").Delete(t.Context(), warm,
+				metav1.DeleteOptions{}) // of no claim, where there was none
 			await.True(t, "claim and pod are gone", func() bool {
 				claims, err := r.sandboxes("sandboxclaims").List(t.Context(), metav1.ListOptions{})
 				_, gone := r.pods().Get(t.Context(), warm, metav1.GetOptions{})
@@ -153,8 +164,9 @@ func controller(u *unstructured.Unstructured) map[string]any {
 func (r *real) warm(t *testing.T, spec map[string]any, skip string) string {
 	t.Helper()
 	made, err := r.sandboxes("sandboxes").Create(t.Context(), &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "agents.x-k8s.io/v1beta1", "kind": "Sandbox", "metadata": map[string]any{"generateName": "python-"},
-		"spec": map[string]any{"podTemplate": map[string]any{"spec": spec}},
+		"apiVersion": "agents.x-k8s.io/v1beta1", "kind": "Sandbox",
+		"metadata": map[string]any{"generateName": "python-"},
+		"spec":     map[string]any{"podTemplate": map[string]any{"spec": spec}},
 	}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -47,7 +47,8 @@ func needCluster(t testing.TB) *real {
 	t.Helper()
 	file := os.Getenv("SALLYPORT_TEST_KUBECONFIG")
 	if file == "" {
-		leftout.Skip(t, leftout.Cluster, "no cluster is named, which may pull or has "+agentImage+" and "+supervisorImage)
+		leftout.Skip(t, leftout.Cluster, "no cluster is named, which may pull or has "+agentImage+" and "+
+			supervisorImage)
 	}
 	admin, err := clientcmd.BuildConfigFromFlags("", file)
 	if err != nil {
@@ -62,14 +63,16 @@ func needCluster(t testing.TB) *real {
 	r.apply(t, "rbac.yaml")
 	r.args = []string{
 		"--kubeconfig", r.kubeconfig(t), "--image", cmp.Or(os.Getenv("SALLYPORT_TEST_POD_IMAGE"), agentImage),
-		"--supervisor-image", cmp.Or(os.Getenv("SALLYPORT_TEST_SUPERVISOR_IMAGE"), supervisorImage), "--cpu", "100m", "--memory", "256Mi",
+		"--supervisor-image", cmp.Or(os.Getenv("SALLYPORT_TEST_SUPERVISOR_IMAGE"), supervisorImage), "--cpu",
+		"100m", "--memory", "256Mi",
 	}
 	return r
 }
 
 var kinds = map[string]string{
 	"Namespace": "namespaces", "ResourceQuota": "resourcequotas", "NetworkPolicy": "networkpolicies",
-	"CustomResourceDefinition": "customresourcedefinitions", "ServiceAccount": "serviceaccounts", "Role": "roles", "RoleBinding": "rolebindings",
+	"CustomResourceDefinition": "customresourcedefinitions", "ServiceAccount": "serviceaccounts",
+	"Role": "roles", "RoleBinding": "rolebindings",
 }
 
 func (r *real) in(gvr schema.GroupVersionResource, namespace string) dynamic.ResourceInterface {
@@ -83,7 +86,8 @@ func (r *real) in(gvr schema.GroupVersionResource, namespace string) dynamic.Res
 func (r *real) apply(t testing.TB, name string) {
 	t.Helper()
 	for _, u := range documents(t, name) {
-		_, err := r.of(t, u).Apply(t.Context(), u.GetName(), u, metav1.ApplyOptions{FieldManager: "test", Force: true})
+		_, err := r.of(t, u).Apply(t.Context(), u.GetName(), u,
+			metav1.ApplyOptions{FieldManager: "test", Force: true})
 		if err != nil {
 			t.Fatalf("%s of %s: %v", u.GetKind(), name, err)
 		}
@@ -140,8 +144,9 @@ func documents(t testing.TB, name string) (all []*unstructured.Unstructured) {
 func (r *real) kubeconfig(t testing.TB) string {
 	t.Helper()
 	request := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "metadata": map[string]any{"name": "sallyport"},
-		"spec": map[string]any{"expirationSeconds": int64(3600)},
+		"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest",
+		"metadata": map[string]any{"name": "sallyport"},
+		"spec":     map[string]any{"expirationSeconds": int64(3600)},
 	}}
 	got, err := r.in(schema.GroupVersionResource{Version: "v1", Resource: "serviceaccounts"}, "agents").
 		Create(t.Context(), request, metav1.CreateOptions{}, "token")
@@ -152,9 +157,11 @@ func (r *real) kubeconfig(t testing.TB) string {
 	file := filepath.Join(t.TempDir(), "kubeconfig")
 	text, err := json.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "Config", "current-context": "test",
-		"clusters": []any{map[string]any{"name": "test", "cluster": map[string]any{"server": r.admin.Host, "certificate-authority-data": r.admin.CAData}}},
-		"users":    []any{map[string]any{"name": "test", "user": map[string]any{"token": token}}},
-		"contexts": []any{map[string]any{"name": "test", "context": map[string]any{"cluster": "test", "user": "test", "namespace": "agents"}}},
+		"clusters": []any{map[string]any{"name": "test",
+			"cluster": map[string]any{"server": r.admin.Host, "certificate-authority-data": r.admin.CAData}}},
+		"users": []any{map[string]any{"name": "test", "user": map[string]any{"token": token}}},
+		"contexts": []any{map[string]any{"name": "test",
+			"context": map[string]any{"cluster": "test", "user": "test", "namespace": "agents"}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +179,8 @@ func (r *real) pods() dynamic.ResourceInterface {
 // names are those of the pods that no deletion has reached.
 func (r *real) names(t *testing.T) (names []string) {
 	t.Helper()
-	all, err := r.pods().List(context.Background(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/managed-by=sallyport"})
+	all, err := r.pods().List(context.Background(),
+		metav1.ListOptions{LabelSelector: "app.kubernetes.io/managed-by=sallyport"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,18 +248,25 @@ func TestClusterEnds(t *testing.T) {
 		more   []string
 		want   []string
 	}{
-		"image":         {"", []string{"--image", "registry.invalid/none:1"}, []string{"the image cannot be pulled (registry.invalid/none:1)", "lookup registry.invalid"}},
-		"root's image":  {"user: 0\n", nil, []string{"user: 0"}},
-		"unschedulable": {"wait: 3s\n", []string{"--memory", "60Gi"}, []string{"no node can take it", "Insufficient memory"}},
-		"quota":         {"", []string{"--memory", "900Gi"}, []string{"the quota of the namespace is used up", "limits.memory=900"}},
-		"node selector": {"wait: 3s\nnode_selector: {disk: fast}\n", nil, []string{"no node can take it", "node affinity"}},
-		"secret":        {"secrets: [nobodys]\n", nil, []string{`secret "nobodys" not found`}},
-		"claim":         {"wait: 3s\nworkspace: {claim: nobodys}\n", nil, []string{`persistentvolumeclaim "nobodys" not found`}},
+		"image": {"", []string{"--image", "registry.invalid/none:1"},
+			[]string{"the image cannot be pulled (registry.invalid/none:1)", "lookup registry.invalid"}},
+		"root's image": {"user: 0\n", nil, []string{"user: 0"}},
+		"unschedulable": {"wait: 3s\n", []string{"--memory", "60Gi"},
+			[]string{"no node can take it", "Insufficient memory"}},
+		"quota": {"", []string{"--memory", "900Gi"},
+			[]string{"the quota of the namespace is used up", "limits.memory=900"}},
+		"node selector": {"wait: 3s\nnode_selector: {disk: fast}\n", nil,
+			[]string{"no node can take it", "node affinity"}},
+		"secret": {"secrets: [nobodys]\n", nil, []string{`secret "nobodys" not found`}},
+		"claim": {"wait: 3s\nworkspace: {claim: nobodys}\n", nil,
+			[]string{`persistentvolumeclaim "nobodys" not found`}},
 		"runtime class": {"runtime_class: nobodys\n", nil, []string{"the runtime class is not there"}},
-		"image volume":  {"supervisor: {volume: true}\n", nil, []string{"the API server has no image volumes", "ImageVolume"}},
-		"storage class": {"wait: 3s\nworkspace: {storage_class: nobodys}\n", nil, []string{"no node can take it", "unbound immediate PersistentVolumeClaims"}},
-		"no installer":  {"supervisor: {path: /nothing}\n", nil, []string{"/nothing"}},
-		"namespace":     {"", []string{"--namespace", "nobodys"}, []string{"right is missing"}},
+		"image volume": {"supervisor: {volume: true}\n", nil,
+			[]string{"the API server has no image volumes", "ImageVolume"}},
+		"storage class": {"wait: 3s\nworkspace: {storage_class: nobodys}\n", nil,
+			[]string{"no node can take it", "unbound immediate PersistentVolumeClaims"}},
+		"no installer": {"supervisor: {path: /nothing}\n", nil, []string{"/nothing"}},
+		"namespace":    {"", []string{"--namespace", "nobodys"}, []string{"right is missing"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -276,8 +291,9 @@ func TestClusterEnds(t *testing.T) {
 	t.Cleanup(func() { r.nothingLeft(t) })
 }
 
-// TestClusterOutOfMemory ends a whole container for want of memory. The kernel ends one process at a time: the
-// test gives the first one the highest score, and the command fills a file in memory, which is no process's.
+// TestClusterOutOfMemory ends a whole container for want of memory. The kernel ends one process at a time:
+// the test gives the first one the highest score, and the command fills a file in memory, which is no
+// process's.
 func TestClusterOutOfMemory(t *testing.T) {
 	r := needCluster(t)
 	if r.dir == "" {
@@ -293,7 +309,8 @@ func TestClusterOutOfMemory(t *testing.T) {
 		for _, process := range all {
 			group, _ := os.ReadFile(process + "/cgroup")
 			text, _ := os.ReadFile(process + "/cmdline")
-			if strings.Contains(string(group), string(pod.GetUID())) && strings.HasSuffix(string(text), "\x00--init\x00") {
+			if strings.Contains(string(group), string(pod.GetUID())) &&
+				strings.HasSuffix(string(text), "\x00--init\x00") {
 				found++
 				if err := os.WriteFile(process+"/oom_score_adj", []byte("1000"), 0o644); err != nil {
 					t.Error(err)
@@ -309,7 +326,8 @@ func TestClusterOutOfMemory(t *testing.T) {
 	r.nothingLeft(t)
 }
 
-// TestClusterWorkspace makes the workspace by a class of storage: a directory of the node that can be claimed once.
+// TestClusterWorkspace makes the workspace by a class of storage: a directory of the node that can be claimed
+// once.
 func TestClusterWorkspace(t *testing.T) {
 	r := needCluster(t)
 	if r.dir == "" {
@@ -333,7 +351,8 @@ func TestClusterWorkspace(t *testing.T) {
 			},
 		},
 	} {
-		if _, err := r.in(kind, "").Create(t.Context(), &unstructured.Unstructured{Object: u}, metav1.CreateOptions{}); err != nil {
+		if _, err := r.in(kind, "").Create(t.Context(), &unstructured.Unstructured{Object: u},
+			metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		defer func() { _ = r.in(kind, "").Delete(context.Background(), "sallyport-test", metav1.DeleteOptions{}) }()
@@ -347,7 +366,8 @@ func TestClusterWorkspace(t *testing.T) {
 	}
 	_ = env.Close()
 	await.True(t, "the claim is gone", func() bool {
-		all, err := r.in(schema.GroupVersionResource{Version: "v1", Resource: "persistentvolumeclaims"}, "agents").List(t.Context(), metav1.ListOptions{})
+		all, err := r.in(schema.GroupVersionResource{Version: "v1", Resource: "persistentvolumeclaims"},
+			"agents").List(t.Context(), metav1.ListOptions{})
 		return err == nil && len(all.Items) == 0
 	})
 	r.nothingLeft(t)
@@ -423,14 +443,17 @@ func TestClusterDoctor(t *testing.T) {
 	r := needCluster(t)
 	said := func() (string, int) {
 		var out, errs strings.Builder
-		status := kubernetes.Main(t.Context(), append(r.args[:len(r.args):len(r.args)], "doctor"), kubernetes.Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
+		status := kubernetes.Main(t.Context(), append(r.args[:len(r.args):len(r.args)], "doctor"),
+			kubernetes.Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
 		return out.String() + errs.String(), status
 	}
 	if out, status := said(); status != 0 || strings.Contains(out, "problem") {
 		t.Errorf("status %d:\n%s", status, out)
 	}
-	roles := r.in(schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "roles"}, "agents")
-	if _, err := roles.Patch(t.Context(), "sallyport", types.JSONPatchType, []byte(`[{"op":"remove","path":"/rules/2"}]`), metav1.PatchOptions{}); err != nil {
+	roles := r.in(schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1",
+		Resource: "roles"}, "agents")
+	if _, err := roles.Patch(t.Context(), "sallyport", types.JSONPatchType,
+		[]byte(`[{"op":"remove","path":"/rules/2"}]`), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	defer r.apply(t, "rbac.yaml")

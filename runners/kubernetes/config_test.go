@@ -38,7 +38,8 @@ func TestExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := kubernetes.Defaults()
-	want.Namespace, want.Image, want.Supervisor.Image = "agents", "registry.example/agent:1", "registry.example/sallyport:1"
+	want.Namespace, want.Image, want.Supervisor.Image = "agents", "registry.example/agent:1",
+		"registry.example/sallyport:1"
 	want.Network.Dial = []string{}
 	want.NodeSelector, want.Env = map[string]string{}, map[string]string{}
 	want.Tolerations, want.ImagePullSecrets, want.Secrets = []kubernetes.Toleration{}, []string{}, []string{}
@@ -104,16 +105,20 @@ lifetime: 2h
 	}
 	p := c.Pod("sallyport-1", kubernetes.Owner{Installation: "i", Name: "u@m"})
 	s := p.Spec
-	if p.Labels["app.kubernetes.io/managed-by"] != "sallyport" || p.Labels["sallyport.dev/installation"] != "i" || p.Annotations["sallyport.dev/owner"] != "u@m" {
+	if p.Labels["app.kubernetes.io/managed-by"] != "sallyport" ||
+		p.Labels["sallyport.dev/installation"] != "i" || p.Annotations["sallyport.dev/owner"] != "u@m" {
 		t.Errorf("%v, %v", p.Labels, p.Annotations)
 	}
-	if *s.AutomountServiceAccountToken || *s.EnableServiceLinks || s.RestartPolicy != corev1.RestartPolicyNever || s.HostNetwork || s.HostPID || s.HostIPC {
+	if *s.AutomountServiceAccountToken || *s.EnableServiceLinks ||
+		s.RestartPolicy != corev1.RestartPolicyNever || s.HostNetwork || s.HostPID || s.HostIPC {
 		t.Errorf("%+v", s)
 	}
-	if time.Duration(*s.ActiveDeadlineSeconds)*time.Second != 2*time.Hour || *s.TerminationGracePeriodSeconds != 1 || *s.RuntimeClassName != "gvisor" {
+	if time.Duration(*s.ActiveDeadlineSeconds)*time.Second != 2*time.Hour ||
+		*s.TerminationGracePeriodSeconds != 1 || *s.RuntimeClassName != "gvisor" {
 		t.Errorf("%+v", s)
 	}
-	if !*s.SecurityContext.RunAsNonRoot || *s.SecurityContext.RunAsUser != 1000 || s.SecurityContext.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
+	if !*s.SecurityContext.RunAsNonRoot || *s.SecurityContext.RunAsUser != 1000 ||
+		s.SecurityContext.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
 		t.Errorf("%+v", s.SecurityContext)
 	}
 	if len(s.InitContainers) != 1 || len(s.Containers) != 1 {
@@ -121,7 +126,8 @@ lifetime: 2h
 	}
 	for _, x := range append(s.InitContainers, s.Containers...) {
 		sc := x.SecurityContext
-		if *sc.AllowPrivilegeEscalation || !*sc.ReadOnlyRootFilesystem || !*sc.RunAsNonRoot || sc.Privileged != nil ||
+		if *sc.AllowPrivilegeEscalation || !*sc.ReadOnlyRootFilesystem || !*sc.RunAsNonRoot ||
+			sc.Privileged != nil ||
 			len(sc.Capabilities.Drop) != 1 || sc.Capabilities.Drop[0] != "ALL" || len(sc.Capabilities.Add) != 0 {
 			t.Errorf("%s: %+v", x.Name, sc)
 		}
@@ -130,7 +136,8 @@ lifetime: 2h
 		}
 	}
 	install, work := s.InitContainers[0], s.Containers[0]
-	if diff := cmp.Diff([]string{"/usr/bin/sallyport-supervisor", "--install", "/opt/sallyport/sallyport-supervisor"}, install.Command); diff != "" {
+	if diff := cmp.Diff([]string{"/usr/bin/sallyport-supervisor", "--install",
+		"/opt/sallyport/sallyport-supervisor"}, install.Command); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{"/opt/sallyport/sallyport-supervisor", "--init"}, work.Command); diff != "" {
@@ -141,15 +148,18 @@ lifetime: 2h
 			t.Errorf("%+v", m)
 		}
 	}
-	if diff := cmp.Diff([]corev1.EnvVar{{Name: "HOME", Value: "/home/agent"}, {Name: "A", Value: "1"}, {Name: "B", Value: "2"}}, work.Env); diff != "" {
+	if diff := cmp.Diff([]corev1.EnvVar{{Name: "HOME", Value: "/home/agent"}, {Name: "A", Value: "1"},
+		{Name: "B", Value: "2"}}, work.Env); diff != "" {
 		t.Error(diff)
 	}
-	if work.EnvFrom[0].SecretRef.Name != "token" || s.ImagePullSecrets[0].Name != "registry" || s.Tolerations[0].Key != "agents" ||
+	if work.EnvFrom[0].SecretRef.Name != "token" || s.ImagePullSecrets[0].Name != "registry" ||
+		s.Tolerations[0].Key != "agents" ||
 		s.NodeSelector["pool"] != "agents" || s.Volumes[0].PersistentVolumeClaim.ClaimName != "data" {
 		t.Errorf("%+v", s)
 	}
 	c.Supervisor = kubernetes.Supervisor{Path: "/bin/sallyport-supervisor"}
-	if p := c.Pod("sallyport-1", kubernetes.Owner{}); len(p.Spec.InitContainers) != 0 || p.Spec.Containers[0].Command[0] != "/bin/sallyport-supervisor" {
+	if p := c.Pod("sallyport-1", kubernetes.Owner{}); len(p.Spec.InitContainers) != 0 ||
+		p.Spec.Containers[0].Command[0] != "/bin/sallyport-supervisor" {
 		t.Errorf("%+v", p.Spec)
 	}
 }

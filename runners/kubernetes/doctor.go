@@ -25,8 +25,8 @@ func (r Right) String() string {
 	return r.Verb + " " + name
 }
 
-// Rights are all that the runner needs, with those for claims where it uses a pool. A WebSocket asks for get of
-// pods/exec and SPDY for create; newer servers ask for create of both.
+// Rights are all that the runner needs, with those for claims where it uses a pool. A WebSocket asks for get
+// of pods/exec and SPDY for create; newer servers ask for create of both.
 func Rights(c Config) []Right {
 	type rights struct {
 		Right

@@ -30,13 +30,15 @@ func TestClusterGuide(t *testing.T) {
 	if block == nil {
 		t.Fatal("the guide shows no configuration")
 	}
-	here := strings.NewReplacer("/opt/sallyport/", dir+"/", "/etc/sallyport/", dir+"/", "workspace: .", "workspace: "+dir)
+	here := strings.NewReplacer("/opt/sallyport/", dir+"/", "/etc/sallyport/", dir+"/", "workspace: .",
+		"workspace: "+dir)
 	write(t, filepath.Join(dir, "c.yaml"), here.Replace(string(block[1])))
 	pod, err := os.ReadFile("../../docs/examples/kubernetes/pod.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	images := strings.NewReplacer("registry.example/agent:1", agentImage, "registry.example/sallyport:1", supervisorImage,
+	images := strings.NewReplacer("registry.example/agent:1", agentImage, "registry.example/sallyport:1",
+		supervisorImage,
 		`cpu: "1", memory: 2Gi`, `cpu: 100m, memory: 256Mi`)
 	write(t, filepath.Join(dir, "pod.yaml"), images.Replace(string(pod)))
 	manifest, err := os.ReadFile("../../docs/examples/kubernetes/plugin.yaml")
@@ -45,7 +47,8 @@ func TestClusterGuide(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, "kubernetes.yaml"), string(manifest))
 	for _, name := range []string{"sallyport", "sallyport-kubernetes"} {
-		build := exec.Command(leftout.Command(t, "go"), "build", "-trimpath", "-ldflags", "-s -w", "-o", dir+"/", "../../cmd/"+name)
+		build := exec.Command(leftout.Command(t, "go"), "build", "-trimpath", "-ldflags", "-s -w", "-o", dir+"/",
+			"../../cmd/"+name)
 		if out, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
@@ -59,7 +62,8 @@ func TestClusterGuide(t *testing.T) {
 		}
 		c := exec.Command(name, words[1:]...)
 		c.Dir = dir
-		c.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "HOME="+dir, "XDG_STATE_HOME="+dir+"/state", "XDG_CONFIG_HOME="+dir+"/config")
+		c.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "HOME="+dir, "XDG_STATE_HOME="+dir+"/state",
+			"XDG_CONFIG_HOME="+dir+"/config")
 		out, err := c.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%q: %v: %s", words, err, out)
@@ -80,8 +84,8 @@ func TestClusterGuide(t *testing.T) {
 	r.nothingLeft(t)
 }
 
-// kept has env list the pods of commands that run, show their log, remove one, and prune one whose session was
-// killed.
+// kept has env list the pods of commands that run, show their log, remove one, and prune one whose session
+// was killed.
 func (r *real) kept(t *testing.T, dir string, do func(...string) string) {
 	t.Helper()
 	env := func(words ...string) string {
@@ -95,7 +99,8 @@ func (r *real) kept(t *testing.T, dir string, do func(...string) string) {
 		},
 		func(pod string) {
 			do("sh", "-c", "pkill -KILL -f 'sallyport-kubernete[s].*"+dir+"'")
-			leases := r.in(schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}, "agents")
+			leases := r.in(schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1",
+				Resource: "leases"}, "agents")
 			old := []byte(`{"spec":{"renewTime":"2020-01-01T00:00:00.000000Z"}}`)
 			if _, err := leases.Patch(t.Context(), pod, types.MergePatchType, old, metav1.PatchOptions{}); err != nil {
 				t.Error(err)
@@ -133,7 +138,8 @@ func TestClusterGate(t *testing.T) {
 		leftout.Command(t, name)
 	}
 	agents, commands, _ := strings.Cut(cmp.Or(os.Getenv("SALLYPORT_TEST_AGENTS"), "6x5"), "x")
-	out, err := exec.Command("testdata/gate", os.Getenv("SALLYPORT_TEST_CLUSTER"), agents, commands).CombinedOutput()
+	out, err := exec.Command("testdata/gate", os.Getenv("SALLYPORT_TEST_CLUSTER"), agents,
+		commands).CombinedOutput()
 	if t.Logf("%s", out); err != nil {
 		t.Error(err)
 	}
@@ -143,9 +149,10 @@ func TestClusterGate(t *testing.T) {
 // allows the digest of that very image, and no other.
 func (r *real) judged(t *testing.T, dir string, do func(...string) string) {
 	t.Helper()
-	place := regexp.MustCompile(`"isolation":"container","network":"unknown".*"place":\{"seen":true,"runtime":"",` +
-		`"image":"` + agentImage + `","digest":"(sha256:[0-9a-f]{64})","node":"127.0.0.1","cpu":100,` +
-		`"memory":268435456,"storage":\d{8,}\}`)
+	place := regexp.MustCompile(
+		`"isolation":"container","network":"unknown".*"place":\{"seen":true,"runtime":"",` +
+			`"image":"` + agentImage + `","digest":"(sha256:[0-9a-f]{64})","node":"127.0.0.1","cpu":100,` +
+			`"memory":268435456,"storage":\d{8,}\}`)
 	var digest string
 	_ = filepath.WalkDir(filepath.Join(dir, "state"), func(file string, _ os.DirEntry, _ error) error {
 		text, _ := os.ReadFile(file)
@@ -185,8 +192,8 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-// BenchmarkSession measures a session from nothing with one command, and BenchmarkCommand a command in one that
-// is open.
+// BenchmarkSession measures a session from nothing with one command, and BenchmarkCommand a command in one
+// that is open.
 func BenchmarkSession(b *testing.B) {
 	r := needCluster(b)
 	for b.Loop() {

@@ -68,7 +68,8 @@ type Session struct {
 	Stale bool
 }
 
-// Kept is a session as the verbs list, remove and prune tell of it. Names are those of the interface of plugins.
+// Kept is a session as the verbs list, remove and prune tell of it. Names are those of the interface of
+// plugins.
 type Kept struct {
 	Name    string    `json:"name"`
 	State   string    `json:"state"`

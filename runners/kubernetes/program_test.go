@@ -138,7 +138,8 @@ func TestSweep(t *testing.T) {
 	}
 	fill()
 	out, errs, status := run(t, append(s.args(), "list")...)
-	if status != 0 || strings.Count(out, `"state":"dead"`) != 2 || strings.Count(out, `"state":"running"`) != 2 ||
+	if status != 0 || strings.Count(out, `"state":"dead"`) != 2 ||
+		strings.Count(out, `"state":"running"`) != 2 ||
 		strings.Contains(out, "of-another") {
 		t.Errorf("status %d:\n%s%s", status, out, errs)
 	}

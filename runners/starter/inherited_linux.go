@@ -9,8 +9,8 @@ import (
 )
 
 // inherited describes the parts of this thread's state that its children inherit and that other processes of
-// its user can change: priorities, processors, resource limits, the choice of the kernel when memory runs out,
-// control groups. The limit that bears the mark is the supervisor's.
+// its user can change: priorities, processors, resource limits, the choice of the kernel when memory runs
+// out, control groups. The limit that bears the mark is the supervisor's.
 func inherited() string {
 	var b strings.Builder
 	var cpus unix.CPUSet

@@ -55,13 +55,13 @@ type End struct {
 	MaxRSS       int64 // KiB
 }
 
-// longSlack is by how many nanoseconds the timers of a Parent may be late. Go's runtime looks after its threads by
-// sleeps of some microseconds, each of which would take the processor from a command.
+// longSlack is by how many nanoseconds the timers of a Parent may be late. Go's runtime looks after its
+// threads by sleeps of some microseconds, each of which would take the processor from a command.
 const longSlack = 10_000_000
 
-// BeParent is the program of a Parent, after ParentFlag and the slack of the timers of shells. Its orders come
-// from a socket, one after the other, until that ends: to start a shell, and to reap it. Signals that a program
-// can catch do nothing to it, but for the real-time ones, and the kernel ends the shell with it.
+// BeParent is the program of a Parent, after ParentFlag and the slack of the timers of shells. Its orders
+// come from a socket, one after the other, until that ends: to start a shell, and to reap it. Signals that a
+// program can catch do nothing to it, but for the real-time ones, and the kernel ends the shell with it.
 func BeParent(slack string) error {
 	n, err := strconv.ParseUint(slack, 10, 32)
 	if err != nil {
@@ -259,8 +259,8 @@ func NewParent(program string) (*Parent, error) {
 	return p, nil
 }
 
-// Start has a shell started. An errno is that of its start. After any other error the Parent is of no use, and the
-// shell may have begun, but for ErrSpoiled.
+// Start has a shell started. An errno is that of its start. After any other error the Parent is of no use,
+// and the shell may have begun, but for ErrSpoiled.
 func (p *Parent) Start(s Shell) (pid int, err error) {
 	body := s.words()
 	b := make([]byte, 16, 16+len(body))

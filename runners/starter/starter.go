@@ -11,8 +11,8 @@ package starter
 
 import "errors"
 
-// Flag and ParentFlag are the first argument of the programs that begin a command, and that stand between it and
-// its supervisor.
+// Flag and ParentFlag are the first argument of the programs that begin a command, and that stand between it
+// and its supervisor.
 const (
 	Flag       = "--start"
 	ParentFlag = "--parent"

@@ -111,8 +111,8 @@ func TestParentKilled(t *testing.T) {
 	}
 }
 
-// TestDeathOfGateway kills processes that run a Supervisor, without any chance to clean up: first one without a
-// watcher, which shows that processes left behind would live on.
+// TestDeathOfGateway kills processes that run a Supervisor, without any chance to clean up: first one without
+// a watcher, which shows that processes left behind would live on.
 func TestDeathOfGateway(t *testing.T) {
 	unwatched, watched := gateway(t, "unwatched"), gateway(t, "watched")
 	await.True(t, "nothing of the watched one is left", func() bool { return len(tagged(t, watched)) == 0 })

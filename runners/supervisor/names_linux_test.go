@@ -83,7 +83,8 @@ func TestNamesWithoutListener(t *testing.T) {
 	}
 }
 
-// The filter of commands, which hands calls of the thread that starts them over, keeps nothing from the supervisor.
+// The filter of commands, which hands calls of the thread that starts them over, keeps nothing from the
+// supervisor.
 func TestExpendableWithNames(t *testing.T) {
 	t.Parallel()
 	s, err := New(Options{Expendable: true, Suspect: func(string) (string, bool) { return "", false }})

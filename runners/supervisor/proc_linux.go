@@ -204,8 +204,8 @@ func marked(environ []byte, id string) bool {
 	return bytes.HasPrefix(environ, entry[1:]) || bytes.Contains(environ, entry)
 }
 
-// highWater is the greatest resident size of the program of a process so far, in KiB. The value of getrusage(2)
-// may be larger: it includes the program that started this one.
+// highWater is the greatest resident size of the program of a process so far, in KiB. The value of
+// getrusage(2) may be larger: it includes the program that started this one.
 func highWater(pid string) int64 {
 	status, _ := os.ReadFile("/proc/" + pid + "/status")
 	_, rest, _ := bytes.Cut(status, []byte("\nVmHWM:"))

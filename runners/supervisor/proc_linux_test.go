@@ -47,9 +47,10 @@ func TestLook(t *testing.T) {
 	t.Parallel()
 	const root, first, second, third = 10, 11, 12, 13
 	for name, test := range map[string]struct {
-		listed func(time int) map[int]int // the processes with their parents when a list is made, and until the next
-		read   func(time int) map[int]int // those when the list is read, where others
-		want   map[int]int
+		listed func(
+			time int) map[int]int // the processes with their parents when a list is made, and until the next
+		read func(time int) map[int]int // those when the list is read, where others
+		want map[int]int
 	}{
 		"nothing changes": {
 			listed: func(int) map[int]int { return map[int]int{root: 0, first: root, second: first} },
@@ -64,7 +65,8 @@ func TestLook(t *testing.T) {
 		},
 		"each starts the next and ends": {
 			listed: func(time int) map[int]int { return map[int]int{root: 0, first + min(time, 5): root} },
-			want:   map[int]int{root: 0, first: root, first + 1: root, first + 2: root, first + 3: root, first + 4: root, first + 5: root},
+			want: map[int]int{root: 0, first: root, first + 1: root, first + 2: root, first + 3: root,
+				first + 4: root, first + 5: root},
 		},
 		"the parent of a parent ends, then the parent": {
 			listed: func(time int) map[int]int { return map[int]int{root: 0, second: first, third: second} },
@@ -136,7 +138,8 @@ func TestCloseOnExec(t *testing.T) {
 	}
 }
 
-// TestHighWaterIsOfThisProgram starts a program from one that is large: what the kernel counts for it begins there.
+// TestHighWaterIsOfThisProgram starts a program from one that is large: what the kernel counts for it begins
+// there.
 func TestHighWaterIsOfThisProgram(t *testing.T) {
 	const name, large = "SUPERVISOR_HIGH_WATER", 128 << 20
 	if os.Getenv(name) != "" {

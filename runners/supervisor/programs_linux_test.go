@@ -62,7 +62,8 @@ func TestPrograms(t *testing.T) {
 	t.Parallel()
 	for _, apart := range []string{"", os.Args[0]} {
 		s := seeing(t, Options{Apart: apart})
-		c := command(`echo "$0 $#"; touch a b; export X=1; unset HOME; env -u Y sh -c 'rm a; echo on'; ls; cd /; pwd; exit 3`)
+		c := command(
+			`echo "$0 $#"; touch a b; export X=1; unset HOME; env -u Y sh -c 'rm a; echo on'; ls; cd /; pwd; exit 3`)
 		c.WorkDir = t.TempDir()
 		c.Env = []string{"PATH=/usr/bin", "Y=2", "HOME=/h"}
 		asked := &started{refuse: "rm"}

@@ -8,9 +8,9 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/starter"
 )
 
-// A stand-in is the parent of a shell in place of this process, so that a command which signals its parent does
-// not reach sallyport. It has one shell at a time. When that has ended, it waits for the next, whose mark it gets
-// first. The kernel ends it with sallyport, and the shell with it.
+// A stand-in is the parent of a shell in place of this process, so that a command which signals its parent
+// does not reach sallyport. It has one shell at a time. When that has ended, it waits for the next, whose
+// mark it gets first. The kernel ends it with sallyport, and the shell with it.
 //
 // If the parent of a process of the command ends, sallyport becomes its parent (host is the reaper).
 

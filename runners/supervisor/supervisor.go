@@ -66,8 +66,8 @@ type Options struct {
 	After func() error
 
 	// Apart is a program (starter.BeParent) that stands between this process and each command, so that a command
-	// which kills its parent ends itself, and not this process; "" for none. On Linux, without User; Shortcomings
-	// tells where that is not possible.
+	// which kills its parent ends itself, and not this process; "" for none. On Linux, without User;
+	// Shortcomings tells where that is not possible.
 	Apart string
 
 	// Suspect, when not nil, reports a name at which programs of the user obey a file, and the directory in

@@ -199,8 +199,8 @@ func (r *root) nothingLeft() bool {
 	}
 }
 
-// others reports whether no process has an id, or one that bears the mark of another command of ours and is not in
-// the session of this one. It is cheaper than to read the process.
+// others reports whether no process has an id, or one that bears the mark of another command of ours and is
+// not in the session of this one. It is cheaper than to read the process.
 func (r *root) others(pid int) bool {
 	sid, err := unix.Getsid(pid)
 	if err != nil || sid == r.pid {

@@ -116,7 +116,8 @@ func (b *Builder) build(
 	real, n := v.Real(work, false)
 	in.Request.WorkDirState = b.dirState(v, real, n)
 	in.Request.WorkDirAllowed = b.Permission(real) != "none"
-	in.Shell = facts.Shell{Parsed: err == nil && prog != nil, Certainty: value.Unknown.String(), Legacy: legacy(req.Request.Command)}
+	in.Shell = facts.Shell{Parsed: err == nil && prog != nil, Certainty: value.Unknown.String(),
+		Legacy: legacy(req.Request.Command)}
 	if err != nil {
 		in.Shell.Error = "syntax"
 		if e, ok := errors.AsType[*shell.Error](err); ok {

@@ -44,7 +44,8 @@ func TestFar(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for link, target := range map[string]string{"in": "a/b", "away": "/etc", "round": "round", "a/b/up": "../../build"} {
+	for link, target := range map[string]string{"in": "a/b", "away": "/etc", "round": "round",
+		"a/b/up": "../../build"} {
 		if err := os.Symlink(target, filepath.Join(ws, link)); err != nil {
 			leftout.Skip(t, leftout.Platform, "no symbolic links here: allow them: "+err.Error())
 		}
@@ -58,7 +59,8 @@ func TestFar(t *testing.T) {
 	for i := range 20 {
 		many = append(many, fmt.Sprintf("cp a%[1]d.txt b%[1]d.txt c%[1]d.txt d%[1]d.txt out/%[1]d", i))
 	}
-	layout := facts.Layout{Workspace: filepath.ToSlash(ws), Home: "/home/x", Roots: []facts.Root{{Path: filepath.ToSlash(ws), Write: true, Zone: "workspace"}}}
+	layout := facts.Layout{Workspace: filepath.ToSlash(ws), Home: "/home/x",
+		Roots: []facts.Root{{Path: filepath.ToSlash(ws), Write: true, Zone: "workspace"}}}
 	journeys := 0
 	near, far := NewBuilder(layout, facts.OSFS{}, nil), NewBuilder(layout, distant{journeys: &journeys}, nil)
 	for text, most := range map[string]int{
@@ -70,7 +72,8 @@ func TestFar(t *testing.T) {
 		strings.Join(many, "\n"):                      2,
 	} {
 		journeys = 0
-		want, got := near.Build(facts.Ask{Request: facts.Request{Command: text}}), far.Build(facts.Ask{Request: facts.Request{Command: text}})
+		want, got := near.Build(facts.Ask{Request: facts.Request{Command: text}}),
+			far.Build(facts.Ask{Request: facts.Request{Command: text}})
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%.40s: near and far:\n%s", text, diff)
 		}

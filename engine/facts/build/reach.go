@@ -126,7 +126,8 @@ func (w *build) reach(set *term.Set, s *spot, t call.Touch, shows bool) {
 			if names.Meets(places.CredentialLabels) && !shows {
 				set.Add(term.LabelContainsCredential)
 			}
-			if (slices.Contains(places.CriticalNames, e.Name()) || names.Has(term.LabelEnvFile)) && w.keeps(at, e.IsDir()) {
+			if (slices.Contains(places.CriticalNames, e.Name()) || names.Has(term.LabelEnvFile)) &&
+				w.keeps(at, e.IsDir()) {
 				set.Add(term.LabelContainsCriticalName)
 			}
 			return e.Name() != ".git"
@@ -262,7 +263,8 @@ func (w *build) exposes(set *term.Set, p, spelled string, t call.Touch) {
 			(t.Filter == "" || disk.MatchName(t.Filter, e.Name())) && w.reaches(t.Sieve, at, p, spelled) {
 			set.Add(term.LabelContainsCredential)
 		}
-		return e.IsDir() && e.Name() != ".git" && (output || !w.IsGenerated(at, true)) && t.Sieve.Enters(at, p, spelled)
+		return e.IsDir() && e.Name() != ".git" && (output || !w.IsGenerated(at, true)) &&
+			t.Sieve.Enters(at, p, spelled)
 	})
 	w.exposed, w.view.Steps = w.exposed-given+max(0, w.view.Steps), budget
 	if !whole && !output && !set.Has(term.LabelContainsCredential) && w.mayReach(t) {

@@ -44,7 +44,8 @@ func pythonBind(s *scan) {
 // dotted reads a.b.c and returns the token behind it.
 func (s *scan) dotted(i int) (string, int) {
 	from := i
-	for i < len(s.toks) && (s.toks[i].kind == tokIdent && (i == from || s.toks[i-1].is(".")) || s.toks[i].is(".")) {
+	for i < len(s.toks) && (s.toks[i].kind == tokIdent && (i == from || s.toks[i-1].is(".")) ||
+		s.toks[i].is(".")) {
 		i++
 	}
 	var name strings.Builder
@@ -125,7 +126,8 @@ func (s *scan) pythonAssign(i int) {
 			s.bindAt(name, i+1, kind, 0)
 		case s.toks[prev].is(":") && prev > 0:
 			// "x: str = …" is an annotation, "if c: x = …" a block.
-			if s.toks[prev-1].kind == tokIdent && s.toks[prev-1].newline && s.toks[prev-1].text != "else" && s.toks[prev-1].text != "try" {
+			if s.toks[prev-1].kind == tokIdent && s.toks[prev-1].newline && s.toks[prev-1].text != "else" &&
+				s.toks[prev-1].text != "try" {
 				s.bindAt(prev-1, i+1, kind, 0)
 			} else {
 				s.bindAt(name, i+1, kind, 0)
@@ -223,7 +225,8 @@ func (s *scan) clauseEnd(i int) int {
 // pythonWith binds the names of "with a as x, b as y:".
 func (s *scan) pythonWith(i int) {
 	start := i + 1
-	if start < len(s.toks) && s.toks[start].is("(") && s.after(start) < len(s.toks) && s.toks[s.after(start)].is(":") {
+	if start < len(s.toks) && s.toks[start].is("(") && s.after(start) < len(s.toks) &&
+		s.toks[s.after(start)].is(":") {
 		start++
 	}
 	for j := start; j+1 < len(s.toks) && j < i+256; j = s.after(j) {
@@ -238,8 +241,8 @@ func (s *scan) pythonWith(i int) {
 	}
 }
 
-// pythonDef makes a function and its parameters unknown, except those with a constant default and those to which
-// all calls give constant texts.
+// pythonDef makes a function and its parameters unknown, except those with a constant default and those to
+// which all calls give constant texts.
 func (s *scan) pythonDef(i int) {
 	if i+2 >= len(s.toks) || !s.toks[i+2].is("(") {
 		return

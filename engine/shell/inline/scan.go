@@ -85,9 +85,11 @@ func (s *scan) walk() {
 	}
 }
 
-// stored reports that the operand at token i is an element of a literal, from which it is called later, if at all.
+// stored reports that the operand at token i is an element of a literal, from which it is called later, if at
+// all.
 func (s *scan) stored(i int) bool {
-	if i == 0 || !s.toks[i-1].is(":") && !(s.g.indented && (s.toks[i-1].is(",") || s.toks[i-1].is("[") || s.toks[i-1].is("("))) {
+	if i == 0 || !s.toks[i-1].is(":") && !(s.g.indented &&
+		(s.toks[i-1].is(",") || s.toks[i-1].is("[") || s.toks[i-1].is("("))) {
 		return false
 	}
 	open := i - 1
@@ -110,7 +112,8 @@ func (s *scan) head(i int) bool {
 	case tokIdent, tokString:
 		return true
 	case tokOp:
-		return (t.text == "(" || t.text == "[" || t.text == ".") && (i == 0 || t.newline || !s.toks[i-1].operandEnd())
+		return (t.text == "(" || t.text == "[" || t.text == ".") &&
+			(i == 0 || t.newline || !s.toks[i-1].operandEnd())
 	default:
 		return false
 	}
@@ -179,7 +182,8 @@ func (s *scan) pieces(t *token) value {
 // homeCode are expressions for the home directory as they stand inside of literals.
 var homeCode = map[string]bool{
 	"Path.home()": true, "pathlib.Path.home()": true,
-	`os.environ["HOME"]`: true, `os.environ['HOME']`: true, `os.path.expanduser("~")`: true, `os.path.expanduser('~')`: true, `os.getenv("HOME")`: true, `os.getenv('HOME')`: true,
+	`os.environ["HOME"]`: true, `os.environ['HOME']`: true, `os.path.expanduser("~")`: true,
+	`os.path.expanduser('~')`: true, `os.getenv("HOME")`: true, `os.getenv('HOME')`: true,
 }
 
 // tokenAt returns the index of t.

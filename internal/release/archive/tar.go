@@ -1,5 +1,5 @@
-// Package archive writes the files of a directory as a tar, or as a container image in the OCI layout. The same
-// files and the same time give the same bytes. It asks no container engine.
+// Package archive writes the files of a directory as a tar, or as a container image in the OCI layout. The
+// same files and the same time give the same bytes. It asks no container engine.
 package archive
 
 import (

@@ -275,9 +275,8 @@ type Pruned struct {
 }
 
 // PruneEnvironments removes the containers of sessions of dead sallyport processes, with kept also kept ones,
-// the places of plugins whose sessions have ended,
-// the logs without an entry since a time, and the earlier versions of files without a change since then or
-// for longer than the configuration keeps them.
+// the places of plugins that belong to ended sessions, the logs without an entry since a time, and the
+// earlier versions of files without a change since then or for longer than the configuration keeps them.
 func PruneEnvironments(ctx context.Context, l *config.Loaded, kept bool, before time.Time) (Pruned, error) {
 	all, asked, err := environments(ctx, l)
 	p := Pruned{Containers: []string{}, Logs: []string{}}

@@ -150,7 +150,8 @@ func (a *app) envPrune() *cobra.Command {
 		Use:   "prune",
 		Short: "Remove leftovers of dead sessions, and old logs",
 		Long: `Remove the containers, and places of runner plugins, whose sallyport has ended, and old
-logs. Environments in use stay, and so do containers that the configuration keeps (docker.keep), unless --kept is given.`,
+logs. Environments in use stay, and so do containers that the configuration keeps (docker.keep), unless
+--kept is given.`,
 		Args: noArgs,
 	}
 	cmd.Flags().BoolVar(&kept, "kept", false,

@@ -86,8 +86,8 @@ func (a *app) imageSupervisor() *cobra.Command {
 		Use:   "supervisor FILE",
 		Short: "Write an image with nothing but sallyport-supervisor",
 		Long: `Write an image with the one file /usr/bin/sallyport-supervisor as an archive in the OCI
-layout, for pods of sallyport-kubernetes. No container engine is asked. docker load, ctr images import, skopeo and other tools
-take it.`,
+layout, for pods of sallyport-kubernetes. No container engine is asked. docker load, ctr images import,
+skopeo and other tools take it.`,
 		Example: `  sallyport image supervisor --tag registry.example/supervisor:1 supervisor.tar
   skopeo copy oci-archive:supervisor.tar docker://registry.example/supervisor:1`,
 		Args: func(_ *cobra.Command, args []string) error {

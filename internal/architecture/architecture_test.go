@@ -370,3 +370,21 @@ func TestNoGrabBags(t *testing.T) {
 		}
 	}
 }
+
+func TestPackagesAreSmall(t *testing.T) {
+	fset, files := sources(t)
+	count := map[string]int{}
+	for _, s := range files {
+		if n := fset.File(s.file.Pos()).LineCount(); n > 600 {
+			t.Errorf("%s: %d lines, at most 600", s.name, n)
+		}
+		if !s.test {
+			count[s.pkg]++
+		}
+	}
+	for pkg, n := range count {
+		if n > 25 {
+			t.Errorf("package %s: %d files beside its tests, at most 25", pkg, n)
+		}
+	}
+}

@@ -45,7 +45,8 @@ func startMCP(b *testing.B, dir string, tool, args, answers string, argv ...stri
 	}
 	b.Cleanup(s.stop)
 	s.send(
-		`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}` + "\n")
+		`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
+			`"capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}` + "\n")
 	if _, err := s.out.ReadString('\n'); err != nil {
 		b.Fatal(err)
 	}

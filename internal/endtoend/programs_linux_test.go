@@ -119,7 +119,7 @@ func TestOwnRepositoriesAreDeleted(t *testing.T) {
 	}
 }
 
-// asking are the files of a workspace whose make starts a program that policies ask about, and another one.
+// asking writes a Makefile that starts a program that policies ask about, and another one.
 func asking(t *testing.T, workspace string) {
 	t.Helper()
 	for name, text := range map[string]string{

@@ -65,9 +65,9 @@ func obeying(t *testing.T) map[string]planted {
 	return all
 }
 
-// TestObeyed holds that programs of the user start nothing of a session's, by commands whose text has the
-// names, by scripts that read them from a file, and by the file tools. Written by a person, the same files
-// are obeyed.
+// TestObeyed has sessions write files that programs of the user obey: by commands with the names in their
+// text, by scripts that read the names from a file, and by the file tools. The programs start nothing of
+// them. They obey the same files when a person wrote them.
 func TestObeyed(t *testing.T) {
 	t.Parallel()
 	goSDK(t)

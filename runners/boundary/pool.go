@@ -98,8 +98,8 @@ func (b *Boundary) rests() bool {
 	return b.watch != nil && b.running == 0 && !b.noted.begun() && b.watch.Sees()
 }
 
-// resume begins another session. If it cannot, because the watch misses changes or a session was killed
-// whose files must be looked at, it ends the watch.
+// resume begins another session. If the watch misses changes, or a killed session has left files to look
+// at, it ends the watch and reports false.
 func (b *Boundary) resume() bool {
 	_, dead := killed(b.o.Store, b.roots)
 	fresh := New(b.o) // the roots may lead elsewhere now

@@ -199,8 +199,8 @@ func TestSees(t *testing.T) {
 	}
 }
 
-// A root that was removed and made again, whose number the new one may have, is watched again, and so are
-// directories that were exchanged. A list from meanwhile is not whole.
+// The watch follows a root that was removed and made again, with the same number perhaps, and directories
+// that were exchanged. A list from meanwhile is not whole.
 func TestWatchedAgain(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir() + "/root"

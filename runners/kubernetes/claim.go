@@ -154,7 +154,7 @@ var free = map[string]bool{
 	"containers[].terminationMessagePath": true, "initContainers[].terminationMessagePath": true,
 }
 
-// Fits reports the first difference between a pod of a pool and the pod of the configuration. Users who may
+// Fits reports the first difference between a pod of a pool and the pod of the configuration. A right to
 // change the template of a pool must not give commands more than the configuration does.
 func (c Config) Fits(pod *corev1.Pod) error {
 	want, err := untyped(&c.Pod(pod.Name, Owner{}).Spec)

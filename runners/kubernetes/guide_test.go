@@ -84,8 +84,8 @@ func TestClusterGuide(t *testing.T) {
 	r.nothingLeft(t)
 }
 
-// kept has env list the pods of commands that run, show their log, remove one, and prune one whose session
-// was killed.
+// kept has env list the pods of running commands, show their log, remove one, and prune the one of a killed
+// session.
 func (r *real) kept(t *testing.T, dir string, do func(...string) string) {
 	t.Helper()
 	env := func(words ...string) string {

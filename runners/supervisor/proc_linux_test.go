@@ -138,8 +138,8 @@ func TestCloseOnExec(t *testing.T) {
 	}
 }
 
-// TestHighWaterIsOfThisProgram starts a program from one that is large: what the kernel counts for it begins
-// there.
+// TestHighWaterIsOfThisProgram starts a program from a large one: the kernel begins to count at that
+// one's size.
 func TestHighWaterIsOfThisProgram(t *testing.T) {
 	const name, large = "SUPERVISOR_HIGH_WATER", 128 << 20
 	if os.Getenv(name) != "" {

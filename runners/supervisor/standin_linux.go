@@ -9,8 +9,8 @@ import (
 )
 
 // A stand-in is the parent of a shell in place of this process, so that a command which signals its parent
-// does not reach sallyport. It has one shell at a time. When that has ended, it waits for the next, whose
-// mark it gets first. The kernel ends it with sallyport, and the shell with it.
+// does not reach sallyport. It has one shell at a time. When that has ended, it waits for the next and
+// gets its mark first. The kernel ends it with sallyport, and the shell with it.
 //
 // If the parent of a process of the command ends, sallyport becomes its parent (host is the reaper).
 
@@ -106,7 +106,8 @@ func (h *host) trimStandIns(keep int) {
 	}
 }
 
-// forkApart starts the shell below a stand-in, whose mark it inherits. done is false if there is none.
+// forkApart starts the shell below a stand-in. The shell inherits the mark of that. done is false if there is
+// none.
 func (r *root) forkApart(l launch, fds []uintptr) (done bool, err error) {
 	for range maxStandIns + 2 { // all that wait, and new ones
 		p, mark := r.host.freeStandIn()
@@ -147,7 +148,7 @@ func (r *root) forkBelow(p *starter.Parent, mark uint64, l launch, fds []uintptr
 	return err
 }
 
-// loseStandIn ends what a shell has started whose parent was killed before it told the shell's number.
+// loseStandIn ends the processes of a shell after its parent was killed before it told the shell's number.
 func (r *root) loseStandIn(p *starter.Parent, mark uint64) error {
 	h := r.host
 	r.mark, r.pid = mark, -p.PID // the number of no process

@@ -9,7 +9,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
-// maxEnvirons bounds the directories whose last answer is kept, and maxEnviron the bytes of one.
+// maxEnvirons bounds the directories with a kept answer, and maxEnviron the bytes of one.
 const maxEnvirons, maxEnviron = 64, 1 << 16
 
 // environ is an answer about the environment of commands in a directory: as sent, and as read.

@@ -47,7 +47,7 @@ type search struct {
 	Sieve  *Sieve
 }
 
-// addresses notes the hosts of the URLs of a command whose name is not known.
+// addresses notes the hosts of the URLs of a command with an unknown name.
 func (c *Call) addresses() {
 	for _, w := range c.Cmd.Words {
 		if strings.Contains(w.Text, "://") {

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// maxParams bounds the parameters whose arguments are looked for.
+// maxParams bounds the parameters of which the scan looks for the arguments.
 const maxParams = 32
 
 // reaching are words by which code reaches a function or a parameter without its name.

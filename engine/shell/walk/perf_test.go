@@ -34,7 +34,8 @@ func hostile() map[string]string {
 		"file of itself":        strings.Repeat("cat x x >>x;", 2000),
 		"group into a file":     "f(){ if x;then echo $1;cat x;else echo $2;fi; };{ " + strings.Repeat("f a b;", 2000) + "} >x",
 		"copies in branches":    "echo a >x; echo b >y;" + strings.Repeat("if a;then cp x y;else cp y x;fi;", 300),
-		"moves in branches":     "echo a >x; echo b >y;" + strings.Repeat("if a;then mv x y;cp y z;else mv y x;cp z y;fi;", 100),
+		"moves in branches": "echo a >x; echo b >y;" +
+			strings.Repeat("if a;then mv x y;cp y z;else mv y x;cp z y;fi;", 100),
 		"loops that write":      "for i in 1 2;do " + strings.Repeat("if a;then cat x y >z;continue;fi;cp z x;if b;then cp y x;cp x z;fi;", 500) + "done",
 		"functions that return": "f(){ if a;then cp x y;return;fi;if b;then cp y x;return;fi;cat x y >z;cp z x; };" + strings.Repeat("f;", 1000),
 		"files anywhere":        strings.Repeat("source x\n{ sed -i s/a/aa/g x;cp z x;} >>y\nsource x\n", 200),

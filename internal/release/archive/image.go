@@ -34,7 +34,7 @@ type loaded struct {
 }
 
 // containerdName is the annotation from which containerd takes the whole name of an image that it imports.
-// Kubernetes does not find one whose name has no registry.
+// Kubernetes does not find an image without a registry in its name.
 const containerdName = "io.containerd.image.name"
 
 // Write writes an archive that is an image layout (https://github.com/opencontainers/image-spec,

@@ -104,7 +104,8 @@ func container(t *testing.T) (init *exec.Cmd, enter []string) {
 		cmdline, _ := os.ReadFile("/proc/" + first + "/cmdline")
 		return first != "" && strings.Contains(string(cmdline), "--init")
 	})
-	return init, []string{nsenter, "--target", first, "--pid", "--mount"}
+	// A shell waits there for the end of the command line alone. nsenter itself would stop with it for good.
+	return init, []string{nsenter, "--no-fork", "--target", first, "--pid", "--mount", "sh", "-c", `"$@"; exit`, "sh"}
 }
 
 // The first process of a container ends what has lost its supervisor, and nothing else; asked to, it ends.

@@ -61,7 +61,7 @@ var ours = map[string][]string{
 	"runners/bubblewrap": {
 		"runners/canary", "runners/identity", "runners/looks", "runners/mounts", "runners/wire",
 		"runners/changes", "runners/local", "runners/overlay", "runners/supervisor", "runners/undo",
-		"engine", "engine/facts",
+		"engine", "engine/facts", "engine/facts/disk",
 	},
 	"runners/overlay": {"runners/changes", "runners/files", "engine"},
 	"runners/looks":   {"runners/wire", "engine", "engine/facts", "engine/facts/disk"},

@@ -296,9 +296,10 @@ func (e *Environment) Close() error {
 	return err
 }
 
-// cleanUp removes the control group, and ends the store of changed files.
+// cleanUp removes the control group, and closes the root and the store of changed files.
 func (e *Environment) cleanUp() {
 	e.tidy.Do(func() {
+		e.near.close()
 		e.group.remove()
 		e.store.Close()
 	})

@@ -85,10 +85,12 @@ func (l *launch) store(s *undo.Store) (string, error) {
 // box is a running bwrap with a supervisor that answers.
 type box struct {
 	*wire.Environment
-	program *supervisor.Program
-	init    int                    // process id, here, of the first process in it
-	ended   atomic.Pointer[string] // why we ended it; nil while we did not
-	devices []string               // of the overlays of a trial, "major:minor"
+	program  *supervisor.Program
+	init     int                    // process id, here, of the first process in it
+	ended    atomic.Pointer[string] // why we ended it; nil while we did not
+	devices  []string               // of the overlays of a trial, "major:minor"
+	near     *near
+	prefixed func(text string, posix bool) string
 }
 
 // end ends everything in the sandbox at once, and keeps the reason for later callers.
@@ -154,6 +156,7 @@ func start(ctx context.Context, o Options, v *view, workspace string, store *und
 		options.Kept, options.KeptMost = kept, store.Most()
 		options.Ended = func(id string) { _ = store.Ended(id) } // without it env undo leaves the files
 	}
+	b.prefixed = options.Prefixed
 	options.Explain = func(err error) error { return b.explain(err, reached.Load()) }
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
@@ -168,6 +171,7 @@ func start(ctx context.Context, o Options, v *view, workspace string, store *und
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
+	b.near = nearTo(b.init, workspace) // of that process: it answers in the trial that follows
 	return b, nil
 }
 

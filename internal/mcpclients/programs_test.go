@@ -3,6 +3,7 @@ package mcpclients
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 
 // TestAgentsPrograms holds that the models of real agents read about a refused program in the middle of make:
 // its way, its rule and an alternative, though make ends with 0. The server tells it, and Claude Code's own
-// shell in mode run.
+// shell in mode run. The agents that can ask are asked in the middle of make, and refuse: nobody is there.
 func TestAgentsPrograms(t *testing.T) {
 	t.Parallel()
 	leftout.Command(t, "bwrap")
@@ -29,29 +30,35 @@ func TestAgentsPrograms(t *testing.T) {
 					mode = "run"
 				}
 				p, env := arm(t, a, mode)
-				p.confine(t, "programs: {mode: judged, ask: refuse}\ntimeout: 1h\n")
+				p.confine(t, "programs: {mode: judged, ask: wait}\ntimeout: 1h\n")
 				for name, text := range map[string]string{
 					"Makefile": "all:\n\t@sh run.sh\n\t@echo cleaned\n",
 					"run.sh":   "while read -r words; do $words; done < steps\n",
-					"steps":    "rm -rf .git\ntouch made\n", ".git/HEAD": "ref: refs/heads/main\n",
+					"steps":    "rm -rf .git\n./npm publish\ntouch made\n", ".git/HEAD": "ref: refs/heads/main\n",
 					".git/config": "", ".git/objects/x": "", ".git/refs/x": "",
 				} {
 					p.write(t, name, text)
 				}
+				must(t, os.Chmod(p.write(t, "npm", "#!/bin/sh\ntouch published\n"), 0o755))
 				call := a.shell("make")
 				if by == "server" {
 					call = p.served(t, a)
 				}
 				results, _ := p.driven(t, a, live.Script{Main: []live.Call{call}}, env)
+				asked := slices.ContainsFunc(p.records(t), func(r record) bool { return strings.HasPrefix(r.By, "mcp:") })
+				asks := by == "server" && a.name != "gemini" && a.name != "opencode"
+				if asked != asks {
+					t.Errorf("asked in the middle of make: %v, want %v", asked, asks)
+				}
 				for _, want := range []string{
 					"cleaned", "refused to start: rm -rf .git (by make -", "sh run.sh): deletion/critical_place: ",
-					"nstead: Move the thing aside",
+					"nstead: Move the thing aside", "refused to start: ./npm publish (by make -",
 				} {
 					if !strings.Contains(results[0], want) {
 						t.Errorf("the model does not read %q: %q", want, results)
 					}
 				}
-				if got := p.made(t); !strings.Contains(got, "made") {
+				if got := p.made(t); !strings.Contains(got, "made") || strings.Contains(got, "published") {
 					t.Errorf("the workspace has %q", got)
 				}
 				if _, err := os.Stat(filepath.Join(p.workspace, ".git", "HEAD")); err != nil {

@@ -17,7 +17,8 @@ import (
 // Approver asks the person behind an MCP client. The gate calls it in the middle of a tool call, and it
 // finds that call in the context. Before 2026-07-28 it sends the client a question and waits; since then it
 // cannot, so the call ends by asking for input and the client calls again with the answer. That second call
-// is judged anew; the state that it must bring ties the answer to the very request that was shown.
+// is judged anew; the state that it must bring ties the answer to the very request that was shown. A question
+// about a program of a command ends the call, too, while the command goes on (rounds.go).
 //
 // A client that never said it can ask is not asked, and every answer but a plain yes refuses.
 type Approver struct {
@@ -63,7 +64,11 @@ func (a *Approver) Approve(ctx context.Context, r engine.ApprovalRequest) (engin
 		return c.approval(result, typed), nil
 	}
 	if r.Request.Tool == engine.ToolProgram {
-		return engine.Approval{}, errCannotAsk // the command runs: its call cannot end with a question
+		if c.round == nil {
+			return engine.Approval{}, errCannotAsk // a background shell has no call
+		}
+		return c.round.inquire(ctx, &inquiry{round: c.round, question: question, typed: typed, expires: r.Expires,
+			answer: make(chan engine.Approval, 1)})
 	}
 	bound := boundTo(c, r, question.Message)
 	if c.request.Params.RequestState == "" {

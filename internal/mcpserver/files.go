@@ -77,7 +77,7 @@ func operationTool[In any](d described, operation func(In) filetools.Tool, outpu
 				return c.server.readOutput(read)
 			}
 			op := operation(in)
-			p := c.follow(ctx)
+			p := c.follow(ctx, &tails{})
 			out, err := c.server.o.Gate.Do(ctx, engine.Request{Tool: d.name, Operation: op, Subject: c.subject})
 			p.stop()
 			if err != nil {

@@ -20,19 +20,25 @@ const (
 // progress reports to a client that its call goes on. Only a client that asked gets reports, and none comes
 // after the reply.
 type progress struct {
-	stdout, stderr tail
-	wanted         bool // the output is to be seen
-	stop           func()
+	*tails
+	stop func()
+}
+
+// tails are those of the output of a command.
+type tails struct{ stdout, stderr tail }
+
+// followed reports a client that wants to hear about its call.
+func (c *call) followed() bool {
+	return c.request.Params.Meta != nil && c.request.Params.Meta.ProgressToken != nil
 }
 
 // follow starts telling the client about a call, if the client gave a token for it. The returned progress
 // must be stopped before the reply is sent.
-func (c *call) follow(ctx context.Context) *progress {
-	p := &progress{stop: func() {}}
-	if c.request.Params.Meta == nil || c.request.Params.Meta.ProgressToken == nil {
+func (c *call) follow(ctx context.Context, output *tails) *progress {
+	p := &progress{tails: output, stop: func() {}}
+	if !c.followed() {
 		return p
 	}
-	p.wanted = true
 	token := c.request.Params.Meta.ProgressToken
 	done := make(chan struct{})
 	var told sync.WaitGroup

@@ -10,6 +10,7 @@
 //	stdio.go       one client on a pair of streams: lines, queue, cancellation, end of input
 //	http.go        many clients over HTTP; http_sessions.go a session for each, http_guard.go tokens
 //	approve.go     questions of policies to a person, through the client; states.go ties answers to questions
+//	rounds.go      commands that go on while the client asks about their programs between calls
 //	resources.go   other data that clients may read
 package mcpserver
 
@@ -70,6 +71,7 @@ type Server struct {
 	recent recent
 
 	outputs outputs
+	rounds  rounds
 }
 
 const (

@@ -82,21 +82,29 @@ type commandResult struct {
 }
 
 func executeCommand(ctx context.Context, c *call) result {
-	r := engine.Request{
-		Tool: c.tool.name, Command: c.args.text("command"), WorkDir: c.workDir(),
-		Timeout: c.args.seconds("timeout"), Subject: c.subject,
-	}
-	p := c.follow(ctx)
-	if p.wanted {
-		r.Stdout, r.Stderr = &p.stdout, &p.stderr
-	}
-	out, err := c.server.o.Gate.Do(ctx, r)
-	p.stop()
+	w, err := c.resumed()
 	if err != nil {
-		return commandRefused(c.args, requestText(err))
+		return c.tool.refuse(c, upperFirst(err.Error())+".")
 	}
-	c.remember(out)
-	return c.commandResultOf(out, r)
+	if w == nil {
+		w = c.begin(ctx, func(ctx context.Context, w *round) result {
+			r := engine.Request{
+				Tool: c.tool.name, Command: c.args.text("command"), WorkDir: c.workDir(),
+				Timeout: c.args.seconds("timeout"), Subject: c.subject,
+			}
+			if c.followed() {
+				r.Stdout, r.Stderr = &w.output.stdout, &w.output.stderr
+			}
+			out, err := c.server.o.Gate.Do(ctx, r)
+			if err != nil {
+				return commandRefused(c.args, requestText(err))
+			}
+			c.remember(out)
+			return c.commandResultOf(out, r)
+		})
+	}
+	defer c.follow(ctx, &w.output).stop()
+	return w.wait(ctx, c)
 }
 
 // workDir is the directory that a call is for.

@@ -53,6 +53,8 @@ type call struct {
 	// Set by the approver while the gate works on this call.
 	ask  *server.InputRequestBuilder // questions for the client to ask before it calls again
 	note string                      // why an answer does not count
+
+	round *round // the command that goes on where a question about a program ends this call
 }
 
 type callKey struct{}
@@ -91,9 +93,7 @@ func (s *Server) handle(ctx context.Context, t tool, r mcp.CallToolRequest) (ans
 	c := &call{server: s, tool: t, request: r, subject: s.subject(ctx)}
 	defer func() {
 		if p := recover(); p != nil {
-			id := "F-" + uuid.Must(uuid.NewV7()).String()
-			s.o.Log.Error("panic in tool", "tool", t.name, "fault", id, "panic", p, "stack", string(debug.Stack()))
-			answer = answered(t.refuse(c, brokenText(id)))
+			answer = answered(c.broken(p))
 		}
 	}()
 	args, err := readArguments(r.Params.Arguments, t.params)
@@ -102,10 +102,18 @@ func (s *Server) handle(ctx context.Context, t tool, r mcp.CallToolRequest) (ans
 	}
 	c.args = args
 	res := t.run(context.WithValue(ctx, callKey{}, c), c)
-	if c.ask != nil {
-		return c.ask.ToolResult() // nothing was done yet: the gate has refused this first call
+	if c.ask != nil { // nothing was done yet, or a program of the command waits
+		return c.ask.ToolResult()
 	}
 	return answered(res)
+}
+
+// broken is the result of a call in which something of ours has broken.
+func (c *call) broken(p any) result {
+	id := "F-" + uuid.Must(uuid.NewV7()).String()
+	c.server.o.Log.Error("panic in tool", "tool", c.tool.name, "fault", id, "panic", p, "stack",
+		string(debug.Stack()))
+	return c.tool.refuse(c, brokenText(id))
 }
 
 // answered puts a result into the form of the protocol.

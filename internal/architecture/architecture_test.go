@@ -129,6 +129,7 @@ var ours = map[string][]string{
 	"images":                   {},
 	"policies":                 {"policies/revision"},
 	"policies/revision":        {},
+	"policies/precompiled":     {"policies", "engine/wasm", "internal/await"},
 	"policies/compilegen":      {"policies", "engine/rego", "engine/wasm"},
 	"engine/compiled":          {"engine", "engine/facts"},
 	"engine/lazyregexp":        {},

@@ -12,6 +12,7 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/filetools"
 	"github.com/sallyport-dev/sallyport/plugins"
+	"github.com/sallyport-dev/sallyport/policies/precompiled"
 )
 
 // guarded is a workspace in which the real policies judge. Its home is around it:
@@ -54,6 +55,7 @@ func newGuarded(t *testing.T, more string, files map[string]string) *guarded {
 	if err != nil {
 		t.Fatal(err)
 	}
+	precompiled.Into(t, l.CompiledDir())
 	s, err := plugins.Assemble(t.Context(), l, plugins.Options{Version: "test", Judge: await.Guard})
 	if err != nil {
 		t.Fatal(err)

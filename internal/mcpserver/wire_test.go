@@ -15,6 +15,7 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/background"
 	"github.com/sallyport-dev/sallyport/plugins"
+	"github.com/sallyport-dev/sallyport/policies/precompiled"
 )
 
 // world is a server over a real gate, whose commands really run on this machine.
@@ -53,6 +54,7 @@ func newWorld(t *testing.T, text string, edit func(*Options)) *world {
 		l.Timeout = config.Duration(2 * await.Guard)
 	}
 	l.Limits.Approval = config.Duration(2 * await.Guard)
+	precompiled.Into(t, l.CompiledDir())
 	approver := NewApprover()
 	parts, err := plugins.Assemble(t.Context(), l, plugins.Options{Approver: approver, Version: "test", Judge: await.Guard})
 	if err != nil {

@@ -17,6 +17,8 @@ const (
 type calls struct {
 	most     int
 	finished chan struct{} // one element when a call has finished since it was last looked at
+	free     chan *pending // to a goroutine that has finished a call: its stack has grown already
+	over     chan struct{} // closed when there will be no more calls
 
 	mu        sync.Mutex
 	closed    bool // no more calls are taken up
@@ -49,7 +51,8 @@ func (c *pending) withdrawn() bool {
 }
 
 func newCalls(most int) *calls {
-	return &calls{most: most, finished: make(chan struct{}, 1), all: map[string]*pending{}}
+	return &calls{most: most, finished: make(chan struct{}, 1), free: make(chan *pending),
+		over: make(chan struct{}), all: map[string]*pending{}}
 }
 
 // add takes up a call, or says why not.
@@ -78,18 +81,42 @@ func (q *calls) add(c *pending) (why string) {
 
 // next starts calls that wait, in their order. The caller holds mu.
 func (q *calls) next() {
-	for q.running < q.most && len(q.waiting) > 0 {
-		c := q.waiting[0]
-		q.waiting = q.waiting[1:]
-		q.running++
-		go q.serve(c)
+	for c := q.take(); c != nil; c = q.take() {
+		select {
+		case q.free <- c:
+		default:
+			go q.serve(c)
+		}
 	}
 }
 
-// serve runs a call and takes it off the books.
+// take returns the call whose turn it is; nil for none. The caller holds mu.
+func (q *calls) take() *pending {
+	if q.running >= q.most || len(q.waiting) == 0 {
+		return nil
+	}
+	c := q.waiting[0]
+	q.waiting = q.waiting[1:]
+	q.running++
+	return c
+}
+
+// serve runs a call, and others after it.
 func (q *calls) serve(c *pending) {
-	defer c.cancel()
-	c.run(c)
+	for c != nil {
+		c.run(c)
+		c.cancel()
+		if c = q.done(c); c == nil {
+			select {
+			case c = <-q.free:
+			case <-q.over:
+			}
+		}
+	}
+}
+
+// done takes a call off the books and returns the next one.
+func (q *calls) done(c *pending) *pending {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if c.listening {
@@ -98,7 +125,7 @@ func (q *calls) serve(c *pending) {
 		q.running--
 	}
 	q.forget(c)
-	q.next()
+	return q.take()
 }
 
 // forget takes a call off the books. The caller holds mu.

@@ -29,6 +29,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	p := &pump{server: s, out: &lineWriter{w: out, broken: cancel}}
 	p.session = newSession(p.out)
 	p.calls = newCalls(s.o.Calls)
+	defer close(p.calls.over)
 	// The calls get a context that outlives the reading: they end by being cancelled one by one.
 	p.ctx = s.mcp.WithContext(context.WithoutCancel(ctx), p.session)
 	if err := s.mcp.RegisterSession(p.ctx, p.session); err != nil {

@@ -181,11 +181,11 @@ func (l *Log) write(batch []*request, checkpoint bool) error {
 		if err := l.settle(); err != nil {
 			return errors.Join(fmt.Errorf("begin segment: %w", err), l.drop())
 		}
-		next, err := openChecked(l.o.fs, l.path(segmentName(st.segment+1)), os.O_RDWR|os.O_CREATE|os.O_EXCL)
+		begun, err := openChecked(l.o.fs, l.path(segmentName(st.segment+1)), os.O_RDWR|os.O_CREATE|os.O_EXCL)
 		if err != nil {
 			return fmt.Errorf("begin segment: %w", err)
 		}
-		f = next
+		f = begun
 		st.segment, st.off, st.lastOff = st.segment+1, 0, 0
 	}
 	own, tell := l.own, l.refused.Refused > 0 &&
@@ -201,9 +201,9 @@ func (l *Log) write(batch []*request, checkpoint bool) error {
 	if start == 0 {
 		sure = 0
 	}
-	note, err := l.compose(&st, batch, checkpoint)
+	next, err := l.compose(&st, batch, checkpoint)
 	if err == nil {
-		err = l.append(f, sure, start)
+		err = l.append(f, next, sure, start)
 	}
 	if f != l.seg { // either way the old file is done with
 		err = errors.Join(err, l.drop())
@@ -221,10 +221,11 @@ func (l *Log) write(batch []*request, checkpoint bool) error {
 		l.keep(bytes.TrimSuffix(line, []byte("\n")))
 	}
 	if err := l.announceKey(); err != nil {
+		next.drop()
 		return standing{err}
 	}
-	if note != nil {
-		err = l.setAnchor(note)
+	if next != nil {
+		err = l.setAnchor(next)
 	}
 	l.stopped = l.anchor.Size == st.tree.size && len(batch) > 0 && batch[len(batch)-1].has(engine.KindStop)
 	if err != nil && slices.ContainsFunc(batch, func(r *request) bool { return r.sign }) {
@@ -233,8 +234,9 @@ func (l *Log) write(batch []*request, checkpoint bool) error {
 	return nil
 }
 
-// append writes l.buf at start and makes the file durable from sure on.
-func (l *Log) append(f file, sure, start int64) error {
+// append writes l.buf at start and makes the file durable from sure on. The file of the next anchor gets
+// durable beside it, and its name later.
+func (l *Log) append(f file, next *nextAnchor, sure, start int64) error {
 	if err := rewrite(f, sure, start); err != nil {
 		return err
 	}
@@ -243,7 +245,7 @@ func (l *Log) append(f file, sure, start int64) error {
 	} else if n < len(l.buf) {
 		return io.ErrShortWrite
 	}
-	if err := f.Sync(); err != nil {
+	if err := next.sync(l, f); err != nil {
 		return err
 	}
 	if sure == 0 {
@@ -288,9 +290,9 @@ func (l *Log) settle() error {
 	return l.o.fs.SyncDir(l.o.Dir)
 }
 
-// compose puts the lines of a batch into l.buf and moves st past them. The note is that of the last
-// checkpoint in the batch, taken anew so that it covers the checkpoint record too.
-func (l *Log) compose(st *state, batch []*request, checkpoint bool) (note []byte, err error) {
+// compose puts the lines of a batch into l.buf and moves st past them. The anchor is that of the last
+// checkpoint in the batch, taken anew so that it covers the checkpoint record too; nil for none.
+func (l *Log) compose(st *state, batch []*request, checkpoint bool) (next *nextAnchor, err error) {
 	l.buf = l.buf[:0]
 	if st.off == 0 {
 		body := segmentBody{Format: 1, Segment: st.segment, Origin: l.keys.signer.Name(), Key: l.keys.public,
@@ -300,7 +302,7 @@ func (l *Log) compose(st *state, batch []*request, checkpoint bool) (note []byte
 			return nil, err
 		}
 		l.add(st, p)
-		if note, err = l.addCheckpoint(st); err != nil { // the tree in the segment record is signed at once
+		if next, err = l.addCheckpoint(st); err != nil { // the tree in the segment record is signed at once
 			return nil, err
 		}
 	}
@@ -316,7 +318,7 @@ func (l *Log) compose(st *state, batch []*request, checkpoint bool) (note []byte
 	if st.since >= l.o.CheckpointCount || (checkpoint && st.since > 0) {
 		return l.addCheckpoint(st)
 	}
-	return note, nil
+	return next, nil
 }
 
 func (l *Log) add(st *state, p payload) {
@@ -327,44 +329,10 @@ func (l *Log) add(st *state, p payload) {
 	l.buf = append(l.buf, '\n')
 }
 
-func (l *Log) addCheckpoint(st *state) (note []byte, err error) {
-	c := Checkpoint{Origin: l.keys.signer.Name(), Size: st.tree.size, Root: st.tree.root()}
-	msg, err := c.sign(l.keys.signer)
-	if err != nil {
-		return nil, err
-	}
-	p, err := l.ownPayload(engine.KindCheckpoint,
-		checkpointBody{Size: c.Size, Note: string(msg), Tree: st.tree.hexes()})
-	if err != nil {
-		return nil, err
-	}
-	l.add(st, p)
-	st.since = 0
-	return Checkpoint{Origin: c.Origin, Size: st.tree.size, Root: st.tree.root()}.sign(l.keys.signer)
-}
-
 // ownPayload encodes a record of the log itself. Nothing in it comes from an agent, and hashes and
 // signatures must stay as they are, so it is not redacted.
 func (l *Log) ownPayload(kind engine.Kind, body any) (payload, error) {
 	return encode(engine.Record{Kind: kind, Body: body}, l.o.Clock(), nil, max(l.o.MaxRecord, 64<<10))
-}
-
-// setAnchor replaces the checkpoint file. The records it speaks of are durable already, so a
-// failure here does not make them fail: the note is tried again with the next checkpoint, and
-// verify falls back to the one before.
-func (l *Log) setAnchor(msg []byte) error {
-	c, err := OpenCheckpoint(msg, l.keys.public)
-	if err != nil {
-		return err
-	}
-	err = replace(l.o.fs, l.path(CheckpointFile), msg)
-	if err == nil {
-		l.anchor = c
-	}
-	if l.o.Checkpoint != nil {
-		l.o.Checkpoint(msg)
-	}
-	return err
 }
 
 // orphanWrite is the possible remainder of a failed write in a file that could not be cut back.

@@ -22,6 +22,8 @@ type fileSystem interface {
 	Remove(name string) error
 	// SyncDir makes the creation of files in a directory durable.
 	SyncDir(name string) error
+	// SyncBoth syncs two files at a time.
+	SyncBoth(one, other file) (errOne, errOther error)
 }
 
 type file interface {
@@ -83,6 +85,13 @@ func (osFS) MkdirAll(name string, perm fs.FileMode) error { return os.MkdirAll(n
 func (osFS) Rename(from, to string) error                 { return os.Rename(from, to) }
 func (osFS) Remove(name string) error                     { return os.Remove(name) }
 func (osFS) SyncDir(name string) error                    { return syncDir(name) }
+
+func (osFS) SyncBoth(one, other file) (errOne, errOther error) {
+	done := make(chan error, 1)
+	go func() { done <- other.Sync() }()
+	errOne = one.Sync()
+	return errOne, <-done
+}
 
 func (f osFile) Stat() (info, error) {
 	fi, err := f.File.Stat()
@@ -236,19 +245,51 @@ func writeNew(fsys fileSystem, name string, content []byte) error {
 // replace exchanges a small file as a whole. Readers see the old or the new content, never a mix.
 // After a power cut the old content may be back, but never half of the new.
 func replace(fsys fileSystem, name string, content []byte) error {
-	tmp := name + ".tmp"
-	f, err := fsys.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	d := begin(fsys, name, content)
+	if d.err == nil {
+		d.err = d.file.Sync()
+	}
+	return d.place()
+}
+
+// draft is the next content of a small file, not yet under its name.
+type draft struct {
+	fsys fileSystem
+	name string
+	file file // nil where it cannot be made
+	err  error
+}
+
+const draftSuffix = ".tmp"
+
+// begin writes a draft. It must be synced before it is placed.
+func begin(fsys fileSystem, name string, content []byte) *draft {
+	d := &draft{fsys: fsys, name: name}
+	f, err := fsys.OpenFile(name+draftSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return err
+		d.err = err
+		return d
 	}
-	_, err = f.WriteAt(content, 0)
-	if err == nil {
-		err = f.Sync()
+	d.file = f
+	_, d.err = f.WriteAt(content, 0)
+	return d
+}
+
+// place gives it its name, unless something failed.
+func (d *draft) place() error {
+	d.close()
+	if d.err != nil {
+		return d.err
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
+	return d.fsys.Rename(d.name+draftSuffix, d.name)
+}
+
+// close gives it up, or ends its writing.
+func (d *draft) close() {
+	if d.file != nil {
+		d.err = errors.Join(d.err, d.file.Close())
+		d.file = nil
 	}
-	return fsys.Rename(tmp, name)
 }
 
 // errBusy says that the lock of the log was not free in time.

@@ -174,6 +174,10 @@ func (d *memDisk) Remove(name string) error {
 	return fs.ErrNotExist
 }
 
+func (d *memDisk) SyncBoth(one, other file) (errOne, errOther error) {
+	return one.Sync(), other.Sync()
+}
+
 func (d *memDisk) SyncDir(name string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

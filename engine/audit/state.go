@@ -254,3 +254,70 @@ const maxNote = 64 << 10
 
 // CheckpointFile is the name of the file in the directory of a log that holds its newest checkpoint.
 const CheckpointFile = "checkpoint"
+
+// addCheckpoint signs the records so far, and that record as well.
+func (l *Log) addCheckpoint(st *state) (*nextAnchor, error) {
+	c := Checkpoint{Origin: l.keys.signer.Name(), Size: st.tree.size, Root: st.tree.root()}
+	msg, err := c.sign(l.keys.signer)
+	if err != nil {
+		return nil, err
+	}
+	p, err := l.ownPayload(engine.KindCheckpoint,
+		checkpointBody{Size: c.Size, Note: string(msg), Tree: st.tree.hexes()})
+	if err != nil {
+		return nil, err
+	}
+	l.add(st, p)
+	st.since = 0
+	c = Checkpoint{Origin: c.Origin, Size: st.tree.size, Root: st.tree.root()}
+	if msg, err = c.sign(l.keys.signer); err != nil {
+		return nil, err
+	}
+	return &nextAnchor{Checkpoint: c, note: msg}, nil
+}
+
+// nextAnchor is the next content of the checkpoint file.
+type nextAnchor struct {
+	Checkpoint
+	note []byte
+	file *draft // nil before it is written
+}
+
+// sync makes a file durable, and the anchor beside it. The error is about the file.
+func (a *nextAnchor) sync(l *Log, f file) error {
+	if a == nil {
+		return f.Sync()
+	}
+	a.file = begin(l.o.fs, l.path(CheckpointFile), a.note)
+	if a.file.err != nil {
+		a.file.close()
+		return f.Sync()
+	}
+	err, failed := l.o.fs.SyncBoth(f, a.file.file)
+	a.file.err = failed
+	if err != nil {
+		a.drop()
+	}
+	return err
+}
+
+// drop gives the anchor up.
+func (a *nextAnchor) drop() {
+	if a != nil && a.file != nil {
+		a.file.close()
+	}
+}
+
+// setAnchor replaces the checkpoint file. The records it speaks of are durable already, so a
+// failure here does not make them fail: the note is tried again with the next checkpoint, and
+// verify falls back to the one before.
+func (l *Log) setAnchor(next *nextAnchor) error {
+	err := next.file.place()
+	if err == nil {
+		l.anchor = next.Checkpoint
+	}
+	if l.o.Checkpoint != nil {
+		l.o.Checkpoint(next.note)
+	}
+	return err
+}

@@ -300,6 +300,9 @@ func (d *doctor) runner(ctx context.Context, l *config.Loaded) {
 	}
 	switch mode := l.Programs.Mode; {
 	case mode == "unseen":
+	case tried.Judges && tried.Elevated:
+		d.add("starts", "warn", "the programs that commands start are judged, but for those of elevated commands",
+			"use runner: docker where no command needs sudo (docs/programs.md)")
 	case tried.Judges:
 		d.add("starts", "ok", "each program that a command starts is judged", "")
 	case mode == "require":

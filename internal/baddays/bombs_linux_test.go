@@ -130,6 +130,7 @@ func bearers(id string) (pids []int) {
 // by other means, says so, and opens the next.
 func TestSilentSupervisor(t *testing.T) {
 	leftout.NeedRoot(t)
+	t.Parallel()
 	for _, k := range bounded() {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()

@@ -188,14 +188,15 @@ func TestEngineStops(t *testing.T) {
 	env := open(t, r, h.spec())
 	p, tag := lasting(t, env, h, 5*time.Second)
 	must(t, m.cmd.Process.Signal(syscall.SIGSTOP))
+	opened := make(chan error, 1)
+	go func() { _, err := r.Open(t.Context(), h.spec()); opened <- err }()
 	x := ended(t, p)
 	if !errors.Is(x.Error, wire.ErrSilent) || x.Code != -1 {
 		t.Errorf("%+v", x)
 	}
 	says(t, x.Error, "engine does not answer")
 	gone(t, tag)
-	_, err := r.Open(t.Context(), h.spec())
-	says(t, err, m.host(), "does not answer in time")
+	says(t, await.Receive(t, "refusal", opened), m.host(), "does not answer in time")
 	must(t, m.cmd.Process.Signal(syscall.SIGCONT))
 	again(t, h, r, env)
 }

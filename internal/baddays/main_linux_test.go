@@ -37,6 +37,10 @@ func TestMain(m *testing.M) {
 		if testing.Short() { // all tests are part of the full run
 			return m.Run()
 		}
+		// The parallel tests wait for time limits. Those that load the machine are alone, and come first.
+		if err := flag.Set("test.parallel", "8"); err != nil {
+			panic(err)
+		}
 		dir, err := os.MkdirTemp("", "sallyport-baddays-")
 		if err != nil {
 			panic(err)

@@ -28,6 +28,7 @@ var meddling = []struct {
 // TestMeddling has somebody else do something to the container, between commands and in the middle of one.
 func TestMeddling(t *testing.T) {
 	leftout.Full(t, leftout.Slow)
+	t.Parallel()
 	for _, m := range meddling {
 		t.Run(m.name+" between commands", func(t *testing.T) {
 			t.Parallel()

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/sallyport-dev/sallyport/engine"
@@ -71,9 +72,14 @@ func TestComplete(t *testing.T) {
 	if out, err := exec.Command(strace, "-f", "-o", os.DevNull, "true").CombinedOutput(); err != nil {
 		leftout.Skip(t, leftout.Platform, "strace does not work: "+string(out))
 	}
-	commands, starts, uncompared := 0, 0, 0
+	var commands, starts, uncompared atomic.Int64
+	t.Cleanup(func() {
+		t.Logf("%d commands, %d programs, %d of them over before they were compared",
+			commands.Load(), starts.Load(), uncompared.Load())
+	})
 	for _, g := range groups(t) {
 		t.Run(g.name, func(t *testing.T) {
+			t.Parallel()
 			if testing.Short() && !slices.Contains(inShort, g.name) {
 				leftout.Skip(t, leftout.Slow, "a part of the commands")
 			}
@@ -96,11 +102,12 @@ func TestComplete(t *testing.T) {
 			}
 			for _, command := range g.commands {
 				a, b := traced(t, strace, workspace, env, command)
-				commands, starts, uncompared = commands+1, starts+a, uncompared+b
+				commands.Add(1)
+				starts.Add(int64(a))
+				uncompared.Add(int64(b))
 			}
 		})
 	}
-	t.Logf("%d commands, %d programs, %d of them over before they were compared", commands, starts, uncompared)
 }
 
 // environment is that of a user with a home, and with the caches of builds that are there.

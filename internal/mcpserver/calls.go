@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 )
 
 // Bounds of the calls that one client may have under way. Their messages are held in memory meanwhile.
@@ -16,9 +17,8 @@ const (
 // while it waits is dropped: it never runs.
 type calls struct {
 	most     int
+	crew     *crew
 	finished chan struct{} // one element when a call has finished since it was last looked at
-	free     chan *pending // to a goroutine that has finished a call: its stack has grown already
-	over     chan struct{} // closed when there will be no more calls
 
 	mu        sync.Mutex
 	closed    bool // no more calls are taken up
@@ -50,9 +50,8 @@ func (c *pending) withdrawn() bool {
 	return c.dropped
 }
 
-func newCalls(most int) *calls {
-	return &calls{most: most, finished: make(chan struct{}, 1), free: make(chan *pending),
-		over: make(chan struct{}), all: map[string]*pending{}}
+func newCalls(most int, c *crew) *calls {
+	return &calls{most: most, crew: c, finished: make(chan struct{}, 1), all: map[string]*pending{}}
 }
 
 // add takes up a call, or says why not.
@@ -71,7 +70,7 @@ func (q *calls) add(c *pending) (why string) {
 	q.bytes += c.size
 	if c.listening {
 		q.listeners++
-		go q.serve(c)
+		q.crew.run(func() { q.serve(c) })
 		return ""
 	}
 	q.waiting = append(q.waiting, c)
@@ -81,42 +80,18 @@ func (q *calls) add(c *pending) (why string) {
 
 // next starts calls that wait, in their order. The caller holds mu.
 func (q *calls) next() {
-	for c := q.take(); c != nil; c = q.take() {
-		select {
-		case q.free <- c:
-		default:
-			go q.serve(c)
-		}
+	for q.running < q.most && len(q.waiting) > 0 {
+		c := q.waiting[0]
+		q.waiting = q.waiting[1:]
+		q.running++
+		q.crew.run(func() { q.serve(c) })
 	}
 }
 
-// take returns the call whose turn it is; nil for none. The caller holds mu.
-func (q *calls) take() *pending {
-	if q.running >= q.most || len(q.waiting) == 0 {
-		return nil
-	}
-	c := q.waiting[0]
-	q.waiting = q.waiting[1:]
-	q.running++
-	return c
-}
-
-// serve runs a call, and others after it.
+// serve runs a call and takes it off the books.
 func (q *calls) serve(c *pending) {
-	for c != nil {
-		c.run(c)
-		c.cancel()
-		if c = q.done(c); c == nil {
-			select {
-			case c = <-q.free:
-			case <-q.over:
-			}
-		}
-	}
-}
-
-// done takes a call off the books and returns the next one.
-func (q *calls) done(c *pending) *pending {
+	defer c.cancel()
+	c.run(c)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if c.listening {
@@ -125,7 +100,7 @@ func (q *calls) done(c *pending) *pending {
 		q.running--
 	}
 	q.forget(c)
-	return q.take()
+	q.next()
 }
 
 // forget takes a call off the books. The caller holds mu.
@@ -182,7 +157,7 @@ func (q *calls) endAll() {
 	for _, c := range q.waiting {
 		c.run = c.abandon
 		q.running++
-		go q.serve(c)
+		q.crew.run(func() { q.serve(c) })
 	}
 	q.waiting = nil
 }
@@ -200,4 +175,43 @@ func (q *calls) empty() <-chan struct{} {
 		q.emptied = make(chan struct{})
 	}
 	return q.emptied
+}
+
+// crew runs functions on goroutines that stay for a while: their stacks have grown, which is a tenth of a check.
+type crew struct {
+	work chan func()
+	over chan struct{} // closed when none stays any more
+	once sync.Once
+}
+
+func newCrew() *crew { return &crew{work: make(chan func()), over: make(chan struct{})} }
+
+// dismiss has none stay any more.
+func (c *crew) dismiss() { c.once.Do(func() { close(c.over) }) }
+
+// restTime is how long a goroutine waits for more work.
+const restTime = 5 * time.Second
+
+func (c *crew) run(f func()) {
+	select {
+	case c.work <- f:
+	default:
+		go c.stay(f)
+	}
+}
+
+func (c *crew) stay(f func()) {
+	rest := time.NewTimer(restTime)
+	defer rest.Stop()
+	for {
+		f()
+		rest.Reset(restTime)
+		select {
+		case f = <-c.work:
+		case <-c.over:
+			return
+		case <-rest.C:
+			return
+		}
+	}
 }

@@ -50,7 +50,7 @@ func (c *call) begin(ctx context.Context, run func(context.Context, *round) resu
 	w := &round{questions: make(chan *inquiry), ended: make(chan struct{})}
 	ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	c.round = w
-	go func() {
+	c.server.crew.run(func() {
 		defer close(w.ended)
 		defer w.cancel()
 		defer func() {
@@ -59,7 +59,7 @@ func (c *call) begin(ctx context.Context, run func(context.Context, *round) resu
 			}
 		}()
 		w.result = run(ctx, w)
-	}()
+	})
 	return w
 }
 

@@ -72,6 +72,7 @@ type Server struct {
 
 	outputs outputs
 	rounds  rounds
+	crew    *crew
 }
 
 const (
@@ -123,7 +124,7 @@ func New(o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()
 	}
-	s := &Server{o: o}
+	s := &Server{o: o, crew: newCrew()}
 	s.mcp = server.NewMCPServer("sallyport", o.Version,
 		server.WithTitle("Sallyport"),
 		server.WithDescription(

@@ -28,8 +28,8 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	defer cancel()
 	p := &pump{server: s, out: &lineWriter{w: out, broken: cancel}}
 	p.session = newSession(p.out)
-	p.calls = newCalls(s.o.Calls)
-	defer close(p.calls.over)
+	p.calls = newCalls(s.o.Calls, s.crew)
+	defer s.crew.dismiss()
 	// The calls get a context that outlives the reading: they end by being cancelled one by one.
 	p.ctx = s.mcp.WithContext(context.WithoutCancel(ctx), p.session)
 	if err := s.mcp.RegisterSession(p.ctx, p.session); err != nil {

@@ -199,7 +199,7 @@ func TestIDsComeBackAsTheyWere(t *testing.T) {
 // TestMessagesUnderWayAreBounded: a client cannot fill the memory with calls that wait.
 func TestMessagesUnderWayAreBounded(t *testing.T) {
 	t.Parallel()
-	q := newCalls(0) // nothing runs
+	q := newCalls(0, newCrew()) // nothing runs
 	one := func(id string, size int) string {
 		return q.add(&pending{id: id, size: size, cancel: func() {}, abandon: func(*pending) {}})
 	}

@@ -110,7 +110,7 @@ func (r *Runner) venv(workDir, workspace string) string {
 	if r.opts.namesVenv() {
 		return r.opts.Venv
 	}
-	for _, dir := range []string{workDir, workspace} {
+	for _, dir := range slices.Compact([]string{workDir, workspace}) {
 		if venv := filepath.Join(dir, ".venv"); dir != "" && isVenv(venv) {
 			return venv
 		}

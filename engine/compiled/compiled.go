@@ -18,6 +18,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
@@ -88,6 +89,13 @@ type Rules struct {
 	Machine Machine
 	digest  string // of its rules
 	ids     map[string]bool
+	quiet   atomic.Pointer[quiet]
+}
+
+// quiet is a decision without reasons, and its text: most are the same.
+type quiet struct {
+	text     []byte
+	decision Decision
 }
 
 // Start makes the machine for the rules of a description, whose levels are given, and a document data. The
@@ -185,9 +193,15 @@ func (c *Rules) Decide(ctx context.Context, in *facts.Input) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
+	if last := c.quiet.Load(); last != nil && bytes.Equal(text, last.text) {
+		return last.decision, nil
+	}
 	d, err := c.decode(text)
 	if err != nil {
 		return Decision{}, fmt.Errorf("read compiled decision: %w", err)
+	}
+	if len(d.Reasons) == 0 {
+		c.quiet.Store(&quiet{bytes.Clone(text), d})
 	}
 	return d, nil
 }

@@ -136,9 +136,6 @@ func (c *caller) program(n *notification) (p Program, files []inode, err error) 
 	if flags&^(unix.AT_EMPTY_PATH|unix.AT_SYMLINK_NOFOLLOW) != 0 {
 		return p, nil, unix.EINVAL
 	}
-	if p.PID, err = c.group(); err != nil {
-		return p, nil, err
-	}
 	text, err := c.text(address)
 	if err != nil {
 		return p, nil, err
@@ -149,6 +146,9 @@ func (c *caller) program(n *notification) (p Program, files []inode, err error) 
 		return p, nil, err
 	}
 	defer im.close()
+	if p.PID, err = c.group(); err != nil {
+		return p, nil, err
+	}
 	p.By, p.ELF = im.by, im.elf
 	if p.File, err = realName(im.file); err != nil {
 		return p, nil, unix.EACCES

@@ -31,7 +31,8 @@ const (
 // Service performs calls for the processes below one thread. It is safe for concurrent use.
 type Service struct {
 	o       Options
-	root    int            // its root directory, O_PATH
+	root    int // its root directory, O_PATH
+	merged  map[string]string
 	mask    uint32         // its umask
 	stop    int            // eventfd that ends the receivers
 	feeding sync.WaitGroup // the receivers
@@ -88,7 +89,7 @@ func New(o Options) (*Service, error) {
 		waiting = maxThreads
 	}
 	s := &Service{
-		o: o, root: root, mask: mask, stop: stop, made: map[inode]struct{}{},
+		o: o, root: root, merged: merged(root), mask: mask, stop: stop, made: map[inode]struct{}{},
 		closing:    make(chan struct{}),
 		performing: make(chan struct{}, maxPerforming), waiting: make(chan struct{}, waiting),
 		perform: (*caller).perform,

@@ -4,6 +4,7 @@ package notify
 
 import (
 	"errors"
+	"path"
 	"strconv"
 	"strings"
 
@@ -43,7 +44,7 @@ func (p place) full() string {
 // walk follows a path of the caller from a directory, which it closes, to the last name. It goes name by
 // name and follows links by itself: nothing that means the process which asks (/proc/self) must mean this
 // one.
-func (c *caller) walk(dir int, path string, links int) (p place, err error) {
+func (c *caller) walk(dir int, text string, links int) (p place, err error) {
 	p = place{dir: dir, links: links}
 	defer func() {
 		if err != nil {
@@ -51,18 +52,22 @@ func (c *caller) walk(dir int, path string, links int) (p place, err error) {
 			p.dir = -1
 		}
 	}()
-	if path != "" && path[0] == '/' {
+	if text != "" && text[0] == '/' {
+		if direct, ok := c.s.direct(text); ok {
+			p.close()
+			return direct, nil
+		}
 		if err = p.enter(again(c.s.root)); err != nil {
 			return p, err
 		}
 	}
 	for {
-		path = strings.TrimLeft(path, "/")
+		text = strings.TrimLeft(text, "/")
 		if in, err := inProc(p.dir); err != nil {
 			return p, err
 		} else if in {
 			c.proc = true
-			rest, more, err := c.ownProc(p.dir, path)
+			rest, more, err := c.ownProc(p.dir, text)
 			if err != nil {
 				return p, err
 			}
@@ -75,10 +80,10 @@ func (c *caller) walk(dir int, path string, links int) (p place, err error) {
 			if err = p.enter(fd, err); err != nil {
 				return p, err
 			}
-			path = more
+			text = more
 			continue
 		}
-		name, rest, found := strings.Cut(path, "/")
+		name, rest, found := strings.Cut(text, "/")
 		if strings.Trim(rest, "/") == "" {
 			p.name, p.slash = name, found
 			if name == "" {
@@ -91,7 +96,7 @@ func (c *caller) walk(dir int, path string, links int) (p place, err error) {
 			if err = p.enter(fd, err); err != nil {
 				return p, err
 			}
-			path = rest
+			text = rest
 			continue
 		}
 		target, err := p.link(name)
@@ -106,8 +111,49 @@ func (c *caller) walk(dir int, path string, links int) (p place, err error) {
 				return p, err
 			}
 		}
-		path = target + "/" + rest
+		text = target + "/" + rest
 	}
+}
+
+// direct is walk for a path from the root directory that leads through no link, but for those of the root
+// directory itself at the start of the Service (/bin). Its directory has that very name then: the kernel, which
+// followed links of this process if there were any, would have come to another.
+func (s *Service) direct(full string) (p place, ok bool) {
+	dir, name := path.Split(full)
+	if name == "" || name == "." || name == ".." || len(dir) < 2 {
+		return p, false
+	}
+	dir = dir[:len(dir)-1]
+	if top, _, _ := strings.Cut(dir[1:], "/"); s.merged[top] != "" {
+		dir = s.merged[top] + dir[1+len(top):]
+	}
+	fd, err := unix.Open(dir, pathOnly|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return p, false
+	}
+	real, err := realName(fd)
+	in := true
+	if err == nil && real == dir {
+		in, err = inProc(fd)
+	}
+	if err != nil || in {
+		_ = unix.Close(fd)
+		return p, false
+	}
+	return place{dir: fd, name: name}, true
+}
+
+// merged are the links of the root directory to directories below it, as where /bin is /usr/bin.
+func merged(root int) map[string]string {
+	links := map[string]string{}
+	for _, name := range []string{"bin", "sbin", "lib", "lib64"} {
+		var buf [maxPath]byte
+		n, err := unix.Readlinkat(root, name, buf[:])
+		if to := string(buf[:max(n, 0)]); err == nil && strings.Trim(to, "/") != "" {
+			links[name] = path.Join("/", to)
+		}
+	}
+	return links
 }
 
 // again returns another descriptor of a directory.

@@ -12,12 +12,13 @@ import (
 )
 
 // watch waits until a process starts one of the programs that were allowed, and compares it. The process has
-// one end of a pipe, which the kernel closes at the start, or at the end of the process. The feed's mutex
-// guards its fields.
+// one of a pair of sockets, which the kernel closes at the start, or at the end of the process. (The end of a
+// pipe would make the process wait for the comparison: its reader runs on the same processor at once.) The
+// feed's mutex guards its fields.
 type watch struct {
 	pid     int
 	process int           // pidfd
-	pipe    int           // the reading end; -1 once the comparison has begun
+	end     int           // the other socket; -1 once the comparison has begun
 	before  inode         // the program that the process ran at first
 	done    chan struct{} // closed after the comparison, and the judgement of another program
 
@@ -47,7 +48,7 @@ func (f *feed) watch(c *caller, pid int, handOver func()) *watch {
 			if err == nil && f.waits(w, running) {
 				return w
 			}
-			f.finish(w) // its pipe may have been kept open
+			f.finish(w) // its socket may have been kept open
 			select {
 			case <-w.done:
 			default:
@@ -80,10 +81,10 @@ func (f *feed) watched(pid int) *watch {
 func (f *feed) waits(w *watch, running inode) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if w.pipe < 0 || running != w.before {
+	if w.end < 0 || running != w.before {
 		return false
 	}
-	fds := []unix.PollFd{{Fd: int32(w.pipe)}}
+	fds := []unix.PollFd{{Fd: int32(w.end)}}
 	_, err := unix.Poll(fds, 0)
 	return err == nil && fds[0].Revents == 0
 }
@@ -95,23 +96,23 @@ func (f *feed) newWatch(c *caller, pid int, before inode) (*watch, error) {
 	}
 	f.s.performing <- struct{}{}
 	defer func() { <-f.s.performing }()
-	var pipe [2]int
-	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
 		return nil, err
 	}
-	_, err := f.give(c.id, pipe[1], false)
-	_ = unix.Close(pipe[1])
+	_, err = f.give(c.id, pair[1], false)
+	_ = unix.Close(pair[1])
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err == nil && f.watches[pid] == nil {
 		event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(pid)}
-		err = unix.EpollCtl(f.starts, unix.EPOLL_CTL_ADD, pipe[0], &event)
+		err = unix.EpollCtl(f.starts, unix.EPOLL_CTL_ADD, pair[0], &event)
 	}
 	if err != nil || f.watches[pid] != nil {
-		_ = unix.Close(pipe[0])
+		_ = unix.Close(pair[0])
 		return nil, err
 	}
-	w := &watch{pid: pid, process: c.process, pipe: pipe[0], before: before, done: make(chan struct{})}
+	w := &watch{pid: pid, process: c.process, end: pair[0], before: before, done: make(chan struct{})}
 	c.process = -1
 	f.watches[pid] = w
 	return w, nil
@@ -136,19 +137,19 @@ func (f *feed) started() {
 	}
 }
 
-// finish ends a watch: it compares the program when the pipe is closed by its start, by the end of the
+// finish ends a watch: it compares the program when the socket is closed by its start, by the end of the
 // process, or because the process did not let the kernel close it. Another program than the allowed ones is
 // judged, which others do not wait for.
 func (f *feed) finish(w *watch) {
 	f.mu.Lock()
-	pipe, allowed, files := w.pipe, w.allowed, w.files
-	w.pipe = -1
+	end, allowed, files := w.end, w.allowed, w.files
+	w.end = -1
 	f.mu.Unlock()
-	if pipe < 0 {
+	if end < 0 {
 		return
 	}
-	_ = unix.Close(pipe)
-	end := func() {
+	_ = unix.Close(end)
+	over := func() {
 		f.mu.Lock()
 		delete(f.watches, w.pid)
 		f.mu.Unlock()
@@ -157,17 +158,17 @@ func (f *feed) finish(w *watch) {
 	}
 	select {
 	case <-f.s.closing:
-		end()
+		over()
 		return
 	default:
 	}
 	now, differs := f.compare(allowed, files)
 	if !differs {
-		end()
+		over()
 		return
 	}
 	f.receivers.Go(func() {
-		defer end()
+		defer over()
 		if !f.s.o.Starts(f.owner, now, func() {}) {
 			_ = unix.PidfdSendSignal(w.process, unix.SIGKILL, nil, 0)
 		}
@@ -180,7 +181,7 @@ func (f *feed) endWatches() {
 		f.mu.Lock()
 		var left []*watch
 		for _, w := range f.watches {
-			if w.pipe >= 0 {
+			if w.end >= 0 {
 				left = append(left, w)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 
 // placeLine begins the line that tells the gate the facts of a pod, before all that the supervisor says. The
 // number is the version of the protocol.
-const placeLine = "sallyport-place/9 "
+const placeLine = "sallyport-place/10 "
 
 // Values of the network of a place.
 const (

@@ -244,7 +244,7 @@ func (e *Environment) Prepare(text, workDir string) (engine.Command, error) {
 	if e.o.Prefixed != nil {
 		text = e.o.Prefixed(text, e.place.POSIX)
 	}
-	return engine.Command{Text: text, WorkDir: workDir, Env: r.Env, Seen: got.seen}, nil
+	return engine.Command{Text: text, WorkDir: workDir, Env: r.Env, Seen: r.Nodes}, nil
 }
 
 // FS shows the files of the place, as its processes see them.

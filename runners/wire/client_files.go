@@ -50,7 +50,7 @@ func (e *Environment) nodes(r reply, paths int) (map[string]facts.Node, error) {
 	if err := e.few(r, paths); err != nil {
 		return nil, err
 	}
-	return found(r.Nodes), nil
+	return r.Nodes, nil
 }
 
 // few breaks the environment if there are too many.

@@ -375,7 +375,7 @@ func (p *process) decide(q question) error {
 	var ask func() engine.Verdict
 	switch {
 	case q.Program != nil:
-		e, err := q.Program.checked()
+		e, err := q.program()
 		if err != nil {
 			return err
 		}

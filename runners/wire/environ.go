@@ -3,10 +3,9 @@ package wire
 import (
 	"bytes"
 	"io"
+	"maps"
 	"slices"
 	"sync"
-
-	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
 // maxEnvirons bounds the directories with a kept answer, and maxEnviron the bytes of one.
@@ -16,7 +15,6 @@ const maxEnvirons, maxEnviron = 64, 1 << 16
 type environ struct {
 	frame []byte // without its length
 	reply reply
-	seen  map[string]facts.Node
 }
 
 // environs are the last such answers by directory. Each is asked for anew; an equal one is not encoded and
@@ -48,7 +46,7 @@ func (s *environs) keep(dir exact, e environ) {
 func (s *environs) write(w io.Writer, dir exact, r reply) error {
 	last := s.last(dir)
 	if r.Error != nil || last.frame == nil || !slices.Equal(r.Env, last.reply.Env) ||
-		!slices.Equal(r.Nodes, last.reply.Nodes) {
+		!maps.Equal(r.Nodes, last.reply.Nodes) {
 		frame, err := encode(r)
 		if err != nil {
 			return err
@@ -73,7 +71,7 @@ func (s *environs) read(from io.Reader, dir exact) (e environ, err error) {
 	if err = decode(frame, &e.reply); err != nil {
 		return environ{}, err
 	}
-	e.reply.Env, e.seen = slices.Clip(e.reply.Env), found(e.reply.Nodes)
+	e.reply.Env = slices.Clip(e.reply.Env)
 	s.keep(dir, e)
 	return e, nil
 }

@@ -2,9 +2,12 @@ package wire
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -83,33 +86,60 @@ func (e entry) check(before exact) error {
 	return nil
 }
 
-// node is a facts.Node with its path.
-type node struct {
-	Path   exact  `json:"path"`
-	Exists bool   `json:"exists,omitempty"`
-	Absent bool   `json:"absent,omitempty"`
-	Bits   uint32 `json:"mode,omitempty"`
-	Link   exact  `json:"link,omitempty"`
-}
+// nodes are files by path, sent as one text: a list of documents takes longer to read. Each file is three
+// texts with their lengths: path, state and the target of a link.
+type nodes map[string]facts.Node
 
-// nodesOf lists files by path.
-func nodesOf(found map[string]facts.Node) []node {
-	nodes := make([]node, 0, len(found))
-	for path, n := range found {
-		nodes = append(nodes, node{exact(path), n.Exists, n.Absent, uint32(n.Mode), exact(n.Link)})
-	}
-	slices.SortFunc(nodes, func(a, b node) int { return strings.Compare(string(a.Path), string(b.Path)) })
-	return nodes
-}
-
-func found(nodes []node) map[string]facts.Node {
-	found := make(map[string]facts.Node, len(nodes))
-	for _, n := range nodes {
-		found[string(n.Path)] = facts.Node{
-			Exists: n.Exists, Absent: n.Absent, Mode: fs.FileMode(n.Bits), Link: string(n.Link),
+// MarshalJSON writes one exact text.
+func (n nodes) MarshalJSON() ([]byte, error) {
+	var b []byte
+	for _, path := range slices.Sorted(maps.Keys(n)) {
+		state := ""
+		switch f := n[path]; {
+		case f.Exists:
+			state = strconv.FormatUint(uint64(f.Mode), 10)
+		case f.Absent:
+			state = absent
+		}
+		for _, text := range []string{path, state, n[path].Link} {
+			b = append(strconv.AppendInt(b, int64(len(text)), 10), ':')
+			b = append(b, text...)
 		}
 	}
-	return found
+	return exact(b).MarshalJSON()
+}
+
+// absent is the state of a file that surely does not exist, and "" that of one about which nothing is known.
+const absent = "absent"
+
+// UnmarshalJSON reads it.
+func (n *nodes) UnmarshalJSON(b []byte) error {
+	var all exact
+	if err := all.UnmarshalJSON(b); err != nil {
+		return err
+	}
+	*n = nodes{}
+	for rest := string(all); rest != ""; {
+		var file [3]string
+		for i := range file {
+			size, text, _ := strings.Cut(rest, ":")
+			long, err := strconv.ParseUint(size, 10, 31)
+			if err != nil || int(long) > len(text) {
+				return errors.New("want texts with their lengths")
+			}
+			file[i], rest = text[:long], text[long:]
+		}
+		f := facts.Node{Link: file[2]}
+		if f.Absent = file[1] == absent; !f.Absent && file[1] != "" {
+			mode, err := strconv.ParseUint(file[1], 10, 32)
+			if err != nil {
+				return fmt.Errorf("state of a file: %w", err)
+			}
+			f.Exists, f.Mode = true, fs.FileMode(mode)
+		}
+		(*n)[file[0]] = f
+	}
+	return nil
 }
 
 // failure is an error that happened elsewhere, and the errors that errors.Is finds in it.

@@ -1,10 +1,13 @@
 package wire
 
 import (
+	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/engine/facts/disk"
 )
 
 // The purposes of a stream.
@@ -55,9 +58,10 @@ type start struct {
 // question asks whether a command may make a name, or whether a program may start. A verdict of the same
 // number answers it.
 type question struct {
-	Number  uint64   `json:"number"`
-	Path    exact    `json:"path,omitempty"`
-	Program *program `json:"program,omitempty"`
+	Number  uint64          `json:"number"`
+	Path    exact           `json:"path,omitempty"`
+	Program json.RawMessage `json:"program,omitempty"`
+	Way     []exact         `json:"way,omitempty"` // of the program
 }
 
 type verdict struct {
@@ -83,35 +87,42 @@ type program struct {
 	Set   variables `json:"set,omitzero"`
 	Lost  variables `json:"lost,omitzero"`
 	Begun bool      `json:"begun,omitempty"`
-	To    []exact   `json:"to,omitempty"`
-	Nodes []node    `json:"nodes,omitempty"` // by path
-	Way   []exact   `json:"way,omitempty"`
+	Nodes nodes     `json:"nodes,omitempty"` // on the ways to the places that it names
 }
 
 // programOf is a program but for its way.
 func programOf(p engine.Program) *program {
 	return &program{
 		Path: exact(p.Path), File: exact(p.File), Dir: exact(p.Dir), Argv: p.Argv, By: p.By, Set: p.Set,
-		Lost: p.Lost,
-		ELF:  p.ELF, Begun: p.Begun, To: exacts(p.Seen.To), Nodes: nodesOf(p.Seen.Nodes),
+		Lost: p.Lost, ELF: p.ELF, Begun: p.Begun, Nodes: p.Seen.Nodes,
 	}
 }
 
-// checked reads a program of a question, in bounds.
-func (p *program) checked() (engine.Program, error) {
+// program reads the program of a question, in bounds.
+func (q question) program() (engine.Program, error) {
+	var p program
+	if err := decode(q.Program, &p); err != nil {
+		return engine.Program{}, err
+	}
 	e := engine.Program{
 		Path: string(p.Path), File: string(p.File), Dir: string(p.Dir), Argv: p.Argv, By: p.By, Set: p.Set,
-		Lost: p.Lost,
-		Way:  func() []string { return plains(p.Way) }, Begun: p.Begun, ELF: p.ELF,
-		Seen: facts.Ways{To: plains(p.To), Nodes: found(p.Nodes)},
+		Lost: p.Lost, ELF: p.ELF, Begun: p.Begun, Way: func() []string { return plains(q.Way) },
 	}
-	if !absolute(e.Path) || len(e.Argv) == 0 || len(p.Way) > maxWay {
+	if !absolute(e.Path) || len(e.Argv) == 0 || len(q.Way) > maxWay {
 		return engine.Program{}, violation("a program at %.80q with %d words", e.Path, len(e.Argv))
 	}
 	if len(p.Nodes) > maxNodes {
 		return engine.Program{}, violation("a program with %d files", len(p.Nodes))
 	}
+	if !e.Begun {
+		e.Seen = facts.Ways{To: placesOf(e), Nodes: p.Nodes}
+	}
 	return e, nil
+}
+
+// placesOf are the places whose files the facts about a program need.
+func placesOf(p engine.Program) []string {
+	return disk.Named(p.Dir, slices.Concat([]string{p.Path, p.File}, p.By, p.Argv[min(1, len(p.Argv)):]))
 }
 
 // size is an engine.WindowSize.
@@ -244,7 +255,7 @@ type reply struct {
 	Info    *info     `json:"info,omitempty"`
 	Target  exact     `json:"target,omitempty"`
 	Entries []entry   `json:"entries,omitempty"`
-	Nodes   []node    `json:"nodes,omitempty"`
+	Nodes   nodes     `json:"nodes,omitempty"`
 	More    bool      `json:"more,omitempty"` // another reply with more entries follows
 	Content []byte    `json:"content,omitempty"`
 	Whole   bool      `json:"whole,omitempty"`

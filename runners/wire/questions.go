@@ -10,7 +10,6 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
-	"github.com/sallyport-dev/sallyport/engine/facts/disk"
 )
 
 // questions are those that a command waits for an answer to, where it runs.
@@ -62,8 +61,7 @@ func (q *questions) start(p engine.Program) engine.Verdict {
 	if !p.Begun {
 		p.Seen = q.ways(p)
 	}
-	asked := programOf(p)
-	text, err := json.Marshal(asked)
+	text, err := json.Marshal(programOf(p))
 	if err != nil {
 		return engine.Verdict{}
 	}
@@ -80,17 +78,18 @@ func (q *questions) start(p engine.Program) engine.Verdict {
 	case <-q.over:
 		return engine.Verdict{}
 	}
+	asked := question{Program: text}
 	if p.Way != nil {
 		asked.Way = exacts(p.Way())
 	}
-	return engine.Verdict{May: q.put(question{Program: asked}, of)}
+	return engine.Verdict{May: q.put(asked, of)}
 }
 
 // ways looks up the files that the facts about a program need.
 func (q *questions) ways(p engine.Program) facts.Ways {
 	q.looks <- struct{}{}
 	defer func() { <-q.looks }()
-	to := disk.Named(p.Dir, slices.Concat([]string{p.Path, p.File}, p.By, p.Argv[min(1, len(p.Argv)):]))
+	to := placesOf(p)
 	return facts.Ways{To: to, Nodes: walk(q.files, to)}
 }
 

@@ -50,12 +50,12 @@ func (s *server) answer(q request) (r reply) {
 	case opEnviron:
 		var c engine.Command
 		if c, err = s.env.Prepare("", path); err == nil {
-			r.Env, r.Nodes = c.Env, nodesOf(walk(seen, plains(q.Paths)))
+			r.Env, r.Nodes = c.Env, walk(seen, plains(q.Paths))
 		}
 	case opLstat:
 		look(seen.Lstat(path))
 	case opWalk:
-		r.Nodes = nodesOf(walk(seen, plains(q.Paths)))
+		r.Nodes = walk(seen, plains(q.Paths))
 	case opReadLink:
 		follow(seen.ReadLink(path))
 	case opReadFile:

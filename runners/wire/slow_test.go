@@ -44,7 +44,7 @@ func TestSlowSupervisor(t *testing.T) {
 			answer := reply{Info: &info{File: "x"}}
 			switch q.Op {
 			case opEnviron:
-				answer = reply{Env: variables{"PATH=/bin"}}
+				answer = reply{Env: variables{"PATH=/bin"}, Nodes: nodes{}}
 			case opWalk:
 				answer = reply{}
 				fallthrough
@@ -119,10 +119,10 @@ func TestOneQuestion(t *testing.T) {
 			asked.Add(1)
 			answer := reply{Error: failureOf(fs.ErrNotExist)}
 			if len(q.Paths) > 0 {
-				answer = reply{Env: variables{"PATH=/bin"}}
+				answer = reply{Env: variables{"PATH=/bin"}, Nodes: nodes{}}
 				for _, p := range append(q.Paths, "/", "/srv") {
 					dir := p == "/" || p == "/srv" || p == "/srv/work"
-					answer.Nodes = append(answer.Nodes, node{Path: p, Exists: dir, Absent: !dir, Bits: uint32(fs.ModeDir)})
+					answer.Nodes[string(p)] = facts.Node{Exists: dir, Absent: !dir, Mode: fs.ModeDir}
 				}
 			}
 			if writeFrame(st, answer) != nil {

@@ -45,7 +45,7 @@ package wire
 import "time"
 
 // Version is the version of the protocol. Both sides must have the same.
-const Version = 9
+const Version = 10
 
 const (
 	// greeting begins the line by which each side names itself.

@@ -111,28 +111,37 @@ func (h *host) rootOf(decision string) *root {
 // without the shell, which may have become another program. One that has its parent's words has executed
 // nothing since its fork.
 func (h *host) wayTo(pid int, r *root) (way []string) {
-	for range maxWay {
-		if pid <= 1 || pid == h.self {
-			break
+	h.rights.Do(func() {
+		for len(way) < maxWay && pid > 1 && pid != h.self {
+			way = append(way, step(commandLine(pid)))
+			if pid == r.pid {
+				break
+			}
+			p, err := readProc(pid)
+			if err != nil {
+				break
+			}
+			pid = p.ppid
 		}
-		var line []byte
-		h.rights.Do(func() { line, _ = os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline") })
-		way = append(way, step(line))
-		if pid == r.pid {
-			break
-		}
-		p, err := readProc(pid)
-		if err != nil {
-			break
-		}
-		pid = p.ppid
-	}
+	})
 	slices.Reverse(way)
 	way = slices.Compact(way)
 	if len(way) > 0 && way[0] == step([]byte(strings.Join(r.first.Argv, "\x00"))) {
 		way = way[1:]
 	}
 	return way
+}
+
+// commandLine reads the first words of a process, so many that a step has no room for others.
+func commandLine(pid int) []byte {
+	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/cmdline", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = unix.Close(fd) }() // it was only read
+	line := make([]byte, 4*maxStep)
+	n, _ := unix.Read(fd, line)
+	return line[:max(n, 0)]
 }
 
 // step shows the words of a process, as they stand in /proc.

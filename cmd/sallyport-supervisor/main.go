@@ -29,6 +29,7 @@ import (
 	"github.com/sallyport-dev/sallyport/runners/identity"
 	"github.com/sallyport-dev/sallyport/runners/local"
 	"github.com/sallyport-dev/sallyport/runners/overlay"
+	"github.com/sallyport-dev/sallyport/runners/slack"
 	"github.com/sallyport-dev/sallyport/runners/starter"
 	"github.com/sallyport-dev/sallyport/runners/supervisor"
 	"github.com/sallyport-dev/sallyport/runners/undo"
@@ -69,8 +70,8 @@ func run(args []string, in io.ReadCloser, out io.WriteCloser, errs io.Writer) in
 	case len(args) > 0 && args[0] == starter.Flag: // begin a command and see its programs
 		fmt.Fprintf(errs, "sallyport-supervisor: %v\n", starter.Main(args[1:]))
 		return 126
-	case len(args) == 2 && args[0] == starter.ParentFlag: // stand between a supervisor and its commands
-		_ = starter.BeParent(args[1]) // an error means that the supervisor is gone
+	case slices.Equal(args, []string{starter.ParentFlag}): // stand between a supervisor and its commands
+		_ = starter.BeParent() // an error means that the supervisor is gone
 		return 0
 	case len(args) == 2 && args[0] == "--canary": // the trial of a sandbox before its use
 		if err := canary.Main(args[1], out); err != nil {
@@ -85,6 +86,7 @@ func run(args []string, in io.ReadCloser, out io.WriteCloser, errs io.Writer) in
 		fmt.Fprintf(errs, "sallyport-supervisor: unknown argument %q\n%s", args[0], usage)
 		return 2
 	}
+	slack.Rerun()
 	harden()
 	// Asked to stop, it first ends the processes that it started. A reader that is gone shows in the stream.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)

@@ -44,7 +44,8 @@ var ours = map[string][]string{
 	},
 	"cmd/sallyport-supervisor": {
 		"internal/release", "runners/canary", "runners/wire", "runners/identity", "runners/local",
-		"runners/overlay", "runners/starter", "runners/supervisor", "runners/undo", "engine", "engine/facts",
+		"runners/overlay", "runners/slack", "runners/starter", "runners/supervisor", "runners/undo", "engine",
+		"engine/facts",
 	},
 	"cmd/sallyport-kubernetes": {"runners/kubernetes"},
 	"cmd/sallyport-verify":     {}, // a second reading of the format, which shares nothing with the first
@@ -83,9 +84,11 @@ var ours = map[string][]string{
 		"runners/supervisor", "engine", "engine/facts", "engine/facts/build", "internal/await", "internal/leftout",
 	},
 	"runners/supervisor": {
-		"runners/identity", "runners/notify", "runners/seccomp", "runners/starter", "runners/undo", "engine",
+		"runners/identity", "runners/notify", "runners/slack", "runners/seccomp", "runners/starter",
+		"runners/undo", "engine",
 	},
-	"runners/starter":      {"runners/notify"},
+	"runners/starter":      {"runners/notify", "runners/slack"},
+	"runners/slack":        {},
 	"runners/notify":       {"runners/identity", "runners/seccomp", "runners/undo"},
 	"runners/undo":         {"runners/changes"},
 	"runners/identity":     {},
@@ -133,10 +136,10 @@ var ours = map[string][]string{
 	"policies/compilegen":      {"policies", "engine/rego", "engine/wasm"},
 	"engine/compiled":          {"engine", "engine/facts"},
 	"engine/lazyregexp":        {},
-	"internal/front":           {"internal/release", "internal/resident", "internal/wrapped"},
+	"internal/front":           {"internal/release", "internal/resident", "internal/wrapped", "runners/slack"},
 	"internal/wrapped":         {},
 	"internal/wrapped/outside": {"internal/wrapped"},
-	"internal/resident":        {"internal/usersocket"},
+	"internal/resident":        {"internal/usersocket", "runners/slack"},
 	"internal/usersocket":      {},
 	"internal/show": {
 		"internal/release", "policies", "engine", "engine/facts", "engine/shell", "engine/shell/walk",
@@ -190,10 +193,11 @@ var sole = map[string][]string{
 
 // starters may start processes. Everything else reaches the machine through them. The front becomes
 // sallyport-full, and resident starts it, and nothing else; overlay becomes bwrap, and starter the shell of a
-// command. leftout, probe, driver and stub serve tests only.
+// command; slack runs the program that calls it anew. leftout, probe, driver and stub serve tests only.
 var starters = []string{
 	"runners/supervisor", "internal/front", "internal/resident", "internal/leftout", "internal/escapes/probe",
-	"internal/programs/driver", "internal/confirm/stub", "runners/overlay", "runners/starter",
+	"internal/programs/driver", "internal/confirm/stub", "runners/overlay", "runners/slack",
+	"runners/starter",
 }
 
 // source is one Go file of the module.

@@ -135,7 +135,7 @@ func start(ctx context.Context, o Options, v *view, workspace string, store *und
 	}
 	program := supervisor.ProgramOptions{
 		Command: []string{o.Bwrap, "--args", strconv.Itoa(argv), supervisorAt},
-		Env:     outer(o.Environ), Bound: true,
+		Env:     outer(o.Environ), Bound: true, Ours: true,
 	}
 	var devices *os.File
 	if o.trial != nil {

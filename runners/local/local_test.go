@@ -21,8 +21,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 2 && os.Args[1] == starter.ParentFlag {
-		_ = starter.BeParent(os.Args[2])
+	if len(os.Args) > 1 && os.Args[1] == starter.ParentFlag {
+		_ = starter.BeParent()
 		os.Exit(0)
 	}
 	runnertest.Gateway("local", func() (engine.Environment, error) {

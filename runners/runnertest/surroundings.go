@@ -3,6 +3,7 @@ package runnertest
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -71,6 +72,13 @@ func (s *suite) surroundings(t *testing.T) {
 		// 3 is the directory that ls itself reads.
 		if x := p.run(t, "ls /proc/self/fd"); x.Stdout.Text != "0\n1\n2\n3\n" {
 			t.Errorf("descriptors %q", x.Stdout.Text)
+		}
+	})
+	t.Run("timers on time", func(t *testing.T) {
+		p.needsProc(t)
+		want, err := os.ReadFile("/proc/self/timerslack_ns")
+		if x := p.run(t, "cat /proc/self/timerslack_ns"); err == nil && x.Stdout.Text != string(want) {
+			t.Errorf("timers may be %q ns late, those of this process %q", x.Stdout.Text, want)
 		}
 	})
 	t.Run("working directory", func(t *testing.T) { s.workDir(t, p) })

@@ -7,12 +7,13 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sallyport-dev/sallyport/runners/slack"
 )
 
 // socket is the descriptor by which the programs of this package reach their supervisor.
@@ -55,21 +56,12 @@ type End struct {
 	MaxRSS       int64 // KiB
 }
 
-// longSlack is by how many nanoseconds the timers of a Parent may be late. Go's runtime looks after its
-// threads by sleeps of some microseconds, each of which would take the processor from a command.
-const longSlack = 10_000_000
-
-// BeParent is the program of a Parent, after ParentFlag and the slack of the timers of shells. Its orders
-// come from a socket, one after the other, until that ends: to start a shell, and to reap it. Signals that a
+// BeParent is the program of a Parent, after ParentFlag. Its orders come from a socket, one after the other, until that ends: to start a shell, and to reap it. Signals that a
 // program can catch do nothing to it, but for the real-time ones, and the kernel ends the shell with it.
-func BeParent(slack string) error {
-	n, err := strconv.ParseUint(slack, 10, 32)
-	if err != nil {
-		return fmt.Errorf("start command: %w", err)
-	}
+func BeParent() error {
 	unix.CloseOnExec(socket)
-	runtime.LockOSThread()                                      // the end of this thread ends the shell (PR_SET_PDEATHSIG)
-	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(n), 0, 0, 0) // of this thread, from which shells inherit it
+	runtime.LockOSThread() // the end of this thread ends the shell (PR_SET_PDEATHSIG)
+	slack.Narrow()         // of shells
 	for n := syscall.Signal(1); n <= 64; n++ {
 		if n != unix.SIGCHLD && n != unix.SIGURG && n != unix.SIGCONT { // these do nothing by themselves
 			signal.Notify(make(chan os.Signal, 1), n)
@@ -232,14 +224,14 @@ func NewParent(program string) (*Parent, error) {
 	err = errors.Join(unix.SetsockoptTimeval(p.conn, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &limit),
 		unix.SetsockoptTimeval(p.conn, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &limit))
 	if err == nil {
-		slack, _ := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
-		_ = unix.Prctl(unix.PR_SET_TIMERSLACK, longSlack, 0, 0, 0) // it is inherited
-		argv := []string{program, ParentFlag, strconv.Itoa(slack)}
-		p.PID, err = syscall.ForkExec(program, argv, &syscall.ProcAttr{
+		widened := slack.Widen()
+		p.PID, err = syscall.ForkExec(program, []string{program, ParentFlag}, &syscall.ProcAttr{
 			Dir: "/", Env: []string{}, Files: []uintptr{null.Fd(), null.Fd(), null.Fd(), uintptr(pair[1])},
 			Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
 		})
-		_ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(slack), 0, 0, 0)
+		if widened {
+			slack.Narrow()
+		}
 	}
 	if err == nil {
 		p.self, err = unix.PidfdOpen(p.PID, 0)

@@ -5,6 +5,6 @@ package starter
 import "errors"
 
 // BeParent is for Linux.
-func BeParent(string) error {
+func BeParent() error {
 	return errors.New("start command: processes stand between on Linux only")
 }

@@ -25,8 +25,8 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, starter.Main(os.Args[2:]))
 		os.Exit(126)
 	}
-	if len(os.Args) > 2 && os.Args[1] == starter.ParentFlag {
-		_ = starter.BeParent(os.Args[2])
+	if len(os.Args) > 1 && os.Args[1] == starter.ParentFlag {
+		_ = starter.BeParent()
 		os.Exit(0)
 	}
 	if mode := os.Getenv(helper); mode != "" {

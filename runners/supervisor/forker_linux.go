@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sallyport-dev/sallyport/runners/seccomp"
+	"github.com/sallyport-dev/sallyport/runners/slack"
 )
 
 // forker starts processes on one thread. They are to be killed when sallyport dies, and the kernel takes the
@@ -56,12 +57,13 @@ const behind = 10
 // prepareForkers makes the threads that commands start from. Commands of our own user are not kept from
 // rights that the user can get: that is for environments which confine.
 func (h *host) prepareForkers(o Options) (err error) {
-	take := func() error { return nil }
-	if o.User != nil {
-		take = func() error {
-			_ = unix.Setpriority(unix.PRIO_PROCESS, 0, behind) // of this thread; it cannot fail
-			return dropInheritable()
+	take := func() error { // of this thread
+		slack.Narrow()
+		if o.User == nil {
+			return nil
 		}
+		_ = unix.Setpriority(unix.PRIO_PROCESS, 0, behind) // it cannot fail
+		return dropInheritable()
 	}
 	if h.plain, err = newForker(h.stop, take); err != nil {
 		return err

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/sallyport-dev/sallyport/runners/slack"
 )
 
 // Program is a program of the operator's with a byte stream on its standard input and output: the line to a
@@ -44,6 +46,8 @@ type ProgramOptions struct {
 	// Bound means that the program asks the kernel to die with its parent. The kernel takes a thread for
 	// that, not the process: so one thread is kept for the life of the program.
 	Bound bool
+	// Ours says that the program narrows the slack of its timers by itself: see package slack.
+	Ours bool
 	// Attributes changes how the system starts the program, beyond its session; may be nil.
 	Attributes func(*syscall.SysProcAttr)
 }
@@ -81,7 +85,7 @@ func OpenProgramWith(o ProgramOptions) (*Program, error) {
 	}
 	p.out, p.cmd.Stdout = out, theirs
 	started := make(chan error)
-	go p.live(o.Bound, started)
+	go p.live(o, started)
 	err = <-started
 	_ = theirs.Close()
 	if err != nil {
@@ -92,12 +96,22 @@ func OpenProgramWith(o ProgramOptions) (*Program, error) {
 }
 
 // live starts the program and waits for its end, on one thread where it is bound to that.
-func (p *Program) live(bound bool, started chan<- error) {
-	if bound {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
+func (p *Program) live(o ProgramOptions, started chan<- error) {
+	runtime.LockOSThread()
+	change, back := slack.Narrow, slack.Widen
+	if o.Ours {
+		change, back = back, change
 	}
+	changed := change()
 	err := p.cmd.Start()
+	if changed {
+		back()
+	}
+	if o.Bound {
+		defer runtime.UnlockOSThread()
+	} else {
+		runtime.UnlockOSThread()
+	}
 	started <- err
 	if err != nil {
 		return

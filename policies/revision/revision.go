@@ -4,4 +4,4 @@
 package revision
 
 // Policies is the revision of the built-in policies.
-const Policies = "eb1fe41b2045d90a43fbebfde03af79a"
+const Policies = "92b434ad1ea5d54403a1a0690e614e6b"

@@ -253,5 +253,32 @@ func (c *Call) ShellWords() {
 		if len(c.Cmd.Words) == 1 {
 			c.Flags.Add(term.FlagDumpsEnv)
 		}
+	case "echo", "printf":
+		if c.spellsByNumbers() {
+			c.Flags.Add(term.FlagDecodes)
+		}
 	}
+	if c.Cmd.Certainty == value.Unknown && value.Masks(c.Cmd.Words[0].Text) {
+		c.Flags.Add(term.FlagMasked)
+	}
+}
+
+// spellsByNumbers reports an echo or printf that writes letters which its words give as numbers.
+func (c *Call) spellsByNumbers() bool {
+	words := Texts(c.Cmd.Words[1:])
+	reads := c.Cmd.Name == "printf" // escapes in its words
+	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
+		option := words[0]
+		words = words[1:]
+		switch {
+		case c.Cmd.Name == "echo":
+			reads = reads || strings.Contains(option, "e")
+		case option == "-v" && len(words) > 0:
+			words = words[1:]
+		}
+	}
+	if c.Cmd.Name == "printf" && len(words) > 0 && !strings.Contains(words[0], "%b") {
+		words = words[:1] // the others are data
+	}
+	return reads && slices.ContainsFunc(words, value.Numbered)
 }

@@ -176,6 +176,7 @@ const (
 	FlagListsNames
 	FlagUnresolvedVerb
 	FlagInProcess
+	FlagMasked
 	FlagCount // not a flag: how many there are
 )
 
@@ -218,7 +219,7 @@ var FlagNames = []string{
 	FlagInsecureTLS: "insecure_tls", FlagHTTPDelete: "http_delete", FlagOpenPath: "open_path", FlagSelfControl: "self_control", FlagFreesAgent: "frees_agent",
 	FlagListsNames: "lists_names", FlagRedirectsSource: "redirects_source", FlagNetworkConfig: "network_config",
 	FlagProcessMemory: "process_memory", FlagExhausts: "exhausts", FlagUnreviewed: "unreviewed", FlagGrants: "grants_access",
-	FlagAttackTool: "attack_tool", FlagInProcess: "in_process",
+	FlagAttackTool: "attack_tool", FlagInProcess: "in_process", FlagMasked: "masked",
 }
 
 // Label is one entry of Path.Labels.

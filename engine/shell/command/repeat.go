@@ -64,19 +64,34 @@ func (c Carrier) ReadXargs(words []value.Arg) XargsLine {
 	return l
 }
 
-// ReadParallel reads the words behind parallel: the command, and the arguments behind ::: if they stand there.
-// quoted says that a shell gets the words of the command as they are.
-func (c Carrier) ReadParallel(words []value.Arg) (command, items []value.Arg, quoted bool) {
+// ParallelLine is the command line of parallel.
+type ParallelLine struct {
+	Command, Items []value.Arg // the items stand behind :::
+	Quoted         bool        // a shell gets the words of the command as they are
+	Lines          bool        // the items are the lines of standard input
+}
+
+// ReadParallel reads the words behind parallel.
+func (c Carrier) ReadParallel(words []value.Arg) ParallelLine {
 	options, rest := c.getopt(words)
-	_, quoted = Option(options, "-q", "--quote")
+	l := ParallelLine{Command: rest}
+	_, l.Quoted = Option(options, "-q", "--quote")
 	for i, a := range rest {
 		if !strings.HasPrefix(a.Text, ":::") {
 			continue
 		}
 		if a.Text == ":::" || a.Text == ":::+" {
-			items = rest[i+1:]
+			l.Items = rest[i+1:]
 		}
-		return rest[:i], items, quoted
+		l.Command = rest[:i]
+		return l
 	}
-	return rest, nil, quoted
+	harmless := 0
+	for _, name := range []string{"-q", "--quote", "-j", "--jobs"} {
+		if _, ok := options[name]; ok {
+			harmless++
+		}
+	}
+	l.Lines = len(options) == harmless
+	return l
 }

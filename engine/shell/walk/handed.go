@@ -28,12 +28,7 @@ func (w *walker) carried(inv *invocation, name string, c command.Carrier) {
 	case c.Xargs():
 		w.xargs(inv, name, c.ReadXargs(args))
 	case c.Parallel():
-		words, items, quoted := c.ReadParallel(args)
-		join := value.Join
-		if quoted {
-			join = value.Quote
-		}
-		w.parallel(inv, name, words, items, join)
+		w.parallel(inv, name, c.ReadParallel(args))
 	default:
 		for _, r := range c.Runs(name, args, w.step) {
 			w.hand(inv, r)
@@ -269,10 +264,14 @@ func (w *walker) items(lines bool, separator string, file value.Arg) ([]value.Ar
 	return items, true
 }
 
-// parallel joins its words into shell text, once per argument behind ::: .
-func (w *walker) parallel(inv *invocation, name string, words, items []value.Arg, join func([]value.Arg) value.Value) {
+// parallel joins its words into shell text, once per argument behind ::: or line of its input.
+func (w *walker) parallel(inv *invocation, name string, l command.ParallelLine) {
 	code := shell.Code{Language: "sh", From: shell.CodeArgument}
-	if len(words) == 0 { // the arguments are commands themselves
+	items, join := l.Items, value.Join
+	if l.Quoted {
+		join = value.Quote
+	}
+	if len(l.Command) == 0 { // the arguments are commands themselves
 		if len(items) == 0 {
 			w.stdinProgram(inv, "sh", name, nil)
 		}
@@ -281,8 +280,11 @@ func (w *walker) parallel(inv *invocation, name string, words, items []value.Arg
 		}
 		return
 	}
-	text := join(words)
+	text := join(l.Command)
 	marked := strings.Contains(text.Text(), "{")
+	if l.Lines {
+		items, _ = w.items(true, "\n", value.Arg{})
+	}
 	if len(items) == 0 || !eachTurn(value.Texts(items)) {
 		var inputs []int
 		if in := w.stdin(); in != nil {
@@ -296,7 +298,14 @@ func (w *walker) parallel(inv *invocation, name string, words, items []value.Arg
 		}
 		var one value.Value
 		if marked {
-			one = join(command.Substitute(words, "{}", item.Val, w.step))
+			put, words := item.Val, l.Command
+			if !l.Quoted {
+				put = value.Quote([]value.Arg{item})[1:]
+			}
+			for _, mark := range []string{"{.}", "{/}", "{//}", "{/.}", "{#}", "{%}", "{1}", "{2}", "{3}"} {
+				words = command.Substitute(words, mark, value.Opaque(mark, item.Val.Inputs()), w.step)
+			}
+			one = join(command.Substitute(words, "{}", put, w.step))
 		} else {
 			one = slices.Concat(text, value.Quote([]value.Arg{item}))
 		}

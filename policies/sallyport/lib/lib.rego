@@ -39,11 +39,11 @@ _unseen if {
 	count(elevated) > 0
 }
 
-# A command whose name is not known, with the address of a host, may download the input of these.
+# A program that is not known, with the address of a host, may download the input of these.
 fed_from_network contains i if {
 	some i, c in input.commands
 	some j in c.inputs
-	input.commands[j].certainty == "unknown"
+	not input.commands[j].known
 	count(input.commands[j].hosts) > 0
 }
 

@@ -74,6 +74,7 @@ test_asks_for_generated_code_of_unread_languages_where_programs_are_judged if {
 
 test_asks_where_an_unknown_program_may_download_the_code if {
 	code := {"language": "bash", "from": "stdin", "origin": "dynamic", "resolved": false}
-	doc := testing.request([{"certainty": "unknown", "hosts": ["example.com"]}, {"code": code, "inputs": [0]}], [])
+	loads := {"certainty": "unknown", "known": false, "hosts": ["example.com"]}
+	doc := testing.request([loads, {"code": code, "inputs": [0]}], [])
 	rule.ask == {{"command": 1}} with input as testing.judged(doc)
 }

@@ -48,4 +48,5 @@ ask contains {"command": i} if {
 _later(i) if {
 	lib.judged_later
 	not i in lib.fed_from_network
+	not "masked" in input.commands[i].flags
 }

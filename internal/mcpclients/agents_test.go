@@ -74,9 +74,14 @@ func hooked(t *testing.T) []agent {
 	shell := func(command string) live.Call {
 		return live.Call{Tool: "bash", Input: map[string]any{"command": command, "description": "test"}}
 	}
+	patient := func(command string) live.Call { // else Copilot tells the end of a long command in a turn of its own
+		c := shell(command)
+		c.Input["initial_wait"] = 300
+		return c
+	}
 	more := []agent{
 		{"copilot", []string{filepath.Join(dir, "@github", "copilot-"+platform, "copilot")}, nil,
-			".copilot/hooks/sallyport.json", [2]string{`"timeoutSec": 30`, `"timeoutSec": 1`}, shell},
+			".copilot/hooks/sallyport.json", [2]string{`"timeoutSec": 30`, `"timeoutSec": 1`}, patient},
 		{"opencode", []string{filepath.Join(dir, "opencode-"+platform, "bin", "opencode")}, nil,
 			".config/opencode/plugins/sallyport.js", [2]string{"timeout: 60000", "timeout: 1000"}, shell},
 	}

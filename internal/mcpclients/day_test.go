@@ -79,7 +79,7 @@ func workOn(t *testing.T, a agent, w task) []answered {
 	for _, text := range w.texts() {
 		script.Main = append(script.Main, a.shell(text))
 	}
-	p.drive(t, a, script, env)
+	results := p.drive(t, a, script, env)
 	var out []answered
 	for line := range strings.Lines(p.sallyport(t, "audit", "list", "--format", "json", "-n", "0")) {
 		var r answered
@@ -89,7 +89,7 @@ func workOn(t *testing.T, a agent, w task) []answered {
 		}
 	}
 	if len(out) != len(script.Main) {
-		t.Fatalf("%s: %d decisions of %d calls", w.Task, len(out), len(script.Main))
+		t.Fatalf("%s: %d decisions of %d calls: %+v\nresults: %q", w.Task, len(out), len(script.Main), out, results)
 	}
 	return out
 }

@@ -93,10 +93,11 @@ opa-wasm: ## install OPA's SDK for Node, by which a test evaluates the compiled 
 	cd $(OPAWASM) && npm ci --loglevel=error
 
 # These compare results of code that other tests run under the race detector. With it they take ten times as long.
-WITHOUT_RACE := Mutants|IndexedJudgesAlike|RedactIsLinear
+# make faults has TestEveryEdit and TestEveryBitFlip.
+WITHOUT_RACE := Mutants|IndexedJudgesAlike|RedactIsLinear|WaitingFindsNothing|StockOPA|UnitTestsOfBuiltinPolicies
 race: ## run all other tests, under the race detector but for WITHOUT_RACE
-	@{ $(GO) test -json -timeout 60m -run '^Test($(WITHOUT_RACE))$$' ./engine/redact ./policies; status=$$?; \
-	  CGO_ENABLED=1 $(GO) test -json -race -timeout 60m -vet=off -skip '^Test($(WITHOUT_RACE))$$' \
+	@{ $(GO) test -json -timeout 60m -run '^Test($(WITHOUT_RACE))$$' ./engine/redact ./engine/rego ./policies; status=$$?; \
+	  CGO_ENABLED=1 $(GO) test -json -race -timeout 60m -vet=off -skip '^Test($(WITHOUT_RACE)|Every(Edit|BitFlip))$$' \
 	    $$($(GO) list ./... | grep -vE '/($(PROGRAMS))$$') && [ $$status = 0 ]; } | $(call report,race)
 
 bench: build $(OPA) ## measure, as ratios against a named baseline in the same run

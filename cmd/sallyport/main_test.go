@@ -10,6 +10,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/engine/config"
 	"github.com/sallyport-dev/sallyport/internal/await"
+	"github.com/sallyport-dev/sallyport/policies/precompiled"
 )
 
 func TestMain(m *testing.M) {
@@ -49,6 +50,9 @@ func scripts(dir string) testscript.Params {
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 			env.Setenv("NO_COLOR", "1")
 			env.Cd = project
+			if err := precompiled.Write(filepath.Join(env.WorkDir, "state", "sallyport", "compiled")); err != nil {
+				return err
+			}
 			return bare(filepath.Join(env.WorkDir, "config"))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -73,15 +73,17 @@ func run(t *testing.T, dir string, env []string, argv ...string) result {
 
 // confines reports whether this machine makes sandboxes.
 var confines = sync.OnceValue(func() bool {
-	dir, err := os.MkdirTemp("", "sallyport-e2e-confines-")
-	if err != nil {
+	dir := filepath.Join(filepath.Dir(program), "first")
+	if err := errors.Join(os.MkdirAll(compiled(dir), 0o700), os.Mkdir(filepath.Join(dir, "project"), 0o700)); err != nil {
 		panic(err)
 	}
-	defer os.RemoveAll(dir)
 	cmd := exec.Command(program, "exec", "--", "true")
 	cmd.Dir, cmd.Env = filepath.Join(dir, "project"), []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}
-	return os.Mkdir(cmd.Dir, 0o700) == nil && cmd.Run() == nil
+	return cmd.Run() == nil
 })
+
+// compiled is where a home has the native code of the policies. That of the first run is for all.
+func compiled(home string) string { return filepath.Join(home, ".local/state/sallyport/compiled") }
 
 // withoutSandbox is the line of a configuration for machines that make none.
 const withoutSandbox = "local: {sandbox: none}\n"
@@ -109,6 +111,10 @@ func home(t *testing.T) (workspace string, env []string) {
 	}
 	if !confines() {
 		configure(t, h, "version: 1\n"+withoutSandbox)
+	}
+	native := os.DirFS(compiled(filepath.Join(filepath.Dir(program), "first")))
+	if err := errors.Join(os.MkdirAll(compiled(h), 0o700), os.CopyFS(compiled(h), native)); err != nil {
+		t.Fatal(err)
 	}
 	return workspace, []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + h, "USER=user", "LANG=C.UTF-8",

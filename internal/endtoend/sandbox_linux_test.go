@@ -29,6 +29,9 @@ func TestSandbox(t *testing.T) {
 				t.Fatal(err)
 			}
 			if as != nil {
+				if err := os.RemoveAll(filepath.Join(h, ".local")); err != nil { // it is of who tests
+					t.Fatal(err)
+				}
 				for _, dir := range []string{filepath.Dir(h), h, workspace, filepath.Join(h, "letter")} {
 					if err := os.Chown(dir, 65534, 65534); err != nil {
 						t.Fatal(err)

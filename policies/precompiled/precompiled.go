@@ -4,6 +4,7 @@ package precompiled
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,6 +20,13 @@ import (
 // Into puts native code, made once for all tests of a program, into a directory of compiled forms.
 func Into(t testing.TB, dir string) {
 	t.Helper()
+	if err := Write(dir); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Write is Into where no test is at hand.
+func Write(dir string) error {
 	files, err := native()
 	if err == nil {
 		err = os.MkdirAll(dir, 0o700)
@@ -27,8 +35,9 @@ func Into(t testing.TB, dir string) {
 		err = os.CopyFS(dir, files)
 	}
 	if err != nil {
-		t.Fatal(err)
+		return fmt.Errorf("put native code in place: %w", err)
 	}
+	return nil
 }
 
 // native holds no file where topdown judges.

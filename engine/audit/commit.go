@@ -209,6 +209,7 @@ func (l *Log) write(batch []*request, checkpoint bool) error {
 		err = errors.Join(err, l.drop())
 	}
 	if err != nil {
+		next.drop()
 		l.own = own
 		l.poison(f, st.segment, start)
 		return fmt.Errorf("write audit log: %w", err)

@@ -34,14 +34,10 @@ func TestDirect(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := &Service{merged: map[string]string{"short": root + "/plain", "to": root + "/top"}}
+	s := &Service{}
 	for text, want := range map[string]string{
 		root + "/plain/x":             root + "/plain",
 		root + "/plain/deep/x":        root + "/plain/deep",
-		"/short/x":                    root + "/plain",
-		"/short/deep/x":               root + "/plain/deep",
-		"/short/deep/../x":            "",
-		"/to/other/../x":              "",
 		root + "/link/x":              "",
 		root + "/link/deep/x":         "",
 		root + "/self/x":              "",
@@ -71,4 +67,27 @@ func TestDirect(t *testing.T) {
 			t.Errorf("%s leads to %q, want %q", text, got, want)
 		}
 	}
+	if s.merged, err = linksOfRoot(); err != nil {
+		t.Fatal(err)
+	}
+	for top, to := range s.merged {
+		if p, ok := s.direct("/" + top + "/x"); !ok {
+			t.Errorf("/%s is not followed at once", top)
+		} else if got, err := realName(p.dir); err != nil || got != to {
+			t.Errorf("/%s leads to %q, %v, want %q", top, got, err, to)
+		}
+		s.merged[top] = root + "/plain" // another place since the start of the Service
+		if _, ok := s.direct("/" + top + "/x"); ok {
+			t.Errorf("/%s is followed to where it led once", top)
+		}
+	}
+}
+
+func linksOfRoot() (map[string]string, error) {
+	root, err := unix.Open("/", pathOnly|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = unix.Close(root) }()
+	return merged(root), nil
 }

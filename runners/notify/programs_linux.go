@@ -51,9 +51,12 @@ func (f *feed) execute(c *caller, n *notification, handOver func()) answer {
 		if p, files, err = s.readAgain(c, n, judged, files); err != nil {
 			return failed(err)
 		}
-		if p.same(judged) {
-			f.allow(w, p, files)
+		switch {
+		case !p.same(judged):
+		case f.allow(w, p, files):
 			return answer{fd: -1, goOn: true}
+		default:
+			w = nil // its start would not be compared
 		}
 	}
 	return failed(unix.EACCES)

@@ -124,16 +124,17 @@ func (s *Service) direct(full string) (p place, ok bool) {
 		return p, false
 	}
 	dir = dir[:len(dir)-1]
+	want := dir
 	if top, _, _ := strings.Cut(dir[1:], "/"); s.merged[top] != "" {
-		dir = s.merged[top] + dir[1+len(top):]
+		want = s.merged[top] + dir[1+len(top):]
 	}
-	fd, err := unix.Open(dir, pathOnly|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	fd, err := unix.Open(dir, pathOnly|unix.O_DIRECTORY, 0) // the link may lead elsewhere by now
 	if err != nil {
 		return p, false
 	}
 	real, err := realName(fd)
 	in := true
-	if err == nil && real == dir {
+	if err == nil && real == want {
 		in, err = inProc(fd)
 	}
 	if err != nil || in {

@@ -13,8 +13,9 @@ import (
 
 // watch waits until a process starts one of the programs that were allowed, and compares it. The process has
 // one of a pair of sockets, which the kernel closes at the start, or at the end of the process. (The end of a
-// pipe would make the process wait for the comparison: its reader runs on the same processor at once.) The
-// feed's mutex guards its fields.
+// pipe would make the process wait for the comparison: its reader runs on the same processor at once.) The other
+// socket takes no data and no descriptors, by which the process could keep its own open. The feed's mutex guards
+// its fields.
 type watch struct {
 	pid     int
 	process int           // pidfd
@@ -26,14 +27,29 @@ type watch struct {
 	files   [][]inode
 }
 
-// allow adds a program that may be the one that starts.
-func (f *feed) allow(w *watch, p Program, files []inode) {
+// allow adds a program that may be the one that starts. It reports whether the watch can still see that: the
+// process may have closed its socket.
+func (f *feed) allow(w *watch, p Program, files []inode) bool {
 	if w == nil {
-		return
+		return true
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if !w.open() {
+		return false
+	}
 	w.allowed, w.files = append(w.allowed, p), append(w.files, files)
+	return true
+}
+
+// open reports that the process has its socket. The caller holds the feed's mutex.
+func (w *watch) open() bool {
+	if w.end < 0 {
+		return false
+	}
+	fds := []unix.PollFd{{Fd: int32(w.end)}}
+	_, err := unix.Poll(fds, 0)
+	return err == nil && fds[0].Revents == 0
 }
 
 // watch returns the watch of the caller's process, and makes one if need be. A process has one at a time:
@@ -81,12 +97,7 @@ func (f *feed) watched(pid int) *watch {
 func (f *feed) waits(w *watch, running inode) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if w.end < 0 || running != w.before {
-		return false
-	}
-	fds := []unix.PollFd{{Fd: int32(w.end)}}
-	_, err := unix.Poll(fds, 0)
-	return err == nil && fds[0].Revents == 0
+	return running == w.before && w.open()
 }
 
 // newWatch makes a watch, unless another thread of the process has got one meanwhile.
@@ -100,12 +111,14 @@ func (f *feed) newWatch(c *caller, pid int, before inode) (*watch, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = f.give(c.id, pair[1], false)
+	if err = unix.Shutdown(pair[0], unix.SHUT_RD); err == nil {
+		_, err = f.give(c.id, pair[1], false)
+	}
 	_ = unix.Close(pair[1])
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err == nil && f.watches[pid] == nil {
-		event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(pid)}
+		event := unix.EpollEvent{Fd: int32(pid)} // its end shows in any case (EPOLLHUP)
 		err = unix.EpollCtl(f.starts, unix.EPOLL_CTL_ADD, pair[0], &event)
 	}
 	if err != nil || f.watches[pid] != nil {

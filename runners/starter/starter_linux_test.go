@@ -33,6 +33,8 @@ func TestMain(m *testing.M) {
 		os.Exit(126)
 	case len(os.Args) > 2 && os.Args[1] == "exchange":
 		exchange(os.Args[2])
+	case len(os.Args) > 3 && os.Args[1] == "meddle":
+		meddle(os.Args[2], os.Args[3])
 	}
 	os.Exit(m.Run())
 }

@@ -13,9 +13,9 @@ import (
 
 // watch waits until a process starts one of the programs that were allowed, and compares it. The process has
 // one of a pair of sockets, which the kernel closes at the start, or at the end of the process. (The end of a
-// pipe would make the process wait for the comparison: its reader runs on the same processor at once.) The other
-// socket takes no data and no descriptors, by which the process could keep its own open. The feed's mutex guards
-// its fields.
+// pipe would make the process wait for the comparison: its reader runs on the same processor at once.) The
+// other socket takes no data and no descriptors, by which the process could keep its own open. The feed's
+// mutex guards its fields.
 type watch struct {
 	pid     int
 	process int           // pidfd

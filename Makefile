@@ -49,7 +49,7 @@ demo: build ## run a short tour in a temporary folder
 	@docs/demo.sh $(BIN)/sallyport
 
 # report prints a line for each package, one for each cause of skipped tests, and failures last.
-report = $(GO) run ./internal/leftout/report -skipped $(BIN)/skipped-$(1).txt -failed $(BIN)/failed.txt
+report = $(GO) run ./internal/leftout/report -skipped $(BIN)/skipped-$(1).txt -failed $(BIN)/failed$(if $(filter cover,$(1)),-cover).txt
 # These start our programs, built without the race detector, and try what commands and engines do.
 PROGRAMS := cmd/sallyport|internal/front|internal/endtoend|internal/mcpclients|internal/baddays|internal/escapes|internal/programs|internal/bench|internal/architecture
 
@@ -165,7 +165,7 @@ lint: $(LINT) ## gofmt and golangci-lint, which runs vet
 	$(LINT) run
 
 cover: ## measure the engine's statement coverage by its tests and those of policies and plugins; fails below 85 %
-	@rm -f $(BIN)/failed.txt
+	@rm -f $(BIN)/failed-cover.txt
 	@$(GO) test -json -short -timeout 30m -coverprofile=$(COVER) -coverpkg=./engine/... ./engine/... ./policies/... ./plugins/... | $(call report,cover)
 	@$(GO) tool cover -func=$(COVER) | awk '/^total:/ {print; sub("%", "", $$3); exit ($$3 < 85)}'
 

@@ -46,7 +46,7 @@ var native = sync.OnceValues(func() (fs.FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	module, _ := policies.Compiled()
 	p, err := wasm.OpenPolicies(context.Background(), wasm.PoliciesOptions{
 		Module: module, Data: []byte("{}"), Cache: dir, Time: await.Guard, Native: true,

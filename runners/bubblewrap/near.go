@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,13 +22,14 @@ import (
 )
 
 // near looks from here at the files of a sandbox, below the root that its processes have: through the same
-// mounts, and with the rights of the user without capabilities. That spares questions to the supervisor, which
+// mounts, and with the rights of the user without capabilities. It waits for no other machine or process. That spares questions to the supervisor, which
 // is asked where this view has no sure answer. A nil *near has none.
 type near struct {
 	workspace string
 	rights    *identity.Rights // nil where this process has no others
 
-	device uint64 // of the root, if nothing can change there; 0 otherwise
+	device uint64          // of the root, if nothing can change there; 0 otherwise
+	local  map[uint64]bool // devices of mounts that no other machine or process can hold up
 
 	mu   sync.RWMutex
 	root *os.File // nil at the end
@@ -48,7 +50,7 @@ func nearTo(pid int, workspace string) *near {
 	}
 	n := &near{workspace: workspace, root: root, envs: map[string][]string{}, fixed: map[string]found{}}
 	if n.rights, err = identity.WithoutCapabilities(); err == nil {
-		n.device = unchanging(int(root.Fd()))
+		n.device, n.local = unchanging(int(root.Fd())), localTo(pid)
 		_, err = (&rooted{near: n, fd: int(root.Fd())}).Lstat("/")
 	}
 	if err != nil {
@@ -68,6 +70,23 @@ func unchanging(root int) uint64 {
 		return 0
 	}
 	return st.Dev
+}
+
+// localTo lists the devices of file systems of this kernel alone among the mounts of a process
+// (proc_pid_mountinfo(5)).
+func localTo(pid int) map[uint64]bool {
+	mounts, _ := os.ReadFile(fmt.Sprintf("/proc/%d/mountinfo", pid))
+	local := map[uint64]bool{}
+	for line := range strings.Lines(string(mounts)) {
+		mount, kind, _ := strings.Cut(line, " - ")
+		kind, _, _ = strings.Cut(kind, " ")
+		var major, minor uint32
+		_, err := fmt.Sscanf(mount, "%d %d %d:%d ", new(int), new(int), &major, &minor)
+		if err == nil && slices.Contains([]string{"tmpfs", "ext4", "xfs", "btrfs", "f2fs"}, kind) {
+			local[unix.Mkdev(major, minor)] = true
+		}
+	}
+	return local
 }
 
 func (n *near) close() {
@@ -224,8 +243,10 @@ func (r *rooted) open(p string) (int, error) {
 	if name == "" {
 		name = "."
 	}
-	fd, err := unix.Openat2(r.fd, name, &unix.OpenHow{Flags: unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC,
-		Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS})
+	fd, err := at(r.fd, name, unix.RESOLVE_IN_ROOT|resolveCached)
+	if errors.Is(err, unix.EAGAIN) {
+		fd, err = r.openLocal(name)
+	}
 	switch {
 	case errors.Is(err, unix.ENOENT):
 		r.absent = p
@@ -237,6 +258,35 @@ func (r *rooted) open(p string) (int, error) {
 	return fd, nil
 }
 
+// resolveCached makes openat2(2) fail with EAGAIN in place of waiting for a file system (RESOLVE_CACHED).
+const resolveCached = 0x20
+
+func at(dir int, name string, resolve uint64) (int, error) {
+	return unix.Openat2(dir, name, &unix.OpenHow{Flags: unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC,
+		Resolve: resolve | unix.RESOLVE_NO_MAGICLINKS})
+}
+
+// openLocal opens a file that the kernel does not remember, or that is absent, in a directory of a local file
+// system.
+func (r *rooted) openLocal(name string) (int, error) {
+	dir, err := at(r.fd, path.Dir(name), unix.RESOLVE_IN_ROOT|resolveCached)
+	if err != nil {
+		return -1, unix.EAGAIN
+	}
+	defer func() { _ = unix.Close(dir) }()
+	if st, err := status(dir); err != nil || !r.near.local[unix.Mkdev(st.Dev_major, st.Dev_minor)] ||
+		st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		return -1, unix.EAGAIN
+	}
+	return at(dir, path.Base(name), unix.RESOLVE_BENEATH|unix.RESOLVE_NO_XDEV)
+}
+
+// status is fstat(2) by that which is known here.
+func status(fd int) (st unix.Statx_t, err error) {
+	const flags = unix.AT_EMPTY_PATH | unix.AT_STATX_DONT_SYNC
+	return st, unix.Statx(fd, "", flags, unix.STATX_TYPE|unix.STATX_MODE|unix.STATX_UID, &st)
+}
+
 func (r *rooted) Lstat(p string) (fs.FileInfo, error) {
 	if f, ok := r.near.fixedAt(p); ok {
 		return f, nil
@@ -246,17 +296,17 @@ func (r *rooted) Lstat(p string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	defer func() { _ = unix.Close(fd) }()
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
+	st, err := status(fd)
+	if err != nil {
 		r.unsure = true
 		return nil, errUnsure
 	}
-	i := found{path.Base(p), modeOf(st.Mode)}
+	i := found{path.Base(p), modeOf(uint32(st.Mode))}
 	switch {
 	case !i.IsDir():
 	case st.Uid != uint32(os.Geteuid()) || st.Mode&unix.S_IXUSR == 0:
 		r.foreign = r.foreign || r.owner
-	case st.Dev == r.near.device:
+	case unix.Mkdev(st.Dev_major, st.Dev_minor) == r.near.device:
 		r.near.fix(p, i)
 	}
 	return i, nil
@@ -269,8 +319,12 @@ func (r *rooted) ReadLink(p string) (string, error) {
 	}
 	defer func() { _ = unix.Close(fd) }()
 	target := make([]byte, unix.PathMax)
-	n, err := unix.Readlinkat(fd, "", target)
-	if err != nil {
+	n := 0
+	st, err := status(fd)
+	if err == nil && r.near.local[unix.Mkdev(st.Dev_major, st.Dev_minor)] {
+		n, err = unix.Readlinkat(fd, "", target)
+	}
+	if err != nil || n == 0 {
 		r.unsure = true
 		return "", errUnsure
 	}

@@ -38,7 +38,15 @@ func TestOnlySureAnswers(t *testing.T) {
 		if !filepath.IsAbs(p) {
 			p = filepath.Join(ws, p)
 		}
-		if _, sure := n.walk([]string{p}); sure != want {
+		_, sure := n.walk([]string{p})
+		for range 100 { // what the kernel has forgotten is not sure, but for local file systems
+			if sure || !want {
+				break
+			}
+			_, _ = os.Lstat(p)
+			_, sure = n.walk([]string{p})
+		}
+		if sure != want {
 			t.Errorf("%s: sure %v, want %v", p, sure, want)
 		}
 	}

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"os"
+	"os/exec"
 	"strings"
 	"testing"
 )
@@ -9,7 +9,7 @@ import (
 // TestSlack: the timers of sallyport-full may be late and those of commands may not.
 func TestSlack(t *testing.T) {
 	const slack = "/proc/self/timerslack_ns"
-	usual, err := os.ReadFile(slack)
+	usual, err := exec.Command("cat", slack).Output() // a thread reads its own only
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,15 @@ import (
 	"testing"
 )
 
+// A module of packages of which each imports the one before, and its build.
+const (
+	goModule = "printf 'module m\\n\\ngo 1.21\\n' > go.mod; mkdir p1; echo 'package p' > p1/p.go; " +
+		"for i in {2..20}; do mkdir p$i; " +
+		"printf 'package p\\n\\nimport _ \"m/p%d\"\\n' $((i-1)) > p$i/p.go; done; " +
+		"printf 'package main\\n\\nimport _ \"m/p20\"\\n\\nfunc main() {}\\n' > main.go"
+	goBuild = "GOCACHE=$PWD/.cache GOFLAGS=-buildvcs=false GOTELEMETRY=off CGO_ENABLED=0 go build -o m ."
+)
+
 // BenchmarkPrograms runs commands by `sallyport exec` in the sandbox, with each program judged at its start,
 // against the same with programs unseen, in turns. SALLYPORT_BIN names the program; `make bench` sets it.
 func BenchmarkPrograms(b *testing.B) {
@@ -17,13 +26,19 @@ func BenchmarkPrograms(b *testing.B) {
 	if _, err := exec.LookPath("bwrap"); err != nil {
 		b.Skip("bubblewrap is not installed")
 	}
-	for _, tc := range []struct{ name, prepare, text string }{
-		{"true", ":", "for i in {1..1000}; do /bin/true; done"},
-		{"make", "for i in {1..60}; do echo \"int f$i(void) { return $i; }\" > f$i.c; done; " +
+	for _, tc := range []struct{ name, needs, prepare, text string }{
+		{"true", "true", ":", "for i in {1..1000}; do /bin/true; done"},
+		{"make", "cc", "for i in {1..60}; do echo \"int f$i(void) { return $i; }\" > f$i.c; done; " +
 			"printf 'a: %s\\n\\tcc -o $@ -shared $^\\n' \"$(echo f{1..60}.o)\" > Makefile",
 			"make -sB -j2 CFLAGS=-fPIC"},
+		{"go", "go", goModule + "; " + goBuild, "for i in {1..20}; do echo 'var _ = 1' >> p$i/p.go; done; " + goBuild},
+		{"npm", "npm", `echo '{"scripts": {"test": "node test.js && node test.js"}}' > package.json; ` +
+			`echo 'require("assert")(1 + 1 === 2)' > test.js`, "npm test"},
 	} {
 		b.Run(tc.name, func(b *testing.B) {
+			if _, err := exec.LookPath(tc.needs); err != nil {
+				b.Skipf("%s is not installed", tc.needs)
+			}
 			home, dir := b.TempDir(), b.TempDir()
 			if out, err := bashIn(dir, tc.prepare); err != nil {
 				b.Skipf("%v: %s", err, out)

@@ -114,6 +114,7 @@ func codex(env func(string) string, home string, s Server) []place {
 		{Path: []string{"sandbox_mode"}, Value: "read-only"},
 		{Path: []string{"mcp_servers", "sallyport", "command"}, Value: s.Command},
 		{Path: []string{"mcp_servers", "sallyport", "args"}, Value: s.Args},
+		{Path: []string{"mcp_servers", "sallyport", "startup_timeout_sec"}, Value: 60},
 		{Path: []string{"mcp_servers", "sallyport", "tool_timeout_sec"}, Value: 3600},
 		{Path: []string{"mcp_servers", "sallyport", "default_tools_approval_mode"}, Value: "approve"},
 		{Path: []string{"features", "shell_tool"}, Value: false},

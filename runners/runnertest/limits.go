@@ -11,7 +11,7 @@ import (
 func (s *suite) memory(t *testing.T) {
 	leftout.Full(t, leftout.Slow)
 	p := s.place(t)
-	p.needs(t, "head", "tail")
+	p.needs(t, "mkfifo", "mktemp", "tail")
 	if x := p.run(t, ":"); x.OOMKills != 0 {
 		t.Errorf("%d processes of a command that does nothing were killed for want of memory", x.OOMKills)
 	}
@@ -19,8 +19,10 @@ func (s *suite) memory(t *testing.T) {
 	for text, want := range map[string]int{
 		"tail -n 1 /dev/zero >/dev/null; exit 0": 0,
 		"exec tail -n 1 /dev/zero":               128 + 9,
-		// A process that the shell knows nothing of any more.
-		`d=$(mktemp); rm "$d"; ( ( tail -n 1 /dev/zero >/dev/null; : >"$d" ) &); until [ -e "$d" ]; do sleep 0.1; done; rm "$d"; exit 3`: 3,
+		// A process that the shell knows nothing of any more. It waits by a FIFO: to start a program takes memory
+		// for which the kernel may kill the shell, too.
+		`d=$(mktemp -u); mkfifo "$d"; ( ( tail -n 1 /dev/zero >/dev/null; : >"$d" ) &); ` +
+			`read -r _ <"$d"; rm "$d"; exit 3`: 3,
 	} {
 		if x := p.start(t, p.command(t, text)).Wait(); x.Code != want || x.OOMKills < 1 || x.Error != nil {
 			t.Errorf("%s: code %d, %d killed for want of memory, error %v", text, x.Code, x.OOMKills, x.Error)

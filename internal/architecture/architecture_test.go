@@ -136,10 +136,10 @@ var ours = map[string][]string{
 	"policies/compilegen":      {"policies", "engine/rego", "engine/wasm"},
 	"engine/compiled":          {"engine", "engine/facts"},
 	"engine/lazyregexp":        {},
-	"internal/front":           {"internal/release", "internal/resident", "internal/wrapped", "runners/slack"},
+	"internal/front":           {"internal/release", "internal/resident", "internal/wrapped"},
 	"internal/wrapped":         {},
 	"internal/wrapped/outside": {"internal/wrapped"},
-	"internal/resident":        {"internal/usersocket", "runners/slack"},
+	"internal/resident":        {"internal/usersocket"},
 	"internal/usersocket":      {},
 	"internal/show": {
 		"internal/release", "policies", "engine", "engine/facts", "engine/shell", "engine/shell/walk",

@@ -5,17 +5,11 @@ package main
 import (
 	"fmt"
 	"os"
-	"runtime"
 	"syscall"
-
-	"github.com/sallyport-dev/sallyport/runners/slack"
 )
 
 // handOver becomes sallyport-full, and returns only where it cannot.
 func handOver(name string) error {
-	runtime.LockOSThread() // which becomes the first one of sallyport-full
-	defer runtime.UnlockOSThread()
-	slack.Widen()
 	err := syscall.Exec(name, os.Args, environ())
 	return fmt.Errorf("start %s: %w", name, err)
 }

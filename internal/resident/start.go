@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
-
-	"github.com/sallyport-dev/sallyport/runners/slack"
 )
 
 // Start starts a program that stays: without a terminal, in the root directory, with the variables of the
@@ -18,11 +15,6 @@ func Start(argv, environ []string) error {
 		return fmt.Errorf("start the resident process: %w", err)
 	}
 	defer func() { _ = null.Close() }()
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if slack.Widen() {
-		defer slack.Narrow()
-	}
 	p, err := os.StartProcess(argv[0], argv, &os.ProcAttr{
 		Dir: "/", Env: environ, Files: []*os.File{null, null, null}, Sys: apart(),
 	})

@@ -98,14 +98,10 @@ func OpenProgramWith(o ProgramOptions) (*Program, error) {
 // live starts the program and waits for its end, on one thread where it is bound to that.
 func (p *Program) live(o ProgramOptions, started chan<- error) {
 	runtime.LockOSThread()
-	change, back := slack.Narrow, slack.Widen
-	if o.Ours {
-		change, back = back, change
-	}
-	changed := change()
+	widened := o.Ours && slack.Widen()
 	err := p.cmd.Start()
-	if changed {
-		back()
+	if widened {
+		slack.Narrow()
 	}
 	if o.Bound {
 		defer runtime.UnlockOSThread()

@@ -102,8 +102,12 @@ func (f *feed) waits(w *watch, running inode) bool {
 
 // newWatch makes a watch, unless another thread of the process has got one meanwhile.
 func (f *feed) newWatch(c *caller, pid int, before inode) (*watch, error) {
-	if c.process < 0 {
-		return nil, unix.ESRCH
+	if c.process < 0 { // an earlier watch of this call has it
+		var err error
+		if c.process, err = unix.PidfdOpen(c.pid, 0); err != nil {
+			c.process = -1
+			return nil, err
+		}
 	}
 	f.s.performing <- struct{}{}
 	defer func() { <-f.s.performing }()

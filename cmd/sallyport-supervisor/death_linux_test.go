@@ -105,7 +105,8 @@ func container(t *testing.T) (init *exec.Cmd, enter []string) {
 		return first != "" && strings.Contains(string(cmdline), "--init")
 	})
 	// A shell waits there for the end of the command line alone. nsenter itself would stop with it for good.
-	return init, []string{nsenter, "--no-fork", "--target", first, "--pid", "--mount", "sh", "-c", `"$@"; exit`, "sh"}
+	enter = []string{nsenter, "--no-fork", "--target", first, "--pid", "--mount"}
+	return init, append(enter, "sh", "-c", `"$@"; exit`, "sh")
 }
 
 // The first process of a container ends what has lost its supervisor, and nothing else; asked to, it ends.

@@ -246,8 +246,8 @@ func (a *app) followPolicies(ctx context.Context, s *plugins.Sallyport) (stop fu
 	}
 }
 
-// collectAsUsual undoes collectLate: a server lives long, and the data of its start is garbage by now. Twice the
-// usual garbage costs 7 MiB and spares half of the collections, which are a twelfth of a check.
+// collectAsUsual undoes collectLate: a server lives long, and the data of its start is garbage by now. Twice
+// the usual garbage costs 7 MiB and spares half of the collections, which are a twelfth of a check.
 func collectAsUsual() {
 	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(math.MaxInt64)

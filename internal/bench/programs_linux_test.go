@@ -31,7 +31,8 @@ func BenchmarkPrograms(b *testing.B) {
 		{"make", "cc", "for i in {1..60}; do echo \"int f$i(void) { return $i; }\" > f$i.c; done; " +
 			"printf 'a: %s\\n\\tcc -o $@ -shared $^\\n' \"$(echo f{1..60}.o)\" > Makefile",
 			"make -sB -j2 CFLAGS=-fPIC"},
-		{"go", "go", goModule + "; " + goBuild, "for i in {1..20}; do echo 'var _ = 1' >> p$i/p.go; done; " + goBuild},
+		{"go", "go", goModule + "; " + goBuild,
+			"for i in {1..20}; do echo 'var _ = 1' >> p$i/p.go; done; " + goBuild},
 		{"npm", "npm", `echo '{"scripts": {"test": "node test.js && node test.js"}}' > package.json; ` +
 			`echo 'require("assert")(1 + 1 === 2)' > test.js`, "npm test"},
 	} {

@@ -62,7 +62,9 @@ func TestConfirm(t *testing.T) {
 		programs = corpus(t)
 		if testing.Short() {
 			*count /= 10
-			programs = slices.DeleteFunc(programs, func(p Program) bool { return crc32.ChecksumIEEE([]byte(p.Text))%10 != 0 })
+			programs = slices.DeleteFunc(programs, func(p Program) bool {
+				return crc32.ChecksumIEEE([]byte(p.Text))%10 != 0
+			})
 		}
 		for i := range *count {
 			if i%2 == 0 {

@@ -74,7 +74,8 @@ func run(t *testing.T, dir string, env []string, argv ...string) result {
 // confines reports whether this machine makes sandboxes.
 var confines = sync.OnceValue(func() bool {
 	dir := filepath.Join(filepath.Dir(program), "first")
-	if err := errors.Join(os.MkdirAll(compiled(dir), 0o700), os.Mkdir(filepath.Join(dir, "project"), 0o700)); err != nil {
+	if err := errors.Join(os.MkdirAll(compiled(dir), 0o700),
+		os.Mkdir(filepath.Join(dir, "project"), 0o700)); err != nil {
 		panic(err)
 	}
 	cmd := exec.Command(program, "exec", "--", "true")
@@ -121,8 +122,8 @@ func home(t *testing.T) (workspace string, env []string) {
 	}
 }
 
-// deserted waits until nothing runs any more that was started with a home. A server whose client has gone goes on for a
-// moment, and writes while what it writes to is being removed.
+// deserted waits until nothing runs any more that was started with a home. A server whose client has gone
+// goes on for a moment, and writes while what it writes to is being removed.
 func deserted(t *testing.T, home string) {
 	t.Helper()
 	lives := func(file string) bool {

@@ -74,7 +74,8 @@ func hooked(t *testing.T) []agent {
 	shell := func(command string) live.Call {
 		return live.Call{Tool: "bash", Input: map[string]any{"command": command, "description": "test"}}
 	}
-	patient := func(command string) live.Call { // else Copilot tells the end of a long command in a turn of its own
+	// Without patience, Copilot tells the end of a long command in a turn of its own.
+	patient := func(command string) live.Call {
 		c := shell(command)
 		c.Input["initial_wait"] = 300
 		return c

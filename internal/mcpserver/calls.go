@@ -177,7 +177,8 @@ func (q *calls) empty() <-chan struct{} {
 	return q.emptied
 }
 
-// crew runs functions on goroutines that stay for a while: their stacks have grown, which is a tenth of a check.
+// crew runs functions on goroutines that stay for a while: their stacks have grown, which is a tenth of a
+// check.
 type crew struct {
 	work chan func()
 	over chan struct{} // closed when none stays any more

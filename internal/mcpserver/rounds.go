@@ -63,7 +63,8 @@ func (c *call) begin(ctx context.Context, run func(context.Context, *round) resu
 	return w
 }
 
-// wait returns the result of a command, or leaves a question in the call. The end of the call ends the command.
+// wait returns the result of a command, or leaves a question in the call. The end of the call ends the
+// command.
 func (w *round) wait(ctx context.Context, c *call) result {
 	select {
 	case <-w.ended:
@@ -128,7 +129,7 @@ func (r *rounds) keep(q *inquiry, most int) (string, error) {
 	return state, nil
 }
 
-// resumed is the command whose question a call answers, once; nil if the call answers none.
+// resumed takes the answer of a call, once, and returns the command that asked; nil if the call answers none.
 func (c *call) resumed() (*round, error) {
 	state := c.request.Params.RequestState
 	if !strings.HasPrefix(state, programState) {

@@ -10,7 +10,7 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/await"
 )
 
-// inquisitive is a gate whose commands ask about programs, one for each word, and end with the answers.
+// inquisitive is a gate with commands that ask about programs, one for each word, and end with the answers.
 func inquisitive(t *testing.T, ended chan<- string, within func(context.Context) context.Context) *Server {
 	t.Helper()
 	var s *Server
@@ -34,8 +34,8 @@ func inquisitive(t *testing.T, ended chan<- string, within func(context.Context)
 	return s
 }
 
-// A client without sessions is asked about each program of a command that goes on meanwhile, and the last call
-// has the result.
+// A client without sessions is asked about each program of a command that goes on meanwhile, and the last
+// call has the result.
 func TestProgramsAreAskedBetweenCalls(t *testing.T) {
 	t.Parallel()
 	ended := make(chan string, 1)
@@ -76,7 +76,7 @@ func TestProgramsAreAskedBetweenCalls(t *testing.T) {
 	}
 }
 
-// expired is a context whose time is over when done is closed.
+// expired is a context with a time that is over when done is closed.
 type expired struct {
 	context.Context
 	done chan struct{}
@@ -93,7 +93,7 @@ func (e expired) Err() error {
 	}
 }
 
-// A command whose question has no answer in time ends: its client may have left. The late answer finds the
+// A question without an answer in time ends its command: the client may have left. The late answer finds the
 // result.
 func TestNoAnswerBetweenCallsEndsTheCommand(t *testing.T) {
 	t.Parallel()
@@ -108,7 +108,7 @@ func TestNoAnswerBetweenCallsEndsTheCommand(t *testing.T) {
 	if !r.IsError || !strings.Contains(r.Text, "one false true") || !strings.Contains(r.Text, "cancelled") {
 		t.Errorf("the result is %q", r.Text)
 	}
-	// An ended command whose time is over makes place for others.
+	// An ended command makes place for others when its time is over.
 	s.rounds.all = map[string]*inquiry{"old": {round: &round{ended: done}}}
 	if _, err := s.rounds.keep(&inquiry{}, 1); err != nil {
 		t.Error(err)

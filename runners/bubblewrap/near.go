@@ -22,8 +22,9 @@ import (
 )
 
 // near looks from here at the files of a sandbox, below the root that its processes have: through the same
-// mounts, and with the rights of the user without capabilities. It waits for no other machine or process. That spares questions to the supervisor, which
-// is asked where this view has no sure answer. A nil *near has none.
+// mounts, and with the rights of the user without capabilities. It waits for no other machine or process.
+// That spares questions to the supervisor, which is asked where this view has no sure answer. A nil *near has
+// none.
 type near struct {
 	workspace string
 	rights    *identity.Rights // nil where this process has no others
@@ -35,8 +36,8 @@ type near struct {
 	root *os.File // nil at the end
 
 	keptMu sync.Mutex
-	envs   map[string][]string // variables of commands, by surroundings
-	fixed  map[string]found    // directories on that device
+	envs   map[string][]string    // variables of commands, by surroundings
+	fixed  map[string]fs.FileInfo // directories on that device
 }
 
 // maxEnvs bounds the kept variables.
@@ -48,7 +49,7 @@ func nearTo(pid int, workspace string) *near {
 	if err != nil {
 		return nil
 	}
-	n := &near{workspace: workspace, root: root, envs: map[string][]string{}, fixed: map[string]found{}}
+	n := &near{workspace: workspace, root: root, envs: map[string][]string{}, fixed: map[string]fs.FileInfo{}}
 	if n.rights, err = identity.WithoutCapabilities(); err == nil {
 		n.device, n.local = unchanging(int(root.Fd())), localTo(pid)
 		_, err = (&rooted{near: n, fd: int(root.Fd())}).Lstat("/")
@@ -60,8 +61,8 @@ func nearTo(pid int, workspace string) *near {
 	return n
 }
 
-// unchanging returns the device of a root whose own directories stay as they are: it is a tmpfs that no other
-// place shows, and read-only in the sandbox.
+// unchanging returns the device of a root if its own directories stay as they are: it is a tmpfs that no
+// other place shows, and read-only in the sandbox.
 func unchanging(root int) uint64 {
 	var files unix.Statfs_t
 	var st unix.Stat_t
@@ -160,7 +161,7 @@ func (n *near) keep(key string, env []string) {
 	n.envs[key] = env
 }
 
-func (n *near) fixedAt(p string) (found, bool) {
+func (n *near) fixedAt(p string) (fs.FileInfo, bool) {
 	n.keptMu.Lock()
 	defer n.keptMu.Unlock()
 	f, ok := n.fixed[p]
@@ -168,7 +169,7 @@ func (n *near) fixedAt(p string) (found, bool) {
 }
 
 // fix keeps a directory of the root's device, if the way to it leads through such ones only: no link does.
-func (n *near) fix(p string, f found) {
+func (n *near) fix(p string, f fs.FileInfo) {
 	n.keptMu.Lock()
 	defer n.keptMu.Unlock()
 	if _, ok := n.fixed[path.Dir(p)]; n.device != 0 && (ok || p == "/") {
@@ -218,7 +219,7 @@ func (f nearFS) Walk(paths []string) map[string]facts.Node {
 func (f nearFS) Until(t time.Time) facts.FS { return nearFS{f.FS.(facts.Far).Until(t), f.near} }
 
 // rooted are files below an open root. A link leads where it leads below that root. Answers other than a file
-// or its absence are not sure: they could depend on who asks.
+// or its absence are not sure: they could depend on the asker.
 type rooted struct {
 	near    *near
 	fd      int
@@ -301,7 +302,7 @@ func (r *rooted) Lstat(p string) (fs.FileInfo, error) {
 		r.unsure = true
 		return nil, errUnsure
 	}
-	i := found{path.Base(p), modeOf(uint32(st.Mode))}
+	i := disk.Known(path.Base(p), modeOf(uint32(st.Mode)))
 	switch {
 	case !i.IsDir():
 	case st.Uid != uint32(os.Geteuid()) || st.Mode&unix.S_IXUSR == 0:
@@ -340,19 +341,6 @@ func (r *rooted) ReadFile(string, int) ([]byte, bool, error) {
 	r.unsure = true
 	return nil, false, errUnsure
 }
-
-// found is a file that was looked at.
-type found struct {
-	name string
-	mode fs.FileMode
-}
-
-func (f found) Name() string       { return f.name }
-func (f found) Size() int64        { return 0 }
-func (f found) Mode() fs.FileMode  { return f.mode }
-func (f found) ModTime() time.Time { return time.Time{} }
-func (f found) IsDir() bool        { return f.mode.IsDir() }
-func (f found) Sys() any           { return nil }
 
 // modeOf translates the mode of stat(2) as package os does.
 func modeOf(m uint32) fs.FileMode {

@@ -50,7 +50,8 @@ func TestOnlySureAnswers(t *testing.T) {
 			t.Errorf("%s: sure %v, want %v", p, sure, want)
 		}
 	}
-	if n.look(func(files facts.FS) { files.ReadDir(ws) }) || n.look(func(files facts.FS) { files.ReadFile(ws, 1) }) {
+	if n.look(func(files facts.FS) { files.ReadDir(ws) }) ||
+		n.look(func(files facts.FS) { files.ReadFile(ws, 1) }) {
 		t.Error("contents are sure")
 	}
 	n.close()

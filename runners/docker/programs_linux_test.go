@@ -25,8 +25,8 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// TestProgramsBesideElevation holds that a program of an ordinary command is refused beside an elevated command,
-// whose programs are not seen, and after it. The elevated command does as it says.
+// TestProgramsBesideElevation holds that a program of an ordinary command is refused beside an elevated
+// command, with programs that are not seen, and after it. The elevated command does as it says.
 func TestProgramsBesideElevation(t *testing.T) {
 	t.Parallel()
 	l := newSudoLab(t)

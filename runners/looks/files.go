@@ -175,7 +175,7 @@ func (f files) at(p string) (fs.FileInfo, error) {
 	case !n.Exists:
 		return nil, missing("lstat", p, n)
 	}
-	return info{path.Base(p), n.Mode}, nil
+	return disk.Known(path.Base(p), n.Mode), nil
 }
 
 // link reads a link at a path that goes through no other.

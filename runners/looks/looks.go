@@ -15,13 +15,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
@@ -192,16 +190,3 @@ func (e *Environment) Close() error {
 	}
 	return e.opened.Close()
 }
-
-// info is the cached description of a file.
-type info struct {
-	name string
-	mode fs.FileMode
-}
-
-func (i info) Name() string       { return i.name }
-func (i info) Size() int64        { return 0 }
-func (i info) Mode() fs.FileMode  { return i.mode }
-func (i info) ModTime() time.Time { return time.Time{} }
-func (i info) IsDir() bool        { return i.mode.IsDir() }
-func (i info) Sys() any           { return nil }

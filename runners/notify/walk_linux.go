@@ -116,8 +116,8 @@ func (c *caller) walk(dir int, text string, links int) (p place, err error) {
 }
 
 // direct is walk for a path from the root directory that leads through no link, but for those of the root
-// directory itself at the start of the Service (/bin). Its directory has that very name then: the kernel, which
-// followed links of this process if there were any, would have come to another.
+// directory itself at the start of the Service (/bin). Its directory has that very name then: the kernel,
+// which followed links of this process if there were any, would have come to another.
 func (s *Service) direct(full string) (p place, ok bool) {
 	dir, name := path.Split(full)
 	if name == "" || name == "." || name == ".." || len(dir) < 2 {

@@ -1,7 +1,7 @@
 // Package slack widens the slack of the timers of the programs that stand beside commands: they may be late.
 // Go's runtime looks after its threads by sleeps of some microseconds, each of which would take the processor
-// from a command; no timer of these programs counts single milliseconds. The gate keeps the kernel's slack: it
-// answers later with another one.
+// from a command; no timer of these programs counts single milliseconds. The gate keeps the kernel's slack:
+// it answers later with another one.
 //
 // A program inherits the slack of the thread that starts it, and so do its threads. A thread that starts
 // commands narrows its slack first: their timers are on time. Nothing changes but on Linux.

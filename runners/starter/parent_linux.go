@@ -56,8 +56,9 @@ type End struct {
 	MaxRSS       int64 // KiB
 }
 
-// BeParent is the program of a Parent, after ParentFlag. Its orders come from a socket, one after the other, until that ends: to start a shell, and to reap it. Signals that a
-// program can catch do nothing to it, but for the real-time ones, and the kernel ends the shell with it.
+// BeParent is the program of a Parent, after ParentFlag. Its orders come from a socket, one after the other,
+// until that ends: to start a shell, and to reap it. Signals that a program can catch do nothing to it, but
+// for the real-time ones, and the kernel ends the shell with it.
 func BeParent() error {
 	unix.CloseOnExec(socket)
 	runtime.LockOSThread() // the end of this thread ends the shell (PR_SET_PDEATHSIG)

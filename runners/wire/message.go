@@ -120,7 +120,7 @@ func (q question) program() (engine.Program, error) {
 	return e, nil
 }
 
-// placesOf are the places whose files the facts about a program need.
+// placesOf are the places of the files that the facts about a program need.
 func placesOf(p engine.Program) []string {
 	return disk.Named(p.Dir, slices.Concat([]string{p.Path, p.File}, p.By, p.Argv[min(1, len(p.Argv)):]))
 }

@@ -120,14 +120,17 @@ type foreseen struct {
 func (s foreseen) Lstat(p string) (fs.FileInfo, error) {
 	switch n := s.nodes[p]; {
 	case n.Exists:
-		return known{path.Base(p), n.Mode}, nil
+		return Known(path.Base(p), n.Mode), nil
 	case n.Absent:
 		return nil, &fs.PathError{Op: "lstat", Path: p, Err: fs.ErrNotExist}
 	}
 	return s.FS.Lstat(p)
 }
 
-// known is the part of a Node about the file itself: its type and mode.
+// Known describes a file of which only the name, the type and the mode are known.
+func Known(name string, mode fs.FileMode) fs.FileInfo { return known{name, mode} }
+
+// known is the part of a Node about the file itself.
 type known struct {
 	name string
 	mode fs.FileMode

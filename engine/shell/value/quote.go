@@ -14,7 +14,8 @@ func ASCII(text string) bool {
 // escapes are the letters behind a backslash that stand for one character in every shell and locale.
 const escapes, escaped = "abefnrtvE\\", "\a\b\x1b\f\n\r\t\v\x1b\\"
 
-// Numbered reports an escape that gives a visible character of ASCII by its number, such as \x72, \162 or \u0072.
+// Numbered reports an escape that gives a visible character of ASCII by its number, such as \x72, \162 or
+// \u0072.
 func Numbered(s string) bool {
 	for {
 		_, rest, found := strings.Cut(s, "\\")
@@ -36,8 +37,8 @@ func Numbered(s string) bool {
 	}
 }
 
-// Masks reports the source of a word whose last part is a pattern of file names, without a variable or a
-// substitution, or that gives letters by numbers: /usr/bin/c?t, $'\143at'.
+// Masks reports the source of a word with a pattern of file names as its last part, without a variable or a
+// substitution, or with letters that are given by numbers: /usr/bin/c?t, $'\143at'.
 func Masks(source string) bool {
 	if _, quoted, found := strings.Cut(source, "$'"); found {
 		return Numbered(quoted)

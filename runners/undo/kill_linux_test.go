@@ -34,19 +34,19 @@ func TestMain(m *testing.M) {
 			panic(fmt.Sprint(sessions, err))
 		}
 		fmt.Println("begun")
-		if _, err := undo.Undo(words[1], sessions[0], []string{"D-1", "D-2"}, false); err != nil {
+		if _, err := undo.Undo(words[1], sessions[0], words[2:], false); err != nil {
 			panic(err)
 		}
 		os.Exit(0)
 	case "run":
-		runRecorded(words[1], words[2], words[3])
+		runRecorded(words[1], words[2], words[3], words[4])
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
 
-// runRecorded runs a text as the decision D-1.
-func runRecorded(ws, kept, tag string) {
+// runRecorded runs a text as a decision.
+func runRecorded(ws, kept, tag, decision string) {
 	o := local.Options{Watched: []string{ws}, Undo: &undo.RecorderOptions{Dir: kept, Most: 1 << 30}}
 	r, err := local.New(o)
 	if err != nil {
@@ -60,7 +60,7 @@ func runRecorded(ws, kept, tag string) {
 	if err != nil {
 		panic(err)
 	}
-	c.ID, c.Timeout, c.Output = "D-1", time.Hour, 1<<16
+	c.ID, c.Timeout, c.Output = decision, time.Hour, 1<<16
 	fmt.Println("begun")
 	p, err := env.Start(context.Background(), c)
 	if err != nil {
@@ -107,7 +107,8 @@ func TestUndoKilled(t *testing.T) {
 		kills := 0
 		for tries := 0; ; tries++ {
 			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), role+"=undo\n"+p.dir)
+			words := []string{"undo", p.dir, "D-1" + p.id, "D-2" + p.id}
+			cmd.Env = append(os.Environ(), role+"="+strings.Join(words, "\n"))
 			out, err := cmd.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)
@@ -146,7 +147,8 @@ func TestRecorderKilled(t *testing.T) {
 		before := p.files()
 		cmd := exec.Command(os.Args[0])
 		tag := runnertest.NewTag()
-		cmd.Env = append(os.Environ(), role+"="+strings.Join([]string{"run", p.ws, p.store.Kept(), tag}, "\n"))
+		words := []string{"run", p.ws, p.store.Kept(), tag, "D-1" + p.id}
+		cmd.Env = append(os.Environ(), role+"="+strings.Join(words, "\n"))
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -160,7 +162,7 @@ func TestRecorderKilled(t *testing.T) {
 		killAt(t, cmd, filepath.Join(p.store.Kept(), "journal"), rand.Int64N(40_000))
 		_ = cmd.Wait()
 		await.True(t, "no process is left", func() bool { return len(runnertest.Tagged(tag)) == 0 })
-		if err := p.store.Ended("D-1"); err != nil {
+		if err := p.store.Ended("D-1" + p.id); err != nil {
 			t.Fatal(err)
 		}
 		after := p.files()
@@ -185,11 +187,11 @@ func TestIntentions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Making("D-1", filepath.Join(p.ws, "other"))
-		r.Making("D-1", filepath.Join(p.ws, "f"))
+		r.Making("D-1"+p.id, filepath.Join(p.ws, "other"))
+		r.Making("D-1"+p.id, filepath.Join(p.ws, "f"))
 		r.Close()
 		p.host("cd .; " + c.after)
-		if err := p.store.Ended("D-1"); err != nil {
+		if err := p.store.Ended("D-1" + p.id); err != nil {
 			t.Fatal(err)
 		}
 		if left := p.undo(false, "D-1"); len(left) > 0 {

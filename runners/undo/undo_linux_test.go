@@ -4,6 +4,8 @@ package undo_test
 
 import (
 	"context"
+	crand "crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -35,11 +37,12 @@ type place struct {
 	store *undo.Store
 	env   engine.Environment
 	s     undo.Session
+	id    string // ends the numbers of its decisions, by which supervisors of one process tell their own apart
 }
 
 func newPlace(t testing.TB, most int64) *place {
 	t.Helper()
-	p := &place{t: t, ws: t.TempDir(), dir: filepath.Join(t.TempDir(), "undo")}
+	p := &place{t: t, ws: t.TempDir(), dir: filepath.Join(t.TempDir(), "undo"), id: "-" + crand.Text()}
 	var err error
 	s := undo.Session{Workspace: p.ws, Roots: []string{p.ws}}
 	if p.store, err = undo.Begin(undo.Options{Dir: p.dir, Most: most, Keep: time.Hour}, s); err != nil {
@@ -88,8 +91,11 @@ func (p *place) sessions() []undo.Session {
 func (p *place) run(decision, text string) string {
 	p.t.Helper()
 	out := p.begin(decision, text).Wait()
-	if err := p.store.Ended(decision); err != nil {
+	if err := p.store.Ended(decision + p.id); err != nil {
 		p.t.Fatal(err)
+	}
+	if out.Error != nil || out.Code >= 126 {
+		p.t.Fatalf("%s: %+v", text, out)
 	}
 	return out.Stdout.Text + out.Stderr.Text
 }
@@ -100,7 +106,7 @@ func (p *place) begin(decision, text string) engine.Process {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	c.ID, c.Timeout, c.Output = decision, time.Hour, 1<<16
+	c.ID, c.Timeout, c.Output = decision+p.id, time.Hour, 1<<16
 	proc, err := p.env.Start(context.Background(), c)
 	if err != nil {
 		p.t.Fatal(err)
@@ -111,7 +117,11 @@ func (p *place) begin(decision, text string) engine.Process {
 // undo undoes decisions, and returns the results but for the files that are back.
 func (p *place) undo(force bool, decisions ...string) []string {
 	p.t.Helper()
-	all, err := undo.Undo(p.dir, p.s, decisions, force)
+	ids := slices.Clone(decisions)
+	for i := range ids {
+		ids[i] += p.id
+	}
+	all, err := undo.Undo(p.dir, p.s, ids, force)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -165,6 +175,9 @@ func (p *place) files() map[string]string {
 			}
 			if err != nil {
 				return err
+			}
+			if len(content) > 1<<10 {
+				content = fmt.Appendf(nil, "%d bytes %x", len(content), sha256.Sum256(content))
 			}
 			text += fmt.Sprintf(" %q", content)
 			if !strings.HasPrefix(name, "/.git/") { // git sets times alone
@@ -457,7 +470,7 @@ func TestForeignPaths(t *testing.T) {
 		lines := ""
 		for _, op := range []string{"make", "mode"} {
 			name := base64.StdEncoding.EncodeToString([]byte(path))
-			lines += fmt.Sprintf(`{"d":"D-1","op":"%s","p":"%s","f":%s}`+"\n", op, name, file)
+			lines += fmt.Sprintf(`{"d":"%s","op":"%s","p":"%s","f":%s}`+"\n", "D-1"+p.id, op, name, file)
 		}
 		if err := os.WriteFile(filepath.Join(p.store.Kept(), "journal"), []byte(lines), 0o600); err != nil {
 			t.Fatal(err)

@@ -22,23 +22,40 @@ func Numbered(s string) bool {
 		if !found || rest == "" {
 			return false
 		}
-		digits, of, base, most := rest, "01234567", 8, 3
-		if n := strings.IndexByte("xuU", rest[0]); n >= 0 {
-			digits, of, base, most = rest[1:], "0123456789abcdefABCDEF", 16, 2<<n
-		} else if rest[0] == '0' {
-			digits = rest[1:]
+		c, n := numbered(rest)
+		if n == 0 && rest[0] == '0' { // four digits to printf %b
+			c, n = numbered(rest[1:])
 		}
-		digits = digits[:min(most, len(digits))]
-		digits = digits[:len(digits)-len(strings.TrimLeft(digits, of))]
-		if code, err := strconv.ParseUint(digits, base, 32); err == nil && code > ' ' && code < 0x7f {
+		if n > 0 && c > ' ' {
 			return true
 		}
 		s = rest[1:]
 	}
 }
 
+// numbered reads a printable character of ASCII that a number behind a backslash gives, and the length of that
+// number in bytes: 0 where there is none.
+func numbered(s string) (c byte, length int) {
+	of, base, from, most := "01234567", 8, 0, 3
+	if s == "" {
+		return 0, 0
+	}
+	if n := strings.IndexByte("xuU", s[0]); n >= 0 {
+		of, base, from, most = "0123456789abcdefABCDEF", 16, 1, 2<<n
+	}
+	to := from
+	for to < len(s) && to-from < most && strings.IndexByte(of, s[to]) >= 0 {
+		to++
+	}
+	code, err := strconv.ParseUint(s[from:to], base, 32)
+	if err != nil || code < ' ' || code > '~' {
+		return 0, 0
+	}
+	return byte(code), to
+}
+
 // Masks reports the source of a word with a pattern of file names as its last part, without a variable or a
-// substitution, or with letters that are given by numbers: /usr/bin/c?t, $'\143at'.
+// substitution, or with letters that are given by numbers: /usr/bin/c?t, $'\143at\0'.
 func Masks(source string) bool {
 	if _, quoted, found := strings.Cut(source, "$'"); found {
 		return Numbered(quoted)
@@ -47,6 +64,31 @@ func Masks(source string) bool {
 		return false
 	}
 	return strings.ContainsAny(source[strings.LastIndexByte(source, '/')+1:], "*?[")
+}
+
+// ANSI is the text of $'…' in bash (manual, 3.1.2.4): Unescape with quotes, and printable characters of ASCII
+// by their numbers. Other numbers mean different bytes in different locales, or end the text.
+func ANSI(s string) (string, bool) {
+	var b strings.Builder
+	for s != "" {
+		n := 1
+		text := s[:1]
+		if s[0] == '\\' {
+			c, length := numbered(s[1:])
+			switch {
+			case length == 0:
+				n = min(2, len(s))
+				text = s[:n]
+			case c == '\\':
+				n, text = 1+length, `\\`
+			default:
+				n, text = 1+length, string(c)
+			}
+		}
+		b.WriteString(text)
+		s = s[n:]
+	}
+	return Unescape(b.String(), true)
 }
 
 // Unescape replaces backslash escapes of one letter; with quotes set \' \" \? as well (Bash manual 3.1.2.4). What is

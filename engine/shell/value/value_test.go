@@ -166,6 +166,41 @@ func TestEscapesAndFormats(t *testing.T) {
 	}
 }
 
+// Characters by their numbers are known where bash gives the same in every locale.
+func TestANSI(t *testing.T) {
+	t.Parallel()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash")
+	}
+	var texts []string
+	for _, code := range []int{' ', '"', '\'', '0', '\\', 'a', 'x', '~'} {
+		for _, form := range []string{`\x%x`, `\%o`, `\%03o`, `\u%x`, `\u%04x`, `\U%x`, `\U%08x`, `\\x%x`} {
+			for _, after := range []string{"", "8", "g", "a7", `\\`, `\x72`} {
+				texts = append(texts, "a"+fmt.Sprintf(form, code)+after)
+			}
+		}
+	}
+	known := 0
+	for _, text := range texts {
+		got, ok := ANSI(text)
+		if want := run(t, bash, "printf %s $'"+text+"'"); ok && got != want {
+			t.Errorf("$'%s': %q, but %q in bash", text, got, want)
+		}
+		if ok {
+			known++
+		}
+	}
+	if known < len(texts)*3/4 {
+		t.Errorf("%d of %d are known", known, len(texts))
+	}
+	for _, unknown := range []string{`\c`, `\x`, `\xg`, `\x{41}`, `\x80`, `\u00e9`, `\0`, `\x0`, `\x1`, `\777`, `a\`} {
+		if text, ok := ANSI(unknown); ok {
+			t.Errorf("%s is read as %q", unknown, text)
+		}
+	}
+}
+
 func literals(words []string) []Arg {
 	args := make([]Arg, len(words))
 	for i, w := range words {

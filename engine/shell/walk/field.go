@@ -92,7 +92,7 @@ func (b *fieldBuilder) parts(parts []syntax.WordPart, quoted bool) {
 
 // ansi adds $'…', which is a plain dollar in front of quotes to some shells.
 func (b *fieldBuilder) ansi(p *syntax.SglQuoted) {
-	text, ok := value.Unescape(p.Value, true)
+	text, ok := value.ANSI(p.Value)
 	if !ok || b.w.ctx.st.sh {
 		b.add(value.Value{{Text: b.w.raw(p), Quoted: true, Made: true}})
 		return

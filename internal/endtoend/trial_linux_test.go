@@ -2,6 +2,7 @@ package endtoend
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -165,9 +166,7 @@ func TestDryRun(t *testing.T) {
 		strings.Contains(r.stderr, "trial") {
 		t.Errorf("a denied command ran: %+v", r)
 	}
-	if r := w.sallyport("audit", "verify"); r.code != 0 || !strings.Contains(r.stdout, "orphans 0") {
-		t.Errorf("records: %+v", r)
-	}
+	w.verified()
 }
 
 // TestApply: what the policies allow is applied as the command did it, and nothing else.
@@ -194,9 +193,7 @@ func TestApply(t *testing.T) {
 	if got := w.host("cat build/out"); got != "x\n" {
 		t.Errorf("applied: %q", got)
 	}
-	if r := w.sallyport("audit", "verify"); r.code != 0 || !strings.Contains(r.stdout, "orphans 0") {
-		t.Errorf("records: %+v", r)
-	}
+	w.verified()
 }
 
 // TestApplyConflict: somebody else changes a file meanwhile.
@@ -222,58 +219,106 @@ func TestApplyConflict(t *testing.T) {
 	}
 }
 
-// TestUnknownTexts: what only computes, or changes its own build, is no question any more; what harms is.
+// TestUnknownTexts: what only computes, or changes its own build, is no question any more; what harms is. Only texts
+// that change their build leave something behind, so all others have several workspaces.
 func TestUnknownTexts(t *testing.T) {
 	t.Parallel()
+	texts := unknownTexts(t)
+	t.Run("computes", func(t *testing.T) {
+		t.Parallel()
+		w := newUnknown(t)
+		w.harmless(texts, false)
+		w.secret()
+	})
+	t.Run("changes its build", func(t *testing.T) {
+		t.Parallel()
+		newUnknown(t).harmless(texts, true)
+	})
+	const parts = 3
+	for part := range parts {
+		t.Run(fmt.Sprintf("harmful %d of %d", part+1, parts), func(t *testing.T) {
+			t.Parallel()
+			newUnknown(t).harmful(texts, part, parts)
+		})
+	}
+}
+
+// newUnknown is a workspace where unknown texts are tried in place of questions, with secrets and recipes.
+func newUnknown(t *testing.T) trying {
+	t.Helper()
 	w := newTrying(t)
-	h := filepath.Dir(w.workspace)
 	w.host(`mkdir -p $H/.config/sallyport; printf 'version: 1\napprovals: {trial: true}\n' >$H/.config/sallyport/config.yaml
 		echo "TOKEN=s3cret" >.env; mkdir conf; echo "key = s3cret" >conf/.env.local
 		printf 'all:\n\techo app >build/app\nclean:\n\trm -f build/app\nevil:\n\trm -rf notes\nenvrc:\n\techo x >.envrc\n' >>Makefile
 		printf 'at=${1:-build/tool}; mkdir -p $at/bin; echo "echo hello" >$at/bin/hello; chmod +x $at/bin/hello\n' >installer.sh
 		printf 'sh installer.sh build/tool3; rm -rf "$1"; echo x >"$1"\n' >bad.sh
-		chown -R --reference=Makefile .`, "H="+h)
-	texts := unknownTexts(t)
+		chown -R --reference=Makefile .`, "H="+filepath.Dir(w.workspace))
+	return w
+}
+
+// harmless tries the harmless texts that change something, or the others, in their order.
+func (w trying) harmless(texts []unknownText, changes bool) {
+	w.t.Helper()
 	for _, c := range texts {
-		if !c.harmless {
+		if !c.harmless || (c.after != "") != changes {
 			continue
 		}
 		got := w.exec("--agent=a", c.text)
 		if !got.Ran || got.Status != 0 || got.Effect != engine.Ask || got.Trial == nil || got.Trial.Error != "" {
-			t.Errorf("harmless: %s: %+v, %+v", c.text, got, got.Trial)
+			w.t.Errorf("harmless: %s: %+v, %+v", c.text, got, got.Trial)
 			continue
 		}
 		if c.after != "" {
 			w.host("test -n \"$(" + c.after + ")\" && " + c.after)
 		} else if len(got.Trial.Changes.List) > 0 {
-			t.Errorf("harmless: %s: it changes %+v", c.text, got.Trial.Changes.List)
+			w.t.Errorf("harmless: %s: it changes %+v", c.text, got.Trial.Changes.List)
 		}
 	}
+	w.verified()
+}
+
+// secret tries texts that would show a secret.
+func (w trying) secret() {
+	w.t.Helper()
 	for _, text := range []string{"source ./.env; echo $TOKEN", "tar c .env | cat",
 		"cat conf/.env.local || true"} {
 		if got := w.exec("--agent=a", text); strings.Contains(got.Stdout.Text, "s3cret") {
-			t.Errorf("%s: it shows a secret: %+v", text, got)
+			w.t.Errorf("%s: it shows a secret: %+v", text, got)
 		}
 	}
-	for _, c := range texts {
-		if c.harmless {
+	w.verified()
+}
+
+// harmful tries one part of the harmful texts, beside a file that a harmless one has made.
+func (w trying) harmful(texts []unknownText, part, parts int) {
+	w.t.Helper()
+	if got := w.exec("--agent=a", "echo new >made.txt"); got.Status != 0 || !got.Trial.Applied {
+		w.t.Fatalf("no file is made: %+v, %+v", got, got.Trial)
+	}
+	for i, c := range slices.DeleteFunc(slices.Clone(texts), func(c unknownText) bool { return c.harmless }) {
+		if i%parts != part {
 			continue
 		}
-		text := c.text
 		before := w.files() + w.host("git config -l; ls .git/hooks")
-		got := w.exec("--agent=a", text)
+		got := w.exec("--agent=a", c.text)
 		if got.Status != 126 && got.Status != 125 || got.Trial != nil && got.Trial.Applied {
-			t.Errorf("harmful: %s: %+v, %+v", text, got, got.Trial)
+			w.t.Errorf("harmful: %s: %+v, %+v", c.text, got, got.Trial)
 		}
 		if strings.Contains(got.Stdout.Text, "s3cret") {
-			t.Errorf("harmful: %s: it shows a secret", text)
+			w.t.Errorf("harmful: %s: it shows a secret", c.text)
 		}
 		if w.files()+w.host("git config -l; ls .git/hooks") != before {
-			t.Fatalf("harmful: %s: the workspace changed", text)
+			w.t.Fatalf("harmful: %s: the workspace changed", c.text)
 		}
 	}
+	w.verified()
+}
+
+// verified checks the log.
+func (w trying) verified() {
+	w.t.Helper()
 	if r := w.sallyport("audit", "verify"); r.code != 0 || !strings.Contains(r.stdout, "orphans 0") {
-		t.Errorf("records: %+v", r)
+		w.t.Errorf("records: %+v", r)
 	}
 }
 

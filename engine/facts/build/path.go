@@ -247,6 +247,9 @@ func (w *build) label(s *spot) {
 		var names term.Set
 		a.Names(&names, s.asIfEmpty)
 		s.labels.Union(names)
+		if places.IsProcessMemory(s.asIfEmpty) {
+			s.labels.Add(term.LabelProcessMemory)
+		}
 	}
 	if s.path == "" {
 		return

@@ -50,7 +50,7 @@ func pythonModule(c *Call) {
 		c.Flags.Add(term.FlagListens)
 		c.Effects |= term.Network
 	case "pip", "ensurepip", "pipx", "uv", "aider", "py_spy", "alembic", "twine", "pipenv", "poetry",
-		"zipfile", "tarfile":
+		"zipfile", "tarfile", "pytest", "venv", "virtualenv":
 		for i, w := range c.Cmd.Words {
 			if w.Text == "-m" {
 				c.runInner(c.Cmd.Words[i+1:])

@@ -156,6 +156,13 @@ func (a *atlas) Labels(into *term.Set, p, home string) {
 	into.UnionWithout(found, gone)
 }
 
+// IsProcessMemory reports the environment or the memory of a process whose number is missing in a path.
+func IsProcessMemory(p string) bool {
+	rest, ok := strings.CutPrefix(p, "/proc/")
+	name, _, _ := strings.Cut(rest, "/")
+	return ok && slices.Contains(processMemory, name)
+}
+
 // ObeyedBy adds the programs that obey a path.
 func (a *atlas) ObeyedBy(to []facts.Obeyed, p, home string) []facts.Obeyed {
 	a.visit(p, home, func(m *mark) {

@@ -13,7 +13,7 @@ import (
 func (c Carrier) Runs(name string, args []value.Arg, step value.Meter) []Run {
 	l := &line{}
 	switch c.Shape {
-	case "", "env", "sudo", "su", "command", "script", "flock":
+	case "", "chdir", "env", "sudo", "su", "command", "script", "flock":
 		l.at = c.place()
 		l.carryWords(name, c, args)
 	case "find":
@@ -95,6 +95,10 @@ func (l *line) carryWords(name string, c Carrier, args []value.Arg) {
 			unsure := !ok || strings.ContainsAny(text, "\\$'\"#`;&|<>()*?[~{\n") // it has a syntax of its own
 			l.add(Run{Kind: Text, Lang: "bash", Text: slices.Concat(a.Val, value.Quote(rest)), Via: "env -S", Unsure: unsure})
 			return
+		}
+	case "chdir":
+		if len(rest) > 0 {
+			l.at.Dir = &rest[0]
 		}
 	case "su":
 		if name != "sg" || !searches(args) {

@@ -161,22 +161,36 @@ func IsProcessSubstitution(w value.Word) bool {
 
 // guess reads the words of a command that the table does not know.
 func (c *Call) guess(words []value.Word) {
-	for _, w := range words {
+	for i, w := range words {
+		access := term.Reads
 		if IsOption(w) {
 			name, _, ok := strings.Cut(w.Text, "=")
 			if !ok {
 				continue
 			}
-			w = Cut(w, len(name)+1)
+			w, access = Cut(w, len(name)+1), accessBy(name)
 			c.Options = append(c.Options, OptionUse{Name: strings.TrimLeft(name, "-"), Full: name, Value: w, Given: true})
 		} else {
 			c.Operands = append(c.Operands, w)
+			if i > 0 && IsOption(words[i-1]) {
+				access = accessBy(words[i-1].Text)
+			}
 		}
-		c.apply(w, Role{Word: "path-like", Access: term.Reads})
+		c.apply(w, Role{Word: "path-like", Access: access})
 		if strings.Contains(w.Text, "://") {
 			c.host(w.Text)
 		}
 	}
+}
+
+// accessBy is the access to a path behind an option that the table does not know: by its name, the option may
+// say where results go.
+func accessBy(option string) term.Access {
+	name := strings.ReplaceAll(strings.ToLower(strings.TrimLeft(option, "-")), "_", "-")
+	if option == "-o" || len(name) > 1 && (commands.Listed("results", name) || strings.HasSuffix(name, "-out")) {
+		return term.Writes
+	}
+	return term.Reads
 }
 
 // LooksLikePath reports whether a word whose role is not known is a path by its looks.
@@ -357,6 +371,9 @@ func (c *Call) option(words []value.Word, i int) (more int) {
 			use.Value, use.Given = Cut(w, u.At), true
 		case u.Next && i+1 < len(words):
 			use.Value, use.Given, more = words[i+1], true, 1
+		case use.Known == nil && len(use.Name) > 1 && i+1 < len(words) && accessBy(u.Name) == term.Writes &&
+			LooksLikePath(words[i+1].Text):
+			c.touch(words[i+1], Role{Access: term.Writes}) // it may be an operand as well
 		}
 		c.use(use)
 	}
@@ -512,7 +529,7 @@ func (c *Call) use(u OptionUse) {
 	o := u.Known
 	if o == nil {
 		if u.Given && LooksLikePath(u.Value.Text) {
-			c.touch(u.Value, Role{Word: "path-like", Access: term.Reads})
+			c.touch(u.Value, Role{Word: "path-like", Access: accessBy(u.Full)})
 		}
 		return
 	}

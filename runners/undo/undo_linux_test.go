@@ -94,7 +94,7 @@ func (p *place) run(decision, text string) string {
 	if err := p.store.Ended(decision + p.id); err != nil {
 		p.t.Fatal(err)
 	}
-	if out.Error != nil || out.Code >= 126 {
+	if out.Error != nil || out.Signal != "" {
 		p.t.Fatalf("%s: %+v", text, out)
 	}
 	return out.Stdout.Text + out.Stderr.Text

@@ -300,7 +300,7 @@ type Pipeline struct {
 type Code struct {
 	Language string `json:"language"` // "" when it interprets nothing
 	From     string `json:"from"`     // "", "argument", "stdin", "heredoc", "file", "session"
-	Origin   string `json:"origin"`   // "", "text": stands in the request; "file": a file that was there before; "decoded"; "network"; "generated": written by this very text; "dynamic": not known
+	Origin   string `json:"origin"`   // "", "text": stands in the request; "file": a file that was there before; "decoded"; "network"; "downloaded": printed from a file that came from the network; "generated": written by this very text; "dynamic": not known
 	Resolved bool   `json:"resolved"` // its text was known and looked through
 }
 
@@ -399,7 +399,7 @@ func Values(path string) []string {
 		".commands.targets.kind":  "host proxy address remote registry cluster",
 		".commands.operands.kind": strings.Join(commands.KindNames(), " "),
 		".commands.code.from":     " argument stdin heredoc file session",
-		".commands.code.origin":   " text file decoded network generated dynamic",
+		".commands.code.origin":   " text file decoded network downloaded generated dynamic",
 		".paths.access":           "read write delete execute",
 		".paths.source":           "argument redirect script code tool",
 		".paths.certainty":        "exact partial unknown",

@@ -4,4 +4,4 @@
 package revision
 
 // Policies is the revision of the built-in policies.
-const Policies = "92b434ad1ea5d54403a1a0690e614e6b"
+const Policies = "243869c281d92689b91976ae916cf420"

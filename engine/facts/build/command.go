@@ -282,14 +282,7 @@ func (w *build) copiesFetched(c *call.Call) bool {
 	if c.Base == nil || !c.Flags.Has(term.FlagMoves) && c.Cmd.Name != "cp" && c.Cmd.Name != "install" && c.Cmd.Name != "ln" {
 		return false
 	}
-	for _, word := range c.Operands {
-		if abs := disk.Absolute(word.Text, c.Dir); abs != "" && word.Certainty == value.Exact {
-			if real, _ := w.view.Real(abs, false); w.fetched[real] {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Operands, func(word value.Word) bool { return w.isFetched(word, c.Dir) })
 }
 
 func assigned(as []value.Assign) []string {

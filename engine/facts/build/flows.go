@@ -278,15 +278,17 @@ func (w *build) origin(cmd *shell.Command, c *call.Call, inputs []int) string {
 	}
 	written := false
 	if cmd.Code.From == shell.CodeFile && cmd.Code.File.Certainty == value.Exact && !call.IsProcessSubstitution(cmd.Code.File) {
+		if w.isFetched(cmd.Code.File, cmd.Dir) {
+			return "network"
+		}
 		if abs := disk.Absolute(cmd.Code.File.Text, cmd.Dir); abs != "" {
 			real, _ := w.view.Real(abs, false)
-			if w.fetched[real] || w.history != nil && w.history.Downloaded(real) {
-				return "network"
-			}
 			written = w.written[real]
 		}
 	}
 	switch {
+	case w.fromDownload(sources) || !cmd.Code.Static && w.opensFetched(cmd):
+		return "downloaded"
 	case w.any(sources, term.FlagDecodes):
 		return "decoded"
 	case written:
@@ -319,8 +321,37 @@ func (w *build) reaching(word value.Word) []int {
 // fromNetwork reports whether one of the commands reaches over the network.
 func (w *build) fromNetwork(inputs []int) bool {
 	return slices.ContainsFunc(inputs, func(i int) bool {
-		return i < len(w.calls) && w.calls[i].Effects&term.Network != 0
+		return i < len(w.calls) && (w.calls[i].Effects&term.Network != 0 || w.calls[i].Flags.Has(term.FlagSocket))
 	})
+}
+
+// fromDownload reports whether one of the commands reads a file that came from the network.
+func (w *build) fromDownload(inputs []int) bool {
+	return slices.ContainsFunc(inputs, func(i int) bool {
+		if i >= len(w.calls) {
+			return false
+		}
+		return w.opensFetched(w.calls[i].Cmd) || slices.ContainsFunc(w.calls[i].Touches, func(t call.Touch) bool {
+			return t.Access&term.Reads != 0 && w.isFetched(t.Word, t.Dir)
+		})
+	})
+}
+
+// opensFetched reports a command with a redirect from a file that came from the network.
+func (w *build) opensFetched(cmd *shell.Command) bool {
+	return slices.ContainsFunc(cmd.Redirects, func(r shell.Redirect) bool {
+		return r.Mode == shell.RedirectRead && w.isFetched(r.Target, cmd.Dir)
+	})
+}
+
+// isFetched reports a word that names a file which came from the network, in this text or in the session.
+func (w *build) isFetched(word value.Word, dir shell.Dir) bool {
+	abs := disk.Absolute(word.Text, dir)
+	if abs == "" || word.Certainty != value.Exact {
+		return false
+	}
+	real, _ := w.view.Real(abs, false)
+	return w.fetched[real] || w.history != nil && w.history.Downloaded(real)
 }
 
 func (w *build) any(inputs []int, f term.Flag) bool {
@@ -377,7 +408,7 @@ func (w *build) decoded() {
 		if len(reads) == 0 {
 			reads = fetches
 		}
-		if w.fromNetwork(w.inputs[i]) {
+		if w.fromNetwork(w.inputs[i]) || w.fromDownload(w.inputs[i]) {
 			reads = append(reads, i)
 		}
 		for _, j := range reads {

@@ -300,7 +300,10 @@ type Pipeline struct {
 type Code struct {
 	Language string `json:"language"` // "" when it interprets nothing
 	From     string `json:"from"`     // "", "argument", "stdin", "heredoc", "file", "session"
-	Origin   string `json:"origin"`   // "", "text": stands in the request; "file": a file that was there before; "decoded"; "network"; "downloaded": printed from a file that came from the network; "generated": written by this very text; "dynamic": not known
+	// Origin is "", "text": stands in the request; "file": a file that was there before; "decoded"; "network";
+	// "downloaded": printed from a file that came from the network; "generated": written by this very text;
+	// "dynamic": not known.
+	Origin   string `json:"origin"`
 	Resolved bool   `json:"resolved"` // its text was known and looked through
 }
 

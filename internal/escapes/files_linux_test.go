@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/sallyport-dev/sallyport/engine"
 )
 
@@ -140,10 +142,11 @@ func racing(w *site, do func(at string) bool) string {
 				return
 			default:
 			}
-			_ = os.Rename(at, aside)
-			_ = os.Rename(link, at)
-			_ = os.Rename(at, link)
-			_ = os.Rename(aside, at)
+			// os.Rename would look at the new name before each change.
+			_ = unix.Rename(at, aside)
+			_ = unix.Rename(link, at)
+			_ = unix.Rename(at, link)
+			_ = unix.Rename(aside, at)
 			changes.Add(1)
 		}
 	})

@@ -74,6 +74,9 @@ func (c *Call) assignRoles() {
 
 // apply adds the facts of a word by its role.
 func (c *Call) apply(w value.Word, r Role) {
+	if r.Access&term.Reads != 0 && strings.HasPrefix(w.Text, "@") && LooksLikePath(w.Text[1:]) {
+		c.touch(Cut(w, 1), Role{Access: term.Reads}) // further words, as gcc and others take them
+	}
 	switch r.Word {
 	case "script":
 		if strings.Contains(w.Text, "://") {
@@ -98,6 +101,10 @@ func (c *Call) apply(w value.Word, r Role) {
 	case "url":
 		if path, ok := strings.CutPrefix(w.Text, "file://"); ok {
 			c.touch(Cut(w, len(w.Text)-len(path)), Role{Word: "read", Access: term.Reads})
+			return
+		}
+		if LooksLikePath(w.Text) { // browsers show files, too
+			c.touch(w, Role{Access: term.Reads})
 			return
 		}
 		c.host(w.Text)

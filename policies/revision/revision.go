@@ -4,4 +4,4 @@
 package revision
 
 // Policies is the revision of the built-in policies.
-const Policies = "243869c281d92689b91976ae916cf420"
+const Policies = "d0b7ebc6a6924392b3c5fee8cb3de94c"

@@ -39,11 +39,10 @@ _unseen if {
 	count(elevated) > 0
 }
 
-# A program that is not known, with the address of a host, may download the input of these.
+# A program with the address of a host may download the input of these, also one that is not known.
 fed_from_network contains i if {
 	some i, c in input.commands
 	some j in c.inputs
-	not input.commands[j].known
 	count(input.commands[j].hosts) > 0
 }
 

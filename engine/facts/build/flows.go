@@ -276,22 +276,18 @@ func (w *build) origin(cmd *shell.Command, c *call.Call, inputs []int) string {
 	if w.fromNetwork(sources) {
 		return "network"
 	}
-	written := false
-	if cmd.Code.From == shell.CodeFile && cmd.Code.File.Certainty == value.Exact && !call.IsProcessSubstitution(cmd.Code.File) {
-		if w.isFetched(cmd.Code.File, cmd.Dir) {
-			return "network"
-		}
-		if abs := disk.Absolute(cmd.Code.File.Text, cmd.Dir); abs != "" {
-			real, _ := w.view.Real(abs, false)
-			written = w.written[real]
-		}
+	script := ""
+	if cmd.Code.From == shell.CodeFile && !call.IsProcessSubstitution(cmd.Code.File) {
+		script = w.realOf(cmd.Code.File, cmd.Dir)
 	}
 	switch {
-	case w.fromDownload(sources) || !cmd.Code.Static && w.opensFetched(cmd):
-		return "downloaded"
+	case w.fetchedAt(script):
+		return "network"
 	case w.any(sources, term.FlagDecodes):
 		return "decoded"
-	case written:
+	case w.fromDownload(sources) || !cmd.Code.Static && w.opensFetched(cmd):
+		return "downloaded"
+	case w.written[script]:
 		return "generated"
 	case cmd.Code.Static && cmd.Code.From != shell.CodeFile:
 		return "text"
@@ -346,12 +342,21 @@ func (w *build) opensFetched(cmd *shell.Command) bool {
 
 // isFetched reports a word that names a file which came from the network, in this text or in the session.
 func (w *build) isFetched(word value.Word, dir shell.Dir) bool {
+	return w.fetchedAt(w.realOf(word, dir))
+}
+
+func (w *build) fetchedAt(real string) bool {
+	return w.fetched[real] || w.history != nil && real != "" && w.history.Downloaded(real)
+}
+
+// realOf returns the real path that a word names, "" where it is not known.
+func (w *build) realOf(word value.Word, dir shell.Dir) string {
 	abs := disk.Absolute(word.Text, dir)
 	if abs == "" || word.Certainty != value.Exact {
-		return false
+		return ""
 	}
 	real, _ := w.view.Real(abs, false)
-	return w.fetched[real] || w.history != nil && w.history.Downloaded(real)
+	return real
 }
 
 func (w *build) any(inputs []int, f term.Flag) bool {

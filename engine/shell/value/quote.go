@@ -33,8 +33,8 @@ func Numbered(s string) bool {
 	}
 }
 
-// numbered reads a printable character of ASCII that a number behind a backslash gives, and the length of that
-// number in bytes: 0 where there is none.
+// numbered reads a printable character of ASCII that a number behind a backslash gives, and the length of
+// that number in bytes: 0 where there is none.
 func numbered(s string) (c byte, length int) {
 	of, base, from, most := "01234567", 8, 0, 3
 	if s == "" {
@@ -66,35 +66,16 @@ func Masks(source string) bool {
 	return strings.ContainsAny(source[strings.LastIndexByte(source, '/')+1:], "*?[")
 }
 
-// ANSI is the text of $'…' in bash (manual, 3.1.2.4): Unescape with quotes, and printable characters of ASCII
-// by their numbers. Other numbers mean different bytes in different locales, or end the text.
-func ANSI(s string) (string, bool) {
-	var b strings.Builder
-	for s != "" {
-		n := 1
-		text := s[:1]
-		if s[0] == '\\' {
-			c, length := numbered(s[1:])
-			switch {
-			case length == 0:
-				n = min(2, len(s))
-				text = s[:n]
-			case c == '\\':
-				n, text = 1+length, `\\`
-			default:
-				n, text = 1+length, string(c)
-			}
-		}
-		b.WriteString(text)
-		s = s[n:]
-	}
-	return Unescape(b.String(), true)
-}
+// ANSI is the text of $'…' in bash (manual, 3.1.2.4): Unescape with quotes, and printable characters of
+// ASCII by their numbers. Other numbers mean different bytes in different locales, or end the text.
+func ANSI(s string) (string, bool) { return unescape(s, true, true) }
 
-// Unescape replaces backslash escapes of one letter; with quotes set \' \" \? as well (Bash manual 3.1.2.4). What is
-// no escape to any program stays as it is. The result is false where a number, a control character or the end of
-// the text follows the backslash: programs, their versions and locales differ there.
-func Unescape(s string, quotes bool) (string, bool) {
+// Unescape replaces backslash escapes of one letter; with quotes set \' \" \? as well (Bash manual 3.1.2.4).
+// Text that is no escape to any program stays as it is. The result is false where a number, a control
+// character or the end of the text follows the backslash: programs, their versions and locales differ there.
+func Unescape(s string, quotes bool) (string, bool) { return unescape(s, quotes, false) }
+
+func unescape(s string, quotes, numbers bool) (string, bool) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		if s[i] != '\\' {
@@ -106,11 +87,15 @@ func Unescape(s string, quotes bool) (string, bool) {
 		}
 		c := s[i]
 		at := strings.IndexByte(escapes, c)
+		number, length := numbered(s[i:])
 		switch {
 		case at >= 0:
 			b.WriteByte(escaped[at])
 		case quotes && strings.IndexByte(`'"?`, c) >= 0:
 			b.WriteByte(c)
+		case numbers && length > 0:
+			b.WriteByte(number)
+			i += length - 1
 		case strings.IndexByte(`xuUc'"?01234567`, c) >= 0:
 			return "", false
 		default:

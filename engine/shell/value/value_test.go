@@ -194,7 +194,9 @@ func TestANSI(t *testing.T) {
 	if known < len(texts)*3/4 {
 		t.Errorf("%d of %d are known", known, len(texts))
 	}
-	for _, unknown := range []string{`\c`, `\x`, `\xg`, `\x{41}`, `\x80`, `\u00e9`, `\0`, `\x0`, `\x1`, `\777`, `a\`} {
+	for _, unknown := range []string{
+		`\c`, `\x`, `\xg`, `\x{41}`, `\x80`, `\u00e9`, `\0`, `\x0`, `\x1`, `\777`, `a\`,
+	} {
 		if text, ok := ANSI(unknown); ok {
 			t.Errorf("%s is read as %q", unknown, text)
 		}

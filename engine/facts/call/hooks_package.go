@@ -45,12 +45,11 @@ func (c *Call) remoteWork() {
 // pythonModule: python -m NAME is the program NAME.
 func pythonModule(c *Call) {
 	scriptTask(c)
-	switch c.Value("m") {
-	case "http.server", "SimpleHTTPServer", "pyftpdlib", "smtpd":
+	switch module := c.Value("m"); {
+	case commands.Listed("python-servers", module):
 		c.Flags.Add(term.FlagListens)
 		c.Effects |= term.Network
-	case "pip", "ensurepip", "pipx", "uv", "aider", "py_spy", "alembic", "twine", "pipenv", "poetry",
-		"zipfile", "tarfile", "pytest", "venv", "virtualenv":
+	case commands.Listed("python-programs", module):
 		for i, w := range c.Cmd.Words {
 			if w.Text == "-m" {
 				c.runInner(c.Cmd.Words[i+1:])

@@ -122,8 +122,8 @@ func home(t *testing.T) (workspace string, env []string) {
 	}
 }
 
-// deserted waits until nothing runs any more that was started with a home. A server whose client has gone
-// goes on for a moment, and writes while what it writes to is being removed.
+// deserted waits for the end of all processes that were started with a home. A server outlives its client
+// for a moment, and writes while its files are being removed.
 func deserted(t *testing.T, home string) {
 	t.Helper()
 	lives := func(file string) bool {

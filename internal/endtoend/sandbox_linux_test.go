@@ -29,7 +29,7 @@ func TestSandbox(t *testing.T) {
 				t.Fatal(err)
 			}
 			if as != nil {
-				if err := os.RemoveAll(filepath.Join(h, ".local")); err != nil { // it is of who tests
+				if err := os.RemoveAll(filepath.Join(h, ".local")); err != nil { // it belongs to the tester
 					t.Fatal(err)
 				}
 				for _, dir := range []string{filepath.Dir(h), h, workspace, filepath.Join(h, "letter")} {

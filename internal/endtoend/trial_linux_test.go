@@ -219,8 +219,8 @@ func TestApplyConflict(t *testing.T) {
 	}
 }
 
-// TestUnknownTexts: what only computes, or changes its own build, is no question any more; what harms is. Only texts
-// that change their build leave something behind, so all others have several workspaces.
+// TestUnknownTexts: a text that only computes, or changes its own build, is no question any more; a harmful
+// one is. Only texts that change their build leave something behind, so all others have several workspaces.
 func TestUnknownTexts(t *testing.T) {
 	t.Parallel()
 	texts := unknownTexts(t)

@@ -159,8 +159,8 @@ func newPlace(t *testing.T) place {
 	return p
 }
 
-// deserted reports that no process of this place runs, and ends the rest. A server whose client has left
-// goes on for a moment, and writes while its files are being removed.
+// deserted reports that no process of this place runs, and ends the rest. A server outlives its
+// client for a moment, and writes while its files are being removed.
 func (p place) deserted() bool {
 	all := p.processes()
 	for pid, line := range all {

@@ -156,7 +156,7 @@ func (a *atlas) Labels(into *term.Set, p, home string) {
 	into.UnionWithout(found, gone)
 }
 
-// IsProcessMemory reports the environment or the memory of a process whose number is missing in a path.
+// IsProcessMemory reports a path to the environment or the memory of a process, without its number.
 func IsProcessMemory(p string) bool {
 	rest, ok := strings.CutPrefix(p, "/proc/")
 	name, _, _ := strings.Cut(rest, "/")

@@ -299,10 +299,16 @@ func (g *Gate) mayStart(ctx context.Context, j *judged) func(Program) Verdict {
 		cancel()
 	}
 	base := environ(j.command.Env)
+	refused := func(p Program) Verdict {
+		if g.o.Programs.End && !p.Begun { // it waits for the end: the command does not go on meanwhile
+			<-ctx.Done()
+		}
+		return Verdict{}
+	}
 	return func(p Program) Verdict {
 		key := p.Dir + "\x00" + strings.Join(p.Argv, "\x00")
 		if !p.Begun && j.starts.known(key) {
-			return Verdict{}
+			return refused(p)
 		}
 		g.noteFetched(j)
 		v := Verdict{Over: g.past.steady()} // of the time before the judgement
@@ -312,7 +318,7 @@ func (g *Gate) mayStart(ctx context.Context, j *judged) func(Program) Verdict {
 			if g.o.Programs.End {
 				j.starts.ends(r.refused)
 			}
-			return Verdict{}
+			return refused(p)
 		}
 		j.starts.count(key, p)
 		j.starts.makes(r.input)

@@ -281,6 +281,34 @@ func TestManyRefusals(t *testing.T) {
 	}
 }
 
+// A configuration can end the command of a refused program. Its start has no answer until then: the command
+// does not go on.
+func TestRefusalEndsTheCommand(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.options.Evaluators = []engine.Evaluator{&byTool{fakePolicy: w.policy, program: judgement(engine.Deny)}}
+	w.options.Runner = seeing{w.runner}
+	w.options.Programs = engine.Starts{Judged: true, End: true}
+	w.runner.block = true
+	answers := make(chan engine.Verdict)
+	w.runner.started = func() {
+		for range 2 { // one may be known by the other
+			go func() {
+				answers <- w.runner.last.MayStart(engine.Program{Path: "/a", File: "/a", Dir: "/", Argv: []string{"a"}})
+			}()
+		}
+	}
+	out := w.do(t, engine.Request{Tool: "execute_command", Command: "x"})
+	if killed := out.Exit.Killed; !strings.Contains(killed, "a: ") || len(out.Programs.Refused) == 0 {
+		t.Errorf("ended by %q; %+v", killed, out.Programs)
+	}
+	for range 2 {
+		if v := <-answers; v.May {
+			t.Errorf("the program starts: %+v", v)
+		}
+	}
+}
+
 // A word is shown whole or not at all.
 func TestShownWords(t *testing.T) {
 	t.Parallel()

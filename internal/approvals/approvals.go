@@ -55,6 +55,7 @@ const (
 	maxMessage = 8 << 20          // bytes of a question or an answer
 	reach      = 10 * time.Second // for one exchange with another process
 	suffix     = ".sock"
+	early      = ".new" // of a socket that takes no connections yet: nobody takes it for an abandoned one
 )
 
 // Queue is the directory of the questions of a user. The zero value has none.
@@ -120,7 +121,9 @@ func (b beside) Approve(ctx context.Context, r engine.ApprovalRequest) (engine.A
 		case got.here && !(b.wait && errors.Is(got.err, engine.ErrNobody)):
 			return got.Approval, got.err
 		}
-		last = got.err
+		if !got.here || offered == nil || last == nil { // the end of the wait says more than that nobody is here
+			last = got.err
+		}
 	}
 }
 
@@ -147,31 +150,44 @@ func questionOf(r engine.ApprovalRequest) Question {
 type offer struct {
 	question Question
 	user     string
+	file     string // of the socket
 	listener *net.UnixListener
 	release  func()
 	answers  chan engine.Approval
 	once     sync.Once
+	telling  sync.Mutex // held from the answer that counts until its sender has the receipt
 }
 
 func (q Queue) offer(ctx context.Context, question Question) (*offer, error) {
 	if q.Dir == "" {
 		return nil, errors.New("show the question: there is no state directory")
 	}
-	l, release, err := usersocket.Listen(q.Dir, question.ID+suffix)
+	l, release, err := usersocket.Listen(q.Dir, question.ID+early)
 	if err != nil {
 		return nil, fmt.Errorf("show the question: %w", err)
 	}
+	file := filepath.Join(q.Dir, question.ID+suffix)
+	if err := os.Rename(filepath.Join(q.Dir, question.ID+early), file); err != nil {
+		_ = l.Close()
+		release()
+		return nil, fmt.Errorf("show the question: %w", err)
+	}
 	o := &offer{
-		question: question, user: q.User, listener: l, release: release,
+		question: question, user: q.User, file: file, listener: l, release: release,
 		answers: make(chan engine.Approval, 1),
 	}
 	go o.serve(ctx)
 	return o, nil
 }
 
+// close ends the offer. The sender of the answer that counts has its receipt by then: the process that asks
+// may end at once.
 func (o *offer) close() {
+	_ = os.Remove(o.file)
 	_ = o.listener.Close()
 	o.release()
+	o.telling.Lock()
+	defer o.telling.Unlock()
 }
 
 // answer waits for the answer that counts.
@@ -226,11 +242,16 @@ func (o *offer) exchange(ctx context.Context, c *net.UnixConn) {
 			return
 		}
 		r = receipt{Counts: true}
+		_ = c.SetWriteDeadline(time.Now().Add(reach)) // its sender may read nothing
+		o.telling.Lock()
 		o.answers <- engine.Approval{
 			Granted: a.Granted, By: "approvals:" + o.user, Comment: a.Comment, Until: a.Until,
 		}
 	})
 	_ = json.NewEncoder(c).Encode(r) // the answer counts whether its sender reads so or not
+	if r.Counts {
+		o.telling.Unlock()
+	}
 }
 
 func receive(c *net.UnixConn, into any) error {

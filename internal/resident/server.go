@@ -74,7 +74,11 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (c *counted) release() { c.server.held.Add(-c.taken) }
+// release gives the room back. Nothing is read afterwards.
+func (c *counted) release() {
+	c.server.held.Add(-c.taken)
+	c.taken = 0
+}
 
 // server is a running Serve.
 type server struct {
@@ -233,6 +237,7 @@ func (s *server) exchange(ctx context.Context, c *net.UnixConn) {
 		cancel()
 	}()
 	answer := s.Answer(ctx, call)
+	in.release() // before the program has its answer, and with it can ask again
 	if c.SetWriteDeadline(time.Now().Add(finishing)) == nil {
 		_ = send(c, answer) // the program may have gone
 	}

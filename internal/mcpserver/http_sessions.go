@@ -49,6 +49,7 @@ type sessions struct {
 	mu     sync.Mutex
 	closed bool
 	all    map[string]*client
+	gone   sync.WaitGroup // sessions that are ending; begun with mu, before the end of all
 }
 
 // client is a session. It belongs to the senders of the token that opened it.
@@ -99,7 +100,9 @@ func (s *sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	c.transport.ServeHTTP(w, r)
 	if r.Method == http.MethodDelete && !modern {
-		go s.drop(c)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.drop(c)
 	}
 }
 
@@ -177,20 +180,20 @@ func (o only) Validate(id string) (ended bool, err error) {
 // Terminate lets a client end its session.
 func (o only) Terminate(string) (refused bool, err error) { return false, nil }
 
-// drop ends a session.
+// drop has a session end, unless it ends already. The caller holds mu, so no message enters meanwhile.
 func (s *sessions) drop(c *client) {
-	s.mu.Lock()
-	mine := s.all[c.id] == c
-	if mine {
-		delete(s.all, c.id)
-	}
-	s.mu.Unlock()
-	if !mine || c.end == nil {
+	if s.closed || s.all[c.id] != c {
 		return
 	}
-	if err := c.end(); err != nil {
-		s.log.Warn("the end of a session", "error", err)
+	delete(s.all, c.id)
+	if c.end == nil {
+		return
 	}
+	s.gone.Go(func() {
+		if err := c.end(); err != nil {
+			s.log.Warn("the end of a session", "error", err)
+		}
+	})
 }
 
 // sweep ends sessions of clients that have gone without a word, until ctx ends.
@@ -203,21 +206,17 @@ func (s *sessions) sweep(ctx context.Context) {
 			return
 		case now := <-turn.C:
 			s.mu.Lock()
-			var gone []*client
 			for _, c := range s.all {
 				if c.calls == 0 && now.Sub(c.used) > s.o.Idle {
-					gone = append(gone, c)
+					s.drop(c)
 				}
 			}
 			s.mu.Unlock()
-			for _, c := range gone {
-				s.drop(c)
-			}
 		}
 	}
 }
 
-// end ends all sessions, and lets none begin.
+// end ends all sessions, waits for those that end already, and lets none begin.
 func (s *sessions) end() error {
 	s.mu.Lock()
 	s.closed = true
@@ -237,6 +236,7 @@ func (s *sessions) end() error {
 		})
 	}
 	ending.Wait()
+	s.gone.Wait()
 	return errors.Join(errs...)
 }
 

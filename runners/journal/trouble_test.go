@@ -228,17 +228,18 @@ func TestTheEndIsToldLast(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var armed, ended atomic.Bool
+	var lines atomic.Int64 // since it is armed
 	telling := make(chan struct{})
 	env := open(t, journal.Wrap(localRunner(t), journal.Options{Dir: dir, Now: func() time.Time {
-		if armed.CompareAndSwap(true, false) {
+		if armed.Load() && lines.Add(1) == 2 {
 			close(telling)
 			await.Holds(func() bool { return ended.Load() || waitsForLine() })
 		}
 		return time.Now()
 	}}))
 	defer env.Close()
+	armed.Store(true) // the next line is about the command, and the second about its output
 	p := start(t, env, "D-1", "echo begun; sleep 60")
-	armed.Store(true) // the next line is about its output
 	await.Receive(t, "line about its output", telling)
 	p.Kill("seen")
 	p.Wait()

@@ -31,9 +31,6 @@ type Options struct {
 // Shell reports an interpreter of shell text.
 func (p Interpreter) Shell() bool { return p.runs.Shell }
 
-// Lang is the language that p runs.
-func (p Interpreter) Lang() string { return p.Language }
-
 // Read reads a command line of p, which was called by name.
 func (p Interpreter) Read(name string, args []value.Arg) Interpretation {
 	switch {

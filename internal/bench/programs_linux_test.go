@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -15,6 +16,27 @@ const (
 		"printf 'package main\\n\\nimport _ \"m/p20\"\\n\\nfunc main() {}\\n' > main.go"
 	goBuild = "GOCACHE=$PWD/.cache GOFLAGS=-buildvcs=false GOTELEMETRY=off CGO_ENABLED=0 go build -o m ."
 )
+
+// A library of 120 files, and its build.
+const (
+	cFile = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n" +
+		"struct line$i { char *text; size_t size; };\n" +
+		"static int by(const void *a, const void *b) {\n" +
+		"  return strcmp(((struct line$i *)a)->text, ((struct line$i *)b)->text);\n}\n" +
+		"int sort$i(FILE *in, FILE *out) {\n" +
+		"  struct line$i *all = NULL;\n  size_t n = 0, size = 0;\n  char *text = NULL;\n" +
+		"  while (getline(&text, &size, in) > 0) {\n" +
+		"    if (!(all = realloc(all, (n + 1) * sizeof *all))) return 1;\n" +
+		"    all[n++] = (struct line$i){strdup(text), strlen(text)};\n  }\n" +
+		"  qsort(all, n, sizeof *all, by);\n" +
+		"  for (size_t k = 0; k < n; k++) fprintf(out, \"%zu %s\", all[k].size, all[k].text);\n" +
+		"  return ferror(out);\n}"
+)
+
+func cFiles(text string) string {
+	return "for i in {1..120}; do cat > f$i.c <<END\n" + text + "\nEND\ndone\n" +
+		"printf 'a: %s\\n\\tcc -o $@ -shared $^\\n' \"$(echo f{1..120}.o)\" > Makefile"
+}
 
 // BenchmarkPrograms runs commands by `sallyport exec` in the sandbox, with each program judged at its start,
 // against the same with programs unseen, in turns. SALLYPORT_BIN names the program; `make bench` sets it.
@@ -28,11 +50,12 @@ func BenchmarkPrograms(b *testing.B) {
 	}
 	for _, tc := range []struct{ name, needs, prepare, text string }{
 		{"true", "true", ":", "for i in {1..1000}; do /bin/true; done"},
-		{"make", "cc", "for i in {1..60}; do echo \"int f$i(void) { return $i; }\" > f$i.c; done; " +
-			"printf 'a: %s\\n\\tcc -o $@ -shared $^\\n' \"$(echo f{1..60}.o)\" > Makefile",
-			"make -sB -j2 CFLAGS=-fPIC"},
+		{"make", "cc", cFiles(`int f$i(void) { return $i; }`), "make -sB -j2 CFLAGS=-fPIC"},
+		{"make_stdio", "cc", cFiles(cFile), "make -sB -j2 CFLAGS='-fPIC -O2'"},
 		{"go", "go", goModule + "; " + goBuild,
 			"for i in {1..20}; do echo 'var _ = 1' >> p$i/p.go; done; " + goBuild},
+		{"go_std", "go", goModule + "; echo 'import _ \"encoding/json\"' >> p1/p.go",
+			strings.Replace(goBuild, " build ", " build -a ", 1)},
 		{"npm", "npm", `echo '{"scripts": {"test": "node test.js && node test.js"}}' > package.json; ` +
 			`echo 'require("assert")(1 + 1 === 2)' > test.js`, "npm test"},
 	} {

@@ -15,6 +15,7 @@ type Command struct {
 	SSH      bool      // it reaches its hosts by ssh, with the user's settings
 	Filter   bool      // it prints its words and its input, changed or not, and nothing else
 	Holds    []string  // options, or words, behind which a command stands that it runs
+	Includes []string  // words of its own language behind which a file stands that it reads
 	Style    string
 	options  map[string]Option // by a name with its dashes
 }
@@ -37,6 +38,7 @@ func (t *Table) Command(name string) *Command {
 		}
 		c.Style += row.Style
 		c.Holds = append(c.Holds, row.Holds...)
+		c.Includes = append(c.Includes, row.Includes...)
 		c.Filter = c.Filter || row.Filter
 		if row.Runs != nil {
 			c.Runs = row.Runs

@@ -44,6 +44,8 @@ type Row struct {
 	SSH bool `yaml:"ssh,omitempty"`
 	// Options, or words, behind which a command stands that it runs.
 	Holds []string `yaml:"holds,omitempty"`
+	// Words of its own language behind which the name of a file stands that it reads: #include, load(.
+	Includes []string `yaml:"includes,omitempty"`
 	// Lists of phrases that give the effects of its plain words, where it has no subcommand for that.
 	Words []string `yaml:"words,omitempty"`
 	// Files below the home directory that every call writes: a shell's startup file.

@@ -165,6 +165,8 @@ func (r *Row) set(key string, n node) error {
 		r.SSH = n.scalar == "true"
 	case "holds":
 		r.Holds = n.texts()
+	case "includes":
+		r.Includes = n.texts()
 	case "words":
 		r.Words = n.texts()
 	case "home":

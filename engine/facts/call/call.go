@@ -101,6 +101,7 @@ func New(t *Table, cmd *shell.Command, from Source) *Call {
 	if c.Spec != c.Base && c.Base.hook != nil {
 		c.Base.hook(c)
 	}
+	c.includes()
 	c.shellInWords()
 	return c
 }

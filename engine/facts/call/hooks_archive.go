@@ -191,6 +191,11 @@ func (j *tarJob) listed(w value.Word) {
 			j.members = append(j.members, Touch{Word: words[0], Dir: j.c.Dir})
 		}
 	}
+	if strings.TrimSpace(text) == "" && w.Text == "-" {
+		for _, name := range j.c.handed() {
+			j.members = append(j.members, Touch{Word: name, Dir: j.c.Dir})
+		}
+	}
 }
 
 func (j *tarJob) escape() {
@@ -289,12 +294,31 @@ func gzip(c *Call) {
 
 // cpioNames reads the names of the packed files from the input.
 func cpioNames(c *Call) {
-	if !c.Has("o", "create", "p", "pass-through") {
-		return
+	if c.Has("o", "create", "p", "pass-through") {
+		c.readsListed(Exact("-"), "")
 	}
-	for line := range strings.Lines(c.source.text(Exact("-"))) {
-		c.path(Exact(strings.TrimSpace(line)), term.Reads)
+}
+
+// readsListed reads the files that a list names, below a directory if there is one.
+func (c *Call) readsListed(list value.Word, below string) {
+	text := strings.TrimSpace(c.source.text(list))
+	for line := range strings.Lines(text) {
+		c.path(Exact(path.Join(below, strings.TrimSpace(line))), term.Reads)
 	}
+	if text == "" && list.Text == "-" {
+		for _, name := range c.handed() {
+			c.path(name, term.Reads)
+		}
+	}
+}
+
+// handed is a word for the names that other commands print for a command which reads them from its input; none
+// where no command prints for it.
+func (c *Call) handed() []value.Word {
+	if c.source.Inputs == nil || len(c.source.Inputs[c.source.At]) == 0 {
+		return nil
+	}
+	return []value.Word{{Raw: "-", Inputs: c.source.Inputs[c.source.At], Certainty: value.Unknown}}
 }
 
 // grepDefault: grep -r without a file reads the working directory; so does rg.

@@ -51,7 +51,11 @@ func (c *Call) files(text string) {
 			continue // INSERT INTO 'table'
 		}
 		file, _, ok := strings.Cut(text[quoted(text, i):], "'")
-		if a := sqlFiles[word]; a != 0 && ok && (a != term.Reads || strings.Contains(word, "(") || LooksLikePath(file)) {
+		a := sqlFiles[word]
+		if strings.HasPrefix(word, "READ_") && strings.HasSuffix(word, "(") {
+			a = term.Reads // functions of duckdb: read_text('x')
+		}
+		if a != 0 && ok && (a != term.Reads || strings.Contains(word, "(") || LooksLikePath(file)) {
 			c.path(Exact(strings.TrimPrefix(file, "file:")), a)
 			c.Effects |= term.Effect(a)
 		}

@@ -324,6 +324,9 @@ func rsync(c *Call) {
 	if len(c.Operands) < 2 {
 		return
 	}
+	if o, ok := c.Option1("files-from"); ok {
+		c.readsListed(o.Value, c.Operands[0].Text)
+	}
 	deletesThere := false
 	for _, o := range c.Options {
 		deletesThere = deletesThere || strings.HasPrefix(o.Name, "del")

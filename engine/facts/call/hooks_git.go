@@ -295,10 +295,15 @@ func (c *Call) writeHome(rel string) {
 	c.Touches = append(c.Touches, t)
 }
 
-// otherVCS adds the hosts from which other systems fetch.
+// otherVCS adds the hosts from which other systems fetch, and the directory that they make.
 func otherVCS(c *Call) {
-	if !listedWord("clone pull checkout co update export", c.operand(0)) {
+	if !listedWord("clone pull checkout co update export branch", c.operand(0)) {
 		return
+	}
+	last := c.Operands[len(c.Operands)-1]
+	makes := len(c.Operands) > 2 && !listedWord("pull update", c.operand(0))
+	if _, remote := RemoteHost(last.Text); makes && !remote {
+		c.path(last, term.Writes)
 	}
 	for _, w := range c.Operands[1:] {
 		if host, ok := RemoteHost(w.Text); ok {

@@ -26,7 +26,7 @@ var hatches = map[string][]hatch{
 	"gdb": {{open: "shell "}, {open: "!"}, {`system("`, `"`}}, "lldb": {{open: "shell "}, {open: "platform shell "}, {open: "!"}},
 	"psql": {{open: `\!`}}, "mysql": {{open: `\!`}, {open: "system "}}, "mariadb": {{open: `\!`}, {open: "system "}}, "sqlite3": {{open: ".shell "}, {open: ".system "}},
 	"m4": {{"syscmd(`", "')"}, {"syscmd([", "])"}, {"syscmd(", ")"}}, "slsh": {{`system("`, `"`}, {"system('", "'"}}, "rpm": {{"%(", ")"}, {`os.execute("`, `"`}}, "rpmbuild": {{"%(", ")"}}, "rpmspec": {{"%(", ")"}}, "make": shellCall, "gmake": shellCall,
-	"tmux": {{`run-shell "`, `"`}, {"run-shell '", "'"}}, "fzf": {{"execute(", ")"}, {"execute-silent(", ")"}, {"become(", ")"}, {"reload(", ")"}}, "ranger": {{open: "shell "}}, "weechat": {{open: "/exec "}}, "screen": {{open: "exec "}},
+	"tmux": {{`run-shell "`, `"`}, {"run-shell '", "'"}, {`run "`, `"`}, {"run '", "'"}}, "fzf": {{"execute(", ")"}, {"execute-silent(", ")"}, {"become(", ")"}, {"reload(", ")"}}, "ranger": {{open: "shell "}}, "weechat": {{open: "/exec "}}, "screen": {{open: "exec "}},
 	"gh": bang, "strace": {{open: "|"}}, "erl": {{`os:cmd("`, `"`}}, "racket": {{`(system "`, `"`}}, "guile": {{`(system "`, `"`}}, "sbcl": {{`:command "`, `"`}}, "ghc": {{`system "`, `"`}, {`callCommand "`, `"`}},
 	"ocaml": {{`Sys.command "`, `"`}}, "emacs": {{`(shell-command "`, `"`}, {`(shell-command-to-string "`, `"`}, {`(call-process-shell-command "`, `"`}}, "octave": {{`system("`, `"`}}, "gnuplot": {{`system("`, `"`}, {open: "!"}}, "maxima": {{`system("`, `"`}}, "swipl": {{`shell("`, `"`}},
 	"glab": bang, "xdg-user-dir": {{"};", "#"}},

@@ -123,6 +123,33 @@ func TestPlacesThatAreDamaged(t *testing.T) {
 
 // TestIndexReadsAllOfTheFiles compares the rows that the index finds by their indentation with the whole
 // documents.
+// The order of the options of a row says nothing: two descriptions of one option would hold at random.
+func TestRowsDescribeAnOptionOnce(t *testing.T) {
+	t.Parallel()
+	var once func(name string, r Row)
+	once = func(name string, r Row) {
+		seen := map[string]bool{}
+		for names := range r.Options {
+			for option := range strings.SplitSeq(names, ", ") {
+				if seen[option] {
+					t.Errorf("%s: two descriptions of %s", name, option)
+				}
+				seen[option] = true
+			}
+		}
+		for sub, r := range r.Subcommands {
+			once(name+" "+sub, r)
+		}
+	}
+	for _, file := range tableFiles(t) {
+		rows := map[string]Row{}
+		document(t, file, &rows)
+		for name, r := range rows {
+			once(name, r)
+		}
+	}
+}
+
 func TestIndexReadsAllOfTheFiles(t *testing.T) {
 	t.Parallel()
 	want := map[string][]Row{}

@@ -312,7 +312,7 @@ func (c *Call) readsListed(list value.Word, below string) {
 	}
 }
 
-// handed is a word for the names that other commands print for a command which reads them from its input; none
+// handed is a word for the names that other commands print for a command that reads them from its input; none
 // where no command prints for it.
 func (c *Call) handed() []value.Word {
 	if c.source.Inputs == nil || len(c.source.Inputs[c.source.At]) == 0 {

@@ -29,7 +29,9 @@ func TestMain(m *testing.M) {
 		_ = starter.BeParent()
 		os.Exit(0)
 	}
-	if mode := os.Getenv(helper); mode != "" {
+	if mode := os.Getenv(helper); mode == "forks" {
+		os.Exit(pauseForks())
+	} else if mode != "" {
 		os.Exit(beGateway(mode))
 	}
 	os.Exit(m.Run())

@@ -29,7 +29,7 @@ type host struct {
 	user       *identity.User   // user of commands; nil for our own
 	rights     *identity.Rights // theirs on files
 	expendable bool
-	enclosed   bool // all processes of this process namespace are of supervisors
+	pause      *pause // of all processes of this process namespace, where they are of supervisors
 	clock      clock
 
 	plain *forker // starts processes that may gain rights, and the watcher
@@ -82,9 +82,10 @@ func newHost(o Options) (*host, error) {
 	}
 	h := &host{
 		self: os.Getpid(), sid: sid, user: o.User, rights: o.Rights, expendable: o.Expendable, clock: o.clock,
-		enclosed: enclosed(), roots: map[int]*root{}, standIns: map[int]struct{}{}, resident: map[int]int64{},
+		roots: map[int]*root{}, standIns: map[int]struct{}{}, resident: map[int]int64{},
 		stop: make(chan struct{}), obeyed: o.Suspect,
 	}
+	h.pause = &pause{enclosed: enclosed(), starts: &h.mu}
 	if h.loadavg, err = unix.Open("/proc/loadavg", unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
 		h.loadavg = -1
 	}

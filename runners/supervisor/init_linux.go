@@ -44,7 +44,7 @@ func BeInit(ctx context.Context) error {
 // is started while another is being killed.
 func endOrphans(ctx context.Context) {
 	stopped := map[int]uint64{}
-	still := &stillness{enclosed: enclosed(), starts: new(sync.Mutex)}
+	still := &stillness{of: &pause{enclosed: enclosed(), starts: new(sync.Mutex)}}
 	defer still.end()
 	for round := 0; ctx.Err() == nil; round++ {
 		reapAll()

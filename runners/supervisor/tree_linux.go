@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -58,6 +59,8 @@ const (
 	stopRounds = 16
 	// fewRounds is the number of rounds after which all processes of an enclosed namespace are stopped.
 	fewRounds = 4
+	// stopLooks bounds the looks whether all processes have stopped.
+	stopLooks = 60
 )
 
 // waitEnd blocks until the shell has ended, and leaves it to be reaped.
@@ -87,13 +90,13 @@ func (r *root) end(ended <-chan struct{}, grace time.Duration) int {
 	if closed(ended) && r.nothingLeft() {
 		return 0
 	}
-	still := &stillness{enclosed: r.host.enclosed, starts: &r.host.mu}
+	still := &stillness{of: r.host.pause}
 	still.forCrowd()
 	left, _ := r.tree()
 	once := func(proc) bool { return false } // nobody is asked twice
 	signalAll(left, unix.SIGTERM, once)
-	signalAll(left, unix.SIGCONT, once) // a stopped process acts on TERM only when it goes on
 	still.end()
+	signalAll(left, unix.SIGCONT, once) // a stopped process acts on TERM only when it goes on
 	over := make(chan struct{})
 	stop := r.host.clock(grace, func() {
 		defer close(over)
@@ -367,38 +370,95 @@ func crowded() bool {
 	return err == nil && len(pids) > crowd
 }
 
-// stillness stops every other process of an enclosed namespace. The kernel does it in one step, within which
-// none can start another (kill(2), pid -1). Those of other commands pause too, and all go on at its end, also
-// those that were stopped before. Elsewhere it does nothing.
-type stillness struct {
+// pause is the stop of every other process of an enclosed namespace, for all who need it. The kernel does it
+// in one step, within which none can start another (kill(2), pid -1). Elsewhere it does nothing.
+type pause struct {
 	enclosed bool
 	starts   *sync.Mutex // held while a process starts: it would wait for one that is stopped before its exec
-	on       atomic.Bool
+	mu       sync.Mutex
+	holders  int
+	pids     []int // of the processes that it found
+}
+
+// stillness is a part in a pause. Other commands pause too, and all processes go on at the end of the last
+// part, also those that were stopped before.
+type stillness struct {
+	of *pause
+	on atomic.Bool
 }
 
 // forCrowd begins it if there is a crowd.
 func (s *stillness) forCrowd() {
-	if s.enclosed && crowded() {
+	if s.of.enclosed && crowded() {
 		s.begin()
 	}
 }
 
 func (s *stillness) begin() {
-	if s.enclosed {
-		s.starts.Lock()
-		defer s.starts.Unlock()
-		s.on.Store(true)
-		_ = unix.Kill(-1, unix.SIGSTOP) // an error means that there are no others
+	if !s.of.enclosed {
+		return
 	}
+	s.of.starts.Lock()
+	defer s.of.starts.Unlock()
+	s.of.mu.Lock()
+	defer s.of.mu.Unlock()
+	if !s.on.Swap(true) {
+		s.of.holders++
+	}
+	_ = unix.Kill(-1, unix.SIGSTOP) // an error means that there are no others
+	s.of.pids, _ = listed()
 }
 
 // holds reports whether it has begun and not ended.
 func (s *stillness) holds() bool { return s.on.Load() }
 
 func (s *stillness) end() {
-	if s.on.Swap(false) {
+	if !s.on.Swap(false) {
+		return
+	}
+	s.of.mu.Lock()
+	defer s.of.mu.Unlock()
+	if s.of.holders--; s.of.holders == 0 {
+		s.of.awaitStops()
 		_ = unix.Kill(-1, unix.SIGCONT)
 	}
+}
+
+// awaitStops waits until each process that the pause found has stopped, for a bounded number of looks. Where
+// SIGCONT reaches a process within a fork, the kernel continues it and leaves its child stopped: the child
+// inherits a SIGSTOP of that time, and no SIGCONT that its parent ignores (copy_process and prepare_signal of
+// Linux).
+func (p *pause) awaitStops() {
+	step := time.Millisecond
+	for range stopLooks {
+		p.pids = slices.DeleteFunc(p.pids, func(pid int) bool { return !runs(pid) })
+		if len(p.pids) == 0 {
+			return
+		}
+		time.Sleep(step)
+		step = min(2*step, 20*time.Millisecond)
+	}
+}
+
+// runs reports whether a thread of another process runs, or waits for a processor. The first process of a
+// namespace is never stopped.
+func runs(pid int) bool {
+	if pid == 1 || pid == os.Getpid() {
+		return false
+	}
+	p, err := readProc(pid)
+	if err != nil || p.threads <= 1 {
+		return err == nil && p.state == 'R'
+	}
+	stats, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid)) // none: it has ended
+	return slices.ContainsFunc(stats, func(file string) bool {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return false
+		}
+		p, err := parseStat(pid, text)
+		return err == nil && p.state == 'R'
+	})
 }
 
 // began notes when the first command started, in the clock of proc.start. The caller holds h.mu.

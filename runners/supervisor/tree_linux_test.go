@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -292,4 +294,64 @@ func TestSweep(t *testing.T) {
 	}
 	child.Process.Kill()
 	child.Wait()
+}
+
+// TestPauseMeetsForks checks that no child stays stopped that was being forked when a pause began or ended.
+func TestPauseMeetsForks(t *testing.T) {
+	t.Parallel()
+	c := exec.Command(leftout.Command(t, "unshare"), "--user", "--map-root-user", "--kill-child", "--pid", "--mount-proc",
+		os.Args[0])
+	c.Env = append(os.Environ(), helper+"=forks")
+	out, err := c.CombinedOutput()
+	if strings.HasPrefix(string(out), "unshare: ") {
+		leftout.Skip(t, leftout.Platform, "no namespace can be made: "+string(out))
+	}
+	if err != nil || string(out) != "all went on\n" {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// pauseForks is the first process of a namespace in which others fork all the time. They are large, since the
+// kernel copies their page tables at each fork.
+func pauseForks() int {
+	const forks = `x=$(head -c 20000000 /dev/zero | tr '\0' x); while :; do (:); echo; done`
+	all := &pause{enclosed: enclosed(), starts: new(sync.Mutex)}
+	var forked [4]atomic.Int64
+	for i := range forked {
+		c := exec.Command("bash", "-c", forks)
+		lines, err := c.StdoutPipe()
+		if err == nil {
+			err = c.Start()
+		}
+		if err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		go func() {
+			for s := bufio.NewScanner(lines); s.Scan(); {
+				forked[i].Add(1)
+			}
+		}()
+	}
+	goOn := func() bool {
+		for i := range forked {
+			from := forked[i].Load()
+			// At most two lines of an earlier time can come yet.
+			if !await.Holds(func() bool { return forked[i].Load() > from+2 }) {
+				return false
+			}
+		}
+		return true
+	}
+	for round := range 30 {
+		s := &stillness{of: all}
+		s.begin()
+		s.end()
+		if !goOn() {
+			fmt.Printf("round %d: a process stays stopped\n", round)
+			return 1
+		}
+	}
+	fmt.Println("all went on")
+	return 0
 }

@@ -121,8 +121,6 @@ func TestPlacesThatAreDamaged(t *testing.T) {
 	}
 }
 
-// TestIndexReadsAllOfTheFiles compares the rows that the index finds by their indentation with the whole
-// documents.
 // The order of the options of a row says nothing: two descriptions of one option would hold at random.
 func TestRowsDescribeAnOptionOnce(t *testing.T) {
 	t.Parallel()
@@ -150,6 +148,8 @@ func TestRowsDescribeAnOptionOnce(t *testing.T) {
 	}
 }
 
+// TestIndexReadsAllOfTheFiles compares the rows that the index finds by their indentation with the whole
+// documents.
 func TestIndexReadsAllOfTheFiles(t *testing.T) {
 	t.Parallel()
 	want := map[string][]Row{}

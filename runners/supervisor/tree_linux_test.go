@@ -299,8 +299,8 @@ func TestSweep(t *testing.T) {
 // TestPauseMeetsForks checks that no child stays stopped that was being forked when a pause began or ended.
 func TestPauseMeetsForks(t *testing.T) {
 	t.Parallel()
-	c := exec.Command(leftout.Command(t, "unshare"), "--user", "--map-root-user", "--kill-child", "--pid", "--mount-proc",
-		os.Args[0])
+	c := exec.Command(leftout.Command(t, "unshare"),
+		"--user", "--map-root-user", "--kill-child", "--pid", "--mount-proc", os.Args[0])
 	c.Env = append(os.Environ(), helper+"=forks")
 	out, err := c.CombinedOutput()
 	if strings.HasPrefix(string(out), "unshare: ") {

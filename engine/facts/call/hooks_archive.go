@@ -191,10 +191,8 @@ func (j *tarJob) listed(w value.Word) {
 			j.members = append(j.members, Touch{Word: words[0], Dir: j.c.Dir})
 		}
 	}
-	if strings.TrimSpace(text) == "" && w.Text == "-" {
-		for _, name := range j.c.handed() {
-			j.members = append(j.members, Touch{Word: name, Dir: j.c.Dir})
-		}
+	for _, name := range j.c.handed(w, text) {
+		j.members = append(j.members, Touch{Word: name, Dir: j.c.Dir})
 	}
 }
 
@@ -295,30 +293,40 @@ func gzip(c *Call) {
 // cpioNames reads the names of the packed files from the input.
 func cpioNames(c *Call) {
 	if c.Has("o", "create", "p", "pass-through") {
-		c.readsListed(Exact("-"), "")
+		c.readsListed(Exact("-"), Exact(""))
 	}
 }
 
 // readsListed reads the files that a list names, below a directory if there is one.
-func (c *Call) readsListed(list value.Word, below string) {
+func (c *Call) readsListed(list, below value.Word) {
 	text := strings.TrimSpace(c.source.text(list))
 	for line := range strings.Lines(text) {
-		c.path(Exact(path.Join(below, strings.TrimSpace(line))), term.Reads)
+		c.path(part(below, path.Join(below.Text, strings.TrimSpace(line))), term.Reads)
 	}
-	if text == "" && list.Text == "-" {
-		for _, name := range c.handed() {
-			c.path(name, term.Reads)
-		}
+	for _, name := range c.handed(list, text) {
+		c.path(name, term.Reads)
 	}
 }
 
-// handed is a word for the names that other commands print for a command that reads them from its input; none
+// handed is a word for the names in a list without a known text that other commands print for this one; none
 // where no command prints for it.
-func (c *Call) handed() []value.Word {
-	if c.source.Inputs == nil || len(c.source.Inputs[c.source.At]) == 0 {
+func (c *Call) handed(list value.Word, text string) []value.Word {
+	if strings.TrimSpace(text) != "" || list.Text != "-" || c.source.Inputs == nil {
 		return nil
 	}
-	return []value.Word{{Raw: "-", Inputs: c.source.Inputs[c.source.At], Certainty: value.Unknown}}
+	inputs := c.source.Inputs[c.source.At]
+	if len(inputs) == 0 {
+		return nil
+	}
+	return []value.Word{{Raw: "-", Inputs: inputs, Certainty: value.Unknown}}
+}
+
+// part is a word that was made of a known word, and an unknown one otherwise.
+func part(of value.Word, text string) value.Word {
+	if of.Certainty != value.Exact {
+		return value.Word{Raw: of.Raw, Inputs: of.Inputs, Certainty: value.Unknown}
+	}
+	return Exact(text)
 }
 
 // grepDefault: grep -r without a file reads the working directory; so does rg.

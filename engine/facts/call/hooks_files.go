@@ -325,7 +325,9 @@ func rsync(c *Call) {
 		return
 	}
 	if o, ok := c.Option1("files-from"); ok {
-		c.readsListed(o.Value, c.Operands[0].Text)
+		if _, remote := RemoteHost(c.Operands[0].Text); !remote {
+			c.readsListed(o.Value, c.Operands[0])
+		}
 	}
 	deletesThere := false
 	for _, o := range c.Options {

@@ -15,27 +15,33 @@ func (c *Call) includes() {
 	if row == nil || len(row.Includes) == 0 {
 		return
 	}
-	texts := []string{c.source.text(Exact("-"))}
+	c.included(row.Includes, c.source.text(Exact("-")), Exact("-"))
 	for _, w := range c.Cmd.Words[1:] {
-		texts = append(texts, w.Text)
+		c.included(row.Includes, w.Text, w)
 		if file := disk.Absolute(w.Text, c.Dir); file != "" && w.Certainty == value.Exact && c.source.Files != nil {
 			written, _ := c.source.written(disk.Clean(file))
-			texts = append(texts, written)
+			c.included(row.Includes, written, w)
 		}
 	}
-	for _, text := range texts {
-		for _, word := range row.Includes {
-			for _, rest := range strings.Split(text, word)[1:] {
-				name := strings.TrimLeft(rest, " \t{\"'<(`@")
-				if strings.HasPrefix(strings.TrimSpace(rest), "<") && !disk.IsAbs(name) {
-					continue // of the compiler's own directories
-				}
-				if end := strings.IndexAny(name, "\"'>)}`\n\\ ,|"); end >= 0 {
-					name = name[:end]
-				}
-				if name != "" {
-					c.path(Exact(name), term.Reads)
-				}
+}
+
+// included reads the files that stand behind words in a text, which is known as far as a word is.
+func (c *Call) included(words []string, text string, of value.Word) {
+	for _, word := range words {
+		for _, rest := range strings.Split(text, word)[1:] {
+			name := strings.TrimLeft(rest, " \t{\"'<(`@")
+			if strings.HasPrefix(strings.TrimSpace(rest), "<") && !disk.IsAbs(name) {
+				continue // of the compiler's own directories
+			}
+			if end := strings.IndexAny(name, "\"'>)}`\n\\ ,|"); end >= 0 {
+				name = name[:end]
+			}
+			from := of
+			if strings.Contains(name, "$") { // an input shows a variable by its name
+				from.Certainty = value.Unknown
+			}
+			if name != "" || from.Certainty != value.Exact {
+				c.path(part(from, name), term.Reads)
 			}
 		}
 	}

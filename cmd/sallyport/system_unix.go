@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -36,10 +37,14 @@ func dropTyped(tty *os.File) {
 	_ = conn.Control(func(fd uintptr) { // it fails for a closed file, from which nothing is read
 		var line [4096]byte
 		for waiting := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}; ; {
-			if n, err := unix.Poll(waiting, 0); err != nil || n == 0 {
-				return
+			n, err := unix.Poll(waiting, 0)
+			if err == nil && n > 0 {
+				n, err = unix.Read(int(fd), line[:])
 			}
-			if n, err := unix.Read(int(fd), line[:]); err != nil || n == 0 {
+			if errors.Is(err, unix.EINTR) {
+				continue // the runtime of Go sends SIGURG to its threads
+			}
+			if err != nil || n == 0 {
 				return
 			}
 		}

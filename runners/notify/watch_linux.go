@@ -49,6 +49,9 @@ func (w *watch) open() bool {
 	}
 	fds := []unix.PollFd{{Fd: int32(w.end)}}
 	_, err := unix.Poll(fds, 0)
+	for err == unix.EINTR { // even without a wait: the runtime of Go sends SIGURG to its threads
+		_, err = unix.Poll(fds, 0)
+	}
 	return err == nil && fds[0].Revents == 0
 }
 

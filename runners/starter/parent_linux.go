@@ -303,7 +303,11 @@ func (p *Parent) Start(s Shell) (pid int, err error) {
 
 // Alive reports whether it can take a Shell.
 func (p *Parent) Alive() bool {
-	n, err := unix.Poll([]unix.PollFd{{Fd: int32(p.self), Events: unix.POLLIN}}, 0)
+	n := 0
+	err := again(func() (err error) {
+		n, err = unix.Poll([]unix.PollFd{{Fd: int32(p.self), Events: unix.POLLIN}}, 0)
+		return err
+	})
 	return n == 0 && err == nil
 }
 

@@ -29,7 +29,9 @@ func Main(args []string) error {
 	if err != nil {
 		return fmt.Errorf("start command: %w", err)
 	}
-	if err := unix.Sendmsg(socket, []byte{1}, unix.UnixRights(listener), nil, 0); err != nil {
+	if err := again(func() error {
+		return unix.Sendmsg(socket, []byte{1}, unix.UnixRights(listener), nil, 0)
+	}); err != nil {
 		return fmt.Errorf("start command: hand over listener: %w", err)
 	}
 	var ready [1]byte

@@ -3,8 +3,9 @@
 // It is for tests only. `go test -short` is the run of `make test`: everything that needs neither root nor
 // Docker, npm packages or a long time. Without -short, `go test` runs all tests that the machine can run.
 // Every skip has one of a few causes, so that a report can count them and name the packages to install. With
-// SALLYPORT_TEST_COMPLETE=1 a test fails where the machine, not the run, is the cause. Tests with a cluster
-// have a run of their own, make kubernetes-test, which leaves none out.
+// SALLYPORT_TEST_COMPLETE=1 a test fails where the machine, not the run, is the cause, unless nothing that
+// can be installed helps. Tests with a cluster have a run of their own, make kubernetes-test, which leaves
+// none out.
 package leftout
 
 import (
@@ -27,6 +28,7 @@ const (
 	Bubblewrap Cause = "needs bubblewrap: install bubblewrap, and allow unprivileged user namespaces"
 	Programs   Cause = "needs other programs: install those that the list names"
 	Platform   Cause = "needs another operating system, file system or kernel"
+	Processor  Cause = "needs a processor that also runs programs of an older architecture"
 	Cluster    Cause = "needs a Kubernetes cluster: make kubernetes-test"
 )
 
@@ -39,9 +41,12 @@ func Skip(t testing.TB, cause Cause, detail string) {
 	t.Skipf("left out: %s (%s)", cause, strings.ReplaceAll(strings.TrimSpace(detail), "\n", " "))
 }
 
-// otherRun says whether another run than this one has the test.
+// otherRun says whether another run than this one has the test: where it is Processor, one on another machine.
 func (c Cause) otherRun() bool {
-	if c == Cluster {
+	switch c {
+	case Processor:
+		return true
+	case Cluster:
 		return os.Getenv("SALLYPORT_TEST_KUBECONFIG") == ""
 	}
 	return testing.Short() && (c == Slow || c == Docker || c == Root || c == Packages)

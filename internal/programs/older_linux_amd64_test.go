@@ -26,7 +26,7 @@ func TestStartsOfOlderArchitecture(t *testing.T) {
 	plain := exec.Command("./starts", "/bin/echo", "started")
 	plain.Dir = build.Dir
 	if out, err := plain.CombinedOutput(); err != nil || string(out) != "started\n" {
-		leftout.Skip(t, leftout.Platform, "the kernel runs no program of i386")
+		leftout.Skip(t, leftout.Processor, "the kernel runs no program of i386")
 	}
 	for _, sandbox := range []string{"none", "auto"} {
 		t.Run(sandbox, func(t *testing.T) {

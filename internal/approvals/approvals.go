@@ -115,10 +115,8 @@ func (b beside) Approve(ctx context.Context, r engine.ApprovalRequest) (engine.A
 		}
 		got := <-replies
 		waiting--
-		switch {
-		case got.err == nil:
-			return got.Approval, nil
-		case got.here && !(b.wait && errors.Is(got.err, engine.ErrNobody)):
+		final := got.err == nil || got.here && !(b.wait && errors.Is(got.err, engine.ErrNobody))
+		if final && (!got.here || offered == nil || offered.claim()) {
 			return got.Approval, got.err
 		}
 		if !got.here || offered == nil || last == nil { // the end of the wait says more than that nobody is here
@@ -201,6 +199,12 @@ func (o *offer) answer(ctx context.Context) (engine.Approval, error) {
 		}
 		return engine.Approval{}, ctx.Err()
 	}
+}
+
+// claim reports that no other process was told that its answer counts, and none will be.
+func (o *offer) claim() (won bool) {
+	o.once.Do(func() { won = true })
+	return won
 }
 
 func (o *offer) serve(ctx context.Context) {

@@ -117,6 +117,27 @@ func TestFirstAnswerCounts(t *testing.T) {
 	}
 }
 
+// TestAnswersAtOnce: the answer that another process gave counts, as that process was told, although the host
+// answers before the wait has ended.
+func TestAnswersAtOnce(t *testing.T) {
+	t.Parallel()
+	q := approvals.Queue{Dir: filepath.Join(t.TempDir(), "q"), User: "ann"}
+	for i := range 50 {
+		first := person(func(ctx context.Context) (engine.Approval, error) {
+			await.True(t, "the question waits", func() bool {
+				all, err := q.List(ctx)
+				return err == nil && len(all) == 1
+			})
+			_, err := q.Reply(ctx, "one", approvals.Answer{Comment: "no"})
+			return engine.Approval{Granted: true, By: "host"}, err
+		})
+		got, err := q.Beside(first, false).Approve(t.Context(), request("one"))
+		if err != nil || got.Granted || got.By != "approvals:ann" {
+			t.Fatalf("%d: %+v, %v", i, got, err)
+		}
+	}
+}
+
 func TestNobodyAnswers(t *testing.T) {
 	t.Parallel()
 	q := approvals.Queue{Dir: filepath.Join(t.TempDir(), "q")}

@@ -108,7 +108,7 @@ func TestTimeoutIsSaid(t *testing.T) {
 
 func TestKillThatIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, Options{}, func(o *engine.Options) { o.Limits.Grace = 300 * time.Millisecond })
+	w := newWorld(t, Options{}, func(o *engine.Options) { o.Limits.Grace = 2 * time.Second })
 	s := w.start(t, "trap '' TERM; echo up; while :; do sleep 1000; done")
 	w.awaitOutput(t, s.ID, "up\n")
 	ctx, cancel := context.WithCancel(context.Background())

@@ -49,14 +49,15 @@ demo: build ## run a short tour in a temporary folder
 	@docs/demo.sh $(BIN)/sallyport
 
 # report prints a line for each package, one for each cause of skipped tests, and failures last.
-report = $(GO) run ./internal/leftout/report -skipped $(BIN)/skipped-$(1).txt -failed $(BIN)/failed$(if $(filter cover,$(1)),-cover).txt
+report = $(GO) run ./internal/leftout/report -skipped $(BIN)/skipped-$(1).txt -failed $(BIN)/failed$(if $(filter cover kubernetes,$(1)),-$(1)).txt
 # These start our programs, built without the race detector, and try what commands and engines do.
 PROGRAMS := cmd/sallyport|internal/front|internal/endtoend|internal/mcpclients|internal/baddays|internal/escapes|internal/programs|internal/bench|internal/architecture
 
 TESTED ?= ./...
+RUN    ?=
 test: build rego-test ## run the tests that need neither root nor Docker, npm or a long time
 	@rm -f $(BIN)/failed.txt
-	@$(GO) test -json -short -timeout 30m $(TESTED) | $(call report,test)
+	@$(GO) test -json -short -timeout 30m $(if $(RUN),-run '$(RUN)') $(TESTED) | $(call report,test)
 
 test-all: build rego-test ## run all tests, most of them under the race detector, and fuzz for a while: on a throw-away machine
 	@rm -f $(BIN)/failed.txt; status=0; for part in programs race faults "fuzz FUZZSEED=1"; do $(MAKE) --no-print-directory $$part || status=1; done; exit $$status
@@ -66,9 +67,9 @@ programs: build ## run all tests that start our programs, one package at a time
 
 CLUSTER ?= $(BIN)/cluster
 kubernetes-test: build ## run the tests of pods in a cluster of one node, which it builds once, into CLUSTER (root, Debian)
-	@rm -f $(BIN)/failed.txt
+	@rm -f $(BIN)/failed-kubernetes.txt
 	@runners/kubernetes/testdata/cluster $(CLUSTER) run \
-	  $(GO) test -json -count=1 -timeout 20m -run '^TestCluster' ./runners/kubernetes | $(call report,kubernetes)
+	  $(GO) test -json -count=1 -timeout 40m -run '^TestCluster' ./runners/kubernetes | $(call report,kubernetes)
 
 SESSIONS ?= 1000
 NODES ?= 50

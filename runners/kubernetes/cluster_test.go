@@ -211,9 +211,10 @@ func (r *real) configured(t *testing.T, text string) []string {
 // rights alone.
 func TestClusterRunsTheSuite(t *testing.T) {
 	r := needCluster(t)
-	t.Setenv(theArgs, strings.Join(r.args, " "))
+	args := append(r.args, "--cpu", "500m") // a smaller limit would slow the commands
+	t.Setenv(theArgs, strings.Join(args, " "))
 	o := runnertest.Options{Memory: true, Gateway: "pod"}
-	runnertest.RunIn(t, o, func(t *testing.T) engine.Environment { return open(t, r.args...) })
+	runnertest.RunIn(t, o, func(t *testing.T) engine.Environment { return open(t, args...) })
 	r.nothingLeft(t)
 }
 

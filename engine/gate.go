@@ -215,7 +215,7 @@ func (g *Gate) settle(ctx context.Context, j *judged) (out Outcome, answered, al
 func (g *Gate) Close() error {
 	g.close() // end the waits for a person or for an environment
 	g.mu.Lock()
-	env, started := g.env, g.started
+	env := g.env
 	already := g.closed != nil
 	if !already {
 		g.closed = errClosed
@@ -232,6 +232,9 @@ func (g *Gate) Close() error {
 			errs = append(errs, f)
 		}
 	}
+	g.mu.Lock()
+	started := g.started // also by a request that was under way
+	g.mu.Unlock()
 	if started && !already {
 		errs = append(errs, g.o.Recorder.Record(context.Background(), g.stopRecord()))
 	}

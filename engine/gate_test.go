@@ -211,6 +211,40 @@ func TestCloseEndsAndRefuses(t *testing.T) {
 	}
 }
 
+// TestCloseDuringTheFirstRequest: a gate whose first record comes while it closes has a stop record, too.
+func TestCloseDuringTheFirstRequest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := &halting{fakePolicy: w.policy, asked: make(chan struct{})}
+	w.options.Evaluators = []engine.Evaluator{p}
+	g := w.gate(t)
+	done := make(chan error, 1)
+	go func() {
+		_, err := g.Do(t.Context(), engine.Request{Command: "true"})
+		done <- err
+	}()
+	<-p.asked
+	if err := errors.Join(g.Close(), <-done); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"close", "record start", "record decision", "record stop"}
+	if diff := cmp.Diff(want, w.log.lines()); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+// halting judges when its request ends.
+type halting struct {
+	*fakePolicy
+	asked chan struct{}
+}
+
+func (p *halting) Evaluate(ctx context.Context, _ *facts.Input) (engine.Judgement, error) {
+	close(p.asked)
+	<-ctx.Done()
+	return engine.Judgement{}, ctx.Err()
+}
+
 // A gate for one command writes outcome and stop together, refuses a second command, and closes without another record.
 func TestOnce(t *testing.T) {
 	t.Parallel()

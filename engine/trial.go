@@ -267,11 +267,12 @@ func (j *judged) unknown() bool {
 	return asked && j.decision.Effect == Ask && j.fault == nil
 }
 
-// triable reports a question that a trial can answer in place of a person.
+// triable reports a question that a trial can answer in place of a person. It answers none about a program:
+// after a trial that program would still have to start.
 func (j *judged) triable() bool {
 	r := j.request
-	return j.unknown() && r.Trial == "" && r.Operation == nil && r.Stdin == nil && r.Terminal == nil &&
-		!r.Background
+	return j.unknown() && r.Tool != ToolProgram && r.Trial == "" && r.Operation == nil && r.Stdin == nil &&
+		r.Terminal == nil && !r.Background
 }
 
 // answer runs a trial in place of a question. It is the answer if the command ends well and leaves nothing

@@ -121,7 +121,6 @@ func (g *Gate) launchTrial(ctx context.Context, j *judged, out Outcome, leave fu
 	fail := func(err error) *Job {
 		defer leave()
 		out.Exit, out.Trial = Exit{Code: -1, Started: started, Error: err}, &Tried{}
-		j.entry.ended(-1)
 		return over(g.recordOutcome(j, out))
 	}
 	var hidden func(string) bool
@@ -130,6 +129,7 @@ func (g *Gate) launchTrial(ctx context.Context, j *judged, out Outcome, leave fu
 	}
 	view, err := g.view(ctx, hidden)
 	if err != nil {
+		j.entry.refused()
 		return fail(fmt.Errorf("no trial is possible here, and nothing ran: %w", err))
 	}
 	j.entry.runs()
@@ -138,6 +138,7 @@ func (g *Gate) launchTrial(ctx context.Context, j *judged, out Outcome, leave fu
 	cmd.Joined = j.request.Joined
 	p, err := view.Start(context.WithoutCancel(ctx), cmd)
 	if err != nil {
+		j.entry.ended(-1)
 		return fail(errors.Join(err, view.Close()))
 	}
 	job := &Job{out: out, done: make(chan struct{}), pid: p.PID(), kill: p.Kill, sent: p, peek: p.Output}

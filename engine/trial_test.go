@@ -2,12 +2,14 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"slices"
 	"testing"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
 // trying is a runner with trials that end well and change nothing.
@@ -76,4 +78,34 @@ func TestProgramsHaveNoTrial(t *testing.T) {
 	if lines := w.log.lines(); slices.Contains(lines, "try") {
 		t.Errorf("a trial answered: %v", lines)
 	}
+}
+
+// TestTrialThatCannotBeIsNotRunning: a trial that could not begin is not among the requests that run.
+func TestTrialThatCannotBeIsNotRunning(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := &keeping{fakePolicy: w.policy}
+	w.options.Evaluators = []engine.Evaluator{p}
+	w.options.Runner = trying{seeing: seeing{w.runner}, tryErr: errors.New("none here")}
+	g := w.gate(t)
+	for range 2 {
+		out, err := g.Do(t.Context(), engine.Request{Tool: "execute_command", Command: "x", Trial: engine.DryRun})
+		if err != nil || out.Exit.Error == nil {
+			t.Fatalf("%+v, %v", out, err)
+		}
+	}
+	if n := p.last.Session.Counts.Running; n != 0 {
+		t.Errorf("%d requests run, want 0", n)
+	}
+}
+
+// keeping keeps the last input.
+type keeping struct {
+	*fakePolicy
+	last *facts.Input
+}
+
+func (p *keeping) Evaluate(ctx context.Context, in *facts.Input) (engine.Judgement, error) {
+	p.last = in
+	return p.fakePolicy.Evaluate(ctx, in)
 }

@@ -279,15 +279,15 @@ func (j *judged) triable() bool {
 // answer runs a trial in place of a question. It is the answer if the command ends well and leaves nothing
 // but changes of files: they are applied if the policies allow them, asked about where they ask, and
 // discarded where they deny. Else nothing has happened.
-func (g *Gate) answer(ctx context.Context, j *judged, out Outcome) (_ Outcome, answered bool) {
+func (g *Gate) answer(ctx context.Context, j *judged, out Outcome) (tried Outcome, answered bool) {
 	view, err := g.view(ctx, places.Secret)
 	if err != nil {
 		j.untried = err.Error()
 		return out, false
 	}
 	defer func() {
-		if err := view.Close(); err != nil && out.Fault == nil {
-			out.Fault = newFault("trial", err)
+		if err := view.Close(); err != nil && tried.Fault == nil {
+			tried.Fault = newFault("trial", err)
 		}
 	}()
 	p, err := view.Start(context.WithoutCancel(ctx), j.command.inTrial())

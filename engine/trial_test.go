@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/sallyport-dev/sallyport/engine"
@@ -108,4 +109,18 @@ type keeping struct {
 func (p *keeping) Evaluate(ctx context.Context, in *facts.Input) (engine.Judgement, error) {
 	p.last = in
 	return p.fakePolicy.Evaluate(ctx, in)
+}
+
+// TestTrialThatIsNotDiscarded: that a trial could not be discarded shows in the outcome of the command for
+// which it answered.
+func TestTrialThatIsNotDiscarded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.policy.answer = unknown()
+	w.options.Runner = trying{seeing: seeing{w.runner}, closeErr: errors.New("still mounted")}
+	w.options.Trial = true
+	out := w.do(t, engine.Request{Tool: "execute_command", Command: "x"})
+	if out.Fault == nil || !strings.Contains(out.Fault.Error(), "still mounted") {
+		t.Errorf("ran %v, fault %v", out.Ran, out.Fault)
+	}
 }

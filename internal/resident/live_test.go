@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -146,5 +147,38 @@ func TestLiveGone(t *testing.T) {
 		} else if err := await.Receive(t, "begin", began); err == nil {
 			t.Error("a call begins whose program does not wait")
 		}
+	}
+}
+
+// TestLiveGivesRoomBack: the room of a large live call is free after its end, although the process reads its
+// connection until the connection is closed.
+func TestLiveGivesRoomBack(t *testing.T) {
+	t.Parallel()
+	p := start(t, func(o *Options) {
+		o.room = 4 * freeEach
+		o.Answer = func(_ context.Context, c Call) Answer {
+			if c.Live != nil && c.Live.Accept() != nil {
+				return Answer{}
+			}
+			return Answer{Status: 3}
+		}
+	})
+	call := Call{Args: []string{"exec", strings.Repeat("x", 3*freeEach)}, Live: &Live{}}
+	for i := range 4 {
+		found, err := Find(p.Dir, p.View, p.Program, await.Guard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, a Answer
+		err = errors.Join(
+			sendWith(found.conn, call, os.Stdout, os.Stderr), receive(found.conn, &before),
+			send(found.conn, []byte{}), receive(found.conn, &a))
+		if err != nil || a.Status != 3 {
+			t.Fatalf("call %d: %+v, %v", i, a, err)
+		}
+		if _, err := io.Copy(io.Discard, found.conn); err != nil { // the process closes it first
+			t.Fatal(err)
+		}
+		_ = found.conn.Close()
 	}
 }

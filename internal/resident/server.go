@@ -59,12 +59,20 @@ var errFull = errors.New("the messages of all programs together are too large")
 // counted is the connection of an exchange that takes room for the bytes that it reads.
 type counted struct {
 	io.Reader
-	server      *server
+	server *server
+
+	mu          sync.Mutex
 	read, taken int64
+	over        bool
 }
 
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over { // signals of a program may be awaited until its connection is closed
+		return n, err
+	}
 	c.read += int64(n)
 	more := max(c.read-freeEach, 0) - c.taken
 	c.taken += more
@@ -74,10 +82,12 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// release gives the room back. Nothing is read afterwards.
+// release gives the room back. A later read takes none.
 func (c *counted) release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.server.held.Add(-c.taken)
-	c.taken = 0
+	c.taken, c.over = 0, true
 }
 
 // server is a running Serve.

@@ -150,17 +150,27 @@ func (s *session) RequestElicitation(ctx context.Context, r mcp.ElicitationReque
 		s.withdraw(id)
 		return nil, ctx.Err()
 	case <-s.closed:
-		return nil, errNoAnswer
+		select {
+		case a := <-answers: // it came before the end
+			return a.elicited()
+		default:
+			return nil, errNoAnswer
+		}
 	case a := <-answers:
-		if a.err != nil {
-			return nil, a.err
-		}
-		var result mcp.ElicitationResult
-		if err := json.Unmarshal(a.result, &result); err != nil {
-			return nil, fmt.Errorf("read the client's answer: %w", err)
-		}
-		return &result, nil
+		return a.elicited()
 	}
+}
+
+// elicited reads the answer of a person.
+func (a reply) elicited() (*mcp.ElicitationResult, error) {
+	if a.err != nil {
+		return nil, a.err
+	}
+	var result mcp.ElicitationResult
+	if err := json.Unmarshal(a.result, &result); err != nil {
+		return nil, fmt.Errorf("read the client's answer: %w", err)
+	}
+	return &result, nil
 }
 
 // withdraw tells the client that a question needs no answer any more, so that its dialog can go away.

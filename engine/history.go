@@ -276,6 +276,22 @@ func (e *entry) ended(code int) {
 	})
 }
 
+// reported notes the end of a request that a host ran by itself, while it is among the newest.
+func (h *history) reported(decision string, code int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range h.sessions {
+		for _, e := range s.recent {
+			if e.event.ID == decision && e.event.State == "running" {
+				e.event.State, e.event.Exit = "ended", code
+				s.counts.Running--
+				h.movedLocked()
+				return
+			}
+		}
+	}
+}
+
 // Earlier is a request that a case of a policy takes for granted.
 type Earlier struct {
 	Request  Request

@@ -42,6 +42,7 @@ type Reported struct {
 // the effect Ask says that its user approved, and is recorded as an approval.
 func (g *Gate) Report(ctx context.Context, r Reported) error {
 	defer g.jobs.enter()()
+	g.past.reported(r.Decision, r.Exit.Code)
 	var errs []error
 	if env, _, f := g.ready(ctx); f != nil {
 		errs = append(errs, f)

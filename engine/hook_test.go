@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/engine/facts"
 )
 
 // TestDecideRecordsAndStartsNothing holds that every decision about a host's request is on record and starts
@@ -51,6 +52,32 @@ func TestDecideRecordsAndStartsNothing(t *testing.T) {
 		}
 		if diff := cmp.Diff(append(want, "close", "record stop"), w.log.lines()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.said, diff)
+		}
+	}
+}
+
+// TestReportEndsRequest: a request whose end the host tells runs no more, for the requests after it.
+func TestReportEndsRequest(t *testing.T) {
+	t.Parallel()
+	s := remembering(t, newWorld(t), func(*facts.Input) engine.Effect { return engine.Allow })
+	for i := range 2 {
+		out, err := s.Decide(t.Context(), "host", engine.Request{Command: "true"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		end := engine.Reported{Decision: out.Decision.ID, Effect: out.Decision.Effect, Host: "host"}
+		end.Exit.Code = 3
+		for range 2 { // a host may say it again
+			if err := s.Report(t.Context(), end); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if i == 0 {
+			continue
+		}
+		got := s.inputs[i].Session
+		if n, e := got.Counts.Running, got.Recent[0]; n != 0 || e.State != "ended" || e.Exit != 3 {
+			t.Errorf("%d run; the first: %+v", n, e)
 		}
 	}
 }

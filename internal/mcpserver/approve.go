@@ -77,7 +77,7 @@ func (a *Approver) Approve(ctx context.Context, r engine.ApprovalRequest) (engin
 		if err != nil {
 			return engine.Approval{}, err
 		}
-		c.ask = server.NewInputRequestBuilder(state).Elicit(answerKey, question)
+		c.ask.Store(server.NewInputRequestBuilder(state).Elicit(answerKey, question))
 		return engine.Approval{}, errAskedFirst
 	}
 	if err := a.states.redeem(c.request.Params.RequestState, bound); err != nil {

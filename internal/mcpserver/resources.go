@@ -112,6 +112,7 @@ func (r *recent) list() []decided {
 // remember notes a decision that is on record. Secrets go first, and only then the text is cut: half a
 // secret is not recognized as one.
 func (c *call) remember(out engine.Outcome) {
+	c.answered = out.Approval != nil && out.Approval.By != ""
 	d := decided{
 		ID: out.Decision.ID, Time: time.Now().UTC(), Tool: c.tool.name, WorkDir: c.server.o.Redact(out.WorkDir),
 		Effect: string(out.Decision.Effect), Ran: out.Ran, Rules: []string{},

@@ -73,7 +73,7 @@ func (w *round) wait(ctx context.Context, c *call) result {
 		q.digest = c.digest()
 		state, err := c.server.rounds.keep(q, c.server.o.Calls)
 		if err == nil {
-			c.ask = server.NewInputRequestBuilder(state).Elicit(answerKey, q.question)
+			c.ask.Store(server.NewInputRequestBuilder(state).Elicit(answerKey, q.question))
 			return nil
 		}
 		w.cancel()

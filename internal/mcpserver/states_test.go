@@ -1,10 +1,14 @@
 package mcpserver
 
 import (
+	"context"
 	"encoding/base64"
+	"errors"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sallyport-dev/sallyport/engine"
 )
 
 // modern is a tools/call of the era without a handshake, in which a question ends the call.
@@ -188,5 +192,26 @@ func TestStatesExpireAndAreForgotten(t *testing.T) {
 	}
 	if err := s.redeem(state, b); err != nil || len(s.used) != 1 {
 		t.Errorf("%v, %d states remembered: those that expired are to be forgotten", err, len(s.used))
+	}
+}
+
+// TestAnAnswerElsewhereVoidsTheQuestion: a command that ran, because somebody else answered first, is not
+// asked about: the client would call again, and it would run twice.
+func TestAnAnswerElsewhereVoidsTheQuestion(t *testing.T) {
+	t.Parallel()
+	approver := NewApprover()
+	s := plain(t, func(ctx context.Context, r engine.Request) (engine.Outcome, error) {
+		asked := engine.ApprovalRequest{Request: r, Command: r.Command, Expires: time.Now().Add(time.Hour)}
+		if _, err := approver.Approve(ctx, asked); !errors.Is(err, errAskedFirst) {
+			t.Errorf("the client is not asked: %v", err)
+		}
+		out := allowed(r)
+		out.Approval = &engine.Approval{Granted: true, By: "approvals:ann"}
+		return out, nil
+	}, func(o *Options) { o.Approver = approver })
+	w := connect(t, s)
+	args := map[string]any{"command": "echo once"}
+	if r := resultOf(t, w.modern(t, "elicitation", "execute_command", args, nil)); !r.is("ran") {
+		t.Errorf("the result of the command is lost: %+v", r.Raw)
 	}
 }

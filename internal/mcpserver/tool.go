@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 	"github.com/mark3labs/mcp-go/mcp"
@@ -51,8 +52,10 @@ type call struct {
 	args    arguments
 
 	// Set by the approver while the gate works on this call.
-	ask  *server.InputRequestBuilder // questions for the client to ask before it calls again
-	note string                      // why an answer does not count
+	ask  atomic.Pointer[server.InputRequestBuilder] // questions for the client to ask before it calls again
+	note string                                     // why an answer does not count
+
+	answered bool // somebody answered elsewhere: the question to the client is void; read after the outcome
 
 	round *round // the command that goes on where a question about a program ends this call
 }
@@ -102,8 +105,8 @@ func (s *Server) handle(ctx context.Context, t tool, r mcp.CallToolRequest) (ans
 	}
 	c.args = args
 	res := t.run(context.WithValue(ctx, callKey{}, c), c)
-	if c.ask != nil { // nothing was done yet, or a program of the command waits
-		return c.ask.ToolResult()
+	if ask := c.ask.Load(); ask != nil && (res == nil || !c.answered) {
+		return ask.ToolResult() // nothing was done yet, or a program of the command waits
 	}
 	return answered(res)
 }

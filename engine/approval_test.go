@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -144,5 +145,35 @@ func TestStandingApproval(t *testing.T) {
 		if do(g, "touch x"); asked != 2 {
 			t.Errorf("%s: asked %d times", name, asked)
 		}
+	}
+}
+
+// TestStandingApprovalsMakeRoom: answers whose time is over keep no later one from counting.
+func TestStandingApprovalsMakeRoom(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.policy.answer = judgement(engine.Ask)
+	now, asked := time.Unix(1_700_000_000, 0), 0
+	w.options.Now = func() time.Time { return now }
+	w.options.Approver = approver(func(context.Context) (engine.Approval, error) {
+		asked++
+		return engine.Approval{Granted: true, By: "ann", Until: now.Add(time.Hour)}, nil
+	})
+	g := w.gate(t)
+	do := func(command string) {
+		if out, err := g.Do(t.Context(), engine.Request{Command: command}); err != nil || !out.Ran {
+			t.Fatalf("%+v, %v", out, err)
+		}
+	}
+	const most = 1000
+	for i := range most {
+		do(fmt.Sprint("touch ", i))
+	}
+	now = now.Add(2 * time.Hour)
+	for range 2 {
+		do("touch x")
+	}
+	if asked != most+1 {
+		t.Errorf("asked %d times, want %d", asked, most+1)
 	}
 }

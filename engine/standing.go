@@ -3,6 +3,7 @@ package engine
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"maps"
 	"sync"
 	"time"
 
@@ -76,6 +77,9 @@ func (s *standing) keep(j *judged, a Approval, now time.Time) {
 	defer s.mu.Unlock()
 	if s.answers == nil {
 		s.answers = map[[sha256.Size]byte]Approval{}
+	}
+	if len(s.answers) >= maxStanding {
+		maps.DeleteFunc(s.answers, func(_ [sha256.Size]byte, old Approval) bool { return !now.Before(old.Until) })
 	}
 	if len(s.answers) < maxStanding {
 		s.answers[key] = a

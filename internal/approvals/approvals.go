@@ -52,10 +52,11 @@ type Answer struct {
 const MaxStanding = 24 * time.Hour
 
 const (
-	maxMessage = 8 << 20          // bytes of a question or an answer
-	reach      = 10 * time.Second // for one exchange with another process
-	suffix     = ".sock"
-	early      = ".new" // of a socket that takes no connections yet: nobody takes it for an abandoned one
+	maxMessage  = 8 << 20               // bytes of a question or an answer
+	reach       = 10 * time.Second      // for one exchange with another process
+	acceptAgain = 20 * time.Millisecond // after a connection that could not be accepted
+	suffix      = ".sock"
+	early       = ".new" // of a socket that takes no connections yet: nobody takes it for an abandoned one
 )
 
 // Queue is the directory of the questions of a user. The zero value has none.
@@ -210,10 +211,18 @@ func (o *offer) claim() (won bool) {
 func (o *offer) serve(ctx context.Context) {
 	for {
 		c, err := o.listener.AcceptUnix()
-		if err != nil {
+		switch {
+		case err == nil:
+			go o.exchange(ctx, c)
+			continue
+		case errors.Is(err, net.ErrClosed):
 			return
 		}
-		go o.exchange(ctx, c)
+		select { // too many files are open: some of them will be closed
+		case <-ctx.Done():
+			return
+		case <-time.After(acceptAgain):
+		}
 	}
 }
 

@@ -1,0 +1,31 @@
+package approvals
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestAcceptFails: a question can be answered although the process could not accept a connection for a while.
+func TestAcceptFails(t *testing.T) {
+	t.Parallel()
+	q := Queue{Dir: filepath.Join(t.TempDir(), "q"), User: "ann"}
+	o, err := q.offer(t.Context(), Question{ID: "one"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.close()
+	if err := o.listener.SetDeadline(time.Unix(1, 0)); err != nil { // each accept fails
+		t.Fatal(err)
+	}
+	time.Sleep(5 * acceptAgain) // without it the test would pass by chance
+	if err := o.listener.SetDeadline(time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := q.Reply(t.Context(), "one", Answer{Granted: true}); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := o.answer(t.Context()); err != nil || !a.Granted {
+		t.Errorf("%+v, %v", a, err)
+	}
+}

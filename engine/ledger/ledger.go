@@ -199,6 +199,9 @@ func (l *Ledger) note(records ...record) error {
 			l.apply(r)
 		}
 	}
+	if err != nil {
+		l.store.owe(records)
+	}
 	return err
 }
 

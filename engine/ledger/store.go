@@ -71,8 +71,9 @@ const rewriteAt = 4 << 20
 type store struct {
 	path   string
 	file   *os.File
-	offset int64 // up to here all is applied
-	next   int64 // the size at which to try a rewrite
+	offset int64    // up to here all is applied
+	next   int64    // the size at which to try a rewrite
+	owed   []record // notes that allow less and did not reach the file
 }
 
 // fileName is the name of a session's file: a hash, so that no id reaches the file system.
@@ -196,6 +197,10 @@ func (s *store) append(l *Ledger, records []record) (applied bool, err error) {
 		out.WriteByte('\n')
 	}
 	saturated := l.saturated
+	for _, r := range s.owed {
+		l.apply(r)
+		writeRecord(&out, r)
+	}
 	for _, r := range records {
 		if l.apply(r) {
 			writeRecord(&out, r)
@@ -211,11 +216,21 @@ func (s *store) append(l *Ledger, records []record) (applied bool, err error) {
 	if err != nil {
 		return true, fmt.Errorf("write ledger: %w: free space in the state directory", err)
 	}
-	s.offset = info.Size() + int64(n)
+	s.offset, s.owed = info.Size()+int64(n), nil
 	if s.offset > s.next {
 		s.rewrite(l)
 	}
 	return true, nil
+}
+
+// owe remembers records that were not written: they are known here, and would not be written again. Of too
+// many the others are lost to other processes.
+func (s *store) owe(records []record) {
+	for _, r := range records {
+		if (r.Op == opDownloaded || r.Op == opLabelled) && len(s.owed) < MaxEntries {
+			s.owed = append(s.owed, r)
+		}
+	}
 }
 
 func writeRecord(b *bytes.Buffer, r record) {

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -124,4 +125,36 @@ func TestRemovedFile(t *testing.T) {
 	must(t, l.Read("/b"))
 	seen(t, l, map[string]string{"/a": SeenRead, "/b": SeenRead})
 	seen(t, open(t, dir, "s"), map[string]string{"/b": SeenRead})
+}
+
+// TestOwedNotes: a download that did not reach the file is written with the next note, for other processes and
+// for the time after a restart.
+func TestOwedNotes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l, err := Open(dir, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	writable := l.store.file
+	if l.store.file, err = os.Open(l.store.path); err != nil { // as on a full disk
+		t.Fatal(err)
+	}
+	if err := errors.Join(l.Download("/w/a"), l.Label("/w/b", []string{"x"})); err == nil {
+		t.Fatal("the notes were written")
+	}
+	_ = l.store.file.Close()
+	l.store.file = writable
+	if err := errors.Join(l.Download("/w/a"), l.Read("/w/c")); err != nil {
+		t.Fatal(err)
+	}
+	other, err := Open(dir, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if !other.Downloaded("/w/a") || len(other.Labels("/w/b", false)) != 1 {
+		t.Errorf("downloaded %v, labels %v", other.Downloaded("/w/a"), other.Labels("/w/b", false))
+	}
 }

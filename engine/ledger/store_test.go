@@ -127,7 +127,7 @@ func TestRemovedFile(t *testing.T) {
 	seen(t, open(t, dir, "s"), map[string]string{"/b": SeenRead})
 }
 
-// TestOwedNotes: a download that did not reach the file is written with the next note, for other processes and
+// TestOwedNotes: a download that did not reach the file goes with the next note, for other processes and
 // for the time after a restart.
 func TestOwedNotes(t *testing.T) {
 	t.Parallel()

@@ -196,9 +196,12 @@ func (c *caller) named(at int32, text string, p Program, file inode) string {
 }
 
 // linked reads a link of the caller's directory in /proc.
-func (c *caller) linked(name string) (string, error) {
+func (c *caller) linked(name string) (string, error) { return linkIn(c.dir, name) }
+
+// linkIn reads a link of a directory in /proc.
+func linkIn(dir int, name string) (string, error) {
 	var buf [maxPath]byte
-	n, err := unix.Readlinkat(c.dir, name, buf[:])
+	n, err := unix.Readlinkat(dir, name, buf[:])
 	if err != nil || n == len(buf) {
 		return "", unix.EACCES
 	}

@@ -3,7 +3,6 @@
 package notify
 
 import (
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +18,7 @@ import (
 type watch struct {
 	pid     int
 	process int           // pidfd
+	dir     int           // its directory in /proc, which is that of no later process of its number
 	end     int           // the other socket; -1 once the comparison has begun
 	before  inode         // the program that the process ran at first
 	done    chan struct{} // closed after the comparison, and the judgement of another program
@@ -114,12 +114,22 @@ func (f *feed) newWatch(c *caller, pid int, before inode) (*watch, error) {
 	}
 	f.s.performing <- struct{}{}
 	defer func() { <-f.s.performing }()
+	dir, err := unix.Open(procDir(pid), pathOnly|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return nil, err
+	}
+	kept := false
+	defer func() {
+		if !kept {
+			_ = unix.Close(dir)
+		}
+	}()
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
 	if err = unix.Shutdown(pair[0], unix.SHUT_RD); err == nil {
-		_, err = f.give(c.id, pair[1], false)
+		_, err = f.give(c.id, pair[1], false) // it lives: the directory is its own
 	}
 	_ = unix.Close(pair[1])
 	f.mu.Lock()
@@ -132,8 +142,9 @@ func (f *feed) newWatch(c *caller, pid int, before inode) (*watch, error) {
 		_ = unix.Close(pair[0])
 		return nil, err
 	}
-	w := &watch{pid: pid, process: c.process, end: pair[0], before: before, done: make(chan struct{})}
-	c.process = -1
+	w := &watch{pid: pid, process: c.process, dir: dir, end: pair[0], before: before,
+		done: make(chan struct{})}
+	c.process, kept = -1, true
 	f.watches[pid] = w
 	return w, nil
 }
@@ -173,7 +184,7 @@ func (f *feed) finish(w *watch) {
 		f.mu.Lock()
 		delete(f.watches, w.pid)
 		f.mu.Unlock()
-		_ = unix.Close(w.process)
+		_, _ = unix.Close(w.process), unix.Close(w.dir)
 		close(w.done)
 	}
 	select {
@@ -182,7 +193,7 @@ func (f *feed) finish(w *watch) {
 		return
 	default:
 	}
-	now, differs := f.compare(allowed, files)
+	now, differs := f.compare(w.dir, allowed, files)
 	if !differs {
 		over()
 		return
@@ -215,13 +226,14 @@ func (f *feed) endWatches() {
 	}
 }
 
-// compare compares the running program with those that were allowed. now is another one.
-func (f *feed) compare(allowed []Program, files [][]inode) (now Program, differs bool) {
+// compare compares the program that a process runs, of a directory in /proc, with those that were allowed. now
+// is another one.
+func (f *feed) compare(dir int, allowed []Program, files [][]inode) (now Program, differs bool) {
 	if len(allowed) == 0 {
 		return now, false
 	}
 	s, last := f.s, allowed[len(allowed)-1]
-	file, words, err := s.runs(last.PID)
+	file, words, err := s.runs(dir)
 	if err != nil {
 		s.o.Compared(f.owner, last, Uncertain)
 		return now, false
@@ -233,7 +245,7 @@ func (f *feed) compare(allowed []Program, files [][]inode) (now Program, differs
 		}
 	}
 	now = last
-	s.o.Rights.Do(func() { now.File, err = os.Readlink(procDir(last.PID) + "exe") })
+	s.o.Rights.Do(func() { now.File, err = linkIn(dir, "exe") })
 	if err != nil {
 		s.o.Compared(f.owner, last, Uncertain)
 		return now, false
@@ -246,14 +258,14 @@ func (f *feed) compare(allowed []Program, files [][]inode) (now Program, differs
 func procDir(pid int) string { return "/proc/" + strconv.Itoa(pid) + "/" }
 
 // runs reads the file and the words of the program that a process runs.
-func (s *Service) runs(pid int) (file inode, words []string, err error) {
+func (s *Service) runs(dir int) (file inode, words []string, err error) {
 	s.performing <- struct{}{}
 	defer func() { <-s.performing }()
 	var st unix.Stat_t
 	var line []byte
 	s.o.Rights.Do(func() {
-		if err = unix.Stat(procDir(pid)+"exe", &st); err == nil {
-			line, err = readAll(procDir(pid) + "cmdline")
+		if err = unix.Fstatat(dir, "exe", &st, 0); err == nil {
+			line, err = readAll(dir, "cmdline")
 		}
 	})
 	if err == nil && len(line) == 0 {
@@ -262,9 +274,9 @@ func (s *Service) runs(pid int) (file inode, words []string, err error) {
 	return inode{st.Dev, st.Ino}, strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00"), err
 }
 
-// readAll reads a file of /proc.
-func readAll(name string) ([]byte, error) {
-	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+// readAll reads a file of a directory in /proc.
+func readAll(dir int, name string) ([]byte, error) {
+	fd, err := unix.Openat(dir, name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}

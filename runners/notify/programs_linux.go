@@ -272,25 +272,28 @@ func (c *caller) image(at int32, address uint64, text string, flags int) (im *im
 		return im, unix.EACCES
 	}
 	im.files = []inode{{st.Dev, st.Ino}}
-	im.interpreters(ownFile(im.file), ownFile(c.dir)+"/cwd/")
-	return im, nil
+	return im, im.interpreters(ownFile(im.file), ownFile(c.dir)+"/cwd/")
 }
 
 // interpreters adds the files that the first lines of scripts lead to, as deep as the kernel follows them
-// (BINPRM_BUF_SIZE, and five scripts: fs/binfmt_script.c, fs/exec.c). dir is the caller's directory.
-func (im *image) interpreters(file, dir string) {
+// (BINPRM_BUF_SIZE, and five scripts: fs/binfmt_script.c, fs/exec.c). dir is the caller's directory. A file
+// that cannot be read is an error: the kernel reads it all the same, and may find an interpreter in it.
+func (im *image) interpreters(file, dir string) error {
 	for range 5 {
 		head, err := firstBytes(file)
-		if err != nil || !bytes.HasPrefix(head, []byte("#!")) {
+		if err != nil {
+			return unix.EACCES
+		}
+		if !bytes.HasPrefix(head, []byte("#!")) {
 			im.elf = len(im.by) == 0 && bytes.HasPrefix(head, []byte("\x7fELF"))
-			return
+			return nil
 		}
 		line, _, _ := bytes.Cut(head[2:], []byte("\n"))
 		name, option, _ := strings.Cut(strings.Trim(string(line), " \t"), " ")
 		name, tabbed, _ := strings.Cut(name, "\t")
 		option = strings.Trim(tabbed+" "+option, " \t") // the rest of the line is one word
 		if name == "" {
-			return
+			return nil
 		}
 		words := []string{name}
 		if option != "" {
@@ -303,22 +306,23 @@ func (im *image) interpreters(file, dir string) {
 		}
 		var st unix.Stat_t
 		if unix.Stat(file, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
-			return // the start fails
+			return nil // the start fails
 		}
 		im.files = append(im.files, inode{st.Dev, st.Ino})
 	}
+	return nil
 }
 
 // firstBytes reads so much of a regular file as the kernel looks at to find out how to run it. It waits for
 // no other process: not for the other end of a FIFO, nor for the end of a lease.
 func firstBytes(file string) ([]byte, error) {
-	fd, err := unix.Open(file, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	fd, err := openat(unix.AT_FDCWD, file, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = unix.Close(fd) }()
-	buf := make([]byte, 256)
-	n, err := unix.Read(fd, buf)
+	buf, n := make([]byte, 256), 0
+	err = untilDone(func() (err error) { n, err = unix.Read(fd, buf); return err })
 	return buf[:max(n, 0)], err
 }
 

@@ -298,6 +298,38 @@ func TestOddInterpreters(t *testing.T) {
 	}
 }
 
+// A script that cannot be read when it is to be judged does not start: its interpreter is not known. A lease
+// on it keeps the service from reading it, and not the kernel, which waits for its end.
+func TestLeasedScript(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir+"/script", "#!/bin/echo ran\n", 0o755)
+	file, err := unix.Open(dir+"/script", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Close(file) }()
+	if _, err := unix.FcntlInt(uintptr(file), unix.F_SETLEASE, unix.F_WRLCK); err != nil {
+		leftout.Skip(t, leftout.Platform, "no leases here: "+err.Error())
+	}
+	end := func() { _, _ = unix.FcntlInt(uintptr(file), unix.F_SETLEASE, unix.F_UNLCK) }
+	s := &seen{refuse: func(p notify.Program) bool {
+		if p.Argv[0] == "./script" && !p.Begun {
+			end()
+		}
+		return false
+	}}
+	out, _ := run(t, s, dir, "./script")
+	if strings.Contains(out, "ran") {
+		t.Errorf("%q, of %q", out, s.lines())
+	}
+	end()
+	s = &seen{}
+	if out, err := run(t, s, dir, "./script"); err != nil || out != "ran ./script\n" {
+		t.Errorf("%v, %q", err, out)
+	}
+}
+
 // exchange executes touch while another thread exchanges its word.
 func exchange(path string) {
 	word := []byte("good\x00")

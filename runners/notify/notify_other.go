@@ -20,6 +20,9 @@ func (*Service) Made(string) bool { return false }
 // Forget is for Linux.
 func (*Service) Forget() {}
 
+// Settle is for Linux.
+func (*Service) Settle(string) {}
+
 // Close is for Linux.
 func (*Service) Close() {}
 

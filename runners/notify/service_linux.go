@@ -46,6 +46,7 @@ type Service struct {
 	mu     sync.Mutex
 	closed bool
 	made   map[inode]struct{} // directories that callers made
+	feeds  map[*feed]struct{}
 
 	perform func(*caller, *notification) answer // tests have others, which are wrong
 	reply   func(f *feed, id uint64, a answer)
@@ -90,7 +91,7 @@ func New(o Options) (*Service, error) {
 	}
 	s := &Service{
 		o: o, root: root, merged: merged(root), mask: mask, stop: stop, made: map[inode]struct{}{},
-		closing:    make(chan struct{}),
+		feeds: map[*feed]struct{}{}, closing: make(chan struct{}),
 		performing: make(chan struct{}, maxPerforming), waiting: make(chan struct{}, waiting),
 		perform: (*caller).perform,
 	}
@@ -142,8 +143,14 @@ func (s *Service) serveFrom(f *feed) (err error) {
 		f.close()
 		return errors.New("watch names: the service is closed")
 	}
+	s.feeds[f] = struct{}{}
 	s.feeding.Go(func() {
-		defer f.close()
+		defer func() {
+			s.mu.Lock()
+			delete(s.feeds, f)
+			s.mu.Unlock()
+			f.close()
+		}()
 		f.receivers.Go(f.receive)
 		f.receivers.Wait()
 		f.endWatches()

@@ -3,6 +3,7 @@
 package notify
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +22,8 @@ type watch struct {
 	dir     int           // its directory in /proc, which is that of no later process of its number
 	end     int           // the other socket; -1 once the comparison has begun
 	before  inode         // the program that the process ran at first
-	done    chan struct{} // closed after the comparison, and the judgement of another program
+	ended   chan struct{} // closed after the comparison
+	done    chan struct{} // closed after it, and the judgement of another program
 
 	allowed []Program
 	files   [][]inode
@@ -143,7 +145,7 @@ func (f *feed) newWatch(c *caller, pid int, before inode) (*watch, error) {
 		return nil, err
 	}
 	w := &watch{pid: pid, process: c.process, dir: dir, end: pair[0], before: before,
-		done: make(chan struct{})}
+		ended: make(chan struct{}), done: make(chan struct{})}
 	c.process, kept = -1, true
 	f.watches[pid] = w
 	return w, nil
@@ -189,11 +191,13 @@ func (f *feed) finish(w *watch) {
 	}
 	select {
 	case <-f.s.closing:
+		close(w.ended)
 		over()
 		return
 	default:
 	}
 	now, differs := f.compare(w.dir, allowed, files)
+	close(w.ended)
 	if !differs {
 		over()
 		return
@@ -224,6 +228,36 @@ func (f *feed) endWatches() {
 			f.finish(w)
 		}
 	}
+}
+
+// Settle ends the watches of processes of a decision that have ended: when it returns, Options.Compared was
+// called for the programs that they started. It waits for no judgement.
+func (s *Service) Settle(decision string) {
+	s.mu.Lock()
+	var of []*feed
+	for f := range s.feeds {
+		if f.owner == decision {
+			of = append(of, f)
+		}
+	}
+	s.mu.Unlock()
+	for _, f := range of {
+		f.mu.Lock()
+		left := slices.Collect(maps.Values(f.watches))
+		left = slices.DeleteFunc(left, func(w *watch) bool { return !readable(w.process) })
+		f.mu.Unlock()
+		for _, w := range left {
+			f.finish(w)
+			<-w.ended
+		}
+	}
+}
+
+// readable looks at a descriptor without a wait. That of a process is readable when the process has ended.
+func readable(fd int) bool {
+	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	err := untilDone(func() error { _, err := unix.Poll(fds, 0); return err })
+	return err == nil && fds[0].Revents != 0
 }
 
 // compare compares the program that a process runs, of a directory in /proc, with those that were allowed. now

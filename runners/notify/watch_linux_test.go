@@ -83,8 +83,8 @@ func TestNumbersOfEndedProcesses(t *testing.T) {
 	defer s.Close()
 	now := os.Getpid() // in place of a process that got the number
 	f := &feed{s: s, watches: map[int]*watch{}}
-	w := &watch{pid: now, process: process, dir: dir, end: pair[0], done: make(chan struct{}),
-		allowed: []Program{{PID: now, Argv: []string{"x"}}}, files: [][]inode{{{}}}}
+	w := &watch{pid: now, process: process, dir: dir, end: pair[0], ended: make(chan struct{}),
+		done: make(chan struct{}), allowed: []Program{{PID: now, Argv: []string{"x"}}}, files: [][]inode{{{}}}}
 	f.watches[now] = w
 	f.finish(w)
 	<-w.done

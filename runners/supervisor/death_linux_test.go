@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -31,6 +32,8 @@ func TestMain(m *testing.M) {
 	}
 	if mode := os.Getenv(helper); mode == "forks" {
 		os.Exit(pauseForks())
+	} else if broken, ok := strings.CutPrefix(mode, "keep "); ok {
+		os.Exit(keepSocket(broken))
 	} else if mode != "" {
 		os.Exit(beGateway(mode))
 	}

@@ -136,13 +136,13 @@ func (p *Process) supervise(ctx context.Context) {
 		}
 	}
 	exit.Survivors = p.root.end(ended, grace)
+	exit.Uncompared = p.root.uncompared()
 	p.stdin.end()
 	p.conclude(&exit, ended)
 	if p.root.parentLost() {
 		exit.Error = errors.Join(exit.Error, errParentLost)
 	}
 	exit.Error = errors.Join(exit.Error, p.root.startFault())
-	exit.Uncompared = p.root.uncompared()
 	exit.Duration = time.Since(p.started)
 	if p.oomKills != nil {
 		exit.OOMKills = p.oomKills()

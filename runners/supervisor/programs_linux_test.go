@@ -1,12 +1,16 @@
 package supervisor
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
@@ -116,5 +120,53 @@ func TestKilledWhileAsked(t *testing.T) {
 	p.Kill("test")
 	if x := p.Wait(); x.Killed != "test" || x.Survivors != 0 {
 		t.Errorf("%+v", x)
+	}
+}
+
+// keepSocket executes a file that starts no program, keeps the socket that it got for that, and becomes a
+// shell: nobody learns of that start before the end.
+func keepSocket(broken string) int {
+	_ = syscall.Exec(broken, []string{"broken"}, nil)
+	for fd := range 64 {
+		var st unix.Stat_t
+		if unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFSOCK {
+			_, _ = unix.FcntlInt(uintptr(fd), unix.F_DUPFD, 64)
+		}
+	}
+	fmt.Println(syscall.Exec("/bin/sh", []string{"sh", "-c", "ls /; :"}, []string{"PATH=/usr/bin:/bin"}))
+	return 1
+}
+
+// A start that was not compared when the command ended counts in its result.
+func TestUncomparedAtTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, apart := range []string{"", os.Args[0]} {
+		s := seeing(t, Options{Apart: apart})
+		dir := t.TempDir()
+		if err := os.WriteFile(dir+"/broken", []byte("\x7fELF, but no more"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		asked, answer := make(chan struct{}), make(chan struct{})
+		defer close(answer)
+		c := command(`"`+os.Args[0]+`"`, helper+"=keep "+dir+"/broken")
+		c.MayStart = func(p engine.Program) engine.Verdict {
+			if p.Argv[0] == "ls" {
+				close(asked)
+				<-answer // and no other call is received
+			}
+			return engine.Verdict{May: true}
+		}
+		p, err := s.Start(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-asked:
+			p.Kill("test")
+		case <-p.done:
+		}
+		if x := p.Wait(); x.Killed != "test" || x.Survivors != 0 || x.Uncompared != 1 {
+			t.Errorf("apart %q: %+v", apart, x)
+		}
 	}
 }

@@ -39,8 +39,14 @@ type root struct {
 	unseen   error
 }
 
-// uncompared is the number of programs that could not be compared after their start.
-func (r *root) uncompared() int { return int(r.programs.uncompared.Load()) }
+// uncompared is the number of programs that could not be compared after their start. The processes of the
+// command have ended, and its shell is not reaped.
+func (r *root) uncompared() int {
+	if r.host.names != nil {
+		r.host.names.Settle(r.id)
+	}
+	return int(r.programs.uncompared.Load())
+}
 
 // startFault says why a command could not be begun as it should be.
 func (r *root) startFault() error { return r.unseen }

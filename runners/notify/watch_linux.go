@@ -196,7 +196,7 @@ func (f *feed) finish(w *watch) {
 		return
 	default:
 	}
-	now, differs := f.compare(w.dir, allowed, files)
+	now, differs := f.compare(w, allowed, files)
 	close(w.ended)
 	if !differs {
 		over()
@@ -260,14 +260,14 @@ func readable(fd int) bool {
 	return err == nil && fds[0].Revents != 0
 }
 
-// compare compares the program that a process runs, of a directory in /proc, with those that were allowed. now
-// is another one.
-func (f *feed) compare(dir int, allowed []Program, files [][]inode) (now Program, differs bool) {
+// compare compares the program that the process of a watch runs with those that were allowed. now is another
+// one.
+func (f *feed) compare(w *watch, allowed []Program, files [][]inode) (now Program, differs bool) {
 	if len(allowed) == 0 {
 		return now, false
 	}
 	s, last := f.s, allowed[len(allowed)-1]
-	file, words, err := s.runs(dir)
+	file, words, err := s.runs(w.dir)
 	if err != nil {
 		s.o.Compared(f.owner, last, Uncertain)
 		return now, false
@@ -279,10 +279,13 @@ func (f *feed) compare(dir int, allowed []Program, files [][]inode) (now Program
 		}
 	}
 	now = last
-	s.o.Rights.Do(func() { now.File, err = linkIn(dir, "exe") })
+	s.o.Rights.Do(func() { now.File, err = linkIn(w.dir, "exe") })
 	if err != nil {
 		s.o.Compared(f.owner, last, Uncertain)
 		return now, false
+	}
+	if file == w.before { // it may have closed the socket itself, and start the allowed program after this
+		s.o.Compared(f.owner, last, Uncertain)
 	}
 	s.o.Compared(f.owner, last, Differs)
 	now.Path, now.Argv, now.By, now.ELF, now.Begun = now.File, words, nil, false, true

@@ -7,10 +7,13 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sallyport-dev/sallyport/internal/leftout"
 )
 
 // A signal that meets a look at the socket of a watch, such as those of the runtime of Go, does not end the
@@ -43,36 +46,53 @@ func TestSignalsEndNoWatch(t *testing.T) {
 	<-ended
 }
 
-// A process that ended before the comparison is not compared, also where another one has got its number: that
-// one is neither judged nor counts as the program.
-func TestNumbersOfEndedProcesses(t *testing.T) {
-	child := exec.Command("/proc/self/exe", "-test.run=^$")
-	in, err := child.StdinPipe() // nobody reads it
+// aWatch returns a watch of a process that waits until its input ends, and whose socket is closed.
+func aWatch(t *testing.T) (w *watch, child *exec.Cmd, end func()) {
+	t.Helper()
+	child = exec.Command(leftout.Command(t, "cat"))
+	in, err := child.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := child.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	dir, err := unix.Open(procDir(child.Process.Pid), pathOnly|unix.O_DIRECTORY, 0)
-	if err != nil {
+	if _, err := in.Write([]byte("x")); err != nil {
 		t.Fatal(err)
 	}
-	process, err := unix.PidfdOpen(child.Process.Pid, 0)
-	if err != nil {
+	if _, err := out.Read(make([]byte, 1)); err != nil { // it has begun
 		t.Fatal(err)
 	}
-	_ = in.Close()
-	if err := child.Wait(); err != nil {
+	pid := child.Process.Pid
+	w = &watch{pid: pid, ended: make(chan struct{}), done: make(chan struct{})}
+	if w.dir, err = unix.Open(procDir(pid), pathOnly|unix.O_DIRECTORY, 0); err != nil {
+		t.Fatal(err)
+	}
+	if w.process, err = unix.PidfdOpen(pid, 0); err != nil {
 		t.Fatal(err)
 	}
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.end = pair[0]
 	_ = unix.Close(pair[1])
-	var judged []Program
-	var compared []Comparison
+	end = sync.OnceFunc(func() {
+		_ = in.Close()
+		_ = child.Wait()
+	})
+	t.Cleanup(end)
+	return w, child, end
+}
+
+// finished ends a watch of a process that was to become the program x, and returns what was judged and how it
+// was compared.
+func finished(t *testing.T, w *watch, pid int) (judged []Program, compared []Comparison) {
+	t.Helper()
 	s, err := New(Options{
 		Starts:   func(_ string, p Program, _ func()) bool { judged = append(judged, p); return true },
 		Compared: func(_ string, _ Program, c Comparison) { compared = append(compared, c) },
@@ -81,14 +101,37 @@ func TestNumbersOfEndedProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	now := os.Getpid() // in place of a process that got the number
-	f := &feed{s: s, watches: map[int]*watch{}}
-	w := &watch{pid: now, process: process, dir: dir, end: pair[0], ended: make(chan struct{}),
-		done: make(chan struct{}), allowed: []Program{{PID: now, Argv: []string{"x"}}}, files: [][]inode{{{}}}}
-	f.watches[now] = w
+	w.allowed, w.files = []Program{{PID: pid, Argv: []string{"x"}}}, [][]inode{{{}}}
+	f := &feed{s: s, watches: map[int]*watch{w.pid: w}}
 	f.finish(w)
 	<-w.done
+	return judged, compared
+}
+
+// A process that ended before the comparison is not compared, also where another one has got its number: that
+// one is neither judged nor counts as the program.
+func TestNumbersOfEndedProcesses(t *testing.T) {
+	t.Parallel()
+	w, _, end := aWatch(t)
+	end()
+	judged, compared := finished(t, w, os.Getpid()) // in place of a process that got the number
 	if len(judged) != 0 || !slices.Equal(compared, []Comparison{Uncertain}) {
+		t.Errorf("compared as %v, and judged: %+v", compared, judged)
+	}
+}
+
+// A process may close its socket after the last look at it, and before the kernel starts the program: that
+// start is not compared, and counts so.
+func TestSocketClosedBeforeTheStart(t *testing.T) {
+	t.Parallel()
+	w, child, _ := aWatch(t)
+	var st unix.Stat_t
+	if err := unix.Stat(child.Path, &st); err != nil {
+		t.Fatal(err)
+	}
+	w.before = inode{st.Dev, st.Ino}
+	judged, compared := finished(t, w, child.Process.Pid)
+	if len(judged) != 1 || !slices.Equal(compared, []Comparison{Uncertain, Differs}) {
 		t.Errorf("compared as %v, and judged: %+v", compared, judged)
 	}
 }

@@ -204,9 +204,14 @@ func (f *feed) finish(w *watch) {
 	}
 	f.receivers.Go(func() {
 		defer over()
-		if !f.s.o.Starts(f.owner, now, func() {}) {
-			_ = unix.PidfdSendSignal(w.process, unix.SIGKILL, nil, 0)
-		}
+		may := false // also where the judgement breaks
+		defer func() {
+			_ = recover()
+			if !may {
+				_ = unix.PidfdSendSignal(w.process, unix.SIGKILL, nil, 0)
+			}
+		}()
+		may = f.s.o.Starts(f.owner, now, func() {})
 	})
 }
 

@@ -3,12 +3,14 @@
 package notify
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -133,5 +135,27 @@ func TestSocketClosedBeforeTheStart(t *testing.T) {
 	judged, compared := finished(t, w, child.Process.Pid)
 	if len(judged) != 1 || !slices.Equal(compared, []Comparison{Uncertain, Differs}) {
 		t.Errorf("compared as %v, and judged: %+v", compared, judged)
+	}
+}
+
+// A judgement that breaks ends a program that has begun, and nothing else.
+func TestJudgeBreaksAfterTheStart(t *testing.T) {
+	t.Parallel()
+	w, child, _ := aWatch(t)
+	s, err := New(Options{
+		Starts:   func(string, Program, func()) bool { panic("the judge breaks") },
+		Compared: func(string, Program, Comparison) {},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	w.allowed, w.files = []Program{{PID: w.pid, Argv: []string{"x"}}}, [][]inode{{{}}}
+	f := &feed{s: s, watches: map[int]*watch{w.pid: w}}
+	f.finish(w)
+	<-w.done
+	var ended *exec.ExitError
+	if err := child.Wait(); !errors.As(err, &ended) || ended.Sys().(syscall.WaitStatus).Signal() != unix.SIGKILL {
+		t.Errorf("the program ends with %v", err)
 	}
 }

@@ -198,6 +198,13 @@ func (p Program) way() []string {
 	return p.Way()
 }
 
+// waits calls Waits.
+func (p Program) waits() {
+	if p.Waits != nil {
+		p.Waits()
+	}
+}
+
 // known reports words that were refused before: a search along PATH tries them in each directory.
 func (s *starts) known(key string) bool {
 	s.mu.Lock()
@@ -301,6 +308,7 @@ func (g *Gate) mayStart(ctx context.Context, j *judged) func(Program) Verdict {
 	base := environ(j.command.Env)
 	refused := func(p Program) Verdict {
 		if g.o.Programs.End && !p.Begun { // it waits for the end: the command does not go on meanwhile
+			p.waits()
 			<-ctx.Done()
 		}
 		return Verdict{}
@@ -360,6 +368,7 @@ func (g *Gate) judgeStart(
 		return r
 	case j.decision.Effect == Ask && g.o.Programs.Wait:
 		j.way = p.way()
+		p.waits()
 		out, _, r.allowed = g.settle(ctx, j)
 	default:
 		if err := g.recordDecision(ctx, j); err != nil {

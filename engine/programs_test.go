@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -172,6 +173,44 @@ func TestAskedInVain(t *testing.T) {
 			t.Errorf("%v, programs %+v", err, out.Programs)
 		}
 	})
+}
+
+// The environment hears of each answer that a person, or the end of the command, is waited for, before the
+// wait: the calls of other processes come to it meanwhile.
+func TestWaitsForAnswers(t *testing.T) {
+	t.Parallel()
+	for name, starts := range map[string]engine.Starts{
+		"a person": {Judged: true, Wait: true}, "the end": {Judged: true, End: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.options.Evaluators = []engine.Evaluator{&byTool{fakePolicy: w.policy, program: judgement(engine.Ask)}}
+			w.options.Runner, w.options.Programs = seeing{w.runner}, starts
+			var told atomic.Int64
+			asked := int64(0)
+			w.options.Approver = approver(func(context.Context) (engine.Approval, error) {
+				asked = told.Load()
+				return engine.Approval{Granted: true, By: "x"}, nil
+			})
+			program := engine.Program{Path: "/a", File: "/a", Dir: "/", Argv: []string{"a"},
+				Waits: func() { told.Add(1) }}
+			ended := make(chan engine.Verdict, 1)
+			w.runner.block = starts.End
+			w.runner.started = func() {
+				if starts.End {
+					go func() { ended <- w.runner.last.MayStart(program) }()
+				} else {
+					ended <- w.runner.last.MayStart(program)
+				}
+			}
+			w.do(t, engine.Request{Tool: "execute_command", Command: "x"})
+			<-ended
+			if starts.Wait && asked != 1 || told.Load() != 1 {
+				t.Errorf("told %d times, and %d times before the question", told.Load(), asked)
+			}
+		})
+	}
 }
 
 // Programs are unseen unless the configuration wants them judged and the environment can ask. Policies see

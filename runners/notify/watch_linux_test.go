@@ -155,7 +155,8 @@ func TestJudgeBreaksAfterTheStart(t *testing.T) {
 	f.finish(w)
 	<-w.done
 	var ended *exec.ExitError
-	if err := child.Wait(); !errors.As(err, &ended) || ended.Sys().(syscall.WaitStatus).Signal() != unix.SIGKILL {
+	err = child.Wait()
+	if !errors.As(err, &ended) || ended.Sys().(syscall.WaitStatus).Signal() != unix.SIGKILL {
 		t.Errorf("the program ends with %v", err)
 	}
 }

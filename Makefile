@@ -62,8 +62,8 @@ test: build rego-test ## run the tests that need neither root nor Docker, npm or
 test-all: build rego-test ## run all tests, most of them under the race detector, and fuzz for a while: on a throw-away machine
 	@rm -f $(BIN)/failed.txt; status=0; for part in programs race faults "fuzz FUZZSEED=1"; do $(MAKE) --no-print-directory $$part || status=1; done; exit $$status
 
-programs: build ## run all tests that start our programs, one package at a time
-	@$(GO) test -json -p 1 -timeout 60m $$($(GO) list ./... | grep -E '/($(PROGRAMS))$$') | $(call report,programs)
+programs: build ## run all tests that start our programs, one package at a time (RUN: those of this pattern)
+	@$(GO) test -json -p 1 -timeout 60m $(if $(RUN),-run '$(RUN)') $$($(GO) list ./... | grep -E '/($(PROGRAMS))$$') | $(call report,programs)
 
 CLUSTER ?= $(BIN)/cluster
 kubernetes-test: build ## run the tests of pods in a cluster of one node, which it builds once, into CLUSTER (root, Debian)

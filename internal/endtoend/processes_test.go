@@ -14,12 +14,15 @@ import (
 
 // Many processes begin at once with one log: none is refused, and each leaves a decision and an outcome.
 func TestManyProcesses(t *testing.T) {
-	processes := 64
-	if testing.Short() {
-		processes = 8
-	} else {
+	t.Run("8", func(t *testing.T) { manyProcesses(t, 8) })
+	t.Run("64", func(t *testing.T) {
 		leftout.Full(t, leftout.Slow)
-	}
+		manyProcesses(t, 64)
+	})
+}
+
+func manyProcesses(t *testing.T, processes int) {
+	t.Helper()
 	home := t.TempDir()
 	config, dir := filepath.Join(home, "sallyport.yaml"), filepath.Join(home, "state", "audit")
 	text := fmt.Sprintf("version: 1\nworkspace: %s\naudit: {dir: %s}\nlocal: {sandbox: none}\n", t.TempDir(), dir)

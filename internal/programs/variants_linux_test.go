@@ -234,14 +234,12 @@ func variants(from, n int, commands [][]string, spelled, started []way[[]string]
 // No destructive program starts, however its text is disguised, if policies refuse its plain text. Without
 // their judgement each of them starts.
 func TestVariants(t *testing.T) {
+	leftout.Full(t, leftout.Slow)
 	commands, in := refused(t)
 	if len(commands) < 100 {
 		t.Errorf("only %d commands are refused in plain text", len(commands))
 	}
-	n := 300
-	if !testing.Short() {
-		n = 1000
-	}
+	n := 1000
 	if *moreVariants > 0 {
 		n = *moreVariants
 	}

@@ -99,10 +99,11 @@ WITHOUT_RACE := Mutants|IndexedJudgesAlike|RedactIsLinear|WaitingFindsNothing|St
 # The compiler of WebAssembly shares nothing between goroutines. It is where tests would spend most of their time.
 COMPILER := github.com/tetratelabs/wazero/internal/engine/wazevo
 PLAIN    := $(foreach part,backend frontend ssa,-gcflags=$(COMPILER)/$(part)/...=-race=false)
-race: ## run all other tests, under the race detector but for WITHOUT_RACE
-	@{ $(GO) test -json -timeout 60m -run '^Test($(WITHOUT_RACE))$$' ./engine/redact ./engine/rego ./policies; status=$$?; \
+race: ## run all other tests, under the race detector but for WITHOUT_RACE and the examples of the rules
+	@{ $(GO) test -json -timeout 60m -run '^Test($(WITHOUT_RACE))$$' ./engine/redact ./engine/rego; status=$$?; \
+	  $(GO) test -json -timeout 60m ./policies || status=1; \
 	  CGO_ENABLED=1 $(GO) test -json -race $(PLAIN) -timeout 60m -vet=off -skip '^Test($(WITHOUT_RACE)|Every(Edit|BitFlip))$$' \
-	    $$($(GO) list ./... | grep -vE '/($(PROGRAMS))$$') && [ $$status = 0 ]; } | $(call report,race)
+	    $$($(GO) list ./... | grep -vE '/($(PROGRAMS)|policies)$$') && [ $$status = 0 ]; } | $(call report,race)
 
 bench: build $(OPA) ## measure, as ratios against a named baseline in the same run
 	SALLYPORT_BIN=$(CURDIR)/$(BIN)/sallyport OPA_BIN=$(CURDIR)/$(OPA) CLIENTS_DIR=$(CURDIR)/$(CLIENTS) $(GO) test -run '^$$' -bench . -benchtime 3s ./internal/bench ./policies ./engine/shell/walk ./runners/boundary

@@ -63,7 +63,8 @@ const (
 	endTime = 2 * time.Second
 	// stopRounds bounds the rounds in which newly found processes are stopped before any is killed.
 	stopRounds = 16
-	// fewRounds is the number of rounds after which all processes of an enclosed namespace are stopped.
+	// fewRounds is the number of rounds with new processes after which all processes of an enclosed namespace
+	// are stopped. Rounds in which killed processes have yet to end do not count.
 	fewRounds = 4
 	// stopLooks bounds the looks whether all processes have stopped.
 	stopLooks = 60
@@ -131,24 +132,28 @@ func (r *root) end(ended <-chan struct{}, grace time.Duration) int {
 func (r *root) destroy(still *stillness) int {
 	stopped := map[int]uint64{}
 	step := time.Millisecond
-	killed := false
+	killed, grown := false, 0
 	bounds := newBounds(r.host.clock)
 	defer bounds.stop()
 	for round := 0; ; round++ {
-		if still.forCrowd(); round == fewRounds {
+		if still.forCrowd(); grown == fewRounds && !still.holds() {
 			still.begin()
 		}
 		left, err := r.tree()
 		if len(left) == 0 || bounds.hopeless(left, err) {
 			return len(left)
 		}
-		sig := unix.SIGKILL
+		sig, more := unix.SIGKILL, 0
 		for _, p := range left {
-			if stopped[p.pid] != p.start && round < stopRounds && !still.holds() {
-				sig = unix.SIGSTOP
+			if stopped[p.pid] != p.start {
+				more = 1
+				if round < stopRounds && !still.holds() {
+					sig = unix.SIGSTOP
+				}
 			}
 			stopped[p.pid] = p.start
 		}
+		grown += more
 		// A thousand processes are soon signalled by their groups, and not so soon one by one: that is for
 		// those which the signal has not reached.
 		signalAll(left, sig, func(p proc) bool {

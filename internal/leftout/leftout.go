@@ -41,7 +41,7 @@ func Skip(t testing.TB, cause Cause, detail string) {
 	t.Skipf("left out: %s (%s)", cause, strings.ReplaceAll(strings.TrimSpace(detail), "\n", " "))
 }
 
-// otherRun says whether another run than this one has the test: where it is Processor, one on another machine.
+// otherRun says whether another run than this one has the test, that of another machine if it is Processor.
 func (c Cause) otherRun() bool {
 	switch c {
 	case Processor:

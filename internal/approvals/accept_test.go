@@ -18,7 +18,7 @@ func TestAcceptFails(t *testing.T) {
 	if err := o.listener.SetDeadline(time.Unix(1, 0)); err != nil { // each accept fails
 		t.Fatal(err)
 	}
-	time.Sleep(5 * acceptAgain) // without it the test would pass by chance
+	<-time.After(5 * acceptAgain) // without it the test would pass by chance
 	if err := o.listener.SetDeadline(time.Time{}); err != nil {
 		t.Fatal(err)
 	}

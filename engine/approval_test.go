@@ -83,18 +83,23 @@ func TestMonitorRefusesNothingAndRecordsAll(t *testing.T) {
 	}
 }
 
+// grantsForAnHour has the policies ask, and a person grant for an hour from now. It counts the questions.
+func (w *world) grantsForAnHour(now *time.Time, asked *int) {
+	w.policy.answer = judgement(engine.Ask)
+	w.options.Now = func() time.Time { return *now }
+	w.options.Approver = approver(func(context.Context) (engine.Approval, error) {
+		*asked++
+		return engine.Approval{Granted: true, By: "ann", Until: now.Add(time.Hour)}, nil
+	})
+}
+
 // TestStandingApproval: an answer with an end counts for equal requests until then, each on record, and for
 // no others.
 func TestStandingApproval(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.policy.answer = judgement(engine.Ask)
 	now, asked := time.Unix(1_700_000_000, 0), 0
-	w.options.Now = func() time.Time { return now }
-	w.options.Approver = approver(func(context.Context) (engine.Approval, error) {
-		asked++
-		return engine.Approval{Granted: true, By: "ann", Until: now.Add(time.Hour)}, nil
-	})
+	w.grantsForAnHour(&now, &asked)
 	g := w.gate(t)
 	do := func(g *engine.Gate, command string) engine.Outcome {
 		out, err := g.Do(t.Context(), engine.Request{Command: command})
@@ -148,17 +153,12 @@ func TestStandingApproval(t *testing.T) {
 	}
 }
 
-// TestStandingApprovalsMakeRoom: answers whose time is over keep no later one from counting.
+// TestStandingApprovalsMakeRoom: expired answers make room for later ones.
 func TestStandingApprovalsMakeRoom(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.policy.answer = judgement(engine.Ask)
 	now, asked := time.Unix(1_700_000_000, 0), 0
-	w.options.Now = func() time.Time { return now }
-	w.options.Approver = approver(func(context.Context) (engine.Approval, error) {
-		asked++
-		return engine.Approval{Granted: true, By: "ann", Until: now.Add(time.Hour)}, nil
-	})
+	w.grantsForAnHour(&now, &asked)
 	g := w.gate(t)
 	do := func(command string) {
 		if out, err := g.Do(t.Context(), engine.Request{Command: command}); err != nil || !out.Ran {

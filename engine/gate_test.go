@@ -211,7 +211,7 @@ func TestCloseEndsAndRefuses(t *testing.T) {
 	}
 }
 
-// TestCloseDuringTheFirstRequest: a gate whose first record comes while it closes has a stop record, too.
+// TestCloseDuringTheFirstRequest: a gate that closes during its first record writes a stop record, too.
 func TestCloseDuringTheFirstRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -56,7 +56,7 @@ func TestDecideRecordsAndStartsNothing(t *testing.T) {
 	}
 }
 
-// TestReportEndsRequest: a request whose end the host tells runs no more, for the requests after it.
+// TestReportEndsRequest: the host reports the end of a request, and later requests see that it has ended.
 func TestReportEndsRequest(t *testing.T) {
 	t.Parallel()
 	s := remembering(t, newWorld(t), func(*facts.Input) engine.Effect { return engine.Allow })

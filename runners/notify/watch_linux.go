@@ -49,12 +49,8 @@ func (w *watch) open() bool {
 	if w.end < 0 {
 		return false
 	}
-	fds := []unix.PollFd{{Fd: int32(w.end)}}
-	_, err := unix.Poll(fds, 0)
-	for err == unix.EINTR { // even without a wait: the runtime of Go sends SIGURG to its threads
-		_, err = unix.Poll(fds, 0)
-	}
-	return err == nil && fds[0].Revents == 0
+	events, err := look(w.end, 0)
+	return err == nil && events == 0
 }
 
 // watch returns the watch of the caller's process, and makes one if need be. A process has one at a time:
@@ -260,9 +256,16 @@ func (s *Service) Settle(decision string) {
 
 // readable looks at a descriptor without a wait. That of a process is readable when the process has ended.
 func readable(fd int) bool {
-	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	events, err := look(fd, unix.POLLIN)
+	return err == nil && events != 0
+}
+
+// look returns the events of a descriptor without a wait. It looks again after a signal, which interrupts
+// such a poll too: the runtime of Go sends SIGURG to its threads.
+func look(fd int, events int16) (int16, error) {
+	fds := []unix.PollFd{{Fd: int32(fd), Events: events}}
 	err := untilDone(func() error { _, err := unix.Poll(fds, 0); return err })
-	return err == nil && fds[0].Revents != 0
+	return fds[0].Revents, err
 }
 
 // compare compares the program that the process of a watch runs with those that were allowed. now is another

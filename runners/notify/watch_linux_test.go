@@ -48,7 +48,7 @@ func TestSignalsEndNoWatch(t *testing.T) {
 	<-ended
 }
 
-// aWatch returns a watch of a process that waits until its input ends, and whose socket is closed.
+// aWatch returns a watch with a closed socket, and its process, which waits for the end of its input.
 func aWatch(t *testing.T) (w *watch, child *exec.Cmd, end func()) {
 	t.Helper()
 	child = exec.Command(leftout.Command(t, "cat"))
@@ -91,8 +91,7 @@ func aWatch(t *testing.T) (w *watch, child *exec.Cmd, end func()) {
 	return w, child, end
 }
 
-// finished ends a watch of a process that was to become the program x, and returns what was judged and how it
-// was compared.
+// finished ends a watch that allows the program x, and returns the judged programs and the comparisons.
 func finished(t *testing.T, w *watch, pid int) (judged []Program, compared []Comparison) {
 	t.Helper()
 	s, err := New(Options{

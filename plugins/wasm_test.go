@@ -21,6 +21,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/wasm"
 	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/internal/testprogram"
 	"github.com/sallyport-dev/sallyport/plugins"
 )
 
@@ -141,7 +142,12 @@ func TestWritingPluginsPage(t *testing.T) {
 	}
 	root := checkout(t)
 	bin := filepath.Join(root, "bin")
-	tool(t, ".", nil, "go", "build", "-o", filepath.Join(bin, "sallyport"), "../cmd/sallyport")
+	if err := os.MkdirAll(bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := testprogram.Build(bin, "cmd/sallyport"); err != nil {
+		t.Fatal(err)
+	}
 	script := func(kind string) string {
 		var b strings.Builder
 		for _, block := range regexp.MustCompile("(?s)\n```"+kind+"\n(.*?)\n```\n").FindAllStringSubmatch(string(page), -1) {

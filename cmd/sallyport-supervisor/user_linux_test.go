@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/internal/testprogram"
 	"github.com/sallyport-dev/sallyport/runners/runnertest"
 	"github.com/sallyport-dev/sallyport/runners/supervisor"
 	"github.com/sallyport-dev/sallyport/runners/wire"
@@ -28,26 +28,12 @@ func TestMain(m *testing.M) {
 	runnertest.Gateway("user", func() (engine.Environment, error) {
 		return greet(lessThanRoot(narrow), wire.Settings{User: &someone, Home: "/", NoSetID: true})
 	})
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "sallyport-supervisor-")
-		if err != nil {
-			panic(err)
-		}
-		defer os.RemoveAll(dir)
-		if err := os.Chmod(dir, 0o755); err != nil {
-			panic(err)
-		}
+	os.Exit(testprogram.Main(m, func(dir string) {
 		program = filepath.Join(dir, "sallyport-supervisor")
-		build := exec.Command("go", "build", "-o", program, ".")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			panic(string(out))
-		}
 		if err := os.Setenv(built, program); err != nil {
 			panic(err)
 		}
-		return m.Run()
-	}())
+	}, "cmd/sallyport-supervisor"))
 }
 
 // someone is a user that no file of this machine belongs to.

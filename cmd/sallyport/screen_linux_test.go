@@ -17,6 +17,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/internal/testprogram"
 )
 
 // sitting is a person at a terminal, with sallyport running there.
@@ -178,9 +179,8 @@ func TestTerminal(t *testing.T) {
 		"an agent in wrap": func(t *testing.T) {
 			leftout.Command(t, "bwrap")
 			dir := t.TempDir()
-			build := exec.Command("go", "build", "-o", dir, "../sallyport-supervisor")
-			if out, err := build.CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, out)
+			if err := testprogram.Build(dir, "cmd/sallyport-supervisor"); err != nil {
+				t.Fatal(err)
 			}
 			g := newGated(t)
 			if install, out := g.sallyport("agents", "install", "claude-code", "--yes"); install.Run() != nil {

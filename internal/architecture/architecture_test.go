@@ -147,6 +147,7 @@ var ours = map[string][]string{
 	"internal/await":           {},
 	"internal/leftout":         {},
 	"internal/leftout/report":  {},
+	"internal/testprogram":     {},
 	"internal/release":         {"policies/revision"},
 	"internal/release/archive": {},
 	"internal/release/pack":    {"internal/release/archive"},
@@ -193,11 +194,12 @@ var sole = map[string][]string{
 
 // starters may start processes. Everything else reaches the machine through them. The front becomes
 // sallyport-full, and resident starts it, and nothing else; overlay becomes bwrap, and starter the shell of a
-// command; slack runs the program that calls it anew. leftout, probe, driver and stub serve tests only.
+// command; slack runs the program that calls it anew. leftout, testprogram, probe, driver and stub serve tests
+// only.
 var starters = []string{
 	"runners/supervisor", "internal/front", "internal/resident", "internal/leftout", "internal/escapes/probe",
 	"internal/programs/driver", "internal/confirm/stub", "runners/overlay", "runners/slack",
-	"runners/starter",
+	"runners/starter", "internal/testprogram",
 }
 
 // source is one Go file of the module.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sallyport-dev/sallyport/internal/testprogram"
 )
 
 // The supervisor is put on machines of others: it holds nothing that decides, and stays small.
@@ -31,13 +33,11 @@ func TestSupervisorIsSmall(t *testing.T) {
 			}
 		}
 	}
-	file := filepath.Join(t.TempDir(), "supervisor")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", file, program)
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v: %s", err, out)
+	dir := t.TempDir()
+	if err := testprogram.Build(dir, "cmd/sallyport-supervisor"); err != nil {
+		t.Fatal(err)
 	}
-	info, err := os.Stat(file)
+	info, err := os.Stat(filepath.Join(dir, "sallyport-supervisor"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/internal/testprogram"
 	"github.com/sallyport-dev/sallyport/runners/bubblewrap"
 	"github.com/sallyport-dev/sallyport/runners/command"
 	"github.com/sallyport-dev/sallyport/runners/docker"
@@ -41,21 +42,9 @@ func TestMain(m *testing.M) {
 		if err := flag.Set("test.parallel", "8"); err != nil {
 			panic(err)
 		}
-		dir, err := os.MkdirTemp("", "sallyport-baddays-")
-		if err != nil {
-			panic(err)
-		}
-		defer os.RemoveAll(dir)
-		if err := os.Chmod(dir, 0o755); err != nil {
-			panic(err)
-		}
-		supervisor = filepath.Join(dir, "sallyport-supervisor")
-		build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", supervisor, "github.com/sallyport-dev/sallyport/cmd/sallyport-supervisor")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			panic(string(out))
-		}
-		return m.Run()
+		return testprogram.Main(m, func(dir string) {
+			supervisor = filepath.Join(dir, "sallyport-supervisor")
+		}, "cmd/sallyport-supervisor")
 	}())
 }
 

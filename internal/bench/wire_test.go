@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/sallyport-dev/sallyport/engine"
+	"github.com/sallyport-dev/sallyport/internal/testprogram"
 	"github.com/sallyport-dev/sallyport/plugins"
 	"github.com/sallyport-dev/sallyport/runners/command"
 	"github.com/sallyport-dev/sallyport/runners/local"
@@ -19,13 +19,11 @@ import (
 // supervisorFile builds the program that commands elsewhere are run by.
 func supervisorFile(b *testing.B) string {
 	b.Helper()
-	file := filepath.Join(b.TempDir(), "sallyport-supervisor")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", file, "github.com/sallyport-dev/sallyport/cmd/sallyport-supervisor")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		b.Fatalf("build supervisor: %v: %s", err, out)
+	dir := b.TempDir()
+	if err := testprogram.Build(dir, "cmd/sallyport-supervisor"); err != nil {
+		b.Fatal(err)
 	}
-	return file
+	return filepath.Join(dir, "sallyport-supervisor")
 }
 
 func environment(b *testing.B, r engine.Runner, err error) engine.Environment {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/internal/confirm/frame"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/internal/testprogram"
 )
 
 // genuine names the commands that are recorded and then run. All others are recorded and end.
@@ -33,7 +34,7 @@ type host struct{ dir string }
 
 func newHost(t testing.TB) *host {
 	t.Helper()
-	goTool := leftout.Command(t, "go")
+	leftout.Command(t, "go")
 	leftout.Command(t, "bwrap")
 	leftout.Command(t, "bash")
 	leftout.Command(t, "dash")
@@ -43,11 +44,8 @@ func newHost(t testing.TB) *host {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	h := &host{dir}
-	stub := filepath.Join(dir, "stub")
-	build := exec.Command(goTool, "build", "-trimpath", "-ldflags", "-s -w", "-o", stub, "./stub")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the stub: %v\n%s", err, out)
+	if err := testprogram.Build(dir, "internal/confirm/stub"); err != nil {
+		t.Fatal(err)
 	}
 	for _, d := range []string{"bin", "real"} {
 		if err := os.Mkdir(filepath.Join(dir, d), 0o755); err != nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/sallyport-dev/sallyport/internal/await"
+	"github.com/sallyport-dev/sallyport/internal/testprogram"
 )
 
 // pair builds the two programs of an installation, side by side, and returns sallyport.
@@ -19,10 +20,8 @@ func pair(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	front := filepath.Join(dir, "sallyport")
-	build := exec.Command("go", "build", "-o", front, "github.com/sallyport-dev/sallyport/internal/front")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the front: %v\n%s", err, out)
+	if err := testprogram.Build(dir, "sallyport=internal/front"); err != nil {
+		t.Fatal(err)
 	}
 	text, err := os.ReadFile(program)
 	if err == nil {

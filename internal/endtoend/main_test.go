@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/sallyport-dev/sallyport/internal/await"
+	"github.com/sallyport-dev/sallyport/internal/testprogram"
 )
 
 // program is the path of the sallyport that is tested; TestMain builds it, and the supervisor beside it.
@@ -26,28 +27,8 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "sallyport-e2e-")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		if err := os.Chmod(dir, 0o755); err != nil { // who runs commands elsewhere is another user
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		program = filepath.Join(dir, "sallyport")
-		const module = "github.com/sallyport-dev/sallyport/cmd/"
-		build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", dir+"/",
-			module+"sallyport", module+"sallyport-supervisor")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0") // it must run in a root without libc
-		if out, err := build.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "build sallyport: %v\n%s", err, out)
-			return 1
-		}
-		return m.Run()
-	}())
+	os.Exit(testprogram.Main(m, func(dir string) { program = filepath.Join(dir, "sallyport") },
+		"cmd/sallyport", "cmd/sallyport-supervisor"))
 }
 
 // result is how a program ended.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"flag"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/internal/testprogram"
 	"github.com/sallyport-dev/sallyport/runners/boundary"
 	"github.com/sallyport-dev/sallyport/runners/command"
 )
@@ -25,23 +25,9 @@ func TestMain(m *testing.M) {
 		if testing.Short() || built.probe != "" && built.supervisor != "" { // a short run makes no tries
 			return m.Run()
 		}
-		dir, err := os.MkdirTemp("", "sallyport-escapes-")
-		if err != nil {
-			panic(err)
-		}
-		defer os.RemoveAll(dir)
-		if err := os.Chmod(dir, 0o755); err != nil {
-			panic(err)
-		}
-		built.probe, built.supervisor = filepath.Join(dir, "probe"), filepath.Join(dir, "sallyport-supervisor")
-		for file, pkg := range map[string]string{built.probe: "internal/escapes/probe", built.supervisor: "cmd/sallyport-supervisor"} {
-			build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", file, "github.com/sallyport-dev/sallyport/"+pkg)
-			build.Env = append(os.Environ(), "CGO_ENABLED=0")
-			if out, err := build.CombinedOutput(); err != nil {
-				panic(string(out))
-			}
-		}
-		return m.Run()
+		return testprogram.Main(m, func(dir string) {
+			built.probe, built.supervisor = filepath.Join(dir, "probe"), filepath.Join(dir, "sallyport-supervisor")
+		}, "internal/escapes/probe", "cmd/sallyport-supervisor")
 	}())
 }
 

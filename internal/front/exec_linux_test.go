@@ -13,6 +13,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/internal/testprogram"
 )
 
 // keeps is a home with a resident process, and commands that run in a kept container.
@@ -30,11 +31,8 @@ func newKeeps(t *testing.T) keeps {
 	}
 	leftout.NeedDocker(t, image)
 	front, full := programs(t)
-	supervisor := filepath.Join(filepath.Dir(full), "sallyport-supervisor")
-	build := exec.Command("go", "build", "-o", supervisor, "../../cmd/sallyport-supervisor")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatal(err, string(out))
+	if err := testprogram.Build(filepath.Dir(full), "cmd/sallyport-supervisor"); err != nil {
+		t.Fatal(err)
 	}
 	k := keeps{newHome(t, never+"runner: docker\ndocker: {keep: true, image: "+image+"}\n"), front, full, nil}
 	for _, dir := range []string{k.dir, k.project} {

@@ -20,17 +20,12 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/internal/release"
 	"github.com/sallyport-dev/sallyport/internal/resident"
+	"github.com/sallyport-dev/sallyport/internal/testprogram"
 )
 
 // built builds the front and the whole program, once for all tests.
 var built = sync.OnceValue(func() error {
-	for name, pkg := range map[string]string{"sallyport": ".", release.Whole: "../../cmd/sallyport"} {
-		out, err := exec.Command("go", "build", "-o", filepath.Join(builtIn, name), pkg).CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("go build %s: %w\n%s", pkg, err, out)
-		}
-	}
-	return nil
+	return testprogram.Build(builtIn, "sallyport=internal/front", release.Whole+"=cmd/sallyport")
 })
 
 var builtIn string // by TestMain

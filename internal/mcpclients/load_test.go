@@ -12,11 +12,7 @@ import (
 // TestLoadOverHTTP has ten clients of both eras call at once, each for its own word. Nobody may get the
 // answer of another, and each call must leave exactly one decision and one outcome on record.
 func TestLoadOverHTTP(t *testing.T) {
-	const clients = 10
-	calls := 200
-	if raceDetector {
-		calls = 50
-	}
+	const clients, calls = 10, 200
 	p := newPlace(t)
 	s := p.serve(t)
 	var wg sync.WaitGroup

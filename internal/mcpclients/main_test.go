@@ -22,6 +22,7 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/internal/release"
+	"github.com/sallyport-dev/sallyport/internal/testprogram"
 )
 
 // program is the path of the sallyport that is tested, whole and supervisor are those of the programs that lie
@@ -34,30 +35,10 @@ func TestMain(m *testing.M) {
 		if testing.Short() { // all tests are part of the full run
 			return m.Run()
 		}
-		dir, err := os.MkdirTemp("", "sallyport-clients-")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		program, whole = filepath.Join(dir, "sallyport"), filepath.Join(dir, release.Whole)
-		supervisor = filepath.Join(dir, "sallyport-supervisor")
-		args := []string{"build", "-o", whole}
-		if raceDetector {
-			args = append(args, "-race")
-		}
-		for _, cmd := range []*exec.Cmd{
-			exec.Command("go", append(args, "github.com/sallyport-dev/sallyport/cmd/sallyport")...),
-			exec.Command("go", "build", "-o", program, "github.com/sallyport-dev/sallyport/internal/front"),
-			exec.Command("env", "CGO_ENABLED=0", "go", "build", "-o", supervisor,
-				"github.com/sallyport-dev/sallyport/cmd/sallyport-supervisor"),
-		} {
-			if out, err := cmd.CombinedOutput(); err != nil {
-				fmt.Fprintf(os.Stderr, "%v: %v\n%s", cmd, err, out)
-				return 1
-			}
-		}
-		return m.Run()
+		return testprogram.Main(m, func(dir string) {
+			program, whole = filepath.Join(dir, "sallyport"), filepath.Join(dir, release.Whole)
+			supervisor = filepath.Join(dir, "sallyport-supervisor")
+		}, "sallyport=internal/front", release.Whole+"=cmd/sallyport", "cmd/sallyport-supervisor")
 	}())
 }
 

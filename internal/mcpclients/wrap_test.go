@@ -13,6 +13,7 @@ import (
 	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
 	"github.com/sallyport-dev/sallyport/internal/live"
+	"github.com/sallyport-dev/sallyport/internal/testprogram"
 )
 
 // TestWrap holds that the real Claude Code works inside of sallyport wrap: its hooks and its MCP server are
@@ -26,11 +27,7 @@ func TestWrap(t *testing.T) {
 		t.Run(fmt.Sprintf("wrapped=%v", wrapped), func(t *testing.T) {
 			t.Parallel()
 			p, env := arm(t, a, "judge")
-			out, err := exec.Command("go", "build", "-o", filepath.Dir(p.own),
-				"github.com/sallyport-dev/sallyport/cmd/sallyport-supervisor").CombinedOutput()
-			if err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
+			must(t, testprogram.Build(filepath.Dir(p.own), "cmd/sallyport-supervisor"))
 			p.serves(t, a)
 			// A hook of the user's own, which starts with the agent: nobody judges it.
 			p.startsWith(t, `cat ~/.ssh/key > key.txt; touch ~/outside; echo '{}' > ~/.claude/settings.json;

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/internal/testprogram"
 	"github.com/sallyport-dev/sallyport/runners/bubblewrap"
 	"github.com/sallyport-dev/sallyport/runners/runnertest"
 )
@@ -51,21 +51,12 @@ func TestMain(m *testing.M) {
 		if program != "" {
 			return m.Run()
 		}
-		dir, err := os.MkdirTemp("", "sallyport-bubblewrap-")
-		if err != nil {
-			panic(err)
-		}
-		defer os.RemoveAll(dir)
-		program = filepath.Join(dir, "sallyport-supervisor")
-		build := exec.Command("go", "build", "-o", program, "github.com/sallyport-dev/sallyport/cmd/sallyport-supervisor")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			panic(string(out))
-		}
-		if err := os.Setenv("SALLYPORT_TEST_SUPERVISOR", program); err != nil { // for the gateways that tests start
-			panic(err)
-		}
-		return m.Run()
+		return testprogram.Main(m, func(dir string) {
+			program = filepath.Join(dir, "sallyport-supervisor")
+			if err := os.Setenv("SALLYPORT_TEST_SUPERVISOR", program); err != nil { // for the gateways that tests start
+				panic(err)
+			}
+		}, "cmd/sallyport-supervisor")
 	}())
 }
 

@@ -3,13 +3,13 @@ package command_test
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
+	"github.com/sallyport-dev/sallyport/internal/testprogram"
 	"github.com/sallyport-dev/sallyport/runners/command"
 	"github.com/sallyport-dev/sallyport/runners/runnertest"
 )
@@ -24,20 +24,8 @@ func TestMain(m *testing.M) {
 	runnertest.Gateway("line", func() (engine.Environment, error) {
 		return try(command.Options{Command: strings.Fields(os.Getenv(theLine))})
 	})
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "sallyport-command-")
-		if err != nil {
-			panic(err)
-		}
-		defer os.RemoveAll(dir)
-		program = filepath.Join(dir, "sallyport-supervisor")
-		build := exec.Command("go", "build", "-o", program, "github.com/sallyport-dev/sallyport/cmd/sallyport-supervisor")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			panic(string(out))
-		}
-		return m.Run()
-	}())
+	os.Exit(testprogram.Main(m, func(dir string) { program = filepath.Join(dir, "sallyport-supervisor") },
+		"cmd/sallyport-supervisor"))
 }
 
 // open opens an environment through a command line.

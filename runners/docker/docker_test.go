@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/internal/testprogram"
 	"github.com/sallyport-dev/sallyport/runners/runnertest"
 )
 
@@ -31,18 +31,10 @@ func TestMain(m *testing.M) {
 		if testing.Short() { // there are no containers in a short run
 			return m.Run()
 		}
-		dir, err := os.MkdirTemp("", "sallyport-docker-")
-		if err != nil {
-			panic(err)
-		}
-		defer os.RemoveAll(dir)
-		supervisorFile = filepath.Join(dir, "sallyport-supervisor")
-		build := exec.Command("go", "build", "-o", supervisorFile, "github.com/sallyport-dev/sallyport/cmd/sallyport-supervisor")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
-		if out, err := build.CombinedOutput(); err != nil {
-			panic(string(out))
-		}
-		return m.Run()
+		_ = os.Setenv("GOOS", "linux") // that of containers
+		return testprogram.Main(m, func(dir string) {
+			supervisorFile = filepath.Join(dir, "sallyport-supervisor")
+		}, "cmd/sallyport-supervisor")
 	}())
 }
 

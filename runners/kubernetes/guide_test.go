@@ -15,6 +15,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/internal/testprogram"
 )
 
 // TestClusterGuide follows docs/kubernetes.md, with the programs of an installation and the images of
@@ -46,12 +47,8 @@ func TestClusterGuide(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "kubernetes.yaml"), string(manifest))
-	for _, name := range []string{"sallyport", "sallyport-kubernetes"} {
-		build := exec.Command(leftout.Command(t, "go"), "build", "-trimpath", "-ldflags", "-s -w", "-o", dir+"/",
-			"../../cmd/"+name)
-		if out, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
+	if err := testprogram.Build(dir, "cmd/sallyport", "cmd/sallyport-kubernetes"); err != nil {
+		t.Fatal(err)
 	}
 	kubeconfig := r.args[1]
 	do := func(words ...string) string {

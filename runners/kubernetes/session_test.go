@@ -15,6 +15,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine"
 	"github.com/sallyport-dev/sallyport/engine/facts"
 	"github.com/sallyport-dev/sallyport/internal/await"
+	"github.com/sallyport-dev/sallyport/internal/testprogram"
 	"github.com/sallyport-dev/sallyport/runners/command"
 	"github.com/sallyport-dev/sallyport/runners/kubernetes"
 	"github.com/sallyport-dev/sallyport/runners/runnertest"
@@ -34,20 +35,8 @@ func TestMain(m *testing.M) {
 		os.Exit(kubernetes.Main(context.Background(), os.Args[1:], kubernetes.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 	}
 	runnertest.Gateway("pod", func() (engine.Environment, error) { return try(strings.Fields(os.Getenv(theArgs))...) })
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "sallyport-kubernetes-")
-		if err != nil {
-			panic(err)
-		}
-		defer os.RemoveAll(dir)
-		program = filepath.Join(dir, "sallyport-supervisor")
-		build := exec.Command("go", "build", "-o", program, "github.com/sallyport-dev/sallyport/cmd/sallyport-supervisor")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			panic(string(out))
-		}
-		return m.Run()
-	}())
+	os.Exit(testprogram.Main(m, func(dir string) { program = filepath.Join(dir, "sallyport-supervisor") },
+		"cmd/sallyport-supervisor"))
 }
 
 // try opens an environment through the plugin.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sallyport-dev/sallyport/internal/await"
 	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/internal/testprogram"
 )
 
 // user is a home directory with the programs of an installation, a project and an agent.
@@ -36,13 +37,9 @@ func newUser(t *testing.T, agent string) user {
 			t.Fatal(err)
 		}
 	}
-	for name, pkg := range map[string]string{
-		"sallyport": "front", "sallyport-full": "../cmd/sallyport", "sallyport-supervisor": "../cmd/sallyport-supervisor",
-	} {
-		out, err := exec.Command("go", "build", "-o", filepath.Join(u.bin, name), "../../"+pkg).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
+	if err := testprogram.Build(u.bin, "sallyport=internal/front", "sallyport-full=cmd/sallyport",
+		"cmd/sallyport-supervisor"); err != nil {
+		t.Fatal(err)
 	}
 	return u
 }

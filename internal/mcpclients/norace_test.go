@@ -1,5 +1,0 @@
-//go:build !race
-
-package mcpclients
-
-const raceDetector = false

@@ -1,6 +1,0 @@
-//go:build race
-
-package mcpclients
-
-// raceDetector says whether the program is built with the race detector, as the tests are.
-const raceDetector = true

@@ -28,7 +28,7 @@ const sources = `{{with .Module}}{{if .Main}}{{.GoMod}}
 func Main(m *testing.M, begin func(dir string), programs ...string) (status int) {
 	dir, err := os.MkdirTemp("", "sallyport-test-")
 	if err == nil {
-		defer os.RemoveAll(dir)
+		defer func() { _ = os.RemoveAll(dir) }()
 		err = os.Chmod(dir, 0o755) //nolint:gosec // commands of other users start the programs
 	}
 	if err == nil {

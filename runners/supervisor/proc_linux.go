@@ -26,6 +26,9 @@ func (p proc) alive() bool {
 	return p.state != 'X' && (p.state != 'Z' || p.threads > 1)
 }
 
+// inKernel reports whether the process runs, or waits where a signal does not reach it.
+func (p proc) inKernel() bool { return p.state == 'R' || p.state == 'D' }
+
 // readProc reads one process. It is called for every process of the machine in a row, hence
 // the plain system calls and no allocation but the path.
 func readProc(pid int) (proc, error) {

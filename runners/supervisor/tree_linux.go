@@ -451,15 +451,15 @@ func (p *pause) awaitStops() {
 	}
 }
 
-// runs reports whether a thread of another process runs, or waits for a processor. The first process of a
-// namespace is never stopped.
+// runs reports whether a thread of another process runs, or waits in the kernel: a fork waits for readers of the
+// memory that it copies. The first process of a namespace is never stopped.
 func runs(pid int) bool {
 	if pid == 1 || pid == os.Getpid() {
 		return false
 	}
 	p, err := readProc(pid)
 	if err != nil || p.threads <= 1 {
-		return err == nil && p.state == 'R'
+		return err == nil && p.inKernel()
 	}
 	stats, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid)) // none: it has ended
 	return slices.ContainsFunc(stats, func(file string) bool {
@@ -468,7 +468,7 @@ func runs(pid int) bool {
 			return false
 		}
 		p, err := parseStat(pid, text)
-		return err == nil && p.state == 'R'
+		return err == nil && p.inKernel()
 	})
 }
 

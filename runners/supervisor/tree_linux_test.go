@@ -332,6 +332,13 @@ func pauseForks() int {
 				forked[i].Add(1)
 			}
 		}()
+		go func() { // a fork waits for readers of its memory map, in the state D
+			for {
+				if _, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", c.Process.Pid)); err != nil {
+					return
+				}
+			}
+		}()
 	}
 	goOn := func() bool {
 		for i := range forked {

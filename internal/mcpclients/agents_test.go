@@ -425,7 +425,8 @@ func TestAgentsFaults(t *testing.T) {
 	t.Parallel()
 	for _, a := range hooked(t) {
 		for name, happens := range faults() {
-			if name == "resident stopped in an answer" && a.name != "claude-code" { // each takes 22 s
+			// These lie behind the hook, which is one program for all hosts.
+			if a.name != "claude-code" && (name == "resident stopped in an answer" || slices.Contains(judged, name)) {
 				continue
 			}
 			if a.name == "opencode" && !slices.Contains(ofPlugin, name) { // it starts slowly

@@ -62,7 +62,7 @@ test: build rego-test ## run the tests that need neither root nor Docker, npm or
 test-all: build rego-test ## run all tests, those with goroutines under the race detector, and fuzz for a while: on a throw-away machine
 	@rm -f $(BIN)/failed.txt; status=0; for part in programs serial race faults "fuzz FUZZSEED=1"; do $(MAKE) --no-print-directory $$part || status=1; done; exit $$status
 
-programs: build ## run all tests that start our programs, one package at a time (RUN: those of this pattern)
+programs: build $(OPA) ## run all tests that start our programs, one package at a time (RUN: those of this pattern)
 	@$(GO) test -json -p 1 -timeout 60m $(if $(RUN),-run '$(RUN)') $$($(GO) list ./... | grep -E '/($(PROGRAMS))$$') | $(call report,programs)
 
 CLUSTER ?= $(BIN)/cluster
@@ -95,7 +95,7 @@ opa-wasm: ## install OPA's SDK for Node, by which a test evaluates the compiled 
 
 # These packages start no goroutine of their own.
 SERIAL   := cmd/sallyport-verify|engine/(commands|config|facts.*|lazyregexp|obeyed|redact|shell.*)|images|internal/(confirm.*|docstring|filetools|leftout.*|release.*|setup|show)|policies.*|runners/(envfile|mounts|seccomp)
-serial: ## run all tests of packages without goroutines (RUN: those of this pattern)
+serial: $(OPA) ## run all tests of packages without goroutines (RUN: those of this pattern)
 	@$(GO) test -json -timeout 60m $(if $(RUN),-run '$(RUN)') $$($(GO) list ./... | grep -E '/($(SERIAL))$$') | $(call report,serial)
 
 # These compare results of code that other tests run under the race detector. With it they take ten times as long.
@@ -104,7 +104,7 @@ WITHOUT_RACE := IndexedJudgesAlike|WaitingFindsNothing|StockOPA|UnitTestsOfBuilt
 # The compiler of WebAssembly shares nothing between goroutines. It is where tests would spend most of their time.
 COMPILER := github.com/tetratelabs/wazero/internal/engine/wazevo
 PLAIN    := $(foreach part,backend frontend ssa,-gcflags=$(COMPILER)/$(part)/...=-race=false)
-race: ## run all other tests, under the race detector but for WITHOUT_RACE
+race: $(OPA) ## run all other tests, under the race detector but for WITHOUT_RACE
 	@{ $(GO) test -json -timeout 60m -run '^Test($(WITHOUT_RACE))$$' ./engine/rego; status=$$?; \
 	  CGO_ENABLED=1 $(GO) test -json -race $(PLAIN) -timeout 60m -vet=off -skip '^Test($(WITHOUT_RACE)|Every(Edit|BitFlip))$$' \
 	    $$($(GO) list ./... | grep -vE '/($(PROGRAMS)|$(SERIAL))$$') && [ $$status = 0 ]; } | $(call report,race)

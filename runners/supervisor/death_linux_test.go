@@ -32,6 +32,8 @@ func TestMain(m *testing.M) {
 	}
 	if mode := os.Getenv(helper); mode == "forks" {
 		os.Exit(pauseForks())
+	} else if mode == "own forks" {
+		os.Exit(pauseOwnForks())
 	} else if broken, ok := strings.CutPrefix(mode, "keep "); ok {
 		os.Exit(keepSocket(broken))
 	} else if mode != "" {

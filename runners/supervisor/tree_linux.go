@@ -416,7 +416,10 @@ func (s *stillness) begin() {
 	if !s.on.Swap(true) {
 		s.of.holders++
 	}
+	// Other children of ours, too, execute their programs first: our runtime waits for the thread of a fork.
+	syscall.ForkLock.RLock()
 	_ = unix.Kill(-1, unix.SIGSTOP) // an error means that there are no others
+	syscall.ForkLock.RUnlock()
 	s.of.pids, _ = listed()
 }
 

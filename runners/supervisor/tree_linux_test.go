@@ -265,6 +265,22 @@ func TestWatcherRestart(t *testing.T) {
 	await.True(t, "there is another watcher", replaced)
 }
 
+// TestStoppedWatcher checks that an environment ends whose watcher was stopped by a command.
+func TestStoppedWatcher(t *testing.T) {
+	t.Parallel()
+	s := newSupervisor(t, Options{})
+	start(t, s, command(":")).Wait()
+	s.host.mu.Lock()
+	watcher := s.host.watch.pid
+	s.host.mu.Unlock()
+	start(t, s, command(fmt.Sprintf("kill -STOP %d", watcher))).Wait()
+	ended := make(chan error, 1)
+	go func() { ended <- s.Close() }()
+	if err := await.Receive(t, "end of the environment", ended); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestSweep leaves an orphan that two commands could own, and a child that is none of theirs, to what
 // Close does last. Two commands that end at the same moment may both leave the orphan to it. It is not
 // parallel for the reason of TestChangedMark.

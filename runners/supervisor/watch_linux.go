@@ -11,8 +11,8 @@ import (
 
 // watcher is a small shell process that outlives sallyport for a moment. The kernel kills the shells of
 // commands when sallyport dies, but not their children. The watcher reads from a pipe whose other end only
-// sallyport holds: when that end closes without a word, sallyport was killed, and the watcher kills all
-// processes that bear one of its marks. It costs commands nothing, since it needs no notice of them.
+// sallyport holds: when that end closes, sallyport was killed, and the watcher kills all processes that bear
+// one of its marks. It costs commands nothing, since it needs no notice of them.
 type watcher struct {
 	pid  int
 	pipe *os.File
@@ -21,8 +21,7 @@ type watcher struct {
 // watchScript gets the file below /proc/PID that shows a mark as $1 and the pattern of one as $2. Processes
 // are stopped before they are killed and looked for again, since they may start others meanwhile.
 const watchScript = `trap '' HUP INT TERM
-read -r word
-[ "$word" = done ] && exit
+read -r _
 cd /proc || exit
 round=0
 while [ $round -lt 50 ]; do
@@ -90,12 +89,12 @@ func newWatcher(shell string, m marks) (*watcher, error) {
 	return &watcher{pid: pid, pipe: w}, nil
 }
 
-// close tells the watcher that all is well and waits for it.
+// close ends the watcher, which somebody may have stopped, and waits for it.
 func (w *watcher) close() {
 	if w.pipe == nil {
 		return
 	}
-	_, _ = w.pipe.WriteString("done\n") // an error means that it has ended, as wanted
+	_ = unix.Kill(w.pid, unix.SIGKILL) // before its input ends
 	w.pipe.Close()
 	for {
 		if _, err := unix.Wait4(w.pid, nil, 0, nil); err != unix.EINTR {

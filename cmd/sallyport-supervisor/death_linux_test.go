@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -82,14 +84,15 @@ func TestRootLeavesNothing(t *testing.T) {
 	}
 }
 
-// container starts an init in process and mount namespaces of its own, and returns the words before a
-// command line that lead there.
-func container(t *testing.T) (init *exec.Cmd, enter []string) {
+// container starts an init in process and mount namespaces of its own, after some words, and returns the words
+// before a command line that lead there.
+func container(t *testing.T, as ...string) (init *exec.Cmd, enter []string) {
 	t.Helper()
 	leftout.NeedRoot(t)
 	unshare := leftout.Command(t, "unshare")
 	nsenter := leftout.Command(t, "nsenter")
-	init = exec.Command(unshare, "--pid", "--fork", "--kill-child", "--mount-proc", program, "--init")
+	words := append([]string{"--pid", "--fork", "--kill-child", "--mount-proc"}, as...)
+	init = exec.Command(unshare, append(words, program, "--init")...)
 	if err := init.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -200,5 +203,42 @@ func TestCrowd(t *testing.T) {
 		} else if said() != "begun\n" {
 			t.Errorf("%d processes are no crowd, and yet all were stopped", of.processes)
 		}
+	}
+}
+
+// The first process of a container pauses the others no longer than it helps: a crowd of orphans that it cannot
+// end holds nobody up.
+func TestInitLeavesWhatItCannotEnd(t *testing.T) {
+	t.Parallel()
+	setpriv := leftout.Command(t, "setpriv")
+	as := []string{setpriv, "--reuid=64123", "--regid=64124", "--clear-groups"}
+	_, enter := container(t, as...)
+	perl := leftout.Command(t, "perl")
+	words := append(slices.Concat(enter[1:], as), perl, "-e",
+		`$SIG{CONT} = sub { syswrite STDOUT, "goes on\n" }; syswrite STDOUT, "begun\n"; select undef, undef, undef, 1 while 1`)
+	other := exec.CommandContext(t.Context(), enter[0], words...)
+	out, err := other.StdoutPipe()
+	if err == nil {
+		err = other.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := make(chan string, 1)
+	go func() {
+		for s := bufio.NewScanner(out); s.Scan(); {
+			said <- s.Text()
+		}
+	}()
+	if line := await.Receive(t, "begin of the other process", said); line != "begun" {
+		t.Fatal(line)
+	}
+	tag := runnertest.NewTag()
+	crowd := `for i in $(seq 100); do (setsid sleep ` + tag + ` >/dev/null 2>&1 &); done`
+	if out, err := exec.Command(enter[0], append(enter[1:], "sh", "-c", crowd)...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if line := await.Receive(t, "end of the pause", said); line != "goes on" {
+		t.Error(line)
 	}
 }

@@ -29,8 +29,9 @@ func BeInit(ctx context.Context) error {
 	defer signal.Stop(ended)
 	tick := time.NewTicker(initLook)
 	defer tick.Stop()
+	var left map[int]uint64
 	for {
-		endOrphans(ctx)
+		left = endOrphans(ctx, left)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -41,34 +42,43 @@ func BeInit(ctx context.Context) error {
 }
 
 // endOrphans ends every descendant of this process. As in root.destroy, processes are stopped first, lest one
-// is started while another is being killed.
-func endOrphans(ctx context.Context) {
-	stopped := map[int]uint64{}
+// is started while another is being killed, and others are paused only for processes that multiply. known are
+// the starts of the processes that an earlier call could not end; those that this one cannot end are returned.
+func endOrphans(ctx context.Context, known map[int]uint64) map[int]uint64 {
 	still := &stillness{of: &pause{enclosed: enclosed(), starts: new(sync.Mutex)}}
 	defer still.end()
+	bounds := newBounds(realClock)
+	defer bounds.stop()
+	grown, step := 0, time.Millisecond
 	for round := 0; ctx.Err() == nil; round++ {
 		reapAll()
 		left := descendants(os.Getpid())
-		if len(left) == 0 {
-			return
+		if len(left) == 0 || bounds.hopeless(left, nil) {
+			break
 		}
-		if still.forCrowd(); round == fewRounds {
-			still.begin()
-		}
-		sig := unix.SIGKILL
+		sig, more, now := unix.SIGKILL, 0, make(map[int]uint64, len(left))
 		for _, p := range left {
-			if stopped[p.pid] != p.start && round < stopRounds {
+			if now[p.pid] = p.start; known[p.pid] != p.start {
+				more = 1
+			}
+		}
+		if known = now; more > 0 {
+			if still.forCrowd(); grown == fewRounds {
+				still.begin()
+			}
+			if grown++; round < stopRounds {
 				sig = unix.SIGSTOP
 			}
-			stopped[p.pid] = p.start
 		}
 		for _, p := range left {
 			p.send(sig)
 		}
 		if sig == unix.SIGKILL {
-			time.Sleep(time.Millisecond)
+			time.Sleep(step)
+			step = min(2*step, 20*time.Millisecond)
 		}
 	}
+	return known
 }
 
 // reapAll takes the status of every child that has ended. That is right only in a process that starts none.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -159,7 +160,8 @@ func ownMask() (uint32, error) {
 	return uint32(mask), err
 }
 
-// signalled reports whether a signal waits that would end the call or begin a handler.
+// signalled reports whether a signal waits that would end the call or begin a handler. Another thread may take
+// a signal to the process: then the kernel would leave the caller the number of a restart.
 func (c *caller) signalled() bool {
 	c.status = nil
 	var sets [3]uint64
@@ -170,7 +172,42 @@ func (c *caller) signalled() bool {
 		}
 		sets[i], _ = strconv.ParseUint(value, 16, 64)
 	}
-	return (sets[0]|sets[1])&^sets[2] != 0
+	if sets[0]&^sets[2] != 0 {
+		return true
+	}
+	shared := sets[1] &^ sets[2]
+	return shared != 0 && c.takes(shared)
+}
+
+// takes reports whether the kernel wakes the caller for a signal to its process: the first thread of that, or
+// a further one if all others block the signal (complete_signal of Linux).
+func (c *caller) takes(signals uint64) bool {
+	if group, err := c.field("Tgid"); err != nil || group == strconv.Itoa(c.tid) {
+		return err == nil
+	}
+	tasks, err := unix.Openat(c.dir, "task", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	dir := os.NewFile(uintptr(tasks), "task")
+	defer func() { _ = dir.Close() }()
+	names, _ := dir.Readdirnames(-1)
+	for _, name := range names {
+		if name == strconv.Itoa(c.tid) {
+			continue
+		}
+		status, err := readAt(tasks, name+"/status", 8<<10)
+		if err != nil {
+			continue // it has ended
+		}
+		state, _ := field(status, "State")
+		blocked, err := field(status, "SigBlk")
+		mask, _ := strconv.ParseUint(blocked, 16, 64)
+		if err == nil && !strings.HasPrefix(state, "Z") && signals&^mask != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // readAt reads at most some bytes of a file.

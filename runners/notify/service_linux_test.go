@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 }
 
 // callers are the programs that the tests start. They work in the current directory.
-var callers = map[string]func(){"calls": tryCalls, "opens": openMany, "swap": swap}
+var callers = map[string]func(){"calls": tryCalls, "opens": openMany, "swap": swap, "fifos": waitForFIFOs}
 
 // protected is the last name that the Judge of the tests refuses.
 const protected = "protected"

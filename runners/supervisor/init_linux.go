@@ -43,7 +43,7 @@ func BeInit(ctx context.Context) error {
 
 // endOrphans ends every descendant of this process. As in root.destroy, processes are stopped first, lest one
 // is started while another is being killed, and others are paused only for processes that multiply. known are
-// the starts of the processes that an earlier call could not end; those that this one cannot end are returned.
+// the starts of processes that an earlier call could not end; it returns those that this one cannot.
 func endOrphans(ctx context.Context, known map[int]uint64) map[int]uint64 {
 	still := &stillness{of: &pause{enclosed: enclosed(), starts: new(sync.Mutex)}}
 	defer still.end()

@@ -25,6 +25,25 @@ func TestFold(t *testing.T) {
 	}
 }
 
+// The directories of a command whose start is not over are not forgotten when another one starts.
+func TestMadeBeforeTheStartIsOver(t *testing.T) {
+	t.Parallel()
+	s := newSupervisor(t, Options{Suspect: func(string) (string, bool) { return "/", false }})
+	if s.host.names == nil {
+		leftout.Skip(t, leftout.Platform, strings.Join(s.Shortcomings(), "; "))
+	}
+	if err := s.enter(); err != nil { // the start of a command that makes the directory
+		t.Fatal(err)
+	}
+	defer s.leave()
+	dir := t.TempDir() + "/dir"
+	start(t, s, command(`mkdir "$DIR"`, "DIR="+dir)).Wait()
+	start(t, s, command(":")).Wait()
+	if !s.host.names.Made(dir) {
+		t.Error("the directory is forgotten")
+	}
+}
+
 // nested tells the test binary that its system calls are notified already.
 const nested = "SALLYPORT_SUPERVISOR_NESTED_TEST"
 

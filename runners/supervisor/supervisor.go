@@ -97,6 +97,7 @@ type Supervisor struct {
 	mu       sync.Mutex
 	closed   bool
 	starting sync.WaitGroup // Start calls under way
+	begun    int            // their number
 	live     map[*Process]struct{}
 }
 
@@ -132,14 +133,10 @@ func (s *Supervisor) Start(ctx context.Context, c engine.Command) (*Process, err
 	if err != nil {
 		return nil, err
 	}
-	idle, err := s.enter()
-	if err != nil {
+	if err := s.enter(); err != nil {
 		return nil, err
 	}
-	if idle {
-		s.host.forgetMade()
-	}
-	defer s.starting.Done()
+	defer s.leave()
 	p, err := s.launch(c, l)
 	if err != nil {
 		return nil, err
@@ -157,16 +154,28 @@ func (s *Supervisor) Start(ctx context.Context, c engine.Command) (*Process, err
 	return p, nil
 }
 
-// enter registers a start, so that Close cannot overlook the process that comes of it. It reports whether
-// no command runs.
-func (s *Supervisor) enter() (idle bool, err error) {
+// enter registers a start, so that Close cannot overlook the process that comes of it. It forgets the
+// directories that commands made if none runs, or may run before its start is over.
+func (s *Supervisor) enter() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return false, errors.New("start command: environment is closed")
+		return errors.New("start command: environment is closed")
 	}
+	if len(s.live)+s.begun == 0 {
+		s.host.forgetMade()
+	}
+	s.begun++
 	s.starting.Add(1)
-	return len(s.live) == 0, nil
+	return nil
+}
+
+// leave ends a start.
+func (s *Supervisor) leave() {
+	s.mu.Lock()
+	s.begun--
+	s.mu.Unlock()
+	s.starting.Done()
 }
 
 // standard opens the standard streams of a command.

@@ -53,7 +53,9 @@ type host struct {
 	standIn   string            // program of stand-ins; "" where commands are our children
 	standIns  map[int]struct{}  // those that live
 	idle      []*starter.Parent // those that wait for a shell
-	beginning int               // shells that stand-ins are starting
+	begins    uint64            // numbers the starts of shells below stand-ins
+	beginning map[uint64]bool   // those under way
+	begun     *sync.Cond        // one of them is over
 
 	resident map[int]int64 // greatest resident size of shells' parents in KiB, as last read
 	loadavg  int           // descriptor of /proc/loadavg; -1 for none
@@ -83,8 +85,9 @@ func newHost(o Options) (*host, error) {
 	h := &host{
 		self: os.Getpid(), sid: sid, user: o.User, rights: o.Rights, expendable: o.Expendable, clock: o.clock,
 		roots: map[int]*root{}, standIns: map[int]struct{}{}, resident: map[int]int64{},
-		stop: make(chan struct{}), obeyed: o.Suspect,
+		beginning: map[uint64]bool{}, stop: make(chan struct{}), obeyed: o.Suspect,
 	}
+	h.begun = sync.NewCond(&h.mu)
 	h.pause = &pause{enclosed: enclosed(), starts: &h.mu}
 	if h.loadavg, err = unix.Open("/proc/loadavg", unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
 		h.loadavg = -1

@@ -205,10 +205,26 @@ func fold(name string) string {
 	}, strings.ToLower(name))
 }
 
-// commandOf returns the command that a thread belongs to; nil if none can be told.
+// commandOf returns the command that a thread belongs to; nil if none can be told. The shell of a command
+// that is starting below a stand-in may run before its number is known here: commandOf waits for that.
 func (h *host) commandOf(pid int) *root {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	last := h.begins
+	for {
+		r, starting := h.ownerOf(pid), false
+		for number := range h.beginning {
+			starting = starting || number <= last
+		}
+		if r != nil || !starting {
+			return r
+		}
+		h.begun.Wait()
+	}
+}
+
+// ownerOf looks for the command of a thread among its ancestors. The caller holds h.mu.
+func (h *host) ownerOf(pid int) *root {
 	for range 1000 {
 		p, err := readProc(pid)
 		if err != nil || pid <= 1 {

@@ -77,7 +77,7 @@ func (h *host) first(match func(*root) bool) *root {
 
 // only returns the command that a process which started at the given time must belong to, or nil.
 func (h *host) only(start uint64) *root {
-	if h.beginning > 0 {
+	if len(h.beginning) > 0 {
 		return nil // one of those, too, could own it
 	}
 	var found *root

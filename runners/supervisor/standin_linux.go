@@ -125,7 +125,9 @@ func (r *root) forkApart(l launch, fds []uintptr) (done bool, err error) {
 func (r *root) forkBelow(p *starter.Parent, mark uint64, l launch, fds []uintptr) error {
 	h := r.host
 	h.mu.Lock()
-	h.beginning++
+	h.begins++
+	number := h.begins
+	h.beginning[number] = true
 	h.mu.Unlock()
 	pid, err := p.Start(starter.Shell{Path: l.shell.Path, Dir: l.dir, Argv: l.argv, Env: l.env,
 		Terminal: l.terminal, Files: fds})
@@ -133,10 +135,11 @@ func (r *root) forkBelow(p *starter.Parent, mark uint64, l launch, fds []uintptr
 		r.parent, r.mark = p, mark
 	}
 	h.mu.Lock()
-	h.beginning--
+	delete(h.beginning, number)
 	if err == nil {
 		h.register(r, pid)
 	}
+	h.begun.Broadcast()
 	h.mu.Unlock()
 	var errno syscall.Errno
 	switch {

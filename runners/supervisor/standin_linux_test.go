@@ -3,12 +3,16 @@ package supervisor
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/sallyport-dev/sallyport/internal/await"
+	"github.com/sallyport-dev/sallyport/internal/leftout"
+	"github.com/sallyport-dev/sallyport/runners/starter"
 )
 
 // apart returns a Supervisor with stand-ins, after its first one waits.
@@ -79,6 +83,60 @@ func TestStandInsBeyondBound(t *testing.T) {
 	if h.resident[parent] != 0 {
 		t.Error("the size of a parent that has ended is kept")
 	}
+}
+
+// TestNameBeforeTheNumber: a shell may make a name before its stand-in has told its number.
+func TestNameBeforeTheNumber(t *testing.T) {
+	t.Parallel()
+	asked := make(chan struct{}, 1)
+	s := newSupervisor(t, Options{Apart: os.Args[0], Suspect: func(p string) (string, bool) {
+		if filepath.Base(p) != "asked" {
+			return "", false
+		}
+		asked <- struct{}{}
+		return "/", true
+	}})
+	h := s.host
+	if h.names == nil {
+		leftout.Skip(t, leftout.Platform, strings.Join(s.Shortcomings(), "; "))
+	}
+	p, _ := h.freeStandIn()
+	if p == nil {
+		t.Fatal("no stand-in")
+	}
+	defer h.endStandIn(p)
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	h.mu.Lock()
+	h.begins++
+	number := h.begins
+	h.beginning[number] = true
+	h.mu.Unlock()
+	pid, err := p.Start(starter.Shell{Path: "/bin/sh", Dir: t.TempDir(), Argv: []string{"sh", "-c", "> asked"},
+		Files: []uintptr{null.Fd(), null.Fd(), null.Fd()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	await.Receive(t, "question about the name", asked)
+	for range 1000 {
+		runtime.Gosched()
+	}
+	h.mu.Lock()
+	delete(h.beginning, number)
+	r := &root{host: h, id: "test", parent: p}
+	h.register(r, pid)
+	h.begun.Broadcast()
+	h.mu.Unlock()
+	p.Wait()
+	if e, err := p.Reap(); err != nil || e.Status != 0 {
+		t.Errorf("%+v %v", e, err)
+	}
+	h.mu.Lock()
+	delete(h.roots, pid)
+	h.mu.Unlock()
 }
 
 func processIDs(t *testing.T) []int {

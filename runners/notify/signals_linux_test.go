@@ -12,15 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func init() {
-	if os.Getenv(asCaller) == "fifos" {
-		runtime.LockOSThread() // the main goroutine is the first thread
-	}
-}
-
 // waitForFIFOs waits on two threads for the readers of FIFOs, while signals come to the process. The first
-// thread takes them.
+// thread takes them: it is that of the main goroutine, as a rule.
 func waitForFIFOs() {
+	runtime.LockOSThread()
 	for _, name := range []string{"first", "further"} {
 		must(0, unix.Mkfifo(name, 0o600))
 	}

@@ -8,14 +8,15 @@ import (
 
 // Command joins all rows of a command: its options, and the commands and programs that it runs.
 type Command struct {
-	Runs     *Runs     // nil where it runs nothing else
-	Packages *Packages // nil where it handles none
-	Kube     *Kube     // nil where it chooses no cluster
-	Stores   *Stores   // nil where it stores no setting that starts a program
-	SSH      bool      // it reaches its hosts by ssh, with the user's settings
-	Filter   bool      // it prints its words and its input, changed or not, and nothing else
-	Holds    []string  // options, or words, behind which a command stands that it runs
-	Includes []string  // words of its own language behind which a file stands that it reads
+	Runs     *Runs             // nil where it runs nothing else
+	Packages *Packages         // nil where it handles none
+	Kube     *Kube             // nil where it chooses no cluster
+	Stores   *Stores           // nil where it stores no setting that starts a program
+	SSH      bool              // it reaches its hosts by ssh, with the user's settings
+	Filter   bool              // it prints its words and its input, changed or not, and nothing else
+	Holds    []string          // options, or words, behind which a command stands that it runs
+	Includes []string          // words of its own language behind which a file stands that it reads
+	Hands    map[string]string // commands that get words of it, by the options in front of those
 	Style    string
 	options  map[string]Option // by a name with its dashes
 }
@@ -39,6 +40,9 @@ func (t *Table) Command(name string) *Command {
 		c.Style += row.Style
 		c.Holds = append(c.Holds, row.Holds...)
 		c.Includes = append(c.Includes, row.Includes...)
+		if row.Hands != nil {
+			c.Hands = row.Hands
+		}
 		c.Filter = c.Filter || row.Filter
 		if row.Runs != nil {
 			c.Runs = row.Runs

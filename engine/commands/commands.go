@@ -46,6 +46,9 @@ type Row struct {
 	Holds []string `yaml:"holds,omitempty"`
 	// Words of its own language behind which the name of a file stands that it reads: #include, load(.
 	Includes []string `yaml:"includes,omitempty"`
+	// Commands to which it hands words, by options: behind one that ends with a comma stand words in the same
+	// word, separated by commas; behind another one stands the next word.
+	Hands map[string]string `yaml:"hands,omitempty"`
 	// Lists of phrases that give the effects of its plain words, where it has no subcommand for that.
 	Words []string `yaml:"words,omitempty"`
 	// Files below the home directory that every call writes: a shell's startup file.

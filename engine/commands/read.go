@@ -167,6 +167,8 @@ func (r *Row) set(key string, n node) error {
 		r.Holds = n.texts()
 	case "includes":
 		r.Includes = n.texts()
+	case "hands":
+		r.Hands = n.words()
 	case "words":
 		r.Words = n.texts()
 	case "home":

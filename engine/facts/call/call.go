@@ -102,6 +102,7 @@ func New(t *Table, cmd *shell.Command, from Source) *Call {
 		c.Base.hook(c)
 	}
 	c.includes()
+	c.hands()
 	c.shellInWords()
 	return c
 }

@@ -97,9 +97,13 @@ func (c *Call) runInner(words []value.Word) {
 	for len(words) > 0 && IsOption(words[0]) {
 		words = words[1:]
 	}
-	if len(words) == 0 || words[0].Certainty != value.Exact {
-		return
+	if len(words) > 0 && words[0].Certainty == value.Exact {
+		c.inner(words)
 	}
+}
+
+// inner does what a command of those words does.
+func (c *Call) inner(words []value.Word) {
 	inner := *c.Cmd
 	inner.Name, inner.Words, inner.Redirects, inner.Code = path.Base(words[0].Text), words, nil, shell.Code{}
 	if inner.Name == c.Cmd.Name {

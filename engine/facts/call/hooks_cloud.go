@@ -186,6 +186,8 @@ func containerRun(c *Call) {
 			c.mount(o.Value, source, 0, strings.HasSuffix(v, ":ro"))
 		case "mount":
 			c.mountOption(o.Value)
+		case "secret", "ssh":
+			c.secretFile(o.Value)
 		case "pid", "ipc", "uts", "userns", "cgroupns", "net", "network":
 			if v == "host" {
 				c.Flags.Add(term.FlagHostNamespace)
@@ -217,17 +219,11 @@ func (c *Call) mount(w value.Word, source string, skip int, readOnly bool) {
 	if !strings.ContainsAny(source, "/.~") && w.Certainty == value.Exact {
 		return
 	}
-	word := Cut(w, skip)
-	word.Text = source
-	word.Prefix = word.Prefix[:min(len(source), len(word.Prefix))]
-	if len(word.Prefix) == len(source) {
-		word.Certainty = value.Exact
-	}
 	a := term.Reads | term.Writes
 	if readOnly {
 		a = term.Reads
 	}
-	c.touch(word, Role{Word: "mount", Access: a, recursive: true})
+	c.touch(field(w, skip, source), Role{Word: "mount", Access: a, recursive: true})
 	p := source
 	if len(p) > 1 {
 		p = strings.TrimRight(p, "/")
@@ -254,6 +250,18 @@ func (c *Call) mountOption(w value.Word) {
 	}
 	if bind && source != "" {
 		c.mount(w, source, at, readOnly)
+	}
+}
+
+// secretFile reads id=NAME,src=FILE and default=FILE.
+func (c *Call) secretFile(w value.Word) {
+	at := 0
+	for part := range strings.SplitSeq(w.Text, ",") {
+		key, file, _ := strings.Cut(part, "=")
+		if file != "" && listedWord("src source default", key) {
+			c.path(field(w, at+len(key)+1, file), term.Reads)
+		}
+		at += len(part) + 1
 	}
 }
 

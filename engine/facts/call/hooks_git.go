@@ -66,6 +66,10 @@ func git(c *Call) {
 			c.Flags.Add(term.FlagBypassesHooks)
 		}
 		c.storesPasswords(key, val)
+		own := ok && o.Known == c.Base.short['c']
+		if own && slices.Contains(commands.Words("git-files"), strings.ToLower(key)) {
+			c.path(Cut(o.Value, len(key)+1), term.Reads)
+		}
 		if o.Value.Certainty != value.Exact && o.Value.Prefix == "" || ok && (runsProgram(key, val) || strings.HasPrefix(strings.ToLower(key), "alias.")) {
 			if sub := strings.Join(c.Sub, " "); o.Name == "c" && sub != "clone" && o.Known != c.Base.short['c'] {
 				continue // -c of commit, switch and branch is something else

@@ -1,6 +1,8 @@
 package call
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/sallyport-dev/sallyport/engine/facts/disk"
@@ -21,6 +23,31 @@ func (c *Call) includes() {
 		if file := disk.Absolute(w.Text, c.Dir); file != "" && w.Certainty == value.Exact && c.source.Files != nil {
 			written, _ := c.source.written(disk.Clean(file))
 			c.included(row.Includes, written, w)
+		}
+	}
+}
+
+// hands does what the commands do that get words of this one: gcc hands those behind -Wl to ld.
+func (c *Call) hands() {
+	row := c.Table.Rows.Command(c.Cmd.Name)
+	if row == nil {
+		return
+	}
+	for _, option := range slices.Sorted(maps.Keys(row.Hands)) {
+		var words []value.Word
+		for i, w := range c.Cmd.Words[1:] {
+			switch at := len(option); {
+			case strings.HasSuffix(option, ",") && strings.HasPrefix(w.Text, option):
+				for text := range strings.SplitSeq(w.Text[at:], ",") {
+					words = append(words, field(w, at, text))
+					at += len(text) + 1
+				}
+			case c.Cmd.Words[i].Text == option:
+				words = append(words, w)
+			}
+		}
+		if len(words) > 0 && row.Hands[option] != c.Cmd.Name {
+			c.inner(append([]value.Word{Exact(row.Hands[option])}, words...))
 		}
 	}
 }

@@ -222,6 +222,16 @@ func Cut(w value.Word, n int) value.Word {
 	return w
 }
 
+// field is text that begins n bytes behind the start of w.
+func field(w value.Word, n int, text string) value.Word {
+	w = Cut(w, n)
+	w.Text, w.Prefix = text, w.Prefix[:min(len(text), len(w.Prefix))]
+	if len(w.Prefix) == len(text) {
+		w.Certainty = value.Exact
+	}
+	return w
+}
+
 // OptionUse is one option as it was given.
 type OptionUse struct {
 	Name  string // without dashes, as it was given

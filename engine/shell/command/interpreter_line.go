@@ -206,10 +206,32 @@ func (p Interpreter) pythonModule(name string, args []value.Arg, out Interpretat
 			out.Kind, out.Args = File, operands
 		}
 		out.Inspects = out.Inspects || module == "pdb"
+		if texts := debuggerCommands(rest); module == "pdb" && len(texts) > 0 {
+			if out.Kind == File {
+				out.Before = append(out.Before, Run{Kind: File, Lang: p.Language, Args: out.Args[:1]})
+			}
+			out.Kind, out.Text = Text, lines(texts)
+		}
 	default:
 		out.Kind, out.Args = Module, args
 	}
 	return out
+}
+
+// debuggerCommands are the values of pdb's option -c: statements, of which some need "!" in front.
+func debuggerCommands(args []value.Arg) (texts []value.Value) {
+	for i, a := range args {
+		switch {
+		case a.Text == "-c" && i+1 < len(args):
+			a = args[i+1]
+		case strings.HasPrefix(a.Text, "-c") && len(a.Text) > 2:
+			a = a.Cut(2, a.Text[2:])
+		default:
+			continue
+		}
+		texts = append(texts, a.Val.After(len(a.Text)-len(strings.TrimLeft(a.Text, "! "))))
+	}
+	return texts
 }
 
 // readVerb reads deno eval TEXT, deno run FILE and bun run FILE.

@@ -51,7 +51,10 @@ func Held(t *commands.Table, name string, args []value.Arg) []Run {
 			}
 			if a.Text == option && i+1 < len(args) {
 				l.shell(args[i+1].Val, name+" "+option)
-			} else if len(a.Prefix) > len(option) && strings.HasPrefix(a.Prefix, option) && (a.Prefix[len(option)] == '=' || len(option) == 2) {
+				continue
+			}
+			letter := len(option) == 2 && option[0] == '-'
+			if len(a.Prefix) > len(option) && strings.HasPrefix(a.Prefix, option) && (a.Prefix[len(option)] == '=' || letter) {
 				rest := a.Val.After(len(option))
 				l.shell(rest.After(len(rest.Prefix())-len(strings.TrimLeft(rest.Prefix(), "=|!"))), name+" "+option)
 			}

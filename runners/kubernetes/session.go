@@ -249,10 +249,11 @@ func (k *Cluster) carry(ctx context.Context, pod *corev1.Pod, c Config, in *inpu
 }
 
 const (
-	// settleTime is the time that a node may take to report why a container ended.
+	// settleTime separates looks at a cluster that changes.
 	settleTime = 2 * time.Second
-	// restartTime is the time that an API server may take to answer again.
-	restartTime = 10 * time.Second
+	// reportTime is the time that a busy node may take to report why a container ended, and an API server to
+	// answer again.
+	reportTime = 10 * time.Second
 )
 
 // why asks the cluster for the reason of the end of a stream.
@@ -263,9 +264,9 @@ func (k *Cluster) why(ctx context.Context, made *corev1.Pod, in *input, stream e
 		if pod != nil && pod.UID != made.UID {
 			pod = nil
 		}
-		events, most := []corev1.Event(nil), restartTime
+		var events []corev1.Event
 		if err == nil {
-			events, most = k.events(ctx, made.Name), settleTime
+			events = k.events(ctx, made.Name)
 		} else {
 			err = Refused("look at the pod", err)
 		}
@@ -273,7 +274,7 @@ func (k *Cluster) why(ctx context.Context, made *corev1.Pod, in *input, stream e
 		if pod != nil {
 			_, known = Ended(pod, events)
 		}
-		if !known && time.Since(since) < most {
+		if !known && time.Since(since) < reportTime {
 			select {
 			case <-time.After(settleTime / 10):
 				continue

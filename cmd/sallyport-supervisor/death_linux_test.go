@@ -96,11 +96,14 @@ func container(t *testing.T, as ...string) (init *exec.Cmd, enter []string) {
 	if err := init.Start(); err != nil {
 		t.Fatal(err)
 	}
+	var first string
 	t.Cleanup(func() {
+		if pid, err := strconv.Atoi(first); err == nil { // another user loses the signal of --kill-child
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
 		_ = init.Process.Kill()
 		_ = init.Wait()
 	})
-	var first string
 	await.True(t, "the first process is there", func() bool {
 		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", init.Process.Pid, init.Process.Pid))
 		first = strings.TrimSpace(string(b))

@@ -84,8 +84,8 @@ func TestRootLeavesNothing(t *testing.T) {
 	}
 }
 
-// container starts an init in process and mount namespaces of its own, after some words, and returns the words
-// before a command line that lead there.
+// container starts an init in process and mount namespaces of its own, after some words. enter stands before
+// a command line that runs there.
 func container(t *testing.T, as ...string) (init *exec.Cmd, enter []string) {
 	t.Helper()
 	leftout.NeedRoot(t)
@@ -159,6 +159,10 @@ func TestInit(t *testing.T) {
 	}
 }
 
+// showsPauses is a program of Perl that says so when it goes on after a stop.
+const showsPauses = `$SIG{CONT} = sub { syswrite STDOUT, "goes on\n" };
+	syswrite STDOUT, "begun\n"; select undef, undef, undef, 1 while 1`
+
 // A crowd cannot delay its end: all processes of the container stop before it is looked at, and the others
 // go on.
 func TestCrowd(t *testing.T) {
@@ -172,8 +176,7 @@ func TestCrowd(t *testing.T) {
 	leftout.Command(t, "perl")
 	other, err := begin(
 		env,
-		engine.Command{Text: `exec perl -e '$SIG{CONT} = sub { syswrite STDOUT, "goes on\n" };
-		syswrite STDOUT, "begun\n"; select undef, undef, undef, 1 while 1'`},
+		engine.Command{Text: "exec perl -e '" + showsPauses + "'"},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -209,16 +212,14 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// The first process of a container pauses the others no longer than it helps: a crowd of orphans that it cannot
-// end holds nobody up.
+// Orphans that the first process of a container cannot end hold no other process up.
 func TestInitLeavesWhatItCannotEnd(t *testing.T) {
 	t.Parallel()
 	setpriv := leftout.Command(t, "setpriv")
 	as := []string{setpriv, "--reuid=64123", "--regid=64124", "--clear-groups"}
 	_, enter := container(t, as...)
 	perl := leftout.Command(t, "perl")
-	words := append(slices.Concat(enter[1:], as), perl, "-e",
-		`$SIG{CONT} = sub { syswrite STDOUT, "goes on\n" }; syswrite STDOUT, "begun\n"; select undef, undef, undef, 1 while 1`)
+	words := append(slices.Concat(enter[1:], as), perl, "-e", showsPauses)
 	other := exec.CommandContext(t.Context(), enter[0], words...)
 	out, err := other.StdoutPipe()
 	if err == nil {

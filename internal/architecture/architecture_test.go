@@ -194,8 +194,8 @@ var sole = map[string][]string{
 
 // starters may start processes. Everything else reaches the machine through them. The front becomes
 // sallyport-full, and resident starts it, and nothing else; overlay becomes bwrap, and starter the shell of a
-// command; slack runs the program that calls it anew. leftout, testprogram, probe, driver and stub serve tests
-// only.
+// command; slack runs the program that calls it anew. leftout, testprogram, probe, driver and stub serve only
+// tests.
 var starters = []string{
 	"runners/supervisor", "internal/front", "internal/resident", "internal/leftout", "internal/escapes/probe",
 	"internal/programs/driver", "internal/confirm/stub", "runners/overlay", "runners/slack",

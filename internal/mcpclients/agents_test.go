@@ -425,7 +425,7 @@ func TestAgentsFaults(t *testing.T) {
 	t.Parallel()
 	for _, a := range hooked(t) {
 		for name, happens := range faults() {
-			// These lie behind the hook, which is one program for all hosts.
+			// These lie behind the hook. All hosts start the same one.
 			if a.name != "claude-code" && (name == "resident stopped in an answer" || slices.Contains(judged, name)) {
 				continue
 			}

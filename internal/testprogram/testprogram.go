@@ -1,7 +1,7 @@
 // Package testprogram builds programs of this module for the tests that start them.
 //
 // go test reuses the result of a test that read the same files and variables as before. It knows nothing of a
-// program that a test builds, so Build reads the sources of the program, too: a change there repeats the tests.
+// program that a test builds, so Build reads the sources of that program: a change there repeats the tests.
 // The package is for tests only. It builds without cgo, so that a program runs in a root without libc, and
 // without the race detector.
 package testprogram
@@ -42,8 +42,8 @@ func Main(m *testing.M, begin func(dir string), programs ...string) (status int)
 	return m.Run()
 }
 
-// Build builds programs into dir. Each is a package of this module ("cmd/sallyport"), which names the file,
-// or the name of a file and a package ("sallyport-full=cmd/sallyport").
+// Build builds programs into dir. A program is a package of this module ("cmd/sallyport"), or a file name and
+// a package ("sallyport-full=cmd/sallyport").
 func Build(dir string, programs ...string) error {
 	for _, program := range programs {
 		name, pkg, named := strings.Cut(program, "=")

@@ -53,7 +53,8 @@ func TestMain(m *testing.M) {
 		}
 		return testprogram.Main(m, func(dir string) {
 			program = filepath.Join(dir, "sallyport-supervisor")
-			if err := os.Setenv("SALLYPORT_TEST_SUPERVISOR", program); err != nil { // for the gateways that tests start
+			// For the gateways that tests start.
+			if err := os.Setenv("SALLYPORT_TEST_SUPERVISOR", program); err != nil {
 				panic(err)
 			}
 		}, "cmd/sallyport-supervisor")

@@ -160,8 +160,8 @@ func ownMask() (uint32, error) {
 	return uint32(mask), err
 }
 
-// signalled reports whether a signal waits that would end the call or begin a handler. Another thread may take
-// a signal to the process: then the kernel would leave the caller the number of a restart.
+// signalled reports whether a signal waits that would end the call or begin a handler. A signal that another
+// thread takes does not count: the kernel would leave the caller the number of a restart.
 func (c *caller) signalled() bool {
 	c.status = nil
 	var sets [3]uint64

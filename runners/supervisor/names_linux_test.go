@@ -25,7 +25,7 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// The directories of a command whose start is not over are not forgotten when another one starts.
+// A start forgets no directories of a command that is starting, too.
 func TestMadeBeforeTheStartIsOver(t *testing.T) {
 	t.Parallel()
 	s := newSupervisor(t, Options{Suspect: func(string) (string, bool) { return "/", false }})

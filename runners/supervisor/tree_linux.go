@@ -454,8 +454,8 @@ func (p *pause) awaitStops() {
 	}
 }
 
-// runs reports whether a thread of another process runs, or waits in the kernel: a fork waits for readers of the
-// memory that it copies. The first process of a namespace is never stopped.
+// runs reports whether a thread of another process runs, or waits in the kernel: a fork waits for readers of
+// the memory that it copies. The first process of a namespace is never stopped.
 func runs(pid int) bool {
 	if pid == 1 || pid == os.Getpid() {
 		return false

@@ -246,33 +246,33 @@ func TestJanitor(t *testing.T) {
 	p.Wait()
 }
 
+// watcherOf runs a command and returns the process id of the watcher then.
+func watcherOf(t *testing.T, s *Supervisor) int {
+	t.Helper()
+	start(t, s, command(":")).Wait()
+	s.host.mu.Lock()
+	defer s.host.mu.Unlock()
+	return s.host.watch.pid
+}
+
 // TestWatcherRestart checks that a watcher that somebody killed is replaced.
 func TestWatcherRestart(t *testing.T) {
 	t.Parallel()
 	s := newSupervisor(t, Options{})
-	start(t, s, command(":")).Wait()
-	s.host.mu.Lock()
-	first := s.host.watch.pid
-	s.host.mu.Unlock()
+	first := watcherOf(t, s)
 	unix.Kill(first, unix.SIGKILL)
 	replaced := func() bool {
 		s.host.collect()
-		start(t, s, command(":")).Wait()
-		s.host.mu.Lock()
-		defer s.host.mu.Unlock()
-		return s.host.watch.pid != first
+		return watcherOf(t, s) != first
 	}
 	await.True(t, "there is another watcher", replaced)
 }
 
-// TestStoppedWatcher checks that an environment ends whose watcher was stopped by a command.
+// TestStoppedWatcher checks that an environment ends although a command has stopped its watcher.
 func TestStoppedWatcher(t *testing.T) {
 	t.Parallel()
 	s := newSupervisor(t, Options{})
-	start(t, s, command(":")).Wait()
-	s.host.mu.Lock()
-	watcher := s.host.watch.pid
-	s.host.mu.Unlock()
+	watcher := watcherOf(t, s)
 	start(t, s, command(fmt.Sprintf("kill -STOP %d", watcher))).Wait()
 	ended := make(chan error, 1)
 	go func() { ended <- s.Close() }()

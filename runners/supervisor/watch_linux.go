@@ -89,7 +89,7 @@ func newWatcher(shell string, m marks) (*watcher, error) {
 	return &watcher{pid: pid, pipe: w}, nil
 }
 
-// close ends the watcher, which somebody may have stopped, and waits for it.
+// close ends the watcher, even a stopped one, and waits for it.
 func (w *watcher) close() {
 	if w.pipe == nil {
 		return

@@ -102,7 +102,7 @@ func (c *Call) runInner(words []value.Word) {
 	}
 }
 
-// inner does what a command of those words does.
+// inner adds the effects, flags and paths of a command with those words.
 func (c *Call) inner(words []value.Word) {
 	inner := *c.Cmd
 	inner.Name, inner.Words, inner.Redirects, inner.Code = path.Base(words[0].Text), words, nil, shell.Code{}

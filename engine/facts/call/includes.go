@@ -27,7 +27,7 @@ func (c *Call) includes() {
 	}
 }
 
-// hands does what the commands do that get words of this one: gcc hands those behind -Wl to ld.
+// hands adds the effects of commands that get words of this one: gcc hands those behind -Wl to ld.
 func (c *Call) hands() {
 	row := c.Table.Rows.Command(c.Cmd.Name)
 	if row == nil {

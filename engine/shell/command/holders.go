@@ -53,8 +53,9 @@ func Held(t *commands.Table, name string, args []value.Arg) []Run {
 				l.shell(args[i+1].Val, name+" "+option)
 				continue
 			}
+			glued, ok := strings.CutPrefix(a.Prefix, option)
 			letter := len(option) == 2 && option[0] == '-'
-			if len(a.Prefix) > len(option) && strings.HasPrefix(a.Prefix, option) && (a.Prefix[len(option)] == '=' || letter) {
+			if ok && glued != "" && (glued[0] == '=' || letter) {
 				rest := a.Val.After(len(option))
 				l.shell(rest.After(len(rest.Prefix())-len(strings.TrimLeft(rest.Prefix(), "=|!"))), name+" "+option)
 			}

@@ -203,6 +203,9 @@ func (w *walker) buildWith(inv *invocation, k command.BuildFile, name, abs strin
 		}
 	}
 	if in := w.stdin(); abs == "-" && in != nil {
+		if k.Lang == "c" && in.from == shell.CodeFile && !in.edited && !hasCode(in.text) {
+			return // as a source file that the text has not written
+		}
 		content = in.text
 	}
 	running := "build " + abs

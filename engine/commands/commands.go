@@ -70,6 +70,8 @@ type Option struct {
 	Does     string `yaml:"does,omitempty"`     // effects and flags
 	Replaces string `yaml:"replaces,omitempty"` // "first" or "last": there is no such special operand any more
 	Ends     bool   `yaml:"ends,omitempty"`     // the words behind belong to another program
+	// Kinds of the parts of a value that is a list of NAME=VALUE, by name; "*" is any name.
+	Parts map[string]string `yaml:"parts,omitempty"`
 }
 
 // Change is the change of a call's facts by a condition.
@@ -169,6 +171,7 @@ type Kube struct {
 var Styles = map[string]string{
 	"":            "-a -bc --long --long=value, and abbreviations of long names",
 	"single-dash": "-name value, --name=value",
+	"colon":       "-name:value, --name=value",
 	"none":        "every word is an operand",
 	"everywhere":  "as GNU's; the command's own options stand behind a subcommand, too",
 }

@@ -34,7 +34,10 @@ type Use struct {
 // take no value but behind "=".
 func Read(word, style string, arity func(name string) Arity) []Use {
 	name, _, glued := strings.Cut(word, "=")
-	whole := strings.HasPrefix(word, "--") || style == "single-dash" || len(name) > 2 && arity(name) != Unknown
+	if before, _, found := strings.Cut(name, ":"); found && style == "colon" {
+		name, glued = before, true
+	}
+	whole := strings.HasPrefix(word, "--") || style == "colon" || style == "single-dash" || len(name) > 2 && arity(name) != Unknown
 	if whole {
 		u := Use{Name: name, Next: !glued && arity(name) == Next}
 		if glued {

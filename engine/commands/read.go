@@ -303,6 +303,8 @@ func (o *Option) set(key string, n node) error {
 		o.Replaces = n.scalar
 	case "ends":
 		o.Ends = n.scalar == "true"
+	case "parts":
+		o.Parts = n.words()
 	default:
 		return fmt.Errorf("unknown field %q", key)
 	}

@@ -3,6 +3,7 @@ package call
 import (
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/facts/disk"
 	"github.com/sallyport-dev/sallyport/engine/facts/term"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
@@ -19,6 +20,8 @@ type dialect struct {
 	runs                           string // commands that start a program
 	skips                          string // words before a command
 	calls                          string // functions that do something to the machine, wherever they stand
+	bare                           string // commands that need no lead at the beginning of a statement
+	paths                          bool   // a file is a word that looks like a path
 }
 
 var (
@@ -40,11 +43,14 @@ var (
 
 	sqliteDialect = &dialect{
 		lead: ".", pipe: "|",
-		writes: "ou[tput] on[ce] ba[ckup] sa[ve] cl[one] lo[g] tr[ace]", reads: "rea[d] im[port] res[tore]", edits: "op[en]", executes: "loa[d]",
+		writes: "ou[tput] on[ce] ba[ckup] sa[ve] cl[one] lo[g] tr[ace]", reads: "rea[d] im[port] res[tore]", edits: "op[en] ar[chive]", executes: "loa[d]",
 		runs: "sh[ell] sy[stem] ex[cel]", calls: "load_extension( edit(",
 	}
 	psqlDialect  = &dialect{lead: `\`, pipe: "|", writes: "o[ut] w[rite] g gx s lo_export", reads: "i[nclude] ir include_relative lo_import", runs: "!"}
-	mysqlDialect = &dialect{lead: `\`, writes: "T tee", reads: ". source", runs: "! P pager system"}
+	mysqlDialect = &dialect{lead: `\`, writes: "T tee", reads: ". source", runs: "! P pager system", bare: "tee source pager system"}
+
+	gdbDialect  = &dialect{paths: true, writes: "dump append sav[e] gcor[e] generat[e] logging", reads: "rest[ore]", skips: "set"}
+	lldbDialect = &dialect{paths: true, writes: "mem[ory] log save", skips: "proc[ess] session"}
 )
 
 // dialects lists them by program.
@@ -53,6 +59,7 @@ var dialects = map[string]*dialect{
 	"vi": exDialect, "vim": exDialect, "nvim": exDialect, "ex": exDialect, "view": exDialect, "gvim": exDialect, "rvim": exDialect, "vimdiff": exDialect,
 	"sqlite3": sqliteDialect, "sqlite": sqliteDialect, "duckdb": sqliteDialect, "litecli": sqliteDialect,
 	"psql": psqlDialect, "pgcli": psqlDialect, "mysql": mysqlDialect, "mariadb": mysqlDialect,
+	"gdb": gdbDialect, "lldb": lldbDialect,
 }
 
 // told follows lines of the program's own language.
@@ -60,6 +67,9 @@ func (c *Call) told(text string) {
 	d := dialects[c.Cmd.Name]
 	if d == nil {
 		return
+	}
+	if d.lead != "" {
+		c.calling(d, text)
 	}
 	inserting := false
 	for line := range strings.Lines(text) {
@@ -74,6 +84,16 @@ func (c *Call) told(text string) {
 	}
 }
 
+// calling looks for functions of the program's own language that do something to the machine.
+func (c *Call) calling(d *dialect, text string) {
+	for name := range strings.FieldsSeq(d.calls) {
+		at := strings.Index(text, name)
+		if at == 0 || at > 0 && text[at-1] != '_' && !disk.IsLetter(text[at-1]) {
+			c.escapes()
+		}
+	}
+}
+
 // split takes a line apart into commands.
 func (d *dialect) split(line string) []string {
 	switch {
@@ -83,7 +103,14 @@ func (d *dialect) split(line string) []string {
 		}
 		return []string{line[1:]}
 	case d.lead != "":
-		return strings.Split(line, d.lead)[1:]
+		parts := strings.Split(line, d.lead)[1:]
+		for statement := range strings.SplitSeq(line, ";") {
+			statement = strings.TrimSpace(statement)
+			if name, _ := commandName(statement, false); named(d.bare, name) {
+				parts = append(parts, statement)
+			}
+		}
+		return parts
 	case d.ends == "" || strings.HasPrefix(strings.TrimLeft(line, ": %.,$0123456789"), d.pipe):
 		return []string{line}
 	}
@@ -92,12 +119,8 @@ func (d *dialect) split(line string) []string {
 
 // line follows one command and reports whether text follows that is to be inserted.
 func (c *Call) line(d *dialect, text string) bool {
-	for _, name := range strings.Fields(d.calls) {
-		if strings.Contains(text, name) {
-			c.escapes()
-		}
-	}
 	if d.lead == "" {
+		c.calling(d, text)
 		text = address(text)
 	}
 	for range 8 {
@@ -152,8 +175,10 @@ func (c *Call) lineFile(d *dialect, a term.Access, rest string) {
 			c.escapes()
 			return
 		case strings.HasPrefix(word, "+") || strings.HasPrefix(word, "-") || word == "stdout" || word == "off" || word == "on" || word == "END":
+		case d.paths && !LooksLikePath(word):
 		default:
-			c.path(Exact(word), a)
+			file, home := strings.CutPrefix(word, "~/")
+			c.Touches = append(c.Touches, Touch{Word: Exact(file), Access: a, Source: "argument", Dir: c.Dir, AtHome: home, Role: Role{Access: a}})
 			c.Effects |= term.Effect(a)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/sallyport-dev/sallyport/engine/commands"
 	"github.com/sallyport-dev/sallyport/engine/facts/disk"
 	"github.com/sallyport-dev/sallyport/engine/facts/term"
+	"github.com/sallyport-dev/sallyport/engine/shell"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
@@ -20,10 +21,11 @@ type variables struct {
 	files       map[term.Access]string
 	names       map[string]string
 	loads, runs map[string][]string
+	options     map[string][]string
 }
 
 var variableRows = sync.OnceValue(func() *variables {
-	v := &variables{map[term.Flag]string{}, map[term.Access]string{}, map[string]string{}, nil, nil}
+	v := &variables{map[term.Flag]string{}, map[term.Access]string{}, map[string]string{}, nil, nil, nil}
 	for key, list := range commands.Variables() {
 		v.names[key] = strings.Join(list, " ")
 		if i := slices.Index(term.FlagNames, key); i >= 0 {
@@ -41,7 +43,7 @@ var variableRows = sync.OnceValue(func() *variables {
 		}
 		return out
 	}
-	v.loads, v.runs = of("loads"), of("runs")
+	v.loads, v.runs, v.options = of("loads"), of("runs"), of("options")
 	return v
 })
 
@@ -66,8 +68,24 @@ func (c *Call) Environment(shared func(dir string) bool) {
 				c.Effects |= term.Effect(access)
 			}
 		}
+		for _, program := range rows.options[a.Name] {
+			c.writesOf(append([]value.Word{Exact(program)}, fields(a.Value, 0)...))
+		}
 		if Listed(rows.names["search"], a.Name) && opens(a.Value, shared, a.Name == "PATH") {
 			c.Flags.Add(term.FlagOpenPath)
+		}
+	}
+}
+
+// writesOf adds the files that a command with those words writes or removes.
+func (c *Call) writesOf(words []value.Word) {
+	cmd := *c.Cmd
+	cmd.Name, cmd.Words, cmd.Assigns, cmd.Redirects, cmd.Code = words[0].Text, words, nil, nil, shell.Code{}
+	for _, t := range New(c.Table, &cmd, Source{}).Touches {
+		if a := t.Access & (term.Writes | term.Deletes); a != 0 {
+			t.Access = a
+			c.Touches = append(c.Touches, t)
+			c.Effects |= term.Effect(a)
 		}
 	}
 }

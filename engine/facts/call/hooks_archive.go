@@ -295,6 +295,11 @@ func cpioNames(c *Call) {
 	if c.Has("o", "create", "p", "pass-through") {
 		c.readsListed(Exact("-"), Exact(""))
 	}
+	for _, o := range c.Options {
+		if o.Given && (o.Name == "F" || o.Full == "--file") && c.Has("o", "create") {
+			c.path(o.Value, term.Writes)
+		}
+	}
 }
 
 // readsListed reads the files that a list names, below a directory if there is one.
@@ -468,6 +473,9 @@ func editorScript(c *Call) {
 	for _, o := range c.Options {
 		if o.Given && (o.Name == "S" || o.Name == "u") {
 			c.told(c.source.text(o.Value))
+		}
+		if o.Given && o.Name == "i" && o.Value.Text != "NONE" {
+			c.path(o.Value, term.Reads|term.Writes)
 		}
 	}
 	if c.Has("s") && c.Cmd.Name != "ex" && !c.Has("e", "E") {

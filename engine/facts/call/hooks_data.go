@@ -81,14 +81,25 @@ func (c *Call) statement(text string) {
 	if dialects[c.Cmd.Name] == sqliteDialect || strings.Contains(upper, "INFILE") {
 		c.files(text)
 	}
-	if words := strings.Fields(text); len(words) > 3 && words[0] == `\copy` {
-		for i, word := range words[:len(words)-1] {
-			if strings.EqualFold(word, "from") && LooksLikePath(strings.Trim(words[i+1], "'")) {
-				c.path(Exact(strings.Trim(words[i+1], "'")), term.Reads)
-			}
-		}
+	for line := range strings.Lines(text) {
+		c.copied(strings.Fields(line))
 	}
 	c.destroying(text)
+}
+
+// copied reads \copy TABLE from FILE and \copy TABLE to FILE of psql.
+func (c *Call) copied(words []string) {
+	for i := 1; len(words) > 3 && words[0] == `\copy` && i+1 < len(words); i++ {
+		a := map[string]term.Access{"from": term.Reads, "to": term.Writes}[strings.ToLower(words[i])]
+		file := strings.Trim(words[i+1], "'")
+		switch {
+		case a == 0 || listedWord("stdin stdout pstdin pstdout", strings.ToLower(file)):
+		case strings.EqualFold(file, "program"):
+			c.escapes()
+		case a == term.Writes || LooksLikePath(file):
+			c.lineFile(psqlDialect, a, file)
+		}
+	}
 }
 
 // sqlPhrases are the phrases of SQL and of the mongo shell.

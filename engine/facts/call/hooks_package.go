@@ -223,10 +223,14 @@ func debugger(c *Call) {
 	}
 	for _, o := range c.Options {
 		one := slices.Contains([]string{"ex", "eval-command", "one-line"}, o.Name)
+		if o.Given && listedWord("x command s S source source-before-file", o.Name) {
+			c.told(c.source.text(o.Value))
+		}
 		if !o.Given || !one && !(c.Cmd.Name == "lldb" && (o.Name == "o" || o.Name == "O")) {
 			continue
 		}
 		text := strings.TrimSpace(o.Value.Text)
+		c.told(text)
 		verb, _, _ := strings.Cut(text, " ")
 		if strings.HasPrefix(text, "!") || strings.HasPrefix(text, "|") || commands.Listed("debugger-starts", verb) ||
 			commands.Listed("debugger-calls", verb) && strings.Contains(text, "(") {

@@ -27,6 +27,17 @@ func (c *Call) includes() {
 	}
 }
 
+// fields are the words in the text of a word from at on.
+func fields(w value.Word, at int) (words []value.Word) {
+	for text := range strings.SplitSeq(w.Text[at:], " ") {
+		if trimmed := strings.Trim(text, `'"`); trimmed != "" {
+			words = append(words, field(w, at+strings.Index(text, trimmed), trimmed))
+		}
+		at += len(text) + 1
+	}
+	return words
+}
+
 // hands adds the effects of commands that get words of this one: gcc hands those behind -Wl to ld.
 func (c *Call) hands() {
 	row := c.Table.Rows.Command(c.Cmd.Name)
@@ -43,13 +54,34 @@ func (c *Call) hands() {
 					at += len(text) + 1
 				}
 			case c.Cmd.Words[i].Text == option:
-				words = append(words, w)
+				words = append(words, fields(w, 0)...)
+			case strings.HasPrefix(w.Text, option+"="):
+				words = append(words, fields(w, len(option)+1)...)
 			}
 		}
 		if len(words) > 0 && row.Hands[option] != c.Cmd.Name {
 			c.inner(append([]value.Word{Exact(row.Hands[option])}, words...))
 		}
 	}
+}
+
+// parts adds the facts of a value that is a list of NAME=VALUE, and reports whether it is one:
+// type=local,dest=DIR.
+func (c *Call) parts(w value.Word, roles map[string]Role) bool {
+	at, found := 0, false
+	for part := range strings.SplitSeq(w.Text, ",") {
+		name, text, ok := strings.Cut(part, "=")
+		role, known := roles[name]
+		if !known {
+			role, known = roles["*"]
+		}
+		if ok && known {
+			c.apply(field(w, at+len(name)+1, text), role)
+		}
+		found = found || ok && len(roles) > 0
+		at += len(part) + 1
+	}
+	return found
 }
 
 // included reads the files that stand behind words in a text, which is known as far as a word is.

@@ -554,7 +554,7 @@ func (c *Call) use(u OptionUse) {
 	c.Flags.Union(o.flags)
 	c.noFirst = c.noFirst || o.noFirst
 	c.noLast = c.noLast || o.noLast
-	if o.Value != nil && u.Given {
+	if o.Value != nil && u.Given && !c.parts(u.Value, o.parts) {
 		c.apply(u.Value, *o.Value)
 	}
 }

@@ -43,6 +43,7 @@ type option struct {
 	noFirst bool
 	noLast  bool
 	stop    bool
+	parts   map[string]Role // of the parts NAME=VALUE of its value
 }
 
 // spec is what rows of the table say of a command or a subcommand, compiled.
@@ -222,6 +223,16 @@ func (s *spec) includeOption(names string, from commands.Option) error {
 	err := errors.Join(words(from.Does, &o.effects, &o.flags), parseKind(&o.Value, from.Value+from.Attached))
 	if err != nil {
 		return err
+	}
+	for name, kind := range from.Parts {
+		part, err := parseRole(kind)
+		if err != nil {
+			return err
+		}
+		if o.parts == nil {
+			o.parts = make(map[string]Role, len(from.Parts))
+		}
+		o.parts[name] = part
 	}
 	for name := range strings.SplitSeq(names, ", ") {
 		bare := strings.TrimLeft(name, "-")

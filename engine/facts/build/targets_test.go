@@ -86,7 +86,7 @@ func TestTargets(t *testing.T) {
 		"buildah push img docker://r.test/x":                                        "registry:r.test",
 		"skopeo copy docker://a.test/x docker://b.test/y":                           "registry:a.test registry:b.test",
 		"skopeo copy docker://a.test/x dir:out":                                     "registry:a.test",
-		"crane pull a.test/x out":                                                   "registry:a.test registry:docker.io",
+		"crane pull a.test/x out":                                                   "registry:a.test",
 		"git status":                                                                "",
 		"ls":                                                                        "",
 	} {

@@ -49,7 +49,7 @@ var (
 	psqlDialect  = &dialect{lead: `\`, pipe: "|", writes: "o[ut] w[rite] g gx s lo_export", reads: "i[nclude] ir include_relative lo_import", runs: "!"}
 	mysqlDialect = &dialect{lead: `\`, writes: "T tee", reads: ". source", runs: "! P pager system", bare: "tee source pager system"}
 
-	gdbDialect  = &dialect{paths: true, writes: "dump append sav[e] gcor[e] generat[e] logging", reads: "rest[ore]", skips: "set"}
+	gdbDialect  = &dialect{paths: true, writes: "dump append sav[e] gcor[e] generat[e] logging hist[ory] tty", reads: "rest[ore]", skips: "set"}
 	lldbDialect = &dialect{paths: true, writes: "mem[ory] log save", skips: "proc[ess] session"}
 )
 

@@ -222,8 +222,8 @@ func debugger(c *Call) {
 		c.Flags.Add(term.FlagProcessMemory)
 	}
 	for _, o := range c.Options {
-		one := slices.Contains([]string{"ex", "eval-command", "one-line"}, o.Name)
-		if o.Given && listedWord("x command s S source source-before-file", o.Name) {
+		one := slices.Contains([]string{"ex", "eval-command", "iex", "init-eval-command", "one-line"}, o.Name)
+		if o.Given && listedWord("x command ix init-command s S source source-before-file", o.Name) {
 			c.told(c.source.text(o.Value))
 		}
 		if !o.Given || !one && !(c.Cmd.Name == "lldb" && (o.Name == "o" || o.Name == "O")) {

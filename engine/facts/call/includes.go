@@ -71,12 +71,14 @@ func (c *Call) parts(w value.Word, roles map[string]Role) bool {
 	at, found := 0, false
 	for part := range strings.SplitSeq(w.Text, ",") {
 		name, text, ok := strings.Cut(part, "=")
+		name = strings.TrimSpace(name)
 		role, known := roles[name]
 		if !known {
 			role, known = roles["*"]
 		}
 		if ok && known {
-			c.apply(field(w, at+len(name)+1, text), role)
+			value := strings.Trim(text, `'" `)
+			c.apply(field(w, at+strings.Index(part, "=")+1+strings.Index(text, value), value), role)
 		}
 		found = found || ok && len(roles) > 0
 		at += len(part) + 1

@@ -477,6 +477,9 @@ func editorScript(c *Call) {
 		if o.Given && o.Name == "i" && o.Value.Text != "NONE" {
 			c.path(o.Value, term.Reads|term.Writes)
 		}
+		if file := strings.TrimLeft(o.Value.Text, "0123456789"); o.Given && o.Name == "V" && file != "" {
+			c.path(Cut(o.Value, len(o.Value.Text)-len(file)), term.Writes)
+		}
 	}
 	if c.Has("s") && c.Cmd.Name != "ex" && !c.Has("e", "E") {
 		c.escapes() // keys, of a file

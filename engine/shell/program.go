@@ -31,6 +31,7 @@ type Redirect struct {
 	Mode   RedirectMode
 	Target value.Word // the file or descriptor
 	Body   value.Word // here-document or here-string text
+	From   *Dir       // the directory of the shell that opens the file; nil for the command's own
 }
 
 // Pipeline places a command in a pipeline. Length 1 stands for no pipeline.
@@ -57,6 +58,14 @@ const (
 	CodeFile     CodeFrom = "file"     // a script file, source FILE, process substitution
 	CodeSession  CodeFrom = "session"  // an interactive interpreter: no program given at all
 )
+
+// OpenedIn returns the directory in which the file of a redirect of c is opened.
+func (c *Command) OpenedIn(r Redirect) Dir {
+	if r.From != nil {
+		return *r.From
+	}
+	return c.Dir
+}
 
 // Code is the program that a command hands to an interpreter.
 type Code struct {

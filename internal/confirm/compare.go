@@ -316,10 +316,11 @@ func written(list []shell.Command, file string) bool {
 			}
 			name := d.Target.Text
 			if !path.IsAbs(name) {
-				if !c.Dir.Known {
+				dir := c.OpenedIn(d)
+				if !dir.Known {
 					return true
 				}
-				name = c.Dir.Path + "/" + name
+				name = dir.Path + "/" + name
 			}
 			if name = path.Clean(name); name == file || real(name) == file {
 				return true

@@ -249,7 +249,7 @@ func (w *build) redirect(i int, c *call.Call, r shell.Redirect) *spot {
 		}
 		return nil
 	}
-	s := w.place(call.Touch{Word: r.Target, Access: a, Source: "redirect", Dir: c.Cmd.Dir}, i)
+	s := w.place(call.Touch{Word: r.Target, Access: a, Source: "redirect", Dir: c.Cmd.OpenedIn(r)}, i)
 	c.Effects |= effectOf(s, a)
 	if a&term.Writes == 0 {
 		return nil

@@ -133,7 +133,7 @@ func likely(prog *shell.Program) []string {
 		}
 		for _, r := range c.Redirects {
 			if r.Mode != shell.RedirectDup && r.Mode != shell.RedirectHere {
-				add(r.Target, c.Dir)
+				add(r.Target, c.OpenedIn(r))
 			}
 		}
 	}

@@ -336,7 +336,7 @@ func (w *build) fromDownload(inputs []int) bool {
 // opensFetched reports a command with a redirect from a file that came from the network.
 func (w *build) opensFetched(cmd *shell.Command) bool {
 	return slices.ContainsFunc(cmd.Redirects, func(r shell.Redirect) bool {
-		return r.Mode == shell.RedirectRead && w.isFetched(r.Target, cmd.Dir)
+		return r.Mode == shell.RedirectRead && w.isFetched(r.Target, cmd.OpenedIn(r))
 	})
 }
 

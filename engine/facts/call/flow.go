@@ -78,7 +78,7 @@ func (s Source) written(file string) (text string, found bool) {
 			if r.Mode != shell.RedirectWrite && r.Mode != shell.RedirectAppend || r.Target.Certainty != value.Exact {
 				continue
 			}
-			if to := disk.Absolute(r.Target.Text, s.Cmds[i].Dir); to == "" || disk.Clean(to) != file {
+			if to := disk.Absolute(r.Target.Text, s.Cmds[i].OpenedIn(r)); to == "" || disk.Clean(to) != file {
 				continue
 			}
 			text += s.outputs([]int{i})

@@ -123,7 +123,7 @@ func (w *walker) enter(idx int, via string) {
 	w.ctx.start, w.ctx.end, w.ctx.nested, w.ctx.breaks = c.Start, c.End, true, false
 	w.ctx.via = append(slices.Clone(w.ctx.via), via)
 	if c.Redirects != nil {
-		w.ctx.redirs = c.Redirects
+		w.ctx.redirs = w.inherited(c.Redirects)
 	}
 }
 

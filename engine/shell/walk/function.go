@@ -95,7 +95,7 @@ func (w *walker) callFunction(inv *invocation, fn *function, st *state, again bo
 		w.ctx.start, w.ctx.end = w.commands[inv.idx].Start, w.commands[inv.idx].End
 	}
 	w.ctx.running = append(slices.Clone(saved.running), "function "+fn.name)
-	w.ctx.redirs = w.commands[inv.idx].Redirects
+	w.ctx.redirs = w.inherited(w.commands[inv.idx].Redirects)
 	var locals []string
 	w.ctx.locals = &locals
 	if again {

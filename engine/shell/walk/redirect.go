@@ -21,7 +21,7 @@ func (w *walker) redirected(s *syntax.Stmt, f func()) {
 	}
 	saved := w.ctx
 	r := w.redirects(s.Redirs)
-	w.ctx.redirs = append(r.list, w.ctx.redirs...)
+	w.ctx.redirs = append(w.inherited(r.list), w.ctx.redirs...)
 	if r.in != nil {
 		w.ctx.in = r.in
 	}
@@ -35,6 +35,22 @@ func (w *walker) redirected(s *syntax.Stmt, f func()) {
 			w.mark(i, shell.MarkSocket)
 		}
 	}
+}
+
+// inherited returns redirects for commands that may work in another directory than the shell that opens the
+// files. Where that may be one of several, each of the commands counts with its own.
+func (w *walker) inherited(list []shell.Redirect) []shell.Redirect {
+	dir := w.ctx.st.dir
+	if w.ctx.st.dirs != nil {
+		return list
+	}
+	list = slices.Clone(list)
+	for i := range list {
+		if list[i].From == nil {
+			list[i].From = &dir
+		}
+	}
+	return list
 }
 
 // redirectOnly walks a statement that only redirects: >file empties it.

@@ -4,4 +4,4 @@
 package revision
 
 // Policies is the revision of the built-in policies.
-const Policies = "d0b7ebc6a6924392b3c5fee8cb3de94c"
+const Policies = "816292230a3f3859962803934b0d775f"

@@ -136,9 +136,10 @@ func (w *build) plainName(word value.Word, i int) bool {
 }
 
 // listedName reports whether a word that is not known is the name of an entry of a place that a search or a
-// listing goes through.
+// listing goes through. A name counts in the directory in which it was printed, and without a way up behind it.
 func (w *build) listedName(word value.Word, i int) bool {
-	return w.from(word, i, func(j int) bool { return w.lists(j, map[int]bool{}) })
+	return !strings.Contains(call.WithoutUnknown(word.Text), "..") &&
+		w.from(word, i, func(j int) bool { return w.lists(j, w.calls[i].Cmd.Dir, map[int]bool{}) })
 }
 
 // from reports whether a word comes from a search that hands its entries on, or from commands that print such
@@ -160,7 +161,7 @@ func (w *build) from(word value.Word, i int, names func(int) bool) bool {
 }
 
 // lists reports a command that prints names of entries, or lines of their output.
-func (w *build) lists(i int, seen map[int]bool) bool {
+func (w *build) lists(i int, dir shell.Dir, seen map[int]bool) bool {
 	if i >= len(w.calls) || w.calls[i] == nil || seen[i] {
 		return false
 	}
@@ -168,10 +169,10 @@ func (w *build) lists(i int, seen map[int]bool) bool {
 	c := w.calls[i]
 	if c.Flags.Has(term.FlagListsNames) {
 		spells := func(word value.Word) bool { return spellsCharacters(c.Cmd.Name, word.Text) }
-		return !strings.Contains(c.Cmd.Words[0].Text, "/") && !slices.ContainsFunc(c.Cmd.Words, spells)
+		return c.Dir == dir && !strings.Contains(c.Cmd.Words[0].Text, "/") && !slices.ContainsFunc(c.Cmd.Words, spells)
 	}
 	return commands.Listed("passes-on", c.Cmd.Name) && len(w.inputs[i]) > 0 &&
-		!slices.ContainsFunc(w.inputs[i], func(j int) bool { return j != i && !w.lists(j, seen) })
+		!slices.ContainsFunc(w.inputs[i], func(j int) bool { return j != i && !w.lists(j, dir, seen) })
 }
 
 // printsNames reports a command whose output is names of files that are there, or parts of such names.

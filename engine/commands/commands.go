@@ -117,7 +117,8 @@ type Runs struct {
 	Edits    bool   `yaml:"edits,omitempty"`    // its operands are files to edit, not a program
 	// Letter of the option with which it does so behind a program, too.
 	Inspect string `yaml:"inspect,omitempty"`
-	// Option with which it looks for its programs by itself, if no operand names them.
+	// Options with which it looks for its programs by itself, or needs none, if no operand names them; a * is
+	// any end.
 	Finds string `yaml:"finds,omitempty"`
 	// Programs that images of containers start with the words behind them, by the name of the image.
 	Images map[string]string `yaml:"images,omitempty"`

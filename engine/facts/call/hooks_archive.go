@@ -509,8 +509,9 @@ func lispStarts(c *Call) {
 		if !o.Given || !strings.Contains(" e eval f funcall ", " "+o.Name+" ") {
 			continue
 		}
+		text := strings.ReplaceAll(o.Value.Text, "byte-compile", "") // it starts nothing, unlike compile
 		for _, name := range []string{"shell", "process", "term", "compile", "load", "eval-"} {
-			if o.Value.Certainty != value.Exact || strings.Contains(o.Value.Text, name) {
+			if o.Value.Certainty != value.Exact || strings.Contains(text, name) {
 				c.escapes()
 			}
 		}

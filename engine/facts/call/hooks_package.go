@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/sallyport-dev/sallyport/engine/commands"
 	"github.com/sallyport-dev/sallyport/engine/facts"
@@ -231,12 +232,39 @@ func debugger(c *Call) {
 		}
 		text := strings.TrimSpace(o.Value.Text)
 		c.told(text)
-		verb, _, _ := strings.Cut(text, " ")
+		verb := text
+		if end := strings.IndexAny(text, " \t/("); end >= 0 {
+			verb = text[:end]
+		}
 		if strings.HasPrefix(text, "!") || strings.HasPrefix(text, "|") || commands.Listed("debugger-starts", verb) ||
-			commands.Listed("debugger-calls", verb) && strings.Contains(text, "(") {
+			commands.Listed("debugger-calls", verb) && calls(text[len(verb):]) {
 			c.escapes()
 		}
 	}
+}
+
+// calls reports a parenthesis of a call in an expression of C, perhaps behind a format: not one of a cast or
+// of sizeof.
+func calls(text string) bool {
+	if strings.HasPrefix(text, "/") {
+		_, text, _ = strings.Cut(text, " ")
+	}
+	for i, r := range text {
+		before := strings.TrimRight(text[:i], " \t")
+		if r != '(' || before == "" {
+			continue
+		}
+		word := before[strings.LastIndexFunc(before, notInName)+1:]
+		if word != "" && word != "sizeof" && word != "alignof" || strings.ContainsAny(before[len(before)-1:], ")]'\"`>") {
+			return true
+		}
+	}
+	return false
+}
+
+// notInName reports what no name of C or of gdb has in it.
+func notInName(r rune) bool {
+	return r != '_' && r != '$' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 }
 
 // attaches reports a debugger, tracer or profiler that is let into a process that runs already: -p PID,

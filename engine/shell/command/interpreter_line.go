@@ -48,12 +48,14 @@ func (p Interpreter) Read(name string, args []value.Arg) Interpretation {
 // informs reports an option that makes an interpreter tell about itself and end.
 func informs(lang, option string) bool {
 	switch option {
-	case "--version", "--help":
+	case "--version", "--help", "-version":
 		return true
 	case "-v":
-		return lang == "node" || lang == "perl" || lang == "ruby" || lang == "php" || lang == "lua"
-	case "-V":
+		return lang == "node" || lang == "perl" || lang == "ruby" || lang == "php" || lang == "lua" || lang == "powershell"
+	case "-V", "-VV":
 		return lang == "python"
+	case "-h":
+		return lang == "node" || lang == "perl" || lang == "ruby" || lang == "php" || lang == "python"
 	default:
 		return false
 	}
@@ -75,7 +77,7 @@ func (p Interpreter) readProgram(name string, args []value.Arg) Interpretation {
 			break
 		}
 		out.Inspects = out.Inspects || p.inspects(text)
-		finds = finds || p.Finds == text
+		finds = finds || p.finds(text)
 		o := p.option(args[i:])
 		switch {
 		case o.kind == "module":
@@ -114,10 +116,18 @@ func (p Interpreter) readProgram(name string, args []value.Arg) Interpretation {
 		out.Kind, out.Text, out.Via = Text, slices.Concat(sets, args[0].Val), name
 	case len(args) > 0 && !p.Edits && args[0].Text != "-" && args[0].Text != "/dev/stdin":
 		out.Kind, out.Args = File, args
-	case p.Input && !finds:
-		out.Kind, out.Via = Input, name
+	case p.Input:
+		out.Kind, out.Via, out.Given = Input, name, finds
 	}
 	return out
+}
+
+// finds reports an option with which p needs no program: it finds one, or tells something.
+func (p Interpreter) finds(option string) bool {
+	return slices.ContainsFunc(strings.Split(p.Finds, ", "), func(name string) bool {
+		begin, more := strings.CutSuffix(name, "*")
+		return name != "" && (option == name || more && strings.HasPrefix(option, begin))
+	})
 }
 
 // lines is the text whose lines are these.

@@ -124,6 +124,9 @@ func (w *walker) program(inv *invocation, l command.Interpretation) {
 		w.runModule(inv, l.Lang, l.Args[0].Text, l.Via)
 		w.build(inv, l.Args[0].Text)
 	case command.Input:
+		if l.Given && w.stdin() == nil {
+			return
+		}
 		w.stdinProgram(inv, l.Lang, l.Via, nil)
 	case command.Session:
 		w.session(inv, l.Lang)

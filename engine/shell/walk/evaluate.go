@@ -103,7 +103,7 @@ func (w *walker) still(idx int) changes {
 		return anything
 	}
 	var later []*syntax.Stmt
-	for _, s := range w.file.Stmts {
+	for _, s := range links(w.file.Stmts) {
 		_, simple := s.Cmd.(*syntax.CallExpr)
 		at, end := int(s.Pos().Offset()), int(s.End().Offset())
 		follows := end > w.commands[idx].End && !(simple && at <= w.commands[idx].Start) // End counts a ;
@@ -114,6 +114,18 @@ func (w *walker) still(idx int) changes {
 	changed := w.changes(later)
 	changed.params = changed.params || len(w.ctx.running) > 0
 	return changed
+}
+
+// links takes lists of commands with && and || apart: each of these runs when the one before it has ended.
+func links(list []*syntax.Stmt) (out []*syntax.Stmt) {
+	for _, s := range list {
+		if c, ok := s.Cmd.(*syntax.BinaryCmd); ok && (c.Op == syntax.AndStmt || c.Op == syntax.OrStmt) && !s.Background {
+			out = append(out, links([]*syntax.Stmt{c.X, c.Y})...)
+		} else {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // alias records NAME=text.

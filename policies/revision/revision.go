@@ -4,4 +4,4 @@
 package revision
 
 // Policies is the revision of the built-in policies.
-const Policies = "816292230a3f3859962803934b0d775f"
+const Policies = "85b33ed644bc07d51433dd45b718aa6b"

@@ -20,6 +20,7 @@
 #     - t=$(mktemp); echo x > "$t"
 #     - grep -rl old src | xargs sed -i s/old/new/
 #     - sed -i s/old/new/ $(grep -rl old src)
+#     - find src -name '*.c' | while read -r f; do sed -i s/old/new/ "$f"; done
 package sallyport.rules.paths.unresolved_write
 
 import data.sallyport.lib
@@ -79,6 +80,12 @@ _names(j) if {
 }
 
 _names(j) if input.commands[j].name == "xargs"
+
+_names(j) if {
+	input.commands[j].name in {"mapfile", "read", "readarray"}
+	count(input.commands[j].paths) == 0
+	count(input.commands[j].inputs) > 0
+}
 
 _abroad(j) if {
 	some k in input.commands[j].paths

@@ -103,6 +103,14 @@ test_warns_of_names_from_granted_places if {
 	_adds(_passed_on({}, {}, {"zone": "home", "permission": "write"}))
 }
 
+test_warns_of_names_that_are_read if {
+	every name in ["mapfile", "read", "readarray"] {
+		_passes(_passed_on({}, {"name": name}, {}))
+		_adds(_passed_on({}, {"name": name, "inputs": []}, {}))
+		_adds(_passed_on({}, {"name": name, "paths": [0]}, {}))
+	}
+}
+
 # The names of a search in a substitution.
 _substituted(listing, labels) := testing.request(
 	[object.union(_searched, listing), {"name": "sed", "inputs": [0], "paths": [1]}],

@@ -141,7 +141,7 @@ func scriptTask(c *Call) {
 
 // kill: a signal, then process ids. A negative id is a process group, -1 is everybody.
 func kill(c *Call) {
-	first, sawIDs, rest := true, false, false
+	first, rest := true, false
 	for i := 0; i < len(c.Operands); i++ {
 		w := c.Operands[i]
 		switch {
@@ -164,11 +164,11 @@ func kill(c *Call) {
 			continue
 		}
 		first = false
-		sawIDs = true
 		c.victim(w)
 	}
-	if !sawIDs {
-		return
+	if len(c.Operands) > 0 && c.Operands[0].Text == "-0" { // it only asks whether there is such a process
+		c.Flags.Remove(term.FlagKillsUnknown)
+		c.Flags.Remove(term.FlagUnresolvedVerb)
 	}
 }
 

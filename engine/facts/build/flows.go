@@ -136,7 +136,8 @@ func (w *build) plainName(word value.Word, i int) bool {
 }
 
 // listedName reports whether a word that is not known is the name of an entry of a place that a search or a
-// listing goes through. A name counts in the directory in which it was printed, and without a way up behind it.
+// listing goes through. A name counts in the directory in which it was printed, and without a way up behind
+// it.
 func (w *build) listedName(word value.Word, i int) bool {
 	return !strings.Contains(call.WithoutUnknown(word.Text), "..") &&
 		w.from(word, i, func(j int) bool { return w.lists(j, w.calls[i].Cmd.Dir, map[int]bool{}) })

@@ -255,7 +255,8 @@ func calls(text string) bool {
 			continue
 		}
 		word := before[strings.LastIndexFunc(before, notInName)+1:]
-		if word != "" && word != "sizeof" && word != "alignof" || strings.ContainsAny(before[len(before)-1:], ")]'\"`>") {
+		named := word != "" && word != "sizeof" && word != "alignof"
+		if named || strings.ContainsAny(before[len(before)-1:], ")]'\"`>") {
 			return true
 		}
 	}

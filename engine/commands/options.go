@@ -37,7 +37,8 @@ func Read(word, style string, arity func(name string) Arity) []Use {
 	if before, _, found := strings.Cut(name, ":"); found && style == "colon" {
 		name, glued = before, true
 	}
-	whole := strings.HasPrefix(word, "--") || style == "colon" || style == "single-dash" || len(name) > 2 && arity(name) != Unknown
+	whole := strings.HasPrefix(word, "--") || style == "colon" || style == "single-dash" ||
+		len(name) > 2 && arity(name) != Unknown
 	if whole {
 		u := Use{Name: name, Next: !glued && arity(name) == Next}
 		if glued {

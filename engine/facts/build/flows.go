@@ -170,7 +170,8 @@ func (w *build) lists(i int, dir shell.Dir, seen map[int]bool) bool {
 	c := w.calls[i]
 	if c.Flags.Has(term.FlagListsNames) {
 		spells := func(word value.Word) bool { return spellsCharacters(c.Cmd.Name, word.Text) }
-		return c.Dir == dir && !strings.Contains(c.Cmd.Words[0].Text, "/") && !slices.ContainsFunc(c.Cmd.Words, spells)
+		return c.Dir == dir && !strings.Contains(c.Cmd.Words[0].Text, "/") &&
+			!slices.ContainsFunc(c.Cmd.Words, spells)
 	}
 	return commands.Listed("passes-on", c.Cmd.Name) && len(w.inputs[i]) > 0 &&
 		!slices.ContainsFunc(w.inputs[i], func(j int) bool { return j != i && !w.lists(j, dir, seen) })

@@ -43,13 +43,20 @@ var (
 
 	sqliteDialect = &dialect{
 		lead: ".", pipe: "|",
-		writes: "ou[tput] on[ce] ba[ckup] sa[ve] cl[one] lo[g] tr[ace]", reads: "rea[d] im[port] res[tore]", edits: "op[en] ar[chive]", executes: "loa[d]",
+		writes: "ou[tput] on[ce] ba[ckup] sa[ve] cl[one] lo[g] tr[ace]", reads: "rea[d] im[port] res[tore]",
+		edits: "op[en] ar[chive]", executes: "loa[d]",
 		runs: "sh[ell] sy[stem] ex[cel]", calls: "load_extension( edit(",
 	}
 	psqlDialect  = &dialect{lead: `\`, pipe: "|", writes: "o[ut] w[rite] g gx s lo_export", reads: "i[nclude] ir include_relative lo_import", runs: "!"}
-	mysqlDialect = &dialect{lead: `\`, writes: "T tee", reads: ". source", runs: "! P pager system", bare: "tee source pager system"}
+	mysqlDialect = &dialect{
+		lead: `\`, writes: "T tee", reads: ". source", runs: "! P pager system",
+		bare: "tee source pager system",
+	}
 
-	gdbDialect  = &dialect{paths: true, writes: "dump append sav[e] gcor[e] generat[e] logging hist[ory] tty", reads: "rest[ore]", skips: "set"}
+	gdbDialect = &dialect{
+		paths: true, writes: "dump append sav[e] gcor[e] generat[e] logging hist[ory] tty", reads: "rest[ore]",
+		skips: "set",
+	}
 	lldbDialect = &dialect{paths: true, writes: "mem[ory] log save", skips: "proc[ess] session"}
 )
 
@@ -178,7 +185,9 @@ func (c *Call) lineFile(d *dialect, a term.Access, rest string) {
 		case d.paths && !LooksLikePath(word):
 		default:
 			file, home := strings.CutPrefix(word, "~/")
-			c.Touches = append(c.Touches, Touch{Word: Exact(file), Access: a, Source: "argument", Dir: c.Dir, AtHome: home, Role: Role{Access: a}})
+			c.Touches = append(c.Touches, Touch{
+				Word: Exact(file), Access: a, Source: "argument", Dir: c.Dir, AtHome: home, Role: Role{Access: a},
+			})
 			c.Effects |= term.Effect(a)
 		}
 	}

@@ -152,7 +152,8 @@ func (l listNames) conditions(row commands.Row) {
 // The keys of lists are flags, accesses, or words that the code asks for.
 func TestListsNameFlags(t *testing.T) {
 	t.Parallel()
-	known := append(slices.Concat(term.FlagNames, term.AccessNames[:]), "command", "walked", "search", "quiet", "loads", "runs", "options")
+	known := append(slices.Concat(term.FlagNames, term.AccessNames[:]),
+		"command", "walked", "search", "quiet", "loads", "runs", "options")
 	for key := range commands.Variables() {
 		if !slices.Contains(known, key) {
 			t.Errorf("variables.yaml has %q", key)

@@ -140,6 +140,8 @@ func TestRead(t *testing.T) {
 		{"fish|-C|rm x|y", "file fish: y +before text fish: rm x"},
 		{"sh", "input sh: sh"},
 		{"bash|--version", "nothing"},
+		{"scala|-version", "nothing"},
+		{"tclsh|--version", "input tcl"},
 		{"python3|-c|x", "text python: x"},
 		{"python3|-ic|x", "text python: x +inspects"},
 		{"python3|-i|x.py", "file python: x.py +inspects"},

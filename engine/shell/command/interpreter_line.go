@@ -34,7 +34,7 @@ func (p Interpreter) Shell() bool { return p.runs.Shell }
 // Read reads a command line of p, which was called by name.
 func (p Interpreter) Read(name string, args []value.Arg) Interpretation {
 	switch {
-	case len(args) == 1 && informs(p.Language, args[0].Text):
+	case len(args) == 1 && p.informs(args[0].Text):
 		return Interpretation{Run: Run{Kind: Nothing}}
 	case p.runs.Shell:
 		return p.readShell(name, args)
@@ -45,17 +45,21 @@ func (p Interpreter) Read(name string, args []value.Arg) Interpretation {
 	}
 }
 
-// informs reports an option that makes an interpreter tell about itself and end.
-func informs(lang, option string) bool {
+// informs reports an option that makes an interpreter tell about itself and end. For tclsh every option is a
+// word of the program on its input, and to some interpreters -version is several letters.
+func (p Interpreter) informs(option string) bool {
+	lang := p.Language
 	switch option {
-	case "--version", "--help", "-version":
-		return true
+	case "--version", "--help":
+		return lang != "tcl"
+	case "-version":
+		return !p.Input
 	case "-v":
-		return lang == "node" || lang == "perl" || lang == "ruby" || lang == "php" || lang == "lua" || lang == "powershell"
+		return slices.Contains([]string{"node", "perl", "ruby", "php", "lua", "powershell"}, lang)
 	case "-V", "-VV":
 		return lang == "python"
 	case "-h":
-		return lang == "node" || lang == "perl" || lang == "ruby" || lang == "php" || lang == "python"
+		return slices.Contains([]string{"node", "perl", "ruby", "php", "python"}, lang)
 	default:
 		return false
 	}

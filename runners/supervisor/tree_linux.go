@@ -417,6 +417,10 @@ func (s *stillness) begin() {
 		s.of.holders++
 	}
 	// Other children of ours, too, execute their programs first: our runtime waits for the thread of a fork.
+	// Package os once tries a fork without that lock, before its first process.
+	if self, err := os.FindProcess(os.Getpid()); err == nil {
+		_ = self.Release()
+	}
 	syscall.ForkLock.RLock()
 	_ = unix.Kill(-1, unix.SIGSTOP) // an error means that there are no others
 	syscall.ForkLock.RUnlock()

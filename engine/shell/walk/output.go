@@ -34,24 +34,13 @@ func (w *walker) print(inv *invocation, name string) {
 		w.changesFiles(inv, name)
 		w.printUnknown(inv)
 		climbs := slices.ContainsFunc(inv.args, func(a value.Arg) bool { return strings.Contains(a.Text, "..") })
-		evaluates := command.Listed("evaluators", name) && !(name == "basename" && matches(inv.args[1:]))
-		if n := len(w.ctx.out.text); n > 0 && (evaluates || climbs) {
+		if n := len(w.ctx.out.text); n > 0 && (command.Listed("evaluators", name) || climbs) {
 			w.ctx.out.text[n-1].Made = true
 		}
 		return
 	}
 	w.step(v.Size() / bytesPerStep)
 	w.ctx.out.text = append(w.ctx.out.text, v.With(false, []int{inv.idx})...)
-}
-
-// matches reports words that stand for matches of patterns, none of which has a name that begins with a dot.
-// So basename makes no .. of them. A variable without quotes may be split at blanks of a name.
-func matches(args []value.Arg) bool {
-	split := func(p value.Piece) bool { return p.Glob && !p.Quoted }
-	return !slices.ContainsFunc(args, func(a value.Arg) bool {
-		return a.Certainty != value.Exact || strings.HasPrefix(a.Text, "-") || strings.Contains(a.Text, "(") ||
-			a.Glob && strings.HasPrefix(path.Base(a.Text), ".") || slices.ContainsFunc(a.Val, split)
-	})
 }
 
 // printUnknown records output that is not known.

@@ -142,8 +142,6 @@ func (w *walker) base(p *syntax.ParamExp, raw string) (list []value.Value, all b
 			return []value.Value{value.Known(strconv.Itoa(len(st.params)))}, false
 		}
 		return []value.Value{value.Opaque(raw, nil)}, false
-	case "!", "$", "?":
-		return []value.Value{{{Text: raw, Data: true}}}, false // a number
 	case "0":
 		if st.zero != nil {
 			return []value.Value{st.zero}, false

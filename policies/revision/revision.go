@@ -4,4 +4,4 @@
 package revision
 
 // Policies is the revision of the built-in policies.
-const Policies = "85b33ed644bc07d51433dd45b718aa6b"
+const Policies = "d0b7ebc6a6924392b3c5fee8cb3de94c"

@@ -337,11 +337,6 @@ func rsync(c *Call) {
 		c.Effects &^= term.Delete
 	}
 	dest := c.Operands[len(c.Operands)-1]
-	if c.Flags.Has(term.FlagDryRun) { // it compares, and writes no more than a log
-		c.Touches = slices.DeleteFunc(c.Touches, func(t Touch) bool { return t.Role == *c.Spec.last })
-		c.Effects &^= term.Write | term.Delete
-		return
-	}
 	if _, remote := RemoteHost(dest.Text); deletesThere && !remote {
 		c.Touches = append(c.Touches, Touch{Word: dest, Access: term.Deletes, Source: "argument", Dir: c.Dir, Role: Role{Access: term.Deletes}, Recursive: true})
 	}

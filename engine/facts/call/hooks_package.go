@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/sallyport-dev/sallyport/engine/commands"
 	"github.com/sallyport-dev/sallyport/engine/facts"
@@ -141,7 +140,7 @@ func scriptTask(c *Call) {
 
 // kill: a signal, then process ids. A negative id is a process group, -1 is everybody.
 func kill(c *Call) {
-	first, rest := true, false
+	first, sawIDs, rest := true, false, false
 	for i := 0; i < len(c.Operands); i++ {
 		w := c.Operands[i]
 		switch {
@@ -164,11 +163,11 @@ func kill(c *Call) {
 			continue
 		}
 		first = false
+		sawIDs = true
 		c.victim(w)
 	}
-	if len(c.Operands) > 0 && c.Operands[0].Text == "-0" { // it only asks whether there is such a process
-		c.Flags.Remove(term.FlagKillsUnknown)
-		c.Flags.Remove(term.FlagUnresolvedVerb)
+	if !sawIDs {
+		return
 	}
 }
 
@@ -233,39 +232,14 @@ func debugger(c *Call) {
 		text := strings.TrimSpace(o.Value.Text)
 		c.told(text)
 		verb := text
-		if end := strings.IndexAny(text, " \t/("); end >= 0 {
+		if end := strings.IndexAny(text, " \t\n/("); end >= 0 {
 			verb = text[:end]
 		}
 		if strings.HasPrefix(text, "!") || strings.HasPrefix(text, "|") || commands.Listed("debugger-starts", verb) ||
-			commands.Listed("debugger-calls", verb) && calls(text[len(verb):]) {
+			commands.Listed("debugger-calls", verb) && strings.Contains(text, "(") {
 			c.escapes()
 		}
 	}
-}
-
-// calls reports a parenthesis of a call in an expression of C, perhaps behind a format: not one of a cast or
-// of sizeof.
-func calls(text string) bool {
-	if strings.HasPrefix(text, "/") {
-		_, text, _ = strings.Cut(text, " ")
-	}
-	for i, r := range text {
-		before := strings.TrimRight(text[:i], " \t")
-		if r != '(' || before == "" {
-			continue
-		}
-		word := before[strings.LastIndexFunc(before, notInName)+1:]
-		named := word != "" && word != "sizeof" && word != "alignof"
-		if named || strings.ContainsAny(before[len(before)-1:], ")]'\"`>") {
-			return true
-		}
-	}
-	return false
-}
-
-// notInName reports what no name of C or of gdb has in it.
-func notInName(r rune) bool {
-	return r != '_' && r != '$' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 }
 
 // attaches reports a debugger, tracer or profiler that is let into a process that runs already: -p PID,

@@ -71,7 +71,7 @@ func (c *Call) parts(w value.Word, roles map[string]Role) bool {
 	at, found := 0, false
 	for part := range strings.SplitSeq(w.Text, ",") {
 		name, text, ok := strings.Cut(part, "=")
-		name = strings.TrimSpace(name)
+		name = strings.ToLower(strings.Trim(name, `" `))
 		role, known := roles[name]
 		if !known {
 			role, known = roles["*"]

@@ -19,8 +19,6 @@
 #     - for f in a b; do echo x > "./out/$f"; done
 #     - t=$(mktemp); echo x > "$t"
 #     - grep -rl old src | xargs sed -i s/old/new/
-#     - sed -i s/old/new/ $(grep -rl old src)
-#     - find src -name '*.c' | while read -r f; do sed -i s/old/new/ "$f"; done
 package sallyport.rules.paths.unresolved_write
 
 import data.sallyport.lib
@@ -47,23 +45,13 @@ _open contains i if {
 	not lib.judged_later # the environment keeps it to the places that permissions grant
 }
 
-# Names that xargs takes from a search below a place that is granted, or a substitution, lie below that place.
+# Names that xargs takes from a search below a place that is granted lie below that place.
 _named_outside(p) if {
 	c := input.commands[p.command]
-	_handed(p)
+	"xargs" in c.via
 	count(c.inputs) > 0
 	every j in c.inputs {
 		_names(j)
-	}
-}
-
-_handed(p) if "xargs" in input.commands[p.command].via
-
-# ls prints names without their directory.
-_handed(p) if {
-	"listed_name" in p.labels
-	every j in input.commands[p.command].inputs {
-		input.commands[j].name != "ls"
 	}
 }
 
@@ -80,12 +68,6 @@ _names(j) if {
 }
 
 _names(j) if input.commands[j].name == "xargs"
-
-_names(j) if {
-	input.commands[j].name in {"mapfile", "read", "readarray"}
-	count(input.commands[j].paths) == 0
-	count(input.commands[j].inputs) > 0
-}
 
 _abroad(j) if {
 	some k in input.commands[j].paths

@@ -103,30 +103,6 @@ test_warns_of_names_from_granted_places if {
 	_adds(_passed_on({}, {}, {"zone": "home", "permission": "write"}))
 }
 
-test_warns_of_names_that_are_read if {
-	every name in ["mapfile", "read", "readarray"] {
-		_passes(_passed_on({}, {"name": name}, {}))
-		_adds(_passed_on({}, {"name": name, "inputs": []}, {}))
-		_adds(_passed_on({}, {"name": name, "paths": [0]}, {}))
-	}
-}
-
-# The names of a search in a substitution.
-_substituted(listing, labels) := testing.request(
-	[object.union(_searched, listing), {"name": "sed", "inputs": [0], "paths": [1]}],
-	[
-		{"command": 0, "access": "read"},
-		{"command": 1, "access": "write", "raw": "$f", "path": "", "certainty": "unknown", "labels": labels},
-	],
-)
-
-test_warns_of_names_of_a_substitution if {
-	_passes(_substituted({}, ["listed_name"]))
-	_adds(_substituted({}, []))
-	_adds(_substituted({"name": "ls"}, ["listed_name"]))
-	_adds(_substituted({"flags": []}, ["listed_name"]))
-}
-
 test_asks_where_xargs_has_no_names if {
 	written := {"access": "write", "raw": "$f", "path": "", "certainty": "unknown"}
 	_adds(testing.request([{"via": ["xargs"], "paths": [0]}], [written]))

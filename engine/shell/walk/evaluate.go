@@ -119,7 +119,8 @@ func (w *walker) still(idx int) changes {
 // links takes lists of commands with && and || apart: each of these runs when the one before it has ended.
 func links(list []*syntax.Stmt) (out []*syntax.Stmt) {
 	for _, s := range list {
-		if c, ok := s.Cmd.(*syntax.BinaryCmd); ok && (c.Op == syntax.AndStmt || c.Op == syntax.OrStmt) && !s.Background {
+		c, ok := s.Cmd.(*syntax.BinaryCmd)
+		if ok && !s.Background && (c.Op == syntax.AndStmt || c.Op == syntax.OrStmt) {
 			out = append(out, links([]*syntax.Stmt{c.X, c.Y})...)
 		} else {
 			out = append(out, s)

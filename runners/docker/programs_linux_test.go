@@ -35,10 +35,10 @@ func TestProgramsBesideElevation(t *testing.T) {
 	defer env.Close()
 	var mu sync.Mutex
 	var asked []string
-	start := func(text string, elevated bool) engine.Process {
+	start := func(id, text string, elevated bool) engine.Process {
 		c, err := env.Prepare(text, l.workspace)
 		must(t, err)
-		c.ID, c.Timeout, c.Output, c.Elevated = "D-test", await.Guard, 1<<20, elevated
+		c.ID, c.Timeout, c.Output, c.Elevated = id, await.Guard, 1<<20, elevated
 		if !elevated {
 			c.MayStart = func(p engine.Program) engine.Verdict {
 				mu.Lock()
@@ -52,11 +52,11 @@ func TestProgramsBesideElevation(t *testing.T) {
 		return p
 	}
 	const refused = "until [ -e /usr/local/began ]; do :; done; touch beside; echo $?"
-	beside := start(refused, false)
-	if x := start("sudo -n sh -c 'touch made /usr/local/began'", true).Wait(); x.Code != 0 {
+	beside := start("D-beside", refused, false)
+	if x := start("D-elevated", "sudo -n sh -c 'touch made /usr/local/began'", true).Wait(); x.Code != 0 {
 		t.Errorf("elevated: %+v", x)
 	}
-	for _, x := range []engine.Exit{beside.Wait(), start(refused, false).Wait()} {
+	for _, x := range []engine.Exit{beside.Wait(), start("D-after", refused, false).Wait()} {
 		if !strings.HasSuffix(x.Stdout.Text, "126\n") {
 			t.Errorf("touch was not refused: %+v", x)
 		}

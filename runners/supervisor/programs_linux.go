@@ -96,15 +96,20 @@ func (h *host) compared(decision string, _ notify.Program, c notify.Comparison) 
 	}
 }
 
-func (h *host) rootOf(decision string) *root {
+// rootOf returns the shell of a decision; nil if there is none, or if several have that decision.
+func (h *host) rootOf(decision string) (of *root) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, r := range h.roots {
-		if r.id == decision {
-			return r
+		switch {
+		case r.id != decision:
+		case of != nil:
+			return nil
+		default:
+			of = r
 		}
 	}
-	return nil
+	return of
 }
 
 // wayTo lists the words of the processes from a command's shell down to the one that executes a program,

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -168,5 +169,39 @@ func TestUncomparedAtTheEnd(t *testing.T) {
 		if x := p.Wait(); x.Killed != "test" || x.Survivors != 0 || x.Uncompared != 1 {
 			t.Errorf("apart %q: %+v", apart, x)
 		}
+	}
+}
+
+// TestSharedDecision holds that no program starts while several commands have one decision, since the judge
+// that it belongs to is unclear.
+func TestSharedDecision(t *testing.T) {
+	t.Parallel()
+	s := seeing(t, Options{})
+	waits := command("read x")
+	read, write := io.Pipe()
+	defer write.Close()
+	waits.Stdin = read
+	wait, err := s.Start(t.Context(), waits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shared := range []bool{true, false} {
+		c := command("touch a 2>/dev/null; echo $?")
+		c.WorkDir, c.MayStart = t.TempDir(), (&started{}).may
+		want := "0\n"
+		if shared {
+			c.ID, want = waits.ID, "126\n"
+		}
+		p, err := s.Start(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x := p.Wait(); x.Stdout.Text != want {
+			t.Errorf("shared %v: %+v", shared, x)
+		}
+	}
+	wait.Kill("test")
+	if x := wait.Wait(); x.Killed != "test" {
+		t.Errorf("the first command: %+v", x)
 	}
 }

@@ -58,3 +58,20 @@ func (p Phrase) fits(line []string) bool {
 		return w != "SERVICE" && word != w && !found
 	})
 }
+
+// FindLists reports that the words of a find print names of the files that it finds, and nothing else.
+func FindLists(words []string) bool {
+	for i, word := range words {
+		name, option := strings.CutPrefix(word, "-")
+		switch {
+		case option && Listed("prints-otherwise", "find:"+name):
+			return false
+		case word == "-printf" && (i+1 == len(words) || !slices.Contains(nameFormats, words[i+1])):
+			return false
+		}
+	}
+	return true
+}
+
+// nameFormats are formats of find -printf for a name and its end.
+var nameFormats = []string{`%p\n`, `%p\0`, `%P\n`, `%P\0`, `%f\n`, `%f\0`}

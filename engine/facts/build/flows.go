@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -136,10 +137,10 @@ func (w *build) plainName(word value.Word, i int) bool {
 }
 
 // listedName reports whether a word that is not known is the name of an entry of a place that a search or a
-// listing goes through. A name counts in the directory in which it was printed, and without a way up behind
-// it.
+// listing goes through. A name counts in the directory in which it was printed, as a whole, and without a way
+// up behind it.
 func (w *build) listedName(word value.Word, i int) bool {
-	return !strings.Contains(call.WithoutUnknown(word.Text), "..") &&
+	return !word.Cut && !strings.Contains(call.WithoutUnknown(word.Text), "..") &&
 		w.from(word, i, func(j int) bool { return w.lists(j, w.calls[i].Cmd.Dir, map[int]bool{}) })
 }
 
@@ -161,20 +162,32 @@ func (w *build) from(word value.Word, i int, names func(int) bool) bool {
 	return len(inputs) > 0 && !slices.ContainsFunc(inputs, func(j int) bool { return !names(j) })
 }
 
-// lists reports a command that prints names of entries, or lines of their output.
-func (w *build) lists(i int, dir shell.Dir, seen map[int]bool) bool {
-	if i >= len(w.calls) || w.calls[i] == nil || seen[i] {
+// lists reports a command that prints names of entries, or lines of their output. known holds its earlier
+// answers.
+func (w *build) lists(i int, dir shell.Dir, known map[int]bool) (yes bool) {
+	if i >= len(w.calls) || w.calls[i] == nil {
 		return false
 	}
-	seen[i] = true
+	if yes, done := known[i]; done {
+		return yes
+	}
+	known[i] = false // for commands that read each other's output
+	defer func() { known[i] = yes }()
 	c := w.calls[i]
+	if slices.ContainsFunc(c.Options, func(o call.OptionUse) bool {
+		name := strings.TrimLeft(cmp.Or(o.Full, o.Name), "-")
+		return commands.Listed("prints-otherwise", c.Cmd.Name+":"+name)
+	}) {
+		return false
+	}
 	if c.Flags.Has(term.FlagListsNames) {
 		spells := func(word value.Word) bool { return spellsCharacters(c.Cmd.Name, word.Text) }
 		return c.Dir == dir && !strings.Contains(c.Cmd.Words[0].Text, "/") &&
 			!slices.ContainsFunc(c.Cmd.Words, spells)
 	}
 	return commands.Listed("passes-on", c.Cmd.Name) && len(w.inputs[i]) > 0 &&
-		!slices.ContainsFunc(w.inputs[i], func(j int) bool { return j != i && !w.lists(j, dir, seen) })
+		!slices.ContainsFunc(c.Touches, func(t call.Touch) bool { return t.Access&term.Reads != 0 }) &&
+		!slices.ContainsFunc(w.inputs[i], func(j int) bool { return j != i && !w.lists(j, dir, known) })
 }
 
 // printsNames reports a command whose output is names of files that are there, or parts of such names.
@@ -387,10 +400,11 @@ func readsFrom(cmd *shell.Command) bool {
 	return slices.ContainsFunc(cmd.Redirects, func(r shell.Redirect) bool { return r.Mode == shell.RedirectRead && r.FD == 0 })
 }
 
-// downloads marks a command that executes, in any way, a file that came from the network.
+// downloads marks a command that executes, in any way, a file that came from the network, or installs it.
 func (w *build) downloads(i int, c *call.Call) {
-	executes := func(p *facts.Path) bool { return p.Access == "execute" }
-	if w.ofDownload(i, executes) {
+	installs := c.Flags.Has(term.FlagPackageInstall)
+	runs := func(p *facts.Path) bool { return p.Access == "execute" || installs && p.Access == "read" }
+	if w.ofDownload(i, runs) {
 		c.Flags.Add(term.FlagRunsDownloaded)
 	}
 }
@@ -461,6 +475,11 @@ func (w *build) runsFed(i int, c *call.Call) {
 		if !call.IsOption(word) {
 			plain++
 		}
+	}
+	if len(c.Operands) < 2 && commands.Listed("reads-statements", cmd.Name) && c.Fed() &&
+		!c.Has("e", "execute", "c", "command") && (w.any(w.inputs[i], term.FlagDownloads) ||
+		w.any(w.inputs[i], term.FlagSocket) || w.opensFetched(cmd) || w.fromDownload(w.inputs[i])) {
+		c.Flags.Add(term.FlagRunsDownloaded)
 	}
 	if plain == 0 && commands.Listed("reads-alone", cmd.Name) && !c.Has("e", "eval", "c", "version") && c.Fed() && w.fromNetwork(w.inputs[i]) {
 		c.Flags.Add(term.FlagRunsDownloaded)

@@ -126,18 +126,15 @@ func find(c *Call) {
 	c.Effects |= term.Read
 	filter, remove := c.findExpression(words[i:])
 	c.Search = &search{roots, filter, findSieve(words[i:])}
-	if !slices.ContainsFunc(words[i:], func(w value.Word) bool {
-		return strings.HasPrefix(w.Text, "-printf") || strings.HasPrefix(w.Text, "-exec")
-	}) {
+	unknown := slices.ContainsFunc(roots[1:], func(w value.Word) bool { return w.Certainty == value.Unknown })
+	if !unknown && commands.FindLists(Texts(words[i:])) {
 		c.Flags.Add(term.FlagListsNames)
 	}
 	if remove && onlyEmptyDirectories(Texts(words[i:])) { // as rmdir does
 		remove = false
 		c.Effects |= term.Delete
 	}
-	for _, r := range roots[1:] {
-		remove = remove || r.Certainty == value.Unknown // it may be -delete
-	}
+	remove = remove || unknown // it may be -delete
 	for _, r := range roots {
 		c.Touches = append(c.Touches, Touch{Word: r, Access: term.Reads, Source: "argument", Dir: c.Dir, Role: Role{Access: term.Reads, Metadata: true}, Recursive: true})
 		if remove {

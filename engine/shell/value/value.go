@@ -22,6 +22,7 @@ type Piece struct {
 	Glob   bool  // a pattern that stands for each of its matches
 	Data   bool  // not known, but a name: a result of find, the path that which(1) prints
 	Made   bool  // not known, and made of known text in a way that is not followed: it may be anything
+	Cut    bool  // not known, and any part of what Inputs print
 	Inputs []int // commands that print it
 }
 
@@ -46,6 +47,7 @@ func Blurred(written string, of ...Value) Value {
 	p := Piece{Text: written}
 	for _, v := range of {
 		p.Inputs = append(p.Inputs, v.Inputs()...)
+		p.Cut = p.Cut || slices.ContainsFunc(v, func(p Piece) bool { return p.Cut })
 		text := v.Text()
 		p.Made = p.Made || strings.Contains(text, "..") || strings.HasPrefix(text, "-") ||
 			strings.Contains(text, " -") || slices.ContainsFunc(v, func(p Piece) bool { return p.Made })

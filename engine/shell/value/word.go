@@ -37,6 +37,7 @@ type Word struct {
 	Certainty Certainty // Exact, Partial (Prefix is not empty) or Unknown
 	Glob      bool      // Text holds unquoted *, ? or [ that the shell would expand
 	Made      bool      // a part that is not known is made of known text: it may be anything, also an option
+	Cut       bool      // a part that is not known is any part of what Inputs print
 	Quoted    bool      // the word stood in quotes: an unknown part is one argument, not several
 	Inputs    []int     // indexes of commands whose output is part of this word (substitutions, variables set from them)
 }
@@ -60,7 +61,7 @@ func NewArg(v Value, raw string) Arg {
 	for _, p := range v {
 		quoted = quoted || p.Quoted
 		loose = loose || !p.Known && !p.Quoted
-		w.Made = w.Made || p.Made
+		w.Made, w.Cut = w.Made || p.Made, w.Cut || p.Cut
 		w.Glob = w.Glob || p.Glob || p.Known && !p.Quoted && HasGlob(p.Text)
 	}
 	w.Quoted = quoted && !loose

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/commands"
 	"github.com/sallyport-dev/sallyport/engine/shell"
 	"github.com/sallyport-dev/sallyport/engine/shell/command"
 	"github.com/sallyport-dev/sallyport/engine/shell/source"
@@ -254,25 +255,34 @@ func (w *walker) copies(inv *invocation, name string) {
 
 // foundItems are the names that xargs gets from find: entries of the places where find starts.
 func (w *walker) foundItems(inputs []int) []value.Arg {
+	unknown := []value.Arg{value.OpaqueArg("", inputs)}
 	var items []value.Arg
 	for _, i := range inputs {
 		if i >= len(w.commands) || w.commands[i].Name != "find" {
 			continue
 		}
+		var words []string
+		for _, word := range w.commands[i].Words {
+			words = append(words, word.Text)
+		}
+		if !commands.FindLists(words) {
+			return unknown
+		}
 		for _, root := range w.commands[i].Words[1:] {
 			if root.Text != "" && strings.ContainsAny(root.Text[:1], "-(!") {
 				break
 			}
-			if root.Certainty == value.Exact {
-				items = append(items, value.NewArg(value.Value{
-					{Text: strings.TrimSuffix(root.Text, "/") + "/", Known: true, Quoted: true, Inputs: inputs},
-					{Text: "{}", Quoted: true, Data: true, Inputs: inputs},
-				}, ""))
+			if root.Certainty != value.Exact {
+				return unknown
 			}
+			items = append(items, value.NewArg(value.Value{
+				{Text: strings.TrimSuffix(root.Text, "/") + "/", Known: true, Quoted: true, Inputs: inputs},
+				{Text: "{}", Quoted: true, Data: true, Inputs: inputs},
+			}, ""))
 		}
 	}
 	if len(items) == 0 {
-		items = []value.Arg{value.OpaqueArg("", inputs)}
+		return unknown
 	}
 	return items
 }

@@ -50,9 +50,9 @@ func (w *walker) parameter(p *syntax.ParamExp, quoted bool) (list []value.Value,
 	case p.Exp != nil && len(list) == 1 && w.ofMatches(p.Exp, list[0]) != nil:
 		return []value.Value{w.ofMatches(p.Exp, list[0])}, all
 	case p.Exp != nil:
-		return w.each(list, w.trimmer(p, raw)), all
+		return w.each(list, !extends(p.Exp), w.trimmer(p, raw)), all
 	case p.Repl != nil:
-		return w.each(list, w.replacer(p, raw)), all
+		return w.each(list, true, w.replacer(p, raw)), all
 	case p.Slice != nil:
 		return w.sliced(p, list, all, raw)
 	}
@@ -283,13 +283,20 @@ func (w *walker) defaulted(p *syntax.ParamExp, list []value.Value, all bool, raw
 	return []value.Value{value.Blurred(raw, word, list[0])}, false
 }
 
-// each applies f to the known values of list.
-func (w *walker) each(list []value.Value, f func(string) (string, bool)) []value.Value {
+// extends reports ${x%.c} and ${x%.*}: all but an extension is left of the value.
+func extends(e *syntax.Expansion) bool {
+	return e.Op == syntax.RemSmallSuffix && e.Word != nil && strings.HasPrefix(e.Word.Lit(), ".") &&
+		!strings.Contains(e.Word.Lit(), "/")
+}
+
+// each applies f to the known values of list. cut says that f leaves any part of the others.
+func (w *walker) each(list []value.Value, cut bool, f func(string) (string, bool)) []value.Value {
 	out := make([]value.Value, len(list))
 	for i, v := range list {
 		text, ok := v.Exact()
 		if !ok {
 			out[i] = value.Blurred(v.Text(), v)
+			out[i][0].Cut = out[i][0].Cut || cut
 			continue
 		}
 		if text, ok = f(text); !ok {
@@ -331,7 +338,7 @@ func (w *walker) sliced(p *syntax.ParamExp, list []value.Value, all bool, raw st
 		}
 		return list[lo:hi], true
 	}
-	return w.each(list, func(s string) (string, bool) {
+	return w.each(list, true, func(s string) (string, bool) {
 		lo, hi, ok := value.Bounds(from, length, len(s), none)
 		if !ok || !value.ASCII(s) {
 			w.aborts = true

@@ -44,20 +44,25 @@ var (
 	sqliteDialect = &dialect{
 		lead: ".", pipe: "|",
 		writes: "ou[tput] on[ce] ba[ckup] sa[ve] cl[one] lo[g] tr[ace]", reads: "rea[d] im[port] res[tore]",
-		edits: "op[en] ar[chive]", executes: "loa[d]",
+		edits: "op[en] ar[chive]", executes: "loa[d] rea[d]",
 		runs: "sh[ell] sy[stem] ex[cel]", calls: "load_extension( edit(",
 	}
-	psqlDialect  = &dialect{lead: `\`, pipe: "|", writes: "o[ut] w[rite] g gx s lo_export", reads: "i[nclude] ir include_relative lo_import", runs: "!"}
+	psqlDialect = &dialect{
+		lead: `\`, pipe: "|", writes: "o[ut] w[rite] g gx s lo_export", runs: "!",
+		reads: "i[nclude] ir include_relative lo_import", executes: "i[nclude] ir include_relative",
+	}
 	mysqlDialect = &dialect{
-		lead: `\`, writes: "T tee", reads: ". source", runs: "! P pager system",
-		bare: "tee source pager system",
+		lead: `\`, writes: "T tee", reads: ". source", executes: ". source",
+		runs: "! P pager system", bare: "tee source pager system",
 	}
 
 	gdbDialect = &dialect{
 		paths: true, writes: "dump append sav[e] gcor[e] generat[e] logging hist[ory] tty", reads: "rest[ore]",
-		skips: "set",
+		executes: "so[urce]", skips: "set",
 	}
-	lldbDialect = &dialect{paths: true, writes: "mem[ory] log save", skips: "proc[ess] session"}
+	lldbDialect = &dialect{
+		paths: true, writes: "mem[ory] log save", executes: "so[urce]", skips: "proc[ess] session com[mand]",
+	}
 )
 
 // dialects lists them by program.
@@ -154,9 +159,9 @@ func (c *Call) lineCommand(d *dialect, name, rest string) bool {
 		return strings.TrimSpace(rest) == ""
 	}
 	var a term.Access
-	for names, access := range map[string]term.Access{d.writes: term.Writes, d.reads: term.Reads, d.edits: term.Reads | term.Writes, d.executes: term.Executes} {
+	for i, names := range []string{d.writes, d.reads, d.edits, d.executes} {
 		if named(names, name) {
-			a |= access
+			a |= []term.Access{term.Writes, term.Reads, term.Reads | term.Writes, term.Executes}[i]
 		}
 	}
 	if a == 0 {

@@ -1,6 +1,7 @@
 package call
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -86,7 +87,7 @@ func (c *Call) apply(w value.Word, r Role) {
 		}
 		c.touch(w, r)
 	case "package":
-		if LooksLikePath(w.Text) {
+		if LooksLikePath(w.Text) || commands.Listed("package-files", path.Ext(w.Text)) && !strings.Contains(w.Text, "://") {
 			c.touch(w, Role{Word: "read", Access: term.Reads})
 		}
 	case "text", "number", "command", "code", "library", "module", "image", "reference":

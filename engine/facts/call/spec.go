@@ -29,6 +29,7 @@ var roleAccess = map[string]term.Access{
 	"edit":      term.Reads | term.Writes,
 	"delete":    term.Deletes,
 	"execute":   term.Executes,
+	"source":    term.Reads | term.Executes,
 	"key":       term.Reads,
 	"path-like": term.Reads,
 	"script":    term.Reads,

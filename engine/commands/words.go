@@ -73,5 +73,5 @@ func FindLists(words []string) bool {
 	return true
 }
 
-// nameFormats are formats of find -printf for a name and its end.
-var nameFormats = []string{`%p\n`, `%p\0`, `%P\n`, `%P\0`, `%f\n`, `%f\0`}
+// nameFormats are formats of find -printf that print the same as -print and -print0.
+var nameFormats = []string{`%p\n`, `%p\0`}

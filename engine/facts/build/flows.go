@@ -162,32 +162,50 @@ func (w *build) from(word value.Word, i int, names func(int) bool) bool {
 	return len(inputs) > 0 && !slices.ContainsFunc(inputs, func(j int) bool { return !names(j) })
 }
 
-// lists reports a command that prints names of entries, or lines of their output. known holds its earlier
-// answers.
-func (w *build) lists(i int, dir shell.Dir, known map[int]bool) (yes bool) {
-	if i >= len(w.calls) || w.calls[i] == nil {
+// lists reports a command that prints names of entries, or lines of the output of one such command.
+func (w *build) lists(i int, dir shell.Dir, seen map[int]bool) bool {
+	if i >= len(w.calls) || w.calls[i] == nil || seen[i] {
 		return false
 	}
-	if yes, done := known[i]; done {
-		return yes
-	}
-	known[i] = false // for commands that read each other's output
-	defer func() { known[i] = yes }()
+	seen[i] = true
 	c := w.calls[i]
-	if slices.ContainsFunc(c.Options, func(o call.OptionUse) bool {
-		name := strings.TrimLeft(cmp.Or(o.Full, o.Name), "-")
-		return commands.Listed("prints-otherwise", c.Cmd.Name+":"+name)
-	}) {
+	reads := func(t call.Touch) bool { return t.Access&term.Reads != 0 && !patterns(c, t) }
+	otherwise := func(o call.OptionUse) bool {
+		return commands.Listed("prints-otherwise", c.Cmd.Name+":"+strings.TrimLeft(cmp.Or(o.Full, o.Name), "-"))
+	}
+	if commands.Listed("prints-otherwise", c.Cmd.Name) || slices.ContainsFunc(c.Options, otherwise) {
 		return false
 	}
 	if c.Flags.Has(term.FlagListsNames) {
 		spells := func(word value.Word) bool { return spellsCharacters(c.Cmd.Name, word.Text) }
+		unclear := func(t call.Touch) bool { return reads(t) && t.Word.Certainty != value.Exact }
 		return c.Dir == dir && !strings.Contains(c.Cmd.Words[0].Text, "/") &&
-			!slices.ContainsFunc(c.Cmd.Words, spells)
+			!slices.ContainsFunc(c.Cmd.Words, spells) && !slices.ContainsFunc(c.Touches, unclear)
 	}
 	return commands.Listed("passes-on", c.Cmd.Name) && len(w.inputs[i]) > 0 &&
-		!slices.ContainsFunc(c.Touches, func(t call.Touch) bool { return t.Access&term.Reads != 0 }) &&
-		!slices.ContainsFunc(w.inputs[i], func(j int) bool { return j != i && !w.lists(j, dir, known) })
+		!c.Flags.Has(term.FlagRecursive) &&
+		!slices.ContainsFunc(c.Touches, reads) && !slices.ContainsFunc(c.Cmd.Redirects, replaces) &&
+		!slices.ContainsFunc(w.inputs[i], func(j int) bool { return j != i && !w.lists(j, dir, seen) })
+}
+
+// patterns reports the touch of a file of patterns, whose lines grep does not print.
+func patterns(c *call.Call, t call.Touch) bool {
+	return slices.ContainsFunc(c.Options, func(o call.OptionUse) bool {
+		return o.Given && (o.Name == "f" || o.Name == "file") && o.Value.Text == t.Word.Text
+	})
+}
+
+// replaces reports a redirect by which a command reads other text than the output of another: a file that is
+// named by that, or text around it.
+func replaces(r shell.Redirect) bool {
+	switch r.Mode {
+	case shell.RedirectRead, shell.RedirectReadWrite:
+		return r.FD == 0 && r.Target.Certainty != value.Exact
+	case shell.RedirectHere:
+		return r.Body.Cut || r.Body.Prefix != "" || strings.Trim(call.WithoutUnknown(r.Body.Text), "\n") != ""
+	default:
+		return false
+	}
 }
 
 // printsNames reports a command whose output is names of files that are there, or parts of such names.
@@ -403,7 +421,9 @@ func readsFrom(cmd *shell.Command) bool {
 // downloads marks a command that executes, in any way, a file that came from the network, or installs it.
 func (w *build) downloads(i int, c *call.Call) {
 	installs := c.Flags.Has(term.FlagPackageInstall)
-	runs := func(p *facts.Path) bool { return p.Access == "execute" || installs && p.Access == "read" }
+	runs := func(p *facts.Path) bool {
+		return p.Access == "execute" || installs && p.Access == "read" && path.Ext(p.Path) != ""
+	}
 	if w.ofDownload(i, runs) {
 		c.Flags.Add(term.FlagRunsDownloaded)
 	}

@@ -42,12 +42,31 @@ func Opaque(written string, inputs []int) Value {
 	return Value{{Text: written, Inputs: inputs}}
 }
 
+// PartOf is an unknown value that is any part of what commands print.
+func PartOf(written string, inputs []int) Value {
+	return Value{{Text: written, Inputs: inputs, Cut: true}}
+}
+
+// OpaqueOf is an unknown value that holds one of others.
+func OpaqueOf(written string, of ...Value) Value {
+	p := Piece{Text: written}
+	for _, v := range of {
+		p.Inputs = append(p.Inputs, v.Inputs()...)
+		p.Cut = p.Cut || v.Cut()
+	}
+	p.Inputs = Set(p.Inputs)
+	return Value{p}
+}
+
+// Cut reports that a piece of v is any part of what its commands print.
+func (v Value) Cut() bool { return slices.ContainsFunc(v, func(p Piece) bool { return p.Cut }) }
+
 // Blurred is an unknown value made of others. It may lead up, or be an option, if one of them does.
 func Blurred(written string, of ...Value) Value {
 	p := Piece{Text: written}
 	for _, v := range of {
 		p.Inputs = append(p.Inputs, v.Inputs()...)
-		p.Cut = p.Cut || slices.ContainsFunc(v, func(p Piece) bool { return p.Cut })
+		p.Cut = p.Cut || v.Cut()
 		text := v.Text()
 		p.Made = p.Made || strings.Contains(text, "..") || strings.HasPrefix(text, "-") ||
 			strings.Contains(text, " -") || slices.ContainsFunc(v, func(p Piece) bool { return p.Made })

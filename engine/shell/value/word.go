@@ -117,6 +117,15 @@ func Join(args []Arg) Value {
 	return v
 }
 
+// Values returns the values of args.
+func Values(args []Arg) []Value {
+	out := make([]Value, len(args))
+	for i := range args {
+		out[i] = args[i].Val
+	}
+	return out
+}
+
 // Inputs returns the commands whose output is part of args.
 func Inputs(args []Arg) []int {
 	var all []int
@@ -134,7 +143,7 @@ func (word Word) Value() Value {
 	if word.Certainty == Exact {
 		return Value{{Text: word.Text, Known: true, Inputs: word.Inputs}}
 	}
-	v := Value{{Text: word.Text[len(word.Prefix):], Inputs: word.Inputs}}
+	v := Value{{Text: word.Text[len(word.Prefix):], Inputs: word.Inputs, Cut: word.Cut}}
 	if word.Prefix != "" {
 		v = append(Value{{Text: word.Prefix, Known: true}}, v...)
 	}

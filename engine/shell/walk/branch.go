@@ -264,7 +264,7 @@ func (w *walker) forWords(c *syntax.ForClause, l *syntax.WordIter) {
 	}
 	changed.names[name] = true
 	w.turns(changed, false, func() {
-		w.assign(name, value.Opaque("$"+name, value.Inputs(items)))
+		w.assign(name, value.OpaqueOf("$"+name, value.Values(items)...))
 		if c.Select {
 			w.assignUnknown("REPLY", nil)
 		}

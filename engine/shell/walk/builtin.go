@@ -137,11 +137,13 @@ func read(w *walker, inv *invocation) {
 	in := w.stdin()
 	inputs := []int{inv.idx}
 	made := in != nil && (in.static || slices.ContainsFunc(in.text, func(p value.Piece) bool { return p.Made }))
+	limited := slices.ContainsFunc(inv.assigns, func(a value.Assign) bool { return a.Name == "IFS" })
+	cut := in.parts() || limited && !blanks(inv.assigns) || !w.splitsAtBlanks()
+	cut = cut || !endsLines(options["-d"])
 	if a, ok := options["-a"]; ok {
-		w.assign(a.Text, value.Value{{Text: "$" + a.Text, Inputs: inputs, Made: made}})
+		w.assign(a.Text, value.Value{{Text: "$" + a.Text, Inputs: inputs, Made: made, Cut: cut}})
 		return
 	}
-	limited := slices.ContainsFunc(inv.assigns, func(a value.Assign) bool { return a.Name == "IFS" })
 	for o := range options {
 		limited = limited || o != "-r" && o != "-p" && o != "-s"
 	}
@@ -169,7 +171,7 @@ func read(w *walker, inv *invocation) {
 			continue
 		}
 		if !ok {
-			w.assign(name, value.Value{{Text: "$" + name, Inputs: inputs, Made: made}})
+			w.assign(name, value.Value{{Text: "$" + name, Inputs: inputs, Made: made, Cut: cut}})
 			continue
 		}
 		field := line
@@ -203,15 +205,40 @@ func (w *walker) nextLine(in *input) (string, bool) {
 	return line, true
 }
 
+// blanks reports that every value of IFS holds blanks and nothing else.
+func blanks(assigns []value.Assign) bool {
+	return !slices.ContainsFunc(assigns, func(a value.Assign) bool {
+		known := a.Value.Certainty == value.Exact && strings.Trim(a.Value.Text, " \t\n") == ""
+		return a.Name == "IFS" && !known
+	})
+}
+
+// endsLines reports a null byte or a newline, which parts no names.
+func endsLines(end value.Arg) bool { return end.Text == "" || slices.Contains(lineEnds, end.Text) }
+
+// lineEnds are the ends of the items of a list of names, as $'\0' and xargs -d '\n' give them.
+var lineEnds = []string{"\x00", "\n", `\0`, `$'\0'`}
+
+// splitsAtBlanks reports that IFS holds blanks and nothing else.
+func (w *walker) splitsAtBlanks() bool {
+	ifs, ok := w.ctx.st.lookupVar("IFS").val.Exact()
+	return ok && strings.Trim(ifs, " \t\n") == ""
+}
+
 // assignsNames handles builtins whose operands are names of variables that get values
 // which are not known: mapfile, getopts, wait -p.
 func assignsNames(w *walker, inv *invocation) {
+	lines := value.Opaque("", []int{inv.idx})
+	if options, _ := command.Getopt(inv.args[1:], "dnOsuCcp", nil); w.stdin().parts() ||
+		!endsLines(options["-d"]) || options["-O"].Text != "" {
+		lines = value.PartOf("", lines.Inputs())
+	}
 	for _, a := range inv.args[1:] {
 		if syntax.ValidName(a.Text) {
 			if w.ctx.st.vars[a.Text].converts { // each line is evaluated
 				w.mark(inv.idx, shell.MarkDynamicCode)
 			}
-			w.assignUnknown(a.Text, []int{inv.idx})
+			w.assign(a.Text, value.OpaqueOf("$"+a.Text, lines))
 		} else if a.Certainty != value.Exact {
 			w.forget()
 		} else if base, _, element := strings.Cut(a.Text, "["); element && syntax.ValidName(base) {
@@ -226,7 +253,7 @@ func assignsNames(w *walker, inv *invocation) {
 		w.aside(inv, withMore(options["-C"].Val), "mapfile -C")
 	}
 	if n := inv.args[0].Text; n == "mapfile" || n == "readarray" {
-		w.assignUnknown("MAPFILE", []int{inv.idx})
+		w.assign("MAPFILE", value.OpaqueOf("$MAPFILE", lines))
 	}
 }
 
@@ -292,7 +319,7 @@ func (w *walker) printf(args []value.Arg) (value.Value, bool) {
 		return v, ok
 	}
 	if !ok || w.ctx.st.sh { // -v is an error to some shells
-		v = value.Opaque("$"+variable, value.Inputs(args))
+		v = value.PartOf("$"+variable, value.Inputs(args))
 	}
 	w.subscript(variable)
 	if target.Certainty != value.Exact {

@@ -90,7 +90,7 @@ func (w *walker) declareWord(f value.Arg, flags string) []value.Assign {
 		return nil
 	case element || base != name:
 		w.subscript(name)
-		w.assignUnknown(base, f.Inputs)
+		w.assign(base, value.OpaqueOf("$"+base, f.Val))
 		return nil
 	case !found:
 		w.attributes(name, flags, false)
@@ -98,7 +98,7 @@ func (w *walker) declareWord(f value.Arg, flags string) []value.Assign {
 	}
 	v := value.Known(text)
 	if f.Certainty != value.Exact {
-		v = value.Opaque("$"+name, f.Inputs)
+		v = value.OpaqueOf("$"+name, f.Val)
 	}
 	word := value.NewArg(v, f.Raw).Word
 	w.unlink(name, flags)
@@ -353,7 +353,7 @@ func (w *walker) arrayAssignment(a *syntax.Assign, name string, set bool) value.
 	if set {
 		v := variable{list: list, array: true}
 		if indexed || all.Size() > w.lim.Bytes || w.ctx.st.vars[name].ref != "" { // places are not known
-			w.assignUnknown(name, all.Inputs())
+			w.assign(name, value.OpaqueOf("$"+name, all))
 			v = w.ctx.st.vars[name]
 		}
 		w.ctx.st.vars[name] = v
@@ -385,7 +385,7 @@ func (w *walker) assignElement(name string, a *syntax.Assign, v value.Value) {
 	_, had := w.ctx.st.vars[name]
 	switch {
 	case old.readonly || old.converts || err != nil || n < 0 || a.Append || had && !old.array || n > len(old.list):
-		w.assignUnknown(name, v.Inputs())
+		w.assign(name, value.OpaqueOf("$"+name, v))
 	case n == len(old.list):
 		w.ctx.st.vars[name] = variable{array: true, list: append(slices.Clone(old.list), v)}
 	default:

@@ -178,7 +178,9 @@ func (w *walker) xargs(inv *invocation, name string, l command.XargsLine) {
 		w.replaced(inv, name, l, items, static, inputs, change)
 		return
 	}
-	if !static {
+	if !static && (l.Reads || w.stdin().parts() || l.Split != "" && !slices.Contains(lineEnds, l.Split)) {
+		items = []value.Arg{value.NewArg(value.PartOf("", inputs), "")}
+	} else if !static {
 		items = w.foundItems(inputs)
 		for i := range items { // a name with a blank is several words, and there may be none
 			items[i] = value.NewArg(items[i].Val.With(false, nil), items[i].Raw)
@@ -196,7 +198,8 @@ func (w *walker) xargs(inv *invocation, name string, l command.XargsLine) {
 
 // replaced walks the command of xargs -I, once for each item.
 func (w *walker) replaced(inv *invocation, name string, l command.XargsLine, items []value.Arg, static bool, inputs []int, change func(*context)) {
-	if !static {
+	cut := l.Reads || w.stdin().parts() || l.Split != "" && !slices.Contains(lineEnds, l.Split)
+	if !static && !cut {
 		items = w.foundItems(inputs)
 		static = len(items) > 1 || items[0].Prefix != ""
 	}
@@ -206,7 +209,7 @@ func (w *walker) replaced(inv *invocation, name string, l command.XargsLine, ite
 		}
 		return
 	}
-	item := value.Value{{Text: l.Mark.Text, Inputs: inputs, Data: w.listsNames(inputs)}}
+	item := value.Value{{Text: l.Mark.Text, Inputs: inputs, Data: w.listsNames(inputs), Cut: cut}}
 	w.inner(inv, command.SubstituteMark(l.Command, l.Mark, item, w.step), name, change)
 }
 

@@ -283,10 +283,14 @@ func (w *walker) defaulted(p *syntax.ParamExp, list []value.Value, all bool, raw
 	return []value.Value{value.Blurred(raw, word, list[0])}, false
 }
 
-// extends reports ${x%.c} and ${x%.*}: all but an extension is left of the value.
+// extends reports ${x%.c} and ${x%/}: at most an extension or a slash is removed from the value.
 func extends(e *syntax.Expansion) bool {
-	return e.Op == syntax.RemSmallSuffix && e.Word != nil && strings.HasPrefix(e.Word.Lit(), ".") &&
-		!strings.Contains(e.Word.Lit(), "/")
+	if e.Word == nil {
+		return false
+	}
+	end := e.Word.Lit()
+	return (e.Op == syntax.RemSmallSuffix || e.Op == syntax.RemLargeSuffix) &&
+		(end == "/" || end != "" && !strings.ContainsAny(end, `*?[]()|\/`))
 }
 
 // each applies f to the known values of list. cut says that f leaves any part of the others.
@@ -338,7 +342,9 @@ func (w *walker) sliced(p *syntax.ParamExp, list []value.Value, all bool, raw st
 		}
 		return list[lo:hi], true
 	}
-	return w.each(list, true, func(s string) (string, bool) {
+	index := indexWord(p.Index)
+	elements := index == "@" || index == "*" || p.Param.Value == "@" || p.Param.Value == "*"
+	return w.each(list, !elements, func(s string) (string, bool) {
 		lo, hi, ok := value.Bounds(from, length, len(s), none)
 		if !ok || !value.ASCII(s) {
 			w.aborts = true

@@ -11,6 +11,7 @@ package walk
 
 import (
 	"slices"
+	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -166,6 +167,28 @@ type input struct {
 	socket bool
 	edited bool   // a file that the text may have changed
 	path   string // that file
+}
+
+// parts reports that lines of the input need not be lines that its commands print: these name a file that
+// holds it, or stand in a text.
+func (in *input) parts() bool {
+	switch {
+	case in == nil:
+		return false
+	case in.from == shell.CodeFile:
+		return in.file.Certainty != value.Exact
+	case in.from != shell.CodeHeredoc:
+		return in.text.Cut()
+	}
+	unknown := 0
+	for _, p := range in.text {
+		if !p.Known {
+			unknown++
+		} else if strings.Trim(p.Text, "\n") != "" {
+			unknown = 2
+		}
+	}
+	return unknown > 1 || in.text.Cut()
 }
 
 func newWalker(text string, o shell.Options) *walker {

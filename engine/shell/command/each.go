@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sallyport-dev/sallyport/engine/commands"
 	"github.com/sallyport-dev/sallyport/engine/shell/value"
 )
 
@@ -46,6 +47,15 @@ func (l *line) find(name string, args []value.Arg, step value.Meter) {
 		}
 		l.add(Run{Args: command, Via: name + " " + option, Moved: option == "-execdir" || option == "-okdir"})
 	}
+}
+
+// FindLists reports that the words of a find print names of the files that it finds, and nothing else.
+func FindLists(words []value.Word) bool {
+	texts := make([]string, len(words))
+	for i, word := range words {
+		texts[i] = word.Text
+	}
+	return commands.FindLists(texts)
 }
 
 // fdRoots are the places where fd searches: the operands behind the pattern.

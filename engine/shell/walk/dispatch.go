@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sallyport-dev/sallyport/engine/commands"
 	"github.com/sallyport-dev/sallyport/engine/shell"
 	"github.com/sallyport-dev/sallyport/engine/shell/command"
 	"github.com/sallyport-dev/sallyport/engine/shell/source"
@@ -261,11 +260,7 @@ func (w *walker) foundItems(inputs []int) []value.Arg {
 		if i >= len(w.commands) || w.commands[i].Name != "find" {
 			continue
 		}
-		var words []string
-		for _, word := range w.commands[i].Words {
-			words = append(words, word.Text)
-		}
-		if !commands.FindLists(words) {
+		if !command.FindLists(w.commands[i].Words) {
 			return unknown
 		}
 		for _, root := range w.commands[i].Words[1:] {

@@ -187,7 +187,7 @@ var Kinds = map[string]string{
 	"edit":       "a path that is read and written",
 	"delete":     "a path that is removed",
 	"execute":    "a path that is run or loaded",
-	"source":     "a path that is read, and whose lines are run",
+	"source":     "a path of lines that are read and run",
 	"key":        "a path of a key or settings that the command uses and does not print",
 	"path-like":  "a path that is read, if it looks like one",
 	"directory":  "where the command works",

@@ -188,7 +188,7 @@ func (w *build) lists(i int, dir shell.Dir, seen map[int]bool) bool {
 		!slices.ContainsFunc(w.inputs[i], func(j int) bool { return j != i && !w.lists(j, dir, seen) })
 }
 
-// patterns reports the touch of a file of patterns, whose lines grep does not print.
+// patterns reports the touch of a file of patterns: grep does not print its lines.
 func patterns(c *call.Call, t call.Touch) bool {
 	return slices.ContainsFunc(c.Options, func(o call.OptionUse) bool {
 		return o.Given && (o.Name == "f" || o.Name == "file") && o.Value.Text == t.Word.Text

@@ -87,7 +87,8 @@ func (c *Call) apply(w value.Word, r Role) {
 		}
 		c.touch(w, r)
 	case "package":
-		if LooksLikePath(w.Text) || commands.Listed("package-files", path.Ext(w.Text)) && !strings.Contains(w.Text, "://") {
+		file := commands.Listed("package-files", path.Ext(w.Text)) && !strings.Contains(w.Text, "://")
+		if file || LooksLikePath(w.Text) {
 			c.touch(w, Role{Word: "read", Access: term.Reads})
 		}
 	case "text", "number", "command", "code", "library", "module", "image", "reference":

@@ -22,7 +22,7 @@ type Piece struct {
 	Glob   bool  // a pattern that stands for each of its matches
 	Data   bool  // not known, but a name: a result of find, the path that which(1) prints
 	Made   bool  // not known, and made of known text in a way that is not followed: it may be anything
-	Cut    bool  // not known, and any part of what Inputs print
+	Cut    bool  // not known, and any part of the output of Inputs
 	Inputs []int // commands that print it
 }
 
@@ -42,7 +42,7 @@ func Opaque(written string, inputs []int) Value {
 	return Value{{Text: written, Inputs: inputs}}
 }
 
-// PartOf is an unknown value that is any part of what commands print.
+// PartOf is an unknown value: any part of the output of commands.
 func PartOf(written string, inputs []int) Value {
 	return Value{{Text: written, Inputs: inputs, Cut: true}}
 }
@@ -58,7 +58,7 @@ func OpaqueOf(written string, of ...Value) Value {
 	return Value{p}
 }
 
-// Cut reports that a piece of v is any part of what its commands print.
+// Cut reports a piece of v that is any part of the output of its commands.
 func (v Value) Cut() bool { return slices.ContainsFunc(v, func(p Piece) bool { return p.Cut }) }
 
 // Blurred is an unknown value made of others. It may lead up, or be an option, if one of them does.

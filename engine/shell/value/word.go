@@ -37,7 +37,7 @@ type Word struct {
 	Certainty Certainty // Exact, Partial (Prefix is not empty) or Unknown
 	Glob      bool      // Text holds unquoted *, ? or [ that the shell would expand
 	Made      bool      // a part that is not known is made of known text: it may be anything, also an option
-	Cut       bool      // a part that is not known is any part of what Inputs print
+	Cut       bool      // a part that is not known is any part of the output of Inputs
 	Quoted    bool      // the word stood in quotes: an unknown part is one argument, not several
 	Inputs    []int     // indexes of commands whose output is part of this word (substitutions, variables set from them)
 }

@@ -138,8 +138,7 @@ func read(w *walker, inv *invocation) {
 	inputs := []int{inv.idx}
 	made := in != nil && (in.static || slices.ContainsFunc(in.text, func(p value.Piece) bool { return p.Made }))
 	limited := slices.ContainsFunc(inv.assigns, func(a value.Assign) bool { return a.Name == "IFS" })
-	cut := in.parts() || limited && !blanks(inv.assigns) || !w.splitsAtBlanks()
-	cut = cut || !endsLines(options["-d"])
+	cut := in.parts() || !w.splitsAtBlanks(inv.assigns) || !endsLines(options["-d"].Text)
 	if a, ok := options["-a"]; ok {
 		w.assign(a.Text, value.Value{{Text: "$" + a.Text, Inputs: inputs, Made: made, Cut: cut}})
 		return
@@ -205,24 +204,21 @@ func (w *walker) nextLine(in *input) (string, bool) {
 	return line, true
 }
 
-// blanks reports that every value of IFS holds blanks and nothing else.
-func blanks(assigns []value.Assign) bool {
-	return !slices.ContainsFunc(assigns, func(a value.Assign) bool {
-		known := a.Value.Certainty == value.Exact && strings.Trim(a.Value.Text, " \t\n") == ""
-		return a.Name == "IFS" && !known
-	})
-}
-
-// endsLines reports a null byte or a newline, which parts no names.
-func endsLines(end value.Arg) bool { return end.Text == "" || slices.Contains(lineEnds, end.Text) }
+// endsLines reports an end of items that parts no names: a null byte, a newline, or none that was given.
+func endsLines(end string) bool { return end == "" || slices.Contains(lineEnds, end) }
 
 // lineEnds are the ends of the items of a list of names, as $'\0' and xargs -d '\n' give them.
 var lineEnds = []string{"\x00", "\n", `\0`, `$'\0'`}
 
-// splitsAtBlanks reports that IFS holds blanks and nothing else.
-func (w *walker) splitsAtBlanks() bool {
+// blank reports an IFS of blanks and nothing else.
+func blank(ifs string) bool { return strings.Trim(ifs, " \t\n") == "" }
+
+// splitsAtBlanks reports that IFS, and each value of it in front of a command, is blank.
+func (w *walker) splitsAtBlanks(assigns []value.Assign) bool {
 	ifs, ok := w.ctx.st.lookupVar("IFS").val.Exact()
-	return ok && strings.Trim(ifs, " \t\n") == ""
+	return ok && blank(ifs) && !slices.ContainsFunc(assigns, func(a value.Assign) bool {
+		return a.Name == "IFS" && (a.Value.Certainty != value.Exact || !blank(a.Value.Text))
+	})
 }
 
 // assignsNames handles builtins whose operands are names of variables that get values
@@ -230,7 +226,7 @@ func (w *walker) splitsAtBlanks() bool {
 func assignsNames(w *walker, inv *invocation) {
 	lines := value.Opaque("", []int{inv.idx})
 	if options, _ := command.Getopt(inv.args[1:], "dnOsuCcp", nil); w.stdin().parts() ||
-		!endsLines(options["-d"]) || options["-O"].Text != "" {
+		!endsLines(options["-d"].Text) || options["-O"].Text != "" {
 		lines = value.PartOf("", lines.Inputs())
 	}
 	for _, a := range inv.args[1:] {

@@ -197,7 +197,7 @@ func (b *fieldBuilder) expansion(v value.Value, quoted bool) {
 		p.Quoted = false
 		switch {
 		case !p.Known:
-			p.Cut = p.Cut || !b.w.splitsAtBlanks()
+			p.Cut = p.Cut || !ok || !blank(ifs)
 			b.add(value.Value{p})
 		case (!ok || !value.ASCII(ifs)) && p.Text != "":
 			b.add(value.Opaque(p.Text, p.Inputs))

@@ -178,7 +178,7 @@ func (w *walker) xargs(inv *invocation, name string, l command.XargsLine) {
 		w.replaced(inv, name, l, items, static, inputs, change)
 		return
 	}
-	if !static && (l.Reads || w.stdin().parts() || l.Split != "" && !slices.Contains(lineEnds, l.Split)) {
+	if !static && w.partsItems(l) {
 		items = []value.Arg{value.NewArg(value.PartOf("", inputs), "")}
 	} else if !static {
 		items = w.foundItems(inputs)
@@ -196,9 +196,14 @@ func (w *walker) xargs(inv *invocation, name string, l command.XargsLine) {
 	w.inner(inv, slices.Concat(l.Command, items), name, change)
 }
 
+// partsItems reports that the items of xargs need not be lines that the commands in front of it print.
+func (w *walker) partsItems(l command.XargsLine) bool {
+	return l.Reads || w.stdin().parts() || !endsLines(l.Split)
+}
+
 // replaced walks the command of xargs -I, once for each item.
 func (w *walker) replaced(inv *invocation, name string, l command.XargsLine, items []value.Arg, static bool, inputs []int, change func(*context)) {
-	cut := l.Reads || w.stdin().parts() || l.Split != "" && !slices.Contains(lineEnds, l.Split)
+	cut := w.partsItems(l)
 	if !static && !cut {
 		items = w.foundItems(inputs)
 		static = len(items) > 1 || items[0].Prefix != ""

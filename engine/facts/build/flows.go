@@ -171,7 +171,8 @@ func (w *build) lists(i int, dir shell.Dir, seen map[int]bool) bool {
 	c := w.calls[i]
 	reads := func(t call.Touch) bool { return t.Access&term.Reads != 0 && !patterns(c, t) }
 	otherwise := func(o call.OptionUse) bool {
-		return commands.Listed("prints-otherwise", c.Cmd.Name+":"+strings.TrimLeft(cmp.Or(o.Full, o.Name), "-"))
+		name := strings.TrimLeft(cmp.Or(o.Full, o.Name), "-")
+		return commands.Listed("prints-otherwise", c.Cmd.Name+":"+name)
 	}
 	if commands.Listed("prints-otherwise", c.Cmd.Name) || slices.ContainsFunc(c.Options, otherwise) {
 		return false
